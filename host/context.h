@@ -40,7 +40,7 @@ struct carom_context {
     /* In the order of the list that names them, one without a list. NULL: not opened, refused or given up */
     caromi_device *devices[CAROM_DEVICES_MAX];
     uint32_t device_count;      /* places of the list; 0: not opened */
-    pthread_mutex_t finding;    /* held by the device that finds what a mesh keeps for all */
+    pthread_mutex_t finding;    /* held by the device that finds what a mesh or a batch keeps for all */
     caromi_pool *device_pool;   /* a thread for each of several devices; NULL: one device, or none */
     int device_tried;           /* auto has looked for a device already */
     carom_error device_lacking; /* why the device that was found or named cannot be used; of several the last one */

@@ -70,8 +70,12 @@ static carom_status on_device(caromi_device *device, const void *lattice_batch, 
     const caromi_lattice_batch *batch = lattice_batch;
     const uint64_t first = *done;
     const carom_status status = caromi_lattice_plain_on_device(device, batch, end, done, stats, err);
-    if (batch->inside != NULL)
+    if (batch->inside != NULL) {
+        pthread_mutex_t *lock = &batch->mesh->context->finding; /* several devices have one group of signs */
+        (void)pthread_mutex_lock(lock);
         caromi_inside_sign(batch->inside, first, *done);
+        (void)pthread_mutex_unlock(lock);
+    }
     return status;
 }
 

@@ -501,10 +501,12 @@ typedef struct carom_batch {
 
 /// What a device of the context has done for a batch.
 typedef struct carom_device_share {
-    uint32_t index;      ///< carom_device_info.index
-    carom_status status; ///< CAROM_OK, or why others have answered the rest of its queries
-    uint64_t queries;    ///< answered by it
-    double seconds;      ///< of wall clock, while the others worked too
+    uint32_t index; ///< carom_device_info.index
+    /// CAROM_OK, or why others have answered the rest of its queries; NO_DEVICE, with the index
+    /// UINT32_MAX: refused, or given up in an earlier batch
+    carom_status status;
+    uint64_t queries; ///< answered by it
+    double seconds;   ///< of wall clock, while the others worked too
 } carom_device_share;
 
 /// Which backend computed a batch, and its cost. Times in seconds of wall clock; transfers and
