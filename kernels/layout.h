@@ -66,10 +66,12 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 #define RESIDENT_BYTES 1
 #define RESIDENT_HITS 2
 
-/* Which word a row of a column is: the element of its number; that which an index names; the same for all. */
+/* Which word a row of a column is: the element of its number; that which an index names; the same for all. So many
+ * columns are gathered at once. */
 #define RESIDENT_ELEMENT 0
 #define RESIDENT_INDEXED 1
 #define RESIDENT_SAME 2
+#define RESIDENT_COLUMNS 8
 
 /* Reals per cache line, and the distance of prefetching in pairs. */
 #define PREFETCH_LINE 16

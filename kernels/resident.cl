@@ -13,22 +13,31 @@ FN uint resident_load(G const uchar *from, ulong at)
 }
 
 #ifdef KERNEL_resident_gather
-/* Element i of the array, or that which element i of an index names, for the rows from element `first` on; those that
+#define PARAMETERS(k) \
+    __global const uchar *from##k, ulong at##k, ulong stride##k, uint choice##k, __global uint *to##k
+#define GATHER(k)         \
+    if (k < columns)      \
+        to##k[row] = choice##k == RESIDENT_SAME ? (uint)at##k : resident_load(from##k, at##k + element * stride##k);
+/* Of each array element i, or that which element i of an index names, for the rows from element `first` on; those that
  * fill the last group of lanes are copies of the last of `rows`. Or, instead of an array, `at` itself in all rows. */
-__kernel void carom_resident_gather(__global const uchar *from, ulong at, ulong stride, __global const uchar *index,
-                                    ulong index_at, ulong index_stride, uint choice, ulong first, uint rows,
-                                    __global uint *to, uint padded)
+__kernel void carom_resident_gather(PARAMETERS(0), PARAMETERS(1), PARAMETERS(2), PARAMETERS(3), PARAMETERS(4),
+                                    PARAMETERS(5), PARAMETERS(6), PARAMETERS(7), uint columns,
+                                    __global const uchar *index, ulong index_at, ulong index_stride, uint choice,
+                                    ulong first, uint rows, uint padded)
 {
     const uint row = (uint)get_global_id(0);
     if (row >= padded)
         return;
-    if (choice == RESIDENT_SAME) {
-        to[row] = (uint)at;
-        return;
-    }
     const ulong i = first + (row < rows ? row : rows - 1);
     const ulong element = choice == RESIDENT_INDEXED ? (ulong)resident_load(index, index_at + i * index_stride) : i;
-    to[row] = resident_load(from, at + element * stride);
+    GATHER(0)
+    GATHER(1)
+    GATHER(2)
+    GATHER(3)
+    GATHER(4)
+    GATHER(5)
+    GATHER(6)
+    GATHER(7)
 }
 #endif
 

@@ -230,9 +230,9 @@ int caromi_answers_stay(const caromi_stream *stream);
 /* Set a column's `direct` to the array itself if the kernels can use it there. */
 void caromi_place_resident_input(const caromi_stream *stream, caromi_cl_slot *slot, uint32_t column);
 void caromi_place_resident_output(const caromi_stream *stream, caromi_cl_slot *slot, uint32_t column);
-/* Enqueue the copy from the array to the slot's column, or back. */
-carom_status caromi_gather_resident(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
-                                    uint32_t column, carom_error *err);
+/* Enqueue the copies from arrays to the slot's columns, or back. */
+carom_status caromi_gather_residents(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                     const uint32_t *columns, uint32_t count, carom_error *err);
 carom_status caromi_scatter_resident(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
                                      uint32_t column, carom_error *err);
 /* The same for so many rows, whose index the slot has: from an array, relative to the chunk or, if the column is

@@ -103,33 +103,76 @@ static void set_place(caromi_arguments *a, const caromi_resident *place, size_t 
     set_ulong(a, stride);
 }
 
-/* One word of the program's memory for all rows goes along as an argument. */
-static caromi_resident word_of(const caromi_cl_slot *slot, uint32_t column, const void *base)
+/* A column to gather. A word that serves all rows takes the place of `from.at`. */
+typedef struct gathered {
+    caromi_resident from;
+    size_t stride;
+    int same;
+    cl_mem to;
+} gathered;
+
+/* At most RESIDENT_COLUMNS columns, all with this index; NULL: without one. `padded` rows, of which `rows` are
+ * elements from `first` on. */
+static carom_status gather(caromi_device *d, cl_command_queue queue, const gathered *columns, uint32_t count,
+                           const caromi_resident *index, size_t index_stride, uint64_t first, uint64_t rows,
+                           uint64_t padded, cl_event *event, carom_error *err)
 {
-    uint32_t word;
-    memcpy(&word, base, sizeof word);
-    return (caromi_resident){caromi_column_memory(&slot->in[column]), word}; /* any memory: it is not read */
+    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_RESIDENT_GATHER);
+    for (uint32_t k = 0; k < RESIDENT_COLUMNS; k++) {
+        const gathered *c = &columns[k < count ? k : 0];
+        set_place(&a, &c->from, c->stride);
+        set_uint(&a, c->same ? RESIDENT_SAME : RESIDENT_ELEMENT);
+        caromi_set_argument(&a, &c->to, sizeof c->to);
+    }
+    set_uint(&a, count);
+    set_place(&a, index != NULL ? index : &columns[0].from, index_stride); /* any memory: it is not read */
+    set_uint(&a, index != NULL ? RESIDENT_INDEXED : RESIDENT_ELEMENT);
+    set_ulong(&a, first);
+    set_uint(&a, rows);
+    return caromi_launch(d, queue, &a, padded, CAROMI_GROUP, event, err);
 }
 
-carom_status caromi_gather_resident(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t column,
-                                    carom_error *err)
+static gathered gathered_of(const caromi_stream *s, const caromi_cl_slot *slot, uint32_t column)
 {
     const caromi_in_column *c = &s->in[column];
-    const int same = s->residents->in[column].memory == NULL, indexed = !same && c->index.base != NULL;
-    const caromi_resident from = same ? word_of(slot, column, c->base) : s->residents->in[column];
-    const caromi_resident *index = indexed ? &s->residents->index[column] : &from; /* any: it is not read */
-    cl_event event = NULL;
-    CHECK(caromi_probe_resident(d, err));
-    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_RESIDENT_GATHER);
-    assert(index->memory != NULL && (!same || c->stride == 0));
-    set_place(&a, &from, c->stride);
-    set_place(&a, index, c->index.stride);
-    set_uint(&a, same ? RESIDENT_SAME : indexed ? RESIDENT_INDEXED : RESIDENT_ELEMENT);
-    set_ulong(&a, slot->first);
-    set_uint(&a, slot->count);
-    caromi_set_columns(&a, &slot->in[column], 1);
-    CHECK(caromi_launch(d, slot->queue, &a, slot->padded, CAROMI_GROUP, &event, err));
-    caromi_add_event(&slot->upload, event);
+    gathered g = {s->residents->in[column], c->stride, 0, slot->in[column].memory};
+    if (g.from.memory == NULL) {
+        uint32_t word;
+        memcpy(&word, c->base, sizeof word);
+        g = (gathered){{g.to, word}, 0, 1, g.to}; /* any memory: it is not read */
+    }
+    return g;
+}
+
+static int has_index(const caromi_stream *s, uint32_t column)
+{
+    return s->residents->in[column].memory != NULL && s->in[column].index.base != NULL;
+}
+
+/* Whether two columns can be gathered at once. */
+static int go_together(const caromi_stream *s, uint32_t a, uint32_t b)
+{
+    const caromi_index *i = &s->in[a].index, *k = &s->in[b].index;
+    return has_index(s, a) == has_index(s, b) && (!has_index(s, a) || (i->base == k->base && i->stride == k->stride));
+}
+
+carom_status caromi_gather_residents(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot,
+                                     const uint32_t *columns, uint32_t count, carom_error *err)
+{
+    if (count > 0)
+        CHECK(caromi_probe_resident(d, err));
+    for (uint32_t from = 0, n; from < count; from += n) {
+        const uint32_t first = columns[from];
+        gathered together[RESIDENT_COLUMNS];
+        cl_event event = NULL;
+        for (n = 0; n < RESIDENT_COLUMNS && from + n < count && go_together(s, first, columns[from + n]); n++)
+            together[n] = gathered_of(s, slot, columns[from + n]);
+        const caromi_resident *index = has_index(s, first) ? &s->residents->index[first] : NULL;
+        assert(index == NULL || index->memory != NULL);
+        CHECK(gather(d, slot->queue, together, n, index, s->in[first].index.stride, slot->first, slot->count,
+                     slot->padded, &event, err));
+        caromi_add_event(&slot->upload, event);
+    }
     return CAROM_OK;
 }
 
@@ -138,17 +181,10 @@ carom_status caromi_gather_resident_rows(caromi_device *d, const caromi_stream *
 {
     const caromi_in_column *c = &s->in[column];
     const caromi_resident index = {slot->rows.memory, 0};
-    caromi_resident from = s->residents->in[column];
+    gathered g = gathered_of(s, slot, column);
     CHECK(caromi_probe_resident(d, err));
-    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_RESIDENT_GATHER);
-    from.at += c->index.base == NULL ? slot->first * c->stride : 0; /* else the index has elements of the array */
-    set_place(&a, &from, c->stride);
-    set_place(&a, &index, sizeof(cl_uint));
-    set_uint(&a, RESIDENT_INDEXED);
-    set_ulong(&a, 0);
-    set_uint(&a, rows);
-    caromi_set_columns(&a, &slot->in[column], 1);
-    return caromi_launch(d, slot->queue, &a, rows, CAROMI_GROUP, NULL, err);
+    g.from.at += c->index.base == NULL ? slot->first * c->stride : 0; /* else the index has elements of the array */
+    return gather(d, slot->queue, &g, 1, &index, sizeof(cl_uint), 0, rows, rows, NULL, err);
 }
 
 /* index: NULL if the rows are consecutive. */
@@ -192,16 +228,28 @@ carom_status caromi_scatter_resident_rows(caromi_device *d, const caromi_stream 
 
 /* ---- the probe --------------------------------------------------------------------------------------------------- */
 
-enum { PROBE_ROWS = 100, PROBE_FIRST = 3, PROBE_STRIDE = 7, PROBE_BYTES = 2048 };
+enum { PROBE_ROWS = 100, PROBE_FIRST = 3, PROBE_STRIDE = 7, PROBE_BYTES = 6144 };
 
-/* An array of words 7 bytes apart, then an index of it. The rows go to every second word, and as bytes behind them, at
- * last from the last one to the first. */
+/* An array of words 7 bytes apart, then an index of it. Columns begin a byte apart; the last is one word. The rows of
+ * the first go to every second word, and as bytes behind them, at last from the last one to the first; then those of
+ * the others follow. */
 typedef struct resident_probe {
     uint8_t array[PROBE_BYTES], got[PROBE_BYTES], expected[PROBE_BYTES];
     cl_uint turned[PROBE_ROWS];
-    cl_mem from, column, turn, to;
+    cl_mem from, column[RESIDENT_COLUMNS], turn, to;
 } resident_probe;
-enum { PROBE_INDEX = 1001, PROBE_AT = 2, PROBE_WORDS = 16, PROBE_ODD = 821, PROBE_HITS = 1630, PROBE_TURNED = 1832 };
+enum {
+    PROBE_INDEX = 1001,
+    PROBE_AT = 2,
+    PROBE_WORDS = 16,
+    PROBE_ODD = 821,
+    PROBE_HITS = 1630,
+    PROBE_TURNED = 1832,
+    PROBE_MORE = 2048,
+    PROBE_COLUMN = PROBE_ROWS * sizeof(cl_uint),
+    PROBE_WORD = 0x01fe02fd
+};
+_Static_assert((int)PROBE_MORE + (RESIDENT_COLUMNS - 1) * (int)PROBE_COLUMN <= (int)PROBE_BYTES, "room for columns");
 
 static void make_probe(resident_probe *p)
 {
@@ -218,6 +266,12 @@ static void make_probe(resident_probe *p)
         memcpy(&element, p->array + PROBE_INDEX + (PROBE_FIRST + i) * PROBE_STRIDE, sizeof element);
         memcpy(p->expected + PROBE_WORDS + i * 8, p->array + PROBE_AT + element * PROBE_STRIDE, 4);
         memcpy(p->expected + PROBE_ODD + i * 8, p->array + PROBE_AT + element * PROBE_STRIDE, 4);
+        for (uint32_t k = 1; k < RESIDENT_COLUMNS; k++) {
+            const uint32_t word = PROBE_WORD;
+            memcpy(p->expected + PROBE_MORE + (k - 1) * PROBE_COLUMN + 4 * i,
+                   k < RESIDENT_COLUMNS - 1 ? (const void *)(p->array + PROBE_AT + k + element * PROBE_STRIDE) : &word,
+                   4);
+        }
     }
     for (uint32_t i = 0; i < PROBE_ROWS; i++) { /* the first hundred bytes of the column */
         uint8_t byte;
@@ -229,33 +283,34 @@ static void make_probe(resident_probe *p)
     }
 }
 
-static carom_status scatter_probe(caromi_device *d, const resident_probe *p, uint32_t kind, uint64_t at, size_t stride,
-                                  const cl_mem *index, carom_error *err)
+static carom_status scatter_probe(caromi_device *d, const resident_probe *p, uint32_t column, uint32_t kind,
+                                  uint64_t at, size_t stride, const cl_mem *index, carom_error *err)
 {
     const caromi_resident to = {p->to, at};
-    return scatter(d, d->slots[0].queue, &p->column, kind, &to, stride, index, 0, PROBE_ROWS, NULL, err);
+    return scatter(d, d->slots[0].queue, &p->column[column], kind, &to, stride, index, 0, PROBE_ROWS, NULL, err);
 }
 
 static carom_status run_probe(caromi_device *d, resident_probe *p, carom_error *err)
 {
     const cl_command_queue queue = d->slots[0].queue;
-    const caromi_resident array = {p->from, PROBE_AT}, index = {p->from, PROBE_INDEX};
-    caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_RESIDENT_GATHER);
+    const caromi_resident index = {p->from, PROBE_INDEX};
+    gathered columns[RESIDENT_COLUMNS];
+    for (uint32_t k = 0; k < RESIDENT_COLUMNS; k++)
+        columns[k] = (gathered){{p->from, PROBE_AT + k}, PROBE_STRIDE, 0, p->column[k]};
+    columns[RESIDENT_COLUMNS - 1].same = 1;
+    columns[RESIDENT_COLUMNS - 1].from.at = PROBE_WORD;
     CHECK(caromi_write_at(d, queue, p->from, 0, p->array, PROBE_BYTES, NULL, err));
     CHECK(caromi_write_at(d, queue, p->to, 0, p->got, PROBE_BYTES, NULL, err));
     CHECK(caromi_write_at(d, queue, p->turn, 0, p->turned, sizeof p->turned, NULL, err));
-    set_place(&a, &array, PROBE_STRIDE);
-    set_place(&a, &index, PROBE_STRIDE);
-    set_uint(&a, RESIDENT_INDEXED);
-    set_ulong(&a, PROBE_FIRST);
-    set_uint(&a, PROBE_ROWS);
-    caromi_set_argument(&a, &p->column, sizeof p->column);
-    CHECK(caromi_launch(d, queue, &a, PROBE_ROWS, CAROMI_GROUP, NULL, err));
-    CHECK(scatter_probe(d, p, RESIDENT_WORDS, PROBE_WORDS, 8, NULL, err));
-    CHECK(scatter_probe(d, p, RESIDENT_WORDS, PROBE_ODD, 8, NULL, err));
-    CHECK(scatter_probe(d, p, RESIDENT_BYTES, PROBE_HITS, 2, NULL, err));
-    CHECK(scatter_probe(d, p, RESIDENT_HITS, PROBE_HITS + 1, 2, NULL, err));
-    CHECK(scatter_probe(d, p, RESIDENT_BYTES, PROBE_TURNED, 2, &p->turn, err));
+    CHECK(gather(d, queue, columns, RESIDENT_COLUMNS, &index, PROBE_STRIDE, PROBE_FIRST, PROBE_ROWS, PROBE_ROWS, NULL,
+                 err));
+    CHECK(scatter_probe(d, p, 0, RESIDENT_WORDS, PROBE_WORDS, 8, NULL, err));
+    CHECK(scatter_probe(d, p, 0, RESIDENT_WORDS, PROBE_ODD, 8, NULL, err));
+    CHECK(scatter_probe(d, p, 0, RESIDENT_BYTES, PROBE_HITS, 2, NULL, err));
+    CHECK(scatter_probe(d, p, 0, RESIDENT_HITS, PROBE_HITS + 1, 2, NULL, err));
+    CHECK(scatter_probe(d, p, 0, RESIDENT_BYTES, PROBE_TURNED, 2, &p->turn, err));
+    for (uint32_t k = 1; k < RESIDENT_COLUMNS; k++)
+        CHECK(scatter_probe(d, p, k, RESIDENT_WORDS, PROBE_MORE + (k - 1) * PROBE_COLUMN, 4, NULL, err));
     return caromi_read(d, queue, p->to, 0, p->got, PROBE_BYTES, 1, NULL, NULL, err);
 }
 
@@ -263,8 +318,8 @@ static carom_status probe(caromi_device *d, resident_probe *p, carom_error *err)
 {
     make_probe(p);
     CHECK(caromi_make_buffer(d, "the bit probe", CL_MEM_READ_WRITE, PROBE_BYTES, NULL, &p->from, err));
-    CHECK(
-        caromi_make_buffer(d, "the bit probe", CL_MEM_READ_WRITE, PROBE_ROWS * sizeof(cl_uint), NULL, &p->column, err));
+    for (uint32_t k = 0; k < RESIDENT_COLUMNS; k++)
+        CHECK(caromi_make_buffer(d, "the bit probe", CL_MEM_READ_WRITE, PROBE_COLUMN, NULL, &p->column[k], err));
     CHECK(caromi_make_buffer(d, "the bit probe", CL_MEM_READ_WRITE, sizeof p->turned, NULL, &p->turn, err));
     CHECK(caromi_make_buffer(d, "the bit probe", CL_MEM_READ_WRITE, PROBE_BYTES, NULL, &p->to, err));
     CHECK(run_probe(d, p, err));
@@ -284,7 +339,8 @@ carom_status caromi_probe_resident(caromi_device *d, carom_error *err)
     memset(p, 0, sizeof *p);
     const carom_status status = probe(d, p, err);
     caromi_release_buffer(&p->from);
-    caromi_release_buffer(&p->column);
+    for (uint32_t k = 0; k < RESIDENT_COLUMNS; k++)
+        caromi_release_buffer(&p->column[k]);
     caromi_release_buffer(&p->turn);
     caromi_release_buffer(&p->to);
     last->probed = status == CAROM_OK;
