@@ -13,10 +13,9 @@ FN uint resident_load(G const uchar *from, ulong at)
 }
 
 #ifdef KERNEL_resident_gather
-#define PARAMETERS(k) \
-    __global const uchar *from##k, ulong at##k, ulong stride##k, uint choice##k, __global uint *to##k
-#define GATHER(k)         \
-    if (k < columns)      \
+#define PARAMETERS(k) __global const uchar *from##k, ulong at##k, ulong stride##k, uint choice##k, __global uint *to##k
+#define GATHER(k)    \
+    if (k < columns) \
         to##k[row] = choice##k == RESIDENT_SAME ? (uint)at##k : resident_load(from##k, at##k + element * stride##k);
 /* Of each array element i, or that which element i of an index names, for the rows from element `first` on; those that
  * fill the last group of lanes are copies of the last of `rows`. Or, instead of an array, `at` itself in all rows. */

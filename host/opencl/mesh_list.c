@@ -512,7 +512,31 @@ static carom_status answer_undecided(const carom_context *c, const void *user, c
 }
 static const caromi_undecided undecided_any = {list_undecided, answer_undecided};
 
-/* Any-hit queries whose answers stay on the device: the search's states say all, but in exact mode for a few. */
+/* Numbers of hits that cannot be: then the states are wrong too. */
+static carom_status check_any(const caromi_device *d, const void *user, const void *hits, size_t stride, uint64_t count,
+                              uint64_t first, uint64_t end, carom_error *err)
+{
+    const uint64_t most = ((const list_part *)user)->batch->sweep.mesh->info.triangle_count;
+    int corrupt = 0, truncated = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        int32_t number;
+        memcpy(&number, (const char *)hits + i * stride, sizeof number);
+        corrupt |= (uint32_t)number > most;
+        truncated |= number == MESH_LOOP_TRUNCATED;
+    }
+    return truncated ? caromi_fail_truncated(d, first, end, err)
+           : corrupt ? caromi_fail_corrupt(d, "numbers of hits", first, end, err)
+                     : CAROM_OK;
+}
+
+static void states_to_hits(uint8_t *any, uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; i++)
+        any[i] = any[i] == CAROM_INVALID ? CAROM_OVERLAP_INVALID : any[i] != CAROM_MISS;
+}
+
+/* Any-hit queries in fast mode, or whose answers stay on the device: the search's states say all, but in exact mode for
+ * a few. */
 static carom_status stream_any(caromi_device *d, list_part *p, uint64_t end, uint64_t *done, carom_stats *stats,
                                carom_error *err)
 {
@@ -525,13 +549,21 @@ static carom_status stream_any(caromi_device *d, list_part *p, uint64_t end, uin
     in[columns] = (caromi_in_column){.base = &none};
     in[columns + 1] = sweep->mask;
     caromi_stream s = stream_of(d, p, end, in, out);
-    s.states_as_hits = 2;
+    const int stays = caromi_is_resident(d, p->batch->any);
+    const uint64_t first = *done;
+    s.states_as_hits = stays ? 2 : 0;
     if (sweep->exact) {
         s.mark[1] = 1;
         s.mark_count = 2;
         s.undecided = &undecided_any;
+    } else {
+        s.mark_count = 1;
+        s.check = check_any;
     }
-    return caromi_stream_run(d, &s, done, stats, err);
+    const carom_status status = caromi_stream_run(d, &s, done, stats, err);
+    if (!stays)
+        states_to_hits(p->batch->any, first, *done);
+    return status;
 }
 
 /* The queries of the next first pass: the next part that is dealt out, or from `done` on. Returns how many. */
@@ -551,7 +583,7 @@ carom_status caromi_stream_list(caromi_device *d, const caromi_list_batch *batch
     const carom_context *c = d->context;
     list_part p = {.batch = batch, .context = c};
     CHECK(caromi_upload_mesh(d, batch->sweep.mesh, err));
-    if (batch->any != NULL && caromi_is_resident(d, batch->any))
+    if (batch->any != NULL && (!batch->sweep.exact || caromi_is_resident(d, batch->any)))
         return stream_any(d, &p, end, done, stats, err);
     p.stage_count = STAGES_PER_THREAD * caromi_pool_threads(c->pool);
     CHECK(caromi_stages_create(c, p.stage_count, QUERIES / p.stage_count + 1, &p.stages, err));
