@@ -582,6 +582,22 @@ if "$carom" info --device 0 > named.txt 2> /dev/null && grep -q 'bit probe: pass
 else
     skip "a device that was named is taken" "no OpenCL device passed"
 fi
+# PoCL shows one CPU as two devices; there are enough rows for a piece of each.
+export POCL_DEVICES='pthread pthread'
+if "$carom" info --device 0,1 > named.txt 2> /dev/null && [ "$(grep -c 'bit probe: passed' named.txt)" = 2 ]; then
+    check "devices that were named are taken" grep -q \
+        '^auto: larger ones go to device 0 .*and to the others that were named' named.txt
+    awk -F, 'NR == 1 { print; next } { row[n++] = $0 }
+        END { for (i = 0; i < 20000; i++) print row[i % n] }' good.csv > rows.csv
+    "$carom" sweep --backend cpu --pairs rows.csv > cpu.csv
+    expect "several devices answer" 0 '' "$carom" sweep --backend opencl --device 0,1 --pairs rows.csv
+    check "as the CPU does" cmp cpu.csv stdout.txt
+    expect "a device that is named twice" 2 'it is device 0, as is' "$carom" sweep --backend opencl --device 0,0 \
+        --pairs good.csv
+else
+    skip "several devices" "the driver lists no two devices"
+fi
+unset POCL_DEVICES
 expect "a device that is not asked" 0 'device 99 was not asked' "$carom" sweep --device 99 --pairs good.csv
 check "answers all the same" cmp plain.csv stdout.txt
 expect "a device that is not there" 1 '' "$carom" sweep --backend opencl --device 'no such device' --pairs good.csv
