@@ -112,14 +112,18 @@ carom_status caromi_check_named_arrays(carom_context *context, const caromi_arra
             CHECK(caromi_check_named_arrays((context), &arrays_, may_alias_, (can_stay), (err)));      \
         }                                                                                              \
     } while (0)
+static inline int caromi_use_of(const carom_batch *batch, int can_stay)
+{
+    return (can_stay ? CAROMI_STAYS : 0) | (batch->prepare ? CAROMI_PREPARES : 0);
+}
 /* The same for a call with a batch: the last check that reads no element. A call with a job ends here, because the job
  * makes it again; what jobs before it use may change meanwhile, so buffers are the job's concern. */
-#define CAROMI_CHECK_CALL(batch, can_stay, context, err, list, ...)                                         \
-    do {                                                                                                    \
-        const int use_ = ((can_stay) ? CAROMI_STAYS : 0) | ((batch)->prepare ? CAROMI_PREPARES : 0);        \
-        CAROMI_CHECK_STAYING_ARRAYS(use_, (batch)->job == NULL ? (context) : NULL, err, list, __VA_ARGS__); \
-        if ((batch)->job != NULL)                                                                           \
-            return CAROM_OK;                                                                                \
+#define CAROMI_CHECK_CALL(batch, can_stay, context, err, list, ...)                                                   \
+    do {                                                                                                              \
+        CAROMI_CHECK_STAYING_ARRAYS(caromi_use_of((batch), (can_stay)), (batch)->job == NULL ? (context) : NULL, err, \
+                                    list, __VA_ARGS__);                                                               \
+        if ((batch)->job != NULL)                                                                                     \
+            return CAROM_OK;                                                                                          \
     } while (0)
 /* Declares a function that lists arrays. Inlined, because then the first step is a few instructions per array. */
 #define CAROMI_LIST static inline __attribute__((always_inline)) void

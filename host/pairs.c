@@ -16,8 +16,17 @@ static carom_status check_indices(const carom_pair_indices *x, carom_error *err)
     return caromi_check_count(x->b_count, "indices.b_count", err);
 }
 
-static carom_status check_index_values(const carom_pair_indices *x, uint64_t count, carom_error *err)
+/* Brings indices that lie on a device; what a call that prepares has been given may be undefined. */
+static carom_status check_index_values(carom_context *context, const carom_pair_indices *x, const carom_batch *batch,
+                                       carom_error *err)
 {
+    const uint64_t count = batch->count;
+    if (x->a.data == NULL && x->b.data == NULL)
+        return CAROM_OK;
+    CHECK(caromi_shadows_show_index(context, x->a.data, err));
+    CHECK(caromi_shadows_show_index(context, x->b.data, err));
+    if (batch->prepare)
+        return CAROM_OK;
     CHECK(caromi_check_index_values(&x->a, "indices.a", 0, count, x->a_count, "indices.a_count", "pair", err));
     return caromi_check_index_values(&x->b, "indices.b", 0, count, x->b_count, "indices.b_count", "pair", err);
 }
@@ -73,10 +82,7 @@ static uint64_t elements(const carom_uints *index, uint64_t indexed, uint64_t co
         INPUTS(CHECK_INPUT)                                                                                            \
         CHECK(check_indices(&d->indices, err));                                                                        \
         CAROMI_CHECK_CALL(&d->batch, 1, context, err, list_##query, d, out, stats);                                    \
-        CHECK(caromi_shadows_show_index(context, d->indices.a.data, err));                                             \
-        CHECK(caromi_shadows_show_index(context, d->indices.b.data, err));                                             \
-                                                                                                                       \
-        return d->batch.prepare ? CAROM_OK : check_index_values(&d->indices, d->batch.count, err);                     \
+        return check_index_values(context, &d->indices, &d->batch, err);                                               \
     }                                                                                                                  \
     static void columns_##query(const carom_##query##_pairs_desc *d, const carom_##query##_result *out,                \
                                 caromi_pair_batch *b)                                                                  \

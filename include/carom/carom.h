@@ -456,8 +456,8 @@ typedef enum carom_accuracy {
     CAROM_ACCURACY_EXACT = 1
 } carom_accuracy;
 
-/// Progress of a batch, reported from the calling thread every 2^18 to 2^20 queries on the CPU,
-/// more on a device, and at the end of a batch that has any.
+/// Progress of a batch, reported from the calling thread, of a job from its context's, every 2^18
+/// to 2^20 queries on the CPU, more on a device, and at the end of a batch that has any.
 typedef struct carom_progress {
     /// NULL: no reports. Gets the end of the queries answered, [begin, done), and the count.
     /// Another value than 0 ends the batch with CAROM_ERROR_CANCELLED: these answers and the
