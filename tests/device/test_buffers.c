@@ -3,190 +3,13 @@
  * a buffer of a device. Afterwards all bytes of both arenas are compared: answers, inputs, and what lies between. The
  * device is PoCL as it is, which shares the host's memory, and seen as discrete, whose buffers the host cannot touch.
  */
-#include "tests/support/cl_shim.h"
-#include "tests/support/scenes.h"
+#include "tests/support/arenas.h"
 
 #include <math.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { SEED = 32, QUERIES = 3001, SIDES = 6, ROOM = 1 << 22, FILL = 0xa5, CAPACITY = 4 * QUERIES, OWN = 48 };
-
-/* ---- arenas ------------------------------------------------------------------------------------------------------ */
-
-typedef struct arena {
-    carom_buffer *buffer; /* NULL: the test's memory */
-    unsigned char *base;
-    size_t used;
-    int is_laid; /* the arrays are there already */
-    /* Or each array has a buffer of its own, whose bytes are those of an arena from `start` on. */
-    carom_context *apart;
-    carom_buffer *own[OWN];
-    size_t start[OWN];
-    uint32_t count;
-} arena;
-
-static unsigned char filling[ROOM];
-
-/* where: -1 for the test's memory. */
-static arena arena_make(carom_context *context, int where)
-{
-    arena a = {.buffer = NULL};
-    carom_error err = {0};
-    memset(filling, FILL, sizeof filling);
-    if (where < 0) {
-        a.base = test_alloc(ROOM, 1);
-        memcpy(a.base, filling, ROOM);
-        return a;
-    }
-    const carom_buffer_desc desc = {.size = sizeof desc, .bytes = ROOM, .where = (carom_buffer_where)where};
-    test_ok("carom_buffer_create", carom_buffer_create(context, &desc, &a.buffer, &err), &err);
-    a.base = carom_buffer_address(a.buffer);
-    test_ok("carom_buffer_write", carom_buffer_write(a.buffer, 0, filling, ROOM, &err), &err);
-    return a;
-}
-
-static void arena_free(arena *a)
-{
-    if (a->buffer == NULL)
-        free(a->base);
-    carom_buffer_destroy(a->buffer);
-    for (uint32_t i = 0; i < a->count; i++)
-        carom_buffer_destroy(a->own[i]);
-}
-
-static carom_buffer *own_buffer(arena *a, size_t start, size_t bytes)
-{
-    const carom_buffer_desc desc = {.size = sizeof desc, .bytes = bytes, .where = CAROM_BUFFER_DEVICE};
-    carom_error err = {0};
-    carom_buffer **own = &a->own[a->count];
-    assert_true(a->count < OWN);
-    if (!a->is_laid) {
-        test_ok("carom_buffer_create", carom_buffer_create(a->apart, &desc, own, &err), &err);
-        test_ok("carom_buffer_write", carom_buffer_write(*own, 0, filling, bytes, &err), &err);
-    }
-    a->start[a->count++] = start;
-    return *own;
-}
-
-/* Room for an array, `skew` bytes behind a multiple of 64. */
-static void *room_for(arena *a, size_t bytes, size_t skew)
-{
-    const size_t start = (a->used + 63) / 64 * 64 + skew;
-    a->used = start + bytes;
-    assert_true(a->used <= ROOM);
-    return a->apart != NULL ? carom_buffer_address(own_buffer(a, start, bytes)) : a->base + start;
-}
-
-static void *put(arena *a, const void *data, size_t bytes, size_t skew)
-{
-    carom_error err = {0};
-    unsigned char *at = room_for(a, bytes, skew);
-    if (a->is_laid)
-        return at;
-    if (a->apart != NULL)
-        test_ok("carom_buffer_write", carom_buffer_write(a->own[a->count - 1], 0, data, bytes, &err), &err);
-    else if (a->buffer == NULL)
-        memcpy(at, data, bytes);
-    else
-        test_ok("carom_buffer_write", carom_buffer_write(a->buffer, (uint64_t)(at - a->base), data, bytes, &err), &err);
-    return at;
-}
-
-static void compare(const arena *expected, const arena *got, const char *what)
-{
-    unsigned char *bytes = test_alloc(ROOM, 1);
-    carom_error err = {0};
-    test_ok("carom_buffer_read", carom_buffer_read(got->buffer, 0, bytes, ROOM, &err), &err);
-    assert_int_equal(expected->used, got->used);
-    for (size_t i = 0; i < ROOM; i++)
-        if (expected->base[i] != bytes[i])
-            fail_msg("%s: byte %zu is %02x, not %02x", what, i, bytes[i], expected->base[i]);
-    free(bytes);
-}
-
-static void compare_apart(const arena *expected, const arena *got, const char *what)
-{
-    unsigned char *bytes = test_alloc(ROOM, 1);
-    for (uint32_t i = 0; i < got->count; i++) {
-        carom_buffer_info info = {.size = sizeof info};
-        assert_int_equal(carom_buffer_get_info(got->own[i], &info, NULL), CAROM_OK);
-        assert_int_equal(carom_buffer_read(got->own[i], 0, bytes, info.bytes, NULL), CAROM_OK);
-        if (memcmp(expected->base + got->start[i], bytes, info.bytes) != 0)
-            fail_msg("%s: buffer %u differs", what, i);
-    }
-    free(bytes);
-}
-
-/* ---- views ------------------------------------------------------------------------------------------------------- */
-
-/* How arrays lie: bytes from one element to the next, how they are aligned, and whether queries select elements. */
-typedef struct layout {
-    const char *name;
-    size_t step, skew;
-    int selects;
-} layout;
-static const layout layouts[] = {
-    {"columns", 4, 0, 0}, {"records", 20, 0, 0}, {"misaligned", 4, 2, 0}, {"selected", 4, 4, 1}};
-
-/* `words` arrays as one array of records, `step` bytes each. */
-static float *put_records(arena *a, const layout *l, float *const *words, size_t width, size_t count)
-{
-    unsigned char *records = test_alloc(count, l->step);
-    memset(records, FILL, count * l->step);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < width; k++)
-            memcpy(records + i * l->step + 4 * k, words[k] + i, 4);
-    float *at = put(a, records, count * l->step, l->skew);
-    free(records);
-    return at;
-}
-
-static carom_points put_points(arena *a, const layout *l, float *const *xyz, size_t count)
-{
-    if (l->step >= 12)
-        return carom_strided(put_records(a, l, xyz, 3, count), l->step);
-    const float *x = put_records(a, l, xyz, 1, count), *y = put_records(a, l, xyz + 1, 1, count);
-    return carom_soa(x, y, put_records(a, l, xyz + 2, 1, count));
-}
-
-static carom_scalars put_scalars(arena *a, const layout *l, float *data, size_t count)
-{
-    return (carom_scalars){put_records(a, l, &data, 1, count), l->step};
-}
-
-static carom_uints put_uints(arena *a, const layout *l, uint32_t *data, size_t count)
-{
-    float *words = (float *)(void *)data;
-    return (carom_uints){(uint32_t *)(void *)put_records(a, l, &words, 1, count), l->step};
-}
-
-static carom_points_out room_for_points(arena *a, const layout *l, size_t count)
-{
-    if (l->step >= 12) {
-        float *p = room_for(a, count * l->step, l->skew);
-        return (carom_points_out){p, p + 1, p + 2, l->step};
-    }
-    float *x = room_for(a, count * 4, l->skew), *y = room_for(a, count * 4, l->skew);
-    return (carom_points_out){x, y, room_for(a, count * 4, l->skew), 4};
-}
+enum { CAPACITY = 4 * QUERIES };
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
-
-static scene walls;
-static swept_spheres spheres;
-static uint32_t order[QUERIES];
-
-/* A call's context and mesh, and how its arrays lie in which arena. */
-typedef struct call {
-    carom_context *context;
-    carom_mesh *mesh;
-    arena *a;
-    const layout *l;
-    carom_accuracy accuracy;
-    uint32_t chunk; /* most queries of a chunk; 0: all */
-} call;
 
 static carom_batch batch_of(const call *c, size_t size)
 {
@@ -358,36 +181,6 @@ static carom_status distance(const call *c, carom_stats *stats, carom_error *err
     return carom_mesh_distance(c->mesh, &desc, &out, stats, err);
 }
 
-static cl_call failing_call; /* number failing_at of these fails in a batch of pairs; 0: none */
-static int failing_at;
-
-static carom_status ask_pairs(const call *c, int type, carom_stats *stats, carom_error *err)
-{
-    queries q = queries_mixed(type, SEED, QUERIES);
-    inputs in = inputs_of(&q);
-    answers out = {.type = type, .count = q.count};
-    for (int i = 0; query_point_column(type, i) >= 0; i++)
-        in.points[i] = put_points(c->a, c->l, q.column + query_point_column(type, i), q.count);
-    for (int i = 0; query_scalar_column(type, i) >= 0; i++)
-        in.scalars[i] = put_scalars(c->a, c->l, q.column[query_scalar_column(type, i)], q.count);
-    if (c->l->selects) {
-        in.indices.a = put_uints(c->a, c->l, order, QUERIES);
-        in.indices.a_count = q.count;
-    }
-    for (int f = 0; f < query_fields(type); f++)
-        out.field[f].data = room_for(c->a, q.count * query_field_bytes(type, f), c->l->skew);
-    cl_sabotage(failing_call, failing_at, 0);
-    const carom_status status = ask_with(c->context, type, c->accuracy, q.count < QUERIES ? q.count : QUERIES, &in,
-                                         &out, ALL_FIELDS, stats, err);
-    queries_free(&q);
-    return status;
-}
-
-static carom_status pair_sweeps(const call *c, carom_stats *stats, carom_error *err)
-{
-    return ask_pairs(c, SWEEP, stats, err);
-}
-
 static carom_status pair_overlaps(const call *c, carom_stats *stats, carom_error *err)
 {
     return ask_pairs(c, OVERLAP, stats, err);
@@ -443,28 +236,6 @@ static const struct {
 };
 
 /* ---- the same bytes ---------------------------------------------------------------------------------------------- */
-
-static int make_data(void **state)
-{
-    (void)state;
-    walls = scene_sphere(SIDES);
-    walls.masks = random_masks(SEED, walls.triangle_count);
-    spheres = swept_spheres_mixed(SEED, QUERIES);
-    spheres.mask = random_masks(SEED + 1, QUERIES);
-    spheres.max_distance = random_limits(SEED + 2, QUERIES);
-    uint32_t *shuffled = random_order(SEED + 3, QUERIES);
-    memcpy(order, shuffled, sizeof order);
-    free(shuffled);
-    return 0;
-}
-
-static int free_data(void **state)
-{
-    (void)state;
-    swept_spheres_free(&spheres);
-    scene_free(&walls);
-    return 0;
-}
 
 static size_t round_up(size_t count, size_t whole)
 {
@@ -529,7 +300,7 @@ static void compare_call(carom_context *cpu, carom_context *device, const call *
     there.a = &got;
     test_ok(what, calls[i].ask(&there, &stats, &err), &err);
     assert_int_equal(stats.fallen_back, 0);
-    compare(&expected, &got, what);
+    arena_compare(&expected, &got, what);
     assert_int_equal(stats.on_cpu, 0);
     if (calls[i].stays && how->accuracy == CAROM_ACCURACY_EXACT && cl_seen_as.discrete)
         some_undecided += stats.by_integers;
@@ -637,10 +408,10 @@ static void test_whole_buffers(void **state)
         carom_error err = {0};
         test_ok(calls[i].name, calls[i].ask(&here, NULL, &err), &err);
         test_ok(calls[i].name, calls[i].ask(&there, NULL, &err), &err);
-        compare_apart(&expected, &got, calls[i].name);
+        arena_compare_apart(&expected, &got, calls[i].name);
         count_bytes(&there, i, 0);
         assert_int_equal(cl_calls(CALL_LAUNCH), calls[i].launches);
-        compare_apart(&expected, &got, calls[i].name);
+        arena_compare_apart(&expected, &got, calls[i].name);
         carom_mesh_destroy(there.mesh);
         carom_mesh_destroy(here.mesh);
         arena_free(&got);
@@ -651,293 +422,8 @@ static void test_whole_buffers(void **state)
     cl_expect_none("whole buffers");
 }
 
-/* ---- memory of a discrete device --------------------------------------------------------------------------------- */
-
-static void silent(void *user, carom_log_level level, const char *line)
-{
-    *(int *)user += level <= CAROM_LOG_WARNING && strstr(line, "lies in the host's memory") != NULL;
-}
-
-static carom_context *open_discrete(carom_backend backend, uint64_t auto_from, int *warnings)
-{
-    carom_context_desc desc = carom_context_desc_default();
-    carom_context *context = NULL;
-    carom_error err = {0};
-    (void)test_need_device();
-    cl_seen_as.discrete = 1;
-    cl_relieve();
-    desc.backend = backend;
-    desc.device = getenv("CAROM_TEST_DEVICE");
-    desc.auto_from = auto_from;
-    desc.device_chunk = 700;
-    desc.log = silent;
-    desc.log_user = warnings;
-    test_ok("context", carom_context_create(&desc, &context, &err), &err);
-    return context;
-}
-
-/* The device answers a small batch whose arrays it has, and the CPU one of the program's arrays. */
-static void test_auto(void **state)
-{
-    int warnings = 0;
-    (void)state;
-    carom_context *context = open_discrete(CAROM_BACKEND_AUTO, 0, &warnings);
-    for (int where = -1; where <= CAROM_BUFFER_DEVICE; where++) {
-        arena a = arena_make(context, where);
-        const call how = {context, NULL, &a, &layouts[0], CAROM_ACCURACY_FAST, 0};
-        carom_stats stats = {.size = sizeof stats};
-        carom_error err = {0};
-        test_ok("auto", pair_sweeps(&how, &stats, &err), &err);
-        assert_int_equal(stats.on_device, where == CAROM_BUFFER_DEVICE ? stats.queries : 0);
-        assert_int_equal(stats.on_cpu, where == CAROM_BUFFER_DEVICE ? 0 : stats.queries);
-        arena_free(&a);
-    }
-    carom_context_destroy(context);
-    cl_expect_none("auto");
-}
-
-static void expect_fault(volatile char *at)
-{
-    const pid_t child = fork();
-    int status = 0;
-    if (child == 0) {
-        signal(SIGSEGV, SIG_DFL);
-        *at = 1;
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-}
-
-static void test_far(void **state)
-{
-    (void)state;
-    int warnings = 0;
-    carom_context *context = open_discrete(CAROM_BACKEND_OPENCL, 1, &warnings);
-    arena a = arena_make(context, CAROM_BUFFER_DEVICE), host = arena_make(context, CAROM_BUFFER_HOST);
-    carom_buffer_info info = {.size = sizeof info};
-    unsigned char bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8}, back[8];
-    carom_error err = {0};
-    void *at = NULL;
-    assert_int_equal(carom_buffer_get_info(a.buffer, &info, NULL), CAROM_OK);
-    assert_int_equal(info.where, CAROM_BUFFER_DEVICE);
-    assert_int_equal(info.reachable, 0);
-    assert_int_equal(carom_buffer_get_info(host.buffer, &info, NULL), CAROM_OK);
-    assert_int_equal(info.reachable, 1);
-    expect_fault((volatile char *)a.base + 12345);
-    test_ok("write", carom_buffer_write(a.buffer, 4090, bytes, 8, &err), &err);
-    test_ok("map", carom_buffer_map(a.buffer, 4092, 8, CAROM_ACCESS_READ_WRITE, &at, &err), &err);
-    assert_ptr_equal(at, a.base + 4092);
-    assert_memory_equal(at, bytes + 2, 6);
-    assert_int_equal(((unsigned char *)at)[7], FILL);
-    memset(at, 0, 2);
-    test_ok("unmap", carom_buffer_unmap(a.buffer, &err), &err);
-    expect_fault(at);
-    memset(bytes + 2, 0, 2);
-    test_ok("read", carom_buffer_read(a.buffer, 4090, back, 8, &err), &err);
-    assert_memory_equal(bytes, back, 8);
-    test_error(carom_buffer_write(host.buffer, 0, a.base, 8, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
-               "data lies in a buffer on the device");
-    test_ok("map", carom_buffer_map(a.buffer, 0, 1, CAROM_ACCESS_WRITE, &at, &err), &err);
-    arena_free(&a); /* mapped */
-    arena_free(&host);
-    carom_context_destroy(context);
-    cl_expect_none("a buffer");
-}
-
-/* Images of meshes are the program's memory, and a child of fork() has no device. */
-static void test_far_refused(void **state)
-{
-    (void)state;
-    int warnings = 0;
-    carom_context *context = open_discrete(CAROM_BACKEND_OPENCL, 1, &warnings);
-    arena a = arena_make(context, CAROM_BUFFER_DEVICE);
-    carom_mesh *mesh = scene_mesh(context, &walls), *other = NULL;
-    uint64_t bytes = 0;
-    carom_error err = {0};
-    const char *words = "image lies in a buffer on the device";
-    test_error(carom_mesh_get_image(mesh, a.base, ROOM, &bytes, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, words);
-    test_error(carom_mesh_open_image(context, a.base, ROOM, &other, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, words);
-    const pid_t child = fork();
-    if (child == 0) {
-        const carom_status got = carom_buffer_read(a.buffer, 0, &bytes, sizeof bytes, NULL);
-        const carom_status put_back = carom_buffer_write(a.buffer, 0, &bytes, sizeof bytes, NULL);
-        carom_buffer_destroy(a.buffer);
-        _exit(got != CAROM_ERROR_NO_DEVICE || put_back != CAROM_ERROR_NO_DEVICE);
-    }
-    int status = -1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    carom_mesh_destroy(mesh);
-    arena_free(&a);
-    carom_context_destroy(context);
-    cl_expect_none("refused");
-}
-
-/* ---- buffers of other contexts ----------------------------------------------------------------------------------- */
-
-static carom_status move_pair(carom_context *context, const float *numbers, float *t, carom_error *err)
-{
-    const carom_sweep_pairs_desc desc = {.batch = {.size = sizeof desc, .count = 1},
-                                         .center = carom_xyz(numbers),
-                                         .velocity = carom_xyz(numbers + 3),
-                                         .radius = carom_scalars_of(numbers + 6),
-                                         .p0 = carom_xyz(numbers + 7),
-                                         .p1 = carom_xyz(numbers + 10),
-                                         .p2 = carom_xyz(numbers + 13)};
-    const carom_sweep_result out = {.size = sizeof out, .t_first = t};
-    return carom_sweep_pairs(context, &desc, &out, NULL, err);
-}
-
-static void refuse_foreign(carom_context *context, carom_buffer *own, float *foreign)
-{
-    static const carom_status bad = CAROM_ERROR_INVALID_ARGUMENT;
-    static float numbers[16], t;
-    const carom_buffer_desc wrapped = {.size = sizeof wrapped, .bytes = 64, .host = foreign};
-    carom_mesh_desc shape = scene_desc(&walls);
-    carom_buffer *none = NULL;
-    carom_mesh *mesh = scene_mesh(context, &walls), *other = NULL;
-    uint64_t bytes = 0;
-    carom_error err = {0};
-    test_error(move_pair(context, foreign, &t, &err), bad, &err, "center.x lies in a buffer of another context");
-    test_error(move_pair(context, numbers, foreign, &err), bad, &err, "t_first lies in a buffer of another context");
-    test_ok("own memory", move_pair(context, numbers, &t, &err), &err);
-    shape.vertices = carom_xyz(foreign);
-    test_error(carom_mesh_create(context, &shape, &other, &err), bad, &err, "lies in a buffer of another context");
-    test_error(carom_mesh_get_image(mesh, foreign, ROOM, &bytes, &err), bad, &err, "image lies in a buffer of another");
-    test_error(carom_mesh_open_image(context, foreign, ROOM, &other, &err), bad, &err, "image lies in a buffer of");
-    test_error(carom_buffer_create(context, &wrapped, &none, &err), bad, &err, "on the device of another context");
-    if (own != NULL) {
-        test_error(carom_buffer_write(own, 0, foreign, 4, &err), bad, &err, "data lies in a buffer of another context");
-        test_error(carom_buffer_read(own, 0, foreign, 4, &err), bad, &err, "data lies in a buffer of another context");
-    }
-    assert_null(none);
-    assert_null(other);
-    carom_mesh_destroy(mesh);
-}
-
-/* The addresses of a context's buffer in calls of a context without buffers, with a host buffer, with a device buffer;
- * and of one that is mapped. More buffers than a page of the list of ranges has. */
-static void test_foreign(void **state)
-{
-    enum { MANY = 600 };
-    (void)state;
-    int warnings = 0;
-    carom_context *owner = open_discrete(CAROM_BACKEND_OPENCL, 1, &warnings);
-    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *device = open_discrete(CAROM_BACKEND_OPENCL, 1, &warnings);
-    carom_buffer *buffers[MANY];
-    carom_buffer_desc desc = {.size = sizeof desc, .bytes = 4096, .where = CAROM_BUFFER_DEVICE};
-    carom_error err = {0};
-    for (int i = 0; i < MANY; i++)
-        test_ok("create", carom_buffer_create(owner, &desc, &buffers[i], &err), &err);
-    arena host = arena_make(cpu, CAROM_BUFFER_HOST), far = arena_make(device, CAROM_BUFFER_DEVICE);
-    for (int i = 0; i < MANY; i += MANY - 1) {
-        void *at = NULL;
-        refuse_foreign(cpu, host.buffer, carom_buffer_address(buffers[i]));
-        refuse_foreign(device, far.buffer, carom_buffer_address(buffers[i]));
-        test_ok("map", carom_buffer_map(buffers[i], 0, 4096, CAROM_ACCESS_WRITE, &at, &err), &err);
-        refuse_foreign(cpu, host.buffer, at);
-    }
-    arena_free(&host);
-    refuse_foreign(cpu, NULL, carom_buffer_address(buffers[0]));
-    for (int i = 0; i < MANY; i++)
-        carom_buffer_destroy(buffers[i]);
-    arena_free(&far);
-    carom_context_destroy(owner);
-    carom_context_destroy(device);
-    carom_context_destroy(cpu);
-    cl_expect_none("foreign buffers");
-}
-
-/* A buffer that the device has no memory for. */
-static void test_scarce(void **state)
-{
-    static const carom_backend backends[] = {CAROM_BACKEND_OPENCL, CAROM_BACKEND_AUTO};
-    const carom_buffer_desc desc = {.size = sizeof desc, .bytes = ROOM, .where = CAROM_BUFFER_DEVICE};
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(backends); i++) {
-        int warnings = 0;
-        carom_buffer *buffer = NULL;
-        carom_buffer_info info = {.size = sizeof info};
-        carom_error err = {0};
-        carom_context *context = open_discrete(backends[i], 1, &warnings);
-        cl_scarce.exactly = ROOM;
-        const carom_status status = carom_buffer_create(context, &desc, &buffer, &err);
-        cl_relieve();
-        if (backends[i] == CAROM_BACKEND_OPENCL) {
-            test_error(status, CAROM_ERROR_OUT_OF_MEMORY, &err, "clCreateBuffer (a buffer)");
-            assert_null(buffer);
-        } else {
-            test_ok("create", status, &err);
-            assert_int_equal(warnings, 1);
-            assert_int_equal(carom_buffer_get_info(buffer, &info, NULL), CAROM_OK);
-            assert_int_equal(info.where, CAROM_BUFFER_HOST);
-            assert_int_equal(info.reachable, 1);
-        }
-        carom_buffer_destroy(buffer);
-        carom_context_destroy(context);
-        cl_expect_none("a scarce device");
-    }
-}
-
-/* Asks for pair sweeps while call number `at` of this kind fails, 0: none. Returns how many such calls there were. */
-static int ask_failing(carom_backend backend, carom_accuracy accuracy, cl_call kind, int at, const arena *expected)
-{
-    int warnings = 0;
-    carom_context *context = open_discrete(backend, 1, &warnings);
-    arena a = arena_make(context, CAROM_BUFFER_DEVICE);
-    const call how = {context, NULL, &a, &layouts[0], accuracy, 0};
-    carom_error err = {0};
-    failing_call = kind;
-    failing_at = at;
-    const carom_status status = pair_sweeps(&how, NULL, &err);
-    failing_at = 0;
-    const int count = cl_calls(kind);
-    cl_relieve();
-    if (at == 0 || status == CAROM_OK) {
-        test_ok("a device that fails", status, &err);
-        compare(expected, &a, "a device that fails");
-    } else {
-        test_error(status,
-                   cl_call_code(kind) == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CAROM_ERROR_OUT_OF_MEMORY
-                                                                          : CAROM_ERROR_DEVICE_LOST,
-                   &err, " on ");
-    }
-    if (backend == CAROM_BACKEND_AUTO && (kind == CALL_LAUNCH || kind == CALL_BUFFER))
-        assert_int_equal(status, CAROM_OK);
-    arena_free(&a);
-    carom_context_destroy(context);
-    cl_expect_none("a device that fails");
-    return count;
-}
-
-/* Where the CPU may take over, it finds the arrays, and the buffer gets its answers. What cannot be fetched or brought
- * back is an error. */
-static void test_failures(void **state)
-{
-    static const cl_call kinds[] = {CALL_LAUNCH, CALL_BUFFER, CALL_READ, CALL_WRITE, CALL_COMMAND};
-    const carom_accuracy accuracy = *(const carom_accuracy *)*state;
-    if (!test_need_device().fp64 && accuracy == CAROM_ACCURACY_EXACT)
-        test_skip("binary64", "the device has none");
-    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
-    arena expected = arena_make(cpu, -1);
-    const call how = {cpu, NULL, &expected, &layouts[0], accuracy, 0};
-    carom_error err = {0};
-    test_ok("cpu", pair_sweeps(&how, NULL, &err), &err);
-    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-        const int calls_made = ask_failing(CAROM_BACKEND_AUTO, accuracy, kinds[k], 0, &expected);
-        for (int at = 1; at <= calls_made; at += 1 + calls_made / 7) {
-            (void)ask_failing(CAROM_BACKEND_AUTO, accuracy, kinds[k], at, &expected);
-            (void)ask_failing(CAROM_BACKEND_OPENCL, accuracy, kinds[k], at, &expected);
-        }
-    }
-    arena_free(&expected);
-    carom_context_destroy(cpu);
-}
-
 int main(void)
 {
-    static carom_accuracy fast = CAROM_ACCURACY_FAST, exact = CAROM_ACCURACY_EXACT;
     static manner unified = {0, 0, 0}, discrete = {1, 1, 0}, chunks = {1, 4, 700};
     const struct CMUnitTest tests[] = {
         {"the same bytes, shared memory", compare_all, NULL, NULL, &unified},
@@ -946,13 +432,6 @@ int main(void)
         {"most queries are undecided", test_all_undecided, NULL, NULL, &discrete},
         {"most queries are undecided, chunks, four lanes", test_all_undecided, NULL, NULL, &chunks},
         cmocka_unit_test(test_whole_buffers),
-        cmocka_unit_test(test_auto),
-        cmocka_unit_test(test_far),
-        cmocka_unit_test(test_far_refused),
-        cmocka_unit_test(test_foreign),
-        cmocka_unit_test(test_scarce),
-        {"a device that fails", test_failures, NULL, NULL, &fast},
-        {"a device that fails, exact", test_failures, NULL, NULL, &exact},
     };
     return cmocka_run_group_tests(tests, make_data, free_data);
 }
