@@ -111,6 +111,9 @@ carom_status caromi_queue_start(carom_context *c, caromi_job_queue **out, carom_
 void caromi_queue_close(carom_context *c)
 {
     caromi_job_queue *q = c->jobs;
+    if (q == NULL)
+        return;
+    caromi_queue_adopt(c);
     if (caromi_queue_is_here(q)) {
         (void)pthread_mutex_lock(&q->lock);
         q->closing = 1;
@@ -122,8 +125,8 @@ void caromi_queue_close(carom_context *c)
         (void)pthread_cond_destroy(&q->added);
         (void)pthread_mutex_destroy(&q->lock);
     }
+    c->jobs = NULL; /* who takes the lock of the hooks looks there */
     caromi_free(c, q);
-    c->jobs = NULL;
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
