@@ -58,6 +58,7 @@ static carom_status refuse(carom_context *c, const char *name, carom_status stat
         return caromi_fail(err, status, why->native_code, "device '%.60s': %s", name, why->message);
     caromi_log(c, CAROM_LOG_WARNING, "auto goes on without device '%.60s': %s", name, why->message);
     (void)caromi_fail(err, status, why->native_code, "device '%.60s': %s", name, why->message);
+    c->device_lacking = *err; /* for who needs this one */
     return CAROM_OK;
 }
 

@@ -16,6 +16,6 @@ void caromi_decline(const carom_context *c, carom_stats *stats, const char *reas
 {
     carom_error cause = {CAROM_OK, 0, ""};
     (void)snprintf(cause.message, sizeof cause.message, "%s", reason);
-    caromi_log(c, CAROM_LOG_WARNING, "%s: %s", c->device_count > 1 ? "others answer" : "the CPU answers", reason);
+    caromi_log(c, CAROM_LOG_WARNING, "the CPU answers: %s", reason);
     caromi_explain_fall_back(stats, stats->queries, &cause);
 }

@@ -62,12 +62,13 @@ static int is_known(const spread *s, const caromi_device *device)
 }
 
 /* Without binary64 a device declines exact batches, which is no failure. Arrays in buffers around the caller's memory
- * stay on the first device. */
+ * stay on the first device, as long as that is in use. */
 static uint32_t find_devices(const spread *s, caromi_device **team)
 {
     const carom_context *c = s->context;
+    const uint32_t places = caromi_has_residents(c) && c->devices[0] != NULL ? 1 : c->device_count;
     uint32_t count = 0, with_fp64 = 0;
-    for (uint32_t i = 0; i < (caromi_has_residents(c) ? 1 : c->device_count); i++)
+    for (uint32_t i = 0; i < places; i++)
         if (c->devices[i] != NULL && (s->out >> i & 1) == 0)
             team[count++] = c->devices[i];
     for (uint32_t i = 0; s->batch->exact && i < count; i++)
@@ -412,7 +413,10 @@ carom_status caromi_prepare_pieces(carom_context *c, const caromi_batch *batch, 
         add_piece(&s, team[i], batch->begin, batch->begin);
     run_cut(&s);
     for (uint32_t i = 0; i < count; i++)
-        if (s.piece[i].status == CAROM_OK)
+        if (s.piece[i].status == CAROM_OK) {
+            if (stats->fallback_reason[0] == '\0') /* none has failed; all may have declined */
+                note_reason(&s, s.piece[i].stats.fallback_reason);
             return CAROM_OK;
+        }
     return caromi_fall_back(c, NULL, s.status, caromi_batch_size(batch), stats, &s.cause, err);
 }

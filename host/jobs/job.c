@@ -129,7 +129,7 @@ static carom_status check_wait(const carom_batch *b, uint32_t i, carom_error *er
     return b->job == NULL && caromi_queue_is_own_thread(job->context->jobs) ? fail_own(err) : CAROM_OK;
 }
 
-carom_status caromi_meet_jobs(const carom_batch *b, carom_error *err)
+static carom_status meet(const carom_batch *b, carom_error *err)
 {
     if (b->wait_count > 0 && b->wait == NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.wait is NULL, batch.wait_count is %u",
@@ -137,6 +137,11 @@ carom_status caromi_meet_jobs(const carom_batch *b, carom_error *err)
     for (uint32_t i = 0; i < b->wait_count; i++)
         CHECK(check_wait(b, i, err));
     return b->job == NULL ? await_all(b->wait, b->wait_count, NULL, err) : CAROM_OK;
+}
+
+carom_status caromi_meet_jobs(const carom_batch *b, carom_error *err)
+{
+    IN_FLOAT_MODE(meet(b, err));
 }
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
@@ -161,10 +166,13 @@ static void forget_waits(carom_job *job)
         release(job->wait[i]);
 }
 
-/* Once all is there that the job waits for. */
+/* Once all is there that the job waits for. Its turn in the caller's queue comes in any case: what the queue has after
+ * the job must not overtake what it had before, and a queue may be out of order. */
 static carom_status may_begin(carom_job *job, carom_error *err)
 {
     const carom_status status = await_all(job->wait, job->wait_count, job, err);
+    if (status != CAROM_OK)
+        (void)await_all(job->wait + job->waits_given, job->wait_count - job->waits_given, NULL, NULL);
     forget_waits(job);
     CHECK(status);
     return !atomic_load(&job->is_cancelled)
@@ -374,7 +382,7 @@ carom_status caromi_fail_running(double seconds, carom_error *err)
     return caromi_fail(err, CAROM_ERROR_TIMEOUT, 0, "the job has not ended after %g s; it goes on", seconds);
 }
 
-carom_status carom_job_wait(carom_job *job, double seconds, carom_error *err)
+static carom_status wait_for(carom_job *job, double seconds, carom_error *err)
 {
     CHECK_NOT_NULL(job, "job", err);
     if (!(seconds >= 0))
@@ -393,6 +401,11 @@ carom_status carom_job_wait(carom_job *job, double seconds, carom_error *err)
     if (job->status != CAROM_OK && err != NULL)
         *err = job->error;
     return job->status;
+}
+
+carom_status carom_job_wait(carom_job *job, double seconds, carom_error *err)
+{
+    IN_FLOAT_MODE(wait_for(job, seconds, err));
 }
 
 /* One of those that the job waits for; NULL: there are no more. */
@@ -428,7 +441,7 @@ void carom_job_cancel(carom_job *job)
     caromi_float_mode_restore(mode);
 }
 
-carom_status carom_job_get_info(const carom_job *job, carom_job_info *out, carom_error *err)
+static carom_status get_info(const carom_job *job, carom_job_info *out, carom_error *err)
 {
     CHECK_NOT_NULL(job, "job", err);
     CHECK_NOT_NULL(out, "out", err);
@@ -451,6 +464,11 @@ carom_status carom_job_get_info(const carom_job *job, carom_job_info *out, carom
                             .stats = job->stats};
     unlock(job);
     return CAROM_OK;
+}
+
+carom_status carom_job_get_info(const carom_job *job, carom_job_info *out, carom_error *err)
+{
+    IN_FLOAT_MODE(get_info(job, out, err));
 }
 
 void carom_job_destroy(carom_job *job)

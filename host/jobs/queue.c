@@ -145,7 +145,7 @@ void caromi_queue_add(caromi_job_queue *q, caromi_task *task)
     (void)pthread_mutex_unlock(&q->lock);
 }
 
-/* A thread of a device acts for the call that goes on. */
+/* A thread of a device acts for the call that goes on, which has had its turn in the caller's queue. */
 static int works_for(const carom_context *c)
 {
     return caromi_queue_is_own_thread(c->jobs) || caromi_pool_is_worker(c->device_pool);
@@ -165,9 +165,7 @@ void caromi_finish_jobs(const carom_context *c)
 carom_status caromi_await_turn(const carom_context *c, carom_error *err)
 {
     caromi_finish_jobs(c);
-    return c->shared != NULL && !(caromi_queue_is_here(c->jobs) && caromi_queue_is_own_thread(c->jobs))
-               ? caromi_shared_await(c, err)
-               : CAROM_OK;
+    return c->shared != NULL && !works_for(c) ? caromi_shared_await(c, err) : CAROM_OK;
 }
 
 int caromi_leave_to_jobs(const carom_context *c, caromi_task *task)

@@ -88,18 +88,21 @@ static void put_part(const carom_hit_list *list, uint64_t first, const compact_p
     }
 }
 
+/* The first part begins the shares. Later ones may find a device gone. */
 static void add_shares(carom_stats *sum, const carom_stats *part)
 {
-    sum->device_count = sum->device_count > part->device_count ? sum->device_count : part->device_count;
     for (uint32_t i = 0; i < part->device_count; i++) {
         carom_device_share *to = &sum->devices[i];
         const carom_device_share *from = &part->devices[i];
-        const int is_refused = from->index == UINT32_MAX && from->status == CAROM_ERROR_NO_DEVICE;
-        to->index = is_refused ? to->index : from->index;
+        if (i >= sum->device_count) {
+            *to = *from;
+            continue;
+        }
         to->status = from->status != CAROM_OK && to->status == CAROM_OK ? from->status : to->status;
         to->queries += from->queries;
         to->seconds += from->seconds;
     }
+    sum->device_count = sum->device_count > part->device_count ? sum->device_count : part->device_count;
 }
 
 static void add_stats(carom_stats *sum, const carom_stats *part)

@@ -80,7 +80,7 @@ static carom_status make_listener(const carom_context *c, int is_gate, event_lis
 
 static carom_status check_shared(const carom_context *c, const char *name, carom_error *err)
 {
-    if (c->shared == NULL)
+    if (!c->is_on_shared)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "%s was not made by carom_context_create_opencl, so it has no cl_context of the caller",
                            name);

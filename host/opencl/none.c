@@ -211,6 +211,12 @@ carom_status caromi_shared_enter(carom_context *context, carom_job *job, carom_e
     return caromi_shared_await(context, err);
 }
 
+carom_status caromi_shared_keep(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err)
+{
+    (void)cl;
+    return caromi_shared_await(context, err);
+}
+
 void caromi_shared_release(carom_context *context)
 {
     (void)context;

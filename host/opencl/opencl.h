@@ -17,6 +17,9 @@ struct carom_opencl_desc;
 uint32_t caromi_shared_devices(const struct carom_opencl_desc *cl);
 carom_status caromi_device_open_shared(carom_context *context, const struct carom_opencl_desc *cl, uint32_t place,
                                        caromi_device **out, carom_error *err);
+/* Keeps the caller's OpenCL, which a context has whether or not a device can be used: calls take their turn on the CPU
+ * too. Nothing in a child process. */
+carom_status caromi_shared_keep(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err);
 /* The caller's OpenCL, of a context that has it (context->shared); events.c. With a queue: waits for what the queue
  * has; lets a job take its turn there. Without one: nothing. */
 carom_status caromi_shared_await(const carom_context *context, carom_error *err);

@@ -51,7 +51,10 @@ static carom_status check_member(const carom_context *c, const carom_opencl_desc
     return is_member ? CAROM_OK
                      : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                                    "%s is none of the devices of cl.context, which has %zu",
-                                   cl->devices != NULL ? "it" : "cl.device", bytes / sizeof *devices);
+                                   cl->devices == NULL     ? "cl.device"
+                                   : cl->device_count == 1 ? "cl.devices[0]"
+                                                           : "it",
+                                   bytes / sizeof *devices);
 }
 
 static carom_status check_queue(const carom_opencl_desc *cl, carom_error *err)
@@ -67,6 +70,14 @@ static carom_status check_queue(const carom_opencl_desc *cl, carom_error *err)
                                                 "cl.queue belongs to another context than cl.context");
 }
 
+carom_status caromi_shared_keep(carom_context *c, const carom_opencl_desc *cl, carom_error *err)
+{
+    if (caromi_claim_opencl(NULL) != CAROM_OK)
+        return CAROM_OK; /* there is no OpenCL to keep, which the device says */
+    CHECK(check_queue(cl, err));
+    return caromi_shared_make(c, cl, err);
+}
+
 carom_status caromi_device_open_shared(carom_context *c, const carom_opencl_desc *cl, uint32_t place,
                                        caromi_device **out, carom_error *err)
 {
@@ -75,14 +86,11 @@ carom_status caromi_device_open_shared(carom_context *c, const carom_opencl_desc
     *out = NULL;
     CHECK(caromi_claim_opencl(err));
     CHECK(check_member(c, cl, device, err));
-    CHECK(check_queue(cl, err));
-    if (place == 0)
-        CHECK(caromi_shared_make(c, cl, err));
     caromi_describe_device(device, &found);
     if (!found.info.available)
         return caromi_fail(err, CAROM_ERROR_NO_DEVICE, CL_DEVICE_NOT_AVAILABLE,
-                           "%s%s, is not available or has no compiler", cl->devices != NULL ? "" : "cl.device, ",
-                           found.info.name);
+                           "%s%s is not available or has no compiler",
+                           cl->devices != NULL ? "" : "cl.device: ", found.info.name);
     return caromi_device_start(c, place, &found, cl->context, out, err);
 }
 

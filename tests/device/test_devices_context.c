@@ -75,6 +75,29 @@ static void test_wrapped(void **state)
     cl_expect_none("buffers around the caller's memory");
 }
 
+/* The first device, which alone can use the caller's memory, was refused: an error that says why, whatever auto has. */
+static void test_refused_first(void **state)
+{
+    (void)state;
+    cl_context shared = part_context();
+    cl_int code;
+    carom_buffer *where = NULL;
+    carom_error err = {0};
+    cl_sabotage(CALL_QUEUE, 1, 0);
+    carom_context *context = parts(shared, CAROM_BACKEND_AUTO, 0);
+    cl_relieve();
+    cl_mem memory = clCreateBuffer(shared, CL_MEM_READ_WRITE, 64, NULL, &code);
+    assert_int_equal(code, CL_SUCCESS);
+    test_error(carom_buffer_wrap_opencl(context, memory, 0, 64, &where, &err), CAROM_ERROR_DEVICE_LOST, &err,
+               "clCreateCommandQueue");
+    assert_null(where);
+    assert_int_equal(ask_all(&requests[SPHERES], context, NULL).devices[VICTIM].queries, COUNT);
+    assert_int_equal(clReleaseMemObject(memory), CL_SUCCESS);
+    carom_context_destroy(context);
+    assert_int_equal(clReleaseContext(shared), CL_SUCCESS);
+    cl_expect_none("a refused first device");
+}
+
 /* ---- bad lists --------------------------------------------------------------------------------------------------- */
 
 static void test_bad_lists(void **state)
@@ -141,6 +164,15 @@ static void test_bad_parts(void **state)
         test_error(carom_context_create_opencl(NULL, &cl, &context, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
                    bad[i].words);
     }
+    cl_seen_members = (cl_device_id)(void *)&shared; /* which is only compared */
+    for (uint32_t count = 1; count <= DEVICES; count++) {
+        const carom_opencl_desc cl = {.size = sizeof cl, .context = shared, .devices = part, .device_count = count};
+        carom_context *context = NULL;
+        carom_error err = {0};
+        test_error(carom_context_create_opencl(NULL, &cl, &context, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+                   count == 1 ? "cl.devices[0] is none of the devices" : "'cl.devices[0]': it is none of the devices");
+    }
+    cl_seen_members = NULL;
     assert_int_equal(clReleaseContext(shared), CL_SUCCESS);
 }
 
@@ -179,12 +211,78 @@ static void test_prepared(void **state)
     cl_expect_none("prepared devices");
 }
 
-/* A bit probe makes a mesh on a thread of its device, while a job of the context goes on. */
-static void test_job(void **state)
+/* Arrays lie with the first device, which is gone: the others are prepared. */
+static void test_prepared_without_first(void **state)
+{
+    (void)state;
+    cl_context shared = part_context();
+    carom_context *context = parts(shared, CAROM_BACKEND_OPENCL, 0);
+    carom_mesh *mesh = scene_mesh(context, &few.s);
+    float *distance = test_alloc(COUNT, sizeof *distance);
+    const carom_mesh_closest_result out = {.size = sizeof out, .distance = distance};
+    carom_mesh_closest_desc d = closest_desc();
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0}, untouched = {0};
+    carom_buffer *where = NULL;
+    cl_int code;
+    cl_mem memory = clCreateBuffer(shared, CL_MEM_READ_WRITE, 12 * COUNT, NULL, &code);
+    assert_int_equal(code, CL_SUCCESS);
+    test_ok("wrap", carom_buffer_wrap_opencl(context, memory, 0, 12 * COUNT, &where, &err), &err);
+    d.center = carom_xyz(carom_buffer_address(where));
+    cl_sabotage(CALL_LAUNCH, 1, 0);
+    test_ok("closest", carom_mesh_closest(mesh, &d, &out, &stats, &err), &err);
+    cl_relieve();
+    assert_int_equal(stats.devices[0].status, CAROM_ERROR_DEVICE_LOST);
+    d.center = carom_xyz(carom_buffer_address(where));
+    d.max_distance = carom_scalars_of(few.b.max_distance);
+    d.batch.prepare = 1;
+    d.batch.accuracy = CAROM_ACCURACY_EXACT;
+    warnings = 0;
+    cl_sabotage(CALL_BUILD, 0, 0);
+    assert_int_equal(carom_mesh_closest(mesh, &d, &out, &stats, &untouched), CAROM_OK);
+    assert_int_equal(untouched.status, CAROM_OK);
+    assert_int_equal(warnings, 0);
+    assert_true(cl_calls(CALL_BUILD) > 0);
+    cl_relieve();
+    free(distance);
+    carom_buffer_destroy(where);
+    assert_int_equal(clReleaseMemObject(memory), CL_SUCCESS);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    assert_int_equal(clReleaseContext(shared), CL_SUCCESS);
+    cl_expect_none("prepared without the first");
+}
+
+/* A call that prepares says that no device has binary64, as the batch does. */
+static void test_prepared_no_fp64(void **state)
 {
     (void)state;
     (void)need_devices();
-    carom_context *context = listed(CAROM_BACKEND_OPENCL, 0), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    cl_seen_as.no_fp64 = 1;
+    carom_context *context = listed(CAROM_BACKEND_OPENCL, 0);
+    carom_mesh *mesh = scene_mesh(context, &few.s);
+    float *distance = test_alloc(COUNT, sizeof *distance);
+    const carom_mesh_closest_result out = {.size = sizeof out, .distance = distance};
+    carom_mesh_closest_desc d = closest_desc();
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    d.batch.accuracy = CAROM_ACCURACY_EXACT;
+    d.batch.prepare = 1;
+    test_ok("prepare", carom_mesh_closest(mesh, &d, &out, &stats, &err), &err);
+    assert_non_null(strstr(stats.fallback_reason, "no binary64"));
+    assert_non_null(strstr(last_warning, "the CPU answers"));
+    cl_seen_as = (cl_disguise){0};
+    free(distance);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    cl_expect_none("prepared without binary64");
+}
+
+/* A bit probe makes a mesh on a thread of its device, while a job of the context goes on. Destroys the context. */
+static void expect_job(carom_context *context)
+{
+    const double soon = 120; /* a job that waits for itself does not end */
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
     carom_mesh *mesh = scene_mesh(context, &few.s), *same = scene_mesh(cpu, &few.s);
     float *got = test_alloc(COUNT, sizeof *got), *distance = test_alloc(COUNT, sizeof *distance);
     carom_mesh_closest_result out = {.size = sizeof out, .distance = distance};
@@ -196,7 +294,7 @@ static void test_job(void **state)
     out.distance = got;
     d.batch.job = &job;
     test_ok("a job", carom_mesh_closest(mesh, &d, &out, &stats, &err), &err);
-    test_ok("a job", carom_job_wait(job, (double)INFINITY, &err), &err);
+    test_ok("a job", carom_job_wait(job, soon, &err), &err);
     carom_job_destroy(job);
     assert_memory_equal(got, distance, COUNT * sizeof *got);
     expect_sums(&stats);
@@ -206,7 +304,29 @@ static void test_job(void **state)
     carom_mesh_destroy(same);
     carom_context_destroy(context);
     carom_context_destroy(cpu);
+}
+
+static void test_job(void **state)
+{
+    (void)state;
+    (void)need_devices();
+    expect_job(listed(CAROM_BACKEND_OPENCL, 0));
     cl_expect_none("a job");
+}
+
+/* The caller's queue waits for the job, which must not wait for the queue then. */
+static void test_turn(void **state)
+{
+    (void)state;
+    cl_int code;
+    cl_context shared = part_context();
+    cl_command_queue queue = clCreateCommandQueue(shared, part[0], 0, &code);
+    assert_int_equal(code, CL_SUCCESS);
+    expect_job(parts_behind(shared, queue, CAROM_BACKEND_OPENCL, 0));
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+    assert_int_equal(clReleaseContext(shared), CL_SUCCESS);
+    cl_expect_none("a turn");
 }
 
 /* ---- hooks ------------------------------------------------------------------------------------------------------- */
@@ -252,9 +372,16 @@ static void test_hooks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_buffers),   cmocka_unit_test(test_wrapped),
-                                       cmocka_unit_test(test_bad_lists), cmocka_unit_test(test_bad_parts),
-                                       cmocka_unit_test(test_hooks),     cmocka_unit_test(test_prepared),
-                                       cmocka_unit_test(test_job)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_buffers),
+                                       cmocka_unit_test(test_wrapped),
+                                       cmocka_unit_test(test_bad_lists),
+                                       cmocka_unit_test(test_bad_parts),
+                                       cmocka_unit_test(test_hooks),
+                                       cmocka_unit_test(test_prepared),
+                                       cmocka_unit_test(test_job),
+                                       cmocka_unit_test(test_turn),
+                                       cmocka_unit_test(test_refused_first),
+                                       cmocka_unit_test(test_prepared_without_first),
+                                       cmocka_unit_test(test_prepared_no_fp64)};
     return show_devices() != 0 || cmocka_run_group_tests(tests, make_fixture, free_fixture);
 }

@@ -7,7 +7,9 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { COUNT = 3008 /* whole groups of lanes */, SIDES = 6, STEPS = 20, BYTES = 4 * COUNT };
 static const carom_status bad = CAROM_ERROR_INVALID_ARGUMENT;
@@ -61,8 +63,20 @@ static cl_kernel kernel(const simulation *s, const char *name, cl_uint arguments
     return made;
 }
 
-/* with_queue: calls take their turn in the caller's queue. */
-static simulation *open_simulation(void **state, int with_queue)
+/* The caller's queue, and whether calls take their turn in it. */
+enum { NO_TURNS, TURNS, TURNS_OUT_OF_ORDER };
+
+static void put_out_of_order(caller *cl)
+{
+    cl_int code;
+    assert_int_equal(clReleaseCommandQueue(cl->queue), CL_SUCCESS);
+    cl->queue = clCreateCommandQueue(cl->context, cl->device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
+    if (code == CL_INVALID_QUEUE_PROPERTIES)
+        test_skip("queues out of order", "this device has none");
+    assert_int_equal(code, CL_SUCCESS);
+}
+
+static simulation *open_simulation(void **state, int order)
 {
     static simulation s;
     static float nothing[COUNT];
@@ -71,6 +85,8 @@ static simulation *open_simulation(void **state, int with_queue)
     carom_context_desc desc = test_desc(CAROM_BACKEND_OPENCL);
     carom_error err = {0};
     s.cl = caller_open(state);
+    if (order == TURNS_OUT_OF_ORDER)
+        put_out_of_order(&s.cl);
     s.program = clCreateProgramWithSource(s.cl.context, 1, &text, NULL, &code);
     assert_int_equal(clBuildProgram(s.program, 1, &s.cl.device, "-cl-std=CL1.2", NULL, NULL), CL_SUCCESS);
     s.z_memory = memory_of(&s.cl, CL_MEM_READ_WRITE, BYTES);
@@ -80,8 +96,10 @@ static simulation *open_simulation(void **state, int with_queue)
     s.rise = kernel(&s, "rise", 1);
     s.fall = kernel(&s, "fall", 2);
     desc.device = NULL;
-    const carom_opencl_desc cl = {
-        .size = sizeof cl, .context = s.cl.context, .device = s.cl.device, .queue = with_queue ? s.cl.queue : NULL};
+    const carom_opencl_desc cl = {.size = sizeof cl,
+                                  .context = s.cl.context,
+                                  .device = s.cl.device,
+                                  .queue = order != NO_TURNS ? s.cl.queue : NULL};
     test_ok("context", carom_context_create_opencl(&desc, &cl, &s.context, &err), &err);
     scene shape = scene_sphere(SIDES);
     s.mesh = scene_mesh(s.context, &shape);
@@ -177,7 +195,7 @@ static void ends_well(carom_job *job)
 
 static void test_turns(void **state)
 {
-    simulation *s = open_simulation(state, 1);
+    simulation *s = open_simulation(state, TURNS);
     for (int step = 0; step < STEPS; step++) {
         launch(s, s->rise, 0, NULL, NULL);
         carom_job_destroy(sweep(s, COUNT, NULL, 0));
@@ -191,7 +209,7 @@ static void test_turns(void **state)
 /* Nothing of a step runs, and no call waits, as long as an event of the caller is not set. */
 static void test_no_hidden_wait(void **state)
 {
-    simulation *s = open_simulation(state, 1);
+    simulation *s = open_simulation(state, TURNS);
     carom_error err = {0};
     cl_int code;
     launch(s, s->rise, 0, NULL, NULL);
@@ -216,7 +234,6 @@ static void test_no_hidden_wait(void **state)
     close_simulation(s);
 }
 
-/* Blocking calls take their turn as well, and so do the functions of buffers. */
 /* An event of the caller that another thread sets, after a time in which a call could begin too soon. */
 typedef struct late_event {
     cl_event event;
@@ -248,11 +265,12 @@ static void end_event(late_event *g)
     assert_int_equal(clReleaseEvent(g->event), CL_SUCCESS);
 }
 
+/* Blocking calls take their turn as well, and so do the functions of buffers. */
 static void test_blocking_turn(void **state)
 {
     static float z[COUNT];
     late_event g;
-    simulation *s = open_simulation(state, 1);
+    simulation *s = open_simulation(state, TURNS);
     const carom_mesh_sweep_desc desc = sweep_of(s, carom_buffer_address(s->z), COUNT);
     const carom_mesh_hit_result out = {.size = sizeof out, .t = carom_buffer_address(s->t)};
     carom_error err = {0};
@@ -276,7 +294,7 @@ static void test_blocking_turn(void **state)
 /* A job that fails lets the queue go on. */
 static void test_failed_turn(void **state)
 {
-    simulation *s = open_simulation(state, 1);
+    simulation *s = open_simulation(state, TURNS);
     static const float never = NAN;
     carom_mesh_sweep_desc desc = sweep_of(s, carom_buffer_address(s->z), COUNT);
     const carom_mesh_hit_result out = {.size = sizeof out, .t = carom_buffer_address(s->t)};
@@ -320,7 +338,7 @@ static cl_int state_of(cl_event event)
 /* The same steps without a queue: each side waits for the other's events. */
 static void test_events(void **state)
 {
-    simulation *s = open_simulation(state, 0);
+    simulation *s = open_simulation(state, NO_TURNS);
     for (int step = 0; step < STEPS; step++) {
         cl_event risen;
         launch(s, s->rise, 0, NULL, &risen);
@@ -350,7 +368,7 @@ static void expect_event(cl_event event, cl_int expected)
 /* Events of jobs that have ended, of an empty batch, of one that fails and of one that is cancelled. */
 static void test_events_of_jobs(void **state)
 {
-    simulation *s = open_simulation(state, 0);
+    simulation *s = open_simulation(state, NO_TURNS);
     carom_error err = {0};
     cl_int code;
     const cl_event gate = clCreateUserEvent(s->cl.context, &code);
@@ -377,7 +395,7 @@ static void test_events_of_jobs(void **state)
 /* An event that ends badly: its job has failed, and so have those that wait for it. */
 static void test_bad_event(void **state)
 {
-    simulation *s = open_simulation(state, 0);
+    simulation *s = open_simulation(state, NO_TURNS);
     carom_error err = {0};
     cl_int code;
     const cl_event gate = clCreateUserEvent(s->cl.context, &code);
@@ -397,11 +415,38 @@ static void test_bad_event(void **state)
     close_simulation(s);
 }
 
+/* A job that fails before its turn: what comes after it in the queue stays behind what comes before it. */
+static void test_no_overtaking(void **state)
+{
+    simulation *s = open_simulation(state, TURNS_OUT_OF_ORDER);
+    carom_error err = {0};
+    cl_event late;
+    cl_int code;
+    const cl_event gate = clCreateUserEvent(s->cl.context, &code), bad_one = clCreateUserEvent(s->cl.context, &code);
+    carom_job *before = wrap_event(s, bad_one);
+    launch(s, s->rise, 1, &gate, NULL);
+    carom_job *job = sweep(s, COUNT, &before, 1);
+    launch(s, s->fall, 0, NULL, &late);
+    assert_int_equal(clFlush(s->cl.queue), CL_SUCCESS);
+    assert_int_equal(clSetUserEventStatus(bad_one, -5), CL_SUCCESS);
+    assert_int_equal(carom_job_wait(job, 0.02, &err), CAROM_ERROR_TIMEOUT);
+    assert_true(state_of(late) > CL_COMPLETE);
+    assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+    test_error(carom_job_wait(job, INFINITY, &err), CAROM_ERROR_DEVICE_LOST, &err, "batch.wait[0] has failed");
+    finish(s);
+    carom_job_destroy(before);
+    carom_job_destroy(job);
+    assert_int_equal(clReleaseEvent(gate), CL_SUCCESS);
+    assert_int_equal(clReleaseEvent(bad_one), CL_SUCCESS);
+    assert_int_equal(clReleaseEvent(late), CL_SUCCESS);
+    close_simulation(s);
+}
+
 /* ---- what is refused, and what fails ----------------------------------------------------------------------------- */
 
 static void test_refused(void **state)
 {
-    simulation *s = open_simulation(state, 0);
+    simulation *s = open_simulation(state, NO_TURNS);
     caller stranger = caller_on(s->cl.device);
     carom_context_desc desc = test_desc(CAROM_BACKEND_OPENCL);
     carom_context *own = test_cpu(CAROM_ISA_AUTO, 1), *none = NULL;
@@ -429,12 +474,39 @@ static void test_refused(void **state)
     close_simulation(s);
 }
 
+/* In a child of fork() there is no OpenCL, nor in a context that auto makes there on the CPU. */
+static void test_child(void **state)
+{
+    simulation *s = open_simulation(state, TURNS);
+    carom_context_desc desc = test_desc(CAROM_BACKEND_AUTO);
+    const carom_opencl_desc cl = {
+        .size = sizeof cl, .context = s->cl.context, .device = s->cl.device, .queue = s->cl.queue};
+    cl_int code;
+    const cl_event event = clCreateUserEvent(s->cl.context, &code);
+    const pid_t child = fork();
+    int status = 0;
+    if (child == 0) {
+        carom_context *context = NULL;
+        carom_job *job = NULL;
+        desc.device = NULL;
+        const int made = carom_context_create_opencl(&desc, &cl, &context, NULL) == CAROM_OK;
+        const carom_status of_parent = carom_job_wrap_event(s->context, event, &job, NULL);
+        const carom_status own = made ? carom_job_wrap_event(context, event, &job, NULL) : CAROM_OK;
+        carom_context_destroy(context);
+        _exit(!made || of_parent != CAROM_ERROR_NO_DEVICE || own != CAROM_ERROR_NO_DEVICE);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(clReleaseEvent(event), CL_SUCCESS);
+    close_simulation(s);
+}
+
 /* Each call of OpenCL that a turn makes fails once: the call says so, and the queue goes on. */
 static void test_failing_turns(void **state)
 {
     static const cl_call kinds[] = {CALL_USER_EVENT, CALL_MARKER, CALL_BARRIER, CALL_FLUSH};
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-        simulation *s = open_simulation(state, 1);
+        simulation *s = open_simulation(state, TURNS);
         carom_mesh_sweep_desc desc = sweep_of(s, carom_buffer_address(s->z), COUNT);
         const carom_mesh_hit_result out = {.size = sizeof out, .t = carom_buffer_address(s->t)};
         carom_job *job = NULL;
@@ -455,10 +527,54 @@ static void test_failing_turns(void **state)
     }
 }
 
+static int allocations_left;
+
+static void *scarce_alloc(void *user, size_t size, size_t alignment)
+{
+    (void)user;
+    return allocations_left-- == 0 ? NULL : aligned_alloc(alignment, size);
+}
+
+static void scarce_free(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+/* Whatever allocation fails: a context that there is takes its turns, also where auto stays on the CPU. */
+static void test_scarce_contexts(void **state)
+{
+    caller c = caller_open(state);
+    const carom_opencl_desc cl = {.size = sizeof cl, .context = c.context, .device = c.device, .queue = c.queue};
+    carom_context_desc desc = test_desc(CAROM_BACKEND_AUTO);
+    desc.device = NULL;
+    desc.allocator = (carom_allocator){scarce_alloc, scarce_free, NULL};
+    for (int at = 0, more = 1; more; at++) {
+        const carom_sweep_pairs_desc nothing = {.batch.size = sizeof nothing};
+        const carom_sweep_result out = {.size = sizeof out};
+        carom_context *context = NULL;
+        carom_error err = {0};
+        allocations_left = at;
+        const carom_status status = carom_context_create_opencl(&desc, &cl, &context, &err);
+        more = allocations_left < 0;
+        allocations_left = -1;
+        cl_relieve();
+        if (status == CAROM_OK) {
+            test_ok("nothing", carom_sweep_pairs(context, &nothing, &out, NULL, &err), &err);
+            assert_int_equal(cl_calls(CALL_MARKER), 1);
+        } else {
+            test_error(status, CAROM_ERROR_OUT_OF_MEMORY, &err, "no memory for");
+        }
+        carom_context_destroy(context);
+    }
+    caller_close(&c);
+    cl_expect_none("scarce contexts");
+}
+
 /* A device that dies in a job: the job ends, and the caller's queue and events go on. */
 static void test_lost(void **state)
 {
-    simulation *s = open_simulation(state, 1);
+    simulation *s = open_simulation(state, TURNS);
     carom_error err = {0};
     ends_well(sweep(s, COUNT, NULL, 0));
     cl_int code;
@@ -486,10 +602,11 @@ int main(void)
 #test ", discrete", test, NULL, NULL, &discrete \
     }
     const struct CMUnitTest tests[] = {
-        ON_BOTH(test_turns),       ON_BOTH(test_no_hidden_wait), ON_BOTH(test_blocking_turn),
-        ON_BOTH(test_failed_turn), ON_BOTH(test_events),         ON_BOTH(test_events_of_jobs),
-        ON_BOTH(test_bad_event),   ON_BOTH(test_refused),        ON_BOTH(test_failing_turns),
-        ON_BOTH(test_lost),
+        ON_BOTH(test_turns),           ON_BOTH(test_no_hidden_wait), ON_BOTH(test_blocking_turn),
+        ON_BOTH(test_failed_turn),     ON_BOTH(test_events),         ON_BOTH(test_events_of_jobs),
+        ON_BOTH(test_bad_event),       ON_BOTH(test_no_overtaking),  ON_BOTH(test_refused),
+        ON_BOTH(test_child),           ON_BOTH(test_failing_turns),  ON_BOTH(test_lost),
+        ON_BOTH(test_scarce_contexts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,11 +32,14 @@ static const batch_result *expected_of(const request *q)
 }
 
 atomic_int warnings;
+char last_warning[256];
 
 static void count_warnings(void *user, carom_log_level level, const char *line)
 {
-    (void)user, (void)line;
+    (void)user;
     warnings += level <= CAROM_LOG_WARNING;
+    if (level <= CAROM_LOG_WARNING)
+        (void)snprintf(last_warning, sizeof last_warning, "%s", line);
 }
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
@@ -104,9 +107,10 @@ cl_context part_context(void)
     return context;
 }
 
-carom_context *parts(cl_context shared, carom_backend backend, uint32_t chunk)
+carom_context *parts_behind(cl_context shared, cl_command_queue queue, carom_backend backend, uint32_t chunk)
 {
-    const carom_opencl_desc cl = {.size = sizeof cl, .context = shared, .devices = part, .device_count = DEVICES};
+    const carom_opencl_desc cl = {
+        .size = sizeof cl, .context = shared, .queue = queue, .devices = part, .device_count = DEVICES};
     carom_context_desc desc = listed_desc(backend);
     carom_context *context = NULL;
     carom_error err = {0};
@@ -114,6 +118,11 @@ carom_context *parts(cl_context shared, carom_backend backend, uint32_t chunk)
     desc.device_chunk = chunk;
     test_ok("parts of a device", carom_context_create_opencl(&desc, &cl, &context, &err), &err);
     return context;
+}
+
+carom_context *parts(cl_context shared, carom_backend backend, uint32_t chunk)
+{
+    return parts_behind(shared, NULL, backend, chunk);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */

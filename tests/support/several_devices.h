@@ -19,6 +19,7 @@ extern fixture few; /* of make_fixture and free_fixture, the setup and teardown 
 int make_fixture(void **state);
 int free_fixture(void **state);
 extern atomic_int warnings; /* of contexts since the last need_devices */
+extern char last_warning[256];
 
 /* PoCL shows two devices from now on. Not 0: failed. */
 int show_devices(void);
@@ -33,6 +34,8 @@ extern cl_device_id part[DEVICES];
 /* The program's cl_context of them; skips the test if the device has none. */
 cl_context part_context(void);
 carom_context *parts(cl_context shared, carom_backend backend, uint32_t chunk);
+/* queue: of the caller, in which calls take their turn; NULL: none. */
+carom_context *parts_behind(cl_context shared, cl_command_queue queue, carom_backend backend, uint32_t chunk);
 
 /* Fails unless what the devices and the CPU have answered is all. */
 void expect_sums(const carom_stats *stats);

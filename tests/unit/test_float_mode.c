@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A host with another floating-point environment: exceptions that trap, another rounding mode, flushed denormals,
  * sticky flags. Every function gives the same bits, and restores the host's environment. */
+#include "tests/support/jobs.h"
 #include "tests/support/requests.h"
 
 #include <fenv.h>
@@ -240,12 +241,39 @@ static void test_messy_functions(void **state)
     assert_true(logged > 0 && progressed > 0 && allocated > 0);
 }
 
+/* Waiting computes with seconds. */
+static void test_jobs(void **state)
+{
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
+    for (int which = 0; which < ENVIRONMENTS; which++) {
+        held_job h;
+        carom_job_info info = {.size = sizeof info};
+        carom_error err = {0};
+        held_begin(context, &h);
+        if (enter(which)) {
+            const environment before = environment_now();
+            const carom_status waited = carom_job_wait(h.job, 0.1, &err), told = carom_job_get_info(h.job, &info, &err);
+            const environment after = environment_now();
+            leave();
+            assert_int_equal(waited, CAROM_ERROR_TIMEOUT);
+            assert_int_equal(told, CAROM_OK);
+            expect_environment(&before, &after, environment_names[which]);
+        }
+        leave();
+        held_let_go(&h);
+        held_end(&h);
+    }
+    carom_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest cpu[] = {
 #define IN_EACH(name, state) {name, test_isa, NULL, NULL, state}
         TEST_EACH_ISA(IN_EACH),
         cmocka_unit_test(test_messy_functions),
+        cmocka_unit_test(test_jobs),
     };
     const struct CMUnitTest device[] = {cmocka_unit_test(test_device_mode)};
     return test_on_device() ? cmocka_run_group_tests(device, NULL, NULL) : cmocka_run_group_tests(cpu, NULL, NULL);
