@@ -178,10 +178,67 @@ static void nothing_is_left(void **state)
     }
 }
 
+/* ---- freed memory ------------------------------------------------------------------------------------------------ */
+
+/* Blocks that the library has had, which stay until the end of the test. */
+enum { BLOCKS = 1 << 14, FREED = 0x5b };
+static struct {
+    unsigned char *memory;
+    size_t size;
+    int freed;
+} blocks[BLOCKS];
+static size_t block_count;
+
+static void *keep_alloc(void *user, size_t size, size_t alignment)
+{
+    (void)user;
+    assert_true(block_count < BLOCKS);
+    unsigned char *memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    assert_non_null(memory);
+    blocks[block_count].memory = memory;
+    blocks[block_count++].size = size;
+    return memory;
+}
+
+static void keep_free(void *user, void *memory)
+{
+    (void)user;
+    for (size_t i = block_count; i-- > 0;)
+        if (blocks[i].memory == memory) {
+            memset(memory, FREED, blocks[i].size);
+            blocks[i].freed = 1;
+        }
+}
+
+/* The queue of jobs is freed by hooks that ask the queue for their lock. */
+static void freed_memory_is_left_alone(void **state)
+{
+    (void)state;
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = CAROM_BACKEND_CPU;
+    desc.threads = 1;
+    desc.allocator = (carom_allocator){keep_alloc, keep_free, NULL};
+    test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
+    job_room r = job_room_make(context, 1);
+    unsigned char *out = job_blank(&r, 0);
+    job_end(job_submit(&r, 0, out, NULL));
+    job_room_free(&r);
+    free(out);
+    for (size_t i = 0; i < block_count; i++) {
+        assert_true(blocks[i].freed);
+        for (size_t k = 0; k < blocks[i].size; k++)
+            assert_int_equal(blocks[i].memory[k], FREED);
+        free(blocks[i].memory);
+    }
+}
+
 int main(void)
 {
     static int calls[JOB_CALLS];
-    const struct CMUnitTest others[] = {cmocka_unit_test(hooks_are_called_by_one), cmocka_unit_test(nothing_is_left)};
+    const struct CMUnitTest others[] = {cmocka_unit_test(hooks_are_called_by_one), cmocka_unit_test(nothing_is_left),
+                                        cmocka_unit_test(freed_memory_is_left_alone)};
     struct CMUnitTest tests[JOB_CALLS + COUNT_OF(others)];
     for (int call = 0; call < JOB_CALLS; call++) {
         calls[call] = call;
