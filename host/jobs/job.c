@@ -298,7 +298,7 @@ carom_status caromi_submit(carom_context *c, const caromi_call *call, carom_erro
     CHECK(make(c, call, &job, err));
     const carom_status status = c->shared != NULL ? caromi_shared_enter(c, job, err) : CAROM_OK;
     if (status != CAROM_OK) {
-        tell(job->listens, status);
+        tell(job->listens, CAROM_OK); /* the caller's queue, which goes on */
         release(job);
         return status;
     }

@@ -51,14 +51,26 @@ typedef struct event_listener {
     caromi_job_listener head;
     const carom_context *context;
     cl_event event;
-    int is_gate; /* what the caller's queue waits for: it goes on, whatever the job's end */
+    int is_gate;      /* what the caller's queue waits for: it goes on, whatever the job's end */
+    cl_event barrier; /* that waits for a gate */
 } event_listener;
+
+/* A barrier that fails, for a command before it that failed, keeps its event until then: PoCL 3.1 aborts where nobody
+ * has one. */
+static void release_barrier(cl_event barrier, carom_status status)
+{
+    if (barrier != NULL && status != CAROM_OK)
+        (void)clWaitForEvents(1, &barrier); /* all that it waits for has ended */
+    if (barrier != NULL)
+        (void)clReleaseEvent(barrier);
+}
 
 static void set_event(caromi_job_listener *head, carom_status status)
 {
     event_listener *l = (event_listener *)(void *)head;
     (void)clSetUserEventStatus(l->event, l->is_gate ? CL_COMPLETE : -(cl_int)status);
     (void)clReleaseEvent(l->event);
+    release_barrier(l->barrier, status);
     caromi_free(l->context, l);
 }
 
@@ -231,7 +243,7 @@ carom_status caromi_shared_enter(carom_context *c, carom_job *job, carom_error *
         return caromi_fail_inherited(err);
     CHECK(wait_for_queue(c, job, err));
     CHECK(make_listener(c, 1, &gate, err));
-    const cl_int code = clEnqueueBarrierWithWaitList(c->shared->queue, 1, &gate->event, NULL);
+    const cl_int code = clEnqueueBarrierWithWaitList(c->shared->queue, 1, &gate->event, &gate->barrier);
     if (code != CL_SUCCESS) {
         set_event(&gate->head, CAROM_OK);
         return fail_call(code, "clEnqueueBarrierWithWaitList", err);

@@ -442,6 +442,28 @@ static void test_no_overtaking(void **state)
     close_simulation(s);
 }
 
+/* A command that fails in the caller's queue: the call behind it ends, whatever the driver makes of that, and the queue
+ * goes on. PoCL 3.1 aborts if a command without an event comes behind one that failed. */
+static void test_bad_command(void **state)
+{
+    simulation *s = open_simulation(state, TURNS);
+    carom_error err = {0};
+    cl_event risen;
+    cl_int code;
+    const cl_event bad_one = clCreateUserEvent(s->cl.context, &code);
+    launch(s, s->rise, 1, &bad_one, &risen);
+    carom_job *job = sweep(s, COUNT, NULL, 0);
+    assert_int_equal(clSetUserEventStatus(bad_one, -5), CL_SUCCESS);
+    if (carom_job_wait(job, INFINITY, &err) != CAROM_OK)
+        assert_int_equal(err.status, CAROM_ERROR_DEVICE_LOST);
+    finish(s);
+    carom_job_destroy(job);
+    ends_well(sweep(s, COUNT, NULL, 0));
+    assert_int_equal(clReleaseEvent(bad_one), CL_SUCCESS);
+    assert_int_equal(clReleaseEvent(risen), CL_SUCCESS);
+    close_simulation(s);
+}
+
 /* ---- what is refused, and what fails ----------------------------------------------------------------------------- */
 
 static void test_refused(void **state)
@@ -602,11 +624,11 @@ int main(void)
 #test ", discrete", test, NULL, NULL, &discrete \
     }
     const struct CMUnitTest tests[] = {
-        ON_BOTH(test_turns),           ON_BOTH(test_no_hidden_wait), ON_BOTH(test_blocking_turn),
-        ON_BOTH(test_failed_turn),     ON_BOTH(test_events),         ON_BOTH(test_events_of_jobs),
-        ON_BOTH(test_bad_event),       ON_BOTH(test_no_overtaking),  ON_BOTH(test_refused),
-        ON_BOTH(test_child),           ON_BOTH(test_failing_turns),  ON_BOTH(test_lost),
-        ON_BOTH(test_scarce_contexts),
+        ON_BOTH(test_turns),       ON_BOTH(test_no_hidden_wait),  ON_BOTH(test_blocking_turn),
+        ON_BOTH(test_failed_turn), ON_BOTH(test_events),          ON_BOTH(test_events_of_jobs),
+        ON_BOTH(test_bad_event),   ON_BOTH(test_no_overtaking),   ON_BOTH(test_bad_command),
+        ON_BOTH(test_refused),     ON_BOTH(test_child),           ON_BOTH(test_failing_turns),
+        ON_BOTH(test_lost),        ON_BOTH(test_scarce_contexts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
