@@ -16,10 +16,11 @@
 ///     out.t = carom_buffer_address(times);
 ///     carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err);
 ///
-/// Order. With a `queue` of the caller every call takes its turn in it, as a command would: it
-/// begins when the commands that the queue has had before have ended, and with a job (carom.h,
-/// "jobs") the commands enqueued later begin when the job has ended. So a step of a simulation is a
-/// kernel of the caller, a call with a job, a kernel of the caller, and no thread waits:
+/// Order. With a `queue` of the caller every call with arrays takes its turn in it, as a command
+/// would: it begins when the commands that the queue has had before have ended, and with a job
+/// (carom.h, "jobs") the commands enqueued later begin when the job has ended. So a step of a
+/// simulation is a kernel of the caller, a call with a job, a kernel of the caller, and no thread
+/// waits:
 ///
 ///     clEnqueueNDRangeKernel(queue, integrate, ...);
 ///     desc.batch.job = &job;
@@ -33,7 +34,10 @@
 ///
 /// carom retains what it keeps and releases it in the end. It computes in command queues of its own
 /// in the caller's cl_context. In the caller's queue it puts markers and barriers, and flushes it;
-/// it never finishes it, and a call with a job waits for nothing.
+/// it never finishes it, and a call with a job waits for nothing. A call without a job waits for
+/// the queue, and for ever if a command there waits for an event that the same thread sets later.
+/// The barriers wait for user events. OpenCL does not define what happens if the program releases
+/// objects other than events while commands wait for such: it does so when its jobs have ended.
 #ifndef CAROM_CAROM_OPENCL_H
 #define CAROM_CAROM_OPENCL_H
 
@@ -50,7 +54,8 @@ typedef struct carom_opencl_desc {
     size_t size;         ///< sizeof(carom_opencl_desc), set by the caller
     cl_context context;  ///< with any number of devices
     cl_device_id device; ///< one of them; it may be a sub-device
-    /// NULL: none. A queue of `context`, for the order of calls: see above. Retained as the others
+    /// NULL: none. A queue of `context`, of any of its devices, in order or out of order, for the
+    /// order of calls: see above. Retained as the others
     cl_command_queue queue;
     /// Several of them, each of which answers a piece of every batch; `device` is NULL then. The
     /// array is not kept. NULL: `device` alone
@@ -99,18 +104,25 @@ CAROM_API carom_status carom_buffer_wrap_opencl(carom_context *context, cl_mem m
 
 /// Make a job of an event, for batch.wait and carom_job_wait: it ends when the event does, and has
 /// failed with CAROM_ERROR_DEVICE_LOST if the event's status is negative. It cannot be cancelled,
-/// and keeps its context until the event has ended. context  made by carom_context_create_opencl;
-/// the event is of its cl_context, any command's or the
-///          caller's. It must be valid, and be flushed and kept until it has ended, by its queue or
-///          by the caller
-/// out      the job, to be destroyed by the caller; untouched on failure
+/// and neither it nor a job that waits for it ends before the event. Its carom_job_info has no
+/// counts and no statistics.
+/// context  made by carom_context_create_opencl
+/// event    of its cl_context, any command's or the caller's. It must be valid, and the caller
+///          flushes its queue. It is retained until the job is destroyed and those that wait for it
+///          have begun
+/// out      the job, to be destroyed by the caller; untouched on failure. It keeps its context
+///          alive, as every job
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | DEVICE_LOST | NO_DEVICE (in a child of
 ///         fork())
+/// cost  no call that waits. carom_job_wait with a limit asks for the event's status, every 10 us
+///       first, every 1 ms later
 CAROM_API carom_status carom_job_wrap_event(carom_context *context, cl_event event, carom_job **out,
                                             carom_error *err);
 /// Make an event of a job, for wait lists of commands: a user event that is complete when the job
-/// has ended, also of an empty batch. If the job has failed, its status is the negative of the
-/// carom_status, and commands that wait for it fail. (The caller's `queue` goes on in that case.)
+/// has ended, also of an empty batch. It is set just after that, so perhaps after carom_job_wait
+/// has returned. If the job has failed, its status is the negative of the carom_status, and
+/// commands that wait for it fail. (The caller's `queue` goes on in that case.) Of a job that was
+/// made of an event it is that event.
 /// job  of a context made by carom_context_create_opencl
 /// out  the event, to be released by the caller; untouched on failure
 /// returns as carom_job_wrap_event
