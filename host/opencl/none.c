@@ -44,10 +44,14 @@ carom_status caromi_device_open_shared(carom_context *context, const struct caro
 
 /* carom_opencl.h, without the headers of OpenCL: a program that has them may meet a library that was built without. */
 struct _cl_mem;
+struct _cl_event;
 CAROM_API carom_status carom_context_create_opencl(const carom_context_desc *desc, const struct carom_opencl_desc *cl,
                                                    carom_context **out, carom_error *err);
 CAROM_API carom_status carom_buffer_wrap_opencl(carom_context *context, struct _cl_mem *memory, uint64_t offset,
                                                 uint64_t bytes, carom_buffer **out, carom_error *err);
+CAROM_API carom_status carom_job_wrap_event(carom_context *context, struct _cl_event *event, carom_job **out,
+                                            carom_error *err);
+CAROM_API carom_status carom_job_get_event(carom_job *job, struct _cl_event **out, carom_error *err);
 
 carom_status carom_context_create_opencl(const carom_context_desc *desc, const struct carom_opencl_desc *cl,
                                          carom_context **out, carom_error *err)
@@ -60,6 +64,18 @@ carom_status carom_buffer_wrap_opencl(carom_context *context, struct _cl_mem *me
                                       carom_buffer **out, carom_error *err)
 {
     (void)context, (void)memory, (void)offset, (void)bytes, (void)out;
+    return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this build has no OpenCL");
+}
+
+carom_status carom_job_wrap_event(carom_context *context, struct _cl_event *event, carom_job **out, carom_error *err)
+{
+    (void)context, (void)event, (void)out;
+    return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this build has no OpenCL");
+}
+
+carom_status carom_job_get_event(carom_job *job, struct _cl_event **out, carom_error *err)
+{
+    (void)job, (void)out;
     return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this build has no OpenCL");
 }
 

@@ -113,7 +113,7 @@ CAROM_API carom_status carom_buffer_wrap_opencl(carom_context *context, cl_mem m
 /// out      the job, to be destroyed by the caller; untouched on failure. It keeps its context
 ///          alive, as every job
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | DEVICE_LOST | NO_DEVICE (in a child of
-///         fork())
+///         fork()) | UNSUPPORTED (built without OpenCL)
 /// cost  no call that waits. carom_job_wait with a limit asks for the event's status, every 10 us
 ///       first, every 1 ms later
 CAROM_API carom_status carom_job_wrap_event(carom_context *context, cl_event event, carom_job **out,
