@@ -78,7 +78,7 @@ static carom_status await(carom_job *job, const carom_job *waiting, carom_error 
 {
     caromi_job_queue *q = job->context->jobs;
     if (job->event != NULL)
-        return caromi_event_wait(job->event, INFINITY, err);
+        return caromi_event_wait(job->event, (double)INFINITY, err);
     lock(job);
     while (!job->has_ended && !(waiting != NULL && atomic_load(&waiting->is_cancelled)))
         (void)pthread_cond_wait(&q->ended, &q->lock);

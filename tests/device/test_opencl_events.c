@@ -187,7 +187,7 @@ static void finish(const simulation *s)
 static void ends_well(carom_job *job)
 {
     carom_error err = {0};
-    test_ok("job", carom_job_wait(job, INFINITY, &err), &err);
+    test_ok("job", carom_job_wait(job, (double)INFINITY, &err), &err);
     carom_job_destroy(job);
 }
 
@@ -305,7 +305,7 @@ static void test_failed_turn(void **state)
     test_ok("sweep", carom_mesh_sweep_first(s->mesh, &desc, &out, NULL, &err), &err);
     launch(s, s->rise, 0, NULL, NULL);
     finish(s);
-    test_error(carom_job_wait(job, INFINITY, &err), bad, &err, "t_max is nan");
+    test_error(carom_job_wait(job, (double)INFINITY, &err), bad, &err, "t_max is nan");
     carom_job_destroy(job);
     close_simulation(s);
 }
@@ -378,11 +378,11 @@ static void test_events_of_jobs(void **state)
     assert_int_equal(state_of(early), CL_SUBMITTED);
     carom_job_cancel(cancelled);
     assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
-    assert_int_equal(carom_job_wait(empty, INFINITY, &err), CAROM_OK);
+    assert_int_equal(carom_job_wait(empty, (double)INFINITY, &err), CAROM_OK);
     expect_event(early, CL_COMPLETE);
     expect_event(other, CL_COMPLETE);
     expect_event(event_of(empty), CL_COMPLETE);
-    test_error(carom_job_wait(cancelled, INFINITY, &err), CAROM_ERROR_CANCELLED, &err, "before it began");
+    test_error(carom_job_wait(cancelled, (double)INFINITY, &err), CAROM_ERROR_CANCELLED, &err, "before it began");
     expect_event(last, -(cl_int)CAROM_ERROR_CANCELLED);
     expect_event(event_of(before), CL_COMPLETE);
     carom_job_destroy(before);
@@ -404,8 +404,8 @@ static void test_bad_event(void **state)
     carom_job_cancel(before); /* without effect */
     assert_int_equal(carom_job_wait(before, 0.01, &err), CAROM_ERROR_TIMEOUT);
     assert_int_equal(clSetUserEventStatus(gate, -5), CL_SUCCESS);
-    test_error(carom_job_wait(before, INFINITY, &err), CAROM_ERROR_DEVICE_LOST, &err, "has failed (-5)");
-    test_error(carom_job_wait(job, INFINITY, &err), CAROM_ERROR_DEVICE_LOST, &err,
+    test_error(carom_job_wait(before, (double)INFINITY, &err), CAROM_ERROR_DEVICE_LOST, &err, "has failed (-5)");
+    test_error(carom_job_wait(job, (double)INFINITY, &err), CAROM_ERROR_DEVICE_LOST, &err,
                "batch.wait[0] has failed: a command");
     assert_int_equal(err.native_code, -5);
     expect_event(swept, -(cl_int)CAROM_ERROR_DEVICE_LOST);
@@ -432,7 +432,7 @@ static void test_no_overtaking(void **state)
     assert_int_equal(carom_job_wait(job, 0.02, &err), CAROM_ERROR_TIMEOUT);
     assert_true(state_of(late) > CL_COMPLETE);
     assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
-    test_error(carom_job_wait(job, INFINITY, &err), CAROM_ERROR_DEVICE_LOST, &err, "batch.wait[0] has failed");
+    test_error(carom_job_wait(job, (double)INFINITY, &err), CAROM_ERROR_DEVICE_LOST, &err, "batch.wait[0] has failed");
     finish(s);
     carom_job_destroy(before);
     carom_job_destroy(job);
@@ -454,7 +454,7 @@ static void test_bad_command(void **state)
     launch(s, s->rise, 1, &bad_one, &risen);
     carom_job *job = sweep(s, COUNT, NULL, 0);
     assert_int_equal(clSetUserEventStatus(bad_one, -5), CL_SUCCESS);
-    if (carom_job_wait(job, INFINITY, &err) != CAROM_OK)
+    if (carom_job_wait(job, (double)INFINITY, &err) != CAROM_OK)
         assert_int_equal(err.status, CAROM_ERROR_DEVICE_LOST);
     finish(s);
     carom_job_destroy(job);
@@ -606,7 +606,7 @@ static void test_lost(void **state)
     const cl_event swept = event_of(job);
     cl_sabotage(CALL_COMMAND, 1, 1);
     assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
-    assert_int_equal(carom_job_wait(job, INFINITY, &err), CAROM_ERROR_DEVICE_LOST);
+    assert_int_equal(carom_job_wait(job, (double)INFINITY, &err), CAROM_ERROR_DEVICE_LOST);
     expect_event(swept, -(cl_int)CAROM_ERROR_DEVICE_LOST);
     cl_relieve();
     finish(s);
