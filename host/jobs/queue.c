@@ -44,7 +44,7 @@ static void *run_tasks(void *user)
 
 /* ---- making and ending ------------------------------------------------------------------------------------------- */
 
-/* Waits have limits on the clock that nobody sets. */
+/* Limits of waits count on the clock that does not jump when the time is set. */
 static int open_condition(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;

@@ -55,8 +55,8 @@ typedef struct event_listener {
     cl_event barrier; /* that waits for a gate */
 } event_listener;
 
-/* A barrier that fails, for a command before it that failed, keeps its event until then: PoCL 3.1 aborts where nobody
- * has one. */
+/* A barrier that fails, for a command before it that failed, keeps its event until then: PoCL 3.1 aborts where a
+ * failing command has none. */
 static void release_barrier(cl_event barrier, carom_status status)
 {
     if (barrier != NULL && status != CAROM_OK)

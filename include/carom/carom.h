@@ -584,8 +584,8 @@ CAROM_API void carom_job_cancel(carom_job *job);
 /// returns CAROM_OK | INVALID_ARGUMENT
 CAROM_API carom_status carom_job_get_info(const carom_job *job, carom_job_info *out,
                                           carom_error *err);
-/// Release a job, ended or not: it goes on, and nobody can ask for it. NULL is fine. A job keeps
-/// its context alive.
+/// Release a job, ended or not: it goes on, and its outcome is lost. NULL is fine. A job keeps its
+/// context alive.
 CAROM_API void carom_job_destroy(carom_job *job);
 
 /* ---- pairs and meshes: what their answers share ---------------------------------------------- */

@@ -28,7 +28,7 @@ static void expect_alone(const request *q, carom_context *context, carom_mesh *m
     assert_true(info[VICTIM].name[0] == '\0' && !info[VICTIM].available);
 }
 
-enum { ROUNDS = 100 }; /* parts of lists go to whoever is free: a thread that wakes late has none */
+enum { ROUNDS = 100 }; /* a part of a list goes to the thread that is free: one that wakes late has none */
 
 /* Of a batch in which the victim has a piece; the first ones build and probe. */
 static int calls_of_victim(const request *q, carom_context *context, carom_mesh *mesh, cl_call call)
