@@ -617,12 +617,6 @@ static void test_lost(void **state)
 
 int main(void)
 {
-    static int unified = 0, discrete = 1;
-#define ON_BOTH(test)                                   \
-    {#test, test, NULL, NULL, &unified},                \
-    {                                                   \
-#test ", discrete", test, NULL, NULL, &discrete \
-    }
     const struct CMUnitTest tests[] = {
         ON_BOTH(test_turns),       ON_BOTH(test_no_hidden_wait),  ON_BOTH(test_blocking_turn),
         ON_BOTH(test_failed_turn), ON_BOTH(test_events),          ON_BOTH(test_events_of_jobs),

@@ -570,12 +570,6 @@ static void test_given_up(void **state)
 
 int main(void)
 {
-    static int unified = 0, discrete = 1;
-#define ON_BOTH(test)                                   \
-    {#test, test, NULL, NULL, &unified},                \
-    {                                                   \
-#test ", discrete", test, NULL, NULL, &discrete \
-    }
     const struct CMUnitTest tests[] = {
         ON_BOTH(test_same_requests), ON_BOTH(test_between_kernels), ON_BOTH(test_pairs_and_transfers),
         ON_BOTH(test_caller_first),  ON_BOTH(test_sub_device),      ON_BOTH(test_failing_creation),

@@ -102,4 +102,12 @@ static inline carom_buffer *wrap(carom_context *context, cl_mem memory, uint64_t
     test_ok("carom_buffer_wrap_opencl", carom_buffer_wrap_opencl(context, memory, offset, bytes, &buffer, &err), &err);
     return buffer;
 }
+
+/* A test on the device as it is, and once more seen as discrete: the state that caller_open takes. */
+static int caller_unified = 0, caller_discrete = 1;
+#define ON_BOTH(test)                                          \
+    {#test, test, NULL, NULL, &caller_unified},                \
+    {                                                          \
+#test ", discrete", test, NULL, NULL, &caller_discrete \
+    }
 #endif
