@@ -255,9 +255,6 @@ static int check_options(const cli_options *options)
         return cli_refuse(EXIT_USAGE, "contacts: --ended belongs to --previous");
     if (c->previous && c->ended && !strcmp(c->previous, "-"))
         return cli_refuse(EXIT_USAGE, "contacts: --ended needs --previous as a file, which is read twice");
-    if (c->previous && c->ended && cli_is_hdf5(c->ended) && !cli_is_hdf5(c->previous) &&
-        strcmp(cli_suffix(c->previous), "npy") != 0)
-        return cli_refuse(EXIT_USAGE, "contacts: --ended copies lines of %s as text, so not to .h5", c->previous);
     if (c->previous && !strcmp(c->previous, "-") && !strcmp(options->spheres, "-"))
         return cli_refuse(EXIT_USAGE, "contacts: --spheres and --previous cannot both be standard input");
     return EXIT_DONE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The contacts of the step before that have ended: rows of its file, as they stand there. */
+/* The contacts of the step before that have ended: rows of its file, as they stand there; what cannot be copied, lines
+ * of text to HDF5 and .npy, by the five columns that are in memory. */
 #include "cli.h"
 #include "contacts.h"
 #include "output.h"
@@ -38,7 +39,7 @@ static int copy_lines(const contacts_history *h, output *out)
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-/* Those of a .npy file, which are in memory. */
+/* Those that are in memory. */
 static const query_field old_fields[] = {{"query", QUERY_COUNT, 0},
                                          {"x", QUERY_TIME, 0},
                                          {"y", QUERY_TIME, 0},
@@ -140,7 +141,7 @@ int contacts_write_ended(const contacts_history *h, const char *path)
         return status;
     if (cli_is_hdf5(h->path))
         status = copy_columns(h, &out);
-    else if (!strcmp(cli_suffix(h->path), "npy"))
+    else if (cli_is_hdf5(path) || !strcmp(cli_suffix(h->path), "npy"))
         status = copy_rows(h, NULL, old_fields, sizeof old_fields / sizeof old_fields[0], &out);
     else
         status = copy_lines(h, &out);

@@ -16,13 +16,14 @@
 
 enum { NEAR_EACH = 8, FEW = 64 }; /* triangles near to a point, at first; points at a time */
 enum { TABLE_FROM = 9 };          /* so many records have a hash table */
+enum { AHEAD = 64 };              /* records whose choice is prefetched together */
 
 typedef struct chooser {
     const carom_context *context;
     const caromi_mesh_batch *batch;
     const caromi_contacts *contacts;
     caromi_contact_scratch *scratch;
-    caromi_mesh_query query;
+    const caromi_mesh_query *query;
     mesh_record *records; /* of all triangles within reach */
     uint32_t count;
     uint64_t mask; /* of the hash table */
@@ -81,7 +82,7 @@ static void settle(const chooser *c, mesh_record *r)
 {
     float in[IN_CLOSEST];
     caromi_exact_closest a;
-    pair_of(c, c->query.in, r->triangle, in);
+    pair_of(c, c->query->in, r->triangle, in);
     caromi_exact_closest_of(in, &a);
     r->t = a.distance;
     r->state = a.feature;
@@ -114,7 +115,7 @@ static int find(const chooser *c, uint32_t triangle, mesh_record *out)
     if ((c->batch->options & MESH_TRIANGLE_MASKS) != 0)
         return 0;
     out->triangle = (int32_t)triangle;
-    pair_of(c, c->query.in, out->triangle, in);
+    pair_of(c, c->query->in, out->triangle, in);
     caromi_contact_record(&c->batch->mesh->view, in, c->batch->exact, out);
     if (c->batch->exact && out->state == FEATURE_NONE)
         settle(c, out);
@@ -152,8 +153,8 @@ static int order_of(const chooser *c, const mesh_record *a, const mesh_record *b
         return a->t < b->t ? -1 : 1;
     if (same_feature(c->contacts->edges, a, b))
         return 0;
-    pair_of(c, c->query.in, a->triangle, in);
-    pair_of(c, c->query.in, b->triangle, other);
+    pair_of(c, c->query->in, a->triangle, in);
+    pair_of(c, c->query->in, b->triangle, other);
     return caromi_settle_order(in, other, c->by_integers);
 }
 
@@ -172,7 +173,7 @@ static int precedes(const chooser *c, const mesh_record *j, const mesh_record *k
         return comes_before(c, j, k);
     if (same_feature(c->contacts->edges, j, k))
         return j->triangle < k->triangle;
-    pair_of(c, c->query.in, j->triangle, in);
+    pair_of(c, c->query->in, j->triangle, in);
     return !caromi_may_be_flat(in + IN_NP0X) || comes_before(c, j, k);
 }
 
@@ -219,6 +220,67 @@ static int is_preceded(const chooser *c, const mesh_record *k)
     return k->state < FEATURE_FACE ? is_preceded_along(c, k, k->state - FEATURE_E01, 0) : is_preceded_along(c, k, 0, 1);
 }
 
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+/* Where the triangles at the corner of the record begin, and behind it where they end. */
+static const uint64_t *fan_of(const caromi_edges *e, const mesh_record *k)
+{
+    return &e->corners->start[caromi_edge_position(e, (uint32_t)k->triangle, k->state - FEATURE_V0)];
+}
+
+/* The first other triangle on the record's corner or edge; its own: there is none. */
+static uint32_t first_other(const caromi_edges *e, const mesh_record *k)
+{
+    const uint32_t own = (uint32_t)k->triangle;
+    if (k->state >= FEATURE_E01)
+        return e->next[3 * (size_t)own + (size_t)(k->state - FEATURE_E01)];
+    const uint64_t *fan = fan_of(e, k);
+    const uint32_t first = e->corners->triangle[fan[0]];
+    return first == own && fan[0] + 1 < fan[1] ? e->corners->triangle[fan[0] + 1] : first;
+}
+
+/* Those of the next records for which other triangles matter. */
+static uint32_t list_ahead(caromi_contact_scratch *s, const mesh_record *list[AHEAD])
+{
+    const uint32_t count = s->end - s->ahead < AHEAD ? (uint32_t)(s->end - s->ahead) : AHEAD;
+    uint32_t listed = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        list[listed] = &s->ahead[i];
+        listed += s->ahead[i].state >= FEATURE_V0 && s->ahead[i].state < FEATURE_FACE;
+    }
+    s->ahead += count;
+    return listed;
+}
+
+/* Each choice reads half a dozen arrays, one after the other, as each says where to look in the next. They are in no
+ * near cache, so the choices for some records wait for them together. */
+static void look_ahead(const chooser *c)
+{
+    const caromi_edges *e = c->contacts->edges;
+    const carom_mesh *mesh = c->batch->mesh;
+    const mesh_record *list[AHEAD];
+    uint32_t other[AHEAD];
+    const uint32_t count = list_ahead(c->scratch, list);
+    for (uint32_t i = 0; i < count; i++) {
+        __builtin_prefetch(&e->position[3 * (size_t)list[i]->triangle]);
+        __builtin_prefetch(&e->next[3 * (size_t)list[i]->triangle]);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i]->state < FEATURE_E01)
+            __builtin_prefetch(fan_of(e, list[i]));
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i]->state < FEATURE_E01)
+            __builtin_prefetch(&e->corners->triangle[*fan_of(e, list[i])]);
+    for (uint32_t i = 0; i < count; i++) {
+        other[i] = first_other(e, list[i]);
+        __builtin_prefetch(&e->position[3 * (size_t)other[i]]);
+        __builtin_prefetch(&mesh->indices[3 * (size_t)other[i]]);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++)
+            __builtin_prefetch(caromi_corner(mesh, other[i], k));
+}
+
 /* ---- limits ------------------------------------------------------------------------------------------------------ */
 
 /* Exact mode: whether the true distance of the triangle from the centre, t to the nearest binary32, is <= radius +
@@ -248,7 +310,7 @@ static void find_points(const chooser *c, const mesh_record *contacts, size_t co
     void *to[] = {points[0], points[1], points[2], normal[0], normal[1], normal[2], feature};
     const size_t padded = (count + isa->lanes - 1) / isa->lanes * isa->lanes;
     for (size_t i = 0; i < padded; i++) {
-        pair_of(c, c->query.in, contacts[i < count ? i : count - 1].triangle, row);
+        pair_of(c, c->query->in, contacts[i < count ? i : count - 1].triangle, row);
         for (int k = 0; k < IN_CLOSEST; k++)
             in[k][i] = row[k];
     }
@@ -259,7 +321,7 @@ static void find_points(const chooser *c, const mesh_record *contacts, size_t co
         caromi_exact_contact a;
         if (!isnan(points[0][i]))
             continue;
-        pair_of(c, c->query.in, contacts[i].triangle, row);
+        pair_of(c, c->query->in, contacts[i].triangle, row);
         caromi_exact_touch_of(row, &a);
         *c->by_integers = 1;
         for (int k = 0; k < 3; k++)
@@ -276,7 +338,7 @@ static int64_t find_near(const chooser *c, float points[3][FEW], size_t count)
     uint8_t state[FEW];
     for (size_t i = 0; i < count; i++) {
         reach[i] = c->contacts->merge;
-        mask[i] = c->query.mask;
+        mask[i] = c->query->mask;
     }
     caromi_mesh_queries q = {.state = state,
                              .count = count,
@@ -349,12 +411,14 @@ static uint32_t choose(chooser *c, mesh_record *contacts)
     uint32_t count = 0;
     for (uint32_t i = 0; i < c->count; i++) {
         mesh_record *k = &c->records[i];
+        if (k == c->scratch->ahead)
+            look_ahead(c);
         if (is_preceded(c, k))
             continue;
         if (exact && isnan(k->t))
             settle(c, k);
         if (!exact ||
-            is_within(c, c->query.in, k->triangle, k->t, c->query.in[MESH_RADIUS], c->query.in[MESH_MAX_DISTANCE]))
+            is_within(c, c->query->in, k->triangle, k->t, c->query->in[MESH_RADIUS], c->query->in[MESH_MAX_DISTANCE]))
             contacts[count++] = *k;
     }
     return count;
@@ -369,7 +433,7 @@ int64_t caromi_choose_contacts(const carom_context *context, const caromi_mesh_b
                  .batch = batch,
                  .contacts = contacts,
                  .scratch = scratch,
-                 .query = *query,
+                 .query = query,
                  .records = records,
                  .count = count,
                  .by_integers = by_integers};

@@ -19,6 +19,7 @@ typedef struct caromi_contact_scratch {
     uint64_t slots;
     mesh_record *near; /* triangles near to contact points */
     uint32_t room;
+    const mesh_record *ahead, *end; /* records whose choice is prefetched next, those of further queries too */
 } caromi_contact_scratch;
 void caromi_contact_scratch_free(const carom_context *context, caromi_contact_scratch *scratch);
 

@@ -97,6 +97,8 @@ static int take_block(list_job *job, caromi_stage *s, uint32_t thread, const car
     for (uint32_t i = 0; i < q->found; i++)
         sorted[end[q->records[i].query]++] = q->records[i];
     start = 0;
+    job->choosers[thread].ahead = sorted;
+    job->choosers[thread].end = sorted + q->found;
     for (size_t i = 0; whole && i < q->count; i++) {
         whole = take_query(job, s, thread, b, q, i, sorted + start, end[i] - start);
         start = end[i];

@@ -115,8 +115,10 @@ END
     equal "ended from old.npy" "$(cut -d, -f1,5-7,12 gone.csv)" "$(cat ended.csv)"
     "$carom" contacts --mesh corner.obj --spheres moved.csv --previous old.h5 --ended gone.h5 -o now.h5
     "$carom" contacts --mesh corner.obj --spheres moved.csv --previous old.npy --ended some.h5 > got.csv
-    cp some.h5 some-npy.h5 && cp ended.csv some-npy.csv
-    nothing "columns of what ended" "$("$python" "$support/columns.py" same gone.csv now.csv some-npy.csv 2>&1)"
+    "$carom" contacts --mesh corner.obj --spheres moved.csv --previous old.csv --ended lines.h5 > got.csv
+    cp some.h5 some-npy.h5 && cp ended.csv some-npy.csv && cp lines.h5 lines-npy.h5 && cp ended.csv lines-npy.csv
+    nothing "columns of what ended" "$("$python" "$support/columns.py" same gone.csv now.csv some-npy.csv \
+        lines-npy.csv 2>&1)"
     # A second step has `previous`, and what ends of it has it too.
     "$carom" contacts --mesh corner.obj --spheres none.csv --previous now.h5 --ended ended.csv > empty.csv
     equal "all ends, with its own previous" "$(cat now.csv)" "$(cat ended.csv)"
@@ -178,8 +180,6 @@ if [ -e few.h5 ]; then
     refused "ended as .npy" "x.npy: contacts writes text or .h5, and no .npy" \
         contacts --previous old.npy --ended x.npy
 fi
-refused "lines as columns" "contacts: --ended copies lines of old.csv as text, so not to .h5" \
-    contacts --previous old.csv --ended x.h5
 status=0
 contacts --backend opencl > stdout.txt 2> stderr.txt || status=$?
 if [ $status -eq 0 ]; then
