@@ -38,6 +38,8 @@
 /// the queue, and for ever if a command there waits for an event that the same thread sets later.
 /// The barriers wait for user events. OpenCL does not define what happens if the program releases
 /// objects other than events while commands wait for such: it does so when its jobs have ended.
+/// On rusticl (Mesa 22.3) clFinish keeps other threads from waiting for events of the queue, and
+/// hangs if a command there waits for a job: wait for the event of a marker instead.
 #ifndef CAROM_CAROM_OPENCL_H
 #define CAROM_CAROM_OPENCL_H
 

@@ -71,8 +71,10 @@ static void put_out_of_order(caller *cl)
     cl_int code;
     assert_int_equal(clReleaseCommandQueue(cl->queue), CL_SUCCESS);
     cl->queue = clCreateCommandQueue(cl->context, cl->device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
-    if (code == CL_INVALID_QUEUE_PROPERTIES)
+    if (code == CL_INVALID_QUEUE_PROPERTIES) {
+        assert_int_equal(clReleaseContext(cl->context), CL_SUCCESS);
         test_skip("queues out of order", "this device has none");
+    }
     assert_int_equal(code, CL_SUCCESS);
 }
 
@@ -179,9 +181,27 @@ static carom_job *sweep(const simulation *s, uint64_t count, carom_job *const *w
     return job;
 }
 
+/* clFinish of Mesa 22.3 holds the lock of the queue, which clWaitForEvents of another thread needs for an event of that
+ * queue. So the queue would wait for a job, and the job for the queue. A wait for an event holds no lock. */
+static int finish_holds_lock(const simulation *s)
+{
+    cl_platform_id platform;
+    char name[64] = "";
+    assert_int_equal(clGetDeviceInfo(s->cl.device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL), CL_SUCCESS);
+    assert_int_equal(clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL), CL_SUCCESS);
+    return strcmp(name, "rusticl") == 0;
+}
+
 static void finish(const simulation *s)
 {
-    assert_int_equal(clFinish(s->cl.queue), CL_SUCCESS);
+    cl_event last;
+    if (!finish_holds_lock(s)) {
+        assert_int_equal(clFinish(s->cl.queue), CL_SUCCESS);
+        return;
+    }
+    assert_int_equal(clEnqueueMarkerWithWaitList(s->cl.queue, 0, NULL, &last), CL_SUCCESS);
+    assert_int_equal(clWaitForEvents(1, &last), CL_SUCCESS);
+    assert_int_equal(clReleaseEvent(last), CL_SUCCESS);
 }
 
 static void ends_well(carom_job *job)
