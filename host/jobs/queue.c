@@ -15,7 +15,7 @@ int caromi_queue_is_here(const caromi_job_queue *q)
 
 int caromi_queue_is_own_thread(const caromi_job_queue *q)
 {
-    return q->has_thread && pthread_equal(pthread_self(), q->thread);
+    return atomic_load_explicit(&q->has_thread, memory_order_acquire) && pthread_equal(pthread_self(), q->thread);
 }
 
 /* ---- the thread -------------------------------------------------------------------------------------------------- */
@@ -99,13 +99,13 @@ carom_status caromi_queue_start(carom_context *c, caromi_job_queue **out, carom_
 {
     CHECK(caromi_queue_make(c, out, err));
     caromi_job_queue *q = *out;
-    if (q->has_thread)
+    if (atomic_load(&q->has_thread))
         return CAROM_OK;
     (void)pthread_mutex_lock(&q->lock); /* until the thread's name is known to the thread */
-    q->has_thread = caromi_thread_start(&q->thread, 0, run_tasks, q);
+    const int started = caromi_thread_start(&q->thread, 0, run_tasks, q);
+    atomic_store(&q->has_thread, started);
     (void)pthread_mutex_unlock(&q->lock);
-    return q->has_thread ? CAROM_OK
-                         : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "the system starts no thread for jobs");
+    return started ? CAROM_OK : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "the system starts no thread for jobs");
 }
 
 void caromi_queue_close(carom_context *c)
@@ -119,7 +119,7 @@ void caromi_queue_close(carom_context *c)
         q->closing = 1;
         (void)pthread_cond_broadcast(&q->added);
         (void)pthread_mutex_unlock(&q->lock);
-        if (q->has_thread)
+        if (atomic_load(&q->has_thread))
             (void)pthread_join(q->thread, NULL);
         (void)pthread_cond_destroy(&q->ended);
         (void)pthread_cond_destroy(&q->added);

@@ -4,6 +4,7 @@
 #ifndef CAROM_HOST_JOBS_QUEUE_H
 #define CAROM_HOST_JOBS_QUEUE_H
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #include "host/context.h"
@@ -13,7 +14,8 @@ typedef struct caromi_job_queue {
     pthread_cond_t added, ended; /* a task; a task, or a job of the context */
     caromi_task *first, *last;
     uint64_t unfinished; /* tasks that were added and have not ended */
-    int has_thread, closing;
+    int closing;
+    atomic_int has_thread; /* set behind `thread`, which any thread may read then */
     pthread_t thread;
     pid_t process; /* a child process has the memory and not the thread */
 } caromi_job_queue;
