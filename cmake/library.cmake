@@ -10,6 +10,9 @@ function(carom_isa name)
   if(CAROM_LIBFUZZER) # checked arithmetic in kernels is for CAROM_SANITIZE: here it takes clang minutes for each file
     list(APPEND ARGN -fno-sanitize=undefined)
   endif()
+  if(CAROM_SANITIZE_THREADS) # kernels share nothing that they write, and would compile for minutes
+    list(APPEND ARGN -fno-sanitize=thread)
+  endif()
   set_source_files_properties(cpu/isa_${name}.c PROPERTIES COMPILE_OPTIONS "${ARGN}")
   set_source_files_properties(cpu/isa_${name}_fma.c PROPERTIES COMPILE_OPTIONS "${ARGN};-DLANG_ALLOW_FMA;-ffp-contract=fast")
   set(carom_sources ${carom_sources} cpu/isa_${name}.c cpu/isa_${name}_fma.c PARENT_SCOPE)

@@ -115,6 +115,67 @@ static void test_small(void **state)
     fixture_free(&small);
 }
 
+/* ---- one without binary64 ---------------------------------------------------------------------------------------- */
+
+static const int some_kinds[] = {SPHERES, ASK_mesh_first, ASK_mesh_all, ASK_mesh_closest};
+
+/* Fast batches go to both, exact ones to the device with binary64. Neither is a failure. */
+static void expect_by_mode(int kind, carom_context *context, carom_mesh *mesh)
+{
+    const carom_stats fast = ask_all(&requests[kind], context, mesh);
+    const carom_stats exact = ask_all(&requests[ASK_KINDS + kind], context, mesh);
+    if (is_cut(&requests[kind]))
+        expect_all(&fast);
+    assert_int_equal(exact.devices[SURVIVOR].queries, COUNT);
+    assert_int_equal(exact.devices[VICTIM].queries, 0);
+    assert_int_equal(exact.devices[VICTIM].status, CAROM_OK);
+    assert_int_equal(exact.fallen_back, 0);
+    assert_string_equal(exact.fallback_reason, "");
+    assert_int_equal(warnings, 0);
+}
+
+/* The device with binary64 dies: the CPU answers exact batches, and the other device still the fast ones. */
+static void expect_without_survivor(carom_context *context, carom_mesh *mesh)
+{
+    cl_sabotage(CALL_LAUNCH, 1, 1);
+    const carom_stats dying = ask_all(&requests[ASK_KINDS + ASK_mesh_first], context, mesh);
+    cl_relieve();
+    const carom_stats exact = ask_all(&requests[ASK_KINDS + ASK_mesh_closest], context, mesh);
+    assert_int_equal(dying.devices[SURVIVOR].status, CAROM_ERROR_DEVICE_LOST);
+    assert_int_equal(dying.on_cpu, COUNT);
+    assert_int_equal(dying.fallen_back, COUNT);
+    assert_int_equal(exact.on_cpu, COUNT);
+    assert_int_equal(exact.fallen_back, COUNT);
+    assert_non_null(strstr(exact.fallback_reason, "no binary64"));
+    assert_int_equal(ask_all(&requests[ASK_mesh_first], context, mesh).devices[VICTIM].queries, COUNT);
+}
+
+static void test_one_without_fp64(void **state)
+{
+    carom_device_info info[DEVICES] = {{.size = sizeof *info}};
+    uint32_t count = 0;
+    (void)state;
+    cl_context shared = part_context();
+    cl_relieve();
+    for (int backend = CAROM_BACKEND_AUTO; backend <= CAROM_BACKEND_OPENCL; backend += 2) {
+        cl_seen_as = (cl_disguise){.only = part[VICTIM], .no_fp64 = 1};
+        warnings = 0;
+        carom_context *context = parts(shared, (carom_backend)backend, 0);
+        carom_mesh *mesh = scene_mesh(context, &few.s);
+        assert_int_equal(carom_context_get_devices(context, info, DEVICES, &count, NULL), CAROM_OK);
+        assert_true(info[SURVIVOR].fp64 && !info[VICTIM].fp64);
+        for (size_t i = 0; i < COUNT_OF(some_kinds); i++)
+            expect_by_mode(some_kinds[i], context, mesh);
+        if (backend == CAROM_BACKEND_AUTO)
+            expect_without_survivor(context, mesh);
+        cl_seen_as = (cl_disguise){0};
+        carom_mesh_destroy(mesh);
+        carom_context_destroy(context);
+    }
+    assert_int_equal(clReleaseContext(shared), CL_SUCCESS);
+    cl_expect_none("one device without binary64");
+}
+
 /* ---- progress ---------------------------------------------------------------------------------------------------- */
 
 static int stop(void *user, uint64_t done, uint64_t count)
@@ -174,57 +235,6 @@ static void test_clouds(void **state)
     carom_context_destroy(cpu);
 }
 
-/* ---- lattices ---------------------------------------------------------------------------------------------------- */
-
-/* Pieces of lattices are whole slabs. Signs are found in groups of slabs, which the devices share. */
-static void test_lattices(void **state)
-{
-    enum { SIDE = 40, NODES = SIDE * SIDE * SIDE };
-    (void)state;
-    (void)need_devices();
-    carom_context *context = listed(CAROM_BACKEND_OPENCL, 1000), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
-    carom_mesh *mesh = scene_mesh(context, &few.s), *same = scene_mesh(cpu, &few.s);
-    float *got = test_alloc(NODES, sizeof *got), *distance = test_alloc(NODES, sizeof *distance);
-    uint8_t *clear = test_alloc(NODES, 1), *clearance = test_alloc(NODES, 1);
-    const carom_lattice lattice = {.dims = {SIDE, SIDE, SIDE}, .origin = {-2, -2, -2}, .spacing = 4.0 / SIDE};
-    for (int exact = 0; exact < 2; exact++) {
-        const carom_batch batch = {.count = SIDE, .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST};
-        carom_mesh_distance_desc d = {.batch = batch, .lattice = lattice, .sign = CAROM_SIGN_PARITY, .allow_open = 1};
-        carom_mesh_clearance_desc c = {.batch = batch, .lattice = lattice, .radius = 0.5f};
-        d.batch.size = sizeof d;
-        c.batch.size = sizeof c;
-        for (int round = 0; round < 4; round++) {
-            const int ours = round > 0;
-            const carom_mesh_distance_result out = {.size = sizeof out, .distance = ours ? got : distance};
-            const carom_mesh_clearance_result free_out = {.size = sizeof free_out,
-                                                          .clearance = ours ? clear : clearance};
-            carom_stats stats = {.size = sizeof stats};
-            carom_error err = {0};
-            test_ok("distances", carom_mesh_distance(ours ? mesh : same, &d, &out, &stats, &err), &err);
-            if (ours) {
-                expect_sums(&stats);
-                assert_memory_equal(got, distance, NODES * sizeof *got);
-            }
-            test_ok("clearance", carom_mesh_clearance(ours ? mesh : same, &c, &free_out, &stats, &err), &err);
-            if (ours) {
-                expect_sums(&stats);
-                assert_memory_equal(clear, clearance, NODES);
-            }
-            memset(got, 0, NODES * sizeof *got);
-            memset(clear, 0xff, NODES);
-        }
-    }
-    free(got);
-    free(distance);
-    free(clear);
-    free(clearance);
-    carom_mesh_destroy(mesh);
-    carom_mesh_destroy(same);
-    carom_context_destroy(context);
-    carom_context_destroy(cpu);
-    cl_expect_none("lattices");
-}
-
 /* ---- two drivers ------------------------------------------------------------------------------------------------- */
 
 /* PoCL and rusticl, each with half of the lanes and programs of its own. */
@@ -270,7 +280,7 @@ int main(void)
                                   {.words = "parts", .test = test_same_parts}};
     struct CMUnitTest tests[COUNT_OF(each) * REQUESTS + 5] = {
         cmocka_unit_test(test_rates), cmocka_unit_test(test_small), cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_clouds), cmocka_unit_test(test_lattices)};
+        cmocka_unit_test(test_clouds), cmocka_unit_test(test_one_without_fp64)};
     if (getenv("CAROM_TEST_MIXED") != NULL)
         return run_mixed();
     if (show_devices() != 0)

@@ -4,6 +4,8 @@
 #include "tests/support/several_devices.h"
 
 #include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
@@ -329,6 +331,62 @@ static void test_turn(void **state)
     cl_expect_none("a turn");
 }
 
+/* ---- child processes --------------------------------------------------------------------------------------------- */
+
+enum { PATIENCE = 100 };
+
+static int is_refused(carom_status status, const carom_error *err)
+{
+    return status == CAROM_ERROR_NO_DEVICE && strstr(err->message, "fork()") != NULL;
+}
+
+/* A child has no thread of a device or a driver. auto has the CPU's answers, opencl a sentence; new lists are refused.
+ * What is inherited can be destroyed. */
+static int is_well_in_child(carom_backend backend, carom_context *context, carom_mesh *mesh)
+{
+    const request *q = &requests[ASK_mesh_first];
+    carom_context_desc desc = listed_desc(CAROM_BACKEND_OPENCL);
+    carom_context *none = NULL;
+    carom_error err = {0};
+    int well = is_refused(carom_context_create(&desc, &none, &err), &err) && none == NULL;
+    if (backend == CAROM_BACKEND_OPENCL) {
+        batch_result r = batch_result_alloc(q, &few);
+        well &= is_refused(request_ask(q, context, mesh, &few, &r, &err), &err);
+        batch_result_free(&r);
+    } else {
+        const carom_stats stats = ask_all(q, context, mesh);
+        well &= stats.on_cpu == COUNT && stats.fallen_back == COUNT;
+        well &= strstr(stats.fallback_reason, "OpenCL was opened") != NULL;
+    }
+    carom_context_destroy(context);
+    carom_mesh_destroy(mesh);
+    return well;
+}
+
+static void test_child(void **state)
+{
+    (void)state;
+    (void)need_devices();
+    for (int backend = CAROM_BACKEND_AUTO; backend <= CAROM_BACKEND_OPENCL; backend += 2) {
+        carom_context *context = listed((carom_backend)backend, 0);
+        carom_mesh *mesh = scene_mesh(context, &few.s);
+        int status = -1;
+        assert_int_equal(ask_all(&requests[ASK_mesh_first], context, mesh).on_device, COUNT);
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(PATIENCE);
+            _exit(!is_well_in_child((carom_backend)backend, context, mesh));
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        const carom_stats stats = ask_all(&requests[ASK_mesh_first], context, mesh);
+        assert_true(stats.devices[0].queries > 0 && stats.devices[1].queries > 0);
+        carom_mesh_destroy(mesh);
+        carom_context_destroy(context);
+        cl_expect_none("several devices after fork()");
+    }
+}
+
 /* ---- hooks ------------------------------------------------------------------------------------------------------- */
 
 static atomic_int inside, most_inside;
@@ -380,6 +438,7 @@ int main(void)
                                        cmocka_unit_test(test_prepared),
                                        cmocka_unit_test(test_job),
                                        cmocka_unit_test(test_turn),
+                                       cmocka_unit_test(test_child),
                                        cmocka_unit_test(test_refused_first),
                                        cmocka_unit_test(test_prepared_without_first),
                                        cmocka_unit_test(test_prepared_no_fp64)};

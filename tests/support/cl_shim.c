@@ -21,7 +21,7 @@ cl_disguise cl_seen_as;
 int cl_shares_memory;
 cl_unbuilt cl_broken;
 const char *cl_refused_options;
-int cl_built;
+atomic_int cl_built;
 cl_patch cl_text_patch;
 
 static const struct {
@@ -679,7 +679,7 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, vo
     const cl_int code = next(device, what, size, value, used);
     if (code != CL_SUCCESS || value == NULL)
         return code;
-    if (test_undisguised)
+    if (test_undisguised || (cl_seen_as.only != NULL && device != cl_seen_as.only))
         return code;
     disguise(what, value);
     if (what == CL_DEVICE_HOST_UNIFIED_MEMORY)

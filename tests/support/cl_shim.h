@@ -110,8 +110,9 @@ void cl_relieve(void);
 /* Called before every kernel launch, unless NULL. */
 extern void (*cl_before_launch)(void);
 
-/* Properties that the shim reports for every device in place of the real ones; a 0 leaves the real one. */
+/* Properties that the shim reports in place of the real ones; a 0 leaves the real one. */
 typedef struct cl_disguise {
+    cl_device_id only; /* the device that is seen so; NULL: every device */
     int gpu;
     int discrete; /* a GPU that shares no memory with the host */
     int no_fp64;
@@ -132,7 +133,7 @@ typedef struct cl_unbuilt {
 extern cl_unbuilt cl_broken;
 /* Builds with these words in their options fail, all others count in cl_built; NULL: none fails. */
 extern const char *cl_refused_options;
-extern int cl_built;
+extern atomic_int cl_built;
 
 /* A patch of the kernel sources before they are compiled: each `find` becomes `replacement`; NULL: no patch. */
 typedef struct cl_patch {
