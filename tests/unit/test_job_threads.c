@@ -83,10 +83,10 @@ static void *work(void *user)
         const int r = i % 5 == 0;
         unsigned char *out = w->out[r][i % KEPT];
         carom_job *job = submit_among(w, r, out);
+        exchange(w, i % KEPT, job); /* for others while it runs */
         if (next(&w->random) % 16 == 0)
             carom_job_cancel(job);
         check(w, job, out);
-        exchange(w, i % KEPT, job);
     }
     for (size_t i = 0; i < KEPT; i++)
         exchange(w, i, NULL);
