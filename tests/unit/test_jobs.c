@@ -255,6 +255,51 @@ static void refused_by_the_job(void **state)
     }
 }
 
+/* ---- waiting twice ----------------------------------------------------------------------------------------------- */
+
+static void *wait_for_ever(void *job)
+{
+    return (void *)(uintptr_t)carom_job_wait(job, FOR_EVER, NULL);
+}
+
+/* By two threads at once, by a call that names the job twice, and when it has ended: each has its outcome. */
+static void waited_for_twice(void **state)
+{
+    carom_error err = {0};
+    carom_job *last = NULL;
+    pthread_t thread[2];
+    held_job h;
+    (void)state;
+    job_room other = job_room_make(test_cpu(CAROM_ISA_AUTO, 1), COUNT);
+    unsigned char *expected = job_answers(&room, JOB_FIRST), *out[2];
+    for (int i = 0; i < 2; i++)
+        out[i] = job_blank(&room, JOB_FIRST);
+    held_begin(room.context, &h);
+    carom_job *job = job_submit(&room, JOB_FIRST, out[0], NULL), *twice[] = {job, job};
+    const carom_batch how = {.job = &last, .wait = twice, .wait_count = 2}, then = {.wait = twice, .wait_count = 2};
+    test_ok("a job", job_ask(&other, JOB_FIRST, &how, out[1], NULL, &err), &err);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, wait_for_ever, job), 0);
+    assert_int_equal(carom_job_wait(last, 0.01, NULL), CAROM_ERROR_TIMEOUT);
+    held_let_go(&h);
+    for (int i = 0; i < 2; i++) {
+        void *status = NULL;
+        assert_int_equal(pthread_join(thread[i], &status), 0);
+        assert_int_equal((uintptr_t)status, CAROM_OK);
+        test_ok("again", carom_job_wait(job, i == 0 ? FOR_EVER : 0, &err), &err);
+    }
+    job_end(last);
+    job_compare(&room, JOB_FIRST, expected, out[0], COUNT);
+    job_compare(&other, JOB_FIRST, expected, out[1], COUNT);
+    test_ok("a call after it", job_ask(&other, JOB_FIRST, &then, out[1], NULL, &err), &err);
+    carom_job_destroy(job);
+    held_end(&h);
+    for (int i = 0; i < 2; i++)
+        free(out[i]);
+    free(expected);
+    job_room_free(&other);
+}
+
 /* ---- functions that a job calls ---------------------------------------------------------------------------------- */
 
 typedef struct caller {
@@ -320,6 +365,7 @@ int main(void)
         cmocka_unit_test(another_size),
         cmocka_unit_test(refused_at_once),
         cmocka_unit_test(refused_by_the_job),
+        cmocka_unit_test(waited_for_twice),
         cmocka_unit_test(waiting_inside),
     };
     struct CMUnitTest tests[JOB_CALLS + COUNT_OF(others)];
