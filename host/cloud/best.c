@@ -2,6 +2,7 @@
 /* First and any partner of each sphere, slice by slice, of the spheres that have none yet. Where spheres are many in
  * one place, first those in contact at time 0: there a search ends at once. */
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "best.h"
@@ -160,13 +161,52 @@ static carom_status search_pairs(const caromi_cloud_scan *of, const caromi_partn
     return status;
 }
 
-/* That pays if most spheres have no partner yet, and few others in their cells. */
-static int is_by_pairs(const caromi_cloud_cells *cells, const caromi_partners *to, uint64_t count)
+typedef struct each_job {
+    const caromi_partners *to;
+    uint64_t count;
+    _Atomic uint64_t has; /* spheres with partners */
+} each_job;
+
+static uint64_t each_end(const each_job *job, uint64_t begin)
 {
+    return job->count - begin < TASK ? job->count : begin + TASK;
+}
+
+/* Tasks: some spheres have none yet; how many have. */
+static void begin_each(void *user, uint64_t task, uint32_t thread)
+{
+    const each_job *job = user;
+    const uint64_t begin = task * TASK, count = each_end(job, begin) - begin;
+    (void)thread;
+    memset(job->to->state + begin, CAROM_MISS, count);
+    memset(job->to->other + begin, 0xff, count * sizeof *job->to->other);
+    for (uint64_t i = begin; i < begin + count; i++)
+        job->to->t[i] = INFINITY;
+}
+
+static void count_each(void *user, uint64_t task, uint32_t thread)
+{
+    each_job *job = user;
     uint64_t has = 0;
-    for (uint64_t i = 0; i < count; i++)
-        has += to->state[i] != CAROM_MISS;
-    return has <= count / 2 && cells->doubled <= 16 * cells->count;
+    (void)thread;
+    for (uint64_t i = task * TASK, end = each_end(job, i); i < end; i++)
+        has += job->to->state[i] != CAROM_MISS;
+    atomic_fetch_add_explicit(&job->has, has, memory_order_relaxed);
+}
+
+static uint64_t run_each(const caromi_cloud *cloud, const caromi_partners *to, caromi_task_fn *run)
+{
+    each_job job = {.to = to, .count = cloud->count};
+    caromi_parallel(caromi_cloud_pool(cloud), (job.count + TASK - 1) / TASK, run, &job);
+    return atomic_load(&job.has);
+}
+
+/* That pays if most spheres have no partner yet, and few others in their cells; or where all are few. */
+static int is_by_pairs(const caromi_cloud *cloud, const caromi_cloud_cells *cells, const caromi_partners *to)
+{
+    if (cells->few != NULL || cells->doubled > 16 * cells->count)
+        return cells->few != NULL;
+    return run_each(cloud, to, count_each) <= cloud->count / 2;
 }
 
 /* ---- by searches ------------------------------------------------------------------------------------------------- */
@@ -219,7 +259,7 @@ static carom_status search(const best_search *s, const caromi_cloud_slice *slice
                                     .is_first = caromi_slice_is_instant(slice) || *is_whole,
                                     .is_last = is_last};
     carom_status status = CAROM_OK;
-    if (is_by_pairs(&cells, s->to, s->cloud->count))
+    if (is_by_pairs(s->cloud, &cells, s->to))
         status = search_pairs(&scan, s->to, stats, err);
     else if (*is_whole)
         *is_whole = 0;
@@ -235,10 +275,7 @@ carom_status caromi_cloud_partners(const caromi_cloud *cloud, int any, const car
     const caromi_cloud_slice instant = {.begin = 0};
     const best_search s = {cloud, any, to};
     caromi_cloud_slices slices;
-    memset(to->state, CAROM_MISS, cloud->count);
-    memset(to->other, 0xff, cloud->count * sizeof *to->other);
-    for (uint64_t i = 0; i < cloud->count; i++)
-        to->t[i] = INFINITY;
+    (void)run_each(cloud, to, begin_each);
     caromi_cloud_cut(cloud, &slices);
     caromi_cloud_slice slice = caromi_cloud_slice_of(&slices, 0);
     int has_first = cloud->is_moving && !caromi_slice_is_instant(&slice), is_part = 0;

@@ -332,21 +332,36 @@ static int is_valid(const caromi_cloud_block *block, uint64_t sphere)
     return block->is_valid[sphere - block->first];
 }
 
-static carom_status answer_count(const cloud_call *q, carom_stats *stats, carom_error *err)
+enum { WRITE_RUN = 64 * CAROMI_CLOUD_BLOCK };
+static uint64_t write_tasks(const caromi_cloud *cloud)
 {
+    return (cloud->count + WRITE_RUN - 1) / WRITE_RUN;
+}
+
+/* Task: which of some spheres have no count. */
+static void mark_run(void *user, uint64_t task, uint32_t thread)
+{
+    const cloud_call *q = user;
     const caromi_cloud *cloud = &q->cloud;
+    const uint64_t begin = task * WRITE_RUN, end = cloud->count - begin < WRITE_RUN ? cloud->count : begin + WRITE_RUN;
     caromi_cloud_block block;
-    CHECK(count_pairs(cloud, 1, q->count->partners, stats, err));
-    for (uint64_t i = 0; i < cloud->count; i += block.count) {
-        caromi_cloud_read(cloud, i, cloud->count, &block);
-        for (uint64_t k = i; k < i + block.count; k++)
+    (void)thread;
+    for (uint64_t i = begin; i < end; i += block.count) {
+        caromi_cloud_read(cloud, i, end, &block);
+        for (uint64_t k = i; block.valid < block.count && k < i + block.count; k++)
             if (!is_valid(&block, k))
                 q->count->partners[k] = CAROM_COUNT_INVALID;
     }
+}
+
+static carom_status answer_count(const cloud_call *q, carom_stats *stats, carom_error *err)
+{
+    cloud_call own = *q;
+    CHECK(count_pairs(&q->cloud, 1, q->count->partners, stats, err));
+    caromi_parallel(caromi_cloud_pool(&q->cloud), write_tasks(&q->cloud), mark_run, &own);
     return CAROM_OK;
 }
 
-enum { WRITE_RUN = 64 * CAROMI_CLOUD_BLOCK };
 typedef struct write_job {
     const cloud_call *q;
     const caromi_partners *found;
@@ -389,7 +404,7 @@ static carom_status answer_partners(const cloud_call *q, carom_stats *stats, car
                               : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
                                             "no memory for the partners of %llu spheres", (unsigned long long)n);
     if (status == CAROM_OK)
-        caromi_parallel(caromi_cloud_pool(&q->cloud), (n + WRITE_RUN - 1) / WRITE_RUN, write_run, &write);
+        caromi_parallel(caromi_cloud_pool(&q->cloud), write_tasks(&q->cloud), write_run, &write);
     caromi_kept_free(c, found.other);
     caromi_kept_free(c, found.t);
     caromi_kept_free(c, found.state);

@@ -354,14 +354,31 @@ static float *keep_places(const caromi_cloud *cloud, caromi_cloud_slice *slice)
     return places;
 }
 
+static carom_status fail_to_build(const caromi_cloud_cells *cells, carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the cells of %llu spheres",
+                       (unsigned long long)cells->count);
+}
+
+static carom_status build_few(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells,
+                              carom_error *err)
+{
+    if (!caromi_cloud_enter_few(cloud, slice, cells))
+        return fail_to_build(cells, err);
+    set_view(cloud, slice, cells);
+    return CAROM_OK;
+}
+
 carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells,
                                 carom_error *err)
 {
+    *cells = (caromi_cloud_cells){.count = 0};
+    if (caromi_cloud_is_few(cloud))
+        return build_few(cloud, slice, cells, err);
     caromi_cloud_extent extent;
     caromi_cloud_slice own = *slice;
     float *places = keep_places(cloud, &own);
     caromi_build job = {.cloud = cloud, .slice = &own, .extent = &extent, .cells = cells};
-    *cells = (caromi_cloud_cells){.count = 0};
     job.has_given = cloud->is_moving || caromi_cloud_is_periodic(cloud);
     job.record_size = job.has_given ? sizeof(record) : RECORD_SHORT;
     const carom_status status = caromi_cloud_measure(cloud, &own, &extent, err);
@@ -383,8 +400,7 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
         return status;
     if (!complete) {
         caromi_cloud_free(cloud, cells);
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the cells of %llu spheres",
-                           (unsigned long long)cells->count);
+        return fail_to_build(cells, err);
     }
     set_view(cloud, slice, cells);
     return CAROM_OK;
@@ -392,6 +408,10 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
 
 void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells)
 {
+    if (cells->few != NULL) {
+        caromi_free(cloud->context, cells->few);
+        return;
+    }
     for (int k = 0; k < CLOUD_MOVING; k++)
         caromi_kept_free(cloud->context, cells->column[k]);
     caromi_kept_free(cloud->context, cells->given);

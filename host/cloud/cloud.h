@@ -5,7 +5,7 @@
  *   slices.c   cuts a motion into slices of time, in which spheres move by little
  *   places.c   hands out spheres and their images, as they are in a slice
  *   levels.c   finds bounds and sizes of the spheres, and which share a level
- *   cells.c    puts them into rows of cells, as cpu/cloud.h has them
+ *   cells.c    puts them into rows of cells, as cpu/cloud.h has them; few.c does for few spheres, which share a cell
  *   rows.c     finds and orders the rows that have spheres
  *   ask.c      asks the solver about the pairs that a scan finds open
  *   records.c  keeps pairs: lists; deliver.c puts them in order
@@ -22,8 +22,8 @@
 
 /* Inputs of a sphere. */
 enum { CLOUD_X, CLOUD_Y, CLOUD_Z, CLOUD_R, CLOUD_VX, CLOUD_VY, CLOUD_VZ, CLOUD_T_MAX, CLOUD_COLUMNS };
-/* Spheres that are read at a time. */
-enum { CAROMI_CLOUD_BLOCK = 256 };
+/* Spheres that are read at a time; so few are all compared with all. */
+enum { CAROMI_CLOUD_BLOCK = 256, CAROMI_CLOUD_FEW = 256 };
 
 /* A checked call. */
 typedef struct caromi_cloud {
@@ -49,6 +49,12 @@ static inline caromi_pool *caromi_cloud_pool(const caromi_cloud *cloud)
 static inline int caromi_cloud_is_periodic(const caromi_cloud *cloud)
 {
     return cloud->period[0] > 0 || cloud->period[1] > 0 || cloud->period[2] > 0;
+}
+
+/* Not those that a device scans, nor those that may have images. */
+static inline int caromi_cloud_is_few(const caromi_cloud *cloud)
+{
+    return cloud->count <= CAROMI_CLOUD_FEW && cloud->device == NULL && !caromi_cloud_is_periodic(cloud);
 }
 
 /* A block of spheres as they were given; velocities and limits only if they move or have images. Columns may lie in the
@@ -162,10 +168,13 @@ typedef struct caromi_cloud_cells {
     uint8_t *image;         /* NULL: none is periodic */
     uint32_t *starts, *table;
     caromi_cloud_row *rows;
+    void *few; /* has all of these arrays, of few spheres; or NULL */
 } caromi_cloud_cells;
 
 carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells,
                                 carom_error *err);
+/* The same for few spheres. 0: no memory. few.c. */
+int caromi_cloud_enter_few(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells);
 void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells);
 /* The motion of the sorted spheres, if they move; pairs that have begun are open. slices.c. */
 caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caromi_cloud_slice *slice,

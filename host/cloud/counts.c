@@ -5,6 +5,24 @@
 
 enum { SUMS = 8, RUN = 1 << 14 }; /* threads with sums of their own; spheres of a task */
 
+/* Task: some spheres. */
+static void begin_run(void *user, uint64_t task, uint32_t thread)
+{
+    const caromi_counts *c = user;
+    const uint64_t n = c->cloud->count, begin = task * RUN, end = n - begin < RUN ? n : begin + RUN;
+    (void)thread;
+    memset(c->counts + begin, 0, (end - begin) * sizeof *c->counts);
+    for (uint32_t s = 0; s < c->sum_count; s++)
+        memset(c->sums + s * n + begin, 0, (end - begin) * sizeof *c->sums);
+    for (uint64_t i = begin; c->is_by_place && i < end; i++)
+        c->places[i] = (uint32_t)i;
+}
+
+static void run_all(caromi_counts *c, caromi_task_fn *run)
+{
+    caromi_parallel(caromi_cloud_pool(c->cloud), (c->cloud->count + RUN - 1) / RUN, run, c);
+}
+
 carom_status caromi_counts_open(caromi_counts *c, const caromi_cloud *cloud, int full, uint32_t *counts,
                                 carom_error *err)
 {
@@ -20,9 +38,8 @@ carom_status caromi_counts_open(caromi_counts *c, const caromi_cloud *cloud, int
         caromi_counts_close(c);
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to count pairs of spheres");
     }
-    memset(counts, 0, n * sizeof *counts);
-    memset(c->sums, 0, c->sum_count * n * sizeof *c->sums);
-    for (uint64_t i = 0; c->is_by_place && i < n + CAROMI_CLOUD_PADDING; i++)
+    run_all(c, begin_run);
+    for (uint64_t i = n; c->is_by_place && i < n + CAROMI_CLOUD_PADDING; i++)
         c->places[i] = (uint32_t)i;
     return CAROM_OK;
 }
@@ -113,5 +130,5 @@ static void join_run(void *user, uint64_t task, uint32_t thread)
 
 void caromi_counts_join(caromi_counts *c)
 {
-    caromi_parallel(caromi_cloud_pool(c->cloud), (c->cloud->count + RUN - 1) / RUN, join_run, c);
+    run_all(c, join_run);
 }

@@ -6,7 +6,6 @@
 #include "cloud.h"
 
 enum {
-    FEW = 128, /* spheres, all compared with all */
     SAMPLE = 2048,
     SAMPLE_LEAST = 64, /* spheres, */
     SAMPLE_OF = 16     /* or one of so many */
@@ -243,12 +242,6 @@ static double image_extra(const caromi_cloud *cloud, const caromi_cloud_extent *
     return size + reach < 0x1p119 ? reach * 0x1p-14 + size * 0x1p-21 + 0x1p-148 : (double)INFINITY;
 }
 
-/* So few spheres share a cell: each is compared with all. */
-static int is_few(const caromi_cloud *cloud, const caromi_cloud_extent *e)
-{
-    return e->valid <= FEW && !caromi_cloud_is_periodic(cloud);
-}
-
 /* Cells are as wide as the largest pair of their spheres, or, where spheres are few for their size, as the space that
  * each has; rows two and a half times as wide. */
 static void set_level(const caromi_cloud *cloud, const caromi_cloud_extent *e, const group *g, double volume,
@@ -260,7 +253,6 @@ static void set_level(const caromi_cloud *cloud, const caromi_cloud_extent *e, c
     double width = fmax(least, roomy);
     if (!(width > 0x1p-140))
         width = fmax(cbrt(volume / fmax(1, g->count)), 0x1p-140);
-    width = is_few(cloud, e) ? 0x1p140 : width;
     *level = (caromi_cloud_level){.reach = reach};
     for (int k = 0; k < 3; k++) {
         level->low[k] = e->low[k];
@@ -274,7 +266,7 @@ uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_clou
                                     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t of_class[CAROMI_REACHES])
 {
     group groups[CAROMI_CLOUD_LEVELS];
-    const double volume = is_few(cloud, extent) ? 1 : caromi_cloud_volume(cloud, 2 * (double)extent->largest);
+    const double volume = caromi_cloud_volume(cloud, 2 * (double)extent->largest);
     uint32_t count = 1;
     int begin = CAROMI_REACHES, end = 0;
     for (; end < begin && extent->reaches[begin - 1] == 0; begin--)
@@ -282,7 +274,7 @@ uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_clou
     for (; end < begin && extent->reaches[end] == 0; end++)
         ;
     groups[0] = group_of(extent, begin, end);
-    while (!is_few(cloud, extent) && count < CAROMI_CLOUD_LEVELS && split_one(extent, groups, &count, volume))
+    while (count < CAROMI_CLOUD_LEVELS && split_one(extent, groups, &count, volume))
         ;
     for (uint32_t g = 0; g < count; g++) {
         set_level(cloud, extent, &groups[g], volume, &levels[g]);

@@ -240,6 +240,66 @@ static void many_in_motion(void **state)
     carom_context_destroy(context);
 }
 
+/* Up to CAROMI_CLOUD_FEW spheres are not sorted into cells: counts around that, and around vectors; at rest too. */
+static void counts_around_few(void **state)
+{
+    static const size_t counts[] = {1, 15, 16, 17, 31, 33, 255, 256, 257};
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
+    for (size_t i = 0; i < 2 * COUNT_OF(counts); i++) {
+        const int exact = counts[i / 2] < 64;
+        cloud c = make_motion(i, exact);
+        c.desc.batch.count = c.count = counts[i / 2];
+        if (i % 2)
+            c.desc.velocity = (carom_points){0};
+        c.radius[c.count / 3] = -1;
+        c.radius[c.count - 1] = 5; /* the last has partners */
+        check_made(context, &c, i, exact);
+    }
+    carom_context_destroy(context);
+}
+
+/* The spheres of a cloud behind so many invalid ones that they are sorted into cells. */
+static cloud make_sorted(size_t number, int exact)
+{
+    enum { INVALID = 260 };
+    cloud c = make_cloud(number, exact), all = c;
+    all.count = all.desc.batch.count = INVALID + c.count;
+    all.center = test_alloc(3 * all.count, sizeof(float));
+    all.velocity = test_alloc(3 * all.count, sizeof(float));
+    all.radius = test_alloc(all.count, sizeof(float));
+    all.t_max = test_alloc(all.count, sizeof(float));
+    all.mask = test_alloc(all.count, sizeof(uint32_t));
+    for (size_t i = 0; i < INVALID; i++)
+        all.radius[i] = -1;
+    memcpy(all.center + 3 * (size_t)INVALID, c.center, 3 * c.count * sizeof(float));
+    memcpy(all.velocity + 3 * (size_t)INVALID, c.velocity, 3 * c.count * sizeof(float));
+    memcpy(all.radius + INVALID, c.radius, c.count * sizeof(float));
+    memcpy(all.t_max + INVALID, c.t_max, c.count * sizeof(float));
+    memcpy(all.mask + INVALID, c.mask, c.count * sizeof(uint32_t));
+    all.desc.center = carom_xyz(all.center);
+    all.desc.radius = carom_scalars_of(all.radius);
+    if (c.desc.velocity.x)
+        all.desc.velocity = carom_xyz(all.velocity);
+    if (c.desc.t_max.data)
+        all.desc.t_max = carom_scalars_of(all.t_max);
+    if (c.desc.mask.data)
+        all.desc.mask = carom_uints_of(all.mask);
+    cloud_free(&c);
+    return all;
+}
+
+static void few_in_cells(void **state)
+{
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
+    for (size_t i = 0; i < test_effort(9 * CLOUD_FAMILIES); i++) {
+        cloud c = make_sorted(i, (int)(i % 2));
+        check_made(context, &c, i, (int)(i % 2));
+    }
+    carom_context_destroy(context);
+}
+
 /* The record of the same pair and image, NULL: none. `from` is where the last search under the same sphere began. */
 static const cloud_record *find(const cloud_records *in, size_t *from, const cloud_record *r)
 {
@@ -397,6 +457,8 @@ int main(void)
                                         cmocka_unit_test(fast_is_each_pair_by_itself),
                                         cmocka_unit_test(fast_is_near_the_truth),
                                         cmocka_unit_test(many_in_motion),
+                                        cmocka_unit_test(counts_around_few),
+                                        cmocka_unit_test(few_in_cells),
                                         cmocka_unit_test(sums_that_overflow),
                                         cmocka_unit_test(ends_are_checked),
                                         SAME_BITS_ON_CPU(same_lists)};
