@@ -90,12 +90,18 @@ static inline int caromi_cloud_is_in(const caromi_cloud *cloud, const caromi_clo
     return block->is_valid[i] && (!cloud->is_moving || (double)block->in[CLOUD_T_MAX][i] >= slice->begin);
 }
 
-/* How the window is cut: one slice [0, 0] for spheres at rest; [0, limit] into slices of one length; then, without an
- * end, [limit, +inf). */
+/* How the window is cut: one slice [0, 0] for spheres at rest; else spans, each from the end of the one before, the
+ * first from 0, into slices of one length; then, without an end, [limit, +inf). */
+enum { CAROMI_CLOUD_SPANS = 12 };
+typedef struct caromi_cloud_span {
+    double end;
+    uint32_t slices;
+} caromi_cloud_span;
 typedef struct caromi_cloud_slices {
-    uint32_t count;
+    uint32_t count, span_count; /* slices of all spans, and the one without an end */
+    caromi_cloud_span spans[CAROMI_CLOUD_SPANS];
     int has_end;
-    double limit, origin[3];
+    double limit, origin[3]; /* end of the last span */
 } caromi_cloud_slices;
 void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *slices);
 caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *slices, uint32_t number);
@@ -137,8 +143,9 @@ void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slic
 
 /* Of `count` numbers the one that has so many before it in ascending order; they are moved about. */
 float caromi_cloud_select(float *x, size_t count, size_t rank);
-/* Of the space that most centres are in; no side is less than `least`. */
-double caromi_cloud_volume(const caromi_cloud *cloud, double least);
+/* The sides of the space that most centres are in; its volume, where no side counts as less than `least`. */
+void caromi_cloud_sides(const caromi_cloud *cloud, double side[3]);
+double caromi_cloud_volume(const double side[3], double least);
 /* Chooses levels, coarsest first, and the level of each class of reaches. Returns their number. */
 uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_cloud_extent *extent,
                                     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t of_class[CAROMI_REACHES]);

@@ -121,36 +121,37 @@ static group group_of(const caromi_cloud_extent *e, int begin, int end)
 
 /* The cost in nanoseconds, roughly, of finding pairs of a cloud of this volume, counted on sets of FIELD's kinds: about
  * 3 vectors of 16 tests for a sphere at least; rows of a finer level 8 each. */
-static double cost_within(const group *g, double volume)
+static double cost_within(const group *g, const double side[3])
 {
-    const double d = 2 * g->reach, tests = fmin(g->count, g->count / volume * 20 * d * d * d);
-    return g->count * (12 + 0.25 * fmax(0, tests - 48));
+    const double d = 2 * g->reach, density = g->count / caromi_cloud_volume(side, d);
+    return g->count * (12 + 0.25 * fmax(0, fmin(g->count, density * 20 * d * d * d) - 48));
 }
 
-static double cost_between(const group *coarse, const group *fine, double volume)
+static double cost_between(const group *coarse, const group *fine, const double side[3])
 {
     const double q = 2 * (coarse->reach + fine->reach), across = q + 5 * fine->reach;
     const double rows = fmin(fine->count, (across / (5 * fine->reach)) * (across / (5 * fine->reach)));
-    const double tests = fmin(fine->count, fine->count / volume * across * across * (q + 4 * fine->reach));
+    const double density = fine->count / caromi_cloud_volume(side, 2 * fine->reach);
+    const double tests = fmin(fine->count, density * across * across * (q + 4 * fine->reach));
     return coarse->count * (20 + 8 * rows + 0.25 * tests);
 }
 
-static double cost_of(const group *groups, uint32_t count, double volume)
+static double cost_of(const group *groups, uint32_t count, const double side[3])
 {
     double cost = 0;
     for (uint32_t g = 0; g < count; g++) {
-        cost += cost_within(&groups[g], volume);
+        cost += cost_within(&groups[g], side);
         for (uint32_t f = g + 1; f < count; f++)
-            cost += cost_between(&groups[g], &groups[f], volume);
+            cost += cost_between(&groups[g], &groups[f], side);
     }
     return cost;
 }
 
 /* One more group than before, if that pays: the best place to split any of them. */
-static int split_one(const caromi_cloud_extent *e, group *groups, uint32_t *count, double volume)
+static int split_one(const caromi_cloud_extent *e, group *groups, uint32_t *count, const double side[3])
 {
     group best[CAROMI_CLOUD_LEVELS], trial[CAROMI_CLOUD_LEVELS];
-    double least = 0.9 * cost_of(groups, *count, volume);
+    double least = 0.9 * cost_of(groups, *count, side);
     int is_better = 0;
     for (uint32_t g = 0; g < *count; g++)
         for (int c = groups[g].end + 1; c < groups[g].begin; c++) {
@@ -162,7 +163,7 @@ static int split_one(const caromi_cloud_extent *e, group *groups, uint32_t *coun
             memcpy(trial + g + 2, groups + g + 1, (*count - g - 1) * sizeof *groups);
             if (trial[g].count == 0 || trial[g + 1].count == 0)
                 continue;
-            const double cost = cost_of(trial, *count + 1, volume);
+            const double cost = cost_of(trial, *count + 1, side);
             if (cost < least) {
                 least = cost;
                 memcpy(best, trial, sizeof best);
@@ -208,12 +209,11 @@ static double middle_of(float *x, size_t count)
 }
 
 /* Of the middle 9/10 of a sample along each axis: a few outliers do not make a cloud look thin. */
-double caromi_cloud_volume(const caromi_cloud *cloud, double least)
+void caromi_cloud_sides(const caromi_cloud *cloud, double side[3])
 {
     const uint64_t some = cloud->count / SAMPLE_OF, few = some < SAMPLE_LEAST ? SAMPLE_LEAST : some;
     const uint64_t most = few < SAMPLE ? few : SAMPLE, samples = cloud->count < most ? cloud->count : most;
     float x[SAMPLE];
-    double volume = 1;
     for (int k = 0; k < 3; k++) {
         size_t n = 0;
         for (uint64_t s = 0; s < samples; s++) {
@@ -223,9 +223,15 @@ double caromi_cloud_volume(const caromi_cloud *cloud, double least)
             if (isfinite(at))
                 x[n++] = at;
         }
-        const double wide = n ? middle_of(x, n) / 0.9 : 0;
-        volume *= fmax(wide, fmax(least, 0x1p-140));
+        side[k] = n ? middle_of(x, n) / 0.9 : 0;
     }
+}
+
+double caromi_cloud_volume(const double side[3], double least)
+{
+    double volume = 1;
+    for (int k = 0; k < 3; k++)
+        volume *= fmax(side[k], fmax(least, 0x1p-140));
     return fmin(volume, 0x1p300);
 }
 
@@ -243,11 +249,11 @@ static double image_extra(const caromi_cloud *cloud, const caromi_cloud_extent *
 }
 
 /* Cells are as wide as the largest pair of their spheres, or, where spheres are few for their size, as the space that
- * each has; rows two and a half times as wide. */
-static void set_level(const caromi_cloud *cloud, const caromi_cloud_extent *e, const group *g, double volume,
+ * each has; rows two and a half times as wide. A few large spheres do not make that space wide: it is of this level. */
+static void set_level(const caromi_cloud *cloud, const caromi_cloud_extent *e, const group *g, const double side[3],
                       caromi_cloud_level *level)
 {
-    const double reach = g->reach + image_extra(cloud, e, g->reach);
+    const double reach = g->reach + image_extra(cloud, e, g->reach), volume = caromi_cloud_volume(side, 2 * g->reach);
     const double least = (2 * reach + (double)cloud->margin) * (1 + 0x1p-14);
     const double roomy = fmin(cbrt(volume / fmax(1, g->count)), 4 * least);
     double width = fmax(least, roomy);
@@ -266,18 +272,19 @@ uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_clou
                                     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t of_class[CAROMI_REACHES])
 {
     group groups[CAROMI_CLOUD_LEVELS];
-    const double volume = caromi_cloud_volume(cloud, 2 * (double)extent->largest);
+    double side[3];
     uint32_t count = 1;
     int begin = CAROMI_REACHES, end = 0;
+    caromi_cloud_sides(cloud, side);
     for (; end < begin && extent->reaches[begin - 1] == 0; begin--)
         ;
     for (; end < begin && extent->reaches[end] == 0; end++)
         ;
     groups[0] = group_of(extent, begin, end);
-    while (count < CAROMI_CLOUD_LEVELS && split_one(extent, groups, &count, volume))
+    while (count < CAROMI_CLOUD_LEVELS && split_one(extent, groups, &count, side))
         ;
     for (uint32_t g = 0; g < count; g++) {
-        set_level(cloud, extent, &groups[g], volume, &levels[g]);
+        set_level(cloud, extent, &groups[g], side, &levels[g]);
         const int class_end = g > 0 ? groups[g].begin : CAROMI_REACHES; /* images reach a little farther */
         for (int c = g + 1 < count ? groups[g].end : 0; c < class_end; c++)
             of_class[c] = (uint8_t)g;

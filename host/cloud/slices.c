@@ -68,15 +68,42 @@ static float median(float *x, size_t count)
     return count ? caromi_cloud_select(x, count, count / 2) : 0;
 }
 
+/* What slices are chosen by. */
+typedef struct cut {
+    const caromi_cloud *cloud;
+    double speed, radius, side[3]; /* medians; of the space that most are in */
+    uint32_t samples;
+    float limit[SAMPLE]; /* t_max of some spheres */
+} cut;
+
+static float limit_of(const caromi_cloud *cloud, uint64_t i)
+{
+    const caromi_in_column *column = &cloud->in[CLOUD_T_MAX];
+    float t = INFINITY;
+    if (column->base != NULL)
+        memcpy(&t, caromi_element(column, column->stride == 0 ? 0 : i), sizeof t);
+    return t;
+}
+
+/* Sphere k of the sample: anywhere in its share, as every fourth sphere, say, may be of another kind. */
+static uint64_t sampled(const caromi_cloud *cloud, uint64_t k)
+{
+    const uint64_t samples = cloud->count < SAMPLE ? cloud->count : SAMPLE;
+    const uint64_t first = caromi_slice_start(cloud->count, samples, k);
+    return first +
+           (k * UINT64_C(0x9e3779b97f4a7c15) >> 33) % (caromi_slice_start(cloud->count, samples, k + 1) - first);
+}
+
 /* Medians of a sample: the speed, the radius and, as an origin, the centre. */
-static void sample(const caromi_cloud *cloud, caromi_cloud_slices *s, float *speed, float *radius)
+static void sample(cut *of, caromi_cloud_slices *s)
 {
     enum { SPEED = 3, RADIUS, NUMBERS };
+    const caromi_cloud *cloud = of->cloud;
     float x[NUMBERS][SAMPLE];
-    size_t n = 0;
+    uint32_t n = 0;
     caromi_cloud_block block;
     for (uint64_t k = 0; k < SAMPLE && k < cloud->count; k++) {
-        const uint64_t i = caromi_slice_start(cloud->count, cloud->count < SAMPLE ? cloud->count : SAMPLE, k);
+        const uint64_t i = sampled(cloud, k);
         double way2 = 0;
         caromi_cloud_read(cloud, i, i + 1, &block);
         if (!block.is_valid[0])
@@ -86,12 +113,35 @@ static void sample(const caromi_cloud *cloud, caromi_cloud_slices *s, float *spe
             way2 += (double)block.in[CLOUD_VX + c][0] * (double)block.in[CLOUD_VX + c][0];
         }
         x[SPEED][n] = (float)sqrt(way2);
+        of->limit[n] = limit_of(cloud, i);
         x[RADIUS][n++] = block.in[CLOUD_R][0];
     }
     for (int c = 0; c < 3; c++)
         s->origin[c] = (double)median(x[c], n);
-    *speed = median(x[SPEED], n);
-    *radius = median(x[RADIUS], n);
+    of->samples = n;
+    of->speed = (double)median(x[SPEED], n);
+    of->radius = (double)median(x[RADIUS], n);
+    caromi_cloud_sides(cloud, of->side);
+}
+
+/* The origin is the first centre. */
+static void begin_at_one(const caromi_cloud *cloud, caromi_cloud_slices *s)
+{
+    caromi_cloud_block block;
+    if (cloud->count > 0)
+        caromi_cloud_read(cloud, 0, cloud->count, &block);
+    for (uint32_t i = 0; i < cloud->count; i++)
+        if (block.is_valid[i]) {
+            for (int c = 0; c < 3; c++)
+                s->origin[c] = (double)block.in[CLOUD_X + c][i];
+            return;
+        }
+}
+
+/* Behind it: spheres with that limit are not in a slice that begins there. */
+static double behind(float limit)
+{
+    return (double)limit * (1 + 0x1p-20);
 }
 
 /* A pair has the smaller of two limits, so the second largest ends the window; and the largest that is finite. */
@@ -101,54 +151,122 @@ static void set_limits(const caromi_cloud *cloud, caromi_cloud_slices *s)
     const int is_one = column->base == NULL || column->stride == 0;
     float first = -1, second = -1, finite = 0;
     for (uint64_t i = 0; i < (is_one ? 2 : cloud->count); i++) {
-        float t = INFINITY;
-        if (column->base != NULL)
-            memcpy(&t, caromi_element(column, is_one ? 0 : i), sizeof t);
+        const float t = limit_of(cloud, i);
         second = t > first ? first : t > second ? t : second;
         first = t > first ? t : first;
         finite = t > finite && t < INFINITY ? t : finite;
     }
     s->has_end = second < INFINITY;
-    s->limit = (double)(s->has_end ? second : finite);
+    s->limit = s->has_end ? (double)second : behind(finite);
     s->limit = s->limit > 0 ? s->limit : 0;
 }
 
+/* ---- spans ------------------------------------------------------------------------------------------------------- */
+
 /* Nanoseconds for each sphere, roughly: to sort it in each slice, and to ask about what is near its way there. */
-static double cost_of(const caromi_cloud *cloud, double count, double way, double radius, double volume)
+static double cost_of(const cut *of, double spheres, double slices, double way)
 {
-    const double reach = 2 * radius + way / count, near = (double)cloud->count / volume * 2 * reach * reach * reach;
-    return count * (60 + 2e4 / (double)cloud->count + 15 * fmin(near, (double)cloud->count));
+    const double reach = 2 * of->radius + way / slices, volume = caromi_cloud_volume(of->side, 2 * of->radius);
+    const double near = spheres / volume * 2 * reach * reach * reach;
+    return slices * (60 + 2e4 / spheres + 15 * fmin(near, spheres));
 }
 
-/* More slices sort more often, and ask less. What has no limit of time makes a slice of its own, the last. */
-void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *s)
+/* More slices sort more often, and ask less. Returns the cost of all. */
+static double cut_span(const cut *of, double begin, caromi_cloud_span *span)
 {
-    float speed, radius;
-    *s = (caromi_cloud_slices){.count = 1, .has_end = 1};
-    if (!cloud->is_moving)
-        return;
-    sample(cloud, s, &speed, &radius);
-    set_limits(cloud, s);
-    const double way = (double)speed * s->limit, volume = caromi_cloud_volume(cloud, 2 * (double)radius);
-    double least = cost_of(cloud, 1, way, (double)radius, volume);
+    double in = 0;
+    for (uint32_t i = 0; i < of->samples; i++)
+        in += (double)of->limit[i] >= begin;
+    const double spheres = fmax(2, (double)of->cloud->count * in / fmax(1, of->samples));
+    const double way = of->speed * (span->end - begin);
+    double least = cost_of(of, spheres, 1, way);
+    span->slices = 1;
     for (uint32_t count = 2; count <= SLICES_MOST; count += (count + 1) / 2) {
-        const double cost = cost_of(cloud, count, way, (double)radius, volume);
+        const double cost = cost_of(of, spheres, count, way);
         if (cost < least) {
             least = cost;
-            s->count = count;
+            span->slices = count;
         }
     }
-    if (!s->has_end)
+    return spheres * least;
+}
+
+static double cut_spans(const cut *of, caromi_cloud_slices *s)
+{
+    double cost = 0;
+    s->count = 0;
+    for (uint32_t k = 0; k < s->span_count; k++) {
+        cost += cut_span(of, k > 0 ? s->spans[k - 1].end : 0, &s->spans[k]);
+        s->count += s->spans[k].slices;
+    }
+    return cost;
+}
+
+/* Spans end where half of all spheres have met their limits, three quarters, and so on; but not near the last end. So
+ * the long ways of a few make few slices wide, and only these few are in them. */
+static void choose_spans(cut *of, caromi_cloud_slices *s)
+{
+    enum { APART = 4 };
+    double first = 0; /* end of the last span, before it was moved */
+    for (uint32_t rest = of->samples / 2; rest > 0; rest /= 2) {
+        const float limit = caromi_cloud_select(of->limit, of->samples, of->samples - rest);
+        if (!(limit > 0) || behind(limit) >= s->limit)
+            continue;
+        if (s->span_count == 0 || behind(limit) > APART * first)
+            first = (s->spans + s->span_count++)->end = behind(limit);
+        else
+            s->spans[s->span_count - 1].end = behind(limit);
+    }
+    if (s->span_count == 0 || s->limit > APART * first)
+        s->span_count++;
+    s->spans[s->span_count - 1].end = s->limit;
+}
+
+/* What has no limit of time makes a slice of its own, the last. */
+void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *s)
+{
+    cut of = {.cloud = cloud, .samples = 0};
+    *s = (caromi_cloud_slices){.count = 1, .has_end = 1, .span_count = 1};
+    s->spans[0].slices = 1;
+    if (!cloud->is_moving)
+        return;
+    set_limits(cloud, s);
+    s->spans[0].end = s->limit;
+    if (caromi_cloud_is_few(cloud)) /* all are compared with all in any case */
+        begin_at_one(cloud, s);
+    else
+        sample(&of, s);
+    if (of.samples > 0 && s->limit > 0) {
+        caromi_cloud_slices other = *s;
+        other.span_count = 0;
+        choose_spans(&of, &other);
+        if (cut_spans(&of, &other) < cut_spans(&of, s))
+            *s = other;
+    }
+    if (!s->has_end) {
+        s->span_count = s->limit > 0 ? s->span_count : 0;
         s->count = s->limit > 0 ? s->count + 1 : 1;
+    }
+}
+
+static double edge_of(double begin, const caromi_cloud_span *span, uint32_t number)
+{
+    return number == span->slices ? span->end : begin + (span->end - begin) * number / span->slices;
 }
 
 caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *s, uint32_t number)
 {
-    const uint32_t finite = s->count - !s->has_end;
     caromi_cloud_slice slice = {.begin = s->limit, .end = (double)INFINITY};
-    if (number < finite) {
-        slice.begin = s->limit * number / finite;
-        slice.end = s->limit * (number + 1) / finite;
+    double begin = 0;
+    for (uint32_t k = 0; k < s->span_count; k++) {
+        const caromi_cloud_span *span = &s->spans[k];
+        if (number < span->slices) {
+            slice.begin = edge_of(begin, span, number);
+            slice.end = edge_of(begin, span, number + 1);
+            break;
+        }
+        number -= span->slices;
+        begin = span->end;
     }
     if (!caromi_slice_is_instant(&slice))
         memcpy(slice.origin, s->origin, sizeof slice.origin);
