@@ -123,16 +123,18 @@ typedef struct mesh_leaf {
 /* Instead of a triangle or a number of hits: the device truncated a loop of the search (mesh_run_is_truncated). */
 #define MESH_LOOP_TRUNCATED (-2)
 
-/* Of each triangle of a leaf and each of its edges: the third corner of another triangle on that edge. It is
- * one of the leaf's vertices, or one of `at`, whose last is NaN: then there is none there. Without either, a corner of
- * the edge takes its place. An unindexed leaf has nine rows in the room of two, x y z of the corner for each edge. */
+/* Of each triangle of a leaf and each of its edges: the third corner of another triangle on that edge, which counts for
+ * every query for which the first one does. It is one of the leaf's vertices, or one of `at`, whose last is NaN: then
+ * there is none there. Without either, a corner of the edge takes its place. An unindexed leaf has nine rows in the
+ * room of two, x y z of the corner for each edge. */
 #define MESH_NO_OPPOSITE (MESH_WIDTH - 1)
 typedef struct mesh_opposites {
     unsigned char vertex[3][MESH_WIDTH], outside[3][MESH_WIDTH];
     float at[3][MESH_WIDTH]; /* x y z */
 } mesh_opposites;
 
-/* Of each child of a node: a cone that holds the normals of all triangles that touch one below the child. A direction
+/* Of each child of a node: a cone that holds the normals of all triangles that touch one below the child; neighbours
+ * among them have equal masks. A direction
  * is in it, or in its opposite, if its distance from the axis is at most slope times its part along the axis; the cone
  * is a little wider than the normals need. All triangles below are within `diameter` / 2 of the middle of the child's
  * box, in its unit, with some room. docs/contacts.md, section 4, has both surpluses. Contacts whose limit is at most

@@ -290,7 +290,7 @@ FN int contacts_begin_within(const mesh_run *run, contacts_traversal *trav, u32 
                              int exact)
 {
     const int begun = closest_begin_next(run, trav, at, rows, options);
-    const int leaves_out = (options & (MESH_TRIANGLE_MASKS | MESH_OWN_DISTANCE)) == 0;
+    const int leaves_out = (options & MESH_OWN_DISTANCE) == 0;
     real limit[LANES];
     v_store(limit, v_f(trav->query.radius) + v_f(trav->query.max_distance));
     /* Exact mode: the real sum is not above the number after its rounding. */

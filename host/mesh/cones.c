@@ -34,12 +34,15 @@ typedef struct cone_job {
 
 /* ---- triangles --------------------------------------------------------------------------------------------------- */
 
-/* Whether the edge belongs to one other triangle, which runs along it in the opposite direction. */
+/* Whether the edge belongs to one other triangle, which runs along it in the opposite direction and counts for the same
+ * queries. */
 static int has_one_neighbour(const caromi_edges *e, uint32_t triangle, int edge)
 {
     const uint32_t other = e->next[3 * (size_t)triangle + (size_t)edge];
     const uint32_t a = caromi_edge_position(e, triangle, edge), b = caromi_edge_position(e, triangle, (edge + 1) % 3);
     const int there = other != triangle ? caromi_edge_between(e, other, a, b) : -1;
+    if (!caromi_edges_counts_with(e, other, triangle) || !caromi_edges_counts_with(e, triangle, other))
+        return 0;
     return there >= 0 && e->next[3 * (size_t)other + (size_t)there] == triangle &&
            caromi_edge_position(e, other, there) == b;
 }

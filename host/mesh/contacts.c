@@ -16,6 +16,7 @@
 
 enum { NEAR_EACH = 8, FEW = 64 }; /* triangles near to a point, at first; points at a time */
 enum { TABLE_FROM = 9 };          /* so many records have a hash table */
+enum { FAN_FEW = 16 };            /* triangles at a corner that are looked at in their order */
 enum { AHEAD = 64 };              /* records whose choice is prefetched together */
 
 typedef struct chooser {
@@ -102,18 +103,19 @@ static const mesh_record *known_record(const chooser *c, uint32_t triangle)
     return NULL;
 }
 
-/* The record of a triangle. 0: it is not within reach, or does not count for the query. Without masks the search leaves
- * out triangles that it knows to be no contacts, so these are computed here. */
+/* The record of a triangle. 0: it does not count for the query. The search leaves out triangles that it knows to be no
+ * contacts, so these are computed here. */
 static int find(const chooser *c, uint32_t triangle, mesh_record *out)
 {
-    const mesh_record *known = known_record(c, triangle);
+    const int32_t *mask = c->contacts->edges->mask;
     float in[IN_CLOSEST];
+    if (mask != NULL && (mask[triangle] & c->query->mask) == 0)
+        return 0;
+    const mesh_record *known = known_record(c, triangle);
     if (known != NULL) {
         *out = *known;
         return 1;
     }
-    if ((c->batch->options & MESH_TRIANGLE_MASKS) != 0)
-        return 0;
     out->triangle = (int32_t)triangle;
     pair_of(c, c->query->in, out->triangle, in);
     caromi_contact_record(&c->batch->mesh->view, in, c->batch->exact, out);
@@ -179,17 +181,43 @@ static int precedes(const chooser *c, const mesh_record *j, const mesh_record *k
 
 /* ---- triangles with the same feature ----------------------------------------------------------------------------- */
 
+/* Where the triangles at the corner of the record begin, and behind it where they end. */
+static const uint64_t *fan_of(const caromi_edges *e, const mesh_record *k)
+{
+    return &e->corners->start[caromi_edge_position(e, (uint32_t)k->triangle, k->state - FEATURE_V0)];
+}
+
 static int precedes_if_found(const chooser *c, uint32_t triangle, const mesh_record *k)
 {
     mesh_record j;
     return (int32_t)triangle != k->triangle && find(c, triangle, &j) && precedes(c, &j, k);
 }
 
-static int is_preceded_at(const chooser *c, const mesh_record *k, int corner)
+/* The place of a triangle among those at one of its corners, which ascend. */
+static uint64_t place_in_fan(const caromi_corners *corners, const uint64_t *fan, uint32_t triangle)
+{
+    uint64_t low = fan[0], high = fan[1];
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (corners->triangle[middle] <= triangle)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* In a large fan the nearest lower ones come first: one that counts precedes nearly always. From the lowest on, each
+ * record of a fan whose lowest triangles are masked would meet all of these. */
+static int is_preceded_at(const chooser *c, const mesh_record *k)
 {
     const caromi_corners *corners = c->contacts->edges->corners;
-    const uint32_t position = caromi_edge_position(c->contacts->edges, (uint32_t)k->triangle, corner);
-    for (uint64_t i = corners->start[position]; i < corners->start[position + 1]; i++)
+    const uint64_t *fan = fan_of(c->contacts->edges, k);
+    const uint64_t from = fan[1] - fan[0] > FAN_FEW ? place_in_fan(corners, fan, (uint32_t)k->triangle) : fan[0];
+    for (uint64_t i = from; i-- > fan[0];)
+        if (precedes_if_found(c, corners->triangle[i], k))
+            return 1;
+    for (uint64_t i = from; i < fan[1]; i++)
         if (precedes_if_found(c, corners->triangle[i], k))
             return 1;
     return 0;
@@ -214,19 +242,13 @@ static int is_preceded_along(const chooser *c, const mesh_record *k, int edge, i
 static int is_preceded(const chooser *c, const mesh_record *k)
 {
     if (k->state < FEATURE_E01)
-        return is_preceded_at(c, k, k->state - FEATURE_V0);
+        return is_preceded_at(c, k);
     if (k->state == FEATURE_FACE && !caromi_edges_may_have_twin(c->contacts->edges, (uint32_t)k->triangle))
         return 0;
     return k->state < FEATURE_FACE ? is_preceded_along(c, k, k->state - FEATURE_E01, 0) : is_preceded_along(c, k, 0, 1);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
-
-/* Where the triangles at the corner of the record begin, and behind it where they end. */
-static const uint64_t *fan_of(const caromi_edges *e, const mesh_record *k)
-{
-    return &e->corners->start[caromi_edge_position(e, (uint32_t)k->triangle, k->state - FEATURE_V0)];
-}
 
 /* The first other triangle on the record's corner or edge; its own: there is none. */
 static uint32_t first_other(const caromi_edges *e, const mesh_record *k)

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "mesh.h"
+
 enum { RING_FEW = 8 };
 #define TWIN_BYTES(triangles) (((triangles) + 7) / 8)
 
@@ -118,10 +120,12 @@ static int add_outside(mesh_opposites *to, int *count, const float *point)
     return (*count)++;
 }
 
-/* Another triangle on an edge, and which of its corners is not there; its own: there is none. */
+/* Another triangle on an edge that counts where this one does, and which of its corners is not there; its own: there is
+ * none. */
 static uint32_t neighbour_of(const caromi_edges *e, uint32_t own, int edge, int *third)
 {
-    const uint32_t other = e->next[3 * (size_t)own + (size_t)edge];
+    const uint32_t next = e->next[3 * (size_t)own + (size_t)edge];
+    const uint32_t other = caromi_edges_counts_with(e, next, own) ? next : own;
     const uint32_t a = caromi_edge_position(e, own, edge), b = caromi_edge_position(e, own, (edge + 1) % 3);
     if (other != own)
         *third = (caromi_edge_between(e, other, a, b) + 2) % 3;
@@ -211,6 +215,7 @@ uint64_t caromi_edges_bytes(const carom_mesh *mesh)
     return mesh->edges == NULL
                ? 0
                : sizeof *mesh->edges + 2 * corners * sizeof *mesh->edges->next + TWIN_BYTES(mesh->info.triangle_count) +
+                     (mesh->masks != NULL ? mesh->info.triangle_count * sizeof *mesh->edges->mask : 0) +
                      mesh->leaf_count * sizeof *mesh->edges->opposites +
                      mesh->info.node_count * sizeof *mesh->edges->cones;
 }
@@ -220,6 +225,7 @@ static void free_edges(const carom_context *context, caromi_edges *e)
     caromi_free(context, e->position);
     caromi_free(context, e->next);
     caromi_free(context, e->twins);
+    caromi_free(context, e->mask);
     caromi_free(context, e->opposites);
     caromi_free(context, e->cones);
     caromi_free(context, e);
@@ -244,7 +250,8 @@ carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom
         e->cones = caromi_alloc(mesh->context, mesh->info.node_count, sizeof *e->cones);
     }
     if (e == NULL || e->position == NULL || e->next == NULL || e->twins == NULL || e->opposites == NULL ||
-        e->cones == NULL || !fill(mesh, e) || !caromi_edges_fill_cones(mesh, e)) {
+        e->cones == NULL || (mesh->masks != NULL && caromi_masks_of_triangles(mesh, &e->mask, err) != CAROM_OK) ||
+        !fill(mesh, e) || !caromi_edges_fill_cones(mesh, e)) {
         if (e != NULL)
             free_edges(mesh->context, e);
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the edges of %llu triangles",

@@ -10,6 +10,7 @@ typedef struct caromi_edges {
     uint32_t *position; /* [3 triangles] of each corner */
     uint32_t *next;     /* [3 triangles] the next triangle at edge k, k + 1, in a ring that holds each of them once */
     uint8_t *twins;     /* a bit for each triangle: 0 if no other one has the same three corners */
+    int32_t *mask;      /* of each triangle; NULL: all bits are set */
     mesh_opposites *opposites; /* [leaves] */
     mesh_cones *cones;         /* [nodes]; cones.c */
 } caromi_edges;
@@ -34,6 +35,11 @@ static inline uint32_t caromi_edge_position(const caromi_edges *e, uint32_t tria
 static inline int caromi_edges_may_have_twin(const caromi_edges *e, uint32_t triangle)
 {
     return e->twins[triangle / 8] >> triangle % 8 & 1;
+}
+/* Whether `other` counts for every query for which the triangle counts. */
+static inline int caromi_edges_counts_with(const caromi_edges *e, uint32_t other, uint32_t triangle)
+{
+    return e->mask == NULL || (e->mask[triangle] & ~e->mask[other]) == 0;
 }
 /* The triangle's first edge between these positions; -1: it has none. */
 static inline int caromi_edge_between(const caromi_edges *e, uint32_t triangle, uint32_t a, uint32_t b)

@@ -146,6 +146,52 @@ static void test_masks(void **state)
     carom_context_destroy(context);
 }
 
+/* A fan around a corner, flat or pointed, in any order. */
+static scene fan_scene(uint64_t seed, size_t count, float height)
+{
+    scene s = {test_alloc(3 * (count + 1), sizeof *s.vertices), test_alloc(3 * count, sizeof *s.indices), count + 1,
+               count, NULL};
+    uint32_t *order = random_order(seed, count);
+    s.vertices[3 * count + 2] = height;
+    for (size_t k = 0; k < count; k++) {
+        const double angle = 6.283185307179586 * (double)k / (double)count;
+        s.vertices[3 * k] = (float)cos(angle);
+        s.vertices[3 * k + 1] = (float)sin(angle);
+        s.indices[3 * k] = order[k];
+        s.indices[3 * k + 1] = (uint32_t)((order[k] + 1) % count);
+        s.indices[3 * k + 2] = (uint32_t)count;
+    }
+    free(order);
+    return s;
+}
+
+/* Masks leave out the lowest triangles of the fan, the highest, or some. */
+static void test_fan(void **state)
+{
+    (void)state;
+    carom_context *context = test_context();
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        const size_t count = seed < 2 ? 16 + seed : 60;
+        scene s = fan_scene(seed, count, seed % 3 ? 0.5f * (float)(seed % 3) : 0);
+        s.masks = test_alloc(count, sizeof *s.masks);
+        for (size_t t = 0; t < count; t++)
+            s.masks[t] = 8 | (t > count / 2 ? 1 : 0) | (t < count / 2 ? 2 : 0) | (t % 9 == 4 ? 4 : 0);
+        swept_spheres b = swept_spheres_alloc(48);
+        b.mask = test_alloc(b.count, sizeof *b.mask);
+        for (size_t i = 0; i < b.count; i++) {
+            ref_gen g;
+            ref_gen_seed(&g, 137, seed, i);
+            for (int k = 0; k < 2; k++)
+                b.column[k][i] = i % 3 ? (float)ref_gen_range(&g, -0.25, 0.25) : 0;
+            b.column[2][i] = (float)ref_gen_range(&g, 0.0, 2.0);
+            b.column[SPHERE_RADIUS][i] = 2;
+            b.mask[i] = 1u << i / 3 % 4;
+        }
+        check_scene(context, s, b, 1.0, "fan");
+    }
+    carom_context_destroy(context);
+}
+
 /* Corners on a line: triangles without area on the edges of others, in every order. */
 static void test_without_area(void **state)
 {
@@ -404,22 +450,60 @@ static void test_tree(void **state)
     carom_context_destroy(context);
 }
 
-/* Where triangles have masks the search keeps all that are within the limit; without, it leaves out those that another
- * one surely precedes. Masks with all bits leave no triangle out, so the contacts are the same. */
-static void check_left_out(carom_context *context, const scene *s, const swept_spheres *b, float merge_within)
+/* Masks of the same bits as some others, for queries of these bits alone, and one bit more, so that nearly no two
+ * neighbours count for the same queries. NULL: all bits are the same. */
+static uint32_t *told_apart(const uint32_t *masks, size_t count)
 {
-    scene masked = *s;
-    masked.masks = test_alloc(s->triangle_count, sizeof *masked.masks);
-    memset(masked.masks, 0xff, s->triangle_count * sizeof *masked.masks);
+    uint32_t *apart = test_alloc(count, sizeof *apart);
+    for (size_t t = 0; t < count; t++) {
+        ref_gen g;
+        ref_gen_seed(&g, 136, SEED, t);
+        apart[t] = (masks != NULL ? masks[t] : 1) | UINT32_C(0x100) << ref_gen_int(&g, 0, 23);
+    }
+    return apart;
+}
+
+static void compare_left_out(carom_context *context, const scene *s, const swept_spheres *b, float merge_within)
+{
+    scene apart = *s;
+    swept_spheres ask = *b;
+    apart.masks = told_apart(s->masks, s->triangle_count);
+    if (b->mask == NULL) {
+        ask.mask = test_alloc(b->count, sizeof *ask.mask);
+        for (size_t i = 0; i < b->count; i++)
+            ask.mask[i] = 1;
+    }
     for (int exact = 0; exact < 2; exact++) {
         const contact_call call = {.accuracy = (carom_accuracy)exact, .margin = 0.0625f, .merge_within = merge_within};
-        contact_answers expected = ask_scene_contacts(context, &masked, b, &call);
+        contact_answers expected = ask_scene_contacts(context, &apart, &ask, &call);
         contact_answers got = ask_scene_contacts(context, s, b, &call);
         contact_answers_compare(b, &expected, &got, "triangles that the search leaves out");
         contact_answers_free(&expected);
         contact_answers_free(&got);
     }
+    free(apart.masks);
+    if (b->mask == NULL)
+        free(ask.mask);
+}
+
+/* The search leaves out triangles that another one surely precedes, but not if that one counts for fewer queries. So
+ * the contacts are the same where nearly none is left out. Without masks, and with those of patches of triangles, some
+ * of which contain those of others. */
+static void check_left_out(carom_context *context, const scene *s, const swept_spheres *b, float merge_within)
+{
+    static const uint32_t kinds_of[] = {1, 3, 7, 2, 6, 0};
+    scene masked = *s;
+    swept_spheres ask = *b;
+    compare_left_out(context, s, b, merge_within);
+    masked.masks = test_alloc(s->triangle_count, sizeof *masked.masks);
+    ask.mask = test_alloc(b->count, sizeof *ask.mask);
+    for (size_t t = 0; t < s->triangle_count; t++)
+        masked.masks[t] = kinds_of[t / 12 % COUNT_OF(kinds_of)];
+    for (size_t i = 0; i < b->count; i++)
+        ask.mask[i] = 1 + (uint32_t)i % 7;
+    compare_left_out(context, &masked, &ask, merge_within);
     free(masked.masks);
+    free(ask.mask);
 }
 
 /* Far from the wall z = 0, and nearly above it: there distances are rounded by more than they differ. */
@@ -533,6 +617,7 @@ int main(void)
                                         OF_EACH_KIND("places", test_places),
                                         OF_EACH_KIND("masks", test_masks),
                                         cmocka_unit_test(test_without_area),
+                                        cmocka_unit_test(test_fan),
                                         OF_WALL("two triangles", WALL_TWO),
                                         OF_WALL("grid", WALL_GRID),
                                         OF_WALL("irregular", WALL_IRREGULAR),
