@@ -192,6 +192,33 @@ static void test_fan(void **state)
     carom_context_destroy(context);
 }
 
+/* Masks divide a wall, and spheres are beside the part that counts: its border is closest, where no normal points. */
+static void test_border(void **state)
+{
+    (void)state;
+    carom_context *context = test_context();
+    scene s = scene_wall(WALL_GRID, SEED, 12, 0.0f);
+    swept_spheres b = swept_spheres_alloc(test_effort(200));
+    b.mask = test_alloc(b.count, sizeof *b.mask);
+    s.masks = test_alloc(s.triangle_count, sizeof *s.masks);
+    for (size_t t = 0; t < s.triangle_count; t++) {
+        float p[3][3];
+        scene_triangle(&s, t, p);
+        s.masks[t] = p[0][0] + p[1][0] + p[2][0] < 0 ? 1 : 2;
+    }
+    for (size_t i = 0; i < b.count; i++) {
+        ref_gen g;
+        ref_gen_seed(&g, 138, SEED, i);
+        for (int k = 0; k < 3; k++)
+            b.column[k][i] = (float)ref_gen_range(&g, -0.9, 0.9) * (k == 2 ? 0.25f : 1.0f);
+        b.column[SPHERE_RADIUS][i] = 1;
+        b.mask[i] = 1 + (uint32_t)i % 3;
+    }
+    check_fast(context, &s, &b, (contact_call){.margin = 0.125f});
+    check_scene(context, s, b, 1.0, "border");
+    carom_context_destroy(context);
+}
+
 /* Corners on a line: triangles without area on the edges of others, in every order. */
 static void test_without_area(void **state)
 {
@@ -618,6 +645,7 @@ int main(void)
                                         OF_EACH_KIND("masks", test_masks),
                                         cmocka_unit_test(test_without_area),
                                         cmocka_unit_test(test_fan),
+                                        cmocka_unit_test(test_border),
                                         OF_WALL("two triangles", WALL_TWO),
                                         OF_WALL("grid", WALL_GRID),
                                         OF_WALL("irregular", WALL_IRREGULAR),
