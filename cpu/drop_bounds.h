@@ -128,26 +128,6 @@ FN drop_bounds drop_corner_bounds(drop_frame f, mesh_corners p, const drop_point
     return b;
 }
 
-/* Whether the triangle is surely farther than the radius, seen from above, across the edge from `p` to `next`. */
-FN vm drop_is_beyond(drop_frame f, v3 p, v3 next, v3 last)
-{
-    const vf u = v_f(R(0x1p-21)), ex = next.x - p.x, ey = next.y - p.y, l2 = ex * ex + ey * ey;
-    const vf plus = ex * (f.y0 - p.y), minus = ey * (f.x0 - p.x), cross = plus - minus;
-    const vf plus_o = ex * (last.y - p.y), minus_o = ey * (last.x - p.x), opposite = plus_o - minus_o;
-    const vf towards = v_sel(v_lt(cross, v_f(R(0.0))), -opposite, opposite);
-    const vf extent = v_max(towards + u * (v_abs(plus_o) + v_abs(minus_o)), v_f(R(0.0)));
-    const vf gap = v_max((v_abs(cross) - u * (v_abs(plus) + v_abs(minus))) - extent, v_f(R(0.0)));
-    const vf least2 = (f.r2 + f.slack) * l2 * v_f(R(0x1.00002p0)) + v_f(R(0x1p-120));
-    return v_and(v_gt(gap * gap, least2), v_gt(l2, v_f(R(0x1p-100))));
-}
-
-/* The same across any of its edges. */
-FN vm drop_is_far(drop_frame f, mesh_corners p)
-{
-    return v_or(drop_is_beyond(f, p.p0, p.p1, p.p2),
-                v_or(drop_is_beyond(f, p.p1, p.p2, p.p0), drop_is_beyond(f, p.p2, p.p0, p.p1)));
-}
-
 /* Of an edge from a to b: whether a column is surely on its left, on its right. */
 FN void drop_sides(drop_frame f, v3 a, v3 b, vm *left, vm *right)
 {
