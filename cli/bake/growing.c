@@ -12,7 +12,7 @@
 
 /* Data goes to disk so often, in seconds, but never for more than one part in so many of the time. */
 enum { SYNC_EVERY = 2, SYNC_SHARE = 128, OPEN_TRIES = 16 };
-#define BEGIN_EVERY 0.25 /* seconds */
+#define BEGIN_EVERY 0.1 /* seconds */
 
 int bake_growing_fail(const bake_growing *g, const char *what, int error)
 {
@@ -147,15 +147,18 @@ int bake_growing_begin(bake_growing *g)
 /* ---- growing and finishing ----------------------------------------------------------------------------------------
  */
 
+void bake_growing_write_back(bake_growing *g)
+{
+    const double now = cli_seconds();
+    if (now - g->begun < BEGIN_EVERY)
+        return;
+    (void)sync_file_range(g->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    g->begun = now;
+}
+
 int bake_growing_flush(bake_growing *g)
 {
     const double begin = cli_seconds();
-    /* The disk begins now, and works while the next slabs are computed; a flush then waits for less. Not after each
-     * slab: the rows of one may be short pieces of the file, which its neighbours along x make whole. */
-    if (begin - g->begun >= BEGIN_EVERY) {
-        (void)sync_file_range(g->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-        g->begun = begin;
-    }
     if (begin - g->synced < SYNC_EVERY || begin - g->synced < SYNC_SHARE * g->sync_cost)
         return 0;
     int error = flush(g->fd);

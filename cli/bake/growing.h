@@ -42,6 +42,9 @@ void bake_growing_close(bake_growing *g, int is_empty);
 /* Remove OUT.partial, which only held the lock. */
 void bake_growing_drop(const bake_growing *g);
 
+/* Start writing to disk what is written to the file, without waiting, a few times in a second at most: then a flush
+ * waits for less. Costs more than it gains where that is short pieces with gaps between them. */
+void bake_growing_write_back(bake_growing *g);
 /* Let data go to disk if it is time. A killed process loses nothing that was written; a power cut loses what was
  * written since the last flush. Returns 0 or an errno. */
 int bake_growing_flush(bake_growing *g);

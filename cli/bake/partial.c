@@ -208,6 +208,9 @@ int bake_partial_record(bake_partial *p, uint64_t slab, uint64_t sum)
     if (!error) {
         p->done_count += !p->done[at];
         p->done[at] = 1;
+        /* The rows of a slab may be short pieces of the file, which its neighbours along x make whole. */
+        if ((slab + 1) % p->plan->along[0] == 0)
+            bake_growing_write_back(&p->file);
         error = bake_growing_flush(&p->file);
     }
     return error ? bake_growing_fail(&p->file, "written", error) : EXIT_DONE;

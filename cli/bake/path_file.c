@@ -172,6 +172,7 @@ int path_file_put(path_file *p, uint64_t points, int is_hit)
     if (error)
         return path_file_stopped(p, bake_growing_fail(g, "written", error));
     p->done = (path_done){p->done.chunks + 1, points, (uint64_t)end, is_hit};
+    bake_growing_write_back(g);
     error = bake_growing_flush(g);
     return error ? path_file_stopped(p, bake_growing_fail(g, "written", error)) : EXIT_DONE;
 }
