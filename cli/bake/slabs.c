@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "slabs.h"
 
+#include "cli/parallel.h"
 #include "cli/unfinished.h"
 
 /* ---- one slab -----------------------------------------------------------------------------------------------------
@@ -37,6 +38,14 @@ void bake_worker_close(bake_worker *w)
     bake_slab_free(&w->slab);
 }
 
+int bake_memory_of(const bake_plan *plan, const bake_mesh *mesh, bake_memory *out)
+{
+    out->nodes = bake_plan_most_nodes(plan);
+    out->slab = out->nodes * bake_plan_node_bytes(plan);
+    out->list = 9 * (plan->end - plan->begin);
+    return bake_mesh_bytes(mesh, &out->input);
+}
+
 /* ---- all of them, by this process alone ---------------------------------------------------------------------------
  */
 
@@ -55,33 +64,89 @@ static int show_progress(void *user, uint64_t done, uint64_t count)
     return 0;
 }
 
-static int bake_missing(bake_worker *w, bake_partial *p, run_progress *shown)
+/* Slabs are computed one after another; where there is a second buffer, each is written while the next is computed. */
+typedef struct pipeline {
+    bake_worker *worker;
+    bake_partial *partial;
+    int is_double;      /* there is a second buffer */
+    bake_slab computed; /* the second buffer */
+    uint64_t next;      /* to be computed into that of the worker */
+    uint64_t ready;     /* to be written from the second one; NO_SLAB: none */
+    int asked, written; /* exit statuses */
+} pipeline;
+
+#define NO_SLAB UINT64_MAX
+
+static void compute_or_write(void *user, unsigned i)
 {
-    const bake_plan *plan = p->plan;
-    int status = EXIT_DONE;
-    for (uint64_t s = plan->begin; s < plan->end && status == EXIT_DONE; s++) {
-        if (p->done[s - plan->begin])
-            continue;
-        status = unfinished_asked() ? EXIT_STOPPED : bake_worker_ask(w, s);
-        if (status == EXIT_DONE)
-            status = bake_partial_put(p, s, &w->slab);
-        shown->done += bake_plan_nodes(plan, s);
-    }
-    return status == EXIT_DONE ? status : bake_partial_stopped(p, status);
+    pipeline *p = user;
+    if (i == 0)
+        p->asked = bake_worker_ask(p->worker, p->next);
+    else
+        p->written = bake_partial_put(p->partial, p->ready, &p->computed);
 }
 
-static int bake_alone(const cli_options *o, bake_mesh *mesh, bake_partial *p)
+/* What is computed while an earlier slab cannot be written is not kept: it would not find room either. */
+static int bake_next(pipeline *p, uint64_t slab)
+{
+    p->next = slab;
+    p->asked = p->written = EXIT_DONE;
+    parallel_run(p->ready == NO_SLAB ? 1 : 2, compute_or_write, p);
+    p->ready = NO_SLAB;
+    if (p->asked != EXIT_DONE || p->written != EXIT_DONE)
+        return p->written != EXIT_DONE ? p->written : p->asked;
+    if (!p->is_double)
+        return bake_partial_put(p->partial, slab, &p->worker->slab);
+    const bake_slab other = p->computed;
+    p->computed = p->worker->slab;
+    p->worker->slab = other;
+    p->ready = slab;
+    return EXIT_DONE;
+}
+
+static int write_last(pipeline *p)
+{
+    return p->ready == NO_SLAB ? EXIT_DONE : bake_partial_put(p->partial, p->ready, &p->computed);
+}
+
+static int bake_missing(pipeline *p, run_progress *shown)
+{
+    const bake_plan *plan = p->partial->plan;
+    int status = EXIT_DONE;
+    for (uint64_t s = plan->begin; s < plan->end && status == EXIT_DONE; s++) {
+        if (p->partial->done[s - plan->begin])
+            continue;
+        status = unfinished_asked() ? EXIT_STOPPED : bake_next(p, s);
+        shown->done += bake_plan_nodes(plan, s);
+    }
+    const int written = write_last(p);
+    status = written != EXIT_DONE ? written : status;
+    return status == EXIT_DONE ? status : bake_partial_stopped(p->partial, status);
+}
+
+/* With one thread nothing runs beside the slab that it computes. */
+static int has_room_for_two(const cli_options *o, const bake_mesh *mesh, const bake_plan *plan)
+{
+    bake_memory memory;
+    return parallel_threads(o) > 1 && plan->end - plan->begin > 1 && bake_memory_of(plan, mesh, &memory) == EXIT_DONE &&
+           2 * memory.slab + memory.list + memory.input <= o->bake.max_memory;
+}
+
+static int bake_alone(const cli_options *o, bake_mesh *mesh, bake_partial *partial)
 {
     bake_worker worker;
     run_progress shown;
-    int status = bake_worker_open(&worker, o, mesh, p->plan);
+    pipeline p = {.worker = &worker, .partial = partial, .ready = NO_SLAB};
+    int status = bake_worker_open(&worker, o, mesh, partial->plan);
     if (status == EXIT_DONE) {
+        p.is_double = has_room_for_two(o, mesh, partial->plan) && bake_slab_alloc(partial->plan, &p.computed);
         shown.question = &worker.question;
-        bake_partial_progress(p, &shown.shown, &shown.done);
+        bake_partial_progress(partial, &shown.shown, &shown.done);
         worker.question.progress = (carom_progress){show_progress, &shown};
-        status = bake_missing(&worker, p, &shown);
+        status = bake_missing(&p, &shown);
         progress_end(&shown.shown);
     }
+    bake_slab_free(&p.computed);
     bake_worker_close(&worker);
     return status;
 }

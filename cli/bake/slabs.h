@@ -21,6 +21,13 @@ int bake_worker_open(bake_worker *w, const cli_options *options, const bake_mesh
 int bake_worker_ask(bake_worker *w, uint64_t slab);
 void bake_worker_close(bake_worker *w);
 
+/* Bytes of a bake: the buffers of a slab, which has so many nodes at most; the mesh twice (as read, and in the
+ * hierarchy); and the list of slabs. Returns an exit status with the message printed. */
+typedef struct bake_memory {
+    uint64_t nodes, slab, input, list;
+} bake_memory;
+int bake_memory_of(const bake_plan *plan, const bake_mesh *mesh, bake_memory *out);
+
 /* Who bakes. */
 typedef struct bake_crew {
     int is_many;      /* processes, which under --backend auto would all take the same device: they take none */

@@ -34,23 +34,21 @@ static int check_options(const cli_options *o, const bake_kind *kind, bake_plan 
     return plan->format ? EXIT_DONE : EXIT_USAGE;
 }
 
-/* Buffers of a slab, the mesh twice (as read, and in the hierarchy), and the list of slabs. */
 static int check_memory(const cli_options *o, const bake_plan *plan, const bake_mesh *mesh)
 {
-    uint64_t input;
-    const int status = bake_mesh_bytes(mesh, &input);
+    bake_memory m;
+    const int status = bake_memory_of(plan, mesh, &m);
     if (status != EXIT_DONE)
         return status;
-    const uint64_t nodes = bake_plan_most_nodes(plan);
-    const uint64_t slab = nodes * bake_plan_node_bytes(plan), list = 9 * (plan->end - plan->begin);
-    if (slab + list + input <= o->bake.max_memory)
+    if (m.slab + m.list + m.input <= o->bake.max_memory)
         return EXIT_DONE;
     return cli_refuse(
         EXIT_USAGE,
         "--max-memory %llu: %llu bytes are needed: %llu for a slab of %llu nodes, %llu for the mesh, %llu "
         "for the list of slabs",
-        (unsigned long long)o->bake.max_memory, (unsigned long long)(slab + list + input), (unsigned long long)slab,
-        (unsigned long long)nodes, (unsigned long long)input, (unsigned long long)list);
+        (unsigned long long)o->bake.max_memory, (unsigned long long)(m.slab + m.list + m.input),
+        (unsigned long long)m.slab, (unsigned long long)m.nodes, (unsigned long long)m.input,
+        (unsigned long long)m.list);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------

@@ -29,6 +29,20 @@ check "and gives the same bytes" cmp wanted.npy new.npy
 nothing "nothing else is left" "$(left)"
 rm -f new.npy
 
+# With several threads a thread of its own writes each slab but the last while the next is computed.
+threads_of() { # option...: how many threads a bake starts; its bytes are those of wanted.npy
+    rm -f new.npy
+    TORTURE_COUNTS=counts LD_PRELOAD=$torture bake distance "${volume[@]}" "$@" -o new.npy 2> stderr.txt &&
+        cmp wanted.npy new.npy >&2 && awk '$1 == "thread" { print $2 }' counts
+}
+equal "a slab is written while the next is computed" $((slabs - 1)) \
+    $(($(threads_of --threads 2) - $(threads_of --threads 1) - 1))
+least=$({ bake distance "${volume[@]}" --max-memory 1 -o none.npy 2>&1 || true; } |
+    sed -n 's/.*--max-memory 1: \([0-9]*\) bytes are needed.*/\1/p')
+equal "but not where memory is for one slab" 1 \
+    $(($(threads_of --threads 2 --max-memory "$least") - $(threads_of --threads 1)))
+rm -f new.npy counts
+
 # begun OUT option...: a bake that was stopped after some slabs
 stop_after() { # OUT SLABS option...: by the shim
     local out=$1 calls=$2
@@ -164,9 +178,11 @@ kill -TERM $job
 name="the second SIGTERM" ended 143
 resumes "the lock is gone with the process" wanted.npy locked.npy "${volume[@]}"
 
-long=(--mesh cube.off --dims '200,200,400' --threads 1)
+long=(--mesh cube.off --dims '200,200,400')
 for signal in TERM INT; do
     rm -f long.npy long.npy.*
+    threads=1
+    [ $signal = INT ] || threads=2
     # A background job ignores SIGINT, so something between must set it back.
     starter=("$carom")
     if [ $signal = INT ]; then
@@ -175,7 +191,7 @@ for signal in TERM INT; do
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$carom")
     fi
-    "${starter[@]}" bake distance "${long[@]}" -o long.npy > held.txt 2>&1 &
+    "${starter[@]}" bake distance "${long[@]}" --threads $threads -o long.npy > held.txt 2>&1 &
     job=$!
     until_true eval '[ "$(stat -c %s long.npy.journal 2> /dev/null || echo 0)" -gt 400 ]' || true
     kill -$signal $job
