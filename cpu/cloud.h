@@ -19,6 +19,7 @@ enum {
     CAROMI_CLOUD_RUN = 2048,   /* spheres that are compared before there is a look at how many pairs there are */
 };
 #define CAROMI_NO_ROW UINT32_MAX
+#define CAROMI_NO_PLACE UINT32_MAX
 
 typedef struct caromi_cloud_row {
     int32_t y, z;        /* which row of its level */
@@ -146,6 +147,25 @@ static inline uint32_t caromi_cloud_row_at(const caromi_cloud_view *view, uint32
     }
 }
 
+/* How many spheres of levels `from` and finer, about, are in the box that the one at `place` reaches. */
+static inline double caromi_cloud_nearby(const caromi_cloud_view *view, uint32_t from, uint32_t place)
+{
+    const double at[3] = {(double)view->x[place], (double)view->y[place], (double)view->z[place]};
+    double count = 0;
+    for (uint32_t number = from; number < view->level_count; number++) {
+        const caromi_cloud_level *level = &view->levels[number];
+        const double reach = (double)view->reach[place] + level->reach;
+        if (level->begin_row == level->end_row)
+            continue;
+        double in = view->rows[level->end_row - 1].end - view->rows[level->begin_row].begin;
+        for (int k = 0; k < 3; k++)
+            in *= (caromi_cloud_cell(level, k, at[k] + reach) - caromi_cloud_cell(level, k, at[k] - reach) + 1) /
+                  (level->most[k] + 1.0);
+        count += in;
+    }
+    return count;
+}
+
 /* Of `count` spheres, in so many columns: 1 for each that is valid, all numbers finite and the radius not negative,
  * else 0; the magnitudes of their radii. Returns how many are valid. */
 typedef uint32_t caromi_cloud_check_fn(const float *const *in, uint32_t columns, uint32_t radius, uint32_t count,
@@ -188,6 +208,8 @@ typedef struct caromi_cloud_best {
     uint32_t *partner; /* [spheres in the columns] */
     uint8_t *is_done;  /* [spheres in the columns] not to be searched for, or no further */
     int any;
+    const uint32_t *place_of; /* [count] of each sphere by index, CAROMI_NO_PLACE: not in; NULL: not known */
+    uint32_t count;
 } caromi_cloud_best;
 /* Partners of the spheres of rows [begin, end), both of a pair being asked. */
 typedef void caromi_cloud_best_fn(const caromi_cloud_view *view, uint32_t begin, uint32_t end,

@@ -201,15 +201,63 @@ static uint64_t run_each(const caromi_cloud *cloud, const caromi_partners *to, c
     return atomic_load(&job.has);
 }
 
-/* That pays if most spheres have no partner yet, and few others in their cells; or where all are few. */
+/* Pairs of spheres of one level with those of finer ones in their boxes, about. */
+static double count_between(const caromi_cloud_cells *cells)
+{
+    enum { SAMPLE = 32 };
+    const caromi_cloud_view *view = &cells->view;
+    double sum = 0;
+    for (uint32_t l = 0; l + 1 < view->level_count; l++) {
+        const caromi_cloud_level *level = &view->levels[l];
+        if (level->begin_row == level->end_row)
+            continue;
+        const uint32_t first = view->rows[level->begin_row].begin;
+        const uint64_t count = view->rows[level->end_row - 1].end - first, some = count < SAMPLE ? count : SAMPLE;
+        double near = 0;
+        for (uint64_t k = 0; k < some; k++)
+            near += caromi_cloud_nearby(view, l + 1, first + (uint32_t)caromi_slice_start(count, some, k));
+        sum += near * (double)count / (double)some;
+    }
+    return sum;
+}
+
+/* Large spheres reach so many small ones that searches are shorter: those of the small ones end at a large one. */
+static int is_covered(const caromi_cloud_cells *cells)
+{
+    return count_between(cells) > 256.0 * (double)cells->count;
+}
+
+static int is_dense(const caromi_cloud_cells *cells)
+{
+    return cells->doubled > 16 * cells->count || is_covered(cells);
+}
+
+/* That pays if most spheres have no partner yet, and few others near them; or where all are few. */
 static int is_by_pairs(const caromi_cloud *cloud, const caromi_cloud_cells *cells, const caromi_partners *to)
 {
-    if (cells->few != NULL || cells->doubled > 16 * cells->count)
+    if (cells->few != NULL || is_dense(cells))
         return cells->few != NULL;
     return run_each(cloud, to, count_each) <= cloud->count / 2;
 }
 
 /* ---- by searches ------------------------------------------------------------------------------------------------- */
+
+/* Places by index, where some spheres may reach most others; else *place_of is NULL. Returns 0 if there is no memory.
+ */
+static int find_places(const caromi_cloud *cloud, const caromi_cloud_cells *cells, uint32_t **place_of)
+{
+    *place_of = NULL;
+    if (cells->image != NULL || !is_covered(cells))
+        return 1;
+    uint32_t *places = caromi_kept_alloc(cloud->context, cloud->count, sizeof *places);
+    if (places == NULL)
+        return 0;
+    memset(places, 0xff, cloud->count * sizeof *places); /* CAROMI_NO_PLACE */
+    for (uint64_t p = 0; p < cells->count; p++)
+        places[cells->index[p]] = (uint32_t)p;
+    *place_of = places;
+    return 1;
+}
 
 static carom_status search_each(const caromi_cloud_scan *of, int any, const caromi_partners *to, carom_stats *stats,
                                 carom_error *err)
@@ -219,12 +267,17 @@ static carom_status search_each(const caromi_cloud_scan *of, int any, const caro
     caromi_cloud_best best = {.any = any};
     best.partner = caromi_alloc(c, cells->count + 1, sizeof *best.partner);
     best.is_done = caromi_alloc(c, cells->count + 1, 1);
+    const int ends_search = any || caromi_slice_is_instant(of->slice);
+    uint32_t *place_of = NULL;
+    const int has_places = !ends_search || of->cloud->device != NULL || find_places(of->cloud, cells, &place_of);
     carom_status status = CAROM_OK;
-    if (best.partner == NULL || best.is_done == NULL)
+    best.place_of = place_of;
+    best.count = (uint32_t)of->cloud->count;
+    if (best.partner == NULL || best.is_done == NULL || !has_places)
         status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the partners of %llu spheres",
                              (unsigned long long)cells->count);
     else {
-        best_job job = {to, cells, &best, any || caromi_slice_is_instant(of->slice)};
+        best_job job = {to, cells, &best, ends_search};
         memset(best.partner, 0xff, cells->count * sizeof *best.partner);
         set_done(to, cells, best.is_done);
         caromi_cloud_scan scan = *of;
@@ -237,6 +290,7 @@ static carom_status search_each(const caromi_cloud_scan *of, int any, const caro
     }
     caromi_free(c, best.partner);
     caromi_free(c, best.is_done);
+    caromi_kept_free(c, place_of);
     return status;
 }
 

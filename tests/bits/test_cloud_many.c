@@ -191,10 +191,81 @@ static void many_spheres(carom_context *scalar, carom_context *context, const ch
     free(center), free(radius), free(mask);
 }
 
+/* ---- small spheres under large ones ------------------------------------------------------------------------------ */
+
+/* So many that large spheres have a level of their own. */
+enum { COVERED = 20000 };
+
+/* The lowest index that each overlaps, -1: none. */
+static void expect_partners(const float *center, const float *radius, const uint32_t *mask, int32_t *best)
+{
+    for (size_t a = 0; a < COVERED; a++) {
+        best[a] = -1;
+        for (size_t b = 0; b < COVERED && best[a] < 0; b++) {
+            double distance2 = 0;
+            for (size_t k = 0; k < 3; k++) {
+                const double d = (double)center[3 * b + k] - (double)center[3 * a + k];
+                distance2 += d * d;
+            }
+            const double sum = (double)radius[a] + (double)radius[b];
+            if (a != b && distance2 <= sum * sum && (mask == NULL || mask[a] & mask[b]))
+                best[a] = (int32_t)b;
+        }
+    }
+}
+
+/* A search of such a sphere goes through all by index: some end at once, some late, and some find none. */
+static void check_covered(carom_context *context, carom_spheres_desc *d, const int32_t *best)
+{
+    static const float velocity[] = {1, 0, 0}, t_max = 1;
+    int32_t *other = test_alloc(COVERED, sizeof *other);
+    uint8_t *hit = test_alloc(COVERED, 1);
+    const carom_sphere_partner_result first = {.size = sizeof first, .other = other};
+    carom_error err;
+    for (int moves = 0; moves < 2; moves++) {
+        test_ok("first under large ones", carom_spheres_first(context, d, &first, NULL, &err), &err);
+        test_ok("any under large ones", carom_spheres_any(context, d, TEST_ANY(hit), NULL, &err), &err);
+        for (size_t i = 0; i < COVERED; i++)
+            if (other[i] != best[i] || hit[i] != (best[i] >= 0))
+                fail_msg("sphere %zu, moves %d: partner %d and %d instead of %d", i, moves, other[i], hit[i], best[i]);
+        d->velocity = carom_repeat(velocity); /* all together: the same pairs */
+        d->t_max = (carom_scalars){.data = &t_max, .stride = CAROM_REPEAT};
+    }
+    free(other), free(hit);
+}
+
+static void under_large_ones(carom_context *scalar, carom_context *context, const char *label)
+{
+    float *center = test_alloc(3 * COVERED, sizeof *center), *radius = test_alloc(COVERED, sizeof *radius);
+    uint32_t *mask = test_alloc(COVERED, sizeof *mask);
+    int32_t *best = test_alloc(COVERED, sizeof *best);
+    (void)scalar, (void)label;
+    for (size_t number = 0; number < 4; number++) {
+        ref_gen g;
+        ref_gen_seed(&g, 18, 2, number);
+        for (size_t i = 0; i < COVERED; i++) {
+            shape_equal(&g, i, &center[3 * i], &radius[i]);
+            const int is_large = i % 40 == 5 || i + 3 > COVERED;
+            radius[i] = is_large ? number % 2 ? 60 : 30 : 0.05f;
+            mask[i] = is_large ? i % 3 ? 2 : 4 : i > COVERED / 2 ? 3 : 1;
+        }
+        carom_spheres_desc d = {.batch = {.size = sizeof d, .count = COVERED},
+                                .center = carom_xyz(center),
+                                .radius = carom_scalars_of(radius)};
+        if (number >= 2)
+            d.mask = carom_uints_of(mask);
+        expect_partners(center, radius, number >= 2 ? mask : NULL, best);
+        check_covered(context, &d, best);
+    }
+    free(center), free(radius), free(mask), free(best);
+}
+
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(many_in_one_place), SAME_BITS_ON_CPU(many_spheres)};
-    const struct CMUnitTest on_device[] = {cmocka_unit_test(many_in_one_place), SAME_BITS_ON_DEVICE(many_spheres)};
+    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(many_in_one_place), SAME_BITS_ON_CPU(many_spheres),
+                                        SAME_BITS_ON_CPU(under_large_ones)};
+    const struct CMUnitTest on_device[] = {cmocka_unit_test(many_in_one_place), SAME_BITS_ON_DEVICE(many_spheres),
+                                           SAME_BITS_ON_DEVICE(under_large_ones)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
 }

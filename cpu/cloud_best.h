@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* First and any partner of single spheres: the cells around each, or, around one that reaches most of all, the spheres
+ * by index. Included by cloud_template.h. */
+#include "cloud.h"
+
+/* Open pairs of one sphere that are asked before its search goes on: one of them may end it. */
+enum { CLOUD_ASK = 48 };
+
+FN void cloud_ask(const caromi_cloud_view *view, caromi_cloud_found *found)
+{
+    if (view->motion.given != NULL)
+        cloud_sweep(view, found);
+    found->take(found);
+}
+
+/* A cell's spheres have ascending indices: the first sure one is the best of them. Returns whether the search may end.
+ */
+FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end,
+                      const caromi_cloud_best *best, uint32_t *opened, caromi_cloud_found *found)
+{
+    const uint32_t *partner = &best->partner[s->place];
+    const cloud_sorted c = cloud_sorted_of(view);
+    caromi_cloud_pairs *to = view->motion.given != NULL ? &found->swept : &found->open;
+    for (uint32_t j = begin; j < end; j += LANES) {
+        const vm is_own = vi_eq(cloud_load_bits(view->index + j), s->index);
+        const u32 lanes = cloud_lanes(end - j) & ~v_bitmask(is_own);
+        const cloud_lanes_found is = view->reach_is_bound ? cloud_test(&c, s, j, CLOUD_MASKED | CLOUD_UNSURE)
+                                                          : cloud_test(&c, s, j, CLOUD_MASKED);
+        const u32 sure = is.sure & lanes, open = is.some & lanes & ~sure;
+        if (open) {
+            to->count = cloud_append(to, to->count, v_i((int)s->place), cloud_places(j), open);
+            *opened += (uint32_t)bitmask_count(open);
+        }
+        if (to->count > CAROMI_CLOUD_ROOM || *opened > CLOUD_ASK) {
+            cloud_ask(view, found);
+            *opened = 0;
+            if (best->any && *partner != UINT32_MAX)
+                return 1;
+        }
+        if (sure) {
+            const uint32_t index = view->index[j + (uint32_t)bitmask_first(sure)];
+            best->partner[s->place] = index < *partner ? index : *partner;
+            return best->any;
+        }
+        if (view->index[j] > *partner)
+            return 0;
+    }
+    return 0;
+}
+
+/* The cells of a row that a box meets, counted from the row's first. */
+typedef struct cloud_cells_in_row {
+    int64_t low, high;
+} cloud_cells_in_row;
+
+FN cloud_cells_in_row cloud_cells_in_row_of(const caromi_cloud_row *row, const cloud_box *box)
+{
+    cloud_cells_in_row in = {((int64_t)box->low[0] - row->low) >> row->shift,
+                             ((int64_t)box->high[0] - row->low) >> row->shift};
+    in.low = in.low < 0 ? 0 : in.low;
+    in.high = in.high >= row->count ? row->count - 1 : in.high;
+    return in;
+}
+
+/* All partners of the sphere at `place` in a row, cell by cell. */
+static int cloud_best_row(const caromi_cloud_view *view, const cloud_sphere *s, const caromi_cloud_row *row,
+                          const cloud_box *box, const caromi_cloud_best *best, uint32_t *opened,
+                          caromi_cloud_found *found)
+{
+    const uint32_t *starts = view->starts + row->cells;
+    const cloud_cells_in_row cells = cloud_cells_in_row_of(row, box);
+    for (int64_t c = cells.low; c <= cells.high; c++)
+        if (cloud_best_run(view, s, starts[c], starts[c + 1], best, opened, found))
+            return 1;
+    return 0;
+}
+
+/* Spheres by index, LANES of them: at most one partner is sure, and the best, as the first is. */
+typedef struct cloud_in_order {
+    real at[4][LANES];
+    uint32_t mask[LANES], place[LANES];
+    u32 lanes; /* others than the sphere itself */
+} cloud_in_order;
+
+FN void cloud_gather_in_order(const caromi_cloud_view *view, const caromi_cloud_best *best, uint32_t own, uint32_t from,
+                              cloud_in_order *of)
+{
+    of->lanes = 0;
+    for (uint32_t k = 0; k < LANES; k++) {
+        const uint32_t place = k < best->count - from ? best->place_of[from + k] : CAROMI_NO_PLACE;
+        const int is_other = place != CAROMI_NO_PLACE && place != own;
+        const uint32_t p = is_other ? place : own;
+        of->place[k] = p;
+        of->at[0][k] = view->x[p];
+        of->at[1][k] = view->y[p];
+        of->at[2][k] = view->z[p];
+        of->at[3][k] = view->reach[p];
+        of->mask[k] = view->mask ? view->mask[p] : 0;
+        of->lanes |= (u32)is_other << k;
+    }
+}
+
+static void cloud_best_in_order(const caromi_cloud_view *view, const cloud_sphere *s, const caromi_cloud_best *best,
+                                caromi_cloud_found *found)
+{
+    uint32_t *partner = &best->partner[s->place], opened = 0;
+    caromi_cloud_pairs *to = view->motion.given != NULL ? &found->swept : &found->open;
+    cloud_in_order of;
+    const cloud_sorted c = {of.at[0], of.at[1],     of.at[2], of.at[3], view->mask ? of.mask : NULL,
+                            NULL,     view->margin, view};
+    for (uint32_t i = 0; i < best->count && i <= *partner; i += LANES) {
+        cloud_gather_in_order(view, best, s->place, i, &of);
+        const cloud_lanes_found is = view->reach_is_bound ? cloud_test(&c, s, 0, CLOUD_MASKED | CLOUD_UNSURE)
+                                                          : cloud_test(&c, s, 0, CLOUD_MASKED);
+        const u32 sure = is.sure & of.lanes;
+        for (u32 left = is.some & of.lanes & ~sure; left; left &= left - 1, opened++) {
+            to->a[to->count] = s->place;
+            to->b[to->count++] = of.place[bitmask_first(left)];
+        }
+        if (to->count > CAROMI_CLOUD_ROOM || opened > CLOUD_ASK) {
+            cloud_ask(view, found);
+            opened = 0;
+            if (best->any && *partner != UINT32_MAX)
+                return;
+        }
+        if (sure) {
+            const uint32_t index = i + (uint32_t)bitmask_first(sure);
+            *partner = index < *partner ? index : *partner;
+            return;
+        }
+    }
+}
+
+/* Where a search goes through most spheres, it is shorter in their order: the first sure one ends it. */
+FN int cloud_is_in_order(const caromi_cloud_view *view, const caromi_cloud_best *best, uint32_t place)
+{
+    return best->place_of != NULL && caromi_cloud_nearby(view, 0, place) * 8 >= (double)best->count;
+}
+
+static void cloud_best(const caromi_cloud_view *view, uint32_t begin, uint32_t end, const caromi_cloud_best *best,
+                       caromi_cloud_found *found)
+{
+    for (uint32_t r = begin; r < end; r++)
+        for (uint32_t p = view->rows[r].begin; p < view->rows[r].end; p++) {
+            if (best->is_done[p])
+                continue;
+            const cloud_sorted c = cloud_sorted_of(view);
+            const cloud_sphere s = cloud_load(&c, p);
+            uint32_t opened = 0;
+            int is_done = cloud_is_in_order(view, best, p);
+            if (is_done)
+                cloud_best_in_order(view, &s, best, found);
+            for (uint32_t level = 0; level < view->level_count && !is_done; level++) {
+                cloud_rows_in_box in = cloud_rows_begin(view, level, p);
+                for (uint32_t at; !is_done && (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;)
+                    is_done = cloud_best_row(view, &s, &view->rows[at], &in.box, best, &opened, found);
+            }
+        }
+    if (view->motion.given != NULL)
+        cloud_sweep(view, found);
+}
+
+/* Cells in the order of cloud_best. */
+static void cloud_list_best_runs(const caromi_cloud_view *view, uint32_t begin, uint32_t end,
+                                 const caromi_cloud_best *best, caromi_cloud_found *found)
+{
+    for (uint32_t p = begin; p < end; p++)
+        for (uint32_t level = 0; level < view->level_count && !best->is_done[p]; level++) {
+            cloud_rows_in_box in = cloud_rows_begin(view, level, p);
+            for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;) {
+                const cloud_cells_in_row cells = cloud_cells_in_row_of(&view->rows[at], &in.box);
+                const uint32_t *starts = view->starts + view->rows[at].cells;
+                for (int64_t c = cells.low; c <= cells.high; c++)
+                    cloud_list_run(p, starts[c], starts[c + 1], found);
+            }
+        }
+}
