@@ -192,6 +192,66 @@ static void test_fan(void **state)
     carom_context_destroy(context);
 }
 
+/* A triangle whose distance from a point is 1, or just more and rounded to it, is within 1 of it or not. */
+static void test_merge_limit(void **state)
+{
+    (void)state;
+    carom_context *context = test_context();
+    for (int beyond = 0; beyond < 2; beyond++) {
+        const float y = beyond ? 0x1p-13f : 0;
+        const float vertices[] = {0, 0, 0, -1, -1, 0, -1, 1, 0, 1, y, 0, 2, y + 1, 0, 2, y, 0};
+        scene s = {test_alloc(sizeof vertices, 1), test_alloc(6, sizeof *s.indices), 6, 2, NULL};
+        memcpy(s.vertices, vertices, sizeof vertices);
+        for (uint32_t k = 0; k < 6; k++)
+            s.indices[k] = k;
+        swept_spheres b = swept_spheres_alloc(1);
+        b.column[0][0] = 0.5f + 0x1p-10f;
+        b.column[2][0] = 0.25f;
+        b.column[SPHERE_RADIUS][0] = 1;
+        contact_answers a =
+            ask_scene_contacts(context, &s, &b, &(contact_call){.accuracy = CAROM_ACCURACY_EXACT, .merge_within = 1});
+        assert_int_equal(a.count, 1 + beyond);
+        assert_int_equal(a.triangle[0], 1);
+        contact_answers_free(&a);
+        swept_spheres_free(&b);
+        scene_free(&s);
+    }
+    carom_context_destroy(context);
+}
+
+/* Of a triangle and its copy the lower one has the contact, however many others are on their edge. */
+static void test_copy_among_many(void **state)
+{
+    enum { PAGES = 24 };
+    (void)state;
+    carom_context *context = test_context();
+    scene s = {test_alloc(3 * (PAGES + 2), sizeof *s.vertices), test_alloc(3 * PAGES, sizeof *s.indices), PAGES + 2,
+               PAGES, NULL};
+    s.vertices[3 * PAGES + 3] = 1; /* the edge is from the last but one, at 0, to the last */
+    for (uint32_t t = 0; t < PAGES; t++) {
+        s.vertices[3 * t] = 0.5f;
+        s.vertices[3 * t + 1] = (float)cos(0.25 * t);
+        s.vertices[3 * t + 2] = (float)sin(0.25 * t);
+        s.indices[3 * t] = PAGES;
+        s.indices[3 * t + 1] = PAGES + 1;
+        s.indices[3 * t + 2] = t == PAGES - 4 ? 3 : t;
+    }
+    swept_spheres b = swept_spheres_alloc(1);
+    b.column[0][0] = 0.5f;
+    b.column[1][0] = 0.5f * s.vertices[3 * 3 + 1];
+    b.column[2][0] = 0.5f * s.vertices[3 * 3 + 2];
+    b.column[SPHERE_RADIUS][0] = 0x1p-6f;
+    for (int exact = 0; exact < 2; exact++) {
+        contact_answers a = ask_scene_contacts(context, &s, &b, &(contact_call){.accuracy = (carom_accuracy)exact});
+        assert_int_equal(a.count, 1);
+        assert_int_equal(a.triangle[0], 3);
+        contact_answers_free(&a);
+    }
+    swept_spheres_free(&b);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
 /* Masks divide a wall, and spheres are beside the part that counts: its border is closest, where no normal points. */
 static void test_border(void **state)
 {
@@ -646,6 +706,8 @@ int main(void)
                                         cmocka_unit_test(test_without_area),
                                         cmocka_unit_test(test_fan),
                                         cmocka_unit_test(test_border),
+                                        cmocka_unit_test(test_merge_limit),
+                                        cmocka_unit_test(test_copy_among_many),
                                         OF_WALL("two triangles", WALL_TWO),
                                         OF_WALL("grid", WALL_GRID),
                                         OF_WALL("irregular", WALL_IRREGULAR),

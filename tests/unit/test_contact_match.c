@@ -197,10 +197,12 @@ static void test_refused(void **state)
     assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
     assert_string_equal(err.message, "previous record 1 has query 2, less than the one before it; queries must ascend");
     a.view.count = 1;
-    b.point[0][1] = INFINITY;
-    assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
-    assert_string_equal(err.message, "now record 0 has a point that is not finite");
-    b.point[0][1] = 0;
+    for (int k = 0; k < 3; k++) {
+        b.point[0][k] = k ? INFINITY : NAN;
+        assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
+        assert_string_equal(err.message, "now record 0 has a point that is not finite");
+        b.point[0][k] = 0;
+    }
     b.view.size = 3;
     assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
     b.view.size = sizeof b.view;
