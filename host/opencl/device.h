@@ -65,7 +65,7 @@ typedef struct caromi_cl_slot {
     caromi_cl_block sent, fetched; /* discrete devices: what crosses the bus */
     caromi_cl_events upload, compute, download;
     uint64_t first, count; /* queries in flight, 0: idle */
-    uint64_t padded;       /* count up to whole groups of lanes */
+    uint64_t padded;       /* count, filled up to whole groups of lanes where the kernels want that */
     int sorted;            /* the queries are sorted: a search takes them in the order of rows */
     int compacts;          /* records of hits are fetched instead of columns */
     cl_uint found;         /* number of records */
@@ -180,6 +180,7 @@ typedef struct caromi_undecided {
 typedef struct caromi_stream {
     uint64_t count;
     uint64_t chunk; /* most queries at a time */
+    int takes_ends; /* kernels answer any number of queries; 0: whole groups of lanes */
     uint32_t in_count, out_count;
     const caromi_in_column *in;
     const caromi_out_column *out;

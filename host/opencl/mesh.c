@@ -338,6 +338,7 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
     caromi_out_column out[CAROMI_ANSWERS];
     caromi_stream s = {.count = end,
                        .chunk = d->gpu ? 1u << 18 : d->max_items, /* a query costs more than a pair */
+                       .takes_ends = !wants_points,
                        .in_count = (uint32_t)kind->in + (batch->mask.base != NULL),
                        .out_count = wants_points ? kind->out : kind->search_out,
                        .in = in,

@@ -73,8 +73,7 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const cl_mem *memory = p->fill ? &p->memory : &p->inline_hits;
     const int one = p->batch->any != NULL, columns = sweep->kind->in;
     CHECK(caromi_sort_chunk(d, slot, sweep->mesh, columns, sweep->options, err));
-    /* Queries that pad the last vector have no place for hits. */
-    const uint64_t items = caromi_set_search(d, slot, &a, sweep->mesh, sweep->options, slot->count, (uint32_t)columns,
+    const uint64_t items = caromi_set_search(d, slot, &a, sweep->mesh, sweep->options, slot->padded, (uint32_t)columns,
                                              (uint32_t)columns + 1);
     if (p->batch->contacts != NULL)
         caromi_set_edges(d, &a, sweep->mesh);
@@ -97,6 +96,7 @@ static caromi_stream stream_of(const caromi_device *d, const list_part *p, uint6
     const caromi_mesh_batch *sweep = &p->batch->sweep;
     return (caromi_stream){.count = count,
                            .chunk = d->gpu ? QUERIES : d->max_items,
+                           .takes_ends = 1,
                            .in_count = (uint32_t)(sweep->kind->in + 1 + (sweep->mask.base != NULL)),
                            .out_count = 3,
                            .in = in,

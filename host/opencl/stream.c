@@ -406,12 +406,15 @@ static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, carom
 
 /* ---------------------------------------------------------------- the whole stream */
 
-/* Queries of the chunk at `first`. Columns used in place come in whole groups of lanes, so the ragged end of a batch is
- * a small chunk of its own. */
-static uint64_t chunk_at(const caromi_device *d, const caromi_stream *s, uint64_t first, uint64_t chunk)
+/* Sets the slot to the chunk at `first`. Where kernels want whole groups of lanes, columns used in place have them, and
+ * the ragged end of a batch is a small chunk of its own. */
+static void cut_chunk(const caromi_device *d, const caromi_stream *s, uint64_t first, uint64_t chunk,
+                      caromi_cl_slot *slot)
 {
-    const uint64_t left = s->count - first, n = left < chunk ? left : chunk;
-    return d->unified && n >= d->lanes ? n - n % d->lanes : n;
+    const uint64_t left = s->count - first, n = left < chunk ? left : chunk, lanes = s->takes_ends ? 1 : d->lanes;
+    slot->first = first;
+    slot->count = d->unified && n >= lanes ? n - n % lanes : n;
+    slot->padded = (slot->count + lanes - 1) / lanes * lanes;
 }
 
 /* A failed chunk and all later ones are discarded; earlier ones are delivered. No command may still run when the CPU
@@ -446,9 +449,7 @@ static carom_status run_chunks(caromi_device *d, const caromi_stream *s, uint64_
             *done += status == CAROM_OK ? count : 0;
         }
         if (status == CAROM_OK && next < s->count) {
-            slot->first = next;
-            slot->count = chunk_at(d, s, next, chunk);
-            slot->padded = (slot->count + d->lanes - 1) / d->lanes * d->lanes;
+            cut_chunk(d, s, next, chunk, slot);
             next += slot->count;
             status = start_chunk(d, s, slot, stats, err);
         }

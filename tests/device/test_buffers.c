@@ -211,28 +211,28 @@ static carom_status of_mesh(const call *c, carom_stats *stats, carom_error *err)
 typedef carom_status call_fn(const call *c, carom_stats *stats, carom_error *err);
 /* stays: a device uses the arrays in place; limit: but one, which the host checks. marks: bytes of each query that
  * exact mode shows the host, and columns: so many of each that is undecided. launches: where each column begins a
- * buffer, so many kernels: it is the kernel's argument. */
+ * buffer, so many kernels: it is the kernel's argument. groups: of lanes, which are filled up. */
 static const struct {
     const char *name;
     call_fn *ask;
-    int stays, limit, marks, columns, launches;
+    int stays, limit, marks, columns, launches, groups;
 } calls[] = {
-    {"first", first, 1, 1, 8, 9, 2},
-    {"repeated", repeated, 1, 0, 4, 4, 0},
-    {"any", any, 1, 1, 5, 9, 0},
-    {"overlap any", overlap_any, 1, 0, 5, 4, 0},
-    {"mixed", mixed, 0, 0, 0, 0, 0},
-    {"mixed any", mixed_any, 0, 0, 0, 0, 0},
-    {"list", list_all, 0, 0, 0, 0, 0},
-    {"list of first", list_first, 0, 0, 0, 0, 0},
-    {"closest", closest, 1, 1, 8, 4, 0},
-    {"contacts", contacts, 0, 0, 0, 0, 0},
-    {"cloud", cloud, 0, 0, 0, 0, 0},
-    {"distance", distance, 0, 0, 0, 0, 0},
-    {"sweeps", pair_sweeps, 1, 0, 4, 19, 1},
-    {"overlaps", pair_overlaps, 1, 0, 1, 13, 1},
-    {"spheres", pair_spheres, 1, 0, 4, 14, 1},
-    {"mesh", of_mesh, 0, 0, 0, 0, 0},
+    {"first", first, 1, 1, 8, 9, 2, 1},
+    {"repeated", repeated, 1, 0, 4, 4, 0, 0},
+    {"any", any, 1, 1, 5, 9, 0, 0},
+    {"overlap any", overlap_any, 1, 0, 5, 4, 0, 0},
+    {"mixed", mixed, 0, 0, 0, 0, 0, 0},
+    {"mixed any", mixed_any, 0, 0, 0, 0, 0, 0},
+    {"list", list_all, 0, 0, 0, 0, 0, 0},
+    {"list of first", list_first, 0, 0, 0, 0, 0, 0},
+    {"closest", closest, 1, 1, 8, 4, 0, 1},
+    {"contacts", contacts, 0, 0, 0, 0, 0, 0},
+    {"cloud", cloud, 0, 0, 0, 0, 0, 0},
+    {"distance", distance, 0, 0, 0, 0, 0, 0},
+    {"sweeps", pair_sweeps, 1, 0, 4, 19, 1, 1},
+    {"overlaps", pair_overlaps, 1, 0, 1, 13, 1, 1},
+    {"spheres", pair_spheres, 1, 0, 4, 14, 1, 1},
+    {"mesh", of_mesh, 0, 0, 0, 0, 0, 0},
 };
 
 /* ---- the same bytes ---------------------------------------------------------------------------------------------- */
@@ -242,8 +242,8 @@ static size_t round_up(size_t count, size_t whole)
     return (count + whole - 1) / whole * whole;
 }
 
-/* What exact mode shows the host: the marks of all queries, with those that fill the lanes, and what is undecided. Two
- * columns of marks come side by side, each with room for whole lines of 32 words. */
+/* What exact mode shows the host: the marks of all queries, with those that fill groups of lanes, and what is
+ * undecided. Two columns of marks come side by side, each with room for whole lines of 32 words. */
 static size_t exact_bytes(const call *how, size_t i, uint64_t undecided)
 {
     carom_device_info device = {.size = sizeof device};
@@ -251,9 +251,10 @@ static size_t exact_bytes(const call *how, size_t i, uint64_t undecided)
         return 0;
     assert_int_equal(carom_context_get_device(how->context, &device, NULL), CAROM_OK);
     const size_t chunk = how->chunk != 0 ? how->chunk : QUERIES, two = calls[i].marks > 4;
+    const size_t lanes = calls[i].groups ? device.lanes : 1;
     size_t rows = 0;
     for (size_t first = 0; first < QUERIES; first += chunk) {
-        const size_t left = QUERIES - first, padded = round_up(left < chunk ? left : chunk, device.lanes);
+        const size_t left = QUERIES - first, padded = round_up(left < chunk ? left : chunk, lanes);
         rows += two ? round_up(padded, 32) : padded;
     }
     return rows * (size_t)calls[i].marks + undecided * 4 * (size_t)calls[i].columns;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # particles_opencl.sh SOURCE BUILD TRANSFERS DISCRETE: the example particles_opencl. Its particles stay in the pipe, and
 # on the device: what crosses to the host does not depend on the number of steps. TRANSFERS and DISCRETE are the shims
-# of transfers.c and cli/discrete.c.
+# of transfers.c and cli/discrete.c. And the example devices: two parts of a device answer as one does.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -41,4 +41,11 @@ sed 's/\.count = count}/.count = count, .accuracy = CAROM_ACCURACY_EXACT}/' "$so
 check "exact mode compiles" compile exact.c exact
 few=$(bytes ./exact 2 "$transfers")
 check "exact mode transfers something in each step" [ "$(bytes ./exact 4 "$transfers")" -gt "$few" ]
+
+check "devices compiles as a stranger's program" compile "$source/examples/devices.c" devices
+if ! ./devices 1000 > out.txt 2> stderr.txt && grep -q "^no OpenCL device" stderr.txt; then
+    skip "two parts of a device" "$(cat stderr.txt)"
+else
+    equal "two parts of a device give the same answers, in eight calls" 8 "$(grep -c 'the same answers$' out.txt)"
+fi
 check_end
