@@ -87,7 +87,8 @@
  *
  * A spelling also defines: LANG_LOADS, what one load brings at the cost of one; LANG_HAS_PREFETCH, LANG_HAS_COMPRESS
  * (or not); LANG_LOCKSTEP if lanes are work-items that wait for each other; LANG_UNROLL and LANG_ALIGNED for loops over
- * and arrays of vectors; LANG_ROLLED for loops that GPUs are not to unroll, because of the registers. */
+ * and arrays of vectors; LANG_ROLLED for loops that GPUs are not to unroll, because of the registers. OpenCL C also:
+ * LANG_SEARCH_KERNEL, which begins the kernel of a search, as __kernel begins others. */
 #ifndef CAROM_LANG_H
 #define CAROM_LANG_H
 

@@ -27,6 +27,11 @@
 #endif
 #endif
 #define FN_RARE FN
+#ifdef __AMDGCN__ /* two waves at least: else the scheduler may take registers until only one fits */
+#define LANG_SEARCH_KERNEL __attribute__((amdgpu_waves_per_eu(2))) __kernel
+#else
+#define LANG_SEARCH_KERNEL __kernel
+#endif
 #define G __global
 typedef float real;
 #define real_bits(x) as_uint(x)

@@ -58,8 +58,8 @@ FN mesh_run mesh_run_of(MESH_RUN_PARAMETERS)
 #ifdef MESH_ANSWER
 MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_clear, MESH_ANSWER, MESH_OPTIONS)
 
-__kernel void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global int *triangle, __global uchar *state,
-                                       __global real *t, uint count)
+LANG_SEARCH_KERNEL void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global int *triangle, __global uchar *state,
+                                                 __global real *t, uint count)
 {
     if (get_global_id(0) >= count)
         return;

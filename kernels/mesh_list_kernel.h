@@ -37,9 +37,10 @@ MESH_RUN(list_search, MESH_KIND, MESH_LISTED, list_begin_own, list_answer_count,
  * query on; `start` then holds that place for each of them. There may be more hits than room. The second pass
  * (`each` < 0) writes the hits of each query from the query's own place on; -1 marks queries whose hits are already
  * written. */
-__kernel void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global mesh_record *records, uint found, int each,
-                                       int one_is_enough, __global const int *from, __global int *hits,
-                                       __global uchar *state, __global int *start, uint count)
+LANG_SEARCH_KERNEL void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global mesh_record *records, uint found,
+                                                 int each, int one_is_enough, __global const int *from,
+                                                 __global int *hits, __global uchar *state, __global int *start,
+                                                 uint count)
 {
     if (get_global_id(0) >= count)
         return;

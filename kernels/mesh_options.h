@@ -30,7 +30,7 @@ FN nearest mesh_nearest(const sweep_query *q)
 /* Triangles from which the sphere moves away at the start. */
 FN_RARE vm mesh_parting(const mesh_packet *pairs, int options)
 {
-    const sweep_query q = sweep_prepare(pairs->in, (options & MESH_ENDS) != 0);
+    const sweep_query q = sweep_prepare(mesh_packet_again(pairs), (options & MESH_ENDS) != 0);
     return v_lt(v3_dot(mesh_about_one(mesh_nearest(&q).point), mesh_about_one(q.x.v)), v_f(R(0.0)));
 }
 

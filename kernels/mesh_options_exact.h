@@ -49,7 +49,7 @@ FN wf mesh_back_part(const sweep_rows *rows, int part, int options)
 FN_RARE vf mesh_back_exact(const mesh_packet *q, int options)
 {
     sweep_rows rows;
-    sweep_store(&rows, q->in);
+    sweep_store(&rows, mesh_packet_again(q));
     const wf low = mesh_back_part(&rows, 0, options);
     return w_join(low, PARTS == 1 ? low : mesh_back_part(&rows, LANES - WIDE, options));
 }
@@ -133,8 +133,9 @@ FN_RARE vf mesh_parting_exact(const mesh_packet *q, int options)
 {
     mesh_guess g;
     sweep_rows rows;
-    mesh_guess_nearest(q->in, &g);
-    sweep_store(&rows, q->in);
+    const sweep_in in = mesh_packet_again(q);
+    mesh_guess_nearest(in, &g);
+    sweep_store(&rows, in);
     const wf low = mesh_parting_part(&rows, &g, 0, options);
     return w_join(low, PARTS == 1 ? low : mesh_parting_part(&rows, &g, LANES - WIDE, options));
 }

@@ -18,6 +18,13 @@ typedef struct mesh_packet {
     vi triangle;
     const u8 *traversal; /* number of the query's traversal, per lane */
     vm active;           /* lanes that hold a pair to solve */
+#ifdef LANG_LOCKSTEP
+    /* Whence the triangle comes. Volatile, because else a compiler keeps the triangle in registers instead of reading
+     * it again. */
+    G const mesh_leaf *leaves;
+    const volatile int *leaf;
+    const volatile u8 *slot;
+#endif
 } mesh_packet;
 
 /* The solver's results. Exact mode may leave pairs undecided. */
@@ -283,6 +290,21 @@ FN mesh_packet mesh_packet_of(const mesh_group *g, const mesh_traversal *trav, i
 }
 #endif
 
+/* Spheres and triangles of a packet for what follows the solver and is rare. Work-items in lockstep read the triangle
+ * again: kept, it would take registers while the solver runs. */
+FN sweep_in mesh_packet_again(const mesh_packet *q)
+{
+    sweep_in in = q->in;
+#ifdef LANG_LOCKSTEP
+    const int leaf = *q->leaf;
+    const mesh_corners p = mesh_corners_of(q->leaves + MESH_LEAF_AT(leaf), leaf, *q->slot);
+    in.p0 = p.p0;
+    in.p1 = p.p1;
+    in.p2 = p.p2;
+#endif
+    return in;
+}
+
 /* ---- pairs decided without the solver --------------------------------------------------------------------------- */
 
 /* Limits of squared distances, as factors of the squared radius: a corner below the first is well inside the sphere;
@@ -418,7 +440,10 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *g, int options)
             const mesh_group group =                                                                           \
                 mesh_group_of(mesh_leaf_of(run, leaf), leaf, pairs->lane[k], trav, run->frame.scale, options); \
             if (v_any(group.active)) {                                                                         \
-                const mesh_packet q = mesh_packet_of(&group, trav, options);                                   \
+                mesh_packet q = mesh_packet_of(&group, trav, options);                                         \
+                q.leaves = run->leaves;                                                                        \
+                q.leaf = pairs->leaf + k;                                                                      \
+                q.slot = pairs->lane + k;                                                                      \
                 name##_packet(trav, &q, options);                                                              \
             }                                                                                                  \
         }                                                                                                      \

@@ -34,6 +34,14 @@ typedef struct mesh_run {
     u32 found; /* records that fit */
 } mesh_run;
 
+/* A row of a chunk, as a number below 2^30. To such a number AMD's compiler adds a column's address in one instruction;
+ * to others it needs half of each column's address in a register of every work-item. */
+#ifdef __AMDGCN__
+#define MESH_ROW(row) ((row)&0x3fffffff)
+#else
+#define MESH_ROW(row) (row)
+#endif
+
 /* The queries of a work-item: `share` of them, or, of the first `rows` work-items, those from row[item] on: a sorted
  * order. */
 FN void mesh_run_share(mesh_run *run, u32 item, u32 share, u32 queries, G const u32 *row, u32 rows)
@@ -58,7 +66,7 @@ FN int mesh_run_is_truncated(u32 number)
 FN vf mesh_run_column(const mesh_run *run, int column, u32 at)
 {
     real x[LANES];
-    if (at + LANES <= run->end)
+    if (LANES == 1 || at + LANES <= run->end)
         return v_load(run->in[column] + at);
     for (u32 lane = 0; lane < LANES; lane++)
         x[lane] = run->in[column][at + lane < run->end ? at + lane : run->end - 1];
@@ -296,7 +304,7 @@ FN int scheduler_resume(traversal_scheduler *t, u32 answered)
         MESH_STACK_ENTRIES(traversal);                                                                             \
         mesh_pairs_begin(&pairs);                                                                                  \
         for (u32 next = run->first; next < run->end; next++) {                                                     \
-            const int begun = begin(run, &traversal, next, rows, options);                                         \
+            const int begun = begin(run, &traversal, MESH_ROW(next), rows, options);                               \
             int on = begun > 0;                                                                                    \
             while (on || pairs.end > 0) {                                                                          \
                 while (on && pairs.end < MESH_DEFERRED)                                                            \

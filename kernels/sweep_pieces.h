@@ -161,8 +161,8 @@ FN vm sweep_is_solid(v3 n, vf longest2)
 /* The slab around the plane, bounded by the prism over the triangle. The region test is made at the root itself. So
  * an ill-conditioned root (motion along the plane) is early or late by no more than the slide, and never beside the
  * triangle. */
-FN void sweep_face(sweep_span *s, sweep_in in, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf per_nz, vm solid,
-                   int want)
+FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf per_nz, vm solid, vm point,
+                   sweep_line line, int want)
 {
     const vf zero = v_f(R(0.0)), length = v_sqrt(v3_dot(n, n)), slant = length * v_abs(per_nz);
     const vf middle = -(n.x * k.qx + n.y * k.qy) * per_nz, chord = k.radius * slant;
@@ -180,9 +180,7 @@ FN void sweep_face(sweep_span *s, sweep_in in, sweep_view k, vf e1x, vf e1y, vf 
     leave.inside = v_and(solid, leave.inside);
     /* radius along the normal, in the direction of the motion */
     vf offset = v_copysign_one(n.z) * k.radius / length;
-    const vm point = v_le(k.radius, k.noise);
     if (v_any(point)) {
-        const sweep_line line = sweep_line_of(in, k, point);
         const vm through = v_and(point, line.through);
         /* A point hits only what its ray passes through: the sides of a needle accept roots beyond its tip. */
         const vm sphere = v_lt(v_f(R(0x1p-40)), k.radius);
@@ -203,6 +201,16 @@ FN void sweep_face(sweep_span *s, sweep_in in, sweep_view k, vf e1x, vf e1y, vf 
     s->to_face = v3_add(v3_add(v3_mul(k.axes.s, m.x), v3_mul(k.axes.w, m.y)), v3_mul(k.axes.u, m.z));
 }
 
+/* The line of centres of spheres so small that it alone decides about the face. First of all that the solver does: what
+ * the rare test near an edge needs would else add to the registers of everything else. */
+FN sweep_line sweep_line_of_points(sweep_in in, sweep_view k, vm point)
+{
+    sweep_line line;
+    line.enter = line.leave = v_f(R(0.0));
+    line.through = point;
+    return v_any(point) ? sweep_line_of(in, k, point) : line;
+}
+
 FN sweep_contact sweep_no_contact(vf at)
 {
     sweep_contact c;
@@ -218,6 +226,8 @@ FN sweep_span sweep_solve(sweep_in in, sweep_view k, int want)
     sweep_span s;
     s.first = sweep_no_contact(v_infinity());
     s.last = sweep_no_contact(-v_infinity());
+    const vm point = v_le(k.radius, k.noise);
+    const sweep_line line = sweep_line_of_points(in, k, point);
     const vf q1x = k.qx - k.e0x, q1y = k.qy - k.e0y, h1 = k.h + k.e0h;
     const vf e1x = k.e2x - k.e0x, e1y = k.e2y - k.e0y, e1h = k.e2h - k.e0h;
     sweep_vertex(&s, k.radius2, k.qx, k.qy, k.h, FEATURE_V0, want);
@@ -237,7 +247,7 @@ FN sweep_span sweep_solve(sweep_in in, sweep_view k, int want)
     sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e0x, k.e0y, k.e0h, l0, FEATURE_E01, want);
     sweep_edge(&s, k.radius2, q1x, q1y, h1, e1x, e1y, e1h, l1, FEATURE_E12, want);
     sweep_edge(&s, k.radius2, k.qx, k.qy, k.h, k.e2x, k.e2y, k.e2h, l2, FEATURE_E20, want);
-    sweep_face(&s, in, k, e1x, e1y, e1h, n, per_nz, solid, want);
+    sweep_face(&s, k, e1x, e1y, e1h, n, per_nz, solid, point, line, want);
     return s;
 }
 #endif
