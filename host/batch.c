@@ -147,7 +147,8 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
             caromi_learn_cpu(c, batch, seconds);
     }
     const uint64_t answered = done - batch->begin;
-    local.by_proof = batch->exact && answered > local.by_integers ? answered - local.by_integers : 0;
+    if (batch->exact && !batch->counts_pairs && answered > local.by_integers)
+        local.by_proof = answered - local.by_integers;
     if (local.fallen_back > local.on_cpu)
         local.fallen_back = local.on_cpu; /* cancelled before the rest was answered */
     local.total = caromi_now() - start;

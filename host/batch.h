@@ -19,6 +19,7 @@ typedef struct caromi_batch {
     caromi_on_device *on_device; /* NULL: not worth a device */
     caromi_on_cpu *on_cpu;
     int is_whole; /* no part of it can be answered alone: auto's first batch goes to the CPU, in place of a sample */
+    int counts_pairs; /* statistics count queries, but pairs that integers decided */
     /* NULL: several devices may take pieces of it. Else records are delivered in the order of the queries: devices take
      * parts by turns, which `batch` knows too */
     caromi_turns *turns;

@@ -475,6 +475,7 @@ static carom_status run_call(carom_context *context, cloud_call *q, carom_stats 
                               .on_device = has_device ? on_device : NULL,
                               .on_cpu = on_cpu,
                               .is_whole = 1,
+                              .counts_pairs = 1,
                               .piece = q->cloud.end + 1,
                               .progress = q->desc->batch.progress,
                               .prepare = q->desc->batch.prepare,

@@ -1306,8 +1306,9 @@ typedef struct carom_sphere_count_result {
 /// holds the pairs of whole spheres a, and all others are counted; `complete` is the sphere to go
 /// on from. With the offsets of the first call, [begin, end) can cut the next pieces to what fits.
 ///
-/// in, out, stats, err, bits, threads: as carom_sweep_pairs; `stats` count spheres. A device
-///         answers a cloud as a whole, else the CPU does
+/// in, out, stats, err, bits, threads: as carom_sweep_pairs; `stats` count spheres, but by_integers
+///         counts pairs, as often as the search decides each, and by_proof is 0. A device answers a
+///         cloud as a whole, else the CPU does
 /// returns CAROM_OK | INVALID_ARGUMENT (also: so many spheres in one place that N^2/2 tests would
 ///         take minutes; the answers are undefined then) | OUT_OF_MEMORY
 /// cost  Memory: some 80 bytes per sphere (moving or periodic: 180) and 16 per record. A

@@ -470,14 +470,49 @@ static void same_lists(carom_context *scalar, carom_context *context, const char
     }
 }
 
+/* ---- statistics -------------------------------------------------------------------------------------------------- */
+
+/* Five spheres in a row, each of which touches the next: their pairs are decided in integers. */
+static void integers_count_pairs(void **state)
+{
+    enum { SPHERES_IN_ROW = 5 };
+    float center[3 * SPHERES_IN_ROW] = {0};
+    const float radius = 0.5f;
+    uint32_t partners[SPHERES_IN_ROW];
+    const carom_sphere_count_result out = {.size = sizeof out, .partners = partners};
+    carom_spheres_desc d = {.batch = {.size = sizeof d, .count = SPHERES_IN_ROW, .accuracy = CAROM_ACCURACY_EXACT},
+                            .center = carom_xyz(center),
+                            .radius = {&radius, CAROM_REPEAT}};
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    (void)state;
+    for (int i = 0; i < SPHERES_IN_ROW; i++)
+        center[3 * i] = (float)i;
+    test_ok("exact", carom_spheres_count(context, &d, &out, &stats, &err), &err);
+    assert_int_equal(partners[0] + partners[1] + partners[4], 4);
+    assert_int_equal(stats.queries, SPHERES_IN_ROW);
+    assert_int_equal(stats.by_integers, SPHERES_IN_ROW - 1);
+    assert_int_equal(stats.by_proof, 0);
+    d.batch.accuracy = CAROM_ACCURACY_FAST;
+    test_ok("fast", carom_spheres_count(context, &d, &out, &stats, &err), &err);
+    assert_int_equal(stats.by_integers, 0);
+    carom_context_destroy(context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {
-        cmocka_unit_test(exact_is_the_reference), cmocka_unit_test(fast_is_each_pair_by_itself),
-        cmocka_unit_test(fast_is_near_the_truth), cmocka_unit_test(many_in_motion),
-        cmocka_unit_test(limits_far_apart),       cmocka_unit_test(counts_around_few),
-        cmocka_unit_test(few_in_cells),           cmocka_unit_test(sums_that_overflow),
-        cmocka_unit_test(ends_are_checked),       SAME_BITS_ON_CPU(same_lists)};
+    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(exact_is_the_reference),
+                                        cmocka_unit_test(fast_is_each_pair_by_itself),
+                                        cmocka_unit_test(fast_is_near_the_truth),
+                                        cmocka_unit_test(many_in_motion),
+                                        cmocka_unit_test(limits_far_apart),
+                                        cmocka_unit_test(counts_around_few),
+                                        cmocka_unit_test(few_in_cells),
+                                        cmocka_unit_test(sums_that_overflow),
+                                        cmocka_unit_test(integers_count_pairs),
+                                        cmocka_unit_test(ends_are_checked),
+                                        SAME_BITS_ON_CPU(same_lists)};
     const struct CMUnitTest on_device[] = {SAME_BITS_ON_DEVICE(same_lists)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
