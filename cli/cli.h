@@ -160,6 +160,9 @@ int cli_is_hdf5(const char *path);
 
 /* count * size bytes, or NULL if that overflows or memory is short; never NULL for a count of 0. */
 void *cli_alloc(uint64_t count, size_t size);
+/* The same for memory that there is already; it stays as it is if NULL is returned. */
+void *cli_resize(void *old, uint64_t count, size_t size);
+/* Says how much one of these two could not get, and which limit leaves how much. Returns EXIT_WORK. */
 int cli_no_memory(void);
 /* Seconds of a clock that never steps back. */
 double cli_seconds(void);

@@ -61,7 +61,7 @@ static int make_room(csv_reader *r)
         return refuse(r, r->field_count ? r->names[0] : r->columns[0].name, expected, "a longer one", 12);
     }
     const size_t capacity = r->capacity < CSV_LINE_MAX / 2 ? 2 * r->capacity : CSV_LINE_MAX;
-    char *larger = realloc(r->buffer, capacity);
+    char *larger = cli_resize(r->buffer, capacity, 1);
     if (!larger)
         return cli_no_memory();
     r->buffer = larger;
@@ -327,7 +327,7 @@ static int begin_reading(csv_reader *r)
         return cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", r->path, strerror(errno));
     r->size = size_of(r->fd);
     r->capacity = r->limits.threads * r->limits.part;
-    r->buffer = malloc(r->capacity);
+    r->buffer = cli_alloc(r->capacity, 1);
     if (!r->buffer)
         return cli_no_memory();
     const int status = read_header(r);

@@ -22,7 +22,7 @@ static int fail(const output *out, int error)
 int output_open(output *out, const char *path)
 {
     *out = (output){.fd = -1};
-    out->buffer = malloc(OUTPUT_BUFFER);
+    out->buffer = cli_alloc(OUTPUT_BUFFER, 1);
     if (!out->buffer)
         return cli_no_memory();
     int status = output_place_find(&out->place, path);
@@ -41,7 +41,7 @@ int output_open(output *out, const char *path)
 
 int output_on(output *out, int fd, const char *shown)
 {
-    *out = (output){.fd = fd, .place = {.shown = shown, .folder = -1}, .buffer = malloc(OUTPUT_BUFFER)};
+    *out = (output){.fd = fd, .place = {.shown = shown, .folder = -1}, .buffer = cli_alloc(OUTPUT_BUFFER, 1)};
     return out->buffer ? EXIT_DONE : cli_no_memory();
 }
 

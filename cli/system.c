@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* System services for the commands: memory, a clock, the standard streams. */
 #include "cli.h"
+#include "import/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,16 +24,33 @@ int cli_is_hdf5(const char *path)
     return !strcmp(suffix, "h5") || !strcmp(suffix, "hdf5");
 }
 
+static _Atomic uint64_t refused; /* bytes of the last allocation that failed; 0: none since the last message */
+
+void *cli_resize(void *old, uint64_t count, size_t size)
+{
+    const int is_possible = count <= SIZE_MAX / size;
+    void *memory = is_possible ? realloc(old, count > 0 ? (size_t)count * size : 1) : NULL;
+    if (!memory)
+        atomic_store(&refused, is_possible ? count * size : UINT64_MAX);
+    return memory;
+}
+
 void *cli_alloc(uint64_t count, size_t size)
 {
-    if (count > SIZE_MAX / size)
-        return NULL;
-    return malloc(count > 0 ? (size_t)count * size : 1);
+    return cli_resize(NULL, count, size);
 }
 
 int cli_no_memory(void)
 {
-    return cli_refuse(EXIT_WORK, "out of memory");
+    char wanted[48] = "", bytes[16], left[16];
+    const char *limit;
+    const uint64_t most = mesh_memory_left(&limit), asked = atomic_exchange(&refused, 0);
+    if (asked > 0)
+        snprintf(wanted, sizeof wanted, " for %s", mesh_memory_text(bytes, sizeof bytes, asked));
+    if (!limit)
+        return cli_refuse(EXIT_WORK, "out of memory%s", wanted);
+    return cli_refuse(EXIT_WORK, "out of memory%s; %s leaves %s", wanted, limit,
+                      mesh_memory_text(left, sizeof left, most));
 }
 
 double cli_seconds(void)

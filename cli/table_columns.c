@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli.h"
 #include "table.h"
 
 #include <stdio.h>
@@ -48,7 +49,7 @@ int table_grow(table_column *columns, size_t count, const table_limits *limits, 
         if (!columns[i].present)
             continue;
         const size_t size = columns[i].kind == TABLE_WHOLE ? sizeof(uint64_t) : sizeof(float);
-        float *larger = realloc(columns[i].data, (size_t)larger_room * size);
+        float *larger = cli_resize(columns[i].data, larger_room, size);
         if (!larger)
             return 0;
         columns[i].data = larger;

@@ -26,7 +26,7 @@ static int make_room(void *array, uint64_t *room, uint64_t count, size_t size)
     if (count < *room)
         return EXIT_DONE;
     uint64_t wanted = *room ? 2 * *room : 64;
-    void *larger = wanted > SIZE_MAX / size ? NULL : realloc(*pointer, (size_t)wanted * size);
+    void *larger = cli_resize(*pointer, wanted, size);
     if (!larger)
         return cli_no_memory();
     *pointer = larger;
@@ -103,10 +103,10 @@ static int read_all(const char *path, char **data, size_t *size)
         return cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
     if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
         room = (size_t)info.st_size + 1;
-    char *buffer = malloc(room);
+    char *buffer = cli_alloc(room, 1);
     while (buffer && status == EXIT_DONE) {
         if (used == room) {
-            char *larger = room > SIZE_MAX / 2 ? NULL : realloc(buffer, 2 * room);
+            char *larger = cli_resize(buffer, room, 2);
             if (!larger)
                 break;
             buffer = larger;

@@ -26,9 +26,15 @@ uint64_t mesh_memory_mapped(void)
     return read_number("/proc/self/statm", "%llu", &pages) && page > 0 ? pages * (uint64_t)page : 0;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+typedef struct memory_left {
+    uint64_t bytes;
+    const char *limit;
+} memory_left;
+
+static void lower(memory_left *left, uint64_t bytes, const char *limit)
 {
-    return a < b ? a : b;
+    if (bytes < left->bytes)
+        *left = (memory_left){bytes, limit};
 }
 
 static uint64_t left_of(uint64_t whole, uint64_t used)
@@ -36,20 +42,28 @@ static uint64_t left_of(uint64_t whole, uint64_t used)
     return whole > used ? whole - used : 0;
 }
 
-uint64_t mesh_memory_limit(void)
+uint64_t mesh_memory_left(const char **limit)
 {
     unsigned long long kilobytes, most, used;
     struct rlimit space;
-    uint64_t left = UINT64_MAX;
+    memory_left left = {UINT64_MAX, NULL};
     if (read_number("/proc/meminfo", "MemAvailable: %llu kB", &kilobytes))
-        left = smaller(left, kilobytes * 1024);
+        lower(&left, kilobytes * 1024, "the machine");
     /* A container sees its own group here; elsewhere the root group has no such files. */
     if (read_number("/sys/fs/cgroup/memory.max", "%llu", &most) &&
         read_number("/sys/fs/cgroup/memory.current", "%llu", &used))
-        left = smaller(left, left_of(most, used));
+        lower(&left, left_of(most, used), "the control group");
     if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
-        left = smaller(left, left_of(space.rlim_cur, mesh_memory_mapped()));
-    return left == UINT64_MAX ? left : left / 2;
+        lower(&left, left_of(space.rlim_cur, mesh_memory_mapped()), "the limit of address space");
+    *limit = left.limit;
+    return left.bytes;
+}
+
+uint64_t mesh_memory_limit(void)
+{
+    const char *limit;
+    const uint64_t left = mesh_memory_left(&limit);
+    return limit ? left / 2 : left;
 }
 
 int mesh_memory_reserve(mesh_data *mesh, uint64_t vertices, uint64_t triangles, uint64_t parts)

@@ -6,8 +6,10 @@
 
 #include "import.h"
 
-/* Half of the bytes that are free to this process: what the machine, its control group and its limit of address space
- * leave. UINT64_MAX if none of them is known. */
+/* Bytes that are free to this process: the least of what the machine, its control group and its limit of address space
+ * leave, and which of them that is. UINT64_MAX and NULL if none is known. */
+uint64_t mesh_memory_left(const char **limit);
+/* Half of them, for an import. */
 uint64_t mesh_memory_limit(void);
 /* Bytes of address space that this process has in use; 0 if that is not known. */
 uint64_t mesh_memory_mapped(void);

@@ -269,7 +269,7 @@ static int read_list(ply *p, const ply_property *property, size_t *length)
         return refuse(p, "a list is longer than the rest of the file");
     *length = (size_t)value.number;
     if (*length > p->corner_room) {
-        uint32_t *larger = realloc(p->corners, *length * sizeof *larger);
+        uint32_t *larger = cli_resize(p->corners, *length, sizeof *larger);
         if (!larger)
             return cli_no_memory();
         p->corners = larger;

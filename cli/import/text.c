@@ -16,7 +16,7 @@ static int add_corner(corner_list *list, uint32_t corner)
 {
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 64;
-        uint32_t *larger = room > SIZE_MAX / sizeof *larger ? NULL : realloc(list->data, room * sizeof *larger);
+        uint32_t *larger = cli_resize(list->data, room, sizeof *larger);
         if (!larger)
             return cli_no_memory();
         list->data = larger;

@@ -112,4 +112,26 @@ done
 says "--seed 2^64" 2 'a whole number from 0 to 2^64 - 1' "$carom" verify --seed 18446744073709551616
 says "--threads 0.5" 2 'a whole number >= 1' sweep --threads 0.5 --pairs good.csv
 says "--threads 1e4" 0 '1024 are used' sweep --threads 1e4 --pairs good.csv
+
+# ---- memory ---------------------------------------------------------------------------------------------------------
+# A limit at which the command starts and the mesh does not fit is looked for, as libraries take what they like.
+awk 'BEGIN { print "OFF\n2000000 0 0"; for (i = 0; i < 2000000; i++) print "0 0 0" }' > many.off
+short_of_memory() {
+    local kib said='' wanted='^carom: out of memory for [0-9.]+ MiB; the limit of address space leaves [0-9.]+ '
+    for ((kib = 40000; kib <= 200000; kib += 5000)); do
+        if said=$( (ulimit -v $kib && exec "$carom" info --backend cpu --mesh many.off) 2>&1 > /dev/null); then
+            break
+        elif [[ $said =~ $wanted([KM]iB|bytes)$ ]]; then
+            return
+        fi
+    done
+    echo "last: $said"
+    return 1
+}
+if nm "$carom" 2> /dev/null | grep __asan > /dev/null; then
+    skip "memory that runs out" "a limit of address space and this build do not go together"
+else
+    check "memory that runs out" short_of_memory
+fi
+
 check_end

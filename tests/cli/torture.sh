@@ -34,6 +34,8 @@ judge() {
         reason="status $status, not $work"
     elif [ "$status" -ne 0 ] && [[ $said != carom:\ * ]]; then
         reason="status $status without a sentence"
+    elif [[ $said == 'carom: out of memory' ]]; then
+        reason="out of memory, and no limit is named"
     elif compgen -G '.carom-*' > /dev/null; then
         reason="a temporary file is left"
         rm -f .carom-*
