@@ -15,7 +15,7 @@ enum {
     LATTICE_GROUPS = 4,        /* of a smallest block */
     LATTICE_FEW = 96,          /* triangles: a list that is not worth a list for each group */
     LATTICE_GROUP_LIST = 8192, /* triangles */
-    LATTICE_PAIRS = 1024
+    LATTICE_PAIRS = 256        /* that wait for the solver: their columns stay in the first cache */
 };
 
 /* The nodes of a group, and the best of each so far. Unused ones repeat the last. */
@@ -47,44 +47,50 @@ typedef struct lattice_candidates {
     int count;
 } lattice_candidates;
 
+/* Pairs of a node and a triangle, in columns as the solver takes them. A column has room for LANES pairs beyond those
+ * that wait, and LANES more, which an append stores. */
+enum {
+    LATTICE_PAIR_CORNER = 3,    /* rows: the node's coordinates, nine of corners, ... */
+    LATTICE_PAIR_TRIANGLE = 12, /* the triangle's index and ... */
+    LATTICE_PAIR_NODE,          /* group * LATTICE_GROUP + node, bits of ints */
+    LATTICE_PAIR_ROWS,
+    LATTICE_PAIR_STRIDE = LATTICE_PAIRS + 2 * LATTICE_GROUP
+};
+
 typedef struct lattice_pairs {
-    short triangle[LATTICE_PAIRS + 2 * LATTICE_GROUP];
-    u8 node[LATTICE_PAIRS + 2 * LATTICE_GROUP]; /* group * LATTICE_GROUP + node */
+    LANG_ALIGNED real row[LATTICE_PAIR_ROWS][LATTICE_PAIR_STRIDE];
     int count;
 } lattice_pairs;
 
-/* LANES pairs as the solver takes them. */
-typedef struct lattice_packet {
-    LANG_ALIGNED real row[12][LANES];
-    int triangle[LANES];
-} lattice_packet;
-
 /* ---- the solver -------------------------------------------------------------------------------------------------- */
 
-FN void lattice_put(lattice_packet *p, int lane, const lattice_group *group, int node, const lattice_triangles *list,
-                    int triangle)
+/* Pairs of a triangle of the list and each of `lanes` of LANES nodes, from `first` on. */
+FN void lattice_add_pairs(const lattice_triangles *list, int triangle, const lattice_group *group, vi node, int first,
+                          u32 lanes, lattice_pairs *pairs)
 {
-    p->triangle[lane] = (int)real_bits(list->corner[9][triangle]);
+    real *to = &pairs->row[0][pairs->count];
+    const vf rows[] = {v_load(group->at[0] + first), v_load(group->at[1] + first), v_load(group->at[2] + first)};
+    const vf nodes = v_from_bits(node);
+    lattice_append(to, LATTICE_PAIR_STRIDE, rows, 3, lanes);
     LANG_UNROLL
-    for (int k = 0; k < 3; k++)
-        p->row[k][lane] = group->at[k][node];
-    LANG_UNROLL
-    for (int k = 0; k < 9; k++)
-        p->row[3 + k][lane] = list->corner[k][triangle];
+    for (int k = 0; k < 10; k++)
+        v_store(to + (LATTICE_PAIR_CORNER + k) * LATTICE_PAIR_STRIDE, v_f(list->corner[k][triangle]));
+    lattice_append(to + LATTICE_PAIR_NODE * LATTICE_PAIR_STRIDE, LATTICE_PAIR_STRIDE, &nodes, 1, lanes);
+    pairs->count += bitmask_count(lanes);
 }
 
-FN v3 lattice_row3(const lattice_packet *p, int first)
+FN v3 lattice_pair_row3(const lattice_pairs *p, int row, int at)
 {
-    return v3_of(v_load(p->row[first]), v_load(p->row[first + 1]), v_load(p->row[first + 2]));
+    return v3_of(v_load(p->row[row] + at), v_load(p->row[row + 1] + at), v_load(p->row[row + 2] + at));
 }
 
-FN closest_in lattice_in(const lattice_packet *p)
+FN closest_in lattice_in(const lattice_pairs *p, int at)
 {
     closest_in in;
-    in.center = lattice_row3(p, 0);
-    in.p0 = lattice_row3(p, 3);
-    in.p1 = lattice_row3(p, 6);
-    in.p2 = lattice_row3(p, 9);
+    in.center = lattice_pair_row3(p, 0, at);
+    in.p0 = lattice_pair_row3(p, LATTICE_PAIR_CORNER, at);
+    in.p1 = lattice_pair_row3(p, LATTICE_PAIR_CORNER + 3, at);
+    in.p2 = lattice_pair_row3(p, LATTICE_PAIR_CORNER + 6, at);
     return in;
 }
 
@@ -95,9 +101,8 @@ FN void lattice_record(lattice_group *group, int node, real distance, int triang
 }
 
 /* The answers of closest_leaf_lanes, each for a node of its own. */
-FN vf lattice_solve_fast(const lattice_packet *p, mesh_frame frame)
+FN vf lattice_solve_fast(closest_in in, mesh_frame frame)
 {
-    const closest_in in = lattice_in(p);
     const vf scale = v_f(frame.scale);
     const closest_span span =
         closest_span_of(closest_view_of(in.center, frame), v3_mul(mesh_min3(in.p0, in.p1, in.p2), scale),
@@ -105,48 +110,54 @@ FN vf lattice_solve_fast(const lattice_packet *p, mesh_frame frame)
     return v_min(v_max(closest_find(in).distance, span.least), span.most);
 }
 
-/* Solves a packet, whose nodes are numbered as in lattice_pairs, and keeps what is best. Exact mode: as
- * closest_exact_lanes. */
-static void lattice_solve(const lattice_packet *p, const caromi_lattice_tile *tile, const u8 *node,
-                          lattice_group *groups)
+/* The numbers and triangles of LANES pairs. */
+typedef struct lattice_numbers {
+    int node[LANES], triangle[LANES];
+} lattice_numbers;
+
+FN lattice_numbers lattice_numbers_of(const lattice_pairs *pairs, int at)
+{
+    lattice_numbers n;
+    memcpy(n.node, pairs->row[LATTICE_PAIR_NODE] + at, sizeof n.node);
+    memcpy(n.triangle, pairs->row[LATTICE_PAIR_TRIANGLE] + at, sizeof n.triangle);
+    return n;
+}
+
+/* Solves LANES pairs and keeps what is best. Exact mode: as closest_exact_lanes. */
+static void lattice_solve(const lattice_pairs *pairs, int at, const caromi_lattice_tile *tile, lattice_group *groups)
 {
     LANG_ALIGNED real low[LANES], high[LANES];
+    const closest_in in = lattice_in(pairs, at);
+    const lattice_numbers n = lattice_numbers_of(pairs, at);
     if (!tile->exact) {
-        v_store(low, lattice_solve_fast(p, tile->mesh->frame));
+        v_store(low, lattice_solve_fast(in, tile->mesh->frame));
         for (int lane = 0; lane < LANES; lane++)
-            lattice_record(groups + node[lane] / LATTICE_GROUP, node[lane] % LATTICE_GROUP, low[lane],
-                           p->triangle[lane]);
+            lattice_record(groups + n.node[lane] / LATTICE_GROUP, n.node[lane] % LATTICE_GROUP, low[lane],
+                           n.triangle[lane]);
         return;
     }
-    const closest_proven proven = closest_prove(lattice_in(p), v_eq(v_f(R(0.0)), v_f(R(0.0))));
+    const closest_proven proven = closest_prove(in, v_eq(v_f(R(0.0)), v_f(R(0.0))));
     v_store(low, proven.low);
     v_store(high, proven.high);
     for (int lane = 0; lane < LANES; lane++) {
-        lattice_group *group = groups + node[lane] / LATTICE_GROUP;
-        const int n = node[lane] % LATTICE_GROUP;
+        lattice_group *group = groups + n.node[lane] / LATTICE_GROUP;
+        const int node = n.node[lane] % LATTICE_GROUP;
         if (low[lane] == high[lane])
-            lattice_record(group, n, low[lane], p->triangle[lane]);
-        else if (low[lane] < group->earliest_undecided[n])
-            group->earliest_undecided[n] = low[lane];
-        group->most[n] = high[lane] < group->most[n] ? high[lane] : group->most[n];
+            lattice_record(group, node, low[lane], n.triangle[lane]);
+        else if (low[lane] < group->earliest_undecided[node])
+            group->earliest_undecided[node] = low[lane];
+        group->most[node] = high[lane] < group->most[node] ? high[lane] : group->most[node];
     }
 }
 
-/* Solves all pairs. The last packet is padded with the first pair, which changes no answer. */
-static void lattice_solve_pairs(const caromi_lattice_tile *tile, lattice_group *groups, const lattice_triangles *list,
-                                lattice_pairs *pairs)
+/* Solves all pairs. The last LANES are padded with the first pair, which changes no answer. */
+static void lattice_solve_pairs(const caromi_lattice_tile *tile, lattice_group *groups, lattice_pairs *pairs)
 {
-    lattice_packet packet;
-    for (int end = pairs->count; end % LANES != 0; end++) {
-        pairs->triangle[end] = pairs->triangle[0];
-        pairs->node[end] = pairs->node[0];
-    }
-    for (int i = 0; i < pairs->count; i += LANES) {
-        for (int lane = 0; lane < LANES; lane++)
-            lattice_put(&packet, lane, groups + pairs->node[i + lane] / LATTICE_GROUP,
-                        pairs->node[i + lane] % LATTICE_GROUP, list, pairs->triangle[i + lane]);
-        lattice_solve(&packet, tile, pairs->node + i, groups);
-    }
+    for (int end = pairs->count; end % LANES != 0; end++)
+        for (int k = 0; k < LATTICE_PAIR_ROWS; k++)
+            pairs->row[k][end] = pairs->row[k][0];
+    for (int i = 0; i < pairs->count; i += LANES)
+        lattice_solve(pairs, i, tile, groups);
     pairs->count = 0;
 }
 
@@ -300,19 +311,31 @@ static vi lattice_find_candidates(v3 x, real radius2, real band2, const lattice_
     return chosen;
 }
 
-/* Solves each of LANES nodes with one triangle. */
+/* The numbers of LANES nodes of a group. */
+FN vi lattice_node_numbers(int number, int first)
+{
+    int node[LANES];
+    vi numbers;
+    for (int lane = 0; lane < LANES; lane++)
+        node[lane] = number * LATTICE_GROUP + first + lane;
+    memcpy(&numbers, node, sizeof numbers);
+    return numbers;
+}
+
+/* Solves each of LANES nodes with one triangle, behind the pairs that wait. */
 static void lattice_begin_nodes(const caromi_lattice_tile *tile, int first, lattice_group *groups, int number,
-                                const lattice_triangles *list, vi triangle)
+                                const lattice_triangles *list, vi triangle, lattice_pairs *pairs)
 {
     int chosen[LANES];
-    u8 node[LANES];
-    lattice_packet packet;
+    const int at = pairs->count;
     vi_store(chosen, triangle);
-    for (int lane = 0; lane < LANES; lane++) {
-        node[lane] = (u8)(number * LATTICE_GROUP + first + lane);
-        lattice_put(&packet, lane, groups + number, first + lane, list, chosen[lane]);
-    }
-    lattice_solve(&packet, tile, node, groups);
+    for (int k = 0; k < 3; k++)
+        v_store(pairs->row[k] + at, v_load(groups[number].at[k] + first));
+    v_store(pairs->row[LATTICE_PAIR_NODE] + at, v_from_bits(lattice_node_numbers(number, first)));
+    for (int k = 0; k < 10; k++)
+        for (int lane = 0; lane < LANES; lane++)
+            pairs->row[LATTICE_PAIR_CORNER + k][at + lane] = list->corner[k][chosen[lane]];
+    lattice_solve(pairs, at, tile, groups);
 }
 
 /* All nodes have an answer. */
@@ -345,12 +368,21 @@ static void lattice_tell_nodes(const caromi_lattice_tile *tile, int first, real 
     }
 }
 
-/* The pairs that are left. */
+/* What a block of nodes is answered in. */
+typedef struct lattice_room {
+    lattice_triangles list;
+    lattice_group group[LATTICE_GROUPS];
+    lattice_group_list own;
+    lattice_candidates candidates;
+    lattice_pairs pairs;
+} lattice_room;
+
+/* The pairs that are left. solved: the triangle that each node is solved with already; -1: none. */
 static void lattice_finish_nodes(const caromi_lattice_tile *tile, int first, real radius2, lattice_group *groups,
-                                 int number, const lattice_triangles *list, const lattice_candidates *candidates,
-                                 lattice_pairs *pairs)
+                                 int number, vi solved, lattice_room *room)
 {
     const lattice_group *group = groups + number;
+    const lattice_candidates *candidates = &room->candidates;
     const v3 x = lattice_ways(group, first);
     LANG_ALIGNED real most[LANES];
     for (int lane = 0; lane < LANES; lane++) {
@@ -362,25 +394,17 @@ static void lattice_finish_nodes(const caromi_lattice_tile *tile, int first, rea
     const vf limit =
         v_sel(v_lt(reach, v_f(R(0.0))), v_infinity(), lattice_filter_limit(v3_dot(x, x), reach * reach, radius2));
     const u32 used = lattice_first_lanes(group->count - first);
+    const vi node = lattice_node_numbers(number, first);
     for (int t = 0; t < candidates->count; t++) {
-        u32 left = used & v_bitmask(v_le(limit, v_load(candidates->term[t])));
-        for (; left != 0; left &= left - 1) {
-            pairs->triangle[pairs->count] = candidates->triangle[t];
-            pairs->node[pairs->count++] = (u8)(number * LATTICE_GROUP + first + bitmask_first(left));
-        }
-        if (pairs->count >= LATTICE_PAIRS)
-            lattice_solve_pairs(tile, groups, list, pairs);
+        const int triangle = candidates->triangle[t];
+        const vm is_solved = vi_eq(solved, v_i(triangle));
+        const u32 lanes = used & v_bitmask(v_and(v_le(limit, v_load(candidates->term[t])), v_not(is_solved)));
+        if (lanes != 0)
+            lattice_add_pairs(&room->list, triangle, group, node, first, lanes, &room->pairs);
+        if (room->pairs.count >= LATTICE_PAIRS)
+            lattice_solve_pairs(tile, groups, &room->pairs);
     }
 }
-
-/* What a block of nodes is answered in. */
-typedef struct lattice_room {
-    lattice_triangles list;
-    lattice_group group[LATTICE_GROUPS];
-    lattice_group_list own;
-    lattice_candidates candidates;
-    lattice_pairs pairs;
-} lattice_room;
 
 /* Answers a group, but for the pairs that are left; 0 if too many triangles matter to it. */
 static int lattice_answer_group(const caromi_lattice_tile *tile, const lattice_block *block,
@@ -402,11 +426,12 @@ static int lattice_answer_group(const caromi_lattice_tile *tile, const lattice_b
     for (int first = 0; first < group->count; first += LANES) {
         const vi chosen = lattice_find_candidates(lattice_ways(group, first), radius2, band * band, &room->list,
                                                   &room->own, &room->candidates);
+        const int begins = tile->limits == NULL && room->candidates.count > 0;
         if (tile->limits != NULL)
             lattice_tell_nodes(tile, first, radius2, group, &room->candidates);
-        else if (room->candidates.count > 0)
-            lattice_begin_nodes(tile, first, room->group, number, &room->list, chosen);
-        lattice_finish_nodes(tile, first, radius2, room->group, number, &room->list, &room->candidates, &room->pairs);
+        if (begins)
+            lattice_begin_nodes(tile, first, room->group, number, &room->list, chosen, &room->pairs);
+        lattice_finish_nodes(tile, first, radius2, room->group, number, begins ? chosen : v_i(-1), room);
     }
     return 1;
 }
@@ -423,7 +448,7 @@ static int lattice_answer(const caromi_lattice_tile *tile, const lattice_block *
     for (int g = 0; g < groups; g++)
         if (!lattice_answer_group(tile, block, witness, radius2, g, room))
             return 0;
-    lattice_solve_pairs(tile, room->group, &room->list, &room->pairs);
+    lattice_solve_pairs(tile, room->group, &room->pairs);
     return 1;
 }
 #endif
