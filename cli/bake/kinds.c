@@ -7,6 +7,10 @@
 
 /* Edges of slabs: those of the library's cubes of nodes, and of two of its tiles of columns. */
 enum { CUBE_EDGE = 8, TILE_EDGE = 512 };
+/* Nodes of a slab. A node takes up to 7 us in a mesh of a million triangles, so the most take 4 s. It takes 28 us in
+ * one of ten million, so there a slab has fewer. A column takes 2 us, and rows of a slab are pieces of the file, which
+ * cost less if they are long. */
+enum { NODES_MOST = 1 << 19, COLUMNS_MOST = 1 << 21 };
 #define VISITS (UINT64_C(1) << 39)
 
 static carom_batch batch_of(const bake_question *q, size_t size)
@@ -67,6 +71,7 @@ const bake_kind bake_kind_distance = {.name = "distance",
                                       .array = BAKE_DISTANCE,
                                       .axes = 3,
                                       .edge = CUBE_EDGE,
+                                      .most = NODES_MOST,
                                       .visits = VISITS,
                                       .more = 1u << BAKE_TRIANGLE | 1u << BAKE_FEATURE | 1u << BAKE_POINT,
                                       .items = distance_items,
@@ -114,6 +119,7 @@ const bake_kind bake_kind_clearance = {.name = "clearance",
                                        .array = BAKE_CLEARANCE,
                                        .axes = 3,
                                        .edge = CUBE_EDGE,
+                                       .most = NODES_MOST,
                                        .visits = VISITS,
                                        .radius = "radius",
                                        .items = radius_items,
@@ -142,6 +148,7 @@ const bake_kind bake_kind_drop = {.name = "drop",
                                   .array = BAKE_HEIGHT,
                                   .axes = 2,
                                   .edge = TILE_EDGE,
+                                  .most = COLUMNS_MOST,
                                   .radius = "ball",
                                   .items = radius_items,
                                   .read_items = read_radius,

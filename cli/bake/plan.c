@@ -13,10 +13,7 @@ const bake_array_row bake_arrays[BAKE_ARRAYS] = {
     [BAKE_CLEARANCE] = {"clearance", 1, "UInt8", "|u1", 1}, [BAKE_HEIGHT] = {"height", 4, "Float32", "<f4", 1}};
 const char *const bake_sign_words[BAKE_SIGNS] = {"none", "parity", "winding"};
 
-/* Nodes of a slab. A node takes up to 7 us in a mesh of a million triangles, so the most take 4 s. It takes 28 us in
- * one of ten million, so there a slab has fewer. Fewer than the least are not worth a record. Between these bounds the
- * kind says which edge is one piece of work for the library. */
-enum { SLAB_NODES_MAX = 1 << 19, SLAB_NODES_MIN = 1 << 12 };
+enum { SLAB_NODES_MIN = 1 << 12 }; /* fewer are not worth a record */
 
 /* ---- lattice ------------------------------------------------------------------------------------------------------
  */
@@ -120,7 +117,7 @@ static uint64_t most_nodes(const bake_plan *plan)
 {
     const char *count = strchr(plan->mesh, ':'); /* behind the hash */
     const uint64_t triangles = count ? strtoull(count + 1, NULL, 10) : 0;
-    uint64_t most = SLAB_NODES_MAX;
+    uint64_t most = plan->kind->most;
     if (plan->kind->visits > 0 && triangles > plan->kind->visits / most)
         most = plan->kind->visits / triangles;
     return most > SLAB_NODES_MIN ? most : SLAB_NODES_MIN;

@@ -6,7 +6,7 @@
 #include "host/mesh/query.h"
 #include "drop.h"
 
-enum { PIECE = 1 << 18 }; /* columns between two reports of progress, at least */
+enum { PIECE = 1 << 20 }; /* columns between two reports of progress, at least */
 
 CAROMI_LIST list_drop(caromi_arrays *a, const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out,
                       const carom_stats *stats, uint64_t count)

@@ -12,8 +12,8 @@ int cli_refuse(int status, const char *format, ...)
     return status;
 }
 
-static const bake_kind volume = {.name = "volume", .axes = 3, .edge = 8, .visits = UINT64_C(1) << 39},
-                       map = {.name = "map", .axes = 2, .edge = 512};
+static const bake_kind volume = {.name = "volume", .axes = 3, .edge = 8, .most = 1 << 19, .visits = UINT64_C(1) << 39},
+                       map = {.name = "map", .axes = 2, .edge = 512, .most = 1 << 21};
 
 static bake_plan plan_of(const bake_kind *kind, uint64_t nx, uint64_t ny, uint64_t nz, uint64_t part, uint64_t parts)
 {
@@ -87,7 +87,7 @@ static void test_sizes(void **state)
             assert_true(is_cut == (sides[i] * sides[j] * 8 > 1 << 19));
             assert_true(plan.box[1] == sides[j] || plan.box[1] % 8 == 0);
             const bake_plan flat = plan_of(&map, sides[i], sides[j], 1, 1, 1);
-            assert_true(bake_plan_most_nodes(&flat) <= 1 << 19 && flat.box[2] == 1);
+            assert_true(bake_plan_most_nodes(&flat) <= 1 << 21 && flat.box[2] == 1);
         }
     const bake_plan cube = plan_of(&volume, 512, 512, 512, 1, 1);
     assert_true(cube.box[0] == 512 && cube.box[1] == 128 && cube.box[2] == 8 && cube.slabs == 256);
