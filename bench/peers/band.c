@@ -20,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROUNDS = 5, SAMPLES = 2000, SLABS = 128, WIDTH = 3 };
+enum { ROUNDS = 5, SAMPLES = 2000, SLABS = 512, WIDTH = 3 };
 
 typedef struct sample {
     int node[3];
