@@ -86,7 +86,8 @@ typedef struct bake_kind {
     int axes;                   /* of its lattice; 2: a map */
     uint64_t edge;              /* of a slab, at least, where the lattice has it */
     uint64_t most;              /* nodes of a slab */
-    uint64_t visits;            /* of them times triangles of the mesh, at most; 0: any number */
+    uint64_t visits;            /* of them times triangles of the mesh, at most, */
+    uint64_t least;             /* but so many nodes in any mesh */
     const char *radius;         /* the option that must give one; NULL: none */
     /* Its own items of the fingerprint; the same read (0: it has others), and as options. */
     void (*items)(const bake_plan *plan, char *text);

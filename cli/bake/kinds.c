@@ -8,10 +8,11 @@
 /* Edges of slabs: those of the library's cubes of nodes, and of two of its tiles of columns. */
 enum { CUBE_EDGE = 8, TILE_EDGE = 512 };
 /* Nodes of a slab. A node takes up to 7 us in a mesh of a million triangles, so the most take 4 s. It takes 28 us in
- * one of ten million, so there a slab has fewer. A column takes 2 us, and rows of a slab are pieces of the file, which
- * cost less if they are long. */
-enum { NODES_MOST = 1 << 19, COLUMNS_MOST = 1 << 21 };
-#define VISITS (UINT64_C(1) << 39)
+ * one of ten million, so there a slab has fewer. A column takes up to 1 us and 6 us there. The rows of a slab are
+ * pieces of the file, which cost less if they are long. */
+enum { NODES_MOST = 1 << 19, NODES_LEAST = 1 << 12, COLUMNS_MOST = 1 << 21, COLUMNS_LEAST = 1 << 19 };
+#define NODE_VISITS (UINT64_C(1) << 39)
+#define COLUMN_VISITS (UINT64_C(1) << 41)
 
 static carom_batch batch_of(const bake_question *q, size_t size)
 {
@@ -72,7 +73,8 @@ const bake_kind bake_kind_distance = {.name = "distance",
                                       .axes = 3,
                                       .edge = CUBE_EDGE,
                                       .most = NODES_MOST,
-                                      .visits = VISITS,
+                                      .visits = NODE_VISITS,
+                                      .least = NODES_LEAST,
                                       .more = 1u << BAKE_TRIANGLE | 1u << BAKE_FEATURE | 1u << BAKE_POINT,
                                       .items = distance_items,
                                       .read_items = read_distance,
@@ -120,7 +122,8 @@ const bake_kind bake_kind_clearance = {.name = "clearance",
                                        .axes = 3,
                                        .edge = CUBE_EDGE,
                                        .most = NODES_MOST,
-                                       .visits = VISITS,
+                                       .visits = NODE_VISITS,
+                                       .least = NODES_LEAST,
                                        .radius = "radius",
                                        .items = radius_items,
                                        .read_items = read_radius,
@@ -149,6 +152,8 @@ const bake_kind bake_kind_drop = {.name = "drop",
                                   .axes = 2,
                                   .edge = TILE_EDGE,
                                   .most = COLUMNS_MOST,
+                                  .visits = COLUMN_VISITS,
+                                  .least = COLUMNS_LEAST,
                                   .radius = "ball",
                                   .items = radius_items,
                                   .read_items = read_radius,

@@ -13,7 +13,7 @@ const bake_array_row bake_arrays[BAKE_ARRAYS] = {
     [BAKE_CLEARANCE] = {"clearance", 1, "UInt8", "|u1", 1}, [BAKE_HEIGHT] = {"height", 4, "Float32", "<f4", 1}};
 const char *const bake_sign_words[BAKE_SIGNS] = {"none", "parity", "winding"};
 
-enum { SLAB_NODES_MIN = 1 << 12 }; /* fewer are not worth a record */
+enum { NODES_ENOUGH = 1 << 12 }; /* fewer are not worth a record */
 
 /* ---- lattice ------------------------------------------------------------------------------------------------------
  */
@@ -118,9 +118,9 @@ static uint64_t most_nodes(const bake_plan *plan)
     const char *count = strchr(plan->mesh, ':'); /* behind the hash */
     const uint64_t triangles = count ? strtoull(count + 1, NULL, 10) : 0;
     uint64_t most = plan->kind->most;
-    if (plan->kind->visits > 0 && triangles > plan->kind->visits / most)
+    if (triangles > plan->kind->visits / most)
         most = plan->kind->visits / triangles;
-    return most > SLAB_NODES_MIN ? most : SLAB_NODES_MIN;
+    return most > plan->kind->least ? most : plan->kind->least;
 }
 
 /* As many nodes along an axis as fit; whole edges, if that is not all of them. */
@@ -146,7 +146,7 @@ void bake_plan_cut(bake_plan *plan)
             most = most / plan->box[k] * (nodes[k + 1] < edge ? nodes[k + 1] : edge);
     }
     const uint64_t layer = plan->box[0] * (last == 2 ? plan->box[1] : 1);
-    const uint64_t enough = ((SLAB_NODES_MIN - 1) / (edge * layer) + 1) * edge;
+    const uint64_t enough = ((NODES_ENOUGH - 1) / (edge * layer) + 1) * edge;
     plan->box[last] = enough < plan->box[last] ? enough : plan->box[last];
     plan->slabs = 1;
     for (int k = 0; k < 3; k++) {

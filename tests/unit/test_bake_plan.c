@@ -12,8 +12,9 @@ int cli_refuse(int status, const char *format, ...)
     return status;
 }
 
-static const bake_kind volume = {.name = "volume", .axes = 3, .edge = 8, .most = 1 << 19, .visits = UINT64_C(1) << 39},
-                       map = {.name = "map", .axes = 2, .edge = 512, .most = 1 << 21};
+static const bake_kind
+    volume = {.name = "volume", .axes = 3, .edge = 8, .most = 1 << 19, .visits = UINT64_C(1) << 39, .least = 1 << 12},
+    map = {.name = "map", .axes = 2, .edge = 512, .most = 1 << 21, .visits = UINT64_C(1) << 41, .least = 1 << 19};
 
 static bake_plan plan_of(const bake_kind *kind, uint64_t nx, uint64_t ny, uint64_t nz, uint64_t part, uint64_t parts)
 {
@@ -99,12 +100,15 @@ static void test_sizes(void **state)
 static void test_triangles(void **state)
 {
     static const struct {
+        const bake_kind *kind;
         const char *mesh;
         uint64_t most;
-    } meshes[] = {{"0:1048576", 1 << 19}, {"0:2097152", 1 << 18}, {"0:16777216", 1 << 15}, {"0:4294967296", 1 << 12}};
+    } meshes[] = {{&volume, "0:1048576", 1 << 19}, {&volume, "0:2097152", 1 << 18},    {&volume, "0:16777216", 1 << 15},
+                  {&map, "0:1048576", 1 << 21},    {&volume, "0:4294967296", 1 << 12}, {&map, "0:16777216", 1 << 19}};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(meshes); i++) {
-        bake_plan plan = plan_of(&volume, 512, 512, 512, 1, 1);
+        const int is_map = meshes[i].kind == &map;
+        bake_plan plan = is_map ? plan_of(&map, 8192, 8192, 1, 1, 1) : plan_of(&volume, 512, 512, 512, 1, 1);
         snprintf(plan.mesh, sizeof plan.mesh, "%s", meshes[i].mesh);
         bake_plan_cut(&plan);
         assert_true(bake_plan_most_nodes(&plan) == meshes[i].most);
