@@ -252,8 +252,9 @@ static void test_hits(void **state)
  * device. */
 static void test_shared_hits(void **state)
 {
+    enum { SIDES = 64 }; /* a mesh with more triangles than a work-item has room for hits */
     cl_seen_as = (cl_disguise){0};
-    trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 0);
+    trial *t = trial_new(FEW, SIDES, CAROM_BACKEND_OPENCL, 0);
     carom_stats stats;
     carom_error err = {0};
     (void)state;
