@@ -235,9 +235,9 @@ static int is_dense(const caromi_cloud_cells *cells)
 /* That pays if most spheres have no partner yet, and few others near them; or where all are few. */
 static int is_by_pairs(const caromi_cloud *cloud, const caromi_cloud_cells *cells, const caromi_partners *to)
 {
-    if (cells->few != NULL || is_dense(cells))
-        return cells->few != NULL;
-    return run_each(cloud, to, count_each) <= cloud->count / 2;
+    if (cells->few != NULL)
+        return 1;
+    return !is_dense(cells) && run_each(cloud, to, count_each) <= cloud->count / 2;
 }
 
 /* ---- by searches ------------------------------------------------------------------------------------------------- */
