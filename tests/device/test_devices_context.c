@@ -187,29 +187,49 @@ static carom_mesh_closest_desc closest_desc(void)
                                      .center = carom_soa(column[0], column[1], column[2])};
 }
 
+/* What is asked for the closest points, on a context. */
+typedef struct asking {
+    carom_context *context;
+    carom_mesh *mesh;
+    float *distance;
+} asking;
+
+static asking asking_of(carom_context *context)
+{
+    return (asking){context, scene_mesh(context, &few.s), test_alloc(COUNT, sizeof(float))};
+}
+
+static carom_status ask_closest(const asking *a, const carom_mesh_closest_desc *d, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_closest_result out = {.size = sizeof out, .distance = a->distance};
+    return carom_mesh_closest(a->mesh, d, &out, stats, err);
+}
+
+static void asking_free(asking *a)
+{
+    free(a->distance);
+    carom_mesh_destroy(a->mesh);
+    carom_context_destroy(a->context);
+}
+
 /* Each device builds its programs when the call prepares, and none later. */
 static void test_prepared(void **state)
 {
     (void)state;
     (void)need_devices();
-    carom_context *context = listed(CAROM_BACKEND_OPENCL, 0);
-    carom_mesh *mesh = scene_mesh(context, &few.s);
-    float *distance = test_alloc(COUNT, sizeof *distance);
-    const carom_mesh_closest_result out = {.size = sizeof out, .distance = distance};
+    asking a = asking_of(listed(CAROM_BACKEND_OPENCL, 0));
     carom_mesh_closest_desc d = closest_desc();
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     d.batch.prepare = 1;
-    test_ok("prepare", carom_mesh_closest(mesh, &d, &out, &stats, &err), &err);
+    test_ok("prepare", ask_closest(&a, &d, &stats, &err), &err);
     assert_int_equal(stats.on_device, 0);
     d.batch.prepare = 0;
     cl_sabotage(CALL_BUILD, 0, 0);
-    test_ok("closest", carom_mesh_closest(mesh, &d, &out, &stats, &err), &err);
+    test_ok("closest", ask_closest(&a, &d, &stats, &err), &err);
     assert_int_equal(cl_calls(CALL_BUILD), 0);
     assert_true(stats.devices[0].queries > 0 && stats.devices[1].queries > 0);
-    free(distance);
-    carom_mesh_destroy(mesh);
-    carom_context_destroy(context);
+    asking_free(&a);
     cl_expect_none("prepared devices");
 }
 
@@ -218,10 +238,7 @@ static void test_prepared_without_first(void **state)
 {
     (void)state;
     cl_context shared = part_context();
-    carom_context *context = parts(shared, CAROM_BACKEND_OPENCL, 0);
-    carom_mesh *mesh = scene_mesh(context, &few.s);
-    float *distance = test_alloc(COUNT, sizeof *distance);
-    const carom_mesh_closest_result out = {.size = sizeof out, .distance = distance};
+    asking a = asking_of(parts(shared, CAROM_BACKEND_OPENCL, 0));
     carom_mesh_closest_desc d = closest_desc();
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0}, untouched = {0};
@@ -229,10 +246,10 @@ static void test_prepared_without_first(void **state)
     cl_int code;
     cl_mem memory = clCreateBuffer(shared, CL_MEM_READ_WRITE, 12 * COUNT, NULL, &code);
     assert_int_equal(code, CL_SUCCESS);
-    test_ok("wrap", carom_buffer_wrap_opencl(context, memory, 0, 12 * COUNT, &where, &err), &err);
+    test_ok("wrap", carom_buffer_wrap_opencl(a.context, memory, 0, 12 * COUNT, &where, &err), &err);
     d.center = carom_xyz(carom_buffer_address(where));
     cl_sabotage(CALL_LAUNCH, 1, 0);
-    test_ok("closest", carom_mesh_closest(mesh, &d, &out, &stats, &err), &err);
+    test_ok("closest", ask_closest(&a, &d, &stats, &err), &err);
     cl_relieve();
     assert_int_equal(stats.devices[0].status, CAROM_ERROR_DEVICE_LOST);
     d.center = carom_xyz(carom_buffer_address(where));
@@ -241,16 +258,14 @@ static void test_prepared_without_first(void **state)
     d.batch.accuracy = CAROM_ACCURACY_EXACT;
     warnings = 0;
     cl_sabotage(CALL_BUILD, 0, 0);
-    assert_int_equal(carom_mesh_closest(mesh, &d, &out, &stats, &untouched), CAROM_OK);
+    assert_int_equal(ask_closest(&a, &d, &stats, &untouched), CAROM_OK);
     assert_int_equal(untouched.status, CAROM_OK);
     assert_int_equal(warnings, 0);
     assert_true(cl_calls(CALL_BUILD) > 0);
     cl_relieve();
-    free(distance);
     carom_buffer_destroy(where);
     assert_int_equal(clReleaseMemObject(memory), CL_SUCCESS);
-    carom_mesh_destroy(mesh);
-    carom_context_destroy(context);
+    asking_free(&a);
     assert_int_equal(clReleaseContext(shared), CL_SUCCESS);
     cl_expect_none("prepared without the first");
 }
@@ -261,22 +276,17 @@ static void test_prepared_no_fp64(void **state)
     (void)state;
     (void)need_devices();
     cl_seen_as.no_fp64 = 1;
-    carom_context *context = listed(CAROM_BACKEND_OPENCL, 0);
-    carom_mesh *mesh = scene_mesh(context, &few.s);
-    float *distance = test_alloc(COUNT, sizeof *distance);
-    const carom_mesh_closest_result out = {.size = sizeof out, .distance = distance};
+    asking a = asking_of(listed(CAROM_BACKEND_OPENCL, 0));
     carom_mesh_closest_desc d = closest_desc();
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     d.batch.accuracy = CAROM_ACCURACY_EXACT;
     d.batch.prepare = 1;
-    test_ok("prepare", carom_mesh_closest(mesh, &d, &out, &stats, &err), &err);
+    test_ok("prepare", ask_closest(&a, &d, &stats, &err), &err);
     assert_non_null(strstr(stats.fallback_reason, "no binary64"));
     assert_non_null(strstr(last_warning, "the CPU answers"));
     cl_seen_as = (cl_disguise){0};
-    free(distance);
-    carom_mesh_destroy(mesh);
-    carom_context_destroy(context);
+    asking_free(&a);
     cl_expect_none("prepared without binary64");
 }
 

@@ -14,6 +14,18 @@ static void spread(swept_spheres *b)
             b->column[c][i] = c == 0 ? (float)(100 + i) : 0.0f;
 }
 
+carom_context *job_context(uint32_t threads, carom_allocator hooks)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    desc.backend = CAROM_BACKEND_CPU;
+    desc.threads = threads;
+    desc.allocator = hooks;
+    test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
+    return context;
+}
+
 job_room job_room_make(carom_context *context, size_t count)
 {
     job_room r = {.context = context, .count = count, .b = swept_spheres_alloc(count)};

@@ -23,6 +23,8 @@ typedef struct job_room {
     size_t count;
     carom_lattice lattice; /* a slab for each 4096 of `count` */
 } job_room;
+/* A context of the CPU with these hooks. */
+carom_context *job_context(uint32_t threads, carom_allocator hooks);
 /* Owns the context. */
 job_room job_room_make(carom_context *context, size_t count);
 void job_room_free(job_room *r);

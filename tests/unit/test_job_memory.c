@@ -47,14 +47,7 @@ static void count_free(void *user, void *memory)
 
 static job_room make_room(counter *c)
 {
-    carom_context_desc desc = carom_context_desc_default();
-    carom_context *context = NULL;
-    carom_error err = {0};
-    desc.backend = CAROM_BACKEND_CPU;
-    desc.threads = 2;
-    desc.allocator = (carom_allocator){count_alloc, count_free, c};
-    test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
-    return job_room_make(context, COUNT);
+    return job_room_make(job_context(2, (carom_allocator){count_alloc, count_free, c}), COUNT);
 }
 
 static void fail_from(counter *c, unsigned long at, int after)
@@ -214,14 +207,7 @@ static void keep_free(void *user, void *memory)
 static void freed_memory_is_left_alone(void **state)
 {
     (void)state;
-    carom_context_desc desc = carom_context_desc_default();
-    carom_context *context = NULL;
-    carom_error err = {0};
-    desc.backend = CAROM_BACKEND_CPU;
-    desc.threads = 1;
-    desc.allocator = (carom_allocator){keep_alloc, keep_free, NULL};
-    test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
-    job_room r = job_room_make(context, 1);
+    job_room r = job_room_make(job_context(1, (carom_allocator){keep_alloc, keep_free, NULL}), 1);
     unsigned char *out = job_blank(&r, 0);
     job_end(job_submit(&r, 0, out, NULL));
     job_room_free(&r);

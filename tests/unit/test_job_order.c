@@ -28,14 +28,7 @@ static void count_free(void *user, void *memory)
 
 static carom_context *counted(counter *c)
 {
-    carom_context_desc desc = carom_context_desc_default();
-    carom_context *context = NULL;
-    carom_error err = {0};
-    desc.backend = CAROM_BACKEND_CPU;
-    desc.threads = 1;
-    desc.allocator = (carom_allocator){count_alloc, count_free, c};
-    test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
-    return context;
+    return job_context(1, (carom_allocator){count_alloc, count_free, c});
 }
 
 /* ---- a sum that grows by each job -------------------------------------------------------------------------------- */

@@ -280,16 +280,9 @@ static void expect_child(pid_t child)
 
 static carom_context *with_hooks(hooks *h)
 {
-    carom_context_desc desc = carom_context_desc_default();
-    carom_context *context = NULL;
-    carom_error err = {0};
     assert_int_equal(sem_init(&h->inside, 0, 0), 0);
     assert_int_equal(sem_init(&h->go, 0, 0), 0);
-    desc.backend = CAROM_BACKEND_CPU;
-    desc.threads = 2;
-    desc.allocator = (carom_allocator){hook_alloc, hook_free, h};
-    test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
-    return context;
+    return job_context(2, (carom_allocator){hook_alloc, hook_free, h});
 }
 
 #ifdef __SANITIZE_THREAD__
