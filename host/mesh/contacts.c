@@ -8,6 +8,7 @@
  * decide, and distances are compared only for triangles without area, and where contacts are merged. */
 #include "contacts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -133,6 +134,7 @@ typedef struct place {
 
 static place place_of(const caromi_edges *e, const mesh_record *r)
 {
+    assert(r->state >= FEATURE_V0 && r->state < FEATURE_FACE);
     const int is_corner = r->state < FEATURE_E01, k = is_corner ? r->state - FEATURE_V0 : r->state - FEATURE_E01;
     const uint32_t a = caromi_edge_position(e, (uint32_t)r->triangle, k);
     const uint32_t b = is_corner ? a : caromi_edge_position(e, (uint32_t)r->triangle, (k + 1) % 3);

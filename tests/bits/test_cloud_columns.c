@@ -267,15 +267,20 @@ static int64_t search(const carom_sphere_pairs_before *before, const columns *l,
     return -1;
 }
 
+static void check_found(const carom_sphere_pairs_before *before, const columns *l, size_t number)
+{
+    for (uint64_t i = 0; i < l->count; i++)
+        if (l->previous[i] != search(before, l, i))
+            fail_msg("cloud %zu: %d %d: record %lld instead of %lld", number, l->a[i], l->b[i],
+                     (long long)l->previous[i], (long long)search(before, l, i));
+}
+
 static void check_previous(carom_context *context, const carom_spheres_desc *d, size_t number)
 {
     columns now = ask_columns(context, d, NULL), old = make_columns(now.count + 1);
     const carom_sphere_pairs_before before = some_of(&now, &old, number);
     columns l = ask_columns(context, d, &before);
-    for (uint64_t i = 0; i < l.count; i++)
-        if (l.previous[i] != search(&before, &l, i))
-            fail_msg("cloud %zu: %d %d: record %lld instead of %lld", number, l.a[i], l.b[i], (long long)l.previous[i],
-                     (long long)search(&before, &l, i));
+    check_found(&before, &l, number);
     free_columns(&now), free_columns(&old), free_columns(&l);
 }
 
@@ -335,6 +340,38 @@ static void odd_earlier_lists(void **state)
     assert_int_equal(l.previous[0], 1);
     assert_int_equal(l.previous[1], 0);
     free_columns(&l);
+    carom_context_destroy(context);
+}
+
+/* Records in any order and some of them twice, shifts that no image has among them, in short and in long rows. */
+static void repeated_records(void **state)
+{
+    enum { BALLS = 4, FEW = 40, MANY = 600 };
+    (void)state;
+    const float center[] = {1, 2, 3}, radius = 2;
+    const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = BALLS},
+                                  .center = carom_repeat(center),
+                                  .radius = {.data = &radius, .stride = CAROM_REPEAT},
+                                  .period = {2, 2, 2}};
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
+    for (size_t i = 0; i < test_effort(40); i++) {
+        ref_gen g;
+        ref_gen_seed(&g, 30, 1, i);
+        columns old = make_columns(MANY);
+        old.count = i % 2 ? MANY : FEW;
+        for (uint64_t k = 0; k < old.count; k++) {
+            const int most = ref_gen_chance(&g, 4) ? 2 : 1;
+            old.a[k] = (int32_t)(k * BALLS / old.count);
+            old.b[k] = ref_gen_int(&g, 0, BALLS - 1);
+            for (uint64_t c = 0; c < 3; c++)
+                old.shift[3 * k + c] = (int8_t)ref_gen_int(&g, -most, most);
+        }
+        const carom_sphere_pairs_before before = {sizeof before, old.count, old.a, old.b, old.shift};
+        columns l = ask_columns(context, &d, &before);
+        assert_int_equal(l.count, BALLS * (BALLS - 1) / 2 * 27);
+        check_found(&before, &l, i);
+        free_columns(&old), free_columns(&l);
+    }
     carom_context_destroy(context);
 }
 
@@ -449,7 +486,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(columns_are_true),  cmocka_unit_test(known_ones),
                                        cmocka_unit_test(beyond_binary64),   cmocka_unit_test(earlier_lists),
-                                       cmocka_unit_test(odd_earlier_lists), SAME_BITS_ON_CPU(same_columns),
-                                       cmocka_unit_test(bad_input)};
+                                       cmocka_unit_test(odd_earlier_lists), cmocka_unit_test(repeated_records),
+                                       SAME_BITS_ON_CPU(same_columns),      cmocka_unit_test(bad_input)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -209,13 +209,61 @@ static void test_refused(void **state)
     b.view.patch = NULL;
     assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
     assert_string_equal(err.message, "patch must not be NULL");
+    b.view.patch = b.patch;
+    b.view.query = NULL;
+    assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(err.message, "query must not be NULL");
+    b.view.query = b.query;
+    b.view.point.y = NULL;
+    assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(err.message, "point: x, y and z must not be NULL");
+    b.view.point = carom_xyz(b.point[0]);
+    b.view.point.stride = 2;
+    assert_int_equal(match(&a, &b, previous, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(err.message, "point: stride is 2 bytes; at least 4, or CAROM_REPEAT if one element serves all");
     assert_int_equal(previous[0], 5);
+}
+
+/* No output lies over another array. */
+static void test_shared_memory(void **state)
+{
+    records a = {.view = {.count = 0}}, b = {.view = {.count = 0}};
+    uint64_t own[64], count;
+    carom_error err;
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        add(&a, 1, 0, (float)i, 0);
+        add(&b, 1, 0, (float)i, 0);
+    }
+    const struct {
+        const char *name;
+        void *array;
+    } arrays[] = {{"records", &a.view}, {"query", a.query},   {"patch", a.patch},
+                  {"point.x", a.point}, {"records", &b.view}, {"query", b.query},
+                  {"patch", b.patch},   {"point.x", b.point}, {"point.y", &b.point[7][1]}};
+    for (size_t i = 0; i < COUNT_OF(arrays); i++)
+        for (int which = 0; which < 3; which++) {
+            uint64_t *const array = arrays[i].array;
+            char text[96];
+            static const char *const outputs[] = {"previous", "ended", "ended_count"};
+            snprintf(text, sizeof text, "output %s shares memory with input %s; outputs must have their own",
+                     outputs[which], arrays[i].name);
+            assert_int_equal(match(&a, &b, which == 0 ? (int64_t *)array : NULL, which == 1 ? array : NULL,
+                                   which == 2 ? array : &count, &err),
+                             CAROM_ERROR_INVALID_ARGUMENT);
+            assert_string_equal(err.message, text);
+        }
+    assert_int_equal(match(&a, &b, (int64_t *)own, own + 7, &count, &err), CAROM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(err.message, "output ended shares memory with output previous; outputs must have their own");
+    assert_int_equal(match(&a, &b, (int64_t *)own, own + 8, own + 15, &err), CAROM_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(err.message, "output ended_count shares memory with output ended; outputs must have their own");
+    assert_int_equal(match(&a, &b, (int64_t *)own, own + 8, own + 16, &err), CAROM_OK);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_ties),
-                                       cmocka_unit_test(test_greedy), cmocka_unit_test(test_rolling),
-                                       cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known),   cmocka_unit_test(test_ties),
+                                       cmocka_unit_test(test_greedy),  cmocka_unit_test(test_rolling),
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_shared_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
