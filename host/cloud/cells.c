@@ -19,7 +19,7 @@ typedef struct record {
     float given[CLOUD_COLUMNS]; /* if they move, or have images */
 } record;
 enum {
-    ROW_TASKS = 1024,
+    TASKS_EACH = 32, /* for each thread: rows next to each other, as a core fetches ahead into what another writes */
     RECORD_SHORT = offsetof(record, given),
     AHEAD = 16 /* spheres whose records' lines are fetched: stores wait for them */
 };
@@ -318,7 +318,8 @@ static int build(caromi_build *job)
     if (!make_rows(job) || !alloc_columns(job))
         return 0;
     caromi_parallel(pool, job->part_count, run_place, job);
-    job->row_tasks = c->view.row_count < ROW_TASKS ? c->view.row_count : ROW_TASKS;
+    const uint32_t most = TASKS_EACH * caromi_pool_threads(pool);
+    job->row_tasks = c->view.row_count < most ? c->view.row_count : most;
     caromi_parallel(pool, job->row_tasks, sort_rows, job);
     c->doubled = atomic_load(&job->doubled);
     return 1;

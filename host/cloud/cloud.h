@@ -122,7 +122,8 @@ typedef struct caromi_cloud_extent {
     double low[3], high[3];
     uint64_t valid;
     uint64_t reaches[CAROMI_REACHES];
-    float largest; /* reach */
+    float largest;  /* reach */
+    double side[3]; /* caromi_cloud_sides */
 } caromi_cloud_extent;
 
 carom_status caromi_cloud_measure(const caromi_cloud *cloud, const caromi_cloud_slice *slice,

@@ -6,7 +6,10 @@
 
 #include "records.h"
 
-enum { FEW = 24 }; /* records of a sphere that are sorted without a library */
+enum {
+    FEW = 24,       /* records of a sphere that are sorted without a library */
+    TASKS_EACH = 32 /* for each thread: buckets next to each other, as a core fetches ahead into what another writes */
+};
 
 /* Blocks lie anywhere: the next one comes while one is read. */
 static const void *fetched(const void *block)
@@ -54,7 +57,8 @@ typedef struct deliver_job {
     caromi_records *r;
     const caromi_record_columns *to;
     uint64_t *start; /* [buckets + 1] records before each */
-    char *scratch;   /* of each thread: rows, then records of a bucket, or numbers of spheres twice */
+    uint64_t tasks;
+    char *scratch; /* of each thread: rows, then records of a bucket, or numbers of spheres twice */
     size_t scratch_size, rows_size;
 } deliver_job;
 
@@ -221,9 +225,8 @@ static void deliver_sure(const deliver_work *w, uint64_t size)
 }
 
 /* Counts by sphere, then places; then each row in order. */
-static void deliver_bucket(void *user, uint64_t bucket, uint32_t thread)
+static void deliver_bucket(const deliver_job *job, uint64_t bucket, uint32_t thread)
 {
-    const deliver_job *job = user;
     const caromi_records *r = job->r;
     char *scratch = job->scratch + thread * job->scratch_size;
     const deliver_work w = {.job = job,
@@ -232,16 +235,25 @@ static void deliver_bucket(void *user, uint64_t bucket, uint32_t thread)
                             .at = job->start[bucket],
                             .rows = (uint32_t *)(void *)scratch,
                             .sorted = scratch + job->rows_size};
-    const uint64_t size = UINT64_C(1) << r->shift;
+    const uint64_t most = UINT64_C(1) << r->shift, size = r->end - w.first < most ? r->end - w.first : most;
     if (!begin_rows(&w, size))
         deliver_sure(&w, size);
     else if (caromi_cloud_is_periodic(r->cloud))
         deliver_records(&w, size);
     else
         deliver_numbers(&w, size);
-    for (uint64_t i = 0; job->to->offsets && i < size && w.first + i < r->end; i++)
+    for (uint64_t i = 0; job->to->offsets && i < size; i++)
         if (w.first + i >= r->begin)
             job->to->offsets[w.first + i] = w.at + w.rows[i];
+}
+
+/* Task: some buckets. */
+static void deliver_some(void *user, uint64_t task, uint32_t thread)
+{
+    const deliver_job *job = user;
+    const uint64_t buckets = job->r->bucket_count, end = caromi_slice_start(buckets, job->tasks, task + 1);
+    for (uint64_t b = caromi_slice_start(buckets, job->tasks, task); b < end; b++)
+        deliver_bucket(job, b, thread);
 }
 
 /* Records before each bucket; returns the most in one. */
@@ -262,7 +274,8 @@ static uint64_t start_buckets(const caromi_records *r, uint64_t *start)
 carom_status caromi_records_deliver(caromi_records *r, const caromi_record_columns *to, carom_error *err)
 {
     const carom_context *c = r->cloud->context;
-    deliver_job job = {.r = r, .to = to};
+    const uint32_t most = TASKS_EACH * r->threads;
+    deliver_job job = {.r = r, .to = to, .tasks = r->bucket_count < most ? r->bucket_count : most};
     job.start = caromi_alloc(c, r->bucket_count + 1, sizeof *job.start);
     const uint64_t largest = job.start != NULL ? start_buckets(r, job.start) : 0;
     job.rows_size = (((size_t)1 << r->shift) + 16) * sizeof(uint32_t) / 16 * 16;
@@ -272,7 +285,7 @@ carom_status caromi_records_deliver(caromi_records *r, const caromi_record_colum
     if (job.scratch == NULL)
         status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to order pairs of spheres");
     else
-        caromi_parallel(caromi_cloud_pool(r->cloud), r->bucket_count, deliver_bucket, &job);
+        caromi_parallel(caromi_cloud_pool(r->cloud), job.tasks, deliver_some, &job);
     if (status == CAROM_OK && to->offsets)
         to->offsets[r->end] = job.start[r->bucket_count];
     caromi_free(c, job.start);

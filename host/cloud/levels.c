@@ -8,7 +8,8 @@
 enum {
     SAMPLE = 2048,
     SAMPLE_LEAST = 64, /* spheres, */
-    SAMPLE_OF = 16     /* or one of so many */
+    SAMPLE_OF = 16,    /* or one of so many */
+    PARTS_EACH = 4     /* for each thread, one of which finds the sides */
 };
 
 /* ---- extent ------------------------------------------------------------------------------------------------------ */
@@ -16,8 +17,9 @@ enum {
 typedef struct measure_job {
     const caromi_cloud *cloud;
     const caromi_cloud_slice *slice;
-    uint64_t tasks;
-    caromi_cloud_extent *extents; /* one for each task */
+    uint64_t parts;
+    caromi_cloud_extent *extents; /* one for each part */
+    double *side;
 } measure_job;
 
 typedef struct measure_part {
@@ -55,14 +57,20 @@ static void begin_extent(caromi_cloud_extent *e)
     }
 }
 
+/* Task 0: the sides; the others: a part of the spheres. */
 static void measure_task(void *user, uint64_t task, uint32_t thread)
 {
     const measure_job *job = user;
-    measure_part part = {job->cloud, &job->extents[task]};
+    const uint64_t number = task - 1;
     (void)thread;
+    if (task == 0) {
+        caromi_cloud_sides(job->cloud, job->side);
+        return;
+    }
+    measure_part part = {job->cloud, &job->extents[number]};
     begin_extent(part.extent);
-    caromi_cloud_feed(job->cloud, job->slice, NULL, caromi_slice_start(job->cloud->count, job->tasks, task),
-                      caromi_slice_start(job->cloud->count, job->tasks, task + 1), extend, &part);
+    caromi_cloud_feed(job->cloud, job->slice, NULL, caromi_slice_start(job->cloud->count, job->parts, number),
+                      caromi_slice_start(job->cloud->count, job->parts, number + 1), extend, &part);
 }
 
 static void join_extents(caromi_cloud_extent *sum, const caromi_cloud_extent *e)
@@ -80,14 +88,16 @@ static void join_extents(caromi_cloud_extent *sum, const caromi_cloud_extent *e)
 carom_status caromi_cloud_measure(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                   caromi_cloud_extent *extent, carom_error *err)
 {
-    measure_job job = {.cloud = cloud, .slice = slice, .tasks = caromi_pool_threads(caromi_cloud_pool(cloud))};
-    job.extents = caromi_alloc(cloud->context, job.tasks, sizeof *job.extents);
+    const uint32_t threads = caromi_pool_threads(caromi_cloud_pool(cloud));
+    measure_job job = {.cloud = cloud, .slice = slice, .parts = threads > 1 ? PARTS_EACH * threads : 1};
+    job.extents = caromi_alloc(cloud->context, job.parts, sizeof *job.extents);
+    job.side = extent->side;
     if (job.extents == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to measure a cloud");
-    caromi_parallel(caromi_cloud_pool(cloud), job.tasks, measure_task, &job);
     begin_extent(extent);
-    for (uint64_t t = 0; t < job.tasks; t++)
-        join_extents(extent, &job.extents[t]);
+    caromi_parallel(caromi_cloud_pool(cloud), 1 + job.parts, measure_task, &job);
+    for (uint64_t p = 0; p < job.parts; p++)
+        join_extents(extent, &job.extents[p]);
     caromi_free(cloud->context, job.extents);
     return CAROM_OK;
 }
@@ -272,10 +282,9 @@ uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_clou
                                     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t of_class[CAROMI_REACHES])
 {
     group groups[CAROMI_CLOUD_LEVELS];
-    double side[3];
+    const double *side = extent->side;
     uint32_t count = 1;
     int begin = CAROMI_REACHES, end = 0;
-    caromi_cloud_sides(cloud, side);
     for (; end < begin && extent->reaches[begin - 1] == 0; begin--)
         ;
     for (; end < begin && extent->reaches[end] == 0; end++)
