@@ -3,7 +3,11 @@
 
 #include <string.h>
 
-enum { SUMS = 8, RUN = 1 << 14 }; /* threads with sums of their own; spheres of a task */
+enum {
+    SUMS = 8,      /* threads with sums of their own */
+    RUN = 1 << 14, /* spheres of a task */
+    LOOK = 1024
+};
 
 /* Task: some spheres. */
 static void begin_run(void *user, uint64_t task, uint32_t thread)
@@ -12,10 +16,18 @@ static void begin_run(void *user, uint64_t task, uint32_t thread)
     const uint64_t n = c->cloud->count, begin = task * RUN, end = n - begin < RUN ? n : begin + RUN;
     (void)thread;
     memset(c->counts + begin, 0, (end - begin) * sizeof *c->counts);
-    for (uint32_t s = 0; s < c->sum_count; s++)
-        memset(c->sums + s * n + begin, 0, (end - begin) * sizeof *c->sums);
     for (uint64_t i = begin; c->is_by_place && i < end; i++)
         c->places[i] = (uint32_t)i;
+}
+
+/* Task: some sums, of a slice. */
+static void clear_run(void *user, uint64_t task, uint32_t thread)
+{
+    const caromi_counts *c = user;
+    const uint64_t n = c->cloud->count, begin = task * RUN, end = n - begin < RUN ? n : begin + RUN;
+    (void)thread;
+    for (uint32_t s = 0; s < c->sum_count; s++)
+        memset(c->sums + s * n + begin, 0, (end - begin) * sizeof *c->sums);
 }
 
 static void run_all(caromi_counts *c, caromi_task_fn *run)
@@ -53,6 +65,7 @@ void caromi_counts_close(caromi_counts *c)
 void caromi_counts_enter(caromi_counts *c, caromi_cloud_cells *cells)
 {
     c->cells = cells;
+    run_all(c, clear_run);
     if (c->is_by_place)
         cells->view.index = c->places;
 }
@@ -108,27 +121,54 @@ void caromi_counts_take_sure(void *user, uint32_t thread, const caromi_cloud_pai
 
 /* ---- joining ----------------------------------------------------------------------------------------------------- */
 
-/* Task: some places. The sums begin anew. */
+/* What all threads have found of one. */
+static inline uint32_t sum_of(const caromi_counts *c, uint64_t i)
+{
+    uint32_t sum = 0;
+    for (uint32_t s = 0; s < c->sum_count; s++)
+        sum += c->sums[s * c->cloud->count + i];
+    return sum;
+}
+
+/* Task: some spheres, or some places. */
 static void join_run(void *user, uint64_t task, uint32_t thread)
 {
     const caromi_counts *c = user;
     const uint64_t n = c->cloud->count, begin = task * RUN, end = n - begin < RUN ? n : begin + RUN;
-    const uint64_t placed = c->cells->count;
+    const uint64_t placed = end < c->cells->count ? end : c->cells->count;
     (void)thread;
-    for (uint64_t i = begin; i < end; i++) {
-        uint32_t sum = 0;
-        for (uint32_t s = 0; s < c->sum_count; s++) {
-            sum += c->sums[s * n + i];
-            c->sums[s * n + i] = 0;
+    for (uint64_t i = begin; !c->is_by_place && i < end; i++)
+        c->counts[i] += sum_of(c, i);
+    for (uint64_t i = begin; c->is_by_place && i < placed; i++)
+        c->counts[c->cells->index[i]] += sum_of(c, i);
+}
+
+/* Task: the places of some spheres by index. Indices come in no order, and threads that write near each other wait for
+ * each other: so each looks through all places for its own. */
+static void join_own(void *user, uint64_t task, uint32_t thread)
+{
+    const caromi_counts *c = user;
+    const uint32_t *index = c->cells->index, placed = (uint32_t)c->cells->count;
+    const uint32_t first = (uint32_t)caromi_slice_start(c->cloud->count, c->sum_count, task);
+    const uint32_t some = (uint32_t)caromi_slice_start(c->cloud->count, c->sum_count, task + 1) - first;
+    uint32_t own[LOOK];
+    (void)thread;
+    for (uint32_t begin = 0, end; begin < placed; begin = end) {
+        uint32_t count = 0;
+        end = placed - begin < LOOK ? placed : begin + LOOK;
+        for (uint32_t p = begin; p < end; p++) {
+            own[count] = p;
+            count += index[p] - first < some;
         }
-        if (!c->is_by_place)
-            c->counts[i] += sum;
-        else if (i < placed)
-            c->counts[c->cells->index[i]] += sum;
+        for (uint32_t k = 0; k < count; k++)
+            c->counts[index[own[k]]] += sum_of(c, own[k]);
     }
 }
 
 void caromi_counts_join(caromi_counts *c)
 {
-    run_all(c, join_run);
+    if (c->is_by_place && c->sum_count > 1)
+        caromi_parallel(caromi_cloud_pool(c->cloud), c->sum_count, join_own, c);
+    else
+        run_all(c, join_run);
 }
