@@ -367,6 +367,7 @@ typedef struct write_job {
     const caromi_partners *found;
 } write_job;
 
+/* Task: of some spheres whether they have partners; which are not valid. */
 static void write_run(void *user, uint64_t task, uint32_t thread)
 {
     const cloud_call *q = ((const write_job *)user)->q;
@@ -377,27 +378,34 @@ static void write_run(void *user, uint64_t task, uint32_t thread)
     (void)thread;
     for (uint64_t i = begin; i < end; i += block.count) {
         caromi_cloud_read(cloud, i, end, &block);
-        for (uint64_t k = i; k < i + block.count; k++) {
-            const int valid = is_valid(&block, k);
-            if (q->any != NULL)
-                q->any->hit[k] = valid ? found->state[k] != CAROM_MISS : CAROM_OVERLAP_INVALID;
-            if (q->first != NULL && q->first->other)
-                q->first->other[k] = (int32_t)found->other[k]; /* -1 */
-            if (q->first != NULL && q->first->state)
-                q->first->state[k] = valid ? found->state[k] : CAROM_INVALID;
-            if (q->first != NULL && q->first->t)
-                q->first->t[k] = found->t[k];
-        }
+        for (uint64_t k = i; q->any != NULL && k < i + block.count; k++)
+            q->any->hit[k] = is_valid(&block, k) ? found->state[k] != CAROM_MISS : CAROM_OVERLAP_INVALID;
+        for (uint64_t k = i; q->first != NULL && block.valid < block.count && k < i + block.count; k++)
+            if (!is_valid(&block, k))
+                found->state[k] = CAROM_INVALID;
     }
+}
+
+/* The caller's array of a column, or one of ours. */
+static void *column_of(const carom_context *context, void *given, uint64_t count, size_t size)
+{
+    return given != NULL ? given : caromi_kept_alloc(context, count + 1, size);
+}
+
+static void free_column(const carom_context *context, const void *given, void *column)
+{
+    if (given == NULL)
+        caromi_kept_free(context, column);
 }
 
 static carom_status answer_partners(const cloud_call *q, carom_stats *stats, carom_error *err)
 {
     const carom_context *c = q->cloud.context;
     const uint64_t n = q->cloud.count;
-    caromi_partners found = {.other = caromi_kept_alloc(c, n + 1, sizeof *found.other),
-                             .t = caromi_kept_alloc(c, n + 1, sizeof *found.t),
-                             .state = caromi_kept_alloc(c, n + 1, 1)};
+    const carom_sphere_partner_result none = {0}, *given = q->first != NULL ? q->first : &none;
+    caromi_partners found = {.other = column_of(c, given->other, n, sizeof *found.other),
+                             .t = column_of(c, given->t, n, sizeof *found.t),
+                             .state = column_of(c, given->state, n, 1)};
     write_job write = {q, &found};
     carom_status status = found.other && found.t && found.state
                               ? caromi_cloud_partners(&q->cloud, q->any != NULL, &found, stats, err)
@@ -405,9 +413,9 @@ static carom_status answer_partners(const cloud_call *q, carom_stats *stats, car
                                             "no memory for the partners of %llu spheres", (unsigned long long)n);
     if (status == CAROM_OK)
         caromi_parallel(caromi_cloud_pool(&q->cloud), write_tasks(&q->cloud), write_run, &write);
-    caromi_kept_free(c, found.other);
-    caromi_kept_free(c, found.t);
-    caromi_kept_free(c, found.state);
+    free_column(c, given->other, found.other);
+    free_column(c, given->t, found.t);
+    free_column(c, given->state, found.state);
     return status;
 }
 
