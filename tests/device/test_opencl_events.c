@@ -1,215 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* carom between the commands of a program that has OpenCL of its own: turns in its queue, events to wait for, events of
  * jobs. The device is PoCL as it is, which shares the host's memory, and seen as discrete. */
-#include "tests/support/cl_caller.h"
-#include "tests/support/scenes.h"
+#include "tests/support/caller_simulation.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { COUNT = 3008 /* whole groups of lanes */, SIDES = 6, STEPS = 20, BYTES = 4 * COUNT };
+enum { STEPS = 20 };
 static const carom_status bad = CAROM_ERROR_INVALID_ARGUMENT;
-
-/* ---- a simulation of the caller ---------------------------------------------------------------------------------- */
-
-/* Heights of balls over a mesh. A kernel raises them, carom sweeps them down, a kernel takes the time to contact. The
- * same numbers from the kernels and from C: each operation is rounded once. */
-static const char kernels[] = "__kernel void rise(__global float *z)\n"
-                              "{\n"
-                              "    uint i = get_global_id(0);\n"
-                              "    z[i] = z[i] * 0.5f + (float)(i & 255u) * 0x1p-6f + 2.0f;\n"
-                              "}\n"
-                              "__kernel void fall(__global float *z, __global const float *t)\n"
-                              "{\n"
-                              "    uint i = get_global_id(0);\n"
-                              "    if (t[i] < 1000.0f)\n"
-                              "        z[i] = z[i] - t[i];\n"
-                              "}\n";
-
-typedef struct simulation {
-    caller cl;
-    cl_program program;
-    cl_kernel rise, fall;
-    cl_mem z_memory, t_memory;
-    carom_context *context;
-    carom_mesh *mesh;
-    carom_buffer *z, *t;
-    float x[COUNT], y[COUNT], radius;
-} simulation;
-
-static const float zeros[] = {0, 0}, down = -1;
-
-static void place(simulation *s)
-{
-    for (uint32_t i = 0; i < COUNT; i++) {
-        s->x[i] = (float)(i % 61) / 61 - 0.5f;
-        s->y[i] = (float)(i % 53) / 53 - 0.5f;
-    }
-    s->radius = 0.0625f;
-}
-
-static cl_kernel kernel(const simulation *s, const char *name, cl_uint arguments)
-{
-    const cl_mem memories[] = {s->z_memory, s->t_memory};
-    cl_int code;
-    const cl_kernel made = clCreateKernel(s->program, name, &code);
-    assert_int_equal(code, CL_SUCCESS);
-    for (cl_uint i = 0; i < arguments; i++)
-        assert_int_equal(clSetKernelArg(made, i, sizeof memories[i], &memories[i]), CL_SUCCESS);
-    return made;
-}
-
-/* The caller's queue, and whether calls take their turn in it. */
-enum { NO_TURNS, TURNS, TURNS_OUT_OF_ORDER };
-
-static void put_out_of_order(caller *cl)
-{
-    cl_int code;
-    assert_int_equal(clReleaseCommandQueue(cl->queue), CL_SUCCESS);
-    cl->queue = clCreateCommandQueue(cl->context, cl->device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
-    if (code == CL_INVALID_QUEUE_PROPERTIES) {
-        assert_int_equal(clReleaseContext(cl->context), CL_SUCCESS);
-        test_skip("queues out of order", "this device has none");
-    }
-    assert_int_equal(code, CL_SUCCESS);
-}
-
-static simulation *open_simulation(void **state, int order)
-{
-    static simulation s;
-    static float nothing[COUNT];
-    const char *text = kernels;
-    cl_int code;
-    carom_context_desc desc = test_desc(CAROM_BACKEND_OPENCL);
-    carom_error err = {0};
-    s.cl = caller_open(state);
-    if (order == TURNS_OUT_OF_ORDER)
-        put_out_of_order(&s.cl);
-    s.program = clCreateProgramWithSource(s.cl.context, 1, &text, NULL, &code);
-    assert_int_equal(clBuildProgram(s.program, 1, &s.cl.device, "-cl-std=CL1.2", NULL, NULL), CL_SUCCESS);
-    s.z_memory = memory_of(&s.cl, CL_MEM_READ_WRITE, BYTES);
-    s.t_memory = memory_of(&s.cl, CL_MEM_READ_WRITE, BYTES);
-    put(&s.cl, s.z_memory, nothing, BYTES);
-    put(&s.cl, s.t_memory, nothing, BYTES);
-    s.rise = kernel(&s, "rise", 1);
-    s.fall = kernel(&s, "fall", 2);
-    desc.device = NULL;
-    const carom_opencl_desc cl = {.size = sizeof cl,
-                                  .context = s.cl.context,
-                                  .device = s.cl.device,
-                                  .queue = order != NO_TURNS ? s.cl.queue : NULL};
-    test_ok("context", carom_context_create_opencl(&desc, &cl, &s.context, &err), &err);
-    scene shape = scene_sphere(SIDES);
-    s.mesh = scene_mesh(s.context, &shape);
-    scene_free(&shape);
-    s.z = wrap(s.context, s.z_memory, 0, BYTES);
-    s.t = wrap(s.context, s.t_memory, 0, BYTES);
-    place(&s);
-    return &s;
-}
-
-static void close_simulation(simulation *s)
-{
-    carom_buffer_destroy(s->z);
-    carom_buffer_destroy(s->t);
-    carom_mesh_destroy(s->mesh);
-    carom_context_destroy(s->context);
-    assert_int_equal(clReleaseKernel(s->rise), CL_SUCCESS);
-    assert_int_equal(clReleaseKernel(s->fall), CL_SUCCESS);
-    assert_int_equal(clReleaseProgram(s->program), CL_SUCCESS);
-    assert_int_equal(clReleaseMemObject(s->z_memory), CL_SUCCESS);
-    assert_int_equal(clReleaseMemObject(s->t_memory), CL_SUCCESS);
-    caller_close(&s->cl);
-    cl_expect_none("events");
-}
-
-/* x and y lie with the program: the balls stay in place but for their height. */
-static carom_mesh_sweep_desc sweep_of(const simulation *s, const float *z, uint64_t count)
-{
-    return (carom_mesh_sweep_desc){.batch = {.size = sizeof(carom_mesh_sweep_desc), .count = count},
-                                   .center = carom_soa(s->x, s->y, z),
-                                   .velocity = {&zeros[0], &zeros[1], &down, CAROM_REPEAT},
-                                   .radius = {&s->radius, CAROM_REPEAT}};
-}
-
-/* The heights after so many steps, by the CPU and C. */
-static void expect_heights(const simulation *s, int steps, const char *what)
-{
-    static float z[COUNT], t[COUNT], got[COUNT];
-    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
-    scene shape = scene_sphere(SIDES);
-    carom_mesh *mesh = scene_mesh(cpu, &shape);
-    const carom_mesh_sweep_desc desc = sweep_of(s, z, COUNT);
-    const carom_mesh_hit_result out = {.size = sizeof out, .t = t};
-    memset(z, 0, sizeof z);
-    for (int step = 0; step < steps; step++) {
-        for (uint32_t i = 0; i < COUNT; i++)
-            z[i] = z[i] * 0.5f + (float)(i & 255u) * 0x1p-6f + 2.0f;
-        assert_int_equal(carom_mesh_sweep_first(mesh, &desc, &out, NULL, NULL), CAROM_OK);
-        for (uint32_t i = 0; i < COUNT; i++)
-            z[i] = t[i] < 1000.0f ? z[i] - t[i] : z[i];
-    }
-    get(&s->cl, s->z_memory, got, BYTES);
-    if (memcmp(z, got, BYTES) != 0)
-        fail_msg("%s: other heights", what);
-    scene_free(&shape);
-    carom_mesh_destroy(mesh);
-    carom_context_destroy(cpu);
-}
-
-static void launch(const simulation *s, cl_kernel k, cl_uint waits, const cl_event *wait, cl_event *event)
-{
-    const size_t items = COUNT;
-    assert_int_equal(clEnqueueNDRangeKernel(s->cl.queue, k, 1, NULL, &items, NULL, waits, wait, event), CL_SUCCESS);
-}
-
-/* The sweep as a job; count 0 is an empty batch. */
-static carom_job *sweep(const simulation *s, uint64_t count, carom_job *const *wait, uint32_t waits)
-{
-    carom_mesh_sweep_desc desc = sweep_of(s, carom_buffer_address(s->z), count);
-    const carom_mesh_hit_result out = {.size = sizeof out, .t = carom_buffer_address(s->t)};
-    carom_job *job = NULL;
-    carom_error err = {0};
-    desc.batch.job = &job;
-    desc.batch.wait = wait;
-    desc.batch.wait_count = waits;
-    test_ok("sweep", carom_mesh_sweep_first(s->mesh, &desc, &out, NULL, &err), &err);
-    return job;
-}
-
-/* clFinish of Mesa 22.3 holds the lock of the queue, which clWaitForEvents of another thread needs for an event of that
- * queue. So the queue would wait for a job, and the job for the queue. A wait for an event holds no lock. */
-static int finish_holds_lock(const simulation *s)
-{
-    cl_platform_id platform;
-    char name[64] = "";
-    assert_int_equal(clGetDeviceInfo(s->cl.device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL), CL_SUCCESS);
-    assert_int_equal(clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL), CL_SUCCESS);
-    return strcmp(name, "rusticl") == 0;
-}
-
-static void finish(const simulation *s)
-{
-    cl_event last;
-    if (!finish_holds_lock(s)) {
-        assert_int_equal(clFinish(s->cl.queue), CL_SUCCESS);
-        return;
-    }
-    assert_int_equal(clEnqueueMarkerWithWaitList(s->cl.queue, 0, NULL, &last), CL_SUCCESS);
-    assert_int_equal(clWaitForEvents(1, &last), CL_SUCCESS);
-    assert_int_equal(clReleaseEvent(last), CL_SUCCESS);
-}
-
-static void ends_well(carom_job *job)
-{
-    carom_error err = {0};
-    test_ok("job", carom_job_wait(job, (double)INFINITY, &err), &err);
-    carom_job_destroy(job);
-}
 
 /* ---- turns in the queue ------------------------------------------------------------------------------------------ */
 
@@ -340,21 +140,6 @@ static carom_job *wrap_event(const simulation *s, cl_event event)
     return job;
 }
 
-static cl_event event_of(carom_job *job)
-{
-    cl_event event = NULL;
-    carom_error err = {0};
-    test_ok("carom_job_get_event", carom_job_get_event(job, &event, &err), &err);
-    return event;
-}
-
-static cl_int state_of(cl_event event)
-{
-    cl_int state = CL_QUEUED;
-    assert_int_equal(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL), CL_SUCCESS);
-    return state;
-}
-
 /* The same steps without a queue: each side waits for the other's events. */
 static void test_events(void **state)
 {
@@ -374,15 +159,6 @@ static void test_events(void **state)
     finish(s);
     expect_heights(s, STEPS, "events");
     close_simulation(s);
-}
-
-static void expect_event(cl_event event, cl_int expected)
-{
-    const struct timespec moment = {0, 1000000};
-    while (state_of(event) > CL_COMPLETE) /* it is set just after the wait for its job is over */
-        (void)nanosleep(&moment, NULL);
-    assert_int_equal(state_of(event), expected);
-    assert_int_equal(clReleaseEvent(event), CL_SUCCESS);
 }
 
 /* Events of jobs that have ended, of an empty batch, of one that fails and of one that is cancelled. */
@@ -484,165 +260,12 @@ static void test_bad_command(void **state)
     close_simulation(s);
 }
 
-/* ---- what is refused, and what fails ----------------------------------------------------------------------------- */
-
-static void test_refused(void **state)
-{
-    simulation *s = open_simulation(state, NO_TURNS);
-    caller stranger = caller_on(s->cl.device);
-    carom_context_desc desc = test_desc(CAROM_BACKEND_OPENCL);
-    carom_context *own = test_cpu(CAROM_ISA_AUTO, 1), *none = NULL;
-    carom_error err = {0};
-    carom_job *job = NULL, *ended = sweep(s, 0, NULL, 0);
-    cl_event event = NULL;
-    cl_int code;
-    const cl_event foreign = clCreateUserEvent(stranger.context, &code);
-    const carom_opencl_desc cl = {
-        .size = sizeof cl, .context = s->cl.context, .device = s->cl.device, .queue = stranger.queue};
-    test_error(carom_job_wrap_event(s->context, foreign, &job, &err), bad, &err, "event belongs to another cl_context");
-    test_error(carom_job_wrap_event(own, foreign, &job, &err), bad, &err, "context was not made by");
-    test_error(carom_job_wrap_event(NULL, foreign, &job, &err), bad, &err, "context");
-    test_error(carom_job_wrap_event(s->context, NULL, &job, &err), bad, &err, "event");
-    test_error(carom_job_wrap_event(s->context, foreign, NULL, &err), bad, &err, "out");
-    test_error(carom_job_get_event(NULL, &event, &err), bad, &err, "job");
-    test_error(carom_job_get_event(ended, NULL, &err), bad, &err, "out");
-    desc.device = NULL;
-    test_error(carom_context_create_opencl(&desc, &cl, &none, &err), bad, &err, "cl.queue belongs to another context");
-    assert_true(job == NULL && event == NULL && none == NULL);
-    assert_int_equal(clReleaseEvent(foreign), CL_SUCCESS);
-    carom_job_destroy(ended);
-    carom_context_destroy(own);
-    caller_close(&stranger);
-    close_simulation(s);
-}
-
-/* In a child of fork() there is no OpenCL, nor in a context that auto makes there on the CPU. */
-static void test_child(void **state)
-{
-    simulation *s = open_simulation(state, TURNS);
-    carom_context_desc desc = test_desc(CAROM_BACKEND_AUTO);
-    const carom_opencl_desc cl = {
-        .size = sizeof cl, .context = s->cl.context, .device = s->cl.device, .queue = s->cl.queue};
-    cl_int code;
-    const cl_event event = clCreateUserEvent(s->cl.context, &code);
-    const pid_t child = fork();
-    int status = 0;
-    if (child == 0) {
-        carom_context *context = NULL;
-        carom_job *job = NULL;
-        desc.device = NULL;
-        const int made = carom_context_create_opencl(&desc, &cl, &context, NULL) == CAROM_OK;
-        const carom_status of_parent = carom_job_wrap_event(s->context, event, &job, NULL);
-        const carom_status own = made ? carom_job_wrap_event(context, event, &job, NULL) : CAROM_OK;
-        carom_context_destroy(context);
-        _exit(!made || of_parent != CAROM_ERROR_NO_DEVICE || own != CAROM_ERROR_NO_DEVICE);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    assert_int_equal(clReleaseEvent(event), CL_SUCCESS);
-    close_simulation(s);
-}
-
-/* Each call of OpenCL that a turn makes fails once: the call says so, and the queue goes on. */
-static void test_failing_turns(void **state)
-{
-    static const cl_call kinds[] = {CALL_USER_EVENT, CALL_MARKER, CALL_BARRIER, CALL_FLUSH};
-    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-        simulation *s = open_simulation(state, TURNS);
-        carom_mesh_sweep_desc desc = sweep_of(s, carom_buffer_address(s->z), COUNT);
-        const carom_mesh_hit_result out = {.size = sizeof out, .t = carom_buffer_address(s->t)};
-        carom_job *job = NULL;
-        carom_error err = {0};
-        desc.batch.job = &job;
-        launch(s, s->rise, 0, NULL, NULL);
-        cl_sabotage(kinds[k], 1, 0);
-        const carom_status status = carom_mesh_sweep_first(s->mesh, &desc, &out, NULL, &err);
-        cl_relieve();
-        test_error(status, kinds[k] == CALL_USER_EVENT ? CAROM_ERROR_OUT_OF_MEMORY : CAROM_ERROR_DEVICE_LOST, &err,
-                   cl_call_name(kinds[k]));
-        assert_null(job);
-        ends_well(sweep(s, COUNT, NULL, 0));
-        launch(s, s->fall, 0, NULL, NULL);
-        finish(s);
-        expect_heights(s, 1, cl_call_name(kinds[k]));
-        close_simulation(s);
-    }
-}
-
-static int allocations_left;
-
-static void *scarce_alloc(void *user, size_t size, size_t alignment)
-{
-    (void)user;
-    return allocations_left-- == 0 ? NULL : aligned_alloc(alignment, size);
-}
-
-static void scarce_free(void *user, void *memory)
-{
-    (void)user;
-    free(memory);
-}
-
-/* Whatever allocation fails: a context that there is takes its turns, also where auto stays on the CPU. */
-static void test_scarce_contexts(void **state)
-{
-    caller c = caller_open(state);
-    const carom_opencl_desc cl = {.size = sizeof cl, .context = c.context, .device = c.device, .queue = c.queue};
-    carom_context_desc desc = test_desc(CAROM_BACKEND_AUTO);
-    desc.device = NULL;
-    desc.allocator = (carom_allocator){scarce_alloc, scarce_free, NULL};
-    for (int at = 0, more = 1; more; at++) {
-        const carom_sweep_pairs_desc nothing = {.batch.size = sizeof nothing};
-        const carom_sweep_result out = {.size = sizeof out};
-        carom_context *context = NULL;
-        carom_error err = {0};
-        allocations_left = at;
-        const carom_status status = carom_context_create_opencl(&desc, &cl, &context, &err);
-        more = allocations_left < 0;
-        allocations_left = -1;
-        cl_relieve();
-        if (status == CAROM_OK) {
-            test_ok("nothing", carom_sweep_pairs(context, &nothing, &out, NULL, &err), &err);
-            assert_int_equal(cl_calls(CALL_MARKER), 1);
-        } else {
-            test_error(status, CAROM_ERROR_OUT_OF_MEMORY, &err, "no memory for");
-        }
-        carom_context_destroy(context);
-    }
-    caller_close(&c);
-    cl_expect_none("scarce contexts");
-}
-
-/* A device that dies in a job: the job ends, and the caller's queue and events go on. */
-static void test_lost(void **state)
-{
-    simulation *s = open_simulation(state, TURNS);
-    carom_error err = {0};
-    ends_well(sweep(s, COUNT, NULL, 0));
-    cl_int code;
-    const cl_event gate = clCreateUserEvent(s->cl.context, &code);
-    launch(s, s->rise, 1, &gate, NULL);
-    carom_job *job = sweep(s, COUNT, NULL, 0);
-    const cl_event swept = event_of(job);
-    cl_sabotage(CALL_COMMAND, 1, 1);
-    assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
-    assert_int_equal(carom_job_wait(job, (double)INFINITY, &err), CAROM_ERROR_DEVICE_LOST);
-    expect_event(swept, -(cl_int)CAROM_ERROR_DEVICE_LOST);
-    cl_relieve();
-    finish(s);
-    carom_job_destroy(job);
-    assert_int_equal(clReleaseEvent(gate), CL_SUCCESS);
-    close_simulation(s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_BOTH(test_turns),       ON_BOTH(test_no_hidden_wait),  ON_BOTH(test_blocking_turn),
-        ON_BOTH(test_failed_turn), ON_BOTH(test_events),          ON_BOTH(test_events_of_jobs),
-        ON_BOTH(test_bad_event),   ON_BOTH(test_no_overtaking),   ON_BOTH(test_bad_command),
-        ON_BOTH(test_refused),     ON_BOTH(test_child),           ON_BOTH(test_failing_turns),
-        ON_BOTH(test_lost),        ON_BOTH(test_scarce_contexts),
+        ON_BOTH(test_turns),       ON_BOTH(test_no_hidden_wait), ON_BOTH(test_blocking_turn),
+        ON_BOTH(test_failed_turn), ON_BOTH(test_events),         ON_BOTH(test_events_of_jobs),
+        ON_BOTH(test_bad_event),   ON_BOTH(test_no_overtaking),  ON_BOTH(test_bad_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

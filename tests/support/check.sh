@@ -26,6 +26,21 @@ check() { # name, command...: passes if the command does; its output is shown if
     shift
     if text=$("$@" 2>&1); then pass "$name"; else fail "$name" "$text"; fi
 }
+# expect NAME STATUS PATTERN command...: exit status and, unless PATTERN is empty, a line on standard error.
+expect() {
+    local name=$1 wanted=$2 pattern=$3 status=0
+    shift 3
+    "$@" > stdout.txt 2> stderr.txt < /dev/null || status=$?
+    if [ $status -ne "$wanted" ]; then
+        fail "$name" "status $status, not $wanted: $(head -n 3 stderr.txt)"
+    elif [ -n "$pattern" ] && ! grep -qE -- "$pattern" stderr.txt; then
+        fail "$name" "no /$pattern/ in: $(head -n 3 stderr.txt)"
+    elif [ "$wanted" -ne 0 ] && [ ! -s stderr.txt ]; then
+        fail "$name" "failed without a word"
+    else
+        pass "$name"
+    fi
+}
 equal() { # NAME WANTED GOT
     if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "wanted: $2
 got:    $3"; fi

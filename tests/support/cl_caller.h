@@ -103,11 +103,21 @@ static inline carom_buffer *wrap(carom_context *context, cl_mem memory, uint64_t
     return buffer;
 }
 
-/* A test on the device as it is, and once more seen as discrete: the state that caller_open takes. */
-static int caller_unified = 0, caller_discrete = 1;
-#define ON_BOTH(test)                                          \
-    {#test, test, NULL, NULL, &caller_unified},                \
-    {                                                          \
-#test ", discrete", test, NULL, NULL, &caller_discrete \
+/* The state that caller_open takes. */
+static inline int *seen_discrete(int discrete)
+{
+    static int states[2] = {0, 1};
+    return &states[discrete];
+}
+
+/* A test on the device as it is, and once more seen as discrete. */
+#define AS_IS(test)                               \
+    {                                             \
+#test, test, NULL, NULL, seen_discrete(0) \
     }
+#define DISCRETE(test)                                         \
+    {                                                          \
+#test ", discrete", test, NULL, NULL, seen_discrete(1) \
+    }
+#define ON_BOTH(test) AS_IS(test), DISCRETE(test)
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cl_shim.h"
+#include "cl_shim_parts.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <time.h>
 
 atomic_int cl_held[HELD_KINDS];
@@ -99,7 +97,7 @@ int cl_calls(cl_call call)
     return counts[call];
 }
 
-static int fails(cl_call call)
+int shim_fails(cl_call call)
 {
     const int number = ++counts[call];
     return call == fault.call && fault.at != 0 && (number == fault.at || (fault.after && number > fault.at));
@@ -136,12 +134,12 @@ static int is_victims_queue(cl_command_queue queue)
             is_victim(context));
 }
 
-static int fails_on(cl_command_queue queue, cl_call call)
+int shim_fails_on(cl_command_queue queue, cl_call call)
 {
-    return is_victims_queue(queue) && fails(call);
+    return is_victims_queue(queue) && shim_fails(call);
 }
 
-static void be_slow(cl_command_queue queue, size_t items)
+void shim_be_slow(cl_command_queue queue, size_t items)
 {
     const uint64_t wait = (uint64_t)cl_slowness * items;
     const struct timespec pause = {(time_t)(wait / 1000000000u), (long)(wait % 1000000000u)};
@@ -149,36 +147,30 @@ static void be_slow(cl_command_queue queue, size_t items)
         nanosleep(&pause, NULL);
 }
 
-/* The results of a call that fails: NULL, and the error in *code unless `code` is NULL. */
-static void *refuse(cl_call call, cl_int *code)
+void *shim_refuse(cl_call call, cl_int *code)
 {
     if (code != NULL)
         *code = calls[call].code;
     return NULL;
 }
 
-static void *hold(int kind, void *made)
+void *shim_hold(int kind, void *made)
 {
     cl_held[kind] += made != NULL;
     return made;
 }
 
-static cl_int retain(int kind, cl_int code)
+cl_int shim_retain(int kind, cl_int code)
 {
     cl_held[kind] += code == CL_SUCCESS;
     return code;
 }
 
-static cl_int let_go(int kind, cl_int code)
+cl_int shim_let_go(int kind, cl_int code)
 {
     cl_held[kind] -= code == CL_SUCCESS;
     return code;
 }
-
-/* Defines `next`, the loader's function of this name. */
-#define NEXT(name)          \
-    __typeof__(name) *next; \
-    *(void **)&next = dlsym(RTLD_NEXT, #name)
 
 /* ---- what is created and released -------------------------------------------------------------------------------- */
 
@@ -187,20 +179,21 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint coun
                            cl_int *code)
 {
     NEXT(clCreateContext);
-    return fails(CALL_CONTEXT) ? refuse(CALL_CONTEXT, code)
-                               : hold(HELD_CONTEXTS, note_context(next(properties, count, devices, tell, user, code)));
+    return shim_fails(CALL_CONTEXT)
+               ? shim_refuse(CALL_CONTEXT, code)
+               : shim_hold(HELD_CONTEXTS, note_context(next(properties, count, devices, tell, user, code)));
 }
 
 cl_int clRetainContext(cl_context context)
 {
     NEXT(clRetainContext);
-    return retain(HELD_CONTEXTS, next(context));
+    return shim_retain(HELD_CONTEXTS, next(context));
 }
 
 cl_int clReleaseContext(cl_context context)
 {
     NEXT(clReleaseContext);
-    return let_go(HELD_CONTEXTS, next(context));
+    return shim_let_go(HELD_CONTEXTS, next(context));
 }
 
 cl_int clGetContextInfo(cl_context context, cl_context_info what, size_t size, void *value, size_t *used)
@@ -216,61 +209,52 @@ cl_int clGetContextInfo(cl_context context, cl_context_info what, size_t size, v
 cl_int clRetainDevice(cl_device_id device)
 {
     NEXT(clRetainDevice);
-    return retain(HELD_DEVICES, next(device));
+    return shim_retain(HELD_DEVICES, next(device));
 }
 
 cl_int clReleaseDevice(cl_device_id device)
 {
     NEXT(clReleaseDevice);
-    return let_go(HELD_DEVICES, next(device));
+    return shim_let_go(HELD_DEVICES, next(device));
 }
 
 cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties,
                                       cl_int *code)
 {
     NEXT(clCreateCommandQueue);
-    return fails(CALL_QUEUE) ? refuse(CALL_QUEUE, code) : hold(HELD_QUEUES, next(context, device, properties, code));
+    return shim_fails(CALL_QUEUE) ? shim_refuse(CALL_QUEUE, code)
+                                  : shim_hold(HELD_QUEUES, next(context, device, properties, code));
 }
 
 cl_int clRetainCommandQueue(cl_command_queue queue)
 {
     NEXT(clRetainCommandQueue);
-    return retain(HELD_QUEUES, next(queue));
+    return shim_retain(HELD_QUEUES, next(queue));
 }
 
 cl_int clReleaseCommandQueue(cl_command_queue queue)
 {
     NEXT(clReleaseCommandQueue);
-    return let_go(HELD_QUEUES, next(queue));
+    return shim_let_go(HELD_QUEUES, next(queue));
 }
 
 cl_int clReleaseProgram(cl_program program)
 {
     NEXT(clReleaseProgram);
-    return let_go(HELD_PROGRAMS, next(program));
+    return shim_let_go(HELD_PROGRAMS, next(program));
 }
 
 cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code)
 {
     NEXT(clCreateKernel);
-    return fails(CALL_KERNEL) ? refuse(CALL_KERNEL, code) : hold(HELD_KERNELS, next(program, name, code));
+    return shim_fails(CALL_KERNEL) ? shim_refuse(CALL_KERNEL, code)
+                                   : shim_hold(HELD_KERNELS, next(program, name, code));
 }
 
 cl_int clReleaseKernel(cl_kernel kernel)
 {
     NEXT(clReleaseKernel);
-    return let_go(HELD_KERNELS, next(kernel));
-}
-
-static _Atomic(cl_event) failed_command; /* every wait for it fails */
-static _Atomic(cl_event) last_unmap;     /* does not fail: nothing may be left that needs it */
-
-cl_int clReleaseEvent(cl_event event)
-{
-    NEXT(clReleaseEvent);
-    if (event == failed_command)
-        failed_command = NULL;
-    return let_go(HELD_EVENTS, next(event));
+    return shim_let_go(HELD_KERNELS, next(kernel));
 }
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
@@ -280,22 +264,17 @@ static uint64_t device_bytes(cl_mem_flags flags, size_t size)
     return flags & CL_MEM_ALLOC_HOST_PTR ? 0 : size;
 }
 
-static int is_beyond(uint64_t bytes, uint64_t limit)
-{
-    return limit != 0 && bytes > limit;
-}
-
 /* CL_SUCCESS, or the error with which this allocation fails. */
 static cl_int refusal(cl_mem_flags flags, size_t size)
 {
     const cl_scarcity *s = &cl_scarce;
     const uint64_t then = cl_seen.bytes + device_bytes(flags, size);
-    const int chosen = fails(CALL_BUFFER) || (s->exactly != 0 && size == s->exactly);
-    if (is_beyond(size, cl_seen_as.largest))
+    const int chosen = shim_fails(CALL_BUFFER) || (s->exactly != 0 && size == s->exactly);
+    if (shim_is_beyond(size, cl_seen_as.largest))
         return CL_INVALID_BUFFER_SIZE;
-    if (is_beyond(then, cl_seen_as.memory))
+    if (shim_is_beyond(then, cl_seen_as.memory))
         return CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    if (!chosen && !is_beyond(size, s->above) && !is_beyond(then, s->room))
+    if (!chosen && !shim_is_beyond(size, s->above) && !shim_is_beyond(then, s->room))
         return CL_SUCCESS;
     return s->code != CL_SUCCESS ? s->code : calls[CALL_BUFFER].code;
 }
@@ -309,7 +288,7 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void 
         *code = refused; /* which the library wants */
         return NULL;
     }
-    const cl_mem made = hold(HELD_BUFFERS, next(context, flags, size, memory, code));
+    const cl_mem made = shim_hold(HELD_BUFFERS, next(context, flags, size, memory, code));
     if (made != NULL) {
         cl_seen.bytes += device_bytes(flags, size);
         cl_seen.in_place += (flags & CL_MEM_USE_HOST_PTR) != 0;
@@ -342,7 +321,7 @@ cl_int clReleaseMemObject(cl_mem memory)
 {
     NEXT(clReleaseMemObject);
     cl_seen.bytes -= bytes_of(memory);
-    return let_go(HELD_BUFFERS, next(memory));
+    return shim_let_go(HELD_BUFFERS, next(memory));
 }
 
 cl_int clGetMemObjectInfo(cl_mem memory, cl_mem_info what, size_t size, void *value, size_t *used)
@@ -380,13 +359,13 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
                                      cl_int *code)
 {
     NEXT(clCreateProgramWithSource);
-    if (fails(CALL_PROGRAM))
-        return refuse(CALL_PROGRAM, code);
+    if (shim_fails(CALL_PROGRAM))
+        return shim_refuse(CALL_PROGRAM, code);
     char **copy = test_alloc(count, sizeof *copy);
     assert_null(lengths); /* the library passes sources that end with a zero */
     for (cl_uint i = 0; i < count; i++)
         copy[i] = patched(context, texts[i]);
-    const cl_program made = hold(HELD_PROGRAMS, next(context, count, (const char **)copy, NULL, code));
+    const cl_program made = shim_hold(HELD_PROGRAMS, next(context, count, (const char **)copy, NULL, code));
     for (cl_uint i = 0; i < count; i++)
         free(copy[i]);
     free(copy);
@@ -405,7 +384,7 @@ cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *dev
                       void(CL_CALLBACK *tell)(cl_program, void *), void *user)
 {
     NEXT(clBuildProgram);
-    if (fails(CALL_BUILD))
+    if (shim_fails(CALL_BUILD))
         return calls[CALL_BUILD].code;
     if (cl_refused_options != NULL && strstr(options, cl_refused_options) != NULL)
         return CL_INVALID_BUILD_OPTIONS;
@@ -435,256 +414,5 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
 {
     NEXT(clSetKernelArg);
-    return fails(CALL_ARGUMENT) ? calls[CALL_ARGUMENT].code : next(kernel, index, size, value);
-}
-
-/* ---- commands, whose events are the caller's --------------------------------------------------------------------- */
-
-static void watch(cl_command_queue queue)
-{
-    cl_watched_calls += queue == cl_watched;
-}
-
-static cl_int hold_event(cl_int code, const cl_event *event)
-{
-    cl_held[HELD_EVENTS] += code == CL_SUCCESS && event != NULL && *event != NULL;
-    return code;
-}
-
-cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
-                              const size_t *global, const size_t *local, cl_uint waits, const cl_event *wait,
-                              cl_event *event)
-{
-    NEXT(clEnqueueNDRangeKernel);
-    watch(queue);
-    if (cl_before_launch != NULL)
-        cl_before_launch();
-    be_slow(queue, global[0]);
-    return fails_on(queue, CALL_LAUNCH)
-               ? calls[CALL_LAUNCH].code
-               : hold_event(next(queue, kernel, dimensions, offset, global, local, waits, wait, event), event);
-}
-
-/* Mapped buffers, as the host sees them. */
-typedef struct mapped_range {
-    const char *at;
-    size_t size;
-} mapped_range;
-static mapped_range mapped[256];
-static pthread_mutex_t mapped_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* Replaces a range by another: none is {NULL, 0}. */
-static void change_mapped(const void *from, mapped_range to)
-{
-    pthread_mutex_lock(&mapped_lock);
-    size_t i = 0;
-    while (i < COUNT_OF(mapped) && mapped[i].at != from)
-        i++;
-    if (i < COUNT_OF(mapped))
-        mapped[i] = to;
-    pthread_mutex_unlock(&mapped_lock);
-}
-
-static void count_pageable(cl_bool blocking, const void *host, size_t size)
-{
-    const char *at = host;
-    int pinned = blocking;
-    pthread_mutex_lock(&mapped_lock);
-    for (size_t i = 0; i < COUNT_OF(mapped); i++)
-        pinned |= mapped[i].at != NULL && mapped[i].at <= at && at + size <= mapped[i].at + mapped[i].size;
-    cl_pageable += !pinned;
-    pthread_mutex_unlock(&mapped_lock);
-}
-
-cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t size,
-                            const void *from, cl_uint waits, const cl_event *wait, cl_event *event)
-{
-    NEXT(clEnqueueWriteBuffer);
-    watch(queue);
-    count_pageable(blocking, from, size);
-    return fails_on(queue, CALL_WRITE)
-               ? calls[CALL_WRITE].code
-               : hold_event(next(queue, memory, blocking, offset, size, from, waits, wait, event), event);
-}
-
-cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t size,
-                           void *to, cl_uint waits, const cl_event *wait, cl_event *event)
-{
-    NEXT(clEnqueueReadBuffer);
-    watch(queue);
-    cl_fetched += size;
-    count_pageable(blocking, to, size);
-    return fails_on(queue, CALL_READ)
-               ? calls[CALL_READ].code
-               : hold_event(next(queue, memory, blocking, offset, size, to, waits, wait, event), event);
-}
-
-void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, cl_map_flags flags, size_t offset,
-                         size_t size, cl_uint waits, const cl_event *wait, cl_event *event, cl_int *code)
-{
-    NEXT(clEnqueueMapBuffer);
-    watch(queue);
-    cl_fetched += flags & CL_MAP_READ ? size : 0;
-    if (fails_on(queue, CALL_MAP))
-        return refuse(CALL_MAP, code);
-    void *at = next(queue, memory, blocking, flags, offset, size, waits, wait, event, code);
-    if (at != NULL) {
-        (void)hold_event(CL_SUCCESS, event);
-        change_mapped(NULL, (mapped_range){at, size});
-    }
-    return hold(HELD_MAPS, at);
-}
-
-cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *at, cl_uint waits, const cl_event *wait,
-                               cl_event *event)
-{
-    NEXT(clEnqueueUnmapMemObject);
-    watch(queue);
-    change_mapped(at, (mapped_range){NULL, 0});
-    if (fails_on(queue, CALL_UNMAP))
-        return calls[CALL_UNMAP].code;
-    const cl_int code = let_go(HELD_MAPS, hold_event(next(queue, memory, at, waits, wait, event), event));
-    last_unmap = event != NULL ? *event : last_unmap;
-    return code;
-}
-
-cl_int clFlush(cl_command_queue queue)
-{
-    NEXT(clFlush);
-    watch(queue);
-    return fails_on(queue, CALL_FLUSH) ? calls[CALL_FLUSH].code : next(queue);
-}
-
-/* It waits all the same, as for a queue whose last command has ended badly. */
-cl_int clFinish(cl_command_queue queue)
-{
-    NEXT(clFinish);
-    watch(queue);
-    const cl_int code = next(queue);
-    return fails_on(queue, CALL_FINISH) ? calls[CALL_FINISH].code : code;
-}
-
-cl_int clWaitForEvents(cl_uint count, const cl_event *events)
-{
-    NEXT(clWaitForEvents);
-    cl_int code = next(count, events);
-    for (cl_uint i = 0; i < count; i++) {
-        if (events[i] != last_unmap && fails(CALL_COMMAND))
-            failed_command = events[i];
-        if (events[i] == failed_command)
-            code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    }
-    return fails(CALL_WAIT) ? calls[CALL_WAIT].code : code;
-}
-
-cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *value, size_t *used)
-{
-    NEXT(clGetEventInfo);
-    const cl_int code = next(event, what, size, value, used);
-    if (what == CL_EVENT_COMMAND_EXECUTION_STATUS && event == failed_command)
-        *(cl_int *)value = calls[CALL_COMMAND].code;
-    return code;
-}
-
-/* ---- events of the caller ---------------------------------------------------------------------------------------- */
-
-cl_int clRetainEvent(cl_event event)
-{
-    NEXT(clRetainEvent);
-    return retain(HELD_EVENTS, next(event));
-}
-
-cl_event clCreateUserEvent(cl_context context, cl_int *code)
-{
-    NEXT(clCreateUserEvent);
-    return fails(CALL_USER_EVENT) ? refuse(CALL_USER_EVENT, code) : hold(HELD_EVENTS, next(context, code));
-}
-
-cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint waits, const cl_event *wait, cl_event *event)
-{
-    NEXT(clEnqueueMarkerWithWaitList);
-    watch(queue);
-    return fails(CALL_MARKER) ? calls[CALL_MARKER].code : hold_event(next(queue, waits, wait, event), event);
-}
-
-cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint waits, const cl_event *wait, cl_event *event)
-{
-    NEXT(clEnqueueBarrierWithWaitList);
-    watch(queue);
-    return fails(CALL_BARRIER) ? calls[CALL_BARRIER].code : hold_event(next(queue, waits, wait, event), event);
-}
-
-/* ---- another device ---------------------------------------------------------------------------------------------- */
-
-static void say(void *value, uint64_t limit)
-{
-    cl_ulong *const says = value;
-    if (is_beyond(*says, limit))
-        *says = limit;
-}
-
-static void disguise(cl_device_info what, void *value)
-{
-    const int discrete = cl_seen_as.discrete || test_as_gpu();
-    if ((cl_seen_as.gpu || discrete) && what == CL_DEVICE_TYPE)
-        *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
-    if (discrete && what == CL_DEVICE_HOST_UNIFIED_MEMORY)
-        *(cl_bool *)value = CL_FALSE;
-    if (cl_seen_as.no_compiler && what == CL_DEVICE_COMPILER_AVAILABLE)
-        *(cl_bool *)value = CL_FALSE;
-    if (cl_seen_as.no_fp64 && what == CL_DEVICE_DOUBLE_FP_CONFIG)
-        *(cl_device_fp_config *)value = 0;
-    if (what == CL_DEVICE_GLOBAL_MEM_SIZE)
-        say(value, cl_seen_as.memory);
-    if (what == CL_DEVICE_MAX_MEM_ALLOC_SIZE)
-        say(value, cl_seen_as.largest);
-}
-
-/* Removes an extension from a list of extensions. */
-static void lose_extension(char *list, const char *name)
-{
-    char *at = strstr(list, name);
-    if (at != NULL)
-        memmove(at, at + strlen(name), strlen(at + strlen(name)) + 1);
-}
-
-cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t size, void *value, size_t *used)
-{
-    NEXT(clGetPlatformInfo);
-    if (what != CL_PLATFORM_NAME || cl_seen_as.platform == NULL || test_undisguised)
-        return next(platform, what, size, value, used);
-    const size_t length = strlen(cl_seen_as.platform) + 1;
-    if (used != NULL)
-        *used = length;
-    if (value != NULL && size < length)
-        return CL_INVALID_VALUE;
-    if (value != NULL)
-        memcpy(value, cl_seen_as.platform, length);
-    return CL_SUCCESS;
-}
-
-cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t size,
-                                void *value, size_t *used)
-{
-    NEXT(clGetKernelWorkGroupInfo);
-    const cl_int code = next(kernel, device, what, size, value, used);
-    if (code == CL_SUCCESS && what == CL_KERNEL_WORK_GROUP_SIZE && value != NULL && cl_seen_as.group != 0)
-        *(size_t *)value = cl_seen_as.group;
-    return code;
-}
-
-cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value, size_t *used)
-{
-    NEXT(clGetDeviceInfo);
-    const cl_int code = next(device, what, size, value, used);
-    if (code != CL_SUCCESS || value == NULL)
-        return code;
-    if (test_undisguised || (cl_seen_as.only != NULL && device != cl_seen_as.only))
-        return code;
-    disguise(what, value);
-    if (what == CL_DEVICE_HOST_UNIFIED_MEMORY)
-        cl_shares_memory = *(const cl_bool *)value != CL_FALSE;
-    if (cl_seen_as.no_fp64 && what == CL_DEVICE_EXTENSIONS)
-        lose_extension(value, "cl_khr_fp64");
-    return code;
+    return shim_fails(CALL_ARGUMENT) ? calls[CALL_ARGUMENT].code : next(kernel, index, size, value);
 }
