@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Contacts of two steps, matched sphere by sphere. Every previous contact keeps its nearest new one that is free; the
- * best of these pairs is taken, and those that have lost their nearest look again. */
+/* Contacts of two steps, matched sphere by sphere. Two that are each other's first choice, in the order (distance,
+ * previous, new), are a pair of the greedy order whatever else there is: all pairs that come before theirs are of
+ * others. A chain finds them: from a contact to its choice, from there to that one's, and so on. Its pairs come ever
+ * earlier in the order, so it ends; what is below the two that it has found is still a chain. */
 #include <math.h>
 #include <string.h>
 
@@ -8,12 +10,12 @@
 #include "host/arrays.h"
 #include "host/context.h"
 
-enum { NONE = -1 };
+enum { NONE = -1, PAIRED = -2 };
 
 typedef struct match_search {
     const carom_contact_records *previous, *now;
     int64_t *previous_of; /* [now->count] */
-    int64_t *nearest;     /* [previous->count] while it is not paired; then NONE */
+    int64_t *below;       /* [previous->count] in the chain, NONE: it is the first; or PAIRED */
 } match_search;
 
 static void load_point(const carom_contact_records *r, uint64_t i, float to[3])
@@ -38,35 +40,52 @@ static int comes_before(const match_search *s, uint64_t previous, int64_t now, u
     return previous != other ? previous < other : now < other_now;
 }
 
-/* The nearest of the new contacts [from, end) that is free and of the same patch. */
-static int64_t find_nearest(const match_search *s, uint64_t previous, uint64_t from, uint64_t end)
+/* The choice of a previous contact among the new ones [from, end) that are free and of its patch. */
+static int64_t choose_new(const match_search *s, int64_t previous, uint64_t from, uint64_t end)
 {
+    const uint64_t i = (uint64_t)previous;
     int64_t best = NONE;
     for (uint64_t j = from; j < end; j++)
-        if (s->previous_of[j] == NONE && s->now->patch[j] == s->previous->patch[previous] &&
-            (best == NONE || comes_before(s, previous, (int64_t)j, previous, best)))
+        if (s->previous_of[j] == NONE && s->now->patch[j] == s->previous->patch[i] &&
+            (best == NONE || comes_before(s, i, (int64_t)j, i, best)))
             best = (int64_t)j;
     return best;
 }
 
-/* The contacts [first, last) and [from, end) of one sphere. */
+/* The choice of a new contact among the previous ones [first, last); it has one. */
+static int64_t choose_previous(const match_search *s, int64_t now, uint64_t first, uint64_t last)
+{
+    int64_t best = NONE;
+    for (uint64_t i = first; i < last; i++)
+        if (s->below[i] != PAIRED && s->previous->patch[i] == s->now->patch[now] &&
+            (best == NONE || comes_before(s, i, now, (uint64_t)best, now)))
+            best = (int64_t)i;
+    return best;
+}
+
+/* The contacts [first, last) and [from, end) of one sphere. Each link of a chain ends in a pair, so m and n contacts
+ * take some m n steps. Only the first contact of a chain can be without a choice: it has ended. */
 static void match_sphere(match_search *s, uint64_t first, uint64_t last, uint64_t from, uint64_t end)
 {
     for (uint64_t i = first; i < last; i++)
-        s->nearest[i] = find_nearest(s, i, from, end);
-    for (;;) {
-        uint64_t best = last;
-        for (uint64_t i = first; i < last; i++)
-            if (s->nearest[i] != NONE && (best == last || comes_before(s, i, s->nearest[i], best, s->nearest[best])))
-                best = i;
-        if (best == last)
-            return;
-        const int64_t taken = s->nearest[best];
-        s->previous_of[taken] = (int64_t)best;
-        s->nearest[best] = NONE;
-        for (uint64_t i = first; i < last; i++)
-            if (s->nearest[i] == taken)
-                s->nearest[i] = find_nearest(s, i, from, end);
+        s->below[i] = NONE;
+    for (uint64_t i = first; i < last; i++) {
+        int64_t at = s->below[i] != PAIRED ? (int64_t)i : NONE;
+        while (at != NONE) {
+            const int64_t now = choose_new(s, at, from, end);
+            const int64_t previous = now != NONE ? choose_previous(s, now, first, last) : NONE;
+            if (now != NONE && previous != at) {
+                s->below[previous] = at;
+                at = previous;
+                continue;
+            }
+            const int64_t below = s->below[at];
+            if (now != NONE) {
+                s->previous_of[now] = at;
+                s->below[at] = PAIRED;
+            }
+            at = below;
+        }
     }
 }
 
@@ -138,12 +157,12 @@ static void list_ended(const match_search *s, const carom_contact_match *out)
 {
     uint64_t ended = 0;
     for (uint64_t i = 0; i < s->previous->count; i++)
-        s->nearest[i] = NONE;
+        s->below[i] = NONE;
     for (uint64_t j = 0; j < s->now->count; j++)
         if (s->previous_of[j] != NONE)
-            s->nearest[s->previous_of[j]] = (int64_t)j;
+            s->below[s->previous_of[j]] = PAIRED;
     for (uint64_t i = 0; i < s->previous->count; i++)
-        if (s->nearest[i] == NONE) {
+        if (s->below[i] != PAIRED) {
             if (out->ended != NULL)
                 out->ended[ended] = i;
             ended++;
@@ -162,15 +181,15 @@ static carom_status match(carom_context *context, const carom_contact_records *p
     CHECK(check_values(previous, "previous", err));
     CHECK(check_values(now, "now", err));
     match_search s = {.previous = previous, .now = now};
-    s.nearest = caromi_alloc(context, previous->count + 1, sizeof *s.nearest);
+    s.below = caromi_alloc(context, previous->count + 1, sizeof *s.below);
     s.previous_of =
         out->previous != NULL ? out->previous : caromi_alloc(context, now->count + 1, sizeof *s.previous_of);
-    const int whole = s.nearest != NULL && s.previous_of != NULL;
+    const int whole = s.below != NULL && s.previous_of != NULL;
     if (whole) {
         match_all(&s);
         list_ended(&s, out);
     }
-    caromi_free(context, s.nearest);
+    caromi_free(context, s.below);
     if (out->previous == NULL)
         caromi_free(context, s.previous_of);
     return whole ? CAROM_OK

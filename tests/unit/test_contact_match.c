@@ -135,6 +135,37 @@ static void test_greedy(void **state)
     }
 }
 
+/* A sphere that has gone far away: all previous contacts have the same nearest new one. It is in steps of m n; where
+ * each loss of the nearest was a new search, it took minutes. */
+static void test_far(void **state)
+{
+    (void)state;
+    const size_t count = test_effort(3000);
+    uint64_t *query = test_alloc(count, sizeof *query);
+    uint32_t *patch = test_alloc(count, sizeof *patch);
+    float *old = test_alloc(3 * count, sizeof *old), *new = test_alloc(3 * count, sizeof *new);
+    int64_t *previous = test_alloc(count, sizeof *previous);
+    carom_context *context = test_context();
+    carom_error err;
+    for (size_t i = 0; i < count; i++) { /* back to back: the i-th of the one with the i-th of the other */
+        old[3 * i] = -(float)i;
+        new[3 * i] = 1e5f + (float)i;
+        query[i] = patch[i] = 0;
+    }
+    const carom_contact_records p = {sizeof p, count, query, patch, carom_xyz(old)};
+    const carom_contact_records n = {sizeof n, count, query, patch, carom_xyz(new)};
+    const carom_contact_match out = {.size = sizeof out, .previous = previous};
+    assert_int_equal(carom_contacts_match(context, &p, &n, &out, &err), CAROM_OK);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(previous[i], i);
+    carom_context_destroy(context);
+    free(query);
+    free(patch);
+    free(old);
+    free(new);
+    free(previous);
+}
+
 /* A ball that rolls over 10^4 edges of a flat patch keeps its one contact. */
 static void test_rolling(void **state)
 {
@@ -262,8 +293,9 @@ static void test_shared_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known),   cmocka_unit_test(test_ties),
-                                       cmocka_unit_test(test_greedy),  cmocka_unit_test(test_rolling),
-                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_shared_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known),        cmocka_unit_test(test_ties),
+                                       cmocka_unit_test(test_greedy),       cmocka_unit_test(test_far),
+                                       cmocka_unit_test(test_rolling),      cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_shared_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
