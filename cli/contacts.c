@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
@@ -249,12 +250,14 @@ static int run_rows(const cli_options *options, const mesh_data *data, contacts_
 static int check_options(const cli_options *options)
 {
     const contacts_options *c = &options->contacts;
+    struct stat info;
     if (!options->mesh || !options->spheres)
         return cli_refuse(EXIT_USAGE, "contacts: --mesh FILE and --spheres FILE must both be there");
     if (c->ended && !c->previous)
         return cli_refuse(EXIT_USAGE, "contacts: --ended belongs to --previous");
-    if (c->previous && c->ended && !strcmp(c->previous, "-"))
-        return cli_refuse(EXIT_USAGE, "contacts: --ended needs --previous as a file, which is read twice");
+    if (c->ended && (!strcmp(c->previous, "-") || (stat(c->previous, &info) == 0 && !S_ISREG(info.st_mode))))
+        return cli_refuse(EXIT_USAGE,
+                          "contacts: --ended needs --previous as a file, no pipe, because it is read twice");
     if (c->previous && !strcmp(c->previous, "-") && !strcmp(options->spheres, "-"))
         return cli_refuse(EXIT_USAGE, "contacts: --spheres and --previous cannot both be standard input");
     return EXIT_DONE;

@@ -144,8 +144,11 @@ refused "a large angle" "--flat: expected degrees from 0 to 180, got '180.5'" co
 refused "an angle that is none" "--flat: expected degrees from 0 to 180, got 'nan'" contacts --flat nan
 refused "no name" "--previous: expected a name, got an empty one" contacts --previous ''
 refused "ended without previous" "contacts: --ended belongs to --previous" contacts --ended x.csv
-refused "ended with standard input" "contacts: --ended needs --previous as a file, which is read twice" \
-    contacts --previous - --ended x.csv
+twice="contacts: --ended needs --previous as a file, no pipe, because it is read twice"
+refused "ended with standard input" "$twice" contacts --previous - --ended x.csv
+mkfifo pipe.csv
+refused "ended with a pipe" "$twice" timeout 20 "$carom" contacts --mesh corner.obj --spheres spheres.csv \
+    --previous pipe.csv --ended x.csv
 refused "standard input twice" "contacts: --spheres and --previous cannot both be standard input" \
     "$carom" contacts --mesh corner.obj --spheres - --previous -
 refused "over the input" "old.csv: is read as an input, which the output would replace" \
