@@ -353,6 +353,9 @@ static int parse(int argc, char **argv, options *o)
     o->threads = (uint32_t)threads;
     if (ok && optind < argc)
         ok = rain_fail("%s: not an option", argv[optind]);
+    if (ok && o->has_plant && o->plant > o->steps)
+        ok = rain_fail("--plant %llu: there are only %llu steps", (unsigned long long)o->plant,
+                       (unsigned long long)o->steps);
     if (ok && o->frames && mkdir(o->frames, 0777) != 0 && errno != EEXIST)
         ok = rain_fail("%s: %s", o->frames, strerror(errno));
     if (!ok)
@@ -365,7 +368,9 @@ int main(int argc, char **argv)
     static run r;
     if (!parse(argc, argv, &r.o))
         return 2;
-    const int ok = set_up(&r) && simulate(&r);
+    int ok = set_up(&r) && simulate(&r);
     tear_down(&r);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        ok = rain_fail("standard output: cannot be written");
     return !ok ? 1 : r.outside > 0 ? 3 : 0;
 }

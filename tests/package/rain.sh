@@ -114,6 +114,10 @@ equal "rain: a planted sphere ends with status 3" 3 $status
 check "rain: the checker counts it" grep -q '^step    160  outside 1 ' planted.txt
 check "rain: and names it" grep -q '^rain: step 160: 1 spheres are not inside of the mesh, the first is 0$' said.txt
 
+status=0
+"$rain" --particles 5 --triangles 1000 --steps 1 > /dev/full 2> said.txt || status=$?
+equal "rain: nowhere to report to" "1 rain: standard output: cannot be written" "$status $(cat said.txt)"
+
 refused() { # NAME SENTENCE OPTION...
     local name=$1 wanted=$2 got
     shift 2
@@ -122,6 +126,7 @@ refused() { # NAME SENTENCE OPTION...
 }
 refused "a backend" "--backend gpu: not cpu, opencl or auto" --backend gpu
 refused "an instruction set" "--isa mmx: not scalar, sse4.1, avx2, avx512 or neon" --isa mmx
+refused "a plant behind the last step" "--plant 3: there are only 2 steps" --plant 3 --steps 2
 refused "no particles" "--particles 0: not a number from 1 to 100000000" --particles 0
 refused "a word" "10: not an option" 10
 refused "a folder that cannot be" "cpu1.txt/x: Not a directory" --frames cpu1.txt/x
