@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Cones of normals for the children of nodes. A cone is for triangles below a child and all others that have a corner
- * with them: all of these have areas, are no slivers, run alike, and meet two by two in whole edges. docs/contacts.md,
- * section 4, has the proof that such a child holds no contact unless a way from it to the centre is in the cone. */
+ * with them: all of these have areas, are no slivers, and meet two by two in whole edges. Each may run either way: it
+ * is turned over as the axis wants it. docs/contacts.md, section 4, has the proof that such a child holds no contact
+ * unless a way from it to the centre is in the cone or in its opposite. */
 #include "edges.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@ enum { FAN_MOST = 48, FACES_PER_TASK = 4096, NODES_PER_TASK = 64 };
 /* A triangle that may be under a cone; height 0: not. */
 typedef struct face {
     float normal[3], height, length; /* the least height, the longest edge */
+    uint32_t along;                  /* a bit for each edge: the other triangle runs along it in the same direction */
 } face;
 
 typedef struct cone {
@@ -34,17 +36,18 @@ typedef struct cone_job {
 
 /* ---- triangles --------------------------------------------------------------------------------------------------- */
 
-/* Whether the edge belongs to one other triangle, which runs along it in the opposite direction and counts for the same
- * queries. */
-static int has_one_neighbour(const caromi_edges *e, uint32_t triangle, int edge)
+/* Whether the edge belongs to one other triangle, which counts for the same queries. Sets its bit of *along. */
+static int has_one_neighbour(const caromi_edges *e, uint32_t triangle, int edge, uint32_t *along)
 {
     const uint32_t other = e->next[3 * (size_t)triangle + (size_t)edge];
     const uint32_t a = caromi_edge_position(e, triangle, edge), b = caromi_edge_position(e, triangle, (edge + 1) % 3);
     const int there = other != triangle ? caromi_edge_between(e, other, a, b) : -1;
     if (!caromi_edges_counts_with(e, other, triangle) || !caromi_edges_counts_with(e, triangle, other))
         return 0;
-    return there >= 0 && e->next[3 * (size_t)other + (size_t)there] == triangle &&
-           caromi_edge_position(e, other, there) == b;
+    if (there < 0 || e->next[3 * (size_t)other + (size_t)there] != triangle)
+        return 0;
+    *along |= (uint32_t)(caromi_edge_position(e, other, there) == a) << edge;
+    return 1;
 }
 
 static double dot(const double a[3], const double b[3])
@@ -61,7 +64,7 @@ static double edge_between(const carom_mesh *mesh, uint32_t triangle, int from, 
 
 static face face_of(const cone_job *job, uint32_t t)
 {
-    face f = {{0}, 0, 0};
+    face f = {{0}, 0, 0, 0};
     double u[3], v[3], w[3];
     const double uu = edge_between(job->mesh, t, 0, 1, u), vv = edge_between(job->mesh, t, 0, 2, v);
     const double length = sqrt(fmax(fmax(uu, vv), edge_between(job->mesh, t, 1, 2, w)));
@@ -70,7 +73,7 @@ static face face_of(const cone_job *job, uint32_t t)
     if (!(height >= LEAST_HEIGHT && height >= LEAST_RATIO * length))
         return f;
     for (int k = 0; k < 3; k++)
-        if (!has_one_neighbour(job->edges, t, k))
+        if (!has_one_neighbour(job->edges, t, k, &f.along))
             return f;
     for (int k = 0; k < 3; k++)
         f.normal[k] = (float)(n[k] / area);
@@ -91,6 +94,15 @@ static void find_faces(void *user, uint64_t task, uint32_t thread)
 
 /* ---- cones ------------------------------------------------------------------------------------------------------- */
 
+/* Adds it, or its opposite, which is nearer to the sum. */
+static void add_line(double sum[3], const float direction[3])
+{
+    const double d[3] = {(double)direction[0], (double)direction[1], (double)direction[2]};
+    const double sign = dot(sum, d) < 0 ? -1 : 1;
+    for (int k = 0; k < 3; k++)
+        sum[k] += sign * d[k];
+}
+
 /* 0: the sum has no direction. */
 static int set_axis(cone *c, const double sum[3])
 {
@@ -102,10 +114,15 @@ static int set_axis(cone *c, const double sum[3])
     return 1;
 }
 
+static double product_of(const float a[3], const float b[3])
+{
+    return (double)a[0] * (double)b[0] + (double)a[1] * (double)b[1] + (double)a[2] * (double)b[2];
+}
+
+/* Of the angle of two lines. */
 static float cosine_of(const float a[3], const float b[3])
 {
-    return (float)((double)a[0] * (double)b[0] + (double)a[1] * (double)b[1] + (double)a[2] * (double)b[2] -
-                   NORMAL_ERROR);
+    return (float)(fabs(product_of(a, b)) - NORMAL_ERROR);
 }
 
 static void widen(cone *c, float cosine, float height, float length, float ratio)
@@ -116,20 +133,49 @@ static void widen(cone *c, float cosine, float height, float length, float ratio
     c->ratio = fminf(c->ratio, ratio);
 }
 
+static int is_turned(const cone *c, const face *f)
+{
+    return product_of(c->axis, f->normal) < 0;
+}
+
+/* Whether the triangles of a fan, seen along the axis and turned to run alike, lie on both sides of each edge at its
+ * corner: two that run along it in the same direction do if one of them is turned. */
+static int is_unfolded(const cone_job *job, uint32_t position, const cone *c)
+{
+    const caromi_edges *e = job->edges;
+    for (uint64_t i = e->corners->start[position]; i < e->corners->start[position + 1]; i++) {
+        const uint32_t t = e->corners->triangle[i];
+        for (int k = 0; k < 3; k++) {
+            const face *f = &job->faces[t], *other = &job->faces[e->next[3 * (size_t)t + (size_t)k]];
+            if (caromi_edge_position(e, t, k) != position && caromi_edge_position(e, t, (k + 1) % 3) != position)
+                continue;
+            if ((is_turned(c, f) != is_turned(c, other)) != (f->along >> k & 1))
+                return 0;
+        }
+    }
+    return 1;
+}
+
 /* The triangles at one corner; 0: there is no cone. */
 static int add_fan(const cone_job *job, uint32_t position, cone *c)
 {
     const caromi_corners *corners = job->edges->corners;
-    const uint64_t end = corners->start[position + 1];
-    if (end - corners->start[position] > FAN_MOST)
+    const uint64_t count = corners->start[position + 1] - corners->start[position];
+    uint64_t turned = 0;
+    uint32_t along = 0;
+    if (count > FAN_MOST)
         return 0;
-    for (uint64_t i = corners->start[position]; i < end; i++) {
-        const face *f = &job->faces[corners->triangle[i]];
+    for (uint64_t i = 0; i < count; i++) {
+        const face *f = &job->faces[corners->triangle[corners->start[position] + i]];
         if (!(f->height > 0))
             return 0;
+        along |= f->along;
+        turned += (uint64_t)is_turned(c, f);
         widen(c, cosine_of(c->axis, f->normal), f->height, f->length, f->height / f->length);
     }
-    return c->cosine > 0;
+    if (!(c->cosine > 0))
+        return 0;
+    return (along == 0 && (turned == 0 || turned == count)) || is_unfolded(job, position, c);
 }
 
 static float distance_from(const double middle[3], const float *vertex, float scale)
@@ -148,8 +194,8 @@ static cone cone_of_leaf(const cone_job *job, int reference, const double middle
     double sum[3] = {0};
     uint32_t seen = 0;
     for (int slot = 0; slot < MESH_WIDTH; slot++)
-        for (int k = 0; k < 3 && leaf->triangle[slot] >= 0; k++)
-            sum[k] += (double)job->faces[leaf->triangle[slot]].normal[k];
+        if (leaf->triangle[slot] >= 0)
+            add_line(sum, job->faces[leaf->triangle[slot]].normal);
     if (!set_axis(&c, sum))
         return none;
     for (int slot = 0; slot < MESH_WIDTH && leaf->triangle[slot] >= 0; slot++)
@@ -181,8 +227,8 @@ static cone join_cones(const cone *part, const mesh_node *node)
     cone c = {{0}, 1, INFINITY, 0, 1, 0};
     double sum[3] = {0};
     for (int i = 0; i < MESH_WIDTH; i++)
-        for (int k = 0; k < 3 && node->child[i] != 0; k++)
-            sum[k] += (double)part[i].axis[k];
+        if (node->child[i] != 0)
+            add_line(sum, part[i].axis);
     if (!set_axis(&c, sum))
         return none;
     for (int i = 0; i < MESH_WIDTH && c.cosine > 0; i++) {

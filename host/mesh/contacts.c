@@ -13,117 +13,13 @@
 #include <string.h>
 
 #include "block.h"
-#include "cpu/exact.h"
+#include "contact_records.h"
 
 enum { NEAR_EACH = 8, FEW = 64 }; /* triangles near to a point, at first; points at a time */
-enum { TABLE_FROM = 9 };          /* so many records have a hash table */
 enum { FAN_FEW = 16 };            /* triangles at a corner that are looked at in their order */
 enum { AHEAD = 64 };              /* records whose choice is prefetched together */
 
-typedef struct chooser {
-    const carom_context *context;
-    const caromi_mesh_batch *batch;
-    const caromi_contacts *contacts;
-    caromi_contact_scratch *scratch;
-    const caromi_mesh_query *query;
-    mesh_record *records; /* of all triangles within reach */
-    uint32_t count;
-    uint64_t mask; /* of the hash table */
-    uint8_t *by_integers;
-} chooser;
-
-void caromi_contact_scratch_free(const carom_context *context, caromi_contact_scratch *scratch)
-{
-    caromi_free(context, scratch->slot);
-    caromi_free(context, scratch->near);
-}
-
-/* ---- records ----------------------------------------------------------------------------------------------------- */
-
-static uint64_t slot_of(const chooser *c, int32_t triangle)
-{
-    return ((uint64_t)(uint32_t)triangle * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & c->mask;
-}
-
-static int fill_table(chooser *c)
-{
-    caromi_contact_scratch *s = c->scratch;
-    uint64_t size = 16;
-    if (c->count < TABLE_FROM)
-        return 1;
-    while (size < 2 * (uint64_t)c->count)
-        size *= 2;
-    if (size > s->slots) {
-        caromi_free(c->context, s->slot);
-        s->slots = 0;
-        s->slot = caromi_alloc(c->context, size, sizeof *s->slot);
-        if (s->slot == NULL)
-            return 0;
-        s->slots = size;
-    }
-    c->mask = size - 1;
-    memset(s->slot, 0, size * sizeof *s->slot);
-    for (uint32_t i = 0; i < c->count; i++) {
-        uint64_t at = slot_of(c, c->records[i].triangle);
-        while (s->slot[at] != 0)
-            at = (at + 1) & c->mask;
-        s->slot[at] = i + 1;
-    }
-    return 1;
-}
-
-static void pair_of(const chooser *c, const float *center, int32_t triangle, float in[IN_CLOSEST])
-{
-    memcpy(in + IN_NCX, center, 3 * sizeof *in);
-    for (int k = 0; k < 3; k++)
-        memcpy(in + IN_NP0X + 3 * k, caromi_corner(c->batch->mesh, (uint32_t)triangle, k), 3 * sizeof *in);
-}
-
-/* Decides feature and distance in integers. */
-static void settle(const chooser *c, mesh_record *r)
-{
-    float in[IN_CLOSEST];
-    caromi_exact_closest a;
-    pair_of(c, c->query->in, r->triangle, in);
-    caromi_exact_closest_of(in, &a);
-    r->t = a.distance;
-    r->state = a.feature;
-    *c->by_integers = 1;
-}
-
-/* NULL: it has none. */
-static const mesh_record *known_record(const chooser *c, uint32_t triangle)
-{
-    const uint32_t *slot = c->scratch->slot;
-    for (uint32_t i = 0; c->count < TABLE_FROM && i < c->count; i++)
-        if (c->records[i].triangle == (int32_t)triangle)
-            return &c->records[i];
-    for (uint64_t at = slot_of(c, (int32_t)triangle); c->count >= TABLE_FROM && slot[at] != 0; at = (at + 1) & c->mask)
-        if (c->records[slot[at] - 1].triangle == (int32_t)triangle)
-            return &c->records[slot[at] - 1];
-    return NULL;
-}
-
-/* The record of a triangle. 0: it does not count for the query. The search leaves out triangles that it knows to be no
- * contacts, so these are computed here. */
-static int find(const chooser *c, uint32_t triangle, mesh_record *out)
-{
-    const int32_t *mask = c->contacts->edges->mask;
-    float in[IN_CLOSEST];
-    if (mask != NULL && (mask[triangle] & c->query->mask) == 0)
-        return 0;
-    const mesh_record *known = known_record(c, triangle);
-    if (known != NULL) {
-        *out = *known;
-        return 1;
-    }
-    out->triangle = (int32_t)triangle;
-    pair_of(c, c->query->in, out->triangle, in);
-    caromi_contact_record(&c->batch->mesh->view, in, c->batch->exact, out);
-    if (c->batch->exact && out->state == FEATURE_NONE)
-        settle(c, out);
-    return 1;
-}
+typedef caromi_chooser chooser;
 
 /* ---- the order --------------------------------------------------------------------------------------------------- */
 
@@ -157,8 +53,8 @@ static int order_of(const chooser *c, const mesh_record *a, const mesh_record *b
         return a->t < b->t ? -1 : 1;
     if (same_feature(c->contacts->edges, a, b))
         return 0;
-    pair_of(c, c->query->in, a->triangle, in);
-    pair_of(c, c->query->in, b->triangle, other);
+    caromi_chooser_pair(c, c->query->in, a->triangle, in);
+    caromi_chooser_pair(c, c->query->in, b->triangle, other);
     return caromi_settle_order(in, other, c->by_integers);
 }
 
@@ -177,7 +73,7 @@ static int precedes(const chooser *c, const mesh_record *j, const mesh_record *k
         return comes_before(c, j, k);
     if (same_feature(c->contacts->edges, j, k))
         return j->triangle < k->triangle;
-    pair_of(c, c->query->in, j->triangle, in);
+    caromi_chooser_pair(c, c->query->in, j->triangle, in);
     return !caromi_may_be_flat(in + IN_NP0X) || comes_before(c, j, k);
 }
 
@@ -189,10 +85,71 @@ static const uint64_t *fan_of(const caromi_edges *e, const mesh_record *k)
     return &e->corners->start[caromi_edge_position(e, (uint32_t)k->triangle, k->state - FEATURE_V0)];
 }
 
-static int precedes_if_found(const chooser *c, uint32_t triangle, const mesh_record *k)
+/* Fast mode: whether a corner of the triangle is so far on the centre's side of the record's corner that the triangle
+ * surely precedes: the rule of contacts_rises_to, with a size that is above those of both distances. */
+static int rises_from(const chooser *c, uint32_t triangle, const mesh_record *k)
+{
+    const float *p = caromi_corner(c->batch->mesh, (uint32_t)k->triangle, k->state - FEATURE_V0);
+    double way[3], d2 = 0, size = 0, fall[3] = {0}, length2[3] = {0};
+    for (int a = 0; a < 3; a++) {
+        way[a] = (double)c->query->in[a] - (double)p[a];
+        d2 += way[a] * way[a];
+        size = fmax(size, fabs(way[a]));
+    }
+    for (int i = 0; i < 3; i++) {
+        const float *corner = caromi_corner(c->batch->mesh, triangle, i);
+        for (int a = 0; a < 3; a++) {
+            const double u = (double)corner[a] - (double)p[a];
+            fall[i] += way[a] * u;
+            length2[i] += u * u;
+            size = fmax(size, fabs(way[a] - u));
+        }
+    }
+    const double least = 4 * size * (sqrt(d2) * 0x1p-15 + 4 * size * 0x1p-19);
+    int rises = 0;
+    for (int i = 0; i < 3; i++)
+        rises |= fall[i] > least && fall[i] * fall[i] > least * length2[i];
+    return rises && size > 0x1p-100 && size < 0x1p120;
+}
+
+/* Exact mode: whether a triangle with an area is closer than a record whose feature it has, or another one is, because
+ * the search has left it out: docs/contacts.md, section 4. */
+static int is_left_out_for_area(const chooser *c, uint32_t triangle)
+{
+    float in[IN_CLOSEST];
+    if (!c->batch->exact)
+        return 0;
+    caromi_chooser_pair(c, c->query->in, (int32_t)triangle, in);
+    return !caromi_may_be_flat(in + IN_NP0X);
+}
+
+/* Whether a triangle with the record's feature precedes it. */
+static int precedes_if_found(chooser *c, uint32_t triangle, const mesh_record *k)
 {
     mesh_record j;
-    return (int32_t)triangle != k->triangle && find(c, triangle, &j) && precedes(c, &j, k);
+    if ((int32_t)triangle == k->triangle || !caromi_chooser_counts(c, triangle))
+        return 0;
+    const mesh_record *known = caromi_known_record(c, triangle);
+    if (known != NULL)
+        return precedes(c, known, k);
+    if (is_left_out_for_area(c, triangle))
+        return 1;
+    caromi_compute_record(c, triangle, &j);
+    return precedes(c, &j, k);
+}
+
+/* Of a triangle at the record's corner: the same without computing a record. 0 and c->is_unsure: that would tell. */
+static int precedes_at_sight(chooser *c, uint32_t triangle, const mesh_record *k)
+{
+    if ((int32_t)triangle == k->triangle || !caromi_chooser_counts(c, triangle))
+        return 0;
+    const mesh_record *known = caromi_known_record(c, triangle);
+    if (known != NULL)
+        return precedes(c, known, k);
+    if (c->batch->exact ? is_left_out_for_area(c, triangle) : rises_from(c, triangle, k))
+        return 1;
+    c->is_unsure = 1;
+    return 0;
 }
 
 /* The place of a triangle among those at one of its corners, which ascend. */
@@ -211,22 +168,28 @@ static uint64_t place_in_fan(const caromi_corners *corners, const uint64_t *fan,
 
 /* In a large fan the nearest lower ones come first: one that counts precedes nearly always. From the lowest on, each
  * record of a fan whose lowest triangles are masked would meet all of these. */
-static int is_preceded_at(const chooser *c, const mesh_record *k)
+static int any_in_fan(chooser *c, const mesh_record *k, int (*test)(chooser *, uint32_t, const mesh_record *))
 {
     const caromi_corners *corners = c->contacts->edges->corners;
     const uint64_t *fan = fan_of(c->contacts->edges, k);
     const uint64_t from = fan[1] - fan[0] > FAN_FEW ? place_in_fan(corners, fan, (uint32_t)k->triangle) : fan[0];
     for (uint64_t i = from; i-- > fan[0];)
-        if (precedes_if_found(c, corners->triangle[i], k))
+        if (test(c, corners->triangle[i], k))
             return 1;
     for (uint64_t i = from; i < fan[1]; i++)
-        if (precedes_if_found(c, corners->triangle[i], k))
+        if (test(c, corners->triangle[i], k))
             return 1;
     return 0;
 }
 
+static int is_preceded_at(chooser *c, const mesh_record *k)
+{
+    c->is_unsure = 0;
+    return any_in_fan(c, k, precedes_at_sight) || (c->is_unsure && any_in_fan(c, k, precedes_if_found));
+}
+
 /* By triangles on the record's edge; face: by those of them with the same three corners. */
-static int is_preceded_along(const chooser *c, const mesh_record *k, int edge, int face)
+static int is_preceded_along(chooser *c, const mesh_record *k, int edge, int face)
 {
     const caromi_edges *e = c->contacts->edges;
     const uint32_t own = (uint32_t)k->triangle;
@@ -241,7 +204,7 @@ static int is_preceded_along(const chooser *c, const mesh_record *k, int edge, i
     }
 }
 
-static int is_preceded(const chooser *c, const mesh_record *k)
+static int is_preceded(chooser *c, const mesh_record *k)
 {
     if (k->state < FEATURE_E01)
         return is_preceded_at(c, k);
@@ -316,7 +279,7 @@ static int is_within(const chooser *c, const float *center, int32_t triangle, fl
     float in[IN_CLOSEST];
     if (!isnan(t) && (distance.high <= limit.low || distance.low > limit.high))
         return distance.high <= limit.low;
-    pair_of(c, center, triangle, in);
+    caromi_chooser_pair(c, center, triangle, in);
     *c->by_integers = 1;
     return caromi_cube_reaches(in, &cube, CAROMI_CUBE_FREE);
 }
@@ -334,7 +297,7 @@ static void find_points(const chooser *c, const mesh_record *contacts, size_t co
     void *to[] = {points[0], points[1], points[2], normal[0], normal[1], normal[2], feature};
     const size_t padded = (count + isa->lanes - 1) / isa->lanes * isa->lanes;
     for (size_t i = 0; i < padded; i++) {
-        pair_of(c, c->query->in, contacts[i < count ? i : count - 1].triangle, row);
+        caromi_chooser_pair(c, c->query->in, contacts[i < count ? i : count - 1].triangle, row);
         for (int k = 0; k < IN_CLOSEST; k++)
             in[k][i] = row[k];
     }
@@ -345,7 +308,7 @@ static void find_points(const chooser *c, const mesh_record *contacts, size_t co
         caromi_exact_contact a;
         if (!isnan(points[0][i]))
             continue;
-        pair_of(c, c->query->in, contacts[i].triangle, row);
+        caromi_chooser_pair(c, c->query->in, contacts[i].triangle, row);
         caromi_exact_touch_of(row, &a);
         *c->by_integers = 1;
         for (int k = 0; k < 3; k++)
@@ -401,9 +364,11 @@ static int64_t merge_few(const chooser *c, mesh_record *contacts, size_t count)
         const mesh_record *near = &c->scratch->near[i], *k = &contacts[near->query];
         const float point[3] = {points[0][near->query], points[1][near->query], points[2][near->query]};
         mesh_record j;
-        if (is_gone[near->query] || near->triangle == k->triangle)
+        if (is_gone[near->query] || near->triangle == k->triangle ||
+            !caromi_chooser_counts(c, (uint32_t)near->triangle))
             continue;
-        if (!find(c, (uint32_t)near->triangle, &j) || !comes_before(c, &j, k))
+        caromi_find_record(c, (uint32_t)near->triangle, &j);
+        if (!comes_before(c, &j, k))
             continue;
         is_gone[near->query] = !c->batch->exact || is_within(c, point, near->triangle, near->t, c->contacts->merge, 0);
     }
@@ -440,7 +405,7 @@ static uint32_t choose(chooser *c, mesh_record *contacts)
         if (is_preceded(c, k))
             continue;
         if (exact && isnan(k->t))
-            settle(c, k);
+            caromi_chooser_settle(c, k);
         if (!exact ||
             is_within(c, c->query->in, k->triangle, k->t, c->query->in[MESH_RADIUS], c->query->in[MESH_MAX_DISTANCE]))
             contacts[count++] = *k;
@@ -463,11 +428,11 @@ int64_t caromi_choose_contacts(const carom_context *context, const caromi_mesh_b
                  .by_integers = by_integers};
     if (count == 0)
         return 0;
-    if (!fill_table(&c))
+    if (!caromi_records_fill(&c))
         return -1;
     for (uint32_t i = 0; batch->exact && i < count; i++)
         if (records[i].state == FEATURE_NONE)
-            settle(&c, &records[i]);
+            caromi_chooser_settle(&c, &records[i]);
     int64_t found = choose(&c, spare);
     if (contacts->merge > 0)
         found = merge(&c, spare, (uint32_t)found);

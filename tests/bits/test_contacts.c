@@ -353,32 +353,10 @@ static void test_lattice(void **state)
 
 /* ---- walls ------------------------------------------------------------------------------------------------------- */
 
-/* Over the wall: at random, and over corners, edges and lines of the cuts. Depth 1 % or none of the radius. */
-static swept_spheres over_wall(uint64_t seed, const scene *s, float height, size_t count)
-{
-    swept_spheres b = swept_spheres_alloc(count);
-    for (size_t i = 0; i < count; i++) {
-        ref_gen g;
-        float p[3][3];
-        ref_gen_seed(&g, 131, seed, i);
-        const float radius = ref_gen_chance(&g, 2) ? 0.125f : 0.5f;
-        const int kind = ref_gen_int(&g, 0, 3), v = ref_gen_int(&g, 0, 2);
-        scene_triangle(s, (size_t)ref_gen_int(&g, 0, (int)s->triangle_count - 1), p);
-        for (int k = 0; k < 2; k++) {
-            const float edge = (p[v][k] + p[(v + 1) % 3][k]) / 2;
-            b.column[k][i] = kind == 0 ? p[v][k] : kind == 1 ? edge : (float)ref_gen_range(&g, -1.0, 1.0);
-            b.column[k][i] = fminf(fmaxf(b.column[k][i], -0.9f), 0.9f);
-        }
-        b.column[2][i] = height + (ref_gen_chance(&g, 2) ? 1 : -1) * radius * 0.99f;
-        b.column[SPHERE_RADIUS][i] = radius;
-    }
-    return b;
-}
-
 static void check_wall(carom_context *context, int kind, uint64_t seed, float height, contact_call call)
 {
     scene s = scene_wall(kind, seed, 6 + (int)(seed % 9), height);
-    swept_spheres b = over_wall(seed, &s, height, test_effort(400));
+    swept_spheres b = spheres_over_wall(seed, &s, height, test_effort(400));
     contact_answers a = ask_scene_contacts(context, &s, &b, &call);
     for (size_t i = 0; i < b.count; i++) {
         const size_t at = (size_t)a.offsets[i];
@@ -417,23 +395,6 @@ static void test_walls(void **state)
     carom_context_destroy(context);
 }
 
-/* Turns scene and spheres, and rounds their coordinates: the wall is no longer flat to the last bit. */
-static void turn_wall(scene *s, swept_spheres *b)
-{
-    static const double axes[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0.0}, {0.48, 0.64, 0.6}};
-    for (size_t v = 0; v < s->vertex_count; v++) {
-        const double x = (double)s->vertices[3 * v], y = (double)s->vertices[3 * v + 1],
-                     z = (double)s->vertices[3 * v + 2];
-        for (size_t k = 0; k < 3; k++)
-            s->vertices[3 * v + k] = (float)(axes[0][k] * x + axes[1][k] * y + axes[2][k] * z);
-    }
-    for (size_t i = 0; i < b->count; i++) {
-        const double x = (double)b->column[0][i], y = (double)b->column[1][i], z = (double)b->column[2][i];
-        for (size_t k = 0; k < 3; k++)
-            b->column[k][i] = (float)(axes[0][k] * x + axes[1][k] * y + axes[2][k] * z);
-    }
-}
-
 /* One contact each on an oblique wall whose corners are rounded, where contacts are merged. A step of height h between
  * two pieces, or a distance that is rounded by h in fast mode, may hold two minima sqrt(2 r h) apart. */
 static void test_oblique(void **state)
@@ -445,7 +406,7 @@ static void test_oblique(void **state)
             const contact_call call = {.accuracy = (carom_accuracy)exact,
                                        .merge_within = exact && kind < WALL_CONFORMING ? 1e-5f : 1e-3f};
             scene s = scene_wall(kind, seed, 6 + (int)seed, 0.3f);
-            swept_spheres b = over_wall(seed, &s, 0.3f, test_effort(400));
+            swept_spheres b = spheres_over_wall(seed, &s, 0.3f, test_effort(400));
             turn_wall(&s, &b);
             contact_answers a = ask_scene_contacts(context, &s, &b, &call);
             for (size_t i = 0; i < b.count; i++)
@@ -579,146 +540,6 @@ static void test_tree(void **state)
     carom_context_destroy(context);
 }
 
-/* Masks of the same bits as some others, for queries of these bits alone, and one bit more, so that nearly no two
- * neighbours count for the same queries. NULL: all bits are the same. */
-static uint32_t *told_apart(const uint32_t *masks, size_t count)
-{
-    uint32_t *apart = test_alloc(count, sizeof *apart);
-    for (size_t t = 0; t < count; t++) {
-        ref_gen g;
-        ref_gen_seed(&g, 136, SEED, t);
-        apart[t] = (masks != NULL ? masks[t] : 1) | UINT32_C(0x100) << ref_gen_int(&g, 0, 23);
-    }
-    return apart;
-}
-
-static void compare_left_out(carom_context *context, const scene *s, const swept_spheres *b, float merge_within)
-{
-    scene apart = *s;
-    swept_spheres ask = *b;
-    apart.masks = told_apart(s->masks, s->triangle_count);
-    if (b->mask == NULL) {
-        ask.mask = test_alloc(b->count, sizeof *ask.mask);
-        for (size_t i = 0; i < b->count; i++)
-            ask.mask[i] = 1;
-    }
-    for (int exact = 0; exact < 2; exact++) {
-        const contact_call call = {.accuracy = (carom_accuracy)exact, .margin = 0.0625f, .merge_within = merge_within};
-        contact_answers expected = ask_scene_contacts(context, &apart, &ask, &call);
-        contact_answers got = ask_scene_contacts(context, s, b, &call);
-        contact_answers_compare(b, &expected, &got, "triangles that the search leaves out");
-        contact_answers_free(&expected);
-        contact_answers_free(&got);
-    }
-    free(apart.masks);
-    if (b->mask == NULL)
-        free(ask.mask);
-}
-
-/* The search leaves out triangles that another one surely precedes, but not if that one counts for fewer queries. So
- * the contacts are the same where nearly none is left out. Without masks, and with those of patches of triangles, some
- * of which contain those of others. */
-static void check_left_out(carom_context *context, const scene *s, const swept_spheres *b, float merge_within)
-{
-    static const uint32_t kinds_of[] = {1, 3, 7, 2, 6, 0};
-    scene masked = *s;
-    swept_spheres ask = *b;
-    compare_left_out(context, s, b, merge_within);
-    masked.masks = test_alloc(s->triangle_count, sizeof *masked.masks);
-    ask.mask = test_alloc(b->count, sizeof *ask.mask);
-    for (size_t t = 0; t < s->triangle_count; t++)
-        masked.masks[t] = kinds_of[t / 12 % COUNT_OF(kinds_of)];
-    for (size_t i = 0; i < b->count; i++)
-        ask.mask[i] = 1 + (uint32_t)i % 7;
-    compare_left_out(context, &masked, &ask, merge_within);
-    free(masked.masks);
-    free(ask.mask);
-}
-
-/* Far from the wall z = 0, and nearly above it: there distances are rounded by more than they differ. */
-static swept_spheres far_from_wall(uint64_t seed, size_t count)
-{
-    swept_spheres b = swept_spheres_alloc(count);
-    for (size_t i = 0; i < count; i++) {
-        ref_gen g;
-        ref_gen_seed(&g, 134, seed, i);
-        const double distance = ref_power_of_two(ref_gen_int(&g, -8, 24));
-        const double lean = distance * ref_power_of_two(ref_gen_int(&g, -20, 0));
-        for (int k = 0; k < 2; k++)
-            b.column[k][i] = (float)(ref_gen_range(&g, -1.0, 1.0) + lean * ref_gen_range(&g, -1.0, 1.0));
-        b.column[2][i] = (float)distance;
-        b.column[SPHERE_RADIUS][i] = (float)(2.0 * distance);
-    }
-    return b;
-}
-
-static void check_far(carom_context *context, int kind)
-{
-    scene s = scene_wall(kind, SEED, 40, 0.0f);
-    swept_spheres b = far_from_wall(SEED, test_effort(600));
-    turn_wall(&s, &b);
-    check_left_out(context, &s, &b, 0);
-    swept_spheres_free(&b);
-    scene_free(&s);
-}
-
-/* Times a power of two, so that the largest coordinates are about 2^exponent. */
-static void enlarge(scene *s, swept_spheres *b, int exponent)
-{
-    float most = 0;
-    for (size_t i = 0; i < 3 * s->vertex_count; i++)
-        most = fmaxf(most, fabsf(s->vertices[i]));
-    const int by = exponent - ilogbf(most);
-    for (size_t i = 0; i < 3 * s->vertex_count; i++)
-        s->vertices[i] = ldexpf(s->vertices[i], by);
-    for (int column = 0; column <= SPHERE_RADIUS; column++)
-        for (size_t i = 0; i < b->count; i++)
-            b->column[column][i] = ldexpf(b->column[column][i], by);
-}
-
-/* Near the end of binary32, where squares and products leave it. */
-static void check_huge(carom_context *context, size_t kind)
-{
-    for (int exponent = 122; exponent < 127; exponent++) {
-        scene s = kinds[kind].make(60);
-        swept_spheres b = swept_spheres_aimed(SEED + (uint64_t)exponent, &s, 1.0, test_effort(100));
-        enlarge(&s, &b, exponent);
-        check_left_out(context, &s, &b, 0);
-        swept_spheres_free(&b);
-        scene_free(&s);
-    }
-}
-
-static void test_left_out(void **state)
-{
-    static const float sizes[] = {1.0f, 0x1p-4f, 0x1p-10f, 0x1p6f};
-    (void)state;
-    carom_context *context = test_context();
-    for (size_t k = 0; k < KINDS; k++)
-        for (size_t i = 0; i < COUNT_OF(sizes); i++) {
-            scene s = kinds[k].make(600);
-            swept_spheres b = swept_spheres_aimed(SEED + 50 + i, &s, (double)sizes[i], test_effort(600));
-            check_left_out(context, &s, &b, i % 2 ? 0.0f : 0.01f);
-            swept_spheres_free(&b);
-            scene_free(&s);
-        }
-    for (int kind = 0; kind < WALL_KINDS; kind++)
-        for (int place = 0; place < 2; place++) {
-            scene s = scene_wall(kind, SEED, 12, place ? 0.3f : 0.0f);
-            swept_spheres b = over_wall(SEED, &s, place ? 0.3f : 0.0f, test_effort(600));
-            for (size_t i = 0; place && i < b.count; i++) /* far above, or nearly in the plane */
-                b.column[2][i] = 0.3f + b.column[SPHERE_RADIUS][i] * (i % 2 ? 0x1p-12f : 0.999f);
-            check_left_out(context, &s, &b, 0);
-            swept_spheres_free(&b);
-            scene_free(&s);
-        }
-    for (int kind = 0; kind < WALL_KINDS; kind++)
-        check_far(context, kind);
-    for (size_t k = 0; k < KINDS; k++)
-        check_huge(context, k);
-    carom_context_destroy(context);
-}
-
 #define OF_KIND(name, f, i)                    \
     {                                          \
         name, f, NULL, NULL, (void *)&kinds[i] \
@@ -768,7 +589,6 @@ int main(void)
                                         cmocka_unit_test(test_every_edge),
                                         TEST_EACH_ISA(ON_ISA),
                                         cmocka_unit_test(test_threads),
-                                        cmocka_unit_test(test_left_out),
                                         OF_EACH_KIND("refitted", test_tree)};
     return cmocka_run_group_tests(on_cpu, NULL, NULL);
 }

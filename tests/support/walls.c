@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "walls.h"
 
+#include <math.h>
+
 const char *const wall_names[WALL_KINDS] = {"two triangles", "grid",        "irregular", "needles",
                                             "duplicates",    "T-junctions", "cracks"};
 
@@ -102,4 +104,41 @@ scene scene_wall(int kind, uint64_t seed, int n, float height)
     if (kind == WALL_DUPLICATES)
         add_duplicates(&w, &g);
     return w.s;
+}
+
+swept_spheres spheres_over_wall(uint64_t seed, const scene *s, float height, size_t count)
+{
+    swept_spheres b = swept_spheres_alloc(count);
+    for (size_t i = 0; i < count; i++) {
+        ref_gen g;
+        float p[3][3];
+        ref_gen_seed(&g, 131, seed, i);
+        const float radius = ref_gen_chance(&g, 2) ? 0.125f : 0.5f;
+        const int kind = ref_gen_int(&g, 0, 3), v = ref_gen_int(&g, 0, 2);
+        scene_triangle(s, (size_t)ref_gen_int(&g, 0, (int)s->triangle_count - 1), p);
+        for (int k = 0; k < 2; k++) {
+            const float edge = (p[v][k] + p[(v + 1) % 3][k]) / 2;
+            b.column[k][i] = kind == 0 ? p[v][k] : kind == 1 ? edge : (float)ref_gen_range(&g, -1.0, 1.0);
+            b.column[k][i] = fminf(fmaxf(b.column[k][i], -0.9f), 0.9f);
+        }
+        b.column[2][i] = height + (ref_gen_chance(&g, 2) ? 1 : -1) * radius * 0.99f;
+        b.column[SPHERE_RADIUS][i] = radius;
+    }
+    return b;
+}
+
+void turn_wall(scene *s, swept_spheres *b)
+{
+    static const double axes[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0.0}, {0.48, 0.64, 0.6}};
+    for (size_t v = 0; v < s->vertex_count; v++) {
+        const double x = (double)s->vertices[3 * v], y = (double)s->vertices[3 * v + 1],
+                     z = (double)s->vertices[3 * v + 2];
+        for (size_t k = 0; k < 3; k++)
+            s->vertices[3 * v + k] = (float)(axes[0][k] * x + axes[1][k] * y + axes[2][k] * z);
+    }
+    for (size_t i = 0; i < b->count; i++) {
+        const double x = (double)b->column[0][i], y = (double)b->column[1][i], z = (double)b->column[2][i];
+        for (size_t k = 0; k < 3; k++)
+            b->column[k][i] = (float)(axes[0][k] * x + axes[1][k] * y + axes[2][k] * z);
+    }
 }

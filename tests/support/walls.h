@@ -20,4 +20,8 @@ extern const char *const wall_names[WALL_KINDS];
 
 /* The square of half side 1 in the plane z = `height`, n x n squares with n >= 2; fronts up. */
 scene scene_wall(int kind, uint64_t seed, int n, float height);
+/* Over the wall: at random, and over corners, edges and lines of the cuts. Depth 1 % or none of the radius. */
+swept_spheres spheres_over_wall(uint64_t seed, const scene *s, float height, size_t count);
+/* Turns scene and spheres, and rounds their coordinates: the wall is no longer flat to the last bit. */
+void turn_wall(scene *s, swept_spheres *b);
 #endif
