@@ -108,13 +108,13 @@ caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *slices, uint
 
 /* ---- levels ------------------------------------------------------------------------------------------------------ */
 
-/* Reaches by exponent and the first bit behind it. */
-enum { CAROMI_REACHES = 512 };
+/* Reaches by exponent and the first two bits behind it. */
+enum { CAROMI_REACHES = 1024 };
 static inline uint32_t caromi_reach_class(float reach)
 {
     uint32_t bits;
     memcpy(&bits, &reach, sizeof bits);
-    return bits >> 22;
+    return bits >> 21;
 }
 
 /* The spheres of a slice as a whole. */

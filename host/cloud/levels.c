@@ -112,7 +112,7 @@ typedef struct group {
 
 static float class_most(int class)
 {
-    const uint32_t bits = ((uint32_t) class + 1) << 22;
+    const uint32_t bits = ((uint32_t) class + 1) << 21;
     float reach;
     memcpy(&reach, &bits, sizeof reach);
     return reach;
