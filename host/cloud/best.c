@@ -58,7 +58,7 @@ static void take_sure(const caromi_partners *to, const caromi_cloud_cells *cells
 /* Where spheres are not many in one place, all pairs are looked at, each once, and offered to both. What a sphere has
  * is a number, the smallest the best: 31 bits of t, 31 of the partner, 2 of the state. A few threads have numbers of
  * their own. */
-enum { THREADS_OWN = 4, TASK = 1 << 14 };
+enum { THREADS_OWN = 4, TASK = 1 << 14, AHEAD = 24 };
 typedef struct pairs_job {
     const caromi_cloud_cells *cells;
     const caromi_partners *to;
@@ -102,11 +102,21 @@ static void take_pairs(void *user, uint32_t thread, const caromi_cloud_pair *pai
     }
 }
 
+/* Spheres that come soon: their numbers lie anywhere, and what is offered waits for them. */
+static inline void fetch_keys(const uint64_t *own, const caromi_cloud_pairs *pairs, uint32_t i)
+{
+    if (own == NULL || i >= pairs->count)
+        return;
+    __builtin_prefetch(&own[pairs->a[i]], 1);
+    __builtin_prefetch(&own[pairs->b[i]], 1);
+}
+
 static void take_sure_pairs(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, uint8_t state)
 {
     const pairs_job *job = user;
     uint64_t *const own = keys_of(job, thread);
     for (uint32_t i = 0; i < pairs->count; i++) {
+        fetch_keys(own, pairs, i + AHEAD);
         offer_key(job, own, pairs->a[i], key_of(0, pairs->b[i], state));
         offer_key(job, own, pairs->b[i], key_of(0, pairs->a[i], state));
     }
