@@ -32,17 +32,21 @@ typedef struct cone_job {
     const caromi_edges *edges;
     face *faces;
     cone *cones; /* [nodes][MESH_WIDTH] */
+    mesh_cones *rows;
+    int queries;
 } cone_job;
 
 /* ---- triangles --------------------------------------------------------------------------------------------------- */
 
 /* Whether the edge belongs to one other triangle, which counts for the same queries. Sets its bit of *along. */
-static int has_one_neighbour(const caromi_edges *e, uint32_t triangle, int edge, uint32_t *along)
+static int has_one_neighbour(const cone_job *job, uint32_t triangle, int edge, uint32_t *along)
 {
+    const caromi_edges *e = job->edges;
     const uint32_t other = e->next[3 * (size_t)triangle + (size_t)edge];
     const uint32_t a = caromi_edge_position(e, triangle, edge), b = caromi_edge_position(e, triangle, (edge + 1) % 3);
     const int there = other != triangle ? caromi_edge_between(e, other, a, b) : -1;
-    if (!caromi_edges_counts_with(e, other, triangle) || !caromi_edges_counts_with(e, triangle, other))
+    if (!caromi_edges_counts_with(e, other, triangle, job->queries) ||
+        !caromi_edges_counts_with(e, triangle, other, job->queries))
         return 0;
     if (there < 0 || e->next[3 * (size_t)other + (size_t)there] != triangle)
         return 0;
@@ -73,7 +77,7 @@ static face face_of(const cone_job *job, uint32_t t)
     if (!(height >= LEAST_HEIGHT && height >= LEAST_RATIO * length))
         return f;
     for (int k = 0; k < 3; k++)
-        if (!has_one_neighbour(job->edges, t, k, &f.along))
+        if (!has_one_neighbour(job, t, k, &f.along))
             return f;
     for (int k = 0; k < 3; k++)
         f.normal[k] = (float)(n[k] / area);
@@ -291,14 +295,14 @@ static void find_leaves(void *user, uint64_t task, uint32_t thread)
     (void)thread;
     for (uint64_t n = first; n < end; n++) {
         const mesh_node *node = &job->mesh->view.nodes[n];
-        job->edges->cones[n] = no_cones();
+        job->rows[n] = no_cones();
         for (int i = 0; i < MESH_WIDTH; i++) {
             if (node->child[i] >= 0)
                 continue;
             middle_of(node, i, middle);
             const cone c = cone_of_leaf(job, node->child[i], middle);
             job->cones[MESH_WIDTH * n + (uint64_t)i] = c;
-            set_row(&job->edges->cones[n], i, &c, c.radius, job->mesh->view.frame.scale);
+            set_row(&job->rows[n], i, &c, c.radius, job->mesh->view.frame.scale);
         }
     }
 }
@@ -315,15 +319,15 @@ static void find_nodes(const cone_job *job)
             if (child <= 0)
                 continue;
             *to = join_cones(job->cones + MESH_WIDTH * (uint64_t)child, &job->mesh->view.nodes[child]);
-            set_row(&job->edges->cones[n], i, to, middle_of(node, i, middle), job->mesh->view.frame.scale);
+            set_row(&job->rows[n], i, to, middle_of(node, i, middle), job->mesh->view.frame.scale);
         }
     }
 }
 
-int caromi_edges_fill_cones(const carom_mesh *mesh, const caromi_edges *e)
+int caromi_edges_fill_cones(const carom_mesh *mesh, const caromi_edges *e, int queries)
 {
     const uint64_t nodes = mesh->info.node_count, triangles = mesh->info.triangle_count;
-    cone_job job = {.mesh = mesh, .edges = e};
+    cone_job job = {.mesh = mesh, .edges = e, .rows = e->left_out[queries].cones, .queries = queries};
     job.faces = caromi_alloc(mesh->context, triangles, sizeof *job.faces);
     job.cones = caromi_alloc(mesh->context, MESH_WIDTH * nodes, sizeof *job.cones);
     const int has_memory = job.faces != NULL && job.cones != NULL;

@@ -122,21 +122,21 @@ static int add_outside(mesh_opposites *to, int *count, const float *point)
 
 /* Another triangle on an edge that counts where this one does, and which of its corners is not there; its own: there is
  * none. */
-static uint32_t neighbour_of(const caromi_edges *e, uint32_t own, int edge, int *third)
+static uint32_t neighbour_of(const caromi_edges *e, uint32_t own, int edge, int queries, int *third)
 {
     const uint32_t next = e->next[3 * (size_t)own + (size_t)edge];
-    const uint32_t other = caromi_edges_counts_with(e, next, own) ? next : own;
+    const uint32_t other = caromi_edges_counts_with(e, next, own, queries) ? next : own;
     const uint32_t a = caromi_edge_position(e, own, edge), b = caromi_edge_position(e, own, (edge + 1) % 3);
     if (other != own)
         *third = (caromi_edge_between(e, other, a, b) + 2) % 3;
     return other;
 }
 
-static void find_opposite(const caromi_edges *e, const mesh_leaf *leaf, int slot, int edge, mesh_opposites *to,
-                          int *count)
+static void find_opposite(const caromi_edges *e, const mesh_leaf *leaf, int slot, int edge, int queries,
+                          mesh_opposites *to, int *count)
 {
     int third;
-    const uint32_t own = (uint32_t)leaf->triangle[slot], other = neighbour_of(e, own, edge, &third);
+    const uint32_t own = (uint32_t)leaf->triangle[slot], other = neighbour_of(e, own, edge, queries, &third);
     if (other == own)
         return;
     const int there = slot_of(leaf, other);
@@ -146,7 +146,7 @@ static void find_opposite(const caromi_edges *e, const mesh_leaf *leaf, int slot
         to->outside[edge][slot] = (unsigned char)add_outside(to, count, caromi_corner(e->corners->mesh, other, third));
 }
 
-static void fill_leaf(const caromi_edges *e, const mesh_leaf *leaf, mesh_opposites *to)
+static void fill_leaf(const caromi_edges *e, const mesh_leaf *leaf, int queries, mesh_opposites *to)
 {
     int count = 0;
     memcpy(to->vertex, leaf->corner, sizeof to->vertex);
@@ -156,17 +156,17 @@ static void fill_leaf(const caromi_edges *e, const mesh_leaf *leaf, mesh_opposit
             to->at[k][i] = NAN;
     for (int slot = 0; slot < MESH_WIDTH; slot++)
         for (int k = 0; k < 3 && leaf->triangle[slot] >= 0; k++)
-            find_opposite(e, leaf, slot, k, to, &count);
+            find_opposite(e, leaf, slot, k, queries, to, &count);
 }
 
 /* Of an unindexed leaf: nine rows, as it has itself. An empty slot has the first triangle's. */
-static void fill_unindexed(const caromi_edges *e, const mesh_leaf *leaf, float (*rows)[MESH_WIDTH])
+static void fill_unindexed(const caromi_edges *e, const mesh_leaf *leaf, int queries, float (*rows)[MESH_WIDTH])
 {
     for (int slot = 0; slot < MESH_WIDTH; slot++)
         for (int edge = 0; edge < 3; edge++) {
             const uint32_t own = (uint32_t)leaf->triangle[leaf->triangle[slot] >= 0 ? slot : 0];
             int third = edge;
-            const uint32_t other = neighbour_of(e, own, edge, &third);
+            const uint32_t other = neighbour_of(e, own, edge, queries, &third);
             for (int k = 0; k < 3; k++)
                 rows[3 * edge + k][slot] = caromi_corner(e->corners->mesh, other, third)[k];
         }
@@ -176,16 +176,18 @@ enum { NODES_PER_TASK = 256 };
 typedef struct opposite_job {
     const carom_mesh *mesh;
     const caromi_edges *edges;
+    int queries;
 } opposite_job;
 
 static void fill_reference(const opposite_job *job, int reference)
 {
     const size_t at = (size_t)MESH_LEAF_AT(reference);
+    const mesh_leaf *leaf = &job->mesh->view.leaves[at];
+    mesh_opposites *to = &job->edges->left_out[job->queries].opposites[at];
     if (MESH_IS_UNINDEXED(reference))
-        fill_unindexed(job->edges, &job->mesh->view.leaves[at],
-                       (float(*)[MESH_WIDTH])(void *)&job->edges->opposites[at]);
+        fill_unindexed(job->edges, leaf, job->queries, (float(*)[MESH_WIDTH])(void *)to);
     else
-        fill_leaf(job->edges, &job->mesh->view.leaves[at], &job->edges->opposites[at]);
+        fill_leaf(job->edges, leaf, job->queries, to);
 }
 
 static void fill_nodes(void *user, uint64_t task, uint32_t thread)
@@ -200,13 +202,19 @@ static void fill_nodes(void *user, uint64_t task, uint32_t thread)
                 fill_reference(job, job->mesh->view.nodes[n].child[i]);
 }
 
-static void fill_opposites(const carom_mesh *mesh, const caromi_edges *e)
+static void fill_opposites(const carom_mesh *mesh, const caromi_edges *e, int queries)
 {
-    opposite_job job = {mesh, e};
+    opposite_job job = {mesh, e, queries};
     if (mesh->info.node_count == 0)
         fill_reference(&job, mesh->view.frame.root);
     caromi_parallel(mesh->context->pool, (mesh->info.node_count + NODES_PER_TASK - 1) / NODES_PER_TASK, fill_nodes,
                     &job);
+}
+
+/* Of the kinds of queries: how many there are to tell apart. */
+static int kinds_of_queries(const carom_mesh *mesh)
+{
+    return mesh->masks != NULL ? 2 : 1;
 }
 
 uint64_t caromi_edges_bytes(const carom_mesh *mesh)
@@ -216,8 +224,8 @@ uint64_t caromi_edges_bytes(const carom_mesh *mesh)
                ? 0
                : sizeof *mesh->edges + 2 * corners * sizeof *mesh->edges->next + TWIN_BYTES(mesh->info.triangle_count) +
                      (mesh->masks != NULL ? mesh->info.triangle_count * sizeof *mesh->edges->mask : 0) +
-                     mesh->leaf_count * sizeof *mesh->edges->opposites +
-                     mesh->info.node_count * sizeof *mesh->edges->cones;
+                     (uint64_t)kinds_of_queries(mesh) * (mesh->leaf_count * sizeof *mesh->edges->left_out->opposites +
+                                                         mesh->info.node_count * sizeof *mesh->edges->left_out->cones);
 }
 
 static void free_edges(const carom_context *context, caromi_edges *e)
@@ -226,9 +234,31 @@ static void free_edges(const carom_context *context, caromi_edges *e)
     caromi_free(context, e->next);
     caromi_free(context, e->twins);
     caromi_free(context, e->mask);
-    caromi_free(context, e->opposites);
-    caromi_free(context, e->cones);
+    for (int i = 0; i < 2; i++) {
+        caromi_free(context, e->left_out[i].opposites);
+        caromi_free(context, e->left_out[i].cones);
+    }
     caromi_free(context, e);
+}
+
+/* 0: no memory. */
+static int fill_left_out(const carom_mesh *mesh, caromi_edges *e, int queries)
+{
+    caromi_left_out *to = &e->left_out[queries];
+    to->opposites = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->opposites);
+    to->cones = caromi_alloc(mesh->context, mesh->info.node_count, sizeof *to->cones);
+    if (to->opposites == NULL || to->cones == NULL || !caromi_edges_fill_cones(mesh, e, queries))
+        return 0;
+    fill_opposites(mesh, e, queries);
+    return 1;
+}
+
+static int fill_all(const carom_mesh *mesh, caromi_edges *e)
+{
+    int whole = fill(mesh, e);
+    for (int i = 0; whole && i < kinds_of_queries(mesh); i++)
+        whole = fill_left_out(mesh, e, i);
+    return whole;
 }
 
 carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom_error *err)
@@ -246,21 +276,15 @@ carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom
         e->position = caromi_alloc(mesh->context, corners, sizeof *e->position);
         e->next = caromi_alloc(mesh->context, corners, sizeof *e->next);
         e->twins = caromi_alloc(mesh->context, TWIN_BYTES(mesh->info.triangle_count), sizeof *e->twins);
-        e->opposites = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *e->opposites);
-        e->cones = caromi_alloc(mesh->context, mesh->info.node_count, sizeof *e->cones);
     }
-    if (e == NULL || e->position == NULL || e->next == NULL || e->twins == NULL || e->opposites == NULL ||
-        e->cones == NULL || (mesh->masks != NULL && caromi_masks_of_triangles(mesh, &e->mask, err) != CAROM_OK) ||
-        !fill(mesh, e) || !caromi_edges_fill_cones(mesh, e)) {
+    if (e == NULL || e->position == NULL || e->next == NULL || e->twins == NULL ||
+        (mesh->masks != NULL && caromi_masks_of_triangles(mesh, &e->mask, err) != CAROM_OK) || !fill_all(mesh, e)) {
         if (e != NULL)
             free_edges(mesh->context, e);
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the edges of %llu triangles",
                            (unsigned long long)mesh->info.triangle_count);
     }
     fill_twins(mesh, e);
-    fill_opposites(mesh, e);
-    mesh->view.opposites = e->opposites;
-    mesh->view.cones = e->cones;
     *edges = mesh->edges = e;
     mesh->info.bytes += caromi_edges_bytes(mesh);
     return CAROM_OK;
@@ -272,8 +296,6 @@ void caromi_edges_forget(carom_mesh *mesh)
         return;
     mesh->info.bytes -= caromi_edges_bytes(mesh);
     free_edges(mesh->context, mesh->edges);
-    mesh->view.opposites = NULL;
-    mesh->view.cones = NULL;
     mesh->edges = NULL;
 }
 

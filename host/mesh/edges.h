@@ -4,6 +4,15 @@
 #define CAROM_HOST_MESH_EDGES_H
 #include "host/lattice/corners.h"
 
+/* What a search for contacts leaves out triangles by. */
+typedef struct caromi_left_out {
+    mesh_opposites *opposites; /* [leaves] */
+    mesh_cones *cones;         /* [nodes]; cones.c */
+} caromi_left_out;
+
+/* For any query; for those without masks, where triangles have some. */
+enum { CAROMI_ANY_QUERY, CAROMI_UNMASKED_QUERY };
+
 /* A mesh keeps its own from the first call that needs them until its vertices change. */
 typedef struct caromi_edges {
     const caromi_corners *corners;
@@ -11,8 +20,7 @@ typedef struct caromi_edges {
     uint32_t *next;     /* [3 triangles] the next triangle at edge k, k + 1, in a ring that holds each of them once */
     uint8_t *twins;     /* a bit for each triangle: 0 if no other one has the same three corners */
     int32_t *mask;      /* of each triangle; NULL: all bits are set */
-    mesh_opposites *opposites; /* [leaves] */
-    mesh_cones *cones;         /* [nodes]; cones.c */
+    caromi_left_out left_out[2];
 } caromi_edges;
 
 /* Those of the mesh, found if they are not known, with the corners. */
@@ -22,8 +30,8 @@ uint64_t caromi_edges_bytes(const carom_mesh *mesh);
 /* The vertices change, or the mesh is destroyed. To be called before caromi_corners_forget. */
 void caromi_edges_forget(carom_mesh *mesh);
 
-/* Fills e->cones from the rest of e; cones.c. 0: no memory. */
-int caromi_edges_fill_cones(const carom_mesh *mesh, const caromi_edges *e);
+/* Fills e->left_out[queries].cones from the rest of e; cones.c. 0: no memory. */
+int caromi_edges_fill_cones(const carom_mesh *mesh, const caromi_edges *e, int queries);
 
 /* Whether both have the same three corners, in any order. */
 int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b);
@@ -36,10 +44,17 @@ static inline int caromi_edges_may_have_twin(const caromi_edges *e, uint32_t tri
 {
     return e->twins[triangle / 8] >> triangle % 8 & 1;
 }
-/* Whether `other` counts for every query for which the triangle counts. */
-static inline int caromi_edges_counts_with(const caromi_edges *e, uint32_t other, uint32_t triangle)
+/* Whether `other` counts for every such query for which the triangle counts. */
+static inline int caromi_edges_counts_with(const caromi_edges *e, uint32_t other, uint32_t triangle, int queries)
 {
-    return e->mask == NULL || (e->mask[triangle] & ~e->mask[other]) == 0;
+    if (e->mask == NULL)
+        return 1;
+    return queries == CAROMI_UNMASKED_QUERY ? e->mask[other] != 0 : (e->mask[triangle] & ~e->mask[other]) == 0;
+}
+/* For the queries of a batch, that have masks or do not. */
+static inline const caromi_left_out *caromi_left_out_of(const caromi_edges *e, int have_masks)
+{
+    return &e->left_out[e->mask != NULL && !have_masks ? CAROMI_UNMASKED_QUERY : CAROMI_ANY_QUERY];
 }
 /* The triangle's first edge between these positions; -1: it has none. */
 static inline int caromi_edge_between(const caromi_edges *e, uint32_t triangle, uint32_t a, uint32_t b)

@@ -25,6 +25,7 @@ typedef struct list_found {
 typedef struct list_job {
     const carom_context *context;
     const caromi_list_batch *batch;
+    caromi_mesh_view view;
     caromi_mesh_block *blocks; /* one per thread, like the next three */
     list_found *found;
     caromi_contact_scratch *choosers; /* of contacts */
@@ -46,7 +47,7 @@ static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, ca
         q->records = found->records;
         q->room = found->room;
         if (q->room > 0)
-            job->context->isa->mesh[batch->search][batch->sweep.exact](&batch->sweep.mesh->view, q);
+            job->context->isa->mesh[batch->search][batch->sweep.exact](&job->view, q);
         if (q->room > 0 && q->found <= q->room)
             return 1;
         const uint32_t least = q->room > 0 ? q->found : HITS_EACH * (uint32_t)q->count;
@@ -226,6 +227,12 @@ carom_status caromi_cpu_list(const carom_context *c, const void *list_batch, uin
     carom_mesh *mesh = batch->sweep.mesh;
     list_job job = {
         .context = c, .batch = batch, .threads = threads, .part = end - first < PART ? (uint32_t)(end - first) : PART};
+    job.view = mesh->view;
+    if (batch->contacts != NULL) {
+        const caromi_left_out *left_out = caromi_left_out_of(batch->contacts->edges, batch->sweep.mask.base != NULL);
+        job.view.opposites = left_out->opposites;
+        job.view.cones = left_out->cones;
+    }
     carom_status status = caromi_stages_create(c, stages, job.part, &job.stages, err);
     if (status != CAROM_OK)
         return status;

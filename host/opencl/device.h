@@ -357,9 +357,10 @@ carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi
  * columns, and column `mask` if the options say that the queries have masks. Returns for how many work-items. */
 uint64_t caromi_set_search(const caromi_device *d, const caromi_cl_slot *slot, caromi_arguments *arguments,
                            const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask);
-/* What a search for contacts has beside an uploaded mesh, uploaded when it is first used; and as arguments. */
-carom_status caromi_upload_edges(caromi_device *device, carom_mesh *mesh, carom_error *err);
-void caromi_set_edges(const caromi_device *d, caromi_arguments *arguments, const carom_mesh *mesh);
+/* What a search for contacts has beside an uploaded mesh, for queries that have masks or not: uploaded when it is first
+ * used; and as arguments. */
+carom_status caromi_upload_edges(caromi_device *device, carom_mesh *mesh, int have_masks, carom_error *err);
+void caromi_set_edges(const caromi_device *d, caromi_arguments *arguments, const carom_mesh *mesh, int have_masks);
 /* The room in an uploaded mesh. */
 void caromi_set_clearance(const caromi_device *d, caromi_arguments *arguments, const carom_mesh *mesh);
 /* Its vertices, indices and the number of triangles. */

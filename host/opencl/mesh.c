@@ -15,7 +15,7 @@ typedef struct mesh_copy {
     const carom_context *context;
     cl_context cl;
     cl_mem nodes, leaves, masks, clearance, vertices, indices; /* masks is NULL if there are none */
-    cl_mem opposites, cones;                                   /* NULL: no contact has been asked for */
+    cl_mem opposites[2], cones[2]; /* by kind of query; NULL: no contact has been asked for */
     carom_error lacking; /* why they could not be uploaded: retrying a large mesh in every batch would be slow */
 } mesh_copy;
 
@@ -26,8 +26,9 @@ static const mesh_copy *copy_of(const caromi_device *d, const carom_mesh *mesh)
 
 static void release_arrays(mesh_copy *copy)
 {
-    cl_mem *const parts[] = {&copy->nodes,    &copy->leaves,  &copy->masks,     &copy->clearance,
-                             &copy->vertices, &copy->indices, &copy->opposites, &copy->cones};
+    cl_mem *const parts[] = {&copy->nodes,        &copy->leaves,  &copy->masks,        &copy->clearance,
+                             &copy->vertices,     &copy->indices, &copy->opposites[0], &copy->cones[0],
+                             &copy->opposites[1], &copy->cones[1]};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         caromi_release_buffer(parts[i]);
 }
@@ -141,24 +142,31 @@ carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error 
     return status;
 }
 
-carom_status caromi_upload_edges(caromi_device *d, carom_mesh *mesh, carom_error *err)
+static size_t kind_of_left_out(const carom_mesh *mesh, int have_masks)
+{
+    return (size_t)(caromi_left_out_of(mesh->edges, have_masks) - mesh->edges->left_out);
+}
+
+carom_status caromi_upload_edges(caromi_device *d, carom_mesh *mesh, int have_masks, carom_error *err)
 {
     mesh_copy *copy = mesh->device_copies[d->place];
-    const caromi_edges *e = mesh->edges;
+    const size_t kind = kind_of_left_out(mesh, have_masks);
+    const caromi_left_out *l = &mesh->edges->left_out[kind];
     const mesh_array arrays[] = {
-        {"third corners of a mesh", e->opposites, mesh->leaf_count, sizeof *e->opposites, &copy->opposites},
-        {"cones of a mesh", e->cones, mesh->info.node_count, sizeof *e->cones, &copy->cones}};
+        {"third corners of a mesh", l->opposites, mesh->leaf_count, sizeof *l->opposites, &copy->opposites[kind]},
+        {"cones of a mesh", l->cones, mesh->info.node_count, sizeof *l->cones, &copy->cones[kind]}};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         if (*arrays[i].out == NULL)
             CHECK(copy_array(d, &arrays[i], err));
     return CAROM_OK;
 }
 
-void caromi_set_edges(const caromi_device *d, caromi_arguments *a, const carom_mesh *mesh)
+void caromi_set_edges(const caromi_device *d, caromi_arguments *a, const carom_mesh *mesh, int have_masks)
 {
     const mesh_copy *copy = copy_of(d, mesh);
-    caromi_set_argument(a, &copy->opposites, sizeof copy->opposites);
-    caromi_set_argument(a, &copy->cones, sizeof copy->cones);
+    const size_t kind = kind_of_left_out(mesh, have_masks);
+    caromi_set_argument(a, &copy->opposites[kind], sizeof copy->opposites[kind]);
+    caromi_set_argument(a, &copy->cones[kind], sizeof copy->cones[kind]);
 }
 
 static void set_tree(const caromi_device *d, caromi_arguments *a, const carom_mesh *mesh)

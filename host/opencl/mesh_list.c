@@ -34,7 +34,7 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
     const uint64_t items = caromi_set_search(d, slot, &a, sweep->mesh, sweep->options, slot->padded, (uint32_t)columns,
                                              (uint32_t)columns + 1);
     if (p->batch->contacts != NULL)
-        caromi_set_edges(d, &a, sweep->mesh);
+        caromi_set_edges(d, &a, sweep->mesh, sweep->mask.base != NULL);
     if (*memory != NULL)
         caromi_set_argument(&a, memory, sizeof *memory);
     else /* no hits are written if they are only counted: any buffer will do */

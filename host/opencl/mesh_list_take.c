@@ -170,7 +170,7 @@ carom_status caromi_open_choosers(caromi_device *d, caromi_list_part *p, carom_e
     const uint32_t threads = caromi_pool_threads(p->context->pool);
     if (p->batch->contacts == NULL)
         return CAROM_OK;
-    CHECK(caromi_upload_edges(d, p->batch->sweep.mesh, err));
+    CHECK(caromi_upload_edges(d, p->batch->sweep.mesh, p->batch->sweep.mask.base != NULL, err));
     p->choosers = caromi_alloc(p->context, threads, sizeof *p->choosers);
     if (p->choosers == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to choose contacts (%u threads)", threads);
