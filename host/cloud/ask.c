@@ -105,6 +105,8 @@ int caromi_ask_is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uin
         return 0;
     if (state == STATE_TOUCHING || state == STATE_OVERLAPPING)
         return scan->is_first && start != CAROM_START_SKIP && !(start == CAROM_START_SKIP_PARTING && parts);
+    if (t <= 0)
+        return scan->is_first || scan->slice->begin <= 0;
     return (scan->is_first || (double)t >= scan->slice->begin) && (scan->is_last || (double)t < scan->slice->end);
 }
 
@@ -208,8 +210,8 @@ static int begun_of(const caromi_cloud_scan *scan)
     const carom_start start = scan->cloud->start;
     if (!scan->is_first || start == CAROM_START_SKIP)
         return CAROMI_BEGUN_DROPPED;
-    return start == CAROM_START_REPORT && !caromi_cloud_is_periodic(scan->cloud) ? CAROMI_BEGUN_SURE
-                                                                                 : CAROMI_BEGUN_OPEN;
+    const int may_be_sure = scan->best == NULL && start == CAROM_START_REPORT && !caromi_cloud_is_periodic(scan->cloud);
+    return may_be_sure ? CAROMI_BEGUN_SURE : CAROMI_BEGUN_OPEN;
 }
 
 /* The first row of a task: each has its share of the spheres. */

@@ -45,6 +45,12 @@ static void set_done(const caromi_partners *to, const caromi_cloud_cells *cells,
             to->state[cells->index[p]] != CAROM_MISS || (cells->image != NULL && cells->image[p] != CAROMI_IMAGE_OWN);
 }
 
+/* A slice whose hits all have t = 0: the instant, or from 0 to the least binary32. */
+static int is_start(const caromi_cloud_slice *slice, int is_last)
+{
+    return caromi_slice_is_instant(slice) || (!is_last && slice->end <= 0x1p-149);
+}
+
 /* Partners that the scan itself has found. One that is better than what was asked for overlaps at time 0. */
 static void take_sure(const caromi_partners *to, const caromi_cloud_cells *cells, const uint32_t *partner)
 {
@@ -277,7 +283,7 @@ static carom_status search_each(const caromi_cloud_scan *of, int any, const caro
     caromi_cloud_best best = {.any = any};
     best.partner = caromi_alloc(c, cells->count + 1, sizeof *best.partner);
     best.is_done = caromi_alloc(c, cells->count + 1, 1);
-    const int ends_search = any || caromi_slice_is_instant(of->slice);
+    const int ends_search = any || is_start(of->slice, of->is_last);
     uint32_t *place_of = NULL;
     const int has_places = !ends_search || of->cloud->device != NULL || find_places(of->cloud, cells, &place_of);
     carom_status status = CAROM_OK;
@@ -320,7 +326,7 @@ static carom_status search(const best_search *s, const caromi_cloud_slice *slice
     const caromi_cloud_scan scan = {.cloud = s->cloud,
                                     .cells = &cells,
                                     .slice = slice,
-                                    .is_first = caromi_slice_is_instant(slice) || *is_whole,
+                                    .is_first = is_start(slice, is_last) || *is_whole,
                                     .is_last = is_last};
     carom_status status = CAROM_OK;
     if (is_by_pairs(s->cloud, &cells, s->to))
@@ -333,10 +339,53 @@ static carom_status search(const best_search *s, const caromi_cloud_slice *slice
     return status;
 }
 
+/* ---- the start --------------------------------------------------------------------------------------------------- */
+
+/* Tasks: whether spheres move by more than a scan at time 0 allows for roundings (docs/spheres.md, section 3), before
+ * the first time that does not round to 0. Only tiny spheres and enormous velocities do. */
+typedef struct start_job {
+    const caromi_cloud *cloud;
+    _Atomic int is_left;
+} start_job;
+
+static void find_left(void *user, uint64_t task, uint32_t thread)
+{
+    start_job *job = user;
+    const uint64_t begin = task * TASK, end = job->cloud->count - begin < TASK ? job->cloud->count : begin + TASK;
+    caromi_cloud_block block;
+    int is_left = 0;
+    (void)thread;
+    for (uint64_t first = begin; first < end && !is_left; first += block.count) {
+        caromi_cloud_read(job->cloud, first, end, &block);
+        for (uint32_t i = 0; i < block.count; i++) {
+            const double speed = fabs((double)block.in[CLOUD_VX][i]) + fabs((double)block.in[CLOUD_VY][i]) +
+                                 fabs((double)block.in[CLOUD_VZ][i]);
+            is_left |= block.is_valid[i] && speed * 0x1p-150 > (double)block.in[CLOUD_R][i] * 0x1p-30;
+        }
+    }
+    if (is_left)
+        atomic_store_explicit(&job->is_left, 1, memory_order_relaxed);
+}
+
+/* The first slice of a search: the instant, where that has all hits whose t is 0. Of first partners a hit yet to come
+ * whose t rounds to 0 may have a lower index than what is in contact. */
+static caromi_cloud_slice start_of(const caromi_cloud *cloud, int any, const caromi_cloud_slices *slices)
+{
+    caromi_cloud_slice slice = {.begin = 0};
+    start_job job = {.cloud = cloud};
+    if (any || !cloud->is_moving || !(slices->limit > 0 || !slices->has_end))
+        return slice;
+    caromi_parallel(caromi_cloud_pool(cloud), (cloud->count + TASK - 1) / TASK, find_left, &job);
+    if (atomic_load(&job.is_left)) {
+        slice.end = 0x1p-149;
+        memcpy(slice.origin, slices->origin, sizeof slice.origin);
+    }
+    return slice;
+}
+
 carom_status caromi_cloud_partners(const caromi_cloud *cloud, int any, const caromi_partners *to, carom_stats *stats,
                                    carom_error *err)
 {
-    const caromi_cloud_slice instant = {.begin = 0};
     const best_search s = {cloud, any, to};
     caromi_cloud_slices slices;
     (void)run_each(cloud, to, begin_each);
@@ -345,8 +394,10 @@ carom_status caromi_cloud_partners(const caromi_cloud *cloud, int any, const car
     int has_first = cloud->is_moving && !caromi_slice_is_instant(&slice), is_part = 0;
     if (has_first)
         CHECK(search(&s, &slice, slices.count == 1, &has_first, stats, err));
-    if (!has_first && cloud->start != CAROM_START_SKIP)
-        CHECK(search(&s, &instant, 0, &is_part, stats, err));
+    if (!has_first && cloud->start != CAROM_START_SKIP) {
+        const caromi_cloud_slice start = start_of(cloud, any, &slices);
+        CHECK(search(&s, &start, 0, &is_part, stats, err));
+    }
     for (uint32_t k = has_first ? 1 : 0; cloud->is_moving && k < slices.count; k++) {
         slice = caromi_cloud_slice_of(&slices, k);
         if (!caromi_slice_is_instant(&slice))

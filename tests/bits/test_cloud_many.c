@@ -260,12 +260,84 @@ static void under_large_ones(carom_context *scalar, carom_context *context, cons
     free(center), free(radius), free(mask), free(best);
 }
 
+/* ---- hits that begin so soon that t is 0 --------------------------------------------------------------------------
+ */
+
+/* In units of 2^-149, with speeds of at least 2^20. */
+enum { SOON = 1000, SOON_SIDE = 24, SOON_RADIUS = 3 };
+
+typedef struct soon_sphere {
+    int64_t center[3], velocity[3];
+} soon_sphere;
+
+/* MISS: no hit. The numbers are integers. */
+static uint8_t soon_state(const soon_sphere *a, const soon_sphere *b)
+{
+    int64_t dd = 0, dv = 0, vv = 0;
+    for (int k = 0; k < 3; k++) {
+        const int64_t d = b->center[k] - a->center[k], v = b->velocity[k] - a->velocity[k];
+        dd += d * d;
+        dv += d * v;
+        vv += v * v;
+    }
+    const int64_t c = dd - (int64_t)(2 * SOON_RADIUS) * (2 * SOON_RADIUS);
+    if (c < 0)
+        return CAROM_OVERLAPPING;
+    if (c == 0)
+        return dv > 0 ? CAROM_MISS : CAROM_TOUCHING;
+    return dv < 0 && dv * dv >= vv * c ? CAROM_APPROACHING : CAROM_MISS;
+}
+
+static void check_soon(const soon_sphere *sphere, const int32_t *other, const uint8_t *state)
+{
+    for (int32_t i = 0; i < SOON; i++) {
+        uint8_t expected = CAROM_MISS;
+        int32_t j = 0;
+        while (j < SOON && (j == i || (expected = soon_state(&sphere[i], &sphere[j])) == CAROM_MISS))
+            j++;
+        if (other[i] != (j < SOON ? j : -1) || state[i] != (j < SOON ? expected : CAROM_MISS))
+            fail_msg("sphere %d: partner %d, state %d instead of %d, %d", i, other[i], state[i], j, expected);
+    }
+}
+
+static void hits_that_are_soon(carom_context *scalar, carom_context *context, const char *label)
+{
+    soon_sphere *sphere = test_alloc(SOON, sizeof *sphere);
+    float *center = test_alloc(3 * SOON, sizeof *center), *velocity = test_alloc(3 * SOON, sizeof *velocity);
+    int32_t *other = test_alloc(SOON, sizeof *other);
+    uint8_t *state = test_alloc(SOON, 1);
+    const float radius = SOON_RADIUS * 0x1p-149f;
+    ref_gen g;
+    (void)scalar, (void)label;
+    ref_gen_seed(&g, 18, 3, 0);
+    for (size_t i = 0; i < 3 * SOON; i++) {
+        soon_sphere *s = &sphere[i / 3];
+        s->center[i % 3] = (int64_t)(SOON_SIDE * ref_gen_range(&g, 0, 1));
+        s->velocity[i % 3] = (int64_t)(5 * ref_gen_range(&g, 0, 1)) - 2;
+        center[i] = (float)s->center[i % 3] * 0x1p-149f;
+        velocity[i] = (float)s->velocity[i % 3] * 0x1p20f;
+    }
+    carom_spheres_desc d = {.batch = {.size = sizeof d, .count = SOON},
+                            .center = carom_xyz(center),
+                            .velocity = carom_xyz(velocity),
+                            .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+    const carom_sphere_partner_result first = {.size = sizeof first, .other = other, .state = state};
+    carom_error err;
+    for (int exact = 0; exact < 2; exact++) {
+        d.batch.accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        test_ok("first partners that are soon", carom_spheres_first(context, &d, &first, NULL, &err), &err);
+        check_soon(sphere, other, state);
+    }
+    free(sphere), free(center), free(velocity), free(other), free(state);
+}
+
 int main(void)
 {
     const struct CMUnitTest on_cpu[] = {cmocka_unit_test(many_in_one_place), SAME_BITS_ON_CPU(many_spheres),
-                                        SAME_BITS_ON_CPU(under_large_ones)};
+                                        SAME_BITS_ON_CPU(under_large_ones), SAME_BITS_ON_CPU(hits_that_are_soon)};
     const struct CMUnitTest on_device[] = {cmocka_unit_test(many_in_one_place), SAME_BITS_ON_DEVICE(many_spheres),
-                                           SAME_BITS_ON_DEVICE(under_large_ones)};
+                                           SAME_BITS_ON_DEVICE(under_large_ones),
+                                           SAME_BITS_ON_DEVICE(hits_that_are_soon)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
 }
