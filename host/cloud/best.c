@@ -14,9 +14,17 @@ typedef struct best_job {
     int ends_search; /* a hit that is found: at time 0 only a lower index is better; any hit is as good */
 } best_job;
 
+/* Images of one partner may have one t and two states: the lower one counts, as in key_of. */
+static int is_better(const caromi_partners *to, uint32_t sphere, uint32_t other, float t, uint8_t state)
+{
+    if (t < to->t[sphere] || t > to->t[sphere])
+        return t < to->t[sphere];
+    return other != to->other[sphere] ? other < to->other[sphere] : state < to->state[sphere];
+}
+
 static void offer(const caromi_partners *to, uint32_t sphere, uint32_t other, float t, uint8_t state)
 {
-    if (t > to->t[sphere] || (t >= to->t[sphere] && other >= to->other[sphere]))
+    if (!is_better(to, sphere, other, t, state))
         return;
     to->t[sphere] = t;
     to->other[sphere] = other;

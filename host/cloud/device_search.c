@@ -89,8 +89,8 @@ static item_bits bits_of(const search_job *job, const search *s, uint32_t item)
     return bits;
 }
 
-/* Open pairs with a lower index than the partner's, up to as many as a search may have. Into the work from s->open on,
- * or only counted. */
+/* Open pairs with an index up to the partner's, which may have better images, up to as many as a search may have. Into
+ * the work from s->open on, or only counted. */
 static void walk_open(const search_job *job, search *s, int is_kept)
 {
     caromi_device_work *w = job->work;
@@ -102,9 +102,9 @@ static void walk_open(const search_job *job, search *s, int is_kept)
         return;
     for (s->stop = s->item; s->stop < s->item + s->items; s->stop++) {
         const uint32_t begin = w->item[1][s->stop];
-        for (uint32_t left = index[begin] < partner ? bits_of(job, s, s->stop).open : 0; left != 0; left &= left - 1) {
+        for (uint32_t left = index[begin] <= partner ? bits_of(job, s, s->stop).open : 0; left != 0; left &= left - 1) {
             s->stop_at = begin + caromi_lowest_bit(left);
-            if (index[s->stop_at] >= partner || !caromi_ask_orient(w->scan, s->place, s->stop_at, &pair))
+            if (index[s->stop_at] > partner || !caromi_ask_orient(w->scan, s->place, s->stop_at, &pair))
                 continue;
             if (s->opened == job->open_most)
                 return;

@@ -1291,8 +1291,10 @@ typedef struct carom_sphere_pair_list {
 typedef struct carom_sphere_partner_result {
     size_t size;    ///< sizeof(carom_sphere_partner_result)
     int32_t *other; ///< [count] -1 without one
-    uint8_t *state; ///< [count] APPROACHING, TOUCHING, OVERLAPPING, MISS or INVALID
-    float *t;       ///< [count] T; +inf without a partner, or beyond binary32
+    /// [count] APPROACHING, TOUCHING, OVERLAPPING, MISS or INVALID; of a partner's images that have
+    /// this t the lowest state
+    uint8_t *state;
+    float *t; ///< [count] T; +inf without a partner, or beyond binary32
 } carom_sphere_partner_result;
 
 /// Value of `partners` for a sphere with an invalid input.

@@ -331,13 +331,43 @@ static void hits_that_are_soon(carom_context *scalar, carom_context *context, co
     free(sphere), free(center), free(velocity), free(other), free(state);
 }
 
+/* ---- images of one partner that have one t ----------------------------------------------------------------------- */
+
+/* Of two spheres with distance 2 in a period of 3 one image touches and one overlaps. The lower state counts, whether
+ * pairs are looked at or partners are searched for. */
+static void states_of_images(carom_context *scalar, carom_context *context, const char *label)
+{
+    enum { IMAGES = 600 };
+    float center[3 * IMAGES] = {0};
+    const float radius = 1;
+    int32_t other[IMAGES];
+    uint8_t state[IMAGES];
+    (void)scalar, (void)label;
+    for (size_t i = 1; i < IMAGES; i += 2)
+        center[3 * i] = 2;
+    carom_spheres_desc d = {.batch = {.size = sizeof d},
+                            .center = carom_xyz(center),
+                            .radius = {.data = &radius, .stride = CAROM_REPEAT},
+                            .period = {3, 0, 0}};
+    const carom_sphere_partner_result first = {.size = sizeof first, .other = other, .state = state};
+    carom_error err;
+    for (d.batch.count = 2; d.batch.count <= IMAGES; d.batch.count += IMAGES - 2) {
+        test_ok("first partners and images", carom_spheres_first(context, &d, &first, NULL, &err), &err);
+        for (size_t i = 0; i < d.batch.count; i++) {
+            assert_int_equal(other[i], i == 0);
+            assert_int_equal(state[i], i == 0 || i % 2 ? CAROM_TOUCHING : CAROM_OVERLAPPING);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest on_cpu[] = {cmocka_unit_test(many_in_one_place), SAME_BITS_ON_CPU(many_spheres),
-                                        SAME_BITS_ON_CPU(under_large_ones), SAME_BITS_ON_CPU(hits_that_are_soon)};
-    const struct CMUnitTest on_device[] = {cmocka_unit_test(many_in_one_place), SAME_BITS_ON_DEVICE(many_spheres),
-                                           SAME_BITS_ON_DEVICE(under_large_ones),
-                                           SAME_BITS_ON_DEVICE(hits_that_are_soon)};
+                                        SAME_BITS_ON_CPU(under_large_ones), SAME_BITS_ON_CPU(hits_that_are_soon),
+                                        SAME_BITS_ON_CPU(states_of_images)};
+    const struct CMUnitTest on_device[] = {
+        cmocka_unit_test(many_in_one_place), SAME_BITS_ON_DEVICE(many_spheres), SAME_BITS_ON_DEVICE(under_large_ones),
+        SAME_BITS_ON_DEVICE(hits_that_are_soon), SAME_BITS_ON_DEVICE(states_of_images)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
 }
