@@ -198,6 +198,11 @@ typedef void caromi_cloud_test_fn(const caromi_cloud_view *view, const uint32_t 
                                   const uint32_t *length, uint32_t count, uint32_t *some, uint32_t *sure,
                                   uint32_t *near);
 
+/* Finds in a device's answers, items of six arrays, what a scan of them would: place, begin, length; some, sure, near.
+ * From item `begin` on; returns the first that it has not taken, because found may be full, and at last `end`. */
+typedef uint64_t caromi_cloud_answers_fn(const caromi_cloud_view *view, uint32_t *const item[6], uint64_t begin,
+                                         uint64_t end, caromi_cloud_found *found);
+
 /* Of each of `rows` groups of numbers, group i being from[starts[i] .. starts[i + 1]): in ascending order, to the same
  * places of `to`. 16 numbers behind the last may be read. */
 typedef void caromi_cloud_sort_fn(const uint32_t *from, const uint32_t *starts, uint32_t rows, uint32_t *to);

@@ -144,6 +144,44 @@ static void cloud_test_items(const caromi_cloud_view *view, const uint32_t *plac
     }
 }
 
+/* An item's bits from j on, as a scan of LANES spheres has them. */
+FN cloud_lanes_found cloud_answer_at(uint32_t *const item[6], uint64_t i, uint32_t j)
+{
+    const cloud_lanes_found is = {item[3][i] >> j, item[4][i] >> j, item[5][i] >> j};
+    return cloud_keep(is, cloud_lanes(LANES));
+}
+
+static uint64_t cloud_take_answers(const caromi_cloud_view *view, uint32_t *const item[6], uint64_t begin, uint64_t end,
+                                   caromi_cloud_found *found)
+{
+    const cloud_sorted c = cloud_sorted_of(view);
+    const int is_swept = view->motion.given != NULL;
+    uint64_t i = begin;
+    while (i < end && (found->sure.count | found->near.count | found->open.count) < CAROMI_CLOUD_ROOM / 2) {
+        const vi own = v_i((int)item[0][i]), index = v_i((int)c.index[item[0][i]]);
+        for (uint32_t j = 0; j < CLOUD_ITEM && item[3][i] >> j != 0; j += LANES) {
+            const cloud_lanes_found is = cloud_answer_at(item, i, j);
+            const uint32_t at = item[1][i] + j;
+            const u32 near = is.near & ~is.sure, open = is.some & ~(is.sure | near);
+            if (is_swept) {
+                found->swept.count = cloud_append(&found->swept, found->swept.count, own, cloud_places(at), is.some);
+                continue;
+            }
+            if (is.sure)
+                found->sure.count =
+                    cloud_append(&found->sure, found->sure.count, index, cloud_load_bits(c.index + at), is.sure);
+            if (near)
+                found->near.count =
+                    cloud_append(&found->near, found->near.count, index, cloud_load_bits(c.index + at), near);
+            if (open)
+                found->open.count = cloud_append(&found->open, found->open.count, own, cloud_places(at), open);
+        }
+        if (++i == end || found->swept.count >= CLOUD_SWEEP)
+            cloud_sweep(view, found);
+    }
+    return i;
+}
+
 FN void cloud_list_run(uint32_t place, uint32_t begin, uint32_t end, caromi_cloud_found *found)
 {
     caromi_cloud_runs *runs = found->runs;

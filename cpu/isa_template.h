@@ -50,6 +50,7 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
     .cloud_pairs = cloud_pairs,
     .cloud_runs = cloud_list_runs,
     .cloud_test = cloud_test_items,
+    .cloud_answers = cloud_take_answers,
     .cloud_best = cloud_best,
     .cloud_best_runs = cloud_list_best_runs,
     .cloud_sort = cloud_sort,

@@ -214,6 +214,13 @@ static int begun_of(const caromi_cloud_scan *scan)
     return may_be_sure ? CAROMI_BEGUN_SURE : CAROMI_BEGUN_OPEN;
 }
 
+caromi_cloud_view caromi_ask_view(const caromi_cloud_scan *scan)
+{
+    caromi_cloud_view view = scan->cells->view;
+    view.motion.begun = begun_of(scan);
+    return view;
+}
+
 /* The first row of a task: each has its share of the spheres. */
 static uint32_t first_row(const ask_job *job, uint64_t task)
 {
@@ -240,14 +247,13 @@ carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats,
     caromi_pool *pool = caromi_cloud_pool(scan->cloud);
     const uint32_t threads = caromi_pool_threads(pool);
     const uint64_t most = (uint64_t)TASKS_EACH * threads, rows = scan->cells->view.row_count;
-    ask_job job = {.scan = scan, .view = scan->cells->view, .tasks = threads == 1 ? 1 : rows < most ? rows : most};
+    ask_job job = {.scan = scan, .view = caromi_ask_view(scan), .tasks = threads == 1 ? 1 : rows < most ? rows : most};
     if (rows == 0)
         return CAROM_OK;
     if (scan->cloud->device != NULL)
         return scan->best == NULL ? caromi_cloud_run_on_device(scan, stats, err)
                                   : caromi_cloud_search_on_device(scan, stats, err);
     CHECK(caromi_ask_open(scan, &job.ask, err));
-    job.view.motion.begun = begun_of(scan);
     caromi_parallel(pool, job.tasks, run_task, &job);
     caromi_ask_close(&job.ask, stats);
     return CAROM_OK;

@@ -25,6 +25,8 @@ caromi_cloud_found *caromi_ask_found(const caromi_ask *ask, uint32_t thread);
 void caromi_ask_take(caromi_cloud_found *found);
 void caromi_ask_take_sure(caromi_cloud_found *found);
 
+/* The view of the cells for the scan's slice: with what pairs are that have begun before it. */
+caromi_cloud_view caromi_ask_view(const caromi_cloud_scan *scan);
 /* The first row that begins at or behind a place. */
 uint32_t caromi_row_from(const caromi_cloud_cells *cells, uint64_t place);
 

@@ -42,8 +42,7 @@ carom_status caromi_counts_open(caromi_counts *c, const caromi_cloud *cloud, int
     *c = (caromi_counts){.cloud = cloud, .full = full, .counts = counts};
     c->threads = caromi_pool_threads(caromi_cloud_pool(cloud));
     c->sum_count = c->threads < SUMS ? c->threads : SUMS;
-    c->is_by_place =
-        full && cloud->begin == 0 && cloud->end == n && cloud->device == NULL && !caromi_cloud_is_periodic(cloud);
+    c->is_by_place = full && cloud->begin == 0 && cloud->end == n && !caromi_cloud_is_periodic(cloud);
     c->sums = caromi_kept_alloc(cloud->context, c->sum_count * n + 1, sizeof *c->sums);
     c->places = c->is_by_place ? caromi_kept_alloc(cloud->context, n + CAROMI_CLOUD_PADDING, sizeof *c->places) : NULL;
     if (c->sums == NULL || (c->is_by_place && c->places == NULL)) {

@@ -2,6 +2,8 @@
 /* The scan of a list or a count on a device. The CPU goes through the cells and lists what is to be compared; the
  * device compares, and asks the solver about the pairs that stay open. Rules, and what exact mode leaves undecided, are
  * the CPU's, as in a scan of its own: so are the answers, which do not depend on which pairs are looked at. */
+#include <string.h>
+
 #include "device.h"
 
 enum { TASK = 1 << 12 }; /* items or pairs that a thread takes at a time */
@@ -12,44 +14,50 @@ static void list_rows(const caromi_device_work *w, uint64_t begin, uint64_t end,
     w->context->isa->cloud_runs(&cells->view, caromi_row_from(cells, begin), caromi_row_from(cells, end), found);
 }
 
-/* A pair that the device's solver is to be asked about; 0: there is no room. */
-static int keep_open(caromi_device_work *w, const caromi_cloud_pair *pair)
+/* Without those that are no pairs, or come up elsewhere. */
+static void drop_open(const caromi_cloud_scan *scan, caromi_cloud_pairs *open)
 {
-    const uint64_t at = atomic_fetch_add_explicit(&w->opened, 1, memory_order_relaxed);
-    if (at >= CAROMI_WORK_OPEN)
-        return 0;
-    caromi_work_keep(w, at, pair);
-    return 1;
+    caromi_cloud_pair pair;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < open->count; i++) {
+        const uint32_t a = open->a[i], b = open->b[i];
+        open->a[left] = a;
+        open->b[left] = b;
+        left += (uint32_t)caromi_ask_orient(scan, a, b, &pair);
+    }
+    open->count = left;
 }
 
-/* The bits of an item, each a pair, into what the thread has found. */
-static void take_item(caromi_device_work *w, uint64_t i, caromi_cloud_found *found)
+/* Open pairs that the device's solver is to be asked about. Those that there is no room for are the CPU's. */
+static void keep_open(caromi_device_work *w, caromi_cloud_found *found)
 {
-    const uint32_t *index = w->scan->cells->index, place = w->item[0][i], begin = w->item[1][i];
-    const uint32_t sure = w->item[4][i], near = w->item[5][i] & ~sure;
+    caromi_cloud_pairs *open = &found->open;
     caromi_cloud_pair pair;
-    for (uint32_t left = w->item[3][i]; left != 0; left &= left - 1) {
-        const uint32_t bit = left & -left, other = begin + caromi_lowest_bit(left);
-        if (bit & (sure | near)) {
-            caromi_cloud_pairs *pairs = bit & sure ? &found->sure : &found->near;
-            pairs->a[pairs->count] = index[place];
-            pairs->b[pairs->count++] = index[other];
-        } else if (caromi_ask_orient(w->scan, place, other, &pair) && !keep_open(w, &pair))
-            caromi_work_ask_here(found, place, other);
+    if (w->scan->cells->image != NULL)
+        drop_open(w->scan, open);
+    const uint64_t first = atomic_fetch_add_explicit(&w->opened, open->count, memory_order_relaxed);
+    const uint64_t room = first < CAROMI_WORK_OPEN ? CAROMI_WORK_OPEN - first : 0;
+    const uint32_t kept = open->count < room ? open->count : (uint32_t)room;
+    for (uint32_t i = 0; i < kept; i++) {
+        caromi_ask_orient(w->scan, open->a[i], open->b[i], &pair);
+        caromi_work_keep(w, first + i, &pair);
     }
-    if ((found->sure.count | found->near.count) >= CAROMI_CLOUD_ROOM)
-        caromi_ask_take_sure(found);
+    open->count -= kept;
+    memmove(open->a, open->a + kept, open->count * sizeof *open->a);
+    memmove(open->b, open->b + kept, open->count * sizeof *open->b);
 }
 
 static void take_items(void *user, uint64_t task, uint32_t thread)
 {
     caromi_device_work *w = user;
+    const caromi_isa_table *isa = w->context->isa;
     caromi_cloud_found *found = caromi_ask_found(&w->ask, thread);
     const uint64_t begin = task * TASK, end = w->items - begin < TASK ? w->items : begin + TASK;
-    for (uint64_t i = begin; i < end; i++)
-        if (w->item[3][i] != 0)
-            take_item(w, i, found);
-    caromi_ask_take(found);
+    for (uint64_t i = begin; i < end;) {
+        i = isa->cloud_answers(&w->view, w->item, i, end, found);
+        keep_open(w, found);
+        caromi_ask_take(found);
+    }
 }
 
 static void take_open(void *user, uint64_t task, uint32_t thread)
@@ -77,17 +85,47 @@ static carom_status run_items(caromi_device_work *w, carom_stats *stats, carom_e
     return CAROM_OK;
 }
 
-/* Cuts runs into items. */
-static carom_status run_list_of(caromi_device_work *w, const caromi_cloud_runs *runs, carom_stats *stats,
-                                carom_error *err)
+/* ---- items ------------------------------------------------------------------------------------------------------- */
+
+/* Items [first, end) of all lists, of which `before` are before those of each. */
+typedef struct cut_job {
+    caromi_device_work *work;
+    uint64_t first, end;
+} cut_job;
+
+/* Cuts runs of one list into those items of the launch that it has. */
+static void cut_runs(void *user, uint64_t task, uint32_t thread)
 {
-    for (uint64_t r = 0; r < runs->count; r++) {
-        const caromi_cloud_item *run = &runs->item[r];
-        for (uint32_t begin = run->begin; begin < run->end; begin += CLOUD_ITEM) {
-            caromi_work_add_item(w, run->place, begin, run->end);
-            if (w->items == CAROMI_WORK_ITEMS)
-                CHECK(run_items(w, stats, err));
+    const cut_job *job = user;
+    caromi_device_work *w = job->work;
+    caromi_run_list *list = &w->lists[task];
+    (void)thread;
+    for (; list->cut < list->items && list->before + list->cut < job->end; list->cut++) {
+        const caromi_cloud_item *run = &list->runs.item[list->run];
+        const uint32_t begin = run->begin + CLOUD_ITEM * list->at++;
+        caromi_work_set_item(w, w->items + list->before + list->cut - job->first, run->place, begin, run->end);
+        if (run->end - begin <= CLOUD_ITEM) {
+            list->run++;
+            list->at = 0;
         }
+    }
+}
+
+static carom_status run_lists(caromi_device_work *w, carom_stats *stats, carom_error *err)
+{
+    caromi_pool *pool = caromi_cloud_pool(w->scan->cloud);
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < w->list_count; i++) {
+        w->lists[i].before = all;
+        all += w->lists[i].items;
+    }
+    for (cut_job job = {.work = w}; job.first < all; job.first = job.end) {
+        const uint64_t room = CAROMI_WORK_ITEMS - w->items;
+        job.end = all - job.first < room ? all : job.first + room;
+        caromi_parallel(pool, w->list_count, cut_runs, &job);
+        w->items += job.end - job.first;
+        if (w->items == CAROMI_WORK_ITEMS)
+            CHECK(run_items(w, stats, err));
     }
     return CAROM_OK;
 }
@@ -96,8 +134,7 @@ static carom_status run_scan(caromi_device_work *w, carom_stats *stats, carom_er
 {
     for (w->begin = 0; w->begin < w->scan->cells->count; w->begin = w->end) {
         CHECK(caromi_work_list(w, err));
-        for (uint32_t i = 0; i < w->list_count; i++)
-            CHECK(run_list_of(w, &w->lists[i].runs, stats, err));
+        CHECK(run_lists(w, stats, err));
     }
     return run_items(w, stats, err);
 }

@@ -14,13 +14,17 @@ enum {
     CAROMI_WORK_OPEN = 1 << 18     /* pairs for the device at a time */
 };
 
-/* The runs of a task, and memory that grows with them. */
+/* The runs of a task, in memory that grows with them. */
 typedef struct caromi_run_list {
     caromi_cloud_found found; /* first: the listing hands it over */
     caromi_cloud_runs runs;
+    caromi_cloud_item *own; /* of these; NULL: the first, which all lists share */
     const carom_context *context;
     uint64_t most;
-    int is_short; /* of memory */
+    int is_short;                /* of memory */
+    uint64_t items, before, cut; /* that its runs make; those of the lists before it; those that are made already, */
+    uint64_t run;                /* and of which run the next is, */
+    uint32_t at;                 /* after how many others */
 } caromi_run_list;
 
 /* Lists the runs of spheres, by place, from `begin` on and below `end`. */
@@ -31,13 +35,16 @@ typedef void caromi_work_list_fn(const struct caromi_device_work *work, uint64_t
 typedef struct caromi_device_work {
     const caromi_cloud_scan *scan;
     const carom_context *context;
+    caromi_cloud_view view;
     caromi_ask ask;
     caromi_cloud_copy *copy;
     caromi_work_list_fn *list;
     caromi_run_list *lists;
+    caromi_cloud_item *runs; /* the first memory of all lists */
     uint32_t list_count;
-    uint64_t begin, end; /* spheres whose runs are in work */
-    uint32_t *item[6];   /* place, begin, length; some, sure, near */
+    uint64_t begin, end;               /* spheres whose runs are in work */
+    struct caromi_work_arrays *arrays; /* all that follow */
+    uint32_t *item[6];                 /* place, begin, length; some, sure, near */
     uint64_t items;
     uint32_t *pair[3]; /* a, b, image of a pair that is open */
     uint8_t *by;       /* as in caromi_cloud_pair */
@@ -59,7 +66,14 @@ carom_status caromi_work_test(caromi_device_work *w, carom_stats *stats, carom_e
 /* The device solves the open pairs. Those that are few it is not asked about: is_solved says. */
 carom_status caromi_work_solve(caromi_device_work *w, carom_stats *stats, carom_error *err);
 
-void caromi_work_add_item(caromi_device_work *w, uint32_t place, uint32_t begin, uint32_t end);
+/* Item i: from sphere `begin` on, as many below `end` as an item has. */
+static inline void caromi_work_set_item(const caromi_device_work *w, uint64_t i, uint32_t place, uint32_t begin,
+                                        uint32_t end)
+{
+    w->item[0][i] = place;
+    w->item[1][i] = begin;
+    w->item[2][i] = end - begin < CLOUD_ITEM ? end - begin : CLOUD_ITEM;
+}
 void caromi_work_keep(caromi_device_work *w, uint64_t at, const caromi_cloud_pair *pair);
 /* Hands open pairs [begin, end) that are hits to the scan, and the undecided ones to the thread's own solver: as the
  * search of one sphere, if they come up in one. */

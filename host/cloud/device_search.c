@@ -6,18 +6,19 @@
 #include "device.h"
 
 enum {
-    TASK = 1 << 8,   /* spheres that a thread takes at a time */
-    ITEMS_FIRST = 2, /* of a sphere in the first round; twice as many in each that follows */
-    OPEN_FIRST = 16  /* pairs of those; likewise */
+    TASK = 1 << 8,        /* spheres that a thread takes at a time */
+    ITEMS_FIRST = 32,     /* of a sphere in the first round, one of each cell; twice as many in each that follows, */
+    ITEMS_MOST = 1 << 12, /* up to these, which a thread collects */
+    OPEN_FIRST = 16       /* pairs of those; twice as many likewise */
 };
 
 /* A sphere whose search goes on. */
 typedef struct search {
-    const caromi_cloud_item *run, *end; /* cells, */
-    uint32_t at, place;                 /* from this sphere of the first of them on */
-    uint32_t item, items;               /* of this launch */
-    uint32_t open, opened;              /* its open pairs */
-    uint32_t stop, stop_at;             /* the item, and its sphere, that was one open pair too many */
+    caromi_cloud_item *run, *end; /* cells: what is left of each */
+    uint32_t place, item, items;  /* items of this launch */
+    uint32_t open, opened;        /* its open pairs */
+    uint32_t stop, stop_at;       /* the item, and its sphere, that was one open pair too many */
+    int is_done;
 } search;
 
 typedef struct search_job {
@@ -25,8 +26,10 @@ typedef struct search_job {
     const caromi_cloud_best *best;
     search *searches;
     uint64_t begin, end; /* of those, in this launch */
+    uint64_t next;       /* those up to here hand in items */
     uint64_t count;
-    uint32_t items_most, open_most; /* of a search in this round */
+    atomic_uint_fast64_t items;                 /* that have places */
+    uint32_t items_most, items_each, open_most; /* of a search in this round; items of one cell */
 } search_job;
 
 static void list_cells(const caromi_device_work *w, uint64_t begin, uint64_t end, caromi_cloud_found *found)
@@ -42,30 +45,55 @@ static uint32_t partner_of(const search_job *job, const search *s)
 
 /* ---- items ------------------------------------------------------------------------------------------------------- */
 
-/* The next item of a search, or none. Cells that have nothing better are passed over. */
-static int next_item(const search_job *job, const search *s, const caromi_cloud_item **run, uint32_t *at)
+/* Whether nothing in a cell from a sphere on is better than what a search has: indices ascend. */
+static int is_over(const search_job *job, const search *s, uint32_t at, uint32_t end)
 {
-    const uint32_t *index = job->work->scan->cells->index;
-    while (*run < s->end && (*at >= (*run)->end || index[*at] > partner_of(job, s))) {
-        ++*run;
-        if (*run < s->end)
-            *at = (*run)->begin;
-    }
-    return *run < s->end;
+    return at >= end || job->work->scan->cells->index[at] > partner_of(job, s);
 }
 
-static void add_items(search_job *job, search *s)
+static uint64_t searches_of_task(const search_job *job)
 {
-    caromi_device_work *w = job->work;
-    const caromi_cloud_item *run = s->run;
-    uint32_t at = s->at;
-    s->item = (uint32_t)w->items;
-    s->items = 0;
-    while (s->items < job->items_most && next_item(job, s, &run, &at)) {
-        caromi_work_add_item(w, s->place, at, run->end);
-        s->items++;
-        at += CLOUD_ITEM;
+    return ITEMS_MOST / job->items_most;
+}
+
+/* The items of some searches, before there is a place for them. */
+typedef struct handed_items {
+    uint32_t count;
+    caromi_cloud_item item[ITEMS_MOST];
+} handed_items;
+
+static void hand_in(const search_job *job, search *s, handed_items *to)
+{
+    const uint32_t most = to->count + job->items_most;
+    s->item = to->count;
+    for (const caromi_cloud_item *run = s->run; run < s->end && to->count < most; run++) {
+        uint32_t at = run->begin;
+        for (uint32_t k = 0; k < job->items_each && to->count < most && !is_over(job, s, at, run->end); k++) {
+            to->item[to->count++] = (caromi_cloud_item){s->place, at, run->end};
+            at += CLOUD_ITEM;
+        }
     }
+    s->items = to->count - s->item;
+}
+
+/* Tasks: so many searches as fit hand in items, from job->end on. These get places together: which ones makes no
+ * difference to their answers. */
+static void hand_in_some(void *user, uint64_t task, uint32_t thread)
+{
+    search_job *job = user;
+    const caromi_device_work *w = job->work;
+    const uint64_t some = searches_of_task(job), begin = job->end + task * some;
+    const uint64_t end = job->next - begin < some ? job->next : begin + some;
+    handed_items items;
+    (void)thread;
+    items.count = 0;
+    for (uint64_t i = begin; i < end; i++)
+        hand_in(job, &job->searches[i], &items);
+    const uint64_t first = atomic_fetch_add_explicit(&job->items, items.count, memory_order_relaxed);
+    for (uint64_t i = begin; i < end; i++)
+        job->searches[i].item += (uint32_t)first;
+    for (uint32_t i = 0; i < items.count; i++)
+        caromi_work_set_item(w, first + i, items.item[i].place, items.item[i].begin, items.item[i].end);
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
@@ -102,7 +130,8 @@ static void walk_open(const search_job *job, search *s, int is_kept)
         return;
     for (s->stop = s->item; s->stop < s->item + s->items; s->stop++) {
         const uint32_t begin = w->item[1][s->stop];
-        for (uint32_t left = index[begin] <= partner ? bits_of(job, s, s->stop).open : 0; left != 0; left &= left - 1) {
+        const int may_be_better = (w->item[3][s->stop] & ~w->item[4][s->stop]) != 0 && index[begin] <= partner;
+        for (uint32_t left = may_be_better ? bits_of(job, s, s->stop).open : 0; left != 0; left &= left - 1) {
             s->stop_at = begin + caromi_lowest_bit(left);
             if (index[s->stop_at] > partner || !caromi_ask_orient(w->scan, s->place, s->stop_at, &pair))
                 continue;
@@ -122,25 +151,32 @@ static void weigh(const search_job *job, search *s)
     const uint32_t *index = w->scan->cells->index;
     uint32_t *partner = &job->best->partner[s->place];
     for (uint32_t i = s->item; i < s->item + s->items; i++) {
-        const uint32_t sure = bits_of(job, s, i).sure;
+        const uint32_t sure = w->item[4][i] != 0 ? bits_of(job, s, i).sure : 0;
         if (sure != 0 && index[w->item[1][i] + caromi_lowest_bit(sure)] < *partner)
             *partner = index[w->item[1][i] + caromi_lowest_bit(sure)];
     }
     walk_open(job, s, 0);
 }
 
-/* Goes on where the walk has stopped. */
-static void advance(const search_job *job, search *s)
+/* What is left of each cell: the walk's end is where it goes on. */
+static void advance(const search_job *job, const search *s)
 {
     const caromi_device_work *w = job->work;
-    const uint32_t behind = s->item + s->items;
-    if (s->items == 0)
-        return;
-    if (s->stop == behind)
-        s->stop_at = w->item[1][behind - 1] + w->item[2][behind - 1] - 1;
-    while (s->stop_at < s->run->begin || s->stop_at >= s->run->end)
+    caromi_cloud_item *run = s->run;
+    for (uint32_t i = s->item; i < s->item + s->items && i <= s->stop; i++) {
+        const uint32_t begin = w->item[1][i];
+        while (begin < run->begin || begin >= run->end)
+            run++;
+        run->begin = i == s->stop ? s->stop_at : begin + w->item[2][i];
+    }
+}
+
+static void end_if_done(const search_job *job, search *s)
+{
+    const int is_found = job->best->any && partner_of(job, s) != UINT32_MAX;
+    while (s->run < s->end && is_over(job, s, s->run->begin, s->run->end))
         s->run++;
-    s->at = s->stop_at + (s->stop == behind);
+    s->is_done = is_found || s->run == s->end;
 }
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
@@ -163,7 +199,9 @@ static void keep_each(search_job *job, search *s, uint32_t thread)
 
 static void take_each(search_job *job, search *s, uint32_t thread)
 {
-    caromi_work_take(job->work, s->open, s->open + s->opened, thread);
+    if (s->opened != 0)
+        caromi_work_take(job->work, s->open, s->open + s->opened, thread);
+    end_if_done(job, s);
 }
 
 /* One sphere's answers come from one thread. */
@@ -188,31 +226,39 @@ static void for_each(search_job *job, each_fn *each)
                     &run);
 }
 
-/* Where each search's open pairs go. */
+/* Where each search's open pairs go. One that finds no room asks again in the next round. */
 static void place_open(search_job *job)
 {
     uint32_t opened = 0;
     for (uint64_t i = job->begin; i < job->end; i++) {
-        job->searches[i].open = opened;
-        opened += job->searches[i].opened;
+        search *s = &job->searches[i];
+        if (s->opened > CAROMI_WORK_OPEN - opened)
+            s->items = s->opened = 0;
+        s->open = opened;
+        opened += s->opened;
     }
     job->work->opened = opened;
 }
 
-/* Whether there is room for another search's items and open pairs. */
-static int has_room(const search_job *job)
+/* Searches from job->begin on hand in their items, as many as there is surely room for, while that is more than half.
+ */
+static void hand_in_all(search_job *job)
 {
-    return job->work->items + job->items_most <= CAROMI_WORK_ITEMS &&
-           (job->end - job->begin + 1) * job->open_most <= CAROMI_WORK_OPEN;
+    caromi_pool *pool = caromi_cloud_pool(job->work->scan->cloud);
+    job->items = 0;
+    for (job->end = job->begin; job->end < job->count && job->items <= CAROMI_WORK_ITEMS / 2; job->end = job->next) {
+        const uint64_t room = (CAROMI_WORK_ITEMS - job->items) / job->items_most, left = job->count - job->end;
+        job->next = job->end + (left < room ? left : room);
+        caromi_parallel(pool, (job->next - job->end + searches_of_task(job) - 1) / searches_of_task(job), hand_in_some,
+                        job);
+    }
+    job->work->items = job->items;
 }
 
-/* Searches from job->begin on, as many as there is room for. */
 static carom_status run_launch(search_job *job, carom_stats *stats, carom_error *err)
 {
     caromi_device_work *w = job->work;
-    w->items = 0;
-    for (job->end = job->begin; job->end < job->count && has_room(job); job->end++)
-        add_items(job, &job->searches[job->end]);
+    hand_in_all(job);
     if (w->items == 0)
         return CAROM_OK;
     CHECK(caromi_work_test(w, stats, err));
@@ -228,12 +274,9 @@ static carom_status run_launch(search_job *job, carom_stats *stats, carom_error 
 static void drop_done(search_job *job)
 {
     uint64_t left = 0;
-    for (uint64_t i = 0; i < job->count; i++) {
-        search *s = &job->searches[i];
-        const int is_found = job->best->any && partner_of(job, s) != UINT32_MAX;
-        if (!is_found && next_item(job, s, &s->run, &s->at))
-            job->searches[left++] = *s;
-    }
+    for (uint64_t i = 0; i < job->count; i++)
+        if (!job->searches[i].is_done)
+            job->searches[left++] = job->searches[i];
     job->count = left;
 }
 
@@ -242,34 +285,63 @@ static uint32_t twice(uint32_t number, uint32_t most)
     return 2 * number < most ? 2 * number : most;
 }
 
+/* Where cells hold many spheres, an item of its own cell has a hit for nearly each, and any is as good. */
+static int is_near_enough(const search_job *job)
+{
+    const caromi_cloud_cells *cells = job->work->scan->cells;
+    return job->best->any && cells->doubled > 16 * cells->count;
+}
+
 static carom_status run_rounds(search_job *job, carom_stats *stats, carom_error *err)
 {
-    job->items_most = ITEMS_FIRST;
+    job->items_most = is_near_enough(job) ? 1 : ITEMS_FIRST;
+    job->items_each = 1;
     job->open_most = OPEN_FIRST;
     for (drop_done(job); job->count > 0; drop_done(job)) {
         for (job->begin = 0; job->begin < job->count; job->begin = job->end)
             CHECK(run_launch(job, stats, err));
-        job->items_most = twice(job->items_most, CAROMI_WORK_ITEMS);
+        job->items_most = job->items_most < ITEMS_FIRST ? ITEMS_FIRST : twice(job->items_most, ITEMS_MOST);
+        job->items_each = twice(job->items_each, ITEMS_MOST);
         job->open_most = twice(job->open_most, CAROMI_WORK_OPEN);
     }
     return CAROM_OK;
 }
 
-/* The runs of one sphere lie together in its list. */
+static void swap_runs(caromi_cloud_item *one, caromi_cloud_item *other)
+{
+    const caromi_cloud_item item = *one;
+    *one = *other;
+    *other = item;
+}
+
+/* Tasks: the runs of one sphere lie together in its list. Its own cell comes first. A list's searches are where its
+ * spheres would be if all of them were searched for. */
+static void begin_list(void *user, uint64_t task, uint32_t thread)
+{
+    search_job *job = user;
+    const caromi_device_work *w = job->work;
+    caromi_cloud_item *run = w->lists[task].runs.item, *const end = run + w->lists[task].runs.count;
+    const uint64_t all = w->end - w->begin, behind = caromi_slice_start(all, w->list_count, task + 1);
+    uint64_t at = caromi_slice_start(all, w->list_count, task);
+    (void)thread;
+    while (run < end) {
+        search *s = &job->searches[at++];
+        *s = (search){.run = run, .place = run->place};
+        for (; run < end && run->place == s->place; run++)
+            if (run->begin <= run->place && run->place < run->end)
+                swap_runs(s->run, run);
+        s->end = run;
+        end_if_done(job, s);
+    }
+    for (; at < behind; at++)
+        job->searches[at].is_done = 1;
+}
+
 static void begin_searches(search_job *job)
 {
     const caromi_device_work *w = job->work;
-    job->count = 0;
-    for (uint32_t i = 0; i < w->list_count; i++) {
-        const caromi_cloud_item *run = w->lists[i].runs.item, *const end = run + w->lists[i].runs.count;
-        while (run < end) {
-            search *s = &job->searches[job->count++];
-            *s = (search){.run = run, .at = run->begin, .place = run->place};
-            while (run < end && run->place == s->place)
-                run++;
-            s->end = run;
-        }
-    }
+    job->count = w->end - w->begin;
+    caromi_parallel(caromi_cloud_pool(w->scan->cloud), w->list_count, begin_list, job);
 }
 
 static carom_status run_search(search_job *job, carom_stats *stats, carom_error *err)
@@ -289,12 +361,12 @@ carom_status caromi_cloud_search_on_device(const caromi_cloud_scan *scan, carom_
     search_job job = {.work = &w, .best = scan->best};
     carom_status status = caromi_work_open(&w, scan, list_cells, stats, err);
     if (status == CAROM_OK &&
-        (job.searches = caromi_alloc(w.context, CAROMI_WORK_SPHERES, sizeof *job.searches)) == NULL)
+        (job.searches = caromi_kept_alloc(w.context, CAROMI_WORK_SPHERES, sizeof *job.searches)) == NULL)
         status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to search partners on a device");
     if (status == CAROM_OK)
         status = run_search(&job, stats, err);
     *scan->cloud->device_failed |= status != CAROM_OK;
-    caromi_free(w.context, job.searches);
+    caromi_kept_free(w.context, job.searches);
     caromi_work_close(&w, stats);
     return status;
 }

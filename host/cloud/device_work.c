@@ -7,9 +7,9 @@
 
 enum {
     OPEN_LEAST = 1 << 12,
-    HITS = 64,      /* handed over at a time */
-    LISTS_EACH = 4, /* for each thread */
-    RUNS_FIRST = 1 << 12,
+    HITS = 64,          /* handed over at a time */
+    LISTS_EACH = 8,     /* for each of several threads */
+    RUNS_EACH = 8,      /* for each sphere, at first */
     RUNS_MOST = 1 << 22 /* of a task, or twice as many as spheres */
 };
 
@@ -22,16 +22,23 @@ static void grow(caromi_cloud_found *found)
     caromi_cloud_runs *runs = &list->runs;
     caromi_cloud_item *more = NULL;
     if (runs->room < list->most)
-        more = caromi_alloc(list->context, 2 * runs->room, sizeof *more);
+        more = caromi_kept_alloc(list->context, 2 * runs->room, sizeof *more);
     if (more == NULL) {
         list->is_short = 1;
         runs->count = 0;
         return;
     }
     memcpy(more, runs->item, runs->count * sizeof *more);
-    caromi_free(list->context, runs->item);
-    runs->item = more;
+    caromi_kept_free(list->context, list->own);
+    runs->item = list->own = more;
     runs->room *= 2;
+}
+
+static void count_items(caromi_run_list *list)
+{
+    list->items = list->cut = list->run = list->at = 0;
+    for (uint64_t r = 0; r < list->runs.count; r++)
+        list->items += (list->runs.item[r].end - list->runs.item[r].begin + CLOUD_ITEM - 1) / CLOUD_ITEM;
 }
 
 static void list_task(void *user, uint64_t task, uint32_t thread)
@@ -44,6 +51,8 @@ static void list_task(void *user, uint64_t task, uint32_t thread)
     list->is_short = 0;
     w->list(w, w->begin + caromi_slice_start(count, w->list_count, task),
             w->begin + caromi_slice_start(count, w->list_count, task + 1), &list->found);
+    if (w->scan->best == NULL)
+        count_items(list);
 }
 
 carom_status caromi_work_list(caromi_device_work *w, carom_error *err)
@@ -64,35 +73,30 @@ carom_status caromi_work_list(caromi_device_work *w, carom_error *err)
     }
 }
 
+/* The first memory of all lists is one block, which the context keeps for the next call. */
 static int alloc_lists(caromi_device_work *w)
 {
-    w->list_count = LISTS_EACH * caromi_pool_threads(caromi_cloud_pool(w->scan->cloud));
-    w->lists = caromi_alloc(w->context, w->list_count, sizeof *w->lists);
-    if (w->lists == NULL)
+    const uint32_t threads = caromi_pool_threads(caromi_cloud_pool(w->scan->cloud));
+    const uint64_t all = w->scan->cells->count, some = all < CAROMI_WORK_SPHERES ? all : CAROMI_WORK_SPHERES;
+    w->list_count = threads > 1 ? LISTS_EACH * threads : 1;
+    const uint64_t room = RUNS_EACH * (some / w->list_count + 1);
+    w->runs = caromi_kept_alloc(w->context, w->list_count * room, sizeof *w->runs);
+    w->lists = caromi_kept_alloc(w->context, w->list_count, sizeof *w->lists);
+    if (w->lists == NULL || w->runs == NULL)
         return 0;
     for (uint32_t i = 0; i < w->list_count; i++) {
         caromi_run_list *list = &w->lists[i];
         list->context = w->context;
-        list->most = 2 * w->scan->cells->count > RUNS_MOST ? 2 * w->scan->cells->count : RUNS_MOST;
+        list->most = 2 * all > RUNS_MOST ? 2 * all : RUNS_MOST;
         list->found.runs = &list->runs;
         list->found.take = grow;
-        list->runs = (caromi_cloud_runs){.room = RUNS_FIRST};
-        list->runs.item = caromi_alloc(w->context, RUNS_FIRST, sizeof *list->runs.item);
+        list->runs = (caromi_cloud_runs){.room = room, .item = w->runs + i * room};
+        list->own = NULL;
     }
-    for (uint32_t i = 0; i < w->list_count; i++)
-        if (w->lists[i].runs.item == NULL)
-            return 0;
     return 1;
 }
 
 /* ---- items ------------------------------------------------------------------------------------------------------- */
-
-void caromi_work_add_item(caromi_device_work *w, uint32_t place, uint32_t begin, uint32_t end)
-{
-    w->item[0][w->items] = place;
-    w->item[1][w->items] = begin;
-    w->item[2][w->items++] = end - begin < CLOUD_ITEM ? end - begin : CLOUD_ITEM;
-}
 
 carom_status caromi_work_test(caromi_device_work *w, carom_stats *stats, carom_error *err)
 {
@@ -155,20 +159,27 @@ void caromi_work_take(caromi_device_work *w, uint64_t begin, uint64_t end, uint3
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
+/* One block, so that the context keeps it for the next call. */
+typedef struct caromi_work_arrays {
+    uint32_t item[6][CAROMI_WORK_ITEMS], pair[3][CAROMI_WORK_OPEN];
+    float t[CAROMI_WORK_OPEN];
+    uint8_t by[CAROMI_WORK_OPEN], state[CAROMI_WORK_OPEN], parts[CAROMI_WORK_OPEN];
+} work_arrays;
+
 static carom_status alloc_work(caromi_device_work *w, carom_error *err)
 {
-    const carom_context *c = w->context;
-    int complete = alloc_lists(w);
+    work_arrays *arrays = w->arrays = caromi_kept_alloc(w->context, 1, sizeof *arrays);
+    if (!alloc_lists(w) || arrays == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to list pairs of spheres for a device");
     for (int k = 0; k < 6; k++)
-        complete &= (w->item[k] = caromi_alloc(c, CAROMI_WORK_ITEMS, sizeof *w->item[k])) != NULL;
+        w->item[k] = arrays->item[k];
     for (int k = 0; k < 3; k++)
-        complete &= (w->pair[k] = caromi_alloc(c, CAROMI_WORK_OPEN, sizeof *w->pair[k])) != NULL;
-    complete &= (w->by = caromi_alloc(c, CAROMI_WORK_OPEN, 1)) != NULL;
-    complete &= (w->t = caromi_alloc(c, CAROMI_WORK_OPEN, sizeof *w->t)) != NULL;
-    complete &= (w->state = caromi_alloc(c, CAROMI_WORK_OPEN, 1)) != NULL;
-    complete &= (w->parts = caromi_alloc(c, CAROMI_WORK_OPEN, 1)) != NULL;
-    return complete ? CAROM_OK
-                    : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to list pairs of spheres for a device");
+        w->pair[k] = arrays->pair[k];
+    w->by = arrays->by;
+    w->t = arrays->t;
+    w->state = arrays->state;
+    w->parts = arrays->parts;
+    return CAROM_OK;
 }
 
 carom_status caromi_work_open(caromi_device_work *w, const caromi_cloud_scan *scan, caromi_work_list_fn *list,
@@ -178,6 +189,7 @@ carom_status caromi_work_open(caromi_device_work *w, const caromi_cloud_scan *sc
     memset(w, 0, sizeof *w);
     w->scan = scan;
     w->context = cloud->context;
+    w->view = caromi_ask_view(scan);
     w->list = list;
     CHECK(caromi_ask_open(scan, &w->ask, err));
     CHECK(alloc_work(w, err));
@@ -190,15 +202,9 @@ void caromi_work_close(caromi_device_work *w, carom_stats *stats)
     caromi_cloud_copy_close(w->copy);
     if (w->ask.works != NULL)
         caromi_ask_close(&w->ask, stats);
-    for (uint32_t i = 0; w->lists != NULL && i < w->list_count; i++)
-        caromi_free(c, w->lists[i].runs.item);
-    caromi_free(c, w->lists);
-    for (int k = 0; k < 6; k++)
-        caromi_free(c, w->item[k]);
-    for (int k = 0; k < 3; k++)
-        caromi_free(c, w->pair[k]);
-    caromi_free(c, w->by);
-    caromi_free(c, w->t);
-    caromi_free(c, w->state);
-    caromi_free(c, w->parts);
+    for (uint32_t i = 0; w->lists != NULL && w->runs != NULL && i < w->list_count; i++)
+        caromi_kept_free(c, w->lists[i].own);
+    caromi_kept_free(c, w->lists);
+    caromi_kept_free(c, w->runs);
+    caromi_kept_free(c, w->arrays);
 }

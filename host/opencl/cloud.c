@@ -2,6 +2,7 @@
 /* Spheres among themselves on a device: programs that test what the host lists, and that gather the pairs which stay
  * open for the pair programs. Both are streams of items and of pairs; the spheres stay on the device meanwhile. */
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "probe.h"
@@ -122,14 +123,33 @@ static carom_status launch_test(caromi_device *d, caromi_cl_slot *slot, const vo
     return caromi_launch_chunk(d, slot, &a, slot->count, err);
 }
 
+enum { CHECKED = 1 << 16 }; /* items that a thread looks at */
+typedef struct bits_check {
+    const caromi_cloud_items *items;
+    uint64_t count;
+    atomic_uint beyond;
+} bits_check;
+
+static void check_some(void *user, uint64_t task, uint32_t thread)
+{
+    bits_check *check = user;
+    const caromi_cloud_items *items = check->items;
+    const uint64_t begin = task * CHECKED, end = check->count - begin < CHECKED ? check->count : begin + CHECKED;
+    uint32_t beyond = 0;
+    (void)thread;
+    for (uint64_t i = begin; i < end; i++)
+        beyond |= (items->some[i] | items->sure[i] | items->near[i]) & ~caromi_cloud_item_bits(items->length[i]);
+    if (beyond)
+        atomic_store(&check->beyond, beyond);
+}
+
 /* Bits of spheres that an item has not would lead outside the columns. */
 static carom_status check_bits(const caromi_device *d, const caromi_cloud_items *items, uint64_t count,
                                carom_error *err)
 {
-    uint32_t beyond = 0;
-    for (uint64_t i = 0; i < count; i++)
-        beyond |= (items->some[i] | items->sure[i] | items->near[i]) & ~caromi_cloud_item_bits(items->length[i]);
-    return beyond ? caromi_fail_corrupt(d, "spheres", 0, count, err) : CAROM_OK;
+    bits_check check = {.items = items, .count = count};
+    caromi_parallel(d->context->pool, (count + CHECKED - 1) / CHECKED, check_some, &check);
+    return check.beyond ? caromi_fail_corrupt(d, "spheres", 0, count, err) : CAROM_OK;
 }
 
 carom_status caromi_cloud_copy_test(caromi_cloud_copy *copy, const caromi_cloud_items *items, uint64_t count,

@@ -428,13 +428,39 @@ static void test_refused(void **state)
     carom_context_destroy(context);
 }
 
+/* A centre over a triangle, or over its edge, where binary64 leaves the closest feature open. */
+static void test_by_integers(void **state)
+{
+    static const float vertices[] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
+    (void)state;
+    carom_context *context = test_context();
+    scene s = {test_alloc(sizeof vertices, 1), test_alloc(3, sizeof *s.indices), 3, 1, NULL};
+    memcpy(s.vertices, vertices, sizeof vertices);
+    for (uint32_t k = 0; k < 3; k++)
+        s.indices[k] = k;
+    for (int over_edge = 0; over_edge < 2; over_edge++) {
+        swept_spheres b = swept_spheres_alloc(1);
+        b.column[0][0] = b.column[2][0] = 1;
+        b.column[1][0] = over_edge ? 0 : 1;
+        b.column[SPHERE_RADIUS][0] = 2;
+        contact_answers a = ask_scene_contacts(context, &s, &b, &(contact_call){.accuracy = CAROM_ACCURACY_EXACT});
+        assert_int_equal(a.count, 1);
+        assert_true(a.distance[0] == 1.0f);
+        assert_int_equal(a.by_integers, over_edge);
+        contact_answers_free(&a);
+        swept_spheres_free(&b);
+    }
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_going_on),      cmocka_unit_test(test_select),  cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_nothing),       cmocka_unit_test(test_patches), cmocka_unit_test(test_right_angle),
-        cmocka_unit_test(test_sixty_degrees), cmocka_unit_test(test_given),   cmocka_unit_test(test_scarce),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_going_on),      cmocka_unit_test(test_select),      cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_nothing),       cmocka_unit_test(test_patches),     cmocka_unit_test(test_right_angle),
+        cmocka_unit_test(test_sixty_degrees), cmocka_unit_test(test_given),       cmocka_unit_test(test_scarce),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_by_integers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
