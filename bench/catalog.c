@@ -5,6 +5,7 @@
 
 #include "reference/reference.h"
 #include "queries/mesh/mesh.h"
+#include "contacts.h"
 #include "suite.h"
 
 enum {
@@ -57,11 +58,11 @@ enum {
         LATTICE("drop-" of, "drop map of a ball of 2.1 %", MESH_DROP, 0.021f, MILLION, 10000, __VA_ARGS__), \
         LATTICE("drop-small-" of, "drop map of a ball of 0.54 %", MESH_DROP, 0.0054f, MILLION, 10000, __VA_ARGS__)
 
-/* Contacts of spheres with radii of so many edges: only when --scene names them. */
-#define CONTACTS(of, edges, ...)                                                                                  \
+/* Contacts of spheres with radii of so many edges: only when --scene names them. change: NULL or the mesh's. */
+#define CONTACTS(of, edges, change, ...)                                                                          \
     {                                                                                                             \
         "contacts-" #edges "-" of, "contacts beside closest points and overlap lists, radii of " #edges " edges", \
-            TYPE_CONTACTS, 50000, 5000, NO_PAIRS, NULL, 0, __VA_ARGS__, PEERS_NEVER, 1,                           \
+            TYPE_CONTACTS, 50000, 5000, NO_PAIRS, change, 0, __VA_ARGS__, PEERS_NEVER, 1,                         \
             ASK_WITHIN(mesh_contacts, edges), 0, NO_CLOUD, 0                                                      \
     }
 
@@ -150,11 +151,13 @@ static const suite_scene scenes[] = {
     CLOUDS("b", "spheres of radii 1 to 2", CLOUD_DOUBLE),
     CLOUDS("c", "spheres of radii 1 to 10", CLOUD_TENFOLD),
     CLOUDS("d", "equal spheres in a pile", CLOUD_PILE),
-    CONTACTS("70k", 1, TORUS_70K),
-    CONTACTS("70k", 3, TORUS_70K),
-    CONTACTS("70k", 10, TORUS_70K),
-    CONTACTS("1m", 3, TORUS_1M),
-    CONTACTS("file", 3, FROM_FILE),
+    CONTACTS("70k", 1, NULL, TORUS_70K),
+    CONTACTS("70k", 3, NULL, TORUS_70K),
+    CONTACTS("70k", 10, NULL, TORUS_70K),
+    CONTACTS("turned", 3, CONTACTS_TURNED, TORUS_70K),
+    CONTACTS("crumpled", 3, CONTACTS_CRUMPLED, TORUS_70K),
+    CONTACTS("1m", 3, NULL, TORUS_1M),
+    CONTACTS("file", 3, NULL, FROM_FILE),
 };
 enum { LISTED = sizeof scenes / sizeof scenes[0] };
 

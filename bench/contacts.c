@@ -58,6 +58,27 @@ static columns resting_spheres(const mesh_scene *m, double radius, size_t count)
     return c;
 }
 
+static void crumple(const mesh_scene *m, double edge)
+{
+    uint64_t state = 11;
+
+    for (size_t i = 0; i < 3 * m->vertex_count; i++)
+        m->vertices[i] += (float)(edge * bench_range(&state, -0.5, 0.5));
+}
+
+static void turn(const mesh_scene *m)
+{
+    uint64_t state = 12;
+
+    for (size_t t = 0; t < m->triangle_count; t++) {
+        const uint32_t first = m->indices[3 * t];
+        if (bench_bits(&state) % 2 == 0)
+            continue;
+        m->indices[3 * t] = m->indices[3 * t + 1];
+        m->indices[3 * t + 1] = first;
+    }
+}
+
 double contacts_weight(float edges)
 {
     return 2.0 + 0.1 * (double)(edges * edges); /* all three sides together */
@@ -127,11 +148,16 @@ void contacts_run(suite *u, const suite_scene *scene)
 {
     mesh_scene shape = suite_mesh(u, scene);
     const size_t count = suite_count(u, scene);
-    columns spheres = resting_spheres(&shape, (double)scene->task.band * mean_edge(&shape), count);
+    const double edge = mean_edge(&shape);
+    columns spheres = resting_spheres(&shape, (double)scene->task.band * edge, count);
     carom_mesh *meshes[SUBJECTS_MAX] = {NULL};
     hits out[ASKED];
     mesh_call call = {.subject = &u->subjects.list[0], .shape = &shape, .spheres = &spheres};
 
+    if (scene->family != NULL && strcmp(scene->family, CONTACTS_CRUMPLED) == 0)
+        crumple(&shape, edge);
+    else if (scene->family != NULL)
+        turn(&shape);
     meshes[0] = call.mesh = mesh_call_create(&call);
     for (int k = 0; k < ASKED; k++) {
         hits sizes = {.count = count};

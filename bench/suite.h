@@ -30,7 +30,7 @@ typedef struct suite_scene {
     scene_type type;
     size_t count, quick_count; /* 0: not in a quick run */
     pair_task pairs;
-    const char *family;
+    const char *family;  /* of pairs; TYPE_CONTACTS: how the mesh is changed, or NULL */
     sphere_kind spheres; /* meshes: a torus of 2 * rings * sides triangles, or 0 and 0: the user's own */
     int rings, sides;
     scene_peers peers;
