@@ -13,6 +13,7 @@
 #define SURPLUS_COSINE 0x1.fefa2p-1 /* not above that of the same angle */
 #define NORMAL_ERROR 0x1p-20        /* of the cosine of two directions in binary32 */
 #define LEAST_COSINE 0.125          /* of half of the cone with its surplus */
+enum { CHILDREN_PER_CONE = 8 };     /* with more children for each cone none is kept */
 enum { FAN_MOST = 48, FACES_PER_TASK = 4096, NODES_PER_TASK = 64 };
 
 /* A triangle that may be under a cone; height 0: not. */
@@ -324,7 +325,25 @@ static void find_nodes(const cone_job *job)
     }
 }
 
-int caromi_edges_fill_cones(const carom_mesh *mesh, const caromi_edges *e, int queries)
+/* Whether enough children have a cone for the search to look for them. Else none has, so that each backend leaves out
+ * the same triangles. */
+static int keep_if_many(const cone_job *job)
+{
+    const uint64_t nodes = job->mesh->info.node_count;
+    uint64_t children = 0, found = 0;
+    for (uint64_t n = 0; n < nodes; n++)
+        for (int i = 0; i < MESH_WIDTH; i++) {
+            children += job->mesh->view.nodes[n].child[i] != 0;
+            found += isfinite(job->rows[n].slope[i]) != 0;
+        }
+    if (found >= children / CHILDREN_PER_CONE)
+        return 1;
+    for (uint64_t n = 0; n < nodes; n++)
+        job->rows[n] = no_cones();
+    return 0;
+}
+
+int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries)
 {
     const uint64_t nodes = mesh->info.node_count, triangles = mesh->info.triangle_count;
     cone_job job = {.mesh = mesh, .edges = e, .rows = e->left_out[queries].cones, .queries = queries};
@@ -335,6 +354,7 @@ int caromi_edges_fill_cones(const carom_mesh *mesh, const caromi_edges *e, int q
         caromi_parallel(mesh->context->pool, (triangles + FACES_PER_TASK - 1) / FACES_PER_TASK, find_faces, &job);
         caromi_parallel(mesh->context->pool, (nodes + NODES_PER_TASK - 1) / NODES_PER_TASK, find_leaves, &job);
         find_nodes(&job);
+        e->left_out[queries].has_cones = keep_if_many(&job);
     }
     caromi_free(mesh->context, job.faces);
     caromi_free(mesh->context, job.cones);

@@ -8,6 +8,7 @@
 typedef struct caromi_left_out {
     mesh_opposites *opposites; /* [leaves] */
     mesh_cones *cones;         /* [nodes]; cones.c */
+    int has_cones;
 } caromi_left_out;
 
 /* For any query; for those without masks, where triangles have some. */
@@ -30,8 +31,8 @@ uint64_t caromi_edges_bytes(const carom_mesh *mesh);
 /* The vertices change, or the mesh is destroyed. To be called before caromi_corners_forget. */
 void caromi_edges_forget(carom_mesh *mesh);
 
-/* Fills e->left_out[queries].cones from the rest of e; cones.c. 0: no memory. */
-int caromi_edges_fill_cones(const carom_mesh *mesh, const caromi_edges *e, int queries);
+/* Fills e->left_out[queries].cones from the rest of e; cones.c. There are none where few would be. 0: no memory. */
+int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries);
 
 /* Whether both have the same three corners, in any order. */
 int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b);

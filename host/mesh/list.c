@@ -231,7 +231,7 @@ carom_status caromi_cpu_list(const carom_context *c, const void *list_batch, uin
     if (batch->contacts != NULL) {
         const caromi_left_out *left_out = caromi_left_out_of(batch->contacts->edges, batch->sweep.mask.base != NULL);
         job.view.opposites = left_out->opposites;
-        job.view.cones = left_out->cones;
+        job.view.cones = left_out->has_cones ? left_out->cones : NULL;
     }
     carom_status status = caromi_stages_create(c, stages, job.part, &job.stages, err);
     if (status != CAROM_OK)
