@@ -1070,7 +1070,8 @@ typedef struct carom_contact_match {
 /// Match the contacts of two steps. Those with the same sphere and patch are paired by the distance
 /// of their points, the nearest first, each at most once; of equal distances by the lower previous
 /// index, then the lower index. Distances of binary32 points are compared as real numbers. So a
-/// ball that rolls over the edges of a flat patch keeps its contact.
+/// ball that rolls over the edges of a flat patch keeps its contact, in exact mode; in fast mode if
+/// contacts are merged: docs/contacts.md, section 3.
 /// returns CAROM_OK | INVALID_ARGUMENT (a query less than the one before it, a point not finite:
 ///         names the record) | OUT_OF_MEMORY. Nothing is written on failure
 /// cost  linear; of m previous and n new contacts with the same sphere, m n
