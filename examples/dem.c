@@ -111,7 +111,7 @@ static double energy_of(const material *m, const ball *b)
            b->energy;
 }
 
-/* Velocity Verlet. The largest change of energy is added to *change, relative; NULL: it is not wanted. */
+/* Velocity Verlet. *change: the largest change of the energy over all steps, relative. */
 static carom_status simulate(carom_context *context, uint32_t squares, const material *m, double dt, int steps, ball *b,
                              double *change, carom_error *err)
 {
@@ -121,6 +121,7 @@ static carom_status simulate(carom_context *context, uint32_t squares, const mat
     carom_status status = make_floor(context, squares, &mesh, err);
     add_forces(m, dt, &now, b);
     const double begin = energy_of(m, b);
+    *change = 0;
     for (int step = 0; step < steps && status == CAROM_OK; step++) {
         for (int k = 0; k < 3; k++) {
             b->v[k] += dt / 2 * b->force[k] / m->mass;
@@ -133,8 +134,9 @@ static carom_status simulate(carom_context *context, uint32_t squares, const mat
             b->v[k] += dt / 2 * b->force[k] / m->mass;
             b->spin[k] += dt / 2 * b->torque[k] / inertia;
         }
+        const double off = (energy_of(m, b) - begin) / begin;
+        *change = fabs(off) <= fabs(*change) ? *change : off; /* NaN stays */
     }
-    *change = (energy_of(m, b) - begin) / begin;
     carom_mesh_destroy(mesh);
     return status;
 }
