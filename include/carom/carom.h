@@ -1041,10 +1041,11 @@ typedef struct carom_contact_list {
 ///
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs. An invalid sphere has no contacts
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY
-/// cost  a search for every sphere, and some ns for each triangle within r + margin. A device
-///       searches; the CPU chooses among what is found: docs/contacts.md. The first call
-///       finds edges and corners of the mesh, which it keeps until its next update or end:
-///       about 60 bytes per triangle, 12 per vertex; `patch` 4 more
+/// cost  a search for every sphere, and some ns for each triangle within r + margin; on a mesh
+///       that is crumpled some 60. A device searches; the CPU chooses among what is found:
+///       docs/contacts.md. The first call finds edges and corners of the mesh, which it keeps
+///       until its next update or end: about 60 bytes per triangle, 30 more if these have
+///       masks, 12 per vertex; `patch` 4 more
 /// source docs/contacts.md
 CAROM_API carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_desc *desc,
                                            const carom_contact_list *list, carom_stats *stats,
