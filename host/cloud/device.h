@@ -9,7 +9,7 @@
 #include "host/opencl/opencl.h"
 
 enum {
-    CAROMI_WORK_SPHERES = 1 << 17, /* whose runs are listed at a time, about */
+    CAROMI_WORK_SPHERES = 1 << 15, /* whose runs are listed at a time, about */
     CAROMI_WORK_ITEMS = 1 << 18,   /* for the device at a time */
     CAROMI_WORK_OPEN = 1 << 18     /* pairs for the device at a time */
 };

@@ -343,6 +343,11 @@ static void odd_earlier_lists(void **state)
     carom_context_destroy(context);
 }
 
+static int rank_of(const int8_t shift[3])
+{
+    return 9 * shift[0] + 3 * shift[1] + shift[2];
+}
+
 /* Records in any order and some of them twice, shifts that no image has among them, in short and in long rows. */
 static void repeated_records(void **state)
 {
@@ -369,6 +374,9 @@ static void repeated_records(void **state)
         const carom_sphere_pairs_before before = {sizeof before, old.count, old.a, old.b, old.shift};
         columns l = ask_columns(context, &d, &before);
         assert_int_equal(l.count, BALLS * (BALLS - 1) / 2 * 27);
+        for (uint64_t k = 1; k < l.count; k++) /* all of time 0: by a, b and shift */
+            assert_true(l.a[k - 1] < l.a[k] || l.b[k - 1] < l.b[k] ||
+                        rank_of(&l.shift[3 * k - 3]) < rank_of(&l.shift[3 * k]));
         check_found(&before, &l, i);
         free_columns(&old), free_columns(&l);
     }
