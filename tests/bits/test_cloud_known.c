@@ -154,7 +154,7 @@ static void images_in_motion(void **state)
     carom_context_destroy(context);
 }
 
-/* Overlapping, touching, and within the margin alone. */
+/* Overlapping, touching, and within the margin alone; a full list of one sphere. */
 static void starts_at_rest(void **state)
 {
     static const float center[][3] = {{0, 0, 0}, {1, 0, 0}, {3, 0, 0}, {5.5f, 0, 0}};
@@ -163,6 +163,7 @@ static void starts_at_rest(void **state)
                                        {0, 2, CAROM_MISS, INFINITY, {0}},
                                        {1, 2, CAROM_TOUCHING, 0, {0}},
                                        {2, 3, CAROM_MISS, INFINITY, {0}}};
+    static const pair of_one[] = {{1, 0, CAROM_OVERLAPPING, 0, {0}}, {1, 2, CAROM_TOUCHING, 0, {0}}};
     static const pair near[] = {{0, 2, CAROM_MISS, INFINITY, {0}}, {2, 3, CAROM_MISS, INFINITY, {0}}};
     const float radius = 1;
     (void)state;
@@ -171,6 +172,12 @@ static void starts_at_rest(void **state)
                             .center = carom_xyz(center[0]),
                             .radius = {.data = &radius, .stride = CAROM_REPEAT}};
     check_pairs(context, &d, expected, COUNT_OF(expected));
+    d.full = 1;
+    d.batch.begin = 1;
+    d.end = 2;
+    check_pairs(context, &d, of_one, COUNT_OF(of_one));
+    d.full = 0;
+    d.batch.begin = d.end = 0;
     d.start = CAROM_START_SKIP_PARTING;
     check_pairs(context, &d, expected, COUNT_OF(expected));
     d.start = CAROM_START_SKIP;
