@@ -309,7 +309,7 @@ static carom_status search_each(const caromi_cloud_scan *of, int any, const caro
         scan.take = take;
         scan.user = &job;
         status = caromi_cloud_run(&scan, stats, err);
-        if (!cells->view.reach_is_bound && of->cloud->start != CAROM_START_SKIP)
+        if (!cells->view.reach_is_bound)
             take_sure(to, cells, best.partner);
     }
     caromi_free(c, best.partner);

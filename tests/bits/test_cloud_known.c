@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Known answers: hits at times at which slices begin, each in one slice; images that overlap at once; what the start
- * policy leaves of spheres at rest. */
+ * policy leaves of spheres at rest; partners that a search finds last. */
 #include "tests/support/clouds.h"
 
 #include <math.h>
@@ -189,9 +189,39 @@ static void starts_at_rest(void **state)
     carom_context_destroy(context);
 }
 
+/* ---- best partners ----------------------------------------------------------------------------------------------- */
+
+/* A sphere that many touch, which come up in the search before the one of the lowest index: that touches it too, or
+ * overlaps it. A crowd elsewhere makes the cells dense. */
+static void lowest_index_last(void **state)
+{
+    enum { TOUCHING = 40, OWN = TOUCHING + 1, COUNT = 400 };
+    static float center[COUNT][3];
+    const float radius = 0.5f;
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
+    for (int overlaps = 0; overlaps < 2; overlaps++) {
+        const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = COUNT},
+                                      .center = carom_xyz(center[0]),
+                                      .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+        int32_t other[COUNT];
+        uint8_t start[COUNT];
+        float t[COUNT];
+        carom_error err;
+        const carom_sphere_partner_result out = {.size = sizeof out, .other = other, .state = start, .t = t};
+        for (int i = 0; i < COUNT; i++)
+            center[i][0] = i == 0 ? overlaps ? 0.5f : 1.0f : i <= TOUCHING ? -1.0f : i == OWN ? 0.0f : 100.0f;
+        test_ok("first partners", carom_spheres_first(context, &d, &out, NULL, &err), &err);
+        assert_int_equal(other[OWN], 0);
+        assert_int_equal(start[OWN], overlaps ? CAROM_OVERLAPPING : CAROM_TOUCHING);
+        assert_true(t[OWN] == 0.0f);
+    }
+    carom_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(hits_where_slices_begin), cmocka_unit_test(images_in_motion),
-                                       cmocka_unit_test(starts_at_rest)};
+                                       cmocka_unit_test(starts_at_rest), cmocka_unit_test(lowest_index_last)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
