@@ -158,6 +158,8 @@ cl_int clReleaseEvent(cl_event event)
     NEXT(clReleaseEvent);
     if (event == failed_command)
         failed_command = NULL;
+    if (event == last_unmap)
+        last_unmap = NULL; /* a later event may have its address */
     return shim_let_go(HELD_EVENTS, next(event));
 }
 
