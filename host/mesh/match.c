@@ -40,26 +40,61 @@ static int comes_before(const match_search *s, uint64_t previous, int64_t now, u
     return previous != other ? previous < other : now < other_now;
 }
 
+static double square_of(const float a[3], const float b[3])
+{
+    double square = 0.0;
+    for (int k = 0; k < 3; k++) {
+        const double way = (double)a[k] - (double)b[k];
+        square += way * way;
+    }
+    return square;
+}
+
+/* Whether squares in binary64 decide: each is off by less than 2^-50 of itself. */
+static int are_apart(double a, double b)
+{
+    return fabs(a - b) > 0x1p-48 * (a + b);
+}
+
 /* The choice of a previous contact among the new ones [from, end) that are free and of its patch. */
 static int64_t choose_new(const match_search *s, int64_t previous, uint64_t from, uint64_t end)
 {
     const uint64_t i = (uint64_t)previous;
+    float own[3], point[3];
+    double least = INFINITY;
     int64_t best = NONE;
-    for (uint64_t j = from; j < end; j++)
-        if (s->previous_of[j] == NONE && s->now->patch[j] == s->previous->patch[i] &&
-            (best == NONE || comes_before(s, i, (int64_t)j, i, best)))
+    load_point(s->previous, i, own);
+    for (uint64_t j = from; j < end; j++) {
+        if (s->previous_of[j] != NONE || s->now->patch[j] != s->previous->patch[i])
+            continue;
+        load_point(s->now, j, point);
+        const double square = square_of(own, point);
+        if (best == NONE || (are_apart(square, least) ? square < least : comes_before(s, i, (int64_t)j, i, best))) {
             best = (int64_t)j;
+            least = square;
+        }
+    }
     return best;
 }
 
 /* The choice of a new contact among the previous ones [first, last); it has one. */
 static int64_t choose_previous(const match_search *s, int64_t now, uint64_t first, uint64_t last)
 {
+    float own[3], point[3];
+    double least = INFINITY;
     int64_t best = NONE;
-    for (uint64_t i = first; i < last; i++)
-        if (s->below[i] != PAIRED && s->previous->patch[i] == s->now->patch[now] &&
-            (best == NONE || comes_before(s, i, now, (uint64_t)best, now)))
+    load_point(s->now, (uint64_t)now, own);
+    for (uint64_t i = first; i < last; i++) {
+        if (s->below[i] == PAIRED || s->previous->patch[i] != s->now->patch[now])
+            continue;
+        load_point(s->previous, i, point);
+        const double square = square_of(own, point);
+        if (best == NONE ||
+            (are_apart(square, least) ? square < least : comes_before(s, i, now, (uint64_t)best, now))) {
             best = (int64_t)i;
+            least = square;
+        }
+    }
     return best;
 }
 
