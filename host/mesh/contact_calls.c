@@ -21,7 +21,7 @@ static carom_status check_contacts(const carom_mesh_contacts_desc *d, carom_erro
     CHECK(check_length(d->margin, "margin", err));
     CHECK(check_length(d->merge_within, "merge_within", err));
     if (d->flat != NULL && !(*d->flat >= 0 && *d->flat <= 180))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "flat is %g degrees; it must be in [0, 180]",
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "flat is %.17g degrees; it must be in [0, 180]",
                            *d->flat);
     if (d->batch.count == 0)
         return CAROM_OK;

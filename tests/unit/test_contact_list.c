@@ -397,7 +397,7 @@ static void test_refused(void **state)
     carom_list_totals totals;
     const carom_mesh_contacts_desc good = swept_spheres_contacts(&b, &call);
     const carom_contact_list list = contact_answers_list(&a, 100, &totals);
-    const double angles[] = {-1, 181, (double)NAN};
+    const double angles[] = {-1, 181, (double)NAN, 180.00000001};
     carom_mesh_contacts_desc bad = good;
     carom_contact_list wrong = list;
     check_refused(NULL, &good, &list, "mesh must not be NULL");
@@ -412,7 +412,7 @@ static void test_refused(void **state)
     for (size_t i = 0; i < COUNT_OF(angles); i++) {
         char message[80];
         bad.flat = &angles[i];
-        snprintf(message, sizeof message, "flat is %g degrees; it must be in [0, 180]", angles[i]);
+        snprintf(message, sizeof message, "flat is %.17g degrees; it must be in [0, 180]", angles[i]);
         check_refused(mesh, &bad, &list, message);
     }
     wrong.totals = NULL;
