@@ -259,8 +259,9 @@ static int write_each(cloud_job *job)
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
-/* Pairs of a piece, for each sphere and beside a chunk; more only if one sphere has more. */
-enum { PAIRS_EACH = 4 };
+/* Pairs of a piece, for each sphere and beside a chunk. Each piece costs a search of the whole cloud, so where it would
+ * be one of very many, pieces are larger, up to a limit; beyond that only if one sphere has more. */
+enum { PAIRS_EACH = 4, PIECES_MANY = 16, PAIRS_MANY = 1 << 24 };
 
 typedef struct cloud_list {
     cloud_job *job;
@@ -336,12 +337,22 @@ static uint64_t end_of_piece(const cloud_list *list, uint64_t begin)
     return end;
 }
 
+/* Pairs of a piece, once all are counted. */
+static uint64_t room_for(const cloud_list *list, uint64_t done)
+{
+    const uint64_t left = list->offsets[list->job->count] - list->offsets[done];
+    const uint64_t share = left / PIECES_MANY, most = share < PAIRS_MANY ? share : PAIRS_MANY;
+    return most > list->room ? most : list->room;
+}
+
 /* The first piece counts all pairs if they do not fit. */
 static int write_pieces(cloud_list *list)
 {
     const uint64_t count = list->job->count;
     uint64_t done = 0;
     int status = write_piece(list, 0, 0, list->offsets, &done);
+    if (status == EXIT_DONE)
+        status = make_room(list, room_for(list, done));
     while (status == EXIT_DONE && done < count && !list->job->writer->out->error) {
         const uint64_t end = end_of_piece(list, done);
         uint64_t complete = done;
