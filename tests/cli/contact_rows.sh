@@ -68,6 +68,17 @@ equal "no spheres are left" "$(cat old.csv)" "$(cat gone.csv)"
 printf '%s' "$(cat old.csv)" > cut.csv
 "$carom" contacts --mesh corner.obj --spheres none.csv --previous cut.csv --ended gone.csv > empty.csv
 equal "the last line without an end" "$(cat old.csv)" "$(cat gone.csv)"
+sed '3s/[^,]*$/4294967295/' old.csv > largest.csv
+equal "the largest patch" "previous 0 -1 2 3 4 5" "$(contacts --previous largest.csv | cut -d, -f13 | paste -sd' ')"
+
+# Spheres come in pieces of 2^20: contacts go on and end in each, and where the second begins.
+awk 'BEGIN { print "cx,cy,cz,radius"
+    for (i = 0; i < 1048580; i++) print (i < 2 || i >= 1048575 ? "1,2,0.5,1" : "9,9,9,1") }' > long.csv
+sed '$s/.*/9,9,9,1/' long.csv > shorter.csv
+"$carom" contacts --mesh corner.obj --spheres long.csv > old-long.csv
+"$carom" contacts --mesh corner.obj --spheres shorter.csv --previous old-long.csv --ended gone.csv > now.csv
+equal "contacts of two pieces go on" "previous 0 1 2 3 4 5 6 7 8 9 10 11" "$(cut -d, -f13 now.csv | paste -sd' ')"
+equal "and end" "$(head -n 1 old-long.csv && tail -n 2 old-long.csv)" "$(cat gone.csv)"
 
 # The same step before in .h5, and in .npy.
 python=$(python_with numpy h5py)
