@@ -263,6 +263,25 @@ void caromi_parallel(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *
     }
 }
 
+typedef struct runs_job {
+    uint64_t count, size;
+    caromi_run_fn *run;
+    void *user;
+} runs_job;
+
+static void run_run(void *user, uint64_t task, uint32_t thread)
+{
+    const runs_job *job = user;
+    const uint64_t begin = task * job->size, left = job->count - begin;
+    job->run(job->user, begin, begin + (left < job->size ? left : job->size), thread);
+}
+
+void caromi_parallel_runs(caromi_pool *p, uint64_t count, uint64_t size, caromi_run_fn *run, void *user)
+{
+    runs_job job = {count, size, run, user};
+    caromi_parallel(p, count / size + (count % size != 0), run_run, &job);
+}
+
 uint32_t caromi_cpu_threads(void)
 {
 #if defined(__linux__)

@@ -30,6 +30,10 @@ int caromi_pool_is_worker(const caromi_pool *pool);
 typedef void caromi_task_fn(void *user, uint64_t task, uint32_t thread);
 void caromi_parallel(caromi_pool *pool, uint64_t tasks, caromi_task_fn *run, void *user);
 
+/* The same for `count` things, `size` of them to a task: things [begin, end). */
+typedef void caromi_run_fn(void *user, uint64_t begin, uint64_t end, uint32_t thread);
+void caromi_parallel_runs(caromi_pool *pool, uint64_t count, uint64_t size, caromi_run_fn *run, void *user);
+
 /* Where slice number `slice` of `slices` begins among `count` things; that of the next is its end. They differ by
  * one at most, and no product overflows. */
 static inline uint64_t caromi_slice_start(uint64_t count, uint64_t slices, uint64_t slice)

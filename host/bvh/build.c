@@ -24,13 +24,11 @@ static void make_item(const carom_mesh *mesh, uint32_t triangle, bvh_item *item)
     item->zero = 0;
 }
 
-static void make_items(void *user, uint64_t task, uint32_t thread)
+static void make_items(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const bvh_build *b = user;
-    const uint64_t first = task * ITEMS_PER_TASK, left = b->mesh->info.triangle_count - first;
-    const uint64_t end = first + (left < ITEMS_PER_TASK ? left : ITEMS_PER_TASK);
     (void)thread;
-    for (uint64_t i = first; i < end; i++)
+    for (uint64_t i = begin; i < end; i++)
         make_item(b->mesh, (uint32_t)i, &b->items[0][i]);
 }
 
@@ -189,12 +187,11 @@ static carom_status build_tree(bvh_build *b, int *stack, carom_error *err)
 carom_status caromi_bvh_build(const carom_mesh *mesh, caromi_tree *out, carom_error *err)
 {
     const carom_context *c = mesh->context;
-    const uint64_t tasks = (mesh->info.triangle_count + ITEMS_PER_TASK - 1) / ITEMS_PER_TASK;
     bvh_build b;
     int stack = 0;
     carom_status status = alloc_build(&b, mesh, err);
     if (status == CAROM_OK) {
-        caromi_parallel(c->pool, tasks, make_items, &b);
+        caromi_parallel_runs(c->pool, mesh->info.triangle_count, ITEMS_PER_TASK, make_items, &b);
         status = build_tree(&b, &stack, err);
     }
     if (status == CAROM_OK &&

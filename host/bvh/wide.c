@@ -36,13 +36,11 @@ static void fill_leaf(const bvh_build *b, mesh_leaf *leaf, const bvh_binary *fro
             leaf->corner[c][lane] = leaf->corner[c][0];
 }
 
-static void fill_leaves(void *user, uint64_t task, uint32_t thread)
+static void fill_leaves(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const bvh_build *b = user;
-    const uint32_t first = (uint32_t)task * LEAVES_PER_TASK, left = b->leaf_count - first;
-    const uint32_t end = first + (left < LEAVES_PER_TASK ? left : LEAVES_PER_TASK);
     (void)thread;
-    for (uint32_t i = first; i < end; i++)
+    for (uint64_t i = begin; i < end; i++)
         if (leaf_sources(b)[i] != NO_SOURCE)
             fill_leaf(b, &b->leaves[i], &b->binary[leaf_sources(b)[i]]);
 }
@@ -206,8 +204,7 @@ carom_status caromi_bvh_collapse(bvh_build *b, int *stack, carom_error *err)
     b->root = collapse(b, 0, stack);
     if (*stack > MESH_STACK)
         return CAROM_OK;
-    caromi_parallel(mesh->context->pool, ((uint64_t)b->leaf_count + LEAVES_PER_TASK - 1) / LEAVES_PER_TASK, fill_leaves,
-                    b);
+    caromi_parallel_runs(mesh->context->pool, b->leaf_count, LEAVES_PER_TASK, fill_leaves, b);
     find_least(b);
     return CAROM_OK;
 }

@@ -136,10 +136,9 @@ static void take_sure_pairs(void *user, uint32_t thread, const caromi_cloud_pair
     }
 }
 
-static void take_keys(void *user, uint64_t task, uint32_t thread)
+static void take_keys(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const pairs_job *job = user;
-    const uint64_t begin = task * TASK, end = job->count - begin < TASK ? job->count : begin + TASK;
     (void)thread;
     for (uint64_t i = begin; i < end; i++) {
         uint64_t key = job->key[i];
@@ -180,48 +179,41 @@ static carom_status search_pairs(const caromi_cloud_scan *of, const caromi_partn
     scan.user = &job;
     const carom_status status = caromi_cloud_run(&scan, stats, err);
     if (status == CAROM_OK)
-        caromi_parallel(pool, (job.count + TASK - 1) / TASK, take_keys, &job);
+        caromi_parallel_runs(pool, job.count, TASK, take_keys, &job);
     caromi_kept_free(c, job.key);
     return status;
 }
 
 typedef struct each_job {
     const caromi_partners *to;
-    uint64_t count;
     _Atomic uint64_t has; /* spheres with partners */
 } each_job;
 
-static uint64_t each_end(const each_job *job, uint64_t begin)
-{
-    return job->count - begin < TASK ? job->count : begin + TASK;
-}
-
 /* Tasks: some spheres have none yet; how many have. */
-static void begin_each(void *user, uint64_t task, uint32_t thread)
+static void begin_each(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const each_job *job = user;
-    const uint64_t begin = task * TASK, count = each_end(job, begin) - begin;
     (void)thread;
-    memset(job->to->state + begin, CAROM_MISS, count);
-    memset(job->to->other + begin, 0xff, count * sizeof *job->to->other);
-    for (uint64_t i = begin; i < begin + count; i++)
+    memset(job->to->state + begin, CAROM_MISS, end - begin);
+    memset(job->to->other + begin, 0xff, (end - begin) * sizeof *job->to->other);
+    for (uint64_t i = begin; i < end; i++)
         job->to->t[i] = INFINITY;
 }
 
-static void count_each(void *user, uint64_t task, uint32_t thread)
+static void count_each(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     each_job *job = user;
     uint64_t has = 0;
     (void)thread;
-    for (uint64_t i = task * TASK, end = each_end(job, i); i < end; i++)
+    for (uint64_t i = begin; i < end; i++)
         has += job->to->state[i] != CAROM_MISS;
     atomic_fetch_add_explicit(&job->has, has, memory_order_relaxed);
 }
 
-static uint64_t run_each(const caromi_cloud *cloud, const caromi_partners *to, caromi_task_fn *run)
+static uint64_t run_each(const caromi_cloud *cloud, const caromi_partners *to, caromi_run_fn *run)
 {
-    each_job job = {.to = to, .count = cloud->count};
-    caromi_parallel(caromi_cloud_pool(cloud), (job.count + TASK - 1) / TASK, run, &job);
+    each_job job = {.to = to};
+    caromi_parallel_runs(caromi_cloud_pool(cloud), cloud->count, TASK, run, &job);
     return atomic_load(&job.has);
 }
 
@@ -356,10 +348,9 @@ typedef struct start_job {
     _Atomic int is_left;
 } start_job;
 
-static void find_left(void *user, uint64_t task, uint32_t thread)
+static void find_left(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     start_job *job = user;
-    const uint64_t begin = task * TASK, end = job->cloud->count - begin < TASK ? job->cloud->count : begin + TASK;
     caromi_cloud_block block;
     int is_left = 0;
     (void)thread;
@@ -383,7 +374,7 @@ static caromi_cloud_slice start_of(const caromi_cloud *cloud, int any, const car
     start_job job = {.cloud = cloud};
     if (any || !cloud->is_moving || !(slices->limit > 0 || !slices->has_end))
         return slice;
-    caromi_parallel(caromi_cloud_pool(cloud), (cloud->count + TASK - 1) / TASK, find_left, &job);
+    caromi_parallel_runs(caromi_cloud_pool(cloud), cloud->count, TASK, find_left, &job);
     if (atomic_load(&job.is_left)) {
         slice.end = 0x1p-149;
         memcpy(slice.origin, slices->origin, sizeof slice.origin);

@@ -333,17 +333,12 @@ static int is_valid(const caromi_cloud_block *block, uint64_t sphere)
 }
 
 enum { WRITE_RUN = 64 * CAROMI_CLOUD_BLOCK };
-static uint64_t write_tasks(const caromi_cloud *cloud)
-{
-    return (cloud->count + WRITE_RUN - 1) / WRITE_RUN;
-}
 
 /* Task: which of some spheres have no count. */
-static void mark_run(void *user, uint64_t task, uint32_t thread)
+static void mark_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const cloud_call *q = user;
     const caromi_cloud *cloud = &q->cloud;
-    const uint64_t begin = task * WRITE_RUN, end = cloud->count - begin < WRITE_RUN ? cloud->count : begin + WRITE_RUN;
     caromi_cloud_block block;
     (void)thread;
     for (uint64_t i = begin; i < end; i += block.count) {
@@ -358,7 +353,7 @@ static carom_status answer_count(const cloud_call *q, carom_stats *stats, carom_
 {
     cloud_call own = *q;
     CHECK(count_pairs(&q->cloud, 1, q->count->partners, stats, err));
-    caromi_parallel(caromi_cloud_pool(&q->cloud), write_tasks(&q->cloud), mark_run, &own);
+    caromi_parallel_runs(caromi_cloud_pool(&q->cloud), q->cloud.count, WRITE_RUN, mark_run, &own);
     return CAROM_OK;
 }
 
@@ -368,12 +363,11 @@ typedef struct write_job {
 } write_job;
 
 /* Task: of some spheres whether they have partners; which are not valid. */
-static void write_run(void *user, uint64_t task, uint32_t thread)
+static void write_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const cloud_call *q = ((const write_job *)user)->q;
     const caromi_partners *found = ((const write_job *)user)->found;
     const caromi_cloud *cloud = &q->cloud;
-    const uint64_t begin = task * WRITE_RUN, end = cloud->count - begin < WRITE_RUN ? cloud->count : begin + WRITE_RUN;
     caromi_cloud_block block;
     (void)thread;
     for (uint64_t i = begin; i < end; i += block.count) {
@@ -412,7 +406,7 @@ static carom_status answer_partners(const cloud_call *q, carom_stats *stats, car
                               : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
                                             "no memory for the partners of %llu spheres", (unsigned long long)n);
     if (status == CAROM_OK)
-        caromi_parallel(caromi_cloud_pool(&q->cloud), write_tasks(&q->cloud), write_run, &write);
+        caromi_parallel_runs(caromi_cloud_pool(&q->cloud), q->cloud.count, WRITE_RUN, write_run, &write);
     free_column(c, given->other, found.other);
     free_column(c, given->t, found.t);
     free_column(c, given->state, found.state);

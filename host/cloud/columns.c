@@ -53,7 +53,6 @@ typedef struct columns_job {
     const caromi_cloud *cloud;
     const carom_sphere_pair_list *list;
     const caromi_record_columns *records;
-    uint64_t count;
 } columns_job;
 
 typedef struct columns_block {
@@ -141,15 +140,14 @@ static void fill_block(const columns_job *job, columns_block *w, uint64_t first)
         caromi_scatter(&normal[k], first, w->out[OUT_PAIR_NORMAL + k], w->count, sizeof(float));
 }
 
-static void fill_run(void *user, uint64_t task, uint32_t thread)
+static void fill_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const columns_job *job = user;
     const caromi_record_columns *r = job->records;
-    const uint64_t first = task * RUN, end = job->count - first < RUN ? job->count : first + RUN;
     columns_block w = {.count = 0}; /* at rest and without images velocities and shifts stay 0 */
     (void)thread;
-    prefetch(job->cloud, r->b + first, end - first < BLOCK ? end - first : BLOCK);
-    for (uint64_t i = first; i < end; i += w.count) {
+    prefetch(job->cloud, r->b + begin, end - begin < BLOCK ? end - begin : BLOCK);
+    for (uint64_t i = begin; i < end; i += w.count) {
         w.count = (uint32_t)(end - i < BLOCK ? end - i : BLOCK);
         w.a = r->a + i;
         w.b = r->b + i;
@@ -164,9 +162,9 @@ static void fill_run(void *user, uint64_t task, uint32_t thread)
 carom_status caromi_columns_fill(const caromi_cloud *cloud, const carom_sphere_pair_list *list,
                                  const caromi_record_columns *records, uint64_t count, carom_error *err)
 {
-    columns_job job = {cloud, list, records, count};
+    columns_job job = {cloud, list, records};
     if (list->depth != NULL || list->normal.x != NULL)
-        caromi_parallel(cloud->context->pool, (count + RUN - 1) / RUN, fill_run, &job);
+        caromi_parallel_runs(cloud->context->pool, count, RUN, fill_run, &job);
     if (list->previous == NULL)
         return CAROM_OK;
     return caromi_previous_find(cloud, list->before, records, count, list->previous, err);

@@ -10,10 +10,9 @@ enum {
 };
 
 /* Task: some spheres. */
-static void begin_run(void *user, uint64_t task, uint32_t thread)
+static void begin_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const caromi_counts *c = user;
-    const uint64_t n = c->cloud->count, begin = task * RUN, end = n - begin < RUN ? n : begin + RUN;
     (void)thread;
     memset(c->counts + begin, 0, (end - begin) * sizeof *c->counts);
     for (uint64_t i = begin; c->is_by_place && i < end; i++)
@@ -21,18 +20,18 @@ static void begin_run(void *user, uint64_t task, uint32_t thread)
 }
 
 /* Task: some sums, of a slice. */
-static void clear_run(void *user, uint64_t task, uint32_t thread)
+static void clear_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const caromi_counts *c = user;
-    const uint64_t n = c->cloud->count, begin = task * RUN, end = n - begin < RUN ? n : begin + RUN;
+    const uint64_t n = c->cloud->count;
     (void)thread;
     for (uint32_t s = 0; s < c->sum_count; s++)
         memset(c->sums + s * n + begin, 0, (end - begin) * sizeof *c->sums);
 }
 
-static void run_all(caromi_counts *c, caromi_task_fn *run)
+static void run_all(caromi_counts *c, caromi_run_fn *run)
 {
-    caromi_parallel(caromi_cloud_pool(c->cloud), (c->cloud->count + RUN - 1) / RUN, run, c);
+    caromi_parallel_runs(caromi_cloud_pool(c->cloud), c->cloud->count, RUN, run, c);
 }
 
 carom_status caromi_counts_open(caromi_counts *c, const caromi_cloud *cloud, int full, uint32_t *counts,
@@ -130,10 +129,9 @@ static inline uint32_t sum_of(const caromi_counts *c, uint64_t i)
 }
 
 /* Task: some spheres, or some places. */
-static void join_run(void *user, uint64_t task, uint32_t thread)
+static void join_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const caromi_counts *c = user;
-    const uint64_t n = c->cloud->count, begin = task * RUN, end = n - begin < RUN ? n : begin + RUN;
     const uint64_t placed = end < c->cells->count ? end : c->cells->count;
     (void)thread;
     for (uint64_t i = begin; !c->is_by_place && i < end; i++)

@@ -47,12 +47,11 @@ static void keep_open(caromi_device_work *w, caromi_cloud_found *found)
     memmove(open->b, open->b + kept, open->count * sizeof *open->b);
 }
 
-static void take_items(void *user, uint64_t task, uint32_t thread)
+static void take_items(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     caromi_device_work *w = user;
     const caromi_isa_table *isa = w->context->isa;
     caromi_cloud_found *found = caromi_ask_found(&w->ask, thread);
-    const uint64_t begin = task * TASK, end = w->items - begin < TASK ? w->items : begin + TASK;
     for (uint64_t i = begin; i < end;) {
         i = isa->cloud_answers(&w->view, w->item, i, end, found);
         keep_open(w, found);
@@ -60,16 +59,9 @@ static void take_items(void *user, uint64_t task, uint32_t thread)
     }
 }
 
-static void take_open(void *user, uint64_t task, uint32_t thread)
+static void take_open(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
-    caromi_device_work *w = user;
-    const uint64_t all = w->opened, begin = task * TASK;
-    caromi_work_take(w, begin, all - begin < TASK ? all : begin + TASK, thread);
-}
-
-static uint64_t tasks_of(uint64_t count)
-{
-    return (count + TASK - 1) / TASK;
+    caromi_work_take(user, begin, end, thread);
 }
 
 static carom_status run_items(caromi_device_work *w, carom_stats *stats, carom_error *err)
@@ -78,10 +70,10 @@ static carom_status run_items(caromi_device_work *w, carom_stats *stats, carom_e
         return CAROM_OK;
     CHECK(caromi_work_test(w, stats, err));
     w->opened = 0;
-    caromi_parallel(caromi_cloud_pool(w->scan->cloud), tasks_of(w->items), take_items, w);
+    caromi_parallel_runs(caromi_cloud_pool(w->scan->cloud), w->items, TASK, take_items, w);
     w->items = 0;
     CHECK(caromi_work_solve(w, stats, err));
-    caromi_parallel(caromi_cloud_pool(w->scan->cloud), tasks_of(w->opened), take_open, w);
+    caromi_parallel_runs(caromi_cloud_pool(w->scan->cloud), w->opened, TASK, take_open, w);
     return CAROM_OK;
 }
 

@@ -210,20 +210,18 @@ typedef struct each_job {
     each_fn *each;
 } each_job;
 
-static void run_each(void *user, uint64_t task, uint32_t thread)
+static void run_each(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const each_job *run = user;
     search_job *job = run->job;
-    const uint64_t begin = job->begin + task * TASK, end = job->end - begin < TASK ? job->end : begin + TASK;
-    for (uint64_t i = begin; i < end; i++)
+    for (uint64_t i = job->begin + begin; i < job->begin + end; i++)
         run->each(job, &job->searches[i], thread);
 }
 
 static void for_each(search_job *job, each_fn *each)
 {
     each_job run = {job, each};
-    caromi_parallel(caromi_cloud_pool(job->work->scan->cloud), (job->end - job->begin + TASK - 1) / TASK, run_each,
-                    &run);
+    caromi_parallel_runs(caromi_cloud_pool(job->work->scan->cloud), job->end - job->begin, TASK, run_each, &run);
 }
 
 /* Where each search's open pairs go. One that finds no room asks again in the next round. */

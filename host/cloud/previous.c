@@ -109,12 +109,11 @@ static void find_in_long(previous_job *job, uint64_t from, uint64_t to, uint64_t
 /* ---- all rows ---------------------------------------------------------------------------------------------------- */
 
 /* Rows that begin in the task's share of the records. */
-static void find_run(void *user, uint64_t task, uint32_t thread)
+static void find_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     previous_job *job = user;
     const int32_t *a = job->records->a;
-    const uint64_t end = job->count - task * RUN < RUN ? job->count : (task + 1) * RUN;
-    uint64_t i = task * RUN;
+    uint64_t i = begin;
     (void)thread;
     while (i > 0 && i < end && a[i] == a[i - 1])
         i++;
@@ -147,7 +146,7 @@ carom_status caromi_previous_find(const caromi_cloud *cloud, const carom_sphere_
                         .records = records,
                         .count = count,
                         .previous = previous};
-    caromi_parallel(cloud->context->pool, (count + RUN - 1) / RUN, find_run, &job);
+    caromi_parallel_runs(cloud->context->pool, count, RUN, find_run, &job);
     if (job.is_short)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to find pairs of spheres in an earlier list");
     return CAROM_OK;

@@ -87,13 +87,11 @@ static face face_of(const cone_job *job, uint32_t t)
     return f;
 }
 
-static void find_faces(void *user, uint64_t task, uint32_t thread)
+static void find_faces(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const cone_job *job = user;
-    const uint64_t count = job->mesh->info.triangle_count, first = task * FACES_PER_TASK;
-    const uint64_t end = count - first < FACES_PER_TASK ? count : first + FACES_PER_TASK;
     (void)thread;
-    for (uint64_t t = first; t < end; t++)
+    for (uint64_t t = begin; t < end; t++)
         job->faces[t] = face_of(job, (uint32_t)t);
 }
 
@@ -287,14 +285,12 @@ static mesh_cones no_cones(void)
     return c;
 }
 
-static void find_leaves(void *user, uint64_t task, uint32_t thread)
+static void find_leaves(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const cone_job *job = user;
-    const uint64_t nodes = job->mesh->info.node_count, first = task * NODES_PER_TASK;
-    const uint64_t end = nodes - first < NODES_PER_TASK ? nodes : first + NODES_PER_TASK;
     double middle[3];
     (void)thread;
-    for (uint64_t n = first; n < end; n++) {
+    for (uint64_t n = begin; n < end; n++) {
         const mesh_node *node = &job->mesh->view.nodes[n];
         job->rows[n] = no_cones();
         for (int i = 0; i < MESH_WIDTH; i++) {
@@ -351,8 +347,8 @@ int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries
     job.cones = caromi_alloc(mesh->context, MESH_WIDTH * nodes, sizeof *job.cones);
     const int has_memory = job.faces != NULL && job.cones != NULL;
     if (has_memory && nodes > 0) {
-        caromi_parallel(mesh->context->pool, (triangles + FACES_PER_TASK - 1) / FACES_PER_TASK, find_faces, &job);
-        caromi_parallel(mesh->context->pool, (nodes + NODES_PER_TASK - 1) / NODES_PER_TASK, find_leaves, &job);
+        caromi_parallel_runs(mesh->context->pool, triangles, FACES_PER_TASK, find_faces, &job);
+        caromi_parallel_runs(mesh->context->pool, nodes, NODES_PER_TASK, find_leaves, &job);
         find_nodes(&job);
         e->left_out[queries].has_cones = keep_if_many(&job);
     }

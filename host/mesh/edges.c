@@ -190,13 +190,11 @@ static void fill_reference(const opposite_job *job, int reference)
         fill_leaf(job->edges, leaf, job->queries, to);
 }
 
-static void fill_nodes(void *user, uint64_t task, uint32_t thread)
+static void fill_nodes(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const opposite_job *job = user;
-    const uint64_t nodes = job->mesh->info.node_count, first = task * NODES_PER_TASK;
-    const uint64_t end = nodes - first < NODES_PER_TASK ? nodes : first + NODES_PER_TASK;
     (void)thread;
-    for (uint64_t n = first; n < end; n++)
+    for (uint64_t n = begin; n < end; n++)
         for (int i = 0; i < MESH_WIDTH; i++)
             if (job->mesh->view.nodes[n].child[i] < 0)
                 fill_reference(job, job->mesh->view.nodes[n].child[i]);
@@ -207,8 +205,7 @@ static void fill_opposites(const carom_mesh *mesh, const caromi_edges *e, int qu
     opposite_job job = {mesh, e, queries};
     if (mesh->info.node_count == 0)
         fill_reference(&job, mesh->view.frame.root);
-    caromi_parallel(mesh->context->pool, (mesh->info.node_count + NODES_PER_TASK - 1) / NODES_PER_TASK, fill_nodes,
-                    &job);
+    caromi_parallel_runs(mesh->context->pool, mesh->info.node_count, NODES_PER_TASK, fill_nodes, &job);
 }
 
 /* Of the kinds of queries: how many there are to tell apart. */

@@ -37,13 +37,11 @@ static void copy_leaf(const mask_job *job, int reference)
         memset(slots + MESH_WIDTH, 0, MESH_WIDTH * sizeof *slots);
 }
 
-static void copy_masks(void *user, uint64_t task, uint32_t thread)
+static void copy_masks(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const mask_job *job = user;
-    const uint64_t first = task * NODES_PER_TASK, left = job->node_count - first;
-    const uint64_t end = first + (left < NODES_PER_TASK ? left : NODES_PER_TASK);
     (void)thread;
-    for (uint64_t n = first; n < end; n++)
+    for (uint64_t n = begin; n < end; n++)
         for (int i = 0; i < MESH_WIDTH; i++)
             if (job->view.nodes[n].child[i] < 0)
                 copy_leaf(job, job->view.nodes[n].child[i]);
@@ -53,7 +51,7 @@ static void copy_all(const carom_mesh *mesh, mask_job *job)
 {
     if (job->node_count == 0)
         copy_leaf(job, job->view.frame.root);
-    caromi_parallel(mesh->context->pool, (job->node_count + NODES_PER_TASK - 1) / NODES_PER_TASK, copy_masks, job);
+    caromi_parallel_runs(mesh->context->pool, job->node_count, NODES_PER_TASK, copy_masks, job);
 }
 
 static carom_status no_memory(const carom_mesh *mesh, carom_error *err)

@@ -126,15 +126,13 @@ static carom_status launch_test(caromi_device *d, caromi_cl_slot *slot, const vo
 enum { CHECKED = 1 << 16 }; /* items that a thread looks at */
 typedef struct bits_check {
     const caromi_cloud_items *items;
-    uint64_t count;
     atomic_uint beyond;
 } bits_check;
 
-static void check_some(void *user, uint64_t task, uint32_t thread)
+static void check_some(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     bits_check *check = user;
     const caromi_cloud_items *items = check->items;
-    const uint64_t begin = task * CHECKED, end = check->count - begin < CHECKED ? check->count : begin + CHECKED;
     uint32_t beyond = 0;
     (void)thread;
     for (uint64_t i = begin; i < end; i++)
@@ -147,8 +145,8 @@ static void check_some(void *user, uint64_t task, uint32_t thread)
 static carom_status check_bits(const caromi_device *d, const caromi_cloud_items *items, uint64_t count,
                                carom_error *err)
 {
-    bits_check check = {.items = items, .count = count};
-    caromi_parallel(d->context->pool, (count + CHECKED - 1) / CHECKED, check_some, &check);
+    bits_check check = {.items = items};
+    caromi_parallel_runs(d->context->pool, count, CHECKED, check_some, &check);
     return check.beyond ? caromi_fail_corrupt(d, "spheres", 0, count, err) : CAROM_OK;
 }
 

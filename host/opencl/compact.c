@@ -152,19 +152,18 @@ static carom_status check_records(const unpack_job *job, uint64_t from, uint64_t
 }
 
 /* Checks records, copies them to their rows, and settles undecided rows there. */
-static void unpack(void *user, uint64_t task, uint32_t thread)
+static void unpack(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     unpack_job *job = user;
     const caromi_stream *s = job->stream;
     const size_t words = words_of(s);
-    const uint32_t *records = (const uint32_t *)job->slot->compact[CAROMI_COMPACT_RECORDS].host + task * ROWS * words;
-    const uint64_t left = job->slot->found - task * ROWS;
-    const size_t count = left < ROWS ? (size_t)left : ROWS;
+    const uint32_t *records = (const uint32_t *)job->slot->compact[CAROMI_COMPACT_RECORDS].host + begin * words;
+    const size_t count = (size_t)(end - begin);
     uint64_t rows[ROWS];
     uint32_t triangle[ROWS], t[ROWS], x[ROWS];
     const void *const marks[3] = {triangle, t, x};
     (void)thread;
-    if (check_records(job, task * ROWS, count, NULL) != CAROM_OK) {
+    if (check_records(job, begin, count, NULL) != CAROM_OK) {
         atomic_store(&job->refused, 1);
         return; /* impossible numbers lead outside the arrays */
     }
@@ -205,7 +204,7 @@ static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_
     assert(triangle->base != NULL && triangle->stride == sizeof(int32_t));
     memset((int32_t *)triangle->base + slot->first, 0xff, (size_t)slot->count * sizeof(int32_t)); /* -1: none */
     if (slot->found > 0)
-        caromi_parallel(d->context->pool, (slot->found + ROWS - 1) / ROWS, unpack, &job);
+        caromi_parallel_runs(d->context->pool, slot->found, ROWS, unpack, &job);
     stats->by_integers += job.settled;
     stats->download += fetched - start;
     stats->compute += caromi_now() - fetched;
