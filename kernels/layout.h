@@ -124,12 +124,13 @@ typedef struct mesh_leaf {
 #define MESH_LOOP_TRUNCATED (-2)
 
 /* Of each triangle of a leaf and each of its edges: the third corner of another triangle on that edge, which counts for
- * every query for which the first one does. It is one of the leaf's vertices, or one of `at`, whose last is NaN: then
- * there is none there. Without either, a corner of the edge takes its place. An unindexed leaf has nine rows in the
- * room of two, x y z of the corner for each edge. */
+ * every query for which the first one does. Behind these, of each of its corners: a corner of such a triangle there,
+ * that is across it. Each is one of the leaf's vertices, or one of `at`, whose last is NaN: then there is none there.
+ * Without either, a corner of the edge, or the corner, takes its place. An unindexed leaf has nine rows in the room of
+ * two, x y z of the corner for each edge. */
 #define MESH_NO_OPPOSITE (MESH_WIDTH - 1)
 typedef struct mesh_opposites {
-    unsigned char vertex[3][MESH_WIDTH], outside[3][MESH_WIDTH];
+    unsigned char vertex[6][MESH_WIDTH], outside[6][MESH_WIDTH];
     float at[3][MESH_WIDTH]; /* x y z */
 } mesh_opposites;
 

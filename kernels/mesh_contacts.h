@@ -149,35 +149,45 @@ FN vm contacts_has_edge(vi feature, int edge)
                 v_or(vi_eq(feature, v_i(FEATURE_V0 + edge)), vi_eq(feature, v_i(FEATURE_V0 + (edge + 1) % 3))));
 }
 
-FN v3 contacts_opposite(G const mesh_leaf *leaf, const closest_traversal *trav, int edge, int lane)
+/* row: an edge; or 3 and a corner, in an indexed leaf. */
+FN v3 contacts_opposite(G const mesh_leaf *leaf, const closest_traversal *trav, int row, int lane)
 {
     G const mesh_opposites *opposites = trav->opposites + MESH_LEAF_AT(trav->next);
     if (MESH_IS_UNINDEXED(trav->next))
-        return mesh_unindexed_corner((G const real *)opposites + 3 * MESH_WIDTH * edge + lane);
-    G const u8 *outside = opposites->outside[edge] + lane;
-    const v3 own = mesh_indexed_corner(leaf, opposites->vertex[edge] + lane);
+        return mesh_unindexed_corner((G const real *)opposites + 3 * MESH_WIDTH * row + lane);
+    G const u8 *outside = opposites->outside[row] + lane;
+    const v3 own = mesh_indexed_corner(leaf, opposites->vertex[row] + lane);
     const v3 other = v3_of(v_table_lookup(opposites->at[0], outside), v_table_lookup(opposites->at[1], outside),
                            v_table_lookup(opposites->at[2], outside));
     return v3_sel(v_eq(other.x, other.x), other, own);
 }
 
-/* Whether the neighbour with this third corner O is surely closer: it has the segment from q to O, along which the
- * squared distance falls by min(s^2 / |O - q|^2, s), s = (C - q).(O - q). What is asked for is 8 times what the errors
- * of both distances allow (docs/contacts.md, section 4), so that the order of the computed distances is this one. */
-FN vm contacts_rises_to(const contacts_seen *s, v3 center, v3 opposite)
+/* Whether the neighbour with this corner O is surely closer: it has the segment from q to O, along which the squared
+ * distance falls by min(s^2 / |O - q|^2, s), s = (C - q).(O - q). What is asked for is 8 times what the errors of both
+ * distances allow (docs/contacts.md, section 4), so that the order of the computed distances is this one. more: by how
+ * much the neighbour's other corners may be farther away than O and the triangle's own. */
+FN vm contacts_rises_to(const contacts_seen *s, v3 center, v3 opposite, real more)
 {
     const v3 o = v3_mul(v3_sub(opposite, center), s->scale), u = v3_sub(o, s->way);
-    const vf size = v_f(R(2.0)) + v_from_bits(v3_magnitude(o)), fall = -v3_dot(s->way, u);
+    const vf size = (v_f(R(2.0)) + v_from_bits(v3_magnitude(o))) * v_f(more), fall = -v3_dot(s->way, u);
     const vf least = (s->length * v_f(R(0x1p-15)) + v_f(R(0x1p-19))) * size;
     return v_and(v_lt(least, fall), v_lt(least * v3_dot(u, u), fall * fall));
 }
 
-FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, const contacts_seen *s)
+FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, const contacts_seen *s,
+                           vm active)
 {
-    vm preceded = v_lt(v_f(R(1.0)), v_f(R(0.0)));
+    vm preceded = v_not(active);
     for (int edge = 0; edge < 3; edge++)
-        preceded = v_or(preceded, v_and(contacts_has_edge(s->feature, edge),
-                                        contacts_rises_to(s, trav->center, contacts_opposite(leaf, trav, edge, lane))));
+        preceded = v_or(preceded,
+                        v_and(contacts_has_edge(s->feature, edge),
+                              contacts_rises_to(s, trav->center, contacts_opposite(leaf, trav, edge, lane), R(1.0))));
+    if (MESH_IS_UNINDEXED(trav->next) || !v_any(v_and(v_not(preceded), vi_gt(v_i(FEATURE_E01), s->feature))))
+        return preceded;
+    for (int k = 0; k < 3; k++)
+        preceded = v_or(preceded,
+                        v_and(vi_eq(s->feature, v_i(FEATURE_V0 + k)),
+                              contacts_rises_to(s, trav->center, contacts_opposite(leaf, trav, 3 + k, lane), R(8.0))));
     return preceded;
 }
 
@@ -189,7 +199,7 @@ FN void contacts_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_traversal
     const contacts_seen s = contacts_see(g.in, g.span);
     vm left = g.active;
     if (trav->opposites != 0)
-        left = v_and(left, v_not(contacts_is_preceded(leaf, lane, trav, &s)));
+        left = v_not(contacts_is_preceded(leaf, lane, trav, &s, g.active));
     if (!v_any(left))
         return;
     const int own = (options & MESH_OWN_DISTANCE) != 0;

@@ -132,31 +132,35 @@ static uint32_t neighbour_of(const caromi_edges *e, uint32_t own, int edge, int 
     return other;
 }
 
-static void find_opposite(const caromi_edges *e, const mesh_leaf *leaf, int slot, int edge, int queries,
-                          mesh_opposites *to, int *count)
+/* A corner of a triangle goes to its place in a row. */
+static void put_opposite(const caromi_edges *e, const mesh_leaf *leaf, int row, int slot, uint32_t triangle, int corner,
+                         mesh_opposites *to, int *count)
 {
-    int third;
-    const uint32_t own = (uint32_t)leaf->triangle[slot], other = neighbour_of(e, own, edge, queries, &third);
-    if (other == own)
-        return;
-    const int there = slot_of(leaf, other);
+    const int there = slot_of(leaf, triangle);
     if (there < MESH_WIDTH)
-        to->vertex[edge][slot] = leaf->corner[third][there];
+        to->vertex[row][slot] = leaf->corner[corner][there];
     else
-        to->outside[edge][slot] = (unsigned char)add_outside(to, count, caromi_corner(e->corners->mesh, other, third));
+        to->outside[row][slot] =
+            (unsigned char)add_outside(to, count, caromi_corner(e->corners->mesh, triangle, corner));
 }
 
 static void fill_leaf(const caromi_edges *e, const mesh_leaf *leaf, int queries, mesh_opposites *to)
 {
-    int count = 0;
-    memcpy(to->vertex, leaf->corner, sizeof to->vertex);
+    int count = 0, corner;
+    memcpy(to->vertex, leaf->corner, sizeof leaf->corner);
+    memcpy(to->vertex + 3, leaf->corner, sizeof leaf->corner);
     memset(to->outside, MESH_NO_OPPOSITE, sizeof to->outside);
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < MESH_WIDTH; i++)
             to->at[k][i] = NAN;
-    for (int slot = 0; slot < MESH_WIDTH; slot++)
-        for (int k = 0; k < 3 && leaf->triangle[slot] >= 0; k++)
-            find_opposite(e, leaf, slot, k, queries, to, &count);
+    for (int row = 0; row < 6; row++) /* edges first: there may be no room for all */
+        for (int slot = 0; slot < MESH_WIDTH && leaf->triangle[slot] >= 0; slot++) {
+            const uint32_t own = (uint32_t)leaf->triangle[slot];
+            const uint32_t other = row < 3 ? neighbour_of(e, own, row, queries, &corner)
+                                           : caromi_edges_across(e, own, row - 3, queries, &corner);
+            if (other != own)
+                put_opposite(e, leaf, row, slot, other, corner, to, &count);
+        }
 }
 
 /* Of an unindexed leaf: nine rows, as it has itself. An empty slot has the first triangle's. */

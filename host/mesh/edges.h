@@ -31,6 +31,9 @@ uint64_t caromi_edges_bytes(const carom_mesh *mesh);
 /* The vertices change, or the mesh is destroyed. To be called before caromi_corners_forget. */
 void caromi_edges_forget(carom_mesh *mesh);
 
+/* A triangle at corner k that counts where this one does, with an edge from there to *corner, away from this one; its
+ * own number: there is none. across.c */
+uint32_t caromi_edges_across(const caromi_edges *e, uint32_t triangle, int k, int queries, int *corner);
 /* Fills e->left_out[queries].cones from the rest of e; cones.c. There are none where few would be. 0: no memory. */
 int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries);
 

@@ -1044,7 +1044,7 @@ typedef struct carom_contact_list {
 /// cost  a search for every sphere, and some ns for each triangle within r + margin; on a mesh
 ///       that is crumpled some 60. A device searches; the CPU chooses among what is found:
 ///       docs/contacts.md. The first call finds edges and corners of the mesh, which it keeps
-///       until its next update or end: about 60 bytes per triangle, 30 more if these have
+///       until its next update or end: about 65 bytes per triangle, 35 more if these have
 ///       masks, 12 per vertex; `patch` 4 more
 /// source docs/contacts.md
 CAROM_API carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_desc *desc,

@@ -252,9 +252,65 @@ static void test_narrow(void **state)
     carom_context_destroy(context);
 }
 
+enum { SECTORS = 6 };
+
+/* A flat fan around its last vertex, the origin; triangles count for one of its sectors. */
+static scene fan_of_sectors(size_t count)
+{
+    scene s = {test_alloc(3 * (count + 1), sizeof *s.vertices), test_alloc(3 * count, sizeof *s.indices), count + 1,
+               count, test_alloc(count, sizeof *s.masks)};
+    for (size_t t = 0; t < count; t++) {
+        const double angle = 6.283185307179586 * (double)t / (double)count;
+        s.vertices[3 * t] = (float)cos(angle);
+        s.vertices[3 * t + 1] = (float)sin(angle);
+        s.indices[3 * t] = (uint32_t)t;
+        s.indices[3 * t + 1] = (uint32_t)((t + 1) % count);
+        s.indices[3 * t + 2] = (uint32_t)count;
+        s.masks[t] = 1u << SECTORS * t / count;
+    }
+    return s;
+}
+
+/* Each sphere is across the corner from the sector that counts for it, whose lowest triangle has the contact. A
+ * triangle right under the sphere counts for nothing. */
+static void test_across(void **state)
+{
+    static const size_t counts[] = {6, 7, 8, 12, 31, 48, 60};
+    (void)state;
+    carom_context *context = test_context();
+    for (size_t n = 0; n < COUNT_OF(counts); n++) {
+        const size_t count = counts[n];
+        scene s = fan_of_sectors(count);
+        swept_spheres b = swept_spheres_alloc(SECTORS);
+        b.mask = test_alloc(b.count, sizeof *b.mask);
+        for (size_t i = 0; i < SECTORS; i++) {
+            const double angle = 6.283185307179586 * ((double)i + 0.5) / SECTORS;
+            b.column[0][i] = -0.25f * (float)cos(angle);
+            b.column[1][i] = -0.25f * (float)sin(angle);
+            b.column[2][i] = 0.125f;
+            b.column[SPHERE_RADIUS][i] = 1;
+            b.mask[i] = 1u << i;
+        }
+        for (int exact = 0; exact < 2; exact++) {
+            const contact_call call = {.accuracy = (carom_accuracy)exact};
+            contact_answers a = ask_scene_contacts(context, &s, &b, &call);
+            assert_int_equal(a.count, SECTORS);
+            for (size_t i = 0; i < SECTORS; i++) {
+                assert_int_equal(a.query[i], i);
+                assert_int_equal(a.triangle[i], (i * count + SECTORS - 1) / SECTORS);
+                assert_int_equal(a.feature[i], CAROM_FEATURE_V2);
+            }
+            contact_answers_free(&a);
+        }
+        swept_spheres_free(&b);
+        scene_free(&s);
+    }
+    carom_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest on_cpu[] = {cmocka_unit_test(test_left_out), cmocka_unit_test(test_folded),
-                                        cmocka_unit_test(test_narrow)};
+                                        cmocka_unit_test(test_narrow), cmocka_unit_test(test_across)};
     return cmocka_run_group_tests(on_cpu, NULL, NULL);
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Triangles across a corner. A search for contacts leaves out a triangle by its neighbours along the edges. At a corner
+ * of more than six triangles both may be beside the way to the centre. Then one across the corner is nearly always
+ * under it. */
+#include "edges.h"
+
+#include <math.h>
+
+#include "mesh.h"
+
+enum {
+    FAN_LEAST = 7,
+    FAN_MOST = 48,
+    LONGER = 4 /* the other edge at the corner, at most */
+};
+
+/* The way from a corner to another one; returns its length. */
+static double way_of(const carom_mesh *mesh, uint32_t triangle, int from, int to, double out[3])
+{
+    const float *p = caromi_corner(mesh, triangle, from), *q = caromi_corner(mesh, triangle, to);
+    double square = 0;
+    for (int a = 0; a < 3; a++) {
+        out[a] = (double)q[a] - (double)p[a];
+        square += out[a] * out[a];
+    }
+    return sqrt(square);
+}
+
+/* Between the edges at corner k. */
+static void middle_of(const carom_mesh *mesh, uint32_t triangle, int k, double out[3])
+{
+    double w[2][3], length[2];
+    for (int i = 0; i < 2; i++)
+        length[i] = way_of(mesh, triangle, k, (k + 1 + i) % 3, w[i]);
+    for (int a = 0; a < 3; a++)
+        out[a] = w[0][a] / length[0] + w[1][a] / length[1];
+}
+
+uint32_t caromi_edges_across(const caromi_edges *e, uint32_t triangle, int k, int queries, int *corner)
+{
+    const carom_mesh *mesh = e->corners->mesh;
+    const uint32_t position = caromi_edge_position(e, triangle, k);
+    const uint64_t *fan = &e->corners->start[position];
+    uint32_t across = triangle;
+    double middle[3], w[3], least = 0; /* more than a right angle away */
+    if (fan[1] - fan[0] < FAN_LEAST || fan[1] - fan[0] > FAN_MOST)
+        return triangle;
+    middle_of(mesh, triangle, k, middle);
+    for (uint64_t i = fan[0]; i < fan[1]; i++) {
+        const uint32_t other = e->corners->triangle[i];
+        for (int c = 0; c < 6; c++) { /* each edge at the corner, from there */
+            const int from = c / 2, to = (from + 1 + c % 2) % 3, last = 3 - from - to;
+            if (caromi_edge_position(e, other, from) != position ||
+                !caromi_edges_counts_with(e, other, triangle, queries))
+                continue;
+            const double beside = way_of(mesh, other, from, last, w), length = way_of(mesh, other, from, to, w);
+            const double along = (w[0] * middle[0] + w[1] * middle[1] + w[2] * middle[2]) / length;
+            if (!(beside <= LONGER * length && along < least))
+                continue;
+            least = along;
+            across = other;
+            *corner = to;
+        }
+    }
+    return across;
+}
