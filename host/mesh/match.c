@@ -61,7 +61,7 @@ static int64_t choose_new(const match_search *s, int64_t previous, uint64_t from
 {
     const uint64_t i = (uint64_t)previous;
     float own[3], point[3];
-    double least = INFINITY;
+    double least = (double)INFINITY;
     int64_t best = NONE;
     load_point(s->previous, i, own);
     for (uint64_t j = from; j < end; j++) {
@@ -81,7 +81,7 @@ static int64_t choose_new(const match_search *s, int64_t previous, uint64_t from
 static int64_t choose_previous(const match_search *s, int64_t now, uint64_t first, uint64_t last)
 {
     float own[3], point[3];
-    double least = INFINITY;
+    double least = (double)INFINITY;
     int64_t best = NONE;
     load_point(s->now, (uint64_t)now, own);
     for (uint64_t i = first; i < last; i++) {
