@@ -48,10 +48,11 @@ uint32_t caromi_edges_across(const caromi_edges *e, uint32_t triangle, int k, in
     middle_of(mesh, triangle, k, middle);
     for (uint64_t i = fan[0]; i < fan[1]; i++) {
         const uint32_t other = e->corners->triangle[i];
+        if (!caromi_edges_counts_with(e, other, triangle, queries))
+            continue;
         for (int c = 0; c < 6; c++) { /* each edge at the corner, from there */
             const int from = c / 2, to = (from + 1 + c % 2) % 3, last = 3 - from - to;
-            if (caromi_edge_position(e, other, from) != position ||
-                !caromi_edges_counts_with(e, other, triangle, queries))
+            if (caromi_edge_position(e, other, from) != position)
                 continue;
             const double beside = way_of(mesh, other, from, last, w), length = way_of(mesh, other, from, to, w);
             const double along = (w[0] * middle[0] + w[1] * middle[1] + w[2] * middle[2]) / length;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Known answers: hits at times at which slices begin, each in one slice; images that overlap at once; what the start
  * policy leaves of spheres at rest; partners that a search finds last. */
-#include "tests/support/clouds.h"
+#include "tests/support/cloud_lists.h"
 
 #include <math.h>
 
@@ -86,43 +86,21 @@ static void hits_where_slices_begin(void **state)
 
 /* ---- starts ------------------------------------------------------------------------------------------------------ */
 
-typedef struct pair {
-    int32_t a, b;
-    uint8_t state;
-    float t;
-    int8_t shift[3];
-} pair;
-
-static void check_pairs(carom_context *context, const carom_spheres_desc *desc, const pair *expected, uint64_t count)
+static void check_pairs(carom_context *context, const carom_spheres_desc *desc, const cloud_record *expected,
+                        uint64_t count)
 {
-    enum { ROOM = 8 };
     for (int exact = 0; exact < 2; exact++) {
         carom_spheres_desc d = *desc;
-        int32_t a[ROOM], b[ROOM];
-        uint8_t state[ROOM];
-        float t[ROOM];
-        int8_t shift[3 * ROOM];
-        carom_list_totals totals;
-        carom_error err;
-        const carom_sphere_pair_list list = {.size = sizeof list,
-                                             .capacity = ROOM,
-                                             .a = a,
-                                             .b = b,
-                                             .state = state,
-                                             .t = t,
-                                             .shift = shift,
-                                             .totals = &totals};
+        cloud_records got = {NULL, 0, 0};
         d.batch.accuracy = (carom_accuracy)exact;
-        test_ok("known pairs", carom_spheres_list(context, &d, &list, NULL, &err), &err);
-        assert_int_equal(totals.total, count);
+        assert_int_equal(cloud_list(context, &d, 8, &got).total, count);
         for (uint64_t i = 0; i < count; i++) {
-            const pair got = {a[i], b[i], state[i], t[i], {shift[3 * i], shift[3 * i + 1], shift[3 * i + 2]}};
-            if (got.a != expected[i].a || got.b != expected[i].b || got.state != expected[i].state ||
-                !(got.t >= expected[i].t && got.t <= expected[i].t) ||
-                memcmp(got.shift, expected[i].shift, sizeof got.shift) != 0)
-                fail_msg("record %d, exact %d: %d %d, state %d, t %g, shift %d %d %d", (int)i, exact, got.a, got.b,
-                         got.state, (double)got.t, got.shift[0], got.shift[1], got.shift[2]);
+            const cloud_record *g = &got.at[i];
+            if (cloud_record_order(g, &expected[i]) != 0 || isnan(g->t) || g->state != expected[i].state)
+                fail_msg("record %d, exact %d: %d %d, state %d, t %g, shift %d %d %d", (int)i, exact, g->a, g->b,
+                         g->state, (double)g->t, g->shift[0], g->shift[1], g->shift[2]);
         }
+        free(got.at);
     }
 }
 
@@ -131,11 +109,12 @@ static void images_in_motion(void **state)
 {
     static const float center[][3] = {{0.25f, 0, 0}, {9.75f, 0, 0}, {0.5f, 6, 0}, {7.5f, 6, 0}};
     static const float velocity[][3] = {{0, 0.5f, 0}, {0, 0.5f, 0}, {0, 0, 0}, {0.5f, 0, 0}};
-    static const pair expected[] = {{0, 1, CAROM_OVERLAPPING, 0, {-1, 0, 0}}, {2, 3, CAROM_APPROACHING, 2, {-1, 0, 0}}};
-    static const pair full[] = {{0, 1, CAROM_OVERLAPPING, 0, {-1, 0, 0}},
-                                {1, 0, CAROM_OVERLAPPING, 0, {1, 0, 0}},
-                                {2, 3, CAROM_APPROACHING, 2, {-1, 0, 0}},
-                                {3, 2, CAROM_APPROACHING, 2, {1, 0, 0}}};
+    static const cloud_record expected[] = {{0, 1, 0, CAROM_OVERLAPPING, {-1, 0, 0}},
+                                            {2, 3, 2, CAROM_APPROACHING, {-1, 0, 0}}};
+    static const cloud_record full[] = {{0, 1, 0, CAROM_OVERLAPPING, {-1, 0, 0}},
+                                        {1, 0, 0, CAROM_OVERLAPPING, {1, 0, 0}},
+                                        {2, 3, 2, CAROM_APPROACHING, {-1, 0, 0}},
+                                        {3, 2, 2, CAROM_APPROACHING, {1, 0, 0}}};
     const float radius = 1, window = 3;
     (void)state;
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
@@ -158,13 +137,13 @@ static void images_in_motion(void **state)
 static void starts_at_rest(void **state)
 {
     static const float center[][3] = {{0, 0, 0}, {1, 0, 0}, {3, 0, 0}, {5.5f, 0, 0}};
-    static const pair expected[] = {{0, 1, CAROM_OVERLAPPING, 0, {0}}, {1, 2, CAROM_TOUCHING, 0, {0}}};
-    static const pair with_margin[] = {{0, 1, CAROM_OVERLAPPING, 0, {0}},
-                                       {0, 2, CAROM_MISS, INFINITY, {0}},
-                                       {1, 2, CAROM_TOUCHING, 0, {0}},
-                                       {2, 3, CAROM_MISS, INFINITY, {0}}};
-    static const pair of_one[] = {{1, 0, CAROM_OVERLAPPING, 0, {0}}, {1, 2, CAROM_TOUCHING, 0, {0}}};
-    static const pair near[] = {{0, 2, CAROM_MISS, INFINITY, {0}}, {2, 3, CAROM_MISS, INFINITY, {0}}};
+    static const cloud_record expected[] = {{0, 1, 0, CAROM_OVERLAPPING, {0}}, {1, 2, 0, CAROM_TOUCHING, {0}}};
+    static const cloud_record with_margin[] = {{0, 1, 0, CAROM_OVERLAPPING, {0}},
+                                               {0, 2, INFINITY, CAROM_MISS, {0}},
+                                               {1, 2, 0, CAROM_TOUCHING, {0}},
+                                               {2, 3, INFINITY, CAROM_MISS, {0}}};
+    static const cloud_record of_one[] = {{1, 0, 0, CAROM_OVERLAPPING, {0}}, {1, 2, 0, CAROM_TOUCHING, {0}}};
+    static const cloud_record near[] = {{0, 2, INFINITY, CAROM_MISS, {0}}, {2, 3, INFINITY, CAROM_MISS, {0}}};
     const float radius = 1;
     (void)state;
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
