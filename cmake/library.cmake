@@ -31,6 +31,13 @@ else()
   message(WARNING "carom: no vector path for ${CMAKE_SYSTEM_PROCESSOR}; the scalar path answers")
 endif()
 
+# Tests see what users of older CPUs see, at full speed.
+set(CAROM_HIGHEST_ISA "" CACHE STRING "For tests: no instruction set above this one, SSE41 or AVX2, is found")
+if(CAROM_HIGHEST_ISA)
+  set_source_files_properties(cpu/dispatch.c PROPERTIES
+    COMPILE_DEFINITIONS CAROM_HIGHEST_ISA=CAROM_ISA_${CAROM_HIGHEST_ISA})
+endif()
+
 # A static library is linked where its user stands, in a folder above perhaps: what it needs must be known there.
 macro(carom_find_global package target)
   if(NOT TARGET ${target})

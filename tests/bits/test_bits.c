@@ -107,6 +107,7 @@ static void test_sizes(void **state)
 static void test_threads(void **state)
 {
     static const uint32_t threads[] = {1, 2, 3, 7, 64};
+    test_need_subject(*(const carom_isa *)*state);
     for (int type = 0; type < QUERY_TYPES; type++) {
         size_t count = test_effort(MANY / 4) + 4099;
         expectation e = expect(queries_mixed(type, SEED + 3, count));
@@ -187,6 +188,7 @@ static void check_mode(carom_context *context, const expectation *e, const char 
 static void test_float_modes(void **state)
 {
     static const int roundings[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    test_need_subject(*(const carom_isa *)*state);
     for (int type = 0; type < QUERY_TYPES; type++) {
         expectation e = expect(queries_mixed(type, SEED + 6, 5000));
         for (size_t i = 0; i < COUNT_OF(roundings); i++) {

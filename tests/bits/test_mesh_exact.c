@@ -90,7 +90,7 @@ static void check_scene(carom_context *context, scene s, swept_spheres b, int wi
     size_t some = judge_all(&s, &b, &h, name);
     print_message("%-22s %6zu triangles, %5zu spheres, %5zu hits, %5.1f %% in integers\n", name, s.triangle_count,
                   b.count, some, 100.0 * (double)by.integers / (double)b.count);
-    assert_true(some > b.count / 10); /* else the scene shows nothing */
+    test_share("hits of a scene", some, b.count, 0.1, 1.0);
     if (windows)
         judge_windows(context, &s, &b, &h, name);
     hits_free(&h);
@@ -328,7 +328,7 @@ static void test_few_undecided(void **state)
     }
     hits h = sweep_exact(context, &s, &b, &by);
     print_message("smooth: %zu of %zu in integers\n", by.integers, b.count);
-    assert_true(by.integers * 120 <= b.count);
+    test_share("integers on a smooth mesh", by.integers, b.count, 0.0, 1.0 / 120);
     hits_free(&h);
     swept_spheres_free(&b);
     scene_free(&s);

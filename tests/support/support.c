@@ -17,6 +17,23 @@ size_t test_effort(size_t full)
     return count > 0 ? count : 1;
 }
 
+/* Whether a share of so many cases can be asserted. 0 and all of them need no luck. */
+static int is_enough(const char *what, double share, uint64_t cases)
+{
+    const int is_asserted = share <= 0.0 || share >= 1.0 || share * (double)cases >= TEST_SHARE_LEAST;
+    if (!is_asserted)
+        print_message("%s: a share of %g of %llu cases is not asserted\n", what, share, (unsigned long long)cases);
+    return is_asserted;
+}
+
+void test_share(const char *what, uint64_t some, uint64_t cases, double least, double most)
+{
+    if ((is_enough(what, least, cases) && (double)some < least * (double)cases) ||
+        (is_enough(what, most, cases) && (double)some > most * (double)cases))
+        fail_msg("%s: %llu of %llu cases, not %g to %g of them", what, (unsigned long long)some,
+                 (unsigned long long)cases, least, most);
+}
+
 #if defined(__SANITIZE_ADDRESS__)
 /* OpenCL implementations keep memory until the process ends. Leaks of carom are still reported. */
 const char *__lsan_default_suppressions(void);
@@ -212,6 +229,14 @@ carom_device_info test_need_device(void)
     assert_int_equal(carom_context_get_device(context, &info, NULL), CAROM_OK);
     carom_context_destroy(context);
     return info;
+}
+
+void test_need_subject(carom_isa isa)
+{
+    if (isa == CAROM_ISA_AUTO)
+        (void)test_need_device();
+    else
+        carom_context_destroy(test_cpu(isa, 1));
 }
 
 carom_context *test_context(void)

@@ -27,6 +27,10 @@
 
 /* `full` cases, fewer with sanitizers or when CAROM_TEST_EFFORT says so; at least 1. */
 size_t test_effort(size_t full);
+/* Fails unless at least `least` and at most `most` of the `cases`, which are random, are among the `some`. A bound that
+ * stands for fewer than TEST_SHARE_LEAST cases is not asserted, and a message says so: chance alone would break it. */
+enum { TEST_SHARE_LEAST = 5 };
+void test_share(const char *what, uint64_t some, uint64_t cases, double least, double most);
 /* The result descriptor of an any query: a byte for each sphere. */
 #define TEST_ANY(bytes) (&(carom_any_result){.size = sizeof(carom_any_result), .hit = (bytes)})
 carom_mesh_info test_mesh_info(const carom_mesh *mesh);
@@ -38,6 +42,9 @@ carom_pair_indices pair_indices(const uint32_t *a, const uint32_t *b, uint64_t a
 int test_on_device(void);
 /* Skip the running test, saying why; fail it if CAROM_TEST_REQUIRE lists `what`. */
 void test_skip(const char *what, const char *reason);
+/* Skips the running test, before it allocates what a skip would leave, if this machine lacks its subject: the
+ * instruction set, or for CAROM_ISA_AUTO the device. */
+void test_need_subject(carom_isa isa);
 /* A CPU context; skips if this machine lacks the instruction set. */
 carom_context *test_cpu(carom_isa isa, uint32_t threads);
 /* Every carom_isa at its own index, for a test's initial state. TEST_EACH_ISA(ON): ON(name, state) for each instruction
