@@ -13,10 +13,12 @@
 #include "kernels/layout.h"
 
 enum {
-    CAROMI_CLOUD_LEVELS = 16,
+    CAROMI_CLOUD_LEVELS = 64,  /* one bit each in caromi_cloud_level */
     CAROMI_CLOUD_PADDING = 16, /* floats behind the last sphere of a column, which a scan may read */
     CAROMI_CLOUD_ROOM = 2048,  /* pairs that are handed over at a time, about; a power of two */
     CAROMI_CLOUD_RUN = 2048,   /* spheres that are compared before there is a look at how many pairs there are */
+    CAROMI_CLOUD_CHUNK = 64,   /* spheres that look for coarser ones together, of at most so many cells */
+    CAROMI_CLOUD_CHUNK_CELLS = 8
 };
 #define CAROMI_NO_ROW UINT32_MAX
 #define CAROMI_NO_PLACE UINT32_MAX
@@ -37,6 +39,7 @@ typedef struct caromi_cloud_level {
     double reach; /* no sphere of it reaches farther */
     uint32_t begin_row, end_row;
     uint64_t first_row; /* where rows are numbered: number of its row (0, 0) */
+    uint64_t coarser;   /* bits: levels whose spheres are searched for from this one, not the other way round */
 } caromi_cloud_level;
 
 enum { CAROMI_CLOUD_PAIRS = CAROMI_CLOUD_ROOM + CAROMI_CLOUD_RUN + 4 * CAROMI_CLOUD_PADDING };

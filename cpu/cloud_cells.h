@@ -35,6 +35,7 @@ static void cloud_extend(const float *const *place, uint32_t count, caromi_cloud
 }
 
 #if LANES > 1
+enum { CLOUD_FEW_LEVELS = 16 }; /* all spheres are looked at once for each */
 typedef int32_t cloud_ints __attribute__((vector_size(4 * WIDE)));
 
 FN cloud_ints cloud_to_ints(wf c)
@@ -74,13 +75,15 @@ FN void cloud_cells_of(const caromi_cloud_level *levels, uint32_t number, const 
 static void cloud_cells_along(const caromi_cloud_level *levels, uint32_t level_count, const int32_t *level, int axis,
                               const float *x, uint32_t count, int32_t *cell)
 {
-#if LANES == 1
+#if LANES > 1
+    if (level_count <= CLOUD_FEW_LEVELS) {
+        cloud_cells_of(levels, 0, level, axis, x, count, cell);
+        for (uint32_t l = 1; l < level_count; l++)
+            cloud_cells_of(levels, l, level, axis, x, count, cell);
+        return;
+    }
+#endif
     (void)level_count;
     for (uint32_t i = 0; i < count; i++)
         cell[i] = caromi_cloud_cell(&levels[level[i]], axis, (double)x[i]);
-#else
-    cloud_cells_of(levels, 0, level, axis, x, count, cell);
-    for (uint32_t l = 1; l < level_count; l++)
-        cloud_cells_of(levels, l, level, axis, x, count, cell);
-#endif
 }

@@ -253,17 +253,22 @@ typedef struct cloud_rows_in_box {
     uint32_t next, number; /* row; of the level */
 } cloud_rows_in_box;
 
-static cloud_rows_in_box cloud_rows_begin(const caromi_cloud_view *view, uint32_t number, uint32_t place)
+static cloud_rows_in_box cloud_rows_of(const caromi_cloud_view *view, uint32_t number, const cloud_box *box)
 {
     const caromi_cloud_level *level = &view->levels[number];
-    cloud_rows_in_box in = {.level = level, .number = number, .next = level->begin_row};
-    in.box = cloud_box_of(view, level, place);
+    cloud_rows_in_box in = {.level = level, .box = *box, .number = number, .next = level->begin_row};
     const int64_t across = (int64_t)in.box.high[1] - in.box.low[1] + 1,
                   up = (int64_t)in.box.high[2] - in.box.low[2] + 1;
     in.is_by_hash = across * up <= 8 + (level->end_row - level->begin_row) / 4;
     in.y = in.box.low[1];
     in.z = in.box.low[2];
     return in;
+}
+
+static cloud_rows_in_box cloud_rows_begin(const caromi_cloud_view *view, uint32_t number, uint32_t place)
+{
+    const cloud_box box = cloud_box_of(view, &view->levels[number], place);
+    return cloud_rows_of(view, number, &box);
 }
 
 static uint32_t cloud_rows_next(const caromi_cloud_view *view, cloud_rows_in_box *in)
@@ -449,13 +454,19 @@ FN void cloud_finer_pairs(const caromi_cloud_view *view, const caromi_cloud_row 
     }
 }
 
+#include "cloud_coarser.h"
+
 FN void cloud_all_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t end, int options,
                         caromi_cloud_found *found)
 {
     for (uint32_t r = begin; r < end; r++) {
+        const uint32_t own = view->rows[r].level;
         cloud_row_pairs(view, &view->rows[r], options, found);
-        for (uint32_t level = view->rows[r].level + 1; level < view->level_count; level++)
-            cloud_finer_pairs(view, &view->rows[r], level, options, found);
+        for (uint32_t level = own + 1; level < view->level_count; level++)
+            if (!(view->levels[level].coarser >> own & 1))
+                cloud_finer_pairs(view, &view->rows[r], level, options, found);
+        if (view->levels[own].coarser != 0)
+            cloud_coarser_pairs(view, &view->rows[r], options, found);
     }
 }
 

@@ -30,6 +30,7 @@ typedef struct caromi_build {
     const caromi_cloud_extent *extent;
     caromi_cloud_cells *cells;
     uint8_t level_of[CAROMI_REACHES];
+    const uint8_t *own_level; /* [spheres] by index; NULL: by reach */
     caromi_build_part *parts;
     uint32_t part_count;
     uint64_t dense_rows; /* 0: by hash */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "build.h"
+#include "crowded.h"
 
 /* A sphere between the two sorts. */
 typedef struct record {
@@ -344,6 +345,48 @@ static void set_view(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
     v->table = c->table;
 }
 
+static void free_work(caromi_build *job)
+{
+    const carom_context *context = job->cloud->context;
+    for (uint32_t p = 0; job->parts != NULL && p < job->part_count; p++) {
+        caromi_free(context, job->parts[p].rows);
+        caromi_free(context, job->parts[p].counts);
+        caromi_free(context, job->parts[p].table);
+    }
+    caromi_free(context, job->parts);
+    caromi_kept_free(context, job->row_of);
+    caromi_kept_free(context, job->records);
+    job->parts = NULL;
+    job->row_of = NULL;
+    job->records = NULL;
+}
+
+/* By levels that follow from the cells as they are, where that is worth it. 0: no memory. */
+static int build_again(caromi_build *job)
+{
+    const caromi_cloud *cloud = job->cloud;
+    caromi_cloud_level levels[CAROMI_CLOUD_LEVELS];
+    uint8_t *own_level = caromi_kept_alloc(cloud->context, cloud->count, 1);
+    int complete = 1;
+    if (own_level == NULL)
+        return 0;
+    set_view(cloud, job->slice, job->cells);
+    const uint32_t count = caromi_cloud_relevel(cloud, job->extent, job->cells, levels, own_level);
+    if (count > 0) {
+        caromi_cloud_free(cloud, job->cells);
+        *job->cells = (caromi_cloud_cells){.count = 0};
+        job->cells->view.level_count = count;
+        memcpy(job->cells->levels, levels, count * sizeof *levels);
+        job->own_level = own_level;
+        job->dense_rows = 0;
+        atomic_store(&job->doubled, 0);
+        complete = build(job);
+        free_work(job);
+    }
+    caromi_kept_free(cloud->context, own_level);
+    return complete;
+}
+
 /* Room for the places of spheres in motion: they are computed once then. Without it they are each time. */
 static float *keep_places(const caromi_cloud *cloud, caromi_cloud_slice *slice)
 {
@@ -387,15 +430,10 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
     if (status == CAROM_OK) {
         cells->view.level_count = caromi_cloud_choose_levels(cloud, &extent, cells->levels, job.level_of);
         complete = build(&job);
+        free_work(&job);
     }
-    for (uint32_t p = 0; job.parts != NULL && p < job.part_count; p++) {
-        caromi_free(cloud->context, job.parts[p].rows);
-        caromi_free(cloud->context, job.parts[p].counts);
-        caromi_free(cloud->context, job.parts[p].table);
-    }
-    caromi_free(cloud->context, job.parts);
-    caromi_kept_free(cloud->context, job.row_of);
-    caromi_kept_free(cloud->context, job.records);
+    if (complete && caromi_cloud_is_crowded(cells))
+        complete = build_again(&job);
     caromi_kept_free(cloud->context, places);
     if (status != CAROM_OK)
         return status;
@@ -404,6 +442,7 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
         return fail_to_build(cells, err);
     }
     set_view(cloud, slice, cells);
+    caromi_cloud_direct(cells);
     return CAROM_OK;
 }
 

@@ -5,6 +5,7 @@
  *   slices.c   cuts a motion into slices of time, in which spheres move by little
  *   places.c   hands out spheres and their images, as they are in a slice
  *   levels.c   finds bounds and sizes of the spheres, and which share a level
+ *   crowded.c  chooses levels anew where cells hold many small spheres
  *   cells.c    puts them into rows of cells, as cpu/cloud.h has them; few.c does for few spheres, which share a cell
  *   rows.c     finds and orders the rows that have spheres
  *   ask.c      asks the solver about the pairs that a scan finds open
@@ -147,7 +148,12 @@ float caromi_cloud_select(float *x, size_t count, size_t rank);
 /* The sides of the space that most centres are in; its volume, where no side counts as less than `least`. */
 void caromi_cloud_sides(const caromi_cloud *cloud, double side[3]);
 double caromi_cloud_volume(const double side[3], double least);
-/* Chooses levels, coarsest first, and the level of each class of reaches. Returns their number. */
+/* The width of cells of a level whose spheres reach so far, at least. */
+double caromi_cloud_width_for(const caromi_cloud *cloud, const caromi_cloud_extent *extent, double reach);
+/* A level of spheres within bounds. */
+caromi_cloud_level caromi_cloud_level_of(const caromi_cloud *cloud, const caromi_cloud_extent *extent, double reach,
+                                         double width, const double low[3], const double high[3]);
+/* Chooses levels by size, coarsest first, and the level of each class of reaches. Returns their number. */
 uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_cloud_extent *extent,
                                     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t of_class[CAROMI_REACHES]);
 

@@ -9,7 +9,8 @@ enum {
     SAMPLE = 2048,
     SAMPLE_LEAST = 64, /* spheres, */
     SAMPLE_OF = 16,    /* or one of so many */
-    PARTS_EACH = 4     /* for each thread, one of which finds the sides */
+    PARTS_EACH = 4,    /* for each thread, one of which finds the sides */
+    LEVELS_BY_SIZE = 16
 };
 
 /* ---- extent ------------------------------------------------------------------------------------------------------ */
@@ -160,7 +161,7 @@ static double cost_of(const group *groups, uint32_t count, const double side[3])
 /* One more group than before, if that pays: the best place to split any of them. */
 static int split_one(const caromi_cloud_extent *e, group *groups, uint32_t *count, const double side[3])
 {
-    group best[CAROMI_CLOUD_LEVELS], trial[CAROMI_CLOUD_LEVELS];
+    group best[LEVELS_BY_SIZE], trial[LEVELS_BY_SIZE];
     double least = 0.9 * cost_of(groups, *count, side);
     int is_better = 0;
     for (uint32_t g = 0; g < *count; g++)
@@ -248,40 +249,49 @@ double caromi_cloud_volume(const double side[3], double least)
 /* Images reach a little farther than their spheres, because their places are rounded (caromi_cloud_place_of). */
 static double image_extra(const caromi_cloud *cloud, const caromi_cloud_extent *e, double reach)
 {
-    double size = 0, period = 0;
-    for (int k = 0; k < 3; k++) {
-        period += (double)cloud->period[k];
-        size += fmax(fabs(e->low[k]), fabs(e->high[k])) + (double)cloud->period[k];
-    }
-    if (!(period > 0))
+    double size = 0;
+    if (!caromi_cloud_is_periodic(cloud))
         return 0;
+    for (int k = 0; k < 3; k++)
+        size += fmax(fabs(e->low[k]), fabs(e->high[k])) + (double)cloud->period[k];
     return size + reach < 0x1p119 ? reach * 0x1p-14 + size * 0x1p-21 + 0x1p-148 : (double)INFINITY;
 }
 
-/* Cells are as wide as the largest pair of their spheres, or, where spheres are few for their size, as the space that
- * each has; rows two and a half times as wide. A few large spheres do not make that space wide: it is of this level. */
-static void set_level(const caromi_cloud *cloud, const caromi_cloud_extent *e, const group *g, const double side[3],
-                      caromi_cloud_level *level)
+double caromi_cloud_width_for(const caromi_cloud *cloud, const caromi_cloud_extent *e, double reach)
 {
-    const double reach = g->reach + image_extra(cloud, e, g->reach), volume = caromi_cloud_volume(side, 2 * g->reach);
-    const double least = (2 * reach + (double)cloud->margin) * (1 + 0x1p-14);
-    const double roomy = fmin(cbrt(volume / fmax(1, g->count)), 4 * least);
-    double width = fmax(least, roomy);
-    if (!(width > 0x1p-140))
-        width = fmax(cbrt(volume / fmax(1, g->count)), 0x1p-140);
-    *level = (caromi_cloud_level){.reach = reach};
+    return (2 * (reach + image_extra(cloud, e, reach)) + (double)cloud->margin) * (1 + 0x1p-14);
+}
+
+caromi_cloud_level caromi_cloud_level_of(const caromi_cloud *cloud, const caromi_cloud_extent *e, double reach,
+                                         double width, const double low[3], const double high[3])
+{
+    caromi_cloud_level level = {.reach = reach + image_extra(cloud, e, reach)};
     for (int k = 0; k < 3; k++) {
-        level->low[k] = e->low[k];
-        level->per[k] = 1 / (k == 0 ? width : 2.5 * width);
-        level->most[k] = CAROMI_CLOUD_CELL_MOST;
-        level->most[k] = caromi_cloud_cell(level, k, e->high[k] + (cloud->period[k] > 0 ? 2 * width : 0));
+        level.low[k] = low[k];
+        level.per[k] = 1 / (k == 0 ? width : 2.5 * width);
+        level.most[k] = CAROMI_CLOUD_CELL_MOST;
+        level.most[k] = caromi_cloud_cell(&level, k, high[k] + (cloud->period[k] > 0 ? 2 * width : 0));
     }
+    return level;
+}
+
+/* Cells are as wide as the largest pair of their spheres, or, where spheres are few for their size, as the space that
+ * each has; rows two and a half times as wide. A few large spheres do not make that space wide: it is of this level.
+ * Tiny spheres have an eighth of that space at least: else each would have a row of its own. */
+static caromi_cloud_level level_of_group(const caromi_cloud *cloud, const caromi_cloud_extent *e, const group *g,
+                                         const double side[3])
+{
+    const double least = caromi_cloud_width_for(cloud, e, g->reach);
+    const double space = cbrt(caromi_cloud_volume(side, 2 * g->reach) / fmax(1, g->count));
+    const double roomy = fmax(fmin(space, 4 * least), space / 8);
+    const double width = fmax(fmax(least, roomy), 0x1p-140);
+    return caromi_cloud_level_of(cloud, e, g->reach, width, e->low, e->high);
 }
 
 uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_cloud_extent *extent,
                                     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t of_class[CAROMI_REACHES])
 {
-    group groups[CAROMI_CLOUD_LEVELS];
+    group groups[LEVELS_BY_SIZE];
     const double *side = extent->side;
     uint32_t count = 1;
     int begin = CAROMI_REACHES, end = 0;
@@ -290,10 +300,10 @@ uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_clou
     for (; end < begin && extent->reaches[end] == 0; end++)
         ;
     groups[0] = group_of(extent, begin, end);
-    while (count < CAROMI_CLOUD_LEVELS && split_one(extent, groups, &count, side))
+    while (count < LEVELS_BY_SIZE && split_one(extent, groups, &count, side))
         ;
     for (uint32_t g = 0; g < count; g++) {
-        set_level(cloud, extent, &groups[g], side, &levels[g]);
+        levels[g] = level_of_group(cloud, extent, &groups[g], side);
         const int class_end = g > 0 ? groups[g].begin : CAROMI_REACHES; /* images reach a little farther */
         for (int c = g + 1 < count ? groups[g].end : 0; c < class_end; c++)
             of_class[c] = (uint8_t)g;

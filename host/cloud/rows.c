@@ -15,8 +15,10 @@ void caromi_build_pass(caromi_build *job, caromi_build_part *p, caromi_cloud_use
 void caromi_build_levels(const caromi_build *job, const caromi_cloud_batch *batch, int32_t *level)
 {
     memset(level, 0, CAROMI_CLOUD_BLOCK * sizeof *level);
-    for (uint32_t i = 0; job->cells->view.level_count > 1 && i < batch->count; i++)
+    for (uint32_t i = 0; job->own_level == NULL && job->cells->view.level_count > 1 && i < batch->count; i++)
         level[i] = job->level_of[caromi_reach_class(batch->place[3][i])];
+    for (uint32_t i = 0; job->own_level != NULL && i < batch->count; i++)
+        level[i] = job->own_level[batch->index[i]];
 }
 
 void caromi_build_cells(const caromi_build *job, const caromi_cloud_batch *batch, const int32_t *level, int axis,

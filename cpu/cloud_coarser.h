@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Spheres of a row look for those of coarser levels, in chunks of neighbours. Included by cloud_template.h. */
+
+/* Neighbours in a row, and their bounds: x, y, z, reach. */
+typedef struct cloud_chunk {
+    uint32_t begin, end;
+    float low[4], high[4];
+} cloud_chunk;
+
+FN void cloud_bound_chunk(const caromi_cloud_view *view, cloud_chunk *chunk)
+{
+    const float *const column[] = {view->x, view->y, view->z, view->reach};
+    for (int k = 0; k < 4; k++) {
+        const vf first = v_f(column[k][chunk->begin]);
+        vf low = first, high = first;
+        for (uint32_t j = chunk->begin; j < chunk->end; j += LANES) {
+            const vm is_in = vi_gt(v_i((int)(chunk->end - j)), cloud_places(0));
+            const vf x = v_sel(is_in, v_load(column[k] + j), first);
+            low = v_min(x, low);
+            high = v_max(x, high);
+        }
+        chunk->low[k] = v_reduce_min(low);
+        chunk->high[k] = -v_reduce_min(-high);
+    }
+}
+
+/* The cells of a level in which a sphere may touch one of the chunk. */
+FN cloud_box cloud_box_of_chunk(const caromi_cloud_view *view, const caromi_cloud_level *level,
+                                const cloud_chunk *chunk)
+{
+    const double reach = ((double)chunk->high[3] + level->reach + (double)view->margin) * (1 + 0x1p-16);
+    cloud_box box;
+    for (int k = 0; k < 3; k++) {
+        const double low = (double)chunk->low[k], high = (double)chunk->high[k];
+        box.low[k] = caromi_cloud_cell(level, k, low - reach - fabs(low) * 0x1p-48);
+        box.high[k] = caromi_cloud_cell(level, k, high + reach + fabs(high) * 0x1p-48);
+    }
+    return box;
+}
+
+/* Which of the spheres `from` + lane may touch one of the chunk: by their distance from its bounds. */
+FN u32 cloud_near_chunk(const cloud_sorted *c, const cloud_chunk *chunk, uint32_t from)
+{
+    const float *const column[] = {c->x, c->y, c->z};
+    vf distance2 = v_f(0);
+    for (int k = 0; k < 3; k++) {
+        const vf x = v_load(column[k] + from);
+        const vf off = v_max(v_max(v_f(chunk->low[k]) - x, x - v_f(chunk->high[k])), v_f(0));
+        distance2 = distance2 + off * off;
+    }
+    const vf most = v_load(c->reach + from) + v_f(chunk->high[3]) + v_f(c->margin);
+    return v_bitmask(v_le(distance2, most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY)));
+}
+
+FN void cloud_chunk_pairs(const caromi_cloud_view *view, const cloud_chunk *chunk, uint32_t number, int options,
+                          caromi_cloud_found *found)
+{
+    const cloud_sorted c = cloud_sorted_of(view);
+    const cloud_box box = cloud_box_of_chunk(view, &view->levels[number], chunk);
+    cloud_rows_in_box in = cloud_rows_of(view, number, &box);
+    for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;) {
+        uint32_t begin, end;
+        cloud_box_run(view, &view->rows[at], &box, &begin, &end);
+        for (uint32_t j = begin; j < end; j += LANES)
+            for (u32 near = cloud_near_chunk(&c, chunk, j) & cloud_lanes(end - j); near; near &= near - 1) {
+                const cloud_sphere s = cloud_load(&c, j + (uint32_t)bitmask_first(near));
+                cloud_run(&c, &s, chunk->begin, chunk->end, options, found);
+            }
+    }
+}
+
+FN void cloud_coarser_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, int options,
+                            caromi_cloud_found *found)
+{
+    const uint32_t *starts = view->starts + row->cells;
+    const uint64_t coarser = view->levels[row->level].coarser;
+    int32_t cell = 0;
+    cloud_chunk chunk;
+    for (chunk.begin = row->begin; chunk.begin < row->end; chunk.begin = chunk.end) {
+        for (; starts[cell + 1] <= chunk.begin; cell++)
+            ;
+        const int32_t last = cell + CAROMI_CLOUD_CHUNK_CELLS;
+        const uint32_t near = starts[last < row->count ? last : row->count];
+        chunk.end = near - chunk.begin < CAROMI_CLOUD_CHUNK ? near : chunk.begin + CAROMI_CLOUD_CHUNK;
+        cloud_bound_chunk(view, &chunk);
+        for (uint32_t level = 0; level < row->level; level++)
+            if (coarser >> level & 1)
+                cloud_chunk_pairs(view, &chunk, level, options, found);
+    }
+}
