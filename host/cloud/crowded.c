@@ -10,7 +10,7 @@
 
 enum {
     CROWD = 16,       /* spheres; cells with more are cut, */
-    GAIN = 64,        /* if so many tests of each sphere of the cloud can be saved */
+    GAIN = 150,       /* if so many tests of each sphere of the cloud can be saved: they take as long as the cutting */
     LEAF = 4,         /* spheres; cells with more are cut further */
     CLASS_ZERO = 150, /* class of the width 2^0 */
     CLASSES = CLASS_ZERO + 132,
@@ -174,7 +174,14 @@ static uint32_t gather(const crowded *c, uint32_t begin, uint32_t end, double wi
     return count;
 }
 
-/* Returns the tests that such spheres make in their cells; with `is_cut` each cell is cut as well. */
+/* Half of the spheres of a cell and of those next to it in the row. */
+static double neighbours(const uint32_t *starts, int32_t cell, int32_t count)
+{
+    const uint32_t begin = starts[cell > 0 ? cell - 1 : 0], end = starts[cell + 2 < count ? cell + 2 : count];
+    return 0.5 * (end - begin);
+}
+
+/* Returns the tests that such spheres make in their rows, about; with `is_cut` each cell is cut as well. */
 static double each_crowd(crowded *c, int is_cut)
 {
     const caromi_cloud_view *v = &c->cells->view;
@@ -186,7 +193,7 @@ static double each_crowd(crowded *c, int is_cut)
         for (int32_t i = 0; row->end - row->begin > CROWD && i < row->count; i++) {
             const uint32_t all = starts[i + 1] - starts[i];
             const uint32_t count = all > CROWD ? gather(c, starts[i], starts[i + 1], width) : 0;
-            tests += (double)count * all;
+            tests += count * neighbours(starts, i, row->count);
             if (is_cut && count > 0)
                 c->todo[c->todo_count++] = (range){0, count};
             while (c->todo_count > 0)
@@ -310,7 +317,7 @@ static uint32_t number_levels(crowded *c, caromi_cloud_level levels[CAROMI_CLOUD
 
 int caromi_cloud_is_crowded(const caromi_cloud_cells *cells)
 {
-    return (double)cells->doubled > 0.5 * GAIN * (double)cells->count;
+    return 4 * (double)cells->doubled > GAIN * (double)cells->count;
 }
 
 /* Images keep their numbers of cells from the bounds of all, so that cells must not be too narrow for these. */

@@ -7,9 +7,10 @@
 enum {
     SAMPLE = 16,      /* spheres, or rows */
     COST_SPHERE = 20, /* nanoseconds, roughly, */
-    COST_ROW = 8,     /* of a row that is looked up, */
+    COST_LOOK = 8,    /* of a row that is looked up, */
+    COST_ROW = 20,    /* of one that has spheres, */
     COST_CHUNK = 25,  /* of a run of fine spheres */
-    WORSE = 4         /* so much worse must the usual way be, as estimates are rough */
+    WORSE = 2         /* so much worse must the usual way be, as estimates are rough */
 };
 
 static uint32_t spheres_of(const caromi_cloud_view *v, const caromi_cloud_level *level)
@@ -17,17 +18,20 @@ static uint32_t spheres_of(const caromi_cloud_view *v, const caromi_cloud_level 
     return level->begin_row == level->end_row ? 0 : v->rows[level->end_row - 1].end - v->rows[level->begin_row].begin;
 }
 
-/* Rows of the fine level in the box around a coarse sphere, or all of them if these are fewer. */
-static double rows_near(const caromi_cloud_view *v, uint32_t place, const caromi_cloud_level *fine)
+/* Rows of the fine level in the box around a coarse sphere are looked up, or all of them if these are fewer. */
+static double cost_of_rows(const caromi_cloud_view *v, uint32_t place, const caromi_cloud_level *fine)
 {
     const double reach = (double)v->reach[place] + fine->reach + (double)v->margin;
     const double all = fine->end_row - fine->begin_row;
     const float *const at[] = {v->x, v->y, v->z};
-    double box = 1;
-    for (int k = 1; k < 3; k++)
-        box *= caromi_cloud_cell(fine, k, (double)at[k][place] + reach) -
-               caromi_cloud_cell(fine, k, (double)at[k][place] - reach) + 1.0;
-    return box <= 8 + all / 4 ? COST_ROW * box : all;
+    double box = 1, share = 1; /* of the box among all places for rows */
+    for (int k = 1; k < 3; k++) {
+        const double side = caromi_cloud_cell(fine, k, (double)at[k][place] + reach) -
+                            caromi_cloud_cell(fine, k, (double)at[k][place] - reach) + 1.0;
+        box *= side;
+        share *= side / (fine->most[k] + 1.0);
+    }
+    return (box <= 8 + all / 4 ? COST_LOOK * box : all) + COST_ROW * share * all;
 }
 
 static double cost_from_coarse(const caromi_cloud_view *v, const caromi_cloud_level *coarse,
@@ -37,7 +41,7 @@ static double cost_from_coarse(const caromi_cloud_view *v, const caromi_cloud_le
     const uint32_t first = v->rows[coarse->begin_row].begin;
     double sum = 0;
     for (uint32_t k = 0; k < some; k++)
-        sum += COST_SPHERE + rows_near(v, first + (uint32_t)((uint64_t)count * k / some), fine);
+        sum += COST_SPHERE + cost_of_rows(v, first + (uint32_t)((uint64_t)count * k / some), fine);
     return sum * count / some;
 }
 
