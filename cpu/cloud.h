@@ -173,9 +173,10 @@ static inline double caromi_cloud_nearby(const caromi_cloud_view *view, uint32_t
  * else 0; the magnitudes of their radii. Returns how many are valid. */
 typedef uint32_t caromi_cloud_check_fn(const float *const *in, uint32_t columns, uint32_t radius, uint32_t count,
                                        float *magnitude, uint8_t *is_valid);
-/* A slice of time, begin to end, +inf: no limit; places are counted from the origin after a shift of the spheres. */
+/* A slice of time, begin to end, +inf: no limit; places are counted from the origin after a shift of the spheres. The
+ * origin moves with the velocity. */
 typedef struct caromi_cloud_window {
-    double begin, end, origin[3], shift[3];
+    double begin, end, origin[3], velocity[3], shift[3];
 } caromi_cloud_window;
 /* Where spheres are in it: x, y, z, and what they reach from there, their own radii counted. Columns as in a row of
  * CAROMI_GIVEN numbers, in and out up to a multiple of 16. */

@@ -73,9 +73,10 @@ void caromi_cloud_read(const caromi_cloud *cloud, uint64_t first, uint64_t end, 
 
 /* A slice of time, and where a sphere is in it: within `reach` of its place, its own radius counted. */
 typedef struct caromi_cloud_slice {
-    double begin, end; /* both 0 for spheres at rest; +inf: no limit */
-    double origin[3];  /* places are counted from here; 0 where both are 0 */
-    float *place[4];   /* of all spheres, once they are known: x, y, z and reach, -1 if not in; or NULL */
+    double begin, end;  /* both 0 for spheres at rest; +inf: no limit */
+    double origin[3];   /* places are counted from here at time 0; 0 where both are 0 */
+    double velocity[3]; /* of the origin, so of all spheres: pairs depend on relative motion alone */
+    float *place[4];    /* of all spheres, once they are known: x, y, z and reach, -1 if not in; or NULL */
 } caromi_cloud_slice;
 static inline int caromi_slice_is_instant(const caromi_cloud_slice *slice)
 {
@@ -102,7 +103,8 @@ typedef struct caromi_cloud_slices {
     uint32_t count, span_count; /* slices of all spans, and the one without an end */
     caromi_cloud_span spans[CAROMI_CLOUD_SPANS];
     int has_end;
-    double limit, origin[3]; /* end of the last span */
+    double limit; /* end of the last span */
+    double origin[3], velocity[3];
 } caromi_cloud_slices;
 void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *slices);
 caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *slices, uint32_t number);

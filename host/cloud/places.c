@@ -83,6 +83,7 @@ static void find_places(const feed *f, const caromi_cloud_block *block, uint32_t
         in[c] = block->in[c] + from;
     for (int k = 0; k < 3; k++) {
         window.origin[k] = f->slice->origin[k];
+        window.velocity[k] = f->slice->velocity[k];
         window.shift[k] = caromi_image_step(image, k) * (double)f->cloud->period[k];
     }
     f->cloud->context->isa->cloud_within(in, &window, count, place);

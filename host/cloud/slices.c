@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "drift.h"
 #include "cloud.h"
 
 /* A full block of a packed and aligned column is not copied. */
@@ -61,7 +62,12 @@ caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caro
 
 /* ---- slices ------------------------------------------------------------------------------------------------------ */
 
-enum { SAMPLE = 1024, SLICES_MOST = 4096 };
+enum {
+    SAMPLE = 1024,
+    SLICES_MOST = 4096,
+    WAYS = 64,       /* of the sample, whose ways are looked at one by one */
+    DRIFT_TRIED = 15 /* of the sample, before a common velocity is looked for */
+};
 
 static float median(float *x, size_t count)
 {
@@ -71,8 +77,9 @@ static float median(float *x, size_t count)
 /* What slices are chosen by. */
 typedef struct cut {
     const caromi_cloud *cloud;
-    double speed, radius, side[3]; /* medians; of the space that most are in */
-    uint32_t samples;
+    double radius, side[3]; /* median; of the space that most are in */
+    double speed[WAYS];     /* the median alone, or, in a drift, of some spheres against it */
+    uint32_t samples, speeds;
     float limit[SAMPLE]; /* t_max of some spheres */
 } cut;
 
@@ -94,8 +101,8 @@ static uint64_t sampled(const caromi_cloud *cloud, uint64_t k)
            (k * UINT64_C(0x9e3779b97f4a7c15) >> 33) % (caromi_slice_start(cloud->count, samples, k + 1) - first);
 }
 
-/* Medians of a sample: the speed, the radius and, as an origin, the centre. */
-static void sample(cut *of, caromi_cloud_slices *s)
+/* Medians of a sample: the speed, the radius and, as an origin, the centre. Velocities of the sample, too. */
+static void sample(cut *of, caromi_cloud_slices *s, float velocity[3][SAMPLE])
 {
     enum { SPEED = 3, RADIUS, NUMBERS };
     const caromi_cloud *cloud = of->cloud;
@@ -110,7 +117,8 @@ static void sample(cut *of, caromi_cloud_slices *s)
             continue;
         for (int c = 0; c < 3; c++) {
             x[c][n] = block.in[CLOUD_X + c][0];
-            way2 += (double)block.in[CLOUD_VX + c][0] * (double)block.in[CLOUD_VX + c][0];
+            velocity[c][n] = block.in[CLOUD_VX + c][0];
+            way2 += (double)velocity[c][n] * (double)velocity[c][n];
         }
         x[SPEED][n] = (float)sqrt(way2);
         of->limit[n] = limit_of(cloud, i);
@@ -119,23 +127,36 @@ static void sample(cut *of, caromi_cloud_slices *s)
     for (int c = 0; c < 3; c++)
         s->origin[c] = (double)median(x[c], n);
     of->samples = n;
-    of->speed = (double)median(x[SPEED], n);
+    of->speeds = 1;
+    of->speed[0] = (double)median(x[SPEED], n);
     of->radius = (double)median(x[RADIUS], n);
     caromi_cloud_sides(cloud, of->side);
 }
 
-/* The origin is the first centre. */
-static void begin_at_one(const caromi_cloud *cloud, caromi_cloud_slices *s)
+/* The origin is the first centre. It moves along with most of the spheres, if these are many enough to notice. */
+static void begin_with_few(const caromi_cloud *cloud, caromi_cloud_slices *s)
 {
+    enum { NOTICED = 16, TRIED = 3 };
     caromi_cloud_block block;
+    float velocity[3][CAROMI_CLOUD_FEW], room[CAROMI_CLOUD_FEW];
+    const float *const of[3] = {velocity[0], velocity[1], velocity[2]};
+    double drift[CAROMI_DRIFTS][3];
+    uint32_t n = 0;
     if (cloud->count > 0)
         caromi_cloud_read(cloud, 0, cloud->count, &block);
-    for (uint32_t i = 0; i < cloud->count; i++)
-        if (block.is_valid[i]) {
-            for (int c = 0; c < 3; c++)
-                s->origin[c] = (double)block.in[CLOUD_X + c][i];
-            return;
-        }
+    for (uint32_t i = 0; i < cloud->count; i++) {
+        if (!block.is_valid[i])
+            continue;
+        for (int c = 0; c < 3 && n == 0; c++)
+            s->origin[c] = (double)block.in[CLOUD_X + c][i];
+        for (int c = 0; c < 3; c++)
+            velocity[c][n] = block.in[CLOUD_VX + c][i];
+        n++;
+    }
+    if (n < NOTICED || !caromi_drift_is_likely(of, n, TRIED))
+        return;
+    caromi_drift_candidates(of, n, room, drift);
+    memcpy(s->velocity, drift[0], sizeof s->velocity);
 }
 
 /* Behind it: spheres with that limit are not in a slice that begins there. */
@@ -164,11 +185,15 @@ static void set_limits(const caromi_cloud *cloud, caromi_cloud_slices *s)
 /* ---- spans ------------------------------------------------------------------------------------------------------- */
 
 /* Nanoseconds for each sphere, roughly: to sort it in each slice, and to ask about what is near its way there. */
-static double cost_of(const cut *of, double spheres, double slices, double way)
+static double cost_of(const cut *of, double spheres, double slices, double time)
 {
-    const double reach = 2 * of->radius + way / slices, volume = caromi_cloud_volume(of->side, 2 * of->radius);
-    const double near = spheres / volume * 2 * reach * reach * reach;
-    return slices * (60 + 2e4 / spheres + 15 * fmin(near, spheres));
+    const double volume = caromi_cloud_volume(of->side, 2 * of->radius);
+    double near = 0;
+    for (uint32_t i = 0; i < of->speeds; i++) {
+        const double reach = 2 * of->radius + of->speed[i] * time / slices;
+        near += fmin(spheres / volume * 2 * reach * reach * reach, spheres);
+    }
+    return slices * (60 + 2e4 / spheres + 15 * near / of->speeds);
 }
 
 /* More slices sort more often, and ask less. Returns the cost of all. */
@@ -178,11 +203,11 @@ static double cut_span(const cut *of, double begin, caromi_cloud_span *span)
     for (uint32_t i = 0; i < of->samples; i++)
         in += (double)of->limit[i] >= begin;
     const double spheres = fmax(2, (double)of->cloud->count * in / fmax(1, of->samples));
-    const double way = of->speed * (span->end - begin);
-    double least = cost_of(of, spheres, 1, way);
+    const double time = span->end - begin;
+    double least = cost_of(of, spheres, 1, time);
     span->slices = 1;
     for (uint32_t count = 2; count <= SLICES_MOST; count += (count + 1) / 2) {
-        const double cost = cost_of(of, spheres, count, way);
+        const double cost = cost_of(of, spheres, count, time);
         if (cost < least) {
             least = cost;
             span->slices = count;
@@ -222,6 +247,68 @@ static void choose_spans(cut *of, caromi_cloud_slices *s)
     s->spans[s->span_count - 1].end = s->limit;
 }
 
+/* ---- drift ------------------------------------------------------------------------------------------------------- */
+
+/* Speeds of some of the sample against a velocity. */
+static void set_speeds(cut *of, const float velocity[3][SAMPLE], const double against[3])
+{
+    of->speeds = of->samples < WAYS ? of->samples : WAYS;
+    for (uint32_t i = 0; i < of->speeds; i++) {
+        const uint32_t at = (uint32_t)caromi_slice_start(of->samples, of->speeds, i);
+        double way2 = 0;
+        for (int c = 0; c < 3; c++) {
+            const double v = (double)velocity[c][at] - against[c];
+            way2 += v * v;
+        }
+        of->speed[i] = sqrt(way2);
+    }
+}
+
+/* The cost of all slices: up to the last limit, and behind it, where a sphere in motion meets all others. */
+static double cost_against(cut *of, const caromi_cloud_slices *s, const float velocity[3][SAMPLE],
+                           const double against[3])
+{
+    caromi_cloud_span span = {.end = s->limit};
+    double moving = 0;
+    set_speeds(of, velocity, against);
+    for (uint32_t i = 0; i < of->speeds && !s->has_end; i++)
+        moving += of->speed[i] > 0;
+    return cut_span(of, 0, &span) + moving / of->speeds * 15 * (double)of->cloud->count * (double)of->cloud->count;
+}
+
+/* Only motion against each other makes pairs: where the cost falls, the origin moves along with the spheres. */
+static void choose_velocity(cut *of, caromi_cloud_slices *s, const float velocity[3][SAMPLE])
+{
+    static const double rest[3] = {0, 0, 0};
+    const float *const all[3] = {velocity[0], velocity[1], velocity[2]};
+    double drift[CAROMI_DRIFTS][3], speed = of->speed[0];
+    float room[SAMPLE];
+    if (of->samples <= DRIFT_TRIED || !caromi_drift_is_likely(all, of->samples, DRIFT_TRIED))
+        return;
+    caromi_drift_candidates(all, of->samples, room, drift);
+    double least = cost_against(of, s, velocity, rest);
+    int best = -1;
+    for (int k = 0; k < CAROMI_DRIFTS; k++) {
+        const double cost = cost_against(of, s, velocity, drift[k]);
+        best = cost < least ? k : best;
+        least = fmin(cost, least);
+    }
+    if (best < 0) {
+        of->speeds = 1;
+        of->speed[0] = speed;
+        return;
+    }
+    set_speeds(of, velocity, drift[best]);
+    memcpy(s->velocity, drift[best], sizeof s->velocity);
+}
+
+static void begin_with_sample(cut *of, caromi_cloud_slices *s)
+{
+    float velocity[3][SAMPLE];
+    sample(of, s, velocity);
+    choose_velocity(of, s, velocity);
+}
+
 /* What has no limit of time makes a slice of its own, the last. */
 void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *s)
 {
@@ -233,9 +320,9 @@ void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *s)
     set_limits(cloud, s);
     s->spans[0].end = s->limit;
     if (caromi_cloud_is_few(cloud)) /* all are compared with all in any case */
-        begin_at_one(cloud, s);
+        begin_with_few(cloud, s);
     else
-        sample(&of, s);
+        begin_with_sample(&of, s);
     if (of.samples > 0 && s->limit > 0) {
         caromi_cloud_slices other = *s;
         other.span_count = 0;
@@ -268,7 +355,9 @@ caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *s, uint32_t 
         number -= span->slices;
         begin = span->end;
     }
-    if (!caromi_slice_is_instant(&slice))
+    if (!caromi_slice_is_instant(&slice)) {
         memcpy(slice.origin, s->origin, sizeof slice.origin);
+        memcpy(slice.velocity, s->velocity, sizeof slice.velocity);
+    }
     return slice;
 }
