@@ -66,6 +66,11 @@ void caromi_exact_touch_of(const float *in, caromi_exact_contact *out);
 /* Nine numbers each. Whether both triangles have an area, and the cosine of the angle between their normals, times sign
  * (1 or -1), is >= least: that of an angle in degrees, so 0 or not below 2^-54. */
 int caromi_exact_is_flat(const float *one, const float *other, int sign, double least);
+/* Three numbers each. The sign of ((b - a) x (p - a)).(q - a): where q lies as seen from p, around the line from a to
+ * b. */
+int caromi_exact_turn(const float *a, const float *b, const float *p, const float *q);
+/* Nine numbers. */
+int caromi_exact_has_area(const float *corners);
 
 /* Two spheres of a cloud: ra + rb less the distance at time 0, the nearest binary32; and the unit vector from a to b
  * when they first touch, or, if they never do, where they are nearest. in: IN_CLOUD numbers, all finite, the last 0;

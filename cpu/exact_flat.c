@@ -76,3 +76,50 @@ int caromi_exact_is_flat(const float *one, const float *other, int sign, double 
         return cosine > least;
     return decide(one, other, sign, least);
 }
+
+/* The sphere's centre is at q, the triangle is a, b, p. */
+static int turn_in_integers(const float *a, const float *b, const float *p, const float *q)
+{
+    float in[IN_SWEEP_RESTING] = {0};
+    caromi_motion m;
+    caromi_int height;
+    memcpy(in + IN_CX, q, 3 * sizeof *in);
+    memcpy(in + IN_P0X, a, 3 * sizeof *in);
+    memcpy(in + IN_P0X + 3, b, 3 * sizeof *in);
+    memcpy(in + IN_P0X + 6, p, 3 * sizeof *in);
+    caromi_motion_of(&m, in, IN_SWEEP_RESTING);
+    caromi_int3_dot(&height, caromi_motion_normal(&m), &m.d[0]);
+    return height.sign;
+}
+
+/* Each of the six products is off by less than 6 u of itself, and so is their sum by less than 12 u of their sizes. */
+int caromi_exact_turn(const float *a, const float *b, const float *p, const float *q)
+{
+    double e[3], x[3], y[3], sum = 0.0, size = 0.0;
+    if (memcmp(p, q, 3 * sizeof *p) == 0)
+        return 0;
+    for (int k = 0; k < 3; k++) {
+        e[k] = (double)b[k] - (double)a[k];
+        x[k] = (double)p[k] - (double)a[k];
+        y[k] = (double)q[k] - (double)a[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        const int i = (k + 1) % 3, j = (k + 2) % 3;
+        sum += (e[i] * x[j] - e[j] * x[i]) * y[k];
+        size += (fabs(e[i] * x[j]) + fabs(e[j] * x[i])) * fabs(y[k]);
+    }
+    if (fabs(sum) > 0x1p-49 * size)
+        return sum > 0.0 ? 1 : -1;
+    return turn_in_integers(a, b, p, q);
+}
+
+int caromi_exact_has_area(const float *corners)
+{
+    float in[IN_SWEEP_RESTING];
+    caromi_motion m;
+    const double error = 0x1p-53 * normal_of(corners).lean;
+    if (error < 0.25)
+        return 1;
+    integers_of(corners, in, &m);
+    return caromi_motion_area(&m)->sign != 0;
+}

@@ -35,4 +35,13 @@ void caromi_chooser_settle(const caromi_chooser *c, mesh_record *r);
 int caromi_chooser_counts(const caromi_chooser *c, uint32_t triangle);
 /* The row of a pair kernel. */
 void caromi_chooser_pair(const caromi_chooser *c, const float *center, int32_t triangle, float in[IN_CLOSEST]);
+
+/* Whether j comes before k in the order (distance, index). contacts.c */
+int caromi_comes_before(const caromi_chooser *c, const mesh_record *j, const mesh_record *k);
+/* Exact mode: whether the true distance of the triangle from the centre, t to the nearest binary32, is <= radius +
+ * more. */
+int caromi_is_within(const caromi_chooser *c, const float *center, int32_t triangle, float t, float radius, float more);
+/* Leaves out the contacts that a triangle near to their reported point precedes. Returns how many are left, -1 without
+ * memory. merge.c */
+int64_t caromi_merge_contacts(const caromi_chooser *c, mesh_record *contacts, uint32_t count);
 #endif

@@ -15,9 +15,8 @@
 #include "block.h"
 #include "contact_records.h"
 
-enum { NEAR_EACH = 8, FEW = 64 }; /* triangles near to a point, at first; points at a time */
-enum { FAN_FEW = 16 };            /* triangles at a corner that are looked at in their order */
-enum { AHEAD = 64 };              /* records whose choice is prefetched together */
+enum { FAN_FEW = 16 }; /* triangles at a corner that are looked at in their order */
+enum { AHEAD = 64 };   /* records whose choice is prefetched together */
 
 typedef caromi_chooser chooser;
 
@@ -58,8 +57,7 @@ static int order_of(const chooser *c, const mesh_record *a, const mesh_record *b
     return caromi_settle_order(in, other, c->by_integers);
 }
 
-/* Whether j comes before k in the order (distance, index). */
-static int comes_before(const chooser *c, const mesh_record *j, const mesh_record *k)
+int caromi_comes_before(const chooser *c, const mesh_record *j, const mesh_record *k)
 {
     const int order = c->batch->exact ? order_of(c, j, k) : (j->t > k->t) - (j->t < k->t);
     return order != 0 ? order < 0 : j->triangle < k->triangle;
@@ -70,11 +68,11 @@ static int precedes(const chooser *c, const mesh_record *j, const mesh_record *k
 {
     float in[IN_CLOSEST];
     if (!c->batch->exact)
-        return comes_before(c, j, k);
+        return caromi_comes_before(c, j, k);
     if (same_feature(c->contacts->edges, j, k))
         return j->triangle < k->triangle;
     caromi_chooser_pair(c, c->query->in, j->triangle, in);
-    return !caromi_may_be_flat(in + IN_NP0X) || comes_before(c, j, k);
+    return !caromi_may_be_flat(in + IN_NP0X) || caromi_comes_before(c, j, k);
 }
 
 /* ---- triangles with the same feature ----------------------------------------------------------------------------- */
@@ -188,8 +186,8 @@ static int is_preceded_at(chooser *c, const mesh_record *k)
     return any_in_fan(c, k, precedes_at_sight) || (c->is_unsure && any_in_fan(c, k, precedes_if_found));
 }
 
-/* By triangles on the record's edge; face: by those of them with the same three corners. */
-static int is_preceded_along(chooser *c, const mesh_record *k, int edge, int face)
+/* By triangles on the record's edge. */
+static int is_preceded_along(chooser *c, const mesh_record *k, int edge)
 {
     const caromi_edges *e = c->contacts->edges;
     const uint32_t own = (uint32_t)k->triangle;
@@ -199,18 +197,29 @@ static int is_preceded_along(chooser *c, const mesh_record *k, int edge, int fac
         at = e->next[3 * (size_t)at + (size_t)caromi_edge_between(e, at, a, b)];
         if (at == own)
             return 0;
-        if ((!face || caromi_edges_same_corners(e, at, own)) && precedes_if_found(c, at, k))
+        if (precedes_if_found(c, at, k))
             return 1;
     }
+}
+
+/* By triangles with the same three corners. */
+static int is_preceded_by_twin(chooser *c, const mesh_record *k)
+{
+    const caromi_edges *e = c->contacts->edges;
+    const uint32_t own = (uint32_t)k->triangle;
+    if (!caromi_edges_has_twin(e, own))
+        return 0;
+    for (uint32_t at = e->twin[own]; at != own; at = e->twin[at])
+        if (precedes_if_found(c, at, k))
+            return 1;
+    return 0;
 }
 
 static int is_preceded(chooser *c, const mesh_record *k)
 {
     if (k->state < FEATURE_E01)
         return is_preceded_at(c, k);
-    if (k->state == FEATURE_FACE && !caromi_edges_may_have_twin(c->contacts->edges, (uint32_t)k->triangle))
-        return 0;
-    return k->state < FEATURE_FACE ? is_preceded_along(c, k, k->state - FEATURE_E01, 0) : is_preceded_along(c, k, 0, 1);
+    return k->state < FEATURE_FACE ? is_preceded_along(c, k, k->state - FEATURE_E01) : is_preceded_by_twin(c, k);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -270,9 +279,7 @@ static void look_ahead(const chooser *c)
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */
 
-/* Exact mode: whether the true distance of the triangle from the centre, t to the nearest binary32, is <= radius +
- * more. */
-static int is_within(const chooser *c, const float *center, int32_t triangle, float t, float radius, float more)
+int caromi_is_within(const chooser *c, const float *center, int32_t triangle, float t, float radius, float more)
 {
     const caromi_cube cube = {.radius = fabsf(radius), .half = fabs((double)more)};
     const caromi_bounds limit = caromi_cube_bounds(&cube, CAROMI_CUBE_FREE), distance = caromi_distance_bounds(t);
@@ -282,114 +289,6 @@ static int is_within(const chooser *c, const float *center, int32_t triangle, fl
     caromi_chooser_pair(c, center, triangle, in);
     *c->by_integers = 1;
     return caromi_cube_reaches(in, &cube, CAROMI_CUBE_FREE);
-}
-
-/* ---- merging ----------------------------------------------------------------------------------------------------- */
-
-/* The reported points of contacts. */
-static void find_points(const chooser *c, const mesh_record *contacts, size_t count, float points[3][FEW])
-{
-    const caromi_isa_table *isa = c->context->isa;
-    const int exact = c->batch->exact;
-    float in[IN_CLOSEST][FEW], normal[3][FEW], row[IN_CLOSEST];
-    uint8_t feature[FEW];
-    const float *from[IN_CLOSEST];
-    void *to[] = {points[0], points[1], points[2], normal[0], normal[1], normal[2], feature};
-    const size_t padded = (count + isa->lanes - 1) / isa->lanes * isa->lanes;
-    for (size_t i = 0; i < padded; i++) {
-        caromi_chooser_pair(c, c->query->in, contacts[i < count ? i : count - 1].triangle, row);
-        for (int k = 0; k < IN_CLOSEST; k++)
-            in[k][i] = row[k];
-    }
-    for (int k = 0; k < IN_CLOSEST; k++)
-        from[k] = in[k];
-    isa->pairs[exact ? CAROMI_PAIR_touch_exact : CAROMI_PAIR_touch](from, to, padded, 0);
-    for (size_t i = 0; exact && i < count; i++) {
-        caromi_exact_contact a;
-        if (!isnan(points[0][i]))
-            continue;
-        caromi_chooser_pair(c, c->query->in, contacts[i].triangle, row);
-        caromi_exact_touch_of(row, &a);
-        *c->by_integers = 1;
-        for (int k = 0; k < 3; k++)
-            points[k][i] = a.point[k];
-    }
-}
-
-/* The triangles within `merge` of each point, at scratch->near. Returns how many, -1 without memory. */
-static int64_t find_near(const chooser *c, float points[3][FEW], size_t count)
-{
-    caromi_contact_scratch *s = c->scratch;
-    float reach[FEW], margin[FEW] = {0};
-    int32_t mask[FEW];
-    uint8_t state[FEW];
-    for (size_t i = 0; i < count; i++) {
-        reach[i] = c->contacts->merge;
-        mask[i] = c->query->mask;
-    }
-    caromi_mesh_queries q = {.state = state,
-                             .count = count,
-                             .options = c->batch->options | MESH_OWN_DISTANCE,
-                             .mask = c->batch->mask.base != NULL ? mask : NULL};
-    const float *const in[] = {points[0], points[1], points[2], reach, margin};
-    memcpy(q.in, in, sizeof in);
-    for (;;) {
-        q.records = s->near;
-        q.room = s->room;
-        if (q.room > 0)
-            c->context->isa->mesh[CAROMI_MESH_CONTACTS][c->batch->exact](&c->batch->mesh->view, &q);
-        if (q.room > 0 && q.found <= q.room)
-            return q.found;
-        const uint32_t room = q.room > 0 ? q.found : NEAR_EACH * FEW;
-        caromi_free(c->context, s->near);
-        s->room = 0;
-        s->near = caromi_alloc(c->context, room, sizeof *s->near);
-        if (s->near == NULL)
-            return -1;
-        s->room = room;
-    }
-}
-
-/* Removes the contacts that a triangle near to their point precedes. */
-static int64_t merge_few(const chooser *c, mesh_record *contacts, size_t count)
-{
-    float points[3][FEW];
-    uint8_t is_gone[FEW] = {0};
-    int64_t kept = 0;
-    find_points(c, contacts, count, points);
-    const int64_t found = find_near(c, points, count);
-    if (found < 0)
-        return -1;
-    for (int64_t i = 0; i < found; i++) {
-        const mesh_record *near = &c->scratch->near[i], *k = &contacts[near->query];
-        const float point[3] = {points[0][near->query], points[1][near->query], points[2][near->query]};
-        mesh_record j;
-        if (is_gone[near->query] || near->triangle == k->triangle ||
-            !caromi_chooser_counts(c, (uint32_t)near->triangle))
-            continue;
-        caromi_find_record(c, (uint32_t)near->triangle, &j);
-        if (!comes_before(c, &j, k))
-            continue;
-        is_gone[near->query] = !c->batch->exact || is_within(c, point, near->triangle, near->t, c->contacts->merge, 0);
-    }
-    for (size_t i = 0; i < count; i++)
-        if (!is_gone[i])
-            contacts[kept++] = contacts[i];
-    return kept;
-}
-
-static int64_t merge(const chooser *c, mesh_record *contacts, uint32_t count)
-{
-    uint32_t kept = 0;
-    for (uint32_t from = 0; from < count; from += FEW) {
-        const uint32_t n = count - from < FEW ? count - from : FEW;
-        const int64_t left = merge_few(c, contacts + from, n);
-        if (left < 0)
-            return -1;
-        memmove(contacts + kept, contacts + from, (size_t)left * sizeof *contacts);
-        kept += (uint32_t)left;
-    }
-    return kept;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -406,8 +305,8 @@ static uint32_t choose(chooser *c, mesh_record *contacts)
             continue;
         if (exact && isnan(k->t))
             caromi_chooser_settle(c, k);
-        if (!exact ||
-            is_within(c, c->query->in, k->triangle, k->t, c->query->in[MESH_RADIUS], c->query->in[MESH_MAX_DISTANCE]))
+        if (!exact || caromi_is_within(c, c->query->in, k->triangle, k->t, c->query->in[MESH_RADIUS],
+                                       c->query->in[MESH_MAX_DISTANCE]))
             contacts[count++] = *k;
     }
     return count;
@@ -435,7 +334,7 @@ int64_t caromi_choose_contacts(const carom_context *context, const caromi_mesh_b
             caromi_chooser_settle(&c, &records[i]);
     int64_t found = choose(&c, spare);
     if (contacts->merge > 0)
-        found = merge(&c, spare, (uint32_t)found);
+        found = caromi_merge_contacts(&c, spare, (uint32_t)found);
     if (found > 0)
         memcpy(records, spare, (size_t)found * sizeof *records);
     return found;

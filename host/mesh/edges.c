@@ -72,6 +72,27 @@ static int fill(const carom_mesh *mesh, caromi_edges *e)
     return 1;
 }
 
+/* ---- twins ------------------------------------------------------------------------------------------------------- */
+
+static void sorted_corners(const caromi_edges *e, uint32_t triangle, uint32_t p[3])
+{
+    for (int k = 0; k < 3; k++) {
+        const uint32_t own = caromi_edge_position(e, triangle, k);
+        int at = k;
+        for (; at > 0 && p[at - 1] > own; at--)
+            p[at] = p[at - 1];
+        p[at] = own;
+    }
+}
+
+int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b)
+{
+    uint32_t p[3], q[3];
+    sorted_corners(e, a, p);
+    sorted_corners(e, b, q);
+    return memcmp(p, q, sizeof p) == 0;
+}
+
 /* Looks no farther than some triangles along an edge, because there may be very many. */
 static int may_have_twin(const caromi_edges *e, uint32_t own)
 {
@@ -85,13 +106,68 @@ static int may_have_twin(const caromi_edges *e, uint32_t own)
     return 1;
 }
 
-static void fill_twins(const carom_mesh *mesh, const caromi_edges *e)
+/* Whether another triangle may find it: one whose first edge has no length finds none, but is found. */
+static int may_be_twin(const caromi_edges *e, uint32_t own)
+{
+    return caromi_edges_has_twin(e, own) || caromi_edge_position(e, own, 0) == caromi_edge_position(e, own, 1);
+}
+
+static void join_twin(const caromi_edges *e, uint32_t *entry, uint64_t mask, uint32_t triangle)
+{
+    uint32_t p[3];
+    sorted_corners(e, triangle, p);
+    uint64_t at = hash(p[0] ^ (uint32_t)hash(p[1], p[2]), p[2]) & mask;
+    while (entry[at] != 0 && !caromi_edges_same_corners(e, entry[at] - 1, triangle))
+        at = (at + 1) & mask;
+    if (entry[at] == 0) {
+        entry[at] = triangle + 1;
+        return;
+    }
+    e->twin[triangle] = e->twin[entry[at] - 1];
+    e->twin[entry[at] - 1] = triangle;
+}
+
+/* Sets the bits of triangles that may have twins. Returns how many may be one. */
+static uint64_t count_twins(const carom_mesh *mesh, const caromi_edges *e)
 {
     const uint32_t triangles = (uint32_t)mesh->info.triangle_count;
+    uint64_t count = 0;
     memset(e->twins, 0, TWIN_BYTES(triangles));
-    for (uint32_t t = 0; t < triangles; t++)
+    for (uint32_t t = 0; t < triangles; t++) {
         if (may_have_twin(e, t))
             e->twins[t / 8] |= (uint8_t)(1u << t % 8);
+        count += (uint64_t)may_be_twin(e, t);
+    }
+    return count;
+}
+
+/* 0: no memory. */
+static int fill_twins(const carom_mesh *mesh, caromi_edges *e)
+{
+    const uint32_t triangles = (uint32_t)mesh->info.triangle_count;
+    const uint64_t count = count_twins(mesh, e);
+    uint64_t size = 16;
+    while (size < 2 * count)
+        size *= 2;
+    if (count == 0)
+        return 1;
+    uint32_t *entry = caromi_alloc(mesh->context, size, sizeof *entry);
+    e->twin = caromi_alloc(mesh->context, triangles, sizeof *e->twin);
+    if (entry == NULL || e->twin == NULL) {
+        caromi_free(mesh->context, entry);
+        return 0;
+    }
+    memset(entry, 0, size * sizeof *entry);
+    for (uint32_t t = 0; t < triangles; t++) {
+        e->twin[t] = t;
+        if (may_be_twin(e, t))
+            join_twin(e, entry, size - 1, t);
+    }
+    caromi_free(mesh->context, entry);
+    for (uint32_t t = 0; t < triangles; t++)
+        if (e->twin[t] == t)
+            e->twins[t / 8] &= (uint8_t) ~(1u << t % 8);
+    return 1;
 }
 
 /* ---- leaves ------------------------------------------------------------------------------------------------------ */
@@ -224,6 +300,7 @@ uint64_t caromi_edges_bytes(const carom_mesh *mesh)
     return mesh->edges == NULL
                ? 0
                : sizeof *mesh->edges + 2 * corners * sizeof *mesh->edges->next + TWIN_BYTES(mesh->info.triangle_count) +
+                     (mesh->edges->twin != NULL ? mesh->info.triangle_count * sizeof *mesh->edges->twin : 0) +
                      (mesh->masks != NULL ? mesh->info.triangle_count * sizeof *mesh->edges->mask : 0) +
                      (uint64_t)kinds_of_queries(mesh) * (mesh->leaf_count * sizeof *mesh->edges->left_out->opposites +
                                                          mesh->info.node_count * sizeof *mesh->edges->left_out->cones);
@@ -234,6 +311,7 @@ static void free_edges(const carom_context *context, caromi_edges *e)
     caromi_free(context, e->position);
     caromi_free(context, e->next);
     caromi_free(context, e->twins);
+    caromi_free(context, e->twin);
     caromi_free(context, e->mask);
     for (int i = 0; i < 2; i++) {
         caromi_free(context, e->left_out[i].opposites);
@@ -256,7 +334,7 @@ static int fill_left_out(const carom_mesh *mesh, caromi_edges *e, int queries)
 
 static int fill_all(const carom_mesh *mesh, caromi_edges *e)
 {
-    int whole = fill(mesh, e);
+    int whole = fill(mesh, e) && fill_twins(mesh, e);
     for (int i = 0; whole && i < kinds_of_queries(mesh); i++)
         whole = fill_left_out(mesh, e, i);
     return whole;
@@ -285,7 +363,6 @@ carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the edges of %llu triangles",
                            (unsigned long long)mesh->info.triangle_count);
     }
-    fill_twins(mesh, e);
     *edges = mesh->edges = e;
     mesh->info.bytes += caromi_edges_bytes(mesh);
     return CAROM_OK;
@@ -298,23 +375,4 @@ void caromi_edges_forget(carom_mesh *mesh)
     mesh->info.bytes -= caromi_edges_bytes(mesh);
     free_edges(mesh->context, mesh->edges);
     mesh->edges = NULL;
-}
-
-static void sorted_corners(const caromi_edges *e, uint32_t triangle, uint32_t p[3])
-{
-    for (int k = 0; k < 3; k++) {
-        const uint32_t own = caromi_edge_position(e, triangle, k);
-        int at = k;
-        for (; at > 0 && p[at - 1] > own; at--)
-            p[at] = p[at - 1];
-        p[at] = own;
-    }
-}
-
-int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b)
-{
-    uint32_t p[3], q[3];
-    sorted_corners(e, a, p);
-    sorted_corners(e, b, q);
-    return memcmp(p, q, sizeof p) == 0;
 }

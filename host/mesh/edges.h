@@ -18,9 +18,12 @@ enum { CAROMI_ANY_QUERY, CAROMI_UNMASKED_QUERY };
 typedef struct caromi_edges {
     const caromi_corners *corners;
     uint32_t *position; /* [3 triangles] of each corner */
-    uint32_t *next;     /* [3 triangles] the next triangle at edge k, k + 1, in a ring that holds each of them once */
-    uint8_t *twins;     /* a bit for each triangle: 0 if no other one has the same three corners */
-    int32_t *mask;      /* of each triangle; NULL: all bits are set */
+    /* [3 triangles] the next triangle at edge k, k + 1, in a ring that holds each of them once, and descends but for
+     * the step from the lowest to the highest */
+    uint32_t *next;
+    uint8_t *twins; /* a bit for each triangle: 0 if no other one has the same three corners */
+    uint32_t *twin; /* [triangles] the next such triangle, in rings like those; NULL: no triangle has any */
+    int32_t *mask;  /* of each triangle; NULL: all bits are set */
     caromi_left_out left_out[2];
 } caromi_edges;
 
@@ -44,7 +47,7 @@ static inline uint32_t caromi_edge_position(const caromi_edges *e, uint32_t tria
 {
     return e->position[3 * (size_t)triangle + (size_t)corner];
 }
-static inline int caromi_edges_may_have_twin(const caromi_edges *e, uint32_t triangle)
+static inline int caromi_edges_has_twin(const caromi_edges *e, uint32_t triangle)
 {
     return e->twins[triangle / 8] >> triangle % 8 & 1;
 }

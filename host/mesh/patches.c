@@ -7,11 +7,23 @@
 #include "cpu/exact.h"
 #include "mesh.h"
 
+enum { FEW = 8, NO_PAGE = -1 }; /* so many triangles on an edge are compared pair by pair */
+
+/* A triangle with an area on an edge of many. */
+typedef struct page {
+    uint32_t triangle;
+    int8_t edge;
+    int8_t side; /* -1: its opposite, half a turn around the edge, takes its place in the order */
+    float third[3];
+} page;
+
 typedef struct patch_search {
     const carom_mesh *mesh;
     const caromi_edges *edges;
     uint32_t *parent; /* at most the triangle itself */
     double least;     /* cosine */
+    page *pages;      /* of the edge with the most triangles yet */
+    uint64_t room;
 } patch_search;
 
 static uint32_t root_of(uint32_t *parent, uint32_t triangle)
@@ -27,45 +39,194 @@ static void load_corners(const carom_mesh *mesh, uint32_t triangle, float corner
         memcpy(corners + 3 * k, caromi_corner(mesh, triangle, k), 3 * sizeof *corners);
 }
 
-/* Whether the normals agree once both triangles run along their edge in opposite directions. */
-static int is_flat(const patch_search *s, uint32_t a, int edge_of_a, uint32_t b, int edge_of_b)
+/* Whether the cosine of the normals is at least that, once both triangles run along their edge in opposite directions.
+ */
+static int is_flat(const patch_search *s, uint32_t a, int edge_of_a, uint32_t b, int edge_of_b, double least)
 {
     float one[9], other[9];
     load_corners(s->mesh, a, one);
     load_corners(s->mesh, b, other);
     const int alike = caromi_edge_position(s->edges, a, edge_of_a) == caromi_edge_position(s->edges, b, edge_of_b);
-    return caromi_exact_is_flat(one, other, alike ? -1 : 1, s->least);
+    return caromi_exact_is_flat(one, other, alike ? -1 : 1, least);
 }
 
-static void unite_along(const patch_search *s, uint32_t triangle, int edge)
+static void unite(const patch_search *s, uint32_t a, int edge_of_a, uint32_t b, int edge_of_b)
+{
+    const uint32_t p = root_of(s->parent, a), q = root_of(s->parent, b);
+    /* Copies of a triangle, however many, are opposite to each other. */
+    if (p != q && (s->least <= -1 || !caromi_edges_same_corners(s->edges, a, b)) &&
+        is_flat(s, a, edge_of_a, b, edge_of_b, s->least))
+        s->parent[p > q ? p : q] = p > q ? q : p;
+}
+
+/* Pair by pair; the triangle is the lowest. */
+static void unite_few(const patch_search *s, uint32_t triangle, int edge)
 {
     const caromi_edges *e = s->edges;
     const uint32_t a = caromi_edge_position(e, triangle, edge), b = caromi_edge_position(e, triangle, (edge + 1) % 3);
-    for (uint32_t other = triangle;;) {
-        const int k = caromi_edge_between(e, other, a, b);
-        /* Copies of a triangle, however many, are opposite to each other. */
-        if (other > triangle && (s->least <= -1 || !caromi_edges_same_corners(e, triangle, other))) {
-            const uint32_t p = root_of(s->parent, triangle), q = root_of(s->parent, other);
-            if (p != q && is_flat(s, triangle, edge, other, k))
-                s->parent[p > q ? p : q] = p > q ? q : p;
+    for (uint32_t one = triangle;;) {
+        const int k = caromi_edge_between(e, one, a, b);
+        const uint32_t next = e->next[3 * (size_t)one + (size_t)k];
+        for (uint32_t other = next; other != triangle;) {
+            const int j = caromi_edge_between(e, other, a, b);
+            unite(s, one, k, other, j);
+            other = e->next[3 * (size_t)other + (size_t)j];
         }
-        other = e->next[3 * (size_t)other + (size_t)k];
-        if (other == triangle)
+        if (next == triangle)
             return;
+        one = next;
     }
 }
 
-static void find_patches(const patch_search *s)
+/* ---- many triangles on one edge ---------------------------------------------------------------------------------- */
+
+/* Before the first turn of the edge from a to b by half a turn. 1: x comes before y; 0: neither does. */
+static int order_of(const float *a, const float *b, const page *x, const page *y)
+{
+    return caromi_exact_turn(a, b, x->third, y->third) * x->side * y->side;
+}
+
+static void swap(page *a, page *b)
+{
+    const page was = *a;
+    *a = *b;
+    *b = was;
+}
+
+/* Puts those before the pivot in front and those behind it at the end; [*from, *to) is where neither is. */
+static void part(const float *a, const float *b, page *p, uint64_t count, uint64_t *from, uint64_t *to)
+{
+    const page pivot = p[(count * UINT64_C(0x9e3779b97f4a7c15) >> 32) % count];
+    *from = 0;
+    *to = count;
+    for (uint64_t i = 0; i < *to;) {
+        const int order = order_of(a, b, &p[i], &pivot);
+        if (order > 0)
+            swap(&p[(*from)++], &p[i++]);
+        else if (order < 0)
+            swap(&p[--*to], &p[i]);
+        else
+            i++;
+    }
+}
+
+/* A quicksort, in which any number of coplanar triangles take one step. */
+static void sort_pages(const float *a, const float *b, page *p, uint64_t count)
+{
+    uint64_t from, to;
+    while (count > 1) {
+        part(a, b, p, count, &from, &to);
+        const int is_front_small = from < count - to;
+        sort_pages(a, b, is_front_small ? p : p + to, is_front_small ? from : count - to);
+        p += is_front_small ? to : 0;
+        count = is_front_small ? count - to : from;
+    }
+}
+
+/* Those of an edge that have an area; returns how many. The first decides where the half turn begins. */
+static uint64_t list_pages(const patch_search *s, uint32_t triangle, int edge, const float *a, const float *b)
+{
+    const caromi_edges *e = s->edges;
+    const uint32_t low = caromi_edge_position(e, triangle, edge),
+                   high = caromi_edge_position(e, triangle, (edge + 1) % 3);
+    uint64_t count = 0;
+    for (uint32_t at = triangle;;) {
+        float corners[9];
+        const int k = caromi_edge_between(e, at, low, high);
+        page own = {.triangle = at, .edge = (int8_t)k, .side = 1};
+        load_corners(s->mesh, at, corners);
+        memcpy(own.third, corners + 3 * ((k + 2) % 3), sizeof own.third);
+        if (caromi_exact_has_area(corners)) {
+            const page *first = count > 0 ? s->pages : &own;
+            const int turn = caromi_exact_turn(a, b, first->third, own.third);
+            /* In one plane: opposite ones are flat. */
+            if (turn < 0 || (turn == 0 && is_flat(s, first->triangle, first->edge, at, k, 0)))
+                own.side = -1;
+            s->pages[count++] = own;
+        }
+        at = e->next[3 * (size_t)at + (size_t)k];
+        if (at == triangle)
+            return count;
+    }
+}
+
+/* Goes around the edge twice by half a turn: pages, then their opposites. Each is compared with the last one that is
+ * the opposite of what it is, which is the next one to its own opposite. docs/contacts.md, section 2. */
+static void unite_next(const patch_search *s, uint64_t count, int backwards)
+{
+    int64_t last[2] = {NO_PAGE, NO_PAGE};
+    for (uint64_t i = 0; i < 2 * count; i++) {
+        const int64_t at = (int64_t)(backwards ? count - 1 - i % count : i % count);
+        const page *own = &s->pages[at];
+        const int is_opposite = (own->side < 0) != (i >= count);
+        if (last[!is_opposite] != NO_PAGE) {
+            const page *other = &s->pages[last[!is_opposite]];
+            unite(s, own->triangle, own->edge, other->triangle, other->edge);
+        }
+        last[is_opposite] = at;
+    }
+}
+
+static uint64_t count_around(const caromi_edges *e, uint32_t triangle, int edge, uint64_t most)
+{
+    const uint32_t a = caromi_edge_position(e, triangle, edge), b = caromi_edge_position(e, triangle, (edge + 1) % 3);
+    uint64_t count = 0;
+    uint32_t at = triangle;
+    do {
+        at = e->next[3 * (size_t)at + (size_t)caromi_edge_between(e, at, a, b)];
+        count++;
+    } while (at != triangle && count < most);
+    return count;
+}
+
+/* Of an edge whose lowest triangle this is. 0: no memory. */
+static int unite_around(patch_search *s, uint32_t triangle, int edge)
+{
+    const caromi_edges *e = s->edges;
+    const float *a = s->mesh->vertices + 3 * (size_t)caromi_edge_position(e, triangle, edge);
+    const float *b = s->mesh->vertices + 3 * (size_t)caromi_edge_position(e, triangle, (edge + 1) % 3);
+    if (count_around(e, triangle, edge, FEW + 1) <= FEW) {
+        unite_few(s, triangle, edge);
+        return 1;
+    }
+    const uint64_t around = count_around(e, triangle, edge, UINT64_MAX);
+    if (around > s->room) {
+        caromi_free(s->mesh->context, s->pages);
+        s->pages = caromi_alloc(s->mesh->context, around, sizeof *s->pages);
+        s->room = s->pages != NULL ? around : 0;
+        if (s->pages == NULL)
+            return 0;
+    }
+    const uint64_t count = list_pages(s, triangle, edge, a, b);
+    sort_pages(a, b, s->pages, count);
+    unite_next(s, count, 0);
+    unite_next(s, count, 1);
+    return 1;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+/* 0: no memory. */
+static int find_patches(patch_search *s)
 {
     const uint32_t triangles = (uint32_t)s->mesh->info.triangle_count;
+    int whole = 1;
     for (uint32_t t = 0; t < triangles; t++)
         s->parent[t] = t;
-    for (uint32_t t = 0; t < triangles; t++)
-        for (int k = 0; k < 3; k++)
-            if (s->edges->next[3 * (size_t)t + (size_t)k] != t)
-                unite_along(s, t, k);
+    for (uint32_t t = 0; whole && t < triangles; t++)
+        for (int k = 0; whole && k < 3; k++)
+            if (s->edges->next[3 * (size_t)t + (size_t)k] > t)
+                whole = unite_around(s, t, k);
     for (uint32_t t = 0; t < triangles; t++)
         s->parent[t] = root_of(s->parent, t);
+    caromi_free(s->mesh->context, s->pages);
+    return whole;
+}
+
+static carom_status no_memory(const carom_mesh *mesh, carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the patches of %llu triangles",
+                       (unsigned long long)mesh->info.triangle_count);
 }
 
 carom_status caromi_patches_of(carom_mesh *mesh, const caromi_edges *edges, double flat, const uint32_t **patch,
@@ -79,12 +240,14 @@ carom_status caromi_patches_of(carom_mesh *mesh, const caromi_edges *edges, doub
     if (p->found == NULL) {
         p->found = caromi_alloc(mesh->context, mesh->info.triangle_count, sizeof *p->found);
         if (p->found == NULL)
-            return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the patches of %llu triangles",
-                               (unsigned long long)mesh->info.triangle_count);
+            return no_memory(mesh, err);
         mesh->info.bytes += caromi_patches_bytes(mesh);
     }
-    const patch_search s = {mesh, edges, p->found, caromi_cosine_of_degrees(flat)};
-    find_patches(&s);
+    patch_search s = {.mesh = mesh, .edges = edges, .parent = p->found, .least = caromi_cosine_of_degrees(flat)};
+    if (!find_patches(&s)) {
+        caromi_patches_forget(mesh);
+        return no_memory(mesh, err);
+    }
     p->flat = flat;
     *patch = p->found;
     return CAROM_OK;
