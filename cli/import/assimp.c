@@ -64,7 +64,8 @@ static int add_face(conversion *c, const struct aiFace *face, const struct aiMes
 static int add_mesh(conversion *c, const struct aiMesh *mesh, const mesh_matrix *a, const char *name)
 {
     int identity = mesh_matrix_is_identity(a), status = mesh_add_part(c->out, name, strlen(name));
-    uint32_t first = (uint32_t)c->out->vertex_count;
+    const uint32_t first = (uint32_t)c->out->vertex_count;
+    const uint64_t first_triangle = c->out->triangle_count;
     unsigned vertices = mesh->mVertices ? mesh->mNumVertices : 0, faces = mesh->mFaces ? mesh->mNumFaces : 0;
     mesh_placed_count(&c->placed, a, mesh->mNumBones > 0);
     for (unsigned i = 0; i < vertices && status == EXIT_DONE; i++) {
@@ -76,6 +77,7 @@ static int add_mesh(conversion *c, const struct aiMesh *mesh, const mesh_matrix 
     }
     for (unsigned i = 0; i < faces && status == EXIT_DONE && vertices > 0; i++)
         status = add_face(c, &mesh->mFaces[i], mesh, first);
+    mesh_placed_turn(a, c->out, first_triangle);
     return status;
 }
 

@@ -187,6 +187,7 @@ static void find_corners(int mode, uint64_t t, uint64_t corner[3])
 static int add_triangles(gltf_build *b, const gltf_instance *at, const gltf_primitive *p)
 {
     const int identity = mesh_matrix_is_identity(&at->matrix);
+    const uint64_t first = b->out->triangle_count;
     int status = EXIT_DONE;
     for (uint64_t t = 0; t < p->triangles && status == EXIT_DONE; t++) {
         uint64_t corner[3];
@@ -197,6 +198,7 @@ static int add_triangles(gltf_build *b, const gltf_instance *at, const gltf_prim
         if (status == EXIT_DONE)
             status = mesh_add_triangle(b->out, v[0], v[1], v[2]);
     }
+    mesh_placed_turn(&at->matrix, b->out, first);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "place.h"
+#include "determinant.h"
 #include "reader.h"
 
 #include <math.h>
@@ -31,17 +32,22 @@ void mesh_matrix_apply(const mesh_matrix *a, int identity, const double v[3], fl
         xyz[r] = (float)(identity ? v[r] : a->m[r][0] * v[0] + a->m[r][1] * v[1] + a->m[r][2] * v[2] + a->m[r][3]);
 }
 
-static double determinant(const mesh_matrix *a)
+/* A mirror turns each triangle over, which would make outward faces look inwards (glTF 2.0, section 3.7.4). */
+void mesh_placed_turn(const mesh_matrix *a, mesh_data *mesh, uint64_t first)
 {
-    const double(*m)[4] = a->m;
-    return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-           m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+    if (mesh_determinant_sign(a->m) >= 0)
+        return;
+    for (uint64_t t = first; t < mesh->triangle_count; t++) {
+        uint32_t *corner = mesh->indices + 3 * t, second = corner[1];
+        corner[1] = corner[2];
+        corner[2] = second;
+    }
 }
 
 void mesh_placed_count(mesh_placed *placed, const mesh_matrix *a, int skinned)
 {
     placed->moved += !mesh_matrix_is_identity(a);
-    placed->mirrored += determinant(a) < 0;
+    placed->mirrored += mesh_determinant_sign(a->m) < 0;
     placed->skinned += skinned != 0;
 }
 
@@ -50,8 +56,11 @@ void mesh_placed_note(const mesh_placed *placed, mesh_data *mesh)
     if (placed->moved)
         mesh_note(mesh, "%llu parts were placed by the transforms of their nodes", (unsigned long long)placed->moved);
     if (placed->mirrored)
-        mesh_note(mesh, "%llu of them are mirrored: their triangles turn the other way",
-                  (unsigned long long)placed->mirrored);
+        mesh_note(
+            mesh,
+            "%llu of them are mirrored: corners 1 and 2 of each of their triangles changed places, so that the same "
+            "side looks outwards",
+            (unsigned long long)placed->mirrored);
     if (placed->skinned)
         mesh_note(mesh, "%llu parts have bones: they stand as stored, not posed", (unsigned long long)placed->skinned);
 }

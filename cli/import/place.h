@@ -21,6 +21,8 @@ int mesh_matrix_is_identity(const mesh_matrix *a);
 /* An identity leaves the bits of a float alone; otherwise one product in binary64, rounded once. */
 void mesh_matrix_apply(const mesh_matrix *a, int identity, const double v[3], float xyz[3]);
 
+/* If the map mirrors, exchange corners 1 and 2 of the triangles from `first` on, which it has placed. */
+void mesh_placed_turn(const mesh_matrix *a, mesh_data *mesh, uint64_t first);
 void mesh_placed_count(mesh_placed *placed, const mesh_matrix *a, int skinned);
 void mesh_placed_note(const mesh_placed *placed, mesh_data *mesh);
 

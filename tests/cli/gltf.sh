@@ -345,7 +345,7 @@ read_as "no default scene" "$plain changed: scene 0 of 2 was read, counted from 
 
 # A quarter turn about z in floats as decimals, behind a scale; one rounding makes whole numbers of it.
 read_as "a quarter turn" "triangles: 1 vertices: 3 lower: 8 0 0 upper: 10 2 0$moved changed: 1 of them are mirrored: \
-their triangles turn the other way" \
+corners 1 and 2 of each of their triangles changed places, so that the same side looks outwards" \
     nodes='[{"mesh": 0, "rotation": [0, 0, 0.70710677, 0.70710677], "scale": [2, -2, 2],
              "translation": [8, 0, 0]}]'
 read_as "a matrix" "triangles: 1 vertices: 3 lower: 8 0 0 upper: 10 3 0$moved" \
@@ -361,6 +361,49 @@ refuse "a rotation of zero" 'node 0: rotation is not a unit quaternion' nodes='[
 refuse "a scale of words" 'node 0: scale holds what is no number' nodes='[{"mesh": 0, "scale": [1, "NaN", 1]}]'
 read_as "bones" "$plain changed: 1 parts have bones: they stand as stored, not posed" \
     nodes='[{"mesh": 0, "skin": 0, "translation": [5, 0, 0]}]'
+
+# ---- mirrored parts -------------------------------------------------------------------------------------------------
+# faces NAME UP DOWN [VARIABLE=VALUE...]: which triangles look up along z, and which down
+faces() {
+    local name=$1 up=$2 down=$3 change
+    shift 3
+    defaults
+    for change in "$@"; do printf -v "${change%%=*}" %s "${change#*=}"; done
+    doc > m.gltf
+    printf '%s\n' cx,cy,cz,vx,vy,vz,radius 4,0,500,0,0,-1,256 > above.csv
+    printf '%s\n' cx,cy,cz,vx,vy,vz,radius 4,0,-500,0,0,1,256 > below.csv
+    equal "$name" "$up/$down" "$(facing above)/$(facing below)"
+}
+facing() { # FROM
+    "$carom" sweep --backend cpu --accuracy exact --hits all --cull-back --mesh m.gltf --spheres "$1.csv" |
+        tail -n +2 | cut -d , -f 2 | sort -n | paste -sd ' '
+}
+flip='"scale": [-1, 1, 1]'
+faces "mirrored: not" 0 ""
+faces "mirrored: by a scale" 0 "" nodes="[{\"mesh\": 0, $flip}]"
+faces "mirrored: downwards, and turned over" "" 0 nodes='[{"mesh": 0, "scale": [1, 1, -1]}]'
+faces "mirrored: by a matrix" 0 "" nodes='[{"mesh": 0, "matrix": [0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}]'
+faces "mirrored: in its parent" 0 "" nodes="[{$flip, \"children\": [1]}, {\"mesh\": 0, \"translation\": [1, 0, 0]}]"
+faces "mirrored twice is not" "" 0 \
+    nodes="[{$flip, \"children\": [1]}, {\"mesh\": 0, \"scale\": [1, 1, -1], \"translation\": [1, 0, 0]}]"
+faces "mirrored: one mesh, as it is, mirrored and upside down" "0 1 2" "3" scenes='[{"nodes": [0, 1, 2, 3]}]' \
+    nodes="[{\"mesh\": 0}, {\"mesh\": 0, $flip}, {\"mesh\": 0, \"translation\": [8, 0, 0]},
+            {\"mesh\": 0, \"scale\": [1, 1, -1]}]"
+faces "mirrored: flattened to nothing is not" 0 "" nodes='[{"mesh": 0, "scale": [1, 1, 0]}]'
+# Along z, where the triangle has no extent, these scales may be anything: the binary64 determinant is 0 or infinite.
+faces "mirrored: by less than binary64's smallest" "" 0 nodes='[{"mesh": 0, "scale": [1e-10, 1e-10, -1e-310]}]'
+faces "mirrored: by less, and twice" "" 0 nodes='[{"mesh": 0, "scale": [-1e-10, 1e-10, -1e-310]}]'
+faces "mirrored: by its smallest" "" 0 nodes='[{"mesh": 0, "scale": [1, 1, -5e-324]}]'
+faces "mirrored: by more than its largest" "" 0 nodes='[{"mesh": 0, "scale": [16, 16, -1.7e308]}]'
+# The determinant is -2^-60; rounded products make it 0. Without the turn the triangle looks up.
+faces "mirrored: by less than an ulp" "" 0 nodes='[{"mesh": 0, "matrix":
+    [1, 0, 1.000000000931322574615478515625, 0, 0, 1, 0, 0,
+     1.000000000931322574615478515625, 0, 1.00000000186264514923095703125, 0, 0, 0, 0, 1]}]'
+{ u8 0 0 0 0 4 0 0 0 0 4 0 0 && u16 0 1 2 0; } > bin
+faces "mirrored: quantized" "" 0 nodes='[{"mesh": 0, "scale": [0.25, 0.25, -0.25]}]' data="$(base64_of < bin)" bytes=20 \
+    positions='{"bufferView": 0, "componentType": 5121, "count": 3, "type": "VEC3"}' \
+    view0='{"buffer": 0, "byteLength": 12, "byteStride": 4}' view1='{"buffer": 0, "byteOffset": 12, "byteLength": 6}'
+faces "mirrored: bones, which stand as stored" 0 "" nodes="[{\"mesh\": 0, \"skin\": 0, $flip}]"
 
 # ---- morphing -------------------------------------------------------------------------------------------------------
 { triangle && f32 0 0 2 0 0 4 0 0 8; } > bin

@@ -65,7 +65,7 @@ parts: 8
 lower: -9 0 0
 upper: 18 9 8" "$(grep -E '^(triangles|parts|  part|lower|upper)' info.txt)"
     equal "nodes: what was changed" "6 parts were placed by the transforms of their nodes
-1 of them are mirrored: their triangles turn the other way
+1 of them are mirrored: corners 1 and 2 of each of their triangles changed places, so that the same side looks outwards
 1 lines were dropped" "$(sed -n 's/^changed: \([0-9]\)/\1/p' info.txt)"
 
     # From below onto each of the triangles in turn, onto those that lie behind another from above.
@@ -74,8 +74,8 @@ upper: 18 9 8" "$(grep -E '^(triangles|parts|  part|lower|upper)' info.txt)"
         > spheres.csv
     equal "nodes: each triangle in its place" \
         "0,3.875 1,5.875 2,5.875 3,7.875 4,4.875 5,4.875 6,3.875 7,14.875 8,14.875 9,3.875" "$(hits parts.gltf)"
-    equal "nodes: what is mirrored turns its face down, all others up" \
-        "-1,inf -1,inf -1,inf 3,7.875 4,4.875 5,4.875 -1,inf 7,14.875 8,14.875 -1,inf" "$(hits parts.gltf --cull-back)"
+    equal "nodes: all faces look up, the mirrored ones too" \
+        "-1,inf -1,inf -1,inf 3,7.875 -1,inf -1,inf -1,inf 7,14.875 8,14.875 -1,inf" "$(hits parts.gltf --cull-back)"
 }
 if has 'OFF, glTF'; then
     check_nodes
@@ -137,5 +137,14 @@ sed 's/count="[0-9]*">[-0-9. ]*<\/float_array>/count="21">0 0 0 2 0 0 2 1 0 1 1 
 spheres 1.5,1.5,4,0,0,-1 1.25,1.25,4,0,0,-1 1.5,0.5,4,0,0,-1 0.5,1.5,4,0,0,-1 > spheres.csv
 equal "polygons: an inward corner twice" "-1 -1 hit hit" "$(hits inward.dae | tr ' ' '\n' | cut -d , -f 1 |
     sed 's/^[0-9].*/hit/' | paste -sd ' ')"
+# A mirror, and in it another, which makes none: all faces look up.
+sed 's/<translate>0 0 0.5</<scale>-1 1 1</; s/<\/translate>/<\/scale>/
+    s/<matrix>[-0-9 ]*</<matrix>-1 0 0 0 0 1 0 0 0 0 1 8 0 0 0 1</' polygons.dae > mirrored.dae
+equal "polygons: one part mirrored, one twice" "1 of them are mirrored" \
+    "$("$carom" info --backend cpu --mesh mirrored.dae | grep -o '[0-9]* of them are mirrored')"
+spheres 0,1,300,0,0,-1 | sed 's/0.125$/256/' > spheres.csv
+equal "polygons: mirrored, seen from above" "0 1 2 3 4 5 6 7 8 9 10 11" \
+    "$("$carom" sweep --backend cpu --accuracy exact --mesh mirrored.dae --spheres spheres.csv --cull-back --hits all |
+        tail -n +2 | cut -d , -f 2 | sort -n | paste -sd ' ')"
 onto "beside them" "-1,inf" 3,1,4,0,0,-1 7,1,4,0,0,-1 6,2,4,0,0,-1 12,0.5,4,0,0,-1
 check_end
