@@ -14,16 +14,26 @@ int hdf5_require(const char *path)
     return cli_refuse(EXIT_USAGE, "%s: this carom was built without HDF5 (Debian: libhdf5-dev)", path);
 }
 
+static char first_error[256], shown_error[256];
+
+void hdf5_note(const char *text)
+{
+    if (first_error[0] == '\0')
+        snprintf(first_error, sizeof first_error, "%s", text);
+}
+
+const char *hdf5_error(void)
+{
+    snprintf(shown_error, sizeof shown_error, "%s", first_error[0] ? first_error : "it gives no reason");
+    first_error[0] = '\0';
+    return shown_error;
+}
+
 #ifndef CAROM_HAVE_HDF5
 
 const char *hdf5_version(void)
 {
     return NULL;
-}
-
-const char *hdf5_error(void)
-{
-    return "this carom was built without it";
 }
 
 hdf5_id hdf5_create(const char *path)
@@ -103,8 +113,6 @@ const char *hdf5_version(void)
 /* ---- errors -------------------------------------------------------------------------------------------------------
  */
 
-static char first_error[256], shown_error[256];
-
 /* The innermost error of a call says most. */
 static herr_t take_innermost(unsigned n, const H5E_error2_t *error, void *user)
 {
@@ -127,19 +135,6 @@ void hdf5_prepare(void)
     setenv("HDF5_DISABLE_VERSION_CHECK", "2", 0);
     first_error[0] = '\0';
     H5Eset_auto2(H5E_DEFAULT, note_error, NULL);
-}
-
-void hdf5_note(const char *text)
-{
-    if (first_error[0] == '\0')
-        snprintf(first_error, sizeof first_error, "%s", text);
-}
-
-const char *hdf5_error(void)
-{
-    snprintf(shown_error, sizeof shown_error, "%s", first_error[0] ? first_error : "it gives no reason");
-    first_error[0] = '\0';
-    return shown_error;
 }
 
 /* ---- files --------------------------------------------------------------------------------------------------------

@@ -20,6 +20,8 @@ const char *hdf5_version(void);
 int hdf5_require(const char *path);
 /* What failed first since this was asked last, in the library's words. */
 const char *hdf5_error(void);
+/* What failed, where the library has no words for it. */
+void hdf5_note(const char *text);
 
 /* ---- writing ------------------------------------------------------------------------------------------------------
  * Ids are closed with hdf5_close. Functions that return an int return 0 if they fail. */
@@ -60,28 +62,44 @@ void hdf5_head_begin(hdf5_head *head);
 int hdf5_head_end(hdf5_head *head);
 
 /* ---- reading: hdf5_read.c -----------------------------------------------------------------------------------------
- */
+ * The library may crash on a damaged file, so it reads in a process of its own (hdf5_child.h). Numbers that are in the
+ * file in one piece are read here, without it. */
 
 enum { HDF5_CHUNK_MAX = 1 << 26 }; /* bytes of a chunk, which is in memory as a whole */
+enum { HDF5_TEXT = 256 };
 
 typedef struct hdf5_form {
     int axes;
     uint64_t dims[HDF5_AXES];   /* of the first of them, if there are more */
     uint64_t packed[HDF5_AXES]; /* numbers that are unpacked together; 0: none is packed */
-    size_t size;                /* bytes of a number */
+    uint64_t size;              /* bytes of a number */
+    char numpy[4];              /* its type as NumPy names it, if it is one of those above; else empty */
     char type[32];              /* in words, such as `big-endian float64` */
-    const char *fault;          /* why its numbers cannot be read; NULL: they can */
+    char fault[64];             /* why its numbers cannot be read; empty: they can */
+    int is_plain;               /* they are in one piece, which begins at byte `place` of that file */
+    uint64_t place, device, inode;
 } hdf5_form;
 
-/* To read; what is wrong with the file is in hdf5_error. */
-hdf5_id hdf5_open(const char *path);
-int hdf5_has(hdf5_id in, const char *name);
-/* How many members a group has, 0 if there is none; its name if there is one. */
-int hdf5_only_child(hdf5_id in, const char *group, char *name, size_t size);
-/* Negative: it is no dataset. */
-hdf5_id hdf5_open_array(hdf5_id in, const char *name, hdf5_form *form);
-int hdf5_is_of(hdf5_id array, const char *type);
-/* A block of its numbers. Returns 0 if that fails. */
-int hdf5_read(hdf5_id array, int axes, const uint64_t *from, const uint64_t *count, void *to);
+typedef struct hdf5_input hdf5_input;
+typedef struct hdf5_array {
+    hdf5_input *in; /* NULL: none */
+    int32_t number; /* in that process */
+    hdf5_form form;
+} hdf5_array;
+
+/* A file to read, NULL if that fails. What is wrong with it is in hdf5_error, here and for each of these. */
+hdf5_input *hdf5_open(const char *path);
+void hdf5_close_input(hdf5_input *in); /* with its arrays */
+/* 1, 0, or -1 if the file is damaged. */
+int hdf5_has(hdf5_input *in, const char *name);
+/* How many members a group has, 0 if there is none; its name if there is one. -1: the file is damaged. */
+int hdf5_only_child(hdf5_input *in, const char *group, char *name, size_t size);
+/* The words of an attribute of an object, with spaces between them; empty if there is none. Returns 0 if that fails. */
+int hdf5_words(hdf5_input *in, const char *object, const char *attribute, char text[HDF5_TEXT]);
+/* Returns 0 if it is no dataset. */
+int hdf5_open_array(hdf5_input *in, const char *name, hdf5_array *out);
+int hdf5_is_of(const hdf5_array *array, const char *type);
+/* A block of its numbers, which has axes behind the second as a whole. Returns 0 if that fails. */
+int hdf5_read(const hdf5_array *array, int axes, const uint64_t *from, const uint64_t *count, void *to);
 
 #endif

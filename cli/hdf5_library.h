@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What hdf5.c and hdf5_read.c share, in a build that has the library. */
+/* What hdf5.c and hdf5_child.c share, in a build that has the library. */
 #ifndef CAROM_CLI_HDF5_LIBRARY_H
 #define CAROM_CLI_HDF5_LIBRARY_H
 
@@ -7,8 +7,6 @@
 
 /* Before anything else is asked of the library: errors are noted, not printed, and those so far are forgotten. */
 void hdf5_prepare(void);
-/* What failed, where the library has no words for it. */
-void hdf5_note(const char *text);
 /* The library's id of a type. */
 hdf5_id hdf5_type_of(const char *numpy);
 

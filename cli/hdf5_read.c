@@ -1,219 +1,221 @@
 /* SPDX-License-Identifier: MIT */
-/* What a file says of its datasets is not believed: a dataset is read only if the file holds all of its numbers. */
+/* The side of the command in reading HDF5: it asks its process what is in the file, and reads plain numbers itself. */
+#include "child.h"
 #include "cli.h"
-#include "hdf5_library.h"
+#include "hdf5_child.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#ifndef CAROM_HAVE_HDF5
+struct hdf5_input {
+    int fd, socket;
+    struct stat info;
+    pid_t process;
+    char death[HDF5_TEXT]; /* why it answers no more; empty: it does */
+};
 
-hdf5_id hdf5_open(const char *path)
-{
-    (void)path;
-    return -1;
-}
-
-int hdf5_has(hdf5_id in, const char *name)
-{
-    (void)in, (void)name;
-    return 0;
-}
-
-int hdf5_only_child(hdf5_id in, const char *group, char *name, size_t size)
-{
-    (void)in, (void)group, (void)name, (void)size;
-    return 0;
-}
-
-hdf5_id hdf5_open_array(hdf5_id in, const char *name, hdf5_form *form)
-{
-    (void)in, (void)name, (void)form;
-    return -1;
-}
-
-int hdf5_is_of(hdf5_id array, const char *type)
-{
-    (void)array, (void)type;
-    return 0;
-}
-
-int hdf5_read(hdf5_id array, int axes, const uint64_t *from, const uint64_t *count, void *to)
-{
-    (void)array, (void)axes, (void)from, (void)count, (void)to;
-    return 0;
-}
-
-#else
-
-#include <hdf5.h>
-
-enum { CACHE = 1 << 20 }; /* the library's bytes for chunks */
-
-hdf5_id hdf5_open(const char *path)
-{
-    hdf5_prepare();
-    return H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-}
-
-int hdf5_has(hdf5_id in, const char *name)
-{
-    return H5Lexists(in, name, H5P_DEFAULT) > 0;
-}
-
-int hdf5_only_child(hdf5_id in, const char *group, char *name, size_t size)
-{
-    H5G_info_t info = {.nlinks = 0};
-    if (!hdf5_has(in, group) || H5Gget_info_by_name(in, group, &info, H5P_DEFAULT) < 0)
-        return 0;
-    if (info.nlinks == 1 &&
-        H5Lget_name_by_idx(in, group, H5_INDEX_NAME, H5_ITER_INC, 0, name, size, H5P_DEFAULT) >= (ssize_t)size)
-        return 0;
-    return info.nlinks < 1000 ? (int)info.nlinks : 1000;
-}
-
-/* ---- what a dataset is --------------------------------------------------------------------------------------------
+/* ---- the process --------------------------------------------------------------------------------------------------
  */
 
-static void name_type(hid_t array, hdf5_form *form)
+static void explain_death(hdf5_input *in)
 {
-    const hid_t type = H5Dget_type(array);
-    const H5T_class_t class = H5Tget_class(type);
-    const char *order = H5Tget_order(type) == H5T_ORDER_BE ? "big-endian " : "", *kind = NULL;
-    if (class == H5T_FLOAT)
-        kind = "float";
-    else if (class == H5T_INTEGER)
-        kind = H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int";
-    form->size = H5Tget_size(type);
-    if (kind)
-        snprintf(form->type, sizeof form->type, "%s%s%zu", order, kind, 8 * form->size);
+    const int ended = child_wait(in->process), number = WIFSIGNALED(ended) ? WTERMSIG(ended) : 0;
+    in->process = 0;
+    if (number == SIGXCPU)
+        snprintf(in->death, sizeof in->death, "HDF5 worked on it for longer than its limit, %d s", HDF5_SECONDS);
+    else if (number == SIGKILL)
+        snprintf(in->death, sizeof in->death,
+                 "HDF5's process was killed, perhaps because the system has no memory left");
+    else if (number != 0)
+        snprintf(in->death, sizeof in->death, "HDF5 crashed on it (%s)", strsignal(number));
     else
-        snprintf(form->type, sizeof form->type, "another type");
-    H5Tclose(type);
+        snprintf(in->death, sizeof in->death, "HDF5's process ended on it with status %d", WEXITSTATUS(ended));
 }
 
-static int get_shape(hid_t array, hdf5_form *form)
+/* Numbers of the answer are left in the socket. Returns 0 with hdf5_error if it failed. */
+static int ask(hdf5_input *in, const hdf5_request *q, hdf5_answer *a)
 {
-    const hid_t space = H5Dget_space(array);
-    hsize_t n[H5S_MAX_RANK] = {0};
-    form->axes = H5Sget_simple_extent_dims(space, n, NULL);
-    for (int k = 0; k < form->axes && k < HDF5_AXES; k++)
-        form->dims[k] = n[k];
-    const H5S_class_t class = H5Sget_simple_extent_type(space);
-    H5Sclose(space);
-    if (class == H5S_NULL)
-        hdf5_note("its dataspace is null, so it has no numbers");
-    return class == H5S_SIMPLE || class == H5S_SCALAR;
-}
-
-/* Bytes that it has and that it needs, those of its chunks counted in whole chunks. A chunk that is not in the file has
- * a fill value in place of numbers. Returns why it cannot be read, NULL if it can. */
-static const char *check_chunks(hid_t array, hid_t list, hdf5_form *form)
-{
-    hsize_t chunk[HDF5_AXES], there = 0;
-    uint64_t wanted = 1, bytes = form->size;
-    const hid_t space = H5Dget_space(array);
-    const int known =
-        H5Pget_chunk(list, form->axes, chunk) == form->axes && H5Dget_num_chunks(array, space, &there) >= 0;
-    H5Sclose(space);
-    if (!known)
-        return "its chunks cannot be counted";
-    for (int k = 0; k < form->axes; k++) {
-        if (__builtin_mul_overflow(wanted, (form->dims[k] + chunk[k] - 1) / chunk[k], &wanted))
-            return "its numbers are not all in the file";
-        bytes *= chunk[k];
-        form->packed[k] = H5Pget_nfilters(list) > 0 ? chunk[k] : 0;
+    (void)hdf5_error(); /* of an earlier request */
+    if (!in->death[0] && child_send(in->socket, q, sizeof *q) && child_receive(in->socket, a, sizeof *a)) {
+        a->text[sizeof a->text - 1] = a->error[sizeof a->error - 1] = '\0';
+        if (a->result < 0)
+            hdf5_note(a->error);
+        return a->result >= 0;
     }
-    if (H5Pall_filters_avail(list) <= 0)
-        return "they are packed by a filter that HDF5 does not have here";
-    if (bytes > HDF5_CHUNK_MAX)
-        return "its chunks are larger than 64 MiB";
-    return there == wanted ? NULL : "its numbers are not all in the file";
+    if (!in->death[0])
+        explain_death(in);
+    hdf5_note(in->death);
+    return 0;
 }
 
-static const char *check_contiguous(hid_t array, hid_t list, const hdf5_form *form)
+static hdf5_request request(hdf5_what what, const char *name)
 {
-    uint64_t bytes = form->size;
-    int beyond = 0;
-    for (int k = 0; k < form->axes; k++)
-        beyond |= __builtin_mul_overflow(bytes, form->dims[k], &bytes);
-    if (H5Pget_external_count(list) != 0)
-        return "its numbers are in other files";
-    const hid_t file = H5Iget_file_id(array);
-    const haddr_t place = H5Dget_offset(array);
-    hsize_t size = 0;
-    const int known = H5Fget_filesize(file, &size) >= 0;
-    H5Fclose(file);
-    if (bytes == 0 && !beyond)
+    hdf5_request q = {.what = what};
+    snprintf(q.name, sizeof q.name, "%s", name);
+    return q;
+}
+
+static int start(hdf5_input *in, const char *path)
+{
+    char parent[24], name[] = "carom", hidden[] = HDF5_COMMAND;
+    char *const argv[] = {name, hidden, parent, (char *)(uintptr_t)path, NULL};
+    int ends[2];
+    snprintf(parent, sizeof parent, "%ld", (long)getpid());
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return errno;
+    const int error = child_start(argv, (const int[3]){ends[1], -1, -1}, &in->process);
+    close(ends[1]);
+    in->socket = ends[0];
+    return error;
+}
+
+hdf5_input *hdf5_open(const char *path)
+{
+    const hdf5_request opened = request(HDF5_OPENED, "");
+    hdf5_input *in = calloc(1, sizeof *in);
+    hdf5_answer a;
+    (void)hdf5_error();
+    if (!in)
         return NULL;
-    return !known || beyond || place > size || bytes > size - place ? "its numbers are not all in the file" : NULL;
+    *in = (hdf5_input){.socket = -1, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    int error = in->fd < 0 || fstat(in->fd, &in->info) != 0 ? errno : start(in, path);
+    if (error)
+        hdf5_note(strerror(error));
+    if (!error && ask(in, &opened, &a))
+        return in;
+    hdf5_close_input(in);
+    return NULL;
 }
 
-static const char *check_data(hid_t array, hdf5_form *form)
+void hdf5_close_input(hdf5_input *in)
 {
-    const hid_t list = H5Dget_create_plist(array);
-    const char *fault = NULL;
-    switch (form->axes > HDF5_AXES ? H5D_COMPACT : H5Pget_layout(list)) {
-    case H5D_COMPACT: break;
-    case H5D_CONTIGUOUS: fault = check_contiguous(array, list, form); break;
-    case H5D_CHUNKED: fault = check_chunks(array, list, form); break;
-    default: fault = "its numbers are in other files";
+    if (!in)
+        return;
+    if (in->process > 0) { /* it may be at work on what it will never end */
+        kill(in->process, SIGKILL);
+        child_wait(in->process);
     }
-    H5Pclose(list);
-    return fault;
+    if (in->socket >= 0)
+        close(in->socket);
+    if (in->fd >= 0)
+        close(in->fd);
+    free(in);
 }
 
-/* Again, with memory for a packed chunk, which would be unpacked for every read otherwise. */
-static hid_t open_packed(hid_t array, hdf5_id in, const char *name, const hdf5_form *form)
+/* ---- questions ----------------------------------------------------------------------------------------------------
+ */
+
+int hdf5_has(hdf5_input *in, const char *name)
 {
-    uint64_t bytes = form->size;
-    for (int k = 0; k < form->axes && k < HDF5_AXES; k++)
-        bytes *= form->packed[k];
-    if (form->fault || form->axes > HDF5_AXES || bytes <= CACHE)
-        return array;
-    const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
-    H5Pset_chunk_cache(access, H5D_CHUNK_CACHE_NSLOTS_DEFAULT, (size_t)bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
-    H5Dclose(array);
-    array = H5Dopen2(in, name, access);
-    H5Pclose(access);
-    return array;
+    const hdf5_request q = request(HDF5_HAS, name);
+    hdf5_answer a;
+    return ask(in, &q, &a) ? a.result > 0 : -1;
 }
 
-hdf5_id hdf5_open_array(hdf5_id in, const char *name, hdf5_form *form)
+int hdf5_only_child(hdf5_input *in, const char *group, char *name, size_t size)
 {
-    *form = (hdf5_form){0};
-    const hid_t array = H5Dopen2(in, name, H5P_DEFAULT);
-    if (array < 0 || !get_shape(array, form)) {
-        H5Dclose(array);
+    const hdf5_request q = request(HDF5_CHILDREN, group);
+    hdf5_answer a;
+    if (!ask(in, &q, &a))
         return -1;
+    snprintf(name, size, "%s", a.text);
+    return (int)a.result;
+}
+
+int hdf5_words(hdf5_input *in, const char *object, const char *attribute, char text[HDF5_TEXT])
+{
+    hdf5_request q = request(HDF5_WORDS, object);
+    hdf5_answer a;
+    snprintf(q.attribute, sizeof q.attribute, "%s", attribute);
+    text[0] = '\0';
+    if (!ask(in, &q, &a))
+        return 0;
+    memcpy(text, a.text, sizeof a.text);
+    return 1;
+}
+
+int hdf5_open_array(hdf5_input *in, const char *name, hdf5_array *out)
+{
+    const hdf5_request q = request(HDF5_ARRAY, name);
+    hdf5_answer a;
+    *out = (hdf5_array){.in = NULL};
+    if (!ask(in, &q, &a))
+        return 0;
+    *out = (hdf5_array){.in = in, .number = (int32_t)a.result, .form = a.form};
+    hdf5_form *form = &out->form;
+    form->numpy[sizeof form->numpy - 1] = form->type[sizeof form->type - 1] = '\0';
+    form->fault[sizeof form->fault - 1] = '\0';
+    form->is_plain &= form->device == in->info.st_dev && form->inode == in->info.st_ino;
+    return 1;
+}
+
+int hdf5_is_of(const hdf5_array *array, const char *type)
+{
+    return !strcmp(array->form.numpy, type);
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------------------
+ */
+
+/* Rows of `run` bytes, whose beginnings are `pitch` apart. Short ones are read with what is between them. */
+static int read_rows(int fd, uint64_t at, uint64_t rows, size_t run, size_t pitch, unsigned char *to)
+{
+    enum { SPAN = 1 << 16 };
+    unsigned char span[SPAN];
+    const uint64_t together = run == pitch ? rows : pitch < SPAN ? SPAN / pitch : 1;
+    int error = 0;
+    for (uint64_t row = 0, n; row < rows && !error; row += n) {
+        n = rows - row < together ? rows - row : together;
+        const size_t size = (size_t)(n - 1) * pitch + run;
+        const int is_direct = run == pitch || together == 1;
+        error = cli_read_at(fd, is_direct ? to + row * run : span, size, at + row * pitch);
+        for (uint64_t i = 0; i < n && !is_direct && !error; i++)
+            memcpy(to + (row + i) * run, span + i * pitch, run);
     }
-    name_type(array, form);
-    form->fault = check_data(array, form);
-    return open_packed(array, in, name, form);
+    return error;
 }
 
-int hdf5_is_of(hdf5_id array, const char *type)
+static int read_plain(const hdf5_array *array, int axes, const uint64_t *from, const uint64_t *count, void *to)
 {
-    const hid_t own = H5Dget_type(array);
-    const int same = H5Tequal(own, hdf5_type_of(type)) > 0;
-    H5Tclose(own);
-    return same;
+    const hdf5_form *form = &array->form;
+    uint64_t item = form->size;
+    for (int k = 2; k < axes; k++)
+        item *= form->dims[k];
+    const uint64_t pitch = (axes > 1 ? form->dims[1] : 1) * item, run = (axes > 1 ? count[1] : 1) * item;
+    const uint64_t at = form->place + from[0] * pitch + (axes > 1 ? from[1] * item : 0);
+    const int error = run > 0 ? read_rows(array->in->fd, at, count[0], (size_t)run, (size_t)pitch, to) : 0;
+    if (error)
+        hdf5_note(error == EIO ? "the file is shorter than it was" : strerror(error));
+    return !error;
 }
 
-int hdf5_read(hdf5_id array, int axes, const uint64_t *from, const uint64_t *count, void *to)
+int hdf5_read(const hdf5_array *array, int axes, const uint64_t *from, const uint64_t *count, void *to)
 {
-    hsize_t start[HDF5_AXES], n[HDF5_AXES];
+    hdf5_request q = request(HDF5_NUMBERS, "");
+    hdf5_answer a;
+    (void)hdf5_error();
+    if (array->form.is_plain)
+        return read_plain(array, axes, from, count, to);
+    q.array = array->number;
+    q.bytes = array->form.size;
     for (int k = 0; k < axes; k++) {
-        start[k] = from[k];
-        n[k] = count[k];
+        q.from[k] = from[k];
+        q.count[k] = count[k];
+        q.bytes *= count[k];
     }
-    const hid_t type = H5Dget_type(array), file = H5Dget_space(array), memory = H5Screate_simple(axes, n, NULL);
-    const int done = H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, n, NULL) >= 0 &&
-                     H5Dread(array, type, memory, file, H5P_DEFAULT, to) >= 0;
-    H5Sclose(memory);
-    H5Sclose(file);
-    H5Tclose(type);
-    return done;
+    if (!ask(array->in, &q, &a))
+        return 0;
+    if (a.bytes == q.bytes && child_receive(array->in->socket, to, q.bytes))
+        return 1;
+    explain_death(array->in);
+    hdf5_note(array->in->death);
+    return 0;
 }
-
-#endif

@@ -4,6 +4,7 @@
 #include "hdf5.h"
 #include "rows.h"
 #include "cli/bake/bake.h"
+#include "cli/hdf5_child.h"
 #include "cli/probe/probe.h"
 
 #include <limits.h>
@@ -376,6 +377,8 @@ int cli_run(int argc, char **argv)
         return status;
     if (!strcmp(argv[1], PROBE_COMMAND))
         return probe_child(argc, argv);
+    if (!strcmp(argv[1], HDF5_COMMAND))
+        return hdf5_child(argc, argv);
     const cli_command *command = cli_command_named(argv[1]);
     if (command)
         return run(command, argc - 1, argv + 1);

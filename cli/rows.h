@@ -5,6 +5,7 @@
 #define CAROM_CLI_ROWS_H
 
 #include "cli.h"
+#include "hdf5.h"
 #include "output.h"
 #include "parallel.h"
 #include "progress.h"
@@ -131,7 +132,8 @@ typedef struct rows_reader {
     int field_count;
     uint64_t rows;
     const char *wrong; /* why the file does not have such rows; NULL: it has */
-    int64_t file, array[QUERY_FIELDS_MAX];
+    hdf5_input *file;
+    hdf5_array array[QUERY_FIELDS_MAX];
 } rows_reader;
 
 /* rows_reader_close in any case. */

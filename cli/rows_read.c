@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers from HDF5, as rows_hdf5.c writes them. */
-#include "hdf5.h"
 #include "rows.h"
 
 /* A word is a byte, of HDF5's enumeration. */
-static int has_type(hdf5_id array, const query_field *field, const hdf5_form *form)
+static int has_type(const hdf5_array *array, const query_field *field)
 {
     switch (field->kind) {
     case QUERY_STATE:
-    case QUERY_FEATURE: return form->size == 1;
+    case QUERY_FEATURE: return array->form.size == 1;
     case QUERY_BITS: return hdf5_is_of(array, "|u1");
     case QUERY_TIME:
     case QUERY_COORDINATE: return hdf5_is_of(array, "<f4");
@@ -20,35 +19,36 @@ static int has_type(hdf5_id array, const query_field *field, const hdf5_form *fo
 static int open_column(rows_reader *r, int f)
 {
     const query_field *field = &r->fields[f];
-    hdf5_form form;
-    if (!hdf5_has(r->file, field->name)) {
+    hdf5_array *const array = &r->array[f];
+    const hdf5_form *const form = &array->form;
+    const int has = hdf5_has(r->file, field->name);
+    if (has < 0)
+        return cli_refuse(EXIT_USAGE, "%s: dataset %s: cannot be read: %s", r->path, field->name, hdf5_error());
+    if (!has) {
         r->wrong = "the datasets are not those of such rows";
         return EXIT_DONE;
     }
-    r->array[f] = hdf5_open_array(r->file, field->name, &form);
-    if (r->array[f] < 0)
+    if (!hdf5_open_array(r->file, field->name, array))
         return cli_refuse(EXIT_USAGE, "%s: %s: expected a dataset: %s", r->path, field->name, hdf5_error());
-    if (form.axes != 1 || !has_type(r->array[f], field, &form))
+    if (form->axes != 1 || !has_type(array, field))
         r->wrong = "the datasets are not of the types of such rows";
-    else if (f > 0 && form.dims[0] != r->rows)
+    else if (f > 0 && form->dims[0] != r->rows)
         r->wrong = "the datasets have different lengths";
-    else if (form.fault)
+    else if (form->fault[0])
         return cli_refuse(EXIT_USAGE, "%s: dataset %s: announces %llu rows, but %s", r->path, field->name,
-                          (unsigned long long)form.dims[0], form.fault);
-    r->rows = form.dims[0];
+                          (unsigned long long)form->dims[0], form->fault);
+    r->rows = form->dims[0];
     return EXIT_DONE;
 }
 
 int rows_reader_open(rows_reader *r, const char *path, const query_field *fields, int count)
 {
-    *r = (rows_reader){.path = path, .fields = fields, .field_count = count, .file = -1};
-    for (int f = 0; f < count; f++)
-        r->array[f] = -1;
+    *r = (rows_reader){.path = path, .fields = fields, .field_count = count};
     int status = hdf5_require(path);
     if (status != EXIT_DONE)
         return status;
     r->file = hdf5_open(path);
-    if (r->file < 0)
+    if (!r->file)
         return cli_refuse(EXIT_USAGE, "%s: cannot be opened as HDF5: %s", path, hdf5_error());
     for (int f = 0; f < count && status == EXIT_DONE && !r->wrong; f++)
         status = open_column(r, f);
@@ -58,7 +58,7 @@ int rows_reader_open(rows_reader *r, const char *path, const query_field *fields
 int rows_read(rows_reader *r, uint64_t from, uint64_t count, const rows_field *to)
 {
     for (int f = 0; f < r->field_count; f++)
-        if (!hdf5_read(r->array[f], 1, &from, &count, to[f].memory))
+        if (!hdf5_read(&r->array[f], 1, &from, &count, to[f].memory))
             return cli_refuse(EXIT_USAGE, "%s: dataset %s: cannot be read: %s", r->path, r->fields[f].name,
                               hdf5_error());
     return EXIT_DONE;
@@ -66,10 +66,6 @@ int rows_read(rows_reader *r, uint64_t from, uint64_t count, const rows_field *t
 
 void rows_reader_close(rows_reader *r)
 {
-    for (int f = 0; f < r->field_count; f++)
-        if (r->array[f] >= 0)
-            hdf5_close(r->array[f]);
-    if (r->file >= 0)
-        hdf5_close(r->file);
-    *r = (rows_reader){.file = -1};
+    hdf5_close_input(r->file);
+    *r = (rows_reader){.file = NULL};
 }

@@ -16,34 +16,35 @@ typedef struct hdf5_table {
     size_t count;
     table_limits limits;
     table_window window;
-    hdf5_id file, array[]; /* [count] negative: absent */
+    hdf5_input *file;
+    hdf5_array array[]; /* [count] */
 } hdf5_table;
 
 /* ---- the datasets -------------------------------------------------------------------------------------------------
  */
 
 /* The size of a whole number; 0: it is none. */
-static size_t whole_size(hdf5_id array)
+static size_t whole_size(const hdf5_array *array)
 {
     return hdf5_is_of(array, "<i8")                               ? sizeof(int64_t)
            : hdf5_is_of(array, "<i4") || hdf5_is_of(array, "<u4") ? sizeof(int32_t)
                                                                   : 0;
 }
 
-static int check_type(const hdf5_table *t, const table_column *column, hdf5_id array, const hdf5_form *form)
+static int check_type(const hdf5_table *t, const table_column *column, const hdf5_array *array)
 {
     if (column->kind == TABLE_WHOLE)
         return whole_size(array) > 0
                    ? EXIT_DONE
                    : cli_refuse(EXIT_USAGE, "%s: dataset %s: expected little-endian int64, int32 or uint32, got %s",
-                                t->path, column->name, form->type);
+                                t->path, column->name, array->form.type);
     const int is_mask = column->kind == TABLE_MASK;
     if (hdf5_is_of(array, is_mask ? "<u4" : "<f4"))
         return EXIT_DONE;
     return cli_refuse(EXIT_USAGE,
                       "%s: dataset %s: expected little-endian %s, got %s; convert the array with "
                       "numpy.asarray(a, '%s')",
-                      t->path, column->name, is_mask ? "uint32" : "float32", form->type, is_mask ? "<u4" : "<f4");
+                      t->path, column->name, is_mask ? "uint32" : "float32", array->form.type, is_mask ? "<u4" : "<f4");
 }
 
 static int check_shape(hdf5_table *t, const table_column *column, const hdf5_form *form)
@@ -56,7 +57,7 @@ static int check_shape(hdf5_table *t, const table_column *column, const hdf5_for
     if (form->dims[0] != t->window.rows)
         return cli_refuse(EXIT_USAGE, "%s: dataset %s: expected %llu rows, as those before it have, got %llu", t->path,
                           column->name, (unsigned long long)t->window.rows, (unsigned long long)form->dims[0]);
-    if (form->fault)
+    if (form->fault[0])
         return cli_refuse(EXIT_USAGE, "%s: dataset %s: announces %llu rows, but %s", t->path, column->name,
                           (unsigned long long)form->dims[0], form->fault);
     return EXIT_DONE;
@@ -64,16 +65,17 @@ static int check_shape(hdf5_table *t, const table_column *column, const hdf5_for
 
 static int find_column(hdf5_table *t, size_t c)
 {
-    hdf5_form form;
     table_column *column = &t->columns[c];
-    if (!hdf5_has(t->file, column->name))
+    const int has = hdf5_has(t->file, column->name);
+    if (has < 0)
+        return cli_refuse(EXIT_USAGE, "%s: dataset %s: cannot be read: %s", t->path, column->name, hdf5_error());
+    if (!has)
         return EXIT_DONE;
-    t->array[c] = hdf5_open_array(t->file, column->name, &form);
-    if (t->array[c] < 0)
+    if (!hdf5_open_array(t->file, column->name, &t->array[c]))
         return cli_refuse(EXIT_USAGE, "%s: %s: expected a dataset: %s", t->path, column->name, hdf5_error());
     column->present = 1;
-    const int status = check_type(t, column, t->array[c], &form);
-    return status == EXIT_DONE ? check_shape(t, column, &form) : status;
+    const int status = check_type(t, column, &t->array[c]);
+    return status == EXIT_DONE ? check_shape(t, column, &t->array[c].form) : status;
 }
 
 static int find_columns(hdf5_table *t)
@@ -105,17 +107,13 @@ static int open_file(hdf5_table *t)
     if (!S_ISREG(info.st_mode))
         return cli_refuse(EXIT_USAGE, "%s: is no regular file, which an HDF5 file must be", t->path);
     t->file = hdf5_open(t->path);
-    return t->file >= 0 ? EXIT_DONE : cli_refuse(EXIT_USAGE, "%s: cannot be opened as HDF5: %s", t->path, hdf5_error());
+    return t->file ? EXIT_DONE : cli_refuse(EXIT_USAGE, "%s: cannot be opened as HDF5: %s", t->path, hdf5_error());
 }
 
 static void close_table(void *file)
 {
     hdf5_table *t = file;
-    for (size_t c = 0; c < t->count; c++)
-        if (t->array[c] >= 0)
-            hdf5_close(t->array[c]);
-    if (t->file >= 0)
-        hdf5_close(t->file);
+    hdf5_close_input(t->file);
     free(t);
 }
 
@@ -124,10 +122,8 @@ static int open_table(void **file, const char *path, table_column *columns, size
     hdf5_table *t = malloc(sizeof *t + count * sizeof t->array[0]);
     if (!t)
         return cli_no_memory();
-    *t = (hdf5_table){
-        .path = path, .columns = columns, .count = count, .limits = *limits, .file = -1, .window.rows = TABLE_UNKNOWN};
-    for (size_t c = 0; c < count; c++)
-        t->array[c] = -1;
+    *t =
+        (hdf5_table){.path = path, .columns = columns, .count = count, .limits = *limits, .window.rows = TABLE_UNKNOWN};
     int status = open_file(t);
     if (status == EXIT_DONE)
         status = find_columns(t);
@@ -155,7 +151,7 @@ static uint64_t check_times(const hdf5_table *t, const table_column *column)
 }
 
 /* Numbers of 32 bits become 64 wide, from the last one on, and none may be negative. */
-static int check_wholes(const hdf5_table *t, const table_column *column, hdf5_id array)
+static int check_wholes(const hdf5_table *t, const table_column *column, const hdf5_array *array)
 {
     int64_t *const numbers = (int64_t *)(void *)column->data;
     const int is_signed = hdf5_is_of(array, "<i4");
@@ -174,13 +170,13 @@ static int check_wholes(const hdf5_table *t, const table_column *column, hdf5_id
 static int read_column(hdf5_table *t, size_t c)
 {
     const table_column *column = &t->columns[c];
-    if (!hdf5_read(t->array[c], 1, &t->window.from, &t->window.size, column->data))
+    if (!hdf5_read(&t->array[c], 1, &t->window.from, &t->window.size, column->data))
         return cli_refuse(EXIT_USAGE, "%s: dataset %s: cannot be read: %s", t->path, column->name, hdf5_error());
     const uint64_t bad = column->kind == TABLE_TIME ? check_times(t, column) : t->window.size;
     if (bad < t->window.size)
         return cli_refuse(EXIT_USAGE, "%s: row %llu: dataset %s: expected a number >= 0 or inf, got %.9g", t->path,
                           (unsigned long long)(t->window.from + bad), column->name, (double)column->data[bad]);
-    return column->kind == TABLE_WHOLE ? check_wholes(t, column, t->array[c]) : EXIT_DONE;
+    return column->kind == TABLE_WHOLE ? check_wholes(t, column, &t->array[c]) : EXIT_DONE;
 }
 
 static int next_rows(void *file, uint64_t most, uint64_t *rows)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The carom command. A command is a file in cli/, so the files are found, not listed.
 file(GLOB carom_import_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cli/import/*.c)
-list(APPEND carom_import_sources cli/csv_number.c cli/decimal.c cli/progress.c cli/system.c cli/text.c)
+list(APPEND carom_import_sources cli/child.c cli/csv_number.c cli/decimal.c cli/progress.c cli/system.c cli/text.c)
 file(GLOB carom_cli_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
   cli/*.c cli/bake/*.c cli/probe/*.c cli/verify/*.c)
 list(REMOVE_ITEM carom_cli_sources ${carom_import_sources})

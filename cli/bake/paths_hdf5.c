@@ -21,8 +21,8 @@ enum { POINT = 3 * sizeof(float), GROUP_MAX = 256 };
 enum { LEAST = 1 << 16, SLICE = 1 << 20, MANY = 64 };
 
 struct paths_hdf5 {
-    hdf5_id file, value;
-    hdf5_form form;
+    hdf5_input *file;
+    hdf5_array value;
     char name[GROUP_MAX + 32];
     uint64_t particles, room; /* points of a window */
     uint64_t from[3], count[3];
@@ -34,6 +34,8 @@ static int find_value(const paths_file *f, char name[GROUP_MAX + 32])
 {
     char group[GROUP_MAX];
     const int groups = hdf5_only_child(f->hdf5->file, "particles", group, sizeof group);
+    if (groups < 0)
+        return cli_refuse(EXIT_USAGE, "%s: particles: cannot be read: %s", f->path, hdf5_error());
     if (groups > 1)
         return cli_refuse(EXIT_USAGE, "%s: particles: expected one group, got %d", f->path, groups);
     if (groups < 1)
@@ -51,12 +53,12 @@ static int check_value(const paths_file *f, const char *name, const hdf5_form *f
         return cli_refuse(EXIT_USAGE, "%s: %s: expected [frames][particles][3] with at least one frame, got %s%s",
                           f->path, name, form->axes > 0 ? got : "a single number", form->axes > 3 ? "..." : "");
     }
-    if (!hdf5_is_of(f->hdf5->value, "<f4"))
+    if (!hdf5_is_of(&f->hdf5->value, "<f4"))
         return cli_refuse(EXIT_USAGE,
                           "%s: %s: expected little-endian float32, got %s; convert the array with "
                           "numpy.asarray(a, '<f4')",
                           f->path, name, form->type);
-    if (form->fault)
+    if (form->fault[0])
         return cli_refuse(EXIT_USAGE, "%s: %s: announces [%llu][%llu][3], but %s", f->path, name,
                           (unsigned long long)form->dims[0], (unsigned long long)form->dims[1], form->fault);
     return EXIT_DONE;
@@ -65,15 +67,14 @@ static int check_value(const paths_file *f, const char *name, const hdf5_form *f
 static int open_value(paths_file *f)
 {
     char *const name = f->hdf5->name;
-    hdf5_form *const form = &f->hdf5->form;
+    const hdf5_form *const form = &f->hdf5->value.form;
     f->hdf5->file = hdf5_open(f->path);
-    if (f->hdf5->file < 0)
+    if (!f->hdf5->file)
         return cli_refuse(EXIT_USAGE, "%s: cannot be opened as HDF5: %s", f->path, hdf5_error());
     int status = find_value(f, name);
     if (status != EXIT_DONE)
         return status;
-    f->hdf5->value = hdf5_open_array(f->hdf5->file, name, form);
-    if (f->hdf5->value < 0)
+    if (!hdf5_open_array(f->hdf5->file, name, &f->hdf5->value))
         return cli_refuse(EXIT_USAGE, "%s: %s: expected a dataset: %s", f->path, name, hdf5_error());
     status = check_value(f, name, form);
     if (status == EXIT_DONE) {
@@ -96,7 +97,7 @@ int paths_hdf5_open(paths_file *f, uint64_t more)
     f->hdf5 = malloc(sizeof *f->hdf5);
     if (!f->hdf5)
         return cli_no_memory();
-    *f->hdf5 = (struct paths_hdf5){.file = -1, .value = -1};
+    *f->hdf5 = (struct paths_hdf5){.file = NULL};
     const int status = open_value(f);
     if (status != EXIT_DONE)
         return status;
@@ -111,10 +112,7 @@ void paths_hdf5_close(paths_file *f)
 {
     if (!f->hdf5)
         return;
-    if (f->hdf5->value >= 0)
-        hdf5_close(f->hdf5->value);
-    if (f->hdf5->file >= 0)
-        hdf5_close(f->hdf5->file);
+    hdf5_close_input(f->hdf5->file);
     free(f->hdf5->window);
     free(f->hdf5);
     f->hdf5 = NULL;
@@ -134,8 +132,8 @@ static void size_window(const paths_file *f, uint64_t size[2])
 {
     const struct paths_hdf5 *h = f->hdf5;
     const uint64_t wide = h->room / f->length;
-    size[0] = wide > 0 ? f->length : align(h->room, h->form.packed[0]);
-    size[1] = wide > 0 ? align(wide, h->form.packed[1]) : 1;
+    size[0] = wide > 0 ? f->length : align(h->room, h->value.form.packed[0]);
+    size[1] = wide > 0 ? align(wide, h->value.form.packed[1]) : 1;
 }
 
 static void place_window(const paths_file *f, uint64_t point)
@@ -154,14 +152,14 @@ static int fill_window(const paths_file *f, uint64_t point)
 {
     struct paths_hdf5 *h = f->hdf5;
     place_window(f, point);
-    const uint64_t packed = h->form.packed[0] > 0 ? h->form.packed[0] : 1, most = SLICE / h->count[1];
+    const uint64_t packed = h->value.form.packed[0] > 0 ? h->value.form.packed[0] : 1, most = SLICE / h->count[1];
     const uint64_t step = most > packed ? align(most, packed) : packed;
     for (uint64_t i = 0; i < h->count[0]; i += step) {
         const uint64_t from[3] = {h->from[0] + i, h->from[1], 0};
         const uint64_t count[3] = {h->count[0] - i < step ? h->count[0] - i : step, h->count[1], 3};
         if (unfinished_asked())
             return EXIT_STOPPED;
-        if (!hdf5_read(h->value, 3, from, count, h->window + 3 * i * h->count[1]))
+        if (!hdf5_read(&h->value, 3, from, count, h->window + 3 * i * h->count[1]))
             return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", f->path, hdf5_error());
     }
     return EXIT_DONE;
@@ -187,7 +185,7 @@ int paths_hdf5_next(paths_file *f)
 
 void paths_hdf5_warn(const paths_file *f)
 {
-    const hdf5_form *form = &f->hdf5->form;
+    const hdf5_form *form = &f->hdf5->value.form;
     uint64_t size[2], times = 1;
     if (form->packed[0] == 0 || f->points == 0)
         return;

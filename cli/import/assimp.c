@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every other format, by assimp, in a process of its own: a file that crashes the importer must not end the command
- * without a sentence. The child sends the finished arrays through a pipe (child.c). */
+ * without a sentence. The child sends the finished arrays through a socket (child.c). */
 #include "cli/cli.h"
 #include "reader.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "child.h"
+#include "cli/child.h"
 #include "cli/cli.h"
 #include "memory.h"
 
@@ -11,12 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */
 
@@ -36,25 +35,13 @@ static limits limits_for(uint64_t file_size)
     return l;
 }
 
-static void lower_limit(int resource, rlim_t soft, rlim_t hard)
-{
-    struct rlimit old;
-    if (getrlimit(resource, &old) == 0)
-        setrlimit(resource, &(struct rlimit){soft < old.rlim_cur ? soft : old.rlim_cur,
-                                             hard < old.rlim_max ? hard : old.rlim_max});
-}
-
 /* A process that would outlive the command, or take more than its share, is ended by the system. */
 static void set_limits(const limits *l, pid_t parent)
 {
-#ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-    if (getppid() != parent) /* it was gone before the line above */
+    if (!child_begin(parent))
         _exit(EXIT_WORK);
-    const rlim_t bytes = (rlim_t)(l->memory + mesh_memory_mapped());
-    lower_limit(RLIMIT_AS, bytes, bytes);
-    lower_limit(RLIMIT_CPU, l->seconds, l->seconds + 5); /* the first signal says why, the second cannot be ignored */
+    child_limit_memory(l->memory);
+    child_limit_seconds(l->seconds, l->seconds + 5);
 }
 
 /* The command's handlers remove what the command has begun to write: none of the child's business. */
@@ -67,31 +54,7 @@ static void forget_handlers(void)
     }
 }
 
-/* ---- the pipe ---------------------------------------------------------------------------------------------------- */
-
-static int write_all(int fd, const void *data, uint64_t size)
-{
-    for (const char *at = data; size > 0;) {
-        ssize_t n = write(fd, at, size > 1 << 30 ? 1 << 30 : (size_t)size);
-        if (n < 0 && errno != EINTR)
-            return 0;
-        at += n > 0 ? n : 0;
-        size -= n > 0 ? (uint64_t)n : 0;
-    }
-    return 1;
-}
-
-static int read_all(int fd, void *data, uint64_t size)
-{
-    for (char *at = data; size > 0;) {
-        ssize_t n = read(fd, at, size > 1 << 30 ? 1 << 30 : (size_t)size);
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return 0;
-        at += n > 0 ? n : 0;
-        size -= n > 0 ? (uint64_t)n : 0;
-    }
-    return 1;
-}
+/* ---- the mesh, through a socket ---------------------------------------------------------------------------------- */
 
 /* The reader prints what it likes where results belong, so its standard output is closed off. */
 _Noreturn static void child(const char *path, mesh_child_reader reader, const limits *l, pid_t parent, int fd)
@@ -104,9 +67,9 @@ _Noreturn static void child(const char *path, mesh_child_reader reader, const li
     set_limits(l, parent);
     int status = reader(path, &mesh);
     if (status == EXIT_DONE &&
-        !(write_all(fd, &mesh, sizeof mesh) && write_all(fd, mesh.xyz, mesh.vertex_count * 3 * sizeof(float)) &&
-          write_all(fd, mesh.indices, mesh.triangle_count * 3 * sizeof(uint32_t)) &&
-          write_all(fd, mesh.parts, mesh.part_count * sizeof *mesh.parts)))
+        !(child_send(fd, &mesh, sizeof mesh) && child_send(fd, mesh.xyz, mesh.vertex_count * 3 * sizeof(float)) &&
+          child_send(fd, mesh.indices, mesh.triangle_count * 3 * sizeof(uint32_t)) &&
+          child_send(fd, mesh.parts, mesh.part_count * sizeof *mesh.parts)))
         status = EXIT_WORK;
     _exit(status);
 }
@@ -131,10 +94,10 @@ static int is_sound(mesh_data *mesh)
 
 typedef enum received { RECEIVED, RECEIVED_NOT, RECEIVED_NO_MEMORY } received;
 
-/* Fill `out` from the pipe, if the child does not end early and announces no more than fits the limit. */
+/* Fill `out` from the socket, if the child does not end early and announces no more than fits the limit. */
 static received receive(int fd, const limits *l, mesh_data *out)
 {
-    if (!read_all(fd, out, sizeof *out)) {
+    if (!child_receive(fd, out, sizeof *out)) {
         *out = (mesh_data){0};
         return RECEIVED_NOT;
     }
@@ -151,9 +114,9 @@ static received receive(int fd, const limits *l, mesh_data *out)
     out->parts = cli_alloc(out->part_count, sizeof *out->parts);
     if (!out->xyz || !out->indices || !out->parts)
         return RECEIVED_NO_MEMORY;
-    return read_all(fd, out->xyz, out->vertex_count * 3 * sizeof(float)) &&
-                   read_all(fd, out->indices, out->triangle_count * 3 * sizeof(uint32_t)) &&
-                   read_all(fd, out->parts, out->part_count * sizeof *out->parts) && is_sound(out)
+    return child_receive(fd, out->xyz, out->vertex_count * 3 * sizeof(float)) &&
+                   child_receive(fd, out->indices, out->triangle_count * 3 * sizeof(uint32_t)) &&
+                   child_receive(fd, out->parts, out->part_count * sizeof *out->parts) && is_sound(out)
                ? RECEIVED
                : RECEIVED_NOT;
 }
@@ -204,14 +167,14 @@ static int explain(const char *path, const limits *l, int ended)
 
 int mesh_child_run(const char *path, mesh_child_reader reader, mesh_data *out)
 {
-    int ends[2], ended = 0;
+    int ends[2];
     struct stat info;
     if (stat(path, &info) != 0)
         return cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
     if (!S_ISREG(info.st_mode))
         return cli_refuse(EXIT_USAGE, "%s: not a regular file, which this format needs", path);
     const limits l = limits_for((uint64_t)info.st_size);
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return cli_refuse(EXIT_WORK, "cannot start the importer: %s", strerror(errno));
     const pid_t parent = getpid(), process = fork();
     if (process == 0) {
@@ -226,8 +189,7 @@ int mesh_child_run(const char *path, mesh_child_reader reader, mesh_data *out)
     wait_and_report(ends[0], path);
     const received result = receive(ends[0], &l, out);
     close(ends[0]);
-    while (waitpid(process, &ended, 0) < 0 && errno == EINTR)
-        continue;
+    const int ended = child_wait(process);
     if (result == RECEIVED)
         return EXIT_DONE;
     if (result == RECEIVED_NO_MEMORY)

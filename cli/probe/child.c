@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The child of probe.h: list devices, open one, run queries; with a report before each step that may crash. */
 #include "probe.h"
+#include "cli/child.h"
+#include "cli/import/memory.h"
 #include "cli/rows.h"
 
 #include <fcntl.h>
@@ -8,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -180,24 +181,13 @@ static void send(void *user, const probe_report *report)
         _exit(EXIT_WORK); /* the parent is gone */
 }
 
-uint64_t probe_address_space(void)
-{
-    unsigned long long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (file && fscanf(file, "%llu", &pages) != 1)
-        pages = 0;
-    if (file)
-        fclose(file);
-    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 /* The parent has less address space left than this process: it holds its input, and will hold answers. A driver that
  * has enough here must not run short there. */
 static void take_on_limit(const char *what, uint64_t held)
 {
     struct rlimit limit;
     const char *rows = strrchr(what, ':');
-    uint64_t count = strncmp(what, "rows:", 5) ? 0 : strtoull(rows + 1, NULL, 10), own = probe_address_space();
+    uint64_t count = strncmp(what, "rows:", 5) ? 0 : strtoull(rows + 1, NULL, 10), own = mesh_memory_mapped();
     held += ANSWER_BYTES * (count < ROWS_CHUNK ? count : ROWS_CHUNK);
     if (held <= own || getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return;
@@ -211,11 +201,8 @@ int probe_child(int argc, char **argv)
     const cli_command *command = argc > 5 ? cli_command_named(argv[5]) : NULL;
     if (!command)
         return cli_refuse(EXIT_USAGE, "%s is for carom itself; see carom --help", PROBE_COMMAND);
-    /* No core file, and no longer there than the command. */
     take_on_limit(argv[2], strtoull(argv[4], NULL, 10));
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != (pid_t)strtol(argv[3], NULL, 10))
+    if (!child_begin((pid_t)strtol(argv[3], NULL, 10)))
         return EXIT_WORK;
     /* What a driver prints must not get between the reports. */
     reports = fcntl(REPORTS_FD, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Starting, watching and ending the process of probe.h. */
 #include "probe.h"
+#include "cli/child.h"
+#include "cli/import/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum { NOISE = 4096, IDLE_LIMIT = 30, TICK_MS = 100 };
 
@@ -132,12 +131,10 @@ static int spawn(const cli_options *options, const char *job, int reports, int e
 {
     char parent[24], held[24];
     char **argv = cli_alloc((uint64_t)options->argc + 6, sizeof *argv);
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
     if (!argv)
         return ENOMEM;
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
-    snprintf(held, sizeof held, "%llu", (unsigned long long)probe_address_space());
+    snprintf(held, sizeof held, "%llu", (unsigned long long)mesh_memory_mapped());
     char name[] = "carom", hidden[] = PROBE_COMMAND;
     argv[0] = name;
     argv[1] = hidden;
@@ -147,16 +144,7 @@ static int spawn(const cli_options *options, const char *job, int reports, int e
     argv[5] = (char *)(uintptr_t)options->command->name;
     for (int i = 1; i <= options->argc; i++) /* with the NULL at its end */
         argv[5 + i] = options->argv[i];
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attributes);
-    int error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    error = error ? error : posix_spawn_file_actions_adddup2(&files, reports, STDOUT_FILENO);
-    error = error ? error : posix_spawn_file_actions_adddup2(&files, errors, STDERR_FILENO);
-    /* A group of its own, so that a linker that a driver has started ends with it. */
-    error = error ? error : posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    error = error ? error : posix_spawn(process, "/proc/self/exe", &files, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
+    const int error = child_start(argv, (const int[3]){-1, reports, errors}, process);
     free(argv);
     return error;
 }

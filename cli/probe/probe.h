@@ -58,9 +58,6 @@ void probe_do(const cli_options *options, const char *job, probe_report_fn *repo
  * space that it takes, in bytes. */
 int probe_child(int argc, char **argv);
 
-/* Address space that this process takes, in bytes; 0 if it cannot be known. */
-uint64_t probe_address_space(void);
-
 /* Before a command's first opening of a device. If the process dies: an exit status with the message printed for
  * --backend opencl; a warning and the CPU from here on for auto. */
 int probe_before_rows(cli_options *options, const table_column *columns, size_t column_count, uint64_t rows);
