@@ -3,6 +3,7 @@
  * in pieces of whole spheres in order, and so do those of the earlier step: a piece is matched with those of its
  * spheres. */
 #include "contacts.h"
+#include "contacts_ended.h"
 #include "csv.h"
 #include "rows.h"
 #include "cli/import/import.h"
@@ -196,6 +197,15 @@ static int match_rows(void *user, uint64_t end, const rows_field *fields, uint64
     return match_piece(user, end, fields, records);
 }
 
+/* The rest of the step before: spheres that are no longer in the file. */
+static int end_history(void *user)
+{
+    contacts_history *h = user;
+    const rows_field none[QUERY_FIELDS_MAX] = {{NULL}};
+    const int status = match_piece(h, UINT64_MAX, none, 0);
+    return status == EXIT_DONE && h->ended_rows ? contacts_ended_write(h->ended_rows, h) : status;
+}
+
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static rows_query query_of(query_field *fields, contacts_history *h)
@@ -208,18 +218,9 @@ static rows_query query_of(query_field *fields, contacts_history *h)
     q.order[q.field_count++] = CONTACTS_PREVIOUS;
     q.fields = fields;
     q.fill = match_rows;
+    q.finish = end_history;
     q.user = h;
     return q;
-}
-
-/* The rest of the step before: spheres that are no longer in the file. */
-static int end_history(contacts_history *h, const cli_options *options)
-{
-    const rows_field none[QUERY_FIELDS_MAX] = {{NULL}};
-    if (!h->path)
-        return EXIT_DONE;
-    const int status = match_piece(h, UINT64_MAX, none, 0);
-    return status == EXIT_DONE && options->contacts.ended ? contacts_write_ended(h, options->contacts.ended) : status;
 }
 
 static int run_rows(const cli_options *options, const mesh_data *data, contacts_history *h)
@@ -239,8 +240,6 @@ static int run_rows(const cli_options *options, const mesh_data *data, contacts_
         status = cli_mesh_open(&usable, data, &h->context, &mesh);
     if (status == EXIT_DONE)
         status = rows_run(&query, mesh, &usable, &input);
-    if (status == EXIT_DONE)
-        status = end_history(h, options);
     carom_mesh_destroy(mesh);
     carom_context_destroy(h->context);
     rows_close(&input);
@@ -266,6 +265,7 @@ static int check_options(const cli_options *options)
 int command_contacts(const cli_options *options)
 {
     contacts_history h = {.path = options->contacts.previous};
+    contacts_ended ended = {.path = NULL};
     mesh_data data;
     int status = check_options(options);
     if (status != EXIT_DONE)
@@ -276,8 +276,13 @@ int command_contacts(const cli_options *options)
         return status;
     if (h.path)
         status = read_history(&h, options);
+    if (status == EXIT_DONE && options->contacts.ended && !options->rehearsal) {
+        h.ended_rows = &ended;
+        status = contacts_ended_open(&ended, &h, options->contacts.ended);
+    }
     if (status == EXIT_DONE)
         status = run_rows(options, &data, &h);
+    status = contacts_ended_close(&ended, status);
     free_history(&h);
     mesh_free(&data);
     return status;

@@ -22,16 +22,13 @@ typedef struct contacts_history {
     uint64_t count, next; /* contacts; the first one whose sphere is not answered yet */
     uint64_t *query;
     uint32_t *patch;
-    float *point;       /* x y z */
-    uint8_t *has_ended; /* of each */
-    uint64_t *ended;    /* of a piece */
+    float *point;                      /* x y z */
+    uint8_t *has_ended;                /* of each */
+    uint64_t *ended;                   /* of a piece */
+    struct contacts_ended *ended_rows; /* to be written; NULL: not asked for */
 } contacts_history;
 
 /* The column of a step that has one before it. */
 extern const struct query_field contacts_previous_field;
-
-/* contacts_ended.c: the rows of the step before that have ended, to a file. Returns an exit status with the message
- * printed. */
-int contacts_write_ended(const contacts_history *h, const char *path);
 
 #endif

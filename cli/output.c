@@ -79,13 +79,18 @@ void output_flush(output *out)
     out->used = 0;
 }
 
-int output_close(output *out, int status)
+int output_sync(output *out)
 {
     output_flush(out);
-    if (status == EXIT_DONE && out->error)
-        status = fail(out, out->error);
+    return out->error ? fail(out, out->error) : output_place_flush(&out->place, out->fd);
+}
+
+int output_close(output *out, int status)
+{
     if (status == EXIT_DONE)
-        status = output_place_flush(&out->place, out->fd);
+        status = output_sync(out);
+    else
+        output_flush(out);
     if (close(out->fd) != 0 && status == EXIT_DONE)
         status = fail(out, errno);
     if (status == EXIT_DONE)

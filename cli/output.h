@@ -23,6 +23,8 @@ int output_open(output *out, const char *path);
 /* Over a descriptor of the caller's, which stays open; shown: as messages name it. output_flush hands on the rest, and
  * the caller looks at `error` and frees `buffer`. */
 int output_on(output *out, int fd, const char *shown);
+/* Flush it to the disk, so that output_close can hardly fail. Returns an exit status with the message printed. */
+int output_sync(output *out);
 /* Flush, close and put the file in place; if `status` is not EXIT_DONE, throw it away instead.
  * Returns the exit status of the command. */
 int output_close(output *out, int status);

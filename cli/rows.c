@@ -243,6 +243,8 @@ int rows_run(const rows_query *query, void *subject, const cli_options *options,
     if (status == EXIT_DONE && !out.error)
         status = rows_writer_finish(&writer);
     rows_writer_close(&writer);
+    if (status == EXIT_DONE && !out.error && query->finish)
+        status = query->finish(query->user);
     return output_close(&out, status);
 }
 

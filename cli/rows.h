@@ -42,6 +42,8 @@ typedef struct rows_query {
     /* Fills fields that the library does not know, of all records of the rows of the file before `end` that have not
      * been filled yet; NULL: there are none. Returns an exit status. Of lists alone. */
     int (*fill)(void *user, uint64_t end, const rows_field *fields, uint64_t records);
+    /* Behind the last row, before the output is put in place; NULL: nothing to do. Returns an exit status. */
+    int (*finish)(void *user);
     void *user;
 } rows_query;
 

@@ -38,6 +38,7 @@ static hdf5_id create_column(hdf5_id file, const query_field *field, uint64_t ro
     case QUERY_TIME:
     case QUERY_COORDINATE: return hdf5_create_array(file, field->name, "<f4", 1, &rows);
     case QUERY_TRIANGLE: return hdf5_create_array(file, field->name, "<i4", 1, &rows);
+    case QUERY_PATCH: return hdf5_create_array(file, field->name, "<u4", 1, &rows);
     case QUERY_COUNT: /* below 2^63; what is not there, QUERY_NO_COUNT, becomes -1 */
     case QUERY_NUMBER: return hdf5_create_array(file, field->name, "<i8", 1, &rows);
     }

@@ -32,6 +32,7 @@ static char *put_field(char *to, const query_field *field, const rows_field *fie
     case QUERY_COORDINATE:
         return fields[field->feature].bytes[i] != CAROM_FEATURE_NONE ? to + decimal_write(to, from->floats[i]) : to;
     case QUERY_TRIANGLE: return to + decimal_write_integer(to, from->integers[i]);
+    case QUERY_PATCH: return to + decimal_write_integer(to, (uint32_t)from->integers[i]);
     case QUERY_COUNT:
         return from->longs[i] != QUERY_NO_COUNT ? to + decimal_write_integer(to, (int64_t)from->longs[i]) : to;
     case QUERY_NUMBER: return to + decimal_write_integer(to, (int64_t)from->longs[i]);

@@ -181,7 +181,8 @@ size_t query_field_size(const query_field *field)
     switch (field->kind) {
     case QUERY_TIME:
     case QUERY_COORDINATE: return sizeof(float);
-    case QUERY_TRIANGLE: return sizeof(int32_t);
+    case QUERY_TRIANGLE:
+    case QUERY_PATCH: return sizeof(uint32_t);
     case QUERY_COUNT:
     case QUERY_NUMBER: return sizeof(uint64_t);
     default: return 1;

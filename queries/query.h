@@ -113,6 +113,7 @@ typedef enum query_kind {
     QUERY_TIME,       /* a float that is always there */
     QUERY_COORDINATE, /* a float that is there if the feature in field `feature` is */
     QUERY_TRIANGLE,   /* an int32_t; -1: none */
+    QUERY_PATCH,      /* a uint32_t */
     QUERY_COUNT,      /* a uint64_t; QUERY_NO_COUNT: none */
     QUERY_NUMBER      /* an int64_t */
 } query_kind;

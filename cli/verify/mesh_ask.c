@@ -173,6 +173,7 @@ static void print_row(output *out, const verify_mesh_request *ask, const verify_
         const void *value = at(a, ask->type, f, row);
         switch (field->kind) {
         case QUERY_TRIANGLE: triangle = triangle ? triangle : value; break; /* the first; others follow from it */
+        case QUERY_PATCH: break;                                            /* follows from the triangle */
         case QUERY_COUNT: break;                                            /* the query, which has been printed */
         default: output_format(out, " %s=", field->name); verify_print_value(out, field, value);
         }

@@ -94,5 +94,5 @@ const query_type query_mesh_contacts = {.name = "mesh-contacts",
                                                    {"ny", QUERY_COORDINATE, FEATURE},
                                                    {"nz", QUERY_COORDINATE, FEATURE},
                                                    {"depth", QUERY_COORDINATE, FEATURE},
-                                                   {"patch", QUERY_TRIANGLE, 0}},
+                                                   {"patch", QUERY_PATCH, 0}},
                                         .mesh = {.is_list = 1, .ask = ask, .judge = judge}};

@@ -103,8 +103,12 @@ def make(name, leave=(), **more):
                 to[column] = more.get(column, rows[column])
 
 query, patch = rows['query'], rows['patch']
-make('few', [name for name in rows if name not in names])
-make('narrow', query=query.astype('<u4'), patch=patch.astype('<i8'))
+make('five', [name for name in rows if name not in names])
+make('narrow', query=query.astype('<u4'), patch=patch.astype('<i8'), triangle=rows['triangle'].astype('<i8'),
+     depth=rows['depth'].astype('<f8'), feature=rows['feature'][...].astype('<i2'))
+large = patch.astype('<u4')
+large[3:] = [2**31, 3000000000, 2**32 - 1, 7][:len(large) - 3]
+make('large', patch=large)
 make('huge', query=numpy.where(query < 6, query, 2**63).astype('<u8'))
 make('below', query=numpy.where(query > 0, query, -1).astype('<i4'))
 make('float', query=query.astype('<f4'))
@@ -133,10 +137,24 @@ END
     # A second step has `previous`, and what ends of it has it too.
     "$carom" contacts --mesh corner.obj --spheres none.csv --previous now.h5 --ended ended.csv > empty.csv
     equal "all ends, with its own previous" "$(cat now.csv)" "$(cat ended.csv)"
-    for old in few.h5 narrow.h5; do
-        "$carom" contacts --mesh corner.obj --spheres moved.csv --previous $old > got.csv
+    # Of all that --previous takes, the rows that end are written, in the columns that can be copied.
+    for old in five.h5 narrow.h5; do
+        "$carom" contacts --mesh corner.obj --spheres moved.csv --previous $old --ended ended.csv > got.csv 2> err.txt
         equal "previous from $old" "$(cat now.csv)" "$(cat got.csv)"
+        columns=1,5-7,12
+        [ $old = five.h5 ] || columns=1,2,4-10,12
+        equal "ended from $old" "$(cut -d, -f$columns gone.csv)" "$(cat ended.csv)"
     done
+    equal "columns that are not copied" "feature depth" "$(sed -n 's/.*narrow.h5: dataset \([a-z]*\): is not of .*/\1/p' \
+        err.txt | paste -sd ' ')"
+    # Patches from 2^31 on, from text and .h5, to text and .h5 and back.
+    patches() { tail -n +2 "$1" | awk -F, '{ print $NF }' | sort -n | paste -sd ' '; }
+    "$carom" contacts --mesh corner.obj --spheres none.csv --previous large.h5 --ended all.h5 -o empty.csv
+    "$carom" contacts --mesh corner.obj --spheres none.csv --previous all.h5 --ended all.csv -o empty.csv
+    "$carom" contacts --mesh corner.obj --spheres none.csv --previous all.csv --ended lines.h5 -o empty.csv
+    "$carom" contacts --mesh corner.obj --spheres none.csv --previous lines.h5 --ended lines.csv -o empty.csv
+    wanted=$("$python" -c "import h5py; print(*sorted(h5py.File('large.h5')['patch'][:]))")
+    equal "large patches" "$wanted / $wanted" "$(patches all.csv) / $(patches lines.csv)"
 fi
 
 # ---- bad input ------------------------------------------------------------------------------------------------------
@@ -173,9 +191,16 @@ sed '3s/,2$/,4294967296/' old.csv > patch.csv
 refused "a patch that is too large" "patch.csv:3: patch is larger than 4294967295" contacts --previous patch.csv
 sed '2s/0.5,1,2/0.5,inf,2/' old.csv > far.csv
 refused "a point that is none" "far.csv:2: x, y and z of a contact are finite" contacts --previous far.csv
-if [ -e few.h5 ]; then
-    refused "ended without all columns" "few.h5: the datasets are not those of such rows, which --ended needs" \
-        contacts --previous few.h5 --ended gone.csv
+# Both outputs or none.
+for ended in /dev/full none/ended.csv; do
+    status=0
+    step --ended $ended -o both.csv 2> stderr.txt || status=$?
+    equal "ended to $ended" "1 none" "$status $(ls both.csv 2> /dev/null || echo none)"
+done
+status=0
+step --ended both.csv -o /dev/full 2> stderr.txt || status=$?
+equal "ended beside an output that is full" "1 none" "$status $(ls both.csv 2> /dev/null || echo none)"
+if [ -e five.h5 ]; then
     whole="expected a whole number from 0 to"
     refused "a query as uint64" \
         "huge.h5: dataset query: expected little-endian int64, int32 or uint32, got uint64" contacts --previous huge.h5

@@ -28,7 +28,7 @@ def same_column(text, data):
     if data.dtype == numpy.float32:
         numbers = numpy.array([float(v or 'nan') for v in text], numpy.float32)
         return numbers.tobytes() == data[...].tobytes() or numpy.array_equal(numbers, data[...], equal_nan=True)
-    none = {'uint8': 255, 'int32': None, 'int64': -1}[str(data.dtype)]
+    none = {'uint8': 255, 'int32': None, 'uint32': None, 'int64': -1}[str(data.dtype)]
     return [int(v) if v else none for v in text] == data[...].tolist()
 
 def same(csv, path):

@@ -219,7 +219,7 @@ void answers_print(const answers *a, size_t i, const char *label)
         const query_field *field = &row_of(a->type)->fields[f];
         if (query_field_size(field) == 1)
             print_error(" %s=%d", field->name, answers_byte(a, f, i));
-        else if (field->kind == QUERY_TRIANGLE)
+        else if (field->kind == QUERY_TRIANGLE || field->kind == QUERY_PATCH)
             print_error(" %s=%d", field->name, ((const int32_t *)(const void *)a->field[f].data)[i]);
         else if (field->kind == QUERY_COUNT)
             print_error(" %s=%llu", field->name,
