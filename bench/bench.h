@@ -74,7 +74,9 @@ typedef struct bench_listener {
     void *user;
     void (*device)(void *user, const bench_device *device); /* one that is measured */
     void (*limits)(void *user, const bench_limits *limits);
-    void (*note)(void *user, const char *text);                               /* what is not measured, and why */
+    /* A subject that cannot answer, and why. */
+    void (*refused)(void *user, const char *name, carom_status status, const char *sentence);
+    void (*note)(void *user, const char *text);                               /* what else is not measured, and why */
     void (*plan)(void *user, const char *unit, size_t count, double seconds); /* scenes or series; seconds: a guess */
     /* Asked between samples: so many scenes or series are done, and that share of the seconds is spent, from 0 to 1. 0:
      * the run ends, and rows of what is not measured to the end do not come. */

@@ -33,14 +33,6 @@ static void slug(char *out, size_t size, const char *text)
     out[used] = '\0';
 }
 
-static void note_failure(const bench_listener *listener, const char *name, carom_status status, const carom_error *err)
-{
-    char text[768];
-
-    snprintf(text, sizeof text, "%s is not measured: %s: %s", name, carom_status_name(status), err->message);
-    listener->note(listener->user, text);
-}
-
 static subject *add(subjects *s, const carom_context_desc *desc, const char *name, const bench_listener *listener)
 {
     subject *out = &s->list[s->count];
@@ -51,7 +43,7 @@ static subject *add(subjects *s, const carom_context_desc *desc, const char *nam
     *out = (subject){0};
     const carom_status status = carom_context_create(desc, &out->context, &err);
     if (status != CAROM_OK) {
-        note_failure(listener, name, status, &err);
+        listener->refused(listener->user, name, status, err.message);
         return NULL;
     }
     s->count++;
@@ -158,7 +150,7 @@ static void add_devices(subjects *s, const bench_settings *settings, const bench
 
     settle_pocl(settings->threads);
     if (!carom_has_opencl()) {
-        listener->note(listener->user, "OpenCL is not measured: not in this build");
+        listener->refused(listener->user, "OpenCL", CAROM_ERROR_NO_DEVICE, "not in this build");
         return;
     }
     if (settings->device != NULL) {
@@ -167,9 +159,9 @@ static void add_devices(subjects *s, const bench_settings *settings, const bench
     }
     const carom_status status = carom_device_list(NULL, 0, &count, &err);
     if (status != CAROM_OK)
-        note_failure(listener, "OpenCL", status, &err);
+        listener->refused(listener->user, "OpenCL", status, err.message);
     if (status == CAROM_OK && count == 0)
-        listener->note(listener->user, "OpenCL is not measured: no device");
+        listener->refused(listener->user, "OpenCL", CAROM_ERROR_NO_DEVICE, "no driver lists a device");
     for (uint32_t i = 0; status == CAROM_OK && i < count && i < DEVICES_MAX; i++) {
         char index[16];
         snprintf(index, sizeof index, "%u", i);

@@ -503,6 +503,21 @@ static int run_scene(suite *u, const planned_scene *p)
     return go_on(u, 0.0);
 }
 
+static void run_scenes(suite *u)
+{
+    planned_scene *scenes = NULL;
+
+    subjects_report_devices(&u->subjects, u->settings->quick, u->listener);
+    measure_limits(u);
+    if (u->settings->accuracies & 1)
+        u->peers = peers_load(u->listener);
+    const size_t count = plan_scenes(u, &scenes);
+    int going = go_on(u, 0.0);
+    for (size_t i = 0; i < count && going; i++)
+        going = run_scene(u, &scenes[i]);
+    free(scenes);
+}
+
 int bench_run(const bench_settings *settings, const bench_listener *listener)
 {
     suite *u = calloc(1, sizeof *u);
@@ -512,18 +527,10 @@ int bench_run(const bench_settings *settings, const bench_listener *listener)
     u->settings = settings;
     u->listener = listener;
     subjects_open(&u->subjects, settings, listener);
-    subjects_report_devices(&u->subjects, settings->quick, listener);
-    measure_limits(u);
-    if (u->subjects.count > 0 && (settings->accuracies & 1))
-        u->peers = peers_load(listener);
-    const int measured = u->subjects.count > 0;
-    planned_scene *scenes = NULL;
-    const size_t count = measured ? plan_scenes(u, &scenes) : 0;
-    int going = go_on(u, 0.0);
-    for (size_t i = 0; i < count && going; i++)
-        going = run_scene(u, &scenes[i]);
-    free(scenes);
+    const int measurable = u->subjects.count > 0; /* else there is no plan, whose progress could be shown */
+    if (measurable)
+        run_scenes(u);
     subjects_close(&u->subjects);
     free(u);
-    return measured;
+    return measurable;
 }

@@ -22,8 +22,10 @@ typedef struct session {
     progress progress;
     int grows; /* the JSON file is replaced after each scene */
     int differ, short_of_memory;
-    int rows, scenes; /* shown: so many, of so many scenes */
-    char scene[48];   /* the last that has rows */
+    int rows, scenes;     /* shown: so many, of so many scenes */
+    char scene[48];       /* the last that has rows */
+    carom_status refused; /* of the first subject that cannot answer; CAROM_OK: none */
+    char refusal[sizeof((carom_error *)0)->message];
 } session;
 
 static void show_limits(output *out, const bench_limits *l)
@@ -62,6 +64,19 @@ static void print_note(void *user, const char *text)
     session *s = user;
     output_format(s->out, "%s\n", text);
     s->short_of_memory |= !bench_json_note(&s->json, text);
+}
+
+/* Without any subject the first refusal is the reason. */
+static void print_refused(void *user, const char *name, carom_status status, const char *sentence)
+{
+    session *s = user;
+    char text[768];
+    snprintf(text, sizeof text, "%s is not measured: %s: %s", name, carom_status_name(status), sentence);
+    print_note(s, text);
+    if (s->refused != CAROM_OK)
+        return;
+    s->refused = status;
+    snprintf(s->refusal, sizeof s->refusal, "%s", sentence);
 }
 
 static void print_finding(void *user, const char *text)
@@ -246,8 +261,8 @@ static int take_run(session *s, const mesh_data *mesh)
     if (status != EXIT_DONE)
         return status;
     const bench_settings settings = settings_of(&usable, mesh);
-    const bench_listener listener = {s,     print_device, print_limits, print_note,   print_plan,
-                                     go_on, print_scene,  print_row,    print_finding};
+    const bench_listener listener = {s,          print_device, print_limits, print_refused, print_note,
+                                     print_plan, go_on,        print_scene,  print_row,     print_finding};
 
     bench_json_begin(&s->json, &settings);
     show_head(s);
@@ -259,7 +274,8 @@ static int take_run(session *s, const mesh_data *mesh)
     if (s->json.partial)
         return s->rows > 0 ? EXIT_DONE : cli_refuse(EXIT_INTERRUPTED, "interrupted before anything was measured");
     if (!measured)
-        return cli_refuse(EXIT_WORK, "nothing could be measured");
+        return cli_refuse(s->refused == CAROM_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_WORK,
+                          "nothing could be measured%s%s", s->refusal[0] ? ": " : "", s->refusal);
     return s->short_of_memory ? cli_no_memory() : EXIT_DONE;
 }
 

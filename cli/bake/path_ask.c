@@ -276,10 +276,12 @@ static int ask_all(path_asker *a, const paths_file *f, path_section *sections, u
 
 int path_ask(path_asker *a, const paths_file *f, path_section *sections, uint64_t count, path_writer *writer)
 {
-    a->stats.fallen_back = 0;
-    a->stats.queries = 0;
+    const uint64_t queries = a->stats.queries, fallen_back = a->stats.fallen_back;
     const int status =
         a->hits == PATH_ALL ? ask_all(a, f, sections, count, writer) : ask_rounds(a, f, sections, count, writer);
-    cli_report_fallback(&a->stats);
+    carom_stats chunk = a->stats; /* the asker's are of all chunks */
+    chunk.queries -= queries;
+    chunk.fallen_back -= fallen_back;
+    cli_report_fallback(&chunk);
     return status;
 }

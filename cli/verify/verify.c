@@ -21,6 +21,7 @@ typedef struct config {
     char name[160];
     carom_context *context; /* NULL: refused, `refusal` says why */
     char refusal[300];
+    carom_status refused;
     int is_cpu;
     double cost;        /* seconds per query, all types */
     uint64_t per_block; /* queries of a block it answers */
@@ -37,6 +38,7 @@ typedef struct verification {
     output *out;
     config configs[CONFIGS_MAX]; /* the first is scalar on one thread */
     size_t count, base;
+    char unlisted[300]; /* why there is no list of devices */
     verify_queries queries;
     verify_answers expected, got;
     uint64_t expected_share; /* queries that `expected` answers */
@@ -52,10 +54,10 @@ static config *add_config(verification *v, const char *name, const carom_context
     config *c = &v->configs[v->count];
     *c = (config){.is_cpu = desc->backend == CAROM_BACKEND_CPU, .per_block = VERIFY_BLOCK, .stride = 1};
     snprintf(c->name, sizeof c->name, "%s", name);
-    carom_status status = carom_context_create(desc, &c->context, &err);
-    if (status != CAROM_OK) {
+    c->refused = carom_context_create(desc, &c->context, &err);
+    if (c->refused != CAROM_OK) {
         c->context = NULL;
-        snprintf(c->refusal, sizeof c->refusal, "%s: %s", carom_status_name(status), err.message);
+        snprintf(c->refusal, sizeof c->refusal, "%s: %s", carom_status_name(c->refused), err.message);
     }
     v->count++;
     return c;
@@ -136,7 +138,8 @@ static void add_devices(verification *v)
     devices[0].size = sizeof devices[0];
     carom_status status = carom_device_list(devices, CONFIGS_MAX, &count, &err);
     if (status != CAROM_OK) {
-        output_format(v->out, "no OpenCL: %s\n", err.message[0] ? err.message : carom_status_name(status));
+        snprintf(v->unlisted, sizeof v->unlisted, "%s", err.message[0] ? err.message : carom_status_name(status));
+        output_format(v->out, "no OpenCL: %s\n", v->unlisted);
         return;
     }
     if (count == 0)
@@ -402,6 +405,16 @@ static int has_device(const verification *v)
     return 0;
 }
 
+/* Without a usable device, the first that was refused says why. */
+static int refuse_devices(const verification *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (!v->configs[i].is_cpu)
+            return cli_refuse(v->configs[i].refused == CAROM_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_WORK,
+                              "no usable OpenCL device: %s", v->configs[i].refusal);
+    return cli_refuse(EXIT_WORK, "no usable OpenCL device: %s", v->unlisted[0] ? v->unlisted : "none found");
+}
+
 static int run_others(const verification *v, uint64_t *different, uint64_t *wrong)
 {
     verify_subject subjects[CONFIGS_MAX];
@@ -468,8 +481,7 @@ int command_verify(const cli_options *options)
             add_cpus(v);
             add_devices(v);
             if ((options->backend == CAROM_BACKEND_OPENCL || options->device) && !has_device(v))
-                status = cli_refuse(EXIT_WORK, "no usable OpenCL device: %s",
-                                    v->count > 1 ? v->configs[1].refusal : "none found");
+                status = refuse_devices(v);
             else
                 status = run_all(v);
         }

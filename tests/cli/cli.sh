@@ -291,6 +291,41 @@ unset POCL_DEVICES ASAN_OPTIONS
 expect "a device that is not asked" 0 'device 99 was not asked' "$carom" sweep --device 99 --pairs good.csv
 check "answers all the same" cmp plain.csv stdout.txt
 expect "a device that is not there" 1 '' "$carom" sweep --backend opencl --device 'no such device' --pairs good.csv
+# Every command that can use a device, where there is none to use.
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > wall.obj
+printf 'cx,cy,cz,radius,vx,vy,vz\n0,0,1,1,0,0,-1\n' > balls.csv
+printf 'path,x,y,z\n0,0,0,1\n0,0,0,-1\n' > ways.csv
+printf 'a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb\n0,0,0,1,0,0,1,9,0,0,9,0,0,1\n' > pairs.csv
+mkdir no-drivers
+while read -r -a command; do
+    for device in 7777 nope; do
+        expect "${command[*]}: no device $device" 1 'OpenCL|not in this build' \
+            "$carom" "${command[@]}" --backend opencl --device $device
+    done
+    expect "${command[*]}: no driver" 1 'OpenCL|no driver lists a device|not in this build' \
+        env OCL_ICD_VENDORS="$work/no-drivers" "$carom" "${command[@]}" --backend opencl
+done << 'EOF'
+sweep --pairs good.csv
+sweep --mesh wall.obj --spheres balls.csv
+overlap --mesh wall.obj --spheres balls.csv
+contacts --mesh wall.obj --spheres balls.csv
+spheres --pairs pairs.csv
+spheres --cloud balls.csv --t-max 1
+bake distance --mesh wall.obj --spacing 0.5 -o out.npy
+bake clearance --mesh wall.obj --spacing 0.5 --radius 0.5 -o out.npy
+bake drop --mesh wall.obj --spacing 0.5 --ball 0.5 -o out.npy
+bake path --mesh wall.obj --paths ways.csv --radius 0.5 -o out.csv
+verify --queries 10
+bench --quick --scene sweep-full
+bench --scaling --quick --scene batch
+EOF
+for command in verify bench 'bench --scaling'; do # without --backend opencl too: they are about the device
+    # shellcheck disable=SC2086 # words
+    expect "$command: auto and no device nope" 1 "OpenCL" "$carom" $command --device nope
+done
+nothing "no file of any of them" "$(ls out.* 2> /dev/null || true)"
+expect "bake path: a device that is not asked" 0 'device 99 was not asked' "$carom" bake path --mesh wall.obj \
+    --paths ways.csv --radius 0.5 --device 99 -o out.csv
 if command -v strace > /dev/null; then
     strace -f -e trace=openat -o trace.txt "$carom" sweep --backend cpu --pairs good.csv > /dev/null || true
     nothing "cpu never loads an OpenCL driver" "$(grep -E '[.]icd"|vendors' trace.txt || true)"
