@@ -43,7 +43,7 @@ static void end(carom_job *job)
     carom_context *context = job->context;
     for (uint32_t i = 0; i < job->wait_count; i++)
         release(job->wait[i]);
-    caromi_event_release(job->event);
+    caromi_event_release(context, job->event);
     caromi_free(context, job);
     caromi_context_release(context);
 }

@@ -17,6 +17,67 @@ static carom_status fail_call(cl_int code, const char *call, carom_error *err)
                        "%s in the caller's cl_context says %d", call, code);
 }
 
+/* ---- events of commands ------------------------------------------------------------------------------------------ */
+
+/* An event whose command may still fail, or has failed. PoCL 3.1 aborts where a failing command has no event, and where
+ * its event goes while the thread that has set the failure still walks from command to command. No call says when that
+ * walk is over, so an event that failed is kept as long as the context. */
+struct caromi_kept_event {
+    caromi_kept_event *next;
+    cl_event event;
+};
+
+static void push(_Atomic(caromi_kept_event *) *list, caromi_kept_event *kept)
+{
+    kept->next = atomic_load(list);
+    while (!atomic_compare_exchange_weak(list, &kept->next, kept))
+        continue;
+}
+
+static cl_int state_of(cl_event event)
+{
+    cl_int state = CL_COMPLETE;
+    const cl_int code = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    return code == CL_SUCCESS ? state : CL_COMPLETE;
+}
+
+/* Without memory the reference is never released. */
+static void keep(const carom_context *c, cl_event event, cl_int state)
+{
+    caromi_kept_event *kept = caromi_alloc(c, 1, sizeof *kept);
+    if (kept == NULL)
+        return;
+    kept->event = event;
+    push(state < 0 ? &c->shared->failed : &c->shared->running, kept);
+}
+
+/* The event of a command in the caller's queue, whose only owner is this context. */
+static void release_command(const carom_context *c, cl_event event)
+{
+    const cl_int state = state_of(event);
+    if (state == CL_COMPLETE)
+        (void)clReleaseEvent(event);
+    else
+        keep(c, event, state);
+}
+
+static void release_list(const carom_context *c, _Atomic(caromi_kept_event *) *list,
+                         void (*release)(const carom_context *, cl_event))
+{
+    for (caromi_kept_event *kept = atomic_exchange(list, NULL), *next; kept != NULL; kept = next) {
+        next = kept->next;
+        release(c, kept->event);
+        caromi_free(c, kept);
+    }
+}
+
+static void release_in_any_state(const carom_context *c, cl_event event)
+{
+    (void)c;
+    if (!caromi_opencl_is_inherited())
+        (void)clReleaseEvent(event);
+}
+
 /* ---- the caller's OpenCL, kept ----------------------------------------------------------------------------------- */
 
 carom_status caromi_shared_make(carom_context *c, const carom_opencl_desc *cl, carom_error *err)
@@ -25,7 +86,10 @@ carom_status caromi_shared_make(carom_context *c, const carom_opencl_desc *cl, c
     caromi_shared *s = caromi_alloc(c, 1, sizeof *s);
     if (s == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a context (%zu bytes)", sizeof *s);
-    *s = (caromi_shared){cl->context, cl->queue};
+    s->context = cl->context;
+    s->queue = cl->queue;
+    atomic_init(&s->failed, NULL);
+    atomic_init(&s->running, NULL);
     (void)clRetainContext(s->context);
     if (s->queue != NULL)
         (void)clRetainCommandQueue(s->queue);
@@ -36,7 +100,11 @@ carom_status caromi_shared_make(carom_context *c, const carom_opencl_desc *cl, c
 void caromi_shared_release(carom_context *c)
 {
     caromi_shared *s = c->shared;
-    if (s != NULL && !caromi_opencl_is_inherited()) {
+    if (s == NULL)
+        return;
+    release_list(c, &s->failed, release_in_any_state);
+    release_list(c, &s->running, release_in_any_state);
+    if (!caromi_opencl_is_inherited()) {
         if (s->queue != NULL)
             (void)clReleaseCommandQueue(s->queue);
         (void)clReleaseContext(s->context);
@@ -55,22 +123,13 @@ typedef struct event_listener {
     cl_event barrier; /* that waits for a gate */
 } event_listener;
 
-/* A barrier that fails, for a command before it that failed, keeps its event until then: PoCL 3.1 aborts where a
- * failing command has none. */
-static void release_barrier(cl_event barrier, carom_status status)
-{
-    if (barrier != NULL && status != CAROM_OK)
-        (void)clWaitForEvents(1, &barrier); /* all that it waits for has ended */
-    if (barrier != NULL)
-        (void)clReleaseEvent(barrier);
-}
-
 static void set_event(caromi_job_listener *head, carom_status status)
 {
     event_listener *l = (event_listener *)(void *)head;
     (void)clSetUserEventStatus(l->event, l->is_gate ? CL_COMPLETE : -(cl_int)status);
     (void)clReleaseEvent(l->event);
-    release_barrier(l->barrier, status);
+    if (l->barrier != NULL)
+        release_command(l->context, l->barrier);
     caromi_free(l->context, l);
 }
 
@@ -164,9 +223,14 @@ carom_status caromi_event_wait(void *event, double seconds, carom_error *err)
     }
 }
 
-void caromi_event_release(void *event)
+void caromi_event_release(const carom_context *c, void *event)
 {
-    if (event != NULL && !caromi_opencl_is_inherited())
+    if (event == NULL || caromi_opencl_is_inherited())
+        return;
+    const cl_int state = state_of(event);
+    if (state < 0)
+        keep(c, event, state);
+    else
         (void)clReleaseEvent(event);
 }
 
@@ -186,7 +250,7 @@ static carom_status wrap_event(carom_context *c, cl_event event, carom_job **out
     CHECK(retain(event, err));
     const carom_status status = caromi_job_of_event(c, event, out, err);
     if (status != CAROM_OK)
-        caromi_event_release(event);
+        caromi_event_release(c, event);
     return status;
 }
 
@@ -217,7 +281,7 @@ carom_status caromi_shared_await(const carom_context *c, carom_error *err)
     CHECK(mark(c->shared, &marker, err));
     const carom_status status = flush(c->shared, err);
     const cl_int code = status == CAROM_OK ? clWaitForEvents(1, &marker) : CL_SUCCESS;
-    (void)clReleaseEvent(marker);
+    release_command(c, marker);
     return code == CL_SUCCESS ? status : fail_call(code, "clWaitForEvents", err);
 }
 
@@ -230,7 +294,7 @@ static carom_status wait_for_queue(carom_context *c, carom_job *job, carom_error
     if (status == CAROM_OK)
         caromi_job_begin_after(job, before);
     else
-        caromi_event_release(marker);
+        release_command(c, marker);
     return status;
 }
 
@@ -241,6 +305,7 @@ carom_status caromi_shared_enter(carom_context *c, carom_job *job, carom_error *
         return CAROM_OK;
     if (caromi_opencl_is_inherited())
         return caromi_fail_inherited(err);
+    release_list(c, &c->shared->running, release_command);
     CHECK(wait_for_queue(c, job, err));
     CHECK(make_listener(c, 1, &gate, err));
     const cl_int code = clEnqueueBarrierWithWaitList(c->shared->queue, 1, &gate->event, &gate->barrier);

@@ -244,7 +244,8 @@ carom_status caromi_event_wait(void *event, double seconds, carom_error *err)
     return caromi_shared_await(NULL, err);
 }
 
-void caromi_event_release(void *event)
+void caromi_event_release(const carom_context *context, void *event)
 {
+    (void)context;
     (void)event;
 }

@@ -25,10 +25,10 @@ carom_status caromi_shared_keep(carom_context *context, const struct carom_openc
 carom_status caromi_shared_await(const carom_context *context, carom_error *err);
 carom_status caromi_shared_enter(carom_context *context, carom_job *job, carom_error *err);
 void caromi_shared_release(carom_context *context);
-/* Waits for an event of the caller, for a time: CAROM_ERROR_TIMEOUT if it has not ended then. NULL is released at once.
- */
+/* Waits for an event of the caller, for a time: CAROM_ERROR_TIMEOUT if it has not ended then. */
 carom_status caromi_event_wait(void *event, double seconds, carom_error *err);
-void caromi_event_release(void *event);
+/* One that has failed is kept as long as the context. NULL is ignored. */
+void caromi_event_release(const carom_context *context, void *event);
 /* Lets go of a device, which is closed when its buffers have let go too. In a forked child of the process that opened
  * it this does not call the driver, so its objects leak. */
 void caromi_device_close(caromi_device *device);

@@ -4,11 +4,17 @@
 #define CAROM_HOST_OPENCL_SHARED_H
 #include <CL/cl.h>
 
+#include <stdatomic.h>
+
 #include "host/jobs/queue.h"
+
+typedef struct caromi_kept_event caromi_kept_event;
 
 typedef struct caromi_shared {
     cl_context context;
-    cl_command_queue queue; /* NULL: none; calls take their turn in it */
+    cl_command_queue queue;              /* NULL: none; calls take their turn in it */
+    _Atomic(caromi_kept_event *) failed; /* until the context goes */
+    _Atomic(caromi_kept_event *) running;
 } caromi_shared;
 
 /* Keeps the caller's objects, which have been checked. */

@@ -111,7 +111,7 @@ CAROM_API carom_status carom_buffer_wrap_opencl(carom_context *context, cl_mem m
 /// context  made by carom_context_create_opencl
 /// event    of its cl_context, any command's or the caller's. It must be valid, and the caller
 ///          flushes its queue. It is retained until the job is destroyed and those that wait for it
-///          have begun
+///          have begun; one that failed, until the context is destroyed
 /// out      the job, to be destroyed by the caller; untouched on failure. It keeps its context
 ///          alive, as every job
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | DEVICE_LOST | NO_DEVICE (in a child of

@@ -260,12 +260,42 @@ static void test_bad_command(void **state)
     close_simulation(s);
 }
 
+/* The same many times, and commands of the caller behind the job as well. While the driver walks what depends on the
+ * failed command, the job already sees that its turn has failed. */
+static void test_bad_commands(void **state)
+{
+    enum { TIMES = 20, BEHIND = 8 };
+    simulation *s = open_simulation(state, TURNS);
+    carom_error err = {0};
+    cl_int code;
+    for (int i = 0; i < TIMES; i++) {
+        cl_event risen, behind[BEHIND];
+        const cl_event bad_one = clCreateUserEvent(s->cl.context, &code);
+        launch(s, s->rise, 1, &bad_one, &risen);
+        carom_job *job = sweep(s, COUNT, NULL, 0);
+        for (int k = 0; k < BEHIND; k++)
+            launch(s, s->fall, 0, NULL, &behind[k]);
+        assert_int_equal(clSetUserEventStatus(bad_one, -5), CL_SUCCESS);
+        if (carom_job_wait(job, (double)INFINITY, &err) != CAROM_OK)
+            assert_int_equal(err.status, CAROM_ERROR_DEVICE_LOST);
+        finish(s);
+        carom_job_destroy(job);
+        for (int k = 0; k < BEHIND; k++)
+            assert_int_equal(clReleaseEvent(behind[k]), CL_SUCCESS);
+        assert_int_equal(clReleaseEvent(bad_one), CL_SUCCESS);
+        assert_int_equal(clReleaseEvent(risen), CL_SUCCESS);
+    }
+    ends_well(sweep(s, COUNT, NULL, 0));
+    close_simulation(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_BOTH(test_turns),       ON_BOTH(test_no_hidden_wait), ON_BOTH(test_blocking_turn),
-        ON_BOTH(test_failed_turn), ON_BOTH(test_events),         ON_BOTH(test_events_of_jobs),
-        ON_BOTH(test_bad_event),   ON_BOTH(test_no_overtaking),  ON_BOTH(test_bad_command),
+        ON_BOTH(test_turns),        ON_BOTH(test_no_hidden_wait), ON_BOTH(test_blocking_turn),
+        ON_BOTH(test_failed_turn),  ON_BOTH(test_events),         ON_BOTH(test_events_of_jobs),
+        ON_BOTH(test_bad_event),    ON_BOTH(test_no_overtaking),  ON_BOTH(test_bad_command),
+        ON_BOTH(test_bad_commands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
