@@ -105,6 +105,16 @@ static carom_status open_one(const job *j, const carom_device_info *device)
     return status;
 }
 
+/* Made-up input has lengths and times of its own: by those of the user all of it might meet all of it. */
+static void forget_lengths(cli_options *options)
+{
+    options->cloud.margin = 0.0f;
+    memset(options->cloud.period, 0, sizeof options->cloud.period);
+    options->contacts.margin = options->contacts.merge_within = 0.0f;
+    if (options->given & OPTION_T_MAX)
+        options->t_max = REHEARSAL_TIME;
+}
+
 /* The command itself, on made-up input: it builds and probes the kernels that it needs, and no others. */
 static void ask(const job *j, const carom_device_info *device, uint32_t present)
 {
@@ -114,6 +124,7 @@ static void ask(const job *j, const carom_device_info *device, uint32_t present)
     options.present = present;
     options.queries = 1;
     options.output = "/dev/null";
+    forget_lengths(&options);
     say(j, PROBE_ASKING, 0, device, NULL);
     /* What fails without dying fails again in the parent, with its sentence. */
     say(j, PROBE_ASKED, options.command->run(&options), device, NULL);

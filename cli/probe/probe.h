@@ -74,6 +74,8 @@ void probe_advise(char *out, size_t size, const char *platform);
 
 /* ---- rehearsal.c: input for that process --------------------------------------------------------------------- */
 
+/* The end of the made-up rows' windows: some spheres reach the mesh, and few meet in a cloud. */
+static const float REHEARSAL_TIME = 0.25f;
 struct mesh_data;
 /* Made-up rows in place of a file: the columns of options->present. */
 int rehearsal_rows(const cli_options *options, table_column *columns, size_t count, uint64_t *rows);

@@ -32,7 +32,7 @@ int rehearsal_rows(const cli_options *options, table_column *columns, size_t cou
             if (columns[c].kind == TABLE_MASK)
                 memcpy(columns[c].data + i, &(uint32_t){1}, sizeof(uint32_t));
             else
-                columns[c].data[i] = columns[c].kind == TABLE_TIME ? 4.0f : made_up(&columns[c], c, i);
+                columns[c].data[i] = columns[c].kind == TABLE_TIME ? REHEARSAL_TIME : made_up(&columns[c], c, i);
     }
     return EXIT_DONE;
 }

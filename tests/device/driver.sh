@@ -129,6 +129,26 @@ find one -name 'carom_sweep_full.so' -exec truncate -s 0 {} \;
 status 1 "a kernel that only this command needs" "a driver failed .*kernel cache, the folder $work/one" \
     env POCL_CACHE_DIR="$work/one" \
     "$carom" sweep --backend opencl --pairs few.csv
+# A cloud and contacts too, whatever lengths the user gives: made-up spheres with these would all meet each other.
+printf '%s\n' cx,cy,cz,radius 0,0,0,1e-5 3e-5,0,0,1e-5 > balls.csv
+printf '%s\n' 'v 0 0 0' 'v 1 0 0' 'v 0 1 0' 'f 1 2 3' > wall.obj
+lengths() { # NAME KERNEL COMMAND...
+    local name=$1 kernel=$2
+    shift 2
+    "$carom" "$@" --backend cpu -o balls-cpu.csv
+    status 0 "$name: the trial does not take the user's lengths" '' "$carom" "$@" --backend opencl --probe-limit 20 \
+        -o out.csv
+    check "$name: as the CPU does" cmp balls-cpu.csv out.csv
+    rm -rf one
+    cp -r warm one
+    find one -name "$kernel.so" -exec truncate -s 0 {} \;
+    status 1 "$name: a kernel that only it needs" "a driver failed .*kernel cache, the folder $work/one" \
+        env POCL_CACHE_DIR="$work/one" "$carom" "$@" --backend opencl
+}
+lengths "a short period" carom_cloud_test spheres --cloud balls.csv --periodic 0.001,0.001,0.001
+lengths "a wide margin" carom_cloud_test spheres --cloud balls.csv --margin 1e30
+lengths "contacts with a wide margin" carom_mesh_contacts contacts --mesh wall.obj --spheres balls.csv --margin 1e30 \
+    --merge-within 1e30
 # A flipped bit may do anything, or nothing.
 for byte in 40 1000 4200 8000 20000; do
     rm -rf flipped
