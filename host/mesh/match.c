@@ -4,19 +4,29 @@
  * others. A chain finds them: from a contact to its choice, from there to that one's, and so on. Its pairs come ever
  * earlier in the order, so it ends; what is below the two that it has found is still a chain. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cpu/exact.h"
 #include "host/arrays.h"
 #include "host/context.h"
+#include "point_tree.h"
 
-enum { NONE = -1, PAIRED = -2 };
+enum { NONE = CAROMI_NO_POINT, PAIRED = -2 };
+enum { MANY = 4096 }; /* pairs of contacts of one sphere, from which trees find the nearest */
 
 typedef struct match_search {
     const carom_contact_records *previous, *now;
     int64_t *previous_of; /* [now->count] */
     int64_t *below;       /* [previous->count] in the chain, NONE: it is the first; or PAIRED */
+    const carom_context *context;
 } match_search;
+
+/* Contacts of one sphere: records [first, last) and [from, end). Of one patch, if there are trees of them. */
+typedef struct match_group {
+    uint64_t first, last, from, end;
+    caromi_point_tree *old, *new;
+} match_group;
 
 static void load_point(const carom_contact_records *r, uint64_t i, float to[3])
 {
@@ -40,36 +50,23 @@ static int comes_before(const match_search *s, uint64_t previous, int64_t now, u
     return previous != other ? previous < other : now < other_now;
 }
 
-static double square_of(const float a[3], const float b[3])
-{
-    double square = 0.0;
-    for (int k = 0; k < 3; k++) {
-        const double way = (double)a[k] - (double)b[k];
-        square += way * way;
-    }
-    return square;
-}
-
-/* Whether squares in binary64 decide: each is off by less than 2^-50 of itself. */
-static int are_apart(double a, double b)
-{
-    return fabs(a - b) > 0x1p-48 * (a + b);
-}
-
-/* The choice of a previous contact among the new ones [from, end) that are free and of its patch. */
-static int64_t choose_new(const match_search *s, int64_t previous, uint64_t from, uint64_t end)
+/* The choice of a previous contact among the new ones that are free and of its patch. */
+static int64_t choose_new(const match_search *s, const match_group *g, int64_t previous)
 {
     const uint64_t i = (uint64_t)previous;
     float own[3], point[3];
     double least = (double)INFINITY;
     int64_t best = NONE;
     load_point(s->previous, i, own);
-    for (uint64_t j = from; j < end; j++) {
+    if (g->new != NULL)
+        return caromi_point_tree_find(g->new, own);
+    for (uint64_t j = g->from; j < g->end; j++) {
         if (s->previous_of[j] != NONE || s->now->patch[j] != s->previous->patch[i])
             continue;
         load_point(s->now, j, point);
-        const double square = square_of(own, point);
-        if (best == NONE || (are_apart(square, least) ? square < least : comes_before(s, i, (int64_t)j, i, best))) {
+        const double square = caromi_square_between(own, point);
+        if (best == NONE ||
+            (caromi_squares_apart(square, least) ? square < least : comes_before(s, i, (int64_t)j, i, best))) {
             best = (int64_t)j;
             least = square;
         }
@@ -77,20 +74,22 @@ static int64_t choose_new(const match_search *s, int64_t previous, uint64_t from
     return best;
 }
 
-/* The choice of a new contact among the previous ones [first, last); it has one. */
-static int64_t choose_previous(const match_search *s, int64_t now, uint64_t first, uint64_t last)
+/* The choice of a new contact among the previous ones; it has one. */
+static int64_t choose_previous(const match_search *s, const match_group *g, int64_t now)
 {
     float own[3], point[3];
     double least = (double)INFINITY;
     int64_t best = NONE;
     load_point(s->now, (uint64_t)now, own);
-    for (uint64_t i = first; i < last; i++) {
+    if (g->old != NULL)
+        return caromi_point_tree_find(g->old, own);
+    for (uint64_t i = g->first; i < g->last; i++) {
         if (s->below[i] == PAIRED || s->previous->patch[i] != s->now->patch[now])
             continue;
         load_point(s->previous, i, point);
-        const double square = square_of(own, point);
+        const double square = caromi_square_between(own, point);
         if (best == NONE ||
-            (are_apart(square, least) ? square < least : comes_before(s, i, now, (uint64_t)best, now))) {
+            (caromi_squares_apart(square, least) ? square < least : comes_before(s, i, now, (uint64_t)best, now))) {
             best = (int64_t)i;
             least = square;
         }
@@ -98,46 +97,155 @@ static int64_t choose_previous(const match_search *s, int64_t now, uint64_t firs
     return best;
 }
 
-/* The contacts [first, last) and [from, end) of one sphere. Each link of a chain ends in a pair, so m and n contacts
- * take some m n steps. Only the first contact of a chain can be without a choice: it has ended. */
-static void match_sphere(match_search *s, uint64_t first, uint64_t last, uint64_t from, uint64_t end)
+static void pair_up(match_search *s, const match_group *g, int64_t previous, int64_t now)
 {
-    for (uint64_t i = first; i < last; i++)
-        s->below[i] = NONE;
-    for (uint64_t i = first; i < last; i++) {
-        int64_t at = s->below[i] != PAIRED ? (int64_t)i : NONE;
-        while (at != NONE) {
-            const int64_t now = choose_new(s, at, from, end);
-            const int64_t previous = now != NONE ? choose_previous(s, now, first, last) : NONE;
-            if (now != NONE && previous != at) {
-                s->below[previous] = at;
-                at = previous;
-                continue;
-            }
-            const int64_t below = s->below[at];
-            if (now != NONE) {
-                s->previous_of[now] = at;
-                s->below[at] = PAIRED;
-            }
-            at = below;
-        }
+    s->previous_of[now] = previous;
+    s->below[previous] = PAIRED;
+    if (g->old != NULL) {
+        caromi_point_tree_take(g->old, previous);
+        caromi_point_tree_take(g->new, now);
     }
 }
 
-static void match_all(match_search *s)
+/* The chain from a previous contact. Each of its links ends in a pair, so that the chains of m and n contacts take some
+ * m + n choices. Only the first contact of a chain can be without a choice: it has ended. */
+static void follow_chain(match_search *s, const match_group *g, uint64_t first)
+{
+    int64_t at = s->below[first] != PAIRED ? (int64_t)first : NONE;
+    while (at != NONE) {
+        const int64_t now = choose_new(s, g, at);
+        const int64_t previous = now != NONE ? choose_previous(s, g, now) : NONE;
+        if (now != NONE && previous != at) {
+            s->below[previous] = at;
+            at = previous;
+            continue;
+        }
+        const int64_t below = s->below[at];
+        if (now != NONE)
+            pair_up(s, g, at, now);
+        at = below;
+    }
+}
+
+/* ---- many contacts of one sphere --------------------------------------------------------------------------------- */
+
+static int compare_patches(const void *a, const void *b)
+{
+    const caromi_tree_point *x = a, *y = b;
+    return x->patch != y->patch ? (x->patch > y->patch) - (x->patch < y->patch)
+                                : (x->number > y->number) - (x->number < y->number);
+}
+
+/* The points of records, sorted by patch. 0: no memory. */
+static int list_points(const match_search *s, const carom_contact_records *r, uint64_t from, uint64_t end,
+                       caromi_point_tree *tree)
+{
+    tree->count = end - from;
+    tree->points = caromi_alloc(s->context, tree->count, sizeof *tree->points);
+    tree->boxes = caromi_alloc(s->context, caromi_point_tree_boxes(tree->count), sizeof *tree->boxes);
+    tree->slot = caromi_alloc(s->context, tree->count, sizeof *tree->slot);
+    tree->first = (int64_t)from;
+    if (tree->points == NULL || tree->boxes == NULL || tree->slot == NULL)
+        return 0;
+    for (uint64_t i = from; i < end; i++) {
+        caromi_tree_point *to = &tree->points[i - from];
+        *to = (caromi_tree_point){.patch = r->patch[i], .number = (int64_t)i};
+        load_point(r, i, to->at);
+    }
+    qsort(tree->points, tree->count, sizeof *tree->points, compare_patches);
+    return 1;
+}
+
+static void free_points(const match_search *s, const caromi_point_tree *tree)
+{
+    caromi_free(s->context, tree->points);
+    caromi_free(s->context, tree->boxes);
+    caromi_free(s->context, tree->slot);
+}
+
+/* How many of the points from here on are of the first one's patch. */
+static uint64_t count_patch(const caromi_point_tree *all, uint64_t from)
+{
+    uint64_t at = from;
+    while (at < all->count && all->points[at].patch == all->points[from].patch)
+        at++;
+    return at - from;
+}
+
+/* Of the whole, the points [at, at + count). */
+static caromi_point_tree part_of(const caromi_point_tree *all, uint64_t at, uint64_t count)
+{
+    caromi_point_tree part = *all;
+    part.points += at;
+    part.count = count;
+    caromi_point_tree_build(&part);
+    return part;
+}
+
+static void match_patches(match_search *s, match_group *g, const caromi_point_tree *old, const caromi_point_tree *new)
+{
+    uint64_t i = 0, j = 0;
+    while (i < old->count && j < new->count) {
+        const uint32_t patch = old->points[i].patch, other = new->points[j].patch;
+        const uint64_t m = patch <= other ? count_patch(old, i) : 0, n = other <= patch ? count_patch(new, j) : 0;
+        if (m > 0 && n > 0) {
+            caromi_point_tree before = part_of(old, i, m), after = part_of(new, j, n);
+            g->old = &before;
+            g->new = &after;
+            for (uint64_t k = 0; k < m; k++)
+                follow_chain(s, g, (uint64_t)before.points[k].number);
+        }
+        i += m;
+        j += n;
+    }
+}
+
+/* 0: no memory. */
+static int match_many(match_search *s, match_group *g)
+{
+    caromi_point_tree old = {.count = 0}, new = {.count = 0};
+    const int whole =
+        list_points(s, s->previous, g->first, g->last, &old) && list_points(s, s->now, g->from, g->end, &new);
+    if (whole)
+        match_patches(s, g, &old, &new);
+    free_points(s, &old);
+    free_points(s, &new);
+    return whole;
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+static int match_sphere(match_search *s, match_group *g)
+{
+    for (uint64_t i = g->first; i < g->last; i++)
+        s->below[i] = NONE;
+    if (g->last > g->first && g->end - g->from > MANY / (g->last - g->first))
+        return match_many(s, g);
+    for (uint64_t i = g->first; i < g->last; i++)
+        follow_chain(s, g, i);
+    return 1;
+}
+
+/* 0: no memory. */
+static int match_all(match_search *s)
 {
     const carom_contact_records *p = s->previous, *n = s->now;
     uint64_t i = 0, j = 0;
+    int whole = 1;
     for (uint64_t k = 0; k < n->count; k++)
         s->previous_of[k] = NONE;
-    while (i < p->count && j < n->count) {
-        const uint64_t sphere = p->query[i] < n->query[j] ? p->query[i] : n->query[j], first = i, from = j;
+    while (whole && i < p->count && j < n->count) {
+        const uint64_t sphere = p->query[i] < n->query[j] ? p->query[i] : n->query[j];
+        match_group g = {.first = i, .from = j};
         while (i < p->count && p->query[i] == sphere)
             i++;
         while (j < n->count && n->query[j] == sphere)
             j++;
-        match_sphere(s, first, i, from, j);
+        g.last = i;
+        g.end = j;
+        whole = match_sphere(s, &g);
     }
+    return whole;
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
@@ -215,15 +323,13 @@ static carom_status match(carom_context *context, const carom_contact_records *p
     CAROMI_CHECK_ARRAYS(context, err, list_match, previous, now, out);
     CHECK(check_values(previous, "previous", err));
     CHECK(check_values(now, "now", err));
-    match_search s = {.previous = previous, .now = now};
+    match_search s = {.previous = previous, .now = now, .context = context};
     s.below = caromi_alloc(context, previous->count + 1, sizeof *s.below);
     s.previous_of =
         out->previous != NULL ? out->previous : caromi_alloc(context, now->count + 1, sizeof *s.previous_of);
-    const int whole = s.below != NULL && s.previous_of != NULL;
-    if (whole) {
-        match_all(&s);
+    const int whole = s.below != NULL && s.previous_of != NULL && match_all(&s);
+    if (whole)
         list_ended(&s, out);
-    }
     caromi_free(context, s.below);
     if (out->previous == NULL)
         caromi_free(context, s.previous_of);
