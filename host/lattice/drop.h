@@ -9,6 +9,7 @@
  *   drop_star.c      which features at a position decide none
  *   drop_search.c    blocks of columns, by a traversal for each
  *   drop_bound.c     bounds of a feature's height over one column, in binary64
+ *   drop_flat.c      the same of faces and edges that are level or nearly so, and of corners nearly below the column
  *   drop_plumb.c     the same without a radius
  *   drop_settle.c    decides in integers what bounds leave open */
 #ifndef CAROM_HOST_LATTICE_DROP_H
@@ -28,8 +29,8 @@ typedef struct drop_ball {
 
 /* ---- bounds: drop_bound.c ---------------------------------------------------------------------------------------- */
 
-/* Of a height. `low` is below the height of the mesh; `high` is above the height of the mesh if this feature decides
- * it. -inf: no such bound. */
+/* Of a height. The height of the mesh, rounded up to binary64, is not below `low`, nor above `high` if this feature
+ * decides it. -inf: no such bound. */
 typedef struct drop_bound {
     double low, high;
 } drop_bound;
@@ -42,15 +43,19 @@ drop_bound caromi_drop_corner_bound(const drop_ball *ball, const double corner[3
 
 typedef struct drop_edge {
     double a[3], e[3]; /* the first end; the way to the other */
-    double b[2], top;  /* x and y of the other end; the higher end's z */
+    double b[3], top;  /* the other end; the higher end's z */
     double l2;         /* |e|^2 seen from above; 0: the edge is a point from above and decides nothing */
     double lean;       /* e.z / (|e| seen from above * |e|) */
+    double slope2;     /* (e.z / |e| seen from above)^2 */
 } drop_edge;
 
 void caromi_drop_edge_make(drop_edge *edge, const float *a, const float *b);
 drop_bound caromi_drop_edge_bound(const drop_ball *ball, const drop_edge *edge, double x, double y);
 
-enum { DROP_FACE_NONE, DROP_FACE_LEVEL, DROP_FACE_SLOPE, DROP_FACE_THIN };
+/* The largest square of a slope for which the foot of a column stands for the point that the ball touches. */
+#define DROP_FLAT 0x1p-54
+
+enum { DROP_FACE_NONE, DROP_FACE_FLAT, DROP_FACE_SLOPE, DROP_FACE_THIN };
 
 /* A face that decides a height is touched at the centre - radius * normal. */
 typedef struct drop_face {
@@ -61,7 +66,10 @@ typedef struct drop_face {
     double p[3], e[3], f[3]; /* P0, P1 - P0, P2 - P0 */
     double side[3][2];       /* edges seen from above, each times the sign of the normal's z */
     double shift[2], blur;   /* radius * normal, turned upwards; the largest error of it */
+    double area, size;       /* the normal's z; the sum of its terms' magnitudes */
     double inverse;          /* of the normal's z */
+    double lean;             /* of a flat face: how much higher than straight below it the ball is, at most; 0: level */
+    drop_bound level;        /* of a level face: over all of it */
     double top;              /* the highest corner */
 } drop_face;
 
@@ -70,8 +78,29 @@ void caromi_drop_face_make(drop_face *face, const drop_ball *ball, const float *
 double caromi_drop_face_slack(const drop_face *face, int k, double reach);
 /* Whether the point of contact over a column is inside all edges, but for the slack. */
 int caromi_drop_face_may_touch(const drop_face *face, double x, double y);
-/* For a column where that is so. */
+/* z + radius + a rest between `low` and `high`. Both ends are rounded up to binary64, so they round up to the same
+ * binary32 as the sums do: a rest below the last place counts by its sign. drop_flat.c */
+drop_bound caromi_drop_sum(double z, double radius, double low, double high);
+/* Of a corner at z, for a column at a distance whose square is at most half the radius's. */
+drop_bound caromi_drop_near_corner(const drop_ball *ball, double z, double square);
+/* Of an edge with slope2 <= DROP_FLAT; 0: the column is not near enough. */
+int caromi_drop_flat_edge_bound(const drop_ball *ball, const drop_edge *edge, double x, double y, drop_bound *bound);
+/* Of a flat face. `high` bounds the whole triangle. */
+drop_bound caromi_drop_flat_bound(const drop_ball *ball, const drop_face *face, double x, double y);
+/* Of a face, for a column where the point of contact is inside. */
 drop_bound caromi_drop_face_bound(const drop_ball *ball, const drop_face *face, double x, double y);
+
+/* How much higher than P0 the plane P0 + beta e + gamma f is at (u, v) from there. area, size: of e x f. */
+static inline double caromi_drop_plane_rise(const double e[3], const double f[3], double u, double v, double area,
+                                            double size, double *error)
+{
+    const double beta = (u * f[1] - v * f[0]) / area, gamma = (v * e[0] - u * e[1]) / area;
+    const double blur = 8 * DROP_U * size / fabs(area);
+    const double blur_b = 8 * DROP_U * (fabs(u * f[1]) + fabs(v * f[0])) / fabs(area) + 2 * blur * fabs(beta);
+    const double blur_c = 8 * DROP_U * (fabs(v * e[0]) + fabs(u * e[1])) / fabs(area) + 2 * blur * fabs(gamma);
+    *error = blur_b * fabs(e[2]) + blur_c * fabs(f[2]) + 8 * DROP_U * (fabs(beta * e[2]) + fabs(gamma * f[2]));
+    return beta * e[2] + gamma * f[2];
+}
 
 /* On which side of the line from a to b a column is, seen from above: 1 left, -1 right, 0 not certain. */
 static inline int caromi_drop_sure_side(const float *a, const float *b, double x, double y)
@@ -87,6 +116,8 @@ int caromi_drop_side(const float *a, const float *b, const float *at);
 drop_bound caromi_drop_plumb_bound(const float *const corner[3], double x, double y);
 /* Whether that is higher than z, exactly; of a triangle which has an area, seen from above, and such a point. */
 int caromi_drop_plumb_above(const float *const corner[3], const float at[3]);
+/* An upper bound of what a point at `top` or lower leads to, at a distance whose square is not less. */
+double caromi_drop_reach_bound(const drop_ball *ball, double top, double square);
 /* An upper bound of a triangle's height by its box. */
 double caromi_drop_box_bound(const drop_ball *ball, const float *const corner[3], double x, double y);
 /* Of a triangle; no better than needed to see that `high` is not above `bar`, or that both round up alike. */

@@ -12,22 +12,14 @@
 
 static const drop_bound none = DROP_NONE;
 
-/* z + radius, a tie of flat meshes: exact if it is a binary64. */
-static drop_bound sum_of(double z, double r)
-{
-    const double sum = z + r, part = sum - z;
-    const double error = (z - (sum - part)) + (r - part), step = error != 0 ? fabs(sum) * (2 * DROP_U) : 0;
-    return (drop_bound){sum - step, sum + step};
-}
-
 drop_bound caromi_drop_corner_bound(const drop_ball *ball, const double corner[3], double x, double y)
 {
     const double dx = x - corner[0], dy = y - corner[1], z = corner[2];
-    const double s = ball->r2 - (dx * dx + dy * dy), error = 8 * DROP_U * ball->r2;
+    const double square = dx * dx + dy * dy, s = ball->r2 - square, error = 8 * DROP_U * ball->r2;
     if (s < -error)
         return none;
-    if (dx == 0 && dy == 0)
-        return sum_of(z, ball->r);
+    if (square < 0x1p-20 * ball->r2)
+        return caromi_drop_near_corner(ball, z, square);
     if (s <= 4 * error) {
         const double high = z + sqrt(s + error);
         return (drop_bound){s > error ? z : -HUGE_VAL, high + 8 * DROP_U * (fabs(z) + ball->r)};
@@ -82,25 +74,13 @@ void caromi_drop_edge_make(drop_edge *edge, const float *a, const float *b)
 {
     for (int k = 0; k < 3; k++) {
         edge->a[k] = (double)a[k];
-        edge->e[k] = (double)b[k] - (double)a[k];
+        edge->b[k] = (double)b[k];
+        edge->e[k] = edge->b[k] - edge->a[k];
     }
-    edge->b[0] = (double)b[0];
-    edge->b[1] = (double)b[1];
     edge->top = (double)(a[2] > b[2] ? a[2] : b[2]);
     edge->l2 = edge->e[0] * edge->e[0] + edge->e[1] * edge->e[1];
     edge->lean = edge->e[2] / (sqrt(edge->l2) * sqrt(edge->l2 + edge->e[2] * edge->e[2]));
-}
-
-static int is_between(double x, double a, double b)
-{
-    return a < b ? a <= x && x <= b : b <= x && x <= a;
-}
-
-/* A column over a level edge along x or y. */
-static int is_over(const drop_edge *g, const double d[2], double x, double y)
-{
-    return g->e[2] == 0 && ((g->e[0] == 0 && d[0] == 0 && is_between(y, g->a[1], g->b[1])) ||
-                            (g->e[1] == 0 && d[1] == 0 && is_between(x, g->a[0], g->b[0])));
+    edge->slope2 = edge->e[2] * edge->e[2] / edge->l2;
 }
 
 /* Whether the ball cannot reach the edge: its nearest point, seen from above, is farther than the radius. */
@@ -122,8 +102,9 @@ drop_bound caromi_drop_edge_bound(const drop_ball *ball, const drop_edge *g, dou
     const double error = (2 * fabs(cross) + blur) * blur / g->l2 + 8 * DROP_U * (w2 + ball->r2);
     if (s < -error)
         return none;
-    if (is_over(g, d, x, y))
-        return sum_of(g->a[2], ball->r);
+    drop_bound flat;
+    if (g->slope2 <= DROP_FLAT && caromi_drop_flat_edge_bound(ball, g, x, y, &flat))
+        return flat;
     const double along = (g->e[0] * d[0] + g->e[1] * d[1]) / g->l2 + g->lean * sqrt(s > 0 ? s : 0);
     const double at = along > 0 ? (along < 1 ? along : 1) : 0; /* not a number: 0 */
     touch t = touch_at(ball, g->a[2], g->e, no_edge, at, 0, d);
@@ -164,6 +145,16 @@ static int kind_of_steep(const float *const corner[3])
     return is_line(corner, 2) ? DROP_FACE_NONE : DROP_FACE_THIN;
 }
 
+/* Half the square of the slope would do, but for rounding. */
+static void make_flat(drop_face *face, const drop_ball *ball, const double n[3], const double size[3])
+{
+    const double x = (fabs(n[0]) + 8 * DROP_U * size[0]) / n[2], y = (fabs(n[1]) + 8 * DROP_U * size[1]) / n[2];
+    face->area = n[2];
+    face->size = size[2];
+    face->lean = ball->r * (x * x + y * y);
+    face->level = caromi_drop_sum(face->p[2], ball->r, 0, 0);
+}
+
 void caromi_drop_face_make(drop_face *face, const drop_ball *ball, const float *const corner[3])
 {
     double n[3], size[3];
@@ -187,9 +178,11 @@ void caromi_drop_face_make(drop_face *face, const drop_ball *ball, const float *
     }
     const double turn = n[2] < 0 ? -1 : 1, length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     const double blur = 16 * DROP_U * all / length;
-    face->kind = !(blur < 0x1p-12)                    ? DROP_FACE_THIN
-                 : face->e[2] == 0 && face->f[2] == 0 ? DROP_FACE_LEVEL
-                                                      : DROP_FACE_SLOPE;
+    face->kind = !(blur < 0x1p-12)                                      ? DROP_FACE_THIN
+                 : n[0] * n[0] + n[1] * n[1] <= DROP_FLAT * n[2] * n[2] ? DROP_FACE_FLAT
+                                                                        : DROP_FACE_SLOPE;
+    if (face->kind == DROP_FACE_FLAT)
+        make_flat(face, ball, n, size);
     face->inverse = 1 / n[2];
     for (int k = 0; k < 2; k++)
         face->shift[k] = ball->r * (turn * n[k] / length);
@@ -218,20 +211,6 @@ int caromi_drop_face_may_touch(const drop_face *face, double x, double y)
     return 1;
 }
 
-/* Level: a column on an edge belongs to one of two faces there, because a ray does. */
-static drop_bound level_bound(const drop_ball *ball, const drop_face *face, double x, double y)
-{
-    int side[3];
-    for (int k = 0; k < 3; k++) {
-        const float *a = face->corner[k], *b = face->corner[(k + 1) % 3];
-        side[k] = caromi_drop_sure_side(a, b, x, y);
-        side[k] = side[k] != 0 ? side[k] : caromi_exact_ray_side(a, b, (float)x, (float)y);
-        if (side[k] == 0 || side[k] != side[0])
-            return none;
-    }
-    return sum_of(face->p[2], ball->r);
-}
-
 /* Where the face is touched, beta and gamma of touch_at(); (u, v): the column from the first corner. */
 static void place_on(const drop_face *face, double u, double v, double *beta, double *gamma)
 {
@@ -248,18 +227,26 @@ drop_bound caromi_drop_face_bound(const drop_ball *ball, const drop_face *face, 
 {
     if (ball->r == 0)
         return caromi_drop_plumb_bound(face->corner, x, y);
-    if (face->kind == DROP_FACE_LEVEL)
-        return level_bound(ball, face, x, y);
+    if (face->kind == DROP_FACE_FLAT)
+        return caromi_drop_flat_bound(ball, face, x, y);
     const double d[2] = {x - face->p[0], y - face->p[1]};
     double beta, gamma;
     place_on(face, d[0], d[1], &beta, &gamma);
     const touch t = touch_at(ball, face->p[2], face->e, face->f, beta, gamma, d);
     if (!t.is_known)
-        return (drop_bound){-HUGE_VAL, face->top + ball->r + 8 * DROP_U * (fabs(face->top) + ball->r)};
+        return (drop_bound){-HUGE_VAL, caromi_drop_sum(face->top, ball->r, 0, 0).high};
     return t.bound;
 }
 
 /* ---- triangles --------------------------------------------------------------------------------------------------- */
+
+double caromi_drop_reach_bound(const drop_ball *ball, double top, double square)
+{
+    const double s = ball->r2 - square, error = 8 * DROP_U * ball->r2;
+    if (square == 0)
+        return caromi_drop_sum(top, ball->r, 0, 0).high;
+    return s < -error ? -HUGE_VAL : top + sqrt(s > 0 ? s + error : error) + 8 * DROP_U * (fabs(top) + ball->r);
+}
 
 double caromi_drop_box_bound(const drop_ball *ball, const float *const corner[3], double x, double y)
 {
@@ -276,16 +263,21 @@ double caromi_drop_box_bound(const drop_ball *ball, const float *const corner[3]
     }
     for (int c = 0; c < 3; c++)
         top = (double)corner[c][2] > top ? (double)corner[c][2] : top;
-    const double s = ball->r2 - square, error = 8 * DROP_U * ball->r2;
-    return s < -error ? -HUGE_VAL : top + sqrt(s > 0 ? s + error : error) + 8 * DROP_U * (fabs(top) + ball->r);
+    return caromi_drop_reach_bound(ball, top, square);
 }
 
-/* A triangle that is not level, or whose level inside is not straight below the column. */
+/* A triangle that is not flat, or whose flat inside is not straight below the column. */
 typedef struct whole {
     const drop_ball *ball;
     double corner[3][3], x, y;
     drop_bound bound; /* so far */
 } whole;
+
+static void narrow(whole *w, drop_bound bound)
+{
+    w->bound.low = larger(w->bound.low, bound.low);
+    w->bound.high = bound.high < w->bound.high ? bound.high : w->bound.high;
+}
 
 /* Bounds from a point of it, which lies on corner `first` + beta (the next corner - it) + gamma (the last one - it). */
 static void try_point(whole *w, int first, double beta, double gamma)
@@ -297,16 +289,36 @@ static void try_point(whole *w, int first, double beta, double gamma)
     const touch t = touch_at(w->ball, p[2], e, f, beta, gamma, d);
     if (!t.is_known)
         return;
-    w->bound.low = larger(w->bound.low, t.bound.low);
-    w->bound.high = t.bound.high < w->bound.high ? t.bound.high : w->bound.high;
+    narrow(w, t.bound);
+}
+
+/* Whether the height falls from the line of a flat edge towards the third corner, so that the line bounds the triangle.
+ * cross: of the edge and the way to the column. */
+static int falls_inwards(const whole *w, const drop_edge *g, const double third[3], double cross)
+{
+    const double f[3] = {third[0] - g->a[0], third[1] - g->a[1], third[2] - g->a[2]};
+    const double plus = g->e[0] * f[1], minus = g->e[1] * f[0], area = plus - minus, length = sqrt(g->l2);
+    const double up = f[2] - (g->e[0] * f[0] + g->e[1] * f[1]) / g->l2 * g->e[2],
+                 rest = w->ball->r2 - cross * cross / g->l2;
+    if (!(fabs(area) > 0x1p-20 * (fabs(plus) + fabs(minus)) && 2 * rest > w->ball->r2))
+        return 0;
+    const double slope = up * length / fabs(area), lean = (area > 0 ? cross : -cross) / (length * sqrt(rest));
+    return slope + lean < -0x1p-20 * (1 + fabs(slope) + fabs(lean));
 }
 
 static void try_edge(whole *w, const float *const corner[3], int k)
 {
     drop_edge g;
+    drop_bound flat;
     caromi_drop_edge_make(&g, corner[k], corner[(k + 1) % 3]);
     const double d[2] = {w->x - g.a[0], w->y - g.a[1]}, cross = g.e[0] * d[1] - g.e[1] * d[0];
     const double s = w->ball->r2 - cross * cross / g.l2;
+    if (g.slope2 <= DROP_FLAT && caromi_drop_flat_edge_bound(w->ball, &g, w->x, w->y, &flat)) {
+        const int is_all = falls_inwards(w, &g, w->corner[(k + 2) % 3], cross);
+        narrow(w, (drop_bound){flat.low, is_all ? flat.high : HUGE_VAL});
+        if (is_all)
+            return;
+    }
     const double along = (g.e[0] * d[0] + g.e[1] * d[1]) / g.l2 + g.lean * sqrt(s > 0 ? s : 0);
     if (g.l2 > 0)
         try_point(w, k, along > 0 ? (along < 1 ? along : 1) : 0, 0); /* not a number: 0 */
@@ -350,15 +362,17 @@ drop_bound caromi_drop_triangle_bound(const drop_ball *ball, const float *const 
     if (ball->r == 0)
         return caromi_drop_plumb_bound(corner, x, y);
     caromi_drop_face_make(&face, ball, corner);
-    w.bound = (drop_bound){-HUGE_VAL, face.top + ball->r + 8 * DROP_U * (fabs(face.top) + ball->r)};
+    w.bound = (drop_bound){-HUGE_VAL, caromi_drop_sum(face.top, ball->r, 0, 0).high};
     for (int k = 0; k < 9; k++)
         w.corner[k / 3][k % 3] = (double)corner[k / 3][k % 3];
     if (is_over_top(&w, face.top))
-        return sum_of(face.top, ball->r);
-    if (face.kind == DROP_FACE_LEVEL) {
-        const drop_bound level = level_bound(ball, &face, x, y);
-        if (level.low > -HUGE_VAL)
-            return level;
+        return caromi_drop_sum(face.top, ball->r, 0, 0);
+    if (face.kind == DROP_FACE_FLAT) {
+        const drop_bound flat = caromi_drop_flat_bound(ball, &face, x, y);
+        if (flat.low > -HUGE_VAL)
+            return flat;
+        if (flat.high > -HUGE_VAL)
+            w.bound.high = flat.high;
     } else if (face.kind == DROP_FACE_SLOPE) {
         double beta, gamma;
         place_on(&face, x - face.p[0], y - face.p[1], &beta, &gamma);

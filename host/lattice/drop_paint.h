@@ -11,8 +11,7 @@ typedef drop_span span;
 /* The height that a point at z can lead to, at most. */
 static inline double drop_top_of(const drop_tile *tile, double z)
 {
-    const double r = tile->map->ball.r;
-    return z + r + 8 * DROP_U * (fabs(z) + r);
+    return caromi_drop_sum(z, tile->map->ball.r, 0, 0).high;
 }
 
 static inline void drop_put(drop_tile *tile, uint64_t i, uint64_t j, drop_bound bound)

@@ -104,14 +104,11 @@ static drop_bound plane_bound(const float *const corner[3], double x, double y, 
                          (double)corner[1][2] - z};
     const double f[3] = {(double)corner[2][0] - (double)corner[0][0], (double)corner[2][1] - (double)corner[0][1],
                          (double)corner[2][2] - z};
-    const double u = x - (double)corner[0][0], v = y - (double)corner[0][1];
-    const double beta = (u * f[1] - v * f[0]) / area, gamma = (v * e[0] - u * e[1]) / area;
-    const double blur = 8 * DROP_U * size / fabs(area);
-    const double blur_b = 8 * DROP_U * (fabs(u * f[1]) + fabs(v * f[0])) / fabs(area) + 2 * blur * fabs(beta);
-    const double blur_c = 8 * DROP_U * (fabs(v * e[0]) + fabs(u * e[1])) / fabs(area) + 2 * blur * fabs(gamma);
-    const double height = z + (beta * e[2] + gamma * f[2]);
-    const double error = blur_b * fabs(e[2]) + blur_c * fabs(f[2]) +
-                         (e[2] != 0 || f[2] != 0 ? 8 * DROP_U * (fabs(z) + fabs(beta * e[2]) + fabs(gamma * f[2])) : 0);
+    double error;
+    const double rise =
+        caromi_drop_plane_rise(e, f, x - (double)corner[0][0], y - (double)corner[0][1], area, size, &error);
+    const double height = z + rise;
+    error += e[2] != 0 || f[2] != 0 ? 8 * DROP_U * fabs(z) : 0;
     return (drop_bound){height - error, height + error};
 }
 

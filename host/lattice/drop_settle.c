@@ -37,8 +37,8 @@ typedef struct open_column {
     float height; /* the least binary32 that is above all triangles so far; -inf: none was met */
 } open_column;
 
-/* The state of a ball that comes down from height z, against one triangle. */
-static int state_at(const open_column *c, const float *const corner[3], float z)
+/* The state of a ball at height z that comes down with such a speed, against one triangle. */
+static int state_at(const open_column *c, const float *const corner[3], float z, float speed)
 {
     float in[IN_SWEEP_MOVING] = {0};
     caromi_exact_sweep answer;
@@ -46,7 +46,7 @@ static int state_at(const open_column *c, const float *const corner[3], float z)
     in[IN_CX + 1] = c->y;
     in[IN_CX + 2] = z;
     in[IN_R] = c->map->ball.radius;
-    in[IN_VX + 2] = -1;
+    in[IN_VX + 2] = -speed;
     for (int k = 0; k < 3; k++)
         memcpy(in + IN_P0X + 3 * k, corner[k], 3 * sizeof(float));
     caromi_exact_sweep_of(in, CAROMI_EXACT_FIRST, INFINITY, &answer);
@@ -59,7 +59,9 @@ static int is_above(const open_column *c, const float *const corner[3], float z)
     const float at[3] = {c->x, c->y, z};
     if (c->map->ball.r == 0 && caromi_drop_side(corner[0], corner[1], corner[2]) != 0)
         return caromi_drop_plumb_above(corner, at);
-    const int state = state_at(c, corner, z);
+    if (corner[0][2] <= z && corner[1][2] <= z && corner[2][2] <= z) /* all of it is nearer than from above z */
+        return state_at(c, corner, z, 0) == STATE_OVERLAPPING;
+    const int state = state_at(c, corner, z, 1);
     return state != STATE_MISS && state != STATE_APPROACHING && state != STATE_TOUCHING;
 }
 
@@ -82,10 +84,14 @@ static void raise(open_column *c, const float *const corner[3], const drop_bound
 static int skip_lower(void *user, const double lower[2], const double upper[2], double top)
 {
     const open_column *c = user;
-    const double r = c->map->ball.r;
-    (void)lower;
-    (void)upper;
-    return top + r + 8 * DROP_U * (fabs(top) + r) <= (double)c->height;
+    const drop_ball *ball = &c->map->ball;
+    const double at[2] = {(double)c->x, (double)c->y};
+    double square = 0;
+    for (int k = 0; k < 2; k++) {
+        const double gap = lower[k] > at[k] ? lower[k] - at[k] : at[k] > upper[k] ? at[k] - upper[k] : 0;
+        square += gap * gap;
+    }
+    return caromi_drop_reach_bound(ball, top, square) <= (double)c->height;
 }
 
 static void settle_triangle(void *user, uint32_t triangle)
@@ -101,7 +107,7 @@ static void settle_triangle(void *user, uint32_t triangle)
     if (!(bound.high > (double)c->height))
         return;
     const int is_sure = bound.low > (double)c->height;
-    if (!is_sure && c->height == -INFINITY && state_at(c, corner, 0) == STATE_MISS)
+    if (!is_sure && c->height == -INFINITY && state_at(c, corner, 0, 1) == STATE_MISS)
         return;
     if (is_sure || is_above(c, corner, c->height == -INFINITY ? -0x1.fffffep127f : c->height))
         raise(c, corner, &bound);

@@ -3,61 +3,22 @@
 #include <math.h>
 
 #include "queries/random.h"
+#include "tests/support/drop_maps.h"
 #include "tests/support/drop_scenes.h"
-#include "tests/support/mesh_oracle.h"
-#include "tests/support/volumes.h"
 
 /* ---- maps -------------------------------------------------------------------------------------------------------- */
-
-typedef struct map {
-    size_t count;
-    guarded height;
-} map;
-
-static carom_mesh_drop_desc desc_of(const carom_lattice *lattice, float radius, carom_accuracy accuracy)
-{
-    return (carom_mesh_drop_desc){
-        .batch = {.size = sizeof(carom_mesh_drop_desc), .count = lattice->dims[1], .accuracy = accuracy},
-        .lattice = *lattice,
-        .radius = radius};
-}
-
-static map ask_map(carom_mesh *mesh, const carom_mesh_drop_desc *desc, carom_stats *stats)
-{
-    map m = {.count = (size_t)((desc->batch.count - desc->batch.begin) * desc->lattice.dims[0])};
-    m.height = guarded_alloc(m.count * sizeof(float), 0, 0x77);
-    const carom_mesh_drop_result out = {.size = sizeof out, .height = (float *)(void *)m.height.data};
-    carom_error err;
-    test_ok("a drop map", carom_mesh_drop(mesh, desc, &out, stats, &err), &err);
-    return m;
-}
-
-static float height_of(const map *m, size_t i)
-{
-    float z;
-    memcpy(&z, m->height.data + i * sizeof z, sizeof z);
-    return z;
-}
-
-static void compare(const map *expected, size_t first, const map *got, const char *label)
-{
-    for (size_t i = 0; i < got->count; i++)
-        if (bits_of_float(height_of(expected, first + i)) != bits_of_float(height_of(got, i)))
-            fail_msg("%s: column %zu is %a, not %a", label, first + i, (double)height_of(got, i),
-                     (double)height_of(expected, first + i));
-}
 
 /* All rows, and rows [begin, end) alone, which cut blocks elsewhere. */
 static void compare_meshes(carom_mesh *expected_of, carom_mesh *got_of, const carom_mesh_drop_desc *desc,
                            uint64_t begin, uint64_t end, const char *label)
 {
     carom_mesh_drop_desc rows = *desc;
-    map expected = ask_map(expected_of, desc, NULL), got = ask_map(got_of, desc, NULL);
-    compare(&expected, 0, &got, label);
+    drop_map expected = drop_map_ask(expected_of, desc, NULL), got = drop_map_ask(got_of, desc, NULL);
+    drop_map_compare(&expected, 0, &got, label);
     rows.batch.begin = begin;
     rows.batch.count = end;
-    map part = ask_map(got_of, &rows, NULL);
-    compare(&expected, (size_t)(begin * desc->lattice.dims[0]), &part, label);
+    drop_map part = drop_map_ask(got_of, &rows, NULL);
+    drop_map_compare(&expected, (size_t)(begin * desc->lattice.dims[0]), &part, label);
     guarded_free(&part.height);
     guarded_free(&expected.height);
     guarded_free(&got.height);
@@ -72,7 +33,7 @@ static carom_mesh_drop_desc crowd_desc(float cells, uint64_t few)
 {
     const double spacing = 2.0 / (double)few;
     const carom_lattice lattice = {{-0.93, -0.91, 0}, spacing, {few, few - 1, 1}, {0}};
-    return desc_of(&lattice, cells * (float)spacing, CAROM_ACCURACY_FAST);
+    return drop_map_desc(&lattice, cells * (float)spacing, CAROM_ACCURACY_FAST);
 }
 
 /* Columns around a scene, or those of whole eighths: on corners, edges and walls of whole numbers. */
@@ -87,21 +48,6 @@ static carom_lattice columns_of(const scene *s, int whole, uint64_t n)
 
 /* ---- against the reference --------------------------------------------------------------------------------------- */
 
-/* Every column whose number is a multiple of `step`. */
-static void check_map(const scene *s, const carom_mesh_drop_desc *desc, const map *m, size_t step, const char *name)
-{
-    const ref_mesh mesh = oracle_mesh(s);
-    for (size_t i = 0; i < m->count; i += step) {
-        ref_mesh_drop_case at = {.radius = desc->radius, .height = height_of(m, i)};
-        at.x = carom_lattice_coordinate(&desc->lattice, 0, i % desc->lattice.dims[0]);
-        at.y = carom_lattice_coordinate(&desc->lattice, 1, i / desc->lattice.dims[0]);
-        const char *wrong = ref_mesh_drop(&mesh, &at);
-        if (wrong != NULL)
-            fail_msg("%s, radius %a, column %zu at %a %a: height %a: %s", name, (double)desc->radius, i, (double)at.x,
-                     (double)at.y, (double)at.height, wrong);
-    }
-}
-
 static void check_scene(carom_context *context, const drop_scene *k)
 {
     static const float radii[] = {0, 0.01f, 0.125f, 0.3f, 0.625f};
@@ -110,12 +56,12 @@ static void check_scene(carom_context *context, const drop_scene *k)
     for (size_t r = 0; r < COUNT_OF(radii); r++)
         for (int whole = 0; whole < 2; whole++) {
             const carom_lattice lattice = columns_of(&s, whole, 6 + test_effort(20));
-            const carom_mesh_drop_desc desc = desc_of(&lattice, radii[r], CAROM_ACCURACY_EXACT);
-            map m = ask_map(mesh, &desc, NULL);
-            check_map(&s, &desc, &m, 1, k->name);
-            const carom_mesh_drop_desc fast = desc_of(&lattice, radii[r], CAROM_ACCURACY_FAST);
-            map other = ask_map(mesh, &fast, NULL);
-            compare(&m, 0, &other, k->name);
+            const carom_mesh_drop_desc desc = drop_map_desc(&lattice, radii[r], CAROM_ACCURACY_EXACT);
+            drop_map m = drop_map_ask(mesh, &desc, NULL);
+            drop_map_check(&s, &desc, &m, 1, k->name);
+            const carom_mesh_drop_desc fast = drop_map_desc(&lattice, radii[r], CAROM_ACCURACY_FAST);
+            drop_map other = drop_map_ask(mesh, &fast, NULL);
+            drop_map_compare(&m, 0, &other, k->name);
             guarded_free(&other.height);
             guarded_free(&m.height);
         }
@@ -148,9 +94,9 @@ static void test_fine(void **state)
             lattice.dims[axis] = 1 + lattice.dims[axis] / 2;
         }
         lattice.dims[2] = 1;
-        const carom_mesh_drop_desc desc = desc_of(&lattice, radii[i % 2], CAROM_ACCURACY_EXACT);
-        map m = ask_map(mesh, &desc, NULL);
-        check_map(&s, &desc, &m, 1 + m.count / (size_t)(100 + test_effort(900)), k->name);
+        const carom_mesh_drop_desc desc = drop_map_desc(&lattice, radii[i % 2], CAROM_ACCURACY_EXACT);
+        drop_map m = drop_map_ask(mesh, &desc, NULL);
+        drop_map_check(&s, &desc, &m, 1 + m.count / (size_t)(100 + test_effort(900)), k->name);
         guarded_free(&m.height);
         carom_mesh_destroy(mesh);
         scene_free(&s);
@@ -167,17 +113,17 @@ static void check_crowded(carom_context *context, const drop_scene *k, float rad
     const carom_lattice many = {{-0.9375, -0.9375, 0}, spacing / (double)step, {width, width, 1}, {0}};
     scene s = k->make();
     carom_mesh *mesh = scene_mesh(context, &s);
-    const carom_mesh_drop_desc desc = desc_of(&crowded, radius, CAROM_ACCURACY_FAST);
-    const carom_mesh_drop_desc all = desc_of(&many, radius, CAROM_ACCURACY_FAST);
-    map m = ask_map(mesh, &desc, NULL), of_all = ask_map(mesh, &all, NULL);
-    check_map(&s, &desc, &m, 1 + m.count / (size_t)(10 + test_effort(90)), k->name);
+    const carom_mesh_drop_desc desc = drop_map_desc(&crowded, radius, CAROM_ACCURACY_FAST);
+    const carom_mesh_drop_desc all = drop_map_desc(&many, radius, CAROM_ACCURACY_FAST);
+    drop_map m = drop_map_ask(mesh, &desc, NULL), of_all = drop_map_ask(mesh, &all, NULL);
+    drop_map_check(&s, &desc, &m, 1 + m.count / (size_t)(10 + test_effort(90)), k->name);
     for (size_t n = 0; n < m.count; n++) {
-        const float other = height_of(&of_all, n / few * step * width + n % few * step);
+        const float other = drop_map_height(&of_all, n / few * step * width + n % few * step);
         if (carom_lattice_coordinate(&crowded, 0, n % few) == carom_lattice_coordinate(&many, 0, n % few * step) &&
             carom_lattice_coordinate(&crowded, 1, n / few) == carom_lattice_coordinate(&many, 1, n / few * step) &&
-            bits_of_float(height_of(&m, n)) != bits_of_float(other))
+            bits_of_float(drop_map_height(&m, n)) != bits_of_float(other))
             fail_msg("%s, radius %a: column %zu is %a among few, %a among many", k->name, (double)radius, n,
-                     (double)height_of(&m, n), (double)other);
+                     (double)drop_map_height(&m, n), (double)other);
     }
     guarded_free(&m.height);
     guarded_free(&of_all.height);
@@ -208,8 +154,8 @@ static void test_searched(void **state)
         carom_mesh *mesh = scene_mesh(contexts[i % COUNT_OF(contexts)], &s);
         for (size_t c = 0; c < COUNT_OF(crowd_cells); c++) {
             const carom_mesh_drop_desc desc = crowd_desc(crowd_cells[c], 9);
-            map m = ask_map(mesh, &desc, NULL);
-            check_map(&s, &desc, &m, 1 + m.count / (size_t)(20 + test_effort(60)), k->name);
+            drop_map m = drop_map_ask(mesh, &desc, NULL);
+            drop_map_check(&s, &desc, &m, 1 + m.count / (size_t)(20 + test_effort(60)), k->name);
             guarded_free(&m.height);
         }
         carom_mesh_destroy(mesh);
@@ -232,9 +178,9 @@ static void test_radii(void **state)
         carom_mesh *mesh = scene_mesh(context, &s);
         for (int whole = 0; whole < 2; whole++) {
             const carom_lattice lattice = columns_of(&s, whole, 11);
-            const carom_mesh_drop_desc desc = desc_of(&lattice, radius, CAROM_ACCURACY_EXACT);
-            map m = ask_map(mesh, &desc, NULL);
-            check_map(&s, &desc, &m, 1 + m.count / (size_t)(20 + test_effort(80)), k->name);
+            const carom_mesh_drop_desc desc = drop_map_desc(&lattice, radius, CAROM_ACCURACY_EXACT);
+            drop_map m = drop_map_ask(mesh, &desc, NULL);
+            drop_map_check(&s, &desc, &m, 1 + m.count / (size_t)(20 + test_effort(80)), k->name);
             guarded_free(&m.height);
         }
         carom_mesh_destroy(mesh);
@@ -270,9 +216,9 @@ static void test_ties(void **state)
     for (size_t i = 0; i < 20 + (size_t)test_effort(400); i++) {
         scene s = scene_of_ties(i);
         carom_mesh *mesh = scene_mesh(context, &s);
-        const carom_mesh_drop_desc desc = desc_of(&lattice, radii[i % COUNT_OF(radii)], CAROM_ACCURACY_FAST);
-        map m = ask_map(mesh, &desc, NULL);
-        check_map(&s, &desc, &m, 1, "ties");
+        const carom_mesh_drop_desc desc = drop_map_desc(&lattice, radii[i % COUNT_OF(radii)], CAROM_ACCURACY_FAST);
+        drop_map m = drop_map_ask(mesh, &desc, NULL);
+        drop_map_check(&s, &desc, &m, 1, "ties");
         guarded_free(&m.height);
         carom_mesh_destroy(mesh);
         scene_free(&s);
@@ -285,7 +231,7 @@ static void test_update(void **state)
 {
     static const carom_lattice lattice = {{-1.5, -1.5, 0}, 0.125, {25, 25, 1}, {0}};
     carom_context *context = test_context();
-    const carom_mesh_drop_desc desc = desc_of(&lattice, 0.25f, CAROM_ACCURACY_FAST);
+    const carom_mesh_drop_desc desc = drop_map_desc(&lattice, 0.25f, CAROM_ACCURACY_FAST);
     scene s = drop_scene_unwelded(), torn = drop_scene_unwelded();
     carom_mesh *mesh = scene_mesh(context, &s);
     carom_error err;
@@ -293,16 +239,16 @@ static void test_update(void **state)
     for (size_t v = 0; v < torn.vertex_count; v++) /* corners that met are apart */
         torn.vertices[3 * v + 2] += 0.25f * (float)(v / 3 % 3);
     const uint64_t before = test_mesh_info(mesh).bytes;
-    map m = ask_map(mesh, &desc, NULL), again = ask_map(mesh, &desc, NULL);
-    compare(&m, 0, &again, "asked again");
+    drop_map m = drop_map_ask(mesh, &desc, NULL), again = drop_map_ask(mesh, &desc, NULL);
+    drop_map_compare(&m, 0, &again, "asked again");
     assert_true(test_mesh_info(mesh).bytes >= before + 12 * (s.vertex_count + s.triangle_count));
     const carom_points moved = carom_xyz(torn.vertices);
     test_ok("an update", carom_mesh_update(mesh, &moved, CAROM_MESH_REBUILD, &err), &err);
     carom_mesh *fresh = scene_mesh(context, &torn);
     assert_int_equal(test_mesh_info(mesh).bytes, test_mesh_info(fresh).bytes);
     carom_mesh_destroy(fresh);
-    map after = ask_map(mesh, &desc, NULL);
-    check_map(&torn, &desc, &after, 1, "after an update");
+    drop_map after = drop_map_ask(mesh, &desc, NULL);
+    drop_map_check(&torn, &desc, &after, 1, "after an update");
     guarded_free(&m.height);
     guarded_free(&again.height);
     guarded_free(&after.height);
@@ -324,9 +270,9 @@ static void test_scales(void **state)
         scene_place(&s, exponents[i], 0);
         carom_mesh *mesh = scene_mesh(context, &s);
         const carom_lattice lattice = {{-1.5 * scale, -1.5 * scale, 0}, 0.25 * scale, {13, 13, 1}, {0}};
-        const carom_mesh_drop_desc desc = desc_of(&lattice, (float)(0.75 * scale), CAROM_ACCURACY_EXACT);
-        map m = ask_map(mesh, &desc, NULL);
-        check_map(&s, &desc, &m, 1, "scaled");
+        const carom_mesh_drop_desc desc = drop_map_desc(&lattice, (float)(0.75 * scale), CAROM_ACCURACY_EXACT);
+        drop_map m = drop_map_ask(mesh, &desc, NULL);
+        drop_map_check(&s, &desc, &m, 1, "scaled");
         guarded_free(&m.height);
         carom_mesh_destroy(mesh);
         scene_free(&s);
@@ -343,21 +289,21 @@ static void test_by_hand(void **state)
     scene s = drop_scene_alloc(3, 1);
     const float corner[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
     const carom_lattice lattice = {{-6, -6, 0}, 1, {12, 12, 1}, {0}};
-    const carom_mesh_drop_desc desc = desc_of(&lattice, 5, CAROM_ACCURACY_FAST);
+    const carom_mesh_drop_desc desc = drop_map_desc(&lattice, 5, CAROM_ACCURACY_FAST);
     (void)state;
     memcpy(s.vertices, corner, sizeof corner);
     for (uint32_t i = 0; i < 3; i++)
         s.indices[i] = i;
     carom_mesh *mesh = scene_mesh(context, &s);
     carom_stats stats = {.size = sizeof stats};
-    map m = ask_map(mesh, &desc, &stats);
-    assert_true(height_of(&m, 7 * 12 + 7) == 5);      /* over the face */
-    assert_true(height_of(&m, 6 * 12 + 2) == 3);      /* 4 beside a corner */
-    assert_true(height_of(&m, 3 * 12 + 7) == 4);      /* 3 beside an edge */
-    assert_true(height_of(&m, 6 * 12 + 1) == 0);      /* 5 beside a corner: a touch */
-    assert_true(!signbit(height_of(&m, 6 * 12 + 1))); /* and it is +0 */
-    assert_true(height_of(&m, 3 * 12 + 2) == 0);      /* 3 and 4 beside it */
-    assert_true(height_of(&m, 6 * 12) == -INFINITY);  /* 6 beside it */
+    drop_map m = drop_map_ask(mesh, &desc, &stats);
+    assert_true(drop_map_height(&m, 7 * 12 + 7) == 5);      /* over the face */
+    assert_true(drop_map_height(&m, 6 * 12 + 2) == 3);      /* 4 beside a corner */
+    assert_true(drop_map_height(&m, 3 * 12 + 7) == 4);      /* 3 beside an edge */
+    assert_true(drop_map_height(&m, 6 * 12 + 1) == 0);      /* 5 beside a corner: a touch */
+    assert_true(!signbit(drop_map_height(&m, 6 * 12 + 1))); /* and it is +0 */
+    assert_true(drop_map_height(&m, 3 * 12 + 2) == 0);      /* 3 and 4 beside it */
+    assert_true(drop_map_height(&m, 6 * 12) == -INFINITY);  /* 6 beside it */
     assert_int_equal(stats.queries, m.count);
     assert_int_equal(stats.on_cpu, m.count);
     assert_int_equal(stats.on_device + stats.fallen_back, 0);
@@ -372,14 +318,14 @@ static void test_empty(void **state)
     carom_context *context = test_context();
     const carom_mesh_desc none = {.size = sizeof none};
     const carom_lattice lattice = {{0, 0, 0}, 1, {5, 6, 1}, {0}};
-    const carom_mesh_drop_desc desc = desc_of(&lattice, 1, CAROM_ACCURACY_FAST);
+    const carom_mesh_drop_desc desc = drop_map_desc(&lattice, 1, CAROM_ACCURACY_FAST);
     carom_mesh *mesh = NULL;
     carom_error err;
     (void)state;
     test_ok("an empty mesh", carom_mesh_create(context, &none, &mesh, &err), &err);
-    map m = ask_map(mesh, &desc, NULL);
+    drop_map m = drop_map_ask(mesh, &desc, NULL);
     for (size_t i = 0; i < m.count; i++)
-        assert_true(height_of(&m, i) == -INFINITY);
+        assert_true(drop_map_height(&m, i) == -INFINITY);
     guarded_free(&m.height);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
@@ -394,7 +340,7 @@ static void check_same(carom_context *scalar, carom_context *context, const char
     for (size_t i = 0; i < DROP_SCENES; i += 3) {
         scene s = drop_scenes[i].make();
         carom_mesh *expected_of = scene_mesh(scalar, &s), *got_of = scene_mesh(context, &s);
-        const carom_mesh_drop_desc desc = desc_of(&lattice, 0.1f, CAROM_ACCURACY_FAST);
+        const carom_mesh_drop_desc desc = drop_map_desc(&lattice, 0.1f, CAROM_ACCURACY_FAST);
         compare_meshes(expected_of, got_of, &desc, 77, 401, label);
         carom_mesh_destroy(expected_of);
         carom_mesh_destroy(got_of);
@@ -445,12 +391,12 @@ static void test_progress(void **state)
     scene s = drop_scene_torus();
     carom_mesh *mesh = scene_mesh(context, &s);
     const carom_lattice lattice = {{-1.5, -1.5, 0}, 0.0027, {1100, 1100, 1}, {0}};
-    carom_mesh_drop_desc desc = desc_of(&lattice, 0.05f, CAROM_ACCURACY_FAST);
+    carom_mesh_drop_desc desc = drop_map_desc(&lattice, 0.05f, CAROM_ACCURACY_FAST);
     rows_heard all = {.stop_at = -1}, one = {.stop_at = 1};
     carom_error err;
     (void)state;
     desc.batch.progress = (carom_progress){listen, &all};
-    map m = ask_map(mesh, &desc, NULL);
+    drop_map m = drop_map_ask(mesh, &desc, NULL);
     assert_true(all.calls > 1 && all.done == 1100 && all.count == 1100);
     desc.batch.progress.user = &one;
     const carom_mesh_drop_result out = {.size = sizeof out, .height = (float *)(void *)m.height.data};
@@ -477,7 +423,7 @@ static void test_refused(void **state)
     carom_context *context = test_context();
     scene s = drop_scene_level();
     carom_mesh *mesh = scene_mesh(context, &s);
-    const carom_mesh_drop_desc good = desc_of(&one, 1, CAROM_ACCURACY_FAST);
+    const carom_mesh_drop_desc good = drop_map_desc(&one, 1, CAROM_ACCURACY_FAST);
     carom_mesh_drop_desc bad = good;
     carom_error err;
     (void)state;

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Faces and edges that are level, or lean by next to nothing, as a part has them that was turned by 90 degrees in
+ * rounded arithmetic. Their heights are z + radius and a rest, which may be far below the last place of that sum. So
+ * the rest is bounded by itself, with errors in proportion to it, and tells on which side of the sum a height is.
+ * docs/drop.md adds up the errors. */
+#include "drop.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cpu/exact_ray.h"
+
+/* ---- sums -------------------------------------------------------------------------------------------------------- */
+
+/* The least binary64 above x, which is neither 0 nor infinite. */
+static double next_above(double x)
+{
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits += x > 0 ? 1 : -1;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The least binary64 >= the sum. */
+static double add_up(double a, double b)
+{
+    const double sum = a + b, part = sum - a, error = (a - (sum - part)) + (b - part);
+    return error > 0 ? next_above(sum) : sum;
+}
+
+drop_bound caromi_drop_sum(double z, double radius, double low, double high)
+{
+    const double sum = z + radius, part = sum - z, error = (z - (sum - part)) + (radius - part);
+    const double from = error + low, to = error + high;
+    return (drop_bound){add_up(sum, from - 2 * DROP_U * fabs(from)), add_up(sum, to + 2 * DROP_U * fabs(to))};
+}
+
+/* How much lower a ball stands on a point beside its column. square: the least or the greatest square of the distance
+ * of both, seen from above; upright: how far the centre is above the point; loss: the relative error of that. */
+static double sink_of(const drop_ball *ball, double square, double upright, double loss)
+{
+    return square / (ball->r + upright) * (1 + loss);
+}
+
+/* ---- corners ----------------------------------------------------------------------------------------------------- */
+
+drop_bound caromi_drop_near_corner(const drop_ball *ball, double z, double square)
+{
+    const double loss = 32 * DROP_U, upright = sqrt(ball->r2 - square);
+    return caromi_drop_sum(z, ball->r, -sink_of(ball, square, upright, loss), -sink_of(ball, square, upright, -loss));
+}
+
+/* ---- edges ------------------------------------------------------------------------------------------------------- */
+
+/* The column is on the line of the edge, seen from above. */
+static int is_on_line(const drop_edge *g, double x, double y)
+{
+    const float a[2] = {(float)g->a[0], (float)g->a[1]}, b[2] = {(float)g->b[0], (float)g->b[1]};
+    const float at[2] = {(float)x, (float)y};
+    return caromi_drop_side(a, b, at) == 0;
+}
+
+/* Bounds of the square of the column's distance from the line of the edge, seen from above. */
+static void square_from_line(const drop_edge *g, const double d[2], double x, double y, double square[2])
+{
+    const double left = g->e[0] * d[1], right = g->e[1] * d[0], cross = fabs(left - right);
+    const double blur = 8 * DROP_U * (fabs(left) + fabs(right));
+    const double least = cross > blur ? cross - blur : 0;
+    const double most = cross <= blur && blur > 0 && is_on_line(g, x, y) ? 0 : cross + blur;
+    square[0] = least * least / g->l2 * (1 - 8 * DROP_U);
+    square[1] = most * most / g->l2 * (1 + 8 * DROP_U);
+}
+
+int caromi_drop_flat_edge_bound(const drop_ball *ball, const drop_edge *g, double x, double y, drop_bound *bound)
+{
+    const double d[2] = {x - g->a[0], y - g->a[1]}, ahead = g->e[0] * d[0], aside = g->e[1] * d[1];
+    const double at = (ahead + aside) / g->l2, error = 16 * DROP_U * (fabs(ahead) + fabs(aside)) / g->l2;
+    const double out = at < 0 ? -at : at > 1 ? at - 1 : 0, beyond = 0x1p-30 * ball->r;
+    double square[2];
+    square_from_line(g, d, x, y, square);
+    if (!(4 * square[1] < ball->r2) || out * out * g->l2 > beyond * beyond)
+        return 0;
+    const double upright = sqrt(ball->r2 - square[1]), loss = 16 * DROP_U + (square[1] - square[0]) / ball->r2;
+    const double rise = at * g->e[2], lean = ball->r * g->slope2;
+    const double most = sink_of(ball, square[1], upright, loss), least = sink_of(ball, square[0], upright, -loss);
+    const double slack = error * fabs(g->e[2]) + 8 * DROP_U * (fabs(rise) + most + lean);
+    *bound = caromi_drop_sum(g->a[2], ball->r, rise - most - slack, rise - least + lean + slack);
+    if (!(error < at && at < 1 - error)) { /* the end may be nearer than the foot on the line */
+        const double *end = at < 0.5 ? g->a : g->b, p[2] = {x - end[0], y - end[1]};
+        const double far = p[0] * p[0] + p[1] * p[1];
+        bound->low = 2 * far < ball->r2 ? caromi_drop_near_corner(ball, end[2], far).low : -HUGE_VAL;
+    }
+    return 1;
+}
+
+/* ---- faces ------------------------------------------------------------------------------------------------------- */
+
+/* A column on an edge belongs to one of the two faces there, because a ray does. */
+static int holds(const drop_face *face, double x, double y)
+{
+    int side[3];
+    for (int k = 0; k < 3; k++) {
+        const float *a = face->corner[k], *b = face->corner[(k + 1) % 3];
+        side[k] = caromi_drop_sure_side(a, b, x, y);
+        side[k] = side[k] != 0 ? side[k] : caromi_exact_ray_side(a, b, (float)x, (float)y);
+        if (side[k] == 0 || side[k] != side[0])
+            return 0;
+    }
+    return 1;
+}
+
+drop_bound caromi_drop_flat_bound(const drop_ball *ball, const drop_face *face, double x, double y)
+{
+    const int is_below = holds(face, x, y);
+    double error;
+    if (face->lean == 0)
+        return is_below ? face->level : (drop_bound)DROP_NONE;
+    const double rise =
+        caromi_drop_plane_rise(face->e, face->f, x - face->p[0], y - face->p[1], face->area, face->size, &error);
+    drop_bound bound = caromi_drop_sum(face->p[2], ball->r, rise - error, rise + (error + face->lean));
+    if (!is_below)
+        bound.low = -HUGE_VAL;
+    return bound;
+}
