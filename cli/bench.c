@@ -361,8 +361,6 @@ static int check_mesh(const char *path, const mesh_data *data)
     carom_mesh *mesh = NULL;
     carom_error err = {0};
     desc.backend = CAROM_BACKEND_CPU;
-    if (data->triangle_count == 0)
-        return cli_refuse(EXIT_WORK, "%s: no triangles to sweep against", path);
     const carom_mesh_desc shape = {
         .size = sizeof shape,
         .vertices = carom_xyz(data->xyz),

@@ -254,7 +254,7 @@ static int write_each(cloud_job *job)
         rows_write(job->writer, fields, job->count);
     }
     rows_fields_free(fields);
-    return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
+    return status == CAROM_OK ? EXIT_DONE : cli_library_error(job->options->cloud.path, status, &err);
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
@@ -315,7 +315,7 @@ static int write_piece(cloud_list *list, uint64_t begin, uint64_t end, uint64_t 
     const carom_status status = carom_spheres_list(job->context, &job->desc, &to, &stats, &err);
     progress_watch_end(&watch);
     if (status != CAROM_OK)
-        return cli_library_error(NULL, status, &err);
+        return cli_library_error(job->options->cloud.path, status, &err);
     if (begin == 0)
         report(job, &stats);
     else

@@ -4,9 +4,36 @@
 #include "cli/import/import.h"
 #include "cli/probe/probe.h"
 
+#include <stdio.h>
+#include <string.h>
+
+/* A sentence of the library, in which options of the command stand for fields of its descriptions. */
+static void name_options(const char *sentence, char *out, size_t size)
+{
+    static const char *const names[][2] = {
+        {"sign parity", "--sign parity"},
+        {"sign winding", "--sign winding"},
+        {"allow_open", "--allow-open"},
+        {"lattice: ", "the lattice of --origin, --spacing, --dims and --margin: "},
+    };
+    size_t used = 0;
+    for (const char *at = sentence; *at && used + 1 < size;) {
+        size_t i = 0;
+        while (i < sizeof names / sizeof names[0] && strncmp(at, names[i][0], strlen(names[i][0])) != 0)
+            i++;
+        const int is_name = i < sizeof names / sizeof names[0];
+        const int n = is_name ? snprintf(out + used, size - used, "%s", names[i][1])
+                              : snprintf(out + used, size - used, "%c", *at);
+        used += (size_t)n;
+        at += is_name ? strlen(names[i][0]) : 1;
+    }
+    out[used < size ? used : size - 1] = '\0';
+}
+
 int cli_library_error(const char *about, carom_status status, const carom_error *err)
 {
-    const char *sentence = err->message[0] ? err->message : carom_status_name(status);
+    char sentence[2 * sizeof err->message];
+    name_options(err->message[0] ? err->message : carom_status_name(status), sentence, sizeof sentence);
     cli_message("%s%s%s", about ? about : "", about ? ": " : "", sentence);
     if (status == CAROM_ERROR_KERNEL_BUILD) { /* drivers give a bare number where their cache is damaged */
         char advice[PROBE_WORDS];
@@ -56,7 +83,12 @@ int cli_context_open(const cli_options *options, carom_context **out)
     carom_context_desc desc = cli_context_desc(options);
     carom_error err = {0};
     carom_status status = carom_context_create(&desc, out, &err);
-    return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
+    if (status == CAROM_OK)
+        return EXIT_DONE;
+    char asked[128] = "--backend opencl";
+    if (options->device)
+        snprintf(asked, sizeof asked, "--device %s", options->device);
+    return cli_library_error(status == CAROM_ERROR_NO_DEVICE ? asked : NULL, status, &err);
 }
 
 int cli_mesh_open(const cli_options *options, const mesh_data *data, carom_context **context, carom_mesh **mesh)

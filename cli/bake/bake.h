@@ -52,7 +52,7 @@ typedef struct bake_plan {
     uint64_t begin, end;   /* slabs of this part */
 } bake_plan;
 
-/* Lattice and slabs from the options and the bounds of the mesh (lower > upper: it is empty). Returns an exit status
+/* Lattice and slabs from the options and the bounds of the mesh. Returns an exit status
  * with the message printed. */
 int bake_plan_place(bake_plan *plan, const bake_options *options, const float lower[3], const float upper[3]);
 /* Where part 1, ..., parts of so many things ends; that of part 0 is 0. */

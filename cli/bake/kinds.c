@@ -64,7 +64,7 @@ static int ask_distance(const bake_mesh *mesh, const bake_question *q, const bak
                                                .feature = to->array[BAKE_FEATURE]};
     carom_error err = {0};
     const carom_status status = carom_mesh_distance(mesh->mesh, &desc, &result, stats, &err);
-    return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
+    return status == CAROM_OK ? EXIT_DONE : cli_library_error(mesh->path, status, &err);
 }
 
 const bake_kind bake_kind_distance = {.name = "distance",
@@ -113,7 +113,7 @@ static int ask_clearance(const bake_mesh *mesh, const bake_question *q, const ba
     const carom_mesh_clearance_result result = {.size = sizeof result, .clearance = to->array[BAKE_CLEARANCE]};
     carom_error err = {0};
     const carom_status status = carom_mesh_clearance(mesh->mesh, &desc, &result, stats, &err);
-    return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
+    return status == CAROM_OK ? EXIT_DONE : cli_library_error(mesh->path, status, &err);
 }
 
 const bake_kind bake_kind_clearance = {.name = "clearance",
@@ -143,7 +143,7 @@ static int ask_drop(const bake_mesh *mesh, const bake_question *q, const bake_sl
     const carom_mesh_drop_result result = {.size = sizeof result, .height = to->array[BAKE_HEIGHT]};
     carom_error err = {0};
     const carom_status status = carom_mesh_drop(mesh->mesh, &desc, &result, stats, &err);
-    return status == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, status, &err);
+    return status == CAROM_OK ? EXIT_DONE : cli_library_error(mesh->path, status, &err);
 }
 
 const bake_kind bake_kind_drop = {.name = "drop",

@@ -21,10 +21,25 @@ static void find_bounds(bake_mesh *mesh)
         }
 }
 
+/* In the library's words. It refuses the mesh too, but when bounds have placed the nodes. */
+static int check_corners(const bake_mesh *mesh)
+{
+    const mesh_data *data = &mesh->data;
+    for (uint64_t i = 0; i < 3 * data->triangle_count; i++) {
+        const float *at = data->xyz + 3 * (uint64_t)data->indices[i];
+        if (!isfinite(at[0]) || !isfinite(at[1]) || !isfinite(at[2]))
+            return cli_refuse(EXIT_USAGE, "%s: triangle %llu, corner %d: vertex %u has a coordinate that is not finite",
+                              mesh->path, (unsigned long long)(i / 3), (int)(i % 3), data->indices[i]);
+    }
+    return EXIT_DONE;
+}
+
 int bake_mesh_read(const cli_options *options, bake_mesh *out)
 {
-    *out = (bake_mesh){0};
-    const int status = options->rehearsal ? rehearsal_mesh(&out->data) : mesh_import_any(options->mesh, &out->data);
+    *out = (bake_mesh){.path = options->mesh};
+    int status = options->rehearsal ? rehearsal_mesh(&out->data) : mesh_import(options->mesh, &out->data);
+    if (status == EXIT_DONE)
+        status = check_corners(out);
     if (status == EXIT_DONE)
         find_bounds(out);
     return status;
@@ -56,7 +71,7 @@ int bake_mesh_bytes(const bake_mesh *mesh, uint64_t *bytes)
     carom_error err = {0};
     const carom_status status = carom_mesh_get_info(mesh->mesh, &info, &err);
     if (status != CAROM_OK)
-        return cli_library_error(NULL, status, &err);
+        return cli_library_error(mesh->path, status, &err);
     *bytes = 12 * (mesh->data.vertex_count + mesh->data.triangle_count) + info.bytes;
     return EXIT_DONE;
 }

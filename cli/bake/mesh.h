@@ -7,8 +7,9 @@
 #include "cli/import/import.h"
 
 typedef struct bake_mesh {
+    const char *path; /* NULL of a rehearsal */
     mesh_data data;
-    float lower[3], upper[3]; /* of used vertices; lower > upper: none */
+    float lower[3], upper[3]; /* of used vertices */
     carom_context *context;
     carom_mesh *mesh;
 } bake_mesh;

@@ -61,7 +61,9 @@ static int check_nodes(const bake_plan *plan)
         const float last = carom_lattice_coordinate(&plan->lattice, k, plan->lattice.dims[k] - 1);
         if (!isfinite(first) || !isfinite(last))
             return cli_refuse(
-                EXIT_USAGE, "node %llu along %c is at %g, which is not finite in binary32",
+                EXIT_USAGE,
+                "the lattice of --origin, --spacing, --dims and --margin: node %llu along %c is at %g, which is not "
+                "finite in binary32",
                 (unsigned long long)(isfinite(first) ? plan->lattice.dims[k] - 1 : 0), 'x' + k,
                 plan->lattice.origin[k] +
                     (isfinite(first) ? (double)(plan->lattice.dims[k] - 1) * plan->lattice.spacing : 0.0));
@@ -76,13 +78,10 @@ static int check_nodes(const bake_plan *plan)
 
 int bake_plan_place(bake_plan *plan, const bake_options *o, const float lower[3], const float upper[3])
 {
-    const uint32_t all = BAKE_GIVEN_SPACING | BAKE_GIVEN_DIMS | BAKE_GIVEN_ORIGIN;
     int status = EXIT_DONE;
     if (!(o->given & (BAKE_GIVEN_SPACING | BAKE_GIVEN_DIMS)))
         return cli_refuse(EXIT_USAGE, "the lattice is missing: give --spacing H or --dims NX,NY%s, or both",
                           plan->kind->axes == 3 ? ",NZ" : "");
-    if (lower[0] > upper[0] && (o->given & all) != all)
-        return cli_refuse(EXIT_USAGE, "the mesh has no triangles, so --origin, --spacing and --dims must be given");
     snprintf(plan->version, sizeof plan->version, "%s", carom_version());
     plan->lattice.spacing = o->spacing;
     if (!(o->given & BAKE_GIVEN_SPACING))

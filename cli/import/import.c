@@ -235,7 +235,7 @@ static void note_drops(mesh_data *mesh)
         mesh_note(mesh, "%llu lines were dropped", (unsigned long long)mesh->dropped_lines);
 }
 
-int mesh_import_any(const char *path, mesh_data *out)
+int mesh_import(const char *path, mesh_data *out)
 {
     char head[512] = {0};
     mesh_file file = {.path = path};
@@ -254,18 +254,11 @@ int mesh_import_any(const char *path, mesh_data *out)
     } else {
         status = mesh_read_assimp(path, out);
     }
+    if (status == EXIT_DONE && out->triangle_count == 0)
+        status = cli_refuse(EXIT_USAGE, "%s: holds no triangles", path);
     if (status == EXIT_DONE)
         note_drops(out);
     else
         mesh_free(out);
     return status;
-}
-
-int mesh_import(const char *path, mesh_data *out)
-{
-    const int status = mesh_import_any(path, out);
-    if (status != EXIT_DONE || out->triangle_count > 0)
-        return status;
-    mesh_free(out);
-    return cli_refuse(EXIT_USAGE, "%s: holds no triangles", path);
 }

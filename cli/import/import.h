@@ -27,11 +27,9 @@ typedef struct mesh_data {
     uint64_t vertex_room, triangle_room, part_room;
 } mesh_data;
 
-/* Read `path`. Returns an exit status; anything but EXIT_DONE has been explained and left `out` empty.
- * May start a process, so call it before anything starts threads. */
+/* Read `path`, which has at least one triangle. Returns an exit status; anything but EXIT_DONE has been explained and
+ * left `out` empty. May start a process, so call it before anything starts threads. */
 int mesh_import(const char *path, mesh_data *out);
-/* The same of a file that may hold no triangles. */
-int mesh_import_any(const char *path, mesh_data *out);
 void mesh_free(mesh_data *mesh);
 
 #endif

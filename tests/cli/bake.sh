@@ -167,9 +167,6 @@ if [ -n "$python" ]; then
         equal "--sign $sign" "0 wrong of 15625" "$("$python" signed.py signed.npy plain.npy 0.125 25)"
     done
 fi
-bake distance --mesh empty.off --spacing 1 --origin 0,0,0 --dims 2,2,2 -o none.npy
-equal "no triangles: all infinite" "$(printf '\000\000\200\177%.0s' 1 2 3 4 5 6 7 8 | od -An -tx1 | tr -d ' \n')" \
-    "$(tail -c 32 none.npy | od -An -tx1 | tr -d ' \n')"
 
 # ---- refused --------------------------------------------------------------------------------------------------------
 refused "no mesh" 2 '--mesh FILE is missing' bake distance --spacing 1 -o no.npy
@@ -206,8 +203,35 @@ refused "a node beyond binary32" 2 'node 0 along x is at -1e\+39, which is not f
 refused "the last node beyond binary32" 2 'node 9 along z is at 9e\+38, which is not finite' bake distance --mesh \
     cube.off \
     --spacing 1e38 --origin 0,0,0 --dims 1,1,10 -o no.npy
-refused "an empty mesh" 2 'has no triangles, so --origin, --spacing and --dims must be given' bake distance \
-    --mesh empty.off --spacing 1 --dims 2,2,2 -o no.npy
+# A mesh is refused by its name before its bounds place anything.
+printf 'OFF\n3 1 0\n0 0 0\n1 0 0\ninf 1 0\n3 0 1 2\n' > inf.off
+sed s/inf/nan/ inf.off > nan.off
+printf 'OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n3 0 1 2\n3 0 2 3\n' > open.off
+echo 'this is no mesh' > text.obj
+for kind in distance 'clearance --radius 1' 'drop --ball 1'; do
+    nodes=4,4,4 origin=0,0,0
+    [ "$kind" != 'drop --ball 1' ] || nodes=4,4 origin=0,0
+    for lattice in '--spacing 1' "--spacing 1 --dims $nodes --origin $origin" "--spacing 1 --dims $nodes" \
+        "--dims $nodes --margin 1"; do
+        for mesh in empty.off text.obj; do
+            # shellcheck disable=SC2086
+            refused "$kind $lattice: $mesh" 2 "$mesh: holds no triangles" bake $kind --mesh $mesh $lattice -o no.npy
+        done
+        for mesh in inf.off nan.off; do
+            # shellcheck disable=SC2086
+            refused "$kind $lattice: $mesh" 2 "$mesh: triangle 0, corner 2: vertex 2 has a coordinate that" \
+                bake $kind --mesh $mesh $lattice -o no.npy
+        done
+    done
+done
+refused "an open mesh, parity" 2 \
+    'open.off: the mesh is open: 4 edges .*; --sign parity needs a closed mesh, or --allow-open$' \
+    bake distance --mesh open.off --sign parity --spacing 1 -o no.npy
+refused "an open mesh, winding" 2 \
+    'open.off: the mesh is open: 4 edges .*; --sign winding needs a closed mesh, or --allow-open$' \
+    bake distance --mesh open.off --sign winding --spacing 1 -o no.npy
+refused "a lattice that is too fine" 2 'the lattice of --origin, --spacing, --dims and --margin: node 1 along x' \
+    bake clearance --mesh open.off --radius 1 --spacing 1e-6 --origin 1000,0,0 --dims 4,4,4 -o no.npy
 refused "--band" 2 '--band: expected a number >= 0 or inf' bake distance --mesh cube.off --spacing 1 --band -1 -o no.npy
 refused "--band nan" 2 '--band: expected a number >= 0 or inf' bake distance --mesh cube.off --spacing 1 --band nan \
     -o no.npy

@@ -42,9 +42,6 @@ equal "back faces" "7,-1,inf,-1,miss,,,,,,," "$(printf 'path,x,y,z\n7,.5,.25,-1\
     bake path --mesh square.off --paths in.csv --radius .25 --cull-back -o out.csv && sed 1d out.csv)"
 equal "no path" "$header" "$(printf 'path,x,y,z\n' > in.csv
     bake path --mesh square.off --paths in.csv --radius 1 -o out.csv && cat out.csv)"
-equal "an empty mesh" "7,-1,inf,-1,miss,,,,,,," "$(printf 'OFF\n0 0 0\n' > empty.off
-    printf 'path,x,y,z\n7,.5,.25,-1\n7,.5,.25,1\n' > in.csv
-    bake path --mesh empty.off --paths in.csv --radius .25 -o out.csv && sed 1d out.csv)"
 equal "the last radius of a path is that of no segment" "1,0
 2," "$(printf 'path,radius,x,y,z\n1,1,9,9,9\n1,-1,9,9,8\n2,-1,9,9,9\n2,1,9,9,8\n' > in.csv
     bake path --mesh square.off --paths in.csv --hits any -o out.csv && sed 1d out.csv)"
@@ -236,6 +233,8 @@ refused "check against another mesh" 1 'half: was baked from another mesh' bake 
 path() { bake path --mesh square.off "$@"; }
 given() { printf '%s\n' "$@" > bad.csv; }
 refused "no mesh" 2 'bake path: --mesh FILE is missing' bake path --paths hand.csv --radius 1 -o out.csv
+printf 'OFF\n0 0 0\n' > empty.off
+refused "an empty mesh" 2 'empty.off: holds no triangles' bake path --mesh empty.off --paths hand.csv --radius 1 -o out.csv
 refused "no paths" 2 'bake path: --paths FILE is missing' path --radius 1 -o out.csv
 refused "no output" 2 'bake path: -o OUT.csv is missing' path --paths hand.csv --radius 1
 refused "another suffix" 2 'out.npy: the suffix names the format: expected .csv' path --paths hand.csv --radius 1 \
