@@ -277,15 +277,16 @@ static int check_apart(const cli_options *o, const output_place *places, size_t 
 }
 
 /* A bake grows beside its output, in files that it would take for its own. */
-static int check_beside(const cli_options *o)
+static int check_beside(const cli_options *o, const output_place *place)
 {
     static const char *const ends[] = {"partial", "journal", "columns"};
     char name[PATH_MAX];
     struct stat info;
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (snprintf(name, sizeof name, "%s.%s", o->output, ends[i]) < (int)sizeof name && stat(name, &info) == 0 &&
-            is_input(o, &info))
-            return cli_refuse(EXIT_USAGE, "%s: is read as an input, which the bake would replace", name);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0] && place->folder >= 0; i++)
+        if (snprintf(name, sizeof name, "%s.%s", place->name, ends[i]) < (int)sizeof name &&
+            fstatat(place->folder, name, &info, 0) == 0 && is_input(o, &info))
+            return cli_refuse(EXIT_USAGE, "%s.%s: is read as an input, which the bake would replace", place->shown,
+                              ends[i]);
     return EXIT_DONE;
 }
 
@@ -319,7 +320,8 @@ static int check_outputs(const cli_options *o)
         if (status == EXIT_DONE)
             status = check_apart(o, places, count);
         if (status == EXIT_DONE && i == 0)
-            status = is_in_group(o->command, "bake") ? check_beside(o) : check_format(o, o->output, &places[0]);
+            status =
+                is_in_group(o->command, "bake") ? check_beside(o, &places[0]) : check_format(o, o->output, &places[0]);
         if (status == EXIT_DONE && paths[i] == o->contacts.ended)
             status = check_format(o, paths[i], &places[count - 1]);
     }

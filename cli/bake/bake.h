@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The fingerprint as an attribute of the finished file. */
+/* Attributes of files that carom made: the fingerprint, and of a complete output the checksum of its answers. */
 #define BAKE_ATTRIBUTE "user.carom.bake"
+#define BAKE_SUM_ATTRIBUTE "user.carom.sum"
 #define BAKE_NODES_MAX (UINT64_C(1) << 48)
 enum { BAKE_SIGNS = 3, BAKE_NAME = 160, BAKE_TEXT = 2048, EXIT_STOPPED = 75 };
 
@@ -125,6 +126,8 @@ void bake_describe(const bake_plan *plan, char line[BAKE_TEXT]);
 
 /* XXH64 of the bytes, as its specification has it. */
 uint64_t bake_checksum(const void *data, size_t size, uint64_t seed);
+/* The checksum of several parts, from that of all before and that of the next one. */
+uint64_t bake_checksum_add(uint64_t sum, uint64_t next);
 
 /* A random number below `limit`; `state` begins with a seed. */
 uint64_t bake_draw(uint64_t *state, uint64_t limit);

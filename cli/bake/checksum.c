@@ -83,3 +83,10 @@ uint64_t bake_checksum(const void *data, size_t size, uint64_t seed)
     sum = (sum ^ sum >> 29) * prime3;
     return sum ^ sum >> 32;
 }
+
+uint64_t bake_checksum_add(uint64_t sum, uint64_t next)
+{
+    unsigned char bytes[8];
+    bake_put64(bytes, next);
+    return bake_checksum(bytes, sizeof bytes, sum);
+}

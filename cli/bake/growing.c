@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* See growing.h. The lock dies with the process, so a killed one leaves nothing that has to be removed by hand. */
 #include "growing.h"
+#include "part.h"
+#include "side.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 /* Data goes to disk so often, in seconds, but never for more than one part in so many of the time. */
@@ -28,10 +28,10 @@ void bake_growing_names(const char *out, char *partial, char *journal, size_t si
 /* ---- opening and locking ------------------------------------------------------------------------------------------
  */
 
-static int find_place(bake_growing *g, const char *output)
+static int find_place(bake_growing *g, const char *path)
 {
-    struct stat info;
-    const int status = output_place_find(&g->place, output);
+    char shown[sizeof g->shown + 8];
+    const int status = output_place_find(&g->place, path);
     if (status != EXIT_DONE)
         return status;
     snprintf(g->shown, sizeof g->shown, "%s", g->place.shown);
@@ -41,9 +41,8 @@ static int find_place(bake_growing *g, const char *output)
         return cli_refuse(EXIT_USAGE, "%s: the name is too long: with .partial it must have at most %d bytes",
                           g->place.shown, (int)NAME_MAX);
     bake_growing_names(g->place.name, g->name, g->journal_name, sizeof g->name);
-    if (fstatat(g->place.folder, g->name, &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(info.st_mode))
-        return cli_refuse(EXIT_USAGE, "%s.partial: is no regular file", g->shown);
-    return EXIT_DONE;
+    snprintf(shown, sizeof shown, "%s.partial", g->shown);
+    return side_check(g->place.folder, g->name, shown);
 }
 
 static int open_in_folder(const bake_growing *g, const char *name, int flags)
@@ -52,60 +51,136 @@ static int open_in_folder(const bake_growing *g, const char *name, int flags)
     return openat(g->place.folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | flags, mode);
 }
 
-/* Is the locked file still the one of that name? Its former owner may have renamed it meanwhile. */
 static int is_in_place(const bake_growing *g)
 {
-    struct stat mine, there;
-    return fstat(g->fd, &mine) == 0 && fstatat(g->place.folder, g->name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-           mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+    return side_is_in_place(g->place.folder, g->name, g->fd);
 }
 
-/* Open and lock OUT.partial; `is_mine` says that it is new. */
+static int is_empty_file(int fd)
+{
+    struct stat info;
+    return fstat(fd, &info) == 0 && info.st_size == 0;
+}
+
+/* Open and lock OUT.partial. Its former owner may have renamed or removed it between the two. */
 static int lock_partial(bake_growing *g)
 {
     for (int i = 0; i < OPEN_TRIES; i++) {
         g->fd = open_in_folder(g, g->name, 0);
-        g->is_mine = g->fd < 0 && errno == ENOENT;
-        if (g->is_mine)
+        const int is_new = g->fd < 0 && errno == ENOENT;
+        if (is_new)
             g->fd = open_in_folder(g, g->name, O_CREAT | O_EXCL);
-        if (g->fd < 0 && g->is_mine && errno == EEXIST)
+        if (g->fd < 0 && is_new && errno == EEXIST)
             continue; /* another process was faster */
         if (g->fd < 0)
             return bake_growing_fail(g, "opened", errno);
         if (flock(g->fd, LOCK_EX | LOCK_NB) != 0) {
-            g->is_mine = 0;
             if (errno == EWOULDBLOCK)
                 return cli_refuse(EXIT_USAGE, "%s.partial: is locked: another process is baking it", g->shown);
             cli_message("warning: %s.partial: cannot be locked here (%s): no other process may bake it", g->shown,
                         strerror(errno));
         }
-        if (is_in_place(g))
+        if (is_in_place(g)) {
+            g->is_mine = is_empty_file(g->fd);
             return EXIT_DONE;
+        }
         close(g->fd);
     }
     g->fd = -1;
     return bake_growing_fail(g, "locked", EBUSY);
 }
 
+/* The name may be that of a user's own file. */
 static int open_journal(bake_growing *g)
 {
-    const int fd = open_in_folder(g, g->journal_name, O_CREAT);
+    char shown[sizeof g->shown + 8];
+    snprintf(shown, sizeof shown, "%s.journal", g->shown);
+    const int status = side_check(g->place.folder, g->journal_name, shown);
+    if (status != EXIT_DONE)
+        return status;
+    const int fd = open_in_folder(g, g->journal_name, 0);
+    if (fd < 0 && errno == ENOENT)
+        return EXIT_DONE;
     if (fd < 0)
-        return cli_refuse(EXIT_WORK, "%s.journal: cannot be opened: %s", g->shown, strerror(errno));
+        return cli_refuse(EXIT_WORK, "%s: cannot be opened: %s", shown, strerror(errno));
+    if (!bake_journal_is_caroms(fd)) {
+        close(fd);
+        return side_refuse(shown);
+    }
     bake_journal_read(&g->journal, fd);
     return EXIT_DONE;
 }
 
-int bake_growing_open(bake_growing *g, const char *output)
+int bake_growing_open(bake_growing *g, const char *path)
 {
     *g = (bake_growing){.fd = -1, .place = {.folder = -1}, .journal = {.fd = -1}};
-    int status = find_place(g, output);
+    int status = find_place(g, path);
     if (status == EXIT_DONE)
         status = lock_partial(g);
-    if (status == EXIT_DONE)
+    if (status == EXIT_DONE) { /* OUT may have come meanwhile */
+        g->place.exists = fstatat(g->place.folder, g->place.name, &g->place.old, 0) == 0;
         status = open_journal(g);
+    }
     g->synced = g->begun = cli_seconds();
     return status;
+}
+
+/* ---- earlier runs -------------------------------------------------------------------------------------------------
+ */
+
+int bake_growing_has_work(const bake_growing *g)
+{
+    return !g->is_mine && g->journal.is_valid;
+}
+
+int bake_growing_compare(const bake_growing *g)
+{
+    char words[BAKE_TEXT];
+    if (bake_fingerprint_compare(g->journal.text, g->text, NULL, words, sizeof words) == 0)
+        return EXIT_DONE;
+    return cli_refuse(EXIT_USAGE, "%s.partial: is of another bake, which differs in: %s", g->shown, words);
+}
+
+int bake_growing_check(const bake_growing *g, const void *head, size_t size)
+{
+    char shown[sizeof g->shown + 8];
+    if (g->is_mine)
+        return EXIT_DONE;
+    snprintf(shown, sizeof shown, "%s.partial", g->shown);
+    if (!side_is_caroms(g->fd, head, size))
+        return side_refuse(shown);
+    cli_message("%s: has no valid journal, so the bake starts anew", shown);
+    return EXIT_DONE;
+}
+
+static int open_old(const bake_growing *g)
+{
+    return g->place.exists ? openat(g->place.folder, g->place.name, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
+}
+
+/* The journal says it until it is removed, and where there are no attributes. */
+int bake_growing_open_complete(const bake_growing *g, uint64_t *sum)
+{
+    char text[BAKE_TEXT];
+    const int fd = open_old(g);
+    if (fd < 0 ||
+        (g->journal.is_valid && strcmp(g->journal.text, g->text) == 0 && bake_journal_complete(&g->journal, sum)) ||
+        (bake_attribute(fd, text) && strcmp(text, g->text) == 0 && bake_sum_attribute(fd, sum)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+void bake_growing_report_old(const bake_growing *g)
+{
+    bake_plan plan;
+    char text[BAKE_TEXT], words[BAKE_TEXT];
+    const int fd = open_old(g);
+    if (fd >= 0 && (path_text(fd, text) || bake_file_plan(fd, text, &plan)) &&
+        bake_fingerprint_compare(text, g->text, NULL, words, sizeof words) > 0)
+        cli_message("%s: is complete, of another bake, which differs in: %s; this one replaces it", g->shown, words);
+    if (fd >= 0)
+        close(fd);
 }
 
 /* ---- beginnings ---------------------------------------------------------------------------------------------------
@@ -121,12 +196,31 @@ static int flush(int fd)
     return failed == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno;
 }
 
+/* A new file, so that a process which still holds the old one cannot take it for its own. Returns 0 or an errno. */
+static int renew_journal(bake_growing *g)
+{
+    const int error = side_remove(g->place.folder, g->journal_name, g->journal.fd);
+    if (error)
+        return error;
+    if (g->journal.fd >= 0)
+        close(g->journal.fd);
+    g->journal = (bake_journal){.fd = open_in_folder(g, g->journal_name, O_CREAT | O_EXCL)};
+    if (g->journal.fd < 0)
+        return errno;
+    g->is_anew = 1;
+    bake_set_attribute(g->journal.fd, g->text);
+    return 0;
+}
+
 int bake_growing_clear(bake_growing *g)
 {
     g->is_mine = 1;
-    int error = bake_journal_clear(&g->journal);
-    if (!error && ftruncate(g->fd, 0) != 0)
+    int error = renew_journal(g);
+    if (error)
+        return cli_refuse(EXIT_WORK, "%s.journal: cannot be made anew: %s", g->shown, strerror(error));
+    if (ftruncate(g->fd, 0) != 0)
         error = errno;
+    bake_set_attribute(g->fd, g->text);
     if (!error && g->place.exists && !output_place_keep_access(&g->place, g->fd))
         error = errno;
     return error ? bake_growing_fail(g, "begun", error) : EXIT_DONE;
@@ -169,66 +263,79 @@ int bake_growing_flush(bake_growing *g)
     return error;
 }
 
-int bake_growing_compare(const bake_growing *g)
+/* Give OUT its attributes and flush it, then record that all is there. Returns 0 or an errno. */
+static int make_durable(bake_growing *g, int fd, uint64_t sum)
 {
-    char words[BAKE_TEXT];
-    if (bake_fingerprint_compare(g->journal.text, g->text, NULL, words, sizeof words) == 0)
-        return EXIT_DONE;
-    return cli_refuse(EXIT_USAGE, "%s.partial: is of another bake, which differs in: %s", g->shown, words);
+    if (g->place.exists && !output_place_keep_access(&g->place, fd))
+        return errno;
+    bake_set_attributes(fd, g->text, sum);
+    if (fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
+        return errno;
+    const int error = bake_journal_add(&g->journal, BAKE_JOURNAL_COMPLETE, sum);
+    return error ? error : flush(g->journal.fd);
 }
 
-int bake_growing_finish_with(bake_growing *g, int fd, const char *name)
+int bake_growing_finish_with(bake_growing *g, int fd, const char *name, uint64_t sum)
 {
-    int error = 0, status;
-    if (g->place.exists && !output_place_keep_access(&g->place, fd))
-        error = errno;
-    if (!error) {
-        /* Where there are no attributes of this kind, carom bake check is given the options. */
-        (void)fsetxattr(fd, BAKE_ATTRIBUTE, g->text, strlen(g->text), 0);
-        error = fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
-    }
-    if (!error)
-        error = bake_journal_add(&g->journal, BAKE_JOURNAL_COMPLETE, 0);
-    if (!error)
-        error = flush(g->journal.fd);
+    const int error = make_durable(g, fd, sum);
     if (error)
         return bake_growing_fail(g, "flushed to disk", error);
+    if (!is_in_place(g) || !side_is_in_place(g->place.folder, name, fd)) {
+        g->is_over = 1;
+        return cli_refuse(EXIT_WORK, "%s: %s beside it was removed or replaced while the bake wrote it", g->shown,
+                          name);
+    }
     if (renameat(g->place.folder, name, g->place.folder, g->place.name) != 0)
         return bake_growing_fail(g, "renamed", errno);
-    g->is_renamed = 1;
+    g->is_over = 1;
     if (fd != g->fd)
-        bake_growing_drop(g);
-    status = output_place_settle(&g->place);
+        (void)side_remove(g->place.folder, g->name, g->fd);
+    const int status = output_place_settle(&g->place);
     bake_growing_settle(g);
     return status;
 }
 
-int bake_growing_finish(bake_growing *g)
+int bake_growing_finish(bake_growing *g, uint64_t sum)
 {
-    return bake_growing_finish_with(g, g->fd, g->name);
+    return bake_growing_finish_with(g, g->fd, g->name, sum);
 }
 
-void bake_growing_settle(const bake_growing *g)
+/* OUT.partial has become OUT: own the names again, as a new run would. Returns 0 or an errno; EEXIST: another process
+ * owns them. */
+static int own_names(bake_growing *g)
 {
-    if (unlinkat(g->place.folder, g->journal_name, 0) != 0 && errno != ENOENT)
-        cli_message("%s: is complete, but %s.journal cannot be removed: %s", g->shown, g->shown, strerror(errno));
+    if (is_in_place(g))
+        return 0;
+    const int fd = open_in_folder(g, g->name, O_CREAT | O_EXCL);
+    if (fd < 0)
+        return errno;
+    close(g->fd);
+    g->fd = fd;
+    return (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && is_in_place(g) ? 0 : EEXIST;
+}
+
+/* OUT.partial goes last, because its lock guards the journal. */
+void bake_growing_settle(bake_growing *g)
+{
+    int error = own_names(g);
+    if (!error)
+        error = side_remove(g->place.folder, g->journal_name, g->journal.fd);
+    if (error != EEXIST)
+        (void)side_remove(g->place.folder, g->name, g->fd);
+    if (error && error != EEXIST)
+        cli_message("%s: is complete, but %s.journal cannot be removed: %s", g->shown, g->shown, strerror(error));
 }
 
 void bake_growing_close(bake_growing *g, int is_empty)
 {
-    if (g->is_mine && is_empty && g->fd >= 0 && is_in_place(g)) {
-        unlinkat(g->place.folder, g->name, 0);
-        unlinkat(g->place.folder, g->journal_name, 0);
+    if (g->is_mine && is_empty && is_in_place(g)) {
+        if (g->is_anew)
+            (void)side_remove(g->place.folder, g->journal_name, g->journal.fd);
+        (void)side_remove(g->place.folder, g->name, g->fd);
     }
     if (g->fd >= 0)
         close(g->fd);
     if (g->journal.fd >= 0)
         close(g->journal.fd);
     output_place_free(&g->place);
-}
-
-void bake_growing_drop(const bake_growing *g)
-{
-    if (g->fd >= 0 && is_in_place(g))
-        unlinkat(g->place.folder, g->name, 0);
 }

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 /* ---- the parts ----------------------------------------------------------------------------------------------------
@@ -89,6 +88,7 @@ typedef struct joined {
     bake_slab slab;
     progress shown;
     uint64_t slabs; /* that are written */
+    uint64_t sum;   /* of their checksums */
 } joined;
 
 static int fail(const joined *to, int error)
@@ -113,6 +113,7 @@ static int copy_part(joined *to, const bake_part_file *part)
         error = bake_slab_write(to->out.fd, &to->layout, &to->plan, s, &to->slab);
         if (error)
             return fail(to, error);
+        to->sum = bake_checksum_add(to->sum, bake_get64(sum));
         progress_show(&to->shown, ++to->slabs);
     }
     return EXIT_DONE;
@@ -129,12 +130,14 @@ static int write_all(joined *to, const bake_part_file *parts, int count)
     }
     if (error)
         status = fail(to, error);
-    for (int i = 0; i < count && status == EXIT_DONE; i++)
-        status = copy_part(to, &parts[i]);
+    for (uint64_t wanted = 1; wanted <= (uint64_t)count; wanted++)
+        for (int i = 0; i < count && status == EXIT_DONE; i++)
+            if (parts[i].part == wanted)
+                status = copy_part(to, &parts[i]);
     progress_end(&to->shown);
     bake_fingerprint(&to->plan, text);
-    if (status == EXIT_DONE) /* as bake_partial_finish does */
-        (void)fsetxattr(to->out.fd, BAKE_ATTRIBUTE, text, strlen(text), 0);
+    if (status == EXIT_DONE)
+        bake_set_attributes(to->out.fd, text, to->sum);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal.h"
+#include "side.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,6 +10,11 @@
 
 enum { HEAD = 16, RECORD = 24, RECORDS_AT_ONCE = 1024 };
 static const char magic[8] = {'c', 'a', 'r', 'o', 'm', 'j', 'n', '1'};
+
+int bake_journal_is_caroms(int fd)
+{
+    return side_is_caroms(fd, magic, sizeof magic);
+}
 
 /* Magic, length of the text, text, checksum of all that. */
 void bake_journal_read(bake_journal *j, int fd)
@@ -29,18 +35,17 @@ void bake_journal_read(bake_journal *j, int fd)
     j->is_valid = 1;
     j->is_readable = bake_fingerprint_read(j->text, &j->plan);
     j->size = (uint64_t)info.st_size;
-    j->end = HEAD + length + 8;
+    j->start = j->end = HEAD + length + 8;
     if (j->size > j->end)
         j->end += (j->size - j->end) / RECORD * RECORD;
 }
 
 static void take_record(const bake_journal *j, const unsigned char *record, uint8_t *done, uint64_t *sums,
-                        uint64_t *count, int *complete)
+                        uint64_t *count)
 {
     const uint64_t slab = bake_get64(record), at = slab - j->plan.begin;
     if (bake_get64(record + 16) != bake_checksum(record, 16, j->seed))
         return;
-    *complete |= slab == BAKE_JOURNAL_COMPLETE;
     if (slab < j->plan.begin || slab >= j->plan.end)
         return;
     *count += !done[at];
@@ -49,26 +54,30 @@ static void take_record(const bake_journal *j, const unsigned char *record, uint
         sums[at] = bake_get64(record + 8);
 }
 
-uint64_t bake_journal_records(const bake_journal *j, uint8_t *done, uint64_t *sums, int *complete)
+uint64_t bake_journal_records(const bake_journal *j, uint8_t *done, uint64_t *sums)
 {
     unsigned char records[RECORDS_AT_ONCE * RECORD];
     uint64_t count = 0;
-    *complete = 0;
-    for (uint64_t at = HEAD + strlen(j->text) + 8; at < j->end;) {
+    for (uint64_t at = j->start; at < j->end;) {
         const uint64_t left = j->end - at, size = left < sizeof records ? left : sizeof records;
         if (cli_read_at(j->fd, records, (size_t)size, at) != 0)
             break; /* the slabs are computed again */
         for (uint64_t i = 0; i < size; i += RECORD)
-            take_record(j, records + i, done, sums, &count, complete);
+            take_record(j, records + i, done, sums, &count);
         at += size;
     }
     return count;
 }
 
+uint64_t bake_journal_record_count(const bake_journal *j)
+{
+    return (j->end - j->start) / RECORD;
+}
+
 int bake_journal_record(const bake_journal *j, uint64_t i, uint64_t record[2])
 {
     unsigned char bytes[RECORD];
-    const uint64_t at = HEAD + strlen(j->text) + 8 + i * RECORD;
+    const uint64_t at = j->start + i * RECORD;
     if (at + RECORD > j->end || cli_read_at(j->fd, bytes, RECORD, at) != 0 ||
         bake_get64(bytes + 16) != bake_checksum(bytes, 16, j->seed))
         return 0;
@@ -77,17 +86,21 @@ int bake_journal_record(const bake_journal *j, uint64_t i, uint64_t record[2])
     return 1;
 }
 
-int bake_journal_cut(bake_journal *j, uint64_t records)
+int bake_journal_complete(const bake_journal *j, uint64_t *sum)
 {
-    j->end = HEAD + strlen(j->text) + 8 + records * RECORD;
-    return ftruncate(j->fd, (off_t)j->end) == 0 ? 0 : errno;
+    uint64_t record[2];
+    for (uint64_t i = bake_journal_record_count(j); i-- > 0;)
+        if (bake_journal_record(j, i, record)) {
+            *sum = record[1];
+            return record[0] == BAKE_JOURNAL_COMPLETE;
+        }
+    return 0;
 }
 
-int bake_journal_clear(bake_journal *j)
+int bake_journal_cut(bake_journal *j, uint64_t records)
 {
-    j->is_valid = 0;
-    j->size = j->end = 0;
-    return ftruncate(j->fd, 0) == 0 ? 0 : errno;
+    j->end = j->start + records * RECORD;
+    return ftruncate(j->fd, (off_t)j->end) == 0 ? 0 : errno;
 }
 
 int bake_journal_begin(bake_journal *j, const char *text)
@@ -99,7 +112,7 @@ int bake_journal_begin(bake_journal *j, const char *text)
     memcpy(head + HEAD, text, length);
     j->seed = bake_checksum(head, HEAD + length, 0);
     bake_put64(head + HEAD + length, j->seed);
-    j->end = HEAD + length + 8;
+    j->start = j->end = HEAD + length + 8;
     return cli_write_at(j->fd, head, HEAD + length + 8, 0);
 }
 

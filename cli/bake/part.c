@@ -122,6 +122,27 @@ int bake_attribute(int fd, char text[BAKE_TEXT])
     return n > 0;
 }
 
+int bake_sum_attribute(int fd, uint64_t *sum)
+{
+    unsigned char bytes[8];
+    const int is_there = fgetxattr(fd, BAKE_SUM_ATTRIBUTE, bytes, sizeof bytes) == (ssize_t)sizeof bytes;
+    *sum = is_there ? bake_get64(bytes) : 0;
+    return is_there;
+}
+
+void bake_set_attribute(int fd, const char *text)
+{
+    (void)fsetxattr(fd, BAKE_ATTRIBUTE, text, strlen(text), 0);
+}
+
+void bake_set_attributes(int fd, const char *text, uint64_t sum)
+{
+    unsigned char bytes[8];
+    bake_put64(bytes, sum);
+    bake_set_attribute(fd, text);
+    (void)fsetxattr(fd, BAKE_SUM_ATTRIBUTE, bytes, sizeof bytes, 0);
+}
+
 int bake_file_plan(int fd, char text[BAKE_TEXT], bake_plan *plan)
 {
     char head[HEAD + 1];

@@ -19,6 +19,12 @@ int bake_part_read(int fd, char text[BAKE_TEXT], bake_plan *plan);
 int bake_file_plan(int fd, char text[BAKE_TEXT], bake_plan *plan);
 /* The fingerprint that a file has as an attribute. Returns 0 if it has none. */
 int bake_attribute(int fd, char text[BAKE_TEXT]);
+/* The checksum of all its answers, which a complete output has as another one. */
+int bake_sum_attribute(int fd, uint64_t *sum);
+/* Set the first, or both. Where the file system has no attributes, nothing is set, and carom bake check is given the
+ * options. */
+void bake_set_attribute(int fd, const char *text);
+void bake_set_attributes(int fd, const char *text, uint64_t sum);
 /* Nodes along x, y and z of a .npy file, and what kind of volume it may be; NULL: none. */
 const bake_kind *bake_npy_read(int fd, uint64_t dims[3]);
 

@@ -66,6 +66,7 @@ static int write_pieces(const bake_partial *p)
 
 static int start(bake_partial *p)
 {
+    bake_growing_report_old(&p->file);
     int status = bake_growing_clear(&p->file);
     if (status == EXIT_DONE)
         status = reserve(p);
@@ -74,8 +75,9 @@ static int start(bake_partial *p)
     return status == EXIT_DONE ? bake_growing_begin(&p->file) : status;
 }
 
-/* Read the finished slabs again, and forget those that are not what was written. */
-static int verify_slabs(bake_partial *p, int fd)
+/* Read the slabs that are done again. If their checksums are known, forget the slabs that are not what was written;
+ * else set the checksums. */
+static int read_slabs(bake_partial *p, int fd, int are_known)
 {
     bake_slab slab;
     progress shown;
@@ -89,16 +91,17 @@ static int verify_slabs(bake_partial *p, int fd)
         if (!p->done[at])
             continue;
         if (unfinished_asked()) {
-            status = cli_refuse(EXIT_STOPPED, "%s.partial: stopped while finished slabs are read; --resume goes on",
-                                p->file.shown);
+            status =
+                cli_refuse(EXIT_STOPPED, "%s: stopped while finished slabs are read; --resume goes on", p->file.shown);
             break;
         }
-        if (bake_slab_read(fd, &p->layout, p->plan, s, &slab) != 0 ||
-            bake_slab_checksum(p->plan, s, &slab) != p->sums[at]) {
+        const int is_read = bake_slab_read(fd, &p->layout, p->plan, s, &slab) == 0;
+        const uint64_t sum = is_read ? bake_slab_checksum(p->plan, s, &slab) : 0;
+        p->done[at] = is_read && (!are_known || sum == p->sums[at]);
+        p->sums[at] = sum;
+        if (are_known && !p->done[at])
             cli_message("%s.partial: slab %llu does not have its checksum, and is computed again", p->file.shown,
                         (unsigned long long)s);
-            p->done[at] = 0;
-        }
         progress_show(&shown, ++read);
     }
     progress_end(&shown);
@@ -111,13 +114,12 @@ static int verify_slabs(bake_partial *p, int fd)
 
 static int go_on(bake_partial *p)
 {
-    int complete;
     const uint64_t count = p->plan->end - p->plan->begin;
-    p->done_count = bake_journal_records(&p->file.journal, p->done, p->sums, &complete);
+    p->done_count = bake_journal_records(&p->file.journal, p->done, p->sums);
     const uint64_t recorded = p->done_count;
     if (p->file.journal.size != p->file.journal.end && ftruncate(p->file.journal.fd, (off_t)p->file.journal.end) != 0)
         return bake_growing_fail(&p->file, "continued", errno);
-    int status = verify_slabs(p, p->file.fd);
+    int status = read_slabs(p, p->file.fd, 1);
     if (status == EXIT_DONE)
         status = reserve(p);
     if (status == EXIT_DONE)
@@ -129,53 +131,102 @@ static int go_on(bake_partial *p)
     return status;
 }
 
-/* The partial file is gone: an earlier run may have renamed it, and not have come to an end. */
-static int find_finished(bake_partial *p)
+/* Of the checksums of all slabs. */
+static uint64_t sum_of_sums(const bake_partial *p)
 {
-    int complete = 0, status = EXIT_DONE;
-    if (!p->file.place.exists || (uint64_t)p->file.place.old.st_size != p->layout.bytes ||
-        strcmp(p->file.journal.text, p->file.text) != 0)
-        return EXIT_DONE;
-    p->done_count = bake_journal_records(&p->file.journal, p->done, p->sums, &complete);
-    const int fd = complete ? openat(p->file.place.folder, p->file.place.name, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
-    if (fd >= 0) {
-        status = verify_slabs(p, fd);
-        p->is_finished = status == EXIT_DONE && p->done_count == p->plan->end - p->plan->begin;
-        close(fd);
+    uint64_t sum = 0;
+    for (uint64_t at = 0; at < p->plan->end - p->plan->begin; at++)
+        sum = bake_checksum_add(sum, p->sums[at]);
+    return sum;
+}
+
+static int has_bytes(int fd, const void *bytes, size_t size, uint64_t at)
+{
+    unsigned char *there = malloc(size);
+    const int is_same = there && cli_read_at(fd, there, size, at) == 0 && memcmp(there, bytes, size) == 0;
+    free(there);
+    return is_same;
+}
+
+/* Has OUT all bytes but those of slabs? */
+static int has_frame(const bake_partial *p, int fd)
+{
+    int is_same = (uint64_t)p->file.place.old.st_size == p->layout.bytes;
+    for (int i = 0; i < p->layout.piece_count && is_same; i++)
+        is_same = has_bytes(fd, p->layout.pieces[i].bytes, p->layout.pieces[i].size, p->layout.pieces[i].at);
+    return is_same;
+}
+
+static int has_sums(const bake_partial *p, int fd)
+{
+    int is_same = 1;
+    for (uint64_t at = 0; p->layout.sums_at && at < p->plan->end - p->plan->begin && is_same; at++) {
+        unsigned char sum[8];
+        bake_put64(sum, p->sums[at]);
+        is_same = has_bytes(fd, sum, sizeof sum, p->layout.sums_at + 8 * at);
     }
-    if (!p->is_finished && status == EXIT_DONE) {
-        memset(p->done, 0, (size_t)(p->plan->end - p->plan->begin));
+    return is_same;
+}
+
+/* Has OUT the bytes of this bake? */
+static int verify_complete(bake_partial *p, int fd, uint64_t wanted)
+{
+    const uint64_t count = p->plan->end - p->plan->begin;
+    int status = EXIT_DONE;
+    if (has_frame(p, fd)) {
+        memset(p->done, 1, (size_t)count);
+        p->done_count = count;
+        status = read_slabs(p, fd, 0);
+        p->is_finished = status == EXIT_DONE && p->done_count == count && sum_of_sums(p) == wanted && has_sums(p, fd);
+    }
+    if (!p->is_finished) {
+        memset(p->done, 0, (size_t)count);
         p->done_count = 0;
     }
     return status;
 }
 
+/* With --resume: an earlier run may have done all. */
+static int find_complete(bake_partial *p)
+{
+    uint64_t wanted;
+    const int fd = bake_growing_open_complete(&p->file, &wanted);
+    if (fd < 0)
+        return EXIT_DONE;
+    const int status = verify_complete(p, fd, wanted);
+    close(fd);
+    if (status == EXIT_DONE && !p->is_finished)
+        cli_message("%s: does not have its checksum, and is baked anew", p->file.shown);
+    return status;
+}
+
+/* By the number of slabs that are done. */
+static int refuse_work(const bake_partial *p)
+{
+    const bake_journal *journal = &p->file.journal;
+    const uint64_t count = journal->is_readable ? journal->plan.end - journal->plan.begin : 0;
+    uint8_t *found = calloc((size_t)count + 1, 1);
+    const uint64_t done = found && count > 0 ? bake_journal_records(journal, found, NULL) : 0;
+    free(found);
+    return cli_refuse(EXIT_USAGE,
+                      "%s.partial: holds %llu of %llu slabs of an earlier bake: go on with --resume, or remove it",
+                      p->file.shown, (unsigned long long)done, (unsigned long long)count);
+}
+
 /* What to do about the files that are there. */
 static int take_over(bake_partial *p, int resume)
 {
-    int complete;
-    if (p->file.is_mine || !p->file.journal.is_valid) {
-        if (!p->file.is_mine)
-            cli_message("%s.partial: has no valid journal, so the bake starts anew", p->file.shown);
-        const int status = p->file.is_mine && p->file.journal.is_valid && resume ? find_finished(p) : EXIT_DONE;
-        return status != EXIT_DONE || p->is_finished ? status : start(p);
+    if (bake_growing_has_work(&p->file)) {
+        if (!resume)
+            return refuse_work(p);
+        const int status = bake_growing_compare(&p->file);
+        return status == EXIT_DONE ? go_on(p) : status;
     }
-    if (!resume) {
-        uint64_t done = 0, count = 0;
-        uint8_t *found = NULL;
-        if (p->file.journal.is_readable) {
-            count = p->file.journal.plan.end - p->file.journal.plan.begin;
-            found = calloc((size_t)count + 1, 1);
-        }
-        if (found)
-            done = bake_journal_records(&p->file.journal, found, NULL, &complete);
-        free(found);
-        return cli_refuse(EXIT_USAGE,
-                          "%s.partial: holds %llu of %llu slabs of an earlier bake: go on with --resume, or remove it",
-                          p->file.shown, (unsigned long long)done, (unsigned long long)count);
-    }
-    const int status = bake_growing_compare(&p->file);
-    return status == EXIT_DONE ? go_on(p) : status;
+    const bake_piece *head = &p->layout.pieces[0];
+    int status = bake_growing_check(&p->file, head->bytes, head->size);
+    if (status == EXIT_DONE && resume)
+        status = find_complete(p);
+    return status != EXIT_DONE || p->is_finished ? status : start(p);
 }
 
 int bake_partial_open(bake_partial *p, const cli_options *options, const bake_plan *plan)
@@ -247,11 +298,13 @@ int bake_partial_finish(bake_partial *p)
 {
     if (p->is_finished) {
         bake_growing_settle(&p->file);
+        cli_message("%s: is complete", p->file.shown);
         return EXIT_DONE;
     }
     const int error = write_sums(p);
-    const int status = error ? bake_growing_fail(&p->file, "flushed to disk", error) : bake_growing_finish(&p->file);
-    return status == EXIT_DONE || p->file.is_renamed ? status : bake_partial_stopped(p, status);
+    const int status =
+        error ? bake_growing_fail(&p->file, "flushed to disk", error) : bake_growing_finish(&p->file, sum_of_sums(p));
+    return status == EXIT_DONE || p->file.is_over ? status : bake_partial_stopped(p, status);
 }
 
 int bake_partial_stopped(const bake_partial *p, int status)
@@ -264,8 +317,6 @@ int bake_partial_stopped(const bake_partial *p, int status)
 
 void bake_partial_close(bake_partial *p)
 {
-    if (p->is_finished)
-        bake_growing_drop(&p->file);
     bake_growing_close(&p->file, p->done_count == 0);
     free(p->done);
     free(p->sums);

@@ -10,7 +10,7 @@ typedef struct bake_partial {
     const bake_plan *plan;
     bake_layout layout;
     bake_growing file;
-    int is_finished; /* an earlier run did all and was cut off after the rename */
+    int is_finished; /* OUT is complete: an earlier run did all */
     uint8_t *done;   /* [slabs of the part] */
     uint64_t *sums;
     uint64_t done_count;

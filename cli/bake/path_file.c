@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "path_file.h"
 #include "part.h"
+#include "path.h"
+#include "side.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +35,15 @@ static int sum_bytes(int fd, uint64_t from, uint64_t to, uint64_t *sum)
     return error;
 }
 
+/* The sum goes on over the bytes up to `end`; for as many as are whole pieces, unless the file ends there. */
+static int sum_more(int fd, uint64_t end, int is_end, path_sum *s)
+{
+    const uint64_t whole = is_end ? end : end - (end - s->at) % PIECE;
+    const int error = sum_bytes(fd, s->at, whole, &s->sum);
+    s->at = whole;
+    return error;
+}
+
 int path_file_sum(int fd, uint64_t bytes, uint64_t *sum)
 {
     *sum = 0;
@@ -57,26 +68,46 @@ static path_done find_done(const bake_journal *j, int fd)
 /* ---- a new one, and one to go on with ------------------------------------------------------------------------------
  */
 
-/* Record 2 * chunks says that OUT.columns is this bake's; any other file of that name is the user's. */
-static int check_columns(const path_file *p, const char *name)
-{
-    struct stat info;
-    if (fstatat(p->file.place.folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
-        return EXIT_DONE;
-    return cli_refuse(EXIT_USAGE, "%s.columns: is there already, and the bake needs that name: remove it, or rename it",
-                      p->file.shown);
-}
-
 static void columns_name(const path_file *p, char *name, size_t size)
 {
     snprintf(name, size, "%s.columns", p->file.place.name); /* as long as .partial */
 }
 
+/* Does the journal say that OUT.columns is this bake's? Records behind one that was lost count too. */
+static int has_columns_record(const bake_journal *j)
+{
+    uint64_t record[2];
+    const uint64_t records = j->is_valid ? bake_journal_record_count(j) : 0;
+    for (uint64_t i = 0; i < records; i++)
+        if (bake_journal_record(j, i, record) && record[0] == COLUMNS)
+            return 1;
+    return 0;
+}
+
+/* A piece of OUT.columns that an interruption left is made anew; a user's file of that name is refused. */
+static int clear_columns(const path_file *p)
+{
+    char name[sizeof p->file.name], shown[sizeof p->file.shown + 8];
+    columns_name(p, name, sizeof name);
+    snprintf(shown, sizeof shown, "%s.columns", p->file.shown);
+    int status = p->is_hdf5 ? side_check(p->file.place.folder, name, shown) : EXIT_DONE;
+    const int fd = p->is_hdf5 && status == EXIT_DONE
+                       ? openat(p->file.place.folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY)
+                       : -1;
+    if (fd < 0)
+        return status != EXIT_DONE || !p->is_hdf5 || errno == ENOENT ? status : side_refuse(shown);
+    if (!side_is_caroms(fd, NULL, 0) && !has_columns_record(&p->file.journal))
+        status = side_refuse(shown);
+    const int error = status == EXIT_DONE ? side_remove(p->file.place.folder, name, fd) : 0;
+    close(fd);
+    return error ? cli_refuse(EXIT_WORK, "%s: cannot be removed: %s", shown, strerror(error)) : status;
+}
+
 static int start(path_file *p)
 {
-    char name[sizeof p->file.name];
-    columns_name(p, name, sizeof name);
-    int status = p->is_hdf5 ? check_columns(p, name) : EXIT_DONE;
+    int status = clear_columns(p);
+    if (status == EXIT_DONE)
+        bake_growing_report_old(&p->file);
     if (status == EXIT_DONE)
         status = bake_growing_clear(&p->file);
     return status == EXIT_DONE ? bake_growing_begin(&p->file) : status;
@@ -85,15 +116,10 @@ static int start(path_file *p)
 static int go_on(path_file *p)
 {
     bake_growing *g = &p->file;
-    char name[sizeof g->name];
-    uint64_t mark[2];
-    p->done = find_done(&g->journal, g->fd);
-    columns_name(p, name, sizeof name);
-    if (bake_journal_record(&g->journal, 2 * p->done.chunks, mark) && mark[0] == COLUMNS)
-        unlinkat(g->place.folder, name, 0);
-    const int status = p->is_hdf5 ? check_columns(p, name) : EXIT_DONE;
+    const int status = clear_columns(p);
     if (status != EXIT_DONE)
         return status;
+    p->done = find_done(&g->journal, g->fd);
     if (bake_journal_cut(&g->journal, 2 * p->done.chunks) != 0 || ftruncate(g->fd, (off_t)p->done.bytes) != 0 ||
         lseek(g->fd, (off_t)p->done.bytes, SEEK_SET) < 0)
         return bake_growing_fail(g, "continued", errno);
@@ -101,44 +127,37 @@ static int go_on(path_file *p)
     return EXIT_DONE;
 }
 
-/* The partial file is gone: an earlier run may have renamed it, and not have come to an end. */
-static void find_finished(path_file *p)
+/* With --resume: an earlier run may have done all. */
+static void find_complete(path_file *p)
 {
-    bake_growing *g = &p->file;
-    uint64_t last[2];
-    if (!g->place.exists || strcmp(g->journal.text, g->text) != 0)
+    uint64_t wanted, sum;
+    const int fd = bake_growing_open_complete(&p->file, &wanted);
+    if (fd < 0)
         return;
-    const int fd = openat(g->place.folder, g->place.name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (p->is_hdf5) { /* which got its attribute when it was complete */
-        char there[BAKE_TEXT];
-        p->is_finished = fd >= 0 && bake_attribute(fd, there) && strcmp(there, g->text) == 0;
-        close(fd);
-        return;
-    }
-    const path_done done = fd >= 0 ? find_done(&g->journal, fd) : (path_done){0};
-    p->is_finished = fd >= 0 && bake_journal_record(&g->journal, 2 * done.chunks, last) &&
-                     last[0] == BAKE_JOURNAL_COMPLETE &&
-                     done.bytes + (p->is_part ? SUM : 0) == (uint64_t)g->place.old.st_size;
-    if (fd >= 0)
-        close(fd);
+    p->is_finished = path_file_sum(fd, (uint64_t)p->file.place.old.st_size, &sum) == 0 && sum == wanted;
+    close(fd);
+    if (!p->is_finished)
+        cli_message("%s: does not have its checksum, and is baked anew", p->file.shown);
 }
 
 static int take_over(path_file *p, int resume)
 {
     bake_growing *g = &p->file;
-    if (g->is_mine || !g->journal.is_valid) {
-        if (!g->is_mine)
-            cli_message("%s.partial: has no valid journal, so the bake starts anew", g->shown);
-        if (g->is_mine && g->journal.is_valid && resume)
-            find_finished(p);
-        return p->is_finished ? EXIT_DONE : start(p);
+    const char *names = path_names(strstr(g->text, "\nhits any\n") ? PATH_ANY : PATH_FIRST);
+    unsigned char header[BAKE_PART_HEADER];
+    if (bake_growing_has_work(g)) {
+        if (!resume)
+            return cli_refuse(EXIT_USAGE,
+                              "%s.partial: holds %llu points of an earlier bake: go on with --resume, or remove it",
+                              g->shown, (unsigned long long)find_done(&g->journal, g->fd).points);
+        const int status = bake_growing_compare(g);
+        return status == EXIT_DONE ? go_on(p) : status;
     }
-    if (!resume)
-        return cli_refuse(EXIT_USAGE,
-                          "%s.partial: holds %llu points of an earlier bake: go on with --resume, or remove it",
-                          g->shown, (unsigned long long)find_done(&g->journal, g->fd).points);
-    const int status = bake_growing_compare(g);
-    return status == EXIT_DONE ? go_on(p) : status;
+    const int status = path_file_is_packed(p) ? bake_growing_check(g, header, bake_part_header(g->text, header))
+                                              : bake_growing_check(g, names, strlen(names));
+    if (status == EXIT_DONE && resume)
+        find_complete(p);
+    return status != EXIT_DONE || p->is_finished ? status : start(p);
 }
 
 int path_file_open(path_file *p, const cli_options *options, const char *text)
@@ -173,18 +192,20 @@ int path_file_put(path_file *p, uint64_t points, int is_hit)
         return path_file_stopped(p, bake_growing_fail(g, "written", error));
     p->done = (path_done){p->done.chunks + 1, points, (uint64_t)end, is_hit};
     bake_growing_write_back(g);
-    error = bake_growing_flush(g);
+    error = sum_more(g->fd, p->done.bytes, 0, &p->sum);
+    if (!error)
+        error = bake_growing_flush(g);
     return error ? path_file_stopped(p, bake_growing_fail(g, "written", error)) : EXIT_DONE;
 }
 
-/* Behind all rows. */
+/* Behind all rows of a part. Returns 0 or an errno. */
 static int write_sum(const path_file *p)
 {
-    uint64_t sum;
-    unsigned char bytes[8];
-    const int error = path_file_sum(p->file.fd, p->done.bytes, &sum);
-    bake_put64(bytes, sum);
-    return error ? error : cli_write_at(p->file.fd, bytes, sizeof bytes, p->done.bytes);
+    path_sum rows = p->sum;
+    unsigned char bytes[SUM];
+    const int error = sum_more(p->file.fd, p->done.bytes, 1, &rows);
+    bake_put64(bytes, rows.sum);
+    return error ? error : cli_write_at(p->file.fd, bytes, SUM, p->done.bytes);
 }
 
 int path_file_is_packed(const path_file *p)
@@ -207,48 +228,73 @@ static int write_columns(const path_file *p, int fd)
     return status;
 }
 
-/* An interruption leaves OUT.partial as it is, and a piece of OUT.columns that the next run writes anew. */
-static int finish_hdf5(path_file *p)
+/* OUT.columns, of which the journal knows first. Returns a descriptor, or -1 with the message printed. */
+static int make_columns(path_file *p, const char *name)
 {
     bake_growing *g = &p->file;
-    char name[sizeof g->name];
-    columns_name(p, name, sizeof name);
-    int status = check_columns(p, name);
-    if (status != EXIT_DONE)
-        return status;
     int error = bake_journal_add(&g->journal, COLUMNS, 0);
     if (!error && fdatasync(g->journal.fd) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
         error = errno;
     const int fd = error ? -1
                          : openat(g->place.folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY,
                                   g->place.exists ? 0600 : 0666);
-    if (fd < 0) {
-        error = error ? error : errno;
+    if (fd < 0)
+        cli_message("%s.columns: cannot be made: %s", g->shown, strerror(error ? error : errno));
+    else
+        bake_set_attribute(fd, g->text);
+    return fd;
+}
+
+static int finish_columns(path_file *p, int fd, const char *name)
+{
+    struct stat info;
+    uint64_t sum = 0;
+    const int status = write_columns(p, fd);
+    if (status != EXIT_DONE)
+        return status;
+    const int error = fstat(fd, &info) != 0 ? errno : path_file_sum(fd, (uint64_t)info.st_size, &sum);
+    return error ? cli_refuse(EXIT_WORK, "%s.columns: cannot be read: %s", p->file.shown, strerror(error))
+                 : bake_growing_finish_with(&p->file, fd, name, sum);
+}
+
+/* An interruption leaves OUT.partial as it is, and a piece of OUT.columns that the next run writes anew. */
+static int finish_hdf5(path_file *p)
+{
+    bake_growing *g = &p->file;
+    char name[sizeof g->name];
+    columns_name(p, name, sizeof name);
+    int status = clear_columns(p);
+    if (status != EXIT_DONE)
+        return status;
+    const int fd = make_columns(p, name);
+    status = fd < 0 ? EXIT_WORK : finish_columns(p, fd, name);
+    if (!g->is_over) {
+        (void)side_remove(g->place.folder, name, fd);
         (void)bake_journal_cut(&g->journal, 2 * p->done.chunks);
-        return cli_refuse(EXIT_WORK, "%s.columns: cannot be made: %s", g->shown, strerror(error));
     }
-    status = write_columns(p, fd);
-    if (status == EXIT_DONE)
-        status = bake_growing_finish_with(g, fd, name);
-    if (!g->is_renamed) {
-        unlinkat(g->place.folder, name, 0);
-        (void)bake_journal_cut(&g->journal, 2 * p->done.chunks);
-    }
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return status;
+}
+
+static int finish_rows(path_file *p)
+{
+    const uint64_t bytes = p->done.bytes + (p->is_part ? SUM : 0);
+    int error = p->is_part ? write_sum(p) : 0;
+    if (!error)
+        error = sum_more(p->file.fd, bytes, 1, &p->sum);
+    return error ? bake_growing_fail(&p->file, "flushed to disk", error) : bake_growing_finish(&p->file, p->sum.sum);
 }
 
 int path_file_finish(path_file *p)
 {
     if (p->is_finished) {
         bake_growing_settle(&p->file);
+        cli_message("%s: is complete", p->file.shown);
         return EXIT_DONE;
     }
-    const int error = p->is_part ? write_sum(p) : 0;
-    const int status = error        ? bake_growing_fail(&p->file, "flushed to disk", error)
-                       : p->is_hdf5 ? finish_hdf5(p)
-                                    : bake_growing_finish(&p->file);
-    return status == EXIT_DONE || p->file.is_renamed ? status : path_file_stopped(p, status);
+    const int status = p->is_hdf5 ? finish_hdf5(p) : finish_rows(p);
+    return status == EXIT_DONE || p->file.is_over ? status : path_file_stopped(p, status);
 }
 
 int path_file_stopped(const path_file *p, int status)
@@ -260,8 +306,6 @@ int path_file_stopped(const path_file *p, int status)
 
 void path_file_close(path_file *p)
 {
-    if (p->is_finished)
-        bake_growing_drop(&p->file);
     bake_growing_close(&p->file, p->done.chunks == 0);
     free(p->out.buffer);
 }

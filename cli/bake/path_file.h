@@ -13,14 +13,20 @@ typedef struct path_done {
     int is_hit; /* the path that goes on behind these points */
 } path_done;
 
+/* A checksum that grows with a file: that of its whole pieces so far, and where they end. */
+typedef struct path_sum {
+    uint64_t at, sum;
+} path_sum;
+
 typedef struct path_file {
     bake_growing file;
     output out; /* the rows go here */
     path_done done;
+    path_sum sum;
     const char *output; /* as the command names it */
     int is_part;        /* ends with a checksum of all before */
     int is_hdf5;        /* grows as a part, whose rows become columns at the end */
-    int is_finished;    /* an earlier run did all and was cut off after the rename */
+    int is_finished;    /* OUT is complete: an earlier run did all */
 } path_file;
 
 /* Each of these returns an exit status with the message printed. path_file_close in any case. */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/xattr.h>
+#include <sys/stat.h>
 
 enum { SUM = 8, ROWS_AT_ONCE = 1 << 12 };
 
@@ -125,13 +125,18 @@ int path_part_write(output *out, const bake_part_file *parts, int count)
     return status;
 }
 
-/* As the bake of the whole would have it. */
-static void put_fingerprint(const bake_part_file *part, const char *format, int fd)
+/* As the bake of the whole would have them. */
+static void put_attributes(const bake_part_file *part, const char *format, output *out)
 {
     char text[BAKE_TEXT];
     const char *line = strstr(part->text, "\npart ");
+    struct stat info;
+    uint64_t sum;
     snprintf(text, sizeof text, "%.*s\npart 1/1\nformat %s\n", (int)(line - part->text), part->text, format);
-    (void)fsetxattr(fd, BAKE_ATTRIBUTE, text, strlen(text), 0);
+    output_flush(out);
+    if (!out->error && fstat(out->fd, &info) == 0 && S_ISREG(info.st_mode) &&
+        path_file_sum(out->fd, (uint64_t)info.st_size, &sum) == 0)
+        bake_set_attributes(out->fd, text, sum);
 }
 
 int path_part_join(const char *path, const bake_part_file *parts, int count)
@@ -146,6 +151,6 @@ int path_part_join(const char *path, const bake_part_file *parts, int count)
         return status;
     status = path_part_write(&out, parts, count);
     if (status == EXIT_DONE)
-        put_fingerprint(&parts[0], path_format_of(path), out.fd);
+        put_attributes(&parts[0], path_format_of(path), &out);
     return output_close(&out, status);
 }

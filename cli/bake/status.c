@@ -43,7 +43,7 @@ static int print_partial(const char *path)
     char *partial = cli_alloc(size, 1), *name = cli_alloc(size, 1);
     bake_journal journal = {.fd = -1};
     uint8_t *done = NULL;
-    int complete, status = -1;
+    int status = -1;
     if (!partial || !name) {
         free(partial);
         free(name);
@@ -63,7 +63,7 @@ static int print_partial(const char *path)
     else if (journal.is_valid && !(done = calloc((size_t)(journal.plan.end - journal.plan.begin) + 1, 1)))
         status = cli_no_memory();
     else if (journal.is_valid)
-        status = print(path, &journal.plan, bake_journal_records(&journal, done, NULL, &complete));
+        status = print(path, &journal.plan, bake_journal_records(&journal, done, NULL));
     if (fd >= 0)
         close(fd);
     if (file >= 0)

@@ -481,5 +481,9 @@ check "which stays" cmp cube.off beside.npy.partial
 mv beside.npy.partial beside.npy.journal
 refused "an input that is OUT.journal" 2 'beside.npy.journal: is read as an input' bake distance \
     --mesh beside.npy.journal --dims 8,8,8 -o beside.npy
-rm beside.npy.journal
+mkdir there
+mv beside.npy.journal there/beside.npy.journal
+ln -s there/beside.npy link.npy
+refused "and OUT is a link" 2 'link.npy.journal: is read as an input' bake distance --mesh there/beside.npy.journal \
+    --dims 8,8,8 -o link.npy
 check_end

@@ -113,9 +113,10 @@ stop_after cut.npy 20 "${volume[@]}"
 printf x | dd of=cut.npy.journal bs=1 seek=20 conv=notrunc status=none
 check "a partial file without a valid journal counts as none" bake distance "${volume[@]}" -o cut.npy
 check "and is made anew" cmp wanted.npy cut.npy
-echo 'no bake' > cut.npy.partial
-check "whatever it is" bake distance "${volume[@]}" -o cut.npy
-check "is replaced" cmp wanted.npy cut.npy
+rm -f cut.npy
+: > cut.npy.partial
+check "an empty one, too" bake distance "${volume[@]}" -o cut.npy
+check "is made anew" cmp wanted.npy cut.npy
 nothing "nothing is left of it" "$(left)"
 
 killed "kill -9: .npy" wanted.npy killed.npy "${volume[@]}"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded by torture.sh and signals.sh: the TORTURE_AT-th call of kind TORTURE_CALL that carom's own code makes
- * fails, as if memory, disk or descriptors had run out, or (TORTURE_HOLD) never returns, or (TORTURE_KILL) is the last:
- * the process is killed, in the middle of the call if it writes. The file TORTURE_HIT then appears. Calls of drivers
- * and of the C library itself are left alone: many end the process when they fail. TORTURE_COUNTS: a file for the
- * number of calls of each kind. */
+ * fails, as if memory, disk or descriptors had run out, or (TORTURE_HOLD) waits, or (TORTURE_KILL) is the last:
+ * the process is killed, in the middle of the call if it writes. The file TORTURE_HIT then appears, and a call that
+ * waits goes on when it is gone. Calls of drivers and of the C library itself are left alone: many end the process when
+ * they fail. TORTURE_COUNTS: a file for the number of calls of each kind. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,10 +26,10 @@ void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 
-enum { MALLOC, THREAD, OPEN, READ, WRITE, CLOSE, FSYNC, RENAME, FCHMOD, FCHOWN, SPACE, UNLINK, KINDS };
+enum { MALLOC, THREAD, OPEN, READ, WRITE, CLOSE, FSYNC, RENAME, FCHMOD, FCHOWN, SPACE, UNLINK, LOCK, KINDS };
 
-static const char *const kinds[KINDS] = {"malloc", "thread", "open",   "read",   "write", "close",
-                                         "fsync",  "rename", "fchmod", "fchown", "space", "unlink"};
+static const char *const kinds[KINDS] = {"malloc", "thread", "open",   "read",  "write",  "close", "fsync",
+                                         "rename", "fchmod", "fchown", "space", "unlink", "lock"};
 static atomic_ulong calls[KINDS];
 static const char *call, *hit, *counts;
 static unsigned long at;
@@ -71,8 +72,10 @@ static int fails(int kind, const void *caller, int error)
     if (call == NULL || hit == NULL || strcmp(kinds[kind], call) != 0 || number != at)
         return 0;
     syscall(SYS_close, (int)syscall(SYS_openat, AT_FDCWD, hit, O_WRONLY | O_CREAT, 0600));
-    while (hold)
-        pause();
+    while (hold && faccessat(AT_FDCWD, hit, F_OK, 0) == 0)
+        usleep(1000);
+    if (hold)
+        return 0;
     if (deadly && kind != WRITE)
         kill(getpid(), SIGKILL);
     errno = error;
@@ -227,6 +230,11 @@ int ftruncate(int fd, off_t size)
 int fdatasync(int fd)
 {
     return FAILS(FSYNC, EIO) ? -1 : (int)syscall(SYS_fdatasync, fd);
+}
+
+int flock(int fd, int how)
+{
+    return FAILS(LOCK, ENOLCK) ? -1 : (int)syscall(SYS_flock, fd, how);
 }
 
 int unlinkat(int folder, const char *path, int flags)
