@@ -13,6 +13,7 @@
 #ifndef CAROM_PEERS_MODULE /* cmake/peers.cmake gives these */
 #define CAROM_PEERS_MODULE "carom_peers.so"
 #define CAROM_PEERS_INSTALLED "../lib/carom"
+#define CAROM_PEERS_CONFIGURED ""
 #endif
 
 /* Beside the command, as it is built, or in the library folder, as it is installed. 0: nowhere. */
@@ -53,14 +54,28 @@ static peer_list_fn *open_module(const char *path, const bench_listener *listene
     return list;
 }
 
+/* Found when the build was configured: then only the module is missing. */
+static int is_configured(const char *library)
+{
+    const size_t length = strlen(library);
+    for (const char *at = CAROM_PEERS_CONFIGURED; *at != '\0'; at += strcspn(at, ",") + 1)
+        if (!strncmp(at, library, length) && at[length] == ',')
+            return 1;
+    return 0;
+}
+
 static void note_absent(const bench_listener *listener, peer_list_fn *list, const char *library)
 {
-    char text[128];
+    char text[256];
 
     for (size_t k = 0; list != NULL && list(k) != NULL; k++)
         if (!strcmp(list(k)->library, library))
             return;
-    snprintf(text, sizeof text, "%s is not measured: not in this build", library);
+    if (list == NULL && is_configured(library))
+        snprintf(text, sizeof text, "%s is not measured: %s is not beside carom; the target carom_peers builds it",
+                 library, CAROM_PEERS_MODULE);
+    else
+        snprintf(text, sizeof text, "%s is not measured: not in this build", library);
     listener->note(listener->user, text);
 }
 

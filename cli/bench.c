@@ -273,7 +273,7 @@ static int take_run(session *s, const mesh_data *mesh)
     s->json.partial = unfinished_asked() != 0;
     if (s->json.partial)
         return s->rows > 0 ? EXIT_DONE : cli_refuse(EXIT_INTERRUPTED, "interrupted before anything was measured");
-    if (!measured)
+    if (!measured || s->rows == 0)
         return cli_refuse(s->refused == CAROM_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_WORK,
                           "nothing could be measured%s%s", s->refusal[0] ? ": " : "", s->refusal);
     return s->short_of_memory ? cli_no_memory() : EXIT_DONE;

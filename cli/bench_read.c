@@ -9,7 +9,7 @@
 int bench_json_read(bench_json *json, const char *path)
 {
     (void)json;
-    return cli_refuse(EXIT_WORK, "%s: this build cannot read JSON (no jansson; Debian: libjansson-dev)", path);
+    return cli_refuse(EXIT_USAGE, "%s: this build cannot read JSON (no jansson; Debian: libjansson-dev)", path);
 }
 
 #else
@@ -128,7 +128,7 @@ static int read_rows(bench_json *json, const json_t *rows, const char *path)
     {
         bench_row r;
         if (!read_row(row, &r))
-            return cli_refuse(EXIT_WORK,
+            return cli_refuse(EXIT_USAGE,
                               "%s: benchmark %zu has no usable name or no ns_per_query: not from carom bench", path,
                               i + 1);
         if (!bench_json_row(json, &r))
@@ -145,7 +145,7 @@ static int read_context(bench_json *json, const json_t *context, const char *pat
     const char *found = json_string_value(json_object_get(context, "found"));
 
     if (!json_is_object(context))
-        return cli_refuse(EXIT_WORK, "%s: no context: not from carom bench", path);
+        return cli_refuse(EXIT_USAGE, "%s: no context: not from carom bench", path);
     text(json->cpu, sizeof json->cpu, context, "cpu");
     text(json->commit, sizeof json->commit, context, "commit");
     text(json->compiler, sizeof json->compiler, context, "compiler");
@@ -191,14 +191,16 @@ int bench_json_read(bench_json *json, const char *path)
 
     *json = (bench_json){0};
     if (root == NULL)
-        return why.line > 0 ? cli_refuse(EXIT_WORK, "%s:%d: %s", path, why.line, why.text)
-                            : cli_refuse(EXIT_WORK, "%s: %s", path, why.text);
+        return why.line > 0 ? cli_refuse(EXIT_USAGE, "%s:%d: %s", path, why.line, why.text)
+                            : cli_refuse(EXIT_USAGE, "%s: %s", path, why.text);
     int status = read_context(json, json_object_get(root, "context"), path);
     const json_t *rows = json_object_get(root, "benchmarks");
     if (status == EXIT_DONE && !json_is_array(rows))
-        status = cli_refuse(EXIT_WORK, "%s: no list of benchmarks: not from carom bench", path);
+        status = cli_refuse(EXIT_USAGE, "%s: no list of benchmarks: not from carom bench", path);
     if (status == EXIT_DONE)
         status = read_rows(json, rows, path);
+    if (status == EXIT_DONE && json->row_count == 0)
+        status = cli_refuse(EXIT_USAGE, "%s: the list of benchmarks is empty", path);
     json_decref(root);
     if (status != EXIT_DONE)
         bench_json_end(json);

@@ -135,6 +135,13 @@ static size_t describe_option(const char *name, const char *value, const char *h
     return (size_t)snprintf(text, size, "  %-18s %s\n", left, help);
 }
 
+/* A bake needs a file to grow in. */
+static const char *help_of(const cli_command *command, const option_row *row)
+{
+    const int is_bake = !strncmp(command->name, "bake ", 5);
+    return row->bit == OPTION_OUTPUT && is_bake ? "where to write (-o FILE)" : row->help;
+}
+
 static int print_command_help(const cli_command *command)
 {
     char text[8192];
@@ -146,8 +153,8 @@ static int print_command_help(const cli_command *command)
         used += describe_option(own[i].name, own[i].value, own[i].help, text + used, sizeof text - used);
     for (size_t i = 0; i < ROW_COUNT && used < sizeof text; i++)
         if (accepts(command, &option_rows[i]))
-            used += describe_option(option_rows[i].name, option_rows[i].value, option_rows[i].help, text + used,
-                                    sizeof text - used);
+            used += describe_option(option_rows[i].name, option_rows[i].value, help_of(command, &option_rows[i]),
+                                    text + used, sizeof text - used);
     if (used < sizeof text)
         snprintf(text + used, sizeof text - used, "  %-18s %s\n  %-18s %s\n", "--help", "this text", "--version",
                  "the version");

@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 1024, NAME_BYTES = 512, BAR_CELLS = 24 };
+enum { LINE_MAX_BYTES = 1024, NAME_BYTES = 512, BAR_CELLS = 24, BAR_CELLS_LEAST = 4, JOB_LEAST = 8 };
 
 /* Seconds before the first report and between reports. */
 static const double bar_first = 1.0, bar_every = 0.2, line_every = 10.0, json_every = 1.0;
@@ -129,24 +129,36 @@ static void add_rate_and_left(char *line, size_t *used, const progress *p, const
     add(line, used, ", %s%s", text, isnan(e->left) ? "" : " left");
 }
 
-/* carom: sweep [######------------------]  25 %, 1.23 M rows/s, 12 s left */
-static size_t make_bar(char *line, const progress *p, const estimate *e, const char *job)
+static void add_cells(char *line, size_t *used, double share, size_t count)
 {
-    char cells[BAR_CELLS + 1];
-    size_t used = 0;
-    add(line, &used, "carom: %s", job);
-    if (isnan(p->share)) {
-        if (p->unit)
-            add(line, &used, ": %llu %s", (unsigned long long)p->done, p->unit);
-    } else {
-        const int full = (int)(p->share * BAR_CELLS);
-        for (int i = 0; i < BAR_CELLS; i++)
-            cells[i] = i < full ? '#' : '-';
-        cells[BAR_CELLS] = '\0';
-        add(line, &used, " [%s] %3.0f %%", cells, floor(100.0 * p->share));
-    }
-    add_rate_and_left(line, &used, p, e);
-    return used;
+    char cells[BAR_CELLS];
+    const size_t full = (size_t)(share * (double)count);
+    for (size_t i = 0; i < count; i++)
+        cells[i] = i < full ? '#' : '-';
+    add(line, used, " [%.*s]", (int)count, cells);
+}
+
+/* carom: sweep [######------------------]  25 %, 1.23 M rows/s, 12 s left
+ * Where the terminal is too narrow the bar becomes shorter, then the name of the job, because rate and time say more.
+ */
+static size_t make_bar(char *line, const progress *p, const estimate *e, const char *job, size_t width)
+{
+    char rest[LINE_MAX_BYTES] = "";
+    size_t used = 0, rest_used = 0, cells = 0;
+    if (!isnan(p->share))
+        add(rest, &rest_used, " %3.0f %%", floor(100.0 * p->share));
+    else if (p->unit)
+        add(rest, &rest_used, ": %llu %s", (unsigned long long)p->done, p->unit);
+    add_rate_and_left(rest, &rest_used, p, e);
+    const size_t taken = strlen("carom: ") + rest_used, room = width > taken ? width - taken : 0;
+    const size_t name = strlen(job), fitting = text_cut(job, name, room);
+    if (!isnan(p->share) && room >= name + 3 + BAR_CELLS_LEAST)
+        cells = room - name - 3 < BAR_CELLS ? room - name - 3 : BAR_CELLS;
+    add(line, &used, "carom: %.*s", (int)(fitting < JOB_LEAST ? name : fitting), job);
+    if (cells > 0)
+        add_cells(line, &used, p->share, cells);
+    add(line, &used, "%s", rest);
+    return text_cut(line, used, width);
 }
 
 /* carom: sweep: 1200000 of 5000000 rows, 24 %, 1.23 M rows/s, 12 s left */
@@ -212,11 +224,11 @@ static size_t make_object(char *line, const progress *p, const estimate *e)
  */
 
 /* A line that is longer than the terminal is wide could not be taken back. */
-static size_t fit_terminal(const char *line, size_t length)
+static size_t terminal_width(void)
 {
     struct winsize window;
     const int known = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1;
-    return text_cut(line, length, known ? (size_t)window.ws_col - 1 : 79);
+    return known ? (size_t)window.ws_col - 1 : 79;
 }
 
 /* One call of fwrite is one write, so lines stay whole. */
@@ -227,7 +239,7 @@ static void report(const progress *p, double now, int last)
     size_t used;
     text_show(job, sizeof job, p->job, strlen(p->job));
     if (is_bar(p)) {
-        used = fit_terminal(line, make_bar(line, p, &e, job));
+        used = make_bar(line, p, &e, job, terminal_width());
         fprintf(stderr, "\r%.*s\033[K", (int)used, line);
         atomic_store(&bar_stands, 1);
         return;

@@ -253,7 +253,7 @@ static const cli_own_option check_options[] = {
 };
 
 static const cli_own_option path_options[] = {
-    {"paths", "FILE", "polylines, CSV or .npy", set_paths},
+    {"paths", "FILE", "polylines: CSV, .npy or H5MD (.h5)", set_paths},
     {"radius", "R", "of the sphere, if the file has no column radius", set_radius},
     {"resume", NULL, "go on with the partial file of an earlier run, if there is one", set_resume},
     {"part", "I/N", "bake part I of N; carom bake join puts them together", set_part},

@@ -473,6 +473,11 @@ first=$(cat stdout.txt stderr.txt)
 checks "check: another time" 1 ': [0-9]+ difference' bare.npy --mesh wing.off --accuracy exact --seed 5
 equal "check: finds the same" "$first" "$(cat stdout.txt stderr.txt)"
 
+for what in distance clearance drop path; do
+    check "help of $what: -o has no default" grep -qE '^  --output FILE +where to write \(-o FILE\)$' <(bake $what --help)
+done
+check "help of path: all formats of paths" grep -qE '^  --paths FILE .*CSV, \.npy or H5MD' <(bake path --help)
+
 # ---- inputs that a bake would take for its own files ----------------------------------------------------------------
 cp cube.off beside.npy.partial
 refused "an input that is OUT.partial" 2 'beside.npy.partial: is read as an input' bake distance \

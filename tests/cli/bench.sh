@@ -28,7 +28,7 @@ refused "a number of queries and scaling" 2 'batches of its own' --scaling --que
 refused "no queries" 2 'queries' --queries 0
 refused "a mesh and scaling" 2 'mesh' --scaling --mesh x.obj
 refused "a mesh that is not there" 2 'nowhere' --mesh nowhere/x.obj --quick
-refused "an earlier result that is not there" 1 'nowhere' --compare nowhere/x.json --quick
+refused "an earlier result that is not there" 2 'nowhere' --compare nowhere/x.json --quick
 nothing "nothing is measured before that" "$(cat stdout.txt)"
 
 "$carom" bench --scene list > list.txt
@@ -95,6 +95,18 @@ peers Embree mesh-near-70k/fast/peer/embree-ray mesh-near-70k/fast/peer/embree-u
 peers Bullet sweep-first-random/fast/peer/bullet-convex-cast overlap-random/fast/peer/bullet-detector \
     mesh-near-70k/fast/peer/bullet-mesh-sweep build-70k/fast/peer/bullet
 peers FCL overlap-random/fast/peer/fcl-sphere-triangle mesh-still-70k/fast/peer/fcl-mesh
+# A command without the module beside it says whether the build had found the library.
+mkdir -p alone/bin
+cp "$carom" alone/bin/carom
+alone/bin/carom bench --quick --backend cpu --isa scalar --accuracy fast --scene spheres-cached > alone.txt
+for library in Embree Bullet FCL CGAL nanoflann; do
+    if grep -q "^$library is not measured: not in this build$" peers.txt; then
+        wanted="$library is not measured: not in this build"
+    else
+        wanted="$library is not measured: carom_peers.so is not beside carom; the target carom_peers builds it"
+    fi
+    check "$library without the module" grep -qxF "$wanted" alone.txt
+done
 # A ray has no radius: if nothing were counted for it, a count of 0 would mean little.
 if grep -q 'embree-ray' names.txt; then
     check "a ray misses what a sphere hits" grep -qE '"name": "mesh-near-70k/fast/peer/embree-ray.*"misses": [1-9]' \
@@ -193,18 +205,21 @@ if "$carom" bench --from all.json > again.txt 2> said.txt; then
     check "another machine is said" grep -q 'another machine: an abacus' \
         <("$carom" bench --from all.json --compare machine.json)
     head -c 3000 all.json > cut.json
-    refused "half a result" 1 'cut.json:[0-9]+: ' --from cut.json
+    refused "half a result" 2 'cut.json:[0-9]+: ' --from cut.json
     good='{"name": "a/fast/cpu/x/threads:1", "ns_per_query": 1, "real_time": 1}'
     echo "{\"context\": {\"not_measured\": \"y\"}, \"benchmarks\": [$good, {\"name\": \"x\"}]}" > other.json
-    refused "another program's result" 1 'other.json: benchmark 2 has no' --from other.json
-    refused "to compare with it" 1 'other.json: benchmark 2 has no' --quick --compare other.json
+    refused "another program's result" 2 'other.json: benchmark 2 has no' --from other.json
+    refused "to compare with it" 2 'other.json: benchmark 2 has no' --quick --compare other.json
     "$carom" bench --scaling --quick --backend cpu --isa scalar --threads 1 --scene threads --json series.json \
         > series.txt
     "$carom" bench --from series.json > again.txt
     nothing "a series again" \
         "$(diff <(grep -E 'times one|/threads:' series.txt) <(grep -E 'times one|/threads:' again.txt) || true)"
     echo '[]' > list.json
-    refused "no result at all" 1 'list.json: no context' --from list.json
+    refused "no result at all" 2 'list.json: no context' --from list.json
+    echo '{"context": {"cpu": "x"}, "benchmarks": []}' > empty.json
+    refused "a result without rows" 2 'empty.json: the list of benchmarks is empty' --from empty.json
+    refused "to compare with that" 2 'empty.json: the list of benchmarks is empty' --quick --compare empty.json
     if gnuplot --version > version.txt 2>&1; then
         # Names come from a file: they are data, not words of gnuplot's language.
         # shellcheck disable=SC2016 # not to be expanded

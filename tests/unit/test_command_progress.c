@@ -256,6 +256,29 @@ static void a_narrow_terminal(void **state)
     assert_string_equal(catch_end(&c), "\rcarom: sweep: 100000\033[K\r\n");
 }
 
+/* The bar gives way to rate and time, then the name of the job does. */
+static void a_long_job(void **state)
+{
+    static const unsigned short columns[] = {0, 100, 71, 65};
+    static const char *const wanted[] = {
+        "\rcarom: bake: reading finished slabs [##----]  33 %, 1.00 k slabs/s, 33 min left\033[K",
+        "\rcarom: bake: reading finished slabs [########----------------]  33 %, 1.00 k slabs/s, 33 min left\033[K",
+        "\rcarom: bake: reading finished slabs  33 %, 1.00 k slabs/s, 33 min left\033[K",
+        "\rcarom: bake: reading finished  33 %, 1.00 k slabs/s, 33 min left\033[K"};
+    (void)state;
+    progress_choose(PROGRESS_AUTO);
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        catch c;
+        progress p;
+        catch_terminal(&c, columns[i]);
+        clock_now = 0.0;
+        progress_begin(&p, "bake: reading finished slabs", "slabs", 0, 3000000);
+        show_at(&p, 1000.0, 1000000);
+        assert_string_equal(catch_end(&c), wanted[i]);
+        progress_end(&p);
+    }
+}
+
 /* It cannot take a line back. */
 static void a_dumb_terminal(void **state)
 {
@@ -301,11 +324,17 @@ static void a_watched_call(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_jobs_are_silent),   cmocka_unit_test(none_is_silent),
-        cmocka_unit_test(lines_every_ten_seconds), cmocka_unit_test(unknown_totals),
-        cmocka_unit_test(work_done_before),        cmocka_unit_test(objects),
-        cmocka_unit_test(a_bar_on_a_terminal),     cmocka_unit_test(a_narrow_terminal),
-        cmocka_unit_test(a_dumb_terminal),         cmocka_unit_test(a_watched_call),
+        cmocka_unit_test(short_jobs_are_silent),
+        cmocka_unit_test(none_is_silent),
+        cmocka_unit_test(lines_every_ten_seconds),
+        cmocka_unit_test(unknown_totals),
+        cmocka_unit_test(work_done_before),
+        cmocka_unit_test(objects),
+        cmocka_unit_test(a_bar_on_a_terminal),
+        cmocka_unit_test(a_narrow_terminal),
+        cmocka_unit_test(a_long_job),
+        cmocka_unit_test(a_dumb_terminal),
+        cmocka_unit_test(a_watched_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
