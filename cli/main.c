@@ -146,9 +146,9 @@ static const cli_command commands[] = {
      "  first  the smallest segment, u, triangle: path,segment,u,triangle,state,x,y,z,nx,ny,nz,feature (default)\n"
      "  all    a row for every hit: the same columns; paths as in P, and in each by segment, u, triangle\n"
      "  any    whether there is a hit: path,hit (1 or 0, empty for an invalid path)\n"
-     "A path without hits has one row, of segment -1. A point that is not finite makes its path invalid. OUT ends\n"
-     "in .csv or .h5 (a dataset for each column), and grows in OUT.partial, beside a journal. After an interruption\n"
-     "the same command with --resume goes on.\n"
+     "A path of one point is the segment from it to itself. A path without hits has one row, of segment -1. A point\n"
+     "that is not finite makes its path invalid. OUT ends in .csv or .h5 (a dataset for each column), and grows in\n"
+     "OUT.partial, beside a journal. After an interruption the same command with --resume goes on.\n"
      "--part I/N takes the paths whose first points are in the I-th of N shares of all points; OUT has any name.\n",
      command_bake_path, &bake_path_own},
     {"bake join", 0, "the parts of a bake, put together", "carom bake join OUT PART... [options]",

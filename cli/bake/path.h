@@ -13,13 +13,14 @@ typedef enum path_hits { PATH_FIRST, PATH_ALL, PATH_ANY, PATH_HITS } path_hits;
 extern const char *const path_hits_words[PATH_HITS], *const path_start_words[3];
 
 /* The part of a path that is in a chunk: its segments begin at the elements [begin, end) and are numbered from
- * `segment` on. */
+ * `segment` on. A path of one point is known as such in the section that ends it. */
 typedef struct path_section {
     uint64_t id, segment;
     uint64_t number, start; /* places in the file: of the path, and of its first point */
     uint32_t begin, end;
     uint8_t is_invalid; /* the path is */
     uint8_t is_last;    /* the path ends here */
+    uint8_t is_point;   /* the path has one point: its segment goes from `begin` to `begin` */
     uint8_t is_hit;     /* the path has a hit, in this section or before it */
 } path_section;
 
@@ -42,7 +43,7 @@ enum {
     PATH_CHUNK_FIRST = 1 << 8,
     PATH_CHUNK = 1 << 18,
     PATH_POINT_BYTES =
-        PATHS_POINT_BYTES + sizeof(path_section) + sizeof(path_hit) + 3 * sizeof(uint64_t) + 10 * sizeof(float) + 2
+        PATHS_POINT_BYTES + sizeof(path_section) + sizeof(path_hit) + 3 * sizeof(uint64_t) + 13 * sizeof(float) + 2
 };
 
 /* The suffix of an output of rows: csv or h5. Returns an exit status with the message printed. */
@@ -109,6 +110,8 @@ typedef struct path_asker {
     uint32_t *select;
     uint32_t *active; /* sections that are still asked for, in their order */
     path_hit *first;  /* of each section, if it has one */
+    float *end;       /* [points][3] where segments end, if some are points */
+    int has_points;   /* this chunk has paths of one point */
     uint64_t *offsets, *query;
     int32_t *triangle;
     float *t, *point, *normal;

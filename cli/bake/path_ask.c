@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The segments of a chunk are one batch: center and end are views of the same points, one of them a point later, and
- * `select` leaves out what joins two paths. First and any hits are asked for in rounds, each of twice as many segments
- * of a path as the round before, so that a path that is hit early is not asked to its end. */
+/* The segments of a chunk are one batch: center and end are views of the same points, one of them a point later (a copy
+ * of them where a path has one point), and `select` leaves out what joins two paths. First and any hits are asked for
+ * in rounds, each of twice as many segments of a path as the round before, so that a path that is hit early is not
+ * asked to its end. */
 #include "path.h"
 
 #include <stdio.h>
@@ -39,10 +40,11 @@ int path_asker_open(path_asker *a, const cli_options *options, carom_mesh *mesh,
                       .select = cli_alloc(points, sizeof *a->select),
                       .active = cli_alloc(points, sizeof *a->active),
                       .first = cli_alloc(points + 1, sizeof *a->first),
+                      .end = cli_alloc(points, 3 * sizeof *a->end),
                       .offsets = cli_alloc(points + 1, sizeof *a->offsets),
                       .stats = {.size = sizeof a->stats}};
     const int complete = alloc_answers(a, points);
-    return complete && a->select && a->active && a->first && a->offsets ? EXIT_DONE : cli_no_memory();
+    return complete && a->select && a->active && a->first && a->end && a->offsets ? EXIT_DONE : cli_no_memory();
 }
 
 void path_asker_close(path_asker *a)
@@ -51,11 +53,27 @@ void path_asker_close(path_asker *a)
     free(a->select);
     free(a->active);
     free(a->first);
+    free(a->end);
     free(a->offsets);
 }
 
 /* ---- calls of the library ------------------------------------------------------------------------------------------
  */
+
+/* A path of one point ends where it begins. */
+static void find_ends(path_asker *a, const paths_file *f, const path_section *sections, uint64_t count)
+{
+    a->has_points = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const size_t at = 3 * (size_t)sections[i].begin;
+        if (!sections[i].is_point)
+            continue;
+        if (!a->has_points)
+            memcpy(a->end, f->xyz + 3, 3 * sizeof *a->end * (size_t)f->count);
+        memcpy(a->end + at, f->xyz + at, 3 * sizeof *a->end);
+        a->has_points = 1;
+    }
+}
 
 /* Queries [begin, count) of the selection. */
 static carom_mesh_sweep_desc describe(const path_asker *a, const paths_file *f, uint64_t begin, uint64_t count)
@@ -67,9 +85,9 @@ static carom_mesh_sweep_desc describe(const path_asker *a, const paths_file *f, 
                   .begin = begin,
                   .accuracy = o->accuracy,
                   .select = carom_uints_of(a->select),
-                  .elements = f->count},
+                  .elements = f->count > 0 ? f->count : 1},
         .center = carom_xyz(f->xyz),
-        .end = carom_xyz(f->xyz + 3),
+        .end = carom_xyz(a->has_points ? a->end : f->xyz + 3),
         .radius = f->radius ? carom_scalars_of(f->radius) : (carom_scalars){&o->bake.radius, CAROM_REPEAT},
         .cull_back = (o->given & OPTION_CULL_BACK) != 0,
         .start = o->start,
@@ -277,6 +295,7 @@ static int ask_all(path_asker *a, const paths_file *f, path_section *sections, u
 int path_ask(path_asker *a, const paths_file *f, path_section *sections, uint64_t count, path_writer *writer)
 {
     const uint64_t queries = a->stats.queries, fallen_back = a->stats.fallen_back;
+    find_ends(a, f, sections, count);
     const int status =
         a->hits == PATH_ALL ? ask_all(a, f, sections, count, writer) : ask_rounds(a, f, sections, count, writer);
     carom_stats chunk = a->stats; /* the asker's are of all chunks */

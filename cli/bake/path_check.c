@@ -250,7 +250,7 @@ static int find_truth(const reading *r, const path_section *s, ref_mesh_list *li
         ref_sweep_case ball = {.radius = (double)radius};
         memcpy(ball.center, r->file.xyz + 3 * (size_t)e, sizeof ball.center);
         memcpy(ball.w, ball.center, sizeof ball.w);
-        memcpy(ball.velocity, r->file.xyz + 3 * (size_t)e + 3, sizeof ball.velocity);
+        memcpy(ball.velocity, r->file.xyz + 3 * ((size_t)e + !s->is_point), sizeof ball.velocity);
         known = ref_mesh_all(&mesh, &ball, 1.0f, &options, &lists[e - s->begin]) == NULL;
     }
     return known;
@@ -275,14 +275,15 @@ static void put_truth(const reading *r, const path_section *s, const ref_mesh_li
         fprintf(r->truth, "%llu,-1,inf,-1,%s,\n", id, s->is_invalid ? "invalid" : "miss");
 }
 
-/* If the section is a whole path, and not too much work. The chunk without points ends a path that has been judged. */
+/* If the section is a whole path, and not too much work. The chunk without points ends a path that has been judged,
+ * unless it has one point. */
 static void judge(reading *r, const path_section *s)
 {
     path_check *c = r->check;
     const uint32_t segments = s->end - s->begin;
     const uint64_t triangles = c->mesh.data.triangle_count, cost = segments * (triangles > 0 ? triangles : 1);
     const int ends = s->is_last || r->file.from + r->file.count == c->survey.points;
-    if (r->file.count == 0 || s->segment > 0 || !ends || cost > c->budget)
+    if ((r->file.count == 0 && !s->is_point) || s->segment > 0 || segments == 0 || !ends || cost > c->budget)
         return;
     ref_mesh_list *lists = calloc((size_t)segments + 1, sizeof *lists);
     if (!lists)

@@ -19,6 +19,14 @@ static path_section begin_section(const path_current *path, const paths_survey *
                           .is_hit = path->is_hit != 0};
 }
 
+/* No more points of the path follow. Its segment is one that an earlier run may have asked for. */
+static void end_section(path_section *s)
+{
+    s->is_last = 1;
+    s->is_point = s->segment == 0 && s->begin == s->end && !s->is_hit;
+    s->end += s->is_point;
+}
+
 uint64_t path_cut(const paths_file *f, const paths_survey *survey, path_current *path, path_section *sections)
 {
     uint64_t count = 0;
@@ -31,7 +39,7 @@ uint64_t path_cut(const paths_file *f, const paths_survey *survey, path_current 
             continue;
         }
         if (count > 0)
-            sections[count - 1].is_last = 1;
+            end_section(&sections[count - 1]);
         path->number += (uint64_t)path->is_open;
         path->is_open = 1;
         path->is_hit = 0;
@@ -41,7 +49,7 @@ uint64_t path_cut(const paths_file *f, const paths_survey *survey, path_current 
         sections[count++] = begin_section(path, survey, i);
     }
     if (count > 0 && f->count == 0)
-        sections[count - 1].is_last = 1;
+        end_section(&sections[count - 1]);
     return count;
 }
 

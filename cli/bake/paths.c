@@ -180,6 +180,7 @@ static int add_path(paths_survey *s, paths_ids *ids, const paths_file *f, uint64
         s->room = room;
     }
     s->paths++;
+    s->length = 0;
     return added < 0 ? cli_no_memory() : EXIT_DONE;
 }
 
@@ -188,17 +189,36 @@ static int is_finite(const float *p)
     return isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]);
 }
 
+/* A segment has the radius of element i. */
+static int has_bad_radius(const paths_file *f, uint64_t i)
+{
+    return f->radius && !(isfinite(f->radius[i]) && f->radius[i] >= 0.0f);
+}
+
+static void make_invalid(paths_survey *s)
+{
+    s->invalid[(s->paths - 1) / 8] |= (uint8_t)(1u << (s->paths - 1) % 8);
+}
+
+/* The last path ends with element i. Its last radius is that of no segment, unless it has one point alone. */
+static void end_path(paths_survey *s, const paths_file *f, uint64_t i)
+{
+    if (s->paths > 0 && s->length == 1 && has_bad_radius(f, i))
+        make_invalid(s);
+}
+
 static int survey_chunk(paths_survey *s, paths_ids *ids, const paths_file *f)
 {
     for (uint64_t i = 1; i <= f->count; i++) {
         const int is_first = s->paths == 0 || f->id[i] != f->id[i - 1];
+        if (is_first)
+            end_path(s, f, i - 1);
         const int status = is_first ? add_path(s, ids, f, i) : EXIT_DONE;
         if (status != EXIT_DONE)
             return status;
-        /* The radius of a path's last row is that of no segment. */
-        const int bad_radius = !is_first && f->radius && !(isfinite(f->radius[i - 1]) && f->radius[i - 1] >= 0.0f);
-        if (bad_radius || !is_finite(f->xyz + 3 * i))
-            s->invalid[(s->paths - 1) / 8] |= (uint8_t)(1u << (s->paths - 1) % 8);
+        if ((!is_first && has_bad_radius(f, i - 1)) || !is_finite(f->xyz + 3 * i))
+            make_invalid(s);
+        s->length++;
     }
     return EXIT_DONE;
 }
@@ -226,6 +246,8 @@ int paths_survey_read(paths_survey *s, const cli_options *o, uint64_t room, uint
             progress_show(&shown, s->points);
     }
     progress_end(&shown);
+    if (status == EXIT_DONE)
+        end_path(s, &f, 0);
     if (status == EXIT_STOPPED)
         cli_message("%s: nothing is done yet", o->output);
     paths_ids_free(&ids);

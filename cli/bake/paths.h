@@ -33,6 +33,7 @@ typedef struct paths_file {
 /* What the first reading has found. */
 typedef struct paths_survey {
     uint64_t points, paths;
+    uint64_t length;  /* points of the last path */
     uint64_t hash;    /* of all points, whatever the chunks */
     uint8_t *invalid; /* a bit for each path */
     uint64_t room;    /* bytes of it */

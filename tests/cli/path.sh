@@ -36,6 +36,30 @@ equal "any" "path,hit
 9,
 11,0
 12,1" "$(hand --hits any)"
+# A path of one point is a segment without motion, wherever a chunk ends.
+printf '%s\n' path,x,y,z 1,.5,.25,.25 2,.75,.25,.125 3,.5,.25,.5 4,nan,0,0 5,.5,.25,.25 5,.5,.25,.25 6,.75,.25,-.25 \
+    > points.csv
+points() { bake path --mesh square.off --paths points.csv --radius .25 "$@" -o hand-out.csv && sed 1d hand-out.csv; }
+one='1,0,0,0,touching,0.5,0.25,0,0,0,1,F
+2,0,0,0,overlapping,0.75,0.25,0,0,0,1,F
+3,-1,inf,-1,miss,,,,,,,
+4,-1,inf,-1,invalid,,,,,,,
+5,0,0,0,touching,0.5,0.25,0,0,0,1,F'
+last='6,0,0,0,touching,0.75,0.25,0,0,0,-1,F'
+for accuracy in fast exact; do
+    equal "paths of one point: first, $accuracy" "$one
+$last" "$(points --accuracy $accuracy)"
+    equal "paths of one point: all, $accuracy" "$one
+$last" "$(points --accuracy $accuracy --hits all)"
+done
+equal "paths of one point: any" "1,1 2,1 3,0 4, 5,1 6,1" "$(points --hits any | xargs)"
+equal "paths of one point: culling keeps them" "$(points --hits all)" "$(points --hits all --cull-back)"
+equal "paths of one point: so does skip-parting" "$(points --hits all)" "$(points --hits all --start skip-parting)"
+equal "paths of one point: skip does not" "1,0 2,0 3,0 4, 5,0 6,0" "$(points --hits any --start skip | xargs)"
+equal "their radius counts" "1,
+2,1
+3," "$(printf 'path,radius,x,y,z\n1,-1,.5,.5,0\n2,0,.5,.5,0\n3,nan,.5,.5,0\n' > in.csv
+    bake path --mesh square.off --paths in.csv --hits any -o out.csv && sed 1d out.csv)"
 equal "a start policy" "7,-1,inf,-1,miss,,,,,,," "$(printf 'path,x,y,z\n7,.5,.25,.1\n7,.5,.25,-1\n' > in.csv
     bake path --mesh square.off --paths in.csv --radius .25 --start skip -o out.csv && sed 1d out.csv)"
 equal "back faces" "7,-1,inf,-1,miss,,,,,,," "$(printf 'path,x,y,z\n7,.5,.25,-1\n7,.5,.25,1\n' > in.csv

@@ -29,6 +29,14 @@ check "chunks leave no trace" cmp wanted.csv wanted-first.csv
 for hits in first all any; do
     killed "kill -9: $hits" wanted-$hits.csv killed.csv "${small[@]}" --hits $hits
 done
+# The end of the file is also the end of the last path, which has one point in contact.
+{ sed '$d' paths.csv | sed '$d' && echo "999998,$(sed -n 3p mesh.off | tr ' ' ,),0.5"; } > point.csv
+point=(--mesh mesh.off --paths point.csv --threads 1 --max-memory $((least + 20000)))
+for hits in first all; do
+    bake path "${point[@]}" --hits $hits -o point-$hits.csv
+    check "the last path is a point in contact: $hits" grep -q '^999998,0,0,' point-$hits.csv
+    killed "kill -9: it ends with a point: $hits" point-$hits.csv killed.csv "${point[@]}" --hits $hits
+done
 for names in keep lose; do
     export POWER_CUT_NAMES=$names
     fails_at "a power cut: names $names" wanted-all.csv dark.csv "${small[@]}" --hits all

@@ -103,13 +103,19 @@ static void make_path(scene *s, uint64_t number, uint32_t points, polyline *p)
 /* ---- answers ------------------------------------------------------------------------------------------------------
  */
 
+/* A path of one point is the segment from the point to itself. */
+static uint32_t segments_of(const polyline *p)
+{
+    return p->count > 1 ? p->count - 1 : 1;
+}
+
 static int is_valid(const polyline *p)
 {
     int valid = 1;
     for (uint32_t i = 0; i < p->count; i++) {
         for (int k = 0; k < 3; k++)
             valid &= isfinite(p->point[i][k]) != 0;
-        valid &= i + 1 == p->count || (isfinite(p->radius[i]) && p->radius[i] >= 0.0f);
+        valid &= i == segments_of(p) || (isfinite(p->radius[i]) && p->radius[i] >= 0.0f);
     }
     return valid;
 }
@@ -124,10 +130,10 @@ static void write_hit(FILE *out, const polyline *p, uint32_t segment, const ref_
 static int find_hits(const scene *s, const polyline *p, ref_mesh_list *lists)
 {
     int known = 1;
-    for (uint32_t i = 0; i + 1 < p->count && known; i++) {
+    for (uint32_t i = 0; i < segments_of(p) && known; i++) {
         ref_sweep_case c = {.radius = (double)p->radius[i]};
         memcpy(c.center, p->point[i], sizeof c.center);
-        memcpy(c.velocity, p->point[i + 1], sizeof c.velocity);
+        memcpy(c.velocity, p->point[p->count > 1 ? i + 1 : 0], sizeof c.velocity);
         memcpy(c.w, p->point[i], sizeof c.w);
         known = ref_mesh_all(&s->mesh, &c, 1.0f, &ref_mesh_no_options, &lists[i]) == NULL;
     }
@@ -138,7 +144,7 @@ static void write_answers(const polyline *p, const ref_mesh_list *lists, const a
 {
     int hits = 0;
     const int valid = is_valid(p);
-    for (uint32_t i = 0; i + 1 < p->count && valid; i++)
+    for (uint32_t i = 0; i < segments_of(p) && valid; i++)
         for (size_t k = 0; k < lists[i].count; k++) {
             if (hits++ == 0)
                 write_hit(out->first, p, i, &lists[i].hits[k]);
