@@ -876,7 +876,10 @@ typedef struct carom_hit_list {
     uint64_t capacity; ///< records that the arrays below hold; 0: hits are only counted
     /// [count + 1] hits of query i are the records [offsets[i], offsets[i + 1]) of this call. With
     /// begin = 3 the first written is offsets[3], which is 0, and record 0 is query 3's first hit.
-    /// Counted to the end of the batch, whatever the capacity. An invalid query has none
+    /// Counted to the end of the batch, whatever the capacity. An invalid query has none. So in a
+    /// list that is too short offsets go on where records do not: query i has its records if and
+    /// only if offsets[i + 1] <= capacity. A kernel that reads the list on a device tests that for
+    /// each query, because `totals` are in host memory: carom_opencl.h ("Lists")
     uint64_t *offsets;
     uint64_t *query; ///< [capacity] index of the query
     int32_t *index;  ///< [capacity] of the triangle

@@ -32,6 +32,19 @@
 /// call that reads it, and what they read before a call that writes there. When a call has
 /// returned, or its job has ended, its results are complete: any queue may read them.
 ///
+/// Lists. A kernel that reads a list behind its call cannot see `totals`, which are in host memory,
+/// and a list that is too short has offsets for all queries but records for the first ones alone.
+/// So a kernel tests each query before it reads its records:
+///
+///     if (offsets[i + 1] <= capacity)
+///         for (ulong k = offsets[i]; k < offsets[i + 1]; k++) ... /* record k */
+///     else ...                                  /* not in the list: the host has to go on */
+///
+/// A job that fails lets the queue go on. A kernel that waits for the job's event
+/// (carom_job_get_event) fails with it. Without the event, fill the offsets with ones (UINT64_MAX)
+/// before the call: if its arguments are refused or it is cancelled, queries that it has not
+/// answered keep them, and do not pass the test.
+///
 /// carom retains what it keeps and releases it in the end. It computes in command queues of its own
 /// in the caller's cl_context. In the caller's queue it puts markers and barriers, and flushes it;
 /// it never finishes it, and a call with a job waits for nothing. A call without a job waits for

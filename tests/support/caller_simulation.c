@@ -6,8 +6,6 @@
 #include <math.h>
 #include <time.h>
 
-enum { SIDES = 6 };
-
 /* Heights of balls over a mesh. A kernel raises them, carom sweeps them down, a kernel takes the time to contact. The
  * same numbers from the kernels and from C: each operation is rounded once. */
 static const char kernels[] = "__kernel void rise(__global float *z)\n"
@@ -81,7 +79,7 @@ simulation *open_simulation(void **state, int order)
                                   .device = s.cl.device,
                                   .queue = order != NO_TURNS ? s.cl.queue : NULL};
     test_ok("context", carom_context_create_opencl(&desc, &cl, &s.context, &err), &err);
-    scene shape = scene_sphere(SIDES);
+    scene shape = scene_sphere(SIMULATION_SIDES);
     s.mesh = scene_mesh(s.context, &shape);
     scene_free(&shape);
     s.z = wrap(s.context, s.z_memory, 0, BYTES);
@@ -117,7 +115,7 @@ void expect_heights(const simulation *s, int steps, const char *what)
 {
     static float z[COUNT], t[COUNT], got[COUNT];
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
-    scene shape = scene_sphere(SIDES);
+    scene shape = scene_sphere(SIMULATION_SIDES);
     carom_mesh *mesh = scene_mesh(cpu, &shape);
     const carom_mesh_sweep_desc desc = sweep_of(s, z, COUNT);
     const carom_mesh_hit_result out = {.size = sizeof out, .t = t};

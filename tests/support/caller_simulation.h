@@ -6,6 +6,7 @@
 #include "cl_caller.h"
 
 enum { COUNT = 3008 /* balls: whole groups of lanes */, BYTES = 4 * COUNT };
+enum { SIMULATION_SIDES = 6 }; /* of the mesh: scene_sphere(SIMULATION_SIDES) */
 
 /* Balls over a mesh. The kernel `rise` raises them, carom sweeps them down, `fall` takes the time to contact from their
  * heights. */
