@@ -220,7 +220,7 @@ if [ -e five.h5 ]; then
         contacts --previous old.npy --ended x.npy
 fi
 status=0
-contacts --backend opencl > stdout.txt 2> stderr.txt || status=$?
+contacts --backend opencl --progress none > stdout.txt 2> stderr.txt || status=$?
 if [ $status -eq 0 ]; then
     equal "with a device" "$(contacts --backend cpu)" "$(cat stdout.txt stderr.txt)"
 else
