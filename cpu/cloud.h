@@ -57,10 +57,12 @@ typedef struct caromi_cloud_runs {
     caromi_cloud_item *item;
 } caromi_cloud_runs;
 
-/* Pairs without images, by index, that surely overlap at time 0, or surely are within the margin alone; and, by their
- * places in the columns, those that are to be asked, or, in motion, first to be looked at. In no order. */
+/* Pairs, by index, that surely overlap at time 0, or surely are within the margin alone; and, by their places in the
+ * columns, pairs that are to be asked, or, in motion, first to be looked at. In no order. All are of one image: `a` is
+ * shifted by it. */
 typedef struct caromi_cloud_found {
     caromi_cloud_pairs sure, near, open, swept;
+    int image;
     caromi_cloud_runs *runs; /* of a listing of runs */
     /* Takes what is there and sets the counts to 0; of runs: makes room for one more. */
     void (*take)(struct caromi_cloud_found *found);
@@ -75,10 +77,9 @@ enum { CAROMI_BEGUN_OPEN, CAROMI_BEGUN_DROPPED, CAROMI_BEGUN_SURE };
 
 /* Spheres in motion within a slice of time. */
 typedef struct caromi_cloud_motion {
-    const float *given;   /* [CAROMI_GIVEN * spheres]; NULL: no motion */
-    const uint8_t *image; /* NULL: no images */
-    float begin, end;     /* of the slice, rounded outwards */
-    float error;          /* of a way to an image */
+    const float *given; /* [CAROMI_GIVEN * spheres]; NULL: no motion */
+    float begin, end;   /* of the slice, rounded outwards */
+    float error;        /* of a way to an image */
     float period[3];
     int begun;
 } caromi_cloud_motion;
@@ -90,10 +91,23 @@ static inline int caromi_image_step(int image, int axis)
     return (axis == 0 ? image / 9 : axis == 1 ? image / 3 % 3 : image % 3) - 1;
 }
 
+/* Of x, y, z and reach; what is behind the last place up to a multiple of 16 is like it. */
+typedef struct caromi_cloud_bounds {
+    float low[4], high[4];
+} caromi_cloud_bounds;
+typedef void caromi_cloud_extend_fn(const float *const *place, uint32_t count, caromi_cloud_bounds *bounds);
+
+/* Images of spheres that may touch other spheres. They are in no cell: each is compared from where it is. */
+typedef struct caromi_cloud_images {
+    double period[3];                                /* 0: none along this axis */
+    float below[3], above[3];                        /* a sphere reaches here if it has images above, or below */
+    caromi_cloud_bounds bounds[CAROMI_CLOUD_LEVELS]; /* of the spheres of each level */
+} caromi_cloud_images;
+
 /* Spheres may touch if the distance of their places is at most the sum of what they reach, and a margin. */
 typedef struct caromi_cloud_view {
     const float *x, *y, *z, *reach;
-    const uint32_t *mask, *index; /* masks may be NULL; the sphere that each is, or is an image of */
+    const uint32_t *mask, *index; /* masks may be NULL */
     float margin;
     int reach_is_bound; /* so no pair is sure but by its motion */
     caromi_cloud_motion motion;
@@ -101,9 +115,10 @@ typedef struct caromi_cloud_view {
     const caromi_cloud_row *rows;
     const caromi_cloud_level *levels;
     uint32_t level_count, row_count;
-    const uint32_t *table; /* rows by number, or by hash; CAROMI_NO_ROW: none */
-    int is_dense;          /* by number */
-    uint64_t table_mask;   /* by hash */
+    const uint32_t *table;             /* rows by number, or by hash; CAROMI_NO_ROW: none */
+    int is_dense;                      /* by number */
+    uint64_t table_mask;               /* by hash */
+    const caromi_cloud_images *images; /* NULL: none */
 } caromi_cloud_view;
 
 /* CLOUD_MASKED and what follows it in kernels/layout.h. */
@@ -173,20 +188,14 @@ static inline double caromi_cloud_nearby(const caromi_cloud_view *view, uint32_t
  * else 0; the magnitudes of their radii. Returns how many are valid. */
 typedef uint32_t caromi_cloud_check_fn(const float *const *in, uint32_t columns, uint32_t radius, uint32_t count,
                                        float *magnitude, uint8_t *is_valid);
-/* A slice of time, begin to end, +inf: no limit; places are counted from the origin after a shift of the spheres. The
- * origin moves with the velocity. */
+/* A slice of time, begin to end, +inf: no limit; places are counted from the origin, which moves with the velocity. */
 typedef struct caromi_cloud_window {
-    double begin, end, origin[3], velocity[3], shift[3];
+    double begin, end, origin[3], velocity[3];
 } caromi_cloud_window;
 /* Where spheres are in it: x, y, z, and what they reach from there, their own radii counted. Columns as in a row of
  * CAROMI_GIVEN numbers, in and out up to a multiple of 16. */
 typedef void caromi_cloud_within_fn(const float *const *in, const caromi_cloud_window *window, uint32_t count,
                                     float *const *place);
-/* Of x, y, z and reach; what is behind the last place up to a multiple of 16 is like it. */
-typedef struct caromi_cloud_bounds {
-    float low[4], high[4];
-} caromi_cloud_bounds;
-typedef void caromi_cloud_extend_fn(const float *const *place, uint32_t count, caromi_cloud_bounds *bounds);
 /* caromi_cloud_cell() of each x in its level, up to a multiple of 16. */
 typedef void caromi_cloud_cells_fn(const caromi_cloud_level *levels, uint32_t level_count, const int32_t *level,
                                    int axis, const float *x, uint32_t count, int32_t *cell);
@@ -194,7 +203,9 @@ typedef void caromi_cloud_cells_fn(const caromi_cloud_level *levels, uint32_t le
 /* The pairs of each sphere of rows [begin, end): with spheres behind it in its level, and with those of finer levels.
  * So over all rows each pair comes up once. */
 typedef void caromi_cloud_fn(const caromi_cloud_view *view, uint32_t begin, uint32_t end, caromi_cloud_found *found);
-/* cloud_runs, of the same type, only lists what is to be compared, in found->runs. */
+/* cloud_runs, of the same type, only lists what is to be compared, in found->runs. cloud_image_pairs, too: pairs of
+ * images of these spheres with all spheres, each once. found->image follows them, and is CAROMI_IMAGE_OWN at the end.
+ */
 
 /* What kernels/cloud_scan.cl says of `count` items: in bits, of at most CLOUD_ITEM spheres each, begin and length in
  * place of begin and end. */
@@ -223,6 +234,6 @@ typedef struct caromi_cloud_best {
 /* Partners of the spheres of rows [begin, end), both of a pair being asked. */
 typedef void caromi_cloud_best_fn(const caromi_cloud_view *view, uint32_t begin, uint32_t end,
                                   const caromi_cloud_best *best, caromi_cloud_found *found);
-/* cloud_best_runs, of the same type, only lists the cells that each sphere's search goes through, in found->runs: of
- * spheres at places [begin, end). */
+/* cloud_best_images, of the same type: partners of their images, which are theirs as well. cloud_best_runs only lists
+ * the cells that each sphere's search goes through, in found->runs: of spheres at places [begin, end). */
 #endif

@@ -15,7 +15,7 @@ FN void cloud_ask(const caromi_cloud_view *view, caromi_cloud_found *found)
 
 /* A cell's spheres have ascending indices: the first sure one is the best of them. Returns whether the search may end.
  */
-FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end,
+FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
                       const caromi_cloud_best *best, uint32_t *opened, caromi_cloud_found *found)
 {
     const uint32_t *partner = &best->partner[s->place];
@@ -24,8 +24,8 @@ FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint
     for (uint32_t j = begin; j < end; j += LANES) {
         const vm is_own = vi_eq(cloud_load_bits(view->index + j), s->index);
         const u32 lanes = cloud_lanes(end - j) & ~v_bitmask(is_own);
-        const cloud_lanes_found is = view->reach_is_bound ? cloud_test(&c, s, j, CLOUD_MASKED | CLOUD_UNSURE)
-                                                          : cloud_test(&c, s, j, CLOUD_MASKED);
+        const cloud_lanes_found is = view->reach_is_bound ? cloud_test(&c, s, j, options | CLOUD_MASKED | CLOUD_UNSURE)
+                                                          : cloud_test(&c, s, j, options | CLOUD_MASKED);
         const u32 sure = is.sure & lanes, open = is.some & lanes & ~sure;
         if (open) {
             to->count = cloud_append(to, to->count, v_i((int)s->place), cloud_places(j), open);
@@ -63,14 +63,25 @@ FN cloud_cells_in_row cloud_cells_in_row_of(const caromi_cloud_row *row, const c
 }
 
 /* All partners of the sphere at `place` in a row, cell by cell. */
-static int cloud_best_row(const caromi_cloud_view *view, const cloud_sphere *s, const caromi_cloud_row *row,
-                          const cloud_box *box, const caromi_cloud_best *best, uint32_t *opened,
-                          caromi_cloud_found *found)
+FN int cloud_best_row(const caromi_cloud_view *view, const cloud_sphere *s, const caromi_cloud_row *row,
+                      const cloud_box *box, int options, const caromi_cloud_best *best, uint32_t *opened,
+                      caromi_cloud_found *found)
 {
     const uint32_t *starts = view->starts + row->cells;
     const cloud_cells_in_row cells = cloud_cells_in_row_of(row, box);
     for (int64_t c = cells.low; c <= cells.high; c++)
-        if (cloud_best_run(view, s, starts[c], starts[c + 1], best, opened, found))
+        if (cloud_best_run(view, s, starts[c], starts[c + 1], options, best, opened, found))
+            return 1;
+    return 0;
+}
+
+/* All partners of a sphere in a level. */
+FN int cloud_best_level(const caromi_cloud_view *view, const cloud_sphere *s, const cloud_ball *ball, uint32_t number,
+                        int options, const caromi_cloud_best *best, uint32_t *opened, caromi_cloud_found *found)
+{
+    cloud_rows_in_box in = cloud_rows_begin(view, number, ball);
+    for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;)
+        if (cloud_best_row(view, s, &view->rows[at], &in.box, options, best, opened, found))
             return 1;
     return 0;
 }
@@ -150,11 +161,9 @@ static void cloud_best(const caromi_cloud_view *view, uint32_t begin, uint32_t e
             int is_done = cloud_is_in_order(view, best, p);
             if (is_done)
                 cloud_best_in_order(view, &s, best, found);
-            for (uint32_t level = 0; level < view->level_count && !is_done; level++) {
-                cloud_rows_in_box in = cloud_rows_begin(view, level, p);
-                for (uint32_t at; !is_done && (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;)
-                    is_done = cloud_best_row(view, &s, &view->rows[at], &in.box, best, &opened, found);
-            }
+            const cloud_ball ball = cloud_ball_of(view, p);
+            for (uint32_t level = 0; level < view->level_count && !is_done; level++)
+                is_done = cloud_best_level(view, &s, &ball, level, 0, best, &opened, found);
         }
     if (view->motion.given != NULL)
         cloud_sweep(view, found);
@@ -166,7 +175,8 @@ static void cloud_list_best_runs(const caromi_cloud_view *view, uint32_t begin, 
 {
     for (uint32_t p = begin; p < end; p++)
         for (uint32_t level = 0; level < view->level_count && !best->is_done[p]; level++) {
-            cloud_rows_in_box in = cloud_rows_begin(view, level, p);
+            const cloud_ball ball = cloud_ball_of(view, p);
+            cloud_rows_in_box in = cloud_rows_begin(view, level, &ball);
             for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;) {
                 const cloud_cells_in_row cells = cloud_cells_in_row_of(&view->rows[at], &in.box);
                 const uint32_t *starts = view->starts + view->rows[at].cells;

@@ -53,8 +53,8 @@ FN void cloud_turn(const real *const rows[8], const real *const less[8], real (*
 #endif
 
 /* Of `count` pairs, at most CLOUD_SWEEP_RUN; what follows them, up to a multiple of 8, is like the last. */
-FN void cloud_relate_pairs(const caromi_cloud_motion *motion, const uint32_t *a, const uint32_t *b, uint32_t count,
-                           cloud_relative *to)
+FN void cloud_relate_pairs(const caromi_cloud_motion *motion, int image, const uint32_t *a, const uint32_t *b,
+                           uint32_t count, cloud_relative *to)
 {
     for (uint32_t i = 0; i < count; i += 8) {
         const real *rows[8], *less[8];
@@ -65,21 +65,20 @@ FN void cloud_relate_pairs(const caromi_cloud_motion *motion, const uint32_t *a,
         }
         cloud_turn(rows, less, to->number, i);
     }
-    for (uint32_t i = 0; motion->image != NULL && i < count; i++)
-        for (int k = 0; k < 3; k++)
-            to->number[k][i] +=
-                (real)(caromi_image_step(motion->image[b[i]], k) - caromi_image_step(motion->image[a[i]], k)) *
-                motion->period[k];
+    for (int k = 0; image != CAROMI_IMAGE_OWN && k < 3; k++)
+        for (uint32_t i = 0; i < count; i++)
+            to->number[k][i] -= (real)caromi_image_step(image, k) * motion->period[k];
 }
 
-/* Of LANES pairs: which may meet within the slice, and which surely overlap when it begins. */
-FN cloud_lanes_found cloud_meet(const caromi_cloud_motion *motion, const cloud_relative *x, uint32_t at)
+/* Of LANES pairs: which may meet within the slice, and which surely overlap when it begins. `more` is for the error of
+ * ways. */
+FN cloud_lanes_found cloud_meet(const caromi_cloud_motion *motion, float more, const cloud_relative *x, uint32_t at)
 {
     const v3 d = v3_of(v_load(x->number[0] + at), v_load(x->number[1] + at), v_load(x->number[2] + at));
     const v3 v = v3_of(v_load(x->number[CAROMI_GIVEN_VX] + at), v_load(x->number[CAROMI_GIVEN_VX + 1] + at),
                        v_load(x->number[CAROMI_GIVEN_VX + 2] + at));
     const vf radius = v_load(x->number[CAROMI_GIVEN_R] + at), first = v_f(motion->begin), last = v_f(motion->end);
-    const vf error = (radius + v_abs(d.x) + v_abs(d.y) + v_abs(d.z)) * v_f(R(0x1p-15)) + v_f(motion->error);
+    const vf error = (radius + v_abs(d.x) + v_abs(d.y) + v_abs(d.z)) * v_f(R(0x1p-15)) + v_f(more);
     const vf vv = v3_dot(v, v), dd = v3_dot(d, d), zero = v_f(R(0.0));
     const vm is_slow = v_lt(vv, v_f(CLOUD_SQUARE_LEAST));
     const vf way = v_sel(is_slow, (v_abs(v.x) + v_abs(v.y) + v_abs(v.z)) * last, zero);
@@ -117,14 +116,15 @@ static void cloud_sweep(const caromi_cloud_view *view, caromi_cloud_found *found
     caromi_cloud_pairs *sure = &found->sure;
     const u32 is_sure = motion->begun == CAROMI_BEGUN_SURE ? ~(u32)0 : 0;
     const u32 is_known = motion->begun == CAROMI_BEGUN_OPEN ? 0 : ~(u32)0;
+    const float more = found->image == CAROMI_IMAGE_OWN ? 0.0f : motion->error;
     cloud_relative relative;
     for (uint32_t begin = 0; begin < from->count; begin += CLOUD_SWEEP_RUN) {
         const uint32_t left = from->count - begin, count = left < CLOUD_SWEEP_RUN ? left : CLOUD_SWEEP_RUN;
         const uint32_t before = sure->count;
-        cloud_relate_pairs(motion, from->a + begin, from->b + begin, count, &relative);
+        cloud_relate_pairs(motion, found->image, from->a + begin, from->b + begin, count, &relative);
         for (uint32_t i = 0; i < count; i += LANES) {
             const uint32_t *a = from->a + begin + i, *b = from->b + begin + i;
-            const cloud_lanes_found is = cloud_keep(cloud_meet(motion, &relative, i), cloud_lanes(count - i));
+            const cloud_lanes_found is = cloud_keep(cloud_meet(motion, more, &relative, i), cloud_lanes(count - i));
             const u32 begun = is.some & is.sure & is_known;
             found->open.count = cloud_append_both(&found->open, found->open.count, a, b, is.some & ~begun);
             sure->count = cloud_append_both(sure, sure->count, a, b, begun & is_sure);

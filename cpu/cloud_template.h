@@ -20,7 +20,7 @@ FN cloud_sorted cloud_sorted_of(const caromi_cloud_view *view)
 /* A sphere in all lanes. */
 typedef struct cloud_sphere {
     v3 at;
-    vf reach;
+    vf reach, least; /* least: of an image, where reach is for the error of its place, too */
     vi mask, index;
     uint32_t place;
 } cloud_sphere;
@@ -29,7 +29,7 @@ FN cloud_sphere cloud_load(const cloud_sorted *c, uint32_t place)
 {
     cloud_sphere s;
     s.at = v3_of(v_f(c->x[place]), v_f(c->y[place]), v_f(c->z[place]));
-    s.reach = v_f(c->reach[place]);
+    s.reach = s.least = v_f(c->reach[place]);
     s.mask = v_i(c->mask ? (int)c->mask[place] : 0);
     s.index = v_i((int)c->index[place]);
     s.place = place;
@@ -71,19 +71,44 @@ FN vi cloud_places(uint32_t from)
 
 #include "cloud_swept.h"
 
-/* Spheres `from` + lane. */
+/* More options: a device compares, and the host lists what; spheres move; the one sphere is an image. */
+enum { CLOUD_LISTED = 8, CLOUD_SWEPT = 16, CLOUD_IMAGE = 32 };
+
+/* cloud_compare() where the sum of reaches is known to be between two numbers. */
+FN cloud_lanes_found cloud_compare_between(v3 d, vf least, vf most, vf margin, int options)
+{
+    const vf distance2 = v3_dot(d, d), zero = v_f(R(0.0));
+    const vf outer = options & CLOUD_MARGIN ? most + margin : most, inner = least + margin;
+    const vm some = v_le(distance2, outer * outer * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
+    cloud_lanes_found is;
+    is.some = v_bitmask(some);
+    is.sure = is.near = 0;
+    if (options & CLOUD_UNSURE)
+        return is;
+    is.sure = v_bitmask(v_and(some, v_and(v_lt(zero, least), cloud_is_below(distance2, least * least))));
+    if (options & CLOUD_MARGIN) {
+        const vm is_out = v_gt(distance2, most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
+        const vm is_in = v_and(v_lt(zero, inner), cloud_is_below(distance2, inner * inner));
+        is.near = v_bitmask(v_and(some, v_and(is_out, is_in)));
+    }
+    return is;
+}
+
+/* Spheres `from` + lane. No sphere pairs with its own image. */
 FN cloud_lanes_found cloud_test(const cloud_sorted *c, const cloud_sphere *s, uint32_t from, int options)
 {
     const v3 at = v3_of(v_load(c->x + from), v_load(c->y + from), v_load(c->z + from));
-    const cloud_lanes_found is =
-        cloud_compare(v3_sub(at, s->at), v_load(c->reach + from) + s->reach, v_f(c->margin), options);
+    const vf reach = v_load(c->reach + from), margin = v_f(c->margin);
+    cloud_lanes_found is;
+    if (options & CLOUD_IMAGE) {
+        is = cloud_compare_between(v3_sub(at, s->at), reach + s->least, reach + s->reach, margin, options);
+        is = cloud_keep(is, v_bitmask(v_not(vi_eq(cloud_load_bits(c->index + from), s->index))));
+    } else
+        is = cloud_compare(v3_sub(at, s->at), reach + s->reach, margin, options);
     if (options & CLOUD_MASKED && c->mask)
         return cloud_keep(is, v_bitmask(v_not(vi_eq(cloud_load_bits(c->mask + from) & s->mask, v_i(0)))));
     return is;
 }
-
-/* More options: a device compares, and the host lists what; spheres move. */
-enum { CLOUD_LISTED = 8, CLOUD_SWEPT = 16 };
 
 /* The same of spheres in motion. */
 FN void cloud_short_swept(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
@@ -218,20 +243,31 @@ FN void cloud_cells(const caromi_cloud_view *view, const caromi_cloud_row *row, 
     *end = high < low ? *begin : starts[high + 1];
 }
 
-/* A box of cells around a sphere, in a level. */
+/* Where a sphere, or an image, is, and what it reaches. */
+typedef struct cloud_ball {
+    double at[3], reach;
+} cloud_ball;
+
+FN cloud_ball cloud_ball_of(const caromi_cloud_view *view, uint32_t place)
+{
+    const cloud_ball ball = {{(double)view->x[place], (double)view->y[place], (double)view->z[place]},
+                             (double)view->reach[place]};
+    return ball;
+}
+
+/* A box of cells around it, in a level. */
 typedef struct cloud_box {
     int32_t low[3], high[3];
 } cloud_box;
 
-static cloud_box cloud_box_of(const caromi_cloud_view *view, const caromi_cloud_level *level, uint32_t place)
+static cloud_box cloud_box_of(const caromi_cloud_view *view, const caromi_cloud_level *level, const cloud_ball *ball)
 {
-    const double at[3] = {(double)view->x[place], (double)view->y[place], (double)view->z[place]};
-    const double reach = ((double)view->reach[place] + level->reach + (double)view->margin) * (1 + 0x1p-16);
+    const double reach = (ball->reach + level->reach + (double)view->margin) * (1 + 0x1p-16);
     cloud_box box;
     for (int k = 0; k < 3; k++) {
-        const double off = reach + fabs(at[k]) * 0x1p-48;
-        box.low[k] = caromi_cloud_cell(level, k, at[k] - off);
-        box.high[k] = caromi_cloud_cell(level, k, at[k] + off);
+        const double off = reach + fabs(ball->at[k]) * 0x1p-48;
+        box.low[k] = caromi_cloud_cell(level, k, ball->at[k] - off);
+        box.high[k] = caromi_cloud_cell(level, k, ball->at[k] + off);
     }
     return box;
 }
@@ -265,9 +301,9 @@ static cloud_rows_in_box cloud_rows_of(const caromi_cloud_view *view, uint32_t n
     return in;
 }
 
-static cloud_rows_in_box cloud_rows_begin(const caromi_cloud_view *view, uint32_t number, uint32_t place)
+static cloud_rows_in_box cloud_rows_begin(const caromi_cloud_view *view, uint32_t number, const cloud_ball *ball)
 {
-    const cloud_box box = cloud_box_of(view, &view->levels[number], place);
+    const cloud_box box = cloud_box_of(view, &view->levels[number], ball);
     return cloud_rows_of(view, number, &box);
 }
 
@@ -411,14 +447,14 @@ typedef struct cloud_runs {
     uint32_t count, begin[CLOUD_RUNS], end[CLOUD_RUNS];
 } cloud_runs;
 
-/* The next runs of a level that a coarser sphere may touch, some at a time: in a row that is near, its spheres can be
- * as far along x as is left of the distance. */
-static void cloud_finer_runs(const caromi_cloud_view *view, uint32_t place, double reach, cloud_rows_in_box *in,
+/* The next runs of a level that a coarser sphere, or an image, may touch, some at a time: in a row that is near, its
+ * spheres can be as far along x as is left of the distance. */
+static void cloud_finer_runs(const caromi_cloud_view *view, const cloud_ball *ball, double reach, cloud_rows_in_box *in,
                              cloud_runs *runs)
 {
     const caromi_cloud_level *level = in->level;
     const double y_wide = 1 / level->per[1], z_wide = 1 / level->per[2];
-    const double x = (double)view->x[place], y = (double)view->y[place], z = (double)view->z[place];
+    const double x = ball->at[0], y = ball->at[1], z = ball->at[2];
     runs->count = 0;
     for (uint32_t at; runs->count < CLOUD_RUNS && (at = cloud_rows_next(view, in)) != CAROMI_NO_ROW;) {
         const caromi_cloud_row *r = &view->rows[at];
@@ -435,22 +471,30 @@ static void cloud_finer_runs(const caromi_cloud_view *view, uint32_t place, doub
     }
 }
 
+/* A sphere against those of a level. */
+FN void cloud_level_pairs(const caromi_cloud_view *view, const cloud_sphere *s, const cloud_ball *ball, uint32_t number,
+                          int options, caromi_cloud_found *found)
+{
+    const cloud_sorted c = cloud_sorted_of(view);
+    const double reach = (ball->reach + view->levels[number].reach + (double)c.margin) * (1 + 0x1p-16);
+    cloud_rows_in_box in = cloud_rows_begin(view, number, ball);
+    cloud_runs runs;
+    do {
+        cloud_finer_runs(view, ball, reach, &in, &runs);
+        for (uint32_t i = 0; i < runs.count; i++)
+            cloud_run(&c, s, runs.begin[i], runs.end[i], options, found);
+    } while (runs.count == CLOUD_RUNS);
+}
+
 /* The spheres of a row against those of a finer level. */
 FN void cloud_finer_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, uint32_t number, int options,
                           caromi_cloud_found *found)
 {
     const cloud_sorted c = cloud_sorted_of(view);
-    const double level_reach = view->levels[number].reach;
-    cloud_runs runs;
     for (uint32_t p = row->begin; p < row->end; p++) {
-        const double reach = ((double)c.reach[p] + level_reach + (double)c.margin) * (1 + 0x1p-16);
-        cloud_rows_in_box in = cloud_rows_begin(view, number, p);
-        do {
-            cloud_finer_runs(view, p, reach, &in, &runs);
-            const cloud_sphere s = cloud_load(&c, p);
-            for (uint32_t i = 0; i < runs.count; i++)
-                cloud_run(&c, &s, runs.begin[i], runs.end[i], options, found);
-        } while (runs.count == CLOUD_RUNS);
+        const cloud_ball ball = cloud_ball_of(view, p);
+        const cloud_sphere s = cloud_load(&c, p);
+        cloud_level_pairs(view, &s, &ball, number, options, found);
     }
 }
 
@@ -492,3 +536,4 @@ static void cloud_list_runs(const caromi_cloud_view *view, uint32_t begin, uint3
 }
 
 #include "cloud_best.h"
+#include "cloud_images.h"

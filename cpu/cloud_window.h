@@ -15,7 +15,7 @@ static void cloud_within(const float *const *in, const caromi_cloud_window *wind
         wf at[3], way2 = zero, size = zero;
         for (int k = 0; k < 3; k++) {
             const wf v = w_load(in[CAROMI_GIVEN_VX + k] + i) - w_f(window->velocity[k]);
-            const wf x = w_load(in[k] + i) + w_f(window->shift[k]);
+            const wf x = w_load(in[k] + i);
             at[k] = x - w_f(window->origin[k]) + v * middle;
             way2 = way2 + v * v;
             size = size + w_abs(at[k]) + w_abs(x) * W(0x1p-24);

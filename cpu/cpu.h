@@ -91,10 +91,10 @@ typedef struct caromi_isa_table {
     caromi_cloud_within_fn *cloud_within;
     caromi_cloud_extend_fn *cloud_extend;
     caromi_cloud_cells_fn *cloud_cells;
-    caromi_cloud_fn *cloud_pairs, *cloud_runs; /* runs: for a device, what cloud_pairs compares */
+    caromi_cloud_fn *cloud_pairs, *cloud_image_pairs, *cloud_runs; /* runs: for a device, what cloud_pairs compares */
     caromi_cloud_test_fn *cloud_test;
     caromi_cloud_answers_fn *cloud_answers;
-    caromi_cloud_best_fn *cloud_best, *cloud_best_runs; /* runs: as above */
+    caromi_cloud_best_fn *cloud_best, *cloud_best_images, *cloud_best_runs; /* runs: as above */
     caromi_cloud_sort_fn *cloud_sort;
     caromi_cloud_columns_fn *cloud_columns;
     size_t lattice_scratch; /* bytes of memory that it needs */

@@ -25,21 +25,11 @@ typedef struct caromi_ask_work {
 
 /* ---- which pair -------------------------------------------------------------------------------------------------- */
 
-int caromi_ask_orient(const caromi_cloud_scan *scan, uint32_t p, uint32_t q, caromi_cloud_pair *pair)
+caromi_cloud_pair caromi_ask_orient(const caromi_cloud_scan *scan, int image, uint32_t p, uint32_t q)
 {
-    const caromi_cloud_cells *c = scan->cells;
-    const uint32_t ip = c->index[p], iq = c->index[q];
-    *pair = (caromi_cloud_pair){.a = ip < iq ? p : q, .b = ip < iq ? q : p, .image = CAROMI_IMAGE_OWN, .by = ip > iq};
-    if (c->image == NULL)
-        return 1;
-    const int own_p = c->image[p] == CAROMI_IMAGE_OWN, own_q = c->image[q] == CAROMI_IMAGE_OWN;
-    if (ip == iq || (!own_p && !own_q) || (scan->best != NULL && !own_p))
-        return 0;
-    if (own_p && own_q)
-        return 1;
-    const int image = own_p ? c->image[q] : c->image[p], shifts_b = (own_p ? q : p) == pair->b;
-    pair->image = (uint8_t)(shifts_b ? image : CAROMI_IMAGES - 1 - image);
-    return shifts_b || scan->best != NULL;
+    const uint32_t ip = scan->cells->index[p], iq = scan->cells->index[q];
+    const int of_b = ip < iq ? CAROMI_IMAGES - 1 - image : image;
+    return (caromi_cloud_pair){.a = ip < iq ? p : q, .b = ip < iq ? q : p, .image = (uint8_t)of_b, .by = ip > iq};
 }
 
 /* ---- the solver -------------------------------------------------------------------------------------------------- */
@@ -113,11 +103,12 @@ int caromi_ask_is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uin
 static void take_open(ask_work *w)
 {
     const caromi_cloud_pairs *open = &w->found.open;
-    uint32_t count = 0, hits = 0;
-    for (uint32_t i = 0; i < open->count; i++)
-        count += (uint32_t)caromi_ask_orient(w->scan, open->a[i], open->b[i], &w->pairs[count]);
+    const uint32_t count = open->count;
+    uint32_t hits = 0;
     if (count == 0)
         return;
+    for (uint32_t i = 0; i < count; i++)
+        w->pairs[i] = caromi_ask_orient(w->scan, w->found.image, open->a[i], open->b[i]);
     gather_pairs(w, count);
     solve(w, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -137,9 +128,9 @@ void caromi_ask_take_sure(caromi_cloud_found *found)
     const caromi_cloud_scan *scan = w->scan;
     caromi_cloud_pairs *sure = &found->sure, *near = &found->near;
     if (sure->count && scan->cloud->start != CAROM_START_SKIP)
-        scan->take_sure(scan->user, w->thread, sure, STATE_OVERLAPPING);
+        scan->take_sure(scan->user, w->thread, sure, found->image, STATE_OVERLAPPING);
     if (near->count)
-        scan->take_sure(scan->user, w->thread, near, STATE_NEAR);
+        scan->take_sure(scan->user, w->thread, near, found->image, STATE_NEAR);
     sure->count = near->count = 0;
 }
 
@@ -162,6 +153,7 @@ carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, car
     for (uint32_t t = 0; t < ask->threads; t++) {
         ask_work *w = &ask->works[t];
         w->found.sure.count = w->found.near.count = w->found.open.count = w->found.swept.count = 0;
+        w->found.image = CAROMI_IMAGE_OWN;
         w->found.take = caromi_ask_take;
         w->scan = scan;
         w->thread = t;
@@ -210,7 +202,7 @@ static int begun_of(const caromi_cloud_scan *scan)
     const carom_start start = scan->cloud->start;
     if (!scan->is_first || start == CAROM_START_SKIP)
         return CAROMI_BEGUN_DROPPED;
-    const int may_be_sure = scan->best == NULL && start == CAROM_START_REPORT && !caromi_cloud_is_periodic(scan->cloud);
+    const int may_be_sure = scan->best == NULL && start == CAROM_START_REPORT;
     return may_be_sure ? CAROMI_BEGUN_SURE : CAROMI_BEGUN_OPEN;
 }
 
@@ -228,6 +220,7 @@ static uint32_t first_row(const ask_job *job, uint64_t task)
     return caromi_row_from(cells, caromi_slice_start(cells->count, job->tasks, task));
 }
 
+/* Pairs of spheres, which a device may have compared before, and pairs of images. */
 static void run_task(void *user, uint64_t task, uint32_t thread)
 {
     const ask_job *job = user;
@@ -235,11 +228,22 @@ static void run_task(void *user, uint64_t task, uint32_t thread)
     const caromi_isa_table *isa = scan->cloud->context->isa;
     caromi_cloud_found *found = caromi_ask_found(&job->ask, thread);
     const uint32_t begin = first_row(job, task), end = first_row(job, task + 1);
-    if (scan->best != NULL)
+    const int has_own = scan->cloud->device == NULL, has_images = job->view.images != NULL;
+    if (has_own && scan->best != NULL)
         isa->cloud_best(&job->view, begin, end, scan->best, found);
-    else
+    else if (has_own)
         isa->cloud_pairs(&job->view, begin, end, found);
+    if (has_images && scan->best != NULL)
+        isa->cloud_best_images(&job->view, begin, end, scan->best, found);
+    else if (has_images)
+        isa->cloud_image_pairs(&job->view, begin, end, found);
     caromi_ask_take(found);
+}
+
+static carom_status run_on_device(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err)
+{
+    return scan->best == NULL ? caromi_cloud_run_on_device(scan, stats, err)
+                              : caromi_cloud_search_on_device(scan, stats, err);
 }
 
 carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err)
@@ -250,9 +254,11 @@ carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats,
     ask_job job = {.scan = scan, .view = caromi_ask_view(scan), .tasks = threads == 1 ? 1 : rows < most ? rows : most};
     if (rows == 0)
         return CAROM_OK;
-    if (scan->cloud->device != NULL)
-        return scan->best == NULL ? caromi_cloud_run_on_device(scan, stats, err)
-                                  : caromi_cloud_search_on_device(scan, stats, err);
+    if (scan->cloud->device != NULL) {
+        CHECK(run_on_device(scan, stats, err));
+        if (job.view.images == NULL)
+            return CAROM_OK;
+    }
     CHECK(caromi_ask_open(scan, &job.ask, err));
     caromi_parallel(pool, job.tasks, run_task, &job);
     caromi_ask_close(&job.ask, stats);

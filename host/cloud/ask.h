@@ -4,9 +4,9 @@
 #define CAROM_HOST_CLOUD_ASK_H
 #include "cloud.h"
 
-/* The sphere of lower index as a, the other, or its image, as b. 0: not a pair, or one that comes up elsewhere: two
- * images; a sphere and its own image; and, of all pairs, the image of a lower index, as there is one of the higher. */
-int caromi_ask_orient(const caromi_cloud_scan *scan, uint32_t p, uint32_t q, caromi_cloud_pair *pair);
+/* The pair of an image of the sphere at place p with the sphere at place q: the lower index is a, and the other,
+ * shifted as far from it, b. */
+caromi_cloud_pair caromi_ask_orient(const caromi_cloud_scan *scan, int image, uint32_t p, uint32_t q);
 /* Whether a pair is a hit of the scan's slice, by the start policy. */
 int caromi_ask_is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uint8_t parts);
 
@@ -20,7 +20,7 @@ carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, car
 /* Adds the pairs settled in integers to the statistics. */
 void caromi_ask_close(caromi_ask *ask, carom_stats *stats);
 caromi_cloud_found *caromi_ask_found(const caromi_ask *ask, uint32_t thread);
-/* Hands all that was found to the scan: sure pairs, which are at rest and have no image, and those open pairs that the
+/* Hands all that was found to the scan: sure pairs, which are at rest, and those open pairs that the
  * solver finds to be hits; sure pairs alone. */
 void caromi_ask_take(caromi_cloud_found *found);
 void caromi_ask_take_sure(caromi_cloud_found *found);

@@ -45,12 +45,11 @@ static void take(void *user, uint32_t thread, const caromi_cloud_pair *pairs, ui
     }
 }
 
-/* Images are not searched for, nor spheres whose hit begins before the slice. */
+/* Spheres whose hit begins before the slice are not searched for. */
 static void set_done(const caromi_partners *to, const caromi_cloud_cells *cells, uint8_t *is_done)
 {
     for (uint64_t p = 0; p < cells->count; p++)
-        is_done[p] =
-            to->state[cells->index[p]] != CAROM_MISS || (cells->image != NULL && cells->image[p] != CAROMI_IMAGE_OWN);
+        is_done[p] = to->state[cells->index[p]] != CAROM_MISS;
 }
 
 /* A slice whose hits all have t = 0: the instant, or from 0 to the least binary32. */
@@ -125,10 +124,11 @@ static inline void fetch_keys(const uint64_t *own, const caromi_cloud_pairs *pai
     __builtin_prefetch(&own[pairs->b[i]], 1);
 }
 
-static void take_sure_pairs(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, uint8_t state)
+static void take_sure_pairs(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
 {
     const pairs_job *job = user;
     uint64_t *const own = keys_of(job, thread);
+    (void)image;
     for (uint32_t i = 0; i < pairs->count; i++) {
         fetch_keys(own, pairs, i + AHEAD);
         offer_key(job, own, pairs->a[i], key_of(0, pairs->b[i], state));
@@ -263,7 +263,7 @@ static int is_by_pairs(const caromi_cloud *cloud, const caromi_cloud_cells *cell
 static int find_places(const caromi_cloud *cloud, const caromi_cloud_cells *cells, uint32_t **place_of)
 {
     *place_of = NULL;
-    if (cells->image != NULL || !is_covered(cells))
+    if (!is_covered(cells))
         return 1;
     uint32_t *places = caromi_kept_alloc(cloud->context, cloud->count, sizeof *places);
     if (places == NULL)

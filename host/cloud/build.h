@@ -14,7 +14,6 @@ typedef struct caromi_build_row {
 
 typedef struct caromi_build_part {
     uint64_t begin, end; /* spheres */
-    uint64_t first;      /* of its spheres and images, among all */
     uint64_t count;
     uint32_t *counts;       /* [rows] its spheres in each; then where the next one goes */
     caromi_build_row *rows; /* by hash */
@@ -34,7 +33,7 @@ typedef struct caromi_build {
     caromi_build_part *parts;
     uint32_t part_count;
     uint64_t dense_rows; /* 0: by hash */
-    uint32_t *row_of;    /* [spheres and images] within its part */
+    uint32_t *row_of;    /* [spheres] within its part */
     char *records;
     size_t record_size;
     int has_given;
@@ -48,7 +47,7 @@ typedef struct caromi_build_feed {
     caromi_build_part *part;
 } caromi_build_feed;
 
-/* Gives the spheres and images of a part to `use`, whose user is a caromi_build_feed. */
+/* Gives the spheres of a part to `use`, whose user is a caromi_build_feed. */
 void caromi_build_pass(caromi_build *job, caromi_build_part *part, caromi_cloud_use_fn *use);
 /* Of each sphere of a batch: its level, and its cell along an axis. */
 void caromi_build_levels(const caromi_build *job, const caromi_cloud_batch *batch, int32_t *level);

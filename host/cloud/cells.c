@@ -14,10 +14,10 @@
 /* A sphere between the two sorts. */
 typedef struct record {
     float place[4];
-    uint32_t index, image;
-    int32_t x; /* cell along its row */
-    uint32_t mask;
-    float given[CLOUD_COLUMNS]; /* if they move, or have images */
+    uint32_t index;
+    int32_t x;                  /* cell along its row */
+    uint32_t mask, unused;      /* so that a record does not straddle lines */
+    float given[CLOUD_COLUMNS]; /* if they move */
 } record;
 enum {
     TASKS_EACH = 32, /* for each thread: rows next to each other, as a core fetches ahead into what another writes */
@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) void place_records(caromi_build *jo
 {
     int32_t level[CAROMI_CLOUD_BLOCK], x[CAROMI_CLOUD_BLOCK];
     uint32_t *counts = p->counts;
-    const uint32_t *rows = job->row_of + p->first + p->count;
+    const uint32_t *rows = job->row_of + p->begin + p->count;
     const caromi_in_column mask = job->cloud->mask;
     const float *const at[] = {batch->place[0], batch->place[1], batch->place[2], batch->place[3]};
     caromi_cloud_block given; /* where the next sphere is in it */
@@ -54,7 +54,6 @@ static inline __attribute__((always_inline)) void place_records(caromi_build *jo
         r->place[2] = at[2][i];
         r->place[3] = at[3][i];
         r->index = batch->index[i];
-        r->image = batch->image[i];
         r->x = x[i];
         if (mask.base != NULL)
             memcpy(&r->mask, caromi_element(&mask, batch->index[i]), sizeof r->mask);
@@ -110,7 +109,6 @@ static inline void put_records(const caromi_build *job, const caromi_cloud_row *
     float *const x = c->column[CLOUD_PLACE_X], *const y = c->column[CLOUD_PLACE_Y], *const z = c->column[CLOUD_PLACE_Z],
                  *const reach = c->column[CLOUD_REACH];
     uint32_t *const index = c->index, *const mask = c->mask;
-    uint8_t *const image = c->image;
     float *const given = c->given;
     const int has_columns = c->column[CLOUD_GIVEN] != NULL;
     const int32_t low = row->low, shift = row->shift;
@@ -122,8 +120,6 @@ static inline void put_records(const caromi_build *job, const caromi_cloud_row *
         z[to] = r->place[2];
         reach[to] = r->place[3];
         index[to] = r->index;
-        if (image)
-            image[to] = (uint8_t)r->image;
         if (mask)
             mask[to] = r->mask;
         if (size == sizeof *r)
@@ -174,19 +170,6 @@ static void sort_rows(void *user, uint64_t task, uint32_t thread)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static void count(void *user, const caromi_cloud_batch *batch)
-{
-    const caromi_build_feed *to = user;
-    to->part->count += batch->count;
-}
-
-static void run_count(void *user, uint64_t number, uint32_t thread)
-{
-    caromi_build *job = user;
-    (void)thread;
-    caromi_build_pass(job, &job->parts[number], count);
-}
-
 static void run_place(void *user, uint64_t number, uint32_t thread)
 {
     caromi_build *job = user;
@@ -213,10 +196,6 @@ static int alloc_columns(caromi_build *job)
     }
     c->index = caromi_kept_alloc(context, n, sizeof *c->index);
     complete &= c->index != NULL;
-    if (caromi_cloud_is_periodic(job->cloud)) {
-        c->image = caromi_kept_alloc(context, n, 1);
-        complete &= c->image != NULL;
-    }
     if (job->cloud->mask.base) {
         c->mask = caromi_kept_alloc(context, n, sizeof *c->mask);
         complete &= c->mask != NULL;
@@ -275,23 +254,6 @@ static void number_rows(caromi_build *job)
     c->view.is_dense = 1;
 }
 
-/* Where each part's spheres and images are among all. */
-static void count_parts(caromi_build *job)
-{
-    caromi_cloud_cells *c = job->cells;
-    if (!caromi_cloud_is_periodic(job->cloud)) { /* some of them may stay empty */
-        for (uint32_t p = 0; p < job->part_count; p++)
-            job->parts[p].first = job->parts[p].begin;
-        c->count = job->extent->valid;
-        return;
-    }
-    caromi_parallel(caromi_cloud_pool(job->cloud), job->part_count, run_count, job);
-    for (uint32_t p = 0; p < job->part_count; p++) {
-        job->parts[p].first = c->count;
-        c->count += job->parts[p].count;
-    }
-}
-
 /* 0: no memory. */
 static int build(caromi_build *job)
 {
@@ -308,11 +270,8 @@ static int build(caromi_build *job)
         job->parts[p].end = caromi_slice_start(job->cloud->count, job->part_count, p + 1);
     }
     number_rows(job);
-    count_parts(job);
-    if (c->count > INT32_MAX)
-        return 0;
-    const uint64_t places = c->count > job->cloud->count ? c->count : job->cloud->count;
-    job->row_of = caromi_kept_alloc(context, places + 1, sizeof *job->row_of);
+    c->count = job->extent->valid;
+    job->row_of = caromi_kept_alloc(context, job->cloud->count + 1, sizeof *job->row_of);
     if (job->row_of == NULL)
         return 0;
     caromi_parallel(pool, job->part_count, caromi_build_enter, job);
@@ -336,13 +295,13 @@ static void set_view(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
     v->mask = c->mask;
     v->index = c->index;
     v->margin = cloud->margin;
-    v->reach_is_bound = !caromi_slice_is_instant(slice) || caromi_cloud_is_periodic(cloud) ||
-                        (cloud->is_moving && cloud->start != CAROM_START_REPORT);
+    v->reach_is_bound = !caromi_slice_is_instant(slice) || (cloud->is_moving && cloud->start != CAROM_START_REPORT);
     v->motion = caromi_cloud_motion_in(cloud, slice, c);
     v->starts = c->starts;
     v->rows = c->rows;
     v->levels = c->levels;
     v->table = c->table;
+    caromi_cloud_find_images(cloud, c);
 }
 
 static void free_work(caromi_build *job)
@@ -371,7 +330,7 @@ static int build_again(caromi_build *job)
     if (own_level == NULL)
         return 0;
     set_view(cloud, job->slice, job->cells);
-    const uint32_t count = caromi_cloud_relevel(cloud, job->extent, job->cells, levels, own_level);
+    const uint32_t count = caromi_cloud_relevel(cloud, job->cells, levels, own_level);
     if (count > 0) {
         caromi_cloud_free(cloud, job->cells);
         *job->cells = (caromi_cloud_cells){.count = 0};
@@ -390,7 +349,7 @@ static int build_again(caromi_build *job)
 /* Room for the places of spheres in motion: they are computed once then. Without it they are each time. */
 static float *keep_places(const caromi_cloud *cloud, caromi_cloud_slice *slice)
 {
-    if (caromi_slice_is_instant(slice) || caromi_cloud_is_periodic(cloud))
+    if (caromi_slice_is_instant(slice))
         return NULL;
     float *places = caromi_kept_alloc(cloud->context, 4 * cloud->count, sizeof *places);
     for (int k = 0; places != NULL && k < 4; k++)
@@ -423,7 +382,7 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
     caromi_cloud_slice own = *slice;
     float *places = keep_places(cloud, &own);
     caromi_build job = {.cloud = cloud, .slice = &own, .extent = &extent, .cells = cells};
-    job.has_given = cloud->is_moving || caromi_cloud_is_periodic(cloud);
+    job.has_given = cloud->is_moving;
     job.record_size = job.has_given ? sizeof(record) : RECORD_SHORT;
     const carom_status status = caromi_cloud_measure(cloud, &own, &extent, err);
     int complete = 0;
@@ -457,7 +416,6 @@ void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells)
     caromi_kept_free(cloud->context, cells->given);
     caromi_kept_free(cloud->context, cells->index);
     caromi_kept_free(cloud->context, cells->mask);
-    caromi_kept_free(cloud->context, cells->image);
     caromi_kept_free(cloud->context, cells->starts);
     caromi_kept_free(cloud->context, cells->table);
     caromi_kept_free(cloud->context, cells->rows);

@@ -3,11 +3,12 @@
  *
  *   calls.c    checks the call and describes it as a caromi_cloud
  *   slices.c   cuts a motion into slices of time, in which spheres move by little
- *   places.c   hands out spheres and their images, as they are in a slice
+ *   places.c   hands out spheres as they are in a slice
  *   levels.c   finds bounds and sizes of the spheres, and which share a level
  *   crowded.c  chooses levels anew where cells hold many small spheres
  *   cells.c    puts them into rows of cells, as cpu/cloud.h has them; few.c does for few spheres, which share a cell
  *   rows.c     finds and orders the rows that have spheres
+ *   images.c   finds along which axes of a period spheres have images that matter, and near which bounds
  *   ask.c      asks the solver about the pairs that a scan finds open
  *   records.c  keeps pairs: lists; deliver.c puts them in order
  *   counts.c   counts pairs of each sphere instead
@@ -52,14 +53,14 @@ static inline int caromi_cloud_is_periodic(const caromi_cloud *cloud)
     return cloud->period[0] > 0 || cloud->period[1] > 0 || cloud->period[2] > 0;
 }
 
-/* Not those that a device scans, nor those that may have images. */
+/* Not those that a device scans. */
 static inline int caromi_cloud_is_few(const caromi_cloud *cloud)
 {
-    return cloud->count <= CAROMI_CLOUD_FEW && cloud->device == NULL && !caromi_cloud_is_periodic(cloud);
+    return cloud->count <= CAROMI_CLOUD_FEW && cloud->device == NULL;
 }
 
-/* A block of spheres as they were given; velocities and limits only if they move or have images. Columns may lie in the
- * caller's arrays. */
+/* A block of spheres as they were given; velocities and limits only if they move. Columns may lie in the caller's
+ * arrays. */
 typedef struct caromi_cloud_block {
     uint64_t first;
     uint32_t count, valid;
@@ -132,18 +133,17 @@ typedef struct caromi_cloud_extent {
 carom_status caromi_cloud_measure(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                   caromi_cloud_extent *extent, carom_error *err);
 
-/* Some spheres or images, ordered by index. What is behind the last place, up to a multiple of 16, is like it. */
+/* Some spheres, ordered by index. What is behind the last place, up to a multiple of 16, is like it. */
 typedef struct caromi_cloud_batch {
     uint32_t count;
     const float *place[4]; /* x, y, z, reach */
     uint32_t index[CAROMI_CLOUD_BLOCK];
-    uint8_t image[CAROMI_CLOUD_BLOCK];
 } caromi_cloud_batch;
 typedef void caromi_cloud_use_fn(void *user, const caromi_cloud_batch *batch);
-/* Calls `use` for all spheres [begin, end) that are valid and in the slice, and for their images that may touch one
- * within the extent; NULL: without images. */
-void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slice, const caromi_cloud_extent *extent,
-                       uint64_t begin, uint64_t end, caromi_cloud_use_fn *use, void *user);
+/* Calls `use` for all spheres [begin, end) that are valid and in the slice. is_first: places are to be kept, if the
+ * slice has room for them; later they are those that were kept. */
+void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slice, int is_first, uint64_t begin,
+                       uint64_t end, caromi_cloud_use_fn *use, void *user);
 
 /* Of `count` numbers the one that has so many before it in ascending order; they are moved about. */
 float caromi_cloud_select(float *x, size_t count, size_t rank);
@@ -151,10 +151,9 @@ float caromi_cloud_select(float *x, size_t count, size_t rank);
 void caromi_cloud_sides(const caromi_cloud *cloud, double side[3]);
 double caromi_cloud_volume(const double side[3], double least);
 /* The width of cells of a level whose spheres reach so far, at least. */
-double caromi_cloud_width_for(const caromi_cloud *cloud, const caromi_cloud_extent *extent, double reach);
+double caromi_cloud_width_for(const caromi_cloud *cloud, double reach);
 /* A level of spheres within bounds. */
-caromi_cloud_level caromi_cloud_level_of(const caromi_cloud *cloud, const caromi_cloud_extent *extent, double reach,
-                                         double width, const double low[3], const double high[3]);
+caromi_cloud_level caromi_cloud_level_of(double reach, double width, const double low[3], const double high[3]);
 /* Chooses levels by size, coarsest first, and the level of each class of reaches. Returns their number. */
 uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_cloud_extent *extent,
                                     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t of_class[CAROMI_REACHES]);
@@ -176,12 +175,12 @@ enum {
 typedef struct caromi_cloud_cells {
     caromi_cloud_view view;
     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS];
-    uint64_t count;   /* of spheres and images */
+    caromi_cloud_images images;
+    uint64_t count;   /* of spheres */
     uint64_t doubled; /* pairs of spheres that share a cell */
     float *column[CLOUD_MOVING];
     float *given;           /* [CLOUD_COLUMNS * spheres] in rows; NULL: at rest, and given by their places */
     uint32_t *index, *mask; /* of the sphere; mask NULL: none */
-    uint8_t *image;         /* NULL: none is periodic */
     uint32_t *starts, *table;
     caromi_cloud_row *rows;
     void *few; /* has all of these arrays, of few spheres; or NULL */
@@ -192,6 +191,8 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
 /* The same for few spheres. 0: no memory. few.c. */
 int caromi_cloud_enter_few(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells);
 void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells);
+/* view.images: NULL if no image may touch a sphere. images.c. */
+void caromi_cloud_find_images(const caromi_cloud *cloud, caromi_cloud_cells *cells);
 /* The motion of the sorted spheres, if they move; pairs that have begun are open. slices.c. */
 caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                            const caromi_cloud_cells *cells);
@@ -210,8 +211,9 @@ typedef struct caromi_cloud_pair {
 typedef void caromi_cloud_take_fn(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count);
 
 /* Takes pairs of which the scan itself is sure, by index, in any order of the two: all overlapping at time 0, or all
- * near. */
-typedef void caromi_cloud_take_sure_fn(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, uint8_t state);
+ * near. The image is that of each pair's first sphere. */
+typedef void caromi_cloud_take_sure_fn(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image,
+                                       uint8_t state);
 
 /* A scan of all rows; `take` or `take_sure` gets each pair of the slice whose hit begins in it. */
 typedef struct caromi_cloud_scan {

@@ -41,7 +41,7 @@ carom_status caromi_counts_open(caromi_counts *c, const caromi_cloud *cloud, int
     *c = (caromi_counts){.cloud = cloud, .full = full, .counts = counts};
     c->threads = caromi_pool_threads(caromi_cloud_pool(cloud));
     c->sum_count = c->threads < SUMS ? c->threads : SUMS;
-    c->is_by_place = full && cloud->begin == 0 && cloud->end == n && !caromi_cloud_is_periodic(cloud);
+    c->is_by_place = full && cloud->begin == 0 && cloud->end == n;
     c->sums = caromi_kept_alloc(cloud->context, c->sum_count * n + 1, sizeof *c->sums);
     c->places = c->is_by_place ? caromi_kept_alloc(cloud->context, n + CAROMI_CLOUD_PADDING, sizeof *c->places) : NULL;
     if (c->sums == NULL || (c->is_by_place && c->places == NULL)) {
@@ -97,11 +97,11 @@ void caromi_counts_take(void *user, uint32_t thread, const caromi_cloud_pair *pa
     }
 }
 
-void caromi_counts_take_sure(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, uint8_t state)
+void caromi_counts_take_sure(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
 {
     const caromi_counts *c = user;
     uint32_t *sums = sums_of(c, thread);
-    (void)state;
+    (void)image, (void)state;
     if (c->is_by_place && c->threads <= c->sum_count) {
         for (uint32_t i = 0; i < pairs->count; i++) {
             sums[pairs->a[i]]++;

@@ -5,7 +5,7 @@
 #include "cloud.h"
 
 /* A pair counts for its lower index a, where begin <= a < end, and, `full`, for b too. Each thread adds to sums of its
- * own, as far as there are, and all are joined after each slice. Where all pairs of single spheres count for both, sums
+ * own, as far as there are, and all are joined after each slice. Where all pairs count for both, sums
  * are by place in the cells: partners are near each other there. */
 typedef struct caromi_counts {
     const caromi_cloud *cloud;

@@ -31,14 +31,12 @@ typedef struct range {
 
 typedef struct crowded {
     const caromi_cloud *cloud;
-    const caromi_cloud_extent *extent;
     const caromi_cloud_cells *cells;
     uint16_t *class_of;      /* [places] of its own size, then that it is settled in; NO_CLASS: stays where it was */
     uint32_t *place, *other; /* [places] those that are cut, and room to sort them */
     uint16_t *bucket;        /* [places] cell of each */
     range *todo;
     uint32_t todo_count;
-    int narrowest; /* class */
     width_class classes[CLASSES];
 } crowded;
 
@@ -136,7 +134,7 @@ static void cut(crowded *c, range r)
     const uint32_t count = r.end - r.begin;
     const cube of = cube_of(c, r);
     const int bits = count > 2048 ? 4 : count > 256 ? 3 : count > 32 ? 2 : 1, whole = class_above(of.span);
-    const int far = class_above(of.far * 0x1p-26), least = far > c->narrowest ? far : c->narrowest;
+    const int least = class_above(of.far * 0x1p-26);
     const int class = whole - bits > least ? whole - bits : least;
     if (class >= whole) { /* further cells would have no more numbers of binary32 in them */
         for (uint32_t i = r.begin; i < r.end; i++)
@@ -159,14 +157,14 @@ static void cut(crowded *c, range r)
 
 /* ---- crowded cells ----------------------------------------------------------------------------------------------- */
 
-/* Gathers the spheres of a crowded cell that would fit into one half as wide, images aside. Returns their number. */
+/* Gathers the spheres of a crowded cell that would fit into one half as wide. Returns their number. */
 static uint32_t gather(const crowded *c, uint32_t begin, uint32_t end, double width)
 {
     const caromi_cloud_cells *cells = c->cells;
     uint32_t count = 0;
     for (uint32_t p = begin; p < end; p++) {
-        const double own = caromi_cloud_width_for(c->cloud, c->extent, (double)cells->view.reach[p]);
-        const int moves = own <= width / 2 && (cells->image == NULL || cells->image[p] == CAROMI_IMAGE_OWN);
+        const double own = caromi_cloud_width_for(c->cloud, (double)cells->view.reach[p]);
+        const int moves = own <= width / 2;
         c->class_of[p] = (uint16_t)(moves ? class_above(own) : NO_CLASS);
         c->place[count] = p;
         count += (uint32_t)moves;
@@ -257,14 +255,12 @@ static void join_few(crowded *c, uint32_t most)
 static caromi_cloud_level level_of_class(const crowded *c, int class)
 {
     const width_class *of = &c->classes[class];
-    const int is_periodic = caromi_cloud_is_periodic(c->cloud);
-    const double *low = is_periodic ? c->extent->low : of->low, *high = is_periodic ? c->extent->high : of->high;
-    double width = caromi_cloud_width_for(c->cloud, c->extent, of->reach);
+    double width = caromi_cloud_width_for(c->cloud, of->reach);
     if (2 * of->forced <= of->count)
         width = fmax(width, width_of(class));
     for (int k = 0; k < 3; k++)
-        width = fmax(width, fmax((high[k] - low[k]) * 0x1p-26, 0x1p-140));
-    return caromi_cloud_level_of(c->cloud, c->extent, of->reach, width, low, high);
+        width = fmax(width, fmax((of->high[k] - of->low[k]) * 0x1p-26, 0x1p-140));
+    return caromi_cloud_level_of(of->reach, width, of->low, of->high);
 }
 
 typedef struct numbered {
@@ -307,9 +303,7 @@ static uint32_t number_levels(crowded *c, caromi_cloud_level levels[CAROMI_CLOUD
             to[before + (uint32_t) class] = to[before + c->classes[class].into];
     for (uint32_t r = 0; r < cells->view.row_count; r++)
         for (uint32_t p = cells->rows[r].begin; p < cells->rows[r].end; p++)
-            if (cells->image == NULL || cells->image[p] == CAROMI_IMAGE_OWN)
-                level_of[cells->index[p]] =
-                    to[c->class_of[p] == NO_CLASS ? cells->rows[r].level : before + c->class_of[p]];
+            level_of[cells->index[p]] = to[c->class_of[p] == NO_CLASS ? cells->rows[r].level : before + c->class_of[p]];
     return count;
 }
 
@@ -320,18 +314,8 @@ int caromi_cloud_is_crowded(const caromi_cloud_cells *cells)
     return 4 * (double)cells->doubled > GAIN * (double)cells->count;
 }
 
-/* Images keep their numbers of cells from the bounds of all, so that cells must not be too narrow for these. */
-static int narrowest_of(const caromi_cloud *cloud, const caromi_cloud_extent *e)
-{
-    double least = 0;
-    for (int k = 0; k < 3 && caromi_cloud_is_periodic(cloud); k++)
-        least = fmax(least, (e->high[k] - e->low[k]) * 0x1p-26);
-    return class_above(least);
-}
-
-uint32_t caromi_cloud_relevel(const caromi_cloud *cloud, const caromi_cloud_extent *extent,
-                              const caromi_cloud_cells *cells, caromi_cloud_level levels[CAROMI_CLOUD_LEVELS],
-                              uint8_t *level_of)
+uint32_t caromi_cloud_relevel(const caromi_cloud *cloud, const caromi_cloud_cells *cells,
+                              caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t *level_of)
 {
     const carom_context *context = cloud->context;
     crowded *c = caromi_alloc(context, 1, sizeof *c);
@@ -340,9 +324,7 @@ uint32_t caromi_cloud_relevel(const caromi_cloud *cloud, const caromi_cloud_exte
         return 0;
     memset(c, 0, sizeof *c);
     c->cloud = cloud;
-    c->extent = extent;
     c->cells = cells;
-    c->narrowest = narrowest_of(cloud, extent);
     c->class_of = caromi_kept_alloc(context, cells->count, sizeof *c->class_of);
     c->place = caromi_kept_alloc(context, cells->count, sizeof *c->place);
     c->other = caromi_kept_alloc(context, cells->count, sizeof *c->other);

@@ -14,32 +14,15 @@ static void list_rows(const caromi_device_work *w, uint64_t begin, uint64_t end,
     w->context->isa->cloud_runs(&cells->view, caromi_row_from(cells, begin), caromi_row_from(cells, end), found);
 }
 
-/* Without those that are no pairs, or come up elsewhere. */
-static void drop_open(const caromi_cloud_scan *scan, caromi_cloud_pairs *open)
-{
-    caromi_cloud_pair pair;
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < open->count; i++) {
-        const uint32_t a = open->a[i], b = open->b[i];
-        open->a[left] = a;
-        open->b[left] = b;
-        left += (uint32_t)caromi_ask_orient(scan, a, b, &pair);
-    }
-    open->count = left;
-}
-
 /* Open pairs that the device's solver is to be asked about. Those that there is no room for are the CPU's. */
 static void keep_open(caromi_device_work *w, caromi_cloud_found *found)
 {
     caromi_cloud_pairs *open = &found->open;
-    caromi_cloud_pair pair;
-    if (w->scan->cells->image != NULL)
-        drop_open(w->scan, open);
     const uint64_t first = atomic_fetch_add_explicit(&w->opened, open->count, memory_order_relaxed);
     const uint64_t room = first < CAROMI_WORK_OPEN ? CAROMI_WORK_OPEN - first : 0;
     const uint32_t kept = open->count < room ? open->count : (uint32_t)room;
     for (uint32_t i = 0; i < kept; i++) {
-        caromi_ask_orient(w->scan, open->a[i], open->b[i], &pair);
+        const caromi_cloud_pair pair = caromi_ask_orient(w->scan, CAROMI_IMAGE_OWN, open->a[i], open->b[i]);
         caromi_work_keep(w, first + i, &pair);
     }
     open->count -= kept;

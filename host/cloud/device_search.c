@@ -110,20 +110,19 @@ static item_bits bits_of(const search_job *job, const search *s, uint32_t item)
     item_bits bits = {w->item[4][item], w->item[3][item] & ~w->item[4][item]};
     const uint32_t own = index[s->place], last = index[begin + w->item[2][item] - 1];
     for (uint32_t left = index[begin] <= own && own <= last ? w->item[3][item] : 0; left != 0; left &= left - 1)
-        if (index[begin + caromi_lowest_bit(left)] == own) { /* itself, or an image of it */
+        if (index[begin + caromi_lowest_bit(left)] == own) {
             bits.sure &= ~(left & -left);
             bits.open &= ~(left & -left);
         }
     return bits;
 }
 
-/* Open pairs with an index up to the partner's, which may have better images, up to as many as a search may have. Into
+/* Open pairs with an index up to the partner's, up to as many as a search may have. Into
  * the work from s->open on, or only counted. */
 static void walk_open(const search_job *job, search *s, int is_kept)
 {
     caromi_device_work *w = job->work;
     const uint32_t *index = w->scan->cells->index, partner = partner_of(job, s);
-    caromi_cloud_pair pair;
     s->opened = 0;
     s->stop = s->item + s->items;
     if (job->best->any && partner != UINT32_MAX)
@@ -133,10 +132,11 @@ static void walk_open(const search_job *job, search *s, int is_kept)
         const int may_be_better = (w->item[3][s->stop] & ~w->item[4][s->stop]) != 0 && index[begin] <= partner;
         for (uint32_t left = may_be_better ? bits_of(job, s, s->stop).open : 0; left != 0; left &= left - 1) {
             s->stop_at = begin + caromi_lowest_bit(left);
-            if (index[s->stop_at] > partner || !caromi_ask_orient(w->scan, s->place, s->stop_at, &pair))
+            if (index[s->stop_at] > partner)
                 continue;
             if (s->opened == job->open_most)
                 return;
+            const caromi_cloud_pair pair = caromi_ask_orient(w->scan, CAROMI_IMAGE_OWN, s->place, s->stop_at);
             if (is_kept)
                 caromi_work_keep(w, s->open + s->opened, &pair);
             s->opened++;

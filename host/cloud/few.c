@@ -56,7 +56,7 @@ int caromi_cloud_enter_few(const caromi_cloud *cloud, const caromi_cloud_slice *
     few_feed to = {cloud, few, 0};
     if (few == NULL)
         return 0;
-    caromi_cloud_feed(cloud, slice, NULL, 0, cloud->count, enter, &to);
+    caromi_cloud_feed(cloud, slice, 1, 0, cloud->count, enter, &to);
     if (cloud->is_moving)
         enter_given(cloud, few, to.count);
     pad(few, to.count);

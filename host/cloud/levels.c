@@ -70,7 +70,7 @@ static void measure_task(void *user, uint64_t task, uint32_t thread)
     }
     measure_part part = {job->cloud, &job->extents[number]};
     begin_extent(part.extent);
-    caromi_cloud_feed(job->cloud, job->slice, NULL, caromi_slice_start(job->cloud->count, job->parts, number),
+    caromi_cloud_feed(job->cloud, job->slice, 1, caromi_slice_start(job->cloud->count, job->parts, number),
                       caromi_slice_start(job->cloud->count, job->parts, number + 1), extend, &part);
 }
 
@@ -246,31 +246,19 @@ double caromi_cloud_volume(const double side[3], double least)
     return fmin(volume, 0x1p300);
 }
 
-/* Images reach a little farther than their spheres, because their places are rounded (caromi_cloud_place_of). */
-static double image_extra(const caromi_cloud *cloud, const caromi_cloud_extent *e, double reach)
+double caromi_cloud_width_for(const caromi_cloud *cloud, double reach)
 {
-    double size = 0;
-    if (!caromi_cloud_is_periodic(cloud))
-        return 0;
-    for (int k = 0; k < 3; k++)
-        size += fmax(fabs(e->low[k]), fabs(e->high[k])) + (double)cloud->period[k];
-    return size + reach < 0x1p119 ? reach * 0x1p-14 + size * 0x1p-21 + 0x1p-148 : (double)INFINITY;
+    return (2 * reach + (double)cloud->margin) * (1 + 0x1p-14);
 }
 
-double caromi_cloud_width_for(const caromi_cloud *cloud, const caromi_cloud_extent *e, double reach)
+caromi_cloud_level caromi_cloud_level_of(double reach, double width, const double low[3], const double high[3])
 {
-    return (2 * (reach + image_extra(cloud, e, reach)) + (double)cloud->margin) * (1 + 0x1p-14);
-}
-
-caromi_cloud_level caromi_cloud_level_of(const caromi_cloud *cloud, const caromi_cloud_extent *e, double reach,
-                                         double width, const double low[3], const double high[3])
-{
-    caromi_cloud_level level = {.reach = reach + image_extra(cloud, e, reach)};
+    caromi_cloud_level level = {.reach = reach};
     for (int k = 0; k < 3; k++) {
         level.low[k] = low[k];
         level.per[k] = 1 / (k == 0 ? width : 2.5 * width);
         level.most[k] = CAROMI_CLOUD_CELL_MOST;
-        level.most[k] = caromi_cloud_cell(&level, k, high[k] + (cloud->period[k] > 0 ? 2 * width : 0));
+        level.most[k] = caromi_cloud_cell(&level, k, high[k]);
     }
     return level;
 }
@@ -281,11 +269,11 @@ caromi_cloud_level caromi_cloud_level_of(const caromi_cloud *cloud, const caromi
 static caromi_cloud_level level_of_group(const caromi_cloud *cloud, const caromi_cloud_extent *e, const group *g,
                                          const double side[3])
 {
-    const double least = caromi_cloud_width_for(cloud, e, g->reach);
+    const double least = caromi_cloud_width_for(cloud, g->reach);
     const double space = cbrt(caromi_cloud_volume(side, 2 * g->reach) / fmax(1, g->count));
     const double roomy = fmax(fmin(space, 4 * least), space / 8);
     const double width = fmax(fmax(least, roomy), 0x1p-140);
-    return caromi_cloud_level_of(cloud, e, g->reach, width, e->low, e->high);
+    return caromi_cloud_level_of(g->reach, width, e->low, e->high);
 }
 
 uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_cloud_extent *extent,
@@ -304,7 +292,7 @@ uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_clou
         ;
     for (uint32_t g = 0; g < count; g++) {
         levels[g] = level_of_group(cloud, extent, &groups[g], side);
-        const int class_end = g > 0 ? groups[g].begin : CAROMI_REACHES; /* images reach a little farther */
+        const int class_end = g > 0 ? groups[g].begin : CAROMI_REACHES;
         for (int c = g + 1 < count ? groups[g].end : 0; c < class_end; c++)
             of_class[c] = (uint8_t)g;
     }

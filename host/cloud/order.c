@@ -22,7 +22,7 @@ carom_status caromi_cloud_order(const caromi_cloud *cloud, uint32_t *order, caro
     const caromi_cloud_slice instant = {.begin = 0};
     caromi_cloud resting = *cloud;
     caromi_cloud_cells cells;
-    resting.is_moving = 0; /* places are those at time 0, without images */
+    resting.is_moving = 0; /* places are those at time 0 */
     memset(resting.period, 0, sizeof resting.period);
     resting.mask.base = NULL;
     resting.margin = 0;

@@ -1,36 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Spheres and their images as they go into cells, some at a time. */
-#include <math.h>
+/* Spheres as they go into cells, some at a time. */
 #include <string.h>
 
 #include "cloud.h"
 
-/* Images are along axes that have a period. */
-static int is_image(const caromi_cloud *cloud, int image)
-{
-    for (int k = 0; k < 3; k++)
-        if (caromi_image_step(image, k) && !(cloud->period[k] > 0))
-            return 0;
-    return 1;
-}
-
-/* An image counts if it may touch a sphere: only near the bounds of them all. */
-static int image_counts(const caromi_cloud *cloud, const caromi_cloud_extent *extent, int image,
-                        const caromi_cloud_place *place)
-{
-    const double off = ((double)place->reach + (double)extent->largest + (double)cloud->margin) * (1 + 0x1p-14);
-    for (int k = 0; k < 3; k++) {
-        const double at = (double)place->at[k], slack = off + fabs(at) * 0x1p-20;
-        if (image != CAROMI_IMAGE_OWN && (at + slack < extent->low[k] || at - slack > extent->high[k]))
-            return 0;
-    }
-    return 1;
-}
-
 typedef struct feed {
     const caromi_cloud *cloud;
     const caromi_cloud_slice *slice;
-    const caromi_cloud_extent *extent; /* NULL: images are not wanted */
     caromi_cloud_use_fn *use;
     void *user;
     caromi_cloud_batch batch;
@@ -51,7 +27,7 @@ static void hand_over(feed *f)
     b->count = 0;
 }
 
-static void add_one(feed *f, uint64_t index, int image, const caromi_cloud_place *place)
+static void add_one(feed *f, uint64_t index, const caromi_cloud_place *place)
 {
     caromi_cloud_batch *b = &f->batch;
     const uint32_t at = b->count++;
@@ -59,60 +35,34 @@ static void add_one(feed *f, uint64_t index, int image, const caromi_cloud_place
         f->own[k][at] = place->at[k];
     f->own[3][at] = place->reach;
     b->index[at] = (uint32_t)index;
-    b->image[at] = (uint8_t)image;
     if (b->count == CAROMI_CLOUD_BLOCK)
         hand_over(f);
 }
 
-enum { GROUP = CAROMI_CLOUD_PADDING };
-typedef float group_places[4][GROUP];
-
-/* Places of `count` spheres of a block from `from` on, shifted to an image. At time 0 a sphere itself is at its centre.
- */
-static void find_places(const feed *f, const caromi_cloud_block *block, uint32_t from, uint32_t count, int image,
-                        float *const place[4])
+/* Places of the spheres of a block. At time 0 a sphere is at its centre. */
+static void find_places(const feed *f, const caromi_cloud_block *block, float *const place[4])
 {
-    const float *in[CLOUD_COLUMNS];
     caromi_cloud_window window = {.begin = f->slice->begin, .end = f->slice->end};
-    if (caromi_slice_is_instant(f->slice) && image == CAROMI_IMAGE_OWN) {
+    if (caromi_slice_is_instant(f->slice)) {
         for (int k = 0; k < 4; k++)
-            memcpy(place[k], block->in[k] + from, count * sizeof(float));
+            memcpy(place[k], block->in[k], block->count * sizeof(float));
         return;
     }
-    for (int c = 0; c < CLOUD_COLUMNS; c++)
-        in[c] = block->in[c] + from;
-    for (int k = 0; k < 3; k++) {
-        window.origin[k] = f->slice->origin[k];
-        window.velocity[k] = f->slice->velocity[k];
-        window.shift[k] = caromi_image_step(image, k) * (double)f->cloud->period[k];
-    }
-    f->cloud->context->isa->cloud_within(in, &window, count, place);
-}
-
-/* A few spheres of a block, and those of their images that count. */
-static void add_group(feed *f, const caromi_cloud_block *block, uint32_t from, uint32_t count)
-{
-    const int periodic = f->extent != NULL && caromi_cloud_is_periodic(f->cloud);
-    const int first = periodic ? 0 : CAROMI_IMAGE_OWN, last = periodic ? CAROMI_IMAGES - 1 : CAROMI_IMAGE_OWN;
-    group_places places[CAROMI_IMAGES];
-    for (int image = first; image <= last; image++) {
-        float *const to[] = {places[image][0], places[image][1], places[image][2], places[image][3]};
-        if (is_image(f->cloud, image))
-            find_places(f, block, from, count, image, to);
-    }
-    for (uint32_t i = 0; i < count; i++)
-        for (int image = first; caromi_cloud_is_in(f->cloud, f->slice, block, from + i) && image <= last; image++) {
-            const group_places *at = &places[image];
-            const caromi_cloud_place place = {{(*at)[0][i], (*at)[1][i], (*at)[2][i]}, (*at)[3][i]};
-            if (is_image(f->cloud, image) && (!periodic || image_counts(f->cloud, f->extent, image, &place)))
-                add_one(f, block->first + from + i, image, &place);
-        }
+    memcpy(window.origin, f->slice->origin, sizeof window.origin);
+    memcpy(window.velocity, f->slice->velocity, sizeof window.velocity);
+    f->cloud->context->isa->cloud_within(block->in, &window, block->count, place);
 }
 
 static void add_block(feed *f, const caromi_cloud_block *block)
 {
-    for (uint32_t i = 0; i < block->count; i += GROUP)
-        add_group(f, block, i, block->count - i < GROUP ? block->count - i : GROUP);
+    float own[4][CAROMI_CLOUD_BLOCK];
+    float *const place[] = {own[0], own[1], own[2], own[3]};
+    find_places(f, block, place);
+    for (uint32_t i = 0; i < block->count; i++) {
+        const caromi_cloud_place one = {{own[0][i], own[1][i], own[2][i]}, own[3][i]};
+        if (caromi_cloud_is_in(f->cloud, f->slice, block, i))
+            add_one(f, block->first + i, &one);
+    }
 }
 
 /* Keeps the places of a block for the next time. */
@@ -120,7 +70,7 @@ static void keep_places(feed *f, const caromi_cloud_block *block)
 {
     float own[4][CAROMI_CLOUD_BLOCK];
     float *const place[] = {own[0], own[1], own[2], own[3]};
-    find_places(f, block, 0, block->count, CAROMI_IMAGE_OWN, place);
+    find_places(f, block, place);
     for (uint32_t i = 0; i < block->count; i++)
         own[3][i] = caromi_cloud_is_in(f->cloud, f->slice, block, i) ? own[3][i] : -1;
     for (int k = 0; k < 4; k++)
@@ -138,7 +88,6 @@ static void copy_block(feed *f, const caromi_cloud_block *block)
         memcpy(f->own[k], block->in[from[k]], block->count * sizeof(float));
     for (uint32_t i = 0; i < block->count; i++)
         b->index[i] = (uint32_t)block->first + i;
-    memset(b->image, CAROMI_IMAGE_OWN, block->count);
     hand_over(f);
 }
 
@@ -152,7 +101,6 @@ static void pass_block(feed *f, uint64_t first, const float *const place[4])
         b->place[k] = place[k];
     for (uint32_t i = 0; i < CAROMI_CLOUD_BLOCK; i++)
         b->index[i] = (uint32_t)first + i;
-    memset(b->image, CAROMI_IMAGE_OWN, sizeof b->image);
     f->use(f->user, b);
     b->count = 0;
 }
@@ -173,25 +121,24 @@ static void add_kept(feed *f, uint64_t first, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         const caromi_cloud_place one = {{place[0][i], place[1][i], place[2][i]}, place[3][i]};
         if (one.reach >= 0)
-            add_one(f, first + i, CAROMI_IMAGE_OWN, &one);
+            add_one(f, first + i, &one);
     }
 }
 
-void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slice, const caromi_cloud_extent *extent,
-                       uint64_t begin, uint64_t end, caromi_cloud_use_fn *use, void *user)
+void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slice, int is_first, uint64_t begin,
+                       uint64_t end, caromi_cloud_use_fn *use, void *user)
 {
     feed f;
     caromi_cloud_block block;
-    const int is_plain = caromi_slice_is_instant(slice) && (extent == NULL || !caromi_cloud_is_periodic(cloud));
+    const int is_plain = caromi_slice_is_instant(slice);
     f.cloud = cloud;
     f.slice = slice;
-    f.extent = extent;
     f.use = use;
     f.user = user;
     f.batch.count = 0;
     for (uint64_t at = begin; at < end; at += CAROMI_CLOUD_BLOCK) {
         if (slice->place[0] != NULL) {
-            if (extent == NULL) {
+            if (is_first) {
                 caromi_cloud_read(cloud, at, end, &block);
                 keep_places(&f, &block);
             }

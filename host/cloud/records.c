@@ -187,13 +187,32 @@ static uint32_t most(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-void caromi_records_take_sure(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, uint8_t state)
+/* Sure pairs of an image. */
+static void take_images(caromi_records *r, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
+{
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        caromi_record record = {.a = pairs->b[i], .b = pairs->a[i], .image = (uint8_t)image};
+        record.t = state == STATE_NEAR ? INFINITY : 0;
+        record.state = state == STATE_NEAR ? CAROM_MISS : state;
+        if (record.a < record.b || r->full)
+            add(r, thread, &record);
+        record = (caromi_record){record.b, record.a, record.t, record.state, (uint8_t)(CAROMI_IMAGES - 1 - image)};
+        if (record.a < record.b || r->full)
+            add(r, thread, &record);
+    }
+}
+
+void caromi_records_take_sure(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
 {
     caromi_records *r = user;
     const uint32_t mark = state == STATE_NEAR ? CAROMI_RECORD_NEAR : 0;
     const int wants_all = r->begin == 0 && r->end == r->cloud->count;
     if (is_over(r))
         return;
+    if (image != CAROMI_IMAGE_OWN) {
+        take_images(r, thread, pairs, image, state);
+        return;
+    }
     caromi_record_keeper *k = &r->keepers[thread];
     uint64_t **const sure = k->sure;
     const uint32_t shift = r->shift;

@@ -7,7 +7,7 @@
 void caromi_build_pass(caromi_build *job, caromi_build_part *p, caromi_cloud_use_fn *use)
 {
     caromi_build_feed to = {job, p};
-    caromi_cloud_feed(job->cloud, job->slice, job->extent, p->begin, p->end, use, &to);
+    caromi_cloud_feed(job->cloud, job->slice, 0, p->begin, p->end, use, &to);
 }
 
 /* ---- cells of a batch -------------------------------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ static void enter(void *user, const caromi_cloud_batch *batch)
     caromi_build *job = to->job;
     caromi_build_part *p = to->part;
     int32_t level[CAROMI_CLOUD_BLOCK], y[CAROMI_CLOUD_BLOCK], z[CAROMI_CLOUD_BLOCK];
-    uint32_t *rows = job->row_of + p->first + p->count;
+    uint32_t *rows = job->row_of + p->begin + p->count;
     if (p->is_short)
         return;
     caromi_build_levels(job, batch, level);

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "drift.h"
 #include "cloud.h"
+#include "drift.h"
 
 /* A full block of a packed and aligned column is not copied. */
 static const float *read_column(const caromi_in_column *column, float missing, uint64_t first, uint32_t count,
@@ -26,7 +26,7 @@ static const float *read_column(const caromi_in_column *column, float missing, u
 void caromi_cloud_read(const caromi_cloud *cloud, uint64_t first, uint64_t end, caromi_cloud_block *block)
 {
     const uint32_t count = end - first < CAROMI_CLOUD_BLOCK ? (uint32_t)(end - first) : CAROMI_CLOUD_BLOCK;
-    const int columns = cloud->is_moving || caromi_cloud_is_periodic(cloud) ? CLOUD_COLUMNS : CLOUD_VX;
+    const int columns = cloud->is_moving ? CLOUD_COLUMNS : CLOUD_VX;
     block->first = first;
     block->count = count;
     for (int c = 0; c < columns; c++)
@@ -48,7 +48,7 @@ static float upwards(double x)
 caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                            const caromi_cloud_cells *cells)
 {
-    caromi_cloud_motion motion = {.given = cells->given, .image = cells->image};
+    caromi_cloud_motion motion = {.given = cells->given};
     if (caromi_slice_is_instant(slice))
         motion.given = NULL;
     motion.begin = (float)(slice->begin * (1 - 0x1p-22));

@@ -1253,8 +1253,10 @@ typedef struct carom_spheres_desc {
     /// makes the pair
     float margin;
     /// Lengths of a periodic box, 0: open along that axis. Then Cb is taken at Cb + k L, for k =
-    /// -1, 0 and 1, along each axis that has a length; every image makes a pair of its own. Centres
-    /// need not lie in a box. No sphere pairs with its own image
+    /// -1, 0 and 1, along each axis that has a length; every image makes a pair of its own. No
+    /// sphere pairs with its own image. Centres may lie anywhere and are taken as they are given:
+    /// nothing is wrapped into a box, so spheres two lengths apart and more have no common image.
+    /// A shift counts from the given centres
     float period[3];
     /// carom_start; SKIP_PARTING leaves out a pair in contact at time 0 with d.v > 0
     carom_start start;
@@ -1318,7 +1320,7 @@ typedef struct carom_sphere_count_result {
 ///         cloud as a whole, else the CPU does
 /// returns CAROM_OK | INVALID_ARGUMENT (also: so many spheres in one place that N^2/2 tests would
 ///         take minutes; the answers are undefined then) | OUT_OF_MEMORY
-/// cost  Memory: some 80 bytes per sphere (moving or periodic: 180) and 16 per record. A
+/// cost  Memory: some 80 bytes per sphere (moving: 180) and 16 per record. A
 ///       list that is too short costs three times as much as one that is not: ask for the number
 ///       first, with capacity 0. Depth and normal take a third of the list's time more, an earlier
 ///       list a tenth: docs/spheres.md

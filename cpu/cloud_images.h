@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Pairs of images with spheres. Only spheres near the bounds of all have images that may touch one. Their place is that
+ * of the sphere, shifted and rounded: docs/spheres.md, section 3, has the bounds of what is sure then. Included by
+ * cloud_template.h. */
+#include "cloud.h"
+
+enum { CLOUD_IMAGED = 512 };
+
+/* Spheres that may have images, and along which axes: bit 2k above, bit 2k + 1 below. */
+typedef struct cloud_imaged {
+    uint32_t count, place[CLOUD_IMAGED];
+    uint8_t steps[CLOUD_IMAGED];
+} cloud_imaged;
+
+FN u32 cloud_steps_of(int image)
+{
+    u32 steps = 0;
+    for (int k = 0; k < 3; k++) {
+        const int step = caromi_image_step(image, k);
+        steps |= step > 0 ? 1u << 2 * k : step < 0 ? 2u << 2 * k : 0;
+    }
+    return steps;
+}
+
+/* Which of LANES spheres reach the bounds, by axis and side. Returns the sum. */
+FN u32 cloud_reach_bounds(const caromi_cloud_view *view, uint32_t from, u32 lanes, u32 side[6])
+{
+    const caromi_cloud_images *images = view->images;
+    const float *const place[3] = {view->x, view->y, view->z};
+    const vf reach = v_load(view->reach + from) * v_f(R(1.000244140625)); /* 1 + 2^-12 */
+    u32 any = 0;
+    for (int k = 0; k < 3; k++) {
+        const u32 has = images->period[k] > 0 ? lanes : 0;
+        const vf at = v_load(place[k] + from);
+        side[2 * k] = v_bitmask(v_le(at - reach, v_f(images->below[k]))) & has;
+        side[2 * k + 1] = v_bitmask(v_le(v_f(images->above[k]), at + reach)) & has;
+        any |= side[2 * k] | side[2 * k + 1];
+    }
+    return any;
+}
+
+/* Spheres at places from *from on, below `end`, as many as there is room for. */
+static void cloud_find_imaged(const caromi_cloud_view *view, uint32_t *from, uint32_t end, cloud_imaged *to)
+{
+    to->count = 0;
+    for (; *from < end && to->count + LANES <= CLOUD_IMAGED; *from += LANES) {
+        u32 side[6];
+        for (u32 left = cloud_reach_bounds(view, *from, cloud_lanes(end - *from), side); left; left &= left - 1) {
+            const u32 lane = bitmask_first(left);
+            to->place[to->count] = *from + lane;
+            to->steps[to->count] = 0;
+            for (u32 k = 0; k < 6; k++)
+                to->steps[to->count] |= (uint8_t)((side[k] >> lane & 1) << k);
+            to->count++;
+        }
+    }
+}
+
+/* Where an image is. What does not fit into binary32 reaches everywhere. */
+FN cloud_ball cloud_shift(const caromi_cloud_view *view, uint32_t place, int image, cloud_sphere *s)
+{
+    const cloud_sorted c = cloud_sorted_of(view);
+    cloud_ball ball = cloud_ball_of(view, place);
+    double size = 0;
+    *s = cloud_load(&c, place);
+    for (int k = 0; k < 3; k++) {
+        ball.at[k] += caromi_image_step(image, k) * view->images->period[k];
+        size += fabs(ball.at[k]);
+    }
+    const int fits = size < 0x1p120 && ball.reach < 0x1p120;
+    const double error = size * 0x1p-22;
+    const float reach = (float)((ball.reach + error) * (1 + 0x1p-22)) + 0x1p-149f;
+    const float least = (float)((ball.reach - error) * (1 - 0x1p-22)) - 0x1p-149f;
+    float at[3];
+    for (int k = 0; k < 3; k++) {
+        at[k] = fits ? (float)ball.at[k] : 0;
+        ball.at[k] = (double)at[k];
+    }
+    ball.reach = fits ? (double)reach : (double)INFINITY;
+    s->at = v3_of(v_f(at[0]), v_f(at[1]), v_f(at[2]));
+    s->reach = v_f((real)ball.reach);
+    s->least = v_f(fits ? least : -INFINITY);
+    return ball;
+}
+
+/* Whether an image may touch a sphere of a level, by their bounds. */
+FN int cloud_meets_level(const caromi_cloud_view *view, const cloud_ball *ball, uint32_t number)
+{
+    const caromi_cloud_bounds *bounds = &view->images->bounds[number];
+    const double off = (ball->reach + (double)bounds->high[3] + (double)view->margin) * (1 + 0x1p-14);
+    for (int k = 0; k < 3; k++)
+        if (ball->at[k] + off < (double)bounds->low[k] || ball->at[k] - off > (double)bounds->high[k])
+            return 0;
+    return 1;
+}
+
+/* What has been found so far is of one image. */
+FN void cloud_end_image(const caromi_cloud_view *view, caromi_cloud_found *found, int next)
+{
+    if (found->swept.count > 0)
+        cloud_sweep(view, found);
+    if ((found->sure.count | found->near.count | found->open.count) > 0)
+        found->take(found);
+    found->image = next;
+}
+
+/* An image against the spheres of a level. A box of few rows is gone through as it is: to find what is left of the
+ * distance in each would take longer. */
+FN void cloud_pairs_in_box(const caromi_cloud_view *view, const cloud_sphere *s, const cloud_ball *ball,
+                           uint32_t number, int options, caromi_cloud_found *found)
+{
+    enum { FEW = 3 };
+    const cloud_sorted c = cloud_sorted_of(view);
+    const cloud_box box = cloud_box_of(view, &view->levels[number], ball);
+    if (box.high[1] - box.low[1] >= FEW || box.high[2] - box.low[2] >= FEW) {
+        cloud_level_pairs(view, s, ball, number, options, found);
+        return;
+    }
+    for (int32_t z = box.low[2]; z <= box.high[2]; z++)
+        for (int32_t y = box.low[1]; y <= box.high[1]; y++) {
+            const uint32_t row = caromi_cloud_row_at(view, number, y, z);
+            uint32_t begin, end;
+            if (row == CAROMI_NO_ROW)
+                continue;
+            cloud_box_run(view, &view->rows[row], &box, &begin, &end);
+            if (begin < end)
+                cloud_run(&c, s, begin, end, options, found);
+        }
+}
+
+/* An image against the spheres of all levels; options are those of a scan. */
+FN void cloud_pairs_of_image(const caromi_cloud_view *view, uint32_t place, int image, int options,
+                             caromi_cloud_found *found)
+{
+    cloud_sphere s;
+    const cloud_ball ball = cloud_shift(view, place, image, &s);
+    for (uint32_t level = 0; level < view->level_count; level++)
+        if (cloud_meets_level(view, &ball, level))
+            cloud_pairs_in_box(view, &s, &ball, level, options, found);
+}
+
+/* A pair of a sphere and an image is also one of the other's image, shifted back: half of all shifts bring each once.
+ */
+FN void cloud_pairs_of_images(const caromi_cloud_view *view, uint32_t begin, uint32_t end, int options,
+                              caromi_cloud_found *found)
+{
+    cloud_imaged imaged;
+    for (uint32_t from = view->rows[begin].begin, last = view->rows[end - 1].end; from < last;) {
+        cloud_find_imaged(view, &from, last, &imaged);
+        for (int image = CAROMI_IMAGE_OWN + 1; image < CAROMI_IMAGES && imaged.count > 0; image++) {
+            const u32 steps = cloud_steps_of(image);
+            cloud_end_image(view, found, image);
+            for (uint32_t i = 0; i < imaged.count; i++)
+                if ((imaged.steps[i] & steps) == steps)
+                    cloud_pairs_of_image(view, imaged.place[i], image, options, found);
+        }
+        cloud_end_image(view, found, CAROMI_IMAGE_OWN);
+    }
+}
+
+static void cloud_image_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t end, caromi_cloud_found *found)
+{
+    if (begin == end)
+        return;
+    if (view->motion.given != NULL)
+        cloud_pairs_of_images(view, begin, end, CLOUD_IMAGE | CLOUD_UNSURE | CLOUD_MASKED | CLOUD_SWEPT, found);
+    else if (view->reach_is_bound)
+        cloud_pairs_of_images(view, begin, end, CLOUD_IMAGE | CLOUD_UNSURE | CLOUD_MASKED | CLOUD_MARGIN, found);
+    else
+        cloud_pairs_of_images(view, begin, end, CLOUD_IMAGE | CLOUD_MASKED | CLOUD_MARGIN, found);
+}
+
+/* ---- best partners ----------------------------------------------------------------------------------------------- */
+
+/* Of one image. */
+static void cloud_best_of_image(const caromi_cloud_view *view, uint32_t place, int image, const caromi_cloud_best *best,
+                                caromi_cloud_found *found)
+{
+    cloud_sphere s;
+    const cloud_ball ball = cloud_shift(view, place, image, &s);
+    uint32_t opened = 0;
+    for (uint32_t level = 0; level < view->level_count; level++)
+        if (cloud_meets_level(view, &ball, level) &&
+            cloud_best_level(view, &s, &ball, level, CLOUD_IMAGE, best, &opened, found))
+            return;
+}
+
+static void cloud_best_images(const caromi_cloud_view *view, uint32_t begin, uint32_t end,
+                              const caromi_cloud_best *best, caromi_cloud_found *found)
+{
+    cloud_imaged imaged;
+    for (uint32_t from = begin < end ? view->rows[begin].begin : 0, last = begin < end ? view->rows[end - 1].end : 0;
+         from < last;) {
+        cloud_find_imaged(view, &from, last, &imaged);
+        for (int image = 0; image < CAROMI_IMAGES && imaged.count > 0; image++) {
+            const u32 steps = cloud_steps_of(image);
+            if (image == CAROMI_IMAGE_OWN)
+                continue;
+            cloud_end_image(view, found, image);
+            for (uint32_t i = 0; i < imaged.count; i++) {
+                const uint32_t p = imaged.place[i];
+                const int is_done = best->is_done[p] || (best->any && best->partner[p] != UINT32_MAX);
+                if (!is_done && (imaged.steps[i] & steps) == steps)
+                    cloud_best_of_image(view, p, image, best, found);
+            }
+        }
+        cloud_end_image(view, found, CAROMI_IMAGE_OWN);
+    }
+}
