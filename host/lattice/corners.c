@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "host/mesh/edges.h"
+
 typedef struct position_table {
     const carom_mesh *mesh;
     uint32_t *entry; /* vertices + 1; 0 is free */
@@ -66,6 +68,39 @@ carom_status caromi_find_positions(const carom_mesh *mesh, uint32_t *position, c
     return CAROM_OK;
 }
 
+/* Whether vertices that were in one place still are, and no others are: then each position is found to be new. */
+static int are_same(const caromi_corners *c, position_table *s)
+{
+    const uint64_t vertices = c->mesh->vertex_count;
+    uint32_t own[3], first[3];
+    for (uint64_t v = 0; v < vertices; v++) {
+        if (c->position[v] != v) {
+            position_bits(c->mesh->vertices + 3 * v, own);
+            position_bits(c->mesh->vertices + 3 * (size_t)c->position[v], first);
+            if (memcmp(own, first, sizeof own) != 0)
+                return 0;
+        } else if (find_position(s, (uint32_t)v) != v) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static carom_status compare_corners(const caromi_corners *c, int *same, carom_error *err)
+{
+    uint64_t positions = 0;
+    for (uint64_t v = 0; v < c->mesh->vertex_count; v++)
+        positions += c->position[v] == v;
+    const uint64_t size = table_size(positions);
+    position_table s = {c->mesh, caromi_alloc(c->mesh->context, size, sizeof *s.entry), size - 1};
+    if (s.entry == NULL)
+        return no_memory(c->mesh, err);
+    memset(s.entry, 0, size * sizeof *s.entry);
+    *same = are_same(c, &s);
+    caromi_free(c->mesh->context, s.entry);
+    return CAROM_OK;
+}
+
 /* Numbers of triangles at start[position + 1], then their sums: where those of the next position begin. */
 static void sort_triangles(caromi_corners *c)
 {
@@ -99,8 +134,23 @@ static void free_corners(caromi_corners *c)
     caromi_free(context, c);
 }
 
+/* Forgets corners that are no longer the same. */
+static carom_status renew(carom_mesh *mesh, carom_error *err)
+{
+    int same = 1;
+    if (mesh->corners == NULL || !mesh->corners->is_old)
+        return CAROM_OK;
+    CHECK(compare_corners(mesh->corners, &same, err));
+    if (same)
+        mesh->corners->is_old = 0;
+    else
+        caromi_corners_forget(mesh);
+    return CAROM_OK;
+}
+
 carom_status caromi_corners_of(carom_mesh *mesh, const caromi_corners **corners, carom_error *err)
 {
+    CHECK(renew(mesh, err));
     caromi_corners *c = mesh->corners;
     *corners = c;
     if (c != NULL)
@@ -125,10 +175,17 @@ carom_status caromi_corners_of(carom_mesh *mesh, const caromi_corners **corners,
     return CAROM_OK;
 }
 
+void caromi_corners_move(carom_mesh *mesh)
+{
+    if (mesh->corners != NULL)
+        mesh->corners->is_old = 1;
+}
+
 void caromi_corners_forget(carom_mesh *mesh)
 {
     if (mesh->corners == NULL)
         return;
+    caromi_edges_forget(mesh);
     mesh->info.bytes -= caromi_corners_bytes(mesh);
     free_corners(mesh->corners);
     mesh->corners = NULL;

@@ -65,3 +65,28 @@ uint32_t caromi_edges_across(const caromi_edges *e, uint32_t triangle, int k, in
     }
     return across;
 }
+
+int caromi_edges_have_across(const caromi_edges *e)
+{
+    const uint64_t *start = e->corners->start;
+    for (uint64_t v = 0; v < e->corners->mesh->vertex_count; v++)
+        if (start[v + 1] - start[v] >= FAN_LEAST && start[v + 1] - start[v] <= FAN_MOST)
+            return 1;
+    return 0;
+}
+
+/* No edge is shorter than the least height. */
+int caromi_edges_may_be_across(const caromi_edges *e, uint32_t triangle, int k, uint32_t other, const caromi_face *face)
+{
+    const carom_mesh *mesh = e->corners->mesh;
+    const uint32_t position = caromi_edge_position(e, triangle, k);
+    double w[3];
+    int from = 0;
+    if (LONGER * face->height >= (1 + 0x1p-20F) * face->length && face->height > 0)
+        return 1;
+    while (from < 2 && caromi_edge_position(e, other, from) != position)
+        from++;
+    const double after = way_of(mesh, other, from, (from + 1) % 3, w);
+    const double before = way_of(mesh, other, from, (from + 2) % 3, w);
+    return before <= LONGER * after && after <= LONGER * before;
+}

@@ -11,16 +11,13 @@
 #define LEAST_RATIO 0.125
 #define SURPLUS_SINE 0x1.02p-4      /* of the angle between the normals and the ways that need not be looked at */
 #define SURPLUS_COSINE 0x1.fefa2p-1 /* not above that of the same angle */
-#define NORMAL_ERROR 0x1p-20        /* of the cosine of two directions in binary32 */
+#define NORMAL_ERROR 0x1p-20F       /* of the cosine of two directions in binary32 */
 #define LEAST_COSINE 0.125          /* of half of the cone with its surplus */
 enum { CHILDREN_PER_CONE = 8 };     /* with more children for each cone none is kept */
 enum { FAN_MOST = 48, FACES_PER_TASK = 4096, NODES_PER_TASK = 64 };
+enum { WHOLE = CAROMI_FACE_WHOLE };
 
-/* A triangle that may be under a cone; height 0: not. */
-typedef struct face {
-    float normal[3], height, length; /* the least height, the longest edge */
-    uint32_t along;                  /* a bit for each edge: the other triangle runs along it in the same direction */
-} face;
+typedef caromi_face face;
 
 typedef struct cone {
     float axis[3], cosine;       /* of the angle that no normal exceeds; 0: there is no cone */
@@ -35,6 +32,7 @@ typedef struct cone_job {
     cone *cones; /* [nodes][MESH_WIDTH] */
     mesh_cones *rows;
     int queries;
+    int moves; /* faces know their neighbours */
 } cone_job;
 
 /* ---- triangles --------------------------------------------------------------------------------------------------- */
@@ -67,32 +65,45 @@ static double edge_between(const carom_mesh *mesh, uint32_t triangle, int from, 
     return dot(edge, edge);
 }
 
-static face face_of(const cone_job *job, uint32_t t)
+static uint32_t along_of(const cone_job *job, uint32_t t)
 {
-    face f = {{0}, 0, 0, 0};
+    uint32_t along = 0;
+    for (int k = 0; k < 3; k++)
+        if (!has_one_neighbour(job, t, k, &along))
+            return 0;
+    return along | WHOLE;
+}
+
+/* along: kept as it is. */
+static void set_face(const carom_mesh *mesh, uint32_t t, face *f)
+{
     double u[3], v[3], w[3];
-    const double uu = edge_between(job->mesh, t, 0, 1, u), vv = edge_between(job->mesh, t, 0, 2, v);
-    const double length = sqrt(fmax(fmax(uu, vv), edge_between(job->mesh, t, 1, 2, w)));
+    const double uu = edge_between(mesh, t, 0, 1, u), vv = edge_between(mesh, t, 0, 2, v);
+    const double ww = edge_between(mesh, t, 1, 2, w), most = uu > vv ? uu : vv, square = most > ww ? most : ww;
     const double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
-    const double area = sqrt(dot(n, n)), height = area / length;
-    if (!(height >= LEAST_HEIGHT && height >= LEAST_RATIO * length))
-        return f;
+    const double area2 = dot(n, n), area = sqrt(area2), per_area = 1 / area;
+    *f = (face){.along = f->along};
+    if (!(area2 >= LEAST_RATIO * LEAST_RATIO * square * square && area2 >= LEAST_HEIGHT * LEAST_HEIGHT * square))
+        return;
+    const double length = sqrt(square);
     for (int k = 0; k < 3; k++)
-        if (!has_one_neighbour(job, t, k, &f.along))
-            return f;
-    for (int k = 0; k < 3; k++)
-        f.normal[k] = (float)(n[k] / area);
-    f.height = (float)height;
-    f.length = (float)length;
-    return f;
+        f->normal[k] = (float)(n[k] * per_area);
+    f->length = (float)length;
+    if (f->along & WHOLE) {
+        f->height = (float)(area / length);
+        f->ratio = f->height / f->length;
+    }
 }
 
 static void find_faces(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const cone_job *job = user;
     (void)thread;
-    for (uint64_t t = begin; t < end; t++)
-        job->faces[t] = face_of(job, (uint32_t)t);
+    for (uint64_t t = begin; t < end; t++) {
+        if (!job->moves)
+            job->faces[t].along = along_of(job, (uint32_t)t);
+        set_face(job->mesh, (uint32_t)t, &job->faces[t]);
+    }
 }
 
 /* ---- cones ------------------------------------------------------------------------------------------------------- */
@@ -117,23 +128,28 @@ static int set_axis(cone *c, const double sum[3])
     return 1;
 }
 
-static double product_of(const float a[3], const float b[3])
+static float product_of(const float a[3], const float b[3])
 {
-    return (double)a[0] * (double)b[0] + (double)a[1] * (double)b[1] + (double)a[2] * (double)b[2];
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 /* Of the angle of two lines. */
 static float cosine_of(const float a[3], const float b[3])
 {
-    return (float)(fabs(product_of(a, b)) - NORMAL_ERROR);
+    return fabsf(product_of(a, b)) - NORMAL_ERROR;
+}
+
+static float lower_of(float a, float b)
+{
+    return b < a ? b : a;
 }
 
 static void widen(cone *c, float cosine, float height, float length, float ratio)
 {
-    c->cosine = fminf(c->cosine, cosine);
-    c->height = fminf(c->height, height);
-    c->length = fmaxf(c->length, length);
-    c->ratio = fminf(c->ratio, ratio);
+    c->cosine = lower_of(c->cosine, cosine);
+    c->height = lower_of(c->height, height);
+    c->length = length > c->length ? length : c->length;
+    c->ratio = lower_of(c->ratio, ratio);
 }
 
 static int is_turned(const cone *c, const face *f)
@@ -159,61 +175,160 @@ static int is_unfolded(const cone_job *job, uint32_t position, const cone *c)
     return 1;
 }
 
-/* The triangles at one corner; 0: there is no cone. */
-static int add_fan(const cone_job *job, uint32_t position, cone *c)
+/* ---- the triangles around a leaf --------------------------------------------------------------------------------- */
+
+enum { LEAF_CORNERS = 3 * MESH_WIDTH };
+#define NO_MORE UINT32_MAX
+/* In place of the first: too many triangles are at a corner; there is no room for all. */
+#define NO_CONE (UINT32_MAX - 1)
+#define NO_ROOM (UINT32_MAX - 2)
+
+typedef struct listed {
+    uint64_t may_have[2]; /* a bit for each triangle, by its lowest bits */
+    uint32_t count, room, *triangle;
+} listed;
+
+/* 0: there is no room. */
+static int list_triangle(listed *l, uint32_t triangle)
 {
-    const caromi_corners *corners = job->edges->corners;
-    const uint64_t count = corners->start[position + 1] - corners->start[position];
-    uint64_t turned = 0;
-    uint32_t along = 0;
-    if (count > FAN_MOST)
+    const uint64_t bit = UINT64_C(1) << (triangle & 63);
+    uint64_t *may_have = &l->may_have[triangle >> 6 & 1];
+    for (uint32_t i = 0; (*may_have & bit) != 0 && i < l->count; i++)
+        if (l->triangle[i] == triangle)
+            return 1;
+    *may_have |= bit;
+    if (l->count + 1 == l->room)
         return 0;
-    for (uint64_t i = 0; i < count; i++) {
-        const face *f = &job->faces[corners->triangle[corners->start[position] + i]];
-        if (!(f->height > 0))
-            return 0;
-        along |= f->along;
-        turned += (uint64_t)is_turned(c, f);
-        widen(c, cosine_of(c->axis, f->normal), f->height, f->length, f->height / f->length);
-    }
-    if (!(c->cosine > 0))
-        return 0;
-    return (along == 0 && (turned == 0 || turned == count)) || is_unfolded(job, position, c);
+    l->triangle[l->count++] = triangle;
+    return 1;
 }
 
-static float distance_from(const double middle[3], const float *vertex, float scale)
+/* The positions of a leaf's corners, of an indexed leaf once each. Returns how many. */
+static int list_positions(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, uint32_t list[LEAF_CORNERS])
 {
-    double d[3];
-    for (int k = 0; k < 3; k++)
-        d[k] = (double)vertex[k] * (double)scale - middle[k];
-    return (float)sqrt(dot(d, d));
+    uint32_t seen = 0;
+    int count = 0;
+    for (int slot = 0; slot < MESH_WIDTH && leaf->triangle[slot] >= 0; slot++)
+        for (int k = 0; k < 3; k++) {
+            const uint32_t bit = is_unindexed ? 0 : 1u << leaf->corner[k][slot];
+            if ((seen & bit) == 0)
+                list[count++] = caromi_edge_position(job->edges, (uint32_t)leaf->triangle[slot], k);
+            seen |= bit;
+        }
+    return count;
+}
+
+/* What stands behind the last, or in place of the first. */
+static uint32_t list_fans(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, listed *l)
+{
+    int has_room = 1;
+    const caromi_corners *corners = job->edges->corners;
+    uint32_t positions[LEAF_CORNERS];
+    const int count = list_positions(job, leaf, is_unindexed, positions);
+    for (int i = 0; i < count; i++)
+        __builtin_prefetch(&corners->start[positions[i]]);
+    for (int i = 0; i < count; i++) {
+        const uint64_t from = corners->start[positions[i]], end = corners->start[positions[i] + 1];
+        if (end - from > FAN_MOST)
+            return NO_CONE;
+        for (uint64_t t = from; has_room && t < end; t++)
+            has_room = list_triangle(l, corners->triangle[t]);
+    }
+    return has_room ? NO_MORE : NO_ROOM;
+}
+
+static void list_around(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, caromi_around *to)
+{
+    const uint32_t room = sizeof to->triangle / sizeof *to->triangle;
+    listed l = {.room = is_unindexed ? 2 * room : room, .triangle = to->triangle};
+    const uint32_t end = list_fans(job, leaf, is_unindexed, &l);
+    l.triangle[end == NO_MORE ? l.count : 0] = end;
+}
+
+/* What is known of some triangles. */
+typedef struct turns {
+    uint32_t along;
+    uint64_t count, turned;
+} turns;
+
+/* 0: there is no cone. */
+static inline int add_face(const face *f, cone *c, turns *t)
+{
+    const float product = product_of(c->axis, f->normal);
+    t->along |= f->along;
+    t->turned += product < 0;
+    t->count++;
+    widen(c, fabsf(product) - NORMAL_ERROR, f->height, f->length, f->ratio);
+    return f->height > 0;
+}
+
+/* All triangles around a leaf; those of its fans may occur more than once. */
+static int add_around(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, const uint32_t *triangle, cone *c)
+{
+    const caromi_corners *corners = job->edges->corners;
+    uint32_t positions[LEAF_CORNERS];
+    turns t = {0};
+    cone own = *c; /* not in memory that others may write */
+    int fans = *triangle == NO_ROOM ? list_positions(job, leaf, is_unindexed, positions) : 0;
+    while (fans-- > 0)
+        for (uint64_t k = corners->start[positions[fans]]; k < corners->start[positions[fans] + 1]; k++)
+            if (!add_face(&job->faces[corners->triangle[k]], &own, &t))
+                return 0;
+    for (; *triangle < NO_ROOM; triangle++)
+        if (!add_face(&job->faces[*triangle], &own, &t))
+            return 0;
+    *c = own;
+    if (!(c->cosine > 0))
+        return 0;
+    if (t.along == WHOLE && (t.turned == 0 || t.turned == t.count))
+        return 1;
+    for (int i = list_positions(job, leaf, is_unindexed, positions); i-- > 0;)
+        if (!is_unfolded(job, positions[i], c))
+            return 0;
+    return 1;
+}
+
+/* Of a leaf's vertices around the middle of its box, scaled like that. */
+static float radius_of(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, const double middle[3])
+{
+    const float(*rows)[MESH_WIDTH] = is_unindexed ? (const float(*)[MESH_WIDTH])(const void *)leaf + 1 : leaf->vertex;
+    const double scale = (double)job->mesh->view.frame.scale;
+    double most = 0;
+    for (int row = 0; row < (is_unindexed ? 9 : 3); row += 3)
+        for (int i = 0; i < MESH_WIDTH; i++) {
+            const double x = (double)rows[row][i] * scale - middle[0], y = (double)rows[row + 1][i] * scale - middle[1];
+            const double z = (double)rows[row + 2][i] * scale - middle[2], square = x * x + y * y + z * z;
+            most = square > most ? square : most;
+        }
+    return (float)sqrt(most);
+}
+
+/* 0: one of its triangles is under no cone. */
+static int set_axis_of_leaf(const cone_job *job, const mesh_leaf *leaf, cone *c)
+{
+    double sum[3] = {0};
+    for (int slot = 0; slot < MESH_WIDTH && leaf->triangle[slot] >= 0; slot++) {
+        const face *f = &job->faces[leaf->triangle[slot]];
+        if (!(f->height > 0))
+            return 0;
+        add_line(sum, f->normal);
+    }
+    return set_axis(c, sum);
 }
 
 static cone cone_of_leaf(const cone_job *job, int reference, const double middle[3])
 {
     const mesh_leaf *leaf = &job->mesh->view.leaves[MESH_LEAF_AT(reference)];
+    caromi_around *around = &job->edges->left_out[job->queries].around[MESH_LEAF_AT(reference)];
+    const int is_unindexed = MESH_IS_UNINDEXED(reference);
     const cone none = {{0}, 0, 0, 0, 0, 0};
     cone c = {{0}, 1, INFINITY, 0, 1, 0};
-    double sum[3] = {0};
-    uint32_t seen = 0;
-    for (int slot = 0; slot < MESH_WIDTH; slot++)
-        if (leaf->triangle[slot] >= 0)
-            add_line(sum, job->faces[leaf->triangle[slot]].normal);
-    if (!set_axis(&c, sum))
+    if (!job->moves)
+        list_around(job, leaf, is_unindexed, around);
+    if (around->triangle[0] == NO_CONE || !set_axis_of_leaf(job, leaf, &c) ||
+        !add_around(job, leaf, is_unindexed, around->triangle, &c))
         return none;
-    for (int slot = 0; slot < MESH_WIDTH && leaf->triangle[slot] >= 0; slot++)
-        for (int k = 0; k < 3; k++) {
-            const uint32_t triangle = (uint32_t)leaf->triangle[slot];
-            if (!MESH_IS_UNINDEXED(reference)) {
-                if ((seen >> leaf->corner[k][slot] & 1) != 0)
-                    continue;
-                seen |= 1u << leaf->corner[k][slot];
-            }
-            c.radius = fmaxf(c.radius,
-                             distance_from(middle, caromi_corner(job->mesh, triangle, k), job->mesh->view.frame.scale));
-            if (!add_fan(job, caromi_edge_position(job->edges, triangle, k), &c))
-                return none;
-        }
+    c.radius = radius_of(job, leaf, is_unindexed, middle);
     return c;
 }
 
@@ -240,8 +355,8 @@ static cone join_cones(const cone *part, const mesh_node *node)
         const double apart = fmin((double)cosine_of(c.axis, part[i].axis), 1);
         if (!(part[i].cosine > 0 && apart > 0))
             return none;
-        widen(&c, (float)(cosine_of_sum(apart, (double)part[i].cosine) - NORMAL_ERROR), part[i].height, part[i].length,
-              part[i].ratio);
+        widen(&c, (float)(cosine_of_sum(apart, (double)part[i].cosine) - (double)NORMAL_ERROR), part[i].height,
+              part[i].length, part[i].ratio);
     }
     return c.cosine > 0 ? c : none;
 }
@@ -339,20 +454,21 @@ static int keep_if_many(const cone_job *job)
     return 0;
 }
 
-int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries)
+int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries, int moves)
 {
     const uint64_t nodes = mesh->info.node_count, triangles = mesh->info.triangle_count;
-    cone_job job = {.mesh = mesh, .edges = e, .rows = e->left_out[queries].cones, .queries = queries};
-    job.faces = caromi_alloc(mesh->context, triangles, sizeof *job.faces);
+    caromi_left_out *to = &e->left_out[queries];
+    cone_job job = {
+        .mesh = mesh, .edges = e, .faces = to->faces, .rows = to->cones, .queries = queries, .moves = moves};
+    caromi_parallel_runs(mesh->context->pool, triangles, FACES_PER_TASK, find_faces, &job);
+    if (nodes == 0)
+        return 1;
     job.cones = caromi_alloc(mesh->context, MESH_WIDTH * nodes, sizeof *job.cones);
-    const int has_memory = job.faces != NULL && job.cones != NULL;
-    if (has_memory && nodes > 0) {
-        caromi_parallel_runs(mesh->context->pool, triangles, FACES_PER_TASK, find_faces, &job);
-        caromi_parallel_runs(mesh->context->pool, nodes, NODES_PER_TASK, find_leaves, &job);
-        find_nodes(&job);
-        e->left_out[queries].has_cones = keep_if_many(&job);
-    }
-    caromi_free(mesh->context, job.faces);
+    if (job.cones == NULL)
+        return 0;
+    caromi_parallel_runs(mesh->context->pool, nodes, NODES_PER_TASK, find_leaves, &job);
+    find_nodes(&job);
+    to->has_cones = keep_if_many(&job);
     caromi_free(mesh->context, job.cones);
-    return has_memory;
+    return 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table finds a triangle for each edge; every further triangle there joins its ring. Leaves have the neighbours
- * of their triangles that are in the same leaf, for the search for contacts. */
+/* A hash table finds a triangle for each edge; every further triangle there joins its ring. Where vertices move, but no
+ * corner comes to another one or leaves it, rings stay. */
 #include "edges.h"
 
 #include <math.h>
@@ -170,140 +170,44 @@ static int fill_twins(const carom_mesh *mesh, caromi_edges *e)
     return 1;
 }
 
-/* ---- leaves ------------------------------------------------------------------------------------------------------ */
-
-/* The leaf's slot of a triangle; MESH_WIDTH: it is not there. */
-static int slot_of(const mesh_leaf *leaf, uint32_t triangle)
-{
-    int slot = 0;
-    while (slot < MESH_WIDTH && leaf->triangle[slot] != (int)triangle)
-        slot++;
-    return slot;
-}
-
-/* The place of a point in the table of a leaf, which has `count`. */
-static int add_outside(mesh_opposites *to, int *count, const float *point)
-{
-    for (int i = 0; i < *count; i++)
-        if (memcmp(&to->at[0][i], &point[0], sizeof *point) == 0 &&
-            memcmp(&to->at[1][i], &point[1], sizeof *point) == 0 &&
-            memcmp(&to->at[2][i], &point[2], sizeof *point) == 0)
-            return i;
-    if (*count == MESH_NO_OPPOSITE)
-        return MESH_NO_OPPOSITE;
-    for (int k = 0; k < 3; k++)
-        to->at[k][*count] = point[k];
-    return (*count)++;
-}
-
-/* Another triangle on an edge that counts where this one does, and which of its corners is not there; its own: there is
- * none. */
-static uint32_t neighbour_of(const caromi_edges *e, uint32_t own, int edge, int queries, int *third)
-{
-    const uint32_t next = e->next[3 * (size_t)own + (size_t)edge];
-    const uint32_t other = caromi_edges_counts_with(e, next, own, queries) ? next : own;
-    const uint32_t a = caromi_edge_position(e, own, edge), b = caromi_edge_position(e, own, (edge + 1) % 3);
-    if (other != own)
-        *third = (caromi_edge_between(e, other, a, b) + 2) % 3;
-    return other;
-}
-
-/* A corner of a triangle goes to its place in a row. */
-static void put_opposite(const caromi_edges *e, const mesh_leaf *leaf, int row, int slot, uint32_t triangle, int corner,
-                         mesh_opposites *to, int *count)
-{
-    const int there = slot_of(leaf, triangle);
-    if (there < MESH_WIDTH)
-        to->vertex[row][slot] = leaf->corner[corner][there];
-    else
-        to->outside[row][slot] =
-            (unsigned char)add_outside(to, count, caromi_corner(e->corners->mesh, triangle, corner));
-}
-
-static void fill_leaf(const caromi_edges *e, const mesh_leaf *leaf, int queries, mesh_opposites *to)
-{
-    int count = 0, corner;
-    memcpy(to->vertex, leaf->corner, sizeof leaf->corner);
-    memcpy(to->vertex + 3, leaf->corner, sizeof leaf->corner);
-    memset(to->outside, MESH_NO_OPPOSITE, sizeof to->outside);
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; i < MESH_WIDTH; i++)
-            to->at[k][i] = NAN;
-    for (int row = 0; row < 6; row++) /* edges first: there may be no room for all */
-        for (int slot = 0; slot < MESH_WIDTH && leaf->triangle[slot] >= 0; slot++) {
-            const uint32_t own = (uint32_t)leaf->triangle[slot];
-            const uint32_t other = row < 3 ? neighbour_of(e, own, row, queries, &corner)
-                                           : caromi_edges_across(e, own, row - 3, queries, &corner);
-            if (other != own)
-                put_opposite(e, leaf, row, slot, other, corner, to, &count);
-        }
-}
-
-/* Of an unindexed leaf: nine rows, as it has itself. An empty slot has the first triangle's. */
-static void fill_unindexed(const caromi_edges *e, const mesh_leaf *leaf, int queries, float (*rows)[MESH_WIDTH])
-{
-    for (int slot = 0; slot < MESH_WIDTH; slot++)
-        for (int edge = 0; edge < 3; edge++) {
-            const uint32_t own = (uint32_t)leaf->triangle[leaf->triangle[slot] >= 0 ? slot : 0];
-            int third = edge;
-            const uint32_t other = neighbour_of(e, own, edge, queries, &third);
-            for (int k = 0; k < 3; k++)
-                rows[3 * edge + k][slot] = caromi_corner(e->corners->mesh, other, third)[k];
-        }
-}
-
-enum { NODES_PER_TASK = 256 };
-typedef struct opposite_job {
-    const carom_mesh *mesh;
-    const caromi_edges *edges;
-    int queries;
-} opposite_job;
-
-static void fill_reference(const opposite_job *job, int reference)
-{
-    const size_t at = (size_t)MESH_LEAF_AT(reference);
-    const mesh_leaf *leaf = &job->mesh->view.leaves[at];
-    mesh_opposites *to = &job->edges->left_out[job->queries].opposites[at];
-    if (MESH_IS_UNINDEXED(reference))
-        fill_unindexed(job->edges, leaf, job->queries, (float(*)[MESH_WIDTH])(void *)to);
-    else
-        fill_leaf(job->edges, leaf, job->queries, to);
-}
-
-static void fill_nodes(void *user, uint64_t begin, uint64_t end, uint32_t thread)
-{
-    const opposite_job *job = user;
-    (void)thread;
-    for (uint64_t n = begin; n < end; n++)
-        for (int i = 0; i < MESH_WIDTH; i++)
-            if (job->mesh->view.nodes[n].child[i] < 0)
-                fill_reference(job, job->mesh->view.nodes[n].child[i]);
-}
-
-static void fill_opposites(const carom_mesh *mesh, const caromi_edges *e, int queries)
-{
-    opposite_job job = {mesh, e, queries};
-    if (mesh->info.node_count == 0)
-        fill_reference(&job, mesh->view.frame.root);
-    caromi_parallel_runs(mesh->context->pool, mesh->info.node_count, NODES_PER_TASK, fill_nodes, &job);
-}
-
 /* Of the kinds of queries: how many there are to tell apart. */
 static int kinds_of_queries(const carom_mesh *mesh)
 {
     return mesh->masks != NULL ? 2 : 1;
 }
 
+static uint64_t left_out_bytes(const carom_mesh *mesh, const caromi_left_out *l)
+{
+    return l->opposites == NULL
+               ? 0
+               : mesh->leaf_count * (sizeof *l->opposites + sizeof *l->sources + sizeof *l->around) +
+                     (l->across != NULL ? mesh->leaf_count * sizeof *l->across : 0) +
+                     mesh->info.node_count * sizeof *l->cones + mesh->info.triangle_count * sizeof *l->faces;
+}
+
 uint64_t caromi_edges_bytes(const carom_mesh *mesh)
 {
-    const uint64_t corners = 3 * mesh->info.triangle_count;
-    return mesh->edges == NULL
-               ? 0
-               : sizeof *mesh->edges + 2 * corners * sizeof *mesh->edges->next + TWIN_BYTES(mesh->info.triangle_count) +
-                     (mesh->edges->twin != NULL ? mesh->info.triangle_count * sizeof *mesh->edges->twin : 0) +
-                     (mesh->masks != NULL ? mesh->info.triangle_count * sizeof *mesh->edges->mask : 0) +
-                     (uint64_t)kinds_of_queries(mesh) * (mesh->leaf_count * sizeof *mesh->edges->left_out->opposites +
-                                                         mesh->info.node_count * sizeof *mesh->edges->left_out->cones);
+    const uint64_t triangles = mesh->info.triangle_count;
+    const caromi_edges *e = mesh->edges;
+    return e == NULL ? 0
+                     : sizeof *e + 6 * triangles * sizeof *e->next + TWIN_BYTES(triangles) +
+                           (e->twin != NULL ? triangles * sizeof *e->twin : 0) +
+                           (e->mask != NULL ? triangles * sizeof *e->mask : 0) + left_out_bytes(mesh, &e->left_out[0]) +
+                           left_out_bytes(mesh, &e->left_out[1]);
+}
+
+static void free_left_out(const carom_context *context, caromi_edges *e)
+{
+    for (int i = 0; i < 2; i++) {
+        caromi_left_out *l = &e->left_out[i];
+        caromi_free(context, l->opposites);
+        caromi_free(context, l->sources);
+        caromi_free(context, l->across);
+        caromi_free(context, l->around);
+        caromi_free(context, l->cones);
+        caromi_free(context, l->faces);
+        *l = (caromi_left_out){.opposites = NULL};
+    }
 }
 
 static void free_edges(const carom_context *context, caromi_edges *e)
@@ -313,10 +217,7 @@ static void free_edges(const carom_context *context, caromi_edges *e)
     caromi_free(context, e->twins);
     caromi_free(context, e->twin);
     caromi_free(context, e->mask);
-    for (int i = 0; i < 2; i++) {
-        caromi_free(context, e->left_out[i].opposites);
-        caromi_free(context, e->left_out[i].cones);
-    }
+    free_left_out(context, e);
     caromi_free(context, e);
 }
 
@@ -325,30 +226,61 @@ static int fill_left_out(const carom_mesh *mesh, caromi_edges *e, int queries)
 {
     caromi_left_out *to = &e->left_out[queries];
     to->opposites = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->opposites);
+    to->sources = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->sources);
+    to->around = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->around);
     to->cones = caromi_alloc(mesh->context, mesh->info.node_count, sizeof *to->cones);
-    if (to->opposites == NULL || to->cones == NULL || !caromi_edges_fill_cones(mesh, e, queries))
+    to->faces = caromi_alloc(mesh->context, mesh->info.triangle_count, sizeof *to->faces);
+    if (caromi_edges_have_across(e))
+        to->across = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->across);
+    if (to->opposites == NULL || to->sources == NULL || to->around == NULL || to->cones == NULL || to->faces == NULL ||
+        (to->across == NULL && caromi_edges_have_across(e)) || !caromi_edges_fill_cones(mesh, e, queries, 0))
         return 0;
-    fill_opposites(mesh, e, queries);
+    caromi_edges_fill_opposites(mesh, e, queries);
     return 1;
 }
 
-static int fill_all(const carom_mesh *mesh, caromi_edges *e)
+/* Of the present hierarchy, or for where its vertices are now. 0: no memory. */
+static int renew_left_out(const carom_mesh *mesh, caromi_edges *e)
 {
-    int whole = fill(mesh, e) && fill_twins(mesh, e);
-    for (int i = 0; whole && i < kinds_of_queries(mesh); i++)
-        whole = fill_left_out(mesh, e, i);
+    int whole = 1;
+    for (int i = 0; whole && i < kinds_of_queries(mesh); i++) {
+        if (e->left_out[i].opposites == NULL) {
+            whole = fill_left_out(mesh, e, i);
+            continue;
+        }
+        whole = caromi_edges_fill_cones(mesh, e, i, 1);
+        if (whole)
+            caromi_edges_move_opposites(mesh, e, i);
+    }
+    e->is_old = !whole;
     return whole;
+}
+
+static carom_status no_memory(const carom_mesh *mesh, carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the edges of %llu triangles",
+                       (unsigned long long)mesh->info.triangle_count);
+}
+
+static carom_status renew(carom_mesh *mesh, carom_error *err)
+{
+    mesh->info.bytes -= caromi_edges_bytes(mesh);
+    const int whole = renew_left_out(mesh, mesh->edges);
+    if (!whole)
+        free_left_out(mesh->context, mesh->edges);
+    mesh->info.bytes += caromi_edges_bytes(mesh);
+    return whole ? CAROM_OK : no_memory(mesh, err);
 }
 
 carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom_error *err)
 {
     const uint64_t corners = 3 * mesh->info.triangle_count;
+    const caromi_corners *known;
+    CHECK(caromi_corners_of(mesh, &known, err)); /* may forget the edges */
     caromi_edges *e = mesh->edges;
     *edges = e;
     if (e != NULL)
-        return CAROM_OK;
-    const caromi_corners *known;
-    CHECK(caromi_corners_of(mesh, &known, err));
+        return e->is_old ? renew(mesh, err) : CAROM_OK;
     e = caromi_alloc(mesh->context, 1, sizeof *e);
     if (e != NULL) {
         *e = (caromi_edges){.corners = known};
@@ -357,15 +289,31 @@ carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom
         e->twins = caromi_alloc(mesh->context, TWIN_BYTES(mesh->info.triangle_count), sizeof *e->twins);
     }
     if (e == NULL || e->position == NULL || e->next == NULL || e->twins == NULL ||
-        (mesh->masks != NULL && caromi_masks_of_triangles(mesh, &e->mask, err) != CAROM_OK) || !fill_all(mesh, e)) {
+        (mesh->masks != NULL && caromi_masks_of_triangles(mesh, &e->mask, err) != CAROM_OK) || !fill(mesh, e) ||
+        !fill_twins(mesh, e) || !renew_left_out(mesh, e)) {
         if (e != NULL)
             free_edges(mesh->context, e);
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the edges of %llu triangles",
-                           (unsigned long long)mesh->info.triangle_count);
+        return no_memory(mesh, err);
     }
     *edges = mesh->edges = e;
     mesh->info.bytes += caromi_edges_bytes(mesh);
     return CAROM_OK;
+}
+
+void caromi_edges_move(carom_mesh *mesh)
+{
+    if (mesh->edges != NULL)
+        mesh->edges->is_old = 1;
+}
+
+void caromi_edges_forget_leaves(carom_mesh *mesh)
+{
+    if (mesh->edges == NULL)
+        return;
+    mesh->info.bytes -= caromi_edges_bytes(mesh);
+    free_left_out(mesh->context, mesh->edges);
+    mesh->edges->is_old = 1;
+    mesh->info.bytes += caromi_edges_bytes(mesh);
 }
 
 void caromi_edges_forget(carom_mesh *mesh)

@@ -4,19 +4,50 @@
 #define CAROM_HOST_MESH_EDGES_H
 #include "host/lattice/corners.h"
 
+/* A triangle that may be under a cone. In `along` beside the bits of edges: each edge belongs to one other triangle,
+ * which counts alike. */
+enum { CAROMI_FACE_WHOLE = 8 };
+typedef struct caromi_face {
+    float normal[3], length; /* the longest edge; 0: no normal is known */
+    float height, ratio;     /* the least height; 0: it is under no cone; height / length */
+    uint32_t along;          /* a bit for each edge: the other triangle runs along it in the same direction; cones.c */
+} caromi_face;
+
+/* The vertices of mesh_opposites.at, UINT32_MAX behind the last. Of an unindexed leaf two of these, which are one list
+ * of the three of each triangle. */
+typedef struct caromi_sources {
+    uint32_t vertex[3 * MESH_WIDTH / 2];
+} caromi_sources;
+
+/* The triangle across each corner of a leaf's; UINT32_MAX: none. */
+typedef struct caromi_across {
+    uint32_t triangle[3][MESH_WIDTH];
+} caromi_across;
+
+/* The triangles at the corners of a leaf's, once each; UINT32_MAX behind the last. Of an unindexed leaf two of these
+ * are one list. cones.c */
+typedef struct caromi_around {
+    uint32_t triangle[4 * MESH_WIDTH];
+} caromi_around;
+
 /* What a search for contacts leaves out triangles by. */
 typedef struct caromi_left_out {
     mesh_opposites *opposites; /* [leaves] */
+    caromi_sources *sources;   /* [leaves] */
+    caromi_across *across;     /* [leaves]; NULL: there are no corners of so many triangles */
+    caromi_around *around;     /* [leaves] */
     mesh_cones *cones;         /* [nodes]; cones.c */
+    caromi_face *faces;        /* [triangles] */
     int has_cones;
 } caromi_left_out;
 
 /* For any query; for those without masks, where triangles have some. */
 enum { CAROMI_ANY_QUERY, CAROMI_UNMASKED_QUERY };
 
-/* A mesh keeps its own from the first call that needs them until its vertices change. */
+/* A mesh keeps its own from the first call that needs them as long as it keeps its corners. */
 typedef struct caromi_edges {
     const caromi_corners *corners;
+    int is_old;         /* left_out is of vertices that have moved, or there is none */
     uint32_t *position; /* [3 triangles] of each corner */
     /* [3 triangles] the next triangle at edge k, k + 1, in a ring that holds each of them once, and descends but for
      * the step from the lowest to the highest */
@@ -31,14 +62,26 @@ typedef struct caromi_edges {
 carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom_error *err);
 /* Bytes that they take, without the corners; 0 if they are not known. */
 uint64_t caromi_edges_bytes(const carom_mesh *mesh);
-/* The vertices change, or the mesh is destroyed. To be called before caromi_corners_forget. */
+/* Vertices have moved. */
+void caromi_edges_move(carom_mesh *mesh);
+/* The hierarchy is going to be another one. */
+void caromi_edges_forget_leaves(carom_mesh *mesh);
 void caromi_edges_forget(carom_mesh *mesh);
 
 /* A triangle at corner k that counts where this one does, with an edge from there to *corner, away from this one; its
  * own number: there is none. across.c */
 uint32_t caromi_edges_across(const caromi_edges *e, uint32_t triangle, int k, int queries, int *corner);
-/* Fills e->left_out[queries].cones from the rest of e; cones.c. There are none where few would be. 0: no memory. */
-int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries);
+/* Whether there may be any. */
+int caromi_edges_have_across(const caromi_edges *e);
+/* Whether `other` has the shape that is relied on for one across corner k. */
+int caromi_edges_may_be_across(const caromi_edges *e, uint32_t triangle, int k, uint32_t other,
+                               const caromi_face *face);
+/* Fill e->left_out[queries].opposites, or move them with the vertices; opposites.c */
+void caromi_edges_fill_opposites(const carom_mesh *mesh, const caromi_edges *e, int queries);
+void caromi_edges_move_opposites(const carom_mesh *mesh, const caromi_edges *e, int queries);
+/* Fills e->left_out[queries].faces and cones from the rest of e; cones.c. There are none where few would be. moves:
+ * only vertices have changed. 0: no memory. */
+int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries, int moves);
 
 /* Whether both have the same three corners, in any order. */
 int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b);

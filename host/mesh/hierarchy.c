@@ -2,11 +2,13 @@
 /* The hierarchy of a mesh and what lies along it: masks, and room for the clearance. */
 #include "host/bvh/tree.h"
 #include "clearance.h"
+#include "edges.h"
 #include "mesh.h"
 
 /* In place of the old ones, if there are some. */
 static void replace(carom_mesh *mesh, const caromi_tree *tree, int32_t *masks, mesh_clearance *clearance)
 {
+    caromi_edges_forget_leaves(mesh);
     caromi_free(mesh->context, mesh->clearance);
     mesh->clearance = clearance;
     caromi_free(mesh->context, mesh->masks);
@@ -26,7 +28,8 @@ static void replace(carom_mesh *mesh, const caromi_tree *tree, int32_t *masks, m
                        mesh->info.node_count * sizeof(mesh_node) +
                        (masks != NULL ? mesh->leaf_count * MESH_WIDTH * sizeof *masks : 0) +
                        caromi_clearance_bytes(mesh->leaf_count) +
-                       (mesh->patches.given != NULL ? mesh->info.triangle_count * sizeof *mesh->patches.given : 0);
+                       (mesh->patches.given != NULL ? mesh->info.triangle_count * sizeof *mesh->patches.given : 0) +
+                       caromi_corners_bytes(mesh) + caromi_edges_bytes(mesh);
     caromi_hierarchy_refit(mesh);
     mesh->built_cost = mesh->info.cost;
     mesh->info.refits = 0;

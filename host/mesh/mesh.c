@@ -140,7 +140,6 @@ static void destroy_mesh(carom_mesh *mesh)
     carom_context *context = mesh->context;
     caromi_device_mesh_release(mesh);
     caromi_patches_forget(mesh);
-    caromi_edges_forget(mesh);
     caromi_corners_forget(mesh);
     if (mesh->image == NULL) {
         caromi_free(context, mesh->vertices);

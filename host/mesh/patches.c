@@ -2,11 +2,13 @@
 /* Sets of triangles (union-find) whose root is their lowest triangle. */
 #include "patches.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "cpu/exact.h"
 #include "mesh.h"
 
+#define NORMAL_ERROR 0x1p-20    /* of the cosine of two normals in binary32 */
 enum { FEW = 8, NO_PAGE = -1 }; /* so many triangles on an edge are compared pair by pair */
 
 /* A triangle with an area on an edge of many. */
@@ -20,6 +22,7 @@ typedef struct page {
 typedef struct patch_search {
     const carom_mesh *mesh;
     const caromi_edges *edges;
+    const caromi_face *faces;
     uint32_t *parent; /* at most the triangle itself */
     double least;     /* cosine */
     page *pages;      /* of the edge with the most triangles yet */
@@ -41,22 +44,32 @@ static void load_corners(const carom_mesh *mesh, uint32_t triangle, float corner
 
 /* Whether the cosine of the normals is at least that, once both triangles run along their edge in opposite directions.
  */
-static int is_flat(const patch_search *s, uint32_t a, int edge_of_a, uint32_t b, int edge_of_b, double least)
+static int is_flat(const patch_search *s, uint32_t a, uint32_t b, int alike, double least)
 {
     float one[9], other[9];
+    const caromi_face *f = &s->faces[a], *g = &s->faces[b];
+    const float product = f->normal[0] * g->normal[0] + f->normal[1] * g->normal[1] + f->normal[2] * g->normal[2];
+    const double cosine = (double)(alike ? -product : product);
+    if (f->length > 0 && g->length > 0 && fabs(cosine - least) > NORMAL_ERROR)
+        return cosine > least;
+    /* Copies of a triangle, however many, are opposite to each other. */
+    if (least > -1 && caromi_edges_same_corners(s->edges, a, b))
+        return 0;
     load_corners(s->mesh, a, one);
     load_corners(s->mesh, b, other);
-    const int alike = caromi_edge_position(s->edges, a, edge_of_a) == caromi_edge_position(s->edges, b, edge_of_b);
     return caromi_exact_is_flat(one, other, alike ? -1 : 1, least);
 }
 
-static void unite(const patch_search *s, uint32_t a, int edge_of_a, uint32_t b, int edge_of_b)
+static void unite(const patch_search *s, uint32_t a, uint32_t b, int alike)
 {
     const uint32_t p = root_of(s->parent, a), q = root_of(s->parent, b);
-    /* Copies of a triangle, however many, are opposite to each other. */
-    if (p != q && (s->least <= -1 || !caromi_edges_same_corners(s->edges, a, b)) &&
-        is_flat(s, a, edge_of_a, b, edge_of_b, s->least))
+    if (p != q && is_flat(s, a, b, alike, s->least))
         s->parent[p > q ? p : q] = p > q ? q : p;
+}
+
+static int are_alike(const caromi_edges *e, uint32_t a, int edge_of_a, uint32_t b, int edge_of_b)
+{
+    return caromi_edge_position(e, a, edge_of_a) == caromi_edge_position(e, b, edge_of_b);
 }
 
 /* Pair by pair; the triangle is the lowest. */
@@ -69,7 +82,7 @@ static void unite_few(const patch_search *s, uint32_t triangle, int edge)
         const uint32_t next = e->next[3 * (size_t)one + (size_t)k];
         for (uint32_t other = next; other != triangle;) {
             const int j = caromi_edge_between(e, other, a, b);
-            unite(s, one, k, other, j);
+            unite(s, one, other, are_alike(e, one, k, other, j));
             other = e->next[3 * (size_t)other + (size_t)j];
         }
         if (next == triangle)
@@ -140,7 +153,8 @@ static uint64_t list_pages(const patch_search *s, uint32_t triangle, int edge, c
             const page *first = count > 0 ? s->pages : &own;
             const int turn = caromi_exact_turn(a, b, first->third, own.third);
             /* In one plane: opposite ones are flat. */
-            if (turn < 0 || (turn == 0 && is_flat(s, first->triangle, first->edge, at, k, 0)))
+            if (turn < 0 ||
+                (turn == 0 && is_flat(s, first->triangle, at, are_alike(e, first->triangle, first->edge, at, k), 0)))
                 own.side = -1;
             s->pages[count++] = own;
         }
@@ -161,7 +175,8 @@ static void unite_next(const patch_search *s, uint64_t count, int backwards)
         const int is_opposite = (own->side < 0) != (i >= count);
         if (last[!is_opposite] != NO_PAGE) {
             const page *other = &s->pages[last[!is_opposite]];
-            unite(s, own->triangle, own->edge, other->triangle, other->edge);
+            unite(s, own->triangle, other->triangle,
+                  are_alike(s->edges, own->triangle, own->edge, other->triangle, other->edge));
         }
         last[is_opposite] = at;
     }
@@ -214,9 +229,13 @@ static int find_patches(patch_search *s)
     for (uint32_t t = 0; t < triangles; t++)
         s->parent[t] = t;
     for (uint32_t t = 0; whole && t < triangles; t++)
-        for (int k = 0; whole && k < 3; k++)
-            if (s->edges->next[3 * (size_t)t + (size_t)k] > t)
+        for (int k = 0; whole && k < 3; k++) {
+            const uint32_t next = s->edges->next[3 * (size_t)t + (size_t)k];
+            if (next > t && (s->faces[t].along & CAROMI_FACE_WHOLE) != 0)
+                unite(s, t, next, s->faces[t].along >> k & 1);
+            else if (next > t)
                 whole = unite_around(s, t, k);
+        }
     for (uint32_t t = 0; t < triangles; t++)
         s->parent[t] = root_of(s->parent, t);
     caromi_free(s->mesh->context, s->pages);
@@ -243,7 +262,11 @@ carom_status caromi_patches_of(carom_mesh *mesh, const caromi_edges *edges, doub
             return no_memory(mesh, err);
         mesh->info.bytes += caromi_patches_bytes(mesh);
     }
-    patch_search s = {.mesh = mesh, .edges = edges, .parent = p->found, .least = caromi_cosine_of_degrees(flat)};
+    patch_search s = {.mesh = mesh,
+                      .edges = edges,
+                      .faces = edges->left_out->faces,
+                      .parent = p->found,
+                      .least = caromi_cosine_of_degrees(flat)};
     if (!find_patches(&s)) {
         caromi_patches_forget(mesh);
         return no_memory(mesh, err);

@@ -66,8 +66,8 @@ static carom_status move(carom_mesh *mesh, const carom_points *vertices, carom_m
     /* A device that shares the host's memory reads these arrays in place. So its copy is released first. */
     caromi_device_mesh_release(mesh);
     caromi_patches_forget(mesh);
-    caromi_edges_forget(mesh);
-    caromi_corners_forget(mesh);
+    caromi_edges_move(mesh);
+    caromi_corners_move(mesh);
     if (how == CAROM_MESH_REBUILD) {
         CHECK(rebuild(mesh, vertices, &extent, err));
     } else {
