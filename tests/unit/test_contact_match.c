@@ -135,12 +135,84 @@ static void test_greedy(void **state)
     }
 }
 
-/* A sphere that has gone far away: all previous contacts have the same nearest new one. It is in steps of m n; where
- * each loss of the nearest was a new search, it took minutes. */
+typedef struct pair {
+    double square;
+    uint32_t previous, now;
+} pair;
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const pair *x = a, *y = b;
+    if (x->square < y->square || x->square > y->square)
+        return x->square < y->square ? -1 : 1;
+    return x->previous != y->previous ? (x->previous > y->previous) - (x->previous < y->previous)
+                                      : (x->now > y->now) - (x->now < y->now);
+}
+
+enum { CROWD = 300 };
+typedef struct crowd {
+    uint64_t query[CROWD];
+    uint32_t patch[CROWD];
+    float point[CROWD][3];
+} crowd;
+
+static crowd random_crowd(uint64_t seed, uint64_t list)
+{
+    crowd c;
+    ref_gen g;
+    ref_gen_seed(&g, 141, seed, list);
+    for (size_t i = 0; i < CROWD; i++) {
+        c.query[i] = i / 290; /* the last ones are of a small group */
+        c.patch[i] = (uint32_t)ref_gen_int(&g, 0, (int)(seed % 3));
+        for (int k = 0; k < 3; k++)
+            c.point[i][k] = (float)ref_gen_int(&g, 0, 2 + (int)(seed % 5) * 20);
+    }
+    return c;
+}
+
+/* The definition, where there are many contacts of one sphere. Squares are whole numbers, so ties are exact. */
+static void test_crowd(void **state)
+{
+    (void)state;
+    carom_context *context = test_context();
+    pair *pairs = test_alloc((size_t)CROWD * CROWD, sizeof *pairs);
+    for (uint64_t seed = 0; seed < 15; seed++) {
+        const crowd a = random_crowd(seed, 0), b = random_crowd(seed, 1);
+        int64_t expected[CROWD], previous[CROWD];
+        int is_taken[CROWD] = {0};
+        size_t count = 0;
+        carom_error err;
+        for (uint32_t i = 0; i < CROWD; i++)
+            for (uint32_t j = 0; j < CROWD; j++) {
+                const double x = (double)a.point[i][0] - (double)b.point[j][0],
+                             y = (double)a.point[i][1] - (double)b.point[j][1],
+                             z = (double)a.point[i][2] - (double)b.point[j][2];
+                if (a.query[i] == b.query[j] && a.patch[i] == b.patch[j])
+                    pairs[count++] = (pair){x * x + y * y + z * z, i, j};
+            }
+        qsort(pairs, count, sizeof *pairs, compare_pairs);
+        memset(expected, -1, sizeof expected);
+        for (size_t k = 0; k < count; k++)
+            if (!is_taken[pairs[k].previous] && expected[pairs[k].now] < 0) {
+                is_taken[pairs[k].previous] = 1;
+                expected[pairs[k].now] = pairs[k].previous;
+            }
+        const carom_contact_records p = {sizeof p, CROWD, a.query, a.patch, carom_xyz(a.point[0])};
+        const carom_contact_records n = {sizeof n, CROWD, b.query, b.patch, carom_xyz(b.point[0])};
+        const carom_contact_match out = {.size = sizeof out, .previous = previous};
+        assert_int_equal(carom_contacts_match(context, &p, &n, &out, &err), CAROM_OK);
+        assert_memory_equal(previous, expected, sizeof expected);
+    }
+    free(pairs);
+    carom_context_destroy(context);
+}
+
+/* A sphere that has gone far away: all previous contacts have the same nearest new one, and most of its pairs begin
+ * with others. Then all of them at one place. In steps of m n it took minutes. */
 static void test_far(void **state)
 {
     (void)state;
-    const size_t count = test_effort(3000);
+    const size_t count = 200000;
     uint64_t *query = test_alloc(count, sizeof *query);
     uint32_t *patch = test_alloc(count, sizeof *patch);
     float *old = test_alloc(3 * count, sizeof *old), *new = test_alloc(3 * count, sizeof *new);
@@ -155,6 +227,11 @@ static void test_far(void **state)
     const carom_contact_records p = {sizeof p, count, query, patch, carom_xyz(old)};
     const carom_contact_records n = {sizeof n, count, query, patch, carom_xyz(new)};
     const carom_contact_match out = {.size = sizeof out, .previous = previous};
+    assert_int_equal(carom_contacts_match(context, &p, &n, &out, &err), CAROM_OK);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(previous[i], i);
+    memset(old, 0, 3 * count * sizeof *old);
+    memset(new, 0, 3 * count * sizeof *new);
     assert_int_equal(carom_contacts_match(context, &p, &n, &out, &err), CAROM_OK);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(previous[i], i);
@@ -301,9 +378,9 @@ static void test_shared_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known),        cmocka_unit_test(test_ties),
-                                       cmocka_unit_test(test_greedy),       cmocka_unit_test(test_far),
-                                       cmocka_unit_test(test_rolling),      cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_shared_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known),   cmocka_unit_test(test_ties),
+                                       cmocka_unit_test(test_greedy),  cmocka_unit_test(test_far),
+                                       cmocka_unit_test(test_crowd),   cmocka_unit_test(test_rolling),
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_shared_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
