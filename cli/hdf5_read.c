@@ -63,18 +63,25 @@ static hdf5_request request(hdf5_what what, const char *name)
     return q;
 }
 
+/* Returns 0 with a note of why it cannot be started. */
 static int start(hdf5_input *in, const char *path)
 {
     char parent[24], name[] = "carom", hidden[] = HDF5_COMMAND;
     char *const argv[] = {name, hidden, parent, (char *)(uintptr_t)path, NULL};
     int ends[2];
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return errno;
-    const int error = child_start(argv, (const int[3]){ends[1], -1, -1}, &in->process);
-    close(ends[1]);
-    in->socket = ends[0];
-    return error;
+    int error = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 ? errno : 0;
+    if (!error) {
+        error = child_start(argv, (const int[3]){ends[1], -1, -1}, &in->process);
+        close(ends[1]);
+        in->socket = ends[0];
+    }
+    if (error) {
+        in->process = 0;
+        snprintf(in->death, sizeof in->death, "no process to read it in could be started: %s", strerror(error));
+        hdf5_note(in->death);
+    }
+    return !error;
 }
 
 hdf5_input *hdf5_open(const char *path)
@@ -86,10 +93,10 @@ hdf5_input *hdf5_open(const char *path)
     if (!in)
         return NULL;
     *in = (hdf5_input){.socket = -1, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    int error = in->fd < 0 || fstat(in->fd, &in->info) != 0 ? errno : start(in, path);
-    if (error)
-        hdf5_note(strerror(error));
-    if (!error && ask(in, &opened, &a))
+    const int is_open = in->fd >= 0 && fstat(in->fd, &in->info) == 0;
+    if (!is_open)
+        hdf5_note(strerror(errno));
+    else if (start(in, path) && ask(in, &opened, &a))
         return in;
     hdf5_close_input(in);
     return NULL;
