@@ -116,6 +116,35 @@ void csv_trim(const char **text, size_t *length)
         --*length;
 }
 
+/* The quote that ends a name in quotes; NULL: it is none. Two quotes within it are one of the name. */
+static const char *closing_quote(const char *text, const char *end)
+{
+    if (text == end || *text != '"')
+        return NULL;
+    for (const char *at = text + 1; at < end && (at = memchr(at, '"', (size_t)(end - at))) != NULL; at += 2)
+        if (at + 1 == end || at[1] != '"')
+            return at;
+    return NULL;
+}
+
+/* The comma, or the end of the line, behind the name at `text`. R and others write names in quotes, in which a comma
+ * may stand. */
+static const char *end_of_name(const char *text, const char *end)
+{
+    size_t length = (size_t)(end - text);
+    const char *name = text, *quote, *comma = memchr(text, ',', length);
+    csv_trim(&name, &length);
+    quote = closing_quote(name, end);
+    if (quote) {
+        const char *behind = quote + 1;
+        while (behind < end && (*behind == ' ' || *behind == '\t'))
+            behind++;
+        if (behind == end || *behind == ',')
+            return behind;
+    }
+    return comma ? comma : end;
+}
+
 /* Enter one header field: remember its name, and its column if it is ours. */
 static int enter_field(csv_reader *r, const char *text, size_t length)
 {
@@ -125,8 +154,13 @@ static int enter_field(csv_reader *r, const char *text, size_t length)
     char *name = malloc(length + 1);
     if (!name)
         return cli_no_memory();
-    memcpy(name, text, length);
-    name[length] = '\0';
+    const int is_quoted = length > 1 && closing_quote(text, text + length) == text + length - 1;
+    size_t used = 0;
+    for (size_t i = (size_t)is_quoted; i < length - (size_t)is_quoted; i++) {
+        name[used++] = text[i];
+        i += is_quoted && text[i] == '"';
+    }
+    name[used] = '\0';
     size_t field = r->field_count++;
     r->names[field] = name;
     r->fields[field] = NULL;
@@ -191,11 +225,11 @@ static int read_header(csv_reader *r)
     if (!r->fields || !r->names)
         return cli_no_memory();
     for (const char *end = text + length;;) {
-        const char *comma = memchr(text, ',', (size_t)(end - text));
-        status = enter_field(r, text, (size_t)((comma ? comma : end) - text));
-        if (status != EXIT_DONE || !comma)
+        const char *behind = end_of_name(text, end);
+        status = enter_field(r, text, (size_t)(behind - text));
+        if (status != EXIT_DONE || behind == end)
             return status != EXIT_DONE ? status : check_columns(r);
-        text = comma + 1;
+        text = behind + 1;
     }
 }
 

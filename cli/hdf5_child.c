@@ -187,16 +187,16 @@ static int64_t count_children(const server *s, const hdf5_request *q, hdf5_answe
     return info.nlinks < 1000 ? (int64_t)info.nlinks : 1000;
 }
 
-/* Words of a fixed length, or of any. */
+/* Words of a fixed length, or of any. Returns 0 if it has none that fit, -1 if it cannot be read. */
 static int read_words(hid_t attribute, char *words, size_t size, hdf5_answer *a)
 {
     const hid_t space = H5Aget_space(attribute), type = H5Aget_type(attribute);
     const hssize_t count = H5Sget_simple_extent_npoints(space);
     const size_t length = H5Tget_size(type);
     const int varies = H5Tis_variable_str(type) > 0;
-    int done = H5Tget_class(type) == H5T_STRING && count > 0 && length > 0 && (uint64_t)count <= size / length &&
-               H5Aread(attribute, type, words) >= 0;
-    for (hssize_t i = 0; i < count && done; i++) {
+    const int fits = H5Tget_class(type) == H5T_STRING && count > 0 && length > 0 && (uint64_t)count <= size / length;
+    const int result = !fits ? 0 : H5Aread(attribute, type, words) >= 0 ? 1 : -1;
+    for (hssize_t i = 0; i < count && result > 0; i++) {
         const char *word = varies ? ((char **)(void *)words)[i] : words + (size_t)i * length;
         const size_t used = strlen(a->text);
         snprintf(a->text + used, sizeof a->text - used, "%s%.*s", i > 0 ? " " : "", varies ? HDF5_TEXT : (int)length,
@@ -204,7 +204,7 @@ static int read_words(hid_t attribute, char *words, size_t size, hdf5_answer *a)
     }
     H5Tclose(type);
     H5Sclose(space);
-    return done;
+    return result;
 }
 
 static int64_t take_words(const server *s, const hdf5_request *q, hdf5_answer *a)
@@ -216,9 +216,9 @@ static int64_t take_words(const server *s, const hdf5_request *q, hdf5_answer *a
     if (there <= 0)
         return there;
     const hid_t attribute = H5Aopen_by_name(s->file, q->name, q->attribute, H5P_DEFAULT, H5P_DEFAULT);
-    const int done = read_words(attribute, words, sizeof words, a);
+    const int result = attribute >= 0 ? read_words(attribute, words, sizeof words, a) : -1;
     H5Aclose(attribute);
-    return done ? 1 : -1;
+    return result;
 }
 
 static int64_t open_array(server *s, const hdf5_request *q, hdf5_answer *a)

@@ -118,14 +118,18 @@ static int take_order(const npy_file *f, span *s)
     return refuse_header(f, "False or True as fortran_order", s->at, (size_t)(s->end - s->at));
 }
 
-static int take_length(span *s, uint64_t *out)
+/* `suffix`: it may end in an L, as Python 2 wrote some. */
+static int take_length(span *s, int suffix, uint64_t *out)
 {
     skip_blanks(s);
     const char *const begin = s->at;
     for (*out = 0; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++)
         if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, (uint64_t)(*s->at - '0'), out))
             return 0;
-    return s->at > begin;
+    if (s->at == begin)
+        return 0;
+    s->at += suffix && s->at < s->end && *s->at == 'L';
+    return 1;
 }
 
 /* (), (2,) or (2, 3, 4): a comma is needed after one. */
@@ -138,7 +142,7 @@ static int take_shape(npy_file *f, span *s)
     if (!take(s, '('))
         return refuse_header(f, "a tuple as shape", s->at, (size_t)(s->end - s->at));
     while (!take(s, ')')) {
-        if (!comma || f->dimensions == NPY_DIMENSIONS || !take_length(s, &f->shape[f->dimensions]))
+        if (!comma || f->dimensions == NPY_DIMENSIONS || !take_length(s, f->major < 3, &f->shape[f->dimensions]))
             return refuse_header(f, "at most 8 whole numbers below 2^64 as shape", begin, (size_t)(s->end - begin));
         f->dimensions++;
         comma = take(s, ',');
@@ -228,8 +232,10 @@ static int read_header(npy_file *f, uint64_t size)
     if (size < least || cli_read_at(f->fd, head, size < sizeof head ? least : sizeof head, 0) != 0 ||
         memcmp(head, "\x93NUMPY", 6) != 0)
         return refuse_end(f);
-    if (head[6] < 1 || head[6] > 3)
-        return cli_refuse(EXIT_USAGE, "%s: expected version 1, 2 or 3 of the .npy format, got %d", f->path, head[6]);
+    if (head[6] < 1 || head[6] > 3 || head[7] != 0)
+        return cli_refuse(EXIT_USAGE, "%s: expected version 1.0, 2.0 or 3.0 of the .npy format, got %d.%d", f->path,
+                          head[6], head[7]);
+    f->major = head[6];
     f->at = head[6] == 1 ? 10 : 12;
     const uint64_t length =
         head[8] | (uint64_t)head[9] << 8 | (head[6] == 1 ? 0 : (uint64_t)head[10] << 16 | (uint64_t)head[11] << 24);

@@ -11,6 +11,7 @@ enum { NPY_DIMENSIONS = 8 };
 typedef struct npy_file {
     const char *path;
     int fd;
+    int major; /* of the format's version */
     int dimensions;
     uint64_t shape[NPY_DIMENSIONS]; /* the last varies fastest */
     uint64_t at;                    /* of the first number, in bytes */

@@ -24,15 +24,16 @@ struct paths_hdf5 {
     hdf5_input *file;
     hdf5_array value;
     char name[GROUP_MAX + 32];
+    char boundary[HDF5_TEXT]; /* of the box, along each axis */
     uint64_t particles, room; /* points of a window */
     uint64_t from[3], count[3];
     float *window; /* [count[0]][count[1]][3] */
 };
 
-/* The name of the array in the file. */
+/* The name of the array in the file, and its box. */
 static int find_value(const paths_file *f, char name[GROUP_MAX + 32])
 {
-    char group[GROUP_MAX];
+    char group[GROUP_MAX], box[GROUP_MAX + 32];
     const int groups = hdf5_only_child(f->hdf5->file, "particles", group, sizeof group);
     if (groups < 0)
         return cli_refuse(EXIT_USAGE, "%s: particles: cannot be read: %s", f->path, hdf5_error());
@@ -41,6 +42,9 @@ static int find_value(const paths_file *f, char name[GROUP_MAX + 32])
     if (groups < 1)
         return cli_refuse(EXIT_USAGE, "%s: expected an H5MD file, with one group in particles", f->path);
     snprintf(name, GROUP_MAX + 32, "particles/%s/position/value", group);
+    snprintf(box, sizeof box, "particles/%s/box", group);
+    if (!hdf5_words(f->hdf5->file, box, "boundary", f->hdf5->boundary))
+        return cli_refuse(EXIT_USAGE, "%s: %s: boundary cannot be read: %s", f->path, box, hdf5_error());
     return EXIT_DONE;
 }
 
@@ -183,10 +187,19 @@ int paths_hdf5_next(paths_file *f)
     return EXIT_DONE;
 }
 
+static void warn_of_box(const paths_file *f)
+{
+    if (strstr(f->hdf5->boundary, "periodic"))
+        cli_message("warning: %s: its box is periodic (boundary: %s), and is not looked at: a particle that is put "
+                    "back into the box sweeps all the way across it",
+                    f->path, f->hdf5->boundary);
+}
+
 void paths_hdf5_warn(const paths_file *f)
 {
     const hdf5_form *form = &f->hdf5->value.form;
     uint64_t size[2], times = 1;
+    warn_of_box(f);
     if (form->packed[0] == 0 || f->points == 0)
         return;
     size_window(f, size);

@@ -37,7 +37,14 @@ typedef struct ply {
     uint32_t *corners;
     size_t corner_room;
     uint64_t rounded; /* coordinates that binary32 does not hold */
+    int vertices;     /* they have been read */
 } ply;
+
+/* A place in the body. */
+typedef struct ply_place {
+    mesh_scan scan;
+    const char *at;
+} ply_place;
 
 static const unsigned type_sizes[] = {0, 1, 1, 2, 2, 4, 4, 4, 8};
 
@@ -310,16 +317,13 @@ static int add_face(ply *p, const ply_element *e, uint64_t index, size_t n)
 static int read_one(ply *p, const ply_element *e, uint64_t index)
 {
     float xyz[3] = {0, 0, 0};
-    size_t n = 0;
     for (size_t i = 0; i < e->properties; i++) {
         const ply_property *q = &p->properties[e->first + i];
         ply_value value;
         size_t length = 0;
         int status = q->count_type ? read_list(p, q, &length) : read_value(p, q->type, &value);
-        if (status == EXIT_DONE && q->role == ROLE_CORNERS) {
-            n = length;
-            status = add_face(p, e, index, n);
-        }
+        if (status == EXIT_DONE && q->role == ROLE_CORNERS && p->vertices)
+            status = add_face(p, e, index, length);
         if (status != EXIT_DONE)
             return status;
         if (q->role >= ROLE_X && q->role <= ROLE_Z) {
@@ -346,22 +350,50 @@ static int check_element(const ply *p, const ply_element *e)
     return EXIT_DONE;
 }
 
+static int read_all_of(ply *p, const ply_element *e)
+{
+    int status = check_element(p, e);
+    for (uint64_t i = 0; i < e->count && e->properties > 0 && status == EXIT_DONE; i++)
+        status = read_one(p, e, i);
+    return status;
+}
+
+/* Faces in front of their vertices are passed over, and read when the vertices are there. */
+static int read_passed(ply *p, const ply_place *passed, size_t count)
+{
+    const ply_place here = {p->scan, p->at};
+    int status = EXIT_DONE;
+    for (size_t k = 0; k < count && status == EXIT_DONE; k++) {
+        if (p->elements[k].kind == ELEMENT_OTHER)
+            continue;
+        p->scan = passed[k].scan;
+        p->at = passed[k].at;
+        status = read_all_of(p, &p->elements[k]);
+    }
+    p->scan = here.scan;
+    p->at = here.at;
+    return status;
+}
+
 static int read_elements(ply *p)
 {
-    int vertices = 0;
+    ply_place place[ELEMENTS_MAX];
+    int faces = 0;
     for (size_t k = 0; k < p->element_count; k++) {
         const ply_element *e = &p->elements[k];
-        int status = check_element(p, e);
-        if (status == EXIT_DONE && e->kind == ELEMENT_VERTEX && vertices++)
+        const int is_vertex = e->kind == ELEMENT_VERTEX;
+        if (is_vertex && p->vertices)
             return refuse(p, "has two elements named vertex");
-        if (status == EXIT_DONE && e->kind != ELEMENT_OTHER && e->kind != ELEMENT_VERTEX && !vertices)
-            return refuse(p, "has faces in front of its vertices");
-        for (uint64_t i = 0; i < e->count && e->properties > 0 && status == EXIT_DONE; i++)
-            status = read_one(p, e, i);
+        place[k] = (ply_place){p->scan, p->at};
+        faces |= !is_vertex && e->kind != ELEMENT_OTHER;
+        int status = read_all_of(p, e);
+        p->vertices |= is_vertex;
+        if (status == EXIT_DONE && is_vertex)
+            status = read_passed(p, place, k);
         if (status != EXIT_DONE)
             return status;
     }
-    return EXIT_DONE;
+    return faces && !p->vertices ? refuse(p, "has faces and no vertices") : EXIT_DONE;
 }
 
 /* What stands behind the last element: text may hold faces that the header forgot; bytes are of unknown meaning. */

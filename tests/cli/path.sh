@@ -358,6 +358,12 @@ make('chunked.h5md', data=value, chunks=(1, particles, 3), compression='gzip')
 make('blocks.hdf5', data=value, chunks=(2, 3, 3), maxshape=(None, particles, 3))
 sheet = numpy.random.default_rng(1).random((1, 20000, 3), dtype='<f4')
 make('frames.h5', data=numpy.repeat(sheet, 300, axis=0), chunks=(1, 20000, 3), compression='gzip', compression_opts=1)
+boxes = {'open': ['none'] * 3, 'periodic': ['none', 'periodic', 'none'], 'fixed': numpy.array([b'periodic'] * 3),
+         'one': 'periodic', 'odd': numpy.array([1, 1, 1])}
+for name, boundary in boxes.items():
+    make(name + '-box.h5', data=value)
+    with h5py.File(name + '-box.h5', 'a') as to:
+        to.create_group('particles/all/box').attrs['boundary'] = boundary
 make('double.h5', data=value.astype('<f8'))
 make('flat.h5', data=value[:, :, :2])
 make('none.h5', data=value[:0])
@@ -385,6 +391,14 @@ for hits in first all any; do
     done
 done
 nothing "particles of H5MD and the same paths as .npy" "$wrong"
+# A box that is periodic is not looked at, and the command says so once.
+for box in open periodic fixed one odd; do
+    wanted=0
+    case $box in periodic | fixed | one) wanted=1 ;; esac
+    bake path --mesh mesh.off --paths $box-box.h5 --radius 0.25 --hits any -o got.csv 2> stderr.txt
+    equal "a box: $box" "$wanted $(cksum < whole.csv)" \
+        "$(grep -c "$box-box.h5: its box is periodic (boundary: .*periodic" stderr.txt) $(cksum < got.csv)"
+done
 check "what is packed frame by frame is not unpacked for every chunk" timeout 60 "$carom" bake path --backend cpu \
     --mesh mesh.off --paths frames.h5 --radius 0 --hits any -o got.csv
 equal "and has a row for each particle" 20001 "$(wc -l < got.csv)"

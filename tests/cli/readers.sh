@@ -204,6 +204,31 @@ sed 's/^OFF/NOFF/; s/^1 2 8/1 2 8 -1.#IND 1.#QNAN0 0/; s/^1 2 4/& 0 0 1/; s/^2.5
 same "off: normals that are not finite" normals.off
 sed 's/^facet normal.*/facet normal -1.#IND 1.#QNAN0 nan/' plain.stl > normals.stl
 same "stl: normals that are not finite" normals.stl
+# Faces in front of their vertices, strips behind them too; each triangle keeps its place in the file.
+sed -n '1,3p; 8,9p; 4,7p; 10p; 15,16p; 11,14p' plain.ply > faces.ply
+same "ply: faces in front of their vertices" faces.ply
+# ordered FACES FORMAT: faces, vertices, a strip
+ordered() {
+    local byte
+    printf '%s\n' ply "format $2 1.0" "element face $1" 'property uchar colour' \
+        'property list uchar uchar vertex_indices' 'property list uchar uchar more' 'element other 1' \
+        'property uchar some' 'element vertex 4' 'property uchar x' 'property uchar y' 'property uchar z' \
+        'element tristrips 1' 'property list uchar char vertex_indices' end_header
+    for byte in 9 3 0 1 2 2 5 6 8 3 0 1 3 0 7 0 0 0 1 0 0 0 1 0 0 0 1 4 0 1 2 3; do
+        [ "$2" = ascii ] && echo $byte || printf %b "\\x0$byte"
+    done
+}
+printf '%s\n' cx,cy,cz,radius 0.1,0.1,-0.1,0 0.1,-0.1,0.1,0 0.5,0.5,0.1,0 > near.csv
+for format in ascii binary_little_endian binary_big_endian; do
+    ordered 2 $format > order.ply
+    equal "ply, $format: faces, then vertices, then a strip" "0 1 3" "$("$carom" overlap --backend cpu --hits closest \
+        --accuracy exact --mesh order.ply --spheres near.csv | tail -n +2 | cut -d , -f 1 | paste -sd ' ')"
+    says "ply, $format: all of them" order.ply '^triangles: 4$'
+    ordered 3 $format > order.ply
+    refused "ply, $format: a face too many in front" order.ply ''
+done
+sed '/^element vertex/,/^property float z/d; /^1 /d; /^2.5/d' plain.ply > alone.ply
+refused "ply: faces without vertices" alone.ply 'has faces and no vertices'
 sed '/^property float z/a property float nx' plain.ply |
     sed 's/^1 2 8$/1 2 8 1.#QNAN/; s/^1 2 4$/& 0/; s/^2.5.*/& 0/; s/^1 3 4$/& -1.#IND/' > normals.ply
 same "ply: normals that are not finite" normals.ply

@@ -69,13 +69,39 @@ static int read_value(span s, table_kind kind, uint32_t *bits)
     return stop == text + s.size && (kind != TABLE_TIME || value >= 0.0f);
 }
 
+/* The next name of a header, without its quotes; *rest begins behind its comma, and is NULL if there was none. `text`
+ * has room for all of it. */
+static span take_name(span *rest, char *text)
+{
+    size_t i = 0, n = 0;
+    while (i < rest->size && (rest->at[i] == ' ' || rest->at[i] == '\t'))
+        i++;
+    if (i < rest->size && rest->at[i] == '"') {
+        for (i++; i < rest->size && (rest->at[i] != '"' || (i + 1 < rest->size && rest->at[i + 1] == '"')); i++) {
+            text[n++] = rest->at[i];
+            i += rest->at[i] == '"';
+        }
+        const int is_closed = i < rest->size;
+        for (i++; i < rest->size && (rest->at[i] == ' ' || rest->at[i] == '\t');)
+            i++;
+        if (is_closed && (i >= rest->size || rest->at[i] == ',')) {
+            *rest = i < rest->size ? (span){rest->at + i + 1, rest->size - i - 1} : (span){NULL, 0};
+            return (span){text, n};
+        }
+    }
+    return without_blanks(take_until(rest, ','));
+}
+
 /* Returns 0 if the header is refused. field[i] is the column of field i, -1 for none. */
 static int read_names(span header, const table_column *columns, size_t count, int *field, size_t *fields,
                       csv_table *out)
 {
+    char text[4096];
     *fields = 0;
+    if (header.size > sizeof text)
+        abort();
     for (span rest = header; rest.at;) {
-        const span name = without_blanks(take_until(&rest, ','));
+        const span name = take_name(&rest, text);
         if (name.size > 0 && memchr(name.at, 0, name.size))
             return 0;
         int column = -1;

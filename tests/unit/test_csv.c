@@ -122,6 +122,12 @@ static void test_layouts(void **state)
                                         "radius,x,t_max\n1,2,inf\n2,3,0\n3,4,-0",
                                         "x,,radius,\n1,,2,\n,,,\n",
                                         "a,x,b,radius,c\n,1,,2,\nq\rq,1,,2,\r\n",
+                                        "\"\",\"x\",\"radius\"\n\"1\",1,2\n\"2\",3,4\n", /* as R writes it */
+                                        " \"x\"\t, \"a, b\",\"say \"\"x,y\"\"\" ,radius\r\n1,2,3,4\n",
+                                        "\"x\",\"radius\"",
+                                        "\"x\",\"radius\",\"\r\n1,2,3\n",
+                                        "note\"x\",\"x\"y,x,radius,\"\n1,2,3,4,5\n",
+                                        "\"\"\"x\"\"\",x,radius,\"x\"\"\"\n1,2,3,4\n",
                                         "x,radius\n1,2\n3,4\n5,6\n7,8\n9,10\n11,12\n13,14\n15,16\n17,18\n19,20\n"};
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         expect_every_way(texts[i], strlen(texts[i]));
@@ -139,6 +145,9 @@ static void test_refusals(void **state)
         {"", ":1: column x: expected a header line that names the columns, got an empty file"},
         {"\nx,radius\n1,2\n", ":1: column x: expected a header line that names the columns, got an empty line"},
         {"x,radius,x\n1,2,3\n", ":1: column x: expected once in the header, got it twice"},
+        {"x,radius,\"x\"\n1,2,3\n", ":1: column x: expected once in the header, got it twice"},
+        {"\"x,radius\"\n1,2\n", ":1: column x: expected in the header, got 1 column: x,radius; also missing: radius"},
+        {"\"x\",\"radius\"\n1,\"2\"\n", ":2: column radius: expected a number, got '\"2\"'"},
         {"x,radius,wy\n", ":1: column wx: expected in the header together with the others of its kind, got 3 columns: "
                           "x, radius, wy"},
         {"x,radius\n1,2\n3\n4,5\n6\n", ":3: column radius: expected a row of 2 fields as in the header, got 1"},

@@ -79,6 +79,11 @@ static void test_shapes(void **state)
         {ARRAY("(3,)"), 12, NULL},
         {ARRAY("(0, 18446744073709551615, 18446744073709551615)"), 0, NULL},
         {ARRAY("(1, 1, 1, 1, 1, 1, 1, 1)"), 4, NULL},
+        {ARRAY("(3L, 1L)"), 12, NULL}, /* of Python 2 */
+        {ARRAY("(3L,)"), 12, NULL},
+        {ARRAY("(3LL,)"), 12, "header: expected at most 8 whole numbers"},
+        {ARRAY("(L,)"), 12, "header: expected at most 8 whole numbers"},
+        {ARRAY("(3 L,)"), 12, "header: expected at most 8 whole numbers"},
         {ARRAY("(1, 1, 1, 1, 1, 1, 1, 1, 1)"), 4, "header: expected at most 8 whole numbers below 2^64 as shape"},
         {ARRAY("(18446744073709551616,)"), 4, "header: expected at most 8 whole numbers below 2^64 as shape"},
         {ARRAY("(-1,)"), 4, "header: expected at most 8 whole numbers"},
@@ -136,6 +141,27 @@ static void test_refusals(void **state)
     }
 }
 
+/* As NumPy has them: 1.0, 2.0 and 3.0, of which the last has not been written by Python 2. */
+static void test_versions(void **state)
+{
+    (void)state;
+    npy_file f;
+    for (int version = 0; version <= 5; version++)
+        for (int minor = 0; minor < 256; minor += 1 + minor * 63) {
+            write_file(version, ARRAY("(1L,)"), 4, SIZE_MAX);
+            FILE *file = fopen(path, "r+b");
+            assert_non_null(file);
+            assert_int_equal(fseek(file, 7, SEEK_SET), 0);
+            assert_int_equal(fputc(minor, file), minor);
+            assert_int_equal(fclose(file), 0);
+            const int is_known = version >= 1 && version <= 3 && minor == 0;
+            assert_int_equal(open_file(&f), is_known && version < 3 ? EXIT_DONE : EXIT_USAGE);
+            if (!is_known)
+                assert_non_null(strstr(reader_host_said, ": expected version 1.0, 2.0 or 3.0 of the .npy format, got"));
+            npy_close(&f);
+        }
+}
+
 /* A file that ends anywhere, or announces a header beyond what there is. */
 static void test_truncated(void **state)
 {
@@ -153,7 +179,7 @@ static void test_truncated(void **state)
     }
     write_file(4, ARRAY("()"), 4, SIZE_MAX);
     assert_int_equal(open_file(&f), EXIT_USAGE);
-    assert_non_null(strstr(reader_host_said, ": expected version 1, 2 or 3 of the .npy format, got 4"));
+    assert_non_null(strstr(reader_host_said, ": expected version 1.0, 2.0 or 3.0 of the .npy format, got 4.0"));
     npy_close(&f);
     static char large[(1 << 16) + 2];
     memset(large, ' ', sizeof large - 1);
@@ -172,7 +198,8 @@ static void test_truncated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_read), cmocka_unit_test(test_shapes),
-                                       cmocka_unit_test(test_refusals), cmocka_unit_test(test_truncated)};
+                                       cmocka_unit_test(test_refusals), cmocka_unit_test(test_truncated),
+                                       cmocka_unit_test(test_versions)};
     const int fd = mkstemp(path);
     if (fd < 0)
         return 1;
