@@ -968,7 +968,8 @@ CAROM_API carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_s
                                             carom_error *err);
 
 /// Whether each of `count` spheres overlaps the mesh (distance <= r to a triangle). Exact mode:
-/// decided exactly, ties included.
+/// decided exactly, ties included. A mesh is a shell: a sphere wholly inside a solid overlaps
+/// nothing. carom_mesh_distance with a sign knows the inside
 CAROM_API carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
                                               const carom_any_result *out, carom_stats *stats,
                                               carom_error *err);
@@ -982,7 +983,9 @@ CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh,
 /// (distance, triangle index). A radius that is given must be valid. Exact mode: distance, triangle
 /// and feature are the true ones, the distance rounded to the nearest binary32 before it decides,
 /// so distances that round to one number tie. The point is within one unit in the last place of
-/// the largest coordinate. An invalid query is no error of the call.
+/// the largest coordinate. An invalid query is no error of the call. A mesh is a shell: distances
+/// are those of its surface, and inside a solid they are positive too, so the depth of a sphere
+/// wholly inside is negative. carom_mesh_distance has signs.
 ///
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL
@@ -1054,7 +1057,9 @@ CAROM_API carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_co
                                            const carom_contact_list *list, carom_stats *stats,
                                            carom_error *err);
 
-/// Contacts as carom_mesh_contacts lists them: what a history is kept by.
+/// Contacts as carom_mesh_contacts lists them: what a history is kept by. Of a batch with `select`
+/// the query must be select[query] in both lists, and so the selection ascending: the next step may
+/// select other spheres.
 typedef struct carom_contact_records {
     size_t size; ///< sizeof(carom_contact_records)
     uint64_t count;
@@ -1174,11 +1179,12 @@ typedef struct carom_mesh_clearance_result {
     uint8_t *clearance;
 } carom_mesh_clearance_result;
 
-/// Where in a lattice a sphere of one radius is clear of a mesh. Let d be the distance of a node
-/// from the mesh, and h the least binary64 >= H sqrt(3) / 2 (1 + 2^-16): no point of the cube of
-/// edge H around origin + index * H is farther than h from the node. The node is FREE if d > R + h,
-/// BLOCKED if d <= R - h, else UNDECIDED. Both are decided exactly for the true d, in either
-/// accuracy. A lattice with a node that is more than H 2^-17 away from origin + index * H along an
+/// Where in a lattice a sphere of one radius is clear of the surface of a mesh: a place wholly
+/// inside a solid is FREE too (carom_mesh_distance with a sign knows the inside). Let d be the
+/// distance of a node from the mesh, and h the least binary64 >= H sqrt(3) / 2 (1 + 2^-16): no
+/// point of the cube of edge H around origin + index * H is farther than h from the node. The node
+/// is FREE if d > R + h, BLOCKED if d <= R - h, else UNDECIDED. Both are decided exactly for the
+/// true d, in either accuracy. A lattice with a node that is more than H 2^-17 away from origin + index * H along an
 /// axis would leave gaps between its cubes, and is refused. `stats` count nodes. A device searches
 /// for each node's closest triangle in exact mode, the CPU answers blocks of nodes together.
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs.
@@ -1263,7 +1269,9 @@ typedef struct carom_spheres_desc {
     uint8_t full; ///< lists. 1: each pair stands under both spheres, with the shift negated under b
 } carom_spheres_desc;
 
-/// Pairs of an earlier list, to find them again. Only read.
+/// Pairs of an earlier list, to find them again. Only read. Where positions were wrapped into the
+/// period since (new = old + w L for each sphere), its shifts must be corrected first: the shift of
+/// a and b is now shift + w_a - w_b.
 typedef struct carom_sphere_pairs_before {
     size_t size;         ///< sizeof(carom_sphere_pairs_before)
     uint64_t count;      ///< records

@@ -16,11 +16,16 @@
 ///     out.t = carom_buffer_address(times);
 ///     carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err);
 ///
+/// Arrays of pairs, first hits, closest points and any-hit queries stay on the device. Arrays of
+/// other calls (lists of hits, contacts, clouds, lattices, meshes) cross: before such a call its
+/// arrays are brought to the host, and its answers go back after it. docs/design.md ("Buffers") has
+/// the table.
+///
 /// Order. With a `queue` of the caller every call with arrays takes its turn in it, as a command
 /// would: it begins when the commands that the queue has had before have ended, and with a job
 /// (carom.h, "jobs") the commands enqueued later begin when the job has ended. So a step of a
 /// simulation is a kernel of the caller, a call with a job, a kernel of the caller, and no thread
-/// waits:
+/// of the caller waits (one of the context does):
 ///
 ///     clEnqueueNDRangeKernel(queue, integrate, ...);
 ///     desc.batch.job = &job;
