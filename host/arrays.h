@@ -17,6 +17,7 @@ typedef struct caromi_array {
     const void *base[3]; /* without y and z: one array */
     uint64_t count;
     size_t stride, size;
+    const uint64_t *stored; /* of a list's records: how many the call has written; NULL: no list */
 } caromi_array;
 
 /* From the first byte of an array, or of three, to behind the last. */
@@ -62,6 +63,7 @@ typedef struct caromi_arrays {
     int named;                    /* second step: names and strides are stored too */
     int too_large;                /* an array may not fit into the address space */
     int self_alias;               /* x y z of one output may overlap */
+    const uint64_t *stored;       /* of the records of a list, while these are listed; else NULL */
     uint32_t in_count, out_count; /* arrays that are not empty */
     caromi_span in[CAROMI_ARRAYS_MAX], out[CAROMI_ARRAYS_MAX];
     caromi_array in_array[CAROMI_ARRAYS_MAX], out_array[CAROMI_ARRAYS_MAX]; /* if named */
@@ -102,6 +104,7 @@ carom_status caromi_check_named_arrays(carom_context *context, const caromi_arra
         caromi_arrays arrays_;                                                                         \
         arrays_.named = arrays_.too_large = 0;                                                         \
         arrays_.self_alias = 0;                                                                        \
+        arrays_.stored = NULL;                                                                         \
         arrays_.in_count = arrays_.out_count = 0;                                                      \
         list(&arrays_, __VA_ARGS__);                                                                   \
         const int may_alias_ = caromi_may_alias(&arrays_);                                             \
@@ -144,18 +147,22 @@ CAROMI_LIST caromi_add_array(caromi_arrays *a, int is_output, const caromi_array
                     (high > INTPTR_MAX - CAROMI_ADDRESS_SPACE); /* spans are compared by signed differences */
     const uint32_t at = is_output ? a->out_count++ : a->in_count++;
     (is_output ? a->out : a->in)[at] = (caromi_span){low, high + last + array->size};
-    if (a->named)
-        (is_output ? a->out_array : a->in_array)[at] = *array;
+    if (!a->named)
+        return;
+    caromi_array *named = &(is_output ? a->out_array : a->in_array)[at];
+    *named = *array;
+    named->stored = is_output ? a->stored : NULL;
 }
 
 CAROMI_LIST caromi_reads(caromi_arrays *a, const char *name, const void *base, uint64_t count, size_t stride,
                          size_t size)
 {
-    caromi_add_array(a, 0, &(caromi_array){name, {base, NULL, NULL}, count, stride, size});
+    caromi_add_array(a, 0, &(caromi_array){name, {base, NULL, NULL}, count, stride, size, NULL});
 }
 CAROMI_LIST caromi_reads_points(caromi_arrays *a, const char *name, const carom_points *p, uint64_t count)
 {
-    caromi_add_array(a, 0, &(caromi_array){name, {p->x, p->y, p->z}, count, caromi_stride(p->stride), sizeof(float)});
+    caromi_add_array(a, 0,
+                     &(caromi_array){name, {p->x, p->y, p->z}, count, caromi_stride(p->stride), sizeof(float), NULL});
 }
 CAROMI_LIST caromi_reads_scalars(caromi_arrays *a, const char *name, const carom_scalars *s, uint64_t count)
 {
@@ -168,7 +175,7 @@ CAROMI_LIST caromi_reads_uints(caromi_arrays *a, const char *name, const carom_u
 /* A contiguous output array. */
 CAROMI_LIST caromi_writes(caromi_arrays *a, const char *name, const void *base, uint64_t count, size_t size)
 {
-    caromi_add_array(a, 1, &(caromi_array){name, {base, NULL, NULL}, count, size, size});
+    caromi_add_array(a, 1, &(caromi_array){name, {base, NULL, NULL}, count, size, size, NULL});
 }
 /* x y z of one stride do not lie over each other if they are members of a structure, or far apart. */
 static inline int caromi_is_apart(const float *first, const float *second, size_t stride, uint64_t length)
@@ -179,7 +186,7 @@ static inline int caromi_is_apart(const float *first, const float *second, size_
 CAROMI_LIST caromi_writes_points(caromi_arrays *a, const char *name, const carom_points_out *p, uint64_t count)
 {
     const uint64_t length = (count - 1) * p->stride + sizeof(float); /* unless that overflows */
-    caromi_add_array(a, 1, &(caromi_array){name, {p->x, p->y, p->z}, count, p->stride, sizeof(float)});
+    caromi_add_array(a, 1, &(caromi_array){name, {p->x, p->y, p->z}, count, p->stride, sizeof(float), NULL});
     if (p->x != NULL && count != 0)
         a->self_alias |= !caromi_is_apart(p->x, p->y, p->stride, length) ||
                          !caromi_is_apart(p->y, p->z, p->stride, length) ||

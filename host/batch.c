@@ -120,7 +120,7 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
 {
     if (batch->prepare)
         return prepare(c, batch, stats, err);
-    const double start = caromi_now();
+    const double start = caromi_now(), brought = c->shadow_traffic.bringing;
     uint64_t done = batch->begin;
     carom_stats local;
     memset(&local, 0, SHARES);
@@ -151,7 +151,7 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
         local.by_proof = answered - local.by_integers;
     if (local.fallen_back > local.on_cpu)
         local.fallen_back = local.on_cpu; /* cancelled before the rest was answered */
-    local.total = caromi_now() - start;
+    local.total = caromi_now() - start - (c->shadow_traffic.bringing - brought); /* which the call's end adds */
     if ((status == CAROM_OK || status == CAROM_ERROR_CANCELLED) && stats != NULL)
         memcpy(stats, &local, SHARES + local.device_count * sizeof *local.devices);
     return status;

@@ -25,6 +25,12 @@ typedef struct caromi_task {
     void (*run)(struct caromi_task *task);
 } caromi_task;
 
+/* What the arrays of a call in buffers took on their way to the host and back: bytes and seconds. */
+typedef struct caromi_traffic {
+    uint64_t brought, returned;
+    double bringing, returning;
+} caromi_traffic;
+
 struct carom_context {
     atomic_uint references; /* the caller's and one per mesh, buffer and job */
     int is_destroyed;       /* by the caller */
@@ -51,6 +57,7 @@ struct carom_context {
     carom_buffer *buffers;            /* all of the context's; buffer/buffer.h */
     struct caromi_shadow *shadows;    /* of the call that is running; buffer/shadow.h */
     uint32_t shadow_count;
+    caromi_traffic shadow_traffic; /* of that call */
     int shadows_shown;             /* all of them */
     int shadows_unasked;           /* the call prepares: none of them is to be shown */
     struct caromi_job_queue *jobs; /* NULL: there has been none; jobs/queue.h */

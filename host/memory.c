@@ -11,7 +11,7 @@
 
 /* From so many bytes on memory is aligned to large pages, and the system is asked for them: a fault for each small page
  * would take longer than what is done with it. */
-enum { LARGE_PAGE = 1 << 21, LARGE_FROM = 1 << 21 };
+enum { LARGE_PAGE = CAROMI_LARGE_PAGE, LARGE_FROM = LARGE_PAGE };
 
 static void *system_alloc(size_t alignment, size_t bytes)
 {

@@ -7,6 +7,8 @@
 
 #include "carom/carom.h"
 
+enum { CAROMI_LARGE_PAGE = 1 << 21 }; /* bytes */
+
 /* What a context keeps, blocks of many bytes each. */
 enum { CAROMI_KEPT = 32 };
 typedef struct caromi_kept {

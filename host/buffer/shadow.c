@@ -18,6 +18,13 @@ carom_status caromi_shadows_prepare(carom_context *c, carom_error *err)
 
 /* ---- where the arrays lie ---------------------------------------------------------------------------------------- */
 
+/* Whether the elements fill their bytes: one after the other, or x y z of each side by side. */
+static int is_packed(const caromi_array *a)
+{
+    const char *const x = a->base[0], *const y = a->base[1], *const z = a->base[2];
+    return a->stride == a->size || (y != NULL && a->stride == 3 * a->size && y == x + a->size && z == y + a->size);
+}
+
 static carom_status add_part(carom_context *c, const caromi_array *a, int part, int is_output, carom_error *err)
 {
     union {
@@ -48,7 +55,14 @@ static carom_status add_part(carom_context *c, const caromi_array *a, int part, 
                            "%s%s lies in a buffer that is mapped; it must be unmapped before a call uses it", a->name,
                            letter);
     if (b->store != NULL)
-        c->shadows[c->shadow_count++] = (caromi_shadow){b, begin, end, is_output, 0};
+        c->shadows[c->shadow_count++] = (caromi_shadow){.buffer = b,
+                                                        .begin = begin,
+                                                        .end = end,
+                                                        .is_output = is_output,
+                                                        .stored = a->stored,
+                                                        .stride = a->stride,
+                                                        .size = a->size,
+                                                        .is_packed = is_packed(a)};
     return CAROM_OK;
 }
 
@@ -65,17 +79,30 @@ static carom_status add_arrays(carom_context *c, const caromi_arrays *a, carom_e
 
 /* ---- transfers --------------------------------------------------------------------------------------------------- */
 
-/* Shadows by address, those that meet as one: members of structures are transferred once. Returns how many are left. */
-static uint32_t merge(const caromi_shadow *shadows, uint32_t count, int outputs_only, caromi_shadow *runs)
+/* Behind the bytes of a shadow that are transferred; its beginning: there are none. */
+static char *end_of(const caromi_shadow *s, int back)
+{
+    if (!back)
+        return s->stored != NULL && s->is_packed ? s->begin : s->end;
+    if (!s->is_output || (s->stored != NULL && *s->stored == 0))
+        return s->begin;
+    return s->stored != NULL ? s->begin + (*s->stored - 1) * s->stride + s->size : s->end;
+}
+
+/* Shadows by address, those that meet as one: members of structures are transferred once. back: to the device. Returns
+ * how many are left. */
+static uint32_t merge(const caromi_shadow *shadows, uint32_t count, int back, caromi_shadow *runs)
 {
     uint32_t sorted = 0, merged = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = sorted;
-        if (outputs_only && !shadows[i].is_output)
+        char *const end = end_of(&shadows[i], back);
+        if (end == shadows[i].begin)
             continue;
         for (; at > 0 && shadows[i].begin < runs[at - 1].begin; at--)
             runs[at] = runs[at - 1];
         runs[at] = shadows[i];
+        runs[at].end = end;
         sorted++;
     }
     for (uint32_t i = 0; i < sorted; i++) {
@@ -88,32 +115,48 @@ static uint32_t merge(const caromi_shadow *shadows, uint32_t count, int outputs_
     return merged;
 }
 
-/* Outputs are read too: what a call leaves out of a list or between strided answers stays as it is. */
-static carom_status show(caromi_shadow *shadows, uint32_t count, carom_error *err)
+static carom_status open_ranges(caromi_shadow *shadows, uint32_t count, carom_error *err)
 {
-    caromi_shadow runs[SHADOWS_MAX];
-    const uint32_t merged = merge(shadows, count, 0, runs);
     for (uint32_t i = 0; i < count; i++)
         shadows[i].is_shown = 1;
-    for (uint32_t i = 0; i < merged; i++) {
-        const caromi_shadow *run = &runs[i];
-        const uint64_t bytes = (uint64_t)(run->end - run->begin);
-        if (!caromi_range_open(run->begin, run->end))
+    for (uint32_t i = 0; i < count; i++)
+        if (!caromi_range_open(shadows[i].begin, shadows[i].end))
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
-                               "no memory to bring %llu bytes of a buffer to the host", (unsigned long long)bytes);
-        CHECK(caromi_device_memory_read(run->buffer->store, (uint64_t)(run->begin - run->buffer->base), run->begin,
-                                        bytes, err));
-    }
+                               "no memory to bring %llu bytes of a buffer to the host",
+                               (unsigned long long)(shadows[i].end - shadows[i].begin));
     return CAROM_OK;
 }
 
-static carom_status write_back(const caromi_shadow *shadows, uint32_t count, carom_error *err)
+/* Outputs are read too, because bytes between strided answers stay as they are, and so do answers of a call that is
+ * cancelled before them. Packed records of a list are not: only those that are stored go back. */
+static carom_status show(carom_context *c, caromi_shadow *shadows, uint32_t count, carom_error *err)
 {
     caromi_shadow runs[SHADOWS_MAX];
+    const double start = caromi_now();
+    const uint32_t merged = merge(shadows, count, 0, runs);
+    CHECK(open_ranges(shadows, count, err));
+    for (uint32_t i = 0; i < merged; i++) {
+        const uint64_t bytes = (uint64_t)(runs[i].end - runs[i].begin);
+        CHECK(caromi_device_memory_read(runs[i].buffer->store, (uint64_t)(runs[i].begin - runs[i].buffer->base),
+                                        runs[i].begin, bytes, err));
+        c->shadow_traffic.brought += bytes;
+    }
+    c->shadow_traffic.bringing += caromi_now() - start;
+    return CAROM_OK;
+}
+
+static carom_status write_back(carom_context *c, const caromi_shadow *shadows, uint32_t count, carom_error *err)
+{
+    caromi_shadow runs[SHADOWS_MAX];
+    const double start = caromi_now();
     const uint32_t merged = merge(shadows, count, 1, runs);
-    for (uint32_t i = 0; i < merged; i++)
+    for (uint32_t i = 0; i < merged; i++) {
+        const uint64_t bytes = (uint64_t)(runs[i].end - runs[i].begin);
         CHECK(caromi_device_memory_write(runs[i].buffer->store, (uint64_t)(runs[i].begin - runs[i].buffer->base),
-                                         runs[i].begin, (uint64_t)(runs[i].end - runs[i].begin), err));
+                                         runs[i].begin, bytes, err));
+        c->shadow_traffic.returned += bytes;
+    }
+    c->shadow_traffic.returning += caromi_now() - start;
     return CAROM_OK;
 }
 
@@ -123,6 +166,8 @@ carom_status caromi_shadows_begin(carom_context *c, const caromi_arrays *a, int 
     CHECK(add_arrays(c, a, err));
     if (c->shadow_count == held)
         return CAROM_OK;
+    if (held == 0)
+        c->shadow_traffic = (caromi_traffic){0};
     c->shadows_shown = 0;
     c->shadows_unasked = (can_stay & CAROMI_PREPARES) != 0;
     if (can_stay == CAROMI_PREPARES) /* as if they were in the program's memory */
@@ -134,7 +179,7 @@ carom_status caromi_shadows_bring(carom_context *c, carom_error *err)
 {
     if (c->shadows_unasked)
         return CAROM_OK;
-    CHECK(show(c->shadows, c->shadow_count, err));
+    CHECK(show(c, c->shadows, c->shadow_count, err));
     c->shadows_shown = 1;
     return CAROM_OK;
 }
@@ -144,7 +189,7 @@ carom_status caromi_shadows_bring_input(carom_context *c, const void *base, caro
     const char *begin = base;
     for (uint32_t i = 0; !c->shadows_unasked && i < c->shadow_count; i++) /* several inputs may begin there */
         if (c->shadows[i].begin == begin && !c->shadows[i].is_shown)
-            CHECK(show(&c->shadows[i], 1, err));
+            CHECK(show(c, &c->shadows[i], 1, err));
     return CAROM_OK;
 }
 
@@ -171,14 +216,28 @@ static int has_answers(carom_status status)
     return status == CAROM_OK || status == CAROM_ERROR_CANCELLED || status == CAROM_ERROR_OUT_OF_MEMORY;
 }
 
-carom_status caromi_shadows_end(carom_context *c, uint32_t held, carom_status status, carom_error *err)
+/* The seconds that a batch took within caromi_run are without these. */
+static void add_traffic(const caromi_traffic *t, carom_stats *stats)
+{
+    stats->brought += t->brought;
+    stats->returned += t->returned;
+    stats->download += t->bringing;
+    stats->upload += t->returning;
+    stats->total += t->bringing + t->returning;
+}
+
+carom_status caromi_shadows_end(carom_context *c, uint32_t held, carom_status status, carom_stats *stats,
+                                carom_error *err)
 {
     const caromi_shadow *own = c->shadows + held;
     const uint32_t count = c->shadow_count - held;
     if (c->shadows_shown && has_answers(status)) {
-        const carom_status written = write_back(own, count, err);
+        const carom_status written = write_back(c, own, count, err);
         status = written != CAROM_OK ? written : status;
     }
+    if (stats != NULL && held == 0 && c->shadow_traffic.brought + c->shadow_traffic.returned > 0 &&
+        (status == CAROM_OK || status == CAROM_ERROR_CANCELLED))
+        add_traffic(&c->shadow_traffic, stats);
     for (uint32_t i = 0; i < count; i++)
         if (own[i].is_shown)
             caromi_range_close(own[i].begin, own[i].end);

@@ -12,6 +12,10 @@ typedef struct caromi_shadow {
     char *begin, *end;
     int is_output;
     int is_shown; /* the host can reach it */
+    /* Of the records of a list: how many there are in the end, and their layout. NULL: no list */
+    const uint64_t *stored;
+    size_t stride, size;
+    int is_packed; /* nothing lies between the records, so none of these bytes is brought */
 } caromi_shadow;
 
 /* What a call does with arrays on a device: a device can use them there; the call prepares, and brings none. */
@@ -23,8 +27,10 @@ carom_status caromi_shadows_begin(carom_context *context, const struct caromi_ar
                                   carom_error *err);
 /* The buffer on the device that holds an array of the call, as long as the call's arrays stay there; else NULL. */
 const carom_buffer *caromi_resident_buffer(const carom_context *context, const void *base);
-/* Ends all shadows but the first `held`. If `status` says that there are answers, outputs are written back. */
-carom_status caromi_shadows_end(carom_context *context, uint32_t held, carom_status status, carom_error *err);
+/* Ends all shadows but the first `held`. If `status` says that there are answers, outputs are written back, of a list
+ * the records that are stored. Adds to the caller's statistics (NULL: none) what the shadows took. */
+carom_status caromi_shadows_end(carom_context *context, uint32_t held, carom_status status, carom_stats *stats,
+                                carom_error *err);
 /* Memory of a context for the shadows of a call, made with its first buffer that may have some. */
 carom_status caromi_shadows_prepare(carom_context *context, carom_error *err);
 

@@ -45,6 +45,7 @@ CAROMI_LIST list_call(caromi_arrays *a, const cloud_call *q, const carom_stats *
         caromi_reads(a, "list", l, 1, 0, sizeof *l);
         caromi_writes(a, "totals", l->totals, 1, sizeof *l->totals);
         caromi_writes(a, "offsets", l->offsets, d->batch.count + 1, sizeof *l->offsets);
+        a->stored = &l->totals->stored;
         caromi_writes(a, "a", l->a, l->capacity, sizeof *l->a);
         caromi_writes(a, "b", l->b, l->capacity, sizeof *l->b);
         caromi_writes(a, "state", l->state, l->capacity, sizeof *l->state);
@@ -53,6 +54,7 @@ CAROMI_LIST list_call(caromi_arrays *a, const cloud_call *q, const carom_stats *
         caromi_writes(a, "depth", l->depth, l->capacity, sizeof *l->depth);
         caromi_writes_points(a, "normal", &l->normal, l->capacity);
         caromi_writes(a, "previous", l->previous, l->capacity, sizeof *l->previous);
+        a->stored = NULL;
         if (l->before != NULL) {
             caromi_reads(a, "before", l->before, 1, 0, sizeof *l->before);
             caromi_reads(a, "before.a", l->before->a, l->before->count, sizeof *l->before->a, sizeof *l->before->a);

@@ -49,9 +49,11 @@ CAROMI_LIST list_contacts(caromi_arrays *a, const carom_mesh_contacts_desc *d, c
     caromi_writes(a, "stats", stats, 1, sizeof *stats);
     caromi_writes(a, "totals", out->totals, 1, sizeof *out->totals);
     caromi_writes(a, "offsets", out->offsets, d->batch.count + 1, sizeof *out->offsets);
+    a->stored = &out->totals->stored;
     caromi_writes(a, "query", out->query, count, sizeof *out->query);
     caromi_writes(a, "patch", out->patch, count, sizeof *out->patch);
     CAROMI_CONTACT_LIST_OUTPUTS(CAROMI_LIST_OUTPUT)
+    a->stored = NULL;
 }
 
 static void to_columns(const carom_contact_list *out, caromi_out_column *columns)

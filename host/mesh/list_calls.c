@@ -36,8 +36,10 @@ CAROMI_LIST list_outputs(caromi_arrays *a, const carom_hit_list *list, const car
     caromi_reads(a, "list", list, 1, 0, sizeof *list);
     caromi_writes(a, "totals", list->totals, 1, sizeof *list->totals);
     caromi_writes(a, "offsets", list->offsets, count + 1, sizeof *list->offsets);
+    a->stored = &list->totals->stored;
     caromi_writes(a, "query", list->query, list->capacity, sizeof *list->query);
     CAROMI_LIST_OUTPUTS(LIST_HIT)
+    a->stored = NULL;
 }
 
 CAROMI_LIST list_sweep(caromi_arrays *a, const carom_mesh_sweep_desc *d, const carom_hit_list *list,

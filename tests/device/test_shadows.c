@@ -97,9 +97,102 @@ static void a_list_without_memory_keeps_its_records(void **state)
     cl_expect_none("a list");
 }
 
+/* ---- what they cost ---------------------------------------------------------------------------------------------- */
+
+enum { PLACED = 64, CAPACITY = 100000, POINT = 12, PLACE = 16 /* bytes of a normal and what lies beside it */ };
+
+/* Arrays of a call: in buffers, or in the program's memory. */
+typedef struct contact_arrays {
+    float *center, *distance, *point, *normal;
+    uint64_t *offsets;
+} contact_arrays;
+
+typedef struct contact_sizes {
+    size_t center, offsets, distance, point, normal;
+} contact_sizes;
+
+static const contact_sizes all_of = {PLACED * 12, (PLACED + 1) * sizeof(uint64_t), CAPACITY * sizeof(float),
+                                     (size_t)CAPACITY *POINT, (size_t)CAPACITY *PLACE};
+
+static carom_list_totals find_contacts(carom_mesh *mesh, const contact_arrays *a, carom_stats *stats)
+{
+    static const float radius = 0.25f;
+    carom_list_totals totals = {0};
+    carom_error err = {0};
+    const carom_mesh_contacts_desc desc = {.batch = {.size = sizeof desc, .count = PLACED},
+                                           .center = carom_xyz(a->center),
+                                           .radius = {&radius, CAROM_REPEAT}};
+    const carom_contact_list list = {.size = sizeof list,
+                                     .capacity = CAPACITY,
+                                     .offsets = a->offsets,
+                                     .distance = a->distance,
+                                     .point = carom_xyz_out(a->point),
+                                     .normal = {a->normal, a->normal + 1, a->normal + 2, PLACE},
+                                     .totals = &totals};
+    test_ok("contacts", carom_mesh_contacts(mesh, &desc, &list, stats, &err), &err);
+    return totals;
+}
+
+/* A list in buffers costs its inputs, its offsets and the records that are stored, whatever its capacity; only where
+ * something lies between records they are brought too. The statistics have each byte. */
+static void a_list_costs_its_records(void **state)
+{
+    static float center[3 * PLACED], distance[CAPACITY], point[3 * CAPACITY], normal[4 * CAPACITY];
+    static uint64_t offsets[PLACED + 1];
+    static char old[CAPACITY * PLACE], got[CAPACITY * PLACE];
+    const contact_arrays host = {center, distance, point, normal, offsets};
+    const size_t sizes[] = {all_of.distance, all_of.point, all_of.normal};
+    carom_stats stats = {.size = sizeof stats}, beside = {.size = sizeof beside};
+    carom_buffer *buffer[5];
+    carom_error err = {0};
+    (void)state;
+    carom_context *context = open_discrete();
+    scene s = scene_sphere(SIDES);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    for (size_t i = 0; i < COUNT_OF(center); i++)
+        center[i] = s.vertices[i % (3 * s.vertex_count)];
+    memset(old, 0xa5, sizeof old);
+    memcpy(distance, old, sizeof distance);
+    memcpy(point, old, sizeof point);
+    memcpy(normal, old, sizeof normal);
+    buffer[0] = fill_buffer(context, center, all_of.center);
+    buffer[1] = fill_buffer(context, old, all_of.offsets);
+    for (size_t i = 0; i < COUNT_OF(sizes); i++)
+        buffer[2 + i] = fill_buffer(context, old, sizes[i]);
+    const contact_arrays there = {carom_buffer_address(buffer[0]), carom_buffer_address(buffer[2]),
+                                  carom_buffer_address(buffer[3]), carom_buffer_address(buffer[4]),
+                                  carom_buffer_address(buffer[1])};
+    (void)find_contacts(mesh, &host, NULL); /* the programs are built */
+    cl_fetched = 0;
+    const carom_list_totals expected = find_contacts(mesh, &host, &beside);
+    const size_t without = cl_fetched;
+    cl_fetched = 0;
+    const carom_list_totals totals = find_contacts(mesh, &there, &stats);
+    assert_true(totals.stored >= PLACED && totals.stored < CAPACITY / 8);
+    assert_int_equal(totals.stored, expected.stored);
+    assert_int_equal(beside.brought + beside.returned, 0);
+    assert_int_equal(stats.brought, all_of.center + all_of.offsets + (CAPACITY - 1) * PLACE + 12);
+    assert_int_equal(cl_fetched - without, stats.brought);
+    assert_int_equal(stats.returned,
+                     all_of.offsets + totals.stored * (sizeof(float) + POINT) + (totals.stored - 1) * PLACE + 12);
+    assert_true(stats.download > 0.0 && stats.upload > 0.0 && stats.download + stats.upload < stats.total);
+    const void *const arrays[] = {distance, point, normal};
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        test_ok("read", carom_buffer_read(buffer[2 + i], 0, got, sizes[i], &err), &err);
+        assert_memory_equal(got, arrays[i], sizes[i]);
+    }
+    for (size_t i = 0; i < COUNT_OF(buffer); i++)
+        carom_buffer_destroy(buffer[i]);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    scene_free(&s);
+    cl_expect_none("a list in buffers");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(limits_begin_where_the_radius_lies),
-                                       cmocka_unit_test(a_list_without_memory_keeps_its_records)};
+                                       cmocka_unit_test(a_list_without_memory_keeps_its_records),
+                                       cmocka_unit_test(a_list_costs_its_records)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
