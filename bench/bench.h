@@ -40,14 +40,14 @@ typedef struct bench_row {
         spread;       /* cpu: of all threads together; spread: half the way from the 16th to the 84th percentile */
     double over_fast; /* exact: median of the rounds' ratios to fast by the same subject */
     double over_each; /* a lattice: median of the rounds' ratios of one query for each node to it, per node */
-    double upload, compute, download; /* of the fastest run on a device */
-    double overhead;                  /* resident: `best` without `compute`; NAN if kernels overlap */
-    double share;                     /* of the limit that is nearest */
-    const char *limit;                /* which: "memory", "divider", "device memory" */
-    double integers;                  /* share of the queries that exact mode settled in integers */
-    int same;                         /* 1: the bits of the first subject; 0: others; -1: not to be compared */
-    uint64_t other;                   /* a peer: answers that are not carom's */
-    double size;                      /* what a series goes over: queries, triangles, threads, rows of a chunk */
+    double upload, compute, download, host; /* of the fastest run on a device, as carom_stats has them */
+    double overhead;                        /* resident: `best` without `compute`; NAN if kernels overlap */
+    double share;                           /* of the limit that is nearest */
+    const char *limit;                      /* which: "memory", "divider", "device memory" */
+    double integers;                        /* share of the queries that exact mode settled in integers */
+    int same;                               /* 1: the bits of the first subject; 0: others; -1: not to be compared */
+    uint64_t other;                         /* a peer: answers that are not carom's */
+    double size;                            /* what a series goes over: queries, triangles, threads, rows of a chunk */
     /* Of the first `judged` queries, by the exact reference: hits that are not seen, that are none, and whose place is
      * more than 1e-4 of the scene off. */
     uint64_t judged, misses, false_hits, off;

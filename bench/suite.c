@@ -41,8 +41,8 @@ side *suite_add_side(suite *u, const suite_scene *scene, int number, int exact, 
     *s = (side){.subject = number, .exact = exact};
     s->row = (bench_row){
         .threads = threads, .over_fast = (double)NAN, .share = (double)NAN, .same = -1, .size = (double)NAN};
-    s->row.over_each = s->row.upload = s->row.compute = s->row.download = s->row.overhead = s->row.integers =
-        (double)NAN;
+    s->row.over_each = s->row.upload = s->row.compute = s->row.download = s->row.host = s->row.overhead =
+        s->row.integers = (double)NAN;
     snprintf(s->row.scene, sizeof s->row.scene, "%s", scene->name);
     snprintf(s->row.name, sizeof s->row.name, "%s/%s/%s/%s/threads:%u", scene->name, exact ? "exact" : "fast", backend,
              what, threads);
@@ -191,6 +191,7 @@ static void fill_device_times(side *s, const carom_stats *fastest)
         s->row.upload = fastest->upload;
         s->row.compute = fastest->compute;
         s->row.download = fastest->download;
+        s->row.host = fastest->host;
         if (is_resident && s->row.best >= fastest->compute) /* kernels of two pieces may overlap */
             s->row.overhead = s->row.best - fastest->compute;
     }

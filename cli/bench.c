@@ -178,6 +178,8 @@ static void show_row(session *s, const bench_row *r)
     if (isfinite(r->compute))
         output_format(s->out, "  up %.2f, compute %.2f, down %.2f ns", r->upload / r->queries * 1e9,
                       r->compute / r->queries * 1e9, r->download / r->queries * 1e9);
+    if (isfinite(r->host))
+        output_format(s->out, ", host %.2f", r->host / r->queries * 1e9);
     if (isfinite(r->overhead))
         output_format(s->out, ", overhead %.2f", r->overhead / r->queries * 1e9);
     if (r->integers > 0.0)

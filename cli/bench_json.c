@@ -202,6 +202,7 @@ static void put_row(output *out, const bench_row *r)
     put_number(out, "upload_ns_per_query", r->upload / r->queries * 1e9);
     put_number(out, "compute_ns_per_query", r->compute / r->queries * 1e9);
     put_number(out, "download_ns_per_query", r->download / r->queries * 1e9);
+    put_number(out, "host_ns_per_query", r->host / r->queries * 1e9);
     put_number(out, "overhead_ns_per_query", r->overhead / r->queries * 1e9);
     put_number(out, "share_of_limit", r->share);
     put_number(out, "in_integers", r->integers);

@@ -102,6 +102,7 @@ static int read_row(const json_t *from, bench_row *out)
         .upload = number(from, "upload_ns_per_query") * per_query,
         .compute = number(from, "compute_ns_per_query") * per_query,
         .download = number(from, "download_ns_per_query") * per_query,
+        .host = number(from, "host_ns_per_query") * per_query,
         .overhead = number(from, "overhead_ns_per_query") * per_query,
         .share = number(from, "share_of_limit"),
         .limit = limit_word(from),

@@ -116,6 +116,14 @@ static carom_status run_on_one(carom_context *c, caromi_device *device, const ca
     return status;
 }
 
+static void give_stats(carom_stats *stats, const carom_stats *local)
+{
+    memcpy(stats, local, SHARES + local->device_count * sizeof *local->devices);
+    stats->host = local->host;
+    stats->brought = local->brought;
+    stats->returned = local->returned;
+}
+
 carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats *stats, carom_error *err)
 {
     if (batch->prepare)
@@ -124,6 +132,8 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
     uint64_t done = batch->begin;
     carom_stats local;
     memset(&local, 0, SHARES);
+    local.host = 0.0;
+    local.brought = local.returned = 0;
     local.size = sizeof local;
     local.queries = caromi_batch_size(batch);
     caromi_device *device = NULL;
@@ -153,7 +163,7 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
         local.fallen_back = local.on_cpu; /* cancelled before the rest was answered */
     local.total = caromi_now() - start - (c->shadow_traffic.bringing - brought); /* which the call's end adds */
     if ((status == CAROM_OK || status == CAROM_ERROR_CANCELLED) && stats != NULL)
-        memcpy(stats, &local, SHARES + local.device_count * sizeof *local.devices);
+        give_stats(stats, &local);
     return status;
 }
 

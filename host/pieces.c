@@ -224,6 +224,7 @@ static void count_piece(const spread *s, const piece *p)
     s->stats->upload += p->stats.upload;
     s->stats->compute += p->stats.compute;
     s->stats->download += p->stats.download;
+    s->stats->host += p->stats.host;
     share->queries += queries;
     share->seconds += p->seconds;
     if (p->status != CAROM_OK)

@@ -118,6 +118,7 @@ static void add_stats(carom_stats *sum, const carom_stats *part)
     all.upload += part->upload;
     all.compute += part->compute;
     all.download += part->download;
+    all.host += part->host;
     all.total += part->total;
     if (part->fallback_reason[0] != '\0')
         memcpy(all.fallback_reason, part->fallback_reason, sizeof all.fallback_reason);

@@ -207,7 +207,7 @@ static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_
         caromi_parallel_runs(d->context->pool, slot->found, ROWS, unpack, &job);
     stats->by_integers += job.settled;
     stats->download += fetched - start;
-    stats->compute += caromi_now() - fetched;
+    stats->host += caromi_now() - fetched;
     return job.refused ? check_records(&job, 0, slot->found, err) : CAROM_OK;
 }
 

@@ -136,7 +136,7 @@ static carom_status deliver(caromi_list_part *p, carom_stats *stats, carom_error
         return CAROM_OK;
     const double start = caromi_now();
     CHECK(caromi_stages_deliver(p->context, p->batch, p->stages, p->stage_count, stats, err));
-    stats->compute += caromi_now() - start;
+    stats->host += caromi_now() - start;
     if (takes_turns)
         caromi_turns_pass(turns, p->first + p->queries);
     return CAROM_OK;
@@ -161,7 +161,7 @@ carom_status caromi_take_part(const caromi_device *d, caromi_list_part *p, carom
         if (p->stages[i].full)
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits",
                                (unsigned long long)p->all);
-    stats->compute += caromi_now() - start;
+    stats->host += caromi_now() - start;
     return deliver(p, stats, err);
 }
 

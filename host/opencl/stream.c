@@ -168,7 +168,7 @@ static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi
     for (uint32_t i = 0; d->unified && i < staged; i++)
         CHECK(unmap_input(d, slot, &slot->in[job.columns[i]], err));
     CHECK(caromi_block_send(d, slot, &slot->sent, err));
-    stats->upload += staged ? caromi_now() - start : 0;
+    stats->host += staged ? caromi_now() - start : 0;
     return CAROM_OK;
 }
 
@@ -350,7 +350,7 @@ static carom_status take_rows(caromi_device *d, const caromi_stream *s, caromi_c
     caromi_parallel(d->context->pool, slabs_of(slot), take_slab, &a);
     stats->by_integers += a.settled;
     *count = a.undecided_count;
-    *(s->settle != NULL || undecided != NULL ? &stats->compute : &stats->download) += caromi_now() - start;
+    stats->host += caromi_now() - start;
     return a.refused ? check_rows(&a, 0, slot->count, err) : CAROM_OK;
 }
 

@@ -113,6 +113,6 @@ carom_status caromi_answer_undecided(caromi_device *d, const caromi_stream *s, c
     slot->count = chunk;
     const carom_status status = answer(&c, stats, err);
     caromi_free(d->context, c.elements);
-    stats->compute += caromi_now() - start;
+    stats->host += caromi_now() - start;
     return status;
 }

@@ -509,8 +509,10 @@ typedef struct carom_device_share {
     double seconds;   ///< of wall clock, while the others worked too
 } carom_device_share;
 
-/// Which backend computed a batch, and its cost. Times in seconds of wall clock; transfers and
-/// compute overlap, so they need not add up to `total`. CPU work counts as compute.
+/// Which backend computed a batch, and its cost in seconds. Of what devices answer, `compute` is
+/// the time of their kernels, by the devices' own clocks, `upload` and `download` are transfers, and
+/// `host` is wall clock of the host's part. All of these overlap, so they need not add up to
+/// `total`. Queries that the CPU path answers count as `compute`, by wall clock.
 typedef struct carom_stats {
     size_t size;        ///< sizeof(carom_stats), set by the caller
     uint64_t queries;   ///< queries in the batch
@@ -527,6 +529,14 @@ typedef struct carom_stats {
     uint32_t device_count; ///< devices of the context; 0: none was in use
     /// [device_count], in the order of carom_context_get_devices; the others mean nothing
     carom_device_share devices[CAROM_DEVICES_MAX];
+    /// What the host does for queries that devices answer: it gathers and scatters columns, settles
+    /// what exact mode leaves undecided, orders the records of lists. Of several devices a sum. (The
+    /// cells of a cloud are in `total` alone)
+    double host;
+    /// Bytes of arrays in buffers that the call brought to the host, and that it took back, because
+    /// devices cannot use these arrays where they lie; their seconds are in `download` and `upload`.
+    /// See docs/design.md ("Buffers")
+    uint64_t brought, returned;
 } carom_stats;
 
 /* ---- jobs ------------------------------------------------------------------------------------ */

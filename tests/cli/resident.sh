@@ -59,8 +59,9 @@ if ! ASAN_OPTIONS=detect_leaks=0 "$carom" bench --quick --backend opencl --scene
 fi
 measure device --backend opencl --queries 3000 --scene "${names%,}"
 agree device "${few[@]}"
-nothing "transfers and kernels are apart" \
-    "$(grep -vE '"upload_ns_per_query": .*"compute_ns_per_query": .*"download_ns_per_query": ' rows.txt || true)"
+nothing "transfers, kernels and the host are apart" \
+    "$(grep -vE '"upload_ns_per_query": .*"compute_ns_.*"download_ns_.*"host_ns_per_query": ' rows.txt || true)"
+check "in the table too" grep -qE ' up [0-9.]+, compute [0-9.]+, down [0-9.]+ ns, host [0-9.]+' device.txt
 check "and what a call takes beyond its kernels" grep -q '"overhead_ns_per_query": ' rows.txt
 if "$carom" bench --from device.json > again.txt 2> stderr.txt; then
     # Not to the last digit: a figure of nine digits in the file may round otherwise.

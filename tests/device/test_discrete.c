@@ -7,6 +7,8 @@
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
 
+#include <math.h>
+
 /* A device with one lane sorts batches of 2^13 queries and more, if the mesh has enough leaves. */
 enum { SEED = 131, PAIRS = 3001, SPHERE_COUNT = 8300, SIDES = 16 };
 
@@ -105,6 +107,41 @@ static void compare_pairs(carom_context *cpu, carom_context *device, const manne
     free(rows);
 }
 
+/* Commands that last a second each by the device's clock: times of the device are whole seconds, and what the host does
+ * is in `host`. */
+static void expect_whole_seconds(const carom_stats *stats, const char *label)
+{
+    const double times[] = {stats->upload, stats->compute, stats->download};
+    for (size_t i = 0; i < COUNT_OF(times); i++)
+        if (!(fabs(times[i] - round(times[i])) < 1e-6 && times[i] > 0.5))
+            fail_msg("%s: time %zu is %.9f s, no whole number of seconds", label, i, times[i]);
+    assert_true(stats->host > 0.0 && stats->host < stats->total);
+}
+
+static void test_times(void **state)
+{
+    carom_context *device = open_device(*state);
+    for (int type = 0; type < QUERY_TYPES; type++) {
+        queries q = queries_mixed(type, SEED, PAIRS);
+        inputs in = inputs_of(&q);
+        for (int exact = 0; exact < 2; exact++) {
+            const carom_accuracy accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+            carom_stats stats = {.size = sizeof stats};
+            answers got = answers_alloc(q.type, q.count, 0xa5);
+            cl_lasts = 1000000000;
+            assert_int_equal(ask_with(device, q.type, accuracy, q.count, &in, &got, ALL_FIELDS, &stats, NULL),
+                             CAROM_OK);
+            cl_lasts = 0;
+            if (stats.on_device > 0)
+                expect_whole_seconds(&stats, exact ? "exact" : "fast");
+            answers_free(&got);
+        }
+        queries_free(&q);
+    }
+    carom_context_destroy(device);
+    expect_staged();
+}
+
 static void test_pairs(void **state)
 {
     carom_context *device = open_device(*state), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
@@ -192,6 +229,27 @@ static void compare_meshes(carom_mesh *expected, carom_mesh *got, const swept_sp
     list_compare_meshes(expected, got, b, "lists");
 }
 
+/* The host orders what the kernels have found. */
+static void expect_list_times(carom_mesh *mesh, const swept_spheres *b)
+{
+    carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
+    carom_list_totals totals = {0};
+    const carom_hit_list list = {.size = sizeof list, .totals = &totals};
+    for (int exact = 0; exact < 2; exact++) {
+        carom_stats stats = {.size = sizeof stats};
+        carom_error err = {0};
+        desc.batch.accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        cl_lasts = 1000000000;
+        test_ok("a list", carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_ALL, &list, &stats, &err), &err);
+        cl_lasts = 0;
+        expect_on_device(&stats, desc.batch.accuracy);
+        if (stats.on_device == stats.queries) {
+            assert_true(stats.compute > 0.5 && fabs(stats.compute - round(stats.compute)) < 1e-6);
+            assert_true(stats.host > 0.0);
+        }
+    }
+}
+
 static void move_mesh(carom_mesh *mesh, const scene *to)
 {
     const carom_points vertices = scene_desc(to).vertices;
@@ -211,6 +269,7 @@ static void test_mesh(void **state)
             b.column[0][i] = b.column[1][i] = 100.0f;
     b.mask = random_masks(SEED + 1, b.count);
     carom_mesh *expected = scene_mesh(cpu, &s), *mesh = scene_mesh(device, &s);
+    expect_list_times(mesh, &b);
     compare_meshes(expected, mesh, &b);
     for (size_t i = 0; i < 3 * s.vertex_count; i++)
         s.vertices[i] *= i % 3 == 0 ? 0.5f : 1.25f;
@@ -235,6 +294,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         {"pairs in one chunk", test_pairs, NULL, NULL, &whole},
         {"pairs in chunks, four lanes", test_pairs, NULL, NULL, &chunks},
+        {"times in one chunk", test_times, NULL, NULL, &whole},
+        {"times in chunks, four lanes", test_times, NULL, NULL, &chunks},
         {"wrong blocks", test_wrong_blocks, NULL, NULL, NULL},
         {"a mesh, one chunk", test_mesh, NULL, NULL, &whole},
         {"a mesh, chunks, four lanes", test_mesh, NULL, NULL, &chunks},

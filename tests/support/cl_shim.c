@@ -89,6 +89,7 @@ void cl_relieve(void)
     memset(&cl_scarce, 0, sizeof cl_scarce);
     cl_seen.refused = cl_seen.in_place = cl_seen.for_hits = cl_seen.copied = 0;
     cl_victim = cl_slowness = 0;
+    cl_lasts = 0;
     cl_count_contexts();
 }
 

@@ -70,6 +70,9 @@ void cl_count_contexts(void);
 /* Nanoseconds that each work-item of a launch takes longer. */
 extern int cl_slowness;
 
+/* Nanoseconds that every command is reported to have run, by the device's clock; 0: the real ones. */
+extern cl_ulong cl_lasts;
+
 /* Which buffer allocations fail, whatever memory the device reports. A 0 sets no limit. */
 typedef struct cl_scarcity {
     uint64_t room;    /* bytes that can be allocated in all */

@@ -153,6 +153,17 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *val
     return code;
 }
 
+cl_ulong cl_lasts;
+
+cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t size, void *value, size_t *used)
+{
+    NEXT(clGetEventProfilingInfo);
+    const cl_int code = next(event, what, size, value, used);
+    if (cl_lasts != 0 && (what == CL_PROFILING_COMMAND_START || what == CL_PROFILING_COMMAND_END))
+        *(cl_ulong *)value = what == CL_PROFILING_COMMAND_END ? cl_lasts : 0;
+    return code;
+}
+
 cl_int clReleaseEvent(cl_event event)
 {
     NEXT(clReleaseEvent);
