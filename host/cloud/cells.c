@@ -320,6 +320,11 @@ static void free_work(caromi_build *job)
     job->records = NULL;
 }
 
+static void clear(caromi_cloud_cells *cells)
+{
+    memset(cells, 0, offsetof(caromi_cloud_cells, levels));
+}
+
 /* By levels that follow from the cells as they are, where that is worth it. 0: no memory. */
 static int build_again(caromi_build *job)
 {
@@ -333,7 +338,7 @@ static int build_again(caromi_build *job)
     const uint32_t count = caromi_cloud_relevel(cloud, job->cells, levels, own_level);
     if (count > 0) {
         caromi_cloud_free(cloud, job->cells);
-        *job->cells = (caromi_cloud_cells){.count = 0};
+        clear(job->cells);
         job->cells->view.level_count = count;
         memcpy(job->cells->levels, levels, count * sizeof *levels);
         job->own_level = own_level;
@@ -375,7 +380,7 @@ static carom_status build_few(const caromi_cloud *cloud, const caromi_cloud_slic
 carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells,
                                 carom_error *err)
 {
-    *cells = (caromi_cloud_cells){.count = 0};
+    clear(cells);
     if (caromi_cloud_is_few(cloud))
         return build_few(cloud, slice, cells, err);
     caromi_cloud_extent extent;

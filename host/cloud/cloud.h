@@ -174,8 +174,6 @@ enum {
 /* Spheres of a slice in rows of cells. */
 typedef struct caromi_cloud_cells {
     caromi_cloud_view view;
-    caromi_cloud_level levels[CAROMI_CLOUD_LEVELS];
-    caromi_cloud_images images;
     uint64_t count;   /* of spheres */
     uint64_t doubled; /* pairs of spheres that share a cell */
     float *column[CLOUD_MOVING];
@@ -183,7 +181,9 @@ typedef struct caromi_cloud_cells {
     uint32_t *index, *mask; /* of the sphere; mask NULL: none */
     uint32_t *starts, *table;
     caromi_cloud_row *rows;
-    void *few; /* has all of these arrays, of few spheres; or NULL */
+    void *few;                                      /* has all of these arrays, of few spheres; or NULL */
+    caromi_cloud_level levels[CAROMI_CLOUD_LEVELS]; /* from here on much room, of which only what is in use is set */
+    caromi_cloud_images images;
 } caromi_cloud_cells;
 
 carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells,

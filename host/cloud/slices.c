@@ -133,29 +133,43 @@ static void sample(cut *of, caromi_cloud_slices *s, float velocity[3][SAMPLE])
     caromi_cloud_sides(cloud, of->side);
 }
 
+/* Columns of the velocities of a block's valid spheres: its own, if all are. Returns their number. */
+static uint32_t velocities_of(const caromi_cloud_block *block, float room[3][CAROMI_CLOUD_BLOCK],
+                              const float *velocity[3])
+{
+    uint32_t n = 0;
+    for (int c = 0; c < 3; c++)
+        velocity[c] = block->valid == block->count ? block->in[CLOUD_VX + c] : room[c];
+    for (uint32_t i = 0; block->valid < block->count && i < block->count; i++) {
+        for (int c = 0; c < 3; c++)
+            room[c][n] = block->in[CLOUD_VX + c][i];
+        n += block->is_valid[i];
+    }
+    return block->valid;
+}
+
 /* The origin is the first centre. It moves along with most of the spheres, if these are many enough to notice. */
 static void begin_with_few(const caromi_cloud *cloud, caromi_cloud_slices *s)
 {
-    enum { NOTICED = 16, TRIED = 3 };
+    enum { NOTICED = 32, TRIED_FIRST = 3, TRIED = 9 };
     caromi_cloud_block block;
-    float velocity[3][CAROMI_CLOUD_FEW], room[CAROMI_CLOUD_FEW];
-    const float *const of[3] = {velocity[0], velocity[1], velocity[2]};
+    float own[3][CAROMI_CLOUD_BLOCK], room[CAROMI_CLOUD_BLOCK];
+    const float *velocity[3];
     double drift[CAROMI_DRIFTS][3];
-    uint32_t n = 0;
-    if (cloud->count > 0)
-        caromi_cloud_read(cloud, 0, cloud->count, &block);
-    for (uint32_t i = 0; i < cloud->count; i++) {
-        if (!block.is_valid[i])
-            continue;
-        for (int c = 0; c < 3 && n == 0; c++)
-            s->origin[c] = (double)block.in[CLOUD_X + c][i];
-        for (int c = 0; c < 3; c++)
-            velocity[c][n] = block.in[CLOUD_VX + c][i];
-        n++;
-    }
-    if (n < NOTICED || !caromi_drift_is_likely(of, n, TRIED))
+    uint32_t first = 0;
+    if (cloud->count == 0)
         return;
-    caromi_drift_candidates(of, n, room, drift);
+    caromi_cloud_read(cloud, 0, cloud->count, &block);
+    while (first < block.count && !block.is_valid[first])
+        first++;
+    for (int c = 0; first < block.count && c < 3; c++)
+        s->origin[c] = (double)block.in[CLOUD_X + c][first];
+    if (block.valid < NOTICED)
+        return;
+    const uint32_t n = velocities_of(&block, own, velocity);
+    if (!caromi_drift_is_likely(velocity, n, TRIED_FIRST) || !caromi_drift_is_likely(velocity, n, TRIED))
+        return;
+    caromi_drift_candidates(velocity, n, room, drift);
     memcpy(s->velocity, drift[0], sizeof s->velocity);
 }
 
