@@ -17,6 +17,7 @@ enum {
     CAROMI_CLOUD_PADDING = 16, /* floats behind the last sphere of a column, which a scan may read */
     CAROMI_CLOUD_ROOM = 2048,  /* pairs that are handed over at a time, about; a power of two */
     CAROMI_CLOUD_RUN = 2048,   /* spheres that are compared before there is a look at how many pairs there are */
+    CAROMI_CLOUD_RUNS = 2048,  /* long runs between two calls of `take`: some milliseconds */
     CAROMI_CLOUD_CHUNK = 64,   /* spheres that look for coarser ones together, of at most so many cells */
     CAROMI_CLOUD_CHUNK_CELLS = 8
 };
@@ -36,7 +37,8 @@ typedef struct caromi_cloud_row {
 typedef struct caromi_cloud_level {
     double low[3], per[3];
     int32_t most[3];
-    double reach; /* no sphere of it reaches farther */
+    double from[3], to[3]; /* no sphere of it is beyond */
+    double reach;          /* no sphere of it reaches farther */
     uint32_t begin_row, end_row;
     uint64_t first_row; /* where rows are numbered: number of its row (0, 0) */
     uint64_t coarser;   /* bits: levels whose spheres are searched for from this one, not the other way round */
@@ -64,8 +66,11 @@ typedef struct caromi_cloud_found {
     caromi_cloud_pairs sure, near, open, swept;
     int image;
     caromi_cloud_runs *runs; /* of a listing of runs */
-    /* Takes what is there and sets the counts to 0; of runs: makes room for one more. */
+    /* Takes what is there and sets the counts to 0; of runs: makes room for one more. Is called now and then also where
+     * long runs hold no pairs. `ends`: the rest of a scan is not wanted. */
     void (*take)(struct caromi_cloud_found *found);
+    uint32_t long_runs;
+    int ends;
 } caromi_cloud_found;
 
 /* A sphere as it was given: numbers in a row. */
@@ -176,9 +181,13 @@ static inline double caromi_cloud_nearby(const caromi_cloud_view *view, uint32_t
         if (level->begin_row == level->end_row)
             continue;
         double in = view->rows[level->end_row - 1].end - view->rows[level->begin_row].begin;
-        for (int k = 0; k < 3; k++)
-            in *= (caromi_cloud_cell(level, k, at[k] + reach) - caromi_cloud_cell(level, k, at[k] - reach) + 1) /
-                  (level->most[k] + 1.0);
+        for (int k = 0; k < 3; k++) {
+            const int misses = at[k] + reach < level->from[k] || at[k] - reach > level->to[k];
+            in *= misses
+                      ? 0
+                      : (caromi_cloud_cell(level, k, at[k] + reach) - caromi_cloud_cell(level, k, at[k] - reach) + 1) /
+                            (level->most[k] + 1.0);
+        }
         count += in;
     }
     return count;

@@ -21,6 +21,9 @@ FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint
     const uint32_t *partner = &best->partner[s->place];
     const cloud_sorted c = cloud_sorted_of(view);
     caromi_cloud_pairs *to = view->motion.given != NULL ? &found->swept : &found->open;
+    found->long_runs += (end - begin) / CAROMI_CLOUD_RUN;
+    if (found->long_runs >= CAROMI_CLOUD_RUNS)
+        cloud_ask(view, found);
     for (uint32_t j = begin; j < end; j += LANES) {
         const vm is_own = vi_eq(cloud_load_bits(view->index + j), s->index);
         const u32 lanes = cloud_lanes(end - j) & ~v_bitmask(is_own);
@@ -152,7 +155,7 @@ static void cloud_best(const caromi_cloud_view *view, uint32_t begin, uint32_t e
                        caromi_cloud_found *found)
 {
     for (uint32_t r = begin; r < end; r++)
-        for (uint32_t p = view->rows[r].begin; p < view->rows[r].end; p++) {
+        for (uint32_t p = view->rows[r].begin; p < view->rows[r].end && !found->ends; p++) {
             if (best->is_done[p])
                 continue;
             const cloud_sorted c = cloud_sorted_of(view);

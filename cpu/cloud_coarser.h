@@ -29,13 +29,12 @@ FN cloud_box cloud_box_of_chunk(const caromi_cloud_view *view, const caromi_clou
                                 const cloud_chunk *chunk)
 {
     const double reach = ((double)chunk->high[3] + level->reach + (double)view->margin) * (1 + 0x1p-16);
-    cloud_box box;
+    double low[3], high[3];
     for (int k = 0; k < 3; k++) {
-        const double low = (double)chunk->low[k], high = (double)chunk->high[k];
-        box.low[k] = caromi_cloud_cell(level, k, low - reach - fabs(low) * 0x1p-48);
-        box.high[k] = caromi_cloud_cell(level, k, high + reach + fabs(high) * 0x1p-48);
+        low[k] = (double)chunk->low[k] - reach - fabs((double)chunk->low[k]) * 0x1p-48;
+        high[k] = (double)chunk->high[k] + reach + fabs((double)chunk->high[k]) * 0x1p-48;
     }
-    return box;
+    return cloud_cells_within(level, low, high);
 }
 
 /* Which of the spheres `from` + lane may touch one of the chunk: by their distance from its bounds. */

@@ -225,8 +225,13 @@ FN void cloud_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, 
         cloud_list_run(s->place, begin, end, found);
         return;
     }
-    for (; end > begin + CAROMI_CLOUD_RUN; begin += CAROMI_CLOUD_RUN)
+    for (; end > begin + CAROMI_CLOUD_RUN && !found->ends; begin += CAROMI_CLOUD_RUN) {
         cloud_short_run(c, s, begin, begin + CAROMI_CLOUD_RUN, options, found);
+        if (++found->long_runs >= CAROMI_CLOUD_RUNS)
+            found->take(found);
+    }
+    if (found->ends)
+        return;
     cloud_short_run(c, s, begin, end, options, found);
 }
 
@@ -258,18 +263,31 @@ FN cloud_ball cloud_ball_of(const caromi_cloud_view *view, uint32_t place)
 /* A box of cells around it, in a level. */
 typedef struct cloud_box {
     int32_t low[3], high[3];
+    int misses; /* all spheres of the level: cells do not say so, as those beyond the last are cut to it */
 } cloud_box;
+
+/* The cells that a space meets. */
+FN cloud_box cloud_cells_within(const caromi_cloud_level *level, const double low[3], const double high[3])
+{
+    cloud_box box = {.misses = 0};
+    for (int k = 0; k < 3; k++) {
+        box.low[k] = caromi_cloud_cell(level, k, low[k]);
+        box.high[k] = caromi_cloud_cell(level, k, high[k]);
+        box.misses |= high[k] < level->from[k] || low[k] > level->to[k];
+    }
+    return box;
+}
 
 static cloud_box cloud_box_of(const caromi_cloud_view *view, const caromi_cloud_level *level, const cloud_ball *ball)
 {
     const double reach = (ball->reach + level->reach + (double)view->margin) * (1 + 0x1p-16);
-    cloud_box box;
+    double low[3], high[3];
     for (int k = 0; k < 3; k++) {
         const double off = reach + fabs(ball->at[k]) * 0x1p-48;
-        box.low[k] = caromi_cloud_cell(level, k, ball->at[k] - off);
-        box.high[k] = caromi_cloud_cell(level, k, ball->at[k] + off);
+        low[k] = ball->at[k] - off;
+        high[k] = ball->at[k] + off;
     }
-    return box;
+    return cloud_cells_within(level, low, high);
 }
 
 FN void cloud_box_run(const caromi_cloud_view *view, const caromi_cloud_row *row, const cloud_box *box, uint32_t *begin,
@@ -296,8 +314,9 @@ static cloud_rows_in_box cloud_rows_of(const caromi_cloud_view *view, uint32_t n
     const int64_t across = (int64_t)in.box.high[1] - in.box.low[1] + 1,
                   up = (int64_t)in.box.high[2] - in.box.low[2] + 1;
     in.is_by_hash = across * up <= 8 + (level->end_row - level->begin_row) / 4;
+    in.is_by_hash |= in.box.misses;
     in.y = in.box.low[1];
-    in.z = in.box.low[2];
+    in.z = in.box.misses ? in.box.high[2] + 1 : in.box.low[2];
     return in;
 }
 

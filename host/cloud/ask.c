@@ -8,7 +8,8 @@
 
 enum {
     ROOM = CAROMI_CLOUD_PAIRS, /* pairs of a run of the solver, a multiple of all lanes */
-    TASKS_EACH = 16            /* for each thread, so that none waits long for another */
+    TASKS_EACH = 16,           /* for each thread, so that none waits long for another */
+    TASKS_REPORTED = 64        /* at least, where the caller wants to know how far they are */
 };
 
 /* A thread's memory. */
@@ -118,6 +119,7 @@ static void take_open(ask_work *w)
         w->pairs[hits] = pair;
         hits += (uint32_t)caromi_ask_is_hit(w->scan, pair.t, pair.state, w->parts[i]);
     }
+    caromi_watch_pairs(w->scan->cloud->watch, hits);
     if (hits)
         w->scan->take(w->scan->user, w->thread, w->pairs, hits);
 }
@@ -127,18 +129,30 @@ void caromi_ask_take_sure(caromi_cloud_found *found)
     const ask_work *w = (ask_work *)(void *)found;
     const caromi_cloud_scan *scan = w->scan;
     caromi_cloud_pairs *sure = &found->sure, *near = &found->near;
-    if (sure->count && scan->cloud->start != CAROM_START_SKIP)
+    if (scan->cloud->start == CAROM_START_SKIP)
+        sure->count = 0;
+    if (sure->count)
         scan->take_sure(scan->user, w->thread, sure, found->image, STATE_OVERLAPPING);
     if (near->count)
         scan->take_sure(scan->user, w->thread, near, found->image, STATE_NEAR);
+    caromi_watch_pairs(scan->cloud->watch, (uint64_t)sure->count + near->count);
     sure->count = near->count = 0;
 }
 
+/* The caller's thread is number 0, but not for a device. */
 void caromi_ask_take(caromi_cloud_found *found)
 {
-    caromi_ask_take_sure(found);
-    take_open((ask_work *)(void *)found);
-    found->open.count = 0;
+    ask_work *w = (ask_work *)(void *)found;
+    const caromi_cloud *cloud = w->scan->cloud;
+    if (w->thread == 0 && cloud->device == NULL)
+        caromi_watch_report(cloud->watch);
+    found->ends = caromi_watch_ends(cloud->watch);
+    found->long_runs = 0;
+    if (!found->ends) {
+        caromi_ask_take_sure(found);
+        take_open(w);
+    }
+    found->sure.count = found->near.count = found->open.count = 0;
 }
 
 carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, carom_error *err)
@@ -154,6 +168,8 @@ carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, car
         ask_work *w = &ask->works[t];
         w->found.sure.count = w->found.near.count = w->found.open.count = w->found.swept.count = 0;
         w->found.image = CAROMI_IMAGE_OWN;
+        w->found.long_runs = 0;
+        w->found.ends = 0;
         w->found.take = caromi_ask_take;
         w->scan = scan;
         w->thread = t;
@@ -169,7 +185,7 @@ caromi_cloud_found *caromi_ask_found(const caromi_ask *ask, uint32_t thread)
 
 void caromi_ask_close(caromi_ask *ask, carom_stats *stats)
 {
-    for (uint32_t t = 0; t < ask->threads; t++)
+    for (uint32_t t = 0; stats != NULL && t < ask->threads; t++)
         stats->by_integers += ask->works[t].settled;
     caromi_kept_free(ask->context, ask->works);
 }
@@ -228,6 +244,8 @@ static void run_task(void *user, uint64_t task, uint32_t thread)
     const caromi_isa_table *isa = scan->cloud->context->isa;
     caromi_cloud_found *found = caromi_ask_found(&job->ask, thread);
     const uint32_t begin = first_row(job, task), end = first_row(job, task + 1);
+    if (found->ends)
+        return;
     const int has_own = scan->cloud->device == NULL, has_images = job->view.images != NULL;
     if (has_own && scan->best != NULL)
         isa->cloud_best(&job->view, begin, end, scan->best, found);
@@ -237,6 +255,7 @@ static void run_task(void *user, uint64_t task, uint32_t thread)
         isa->cloud_best_images(&job->view, begin, end, scan->best, found);
     else if (has_images)
         isa->cloud_image_pairs(&job->view, begin, end, found);
+    caromi_watch_done(scan->cloud->watch);
     caromi_ask_take(found);
 }
 
@@ -246,13 +265,21 @@ static carom_status run_on_device(const caromi_cloud_scan *scan, carom_stats *st
                               : caromi_cloud_search_on_device(scan, stats, err);
 }
 
+/* One thread alone needs no tasks, but to report between them. */
+static uint64_t tasks_of(const caromi_cloud_scan *scan, uint32_t threads)
+{
+    const uint64_t least = scan->cloud->watch->progress.fn != NULL ? TASKS_REPORTED : 1;
+    const uint64_t most = threads > 1 ? (uint64_t)TASKS_EACH * threads : 1, tasks = most > least ? most : least;
+    const uint64_t rows = scan->cells->view.row_count;
+    return rows < tasks ? rows : tasks;
+}
+
 carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err)
 {
     caromi_pool *pool = caromi_cloud_pool(scan->cloud);
     const uint32_t threads = caromi_pool_threads(pool);
-    const uint64_t most = (uint64_t)TASKS_EACH * threads, rows = scan->cells->view.row_count;
-    ask_job job = {.scan = scan, .view = caromi_ask_view(scan), .tasks = threads == 1 ? 1 : rows < most ? rows : most};
-    if (rows == 0)
+    ask_job job = {.scan = scan, .view = caromi_ask_view(scan), .tasks = tasks_of(scan, threads)};
+    if (scan->cells->view.row_count == 0)
         return CAROM_OK;
     if (scan->cloud->device != NULL) {
         CHECK(run_on_device(scan, stats, err));
@@ -260,7 +287,8 @@ carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats,
             return CAROM_OK;
     }
     CHECK(caromi_ask_open(scan, &job.ask, err));
+    caromi_watch_begin(scan->cloud->watch, job.tasks);
     caromi_parallel(pool, job.tasks, run_task, &job);
     caromi_ask_close(&job.ask, stats);
-    return CAROM_OK;
+    return caromi_watch_status(scan->cloud->watch, err);
 }

@@ -17,7 +17,7 @@ typedef struct caromi_ask {
     uint32_t threads;
 } caromi_ask;
 carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, carom_error *err);
-/* Adds the pairs settled in integers to the statistics. */
+/* Adds the pairs settled in integers to the statistics; NULL: not wanted. */
 void caromi_ask_close(caromi_ask *ask, carom_stats *stats);
 caromi_cloud_found *caromi_ask_found(const caromi_ask *ask, uint32_t thread);
 /* Hands all that was found to the scan: sure pairs, which are at rest, and those open pairs that the
@@ -29,6 +29,9 @@ void caromi_ask_take_sure(caromi_cloud_found *found);
 caromi_cloud_view caromi_ask_view(const caromi_cloud_scan *scan);
 /* The first row that begins at or behind a place. */
 uint32_t caromi_row_from(const caromi_cloud_cells *cells, uint64_t place);
+
+/* Refuses a list or a count that would have too many pairs, where that is plain beforehand. dense.c. */
+carom_status caromi_refuse_dense(const caromi_cloud_scan *scan, carom_error *err);
 
 /* caromi_cloud_run on the cloud's device: a scan, device.c, and a search for best partners, device_search.c. */
 carom_status caromi_cloud_run_on_device(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err);

@@ -391,6 +391,8 @@ carom_status caromi_cloud_partners(const caromi_cloud *cloud, int any, const car
     caromi_cloud_cut(cloud, &slices);
     caromi_cloud_slice slice = caromi_cloud_slice_of(&slices, 0);
     int has_first = cloud->is_moving && !caromi_slice_is_instant(&slice), is_part = 0;
+    const caromi_watch_share whole = {0, 1};
+    caromi_watch_part(cloud->watch, &whole, 0, slices.count);
     if (has_first)
         CHECK(search(&s, &slice, slices.count == 1, &has_first, stats, err));
     if (!has_first && cloud->start != CAROM_START_SKIP) {
@@ -399,6 +401,7 @@ carom_status caromi_cloud_partners(const caromi_cloud *cloud, int any, const car
     }
     for (uint32_t k = has_first ? 1 : 0; cloud->is_moving && k < slices.count; k++) {
         slice = caromi_cloud_slice_of(&slices, k);
+        caromi_watch_part(cloud->watch, &whole, k, slices.count);
         if (!caromi_slice_is_instant(&slice))
             CHECK(search(&s, &slice, k + 1 == slices.count, &is_part, stats, err));
     }

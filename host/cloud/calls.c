@@ -3,14 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "ask.h"
 #include "best.h"
 #include "columns.h"
 #include "counts.h"
 #include "host/batch.h"
 #include "host/opencl/opencl.h"
 #include "records.h"
-
-enum { DENSE_BITS = 36 }; /* so many tests take some twenty seconds */
 
 #define CLOUD_INPUTS(X)                     \
     X(points, center, CLOUD_X)              \
@@ -24,6 +23,7 @@ enum { DENSE_BITS = 36 }; /* so many tests take some twenty seconds */
 /* What is asked for; the others are NULL. */
 typedef struct cloud_call {
     caromi_cloud cloud;
+    caromi_cloud_watch watch;
     const carom_spheres_desc *desc;
     const carom_sphere_pair_list *list;
     const carom_sphere_partner_result *first;
@@ -170,7 +170,13 @@ static void describe(const carom_context *context, cloud_call *q)
                         .is_moving = d->velocity.x != NULL,
                         .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
                         .start = d->start,
-                        .margin = d->margin};
+                        .margin = d->margin,
+                        .watch = &q->watch};
+    q->watch = (caromi_cloud_watch){.progress = d->batch.progress,
+                                    .begin = c->begin,
+                                    .end = c->end,
+                                    .share = {0, 1},
+                                    .counts_pairs = q->list != NULL || q->count != NULL};
     memcpy(c->period, d->period, sizeof c->period);
     caromi_points_to_columns(&d->center, none, &c->in[CLOUD_X]);
     caromi_scalars_to_column(&d->radius, none, &c->in[CLOUD_R]);
@@ -184,24 +190,15 @@ static void describe(const carom_context *context, cloud_call *q)
 
 /* ---- all pairs --------------------------------------------------------------------------------------------------- */
 
-static carom_status refuse_dense(const caromi_cloud_cells *cells, carom_error *err)
-{
-    if (cells->doubled >> DENSE_BITS == 0)
-        return CAROM_OK;
-    return caromi_fail(
-        err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-        "so many spheres are in one place, or move without a limit of time, that %.2g pairs would be tested (N "
-        "spheres make N^2/2); a list or a count has at most 2^%d; first and any partners have no such limit",
-        (double)cells->doubled, (int)DENSE_BITS);
-}
-
 /* All slices into the records, or, where there are counts, into these. */
 static carom_status scan_all(const caromi_cloud *cloud, caromi_records *records, caromi_counts *counts,
                              carom_stats *stats, carom_error *err)
 {
     caromi_cloud_slices slices;
     caromi_cloud_cut(cloud, &slices);
+    const caromi_watch_share whole = cloud->watch->share;
     carom_status status = CAROM_OK;
+    atomic_store(&cloud->watch->pairs, 0);
     for (uint32_t k = 0; status == CAROM_OK && k < slices.count; k++) {
         caromi_cloud_cells cells;
         const caromi_cloud_slice slice = caromi_cloud_slice_of(&slices, k);
@@ -218,7 +215,8 @@ static carom_status scan_all(const caromi_cloud *cloud, caromi_records *records,
             caromi_counts_enter(counts, &cells);
         else
             records->cells = &cells;
-        status = refuse_dense(&cells, err);
+        caromi_watch_part(cloud->watch, &whole, k, slices.count);
+        status = caromi_refuse_dense(&scan, err);
         if (status == CAROM_OK)
             status = caromi_cloud_run(&scan, stats, err);
         if (counts != NULL && status == CAROM_OK)
@@ -289,6 +287,12 @@ static void cut_list(const cloud_call *q, const uint32_t *counts)
     }
 }
 
+/* A list that is too short costs three scans; how far they are is known only of the one under way. */
+static void begin_pass(const cloud_call *q, double from, double to)
+{
+    q->cloud.watch->share = (caromi_watch_share){from, to};
+}
+
 static carom_status answer_list(const cloud_call *q, carom_stats *stats, carom_error *err)
 {
     const caromi_cloud *cloud = &q->cloud;
@@ -297,6 +301,7 @@ static carom_status answer_list(const cloud_call *q, carom_stats *stats, carom_e
     *l->totals = (carom_list_totals){.complete = cloud->begin};
     if (l->offsets)
         l->offsets[cloud->begin] = 0;
+    begin_pass(q, 0, 0.5);
     if (l->capacity > 0)
         CHECK(keep_pairs(q, cloud->end, &is_full, stats, err));
     if (!is_full) {
@@ -308,6 +313,7 @@ static carom_status answer_list(const cloud_call *q, carom_stats *stats, carom_e
     if (counts == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to count pairs of spheres");
     stats->by_integers = 0;
+    begin_pass(q, l->capacity > 0 ? 0.5 : 0, l->capacity > 0 ? 0.75 : 1);
     carom_status status = count_pairs(cloud, q->desc->full, counts, stats, err);
     if (status == CAROM_OK) {
         cut_list(q, counts);
@@ -317,6 +323,7 @@ static carom_status answer_list(const cloud_call *q, carom_stats *stats, carom_e
             carom_sphere_pair_list without = *l;
             without.offsets = NULL; /* they are set */
             part.list = &without;
+            begin_pass(q, 0.75, 1);
             status = keep_pairs(&part, complete, &is_full, stats, err);
         }
         l->totals->total = total;

@@ -6,6 +6,7 @@
  *   places.c   hands out spheres as they are in a slice
  *   levels.c   finds bounds and sizes of the spheres, and which share a level
  *   crowded.c  chooses levels anew where cells hold many small spheres
+ *   directions.c  decides from which of two levels spheres of the other are searched for
  *   cells.c    puts them into rows of cells, as cpu/cloud.h has them; few.c does for few spheres, which share a cell
  *   rows.c     finds and orders the rows that have spheres
  *   images.c   finds along which axes of a period spheres have images that matter, and near which bounds
@@ -16,11 +17,13 @@
  *   device.c   the scan of all pairs on a device; device_search.c the search for best partners, device_work.c what both
  *              share
  *   best.c     first and any partner of each sphere
+ *   watch.c    reports how far a call is, and ends it early
  *   order.c    the order of cells for the caller */
 #ifndef CAROM_HOST_CLOUD_H
 #define CAROM_HOST_CLOUD_H
 #include "host/arrays.h"
 #include "host/context.h"
+#include "watch.h"
 
 /* Inputs of a sphere. */
 enum { CLOUD_X, CLOUD_Y, CLOUD_Z, CLOUD_R, CLOUD_VX, CLOUD_VY, CLOUD_VZ, CLOUD_T_MAX, CLOUD_COLUMNS };
@@ -39,6 +42,7 @@ typedef struct caromi_cloud {
     uint64_t begin, end;   /* lists: the spheres whose pairs are wanted */
     caromi_device *device; /* not NULL: it scans */
     int *device_failed;    /* of it, not of anything else */
+    caromi_cloud_watch *watch;
 } caromi_cloud;
 
 /* Fewer spheres than this are answered before a thread would be awake. */

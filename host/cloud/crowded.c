@@ -21,7 +21,7 @@ enum {
 /* Spheres whose last cell has one width. */
 typedef struct width_class {
     uint64_t count, forced; /* forced: by their own size */
-    double reach, low[3], high[3];
+    float reach, low[3], high[3];
     uint32_t into; /* class that they are counted to in the end */
 } width_class;
 
@@ -68,16 +68,16 @@ static void settle(crowded *c, uint32_t place, int class)
 {
     const int own = c->class_of[place], last = own > class ? own : class;
     width_class *in = &c->classes[last];
-    const double reach = (double)c->cells->view.reach[place];
+    const float reach = c->cells->view.reach[place];
     c->class_of[place] = (uint16_t)last;
-    in->forced += own >= class;
-    in->reach = in->count == 0 || reach > in->reach ? reach : in->reach;
-    for (int k = 0; k < 3; k++) {
-        const double x = (double)coordinates(c, k)[place];
-        in->low[k] = in->count == 0 || x < in->low[k] ? x : in->low[k];
-        in->high[k] = in->count == 0 || x > in->high[k] ? x : in->high[k];
-    }
     in->count++;
+    in->forced += own >= class;
+    in->reach = reach > in->reach ? reach : in->reach;
+    for (int k = 0; k < 3; k++) {
+        const float x = coordinates(c, k)[place];
+        in->low[k] = x < in->low[k] ? x : in->low[k];
+        in->high[k] = x > in->high[k] ? x : in->high[k];
+    }
 }
 
 typedef struct cube {
@@ -157,19 +157,35 @@ static void cut(crowded *c, range r)
 
 /* ---- crowded cells ----------------------------------------------------------------------------------------------- */
 
-/* Gathers the spheres of a crowded cell that would fit into one half as wide. Returns their number. */
-static uint32_t gather(const crowded *c, uint32_t begin, uint32_t end, double width)
+/* The width that a sphere needs, if it would fit into a cell half as wide as its own; else 0. */
+static double narrower(const crowded *c, uint32_t place, double width)
 {
-    const caromi_cloud_cells *cells = c->cells;
+    const double own = caromi_cloud_width_for(c->cloud, (double)c->cells->view.reach[place]);
+    return own <= width / 2 ? fmax(own, 0x1p-140) : 0;
+}
+
+static uint32_t count_narrower(const crowded *c, uint32_t begin, uint32_t end, double width)
+{
+    uint32_t count = 0;
+    for (uint32_t p = begin; p < end; p++)
+        count += narrower(c, p, width) > 0;
+    return count;
+}
+
+/* Cuts a crowded cell. */
+static void cut_cell(crowded *c, uint32_t begin, uint32_t end, double width)
+{
     uint32_t count = 0;
     for (uint32_t p = begin; p < end; p++) {
-        const double own = caromi_cloud_width_for(c->cloud, (double)cells->view.reach[p]);
-        const int moves = own <= width / 2;
-        c->class_of[p] = (uint16_t)(moves ? class_above(own) : NO_CLASS);
+        const double own = narrower(c, p, width);
+        c->class_of[p] = (uint16_t)(own > 0 ? class_above(own) : NO_CLASS);
         c->place[count] = p;
-        count += (uint32_t)moves;
+        count += own > 0;
     }
-    return count;
+    if (count > 0)
+        c->todo[c->todo_count++] = (range){0, count};
+    while (c->todo_count > 0)
+        cut(c, c->todo[--c->todo_count]);
 }
 
 /* Half of the spheres of a cell and of those next to it in the row. */
@@ -179,7 +195,8 @@ static double neighbours(const uint32_t *starts, int32_t cell, int32_t count)
     return 0.5 * (end - begin);
 }
 
-/* Returns the tests that such spheres make in their rows, about; with `is_cut` each cell is cut as well. */
+/* Returns the tests that spheres make in their rows, about, which would fit into narrower cells; `is_cut`: cuts each
+ * crowded cell instead. */
 static double each_crowd(crowded *c, int is_cut)
 {
     const caromi_cloud_view *v = &c->cells->view;
@@ -189,13 +206,12 @@ static double each_crowd(crowded *c, int is_cut)
         const uint32_t *starts = v->starts + row->cells;
         const double width = ldexp(1 / v->levels[row->level].per[0], row->shift);
         for (int32_t i = 0; row->end - row->begin > CROWD && i < row->count; i++) {
-            const uint32_t all = starts[i + 1] - starts[i];
-            const uint32_t count = all > CROWD ? gather(c, starts[i], starts[i + 1], width) : 0;
-            tests += count * neighbours(starts, i, row->count);
-            if (is_cut && count > 0)
-                c->todo[c->todo_count++] = (range){0, count};
-            while (c->todo_count > 0)
-                cut(c, c->todo[--c->todo_count]);
+            if (starts[i + 1] - starts[i] <= CROWD)
+                continue;
+            if (is_cut)
+                cut_cell(c, starts[i], starts[i + 1], width);
+            else
+                tests += count_narrower(c, starts[i], starts[i + 1], width) * neighbours(starts, i, row->count);
         }
     }
     return tests;
@@ -216,10 +232,10 @@ static void join_classes(crowded *c, int class, int to)
 {
     width_class *from = &c->classes[class], *sum = &c->classes[to];
     for (int k = 0; k < 3; k++) {
-        sum->low[k] = fmin(sum->low[k], from->low[k]);
-        sum->high[k] = fmax(sum->high[k], from->high[k]);
+        sum->low[k] = from->low[k] < sum->low[k] ? from->low[k] : sum->low[k];
+        sum->high[k] = from->high[k] > sum->high[k] ? from->high[k] : sum->high[k];
     }
-    sum->reach = fmax(sum->reach, from->reach);
+    sum->reach = from->reach > sum->reach ? from->reach : sum->reach;
     sum->count += from->count;
     from->count = 0;
     from->into = (uint32_t)to;
@@ -255,12 +271,15 @@ static void join_few(crowded *c, uint32_t most)
 static caromi_cloud_level level_of_class(const crowded *c, int class)
 {
     const width_class *of = &c->classes[class];
-    double width = caromi_cloud_width_for(c->cloud, of->reach);
+    double width = caromi_cloud_width_for(c->cloud, (double)of->reach), low[3], high[3];
     if (2 * of->forced <= of->count)
         width = fmax(width, width_of(class));
-    for (int k = 0; k < 3; k++)
-        width = fmax(width, fmax((of->high[k] - of->low[k]) * 0x1p-26, 0x1p-140));
-    return caromi_cloud_level_of(of->reach, width, of->low, of->high);
+    for (int k = 0; k < 3; k++) {
+        low[k] = (double)of->low[k];
+        high[k] = (double)of->high[k];
+        width = fmax(width, fmax((high[k] - low[k]) * 0x1p-26, 0x1p-140));
+    }
+    return caromi_cloud_level_of((double)of->reach, width, low, high);
 }
 
 typedef struct numbered {
@@ -309,6 +328,15 @@ static uint32_t number_levels(crowded *c, caromi_cloud_level levels[CAROMI_CLOUD
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
+static void clear_classes(crowded *c)
+{
+    for (int class = 0; class < CLASSES; class ++)
+        for (int k = 0; k < 3; k++) {
+            c->classes[class].low[k] = INFINITY;
+            c->classes[class].high[k] = -INFINITY;
+        }
+}
+
 int caromi_cloud_is_crowded(const caromi_cloud_cells *cells)
 {
     return 4 * (double)cells->doubled > GAIN * (double)cells->count;
@@ -332,6 +360,7 @@ uint32_t caromi_cloud_relevel(const caromi_cloud *cloud, const caromi_cloud_cell
     c->todo = caromi_kept_alloc(context, cells->count / LEAF + 1, sizeof *c->todo);
     if (c->class_of && c->place && c->other && c->bucket && c->todo && each_crowd(c, 0) > GAIN * (double)cells->count) {
         memset(c->class_of, 0, cells->count * sizeof *c->class_of);
+        clear_classes(c);
         (void)each_crowd(c, 1);
         count = number_levels(c, levels, level_of);
     }

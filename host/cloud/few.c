@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Few spheres: all in one cell, in their order. Nothing is measured or sorted, and all arrays are one allocation. */
+#include <math.h>
+#include <string.h>
+
 #include "cloud.h"
 
 enum { FEW_ROOM = CAROMI_CLOUD_FEW + CAROMI_CLOUD_PADDING };
@@ -75,7 +78,9 @@ int caromi_cloud_enter_few(const caromi_cloud *cloud, const caromi_cloud_slice *
     cells->starts = few->starts;
     cells->table = few->table;
     cells->rows = &few->row;
-    cells->levels[0] = (caromi_cloud_level){.end_row = to.count > 0, .reach = 0x1p130, .per = {1, 1, 1}};
+    const double end = (double)INFINITY;
+    cells->levels[0] = (caromi_cloud_level){
+        .end_row = to.count > 0, .reach = 0x1p130, .per = {1, 1, 1}, .from = {-end, -end, -end}, .to = {end, end, end}};
     cells->view.level_count = 1;
     cells->view.row_count = to.count > 0;
     cells->view.is_dense = 1;

@@ -256,6 +256,8 @@ caromi_cloud_level caromi_cloud_level_of(double reach, double width, const doubl
     caromi_cloud_level level = {.reach = reach};
     for (int k = 0; k < 3; k++) {
         level.low[k] = low[k];
+        level.from[k] = low[k];
+        level.to[k] = high[k];
         level.per[k] = 1 / (k == 0 ? width : 2.5 * width);
         level.most[k] = CAROMI_CLOUD_CELL_MOST;
         level.most[k] = caromi_cloud_cell(&level, k, high[k]);

@@ -457,7 +457,9 @@ typedef enum carom_accuracy {
 } carom_accuracy;
 
 /// Progress of a batch, reported from the calling thread, of a job from its context's, every 2^18
-/// to 2^20 queries on the CPU, more on a device, and at the end of a batch that has any.
+/// to 2^20 queries on the CPU, more on a device, and at the end of a batch that has any. Calls for
+/// spheres among themselves report every 50 ms on the CPU: the share of their work, as a number of
+/// spheres. Their answers are all there at the end, and none before
 typedef struct carom_progress {
     /// NULL: no reports. Gets the end of the queries answered, [begin, done), and the count.
     /// Another value than 0 ends the batch with CAROM_ERROR_CANCELLED: these answers and the
@@ -573,7 +575,8 @@ typedef struct carom_job_info {
     size_t size; ///< sizeof(carom_job_info), set by the caller
     uint8_t has_ended;
     carom_status status; ///< of the call; CAROM_OK until it has ended
-    /// answers [begin, done) are there, as reported to a carom_progress; slabs of lattices
+    /// answers [begin, done) are there, as reported to a carom_progress; slabs of lattices; of
+    /// spheres among themselves the share of the work
     uint64_t done;
     uint64_t count;    ///< of the batch
     carom_stats stats; ///< once it has ended, if the call had `stats`; else zeros
@@ -1336,8 +1339,8 @@ typedef struct carom_sphere_count_result {
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs; `stats` count spheres, but by_integers
 ///         counts pairs, as often as the search decides each, and by_proof is 0. A device answers a
 ///         cloud as a whole, else the CPU does
-/// returns CAROM_OK | INVALID_ARGUMENT (also: so many spheres in one place that N^2/2 tests would
-///         take minutes; the answers are undefined then) | OUT_OF_MEMORY
+/// returns CAROM_OK | INVALID_ARGUMENT (also: more than 2^36 pairs, as of 400,000 spheres in one
+///         place; the answers are undefined then) | CANCELLED | OUT_OF_MEMORY
 /// cost  Memory: some 80 bytes per sphere (moving: 180) and 16 per record. A
 ///       list that is too short costs three times as much as one that is not: ask for the number
 ///       first, with capacity 0. Depth and normal take a third of the list's time more, an earlier
