@@ -5,13 +5,19 @@
 #include "crowded.h"
 
 enum {
-    SAMPLE = 16,      /* spheres, or rows */
+    SAMPLE = 16,      /* spheres, or rows, at most; */
+    SAMPLE_OF = 64,   /* one of so many */
     COST_SPHERE = 20, /* nanoseconds, roughly, */
     COST_LOOK = 8,    /* of a row that is looked up, */
     COST_ROW = 20,    /* of one that has spheres, */
     COST_CHUNK = 25,  /* of a run of fine spheres */
     WORSE = 2         /* so much worse must the usual way be, as estimates are rough */
 };
+
+static uint32_t sample_of(uint32_t count)
+{
+    return count / SAMPLE_OF + 1 < SAMPLE ? count / SAMPLE_OF + 1 : SAMPLE;
+}
 
 static uint32_t spheres_of(const caromi_cloud_view *v, const caromi_cloud_level *level)
 {
@@ -37,7 +43,7 @@ static double cost_of_rows(const caromi_cloud_view *v, uint32_t place, const car
 static double cost_from_coarse(const caromi_cloud_view *v, const caromi_cloud_level *coarse,
                                const caromi_cloud_level *fine)
 {
-    const uint32_t count = spheres_of(v, coarse), some = count < SAMPLE ? count : SAMPLE;
+    const uint32_t count = spheres_of(v, coarse), some = sample_of(count);
     const uint32_t first = v->rows[coarse->begin_row].begin;
     double sum = 0;
     for (uint32_t k = 0; k < some; k++)
@@ -47,7 +53,7 @@ static double cost_from_coarse(const caromi_cloud_view *v, const caromi_cloud_le
 
 static double cost_from_fine(const caromi_cloud_view *v, const caromi_cloud_level *fine)
 {
-    const uint32_t count = fine->end_row - fine->begin_row, some = count < SAMPLE ? count : SAMPLE;
+    const uint32_t count = fine->end_row - fine->begin_row, some = sample_of(count);
     double sum = 0;
     for (uint32_t k = 0; k < some; k++) {
         const caromi_cloud_row *row = &v->rows[fine->begin_row + (uint32_t)((uint64_t)count * k / some)];
