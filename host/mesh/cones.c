@@ -319,11 +319,11 @@ static int set_axis_of_leaf(const cone_job *job, const mesh_leaf *leaf, cone *c)
 static cone cone_of_leaf(const cone_job *job, int reference, const double middle[3])
 {
     const mesh_leaf *leaf = &job->mesh->view.leaves[MESH_LEAF_AT(reference)];
-    caromi_around *around = &job->edges->left_out[job->queries].around[MESH_LEAF_AT(reference)];
+    caromi_around *around = &job->edges->around[MESH_LEAF_AT(reference)];
     const int is_unindexed = MESH_IS_UNINDEXED(reference);
     const cone none = {{0}, 0, 0, 0, 0, 0};
     cone c = {{0}, 1, INFINITY, 0, 1, 0};
-    if (!job->moves)
+    if (!job->moves && job->queries == CAROMI_ANY_QUERY) /* which comes first */
         list_around(job, leaf, is_unindexed, around);
     if (around->triangle[0] == NO_CONE || !set_axis_of_leaf(job, leaf, &c) ||
         !add_around(job, leaf, is_unindexed, around->triangle, &c))

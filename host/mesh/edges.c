@@ -180,7 +180,7 @@ static uint64_t left_out_bytes(const carom_mesh *mesh, const caromi_left_out *l)
 {
     return l->opposites == NULL
                ? 0
-               : mesh->leaf_count * (sizeof *l->opposites + sizeof *l->sources + sizeof *l->around) +
+               : mesh->leaf_count * (sizeof *l->opposites + sizeof *l->sources) +
                      (l->across != NULL ? mesh->leaf_count * sizeof *l->across : 0) +
                      mesh->info.node_count * sizeof *l->cones + mesh->info.triangle_count * sizeof *l->faces;
 }
@@ -203,11 +203,12 @@ static void free_left_out(const carom_context *context, caromi_edges *e)
         caromi_free(context, l->opposites);
         caromi_free(context, l->sources);
         caromi_free(context, l->across);
-        caromi_free(context, l->around);
         caromi_free(context, l->cones);
         caromi_free(context, l->faces);
         *l = (caromi_left_out){.opposites = NULL};
     }
+    caromi_free(context, e->around);
+    e->around = NULL;
 }
 
 static void free_edges(const carom_context *context, caromi_edges *e)
@@ -227,12 +228,13 @@ static int fill_left_out(const carom_mesh *mesh, caromi_edges *e, int queries)
     caromi_left_out *to = &e->left_out[queries];
     to->opposites = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->opposites);
     to->sources = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->sources);
-    to->around = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->around);
+    if (e->around == NULL)
+        e->around = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *e->around);
     to->cones = caromi_alloc(mesh->context, mesh->info.node_count, sizeof *to->cones);
     to->faces = caromi_alloc(mesh->context, mesh->info.triangle_count, sizeof *to->faces);
     if (caromi_edges_have_across(e))
         to->across = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->across);
-    if (to->opposites == NULL || to->sources == NULL || to->around == NULL || to->cones == NULL || to->faces == NULL ||
+    if (to->opposites == NULL || to->sources == NULL || e->around == NULL || to->cones == NULL || to->faces == NULL ||
         (to->across == NULL && caromi_edges_have_across(e)) || !caromi_edges_fill_cones(mesh, e, queries, 0))
         return 0;
     caromi_edges_fill_opposites(mesh, e, queries);

@@ -35,7 +35,6 @@ typedef struct caromi_left_out {
     mesh_opposites *opposites; /* [leaves] */
     caromi_sources *sources;   /* [leaves] */
     caromi_across *across;     /* [leaves]; NULL: there are no corners of so many triangles */
-    caromi_around *around;     /* [leaves] */
     mesh_cones *cones;         /* [nodes]; cones.c */
     caromi_face *faces;        /* [triangles] */
     int has_cones;
@@ -52,9 +51,10 @@ typedef struct caromi_edges {
     /* [3 triangles] the next triangle at edge k, k + 1, in a ring that holds each of them once, and descends but for
      * the step from the lowest to the highest */
     uint32_t *next;
-    uint8_t *twins; /* a bit for each triangle: 0 if no other one has the same three corners */
-    uint32_t *twin; /* [triangles] the next such triangle, in rings like those; NULL: no triangle has any */
-    int32_t *mask;  /* of each triangle; NULL: all bits are set */
+    uint8_t *twins;        /* a bit for each triangle: 0 if no other one has the same three corners */
+    uint32_t *twin;        /* [triangles] the next such triangle, in rings like those; NULL: no triangle has any */
+    int32_t *mask;         /* of each triangle; NULL: all bits are set */
+    caromi_around *around; /* [leaves]; filled and freed with left_out */
     caromi_left_out left_out[2];
 } caromi_edges;
 

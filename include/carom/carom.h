@@ -1063,8 +1063,8 @@ typedef struct carom_contact_list {
 /// cost  a search for every sphere, and some ns for each triangle within r + margin; on a mesh
 ///       that is crumpled some 60. A device searches; the CPU chooses among what is found:
 ///       docs/contacts.md. The first call finds edges and corners of the mesh, which it keeps
-///       until its next update or end: about 65 bytes per triangle, 35 more if these have
-///       masks, 12 per vertex; `patch` 4 more
+///       until corners meet or part: some 110 bytes per triangle, 70 more if these have masks,
+///       12 per vertex; `patch` 4 more. The first call after an update takes some four refits
 /// source docs/contacts.md
 CAROM_API carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_desc *desc,
                                            const carom_contact_list *list, carom_stats *stats,
@@ -1240,7 +1240,7 @@ typedef struct carom_mesh_drop_result {
 /// cost  the CPU answers, on every backend. Each feature of the mesh near the rows once, and about
 ///       one evaluation per column; searches where these are cheaper. docs/drop.md. The first call
 ///       without a search for all finds the triangles at each corner, which the mesh keeps until
-///       its next update or end: 12 bytes per vertex and triangle, 16 per vertex more while they
+///       corners meet or part: 12 bytes per vertex and triangle, 16 per vertex more while they
 ///       are found. Working memory: some MiB and a bit per vertex for each thread, 4 bytes per
 ///       triangle with masks. How many columns `stats.by_integers` counts varies with rows and
 ///       threads, the heights do not
