@@ -72,22 +72,25 @@ FN nearest_inner closest_settle(nearest_inner f, v3 a, v3 e01, v3 e02)
     return f;
 }
 
-FN nearest closest_near(closest_relative x, vf scale)
-{
-    const v3 a = v3_mul(x.a, scale), b = v3_mul(x.b, scale), c = v3_mul(x.c, scale);
-    const v3 e01 = v3_mul(x.e01, scale), e12 = v3_mul(x.e12, scale), e02 = v3_mul(x.e02, scale);
-    return nearest_of_both(nearest_on_edges(a, b, c, e01, e12, e02),
-                           closest_settle(nearest_on_face(a, b, e01, e12, e02), a, e01, e02));
-}
-
-/* The closest point seen from the centre, scaled. */
+/* The closest point seen from the centre, scaled, and what it was chosen from. */
 typedef struct closest_seen {
     closest_relative x;
     nearest near;
+    nearest_border border;
+    nearest_inner inner;
     vi unit; /* exponent of what it was scaled by, */
     vf back; /* and a factor for what overflows */
     vm valid;
 } closest_seen;
+
+FN void closest_choose(closest_seen *s, vf scale)
+{
+    const v3 a = v3_mul(s->x.a, scale), b = v3_mul(s->x.b, scale), c = v3_mul(s->x.c, scale);
+    const v3 e01 = v3_mul(s->x.e01, scale), e12 = v3_mul(s->x.e12, scale), e02 = v3_mul(s->x.e02, scale);
+    s->border = nearest_on_border(a, b, c, e01, e12, e02);
+    s->inner = closest_settle(nearest_on_face(a, b, e01, e12, e02), a, e01, e02);
+    s->near = nearest_of_all(&s->border, s->inner);
+}
 
 FN closest_seen closest_see(closest_in in)
 {
@@ -103,7 +106,7 @@ FN closest_seen closest_see(closest_in in)
         s.x = closest_rescue(in, v_sel(big, v_f(R(0x1p-8)), one));
     }
     s.unit = v_exponent(s.x.size);
-    s.near = closest_near(s.x, v_scale_down(s.unit));
+    closest_choose(&s, v_scale_down(s.unit));
     return s;
 }
 

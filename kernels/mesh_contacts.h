@@ -4,26 +4,20 @@
  * the hierarchy is culled by the ball itself, not by its box.
  *
  * Triangles that share an edge or a corner must agree on its distance. So the distance of an edge or a corner is
- * computed from its positions alone, with the ends in lexicographic order, and clamped by the edge's own box. That box
- * lies in those of its triangles and nodes, so here, too, no answer depends on the tree. With MESH_OWN_DISTANCE the
- * distance is the one that `closest` gives the triangle.
+ * computed from its positions alone (foot.h), and clamped by the edge's own box. That box lies in those of its
+ * triangles and nodes, so here, too, no answer depends on the tree. With MESH_OWN_DISTANCE the distance is the one that
+ * `closest` gives the triangle.
  *
  * Most triangles within the limit are no contact because the triangle behind their closest edge is closer. Leaves have
  * the third corners of these, and such a triangle makes no record. */
 #ifndef CAROM_MESH_CONTACTS_H
 #define CAROM_MESH_CONTACTS_H
+#include "foot.h"
 #include "mesh_closest.h"
 
 typedef struct contacts_edge {
     v3 a, b; /* equal for a corner */
 } contacts_edge;
-
-/* Whether p comes before q; -0 is 0. */
-FN vm contacts_before(v3 p, v3 q)
-{
-    const vm by_yz = v_or(v_lt(p.y, q.y), v_and(v_eq(p.y, q.y), v_lt(p.z, q.z)));
-    return v_or(v_lt(p.x, q.x), v_and(v_eq(p.x, q.x), by_yz));
-}
 
 /* The ends of the feature; any corner for the face. */
 FN contacts_edge contacts_ends(closest_in in, vi feature)
@@ -32,42 +26,10 @@ FN contacts_edge contacts_ends(closest_in in, vi feature)
                                                                vi_eq(feature, v_i(FEATURE_E20))));
     const vm is1 = v_or(vi_eq(feature, v_i(FEATURE_V1)), vi_eq(feature, v_i(FEATURE_E12)));
     const vm to1 = v_or(vi_eq(feature, v_i(FEATURE_V1)), vi_eq(feature, v_i(FEATURE_E01)));
-    const v3 first = v3_sel(has0, in.p0, v3_sel(is1, in.p1, in.p2));
-    const v3 last = v3_sel(vi_eq(feature, v_i(FEATURE_V0)), in.p0, v3_sel(to1, in.p1, in.p2));
-    const vm ordered = contacts_before(first, last);
     contacts_edge e;
-    e.a = v3_sel(ordered, first, last);
-    e.b = v3_sel(ordered, last, first);
+    e.a = v3_sel(has0, in.p0, v3_sel(is1, in.p1, in.p2));
+    e.b = v3_sel(vi_eq(feature, v_i(FEATURE_V0)), in.p0, v3_sel(to1, in.p1, in.p2));
     return e;
-}
-
-/* Distance of the centre from the segment, by nearest.h's formulas for corners and edges. */
-FN vf contacts_segment(v3 center, contacts_edge ends)
-{
-    const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
-    v3 a = v3_sub(ends.a, center), b = v3_sub(ends.b, center), e = v3_sub(ends.b, ends.a);
-    vi size = vi_max(v3_magnitude(a), v3_magnitude(b));
-    vf back = one;
-    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), size));
-    if (v_any(big)) { /* as closest_rescue */
-        const vf small = v_sel(big, v_f(R(0x1p-8)), one);
-        const v3 c = v3_mul(center, small), p = v3_mul(ends.a, small), q = v3_mul(ends.b, small);
-        back = v_sel(big, v_f(R(0x1p8)), one);
-        a = v3_sub(p, c);
-        b = v3_sub(q, c);
-        e = v3_sub(q, p);
-        size = vi_max(v3_magnitude(a), v3_magnitude(b));
-    }
-    const vi unit = v_exponent(size);
-    const vf scale = v_scale_down(unit);
-    a = v3_mul(a, scale);
-    b = v3_mul(b, scale);
-    e = v3_mul(e, scale);
-    const vf share = nearest_foot(a, e);
-    const v3 foot = v3_add(a, v3_mul(e, share));
-    const vf ends2 = v_min(v3_dot(a, a), v3_dot(b, b)), foot2 = v3_dot(foot, foot);
-    const vf square = v_sel(v_and(v_within(zero, share, one), v_lt(foot2, ends2)), foot2, ends2);
-    return (v_sqrt(square) * v_from_bits(unit)) * back;
 }
 
 FN vf contacts_clamp(vf distance, closest_span span)
@@ -115,7 +77,7 @@ typedef struct contacts_seen {
     vf scale, length;
 } contacts_seen;
 
-FN contacts_seen contacts_see(closest_in in, closest_span span)
+FN contacts_seen contacts_see(closest_in in, closest_span span, vm active, int own)
 {
     const closest_seen seen = closest_see(in);
     const closest_found f = closest_found_of(&seen);
@@ -124,6 +86,13 @@ FN contacts_seen contacts_see(closest_in in, closest_span span)
     s.feature = f.at.feature;
     s.way = seen.near.point;
     s.length = v_sqrt(seen.near.distance2);
+    const vm ties = v_and(active, foot_ties(&seen));
+    if (!own && v_any(ties)) {
+        const nearest foot = foot_find(&seen);
+        s.feature = vi_sel(ties, foot.at.feature, s.feature);
+        s.way = v3_sel(ties, foot.point, s.way);
+        s.length = v_sel(ties, v_sqrt(foot.distance2), s.length);
+    }
     /* Where overflow is near nothing is certain: NaN makes each comparison false. */
     s.scale = v_sel(v_eq(seen.back, v_f(R(1.0))), v_scale_down(seen.unit), v_from_bits(v_i(R_NAN_BITS)));
     return s;
@@ -136,7 +105,7 @@ FN vf contacts_distance(closest_in in, closest_view view, const contacts_seen *s
     if (!v_any(on_edge))
         return s->distance;
     const contacts_edge e = contacts_ends(in, s->feature);
-    return v_sel(on_edge, contacts_clamp(contacts_segment(in.center, e), contacts_span_of(view, e, scale)),
+    return v_sel(on_edge, contacts_clamp(foot_distance(in.center, e.a, e.b), contacts_span_of(view, e, scale)),
                  s->distance);
 }
 
@@ -196,13 +165,13 @@ FN void contacts_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_traversal
     const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
     if (!v_any(g.active))
         return;
-    const contacts_seen s = contacts_see(g.in, g.span);
+    const int own = (options & MESH_OWN_DISTANCE) != 0;
+    const contacts_seen s = contacts_see(g.in, g.span, g.active, own);
     vm left = g.active;
     if (trav->opposites != 0)
         left = v_not(contacts_is_preceded(leaf, lane, trav, &s, g.active));
     if (!v_any(left))
         return;
-    const int own = (options & MESH_OWN_DISTANCE) != 0;
     const vf distance = own ? s.distance : contacts_distance(g.in, trav->view, &s, left, scale);
     contacts_append(trav, g.triangle, distance, s.feature, v_and(left, v_le(distance, v_f(trav->best.t))));
 }

@@ -55,21 +55,38 @@ FN vf nearest_foot(v3 a, v3 e)
     return -v3_dot(a, e) / v3_dot(e, e);
 }
 
-/* Corners and edges. a, b, c: the corners relative to the origin, and the edges between them, all scaled to about 1. */
-FN nearest nearest_on_edges(v3 a, v3 b, v3 c, v3 e01, v3 e12, v3 e02)
+/* The closest corner, the feet on the lines of the edges, and where these are on the edge. */
+typedef struct nearest_border {
+    nearest corner, edge[3];
+    vm on[3];
+} nearest_border;
+
+/* a, b, c: the corners relative to the origin, and the edges between them, all scaled to about 1. */
+FN nearest_border nearest_on_border(v3 a, v3 b, v3 c, v3 e01, v3 e12, v3 e02)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
-    nearest best = nearest_of(a, zero, zero, FEATURE_V0);
-    best = nearest_nearer(best, nearest_of(b, one, zero, FEATURE_V1));
-    best = nearest_nearer(best, nearest_of(c, zero, one, FEATURE_V2));
+    nearest_border x;
+    x.corner = nearest_of(a, zero, zero, FEATURE_V0);
+    x.corner = nearest_nearer(x.corner, nearest_of(b, one, zero, FEATURE_V1));
+    x.corner = nearest_nearer(x.corner, nearest_of(c, zero, one, FEATURE_V2));
 
     const vf k01 = nearest_foot(a, e01), k12 = nearest_foot(b, e12), k20 = nearest_foot(a, e02);
-    const nearest on01 = nearest_of(v3_add(a, v3_mul(e01, k01)), k01, zero, FEATURE_E01);
-    const nearest on12 = nearest_of(v3_add(b, v3_mul(e12, k12)), one - k12, k12, FEATURE_E12);
-    const nearest on20 = nearest_of(v3_add(a, v3_mul(e02, k20)), zero, k20, FEATURE_E20);
-    best = nearest_sel(v_within(zero, k01, one), nearest_nearer(best, on01), best);
-    best = nearest_sel(v_within(zero, k12, one), nearest_nearer(best, on12), best);
-    return nearest_sel(v_within(zero, k20, one), nearest_nearer(best, on20), best);
+    x.edge[0] = nearest_of(v3_add(a, v3_mul(e01, k01)), k01, zero, FEATURE_E01);
+    x.edge[1] = nearest_of(v3_add(b, v3_mul(e12, k12)), one - k12, k12, FEATURE_E12);
+    x.edge[2] = nearest_of(v3_add(a, v3_mul(e02, k20)), zero, k20, FEATURE_E20);
+    x.on[0] = v_within(zero, k01, one);
+    x.on[1] = v_within(zero, k12, one);
+    x.on[2] = v_within(zero, k20, one);
+    return x;
+}
+
+FN nearest nearest_of_border(const nearest_border *x)
+{
+    nearest best = x->corner;
+    LANG_UNROLL
+    for (int i = 0; i < 3; i++)
+        best = nearest_sel(x->on[i], nearest_nearer(best, x->edge[i]), best);
+    return best;
 }
 
 /* The projection to the plane, if it is inside: its weights and the point. */
@@ -94,15 +111,17 @@ FN nearest_inner nearest_on_face(v3 a, v3 b, v3 e01, v3 e12, v3 e02)
     return f;
 }
 
-FN nearest nearest_of_both(nearest edges, nearest_inner f)
+FN nearest nearest_of_all(const nearest_border *border, nearest_inner f)
 {
-    return nearest_sel(f.inside, nearest_nearer(edges, nearest_of(f.foot, f.w1, f.w2, FEATURE_FACE)), edges);
+    const nearest best = nearest_of_border(border);
+    return nearest_sel(f.inside, nearest_nearer(best, nearest_of(f.foot, f.w1, f.w2, FEATURE_FACE)), best);
 }
 
 /* a: vertex P0, e01 and e02 its edges, all relative to the origin and scaled to about 1. */
 FN nearest nearest_on_triangle(v3 a, v3 e01, v3 e02)
 {
     const v3 b = v3_add(a, e01), e12 = v3_sub(e02, e01);
-    return nearest_of_both(nearest_on_edges(a, b, v3_add(a, e02), e01, e12, e02), nearest_on_face(a, b, e01, e12, e02));
+    const nearest_border border = nearest_on_border(a, b, v3_add(a, e02), e01, e12, e02);
+    return nearest_of_all(&border, nearest_on_face(a, b, e01, e12, e02));
 }
 #endif

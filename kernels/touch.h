@@ -6,11 +6,15 @@
 #define CAROM_TOUCH_H
 #include "closest.h"
 #include "contact.h"
+#include "foot.h"
 
 FN contact_out touch(closest_in in)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), minus = v_f(R(-1.0));
-    const closest_seen s = closest_see(in);
+    closest_seen s = closest_see(in);
+    const vm ties = foot_ties(&s);
+    if (v_any(ties))
+        s.near = nearest_sel(ties, foot_find(&s), s.near);
     const vf scale = v_scale_down(s.unit);
     const v3 own = contact_unit(v3_cross(v3_mul(s.x.e01, scale), v3_mul(s.x.e02, scale)));
     const vm under = v_lt(zero, v3_dot(own, v3_mul(s.x.a, scale))); /* the plane is above the centre */

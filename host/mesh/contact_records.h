@@ -16,6 +16,7 @@ typedef struct caromi_chooser {
     mesh_record *records; /* of the triangles within reach that the search has not left out */
     uint32_t count;
     uint64_t mask; /* of the hash table */
+    double extent; /* no two points of the mesh are farther apart */
     uint8_t *by_integers;
     int is_unsure; /* a record would have to be computed */
 } caromi_chooser;
@@ -31,13 +32,18 @@ void caromi_find_record(const caromi_chooser *c, uint32_t triangle, mesh_record 
 /* Decides feature and distance in integers. */
 void caromi_chooser_settle(const caromi_chooser *c, mesh_record *r);
 
+/* Whether j comes before k, which is within reach, in the order (distance, index). contact_order.c */
+int caromi_comes_before(const caromi_chooser *c, const mesh_record *j, const mesh_record *k);
+/* The same for a j that has k's closest feature. */
+int caromi_precedes(const caromi_chooser *c, const mesh_record *j, const mesh_record *k);
+/* Up to which binary32 distance a triangle may come before k. */
+float caromi_before_limit(const caromi_chooser *c, const mesh_record *k);
+
 /* Whether the triangle counts for the query. */
 int caromi_chooser_counts(const caromi_chooser *c, uint32_t triangle);
 /* The row of a pair kernel. */
 void caromi_chooser_pair(const caromi_chooser *c, const float *center, int32_t triangle, float in[IN_CLOSEST]);
 
-/* Whether j comes before k in the order (distance, index). contacts.c */
-int caromi_comes_before(const caromi_chooser *c, const mesh_record *j, const mesh_record *k);
 /* Exact mode: whether the true distance of the triangle from the centre, t to the nearest binary32, is <= radius +
  * more. */
 int caromi_is_within(const caromi_chooser *c, const float *center, int32_t triangle, float t, float radius, float more);

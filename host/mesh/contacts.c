@@ -8,7 +8,6 @@
  * decide, and distances are compared only for triangles without area, and where contacts are merged. */
 #include "contacts.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,61 +18,6 @@ enum { FAN_FEW = 16 }; /* triangles at a corner that are looked at in their orde
 enum { AHEAD = 64 };   /* records whose choice is prefetched together */
 
 typedef caromi_chooser chooser;
-
-/* ---- the order --------------------------------------------------------------------------------------------------- */
-
-/* A feature by positions: its ends, equal for a corner; not for faces. */
-typedef struct place {
-    uint32_t low, high;
-} place;
-
-static place place_of(const caromi_edges *e, const mesh_record *r)
-{
-    assert(r->state >= FEATURE_V0 && r->state < FEATURE_FACE);
-    const int is_corner = r->state < FEATURE_E01, k = is_corner ? r->state - FEATURE_V0 : r->state - FEATURE_E01;
-    const uint32_t a = caromi_edge_position(e, (uint32_t)r->triangle, k);
-    const uint32_t b = is_corner ? a : caromi_edge_position(e, (uint32_t)r->triangle, (k + 1) % 3);
-    return (place){a < b ? a : b, a < b ? b : a};
-}
-
-static int same_feature(const caromi_edges *e, const mesh_record *a, const mesh_record *b)
-{
-    if (a->state == FEATURE_FACE || b->state == FEATURE_FACE)
-        return a->state == b->state && caromi_edges_same_corners(e, (uint32_t)a->triangle, (uint32_t)b->triangle);
-    const place p = place_of(e, a), q = place_of(e, b);
-    return p.low == q.low && p.high == q.high;
-}
-
-/* The sign of the difference of the true distances. */
-static int order_of(const chooser *c, const mesh_record *a, const mesh_record *b)
-{
-    float in[IN_CLOSEST], other[IN_CLOSEST];
-    if (a->t < b->t || a->t > b->t)
-        return a->t < b->t ? -1 : 1;
-    if (same_feature(c->contacts->edges, a, b))
-        return 0;
-    caromi_chooser_pair(c, c->query->in, a->triangle, in);
-    caromi_chooser_pair(c, c->query->in, b->triangle, other);
-    return caromi_settle_order(in, other, c->by_integers);
-}
-
-int caromi_comes_before(const chooser *c, const mesh_record *j, const mesh_record *k)
-{
-    const int order = c->batch->exact ? order_of(c, j, k) : (j->t > k->t) - (j->t < k->t);
-    return order != 0 ? order < 0 : j->triangle < k->triangle;
-}
-
-/* The same for a j that has k's closest feature. */
-static int precedes(const chooser *c, const mesh_record *j, const mesh_record *k)
-{
-    float in[IN_CLOSEST];
-    if (!c->batch->exact)
-        return caromi_comes_before(c, j, k);
-    if (same_feature(c->contacts->edges, j, k))
-        return j->triangle < k->triangle;
-    caromi_chooser_pair(c, c->query->in, j->triangle, in);
-    return !caromi_may_be_flat(in + IN_NP0X) || caromi_comes_before(c, j, k);
-}
 
 /* ---- triangles with the same feature ----------------------------------------------------------------------------- */
 
@@ -129,11 +73,11 @@ static int precedes_if_found(chooser *c, uint32_t triangle, const mesh_record *k
         return 0;
     const mesh_record *known = caromi_known_record(c, triangle);
     if (known != NULL)
-        return precedes(c, known, k);
+        return caromi_precedes(c, known, k);
     if (is_left_out_for_area(c, triangle))
         return 1;
     caromi_compute_record(c, triangle, &j);
-    return precedes(c, &j, k);
+    return caromi_precedes(c, &j, k);
 }
 
 /* Of a triangle at the record's corner: the same without computing a record. 0 and c->is_unsure: that would tell. */
@@ -143,7 +87,7 @@ static int precedes_at_sight(chooser *c, uint32_t triangle, const mesh_record *k
         return 0;
     const mesh_record *known = caromi_known_record(c, triangle);
     if (known != NULL)
-        return precedes(c, known, k);
+        return caromi_precedes(c, known, k);
     if (c->batch->exact ? is_left_out_for_area(c, triangle) : rises_from(c, triangle, k))
         return 1;
     c->is_unsure = 1;
@@ -327,6 +271,8 @@ int64_t caromi_choose_contacts(const carom_context *context, const caromi_mesh_b
                  .by_integers = by_integers};
     if (count == 0)
         return 0;
+    for (int k = 0; k < 3; k++)
+        c.extent += (double)batch->mesh->info.upper[k] - (double)batch->mesh->info.lower[k];
     if (!caromi_records_fill(&c))
         return -1;
     for (uint32_t i = 0; batch->exact && i < count; i++)

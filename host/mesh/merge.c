@@ -150,7 +150,8 @@ static uint32_t merge_each(const chooser *c, mesh_record *contacts, uint32_t cou
         const mesh_record own = contacts[i];
         const float point[3] = {points[0][i % FEW], points[1][i % FEW], points[2][i % FEW]};
         near_search s = {c, &own, point};
-        if (!caromi_find_triangle(mesh, point, c->contacts->merge, c->query->in, own.t, precedes_near, &s))
+        if (!caromi_find_triangle(mesh, point, c->contacts->merge, c->query->in, caromi_before_limit(c, &own),
+                                  precedes_near, &s))
             contacts[kept++] = own;
     }
     return kept;

@@ -1055,7 +1055,8 @@ typedef struct carom_contact_list {
 
 /// The contacts of `count` spheres with a mesh. Exact mode: features and the order of distances are
 /// the true ones, distances the nearest binary32, each component of a normal within 2^-23. Fast
-/// mode: binary32, in which beside an edge a contact may appear twice; the nearest always appears.
+/// mode: binary32, in which a foot within some 10^-6 of the size of an edge or a corner counts as on
+/// it, so that in a concave corner such a contact is missing; the nearest always appears.
 /// If the list is too short, it holds the contacts of whole queries, and all others are counted.
 ///
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs. An invalid sphere has no contacts

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* The order of the triangles around a sphere: by the distance of the closest feature, then by index. Exact mode has the
+ * true distances. Fast mode has those of binary32; beside an edge or a corner, where these tie, it has the distances
+ * of the features that the search has found, in binary64. Triangles that share a feature have one distance. */
+#include "contact_records.h"
+
+#include <assert.h>
+#include <math.h>
+
+typedef caromi_chooser chooser;
+
+/* Features by positions, which ascend: one of a corner, two of an edge, three of a face. */
+typedef struct place {
+    int count;
+    uint32_t position[3];
+    int corner[3]; /* of the triangle, at each position */
+} place;
+
+static place place_of(const caromi_edges *e, const mesh_record *r)
+{
+    assert(r->state >= FEATURE_V0 && r->state <= FEATURE_FACE);
+    place p = {.count = r->state < FEATURE_E01 ? 1 : r->state < FEATURE_FACE ? 2 : 3};
+    const int first = p.count == 1 ? r->state - FEATURE_V0 : p.count == 2 ? r->state - FEATURE_E01 : 0;
+    for (int i = 0; i < p.count; i++) {
+        const int corner = (first + i) % 3;
+        const uint32_t position = caromi_edge_position(e, (uint32_t)r->triangle, corner);
+        int at = i;
+        for (; at > 0 && p.position[at - 1] > position; at--) {
+            p.position[at] = p.position[at - 1];
+            p.corner[at] = p.corner[at - 1];
+        }
+        p.position[at] = position;
+        p.corner[at] = corner;
+    }
+    return p;
+}
+
+static int same_feature(const caromi_edges *e, const mesh_record *a, const mesh_record *b)
+{
+    if (a->state < FEATURE_E01 && b->state < FEATURE_E01)
+        return caromi_edge_position(e, (uint32_t)a->triangle, a->state - FEATURE_V0) ==
+               caromi_edge_position(e, (uint32_t)b->triangle, b->state - FEATURE_V0);
+    if ((a->state < FEATURE_E01) != (b->state < FEATURE_E01) || (a->state < FEATURE_FACE) != (b->state < FEATURE_FACE))
+        return 0;
+    const place p = place_of(e, a), q = place_of(e, b);
+    int same = 1;
+    for (int i = 0; i < p.count; i++)
+        same &= p.position[i] == q.position[i];
+    return same;
+}
+
+/* ---- exact mode -------------------------------------------------------------------------------------------------- */
+
+/* The sign of the difference of the true distances. */
+static int exact_order_of(const chooser *c, const mesh_record *a, const mesh_record *b)
+{
+    float in[IN_CLOSEST], other[IN_CLOSEST];
+    if (a->t < b->t || a->t > b->t)
+        return a->t < b->t ? -1 : 1;
+    if (same_feature(c->contacts->edges, a, b))
+        return 0;
+    caromi_chooser_pair(c, c->query->in, a->triangle, in);
+    caromi_chooser_pair(c, c->query->in, b->triangle, other);
+    return caromi_settle_order(in, other, c->by_integers);
+}
+
+/* ---- fast mode --------------------------------------------------------------------------------------------------- */
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Squared distance of the centre from the corner, line or plane of the feature. */
+static double square_of(const float *center, const float *const corner[3], int count)
+{
+    double way[3], e[2][3];
+    for (int a = 0; a < 3; a++) {
+        way[a] = (double)center[a] - (double)corner[0][a];
+        for (int i = 1; i < count; i++)
+            e[i - 1][a] = (double)corner[i][a] - (double)corner[0][a];
+    }
+    if (count == 3) {
+        const double n[3] = {e[0][1] * e[1][2] - e[0][2] * e[1][1], e[0][2] * e[1][0] - e[0][0] * e[1][2],
+                             e[0][0] * e[1][1] - e[0][1] * e[1][0]};
+        const double height = dot(n, way);
+        return height * height / dot(n, n);
+    }
+    if (count == 2) {
+        const double share = dot(way, e[0]) / dot(e[0], e[0]);
+        for (int a = 0; a < 3; a++)
+            way[a] -= e[0][a] * share;
+    }
+    return dot(way, way);
+}
+
+static double square_from(const chooser *c, const mesh_record *r)
+{
+    const place p = place_of(c->contacts->edges, r);
+    const float *corner[3];
+    for (int i = 0; i < p.count; i++)
+        corner[i] = caromi_corner(c->batch->mesh, (uint32_t)r->triangle, p.corner[i]);
+    return square_of(c->query->in, corner, p.count);
+}
+
+/* The largest coordinate of the triangle, as seen from the centre. */
+static double size_of(const chooser *c, const mesh_record *r)
+{
+    double size = 0;
+    for (int k = 0; k < 3; k++) {
+        const float *corner = caromi_corner(c->batch->mesh, (uint32_t)r->triangle, k);
+        for (int a = 0; a < 3; a++) {
+            const double x = fabs((double)corner[a] - (double)c->query->in[a]);
+            size = x > size ? x : size;
+        }
+    }
+    return size;
+}
+
+/* Distances of binary32 are off by 2^-20 of the size at most, so twice that much apart they are in the true order. Most
+ * are farther apart than that part of the mesh. */
+static int are_apart(const chooser *c, const mesh_record *a, const mesh_record *b)
+{
+    const double apart = fabs((double)a->t - (double)b->t);
+    if (apart > 0x1p-18 * ((double)a->t + c->extent))
+        return 1;
+    const double first = size_of(c, a), second = size_of(c, b);
+    return apart > 0x1p-18 * (first > second ? first : second);
+}
+
+/* The sign of the difference of the distances. */
+static int fast_order_of(const chooser *c, const mesh_record *a, const mesh_record *b)
+{
+    const int differ = a->t < b->t || a->t > b->t;
+    if (differ && are_apart(c, a, b))
+        return a->t < b->t ? -1 : 1;
+    if (same_feature(c->contacts->edges, a, b))
+        return 0;
+    const double first = square_from(c, a), second = square_from(c, b);
+    return (first > second) - (first < second);
+}
+
+/* ---- both -------------------------------------------------------------------------------------------------------- */
+
+int caromi_comes_before(const caromi_chooser *c, const mesh_record *j, const mesh_record *k)
+{
+    /* A triangle beyond the limit in binary32 makes no contact, so in fast mode it does not take one away. */
+    if (!c->batch->exact && j->t > c->query->in[MESH_RADIUS] + c->query->in[MESH_MAX_DISTANCE])
+        return 0;
+    const int order = c->batch->exact ? exact_order_of(c, j, k) : fast_order_of(c, j, k);
+    return order != 0 ? order < 0 : j->triangle < k->triangle;
+}
+
+float caromi_before_limit(const caromi_chooser *c, const mesh_record *k)
+{
+    return c->batch->exact ? k->t : (float)((double)k->t + 0x1p-17 * ((double)k->t + c->extent));
+}
+
+int caromi_precedes(const caromi_chooser *c, const mesh_record *j, const mesh_record *k)
+{
+    float in[IN_CLOSEST];
+    if (!c->batch->exact)
+        return caromi_comes_before(c, j, k);
+    if (same_feature(c->contacts->edges, j, k))
+        return j->triangle < k->triangle;
+    caromi_chooser_pair(c, c->query->in, j->triangle, in);
+    return !caromi_may_be_flat(in + IN_NP0X) || caromi_comes_before(c, j, k);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* The feature of a triangle that is closest to a centre, where binary32 distances leave it open: they tie within some
+ * 10^-3 of the distance beside an edge or a corner. closest.h takes any of these features, because the distance is the
+ * same. A contact depends on which one it is: the triangle behind an edge is closer than a point of the edge.
+ *
+ * So signs of projections decide, as in closest_exact.h, to some 10^-6 of the size. A face or an edge is the feature
+ * only if its foot is surely inside; else an edge or a corner, which other triangles share. What a sign says about an
+ * edge depends on its positions alone, and so does the distance: triangles that share the edge agree on both.
+ * docs/contacts.md, section 4, derives the bounds. */
+#ifndef CAROM_FOOT_H
+#define CAROM_FOOT_H
+#include "closest.h"
+
+/* Whether p comes before q; -0 is 0. */
+FN vm foot_before(v3 p, v3 q)
+{
+    const vm by_yz = v_or(v_lt(p.y, q.y), v_and(v_eq(p.y, q.y), v_lt(p.z, q.z)));
+    return v_or(v_lt(p.x, q.x), v_and(v_eq(p.x, q.x), by_yz));
+}
+
+/* The foot on the line through an edge, from the end that is closer. */
+typedef struct foot_edge {
+    v3 way;   /* from the centre to the foot */
+    vf share; /* weight of the farther end */
+    vf end2;  /* square of the distance of the closer end */
+    vf gain;  /* by how much the foot is closer, squared, in parts of end2 */
+    vm last;  /* the closer end is the second one */
+    vm on;    /* the foot is surely between the ends */
+} foot_edge;
+
+/* a, b: the ends relative to the centre, e: from a to b, all scaled to about 1. The same for (b, a, -e). Equal ends: a
+ * corner, whose line has no foot. */
+FN foot_edge foot_on_edge(v3 a, v3 b, v3 e)
+{
+    const vf a2 = v3_dot(a, a), b2 = v3_dot(b, b), e2 = v3_dot(e, e);
+    foot_edge f;
+    f.last = v_or(v_lt(b2, a2), v_and(v_eq(a2, b2), foot_before(b, a)));
+    f.end2 = v_min(a2, b2);
+    const v3 end = v3_sel(f.last, b, a), out = v3_sel(f.last, v3_mul(e, v_f(R(-1.0))), e);
+    const vf along = -v3_dot(end, out);
+    f.share = along / e2;
+    f.way = v3_add(end, v3_mul(out, f.share));
+    f.gain = along * f.share / f.end2;
+    f.on = v_and(v_lt(v_f(R(0.0)), along), v_lt(f.end2 * e2 * v_f(R(0x1p-42)), along * along));
+    return f;
+}
+
+/* Whether the foot on the triangle's plane is surely on its side of the edge. third: the way from the closer end to
+ * the third corner. */
+FN vm foot_is_beside(const foot_edge *f, v3 third)
+{
+    const vf side = -v3_dot(f->way, third);
+    return v_and(v_lt(v_f(R(0.0)), side), v_lt(f->end2 * v3_dot(third, third) * v_f(R(0x1p-40)), side * side));
+}
+
+/* Distance of the centre from an edge, or a corner if both ends are equal, by its positions alone. */
+FN vf foot_distance(v3 center, v3 p, v3 q)
+{
+    const vf one = v_f(R(1.0));
+    v3 a = v3_sub(p, center), b = v3_sub(q, center), e = v3_sub(q, p);
+    vi size = vi_max(v3_magnitude(a), v3_magnitude(b));
+    vf back = one;
+    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), size));
+    if (v_any(big)) { /* as closest_rescue */
+        const vf small = v_sel(big, v_f(R(0x1p-8)), one);
+        const v3 c = v3_mul(center, small), first = v3_mul(p, small), second = v3_mul(q, small);
+        back = v_sel(big, v_f(R(0x1p8)), one);
+        a = v3_sub(first, c);
+        b = v3_sub(second, c);
+        e = v3_sub(second, first);
+        size = vi_max(v3_magnitude(a), v3_magnitude(b));
+    }
+    const vi unit = v_exponent(size);
+    const vf scale = v_scale_down(unit);
+    const foot_edge f = foot_on_edge(v3_mul(a, scale), v3_mul(b, scale), v3_mul(e, scale));
+    const vf square = v_sel(f.on, v_min(v3_dot(f.way, f.way), f.end2), f.end2);
+    return (v_sqrt(square) * v_from_bits(unit)) * back;
+}
+
+/* Up to which square a distance may be the least: both are off by at most 16 units of 2^-24 of the size. */
+FN vf foot_tie_limit(vf least2)
+{
+    return least2 + v_sqrt(least2) * v_f(R(0x1p-19));
+}
+
+/* Whether the distances of two features tie. */
+FN vm foot_ties(const closest_seen *s)
+{
+    const nearest_border *x = &s->border;
+    const vf none = v_infinity(), face2 = v3_dot(s->inner.foot, s->inner.foot);
+    vf least = x->corner.distance2, second = none;
+    LANG_UNROLL
+    for (int i = 0; i < 4; i++) {
+        const vf next =
+            i < 3 ? v_sel(x->on[i % 3], x->edge[i % 3].distance2, none) : v_sel(s->inner.inside, face2, none);
+        second = v_min(second, v_max(least, next));
+        least = v_min(least, next);
+    }
+    return v_le(second, foot_tie_limit(s->near.distance2));
+}
+
+/* The closest corner. */
+FN nearest foot_at_corner(v3 a, v3 b, v3 c)
+{
+    const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
+    return nearest_nearer(nearest_nearer(nearest_of(a, zero, zero, FEATURE_V0), nearest_of(b, one, zero, FEATURE_V1)),
+                          nearest_of(c, zero, one, FEATURE_V2));
+}
+
+/* The closest point, on the feature that signs decide, of triangles whose distances tie. */
+FN nearest foot_find(const closest_seen *s)
+{
+    const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), scale = v_scale_down(s->unit), minus = -scale;
+    const v3 a = v3_mul(s->x.a, scale), b = v3_mul(s->x.b, scale), c = v3_mul(s->x.c, scale);
+    const v3 e01 = v3_mul(s->x.e01, scale), e12 = v3_mul(s->x.e12, scale), e02 = v3_mul(s->x.e02, scale);
+    const v3 e10 = v3_mul(s->x.e01, minus), e21 = v3_mul(s->x.e12, minus), e20 = v3_mul(s->x.e02, minus);
+    const foot_edge f[3] = {foot_on_edge(a, b, e01), foot_on_edge(b, c, e12), foot_on_edge(c, a, e20)};
+    const vm beside[3] = {foot_is_beside(&f[0], v3_sel(f[0].last, e12, e02)),
+                          foot_is_beside(&f[1], v3_sel(f[1].last, e20, e10)),
+                          foot_is_beside(&f[2], v3_sel(f[2].last, e01, e21))};
+    const vf most = foot_tie_limit(s->near.distance2);
+    const nearest corner = foot_at_corner(a, b, c);
+    nearest found = nearest_sel(v_le(corner.distance2, most), corner, s->near);
+    vf gain = zero;
+    LANG_UNROLL
+    for (int i = 0; i < 3; i++) {
+        const vf rest = one - f[i].share, to = v_sel(f[i].last, rest, f[i].share),
+                 from = v_sel(f[i].last, f[i].share, rest);
+        const vf w1 = i == 0 ? to : i == 1 ? from : zero, w2 = i == 0 ? zero : i == 1 ? to : from;
+        const nearest edge = nearest_of(f[i].way, w1, w2, FEATURE_E01 + i);
+        const vm may = v_and(v_and(f[i].on, v_not(beside[i])), v_le(edge.distance2, most));
+        const vm more = v_and(may, v_lt(gain, f[i].gain));
+        found = nearest_sel(more, edge, found);
+        gain = v_sel(more, f[i].gain, gain);
+    }
+    const nearest face = nearest_of(s->inner.foot, s->inner.w1, s->inner.w2, FEATURE_FACE);
+    const vm inside = v_and(v_and(s->inner.inside, beside[0]), v_and(beside[1], beside[2]));
+    return nearest_sel(v_and(inside, v_le(face.distance2, most)), face, found);
+}
+#endif
