@@ -218,7 +218,7 @@ static int list_positions(const cone_job *job, const mesh_leaf *leaf, int is_uni
     return count;
 }
 
-/* What stands behind the last, or in place of the first. */
+/* Returns the mark that stands behind the last, or in place of the first. */
 static uint32_t list_fans(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, listed *l)
 {
     int has_room = 1;
@@ -245,7 +245,7 @@ static void list_around(const cone_job *job, const mesh_leaf *leaf, int is_unind
     l.triangle[end == NO_MORE ? l.count : 0] = end;
 }
 
-/* What is known of some triangles. */
+/* How some triangles lie, seen along an axis. */
 typedef struct turns {
     uint32_t along;
     uint64_t count, turned;

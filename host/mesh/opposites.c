@@ -15,7 +15,7 @@ static int slot_of(const mesh_leaf *leaf, uint32_t triangle)
     return slot;
 }
 
-/* What is filled of a leaf. */
+/* A leaf, and the arrays that are filled for it. */
 typedef struct leaf_parts {
     const mesh_leaf *leaf;
     mesh_opposites *to;

@@ -136,7 +136,7 @@ static void sort_pages(const float *a, const float *b, page *p, uint64_t count)
     }
 }
 
-/* Those of an edge that have an area; returns how many. The first decides where the half turn begins. */
+/* The triangles of an edge that have an area; returns how many. The first decides where the half turn begins. */
 static uint64_t list_pages(const patch_search *s, uint32_t triangle, int edge, const float *a, const float *b)
 {
     const caromi_edges *e = s->edges;
