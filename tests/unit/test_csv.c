@@ -395,7 +395,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_hand),       cmocka_unit_test(test_layouts),
                                        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_no_further),
-                                       cmocka_unit_test(test_shares),         cmocka_unit_test(test_long_lines),
+                                       cmocka_unit_test(test_shares),        cmocka_unit_test(test_long_lines),
                                        cmocka_unit_test(test_whole_numbers), cmocka_unit_test(test_random_tables)};
     reader_host_prints = 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
