@@ -17,8 +17,9 @@ printf '%s\n' cx,cy,cz,radius,vx,vy,vz,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z \
     head -n 1 few.csv
     yes 0.25,0.25,2,1,0,0,-1,0,0,0,1,0,0,0,1,0 2> yes.txt | head -n 1048576
 } > many.csv || true # yes ends by a signal
-"$carom" sweep --backend cpu --pairs few.csv -o few-cpu.csv
-"$carom" sweep --backend cpu --pairs many.csv -o many-cpu.csv
+sweep=("$carom" sweep --progress none) # a slow machine's progress is no message
+"${sweep[@]}" --backend cpu --pairs few.csv -o few-cpu.csv
+"${sweep[@]}" --backend cpu --pairs many.csv -o many-cpu.csv
 
 # status WANTED NAME PATTERN COMMAND...: exit status, and a pattern in the one line on standard error ('': no line)
 status() {
@@ -41,10 +42,10 @@ fails() {
     local name=$1 pattern=$2
     shift 2
     rm -f out.csv
-    status 1 "$name: --backend opencl" "$pattern" env "$@" "$carom" sweep --backend opencl --pairs few.csv -o out.csv \
+    status 1 "$name: --backend opencl" "$pattern" env "$@" "${sweep[@]}" --backend opencl --pairs few.csv -o out.csv \
         "${limit[@]}"
     nothing "$name: no result, nor a part of one" "$(find . -name 'out.csv' -o -name '.carom-*' -o -name 'core*')"
-    status 0 "$name: auto" "warning: the CPU answers: .*($pattern)" env "$@" "$carom" sweep --device 0 \
+    status 0 "$name: auto" "warning: the CPU answers: .*($pattern)" env "$@" "${sweep[@]}" --device 0 \
         --pairs many.csv \
         -o out.csv "${limit[@]}"
     check "$name: auto gives the CPU's answers" cmp many-cpu.csv out.csv
@@ -75,7 +76,7 @@ limit=()
 status 0 "few rows under auto load no driver" '' env OCL_ICD_VENDORS="$work/vendors" CAROM_TEST_ICD=load \
     "$carom" \
     sweep --pairs few.csv
-status 2 "bad usage comes first" 'nowhere' env OCL_ICD_VENDORS="$work/vendors" CAROM_TEST_ICD=load "$carom" sweep \
+status 2 "bad usage comes first" 'nowhere' env OCL_ICD_VENDORS="$work/vendors" CAROM_TEST_ICD=load "${sweep[@]}" \
     --pairs nowhere.csv --backend opencl
 status 2 "--probe-limit takes seconds" "got '1.5'" "$carom" info --probe-limit 1.5
 status 2 "the hidden command is not for users" 'for carom itself' "$carom" probe-device
@@ -103,9 +104,9 @@ fi
 export OCL_ICD_VENDORS=$icd
 mkdir warm
 export POCL_CACHE_DIR=$work/warm
-status 0 "PoCL answers" '' "$carom" sweep --backend opencl --pairs few.csv -o out.csv
+status 0 "PoCL answers" '' "${sweep[@]}" --backend opencl --pairs few.csv -o out.csv
 check "as the CPU does" cmp few-cpu.csv out.csv
-status 0 "without a process of its own too" '' "$carom" sweep --backend opencl --pairs few.csv -o out.csv \
+status 0 "without a process of its own too" '' "${sweep[@]}" --backend opencl --pairs few.csv -o out.csv \
     --probe-limit 0
 check "and the same" cmp few-cpu.csv out.csv
 # damaged NAME COMMAND...: a copy of the warm cache, each kernel in it handed to a command
@@ -128,7 +129,7 @@ cp -r warm one
 find one -name 'carom_sweep_full.so' -exec truncate -s 0 {} \;
 status 1 "a kernel that only this command needs" "a driver failed .*kernel cache, the folder $work/one" \
     env POCL_CACHE_DIR="$work/one" \
-    "$carom" sweep --backend opencl --pairs few.csv
+    "${sweep[@]}" --backend opencl --pairs few.csv
 # A cloud and contacts too, whatever lengths the user gives: made-up spheres with these would all meet each other.
 printf '%s\n' cx,cy,cz,radius 0,0,0,1e-5 3e-5,0,0,1e-5 > balls.csv
 printf '%s\n' 'v 0 0 0' 'v 1 0 0' 'v 0 1 0' 'f 1 2 3' > wall.obj
@@ -157,7 +158,7 @@ for byte in 40 1000 4200 8000 20000; do
         printf '\377' | dd of="$file" bs=1 seek=$byte conv=notrunc status=none
     done
     got=0
-    env POCL_CACHE_DIR="$work/flipped" timeout 300 "$carom" sweep --backend opencl --pairs few.csv -o out.csv \
+    env POCL_CACHE_DIR="$work/flipped" timeout 300 "${sweep[@]}" --backend opencl --pairs few.csv -o out.csv \
         2> stderr.txt || got=$?
     if [ $got -eq 0 ]; then
         check "byte $byte of the kernels is another: the answers are right" cmp few-cpu.csv out.csv
@@ -168,7 +169,7 @@ for byte in 40 1000 4200 8000 20000; do
 done
 mkdir cold
 fails "no linker" 'put the linker ld' PATH=/nonexistent POCL_CACHE_DIR="$work/cold"
-status 1 "a cache that cannot be written" 'POCL_CACHE_DIR' env POCL_CACHE_DIR=/dev/null/cache "$carom" sweep \
+status 1 "a cache that cannot be written" 'POCL_CACHE_DIR' env POCL_CACHE_DIR=/dev/null/cache "${sweep[@]}" \
     --backend opencl \
     --pairs few.csv
 status 0 "and carom info" '' env POCL_CACHE_DIR=/dev/null/cache "$carom" info
@@ -190,20 +191,20 @@ within() { # KIB COMMAND...
 # depends on the machine. Two threads: the stacks of as many as a large machine has would not fit.
 for kib in 200000 265000 320000 370000 420000; do
     got=0
-    within $kib "$carom" sweep --threads 2 --backend opencl --pairs few.csv -o out.csv 2> stderr.txt || got=$?
+    within $kib "${sweep[@]}" --threads 2 --backend opencl --pairs few.csv -o out.csv 2> stderr.txt || got=$?
     if [ $got -eq 0 ]; then
         check "$kib KiB: --backend opencl" cmp few-cpu.csv out.csv
     else
         check "$kib KiB: --backend opencl is refused" test $got -eq 1 -a -s stderr.txt
     fi
-    if within $kib "$carom" sweep --threads 2 --device 0 --pairs many.csv -o out.csv 2> stderr.txt; then
+    if within $kib "${sweep[@]}" --threads 2 --device 0 --pairs many.csv -o out.csv 2> stderr.txt; then
         check "$kib KiB: auto gives the CPU's answers" cmp many-cpu.csv out.csv
     else
         fail "$kib KiB: auto gives the CPU's answers" "$(cat stderr.txt)"
     fi
     check "$kib KiB: carom info" within $kib "$carom" info
 done
-within 265000 "$carom" sweep --threads 2 --backend opencl --pairs few.csv > /dev/null 2> stderr.txt || true
+within 265000 "${sweep[@]}" --threads 2 --backend opencl --pairs few.csv > /dev/null 2> stderr.txt || true
 check "little address space is named" grep -q '265000 KiB (ulimit -v)' stderr.txt
 nothing "no core file, no part of a result" "$(find . -name '.carom-*' -o -name 'core*')"
 check_end
