@@ -57,13 +57,37 @@ static carom_status run_on_device(caromi_device *device, const caromi_batch *bat
     return status;
 }
 
+enum { INTEGERS = 1 << 16, GROWTH = 8 }; /* of a piece, and of pieces */
+
+/* Of the next piece on the CPU: whole slabs. */
+static uint64_t piece_of(const caromi_batch *batch)
+{
+    const uint64_t wanted = batch->next_piece != NULL ? *batch->next_piece : 0, slab = batch->slab;
+    if (wanted == 0 || wanted >= batch->piece)
+        return batch->piece;
+    return wanted > slab ? wanted / slab * slab : slab;
+}
+
+/* After so many queries, of which integers have decided some. Not by a clock: the cost of a call does not depend on
+ * what else the machine does. */
+static void learn_piece(const caromi_batch *batch, uint64_t queries, uint64_t by_integers)
+{
+    uint64_t *next = batch->next_piece;
+    if (by_integers > INTEGERS)
+        *next = (uint64_t)((double)queries * (double)INTEGERS / (double)by_integers);
+    else if (by_integers < INTEGERS / GROWTH)
+        *next = *next < batch->piece / GROWTH ? *next * GROWTH : 0;
+}
+
 static carom_status run_on_cpu(const carom_context *c, const caromi_batch *batch, uint64_t *done, carom_stats *stats,
                                carom_error *err)
 {
     carom_status status = CAROM_OK;
     while (status == CAROM_OK && *done < batch->count) {
-        const uint64_t end = piece_end(batch, *done, batch->piece);
+        const uint64_t end = piece_end(batch, *done, piece_of(batch)), before = stats->by_integers;
         status = batch->on_cpu(c, batch->batch, *done, end, stats, err);
+        if (batch->next_piece != NULL)
+            learn_piece(batch, end - *done, stats->by_integers - before);
         if (status == CAROM_OK)
             status = caromi_report_batch(batch, *done = end, err);
     }

@@ -23,7 +23,10 @@ typedef struct caromi_batch {
     /* NULL: several devices may take pieces of it. Else records are delivered in the order of the queries: devices take
      * parts by turns, which `batch` knows too */
     caromi_turns *turns;
-    uint64_t piece; /* queries between two calls of `progress` */
+    uint64_t piece; /* queries between two calls of `progress`, at most */
+    /* On the CPU, of the next piece of this call or a later one, 0: `piece`. Fewer where integers decide many, each of
+     * which takes some microseconds. NULL: all have `piece` */
+    uint64_t *next_piece; /* of a lattice */
     carom_progress progress;
     int prepare; /* answers nothing */
     uint64_t

@@ -38,6 +38,7 @@ struct carom_mesh {
     int stack;                         /* entries that a traversal may need */
     caromi_pace paces[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
     caromi_pace lattice_paces[2], clearance_pace;
+    uint64_t drop_piece;            /* columns between reports of progress; caromi_batch.next_piece */
     caromi_open_edges open_edges;   /* lattice/open.c */
     struct caromi_corners *corners; /* NULL: not known; lattice/corners.h */
     struct caromi_edges *edges;     /* the same; mesh/edges.h */

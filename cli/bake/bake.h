@@ -85,6 +85,7 @@ typedef struct bake_kind {
     int array;                  /* a bake_array that every output has */
     uint32_t more;              /* those that --with adds, a bit for each */
     int axes;                   /* of its lattice; 2: a map */
+    const char *unit;           /* a node, in the plural */
     uint64_t edge;              /* of a slab, at least, where the lattice has it */
     uint64_t most;              /* nodes of a slab */
     uint64_t visits;            /* of them times triangles of the mesh, at most, */
@@ -193,6 +194,12 @@ uint64_t bake_slab_checksum(const bake_plan *plan, uint64_t slab, const bake_sla
 /* Return 0, or an errno; a file that ends too early is EIO. */
 int bake_slab_write(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *from);
 int bake_slab_read(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *to);
+/* The same of nodes [first, end) of a slab, or from its first on. */
+uint64_t bake_nodes_checksum(const bake_plan *plan, uint64_t end, const bake_slab *from, uint64_t seed);
+int bake_nodes_write(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, uint64_t first,
+                     uint64_t end, const bake_slab *from);
+int bake_nodes_read(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, uint64_t end,
+                    const bake_slab *to);
 
 /* ---- the sub-commands ---------------------------------------------------------------------------------------------
  */

@@ -82,10 +82,10 @@ static int plan_from_options(checked *c)
     }
     const int status = bake_plan_place(&c->plan, &placed, c->mesh.lower, c->mesh.upper);
     if (status == EXIT_DONE && memcmp(c->plan.lattice.dims, dims, sizeof dims) != 0)
-        return cli_refuse(EXIT_USAGE, "%s: has %llu,%llu,%llu nodes; from the options follow %llu,%llu,%llu", c->path,
+        return cli_refuse(EXIT_USAGE, "%s: has %llu,%llu,%llu %s; from the options follow %llu,%llu,%llu", c->path,
                           (unsigned long long)dims[0], (unsigned long long)dims[1], (unsigned long long)dims[2],
-                          (unsigned long long)c->plan.lattice.dims[0], (unsigned long long)c->plan.lattice.dims[1],
-                          (unsigned long long)c->plan.lattice.dims[2]);
+                          c->plan.kind->unit, (unsigned long long)c->plan.lattice.dims[0],
+                          (unsigned long long)c->plan.lattice.dims[1], (unsigned long long)c->plan.lattice.dims[2]);
     return status;
 }
 
@@ -302,7 +302,7 @@ static int check_nodes(checked *c)
     int status = EXIT_DONE;
     const int is_all = c->options->bake.samples >= nodes;
     c->nodes = is_all ? nodes : c->options->bake.samples;
-    progress_begin(&shown, "bake check", "nodes", 0, c->nodes);
+    progress_begin(&shown, "bake check", c->plan.kind->unit, 0, c->nodes);
     for (uint64_t i = 0; i < c->nodes && status == EXIT_DONE; i++) {
         const uint64_t drawn = bake_draw(&c->random, nodes);
         uint64_t at = is_all ? i : drawn;
@@ -320,8 +320,8 @@ static int print_result(const checked *c)
     const int status = output_open(&out, NULL);
     if (status != EXIT_DONE)
         return status;
-    output_format(&out, "%llu of %llu nodes, %llu of them by the reference: %llu difference%s\n",
-                  (unsigned long long)c->nodes, (unsigned long long)(c->plan.layer * c->plan.depth),
+    output_format(&out, "%llu of %llu %s, %llu of them by the reference: %llu difference%s\n",
+                  (unsigned long long)c->nodes, (unsigned long long)(c->plan.layer * c->plan.depth), c->plan.kind->unit,
                   (unsigned long long)c->by_reference, (unsigned long long)c->differences,
                   c->differences == 1 ? "" : "s");
     return output_close(&out, c->differences > 0 ? EXIT_WORK : EXIT_DONE);

@@ -105,19 +105,18 @@ void bake_slab_free(bake_slab *slab)
     *slab = (bake_slab){0};
 }
 
-/* Bytes of array `a` of a slab; 0 where the plan has none. */
-static size_t array_bytes(const bake_plan *plan, uint64_t slab, int a)
+uint64_t bake_nodes_checksum(const bake_plan *plan, uint64_t end, const bake_slab *from, uint64_t seed)
 {
-    return plan->arrays & (1u << a) ? (size_t)bake_plan_nodes(plan, slab) * bake_arrays[a].size : 0;
+    uint64_t sum = seed;
+    for (int a = 0; a < BAKE_ARRAYS; a++)
+        if (plan->arrays & (1u << a))
+            sum = bake_checksum(from->array[a], (size_t)end * bake_arrays[a].size, sum);
+    return sum;
 }
 
 uint64_t bake_slab_checksum(const bake_plan *plan, uint64_t slab, const bake_slab *from)
 {
-    uint64_t sum = slab; /* so that slabs in each other's places are found out */
-    for (int a = 0; a < BAKE_ARRAYS; a++)
-        if (plan->arrays & (1u << a))
-            sum = bake_checksum(from->array[a], array_bytes(plan, slab, a), sum);
-    return sum;
+    return bake_nodes_checksum(plan, bake_plan_nodes(plan, slab), from, slab); /* slabs in each other's places differ */
 }
 
 /* Nodes of a slab that stand together in every array of the file. */
@@ -130,36 +129,52 @@ static uint64_t run_of(const bake_layout *layout, const bake_plan *plan, uint64_
     return box.dims[1] < plan->lattice.dims[1] && !layout->by_slab ? box.dims[0] * box.dims[1] : nodes;
 }
 
-static int move_array(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, int a,
-                      const bake_slab *data, int is_read)
+/* Nodes [first, end). */
+static int move_array(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, int a, uint64_t first,
+                      uint64_t end, const bake_slab *data, int is_read)
 {
-    const uint64_t run = run_of(layout, plan, slab), nodes = bake_plan_nodes(plan, slab);
-    const size_t size = bake_arrays[a].size, bytes = (size_t)run * size;
+    const uint64_t run = run_of(layout, plan, slab);
+    const size_t size = bake_arrays[a].size;
     int error = 0;
-    for (uint64_t at = 0; at < nodes && !error; at += run) {
+    for (uint64_t at = first; at < end && !error;) {
+        const uint64_t left = run - at % run, count = left < end - at ? left : end - at;
         char *const here = (char *)data->array[a] + at * size;
         const uint64_t place = bake_layout_place(layout, plan, a, slab, at);
-        error = is_read ? cli_read_at(fd, here, bytes, place) : cli_write_at(fd, here, bytes, place);
+        error = is_read ? cli_read_at(fd, here, (size_t)count * size, place)
+                        : cli_write_at(fd, here, (size_t)count * size, place);
+        at += count;
     }
     return error;
 }
 
-static int move_slab(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *data,
-                     int is_read)
+static int move_slab(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, uint64_t first,
+                     uint64_t end, const bake_slab *data, int is_read)
 {
     int error = 0;
     for (int a = 0; a < BAKE_ARRAYS && !error; a++)
         if (plan->arrays & (1u << a))
-            error = move_array(fd, layout, plan, slab, a, data, is_read);
+            error = move_array(fd, layout, plan, slab, a, first, end, data, is_read);
     return error;
 }
 
 int bake_slab_write(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *from)
 {
-    return move_slab(fd, layout, plan, slab, from, 0);
+    return move_slab(fd, layout, plan, slab, 0, bake_plan_nodes(plan, slab), from, 0);
 }
 
 int bake_slab_read(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, const bake_slab *to)
 {
-    return move_slab(fd, layout, plan, slab, to, 1);
+    return move_slab(fd, layout, plan, slab, 0, bake_plan_nodes(plan, slab), to, 1);
+}
+
+int bake_nodes_write(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, uint64_t first,
+                     uint64_t end, const bake_slab *from)
+{
+    return move_slab(fd, layout, plan, slab, first, end, from, 0);
+}
+
+int bake_nodes_read(int fd, const bake_layout *layout, const bake_plan *plan, uint64_t slab, uint64_t end,
+                    const bake_slab *to)
+{
+    return move_slab(fd, layout, plan, slab, 0, end, to, 1);
 }

@@ -17,9 +17,18 @@ enum { NODES_MOST = 1 << 19, NODES_LEAST = 1 << 12, COLUMNS_MOST = 1 << 21, COLU
 static carom_batch batch_of(const bake_question *q, size_t size)
 {
     return (carom_batch){.size = size,
+                         .begin = q->only_checks ? 0 : q->first,
                          .count = q->only_checks ? 0 : q->box.dims[q->plan->kind->axes - 1],
                          .accuracy = q->accuracy,
                          .progress = q->progress};
+}
+
+/* Progress ends a call where it is enough for now. */
+static int exit_of(const bake_mesh *mesh, carom_status status, const carom_error *err)
+{
+    if (status == CAROM_OK || status == CAROM_ERROR_CANCELLED)
+        return status == CAROM_OK ? EXIT_DONE : EXIT_STOPPED;
+    return cli_library_error(mesh->path, status, err);
 }
 
 /* ---- distance -----------------------------------------------------------------------------------------------------
@@ -64,13 +73,14 @@ static int ask_distance(const bake_mesh *mesh, const bake_question *q, const bak
                                                .feature = to->array[BAKE_FEATURE]};
     carom_error err = {0};
     const carom_status status = carom_mesh_distance(mesh->mesh, &desc, &result, stats, &err);
-    return status == CAROM_OK ? EXIT_DONE : cli_library_error(mesh->path, status, &err);
+    return exit_of(mesh, status, &err);
 }
 
 const bake_kind bake_kind_distance = {.name = "distance",
                                       .command = "bake distance",
                                       .array = BAKE_DISTANCE,
                                       .axes = 3,
+                                      .unit = "nodes",
                                       .edge = CUBE_EDGE,
                                       .most = NODES_MOST,
                                       .visits = NODE_VISITS,
@@ -113,13 +123,14 @@ static int ask_clearance(const bake_mesh *mesh, const bake_question *q, const ba
     const carom_mesh_clearance_result result = {.size = sizeof result, .clearance = to->array[BAKE_CLEARANCE]};
     carom_error err = {0};
     const carom_status status = carom_mesh_clearance(mesh->mesh, &desc, &result, stats, &err);
-    return status == CAROM_OK ? EXIT_DONE : cli_library_error(mesh->path, status, &err);
+    return exit_of(mesh, status, &err);
 }
 
 const bake_kind bake_kind_clearance = {.name = "clearance",
                                        .command = "bake clearance",
                                        .array = BAKE_CLEARANCE,
                                        .axes = 3,
+                                       .unit = "nodes",
                                        .edge = CUBE_EDGE,
                                        .most = NODES_MOST,
                                        .visits = NODE_VISITS,
@@ -143,13 +154,14 @@ static int ask_drop(const bake_mesh *mesh, const bake_question *q, const bake_sl
     const carom_mesh_drop_result result = {.size = sizeof result, .height = to->array[BAKE_HEIGHT]};
     carom_error err = {0};
     const carom_status status = carom_mesh_drop(mesh->mesh, &desc, &result, stats, &err);
-    return status == CAROM_OK ? EXIT_DONE : cli_library_error(mesh->path, status, &err);
+    return exit_of(mesh, status, &err);
 }
 
 const bake_kind bake_kind_drop = {.name = "drop",
                                   .command = "bake drop",
                                   .array = BAKE_HEIGHT,
                                   .axes = 2,
+                                  .unit = "columns",
                                   .edge = TILE_EDGE,
                                   .most = COLUMNS_MOST,
                                   .visits = COLUMN_VISITS,

@@ -32,8 +32,9 @@ typedef struct bake_question {
     carom_accuracy accuracy;
     int allow_open;
     carom_lattice box;
-    int only_checks; /* whether the question may be asked; it is not answered */
-    carom_progress progress;
+    uint64_t first;          /* its layers from there on */
+    int only_checks;         /* whether the question may be asked; it is not answered */
+    carom_progress progress; /* ends a question with EXIT_STOPPED: layers that were reported are answered */
 } bake_question;
 int bake_mesh_ask(const bake_mesh *mesh, const bake_question *question, const bake_slab *to, carom_stats *stats);
 

@@ -31,8 +31,8 @@ static int fit_spacing(bake_plan *plan, const bake_options *o, const float lower
                               (unsigned long long)o->dims[k]);
         const double spacing = with_margin ? (extent + 2.0 * o->margin) / (n - 1.0) : extent / (n - 5.0);
         if (!isfinite(spacing)) /* one node, or an extent of 0 over 0 */
-            return cli_refuse(EXIT_USAGE, "--dims: no finite spacing follows from %llu nodes along %c; give --spacing",
-                              (unsigned long long)o->dims[k], 'x' + k);
+            return cli_refuse(EXIT_USAGE, "--dims: no finite spacing follows from %llu %s along %c; give --spacing",
+                              (unsigned long long)o->dims[k], plan->kind->unit, 'x' + k);
         largest = spacing > largest ? spacing : largest;
     }
     plan->lattice.spacing = largest;
@@ -46,8 +46,8 @@ static int count_nodes(bake_plan *plan, const float upper[3], double margin)
     for (int k = 0; k < plan->kind->axes; k++) {
         const double n = ceil(((double)upper[k] + margin - plan->lattice.origin[k]) / plan->lattice.spacing) + 1.0;
         if (!(n <= (double)BAKE_NODES_MAX))
-            return cli_refuse(EXIT_USAGE, "--spacing %.9g: more than 2^48 nodes along %c", plan->lattice.spacing,
-                              'x' + k);
+            return cli_refuse(EXIT_USAGE, "--spacing %.9g: more than 2^48 %s along %c", plan->lattice.spacing,
+                              plan->kind->unit, 'x' + k);
         plan->lattice.dims[k] = n > 1.0 ? (uint64_t)n : 1;
     }
     return EXIT_DONE;
@@ -70,9 +70,9 @@ static int check_nodes(const bake_plan *plan)
     }
     if (plan->lattice.dims[0] > BAKE_NODES_MAX / plan->lattice.dims[1] ||
         plan->lattice.dims[0] * plan->lattice.dims[1] > BAKE_NODES_MAX / plan->lattice.dims[2])
-        return cli_refuse(EXIT_USAGE, "a lattice of %llu,%llu,%llu has more than 2^48 nodes",
+        return cli_refuse(EXIT_USAGE, "a lattice of %llu,%llu,%llu has more than 2^48 %s",
                           (unsigned long long)plan->lattice.dims[0], (unsigned long long)plan->lattice.dims[1],
-                          (unsigned long long)plan->lattice.dims[2]);
+                          (unsigned long long)plan->lattice.dims[2], plan->kind->unit);
     return EXIT_DONE;
 }
 

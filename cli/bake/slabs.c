@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "slabs.h"
+#include "layers.h"
 
 #include "cli/parallel.h"
 #include "cli/unfinished.h"
@@ -19,18 +20,30 @@ int bake_worker_open(bake_worker *w, const cli_options *options, const bake_mesh
     return bake_slab_alloc(plan, &w->slab) ? EXIT_DONE : cli_no_memory();
 }
 
-int bake_worker_ask(bake_worker *w, uint64_t slab)
+int bake_worker_ask_layers(bake_worker *w, uint64_t slab, uint64_t first)
 {
+    const bake_plan *plan = w->question.plan;
     carom_stats stats;
-    (void)bake_plan_slab(w->question.plan, slab, &w->question.box);
-    const int status = bake_mesh_ask(w->mesh, &w->question, &w->slab, &stats);
-    if (status != EXIT_DONE)
+    bake_slab rest = w->slab;
+    (void)bake_plan_slab(plan, slab, &w->question.box);
+    w->question.first = first;
+    for (int a = 0; a < BAKE_ARRAYS; a++)
+        if (rest.array[a])
+            rest.array[a] =
+                (char *)rest.array[a] + first * bake_layer_nodes(plan, &w->question.box) * bake_arrays[a].size;
+    const int status = bake_mesh_ask(w->mesh, &w->question, &rest, &stats);
+    if (status != EXIT_DONE && status != EXIT_STOPPED)
         return status;
     cli_report_fallback(&stats);
     if (!w->has_asked)
         cli_report_unused_device(w->options, &stats);
     w->has_asked = 1;
-    return EXIT_DONE;
+    return status;
+}
+
+int bake_worker_ask(bake_worker *w, uint64_t slab)
+{
+    return bake_worker_ask_layers(w, slab, 0);
 }
 
 void bake_worker_close(bake_worker *w)
@@ -49,28 +62,37 @@ int bake_memory_of(const bake_plan *plan, const bake_mesh *mesh, bake_memory *ou
 /* ---- all of them, by this process alone ---------------------------------------------------------------------------
  */
 
+/* A step ends a while after its start, or for a signal; the layers that are there are written and recorded. */
+static const double step_seconds = 2.0;
+
 typedef struct run_progress {
     progress shown;
     const bake_question *question;
-    uint64_t done; /* nodes of finished slabs */
+    uint64_t done;   /* nodes of finished slabs */
+    uint64_t layers; /* of the slab in work */
+    double begun;    /* seconds: when the step was */
 } run_progress;
 
 /* The library's progress counts layers of the box. */
 static int show_progress(void *user, uint64_t done, uint64_t count)
 {
     run_progress *p = user;
-    const uint64_t *nodes = p->question->box.dims;
-    progress_show(&p->shown, p->done + nodes[0] * nodes[1] * nodes[2] / count * done);
-    return 0;
+    const carom_lattice *box = &p->question->box;
+    p->layers = done;
+    progress_show(&p->shown, p->done + bake_layer_nodes(p->question->plan, box) * done);
+    return done < count && (unfinished_asked() || cli_seconds() - p->begun > step_seconds);
 }
 
 /* Slabs are computed one after another; where there is a second buffer, each is written while the next is computed. */
 typedef struct pipeline {
     bake_worker *worker;
     bake_partial *partial;
+    run_progress *shown;
     int is_double;      /* there is a second buffer */
     bake_slab computed; /* the second buffer */
-    uint64_t next;      /* to be computed into that of the worker */
+    bake_layers there;  /* of an earlier run */
+    uint64_t next;      /* to be computed into that of the worker, */
+    uint64_t first;     /* from this layer on: the others are there */
     uint64_t ready;     /* to be written from the second one; NO_SLAB: none */
     int asked, written; /* exit statuses */
 } pipeline;
@@ -81,27 +103,45 @@ static void compute_or_write(void *user, unsigned i)
 {
     pipeline *p = user;
     if (i == 0)
-        p->asked = bake_worker_ask(p->worker, p->next);
+        p->asked = bake_worker_ask_layers(p->worker, p->next, p->first);
     else
         p->written = bake_partial_put(p->partial, p->ready, &p->computed);
 }
 
-/* What is computed while an earlier slab cannot be written is not kept: it would not find room either. */
-static int bake_next(pipeline *p, uint64_t slab)
+/* The slab, or some layers of it. What is computed while an earlier slab cannot be written is not kept: it would not
+ * find room either. */
+static int bake_step(pipeline *p)
 {
-    p->next = slab;
     p->asked = p->written = EXIT_DONE;
+    p->shown->begun = cli_seconds();
     parallel_run(p->ready == NO_SLAB ? 1 : 2, compute_or_write, p);
     p->ready = NO_SLAB;
-    if (p->asked != EXIT_DONE || p->written != EXIT_DONE)
+    if (p->written != EXIT_DONE || (p->asked != EXIT_DONE && p->asked != EXIT_STOPPED))
         return p->written != EXIT_DONE ? p->written : p->asked;
+    if (p->asked == EXIT_STOPPED) {
+        const uint64_t first = p->first;
+        p->first = p->shown->layers;
+        return bake_layers_put(p->partial, p->next, first, p->first, &p->worker->slab);
+    }
     if (!p->is_double)
-        return bake_partial_put(p->partial, slab, &p->worker->slab);
+        return bake_partial_put(p->partial, p->next, &p->worker->slab);
     const bake_slab other = p->computed;
     p->computed = p->worker->slab;
     p->worker->slab = other;
-    p->ready = slab;
+    p->ready = p->next;
     return EXIT_DONE;
+}
+
+static int bake_next(pipeline *p, uint64_t slab)
+{
+    int status = EXIT_DONE;
+    p->next = slab;
+    p->first =
+        p->there.count > 0 && p->there.slab == slab ? bake_layers_read(p->partial, &p->there, &p->worker->slab) : 0;
+    do
+        status = unfinished_asked() ? EXIT_STOPPED : bake_step(p);
+    while (status == EXIT_DONE && p->asked == EXIT_STOPPED);
+    return status;
 }
 
 static int write_last(pipeline *p)
@@ -116,7 +156,7 @@ static int bake_missing(pipeline *p, run_progress *shown)
     for (uint64_t s = plan->begin; s < plan->end && status == EXIT_DONE; s++) {
         if (p->partial->done[s - plan->begin])
             continue;
-        status = unfinished_asked() ? EXIT_STOPPED : bake_next(p, s);
+        status = bake_next(p, s);
         shown->done += bake_plan_nodes(plan, s);
     }
     const int written = write_last(p);
@@ -136,10 +176,11 @@ static int bake_alone(const cli_options *o, bake_mesh *mesh, bake_partial *parti
 {
     bake_worker worker;
     run_progress shown;
-    pipeline p = {.worker = &worker, .partial = partial, .ready = NO_SLAB};
+    pipeline p = {.worker = &worker, .partial = partial, .shown = &shown, .ready = NO_SLAB};
     int status = bake_worker_open(&worker, o, mesh, partial->plan);
     if (status == EXIT_DONE) {
         p.is_double = has_room_for_two(o, mesh, partial->plan) && bake_slab_alloc(partial->plan, &p.computed);
+        p.there = bake_layers_find(partial);
         shown.question = &worker.question;
         bake_partial_progress(partial, &shown.shown, &shown.done);
         worker.question.progress = (carom_progress){show_progress, &shown};

@@ -19,6 +19,8 @@ bake_question bake_question_of(const cli_options *options, const bake_plan *plan
 /* Those that return an int: an exit status with the message printed. bake_worker_close in any case. */
 int bake_worker_open(bake_worker *w, const cli_options *options, const bake_mesh *mesh, const bake_plan *plan);
 int bake_worker_ask(bake_worker *w, uint64_t slab);
+/* Its layers from `first` on alone. EXIT_STOPPED: progress ended it, nothing is printed. */
+int bake_worker_ask_layers(bake_worker *w, uint64_t slab, uint64_t first);
 void bake_worker_close(bake_worker *w);
 
 /* Bytes of a bake: the buffers of a slab, which has so many nodes at most; the mesh twice (as read, and in the

@@ -42,13 +42,12 @@ static int check_memory(const cli_options *o, const bake_plan *plan, const bake_
         return status;
     if (m.slab + m.list + m.input <= o->bake.max_memory)
         return EXIT_DONE;
-    return cli_refuse(
-        EXIT_USAGE,
-        "--max-memory %llu: %llu bytes are needed: %llu for a slab of %llu nodes, %llu for the mesh, %llu "
-        "for the list of slabs",
-        (unsigned long long)o->bake.max_memory, (unsigned long long)(m.slab + m.list + m.input),
-        (unsigned long long)m.slab, (unsigned long long)m.nodes, (unsigned long long)m.input,
-        (unsigned long long)m.list);
+    return cli_refuse(EXIT_USAGE,
+                      "--max-memory %llu: %llu bytes are needed: %llu for a slab of %llu %s, %llu for the mesh, %llu "
+                      "for the list of slabs",
+                      (unsigned long long)o->bake.max_memory, (unsigned long long)(m.slab + m.list + m.input),
+                      (unsigned long long)m.slab, (unsigned long long)m.nodes, plan->kind->unit,
+                      (unsigned long long)m.input, (unsigned long long)m.list);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------

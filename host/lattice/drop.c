@@ -6,7 +6,7 @@
 #include "host/mesh/query.h"
 #include "drop.h"
 
-enum { PIECE = 1 << 20 }; /* columns between two reports of progress, at least */
+enum { PIECE = 1 << 20 }; /* columns between two reports of progress, at most */
 
 CAROMI_LIST list_drop(caromi_arrays *a, const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out,
                       const carom_stats *stats, uint64_t count)
@@ -60,6 +60,7 @@ static carom_status run(drop_map *map, const carom_mesh_drop_desc *d, const caro
                               .count = d->batch.count * width,
                               .on_cpu = on_cpu,
                               .piece = (PIECE + width - 1) / width * width,
+                              .next_piece = &map->mesh->drop_piece,
                               .progress = d->batch.progress,
                               .prepare = d->batch.prepare,
                               .slab = width,

@@ -72,7 +72,7 @@ refused "a part of another ball" 2 'ball' bake join no.npy other part2 part3
 
 # ---- check ----------------------------------------------------------------------------------------------------------
 bake drop --mesh cube.off --ball 0.3 --dims 30,20 -o small.vti
-equal "check" "500 of 600 nodes, 500 of them by the reference: 0 differences" \
+equal "check" "500 of 600 columns, 500 of them by the reference: 0 differences" \
     "$(bake check small.vti --mesh cube.off --samples 500)"
 bake drop --mesh cube.off --ball 0.3 --dims 30,20 -o small.npy
 setfattr -x user.carom.bake small.npy 2> /dev/null || true

@@ -3,7 +3,8 @@
  * fails, as if memory, disk or descriptors had run out, or (TORTURE_HOLD) waits, or (TORTURE_KILL) is the last:
  * the process is killed, in the middle of the call if it writes. The file TORTURE_HIT then appears, and a call that
  * waits goes on when it is gone. Calls of drivers and of the C library itself are left alone: many end the process when
- * they fail. TORTURE_COUNTS: a file for the number of calls of each kind. */
+ * they fail. TORTURE_COUNTS: a file for the number of calls of each kind. TORTURE_SLOW: three seconds pass between any
+ * two looks at a clock. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* glibc's allocator by its other names, because dlsym may allocate. */
@@ -33,7 +35,7 @@ static const char *const kinds[KINDS] = {"malloc", "thread", "open",   "read",  
 static atomic_ulong calls[KINDS];
 static const char *call, *hit, *counts;
 static unsigned long at;
-static int hold, deadly;
+static int hold, deadly, slow;
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -43,6 +45,7 @@ __attribute__((constructor)) static void begin(void)
     counts = getenv("TORTURE_COUNTS");
     hold = getenv("TORTURE_HOLD") != NULL;
     deadly = getenv("TORTURE_KILL") != NULL;
+    slow = getenv("TORTURE_SLOW") != NULL;
     at = number != NULL ? strtoul(number, NULL, 10) : 0;
 }
 
@@ -273,4 +276,13 @@ int fchmod(int fd, mode_t mode)
 int fchown(int fd, uid_t owner, gid_t group)
 {
     return FAILS(FCHOWN, EPERM) ? -1 : (int)syscall(SYS_fchown, fd, owner, group);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    static atomic_long looks;
+    const int failed = (int)syscall(SYS_clock_gettime, clock, now);
+    if (slow)
+        now->tv_sec += 3 * atomic_fetch_add(&looks, 1);
+    return failed;
 }
