@@ -58,8 +58,12 @@ static char *copy_string(const carom_context *context, const char *text)
 /* Memory for a pool of 1024 is small; none of it is for one thread. */
 static carom_status open_pool(carom_context *c, carom_error *err)
 {
-    const uint32_t threads = c->desc.threads ? c->desc.threads : caromi_cpu_threads();
-    const uint32_t wanted = threads < CAROMI_THREADS_MAX ? threads : CAROMI_THREADS_MAX;
+    const uint32_t processors = caromi_cpu_threads();
+    const uint32_t useful = processors < CAROMI_THREADS_MAX ? processors : CAROMI_THREADS_MAX;
+    const uint32_t wanted = c->desc.threads > 0 && c->desc.threads < useful ? c->desc.threads : useful;
+    if (c->desc.threads > wanted) /* they would take turns, and every call would cut its work for all of them */
+        caromi_log(c, CAROM_LOG_INFO, "%u threads instead of %u: the process may use %u processors", wanted,
+                   c->desc.threads, processors);
     if (wanted == 1)
         return CAROM_OK;
     void *memory = caromi_alloc(c, 1, caromi_pool_size(wanted));

@@ -181,7 +181,8 @@ typedef struct carom_context_desc {
     /// comes first
     const char *device;
     carom_isa isa; ///< CPU instruction set; beyond this machine is CAROM_ERROR_UNSUPPORTED
-    /// CPU threads, at most 1024; 0: all that the process may use. Fewer, with a warning in the
+    /// CPU threads, at most 1024; 0: as many as there are processors that the process may use. More
+    /// than that are not started, which the log has as information. Fewer, with a warning in the
     /// log, if the system does not start so many. They sleep between batches
     uint32_t threads;
     uint32_t device_lanes; ///< lanes per OpenCL work-item: 0 (the device's own), 1, 4, 8 or 16

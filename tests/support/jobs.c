@@ -21,6 +21,7 @@ carom_context *job_context(uint32_t threads, carom_allocator hooks)
     carom_error err = {0};
     desc.backend = CAROM_BACKEND_CPU;
     desc.threads = threads;
+    test_need_processors(threads);
     desc.allocator = hooks;
     test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
     return context;

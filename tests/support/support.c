@@ -3,6 +3,11 @@
 
 #include <dlfcn.h>
 #include <math.h>
+#if defined(__linux__)
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 enum { GUARD = 64 };
 
@@ -105,6 +110,26 @@ void test_error(carom_status got, carom_status expected, const carom_error *err,
         fail_msg("'%s' does not hold '%s'", err->message, word);
 }
 
+static uint32_t processors_least;
+
+void test_need_processors(uint32_t least)
+{
+    processors_least = least;
+}
+
+#if defined(__linux__)
+/* Replaces the C library's, also for the library. */
+int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set)
+{
+    memset(set, 0, size);
+    if (syscall(SYS_sched_getaffinity, process, size, set) < 0)
+        return -1;
+    for (size_t i = 0; (uint32_t)CPU_COUNT_S(size, set) < processors_least && i < 8 * size; i++)
+        CPU_SET_S(i, size, set);
+    return 0;
+}
+#endif
+
 carom_context *test_cpu(carom_isa isa, uint32_t threads)
 {
     carom_context_desc desc = carom_context_desc_default();
@@ -113,6 +138,7 @@ carom_context *test_cpu(carom_isa isa, uint32_t threads)
     desc.backend = CAROM_BACKEND_CPU;
     desc.isa = isa;
     desc.threads = threads;
+    test_need_processors(threads);
     if (!carom_isa_available(isa))
         test_skip(carom_isa_name(isa), "this machine or this build cannot run it");
     test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);

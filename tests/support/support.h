@@ -45,6 +45,9 @@ void test_skip(const char *what, const char *reason);
 /* Skips the running test, before it allocates what a skip would leave, if this machine lacks its subject: the
  * instruction set, or for CAROM_ISA_AUTO the device. */
 void test_need_subject(carom_isa isa);
+/* From now on the process may use at least so many processors, for all that the library sees: it starts no more threads
+ * than there are processors, and tests want more than a small machine has. */
+void test_need_processors(uint32_t least);
 /* A CPU context; skips if this machine lacks the instruction set. */
 carom_context *test_cpu(carom_isa isa, uint32_t threads);
 /* Every carom_isa at its own index, for a test's initial state. TEST_EACH_ISA(ON): ON(name, state) for each instruction

@@ -18,6 +18,7 @@ static carom_context *with_threads(uint32_t threads)
     carom_error err = {0};
     desc.backend = CAROM_BACKEND_CPU;
     desc.threads = threads;
+    test_need_processors(threads);
     test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
     return context;
 }

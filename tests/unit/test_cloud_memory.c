@@ -55,6 +55,7 @@ static carom_context *faulty_context(faults *f, uint32_t threads)
     carom_error err = {0};
     desc.backend = CAROM_BACKEND_CPU;
     desc.threads = threads;
+    test_need_processors(threads);
     desc.allocator = (carom_allocator){faulty_alloc, faulty_free, f};
     test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
     return context;

@@ -33,6 +33,7 @@ static carom_context_desc desc_of(carom_backend backend)
 {
     carom_context_desc desc = test_desc(backend);
     desc.threads = 3;
+    test_need_processors(3);
     return desc;
 }
 

@@ -66,6 +66,7 @@ static carom_status make_context(trial *t, carom_error *err)
     carom_context_desc desc = test_desc(test_on_device() ? CAROM_BACKEND_OPENCL : CAROM_BACKEND_CPU);
     desc.device = test_on_device() ? desc.device : "a name to be copied";
     desc.threads = 3;
+    test_need_processors(3);
     desc.log = count_warning;
     desc.log_user = t;
     desc.allocator = (carom_allocator){count_alloc, count_free, &t->count};
@@ -159,7 +160,7 @@ static void expect_clean(const trial *t, const step *s, size_t k)
 /* Blocks that the mesh may have got before a call failed: its copy on the device; and what it keeps for contacts. */
 static size_t kept_most(const step *s)
 {
-    enum { COPY = 1, FOR_CONTACTS = 16 };
+    enum { COPY = 1, FOR_CONTACTS = 24 };
     const int contacts = s->asked != NULL && s->asked->kind == ASK_mesh_contacts;
     return (size_t)(test_on_device() ? COPY : 0) + (contacts ? FOR_CONTACTS : 0);
 }

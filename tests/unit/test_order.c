@@ -35,6 +35,7 @@ static carom_context *with(uint32_t threads, memory *m)
     carom_error err = {0};
     desc.backend = CAROM_BACKEND_CPU;
     desc.threads = threads;
+    test_need_processors(threads);
     if (m != NULL)
         desc.allocator = (carom_allocator){take, give, m};
     test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);

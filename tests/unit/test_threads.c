@@ -24,6 +24,7 @@ static carom_context *with_threads(uint32_t threads, carom_log_fn log, void *use
     carom_error err = {0};
     desc.backend = CAROM_BACKEND_CPU;
     desc.threads = threads;
+    test_need_processors(threads);
     desc.log = log;
     desc.log_user = user;
     test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
@@ -89,10 +90,10 @@ static void test_made_and_ended(void **state)
     }
 }
 
-static void keep_warning(void *user, carom_log_level level, const char *line)
+static void keep_line(void *user, carom_log_level level, const char *line)
 {
-    if (level == CAROM_LOG_WARNING)
-        snprintf(user, 200, "%s", line);
+    (void)level;
+    snprintf(user, 200, "%s", line);
 }
 
 /* Replaces pthread_create, also for the library: it fails after `refused_after` threads. */
@@ -108,6 +109,32 @@ int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)
     return next(id, attributes, run, argument);
 }
 
+/* More threads than processors would only take turns: they are not started, and the log has it. */
+static void test_more_than_processors(void **state)
+{
+    enum { WANTED = 1024, PROCESSORS = 3 };
+    char line[200] = "", said[40];
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_error err = {0};
+    (void)state;
+    desc.backend = CAROM_BACKEND_CPU;
+    desc.threads = WANTED;
+    desc.log = keep_line;
+    desc.log_user = line;
+    desc.log_level = CAROM_LOG_INFO;
+    test_need_processors(PROCESSORS);
+    begun = 0;
+    test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
+    const uint32_t threads = carom_context_threads(context);
+    assert_true(threads >= PROCESSORS && threads < WANTED);
+    assert_int_equal(begun, threads - 1);
+    snprintf(said, sizeof said, "%u threads instead of %d", threads, WANTED);
+    assert_non_null(strstr(line, said));
+    assert_false(wrong(context, q.count));
+    carom_context_destroy(context);
+}
+
 /* Fewer threads can be created than requested, or none: the log reports it, and answers are the same. */
 static void test_threads_refused(void **state)
 {
@@ -118,7 +145,7 @@ static void test_threads_refused(void **state)
         char line[200] = "", said[40];
         begun = 0;
         refused_after = room[i];
-        carom_context *context = with_threads(WANTED, keep_warning, line);
+        carom_context *context = with_threads(WANTED, keep_line, line);
         refused_after = ULONG_MAX;
         assert_int_equal(begun, room[i]);
         assert_int_equal(carom_context_threads(context), room[i] + 1);
@@ -229,9 +256,13 @@ static void test_host_rounding(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_size),      cmocka_unit_test(test_made_and_ended),
-        cmocka_unit_test(test_threads_refused), cmocka_unit_test(test_no_thread_for_jobs),
-        cmocka_unit_test(test_child_process),   cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_every_size),
+        cmocka_unit_test(test_made_and_ended),
+        cmocka_unit_test(test_more_than_processors),
+        cmocka_unit_test(test_threads_refused),
+        cmocka_unit_test(test_no_thread_for_jobs),
+        cmocka_unit_test(test_child_process),
+        cmocka_unit_test(test_signals),
         cmocka_unit_test(test_host_rounding),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
