@@ -20,7 +20,7 @@ const char *hdf5_version(void);
 int hdf5_require(const char *path);
 /* What failed first since this was asked last, in the library's words. */
 const char *hdf5_error(void);
-/* What failed, where the library has no words for it. */
+/* Notes a failure for which the library has no words. */
 void hdf5_note(const char *text);
 
 /* ---- writing ------------------------------------------------------------------------------------------------------

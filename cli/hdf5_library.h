@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What hdf5.c and hdf5_child.c share, in a build that has the library. */
+/* Functions that hdf5.c and hdf5_child.c share, in a build that has the library. */
 #ifndef CAROM_CLI_HDF5_LIBRARY_H
 #define CAROM_CLI_HDF5_LIBRARY_H
 

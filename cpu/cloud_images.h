@@ -94,7 +94,7 @@ FN int cloud_meets_level(const caromi_cloud_view *view, const cloud_ball *ball, 
     return 1;
 }
 
-/* What has been found so far is of one image. */
+/* All pairs found so far are of one image. */
 FN void cloud_end_image(const caromi_cloud_view *view, caromi_cloud_found *found, int next)
 {
     if (found->swept.count > 0)

@@ -25,7 +25,7 @@ typedef struct caromi_task {
     void (*run)(struct caromi_task *task);
 } caromi_task;
 
-/* What the arrays of a call in buffers took on their way to the host and back: bytes and seconds. */
+/* Bytes and seconds of the way of a call's arrays in buffers to the host and back. */
 typedef struct caromi_traffic {
     uint64_t brought, returned;
     double bringing, returning;

@@ -14,7 +14,7 @@ typedef struct bake_layers {
     uint64_t slab, count, sum;
 } bake_layers;
 
-/* What an earlier run has left. */
+/* Layers of slabs that an earlier run has left. */
 bake_layers bake_layers_find(const bake_partial *p);
 /* Read them to the slab. Returns how many there are, 0 with a message if they do not have their checksum. */
 uint64_t bake_layers_read(const bake_partial *p, const bake_layers *there, const bake_slab *to);

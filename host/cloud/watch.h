@@ -8,7 +8,7 @@
 
 enum { CAROMI_PAIRS_BITS = 36 }; /* pairs of a list or a count: so many take some twenty seconds to find */
 
-/* What a part of the call is of the whole. */
+/* The share of the whole call that a part of it is. */
 typedef struct caromi_watch_share {
     double from, to;
 } caromi_watch_share;

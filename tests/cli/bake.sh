@@ -474,7 +474,8 @@ checks "check: another time" 1 ': [0-9]+ difference' bare.npy --mesh wing.off --
 equal "check: finds the same" "$first" "$(cat stdout.txt stderr.txt)"
 
 for what in distance clearance drop path; do
-    check "help of $what: -o has no default" grep -qE '^  --output FILE +where to write \(-o FILE\)$' <(bake $what --help)
+    check "help of $what: -o has no default" \
+        grep -qE '^  --output FILE +where to write \(-o FILE\)$' <(bake $what --help)
 done
 check "help of path: all formats of paths" grep -qE '^  --paths FILE .*CSV, \.npy or H5MD' <(bake path --help)
 

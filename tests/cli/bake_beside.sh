@@ -146,7 +146,8 @@ rm o.npy.partial
 killed_after 8 "${other[@]}"
 goes_on first $job
 equal "OUT.partial is removed while a bake writes it, and another begins" 1 $status
-check "the first says so" grep -qx 'carom: o.npy: o.npy.partial beside it was removed or replaced while the bake wrote it' \
+check "the first says so" \
+    grep -qx 'carom: o.npy: o.npy.partial beside it was removed or replaced while the bake wrote it' \
     first.txt
 equal "OUT is as it was" old "$(cat o.npy)"
 nothing "the second goes on" "$(continued 8)"
@@ -154,7 +155,8 @@ nothing "the second goes on" "$(continued 8)"
 # Where a file system has no locks
 for at in 1 2; do
     rm -f o.npy*
-    TORTURE_CALL=lock TORTURE_AT=$at TORTURE_HIT=hit LD_PRELOAD=$torture bake distance "${one[@]}" -o o.npy 2> stderr.txt
+    TORTURE_CALL=lock TORTURE_AT=$at TORTURE_HIT=hit LD_PRELOAD=$torture \
+        bake distance "${one[@]}" -o o.npy 2> stderr.txt
     check "lock $at fails: the same bytes" cmp one.npy o.npy
     nothing "lock $at fails: nothing is left" "$(left)"
     [ $at -eq 2 ] || check "and that is reported" grep -qx \
@@ -165,7 +167,8 @@ done
 # ---- files of a user ------------------------------------------------------------------------------------------------
 printf '%s\n' path,x,y,z 0,0.5,0.5,3 0,0.5,0.5,-3 1,9,9,9 1,9,9,8 > paths.csv
 hits=(path --mesh cube.off --paths paths.csv --radius 0.25 --progress none)
-kinds=("distance --mesh cube.off --dims 12,12,12 -o u.npy" "distance --mesh cube.off --dims 12,12,12 --part 1/2 -o u.part"
+kinds=("distance --mesh cube.off --dims 12,12,12 -o u.npy"
+    "distance --mesh cube.off --dims 12,12,12 --part 1/2 -o u.part"
     "drop --mesh cube.off --dims 9,9 --ball 0.5 -o u.vti" "${hits[*]} -o u.csv" "${hits[*]} --part 1/2 -o u.part")
 [ -z "$hdf5" ] || kinds+=("distance --mesh cube.off --dims 12,12,12 -o u.h5" "${hits[*]} -o u.h5")
 words='is there already, and carom did not make it;|is a symbolic link|is no regular file|has 2 names'
@@ -355,6 +358,7 @@ done
 nothing "killed behind the rename, and OUT.h5 is damaged" "$problems"
 interrupted write 20
 echo mine > o.h5.columns
-refused "a user's OUT.columns beside an interrupted bake" 2 'o.h5.columns: is there already, and carom did not make it' \
+refused "a user's OUT.columns beside an interrupted bake" 2 \
+    'o.h5.columns: is there already, and carom did not make it' \
     bake "${columns[@]}" --resume -o o.h5
 check_end

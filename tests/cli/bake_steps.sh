@@ -80,7 +80,8 @@ kill -TERM $job
 status=0
 wait $job || status=$?
 equal "SIGTERM ends it so" 75 $status
-check "SIGTERM: the sentence says how to go on" grep -qE 'long.npy: [0-9]+ of [0-9]+ slabs are done; .*--resume' held.txt
+check "SIGTERM: the sentence says how to go on" \
+    grep -qE 'long.npy: [0-9]+ of [0-9]+ slabs are done; .*--resume' held.txt
 check "SIGTERM: --resume goes on" eval 'bake drop "${long[@]}" --resume -o long.npy 2> stderr.txt'
 check "SIGTERM: in the slab" grep -q 'goes on behind' stderr.txt
 bake drop "${long[@]}" -o wanted4.npy

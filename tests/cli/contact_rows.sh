@@ -145,7 +145,8 @@ END
         [ $old = five.h5 ] || columns=1,2,4-10,12
         equal "ended from $old" "$(cut -d, -f$columns gone.csv)" "$(cat ended.csv)"
     done
-    equal "columns that are not copied" "feature depth" "$(sed -n 's/.*narrow.h5: dataset \([a-z]*\): is not of .*/\1/p' \
+    equal "columns that are not copied" "feature depth" \
+        "$(sed -n 's/.*narrow.h5: dataset \([a-z]*\): is not of .*/\1/p' \
         err.txt | paste -sd ' ')"
     # Patches from 2^31 on, from text and .h5, to text and .h5 and back.
     patches() { tail -n +2 "$1" | awk -F, '{ print $NF }' | sort -n | paste -sd ' '; }

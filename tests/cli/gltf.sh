@@ -400,7 +400,8 @@ faces "mirrored: by less than an ulp" "" 0 nodes='[{"mesh": 0, "matrix":
     [1, 0, 1.000000000931322574615478515625, 0, 0, 1, 0, 0,
      1.000000000931322574615478515625, 0, 1.00000000186264514923095703125, 0, 0, 0, 0, 1]}]'
 { u8 0 0 0 0 4 0 0 0 0 4 0 0 && u16 0 1 2 0; } > bin
-faces "mirrored: quantized" "" 0 nodes='[{"mesh": 0, "scale": [0.25, 0.25, -0.25]}]' data="$(base64_of < bin)" bytes=20 \
+faces "mirrored: quantized" "" 0 nodes='[{"mesh": 0, "scale": [0.25, 0.25, -0.25]}]' \
+    data="$(base64_of < bin)" bytes=20 \
     positions='{"bufferView": 0, "componentType": 5121, "count": 3, "type": "VEC3"}' \
     view0='{"buffer": 0, "byteLength": 12, "byteStride": 4}' view1='{"buffer": 0, "byteOffset": 12, "byteLength": 6}'
 faces "mirrored: bones, which stand as stored" 0 "" nodes="[{\"mesh\": 0, \"skin\": 0, $flip}]"

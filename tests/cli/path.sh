@@ -258,7 +258,8 @@ path() { bake path --mesh square.off "$@"; }
 given() { printf '%s\n' "$@" > bad.csv; }
 refused "no mesh" 2 'bake path: --mesh FILE is missing' bake path --paths hand.csv --radius 1 -o out.csv
 printf 'OFF\n0 0 0\n' > empty.off
-refused "an empty mesh" 2 'empty.off: holds no triangles' bake path --mesh empty.off --paths hand.csv --radius 1 -o out.csv
+refused "an empty mesh" 2 'empty.off: holds no triangles' \
+    bake path --mesh empty.off --paths hand.csv --radius 1 -o out.csv
 refused "no paths" 2 'bake path: --paths FILE is missing' path --radius 1 -o out.csv
 refused "no output" 2 'bake path: -o OUT.csv is missing' path --paths hand.csv --radius 1
 refused "another suffix" 2 'out.npy: the suffix names the format: expected .csv' path --paths hand.csv --radius 1 \
