@@ -513,8 +513,8 @@ typedef struct carom_device_share {
 } carom_device_share;
 
 /// Which backend computed a batch, and its cost in seconds. Of what devices answer, `compute` is
-/// the time of their kernels, by the devices' own clocks, `upload` and `download` are transfers, and
-/// `host` is wall clock of the host's part. All of these overlap, so they need not add up to
+/// the time of their kernels, by the devices' own clocks, `upload` and `download` are transfers,
+/// and `host` is wall clock of the host's part. All of these overlap, so they need not add up to
 /// `total`. Queries that the CPU path answers count as `compute`, by wall clock.
 typedef struct carom_stats {
     size_t size;        ///< sizeof(carom_stats), set by the caller
@@ -533,12 +533,12 @@ typedef struct carom_stats {
     /// [device_count], in the order of carom_context_get_devices; the others mean nothing
     carom_device_share devices[CAROM_DEVICES_MAX];
     /// What the host does for queries that devices answer: it gathers and scatters columns, settles
-    /// what exact mode leaves undecided, orders the records of lists. Of several devices a sum. (The
-    /// cells of a cloud are in `total` alone)
+    /// what exact mode leaves undecided, orders the records of lists. Of several devices a sum.
+    /// (The cells of a cloud are in `total` alone)
     double host;
     /// Bytes of arrays in buffers that the call brought to the host, and that it took back, because
-    /// devices cannot use these arrays where they lie; their seconds are in `download` and `upload`.
-    /// See docs/design.md ("Buffers")
+    /// devices cannot use these arrays where they lie; their seconds are in `download` and
+    /// `upload`. See docs/design.md ("Buffers")
     uint64_t brought, returned;
 } carom_stats;
 
@@ -1056,9 +1056,9 @@ typedef struct carom_contact_list {
 
 /// The contacts of `count` spheres with a mesh. Exact mode: features and the order of distances are
 /// the true ones, distances the nearest binary32, each component of a normal within 2^-23. Fast
-/// mode: binary32, in which a foot within some 10^-6 of the size of an edge or a corner counts as on
-/// it, so that in a concave corner such a contact is missing; the nearest always appears.
-/// If the list is too short, it holds the contacts of whole queries, and all others are counted.
+/// mode: binary32, in which a foot within some 10^-6 of the size of an edge or a corner counts as
+/// on it, so that in a concave corner such a contact is missing; the nearest always appears. If the
+/// list is too short, it holds the contacts of whole queries, and all others are counted.
 ///
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs. An invalid sphere has no contacts
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY
@@ -1199,11 +1199,11 @@ typedef struct carom_mesh_clearance_result {
 /// distance of a node from the mesh, and h the least binary64 >= H sqrt(3) / 2 (1 + 2^-16): no
 /// point of the cube of edge H around origin + index * H is farther than h from the node. The node
 /// is FREE if d > R + h, BLOCKED if d <= R - h, else UNDECIDED. Both are decided exactly for the
-/// true d, in either accuracy. A lattice with a node that is more than H 2^-17 away from origin + index * H along an
-/// axis would leave gaps between its cubes, and is refused. `stats` count nodes. A device searches
-/// for each node's closest triangle in exact mode, the CPU answers blocks of nodes together.
-/// in, out, stats, err, bits, threads: as carom_sweep_pairs.
-/// returns CAROM_OK | INVALID_ARGUMENT (also: a lattice beyond its limits, or with gaps) |
+/// true d, in either accuracy. A lattice with a node that is more than H 2^-17 away from origin +
+/// index * H along an axis would leave gaps between its cubes, and is refused. `stats` count nodes.
+/// A device searches for each node's closest triangle in exact mode, the CPU answers blocks of
+/// nodes together. in, out, stats, err, bits, threads: as carom_sweep_pairs. returns CAROM_OK |
+/// INVALID_ARGUMENT (also: a lattice beyond its limits, or with gaps) |
 ///         OUT_OF_MEMORY; with CAROM_BACKEND_OPENCL also device errors. A call with a count of 0
 ///         checks all of that and answers nothing
 /// cost  blocks of nodes are answered as a whole; single nodes are looked at only near the

@@ -22,6 +22,8 @@ rows = struct.unpack("<2400000f", open("wanted.npy", "rb").read()[128:])
 print(sum(z != 0.5 * (1 + i % 4000) for i, z in enumerate(rows)), "wrong")')"
 equal "the map has two slabs" "2/2 slabs" "$(bake status wanted.npy | cut -d ' ' -f 1-2)"
 
+# resumed drop OPTION...: with its messages in stderr.txt
+resumed() { bake "$@" --resume 2> stderr.txt; }
 slow() { TORTURE_SLOW=1 LD_PRELOAD=$torture bake "$@"; }
 check "a slab in steps" slow drop "${around[@]}" -o steps.npy
 check "has the same bytes" cmp wanted.npy steps.npy
@@ -44,7 +46,7 @@ for format in npy vti part; do
         name=".$format, killed at write $writes"
         check "$name" killed steps.$format $writes "${around[@]}" "${part[@]}"
         equal "$name: its status" 0/2 "$(bake status steps.$format | cut -d ' ' -f 1)"
-        check "$name: goes on" eval 'bake drop "${around[@]}" "${part[@]}" --resume -o steps.$format 2> stderr.txt'
+        check "$name: goes on" resumed drop "${around[@]}" "${part[@]}" -o steps.$format
         check "$name: behind the rows that are there" grep -qE \
             "steps.$format.partial: slab 0 goes on behind [0-9]+ of its 512 rows" stderr.txt
         check "$name: and has the same bytes" cmp wanted.$format steps.$format
@@ -55,18 +57,18 @@ done
 
 killed steps.npy 30 "${around[@]}"
 printf x | dd of=steps.npy.partial bs=1 seek=60000 conv=notrunc status=none
-check "a byte that was changed" eval 'bake drop "${around[@]}" --resume -o steps.npy 2> stderr.txt'
+check "a byte that was changed" resumed drop "${around[@]}" -o steps.npy
 check "is found" grep -q 'the first rows of slab 0 do not have their checksum, and are computed again' stderr.txt
 check "and does not stay" cmp wanted.npy steps.npy
 
 killed steps.npy 43 "${around[@]}"
 equal "a later slab in work" 1/2 "$(bake status steps.npy | cut -d ' ' -f 1)"
-check "goes on" eval 'bake drop "${around[@]}" --resume -o steps.npy 2> stderr.txt'
+check "goes on" resumed drop "${around[@]}" -o steps.npy
 check "behind its rows" grep -qE 'slab 1 goes on behind [0-9]+ of its 88 rows' stderr.txt
 check "and the map has the same bytes" cmp wanted.npy steps.npy
 
 # Distances, with more arrays than one, of layers that are whole.
-volume=(--mesh cube.off --dims '40,40,200' --with point,feature)
+volume=(--mesh cube.off --dims '40,40,200' --with 'point,feature')
 bake distance "${volume[@]}" -o wanted3.vti
 check "a volume in steps" slow distance "${volume[@]}" -o steps.vti
 check "has the same bytes" cmp wanted3.vti steps.vti
@@ -75,14 +77,15 @@ check "has the same bytes" cmp wanted3.vti steps.vti
 long=(--mesh ramp.off --ball 0 --spacing 0.5 --origin '0.5,0.5' --dims '4000,1200' --threads 1)
 TORTURE_SLOW=1 LD_PRELOAD=$torture "$carom" bake drop "${long[@]}" -o long.npy > held.txt 2>&1 &
 job=$!
-until_true eval '[ "$(stat -c %s long.npy.journal 2> /dev/null || echo 0)" -gt 400 ]' || true
+has_steps() { [ "$(stat -c %s long.npy.journal 2> /dev/null || echo 0)" -gt 400 ]; }
+until_true has_steps || true
 kill -TERM $job
 status=0
 wait $job || status=$?
 equal "SIGTERM ends it so" 75 $status
 check "SIGTERM: the sentence says how to go on" \
     grep -qE 'long.npy: [0-9]+ of [0-9]+ slabs are done; .*--resume' held.txt
-check "SIGTERM: --resume goes on" eval 'bake drop "${long[@]}" --resume -o long.npy 2> stderr.txt'
+check "SIGTERM: --resume goes on" resumed drop "${long[@]}" -o long.npy
 check "SIGTERM: in the slab" grep -q 'goes on behind' stderr.txt
 bake drop "${long[@]}" -o wanted4.npy
 check "SIGTERM: and the map has the same bytes" cmp wanted4.npy long.npy
