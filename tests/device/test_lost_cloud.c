@@ -253,6 +253,7 @@ static void test_wrong(void **state)
     };
     (void)state;
     (void)test_need_device();
+    leads = FIRST; /* a list or a count leaves too few pairs open for the device's solver */
     for (size_t k = 0; k < COUNT_OF(faults); k++) {
         carom_stats stats;
         carom_error err;
@@ -267,6 +268,7 @@ static void test_wrong(void **state)
         carom_context_destroy(context);
         cl_text_patch = (cl_patch){NULL, NULL};
     }
+    leads = LIST;
     cl_expect_none("wrong kernels");
 }
 
