@@ -172,7 +172,7 @@ static void beyond_binary64(void **state)
         free_columns(&l);
         cloud_free(&c);
     }
-    test_share("pairs", pairs, clouds, 1.0 / 3, INFINITY);
+    test_share("pairs", pairs, clouds, 1.0 / 3, HUGE_VAL);
     carom_context_destroy(context);
 }
 

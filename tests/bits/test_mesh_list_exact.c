@@ -47,7 +47,7 @@ static void check_scene(carom_context *context, scene s, swept_spheres b, int wi
     print_message("%-24s %5zu triangles, %4zu spheres, %6llu hits, %6llu overlaps, %5.1f %% in integers\n", name,
                   s.triangle_count, b.count, (unsigned long long)moving.total, (unsigned long long)rest.total,
                   100.0 * (double)moving.by_integers / (double)b.count);
-    test_share("hits of a scene", moving.total, b.count, 0.1, INFINITY);
+    test_share("hits of a scene", moving.total, b.count, 0.1, HUGE_VAL);
     if (windows)
         judge_windows(mesh, &s, &b, &moving, name);
     list_free(&moving);
@@ -136,7 +136,7 @@ static void test_rest_is_time_zero(void **state)
         }
         list_free(&moved);
     }
-    test_share("overlaps", rest.total, b.count, 0.25, INFINITY);
+    test_share("overlaps", rest.total, b.count, 0.25, HUGE_VAL);
     list_free(&rest);
     carom_mesh_destroy(mesh);
     scene_free(&s);

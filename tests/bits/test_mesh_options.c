@@ -56,7 +56,7 @@ static void test_reference(void **state)
         }
         print_message("%-40s %6llu hits, %4.1f %% of queries in integers\n", t.name, found,
                       100.0 * (double)settled / (double)t.b.count);
-        test_share("hits of a scene", found, t.b.count, 1.0 / 16, INFINITY);
+        test_share("hits of a scene", found, t.b.count, 1.0 / 16, HUGE_VAL);
         carom_mesh_destroy(mesh);
         option_setting_free(&t);
     }

@@ -315,7 +315,7 @@ static void test_fast(void **state)
         print_message("%-18s %zu triangles, %zu spheres, %llu hits, at most %.3f of the margin used\n",
                       settings[n].name, m.s.triangle_count, m.b.count, (unsigned long long)found, used);
         assert_true(used < 0.5);
-        test_share("hits of a setting", found, m.b.count, 1.0, INFINITY);
+        test_share("hits of a setting", found, m.b.count, 1.0, HUGE_VAL);
         carom_mesh_destroy(mesh);
         made_free(&m);
     }

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <math.h>
+#include <stdatomic.h>
 #if defined(__linux__)
 #include <sched.h>
 #include <sys/syscall.h>
@@ -110,11 +111,13 @@ void test_error(carom_status got, carom_status expected, const carom_error *err,
         fail_msg("'%s' does not hold '%s'", err->message, word);
 }
 
-static uint32_t processors_least;
+static atomic_uint processors_least; /* tests on several threads make contexts too */
 
 void test_need_processors(uint32_t least)
 {
-    processors_least = least;
+    unsigned known = atomic_load(&processors_least);
+    while (known < least && !atomic_compare_exchange_weak(&processors_least, &known, least))
+        continue;
 }
 
 #if defined(__linux__)
@@ -124,7 +127,7 @@ int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set)
     memset(set, 0, size);
     if (syscall(SYS_sched_getaffinity, process, size, set) < 0)
         return -1;
-    for (size_t i = 0; (uint32_t)CPU_COUNT_S(size, set) < processors_least && i < 8 * size; i++)
+    for (size_t i = 0; (unsigned)CPU_COUNT_S(size, set) < atomic_load(&processors_least) && i < 8 * size; i++)
         CPU_SET_S(i, size, set);
     return 0;
 }

@@ -416,7 +416,7 @@ static void check_tally(int type, size_t family, size_t count, const tally *t)
     if (ref_family_is_easy(family)) {
         assert_int_equal(t->unexplained, 0);
         if (query_pairs[type]->fields[0].kind != QUERY_BITS)
-            test_share("pairs with times", t->error_count, count, 0.25, INFINITY);
+            test_share("pairs with times", t->error_count, count, 0.25, HUGE_VAL);
         if (most > 64.0)
             fail_msg("%s: 99.9 %% of times within %g ulp, not 64", query_name(type), most);
     }
