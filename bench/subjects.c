@@ -150,7 +150,7 @@ static void add_devices(subjects *s, const bench_settings *settings, const bench
 
     settle_pocl(settings->threads);
     if (!carom_has_opencl()) {
-        listener->refused(listener->user, "OpenCL", CAROM_ERROR_NO_DEVICE, "not in this build");
+        listener->refused(listener->user, "OpenCL", CAROM_ERROR_NO_DEVICE, "this build has no OpenCL");
         return;
     }
     if (settings->device != NULL) {

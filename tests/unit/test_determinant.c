@@ -84,10 +84,10 @@ static void test_ends(void **state)
     assert_int_equal(
         mesh_determinant_sign((const double[3][4]){{large, -large, 0}, {large, large, -large}, {large, large, large}}),
         1);
-    assert_int_equal(mesh_determinant_sign((const double[3][4]){{INFINITY}, {0, 1}, {0, 0, -1}}), 0);
-    assert_int_equal(mesh_determinant_sign((const double[3][4]){{NAN, 1}, {1, 0}, {0, 0, 1}}), 0);
+    assert_int_equal(mesh_determinant_sign((const double[3][4]){{HUGE_VAL}, {0, 1}, {0, 0, -1}}), 0);
+    assert_int_equal(mesh_determinant_sign((const double[3][4]){{(double)NAN, 1}, {1, 0}, {0, 0, 1}}), 0);
     /* The fourth column is a shift. */
-    assert_int_equal(mesh_determinant_sign((const double[3][4]){{1, 0, 0, -large}, {0, 1}, {0, 0, 1, NAN}}), 1);
+    assert_int_equal(mesh_determinant_sign((const double[3][4]){{1, 0, 0, -large}, {0, 1}, {0, 0, 1, (double)NAN}}), 1);
 }
 
 int main(void)
