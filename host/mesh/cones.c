@@ -203,6 +203,9 @@ static int list_triangle(listed *l, uint32_t triangle)
     return 1;
 }
 
+#if defined(__GNUC__) && !defined(__clang__) /* gcc for ARM does not see that a count bounds the positions read */
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 /* The positions of a leaf's corners, of an indexed leaf once each. Returns how many. */
 static int list_positions(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, uint32_t list[LEAF_CORNERS])
 {
@@ -223,7 +226,7 @@ static uint32_t list_fans(const cone_job *job, const mesh_leaf *leaf, int is_uni
 {
     int has_room = 1;
     const caromi_corners *corners = job->edges->corners;
-    uint32_t positions[LEAF_CORNERS] = {0}; /* gcc for ARM does not see that the count bounds what is read */
+    uint32_t positions[LEAF_CORNERS];
     const int count = list_positions(job, leaf, is_unindexed, positions);
     for (int i = 0; i < count; i++)
         __builtin_prefetch(&corners->start[positions[i]]);
@@ -266,7 +269,7 @@ static inline int add_face(const face *f, cone *c, turns *t)
 static int add_around(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, const uint32_t *triangle, cone *c)
 {
     const caromi_corners *corners = job->edges->corners;
-    uint32_t positions[LEAF_CORNERS] = {0}; /* gcc for ARM does not see that the count bounds what is read */
+    uint32_t positions[LEAF_CORNERS];
     turns t = {0};
     cone own = *c; /* not in memory that others may write */
     int fans = *triangle == NO_ROOM ? list_positions(job, leaf, is_unindexed, positions) : 0;
