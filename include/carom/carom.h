@@ -532,7 +532,7 @@ typedef struct carom_stats {
     uint32_t device_count; ///< devices of the context; 0: none was in use
     /// [device_count], in the order of carom_context_get_devices; the others mean nothing
     carom_device_share devices[CAROM_DEVICES_MAX];
-    /// What the host does for queries that devices answer: it gathers and scatters columns, settles
+    /// The host's work for queries that devices answer: it gathers and scatters columns, settles
     /// what exact mode leaves undecided, orders the records of lists. Of several devices a sum.
     /// (The cells of a cloud are in `total` alone)
     double host;

@@ -9,7 +9,7 @@
 
 enum { SMALL = 300, DRIFTS = 8 };
 
-/* What sphere i moves by beside its own velocity. */
+/* The velocity of sphere i beside its own. */
 static void add_drift(cloud *c, size_t i, size_t kind, ref_gen *g)
 {
     static const float fall[3] = {0, 3, -250}, fast[3] = {1e30f, -1e29f, 0};

@@ -220,7 +220,7 @@ static void check_each(carom_context *context, const carom_spheres_desc *d, cons
 
 enum { AT_REST, MARGIN, MASKED, MOVING, PERIODIC, OPTIONS };
 
-/* What the reference says, asked once for all instruction sets. */
+/* The answers of the reference, asked once for all instruction sets. */
 static cloud_records known[COUNT_OF(arrangements)][OPTIONS];
 
 static void check_options(carom_context *context, const placed *p, size_t number, int options)

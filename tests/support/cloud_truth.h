@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is true of a cloud: every pair by itself. Exact mode against the reference, fast mode against clouds of two
+/* The truth about a cloud: every pair by itself. Exact mode against the reference, fast mode against clouds of two
  * spheres. */
 #ifndef CAROM_TESTS_SUPPORT_CLOUD_TRUTH_H
 #define CAROM_TESTS_SUPPORT_CLOUD_TRUTH_H

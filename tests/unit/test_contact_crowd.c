@@ -225,7 +225,7 @@ static uint64_t bytes_of(const carom_mesh *mesh)
     return info.bytes;
 }
 
-/* What is known of corners and edges stays where these do. The answers are those of a new mesh, also where corners come
+/* Knowledge of corners and edges stays where these do. The answers are those of a new mesh, also where corners come
  * together or apart. */
 static void test_moved(void **state)
 {
