@@ -203,9 +203,6 @@ static int list_triangle(listed *l, uint32_t triangle)
     return 1;
 }
 
-#if defined(__GNUC__) && !defined(__clang__) /* gcc for ARM does not see that a count bounds the positions read */
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
 /* The positions of a leaf's corners, of an indexed leaf once each. Returns how many. */
 static int list_positions(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, uint32_t list[LEAF_CORNERS])
 {
