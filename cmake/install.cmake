@@ -7,7 +7,9 @@ install(TARGETS carom EXPORT carom-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES include/carom/carom.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/carom)
+foreach(header carom context batch pairs mesh lattice spheres)
+  install(FILES include/carom/${header}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/carom)
+endforeach()
 if(CAROM_OPENCL)
   install(FILES include/carom/carom_opencl.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/carom)
 endif()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # A folder's files are the library's, but for those of the instruction sets, which follow.
 file(GLOB carom_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
-  host/*.c host/buffer/*.c host/mesh/*.c host/bvh/*.c host/lattice/*.c host/cloud/*.c host/jobs/*.c cpu/*.c)
-list(FILTER carom_sources EXCLUDE REGEX "^cpu/isa_")
+  cpu/*.c cpu/*/*.c host/*/*.c)
+list(FILTER carom_sources EXCLUDE REGEX "^(cpu/lanes/isa_|host/opencl/|host/core/no_driver)")
 
 # Two files per instruction set, each with flags of its own: nothing else may use them. The _fma one may fuse
-# multiplications and additions (cpu/isa_fma_template.h).
+# multiplications and additions (cpu/lanes/isa_fma_template.h).
 function(carom_isa name)
   if(CAROM_LIBFUZZER) # checked arithmetic in kernels is for CAROM_SANITIZE: here it takes clang minutes for each file
     list(APPEND ARGN -fno-sanitize=undefined)
@@ -13,9 +13,9 @@ function(carom_isa name)
   if(CAROM_SANITIZE_THREADS) # kernels share nothing that they write, and would compile for minutes
     list(APPEND ARGN -fno-sanitize=thread)
   endif()
-  set_source_files_properties(cpu/isa_${name}.c PROPERTIES COMPILE_OPTIONS "${ARGN}")
-  set_source_files_properties(cpu/isa_${name}_fma.c PROPERTIES COMPILE_OPTIONS "${ARGN};-DLANG_ALLOW_FMA;-ffp-contract=fast")
-  set(carom_sources ${carom_sources} cpu/isa_${name}.c cpu/isa_${name}_fma.c PARENT_SCOPE)
+  set_source_files_properties(cpu/lanes/isa_${name}.c PROPERTIES COMPILE_OPTIONS "${ARGN}")
+  set_source_files_properties(cpu/lanes/isa_${name}_fma.c PROPERTIES COMPILE_OPTIONS "${ARGN};-DLANG_ALLOW_FMA;-ffp-contract=fast")
+  set(carom_sources ${carom_sources} cpu/lanes/isa_${name}.c cpu/lanes/isa_${name}_fma.c PARENT_SCOPE)
   set(carom_isas ${carom_isas} ${name} PARENT_SCOPE) # tests/CMakeLists.txt compiles with the same flags
   set(carom_isa_flags_${name} ${ARGN} PARENT_SCOPE)
 endfunction()
@@ -34,7 +34,7 @@ endif()
 # Tests see what users of older CPUs see, at full speed.
 set(CAROM_HIGHEST_ISA "" CACHE STRING "For tests: no instruction set above this one, SSE41 or AVX2, is found")
 if(CAROM_HIGHEST_ISA)
-  set_source_files_properties(cpu/dispatch.c PROPERTIES
+  set_source_files_properties(cpu/lanes/dispatch.c PROPERTIES
     COMPILE_DEFINITIONS CAROM_HIGHEST_ISA=CAROM_ISA_${CAROM_HIGHEST_ISA})
 endif()
 
@@ -66,13 +66,12 @@ if(CAROM_OPENCL)
     set(carom_cl_target OpenCL::OpenCL)
   endif()
   file(GLOB carom_opencl_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} host/opencl/*.c)
-  list(REMOVE_ITEM carom_opencl_sources host/opencl/none.c)
   list(APPEND carom_sources ${carom_opencl_sources})
   include(cmake/embed.cmake)
   carom_embed_kernels(${CMAKE_CURRENT_BINARY_DIR}/embedded/carom_kernels.h)
   list(APPEND carom_sources ${CMAKE_CURRENT_BINARY_DIR}/embedded/carom_kernels.h)
 else()
-  list(APPEND carom_sources host/opencl/none.c)
+  list(APPEND carom_sources host/core/no_driver.c)
 endif()
 
 # CAROM_SHARED decides, else BUILD_SHARED_LIBS as everywhere, which is not touched.

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU path: one table of kernels per instruction set, and the loop that feeds them from all cores. */
-#ifndef CAROM_CPU_H
-#define CAROM_CPU_H
+#ifndef CAROM_CPU_CPU_H
+#define CAROM_CPU_CPU_H
 
 #include <stddef.h>
 #include <stdint.h>
-#if !defined(__x86_64__) && !defined(__aarch64__)
-#include <fenv.h>
-#endif
 
 #include "kernels/pairs.h"
-#include "cloud.h"
+#include "cpu/cloud/cloud.h"
 #include "columns.h"
-#include "pool.h"
+#include "cpu/threads/pool.h"
 
 enum caromi_pair_kernel {
 #define CAROMI_ENUM(name, in, radii, out, bytes) CAROMI_PAIR_##name,
@@ -118,23 +115,5 @@ size_t caromi_cpu_scratch_size(uint64_t count);
  * many of them exact mode settled in integers. */
 uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, caromi_pool *pool, void *scratch, const caromi_pair_batch *batch,
                           uint64_t first, uint64_t count);
-
-/* A thread's floating-point environment: modes, masks and sticky flags. */
-#if defined(__x86_64__)
-typedef struct caromi_float_mode {
-    uint32_t sse;
-    uint16_t x87_control, x87_status;
-} caromi_float_mode;
-#elif defined(__aarch64__)
-typedef struct caromi_float_mode {
-    uint64_t control, status;
-} caromi_float_mode;
-#else
-typedef fenv_t caromi_float_mode;
-#endif
-/* Rounding to nearest, no flushing to zero, every exception masked; returns the environment before, for
- * caromi_float_mode_restore. */
-caromi_float_mode caromi_float_mode_set(void);
-void caromi_float_mode_restore(caromi_float_mode mode);
 
 #endif

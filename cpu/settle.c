@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "exact.h"
+#include "cpu/exact/exact.h"
 
 enum { RUN = 64 }; /* pairs that are looked at together */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The second rung of exact mode for pairs: those that the floating-point filter left undecided are decided in
  * integers, one at a time. */
-#ifndef CAROM_SETTLE_H
-#define CAROM_SETTLE_H
+#ifndef CAROM_CPU_SETTLE_H
+#define CAROM_CPU_SETTLE_H
 #include "cpu.h"
 
 /* Pairs [first, first + count) hold the results of the batch's exact kernel; `marks` is its first output for them.

@@ -23,7 +23,7 @@
  *
  * Operators
  *   + - * /         on vf: correctly rounded, denormals kept. A product is not fused with a sum, but under
- *                   LANG_ALLOW_FMA: for kernels whose answer does not depend on rounding (cpu/isa_fma_template.h).
+ *                   LANG_ALLOW_FMA: for kernels whose answer does not depend on rounding.
  *   + - & | ^ << >> on vi: a sum must not overflow; >> keeps the sign.
  *   < <= > >= ==    are not portable between spellings: use the verbs.
  *

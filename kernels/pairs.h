@@ -39,8 +39,8 @@
 /* The queries of the API: X(query, kernel, inputs, outputs). The arrays of a query stand in two tables: X(kind, name,
  * side, column) for each input, `side` being the index of a pair that selects its elements, and X(kind, name, column)
  * for each output. The names are those of carom_QUERY_pairs_desc and carom_QUERY_result, the order is that of the
- * checks, the column is the first of those that it takes. host/pairs.c makes the calls. A sweep has several kernels:
- * host/pairs.c chooses. */
+ * checks, the column is the first of those that it takes. host/pairs/pairs.c makes the calls. A sweep has several
+ * kernels: host/pairs/pairs.c chooses. */
 #define PAIR_QUERIES(X)                                  \
     X(overlap, overlap, OVERLAP_INPUTS, OVERLAP_OUTPUTS) \
     X(sphere, spheres, SPHERE_INPUTS, SPHERE_OUTPUTS)

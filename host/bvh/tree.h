@@ -2,7 +2,7 @@
 /* The hierarchy as the meshes see it. */
 #ifndef CAROM_HOST_BVH_TREE_H
 #define CAROM_HOST_BVH_TREE_H
-#include "host/mesh_data.h"
+#include "mesh_data.h"
 
 /* Nodes and leaves without their boxes, which a refit fills in. */
 typedef struct caromi_tree {

@@ -7,8 +7,8 @@
 #include "best.h"
 #include "columns.h"
 #include "counts.h"
-#include "host/batch.h"
-#include "host/opencl/opencl.h"
+#include "host/core/batch.h"
+#include "host/core/device.h"
 #include "records.h"
 
 #define CLOUD_INPUTS(X)                     \
@@ -145,7 +145,8 @@ static carom_status check_call(carom_context *context, const cloud_call *q, cons
     CHECK(caromi_check_batch(&d->batch, sizeof *d, "carom_spheres_desc", q->list ? CAROMI_SERVES_BEGIN : 0, err));
     CHECK(check_numbers(q, err));
     if (d->batch.count > INT32_MAX)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "count is %llu; a cloud has at most 2^31 - 1 spheres",
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "batch.count is %llu; a cloud has at most 2^31 - 1 spheres",
                            (unsigned long long)d->batch.count);
     if (d->batch.count > 0) {
         CLOUD_INPUTS(CHECK_INPUT)
@@ -447,7 +448,7 @@ static carom_status on_device(caromi_device *device, const void *batch, uint64_t
     cloud_call q = *(const cloud_call *)batch;
     int has_failed = 0;
     if (end == *done)
-        return caromi_cloud_prepare(device, q.cloud.exact, err);
+        return caromi_driver.cloud_prepare(device, q.cloud.exact, err);
     q.cloud.device = device;
     q.cloud.device_failed = &has_failed;
     const carom_status status = answer(&q, stats, err);

@@ -7,7 +7,7 @@
  *   levels.c   finds bounds and sizes of the spheres, and which share a level
  *   crowded.c  chooses levels anew where cells hold many small spheres
  *   directions.c  decides from which of two levels spheres of the other are searched for
- *   cells.c    puts them into rows of cells, as cpu/cloud.h has them; few.c does for few spheres, which share a cell
+ *   cells.c    puts them into rows of cells (cpu/cloud/cloud.h); few.c does for few spheres, which share a cell
  *   rows.c     finds and orders the rows that have spheres
  *   images.c   finds along which axes of a period spheres have images that matter, and near which bounds
  *   ask.c      asks the solver about the pairs that a scan finds open
@@ -19,10 +19,10 @@
  *   best.c     first and any partner of each sphere
  *   watch.c    reports how far a call is, and ends it early
  *   order.c    the order of cells for the caller */
-#ifndef CAROM_HOST_CLOUD_H
-#define CAROM_HOST_CLOUD_H
-#include "host/arrays.h"
-#include "host/context.h"
+#ifndef CAROM_HOST_CLOUD_CLOUD_H
+#define CAROM_HOST_CLOUD_CLOUD_H
+#include "host/core/arrays.h"
+#include "host/core/context.h"
 #include "watch.h"
 
 /* Inputs of a sphere. */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "cpu/exact.h"
+#include "cpu/exact/exact.h"
 #include "kernels/cloud_columns.h"
 
 enum { BLOCK = 64, RUN = 64 * BLOCK }; /* records: of a call of the kernel, a multiple of all lanes; of a task */

@@ -6,7 +6,25 @@
 #include <stdatomic.h>
 
 #include "ask.h"
-#include "host/opencl/opencl.h"
+#include "host/core/device.h"
+
+/* Items as kernels/cloud_scan.cl has them, each of a sphere at `place` and 1 to CLOUD_ITEM others, and their bits. */
+typedef struct caromi_cloud_items {
+    const uint32_t *place, *begin, *length;
+    uint32_t *some, *sure, *near;
+} caromi_cloud_items;
+static inline uint32_t caromi_cloud_item_bits(uint32_t length)
+{
+    return UINT32_MAX >> (CLOUD_ITEM - length);
+}
+
+/* Pairs by place, with the image of b, and what the pair program says of them: in exact mode, which needs binary64, t
+ * is NaN where it leaves the pair undecided. */
+typedef struct caromi_cloud_open {
+    const uint32_t *a, *b, *image;
+    float *t;
+    uint8_t *state, *parts;
+} caromi_cloud_open;
 
 enum {
     CAROMI_WORK_SPHERES = 1 << 15, /* whose runs are listed at a time, about */

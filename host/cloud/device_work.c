@@ -101,7 +101,7 @@ static int alloc_lists(caromi_device_work *w)
 carom_status caromi_work_test(caromi_device_work *w, carom_stats *stats, carom_error *err)
 {
     const caromi_cloud_items items = {w->item[0], w->item[1], w->item[2], w->item[3], w->item[4], w->item[5]};
-    return caromi_cloud_copy_test(w->copy, &items, w->items, stats, err);
+    return caromi_driver.cloud_test(w->copy, &items, w->items, stats, err);
 }
 
 /* ---- pairs that are open ----------------------------------------------------------------------------------------- */
@@ -128,8 +128,8 @@ carom_status caromi_work_solve(caromi_device_work *w, carom_stats *stats, carom_
     const caromi_cloud_open open = {w->pair[0], w->pair[1], w->pair[2], w->t, w->state, w->parts};
     const int exact = w->scan->cloud->exact;
     w->opened = w->opened < CAROMI_WORK_OPEN ? w->opened : CAROMI_WORK_OPEN;
-    w->is_solved = w->opened >= OPEN_LEAST && (!exact || caromi_device_has_fp64(w->scan->cloud->device));
-    return w->is_solved ? caromi_cloud_copy_solve(w->copy, &open, w->opened, exact, stats, err) : CAROM_OK;
+    w->is_solved = w->opened >= OPEN_LEAST && (!exact || caromi_driver.has_fp64(w->scan->cloud->device));
+    return w->is_solved ? caromi_driver.cloud_solve(w->copy, &open, w->opened, exact, stats, err) : CAROM_OK;
 }
 
 void caromi_work_take(caromi_device_work *w, uint64_t begin, uint64_t end, uint32_t thread)
@@ -193,13 +193,13 @@ carom_status caromi_work_open(caromi_device_work *w, const caromi_cloud_scan *sc
     w->list = list;
     CHECK(caromi_ask_open(scan, &w->ask, err));
     CHECK(alloc_work(w, err));
-    return caromi_cloud_copy_open(cloud->device, cloud, scan->cells, &w->copy, stats, err);
+    return caromi_driver.cloud_open(cloud->device, cloud, scan->cells, &w->copy, stats, err);
 }
 
 void caromi_work_close(caromi_device_work *w, carom_stats *stats)
 {
     const carom_context *c = w->context;
-    caromi_cloud_copy_close(w->copy);
+    caromi_driver.cloud_close(w->copy);
     if (w->ask.works != NULL)
         caromi_ask_close(&w->ask, stats);
     for (uint32_t i = 0; w->lists != NULL && w->runs != NULL && i < w->list_count; i++)

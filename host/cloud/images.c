@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which images of a slice's spheres may touch a sphere: cpu/cloud_images.h compares them. */
+/* Which images of a slice's spheres may touch a sphere: cpu/cloud/images.h compares them. */
 #include <math.h>
 
 #include "cloud.h"

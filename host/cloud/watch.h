@@ -4,7 +4,7 @@
 #define CAROM_HOST_CLOUD_WATCH_H
 #include <stdatomic.h>
 
-#include "host/context.h"
+#include "host/core/context.h"
 
 enum { CAROMI_PAIRS_BITS = 36 }; /* pairs of a list or a count: so many take some twenty seconds to find */
 

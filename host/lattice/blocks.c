@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Distances by tiles of nodes: cpu/lattice_template.h finds the triangle of each node, this file hands out the tiles,
+/* Distances by tiles of nodes: cpu/lattice/template.h finds the triangle of each node, this file hands out the tiles,
  * decides in integers what is left, computes points and stores. */
 #include <math.h>
 #include <string.h>

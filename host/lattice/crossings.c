@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a triangle crosses the columns of a lattice: a filter in binary64 with proven bounds, and exact predicates
- * (cpu/exact_ray.h) for what it leaves undecided. docs/volumes.md derives the bounds. */
+ * (cpu/exact/ray.h) for what it leaves undecided. docs/volumes.md derives the bounds. */
 #include <math.h>
 
-#include "cpu/exact_ray.h"
+#include "cpu/exact/ray.h"
 #include "inside.h"
 
 /* Of the sums of magnitudes in the two determinants below: more than all their roundings. */

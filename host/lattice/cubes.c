@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A cube's answer is where the distance of its node lies: within R - h, between the limits or beyond R + h. On the CPU
- * cpu/lattice_template.h tells that for a tile of nodes together; a device, and the CPU for meshes that have no
+ * cpu/lattice/template.h tells that for a tile of nodes together; a device, and the CPU for meshes that have no
  * blocks, gives the distance of each. Distances next to a limit are decided in integers. docs/volumes.md, section 4,
  * has the proof. */
 #include "cubes.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "host/mesh/query.h"
-#include "host/opencl/opencl.h"
+#include "host/core/device.h"
 #include "tiles.h"
 
 enum { CHUNK = CAROMI_MESH_PIECE /* nodes that are searched for one by one */ };

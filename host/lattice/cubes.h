@@ -5,7 +5,7 @@
  *   cubes.c       answers by the nodes' distances: by tiles, or one by one, as a device does */
 #ifndef CAROM_HOST_LATTICE_CUBES_H
 #define CAROM_HOST_LATTICE_CUBES_H
-#include "cpu/lattice.h"
+#include "cpu/lattice/lattice.h"
 #include "lattice.h"
 
 /* A checked call. */

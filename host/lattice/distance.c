@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "host/mesh/query.h"
-#include "cpu/lattice.h"
+#include "cpu/lattice/lattice.h"
 #include "host/mesh/mesh.h"
 #include "inside.h"
 

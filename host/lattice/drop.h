@@ -16,7 +16,7 @@
 #define CAROM_HOST_LATTICE_DROP_H
 #include <math.h>
 
-#include "corners.h"
+#include "host/mesh/corners.h"
 #include "lattice.h"
 
 /* 2^-53, the largest relative error of one operation. */

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "cpu/exact_ray.h"
+#include "cpu/exact/ray.h"
 
 static const drop_bound none = DROP_NONE;
 

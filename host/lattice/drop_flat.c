@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cpu/exact_ray.h"
+#include "cpu/exact/ray.h"
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  * binary32; the other columns one by one. */
 #include <math.h>
 
-#include "cpu/drop.h"
+#include "cpu/lattice/drop.h"
 
 #include "drop.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A ball without a radius: the height is that of the highest point of the mesh straight below or above a column. */
-#include "cpu/exact_ray.h"
+#include "cpu/exact/ray.h"
 #include "drop.h"
 
 /* A ray at a corner takes a side by how it is moved; mirrored, it is moved the other way. */

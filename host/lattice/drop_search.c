@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns by themselves, where many triangles share one: a traversal in binary32 finds the few triangles that can
- * decide each, and bounds them in binary64 (cpu/drop_template.h). What is left is bounded as features that are painted
- * are. */
-#include "cpu/drop.h"
+ * decide each, and bounds them in binary64 (cpu/lattice/drop_template.h). What is left is bounded as features that are
+ * painted are. */
+#include "cpu/lattice/drop.h"
 
 #include "drop.h"
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cpu/exact.h"
+#include "cpu/exact/exact.h"
 
 /* Binary32 numbers in ascending order, both zeros 0, infinity the last. */
 static int64_t rank_of(float x)

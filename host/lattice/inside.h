@@ -7,7 +7,7 @@
  *                 and gives distances their signs */
 #ifndef CAROM_HOST_LATTICE_INSIDE_H
 #define CAROM_HOST_LATTICE_INSIDE_H
-#include "cpu/rays.h"
+#include "cpu/lattice/rays.h"
 #include "lattice.h"
 
 enum { CAROMI_GROUP_SLABS = 256, CAROMI_GROUP_BITS = 8 };

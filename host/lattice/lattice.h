@@ -10,9 +10,9 @@
  *   inside.h     which nodes are inside
  *   cubes.h      in which cubes around nodes a sphere is clear of the mesh
  *   drop.h       drop maps, which have a height for each column */
-#ifndef CAROM_HOST_LATTICE_H
-#define CAROM_HOST_LATTICE_H
-#include "host/batch.h"
+#ifndef CAROM_HOST_LATTICE_LATTICE_H
+#define CAROM_HOST_LATTICE_LATTICE_H
+#include "host/core/batch.h"
 #include "host/mesh/batch.h"
 
 /* A checked batch. A node has a number: (k * dims[1] + j) * dims[0] + i. */

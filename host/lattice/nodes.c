@@ -64,7 +64,7 @@ carom_status caromi_check_slabs(const carom_batch *batch, size_t size, const cha
     CHECK(caromi_check_batch(batch, size, name, CAROMI_SERVES_BEGIN, err));
     CHECK(check_lattice(lattice, slab, err));
     if (batch->count > lattice->dims[axis])
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "count is %llu; the lattice has %llu %s",
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.count is %llu; the lattice has %llu %s",
                            (unsigned long long)batch->count, (unsigned long long)lattice->dims[axis],
                            axis == 2 ? "slabs" : "rows");
     return CAROM_OK;

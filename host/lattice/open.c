@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "corners.h"
+#include "host/mesh/corners.h"
 #include "host/mesh/mesh.h"
 #include "lattice.h"
 

@@ -5,7 +5,7 @@
 
 #include "host/mesh/block.h"
 #include "host/mesh/query.h"
-#include "host/opencl/opencl.h"
+#include "host/core/device.h"
 #include "lattice.h"
 
 enum { CHUNK = CAROMI_MESH_PIECE, DEVICE_CHUNK = 4 * CHUNK, COLUMNS = 4 /* x y z, and a distance if none is wanted */ };
@@ -85,12 +85,12 @@ carom_status caromi_lattice_plain_on_device(caromi_device *device, const void *l
     if (status == CAROM_OK && prepares) {
         uint64_t none = 0;
         fill_chunk(batch, *done, chunk.room, &chunk);
-        status = caromi_device_mesh(device, &chunk.batch, 0, &none, stats, err);
+        status = caromi_driver.mesh(device, &chunk.batch, 0, &none, stats, err);
     }
     for (uint64_t answered = chunk.room; status == CAROM_OK && *done < end && answered != 0; *done += answered) {
         answered = 0;
         fill_chunk(batch, *done, end - *done < chunk.room ? end - *done : chunk.room, &chunk);
-        status = caromi_device_mesh(device, &chunk.batch, chunk.batch.count, &answered, stats, err);
+        status = caromi_driver.mesh(device, &chunk.batch, chunk.batch.count, &answered, stats, err);
         const int is_whole = answered == chunk.batch.count;
         chunk.batch.count = answered;
         cut_to_band(batch->band, &chunk.batch);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The tiles of a lattice, shared among threads. cpu/lattice_template.h finds the triangles of a tile's nodes; the
+/* The tiles of a lattice, shared among threads. cpu/lattice/template.h finds the triangles of a tile's nodes; the
  * caller decides where they go. */
 #ifndef CAROM_HOST_LATTICE_TILES_H
 #define CAROM_HOST_LATTICE_TILES_H
-#include "cpu/lattice.h"
+#include "cpu/lattice/lattice.h"
 #include "lattice.h"
 
 /* A thread's memory; then `extra` bytes of the caller, then the scratch of the instruction set. */

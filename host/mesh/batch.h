@@ -17,8 +17,8 @@
  * points. */
 #ifndef CAROM_HOST_MESH_BATCH_H
 #define CAROM_HOST_MESH_BATCH_H
-#include "host/batch.h"
-#include "host/mesh_data.h"
+#include "host/core/batch.h"
+#include "host/bvh/mesh_data.h"
 
 /* Output columns of all kinds. */
 enum {

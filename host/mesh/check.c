@@ -2,7 +2,7 @@
 /* Checks the vertices of a mesh, on all threads, and computes their bounds in the same pass. */
 #include <math.h>
 
-#include "host/arrays.h"
+#include "host/core/arrays.h"
 #include "host/bvh/bvh.h"
 #include "mesh.h"
 

@@ -2,7 +2,7 @@
 #ifndef CAROM_HOST_MESH_CLEARANCE_H
 #define CAROM_HOST_MESH_CLEARANCE_H
 
-#include "host/mesh_data.h"
+#include "host/bvh/mesh_data.h"
 
 #define LANES 1 /* kernel text as it is for one query */
 #include "kernels/clearance.h"

@@ -2,7 +2,7 @@
 /* The call for contacts. */
 #include <math.h>
 
-#include "host/opencl/opencl.h"
+#include "host/core/device.h"
 #include "list.h"
 #include "patches.h"
 #include "query.h"
@@ -87,7 +87,7 @@ static carom_status run(caromi_list_batch *batch, const carom_batch *asked, caro
                               .sample = &sample,
                               .begin = batch->sweep.begin,
                               .count = batch->sweep.count,
-                              .on_device = empty ? NULL : caromi_device_list,
+                              .on_device = empty ? NULL : caromi_driver.list,
                               .on_cpu = empty ? answer_empty : caromi_cpu_list,
                               .turns = &turns,
                               .piece = CAROMI_MESH_PIECE,

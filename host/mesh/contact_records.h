@@ -4,7 +4,7 @@
 #define CAROM_HOST_MESH_CONTACT_RECORDS_H
 #include "contacts.h"
 
-#include "cpu/exact.h"
+#include "cpu/exact/exact.h"
 
 /* One sphere whose contacts are chosen. */
 typedef struct caromi_chooser {

@@ -2,7 +2,7 @@
 /* Which triangles meet at an edge. Edges are the same if the positions of their ends are. */
 #ifndef CAROM_HOST_MESH_EDGES_H
 #define CAROM_HOST_MESH_EDGES_H
-#include "host/lattice/corners.h"
+#include "corners.h"
 
 /* A triangle that may be under a cone. In `along` beside the bits of edges: each edge belongs to one other triangle,
  * which counts alike. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "clearance.h"
-#include "host/buffer/buffer.h"
-#include "host/call.h"
+#include "host/core/buffer.h"
+#include "host/core/call.h"
 #include "mesh.h"
 #include "patches.h"
 
@@ -186,7 +186,7 @@ static carom_status open_image(carom_context *context, const void *image, uint64
     if (mesh->info.triangle_count > 0) {
         const carom_status status = caromi_clearance_alloc(mesh, mesh->leaf_count, &mesh->clearance, err);
         if (status != CAROM_OK) {
-            carom_mesh_destroy(mesh);
+            caromi_mesh_end(mesh);
             return status;
         }
     }

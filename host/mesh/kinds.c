@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The constants of the kinds of search: first hit, closest triangle, contacts. */
-#include "cpu/exact.h"
+#include "cpu/exact/exact.h"
 #include "batch.h"
 
 static void settle_hit(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)

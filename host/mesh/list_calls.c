@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls for all hits and any hit on a mesh, and for overlaps with one. */
-#include "host/opencl/opencl.h"
+#include "host/core/device.h"
 #include "list.h"
 #include "query.h"
 
@@ -98,7 +98,7 @@ static carom_status run_list(caromi_list_batch *batch, const carom_batch *asked,
                               .sample = &sample,
                               .begin = batch->sweep.begin,
                               .count = batch->sweep.count,
-                              .on_device = empty ? NULL : caromi_device_list,
+                              .on_device = empty ? NULL : caromi_driver.list,
                               .on_cpu = empty ? answer_empty : caromi_cpu_list,
                               .turns = batch->turns,
                               .piece = CAROMI_MESH_PIECE,

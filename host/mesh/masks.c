@@ -2,7 +2,7 @@
 /* The triangles' masks in the order of the leaves. */
 #include <string.h>
 
-#include "host/arrays.h"
+#include "host/core/arrays.h"
 #include "mesh.h"
 
 enum { NODES_PER_TASK = 256 };

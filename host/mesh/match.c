@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/exact.h"
-#include "host/arrays.h"
-#include "host/context.h"
+#include "cpu/exact/exact.h"
+#include "host/core/arrays.h"
+#include "host/core/context.h"
 #include "point_tree.h"
 
 enum { NONE = CAROMI_NO_POINT, PAIRED = -2 };

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "host/arrays.h"
-#include "host/opencl/opencl.h"
+#include "host/core/arrays.h"
+#include "host/core/device.h"
 #include "mesh.h"
 #include "patches.h"
 
@@ -135,10 +135,10 @@ static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_
     return d->masks.data != NULL ? caromi_mesh_mask(mesh, &d->masks, err) : CAROM_OK;
 }
 
-static void destroy_mesh(carom_mesh *mesh)
+void caromi_mesh_end(carom_mesh *mesh)
 {
     carom_context *context = mesh->context;
-    caromi_device_mesh_release(mesh);
+    caromi_driver.mesh_release(mesh);
     caromi_patches_forget(mesh);
     caromi_corners_forget(mesh);
     if (mesh->image == NULL) {
@@ -166,7 +166,7 @@ carom_status caromi_mesh_new(carom_context *context, carom_mesh **out, carom_err
     return CAROM_OK;
 }
 
-static carom_status create_mesh(carom_context *context, const carom_mesh_desc *d, carom_mesh **out, carom_error *err)
+carom_status caromi_mesh_make(carom_context *context, const carom_mesh_desc *d, carom_mesh **out, carom_error *err)
 {
     carom_mesh *mesh = NULL;
     CHECK(check_mesh(context, d, out, err));
@@ -179,7 +179,7 @@ static carom_status create_mesh(carom_context *context, const carom_mesh_desc *d
     }
     const carom_status status = d->triangle_count == 0 ? CAROM_OK : fill_mesh(mesh, d, err);
     if (status != CAROM_OK) {
-        destroy_mesh(mesh);
+        caromi_mesh_end(mesh);
         return status;
     }
     *out = mesh;
@@ -188,12 +188,12 @@ static carom_status create_mesh(carom_context *context, const carom_mesh_desc *d
 
 carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *desc, carom_mesh **out, carom_error *err)
 {
-    IN_CALL(context, err, create_mesh(context, desc, out, err));
+    IN_CALL(context, err, caromi_mesh_make(context, desc, out, err));
 }
 
-static void end_mesh(caromi_task *end)
+static void end_task(caromi_task *end)
 {
-    destroy_mesh((carom_mesh *)(void *)((char *)end - offsetof(carom_mesh, end)));
+    caromi_mesh_end((carom_mesh *)(void *)((char *)end - offsetof(carom_mesh, end)));
 }
 
 void carom_mesh_destroy(carom_mesh *mesh)
@@ -201,9 +201,9 @@ void carom_mesh_destroy(carom_mesh *mesh)
     if (mesh == NULL)
         return;
     const caromi_float_mode mode = caromi_float_mode_set();
-    mesh->end.run = end_mesh;
+    mesh->end.run = end_task;
     if (!caromi_leave_to_jobs(mesh->context, &mesh->end))
-        destroy_mesh(mesh);
+        caromi_mesh_end(mesh);
     caromi_float_mode_restore(mode);
 }
 

@@ -4,7 +4,7 @@
 #define CAROM_HOST_MESH_MESH_H
 #include <string.h>
 
-#include "host/mesh_data.h"
+#include "host/bvh/mesh_data.h"
 
 static inline float caromi_load(const float *base, size_t stride, uint64_t i)
 {
@@ -15,6 +15,9 @@ static inline float caromi_load(const float *base, size_t stride, uint64_t i)
 
 /* A mesh without anything, which holds its context. mesh.c */
 carom_status caromi_mesh_new(carom_context *context, carom_mesh **out, carom_error *err);
+/* carom_mesh_create within another call, and the end of such a mesh. */
+carom_status caromi_mesh_make(carom_context *context, const carom_mesh_desc *desc, carom_mesh **out, carom_error *err);
+void caromi_mesh_end(carom_mesh *mesh);
 
 /* Bounds and largest coordinate of the used vertices. */
 typedef struct caromi_extent {

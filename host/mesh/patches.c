@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cpu/exact.h"
+#include "cpu/exact/exact.h"
 #include "mesh.h"
 
 #define NORMAL_ERROR 0x1p-20    /* of the cosine of two normals in binary32 */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cpu/exact.h"
+#include "cpu/exact/exact.h"
 
 enum { LEAF = 8, ROOT = 1 };
 

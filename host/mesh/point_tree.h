@@ -2,7 +2,7 @@
 /* Points of which the nearest to a place is found, and taken out, in the order (distance, number). */
 #ifndef CAROM_HOST_MESH_POINT_TREE_H
 #define CAROM_HOST_MESH_POINT_TREE_H
-#include "host/context.h"
+#include "host/core/context.h"
 
 enum { CAROMI_NO_POINT = -1 };
 

@@ -2,7 +2,7 @@
 /* Descriptors of queries against a mesh: checked, and as columns. */
 #ifndef CAROM_HOST_MESH_QUERY_H
 #define CAROM_HOST_MESH_QUERY_H
-#include "host/arrays.h"
+#include "host/core/arrays.h"
 #include "batch.h"
 
 enum { CAROMI_MESH_PIECE = 1 << 18 }; /* queries between two reports of progress */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A mesh batch on the CPU or on a device. */
-#include "host/opencl/opencl.h"
+#include "host/core/device.h"
 #include "block.h"
 #include "query.h"
 
@@ -36,7 +36,7 @@ carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *
     carom_mesh *mesh = batch->mesh;
     const caromi_batch run = {.batch = batch,
                               .count = batch->count,
-                              .on_device = mesh->info.triangle_count == 0 ? NULL : caromi_device_mesh,
+                              .on_device = mesh->info.triangle_count == 0 ? NULL : caromi_driver.mesh,
                               .on_cpu = caromi_mesh_on_cpu(mesh),
                               .piece = CAROMI_MESH_PIECE,
                               .progress = asked->progress,

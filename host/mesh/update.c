@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* New vertices for an existing mesh: check all of them, then refit the hierarchy in place or build a new one. */
-#include "host/arrays.h"
-#include "host/opencl/opencl.h"
+#include "host/core/arrays.h"
+#include "host/core/device.h"
 #include "mesh.h"
 #include "patches.h"
 
@@ -64,7 +64,7 @@ static carom_status move(carom_mesh *mesh, const carom_points *vertices, carom_m
     caromi_extent extent;
     CHECK(caromi_mesh_check(mesh, vertices, &extent, err));
     /* A device that shares the host's memory reads these arrays in place. So its copy is released first. */
-    caromi_device_mesh_release(mesh);
+    caromi_driver.mesh_release(mesh);
     caromi_patches_forget(mesh);
     caromi_edges_move(mesh);
     caromi_corners_move(mesh);

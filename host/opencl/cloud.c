@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "probe.h"
-#include "host/cloud/cloud.h"
+#include "host/cloud/device.h"
 
 enum { PLACES = CLOUD_RESTING, GIVEN = CLOUD_COLUMNS, INDICES = 3, TEST_OUT = 3 };
 

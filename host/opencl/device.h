@@ -5,7 +5,8 @@
 #include <CL/cl.h>
 #include <assert.h>
 
-#include "opencl.h"
+#include "driver.h"
+#include "host/bvh/mesh_data.h"
 #include "programs.h"
 #include "verbs.h"
 

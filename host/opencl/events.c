@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "device.h"
-#include "host/call.h"
+#include "host/core/call.h"
 #include "shared.h"
 
 static carom_status fail_call(cl_int code, const char *call, carom_error *err)

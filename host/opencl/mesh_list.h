@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A part of a batch of lists on a device: what its two passes fill, and what becomes of it. mesh_list.c runs the
  * passes, mesh_list_take.c makes records into hits or contacts, mesh_any.c asks for states alone. */
-#ifndef CAROMI_HOST_OPENCL_MESH_LIST_H
-#define CAROMI_HOST_OPENCL_MESH_LIST_H
+#ifndef CAROM_HOST_OPENCL_MESH_LIST_H
+#define CAROM_HOST_OPENCL_MESH_LIST_H
 
 #include <stdatomic.h>
 

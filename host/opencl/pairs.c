@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cpu/settle.h"
-#include "host/fallback.h"
+#include "host/core/fallback.h"
 #include "device.h"
 
 static carom_status launch_pairs(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)

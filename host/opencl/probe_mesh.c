@@ -5,6 +5,7 @@
 
 #include "probe.h"
 #include "host/mesh/list.h"
+#include "host/mesh/mesh.h"
 
 enum {
     QUERIES = 64,          /* of first hits and lists, contacts among them */
@@ -163,7 +164,7 @@ static carom_status make_probe(const caromi_mesh_batch *like, int masked, mesh_p
                                   .vertex_count = 3 * TRIANGLES,
                                   .triangle_count = TRIANGLES,
                                   .masks = {masked ? p->masks : NULL, sizeof *p->masks}};
-    return carom_mesh_create(like->mesh->context, &desc, mesh, err);
+    return caromi_mesh_make(like->mesh->context, &desc, mesh, err);
 }
 
 /* The probe's queries as a batch without outputs, of the same kind and accuracy as `like`. */
@@ -211,8 +212,10 @@ static carom_status compare_answers(const caromi_device *d, const caromi_mesh_ba
 static carom_context scalar_context(const caromi_device *d)
 {
     int chosen;
-    return (carom_context){
-        .desc = d->context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen), .hooks_of = d->context};
+    carom_context scalar = {.desc = d->context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen)};
+    scalar.hooks = caromi_hooks_of_desc(&scalar.desc);
+    scalar.hooks.owner = d->context;
+    return scalar;
 }
 
 static carom_status run_mesh_probe(caromi_device *d, carom_mesh *mesh, const caromi_mesh_batch *like, int options,
@@ -331,7 +334,8 @@ static carom_status probe(caromi_device *d, const caromi_mesh_batch *like, const
         status = list != NULL ? run_list_probe(d, mesh, list, options, p, err)
                               : run_mesh_probe(d, mesh, like, options, p, err);
     }
-    carom_mesh_destroy(mesh);
+    if (mesh != NULL)
+        caromi_mesh_end(mesh);
     d->probing = 0;
     caromi_free(d->context, p);
     return status;

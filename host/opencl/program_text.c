@@ -29,7 +29,7 @@ typedef struct program_row {
 #define EXACT_TEXT(name) CAROMI_PAIR_##name == CAROMI_PAIR_overlap_exact ? &text_overlap_exact : &text_pairs_exact
 #define PAIR(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, &text_pairs, 0, "", in, out, bytes},
 #define PAIR_EXACT(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, "", in, out, bytes},
-/* Exact times may fuse multiplications and additions: cpu/isa_fma_template.h. */
+/* Exact times may fuse multiplications and additions: cpu/lanes/isa_fma_template.h. */
 #define PAIR_FMA(name, in, radii, out, bytes) \
     [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, " -DLANG_ALLOW_FMA", in, out, bytes},
 #define ROW(program, kernel, root, has_stack, options) \

@@ -5,8 +5,8 @@
  * comes to the host. */
 #include <string.h>
 
-#include "host/buffer/buffer.h"
-#include "host/buffer/shadow.h"
+#include "host/core/buffer.h"
+#include "host/core/shadow.h"
 #include "probe.h"
 
 /* ---- where the columns lie --------------------------------------------------------------------------------------- */

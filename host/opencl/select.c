@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "host/arrays.h"
+#include "host/core/arrays.h"
 #include "device.h"
 
 enum { MAX_PLATFORMS = 64, MAX_DEVICES = 256 };

@@ -5,9 +5,9 @@
 
 #include "device.h"
 #include "shared.h"
-#include "host/buffer/buffer.h"
-#include "host/call.h"
-#include "host/choice.h"
+#include "host/core/buffer.h"
+#include "host/core/call.h"
+#include "host/core/choice.h"
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "host/jobs/queue.h"
+#include "host/core/queue.h"
 
 typedef struct caromi_kept_event caromi_kept_event;
 

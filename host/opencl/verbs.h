@@ -9,8 +9,8 @@
 #define CAROM_HOST_OPENCL_VERBS_H
 #include <CL/cl.h>
 
-#include "host/context.h"
-#include "host/error.h"
+#include "host/core/context.h"
+#include "host/base/error.h"
 
 /* Turn an OpenCL code into a status and a sentence. */
 carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char *call, carom_error *err);

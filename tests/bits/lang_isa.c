@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs of kernels/lang.h in one instruction set: compiled once for each with the flags of cpu/isa_*.c, LANES, and
- * LANG_ISA, its name. Nothing here may run on a CPU without it. */
+/* The verbs of kernels/lang.h in one instruction set: compiled once for each with the flags of cpu/lanes/isa_*.c,
+ * LANES, and LANG_ISA, its name. Nothing here may run on a CPU without it. */
 #include "kernels/lang.h"
 
 #include "tests/bits/lang_test.h"

@@ -61,8 +61,10 @@ compiles() { # NAME HEADER COMPILER...
     printf '#include <%s>\n' "$header" > "$work/alone"
     check "$name" "$@" -pedantic-errors -Wall -Wextra -Werror -fsyntax-only -I"$prefix/include" "$work/alone"
 }
-compiles "carom.h alone is C99" carom/carom.h "${CC:-cc}" -x c -std=c99
-compiles "carom.h alone is C++11" carom/carom.h "${CXX:-c++}" -x c++ -std=c++11
+for header in carom context batch pairs mesh lattice spheres; do
+    compiles "$header.h alone is C99" "carom/$header.h" "${CC:-cc}" -x c -std=c99
+    compiles "$header.h alone is C++11" "carom/$header.h" "${CXX:-c++}" -x c++ -std=c++11
+done
 nothing "carom.h includes no header of OpenCL" \
     "$("${CC:-cc}" -M -I"$prefix/include" -x c "$prefix/include/carom/carom.h" | grep -F /CL/ || true)"
 if grep -q '^CAROM_OPENCL:BOOL=ON' "$build/CMakeCache.txt"; then

@@ -43,7 +43,7 @@ else
     # Tables of pointers that never change live in .data.rel.ro: nm calls them d, the section tells them apart.
     constant=$(objdump -t "$library" 2> /dev/null | awk '/\.data\.rel\.ro/ { print $NF }' | sort -u)
     # Two exceptions: which process called OpenCL first, for a driver is global itself (host/opencl/process.c), and the
-    # list of the addresses of all buffers on devices (host/buffer/range.c).
+    # list of the addresses of all buffers on devices (host/core/range.c).
     writable=$(awk '{ print $2 }' <<< "$writable" | sort -u | comm -23 - <(echo "$constant") |
         grep -vxE 'opencl_process|caromi_range_pages' || true)
     nothing "no writable globals but opencl_process and caromi_range_pages" "$writable"

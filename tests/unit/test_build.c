@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "host/mesh_data.h"
+#include "host/bvh/mesh_data.h"
 
 enum { SEED = 81 };
 

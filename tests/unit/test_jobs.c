@@ -192,7 +192,7 @@ static void another_size(void **state)
     (void)state;
     memset(&d, 0x33, sizeof d);
     test_error(carom_sweep_pairs(room.context, &d, &out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
-               "carom_sweep_pairs_desc.size is");
+               "batch.size is");
 }
 
 /* What the call can see is its own error, and there is no job. */

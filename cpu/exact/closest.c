@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Distance and closest point in integers. */
+#include "exact.h"
+
+#include <string.h>
+
+#include "touch.h"
+
+/* The binary32 nearest to sqrt(square / over), as a root of the form of exact_root.h: sqrt(over square) / over. */
+static float distance_of(const caromi_motion *m, const caromi_int *square, const caromi_int *over)
+{
+    caromi_int one, zero;
+    if (square->sign == 0)
+        return 0;
+    caromi_int_of_unsigned(&one, 1, 1);
+    caromi_int_zero(&zero);
+    const caromi_root root = {.a = over ? over : &one, .b = &zero, .e = over, .y = square, .side = 1};
+    const caromi_near square_near = caromi_int_near(square);
+    const caromi_near near = over ? caromi_near_div(square_near, caromi_int_near(over)) : square_near;
+    return caromi_root_float(&root, caromi_near_sqrt(near), m->unit);
+}
+
+/* The pair without radius and motion; returns 0 if a number is not finite. still: IN_SWEEP_RESTING numbers that outlive
+ * the motion. */
+static int motion_of(const float *in, float *still, caromi_motion *m)
+{
+    memset(still, 0, IN_SWEEP_RESTING * sizeof *still);
+    memcpy(still + IN_CX, in + IN_NCX, 3 * sizeof *in);
+    memcpy(still + IN_P0X, in + IN_NP0X, 9 * sizeof *in);
+    return caromi_motion_of(m, still, IN_SWEEP_RESTING);
+}
+
+static void place(const float *in, const caromi_nearest *nearest, float point[3])
+{
+    static const float at_rest[3];
+    caromi_place(in + IN_NP0X, nearest->weights, at_rest, 0, point);
+}
+
+void caromi_exact_closest_of(const float *in, caromi_exact_closest *out)
+{
+    float still[IN_SWEEP_RESTING];
+    caromi_motion m;
+    caromi_nearest nearest;
+    caromi_int square;
+    memset(out, 0, sizeof *out);
+    if (!motion_of(in, still, &m))
+        return;
+    caromi_nearest_of(&m, &nearest);
+    const caromi_int *over = caromi_nearest_square(&m, nearest.feature, &square);
+    out->distance = distance_of(&m, &square, over);
+    out->feature = nearest.feature;
+    place(in, &nearest, out->point);
+}
+
+void caromi_settle_closest_exact(caromi_settle_row *row)
+{
+    caromi_exact_closest a;
+    caromi_exact_closest_of(row->in, &a);
+    memcpy(&row->real[OUT_CLOSEST_X], a.point, sizeof a.point);
+    row->byte[OUT_CLOSEST_FEATURE] = (uint8_t)a.feature;
+}
+
+/* ---- two distances ----------------------------------------------------------------------------------------------- */
+
+/* square / over, in units of 2^(2 unit). */
+typedef struct fraction {
+    caromi_int square, over;
+    int unit;
+} fraction;
+
+static void square_of(const float *in, fraction *f)
+{
+    float still[IN_SWEEP_RESTING];
+    caromi_motion m;
+    caromi_nearest nearest;
+    caromi_int_zero(&f->square);
+    caromi_int_of_unsigned(&f->over, 1, 1);
+    f->unit = 0;
+    if (!motion_of(in, still, &m))
+        return;
+    caromi_nearest_of(&m, &nearest);
+    const caromi_int *over = caromi_nearest_square(&m, nearest.feature, &f->square);
+    if (over != NULL)
+        caromi_int_copy(&f->over, over);
+    f->unit = m.unit;
+}
+
+/* A square of at most 1674 bits, an area of 1116, and a difference of units of 277 (integer.h): 3344 bits at most. */
+int caromi_exact_closest_order(const float *in, const float *other)
+{
+    fraction a, b;
+    caromi_int left, right, shifted;
+    square_of(in, &a);
+    square_of(other, &b);
+    const int unit = a.unit < b.unit ? a.unit : b.unit;
+    caromi_int_mul(&shifted, &a.square, &b.over);
+    caromi_int_shift(&left, &shifted, 2 * (a.unit - unit));
+    caromi_int_mul(&shifted, &b.square, &a.over);
+    caromi_int_shift(&right, &shifted, 2 * (b.unit - unit));
+    return caromi_int_compare(&left, &right);
+}
+
+static double way2(const float *a, const float *b)
+{
+    double sum = 0.0;
+    for (int k = 0; k < 3; k++)
+        sum += ((double)a[k] - (double)b[k]) * ((double)a[k] - (double)b[k]);
+    return sum;
+}
+
+static void square_of_way(const float *a, const float *b, int unit, caromi_int *out)
+{
+    caromi_int3 way;
+    for (int k = 0; k < 3; k++) {
+        caromi_int from;
+        caromi_int_of_float(&way.x[k], a[k], unit);
+        caromi_int_of_float(&from, b[k], unit);
+        caromi_int_sub(&way.x[k], &way.x[k], &from);
+    }
+    caromi_int3_dot(out, &way, &way);
+}
+
+int caromi_exact_way_order(const float *a, const float *b, const float *c, const float *d)
+{
+    const double one = way2(a, b), other = way2(c, d), error = 0x1p-49 * (one + other);
+    const float *const points[] = {a, b, c, d};
+    caromi_int left, right;
+    int unit = CAROMI_NO_BIT;
+    if (one - other > error || other - one > error)
+        return one > other ? 1 : -1;
+    for (int i = 0; i < 4; i++) {
+        const int lowest = caromi_lowest_bit(points[i], 3);
+        unit = lowest < unit ? lowest : unit;
+    }
+    if (unit == CAROMI_NO_BIT)
+        return 0;
+    square_of_way(a, b, unit, &left);
+    square_of_way(c, d, unit, &right);
+    return caromi_int_compare(&left, &right);
+}
+
+/* ---- contacts ---------------------------------------------------------------------------------------------------- */
+
+void caromi_exact_touch_of(const float *in, caromi_exact_contact *out)
+{
+    float still[IN_SWEEP_RESTING];
+    caromi_motion m;
+    caromi_nearest nearest;
+    caromi_int3 gap;
+    memset(out, 0, sizeof *out);
+    if (!motion_of(in, still, &m))
+        return;
+    caromi_nearest_of(&m, &nearest);
+    out->feature = nearest.feature;
+    place(in, &nearest, out->point);
+    caromi_nearest_gap(&m, nearest.feature, &gap);
+    const int apart = gap.x[0].sign | gap.x[1].sign | gap.x[2].sign;
+    caromi_store_unit_of(apart ? &gap : caromi_motion_normal(&m), 1, out->normal);
+}
+
+void caromi_settle_touch_exact(caromi_settle_row *row)
+{
+    caromi_exact_contact a;
+    caromi_exact_touch_of(row->in, &a);
+    memcpy(&row->real[OUT_POINT_X], a.point, sizeof a.point);
+    memcpy(&row->real[OUT_NORMAL_X], a.normal, sizeof a.normal);
+    row->byte[OUT_FEATURE] = (uint8_t)a.feature;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Approximate reals with a wide exponent: what integers of thousands of bits become when only their first digits
+ * matter. Every operation but the addition of opposite signs is good to 2^-52 of its result.
+ *
+ * Only + - * / sqrt on doubles, so the bits are the same on every machine. */
+#ifndef CAROM_CPU_EXACT_NEAR_H
+#define CAROM_CPU_EXACT_NEAR_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* m * 2^e. A few operations in a row leave m far inside a double's range, so it is not normalised. */
+typedef struct caromi_near {
+    double m;
+    int e;
+} caromi_near;
+
+/* 2^e, 0 below the normal range and the largest power above it. */
+static inline double caromi_power2(int e)
+{
+    const uint64_t field = e < -1022 ? 0 : e > 1023 ? 2046 : (uint64_t)(e + 1023);
+    const uint64_t bits = field << 52;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline caromi_near caromi_near_mul(caromi_near a, caromi_near b)
+{
+    return (caromi_near){a.m * b.m, a.e + b.e};
+}
+
+/* b is not zero. */
+static inline caromi_near caromi_near_div(caromi_near a, caromi_near b)
+{
+    return (caromi_near){a.m / b.m, a.e - b.e};
+}
+
+/* a >= 0. */
+static inline caromi_near caromi_near_sqrt(caromi_near a)
+{
+    const int odd = a.e & 1;
+    return (caromi_near){sqrt(odd ? a.m * 2.0 : a.m), (a.e - odd) / 2};
+}
+
+/* Give both the exponent of the larger: then their m may be added and compared. What is 2^-900 of the other goes. */
+static inline int caromi_near_align(caromi_near *a, caromi_near *b)
+{
+    if (a->m == 0.0)
+        return a->e = b->e;
+    if (b->m == 0.0)
+        return b->e = a->e;
+    caromi_near *low = a->e < b->e ? a : b;
+    const int e = a->e < b->e ? b->e : a->e;
+    low->m *= caromi_power2(low->e - e);
+    low->e = e;
+    return e;
+}
+
+/* The nearest double, or where that leaves 2^-600 .. 2^600, 0 or 2^700 with its sign. */
+static inline double caromi_near_double(caromi_near a, int unit)
+{
+    const int e = a.e + unit;
+    if (a.m == 0.0 || e < -600)
+        return 0.0;
+    return e > 600 ? (a.m < 0.0 ? -0x1p700 : 0x1p700) : a.m * caromi_power2(e);
+}
+
+/* The nearest binary32, infinite where that is beyond its range, zero always +0. */
+static inline float caromi_float_of(double x)
+{
+    if (x >= 0x1.ffffffp127 || x <= -0x1.ffffffp127)
+        return x < 0.0 ? -INFINITY : INFINITY;
+    return (float)x + 0.0f;
+}
+
+#endif

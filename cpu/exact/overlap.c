@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Overlap in integers: each of the seven axes by the signs of its own two conditions. */
+#include "exact.h"
+
+#include "motion.h"
+
+/* Whether square > r^2 scale. */
+static int is_farther(const caromi_motion *m, const caromi_int *square, const caromi_int *scale)
+{
+    caromi_int reach;
+    caromi_int_mul(&reach, &m->r2, scale);
+    return caromi_int_compare(square, &reach) > 0;
+}
+
+static int plane_separates(caromi_motion *m)
+{
+    caromi_int height, square;
+    const caromi_int *area = caromi_motion_area(m);
+    if (area->sign == 0)
+        return 0;
+    caromi_int3_dot(&height, caromi_motion_normal(m), &m->d[0]);
+    caromi_int_square(&square, &height);
+    return is_farther(m, &square, area);
+}
+
+/* With foot Q on the line, (Q - C).(O - Q) e.e is -(e x d).n. */
+static int edge_separates(caromi_motion *m, int edge)
+{
+    caromi_int3 c;
+    caromi_int side, square;
+    const caromi_int *edge2 = caromi_motion_edge2(m, edge);
+    if (edge2->sign == 0)
+        return 0;
+    caromi_int3_cross(&c, &m->e[edge], &m->d[edge]);
+    caromi_int3_dot(&side, &c, caromi_motion_normal(m));
+    if (side.sign > 0)
+        return 0;
+    caromi_int3_dot(&square, &c, &c);
+    return is_farther(m, &square, edge2);
+}
+
+/* (X - C).(Y - X) = -d.(Y - X); one of the edges comes towards the corner. */
+static int corner_separates(caromi_motion *m, int corner)
+{
+    const caromi_int3 *d = &m->d[corner];
+    caromi_int product;
+    caromi_int3_dot(&product, d, &m->e[corner]);
+    if (product.sign > 0)
+        return 0;
+    caromi_int3_dot(&product, d, &m->e[(corner + 2) % 3]);
+    if (product.sign < 0)
+        return 0;
+    caromi_int3_dot(&product, d, d);
+    return caromi_int_compare(&product, &m->r2) > 0;
+}
+
+void caromi_exact_overlap_of(const float *in, int *overlap, int *axes)
+{
+    float still[IN_SWEEP_RESTING] = {0};
+    caromi_motion m;
+    memcpy(still + IN_CX, in + IN_OCX, 4 * sizeof *in);
+    memcpy(still + IN_P0X, in + IN_OP0X, 9 * sizeof *in);
+    if (!caromi_motion_of(&m, still, IN_SWEEP_RESTING)) {
+        *overlap = *axes = OVERLAP_INVALID;
+        return;
+    }
+    *axes = plane_separates(&m);
+    for (int i = 0; i < 3; i++)
+        *axes |= edge_separates(&m, i) << (1 + i) | corner_separates(&m, i) << (4 + i);
+    *overlap = *axes == 0;
+}
+
+void caromi_settle_overlap_exact(caromi_settle_row *row)
+{
+    int overlap, axes;
+    caromi_exact_overlap_of(row->in, &overlap, &axes);
+    row->byte[OUT_OVERLAP] = (uint8_t)overlap;
+    row->byte[OUT_AXES] = (uint8_t)axes;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Signs, values and rounding of numbers with one square root. A filter in doubles comes first; what it leaves
+ * undecided is squared. */
+#include "root.h"
+
+#include "kernels/layout.h"
+
+/* Signs. */
+
+void caromi_surd_set(caromi_surd *surd, caromi_near root_e, caromi_near root_y)
+{
+    surd->x = caromi_near_mul(caromi_int_near(surd->p), root_e);
+    surd->z = caromi_near_mul(caromi_int_near(surd->s), root_y);
+}
+
+/* p^2 E - s^2 Y, the product of the surd with its conjugate. */
+static void surd_norm(const caromi_surd *surd, caromi_int *out)
+{
+    caromi_int square, with_y;
+    caromi_int_square(&square, surd->s);
+    caromi_int_mul(&with_y, &square, surd->y);
+    caromi_int_square(&square, surd->p);
+    if (surd->e == NULL) {
+        caromi_int_sub(out, &square, &with_y);
+        return;
+    }
+    caromi_int_mul(out, &square, surd->e);
+    caromi_int_sub(out, out, &with_y);
+}
+
+/* The sum of both terms. Returns whether its magnitude is more than `share` of the larger term: then its relative error
+ * is at most 2^-49 / share. */
+static int sum_is_clear(caromi_near x, caromi_near z, double share, caromi_near *sum)
+{
+    const int e = caromi_near_align(&x, &z);
+    const double most = fabs(x.m) > fabs(z.m) ? fabs(x.m) : fabs(z.m);
+    *sum = (caromi_near){x.m + z.m, e};
+    return fabs(sum->m) > share * most;
+}
+
+static caromi_near turned(caromi_near a, int side)
+{
+    return (caromi_near){side < 0 ? -a.m : a.m, a.e};
+}
+
+int caromi_surd_sign(const caromi_surd *surd, int side)
+{
+    const int p = surd->p->sign, s = side * surd->s->sign * surd->y->sign;
+    caromi_near sum;
+    caromi_int norm;
+    if (p == 0 || s == 0 || p == s)
+        return p ? p : s;
+    if (sum_is_clear(surd->x, turned(surd->z, side), 0x1p-44, &sum))
+        return sum.m < 0.0 ? -1 : 1;
+    surd_norm(surd, &norm);
+    return p * norm.sign;
+}
+
+caromi_near caromi_surd_near(const caromi_surd *surd, int side)
+{
+    const caromi_near z = side == 0 ? (caromi_near){0.0, 0} : turned(surd->z, side);
+    caromi_near sum, conjugate;
+    caromi_int norm;
+    if (sum_is_clear(surd->x, z, 0x1p-6, &sum))
+        return sum;
+    if (surd->x.m == 0.0 && z.m == 0.0)
+        return (caromi_near){0.0, 0};
+    /* Then the terms have opposite signs, and their difference loses nothing. */
+    surd_norm(surd, &norm);
+    sum_is_clear(surd->x, turned(z, -1), 0.0, &conjugate);
+    return caromi_near_div(caromi_int_near(&norm), conjugate);
+}
+
+/* Times. */
+
+int caromi_root_sign(const caromi_root *root)
+{
+    const int b = -root->b->sign, s = root->side * root->y->sign;
+    if (b == 0 || s == 0 || b == s)
+        return b ? b : s;
+    /* B^2 - E Y = A K tells which term is the larger. */
+    return root->k.m > 0.0 ? b : root->k.m < 0.0 ? s : 0;
+}
+
+caromi_near caromi_root_near(const caromi_root *root)
+{
+    const caromi_near b = turned(caromi_int_near(root->b), -1);
+    const caromi_near s = root->side == 0 ? (caromi_near){0.0, 0} : turned(root->root, root->side);
+    caromi_near sum, conjugate;
+    if (caromi_root_sign(root) == 0)
+        return (caromi_near){0.0, 0};
+    if (sum_is_clear(b, s, 0x1p-3, &sum))
+        return caromi_near_div(sum, caromi_int_near(root->a));
+    sum_is_clear(b, turned(s, -1), 0.0, &conjugate);
+    return caromi_near_div(root->k, conjugate);
+}
+
+/* m = whole * 2^exponent. */
+static void split_double(double m, caromi_int *whole, int *exponent)
+{
+    uint64_t bits;
+    memcpy(&bits, &m, sizeof bits);
+    const int sign = bits >> 63 ? -1 : 1, field = (int)(bits >> 52 & 2047);
+    uint64_t mantissa = (bits & 0xfffffffffffff) | (uint64_t)1 << 52;
+    const int zeros = __builtin_ctzll(mantissa);
+    *exponent = field - 1075 + zeros;
+    caromi_int_of_unsigned(whole, sign, mantissa >> zeros);
+}
+
+/* -B 2^k - M A 2^j. One of k and j is zero, and both terms are integers. */
+static int rational_part(const caromi_root *root, double m, int unit, caromi_int *out)
+{
+    caromi_int whole, product, shifted;
+    int exponent = 0;
+    if (m == 0.0)
+        caromi_int_zero(&whole);
+    else
+        split_double(m, &whole, &exponent);
+    exponent = whole.sign ? exponent - unit : 0;
+    const int k = exponent < 0 ? -exponent : 0;
+    caromi_int_mul(&product, &whole, root->a);
+    caromi_int_shift(&shifted, &product, exponent < 0 ? 0 : exponent);
+    caromi_int_shift(out, root->b, k);
+    caromi_int_add(out, out, &shifted);
+    out->sign = -out->sign;
+    return k;
+}
+
+int caromi_root_compare(const caromi_root *root, double m, int unit)
+{
+    caromi_int rational, square, product, shifted;
+    const int k = rational_part(root, m, unit, &rational);
+    const int s = root->side * root->y->sign;
+    if (rational.sign == 0 || s == 0 || rational.sign == s)
+        return rational.sign ? rational.sign : s;
+    caromi_int_square(&square, &rational);
+    if (root->e)
+        caromi_int_mul(&product, root->y, root->e);
+    else
+        caromi_int_copy(&product, root->y);
+    caromi_int_shift(&shifted, &product, 2 * k);
+    return rational.sign * caromi_int_compare(&square, &shifted);
+}
+
+int caromi_root_order(const caromi_root *one, const caromi_root *two)
+{
+    caromi_int left, right;
+    caromi_int_mul(&left, one->b, two->a);
+    caromi_int_mul(&right, two->b, one->a);
+    return caromi_int_compare(&right, &left);
+}
+
+static uint32_t lowest_bit_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits & 1;
+}
+
+float caromi_root_float(const caromi_root *root, caromi_near near, int unit)
+{
+    const int sign = near.m < 0.0 ? -1 : 1;
+    const double x = fabs(caromi_near_double(near, unit));
+    const float low = caromi_float_of(x * (1.0 - 0x1p-44)), high = caromi_float_of(x * (1.0 + 0x1p-44));
+    float nearest = low;
+    if (low != high) {
+        /* low and high are neighbours, and the true time is closer to their midpoint than the error of the estimate. */
+        const double middle = ((double)low + (high > 0x1.fffffep127f ? 0x1p128 : (double)high)) * 0.5;
+        const int side = sign * caromi_root_compare(root, sign * middle, unit);
+        nearest = side > 0 || (side == 0 && lowest_bit_of(low)) ? high : low;
+    }
+    return nearest == 0.0f ? 0.0f : (float)sign * nearest;
+}
+
+int caromi_state_of(int first_sign, int last_sign)
+{
+    if (first_sign > 0)
+        return STATE_APPROACHING;
+    if (first_sign == 0)
+        return STATE_TOUCHING;
+    return last_sign > 0 ? STATE_OVERLAPPING : last_sign == 0 ? STATE_PARTING : STATE_PAST;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Sweeps and contacts in integers: states, rounded times, points and normals. */
+#include "exact.h"
+
+#include <string.h>
+
+#include "touch.h"
+
+static void clear(caromi_exact_sweep *out)
+{
+    memset(out, 0, sizeof *out);
+    out->t_first = INFINITY;
+    out->t_last = -INFINITY;
+    out->state = STATE_MISS;
+}
+
+/* No relative motion: the distance at time 0 decides, for all times. */
+static void answer_resting(caromi_motion *m, int want, caromi_exact_sweep *out)
+{
+    static const float at_rest[3];
+    caromi_nearest nearest;
+    caromi_nearest_of(m, &nearest);
+    if (nearest.order > 0)
+        return;
+    out->state = nearest.order == 0 ? STATE_TOUCHING : STATE_OVERLAPPING;
+    out->t_first = -INFINITY;
+    out->t_last = INFINITY;
+    if (want < CAROMI_EXACT_FULL)
+        return;
+    caromi_place(m->in + IN_P0X, nearest.weights, at_rest, 0.0, out->point_first);
+    memcpy(out->point_last, out->point_first, sizeof out->point_last);
+    out->feature_first = out->feature_last = nearest.feature;
+}
+
+static void place_touch(caromi_motion *m, const caromi_touch *touch, float t, float point[3], int *feature)
+{
+    double weights[2];
+    if (t > 0x1.fffffep127f || t < -0x1.fffffep127f)
+        return;
+    *feature = touch->element->feature;
+    caromi_element_weights(m, touch->element, touch->side, weights);
+    caromi_place(m->in + IN_P0X, weights, m->in + IN_WX, caromi_near_double(touch->time, m->unit), point);
+}
+
+static int is_beyond(const caromi_motion *m, const caromi_touch *touch, float t, float limit)
+{
+    /* Rounding is monotone, so the exact time is needed only if it rounds to the limit. */
+    return t > limit || (t == limit && t <= 0x1.fffffep127f && t >= -0x1.fffffep127f &&
+                         caromi_root_compare(&touch->root, (double)limit, m->unit) > 0);
+}
+
+static void answer_moving(caromi_motion *m, int want, float limit, caromi_exact_sweep *out)
+{
+    caromi_touch first, last;
+    if (!caromi_touch_find(m, CAROMI_TOUCH_FIRST, &first))
+        return;
+    const int sign = caromi_root_sign(&first.root);
+    out->t_first = caromi_root_float(&first.root, first.time, m->unit);
+    out->beyond = is_beyond(m, &first, out->t_first, limit);
+    out->t_last = 0.0f;
+    if (want == CAROMI_EXACT_FIRST && sign >= 0) {
+        out->state = caromi_state_of(sign, 1);
+        return;
+    }
+    caromi_touch_find(m, CAROMI_TOUCH_LAST, &last);
+    out->state = caromi_state_of(sign, caromi_root_sign(&last.root));
+    if (want == CAROMI_EXACT_FIRST)
+        return;
+    out->t_last = caromi_root_float(&last.root, last.time, m->unit);
+    if (want == CAROMI_EXACT_TIMES)
+        return;
+    place_touch(m, &first, out->t_first, out->point_first, &out->feature_first);
+    place_touch(m, &last, out->t_last, out->point_last, &out->feature_last);
+}
+
+void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out)
+{
+    caromi_motion m;
+    clear(out);
+    if (!caromi_motion_of(&m, in, IN_SWEEP_MOVING))
+        out->state = STATE_INVALID;
+    else if (m.resting)
+        answer_resting(&m, want, out);
+    else
+        answer_moving(&m, want, limit, out);
+}
+
+/* Normals. */
+
+/* Centre and contact point coincide. The result is the triangle's normal, turned against the motion. Without a normal,
+ * or for a motion along the plane, it is the direction of -v; without motion, zero. */
+static void normal_against(caromi_motion *m, float out[3])
+{
+    const int climb = caromi_motion_climb(m)->sign;
+    if (climb != 0)
+        caromi_store_unit_of(caromi_motion_normal(m), -climb, out);
+    else
+        caromi_store_unit_of(&m->v, -1, out);
+}
+
+static void start_contact(caromi_motion *m, caromi_exact_contact *out)
+{
+    static const float at_rest[3];
+    caromi_nearest nearest;
+    caromi_int3 gap;
+    caromi_nearest_of(m, &nearest);
+    out->feature = nearest.feature;
+    caromi_place(m->in + IN_P0X, nearest.weights, at_rest, 0.0, out->point);
+    caromi_nearest_gap(m, nearest.feature, &gap);
+    if (gap.x[0].sign | gap.x[1].sign | gap.x[2].sign)
+        caromi_store_unit_of(&gap, 1, out->normal);
+    else
+        normal_against(m, out->normal);
+}
+
+/* The sum of two perpendicular vectors, a factor to each: nothing cancels that matters to the sum. */
+static void store_unit_sum(const caromi_int3 *a, caromi_near by, const caromi_int3 *b, caromi_near and_by, float out[3])
+{
+    caromi_near sum[3];
+    for (int i = 0; i < 3; i++) {
+        caromi_near x = caromi_near_mul(caromi_int_near(&a->x[i]), by);
+        caromi_near y = caromi_near_mul(caromi_int_near(&b->x[i]), and_by);
+        const int e = caromi_near_align(&x, &y);
+        sum[i] = (caromi_near){x.m + y.m, e};
+    }
+    caromi_store_unit(sum, out);
+}
+
+static caromi_near negative(caromi_near a)
+{
+    return (caromi_near){-a.m, a.e};
+}
+
+/* From contact point to centre, r > 0, with side sign s: at a corner v x q + s sqrt(Y) v, at an edge
+ * -h sqrt(E) a + s sqrt(Y) a x e, on the face the normal against the motion. */
+static void touch_normal(caromi_motion *m, const caromi_touch *touch, float out[3])
+{
+    const caromi_element *el = touch->element;
+    const caromi_near root = {el->root_y.m * (double)touch->side, el->root_y.e};
+    const caromi_near one = {1.0, 0};
+    caromi_int3 other;
+    if (el->feature < FEATURE_E01) {
+        caromi_int3_cross(&other, &m->v, caromi_motion_moment(m, el->feature - FEATURE_V0));
+        store_unit_sum(&other, one, &m->v, root, out);
+    } else if (el->feature < FEATURE_FACE) {
+        const int edge = el->feature - FEATURE_E01;
+        const caromi_int3 *a = caromi_motion_turn(m, edge);
+        const caromi_near h = caromi_int_near(caromi_motion_pass(m, edge));
+        caromi_int3_cross(&other, a, &m->e[edge]);
+        store_unit_sum(a, negative(caromi_near_mul(h, el->root_e)), &other, root, out);
+    } else {
+        normal_against(m, out);
+    }
+}
+
+static void first_contact(caromi_motion *m, const caromi_touch *first, caromi_exact_contact *out)
+{
+    static const float at_rest[3];
+    double weights[2];
+    const float t = caromi_root_float(&first->root, first->time, m->unit);
+    if (t > 0x1.fffffep127f)
+        return;
+    out->feature = first->element->feature;
+    caromi_element_weights(m, first->element, first->side, weights);
+    caromi_place(m->in + IN_P0X, weights, at_rest, 0.0, out->point);
+    if (m->r2.sign == 0)
+        normal_against(m, out->normal);
+    else
+        touch_normal(m, first, out->normal);
+}
+
+void caromi_exact_contact_of(const float *in, int ends, caromi_exact_contact *out)
+{
+    caromi_motion m;
+    caromi_touch first, last;
+    float relative[IN_SWEEP_MOVING] = {0};
+    memset(out, 0, sizeof *out);
+    memcpy(relative, in, IN_SWEEP_RESTING * sizeof *in);
+    if (ends)
+        memcpy(relative + IN_WX, in + IN_CX, 3 * sizeof *in);
+    if (!caromi_motion_of(&m, relative, IN_SWEEP_MOVING))
+        return;
+    if (m.resting) {
+        caromi_nearest nearest;
+        caromi_nearest_of(&m, &nearest);
+        if (nearest.order <= 0)
+            start_contact(&m, out);
+        return;
+    }
+    if (!caromi_touch_find(&m, CAROMI_TOUCH_FIRST, &first))
+        return;
+    const int sign = caromi_root_sign(&first.root);
+    if (sign > 0) {
+        first_contact(&m, &first, out);
+        return;
+    }
+    if (sign < 0) {
+        caromi_touch_find(&m, CAROMI_TOUCH_LAST, &last);
+        if (caromi_root_sign(&last.root) <= 0)
+            return;
+    }
+    start_contact(&m, out);
+}
+
+/* ---- rows of a batch ---- */
+
+static void settle_sweep(caromi_settle_row *row, int want, int moving)
+{
+    caromi_exact_sweep a;
+    if (!moving)
+        row->in[IN_WX] = row->in[IN_WY] = row->in[IN_WZ] = 0;
+    caromi_exact_sweep_of(row->in, want, 0, &a);
+    row->real[OUT_T_FIRST] = a.t_first;
+    row->real[OUT_T_LAST] = a.t_last;
+    row->byte[OUT_STATE] = (uint8_t)a.state;
+    memcpy(&row->real[OUT_FIRST_X], a.point_first, sizeof a.point_first);
+    memcpy(&row->real[OUT_LAST_X], a.point_last, sizeof a.point_last);
+    row->byte[OUT_FIRST_FEATURE] = (uint8_t)a.feature_first;
+    row->byte[OUT_LAST_FEATURE] = (uint8_t)a.feature_last;
+}
+
+void caromi_settle_sweep_first_exact(caromi_settle_row *row)
+{
+    settle_sweep(row, CAROMI_EXACT_FIRST, 0);
+}
+void caromi_settle_sweep_times_exact(caromi_settle_row *row)
+{
+    settle_sweep(row, CAROMI_EXACT_TIMES, 0);
+}
+void caromi_settle_sweep_full_exact(caromi_settle_row *row)
+{
+    settle_sweep(row, CAROMI_EXACT_FULL, 0);
+}
+void caromi_settle_sweep_first_moving_exact(caromi_settle_row *row)
+{
+    settle_sweep(row, CAROMI_EXACT_FIRST, 1);
+}
+void caromi_settle_sweep_times_moving_exact(caromi_settle_row *row)
+{
+    settle_sweep(row, CAROMI_EXACT_TIMES, 1);
+}
+void caromi_settle_sweep_full_moving_exact(caromi_settle_row *row)
+{
+    settle_sweep(row, CAROMI_EXACT_FULL, 1);
+}
+
+static void settle_contact(caromi_settle_row *row, int ends)
+{
+    caromi_exact_contact a;
+    caromi_exact_contact_of(row->in, ends, &a);
+    memcpy(&row->real[OUT_POINT_X], a.point, sizeof a.point);
+    memcpy(&row->real[OUT_NORMAL_X], a.normal, sizeof a.normal);
+    row->byte[OUT_FEATURE] = (uint8_t)a.feature;
+}
+
+void caromi_settle_contact_exact(caromi_settle_row *row)
+{
+    settle_contact(row, 0);
+}
+void caromi_settle_contact_ends_exact(caromi_settle_row *row)
+{
+    settle_contact(row, 1);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the feature whose root is the begin or end of contact; exact_motion.h has the argument. */
+#include "touch.h"
+
+#include <math.h>
+
+/* The first feature with a root with Y > 0 in its region. */
+static const caromi_element *find_crossing(caromi_motion *m, int side)
+{
+    for (int feature = FEATURE_V0; feature <= FEATURE_FACE; feature++) {
+        const caromi_element *el = caromi_motion_element(m, feature);
+        if (el->sign > 0 && caromi_element_holds(m, el, side))
+            return el;
+    }
+    return NULL;
+}
+
+/* The first feature with the earliest (which < 0) or latest of the roots with Y = 0 in their regions. */
+static const caromi_element *find_graze(caromi_motion *m, int which)
+{
+    const caromi_element *best = NULL;
+    caromi_root best_root;
+    for (int feature = FEATURE_V0; feature <= FEATURE_FACE; feature++) {
+        const caromi_element *el = caromi_motion_element(m, feature);
+        caromi_root root;
+        if (el->sign != 0 || !caromi_element_holds(m, el, 0))
+            continue;
+        caromi_element_root(m, el, 0, &root);
+        if (best && caromi_root_order(&root, &best_root) != which)
+            continue;
+        best = el;
+        best_root = root;
+    }
+    return best;
+}
+
+int caromi_touch_find(caromi_motion *m, int which, caromi_touch *touch)
+{
+    touch->side = which;
+    touch->element = find_crossing(m, which);
+    if (touch->element == NULL) {
+        touch->side = 0;
+        touch->element = find_graze(m, which);
+    }
+    if (touch->element == NULL)
+        return 0;
+    caromi_element_root(m, touch->element, touch->side, &touch->root);
+    touch->time = caromi_root_near(&touch->root);
+    return 1;
+}
+
+/* Time 0. */
+
+/* (e x d).n, what the face's point weighs at the corner opposite to the edge, times n.n. */
+static void weight_of(caromi_motion *m, int edge, caromi_int *out)
+{
+    caromi_int3 c;
+    caromi_int3_cross(&c, &m->e[edge], &m->d[edge]);
+    caromi_int3_dot(out, &c, caromi_motion_normal(m));
+}
+
+/* How far the foot is along the edge, times e.e, and the same from its second corner: negative before that. */
+static void reach_of(caromi_motion *m, int edge, caromi_int reach[2])
+{
+    caromi_int3_dot(&reach[0], &m->d[edge], &m->e[edge]);
+    caromi_int_sub(&reach[1], &reach[0], caromi_motion_edge2(m, edge));
+}
+
+static int nearest_feature(caromi_motion *m, caromi_int reach[3][2])
+{
+    for (int edge = 0; edge < 3; edge++)
+        reach_of(m, edge, reach[edge]);
+    for (int corner = 0; corner < 3; corner++)
+        if (reach[corner][0].sign <= 0 && reach[(corner + 2) % 3][1].sign >= 0)
+            return FEATURE_V0 + corner;
+    for (int edge = 0; edge < 3; edge++) {
+        caromi_int weight;
+        if (caromi_motion_edge2(m, edge)->sign == 0 || reach[edge][0].sign < 0 || reach[edge][1].sign > 0)
+            continue;
+        weight_of(m, edge, &weight);
+        if (weight.sign <= 0)
+            return FEATURE_E01 + edge;
+    }
+    return FEATURE_FACE;
+}
+
+static double ratio(const caromi_int *part, const caromi_int *whole)
+{
+    return caromi_near_double(caromi_near_div(caromi_int_near(part), caromi_int_near(whole)), 0);
+}
+
+static void nearest_weights(caromi_motion *m, int feature, caromi_int reach[3][2], double weights[2])
+{
+    weights[0] = feature == FEATURE_V1 ? 1.0 : 0.0;
+    weights[1] = feature == FEATURE_V2 ? 1.0 : 0.0;
+    if (feature == FEATURE_FACE) {
+        caromi_int weight;
+        weight_of(m, 2, &weight);
+        weights[0] = ratio(&weight, caromi_motion_area(m));
+        weight_of(m, 0, &weight);
+        weights[1] = ratio(&weight, caromi_motion_area(m));
+    } else if (feature == FEATURE_E01) {
+        weights[0] = ratio(&reach[0][0], caromi_motion_edge2(m, 0));
+    } else if (feature == FEATURE_E12) {
+        weights[1] = ratio(&reach[1][0], caromi_motion_edge2(m, 1));
+        weights[0] = 1.0 - weights[1];
+    } else if (feature == FEATURE_E20) {
+        weights[1] = 1.0 - ratio(&reach[2][0], caromi_motion_edge2(m, 2));
+    }
+}
+
+const caromi_int *caromi_nearest_square(caromi_motion *m, int feature, caromi_int *square)
+{
+    if (feature < FEATURE_E01) {
+        const caromi_int3 *d = &m->d[feature - FEATURE_V0];
+        caromi_int3_dot(square, d, d);
+        return NULL;
+    }
+    if (feature < FEATURE_FACE) {
+        const int edge = feature - FEATURE_E01;
+        caromi_int3 c;
+        caromi_int3_cross(&c, &m->e[edge], &m->d[edge]);
+        caromi_int3_dot(square, &c, &c);
+        return caromi_motion_edge2(m, edge);
+    }
+    caromi_int height;
+    caromi_int3_dot(&height, caromi_motion_normal(m), &m->d[0]);
+    caromi_int_square(square, &height);
+    return caromi_motion_area(m);
+}
+
+/* The sign of the distance to a feature's point, line or plane - r. */
+static int nearest_order(caromi_motion *m, int feature)
+{
+    caromi_int square, reach;
+    const caromi_int *over = caromi_nearest_square(m, feature, &square);
+    if (over == NULL)
+        return caromi_int_compare(&square, &m->r2);
+    caromi_int_mul(&reach, &m->r2, over);
+    return caromi_int_compare(&square, &reach);
+}
+
+void caromi_nearest_of(caromi_motion *m, caromi_nearest *nearest)
+{
+    caromi_int reach[3][2];
+    nearest->feature = nearest_feature(m, reach);
+    nearest_weights(m, nearest->feature, reach, nearest->weights);
+    nearest->order = nearest_order(m, nearest->feature);
+}
+
+void caromi_nearest_gap(caromi_motion *m, int feature, caromi_int3 *gap)
+{
+    if (feature < FEATURE_E01) {
+        for (int i = 0; i < 3; i++)
+            caromi_int_copy(&gap->x[i], &m->d[feature - FEATURE_V0].x[i]);
+    } else if (feature < FEATURE_FACE) {
+        /* (e x d) x e = d e.e - e d.e */
+        const int edge = feature - FEATURE_E01;
+        caromi_int3 c;
+        caromi_int3_cross(&c, &m->e[edge], &m->d[edge]);
+        caromi_int3_cross(gap, &c, &m->e[edge]);
+    } else {
+        const caromi_int3 *n = caromi_motion_normal(m);
+        caromi_int height;
+        caromi_int3_dot(&height, n, &m->d[0]);
+        for (int i = 0; i < 3; i++) {
+            caromi_int_copy(&gap->x[i], &n->x[i]);
+            gap->x[i].sign *= height.sign;
+            if (height.sign == 0)
+                caromi_int_zero(&gap->x[i]);
+        }
+    }
+}
+
+void caromi_store_unit(const caromi_near from[3], float out[3])
+{
+    double x[3], square = 0.0;
+    int e = INT32_MIN;
+    for (int i = 0; i < 3; i++)
+        if (from[i].m != 0.0 && from[i].e > e)
+            e = from[i].e;
+    for (int i = 0; i < 3; i++) {
+        x[i] = from[i].m == 0.0 ? 0.0 : from[i].m * caromi_power2(from[i].e - e);
+        square += x[i] * x[i];
+    }
+    const double length = sqrt(square);
+    for (int i = 0; i < 3; i++)
+        out[i] = square > 0.0 ? caromi_float_of(x[i] / length) : 0.0f;
+}
+
+void caromi_store_unit_of(const caromi_int3 *v, int sign, float out[3])
+{
+    caromi_near x[3];
+    for (int i = 0; i < 3; i++) {
+        x[i] = caromi_int_near(&v->x[i]);
+        x[i].m *= (double)sign;
+    }
+    caromi_store_unit(x, out);
+}
+
+void caromi_place(const float *corners, const double weights[2], const float *w, double t, float out[3])
+{
+    for (int i = 0; i < 3; i++) {
+        const double p0 = (double)corners[i], e01 = (double)corners[3 + i] - p0, e02 = (double)corners[6 + i] - p0;
+        double x = p0 + (weights[0] * e01 + weights[1] * e02);
+        /* The point of a corner is the corner itself, without the rounding of a difference. */
+        if (weights[0] == 1.0)
+            x = (double)corners[3 + i];
+        else if (weights[1] == 1.0)
+            x = (double)corners[6 + i];
+        out[i] = caromi_float_of(x + t * (double)w[i]);
+    }
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Pairs of a column and a triangle that may decide it, in two queues: near ones, then those that tight bounds in
+ * binary32 have left, which are bounded in binary64. */
+#ifndef CAROM_CPU_LATTICE_DROP_PAIRS_H
+#define CAROM_CPU_LATTICE_DROP_PAIRS_H
+#include "drop_wide.h"
+
+/* Rows of a queue: nine coordinates of corners; the column; whose it is, bits of an int. Of near pairs that is the
+ * number of the traversal * CAROMI_DROP_BLOCK + the column's in its block; of tight ones the column's place, and they
+ * have a place on the triangle: drop_place. */
+enum { DROP_X = 9, DROP_Y, DROP_WHOSE, DROP_B, DROP_C, DROP_ROWS };
+/* Fewer than LANES are left over, a leaf may be added, and lattice_append() may store LANES further. */
+enum { DROP_ROOM = 2 * LANES + MESH_WIDTH };
+
+/* Pairs [first, end). */
+typedef struct drop_queue {
+    LANG_ALIGNED real row[DROP_ROWS][DROP_ROOM];
+    int first, end;
+} drop_queue;
+
+typedef struct drop_pairs {
+    drop_queue near, tight;
+    const caromi_drop_search *search;
+} drop_pairs;
+
+FN void drop_pairs_begin(drop_pairs *pairs, const caromi_drop_search *search)
+{
+    memset(pairs, 0, sizeof *pairs); /* spare lanes are computed too */
+    pairs->search = search;
+}
+
+FN void drop_queue_add(drop_queue *q, const mesh_corners *p, real x, real y, int whose, u32 lanes)
+{
+    const vf rows[] = {p->p0.x, p->p0.y, p->p0.z, p->p1.x, p->p1.y, p->p1.z, p->p2.x, p->p2.y, p->p2.z};
+    if (lanes == 0)
+        return;
+    lattice_append(&q->row[0][q->end], DROP_ROOM, rows, DROP_X, lanes);
+    v_store(&q->row[DROP_X][q->end], v_f(x));
+    v_store(&q->row[DROP_Y][q->end], v_f(y));
+    v_store(&q->row[DROP_WHOSE][q->end], v_from_bits(v_i(whose)));
+    q->end += bitmask_count(lanes);
+}
+
+FN int drop_queue_count(const drop_queue *q)
+{
+    return q->end - q->first;
+}
+
+/* The pairs of a packet: the oldest LANES, or all. */
+FN int drop_packet_count(const drop_queue *q)
+{
+    return drop_queue_count(q) < LANES ? drop_queue_count(q) : LANES;
+}
+
+/* Removes a packet. Fewer than LANES pairs that are left over move to the front. */
+FN void drop_queue_pop(drop_queue *q)
+{
+    q->first += drop_packet_count(q);
+    if (drop_queue_count(q) >= LANES)
+        return;
+    LANG_UNROLL
+    for (int k = 0; k < DROP_ROWS; k++)
+        v_store(q->row[k], v_load(q->row[k] + q->first));
+    q->end -= q->first;
+    q->first = 0;
+}
+
+FN vf drop_queue_row(const drop_queue *q, int k)
+{
+    return v_load(q->row[k] + q->first);
+}
+
+FN v3 drop_queue_corner(const drop_queue *q, int k)
+{
+    return v3_of(drop_queue_row(q, 3 * k), drop_queue_row(q, 3 * k + 1), drop_queue_row(q, 3 * k + 2));
+}
+
+/* ---- binary64 ---------------------------------------------------------------------------------------------------- */
+
+FN wf drop_wide_row(const drop_queue *q, int k, int part)
+{
+    return w_load(q->row[k] + q->first + part);
+}
+
+FN w3 drop_wide_corner(const drop_queue *q, int k, int part)
+{
+    return w3_of(drop_wide_row(q, 3 * k, part), drop_wide_row(q, 3 * k + 1, part), drop_wide_row(q, 3 * k + 2, part));
+}
+
+FN void drop_bound_one(const drop_pairs *pairs, u32 place, int at)
+{
+    real corner[DROP_X];
+    for (int k = 0; k < DROP_X; k++)
+        corner[k] = pairs->tight.row[k][at];
+    pairs->search->bound(pairs->search->user, place, corner);
+}
+
+FN void drop_bound_wide(const drop_pairs *pairs, int part)
+{
+    const drop_queue *q = &pairs->tight;
+    const caromi_drop_search *s = pairs->search;
+    double low[WIDE], high[WIDE];
+    real sure[WIDE];
+    int whose[LANES];
+    drop_wide_place p;
+    p.p0 = drop_wide_corner(q, 0, part);
+    p.p1 = drop_wide_corner(q, 1, part);
+    p.p2 = drop_wide_corner(q, 2, part);
+    p.x = drop_wide_row(q, DROP_X, part);
+    p.y = drop_wide_row(q, DROP_Y, part);
+    p.b = drop_wide_row(q, DROP_B, part);
+    p.c = drop_wide_row(q, DROP_C, part);
+    p.r = w_real(s->radius);
+    p.r2 = p.r * p.r;
+    const drop_wide_bounds b = drop_wide_bounds_of(&p);
+    memcpy(low, &b.low, sizeof low);
+    memcpy(high, &b.high, sizeof high);
+    w_store(sure, w_sel(b.sure, w_f(W(1.0)), w_f(W(0.0))));
+    vi_store(whose, v_bits(drop_queue_row(q, DROP_WHOSE)));
+    for (int i = 0; i < WIDE && part + i < drop_queue_count(q); i++) {
+        const u32 place = (u32)whose[part + i];
+        if (sure[i] != 0) {
+            s->low[place] = low[i] > s->low[place] ? low[i] : s->low[place];
+            s->high[place] = high[i] > s->high[place] ? high[i] : s->high[place];
+        } else {
+            drop_bound_one(pairs, place, q->first + part + i);
+        }
+    }
+}
+
+/* Bounds a packet of tight pairs. */
+FN_RARE void drop_bound_tight(drop_pairs *pairs)
+{
+    for (int part = 0; part < drop_packet_count(&pairs->tight); part += WIDE)
+        drop_bound_wide(pairs, part);
+    drop_queue_pop(&pairs->tight);
+}
+
+/* Has triangles bounded one by one. */
+FN_RARE void drop_bound_lanes(const caromi_drop_search *s, const mesh_corners *p, u32 place, u32 lanes)
+{
+    LANG_ALIGNED real row[DROP_X][LANES];
+    const vf rows[] = {p->p0.x, p->p0.y, p->p0.z, p->p1.x, p->p1.y, p->p1.z, p->p2.x, p->p2.y, p->p2.z};
+    for (int k = 0; k < DROP_X; k++)
+        v_store(row[k], rows[k]);
+    for (; lanes != 0; lanes &= lanes - 1) {
+        real corner[DROP_X];
+        for (int k = 0; k < DROP_X; k++)
+            corner[k] = row[k][bitmask_first(lanes)];
+        s->bound(s->user, place, corner);
+    }
+}
+
+/* ---- tight bounds ------------------------------------------------------------------------------------------------ */
+
+/* A packet of near pairs, filled up with spare ones. */
+typedef struct drop_near_packet {
+    drop_place place;
+    drop_bounds bounds;
+    vf x, y;
+} drop_near_packet;
+
+FN drop_near_packet drop_bound_near(const drop_pairs *pairs)
+{
+    const drop_queue *q = &pairs->near;
+    drop_near_packet n;
+    drop_frame f = drop_frame_of(R(0.0), R(0.0), R(0.0), R(0.0), pairs->search->radius);
+    mesh_corners p;
+    p.p0 = drop_queue_corner(q, 0);
+    p.p1 = drop_queue_corner(q, 1);
+    p.p2 = drop_queue_corner(q, 2);
+    f.x0 = f.x1 = n.x = drop_queue_row(q, DROP_X);
+    f.y0 = f.y1 = n.y = drop_queue_row(q, DROP_Y);
+    n.place = drop_find_place(f, p);
+    n.bounds = drop_touch_bounds(f, &n.place);
+    return n;
+}
+
+/* Puts the lanes' pairs among the tight ones. whose: their columns' places. */
+FN void drop_hand_on(drop_pairs *pairs, const drop_near_packet *n, const int place[LANES], u32 lanes)
+{
+    drop_queue *q = &pairs->tight;
+    const mesh_corners *p = &n->place.p;
+    real whose[LANES];
+    memcpy(whose, place, sizeof whose);
+    const vf rows[] = {p->p0.x, p->p0.y, p->p0.z, p->p1.x, p->p1.y,       p->p1.z,    p->p2.x,
+                       p->p2.y, p->p2.z, n->x,    n->y,    v_load(whose), n->place.b, n->place.c};
+    lattice_append(&q->row[0][q->end], DROP_ROOM, rows, DROP_ROWS, lanes);
+    q->end += bitmask_count(lanes);
+    if (drop_queue_count(q) >= LANES)
+        drop_bound_tight(pairs);
+}
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* The closest triangle of every node of a tile of a lattice. */
+#ifndef CAROM_CPU_LATTICE_LATTICE_H
+#define CAROM_CPU_LATTICE_LATTICE_H
+#include "cpu/mesh/mesh.h"
+
+enum { CAROMI_TILE = 32, CAROMI_TILE_NODES = CAROMI_TILE * CAROMI_TILE * CAROMI_TILE };
+
+/* The mesh must lie, and the nodes too, within these powers of two: largest coordinate of the mesh from LEAST to MOST,
+ * nodes at most FAR times that. Otherwise nothing of the proofs holds, and nodes are searched for one by one. */
+#define CAROMI_LATTICE_LEAST 0x1p-60f
+#define CAROMI_LATTICE_MOST 0x1p60f
+#define CAROMI_LATTICE_FAR 0x1p20f
+
+/* Two limits, for callers who only want to know which distances are within them. Each limit is a pair, in the caller's
+ * unit, and the band is above all. The answer of a node whose distance is in a pair, or between `outer_low` and the
+ * band, is as without limits. That of another is some number on the same side of both pairs, and no triangle. */
+typedef struct caromi_lattice_limits {
+    float inner_low, inner_high, outer_low; /* ascending; negative: no distance is within that */
+} caromi_lattice_limits;
+
+/* What the nodes of a tile got, by the worst of them. */
+typedef enum caromi_lattice_state {
+    CAROMI_LATTICE_BEYOND, /* nothing: all are beyond the band, or no triangle counts */
+    CAROMI_LATTICE_DECIDED,
+    CAROMI_LATTICE_OPEN /* a NaN, or some of them */
+} caromi_lattice_state;
+
+/* Node (i, j, k) of a tile is element k * slab + j * row + i of the answers. */
+typedef struct caromi_lattice_tile {
+    const caromi_mesh_view *mesh;
+    const float *vertices;
+    const uint32_t *indices;
+    int options; /* MESH_TRIANGLE_MASKS, or 0 */
+    int exact;
+    float band;                          /* +inf: none; the caller's unit */
+    const caromi_lattice_limits *limits; /* NULL: none; needs exact mode and a band */
+    const float *at[3];                  /* coordinates of the nodes along each axis */
+    uint32_t count[3];                   /* 1 to CAROMI_TILE */
+    size_t row, slab;
+    float *distance;   /* NaN where exact mode is undecided; not written beyond the band, or where no triangle counts */
+    int32_t *triangle; /* undefined where the distance is not written or NaN; may be NULL */
+    void *scratch;     /* caromi_isa_table.lattice_scratch bytes, aligned to 64 */
+} caromi_lattice_tile;
+
+/* A point of a triangle near `to`, in binary64 and in the unit of the corners, of which any point of the triangle
+ * knows an upper bound of the triangle's answers (docs/volumes.md, section 6). `longest`: of the edges. */
+typedef struct caromi_witness {
+    double point[3], longest;
+} caromi_witness;
+void caromi_witness_of(const float corners[9], const double to[3], caromi_witness *out);
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes of which only the side of two limits is asked (caromi_lattice_limits). A block whose witness is within the
+ * inner limit of all its nodes is answered. One whose witness is within the outer limit is *near*: from then on only
+ * what is within the inner limit matters to it. docs/volumes.md, section 4, has the proof. */
+#ifndef CAROM_CPU_LATTICE_LIMITS_H
+#define CAROM_CPU_LATTICE_LIMITS_H
+#include "lists.h"
+
+/* Squared, in the mesh's unit: boxes that are farther from a block are beyond the limit. Negative: all are. */
+FN real lattice_band2(const caromi_lattice_tile *tile, real limit)
+{
+    const real reach = limit * tile->mesh->frame.scale * (R(1.0) + R(0x1p-15)) + R(0x1p-40);
+    return limit < R(0.0) ? R(-1.0) : reach * reach * (R(1.0) + R(0x1p-15));
+}
+
+/* The answer of nodes to which no triangle matters. */
+FN real lattice_beyond(const caromi_lattice_tile *tile, int is_near)
+{
+    return is_near ? tile->limits->outer_low : R(1.0) / R(0.0);
+}
+
+/* Whether all nodes of a block are within the inner limit of its witness. Else it may become near. */
+static int lattice_is_within(const caromi_lattice_tile *tile, lattice_block *b, int *is_near)
+{
+    const caromi_lattice_limits *limits = tile->limits;
+    if (limits == NULL)
+        return 0;
+    if (b->reach <= limits->inner_low * tile->mesh->frame.scale)
+        return 1;
+    *is_near |= b->reach <= limits->outer_low * tile->mesh->frame.scale;
+    if (*is_near)
+        b->band2 = lattice_band2(tile, limits->inner_high);
+    return 0;
+}
+
+/* How near a triangle must be to matter to a node whose answer is at most `most`; negative: none does. */
+FN real lattice_needed(const caromi_lattice_tile *tile, real most)
+{
+    const caromi_lattice_limits *limits = tile->limits;
+    if (limits == NULL || most > limits->outer_low)
+        return most < tile->band ? most : tile->band;
+    return most <= limits->inner_low ? R(-1.0) : most < limits->inner_high ? most : limits->inner_high;
+}
+
+/* What the samples of all triangles that matter tell about LANES nodes. */
+typedef struct lattice_told {
+    vf most; /* an upper bound of the distance, in the mesh's unit */
+    vm is_within, is_between, is_beyond;
+} lattice_told;
+
+/* sample: the greatest term of any; covered: of any triangle's sample and cover. */
+FN lattice_told lattice_tell(const caromi_lattice_tile *tile, v3 x, vf sample, vf covered, real radius2, int is_near)
+{
+    const caromi_lattice_limits *limits = tile->limits;
+    const real scale = tile->mesh->frame.scale, inner = limits->inner_high * scale, outer = tile->band * scale;
+    const vf square = v3_dot(x, x), nearest2 = square - sample;
+    const vf more = nearest2 * v_f(R(0x1p-14)) + v_f(radius2 * R(0x1p-15) + R(0x1p-120));
+    lattice_told told;
+    told.most = v_sqrt(v_max(nearest2 + more, v_f(R(0.0)))) * v_f(R(1.0) + R(0x1p-20));
+    told.is_within = v_le(told.most, v_f(limits->inner_low * scale));
+    told.is_beyond = v_lt(covered, lattice_filter_limit(square, v_f(outer * outer), radius2));
+    told.is_between = v_le(told.most, v_f(is_near ? R(1.0) / R(0.0) : limits->outer_low * scale));
+    if (inner >= R(0.0))
+        told.is_between =
+            v_and(told.is_between, v_lt(covered, lattice_filter_limit(square, v_f(inner * inner), radius2)));
+    return told;
+}
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes of which only the side of two limits is asked, one by one: for blocks to which so many triangles matter that a
+ * list of them would cost more than it saves. A node looks at its nearest leaves, and only as far as the limits need
+ * it. Corners and edges alone bound a distance: triangles are small there. docs/volumes.md, section 4, has the proof.
+ */
+#ifndef CAROM_CPU_LATTICE_SCAN_H
+#define CAROM_CPU_LATTICE_SCAN_H
+#include "limits.h"
+
+enum { LATTICE_MANY = 64 }; /* boxes of a block of 4 x 4 x 4 nodes that is divided */
+
+/* Squares of the distances from a point to LANES boxes. */
+FN vf lattice_box_distance2(const real at[3], v3 lo, v3 hi)
+{
+    const vf x = v_f(at[0]), y = v_f(at[1]), z = v_f(at[2]), zero = v_f(R(0.0));
+    const v3 gap = v3_of(v_max(v_max(lo.x - x, x - hi.x), zero), v_max(v_max(lo.y - y, y - hi.y), zero),
+                         v_max(v_max(lo.z - z, z - hi.z), zero));
+    return v3_dot(gap, gap);
+}
+
+/* A node, in the mesh's unit, and squared bounds of its distance to the triangles it has looked at. */
+typedef struct lattice_node {
+    real at[3], least2, most2;
+    LANG_ALIGNED real gap2[LATTICE_BOXES + 16]; /* of the leaves it has not looked at */
+    int count;
+} lattice_node;
+
+static void lattice_set_node(const caromi_lattice_tile *tile, const uint32_t place[3], const lattice_frontier *leaves,
+                             const caromi_witness *witness, lattice_node *node)
+{
+    const double scale = (double)tile->mesh->frame.scale;
+    double most2 = 0.0;
+    for (int k = 0; k < 3; k++) {
+        node->at[k] = tile->at[k][place[k]] * tile->mesh->frame.scale;
+        const double way = witness != NULL ? witness->point[k] * scale - (double)node->at[k] : HUGE_VAL;
+        most2 += way * way;
+    }
+    node->least2 = R(1.0) / R(0.0);
+    node->most2 = (real)(most2 * (1.0 + 0x1p-20) + 0x1p-100);
+    node->count = leaves->count;
+    for (int i = 0; i < leaves->count; i += LANES)
+        v_store(node->gap2 + i, lattice_box_distance2(node->at, lattice_low(leaves, i), lattice_high(leaves, i)));
+    for (int i = leaves->count; i % LANES != 0; i++)
+        node->gap2[i] = R(1.0) / R(0.0);
+}
+
+/* Of the leaves not looked at, the nearest; -1 if it is farther than the root of `limit2`. */
+static int lattice_next_leaf(const lattice_node *node, real limit2)
+{
+    vf least = v_infinity();
+    for (int i = 0; i < node->count; i += LANES)
+        least = v_min(v_load(node->gap2 + i), least);
+    const real nearest2 = v_reduce_min(least);
+    if (!(nearest2 <= limit2))
+        return -1;
+    for (int i = 0; i < node->count; i += LANES) {
+        const u32 lanes = v_bitmask(v_eq(v_load(node->gap2 + i), v_f(nearest2)));
+        if (lanes != 0)
+            return i + bitmask_first(lanes);
+    }
+    return -1;
+}
+
+/* A triangle is no farther than its nearest corner; nor nearer than that, less a third of its longest edge's square. */
+static void lattice_look_at(const caromi_lattice_tile *tile, int reference, lattice_node *node)
+{
+    const mesh_leaf *leaf = tile->mesh->leaves + MESH_LEAF_AT(reference);
+    const vf scale = v_f(tile->mesh->frame.scale);
+    const v3 x = v3_of(v_f(node->at[0]), v_f(node->at[1]), v_f(node->at[2]));
+    vf least = v_infinity(), most = v_infinity();
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const mesh_corners p = mesh_corners_of(leaf, reference, lane);
+        const vm counts =
+            mesh_unmasked(mesh_load_int(leaf->triangle + lane), tile->mesh->masks, reference, lane, -1, tile->options);
+        const v3 a = v3_sub(v3_mul(p.p0, scale), x), b = v3_sub(v3_mul(p.p1, scale), x);
+        const v3 c = v3_sub(v3_mul(p.p2, scale), x);
+        const vf corner2 = v_min(v_min(v3_dot(a, a), v3_dot(b, b)), v3_dot(c, c));
+        const vf edge2 = v_max(v_max(lattice_edge2(a, b), lattice_edge2(b, c)), lattice_edge2(c, a));
+        most = v_min(v_sel(counts, corner2, v_infinity()), most);
+        least = v_min(v_sel(counts, corner2 - edge2 * v_f(R(0.3335)), v_infinity()), least);
+    }
+    const real least2 = v_reduce_min(least), most2 = v_reduce_min(most) * (R(1.0) + R(0x1p-20)) + R(0x1p-100);
+    node->least2 = least2 < node->least2 ? least2 : node->least2;
+    node->most2 = most2 < node->most2 ? most2 : node->most2;
+}
+
+/* Answers a node; 0 if its bounds leave its side open. */
+static int lattice_scan_node(const caromi_lattice_tile *tile, const uint32_t place[3], const lattice_frontier *leaves,
+                             const caromi_witness *witness, int is_near, real *answer)
+{
+    const caromi_lattice_limits *limits = tile->limits;
+    const real scale = tile->mesh->frame.scale;
+    lattice_node node;
+    real needed;
+    lattice_set_node(tile, place, leaves, witness, &node);
+    for (;;) {
+        const real most = (real)sqrt((double)node.most2) * (R(1.0) + R(0x1p-20));
+        if (most <= limits->inner_low * scale) {
+            *answer = limits->inner_low;
+            return 1;
+        }
+        is_near |= most <= limits->outer_low * scale;
+        needed = is_near ? limits->inner_high : tile->band;
+        const int next = lattice_next_leaf(&node, lattice_band2(tile, needed));
+        if (next < 0)
+            break;
+        node.gap2[next] = R(1.0) / R(0.0);
+        lattice_look_at(tile, (int)real_bits(leaves->reference[next]), &node);
+    }
+    needed *= scale;
+    *answer = lattice_beyond(tile, is_near);
+    return needed < R(0.0) ||
+           node.least2 * (R(1.0) - R(0x1p-18)) > needed * needed * (R(1.0) + R(0x1p-18)) + R(0x1p-100);
+}
+
+/* Whether all boxes are leaves. */
+static int lattice_has_leaves(const lattice_frontier *f)
+{
+    for (int i = 0; i < f->count; i++)
+        if ((int)real_bits(f->reference[i]) >= 0)
+            return 0;
+    return 1;
+}
+#endif

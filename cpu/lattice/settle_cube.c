@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a mesh is within a limit of the radius (exact_cube.h): a traversal that ends at the first triangle that is.
+ * The limit culls as the largest distance of a closest point does; the filter decides most triangles. */
+#define LANES 1
+#include "kernels/mesh_closest_exact.h"
+#include "cpu/exact/cube.h"
+#include "cpu/mesh/mesh.h"
+
+typedef struct reach {
+    const caromi_cube *cube;
+    enum caromi_cube_limit which;
+    caromi_bounds limit;
+} reach;
+
+static int triangle_reaches(const closest_group *g, const reach *r)
+{
+    const closest_proven p = closest_prove(g->in, g->active);
+    closest_rows in;
+    if (caromi_distance_bounds(p.high).high <= r->limit.low)
+        return 1;
+    if (caromi_distance_bounds(p.low).low > r->limit.high)
+        return 0;
+    closest_store(&in, g->in);
+    return caromi_cube_reaches((const float *)&in, r->cube, r->which);
+}
+
+static int leaf_reaches(const mesh_leaf *leaf, const closest_traversal *trav, float scale, int options, const reach *r)
+{
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
+        if (g.active && triangle_reaches(&g, r))
+            return 1;
+    }
+    return 0;
+}
+
+int caromi_settle_cube(const caromi_mesh_view *mesh, const float *center, int options, const caromi_cube *cube,
+                       enum caromi_cube_limit which)
+{
+    const reach r = {cube, which, caromi_cube_bounds(cube, which)};
+    const closest_query q = {center[0], center[1], center[2], 0, caromi_float_above(r.limit.high), -1};
+    closest_traversal trav;
+    if (r.limit.high < 0)
+        return 0;
+    trav.masks = mesh->masks;
+    int left = closest_begin(&trav, mesh->frame, q, options);
+    while (left)
+        if (trav.next >= 0) {
+            left = closest_visit_node(&trav, mesh->nodes + trav.next, options);
+        } else {
+            if (leaf_reaches(mesh->leaves + MESH_LEAF_AT(trav.next), &trav, mesh->frame.scale, options, &r))
+                return 1;
+            left = closest_pop_next(&trav);
+        }
+    return 0;
+}

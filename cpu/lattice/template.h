@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* The closest triangle of every node of a tile, by blocks of nodes: a block keeps the boxes that matter to it, and
+ * hands them to its eight parts. Blocks of 4 x 4 x 4 nodes list the triangles that matter. Where lists overflow, blocks
+ * are divided further, and single nodes are searched for as closest points are. */
+#include "nodes.h"
+#include "scan.h"
+
+typedef struct lattice_scratch {
+    lattice_frontier frontier[LATTICE_LEVELS + 1];
+    lattice_room room;
+    closest_traversal search;
+    int state; /* of the tile: caromi_lattice_state */
+} lattice_scratch;
+
+/* What a block begins with: the witness of the surrounding one, and whether that was near (lattice_limits.h). */
+typedef struct lattice_seed {
+    int exists, is_near;
+    caromi_witness witness;
+} lattice_seed;
+
+/* Nodes [first, end) along each axis, `edge` at most; but of `edge` 2, up to 4 along x. */
+typedef struct lattice_range {
+    uint32_t first[3], end[3], edge;
+} lattice_range;
+
+/* ---- searches of the hierarchy ----------------------------------------------------------------------------------- */
+
+FN int lattice_begin(const caromi_lattice_tile *tile, const real at[3], closest_traversal *trav)
+{
+    const closest_query q = {at[0], at[1], at[2], R(0.0), tile->band, -1};
+    trav->masks = tile->mesh->masks;
+    trav->number = 0;
+    return closest_begin(trav, tile->mesh->frame, q, tile->options);
+}
+
+static void lattice_search_fast(const caromi_lattice_tile *tile, const real at[3], closest_traversal *trav)
+{
+    const caromi_mesh_view *mesh = tile->mesh;
+    for (int left = lattice_begin(tile, at, trav); left;)
+        left = trav->next >= 0 ? closest_visit_node(trav, mesh->nodes + trav->next, tile->options)
+                               : closest_visit_leaf(trav, 0, NULL, mesh->frame, mesh->leaves + MESH_LEAF_AT(trav->next),
+                                                    tile->options);
+}
+
+static void lattice_search_exact(const caromi_lattice_tile *tile, const real at[3], closest_traversal *trav)
+{
+    const caromi_mesh_view *mesh = tile->mesh;
+    for (int left = lattice_begin(tile, at, trav); left;)
+        left = trav->next >= 0 ? closest_visit_node(trav, mesh->nodes + trav->next, tile->options)
+                               : closest_exact_visit_leaf(trav, 0, NULL, mesh->frame,
+                                                          mesh->leaves + MESH_LEAF_AT(trav->next), tile->options);
+}
+
+FN size_t lattice_place(const caromi_lattice_tile *tile, const uint32_t at[3])
+{
+    return at[2] * tile->slab + at[1] * tile->row + at[0];
+}
+
+/* An answer of a node; one beyond the band is left out. */
+FN void lattice_store_node(const caromi_lattice_tile *tile, size_t place, real distance, int triangle, int *state)
+{
+    const int is_open = distance != distance, own = is_open ? CAROMI_LATTICE_OPEN : CAROMI_LATTICE_DECIDED;
+    if (distance > tile->band || distance == R(1.0) / R(0.0))
+        return;
+    tile->distance[place] = distance;
+    if (tile->triangle != NULL)
+        tile->triangle[place] = triangle;
+    *state = *state > own ? *state : own;
+}
+
+/* One node alone. */
+static void lattice_single(const caromi_lattice_tile *tile, lattice_scratch *s, const uint32_t node[3])
+{
+    const real at[3] = {tile->at[0][node[0]], tile->at[1][node[1]], tile->at[2][node[2]]};
+    closest_traversal *trav = &s->search;
+    mesh_run run;
+    real distance, depth;
+    int32_t triangle;
+    run.triangle = &triangle;
+    run.t = &distance;
+    run.depth = &depth;
+    if (tile->exact) {
+        lattice_search_exact(tile, at, trav);
+        closest_answer_exact(&run, trav);
+    } else {
+        lattice_search_fast(tile, at, trav);
+        closest_answer(&run, trav);
+    }
+    lattice_store_node(tile, lattice_place(tile, node), distance, triangle, &s->state);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+/* Every node of a range. */
+#define LATTICE_EACH(r, node)                                                        \
+    for (uint32_t node[3] = {0, 0, (r)->first[2]}; node[2] < (r)->end[2]; node[2]++) \
+        for (node[1] = (r)->first[1]; node[1] < (r)->end[1]; node[1]++)              \
+            for (node[0] = (r)->first[0]; node[0] < (r)->end[0]; node[0]++)
+
+static void lattice_bound_range(const caromi_lattice_tile *tile, const lattice_range *r, lattice_block *b)
+{
+    const real scale = tile->mesh->frame.scale;
+    real low[3], high[3];
+    for (int k = 0; k < 3; k++) {
+        low[k] = tile->at[k][r->first[k]] * scale;
+        high[k] = tile->at[k][r->end[k] - 1] * scale;
+    }
+    lattice_bound(low, high, lattice_band2(tile, tile->band), b);
+}
+
+/* The least of LANES numbers, and what is in the lane that has it. */
+typedef struct lattice_least {
+    vf number;
+    vi which;
+} lattice_least;
+
+FN void lattice_keep_least(lattice_least *best, vf number, vi which, vm valid)
+{
+    const vm less = v_and(valid, v_lt(number, best->number));
+    best->number = v_sel(less, number, best->number);
+    best->which = vi_sel(less, which, best->which);
+}
+
+FN int lattice_which(const lattice_least *best)
+{
+    const vf least = v_f(v_reduce_min(best->number));
+    return vi_reduce_min(vi_sel(v_eq(best->number, least), best->which, v_i(MESH_NO_TRIANGLE)));
+}
+
+/* The child of a node that is nearest to a point. */
+static int lattice_nearest_child(const mesh_node *node, const real at[3])
+{
+    lattice_least best = {v_infinity(), v_i(MESH_NO_TRIANGLE)};
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
+        const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
+        const vi child = mesh_load_int(node->child + lane);
+        lattice_keep_least(&best, lattice_box_distance2(at, lo, hi), child, v_not(vi_eq(child, v_i(0))));
+    }
+    return lattice_which(&best);
+}
+
+/* The triangle of a leaf that is nearest to a point of the caller's unit; MESH_NO_TRIANGLE if none counts. */
+static int lattice_nearest_in_leaf(const caromi_lattice_tile *tile, int reference, const real at[3])
+{
+    const mesh_leaf *leaf = tile->mesh->leaves + MESH_LEAF_AT(reference);
+    lattice_least best = {v_infinity(), v_i(MESH_NO_TRIANGLE)};
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const mesh_corners p = mesh_corners_of(leaf, reference, lane);
+        const vi triangle = mesh_load_int(leaf->triangle + lane);
+        closest_in in;
+        in.center = v3_of(v_f(at[0]), v_f(at[1]), v_f(at[2]));
+        in.p0 = p.p0;
+        in.p1 = p.p1;
+        in.p2 = p.p2;
+        lattice_keep_least(&best, closest_find(in).distance, triangle,
+                           mesh_unmasked(triangle, tile->mesh->masks, reference, lane, -1, tile->options));
+    }
+    return lattice_which(&best);
+}
+
+/* A triangle near a point of the caller's unit: the nearest of the leaf to which the nearest boxes lead. */
+static int lattice_near(const caromi_lattice_tile *tile, const lattice_frontier *from, const real at[3])
+{
+    const real scale = tile->mesh->frame.scale, scaled[] = {at[0] * scale, at[1] * scale, at[2] * scale};
+    lattice_least best = {v_infinity(), v_i(MESH_NO_TRIANGLE)};
+    for (int i = 0; i < from->count; i += LANES) {
+        const vf distance2 = lattice_box_distance2(scaled, lattice_low(from, i), lattice_high(from, i));
+        lattice_keep_least(&best, distance2, v_bits(v_load(from->reference + i)), v_lt(distance2, v_infinity()));
+    }
+    int next = lattice_which(&best);
+    while (next >= 0)
+        next = lattice_nearest_child(tile->mesh->nodes + next, scaled);
+    return lattice_nearest_in_leaf(tile, next, at);
+}
+
+/* A triangle near the middle of a block, unless that of the surrounding block is nearer. None is found where no
+ * triangle of the nearest leaf counts. */
+static void lattice_find_witness(const caromi_lattice_tile *tile, const lattice_range *r, const lattice_frontier *from,
+                                 lattice_seed *seed)
+{
+    caromi_witness near;
+    real at[3];
+    double to[3], old2 = 0.0, new2 = 0.0;
+    float corners[9];
+    for (int k = 0; k < 3; k++) {
+        to[k] = 0.5 * ((double)tile->at[k][r->first[k]] + (double)tile->at[k][r->end[k] - 1]);
+        at[k] = (real)to[k];
+    }
+    const int triangle = lattice_near(tile, from, at);
+    if (triangle == MESH_NO_TRIANGLE)
+        return;
+    for (int k = 0; k < 9; k++)
+        corners[k] =
+            tile->vertices[3 * (size_t)tile->indices[3 * (size_t)triangle + (size_t)(k / 3)] + (size_t)(k % 3)];
+    caromi_witness_of(corners, to, &near);
+    for (int k = 0; k < 3; k++) {
+        old2 += (seed->witness.point[k] - to[k]) * (seed->witness.point[k] - to[k]);
+        new2 += (near.point[k] - to[k]) * (near.point[k] - to[k]);
+    }
+    if (seed->exists && old2 < new2)
+        return;
+    seed->exists = 1;
+    seed->witness = near;
+}
+
+/* Nodes to which no triangle matters: all have one answer, or none if they are beyond the band. */
+static void lattice_leave(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, real answer)
+{
+    if (answer < R(1.0) / R(0.0))
+        LATTICE_EACH(r, node)
+    lattice_store_node(tile, lattice_place(tile, node), answer, MESH_NO_TRIANGLE, &s->state);
+}
+
+/* Nodes [first, end) of a group, in units of the caller and of the mesh. */
+static void lattice_gather_group(const caromi_lattice_tile *tile, const lattice_range *r, const lattice_block *b,
+                                 int is_near, lattice_group *group)
+{
+    const real scale = tile->mesh->frame.scale;
+    int n = 0;
+    LATTICE_EACH(r, node)
+    {
+        for (int k = 0; k < 3; k++) {
+            group->at[k][n] = tile->at[k][node[k]];
+            group->way[k][n] = group->at[k][n] * scale - b->middle[k];
+        }
+        group->place[n++] = lattice_place(tile, node);
+    }
+    group->count = n;
+    group->is_near = is_near;
+    for (; n < LATTICE_GROUP; n++)
+        for (int k = 0; k < 3; k++) {
+            group->at[k][n] = group->at[k][n - 1];
+            group->way[k][n] = group->way[k][n - 1];
+        }
+    for (n = 0; n < LATTICE_GROUP; n++) {
+        group->best[n] = mesh_key_bits_of(lattice_beyond(tile, is_near), MESH_NO_TRIANGLE);
+        group->most[n] = group->earliest_undecided[n] = R(1.0) / R(0.0);
+    }
+    for (int k = 0; k < 3; k++) {
+        group->low[k] = tile->at[k][r->first[k]] * scale;
+        group->high[k] = tile->at[k][r->end[k] - 1] * scale;
+    }
+}
+
+/* Groups of 4 x 2 x 2 nodes of a smallest block; returns their number. */
+static int lattice_gather(const caromi_lattice_tile *tile, const lattice_range *r, const lattice_block *b, int is_near,
+                          lattice_group *groups)
+{
+    int count = 0;
+    for (uint32_t k = r->first[2]; k < r->end[2]; k += 2)
+        for (uint32_t j = r->first[1]; j < r->end[1]; j += 2) {
+            const lattice_range own = {
+                {r->first[0], j, k},
+                {r->end[0], j + 2 < r->end[1] ? j + 2 : r->end[1], k + 2 < r->end[2] ? k + 2 : r->end[2]},
+                2};
+            lattice_gather_group(tile, &own, b, is_near, &groups[count++]);
+        }
+    return count;
+}
+
+static void lattice_store(const caromi_lattice_tile *tile, const lattice_group *group, int *state)
+{
+    for (int n = 0; n < group->count; n++) {
+        const real distance = real_of_bits((u32)(group->best[n] >> 32)), undecided = group->earliest_undecided[n];
+        const int open = undecided < R(1.0) / R(0.0) && undecided <= distance;
+        lattice_store_node(tile, group->place[n], open ? real_of_bits(R_NAN_BITS) : distance, (int)(u32)group->best[n],
+                           state);
+    }
+}
+
+/* Answers a smallest block from its list; 0 if lists overflow. */
+static int lattice_answer_block(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
+                                const lattice_block *b, const lattice_seed *seed, const lattice_frontier *from)
+{
+    lattice_room *room = &s->room;
+    lattice_collect(b, tile, from, &room->list);
+    if (room->list.overflows)
+        return 0;
+    const int groups = lattice_gather(tile, r, b, seed->is_near, room->group);
+    if (room->list.count > 0 && !lattice_answer(tile, b, seed->exists ? &seed->witness : NULL, groups, room))
+        return 0;
+    for (int g = 0; g < groups; g++)
+        lattice_store(tile, &room->group[g], &s->state);
+    return 1;
+}
+
+static void lattice_divide(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, int level,
+                           lattice_frontier *from, const lattice_seed *seed);
+
+/* The nodes of an undivided group. */
+static void lattice_each_alone(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
+                               const lattice_frontier *from, const lattice_seed *seed)
+{
+    const caromi_witness *witness = seed->exists ? &seed->witness : NULL;
+    const int can_scan = tile->limits != NULL && lattice_has_leaves(from);
+    real answer;
+    LATTICE_EACH(r, node)
+    if (can_scan && lattice_scan_node(tile, node, from, witness, seed->is_near, &answer))
+        lattice_store_node(tile, lattice_place(tile, node), answer, MESH_NO_TRIANGLE, &s->state);
+    else
+        lattice_single(tile, s, node);
+}
+
+/* Whether the witness answers all nodes. */
+static int lattice_witness_answers(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
+                                   lattice_block *b, lattice_seed *seed)
+{
+    if (!seed->exists)
+        return 0;
+    lattice_set_witness(&seed->witness, (double)tile->mesh->frame.scale, b);
+    if (!lattice_is_within(tile, b, &seed->is_near))
+        return 0;
+    lattice_leave(tile, s, r, tile->limits->inner_low);
+    return 1;
+}
+
+/* One block, and its parts. `from` has all boxes that matter to it. */
+static void lattice_block_of(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, int level,
+                             lattice_frontier *from, lattice_seed seed)
+{
+    lattice_block b;
+    lattice_frontier *own = &s->frontier[level];
+    real longest = R(0.0);
+    lattice_bound_range(tile, r, &b);
+    for (int k = 0; k < 3; k++)
+        longest = b.high[k] - b.low[k] > longest ? b.high[k] - b.low[k] : longest;
+    if (tile->limits != NULL && lattice_witness_answers(tile, s, r, &b, &seed))
+        return;
+    if (tile->band < R(1.0) / R(0.0)) { /* most blocks are beyond a band: that is found without a witness */
+        lattice_filter(&b, tile->mesh->nodes, from, longest, own);
+        if (own->count == 0 && !own->overflows) {
+            lattice_leave(tile, s, r, lattice_beyond(tile, seed.is_near));
+            return;
+        }
+    }
+    lattice_find_witness(tile, r, from, &seed);
+    if (lattice_witness_answers(tile, s, r, &b, &seed))
+        return;
+    const int each_alone = tile->limits != NULL && r->edge <= 2;
+    lattice_filter(&b, tile->mesh->nodes, from, each_alone ? R(-1.0) : longest * R(0.5), own);
+    if (own->overflows)
+        own = from;
+    if (own->count == 0)
+        lattice_leave(tile, s, r, lattice_beyond(tile, seed.is_near));
+    else if (r->edge > 4 || each_alone || (tile->limits != NULL && own->count > LATTICE_MANY) ||
+             !lattice_answer_block(tile, s, r, &b, &seed, own))
+        lattice_divide(tile, s, r, level + 1, own, &seed);
+}
+
+static void lattice_divide(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, int level,
+                           lattice_frontier *from, const lattice_seed *seed)
+{
+    const uint32_t half = r->edge / 2;
+    if (r->edge <= 2) {
+        lattice_each_alone(tile, s, r, from, seed);
+        return;
+    }
+    for (int part = 0; part < 8; part++) {
+        lattice_range own = {.edge = half};
+        int is_empty = 0;
+        for (int k = 0; k < 3; k++) {
+            const uint32_t length = k == 0 && half == 2 ? r->edge : half; /* 4 x 2 x 2 nodes are a group */
+            const uint32_t middle = r->first[k] + length < r->end[k] ? r->first[k] + length : r->end[k];
+            own.first[k] = part >> k & 1 ? middle : r->first[k];
+            own.end[k] = part >> k & 1 ? r->end[k] : middle;
+            is_empty |= own.first[k] == own.end[k];
+        }
+        if (!is_empty)
+            lattice_block_of(tile, s, &own, level, from, *seed);
+    }
+}
+
+/* The frontier of a tile is the root of the hierarchy, whose box is taken as unbounded. */
+static int lattice_tile(const caromi_lattice_tile *tile)
+{
+    lattice_scratch *s = tile->scratch;
+    lattice_frontier *root = &s->frontier[0];
+    const lattice_seed none = {.exists = 0, .is_near = 0};
+    lattice_range all = {.edge = CAROMI_TILE};
+    s->state = CAROMI_LATTICE_BEYOND;
+    root->count = 1;
+    for (int k = 0; k < 3; k++) {
+        root->lo[k][0] = R(-4.0);
+        root->hi[k][0] = R(4.0);
+        all.end[k] = tile->count[k];
+    }
+    root->reference[0] = real_of_bits((u32)tile->mesh->frame.root);
+    lattice_pad(root);
+    lattice_block_of(tile, s, &all, 1, root, none);
+    return s->state;
+}

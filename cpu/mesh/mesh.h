@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* A mesh and a run of queries as the kernels see them. */
+#ifndef CAROM_CPU_MESH_MESH_H
+#define CAROM_CPU_MESH_MESH_H
+#include "cpu/cpu.h"
+#include "cpu/exact/cube.h"
+
+typedef struct caromi_mesh_view {
+    mesh_frame frame;
+    const mesh_node *nodes;
+    const mesh_leaf *leaves;
+    const int32_t *masks;            /* [leaf][MESH_WIDTH]; NULL: triangles have all bits */
+    const mesh_opposites *opposites; /* [leaf] for contacts; NULL: not known */
+    const mesh_cones *cones;         /* [node] the same */
+} caromi_mesh_view;
+
+/* Contiguous columns: MESH_CX and so on in; a state per query out. A search for the first hit also gives its
+ * triangle and time. A search for all hits appends triangles and times to `records`, with the number of the query in
+ * this run. A search for the closest triangle reads CAROMI_CLOSEST_IN columns, the last of them MESH_MAX_DISTANCE; it
+ * gives triangle, distance (in t) and depth. A search for contacts reads a margin there, and appends every triangle
+ * within radius + margin: its distance (as t) and feature (as state). Exact mode: those that may be within; NaN and
+ * FEATURE_NONE are not decided. Without masks of triangles it leaves out some that another triangle with their closest
+ * feature precedes. */
+enum { CAROMI_MESH_IN = MESH_IN_COLUMNS, CAROMI_CLOSEST_IN = MESH_IN_CLOSEST };
+typedef struct caromi_mesh_queries {
+    const float *in[CAROMI_MESH_IN];
+    const int32_t *mask; /* with MESH_QUERY_MASKS */
+    int options;         /* MESH_TRIANGLE_MASKS and so on */
+    int32_t *triangle;
+    uint8_t *state;
+    float *t, *depth;
+    size_t count;
+    mesh_record *records;
+    uint32_t room, found; /* records that fit; hits found, including those that do not */
+    int one_is_enough;    /* a query may end with the first hit found */
+} caromi_mesh_queries;
+
+/* One of them. */
+typedef struct caromi_mesh_query {
+    float in[CAROMI_MESH_IN];
+    int32_t mask; /* all bits without MESH_QUERY_MASKS */
+    int options;
+} caromi_mesh_query;
+
+/* Exact mode's second rung: decides in integers a query that mesh_first_exact left undecided. */
+void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle, int32_t *state,
+                        float *t);
+/* The same for mesh_closest_exact. */
+void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
+                           float *distance, float *depth);
+/* The same for one triangle (nine numbers) of a search for all hits; 0: it is no hit. */
+int caromi_settle_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit);
+/* The sign of the difference of two triangles' true distances; in: IN_CLOSEST numbers. Sets *by_integers to 1 if these
+ * decide. */
+int caromi_settle_order(const float *in, const float *other, uint8_t *by_integers);
+/* The record that a search for contacts makes of a triangle; in: IN_CLOSEST numbers. */
+void caromi_contact_record(const caromi_mesh_view *mesh, const float *in, int exact, mesh_record *record);
+/* 0: the triangle (nine numbers) surely has an area. */
+int caromi_may_be_flat(const float *corners);
+/* Whether a triangle that counts is within the limit of the centre, decided exactly. */
+int caromi_settle_cube(const caromi_mesh_view *mesh, const float *center, int options, const caromi_cube *cube,
+                       enum caromi_cube_limit limit);
+#endif

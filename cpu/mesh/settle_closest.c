@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The second rung of exact mode for closest points: the same traversal, with integers for the triangles whose
+ * distances the floating-point filter leaves undecided. */
+#define LANES 1
+#include "kernels/mesh_closest_exact.h"
+#include "cpu/exact/exact.h"
+#include "mesh.h"
+
+/* Decides a triangle of a leaf; 1 if it is closer than the best. */
+static int settle_triangle(const closest_group *g, closest_traversal *trav)
+{
+    const closest_proven p = closest_prove(g->in, g->active);
+    float distance = p.low;
+    if (p.low != p.high) {
+        caromi_exact_closest a;
+        closest_rows in;
+        if (p.low > trav->distance || p.low > trav->best.t)
+            return 0;
+        closest_store(&in, g->in);
+        caromi_exact_closest_of((const float *)&in, &a);
+        distance = a.distance;
+    }
+    return closest_record(trav, 1, distance, g->triangle);
+}
+
+static void settle_leaf(const mesh_leaf *leaf, closest_traversal *trav, float scale, int options)
+{
+    int better = 0;
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
+        if (g.active)
+            better |= settle_triangle(&g, trav);
+    }
+    if (better)
+        closest_reduce(trav);
+}
+
+void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
+                           float *distance, float *depth)
+{
+    const float *in = query->in;
+    const closest_query q = {in[MESH_CX],     in[MESH_CY],           in[MESH_CZ],
+                             in[MESH_RADIUS], in[MESH_MAX_DISTANCE], query->mask};
+    closest_traversal trav;
+    trav.masks = mesh->masks;
+    int left = closest_begin(&trav, mesh->frame, q, query->options);
+    while (left)
+        if (trav.next >= 0) {
+            left = closest_visit_node(&trav, mesh->nodes + trav.next, query->options);
+        } else {
+            settle_leaf(mesh->leaves + MESH_LEAF_AT(trav.next), &trav, mesh->frame.scale, query->options);
+            left = closest_pop_next(&trav);
+        }
+    const closest_hit hit = closest_end(&trav);
+    *triangle = hit.triangle;
+    *distance = hit.distance;
+    *depth = hit.depth;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Which of two triangles is closer: a floating-point filter, then integers. */
+#define LANES 1
+#include "kernels/mesh_contacts_exact.h"
+#include <math.h>
+
+#include "cpu/exact/exact.h"
+#include "settle_near.h"
+
+static closest_wide wide_of(const float *in)
+{
+    return closest_wide_of(w3_of((double)in[IN_NCX], (double)in[IN_NCY], (double)in[IN_NCZ]),
+                           w3_of((double)in[IN_NP0X], (double)in[IN_NP0Y], (double)in[IN_NP0Z]),
+                           w3_of((double)in[IN_NP1X], (double)in[IN_NP1Y], (double)in[IN_NP1Z]),
+                           w3_of((double)in[IN_NP2X], (double)in[IN_NP2Y], (double)in[IN_NP2Z]));
+}
+
+static closest_range range_of(const float *in)
+{
+    const closest_wide t = wide_of(in);
+    return closest_range_of(&t);
+}
+
+int caromi_settle_order(const float *in, const float *other, uint8_t *by_integers)
+{
+    const closest_range a = range_of(in), b = range_of(other);
+    if (a.high < b.low || b.high < a.low)
+        return a.high < b.low ? -1 : 1;
+    *by_integers = 1;
+    return caromi_exact_closest_order(in, other);
+}
+
+static v3 vector_of(const float *x)
+{
+    return v3_of(x[0], x[1], x[2]);
+}
+
+static closest_in pair_of(const float *in)
+{
+    const closest_in c = {vector_of(in + IN_NCX), vector_of(in + IN_NP0X), vector_of(in + IN_NP1X),
+                          vector_of(in + IN_NP2X)};
+    return c;
+}
+
+static closest_span span_of(closest_in c, closest_view view, float scale)
+{
+    return closest_span_of(view, v3_mul(mesh_min3(c.p0, c.p1, c.p2), scale),
+                           v3_mul(mesh_max3(c.p0, c.p1, c.p2), scale));
+}
+
+/* The nearest binary32, NaN if it is not certain. */
+static float distance_in(closest_range r)
+{
+    const float low = (float)r.low, high = (float)r.high;
+    return low < high || low > high ? v_from_bits(R_NAN_BITS) : low;
+}
+
+float caromi_own_distance(const caromi_mesh_view *mesh, const float *in, int exact)
+{
+    const closest_in c = pair_of(in);
+    if (exact)
+        return distance_in(range_of(in));
+    return contacts_see(c, span_of(c, closest_view_of(c.center, mesh->frame), mesh->frame.scale), 1, 1).distance;
+}
+
+void caromi_contact_record(const caromi_mesh_view *mesh, const float *in, int exact, mesh_record *record)
+{
+    const closest_in c = pair_of(in);
+    const closest_view view = closest_view_of(c.center, mesh->frame);
+    const float scale = mesh->frame.scale;
+    if (exact) {
+        const closest_wide t = wide_of(in);
+        record->t = distance_in(closest_range_of(&t));
+        record->state = (int)closest_spot_of(&t).feature;
+        return;
+    }
+    const contacts_seen s = contacts_see(c, span_of(c, view, scale), 1, 0);
+    record->t = contacts_distance(c, view, &s, 1, scale);
+    record->state = s.feature;
+}
+
+/* ---- the first triangle near to two places ----------------------------------------------------------------------- */
+
+typedef struct places {
+    const caromi_mesh_view *mesh;
+    closest_view view[2];
+    float limit[2];
+    int (*test)(void *user, int32_t triangle);
+    void *user;
+} places;
+
+/* The children that may hold such triangles, the nearest to the second place first; returns how many. */
+static int order_children(const places *p, const mesh_node *node, int child[MESH_WIDTH])
+{
+    float least[MESH_WIDTH];
+    int count = 0;
+    for (int i = 0; i < MESH_WIDTH; i++) {
+        const v3 lo = v3_of(node->lo_x[i], node->lo_y[i], node->lo_z[i]);
+        const v3 hi = v3_of(node->hi_x[i], node->hi_y[i], node->hi_z[i]);
+        if (node->child[i] == 0 || !(closest_span_of(p->view[0], lo, hi).least <= p->limit[0]))
+            continue;
+        const float own = closest_span_of(p->view[1], lo, hi).least;
+        int at = count;
+        if (!(own <= p->limit[1]))
+            continue;
+        for (; at > 0 && least[at - 1] > own; at--) {
+            least[at] = least[at - 1];
+            child[at] = child[at - 1];
+        }
+        least[at] = own;
+        child[at] = node->child[i];
+        count++;
+    }
+    return count;
+}
+
+static int find_below(const places *p, int reference)
+{
+    int child[MESH_WIDTH];
+    if (reference < 0) {
+        const mesh_leaf *leaf = &p->mesh->leaves[MESH_LEAF_AT(reference)];
+        for (int slot = 0; slot < MESH_WIDTH && leaf->triangle[slot] >= 0; slot++)
+            if (p->test(p->user, leaf->triangle[slot]))
+                return 1;
+        return 0;
+    }
+    const int count = order_children(p, &p->mesh->nodes[reference], child);
+    for (int i = 0; i < count; i++)
+        if (find_below(p, child[i]))
+            return 1;
+    return 0;
+}
+
+int caromi_find_triangle(const caromi_mesh_view *mesh, const float *point, float near, const float *center, float t,
+                         int (*test)(void *user, int32_t triangle), void *user)
+{
+    /* In exact mode a true distance may be above the number after rounding. */
+    const places p = {
+        .mesh = mesh,
+        .view = {closest_view_of(vector_of(point), mesh->frame), closest_view_of(vector_of(center), mesh->frame)},
+        .limit = {nextafterf(near, INFINITY), nextafterf(t, INFINITY)},
+        .test = test,
+        .user = user};
+    return find_below(&p, mesh->frame.root);
+}
+
+int caromi_may_be_flat(const float *corners)
+{
+    const w3 p0 = w3_of((double)corners[0], (double)corners[1], (double)corners[2]);
+    const w3 a = w3_sub(w3_of((double)corners[3], (double)corners[4], (double)corners[5]), p0);
+    const w3 b = w3_sub(w3_of((double)corners[6], (double)corners[7], (double)corners[8]), p0);
+    const w3 n = w3_cross(a, b);
+    /* The error of n is below 2^-50 |a| |b|. */
+    return !(w3_dot(n, n) > 0x1p-96 * (w3_dot(a, a) * w3_dot(b, b)));
+}

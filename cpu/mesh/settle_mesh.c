@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* The second rung of exact mode for mesh queries: the same traversal for one query, triangle by triangle. Pairs that
+ * the floating-point filter leaves undecided are decided in integers. */
+#define LANES 1
+#include <math.h>
+
+#include "kernels/mesh_exact.h"
+#include "cpu/exact/exact.h"
+#include "mesh.h"
+
+/* Whether a sphere is surely outside a triangle's box, inflated by the radius, up to a time that rounds to `until`.
+ * This spares the integers for nearly all triangles that are so far away that binary32 cannot separate them from
+ * their neighbours. Differences of binary32 numbers are off by 2^-53 of their operands. A NaN is never outside. */
+static int is_outside(const caromi_mesh_query *query, const float *corners, int moving, float until)
+{
+    double enter = 0, leave = (double)until * (1 + 0x1p-22) + 0x1p-148;
+    for (int k = 0; k < 3; k++) {
+        const float *const p = corners + k, given = moving ? query->in[MESH_VX + k] : 0;
+        const double low = (double)fminf(p[0], fminf(p[3], p[6])), high = (double)fmaxf(p[0], fmaxf(p[3], p[6]));
+        const double center = (double)query->in[MESH_CX + k], radius = (double)query->in[MESH_RADIUS];
+        const double v = (double)given - (moving && (query->options & MESH_ENDS) != 0 ? center : 0);
+        const double off = 0x1p-50 * (fabs(low) + fabs(high) + fabs(center) + radius);
+        const double to_low = low - radius - center - off, to_high = high + radius - center + off;
+        if (v == 0) {
+            if (to_low > 0 || to_high < 0)
+                return 1;
+            continue;
+        }
+        const double in = (v > 0 ? to_low : to_high) / v, out = (v > 0 ? to_high : to_low) / v;
+        enter = fmax(enter, in - 0x1p-50 * fabs(in));
+        leave = fmin(leave, out + 0x1p-50 * fabs(out));
+    }
+    return enter > leave;
+}
+
+/* Whether the query's options cull the triangle. */
+static int is_left_out(int options, const float *in, int begins)
+{
+    return ((options & MESH_SKIP) != 0 && begins) || ((options & MESH_CULL_BACK) != 0 && caromi_exact_is_back(in)) ||
+           ((options & MESH_SKIP_PARTING) != 0 && begins && caromi_exact_is_parting(in));
+}
+
+/* Decides a triangle in integers: 1 with time and state if it is hit. */
+static int settle_sweep(const caromi_mesh_query *query, const float *corners, float limit, float *t, int *state)
+{
+    float in[IN_SWEEP_MOVING] = {0};
+    caromi_exact_sweep a;
+    memcpy(in, query->in, IN_P0X * sizeof *in);
+    memcpy(in + IN_P0X, corners, 9 * sizeof *in);
+    if ((query->options & MESH_ENDS) != 0) /* relative to where the centre starts */
+        memcpy(in + IN_WX, query->in, 3 * sizeof *in);
+    caromi_exact_sweep_of(in, CAROMI_EXACT_TIMES, limit, &a);
+    const int begins = a.state == STATE_TOUCHING || a.state == STATE_OVERLAPPING;
+    *t = begins ? 0 : a.t_first;
+    *state = a.state;
+    if (!begins && (a.state != STATE_APPROACHING || a.beyond))
+        return 0;
+    return !is_left_out(query->options, in, begins);
+}
+
+static int settle_overlap(const caromi_mesh_query *query, const float *corners)
+{
+    float in[IN_OVERLAP];
+    int overlap, axes;
+    memcpy(in, query->in, IN_OP0X * sizeof *in);
+    memcpy(in + IN_OP0X, corners, 9 * sizeof *in);
+    caromi_exact_overlap_of(in, &overlap, &axes);
+    return overlap == 1;
+}
+
+int caromi_settle_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit)
+{
+    int state = STATE_MISS;
+    hit->t = 0;
+    if (overlap)
+        return !is_outside(query, corners, 0, 0) && settle_overlap(query, corners);
+    const float until = query->in[MESH_T_MAX];
+    const int is = !is_outside(query, corners, 1, until) && settle_sweep(query, corners, until, &hit->t, &state);
+    hit->state = state;
+    return is;
+}
+
+/* Solves one pair: box, filter, integers. */
+static mesh_packet_result settle_pair(const mesh_packet *q, const mesh_traversal *trav, const caromi_mesh_query *query)
+{
+    const float corners[9] = {q->in.p0.x, q->in.p0.y, q->in.p0.z, q->in.p1.x, q->in.p1.y,
+                              q->in.p1.z, q->in.p2.x, q->in.p2.y, q->in.p2.z};
+    if (is_outside(query, corners, 1, trav->best.t))
+        return mesh_packet_result_of(0, 0, STATE_MISS);
+    mesh_packet_result a = mesh_sweep_exact(q, query->options);
+    if (!a.undecided)
+        return a;
+    a.hits = settle_sweep(query, corners, trav->precalc[PRECALC_LIMIT], &a.t, &a.state);
+    a.undecided = 0;
+    return a;
+}
+
+static void settle_leaf(const mesh_leaf *leaf, mesh_traversal *trav, float scale, const caromi_mesh_query *query)
+{
+    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+        const mesh_group g = mesh_group_of(leaf, trav->next, lane, trav, scale, query->options);
+        if (g.active) {
+            const mesh_packet q = mesh_packet_of(&g, trav, query->options);
+            const mesh_packet_result a = settle_pair(&q, trav, query);
+            mesh_record_first(trav, &q, &a);
+        }
+    }
+}
+
+void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle, int32_t *state,
+                        float *t)
+{
+    const float *in = query->in;
+    const mesh_query q = {in[MESH_CX], in[MESH_CY], in[MESH_CZ],    in[MESH_RADIUS], in[MESH_VX],
+                          in[MESH_VY], in[MESH_VZ], in[MESH_T_MAX], query->options,  query->mask};
+    mesh_traversal trav;
+    trav.masks = mesh->masks;
+    int left = mesh_begin_alone(&trav, mesh->frame, q);
+    while (left)
+        if (trav.next >= 0) {
+            left = mesh_visit_node(&trav, mesh->nodes + trav.next, query->options);
+        } else {
+            settle_leaf(mesh->leaves + MESH_LEAF_AT(trav.next), &trav, mesh->frame.scale, query);
+            left = mesh_pop_next(&trav);
+        }
+    *triangle = trav.best.triangle == MESH_NO_TRIANGLE ? -1 : trav.best.triangle;
+    *state = trav.state;
+    *t = mesh_first_time(&trav);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
+#include "pool.h"
+
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+#include "float_mode.h"
+#include "thread.h"
+
+/* Nanoseconds of waiting awake before sleep, as much as waking up costs: batches that follow each other closely find
+ * the team awake, and an OpenCL driver's own threads get the core soon. */
+enum { PATIENCE = 50000, LOOKS = 16 };
+enum { MOVES_MAX = 4, STACK = 2 << 20 };
+
+typedef struct pool_worker {
+    caromi_pool *pool;
+    pthread_t id;
+    uint32_t thread;
+} pool_worker;
+
+struct caromi_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t work, end;
+    int closing;
+    atomic_uint seats;   /* workers that may still join the batch */
+    atomic_uint working; /* workers in it */
+    caromi_task_fn *run;
+    void *user;
+    uint64_t tasks;
+    atomic_uint_fast64_t next;
+    int core;         /* the caller's */
+    atomic_flag busy; /* with a batch */
+    pid_t process;    /* a child process has the memory and none of the threads */
+    uint32_t threads;
+    pool_worker workers[];
+};
+
+static int is_zero(const atomic_uint *value)
+{
+    return atomic_load(value) == 0;
+}
+
+static int is_some(const atomic_uint *value)
+{
+    return atomic_load(value) != 0;
+}
+
+static uint64_t now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Until `test` holds, or patience is at its end. */
+static void wait_awake(int (*test)(const atomic_uint *), const atomic_uint *value)
+{
+    const uint64_t start = now();
+    do {
+        for (int i = 0; i < LOOKS; i++) {
+            if (test(value))
+                return;
+#if defined(__x86_64__)
+            __builtin_ia32_pause();
+#elif defined(__aarch64__)
+            __asm__ volatile("yield");
+#endif
+        }
+    } while (now() - start < PATIENCE);
+}
+
+static void run_tasks(caromi_pool *p, uint32_t thread)
+{
+    for (;;) {
+        const uint64_t task = atomic_fetch_add(&p->next, 1);
+        if (task >= p->tasks)
+            return;
+        p->run(p->user, task, thread);
+    }
+}
+
+#if defined(__linux__)
+static int core_of_this_thread(void)
+{
+    return sched_getcpu();
+}
+
+/* The scheduler often wakes a thread on the core of the thread that wakes it, where the caller works: two would
+ * share that core for milliseconds, until the load is balanced. Forbidding the core for a moment moves this thread,
+ * and afterwards it is woken where it was. So a worker does it a few times at most, and leaves the rest of its life
+ * to the scheduler. */
+static void leave_core(int core, int *moves)
+{
+    cpu_set_t mine, others;
+    if (*moves == MOVES_MAX || core < 0 || core >= CPU_SETSIZE || core != sched_getcpu() ||
+        sched_getaffinity(0, sizeof mine, &mine) != 0)
+        return;
+    ++*moves;
+    others = mine;
+    CPU_CLR((unsigned)core, &others);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
+        (void)sched_setaffinity(0, sizeof mine, &mine);
+}
+#else
+static int core_of_this_thread(void)
+{
+    return -1;
+}
+
+static void leave_core(int core, int *moves)
+{
+    (void)core, (void)moves;
+}
+#endif
+
+static void *worker_main(void *user)
+{
+    const pool_worker *self = user;
+    caromi_pool *p = self->pool;
+    int moves = 0;
+    (void)caromi_float_mode_set();
+    (void)pthread_mutex_lock(&p->lock);
+    for (;;) {
+        while (is_zero(&p->seats) && !p->closing)
+            (void)pthread_cond_wait(&p->work, &p->lock);
+        if (p->closing)
+            break;
+        atomic_fetch_sub(&p->seats, 1);
+        atomic_fetch_add(&p->working, 1);
+        const int core = p->core;
+        (void)pthread_mutex_unlock(&p->lock);
+        leave_core(core, &moves);
+        run_tasks(p, self->thread);
+        (void)pthread_mutex_lock(&p->lock);
+        if (atomic_fetch_sub(&p->working, 1) == 1)
+            (void)pthread_cond_signal(&p->end);
+        (void)pthread_mutex_unlock(&p->lock);
+        wait_awake(is_some, &p->seats);
+        (void)pthread_mutex_lock(&p->lock);
+    }
+    (void)pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+size_t caromi_pool_size(uint32_t threads)
+{
+    return sizeof(caromi_pool) + (size_t)threads * sizeof(pool_worker);
+}
+
+static void start_workers(caromi_pool *p, uint32_t threads)
+{
+    while (p->threads < threads) {
+        pool_worker *w = &p->workers[p->threads - 1];
+        w->pool = p;
+        w->thread = p->threads;
+        if (!caromi_thread_start(&w->id, STACK, worker_main, w))
+            break;
+        p->threads++;
+    }
+}
+
+caromi_pool *caromi_pool_open(void *memory, uint32_t threads)
+{
+    caromi_pool *p = memory;
+    p->closing = 0;
+    atomic_init(&p->seats, 0);
+    p->threads = 1;
+    p->process = getpid();
+    atomic_init(&p->working, 0);
+    atomic_init(&p->next, 0);
+    atomic_flag_clear(&p->busy);
+    if (pthread_mutex_init(&p->lock, NULL) != 0)
+        return NULL;
+    if (pthread_cond_init(&p->work, NULL) != 0) {
+        (void)pthread_mutex_destroy(&p->lock);
+        return NULL;
+    }
+    if (pthread_cond_init(&p->end, NULL) != 0) {
+        (void)pthread_cond_destroy(&p->work);
+        (void)pthread_mutex_destroy(&p->lock);
+        return NULL;
+    }
+    start_workers(p, threads);
+    return p;
+}
+
+void caromi_pool_close(caromi_pool *p)
+{
+    if (p == NULL || p->process != getpid())
+        return;
+    (void)pthread_mutex_lock(&p->lock);
+    p->closing = 1;
+    (void)pthread_cond_broadcast(&p->work);
+    (void)pthread_mutex_unlock(&p->lock);
+    for (uint32_t i = 1; i < p->threads; i++)
+        (void)pthread_join(p->workers[i - 1].id, NULL);
+    (void)pthread_cond_destroy(&p->end);
+    (void)pthread_cond_destroy(&p->work);
+    (void)pthread_mutex_destroy(&p->lock);
+}
+
+uint32_t caromi_pool_threads(const caromi_pool *p)
+{
+    return p != NULL && p->process == getpid() ? p->threads : 1;
+}
+
+int caromi_pool_is_worker(const caromi_pool *p)
+{
+    for (uint32_t i = 1; i < caromi_pool_threads(p); i++)
+        if (pthread_equal(pthread_self(), p->workers[i - 1].id))
+            return 1;
+    return 0;
+}
+
+static void offer(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *user)
+{
+    const uint64_t others = tasks - 1 < p->threads - 1 ? tasks - 1 : p->threads - 1;
+    (void)pthread_mutex_lock(&p->lock);
+    p->run = run;
+    p->user = user;
+    p->tasks = tasks;
+    p->core = core_of_this_thread();
+    atomic_store(&p->next, 0);
+    atomic_store(&p->seats, (uint32_t)others);
+    if (others == p->threads - 1)
+        (void)pthread_cond_broadcast(&p->work);
+    else
+        for (uint64_t i = 0; i < others; i++)
+            (void)pthread_cond_signal(&p->work);
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+/* A worker that has not woken up by now is too late: the batch does not wait for it. */
+static void conclude(caromi_pool *p)
+{
+    (void)pthread_mutex_lock(&p->lock);
+    atomic_store(&p->seats, 0);
+    (void)pthread_mutex_unlock(&p->lock);
+    wait_awake(is_zero, &p->working);
+    (void)pthread_mutex_lock(&p->lock);
+    while (is_some(&p->working))
+        (void)pthread_cond_wait(&p->end, &p->lock);
+    (void)pthread_mutex_unlock(&p->lock);
+}
+
+void caromi_parallel(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *user)
+{
+    if (tasks > 1 && caromi_pool_threads(p) > 1 && !atomic_flag_test_and_set(&p->busy)) {
+        offer(p, tasks, run, user);
+        run_tasks(p, 0);
+        conclude(p);
+        atomic_flag_clear(&p->busy);
+    } else {
+        for (uint64_t i = 0; i < tasks; i++)
+            run(user, i, 0);
+    }
+}
+
+typedef struct runs_job {
+    uint64_t count, size;
+    caromi_run_fn *run;
+    void *user;
+} runs_job;
+
+static void run_run(void *user, uint64_t task, uint32_t thread)
+{
+    const runs_job *job = user;
+    const uint64_t begin = task * job->size, left = job->count - begin;
+    job->run(job->user, begin, begin + (left < job->size ? left : job->size), thread);
+}
+
+void caromi_parallel_runs(caromi_pool *p, uint64_t count, uint64_t size, caromi_run_fn *run, void *user)
+{
+    runs_job job = {count, size, run, user};
+    caromi_parallel(p, count / size + (count % size != 0), run_run, &job);
+}
+
+uint32_t caromi_cpu_threads(void)
+{
+#if defined(__linux__)
+    cpu_set_t set;
+    const int mine = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+    if (mine > 0)
+        return (uint32_t)mine;
+#endif
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    return all > 0 ? (uint32_t)all : 1;
+}

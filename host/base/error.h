@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Errors and log lines. */
+#ifndef CAROM_HOST_BASE_ERROR_H
+#define CAROM_HOST_BASE_ERROR_H
+#include "cpu/threads/float_mode.h"
+#include "carom/carom.h"
+
+/* Fill `err`, if there is one, and return `status`. */
+carom_status caromi_fail(carom_error *err, carom_status status, int native_code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void caromi_log(const carom_context *context, carom_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Returns from the caller at the first check that fails. */
+#define CHECK(call)                               \
+    do {                                          \
+        const carom_status check_status = (call); \
+        if (check_status != CAROM_OK)             \
+            return check_status;                  \
+    } while (0)
+#define CHECK_NOT_NULL(argument, name, err)                                                     \
+    do {                                                                                        \
+        if ((argument) == NULL)                                                                 \
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, name " must not be NULL"); \
+    } while (0)
+
+/* Every public function that computes or calls a driver returns through this: the caller may round otherwise, flush
+ * denormals or trap on exceptions, and gets its floating-point environment back as it was, sticky flags included. */
+#define IN_FLOAT_MODE(call)                                      \
+    do {                                                         \
+        const caromi_float_mode mode_ = caromi_float_mode_set(); \
+        const carom_status status_ = (call);                     \
+        caromi_float_mode_restore(mode_);                        \
+        return status_;                                          \
+    } while (0)
+#endif

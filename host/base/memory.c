@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "memory.h"
+
+#include <stdlib.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#include "cpu/threads/float_mode.h"
+
+/* From so many bytes on memory is aligned to large pages, and the system is asked for them: a fault for each small page
+ * would take longer than what is done with it. */
+enum { LARGE_PAGE = CAROMI_LARGE_PAGE, LARGE_FROM = LARGE_PAGE };
+
+static void *system_alloc(size_t alignment, size_t bytes)
+{
+#ifdef __linux__
+    if (bytes >= LARGE_FROM && bytes <= SIZE_MAX - LARGE_PAGE) {
+        void *memory = aligned_alloc(LARGE_PAGE, bytes + (LARGE_PAGE - bytes % LARGE_PAGE) % LARGE_PAGE);
+        if (memory != NULL)
+            (void)madvise(memory, bytes, MADV_HUGEPAGE); /* without them it is as good, but slower */
+        return memory;
+    }
+#endif
+    return aligned_alloc(alignment, bytes);
+}
+
+/* The context is constant to those who only use its hooks, which are its first member. */
+static caromi_hooks *hooks_in(const carom_context *context)
+{
+    return (caromi_hooks *)(uintptr_t)context;
+}
+
+caromi_hooks caromi_hooks_of_desc(const carom_context_desc *desc)
+{
+    return (caromi_hooks){
+        .allocator = desc->allocator, .log = desc->log, .log_user = desc->log_user, .log_level = desc->log_level};
+}
+
+static pthread_mutex_t *lock_of(const carom_context *context)
+{
+    const carom_context *owner = hooks_in(context)->owner;
+    caromi_hooks *hooks = hooks_in(owner != NULL ? owner : context);
+    if (hooks->adopt != NULL)
+        hooks->adopt((carom_context *)hooks); /* the thread of a parent process may have held the lock */
+    return &hooks->lock;
+}
+
+void caromi_hooks_lock(const carom_context *context)
+{
+    (void)pthread_mutex_lock(lock_of(context));
+}
+
+void caromi_hooks_unlock(const carom_context *context)
+{
+    (void)pthread_mutex_unlock(lock_of(context));
+}
+
+void *caromi_alloc_aligned(const carom_context *context, uint64_t wanted, size_t alignment)
+{
+    if (wanted > SIZE_MAX - alignment)
+        return NULL;
+    const size_t bytes = ((size_t)wanted + alignment - 1) / alignment * alignment;
+    const carom_allocator *a = &hooks_in(context)->allocator;
+    if (a->alloc == NULL)
+        return system_alloc(alignment, bytes);
+    caromi_hooks_lock(context);
+    void *memory = a->alloc(a->user, bytes, alignment);
+    caromi_hooks_unlock(context);
+    (void)caromi_float_mode_set(); /* the callback may have changed it */
+    return memory;
+}
+
+void *caromi_alloc(const carom_context *context, uint64_t count, size_t size)
+{
+    const size_t alignment = 64;
+    if (count == 0)
+        count = 1;
+    return count <= (SIZE_MAX - alignment) / size ? caromi_alloc_aligned(context, count * size, alignment) : NULL;
+}
+
+void caromi_free(const carom_context *context, void *memory)
+{
+    const carom_allocator *a = &hooks_in(context)->allocator;
+    if (memory == NULL)
+        return;
+    if (a->free == NULL) {
+        free(memory);
+        return;
+    }
+    caromi_hooks_lock(context);
+    a->free(a->user, memory);
+    caromi_hooks_unlock(context);
+    (void)caromi_float_mode_set();
+}
+
+/* ---- kept -------------------------------------------------------------------------------------------------------- */
+
+/* What lies before a kept block; less than KEPT_FROM is not kept. */
+typedef struct kept_head {
+    size_t bytes;
+} kept_head;
+enum { KEPT_HEAD = 64, KEPT_FROM = 1 << 18 };
+#define KEPT_BYTES (UINT64_C(1) << 30)
+
+static kept_head *head_of(void *block)
+{
+    return (kept_head *)(void *)((char *)block - KEPT_HEAD);
+}
+
+static caromi_kept *open_kept(const carom_context *context)
+{
+    caromi_kept *kept = &hooks_in(context)->kept;
+    while (atomic_flag_test_and_set_explicit(&kept->is_busy, memory_order_acquire))
+        ;
+    return kept;
+}
+
+static void close_kept(caromi_kept *kept)
+{
+    atomic_flag_clear_explicit(&kept->is_busy, memory_order_release);
+}
+
+/* Takes a block of at least so many bytes, and not of more than twice as many; NULL: there is none. */
+static void *find_kept(caromi_kept *kept, size_t bytes)
+{
+    for (uint32_t i = 0; i < CAROMI_KEPT; i++) {
+        void *block = kept->block[i];
+        if (block == NULL || head_of(block)->bytes < bytes || head_of(block)->bytes / 2 > bytes)
+            continue;
+        kept->block[i] = NULL;
+        kept->bytes -= head_of(block)->bytes;
+        return block;
+    }
+    return NULL;
+}
+
+void *caromi_kept_alloc(const carom_context *context, uint64_t count, size_t size)
+{
+    void *block = NULL;
+    if (count > (SIZE_MAX - 2 * KEPT_HEAD) / size)
+        return NULL;
+    const size_t bytes = (size_t)count * size;
+    if (bytes >= KEPT_FROM) {
+        caromi_kept *kept = open_kept(context);
+        block = find_kept(kept, bytes);
+        close_kept(kept);
+    }
+    if (block != NULL)
+        return block;
+    char *memory = caromi_alloc(context, bytes + KEPT_HEAD, 1);
+    if (memory == NULL)
+        return NULL;
+    block = memory + KEPT_HEAD;
+    head_of(block)->bytes = bytes;
+    return block;
+}
+
+/* Puts a block in a free place, or in that of another, which is returned; NULL: none. */
+static void *exchange_kept(caromi_kept *kept, void *block)
+{
+    uint32_t at = kept->next;
+    for (uint32_t i = 0; i < CAROMI_KEPT; i++)
+        if (kept->block[i] == NULL)
+            at = i;
+    void *other = kept->block[at];
+    if (other != NULL) {
+        kept->next = (kept->next + 1) % CAROMI_KEPT;
+        kept->bytes -= head_of(other)->bytes;
+    }
+    kept->block[at] = block;
+    kept->bytes += head_of(block)->bytes;
+    return other;
+}
+
+void caromi_kept_free(const carom_context *context, void *block)
+{
+    if (block == NULL)
+        return;
+    const size_t bytes = head_of(block)->bytes;
+    if (bytes >= KEPT_FROM) {
+        caromi_kept *kept = open_kept(context);
+        if (kept->bytes + bytes <= KEPT_BYTES)
+            block = exchange_kept(kept, block);
+        close_kept(kept);
+    }
+    if (block != NULL)
+        caromi_free(context, (char *)block - KEPT_HEAD);
+}
+
+void caromi_kept_release(const carom_context *context)
+{
+    caromi_kept *kept = open_kept(context);
+    for (uint32_t i = 0; i < CAROMI_KEPT; i++)
+        if (kept->block[i] != NULL)
+            caromi_free(context, (char *)kept->block[i] - KEPT_HEAD);
+    close_kept(kept);
+}

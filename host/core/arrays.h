@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* The caller's arrays as bytes: whether they can lie in an address space, and whether an output lies over another
+ * array. A call of one query pays for this check too, so it has two steps. A function lists the arrays as spans. If
+ * spans overlap, the function lists the arrays once more with names and strides, and elements are compared. */
+#ifndef CAROM_HOST_CORE_ARRAYS_H
+#define CAROM_HOST_CORE_ARRAYS_H
+#include "call.h"
+
+/* What a process has at most: so large an array may be, and so large a count. */
+enum { CAROMI_ADDRESS_BITS = 47 };
+#define CAROMI_ADDRESS_SPACE ((uint64_t)1 << CAROMI_ADDRESS_BITS)
+
+/* `count` elements of `size` bytes, `stride` bytes apart (0: one for all). x y z are three arrays with the same
+ * name. */
+typedef struct caromi_array {
+    const char *name;
+    const void *base[3]; /* without y and z: one array */
+    uint64_t count;
+    size_t stride, size;
+    const uint64_t *stored; /* of a list's records: how many the call has written; NULL: no list */
+} caromi_array;
+
+/* From the first byte of an array, or of three, to behind the last. */
+typedef struct caromi_span {
+    uintptr_t begin, end;
+} caromi_span;
+
+/* Bytes from one element of a checked view to the next. */
+static inline size_t caromi_stride(size_t stride)
+{
+    return stride == CAROM_REPEAT ? 0 : stride;
+}
+
+/* The columns of a caller's arrays. */
+static inline caromi_index caromi_index_of(const carom_uints *u)
+{
+    return (caromi_index){u->data, caromi_stride(u->stride)};
+}
+static inline void caromi_points_to_columns(const carom_points *p, caromi_index index, caromi_in_column *columns)
+{
+    columns[0] = (caromi_in_column){p->x, caromi_stride(p->stride), index};
+    columns[1] = (caromi_in_column){p->y, caromi_stride(p->stride), index};
+    columns[2] = (caromi_in_column){p->z, caromi_stride(p->stride), index};
+}
+static inline void caromi_scalars_to_column(const carom_scalars *s, caromi_index index, caromi_in_column *column)
+{
+    *column = (caromi_in_column){s->data, caromi_stride(s->stride), index};
+}
+static inline void caromi_uints_to_column(const carom_uints *u, caromi_index index, caromi_in_column *column)
+{
+    *column = (caromi_in_column){u->data, caromi_stride(u->stride), index};
+}
+static inline void caromi_points_out_to_columns(const carom_points_out *p, caromi_out_column *columns)
+{
+    columns[0] = (caromi_out_column){p->x, p->stride};
+    columns[1] = (caromi_out_column){p->y, p->stride};
+    columns[2] = (caromi_out_column){p->z, p->stride};
+}
+
+enum { CAROMI_ARRAYS_MAX = 12 };
+/* The arrays of a call. The fields before the spans start as zero. */
+typedef struct caromi_arrays {
+    int named;                    /* second step: names and strides are stored too */
+    int too_large;                /* an array may not fit into the address space */
+    int self_alias;               /* x y z of one output may overlap */
+    const uint64_t *stored;       /* of the records of a list, while these are listed; else NULL */
+    uint32_t in_count, out_count; /* arrays that are not empty */
+    caromi_span in[CAROMI_ARRAYS_MAX], out[CAROMI_ARRAYS_MAX];
+    caromi_array in_array[CAROMI_ARRAYS_MAX], out_array[CAROMI_ARRAYS_MAX]; /* if named */
+} caromi_arrays;
+
+/* Fails if no array can have so many elements. */
+carom_status caromi_check_count(uint64_t count, const char *name, carom_error *err);
+/* Fails unless elements [begin, count) of an index are below the `limit` that its descriptor calls `limit_name`. `one`:
+ * what has an index, a pair or a query. Without an index there is nothing to fail. */
+carom_status caromi_check_index_values(const carom_uints *index, const char *name, uint64_t begin, uint64_t count,
+                                       uint64_t limit, const char *limit_name, const char *one, carom_error *err);
+/* The first step: whether arrays may alias, or be too large, so that the second must follow. */
+int caromi_may_alias(const caromi_arrays *a);
+/* Whether one may lie in a buffer of another context, where the context is not NULL. */
+int caromi_meets_ranges(const caromi_arrays *a);
+static inline int caromi_may_be_foreign(const carom_context *context, const caromi_arrays *a)
+{
+    return caromi_has_ranges() && context != NULL && caromi_meets_ranges(a);
+}
+/* The second step. Its time does not depend on the count, because no element is read. */
+carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
+/* How many arrays a caromi_array is, and how a message calls one of them behind the name. */
+int caromi_parts_of(const caromi_array *a);
+const char *caromi_letter_of(const caromi_array *a, int part);
+
+/* What follows where the first step or buffers ask for names: the second step and, unless there is no context, shadows.
+ */
+carom_status caromi_check_named_arrays(carom_context *context, const caromi_arrays *a, int may_alias, int can_stay,
+                                       carom_error *err);
+
+/* Checks the arrays of a call in the two steps above, and begins their shadows. `list` is a function that adds each
+ * array of the call to a caromi_arrays, its first argument; the other macro arguments are passed on to it. */
+#define CAROMI_CHECK_ARRAYS(context, err, list, ...) CAROMI_CHECK_STAYING_ARRAYS(0, context, err, list, __VA_ARGS__)
+/* can_stay: a device can use the arrays where they lie; the call shows them before the host reads them. With
+ * CAROMI_PREPARES it never does. */
+#define CAROMI_CHECK_STAYING_ARRAYS(can_stay, context, err, list, ...)                                 \
+    do {                                                                                               \
+        caromi_arrays arrays_;                                                                         \
+        arrays_.named = arrays_.too_large = 0;                                                         \
+        arrays_.self_alias = 0;                                                                        \
+        arrays_.stored = NULL;                                                                         \
+        arrays_.in_count = arrays_.out_count = 0;                                                      \
+        list(&arrays_, __VA_ARGS__);                                                                   \
+        const int may_alias_ = caromi_may_alias(&arrays_);                                             \
+        if (may_alias_ || caromi_has_buffers(context) || caromi_may_be_foreign((context), &arrays_)) { \
+            arrays_.in_count = arrays_.out_count = 0;                                                  \
+            arrays_.named = 1;                                                                         \
+            list(&arrays_, __VA_ARGS__);                                                               \
+            CHECK(caromi_check_named_arrays((context), &arrays_, may_alias_, (can_stay), (err)));      \
+        }                                                                                              \
+    } while (0)
+static inline int caromi_use_of(const carom_batch *batch, int can_stay)
+{
+    return (can_stay ? CAROMI_STAYS : 0) | (batch->prepare ? CAROMI_PREPARES : 0);
+}
+/* The same for a call with a batch: the last check that reads no element. A call with a job ends here, because the job
+ * makes it again; what jobs before it use may change meanwhile, so buffers are the job's concern. */
+#define CAROMI_CHECK_CALL(batch, can_stay, context, err, list, ...)                                                   \
+    do {                                                                                                              \
+        CAROMI_CHECK_STAYING_ARRAYS(caromi_use_of((batch), (can_stay)), (batch)->job == NULL ? (context) : NULL, err, \
+                                    list, __VA_ARGS__);                                                               \
+        if ((batch)->job != NULL)                                                                                     \
+            return CAROM_OK;                                                                                          \
+    } while (0)
+/* Declares a function that lists arrays. Inlined, because then the first step is a few instructions per array. */
+#define CAROMI_LIST static inline __attribute__((always_inline)) void
+
+CAROMI_LIST caromi_add_array(caromi_arrays *a, int is_output, const caromi_array *array)
+{
+    uint64_t last;
+    if (array->base[0] == NULL || array->count == 0)
+        return;
+    uintptr_t low = (uintptr_t)array->base[0], high = low;
+    for (int k = 1; k < 3 && array->base[1] != NULL; k++) {
+        const uintptr_t base = (uintptr_t)array->base[k];
+        low = base < low ? base : low;
+        high = base > high ? base : high;
+    }
+    a->too_large |= __builtin_mul_overflow(array->count - 1, array->stride, &last) |
+                    (last > CAROMI_ADDRESS_SPACE - array->size) |
+                    (high > INTPTR_MAX - CAROMI_ADDRESS_SPACE); /* spans are compared by signed differences */
+    const uint32_t at = is_output ? a->out_count++ : a->in_count++;
+    (is_output ? a->out : a->in)[at] = (caromi_span){low, high + last + array->size};
+    if (!a->named)
+        return;
+    caromi_array *named = &(is_output ? a->out_array : a->in_array)[at];
+    *named = *array;
+    named->stored = is_output ? a->stored : NULL;
+}
+
+CAROMI_LIST caromi_reads(caromi_arrays *a, const char *name, const void *base, uint64_t count, size_t stride,
+                         size_t size)
+{
+    caromi_add_array(a, 0, &(caromi_array){name, {base, NULL, NULL}, count, stride, size, NULL});
+}
+CAROMI_LIST caromi_reads_points(caromi_arrays *a, const char *name, const carom_points *p, uint64_t count)
+{
+    caromi_add_array(a, 0,
+                     &(caromi_array){name, {p->x, p->y, p->z}, count, caromi_stride(p->stride), sizeof(float), NULL});
+}
+CAROMI_LIST caromi_reads_scalars(caromi_arrays *a, const char *name, const carom_scalars *s, uint64_t count)
+{
+    caromi_reads(a, name, s->data, count, caromi_stride(s->stride), sizeof(float));
+}
+CAROMI_LIST caromi_reads_uints(caromi_arrays *a, const char *name, const carom_uints *u, uint64_t count)
+{
+    caromi_reads(a, name, u->data, count, caromi_stride(u->stride), sizeof(uint32_t));
+}
+/* A contiguous output array. */
+CAROMI_LIST caromi_writes(caromi_arrays *a, const char *name, const void *base, uint64_t count, size_t size)
+{
+    caromi_add_array(a, 1, &(caromi_array){name, {base, NULL, NULL}, count, size, size, NULL});
+}
+/* x y z of one stride do not lie over each other if they are members of a structure, or far apart. */
+static inline int caromi_is_apart(const float *first, const float *second, size_t stride, uint64_t length)
+{
+    const uintptr_t a = (uintptr_t)first, b = (uintptr_t)second, apart = a < b ? b - a : a - b;
+    return (apart >= sizeof(float) && apart <= stride - sizeof(float)) || apart >= length;
+}
+CAROMI_LIST caromi_writes_points(caromi_arrays *a, const char *name, const carom_points_out *p, uint64_t count)
+{
+    const uint64_t length = (count - 1) * p->stride + sizeof(float); /* unless that overflows */
+    caromi_add_array(a, 1, &(caromi_array){name, {p->x, p->y, p->z}, count, p->stride, sizeof(float), NULL});
+    if (p->x != NULL && count != 0)
+        a->self_alias |= !caromi_is_apart(p->x, p->y, p->stride, length) ||
+                         !caromi_is_apart(p->y, p->z, p->stride, length) ||
+                         !caromi_is_apart(p->x, p->z, p->stride, length);
+}
+
+/* Optional views. */
+static inline carom_status caromi_check_optional_points(const carom_points *p, const char *name, carom_error *err)
+{
+    return p->x == NULL && p->y == NULL && p->z == NULL ? CAROM_OK : caromi_check_points(p, name, err);
+}
+static inline carom_status caromi_check_optional_scalars(const carom_scalars *s, const char *name, carom_error *err)
+{
+    return s->data == NULL ? CAROM_OK : caromi_check_scalars(s, name, err);
+}
+static inline carom_status caromi_check_optional_uints(const carom_uints *u, const char *name, carom_error *err)
+{
+    return u->data == NULL ? CAROM_OK : caromi_check_uints(u, name, err);
+}
+
+/* A table names the arrays of a query once: X(kind, name, ...) for each, name being the member of the descriptor or the
+ * result. What a kind means for checks of arguments, lists of arrays and columns: */
+#define CAROMI_CHECK_points(p, name, err) caromi_check_points(p, name, err)
+#define CAROMI_CHECK_scalars(s, name, err) caromi_check_scalars(s, name, err)
+/* One of several views that fill the same columns: the call checks that just one of them is given. */
+#define CAROMI_CHECK_one_of_points(p, name, err) caromi_check_optional_points(p, name, err)
+#define CAROMI_CHECK_optional_points(p, name, err) caromi_check_optional_points(p, name, err)
+#define CAROMI_CHECK_optional_scalars(s, name, err) caromi_check_optional_scalars(s, name, err)
+#define CAROMI_CHECK_optional_uints(u, name, err) caromi_check_optional_uints(u, name, err)
+#define CAROMI_READS_points(a, name, p, count) caromi_reads_points(a, name, p, count)
+#define CAROMI_READS_scalars(a, name, s, count) caromi_reads_scalars(a, name, s, count)
+#define CAROMI_READS_one_of_points(a, name, p, count) caromi_reads_points(a, name, p, count)
+#define CAROMI_READS_optional_points(a, name, p, count) caromi_reads_points(a, name, p, count)
+#define CAROMI_READS_optional_scalars(a, name, s, count) caromi_reads_scalars(a, name, s, count)
+#define CAROMI_READS_optional_uints(a, name, u, count) caromi_reads_uints(a, name, u, count)
+#define CAROMI_SET_points(columns, p, index) caromi_points_to_columns(p, index, columns)
+#define CAROMI_SET_scalars(columns, s, index) caromi_scalars_to_column(s, index, columns)
+#define CAROMI_SET_one_of_points(columns, p, index) \
+    if ((p)->x != NULL)                             \
+    caromi_points_to_columns(p, index, columns)
+#define CAROMI_SET_optional_points(columns, p, index) caromi_points_to_columns(p, index, columns)
+#define CAROMI_SET_optional_scalars(columns, s, index) caromi_scalars_to_column(s, index, columns)
+/* Outputs: `member` is the member itself. */
+#define CAROMI_CHECK_OUT_array(member, name, err) CAROM_OK
+#define CAROMI_CHECK_OUT_points(member, name, err) caromi_check_points_out(&(member), name, err)
+#define CAROMI_WRITES_array(a, name, member, count) caromi_writes(a, name, member, count, sizeof *(member))
+#define CAROMI_WRITES_points(a, name, member, count) caromi_writes_points(a, name, &(member), count)
+#define CAROMI_SET_OUT_array(columns, member) \
+    *(columns) = (caromi_out_column)          \
+    {                                         \
+        member, sizeof *(member)              \
+    }
+#define CAROMI_SET_OUT_points(columns, member) caromi_points_out_to_columns(&(member), columns)
+#endif

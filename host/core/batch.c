@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a batch runs: on the device as far as that goes, the rest on the CPU. */
+#include <stddef.h>
+#include <string.h>
+
+#include "batch.h"
+#include "choice.h"
+#include "devices.h"
+#include "shadow.h"
+#include "device.h"
+#include "pieces.h"
+
+enum { PAIRS_PIECE = 1 << 20 };                   /* about 10 ms */
+enum { SHARES = offsetof(carom_stats, devices) }; /* bytes before the shares, which small batches are not to clear */
+enum { FEW_PAIRS = 64, SCRATCH_FEW = 2 * COLUMNS_MAX * FEW_PAIRS * sizeof(float) };
+
+carom_status caromi_report_progress(const carom_progress *progress, const char *one, uint64_t done, uint64_t count,
+                                    carom_error *err)
+{
+    if (progress->fn == NULL)
+        return CAROM_OK;
+    const int enough = progress->fn(progress->user, done, count) != 0;
+    (void)caromi_float_mode_set(); /* the callback may have changed it */
+    if (!enough)
+        return CAROM_OK;
+    return caromi_fail(err, CAROM_ERROR_CANCELLED, 0, "cancelled at %s %llu of %llu; those before it are answered", one,
+                       (unsigned long long)done, (unsigned long long)count);
+}
+
+carom_status caromi_report_batch(const caromi_batch *batch, uint64_t done, carom_error *err)
+{
+    const uint64_t unit = batch->slab != 0 ? batch->slab : 1;
+    const char *slab_name = batch->slab_name != NULL ? batch->slab_name : "slab";
+    return caromi_report_progress(&batch->progress, batch->slab != 0 ? slab_name : "query", done / unit,
+                                  batch->count / unit, err);
+}
+
+/* The end of the piece that begins at `first`. */
+static uint64_t piece_end(const caromi_batch *batch, uint64_t first, uint64_t piece)
+{
+    return batch->progress.fn == NULL || batch->count - first < piece ? batch->count : first + piece;
+}
+
+static carom_status run_on_device(caromi_device *device, const caromi_batch *batch, uint64_t *done, carom_stats *stats,
+                                  carom_error *cause, carom_error *err)
+{
+    carom_status status = CAROM_OK;
+    while (status == CAROM_OK && *done < batch->count) {
+        /* Larger than pieces on the CPU, so that several chunks are in flight. */
+        const uint64_t first = *done, end = piece_end(batch, first, 8 * batch->piece);
+        status = batch->on_device(device, batch->batch, end, done, stats, cause);
+        if (status == CAROM_OK && *done == first) /* declined */
+            return CAROM_OK;
+        if (status == CAROM_OK)
+            status = caromi_report_batch(batch, *done, err);
+    }
+    return status;
+}
+
+enum { INTEGERS = 1 << 16, GROWTH = 8 }; /* of a piece, and of pieces */
+
+/* Of the next piece on the CPU: whole slabs. */
+static uint64_t piece_of(const caromi_batch *batch)
+{
+    const uint64_t wanted = batch->next_piece != NULL ? *batch->next_piece : 0, slab = batch->slab;
+    if (wanted == 0 || wanted >= batch->piece)
+        return batch->piece;
+    return wanted > slab ? wanted / slab * slab : slab;
+}
+
+/* After so many queries, of which integers have decided some. Not by a clock: the cost of a call does not depend on
+ * what else the machine does. */
+static void learn_piece(const caromi_batch *batch, uint64_t queries, uint64_t by_integers)
+{
+    uint64_t *next = batch->next_piece;
+    if (by_integers > INTEGERS)
+        *next = (uint64_t)((double)queries * (double)INTEGERS / (double)by_integers);
+    else if (by_integers < INTEGERS / GROWTH)
+        *next = *next < batch->piece / GROWTH ? *next * GROWTH : 0;
+}
+
+static carom_status run_on_cpu(const carom_context *c, const caromi_batch *batch, uint64_t *done, carom_stats *stats,
+                               carom_error *err)
+{
+    carom_status status = CAROM_OK;
+    while (status == CAROM_OK && *done < batch->count) {
+        const uint64_t end = piece_end(batch, *done, piece_of(batch)), before = stats->by_integers;
+        status = batch->on_cpu(c, batch->batch, *done, end, stats, err);
+        if (batch->next_piece != NULL)
+            learn_piece(batch, end - *done, stats->by_integers - before);
+        if (status == CAROM_OK)
+            status = caromi_report_batch(batch, *done = end, err);
+    }
+    return status;
+}
+
+static carom_status prepare(carom_context *c, const caromi_batch *batch, carom_stats *stats, carom_error *err)
+{
+    const double start = caromi_now();
+    uint64_t done = batch->begin;
+    caromi_device *device = NULL;
+    carom_error cause = {CAROM_OK, 0, ""};
+    carom_stats local;
+    memset(&local, 0, sizeof local);
+    local.size = sizeof local;
+    carom_status status = CAROM_OK;
+    if (batch->count > batch->begin)
+        CHECK(caromi_pick_device(c, batch, &device, &local, err));
+    if (device != NULL && caromi_has_several(c))
+        CHECK(caromi_prepare_pieces(c, batch, &local, err));
+    else if (device != NULL)
+        status = batch->on_device(device, batch->batch, done, &done, &local, &cause);
+    if (status != CAROM_OK)
+        status = caromi_fall_back(c, device, status, caromi_batch_size(batch), &local, &cause, err);
+    local.fallen_back = 0;
+    local.total = caromi_now() - start;
+    if (status == CAROM_OK && stats != NULL)
+        *stats = local;
+    return status;
+}
+
+/* The context's one device, as far as that goes. */
+static carom_status run_on_one(carom_context *c, caromi_device *device, const caromi_batch *batch, uint64_t *done,
+                               carom_stats *stats, carom_error *err)
+{
+    carom_error cause = {CAROM_OK, 0, ""};
+    const double start = caromi_now();
+    carom_status status = run_on_device(device, batch, done, stats, &cause, err);
+    const double seconds = caromi_now() - start;
+    stats->on_device = *done - batch->begin;
+    stats->device_count = 1;
+    stats->devices[0] = (carom_device_share){.index = caromi_driver.index(device),
+                                             .status = status == CAROM_ERROR_CANCELLED ? CAROM_OK : status,
+                                             .queries = stats->on_device,
+                                             .seconds = seconds};
+    if (status != CAROM_OK && status != CAROM_ERROR_CANCELLED)
+        status = caromi_fall_back(c, device, status, batch->count - *done, stats, &cause, err);
+    else if (*done == batch->count && *done > batch->begin)
+        caromi_learn_device(batch, seconds);
+    return status;
+}
+
+static void give_stats(carom_stats *stats, const carom_stats *local)
+{
+    memcpy(stats, local, SHARES + local->device_count * sizeof *local->devices);
+    stats->host = local->host;
+    stats->brought = local->brought;
+    stats->returned = local->returned;
+}
+
+carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats *stats, carom_error *err)
+{
+    if (batch->prepare)
+        return prepare(c, batch, stats, err);
+    const double start = caromi_now(), brought = c->shadow_traffic.bringing;
+    uint64_t done = batch->begin;
+    carom_stats local;
+    memset(&local, 0, SHARES);
+    local.host = 0.0;
+    local.brought = local.returned = 0;
+    local.size = sizeof local;
+    local.queries = caromi_batch_size(batch);
+    caromi_device *device = NULL;
+    carom_status status = caromi_pick_device(c, batch, &device, &local, err);
+    if (status == CAROM_OK && device != NULL && caromi_has_several(c))
+        status = caromi_run_pieces(c, batch, &done, &local, stats != NULL, err);
+    else if (status == CAROM_OK && device != NULL) {
+        caromi_driver.time(device, stats != NULL);
+        status = run_on_one(c, device, batch, &done, &local, err);
+    }
+    if (status == CAROM_OK && done < batch->count)
+        status = caromi_shadows_show(c, err);
+    if (status == CAROM_OK && done < batch->count) {
+        const double cpu_start = caromi_now();
+        const uint64_t first = done;
+        status = run_on_cpu(c, batch, &done, &local, err);
+        const double seconds = caromi_now() - cpu_start;
+        local.on_cpu += done - first;
+        local.compute += seconds;
+        if (first == batch->begin && status == CAROM_OK)
+            caromi_learn_cpu(c, batch, seconds);
+    }
+    const uint64_t answered = done - batch->begin;
+    if (batch->exact && !batch->counts_pairs && answered > local.by_integers)
+        local.by_proof = answered - local.by_integers;
+    if (local.fallen_back > local.on_cpu)
+        local.fallen_back = local.on_cpu; /* cancelled before the rest was answered */
+    local.total = caromi_now() - start - (c->shadow_traffic.bringing - brought); /* which the call's end adds */
+    if ((status == CAROM_OK || status == CAROM_ERROR_CANCELLED) && stats != NULL)
+        give_stats(stats, &local);
+    return status;
+}
+
+carom_status caromi_pairs_on_cpu(const carom_context *c, const void *batch, uint64_t first, uint64_t end,
+                                 carom_stats *stats, carom_error *err)
+{
+    const caromi_pair_batch *pairs = batch;
+    const size_t each = caromi_cpu_scratch_size(end - first);
+    const uint32_t threads = end - first > FEW_PAIRS ? caromi_pool_threads(c->pool) : 1;
+    _Alignas(64) char few[SCRATCH_FEW]; /* on the stack: an allocation would dominate the time of a single query */
+    void *scratch = threads == 1 && each <= SCRATCH_FEW ? few : caromi_alloc(c, threads, each);
+    if (scratch == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
+                           threads, each);
+    stats->by_integers += caromi_cpu_pairs(c->isa, c->pool, scratch, pairs, first, end - first);
+    if (scratch != few)
+        caromi_free(c, scratch);
+    return CAROM_OK;
+}
+
+carom_status caromi_run_pairs(carom_context *c, const caromi_pair_batch *batch, const carom_batch *asked,
+                              carom_stats *stats, carom_error *err)
+{
+    const caromi_batch run = {.batch = batch,
+                              .count = batch->count,
+                              .on_device = caromi_driver.pairs,
+                              .on_cpu = caromi_pairs_on_cpu,
+                              .piece = PAIRS_PIECE,
+                              .progress = asked->progress,
+                              .prepare = asked->prepare,
+                              .exact = caromi_is_exact(batch->kernel),
+                              .name = caromi_pair_shapes[batch->kernel].name,
+                              .pace = &c->paces[batch->kernel]};
+    return caromi_run(c, &run, stats, err);
+}

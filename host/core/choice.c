@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Which backend answers a batch, and what happens when a device fails. `auto` keeps small batches on the CPU. It uses a
+ * device that was named for all others. A device that it found itself is used as long as it is faster than the CPU.
+ * Both have the same bits, so these measurements affect nothing but time. */
+#include <stdio.h>
+#include <string.h>
+
+#include "choice.h"
+#include "devices.h"
+#include "fallback.h"
+#include "shadow.h"
+#include "device.h"
+
+/* ---- auto ------------------------------------------------------------------------------------------------------ */
+
+/* Queries of the smallest batch for a device. */
+static unsigned long long least_batch(const carom_context *c)
+{
+    return c->desc.auto_from > 0 ? c->desc.auto_from : CAROM_AUTO_MIN_QUERIES;
+}
+
+static int is_named(const carom_context *c)
+{
+    return c->device_selector != NULL || c->is_on_shared;
+}
+
+/* Warns if a device was named, or was found and cannot be used. Most machines have no device: that is no warning. */
+static void log_for_auto(carom_context *c, carom_status status, const carom_error *why)
+{
+    for (uint32_t i = 0; status == CAROM_OK && i < c->device_count; i++)
+        if (c->devices[i] != NULL)
+            caromi_log(c, CAROM_LOG_INFO, "auto: batches from %llu queries go to %s, %s", least_batch(c),
+                       caromi_driver.name(c->devices[i]),
+                       is_named(c) ? "which was named" : "unless it turns out to be slower than the CPU");
+    if (status == CAROM_OK)
+        return;
+    const int absent =
+        !is_named(c) && !caromi_driver.is_inherited() && (status == CAROM_ERROR_NO_DEVICE || !carom_has_opencl());
+    caromi_log(c, absent ? CAROM_LOG_INFO : CAROM_LOG_WARNING, "auto stays on the CPU: %s", why->message);
+    if (!absent)
+        c->device_lacking = *why;
+}
+
+static void open_for_auto(carom_context *c)
+{
+    carom_error why = {CAROM_OK, 0, ""};
+    c->device_tried = 1;
+    const carom_status status = caromi_devices_open(c, c->device_selector == NULL, &why);
+    log_for_auto(c, status, &why);
+}
+
+carom_status caromi_open_shared(carom_context *c, const struct carom_opencl_desc *cl, carom_error *err)
+{
+    carom_error why = {CAROM_OK, 0, ""};
+    c->is_on_shared = c->device_tried = 1;
+    CHECK(caromi_driver.shared_keep(c, cl, err));
+    const carom_status status = caromi_devices_open_shared(c, cl, &why);
+    if (status != CAROM_OK && (status == CAROM_ERROR_INVALID_ARGUMENT || c->desc.backend == CAROM_BACKEND_OPENCL))
+        return caromi_fail(err, status, why.native_code, "%s", why.message);
+    if (c->desc.backend == CAROM_BACKEND_AUTO)
+        log_for_auto(c, status, &why);
+    return CAROM_OK;
+}
+
+/* The CPU's rate is taken from the end of the first batch of a kind, so many queries for each thread but no less than a
+ * sixteenth of the smallest batch; the device answers these queries again. */
+enum { SAMPLE = CAROM_AUTO_MIN_QUERIES / 16, SAMPLE_OF_THREAD = 1 << 14 };
+/* Batches of a device before it is judged by the fastest. The one before them is not counted: it builds a program. */
+enum { TRIALS = 3 };
+
+static void sample_cpu(const carom_context *c, const caromi_batch *batch)
+{
+    const uint64_t wanted = (uint64_t)SAMPLE_OF_THREAD * caromi_pool_threads(c->pool),
+                   least = wanted > SAMPLE ? wanted : SAMPLE;
+    const uint64_t sample = least < caromi_batch_size(batch) ? least : caromi_batch_size(batch);
+    carom_stats unused;
+    memset(&unused, 0, sizeof unused);
+    for (int pass = 0; pass < 2; pass++) { /* the first one wakes the threads and touches the memory */
+        const double start = caromi_now();
+        if (batch->on_cpu(c, batch->sample ? batch->sample : batch->batch, batch->count - sample, batch->count, &unused,
+                          NULL) != CAROM_OK)
+            return;
+        batch->pace->cpu = pass == 0 ? 0 : (caromi_now() - start) / (double)sample;
+    }
+}
+
+/* Is the CPU known to be faster at batches of this kind than the device that auto found? A change of mind is logged. */
+static int is_cpu_faster(const carom_context *c, const caromi_batch *batch)
+{
+    caromi_pace *pace = batch->pace;
+    const int faster = pace->trials > TRIALS && pace->cpu > 0 && pace->cpu < pace->device;
+    if (faster != pace->on_cpu)
+        caromi_log(c, CAROM_LOG_INFO,
+                   "auto: %s goes to the %s from here: %.3g ns a query on the CPU, %.3g on the device", batch->name,
+                   faster ? "CPU" : "device", 1e9 * pace->cpu, 1e9 * pace->device);
+    pace->on_cpu = faster;
+    return faster;
+}
+
+void caromi_learn_device(const caromi_batch *batch, double seconds)
+{
+    caromi_pace *pace = batch->pace;
+    const double each = seconds / (double)caromi_batch_size(batch);
+    pace->trials += pace->trials <= TRIALS;
+    if (pace->trials > 1 && (pace->device == 0 || each < pace->device))
+        pace->device = each;
+}
+
+/* The time of a whole batch is more reliable than that of a sample: the first one replaces it. */
+void caromi_learn_cpu(const carom_context *c, const caromi_batch *batch, double seconds)
+{
+    caromi_pace *pace = batch->pace;
+    const double each = seconds / (double)caromi_batch_size(batch);
+    if (caromi_batch_size(batch) < least_batch(c))
+        return;
+    if (!pace->cpu_is_whole || each < pace->cpu)
+        pace->cpu = each;
+    pace->cpu_is_whole = 1;
+}
+
+static void log_small(carom_context *c, uint64_t count)
+{
+    if (!c->small_logged)
+        caromi_log(c, CAROM_LOG_INFO, "auto: %llu queries stay on the CPU, as all batches below %llu do",
+                   (unsigned long long)count, least_batch(c));
+    c->small_logged = 1;
+}
+
+/* A child of the process that has opened the devices cannot use them. */
+static void leave_inherited(carom_context *c)
+{
+    if (caromi_first_device(c) == NULL || !caromi_driver.is_inherited())
+        return;
+    caromi_devices_close(c);
+    (void)caromi_driver.fail_inherited(&c->device_lacking);
+    caromi_log(c, CAROM_LOG_WARNING, "%s", c->device_lacking.message);
+}
+
+/* For auto: opens the device at the first batch. Returns 0 if the CPU should answer the batch. */
+static int auto_wants_device(carom_context *c, const caromi_batch *batch)
+{
+    if (!c->device_tried)
+        open_for_auto(c);
+    if (is_named(c) || caromi_first_device(c) == NULL)
+        return 1;
+    if (batch->prepare) /* nothing is timed */
+        return !batch->pace->on_cpu;
+    if (batch->pace->cpu == 0 && batch->is_whole)
+        return 0;
+    if (batch->pace->cpu == 0)
+        sample_cpu(c, batch);
+    return !is_cpu_faster(c, batch);
+}
+
+static carom_status fail_given_up(const carom_context *c, carom_error *err)
+{
+    return caromi_fail(err, c->device_lacking.status, c->device_lacking.native_code,
+                       "the OpenCL device of this context was given up: %s", c->device_lacking.message);
+}
+
+carom_status caromi_pick_memory(carom_context *c, caromi_device **out, carom_error *err)
+{
+    *out = NULL;
+    if (c->desc.backend == CAROM_BACKEND_CPU)
+        return CAROM_OK;
+    leave_inherited(c);
+    if (!c->device_tried)
+        open_for_auto(c);
+    *out = caromi_first_device(c);
+    return *out == NULL && c->desc.backend == CAROM_BACKEND_OPENCL ? fail_given_up(c, err) : CAROM_OK;
+}
+
+carom_status caromi_pick_shared(carom_context *c, caromi_device **out, carom_error *err)
+{
+    leave_inherited(c);
+    *out = c->devices[0];
+    return *out != NULL ? CAROM_OK : fail_given_up(c, err);
+}
+
+carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, caromi_device **out, carom_stats *stats,
+                                carom_error *err)
+{
+    *out = NULL;
+    if (c->desc.backend == CAROM_BACKEND_CPU || batch->on_device == NULL)
+        return CAROM_OK;
+    const int stays = caromi_has_residents(c); /* to bring the arrays to the CPU would cost more than any batch */
+    if (c->desc.backend == CAROM_BACKEND_AUTO && !stays && caromi_batch_size(batch) < least_batch(c)) {
+        log_small(c, caromi_batch_size(batch));
+        return CAROM_OK;
+    }
+    leave_inherited(c);
+    if (c->desc.backend == CAROM_BACKEND_AUTO && !stays && !auto_wants_device(c, batch))
+        return CAROM_OK;
+    *out = caromi_first_device(c);
+    if (*out != NULL || c->device_lacking.status == CAROM_OK)
+        return CAROM_OK;
+    if (c->desc.backend == CAROM_BACKEND_OPENCL)
+        return fail_given_up(c, err);
+    caromi_explain_fall_back(stats, stats->queries, &c->device_lacking);
+    return CAROM_OK;
+}
+
+/* ---- failures -------------------------------------------------------------------------------------------------- */
+
+/* A shortage of memory ends only the batch on the device; after any other failure the device is closed. */
+carom_status caromi_fall_back(carom_context *c, caromi_device *device, carom_status status, uint64_t left,
+                              carom_stats *stats, const carom_error *cause, carom_error *err)
+{
+    if (status != CAROM_ERROR_OUT_OF_MEMORY && device != NULL)
+        caromi_give_up(c, device, status, cause);
+    if (c->desc.backend == CAROM_BACKEND_OPENCL)
+        return caromi_fail(err, status, cause->native_code, "%s", cause->message);
+    caromi_log(c, CAROM_LOG_WARNING, "OpenCL failed, the CPU answers the %llu queries left: %s",
+               (unsigned long long)left, cause->message);
+    caromi_explain_fall_back(stats, left, cause);
+    return CAROM_OK;
+}

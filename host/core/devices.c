@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens the devices of a context, and closes them. */
+#include "devices.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "device.h"
+
+caromi_device *caromi_first_device(const carom_context *c)
+{
+    for (uint32_t i = 0; i < c->device_count; i++)
+        if (c->devices[i] != NULL)
+            return c->devices[i];
+    return NULL;
+}
+
+void caromi_devices_close(carom_context *c)
+{
+    for (uint32_t i = 0; i < c->device_count; i++) {
+        caromi_driver.close(c->devices[i]);
+        c->devices[i] = NULL;
+    }
+}
+
+void caromi_give_up(carom_context *c, caromi_device *device, carom_status status, const carom_error *cause)
+{
+    c->devices[caromi_driver.place(device)] = NULL;
+    caromi_driver.close(device);
+    c->device_lacking = *cause;
+    c->device_lacking.status = status;
+}
+
+/* ---- several ----------------------------------------------------------------------------------------------------- */
+
+/* A device that waits for its driver holds its thread. So each has one, beside those that gather and settle. */
+static carom_status open_pool(carom_context *c, carom_error *err)
+{
+    void *memory = caromi_alloc(c, 1, caromi_pool_size(c->device_count));
+    if (memory == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the threads of %u devices (%zu bytes)",
+                           c->device_count, caromi_pool_size(c->device_count));
+    c->device_pool = caromi_pool_open(memory, c->device_count);
+    if (c->device_pool == NULL)
+        caromi_free(c, memory);
+    const uint32_t started = caromi_pool_threads(c->device_pool);
+    if (started < c->device_count)
+        caromi_log(c, CAROM_LOG_WARNING, "%u of %u devices at a time: the system starts no more threads", started,
+                   c->device_count);
+    return CAROM_OK;
+}
+
+/* What a device of a list cannot be used for: an error, unless auto may go on with the others. */
+static carom_status refuse(carom_context *c, const char *name, carom_status status, const carom_error *why,
+                           carom_error *err)
+{
+    if (c->desc.backend != CAROM_BACKEND_AUTO || status == CAROM_ERROR_INVALID_ARGUMENT)
+        return caromi_fail(err, status, why->native_code, "device '%.60s': %s", name, why->message);
+    caromi_log(c, CAROM_LOG_WARNING, "auto goes on without device '%.60s': %s", name, why->message);
+    (void)caromi_fail(err, status, why->native_code, "device '%.60s': %s", name, why->message);
+    c->device_lacking = *err; /* for who needs this one */
+    return CAROM_OK;
+}
+
+/* After all places of a list have been tried: `why` is of the last one that was refused. */
+static carom_status conclude(carom_context *c, const carom_error *why, carom_error *err)
+{
+    if (caromi_first_device(c) == NULL)
+        return caromi_fail(err, why->status, why->native_code, "%s", why->message);
+    return open_pool(c, err);
+}
+
+/* ---- lists of names ---------------------------------------------------------------------------------------------- */
+
+/* The names of a list, without the spaces around them. */
+typedef struct name_list {
+    char text[512]; /* with zeros between the names */
+    const char *name[CAROM_DEVICES_MAX];
+    uint32_t count;
+} name_list;
+
+static carom_status read_list(const char *selector, name_list *list, carom_error *err)
+{
+    const size_t length = strlen(selector);
+    if (length >= sizeof list->text)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "device is a list of %zu characters; at most %zu",
+                           length, sizeof list->text - 1);
+    memcpy(list->text, selector, length + 1);
+    list->count = 0;
+    for (char *at = list->text, *next = at; next != NULL; at = next) {
+        char *end = at + strcspn(at, ",");
+        next = *end == ',' ? end + 1 : NULL;
+        while (*at == ' ')
+            at++;
+        while (end > at && end[-1] == ' ')
+            end--;
+        *end = '\0';
+        if (*at == '\0')
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "device is '%.100s': a name of the list is empty",
+                               selector);
+        if (list->count == CAROM_DEVICES_MAX)
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "device lists more than %d devices",
+                               CAROM_DEVICES_MAX);
+        list->name[list->count++] = at;
+    }
+    return CAROM_OK;
+}
+
+/* Opens the device of a name, which none before it may have named. */
+static carom_status open_name(carom_context *c, const name_list *list, uint32_t place, carom_error *err)
+{
+    char number[16];
+    uint32_t index = 0;
+    CHECK(caromi_driver.find(c, list->name[place], &index, err));
+    for (uint32_t i = 0; i < place; i++)
+        if (c->devices[i] != NULL && caromi_driver.index(c->devices[i]) == index)
+            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "it is device %u, as is '%.60s' before it", index,
+                               list->name[i]);
+    (void)snprintf(number, sizeof number, "%u", index);
+    return caromi_driver.open(c, place, number, 0, &c->devices[place], err);
+}
+
+static carom_status open_list(carom_context *c, const name_list *list, carom_error *err)
+{
+    carom_error last = {CAROM_OK, 0, ""};
+    c->device_count = list->count;
+    for (uint32_t place = 0; place < list->count; place++) {
+        carom_error why = {CAROM_OK, 0, ""};
+        const carom_status status = open_name(c, list, place, &why);
+        if (status != CAROM_OK) {
+            const carom_status refused = refuse(c, list->name[place], status, &why, &last);
+            if (refused != CAROM_OK)
+                return caromi_fail(err, refused, last.native_code, "%s", last.message);
+        }
+    }
+    return conclude(c, &last, err);
+}
+
+/* A comma may be part of a device's name: the whole is looked for first. */
+static int is_list(const carom_context *c)
+{
+    uint32_t index;
+    return c->device_selector != NULL && strchr(c->device_selector, ',') != NULL &&
+           caromi_driver.find(c, c->device_selector, &index, NULL) == CAROM_ERROR_NO_DEVICE;
+}
+
+carom_status caromi_devices_open(carom_context *c, int gpu_only, carom_error *err)
+{
+    if (!is_list(c)) {
+        c->device_count = 1;
+        return caromi_driver.open(c, 0, c->device_selector, gpu_only, &c->devices[0], err);
+    }
+    name_list list;
+    carom_status status = read_list(c->device_selector, &list, err);
+    if (status == CAROM_OK)
+        status = open_list(c, &list, err);
+    if (status != CAROM_OK)
+        caromi_devices_close(c);
+    return status;
+}
+
+/* ---- the caller's ------------------------------------------------------------------------------------------------ */
+
+carom_status caromi_devices_open_shared(carom_context *c, const struct carom_opencl_desc *cl, carom_error *err)
+{
+    const uint32_t count = caromi_driver.shared_devices(cl);
+    carom_error last = {CAROM_OK, 0, ""};
+    carom_status status = CAROM_OK;
+    c->device_count = count;
+    if (count == 1)
+        return caromi_driver.open_shared(c, cl, 0, &c->devices[0], err);
+    for (uint32_t place = 0; status == CAROM_OK && place < count; place++) {
+        carom_error why = {CAROM_OK, 0, ""};
+        char name[32];
+        (void)snprintf(name, sizeof name, "cl.devices[%u]", place);
+        status = caromi_driver.open_shared(c, cl, place, &c->devices[place], &why);
+        if (status != CAROM_OK)
+            status = refuse(c, name, status, &why, &last);
+    }
+    if (status != CAROM_OK)
+        (void)caromi_fail(err, status, last.native_code, "%s", last.message);
+    else
+        status = conclude(c, &last, err);
+    if (status != CAROM_OK)
+        caromi_devices_close(c);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The devices of a context: one, or those of a list. They keep their places as long as the context lives: a mesh has a
+ * copy for each place, statistics a share. */
+#ifndef CAROM_HOST_CORE_DEVICES_H
+#define CAROM_HOST_CORE_DEVICES_H
+#include "context.h"
+
+/* Opens what the context's selector names: one device, or several separated by commas (docs/design.md, "Several
+ * devices"). Fails if one of them cannot be used; for auto, if none can. gpu_only: as caromi_device_open. */
+carom_status caromi_devices_open(carom_context *context, int gpu_only, carom_error *err);
+/* Likewise those of the caller's cl_context. */
+struct carom_opencl_desc;
+carom_status caromi_devices_open_shared(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err);
+/* Closes all. Their places stay. */
+void caromi_devices_close(carom_context *context);
+/* The first that is in use; NULL: none. */
+caromi_device *caromi_first_device(const carom_context *context);
+/* Whether batches are cut: the context has several places. */
+static inline int caromi_has_several(const carom_context *context)
+{
+    return context->device_count > 1;
+}
+/* Closes a device that has failed. */
+void caromi_give_up(carom_context *context, caromi_device *device, carom_status status, const carom_error *cause);
+#endif

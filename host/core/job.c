@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+#include "job.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "checks.h"
+#include "device.h"
+#include "queue.h"
+
+struct carom_job {
+    caromi_task task;
+    carom_context *context;
+    pid_t process;          /* that has made it; a child of its may have a queue again */
+    atomic_uint references; /* the caller's, the queue's, and those of jobs that wait for this one */
+    caromi_call call;       /* of copies behind the job */
+    carom_job **wait;       /* room for one more than the caller's */
+    uint32_t wait_count;
+    uint32_t waits_given;         /* of these, by the caller */
+    caromi_job_listener *listens; /* under the lock */
+    void *event;                  /* the caller's, whose end is the job's; NULL: the job is a call */
+    carom_progress progress;      /* the caller's */
+    uint64_t count;
+    atomic_uint_fast64_t done;
+    atomic_int is_cancelled;
+    /* Under the queue's lock: */
+    int has_ended;
+    carom_status status;
+    carom_error error;
+    carom_stats stats;
+};
+
+static int drop(carom_job *job)
+{
+    return atomic_fetch_sub(&job->references, 1) == 1;
+}
+
+static void release(carom_job *job);
+
+static void end(carom_job *job)
+{
+    carom_context *context = job->context;
+    for (uint32_t i = 0; i < job->wait_count; i++)
+        release(job->wait[i]);
+    caromi_driver.event_release(context, job->event);
+    caromi_free(context, job);
+    caromi_context_release(context);
+}
+
+static void release(carom_job *job)
+{
+    if (drop(job))
+        end(job);
+}
+
+/* ---- waiting ----------------------------------------------------------------------------------------------------- */
+
+static void lock(const carom_job *job)
+{
+    (void)pthread_mutex_lock(&job->context->jobs->lock);
+}
+
+static void unlock(const carom_job *job)
+{
+    (void)pthread_mutex_unlock(&job->context->jobs->lock);
+}
+
+/* What has failed at first, where jobs wait for jobs that wait. */
+static const char *cause(const carom_error *error)
+{
+    const char *behind = strstr(error->message, "] has failed: ");
+    return behind != NULL && strncmp(error->message, "batch.wait[", 11) == 0 ? behind + 14 : error->message;
+}
+
+/* Until a job has ended, or the one that waits for it (NULL: a call) is cancelled. */
+static carom_status await(carom_job *job, const carom_job *waiting, carom_error *err)
+{
+    caromi_job_queue *q = job->context->jobs;
+    if (job->event != NULL)
+        return caromi_driver.event_wait(job->event, (double)INFINITY, err);
+    lock(job);
+    while (!job->has_ended && !(waiting != NULL && atomic_load(&waiting->is_cancelled)))
+        (void)pthread_cond_wait(&q->ended, &q->lock);
+    const carom_status status = job->has_ended ? job->status : CAROM_OK;
+    if (status != CAROM_OK && err != NULL)
+        *err = job->error;
+    unlock(job);
+    return status;
+}
+
+static carom_status await_all(carom_job *const *wait, uint32_t count, const carom_job *waiting, carom_error *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        carom_error why = {CAROM_OK, 0, ""};
+        const carom_status status = await(wait[i], waiting, &why);
+        if (status != CAROM_OK && waiting != NULL && i >= waiting->waits_given)
+            return caromi_fail(err, status, why.native_code, "%s", why.message);
+        if (status != CAROM_OK)
+            return caromi_fail(err, status, why.native_code, "batch.wait[%u] has failed: %.200s", i, cause(&why));
+    }
+    return CAROM_OK;
+}
+
+static int is_elsewhere(const carom_job *job)
+{
+    return job->process != getpid();
+}
+
+static carom_status fail_elsewhere(carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                       "the job belongs to the process that has made it, not to a child of its");
+}
+
+static carom_status fail_own(carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                       "a function that a job calls cannot wait for a job of the same context");
+}
+
+static carom_status check_wait(const carom_batch *b, uint32_t i, carom_error *err)
+{
+    const carom_job *job = b->wait[i];
+    if (job == NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.wait[%u] is NULL", i);
+    if (is_elsewhere(job))
+        return fail_elsewhere(err);
+    return b->job == NULL && caromi_queue_is_own_thread(job->context->jobs) ? fail_own(err) : CAROM_OK;
+}
+
+static carom_status meet(const carom_batch *b, carom_error *err)
+{
+    if (b->wait_count > 0 && b->wait == NULL)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.wait is NULL, batch.wait_count is %u",
+                           b->wait_count);
+    for (uint32_t i = 0; i < b->wait_count; i++)
+        CHECK(check_wait(b, i, err));
+    return b->job == NULL ? await_all(b->wait, b->wait_count, NULL, err) : CAROM_OK;
+}
+
+carom_status caromi_meet_jobs(const carom_batch *b, carom_error *err)
+{
+    IN_FLOAT_MODE(meet(b, err));
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------------- */
+
+static int on_progress(void *user, uint64_t done, uint64_t count)
+{
+    carom_job *job = user;
+    const carom_progress *own = &job->progress;
+    atomic_store(&job->done, done);
+    const int enough = own->fn != NULL && own->fn(own->user, done, count) != 0;
+    return enough || (done < count && atomic_load(&job->is_cancelled));
+}
+
+/* A chain of jobs, each of which waits for the one before, would else live until its last one ends. */
+static void forget_waits(carom_job *job)
+{
+    lock(job);
+    const uint32_t count = job->wait_count;
+    job->wait_count = 0;
+    unlock(job);
+    for (uint32_t i = 0; i < count; i++)
+        release(job->wait[i]);
+}
+
+/* Once all is there that the job waits for. Its turn in the caller's queue comes in any case: what the queue has after
+ * the job must not overtake what it had before, and a queue may be out of order. */
+static carom_status may_begin(carom_job *job, carom_error *err)
+{
+    const carom_status status = await_all(job->wait, job->wait_count, job, err);
+    if (status != CAROM_OK)
+        (void)await_all(job->wait + job->waits_given, job->wait_count - job->waits_given, NULL, NULL);
+    forget_waits(job);
+    CHECK(status);
+    return !atomic_load(&job->is_cancelled)
+               ? CAROM_OK
+               : caromi_fail(err, CAROM_ERROR_CANCELLED, 0, "cancelled before it began; nothing is answered");
+}
+
+static void tell(caromi_job_listener *next, carom_status status)
+{
+    while (next != NULL) {
+        caromi_job_listener *listener = next;
+        next = listener->next;
+        listener->hear(listener, status);
+    }
+}
+
+/* The queue's reference goes before the program can know that the job has ended, so that a program that has waited
+ * frees the job by carom_job_destroy. */
+static void set_ended(carom_job *job, carom_status status, const carom_error *error, const carom_stats *stats)
+{
+    caromi_job_queue *q = job->context->jobs;
+    (void)pthread_mutex_lock(&q->lock);
+    job->status = status;
+    job->error = *error;
+    if (stats != NULL)
+        job->stats = *stats;
+    job->has_ended = 1;
+    caromi_job_listener *listeners = job->listens;
+    job->listens = NULL;
+    const int is_last = drop(job);
+    (void)pthread_cond_broadcast(&q->ended);
+    (void)pthread_mutex_unlock(&q->lock);
+    tell(listeners, status);
+    if (is_last)
+        end(job);
+}
+
+static void run(caromi_task *task)
+{
+    carom_job *job = (carom_job *)(void *)task;
+    const caromi_call *c = &job->call;
+    carom_error error = {CAROM_OK, 0, ""};
+    carom_status status = may_begin(job, &error);
+    const int has_begun = status == CAROM_OK;
+    if (has_begun)
+        status = c->call(c->subject, c->desc, c->out, c->which, c->stats, &error);
+    const int has_stats = has_begun && (status == CAROM_OK || status == CAROM_ERROR_CANCELLED);
+    set_ended(job, status, &error, has_stats ? c->stats : NULL);
+}
+
+/* ---- making ------------------------------------------------------------------------------------------------------ */
+
+enum { ALIGNMENT = 64 };
+
+static size_t rounded(size_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static void *copy_to(char **at, const void *from, size_t bytes)
+{
+    char *to = *at;
+    memcpy(to, from, bytes);
+    *at += rounded(bytes);
+    return to;
+}
+
+/* A job in a block of so many bytes. */
+static carom_status make_block(carom_context *c, size_t bytes, carom_job **out, carom_error *err)
+{
+    carom_job *job = caromi_alloc(c, 1, bytes);
+    if (job == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a job (%zu bytes)", bytes);
+    memset(job, 0, bytes);
+    job->context = c;
+    job->process = getpid();
+    atomic_fetch_add(&c->references, 1);
+    atomic_init(&job->references, 1);
+    atomic_init(&job->done, 0);
+    atomic_init(&job->is_cancelled, 0);
+    *out = job;
+    return CAROM_OK;
+}
+
+/* The job and all its copies are one block of memory. */
+static carom_status make(carom_context *c, const caromi_call *call, carom_job **out, carom_error *err)
+{
+    const carom_batch *given = call->desc;
+    const size_t waits = ((size_t)given->wait_count + 1) * sizeof(carom_job *);
+    const size_t bytes = rounded(sizeof **out) + rounded(call->desc_size) + rounded(call->out_size) + rounded(waits);
+    carom_job *job = NULL;
+    CHECK(make_block(c, bytes, &job, err));
+    char *at = (char *)job + rounded(sizeof *job);
+    job->task.run = run;
+    job->call = *call;
+    carom_batch *batch = copy_to(&at, call->desc, call->desc_size);
+    job->call.desc = batch;
+    if (call->out_size > 0)
+        job->call.out = copy_to(&at, call->out, call->out_size);
+    job->wait = (carom_job **)(void *)at;
+    job->wait_count = job->waits_given = given->wait_count;
+    for (uint32_t i = 0; i < job->wait_count; i++) {
+        job->wait[i] = given->wait[i];
+        atomic_fetch_add(&job->wait[i]->references, 1);
+    }
+    job->progress = given->progress;
+    job->count = given->count;
+    atomic_store(&job->done, given->begin);
+    batch->progress = (carom_progress){on_progress, job};
+    batch->job = NULL;
+    batch->wait = NULL;
+    batch->wait_count = 0;
+    *out = job;
+    return CAROM_OK;
+}
+
+carom_status caromi_submit(carom_context *c, const caromi_call *call, carom_error *err)
+{
+    const carom_batch *batch = call->desc;
+    caromi_job_queue *q;
+    carom_job *job = NULL;
+    CHECK(caromi_queue_start(c, &q, err));
+    CHECK(make(c, call, &job, err));
+    const carom_status status = c->shared != NULL ? caromi_driver.shared_enter(c, job, err) : CAROM_OK;
+    if (status != CAROM_OK) {
+        tell(job->listens, CAROM_OK); /* the caller's queue, which goes on */
+        release(job);
+        return status;
+    }
+    atomic_fetch_add(&job->references, 1); /* the queue's */
+    *batch->job = job;
+    caromi_queue_add(q, &job->task);
+    return CAROM_OK;
+}
+
+/* ---- for events of OpenCL ---------------------------------------------------------------------------------------- */
+
+carom_status caromi_job_of_event(carom_context *c, void *event, carom_job **out, carom_error *err)
+{
+    caromi_job_queue *q; /* whose lock a job has */
+    CHECK(caromi_queue_make(c, &q, err));
+    CHECK(make_block(c, sizeof **out, out, err));
+    (*out)->event = event;
+    return CAROM_OK;
+}
+
+void *caromi_job_event(const carom_job *job)
+{
+    return job->event;
+}
+
+void caromi_job_begin_after(carom_job *job, carom_job *other)
+{
+    job->wait[job->wait_count++] = other;
+}
+
+void caromi_job_listen(carom_job *job, caromi_job_listener *listener)
+{
+    lock(job);
+    const int ended = job->has_ended;
+    if (!ended) {
+        listener->next = job->listens;
+        job->listens = listener;
+    }
+    unlock(job);
+    if (ended)
+        listener->hear(listener, job->status);
+}
+
+carom_context *caromi_job_context(const carom_job *job)
+{
+    return job->context;
+}
+
+/* ---- the program's side ------------------------------------------------------------------------------------------ */
+
+/* When so many seconds from now are over; far ones are never. */
+static struct timespec time_in(double seconds)
+{
+    struct timespec t;
+    const double whole = floor(seconds);
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += (time_t)whole;
+    t.tv_nsec += (long)(1e9 * (seconds - whole));
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    return t;
+}
+
+/* Whether the job has ended within the time; the lock is held. */
+static int has_ended_in(const carom_job *job, double seconds)
+{
+    const double for_ever = 1e9;
+    caromi_job_queue *q = job->context->jobs;
+    const struct timespec end = time_in(seconds < for_ever ? seconds : for_ever);
+    int error = 0;
+    while (!job->has_ended && error == 0 && seconds > 0)
+        error = seconds < for_ever ? pthread_cond_timedwait(&q->ended, &q->lock, &end)
+                                   : pthread_cond_wait(&q->ended, &q->lock);
+    return job->has_ended;
+}
+
+carom_status caromi_fail_running(double seconds, carom_error *err)
+{
+    return caromi_fail(err, CAROM_ERROR_TIMEOUT, 0, "the job has not ended after %g s; it goes on", seconds);
+}
+
+static carom_status wait_for(carom_job *job, double seconds, carom_error *err)
+{
+    CHECK_NOT_NULL(job, "job", err);
+    if (!(seconds >= 0))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "seconds is %g; it must be >= 0", seconds);
+    if (is_elsewhere(job))
+        return fail_elsewhere(err);
+    if (job->event != NULL)
+        return caromi_driver.event_wait(job->event, seconds, err);
+    if (seconds > 0 && caromi_queue_is_own_thread(job->context->jobs))
+        return fail_own(err);
+    lock(job);
+    const int ended = has_ended_in(job, seconds);
+    unlock(job);
+    if (!ended)
+        return caromi_fail_running(seconds, err);
+    if (job->status != CAROM_OK && err != NULL)
+        *err = job->error;
+    return job->status;
+}
+
+carom_status carom_job_wait(carom_job *job, double seconds, carom_error *err)
+{
+    IN_FLOAT_MODE(wait_for(job, seconds, err));
+}
+
+/* One of those that the job waits for; NULL: there are no more. */
+static carom_job *waited_for(const carom_job *job, uint32_t i)
+{
+    lock(job);
+    carom_job *other = i < job->wait_count ? job->wait[i] : NULL;
+    if (other != NULL)
+        atomic_fetch_add(&other->references, 1);
+    unlock(job);
+    return other;
+}
+
+/* The job may be waiting for others. */
+static void wake(const carom_job *job)
+{
+    carom_job *other;
+    for (uint32_t i = 0; (other = waited_for(job, i)) != NULL; i++) {
+        lock(other);
+        (void)pthread_cond_broadcast(&other->context->jobs->ended);
+        unlock(other);
+        release(other);
+    }
+}
+
+void carom_job_cancel(carom_job *job)
+{
+    if (job == NULL || is_elsewhere(job))
+        return;
+    const caromi_float_mode mode = caromi_float_mode_set();
+    atomic_store(&job->is_cancelled, 1);
+    wake(job);
+    caromi_float_mode_restore(mode);
+}
+
+static carom_status get_info(const carom_job *job, carom_job_info *out, carom_error *err)
+{
+    CHECK_NOT_NULL(job, "job", err);
+    CHECK_NOT_NULL(out, "out", err);
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_job_info", err));
+    if (is_elsewhere(job))
+        return fail_elsewhere(err);
+    if (job->event != NULL) {
+        const carom_status status = caromi_driver.event_wait(job->event, 0, NULL);
+        const int has_ended = status != CAROM_ERROR_TIMEOUT;
+        *out = (carom_job_info){
+            .size = sizeof *out, .has_ended = (uint8_t)has_ended, .status = has_ended ? status : CAROM_OK};
+        return CAROM_OK;
+    }
+    lock(job);
+    *out = (carom_job_info){.size = sizeof *out,
+                            .has_ended = (uint8_t)job->has_ended,
+                            .status = job->status,
+                            .done = atomic_load(&job->done),
+                            .count = job->count,
+                            .stats = job->stats};
+    unlock(job);
+    return CAROM_OK;
+}
+
+carom_status carom_job_get_info(const carom_job *job, carom_job_info *out, carom_error *err)
+{
+    IN_FLOAT_MODE(get_info(job, out, err));
+}
+
+void carom_job_destroy(carom_job *job)
+{
+    if (job == NULL)
+        return;
+    const caromi_float_mode mode = caromi_float_mode_set();
+    release(job);
+    caromi_float_mode_restore(mode);
+}

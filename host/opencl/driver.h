@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The members of caromi_driver (host/core/device.h), by the names that they have here. */
+#ifndef CAROM_HOST_OPENCL_DRIVER_H
+#define CAROM_HOST_OPENCL_DRIVER_H
+#include "host/core/device.h"
+
+carom_status caromi_device_open(const carom_context *context, uint32_t place, const char *selector, int gpu_only,
+                                caromi_device **out, carom_error *err);
+carom_status caromi_device_find(const carom_context *context, const char *selector, uint32_t *index, carom_error *err);
+uint32_t caromi_shared_devices(const struct carom_opencl_desc *cl);
+carom_status caromi_device_open_shared(carom_context *context, const struct carom_opencl_desc *cl, uint32_t place,
+                                       caromi_device **out, carom_error *err);
+carom_status caromi_shared_keep(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err);
+carom_status caromi_shared_await(const carom_context *context, carom_error *err);
+carom_status caromi_shared_enter(carom_context *context, carom_job *job, carom_error *err);
+void caromi_shared_release(carom_context *context);
+carom_status caromi_event_wait(void *event, double seconds, carom_error *err);
+void caromi_event_release(const carom_context *context, void *event);
+void caromi_device_close(caromi_device *device);
+int caromi_opencl_is_inherited(void);
+carom_status caromi_fail_inherited(carom_error *err);
+void caromi_device_time(caromi_device *device, int timed);
+void caromi_device_describe(const caromi_device *device, carom_device_info *out);
+uint32_t caromi_device_place(const caromi_device *device);
+uint32_t caromi_device_index(const caromi_device *device);
+const char *caromi_device_name(const caromi_device *device);
+int caromi_device_is_unified(const caromi_device *device);
+carom_status caromi_device_memory_create(caromi_device *device, uint64_t bytes, caromi_device_memory **out,
+                                         carom_error *err);
+void caromi_device_memory_destroy(caromi_device_memory *memory);
+carom_status caromi_device_memory_read(const caromi_device_memory *memory, uint64_t offset, void *data, uint64_t bytes,
+                                       carom_error *err);
+carom_status caromi_device_memory_write(const caromi_device_memory *memory, uint64_t offset, const void *data,
+                                        uint64_t bytes, carom_error *err);
+caromi_on_device caromi_device_pairs, caromi_device_mesh, caromi_device_list;
+void caromi_device_mesh_release(carom_mesh *mesh);
+carom_status caromi_cloud_copy_open(caromi_device *device, const struct caromi_cloud *cloud,
+                                    const struct caromi_cloud_cells *cells, caromi_cloud_copy **out, carom_stats *stats,
+                                    carom_error *err);
+carom_status caromi_cloud_prepare(caromi_device *device, int exact, carom_error *err);
+void caromi_cloud_copy_close(caromi_cloud_copy *copy);
+carom_status caromi_cloud_copy_test(caromi_cloud_copy *copy, const struct caromi_cloud_items *items, uint64_t count,
+                                    carom_stats *stats, carom_error *err);
+carom_status caromi_cloud_copy_solve(caromi_cloud_copy *copy, const struct caromi_cloud_open *open, uint64_t count,
+                                     int exact, carom_stats *stats, carom_error *err);
+int caromi_device_has_fp64(const caromi_device *device);
+#endif
