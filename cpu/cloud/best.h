@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* First and any partner of single spheres: the cells around each, or, around one that reaches most of all, the spheres
- * by index. Included by cloud_template.h. */
+ * by index. Included by template.h. */
 #include "cloud.h"
 
 /* Open pairs of one sphere that are asked before its search goes on: one of them may end it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spheres of a row look for those of coarser levels, in chunks of neighbours. Included by cloud_template.h. */
+/* Spheres of a row look for those of coarser levels, in chunks of neighbours. Included by template.h. */
 
 /* Neighbours in a row, and their bounds: x, y, z, reach. */
 typedef struct cloud_chunk {

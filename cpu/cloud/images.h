@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs of images with spheres. Only spheres near the bounds of all have images that may touch one. Their place is that
  * of the sphere, shifted and rounded: docs/spheres.md, section 3, has the bounds of what is sure then. Included by
- * cloud_template.h. */
+ * template.h. */
 #include "cloud.h"
 
 enum { CLOUD_IMAGED = 512 };

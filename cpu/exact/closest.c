@@ -6,7 +6,7 @@
 
 #include "touch.h"
 
-/* The binary32 nearest to sqrt(square / over), as a root of the form of exact_root.h: sqrt(over square) / over. */
+/* The binary32 nearest to sqrt(square / over), as a root of the form of root.h: sqrt(over square) / over. */
 static float distance_of(const caromi_motion *m, const caromi_int *square, const caromi_int *over)
 {
     caromi_int one, zero;

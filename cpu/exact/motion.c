@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The quantities of exact_motion.h, each computed at first use, and the roots and regions of the seven features. */
+/* The quantities of motion.h, each computed at first use, and the roots and regions of the seven features. */
 #include "motion.h"
 
 /* A bit of `known` for each quantity that is computed at first use. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two moving spheres in integers: a point against a corner, with the letters of exact_motion.h. Pairs are given by the
+/* Two moving spheres in integers: a point against a corner, with the letters of motion.h. Pairs are given by the
  * ends of their motions (spheres.h), or by velocities (cloud.h). */
 #include "exact.h"
 

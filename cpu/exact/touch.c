@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the feature whose root is the begin or end of contact; exact_motion.h has the argument. */
+/* Finds the feature whose root is the begin or end of contact; motion.h has the argument. */
 #include "touch.h"
 
 #include <math.h>

@@ -27,7 +27,7 @@ typedef struct lattice_group {
     real earliest_undecided[LATTICE_GROUP]; /* as in closest_traversal */
     size_t place[LATTICE_GROUP];            /* among the answers of the tile */
     int count;
-    int is_near;          /* lattice_limits.h */
+    int is_near;          /* limits.h */
     real low[3], high[3]; /* bounds, in the mesh's unit */
 } lattice_group;
 

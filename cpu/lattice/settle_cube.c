@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a mesh is within a limit of the radius (exact_cube.h): a traversal that ends at the first triangle that is.
+/* Whether a mesh is within a limit of the radius (cube.h): a traversal that ends at the first triangle that is.
  * The limit culls as the largest distance of a closest point does; the filter decides most triangles. */
 #define LANES 1
 #include "kernels/mesh_closest_exact.h"

@@ -12,7 +12,7 @@ typedef struct lattice_scratch {
     int state; /* of the tile: caromi_lattice_state */
 } lattice_scratch;
 
-/* What a block begins with: the witness of the surrounding one, and whether that was near (lattice_limits.h). */
+/* What a block begins with: the witness of the surrounding one, and whether that was near (limits.h). */
 typedef struct lattice_seed {
     int exists, is_near;
     caromi_witness witness;
