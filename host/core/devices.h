@@ -5,8 +5,8 @@
 #define CAROM_HOST_CORE_DEVICES_H
 #include "context.h"
 
-/* Opens what the context's selector names: one device, or several separated by commas (docs/design.md, "Several
- * devices"). Fails if one of them cannot be used; for auto, if none can. gpu_only: as caromi_device_open. */
+/* Opens what the context's selector names: one device, or several separated by commas (docs/devices.md,
+ * "Several devices"). Fails if one of them cannot be used; for auto, if none can. gpu_only: as caromi_device_open. */
 carom_status caromi_devices_open(carom_context *context, int gpu_only, carom_error *err);
 /* Likewise those of the caller's cl_context. */
 struct carom_opencl_desc;

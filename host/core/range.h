@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranges of addresses without memory: a buffer on a discrete device has one, so that its bytes have addresses. A list
- * of all ranges of the process finds arrays that lie in buffers of other contexts (docs/design.md, "Buffers"). */
+ * of all ranges of the process finds arrays that lie in buffers of other contexts (docs/devices.md, "Buffers"). */
 #ifndef CAROM_HOST_CORE_RANGE_H
 #define CAROM_HOST_CORE_RANGE_H
 #include <stdatomic.h>

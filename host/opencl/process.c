@@ -2,7 +2,7 @@
 /* Which process called OpenCL first. A child of fork() has the driver's memory but none of its threads, and these may
  * have held its locks: a call then hangs for ever, even in a new OpenCL context. That is a fact of the whole process. A
  * new carom context in a child must know it, but no older object is reachable from there. So this is one of the
- * library's two writable globals, written once in a process tree (docs/design.md, section 2). */
+ * library's two writable globals, written once in a process tree (docs/devices.md, "Falling back"). */
 #include <stdatomic.h>
 #include <unistd.h>
 

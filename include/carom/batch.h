@@ -117,7 +117,7 @@ typedef struct carom_batch {
     uint64_t begin;
     carom_accuracy accuracy;
     /// 1: do what the first such batch does before its first query, and answer nothing: see
-    /// docs/design.md ("Preparing"). Arguments are checked as for the batch itself, but no element
+    /// docs/devices.md ("Preparing"). Arguments are checked as for the batch itself, but no element
     /// of an array is read, no output is written, and `stats` count no query
     uint8_t prepare;
     /// Queries of a mesh: query i reads element select[i] of every input, of which there are
@@ -176,7 +176,7 @@ typedef struct carom_stats {
     double host;
     /// Bytes of arrays in buffers that the call brought to the host, and that it took back, because
     /// devices cannot use these arrays where they lie; their seconds are in `download` and
-    /// `upload`. See docs/design.md ("Buffers")
+    /// `upload`. See docs/devices.md ("Buffers")
     uint64_t brought, returned;
 } carom_stats;
 
@@ -312,7 +312,7 @@ CAROM_API void carom_job_destroy(carom_job *job);
 /// hits, closest points and any-hit queries, but for limits and indices, which are read back to be
 /// checked. Exact mode reads back 1 to 8 bytes of each query, and what its kernels leave undecided.
 /// Other calls bring their arrays to the host while they last.
-/// docs/design.md ("Buffers") has the table of what crosses between host and device.
+/// docs/devices.md ("Buffers") has the table of what crosses between host and device.
 typedef struct carom_buffer carom_buffer;
 
 typedef enum carom_buffer_where {

@@ -18,7 +18,7 @@
 ///
 /// Arrays of pairs, first hits, closest points and any-hit queries stay on the device. Arrays of
 /// other calls (lists of hits, contacts, clouds, lattices, meshes) cross: before such a call its
-/// arrays are brought to the host, and its answers go back after it. docs/design.md ("Buffers") has
+/// arrays are brought to the host, and its answers go back after it. docs/devices.md ("Buffers") has
 /// the table.
 ///
 /// Order. With a `queue` of the caller every call with arrays takes its turn in it, as a command
@@ -104,7 +104,7 @@ CAROM_API carom_status carom_context_create_opencl(const carom_context_desc *des
 /// Make a buffer of bytes [offset, offset + bytes) of the caller's memory, which is not copied. In
 /// a context with several devices, batches with such an array run on the first device alone. Its
 /// carom_buffer_info has where = CAROM_BUFFER_DEVICE and reachable = 0 on every device: the program
-/// reaches the bytes through its own queues, carom_buffer_read, _write or _map. docs/design.md
+/// reaches the bytes through its own queues, carom_buffer_read, _write or _map. docs/devices.md
 /// ("Buffers") has what a call transfers.
 /// context  made by carom_context_create_opencl
 /// memory   a buffer object of its cl_context: no sub-buffer, and not made with flags that keep

@@ -112,7 +112,7 @@ typedef struct carom_context_desc {
     carom_backend backend;
     /// NULL: best; else a decimal index from carom_device_list or a substring of its names. Several
     /// of these, separated by commas, at most CAROM_DEVICES_MAX: each batch is cut into a piece for
-    /// each device (docs/design.md, "Several devices"). A name that has the whole string in it
+    /// each device (docs/devices.md, "Several devices"). A name that has the whole string in it
     /// comes first
     const char *device;
     carom_isa isa; ///< CPU instruction set; beyond this machine is CAROM_ERROR_UNSUPPORTED

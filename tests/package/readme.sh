@@ -9,8 +9,8 @@ set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
 source=$(realpath "$1") build=$(realpath "$2")
-documents=(README.md docs/command.md docs/build.md docs/design.md docs/benchmarks.md docs/numerics.md
-    docs/performance.md docs/scale.md docs/particles.md)
+documents=(README.md docs/command.md docs/build.md docs/design.md docs/architecture.md docs/devices.md
+    docs/benchmarks.md docs/numerics.md docs/performance.md docs/scale.md docs/particles.md)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

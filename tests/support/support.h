@@ -64,7 +64,7 @@ extern carom_isa each_isa[CAROM_ISA_NEON + 1];
 #endif
 /* Whether a test may ask the device of this run for so many lanes. A device whose own number is one, as a GPU's is,
  * gets no more: the library never gives it more unless it is asked to, and a driver's compiler may have faults there
- * that the bit probe refuses (docs/design.md, "Lanes"). CAROM_TEST_LANES above 1 asks for more all the same. */
+ * that the bit probe refuses (docs/devices.md, "OpenCL"). CAROM_TEST_LANES above 1 asks for more all the same. */
 int test_has_lanes(uint32_t lanes);
 #define TEST_ONE_LANE "a work-item of this device, as of a GPU, has one"
 /* Lanes for a context of a test that wants so many (0: the device's own): fewer are reported. */
