@@ -204,6 +204,6 @@ carom_status caromi_check_named_arrays(carom_context *context, const caromi_arra
     if (may_alias)
         CHECK(caromi_check_arrays(a, err));
     return caromi_has_buffers(context) || (context != NULL && caromi_has_ranges())
-               ? caromi_shadows_begin(context, a, can_stay, err)
+               ? caromi_staging_begin(context, a, can_stay, err)
                : CAROM_OK;
 }

@@ -89,13 +89,13 @@ carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
 int caromi_parts_of(const caromi_array *a);
 const char *caromi_letter_of(const caromi_array *a, int part);
 
-/* What follows where the first step or buffers ask for names: the second step and, unless there is no context, shadows.
- */
+/* What follows where the first step or buffers ask for names: the second step and, unless there is no context, staging
+ * copies. */
 carom_status caromi_check_named_arrays(carom_context *context, const caromi_arrays *a, int may_alias, int can_stay,
                                        carom_error *err);
 
-/* Checks the arrays of a call in the two steps above, and begins their shadows. `list` is a function that adds each
- * array of the call to a caromi_arrays, its first argument; the other macro arguments are passed on to it. */
+/* Checks the arrays of a call in the two steps above, and begins their staging copies. `list` is a function that adds
+ * each array of the call to a caromi_arrays, its first argument; the other macro arguments are passed on to it. */
 #define CAROMI_CHECK_ARRAYS(context, err, list, ...) CAROMI_CHECK_STAYING_ARRAYS(0, context, err, list, __VA_ARGS__)
 /* can_stay: a device can use the arrays where they lie; the call shows them before the host reads them. With
  * CAROMI_PREPARES it never does. */

@@ -6,7 +6,7 @@
 #include "batch.h"
 #include "choice.h"
 #include "devices.h"
-#include "shadow.h"
+#include "staging.h"
 #include "device.h"
 #include "pieces.h"
 
@@ -152,7 +152,7 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
 {
     if (batch->prepare)
         return prepare(c, batch, stats, err);
-    const double start = caromi_now(), brought = c->shadow_traffic.bringing;
+    const double start = caromi_now(), brought = c->staging_traffic.bringing;
     uint64_t done = batch->begin;
     carom_stats local;
     memset(&local, 0, SHARES);
@@ -169,7 +169,7 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
         status = run_on_one(c, device, batch, &done, &local, err);
     }
     if (status == CAROM_OK && done < batch->count)
-        status = caromi_shadows_show(c, err);
+        status = caromi_staging_show(c, err);
     if (status == CAROM_OK && done < batch->count) {
         const double cpu_start = caromi_now();
         const uint64_t first = done;
@@ -185,7 +185,7 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
         local.by_proof = answered - local.by_integers;
     if (local.fallen_back > local.on_cpu)
         local.fallen_back = local.on_cpu; /* cancelled before the rest was answered */
-    local.total = caromi_now() - start - (c->shadow_traffic.bringing - brought); /* which the call's end adds */
+    local.total = caromi_now() - start - (c->staging_traffic.bringing - brought); /* which the call's end adds */
     if ((status == CAROM_OK || status == CAROM_ERROR_CANCELLED) && stats != NULL)
         give_stats(stats, &local);
     return status;

@@ -73,7 +73,7 @@ static carom_status make_on_host(carom_buffer *b, carom_error *err)
 
 static carom_status reserve(carom_buffer *b, carom_error *err)
 {
-    CHECK(caromi_shadows_prepare(b->context, err));
+    CHECK(caromi_staging_prepare(b->context, err));
     b->base = caromi_range_reserve(b->bytes);
     return b->base != NULL ? CAROM_OK
                            : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no addresses for a buffer of %llu bytes",

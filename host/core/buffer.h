@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a carom_buffer holds. Its address range is the whole interface: pointers of calls that lie in it are found by
- * comparison with the ranges of the context's buffers (shadow.h). */
+ * comparison with the ranges of the context's buffers (staging.h). */
 #ifndef CAROM_HOST_CORE_BUFFER_H
 #define CAROM_HOST_CORE_BUFFER_H
 #include "context.h"

@@ -3,7 +3,7 @@
 #ifndef CAROM_HOST_CORE_CALL_H
 #define CAROM_HOST_CORE_CALL_H
 #include "checks.h"
-#include "shadow.h"
+#include "staging.h"
 #include "job.h"
 
 /* Every public function that changes what jobs of its context may use returns through this: as IN_FLOAT_MODE, after the
@@ -18,8 +18,8 @@
     } while (0)
 
 /* What calls with arrays have in common: they begin as IN_TURN does, also after what a queue of the caller has, and the
- * shadows of their arrays end. Those of jobs are gone only then. `then` is the last thing that happens. Without a
- * context nothing is waited for, and nothing ends. */
+ * staging copies of their arrays end. Those of jobs are gone only then. `then` is the last thing that happens. Without
+ * a context nothing is waited for, and nothing ends. */
 #define CAROMI_CALL(context, stats, err, call, then)                      \
     do {                                                                  \
         carom_context *const used_ = (context);                           \
@@ -27,8 +27,8 @@
         carom_status status_ = caromi_wait_for_turn(used_, (err));        \
         if (status_ == CAROM_OK)                                          \
             status_ = (call);                                             \
-        if (caromi_shadows_held(used_) > 0)                               \
-            status_ = caromi_shadows_end(used_, status_, (stats), (err)); \
+        if (caromi_staging_held(used_) > 0)                               \
+            status_ = caromi_staging_end(used_, status_, (stats), (err)); \
         then;                                                             \
         caromi_float_mode_restore(mode_);                                 \
         return status_;                                                   \

@@ -8,7 +8,7 @@
 #include "choice.h"
 #include "devices.h"
 #include "fallback.h"
-#include "shadow.h"
+#include "staging.h"
 #include "device.h"
 
 /* ---- auto ------------------------------------------------------------------------------------------------------ */

@@ -156,7 +156,7 @@ void caromi_context_release(carom_context *c)
     caromi_pool_close(c->pool);
     caromi_free(c, c->pool);
     caromi_free(c, c->device_selector);
-    caromi_free(c, c->shadows);
+    caromi_free(c, c->staging);
     caromi_kept_release(c);
     (void)pthread_mutex_destroy(&c->finding);
     (void)pthread_mutex_destroy(&c->hooks.lock);

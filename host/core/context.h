@@ -52,14 +52,14 @@ struct carom_context {
     carom_error device_lacking; /* why the device that was found or named cannot be used; of several the last one */
     int small_logged;           /* the log has that auto keeps small batches on the CPU */
     caromi_pace paces[CAROMI_PAIR_KERNEL_COUNT];
-    caromi_pace cloud_paces[4][2][2]; /* counts, lists, first, any; at rest, moving; fast, exact */
-    carom_buffer *buffers;            /* all of the context's; buffer.h */
-    struct caromi_shadow *shadows;    /* of the call that is running; shadow.h */
-    uint32_t shadow_count;
-    caromi_traffic shadow_traffic; /* of that call */
-    int shadows_shown;             /* all of them */
-    int shadows_unasked;           /* the call prepares: none of them is to be shown */
-    struct caromi_job_queue *jobs; /* NULL: there has been none; queue.h */
+    caromi_pace cloud_paces[4][2][2];    /* counts, lists, first, any; at rest, moving; fast, exact */
+    carom_buffer *buffers;               /* all of the context's; buffer.h */
+    struct caromi_staging_copy *staging; /* of the call that is running; staging.h */
+    uint32_t staging_count;
+    caromi_traffic staging_traffic; /* of that call */
+    int staging_is_on_host;         /* all of them */
+    int staging_is_unused;          /* the call prepares: none of them is to be shown */
+    struct caromi_job_queue *jobs;  /* NULL: there has been none; queue.h */
 };
 
 /* What makes every context. cl: its device is there; NULL: its device is found. */

@@ -7,7 +7,7 @@
 #include "choice.h"
 #include "devices.h"
 #include "fallback.h"
-#include "shadow.h"
+#include "staging.h"
 #include "device.h"
 
 enum {
@@ -311,7 +311,7 @@ static carom_status run_on_devices(spread *s, uint64_t first, uint64_t end, caro
     while (s->left_count > 0) {
         const range next = s->left[s->left_count - 1];
         if (caromi_has_residents(s->context) && (s->context->devices[0] == NULL || (s->out & 1) != 0))
-            CHECK(caromi_shadows_show(s->context, err));
+            CHECK(caromi_staging_show(s->context, err));
         if (!cut_for_all(s, &next))
             return CAROM_OK;
         s->left_count--;
@@ -334,7 +334,7 @@ static uint64_t left_of(const spread *s)
 static carom_status finish_on_cpu(spread *s, carom_error *err)
 {
     const double start = caromi_now();
-    CHECK(caromi_shadows_show(s->context, err));
+    CHECK(caromi_staging_show(s->context, err));
     for (uint32_t i = 0; i < s->left_count; i++) {
         const range *r = &s->left[i];
         CHECK(s->batch->on_cpu(s->context, s->batch->batch, r->first, r->end, s->stats, err));

@@ -23,8 +23,8 @@ static carom_status closest(carom_mesh *mesh, const carom_mesh_closest_desc *d, 
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_closest_result", err));
     CAROMI_CLOSEST_OUTPUTS(CAROMI_CHECK_OUTPUT)
     CAROMI_CHECK_CALL(&d->batch, 1, mesh->context, err, list_closest, d, out, stats);
-    CHECK(caromi_shadows_show_index(mesh->context, d->batch.select.data, err));
-    CHECK(caromi_shadows_show_input(mesh->context, d->max_distance.data, err));
+    CHECK(caromi_staging_show_index(mesh->context, d->batch.select.data, err));
+    CHECK(caromi_staging_show_input(mesh->context, d->max_distance.data, err));
     CHECK(caromi_check_select(&d->batch, err));
     CHECK(caromi_check_max_distance(d, err));
     caromi_mesh_batch batch;

@@ -116,7 +116,7 @@ static carom_status show_unless_any_stays(carom_context *context, const carom_ba
 {
     return batch->accuracy == CAROM_ACCURACY_FAST || any == NULL || caromi_resident_buffer(context, any->hit) != NULL
                ? CAROM_OK
-               : caromi_shadows_show(context, err);
+               : caromi_staging_show(context, err);
 }
 
 static carom_status sweep_batch(carom_mesh *mesh, const carom_mesh_sweep_desc *d, carom_hits which,
@@ -126,8 +126,8 @@ static carom_status sweep_batch(carom_mesh *mesh, const carom_mesh_sweep_desc *d
     CHECK(caromi_check_mesh_sweep(d, list != NULL ? CAROMI_SERVES_BEGIN : 0, err));
     CAROMI_CHECK_CALL(&d->batch, any != NULL, mesh->context, err, list_sweep, d, list, any, stats);
     CHECK(show_unless_any_stays(mesh->context, &d->batch, any, err));
-    CHECK(caromi_shadows_show_index(mesh->context, d->batch.select.data, err));
-    CHECK(caromi_shadows_show_input(mesh->context, d->t_max.data, err));
+    CHECK(caromi_staging_show_index(mesh->context, d->batch.select.data, err));
+    CHECK(caromi_staging_show_input(mesh->context, d->t_max.data, err));
     CHECK(caromi_check_select(&d->batch, err));
     CHECK(caromi_check_t_max(d, err));
     if (which == CAROM_HITS_FIRST)
@@ -143,7 +143,7 @@ static carom_status overlap_batch(carom_mesh *mesh, const carom_mesh_overlap_des
     CHECK(caromi_check_mesh_overlap(d, list != NULL ? CAROMI_SERVES_BEGIN : 0, err));
     CAROMI_CHECK_CALL(&d->batch, any != NULL, mesh->context, err, list_overlap, d, list, any, stats);
     CHECK(show_unless_any_stays(mesh->context, &d->batch, any, err));
-    CHECK(caromi_shadows_show_index(mesh->context, d->batch.select.data, err));
+    CHECK(caromi_staging_show_index(mesh->context, d->batch.select.data, err));
     CHECK(caromi_check_select(&d->batch, err));
     caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_overlap_batch(d, mesh, &batch.sweep);

@@ -20,8 +20,8 @@ static carom_status sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_hit_result", err));
     CAROMI_HIT_OUTPUTS(CAROMI_CHECK_OUTPUT)
     CAROMI_CHECK_CALL(&d->batch, 1, mesh->context, err, list_first, d, out, stats);
-    CHECK(caromi_shadows_show_index(mesh->context, d->batch.select.data, err));
-    CHECK(caromi_shadows_show_input(mesh->context, d->t_max.data, err));
+    CHECK(caromi_staging_show_index(mesh->context, d->batch.select.data, err));
+    CHECK(caromi_staging_show_input(mesh->context, d->t_max.data, err));
     CHECK(caromi_check_select(&d->batch, err));
     CHECK(caromi_check_t_max(d, err));
     caromi_mesh_batch batch;

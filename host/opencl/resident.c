@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "host/core/buffer.h"
-#include "host/core/shadow.h"
+#include "host/core/staging.h"
 #include "probe.h"
 
 /* ---- where the columns lie --------------------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ int caromi_is_resident(const caromi_device *d, const void *base)
 int caromi_find_residents(const caromi_device *d, const caromi_stream *s, caromi_residents *out)
 {
     int some = 0;
-    if (caromi_shadows_held(d->context) == 0 || d->probing)
+    if (caromi_staging_held(d->context) == 0 || d->probing)
         return 0;
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < s->in_count; i++) {

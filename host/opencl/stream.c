@@ -517,7 +517,7 @@ carom_status caromi_stream_run(caromi_device *d, const caromi_stream *stream, ui
         return run_all(d, stream, done, stats, err);
     caromi_stream own = *stream;
     own.residents = &residents;
-    assert(own.compacts == NULL); /* needs the host: shadows are shown */
+    assert(own.compacts == NULL); /* needs the host: staging copies are on the host */
     own.settle = NULL;            /* needs the inputs */
     if (own.check != NULL &&
         (caromi_output_stays(&own, own.mark[0]) || (own.out[own.mark[0]].base == NULL && caromi_answers_stay(&own)))) {

@@ -23,8 +23,8 @@ static carom_status check_index_values(carom_context *context, const carom_pair_
     const uint64_t count = batch->count;
     if (x->a.data == NULL && x->b.data == NULL)
         return CAROM_OK;
-    CHECK(caromi_shadows_show_index(context, x->a.data, err));
-    CHECK(caromi_shadows_show_index(context, x->b.data, err));
+    CHECK(caromi_staging_show_index(context, x->a.data, err));
+    CHECK(caromi_staging_show_index(context, x->b.data, err));
     if (batch->prepare)
         return CAROM_OK;
     CHECK(caromi_check_index_values(&x->a, "indices.a", 0, count, x->a_count, "indices.a_count", "pair", err));

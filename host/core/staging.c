@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "shadow.h"
+#include "staging.h"
 
 #include "buffer.h"
 #include "arrays.h"
 #include "range.h"
 
-enum { SHADOWS_MAX = 2 * 3 * CAROMI_ARRAYS_MAX }; /* inputs and outputs of x y z */
+enum { STAGING_MAX = 2 * 3 * CAROMI_ARRAYS_MAX }; /* inputs and outputs of x y z */
 
-carom_status caromi_shadows_prepare(carom_context *c, carom_error *err)
+carom_status caromi_staging_prepare(carom_context *c, carom_error *err)
 {
-    if (c->shadows == NULL)
-        c->shadows = caromi_alloc(c, SHADOWS_MAX, sizeof *c->shadows);
-    return c->shadows != NULL ? CAROM_OK
+    if (c->staging == NULL)
+        c->staging = caromi_alloc(c, STAGING_MAX, sizeof *c->staging);
+    return c->staging != NULL ? CAROM_OK
                               : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a buffer (%zu bytes)",
-                                            SHADOWS_MAX * sizeof *c->shadows);
+                                            STAGING_MAX * sizeof *c->staging);
 }
 
 /* ---- where the arrays lie ---------------------------------------------------------------------------------------- */
@@ -55,14 +55,14 @@ static carom_status add_part(carom_context *c, const caromi_array *a, int part, 
                            "%s%s lies in a buffer that is mapped; it must be unmapped before a call uses it", a->name,
                            letter);
     if (b->store != NULL)
-        c->shadows[c->shadow_count++] = (caromi_shadow){.buffer = b,
-                                                        .begin = begin,
-                                                        .end = end,
-                                                        .is_output = is_output,
-                                                        .stored = a->stored,
-                                                        .stride = a->stride,
-                                                        .size = a->size,
-                                                        .is_packed = is_packed(a)};
+        c->staging[c->staging_count++] = (caromi_staging_copy){.buffer = b,
+                                                               .begin = begin,
+                                                               .end = end,
+                                                               .is_output = is_output,
+                                                               .stored = a->stored,
+                                                               .stride = a->stride,
+                                                               .size = a->size,
+                                                               .is_packed = is_packed(a)};
     return CAROM_OK;
 }
 
@@ -79,8 +79,8 @@ static carom_status add_arrays(carom_context *c, const caromi_arrays *a, carom_e
 
 /* ---- transfers --------------------------------------------------------------------------------------------------- */
 
-/* Behind the bytes of a shadow that are transferred; its beginning: there are none. */
-static char *end_of(const caromi_shadow *s, int back)
+/* Behind the bytes of a copy that are transferred; its beginning: there are none. */
+static char *end_of(const caromi_staging_copy *s, int back)
 {
     if (!back)
         return s->stored != NULL && s->is_packed ? s->begin : s->end;
@@ -89,24 +89,24 @@ static char *end_of(const caromi_shadow *s, int back)
     return s->stored != NULL ? s->begin + (*s->stored - 1) * s->stride + s->size : s->end;
 }
 
-/* Shadows by address, those that meet as one: members of structures are transferred once. back: to the device. Returns
+/* Copies by address, those that meet as one: members of structures are transferred once. back: to the device. Returns
  * how many are left. */
-static uint32_t merge(const caromi_shadow *shadows, uint32_t count, int back, caromi_shadow *runs)
+static uint32_t merge(const caromi_staging_copy *copies, uint32_t count, int back, caromi_staging_copy *runs)
 {
     uint32_t sorted = 0, merged = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = sorted;
-        char *const end = end_of(&shadows[i], back);
-        if (end == shadows[i].begin)
+        char *const end = end_of(&copies[i], back);
+        if (end == copies[i].begin)
             continue;
-        for (; at > 0 && shadows[i].begin < runs[at - 1].begin; at--)
+        for (; at > 0 && copies[i].begin < runs[at - 1].begin; at--)
             runs[at] = runs[at - 1];
-        runs[at] = shadows[i];
+        runs[at] = copies[i];
         runs[at].end = end;
         sorted++;
     }
     for (uint32_t i = 0; i < sorted; i++) {
-        caromi_shadow *last = &runs[merged > 0 ? merged - 1 : 0];
+        caromi_staging_copy *last = &runs[merged > 0 ? merged - 1 : 0];
         if (merged == 0 || runs[i].buffer != last->buffer || runs[i].begin > last->end)
             runs[merged++] = runs[i];
         else if (runs[i].end > last->end)
@@ -115,98 +115,98 @@ static uint32_t merge(const caromi_shadow *shadows, uint32_t count, int back, ca
     return merged;
 }
 
-static carom_status open_ranges(caromi_shadow *shadows, uint32_t count, carom_error *err)
+static carom_status open_ranges(caromi_staging_copy *copies, uint32_t count, carom_error *err)
 {
     for (uint32_t i = 0; i < count; i++)
-        shadows[i].is_shown = 1;
+        copies[i].is_on_host = 1;
     for (uint32_t i = 0; i < count; i++)
-        if (!caromi_range_open(shadows[i].begin, shadows[i].end))
+        if (!caromi_range_open(copies[i].begin, copies[i].end))
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
                                "no memory to bring %llu bytes of a buffer to the host",
-                               (unsigned long long)(shadows[i].end - shadows[i].begin));
+                               (unsigned long long)(copies[i].end - copies[i].begin));
     return CAROM_OK;
 }
 
 /* Outputs are read too, because bytes between strided answers stay as they are, and so do answers of a call that is
  * cancelled before them. Packed records of a list are not: only those that are stored go back. */
-static carom_status show(carom_context *c, caromi_shadow *shadows, uint32_t count, carom_error *err)
+static carom_status show(carom_context *c, caromi_staging_copy *copies, uint32_t count, carom_error *err)
 {
-    caromi_shadow runs[SHADOWS_MAX];
+    caromi_staging_copy runs[STAGING_MAX];
     const double start = caromi_now();
-    const uint32_t merged = merge(shadows, count, 0, runs);
-    CHECK(open_ranges(shadows, count, err));
+    const uint32_t merged = merge(copies, count, 0, runs);
+    CHECK(open_ranges(copies, count, err));
     for (uint32_t i = 0; i < merged; i++) {
         const uint64_t bytes = (uint64_t)(runs[i].end - runs[i].begin);
         CHECK(caromi_driver.memory_read(runs[i].buffer->store, (uint64_t)(runs[i].begin - runs[i].buffer->base),
                                         runs[i].begin, bytes, err));
-        c->shadow_traffic.brought += bytes;
+        c->staging_traffic.brought += bytes;
     }
-    c->shadow_traffic.bringing += caromi_now() - start;
+    c->staging_traffic.bringing += caromi_now() - start;
     return CAROM_OK;
 }
 
-static carom_status write_back(carom_context *c, const caromi_shadow *shadows, uint32_t count, carom_error *err)
+static carom_status write_back(carom_context *c, const caromi_staging_copy *copies, uint32_t count, carom_error *err)
 {
-    caromi_shadow runs[SHADOWS_MAX];
+    caromi_staging_copy runs[STAGING_MAX];
     const double start = caromi_now();
-    const uint32_t merged = merge(shadows, count, 1, runs);
+    const uint32_t merged = merge(copies, count, 1, runs);
     for (uint32_t i = 0; i < merged; i++) {
         const uint64_t bytes = (uint64_t)(runs[i].end - runs[i].begin);
         CHECK(caromi_driver.memory_write(runs[i].buffer->store, (uint64_t)(runs[i].begin - runs[i].buffer->base),
                                          runs[i].begin, bytes, err));
-        c->shadow_traffic.returned += bytes;
+        c->staging_traffic.returned += bytes;
     }
-    c->shadow_traffic.returning += caromi_now() - start;
+    c->staging_traffic.returning += caromi_now() - start;
     return CAROM_OK;
 }
 
-carom_status caromi_shadows_begin(carom_context *c, const caromi_arrays *a, int can_stay, carom_error *err)
+carom_status caromi_staging_begin(carom_context *c, const caromi_arrays *a, int can_stay, carom_error *err)
 {
-    const uint32_t held = c->shadow_count;
+    const uint32_t held = c->staging_count;
     CHECK(add_arrays(c, a, err));
-    if (c->shadow_count == held)
+    if (c->staging_count == held)
         return CAROM_OK;
     if (held == 0)
-        c->shadow_traffic = (caromi_traffic){0};
-    c->shadows_shown = 0;
-    c->shadows_unasked = (can_stay & CAROMI_PREPARES) != 0;
+        c->staging_traffic = (caromi_traffic){0};
+    c->staging_is_on_host = 0;
+    c->staging_is_unused = (can_stay & CAROMI_PREPARES) != 0;
     if (can_stay == CAROMI_PREPARES) /* as if they were in the program's memory */
-        c->shadow_count = held;
-    return can_stay != 0 ? CAROM_OK : caromi_shadows_bring(c, err);
+        c->staging_count = held;
+    return can_stay != 0 ? CAROM_OK : caromi_staging_bring(c, err);
 }
 
-carom_status caromi_shadows_bring(carom_context *c, carom_error *err)
+carom_status caromi_staging_bring(carom_context *c, carom_error *err)
 {
-    if (c->shadows_unasked)
+    if (c->staging_is_unused)
         return CAROM_OK;
-    CHECK(show(c, c->shadows, c->shadow_count, err));
-    c->shadows_shown = 1;
+    CHECK(show(c, c->staging, c->staging_count, err));
+    c->staging_is_on_host = 1;
     return CAROM_OK;
 }
 
-carom_status caromi_shadows_bring_input(carom_context *c, const void *base, carom_error *err)
+carom_status caromi_staging_bring_input(carom_context *c, const void *base, carom_error *err)
 {
     const char *begin = base;
-    for (uint32_t i = 0; !c->shadows_unasked && i < c->shadow_count; i++) /* several inputs may begin there */
-        if (c->shadows[i].begin == begin && !c->shadows[i].is_shown)
-            CHECK(show(c, &c->shadows[i], 1, err));
+    for (uint32_t i = 0; !c->staging_is_unused && i < c->staging_count; i++) /* several inputs may begin there */
+        if (c->staging[i].begin == begin && !c->staging[i].is_on_host)
+            CHECK(show(c, &c->staging[i], 1, err));
     return CAROM_OK;
 }
 
-carom_status caromi_shadows_bring_index(carom_context *c, const void *base, carom_error *err)
+carom_status caromi_staging_bring_index(carom_context *c, const void *base, carom_error *err)
 {
     if (base == NULL)
         return CAROM_OK;
-    return caromi_resident_buffer(c, base) != NULL ? caromi_shadows_bring_input(c, base, err)
-                                                   : caromi_shadows_bring(c, err);
+    return caromi_resident_buffer(c, base) != NULL ? caromi_staging_bring_input(c, base, err)
+                                                   : caromi_staging_bring(c, err);
 }
 
 const carom_buffer *caromi_resident_buffer(const carom_context *c, const void *base)
 {
     const char *at = base;
-    for (uint32_t i = 0; caromi_has_residents(c) && i < c->shadow_count; i++)
-        if (c->shadows[i].begin <= at && at < c->shadows[i].end)
-            return c->shadows[i].buffer;
+    for (uint32_t i = 0; caromi_has_residents(c) && i < c->staging_count; i++)
+        if (c->staging[i].begin <= at && at < c->staging[i].end)
+            return c->staging[i].buffer;
     return NULL;
 }
 
@@ -226,19 +226,19 @@ static void add_traffic(const caromi_traffic *t, carom_stats *stats)
     stats->total += t->bringing + t->returning;
 }
 
-carom_status caromi_shadows_end(carom_context *c, carom_status status, carom_stats *stats, carom_error *err)
+carom_status caromi_staging_end(carom_context *c, carom_status status, carom_stats *stats, carom_error *err)
 {
-    const uint32_t count = c->shadow_count;
-    if (c->shadows_shown && has_answers(status)) {
-        const carom_status written = write_back(c, c->shadows, count, err);
+    const uint32_t count = c->staging_count;
+    if (c->staging_is_on_host && has_answers(status)) {
+        const carom_status written = write_back(c, c->staging, count, err);
         status = written != CAROM_OK ? written : status;
     }
-    if (stats != NULL && c->shadow_traffic.brought + c->shadow_traffic.returned > 0 &&
+    if (stats != NULL && c->staging_traffic.brought + c->staging_traffic.returned > 0 &&
         (status == CAROM_OK || status == CAROM_ERROR_CANCELLED))
-        add_traffic(&c->shadow_traffic, stats);
+        add_traffic(&c->staging_traffic, stats);
     for (uint32_t i = 0; i < count; i++)
-        if (c->shadows[i].is_shown)
-            caromi_range_close(c->shadows[i].begin, c->shadows[i].end);
-    c->shadow_count = 0;
+        if (c->staging[i].is_on_host)
+            caromi_range_close(c->staging[i].begin, c->staging[i].end);
+    c->staging_count = 0;
     return status;
 }
