@@ -9,16 +9,40 @@
 #include "counts.h"
 #include "host/core/batch.h"
 #include "host/core/device.h"
+#include "host/core/row.h"
 #include "records.h"
 
-#define CLOUD_INPUTS(X)                     \
-    X(points, center, CLOUD_X)              \
-    X(optional_points, velocity, CLOUD_VX)  \
-    X(scalars, radius, CLOUD_R)             \
-    X(optional_scalars, t_max, CLOUD_T_MAX) \
-    X(optional_uints, mask, 0)
-#define CHECK_INPUT(kind, name, column) CHECK(CAROMI_CHECK_##kind(&d->name, #name, err));
-#define LIST_INPUT(kind, name, column) CAROMI_READS_##kind(a, #name, &d->name, d->batch.count);
+static const caromi_member spheres_in[] = {
+    CAROMI_VIEW(carom_spheres_desc, center, CAROMI_POINTS, CAROMI_PER_QUERY, CLOUD_X, 1),
+    CAROMI_VIEW(carom_spheres_desc, velocity, CAROMI_POINTS, CAROMI_PER_QUERY, CLOUD_VX, 0),
+    CAROMI_VIEW(carom_spheres_desc, radius, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_R, 1),
+    CAROMI_VIEW(carom_spheres_desc, t_max, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_T_MAX, 0),
+    CAROMI_VIEW(carom_spheres_desc, mask, CAROMI_UINTS, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, 0),
+};
+#define RECORDS(member) CAROMI_FILLED(carom_sphere_pair_list, member, CAROMI_PER_RECORD, CAROMI_NO_COLUMN)
+static const caromi_member pairs_out[] = {
+    CAROMI_FILLED(carom_sphere_pair_list, offsets, CAROMI_PER_OFFSET, CAROMI_NO_COLUMN),
+    RECORDS(a),
+    RECORDS(b),
+    RECORDS(state),
+    RECORDS(t),
+    CAROMI_MEMBER(carom_sphere_pair_list, shift, CAROMI_ARRAY, CAROMI_PER_RECORD, CAROMI_NO_COLUMN, 3, 0),
+    RECORDS(depth),
+    CAROMI_FILLED_POINTS(carom_sphere_pair_list, normal, CAROMI_PER_RECORD, CAROMI_NO_COLUMN),
+    RECORDS(previous),
+};
+static const caromi_member partner_out[] = {
+    CAROMI_FILLED(carom_sphere_partner_result, other, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
+    CAROMI_FILLED(carom_sphere_partner_result, state, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
+    CAROMI_FILLED(carom_sphere_partner_result, t, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
+};
+static const caromi_member any_out[] = {
+    CAROMI_MEMBER(carom_any_result, hit, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, sizeof(uint8_t), 1),
+};
+static const caromi_member count_out[] = {
+    CAROMI_MEMBER(carom_sphere_count_result, partners, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN,
+                  sizeof(uint32_t), 1),
+};
 
 /* What is asked for; the others are NULL. */
 typedef struct cloud_call {
@@ -34,58 +58,29 @@ typedef struct cloud_call {
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
-CAROMI_LIST list_call(caromi_arrays *a, const cloud_call *q, const carom_stats *stats)
+/* The arrays of an earlier list. */
+static void list_before(caromi_arrays *a, const caromi_request *r)
 {
-    const carom_spheres_desc *d = q->desc;
-    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
-    CLOUD_INPUTS(LIST_INPUT)
-    caromi_writes(a, "stats", stats, 1, sizeof *stats);
-    if (q->list != NULL) {
-        const carom_sphere_pair_list *l = q->list;
-        caromi_reads(a, "list", l, 1, 0, sizeof *l);
-        caromi_writes(a, "totals", l->totals, 1, sizeof *l->totals);
-        caromi_writes(a, "offsets", l->offsets, d->batch.count + 1, sizeof *l->offsets);
-        a->stored = &l->totals->stored;
-        caromi_writes(a, "a", l->a, l->capacity, sizeof *l->a);
-        caromi_writes(a, "b", l->b, l->capacity, sizeof *l->b);
-        caromi_writes(a, "state", l->state, l->capacity, sizeof *l->state);
-        caromi_writes(a, "t", l->t, l->capacity, sizeof *l->t);
-        caromi_writes(a, "shift", l->shift, l->capacity, 3 * sizeof *l->shift);
-        caromi_writes(a, "depth", l->depth, l->capacity, sizeof *l->depth);
-        caromi_writes_points(a, "normal", &l->normal, l->capacity);
-        caromi_writes(a, "previous", l->previous, l->capacity, sizeof *l->previous);
-        a->stored = NULL;
-        if (l->before != NULL) {
-            caromi_reads(a, "before", l->before, 1, 0, sizeof *l->before);
-            caromi_reads(a, "before.a", l->before->a, l->before->count, sizeof *l->before->a, sizeof *l->before->a);
-            caromi_reads(a, "before.b", l->before->b, l->before->count, sizeof *l->before->b, sizeof *l->before->b);
-            caromi_reads(a, "before.shift", l->before->shift, l->before->count, 3, 3);
-        }
-    }
-    if (q->first != NULL) {
-        caromi_reads(a, "out", q->first, 1, 0, sizeof *q->first);
-        caromi_writes(a, "other", q->first->other, d->batch.count, sizeof *q->first->other);
-        caromi_writes(a, "state", q->first->state, d->batch.count, sizeof *q->first->state);
-        caromi_writes(a, "t", q->first->t, d->batch.count, sizeof *q->first->t);
-    }
-    if (q->any != NULL) {
-        caromi_reads(a, "out", q->any, 1, 0, sizeof *q->any);
-        caromi_writes(a, "hit", q->any->hit, d->batch.count, sizeof *q->any->hit);
-    }
-    caromi_writes(a, "order", q->order, d->batch.count, sizeof *q->order);
-    if (q->count != NULL) {
-        caromi_reads(a, "out", q->count, 1, 0, sizeof *q->count);
-        caromi_writes(a, "partners", q->count->partners, d->batch.count, sizeof *q->count->partners);
-    }
+    const carom_sphere_pairs_before *before = ((const carom_sphere_pair_list *)r->out)->before;
+    if (before == NULL)
+        return;
+    caromi_reads(a, "before", before, 1, 0, sizeof *before);
+    caromi_reads(a, "before.a", before->a, before->count, sizeof *before->a, sizeof *before->a);
+    caromi_reads(a, "before.b", before->b, before->count, sizeof *before->b, sizeof *before->b);
+    caromi_reads(a, "before.shift", before->shift, before->count, 3, 3);
 }
 
-static carom_status check_numbers(const cloud_call *q, carom_error *err)
+/* has_margin: 0 for first and any partners. */
+static carom_status check_numbers(const carom_spheres_desc *d, int is_list, int has_margin, carom_error *err)
 {
-    const carom_spheres_desc *d = q->desc;
+    if (d->batch.count > INT32_MAX)
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                           "batch.count is %llu; a cloud has at most 2^31 - 1 spheres",
+                           (unsigned long long)d->batch.count);
     if (!(d->margin >= 0 && d->margin < INFINITY))
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "margin is %g; it must be finite and >= 0",
                            (double)d->margin);
-    if (d->margin > 0 && (d->velocity.x != NULL || q->first != NULL || q->any != NULL))
+    if (d->margin > 0 && (d->velocity.x != NULL || !has_margin))
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "margin is %g; it must be 0 %s", (double)d->margin,
                            d->velocity.x != NULL ? "where spheres move" : "for first and any partners");
     for (int k = 0; k < 3; k++)
@@ -95,12 +90,12 @@ static carom_status check_numbers(const cloud_call *q, carom_error *err)
     if (d->start != CAROM_START_REPORT && d->start != CAROM_START_SKIP_PARTING && d->start != CAROM_START_SKIP)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "start is %d; it must be report (0), skip-parting (1) or skip (2)", (int)d->start);
-    if (d->full > 1 || (d->full && q->list == NULL))
+    if (d->full > 1 || (d->full && !is_list))
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "full is %d; it must be 0%s", d->full,
-                           q->list ? " or 1" : ", but for a list");
-    if (d->end > d->batch.count || (d->end > 0 && d->end < d->batch.begin) || (d->end > 0 && q->list == NULL))
+                           is_list ? " or 1" : ", but for a list");
+    if (d->end > d->batch.count || (d->end > 0 && d->end < d->batch.begin) || (d->end > 0 && !is_list))
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "end is %llu; it must be %s",
-                           (unsigned long long)d->end, q->list ? "0 or within begin and count" : "0, but for a list");
+                           (unsigned long long)d->end, is_list ? "0 or within begin and count" : "0, but for a list");
     return CAROM_OK;
 }
 
@@ -139,24 +134,24 @@ static carom_status check_order_before(const carom_sphere_pair_list *list, carom
     return CAROM_OK;
 }
 
-static carom_status check_call(carom_context *context, const cloud_call *q, const carom_stats *stats, carom_error *err)
+static carom_status check_list(const caromi_request *r, uint64_t *extent, carom_error *err)
 {
-    const carom_spheres_desc *d = q->desc;
-    CHECK(caromi_check_batch(&d->batch, sizeof *d, "carom_spheres_desc", q->list ? CAROMI_SERVES_BEGIN : 0, err));
-    CHECK(check_numbers(q, err));
-    if (d->batch.count > INT32_MAX)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "batch.count is %llu; a cloud has at most 2^31 - 1 spheres",
-                           (unsigned long long)d->batch.count);
-    if (d->batch.count > 0) {
-        CLOUD_INPUTS(CHECK_INPUT)
-    }
-    if (q->list != NULL)
-        CHECK(caromi_check_points_out(&q->list->normal, "normal", err));
-    if (q->list != NULL && q->list->before != NULL)
-        CHECK(check_before(q->list->before, err));
-    CAROMI_CHECK_CALL(&d->batch, 0, context, err, list_call, q, stats);
-    return q->list != NULL && !d->batch.prepare ? check_order_before(q->list, err) : CAROM_OK;
+    const carom_sphere_pair_list *list = r->out;
+    (void)extent;
+    CHECK(check_numbers(r->desc, 1, 1, err));
+    return list->before != NULL ? check_before(list->before, err) : CAROM_OK;
+}
+
+static carom_status check_partners(const caromi_request *r, uint64_t *extent, carom_error *err)
+{
+    (void)extent;
+    return check_numbers(r->desc, 0, 0, err);
+}
+
+static carom_status check_count(const caromi_request *r, uint64_t *extent, carom_error *err)
+{
+    (void)extent;
+    return check_numbers(r->desc, 0, 1, err);
 }
 
 static void describe(const carom_context *context, cloud_call *q)
@@ -179,12 +174,7 @@ static void describe(const carom_context *context, cloud_call *q)
                                     .share = {0, 1},
                                     .counts_pairs = q->list != NULL || q->count != NULL};
     memcpy(c->period, d->period, sizeof c->period);
-    caromi_points_to_columns(&d->center, none, &c->in[CLOUD_X]);
-    caromi_scalars_to_column(&d->radius, none, &c->in[CLOUD_R]);
-    if (c->is_moving)
-        caromi_points_to_columns(&d->velocity, none, &c->in[CLOUD_VX]);
-    if (d->t_max.data != NULL)
-        caromi_scalars_to_column(&d->t_max, none, &c->in[CLOUD_T_MAX]);
+    caromi_set_inputs((caromi_members)CAROMI_MEMBERS(spheres_in), d, none, none, c->in);
     if (d->mask.data != NULL)
         caromi_uints_to_column(&d->mask, none, &c->mask);
 }
@@ -466,19 +456,13 @@ static caromi_pace *pace_of(carom_context *context, const cloud_call *q)
     return &context->cloud_paces[kind][q->cloud.is_moving][q->cloud.exact];
 }
 
-static carom_status run_call(carom_context *context, cloud_call *q, carom_stats *stats, carom_error *err)
+static carom_status run_call(const caromi_request *r, cloud_call *q, carom_error *err)
 {
-    CHECK(check_call(context, q, stats, err));
-    if (q->desc->batch.job != NULL)
-        return CAROM_OK;
+    carom_context *context = r->subject;
+    q->desc = r->desc;
     describe(context, q);
     if (!q->desc->batch.prepare)
         CHECK(check_limits(&q->cloud, err));
-    if (q->list != NULL && !q->desc->batch.prepare) {
-        *q->list->totals = (carom_list_totals){.complete = q->cloud.begin};
-        if (q->list->offsets != NULL)
-            q->list->offsets[q->cloud.begin] = 0;
-    }
     const int has_device = q->order == NULL;
     caromi_pace pace = {0};
     const caromi_batch run = {.batch = q,
@@ -494,59 +478,99 @@ static carom_status run_call(carom_context *context, cloud_call *q, carom_stats 
                               .exact = q->cloud.exact,
                               .name = "spheres among themselves",
                               .pace = has_device ? pace_of(context, q) : &pace};
-    return caromi_run(context, &run, stats, err);
+    return caromi_run(context, &run, r->stats, err);
 }
 
-static carom_status check_ask(const carom_context *context, const carom_spheres_desc *desc, const void *out,
-                              const carom_stats *stats, carom_error *err)
+static carom_status run_list(const caromi_request *r, carom_error *err)
 {
-    CHECK_NOT_NULL(context, "context", err);
-    CHECK_NOT_NULL(desc, "desc", err);
-    CHECK_NOT_NULL(out, "out", err);
-    return caromi_check_stats(stats, err);
+    const carom_spheres_desc *d = r->desc;
+    cloud_call q = {.list = r->out};
+    if (!d->batch.prepare) {
+        CHECK(check_order_before(q.list, err));
+        *q.list->totals = (carom_list_totals){.complete = d->batch.begin};
+        if (q.list->offsets != NULL)
+            q.list->offsets[d->batch.begin] = 0;
+    }
+    return run_call(r, &q, err);
 }
 
 CAROMI_JOB_OF(carom_spheres_list)
+static const caromi_row list_row = {
+    CAROMI_ROW_OF(carom_spheres_desc, spheres_in, "list", carom_sphere_pair_list, pairs_out),
+    .serves = CAROMI_SERVES_BEGIN,
+    .totals = offsetof(carom_sphere_pair_list, totals),
+    .more = list_before,
+    .check = check_list,
+    .run = run_list,
+    .job = job_carom_spheres_list,
+};
 carom_status carom_spheres_list(carom_context *context, const carom_spheres_desc *desc,
                                 const carom_sphere_pair_list *list, carom_stats *stats, carom_error *err)
 {
-    cloud_call q = {.desc = desc, .list = list};
-    CHECK(check_ask(context, desc, list, stats, err));
-    CHECK(caromi_check_desc(list->size, sizeof *list, "carom_sphere_pair_list", err));
-    CHECK_NOT_NULL(list->totals, "totals", err);
-    IN_BATCH_OF(carom_spheres_list, context, context, desc, list, stats, err, run_call(context, &q, stats, err));
+    CHECK_NOT_NULL(context, "context", err);
+    return caromi_answer(&list_row, context, &(caromi_request){context, desc, list, 0, stats}, err);
+}
+
+static carom_status run_first(const caromi_request *r, carom_error *err)
+{
+    return run_call(r, &(cloud_call){.first = r->out}, err);
 }
 
 CAROMI_JOB_OF(carom_spheres_first)
+static const caromi_row first_row = {
+    CAROMI_ROW_OF(carom_spheres_desc, spheres_in, "out", carom_sphere_partner_result, partner_out),
+    .check = check_partners,
+    .run = run_first,
+    .job = job_carom_spheres_first,
+};
 carom_status carom_spheres_first(carom_context *context, const carom_spheres_desc *desc,
                                  const carom_sphere_partner_result *out, carom_stats *stats, carom_error *err)
 {
-    cloud_call q = {.desc = desc, .first = out};
-    CHECK(check_ask(context, desc, out, stats, err));
-    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_sphere_partner_result", err));
-    IN_BATCH_OF(carom_spheres_first, context, context, desc, out, stats, err, run_call(context, &q, stats, err));
+    CHECK_NOT_NULL(context, "context", err);
+    return caromi_answer(&first_row, context, &(caromi_request){context, desc, out, 0, stats}, err);
+}
+
+static carom_status run_any(const caromi_request *r, carom_error *err)
+{
+    return run_call(r, &(cloud_call){.any = r->out}, err);
 }
 
 CAROMI_JOB_OF(carom_spheres_any)
+static const caromi_row any_row = {
+    CAROMI_ROW_OF(carom_spheres_desc, spheres_in, "out", carom_any_result, any_out),
+    .check = check_partners,
+    .run = run_any,
+    .job = job_carom_spheres_any,
+};
 carom_status carom_spheres_any(carom_context *context, const carom_spheres_desc *desc, const carom_any_result *out,
                                carom_stats *stats, carom_error *err)
 {
-    cloud_call q = {.desc = desc, .any = out};
-    CHECK(check_ask(context, desc, out, stats, err));
-    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_any_result", err));
-    CHECK_NOT_NULL(out->hit, "hit", err);
-    IN_BATCH_OF(carom_spheres_any, context, context, desc, out, stats, err, run_call(context, &q, stats, err));
+    CHECK_NOT_NULL(context, "context", err);
+    return caromi_answer(&any_row, context, &(caromi_request){context, desc, out, 0, stats}, err);
+}
+
+static carom_status run_count(const caromi_request *r, carom_error *err)
+{
+    return run_call(r, &(cloud_call){.count = r->out}, err);
 }
 
 CAROMI_JOB_OF(carom_spheres_count)
+static const caromi_row count_row = {
+    CAROMI_ROW_OF(carom_spheres_desc, spheres_in, "out", carom_sphere_count_result, count_out),
+    .check = check_count,
+    .run = run_count,
+    .job = job_carom_spheres_count,
+};
 carom_status carom_spheres_count(carom_context *context, const carom_spheres_desc *desc,
                                  const carom_sphere_count_result *out, carom_stats *stats, carom_error *err)
 {
-    cloud_call q = {.desc = desc, .count = out};
-    CHECK(check_ask(context, desc, out, stats, err));
-    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_sphere_count_result", err));
-    CHECK_NOT_NULL(out->partners, "partners", err);
-    IN_BATCH_OF(carom_spheres_count, context, context, desc, out, stats, err, run_call(context, &q, stats, err));
+    CHECK_NOT_NULL(context, "context", err);
+    return caromi_answer(&count_row, context, &(caromi_request){context, desc, out, 0, stats}, err);
+}
+
+static carom_status run_order(const caromi_request *r, carom_error *err)
+{
+    return run_call(r, &(cloud_call){.order = (uint32_t *)(uintptr_t)r->out}, err);
 }
 
 static carom_status job_of_order(void *context, const void *desc, const void *order, int which, carom_stats *stats,
@@ -556,13 +580,15 @@ static carom_status job_of_order(void *context, const void *desc, const void *or
     return carom_spheres_order(context, desc, (uint32_t *)(uintptr_t)order, stats, err);
 }
 
+static const caromi_row order_row = {
+    CAROMI_ROW_OF_ARRAY(carom_spheres_desc, spheres_in, "order", uint32_t),
+    .check = check_count,
+    .run = run_order,
+    .job = job_of_order,
+};
 carom_status carom_spheres_order(carom_context *context, const carom_spheres_desc *desc, uint32_t *order,
                                  carom_stats *stats, carom_error *err)
 {
-    cloud_call q = {.desc = desc, .order = order};
     CHECK_NOT_NULL(context, "context", err);
-    CHECK_NOT_NULL(desc, "desc", err);
-    CHECK_NOT_NULL(order, "order", err);
-    CHECK(caromi_check_stats(stats, err));
-    IN_BATCH(context, desc, err, run_call(context, &q, stats, err), job_of_order, context, order, 0, 0, stats);
+    return caromi_answer(&order_row, context, &(caromi_request){context, desc, order, 0, stats}, err);
 }

@@ -206,38 +206,4 @@ static inline carom_status caromi_check_optional_uints(const carom_uints *u, con
 {
     return u->data == NULL ? CAROM_OK : caromi_check_uints(u, name, err);
 }
-
-/* A table names the arrays of a query once: X(kind, name, ...) for each, name being the member of the descriptor or the
- * result. What a kind means for checks of arguments, lists of arrays and columns: */
-#define CAROMI_CHECK_points(p, name, err) caromi_check_points(p, name, err)
-#define CAROMI_CHECK_scalars(s, name, err) caromi_check_scalars(s, name, err)
-/* One of several views that fill the same columns: the call checks that just one of them is given. */
-#define CAROMI_CHECK_one_of_points(p, name, err) caromi_check_optional_points(p, name, err)
-#define CAROMI_CHECK_optional_points(p, name, err) caromi_check_optional_points(p, name, err)
-#define CAROMI_CHECK_optional_scalars(s, name, err) caromi_check_optional_scalars(s, name, err)
-#define CAROMI_CHECK_optional_uints(u, name, err) caromi_check_optional_uints(u, name, err)
-#define CAROMI_READS_points(a, name, p, count) caromi_reads_points(a, name, p, count)
-#define CAROMI_READS_scalars(a, name, s, count) caromi_reads_scalars(a, name, s, count)
-#define CAROMI_READS_one_of_points(a, name, p, count) caromi_reads_points(a, name, p, count)
-#define CAROMI_READS_optional_points(a, name, p, count) caromi_reads_points(a, name, p, count)
-#define CAROMI_READS_optional_scalars(a, name, s, count) caromi_reads_scalars(a, name, s, count)
-#define CAROMI_READS_optional_uints(a, name, u, count) caromi_reads_uints(a, name, u, count)
-#define CAROMI_SET_points(columns, p, index) caromi_points_to_columns(p, index, columns)
-#define CAROMI_SET_scalars(columns, s, index) caromi_scalars_to_column(s, index, columns)
-#define CAROMI_SET_one_of_points(columns, p, index) \
-    if ((p)->x != NULL)                             \
-    caromi_points_to_columns(p, index, columns)
-#define CAROMI_SET_optional_points(columns, p, index) caromi_points_to_columns(p, index, columns)
-#define CAROMI_SET_optional_scalars(columns, s, index) caromi_scalars_to_column(s, index, columns)
-/* Outputs: `member` is the member itself. */
-#define CAROMI_CHECK_OUT_array(member, name, err) CAROM_OK
-#define CAROMI_CHECK_OUT_points(member, name, err) caromi_check_points_out(&(member), name, err)
-#define CAROMI_WRITES_array(a, name, member, count) caromi_writes(a, name, member, count, sizeof *(member))
-#define CAROMI_WRITES_points(a, name, member, count) caromi_writes_points(a, name, &(member), count)
-#define CAROMI_SET_OUT_array(columns, member) \
-    *(columns) = (caromi_out_column)          \
-    {                                         \
-        member, sizeof *(member)              \
-    }
-#define CAROMI_SET_OUT_points(columns, member) caromi_points_out_to_columns(&(member), columns)
 #endif

@@ -37,24 +37,6 @@
 /* Every public function that has arrays returns through this. */
 #define IN_CALL(context, err, call) CAROMI_CALL(context, NULL, err, call, (void)0)
 
-/* Every public function with a carom_batch returns through this: as IN_CALL, or with a job. Then `call` only checks
- * what it can check without reading elements (CAROMI_CHECK_CALL), and leaves alone what the context's thread works
- * with. `desc` is the descriptor; if its size is another, `call` refuses it. The rest are the members of a caromi_call
- * behind the descriptor. */
-#define IN_BATCH(context, desc_, err, call, job_call, subject_, out_, out_size_, which_, stats_)             \
-    do {                                                                                                     \
-        const carom_batch *batch_ = &(desc_)->batch;                                                         \
-        const int is_job_ = batch_->job != NULL;                                                             \
-        if ((is_job_ || batch_->wait_count > 0) && batch_->size == sizeof *(desc_))                          \
-            CHECK(caromi_meet_jobs(batch_, err));                                                            \
-        CAROMI_CALL(is_job_ ? NULL : (context), stats_, err, call,                                           \
-                    if (is_job_ && status_ == CAROM_OK) status_ =                                            \
-                        caromi_submit((context),                                                             \
-                                      &(const caromi_call){job_call, subject_, desc_, sizeof *(desc_), out_, \
-                                                           out_size_, which_, stats_},                       \
-                                      (err)));                                                               \
-    } while (0)
-
 /* The public function `name` as a job makes it. */
 #define CAROMI_JOB_OF(name)                                                                                         \
     static carom_status job_##name(void *subject, const void *desc, const void *out, int which, carom_stats *stats, \
@@ -63,7 +45,4 @@
         (void)which;                                                                                                \
         return name(subject, desc, out, stats, err);                                                                \
     }
-/* IN_BATCH of a function with the arguments (subject, desc, out, stats, err), of which CAROMI_JOB_OF has been made. */
-#define IN_BATCH_OF(name, context, subject, desc, out, stats, err, call) \
-    IN_BATCH(context, desc, err, call, job_##name, subject, out, sizeof *(out), 0, stats)
 #endif

@@ -94,6 +94,7 @@ carom_status caromi_check_batch(const carom_batch *b, size_t size, const char *n
         return CAROM_OK;
     if ((serves & CAROMI_SERVES_SELECT) == 0)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "batch.select and batch.elements are for queries of a mesh; pairs have indices");
+                           "batch.select and batch.elements are for queries of a mesh, not for a lattice or a cloud; "
+                           "pairs have indices");
     return check_select(b, err);
 }

@@ -11,17 +11,9 @@ enum {
     PIECE_ENOUGH = 256 * PIECE, /* a piece with more has fewer slabs than a tile */
 };
 
-/* The arrays of the answers: X(kind, name). */
-#define CLEARANCE_OUTPUTS(X) X(array, clearance, 0)
-
-CAROMI_LIST list_clearance(caromi_arrays *a, const carom_mesh_clearance_desc *d, const carom_mesh_clearance_result *out,
-                           const carom_stats *stats, uint64_t count)
-{
-    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
-    caromi_reads(a, "out", out, 1, 0, sizeof *out);
-    caromi_writes(a, "stats", stats, 1, sizeof *stats);
-    CLEARANCE_OUTPUTS(CAROMI_LIST_OUTPUT)
-}
+static const caromi_member clearance_out[] = {
+    CAROMI_FILLED(carom_mesh_clearance_result, clearance, CAROMI_PER_NODE, CAROMI_NO_COLUMN),
+};
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
@@ -49,17 +41,15 @@ static carom_status check_axis(const carom_lattice *lattice, int axis, carom_err
     return CAROM_OK;
 }
 
-static carom_status check_clearance(const carom_mesh_clearance_desc *d, const carom_mesh_clearance_result *out,
-                                    uint64_t *slab, carom_error *err)
+static carom_status check(const caromi_request *r, uint64_t *extent, carom_error *err)
 {
-    CHECK(caromi_check_slabs(&d->batch, sizeof *d, "carom_mesh_clearance_desc", &d->lattice, 2, slab, err));
+    const carom_mesh_clearance_desc *d = r->desc;
+    CHECK(caromi_check_lattice(&d->batch, &d->lattice, 2, &extent[CAROMI_PER_NODE], err));
     if (!(isfinite(d->radius) && d->radius >= 0))
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "radius is %g; it must be finite and >= 0",
                            (double)d->radius);
     for (int axis = 0; axis < 3; axis++)
         CHECK(check_axis(&d->lattice, axis, err));
-    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_clearance_result", err));
-    CLEARANCE_OUTPUTS(CAROMI_CHECK_OUTPUT)
     return CAROM_OK;
 }
 
@@ -74,13 +64,12 @@ static uint64_t piece_of(uint64_t slab)
     return slab * (tile > least ? tile : least);
 }
 
-static carom_status clearance(carom_mesh *mesh, const carom_mesh_clearance_desc *d,
-                              const carom_mesh_clearance_result *out, carom_stats *stats, carom_error *err)
+static carom_status run(const caromi_request *r, carom_error *err)
 {
-    uint64_t slab;
-    CHECK(check_clearance(d, out, &slab, err));
-    CAROMI_CHECK_CALL(&d->batch, 0, mesh->context, err, list_clearance, d, out, stats,
-                      (d->batch.count - d->batch.begin) * slab);
+    const carom_mesh_clearance_desc *d = r->desc;
+    const carom_mesh_clearance_result *out = r->out;
+    carom_mesh *mesh = r->subject;
+    const uint64_t slab = caromi_slab_of(&d->lattice);
     const caromi_lattice_batch nodes = {.mesh = mesh,
                                         .lattice = d->lattice,
                                         .slab = slab,
@@ -101,17 +90,20 @@ static carom_status clearance(carom_mesh *mesh, const carom_mesh_clearance_desc 
                               .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
                               .name = "a lattice's clearance",
                               .pace = &mesh->clearance_pace};
-    return caromi_run(mesh->context, &run, stats, err);
+    return caromi_run(mesh->context, &run, r->stats, err);
 }
 
 CAROMI_JOB_OF(carom_mesh_clearance)
+static const caromi_row clearance = {
+    CAROMI_ROW_WITHOUT_INPUTS(carom_mesh_clearance_desc, "out", carom_mesh_clearance_result, clearance_out),
+    .serves = CAROMI_SERVES_BEGIN,
+    .check = check,
+    .run = run,
+    .job = job_carom_mesh_clearance,
+};
 carom_status carom_mesh_clearance(carom_mesh *mesh, const carom_mesh_clearance_desc *desc,
                                   const carom_mesh_clearance_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    CHECK_NOT_NULL(desc, "desc", err);
-    CHECK_NOT_NULL(out, "out", err);
-    CHECK(caromi_check_stats(stats, err));
-    IN_BATCH_OF(carom_mesh_clearance, mesh->context, mesh, desc, out, stats, err,
-                clearance(mesh, desc, out, stats, err));
+    return caromi_answer(&clearance, mesh->context, &(caromi_request){mesh, desc, out, 0, stats}, err);
 }

@@ -10,25 +10,15 @@
 /* Nodes between two reports of progress: at least, and at most unless a slab has more. */
 enum { PIECE = CAROMI_MESH_PIECE, MOST = 16 * PIECE };
 
-/* The arrays of the answers: X(kind, name, column). */
-#define DISTANCE_OUTPUTS(X)                    \
-    X(array, distance, CAROMI_ANSWER_KEY)      \
-    X(array, triangle, CAROMI_ANSWER_TRIANGLE) \
-    X(points, point, CAROMI_ANSWER_POINT)      \
-    X(array, feature, CAROMI_ANSWER_FEATURE)
-
-static void distance_to_columns(const carom_mesh_distance_result *out,
-                                caromi_out_column *columns){DISTANCE_OUTPUTS(CAROMI_SET_OUTPUT)}
-
-CAROMI_LIST list_distance(caromi_arrays *a, const carom_mesh_distance_desc *d, const carom_mesh_distance_result *out,
-                          const carom_stats *stats, uint64_t count)
-{
-    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
-    caromi_reads(a, "band", d->band, 1, 0, sizeof *d->band);
-    caromi_reads(a, "out", out, 1, 0, sizeof *out);
-    caromi_writes(a, "stats", stats, 1, sizeof *stats);
-    DISTANCE_OUTPUTS(CAROMI_LIST_OUTPUT)
-}
+static const caromi_member distance_in[] = {
+    CAROMI_MEMBER(carom_mesh_distance_desc, band, CAROMI_NUMBER, CAROMI_SINGLE, CAROMI_NO_COLUMN, sizeof(float), 0),
+};
+static const caromi_member distance_out[] = {
+    CAROMI_FILLED(carom_mesh_distance_result, distance, CAROMI_PER_NODE, CAROMI_ANSWER_KEY),
+    CAROMI_FILLED(carom_mesh_distance_result, triangle, CAROMI_PER_NODE, CAROMI_ANSWER_TRIANGLE),
+    CAROMI_FILLED_POINTS(carom_mesh_distance_result, point, CAROMI_PER_NODE, CAROMI_ANSWER_POINT),
+    CAROMI_FILLED(carom_mesh_distance_result, feature, CAROMI_PER_NODE, CAROMI_ANSWER_FEATURE),
+};
 
 static carom_status check_options(const carom_mesh_distance_desc *d, carom_error *err)
 {
@@ -42,14 +32,11 @@ static carom_status check_options(const carom_mesh_distance_desc *d, carom_error
     return CAROM_OK;
 }
 
-static carom_status check_distance(const carom_mesh_distance_desc *d, const carom_mesh_distance_result *out,
-                                   uint64_t *slab, carom_error *err)
+static carom_status check(const caromi_request *r, uint64_t *extent, carom_error *err)
 {
-    CHECK(caromi_check_slabs(&d->batch, sizeof *d, "carom_mesh_distance_desc", &d->lattice, 2, slab, err));
-    CHECK(check_options(d, err));
-    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_distance_result", err));
-    DISTANCE_OUTPUTS(CAROMI_CHECK_OUTPUT)
-    return CAROM_OK;
+    const carom_mesh_distance_desc *d = r->desc;
+    CHECK(caromi_check_lattice(&d->batch, &d->lattice, 2, &extent[CAROMI_PER_NODE], err));
+    return check_options(d, err);
 }
 
 static carom_status on_cpu(const carom_context *context, const void *lattice_batch, uint64_t first, uint64_t end,
@@ -90,8 +77,8 @@ static uint64_t piece_of(uint64_t slab)
     return slabs * slab;
 }
 
-static carom_status run(const caromi_lattice_batch *batch, const carom_batch *asked, carom_stats *stats,
-                        carom_error *err)
+static carom_status run_batch(const caromi_lattice_batch *batch, const carom_batch *asked, carom_stats *stats,
+                              carom_error *err)
 {
     carom_mesh *mesh = batch->mesh;
     const caromi_batch run = {.batch = batch,
@@ -117,21 +104,19 @@ static carom_status run_signed(caromi_lattice_batch *batch, const carom_mesh_dis
     if (!d->allow_open)
         CHECK(caromi_check_closed(batch->mesh, d->sign, masks, err));
     if (batch->out[CAROMI_ANSWER_KEY].base == NULL || batch->begin == batch->count || d->batch.prepare)
-        return run(batch, &d->batch, stats, err);
+        return run_batch(batch, &d->batch, stats, err);
     CHECK(caromi_inside_make(batch, d->sign, masks, &inside, err));
     batch->inside = &inside;
-    const carom_status status = run(batch, &d->batch, stats, err);
+    const carom_status status = run_batch(batch, &d->batch, stats, err);
     caromi_inside_free(&inside);
     return status;
 }
 
-static carom_status distance(carom_mesh *mesh, const carom_mesh_distance_desc *d, const carom_mesh_distance_result *out,
-                             carom_stats *stats, carom_error *err)
+static carom_status run(const caromi_request *r, carom_error *err)
 {
-    uint64_t slab;
-    CHECK(check_distance(d, out, &slab, err));
-    CAROMI_CHECK_CALL(&d->batch, 0, mesh->context, err, list_distance, d, out, stats,
-                      (d->batch.count - d->batch.begin) * slab);
+    const carom_mesh_distance_desc *d = r->desc;
+    carom_mesh *mesh = r->subject;
+    const uint64_t slab = caromi_slab_of(&d->lattice);
     caromi_lattice_batch batch = {.mesh = mesh,
                                   .lattice = d->lattice,
                                   .slab = slab,
@@ -139,24 +124,28 @@ static carom_status distance(carom_mesh *mesh, const carom_mesh_distance_desc *d
                                   .count = d->batch.count * slab,
                                   .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
                                   .band = d->band != NULL ? fabsf(*d->band) : INFINITY}; /* a zero is +0 */
-    distance_to_columns(out, batch.out);
+    caromi_set_outputs((caromi_members)CAROMI_MEMBERS(distance_out), r->out, batch.out);
     if (d->sign == CAROM_SIGN_NONE)
-        return run(&batch, &d->batch, stats, err);
+        return run_batch(&batch, &d->batch, r->stats, err);
     int32_t *masks = NULL;
     if (mesh->masks != NULL)
         CHECK(caromi_masks_of_triangles(mesh, &masks, err));
-    const carom_status status = run_signed(&batch, d, masks, stats, err);
+    const carom_status status = run_signed(&batch, d, masks, r->stats, err);
     caromi_free(mesh->context, masks);
     return status;
 }
 
 CAROMI_JOB_OF(carom_mesh_distance)
+static const caromi_row distance = {
+    CAROMI_ROW_OF(carom_mesh_distance_desc, distance_in, "out", carom_mesh_distance_result, distance_out),
+    .serves = CAROMI_SERVES_BEGIN,
+    .check = check,
+    .run = run,
+    .job = job_carom_mesh_distance,
+};
 carom_status carom_mesh_distance(carom_mesh *mesh, const carom_mesh_distance_desc *desc,
                                  const carom_mesh_distance_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    CHECK_NOT_NULL(desc, "desc", err);
-    CHECK_NOT_NULL(out, "out", err);
-    CHECK(caromi_check_stats(stats, err));
-    IN_BATCH_OF(carom_mesh_distance, mesh->context, mesh, desc, out, stats, err, distance(mesh, desc, out, stats, err));
+    return caromi_answer(&distance, mesh->context, &(caromi_request){mesh, desc, out, 0, stats}, err);
 }

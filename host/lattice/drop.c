@@ -8,26 +8,20 @@
 
 enum { PIECE = 1 << 20 }; /* columns between two reports of progress, at most */
 
-CAROMI_LIST list_drop(caromi_arrays *a, const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out,
-                      const carom_stats *stats, uint64_t count)
-{
-    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
-    caromi_reads(a, "out", out, 1, 0, sizeof *out);
-    caromi_writes(a, "stats", stats, 1, sizeof *stats);
-    caromi_writes(a, "height", out->height, count, sizeof *out->height);
-}
+static const caromi_member drop_out[] = {
+    CAROMI_FILLED(carom_mesh_drop_result, height, CAROMI_PER_NODE, CAROMI_NO_COLUMN),
+};
 
-static carom_status check_drop(const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out, carom_error *err)
+static carom_status check(const caromi_request *r, uint64_t *extent, carom_error *err)
 {
-    uint64_t slab;
-    CHECK(caromi_check_slabs(&d->batch, sizeof *d, "carom_mesh_drop_desc", &d->lattice, 1, &slab, err));
+    const carom_mesh_drop_desc *d = r->desc;
+    CHECK(caromi_check_lattice(&d->batch, &d->lattice, 1, &extent[CAROMI_PER_NODE], err));
     if (d->lattice.dims[2] != 1)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "lattice.dims[2] is %llu; it must be 1 for a drop map",
                            (unsigned long long)d->lattice.dims[2]);
     if (!(d->radius >= 0 && isfinite(d->radius)))
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "radius is %g; it must be finite and >= 0",
                            (double)d->radius);
-    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_drop_result", err));
     return CAROM_OK;
 }
 
@@ -49,8 +43,8 @@ static carom_status on_cpu(const carom_context *context, const void *batch, uint
                             &stats->by_integers, err);
 }
 
-static carom_status run(drop_map *map, const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out,
-                        carom_stats *stats, carom_error *err)
+static carom_status run_batch(drop_map *map, const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out,
+                              carom_stats *stats, carom_error *err)
 {
     const uint64_t width = d->lattice.dims[0];
     caromi_pace pace = {0}; /* there is no device to choose */
@@ -72,18 +66,18 @@ static carom_status run(drop_map *map, const carom_mesh_drop_desc *d, const caro
 }
 
 /* One answer is served in both modes: the exact one. */
-static carom_status drop(carom_mesh *mesh, const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out,
-                         carom_stats *stats, carom_error *err)
+static carom_status run(const caromi_request *r, carom_error *err)
 {
-    CHECK(check_drop(d, out, err));
+    const carom_mesh_drop_desc *d = r->desc;
+    const carom_mesh_drop_result *out = r->out;
+    carom_mesh *mesh = r->subject;
     const uint64_t columns = (d->batch.count - d->batch.begin) * d->lattice.dims[0];
-    CAROMI_CHECK_CALL(&d->batch, 0, mesh->context, err, list_drop, d, out, stats, columns);
     drop_map map = {.mesh = mesh, .lattice = &d->lattice};
     int32_t *masks = NULL;
     map.ball = (drop_ball){.radius = d->radius, .r = fabs((double)d->radius)};
     map.ball.r2 = map.ball.r * map.ball.r;
     if (columns == 0 || out->height == NULL)
-        return run(&map, d, out, stats, err);
+        return run_batch(&map, d, out, r->stats, err);
     if (mesh->masks != NULL)
         CHECK(caromi_masks_of_triangles(mesh, &masks, err));
     map.masks = masks;
@@ -92,18 +86,22 @@ static carom_status drop(carom_mesh *mesh, const carom_mesh_drop_desc *d, const 
     if (d->batch.prepare)
         status = caromi_drop_rows(&map, d->batch.begin, d->batch.count - d->batch.begin, NULL, &none, err);
     if (status == CAROM_OK)
-        status = run(&map, d, out, stats, err);
+        status = run_batch(&map, d, out, r->stats, err);
     caromi_free(mesh->context, masks);
     return status;
 }
 
 CAROMI_JOB_OF(carom_mesh_drop)
+static const caromi_row drop = {
+    CAROMI_ROW_WITHOUT_INPUTS(carom_mesh_drop_desc, "out", carom_mesh_drop_result, drop_out),
+    .serves = CAROMI_SERVES_BEGIN,
+    .check = check,
+    .run = run,
+    .job = job_carom_mesh_drop,
+};
 carom_status carom_mesh_drop(carom_mesh *mesh, const carom_mesh_drop_desc *desc, const carom_mesh_drop_result *out,
                              carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    CHECK_NOT_NULL(desc, "desc", err);
-    CHECK_NOT_NULL(out, "out", err);
-    CHECK(caromi_check_stats(stats, err));
-    IN_BATCH_OF(carom_mesh_drop, mesh->context, mesh, desc, out, stats, err, drop(mesh, desc, out, stats, err));
+    return caromi_answer(&drop, mesh->context, &(caromi_request){mesh, desc, out, 0, stats}, err);
 }

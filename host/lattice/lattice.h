@@ -27,10 +27,15 @@ typedef struct caromi_lattice_batch {
     caromi_out_column out[CAROMI_ANSWERS]; /* as closest points have them; element 0 is that of node `begin` */
 } caromi_lattice_batch;
 
-/* Fails unless the lattice is within its limits and has the slabs of the batch (axis 2; 1: the rows), which heads a
- * descriptor of that size and name. Sets the number of nodes of a slab. */
-carom_status caromi_check_slabs(const carom_batch *batch, size_t size, const char *name, const carom_lattice *lattice,
-                                int axis, uint64_t *slab, carom_error *err);
+/* Fails unless the lattice is within its limits and has the slabs of the batch (axis 2; 1: the rows). Sets the number
+ * of nodes that the batch answers. */
+carom_status caromi_check_lattice(const carom_batch *batch, const carom_lattice *lattice, int axis, uint64_t *nodes,
+                                  carom_error *err);
+/* Nodes of a slab. */
+static inline uint64_t caromi_slab_of(const carom_lattice *lattice)
+{
+    return lattice->dims[0] * lattice->dims[1];
+}
 /* Coordinates of nodes [first, first + count) as columns. */
 void caromi_lattice_columns(const carom_lattice *lattice, uint64_t first, uint64_t count, float *x, float *y, float *z);
 

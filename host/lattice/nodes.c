@@ -26,7 +26,7 @@ static carom_status check_axis(const carom_lattice *lattice, int axis, carom_err
     return CAROM_OK;
 }
 
-static carom_status check_lattice(const carom_lattice *lattice, uint64_t *slab, carom_error *err)
+static carom_status check_numbers(const carom_lattice *lattice, carom_error *err)
 {
     const uint64_t most = (uint64_t)1 << NODES_BITS, *dims = lattice->dims;
     uint64_t nodes;
@@ -50,23 +50,18 @@ static carom_status check_lattice(const carom_lattice *lattice, uint64_t *slab, 
                            (unsigned long long)dims[1], (unsigned long long)dims[2], (int)NODES_BITS);
     for (int k = 0; k < 3; k++)
         CHECK(check_axis(lattice, k, err));
-    *slab = dims[0] * dims[1];
     return CAROM_OK;
 }
 
-carom_status caromi_check_slabs(const carom_batch *batch, size_t size, const char *name, const carom_lattice *lattice,
-                                int axis, uint64_t *slab, carom_error *err)
+carom_status caromi_check_lattice(const carom_batch *batch, const carom_lattice *lattice, int axis, uint64_t *nodes,
+                                  carom_error *err)
 {
-    CHECK(caromi_check_desc(batch->size, size, name, err));
-    if (batch->select.data != NULL || batch->elements != 0)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "batch.select and batch.elements are not for a lattice, which has no arrays to select from");
-    CHECK(caromi_check_batch(batch, size, name, CAROMI_SERVES_BEGIN, err));
-    CHECK(check_lattice(lattice, slab, err));
+    CHECK(check_numbers(lattice, err));
     if (batch->count > lattice->dims[axis])
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.count is %llu; the lattice has %llu %s",
                            (unsigned long long)batch->count, (unsigned long long)lattice->dims[axis],
                            axis == 2 ? "slabs" : "rows");
+    *nodes = (batch->count - batch->begin) * (axis == 2 ? caromi_slab_of(lattice) : lattice->dims[0]);
     return CAROM_OK;
 }
 

@@ -7,8 +7,10 @@
 #include "block.h"
 #include "query.h"
 
-void caromi_hits_to_columns(const carom_mesh_hit_result *out,
-                            caromi_out_column *columns){CAROMI_HIT_OUTPUTS(CAROMI_SET_OUTPUT)}
+void caromi_hits_to_columns(const carom_mesh_hit_result *out, caromi_out_column *columns)
+{
+    caromi_set_outputs((caromi_members)CAROMI_MEMBERS(caromi_hit_out), out, columns);
+}
 
 uint64_t caromi_settle_mesh_batch(const void *mesh_batch, const void *const *marks, const uint64_t *rows,
                                   uint64_t first, size_t count)

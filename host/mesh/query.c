@@ -49,37 +49,16 @@ carom_status caromi_check_max_distance(const carom_mesh_closest_desc *d, carom_e
     return check_limits(&d->batch, &d->max_distance, "max_distance", INFINITY, err);
 }
 
-carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *d, int serves, carom_error *err)
+carom_status caromi_check_sweep_options(const caromi_request *r, uint64_t *extent, carom_error *err)
 {
-    CHECK(caromi_check_batch(&d->batch, sizeof *d, "carom_mesh_sweep_desc", serves | CAROMI_SERVES_SELECT, err));
+    const carom_mesh_sweep_desc *d = r->desc;
+    (void)extent;
     if (d->cull_back > 1)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "cull_back is %d; it must be 0 or 1", d->cull_back);
     if (d->start != CAROM_START_REPORT && d->start != CAROM_START_SKIP_PARTING && d->start != CAROM_START_SKIP)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "start is %d; it must be report (0), skip-parting (1) or skip (2)", (int)d->start);
-    if (d->batch.count == 0)
-        return CAROM_OK;
-    CAROMI_MESH_SWEEP_INPUTS(CAROMI_CHECK_INPUT)
-    CHECK(check_one_motion(d, err));
-    return caromi_check_optional_uints(&d->mask, "mask", err);
-}
-
-carom_status caromi_check_mesh_overlap(const carom_mesh_overlap_desc *d, int serves, carom_error *err)
-{
-    CHECK(caromi_check_batch(&d->batch, sizeof *d, "carom_mesh_overlap_desc", serves | CAROMI_SERVES_SELECT, err));
-    if (d->batch.count == 0)
-        return CAROM_OK;
-    CAROMI_MESH_OVERLAP_INPUTS(CAROMI_CHECK_INPUT)
-    return caromi_check_optional_uints(&d->mask, "mask", err);
-}
-
-carom_status caromi_check_mesh_closest(const carom_mesh_closest_desc *d, carom_error *err)
-{
-    CHECK(caromi_check_batch(&d->batch, sizeof *d, "carom_mesh_closest_desc", CAROMI_SERVES_SELECT, err));
-    if (d->batch.count == 0)
-        return CAROM_OK;
-    CAROMI_MESH_CLOSEST_INPUTS(CAROMI_CHECK_INPUT)
-    return caromi_check_optional_uints(&d->mask, "mask", err);
+    return d->batch.count == 0 ? CAROM_OK : check_one_motion(d, err);
 }
 
 /* One number for every query. */
@@ -113,7 +92,7 @@ void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *d, carom_mesh *mesh, c
                       : d->start == CAROM_START_SKIP_PARTING ? MESH_SKIP_PARTING
                                                              : 0;
     batch->options |= ends ? MESH_ENDS : 0;
-    CAROMI_MESH_SWEEP_INPUTS(CAROMI_SET_INPUT)
+    caromi_set_inputs((caromi_members)CAROMI_MEMBERS(caromi_sweep_in), d, index, index, in);
     if (d->t_max.data == NULL)
         in[MESH_T_MAX] = repeat(ends ? &one : &forever);
 }
@@ -124,7 +103,7 @@ void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *d, carom_mesh *mes
     const caromi_index index = caromi_index_of(&d->batch.select);
     caromi_in_column *in = batch->in;
     set_batch(&d->batch, &d->mask, mesh, batch);
-    CAROMI_MESH_OVERLAP_INPUTS(CAROMI_SET_INPUT)
+    caromi_set_inputs((caromi_members)CAROMI_MEMBERS(caromi_overlap_in), d, index, index, in);
     for (int c = MESH_VX; c < CAROMI_MESH_IN; c++)
         in[c] = repeat(&none);
 }
@@ -136,7 +115,7 @@ void caromi_mesh_closest_batch(const carom_mesh_closest_desc *d, carom_mesh *mes
     caromi_in_column *in = batch->in;
     set_batch(&d->batch, &d->mask, mesh, batch);
     batch->kind = &caromi_closest_triangle;
-    CAROMI_MESH_CLOSEST_INPUTS(CAROMI_SET_INPUT)
+    caromi_set_inputs((caromi_members)CAROMI_MEMBERS(caromi_closest_in), d, index, index, in);
     if (d->radius.data == NULL)
         in[MESH_RADIUS] = repeat(&none);
     if (d->max_distance.data == NULL)
@@ -149,7 +128,7 @@ void caromi_mesh_contacts_batch(const carom_mesh_contacts_desc *d, carom_mesh *m
     caromi_in_column *in = batch->in;
     set_batch(&d->batch, &d->mask, mesh, batch);
     batch->kind = &caromi_contact_triangles;
-    CAROMI_MESH_OVERLAP_INPUTS(CAROMI_SET_INPUT)
+    caromi_set_inputs((caromi_members)CAROMI_MEMBERS(caromi_contacts_in), d, index, index, in);
     in[MESH_MAX_DISTANCE] = repeat(&d->margin);
 }
 

@@ -2,15 +2,13 @@
 /* Descriptors of queries against a mesh: checked, and as columns. */
 #ifndef CAROM_HOST_MESH_QUERY_H
 #define CAROM_HOST_MESH_QUERY_H
-#include "host/core/arrays.h"
+#include "host/core/row.h"
 #include "batch.h"
 
 enum { CAROMI_MESH_PIECE = 1 << 18 }; /* queries between two reports of progress */
 
-/* serves: what the call serves of the head besides `select`, as in caromi_check_batch. */
-carom_status caromi_check_mesh_sweep(const carom_mesh_sweep_desc *desc, int serves, carom_error *err);
-carom_status caromi_check_mesh_overlap(const carom_mesh_overlap_desc *desc, int serves, carom_error *err);
-carom_status caromi_check_mesh_closest(const carom_mesh_closest_desc *desc, carom_error *err);
+/* The options of a sweep, as a row of calls checks them. */
+carom_status caromi_check_sweep_options(const caromi_request *request, uint64_t *extent, carom_error *err);
 /* Values in arrays that have been checked. None is read to prepare. */
 carom_status caromi_check_select(const carom_batch *batch, carom_error *err);
 carom_status caromi_check_t_max(const carom_mesh_sweep_desc *desc, carom_error *err);
@@ -35,80 +33,70 @@ static inline void caromi_begin_list(const carom_batch *batch, uint64_t *offsets
 /* Whether the numbers of a query are valid: all finite, and the radius not negative. */
 int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query);
 
-/* The arrays of these queries, besides mask: X(kind, name, column), in the order of the checks. */
-#define CAROMI_MESH_OVERLAP_INPUTS(X) \
-    X(points, center, MESH_CX)        \
-    X(scalars, radius, MESH_RADIUS)
-#define CAROMI_MESH_SWEEP_INPUTS(X)     \
-    CAROMI_MESH_OVERLAP_INPUTS(X)       \
-    X(one_of_points, velocity, MESH_VX) \
-    X(one_of_points, end, MESH_VX)      \
-    X(optional_scalars, t_max, MESH_T_MAX)
-#define CAROMI_MESH_CLOSEST_INPUTS(X)        \
-    X(points, center, MESH_CX)               \
-    X(optional_scalars, radius, MESH_RADIUS) \
-    X(optional_scalars, max_distance, MESH_MAX_DISTANCE)
-#define CAROMI_CONTACT_OUTPUTS(X)           \
-    X(array, state, CAROMI_ANSWER_STATE)    \
-    X(array, t, CAROMI_ANSWER_KEY)          \
-    X(points, point, CAROMI_ANSWER_POINT)   \
-    X(points, normal, CAROMI_ANSWER_NORMAL) \
-    X(array, feature, CAROMI_ANSWER_FEATURE)
-#define CAROMI_HIT_OUTPUTS(X)                  \
-    X(array, triangle, CAROMI_ANSWER_TRIANGLE) \
-    CAROMI_CONTACT_OUTPUTS(X)
-#define CAROMI_LIST_OUTPUTS(X)              \
-    X(array, index, CAROMI_ANSWER_TRIANGLE) \
-    CAROMI_CONTACT_OUTPUTS(X)
-#define CAROMI_CLOSEST_OUTPUTS(X)              \
-    X(array, triangle, CAROMI_ANSWER_TRIANGLE) \
-    X(array, distance, CAROMI_ANSWER_KEY)      \
-    X(points, point, CAROMI_ANSWER_POINT)      \
-    X(array, feature, CAROMI_ANSWER_FEATURE)   \
-    X(array, depth, CAROMI_ANSWER_DEPTH)
-
-#define CAROMI_CONTACT_LIST_OUTPUTS(X)         \
-    X(array, triangle, CAROMI_ANSWER_TRIANGLE) \
-    X(array, distance, CAROMI_ANSWER_KEY)      \
-    X(array, depth, CAROMI_ANSWER_DEPTH)       \
-    X(points, point, CAROMI_ANSWER_POINT)      \
-    X(points, normal, CAROMI_ANSWER_NORMAL)    \
-    X(array, feature, CAROMI_ANSWER_FEATURE)
-
-/* Rows of such a table in a function with a descriptor d, a result out, and a list a or an array of columns. */
-#define CAROMI_LIST_INPUT(kind, name, column) CAROMI_READS_##kind(a, #name, &d->name, caromi_mesh_elements(&d->batch));
-#define CAROMI_LIST_OUTPUT(kind, name, column) CAROMI_WRITES_##kind(a, #name, out->name, count);
-#define CAROMI_CHECK_INPUT(kind, name, column) CHECK(CAROMI_CHECK_##kind(&d->name, #name, err));
-#define CAROMI_CHECK_OUTPUT(kind, name, column) CHECK(CAROMI_CHECK_OUT_##kind(out->name, #name, err));
-#define CAROMI_SET_INPUT(kind, name, column) CAROMI_SET_##kind(&in[column], &d->name, index);
-#define CAROMI_SET_OUTPUT(kind, name, column) CAROMI_SET_OUT_##kind(&columns[column], out->name);
-
-/* Elements of each input. */
-static inline uint64_t caromi_mesh_elements(const carom_batch *batch)
-{
-    return batch->select.data != NULL ? batch->elements : batch->count;
-}
-CAROMI_LIST caromi_list_shared(caromi_arrays *a, const carom_batch *batch, const carom_uints *mask)
-{
-    caromi_reads_uints(a, "batch.select", &batch->select, batch->count);
-    caromi_reads_uints(a, "mask", mask, caromi_mesh_elements(batch));
-}
-CAROMI_LIST caromi_list_sweep(caromi_arrays *a, const carom_mesh_sweep_desc *d)
-{
-    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
-    CAROMI_MESH_SWEEP_INPUTS(CAROMI_LIST_INPUT)
-    caromi_list_shared(a, &d->batch, &d->mask);
-}
-CAROMI_LIST caromi_list_overlap(caromi_arrays *a, const carom_mesh_overlap_desc *d)
-{
-    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
-    CAROMI_MESH_OVERLAP_INPUTS(CAROMI_LIST_INPUT)
-    caromi_list_shared(a, &d->batch, &d->mask);
-}
-CAROMI_LIST caromi_list_closest(caromi_arrays *a, const carom_mesh_closest_desc *d)
-{
-    caromi_reads(a, "desc", d, 1, 0, sizeof *d);
-    CAROMI_MESH_CLOSEST_INPUTS(CAROMI_LIST_INPUT)
-    caromi_list_shared(a, &d->batch, &d->mask);
-}
+/* The members of descriptors and results, for rows of calls. */
+#define CAROMI_MESH_VIEW(type, member, kind, column, needed) \
+    CAROMI_VIEW(type, member, kind, CAROMI_PER_ELEMENT, column, needed)
+#define CAROMI_MESH_MASK(type) CAROMI_MESH_VIEW(type, mask, CAROMI_UINTS, CAROMI_NO_COLUMN, 0)
+static const caromi_member caromi_sweep_in[] = {
+    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, center, CAROMI_POINTS, MESH_CX, 1),
+    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, radius, CAROMI_SCALARS, MESH_RADIUS, 1),
+    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, velocity, CAROMI_POINTS, MESH_VX, 0), /* one of these two is given */
+    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, end, CAROMI_POINTS, MESH_VX, 0),
+    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, t_max, CAROMI_SCALARS, MESH_T_MAX, 0),
+    CAROMI_MESH_MASK(carom_mesh_sweep_desc),
+};
+static const caromi_member caromi_overlap_in[] = {
+    CAROMI_MESH_VIEW(carom_mesh_overlap_desc, center, CAROMI_POINTS, MESH_CX, 1),
+    CAROMI_MESH_VIEW(carom_mesh_overlap_desc, radius, CAROMI_SCALARS, MESH_RADIUS, 1),
+    CAROMI_MESH_MASK(carom_mesh_overlap_desc),
+};
+static const caromi_member caromi_closest_in[] = {
+    CAROMI_MESH_VIEW(carom_mesh_closest_desc, center, CAROMI_POINTS, MESH_CX, 1),
+    CAROMI_MESH_VIEW(carom_mesh_closest_desc, radius, CAROMI_SCALARS, MESH_RADIUS, 0),
+    CAROMI_MESH_VIEW(carom_mesh_closest_desc, max_distance, CAROMI_SCALARS, MESH_MAX_DISTANCE, 0),
+    CAROMI_MESH_MASK(carom_mesh_closest_desc),
+};
+static const caromi_member caromi_contacts_in[] = {
+    CAROMI_MESH_VIEW(carom_mesh_contacts_desc, center, CAROMI_POINTS, MESH_CX, 1),
+    CAROMI_MESH_VIEW(carom_mesh_contacts_desc, radius, CAROMI_SCALARS, MESH_RADIUS, 1),
+    CAROMI_MESH_MASK(carom_mesh_contacts_desc),
+    CAROMI_MEMBER(carom_mesh_contacts_desc, flat, CAROMI_NUMBER, CAROMI_SINGLE, CAROMI_NO_COLUMN, sizeof(double), 0),
+};
+/* Of hits: but for the triangle, alike in a result and a list. */
+#define CAROMI_HIT_MEMBERS(type, extent)                                                                        \
+    CAROMI_FILLED(type, state, extent, CAROMI_ANSWER_STATE), CAROMI_FILLED(type, t, extent, CAROMI_ANSWER_KEY), \
+        CAROMI_FILLED_POINTS(type, point, extent, CAROMI_ANSWER_POINT),                                         \
+        CAROMI_FILLED_POINTS(type, normal, extent, CAROMI_ANSWER_NORMAL),                                       \
+        CAROMI_FILLED(type, feature, extent, CAROMI_ANSWER_FEATURE)
+static const caromi_member caromi_hit_out[] = {
+    CAROMI_FILLED(carom_mesh_hit_result, triangle, CAROMI_PER_QUERY, CAROMI_ANSWER_TRIANGLE),
+    CAROMI_HIT_MEMBERS(carom_mesh_hit_result, CAROMI_PER_QUERY),
+};
+static const caromi_member caromi_hit_list_out[] = {
+    CAROMI_FILLED(carom_hit_list, offsets, CAROMI_PER_OFFSET, CAROMI_NO_COLUMN),
+    CAROMI_FILLED(carom_hit_list, query, CAROMI_PER_RECORD, CAROMI_NO_COLUMN),
+    CAROMI_FILLED(carom_hit_list, index, CAROMI_PER_RECORD, CAROMI_ANSWER_TRIANGLE),
+    CAROMI_HIT_MEMBERS(carom_hit_list, CAROMI_PER_RECORD),
+};
+static const caromi_member caromi_any_out[] = {
+    CAROMI_MEMBER(carom_any_result, hit, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, sizeof(uint8_t), 1),
+};
+static const caromi_member caromi_closest_out[] = {
+    CAROMI_FILLED(carom_mesh_closest_result, triangle, CAROMI_PER_QUERY, CAROMI_ANSWER_TRIANGLE),
+    CAROMI_FILLED(carom_mesh_closest_result, distance, CAROMI_PER_QUERY, CAROMI_ANSWER_KEY),
+    CAROMI_FILLED_POINTS(carom_mesh_closest_result, point, CAROMI_PER_QUERY, CAROMI_ANSWER_POINT),
+    CAROMI_FILLED(carom_mesh_closest_result, feature, CAROMI_PER_QUERY, CAROMI_ANSWER_FEATURE),
+    CAROMI_FILLED(carom_mesh_closest_result, depth, CAROMI_PER_QUERY, CAROMI_ANSWER_DEPTH),
+};
+static const caromi_member caromi_contacts_out[] = {
+    CAROMI_FILLED(carom_contact_list, offsets, CAROMI_PER_OFFSET, CAROMI_NO_COLUMN),
+    CAROMI_FILLED(carom_contact_list, query, CAROMI_PER_RECORD, CAROMI_NO_COLUMN),
+    CAROMI_FILLED(carom_contact_list, patch, CAROMI_PER_RECORD, CAROMI_NO_COLUMN),
+    CAROMI_FILLED(carom_contact_list, triangle, CAROMI_PER_RECORD, CAROMI_ANSWER_TRIANGLE),
+    CAROMI_FILLED(carom_contact_list, distance, CAROMI_PER_RECORD, CAROMI_ANSWER_KEY),
+    CAROMI_FILLED(carom_contact_list, depth, CAROMI_PER_RECORD, CAROMI_ANSWER_DEPTH),
+    CAROMI_FILLED_POINTS(carom_contact_list, point, CAROMI_PER_RECORD, CAROMI_ANSWER_POINT),
+    CAROMI_FILLED_POINTS(carom_contact_list, normal, CAROMI_PER_RECORD, CAROMI_ANSWER_NORMAL),
+    CAROMI_FILLED(carom_contact_list, feature, CAROMI_PER_RECORD, CAROMI_ANSWER_FEATURE),
+};
 #endif

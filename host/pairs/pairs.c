@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* The pair queries: check the arguments, name the columns, run the batch. All is made from PAIR_QUERIES and the tables
- * of arrays (kernels/pairs.h). */
-#include <string.h>
-
-#include "host/core/arrays.h"
+/* The pair queries: rows of calls made from PAIR_QUERIES and the tables of arrays (kernels/pairs.h). */
 #include "host/core/device.h"
+#include "host/core/row.h"
 
 /* ---- indices ----------------------------------------------------------------------------------------------------- */
 
-static carom_status check_indices(const carom_pair_indices *x, carom_error *err)
+/* Checks the indices; they tell how many elements the inputs have. */
+static carom_status check_indices(const carom_pair_indices *x, uint64_t *extent, carom_error *err)
 {
     CHECK(caromi_check_optional_uints(&x->a, "indices.a", err));
     CHECK(caromi_check_optional_uints(&x->b, "indices.b", err));
     CHECK(caromi_check_count(x->a_count, "indices.a_count", err));
-    return caromi_check_count(x->b_count, "indices.b_count", err);
+    CHECK(caromi_check_count(x->b_count, "indices.b_count", err));
+    if (x->a.data != NULL)
+        extent[CAROMI_PER_A] = x->a_count;
+    if (x->b.data != NULL)
+        extent[CAROMI_PER_B] = x->b_count;
+    return CAROM_OK;
+}
+
+CAROMI_LIST list_indices(caromi_arrays *a, const carom_pair_indices *x, uint64_t count)
+{
+    caromi_reads_uints(a, "indices.a", &x->a, count);
+    caromi_reads_uints(a, "indices.b", &x->b, count);
 }
 
 /* Brings indices that lie on a device; what a call that prepares has been given may be undefined. */
@@ -30,71 +39,6 @@ static carom_status check_index_values(carom_context *context, const carom_pair_
     CHECK(caromi_check_index_values(&x->a, "indices.a", 0, count, x->a_count, "indices.a_count", "pair", err));
     return caromi_check_index_values(&x->b, "indices.b", 0, count, x->b_count, "indices.b_count", "pair", err);
 }
-
-static carom_status check_call(const carom_context *context, const void *desc, const void *out,
-                               const carom_stats *stats, carom_error *err)
-{
-    CHECK_NOT_NULL(context, "context", err);
-    CHECK_NOT_NULL(desc, "desc", err);
-    CHECK_NOT_NULL(out, "out", err);
-    return caromi_check_stats(stats, err);
-}
-
-/* Of an array that is indexed, or not. */
-static uint64_t elements(const carom_uints *index, uint64_t indexed, uint64_t count)
-{
-    return index->data != NULL ? indexed : count;
-}
-
-/* ---- what the tables make ---------------------------------------------------------------------------------------- */
-
-/* Of each query: list_*, check_* and columns_*. */
-#define LIST_INPUT(kind, name, side, column) CAROMI_READS_##kind(a, #name, &d->name, side##_elements);
-#define LIST_OUTPUT(kind, name, column) CAROMI_WRITES_##kind(a, #name, out->name, d->batch.count);
-#define CHECK_INPUT(kind, name, side, column) CHECK(CAROMI_CHECK_##kind(&d->name, #name, err));
-#define CHECK_OUTPUT(kind, name, column) CHECK(CAROMI_CHECK_OUT_##kind(out->name, #name, err));
-#define SET_INPUT(kind, name, side, column) \
-    CAROMI_SET_##kind(&b->in[column], &d->name, caromi_index_of(&d->indices.side));
-#define SET_OUTPUT(kind, name, column) CAROMI_SET_OUT_##kind(&b->out[column], out->name);
-#define PAIR_QUERY(query, INPUTS, OUTPUTS)                                                                             \
-    CAROMI_LIST list_##query(caromi_arrays *a, const carom_##query##_pairs_desc *d, const carom_##query##_result *out, \
-                             const carom_stats *stats)                                                                 \
-    {                                                                                                                  \
-        const carom_pair_indices *x = &d->indices;                                                                     \
-        const uint64_t a_elements = elements(&x->a, x->a_count, d->batch.count);                                       \
-        const uint64_t b_elements = elements(&x->b, x->b_count, d->batch.count);                                       \
-        caromi_reads(a, "desc", d, 1, 0, sizeof *d);                                                                   \
-        caromi_reads(a, "out", out, 1, 0, sizeof *out);                                                                \
-        INPUTS(LIST_INPUT)                                                                                             \
-        caromi_reads_uints(a, "indices.a", &x->a, d->batch.count);                                                     \
-        caromi_reads_uints(a, "indices.b", &x->b, d->batch.count);                                                     \
-        caromi_writes(a, "stats", stats, 1, sizeof *stats);                                                            \
-        OUTPUTS(LIST_OUTPUT)                                                                                           \
-    }                                                                                                                  \
-    static carom_status check_##query(carom_context *context, const carom_##query##_pairs_desc *d,                     \
-                                      const carom_##query##_result *out, const carom_stats *stats, carom_error *err)   \
-    {                                                                                                                  \
-        CHECK(caromi_check_batch(&d->batch, sizeof *d, "carom_" #query "_pairs_desc", 0, err));                        \
-        CHECK(caromi_check_desc(out->size, sizeof *out, "carom_" #query "_result", err));                              \
-        OUTPUTS(CHECK_OUTPUT)                                                                                          \
-        if (d->batch.count == 0)                                                                                       \
-            return CAROM_OK;                                                                                           \
-        INPUTS(CHECK_INPUT)                                                                                            \
-        CHECK(check_indices(&d->indices, err));                                                                        \
-        CAROMI_CHECK_CALL(&d->batch, 1, context, err, list_##query, d, out, stats);                                    \
-        return check_index_values(context, &d->indices, &d->batch, err);                                               \
-    }                                                                                                                  \
-    static void columns_##query(const carom_##query##_pairs_desc *d, const carom_##query##_result *out,                \
-                                caromi_pair_batch *b)                                                                  \
-    {                                                                                                                  \
-        memset(b, 0, sizeof *b);                                                                                       \
-        b->count = d->batch.count;                                                                                     \
-        INPUTS(SET_INPUT)                                                                                              \
-        OUTPUTS(SET_OUTPUT)                                                                                            \
-    }
-PAIR_QUERY(sweep, SWEEP_INPUTS, SWEEP_OUTPUTS)
-#define EACH_QUERY(query, kernel, INPUTS, OUTPUTS) PAIR_QUERY(query, INPUTS, OUTPUTS)
-PAIR_QUERIES(EACH_QUERY)
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
 
@@ -115,27 +59,60 @@ static enum caromi_pair_kernel kernel_for(enum caromi_pair_kernel kernel, carom_
     return accuracy == CAROM_ACCURACY_EXACT ? caromi_exact_twin(kernel) : kernel;
 }
 
-/* kernel_of: the fast kernel of the batch `d`, `out`. */
-#define PAIR_CALL(query, kernel_of)                                                                             \
-    static carom_status query##_pairs(carom_context *context, const carom_##query##_pairs_desc *d,              \
-                                      const carom_##query##_result *out, carom_stats *stats, carom_error *err)  \
-    {                                                                                                           \
-        CHECK(check_##query(context, d, out, stats, err));                                                      \
-        if (d->batch.job != NULL)                                                                               \
-            return CAROM_OK;                                                                                    \
-        caromi_pair_batch b;                                                                                    \
-        columns_##query(d, out, &b);                                                                            \
-        b.kernel = kernel_for(kernel_of, d->batch.accuracy);                                                    \
-        return caromi_run_pairs(context, &b, &d->batch, stats, err);                                            \
-    }                                                                                                           \
-    CAROMI_JOB_OF(carom_##query##_pairs)                                                                        \
-    carom_status carom_##query##_pairs(carom_context *context, const carom_##query##_pairs_desc *d,             \
-                                       const carom_##query##_result *out, carom_stats *stats, carom_error *err) \
-    {                                                                                                           \
-        CHECK(check_call(context, d, out, stats, err));                                                         \
-        IN_BATCH_OF(carom_##query##_pairs, context, context, d, out, stats, err,                                \
-                    query##_pairs(context, d, out, stats, err));                                                \
+/* What the tables say of a member, as a row has it. Types: those of the function around a row. */
+#define KIND_points(name, extent, column) CAROMI_VIEW(desc_type, name, CAROMI_POINTS, extent, column, 1),
+#define KIND_scalars(name, extent, column) CAROMI_VIEW(desc_type, name, CAROMI_SCALARS, extent, column, 1),
+#define KIND_optional_points(name, extent, column) CAROMI_VIEW(desc_type, name, CAROMI_POINTS, extent, column, 0),
+#define EXTENT_a CAROMI_PER_A
+#define EXTENT_b CAROMI_PER_B
+#define INPUT(kind, name, side, column) KIND_##kind(name, EXTENT_##side, column)
+#define FILLED_array(name, column) CAROMI_FILLED(out_type, name, CAROMI_PER_QUERY, column),
+#define FILLED_points(name, column) CAROMI_FILLED_POINTS(out_type, name, CAROMI_PER_QUERY, column),
+#define OUTPUT(kind, name, column) FILLED_##kind(name, column)
+
+/* kernel_of: the fast kernel of the call `d`, `out`. */
+#define PAIR_QUERY(query, INPUTS, OUTPUTS, kernel_of)                                                                  \
+    static carom_status check_##query(const caromi_request *r, uint64_t *extent, carom_error *err)                     \
+    {                                                                                                                  \
+        return check_indices(&((const carom_##query##_pairs_desc *)r->desc)->indices, extent, err);                    \
+    }                                                                                                                  \
+    static inline void list_##query(caromi_arrays *a, const caromi_request *r)                                         \
+    {                                                                                                                  \
+        const carom_##query##_pairs_desc *d = r->desc;                                                                 \
+        list_indices(a, &d->indices, d->batch.count);                                                                  \
+    }                                                                                                                  \
+    static carom_status run_##query(const caromi_request *r, carom_error *err);                                        \
+    CAROMI_JOB_OF(carom_##query##_pairs)                                                                               \
+    static inline __attribute__((always_inline)) const caromi_row *row_##query(void)                                   \
+    {                                                                                                                  \
+        typedef carom_##query##_pairs_desc desc_type;                                                                  \
+        typedef carom_##query##_result out_type;                                                                       \
+        static const caromi_member in[] = {INPUTS(INPUT)}, out[] = {OUTPUTS(OUTPUT)};                                  \
+        static const caromi_row row = {                                                                                \
+            CAROMI_ROW_OF(carom_##query##_pairs_desc, in, "out", carom_##query##_result, out),                         \
+            .stays = 1,                                                                                                \
+            .more = list_##query,                                                                                      \
+            .check = check_##query,                                                                                    \
+            .run = run_##query,                                                                                        \
+            .job = job_carom_##query##_pairs};                                                                         \
+        return &row;                                                                                                   \
+    }                                                                                                                  \
+    static carom_status run_##query(const caromi_request *r, carom_error *err)                                         \
+    {                                                                                                                  \
+        const carom_##query##_pairs_desc *d = r->desc;                                                                 \
+        const carom_##query##_result *out = r->out;                                                                    \
+        CHECK(check_index_values(r->subject, &d->indices, &d->batch, err));                                            \
+        caromi_pair_batch b = {.count = d->batch.count, .kernel = kernel_for(kernel_of, d->batch.accuracy)};           \
+        caromi_set_inputs(row_##query()->in, d, caromi_index_of(&d->indices.a), caromi_index_of(&d->indices.b), b.in); \
+        caromi_set_outputs(row_##query()->out, out, b.out);                                                            \
+        return caromi_run_pairs(r->subject, &b, &d->batch, r->stats, err);                                             \
+    }                                                                                                                  \
+    carom_status carom_##query##_pairs(carom_context *context, const carom_##query##_pairs_desc *d,                    \
+                                       const carom_##query##_result *out, carom_stats *stats, carom_error *err)        \
+    {                                                                                                                  \
+        CHECK_NOT_NULL(context, "context", err);                                                                       \
+        return caromi_answer(row_##query(), context, &(caromi_request){context, d, out, 0, stats}, err);               \
     }
-PAIR_CALL(sweep, sweep_kernel(out, d->triangle_velocity.x != NULL))
-#define EACH_CALL(query, kernel, INPUTS, OUTPUTS) PAIR_CALL(query, CAROMI_PAIR_##kernel)
-PAIR_QUERIES(EACH_CALL)
+PAIR_QUERY(sweep, SWEEP_INPUTS, SWEEP_OUTPUTS, sweep_kernel(out, d->triangle_velocity.x != NULL))
+#define EACH_QUERY(query, kernel, INPUTS, OUTPUTS) PAIR_QUERY(query, INPUTS, OUTPUTS, CAROMI_PAIR_##kernel)
+PAIR_QUERIES(EACH_QUERY)
