@@ -3,7 +3,7 @@
  * and of whether the bits agree, the hits as CSV and a picture made of hits. scripts/demo builds and runs it. */
 #include "demo.h"
 
-#include "cli/cli.h" /* the mesh readers are the command's; the three functions at the end stand in for its main.c */
+#include "cli/cli.h" /* the mesh readers are the command's; the function at the end stands in for its main.c */
 #include "cli/import/import.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 16, WARM_UP = 4096, DEVICES_MAX = 32 };
+/* The first piece is answered twice: the first launch compiles, uploads and wakes threads. */
+enum { PIECE = 1 << 16, DEVICES_MAX = 32 };
 
 /* A backend slower than this answers a share, and the table says so. */
 static const double patience = 30.0;
@@ -23,15 +24,8 @@ static const double patience = 30.0;
 typedef struct options {
     const char *mesh, *directory;
     uint64_t particles;
-    int width, height;
-    float forward[3], up[3];
+    demo_view view;
 } options;
-
-typedef struct row {
-    const char *backend;
-    char device[160];
-    carom_context_desc desc;
-} row;
 
 static double seconds_now(void)
 {
@@ -40,69 +34,41 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- arrays ---------------------------------------------------------------------------------------------------- */
+/* ---- the sweep --------------------------------------------------------------------------------------------------- */
 
-int demo_spheres_alloc(demo_spheres *s, uint64_t count)
+static void *alloc(uint64_t count, size_t size)
 {
-    float *all = calloc(7 * (size_t)count, sizeof(float));
-    *s = (demo_spheres){.t_max = INFINITY};
-    if (!all)
-        return cli_no_memory() == EXIT_DONE;
-    float **columns[7] = {&s->x, &s->y, &s->z, &s->vx, &s->vy, &s->vz, &s->radius};
-    for (size_t i = 0; i < 7; i++)
-        *columns[i] = all + i * (size_t)count;
-    s->count = count;
-    return 1;
+    void *memory = calloc((size_t)count, size);
+    if (!memory)
+        exit(cli_no_memory());
+    return memory;
 }
 
-void demo_spheres_free(demo_spheres *s)
+demo_spheres demo_spheres_alloc(uint64_t n)
 {
-    free(s->x);
-    *s = (demo_spheres){0};
+    return (demo_spheres){alloc(3 * n, sizeof(float)), alloc(3 * n, sizeof(float)), alloc(n, sizeof(float))};
 }
 
-int demo_hits_alloc(demo_hits *h, uint64_t count)
+demo_hits demo_hits_alloc(uint64_t n)
 {
-    size_t n = (size_t)count;
-    *h = (demo_hits){
-        .count = count,
-        .triangle = calloc(n, sizeof(int32_t)),
-        .state = calloc(n, 1),
-        .feature = calloc(n, 1),
-        .t = calloc(n, sizeof(float)),
-        .point = calloc(3 * n, sizeof(float)),
-        .normal = calloc(3 * n, sizeof(float)),
-    };
-    if (h->triangle && h->state && h->feature && h->t && h->point && h->normal)
-        return 1;
-    demo_hits_free(h);
-    return cli_no_memory() == EXIT_DONE;
+    return (demo_hits){alloc(n, 4),
+                       alloc(n, 1),
+                       alloc(n, 1),
+                       alloc(n, sizeof(float)),
+                       alloc(3 * n, sizeof(float)),
+                       alloc(3 * n, sizeof(float))};
 }
 
-void demo_hits_free(demo_hits *h)
+int demo_sweep(carom_mesh *mesh, const demo_spheres *s, float t_max, const demo_hits *h, uint64_t from, uint64_t count)
 {
-    free(h->triangle);
-    free(h->state);
-    free(h->feature);
-    free(h->t);
-    free(h->point);
-    free(h->normal);
-    *h = (demo_hits){0};
-}
-
-/* ---- the sweep ------------------------------------------------------------------------------------------------- */
-
-static int sweep_piece(carom_mesh *mesh, const demo_spheres *s, const demo_hits *h, uint64_t from, uint64_t count)
-{
-    carom_mesh_sweep_desc desc = {
-        .batch.size = sizeof desc,
-        .batch.count = count,
-        .center = carom_soa(s->x + from, s->y + from, s->z + from),
-        .velocity = carom_soa(s->vx + from, s->vy + from, s->vz + from),
+    const carom_mesh_sweep_desc desc = {
+        .batch = {.size = sizeof desc, .count = count},
+        .center = carom_xyz(s->center + 3 * from),
+        .velocity = carom_xyz(s->velocity + 3 * from),
         .radius = carom_scalars_of(s->radius + from),
-        .t_max = {&s->t_max, CAROM_REPEAT},
+        .t_max = {&t_max, CAROM_REPEAT},
     };
-    carom_mesh_hit_result result = {
+    const carom_mesh_hit_result result = {
         .size = sizeof result,
         .triangle = h->triangle + from,
         .state = h->state + from,
@@ -112,131 +78,67 @@ static int sweep_piece(carom_mesh *mesh, const demo_spheres *s, const demo_hits 
         .feature = h->feature + from,
     };
     carom_error err = {0};
-    carom_status status = carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err);
-    if (status == CAROM_OK)
-        return 1;
-    fprintf(stderr, "demo: %s: %s\n", carom_status_name(status), err.message);
-    return 0;
+    const carom_status status = carom_mesh_sweep_first(mesh, &desc, &result, NULL, &err);
+    if (status != CAROM_OK)
+        fprintf(stderr, "demo: %s: %s\n", carom_status_name(status), err.message);
+    return status == CAROM_OK;
 }
 
-int demo_sweep(carom_mesh *mesh, const demo_spheres *spheres, const demo_hits *hits, const char *what, double limit,
-               uint64_t *done, double *seconds)
-{
-    int terminal = isatty(STDERR_FILENO), shown = 0, ok = 1;
-    double start = seconds_now(), last = start, now = start;
-    uint64_t from = 0;
-    while (ok && from < spheres->count && (limit <= 0.0 || now - start < limit)) {
-        uint64_t left = spheres->count - from, count = left < PIECE ? left : PIECE;
-        ok = sweep_piece(mesh, spheres, hits, from, count);
-        from += count;
-        now = seconds_now();
-        if (terminal && now - start > 2.0 && now - last > 0.25) {
-            fprintf(stderr, "\r%s: %3.0f %%", what, 100.0 * (double)from / (double)spheres->count);
-            last = now;
-            shown = 1;
-        }
-    }
-    if (shown)
-        fputs("\r\033[K", stderr);
-    *done = from;
-    *seconds = now - start;
-    return ok;
-}
-
-/* ---- particles ------------------------------------------------------------------------------------------------- */
+/* ---- particles --------------------------------------------------------------------------------------------------- */
 
 /* splitmix64: particle i is the same on every machine, whatever the other options are. */
-static uint64_t draw(uint64_t *state)
+static float draw(uint64_t *state, float low, float high)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static float draw_range(uint64_t *state, float low, float high)
-{
-    float u = (float)(draw(state) >> 40) * 0x1p-24f;
-    return low + (high - low) * u;
+    return low + (high - low) * ((float)((z ^ (z >> 31)) >> 40) * 0x1p-24f);
 }
 
 /* Particles fill a box half as large again as the mesh and fly up to its size in unit time. */
-static void make_particles(const float lower[3], const float upper[3], const demo_spheres *s)
+static demo_spheres make_particles(const carom_mesh_info *box, uint64_t count)
 {
+    const demo_spheres s = demo_spheres_alloc(count);
     float size = 0.0f;
     for (int a = 0; a < 3; a++)
-        size = fmaxf(size, upper[a] - lower[a]);
-    for (uint64_t i = 0; i < s->count; i++) {
+        size = fmaxf(size, box->upper[a] - box->lower[a]);
+    for (uint64_t i = 0; i < count; i++) {
         uint64_t state = i * UINT64_C(0xd1342543de82ef95) + 1;
-        float *position[3] = {s->x + i, s->y + i, s->z + i}, *velocity[3] = {s->vx + i, s->vy + i, s->vz + i};
         for (int a = 0; a < 3; a++) {
-            float margin = 0.25f * (upper[a] - lower[a]);
-            *position[a] = draw_range(&state, lower[a] - margin, upper[a] + margin);
+            const float margin = 0.25f * (box->upper[a] - box->lower[a]);
+            s.center[3 * i + (uint64_t)a] = draw(&state, box->lower[a] - margin, box->upper[a] + margin);
         }
-        for (int a = 0; a < 3; a++)
-            *velocity[a] = draw_range(&state, -size, size);
-        s->radius[i] = draw_range(&state, 0.001f * size, 0.01f * size);
+        for (uint64_t a = 0; a < 3; a++)
+            s.velocity[3 * i + a] = draw(&state, -size, size);
+        s.radius[i] = draw(&state, 0.001f * size, 0.01f * size);
     }
+    return s;
 }
 
-/* ---- backends -------------------------------------------------------------------------------------------------- */
+/* ---- backends ---------------------------------------------------------------------------------------------------- */
 
-static size_t list_cpus(row *rows)
-{
-    static const carom_isa isas[] = {CAROM_ISA_SCALAR, CAROM_ISA_SSE41, CAROM_ISA_AVX2, CAROM_ISA_AVX512,
-                                     CAROM_ISA_NEON};
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
-        if (!carom_isa_available(isas[i]))
-            continue;
-        row *r = &rows[count++];
-        *r = (row){.backend = "cpu", .desc = carom_context_desc_default()};
-        r->desc.backend = CAROM_BACKEND_CPU;
-        r->desc.isa = isas[i];
-        snprintf(r->device, sizeof r->device, "%s", carom_isa_name(isas[i]));
-    }
-    return count;
-}
+typedef struct table {
+    const mesh_data *data;
+    const demo_spheres *particles;
+    uint64_t count;
+    demo_hits expected, hits; /* of the first backend, and of the one at hand */
+    int has_expected, ok;
+} table;
 
-static size_t list_devices(row *rows, char numbers[DEVICES_MAX][16])
-{
-    static carom_device_info devices[DEVICES_MAX];
-    uint32_t count = 0;
-    carom_error err = {0};
-    if (!carom_has_opencl()) {
-        printf("OpenCL: this build has none\n");
-        return 0;
-    }
-    devices[0].size = sizeof devices[0];
-    if (carom_device_list(devices, DEVICES_MAX, &count, &err) != CAROM_OK || count == 0)
-        printf("OpenCL: no device%s%s\n", err.message[0] ? ": " : "", err.message);
-    if (count > DEVICES_MAX)
-        count = DEVICES_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        snprintf(numbers[i], sizeof numbers[i], "%u", devices[i].index);
-        rows[i] = (row){.backend = "opencl", .desc = carom_context_desc_default()};
-        rows[i].desc.backend = CAROM_BACKEND_OPENCL;
-        rows[i].desc.device = numbers[i];
-        snprintf(rows[i].device, sizeof rows[i].device, "%s: %s", numbers[i], devices[i].name);
-    }
-    return count;
-}
-
-/* Context and mesh for one row. Returns NULL with the reason in err. */
-static carom_mesh *open_mesh(const row *r, const mesh_data *data, carom_error *err)
+/* A mesh in a context of its own. Returns NULL with the reason in err. */
+static carom_mesh *open_mesh(const carom_context_desc *desc, const mesh_data *data, carom_error *err)
 {
     carom_context *context = NULL;
     carom_mesh *mesh = NULL;
-    carom_mesh_desc desc = {
-        .size = sizeof desc,
+    const carom_mesh_desc shape = {
+        .size = sizeof shape,
         .vertices = carom_xyz(data->xyz),
         .vertex_count = data->vertex_count,
         .indices = carom_uints_of(data->indices),
         .triangle_count = data->triangle_count,
     };
-    if (carom_context_create(&r->desc, &context, err) != CAROM_OK)
-        return NULL;
-    if (carom_mesh_create(context, &desc, &mesh, err) != CAROM_OK)
+    if (carom_context_create(desc, &context, err) != CAROM_OK ||
+        carom_mesh_create(context, &shape, &mesh, err) != CAROM_OK)
         mesh = NULL;
     carom_context_destroy(context); /* the mesh holds on to it */
     return mesh;
@@ -244,7 +146,7 @@ static carom_mesh *open_mesh(const row *r, const mesh_data *data, carom_error *e
 
 static int same_bits(const demo_hits *a, const demo_hits *b, uint64_t count)
 {
-    size_t n = (size_t)count, f = sizeof(float);
+    const size_t n = (size_t)count, f = sizeof(float);
     return !memcmp(a->triangle, b->triangle, n * sizeof(int32_t)) && !memcmp(a->state, b->state, n) &&
            !memcmp(a->feature, b->feature, n) && !memcmp(a->t, b->t, n * f) && !memcmp(a->point, b->point, 3 * n * f) &&
            !memcmp(a->normal, b->normal, 3 * n * f);
@@ -258,65 +160,81 @@ static uint64_t count_hits(const demo_hits *hits, uint64_t count)
     return found;
 }
 
-/* One row of the table. The first row's answers are what the others are compared with.
- * Returns 1, or 0 for different bits or a failure. */
-static int run_row(const row *r, const mesh_data *data, const demo_spheres *particles, const demo_hits *expected,
-                   const demo_hits *hits)
+/* One row of the table. The first row's answers are what the others are compared with. */
+static void run_row(table *t, const char *backend, const char *device, const carom_context_desc *desc)
 {
+    const demo_hits *hits = t->has_expected ? &t->hits : &t->expected;
     carom_error err = {0};
-    double seconds;
-    uint64_t done;
-    demo_spheres few = *particles;
-    carom_mesh *mesh = open_mesh(r, data, &err);
+    carom_mesh *mesh = open_mesh(desc, t->data, &err);
+    printf("%-8s %-38.38s ", backend, device);
     if (!mesh) {
-        printf("%-8s %-38.38s refused: %s\n", r->backend, r->device, err.message);
-        return 1;
+        printf("refused: %s\n", err.message);
+        return;
     }
-    if (few.count > WARM_UP)
-        few.count = WARM_UP; /* the first launch compiles, uploads and wakes threads */
-    int ok = demo_sweep(mesh, &few, hits, r->device, 0.0, &done, &seconds) &&
-             demo_sweep(mesh, particles, hits, r->device, patience, &done, &seconds);
+    uint64_t done = 0;
+    int ok = demo_sweep(mesh, t->particles, 1.0f, hits, 0, t->count < PIECE ? t->count : PIECE);
+    const double start = seconds_now();
+    double seconds = 0.0;
+    while (ok && done < t->count && seconds < patience) {
+        const uint64_t count = t->count - done < PIECE ? t->count - done : PIECE;
+        ok = demo_sweep(mesh, t->particles, 1.0f, hits, done, count);
+        done += count;
+        seconds = seconds_now() - start;
+    }
     carom_mesh_destroy(mesh);
-    if (!ok)
-        return 0;
-    int same = hits == expected || same_bits(expected, hits, done);
-    printf("%-8s %-38.38s %12.4g %10llu  %s", r->backend, r->device, (double)done / seconds,
-           (unsigned long long)count_hits(hits, done), same ? "yes" : "NO");
-    if (done < particles->count)
+    const int same = ok && same_bits(&t->expected, hits, done);
+    printf("%12.4g %10llu  %s", (double)done / seconds, (unsigned long long)count_hits(hits, done),
+           same ? "yes" : "NO");
+    if (done < t->count)
         printf(" (slow: first %llu only)", (unsigned long long)done);
     putchar('\n');
     fflush(stdout);
-    return same;
+    t->has_expected = 1;
+    t->ok &= same;
 }
 
-static int run_table(const mesh_data *data, const demo_spheres *particles, const demo_hits *expected)
+static void run_cpus(table *t)
 {
-    static row rows[8 + DEVICES_MAX];
-    static char numbers[DEVICES_MAX][16];
-    demo_hits hits;
-    int ok = 1;
-    size_t count = list_cpus(rows);
-    count += list_devices(rows + count, numbers);
-    if (!demo_hits_alloc(&hits, particles->count))
-        return 0;
-    printf("\n%-8s %-38s %12s %10s  %s\n", "backend", "device", "queries/s", "hits", "same bits");
-    for (size_t i = 0; i < count; i++)
-        ok &= run_row(&rows[i], data, particles, expected, i == 0 ? expected : &hits);
-    demo_hits_free(&hits);
-    return ok;
+    static const carom_isa isas[] = {CAROM_ISA_SCALAR, CAROM_ISA_SSE41, CAROM_ISA_AVX2, CAROM_ISA_AVX512,
+                                     CAROM_ISA_NEON};
+    carom_context_desc desc = carom_context_desc_default();
+    desc.backend = CAROM_BACKEND_CPU;
+    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
+        desc.isa = isas[i];
+        if (carom_isa_available(isas[i]))
+            run_row(t, "cpu", carom_isa_name(isas[i]), &desc);
+    }
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------- */
+static void run_devices(table *t)
+{
+    static carom_device_info devices[DEVICES_MAX];
+    carom_context_desc desc = carom_context_desc_default();
+    carom_error err = {0};
+    uint32_t count = 0;
+    devices[0].size = sizeof devices[0];
+    if (!carom_has_opencl())
+        printf("OpenCL: this build has none\n");
+    else if (carom_device_list(devices, DEVICES_MAX, &count, &err) != CAROM_OK || count == 0)
+        printf("OpenCL: no device%s%s\n", err.message[0] ? ": " : "", err.message);
+    for (uint32_t i = 0; i < count && i < DEVICES_MAX; i++) {
+        char number[16], name[sizeof devices[i].name + 16];
+        snprintf(number, sizeof number, "%u", devices[i].index);
+        snprintf(name, sizeof name, "%s: %s", number, devices[i].name);
+        desc.backend = CAROM_BACKEND_OPENCL;
+        desc.device = number;
+        run_row(t, "opencl", name, &desc);
+    }
+}
 
-static int write_csv(const char *path, const demo_hits *h)
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
+
+static int write_csv(const char *path, const demo_hits *h, uint64_t count)
 {
     FILE *file = fopen(path, "w");
-    if (!file) {
-        fprintf(stderr, "demo: %s: %s\n", path, strerror(errno));
-        return 0;
-    }
-    fputs("particle,triangle,state,t,x,y,z,nx,ny,nz,feature\n", file);
-    for (uint64_t i = 0; i < h->count; i++) {
+    if (file)
+        fputs("particle,triangle,state,t,x,y,z,nx,ny,nz,feature\n", file);
+    for (uint64_t i = 0; file && i < count; i++) {
         const float *p = h->point + 3 * i, *n = h->normal + 3 * i;
         if (h->triangle[i] < 0)
             continue;
@@ -324,77 +242,41 @@ static int write_csv(const char *path, const demo_hits *h)
                 carom_state_name((carom_state)h->state[i]), (double)h->t[i], (double)p[0], (double)p[1], (double)p[2],
                 (double)n[0], (double)n[1], (double)n[2], carom_feature_name((carom_feature)h->feature[i]));
     }
-    int bad = ferror(file);
-    if (fclose(file) != 0 || bad) {
+    const int bad = !file || ferror(file);
+    if (bad || fclose(file) != 0) {
         fprintf(stderr, "demo: %s: %s\n", path, strerror(errno));
         return 0;
     }
-    printf("wrote %s: %llu hits\n", path, (unsigned long long)count_hits(h, h->count));
+    printf("\nwrote %s: %llu hits\n", path, (unsigned long long)count_hits(h, count));
     return 1;
-}
-
-static int make_picture(const options *o, const mesh_data *data, const carom_mesh_info *info, const char *path)
-{
-    carom_error err = {0};
-    row best = {.desc = carom_context_desc_default()};
-    best.desc.backend = CAROM_BACKEND_CPU; /* all agree: take the one that is always there */
-    carom_mesh *mesh = open_mesh(&best, data, &err);
-    if (!mesh) {
-        fprintf(stderr, "demo: %s\n", err.message);
-        return 0;
-    }
-    demo_view view = {.width = o->width, .height = o->height};
-    memcpy(view.lower, info->lower, sizeof view.lower);
-    memcpy(view.upper, info->upper, sizeof view.upper);
-    memcpy(view.forward, o->forward, sizeof view.forward);
-    memcpy(view.up, o->up, sizeof view.up);
-    int ok = demo_picture(mesh, &view, path);
-    carom_mesh_destroy(mesh);
-    return ok;
-}
-
-static int mesh_bounds(const mesh_data *data, carom_mesh_info *info)
-{
-    carom_error err = {0};
-    row scalar = {.desc = carom_context_desc_default()};
-    scalar.desc.backend = CAROM_BACKEND_CPU;
-    carom_mesh *mesh = open_mesh(&scalar, data, &err);
-    if (!mesh) {
-        fprintf(stderr, "demo: %s\n", err.message);
-        return 0;
-    }
-    const carom_status status = carom_mesh_get_info(mesh, info, &err);
-    carom_mesh_destroy(mesh);
-    return status == CAROM_OK;
 }
 
 static int run(const options *o, const mesh_data *data)
 {
     char path[4096];
+    carom_error err = {0};
     carom_mesh_info info = {.size = sizeof info};
-    demo_spheres particles;
-    demo_hits hits = {0};
-    if (!mesh_bounds(data, &info) || !demo_spheres_alloc(&particles, o->particles))
+    carom_context_desc desc = carom_context_desc_default();
+    desc.backend = CAROM_BACKEND_CPU; /* bounds and picture are the same on all: by the one that is always there */
+    carom_mesh *mesh = open_mesh(&desc, data, &err);
+    if (!mesh || carom_mesh_get_info(mesh, &info, &err) != CAROM_OK) {
+        fprintf(stderr, "demo: %s\n", err.message);
         return 0;
-    int ok = demo_hits_alloc(&hits, o->particles);
-    if (ok) {
-        particles.t_max = 1.0f;
-        make_particles(info.lower, info.upper, &particles);
-        printf("%s\n%llu triangles, %llu particles over the time from 0 to 1\n", o->mesh,
-               (unsigned long long)data->triangle_count, (unsigned long long)o->particles);
-        ok = run_table(data, &particles, &hits);
-        putchar('\n');
-        snprintf(path, sizeof path, "%s/hits.csv", o->directory);
-        ok &= write_csv(path, &hits);
-        snprintf(path, sizeof path, "%s/hits.png", o->directory);
-        ok &= make_picture(o, data, &info, path);
     }
-    demo_hits_free(&hits);
-    demo_spheres_free(&particles);
-    return ok;
+    const demo_spheres particles = make_particles(&info, o->particles);
+    table t = {data, &particles, o->particles, demo_hits_alloc(o->particles), demo_hits_alloc(o->particles), 0, 1};
+    printf("%s\n%llu triangles, %llu particles over the time from 0 to 1\n", o->mesh,
+           (unsigned long long)data->triangle_count, (unsigned long long)o->particles);
+    printf("\n%-8s %-38s %12s %10s  %s\n", "backend", "device", "queries/s", "hits", "same bits");
+    run_cpus(&t);
+    run_devices(&t);
+    snprintf(path, sizeof path, "%s/hits.csv", o->directory);
+    t.ok &= write_csv(path, &t.expected, o->particles);
+    snprintf(path, sizeof path, "%s/hits.png", o->directory);
+    t.ok &= demo_picture(mesh, &o->view, path);
+    carom_mesh_destroy(mesh);
+    return t.ok;
 }
-
-/* ---- command line ---------------------------------------------------------------------------------------------- */
 
 static int parse_vector(const char *text, float v[3])
 {
@@ -405,23 +287,19 @@ static int parse_vector(const char *text, float v[3])
 static int parse(int argc, char **argv, options *o)
 {
     int ok = 1, c;
-    *o = (options){.particles = 1000000, .width = 800, .height = 600, .forward = {0, 1, 0}, .up = {0, 0, 1}};
+    *o = (options){.particles = 1000000, .view = {{0, 1, 0}, {0, 0, 1}, 800, 600}};
+    demo_view *v = &o->view;
     while (ok && (c = getopt(argc, argv, "n:s:f:u:")) != -1) {
         char end;
         unsigned long long n = 0;
-        switch (c) {
-        case 'n':
+        if (c == 'n')
             ok = sscanf(optarg, "%llu%c", &n, &end) == 1 && n > 0 && n <= UINT32_MAX;
-            o->particles = n;
-            break;
-        case 's':
-            ok = sscanf(optarg, "%dx%d%c", &o->width, &o->height, &end) == 2 && o->width > 0 && o->width <= 8192 &&
-                 o->height > 0 && o->height <= 8192;
-            break;
-        case 'f': ok = parse_vector(optarg, o->forward); break;
-        case 'u': ok = parse_vector(optarg, o->up); break;
-        default: ok = 0; break;
-        }
+        else if (c == 's')
+            ok = sscanf(optarg, "%dx%d%c", &v->width, &v->height, &end) == 2 && v->width > 0 && v->width <= 8192 &&
+                 v->height > 0 && v->height <= 8192;
+        else
+            ok = (c == 'f' || c == 'u') && parse_vector(optarg, c == 'f' ? v->forward : v->up);
+        o->particles = n ? n : o->particles;
     }
     if (!ok || argc - optind != 2) {
         fprintf(stderr, "usage: carom_demo [-n PARTICLES] [-s WIDTHxHEIGHT] [-f VIEW,DIRECTION,XYZ] [-u UP,X,YZ] MESH "
@@ -437,11 +315,9 @@ int main(int argc, char **argv)
 {
     options o;
     mesh_data data;
-    if (!parse(argc, argv, &o))
+    if (!parse(argc, argv, &o) || mesh_import(o.mesh, &data) != EXIT_DONE)
         return EXIT_USAGE;
-    if (mesh_import(o.mesh, &data) != EXIT_DONE)
-        return EXIT_USAGE;
-    int ok = run(&o, &data);
+    const int ok = run(&o, &data);
     mesh_free(&data);
     return ok ? EXIT_DONE : EXIT_WORK;
 }

@@ -38,14 +38,14 @@ static void normalize(float v[3])
 }
 
 /* Stand so far off that the box's sphere just fills the height. */
-static camera make_camera(const demo_view *view)
+static camera make_camera(const demo_view *view, const carom_mesh_info *box)
 {
     camera c = {.down = 0.32f};
     float center[3], half[3];
     c.across = c.down * (float)view->width / (float)view->height;
     for (int a = 0; a < 3; a++) {
-        center[a] = 0.5f * (view->lower[a] + view->upper[a]);
-        half[a] = 0.5f * (view->upper[a] - view->lower[a]);
+        center[a] = 0.5f * (box->lower[a] + box->upper[a]);
+        half[a] = 0.5f * (box->upper[a] - box->lower[a]);
         c.forward[a] = view->forward[a];
     }
     float size = sqrtf(dot(half, half));
@@ -69,29 +69,24 @@ static void aim(const camera *c, int columns, int lines, const demo_spheres *s)
             size_t i = (size_t)y * (size_t)columns + (size_t)x;
             float u = c->across * (2.0f * ((float)x + 0.5f) / (float)columns - 1.0f);
             float v = c->down * (1.0f - 2.0f * ((float)y + 0.5f) / (float)lines);
-            float d[3];
-            for (int a = 0; a < 3; a++)
-                d[a] = c->forward[a] + u * c->right[a] + v * c->up[a];
-            s->x[i] = c->eye[0], s->y[i] = c->eye[1], s->z[i] = c->eye[2];
-            s->vx[i] = d[0], s->vy[i] = d[1], s->vz[i] = d[2];
+            for (size_t a = 0; a < 3; a++) {
+                s->center[3 * i + a] = c->eye[a];
+                s->velocity[3 * i + a] = c->forward[a] + u * c->right[a] + v * c->up[a];
+            }
             s->radius[i] = c->radius;
         }
     }
 }
 
 /* From every contact towards the light, started a little off the surface; without a hit, a sphere that goes nowhere. */
-static void aim_at_light(const camera *c, const demo_hits *hits, const demo_spheres *s)
+static void aim_at_light(const camera *c, const demo_hits *hits, uint64_t count, const demo_spheres *s)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        const float *p = hits->point + 3 * i, *n = hits->normal + 3 * i;
-        int found = hits->triangle[i] >= 0;
-        float lift = found ? 3.0f * c->radius : 0.0f;
-        s->x[i] = p[0] + lift * n[0], s->y[i] = p[1] + lift * n[1], s->z[i] = p[2] + lift * n[2];
-        s->vx[i] = found ? c->light[0] : 0.0f;
-        s->vy[i] = found ? c->light[1] : 0.0f;
-        s->vz[i] = found ? c->light[2] : 0.0f;
-        if (!found)
-            s->x[i] = c->eye[0], s->y[i] = c->eye[1], s->z[i] = c->eye[2];
+    for (uint64_t i = 0; i < count; i++) {
+        const int found = hits->triangle[i] >= 0;
+        for (uint64_t k = 3 * i; k < 3 * i + 3; k++) {
+            s->center[k] = found ? hits->point[k] + 3.0f * c->radius * hits->normal[k] : c->eye[k % 3];
+            s->velocity[k] = found ? c->light[k % 3] : 0.0f;
+        }
     }
 }
 
@@ -159,33 +154,27 @@ static int write_png(const char *path, const demo_view *view, const unsigned cha
 
 int demo_picture(carom_mesh *mesh, const demo_view *view, const char *path)
 {
-    int columns = view->width * SAMPLES, lines = view->height * SAMPLES;
-    uint64_t count = (uint64_t)columns * (uint64_t)lines, done;
-    camera c = make_camera(view);
-    demo_spheres spheres = {0};
-    demo_hits hits = {0}, lights = {0};
+    const int columns = view->width * SAMPLES, lines = view->height * SAMPLES;
+    const uint64_t count = (uint64_t)columns * (uint64_t)lines;
+    carom_mesh_info info = {.size = sizeof info};
+    carom_error err = {0};
     unsigned char *pixels = malloc(3 * (size_t)view->width * (size_t)view->height);
-    double seconds = 0.0, more = 0.0;
-    int ok = pixels && demo_spheres_alloc(&spheres, count) && demo_hits_alloc(&hits, count) &&
-             demo_hits_alloc(&lights, count);
-    if (ok) {
-        aim(&c, columns, lines, &spheres);
-        ok = demo_sweep(mesh, &spheres, &hits, "picture", 0.0, &done, &seconds);
+    if (!pixels || carom_mesh_get_info(mesh, &info, &err) != CAROM_OK) {
+        fprintf(stderr, "demo: %s\n", pixels ? err.message : "no memory for the picture");
+        return 0;
     }
-    if (ok) {
-        aim_at_light(&c, &hits, &spheres);
-        ok = demo_sweep(mesh, &spheres, &lights, "shadows", 0.0, &done, &more);
-    }
-    if (ok) {
-        develop(&c, view, &hits, &lights, pixels);
-        ok = write_png(path, view, pixels);
-    }
+    const camera c = make_camera(view, &info);
+    const demo_spheres spheres = demo_spheres_alloc(count);
+    const demo_hits hits = demo_hits_alloc(count), lights = demo_hits_alloc(count);
+    aim(&c, columns, lines, &spheres);
+    int ok = demo_sweep(mesh, &spheres, INFINITY, &hits, 0, count);
+    aim_at_light(&c, &hits, count, &spheres);
+    ok = ok && demo_sweep(mesh, &spheres, INFINITY, &lights, 0, count);
+    develop(&c, view, &hits, &lights, pixels);
+    ok = ok && write_png(path, view, pixels);
     if (ok)
-        printf("wrote %s: %d x %d pixels from %llu swept spheres in %.1f s\n", path, view->width, view->height,
-               2 * (unsigned long long)count, seconds + more);
+        printf("wrote %s: %d x %d pixels from %llu swept spheres\n", path, view->width, view->height,
+               2 * (unsigned long long)count);
     free(pixels);
-    demo_spheres_free(&spheres);
-    demo_hits_free(&hits);
-    demo_hits_free(&lights);
     return ok;
 }
