@@ -17,16 +17,15 @@ struct rain_lap {
     int32_t *triangle;        /* [flying] the mesh's answers */
     float *t, *normal;        /* [flying], [3 * flying] */
     int32_t *query;           /* [count] the place among those that fly; -1: it does not */
-    /* Those that sphere n meets are the records met[n] to met[n + 1], the first comes first. */
+    /* Sphere n meets the partners of records met[n] to met[n + 1], the first one first. */
     uint64_t *met;    /* [count + 1] */
     uint64_t room;    /* records that fit */
     int32_t *partner; /* [room] by its place in this lap */
     float *partner_t; /* [room] */
     /* A coarse grid. A cell is marked if the centre of a sphere in it may be within reach of one that flies. */
-    uint64_t *mark; /* a bit for each; rows along x of so many words */
-    uint64_t words, cells[3];
+    uint8_t *mark; /* of each cell */
+    uint64_t cells[3];
     float per_length, reach; /* cells per L; L, of the largest sphere */
-    uint8_t *role;           /* [spheres] whether it takes part, and flies */
 };
 
 int rain_lap_create(rain_lap *lap, const rain_world *world, uint64_t count);

@@ -16,10 +16,9 @@ typedef struct options {
     carom_backend backend;
     carom_isa isa;
     const char *device, *frames;
-    uint64_t particles, steps, triangles, every, seed, sample;
-    uint32_t threads;
-    int exact, has_plant;
-    uint64_t plant;
+    uint64_t particles, steps, triangles, every, seed, sample, threads;
+    uint64_t plant; /* 0: none */
+    int exact;
 } options;
 
 static const char usage[] =
@@ -111,7 +110,7 @@ static int open_world(run *r)
     desc.backend = r->o.backend;
     desc.device = r->o.device;
     desc.isa = r->o.isa;
-    desc.threads = r->o.threads;
+    desc.threads = (uint32_t)r->o.threads;
     if (carom_context_create(&desc, &r->world.context, &err) != CAROM_OK)
         return rain_fail("%s", err.message);
     const carom_mesh_desc shape = {
@@ -123,7 +122,6 @@ static int open_world(run *r)
     };
     if (carom_mesh_create(r->world.context, &shape, &r->world.mesh, &err) != CAROM_OK)
         return rain_fail("%s", err.message);
-    r->world.threads = carom_context_threads(r->world.context);
     r->world.accuracy = r->o.exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
     memcpy(r->world.lower, r->mesh.lower, sizeof r->world.lower);
     memcpy(r->world.upper, r->mesh.upper, sizeof r->world.upper);
@@ -216,13 +214,12 @@ static void report(const run *r)
     const double done = (double)(r->o.steps * r->spheres.count), all = stepping(r);
     printf(
         "\n%.4g particle-steps in %.2f s on %u threads: %.4g per second, %.4g per CPU second, %.1f %% of them awake\n",
-        done, all, r->world.threads, done / all, done / t->cpu, 100.0 * (double)c->awake / done);
+        done, all, carom_context_threads(r->world.context), done / all, done / t->cpu, 100.0 * (double)c->awake / done);
     show_part("mesh: carom_mesh_sweep_first", t->mesh, all, done);
     show_part("spheres: carom_spheres_list", t->cloud, all, done);
     show_part("own: motion, impulses", t->own, all, done);
-    printf("of each particle-step: %.3f motions, %.3f in clouds, %.3f pairs listed, %.3f hits with the mesh, %.3f with "
-           "spheres, %.3f "
-           "waited\n",
+    printf("of each particle-step: %.3f motions, %.3f in clouds, %.3f pairs listed, %.3f hits with the mesh, "
+           "%.3f with spheres, %.3f waited\n",
            (double)c->motions / done, (double)c->asked / done, (double)c->pairs / done, (double)c->wall_hits / done,
            (double)c->sphere_hits / done, (double)c->waited / done);
     printf("beside it: checker %.2f s, frames %.2f s\n", r->check_time, r->frame_time);
@@ -242,7 +239,7 @@ static int simulate(run *r)
     r->start = rain_seconds();
     for (uint64_t step = 1; ok && step <= r->o.steps; step++) {
         ok = rain_step(r->stepper, step);
-        if (ok && r->o.has_plant && step == r->o.plant)
+        if (ok && step == r->o.plant)
             r->spheres.center[0] = r->mesh.upper[0] + r->world.largest;
         if (ok && (step % r->o.every == 0 || step == r->o.steps))
             ok = make_frame(r, step);
@@ -292,68 +289,49 @@ static int parse_isa(const char *text, carom_isa *out)
     return rain_fail("--isa %s: not scalar, sse4.1, avx2, avx512 or neon", text);
 }
 
+static int parse_option(const char *name, const char *value, options *o)
+{
+    const struct {
+        const char *name;
+        uint64_t low, high, *to;
+    } numbers[] = {{"particles", 1, 100000000, &o->particles}, {"triangles", 1000, 20000000, &o->triangles},
+                   {"steps", 1, 1000000000, &o->steps},        {"every", 1, UINT64_MAX, &o->every},
+                   {"seed", 0, UINT64_MAX, &o->seed},          {"threads", 0, 1024, &o->threads},
+                   {"sample", 0, UINT64_MAX, &o->sample},      {"plant", 1, UINT64_MAX, &o->plant}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (strcmp(name, numbers[i].name) == 0)
+            return parse_number(name, value, numbers[i].low, numbers[i].high, numbers[i].to);
+    if (strcmp(name, "backend") == 0)
+        return parse_backend(value, &o->backend);
+    if (strcmp(name, "isa") == 0)
+        return parse_isa(value, &o->isa);
+    *(strcmp(name, "device") == 0 ? &o->device : &o->frames) = value;
+    return 1;
+}
+
 static int parse(int argc, char **argv, options *o)
 {
-    enum {
-        BACKEND = 1,
-        DEVICE,
-        FRAMES,
-        EXACT,
-        THREADS,
-        PLANT,
-        HELP,
-        PARTICLES,
-        STEPS,
-        TRIANGLES,
-        EVERY,
-        SEED,
-        SAMPLE,
-        ISA
-    };
+    enum { VALUE = 1, EXACT, HELP };
     static const struct option table[] = {
-        {"backend", 1, NULL, BACKEND},
-        {"device", 1, NULL, DEVICE},
-        {"frames", 1, NULL, FRAMES},
-        {"exact", 0, NULL, EXACT},
-        {"threads", 1, NULL, THREADS},
-        {"plant", 1, NULL, PLANT},
-        {"particles", 1, NULL, PARTICLES},
-        {"steps", 1, NULL, STEPS},
-        {"triangles", 1, NULL, TRIANGLES},
-        {"every", 1, NULL, EVERY},
-        {"seed", 1, NULL, SEED},
-        {"sample", 1, NULL, SAMPLE},
-        {"isa", 1, NULL, ISA},
-        {"help", 0, NULL, HELP},
-        {NULL, 0, NULL, 0},
+        {"particles", 1, NULL, VALUE}, {"triangles", 1, NULL, VALUE}, {"steps", 1, NULL, VALUE},
+        {"every", 1, NULL, VALUE},     {"frames", 1, NULL, VALUE},    {"seed", 1, NULL, VALUE},
+        {"exact", 0, NULL, EXACT},     {"backend", 1, NULL, VALUE},   {"device", 1, NULL, VALUE},
+        {"isa", 1, NULL, VALUE},       {"threads", 1, NULL, VALUE},   {"sample", 1, NULL, VALUE},
+        {"plant", 1, NULL, VALUE},     {"help", 0, NULL, HELP},       {NULL, 0, NULL, 0},
     };
     int ok = 1, c, at = 0;
-    uint64_t threads = 0;
     *o = (options){.particles = 1000000, .steps = 1000, .triangles = 250000, .every = 100, .seed = 1, .sample = 8};
     while (ok && (c = getopt_long(argc, argv, "", table, &at)) != -1) {
-        const char *name = table[at].name;
-        switch (c) {
-        case BACKEND: ok = parse_backend(optarg, &o->backend); break;
-        case DEVICE: o->device = optarg; break;
-        case ISA: ok = parse_isa(optarg, &o->isa); break;
-        case FRAMES: o->frames = optarg; break;
-        case EXACT: o->exact = 1; break;
-        case THREADS: ok = parse_number(name, optarg, 0, 1024, &threads); break;
-        case PLANT: ok = o->has_plant = parse_number(name, optarg, 1, UINT64_MAX, &o->plant); break;
-        case PARTICLES: ok = parse_number(name, optarg, 1, 100000000, &o->particles); break;
-        case STEPS: ok = parse_number(name, optarg, 1, 1000000000, &o->steps); break;
-        case TRIANGLES: ok = parse_number(name, optarg, 1000, 20000000, &o->triangles); break;
-        case EVERY: ok = parse_number(name, optarg, 1, UINT64_MAX, &o->every); break;
-        case SEED: ok = parse_number(name, optarg, 0, UINT64_MAX, &o->seed); break;
-        case SAMPLE: ok = parse_number(name, optarg, 0, UINT64_MAX, &o->sample); break;
-        case HELP: fputs(usage, stdout); exit(0);
-        default: ok = 0; break;
+        if (c == HELP) {
+            fputs(usage, stdout);
+            exit(0);
         }
+        o->exact |= c == EXACT;
+        ok = c == EXACT || (c == VALUE && parse_option(table[at].name, optarg, o));
     }
-    o->threads = (uint32_t)threads;
     if (ok && optind < argc)
         ok = rain_fail("%s: not an option", argv[optind]);
-    if (ok && o->has_plant && o->plant > o->steps)
+    if (ok && o->plant > o->steps)
         ok = rain_fail("--plant %llu: there are only %llu steps", (unsigned long long)o->plant,
                        (unsigned long long)o->steps);
     if (ok && o->frames && mkdir(o->frames, 0777) != 0 && errno != EEXIST)

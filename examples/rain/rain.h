@@ -23,8 +23,8 @@ typedef struct rain_mesh {
 int rain_make_vessel(rain_mesh *mesh, uint64_t triangles);
 void rain_free_mesh(rain_mesh *mesh);
 
-/* ---- the spheres (spheres.c, step.c)
- * -------------------------------------------------------------------------------------- */
+/* ---- the spheres (spheres.c, step.c) ------------------------------------------------------------------------------
+ */
 
 typedef struct rain_spheres {
     uint64_t count;
@@ -58,7 +58,6 @@ typedef struct rain_world {
     carom_context *context;
     carom_mesh *mesh;
     carom_accuracy accuracy;
-    unsigned threads;         /* of the stepper itself; the context has its own */
     float lower[3], upper[3]; /* of the mesh */
     float largest;            /* radius */
     float step;               /* T */
@@ -66,13 +65,6 @@ typedef struct rain_world {
     float restitution;
     float tolerance; /* L */
 } rain_world;
-
-/* A loop over elements [from, to), one of `parts` that run at the same time (split.c). */
-enum { RAIN_PARTS = 64 };
-typedef void rain_loop(void *user, unsigned part, uint64_t from, uint64_t to);
-void rain_split(unsigned parts, uint64_t count, rain_loop *loop, void *user);
-/* How many parts pay for so many spheres. */
-unsigned rain_parts(const rain_world *world, uint64_t spheres);
 
 rain_stepper *rain_stepper_create(const rain_world *world, rain_spheres *spheres);
 void rain_stepper_destroy(rain_stepper *stepper);

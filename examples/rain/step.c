@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The stepper. A step is cut into laps: in each, every sphere that has time left flies straight to its first hit, with
  * the mesh or with a sphere, answers it, and goes on in the next lap. docs/particles.md has the rules, and why no
- * sphere gets through a wall. All loops are over single spheres and read only what stood before the loop, so threads
- * and order do not matter; the arithmetic is + - * / and sqrt. */
+ * sphere gets through a wall. All loops are over single spheres and read only what stood before the loop, so their
+ * order does not matter; the arithmetic is + - * / and sqrt. */
 #include "lap.h"
 
 #include <math.h>
@@ -21,7 +21,6 @@ struct rain_stepper {
     uint8_t *touched; /* [count] whether it had a hit in this step */
     uint64_t number;  /* of the step */
     rain_lap lap;
-    rain_counts part[RAIN_PARTS]; /* of each part of a loop */
 };
 
 rain_stepper *rain_stepper_create(const rain_world *world, rain_spheres *spheres)
@@ -122,12 +121,10 @@ static void answer_pair(const rain_stepper *s, uint64_t n, float velocity[3])
 
 /* Gravity. Sleepers have no time, but all wake every RECHECK steps, to see if what they lie on is still there:
  * together, because one that flies makes all around it part of the lap. */
-static void begin(void *user, unsigned part, uint64_t from, uint64_t to)
+static void begin(rain_stepper *s)
 {
-    rain_stepper *s = user;
     const rain_spheres *p = s->spheres;
-    (void)part;
-    for (uint64_t i = from; i < to; i++) {
+    for (uint64_t i = 0; i < p->count; i++) {
         if (p->quiet[i] == RAIN_ASLEEP && s->number % RECHECK == 0)
             p->quiet[i] = RAIN_ASLEEP - 2;
         const int awake = p->quiet[i] < RAIN_ASLEEP;
@@ -141,7 +138,7 @@ static void begin(void *user, unsigned part, uint64_t from, uint64_t to)
 
 /* Sphere n of the lap flies to its first hit and answers it; the mesh's comes first if times are equal. Spheres that
  * have no time left answer, too, but sleepers do not. */
-static void fly(rain_stepper *s, uint64_t n, rain_counts *counts)
+static void fly(rain_stepper *s, uint64_t n)
 {
     const rain_lap *l = &s->lap;
     const rain_spheres *p = s->spheres;
@@ -158,8 +155,8 @@ static void fly(rain_stepper *s, uint64_t n, rain_counts *counts)
         for (uint64_t a = 0; a < 3; a++)
             p->center[3 * i + a] += go * motion[a];
         s->left[i] = go < 1.0f ? s->left[i] - go * s->left[i] : 0.0f;
-        counts->sphere_hits += (uint64_t)pair;
-        counts->wall_hits += (uint64_t)(wall && !pair);
+        s->counts.sphere_hits += (uint64_t)pair;
+        s->counts.wall_hits += (uint64_t)(wall && !pair);
     }
     s->touched[i] |= (uint8_t)(pair || wall);
     if (pair)
@@ -168,23 +165,12 @@ static void fly(rain_stepper *s, uint64_t n, rain_counts *counts)
         answer_wall(s, l->normal + 3 * k, p->velocity + 3 * i);
 }
 
-static void fly_all(void *user, unsigned part, uint64_t from, uint64_t to)
-{
-    rain_stepper *s = user;
-    rain_counts counts = {0};
-    for (uint64_t n = from; n < to; n++)
-        fly(s, n, &counts);
-    s->part[part] = counts;
-}
-
 /* Time that is left is lost, and with it that share of the velocity: so piles come to rest. */
-static void end(void *user, unsigned part, uint64_t from, uint64_t to)
+static void end(rain_stepper *s)
 {
-    rain_stepper *s = user;
     const rain_spheres *p = s->spheres;
     const float still = 0.002f;
-    rain_counts counts = {0};
-    for (uint64_t i = from; i < to; i++) {
+    for (uint64_t i = 0; i < p->count; i++) {
         float way[3];
         if (p->quiet[i] == RAIN_ASLEEP)
             continue;
@@ -198,23 +184,8 @@ static void end(void *user, unsigned part, uint64_t from, uint64_t to)
         p->quiet[i] = quiet ? (uint8_t)(p->quiet[i] + 1) : 0;
         if (p->quiet[i] == RAIN_ASLEEP)
             memset(p->velocity + 3 * i, 0, 3 * sizeof(float));
-        counts.waited += s->left[i] > 0.0f;
-        counts.awake++;
-    }
-    s->part[part] = counts;
-}
-
-/* A loop of the stepper's on threads, and what its parts have counted. */
-static void run(rain_stepper *s, uint64_t count, rain_loop *loop)
-{
-    const unsigned parts = rain_parts(&s->world, count);
-    memset(s->part, 0, sizeof s->part);
-    rain_split(parts, count, loop, s);
-    for (unsigned i = 0; i < parts; i++) {
-        s->counts.awake += s->part[i].awake;
-        s->counts.waited += s->part[i].waited;
-        s->counts.wall_hits += s->part[i].wall_hits;
-        s->counts.sphere_hits += s->part[i].sphere_hits;
+        s->counts.waited += s->left[i] > 0.0f;
+        s->counts.awake++;
     }
 }
 
@@ -224,16 +195,16 @@ int rain_step(rain_stepper *s, uint64_t number)
     const double cpu = rain_cpu_seconds(), start = rain_seconds(), asked = s->times.mesh + s->times.cloud;
     int ok = 1;
     s->number = number;
-    run(s, s->spheres->count, begin);
+    begin(s);
     for (int lap = 0; ok && lap < LAPS && rain_lap_gather(l, &s->world, s->spheres, s->left) > 0; lap++) {
         ok = rain_lap_ask(l, &s->world, &s->times);
-        if (ok)
-            run(s, l->count, fly_all);
+        for (uint64_t n = 0; ok && n < l->count; n++)
+            fly(s, n);
         s->counts.motions += l->flying;
         s->counts.asked += l->count;
         s->counts.pairs += l->met[l->count] / 2;
     }
-    run(s, s->spheres->count, end);
+    end(s);
     s->times.cpu += rain_cpu_seconds() - cpu;
     s->times.own += rain_seconds() - start - (s->times.mesh + s->times.cloud - asked);
     return ok;

@@ -86,7 +86,7 @@ if "$rain" "${few[@]}" --backend opencl > opencl.txt 2> said.txt; then
 else
     skip "rain: 1000 steps, OpenCL" "$(head -n 1 said.txt)"
 fi
-# So many that rain's own loops run on threads.
+# So many that carom's threads share every batch.
 more=(--particles 34000 --triangles 10000 --steps 50 --every 50 --backend cpu --sample 0)
 for threads in 1 2 7; do
     "$rain" "${more[@]}" --threads $threads > "more$threads.txt"
