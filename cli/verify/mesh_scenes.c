@@ -4,7 +4,7 @@
  * every machine. */
 #include "mesh.h"
 
-#include "reference/generate.h"
+#include "queries/shapes.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,35 +19,23 @@ static void set_corner(verify_scene *s, size_t triangle, size_t v, const double 
         s->vertices[9 * triangle + 3 * v + k] = ref_round(at[k]);
 }
 
-/* Triangles of about a quarter, each with vertices of its own, `scale` times as large and `offset` away. */
-static void fill_soup(ref_gen *g, size_t triangle, double scale, double offset, verify_scene *s)
-{
-    double place[3], corner[3];
-    ref_gen_box(g, place, 1.0);
-    for (size_t v = 0; v < 3; v++) {
-        ref_gen_box(g, corner, 0.25);
-        for (int k = 0; k < 3; k++)
-            corner[k] = (place[k] + corner[k]) * scale + offset;
-        set_corner(s, triangle, v, corner);
-    }
-}
-
+/* Triangles of about a quarter, each with vertices of its own. */
 static void fill_plain(ref_gen *g, size_t triangle, verify_scene *s)
 {
-    fill_soup(g, triangle, 1.0, 0.0, s);
+    shape_soup_triangle(g, 0.25, 1.0, 0.0, &s->vertices[9 * triangle]);
 }
 
 /* Away from the origin, so that coordinates have few bits left. */
 static void fill_far(ref_gen *g, size_t triangle, verify_scene *s)
 {
-    fill_soup(g, triangle, 0x1p-4, 1024.0, s);
+    shape_soup_triangle(g, 0.25, 0x1p-4, 1024.0, &s->vertices[9 * triangle]);
 }
 
 /* A triangle's size has nothing to do with its neighbour's. */
 static void fill_mixed(ref_gen *g, size_t triangle, verify_scene *s)
 {
     const int exponent = ref_gen_int(g, -16, 16);
-    fill_soup(g, triangle, ref_power_of_two(exponent), 0.0, s);
+    shape_soup_triangle(g, 0.25, ref_power_of_two(exponent), 0.0, &s->vertices[9 * triangle]);
 }
 
 /* Corners on a coarse grid: shared corners, crossing and coplanar triangles, segments, points and duplicates. */
@@ -66,17 +54,10 @@ static void fill_lattice(ref_gen *g, size_t triangle, verify_scene *s)
         memcpy(&s->vertices[9 * triangle], &s->vertices[9 * (triangle / 2)], 9 * sizeof(float));
 }
 
-/* The third corner on the edge between the others, a bit beside it, or close to it. */
 static void fill_needle(ref_gen *g, size_t triangle, verify_scene *s)
 {
-    float *p = &s->vertices[9 * triangle];
-    fill_soup(g, triangle, 1.0, 0.0, s);
-    for (size_t k = 0; k < 3; k++) {
-        const float along = p[k] + (p[3 + k] - p[k]) * 0.75f;
-        p[6 + k] = triangle % 3 == 0   ? along
-                   : triangle % 3 == 1 ? nextafterf(along, 2.0f)
-                                       : along + p[6 + k] * 0x1p-12f;
-    }
+    fill_plain(g, triangle, s);
+    shape_needle(triangle, &s->vertices[9 * triangle]);
 }
 
 typedef void triangle_filler(ref_gen *g, size_t triangle, verify_scene *s);
@@ -215,32 +196,17 @@ ref_mesh verify_scene_reference(const verify_scene *s)
 
 /* ---- spheres ----------------------------------------------------------------------------------------------------- */
 
-/* A corner, the middle of an edge, a point of the face, or one beside the triangle. Returns the size of the triangle,
- * which is a number of few bits where corners are. */
+/* A spot on or beside a triangle. Returns the size of the triangle, which is a number of few bits where corners are. */
 static double pick_spot(ref_gen *g, const verify_scene *s, double spot[3])
 {
     const ref_mesh mesh = verify_scene_reference(s);
-    const int kind = ref_gen_int(g, 0, 3), v = ref_gen_int(g, 0, 2);
     float p[3][3];
     double size = 0.0;
     ref_mesh_triangle(&mesh, (size_t)ref_gen_int(g, 0, (int)s->triangle_count - 1), p);
-    for (int k = 0; k < 3; k++) {
-        const double a = (double)p[v][k], b = (double)p[(v + 1) % 3][k], c = (double)p[(v + 2) % 3][k];
-        spot[k] = kind == 0 ? a : kind == 1 ? (a + b) / 2.0 : kind == 2 ? (a + (b + c) / 2.0) / 2.0 : a + (b - c) / 8.0;
-        size = fmax(size, fmax(fabs(b - a), fabs(c - a)));
-    }
+    const int v = shape_spot(g, p, spot);
+    for (int k = 0; k < 6; k++)
+        size = fmax(size, fabs((double)p[(v + 1 + k / 3) % 3][k % 3] - (double)p[v][k % 3]));
     return size > 0.0 ? size : 0.125;
-}
-
-/* Along an axis, a diagonal of the grid, or anywhere. */
-static void pick_way(ref_gen *g, double way[3])
-{
-    const int kind = ref_gen_int(g, 0, 4);
-    ref_gen_direction(g, way);
-    for (int k = 0; k < 3 && kind < 3; k++)
-        way[k] = k != kind ? 0.0 : way[k] > 0.0 ? 1.0 : -1.0;
-    for (int k = 0; k < 3 && kind == 3; k++)
-        way[k] = ref_gen_int(g, -2, 2);
 }
 
 const char *const verify_sphere_columns[SPHERE_COLUMNS] = {"cx", "cy", "cz",    "radius",      "vx",
@@ -268,7 +234,7 @@ static void aim(ref_gen *g, const verify_scene *s, float out[SPHERE_COLUMNS])
     const double size = pick_spot(g, s, spot);
     double radius = size * radii[ref_gen_int(g, 0, 3)], gap = size * distances[ref_gen_int(g, 0, 3)], speed = size;
     const int kind = ref_gen_int(g, 0, 15);
-    pick_way(g, way);
+    shape_way(g, way);
     radius *= ref_gen_chance(g, 3) ? ref_gen_range(g, 0.01, 1.0) : ref_gen_chance(g, 16) ? 8.0 : 1.0;
     speed *= kind == 0 ? 0.0 : kind == 1 ? -1.0 : ref_power_of_two(ref_gen_int(g, -4, 2));
     if (kind == 2 || kind == 3)

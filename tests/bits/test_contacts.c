@@ -148,8 +148,7 @@ static void test_masks(void **state)
 /* A fan around a corner, flat or pointed, in any order. */
 static scene fan_scene(uint64_t seed, size_t count, float height)
 {
-    scene s = {test_alloc(3 * (count + 1), sizeof *s.vertices), test_alloc(3 * count, sizeof *s.indices), count + 1,
-               count, NULL};
+    scene s = scene_alloc(count + 1, count);
     uint32_t *order = random_order(seed, count);
     s.vertices[3 * count + 2] = height;
     for (size_t k = 0; k < count; k++) {
@@ -224,8 +223,7 @@ static void test_copy_among_many(void **state)
     enum { PAGES = 24 };
     (void)state;
     carom_context *context = test_context();
-    scene s = {test_alloc(3 * (PAGES + 2), sizeof *s.vertices), test_alloc(3 * PAGES, sizeof *s.indices), PAGES + 2,
-               PAGES, NULL};
+    scene s = scene_alloc(PAGES + 2, PAGES);
     s.vertices[3 * PAGES + 3] = 1; /* the edge is from the last but one, at 0, to the last */
     for (uint32_t t = 0; t < PAGES; t++) {
         s.vertices[3 * t] = 0.5f;
@@ -289,7 +287,7 @@ static void test_without_area(void **state)
     for (uint64_t seed = 0; seed < 24; seed++) {
         const size_t count = 2 + seed % (COUNT_OF(triangles) - 1);
         uint32_t *order = random_order(seed, COUNT_OF(triangles));
-        scene s = {test_alloc(sizeof vertices, 1), test_alloc(3 * count, sizeof *s.indices), 7, count, NULL};
+        scene s = scene_alloc(7, count);
         memcpy(s.vertices, vertices, sizeof vertices);
         for (size_t t = 0; t < count; t++)
             for (size_t k = 0; k < 3; k++)

@@ -24,8 +24,7 @@ static const profile profiles[] = {{"terrain", {0, 1, 2, 3}, {0, 0, 0, 0}, 1},
 static scene surface_of(const profile *p, uint64_t seed)
 {
     enum { N = SQUARES + 1 };
-    scene s = {test_alloc(3 * N * N, sizeof *s.vertices), test_alloc(6 * (N - 1) * (N - 1), sizeof *s.indices), N * N,
-               2 * (N - 1) * (N - 1), NULL};
+    scene s = scene_alloc(N * N, 2 * (N - 1) * (N - 1));
     ref_gen g;
     ref_gen_seed(&g, 224, seed, 0);
     for (uint32_t v = 0; v < N * N; v++) {

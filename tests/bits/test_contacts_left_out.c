@@ -141,8 +141,7 @@ static void turn_triangles(scene *s, uint64_t seed)
 static scene folded_sheet(size_t folds, size_t columns, double height)
 {
     const size_t across = columns + 1, most = 2 * folds * columns;
-    scene s = {test_alloc(3 * (folds + 1) * across, sizeof *s.vertices), test_alloc(3 * most, sizeof *s.indices),
-               (folds + 1) * across, most, NULL};
+    scene s = scene_alloc((folds + 1) * across, most);
     for (size_t v = 0; v < s.vertex_count; v++) {
         s.vertices[3 * v] = (float)(v / across % 2);
         s.vertices[3 * v + 1] = (float)(v % across);
@@ -257,8 +256,8 @@ enum { SECTORS = 6 };
 /* A flat fan around its last vertex, the origin; triangles count for one of its sectors. */
 static scene fan_of_sectors(size_t count)
 {
-    scene s = {test_alloc(3 * (count + 1), sizeof *s.vertices), test_alloc(3 * count, sizeof *s.indices), count + 1,
-               count, test_alloc(count, sizeof *s.masks)};
+    scene s = scene_alloc(count + 1, count);
+    s.masks = test_alloc(count, sizeof *s.masks);
     for (size_t t = 0; t < count; t++) {
         const double angle = 6.283185307179586 * (double)t / (double)count;
         s.vertices[3 * t] = (float)cos(angle);

@@ -194,7 +194,7 @@ static void test_radii(void **state)
 static scene scene_of_ties(uint64_t seed)
 {
     static const float nudge[] = {0, 0x1p-60f, -0x1p-60f, 0x1p-80f, -0x1p-53f};
-    scene s = drop_scene_alloc(3, 1);
+    scene s = scene_alloc_apart(1);
     query_random random = {seed};
     for (size_t k = 0; k < 9; k++) {
         const float whole = (float)((int)(query_random_bits(&random) % 13) - 6);
@@ -288,14 +288,12 @@ static void test_scales(void **state)
 static void test_by_hand(void **state)
 {
     carom_context *context = test_context();
-    scene s = drop_scene_alloc(3, 1);
+    scene s = scene_alloc_apart(1);
     const float corner[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
     const carom_lattice lattice = {{-6, -6, 0}, 1, {12, 12, 1}, {0}};
     const carom_mesh_drop_desc desc = drop_map_desc(&lattice, 5, CAROM_ACCURACY_FAST);
     (void)state;
     memcpy(s.vertices, corner, sizeof corner);
-    for (uint32_t i = 0; i < 3; i++)
-        s.indices[i] = i;
     carom_mesh *mesh = scene_mesh(context, &s);
     carom_stats stats = {.size = sizeof stats};
     drop_map m = drop_map_ask(mesh, &desc, &stats);

@@ -45,7 +45,7 @@ static const plate plates[] = {
 static scene scene_of(const plate *p, uint32_t cells)
 {
     const uint32_t row = cells + 1;
-    scene s = drop_scene_alloc((size_t)row * row, 2 * (size_t)cells * cells);
+    scene s = scene_alloc((size_t)row * row, 2 * (size_t)cells * cells);
     query_random random = {7};
     for (uint32_t v = 0; v < row * row; v++) {
         const double x = 2.0 * (v % row) / cells - 1, y = 2.0 * (v / row) / cells - 1;

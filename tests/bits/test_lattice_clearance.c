@@ -44,9 +44,7 @@ static void check_node(const carom_lattice *lattice, size_t node, int got, int e
 /* Two sheets 2^-20 apart, and one that touches the first. */
 static scene scene_sheets(void)
 {
-    scene one = scene_floor(6), s = {.vertex_count = 3 * one.vertex_count, .triangle_count = 3 * one.triangle_count};
-    s.vertices = test_alloc(3 * s.vertex_count, sizeof *s.vertices);
-    s.indices = test_alloc(3 * s.triangle_count, sizeof *s.indices);
+    scene one = scene_floor(6), s = scene_alloc(3 * one.vertex_count, 3 * one.triangle_count);
     for (size_t i = 0; i < 3 * s.vertex_count; i++)
         s.vertices[i] = one.vertices[i % (3 * one.vertex_count)];
     for (size_t v = one.vertex_count; v < 2 * one.vertex_count; v++)
@@ -151,22 +149,14 @@ static void test_reference(void **state)
 
 /* Triangles without a bit in their mask do not count; without triangles all is free. */
 /* A box of which the sphere and the lattice see the middle of one edge alone. */
-static scene scene_box(ref_gen *g)
+static scene long_box(ref_gen *g)
 {
-    static const uint32_t indices[] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
-                                       2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
-    scene s = {.vertex_count = 8, .triangle_count = COUNT_OF(indices) / 3};
-    float from[3], size[3];
-    s.vertices = test_alloc(3 * s.vertex_count, sizeof *s.vertices);
-    s.indices = test_alloc(COUNT_OF(indices), sizeof *s.indices);
-    memcpy(s.indices, indices, sizeof indices);
+    float from[3], to[3];
     for (int k = 0; k < 3; k++) {
         from[k] = (float)ref_gen_range(g, 0, 1);
-        size[k] = (float)ref_gen_range(g, 1, 2);
+        to[k] = from[k] + (float)ref_gen_range(g, 1, 2);
     }
-    for (size_t i = 0; i < 3 * s.vertex_count; i++)
-        s.vertices[i] = from[i % 3] + (i / 3 >> i % 3 & 1 ? size[i % 3] : 0.0f);
-    return s;
+    return scene_box(from[0], from[1], from[2], to[0], to[1], to[2]);
 }
 
 static void test_long_edges(void **state)
@@ -176,7 +166,7 @@ static void test_long_edges(void **state)
     for (size_t i = 0; i < test_effort(60); i++) {
         ref_gen g;
         ref_gen_seed(&g, 21, 1, i);
-        scene s = scene_box(&g);
+        scene s = long_box(&g);
         carom_mesh *mesh = scene_mesh(context, &s);
         const int triangle = ref_gen_int(&g, 0, 11), edge = ref_gen_int(&g, 0, 2);
         const double shrink = ref_gen_range(&g, 1, 30);

@@ -205,9 +205,7 @@ static scene box_with_turned(size_t triangle)
 static scene box_unindexed(void)
 {
     scene box = scene_box(0, -1, -1, 1, 1, 1);
-    scene s = {.vertex_count = 3 * 14, .triangle_count = 14};
-    s.vertices = test_alloc(3 * s.vertex_count, sizeof *s.vertices);
-    s.indices = test_alloc(3 * s.triangle_count, sizeof *s.indices);
+    scene s = scene_alloc_apart(14);
     for (size_t i = 0; i < 36; i++)
         for (size_t k = 0; k < 3; k++) {
             const float x = box.vertices[3 * box.indices[i] + k];
@@ -215,8 +213,6 @@ static scene box_unindexed(void)
         }
     memcpy(s.vertices + 3 * 36, s.vertices, 6 * sizeof(float)); /* A B A */
     memcpy(s.vertices + 3 * 38, s.vertices, 3 * sizeof(float)); /* then C C C */
-    for (size_t i = 0; i < 3 * s.triangle_count; i++)
-        s.indices[i] = (uint32_t)i;
     scene_free(&box);
     return s;
 }

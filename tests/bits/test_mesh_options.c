@@ -91,8 +91,7 @@ static void test_families(void **state)
     carom_context *context = test_context();
     uint64_t found = 0;
     for (size_t family = 0; family < ref_family_count(); family++) {
-        scene s = {test_alloc(9 * cases, sizeof(float)), test_alloc(3 * cases, sizeof(uint32_t)), 3 * cases, cases,
-                   NULL};
+        scene s = scene_alloc_apart(cases);
         swept_spheres b = swept_spheres_alloc(cases);
         size_t made = 0;
         for (uint64_t index = 0; made < cases; index++) {
@@ -106,7 +105,6 @@ static void test_families(void **state)
             for (size_t k = 0; k < 3; k++) {
                 b.column[k][made] = c.center[k];
                 b.column[4 + k][made] = c.velocity[k];
-                s.indices[3 * made + k] = (uint32_t)(3 * made + k);
             }
             b.column[SPHERE_RADIUS][made++] = (float)c.radius;
         }

@@ -165,7 +165,7 @@ enum { BITS = 32 };
 static scene make_stack(void)
 {
     const scene one = scene_floor(1);
-    scene s = {test_alloc(12 * BITS, sizeof(float)), test_alloc(6 * BITS, sizeof(uint32_t)), 4 * BITS, 2 * BITS, NULL};
+    scene s = scene_alloc(4 * BITS, 2 * BITS);
     s.masks = test_alloc(2 * BITS, sizeof *s.masks);
     for (size_t i = 0; i < BITS; i++) {
         memcpy(s.vertices + 12 * i, one.vertices, 12 * sizeof(float));

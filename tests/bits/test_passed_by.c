@@ -63,13 +63,10 @@ static scene make_folded(void)
 /* A torus of 2^-16 beside one triangle of 1: it is as small as an error of the mesh's size. */
 static scene make_speck(void)
 {
-    scene small = make_torus(), s = {0};
+    scene small = make_torus();
     const size_t corners = small.vertex_count;
+    scene s = scene_alloc(corners + 3, small.triangle_count + 1);
     scene_scale(&small, -16);
-    s.vertices = test_alloc(3 * (corners + 3), sizeof *s.vertices);
-    s.indices = test_alloc(3 * (small.triangle_count + 1), sizeof *s.indices);
-    s.vertex_count = corners + 3;
-    s.triangle_count = small.triangle_count + 1;
     memcpy(s.vertices, small.vertices, 3 * corners * sizeof *s.vertices);
     memcpy(s.indices, small.indices, 3 * small.triangle_count * sizeof *s.indices);
     for (size_t k = 0; k < 3; k++) {

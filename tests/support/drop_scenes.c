@@ -8,19 +8,11 @@
 
 /* ---- scenes ------------------------------------------------------------------------------------------------------ */
 
-scene drop_scene_alloc(size_t vertices, size_t triangles)
-{
-    scene s = {.vertex_count = vertices, .triangle_count = triangles};
-    s.vertices = test_alloc(3 * vertices, sizeof *s.vertices);
-    s.indices = test_alloc(3 * triangles, sizeof *s.indices);
-    return s;
-}
-
 /* A field of (n + 1)^2 heights, with walls where they differ by whole steps. */
 static scene field_of(int n, float (*height)(int i, int j))
 {
     const size_t side = (size_t)n + 1;
-    scene s = drop_scene_alloc(side * side, 2 * (size_t)n * (size_t)n);
+    scene s = scene_alloc(side * side, 2 * (size_t)n * (size_t)n);
     for (size_t v = 0; v < side * side; v++) {
         s.vertices[3 * v] = (float)(v % side) * (2.0f / (float)n) - 1;
         s.vertices[3 * v + 1] = (float)(v / side) * (2.0f / (float)n) - 1;
@@ -74,16 +66,9 @@ scene drop_scene_boxes(void)
                                       {{0.25f, 0, 0}, {0.75f, 0.75f, 0.25f}},
                                       {{-0.75f, 0.5f, 0.5f}, {-0.75f, 0.75f, 0.75f}},
                                       {{-0.25f, 0.75f, 0.25f}, {-0.25f, 0.75f, 0.25f}}};
-    scene s = drop_scene_alloc(5 * 8, 5 * 12);
-    for (size_t b = 0; b < 5; b++) {
-        for (size_t v = 0; v < 8; v++)
-            for (size_t k = 0; k < 3; k++)
-                s.vertices[3 * (8 * b + v) + k] = at[b][v >> k & 1][k];
-        static const uint32_t corner[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
-                                            2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
-        for (size_t i = 0; i < 36; i++)
-            s.indices[36 * b + i] = (uint32_t)(8 * b) + corner[i];
-    }
+    scene s = scene_alloc(0, 0);
+    for (size_t b = 0; b < COUNT_OF(at); b++)
+        s = scene_both(s, scene_box(at[b][0][0], at[b][0][1], at[b][0][2], at[b][1][0], at[b][1][1], at[b][1][2]));
     return s;
 }
 
@@ -163,7 +148,7 @@ static scene scene_needles(void)
 static scene scene_fans(void)
 {
     enum { SPOKES = 300 };
-    scene s = drop_scene_alloc(SPOKES + 2, 2 * SPOKES);
+    scene s = scene_alloc(SPOKES + 2, 2 * SPOKES);
     for (size_t v = 0; v < SPOKES; v++) {
         const float x = (float)(v % 150) / 75 - 1, y = sqrtf(1 - x * x);
         const float p[3] = {x, v < 150 ? y : -y, 0.125f * (float)(v % 4)};
@@ -184,21 +169,17 @@ static scene scene_lost(void)
                                           {{0, 0x1p-60f, 0.5f}, {-0.5f, 0.25f, 0.25f}, {-1, 0.5f, 0}},
                                           {{0, 0, 0x1p-60f}, {0.5f, -0.5f, 0.25f}, {1, -1, 0.5f}},
                                           {{0, 0, 0}, {-0.5f, -0.5f, 0.25f}, {-1, -1, 0.5f}}};
-    scene s = drop_scene_alloc(12, 4);
+    scene s = scene_alloc_apart(4);
     memcpy(s.vertices, corner, sizeof corner);
-    for (uint32_t i = 0; i < 12; i++)
-        s.indices[i] = i;
     return s;
 }
 
 /* Every triangle has vertices of its own. */
 scene drop_scene_unwelded(void)
 {
-    scene from = scene_sphere(5), s = drop_scene_alloc(3 * from.triangle_count, from.triangle_count);
-    for (size_t i = 0; i < 3 * from.triangle_count; i++) {
+    scene from = scene_sphere(5), s = scene_alloc_apart(from.triangle_count);
+    for (size_t i = 0; i < 3 * from.triangle_count; i++)
         memcpy(s.vertices + 3 * i, from.vertices + (size_t)3 * from.indices[i], 3 * sizeof(float));
-        s.indices[i] = (uint32_t)i;
-    }
     scene_free(&from);
     return s;
 }
@@ -226,7 +207,7 @@ const drop_scene drop_scenes[DROP_SCENES] = {
 static scene copies_of(scene from, size_t n, float apart)
 {
     const size_t vertices = from.vertex_count, triangles = from.triangle_count;
-    scene s = drop_scene_alloc(n * vertices, n * triangles);
+    scene s = scene_alloc(n * vertices, n * triangles);
     for (size_t v = 0; v < n * vertices; v++) {
         memcpy(s.vertices + 3 * v, from.vertices + 3 * (v % vertices), 3 * sizeof(float));
         s.vertices[3 * v + 2] += apart * (float)(v / vertices);
@@ -271,7 +252,7 @@ static scene scene_folded(void)
 static scene scene_spikes(void)
 {
     enum { SPIKES = 800 };
-    scene s = drop_scene_alloc((size_t)3 * SPIKES, SPIKES);
+    scene s = scene_alloc_apart(SPIKES);
     query_random random = {11};
     for (size_t t = 0; t < SPIKES; t++) {
         const float width = t % 3 == 0 ? 0.25f : 1e-3f;
@@ -283,8 +264,6 @@ static scene scene_spikes(void)
         if (t % 4 == 0)
             p[6] = p[3], p[7] = p[4]; /* upright: two corners one above the other */
     }
-    for (uint32_t i = 0; i < 3 * SPIKES; i++)
-        s.indices[i] = i;
     return s;
 }
 

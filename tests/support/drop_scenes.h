@@ -14,8 +14,6 @@ extern const drop_scene drop_scenes[DROP_SCENES];
 /* Many triangles for a column. */
 extern const drop_scene drop_crowds[DROP_CROWDS];
 
-/* So many vertices and triangles, not set. */
-scene drop_scene_alloc(size_t vertices, size_t triangles);
 scene drop_scene_level(void);
 scene drop_scene_boxes(void);
 scene drop_scene_torus(void);

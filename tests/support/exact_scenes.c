@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "exact_scenes.h"
 
+#include "queries/shapes.h"
+
 #include <math.h>
 
 enum { SEED = 61 };
 
 /* ---- meshes ------------------------------------------------------------------------------------------------------ */
 
-static scene scene_of(size_t triangles)
-{
-    scene s = {test_alloc(9 * triangles, sizeof(float)), test_alloc(3 * triangles, sizeof(uint32_t)), 3 * triangles,
-               triangles, NULL};
-    for (size_t v = 0; v < 3 * triangles; v++)
-        s.indices[v] = (uint32_t)v;
-    return s;
-}
-
 /* Corners on a coarse grid: shared corners, crossing and coplanar triangles, segments, points and duplicates. */
 static scene scene_lattice(uint64_t seed, size_t triangles)
 {
-    scene s = scene_of(triangles);
+    scene s = scene_alloc_apart(triangles);
     for (size_t i = 0; i < triangles; i++) {
         ref_gen g;
         double at[3] = {0};
@@ -40,7 +33,7 @@ static scene scene_lattice(uint64_t seed, size_t triangles)
  * axis. */
 static scene scene_torus(size_t n)
 {
-    scene s = {test_alloc(3 * n * n, sizeof(float)), test_alloc(6 * n * n, sizeof(uint32_t)), n * n, 2 * n * n, NULL};
+    scene s = scene_alloc(n * n, 2 * n * n);
     double c = 1.0, sn = 0.0, step = 2.0 / (double)n;
     for (size_t i = 0; i < n; i++) {
         double u = 1.0, w = 0.0;
@@ -75,10 +68,7 @@ static scene scene_needles(uint64_t seed, size_t triangles)
     scene s = scene_soup(seed, triangles, 1.0);
     for (size_t i = 0; i < triangles; i++) {
         float *p = &s.vertices[9 * i];
-        for (size_t k = 0; k < 3; k++) {
-            float along = p[k] + (p[3 + k] - p[k]) * 0.75f;
-            p[6 + k] = i % 3 == 0 ? along : i % 3 == 1 ? nextafterf(along, 2.0f) : along + p[6 + k] * 0x1p-12f;
-        }
+        shape_needle(i, p);
         if (i % 8 == 0)
             memcpy(p + 3, p, 3 * sizeof *p);
         if (i % 16 == 0)
@@ -97,29 +87,6 @@ void scene_place(scene *s, int exponent, float offset)
 
 /* ---- spheres ----------------------------------------------------------------------------------------------------- */
 
-static void spot_on(ref_gen *g, float p[3][3], double out[3])
-{
-    int kind = ref_gen_int(g, 0, 3), v = ref_gen_int(g, 0, 2);
-    for (int k = 0; k < 3; k++) {
-        double a = (double)p[v][k], b = (double)p[(v + 1) % 3][k], c = (double)p[(v + 2) % 3][k];
-        out[k] = kind == 0 ? a : kind == 1 ? (a + b) / 2.0 : kind == 2 ? (a + (b + c) / 2.0) / 2.0 : a + (b - c) / 8.0;
-    }
-}
-
-/* A direction: along an axis, along a diagonal of the grid, or random. */
-static void way_of(ref_gen *g, double out[3])
-{
-    int kind = ref_gen_int(g, 0, 4);
-    ref_gen_direction(g, out);
-    if (kind < 3) {
-        for (int k = 0; k < 3; k++)
-            out[k] = k == kind ? (out[k] > 0.0 ? 1.0 : -1.0) : 0.0;
-    } else if (kind == 3) {
-        for (int k = 0; k < 3; k++)
-            out[k] = (double)ref_gen_int(g, -2, 2);
-    }
-}
-
 /* A sphere aimed at a corner, an edge or a face as exactly as binary32 allows. The start is far, near, on the surface
  * or inside. The sphere moves towards the target or away, or rests. Its radius is a multiple of the grid, random or
  * zero. A few spheres are invalid. `size` is the size of the mesh. */
@@ -130,8 +97,8 @@ static void aim(ref_gen *g, const scene *s, double size, float out[7])
     double spot[3], way[3], radius = size * radii[ref_gen_int(g, 0, 4)], distance;
     int kind = ref_gen_int(g, 0, 15);
     scene_triangle(s, (size_t)ref_gen_int(g, 0, (int)s->triangle_count - 1), p);
-    spot_on(g, p, spot);
-    way_of(g, way);
+    shape_spot(g, p, spot);
+    shape_way(g, way);
     if (ref_gen_chance(g, 3))
         radius *= ref_gen_range(g, 0.01, 1.0);
     distance = radius + size * distances[ref_gen_int(g, 0, 3)];

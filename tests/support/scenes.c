@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "scenes.h"
 
+#include "queries/shapes.h"
+
 #include <math.h>
 
 /* ---- meshes ------------------------------------------------------------------------------------------------------ */
 
-static scene scene_alloc(size_t vertices, size_t triangles)
+scene scene_alloc(size_t vertices, size_t triangles)
 {
     return (scene){test_alloc(3 * vertices, sizeof(float)), test_alloc(3 * triangles, sizeof(uint32_t)), vertices,
                    triangles, NULL};
+}
+
+scene scene_alloc_apart(size_t triangles)
+{
+    scene s = scene_alloc(3 * triangles, triangles);
+    for (size_t i = 0; i < s.vertex_count; i++)
+        s.indices[i] = (uint32_t)i;
+    return s;
 }
 
 void scene_free(scene *s)
@@ -33,18 +43,11 @@ scene scene_copy(const scene *from)
 
 scene scene_soup(uint64_t seed, size_t triangles, double size)
 {
-    scene s = scene_alloc(3 * triangles, triangles);
+    scene s = scene_alloc_apart(triangles);
     for (size_t i = 0; i < triangles; i++) {
         ref_gen g;
-        double place[3], corner[3];
         ref_gen_seed(&g, 100, seed, i);
-        ref_gen_box(&g, place, 1.0);
-        for (size_t v = 3 * i; v < 3 * i + 3; v++) {
-            ref_gen_box(&g, corner, size);
-            for (size_t k = 0; k < 3; k++)
-                s.vertices[3 * v + k] = (float)(place[k] + corner[k]);
-            s.indices[v] = (uint32_t)v;
-        }
+        shape_soup_triangle(&g, size, 1.0, 0.0, &s.vertices[9 * i]);
     }
     return s;
 }
@@ -116,6 +119,33 @@ scene scene_floor(int n)
             memcpy(to, corners, sizeof corners);
             to += 6;
         }
+    return s;
+}
+
+scene scene_box(float lx, float ly, float lz, float hx, float hy, float hz)
+{
+    static const uint32_t indices[] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
+                                       2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+    scene s = scene_alloc(8, 12);
+    for (int i = 0; i < 8; i++) {
+        s.vertices[3 * i] = i & 1 ? hx : lx;
+        s.vertices[3 * i + 1] = i & 2 ? hy : ly;
+        s.vertices[3 * i + 2] = i & 4 ? hz : lz;
+    }
+    memcpy(s.indices, indices, sizeof indices);
+    return s;
+}
+
+scene scene_both(scene a, scene b)
+{
+    scene s = scene_alloc(a.vertex_count + b.vertex_count, a.triangle_count + b.triangle_count);
+    memcpy(s.vertices, a.vertices, 3 * a.vertex_count * sizeof *s.vertices);
+    memcpy(s.vertices + 3 * a.vertex_count, b.vertices, 3 * b.vertex_count * sizeof *s.vertices);
+    memcpy(s.indices, a.indices, 3 * a.triangle_count * sizeof *s.indices);
+    for (size_t i = 0; i < 3 * b.triangle_count; i++)
+        s.indices[3 * a.triangle_count + i] = b.indices[i] + (uint32_t)a.vertex_count;
+    scene_free(&a);
+    scene_free(&b);
     return s;
 }
 

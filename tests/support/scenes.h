@@ -13,12 +13,19 @@ typedef struct scene {
     uint32_t *masks; /* NULL: all bits */
 } scene;
 
+/* Zeroed vertices, indices and no masks; with indices 0, 1, 2, ..., each triangle with vertices of its own. */
+scene scene_alloc(size_t vertices, size_t triangles);
+scene scene_alloc_apart(size_t triangles);
 /* Triangles of about `size`, each with vertices of its own, in a box of half side 1. */
 scene scene_soup(uint64_t seed, size_t triangles, double size);
 /* The closed unit sphere in 8 n^2 triangles that share their vertices; normals point outwards. */
 scene scene_sphere(int n);
 /* The square of half side 1 in the plane z = 0, in 2 n^2 triangles: its boxes have no thickness. */
 scene scene_floor(int n);
+/* A box, normals outwards. */
+scene scene_box(float lx, float ly, float lz, float hx, float hy, float hz);
+/* Takes both. */
+scene scene_both(scene a, scene b);
 scene scene_copy(const scene *from);
 void scene_scale(scene *s, int exponent);
 /* Triangle i of the result is triangle order[i] of `from`. */

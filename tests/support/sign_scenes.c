@@ -1,44 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sign_scenes.h"
 
-static scene scene_from(const float *vertices, size_t vertex_count, const uint32_t *indices, size_t triangle_count)
-{
-    scene s = {.vertex_count = vertex_count, .triangle_count = triangle_count};
-    s.vertices = test_alloc(3 * vertex_count, sizeof *s.vertices);
-    s.indices = test_alloc(3 * triangle_count, sizeof *s.indices);
-    memcpy(s.vertices, vertices, 3 * vertex_count * sizeof *vertices);
-    memcpy(s.indices, indices, 3 * triangle_count * sizeof *indices);
-    return s;
-}
-
-scene scene_box(float lx, float ly, float lz, float hx, float hy, float hz)
-{
-    static const uint32_t indices[] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
-                                       2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
-    float v[24];
-    for (int i = 0; i < 8; i++) {
-        v[3 * i] = i & 1 ? hx : lx;
-        v[3 * i + 1] = i & 2 ? hy : ly;
-        v[3 * i + 2] = i & 4 ? hz : lz;
-    }
-    return scene_from(v, 8, indices, 12);
-}
-
-scene scene_both(scene a, scene b)
-{
-    scene s = {.vertex_count = a.vertex_count + b.vertex_count, .triangle_count = a.triangle_count + b.triangle_count};
-    s.vertices = test_alloc(3 * s.vertex_count, sizeof *s.vertices);
-    s.indices = test_alloc(3 * s.triangle_count, sizeof *s.indices);
-    memcpy(s.vertices, a.vertices, 3 * a.vertex_count * sizeof *s.vertices);
-    memcpy(s.vertices + 3 * a.vertex_count, b.vertices, 3 * b.vertex_count * sizeof *s.vertices);
-    memcpy(s.indices, a.indices, 3 * a.triangle_count * sizeof *s.indices);
-    for (size_t i = 0; i < 3 * b.triangle_count; i++)
-        s.indices[3 * a.triangle_count + i] = b.indices[i] + (uint32_t)a.vertex_count;
-    scene_free(&a);
-    scene_free(&b);
-    return s;
-}
-
 scene scene_turned_round(scene s)
 {
     for (size_t t = 0; t < s.triangle_count; t++) {

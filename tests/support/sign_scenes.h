@@ -18,13 +18,10 @@ extern const sign_scene sign_scenes[SIGN_SCENES];
  * numbers; a column; n^3 nodes within gaps of 1e-6, where boxes touch. */
 carom_lattice sign_lattice(const scene *s, size_t i, uint64_t n);
 
-/* A box, normals outwards; the cube of half side 1. */
-scene scene_box(float lx, float ly, float lz, float hx, float hy, float hz);
+/* The cube of half side 1. */
 scene scene_unit_box(void);
 /* A sphere with a box cut out of it. */
 scene scene_hollow(void);
-/* Takes both. */
-scene scene_both(scene a, scene b);
 /* With all normals turned round. */
 scene scene_turned_round(scene s);
 

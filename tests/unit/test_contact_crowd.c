@@ -8,15 +8,6 @@
 
 enum { SEED = 29, MANY = 100000 };
 
-static scene unindexed(size_t triangles)
-{
-    scene s = {test_alloc(9 * triangles, sizeof *s.vertices), test_alloc(3 * triangles, sizeof *s.indices),
-               3 * triangles, triangles, NULL};
-    for (size_t i = 0; i < 3 * triangles; i++)
-        s.indices[i] = (uint32_t)i;
-    return s;
-}
-
 static void set_triangle(scene *s, size_t triangle, const float corners[9])
 {
     memcpy(s->vertices + 9 * triangle, corners, 9 * sizeof *corners);
@@ -33,7 +24,7 @@ typedef struct book {
 /* Pages around the z axis, in ways of small whole numbers, so that many are opposite, or at right angles. */
 static book random_book(uint64_t seed)
 {
-    book b = {.s = unindexed(PAGES)};
+    book b = {.s = scene_alloc_apart(PAGES)};
     ref_gen g;
     ref_gen_seed(&g, SEED, seed, 0);
     for (int i = 0; i < PAGES; i++) {
@@ -147,7 +138,7 @@ static contact_answers ask_one(const scene *s, float z, float radius, contact_ca
 static void test_thick_book(void **state)
 {
     (void)state;
-    scene s = unindexed(MANY);
+    scene s = scene_alloc_apart(MANY);
     for (size_t i = 0; i < MANY; i++) {
         const double turn = -1 + 2.0 * (double)i / MANY;
         const float corners[] = {0, 0, 0, 0, 0, 1, (float)(1.5 - turn * turn), (float)turn, 0.5f};
@@ -173,7 +164,7 @@ static void test_thick_book(void **state)
 static void test_in_one_place(void **state)
 {
     (void)state;
-    scene same = unindexed(MANY), nested = unindexed(MANY);
+    scene same = scene_alloc_apart(MANY), nested = scene_alloc_apart(MANY);
     for (size_t i = 0; i < MANY; i++) {
         const float size = 1 + (float)i / MANY;
         const float corners[] = {-1, -1, 0, 1, -1, 0, 0, 2, 0};
@@ -234,7 +225,7 @@ static void test_moved(void **state)
     for (int soup = 0; soup < 2; soup++) {
         scene s = scene_sphere(12);
         if (soup) {
-            scene apart = unindexed(s.triangle_count);
+            scene apart = scene_alloc_apart(s.triangle_count);
             for (size_t i = 0; i < 3 * s.triangle_count; i++)
                 memcpy(apart.vertices + 3 * i, s.vertices + 3 * s.indices[i], 3 * sizeof *s.vertices);
             scene_free(&s);
