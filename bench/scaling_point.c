@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- words ---------------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 static void say(const scaling *s, void (*listener)(void *user, const char *text), const char *format, va_list list)
 {
@@ -57,7 +57,7 @@ const char *scaling_side_name(const scaling_side *side)
     return strchr(accuracy + 1, '/') + 1;
 }
 
-/* ---- subjects ---------------------------------------------------------------------------------------------- */
+/* ---- subjects ---------------------------------------------------------------------------------------------------- */
 
 static void add_subjects(scaling *s, const bench_settings *settings)
 {
@@ -125,7 +125,7 @@ void scaling_close(scaling *s)
     s->count = 0;
 }
 
-/* ---- a point -------------------------------------------------------------------------------------------------- */
+/* ---- a point ----------------------------------------------------------------------------------------------------- */
 
 void scaling_begin(scaling *s, const char *series, const char *what)
 {

@@ -19,7 +19,7 @@ typedef struct request {
     ref_mesh_options options;
 } request;
 
-/* ---- bytes as a request ----------------------------------------------------------------------------------------- */
+/* ---- bytes as a request ------------------------------------------------------------------------------------------ */
 
 enum { AGAIN, FAN, MIRRORED, NEW, KINDS }; /* of a triangle, beside the one before */
 

@@ -288,7 +288,7 @@ void ref_make_doubt(ref_gen *g, ref_scene *scene)
     }
 }
 
-/* ---- lines along edges ---- */
+/* ---- lines along edges ------------------------------------------------------------------------------------------- */
 
 /* How far the line of motion passes from the line of the first edge, squared, less the radius squared; of the numbers
  * as they are after rounding. */

@@ -16,7 +16,7 @@ struct rain_checker {
     uint32_t *list;
 };
 
-/* ---- signs of determinants ------------------------------------------------------------------------------------- */
+/* ---- signs of determinants --------------------------------------------------------------------------------------- */
 
 /* Sign of a sum of binary64 numbers without overflow: an expansion of numbers that do not overlap grows by one term at
  * a time, and its largest has the sign (Shewchuk 1997, grow-expansion). */
@@ -92,7 +92,7 @@ static int side_of_plane(const float *a, const float *b, const float *c, const f
     return side_of_plane_exactly(row);
 }
 
-/* ---- one centre ------------------------------------------------------------------------------------------------ */
+/* ---- one centre -------------------------------------------------------------------------------------------------- */
 
 /* Whether the edge lies to the right of p at p's y. The rule is half open, and the ends are taken in an order of their
  * own: triangles that share the edge agree. It is that of a ray moved by (e, e^2), e infinitely small. */
@@ -155,7 +155,7 @@ static int is_inside(const rain_checker *c, const float *p)
     return crossed % 2;
 }
 
-/* ---- the grid -------------------------------------------------------------------------------------------------- */
+/* ---- the grid ---------------------------------------------------------------------------------------------------- */
 
 /* Count (list == NULL) or enter triangle t in the cells under its bounds. cell_of never falls, so none is missed. */
 static void enter(const rain_mesh *m, uint32_t t, uint64_t *first, uint32_t *list)
@@ -215,7 +215,7 @@ void rain_checker_destroy(rain_checker *c)
     free(c);
 }
 
-/* ---- distances of a sample ------------------------------------------------------------------------------------- */
+/* ---- distances of a sample --------------------------------------------------------------------------------------- */
 
 static double dot(const double a[3], const double b[3])
 {

@@ -36,7 +36,7 @@ void rain_lap_destroy(rain_lap *l)
     *l = (rain_lap){0};
 }
 
-/* ---- who takes part -------------------------------------------------------------------------------------------- */
+/* ---- who takes part ---------------------------------------------------------------------------------------------- */
 
 /* The cell of a coordinate, which never falls when the coordinate grows. */
 static uint64_t cell_of(const rain_lap *l, const rain_world *world, float at, int a)
@@ -95,7 +95,7 @@ uint64_t rain_lap_gather(rain_lap *l, const rain_world *world, const rain_sphere
     return l->flying;
 }
 
-/* ---- carom's answers ------------------------------------------------------------------------------------------- */
+/* ---- carom's answers --------------------------------------------------------------------------------------------- */
 
 static const float lap_end = 1.0f;
 

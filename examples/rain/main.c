@@ -39,7 +39,7 @@ static const char usage[] =
     "  --plant STEP     put sphere 0 behind the wall at the end of this step: the checker must see it\n"
     "Exit status: 0 done; 1 failure; 2 usage; 3 a sphere is outside.\n";
 
-/* ---- small things ---------------------------------------------------------------------------------------------- */
+/* ---- small things ------------------------------------------------------------------------------------------------ */
 
 static double read_clock(clockid_t clock)
 {
@@ -89,7 +89,7 @@ static uint64_t hash_centers(const rain_spheres *s)
     return hash;
 }
 
-/* ---- the run --------------------------------------------------------------------------------------------------- */
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
 
 typedef struct run {
     options o;
@@ -250,7 +250,7 @@ static int simulate(run *r)
     return ok;
 }
 
-/* ---- command line ---------------------------------------------------------------------------------------------- */
+/* ---- command line ------------------------------------------------------------------------------------------------ */
 
 static int parse_number(const char *option, const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- the mesh (vessel.c) --------------------------------------------------------------------------------------- */
+/* ---- the mesh (vessel.c) ----------------------------------------------------------------------------------------- */
 
 /* Closed: its inside is where the spheres are. Normals, (P1 - P0) x (P2 - P0), point to the spheres. */
 typedef struct rain_mesh {
@@ -23,8 +23,7 @@ typedef struct rain_mesh {
 int rain_make_vessel(rain_mesh *mesh, uint64_t triangles);
 void rain_free_mesh(rain_mesh *mesh);
 
-/* ---- the spheres (spheres.c, step.c) ------------------------------------------------------------------------------
- */
+/* ---- the spheres (spheres.c, step.c) ----------------------------------------------------------------------------- */
 
 typedef struct rain_spheres {
     uint64_t count;
@@ -73,7 +72,7 @@ int rain_step(rain_stepper *stepper, uint64_t number);
 const rain_times *rain_stepper_times(const rain_stepper *stepper);
 const rain_counts *rain_stepper_counts(const rain_stepper *stepper);
 
-/* ---- the checker (check.c) ------------------------------------------------------------------------------------- */
+/* ---- the checker (check.c) --------------------------------------------------------------------------------------- */
 
 typedef struct rain_checker rain_checker;
 
@@ -88,7 +87,7 @@ rain_checker *rain_checker_create(const rain_mesh *mesh);
 void rain_checker_destroy(rain_checker *checker);
 rain_verdict rain_check(const rain_checker *checker, const rain_spheres *spheres, uint64_t sample);
 
-/* ---- frames (vtu.c, picture.c) --------------------------------------------------------------------------------- */
+/* ---- frames (vtu.c, picture.c) ----------------------------------------------------------------------------------- */
 
 /* DIRECTORY/rain-NUMBER.vtu, and vessel.vtu for the mesh. */
 int rain_write_vtu(const char *directory, uint64_t number, const rain_spheres *spheres);
@@ -96,7 +95,7 @@ int rain_write_mesh(const char *directory, const rain_mesh *mesh);
 int rain_have_png(void);
 int rain_write_png(const char *directory, uint64_t number, const rain_world *world, const rain_spheres *spheres);
 
-/* ---- small things (main.c) ------------------------------------------------------------------------------------- */
+/* ---- small things (main.c) --------------------------------------------------------------------------------------- */
 
 double rain_seconds(void);
 double rain_cpu_seconds(void);

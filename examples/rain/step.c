@@ -60,7 +60,7 @@ const rain_counts *rain_stepper_counts(const rain_stepper *s)
     return &s->counts;
 }
 
-/* ---- answers to hits ------------------------------------------------------------------------------------------- */
+/* ---- answers to hits --------------------------------------------------------------------------------------------- */
 
 static double dot(const float a[3], const float b[3])
 {
@@ -117,7 +117,7 @@ static void answer_pair(const rain_stepper *s, uint64_t n, float velocity[3])
         velocity[a] = (float)((double)velocity[a] + share * (apart - speed) * normal[a] / distance);
 }
 
-/* ---- a step ---------------------------------------------------------------------------------------------------- */
+/* ---- a step ------------------------------------------------------------------------------------------------------ */
 
 /* Gravity. Sleepers have no time, but all wake every RECHECK steps, to see if what they lie on is still there:
  * together, because one that flies makes all around it part of the lap. */

@@ -260,8 +260,7 @@ static void under_large_ones(carom_context *scalar, carom_context *context, cons
     free(center), free(radius), free(mask), free(best);
 }
 
-/* ---- hits that begin so soon that t is 0 --------------------------------------------------------------------------
- */
+/* ---- hits that begin so soon that t is 0 ------------------------------------------------------------------------- */
 
 /* In units of 2^-149, with speeds of at least 2^20. */
 enum { SOON = 1000, SOON_SIDE = 24, SOON_RADIUS = 3 };

@@ -210,8 +210,7 @@ static void test_masked(void **state)
     carom_context_destroy(context);
 }
 
-/* ---- against closest points ---------------------------------------------------------------------------------------
- */
+/* ---- against closest points -------------------------------------------------------------------------------------- */
 
 /* The answer that follows from a distance rounded to binary32; -1 if that is next to a limit. */
 static int answer_of(float distance, float radius, double half)

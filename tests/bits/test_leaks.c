@@ -8,7 +8,7 @@
 
 enum { SEED = 41, SPLINTERS = 2000 };
 
-/* ---- closed meshes ---------------------------------------------------------------------------------------------- */
+/* ---- closed meshes ----------------------------------------------------------------------------------------------- */
 
 /* A triangle on the other side of the edge from a to b, and which of its corners is b. There is one: the mesh is
  * closed. */
@@ -89,7 +89,7 @@ static void stretch(scene *s)
         s->vertices[3 * i] *= 1000.0f;
 }
 
-/* ---- aims ------------------------------------------------------------------------------------------------------- */
+/* ---- aims -------------------------------------------------------------------------------------------------------- */
 
 /* A vertex, or a point of an edge: anywhere, or so close to the end that it is one to rounding. */
 static void aim_at_edge(const scene *s, ref_gen *g, double to[3])

@@ -13,7 +13,7 @@ printf '%s\n' OFF '5 2 0' '-1.5 0.25 3' '2.5 0.1 3.7' '0.3 4.7 3.1' '-0.7 1.9 5.
     > wing.off
 printf 'OFF\n0 0 0\n' > empty.off
 
-# ---- where the nodes are --------------------------------------------------------------------------------------------
+# ---- where the nodes are ---------------------------------------------------------------------------------------------
 # Oracle: the rules of docs/design.md in Python, whose floats are binary64.
 cat > lattice.py << 'END'
 import math, struct, sys
@@ -75,7 +75,7 @@ else
     skip "lattices" "no python3 to compute them"
 fi
 
-# ---- values ---------------------------------------------------------------------------------------------------------
+# ---- values ----------------------------------------------------------------------------------------------------------
 # Oracle: the query of each node by itself.
 cat > nodes.py << 'END'
 import sys, lattice
@@ -168,7 +168,7 @@ if [ -n "$python" ]; then
     done
 fi
 
-# ---- refused --------------------------------------------------------------------------------------------------------
+# ---- refused ---------------------------------------------------------------------------------------------------------
 refused "no mesh" 2 '--mesh FILE is missing' bake distance --spacing 1 -o no.npy
 refused "no output" 2 '-o OUT is missing' bake distance --mesh cube.off --spacing 1
 refused "no lattice" 2 'the lattice is missing: give --spacing H or --dims NX,NY,NZ' bake distance --mesh cube.off -o \
@@ -274,7 +274,7 @@ refused "bake alone" 2 'expected one of distance, clearance, drop, path, join, s
 refused "bake of something else" 2 "got 'volume'" bake volume
 check "a name of no folder" test -z "$(left)"
 
-# ---- slabs that are a part of some layers ---------------------------------------------------------------------------
+# ---- slabs that are a part of some layers ----------------------------------------------------------------------------
 # Layers with so many nodes are cut along y, or along x too. Oracle: small lattices of the same nodes, each one slab.
 cat > inner.py << 'END' # WHOLE NX NY NZ INNER NX NY NZ AT-X AT-Y AT-Z BYTES: how many nodes of INNER differ
 import sys
@@ -327,7 +327,7 @@ bake join pieces.npy piece4 piece1 piece5 piece3 piece2
 check "parts of layers put together" cmp wide.npy pieces.npy
 check "a part of layers: check" bake check piece2 --mesh cube.off --samples 500
 
-# ---- parts ----------------------------------------------------------------------------------------------------------
+# ---- parts -----------------------------------------------------------------------------------------------------------
 volume=(--mesh cube.off --dims '40,40,200' --threads 2)
 slabs=25
 bake distance "${volume[@]}" -o wanted.npy
@@ -479,7 +479,7 @@ for what in distance clearance drop path; do
 done
 check "help of path: all formats of paths" grep -qE '^  --paths FILE .*CSV, \.npy or H5MD' <(bake path --help)
 
-# ---- inputs that a bake would take for its own files ----------------------------------------------------------------
+# ---- inputs that a bake would take for its own files -----------------------------------------------------------------
 cp cube.off beside.npy.partial
 refused "an input that is OUT.partial" 2 'beside.npy.partial: is read as an input' bake distance \
     --mesh beside.npy.partial --dims 8,8,8 -o beside.npy

@@ -54,7 +54,7 @@ continued() {
     left
 }
 
-# ---- one ends, another begins ---------------------------------------------------------------------------------------
+# ---- one ends, another begins ----------------------------------------------------------------------------------------
 # The last calls of each kind are those of the end.
 TORTURE_COUNTS=counts LD_PRELOAD=$torture bake distance "${one[@]}" -o o.npy
 problems='' begun=''
@@ -164,7 +164,7 @@ for at in 1 2; do
         stderr.txt
 done
 
-# ---- files of a user ------------------------------------------------------------------------------------------------
+# ---- files of a user -------------------------------------------------------------------------------------------------
 printf '%s\n' path,x,y,z 0,0.5,0.5,3 0,0.5,0.5,-3 1,9,9,9 1,9,9,8 > paths.csv
 hits=(path --mesh cube.off --paths paths.csv --radius 0.25 --progress none)
 kinds=("distance --mesh cube.off --dims 12,12,12 -o u.npy"
@@ -242,7 +242,7 @@ done
 nothing "files of carom without a valid journal" "$problems"
 rm -f o.npy*
 
-# ---- an OUT that is complete ----------------------------------------------------------------------------------------
+# ---- an OUT that is complete -----------------------------------------------------------------------------------------
 # complete OUT option...: --resume has nothing to do, unless a byte was changed
 complete() {
     local out=$1 before
@@ -307,7 +307,7 @@ says "the same once more" ''
 says "another bake replaces it" "$replaced" --band 2
 says "with --resume, too" "$replaced" --band 2 --resume
 
-# ---- columns of paths, cut off --------------------------------------------------------------------------------------
+# ---- columns of paths, cut off ---------------------------------------------------------------------------------------
 if [ -z "$hdf5" ]; then
     skip "columns" "a build without HDF5"
     check_end

@@ -9,7 +9,7 @@ set -euo pipefail
 bake_begin "$1"
 python=$(command -v python3 || true)
 
-# ---- values ---------------------------------------------------------------------------------------------------------
+# ---- values ----------------------------------------------------------------------------------------------------------
 # Oracle: the distance from the surface of the cube [0, 1]^3 and both limits, squared, as rationals.
 cat > rationals.py << 'END' # OUT.npy H ORIGIN N RADIUS
 import math, struct, sys
@@ -53,7 +53,7 @@ else
 fi
 check "the .vti file names its array" grep -aq 'Scalars="clearance".*' at.vti
 
-# ---- other ways to the same bytes -----------------------------------------------------------------------------------
+# ---- other ways to the same bytes ------------------------------------------------------------------------------------
 around=(--mesh cube.off --radius 0.3 --dims '90,40,90')
 bake clearance "${around[@]}" -o whole.npy
 equal "status of a complete bake" "12/12 slabs 100%" "$(bake status whole.npy | cut -d ' ' -f 1-3)"
@@ -65,7 +65,7 @@ refused "a part of another kind" 2 'what' bake join no.npy other part2 part3
 refused "a part of another radius" 2 'radius' bake join no.npy part1 part2 \
     "$(bake clearance --mesh cube.off --radius 0.31 --dims 90,40,90 --part 3/3 -o radius3 && echo radius3)"
 
-# ---- refused --------------------------------------------------------------------------------------------------------
+# ---- refused ---------------------------------------------------------------------------------------------------------
 refused "no radius" 2 'bake clearance: --radius R is missing' bake clearance --mesh cube.off --spacing 0.1 -o no.npy
 bad_radii clearance radius --spacing 0.1
 refused "no mesh" 2 'bake clearance: --mesh FILE is missing' bake clearance --radius 1 --spacing 1 -o no.npy

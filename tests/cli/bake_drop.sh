@@ -9,7 +9,7 @@ set -euo pipefail
 bake_begin "$1"
 python=$(command -v python3 || true)
 
-# ---- values ---------------------------------------------------------------------------------------------------------
+# ---- values ----------------------------------------------------------------------------------------------------------
 # Oracle: over the cube [0, 1]^3 the ball touches the upper square, d beside it as seen from above, so its centre is at
 # 1 + sqrt(R^2 - d^2). The answer is the least binary32 that is not lower.
 cat > rationals.py << 'END' # OUT.npy H ORIGIN NX NY RADIUS
@@ -59,7 +59,7 @@ fi
 check "the .vti file names its array" grep -aq 'Scalars="height"' at.vti
 check "the .vti file has one layer" grep -aqE 'WholeExtent="0 [0-9]+ 0 [0-9]+ 0 0"' at.vti
 
-# ---- other ways to the same bytes -----------------------------------------------------------------------------------
+# ---- other ways to the same bytes ------------------------------------------------------------------------------------
 around=(--mesh cube.off --ball 0.3 --dims '300,1700')
 bake drop "${around[@]}" -o whole.npy
 equal "status of a complete bake" "4/4 slabs 100%" "$(bake status whole.npy | cut -d ' ' -f 1-3)"
@@ -70,7 +70,7 @@ three_parts drop "${around[@]}"
 bake drop --mesh cube.off --ball 0.31 --dims 300,1700 --part 1/3 -o other
 refused "a part of another ball" 2 'ball' bake join no.npy other part2 part3
 
-# ---- check ----------------------------------------------------------------------------------------------------------
+# ---- check -----------------------------------------------------------------------------------------------------------
 bake drop --mesh cube.off --ball 0.3 --dims 30,20 -o small.vti
 equal "check" "500 of 600 columns, 500 of them by the reference: 0 differences" \
     "$(bake check small.vti --mesh cube.off --samples 500)"
@@ -82,7 +82,7 @@ printf '\x01' | dd of=small.npy bs=1 seek=$((size - 1201)) conv=notrunc status=n
 refused "check of a changed byte" 1 'height .*; computed anew: ' bake check small.npy --mesh cube.off --ball 0.3 \
     --samples 3000
 
-# ---- refused --------------------------------------------------------------------------------------------------------
+# ---- refused ---------------------------------------------------------------------------------------------------------
 refused "no ball" 2 'bake drop: --ball R is missing' bake drop --mesh cube.off --spacing 0.1 -o no.npy
 bad_radii drop ball --spacing 0.1
 for dims in 5 5,6,7 0,5 x,5 '5,' ''; do

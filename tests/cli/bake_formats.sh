@@ -11,7 +11,7 @@ printf '%s\n' OFF '4 2 0' '-1.5 0.25 3' '2.5 0.1 3.7' '0.3 4.7 3.1' '-0.7 1.9 5.
 formats=(nrrd vti vtkhdf h5)
 hdf5=$("$carom" info --backend cpu | sed -n 's/^build: .*, HDF5 //p')
 
-# ---- a build without HDF5 -------------------------------------------------------------------------------------------
+# ---- a build without HDF5 --------------------------------------------------------------------------------------------
 if [ "$hdf5" = no ]; then
     formats=(nrrd vti)
     bake distance --mesh cube.off --spacing 0.5 --part 1/1 -o whole
@@ -24,7 +24,7 @@ if [ "$hdf5" = no ]; then
     skip ".h5 and .vtkhdf" "this carom was built without HDF5"
 fi
 
-# ---- readers --------------------------------------------------------------------------------------------------------
+# ---- readers ---------------------------------------------------------------------------------------------------------
 cat > readers.py << 'END' # FORMAT WANTED.npy FILE H ORIGIN ARRAY...: the first array bit by bit, all at their nodes
 import sys, numpy
 form, wanted, path, h, origin = sys.argv[1], numpy.load(sys.argv[2], allow_pickle=False), sys.argv[3], \
@@ -128,7 +128,7 @@ read_all "distance, a layer of z" distance 0.25 -1.75,-0.5,2.125 "$all" "${place
 read_all "clearance" clearance 0.25 -1.75,-0.5,2.125 clearance "${place[@]}" --dims 18,22,19 --radius 0.4
 read_all "drop" drop 0.125 -1.75,-0.5,0 height --origin=-1.75,-0.5 --dims 31,42 --ball 0.25
 
-# ---- the same bytes by every way ------------------------------------------------------------------------------------
+# ---- the same bytes by every way -------------------------------------------------------------------------------------
 volume=(--mesh cube.off --dims '24,24,80')
 for part in 1 2 3; do
     bake distance "${volume[@]}" --part $part/3 -o part$part --threads $part
@@ -147,7 +147,7 @@ for format in "${formats[@]}"; do
     check ".$format: parts of several arrays" cmp "more.$format" "joined.$format"
 done
 
-# ---- what is no such file -------------------------------------------------------------------------------------------
+# ---- what is no such file --------------------------------------------------------------------------------------------
 refused "--with and .nrrd" 2 'no.nrrd: a .nrrd file holds one array, so --with needs another format' bake distance \
     --mesh cube.off --spacing 1 --with triangle -o no.nrrd
 refused "several arrays in one .nrrd" 2 'joined.nrrd: a .nrrd file holds one array' bake join joined.nrrd more1 more2 \

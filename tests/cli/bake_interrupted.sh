@@ -16,7 +16,7 @@ kind=distance
 python=$(command -v python3 || true)
 printf '%s\n' OFF '3 1 0' '0 0 0' '1 0 0' '1 1 0' '3 0 1 2' > triangle.off
 
-# ---- the same bytes, whatever happens -------------------------------------------------------------------------------
+# ---- the same bytes, whatever happens --------------------------------------------------------------------------------
 volume=(--mesh cube.off --dims '40,40,200' --threads 2)
 bake distance "${volume[@]}" -o wanted.npy
 bake distance "${volume[@]}" --with triangle,point -o wanted.vti
@@ -150,7 +150,7 @@ check "without flushes the file would be torn" eval 'POWER_CUT_AT=0 POWER_CUT_NA
 unset POWER_CUT_DEAF
 rm -f dark.npy*
 
-# ---- signals, locks, disks ------------------------------------------------------------------------------------------
+# ---- signals, locks, disks -------------------------------------------------------------------------------------------
 held() { # OUT CALLS option...: a bake that never returns from that write; its process is $job
     local out=$1 calls=$2
     shift 2

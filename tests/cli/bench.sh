@@ -256,7 +256,7 @@ fi
 equal=$(grep -oE '"name": "[^"]*"' one.json | cut -d'"' -f4)
 nothing "one accuracy, one instruction set, one number of threads" "${equal#spheres-cached/exact/cpu/scalar/threads:1}"
 
-# ---- interrupted ----------------------------------------------------------------------------------------------------
+# ---- interrupted -----------------------------------------------------------------------------------------------------
 # interrupt NAME SIGNAL FILE PATTERN arguments...: the signal comes when FILE has the pattern. Leaves `status`.
 interrupt() {
     local name=$1 signal=$2 file=$3 pattern=$4 job i
@@ -306,7 +306,7 @@ nothing "before the first row: no result" "$(ls part.json 2> /dev/null || true)"
 interrupt "killed after a scene" KILL part.json '"partial": true'
 kept "killed after a scene"
 
-# ---- series -------------------------------------------------------------------------------------------------------
+# ---- series ----------------------------------------------------------------------------------------------------------
 refused "a series that is a scene" 2 "'sweep-times'" --scaling --scene batch,sweep-times
 refused "a scene that is a series" 2 "'threads'" --scene threads
 refused "an empty series" 2 'series' --scaling --scene batch,

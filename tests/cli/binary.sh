@@ -13,7 +13,7 @@ support=$(realpath "$(dirname "$0")/../support")
 check_begin "$1"
 effort=${CAROM_TEST_EFFORT:-100}
 
-# ---- the same answers -----------------------------------------------------------------------------------------------
+# ---- the same answers ------------------------------------------------------------------------------------------------
 "$files" 1 $((2000 + 100 * effort)) > cases.txt
 wrong='' count=0
 while read -r name kind command; do
@@ -31,7 +31,7 @@ done < cases.txt
 nothing "rows of .npy files, $count files of every query" "$wrong"
 check "optional vectors among them" grep -q '^sweep-floats npy' cases.txt
 
-# ---- .npy -----------------------------------------------------------------------------------------------------------
+# ---- .npy ------------------------------------------------------------------------------------------------------------
 # npy NAME HEADER [BYTES]: a file with that header, filled up, and so many zero bytes behind it
 npy() {
     printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$2" > "$1"
@@ -76,7 +76,7 @@ refused "a pipe" 2 'pipe.npy: is no regular file, which a .npy file must be' ove
 refused "no file" 2 'none-such.npy: cannot be opened' overlap none-such.npy
 refused "output as .npy" 2 'out.npy: overlap writes text or .h5, and no .npy' overlap two.npy -o out.npy
 
-# ---- bounded memory -------------------------------------------------------------------------------------------------
+# ---- bounded memory --------------------------------------------------------------------------------------------------
 rows=$((1000000 + 90000 * effort))
 npy long.npy "$(array "$rows, 14")"
 truncate -s $((128 + 56 * rows)) long.npy # with holes, which are zeros
@@ -93,7 +93,7 @@ check "$rows rows in $limit KiB" in_bounds
 explained() { "$carom" explain --pairs "$1" --row 5 2>&1 || true; }
 equal "explain reads them too" "$(explained sweep.csv)" "$(explained sweep.npy)"
 
-# ---- .h5 ------------------------------------------------------------------------------------------------------------
+# ---- .h5 -------------------------------------------------------------------------------------------------------------
 if { "$carom" spheres --pairs none.h5 2>&1 || true; } | grep -q 'built without HDF5'; then
     refused "a build without HDF5: rows" 2 'spheres.h5: this carom was built without HDF5' "$carom" spheres --pairs \
         spheres.h5
@@ -147,7 +147,7 @@ for suffix in csv h5; do
 done
 nothing "from a pipe, and of no rows" "$(columns same piped.csv none-csv.csv none-h5.csv 2>&1)"
 
-# ---- what is malformed in .h5 ---------------------------------------------------------------------------------------
+# ---- what is malformed in .h5 ----------------------------------------------------------------------------------------
 cat > bad.py << 'END'
 import h5py
 import numpy
@@ -233,7 +233,7 @@ refused "a pipe as .h5" 2 'pipe.h5: is no regular file, which an HDF5 file must 
 refused "text as .h5" 2 'out.h5: explain writes text, and no .h5' "$carom" explain --pairs sweep.csv --row 5 -o out.h5
 refused "an input as output" 2 'good.h5: is read as an input' sweep --spheres good.h5 -o good.h5
 
-# ---- disks and memory -----------------------------------------------------------------------------------------------
+# ---- disks and memory ------------------------------------------------------------------------------------------------
 echo old > keep.h5
 for input in mesh-first.csv mesh-first.npy; do
     too_long() { (ulimit -f 48 && sweep --spheres "$input" -o "$1"); } # KiB that a file may have

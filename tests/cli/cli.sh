@@ -7,7 +7,7 @@ set -euo pipefail
 . "$(dirname "$0")/../support/check.sh"
 check_begin "$1"
 
-# ---- usage --------------------------------------------------------------------------------------------------------
+# ---- usage -----------------------------------------------------------------------------------------------------------
 head_sweep=cx,cy,cz,radius,vx,vy,vz,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z
 falls=0.25,0.25,2,1,0,0,-1,0,0,0,1,0,0,0,1,0
 printf '%s\n%s\n' $head_sweep $falls > good.csv
@@ -57,7 +57,7 @@ else
     skip "isa beyond this CPU" "no qemu-x86_64 (Debian: qemu-user), or a sanitized build"
 fi
 
-# ---- output -------------------------------------------------------------------------------------------------------
+# ---- output ----------------------------------------------------------------------------------------------------------
 columns=state,t_first,x_first,y_first,z_first,feature_first,t_last,x_last,y_last,z_last,feature_last
 sweep --pairs good.csv > plain.csv
 equal "sweep: header" $columns "$(head -n 1 plain.csv)"
@@ -106,7 +106,7 @@ sweep --pairs good.csv -o pipe
 wait
 check "a pipe is written directly" cmp plain.csv piped.csv
 
-# ---- CSV ----------------------------------------------------------------------------------------------------------
+# ---- CSV -------------------------------------------------------------------------------------------------------------
 # like NAME FILE: the same answer as good.csv
 like() {
     local text
@@ -162,7 +162,7 @@ refused "NUL byte" 'bad.csv:2' '%s\n1\000%s\n' $head_sweep ",$falls"
 refused "third row, named" 'bad.csv:4.*p1y.*oops' '%s\n%s\n%s\n%s\n' $head_sweep $falls $falls \
     0.25,0.25,2,1,0,0,-1,0,0,0,1,oops,0,0,1,0
 
-# ---- the other queries --------------------------------------------------------------------------------------------
+# ---- the other queries -----------------------------------------------------------------------------------------------
 head_overlap=cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z
 printf '%s\n' $head_overlap 0.25,0.25,0.5,1,0,0,0,1,0,0,0,1,0 0.25,0.25,2,1,0,0,0,1,0,0,0,1,0 \
     nan,0,0,1,0,0,0,1,0,0,0,1,0 > o.csv
@@ -209,7 +209,7 @@ expect "overlap: sweep's option" 2 't-max' "$carom" overlap --pairs o.csv --t-ma
 expect "pairs and mesh exclude each other" 2 'mesh' sweep --pairs good.csv --mesh x.off --spheres good.csv
 expect "mesh without spheres" 2 'spheres' sweep --mesh x.off
 
-# ---- info as JSON ---------------------------------------------------------------------------------------------------
+# ---- info as JSON ----------------------------------------------------------------------------------------------------
 # value FILE EXPRESSION: of Python, in which d is the document
 value() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$@"; }
 line() { sed -n "s/^$1: //p" info.txt; }
@@ -251,7 +251,7 @@ else
 fi
 expect "info --json takes no file" 2 "unexpected argument 'x'" "$carom" info --json x
 
-# ---- backends -----------------------------------------------------------------------------------------------------
+# ---- backends --------------------------------------------------------------------------------------------------------
 no_device() { OCL_ICD_VENDORS=/dev/null "$carom" sweep --backend "$1" --pairs good.csv; }
 expect "opencl without a device fails" 1 '' no_device opencl
 expect "auto without a device answers" 0 '' no_device auto

@@ -12,7 +12,7 @@ check_begin "$1"
 spheres() { "$carom" spheres --backend cpu "$@"; }
 row() { paste -sd ' '; }
 
-# ---- answers ------------------------------------------------------------------------------------------------------
+# ---- answers ---------------------------------------------------------------------------------------------------------
 printf '%s\n' cx,cy,cz,radius 0,0,0,1 2,0,0,1 5,0,0,1 3.5,0,0,1 9,0,0,-1 0,0,0,0.5 > rest.csv
 equal "all pairs, the default" "a,b,state,t 0,1,touching,0 0,5,overlapping,0 1,3,overlapping,0 2,3,overlapping,0" \
     "$(spheres --cloud rest.csv | row)"
@@ -84,7 +84,7 @@ for seed in 1 2 3; do
     check "lattice $seed: the number of partners" cmp wanted.csv counts.csv
 done
 
-# ---- the same rows ------------------------------------------------------------------------------------------------
+# ---- the same rows ---------------------------------------------------------------------------------------------------
 awk 'BEGIN { srand(5); print "cx,cy,cz,radius,vx,vy,vz,mask,t_max"
     for (i = 0; i < 20000; i++)
         print 40 * rand() "," 40 * rand() "," 40 * rand() "," rand() "," rand() - 0.5 "," rand() "," rand() - 0.5 "," \
@@ -112,7 +112,7 @@ else
     check "in bounded memory" cmp wanted.csv bounded.csv
 fi
 
-# ---- nothing there ------------------------------------------------------------------------------------------------
+# ---- nothing there ---------------------------------------------------------------------------------------------------
 head -n 1 rest.csv > empty.csv
 equal "an empty cloud" "a,b,state,t" "$(spheres --cloud empty.csv)"
 equal "of images" "a,b,state,t,sx,sy,sz" "$(spheres --cloud empty.csv --periodic 1,1,1)"
@@ -124,7 +124,7 @@ equal "invalid spheres alone" "a,b,state,t" "$(spheres --cloud invalid.csv)"
 equal "and what first says" "-1,invalid,inf -1,invalid,inf -1,invalid,inf" \
     "$(spheres --cloud invalid.csv --hits first | tail -n 3 | row)"
 
-# ---- what is refused ----------------------------------------------------------------------------------------------
+# ---- what is refused -------------------------------------------------------------------------------------------------
 refused "neither pairs nor a cloud" 2 'spheres: --pairs FILE or --cloud FILE is missing' spheres
 refused "both" 2 'spheres: --pairs and --cloud exclude each other' spheres --pairs rest.csv --cloud rest.csv
 for option in '--margin 1' '--periodic 1,1,1' '--hits first' '--t-max 1' '--start skip'; do
@@ -170,7 +170,7 @@ check "and nothing of a refused list" test ! -e no.csv
 equal "which first answers" "400001 0,overlapping,0" "$(spheres --cloud many.csv --hits first |
     awk 'END { print NR, $0 }')"
 
-# ---- binary rows --------------------------------------------------------------------------------------------------
+# ---- binary rows -----------------------------------------------------------------------------------------------------
 python=$(python_with h5py numpy)
 if { "$carom" spheres --cloud none.h5 2>&1 || true; } | grep -q 'built without HDF5' || [ -z "$python" ]; then
     skip "rows in .h5 and .npy files" "no HDF5, or no python3-h5py"

@@ -47,7 +47,7 @@ for mode in fast exact; do
     equal "two where they are not near enough, $mode" 2 "$(crack --merge-within 1e-7)"
 done
 
-# ---- the step before ------------------------------------------------------------------------------------------------
+# ---- the step before -------------------------------------------------------------------------------------------------
 contacts > old.csv
 printf '%s\n' cx,cy,cz,radius 1,2,1.5,1 0.5,1.25,0.25,1 3,3,0.5,1 > moved.csv
 step() { "$carom" contacts --mesh corner.obj --spheres moved.csv --previous old.csv "$@"; }
@@ -158,7 +158,7 @@ END
     equal "large patches" "$wanted / $wanted" "$(patches all.csv) / $(patches lines.csv)"
 fi
 
-# ---- bad input ------------------------------------------------------------------------------------------------------
+# ---- bad input -------------------------------------------------------------------------------------------------------
 # refused NAME TEXT command...: exit status 2, and TEXT on standard error
 refused() {
     local name=$1 text=$2 status=0

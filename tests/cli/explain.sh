@@ -24,7 +24,7 @@ rows() {
     equal "$name" "$(printf '%s\n' $head "$@")" "$got"
 }
 
-# ---- by hand --------------------------------------------------------------------------------------------------------
+# ---- by hand ---------------------------------------------------------------------------------------------------------
 # At y = 1 the legs and the hypotenuse are met at x = 0 and x = 3, and x = t - 3. Beyond the hypotenuse the distance is
 # (t - 6) / sqrt(2), until the foot reaches P1 at t = 8.
 rows "through a right triangle" -3,1,0,1,1,0,0,$flat \
@@ -56,7 +56,7 @@ check "-o writes the same" cmp rows.csv file.csv
 exact=$("$carom" sweep --backend cpu --accuracy exact --pairs five.csv | sed -n 2p)
 equal "exact mode has these times" approaching,2,0,1,0,E20,7.41421366,3.70710683,0.292893231,0,E12 "$exact"
 
-# ---- picture --------------------------------------------------------------------------------------------------------
+# ---- picture ---------------------------------------------------------------------------------------------------------
 explain --pairs five.csv --row 0 --svg one.svg > with.csv
 check "the picture leaves the rows as they are" cmp rows.csv with.csv
 explain --pairs five.csv --row 0 --svg two.svg -o /dev/null
@@ -129,7 +129,7 @@ equal "a contact point at each" 3 "$(grep -c 'class="contact"' one.svg)"
 equal "a badge for each element in both panels" 9 "$(grep -c 'class="number"' one.svg)"
 equal "the title" '<title>Row 0: approaching, T0 = 2 at E20, T1 = 7.41421 at E12</title>' "$(sed -n 2p one.svg)"
 
-# ---- bad input ------------------------------------------------------------------------------------------------------
+# ---- bad input -------------------------------------------------------------------------------------------------------
 # refused NAME STATUS PATTERN OPTION...
 refused() {
     local name=$1 wanted=$2 pattern=$3 status=0

@@ -14,7 +14,7 @@ if "$carom" info --backend cpu | grep -q 'without jansson'; then
     exit
 fi
 
-# ---- making files ---------------------------------------------------------------------------------------------------
+# ---- making files ----------------------------------------------------------------------------------------------------
 u8() {
     local n byte
     for n in "$@"; do
@@ -64,7 +64,7 @@ glb() { # JSON-FILE BIN-FILE: with its own sizes, which `length`, `json_length` 
     u32 "${bin_length:-$bin}" && printf 'BIN\0' && cat "$2"
 }
 
-# ---- looking at them ------------------------------------------------------------------------------------------------
+# ---- looking at them -------------------------------------------------------------------------------------------------
 # reported FILE: what `carom info` says of it that depends on the file's contents
 reported() {
     "$carom" info --backend cpu --mesh "$1" 2>&1 | grep -E '^(carom|triangles|vertices|lower|upper|changed: [^n])' |
@@ -105,7 +105,7 @@ refuse() { # NAME PATTERN [VARIABLE=VALUE...]
 limited=yes # a sanitizer reserves terabytes
 if ! (ulimit -v 1000000 && "$carom" --version > /dev/null 2>&1); then limited=no; fi
 
-# ---- positions ------------------------------------------------------------------------------------------------------
+# ---- positions -------------------------------------------------------------------------------------------------------
 read_as "float" "$plain"
 read_as "without indices" "$plain" primitive='{"attributes": {"POSITION": 0}}'
 # integer NAME TYPE NORMALIZED BOUNDS BYTES-COMMAND...: a triangle of three positions, each padded to a stride
@@ -145,7 +145,7 @@ read_as "interleaved" "$plain" data="$(base64_of < bin)" bytes=72 \
     view0='{"buffer": 0, "byteOffset": 8, "byteLength": 52, "byteStride": 16}' \
     view1='{"buffer": 0, "byteOffset": 64, "byteLength": 6}'
 
-# ---- sparse ---------------------------------------------------------------------------------------------------------
+# ---- sparse ----------------------------------------------------------------------------------------------------------
 { triangle && f32 0 4 0 3 3 3 && u8 1 2 1 9; } > bin
 sparse='"sparse": {"count": 2, "indices": {"bufferView": 3, "componentType": 5121}, "values": {"bufferView": 2}}'
 sparse_views=', {"buffer": 0, "byteOffset": 44, "byteLength": 24}, {"buffer": 0, "byteOffset": 68, "byteLength": 4}'
@@ -162,7 +162,7 @@ refuse "sparse values beyond their view" 'accessor 0: its elements end at byte 2
     data="$(base64_of < bin)" bytes=72 views="${sparse_views/24/12}" positions="$(sparse_accessor '' 3 "$sparse")"
 refuse "no data at all" 'accessor 0: it has neither' positions="$(sparse_accessor '' 3 '"max": [1, 1, 1]')"
 
-# ---- indices --------------------------------------------------------------------------------------------------------
+# ---- indices ---------------------------------------------------------------------------------------------------------
 index_file() { # BYTES-COMMAND...
     f32 0 0 0 1 0 0 0 1 0 > bin
     "$@" >> bin
@@ -187,7 +187,7 @@ refuse "indices in floats" 'accessor 1: indices of component type 5126' \
 refuse "signed indices" 'accessor 1: indices of component type 5122' \
     indices='{"bufferView": 1, "componentType": 5122, "count": 3, "type": "SCALAR"}'
 
-# ---- sizes that lie -------------------------------------------------------------------------------------------------
+# ---- sizes that lie --------------------------------------------------------------------------------------------------
 p='"componentType": 5126, "type": "VEC3"'
 refuse "more positions than the view" 'accessor 0: its elements end at byte 48 of bufferView 0, which has 36' \
     positions="{\"bufferView\": 0, \"count\": 4, $p}"
@@ -219,7 +219,7 @@ refuse "a mesh that is not there" 'node 0: mesh names mesh 1' nodes='[{"mesh": 1
 refuse "no primitives" 'mesh 0: it has no primitives' primitive=''
 refuse "mode 7" 'mesh 0: mode is not' primitive='{"attributes": {"POSITION": 0}, "mode": 7}'
 
-# ---- buffers --------------------------------------------------------------------------------------------------------
+# ---- buffers ---------------------------------------------------------------------------------------------------------
 triangle > 'a b.bin'
 mkdir -p folder && mkfifo pipe && ln -s 'a b.bin' link && ln -s /dev/zero zero && triangle > folder/in.bin
 head -c 43 link > short.bin
@@ -245,7 +245,7 @@ refuse "no uri" "buffer 0: it has no uri" buffers='[{"byteLength": 44}]'
 read_as "a picture's buffer" "$plain" \
     buffers="[{\"byteLength\": 44, \"uri\": \"link\"}, {\"byteLength\": 9, \"uri\": \"none.bin\"}]"
 
-# ---- extensions -----------------------------------------------------------------------------------------------------
+# ---- extensions ------------------------------------------------------------------------------------------------------
 read_as "required, of appearance" "$plain" \
     extra=', "extensionsUsed": ["KHR_materials_unlit"],
              "extensionsRequired": ["KHR_materials_unlit", "KHR_texture_transform", "KHR_lights_punctual"]'
@@ -274,7 +274,7 @@ read_as "Draco, with a copy" "$plain changed: uncompressed copies of compressed 
 refuse "Draco that is none" '' primitive="{\"attributes\": {\"POSITION\": 0}, $draco}" positions="{\"count\": 3, $p}" \
     extra=', "extensionsRequired": ["KHR_draco_mesh_compression"]'
 
-# ---- versions, JSON and containers ----------------------------------------------------------------------------------
+# ---- versions, JSON and containers -----------------------------------------------------------------------------------
 refuse "version 1.0" "asset.version is '1.0'; glTF 2.0 alone is read" asset='{"version": "1.0"}'
 refuse "version 3.0" "asset.version is '3.0'" asset='{"version": "3.0"}'
 refuse "no version" "asset.version is missing" asset='{}'
@@ -319,7 +319,7 @@ refused_file "GLB without JSON in front" 'first chunk is not JSON' l.glb
 } > l.glb
 equal "GLB with a chunk of another kind" "$plain" "$(reported l.glb)"
 
-# ---- nodes and scenes -----------------------------------------------------------------------------------------------
+# ---- nodes and scenes ------------------------------------------------------------------------------------------------
 refuse "two parents" 'node 2: it is a child twice' nodes='[{"children": [1, 2]}, {"children": [2]}, {"mesh": 0}]'
 refuse "one child twice" 'node 1: it is a child twice' nodes='[{"children": [1, 1]}, {"mesh": 0}]'
 refuse "its own child" 'node 0: it is a root of scene 0' nodes='[{"mesh": 0, "children": [0]}]'
@@ -362,7 +362,7 @@ refuse "a scale of words" 'node 0: scale holds what is no number' nodes='[{"mesh
 read_as "bones" "$plain changed: 1 parts have bones: they stand as stored, not posed" \
     nodes='[{"mesh": 0, "skin": 0, "translation": [5, 0, 0]}]'
 
-# ---- mirrored parts -------------------------------------------------------------------------------------------------
+# ---- mirrored parts --------------------------------------------------------------------------------------------------
 # faces NAME UP DOWN [VARIABLE=VALUE...]: which triangles look up along z, and which down
 faces() {
     local name=$1 up=$2 down=$3 change
@@ -406,7 +406,7 @@ faces "mirrored: quantized" "" 0 nodes='[{"mesh": 0, "scale": [0.25, 0.25, -0.25
     view0='{"buffer": 0, "byteLength": 12, "byteStride": 4}' view1='{"buffer": 0, "byteOffset": 12, "byteLength": 6}'
 faces "mirrored: bones, which stand as stored" 0 "" nodes="[{\"mesh\": 0, \"skin\": 0, $flip}]"
 
-# ---- morphing -------------------------------------------------------------------------------------------------------
+# ---- morphing --------------------------------------------------------------------------------------------------------
 { triangle && f32 0 0 2 0 0 4 0 0 8; } > bin
 morph=(data="$(base64_of < bin)" bytes=80 views=', {"buffer": 0, "byteOffset": 44, "byteLength": 36}'
     accessors=', {"bufferView": 2, "componentType": 5126, "count": 3, "type": "VEC3"}'
@@ -421,7 +421,7 @@ refuse "too few weights" 'mesh 0: 1 weights, but mesh 0 has 2 morph targets' "${
 refuse "a target of another size" 'mesh 0: morph target 0 has 2 positions' "${morph[@]}" \
     accessors=', {"bufferView": 2, "componentType": 5126, "count": 2, "type": "VEC3"}'
 
-# ---- modes: triangles in order, each with its face up ---------------------------------------------------------------
+# ---- modes: triangles in order, each with its face up ----------------------------------------------------------------
 # hits MESH: by which triangle spheres from above are met first, back faces left out
 hits() {
     "$carom" sweep --backend cpu --accuracy exact --cull-back --mesh "$1" --spheres spheres.csv |
@@ -457,7 +457,7 @@ for kind in "0 4 points" "1 2 lines" "2 4 lines" "3 3 lines"; do
         "$(reported lines.gltf)"
 done
 
-# ---- sizes that multiply --------------------------------------------------------------------------------------------
+# ---- sizes that multiply ---------------------------------------------------------------------------------------------
 # Parts of one node share the vertices of an accessor, and parts of others take those alone that they use.
 head -c 1200000 /dev/zero > many.bin
 many=(uri=many.bin bytes=1200000 positions="{\"bufferView\": 0, \"count\": 99999, $p}"

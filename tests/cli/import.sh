@@ -23,7 +23,7 @@ hits() {
 
 has() { "$carom" info --backend cpu | grep '^meshes:' | grep -q "$1"; }
 
-# ---- nodes in nodes -------------------------------------------------------------------------------------------------
+# ---- nodes in nodes --------------------------------------------------------------------------------------------------
 # Mesh 0 is a triangle with its right angle in the origin, mesh 1 a square of two triangles at z = 1, mesh 2 a line. The
 # numbers in `data` are the corners of 0 and of 1 (binary32) and the indices of 1 (16 bits).
 data=AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAAAAAAAAAAAAAAAIA/AACAPwAAAAAAAIA/AACAPwAAgD8AAIA/
@@ -83,7 +83,7 @@ else
     skip "nodes" "built without jansson (Debian: libjansson-dev)"
 fi
 
-# ---- polygons -------------------------------------------------------------------------------------------------------
+# ---- polygons --------------------------------------------------------------------------------------------------------
 if ! has 'by assimp'; then
     skip "polygons" "built without assimp (Debian: libassimp-dev)"
     check_end

@@ -66,7 +66,7 @@ else
     fail "nodes that repeat a mesh"
 fi
 
-# ---- memory ---------------------------------------------------------------------------------------------------------
+# ---- memory ----------------------------------------------------------------------------------------------------------
 # A gigabyte of zeros and some XML around them, zipped to a megabyte.
 three_mf() {
     local schemas=http://schemas.openxmlformats.org/package/2006 microsoft=http://schemas.microsoft.com/3dmanufacturing
@@ -104,7 +104,7 @@ else
     skip "memory" "a limit of address space and this build do not go together"
 fi
 
-# ---- time -----------------------------------------------------------------------------------------------------------
+# ---- time ------------------------------------------------------------------------------------------------------------
 # A large file may take more memory, so that the time ends first however fast the machine is.
 {
     cat bomb.dae
@@ -114,7 +114,7 @@ fi
 } > slow.dae
 refuse "time" slow.dae "worked for longer than its limit, 1 s" -S -t 1
 
-# ---- what is no file ------------------------------------------------------------------------------------------------
+# ---- what is no file -------------------------------------------------------------------------------------------------
 mkfifo pipe.dae
 ln -s /dev/zero zero.blend
 refuse "a pipe" pipe.dae "not a regular file"
@@ -128,7 +128,7 @@ lightwave pipe.obj > pipe.lws
 check "a scene that names a file" "$carom" info --backend cpu --mesh scene.lws
 refuse "a scene that names a pipe" pipe.lws "holds no triangles"
 
-# ---- signals --------------------------------------------------------------------------------------------------------
+# ---- signals ---------------------------------------------------------------------------------------------------------
 child_of() { grep -lsx "PPid:[[:space:]]*$1" /proc/[0-9]*/status | head -n 1 | cut -d / -f 3; }
 await_child() { # PARENT: the child's number
     local child='' i
@@ -175,7 +175,7 @@ signal "SIGTERM of the command" 15 TERM ''
 signal "SIGINT of the terminal" 2 INT -
 signal "SIGHUP of the terminal" 1 HUP -
 
-# ---- progress -------------------------------------------------------------------------------------------------------
+# ---- progress --------------------------------------------------------------------------------------------------------
 # `script` gives it a terminal. The child is stopped, so that the import lasts however fast the machine is.
 if command -v script > /dev/null; then
     TERM=xterm script -qfec "echo \$\$ > command.pid; exec '$carom' info --mesh bomb.dae" /dev/null \

@@ -29,7 +29,7 @@ says() {
     fi
 }
 
-# ---- strings from outside -------------------------------------------------------------------------------------------
+# ---- strings from outside --------------------------------------------------------------------------------------------
 raw=$'red\e[31m\nline\ttab\177\r' shown='red\x1b[31m\nline\ttab\x7f\r'
 says "a file that is not there" 2 "$shown" sweep --pairs "$raw"
 says "a mesh that is not there" 2 "$shown" sweep --mesh "$raw.off" --spheres good.csv
@@ -109,7 +109,7 @@ says "--seed 2^64" 2 'a whole number from 0 to 2^64 - 1' "$carom" verify --seed 
 says "--threads 0.5" 2 'a whole number >= 1' sweep --threads 0.5 --pairs good.csv
 says "--threads 1e4" 0 '1024 are used' sweep --threads 1e4 --pairs good.csv
 
-# ---- memory ---------------------------------------------------------------------------------------------------------
+# ---- memory ----------------------------------------------------------------------------------------------------------
 # A limit at which the command starts and the mesh does not fit is looked for, as libraries take what they like.
 awk 'BEGIN { print "OFF\n2000000 0 0"; for (i = 0; i < 2000000; i++) print "0 0 0" }' > many.off
 short_of_memory() {

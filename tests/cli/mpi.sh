@@ -24,7 +24,7 @@ ranks() { # K option...: K ranks bake
 }
 words() { grep '^carom: ' "$1"; } # of carom, without those of mpirun
 
-# ---- the same bytes -------------------------------------------------------------------------------------------------
+# ---- the same bytes --------------------------------------------------------------------------------------------------
 volume=(--mesh cube.off --dims '40,40,200')
 bake distance "${volume[@]}" -o wanted.npy
 for count in 1 2 3 7; do
@@ -83,7 +83,7 @@ else
     skip "two nodes bake" "no second host name may be made"
 fi
 
-# ---- refusals -------------------------------------------------------------------------------------------------------
+# ---- refusals --------------------------------------------------------------------------------------------------------
 refused_once() { # NAME STATUS PATTERN command...: as refused, and one rank alone says so
     refused "$@"
     equal "$1: one sentence" 1 "$(words stderr.txt | wc -l)"
@@ -98,7 +98,7 @@ refused_once "other options for one rank" 2 'rank 2: its options differ from tho
     -n 1 "$mpi" bake distance "${volume[@]}" --band 1 -o no.npy
 check "help is printed once" eval '[ "$(mpirun -n 3 "$mpi" --help | grep -c ^usage)" -eq 1 ]'
 
-# ---- ranks that end too early ---------------------------------------------------------------------------------------
+# ---- ranks that end too early ----------------------------------------------------------------------------------------
 long=(--mesh cube.off --dims '100,100,1600')
 slabs=200
 bake distance "${long[@]}" -o long-wanted.npy
@@ -171,7 +171,7 @@ check "a rank that cannot write says so" grep -q '^carom: rank 2: long.npy.parti
 check "a rank that cannot write: the rest is kept" grep -qE "$stopped" out.txt
 resumed "a rank that cannot write" ranks 2
 
-# ---- one mesh for a node --------------------------------------------------------------------------------------------
+# ---- one mesh for a node ---------------------------------------------------------------------------------------------
 awk 'BEGIN {
     n = 256
     printf "OFF\n%d %d 0\n", (n + 1) * (n + 1), 2 * n * n

@@ -51,7 +51,7 @@ replaced() { # NAME FILE WANTED FORMAT: the file has the new content, and stat s
     fi
 }
 
-# ---- mode and owner -------------------------------------------------------------------------------------------------
+# ---- mode and owner --------------------------------------------------------------------------------------------------
 sweep --pairs good.csv -o new.csv
 replaced "a new file has the mode of any other" new.csv 644 %a
 (umask 077 && sweep --pairs good.csv -o secret.csv)

@@ -12,7 +12,7 @@ support=$(realpath "$(dirname "$0")/../support")
 bake_begin "$1"
 effort=${CAROM_TEST_EFFORT:-100}
 
-# ---- by hand --------------------------------------------------------------------------------------------------------
+# ---- by hand ---------------------------------------------------------------------------------------------------------
 printf '%s\n' OFF '4 2 0' '0 0 0' '1 0 0' '1 1 0' '0 1 0' '3 0 1 2' '3 0 2 3' > square.off
 # Down to the sphere's own radius and on; along; a single point; not finite at last; no hit; touching at a corner.
 printf '%s\n' path,x,y,z 7,.5,.25,2 7,.5,.25,0.25 7,.5,.25,-1 3,0,0,5 9,.5,.25,2 9,.5,.25,-2 9,nan,0,0 \
@@ -70,7 +70,7 @@ equal "the last radius of a path is that of no segment" "1,0
 2," "$(printf 'path,radius,x,y,z\n1,1,9,9,9\n1,-1,9,9,8\n2,-1,9,9,9\n2,1,9,9,8\n' > in.csv
     bake path --mesh square.off --paths in.csv --hits any -o out.csv && sed 1d out.csv)"
 
-# ---- against the reference ------------------------------------------------------------------------------------------
+# ---- against the reference -------------------------------------------------------------------------------------------
 # compared HITS option...: the columns that the oracle knows
 compared() {
     local hits=$1
@@ -96,7 +96,7 @@ for ((seed = 1; seed <= 1 + 20 * effort / 100; seed++)); do
 done
 nothing "the answers of the reference" "$wrong"
 
-# ---- the same bytes -------------------------------------------------------------------------------------------------
+# ---- the same bytes --------------------------------------------------------------------------------------------------
 "$oracle" 99 150 0
 least() { # the least memory
     { bake path --mesh mesh.off "$@" --max-memory 1 -o none.csv 2>&1 || true; } |
@@ -135,7 +135,7 @@ sed 's/$/\r/; s/,/ , /g' paths.csv > other.csv
 bake path --mesh mesh.off --paths other.csv --radius 0.25 --hits all -o got.csv
 check "a CSV file in other clothes" cmp whole.csv got.csv
 
-# ---- parts ----------------------------------------------------------------------------------------------------------
+# ---- parts -----------------------------------------------------------------------------------------------------------
 # parted HITS N option...: parts in another order than theirs, joined, are the rows of a bake of all
 parted() {
     local hits=$1 n=$2 i parts=()
@@ -182,7 +182,7 @@ refused "a volume's format" 2 'no.npy: the suffix names the format: expected .cs
 cp part1 own.csv
 refused "a part as output" 2 'own.csv: is read as an input' bake join own.csv own.csv part2 part3
 
-# ---- status and check -----------------------------------------------------------------------------------------------
+# ---- status and check ------------------------------------------------------------------------------------------------
 "$oracle" 96 200 0
 for hits in first all any; do
     bake path --mesh mesh.off --paths paths.csv --hits $hits --accuracy exact -o checked-$hits.csv
@@ -253,7 +253,7 @@ refused "check against other paths" 1 'half: was baked from other paths: their h
 refused "check against another mesh" 1 'half: was baked from another mesh' bake check half --mesh square.off \
     --paths paths.csv
 
-# ---- refusals -------------------------------------------------------------------------------------------------------
+# ---- refusals --------------------------------------------------------------------------------------------------------
 path() { bake path --mesh square.off "$@"; }
 given() { printf '%s\n' "$@" > bad.csv; }
 refused "no mesh" 2 'bake path: --mesh FILE is missing' bake path --paths hand.csv --radius 1 -o out.csv
@@ -328,7 +328,7 @@ npy "absurd size" 'announces \[1000000000000\]\[100\]\[3\], which is 12000000000
 header_of "'<f4'" False '(2, 3, 3)' 71
 npy "truncated" 'which is 72 bytes, and has 71 behind its header'
 
-# ---- H5MD -----------------------------------------------------------------------------------------------------------
+# ---- H5MD ------------------------------------------------------------------------------------------------------------
 python=$(python_with numpy h5py)
 if { bake path --mesh mesh.off --paths none.h5 --radius 1 -o out.csv 2>&1 || true; } |
     grep -q 'built without HDF5'; then
@@ -409,7 +409,7 @@ check "memory for small windows alone gets a warning" grep -qE \
     'frames.h5: is packed in pieces of 1 frames of 20000 particles, and unpacked [0-9]+ times .* h5repack' stderr.txt
 bake path --mesh mesh.off --paths nobody.h5 --radius 1 -o got.csv
 equal "no particle" "$header" "$(cat got.csv)"
-# ---- columns --------------------------------------------------------------------------------------------------------
+# ---- columns ---------------------------------------------------------------------------------------------------------
 for hits in first all any; do
     bake path --mesh mesh.off --paths paths.npy --radius 0.25 --hits $hits -o whole-$hits.csv
     bake path --mesh mesh.off --paths plain.h5 --radius 0.25 --hits $hits -o whole-$hits.h5

@@ -45,8 +45,7 @@ static FILE *create(const char *name)
     return file;
 }
 
-/* ---- scenes -------------------------------------------------------------------------------------------------------
- */
+/* ---- scenes ------------------------------------------------------------------------------------------------------ */
 
 /* Multiples of a quarter, so that contacts at the ends of segments and ties of triangles are common. */
 static float quarter(scene *s)
@@ -100,8 +99,7 @@ static void make_path(scene *s, uint64_t number, uint32_t points, polyline *p)
     }
 }
 
-/* ---- answers ------------------------------------------------------------------------------------------------------
- */
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
 
 /* A path of one point is the segment from the point to itself. */
 static uint32_t segments_of(const polyline *p)
@@ -157,8 +155,7 @@ static void write_answers(const polyline *p, const ref_mesh_list *lists, const a
     fprintf(out->all, "%llu,-1,inf,-1,%s,\n", (unsigned long long)p->id, valid ? "miss" : "invalid");
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------
- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 static void write_npy_header(FILE *out, unsigned long long paths, uint32_t points)
 {

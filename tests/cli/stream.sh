@@ -7,7 +7,7 @@ set -euo pipefail
 . "$(dirname "$0")/../support/check.sh"
 check_begin "$1"
 
-# ---- pairs ---------------------------------------------------------------------------------------------------------
+# ---- pairs -----------------------------------------------------------------------------------------------------------
 # A thousand rows, over and over: each place of them is the last of a chunk or a block once.
 columns=a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb
 for ((i = 0; i < 1000; i++)); do
@@ -61,7 +61,7 @@ beyond() {
 }
 check "a number beyond binary32 in the second chunk" beyond
 
-# ---- lists ----------------------------------------------------------------------------------------------------------
+# ---- lists -----------------------------------------------------------------------------------------------------------
 printf 'OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n' > one.off
 balls() {
     echo cx,cy,cz,radius
@@ -77,7 +77,7 @@ numbered() { # of three rows the second overlaps nothing
 }
 check "queries of a list are numbered through" numbered
 
-# ---- progress -------------------------------------------------------------------------------------------------------
+# ---- progress --------------------------------------------------------------------------------------------------------
 slowly() { # the rows come over more than a second
     { head -n 1048577 rows.csv && sleep 1.2 && tail -n +1048578 rows.csv; } |
         spheres --pairs - --progress json > /dev/null 2> stderr.txt && tail -n 1 stderr.txt |
@@ -85,7 +85,7 @@ slowly() { # the rows come over more than a second
 }
 check "progress counts the rows of a pipe" slowly
 
-# ---- without an end -------------------------------------------------------------------------------------------------
+# ---- without an end --------------------------------------------------------------------------------------------------
 endless() { echo $columns && yes 0,0,0,4,0,0,1,6,0,0,6,0,0,1; }
 flowing() { # the reader leaves after three lines, which are written while there is input
     { endless 2> /dev/null | timeout 100 "$carom" spheres --backend cpu --pairs - || true; } | head -n 3 > three.txt

@@ -104,7 +104,7 @@ static ssize_t half(int fd, const void *from, size_t size, off_t place)
         memcpy(&next, &found, sizeof found);  \
     }
 
-/* ---- memory ----------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 void *malloc(size_t size)
 {
@@ -157,7 +157,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return FAILS(THREAD, EAGAIN) ? EAGAIN : next(thread, attributes, run, argument);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 static mode_t mode_of(int flags, va_list list)
 {

@@ -33,7 +33,7 @@ figures() { sed -nE -e 's/^(scalar, 1 thread.*[0-9]) +[0-9.]+( .*)?$/\1/p' -e '/
 check "a seed names the queries" diff <(figures other.txt) <(figures again.txt)
 check "another names others" test "$(figures all.txt)" != "$(figures other.txt)"
 
-# ---- a bit is wrong -----------------------------------------------------------------------------------------------
+# ---- a bit is wrong --------------------------------------------------------------------------------------------------
 # lie TYPE EVERY PATTERN...: with every EVERY-th answer wrong, status 1 and lines with the patterns.
 lie() {
     local type=$1 every=$2 status=0 pattern

@@ -63,7 +63,7 @@ fails_too() {
 }
 limit=()
 
-# ---- a driver that breaks before it has a device --------------------------------------------------------------------
+# ---- a driver that breaks before it has a device ---------------------------------------------------------------------
 mkdir vendors
 echo "$broken" > vendors/broken.icd
 fails "a driver that aborts when it is loaded" 'SIGABRT' OCL_ICD_VENDORS="$work/vendors" CAROM_TEST_ICD=load
@@ -81,7 +81,7 @@ status 2 "bad usage comes first" 'nowhere' env OCL_ICD_VENDORS="$work/vendors" C
 status 2 "--probe-limit takes seconds" "got '1.5'" "$carom" info --probe-limit 1.5
 status 2 "the hidden command is not for users" 'for carom itself' "$carom" probe-device
 
-# ---- PoCL with a damaged cache --------------------------------------------------------------------------------------
+# ---- PoCL with a damaged cache ---------------------------------------------------------------------------------------
 icd=/etc/OpenCL/vendors/pocl.icd
 if [ ! -r $icd ]; then
     skip "a damaged kernel cache" "no PoCL (Debian: pocl-opencl-icd)"
@@ -174,7 +174,7 @@ status 1 "a cache that cannot be written" 'POCL_CACHE_DIR' env POCL_CACHE_DIR=/d
     --pairs few.csv
 status 0 "and carom info" '' env POCL_CACHE_DIR=/dev/null/cache "$carom" info
 
-# ---- little address space -------------------------------------------------------------------------------------------
+# ---- little address space --------------------------------------------------------------------------------------------
 if nm "$carom" 2> /dev/null | grep __asan > /dev/null; then
     skip "little address space" "a sanitized build takes more than all of it"
     check_end

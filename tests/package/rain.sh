@@ -9,7 +9,7 @@ source=$(realpath "$1") build=$(realpath "$2")
 check_begin "$build/carom"
 rain=$build/rain
 
-# ---- bounce ----
+# ---- bounce ----------------------------------------------------------------------------------------------------------
 for name in bounce particles jobs; do
     check "$name compiles as a stranger's program" "${CC:-cc}" -std=c99 -pedantic -Wall -Wextra -Werror -O1 \
         -ffp-contract=off -I"$source/include" "$source/examples/$name.c" -o "$name" -L"$build" -Wl,-rpath,"$build" \
@@ -24,11 +24,11 @@ inside() { # every sphere, of these radii, is in the box from 0 to 1
 }
 check "bounce keeps its spheres in the box" inside
 
-# ---- particles ----
+# ---- particles -------------------------------------------------------------------------------------------------------
 check "particles run in buffers" ./particles 4
 check "they hit the pipe and stay in it" grep -qE ': [1-9][0-9]* hits, 0 particles are outside$' <(./particles 4)
 
-# ---- jobs ----
+# ---- jobs ------------------------------------------------------------------------------------------------------------
 check "jobs run" ./jobs 4
 check "particles hit the box and stay in it" grep -qE ': [1-9][0-9]* hits, 0 particles are outside$' <(./jobs 4)
 
@@ -43,7 +43,7 @@ shares() { # four lines, and a job leaves the calling thread less than the block
 }
 check "a job leaves the calling thread free" shares
 
-# ---- rain ----
+# ---- rain ------------------------------------------------------------------------------------------------------------
 small=(--particles 2000 --triangles 10000 --steps 320 --every 160 --sample 50)
 hash_of() { sed -n 's/^hash of all centres after .* steps: //p' "$1"; }
 first_run() { "$rain" "${small[@]}" --backend cpu --threads 1 --frames frames > cpu1.txt; }
@@ -131,7 +131,7 @@ refused "no particles" "--particles 0: not a number from 1 to 100000000" --parti
 refused "a word" "10: not an option" 10
 refused "a folder that cannot be" "cpu1.txt/x: Not a directory" --frames cpu1.txt/x
 
-# ---- frames ----
+# ---- frames ----------------------------------------------------------------------------------------------------------
 python=$(python_with vtk numpy)
 if [ -z "$python" ]; then
     skip "rain: VTK reads the frames" "no Python with vtk and numpy (Debian: python3-vtk9, python3-numpy)"

@@ -104,7 +104,7 @@ if [ "${3:-}" = build ]; then
     check "fetch: installs nothing of carom's" test "$(cd theirs && find . -type f)" = ./bin/user
 fi
 
-# ---- at top level ---------------------------------------------------------------------------------------------------
+# ---- at top level ----------------------------------------------------------------------------------------------------
 top() { # NAME [CMake arguments]
     local name=$1
     shift

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# style.sh: shellcheck, clang-format, 120 columns, and the figures of the documents.
+# style.sh: shellcheck, clang-format, 120 columns, rulers, and the figures of the documents.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -9,6 +9,12 @@ set -euo pipefail
 columns() {
     git ls-files '*.md' '*.[ch]' '*.cl' '*.sh' '*.py' scripts .ci | xargs awk '
         length > 120 && !(FILENAME ~ /[.]md$/ && /^[|]/) { print FILENAME ":" FNR ": more than 120 columns"; bad = 1 }
+        END { exit bad }'
+}
+# Rulers, which name the parts of a file, end at column 120.
+rulers() {
+    git ls-files bench examples fuzz queries reference tests | grep -E '[.](c|h|cpp|sh)$' | xargs awk '
+        /^(\/\*|#) ----/ && length != 120 { print FILENAME ":" FNR ": a ruler of " length " columns"; bad = 1 }
         END { exit bad }'
 }
 if command -v shellcheck > /dev/null; then
@@ -23,4 +29,5 @@ else
 fi
 check "figures of the documents" scripts/figures
 check "120 columns" columns
+check "rulers" rulers
 check_end

@@ -42,7 +42,7 @@ int query_scalar_column(int type, int i)
     return query_radius_column(row_of(type), i);
 }
 
-/* ---- cases ------------------------------------------------------------------------------------------------------ */
+/* ---- cases ------------------------------------------------------------------------------------------------------- */
 
 queries queries_alloc(int type, size_t count)
 {
@@ -170,7 +170,7 @@ void queries_print(const queries *q, size_t i)
     print_error("\n");
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
 
 answers answers_alloc(int type, size_t count, unsigned char fill)
 {

@@ -36,7 +36,7 @@ void test_share(const char *what, uint64_t some, uint64_t cases, double least, d
 carom_mesh_info test_mesh_info(const carom_mesh *mesh);
 carom_pair_indices pair_indices(const uint32_t *a, const uint32_t *b, uint64_t a_count, uint64_t b_count);
 
-/* ---- contexts --------------------------------------------------------------------------------------------------- */
+/* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
 /* 1 if this run is for an OpenCL device. */
 int test_on_device(void);
@@ -123,7 +123,7 @@ void test_same_device(void **state);
 #define SAME_BITS_ON_CPU(check) SAME_BITS_ON_THREADS(check)
 #endif
 
-/* ---- memory ----------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 /* Memory between two guard bands, which must not be written. */
 typedef struct guarded {
@@ -138,7 +138,7 @@ void guarded_free(guarded *memory);
 
 void *test_alloc(size_t count, size_t size); /* zeros; fails the test when there is no memory */
 
-/* ---- cases ------------------------------------------------------------------------------------------------------ */
+/* ---- cases ------------------------------------------------------------------------------------------------------- */
 
 /* Query types are row numbers of the registry (queries/query.h). Pair queries come first. Mesh queries follow from
  * QUERY_TYPES on; for these only answers can be made, printed and compared. */
@@ -210,7 +210,7 @@ carom_status ask_as(carom_context *context, int type, size_t count, const inputs
                     carom_stats *stats, carom_error *err);
 void ask(carom_context *context, const queries *q, const answers *out, int fields);
 
-/* ---- numbers ---------------------------------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 float float_of_bits(uint32_t bits);
 uint32_t bits_of_float(float value);

@@ -118,8 +118,7 @@ static void test_ranges(void **state)
         }
 }
 
-/* ---- the last node of each array, as the file's own header leads to it --------------------------------------------
- */
+/* ---- the last node of each array, as the file's own header leads to it ------------------------------------------- */
 
 static unsigned char value_of(int a)
 {

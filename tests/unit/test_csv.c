@@ -76,8 +76,7 @@ static void expect_every_way(const char *text, size_t size)
     csv_table_free(&expected);
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------------------
- */
+/* ---- by hand ----------------------------------------------------------------------------------------------------- */
 
 static void expect_floats(const csv_table *got, int column, const float *values, size_t count)
 {
@@ -133,8 +132,7 @@ static void test_layouts(void **state)
         expect_every_way(texts[i], strlen(texts[i]));
 }
 
-/* ---- refusals -----------------------------------------------------------------------------------------------------
- */
+/* ---- refusals ---------------------------------------------------------------------------------------------------- */
 
 static void test_refusals(void **state)
 {
@@ -314,8 +312,7 @@ static void test_long_lines(void **state)
     free(text);
 }
 
-/* ---- random tables ------------------------------------------------------------------------------------------------
- */
+/* ---- random tables ----------------------------------------------------------------------------------------------- */
 
 static uint32_t below(uint64_t *random, uint32_t count)
 {
