@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The process of carom: what comes before the command. */
-#include "cli.h"
-#include "unfinished.h"
+#include "cli/command/command.h"
+#include "cli/base/unfinished.h"
 
 int main(int argc, char **argv)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of commands, and what is checked before one runs. */
-#include "cli.h"
-#include "hdf5.h"
-#include "rows.h"
+#include "cli/command/command.h"
+#include "cli/table/hdf5.h"
+#include "cli/rows/rows.h"
 #include "cli/bake/bake.h"
-#include "cli/hdf5_child.h"
+#include "cli/table/hdf5_child.h"
 #include "cli/probe/probe.h"
 
 #include <limits.h>
@@ -202,16 +202,6 @@ const cli_command *cli_command_named(const char *name)
         if (!strcmp(name, commands[i].name))
             return &commands[i];
     return NULL;
-}
-
-int cli_print(const char *text)
-{
-    output out;
-    int status = output_open(&out, NULL);
-    if (status != EXIT_DONE)
-        return status;
-    output_text(&out, text);
-    return output_close(&out, EXIT_DONE);
 }
 
 int cli_print_version(void)

@@ -35,5 +35,5 @@ execute_process(COMMAND git -C ${CMAKE_CURRENT_SOURCE_DIR} describe --always --d
 if(NOT carom_bench_commit)
   set(carom_bench_commit "unknown commit")
 endif()
-set_source_files_properties(cli/bench_json.c PROPERTIES COMPILE_DEFINITIONS
+set_source_files_properties(cli/bench/bench_json.c PROPERTIES COMPILE_DEFINITIONS
   "CAROM_BENCH_COMPILER=\"${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}\";CAROM_BENCH_FLAGS=\"${carom_bench_flags}\";CAROM_BENCH_COMMIT=\"${carom_bench_commit}\"")

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-# The carom command. A command is a file in cli/, so the files are found, not listed.
+# The carom command. A command is a folder in cli/, so the files are found, not listed.
 file(GLOB carom_import_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cli/import/*.c)
-list(APPEND carom_import_sources cli/child.c cli/csv_number.c cli/decimal.c cli/progress.c cli/system.c cli/text.c)
+set(carom_import_base child decimal memory number progress system text)
+list(TRANSFORM carom_import_base REPLACE "(.+)" "cli/base/\\1.c")
+list(APPEND carom_import_sources ${carom_import_base})
 file(GLOB carom_cli_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
-  cli/*.c cli/bake/*.c cli/probe/*.c cli/verify/*.c)
+  cli/*.c cli/*/*.c)
+list(FILTER carom_cli_sources EXCLUDE REGEX "^cli/(band|mpi)/") # programs of their own
 list(REMOVE_ITEM carom_cli_sources ${carom_import_sources})
 # The CSV reader, which tests and fuzz targets have by itself.
-set(carom_csv_sources csv.c csv_lines.c parallel.c table_columns.c)
+set(carom_csv_sources base/parallel.c table/csv.c table/csv_lines.c table/table_columns.c)
 list(TRANSFORM carom_csv_sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/cli/)
 
 option(CAROM_ASSIMP "Read mesh formats beyond PLY, STL, OBJ, OFF and glTF, if assimp is installed" ON)

@@ -103,7 +103,7 @@ if(carom_peer_sources)
 endif()
 # Bands beside OpenVDB: built when asked for, because its headers take a minute to compile.
 if(CAROM_OPENVDB_FOUND)
-  add_executable(carom_band_bench EXCLUDE_FROM_ALL bench/peers/band.c bench/peers/openvdb.cpp bench/common.c
+  add_executable(carom_band_bench EXCLUDE_FROM_ALL cli/band/main.c bench/peers/openvdb.cpp bench/common.c
     bench/scene_mesh.c bench/scenes.c)
   target_compile_options(carom_band_bench PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O3>)
   target_compile_features(carom_band_bench PRIVATE cxx_std_17)

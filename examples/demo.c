@@ -3,7 +3,8 @@
  * and of whether the bits agree, the hits as CSV and a picture made of hits. scripts/demo builds and runs it. */
 #include "demo.h"
 
-#include "cli/cli.h" /* the mesh readers are the command's; the function at the end stands in for its main.c */
+/* The mesh readers are the command's; the function at the end stands in for its messages. */
+#include "cli/base/base.h"
 #include "cli/import/import.h"
 
 #include <errno.h>

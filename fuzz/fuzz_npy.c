@@ -2,7 +2,7 @@
 /* The reader of .npy files on any bytes, and on headers made of words: a file that is not refused has just the numbers
  * that its shape announces, and all of them can be read. */
 #include "fuzz.h"
-#include "cli/npy.h"
+#include "cli/table/npy.h"
 #include "tests/support/reader_host.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One polygon: points of a small lattice, judged in integers, or any numbers in space. */
-#include "cli/cli.h"
+#include "cli/base/base.h"
 #include "fuzz.h"
 #include "reader.h"
 #include "tests/support/polygon_oracle.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Narrow bands of OpenVDB, for bench/peers/band.c. */
+/* Narrow bands of OpenVDB, for carom_band_bench (cli/band). */
 #ifndef CAROM_BENCH_PEERS_BAND_H
 #define CAROM_BENCH_PEERS_BAND_H
 

@@ -5,7 +5,7 @@
 #ifndef CAROM_CLI_BAKE_BAKE_H
 #define CAROM_CLI_BAKE_BAKE_H
 
-#include "cli/cli.h"
+#include "cli/command/command.h"
 
 #include <stddef.h>
 #include <stdint.h>

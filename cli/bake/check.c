@@ -5,7 +5,7 @@
 #include "part.h"
 #include "path.h"
 
-#include "cli/output.h"
+#include "cli/base/output.h"
 #include "reference/mesh.h"
 
 #include <errno.h>

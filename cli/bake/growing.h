@@ -6,7 +6,7 @@
 #define CAROM_CLI_BAKE_GROWING_H
 
 #include "bake.h"
-#include "cli/output_place.h"
+#include "cli/base/output_place.h"
 #include "journal.h"
 
 #include <limits.h>

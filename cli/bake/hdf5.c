@@ -4,7 +4,7 @@
  * file as whole as any other: the arrays come into their places as in every format. */
 #include "part.h"
 
-#include "cli/hdf5.h"
+#include "cli/table/hdf5.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "part.h"
 
-#include "cli/output.h"
+#include "cli/base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

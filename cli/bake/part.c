@@ -3,7 +3,7 @@
  * padding; then each slab with its arrays; then the checksum of each slab. Numbers have 8 bytes, little-endian. */
 #include "part.h"
 
-#include "cli/hdf5.h"
+#include "cli/table/hdf5.h"
 
 #include <string.h>
 #include <sys/xattr.h>

@@ -4,7 +4,7 @@
 #define CAROM_CLI_BAKE_PART_H
 
 #include "bake.h"
-#include "cli/output.h"
+#include "cli/base/output.h"
 
 /* What a part begins with: magic, length of its fingerprint, fingerprint, zeros. */
 enum { BAKE_PART_HEADER = 16 + BAKE_TEXT + 64 };

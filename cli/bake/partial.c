@@ -2,7 +2,7 @@
 /* See partial.h. What keeps a bake whole, whenever the process ends: a slab's record follows its data; and a resumed
  * bake reads each finished slab again and believes its checksum, not the order in which a disk wrote. */
 #include "partial.h"
-#include "cli/unfinished.h"
+#include "cli/base/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef CAROM_CLI_BAKE_PARTIAL_H
 #define CAROM_CLI_BAKE_PARTIAL_H
 
-#include "cli/progress.h"
+#include "cli/base/progress.h"
 #include "growing.h"
 
 typedef struct bake_partial {

@@ -4,10 +4,10 @@
 #include "path.h"
 #include "path_file.h"
 
-#include "cli/hdf5.h"
+#include "cli/table/hdf5.h"
 
-#include "cli/parallel.h"
-#include "cli/unfinished.h"
+#include "cli/base/parallel.h"
+#include "cli/base/unfinished.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,7 +166,7 @@ static int write_file(path_run *r, path_hits hits)
     int status = path_file_open(&to, r->options, text);
     if (status == EXIT_DONE)
         status = path_writer_open(&r->writer, &to.out, hits, path_file_is_packed(&to) ? text : NULL,
-                                  parallel_threads(r->options));
+                                  parallel_threads(r->options->threads));
     if (status == EXIT_DONE && to.done.chunks == 0)
         path_writer_header(&r->writer);
     if (status == EXIT_DONE && !to.is_finished)
@@ -221,7 +221,7 @@ static int find_room(cli_options *o, const bake_mesh *mesh, uint64_t *room, uint
 {
     uint64_t bytes;
     const uint64_t most = o->bake.max_memory, first = PATH_CHUNK_FIRST * PATH_POINT_BYTES;
-    unsigned threads = parallel_threads(o);
+    unsigned threads = parallel_threads(o->threads);
     const int status = bake_mesh_bytes(mesh, &bytes);
     if (status != EXIT_DONE)
         return status;

@@ -7,7 +7,7 @@
 #include "mesh.h"
 #include "paths.h"
 
-#include "cli/rows.h"
+#include "cli/rows/rows.h"
 
 typedef enum path_hits { PATH_FIRST, PATH_ALL, PATH_ANY, PATH_HITS } path_hits;
 extern const char *const path_hits_words[PATH_HITS], *const path_start_words[3];

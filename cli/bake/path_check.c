@@ -6,7 +6,7 @@
 #include "path_compare.h"
 #include "path_file.h"
 
-#include "cli/parallel.h"
+#include "cli/base/parallel.h"
 #include "reference/mesh.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #define CAROM_CLI_BAKE_PATH_FILE_H
 
 #include "growing.h"
-#include "cli/output.h"
+#include "cli/base/output.h"
 
 typedef struct path_done {
     uint64_t chunks, points, bytes;

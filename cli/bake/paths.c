@@ -2,9 +2,9 @@
 #include "paths.h"
 #include "bake.h"
 
-#include "cli/parallel.h"
+#include "cli/base/parallel.h"
 #include "cli/probe/probe.h"
-#include "cli/unfinished.h"
+#include "cli/base/unfinished.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static int check_radius(const paths_file *f, const cli_options *o)
 
 static int open_csv(paths_file *f, const cli_options *o)
 {
-    const table_limits limits = {.rows = f->room, .threads = parallel_threads(o), .part = CSV_PART};
+    const table_limits limits = {.rows = f->room, .threads = parallel_threads(o->threads), .part = CSV_PART};
     struct stat info;
     if (!strcmp(f->path, "-") || (stat(f->path, &info) == 0 && !S_ISREG(info.st_mode)))
         return cli_refuse(EXIT_USAGE, "--paths %s: is no regular file, which is needed because it is read twice",

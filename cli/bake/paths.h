@@ -4,9 +4,9 @@
 #ifndef CAROM_CLI_BAKE_PATHS_H
 #define CAROM_CLI_BAKE_PATHS_H
 
-#include "cli/cli.h"
-#include "cli/csv.h"
-#include "cli/npy.h"
+#include "cli/command/command.h"
+#include "cli/table/csv.h"
+#include "cli/table/npy.h"
 
 enum { PATHS_COLUMNS = 5 };
 

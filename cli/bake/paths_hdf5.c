@@ -6,8 +6,8 @@
 #include "bake.h"
 #include "paths.h"
 
-#include "cli/hdf5.h"
-#include "cli/unfinished.h"
+#include "cli/table/hdf5.h"
+#include "cli/base/unfinished.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "slabs.h"
 #include "layers.h"
 
-#include "cli/parallel.h"
-#include "cli/unfinished.h"
+#include "cli/base/parallel.h"
+#include "cli/base/unfinished.h"
 
 /* ---- one slab -----------------------------------------------------------------------------------------------------
  */
@@ -168,7 +168,8 @@ static int bake_missing(pipeline *p, run_progress *shown)
 static int has_room_for_two(const cli_options *o, const bake_mesh *mesh, const bake_plan *plan)
 {
     bake_memory memory;
-    return parallel_threads(o) > 1 && plan->end - plan->begin > 1 && bake_memory_of(plan, mesh, &memory) == EXIT_DONE &&
+    return parallel_threads(o->threads) > 1 && plan->end - plan->begin > 1 &&
+           bake_memory_of(plan, mesh, &memory) == EXIT_DONE &&
            2 * memory.slab + memory.list + memory.input <= o->bake.max_memory;
 }
 

@@ -4,7 +4,7 @@
 #include "part.h"
 #include "path_file.h"
 
-#include "cli/output.h"
+#include "cli/base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

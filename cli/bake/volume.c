@@ -3,7 +3,7 @@
  * to its end. */
 #include "slabs.h"
 
-#include "cli/unfinished.h"
+#include "cli/base/unfinished.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Every other format, by assimp, in a process of its own: a file that crashes the importer must not end the command
  * without a sentence. The child sends the finished arrays through a socket (child.c). */
-#include "cli/cli.h"
+#include "cli/base/base.h"
 #include "reader.h"
 
 #ifdef CAROM_HAVE_ASSIMP
 
 #include "assimp_file.h"
 #include "child.h"
-#include "memory.h"
+#include "cli/base/memory.h"
 #include "place.h"
 
 #include <assimp/cimport.h>
@@ -154,7 +154,7 @@ static int import_scene(const char *path, mesh_data *out)
     snprintf(out->reader, sizeof out->reader, "imported by assimp %u.%u.%u", aiGetVersionMajor(), aiGetVersionMinor(),
              aiGetVersionPatch());
     count_node(&c, scene->mRootNode, 0);
-    if (!mesh_memory_reserve(out, c.vertices, c.triangles, c.parts))
+    if (!mesh_reserve(out, c.vertices, c.triangles, c.parts))
         return MESH_CHILD_MEMORY;
     int status = add_node(&c, scene->mRootNode, &mesh_matrix_identity, 0);
     if (status == EXIT_DONE)

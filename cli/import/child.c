@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "child.h"
-#include "cli/child.h"
-#include "cli/cli.h"
-#include "memory.h"
+#include "cli/base/child.h"
+#include "cli/base/base.h"
+#include "cli/base/progress.h"
+#include "cli/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ typedef struct limits {
 /* Real models take some tens of bytes for each of the file, those with compressed parts some hundreds. */
 static limits limits_for(uint64_t file_size)
 {
-    const uint64_t by_size = (UINT64_C(1) << 30) + 512 * file_size, free_half = mesh_memory_limit();
+    const uint64_t by_size = (UINT64_C(1) << 30) + 512 * file_size, free_half = memory_limit();
     struct rlimit processor;
     limits l = {by_size < free_half ? by_size : free_half, 120 + file_size / 16384};
     if (getrlimit(RLIMIT_CPU, &processor) == 0 && processor.rlim_cur < l.seconds)
@@ -155,7 +156,7 @@ static int explain(const char *path, const limits *l, int ended)
         return cli_refuse(EXIT_USAGE,
                           "%s: cannot be imported: the importer needs more than its limit of memory, %s (1 GiB and 512 "
                           "times the file, at most half of what is free)",
-                          path, mesh_memory_text(memory, sizeof memory, l->memory));
+                          path, memory_text(memory, sizeof memory, l->memory));
     if (number == SIGKILL)
         return cli_refuse(EXIT_WORK, "%s: the importer was killed, perhaps because the system has no memory left",
                           path);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* glTF 2.0, as JSON or as a GLB: the shapes of one scene. What would change a shape and is not read is refused by
  * name or noted; nothing is taken from a size that the file only claims. */
-#include "cli/cli.h"
+#include "cli/base/base.h"
 #include "reader.h"
 
 #ifdef CAROM_HAVE_JANSSON
 
 #include "gltf.h"
-#include "memory.h"
+#include "cli/base/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -369,7 +369,7 @@ static int make_room(scene *s, gltf_build *b)
         return status;
     b->slots = calloc((size_t)reach + 1, sizeof *b->slots);
     b->weights = cli_alloc(targets, sizeof *b->weights);
-    if (!mesh_memory_reserve(b->out, vertices, triangles, parts) || !b->slots || !b->weights)
+    if (!mesh_reserve(b->out, vertices, triangles, parts) || !b->slots || !b->weights)
         return cli_no_memory();
     return EXIT_DONE;
 }
@@ -461,7 +461,7 @@ static int read_scene(scene *s, mesh_data *out)
 
 int mesh_read_gltf(const mesh_file *file, mesh_data *out)
 {
-    scene s = {.g = {.path = file->path, .memory_max = mesh_memory_limit()}};
+    scene s = {.g = {.path = file->path, .memory_max = memory_limit()}};
     int status = read_json(&s, file);
     if (status == EXIT_DONE)
         status = read_scene(&s, out);

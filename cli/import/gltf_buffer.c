@@ -2,7 +2,7 @@
 /* glTF 2.0: the bytes of buffers, from the GLB's chunk, from data: URIs and from regular files beside the glTF file. */
 #ifdef CAROM_HAVE_JANSSON
 
-#include "cli/cli.h"
+#include "cli/base/base.h"
 #include "gltf.h"
 
 #include <errno.h>

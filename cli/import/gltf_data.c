@@ -3,9 +3,9 @@
  * fit. */
 #ifdef CAROM_HAVE_JANSSON
 
-#include "cli/cli.h"
+#include "cli/base/base.h"
 #include "gltf.h"
-#include "memory.h"
+#include "cli/base/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -81,8 +81,8 @@ int gltf_take_memory(gltf *g, uint64_t bytes)
     if (bytes > g->memory_max - g->memory)
         return cli_refuse(
             EXIT_USAGE, "%s: needs %s of memory; the limit is %s, half of what is free", g->path,
-            mesh_memory_text(wanted, sizeof wanted, bytes > UINT64_MAX - g->memory ? UINT64_MAX : g->memory + bytes),
-            mesh_memory_text(most, sizeof most, g->memory_max));
+            memory_text(wanted, sizeof wanted, bytes > UINT64_MAX - g->memory ? UINT64_MAX : g->memory + bytes),
+            memory_text(most, sizeof most, g->memory_max));
     g->memory += bytes;
     return EXIT_DONE;
 }

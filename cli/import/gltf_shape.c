@@ -2,7 +2,7 @@
 /* glTF 2.0: meshes, primitives and their triangles (section 3.7.2). */
 #ifdef CAROM_HAVE_JANSSON
 
-#include "cli/cli.h"
+#include "cli/base/base.h"
 #include "gltf.h"
 
 #include <math.h>

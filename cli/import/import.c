@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Which reader takes a file, the file in memory, and the mesh under construction. */
 #include "reader.h"
-#include "cli/cli.h"
-#include "cli/csv.h"
-#include "cli/text.h"
+#include "cli/base/base.h"
+#include "cli/table/csv.h"
+#include "cli/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +32,17 @@ static int make_room(void *array, uint64_t *room, uint64_t count, size_t size)
     *pointer = larger;
     *room = wanted;
     return EXIT_DONE;
+}
+
+int mesh_reserve(mesh_data *mesh, uint64_t vertices, uint64_t triangles, uint64_t parts)
+{
+    mesh->xyz = cli_alloc(vertices + 1, 3 * sizeof(float));
+    mesh->indices = cli_alloc(triangles + 1, 3 * sizeof(uint32_t));
+    mesh->parts = cli_alloc(parts + 1, sizeof *mesh->parts);
+    mesh->vertex_room = mesh->xyz ? vertices + 1 : 0;
+    mesh->triangle_room = mesh->indices ? triangles + 1 : 0;
+    mesh->part_room = mesh->parts ? parts + 1 : 0;
+    return mesh->xyz && mesh->indices && mesh->parts;
 }
 
 int mesh_add_part(mesh_data *mesh, const char *name, size_t length)

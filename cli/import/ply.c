@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* PLY, text and binary of both byte orders. binary32 coordinates keep their bits; faces keep their order. */
 #include "reader.h"
-#include "cli/cli.h"
+#include "cli/base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Polygons into triangles: the order is fixed by the file alone, because a triangle's index is part of the answer. */
 #include "reader.h"
-#include "cli/cli.h"
+#include "cli/base/base.h"
 #include "ears.h"
 
 #include <math.h>

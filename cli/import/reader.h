@@ -26,6 +26,9 @@ int mesh_add_vertex(mesh_data *mesh, const float xyz[3]);
 int mesh_add_triangle(mesh_data *mesh, uint32_t a, uint32_t b, uint32_t c);
 /* n corners, each below vertex_count. Fewer than three are counted as a dropped point or line. */
 int mesh_add_polygon(mesh_data *mesh, const uint32_t *corners, size_t n);
+/* Room for that much of a mesh at once, for arrays that double as they grow take three times theirs. Returns 0 if there
+ * is not enough memory. */
+int mesh_reserve(mesh_data *mesh, uint64_t vertices, uint64_t triangles, uint64_t parts);
 /* A line of what the import changed. */
 void mesh_note(mesh_data *mesh, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

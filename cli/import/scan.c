@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The text layer of the mesh readers: encodings, line ends, comments, words, numbers. */
 #include "reader.h"
-#include "cli/cli.h"
-#include "cli/csv.h"
+#include "cli/base/base.h"
+#include "cli/base/number.h"
 
 #include <math.h>
 #include <string.h>
@@ -125,7 +125,7 @@ static int microsoft_special(const char *word, size_t length, float *out)
 
 int mesh_word_float(const char *word, size_t length, float *out)
 {
-    return csv_number(word, length, out) || microsoft_special(word, length, out);
+    return number_read(word, length, out) || microsoft_special(word, length, out);
 }
 
 int mesh_word_integer(const char *word, size_t length, int64_t *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* STL, binary and text. Coordinates keep their bits, triangles their order; normals and attributes are ignored. */
 #include "reader.h"
-#include "cli/cli.h"
+#include "cli/base/base.h"
 
 #include <stdio.h>
 #include <string.h>

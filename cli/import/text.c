@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* OBJ and OFF: read here and not by the importer because its decimal text is up to 2 ulp from the nearest float. */
 #include "reader.h"
-#include "cli/cli.h"
+#include "cli/base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "share.h"
 
 #include "cli/probe/probe.h"
-#include "cli/unfinished.h"
+#include "cli/base/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  * on. */
 #include "desk.h"
 
-#include "cli/unfinished.h"
+#include "cli/base/unfinished.h"
 #include "ranks.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* carom-mpi: carom bake by several ranks, with the same options, sentences and bytes. */
-#include "cli/cli.h"
+#include "cli/command/command.h"
 #include "cli/probe/probe.h"
-#include "cli/unfinished.h"
+#include "cli/base/output.h"
+#include "cli/base/unfinished.h"
 #include "crew.h"
 #include "ranks.h"
 #include "share.h"

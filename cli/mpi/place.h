@@ -3,7 +3,7 @@
 #ifndef CAROM_CLI_MPI_PLACE_H
 #define CAROM_CLI_MPI_PLACE_H
 
-#include "cli/cli.h"
+#include "cli/command/command.h"
 
 /* Choose a device for this rank: with --backend opencl and without --device, the ranks of a node that ask for one take
  * its devices in turn. Ranks 1 and up call it together, and with rank 0, which takes the first device of its node as

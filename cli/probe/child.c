@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The child of probe.h: list devices, open one, run queries; with a report before each step that may crash. */
 #include "probe.h"
-#include "cli/child.h"
-#include "cli/import/memory.h"
-#include "cli/rows.h"
+#include "cli/base/child.h"
+#include "cli/base/memory.h"
+#include "cli/rows/rows.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -198,7 +198,7 @@ static void take_on_limit(const char *what, uint64_t held)
 {
     struct rlimit limit;
     const char *rows = strrchr(what, ':');
-    uint64_t count = strncmp(what, "rows:", 5) ? 0 : strtoull(rows + 1, NULL, 10), own = mesh_memory_mapped();
+    uint64_t count = strncmp(what, "rows:", 5) ? 0 : strtoull(rows + 1, NULL, 10), own = memory_mapped();
     held += ANSWER_BYTES * (count < ROWS_CHUNK ? count : ROWS_CHUNK);
     if (held <= own || getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return;

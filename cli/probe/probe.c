@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Starting, watching and ending the process of probe.h. */
 #include "probe.h"
-#include "cli/child.h"
-#include "cli/import/memory.h"
+#include "cli/base/child.h"
+#include "cli/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,7 +134,7 @@ static int spawn(const cli_options *options, const char *job, int reports, int e
     if (!argv)
         return ENOMEM;
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
-    snprintf(held, sizeof held, "%llu", (unsigned long long)mesh_memory_mapped());
+    snprintf(held, sizeof held, "%llu", (unsigned long long)memory_mapped());
     char name[] = "carom", hidden[] = PROBE_COMMAND;
     argv[0] = name;
     argv[1] = hidden;

@@ -5,8 +5,8 @@
 #ifndef CAROM_CLI_PROBE_PROBE_H
 #define CAROM_CLI_PROBE_PROBE_H
 
-#include "cli/cli.h"
-#include "cli/csv.h"
+#include "cli/command/command.h"
+#include "cli/table/csv.h"
 
 #define PROBE_COMMAND "probe-device"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Made-up input for a command that tries a device in a process of its own: enough rows and triangles that every kernel
  * runs which the command may need. */
-#include "cli/cli.h"
+#include "cli/command/command.h"
 #include "cli/import/reader.h"
 #include "probe.h"
 

@@ -4,8 +4,8 @@
 #ifndef CAROM_CLI_VERIFY_VERIFY_H
 #define CAROM_CLI_VERIFY_VERIFY_H
 
-#include "cli/cli.h"
-#include "cli/output.h"
+#include "cli/command/command.h"
+#include "cli/base/output.h"
 #include "queries/query.h"
 
 enum { VERIFY_BLOCK = 1 << 18 };

@@ -4,8 +4,8 @@
 #ifndef CAROM_TESTS_SUPPORT_CSV_ORACLE_H
 #define CAROM_TESTS_SUPPORT_CSV_ORACLE_H
 
-#include "cli/csv.h"
-#include "cli/parallel.h"
+#include "cli/table/csv.h"
+#include "cli/base/parallel.h"
 
 enum { CSV_ORACLE_COLUMNS = 8 };
 

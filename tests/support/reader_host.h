@@ -3,7 +3,7 @@
 #ifndef CAROM_TESTS_SUPPORT_READER_HOST_H
 #define CAROM_TESTS_SUPPORT_READER_HOST_H
 
-#include "cli/cli.h"
+#include "cli/base/base.h"
 
 /* If not 0, the readers' messages are printed. reader_host_said always holds the last one. */
 extern int reader_host_prints;

@@ -5,7 +5,7 @@
 #include "tests/support/reader_host.h"
 
 #include "cli/bake/bake.h"
-#include "cli/hdf5.h"
+#include "cli/table/hdf5.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the command's progress reports say and when, on a clock that the test sets, on a terminal and in a file. */
-#include "cli/cli.h"
-#include "cli/progress_watch.h"
+#include "cli/base/base.h"
+#include "cli/base/progress_watch.h"
 #include "tests/support/support.h"
 
 #include <fcntl.h>

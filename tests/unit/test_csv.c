@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The CSV reader (cli/csv.c, cli/csv_lines.c): the same rows and the same refusal wherever a block, a part of a thread
- * or a chunk of rows ends, from files and pipes, against numbers by hand and the oracle in tests/support. */
+/* The CSV reader (cli/table/csv.c, cli/table/csv_lines.c): the same rows and the same refusal wherever a block, a part
+ * of a thread or a chunk of rows ends, from files and pipes, against numbers by hand and the oracle in tests/support.
+ */
 #include "tests/support/support.h"
 #include "tests/support/csv_oracle.h"
 #include "tests/support/reader_host.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Decimal text to binary32 and back (cli/decimal.c) against strtof and printf of the C library: every exponent, powers
- * of ten and their neighbours, ties, texts of any number of digits. The table of powers against whole numbers. */
+/* Decimal text to binary32 and back (cli/base/decimal.c) against strtof and printf of the C library: every exponent,
+ * powers of ten and their neighbours, ties, texts of any number of digits. The table of powers against whole numbers.
+ */
 #include "tests/support/support.h"
-#include "cli/decimal.h"
+#include "cli/base/decimal.h"
 
 #include <math.h>
 

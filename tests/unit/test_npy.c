@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader of .npy files (cli/npy.c): headers in every form that NumPy writes, and every other one refused. */
+/* The reader of .npy files (cli/table/npy.c): headers in every form that NumPy writes, and every other one refused. */
 #include "tests/support/support.h"
 #include "tests/support/reader_host.h"
 
-#include "cli/npy.h"
+#include "cli/table/npy.h"
 
 #include <unistd.h>
 

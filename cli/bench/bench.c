@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/* carom bench: the table as it is measured, and the same rows for programs. */
+#include "bench/bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench_compare.h"
+#include "bench_json.h"
+#include "bench_plot.h"
+#include "cli/command/command.h"
+#include "cli/import/import.h"
+#include "cli/base/output.h"
+#include "cli/base/unfinished.h"
+#include "cli/probe/probe.h"
+
+typedef struct session {
+    output *out;
+    const cli_options *options;
+    bench_json json;
+    progress progress;
+    int grows; /* the JSON file is replaced after each scene */
+    int differ, short_of_memory;
+    int rows, scenes;     /* shown: so many, of so many scenes */
+    char scene[48];       /* the last that has rows */
+    carom_status refused; /* of the first subject that cannot answer; CAROM_OK: none */
+    char refusal[sizeof((carom_error *)0)->message];
+} session;
+
+static void show_limits(output *out, const bench_limits *l)
+{
+    output_format(
+        out, "%u thread%s, %s: %.1f GB/s (a = b + s c), %.1f G multiply-adds/s, %.2f G divisions/s, %.2f G roots/s\n",
+        l->threads, l->threads == 1 ? "" : "s", l->isa, l->triad_bytes * 1e-9, l->multiply_adds * 1e-9,
+        l->divisions * 1e-9, l->roots * 1e-9);
+}
+
+static void show_device(output *out, const bench_device *d)
+{
+    output_format(out, "device %u: %s, driver %s", d->info.index, d->info.name, d->info.driver);
+    if (d->write_bytes > 0.0 && d->read_bytes > 0.0 && d->copy_bytes > 0.0)
+        output_format(out, ": %.1f GB/s from the host, %.1f to it, %.1f for copies within", d->write_bytes * 1e-9,
+                      d->read_bytes * 1e-9, d->copy_bytes * 1e-9);
+    output_char(out, '\n');
+}
+
+static void print_device(void *user, const bench_device *device)
+{
+    session *s = user;
+    show_device(s->out, device);
+    bench_json_device(&s->json, device);
+}
+
+static void print_limits(void *user, const bench_limits *l)
+{
+    session *s = user;
+    show_limits(s->out, l);
+    bench_json_limits(&s->json, l);
+}
+
+static void print_note(void *user, const char *text)
+{
+    session *s = user;
+    output_format(s->out, "%s\n", text);
+    s->short_of_memory |= !bench_json_note(&s->json, text);
+}
+
+/* Without any subject the first refusal is the reason. */
+static void print_refused(void *user, const char *name, carom_status status, const char *sentence)
+{
+    session *s = user;
+    char text[768];
+    snprintf(text, sizeof text, "%s is not measured: %s: %s", name, carom_status_name(status), sentence);
+    print_note(s, text);
+    if (s->refused != CAROM_OK)
+        return;
+    s->refused = status;
+    snprintf(s->refusal, sizeof s->refusal, "%s", sentence);
+}
+
+static void print_finding(void *user, const char *text)
+{
+    session *s = user;
+    output_format(s->out, "%s\n", text);
+    s->short_of_memory |= !bench_json_finding(&s->json, text);
+}
+
+/* Seconds as a guess is said. */
+static const char *about(double seconds, char text[32])
+{
+    if (seconds < 5.0)
+        snprintf(text, 32, "a few seconds");
+    else if (seconds < 90.0)
+        snprintf(text, 32, "about %.0f seconds", 5.0 * ceil(seconds / 5.0));
+    else if (seconds < 5400.0)
+        snprintf(text, 32, "about %.0f minutes", ceil(seconds / 60.0));
+    else
+        snprintf(text, 32, "about %.1f hours", seconds / 3600.0);
+    return text;
+}
+
+static void print_plan(void *user, const char *unit, size_t count, double seconds)
+{
+    session *s = user;
+    char text[32];
+    if (count > 0 && s->options->progress != PROGRESS_NONE)
+        cli_message("bench: %zu %s, %s; SIGINT (Ctrl-C) ends it and keeps what is measured", count,
+                    count == 1 && !strcmp(unit, "scenes") ? "scene" : unit, about(seconds, text));
+    progress_begin(&s->progress, "bench", unit, 0, count);
+}
+
+static int go_on(void *user, size_t done, double share)
+{
+    session *s = user;
+    progress_show_share(&s->progress, done, share);
+    return unfinished_asked() == 0;
+}
+
+static int write_json(const bench_json *json, const char *path)
+{
+    output out;
+    int status = output_open(&out, path);
+    if (status != EXIT_DONE)
+        return status;
+    bench_json_write(json, &out);
+    return output_close(&out, EXIT_DONE);
+}
+
+/* The result so far, whole, in the place of that of the scene before: an end by any means loses one scene at most. */
+static void keep_json(session *s)
+{
+    if (s->grows && s->rows > 0 && write_json(&s->json, s->options->json) != EXIT_DONE)
+        s->grows = 0; /* the reason is said; the end of the run tries again */
+}
+
+static void print_scene(void *user, const char *name, const char *what)
+{
+    session *s = user;
+    keep_json(s);
+    output_format(s->out, "\n%s: %s\n  %-58s %10s %6s %9s %7s %7s %7s %7s %7s\n", name, what, "", "ns/query", "+-",
+                  "M/s", "GB/s", "x fast", "misses", "false", "off");
+    output_flush(s->out);
+}
+
+static void cell(output *out, double value, int width, int digits, const char *unit)
+{
+    if (isfinite(value))
+        output_format(out, " %*.*f%s", width - (int)strlen(unit), digits, value, unit);
+    else
+        output_format(out, " %*s", width, "");
+}
+
+/* Counts of the exact reference's verdict; blank for a subject that was not judged. */
+static void verdict(output *out, const bench_row *r)
+{
+    const uint64_t counts[3] = {r->misses, r->false_hits, r->off};
+    for (int i = 0; i < 3; i++)
+        cell(out, r->judged > 0 ? (double)counts[i] : (double)NAN, 7, 0, "");
+    if (r->judged > 0)
+        output_format(out, " of %llu", (unsigned long long)r->judged);
+}
+
+static void show_row(session *s, const bench_row *r)
+{
+    const double each = r->median / r->queries * 1e9;
+    output_format(s->out, "  %-58s", r->name + strlen(r->scene) + 1);
+    cell(s->out, each, 10, each < 100.0 ? 2 : 0, "");
+    cell(s->out, 100.0 * r->spread / r->median, 6, 1, "%");
+    cell(s->out, 1e3 / each, 9, 2, "");
+    cell(s->out, r->bytes > 0.0 ? r->bytes / each : (double)NAN, 7, 1, "");
+    cell(s->out, r->over_fast, 7, 2, "");
+    verdict(s->out, r);
+    if (isfinite(r->over_each))
+        output_format(s->out, "  %.2f times as fast as one by one", r->over_each);
+    if (r->limit != NULL)
+        output_format(s->out, "  %.0f %% of the %s", 100.0 * r->share, r->limit);
+    if (isfinite(r->compute))
+        output_format(s->out, "  up %.2f, compute %.2f, down %.2f ns", r->upload / r->queries * 1e9,
+                      r->compute / r->queries * 1e9, r->download / r->queries * 1e9);
+    if (isfinite(r->host))
+        output_format(s->out, ", host %.2f", r->host / r->queries * 1e9);
+    if (isfinite(r->overhead))
+        output_format(s->out, ", overhead %.2f", r->overhead / r->queries * 1e9);
+    if (r->integers > 0.0)
+        output_format(s->out, "  %.2f %% in integers", 100.0 * r->integers);
+    if (r->other > 0)
+        output_format(s->out, "  %llu answers are others", (unsigned long long)r->other);
+    output_text(s->out, r->same == 0 ? "  BITS DIFFER\n" : "\n");
+    s->scenes += strcmp(s->scene, r->scene) != 0;
+    snprintf(s->scene, sizeof s->scene, "%s", r->scene);
+    s->rows++;
+    s->differ |= r->same == 0;
+}
+
+static void print_row(void *user, const bench_row *r)
+{
+    session *s = user;
+    show_row(s, r);
+    s->short_of_memory |= !bench_json_row(&s->json, r);
+    output_flush(s->out);
+}
+
+/* What --scene chooses from. */
+static bench_name_fn *names_of(const cli_options *options)
+{
+    return options->given & OPTION_SCALING ? scaling_series_name : bench_scene_name;
+}
+
+static int list_scenes(const cli_options *options)
+{
+    output out;
+    int status = output_open(&out, options->output);
+    if (status != EXIT_DONE)
+        return status;
+    char name[BENCH_NAME];
+    const char *what;
+    for (size_t i = 0; names_of(options)(i, name, &what); i++)
+        output_format(&out, "%-31s %s\n", name, what);
+    return output_close(&out, EXIT_DONE);
+}
+
+static bench_settings settings_of(const cli_options *o, const mesh_data *mesh)
+{
+    return (bench_settings){
+        .scenes = o->scenes,
+        .quick = (o->given & OPTION_QUICK) != 0,
+        .queries = o->given & OPTION_QUERIES ? o->queries : 0,
+        .backend = o->backend,
+        .device = o->device,
+        .isa = o->isa,
+        .threads = o->threads,
+        .accuracies = o->given & OPTION_ACCURACY ? 1u << o->accuracy : 3,
+        .mesh = {mesh->xyz, mesh->indices, (size_t)mesh->vertex_count, (size_t)mesh->triangle_count},
+    };
+}
+
+static void show_head(session *s)
+{
+    const bench_json *json = &s->json;
+    output_format(s->out, "%s, %d processors; carom %s of %s; %s\n", json->cpu, json->processors, carom_version(),
+                  json->commit, json->compiler);
+    if (json->warning[0] != '\0')
+        output_format(s->out, "%s\n", json->warning);
+}
+
+/* Can the file be replaced while the run goes on? What is no regular file is written once. */
+static int is_replaceable(const char *path)
+{
+    output_place place;
+    if (output_place_find(&place, path) != EXIT_DONE)
+        return 0;
+    const int regular = place.folder >= 0;
+    output_place_free(&place);
+    return regular;
+}
+
+/* Returns an exit status; what is measured goes to the table at once, and is kept. */
+static int take_run(session *s, const mesh_data *mesh)
+{
+    cli_options usable = *s->options;
+    const int status = probe_before_all(&usable);
+    if (status != EXIT_DONE)
+        return status;
+    const bench_settings settings = settings_of(&usable, mesh);
+    const bench_listener listener = {s,          print_device, print_limits, print_refused, print_note,
+                                     print_plan, go_on,        print_scene,  print_row,     print_finding};
+
+    bench_json_begin(&s->json, &settings);
+    show_head(s);
+    s->grows = usable.json != NULL && is_replaceable(usable.json);
+    unfinished_hold();
+    const int measured = (usable.given & OPTION_SCALING ? scaling_run : bench_run)(&settings, &listener);
+    progress_end(&s->progress);
+    s->json.partial = unfinished_asked() != 0;
+    if (s->json.partial)
+        return s->rows > 0 ? EXIT_DONE : cli_refuse(EXIT_INTERRUPTED, "interrupted before anything was measured");
+    if (!measured || s->rows == 0)
+        return cli_refuse(s->refused == CAROM_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_WORK,
+                          "nothing could be measured%s%s", s->refusal[0] ? ": " : "", s->refusal);
+    return s->short_of_memory ? cli_no_memory() : EXIT_DONE;
+}
+
+static const char *scene_words(const char *name)
+{
+    char known[BENCH_NAME];
+    const char *what;
+    for (size_t i = 0; bench_scene_name(i, known, &what); i++)
+        if (!strcmp(known, name))
+            return what;
+    for (size_t i = 0; scaling_series_name(i, known, &what); i++)
+        if (!strncmp(name, "scaling-", 8) && !strcmp(known, name + 8))
+            return what;
+    return "";
+}
+
+/* Lines of a file, or none; a line is shown without what is not printable in it. */
+static void show_lines(output *out, const char *lines)
+{
+    while (lines != NULL && *lines != '\0') {
+        const size_t length = strcspn(lines, "\n");
+        output_shown(out, lines, length);
+        output_char(out, '\n');
+        lines += length + (lines[length] == '\n');
+    }
+}
+
+/* The table of a result that was taken before. */
+static int take_file(session *s, const char *path)
+{
+    const int status = bench_json_read(&s->json, path);
+    if (status != EXIT_DONE)
+        return status;
+    output_shown(s->out, path, strlen(path));
+    output_format(s->out, ", taken %s\n", s->json.date);
+    show_head(s);
+    for (int i = 0; i < s->json.device_count; i++)
+        show_device(s->out, &s->json.devices[i]);
+    for (int i = 0; i < s->json.limit_count; i++)
+        show_limits(s->out, &s->json.limits[i]);
+    if (s->json.partial)
+        output_text(s->out, "partial: the run was interrupted\n");
+    show_lines(s->out, s->json.notes);
+    for (size_t i = 0; i < s->json.row_count; i++) {
+        const bench_row *r = &s->json.rows[i];
+        if (strcmp(s->scene, r->scene) != 0)
+            print_scene(s, r->scene, scene_words(r->scene));
+        show_row(s, r);
+    }
+    show_lines(s->out, s->json.findings);
+    return EXIT_DONE;
+}
+
+/* What would fail in the end fails before minutes are spent. */
+static int check_files(const cli_options *o, bench_json *old)
+{
+    const uint32_t run =
+        OPTION_MESH | OPTION_SCENE | OPTION_QUICK | OPTION_QUERIES | OPTION_SCALING | OPTION_JSON | OPTIONS_COMPUTE;
+    const int scaling = (o->given & OPTION_SCALING) != 0;
+    const char *unknown = NULL;
+    int status = EXIT_DONE;
+
+    if (o->from != NULL && (o->given & run))
+        return cli_refuse(EXIT_USAGE, "--from measures nothing: it takes --compare, --plot and --output only");
+    if (o->mesh != NULL && scaling)
+        return cli_refuse(EXIT_USAGE, "--scaling makes its own meshes: --mesh has no meaning there");
+    if ((o->given & OPTION_QUERIES) && scaling)
+        return cli_refuse(EXIT_USAGE, "--scaling has batches of its own: --queries has no meaning there");
+    if (!bench_knows(o->scenes, names_of(o), &unknown))
+        return cli_refuse(EXIT_USAGE, "--scene: no %s begins with '%.*s'; carom bench%s --scene list names them",
+                          scaling ? "series" : "scene", (int)strcspn(unknown, ","), unknown,
+                          scaling ? " --scaling" : "");
+    if (o->plot != NULL)
+        status = bench_plot_check(o->plot);
+    return status == EXIT_DONE && o->compare != NULL ? bench_json_read(old, o->compare) : status;
+}
+
+/* Would the library take it? Known before minutes are spent. */
+static int check_mesh(const char *path, const mesh_data *data)
+{
+    carom_context_desc desc = carom_context_desc_default();
+    carom_context *context = NULL;
+    carom_mesh *mesh = NULL;
+    carom_error err = {0};
+    desc.backend = CAROM_BACKEND_CPU;
+    const carom_mesh_desc shape = {
+        .size = sizeof shape,
+        .vertices = carom_xyz(data->xyz),
+        .vertex_count = data->vertex_count,
+        .indices = {data->indices, sizeof(uint32_t)},
+        .triangle_count = data->triangle_count,
+    };
+    carom_status status = carom_context_create(&desc, &context, &err);
+    if (status == CAROM_OK)
+        status = carom_mesh_create(context, &shape, &mesh, &err);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    return status == CAROM_OK ? EXIT_DONE : cli_library_error(path, status, &err);
+}
+
+static int read_mesh(const char *path, mesh_data *mesh)
+{
+    int status = mesh_import(path, mesh);
+    if (status == EXIT_DONE)
+        status = check_mesh(path, mesh);
+    if (status != EXIT_DONE)
+        mesh_free(mesh);
+    return status;
+}
+
+static void show_end(session *s, const bench_json *old)
+{
+    output_format(s->out, "\n%d rows%s. %s\n", s->rows, s->json.partial ? ", a partial result" : "",
+                  s->differ     ? "ANSWERS DIFFER."
+                  : s->rows > 0 ? "All subjects of a scene and accuracy gave the same bits."
+                                : "Nothing was measured.");
+    if (s->options->compare != NULL)
+        bench_compare(old, &s->json, s->options->compare, s->out);
+}
+
+/* The file and the picture of a result. They come before the end of the table: who reads that from a pipe may be gone
+ * after an interruption, and the process ends with the pipe. */
+static int keep_result(const session *s)
+{
+    const cli_options *o = s->options;
+    int status = EXIT_DONE;
+    if (s->json.partial && o->from == NULL)
+        cli_message("interrupted: the rows of %d scene%s are kept%s", s->scenes, s->scenes == 1 ? "" : "s",
+                    o->json != NULL ? ", marked as a partial result" : "");
+    if (o->json != NULL)
+        status = write_json(&s->json, o->json);
+    if (status == EXIT_DONE && o->plot != NULL)
+        status = bench_plot(&s->json, o->plot);
+    return status;
+}
+
+int command_bench(const cli_options *options)
+{
+    if (options->scenes != NULL && !strcmp(options->scenes, "list"))
+        return list_scenes(options);
+    bench_json old = {0};
+    mesh_data mesh = {0};
+    output out;
+    session s = {.out = &out, .options = options};
+    int status = check_files(options, &old);
+    if (status == EXIT_DONE && options->mesh != NULL)
+        status = read_mesh(options->mesh, &mesh);
+    if (status == EXIT_DONE)
+        status = output_open(&out, options->output);
+    if (status == EXIT_DONE) {
+        status = options->from != NULL ? take_file(&s, options->from) : take_run(&s, &mesh);
+        const int kept = status == EXIT_DONE ? keep_result(&s) : status;
+        if (status == EXIT_DONE)
+            show_end(&s, &old);
+        status = output_close(&out, status);
+        status = status == EXIT_DONE ? kept : status;
+    }
+    const int interrupted = options->from == NULL && s.json.partial;
+    bench_json_end(&s.json);
+    bench_json_end(&old);
+    mesh_free(&mesh);
+    if (status == EXIT_DONE && interrupted)
+        return EXIT_INTERRUPTED;
+    return status == EXIT_DONE && s.differ ? EXIT_WORK : status;
+}

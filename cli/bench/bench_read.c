@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* An earlier result of carom bench, read back. */
+#include "bench_json.h"
+#include "cli/command/command.h"
+#include "cli/base/text.h"
+
+#ifndef CAROM_HAVE_JANSSON
+
+int bench_json_read(bench_json *json, const char *path)
+{
+    (void)json;
+    return cli_refuse(EXIT_USAGE, "%s: this build cannot read JSON (no jansson; Debian: libjansson-dev)", path);
+}
+
+#else
+
+#include <ctype.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static double number(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+/* A number of things; 1 where a file says what cannot be. */
+static uint32_t whole(const json_t *object, const char *name)
+{
+    const double value = number(object, name);
+
+    return value >= 1.0 && value < 1e6 ? (uint32_t)value : 1;
+}
+
+/* A count; 0 where there is none. */
+static uint64_t count(const json_t *object, const char *name)
+{
+    const double value = number(object, name);
+
+    return value > 0.0 && value < 0x1p53 ? (uint64_t)value : 0;
+}
+
+static void text(char *out, size_t size, const json_t *object, const char *name)
+{
+    const char *value = json_string_value(json_object_get(object, name));
+
+    value = value != NULL ? value : "unknown";
+    text_show(out, size, value, strlen(value)); /* names go to terminals */
+}
+
+/* One of the words that rows point at. */
+static const char *limit_word(const json_t *row)
+{
+    static const char *const words[] = {"memory", "divider", "device memory"};
+    const char *value = json_string_value(json_object_get(row, "limit"));
+
+    for (size_t i = 0; value != NULL && i < sizeof words / sizeof words[0]; i++)
+        if (!strcmp(value, words[i]))
+            return words[i];
+    return NULL;
+}
+
+/* Names go to terminals and into pictures. */
+static int is_printable(const char *name)
+{
+    for (; *name != '\0'; name++)
+        if (!isprint((unsigned char)*name))
+            return 0;
+    return 1;
+}
+
+/* A row without a name or a time is none: another program's. */
+static int read_row(const json_t *from, bench_row *out)
+{
+    const json_t *same = json_object_get(from, "same_bits");
+    const double each = number(from, "ns_per_query"), batch = number(from, "real_time");
+    const char *name = json_string_value(json_object_get(from, "name"));
+
+    if (name == NULL || strlen(name) >= sizeof out->name || !is_printable(name))
+        return 0;
+    if (!(each > 1e-9 && each < 1e18) || !(batch > 1e-9 && batch < 1e18))
+        return 0;
+    const double queries = batch / each, per_query = queries * 1e-9, size = number(from, "scaling_size");
+    const char *scene = json_string_value(json_object_get(from, "scene"));
+    if (scene == NULL || strlen(scene) >= sizeof out->scene || strncmp(scene, name, strlen(scene)) != 0)
+        scene = NULL;
+    const double bytes = number(from, "bytes_per_second");
+    *out = (bench_row){
+        .threads = whole(from, "threads"),
+        .rounds = (int)whole(from, "repetitions"),
+        .queries = queries,
+        .bytes = isfinite(bytes) ? bytes * each * 1e-9 : 0.0,
+        .median = batch * 1e-9,
+        .cpu = number(from, "cpu_time") * 1e-9,
+        .best = number(from, "best_ns_per_query") * per_query,
+        .spread = number(from, "spread") * batch * 1e-9,
+        .over_fast = number(from, "over_fast"),
+        .over_each = number(from, "over_each"),
+        .upload = number(from, "upload_ns_per_query") * per_query,
+        .compute = number(from, "compute_ns_per_query") * per_query,
+        .download = number(from, "download_ns_per_query") * per_query,
+        .host = number(from, "host_ns_per_query") * per_query,
+        .overhead = number(from, "overhead_ns_per_query") * per_query,
+        .share = number(from, "share_of_limit"),
+        .limit = limit_word(from),
+        .integers = number(from, "in_integers"),
+        .same = json_is_boolean(same) ? json_is_true(same) : -1,
+        .other = count(from, "other_answers"),
+        .size = size > 0.0 && size < 1e18 ? size : (double)NAN,
+        .judged = count(from, "judged"),
+        .misses = count(from, "misses"),
+        .false_hits = count(from, "false_hits"),
+        .off = count(from, "off"),
+    };
+    snprintf(out->name, sizeof out->name, "%s", name);
+    snprintf(out->scene, sizeof out->scene, "%.*s", (int)(scene != NULL ? strlen(scene) : strcspn(name, "/")), name);
+    return 1;
+}
+
+static int read_rows(bench_json *json, const json_t *rows, const char *path)
+{
+    size_t i;
+    const json_t *row;
+
+    json_array_foreach(rows, i, row)
+    {
+        bench_row r;
+        if (!read_row(row, &r))
+            return cli_refuse(EXIT_USAGE,
+                              "%s: benchmark %zu has no usable name or no ns_per_query: not from carom bench", path,
+                              i + 1);
+        if (!bench_json_row(json, &r))
+            return cli_no_memory();
+    }
+    return EXIT_DONE;
+}
+
+static int read_context(bench_json *json, const json_t *context, const char *path)
+{
+    const json_t *core;
+    size_t i;
+    const char *notes = json_string_value(json_object_get(context, "not_measured"));
+    const char *found = json_string_value(json_object_get(context, "found"));
+
+    if (!json_is_object(context))
+        return cli_refuse(EXIT_USAGE, "%s: no context: not from carom bench", path);
+    text(json->cpu, sizeof json->cpu, context, "cpu");
+    text(json->commit, sizeof json->commit, context, "commit");
+    text(json->compiler, sizeof json->compiler, context, "compiler");
+    text(json->flags, sizeof json->flags, context, "flags");
+    text(json->date, sizeof json->date, context, "date");
+    json->quick = json_is_true(json_object_get(context, "quick"));
+    json->partial = json_is_true(json_object_get(context, "partial"));
+    if (json_object_get(context, "load_warning") != NULL)
+        text(json->warning, sizeof json->warning, context, "load_warning");
+    json->processors = (int)whole(context, "num_cpus");
+    json_array_foreach(json_object_get(context, "limits"), i, core)
+    {
+        bench_limits l = {.threads = whole(core, "threads"),
+                          .triad_bytes = number(core, "triad_bytes_per_second"),
+                          .multiply_adds = number(core, "multiply_adds_per_second"),
+                          .divisions = number(core, "divisions_per_second"),
+                          .roots = number(core, "roots_per_second")};
+        text(l.isa, sizeof l.isa, core, "isa");
+        if (l.triad_bytes > 0.0 && l.multiply_adds > 0.0 && l.divisions > 0.0 && l.roots > 0.0)
+            bench_json_limits(json, &l);
+    }
+    json_array_foreach(json_object_get(context, "devices"), i, core)
+    {
+        const double index = number(core, "index");
+        bench_device d = {.info.index = index >= 0.0 && index < 1e6 ? (uint32_t)index : (uint32_t)i,
+                          .write_bytes = number(core, "write_bytes_per_second"),
+                          .read_bytes = number(core, "read_bytes_per_second"),
+                          .copy_bytes = number(core, "copy_bytes_per_second")};
+        text(d.info.name, sizeof d.info.name, core, "name");
+        text(d.info.platform, sizeof d.info.platform, core, "platform");
+        text(d.info.driver, sizeof d.info.driver, core, "driver");
+        bench_json_device(json, &d);
+    }
+    if (found != NULL && !bench_json_finding(json, found))
+        return cli_no_memory();
+    return notes == NULL || *notes == '\0' || bench_json_note(json, notes) ? EXIT_DONE : cli_no_memory();
+}
+
+int bench_json_read(bench_json *json, const char *path)
+{
+    json_error_t why;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+
+    *json = (bench_json){0};
+    if (root == NULL)
+        return why.line > 0 ? cli_refuse(EXIT_USAGE, "%s:%d: %s", path, why.line, why.text)
+                            : cli_refuse(EXIT_USAGE, "%s: %s", path, why.text);
+    int status = read_context(json, json_object_get(root, "context"), path);
+    const json_t *rows = json_object_get(root, "benchmarks");
+    if (status == EXIT_DONE && !json_is_array(rows))
+        status = cli_refuse(EXIT_USAGE, "%s: no list of benchmarks: not from carom bench", path);
+    if (status == EXIT_DONE)
+        status = read_rows(json, rows, path);
+    if (status == EXIT_DONE && json->row_count == 0)
+        status = cli_refuse(EXIT_USAGE, "%s: the list of benchmarks is empty", path);
+    json_decref(root);
+    if (status != EXIT_DONE)
+        bench_json_end(json);
+    return status;
+}
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of a table through the library and out again, a chunk at a time: what every query command does, but for the
+ * query itself. Memory is that of a chunk, however many rows there are. */
+#ifndef CAROM_CLI_ROWS_ROWS_H
+#define CAROM_CLI_ROWS_ROWS_H
+
+#include "cli/command/command.h"
+#include "cli/table/hdf5.h"
+#include "cli/base/output.h"
+#include "cli/base/parallel.h"
+#include "cli/base/progress.h"
+#include "queries/query.h"
+#include "cli/table/table.h"
+
+/* Rows of a chunk, and records of a list: as many as `auto` gives to a device. */
+enum { ROWS_CHUNK = CAROM_AUTO_MIN_QUERIES };
+
+/* Rows of a query, a chunk at a time. */
+typedef struct rows_input {
+    table_column columns[QUERY_COLUMNS_MAX];
+    size_t column_count;
+    table_reader file;    /* without a source: a rehearsal, whose rows are made up */
+    uint64_t from, count; /* rows from .. from + count are in the columns */
+    double begin, end;    /* shares of the file in front of them and behind them; NaN: not known */
+    progress progress;    /* of the rows */
+} rows_input;
+
+/* Arrays of answers, a chunk long. */
+typedef union rows_field {
+    void *memory;
+    float *floats;
+    uint8_t *bytes;
+    int32_t *integers;
+    uint64_t *longs;
+} rows_field;
+
+typedef struct rows_query {
+    const query_type *row;
+    int counts;                /* of a list: the number of records of each query is asked for, in place of them */
+    const query_field *fields; /* [field_count] an array of answers each, and a column of the output */
+    int field_count, order[QUERY_FIELDS_MAX]; /* of the fields in the output */
+    /* Fills fields that the library does not know, of all records of the rows of the file before `end` that have not
+     * been filled yet; NULL: there are none. Returns an exit status. Of lists alone. */
+    int (*fill)(void *user, uint64_t end, const rows_field *fields, uint64_t records);
+    /* Behind the last row, before the output is put in place; NULL: nothing to do. Returns an exit status. */
+    int (*finish)(void *user);
+    void *user;
+} rows_query;
+
+rows_query rows_query_of(const query_type *row, int counts);
+
+/* Ask `subject`, the context or the mesh of the query, for count rows of the chunk, from its row `from` on. `list` is
+ * that of query_call. Of counts there is room for one row more, because the library answers with count + 1 offsets. */
+carom_status rows_ask(const rows_query *query, void *subject, const cli_options *options, rows_input *input,
+                      uint64_t from, uint64_t count, const rows_field *fields, carom_hit_list *list, carom_stats *stats,
+                      carom_error *err);
+
+/* An array of so many rows for every field; 0, and none, where there is no memory. */
+int rows_fields_alloc(const rows_query *query, uint64_t rows, rows_field *fields);
+void rows_fields_free(rows_field *fields);
+
+/* Each of these returns an exit status with its message printed. */
+
+/* Open a file of such rows; it has none before the first rows_next. */
+int rows_open(rows_input *input, const query_type *row, const cli_options *options, const char *path);
+/* The next rows, at most so many and at most a chunk; a count of 0 is the end. */
+int rows_next(rows_input *input, const cli_options *options, uint64_t most);
+void rows_close(rows_input *input);
+/* So many rows of the chunk are answered. */
+void rows_show(rows_input *input, uint64_t done);
+
+/* Ask and write all rows, beginning with those that are in the columns. */
+int rows_run(const rows_query *query, void *subject, const cli_options *options, rows_input *input);
+/* The message for a failure of the library in this chunk. */
+int rows_library_error(const rows_input *input, carom_status status, const carom_error *err);
+/* The whole of a --pairs command, from its row in the registry. */
+int rows_pairs(const query_type *q, const cli_options *options);
+
+/* ---- rows_write.c, rows_hdf5.c: answers to a file ------------------------------------------------------------------
+ */
+
+struct rows_writer;
+/* A format of outputs. Failed writes are in the output's `error`. */
+typedef struct rows_format {
+    int (*open)(struct rows_writer *w);
+    void (*header)(struct rows_writer *w); /* NULL, as what follows: nothing to do */
+    void (*write)(struct rows_writer *w, const rows_field *fields, uint64_t count);
+    int (*finish)(struct rows_writer *w);
+    void (*close)(struct rows_writer *w);
+} rows_format;
+
+extern const rows_format rows_csv, rows_hdf5;
+
+/* The format that the suffix of an output names; NULL: standard output. */
+const rows_format *rows_format_of(const char *path);
+
+typedef struct rows_writer {
+    const rows_format *format;
+    output *out;
+    const rows_query *query;
+    unsigned threads;
+    uint64_t rows; /* that will be written in all; TABLE_UNKNOWN */
+    uint64_t done; /* of HDF5 */
+    /* Of text. */
+    const rows_field *fields; /* of the rows that are being written */
+    uint64_t from, count;
+    char *text[PARALLEL_MAX];
+    size_t used[PARALLEL_MAX];
+    /* Of HDF5. */
+    uint64_t at[QUERY_FIELDS_MAX]; /* where the columns begin in the file */
+    int spool;                     /* a file without a name, with all rows as long as `rows` is not known; -1: none */
+    unsigned char *buffer;
+} rows_writer;
+
+/* Bytes that a writer of so many fields takes. */
+uint64_t rows_writer_bytes(int fields, unsigned threads);
+/* rows: TABLE_UNKNOWN if it is not known how many will be written. Returns an exit status with its message printed, as
+ * rows_writer_finish does; rows_writer_close in any case. */
+int rows_writer_open(rows_writer *writer, const rows_format *format, output *out, const rows_query *query,
+                     unsigned threads, uint64_t rows);
+void rows_write_header(rows_writer *writer);
+/* Rows 0 .. count of a chunk, or records of a list. What is not there is an empty field, or NaN. */
+void rows_write(rows_writer *writer, const rows_field *fields, uint64_t count);
+/* Behind the last row. */
+int rows_writer_finish(rows_writer *writer);
+void rows_writer_close(rows_writer *writer);
+
+/* ---- rows_read.c: answers from an HDF5 file -----------------------------------------------------------------------
+ */
+
+typedef struct rows_reader {
+    const char *path;
+    const query_field *fields;
+    int field_count;
+    uint64_t rows;
+    const char *wrong; /* why the file does not have such rows; NULL: it has */
+    hdf5_input *file;
+    hdf5_array array[QUERY_FIELDS_MAX];
+} rows_reader;
+
+/* rows_reader_close in any case. */
+int rows_reader_open(rows_reader *reader, const char *path, const query_field *fields, int count);
+/* So many rows into arrays, one for each field; unless the file is wrong. */
+int rows_read(rows_reader *reader, uint64_t from, uint64_t count, const rows_field *to);
+void rows_reader_close(rows_reader *reader);
+
+/* ---- rows_list.c: queries with any number of records ------------------------------------------------------------- */
+
+typedef struct rows_list {
+    const rows_query *query;
+    void *subject;
+    const cli_options *options;
+    rows_writer *writer;
+    rows_field fields[QUERY_FIELDS_MAX];
+    uint64_t room;     /* records in `fields` */
+    uint64_t *offsets; /* of a chunk */
+} rows_list;
+
+/* For chunks of so many rows. */
+int rows_list_open(rows_list *list, uint64_t rows);
+/* The records of a chunk. */
+int rows_list_chunk(rows_list *list, rows_input *input);
+void rows_list_close(rows_list *list);
+
+#endif
