@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The process of carom: what comes before the command. */
-#include "cli/command/command.h"
+#include "cli.h"
 #include "cli/base/unfinished.h"
 
 int main(int argc, char **argv)

@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 /* Every pair query, in the order of `carom verify`: its file is queries/pairs/NAME.c, its row query_NAME. ON_MESH and
- * ON_CLOUD: its command answers about meshes or clouds too, and its help stands in cli/main.c. PAIRS_ONLY: its command
- * is made from the row.
+ * ON_CLOUD: its command answers about meshes or clouds too, and stands in cli/query or cli/spheres. PAIRS_ONLY: its
+ * command is made from the row.
  * Queries that are not listed here follow by their names: cmake/queries.cmake finds their files, and writes
  * QUERY_OTHER_PAIRS. */
 #include "query_other_pairs.h"

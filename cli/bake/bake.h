@@ -5,7 +5,7 @@
 #ifndef CAROM_CLI_BAKE_BAKE_H
 #define CAROM_CLI_BAKE_BAKE_H
 
-#include "cli/command/command.h"
+#include "options.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -204,14 +204,13 @@ int bake_nodes_read(int fd, const bake_layout *layout, const bake_plan *plan, ui
 /* ---- the sub-commands ---------------------------------------------------------------------------------------------
  */
 
-extern const cli_own bake_distance_own, bake_clearance_own, bake_drop_own, bake_path_own, bake_join_own,
-    bake_status_own, bake_check_own;
-int command_bake_distance(const cli_options *options);
-int command_bake_clearance(const cli_options *options);
-int command_bake_drop(const cli_options *options);
-int command_bake_path(const cli_options *options);
-int command_bake_join(const cli_options *options);
-int command_bake_status(const cli_options *options);
-int command_bake_check(const cli_options *options);
+/* `options`: a bake_request. Each returns an exit status. */
+int run_bake_distance(const void *options);
+int run_bake_clearance(const void *options);
+int run_bake_drop(const void *options);
+int run_bake_path(const void *options);
+int run_bake_join(const void *options);
+int run_bake_status(const void *options);
+int run_bake_check(const void *options);
 
 #endif

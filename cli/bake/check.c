@@ -40,7 +40,7 @@ static bake_slab slab_of(node_values *values)
 }
 
 typedef struct checked {
-    const cli_options *options;
+    const bake_request *options;
     const char *path;
     int fd;
     bake_plan plan;
@@ -57,7 +57,7 @@ typedef struct checked {
 /* A .npy file says how many nodes there are; the options say where. */
 static int plan_from_options(checked *c)
 {
-    const cli_options *o = c->options;
+    const bake_request *o = c->options;
     bake_options placed = o->bake;
     uint64_t dims[3];
     const bake_kind *kind = bake_npy_read(c->fd, dims);
@@ -70,7 +70,7 @@ static int plan_from_options(checked *c)
                           .band = o->bake.band,
                           .radius = o->bake.radius,
                           .arrays = 1u << kind->array,
-                          .accuracy = o->accuracy,
+                          .accuracy = o->common.accuracy,
                           .part = 1,
                           .parts = 1,
                           .format = &bake_format_npy};
@@ -124,7 +124,7 @@ static int read_plan(checked *c)
     int status = EXIT_DONE;
     bake_mesh_name(&c->mesh, mesh);
     const int known = bake_file_plan(c->fd, text, &c->plan);
-    if (known && (c->options->bake.given || (c->options->given & OPTION_ACCURACY)))
+    if (known && (c->options->bake.given || c->options->common.is_accuracy_given))
         cli_message("%s: says how it was made, so these options are not used", c->path);
     if (!known)
         status = plan_from_options(c);
@@ -327,9 +327,9 @@ static int print_result(const checked *c)
     return output_close(&out, c->differences > 0 ? EXIT_WORK : EXIT_DONE);
 }
 
-static int check_volume(const cli_options *options, int fd)
+static int check_volume(const bake_request *options, int fd)
 {
-    checked c = {.options = options, .path = options->operands[0], .fd = fd, .random = options->seed};
+    checked c = {.options = options, .path = options->common.operands[0], .fd = fd, .random = options->seed};
     int status = bake_mesh_read(options, &c.mesh);
     if (status == EXIT_DONE)
         status = read_plan(&c);
@@ -344,9 +344,10 @@ static int check_volume(const cli_options *options, int fd)
     return status;
 }
 
-int command_bake_check(const cli_options *options)
+int run_bake_check(const void *own)
 {
-    const char *path = options->operands[0];
+    const bake_request *options = own;
+    const char *path = options->common.operands[0];
     char text[BAKE_TEXT];
     if (!options->mesh)
         return cli_refuse(EXIT_USAGE, "bake check: --mesh FILE is missing");

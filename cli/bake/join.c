@@ -185,17 +185,18 @@ static int join(const char *path, const bake_part_file *parts, int count)
     return status;
 }
 
-int command_bake_join(const cli_options *options)
+int run_bake_join(const void *own)
 {
-    const char *path = options->operands[0];
-    const int count = options->operand_count - 1;
+    const bake_request *options = own;
+    const char *path = options->common.operands[0];
+    const int count = options->common.operand_count - 1;
     int opened = 0;
     if (strcmp(cli_suffix(path), "csv") != 0 && !bake_format_of(path)) /* before anything is read */
         return EXIT_USAGE;
     bake_part_file *parts = cli_alloc((uint64_t)count, sizeof *parts);
     if (!parts)
         return cli_no_memory();
-    int status = open_parts(parts, &opened, options->operands + 1, count);
+    int status = open_parts(parts, &opened, options->common.operands + 1, count);
     if (status == EXIT_DONE)
         status = (path_part_is(parts[0].text) ? path_part_join : join)(path, parts, count);
     for (int i = 0; i < opened; i++) {

@@ -34,10 +34,10 @@ static int check_corners(const bake_mesh *mesh)
     return EXIT_DONE;
 }
 
-int bake_mesh_read(const cli_options *options, bake_mesh *out)
+int bake_mesh_read(const bake_request *options, bake_mesh *out)
 {
     *out = (bake_mesh){.path = options->mesh};
-    int status = options->rehearsal ? rehearsal_mesh(&out->data) : mesh_import(options->mesh, &out->data);
+    int status = options->common.rehearsal ? rehearsal_mesh(&out->data) : mesh_import(options->mesh, &out->data);
     if (status == EXIT_DONE)
         status = check_corners(out);
     if (status == EXIT_DONE)
@@ -56,13 +56,14 @@ void bake_mesh_name(const bake_mesh *mesh, char name[BAKE_NAME])
 /* Nodes of a call for which `auto` takes a device, if the whole bake is worth one. */
 enum { FROM_NODES = 1 << 14 };
 
-int bake_mesh_open(const cli_options *options, uint64_t nodes, bake_mesh *mesh)
+int bake_mesh_open(const bake_request *options, uint64_t nodes, bake_mesh *mesh)
 {
-    cli_options usable = *options;
+    cli_options usable = options->common;
     if (nodes >= CAROM_AUTO_MIN_QUERIES)
         usable.auto_from = FROM_NODES;
     int status = probe_before_rows(&usable, NULL, 0, nodes);
-    return status == EXIT_DONE ? cli_mesh_open(&usable, &mesh->data, &mesh->context, &mesh->mesh) : status;
+    return status == EXIT_DONE ? cli_mesh_open(&usable, options->mesh, &mesh->data, &mesh->context, &mesh->mesh)
+                               : status;
 }
 
 int bake_mesh_bytes(const bake_mesh *mesh, uint64_t *bytes)

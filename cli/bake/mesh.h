@@ -16,11 +16,11 @@ typedef struct bake_mesh {
 
 /* Read the file, or make one up for a rehearsal. Returns an exit status with the message printed; bake_mesh_free in any
  * case. */
-int bake_mesh_read(const cli_options *options, bake_mesh *out);
+int bake_mesh_read(const bake_request *options, bake_mesh *out);
 /* Hash and counts of its content. */
 void bake_mesh_name(const bake_mesh *mesh, char name[BAKE_NAME]);
 /* Context and hierarchy. `nodes`: how many are going to be asked for. */
-int bake_mesh_open(const cli_options *options, uint64_t nodes, bake_mesh *mesh);
+int bake_mesh_open(const bake_request *options, uint64_t nodes, bake_mesh *mesh);
 /* Bytes of memory: as read, and in the hierarchy. Returns an exit status with the message printed. */
 int bake_mesh_bytes(const bake_mesh *mesh, uint64_t *bytes);
 void bake_mesh_free(bake_mesh *mesh);

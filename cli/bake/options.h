@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Options that only `carom bake` has. */
+/* Options of carom bake. */
 #ifndef CAROM_CLI_BAKE_OPTIONS_H
 #define CAROM_CLI_BAKE_OPTIONS_H
 
-#include <carom/carom.h>
+#include "cli/command/command.h"
 
 #include <stdint.h>
 
@@ -36,6 +36,14 @@ typedef struct bake_options {
     uint64_t samples;
 } bake_options;
 
-extern const bake_options bake_options_default;
+/* A command line of carom bake. */
+typedef struct bake_request {
+    cli_options common;
+    const char *mesh, *hits;
+    carom_start start;
+    int is_start_given, cull_back;
+    uint64_t seed;
+    bake_options bake;
+} bake_request;
 
 #endif

@@ -229,11 +229,11 @@ static int take_over(bake_partial *p, int resume)
     return status != EXIT_DONE || p->is_finished ? status : start(p);
 }
 
-int bake_partial_open(bake_partial *p, const cli_options *options, const bake_plan *plan)
+int bake_partial_open(bake_partial *p, const bake_request *options, const bake_plan *plan)
 {
     const uint64_t count = plan->end - plan->begin;
     *p = (bake_partial){.plan = plan, .file = {.fd = -1, .place = {.folder = -1}, .journal = {.fd = -1}}};
-    int status = bake_lay_out(plan, options->output, &p->layout);
+    int status = bake_lay_out(plan, options->common.output, &p->layout);
     if (status != EXIT_DONE)
         return status;
     p->done = calloc((size_t)count + 1, 1);
@@ -241,9 +241,9 @@ int bake_partial_open(bake_partial *p, const cli_options *options, const bake_pl
     if (!p->done || !p->sums)
         return cli_refuse(EXIT_WORK,
                           "out of memory: %s would have %llu bytes, and the list of its %llu slabs takes %llu bytes",
-                          options->output, (unsigned long long)p->layout.bytes, (unsigned long long)count,
+                          options->common.output, (unsigned long long)p->layout.bytes, (unsigned long long)count,
                           9 * (unsigned long long)count);
-    status = bake_growing_open(&p->file, options->output);
+    status = bake_growing_open(&p->file, options->common.output);
     bake_fingerprint(plan, p->file.text);
     return status == EXIT_DONE ? take_over(p, options->bake.resume) : status;
 }

@@ -18,7 +18,7 @@ typedef struct bake_partial {
 
 /* Create OUT.partial or, with --resume, go on with it: then slabs whose checksums do not match are to be computed
  * again. Returns an exit status with the message printed; bake_partial_close in any case. */
-int bake_partial_open(bake_partial *p, const cli_options *options, const bake_plan *plan);
+int bake_partial_open(bake_partial *p, const bake_request *options, const bake_plan *plan);
 /* Write a slab and its record; or its record alone: the slab is written, and has that checksum. */
 int bake_partial_put(bake_partial *p, uint64_t slab, const bake_slab *from);
 int bake_partial_record(bake_partial *p, uint64_t slab, uint64_t sum);

@@ -33,18 +33,18 @@ int path_check_suffix(const char *name)
                              : cli_refuse(EXIT_USAGE, "%s: the suffix names the format: expected .csv or .h5", name);
 }
 
-static int check_options(const cli_options *o, path_hits *hits)
+static int check_options(const bake_request *o, path_hits *hits)
 {
     *hits = PATH_FIRST;
-    if (o->rehearsal)
+    if (o->common.rehearsal)
         return EXIT_DONE;
     if (!o->mesh)
         return cli_refuse(EXIT_USAGE, "bake path: --mesh FILE is missing");
     if (!o->bake.paths)
         return cli_refuse(EXIT_USAGE, "bake path: --paths FILE is missing");
-    if (!o->output)
+    if (!o->common.output)
         return cli_refuse(EXIT_USAGE, "bake path: -o OUT.csv is missing");
-    if (!o->bake.is_part && path_check_suffix(o->output) != EXIT_DONE)
+    if (!o->bake.is_part && path_check_suffix(o->common.output) != EXIT_DONE)
         return EXIT_USAGE;
     while (o->hits && *hits < PATH_HITS && strcmp(o->hits, path_hits_words[*hits]) != 0)
         ++*hits;
@@ -54,7 +54,7 @@ static int check_options(const cli_options *o, path_hits *hits)
 
 /* A reading, its sections, and what becomes of them. */
 typedef struct path_run {
-    const cli_options *options;
+    const bake_request *options;
     const paths_survey *survey; /* NULL: a rehearsal */
     char mesh[BAKE_NAME];       /* its content */
     paths_file file;
@@ -70,7 +70,7 @@ typedef struct path_run {
 /* All that decides about the bytes of the output, a line for each item. */
 static void describe(const path_run *r, path_hits hits, char text[BAKE_TEXT])
 {
-    const cli_options *o = r->options;
+    const bake_request *o = r->options;
     char radius[32] = "column";
     if (o->bake.given & BAKE_GIVEN_RADIUS)
         snprintf(radius, sizeof radius, "%.9g", (double)o->bake.radius);
@@ -78,9 +78,9 @@ static void describe(const path_run *r, path_hits hits, char text[BAKE_TEXT])
              "carom %s\nwhat path\nmesh %s\npaths %016llx\npoints %llu\nradius %s\nhits %s\nstart %s\ncull-back %s\n"
              "accuracy %s\npart %llu/%llu\nformat %s\n",
              carom_version(), r->mesh, (unsigned long long)r->survey->hash, (unsigned long long)r->survey->points,
-             radius, path_hits_words[hits], path_start_words[o->start], o->given & OPTION_CULL_BACK ? "yes" : "no",
-             o->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast", (unsigned long long)o->bake.part,
-             (unsigned long long)o->bake.parts, o->bake.is_part ? "part" : path_format_of(o->output));
+             radius, path_hits_words[hits], path_start_words[o->start], o->cull_back ? "yes" : "no",
+             o->common.accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast", (unsigned long long)o->bake.part,
+             (unsigned long long)o->bake.parts, o->bake.is_part ? "part" : path_format_of(o->common.output));
 }
 
 /* ---- chunks -------------------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ static int do_chunks(path_run *r, path_file *to)
     }
     progress_end(&shown);
     if (status == EXIT_DONE && r->asker.stats.queries > 0)
-        cli_report_unused_device(r->options, &r->asker.stats);
+        cli_report_unused_device(&r->options->common, &r->asker.stats);
     return status;
 }
 
@@ -166,7 +166,7 @@ static int write_file(path_run *r, path_hits hits)
     int status = path_file_open(&to, r->options, text);
     if (status == EXIT_DONE)
         status = path_writer_open(&r->writer, &to.out, hits, path_file_is_packed(&to) ? text : NULL,
-                                  parallel_threads(r->options->threads));
+                                  parallel_threads(r->options->common.threads));
     if (status == EXIT_DONE && to.done.chunks == 0)
         path_writer_header(&r->writer);
     if (status == EXIT_DONE && !to.is_finished)
@@ -217,11 +217,11 @@ static uint64_t text_bytes(unsigned threads)
 
 /* Points of a chunk as --max-memory allows them, bytes for windows, and threads for text, fewer where not even the
  * first chunk would fit. */
-static int find_room(cli_options *o, const bake_mesh *mesh, uint64_t *room, uint64_t *more)
+static int find_room(bake_request *o, const bake_mesh *mesh, uint64_t *room, uint64_t *more)
 {
     uint64_t bytes;
     const uint64_t most = o->bake.max_memory, first = PATH_CHUNK_FIRST * PATH_POINT_BYTES;
-    unsigned threads = parallel_threads(o->threads);
+    unsigned threads = parallel_threads(o->common.threads);
     const int status = bake_mesh_bytes(mesh, &bytes);
     if (status != EXIT_DONE)
         return status;
@@ -235,29 +235,29 @@ static int find_room(cli_options *o, const bake_mesh *mesh, uint64_t *room, uint
     *room = paths_is_hdf5(o->bake.paths) ? *room - *room / 2 : *room;
     *room = *room < PATH_CHUNK ? *room : PATH_CHUNK;
     *more = most - bytes - *room * PATH_POINT_BYTES;
-    o->threads = threads;
+    o->common.threads = threads;
     return EXIT_DONE;
 }
 
 /* Points of the file, from its size, because it is read later. */
-static uint64_t points_about(const cli_options *o)
+static uint64_t points_about(const bake_request *o)
 {
     struct stat info;
-    if (o->rehearsal || stat(o->bake.paths, &info) != 0 || !S_ISREG(info.st_mode))
+    if (o->common.rehearsal || stat(o->bake.paths, &info) != 0 || !S_ISREG(info.st_mode))
         return 0;
     const int is_binary = paths_is_hdf5(o->bake.paths) || strcmp(cli_suffix(o->bake.paths), "npy") == 0;
     return (uint64_t)info.st_size / (is_binary ? NPY_POINT : CSV_POINT);
 }
 
 /* o: of the bake, whose threads may become fewer. */
-static int run(path_run *r, cli_options *o, path_hits hits, paths_survey *survey, bake_mesh *mesh)
+static int run(path_run *r, bake_request *o, path_hits hits, paths_survey *survey, bake_mesh *mesh)
 {
     uint64_t room = PATH_CHUNK, more = 0;
     /* The importer may run in a process of its own, so it goes before anything starts threads. */
     int status = bake_mesh_read(o, mesh);
     if (status == EXIT_DONE)
         status = bake_mesh_open(o, points_about(o), mesh);
-    if (status == EXIT_DONE && o->rehearsal)
+    if (status == EXIT_DONE && o->common.rehearsal)
         return rehearse(r, mesh);
     if (status == EXIT_DONE)
         status = find_room(o, mesh, &room, &more);
@@ -274,15 +274,15 @@ static int run(path_run *r, cli_options *o, path_hits hits, paths_survey *survey
     return status == EXIT_DONE ? write_file(r, hits) : status;
 }
 
-int command_bake_path(const cli_options *options)
+int run_bake_path(const void *options)
 {
     path_hits hits;
     paths_survey survey = {0};
     bake_mesh mesh = {0};
-    cli_options own = *options;
+    bake_request own = *(const bake_request *)options;
     path_run r = {.options = &own, .file = {.npy = {.fd = -1}}};
-    int status = check_options(options, &hits);
-    if (status == EXIT_DONE && !options->rehearsal)
+    int status = check_options(&own, &hits);
+    if (status == EXIT_DONE && !own.common.rehearsal)
         unfinished_hold();
     if (status == EXIT_DONE)
         status = run(&r, &own, hits, &survey, &mesh);

@@ -103,7 +103,7 @@ void path_writer_close(path_writer *w);
  */
 
 typedef struct path_asker {
-    const cli_options *options;
+    const bake_request *options;
     carom_mesh *mesh;
     path_hits hits;
     uint64_t room; /* queries of a call, and records of a list */
@@ -120,7 +120,7 @@ typedef struct path_asker {
 } path_asker;
 
 /* For chunks of so many points. path_asker_close in any case. */
-int path_asker_open(path_asker *a, const cli_options *options, carom_mesh *mesh, path_hits hits, uint64_t points);
+int path_asker_open(path_asker *a, const bake_request *options, carom_mesh *mesh, path_hits hits, uint64_t points);
 /* Ask for the sections of a chunk, in their order, and write their rows. Returns an exit status with the message
  * printed. */
 int path_ask(path_asker *a, const paths_file *f, path_section *sections, uint64_t count, path_writer *writer);
@@ -130,6 +130,6 @@ void path_asker_close(path_asker *a);
  */
 
 /* carom bake check for the rows in a file. Returns an exit status with the message printed. */
-int path_check_run(const cli_options *options, int fd);
+int path_check_run(const bake_request *options, int fd);
 
 #endif

@@ -32,7 +32,7 @@ static void free_answers(path_asker *a)
         free(all[i]);
 }
 
-int path_asker_open(path_asker *a, const cli_options *options, carom_mesh *mesh, path_hits hits, uint64_t points)
+int path_asker_open(path_asker *a, const bake_request *options, carom_mesh *mesh, path_hits hits, uint64_t points)
 {
     *a = (path_asker){.options = options,
                       .mesh = mesh,
@@ -78,18 +78,18 @@ static void find_ends(path_asker *a, const paths_file *f, const path_section *se
 /* Queries [begin, count) of the selection. */
 static carom_mesh_sweep_desc describe(const path_asker *a, const paths_file *f, uint64_t begin, uint64_t count)
 {
-    const cli_options *o = a->options;
+    const bake_request *o = a->options;
     return (carom_mesh_sweep_desc){
         .batch = {.size = sizeof(carom_mesh_sweep_desc),
                   .count = count,
                   .begin = begin,
-                  .accuracy = o->accuracy,
+                  .accuracy = o->common.accuracy,
                   .select = carom_uints_of(a->select),
                   .elements = f->count > 0 ? f->count : 1},
         .center = carom_xyz(f->xyz),
         .end = carom_xyz(a->has_points ? a->end : f->xyz + 3),
         .radius = f->radius ? carom_scalars_of(f->radius) : (carom_scalars){&o->bake.radius, CAROM_REPEAT},
-        .cull_back = (o->given & OPTION_CULL_BACK) != 0,
+        .cull_back = o->cull_back != 0,
         .start = o->start,
     };
 }

@@ -20,7 +20,7 @@
 enum { REFERENCE_TRIANGLES = 10000000 };
 
 typedef struct path_check {
-    cli_options options; /* of the bake */
+    bake_request options; /* of the bake */
     path_rows rows;
     int fd;
     char text[BAKE_TEXT]; /* its fingerprint */
@@ -50,7 +50,7 @@ static int take_options(path_check *c)
 {
     char hits[BAKE_NAME], start[BAKE_NAME], cull[BAKE_NAME], accuracy[BAKE_NAME], radius[BAKE_NAME], format[BAKE_NAME],
         value[BAKE_NAME];
-    cli_options *o = &c->options;
+    bake_request *o = &c->options;
     if (!take(c, "hits", hits) || !take(c, "start", start) || !take(c, "cull-back", cull) ||
         !take(c, "accuracy", accuracy) || !take(c, "radius", radius) || !take(c, "format", format))
         return 0;
@@ -62,8 +62,8 @@ static int take_options(path_check *c)
         return 0;
     c->rows.hits = (path_hits)word;
     o->start = (carom_start)policy;
-    o->given = strcmp(cull, "yes") == 0 ? o->given | OPTION_CULL_BACK : o->given & ~(uint32_t)OPTION_CULL_BACK;
-    o->accuracy = strcmp(accuracy, "exact") == 0 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+    o->cull_back = strcmp(cull, "yes") == 0;
+    o->common.accuracy = strcmp(accuracy, "exact") == 0 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
     o->bake.given &= ~(uint32_t)BAKE_GIVEN_RADIUS;
     if (strcmp(radius, "column") != 0) {
         o->bake.radius = strtof(radius, NULL);
@@ -77,11 +77,11 @@ static int take_options(path_check *c)
 
 static int find_options(path_check *c)
 {
-    const cli_options *o = &c->options;
+    const bake_request *o = &c->options;
     if (!o->bake.paths)
         return cli_refuse(EXIT_USAGE, "%s: holds rows of paths: --paths FILE is missing", c->rows.shown);
     const int is_given =
-        o->hits || o->bake.given != 0 || (o->given & (OPTION_ACCURACY | OPTION_START | OPTION_CULL_BACK)) != 0;
+        o->hits || o->bake.given != 0 || o->common.is_accuracy_given || o->is_start_given || o->cull_back;
     c->is_known = path_text(c->fd, c->text);
     if (c->is_known && !take_options(c))
         return cli_refuse(EXIT_USAGE, "%s: is of another version of carom: %.*s", c->rows.shown,
@@ -213,8 +213,8 @@ static int ask_all(reading *r)
 static int write_rows(path_check *c, carom_accuracy accuracy, int as_part, FILE *rows, FILE *truth, FILE *ids)
 {
     reading r = {.check = c, .file = {.npy = {.fd = -1}}, .truth = truth, .ids = ids};
-    const carom_accuracy own = c->options.accuracy;
-    c->options.accuracy = accuracy;
+    const carom_accuracy own = c->options.common.accuracy;
+    c->options.common.accuracy = accuracy;
     int status = output_on(&r.out, fileno(rows), "a temporary file");
     if (status == EXIT_DONE)
         status = path_writer_open(&r.writer, &r.out, c->rows.hits, as_part ? c->text : NULL, 1);
@@ -222,7 +222,7 @@ static int write_rows(path_check *c, carom_accuracy accuracy, int as_part, FILE 
         status = ask_all(&r);
     if (status == EXIT_DONE)
         output_flush(&r.out);
-    c->options.accuracy = own;
+    c->options.common.accuracy = own;
     path_asker_close(&r.asker);
     path_writer_close(&r.writer);
     paths_close(&r.file);
@@ -242,7 +242,7 @@ static int find_truth(const reading *r, const path_section *s, ref_mesh_list *li
     const mesh_data *data = &c->mesh.data;
     const ref_mesh mesh = {data->xyz, data->indices, (size_t)data->triangle_count, NULL};
     ref_mesh_options options = ref_mesh_no_options;
-    options.cull_back = (c->options.given & OPTION_CULL_BACK) != 0;
+    options.cull_back = c->options.cull_back != 0;
     options.start = (int)c->options.start;
     int known = 1;
     for (uint32_t e = s->begin; e < s->end && known; e++) {
@@ -340,7 +340,7 @@ static int find_rows(path_check *c, FILE *file)
 
 static int compare_all(path_check *c, FILE *file, FILE *own, FILE *exact, FILE *truth, FILE *ids)
 {
-    const carom_accuracy accuracy = c->options.accuracy;
+    const carom_accuracy accuracy = c->options.common.accuracy;
     int status = find_rows(c, file);
     if (c->rows.is_stopped)
         return status;
@@ -392,10 +392,10 @@ static int print_result(const path_check *c)
     return output_close(&out, c->rows.differences > 0 ? EXIT_WORK : EXIT_DONE);
 }
 
-int path_check_run(const cli_options *options, int fd)
+int path_check_run(const bake_request *options, int fd)
 {
     path_check c = {.options = *options,
-                    .rows = {.shown = options->operands[0]},
+                    .rows = {.shown = options->common.operands[0]},
                     .fd = fd,
                     .budget = REFERENCE_TRIANGLES,
                     .random = options->seed};

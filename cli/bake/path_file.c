@@ -160,12 +160,12 @@ static int take_over(path_file *p, int resume)
     return status != EXIT_DONE || p->is_finished ? status : start(p);
 }
 
-int path_file_open(path_file *p, const cli_options *options, const char *text)
+int path_file_open(path_file *p, const bake_request *options, const char *text)
 {
-    *p = (path_file){.output = options->output,
+    *p = (path_file){.output = options->common.output,
                      .is_part = options->bake.is_part,
-                     .is_hdf5 = !options->bake.is_part && cli_is_hdf5(options->output)};
-    int status = bake_growing_open(&p->file, options->output);
+                     .is_hdf5 = !options->bake.is_part && cli_is_hdf5(options->common.output)};
+    int status = bake_growing_open(&p->file, options->common.output);
     snprintf(p->file.text, sizeof p->file.text, "%s", text);
     if (status == EXIT_DONE)
         status = take_over(p, options->bake.resume);

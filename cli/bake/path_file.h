@@ -32,7 +32,7 @@ typedef struct path_file {
 /* Each of these returns an exit status with the message printed. path_file_close in any case. */
 
 /* Begin OUT.partial or, with --resume, go on with it. text: the fingerprint. */
-int path_file_open(path_file *p, const cli_options *options, const char *text);
+int path_file_open(path_file *p, const bake_request *options, const char *text);
 /* The rows of one more chunk are written, and `points` are done. */
 int path_file_put(path_file *p, uint64_t points, int is_hit);
 int path_file_finish(path_file *p);

@@ -28,7 +28,7 @@ static void set_columns(table_column columns[PATHS_COLUMNS])
 }
 
 /* Just one of both. */
-static int check_radius(const paths_file *f, const cli_options *o)
+static int check_radius(const paths_file *f, const bake_request *o)
 {
     const int column = f->columns[RADIUS].present, given = (o->bake.given & BAKE_GIVEN_RADIUS) != 0;
     if (column && given)
@@ -38,9 +38,9 @@ static int check_radius(const paths_file *f, const cli_options *o)
     return EXIT_DONE;
 }
 
-static int open_csv(paths_file *f, const cli_options *o)
+static int open_csv(paths_file *f, const bake_request *o)
 {
-    const table_limits limits = {.rows = f->room, .threads = parallel_threads(o->threads), .part = CSV_PART};
+    const table_limits limits = {.rows = f->room, .threads = parallel_threads(o->common.threads), .part = CSV_PART};
     struct stat info;
     if (!strcmp(f->path, "-") || (stat(f->path, &info) == 0 && !S_ISREG(info.st_mode)))
         return cli_refuse(EXIT_USAGE, "--paths %s: is no regular file, which is needed because it is read twice",
@@ -80,7 +80,7 @@ int paths_is_hdf5(const char *path)
     return cli_is_hdf5(path) || strcmp(cli_suffix(path), "h5md") == 0;
 }
 
-int paths_open(paths_file *f, const cli_options *o, uint64_t room, uint64_t more)
+int paths_open(paths_file *f, const bake_request *o, uint64_t room, uint64_t more)
 {
     const char *path = o->bake.paths;
     *f = (paths_file){.path = path, .npy = {.fd = -1}, .room = room};
@@ -223,7 +223,7 @@ static int survey_chunk(paths_survey *s, paths_ids *ids, const paths_file *f)
     return EXIT_DONE;
 }
 
-int paths_survey_read(paths_survey *s, const cli_options *o, uint64_t room, uint64_t more)
+int paths_survey_read(paths_survey *s, const bake_request *o, uint64_t room, uint64_t more)
 {
     paths_file f;
     paths_ids ids = {0};
@@ -249,7 +249,7 @@ int paths_survey_read(paths_survey *s, const cli_options *o, uint64_t room, uint
     if (status == EXIT_DONE)
         end_path(s, &f, 0);
     if (status == EXIT_STOPPED)
-        cli_message("%s: nothing is done yet", o->output);
+        cli_message("%s: nothing is done yet", o->common.output);
     paths_ids_free(&ids);
     paths_close(&f);
     return status;
@@ -269,11 +269,11 @@ int paths_is_invalid(const paths_survey *s, uint64_t path)
 /* ---- a rehearsal --------------------------------------------------------------------------------------------------
  */
 
-int paths_rehearse(paths_file *f, const cli_options *o)
+int paths_rehearse(paths_file *f, const bake_request *o)
 {
     table_column columns[] = {{.name = "x"}, {.name = "y"}, {.name = "z"}, {.name = "radius"}};
     *f = (paths_file){.path = "", .npy = {.fd = -1}, .columns[RADIUS].present = 1};
-    int status = rehearsal_rows(o, columns, 4, &f->count);
+    int status = rehearsal_rows(&o->common, columns, 4, &f->count);
     if (status == EXIT_DONE)
         f->room = f->count;
     if (status == EXIT_DONE)

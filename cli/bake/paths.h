@@ -4,7 +4,7 @@
 #ifndef CAROM_CLI_BAKE_PATHS_H
 #define CAROM_CLI_BAKE_PATHS_H
 
-#include "cli/command/command.h"
+#include "options.h"
 #include "cli/table/csv.h"
 #include "cli/table/npy.h"
 
@@ -47,15 +47,15 @@ enum { PATHS_HDF5_MORE = 1 << 26 };
 int paths_is_hdf5(const char *path);
 /* The suffix names the format: .npy, HDF5, else CSV. `room`: points of a chunk, at least 1; more: bytes for windows.
  * paths_close in any case. */
-int paths_open(paths_file *f, const cli_options *options, uint64_t room, uint64_t more);
+int paths_open(paths_file *f, const bake_request *options, uint64_t room, uint64_t more);
 /* The next points, at most so many and at most a chunk; a count of 0 is the end. EXIT_STOPPED has no message. */
 int paths_next(paths_file *f, uint64_t most);
 void paths_close(paths_file *f);
 /* Some made-up paths, each as long as the others, in one chunk. */
-int paths_rehearse(paths_file *f, const cli_options *options);
+int paths_rehearse(paths_file *f, const bake_request *options);
 
 /* Read all of the file. paths_survey_free in any case. */
-int paths_survey_read(paths_survey *survey, const cli_options *options, uint64_t room, uint64_t more);
+int paths_survey_read(paths_survey *survey, const bake_request *options, uint64_t room, uint64_t more);
 void paths_survey_free(paths_survey *survey);
 int paths_is_invalid(const paths_survey *survey, uint64_t path);
 /* The share of a chunk in the hash of all points, which is the sum of these. */

@@ -8,13 +8,13 @@
 /* ---- one slab -----------------------------------------------------------------------------------------------------
  */
 
-bake_question bake_question_of(const cli_options *o, const bake_plan *plan)
+bake_question bake_question_of(const bake_request *o, const bake_plan *plan)
 {
     return (bake_question){
         .plan = plan, .accuracy = plan->accuracy, .allow_open = o->bake.allow_open, .box = plan->lattice};
 }
 
-int bake_worker_open(bake_worker *w, const cli_options *options, const bake_mesh *mesh, const bake_plan *plan)
+int bake_worker_open(bake_worker *w, const bake_request *options, const bake_mesh *mesh, const bake_plan *plan)
 {
     *w = (bake_worker){.options = options, .mesh = mesh, .question = bake_question_of(options, plan)};
     return bake_slab_alloc(plan, &w->slab) ? EXIT_DONE : cli_no_memory();
@@ -36,7 +36,7 @@ int bake_worker_ask_layers(bake_worker *w, uint64_t slab, uint64_t first)
         return status;
     cli_report_fallback(&stats);
     if (!w->has_asked)
-        cli_report_unused_device(w->options, &stats);
+        cli_report_unused_device(&w->options->common, &stats);
     w->has_asked = 1;
     return status;
 }
@@ -165,15 +165,15 @@ static int bake_missing(pipeline *p, run_progress *shown)
 }
 
 /* With one thread nothing runs beside the slab that it computes. */
-static int has_room_for_two(const cli_options *o, const bake_mesh *mesh, const bake_plan *plan)
+static int has_room_for_two(const bake_request *o, const bake_mesh *mesh, const bake_plan *plan)
 {
     bake_memory memory;
-    return parallel_threads(o->threads) > 1 && plan->end - plan->begin > 1 &&
+    return parallel_threads(o->common.threads) > 1 && plan->end - plan->begin > 1 &&
            bake_memory_of(plan, mesh, &memory) == EXIT_DONE &&
            2 * memory.slab + memory.list + memory.input <= o->bake.max_memory;
 }
 
-static int bake_alone(const cli_options *o, bake_mesh *mesh, bake_partial *partial)
+static int bake_alone(const bake_request *o, bake_mesh *mesh, bake_partial *partial)
 {
     bake_worker worker;
     run_progress shown;

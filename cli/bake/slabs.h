@@ -8,16 +8,16 @@
 
 /* Computes slabs, one after another. */
 typedef struct bake_worker {
-    const cli_options *options;
+    const bake_request *options;
     const bake_mesh *mesh;
     bake_question question; /* the box is the slab in work */
     bake_slab slab;         /* its answers */
     int has_asked;
 } bake_worker;
 
-bake_question bake_question_of(const cli_options *options, const bake_plan *plan);
+bake_question bake_question_of(const bake_request *options, const bake_plan *plan);
 /* Those that return an int: an exit status with the message printed. bake_worker_close in any case. */
-int bake_worker_open(bake_worker *w, const cli_options *options, const bake_mesh *mesh, const bake_plan *plan);
+int bake_worker_open(bake_worker *w, const bake_request *options, const bake_mesh *mesh, const bake_plan *plan);
 int bake_worker_ask(bake_worker *w, uint64_t slab);
 /* Its layers from `first` on alone. EXIT_STOPPED: progress ended it, nothing is printed. */
 int bake_worker_ask_layers(bake_worker *w, uint64_t slab, uint64_t first);
@@ -35,7 +35,7 @@ typedef struct bake_crew {
     int is_many;      /* processes, which under --backend auto would all take the same device: they take none */
     uint32_t threads; /* of this process where --threads is not given; 0: one for each core */
     /* Bake the slabs that the file lacks. The mesh is open, and may be opened anew in another place. */
-    int (*bake)(const cli_options *options, bake_mesh *mesh, bake_partial *partial);
+    int (*bake)(const bake_request *options, bake_mesh *mesh, bake_partial *partial);
 } bake_crew;
 
 /* This process alone, unless main() sets another before a command runs. */

@@ -82,9 +82,10 @@ static int print_paths(int fd, const char *text)
     return path_status(text, &all);
 }
 
-int command_bake_status(const cli_options *options)
+int run_bake_status(const void *own)
 {
-    const char *path = options->operands[0];
+    const bake_request *options = own;
+    const char *path = options->common.operands[0];
     bake_plan plan;
     char text[BAKE_TEXT];
     const int status = print_partial(path);

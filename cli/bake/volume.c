@@ -12,29 +12,29 @@ enum { REHEARSAL_SIDE = 20 };
 /* ---- before any work ----------------------------------------------------------------------------------------------
  */
 
-static int check_options(const cli_options *o, const bake_kind *kind, bake_plan *plan)
+static int check_options(const bake_request *o, const bake_kind *kind, bake_plan *plan)
 {
-    if (!o->mesh && !o->rehearsal)
+    if (!o->mesh && !o->common.rehearsal)
         return cli_refuse(EXIT_USAGE, "%s: --mesh FILE is missing", kind->command);
-    if (!o->output)
+    if (!o->common.output)
         return cli_refuse(EXIT_USAGE, "%s: -o OUT is missing", kind->command);
-    if (kind->radius && !(o->bake.given & BAKE_GIVEN_RADIUS) && !o->rehearsal)
+    if (kind->radius && !(o->bake.given & BAKE_GIVEN_RADIUS) && !o->common.rehearsal)
         return cli_refuse(EXIT_USAGE, "%s: --%s R is missing", kind->command, kind->radius);
     *plan = (bake_plan){.kind = kind,
                         .sign = o->bake.sign,
                         .band = o->bake.band,
                         .radius = o->bake.radius,
                         .arrays = 1u << kind->array | (o->bake.arrays & kind->more),
-                        .accuracy = o->accuracy,
+                        .accuracy = o->common.accuracy,
                         .part = o->bake.part,
                         .parts = o->bake.parts};
-    if (o->rehearsal)
+    if (o->common.rehearsal)
         return EXIT_DONE;
-    plan->format = o->bake.is_part ? &bake_format_part : bake_format_of(o->output);
+    plan->format = o->bake.is_part ? &bake_format_part : bake_format_of(o->common.output);
     return plan->format ? EXIT_DONE : EXIT_USAGE;
 }
 
-static int check_memory(const cli_options *o, const bake_plan *plan, const bake_mesh *mesh)
+static int check_memory(const bake_request *o, const bake_plan *plan, const bake_mesh *mesh)
 {
     bake_memory m;
     const int status = bake_memory_of(plan, mesh, &m);
@@ -53,7 +53,7 @@ static int check_memory(const cli_options *o, const bake_plan *plan, const bake_
 /* ---- the whole ----------------------------------------------------------------------------------------------------
  */
 
-static int bake_file(const cli_options *o, const bake_plan *plan, bake_mesh *mesh)
+static int bake_file(const bake_request *o, const bake_plan *plan, bake_mesh *mesh)
 {
     bake_partial partial;
     int status = bake_partial_open(&partial, o, plan);
@@ -66,7 +66,7 @@ static int bake_file(const cli_options *o, const bake_plan *plan, bake_mesh *mes
 }
 
 /* A small volume around the made-up mesh, and no file. */
-static int rehearse(const cli_options *o, bake_plan *plan, bake_mesh *mesh)
+static int rehearse(const bake_request *o, bake_plan *plan, bake_mesh *mesh)
 {
     const bake_options around = {.given = BAKE_GIVEN_DIMS, .dims = {REHEARSAL_SIDE, REHEARSAL_SIDE, REHEARSAL_SIDE}};
     bake_worker worker;
@@ -83,20 +83,20 @@ static int rehearse(const cli_options *o, bake_plan *plan, bake_mesh *mesh)
     return status;
 }
 
-static int run(const cli_options *o, bake_plan *plan, bake_mesh *mesh)
+static int run(const bake_request *o, bake_plan *plan, bake_mesh *mesh)
 {
     carom_stats stats;
     int status = bake_mesh_read(o, mesh);
     if (status != EXIT_DONE)
         return status;
-    if (o->rehearsal)
+    if (o->common.rehearsal)
         return rehearse(o, plan, mesh);
     bake_mesh_name(mesh, plan->mesh);
     status = bake_plan_place(plan, &o->bake, mesh->lower, mesh->upper);
     if (status != EXIT_DONE)
         return status;
     if (unfinished_asked())
-        return cli_refuse(EXIT_STOPPED, "%s: nothing is done yet", o->output);
+        return cli_refuse(EXIT_STOPPED, "%s: nothing is done yet", o->common.output);
     const uint64_t nodes = bake_crew_here->is_many ? 0 : bake_plan_nodes_before(plan, plan->end);
     status = bake_mesh_open(o, nodes, mesh);
     /* Also whether the mesh is closed, if it must be. */
@@ -109,34 +109,34 @@ static int run(const cli_options *o, bake_plan *plan, bake_mesh *mesh)
     return status == EXIT_DONE ? bake_file(o, plan, mesh) : status;
 }
 
-static int bake(const cli_options *options, const bake_kind *kind)
+static int bake(const bake_request *options, const bake_kind *kind)
 {
     bake_plan plan;
     bake_mesh mesh = {0};
-    cli_options own = *options;
+    bake_request own = *options;
     int status = check_options(options, kind, &plan);
     if (status != EXIT_DONE)
         return status;
-    if (!options->rehearsal)
+    if (!options->common.rehearsal)
         unfinished_hold();
-    if (own.threads == 0)
-        own.threads = bake_crew_here->threads;
+    if (own.common.threads == 0)
+        own.common.threads = bake_crew_here->threads;
     status = run(&own, &plan, &mesh);
     bake_mesh_free(&mesh);
     return status;
 }
 
-int command_bake_distance(const cli_options *options)
+int run_bake_distance(const void *options)
 {
     return bake(options, &bake_kind_distance);
 }
 
-int command_bake_clearance(const cli_options *options)
+int run_bake_clearance(const void *options)
 {
     return bake(options, &bake_kind_clearance);
 }
 
-int command_bake_drop(const cli_options *options)
+int run_bake_drop(const void *options)
 {
     return bake(options, &bake_kind_drop);
 }

@@ -9,15 +9,23 @@
 #include "bench_compare.h"
 #include "bench_json.h"
 #include "bench_plot.h"
-#include "cli/command/command.h"
+#include "command.h"
 #include "cli/import/import.h"
 #include "cli/base/output.h"
 #include "cli/base/unfinished.h"
 #include "cli/probe/probe.h"
 
+typedef struct bench_options {
+    cli_options common;
+    const char *scenes, *mesh, *json, *from, *compare, *plot;
+    int quick, scaling;
+    uint64_t queries;
+    int is_queries_given;
+} bench_options;
+
 typedef struct session {
     output *out;
-    const cli_options *options;
+    const bench_options *options;
     bench_json json;
     progress progress;
     int grows; /* the JSON file is replaced after each scene */
@@ -104,7 +112,7 @@ static void print_plan(void *user, const char *unit, size_t count, double second
 {
     session *s = user;
     char text[32];
-    if (count > 0 && s->options->progress != PROGRESS_NONE)
+    if (count > 0 && s->options->common.progress != PROGRESS_NONE)
         cli_message("bench: %zu %s, %s; SIGINT (Ctrl-C) ends it and keeps what is measured", count,
                     count == 1 && !strcmp(unit, "scenes") ? "scene" : unit, about(seconds, text));
     progress_begin(&s->progress, "bench", unit, 0, count);
@@ -202,15 +210,15 @@ static void print_row(void *user, const bench_row *r)
 }
 
 /* What --scene chooses from. */
-static bench_name_fn *names_of(const cli_options *options)
+static bench_name_fn *names_of(const bench_options *options)
 {
-    return options->given & OPTION_SCALING ? scaling_series_name : bench_scene_name;
+    return options->scaling ? scaling_series_name : bench_scene_name;
 }
 
-static int list_scenes(const cli_options *options)
+static int list_scenes(const bench_options *options)
 {
     output out;
-    int status = output_open(&out, options->output);
+    int status = output_open(&out, options->common.output);
     if (status != EXIT_DONE)
         return status;
     char name[BENCH_NAME];
@@ -220,17 +228,17 @@ static int list_scenes(const cli_options *options)
     return output_close(&out, EXIT_DONE);
 }
 
-static bench_settings settings_of(const cli_options *o, const mesh_data *mesh)
+static bench_settings settings_of(const bench_options *o, const mesh_data *mesh)
 {
     return (bench_settings){
         .scenes = o->scenes,
-        .quick = (o->given & OPTION_QUICK) != 0,
-        .queries = o->given & OPTION_QUERIES ? o->queries : 0,
-        .backend = o->backend,
-        .device = o->device,
-        .isa = o->isa,
-        .threads = o->threads,
-        .accuracies = o->given & OPTION_ACCURACY ? 1u << o->accuracy : 3,
+        .quick = o->quick,
+        .queries = o->is_queries_given ? o->queries : 0,
+        .backend = o->common.backend,
+        .device = o->common.device,
+        .isa = o->common.isa,
+        .threads = o->common.threads,
+        .accuracies = o->common.is_accuracy_given ? 1u << o->common.accuracy : 3,
         .mesh = {mesh->xyz, mesh->indices, (size_t)mesh->vertex_count, (size_t)mesh->triangle_count},
     };
 }
@@ -258,8 +266,8 @@ static int is_replaceable(const char *path)
 /* Returns an exit status; what is measured goes to the table at once, and is kept. */
 static int take_run(session *s, const mesh_data *mesh)
 {
-    cli_options usable = *s->options;
-    const int status = probe_before_all(&usable);
+    bench_options usable = *s->options;
+    const int status = probe_before_all(&usable.common);
     if (status != EXIT_DONE)
         return status;
     const bench_settings settings = settings_of(&usable, mesh);
@@ -270,7 +278,7 @@ static int take_run(session *s, const mesh_data *mesh)
     show_head(s);
     s->grows = usable.json != NULL && is_replaceable(usable.json);
     unfinished_hold();
-    const int measured = (usable.given & OPTION_SCALING ? scaling_run : bench_run)(&settings, &listener);
+    const int measured = (usable.scaling ? scaling_run : bench_run)(&settings, &listener);
     progress_end(&s->progress);
     s->json.partial = unfinished_asked() != 0;
     if (s->json.partial)
@@ -331,20 +339,26 @@ static int take_file(session *s, const char *path)
     return EXIT_DONE;
 }
 
-/* What would fail in the end fails before minutes are spent. */
-static int check_files(const cli_options *o, bench_json *old)
+/* Is there an option that says how to measure, or where results go? */
+static int measures(const bench_options *o)
 {
-    const uint32_t run =
-        OPTION_MESH | OPTION_SCENE | OPTION_QUICK | OPTION_QUERIES | OPTION_SCALING | OPTION_JSON | OPTIONS_COMPUTE;
-    const int scaling = (o->given & OPTION_SCALING) != 0;
+    const cli_options *c = &o->common;
+    return o->mesh || o->scenes || o->quick || o->is_queries_given || o->scaling || o->json || c->is_device_given ||
+           c->is_accuracy_given || c->is_other_given;
+}
+
+/* What would fail in the end fails before minutes are spent. */
+static int check_files(const bench_options *o, bench_json *old)
+{
+    const int scaling = o->scaling;
     const char *unknown = NULL;
     int status = EXIT_DONE;
 
-    if (o->from != NULL && (o->given & run))
+    if (o->from != NULL && measures(o))
         return cli_refuse(EXIT_USAGE, "--from measures nothing: it takes --compare, --plot and --output only");
     if (o->mesh != NULL && scaling)
         return cli_refuse(EXIT_USAGE, "--scaling makes its own meshes: --mesh has no meaning there");
-    if ((o->given & OPTION_QUERIES) && scaling)
+    if (o->is_queries_given && scaling)
         return cli_refuse(EXIT_USAGE, "--scaling has batches of its own: --queries has no meaning there");
     if (!bench_knows(o->scenes, names_of(o), &unknown))
         return cli_refuse(EXIT_USAGE, "--scene: no %s begins with '%.*s'; carom bench%s --scene list names them",
@@ -402,7 +416,7 @@ static void show_end(session *s, const bench_json *old)
  * after an interruption, and the process ends with the pipe. */
 static int keep_result(const session *s)
 {
-    const cli_options *o = s->options;
+    const bench_options *o = s->options;
     int status = EXIT_DONE;
     if (s->json.partial && o->from == NULL)
         cli_message("interrupted: the rows of %d scene%s are kept%s", s->scenes, s->scenes == 1 ? "" : "s",
@@ -414,8 +428,9 @@ static int keep_result(const session *s)
     return status;
 }
 
-int command_bench(const cli_options *options)
+static int run(const void *own)
 {
+    const bench_options *options = own;
     if (options->scenes != NULL && !strcmp(options->scenes, "list"))
         return list_scenes(options);
     bench_json old = {0};
@@ -426,7 +441,7 @@ int command_bench(const cli_options *options)
     if (status == EXIT_DONE && options->mesh != NULL)
         status = read_mesh(options->mesh, &mesh);
     if (status == EXIT_DONE)
-        status = output_open(&out, options->output);
+        status = output_open(&out, options->common.output);
     if (status == EXIT_DONE) {
         status = options->from != NULL ? take_file(&s, options->from) : take_run(&s, &mesh);
         const int kept = status == EXIT_DONE ? keep_result(&s) : status;
@@ -443,3 +458,42 @@ int command_bench(const cli_options *options)
         return EXIT_INTERRUPTED;
     return status == EXIT_DONE && s.differ ? EXIT_WORK : status;
 }
+
+#define AT(member) offsetof(bench_options, member)
+static const cli_option own_options[] = {
+    CLI_MESH(bench_options),
+    CLI_QUERIES(bench_options),
+    {"scene", "NAME", "scenes whose names begin so, separated by commas; list names all (default all)", cli_read_name,
+     AT(scenes), 0, CLI_NO_FILE},
+    {"quick", NULL, "fewer rounds and smaller batches, no mesh of a million triangles", NULL, 0, AT(quick),
+     CLI_NO_FILE},
+    {"scaling", NULL, "series instead of scenes: batch size, triangles, threads, chunk; --scene names some of them",
+     NULL, 0, AT(scaling), CLI_NO_FILE},
+    {"json", "FILE", "the same rows for programs, in the shape of Google Benchmark", cli_read_name, AT(json), 0,
+     CLI_WRITES},
+    {"from", "FILE", "show an earlier --json FILE instead of measuring", cli_read_name, AT(from), 0, CLI_READS},
+    {"compare", "FILE", "what moved since an earlier --json FILE, beyond the spread of both", cli_read_name,
+     AT(compare), 0, CLI_NO_FILE},
+    {"plot", "FILE", "a picture by gnuplot; the name ends in .svg or .png", cli_read_name, AT(plot), 0, CLI_WRITES},
+};
+
+const cli_command bench_command = {
+    .name = "bench",
+    .summary = "how fast every backend answers named scenes",
+    .synopsis =
+        "carom bench [--quick] [--scaling | [--queries N] [--mesh FILE]] [--scene NAME[,NAME...] | --from FILE]\n"
+        "                   [--json FILE] [--compare FILE] [--plot FILE] [options]",
+    .details =
+        "Every instruction set with one thread, the best with all, every OpenCL device, in fast and exact mode,\n"
+        "and loops that only move the same bytes, in turns. Times are medians; +- is their spread. Close other "
+        "programs "
+        "first.\n"
+        "Exit status 1 if answers that should have the same bits do not. SIGINT or SIGTERM ends the run and keeps\n"
+        "what is measured, marked as partial: exit status 130.\n",
+    .run = run,
+    .size = sizeof(bench_options),
+    .options = own_options,
+    .option_count = CLI_COUNT(own_options),
+    .computes = 1,
+    .output = &cli_output_text,
+};

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands share: options and the library context. */
+/* What a command is, the options that all of them share, and their way to the library. Each command has options of its
+ * own: a table of rows, and a struct that begins with the shared ones. */
 #ifndef CAROM_CLI_COMMAND_COMMAND_H
 #define CAROM_CLI_COMMAND_COMMAND_H
 
-#include "cli/bake/options.h"
-#include "cli/spheres/cloud.h"
-#include "cli/contacts/contacts.h"
 #include "cli/base/base.h"
 #include "cli/base/progress.h"
 
@@ -14,113 +12,152 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Options a command may accept; a bit each so that a command's row says which. */
-enum {
-    OPTION_BACKEND = 1u << 0,
-    OPTION_DEVICE = 1u << 1,
-    OPTION_ISA = 1u << 2,
-    OPTION_THREADS = 1u << 3,
-    OPTION_ACCURACY = 1u << 4,
-    OPTION_OUTPUT = 1u << 5,
-    OPTION_PAIRS = 1u << 6,
-    OPTION_MESH = 1u << 7,
-    OPTION_SPHERES = 1u << 8,
-    OPTION_T_MAX = 1u << 9,
-    OPTION_HITS = 1u << 10,
-    OPTION_START = 1u << 11,
-    OPTION_CULL_BACK = 1u << 12,
-    OPTION_QUERIES = 1u << 13,
-    OPTION_SEED = 1u << 14,
-    OPTION_SCENE = 1u << 15,
-    OPTION_QUICK = 1u << 16,
-    OPTION_JSON = 1u << 17,
-    OPTION_FROM = 1u << 18,
-    OPTION_COMPARE = 1u << 19,
-    OPTION_PLOT = 1u << 20,
-    OPTION_SCALING = 1u << 21,
-    OPTION_PROBE_LIMIT = 1u << 22,
-    OPTION_ROW = 1u << 23,
-    OPTION_SVG = 1u << 24,
-    OPTION_PROGRESS = 1u << 25, /* of every command, without a word in its row */
-    OPTION_MAX_DISTANCE = 1u << 26,
-    OPTION_AS_JSON = 1u << 30, /* --json of info, which takes no file */
-    OPTIONS_COMPUTE =
-        OPTION_BACKEND | OPTION_DEVICE | OPTION_ISA | OPTION_THREADS | OPTION_ACCURACY | OPTION_PROBE_LIMIT
-};
+/* Rows that a command holds at once, and records of a list: as many as `auto` gives to a device. */
+enum { CLI_CHUNK = CAROM_AUTO_MIN_QUERIES };
 
+/* The shared options, and how the command was called: the first member, `common`, of each command's own. */
 struct cli_command;
 typedef struct cli_options {
-    uint32_t given; /* OPTION_ bits that were on the command line */
+    const struct cli_command *command;
+    int argc;
+    char **argv;
+    char **operands; /* arguments that are no options; as many as the command takes */
+    int operand_count;
+    /* Of commands that compute. */
     carom_backend backend;
     const char *device;
     carom_isa isa;
     uint32_t threads; /* 0: not given */
     carom_accuracy accuracy;
-    const char *output; /* NULL: standard output */
-    const char *pairs, *mesh, *spheres;
-    float t_max, max_distance; /* +inf unless given */
-    const char *hits;
-    carom_start start;
-    uint64_t auto_from; /* as of a context */
-    uint64_t queries, seed;
-    const char *scenes, *json, *from, *compare, *plot, *svg;
-    uint64_t row;
-    progress_form progress;
-    bake_options bake;
-    cloud_options cloud;
-    contacts_options contacts;
-    char **operands; /* what is no option; as many as the command takes */
-    int operand_count;
-    uint32_t probe_limit; /* seconds; see probe.h, as what follows */
-    int rehearsal;        /* input is made up, with the optional columns of the set `present` */
+    uint32_t probe_limit;                                   /* seconds; see probe.h */
+    int is_device_given, is_accuracy_given, is_other_given; /* which were on the command line; other: of the rest */
+    uint64_t auto_from;                                     /* as of a context */
+    int rehearsal; /* input is made up, with the optional columns of the set `present`; see probe.h */
     uint32_t present;
-    const struct cli_command *command; /* this one, as it was called */
-    int argc;
-    char **argv;
+    const char *output; /* NULL: standard output */
+    progress_form progress;
 } cli_options;
 
-/* An option that one command alone has. */
-typedef struct cli_own_option {
-    const char *name;
-    const char *value; /* NULL: takes none */
-    const char *help;
-    int (*set)(const char *value, cli_options *out); /* returns -1 to go on, else an exit status */
-} cli_own_option;
+/* Stores the value of --NAME. Returns -1 to go on, else an exit status with the message printed. */
+typedef int cli_read_fn(const char *name, const char *value, void *out);
 
-/* What one command takes beside the options of the table. */
-typedef struct cli_own {
-    const cli_own_option *options; /* [option_count] */
-    int option_count;
-    int operands_min, operands_max;
-    const char *operands; /* as messages name them */
-} cli_own;
+/* What the file is that an option names. */
+typedef enum cli_file {
+    CLI_NO_FILE,
+    CLI_READS,
+    CLI_WRITES,      /* a format of its own, which the command checks */
+    CLI_WRITES_TEXT, /* no table in .npy or .h5 */
+    CLI_WRITES_ROWS, /* text or .h5 */
+    CLI_GROWS        /* beside a partial file and a journal */
+} cli_file;
+
+typedef struct cli_option {
+    const char *name;
+    const char *value; /* as help shows it; NULL: takes none */
+    const char *help;
+    cli_read_fn *read; /* NULL without a value */
+    size_t at;         /* offset of the member that `read` stores into, in the command's struct */
+    size_t given;      /* of an int that becomes 1 if the option is there; 0: of none */
+    cli_file file;
+} cli_option;
 
 typedef struct cli_command {
     const char *name;    /* of one word or two */
-    uint32_t accepts;    /* OPTION_ bits */
     const char *summary; /* one line for `carom --help` */
     const char *synopsis;
     const char *details; /* what it reads and writes; NULL, as the two before: as the query of that name says. Words of
                           * --hits and what they mean follow from the registry */
-    int (*run)(const cli_options *options);
-    const cli_own *own; /* NULL: nothing */
+    int (*run)(const void *options);
+    size_t size;               /* of its struct of options */
+    const void *defaults;      /* such a struct; NULL: all zero */
+    const cli_option *options; /* [option_count] its own */
+    int option_count;
+    int computes;             /* it takes cli_compute_options, too */
+    const cli_option *output; /* its --output; NULL: it has none */
+    int operands_min, operands_max;
+    const char *operands;            /* as messages name them */
+    void (*rehearse)(void *options); /* gives lengths and times that suit made-up input; NULL: there are none */
+    int rehearses_all;               /* on each device that it may use, without rows */
 } cli_command;
 
-/* Run the command that argv[1] names. Returns the exit status of the process. */
-int cli_run(int argc, char **argv);
+#define CLI_COUNT(rows) ((int)(sizeof(rows) / sizeof(rows)[0]))
+
+/* ---- options.c, help.c: the command line --------------------------------------------------------------------------
+ */
+
+/* Row i of all that the command takes: its own, the shared ones, --progress; NULL beyond the last. */
+const cli_option *cli_option_of(const cli_command *command, int i);
+/* Parse argv[1..]. Returns -1 to go on and run it, else the exit status (help, version, bad usage). *out is the
+ * command's own struct, to be freed; NULL unless -1 is returned. */
+int options_parse(const cli_command *command, int argc, char **argv, cli_options **out);
 /* One line for `carom --help`. */
 const char *cli_command_summary(const cli_command *command);
-/* The command of that name, NULL if there is none. */
-const cli_command *cli_command_named(const char *name);
-/* Parse argv[1..] of `command`. Returns -1 to go on and run it, else the exit status (help, version, bad usage). */
-int options_parse(const cli_command *command, int argc, char **argv, cli_options *out);
-/* A whole number within [low, high], as 2000000, 2e6 or 2.5e6. Returns 0 if it is none. */
-int cli_parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out);
-/* Their names as `--a, --b and --c`. */
-void options_names(uint32_t bits, char *text, size_t size);
+int cli_print_command_help(const cli_command *command);
+int cli_print_version(void);
 /* The words that --hits of a command may be, with these gaps between them. Returns their length. */
 size_t cli_hits_words(const char *command, const char *between, const char *before_last, char *text, size_t size);
-int cli_print_version(void);
+
+/* ---- shared.c: options that several commands have -----------------------------------------------------------------
+ */
+
+enum { CLI_COMPUTE_OPTIONS = 6 };
+extern const cli_option cli_compute_options[CLI_COMPUTE_OPTIONS], cli_progress_option;
+/* --output of a command that writes text, or rows. */
+extern const cli_option cli_output_text, cli_output_rows;
+
+cli_read_fn cli_read_name;    /* const char * */
+cli_read_fn cli_read_limit;   /* float >= 0: the end of a window, or a largest distance */
+cli_read_fn cli_read_start;   /* carom_start */
+cli_read_fn cli_read_whole;   /* uint64_t */
+cli_read_fn cli_read_queries; /* uint64_t */
+/* A whole number within [low, high], as 2000000, 2e6 or 2.5e6. Returns 0 if it is none. */
+int cli_parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out);
+
+/* Rows of a command's table, with one wording for all commands; `type` is its struct. */
+#define CLI_PAIRS(type)                                                                                \
+    {                                                                                                  \
+        "pairs", "FILE", "pairs: CSV, .npy or .h5", cli_read_name, offsetof(type, pairs), 0, CLI_READS \
+    }
+#define CLI_MESH(type)                                                                 \
+    {                                                                                  \
+        "mesh", "FILE", "mesh file", cli_read_name, offsetof(type, mesh), 0, CLI_READS \
+    }
+#define CLI_SPHERES(type)                                                                                    \
+    {                                                                                                        \
+        "spheres", "FILE", "spheres: CSV, .npy or .h5", cli_read_name, offsetof(type, spheres), 0, CLI_READS \
+    }
+#define CLI_T_MAX(type)                                                                                           \
+    {                                                                                                             \
+        "t-max", "T", "end of the time window, >= 0 or inf (default inf)", cli_read_limit, offsetof(type, t_max), \
+            offsetof(type, is_t_max_given), CLI_NO_FILE                                                           \
+    }
+#define CLI_HITS(type)                                                                                         \
+    {                                                                                                          \
+        "hits", "WHICH", "which hits to report, as above", cli_read_name, offsetof(type, hits), 0, CLI_NO_FILE \
+    }
+#define CLI_START(type)                                                                                  \
+    {                                                                                                    \
+        "start", "POLICY",                                                                               \
+            "what touches or overlaps at time 0: report, skip-parting (skipped if moving away) or skip", \
+            cli_read_start, offsetof(type, start), offsetof(type, is_start_given), CLI_NO_FILE           \
+    }
+#define CLI_CULL_BACK(type)                                                                                    \
+    {                                                                                                          \
+        "cull-back", NULL, "no hits on triangles whose normal (P1-P0)x(P2-P0) goes along the motion", NULL, 0, \
+            offsetof(type, cull_back), CLI_NO_FILE                                                             \
+    }
+#define CLI_QUERIES(type)                                                                                     \
+    {                                                                                                         \
+        "queries", "N", "queries of each type or scene, such as 2e6 (default 1000000; a scene's own number)", \
+            cli_read_queries, offsetof(type, queries), offsetof(type, is_queries_given), CLI_NO_FILE          \
+    }
+#define CLI_SEED(type)                                                                                       \
+    {                                                                                                        \
+        "seed", "S", "seed of the queries (default 1)", cli_read_whole, offsetof(type, seed), 0, CLI_NO_FILE \
+    }
+
+/* ---- library.c: the library, and what it reports ------------------------------------------------------------------
+ */
 
 /* Report a failed library call; `about` (may be NULL) stands in front. Returns the exit status it means. */
 int cli_library_error(const char *about, carom_status status, const carom_error *err);
@@ -133,24 +170,17 @@ void cli_report_unused_device(const cli_options *options, const carom_stats *sta
 carom_context_desc cli_context_desc(const cli_options *options);
 /* Create the context. Returns EXIT_DONE or an exit status with the message printed. */
 int cli_context_open(const cli_options *options, carom_context **out);
-/* Context and mesh from imported triangles; what the library refuses in them is a fault of the file. Returns as above;
- * the caller destroys both in any case. */
+/* Context and mesh from the imported triangles of a file; a fault that the library finds in them is the file's. Returns
+ * as above; the caller destroys both in any case. */
 struct mesh_data;
-int cli_mesh_open(const cli_options *options, const struct mesh_data *data, carom_context **context, carom_mesh **mesh);
+int cli_mesh_open(const cli_options *options, const char *path, const struct mesh_data *data, carom_context **context,
+                  carom_mesh **mesh);
 
-int command_info(const cli_options *options);
-/* Of a query that stands in the registry for pairs and for meshes. */
-int command_on_mesh(const cli_options *options);
-/* Of a query of the registry that has no command of its own. */
-int command_pairs(const cli_options *options);
-/* cloud.c: of pairs and of a cloud. */
-int command_spheres(const cli_options *options);
-extern const cli_own spheres_own;
-/* contacts.c */
-int command_contacts(const cli_options *options);
-extern const cli_own contacts_own;
-int command_verify(const cli_options *options);
-int command_bench(const cli_options *options);
-int command_explain(const cli_options *options);
+/* ---- advice.c: where a driver fails -------------------------------------------------------------------------------
+ */
+
+enum { CLI_ADVICE = 2048 };
+/* "To try: ...", for a platform, or for those whose kernel caches there are (""). Returns its length, below `size`. */
+size_t cli_advise(char *out, size_t size, const char *platform);
 
 #endif

@@ -2,7 +2,6 @@
 /* Between the commands and the library: a context made from the options, and the library's reports as messages. */
 #include "command.h"
 #include "cli/import/import.h"
-#include "cli/probe/probe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,8 +35,8 @@ int cli_library_error(const char *about, carom_status status, const carom_error 
     name_options(err->message[0] ? err->message : carom_status_name(status), sentence, sizeof sentence);
     cli_message("%s%s%s", about ? about : "", about ? ": " : "", sentence);
     if (status == CAROM_ERROR_KERNEL_BUILD) { /* drivers give a bare number where their cache is damaged */
-        char advice[PROBE_WORDS];
-        probe_advise(advice, sizeof advice, "");
+        char advice[CLI_ADVICE];
+        (void)cli_advise(advice, sizeof advice, "");
         cli_message("%s", advice);
     }
     return status == CAROM_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_WORK;
@@ -52,7 +51,7 @@ void cli_report_fallback(const carom_stats *stats)
 
 void cli_report_unused_device(const cli_options *options, const carom_stats *stats)
 {
-    if ((options->given & OPTION_DEVICE) && options->backend == CAROM_BACKEND_AUTO && stats->on_device == 0 &&
+    if (options->is_device_given && options->backend == CAROM_BACKEND_AUTO && stats->on_device == 0 &&
         stats->fallen_back == 0)
         cli_message(
             "--device %s was not asked: --backend auto answers few queries on the CPU; --backend opencl asks it",
@@ -91,7 +90,8 @@ int cli_context_open(const cli_options *options, carom_context **out)
     return cli_library_error(status == CAROM_ERROR_NO_DEVICE ? asked : NULL, status, &err);
 }
 
-int cli_mesh_open(const cli_options *options, const mesh_data *data, carom_context **context, carom_mesh **mesh)
+int cli_mesh_open(const cli_options *options, const char *path, const mesh_data *data, carom_context **context,
+                  carom_mesh **mesh)
 {
     const int status = cli_context_open(options, context);
     if (status != EXIT_DONE)
@@ -105,5 +105,5 @@ int cli_mesh_open(const cli_options *options, const mesh_data *data, carom_conte
     };
     carom_error err = {0};
     const carom_status made = carom_mesh_create(*context, &desc, mesh, &err);
-    return made == CAROM_OK ? EXIT_DONE : cli_library_error(options->mesh, made, &err);
+    return made == CAROM_OK ? EXIT_DONE : cli_library_error(path, made, &err);
 }

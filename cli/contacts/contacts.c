@@ -2,6 +2,7 @@
 /* carom contacts: where spheres touch the surface of a mesh, and which contacts of an earlier step go on. Contacts come
  * in pieces of whole spheres in order, and so do those of the earlier step: a piece is matched with those of its
  * spheres. */
+#include "command.h"
 #include "contacts.h"
 #include "contacts_ended.h"
 #include "cli/table/csv.h"
@@ -17,64 +18,50 @@
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-static int set_length(const char *name, const char *value, float *out)
+typedef struct contacts_options {
+    cli_options common;
+    const char *mesh, *spheres;
+    float margin, merge_within;
+    double flat; /* degrees; read if is_flat_given */
+    int is_flat_given;
+    const char *previous, *ended; /* files; NULL: none */
+} contacts_options;
+
+static int read_length(const char *name, const char *value, void *out)
 {
     char *end;
-    *out = strtof(value, &end);
-    if (end == value || *end != '\0' || !(*out >= 0.0f && *out < INFINITY))
+    const float length = strtof(value, &end);
+    if (end == value || *end != '\0' || !(length >= 0.0f && length < INFINITY))
         return cli_refuse(EXIT_USAGE, "--%s: expected a finite number >= 0, got '%s'", name, value);
+    *(float *)out = length;
     return -1;
 }
 
-static int set_margin(const char *value, cli_options *out)
-{
-    return set_length("margin", value, &out->contacts.margin);
-}
-
-static int set_merge_within(const char *value, cli_options *out)
-{
-    return set_length("merge-within", value, &out->contacts.merge_within);
-}
-
-static int set_flat(const char *value, cli_options *out)
+static int read_degrees(const char *name, const char *value, void *out)
 {
     char *end;
-    out->contacts.flat = strtod(value, &end);
-    out->contacts.is_flat_given = 1;
-    if (end == value || *end != '\0' || !(out->contacts.flat >= 0.0 && out->contacts.flat <= 180.0))
-        return cli_refuse(EXIT_USAGE, "--flat: expected degrees from 0 to 180, got '%s'", value);
+    const double degrees = strtod(value, &end);
+    if (end == value || *end != '\0' || !(degrees >= 0.0 && degrees <= 180.0))
+        return cli_refuse(EXIT_USAGE, "--%s: expected degrees from 0 to 180, got '%s'", name, value);
+    *(double *)out = degrees;
     return -1;
 }
 
-static int set_file(const char *name, const char *value, const char **out)
-{
-    if (*value == '\0')
-        return cli_refuse(EXIT_USAGE, "--%s: expected a name, got an empty one", name);
-    *out = value;
-    return -1;
-}
-
-static int set_previous(const char *value, cli_options *out)
-{
-    return set_file("previous", value, &out->contacts.previous);
-}
-
-static int set_ended(const char *value, cli_options *out)
-{
-    return set_file("ended", value, &out->contacts.ended);
-}
-
-/* clang-format off */
-static const cli_own_option own_options[] = {
-    {"margin", "D", "also contacts that are at most D beyond the radius (default 0)", set_margin},
-    {"merge-within", "D",
-     "one contact where triangles come within D of its point: T-junctions, cracks (default 0)", set_merge_within},
-    {"flat", "DEG", "angle up to which neighbouring triangles are of one patch (default 1)", set_flat},
-    {"previous", "FILE", "the output of the step before: adds the column previous", set_previous},
-    {"ended", "FILE", "with --previous: where to write its rows that have ended", set_ended},
+#define AT(member) offsetof(contacts_options, member)
+static const cli_option own_options[] = {
+    {"margin", "D", "also contacts that are at most D beyond the radius (default 0)", read_length, AT(margin), 0,
+     CLI_NO_FILE},
+    {"merge-within", "D", "one contact where triangles come within D of its point: T-junctions, cracks (default 0)",
+     read_length, AT(merge_within), 0, CLI_NO_FILE},
+    {"flat", "DEG", "angle up to which neighbouring triangles are of one patch (default 1)", read_degrees, AT(flat),
+     AT(is_flat_given), CLI_NO_FILE},
+    {"previous", "FILE", "the output of the step before: adds the column previous", cli_read_name, AT(previous), 0,
+     CLI_READS},
+    {"ended", "FILE", "with --previous: where to write its rows that have ended", cli_read_name, AT(ended), 0,
+     CLI_WRITES_ROWS},
+    CLI_MESH(contacts_options),
+    CLI_SPHERES(contacts_options),
 };
-/* clang-format on */
-const cli_own contacts_own = {own_options, sizeof own_options / sizeof own_options[0], 0, 0, NULL};
 
 /* ---- the step before --------------------------------------------------------------------------------------------- */
 
@@ -124,7 +111,7 @@ static int take_rows(contacts_history *h, const table_reader *file, const table_
 
 static int read_history(contacts_history *h, const cli_options *options)
 {
-    const table_limits limits = {.rows = ROWS_CHUNK, .threads = parallel_threads(options->threads), .part = CSV_PART};
+    const table_limits limits = {.rows = CLI_CHUNK, .threads = parallel_threads(options->threads), .part = CSV_PART};
     table_column columns[OLD_COLUMNS] = {{.name = "query", .kind = TABLE_WHOLE},
                                          {.name = "x"},
                                          {.name = "y"},
@@ -136,7 +123,7 @@ static int read_history(contacts_history *h, const cli_options *options)
         return EXIT_DONE;
     int status = table_open(&file, h->path, columns, OLD_COLUMNS, &limits);
     while (status == EXIT_DONE) {
-        status = table_next(&file, ROWS_CHUNK, &rows);
+        status = table_next(&file, CLI_CHUNK, &rows);
         if (status != EXIT_DONE || rows == 0)
             break;
         status = grow(h, &room, rows) ? take_rows(h, &file, columns, rows) : cli_no_memory();
@@ -208,9 +195,12 @@ static int end_history(void *user)
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
-static rows_query query_of(query_field *fields, contacts_history *h)
+static rows_query query_of(const contacts_options *o, query_field *fields, contacts_history *h)
 {
     rows_query q = rows_query_of(&query_mesh_contacts, 0);
+    q.margin = o->margin;
+    q.merge_within = o->merge_within;
+    q.flat = o->is_flat_given ? &o->flat : NULL;
     if (!h->path)
         return q;
     memcpy(fields, q.fields, (size_t)q.field_count * sizeof *fields);
@@ -223,21 +213,21 @@ static rows_query query_of(query_field *fields, contacts_history *h)
     return q;
 }
 
-static int run_rows(const cli_options *options, const mesh_data *data, contacts_history *h)
+static int run_rows(const contacts_options *o, const mesh_data *data, contacts_history *h)
 {
     query_field fields[QUERY_FIELDS_MAX];
-    const rows_query query = query_of(fields, h);
-    cli_options usable = *options;
+    const rows_query query = query_of(o, fields, h);
+    cli_options usable = o->common;
     carom_mesh *mesh = NULL;
     rows_input input;
-    int status = rows_open(&input, query.row, options, options->spheres);
+    int status = rows_open(&input, query.row, &o->common, o->spheres);
     if (status != EXIT_DONE)
         return status;
-    status = rows_next(&input, options, ROWS_CHUNK);
+    status = rows_next(&input, &o->common, CLI_CHUNK);
     if (status == EXIT_DONE)
         status = probe_before_rows(&usable, input.columns, input.column_count, input.count);
     if (status == EXIT_DONE)
-        status = cli_mesh_open(&usable, data, &h->context, &mesh);
+        status = cli_mesh_open(&usable, o->mesh, data, &h->context, &mesh);
     if (status == EXIT_DONE)
         status = rows_run(&query, mesh, &usable, &input);
     carom_mesh_destroy(mesh);
@@ -246,44 +236,79 @@ static int run_rows(const cli_options *options, const mesh_data *data, contacts_
     return status;
 }
 
-static int check_options(const cli_options *options)
+static int check_options(const contacts_options *c)
 {
-    const contacts_options *c = &options->contacts;
     struct stat info;
-    if (!options->mesh || !options->spheres)
+    if (!c->mesh || !c->spheres)
         return cli_refuse(EXIT_USAGE, "contacts: --mesh FILE and --spheres FILE must both be there");
     if (c->ended && !c->previous)
         return cli_refuse(EXIT_USAGE, "contacts: --ended belongs to --previous");
     if (c->ended && (!strcmp(c->previous, "-") || (stat(c->previous, &info) == 0 && !S_ISREG(info.st_mode))))
         return cli_refuse(EXIT_USAGE,
                           "contacts: --ended needs --previous as a file, no pipe, because it is read twice");
-    if (c->previous && !strcmp(c->previous, "-") && !strcmp(options->spheres, "-"))
+    if (c->previous && !strcmp(c->previous, "-") && !strcmp(c->spheres, "-"))
         return cli_refuse(EXIT_USAGE, "contacts: --spheres and --previous cannot both be standard input");
     return EXIT_DONE;
 }
 
-int command_contacts(const cli_options *options)
+static int run(const void *options)
 {
-    contacts_history h = {.path = options->contacts.previous};
+    const contacts_options *o = options;
+    contacts_history h = {.path = o->previous};
     contacts_ended ended = {.path = NULL};
     mesh_data data;
-    int status = check_options(options);
+    int status = check_options(o);
     if (status != EXIT_DONE)
         return status;
     /* The importer may run in a process of its own, so it goes before anything starts threads. */
-    status = options->rehearsal ? rehearsal_mesh(&data) : mesh_import(options->mesh, &data);
+    status = o->common.rehearsal ? rehearsal_mesh(&data) : mesh_import(o->mesh, &data);
     if (status != EXIT_DONE)
         return status;
     if (h.path)
-        status = read_history(&h, options);
-    if (status == EXIT_DONE && options->contacts.ended && !options->rehearsal) {
+        status = read_history(&h, &o->common);
+    if (status == EXIT_DONE && o->ended && !o->common.rehearsal) {
         h.ended_rows = &ended;
-        status = contacts_ended_open(&ended, &h, options->contacts.ended);
+        status = contacts_ended_open(&ended, &h, o->ended);
     }
     if (status == EXIT_DONE)
-        status = run_rows(options, &data, &h);
+        status = run_rows(o, &data, &h);
     status = contacts_ended_close(&ended, status);
     free_history(&h);
     mesh_free(&data);
     return status;
 }
+
+/* By lengths of the user, all of the made-up spheres might touch the mesh. */
+static void rehearse(void *options)
+{
+    contacts_options *o = options;
+    o->margin = o->merge_within = 0.0f;
+}
+
+const cli_command contacts_command = {
+    .name = "contacts",
+    .summary = "where spheres at rest touch the surface of a mesh: one contact on a flat wall however it is cut",
+    .synopsis = "carom contacts --mesh M --spheres S.csv [--margin D] [--merge-within D] [--flat DEG]\n"
+                "                      [--previous OLD [--ended FILE]] [options]",
+    .details =
+        "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
+        "touches nothing, for the triangles of a file have all bits. Output, a row for each contact, by query, "
+        "distance,\n"
+        "triangle: query,triangle,feature,distance,x,y,z,nx,ny,nz,depth,patch. The normal points from the surface to "
+        "the\n"
+        "centre, depth is the radius less the distance, patch the lowest triangle of the part of the mesh that is "
+        "flat\n"
+        "across its edges. --previous adds previous: the row of OLD, from 0, with the same query and patch whose "
+        "point\n"
+        "is nearest, or -1 for a new contact.\n"
+        "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for "
+        "each\n"
+        "column, and so has the output if it ends in .h5.\n",
+    .run = run,
+    .size = sizeof(contacts_options),
+    .options = own_options,
+    .option_count = CLI_COUNT(own_options),
+    .computes = 1,
+    .output = &cli_output_rows,
+    .rehearse = rehearse,
+};

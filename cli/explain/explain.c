@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* carom explain: one sweep taken apart. The numbers come from the reference, never from the solver, so that they can be
  * held against its answers. */
+#include "command.h"
 #include "explain.h"
-#include "cli/command/command.h"
 #include "queries/query.h"
 #include "cli/rows/rows.h"
 
@@ -11,8 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct explain_options {
+    cli_options common;
+    const char *pairs, *svg;
+    uint64_t row;
+    int is_row_given;
+} explain_options;
+
+static const cli_option own_options[] = {
+    CLI_PAIRS(explain_options),
+    {"row", "N", "the row of the file, from 0", cli_read_whole, offsetof(explain_options, row),
+     offsetof(explain_options, is_row_given), CLI_NO_FILE},
+    {"svg", "FILE", "a picture of the same, as SVG", cli_read_name, offsetof(explain_options, svg), 0, CLI_WRITES},
+};
+
 /* An invalid query has no partition: say which number makes it so. */
-static int check_valid(const cli_options *o, const rows_input *input, const float *row)
+static int check_valid(const explain_options *o, const rows_input *input, const float *row)
 {
     char place[PATH_MAX + 64];
     table_place(&input->file, strcmp(o->pairs, "-") ? o->pairs : "standard input", o->row, place, sizeof place);
@@ -28,7 +42,7 @@ static int check_valid(const cli_options *o, const rows_input *input, const floa
 }
 
 /* The row of the chunk that --row names. */
-static int take_row(const cli_options *o, rows_input *input, ref_sweep_case *c)
+static int take_row(const explain_options *o, rows_input *input, ref_sweep_case *c)
 {
     float *column[QUERY_COLUMNS_MAX], row[QUERY_COLUMNS_MAX];
     for (size_t i = 0; i < input->column_count; i++)
@@ -39,15 +53,15 @@ static int take_row(const cli_options *o, rows_input *input, ref_sweep_case *c)
 }
 
 /* The file is read as far as the row, and what follows is not looked at. */
-static int read_case(const cli_options *o, ref_sweep_case *c)
+static int read_case(const explain_options *o, ref_sweep_case *c)
 {
     rows_input input;
-    int status = rows_open(&input, &query_sweep, o, o->pairs);
+    int status = rows_open(&input, &query_sweep, &o->common, o->pairs);
     if (status != EXIT_DONE)
         return status;
     uint64_t rows = 0; /* that have been read */
     do {
-        status = rows_next(&input, o, o->row - rows < ROWS_CHUNK ? o->row - rows + 1 : ROWS_CHUNK);
+        status = rows_next(&input, &o->common, o->row - rows < CLI_CHUNK ? o->row - rows + 1 : CLI_CHUNK);
         rows += input.count;
     } while (status == EXIT_DONE && rows <= o->row && input.count > 0);
     rows_show(&input, input.count);
@@ -62,7 +76,7 @@ static int read_case(const cli_options *o, ref_sweep_case *c)
     return status;
 }
 
-static int write_svg(const cli_options *o, const ref_sweep_case *c, const ref_partition *partition)
+static int write_svg(const explain_options *o, const ref_sweep_case *c, const ref_partition *partition)
 {
     output out;
     int status = output_open(&out, o->svg);
@@ -72,10 +86,10 @@ static int write_svg(const cli_options *o, const ref_sweep_case *c, const ref_pa
     return output_close(&out, EXIT_DONE);
 }
 
-static int write_rows(const cli_options *o, const ref_partition *partition)
+static int write_rows(const explain_options *o, const ref_partition *partition)
 {
     output out;
-    int status = output_open(&out, o->output);
+    int status = output_open(&out, o->common.output);
     if (status != EXIT_DONE)
         return status;
     output_text(&out, "element,region,t_begin,t_end,f0,f1,f2,root0,root1\n");
@@ -94,26 +108,47 @@ static int write_rows(const cli_options *o, const ref_partition *partition)
     return output_close(&out, EXIT_DONE);
 }
 
-int command_explain(const cli_options *options)
+static int run(const void *options)
 {
-    if (!options->pairs)
+    const explain_options *o = options;
+    if (!o->pairs)
         return cli_refuse(EXIT_USAGE, "explain: --pairs FILE is missing");
-    if (!(options->given & OPTION_ROW))
+    if (!o->is_row_given)
         return cli_refuse(EXIT_USAGE, "explain: --row N is missing");
-    if (options->svg && !strcmp(options->svg, "-") && (!options->output || !strcmp(options->output, "-")))
+    if (o->svg && !strcmp(o->svg, "-") && (!o->common.output || !strcmp(o->common.output, "-")))
         return cli_refuse(EXIT_USAGE, "--svg -: the rows go to standard output; -o FILE puts them elsewhere");
     ref_sweep_case c;
-    int status = read_case(options, &c);
+    int status = read_case(o, &c);
     if (status != EXIT_DONE)
         return status;
     ref_partition *partition = malloc(sizeof *partition);
     if (!partition)
         return cli_no_memory();
     ref_partition_set(partition, &c);
-    if (options->svg)
-        status = write_svg(options, &c, partition);
+    if (o->svg)
+        status = write_svg(o, &c, partition);
     if (status == EXIT_DONE)
-        status = write_rows(options, partition);
+        status = write_rows(o, partition);
     free(partition);
     return status;
 }
+
+const cli_command explain_command = {
+    .name = "explain",
+    .summary = "one moving sphere against one triangle, step by step: the partition of its path, and a picture",
+    .synopsis = "carom explain --pairs F.csv --row N [--svg FILE] [options]",
+    .details =
+        "F.csv is a file of pairs as carom sweep reads it; - is standard input. Row N, counted from 0, is explained.\n"
+        "Eberly's partition: the triangle's Voronoi regions cut the line of centres into elements. In each of them "
+        "the\n"
+        "squared distance less the squared radius is one quadratic, F(t) = f0 + 2 f1 t + f2 t^2.\n"
+        "Output, a row for each element in the order of time: element,region,t_begin,t_end,f0,f1,f2,root0,root1.\n"
+        "Regions: R0 R1 R2 of the corners, R01 R12 R20 of the edges, R012 of the face. Roots of F are those within "
+        "the\n"
+        "element; where F is zero throughout, they are its ends. Computed exactly, and each number rounded once.\n",
+    .run = run,
+    .size = sizeof(explain_options),
+    .options = own_options,
+    .option_count = CLI_COUNT(own_options),
+    .output = &cli_output_text,
+};

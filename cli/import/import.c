@@ -2,7 +2,6 @@
 /* Which reader takes a file, the file in memory, and the mesh under construction. */
 #include "reader.h"
 #include "cli/base/base.h"
-#include "cli/table/csv.h"
 #include "cli/base/text.h"
 
 #include <errno.h>

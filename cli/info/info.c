@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* carom info: the head of a bug report. Here it is gathered; info_text.c and info_json.c write it. */
+#include "command.h"
 #include "info.h"
 #include "cli/table/hdf5.h"
 
@@ -75,7 +76,7 @@ static void try_device(const cli_options *options, info_device *device, probe_ou
     if (opened->opened == CAROM_OK)
         return;
     if (opened->opened == CAROM_ERROR_KERNEL_BUILD)
-        probe_advise(advice, sizeof advice, device->is.platform);
+        (void)cli_advise(advice, sizeof advice, device->is.platform);
     const int used = snprintf(device->why, sizeof device->why, "%s", opened->open_sentence);
     if (advice[0] && used >= 0 && (size_t)used < sizeof device->why &&
         snprintf(device->why + used, sizeof device->why - (size_t)used, " %s", advice) < 0)
@@ -205,28 +206,30 @@ static int has_usable_device(const info *i)
 
 /* ---- the command ---------------------------------------------------------------------------------------------- */
 
-static int write_info(const info *i)
+static int write_info(const info *i, int json)
 {
     output out;
     const int status = output_open(&out, i->options->output);
     if (status != EXIT_DONE)
         return status;
-    (i->options->given & OPTION_AS_JSON ? info_write_json : info_write_text)(i, &out);
+    (json ? info_write_json : info_write_text)(i, &out);
     return output_close(&out, EXIT_DONE);
 }
 
-int command_info(const cli_options *options)
+static int run(const void *own)
 {
+    const info_options *o = own;
+    const cli_options *options = &o->common;
     info i = {.options = options, .opencl = "not touched (--backend cpu)"};
-    if (options->mesh)
-        return info_mesh(options);
+    if (o->mesh)
+        return info_mesh(o);
     int status = find_cpu(&i);
     if (status == EXIT_DONE && options->backend != CAROM_BACKEND_CPU) {
         i.opencl[0] = '\0';
         status = find_devices(&i);
     }
     if (status == EXIT_DONE)
-        status = write_info(&i);
+        status = write_info(&i, o->json);
     if (status == EXIT_DONE && options->backend == CAROM_BACKEND_OPENCL && !has_usable_device(&i))
         status = cli_refuse(EXIT_WORK, "--backend opencl has no usable device");
     for (size_t k = 0; k < i.driver_count; k++)
@@ -235,3 +238,23 @@ int command_info(const cli_options *options)
     free(i.devices);
     return status;
 }
+
+static const cli_option own_options[] = {
+    CLI_MESH(info_options),
+    {"json", NULL, "as JSON, for programs", NULL, 0, offsetof(info_options, json), CLI_NO_FILE},
+};
+
+const cli_command info_command = {
+    .name = "info",
+    .summary = "what this build and this machine can do, or what a mesh holds",
+    .synopsis = "carom info [--backend B] [--mesh M] [--json]",
+    .details =
+        "Prints version, instruction sets, OpenCL devices, whether each passed the bit probe, and which is chosen.\n"
+        "With --mesh it prints the parts, counts and bounds of the mesh and what the import changed.\n",
+    .run = run,
+    .size = sizeof(info_options),
+    .options = own_options,
+    .option_count = CLI_COUNT(own_options),
+    .computes = 1,
+    .output = &cli_output_text,
+};

@@ -3,7 +3,6 @@
 #ifndef CAROM_CLI_INFO_INFO_H
 #define CAROM_CLI_INFO_INFO_H
 
-#include "cli/command/command.h"
 #include "cli/probe/probe.h"
 #include "cli/base/output.h"
 
@@ -30,6 +29,12 @@ typedef struct info_driver {
     uint32_t listed;     /* all that it has */
 } info_driver;
 
+typedef struct info_options {
+    cli_options common;
+    const char *mesh;
+    int json;
+} info_options;
+
 typedef struct info {
     const cli_options *options;
     const char *compiler, *meshes, *hdf5; /* hdf5: its version, NULL: not in this build */
@@ -50,6 +55,6 @@ void info_write_text(const info *i, output *out);
 void info_write_json(const info *i, output *out);
 
 /* What a mesh holds, in either form; info_mesh.c. Returns an exit status. */
-int info_mesh(const cli_options *options);
+int info_mesh(const info_options *options);
 
 #endif

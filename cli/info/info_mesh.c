@@ -126,16 +126,16 @@ static void write_json(output *out, const char *path, const mesh_data *mesh)
     json_end(&j);
 }
 
-int info_mesh(const cli_options *options)
+int info_mesh(const info_options *options)
 {
     mesh_data mesh;
     output out;
     int status = mesh_import(options->mesh, &mesh);
     if (status != EXIT_DONE)
         return status;
-    status = output_open(&out, options->output);
+    status = output_open(&out, options->common.output);
     if (status == EXIT_DONE) {
-        (options->given & OPTION_AS_JSON ? write_json : write_text)(&out, options->mesh, &mesh);
+        (options->json ? write_json : write_text)(&out, options->mesh, &mesh);
         status = output_close(&out, EXIT_DONE);
     }
     mesh_free(&mesh);

@@ -6,6 +6,7 @@
 #include "ranks.h"
 #include "share.h"
 
+#include "cli/cli.h"
 #include "cli/probe/probe.h"
 #include "cli/base/unfinished.h"
 
@@ -13,6 +14,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,30 +34,33 @@ typedef struct notice {
  */
 
 /* mpirun may start ranks with options of their own: on what they compute is theirs, what they compute is not. */
-static uint64_t options_sum(const cli_options *o)
+static uint64_t options_sum(const bake_request *o)
 {
     const bake_options *b = &o->bake;
     char text[2 * PATH_MAX + 1024];
-    const int length =
-        snprintf(text, sizeof text, "%s|%s|%s|%d|%u|%a %a %a %a %a|%llu %llu %llu|%d %d %a %a|%u|%d %d|%llu %llu",
-                 o->command->name, o->mesh, o->output, (int)o->accuracy, b->given, b->spacing, b->origin[0],
-                 b->origin[1], b->origin[2], b->margin, (unsigned long long)b->dims[0], (unsigned long long)b->dims[1],
-                 (unsigned long long)b->dims[2], (int)b->sign, b->allow_open, (double)b->band, (double)b->radius,
-                 b->arrays, b->resume, b->is_part, (unsigned long long)b->part, (unsigned long long)b->parts);
+    const int length = snprintf(
+        text, sizeof text, "%s|%s|%s|%d|%u|%a %a %a %a %a|%llu %llu %llu|%d %d %a %a|%u|%d %d|%llu %llu",
+        o->common.command->name, o->mesh, o->common.output, (int)o->common.accuracy, b->given, b->spacing, b->origin[0],
+        b->origin[1], b->origin[2], b->margin, (unsigned long long)b->dims[0], (unsigned long long)b->dims[1],
+        (unsigned long long)b->dims[2], (int)b->sign, b->allow_open, (double)b->band, (double)b->radius, b->arrays,
+        b->resume, b->is_part, (unsigned long long)b->part, (unsigned long long)b->parts);
     return bake_checksum(text, length < (int)sizeof text ? (size_t)length : sizeof text - 1, 0);
 }
 
-static int read_options(int argc, char **argv, const notice *from, cli_options *out)
+static int read_options(int argc, char **argv, const notice *from, bake_request *out)
 {
     char name[64];
     snprintf(name, sizeof name, "%s %s", argc > 2 ? argv[1] : "", argc > 2 ? argv[2] : "");
     const cli_command *command = cli_command_named(name);
     if (!command)
         return cli_refuse(EXIT_USAGE, "its command is '%s', and rank 0 bakes", name);
-    const int status = options_parse(command, argc - 2, argv + 2, out);
+    cli_options *parsed;
+    const int status = options_parse(command, argc - 2, argv + 2, &parsed);
     if (status >= 0)
         return status;
-    if (!out->mesh || !out->output || options_sum(out) != from->choices)
+    *out = *(const bake_request *)(void *)parsed; /* commands of two words are bakes */
+    free(parsed);
+    if (!out->mesh || !out->common.output || options_sum(out) != from->choices)
         return cli_refuse(EXIT_USAGE,
                           "its options differ from those of rank 0 in more than --backend, --device, --isa, "
                           "--threads, --probe-limit, --progress and --max-memory");
@@ -65,7 +70,7 @@ static int read_options(int argc, char **argv, const notice *from, cli_options *
 /* ---- rank 0 -------------------------------------------------------------------------------------------------------
  */
 
-static int announce(const cli_options *options, const bake_partial *p)
+static int announce(const bake_request *options, const bake_partial *p)
 {
     notice n = {.is_work = 1, .choices = options_sum(options)};
     char link[32];
@@ -82,16 +87,16 @@ static int announce(const cli_options *options, const bake_partial *p)
     return EXIT_DONE;
 }
 
-static int bake_together(const cli_options *options, bake_mesh *mesh, bake_partial *p)
+static int bake_together(const bake_request *options, bake_mesh *mesh, bake_partial *p)
 {
     bake_worker worker;
-    cli_options own = *options;
+    bake_request own = *options;
     char number[DEVICE_NUMBER];
     uint64_t bytes = 0;
     int status = announce(options, p);
     if (status != EXIT_DONE)
         return status;
-    place_choose(&own, number);
+    place_choose(&own.common, number);
     status = bake_worker_open(&worker, options, mesh, p->plan);
     status = ranks_agree(status);
     if (status == EXIT_DONE)
@@ -117,7 +122,7 @@ void crew_dismiss(int status)
  */
 
 /* The file of rank 0. Not for reading: what a node has read of it might come back over what another one wrote. */
-static int open_partial(const cli_options *options, const notice *from, int *fd)
+static int open_partial(const bake_request *options, const notice *from, int *fd)
 {
     struct stat info;
     *fd = open(from->path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
@@ -126,11 +131,11 @@ static int open_partial(const cli_options *options, const notice *from, int *fd)
     return cli_refuse(EXIT_WORK,
                       "%s.partial: is not the file of rank 0 on %s%s%s: ranks need a file system that all "
                       "nodes share",
-                      options->output, all_ranks.host, *fd < 0 ? ": " : "", *fd < 0 ? strerror(errno) : "");
+                      options->common.output, all_ranks.host, *fd < 0 ? ": " : "", *fd < 0 ? strerror(errno) : "");
 }
 
 typedef struct member {
-    cli_options options;
+    bake_request options;
     char number[DEVICE_NUMBER];
     bake_plan plan;
     bake_layout layout;
@@ -142,18 +147,18 @@ typedef struct member {
 /* Everything that may fail, before any work. */
 static int prepare(member *m, const notice *from)
 {
-    cli_options *o = &m->options;
+    bake_request *o = &m->options;
     if (!bake_fingerprint_read(from->text, &m->plan))
         return cli_refuse(EXIT_WORK, "is of another version of carom than rank 0 (%s)", carom_version());
-    if (o->threads == 0)
-        o->threads = all_ranks.threads;
+    if (o->common.threads == 0)
+        o->common.threads = all_ranks.threads;
     int status = open_partial(o, from, &m->fd);
     if (status == EXIT_DONE)
-        status = bake_lay_out(&m->plan, o->output, &m->layout);
+        status = bake_lay_out(&m->plan, o->common.output, &m->layout);
     if (status == EXIT_DONE)
-        status = probe_before_rows(o, NULL, 0, 0);
+        status = probe_before_rows(&o->common, NULL, 0, 0);
     if (status == EXIT_DONE)
-        status = cli_context_open(o, &m->mesh.context);
+        status = cli_context_open(&o->common, &m->mesh.context);
     return status == EXIT_DONE ? bake_worker_open(&m->worker, o, &m->mesh, &m->plan) : status;
 }
 
@@ -162,8 +167,8 @@ static int take_part(member *m, const notice *from, int argc, char **argv)
     uint64_t bytes = 0;
     int status = read_options(argc, argv, from, &m->options);
     if (status != EXIT_DONE) /* place_choose is a call of all ranks */
-        m->options.backend = CAROM_BACKEND_CPU;
-    place_choose(&m->options, m->number);
+        m->options.common.backend = CAROM_BACKEND_CPU;
+    place_choose(&m->options.common, m->number);
     if (status == EXIT_DONE)
         status = prepare(m, from);
     status = ranks_agree(status);

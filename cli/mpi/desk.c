@@ -41,7 +41,8 @@ typedef struct writer {
 
 static int fail(const writer *w, const char *what, int error)
 {
-    return cli_refuse(EXIT_WORK, "%s.partial: cannot be %s: %s", w->worker->options->output, what, strerror(error));
+    return cli_refuse(EXIT_WORK, "%s.partial: cannot be %s: %s", w->worker->options->common.output, what,
+                      strerror(error));
 }
 
 static int flush(int fd)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* carom-mpi: carom bake by several ranks, with the same options, sentences and bytes. */
-#include "cli/command/command.h"
+#include "cli/cli.h"
 #include "cli/probe/probe.h"
 #include "cli/base/output.h"
 #include "cli/base/unfinished.h"
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
     cli_hold_standard_streams();
     unfinished_begin();
     if (argc > 1 && !strcmp(argv[1], PROBE_COMMAND))
-        return probe_child(argc, argv);
+        return probe_child(cli_command_named(probe_child_command(argc, argv)), argc, argv);
     unfinished_hold_users_too(); /* mpirun hands on SIGUSR2; after SIGINT and SIGTERM it waits for a second */
     ranks_begin(&argc, &argv);
     if (all_ranks.rank == 0) {

@@ -3,7 +3,6 @@
 #include "probe.h"
 #include "cli/base/child.h"
 #include "cli/base/memory.h"
-#include "cli/rows/rows.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -18,6 +17,7 @@ enum { REPORTS_FD = STDOUT_FILENO, ANSWER_BYTES = 128, NAME_BYTES = 256 };
 
 typedef struct job {
     const cli_options *options;
+    int is_whole; /* the command's own options are behind them */
     probe_report_fn *report;
     void *user;
 } job;
@@ -80,20 +80,19 @@ static uint32_t list(const job *j, carom_device_info devices[PROBE_DEVICES])
 }
 
 /* `number` has room for the device's. */
-static cli_options on_device(const job *j, const carom_device_info *device, char number[16])
+static void put_on_device(cli_options *options, const carom_device_info *device, char number[16])
 {
-    cli_options options = *j->options;
     snprintf(number, 16, "%u", device->index);
-    options.backend = CAROM_BACKEND_OPENCL;
-    options.device = number;
-    return options;
+    options->backend = CAROM_BACKEND_OPENCL;
+    options->device = number;
 }
 
 /* The library's own probe is part of opening. */
 static carom_status open_one(const job *j, const carom_device_info *device)
 {
     char number[16];
-    const cli_options options = on_device(j, device, number);
+    cli_options options = *j->options;
+    put_on_device(&options, device, number);
     carom_context_desc desc = cli_context_desc(&options);
     carom_context *context = NULL;
     carom_error err = {0};
@@ -105,29 +104,33 @@ static carom_status open_one(const job *j, const carom_device_info *device)
     return status;
 }
 
-/* Made-up input has lengths and times of its own: by those of the user all of it might meet all of it. */
-static void forget_lengths(cli_options *options)
+/* The command itself, on made-up input: it builds and probes the kernels that it needs, and no others. */
+static int rehearse(const job *j, const carom_device_info *device, uint32_t present)
 {
-    options->cloud.margin = 0.0f;
-    memset(options->cloud.period, 0, sizeof options->cloud.period);
-    options->contacts.margin = options->contacts.merge_within = 0.0f;
-    if (options->given & OPTION_T_MAX)
-        options->t_max = REHEARSAL_TIME;
+    const cli_command *command = j->options->command;
+    char number[16];
+    cli_options *options = cli_alloc(1, command->size);
+    if (!options)
+        return cli_no_memory();
+    memcpy(options, j->options, command->size);
+    put_on_device(options, device, number);
+    options->rehearsal = 1;
+    options->present = present;
+    options->output = "/dev/null";
+    if (command->rehearse)
+        command->rehearse(options);
+    const int status = command->run(options);
+    free(options);
+    return status;
 }
 
-/* The command itself, on made-up input: it builds and probes the kernels that it needs, and no others. */
 static void ask(const job *j, const carom_device_info *device, uint32_t present)
 {
-    char number[16];
-    cli_options options = on_device(j, device, number);
-    options.rehearsal = 1;
-    options.present = present;
-    options.queries = 1;
-    options.output = "/dev/null";
-    forget_lengths(&options);
+    if (!j->is_whole)
+        return;
     say(j, PROBE_ASKING, 0, device, NULL);
     /* What fails without dying fails again in the parent, with its sentence. */
-    say(j, PROBE_ASKED, options.command->run(&options), device, NULL);
+    say(j, PROBE_ASKED, rehearse(j, device, present), device, NULL);
 }
 
 /* The device that the library would take: `auto` takes GPUs only, unless one is named. */
@@ -163,24 +166,29 @@ static void ask_chosen(const job *j, const carom_device_info *devices, uint32_t 
     }
 }
 
-void probe_do(const cli_options *options, const char *what, probe_report_fn *report, void *user)
+static void do_job(const job *j, const char *what)
 {
-    const job j = {options, report, user};
     carom_device_info devices[PROBE_DEVICES];
     const char *argument = strchr(what, ':');
     const uint32_t number = argument ? (uint32_t)strtoul(argument + 1, NULL, 10) : 0;
-    const uint32_t count = list(&j, devices);
+    const uint32_t count = list(j, devices);
     const int all = !strcmp(what, "all");
     for (uint32_t i = 0; i < count; i++) {
         if (!strncmp(what, "open:", 5) && devices[i].index == number)
-            (void)open_one(&j, &devices[i]);
-        if (all && probe_is_asked_for(options, &devices[i]) && open_one(&j, &devices[i]) == CAROM_OK &&
-            options->command->run == command_verify)
-            ask(&j, &devices[i], 0);
+            (void)open_one(j, &devices[i]);
+        if (all && probe_is_asked_for(j->options, &devices[i]) && open_one(j, &devices[i]) == CAROM_OK &&
+            j->options->command->rehearses_all)
+            ask(j, &devices[i], 0);
     }
     if (!strncmp(what, "rows:", 5))
-        ask_chosen(&j, devices, count, number);
-    say(&j, PROBE_END, 0, NULL, NULL);
+        ask_chosen(j, devices, count, number);
+    say(j, PROBE_END, 0, NULL, NULL);
+}
+
+void probe_do(const cli_options *options, const char *what, probe_report_fn *report, void *user)
+{
+    const job j = {.options = options, .report = report, .user = user};
+    do_job(&j, what);
 }
 
 static int reports;
@@ -199,17 +207,21 @@ static void take_on_limit(const char *what, uint64_t held)
     struct rlimit limit;
     const char *rows = strrchr(what, ':');
     uint64_t count = strncmp(what, "rows:", 5) ? 0 : strtoull(rows + 1, NULL, 10), own = memory_mapped();
-    held += ANSWER_BYTES * (count < ROWS_CHUNK ? count : ROWS_CHUNK);
+    held += ANSWER_BYTES * (count < CLI_CHUNK ? count : CLI_CHUNK);
     if (held <= own || getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return;
     limit.rlim_cur = limit.rlim_cur > held ? limit.rlim_cur - (held - own) : own;
     setrlimit(RLIMIT_AS, &limit);
 }
 
-int probe_child(int argc, char **argv)
+const char *probe_child_command(int argc, char **argv)
 {
-    cli_options options;
-    const cli_command *command = argc > 5 ? cli_command_named(argv[5]) : NULL;
+    return argc > 5 ? argv[5] : "";
+}
+
+int probe_child(const cli_command *command, int argc, char **argv)
+{
+    cli_options *options;
     if (!command)
         return cli_refuse(EXIT_USAGE, "%s is for carom itself; see carom --help", PROBE_COMMAND);
     take_on_limit(argv[2], strtoull(argv[4], NULL, 10));
@@ -219,9 +231,12 @@ int probe_child(int argc, char **argv)
     reports = fcntl(REPORTS_FD, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (reports < 0 || dup2(STDERR_FILENO, REPORTS_FD) < 0)
         return EXIT_WORK;
-    int status = options_parse(command, argc - 5, argv + 5, &options);
+    const int status = options_parse(command, argc - 5, argv + 5, &options);
     progress_choose(PROGRESS_NONE);
-    if (status < 0)
-        probe_do(&options, argv[2], send, NULL);
-    return status < 0 ? EXIT_DONE : status;
+    if (status >= 0)
+        return status;
+    const job j = {.options = options, .is_whole = 1, .report = send};
+    do_job(&j, argv[2]);
+    free(options);
+    return EXIT_DONE;
 }

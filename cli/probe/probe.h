@@ -6,11 +6,11 @@
 #define CAROM_CLI_PROBE_PROBE_H
 
 #include "cli/command/command.h"
-#include "cli/table/csv.h"
+#include "cli/table/table.h"
 
 #define PROBE_COMMAND "probe-device"
 
-enum { PROBE_DEVICES = 64, PROBE_WORDS = 2048, PROBE_JOB = 48 };
+enum { PROBE_DEVICES = 64, PROBE_WORDS = CLI_ADVICE, PROBE_JOB = 48 };
 
 /* How far a process has come. Each step is a report; what follows the last one is what died. */
 typedef enum probe_step {
@@ -47,7 +47,8 @@ typedef struct probe_outcome {
 typedef void probe_report_fn(void *user, const probe_report *report);
 
 /* Jobs: "list"; "open:N", the device of that number; "all", each device that the options ask for; "rows:PRESENT:N", the
- * device that a query command would take for N rows; it answers made-up ones with the optional columns of that set. */
+ * device that a query command would take for N rows. Rows are made up, with the optional columns of that set; they are
+ * answered in the process alone, by the command itself. */
 
 /* Do a job in a process of its own. Returns 1 if that survived; else out->subject and out->death say what died, and
  * how. With --probe-limit 0 the job is done here. */
@@ -55,8 +56,10 @@ int probe_run(const cli_options *options, const char *job, probe_outcome *out);
 /* The job itself; child.c. */
 void probe_do(const cli_options *options, const char *job, probe_report_fn *report, void *user);
 /* `carom probe-device JOB PARENT HELD COMMAND ...`: the whole of that process. PARENT is a process, HELD the address
- * space that it takes, in bytes. */
-int probe_child(int argc, char **argv);
+ * space that it takes, in bytes. command: the one of that name; NULL: there is none. */
+int probe_child(const cli_command *command, int argc, char **argv);
+/* The name in such arguments; empty if they are too few. */
+const char *probe_child_command(int argc, char **argv);
 
 /* Before a command's first opening of a device. If the process dies: an exit status with the message printed for
  * --backend opencl; a warning and the CPU from here on for auto. */
@@ -69,8 +72,6 @@ int probe_is_asked_for(const cli_options *options, const carom_device_info *devi
 /* Fill out->death from how the process ended (waitpid's status, or the reason why we ended it) and what it printed
  * last; words.c. */
 void probe_explain(probe_outcome *out, int status, const char *ended, const char *noise, size_t length);
-/* "To try: ...", for a platform, or for those whose kernel caches there are ("") */
-void probe_advise(char *out, size_t size, const char *platform);
 
 /* ---- rehearsal.c: input for that process --------------------------------------------------------------------- */
 

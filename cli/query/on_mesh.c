@@ -1,61 +1,86 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands that answer about pairs and about meshes: sweep and overlap. From a mesh file and a file of spheres to
  * answers. */
-#include "cli/rows/rows.h"
+#include "command.h"
 #include "cli/import/import.h"
 #include "cli/probe/probe.h"
+#include "cli/rows/rows.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-size_t cli_hits_words(const char *command, const char *between, const char *before_last, char *text, size_t size)
-{
-    const query_type *row;
-    size_t used = 0;
-    for (int i = 0; query_word_of(command, i, &row) && used < size; i++) {
-        const query_word *word = query_word_of(command, i, &row);
-        const char *gap = i == 0 ? "" : query_word_of(command, i + 1, &row) ? between : before_last;
-        used += (size_t)snprintf(text + used, size - used, "%s%s", gap, word->word);
-    }
-    return used;
-}
+typedef struct query_options {
+    cli_options common;
+    const char *pairs, *mesh, *spheres;
+    float t_max, max_distance; /* +inf unless given */
+    int is_t_max_given, is_max_distance_given;
+    const char *hits;
+    carom_start start;
+    int is_start_given, cull_back;
+} query_options;
+
+static const query_options defaults = {.t_max = INFINITY, .max_distance = INFINITY};
+
+/* --pairs and --mesh, then the options that belong to --mesh. */
+enum { NEITHER = 2 };
+
+static const cli_option sweep_options[] = {
+    CLI_PAIRS(query_options), CLI_MESH(query_options),  CLI_SPHERES(query_options),   CLI_T_MAX(query_options),
+    CLI_HITS(query_options),  CLI_START(query_options), CLI_CULL_BACK(query_options),
+};
+
+static const cli_option overlap_options[] = {
+    CLI_PAIRS(query_options),
+    CLI_MESH(query_options),
+    CLI_SPHERES(query_options),
+    {"max-distance", "D", "with --hits closest: no triangle farther away, >= 0 or inf (default inf)", cli_read_limit,
+     offsetof(query_options, max_distance), offsetof(query_options, is_max_distance_given), CLI_NO_FILE},
+    CLI_HITS(query_options),
+};
 
 /* The query that --hits names, the first without it. */
-static int find_query(const cli_options *options, rows_query *out)
+static int find_query(const query_options *options, rows_query *out)
 {
-    const char *command = options->command->name;
+    const char *command = options->common.command->name;
     const query_type *row;
     const query_word *word;
     char words[128];
     for (int i = 0; (word = query_word_of(command, i, &row)) != NULL; i++)
         if (!options->hits || !strcmp(options->hits, word->word)) {
             *out = rows_query_of(row, word == &row->mesh.count);
+            out->cull_back = options->cull_back != 0;
+            out->start = options->start;
+            out->limit = query_has_role(row, QUERY_WINDOW)  ? &options->t_max
+                         : query_has_role(row, QUERY_REACH) ? &options->max_distance
+                                                            : NULL;
             return EXIT_DONE;
         }
     cli_hits_words(command, ", ", " or ", words, sizeof words);
     return cli_refuse(EXIT_USAGE, "--hits: expected %s, got '%s'", words, options->hits);
 }
 
-static int run_on_mesh(const cli_options *options, const rows_query *query)
+static int run_on_mesh(const query_options *o, const rows_query *query)
 {
+    const cli_options *options = &o->common;
     rows_input input;
     mesh_data data;
-    if (!options->spheres)
+    if (!o->spheres)
         return cli_refuse(EXIT_USAGE, "%s: --mesh needs --spheres FILE", options->command->name);
     /* The importer may run in a process of its own, so it goes before anything starts threads. */
-    int status = options->rehearsal ? rehearsal_mesh(&data) : mesh_import(options->mesh, &data);
+    int status = options->rehearsal ? rehearsal_mesh(&data) : mesh_import(o->mesh, &data);
     if (status != EXIT_DONE)
         return status;
-    status = rows_open(&input, query->row, options, options->spheres);
+    status = rows_open(&input, query->row, options, o->spheres);
     if (status == EXIT_DONE) {
         carom_context *context = NULL;
         carom_mesh *mesh = NULL;
         cli_options usable = *options;
-        status = rows_next(&input, options, ROWS_CHUNK);
+        status = rows_next(&input, options, CLI_CHUNK);
         if (status == EXIT_DONE)
             status = probe_before_rows(&usable, input.columns, input.column_count, input.count);
         if (status == EXIT_DONE)
-            status = cli_mesh_open(&usable, &data, &context, &mesh);
+            status = cli_mesh_open(&usable, o->mesh, &data, &context, &mesh);
         if (status == EXIT_DONE)
             status = rows_run(query, mesh, &usable, &input);
         carom_mesh_destroy(mesh);
@@ -66,26 +91,96 @@ static int run_on_mesh(const cli_options *options, const rows_query *query)
     return status;
 }
 
-int command_on_mesh(const cli_options *options)
+/* The options that belong to --mesh as `--a, --b and --c`. */
+static void names_on_mesh(const cli_command *command, char *text, size_t size)
 {
-    static const uint32_t mesh_only =
-        OPTION_SPHERES | OPTION_T_MAX | OPTION_MAX_DISTANCE | OPTION_HITS | OPTION_START | OPTION_CULL_BACK;
-    const char *command = options->command->name;
+    size_t used = 0;
+    for (int i = NEITHER; i < command->option_count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s--%s",
+                                 i == NEITHER                     ? ""
+                                 : i == command->option_count - 1 ? " and "
+                                                                  : ", ",
+                                 command->options[i].name);
+}
+
+static int run(const void *options)
+{
+    const query_options *o = options;
+    const cli_command *command = o->common.command;
     rows_query query;
     char names[128];
-    if (options->pairs && options->mesh)
-        return cli_refuse(EXIT_USAGE, "%s: --pairs and --mesh exclude each other", command);
-    if (options->mesh) {
-        const int status = find_query(options, &query);
-        if (status == EXIT_DONE && (options->given & OPTION_MAX_DISTANCE) && !query_has_role(query.row, QUERY_REACH))
-            return cli_refuse(EXIT_USAGE, "%s: --max-distance belongs to --hits closest", command);
-        return status == EXIT_DONE ? run_on_mesh(options, &query) : status;
+    if (o->pairs && o->mesh)
+        return cli_refuse(EXIT_USAGE, "%s: --pairs and --mesh exclude each other", command->name);
+    if (o->mesh) {
+        const int status = find_query(o, &query);
+        if (status == EXIT_DONE && o->is_max_distance_given && !query_has_role(query.row, QUERY_REACH))
+            return cli_refuse(EXIT_USAGE, "%s: --max-distance belongs to --hits closest", command->name);
+        return status == EXIT_DONE ? run_on_mesh(o, &query) : status;
     }
-    if (!options->pairs)
-        return cli_refuse(EXIT_USAGE, "%s: --pairs FILE or --mesh FILE with --spheres FILE is missing", command);
-    if (options->given & mesh_only) {
-        options_names(options->command->accepts & mesh_only, names, sizeof names);
-        return cli_refuse(EXIT_USAGE, "%s: %s belong to --mesh", command, names);
+    if (!o->pairs)
+        return cli_refuse(EXIT_USAGE, "%s: --pairs FILE or --mesh FILE with --spheres FILE is missing", command->name);
+    if (o->spheres || o->is_t_max_given || o->is_max_distance_given || o->hits || o->is_start_given || o->cull_back) {
+        names_on_mesh(command, names, sizeof names);
+        return cli_refuse(EXIT_USAGE, "%s: %s belong to --mesh", command->name, names);
     }
-    return rows_pairs(query_named(command), options);
+    return rows_pairs(query_named(command->name), &o->common, o->pairs);
 }
+
+static void rehearse(void *options)
+{
+    query_options *o = options;
+    if (o->is_t_max_given)
+        o->t_max = REHEARSAL_TIME;
+}
+
+const cli_command sweep_command = {
+    .name = "sweep",
+    .summary = "moving spheres against triangles: times, points and features of contact",
+    .synopsis =
+        "carom sweep --pairs F.csv [options]\n       carom sweep --mesh M --spheres S.csv [--t-max T] [--hits WHICH]\n"
+        "                   [--start report|skip-parting|skip] [--cull-back] [options]",
+    .details =
+        "F.csv has the columns cx,cy,cz,radius,vx,vy,vz,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z and optionally wx,wy,wz.\n"
+        "S.csv has the columns cx,cy,cz,radius,vx,vy,vz and optionally t_max, which overrides --t-max row by row,\n"
+        "and mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere hits nothing, for the triangles of a file have all "
+        "bits.\n"
+        "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for "
+        "each\n"
+        "column, and so has the output if it ends in .h5. One row per input row, in order, but for --hits all. With "
+        "--mesh,\n"
+        "--hits chooses:\n",
+    .run = run,
+    .size = sizeof(query_options),
+    .defaults = &defaults,
+    .options = sweep_options,
+    .option_count = CLI_COUNT(sweep_options),
+    .computes = 1,
+    .output = &cli_output_rows,
+    .rehearse = rehearse,
+};
+
+const cli_command overlap_command = {
+    .name = "overlap",
+    .summary = "spheres at rest against triangles: overlap, separating axes, the nearest point of a mesh",
+    .synopsis = "carom overlap --pairs F.csv [options]\n       carom overlap --mesh M --spheres S.csv [--hits WHICH] "
+                "[options]\n"
+                "       carom overlap --mesh M --spheres S.csv --hits closest [--max-distance D] [options]",
+    .details =
+        "F.csv has the columns cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z. Output: overlap,axes.\n"
+        "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
+        "overlaps nothing, for the triangles of a file have all bits. With --hits closest also max_distance, which\n"
+        "overrides --max-distance row by row.\n"
+        "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for "
+        "each\n"
+        "column, and so has the output if it ends in .h5. One row per input row, in order, but for --hits all. With "
+        "--mesh,\n"
+        "--hits chooses:\n",
+    .run = run,
+    .size = sizeof(query_options),
+    .defaults = &defaults,
+    .options = overlap_options,
+    .option_count = CLI_COUNT(overlap_options),
+    .computes = 1,
+    .output = &cli_output_rows,
+    .rehearse = rehearse,
+};

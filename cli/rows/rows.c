@@ -60,7 +60,7 @@ static void columns_of(const query_type *q, table_column *columns)
 
 int rows_open(rows_input *input, const query_type *row, const cli_options *options, const char *path)
 {
-    const table_limits limits = {.rows = ROWS_CHUNK, .threads = parallel_threads(options->threads), .part = CSV_PART};
+    const table_limits limits = {.rows = CLI_CHUNK, .threads = parallel_threads(options->threads), .part = CSV_PART};
     *input = (rows_input){.column_count = (size_t)query_column_count(row)};
     columns_of(row, input->columns);
     int status = EXIT_DONE;
@@ -139,14 +139,6 @@ static carom_status ask_counts(const query_type *q, carom_mesh *mesh, query_call
     return status;
 }
 
-/* The option that stands for a column of limits; NULL: the row has none. */
-static const float *limit_of(const query_type *q, const cli_options *options)
-{
-    return query_has_role(q, QUERY_WINDOW)  ? &options->t_max
-           : query_has_role(q, QUERY_REACH) ? &options->max_distance
-                                            : NULL;
-}
-
 carom_status rows_ask(const rows_query *query, void *subject, const cli_options *options, rows_input *input,
                       uint64_t from, uint64_t count, const rows_field *fields, carom_hit_list *list, carom_stats *stats,
                       carom_error *err)
@@ -165,13 +157,13 @@ carom_status rows_ask(const rows_query *query, void *subject, const cli_options 
         in.progress = (carom_progress){show_done, input};
     if (!q->mesh.ask)
         return q->ask(subject, &call, stats, err);
-    in.cull_back = (options->given & OPTION_CULL_BACK) != 0;
-    in.start = options->start;
-    in.margin = options->contacts.margin;
-    in.merge_within = options->contacts.merge_within;
-    in.flat = options->contacts.is_flat_given ? &options->contacts.flat : NULL;
+    in.cull_back = query->cull_back;
+    in.start = query->start;
+    in.margin = query->margin;
+    in.merge_within = query->merge_within;
+    in.flat = query->flat;
     if (!in.scalars[1].data)
-        in.scalars[1] = (carom_scalars){limit_of(q, options), CAROM_REPEAT};
+        in.scalars[1] = (carom_scalars){query->limit, CAROM_REPEAT};
     if (!query->counts)
         return q->mesh.ask(subject, &call, stats, err);
     const carom_status status = ask_counts(q, subject, &call, fields[0].longs, stats, err);
@@ -219,7 +211,7 @@ static int run_chunks(const rows_query *query, void *subject, const cli_options 
     while (status == EXIT_DONE && input->count > 0 && !writer->out->error) {
         status = is_list ? rows_list_chunk(&list, input) : run_chunk(query, subject, options, input, fields, writer);
         if (status == EXIT_DONE)
-            status = rows_next(input, options, ROWS_CHUNK);
+            status = rows_next(input, options, CLI_CHUNK);
     }
     rows_list_close(&list);
     rows_fields_free(fields);
@@ -248,16 +240,16 @@ int rows_run(const rows_query *query, void *subject, const cli_options *options,
     return output_close(&out, status);
 }
 
-int rows_pairs(const query_type *q, const cli_options *options)
+int rows_pairs(const query_type *q, const cli_options *options, const char *path)
 {
     const rows_query query = rows_query_of(q, 0);
     rows_input input;
-    int status = rows_open(&input, q, options, options->pairs);
+    int status = rows_open(&input, q, options, path);
     if (status != EXIT_DONE)
         return status;
     carom_context *context = NULL;
     cli_options usable = *options;
-    status = rows_next(&input, options, ROWS_CHUNK);
+    status = rows_next(&input, options, CLI_CHUNK);
     if (status == EXIT_DONE)
         status = probe_before_rows(&usable, input.columns, input.column_count, input.count);
     if (status == EXIT_DONE)
@@ -267,12 +259,4 @@ int rows_pairs(const query_type *q, const cli_options *options)
     carom_context_destroy(context);
     rows_close(&input);
     return status;
-}
-
-int command_pairs(const cli_options *options)
-{
-    const query_type *q = query_named(options->command->name);
-    if (!options->pairs)
-        return cli_refuse(EXIT_USAGE, "%s: --pairs FILE is missing", q->name);
-    return rows_pairs(q, options);
 }

@@ -12,9 +12,6 @@
 #include "queries/query.h"
 #include "cli/table/table.h"
 
-/* Rows of a chunk, and records of a list: as many as `auto` gives to a device. */
-enum { ROWS_CHUNK = CAROM_AUTO_MIN_QUERIES };
-
 /* Rows of a query, a chunk at a time. */
 typedef struct rows_input {
     table_column columns[QUERY_COLUMNS_MAX];
@@ -39,6 +36,12 @@ typedef struct rows_query {
     int counts;                /* of a list: the number of records of each query is asked for, in place of them */
     const query_field *fields; /* [field_count] an array of answers each, and a column of the output */
     int field_count, order[QUERY_FIELDS_MAX]; /* of the fields in the output */
+    /* Of meshes: what all rows have in common, as in query_inputs. */
+    uint8_t cull_back;
+    carom_start start;
+    float margin, merge_within;
+    const double *flat;
+    const float *limit; /* in place of a column of limits; NULL: the row of the registry has none */
     /* Fills fields that the library does not know, of all records of the rows of the file before `end` that have not
      * been filled yet; NULL: there are none. Returns an exit status. Of lists alone. */
     int (*fill)(void *user, uint64_t end, const rows_field *fields, uint64_t records);
@@ -74,7 +77,7 @@ int rows_run(const rows_query *query, void *subject, const cli_options *options,
 /* The message for a failure of the library in this chunk. */
 int rows_library_error(const rows_input *input, carom_status status, const carom_error *err);
 /* The whole of a --pairs command, from its row in the registry. */
-int rows_pairs(const query_type *q, const cli_options *options);
+int rows_pairs(const query_type *q, const cli_options *options, const char *path);
 
 /* ---- rows_write.c, rows_hdf5.c: answers to a file ------------------------------------------------------------------
  */

@@ -76,7 +76,7 @@ int rows_list_chunk(rows_list *r, rows_input *input)
 
 int rows_list_open(rows_list *r, uint64_t rows)
 {
-    r->room = rows < ROWS_CHUNK / FEW_EACH ? FEW_EACH * (rows + 1) : ROWS_CHUNK;
+    r->room = rows < CLI_CHUNK / FEW_EACH ? FEW_EACH * (rows + 1) : CLI_CHUNK;
     r->offsets = cli_alloc(rows + 1, sizeof *r->offsets);
     return rows_fields_alloc(r->query, r->room, r->fields) && r->offsets ? EXIT_DONE : cli_no_memory();
 }

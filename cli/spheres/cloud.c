@@ -2,7 +2,7 @@
 /* carom spheres: pairs of moving spheres row by row, or all spheres of a file among themselves. The spheres of a cloud
  * are read as a whole, because each may meet every other. Lists go out in pieces, so that memory is bounded by the
  * spheres, however many pairs there are. */
-#include "cloud.h"
+#include "command.h"
 #include "cli/table/csv.h"
 #include "cli/base/progress_watch.h"
 #include "cli/rows/rows.h"
@@ -15,13 +15,17 @@
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-static int set_cloud(const char *value, cli_options *out)
-{
-    if (*value == '\0')
-        return cli_refuse(EXIT_USAGE, "--cloud: expected a name, got an empty one");
-    out->cloud.path = value;
-    return -1;
-}
+typedef struct spheres_options {
+    cli_options common;
+    const char *pairs, *cloud; /* files; NULL: not given */
+    float t_max;               /* +inf unless given */
+    int is_t_max_given;
+    const char *hits;
+    carom_start start;
+    int is_start_given;
+    float margin, period[3];
+    int is_margin_given, is_period_given;
+} spheres_options;
 
 /* A length, up to a comma or the end. Returns what follows it, NULL if there is none. */
 static const char *read_length(const char *text, float *out)
@@ -31,35 +35,37 @@ static const char *read_length(const char *text, float *out)
     return end == text || isspace((unsigned char)*text) || !(*out >= 0.0f && *out < INFINITY) ? NULL : end;
 }
 
-static int set_margin(const char *value, cli_options *out)
+static int read_margin(const char *name, const char *value, void *out)
 {
-    const char *end = read_length(value, &out->cloud.margin);
+    const char *end = read_length(value, out);
     if (!end || *end != '\0')
-        return cli_refuse(EXIT_USAGE, "--margin: expected a finite number >= 0, got '%s'", value);
-    out->cloud.given |= CLOUD_GIVEN_MARGIN;
+        return cli_refuse(EXIT_USAGE, "--%s: expected a finite number >= 0, got '%s'", name, value);
     return -1;
 }
 
-static int set_period(const char *value, cli_options *out)
+static int read_period(const char *name, const char *value, void *out)
 {
     const char *at = value;
     for (int k = 0; k < 3; k++, at++) {
-        at = read_length(at, &out->cloud.period[k]);
+        at = read_length(at, (float *)out + k);
         if (!at || *at != (k < 2 ? ',' : '\0'))
-            return cli_refuse(EXIT_USAGE, "--periodic: expected three finite lengths LX,LY,LZ >= 0, got '%s'", value);
+            return cli_refuse(EXIT_USAGE, "--%s: expected three finite lengths LX,LY,LZ >= 0, got '%s'", name, value);
     }
-    out->cloud.given |= CLOUD_GIVEN_PERIOD;
     return -1;
 }
 
-/* clang-format off */
-static const cli_own_option own_options[] = {
-    {"cloud", "FILE", "spheres among themselves: CSV, .npy or .h5", set_cloud},
-    {"margin", "D", "with --cloud, at rest: also pairs that are at most D apart (default 0)", set_margin},
-    {"periodic", "X,Y,Z", "with --cloud: lengths LX,LY,LZ of a periodic box, 0 for an axis that is open", set_period},
+static const cli_option own_options[] = {
+    {"cloud", "FILE", "spheres among themselves: CSV, .npy or .h5", cli_read_name, offsetof(spheres_options, cloud), 0,
+     CLI_READS},
+    {"margin", "D", "with --cloud, at rest: also pairs that are at most D apart (default 0)", read_margin,
+     offsetof(spheres_options, margin), offsetof(spheres_options, is_margin_given), CLI_NO_FILE},
+    {"periodic", "X,Y,Z", "with --cloud: lengths LX,LY,LZ of a periodic box, 0 for an axis that is open", read_period,
+     offsetof(spheres_options, period), offsetof(spheres_options, is_period_given), CLI_NO_FILE},
+    CLI_PAIRS(spheres_options),
+    CLI_T_MAX(spheres_options),
+    CLI_HITS(spheres_options),
+    CLI_START(spheres_options),
 };
-/* clang-format on */
-const cli_own spheres_own = {own_options, sizeof own_options / sizeof own_options[0], 0, 0, NULL};
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
@@ -78,9 +84,9 @@ static const query_field first_fields[FIRST_FIELDS] = {
 static const query_field any_field = {"hit", QUERY_BITS, 0}, count_field = {"count", QUERY_COUNT, 0};
 
 /* The columns of the output. */
-static rows_query fields_of(const cli_options *options, cloud_hits hits)
+static rows_query fields_of(const spheres_options *options, cloud_hits hits)
 {
-    const int is_periodic = (options->cloud.given & CLOUD_GIVEN_PERIOD) != 0;
+    const int is_periodic = options->is_period_given;
     rows_query q = {0};
     q.fields = hits == HITS_ALL     ? list_fields
                : hits == HITS_FIRST ? first_fields
@@ -98,7 +104,7 @@ enum { X, Y, Z, RADIUS, VX, VY, VZ, MASK, T_MAX, COLUMNS };
 enum { SPHERES_MAX = INT32_MAX };
 
 typedef struct cloud_job {
-    const cli_options *options;
+    const spheres_options *options;
     cloud_hits hits;
     table_column columns[COLUMNS];
     uint64_t count;
@@ -129,22 +135,22 @@ static int read_rows(cloud_job *job, table_reader *file)
     if (job->count <= SPHERES_MAX)
         status = table_next(file, (uint64_t)SPHERES_MAX + 1, &job->count);
     if (status == EXIT_DONE && job->count > SPHERES_MAX)
-        status = cli_refuse(EXIT_USAGE, "%s: a cloud has at most 2147483647 spheres, and here are %s%llu",
-                            job->options->cloud.path, rows != TABLE_UNKNOWN ? "" : "at least ",
-                            (unsigned long long)job->count);
+        status =
+            cli_refuse(EXIT_USAGE, "%s: a cloud has at most 2147483647 spheres, and here are %s%llu",
+                       job->options->cloud, rows != TABLE_UNKNOWN ? "" : "at least ", (unsigned long long)job->count);
     return status;
 }
 
 static int read_spheres(cloud_job *job)
 {
-    const cli_options *options = job->options;
+    const spheres_options *options = job->options;
     const table_limits limits = {
-        .rows = (uint64_t)SPHERES_MAX + 1, .threads = parallel_threads(options->threads), .part = CSV_PART};
+        .rows = (uint64_t)SPHERES_MAX + 1, .threads = parallel_threads(options->common.threads), .part = CSV_PART};
     table_reader file;
     memcpy(job->columns, columns_of_file, sizeof columns_of_file);
-    if (options->rehearsal)
-        return rehearsal_rows(options, job->columns, COLUMNS, &job->count);
-    int status = table_open(&file, options->cloud.path, job->columns, COLUMNS, &limits);
+    if (options->common.rehearsal)
+        return rehearsal_rows(&options->common, job->columns, COLUMNS, &job->count);
+    int status = table_open(&file, options->cloud, job->columns, COLUMNS, &limits);
     if (status != EXIT_DONE)
         return status;
     status = read_rows(job, &file);
@@ -153,7 +159,7 @@ static int read_spheres(cloud_job *job)
 }
 
 /* The end of the window of the call is one for each of its spheres. */
-static void cut_limits(const cli_options *options, table_column *limits, uint64_t count)
+static void cut_limits(const spheres_options *options, table_column *limits, uint64_t count)
 {
     for (uint64_t i = 0; limits->present && i < count; i++)
         limits->data[i] = limits->data[i] < options->t_max ? limits->data[i] : options->t_max;
@@ -162,37 +168,37 @@ static void cut_limits(const cli_options *options, table_column *limits, uint64_
 /* Options that the columns of the file decide about. */
 static int check_columns(const cloud_job *job)
 {
-    const cli_options *options = job->options;
+    const spheres_options *options = job->options;
     if (!job->columns[VX].present)
         return EXIT_DONE;
-    if (options->cloud.given & CLOUD_GIVEN_MARGIN)
+    if (options->is_margin_given)
         return cli_refuse(EXIT_USAGE, "spheres: --margin is for spheres at rest, and %s has velocities",
-                          options->cloud.path);
-    if (!(options->given & OPTION_T_MAX) && !job->columns[T_MAX].present)
+                          options->cloud);
+    if (!options->is_t_max_given && !job->columns[T_MAX].present)
         return cli_refuse(EXIT_USAGE,
                           "spheres: %s has velocities, so --t-max T or a column t_max must end the time window",
-                          options->cloud.path);
+                          options->cloud);
     return EXIT_DONE;
 }
 
 static void describe(cloud_job *job)
 {
-    const cli_options *options = job->options;
+    const spheres_options *options = job->options;
     const table_column *c = job->columns;
     carom_spheres_desc *d = &job->desc;
-    *d = (carom_spheres_desc){.batch = {.size = sizeof *d, .count = job->count, .accuracy = options->accuracy},
+    *d = (carom_spheres_desc){.batch = {.size = sizeof *d, .count = job->count, .accuracy = options->common.accuracy},
                               .center = carom_soa(c[X].data, c[Y].data, c[Z].data),
                               .radius = carom_scalars_of(c[RADIUS].data),
-                              .margin = options->cloud.margin,
+                              .margin = options->margin,
                               .start = options->start};
-    memcpy(d->period, options->cloud.period, sizeof d->period);
+    memcpy(d->period, options->period, sizeof d->period);
     if (c[VX].present)
         d->velocity = carom_soa(c[VX].data, c[VY].data, c[VZ].data);
     if (c[MASK].present)
         d->mask = (carom_uints){.data = (const uint32_t *)(const void *)c[MASK].data, .stride = sizeof(uint32_t)};
     if (c[T_MAX].present)
         d->t_max = carom_scalars_of(c[T_MAX].data);
-    else if (options->given & OPTION_T_MAX)
+    else if (options->is_t_max_given)
         d->t_max = (carom_scalars){.data = &options->t_max, .stride = CAROM_REPEAT};
 }
 
@@ -200,7 +206,7 @@ static void describe(cloud_job *job)
 
 static int open_context(cloud_job *job)
 {
-    cli_options usable = *job->options;
+    cli_options usable = job->options->common;
     const int status = probe_before_rows(&usable, job->columns, COLUMNS, job->count);
     return status == EXIT_DONE ? cli_context_open(&usable, &job->context) : status;
 }
@@ -209,7 +215,7 @@ static int open_context(cloud_job *job)
 static void report(const cloud_job *job, const carom_stats *stats)
 {
     cli_report_fallback(stats);
-    cli_report_unused_device(job->options, stats);
+    cli_report_unused_device(&job->options->common, stats);
 }
 
 /* Answers for each sphere. */
@@ -254,7 +260,7 @@ static int write_each(cloud_job *job)
         rows_write(job->writer, fields, job->count);
     }
     rows_fields_free(fields);
-    return status == CAROM_OK ? EXIT_DONE : cli_library_error(job->options->cloud.path, status, &err);
+    return status == CAROM_OK ? EXIT_DONE : cli_library_error(job->options->cloud, status, &err);
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
@@ -315,7 +321,7 @@ static int write_piece(cloud_list *list, uint64_t begin, uint64_t end, uint64_t 
     const carom_status status = carom_spheres_list(job->context, &job->desc, &to, &stats, &err);
     progress_watch_end(&watch);
     if (status != CAROM_OK)
-        return cli_library_error(job->options->cloud.path, status, &err);
+        return cli_library_error(job->options->cloud, status, &err);
     if (begin == 0)
         report(job, &stats);
     else
@@ -370,7 +376,7 @@ static int write_pieces(cloud_list *list)
 static int write_list(cloud_job *job)
 {
     cloud_list list = {.job = job, .offsets = cli_alloc(job->count + 1, sizeof *list.offsets)};
-    int status = list.offsets ? make_room(&list, PAIRS_EACH * job->count + ROWS_CHUNK) : cli_no_memory();
+    int status = list.offsets ? make_room(&list, PAIRS_EACH * job->count + CLI_CHUNK) : cli_no_memory();
     if (status == EXIT_DONE)
         status = write_pieces(&list);
     free_room(&list);
@@ -382,15 +388,16 @@ static int write_list(cloud_job *job)
 
 static int write_answers(cloud_job *job)
 {
-    const cli_options *options = job->options;
+    const spheres_options *options = job->options;
     output out;
     rows_writer writer;
-    int status = output_open(&out, options->output);
+    int status = output_open(&out, options->common.output);
     if (status != EXIT_DONE)
         return status;
     job->writer = &writer;
-    status = rows_writer_open(&writer, rows_format_of(options->output), &out, &job->query,
-                              parallel_threads(options->threads), job->hits == HITS_ALL ? TABLE_UNKNOWN : job->count);
+    status =
+        rows_writer_open(&writer, rows_format_of(options->common.output), &out, &job->query,
+                         parallel_threads(options->common.threads), job->hits == HITS_ALL ? TABLE_UNKNOWN : job->count);
     if (status == EXIT_DONE) {
         rows_write_header(&writer);
         status = job->hits == HITS_ALL ? write_list(job) : write_each(job);
@@ -403,7 +410,7 @@ static int write_answers(cloud_job *job)
 
 static int run_cloud(cloud_job *job)
 {
-    const cli_options *options = job->options;
+    const spheres_options *options = job->options;
     int status = read_spheres(job);
     if (status == EXIT_DONE)
         status = check_columns(job);
@@ -413,7 +420,7 @@ static int run_cloud(cloud_job *job)
         cut_limits(options, &job->columns[T_MAX], job->count);
         describe(job);
         job->query = fields_of(options, job->hits);
-        progress_begin(&job->progress, options->command->name, "spheres", 0, job->count);
+        progress_begin(&job->progress, options->common.command->name, "spheres", 0, job->count);
         status = write_answers(job);
         progress_end(&job->progress);
     }
@@ -422,7 +429,7 @@ static int run_cloud(cloud_job *job)
     return status;
 }
 
-static int find_hits(const cli_options *options, cloud_hits *out)
+static int find_hits(const spheres_options *options, cloud_hits *out)
 {
     for (int i = 0; i <= HITS_COUNT; i++)
         if (!strcmp(options->hits ? options->hits : hits_words[HITS_ALL], hits_words[i])) {
@@ -432,37 +439,85 @@ static int find_hits(const cli_options *options, cloud_hits *out)
     return cli_refuse(EXIT_USAGE, "--hits: expected all, first, any or count, got '%s'", options->hits);
 }
 
-/* What excludes a margin, but for what the file has. */
-static int check_margin(const cli_options *options, cloud_hits hits)
+/* Options that exclude a margin; of the file, check_columns. */
+static int check_margin(const spheres_options *o, cloud_hits hits)
 {
-    char names[64];
-    if (!(options->cloud.given & CLOUD_GIVEN_MARGIN))
+    if (!o->is_margin_given)
         return EXIT_DONE;
-    options_names(options->given & (OPTION_START | OPTION_T_MAX), names, sizeof names);
-    if (names[0])
-        return cli_refuse(EXIT_USAGE, "spheres: --margin and %s exclude each other", names);
+    if (o->is_t_max_given || o->is_start_given)
+        return cli_refuse(EXIT_USAGE, "spheres: --margin and %s%s%s exclude each other",
+                          o->is_t_max_given ? "--t-max" : "", o->is_t_max_given && o->is_start_given ? " and " : "",
+                          o->is_start_given ? "--start" : "");
     if (hits == HITS_FIRST || hits == HITS_ANY)
         return cli_refuse(EXIT_USAGE, "spheres: --margin is for --hits all and --hits count");
     return EXIT_DONE;
 }
 
-int command_spheres(const cli_options *options)
+static int run(const void *options)
 {
-    static const uint32_t cloud_only = OPTION_T_MAX | OPTION_HITS | OPTION_START;
-    cloud_job job = {.options = options};
-    char names[64];
-    if (options->pairs && options->cloud.path)
+    const spheres_options *o = options;
+    cloud_job job = {.options = o};
+    if (o->pairs && o->cloud)
         return cli_refuse(EXIT_USAGE, "spheres: --pairs and --cloud exclude each other");
-    if (!options->pairs && !options->cloud.path)
+    if (!o->pairs && !o->cloud)
         return cli_refuse(EXIT_USAGE, "spheres: --pairs FILE or --cloud FILE is missing");
-    if (options->pairs && ((options->given & cloud_only) || options->cloud.given)) {
-        options_names(cloud_only, names, sizeof names);
-        return cli_refuse(EXIT_USAGE, "spheres: %s, --margin and --periodic belong to --cloud", names);
-    }
-    if (options->pairs)
-        return rows_pairs(&query_spheres, options);
-    int status = find_hits(options, &job.hits);
+    if (o->pairs && (o->is_t_max_given || o->hits || o->is_start_given || o->is_margin_given || o->is_period_given))
+        return cli_refuse(EXIT_USAGE,
+                          "spheres: --t-max, --hits and --start, --margin and --periodic belong to --cloud");
+    if (o->pairs)
+        return rows_pairs(&query_spheres, &o->common, o->pairs);
+    int status = find_hits(o, &job.hits);
     if (status == EXIT_DONE)
-        status = check_margin(options, job.hits);
+        status = check_margin(o, job.hits);
     return status == EXIT_DONE ? run_cloud(&job) : status;
 }
+
+/* By lengths and times of the user, all of the made-up spheres might meet. */
+static void rehearse(void *options)
+{
+    spheres_options *o = options;
+    o->margin = 0.0f;
+    memset(o->period, 0, sizeof o->period);
+    if (o->is_t_max_given)
+        o->t_max = REHEARSAL_TIME;
+}
+
+static const spheres_options defaults = {.t_max = INFINITY};
+
+const cli_command spheres_command = {
+    .name = "spheres",
+    .summary = "moving spheres against moving spheres, pair by pair or all of a cloud",
+    .synopsis = "carom spheres --pairs F.csv [options]\n       carom spheres --cloud S.csv [--t-max T] [--hits "
+                "all|first|any|count]\n"
+                "                   [--start report|skip-parting|skip] [--margin D] [--periodic LX,LY,LZ] [options]",
+    .details =
+        "F.csv has the columns a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb: a sphere goes from a0 to a1 over "
+        "u\n"
+        "in [0, 1], another from b0 to b1. Output, one row per input row, in order: state,u_first,u_last.\n"
+        "S.csv has the columns cx,cy,cz,radius and optionally vx,vy,vz, mask (32 bits, 0..4294967295 or 0x..: a pair "
+        "needs "
+        "a\n"
+        "bit that both have) and t_max: contact begins at the latest at the smallest of --t-max and both spheres' own. "
+        "With\n"
+        "velocities, --t-max or the column must be there. --margin is for spheres at rest, without --t-max and "
+        "--start.\n"
+        "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for "
+        "each\n"
+        "column, and so has the output if it ends in .h5. With --cloud, --hits chooses:\n"
+        "  all    a row for each pair that touches, by a, t, b: a,b,state,t, with --periodic also sx,sy,sz: the image "
+        "of "
+        "b,\n"
+        "         in periods; where only the margin makes the pair, the state is miss and t is inf (default)\n"
+        "  first  the partner of the smallest t, then index, of each sphere: other,state,t (-1,miss,inf without one)\n"
+        "  any    whether the sphere has a partner: hit (1 or 0, empty for an invalid sphere)\n"
+        "  count  how many partners it has: count (empty for an invalid sphere)\n"
+        "Spheres are numbered from 0, in the order of the file.\n",
+    .run = run,
+    .size = sizeof(spheres_options),
+    .defaults = &defaults,
+    .options = own_options,
+    .option_count = CLI_COUNT(own_options),
+    .computes = 1,
+    .output = &cli_output_rows,
+    .rehearse = rehearse,
+};

@@ -186,7 +186,7 @@ typedef struct cell {
 typedef struct clouds_run {
     const verify_subject *subjects;
     size_t count;
-    const cli_options *options;
+    const verify_options *options;
     output *out;
     cloud_input input;
     cloud_answer expected, got;
@@ -196,7 +196,7 @@ typedef struct clouds_run {
 
 static int is_asked(const clouds_run *r, int mode)
 {
-    return !(r->options->given & OPTION_ACCURACY) || mode == (int)r->options->accuracy;
+    return !r->options->common.is_accuracy_given || mode == (int)r->options->common.accuracy;
 }
 
 static void compare(clouds_run *r, size_t number, int mode, size_t subject, int call)
@@ -334,7 +334,7 @@ static void write_all(const clouds_run *r, double seconds, uint64_t *different, 
     *wrong += r->wrong;
 }
 
-int verify_clouds(const verify_subject *subjects, size_t count, const cli_options *options, output *out,
+int verify_clouds(const verify_subject *subjects, size_t count, const verify_options *options, output *out,
                   uint64_t *different, uint64_t *wrong)
 {
     const double start = cli_seconds();

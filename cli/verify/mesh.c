@@ -45,7 +45,7 @@ typedef struct subject {
 } subject;
 
 typedef struct mesh_run {
-    const cli_options *options;
+    const verify_options *options;
     output *out;
     subject subjects[SUBJECTS_MAX]; /* the first is compared with */
     size_t count;
@@ -61,7 +61,7 @@ typedef struct mesh_run {
 
 static int is_asked(const mesh_run *r, int mode)
 {
-    return !(r->options->given & OPTION_ACCURACY) || mode == (int)r->options->accuracy;
+    return !r->options->common.is_accuracy_given || mode == (int)r->options->common.accuracy;
 }
 
 static uint64_t share_of(int mode, uint64_t n)
@@ -376,7 +376,7 @@ static void choose_counts(mesh_run *r)
         r->subjects[i].share = 1.0;
 }
 
-int verify_meshes(const verify_subject *subjects, size_t count, const cli_options *options, output *out,
+int verify_meshes(const verify_subject *subjects, size_t count, const verify_options *options, output *out,
                   uint64_t *different, uint64_t *wrong)
 {
     mesh_run *r = cli_alloc(1, sizeof *r);

@@ -5,6 +5,7 @@
  *
  * The first block goes to the scalar path and to all others. The rest is compared with the fastest CPU configuration,
  * because scalar alone would take most of the time; a configuration far slower than that answers a stated share. */
+#include "command.h"
 #include "verify.h"
 #include "cli/probe/probe.h"
 
@@ -34,7 +35,7 @@ typedef struct config {
 static const char *const mode_names[VERIFY_MODES] = {"fast", "exact"};
 
 typedef struct verification {
-    const cli_options *options;
+    const verify_options *options;
     output *out;
     config configs[CONFIGS_MAX]; /* the first is scalar on one thread */
     size_t count, base;
@@ -67,11 +68,11 @@ static config *add_config(verification *v, const char *name, const carom_context
 static void add_cpu(verification *v, carom_isa isa, uint32_t threads)
 {
     char name[64];
-    carom_context_desc desc = cli_context_desc(v->options);
+    carom_context_desc desc = cli_context_desc(&v->options->common);
     desc.backend = CAROM_BACKEND_CPU;
     desc.device = NULL;
     desc.isa = isa;
-    desc.threads = threads ? threads : v->options->threads;
+    desc.threads = threads ? threads : v->options->common.threads;
     config *c = add_config(v, carom_isa_name(isa), &desc);
     if (!c || !c->context)
         return;
@@ -89,11 +90,11 @@ static void add_cpus(verification *v)
 {
     static const carom_isa isas[] = {CAROM_ISA_SCALAR, CAROM_ISA_SSE41, CAROM_ISA_AVX2, CAROM_ISA_AVX512,
                                      CAROM_ISA_NEON};
-    const cli_options *o = v->options;
-    int only_device = (o->given & OPTION_DEVICE) || o->backend == CAROM_BACKEND_OPENCL;
+    const verify_options *o = v->options;
+    int only_device = o->common.is_device_given || o->common.backend == CAROM_BACKEND_OPENCL;
     add_cpu(v, CAROM_ISA_SCALAR, 1);
     for (size_t i = 0; i < sizeof isas / sizeof isas[0] && !only_device; i++) {
-        if (!carom_isa_available(isas[i]) || (o->isa != CAROM_ISA_AUTO && o->isa != isas[i]))
+        if (!carom_isa_available(isas[i]) || (o->common.isa != CAROM_ISA_AUTO && o->common.isa != isas[i]))
             continue;
         if (isas[i] != CAROM_ISA_SCALAR)
             add_cpu(v, isas[i], 1);
@@ -104,7 +105,7 @@ static void add_cpus(verification *v)
 static void add_device(verification *v, const char *device, const char *shown)
 {
     char name[160];
-    carom_context_desc desc = cli_context_desc(v->options);
+    carom_context_desc desc = cli_context_desc(&v->options->common);
     carom_device_info opened = {.size = sizeof opened};
     desc.backend = CAROM_BACKEND_OPENCL;
     desc.device = device;
@@ -127,10 +128,11 @@ static void add_devices(verification *v)
     carom_device_info devices[CONFIGS_MAX];
     carom_error err = {0};
     uint32_t count = 0;
-    const cli_options *o = v->options;
-    int cpu_only = o->backend == CAROM_BACKEND_CPU || (o->isa != CAROM_ISA_AUTO && o->backend == CAROM_BACKEND_AUTO);
-    if (o->given & OPTION_DEVICE) {
-        add_device(v, o->device, o->device);
+    const verify_options *o = v->options;
+    int cpu_only = o->common.backend == CAROM_BACKEND_CPU ||
+                   (o->common.isa != CAROM_ISA_AUTO && o->common.backend == CAROM_BACKEND_AUTO);
+    if (o->common.is_device_given) {
+        add_device(v, o->common.device, o->common.device);
         return;
     }
     if (cpu_only)
@@ -162,7 +164,7 @@ static uint64_t share_of(int mode, uint64_t n)
 /* --accuracy asks for one mode; without it both are compared. */
 static int is_asked(const verification *v, int mode)
 {
-    return !(v->options->given & OPTION_ACCURACY) || mode == (int)v->options->accuracy;
+    return !v->options->common.is_accuracy_given || mode == (int)v->options->common.accuracy;
 }
 
 static size_t field_size(int type, int field)
@@ -426,7 +428,7 @@ static int run_others(const verification *v, uint64_t *different, uint64_t *wron
 
 static int run_all(verification *v)
 {
-    const cli_options *o = v->options;
+    const verify_options *o = v->options;
     uint64_t total = o->queries, wrong = 0;
     double start = cli_seconds();
     progress p;
@@ -460,17 +462,18 @@ static int run_all(verification *v)
     return status;
 }
 
-int command_verify(const cli_options *options)
+static int run(const void *options)
 {
     output out;
-    cli_options usable = *options;
-    int status = probe_before_all(&usable);
+    verify_options usable = *(const verify_options *)options;
+    const int wants_device = usable.common.backend == CAROM_BACKEND_OPENCL || usable.common.device;
+    int status = probe_before_all(&usable.common);
     if (status != EXIT_DONE)
         return status;
     verification *v = calloc(1, sizeof *v);
     if (!v)
         return cli_no_memory();
-    status = output_open(&out, options->output);
+    status = output_open(&out, usable.common.output);
     if (status == EXIT_DONE) {
         v->options = &usable;
         v->out = &out;
@@ -480,7 +483,7 @@ int command_verify(const cli_options *options)
         if (status == EXIT_DONE) {
             add_cpus(v);
             add_devices(v);
-            if ((options->backend == CAROM_BACKEND_OPENCL || options->device) && !has_device(v))
+            if (wants_device && !has_device(v))
                 status = refuse_devices(v);
             else
                 status = run_all(v);
@@ -497,3 +500,35 @@ int command_verify(const cli_options *options)
     free(v);
     return status;
 }
+
+/* A process that tries devices answers one query. */
+static void rehearse(void *options)
+{
+    verify_options *o = options;
+    o->queries = 1;
+}
+
+static const cli_option own_options[] = {CLI_QUERIES(verify_options), CLI_SEED(verify_options)};
+static const verify_options defaults = {.queries = 1000000, .seed = 1};
+
+const cli_command verify_command = {
+    .name = "verify",
+    .summary = "compare every backend bit by bit, and with the exact reference",
+    .synopsis = "carom verify [--queries N] [--seed S]",
+    .details = "Every instruction set, thread count and OpenCL device present answers N queries of each type (default "
+               "1000000)\n"
+               "and min(N, 100000) queries go to the exact reference. N/96 more ask meshes for first, all and any "
+               "hits, overlaps "
+               "and\n"
+               "closest points, and some of these too go to the reference; so do small clouds. Exit status 1 on any "
+               "difference.\n",
+    .run = run,
+    .size = sizeof(verify_options),
+    .defaults = &defaults,
+    .options = own_options,
+    .option_count = CLI_COUNT(own_options),
+    .computes = 1,
+    .output = &cli_output_text,
+    .rehearse = rehearse,
+    .rehearses_all = 1,
+};

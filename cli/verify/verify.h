@@ -8,6 +8,12 @@
 #include "cli/base/output.h"
 #include "queries/query.h"
 
+typedef struct verify_options {
+    cli_options common;
+    uint64_t queries, seed;
+    int is_queries_given;
+} verify_options;
+
 enum { VERIFY_BLOCK = 1 << 18 };
 enum { VERIFY_MODES = CAROM_ACCURACY_EXACT + 1 }; /* a mode is a carom_accuracy */
 
@@ -61,11 +67,11 @@ typedef struct verify_subject {
 
 /* Let all answer queries of meshes and compare with the first, and that one's exact answers with the reference. Adds
  * what differs and what is wrong. Returns an exit status. */
-int verify_meshes(const verify_subject *subjects, size_t count, const cli_options *options, output *out,
+int verify_meshes(const verify_subject *subjects, size_t count, const verify_options *options, output *out,
                   uint64_t *different, uint64_t *wrong);
 
 /* The same for spheres among themselves: clouds.c. */
-int verify_clouds(const verify_subject *subjects, size_t count, const cli_options *options, output *out,
+int verify_clouds(const verify_subject *subjects, size_t count, const verify_options *options, output *out,
                   uint64_t *different, uint64_t *wrong);
 
 /* A cell of a matrix. Fast mode: queries / different. Exact mode: by proof + by integers / different. */
