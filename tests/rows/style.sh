@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# style.sh: shellcheck, clang-format, 120 columns, rulers, and the figures of the documents.
+# style.sh: shellcheck, clang-format, 120 columns, rulers, the figures of the documents, and which folder includes which.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -28,6 +28,11 @@ else
     skip clang-format "not installed (Debian: clang-format)"
 fi
 check "figures of the documents" scripts/figures
+if command -v python3 > /dev/null; then
+    check "folders include those above them in docs/architecture.md" python3 tests/rows/includes.py
+else
+    skip "folders" "python3 is not installed (Debian: python3)"
+fi
 check "120 columns" columns
 check "rulers" rulers
 check_end
