@@ -5,7 +5,6 @@
  *
  * The first block goes to the scalar path and to all others. The rest is compared with the fastest CPU configuration,
  * because scalar alone would take most of the time; a configuration far slower than that answers a stated share. */
-#include "command.h"
 #include "verify.h"
 #include "cli/probe/probe.h"
 
@@ -462,7 +461,7 @@ static int run_all(verification *v)
     return status;
 }
 
-static int run(const void *options)
+int verify_command_run(const void *options)
 {
     output out;
     verify_options usable = *(const verify_options *)options;
@@ -500,35 +499,3 @@ static int run(const void *options)
     free(v);
     return status;
 }
-
-/* A process that tries devices answers one query. */
-static void rehearse(void *options)
-{
-    verify_options *o = options;
-    o->queries = 1;
-}
-
-static const cli_option own_options[] = {CLI_QUERIES(verify_options), CLI_SEED(verify_options)};
-static const verify_options defaults = {.queries = 1000000, .seed = 1};
-
-const cli_command verify_command = {
-    .name = "verify",
-    .summary = "compare every backend bit by bit, and with the exact reference",
-    .synopsis = "carom verify [--queries N] [--seed S]",
-    .details = "Every instruction set, thread count and OpenCL device present answers N queries of each type (default "
-               "1000000)\n"
-               "and min(N, 100000) queries go to the exact reference. N/96 more ask meshes for first, all and any "
-               "hits, overlaps "
-               "and\n"
-               "closest points, and some of these too go to the reference; so do small clouds. Exit status 1 on any "
-               "difference.\n",
-    .run = run,
-    .size = sizeof(verify_options),
-    .defaults = &defaults,
-    .options = own_options,
-    .option_count = CLI_COUNT(own_options),
-    .computes = 1,
-    .output = &cli_output_text,
-    .rehearse = rehearse,
-    .rehearses_all = 1,
-};

@@ -14,6 +14,9 @@ typedef struct verify_options {
     int is_queries_given;
 } verify_options;
 
+/* The whole of carom verify. `options`: a verify_options. Returns an exit status. */
+int verify_command_run(const void *options);
+
 enum { VERIFY_BLOCK = 1 << 18 };
 enum { VERIFY_MODES = CAROM_ACCURACY_EXACT + 1 }; /* a mode is a carom_accuracy */
 

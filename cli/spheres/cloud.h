@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* What carom spheres is asked, and its answer about a cloud. */
+#ifndef CAROM_CLI_SPHERES_CLOUD_H
+#define CAROM_CLI_SPHERES_CLOUD_H
+
+#include "cli/command/command.h"
+
+typedef struct spheres_options {
+    cli_options common;
+    const char *pairs, *cloud; /* files; NULL: not given */
+    float t_max;               /* +inf unless given */
+    int is_t_max_given;
+    const char *hits;
+    carom_start start;
+    int is_start_given;
+    float margin, period[3];
+    int is_margin_given, is_period_given;
+} spheres_options;
+
+typedef enum cloud_hits { HITS_ALL, HITS_FIRST, HITS_ANY, HITS_COUNT } cloud_hits;
+
+/* The whole of --cloud. Returns an exit status with the message printed. */
+int cloud_run(const spheres_options *options, cloud_hits hits);
+
+#endif
