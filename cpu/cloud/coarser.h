@@ -75,7 +75,7 @@ FN void cloud_coarser_pairs(const caromi_cloud_view *view, const caromi_cloud_ro
     const uint64_t coarser = view->levels[row->level].coarser;
     int32_t cell = 0;
     cloud_chunk chunk;
-    for (chunk.begin = row->begin; chunk.begin < row->end; chunk.begin = chunk.end) {
+    for (chunk.begin = row->begin; chunk.begin < row->end && !found->ends; chunk.begin = chunk.end) {
         for (; starts[cell + 1] <= chunk.begin; cell++)
             ;
         const int32_t last = cell + CAROMI_CLOUD_CHUNK_CELLS;

@@ -133,9 +133,10 @@ FN void cloud_short_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t b
         cloud_short_swept(c, s, begin, end, options, found);
         return;
     }
+    const u32 last = cloud_lanes((end - begin - 1) % LANES + 1); /* shorter than a mask for each step */
     for (uint32_t j = begin; j < end; j += LANES) {
         const cloud_lanes_found is = cloud_test(c, s, j, options);
-        const u32 lanes = cloud_lanes(end - j), open = is.some & ~(is.sure | is.near) & lanes;
+        const u32 lanes = end - j > LANES ? cloud_lanes(LANES) : last, open = is.some & ~(is.sure | is.near) & lanes;
         if (!(options & CLOUD_UNSURE))
             sure = cloud_append(&found->sure, sure, s->index, cloud_load_bits(c->index + j), is.sure & lanes);
         if (options & CLOUD_MARGIN && !(options & CLOUD_UNSURE))
@@ -225,13 +226,13 @@ FN void cloud_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, 
         cloud_list_run(s->place, begin, end, found);
         return;
     }
-    for (; end > begin + CAROMI_CLOUD_RUN && !found->ends; begin += CAROMI_CLOUD_RUN) {
+    for (; end > begin + CAROMI_CLOUD_RUN; begin += CAROMI_CLOUD_RUN) {
+        if (found->ends)
+            return;
         cloud_short_run(c, s, begin, begin + CAROMI_CLOUD_RUN, options, found);
         if (++found->long_runs >= CAROMI_CLOUD_RUNS)
             found->take(found);
     }
-    if (found->ends)
-        return;
     cloud_short_run(c, s, begin, end, options, found);
 }
 
@@ -270,10 +271,11 @@ typedef struct cloud_box {
 FN cloud_box cloud_cells_within(const caromi_cloud_level *level, const double low[3], const double high[3])
 {
     cloud_box box = {.misses = 0};
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3; k++)
+        box.misses |= high[k] < level->from[k] || low[k] > level->to[k];
+    for (int k = 0; k < 3 && !box.misses; k++) {
         box.low[k] = caromi_cloud_cell(level, k, low[k]);
         box.high[k] = caromi_cloud_cell(level, k, high[k]);
-        box.misses |= high[k] < level->from[k] || low[k] > level->to[k];
     }
     return box;
 }
@@ -417,7 +419,7 @@ FN void cloud_behind_pairs(const caromi_cloud_view *view, const caromi_cloud_row
     const caromi_cloud_row *r = behind->row;
     int32_t places[CLOUD_BORDER + LANES];
     uint32_t begin[CLOUD_BORDER], end[CLOUD_BORDER];
-    for (uint32_t from = row->begin; from < row->end; from += CLOUD_BORDER) {
+    for (uint32_t from = row->begin; from < row->end && !found->ends; from += CLOUD_BORDER) {
         const uint32_t to = row->end - from < CLOUD_BORDER ? row->end : from + CLOUD_BORDER;
         const uint32_t count = cloud_near_border(view, behind, from, to, places);
         for (uint32_t i = 0; i < count; i++) {
@@ -437,7 +439,7 @@ FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *r
 {
     const uint32_t *starts = view->starts + row->cells;
     const cloud_sorted c = cloud_sorted_of(view);
-    for (int32_t i = 0; i < row->count; i++) {
+    for (int32_t i = 0; i < row->count && !found->ends; i++) {
         const uint32_t end = starts[i + 1], last = starts[i + 2 < row->count ? i + 2 : row->count];
         for (uint32_t p = starts[i]; p < end; p++) {
             const cloud_sphere s = cloud_load(&c, p);
@@ -510,7 +512,7 @@ FN void cloud_finer_pairs(const caromi_cloud_view *view, const caromi_cloud_row 
                           caromi_cloud_found *found)
 {
     const cloud_sorted c = cloud_sorted_of(view);
-    for (uint32_t p = row->begin; p < row->end; p++) {
+    for (uint32_t p = row->begin; p < row->end && !found->ends; p++) {
         const cloud_ball ball = cloud_ball_of(view, p);
         const cloud_sphere s = cloud_load(&c, p);
         cloud_level_pairs(view, &s, &ball, number, options, found);
@@ -522,7 +524,7 @@ FN void cloud_finer_pairs(const caromi_cloud_view *view, const caromi_cloud_row 
 FN void cloud_all_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t end, int options,
                         caromi_cloud_found *found)
 {
-    for (uint32_t r = begin; r < end; r++) {
+    for (uint32_t r = begin; r < end && !found->ends; r++) {
         const uint32_t own = view->rows[r].level;
         cloud_row_pairs(view, &view->rows[r], options, found);
         for (uint32_t level = own + 1; level < view->level_count; level++)
