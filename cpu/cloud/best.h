@@ -13,14 +13,16 @@ FN void cloud_ask(const caromi_cloud_view *view, caromi_cloud_found *found)
     found->take(found);
 }
 
-/* A cell's spheres have ascending indices: the first sure one is the best of them. Returns whether the search may end.
- */
+/* A cell's spheres have ascending indices: the first sure one is the best of them, and none is better than a partner
+ * below the first. Returns whether the search may end. */
 FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
                       const caromi_cloud_best *best, uint32_t *opened, caromi_cloud_found *found)
 {
     const uint32_t *partner = &best->partner[s->place];
     const cloud_sorted c = cloud_sorted_of(view);
     caromi_cloud_pairs *to = view->motion.given != NULL ? &found->swept : &found->open;
+    if (begin == end || view->index[begin] > *partner)
+        return 0;
     found->long_runs += (end - begin) / CAROMI_CLOUD_RUN;
     if (found->long_runs >= CAROMI_CLOUD_RUNS)
         cloud_ask(view, found);
@@ -65,26 +67,27 @@ FN cloud_cells_in_row cloud_cells_in_row_of(const caromi_cloud_row *row, const c
     return in;
 }
 
-/* All partners of the sphere at `place` in a row, cell by cell. */
+/* All partners of a sphere in a row, cell by cell, but for the cell whose spheres begin at `seen`. */
 FN int cloud_best_row(const caromi_cloud_view *view, const cloud_sphere *s, const caromi_cloud_row *row,
-                      const cloud_box *box, int options, const caromi_cloud_best *best, uint32_t *opened,
+                      const cloud_box *box, uint32_t seen, int options, const caromi_cloud_best *best, uint32_t *opened,
                       caromi_cloud_found *found)
 {
     const uint32_t *starts = view->starts + row->cells;
     const cloud_cells_in_row cells = cloud_cells_in_row_of(row, box);
     for (int64_t c = cells.low; c <= cells.high; c++)
-        if (cloud_best_run(view, s, starts[c], starts[c + 1], options, best, opened, found))
+        if (starts[c] != seen && cloud_best_run(view, s, starts[c], starts[c + 1], options, best, opened, found))
             return 1;
     return 0;
 }
 
-/* All partners of a sphere in a level. */
+/* All partners of a sphere in a level, but for a cell that has been seen. */
 FN int cloud_best_level(const caromi_cloud_view *view, const cloud_sphere *s, const cloud_ball *ball, uint32_t number,
-                        int options, const caromi_cloud_best *best, uint32_t *opened, caromi_cloud_found *found)
+                        uint32_t seen, int options, const caromi_cloud_best *best, uint32_t *opened,
+                        caromi_cloud_found *found)
 {
     cloud_rows_in_box in = cloud_rows_begin(view, number, ball);
     for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;)
-        if (cloud_best_row(view, s, &view->rows[at], &in.box, options, best, opened, found))
+        if (cloud_best_row(view, s, &view->rows[at], &in.box, seen, options, best, opened, found))
             return 1;
     return 0;
 }
@@ -151,28 +154,41 @@ FN int cloud_is_in_order(const caromi_cloud_view *view, const caromi_cloud_best 
     return best->place_of != NULL && caromi_cloud_nearby(view, 0, place) * 8 >= (double)best->count;
 }
 
+/* All partners of the sphere at a place, whose cell has the places [begin, end). Its own cell comes first: where cells
+ * hold many spheres it has a partner, which ends the search, or lets it leave out most of what is around. */
+FN void cloud_best_of(const caromi_cloud_view *view, uint32_t place, uint32_t begin, uint32_t end,
+                      const caromi_cloud_best *best, caromi_cloud_found *found)
+{
+    const cloud_sorted c = cloud_sorted_of(view);
+    const cloud_sphere s = cloud_load(&c, place);
+    uint32_t opened = 0;
+    if (cloud_is_in_order(view, best, place)) {
+        cloud_best_in_order(view, &s, best, found);
+        return;
+    }
+    if (cloud_best_run(view, &s, begin, end, 0, best, &opened, found))
+        return;
+    const cloud_ball ball = cloud_ball_of(view, place);
+    for (uint32_t level = 0; level < view->level_count; level++)
+        if (cloud_best_level(view, &s, &ball, level, begin, 0, best, &opened, found))
+            return;
+}
+
 static void cloud_best(const caromi_cloud_view *view, uint32_t begin, uint32_t end, const caromi_cloud_best *best,
                        caromi_cloud_found *found)
 {
-    for (uint32_t r = begin; r < end; r++)
-        for (uint32_t p = view->rows[r].begin; p < view->rows[r].end && !found->ends; p++) {
-            if (best->is_done[p])
-                continue;
-            const cloud_sorted c = cloud_sorted_of(view);
-            const cloud_sphere s = cloud_load(&c, p);
-            uint32_t opened = 0;
-            int is_done = cloud_is_in_order(view, best, p);
-            if (is_done)
-                cloud_best_in_order(view, &s, best, found);
-            const cloud_ball ball = cloud_ball_of(view, p);
-            for (uint32_t level = 0; level < view->level_count && !is_done; level++)
-                is_done = cloud_best_level(view, &s, &ball, level, 0, best, &opened, found);
-        }
+    for (uint32_t r = begin; r < end; r++) {
+        const uint32_t *starts = view->starts + view->rows[r].cells;
+        for (int32_t i = 0; i < view->rows[r].count; i++)
+            for (uint32_t p = starts[i]; p < starts[i + 1] && !found->ends; p++)
+                if (!best->is_done[p])
+                    cloud_best_of(view, p, starts[i], starts[i + 1], best, found);
+    }
     if (view->motion.given != NULL)
         cloud_sweep(view, found);
 }
 
-/* Cells in the order of cloud_best. */
+/* All cells of each search, level by level. */
 static void cloud_list_best_runs(const caromi_cloud_view *view, uint32_t begin, uint32_t end,
                                  const caromi_cloud_best *best, caromi_cloud_found *found)
 {

@@ -181,7 +181,7 @@ static void cloud_best_of_image(const caromi_cloud_view *view, uint32_t place, i
     uint32_t opened = 0;
     for (uint32_t level = 0; level < view->level_count; level++)
         if (cloud_meets_level(view, &ball, level) &&
-            cloud_best_level(view, &s, &ball, level, CLOUD_IMAGE, best, &opened, found))
+            cloud_best_level(view, &s, &ball, level, CAROMI_NO_PLACE, CLOUD_IMAGE, best, &opened, found))
             return;
 }
 

@@ -243,17 +243,18 @@ static int is_covered(const caromi_cloud_cells *cells)
     return count_between(cells) > 256.0 * (double)cells->count;
 }
 
-static int is_dense(const caromi_cloud_cells *cells)
+/* A search for any partner ends in the cell of its sphere; that for a first one looks at those around. */
+static int is_dense(const caromi_cloud_cells *cells, int any)
 {
-    return cells->doubled > 16 * cells->count || is_covered(cells);
+    return cells->doubled > (any ? 16 : 40) * cells->count || is_covered(cells);
 }
 
 /* That pays if most spheres have no partner yet, and few others near them; or where all are few. */
-static int is_by_pairs(const caromi_cloud *cloud, const caromi_cloud_cells *cells, const caromi_partners *to)
+static int is_by_pairs(const caromi_cloud *cloud, const caromi_cloud_cells *cells, int any, const caromi_partners *to)
 {
     if (cells->few != NULL)
         return 1;
-    return !is_dense(cells) && run_each(cloud, to, count_each) <= cloud->count / 2;
+    return !is_dense(cells, any) && run_each(cloud, to, count_each) <= cloud->count / 2;
 }
 
 /* ---- by searches ------------------------------------------------------------------------------------------------- */
@@ -329,7 +330,7 @@ static carom_status search(const best_search *s, const caromi_cloud_slice *slice
                                     .is_first = is_start(slice, is_last) || *is_whole,
                                     .is_last = is_last};
     carom_status status = CAROM_OK;
-    if (is_by_pairs(s->cloud, &cells, s->to))
+    if (is_by_pairs(s->cloud, &cells, s->any, s->to))
         status = search_pairs(&scan, s->to, stats, err);
     else if (*is_whole)
         *is_whole = 0;

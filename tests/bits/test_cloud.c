@@ -336,19 +336,42 @@ static void integers_count_pairs(void **state)
     carom_context_destroy(context);
 }
 
+/* Fine spheres in six places, each of which touches many coarse ones: its own cell ends its search for any partner,
+ * before the coarse ones are asked about in integers. */
+static void searches_begin_at_home(void **state)
+{
+    enum { COARSE = 100, FINE = 6000, ALL = COARSE + FINE };
+    float *center = test_alloc(3 * ALL, sizeof *center), *radius = test_alloc(ALL, sizeof *radius);
+    uint8_t *hit = test_alloc(ALL, 1);
+    const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = ALL, .accuracy = CAROM_ACCURACY_EXACT},
+                                  .center = carom_xyz(center),
+                                  .radius = {radius, sizeof *radius}};
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < ALL; i++) {
+        radius[i] = i < COARSE ? 1 : 0x1p-7f;
+        for (size_t k = 0; k < 3; k++)
+            center[3 * i + k] = i < COARSE || i % 3 != k ? 0 : i % 2 ? 1 + 0x1p-7f : -1 - 0x1p-7f;
+    }
+    test_ok("any", carom_spheres_any(context, &d, TEST_ANY(hit), &stats, &err), &err);
+    for (size_t i = 0; i < ALL; i++)
+        assert_int_equal(hit[i], 1);
+    assert_int_equal(stats.by_integers, 0);
+    free(center), free(radius), free(hit);
+    carom_context_destroy(context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(exact_is_the_reference),
-                                        cmocka_unit_test(fast_is_each_pair_by_itself),
-                                        cmocka_unit_test(fast_is_near_the_truth),
-                                        cmocka_unit_test(many_in_motion),
-                                        cmocka_unit_test(limits_far_apart),
-                                        cmocka_unit_test(counts_around_few),
-                                        cmocka_unit_test(few_in_cells),
-                                        cmocka_unit_test(sums_that_overflow),
-                                        cmocka_unit_test(integers_count_pairs),
-                                        cmocka_unit_test(ends_are_checked),
-                                        SAME_BITS_ON_CPU(same_lists)};
+    const struct CMUnitTest on_cpu[] = {
+        cmocka_unit_test(exact_is_the_reference), cmocka_unit_test(fast_is_each_pair_by_itself),
+        cmocka_unit_test(fast_is_near_the_truth), cmocka_unit_test(many_in_motion),
+        cmocka_unit_test(limits_far_apart),       cmocka_unit_test(counts_around_few),
+        cmocka_unit_test(few_in_cells),           cmocka_unit_test(sums_that_overflow),
+        cmocka_unit_test(integers_count_pairs),   cmocka_unit_test(searches_begin_at_home),
+        cmocka_unit_test(ends_are_checked),       SAME_BITS_ON_CPU(same_lists)};
     const struct CMUnitTest on_device[] = {SAME_BITS_ON_DEVICE(same_lists)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
