@@ -37,7 +37,8 @@ typedef struct caromi_cloud_row {
 typedef struct caromi_cloud_level {
     double low[3], per[3];
     int32_t most[3];
-    double from[3], to[3]; /* no sphere of it is beyond */
+    double from[3], to[3]; /* no sphere of it is beyond, */
+    int has_bounds;        /* if that is known; else they follow from the cells */
     double reach;          /* no sphere of it reaches farther */
     uint32_t begin_row, end_row;
     uint64_t first_row; /* where rows are numbered: number of its row (0, 0) */
@@ -139,7 +140,8 @@ enum { CAROMI_CLOUD_CELL_MOST = 1 << 27 };
 static inline int32_t caromi_cloud_cell(const caromi_cloud_level *level, int axis, double x)
 {
     const double c = (x - level->low[axis]) * level->per[axis], most = (double)level->most[axis];
-    return c > 0 ? c < most ? (int32_t)c : level->most[axis] : 0;
+    const double from = c > 0 ? c : 0, cut = from < most ? from : most; /* no branches */
+    return (int32_t)cut;
 }
 
 static inline uint64_t caromi_cloud_dense_row(const caromi_cloud_level *level, int32_t y, int32_t z)

@@ -165,6 +165,7 @@ static void describe(const carom_context *context, cloud_call *q)
                         .end = d->end > 0 ? d->end : d->batch.count,
                         .is_moving = d->velocity.x != NULL,
                         .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
+                        .finds_best = q->first != NULL || q->any != NULL,
                         .start = d->start,
                         .margin = d->margin,
                         .watch = &q->watch};

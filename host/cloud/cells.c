@@ -254,6 +254,22 @@ static void number_rows(caromi_build *job)
     c->view.is_dense = 1;
 }
 
+/* Of levels whose spheres lie apart. */
+static void set_bounds(const caromi_cloud *cloud, caromi_cloud_cells *c)
+{
+    for (uint32_t l = 0; l < c->view.level_count; l++) {
+        caromi_cloud_level *level = &c->levels[l];
+        if (level->has_bounds)
+            continue;
+        const caromi_cloud_bounds bounds = caromi_cloud_bounds_of(cloud, c, l);
+        for (int k = 0; k < 3; k++) {
+            level->from[k] = (double)bounds.low[k];
+            level->to[k] = (double)bounds.high[k];
+        }
+        level->has_bounds = 1;
+    }
+}
+
 /* 0: no memory. */
 static int build(caromi_build *job)
 {
@@ -282,6 +298,7 @@ static int build(caromi_build *job)
     job->row_tasks = c->view.row_count < most ? c->view.row_count : most;
     caromi_parallel(pool, job->row_tasks, sort_rows, job);
     c->doubled = atomic_load(&job->doubled);
+    set_bounds(job->cloud, c);
     return 1;
 }
 

@@ -5,6 +5,7 @@
  *   slices.c   cuts a motion into slices of time, in which spheres move by little
  *   places.c   hands out spheres as they are in a slice
  *   levels.c   finds bounds and sizes of the spheres, and which share a level
+ *   kinds.c    finds where those of each size lie
  *   crowded.c  chooses levels anew where cells hold many small spheres
  *   directions.c  decides from which of two levels spheres of the other are searched for
  *   cells.c    puts them into rows of cells (cpu/cloud/cloud.h); few.c does for few spheres, which share a cell
@@ -35,7 +36,7 @@ typedef struct caromi_cloud {
     const carom_context *context;
     uint64_t count;
     caromi_in_column in[CLOUD_COLUMNS], mask; /* base NULL: at rest, no limit, all bits */
-    int is_moving, exact;
+    int is_moving, exact, finds_best;         /* first or any partners */
     carom_start start;
     float margin;
     float period[3];       /* 0: open */
@@ -125,6 +126,35 @@ static inline uint32_t caromi_reach_class(float reach)
     return bits >> 21;
 }
 
+/* Spheres of one class of reaches: bounds of most of them, from a sample. */
+enum {
+    CAROMI_CLOUD_KINDS = 64,
+    CAROMI_CLOUD_SAMPLE = 2048,
+    CAROMI_CLOUD_KIND_LEAST = 8, /* spheres of a sample say where those of a kind lie; */
+    CAROMI_CLOUD_APART = 4       /* apart, if their space is so much less than that of all */
+};
+typedef struct caromi_cloud_kind {
+    int class;
+    uint32_t count; /* of the sample */
+    double low[3], high[3];
+} caromi_cloud_kind;
+typedef struct caromi_cloud_kinds {
+    uint32_t count; /* 0: it is not known where they lie */
+    caromi_cloud_kind kind[CAROMI_CLOUD_KINDS];
+} caromi_cloud_kinds;
+/* Of spheres at time 0, whose sides are known, if there are several kinds, not very many, and one lies apart. kinds.c.
+ */
+void caromi_cloud_find_kinds(const caromi_cloud *cloud, const double side[3], caromi_cloud_kinds *kinds);
+/* How many spheres a sample has; which is the next one: one of so many, but never each of every second, as spheres of
+ * two kinds may take turns. */
+uint64_t caromi_cloud_sample(const caromi_cloud *cloud);
+static inline uint64_t caromi_cloud_sampled(const caromi_cloud *cloud, uint64_t samples, uint64_t number)
+{
+    const uint64_t begin = caromi_slice_start(cloud->count, samples, number);
+    const uint64_t end = caromi_slice_start(cloud->count, samples, number + 1);
+    return begin + ((uint64_t)(uint32_t)(number * 0x9e3779b9) * (end - begin) >> 32);
+}
+
 /* The spheres of a slice as a whole. */
 typedef struct caromi_cloud_extent {
     double low[3], high[3];
@@ -132,6 +162,7 @@ typedef struct caromi_cloud_extent {
     uint64_t reaches[CAROMI_REACHES];
     float largest;  /* reach */
     double side[3]; /* caromi_cloud_sides */
+    caromi_cloud_kinds kinds;
 } caromi_cloud_extent;
 
 carom_status caromi_cloud_measure(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
@@ -158,6 +189,8 @@ double caromi_cloud_volume(const double side[3], double least);
 double caromi_cloud_width_for(const caromi_cloud *cloud, double reach);
 /* A level of spheres within bounds. */
 caromi_cloud_level caromi_cloud_level_of(double reach, double width, const double low[3], const double high[3]);
+/* Cells may be so many times as wide where searches for best partners end early. */
+enum { CAROMI_CLOUD_SEARCH = 2 };
 /* Chooses levels by size, coarsest first, and the level of each class of reaches. Returns their number. */
 uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_cloud_extent *extent,
                                     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t of_class[CAROMI_REACHES]);
@@ -195,6 +228,8 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
 /* The same for few spheres. 0: no memory. few.c. */
 int caromi_cloud_enter_few(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells);
 void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells);
+/* Of the spheres of a level. images.c. */
+caromi_cloud_bounds caromi_cloud_bounds_of(const caromi_cloud *cloud, const caromi_cloud_cells *cells, uint32_t level);
 /* view.images: NULL if no image may touch a sphere. images.c. */
 void caromi_cloud_find_images(const caromi_cloud *cloud, caromi_cloud_cells *cells);
 /* The motion of the sorted spheres, if they move; pairs that have begun are open. slices.c. */

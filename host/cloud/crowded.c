@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    CROWD = 16,       /* spheres; cells with more are cut, */
+    CROWD = 32,       /* spheres; cells with more are cut, */
     GAIN = 150,       /* if so many tests of each sphere of the cloud can be saved: they take as long as the cutting */
-    LEAF = 4,         /* spheres; cells with more are cut further */
+    LEAF = 8,         /* spheres; cells with more are cut further */
     CLASS_ZERO = 150, /* class of the width 2^0 */
     CLASSES = CLASS_ZERO + 132,
     NO_CLASS = 0,
@@ -22,7 +22,8 @@ enum {
 typedef struct width_class {
     uint64_t count, forced; /* forced: by their own size */
     float reach, low[3], high[3];
-    uint32_t into; /* class that they are counted to in the end */
+    uint32_t into; /* class that they are counted to in the end; */
+    int stays;     /* or they stay where they were */
 } width_class;
 
 typedef struct range {
@@ -161,7 +162,8 @@ static void cut(crowded *c, range r)
 static double narrower(const crowded *c, uint32_t place, double width)
 {
     const double own = caromi_cloud_width_for(c->cloud, (double)c->cells->view.reach[place]);
-    return own <= width / 2 ? fmax(own, 0x1p-140) : 0;
+    const int is_wide = c->cloud->finds_best && !c->cloud->is_moving;
+    return own * (is_wide ? 2 * CAROMI_CLOUD_SEARCH : 2) <= width ? fmax(own, 0x1p-140) : 0;
 }
 
 static uint32_t count_narrower(const crowded *c, uint32_t begin, uint32_t end, double width)
@@ -250,14 +252,47 @@ static double joined_tests(const crowded *c, int class)
     return (double)c->classes[class].count * (double)(c->classes[class].count + c->classes[to].count);
 }
 
+/* Whether the spheres of a class fit into cells of a finer one. */
+static int fits(const crowded *c, int class, int finer)
+{
+    return class_above(caromi_cloud_width_for(c->cloud, (double)c->classes[class].reach)) <= finer;
+}
+
+static void join_if_fits(crowded *c, int class, int finer)
+{
+    width_class *to = &c->classes[finer];
+    if (c->classes[class].count == 0 || !fits(c, class, finer))
+        return;
+    to->forced += 2 * to->forced > to->count ? c->classes[class].count : 0; /* as narrow as before */
+    join_classes(c, class, finer);
+}
+
+/* Spheres of one size settle by chance in cells of two widths or three: they share the narrowest. */
+static void join_finer(crowded *c)
+{
+    for (int class = 0; class + 2 < CLASSES; class ++) {
+        const uint64_t count = c->classes[class].count;
+        if (count == 0)
+            continue;
+        join_if_fits(c, class + 1, class);
+        if (4 * c->classes[class + 2].count < count)
+            join_if_fits(c, class + 2, class);
+    }
+}
+
 /* Classes of few spheres are not worth a level; `most` levels are left. */
 static void join_few(crowded *c, uint32_t most)
 {
+    const double few = 4 * (double)c->cells->count;
     uint32_t used = 0;
     for (int class = 0; class < CLASSES; class ++) {
-        if (joined_tests(c, class) <= 4 * (double)c->cells->count)
+        width_class *own = &c->classes[class];
+        if (joined_tests(c, class) <= few)
             join_classes(c, class, coarser_class(c, class));
-        used += c->classes[class].count > 0;
+        own->stays =
+            own->count > 0 && coarser_class(c, class) == CLASSES && (double)own->count * (double)own->count <= few;
+        own->count = own->stays ? 0 : own->count;
+        used += own->count > 0;
     }
     for (; used > most; used--) {
         int best = 0;
@@ -297,6 +332,14 @@ static void insert(numbered *sorted, uint32_t count, const caromi_cloud_level *l
     sorted[at].was = was;
 }
 
+/* The class that a class is counted to in the end; NO_CLASS: its spheres stay where they were. */
+static int last_class(const crowded *c, int class)
+{
+    while (c->classes[class].into != 0)
+        class = (int)c->classes[class].into;
+    return c->classes[class].stays ? NO_CLASS : class;
+}
+
 /* The levels that have spheres, and the level of each sphere by index. */
 static uint32_t number_levels(crowded *c, caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t *level_of)
 {
@@ -304,25 +347,28 @@ static uint32_t number_levels(crowded *c, caromi_cloud_level levels[CAROMI_CLOUD
     const uint32_t before = cells->view.level_count;
     numbered sorted[CAROMI_CLOUD_LEVELS];
     uint8_t to[CAROMI_CLOUD_LEVELS + CLASSES];
+    int16_t last[CLASSES];
     uint32_t count = 0;
+    join_finer(c);
     join_few(c, CAROMI_CLOUD_LEVELS - before);
     for (uint32_t l = 0; l < before; l++)
         insert(sorted, count++, &cells->levels[l], l);
-    for (int class = 0; class < CLASSES; class ++)
+    for (int class = 0; class < CLASSES; class ++) {
+        last[class] = (int16_t)last_class(c, class);
         if (c->classes[class].count > 0) {
             const caromi_cloud_level level = level_of_class(c, class);
             insert(sorted, count++, &level, before + (uint32_t) class);
         }
+    }
     for (uint32_t l = 0; l < count; l++) {
         levels[l] = sorted[l].level;
         to[sorted[l].was] = (uint8_t)l;
     }
-    for (int class = CLASSES - 1; class >= 0; class --) /* classes are joined with coarser ones */
-        if (c->classes[class].into != 0)
-            to[before + (uint32_t) class] = to[before + c->classes[class].into];
     for (uint32_t r = 0; r < cells->view.row_count; r++)
-        for (uint32_t p = cells->rows[r].begin; p < cells->rows[r].end; p++)
-            level_of[cells->index[p]] = to[c->class_of[p] == NO_CLASS ? cells->rows[r].level : before + c->class_of[p]];
+        for (uint32_t p = cells->rows[r].begin; p < cells->rows[r].end; p++) {
+            const int class = last[c->class_of[p]];
+            level_of[cells->index[p]] = to[class == NO_CLASS ? cells->rows[r].level : before + (uint32_t) class];
+        }
     return count;
 }
 

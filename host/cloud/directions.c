@@ -2,6 +2,8 @@
 /* Two levels: coarse spheres look at the rows of fine cells around them, or short runs of fine spheres at the coarse
  * cells around them. The former is cheaper where most of these rows have spheres, the latter where they have not: its
  * cost does not depend on how much the sizes differ. Nothing here changes an answer. */
+#include <math.h>
+
 #include "crowded.h"
 
 enum {
@@ -9,8 +11,8 @@ enum {
     SAMPLE_OF = 64,   /* one of so many */
     COST_SPHERE = 20, /* nanoseconds, roughly, */
     COST_LOOK = 8,    /* of a row that is looked up, */
-    COST_ROW = 20,    /* of one that has spheres, */
-    COST_CHUNK = 25,  /* of a run of fine spheres */
+    COST_RUN = 20,    /* of a sphere and a row, or a run, that are compared, */
+    COST_CHUNK = 40,  /* of a run of fine spheres */
     WORSE = 2         /* so much worse must the usual way be, as estimates are rough */
 };
 
@@ -24,41 +26,76 @@ static uint32_t spheres_of(const caromi_cloud_view *v, const caromi_cloud_level 
     return level->begin_row == level->end_row ? 0 : v->rows[level->end_row - 1].end - v->rows[level->begin_row].begin;
 }
 
-/* Rows of the fine level in the box around a coarse sphere are looked up, or all of them if these are fewer. */
-static double cost_of_rows(const caromi_cloud_view *v, uint32_t place, const caromi_cloud_level *fine)
+/* The two ways. */
+typedef struct ways {
+    double from_coarse, from_fine;
+} ways;
+
+/* Cells of a fine level that a box around a coarse sphere meets along an axis. */
+static double cells_in_box(const caromi_cloud_view *v, uint32_t place, const caromi_cloud_level *fine, int axis)
 {
-    const double reach = (double)v->reach[place] + fine->reach + (double)v->margin;
-    const double all = fine->end_row - fine->begin_row;
     const float *const at[] = {v->x, v->y, v->z};
-    double box = 1, share = 1; /* of the box among all places for rows */
-    for (int k = 1; k < 3; k++) {
-        const double side = caromi_cloud_cell(fine, k, (double)at[k][place] + reach) -
-                            caromi_cloud_cell(fine, k, (double)at[k][place] - reach) + 1.0;
-        box *= side;
-        share *= side / (fine->most[k] + 1.0);
-    }
-    return (box <= 8 + all / 4 ? COST_LOOK * box : all) + COST_ROW * share * all;
+    const double x = (double)at[axis][place], reach = (double)v->reach[place] + fine->reach + (double)v->margin;
+    if (x + reach < fine->from[axis] || x - reach > fine->to[axis])
+        return 0;
+    return caromi_cloud_cell(fine, axis, x + reach) - caromi_cloud_cell(fine, axis, x - reach) + 1.0;
 }
 
-static double cost_from_coarse(const caromi_cloud_view *v, const caromi_cloud_level *coarse,
-                               const caromi_cloud_level *fine)
+/* The share of the fine spheres whose runs may touch a coarse one: of a sample. */
+static double share_near(const caromi_cloud_view *v, uint32_t place, const caromi_cloud_level *fine)
+{
+    const uint32_t count = spheres_of(v, fine), some = count < SAMPLE ? count : SAMPLE;
+    const uint32_t first = v->rows[fine->begin_row].begin;
+    const double reach = (double)v->reach[place] + fine->reach + (double)v->margin;
+    uint32_t near = 0;
+    for (uint32_t k = 0; k < some; k++) {
+        const uint32_t p = first + (uint32_t)((uint64_t)count * k / some);
+        const double dx = fabs((double)v->x[p] - (double)v->x[place]) - 0.5 * CAROMI_CLOUD_CHUNK_CELLS / fine->per[0];
+        const double dy = (double)v->y[p] - (double)v->y[place], dz = (double)v->z[p] - (double)v->z[place];
+        near += fmax(dx, 0) * fmax(dx, 0) + dy * dy + dz * dz <= reach * reach;
+    }
+    return (double)near / some;
+}
+
+/* Of one coarse sphere. Rows of the fine level in its box are looked up, or all of them if these are fewer; or it is
+ * found by some of the runs. */
+static ways cost_of_sphere(const caromi_cloud_view *v, uint32_t place, const caromi_cloud_level *fine, double chunks)
+{
+    const double all = fine->end_row - fine->begin_row;
+    double box = 1, share = 1; /* of the box among all places for rows */
+    for (int k = 0; k < 3; k++) {
+        const double side = cells_in_box(v, place, fine, k);
+        box *= k > 0 ? side : side > 0;
+        share *= k > 0 ? side / (fine->most[k] + 1.0) : side > 0;
+    }
+    const double look = box <= 8 + all / 4 ? COST_LOOK * box : all;
+    const double found = share > 0 ? chunks * share_near(v, place, fine) : 0;
+    return (ways){COST_SPHERE + look + COST_RUN * share * all, COST_RUN * found};
+}
+
+static ways cost_of_pair(const caromi_cloud_view *v, const caromi_cloud_level *coarse, const caromi_cloud_level *fine,
+                         double chunks)
 {
     const uint32_t count = spheres_of(v, coarse), some = sample_of(count);
     const uint32_t first = v->rows[coarse->begin_row].begin;
-    double sum = 0;
-    for (uint32_t k = 0; k < some; k++)
-        sum += COST_SPHERE + cost_of_rows(v, first + (uint32_t)((uint64_t)count * k / some), fine);
-    return sum * count / some;
+    ways sum = {0, 0};
+    for (uint32_t k = 0; k < some; k++) {
+        const ways one = cost_of_sphere(v, first + (uint32_t)((uint64_t)count * k / some), fine, chunks);
+        sum.from_coarse += one.from_coarse;
+        sum.from_fine += one.from_fine;
+    }
+    return (ways){sum.from_coarse * count / some, sum.from_fine * count / some + COST_CHUNK * chunks};
 }
 
-static double cost_from_fine(const caromi_cloud_view *v, const caromi_cloud_level *fine)
+/* Runs of fine spheres, about. */
+static double count_chunks(const caromi_cloud_view *v, const caromi_cloud_level *fine)
 {
     const uint32_t count = fine->end_row - fine->begin_row, some = sample_of(count);
     double sum = 0;
     for (uint32_t k = 0; k < some; k++) {
         const caromi_cloud_row *row = &v->rows[fine->begin_row + (uint32_t)((uint64_t)count * k / some)];
-        const uint32_t spheres = row->end - row->begin, chunks = (uint32_t)row->count / CAROMI_CLOUD_CHUNK_CELLS + 1;
-        sum += COST_CHUNK * ((spheres < chunks ? spheres : chunks) + spheres / CAROMI_CLOUD_CHUNK);
+        const uint32_t spheres = row->end - row->begin, most = (uint32_t)row->count / CAROMI_CLOUD_CHUNK_CELLS + 1;
+        sum += (spheres < most ? spheres : most) + spheres / CAROMI_CLOUD_CHUNK;
     }
     return sum * count / some;
 }
@@ -70,10 +107,13 @@ void caromi_cloud_direct(caromi_cloud_cells *cells)
         caromi_cloud_level *fine = &cells->levels[f];
         if (fine->begin_row == fine->end_row)
             continue;
-        const double least = WORSE * cost_from_fine(v, fine);
+        const double chunks = count_chunks(v, fine);
         for (uint32_t g = 0; g < f; g++) {
             const caromi_cloud_level *coarse = &cells->levels[g];
-            if (coarse->begin_row < coarse->end_row && cost_from_coarse(v, coarse, fine) > least)
+            if (coarse->begin_row == coarse->end_row)
+                continue;
+            const ways cost = cost_of_pair(v, coarse, fine, chunks);
+            if (cost.from_coarse > WORSE * cost.from_fine)
                 fine->coarser |= UINT64_C(1) << g;
         }
     }

@@ -30,22 +30,26 @@ static void extend(const caromi_cloud *cloud, const caromi_cloud_cells *cells, u
     }
 }
 
+caromi_cloud_bounds caromi_cloud_bounds_of(const caromi_cloud *cloud, const caromi_cloud_cells *cells, uint32_t level)
+{
+    const caromi_cloud_level *of = &cells->levels[level];
+    caromi_cloud_bounds bounds = {{INFINITY, INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY, 0}};
+    if (of->begin_row < of->end_row)
+        extend(cloud, cells, cells->rows[of->begin_row].begin, cells->rows[of->end_row - 1].end, &bounds);
+    return bounds;
+}
+
 /* Of each level, and of all. */
 static caromi_cloud_bounds find_bounds(const caromi_cloud *cloud, caromi_cloud_cells *cells)
 {
     caromi_cloud_bounds all = {{INFINITY, INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY, 0}};
-    const caromi_cloud_bounds none = all;
     for (uint32_t l = 0; l < cells->view.level_count; l++) {
-        const caromi_cloud_level *level = &cells->levels[l];
-        caromi_cloud_bounds *bounds = &cells->images.bounds[l];
-        *bounds = none;
-        if (level->begin_row == level->end_row)
-            continue;
-        extend(cloud, cells, cells->rows[level->begin_row].begin, cells->rows[level->end_row - 1].end, bounds);
+        const caromi_cloud_bounds bounds = caromi_cloud_bounds_of(cloud, cells, l);
         for (int k = 0; k < 4; k++) {
-            all.low[k] = fminf(all.low[k], bounds->low[k]);
-            all.high[k] = fmaxf(all.high[k], bounds->high[k]);
+            all.low[k] = fminf(all.low[k], bounds.low[k]);
+            all.high[k] = fmaxf(all.high[k], bounds.high[k]);
         }
+        cells->images.bounds[l] = bounds;
     }
     return all;
 }

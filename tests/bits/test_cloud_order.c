@@ -80,6 +80,75 @@ static void neighbours_are_near(void **state)
     carom_context_destroy(three);
 }
 
+/* ---- levels ------------------------------------------------------------------------------------------------------ */
+
+/* Spheres of one radius, evenly in a cube. */
+typedef struct heap {
+    float radius, at;
+    size_t share; /* of 6 */
+} heap;
+
+/* In each level rows ascend along z: how often the order of a heap's spheres falls back to the lower half of its cube
+ * says how many levels they are in. */
+static size_t count_levels(const float *center, const float *radius, const uint32_t *order, size_t count,
+                           const heap *one, double side)
+{
+    const double low = (double)one->at + 0.25 * side, high = (double)one->at + 0.75 * side;
+    size_t levels = 0;
+    int is_high = 1;
+    for (size_t k = 0; k < count; k++) {
+        const double z = (double)center[3 * order[k] + 2];
+        if (radius[order[k]] < one->radius || radius[order[k]] > one->radius)
+            continue;
+        levels += is_high && z < low;
+        is_high = z < low ? 0 : z > high ? 1 : is_high;
+    }
+    return levels;
+}
+
+/* Wherever heaps of several sizes lie, the spheres of each are in one level. */
+static void heaps_have_levels(void **state)
+{
+    (void)state;
+    enum { MANY = 30000, HEAPS = 6 };
+    static const heap sets[][HEAPS] = {
+        {{0.4f, 0, 3}, {0.02f, 0, 3}},
+        {{0.4f, 0, 3}, {0.02f, 500, 3}},
+        {{0.4f, 0, 1}, {0.04f, 40, 1}, {4e-3f, 50, 1}, {4e-4f, 60, 1}, {4e-5f, 70, 1}, {4e-6f, 80, 1}},
+        {{0.4f, 0, 1}, {0.16f, 40, 1}, {0.064f, 60, 1}, {0.0256f, 70, 1}, {0.01f, 75, 1}, {0.004f, 80, 1}},
+        {{0.4f, 0, 1}, {0.04f, 0, 1}, {4e-3f, 0, 1}, {4e-4f, 0, 1}, {4e-5f, 0, 1}, {4e-6f, 0, 1}}};
+    carom_context *context = test_context();
+    float *center = test_alloc(3 * MANY, sizeof *center), *radius = test_alloc(MANY, sizeof *radius);
+    uint32_t *order = test_alloc(MANY, sizeof *order);
+    ref_gen g;
+    ref_gen_seed(&g, 71, 1, 0);
+    for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
+        double side[HEAPS]; /* a tenth of the space is theirs */
+        for (size_t h = 0; h < HEAPS; h++)
+            side[h] = (double)sets[s][h].radius * cbrt((double)(MANY / 6 * sets[s][h].share) * 42);
+        for (size_t i = 0; i < MANY; i++) {
+            size_t h = 0;
+            for (size_t left = i % 6; left >= sets[s][h].share; left -= sets[s][h++].share)
+                ;
+            const double at = (double)sets[s][h].at;
+            for (size_t k = 0; k < 3; k++)
+                center[3 * i + k] = between(&g, at, at + side[h]);
+            radius[i] = sets[s][h].radius;
+        }
+        const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = MANY},
+                                      .center = carom_xyz(center),
+                                      .radius = {.data = radius, .stride = sizeof *radius}};
+        ask_order(context, &d, order);
+        for (size_t h = 0; h < HEAPS && sets[s][h].share > 0; h++) {
+            const size_t levels = count_levels(center, radius, order, MANY, &sets[s][h], side[h]);
+            if (levels != 1)
+                fail_msg("set %zu: spheres of radius %g are in %zu levels", s, (double)sets[s][h].radius, levels);
+        }
+    }
+    free(center), free(radius), free(order);
+    carom_context_destroy(context);
+}
+
 static void bad_input(void **state)
 {
     (void)state;
@@ -107,6 +176,6 @@ static void bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {SAME_BITS_ON_CPU(same_order), cmocka_unit_test(neighbours_are_near),
-                                       cmocka_unit_test(bad_input)};
+                                       cmocka_unit_test(heaps_have_levels), cmocka_unit_test(bad_input)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
