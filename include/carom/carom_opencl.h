@@ -18,8 +18,8 @@
 ///
 /// Arrays of pairs, first hits, closest points and any-hit queries stay on the device. Arrays of
 /// other calls (lists of hits, contacts, clouds, lattices, meshes) cross: before such a call its
-/// arrays are brought to the host, and its answers go back after it. docs/devices.md ("Buffers") has
-/// the table.
+/// arrays are brought to the host, and its answers go back after it. docs/devices.md ("Buffers")
+/// has the table.
 ///
 /// Order. With a `queue` of the caller every call with arrays takes its turn in it, as a command
 /// would: it begins when the commands that the queue has had before have ended, and with a job

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # fused.sh LIBRARY: no fused multiply-add and no approximate reciprocal in the machine code. A compiler that fuses
-# changes bits, and -mavx512f or an ARM target alone already lets it. Only the kernels of cpu/lanes/isa_fma_template.h may.
+# changes bits, and -mavx512f or an ARM target alone already lets it. Only the kernels of
+# cpu/lanes/isa_fma_template.h may.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"

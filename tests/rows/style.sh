@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# style.sh: shellcheck, clang-format, 120 columns, rulers, the figures of the documents, and which folder includes which.
+# style.sh: shellcheck, clang-format, 120 columns, rulers, the figures of the documents, and which folder includes
+# which.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
