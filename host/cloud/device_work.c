@@ -90,6 +90,7 @@ static int alloc_lists(caromi_device_work *w)
         list->most = 2 * all > RUNS_MOST ? 2 * all : RUNS_MOST;
         list->found.runs = &list->runs;
         list->found.take = grow;
+        list->found.ends = 0;
         list->runs = (caromi_cloud_runs){.room = room, .item = w->runs + i * room};
         list->own = NULL;
     }
