@@ -80,7 +80,8 @@ if [ -x "$prefix/$bindir/carom" ]; then
     check "the installed command finds its library" "$prefix/$bindir/carom" --version
 fi
 nothing "no private header is installed" \
-    "$(comm -23 <(cd "$prefix/include" && find . -name '*.h' | sort) <(cd "$here/../../include" && find . -name '*.h' | sort))"
+    "$(comm -23 <(cd "$prefix/include" && find . -name "*.h" | sort) \
+        <(cd "$here/../../include" && find . -name "*.h" | sort))"
 nothing "no file names the place it was built" \
     "$(grep -rlF "$work/first" "$prefix" --include='*.cmake' --include='*.pc' || true)"
 check_end
