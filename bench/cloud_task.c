@@ -107,13 +107,13 @@ void cloud_answers_free(cloud_answers *a)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-static carom_spheres_desc describe(const cloud_call *a)
+static carom_cloud_desc describe(const cloud_call *a)
 {
     static const float t_max = 1.0f;
     float *const *in = (float *const *)(const void *)a->spheres->column;
-    carom_spheres_desc desc = {.batch = {.size = sizeof desc, .count = a->out->count, .accuracy = a->accuracy},
-                               .center = {in[0], in[1], in[2], sizeof(float)},
-                               .radius = {in[6], sizeof(float)}};
+    carom_cloud_desc desc = {.batch = {.size = sizeof desc, .count = a->out->count, .accuracy = a->accuracy},
+                             .center = {in[0], in[1], in[2], sizeof(float)},
+                             .radius = {in[6], sizeof(float)}};
 
     if (a->task.radii > 0.0f) {
         desc.velocity = (carom_points){in[3], in[4], in[5], sizeof(float)};
@@ -124,22 +124,22 @@ static carom_spheres_desc describe(const cloud_call *a)
 
 static carom_status ask(cloud_call *a, carom_error *err)
 {
-    const carom_spheres_desc desc = describe(a);
+    const carom_cloud_desc desc = describe(a);
     const cloud_answers *o = a->out;
-    const carom_sphere_pair_list list = {.size = sizeof list,
-                                         .capacity = o->capacity,
-                                         .offsets = o->offsets.column[0],
-                                         .b = o->b.column[0],
-                                         .t = o->t.column[0],
-                                         .totals = &a->totals};
-    const carom_sphere_count_result counts = {.size = sizeof counts, .partners = o->partners.column[0]};
-    const carom_sphere_partner_result first = {.size = sizeof first, .other = o->other.column[0], .t = o->t.column[0]};
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = o->capacity,
+                                        .offsets = o->offsets.column[0],
+                                        .b = o->b.column[0],
+                                        .t = o->t.column[0],
+                                        .totals = &a->totals};
+    const carom_cloud_count_result counts = {.size = sizeof counts, .partners = o->partners.column[0]};
+    const carom_cloud_partner_result first = {.size = sizeof first, .other = o->other.column[0], .t = o->t.column[0]};
 
     if (a->task.work == CLOUD_COUNT)
-        return carom_spheres_count(a->subject->context, &desc, &counts, &a->stats, err);
+        return carom_cloud_count(a->subject->context, &desc, &counts, &a->stats, err);
     if (a->task.work == CLOUD_FIRST)
-        return carom_spheres_first(a->subject->context, &desc, &first, &a->stats, err);
-    return carom_spheres_list(a->subject->context, &desc, &list, &a->stats, err);
+        return carom_cloud_first(a->subject->context, &desc, &first, &a->stats, err);
+    return carom_cloud_list(a->subject->context, &desc, &list, &a->stats, err);
 }
 
 carom_status cloud_call_try(cloud_call *a, carom_error *err)

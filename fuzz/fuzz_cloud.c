@@ -16,7 +16,7 @@ typedef struct cloud {
     unsigned flags;
     float center[3 * MOST], velocity[3 * MOST], radius[MOST], t_max[MOST];
     uint32_t mask[MOST];
-    carom_spheres_desc desc;
+    carom_cloud_desc desc;
 } cloud;
 
 typedef struct pair {
@@ -62,7 +62,7 @@ static void make_cloud(fuzz_source *s, cloud *c)
         c->mask[i] = fuzz_byte(s) % 8;
         c->t_max[i] = fuzz_byte(s) % 4 ? length_of(s) : INFINITY;
     }
-    c->desc = (carom_spheres_desc){
+    c->desc = (carom_cloud_desc){
         .batch = {.size = sizeof c->desc, .count = c->count, .accuracy = CAROM_ACCURACY_EXACT},
         .center = carom_xyz(c->center),
         .radius = carom_scalars_of(c->radius),
@@ -137,21 +137,21 @@ static uint64_t ask_list(int backend, const cloud *c, uint64_t begin, size_t roo
     static uint8_t state[ROOM];
     static float t[ROOM], depth[ROOM], normal[3 * ROOM];
     static int8_t shift[3 * ROOM];
-    carom_spheres_desc d = c->desc;
+    carom_cloud_desc d = c->desc;
     carom_list_totals totals;
     carom_error err = {0};
-    const carom_sphere_pair_list list = {.size = sizeof list,
-                                         .capacity = room,
-                                         .a = a,
-                                         .b = b,
-                                         .state = state,
-                                         .t = t,
-                                         .shift = shift,
-                                         .depth = depth,
-                                         .normal = carom_xyz_out(normal),
-                                         .totals = &totals};
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = room,
+                                        .a = a,
+                                        .b = b,
+                                        .state = state,
+                                        .t = t,
+                                        .shift = shift,
+                                        .depth = depth,
+                                        .normal = carom_xyz_out(normal),
+                                        .totals = &totals};
     d.batch.begin = begin;
-    fuzz_check_call(carom_spheres_list(fuzz_context(backend), &d, &list, NULL, &err), &err, NULL);
+    fuzz_check_call(carom_cloud_list(fuzz_context(backend), &d, &list, NULL, &err), &err, NULL);
     for (size_t i = 0; i < totals.stored; i++) {
         pair *p = &out->at[out->count++];
         memset(p, 0, sizeof *p);
@@ -175,15 +175,15 @@ static int is_true(const pair *got, const pair *wanted)
 
 static void check_partners(int backend, const cloud *c, const pairs *truth)
 {
-    carom_spheres_desc d = c->desc;
+    carom_cloud_desc d = c->desc;
     int32_t best[MOST], other[MOST];
     float least[MOST], t[MOST];
     uint32_t count[MOST] = {0}, partners[MOST];
     uint8_t hit[MOST];
     carom_error err = {0};
-    const carom_sphere_partner_result first = {.size = sizeof first, .other = other, .t = t};
+    const carom_cloud_partner_result first = {.size = sizeof first, .other = other, .t = t};
     const carom_any_result any = {.size = sizeof any, .hit = hit};
-    const carom_sphere_count_result counts = {.size = sizeof counts, .partners = partners};
+    const carom_cloud_count_result counts = {.size = sizeof counts, .partners = partners};
     for (size_t i = 0; i < c->count; i++) {
         best[i] = -1;
         least[i] = INFINITY;
@@ -199,14 +199,14 @@ static void check_partners(int backend, const cloud *c, const pairs *truth)
         }
     }
     d.full = 0;
-    fuzz_check_call(carom_spheres_count(fuzz_context(backend), &d, &counts, NULL, &err), &err, NULL);
+    fuzz_check_call(carom_cloud_count(fuzz_context(backend), &d, &counts, NULL, &err), &err, NULL);
     for (size_t i = 0; i < c->count; i++)
         if (partners[i] != (cloud_is_valid(&c->desc, i) ? count[i] : CAROM_COUNT_INVALID))
             give_up("a wrong number of partners", fuzz_backend_name(backend), c);
     if (d.margin > 0)
         return;
-    fuzz_check_call(carom_spheres_first(fuzz_context(backend), &d, &first, NULL, &err), &err, NULL);
-    fuzz_check_call(carom_spheres_any(fuzz_context(backend), &d, &any, NULL, &err), &err, NULL);
+    fuzz_check_call(carom_cloud_first(fuzz_context(backend), &d, &first, NULL, &err), &err, NULL);
+    fuzz_check_call(carom_cloud_any(fuzz_context(backend), &d, &any, NULL, &err), &err, NULL);
     for (size_t i = 0; i < c->count; i++) {
         if (other[i] != best[i] || memcmp(&t[i], &least[i], sizeof *t) != 0)
             give_up("a wrong first partner", fuzz_backend_name(backend), c);

@@ -43,7 +43,7 @@
  * kernels: host/pairs/pairs.c chooses. */
 #define PAIR_QUERIES(X)                                  \
     X(overlap, overlap, OVERLAP_INPUTS, OVERLAP_OUTPUTS) \
-    X(sphere, spheres, SPHERE_INPUTS, SPHERE_OUTPUTS)
+    X(sphere_sweep, spheres, SPHERE_INPUTS, SPHERE_OUTPUTS)
 
 #define SWEEP_INPUTS(X)           \
     X(points, center, a, IN_CX)   \

@@ -49,7 +49,7 @@ typedef struct cloud_job {
     table_column columns[COLUMNS];
     uint64_t count;
     carom_context *context;
-    carom_spheres_desc desc;
+    carom_cloud_desc desc;
     rows_query query;
     rows_writer *writer;
     progress progress; /* of the spheres that are answered */
@@ -125,12 +125,12 @@ static void describe(cloud_job *job)
 {
     const spheres_options *options = job->options;
     const table_column *c = job->columns;
-    carom_spheres_desc *d = &job->desc;
-    *d = (carom_spheres_desc){.batch = {.size = sizeof *d, .count = job->count, .accuracy = options->common.accuracy},
-                              .center = carom_soa(c[X].data, c[Y].data, c[Z].data),
-                              .radius = carom_scalars_of(c[RADIUS].data),
-                              .margin = options->margin,
-                              .start = options->start};
+    carom_cloud_desc *d = &job->desc;
+    *d = (carom_cloud_desc){.batch = {.size = sizeof *d, .count = job->count, .accuracy = options->common.accuracy},
+                            .center = carom_soa(c[X].data, c[Y].data, c[Z].data),
+                            .radius = carom_scalars_of(c[RADIUS].data),
+                            .margin = options->margin,
+                            .start = options->start};
     memcpy(d->period, options->period, sizeof d->period);
     if (c[VX].present)
         d->velocity = carom_soa(c[VX].data, c[VY].data, c[VZ].data);
@@ -162,19 +162,19 @@ static void report(const cloud_job *job, const carom_stats *stats)
 static carom_status ask_each(cloud_job *job, rows_field *fields, carom_stats *stats, carom_error *err)
 {
     if (job->hits == HITS_FIRST) {
-        const carom_sphere_partner_result out = {.size = sizeof out,
-                                                 .other = fields[FIELD_OTHER].integers,
-                                                 .state = fields[FIELD_FIRST_STATE].bytes,
-                                                 .t = fields[FIELD_FIRST_T].floats};
-        return carom_spheres_first(job->context, &job->desc, &out, stats, err);
+        const carom_cloud_partner_result out = {.size = sizeof out,
+                                                .other = fields[FIELD_OTHER].integers,
+                                                .state = fields[FIELD_FIRST_STATE].bytes,
+                                                .t = fields[FIELD_FIRST_T].floats};
+        return carom_cloud_first(job->context, &job->desc, &out, stats, err);
     }
     if (job->hits == HITS_ANY) {
         const carom_any_result out = {.size = sizeof out, .hit = fields[0].bytes};
-        return carom_spheres_any(job->context, &job->desc, &out, stats, err);
+        return carom_cloud_any(job->context, &job->desc, &out, stats, err);
     }
     uint32_t *partners = (uint32_t *)(void *)fields[0].longs;
-    const carom_sphere_count_result out = {.size = sizeof out, .partners = partners};
-    const carom_status status = carom_spheres_count(job->context, &job->desc, &out, stats, err);
+    const carom_cloud_count_result out = {.size = sizeof out, .partners = partners};
+    const carom_status status = carom_cloud_count(job->context, &job->desc, &out, stats, err);
     for (uint64_t i = job->count; i > 0 && status == CAROM_OK; i--) { /* counts widen in place */
         uint32_t count;
         memcpy(&count, &partners[i - 1], sizeof count);
@@ -243,22 +243,22 @@ static int write_piece(cloud_list *list, uint64_t begin, uint64_t end, uint64_t 
 {
     cloud_job *job = list->job;
     carom_list_totals totals = {0};
-    const carom_sphere_pair_list to = {.size = sizeof to,
-                                       .capacity = list->room,
-                                       .offsets = offsets,
-                                       .a = list->fields[FIELD_A].integers,
-                                       .b = list->fields[FIELD_B].integers,
-                                       .state = list->fields[FIELD_STATE].bytes,
-                                       .t = list->fields[FIELD_T].floats,
-                                       .shift = list->shift,
-                                       .totals = &totals};
+    const carom_cloud_pair_list to = {.size = sizeof to,
+                                      .capacity = list->room,
+                                      .offsets = offsets,
+                                      .a = list->fields[FIELD_A].integers,
+                                      .b = list->fields[FIELD_B].integers,
+                                      .state = list->fields[FIELD_STATE].bytes,
+                                      .t = list->fields[FIELD_T].floats,
+                                      .shift = list->shift,
+                                      .totals = &totals};
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     job->desc.batch.begin = begin;
     job->desc.end = end;
     progress_watch watch;
     progress_watch_begin(&watch, &job->progress);
-    const carom_status status = carom_spheres_list(job->context, &job->desc, &to, &stats, &err);
+    const carom_status status = carom_cloud_list(job->context, &job->desc, &to, &stats, &err);
     progress_watch_end(&watch);
     if (status != CAROM_OK)
         return cli_library_error(job->options->cloud, status, &err);

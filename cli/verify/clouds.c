@@ -35,7 +35,7 @@ typedef struct cloud_input {
     uint64_t count;
     float *center, *velocity, *radius, *t_max;
     uint32_t *mask;
-    carom_spheres_desc desc;
+    carom_cloud_desc desc;
 } cloud_input;
 
 static float uniform(query_random *r)
@@ -69,12 +69,12 @@ static void make_cloud(size_t number, uint64_t seed, cloud_input *c)
     const float size = kind->size * cbrtf((float)c->count / JUDGED);
     for (uint64_t i = 0; i < c->count; i++)
         make_sphere(kind, &r, size, c, i);
-    c->desc = (carom_spheres_desc){.batch = {.size = sizeof c->desc, .count = c->count},
-                                   .center = carom_xyz(c->center),
-                                   .radius = carom_scalars_of(c->radius),
-                                   .margin = kind->margin,
-                                   .period = {kind->period, 0, kind->period},
-                                   .full = number % 2};
+    c->desc = (carom_cloud_desc){.batch = {.size = sizeof c->desc, .count = c->count},
+                                 .center = carom_xyz(c->center),
+                                 .radius = carom_scalars_of(c->radius),
+                                 .margin = kind->margin,
+                                 .period = {kind->period, 0, kind->period},
+                                 .full = number % 2};
     if (kind->speed > 0) {
         c->desc.velocity = carom_xyz(c->velocity);
         c->desc.t_max = carom_scalars_of(c->t_max);
@@ -109,7 +109,7 @@ static void cloud_free(cloud_input *c)
 typedef struct cloud_answer {
     unsigned char *memory;
     size_t size;
-    carom_sphere_pair_list list;
+    carom_cloud_pair_list list;
     carom_list_totals totals;
     int32_t *other;
     float *t;
@@ -129,7 +129,7 @@ static size_t lay_out(cloud_answer *a, uint64_t count)
 {
     const uint64_t room = ROOM_EACH * count + IMAGES * JUDGED;
     size_t used = 0;
-    a->list = (carom_sphere_pair_list){.size = sizeof a->list, .capacity = room, .totals = &a->totals};
+    a->list = (carom_cloud_pair_list){.size = sizeof a->list, .capacity = room, .totals = &a->totals};
     a->list.offsets = take(a, &used, count + 1, sizeof(uint64_t));
     a->list.a = take(a, &used, room, sizeof(int32_t));
     a->list.b = take(a, &used, room, sizeof(int32_t));
@@ -156,25 +156,24 @@ static int answer_alloc(cloud_answer *a, uint64_t most)
 }
 
 /* One call of one configuration; everything else in the memory is the same for all. */
-static carom_status ask(carom_context *context, const carom_spheres_desc *desc, int call, cloud_answer *to,
+static carom_status ask(carom_context *context, const carom_cloud_desc *desc, int call, cloud_answer *to,
                         carom_stats *stats, carom_error *err)
 {
-    carom_spheres_desc d = *desc;
-    const carom_sphere_partner_result first = {
-        .size = sizeof first, .other = to->other, .state = to->state, .t = to->t};
+    carom_cloud_desc d = *desc;
+    const carom_cloud_partner_result first = {.size = sizeof first, .other = to->other, .state = to->state, .t = to->t};
     const carom_any_result any = {.size = sizeof any, .hit = to->hit};
-    const carom_sphere_count_result count = {.size = sizeof count, .partners = to->partners};
+    const carom_cloud_count_result count = {.size = sizeof count, .partners = to->partners};
     *stats = (carom_stats){.size = sizeof *stats};
     memset(to->memory, 0, to->size);
     to->totals = (carom_list_totals){0};
     if (call == LIST)
-        return carom_spheres_list(context, &d, &to->list, stats, err);
+        return carom_cloud_list(context, &d, &to->list, stats, err);
     d.full = 0;
     if (call == COUNT)
-        return carom_spheres_count(context, &d, &count, stats, err);
+        return carom_cloud_count(context, &d, &count, stats, err);
     d.margin = 0;
-    return call == FIRST ? carom_spheres_first(context, &d, &first, stats, err)
-                         : carom_spheres_any(context, &d, &any, stats, err);
+    return call == FIRST ? carom_cloud_first(context, &d, &first, stats, err)
+                         : carom_cloud_any(context, &d, &any, stats, err);
 }
 
 /* ---- comparing --------------------------------------------------------------------------------------------------- */
@@ -233,7 +232,7 @@ static int is_valid(const cloud_input *c, uint64_t i)
 static int is_pair(const cloud_input *c, uint64_t a, uint64_t b, const int8_t shift[3], ref_cloud_answer *out)
 {
     const uint64_t low = a < b ? a : b, high = a < b ? b : a;
-    const carom_spheres_desc *d = &c->desc;
+    const carom_cloud_desc *d = &c->desc;
     ref_cloud_case q = {.radius_a = c->radius[low], .radius_b = c->radius[high], .margin = d->margin};
     if (a == b || !is_valid(c, a) || !is_valid(c, b) || (d->mask.data && !(c->mask[a] & c->mask[b])))
         return 0;
@@ -270,7 +269,7 @@ static uint64_t count_pairs(const cloud_input *c)
 static void judge(clouds_run *r, size_t number)
 {
     const cloud_answer *a = &r->expected;
-    const carom_sphere_pair_list *l = &a->list;
+    const carom_cloud_pair_list *l = &a->list;
     uint64_t wrong = a->totals.total != count_pairs(&r->input);
     for (uint64_t i = 0; i < a->totals.stored; i++) {
         ref_cloud_answer truth;

@@ -133,7 +133,7 @@ static int make_room(rain_lap *l, uint64_t records)
 /* All pairs that meet in the lap, under both spheres. A list that is too short is asked for again. */
 static int ask_pairs(rain_lap *l, const rain_world *world)
 {
-    const carom_spheres_desc desc = {
+    const carom_cloud_desc desc = {
         .batch = {.size = sizeof desc, .count = l->count, .accuracy = world->accuracy},
         .center = carom_xyz(l->center),
         .velocity = carom_xyz(l->motion),
@@ -147,13 +147,13 @@ static int ask_pairs(rain_lap *l, const rain_world *world)
     do {
         if (totals.total > l->room && !make_room(l, totals.total + totals.total / 4))
             return 0;
-        const carom_sphere_pair_list list = {.size = sizeof list,
-                                             .capacity = l->room,
-                                             .offsets = l->met,
-                                             .b = l->partner,
-                                             .t = l->partner_t,
-                                             .totals = &totals};
-        if (carom_spheres_list(world->context, &desc, &list, NULL, &err) != CAROM_OK)
+        const carom_cloud_pair_list list = {.size = sizeof list,
+                                            .capacity = l->room,
+                                            .offsets = l->met,
+                                            .b = l->partner,
+                                            .t = l->partner_t,
+                                            .totals = &totals};
+        if (carom_cloud_list(world->context, &desc, &list, NULL, &err) != CAROM_OK)
             return rain_fail("spheres: %s", err.message);
     } while (totals.stored < totals.total);
     return 1;

@@ -216,7 +216,7 @@ static void report(const run *r)
         "\n%.4g particle-steps in %.2f s on %u threads: %.4g per second, %.4g per CPU second, %.1f %% of them awake\n",
         done, all, carom_context_threads(r->world.context), done / all, done / t->cpu, 100.0 * (double)c->awake / done);
     show_part("mesh: carom_mesh_sweep_first", t->mesh, all, done);
-    show_part("spheres: carom_spheres_list", t->cloud, all, done);
+    show_part("spheres: carom_cloud_list", t->cloud, all, done);
     show_part("own: motion, impulses", t->own, all, done);
     printf("of each particle-step: %.3f motions, %.3f in clouds, %.3f pairs listed, %.3f hits with the mesh, "
            "%.3f with spheres, %.3f waited\n",

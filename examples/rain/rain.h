@@ -40,7 +40,7 @@ void rain_free_spheres(rain_spheres *spheres);
 
 typedef struct rain_times {
     double cpu;              /* CPU seconds of all threads */
-    double mesh, cloud, own; /* seconds in carom_mesh_sweep_first, carom_spheres_list and the stepper itself */
+    double mesh, cloud, own; /* seconds in carom_mesh_sweep_first, carom_cloud_list and the stepper itself */
 } rain_times;
 
 typedef struct rain_counts {

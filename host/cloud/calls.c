@@ -13,34 +13,34 @@
 #include "records.h"
 
 static const caromi_member spheres_in[] = {
-    CAROMI_VIEW(carom_spheres_desc, center, CAROMI_POINTS, CAROMI_PER_QUERY, CLOUD_X, 1),
-    CAROMI_VIEW(carom_spheres_desc, velocity, CAROMI_POINTS, CAROMI_PER_QUERY, CLOUD_VX, 0),
-    CAROMI_VIEW(carom_spheres_desc, radius, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_R, 1),
-    CAROMI_VIEW(carom_spheres_desc, t_max, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_T_MAX, 0),
-    CAROMI_VIEW(carom_spheres_desc, mask, CAROMI_UINTS, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, 0),
+    CAROMI_VIEW(carom_cloud_desc, center, CAROMI_POINTS, CAROMI_PER_QUERY, CLOUD_X, 1),
+    CAROMI_VIEW(carom_cloud_desc, velocity, CAROMI_POINTS, CAROMI_PER_QUERY, CLOUD_VX, 0),
+    CAROMI_VIEW(carom_cloud_desc, radius, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_R, 1),
+    CAROMI_VIEW(carom_cloud_desc, t_max, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_T_MAX, 0),
+    CAROMI_VIEW(carom_cloud_desc, mask, CAROMI_UINTS, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, 0),
 };
-#define RECORDS(member) CAROMI_FILLED(carom_sphere_pair_list, member, CAROMI_PER_RECORD, CAROMI_NO_COLUMN)
+#define RECORDS(member) CAROMI_FILLED(carom_cloud_pair_list, member, CAROMI_PER_RECORD, CAROMI_NO_COLUMN)
 static const caromi_member pairs_out[] = {
-    CAROMI_FILLED(carom_sphere_pair_list, offsets, CAROMI_PER_OFFSET, CAROMI_NO_COLUMN),
+    CAROMI_FILLED(carom_cloud_pair_list, offsets, CAROMI_PER_OFFSET, CAROMI_NO_COLUMN),
     RECORDS(a),
     RECORDS(b),
     RECORDS(state),
     RECORDS(t),
-    CAROMI_MEMBER(carom_sphere_pair_list, shift, CAROMI_ARRAY, CAROMI_PER_RECORD, CAROMI_NO_COLUMN, 3, 0),
+    CAROMI_MEMBER(carom_cloud_pair_list, shift, CAROMI_ARRAY, CAROMI_PER_RECORD, CAROMI_NO_COLUMN, 3, 0),
     RECORDS(depth),
-    CAROMI_FILLED_POINTS(carom_sphere_pair_list, normal, CAROMI_PER_RECORD, CAROMI_NO_COLUMN),
+    CAROMI_FILLED_POINTS(carom_cloud_pair_list, normal, CAROMI_PER_RECORD, CAROMI_NO_COLUMN),
     RECORDS(previous),
 };
 static const caromi_member partner_out[] = {
-    CAROMI_FILLED(carom_sphere_partner_result, other, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
-    CAROMI_FILLED(carom_sphere_partner_result, state, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
-    CAROMI_FILLED(carom_sphere_partner_result, t, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
+    CAROMI_FILLED(carom_cloud_partner_result, other, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
+    CAROMI_FILLED(carom_cloud_partner_result, state, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
+    CAROMI_FILLED(carom_cloud_partner_result, t, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
 };
 static const caromi_member any_out[] = {
     CAROMI_MEMBER(carom_any_result, hit, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, sizeof(uint8_t), 1),
 };
 static const caromi_member count_out[] = {
-    CAROMI_MEMBER(carom_sphere_count_result, partners, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN,
+    CAROMI_MEMBER(carom_cloud_count_result, partners, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN,
                   sizeof(uint32_t), 1),
 };
 
@@ -48,11 +48,11 @@ static const caromi_member count_out[] = {
 typedef struct cloud_call {
     caromi_cloud cloud;
     caromi_cloud_watch watch;
-    const carom_spheres_desc *desc;
-    const carom_sphere_pair_list *list;
-    const carom_sphere_partner_result *first;
+    const carom_cloud_desc *desc;
+    const carom_cloud_pair_list *list;
+    const carom_cloud_partner_result *first;
     const carom_any_result *any;
-    const carom_sphere_count_result *count;
+    const carom_cloud_count_result *count;
     uint32_t *order;
 } cloud_call;
 
@@ -61,7 +61,7 @@ typedef struct cloud_call {
 /* The arrays of an earlier list. */
 static void list_before(caromi_arrays *a, const caromi_request *r)
 {
-    const carom_sphere_pairs_before *before = ((const carom_sphere_pair_list *)r->out)->before;
+    const carom_cloud_pairs_before *before = ((const carom_cloud_pair_list *)r->out)->before;
     if (before == NULL)
         return;
     caromi_reads(a, "before", before, 1, 0, sizeof *before);
@@ -71,7 +71,7 @@ static void list_before(caromi_arrays *a, const caromi_request *r)
 }
 
 /* has_margin: 0 for first and any partners. */
-static carom_status check_numbers(const carom_spheres_desc *d, int is_list, int has_margin, carom_error *err)
+static carom_status check_numbers(const carom_cloud_desc *d, int is_list, int has_margin, carom_error *err)
 {
     if (d->batch.count > INT32_MAX)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
@@ -113,9 +113,9 @@ static carom_status check_limits(const caromi_cloud *cloud, carom_error *err)
     return CAROM_OK;
 }
 
-static carom_status check_before(const carom_sphere_pairs_before *before, carom_error *err)
+static carom_status check_before(const carom_cloud_pairs_before *before, carom_error *err)
 {
-    CHECK(caromi_check_desc(before->size, sizeof *before, "carom_sphere_pairs_before", err));
+    CHECK(caromi_check_desc(before->size, sizeof *before, "carom_cloud_pairs_before", err));
     CHECK(caromi_check_count(before->count, "before.count", err));
     if (before->count > 0 && (before->a == NULL || before->b == NULL))
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "before: a and b must not be NULL");
@@ -123,9 +123,9 @@ static carom_status check_before(const carom_sphere_pairs_before *before, carom_
 }
 
 /* After the check of arrays. */
-static carom_status check_order_before(const carom_sphere_pair_list *list, carom_error *err)
+static carom_status check_order_before(const carom_cloud_pair_list *list, carom_error *err)
 {
-    const carom_sphere_pairs_before *before = list->before;
+    const carom_cloud_pairs_before *before = list->before;
     for (uint64_t i = 1; list->previous != NULL && before != NULL && i < before->count; i++)
         if (before->a[i] < before->a[i - 1])
             return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
@@ -136,7 +136,7 @@ static carom_status check_order_before(const carom_sphere_pair_list *list, carom
 
 static carom_status check_list(const caromi_request *r, uint64_t *extent, carom_error *err)
 {
-    const carom_sphere_pair_list *list = r->out;
+    const carom_cloud_pair_list *list = r->out;
     (void)extent;
     CHECK(check_numbers(r->desc, 1, 1, err));
     return list->before != NULL ? check_before(list->before, err) : CAROM_OK;
@@ -156,7 +156,7 @@ static carom_status check_count(const caromi_request *r, uint64_t *extent, carom
 
 static void describe(const carom_context *context, cloud_call *q)
 {
-    const carom_spheres_desc *d = q->desc;
+    const carom_cloud_desc *d = q->desc;
     const caromi_index none = {NULL, 0};
     caromi_cloud *c = &q->cloud;
     *c = (caromi_cloud){.context = context,
@@ -250,7 +250,7 @@ static carom_status deliver(const cloud_call *q, caromi_records *records, uint64
 /* Pairs with a in [begin, end), if they are at most `capacity`; else *is_full. */
 static carom_status keep_pairs(const cloud_call *q, uint64_t end, int *is_full, carom_stats *stats, carom_error *err)
 {
-    const carom_sphere_pair_list *l = q->list;
+    const carom_cloud_pair_list *l = q->list;
     caromi_records records = {
         .cloud = &q->cloud, .begin = q->cloud.begin, .end = end, .most = l->capacity, .full = q->desc->full};
     CHECK(caromi_records_create(&records, err));
@@ -266,7 +266,7 @@ static carom_status keep_pairs(const cloud_call *q, uint64_t end, int *is_full, 
 /* Offsets and totals of a list that is too short, from the number of pairs of each sphere. */
 static void cut_list(const cloud_call *q, const uint32_t *counts)
 {
-    const carom_sphere_pair_list *l = q->list;
+    const carom_cloud_pair_list *l = q->list;
     carom_list_totals *totals = l->totals;
     totals->total = 0;
     totals->complete = q->cloud.begin;
@@ -288,7 +288,7 @@ static void begin_pass(const cloud_call *q, double from, double to)
 static carom_status answer_list(const cloud_call *q, carom_stats *stats, carom_error *err)
 {
     const caromi_cloud *cloud = &q->cloud;
-    const carom_sphere_pair_list *l = q->list;
+    const carom_cloud_pair_list *l = q->list;
     int is_full = 1;
     *l->totals = (carom_list_totals){.complete = cloud->begin};
     if (l->offsets)
@@ -312,7 +312,7 @@ static carom_status answer_list(const cloud_call *q, carom_stats *stats, carom_e
         const uint64_t total = l->totals->total, complete = l->totals->complete, settled = stats->by_integers;
         if (complete > cloud->begin && l->capacity > 0) {
             cloud_call part = *q;
-            carom_sphere_pair_list without = *l;
+            carom_cloud_pair_list without = *l;
             without.offsets = NULL; /* they are set */
             part.list = &without;
             begin_pass(q, 0.75, 1);
@@ -397,7 +397,7 @@ static carom_status answer_partners(const cloud_call *q, carom_stats *stats, car
 {
     const carom_context *c = q->cloud.context;
     const uint64_t n = q->cloud.count;
-    const carom_sphere_partner_result none = {0}, *given = q->first != NULL ? q->first : &none;
+    const carom_cloud_partner_result none = {0}, *given = q->first != NULL ? q->first : &none;
     caromi_partners found = {.other = column_of(c, given->other, n, sizeof *found.other),
                              .t = column_of(c, given->t, n, sizeof *found.t),
                              .state = column_of(c, given->state, n, 1)};
@@ -484,7 +484,7 @@ static carom_status run_call(const caromi_request *r, cloud_call *q, carom_error
 
 static carom_status run_list(const caromi_request *r, carom_error *err)
 {
-    const carom_spheres_desc *d = r->desc;
+    const carom_cloud_desc *d = r->desc;
     cloud_call q = {.list = r->out};
     if (!d->batch.prepare) {
         CHECK(check_order_before(q.list, err));
@@ -495,18 +495,18 @@ static carom_status run_list(const caromi_request *r, carom_error *err)
     return run_call(r, &q, err);
 }
 
-CAROMI_JOB_OF(carom_spheres_list)
+CAROMI_JOB_OF(carom_cloud_list)
 static const caromi_row list_row = {
-    CAROMI_ROW_OF(carom_spheres_desc, spheres_in, "list", carom_sphere_pair_list, pairs_out),
+    CAROMI_ROW_OF(carom_cloud_desc, spheres_in, "list", carom_cloud_pair_list, pairs_out),
     .serves = CAROMI_SERVES_BEGIN,
-    .totals = offsetof(carom_sphere_pair_list, totals),
+    .totals = offsetof(carom_cloud_pair_list, totals),
     .more = list_before,
     .check = check_list,
     .run = run_list,
-    .job = job_carom_spheres_list,
+    .job = job_carom_cloud_list,
 };
-carom_status carom_spheres_list(carom_context *context, const carom_spheres_desc *desc,
-                                const carom_sphere_pair_list *list, carom_stats *stats, carom_error *err)
+carom_status carom_cloud_list(carom_context *context, const carom_cloud_desc *desc, const carom_cloud_pair_list *list,
+                              carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(context, "context", err);
     return caromi_answer(&list_row, context, &(caromi_request){context, desc, list, 0, stats}, err);
@@ -517,15 +517,15 @@ static carom_status run_first(const caromi_request *r, carom_error *err)
     return run_call(r, &(cloud_call){.first = r->out}, err);
 }
 
-CAROMI_JOB_OF(carom_spheres_first)
+CAROMI_JOB_OF(carom_cloud_first)
 static const caromi_row first_row = {
-    CAROMI_ROW_OF(carom_spheres_desc, spheres_in, "out", carom_sphere_partner_result, partner_out),
+    CAROMI_ROW_OF(carom_cloud_desc, spheres_in, "out", carom_cloud_partner_result, partner_out),
     .check = check_partners,
     .run = run_first,
-    .job = job_carom_spheres_first,
+    .job = job_carom_cloud_first,
 };
-carom_status carom_spheres_first(carom_context *context, const carom_spheres_desc *desc,
-                                 const carom_sphere_partner_result *out, carom_stats *stats, carom_error *err)
+carom_status carom_cloud_first(carom_context *context, const carom_cloud_desc *desc,
+                               const carom_cloud_partner_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(context, "context", err);
     return caromi_answer(&first_row, context, &(caromi_request){context, desc, out, 0, stats}, err);
@@ -536,15 +536,15 @@ static carom_status run_any(const caromi_request *r, carom_error *err)
     return run_call(r, &(cloud_call){.any = r->out}, err);
 }
 
-CAROMI_JOB_OF(carom_spheres_any)
+CAROMI_JOB_OF(carom_cloud_any)
 static const caromi_row any_row = {
-    CAROMI_ROW_OF(carom_spheres_desc, spheres_in, "out", carom_any_result, any_out),
+    CAROMI_ROW_OF(carom_cloud_desc, spheres_in, "out", carom_any_result, any_out),
     .check = check_partners,
     .run = run_any,
-    .job = job_carom_spheres_any,
+    .job = job_carom_cloud_any,
 };
-carom_status carom_spheres_any(carom_context *context, const carom_spheres_desc *desc, const carom_any_result *out,
-                               carom_stats *stats, carom_error *err)
+carom_status carom_cloud_any(carom_context *context, const carom_cloud_desc *desc, const carom_any_result *out,
+                             carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(context, "context", err);
     return caromi_answer(&any_row, context, &(caromi_request){context, desc, out, 0, stats}, err);
@@ -555,15 +555,15 @@ static carom_status run_count(const caromi_request *r, carom_error *err)
     return run_call(r, &(cloud_call){.count = r->out}, err);
 }
 
-CAROMI_JOB_OF(carom_spheres_count)
+CAROMI_JOB_OF(carom_cloud_count)
 static const caromi_row count_row = {
-    CAROMI_ROW_OF(carom_spheres_desc, spheres_in, "out", carom_sphere_count_result, count_out),
+    CAROMI_ROW_OF(carom_cloud_desc, spheres_in, "out", carom_cloud_count_result, count_out),
     .check = check_count,
     .run = run_count,
-    .job = job_carom_spheres_count,
+    .job = job_carom_cloud_count,
 };
-carom_status carom_spheres_count(carom_context *context, const carom_spheres_desc *desc,
-                                 const carom_sphere_count_result *out, carom_stats *stats, carom_error *err)
+carom_status carom_cloud_count(carom_context *context, const carom_cloud_desc *desc,
+                               const carom_cloud_count_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(context, "context", err);
     return caromi_answer(&count_row, context, &(caromi_request){context, desc, out, 0, stats}, err);
@@ -578,17 +578,17 @@ static carom_status job_of_order(void *context, const void *desc, const void *or
                                  carom_error *err)
 {
     (void)which;
-    return carom_spheres_order(context, desc, (uint32_t *)(uintptr_t)order, stats, err);
+    return carom_cloud_order(context, desc, (uint32_t *)(uintptr_t)order, stats, err);
 }
 
 static const caromi_row order_row = {
-    CAROMI_ROW_OF_ARRAY(carom_spheres_desc, spheres_in, "order", uint32_t),
+    CAROMI_ROW_OF_ARRAY(carom_cloud_desc, spheres_in, "order", uint32_t),
     .check = check_count,
     .run = run_order,
     .job = job_of_order,
 };
-carom_status carom_spheres_order(carom_context *context, const carom_spheres_desc *desc, uint32_t *order,
-                                 carom_stats *stats, carom_error *err)
+carom_status carom_cloud_order(carom_context *context, const carom_cloud_desc *desc, uint32_t *order,
+                               carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(context, "context", err);
     return caromi_answer(&order_row, context, &(caromi_request){context, desc, order, 0, stats}, err);

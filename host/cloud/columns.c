@@ -8,7 +8,7 @@
 
 enum { BLOCK = 64, RUN = 64 * BLOCK }; /* records: of a call of the kernel, a multiple of all lanes; of a task */
 
-int caromi_columns_are_asked(const carom_sphere_pair_list *list)
+int caromi_columns_are_asked(const carom_cloud_pair_list *list)
 {
     return list->depth != NULL || list->normal.x != NULL || list->previous != NULL;
 }
@@ -26,7 +26,7 @@ static int lend(const caromi_cloud *cloud, uint64_t count, size_t size, int is_n
     return *own != NULL;
 }
 
-carom_status caromi_columns_create(const caromi_cloud *cloud, const carom_sphere_pair_list *list, uint64_t count,
+carom_status caromi_columns_create(const caromi_cloud *cloud, const carom_cloud_pair_list *list, uint64_t count,
                                    caromi_pair_columns *out, carom_error *err)
 {
     const int asked = caromi_columns_are_asked(list), places = list->depth != NULL || list->normal.x != NULL;
@@ -51,7 +51,7 @@ void caromi_columns_free(const caromi_cloud *cloud, caromi_pair_columns *columns
 
 typedef struct columns_job {
     const caromi_cloud *cloud;
-    const carom_sphere_pair_list *list;
+    const carom_cloud_pair_list *list;
     const caromi_record_columns *records;
 } columns_job;
 
@@ -159,7 +159,7 @@ static void fill_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
     }
 }
 
-carom_status caromi_columns_fill(const caromi_cloud *cloud, const carom_sphere_pair_list *list,
+carom_status caromi_columns_fill(const caromi_cloud *cloud, const carom_cloud_pair_list *list,
                                  const caromi_record_columns *records, uint64_t count, carom_error *err)
 {
     columns_job job = {cloud, list, records};

@@ -10,7 +10,7 @@ enum { RUN = 4096, LONG = 64 }; /* records of a task; of a row that is sorted */
 
 typedef struct previous_job {
     const caromi_cloud *cloud;
-    const carom_sphere_pairs_before *before;
+    const carom_cloud_pairs_before *before;
     const caromi_record_columns *records;
     uint64_t count;
     int64_t *previous;
@@ -28,7 +28,7 @@ static uint64_t key_of(int32_t b, const int8_t *shift)
     return (uint64_t)(uint32_t)b << 32 | image;
 }
 
-static uint64_t key_before(const carom_sphere_pairs_before *before, uint64_t i)
+static uint64_t key_before(const carom_cloud_pairs_before *before, uint64_t i)
 {
     return key_of(before->b[i], before->shift ? before->shift + 3 * i : NULL);
 }
@@ -136,11 +136,11 @@ static void find_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
     }
 }
 
-carom_status caromi_previous_find(const caromi_cloud *cloud, const carom_sphere_pairs_before *before,
+carom_status caromi_previous_find(const caromi_cloud *cloud, const carom_cloud_pairs_before *before,
                                   const caromi_record_columns *records, uint64_t count, int64_t *previous,
                                   carom_error *err)
 {
-    static const carom_sphere_pairs_before none = {.size = sizeof none};
+    static const carom_cloud_pairs_before none = {.size = sizeof none};
     previous_job job = {.cloud = cloud,
                         .before = before != NULL ? before : &none,
                         .records = records,

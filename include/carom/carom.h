@@ -33,18 +33,16 @@
 /// signed distance field (SDF), voxels inside a mesh                        carom_mesh_distance
 /// where a robot or probe is free: clearance map                            carom_mesh_clearance
 /// height of a ball on a mesh: drop cutter, height map                      carom_mesh_drop
-/// neighbour list, cut-off list with a skin (Verlet list)                   carom_spheres_list
-/// collisions among moving spheres: broad and narrow phase in one           carom_spheres_list
-/// the next collision of each sphere: event-driven simulation               carom_spheres_first
-/// number of neighbours, coordination number                                carom_spheres_count
-/// spheres reordered for the cache                                          carom_spheres_order
+/// neighbour list, cut-off list with a skin (Verlet list)                   carom_cloud_list
+/// collisions among moving spheres: broad and narrow phase in one           carom_cloud_list
+/// the next collision of each sphere: event-driven simulation               carom_cloud_first
+/// number of neighbours, coordination number                                carom_cloud_count
+/// spheres reordered for the cache                                          carom_cloud_order
 /// narrow phase of my own pairs: sphere and triangle in motion              carom_sweep_pairs
 /// the same at rest: separating axes                                        carom_overlap_pairs
-/// the same for two spheres in motion                                       carom_sphere_pairs
-/// a mesh that moves or deforms                                             carom_mesh_update
-/// one mesh for many processes                                              carom_mesh_get_image
-/// arrays that stay on the GPU                                              carom_buffer_create
-/// a call that goes on in the background                                    batch.job
+/// the same for two spheres in motion carom_sphere_sweep_pairs a mesh that moves or deforms
+/// carom_mesh_update one mesh for many processes carom_mesh_get_image arrays that stay on the GPU
+/// carom_buffer_create a call that goes on in the background batch.job
 ///
 /// Lengths, times and velocities are the caller's units L, T and L/T. All inputs are IEEE binary32
 /// taken as exact real numbers. docs/design.md defines what each answer means, docs/performance.md
@@ -53,11 +51,12 @@
 #define CAROM_CAROM_H
 
 #include "batch.h"
+#include "cloud.h"
 #include "context.h"
 #include "lattice.h"
 #include "mesh.h"
 #include "pairs.h"
-#include "spheres.h"
+#include "renamed.h"
 
 /* ---- rules of all calls ---------------------------------------------------------------------- */
 

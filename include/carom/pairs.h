@@ -60,20 +60,20 @@ typedef struct carom_overlap_result {
 
 /// Sphere A from a0 to a1 against sphere B from b0 to b1, over the normalised time u: 0 at start, 1
 /// at end.
-typedef struct carom_sphere_pairs_desc {
+typedef struct carom_sphere_sweep_pairs_desc {
     carom_batch batch;
     carom_points a0, a1;
     carom_scalars radius_a;
     carom_points b0, b1;
     carom_scalars radius_b;
     carom_pair_indices indices;
-} carom_sphere_pairs_desc;
+} carom_sphere_sweep_pairs_desc;
 
-typedef struct carom_sphere_result {
-    size_t size;             ///< sizeof(carom_sphere_result)
+typedef struct carom_sphere_sweep_result {
+    size_t size;             ///< sizeof(carom_sphere_sweep_result)
     uint8_t *state;          ///< [count] carom_state, with u for t
     float *u_first, *u_last; ///< [count] over the whole real line; +inf, -inf without contact
-} carom_sphere_result;
+} carom_sphere_sweep_result;
 
 /// Sweep `count` sphere/triangle pairs.
 /// in    arrays described above; not finite or radius < 0 means CAROM_INVALID for that pair
@@ -98,10 +98,10 @@ CAROM_API carom_status carom_overlap_pairs(carom_context *context,
                                            carom_error *err);
 
 /// Sweep `count` sphere/sphere pairs. As carom_sweep_pairs; source: Gomez, docs/numerics.md
-CAROM_API carom_status carom_sphere_pairs(carom_context *context,
-                                          const carom_sphere_pairs_desc *desc,
-                                          const carom_sphere_result *out, carom_stats *stats,
-                                          carom_error *err);
+CAROM_API carom_status carom_sphere_sweep_pairs(carom_context *context,
+                                                const carom_sphere_sweep_pairs_desc *desc,
+                                                const carom_sphere_sweep_result *out,
+                                                carom_stats *stats, carom_error *err);
 
 #ifdef __cplusplus
 }

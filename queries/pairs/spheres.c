@@ -12,21 +12,21 @@ enum { STATE, U_FIRST, U_LAST };
 static carom_status ask(carom_context *context, const query_call *call, carom_stats *stats, carom_error *err)
 {
     const carom_points *p = call->in->points;
-    const carom_sphere_pairs_desc desc = {.batch.size = sizeof desc,
-                                          .batch.count = call->count,
-                                          .batch.accuracy = call->accuracy,
-                                          .batch.progress = call->in->progress,
-                                          .batch.prepare = call->in->prepare,
-                                          .a0 = p[0],
-                                          .a1 = p[1],
-                                          .radius_a = call->in->scalars[0],
-                                          .b0 = p[2],
-                                          .b1 = p[3],
-                                          .radius_b = call->in->scalars[1],
-                                          .indices = call->in->indices};
-    const carom_sphere_result result = {
+    const carom_sphere_sweep_pairs_desc desc = {.batch.size = sizeof desc,
+                                                .batch.count = call->count,
+                                                .batch.accuracy = call->accuracy,
+                                                .batch.progress = call->in->progress,
+                                                .batch.prepare = call->in->prepare,
+                                                .a0 = p[0],
+                                                .a1 = p[1],
+                                                .radius_a = call->in->scalars[0],
+                                                .b0 = p[2],
+                                                .b1 = p[3],
+                                                .radius_b = call->in->scalars[1],
+                                                .indices = call->in->indices};
+    const carom_sphere_sweep_result result = {
         .size = sizeof result, .state = call->out[STATE], .u_first = call->out[U_FIRST], .u_last = call->out[U_LAST]};
-    return carom_sphere_pairs(context, &desc, &result, stats, err);
+    return carom_sphere_sweep_pairs(context, &desc, &result, stats, err);
 }
 
 static void put_case(const ref_spheres_case *c, float *row)

@@ -54,14 +54,14 @@ static cloud make_motion(size_t number, int exact)
         c.radius[i] = between(&g, 0.2, 0.6);
         c.t_max[i] = !has_end && i % 3 == 0 ? INFINITY : i % 5 == 0 ? between(&g, 0, 1) : 1.0f;
     }
-    c.desc = (carom_spheres_desc){.batch = {.size = sizeof c.desc,
-                                            .count = c.count,
-                                            .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
-                                  .center = carom_xyz(c.center),
-                                  .radius = carom_scalars_of(c.radius),
-                                  .velocity = carom_xyz(c.velocity),
-                                  .t_max = carom_scalars_of(c.t_max),
-                                  .start = (carom_start)(number / 9 % 3)};
+    c.desc = (carom_cloud_desc){.batch = {.size = sizeof c.desc,
+                                          .count = c.count,
+                                          .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
+                                .center = carom_xyz(c.center),
+                                .radius = carom_scalars_of(c.radius),
+                                .velocity = carom_xyz(c.velocity),
+                                .t_max = carom_scalars_of(c.t_max),
+                                .start = (carom_start)(number / 9 % 3)};
     return c;
 }
 
@@ -217,10 +217,10 @@ static void sums_that_overflow(void **state)
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const float center[] = {0, 0, 0, cases[i].b[0], cases[i].b[1], cases[i].b[2]};
-        carom_spheres_desc d = {.batch = {.size = sizeof d, .count = 2, .accuracy = CAROM_ACCURACY_EXACT},
-                                .center = carom_xyz(center),
-                                .radius = {.data = &cases[i].radius, .stride = CAROM_REPEAT},
-                                .margin = cases[i].margin};
+        carom_cloud_desc d = {.batch = {.size = sizeof d, .count = 2, .accuracy = CAROM_ACCURACY_EXACT},
+                              .center = carom_xyz(center),
+                              .radius = {.data = &cases[i].radius, .stride = CAROM_REPEAT},
+                              .margin = cases[i].margin};
         cloud_records got = {0};
         assert_int_equal(cloud_list(context, &d, 2, &got).total, 0);
         free(got.at);
@@ -234,27 +234,27 @@ static void ends_are_checked(void **state)
     (void)state;
     const float center[] = {1, 2, 3}, radius = 1;
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
-    carom_spheres_desc d = {.batch = {.size = sizeof d, .count = 5, .begin = 3},
-                            .end = 6,
-                            .center = carom_repeat(center),
-                            .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+    carom_cloud_desc d = {.batch = {.size = sizeof d, .count = 5, .begin = 3},
+                          .end = 6,
+                          .center = carom_repeat(center),
+                          .radius = {.data = &radius, .stride = CAROM_REPEAT}};
     carom_list_totals totals;
     uint8_t hit[5];
-    const carom_sphere_pair_list list = {.size = sizeof list, .totals = &totals};
+    const carom_cloud_pair_list list = {.size = sizeof list, .totals = &totals};
     carom_error err;
-    test_error(carom_spheres_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+    test_error(carom_cloud_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
                "end is 6; it must be 0 or within begin and count");
     d.end = 2;
-    test_error(carom_spheres_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "end is 2");
+    test_error(carom_cloud_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "end is 2");
     d.end = 3;
-    test_ok("no spheres", carom_spheres_list(context, &d, &list, NULL, &err), &err);
+    test_ok("no spheres", carom_cloud_list(context, &d, &list, NULL, &err), &err);
     assert_int_equal(totals.total, 0);
     assert_int_equal(totals.complete, 3);
     d.end = 4;
-    test_ok("one sphere", carom_spheres_list(context, &d, &list, NULL, &err), &err);
+    test_ok("one sphere", carom_cloud_list(context, &d, &list, NULL, &err), &err);
     assert_int_equal(totals.total, 1);
     d.batch.begin = 0;
-    test_error(carom_spheres_any(context, &d, TEST_ANY(hit), NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+    test_error(carom_cloud_any(context, &d, TEST_ANY(hit), NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
                "end is 4; it must be 0, but for a list");
     carom_context_destroy(context);
 }
@@ -262,7 +262,7 @@ static void ends_are_checked(void **state)
 /* ---- the same bits ----------------------------------------------------------------------------------------------- */
 
 /* Counts, first and any partners. */
-static void same_partners(carom_context *scalar, carom_context *context, const carom_spheres_desc *desc, size_t number)
+static void same_partners(carom_context *scalar, carom_context *context, const carom_cloud_desc *desc, size_t number)
 {
     const size_t n = (size_t)desc->batch.count;
     carom_context *const of[] = {scalar, context};
@@ -275,15 +275,15 @@ static void same_partners(carom_context *scalar, carom_context *context, const c
     assert_true(n <= CLOUD_MOST);
     memset(got, 0, sizeof got);
     for (int k = 0; k < 2; k++) {
-        carom_spheres_desc d = *desc;
+        carom_cloud_desc d = *desc;
         carom_error err;
         d.full = 0;
-        const carom_sphere_count_result counts = {sizeof counts, got[k].partners};
-        test_ok("counts", carom_spheres_count(of[k], &d, &counts, NULL, &err), &err);
+        const carom_cloud_count_result counts = {sizeof counts, got[k].partners};
+        test_ok("counts", carom_cloud_count(of[k], &d, &counts, NULL, &err), &err);
         d.margin = 0;
-        const carom_sphere_partner_result first = {sizeof first, got[k].other, got[k].state, got[k].t};
-        test_ok("first partners", carom_spheres_first(of[k], &d, &first, NULL, &err), &err);
-        test_ok("any partner", carom_spheres_any(of[k], &d, TEST_ANY(got[k].hit), NULL, &err), &err);
+        const carom_cloud_partner_result first = {sizeof first, got[k].other, got[k].state, got[k].t};
+        test_ok("first partners", carom_cloud_first(of[k], &d, &first, NULL, &err), &err);
+        test_ok("any partner", carom_cloud_any(of[k], &d, TEST_ANY(got[k].hit), NULL, &err), &err);
     }
     if (memcmp(&got[0], &got[1], sizeof got[0]) != 0)
         fail_msg("cloud %zu: other partners", number);
@@ -315,23 +315,23 @@ static void integers_count_pairs(void **state)
     float center[3 * SPHERES_IN_ROW] = {0};
     const float radius = 0.5f;
     uint32_t partners[SPHERES_IN_ROW];
-    const carom_sphere_count_result out = {.size = sizeof out, .partners = partners};
-    carom_spheres_desc d = {.batch = {.size = sizeof d, .count = SPHERES_IN_ROW, .accuracy = CAROM_ACCURACY_EXACT},
-                            .center = carom_xyz(center),
-                            .radius = {&radius, CAROM_REPEAT}};
+    const carom_cloud_count_result out = {.size = sizeof out, .partners = partners};
+    carom_cloud_desc d = {.batch = {.size = sizeof d, .count = SPHERES_IN_ROW, .accuracy = CAROM_ACCURACY_EXACT},
+                          .center = carom_xyz(center),
+                          .radius = {&radius, CAROM_REPEAT}};
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     (void)state;
     for (int i = 0; i < SPHERES_IN_ROW; i++)
         center[3 * i] = (float)i;
-    test_ok("exact", carom_spheres_count(context, &d, &out, &stats, &err), &err);
+    test_ok("exact", carom_cloud_count(context, &d, &out, &stats, &err), &err);
     assert_int_equal(partners[0] + partners[1] + partners[4], 4);
     assert_int_equal(stats.queries, SPHERES_IN_ROW);
     assert_int_equal(stats.by_integers, SPHERES_IN_ROW - 1);
     assert_int_equal(stats.by_proof, 0);
     d.batch.accuracy = CAROM_ACCURACY_FAST;
-    test_ok("fast", carom_spheres_count(context, &d, &out, &stats, &err), &err);
+    test_ok("fast", carom_cloud_count(context, &d, &out, &stats, &err), &err);
     assert_int_equal(stats.by_integers, 0);
     carom_context_destroy(context);
 }
@@ -343,9 +343,9 @@ static void searches_begin_at_home(void **state)
     enum { COARSE = 100, FINE = 6000, ALL = COARSE + FINE };
     float *center = test_alloc(3 * ALL, sizeof *center), *radius = test_alloc(ALL, sizeof *radius);
     uint8_t *hit = test_alloc(ALL, 1);
-    const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = ALL, .accuracy = CAROM_ACCURACY_EXACT},
-                                  .center = carom_xyz(center),
-                                  .radius = {radius, sizeof *radius}};
+    const carom_cloud_desc d = {.batch = {.size = sizeof d, .count = ALL, .accuracy = CAROM_ACCURACY_EXACT},
+                                .center = carom_xyz(center),
+                                .radius = {radius, sizeof *radius}};
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
@@ -355,7 +355,7 @@ static void searches_begin_at_home(void **state)
         for (size_t k = 0; k < 3; k++)
             center[3 * i + k] = i < COARSE || i % 3 != k ? 0 : i % 2 ? 1 + 0x1p-7f : -1 - 0x1p-7f;
     }
-    test_ok("any", carom_spheres_any(context, &d, TEST_ANY(hit), &stats, &err), &err);
+    test_ok("any", carom_cloud_any(context, &d, TEST_ANY(hit), &stats, &err), &err);
     for (size_t i = 0; i < ALL; i++)
         assert_int_equal(hit[i], 1);
     assert_int_equal(stats.by_integers, 0);

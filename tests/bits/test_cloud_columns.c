@@ -35,39 +35,39 @@ static void free_columns(columns *c)
         free(c->previous);
 }
 
-static carom_sphere_pair_list list_of(const columns *c, uint64_t from, uint64_t capacity, carom_list_totals *totals)
+static carom_cloud_pair_list list_of(const columns *c, uint64_t from, uint64_t capacity, carom_list_totals *totals)
 {
-    return (carom_sphere_pair_list){.size = sizeof(carom_sphere_pair_list),
-                                    .capacity = capacity,
-                                    .a = c->a + from,
-                                    .b = c->b + from,
-                                    .state = c->state + from,
-                                    .t = c->t + from,
-                                    .shift = c->shift + 3 * from,
-                                    .depth = c->depth + from,
-                                    .normal = carom_xyz_out(c->normal + 3 * from),
-                                    .previous = c->previous + from,
-                                    .totals = totals};
+    return (carom_cloud_pair_list){.size = sizeof(carom_cloud_pair_list),
+                                   .capacity = capacity,
+                                   .a = c->a + from,
+                                   .b = c->b + from,
+                                   .state = c->state + from,
+                                   .t = c->t + from,
+                                   .shift = c->shift + 3 * from,
+                                   .depth = c->depth + from,
+                                   .normal = carom_xyz_out(c->normal + 3 * from),
+                                   .previous = c->previous + from,
+                                   .totals = totals};
 }
 
-static uint64_t count_pairs(carom_context *context, const carom_spheres_desc *d)
+static uint64_t count_pairs(carom_context *context, const carom_cloud_desc *d)
 {
     carom_list_totals totals;
     carom_error err;
-    const carom_sphere_pair_list none = {.size = sizeof none, .totals = &totals};
-    test_ok("pairs are counted", carom_spheres_list(context, d, &none, NULL, &err), &err);
+    const carom_cloud_pair_list none = {.size = sizeof none, .totals = &totals};
+    test_ok("pairs are counted", carom_cloud_list(context, d, &none, NULL, &err), &err);
     return totals.total;
 }
 
-static columns ask_columns(carom_context *context, const carom_spheres_desc *d, const carom_sphere_pairs_before *before)
+static columns ask_columns(carom_context *context, const carom_cloud_desc *d, const carom_cloud_pairs_before *before)
 {
     const uint64_t total = count_pairs(context, d);
     columns c = make_columns(total);
     carom_list_totals totals;
     carom_error err;
-    carom_sphere_pair_list list = list_of(&c, 0, total + 1, &totals);
+    carom_cloud_pair_list list = list_of(&c, 0, total + 1, &totals);
     list.before = before;
-    test_ok("pairs with columns", carom_spheres_list(context, d, &list, NULL, &err), &err);
+    test_ok("pairs with columns", carom_cloud_list(context, d, &list, NULL, &err), &err);
     assert_int_equal(totals.stored, total);
     c.count = total;
     return c;
@@ -158,11 +158,11 @@ static void beyond_binary64(void **state)
         /* A graze, if the way from the line is a whole number: (1, -1, 0) k is k sqrt(2) away. */
         c.radius[0] = kind == 1 ? floorf(between(&g, 1, 5)) : between(&g, 0.3, 0.6);
         c.radius[1] = kind == 1 ? 0 : 0.25f;
-        c.desc = (carom_spheres_desc){.batch = {.size = sizeof c.desc, .count = 2, .accuracy = CAROM_ACCURACY_EXACT},
-                                      .center = carom_xyz(c.center),
-                                      .radius = carom_scalars_of(c.radius),
-                                      .t_max = {.data = &limit, .stride = CAROM_REPEAT},
-                                      .period = {kind == 2 ? far : 0, 0, 0}};
+        c.desc = (carom_cloud_desc){.batch = {.size = sizeof c.desc, .count = 2, .accuracy = CAROM_ACCURACY_EXACT},
+                                    .center = carom_xyz(c.center),
+                                    .radius = carom_scalars_of(c.radius),
+                                    .t_max = {.data = &limit, .stride = CAROM_REPEAT},
+                                    .period = {kind == 2 ? far : 0, 0, 0}};
         if (kind != 2)
             c.desc.velocity = carom_xyz(c.velocity);
         columns l = ask_columns(context, &c.desc, NULL);
@@ -216,11 +216,11 @@ static void known_ones(void **state)
             continue; /* fast mode cannot tell the state */
         const int is_point = k->radius[0] + k->radius[1] <= 0;
         const float motion[] = {0, 0, 0, -3, -4, 0}, far = INFINITY;
-        carom_spheres_desc d = {.batch = {.size = sizeof d, .count = 2, .accuracy = (carom_accuracy)(i % 2)},
-                                .center = carom_xyz(k->center),
-                                .radius = carom_scalars_of(k->radius),
-                                .margin = k->margin,
-                                .t_max = {.data = &far, .stride = CAROM_REPEAT}};
+        carom_cloud_desc d = {.batch = {.size = sizeof d, .count = 2, .accuracy = (carom_accuracy)(i % 2)},
+                              .center = carom_xyz(k->center),
+                              .radius = carom_scalars_of(k->radius),
+                              .margin = k->margin,
+                              .t_max = {.data = &far, .stride = CAROM_REPEAT}};
         if (k->margin <= 0)
             d.velocity = carom_xyz(is_point ? motion : k->velocity);
         columns l = ask_columns(context, &d, NULL);
@@ -237,7 +237,7 @@ static void known_ones(void **state)
 /* ---- an earlier list --------------------------------------------------------------------------------------------- */
 
 /* Some of the records, those of each row in another order. */
-static carom_sphere_pairs_before some_of(const columns *l, columns *to, size_t seed)
+static carom_cloud_pairs_before some_of(const columns *l, columns *to, size_t seed)
 {
     ref_gen g;
     ref_gen_seed(&g, 23, 1, seed);
@@ -256,10 +256,10 @@ static carom_sphere_pairs_before some_of(const columns *l, columns *to, size_t s
             memcpy(to->shift + 3 * place, l->shift + 3 * end, 3);
         }
     }
-    return (carom_sphere_pairs_before){sizeof(carom_sphere_pairs_before), to->count, to->a, to->b, to->shift};
+    return (carom_cloud_pairs_before){sizeof(carom_cloud_pairs_before), to->count, to->a, to->b, to->shift};
 }
 
-static int64_t search(const carom_sphere_pairs_before *before, const columns *l, uint64_t i)
+static int64_t search(const carom_cloud_pairs_before *before, const columns *l, uint64_t i)
 {
     for (uint64_t k = 0; k < before->count; k++)
         if (before->a[k] == l->a[i] && before->b[k] == l->b[i] &&
@@ -268,7 +268,7 @@ static int64_t search(const carom_sphere_pairs_before *before, const columns *l,
     return -1;
 }
 
-static void check_found(const carom_sphere_pairs_before *before, const columns *l, size_t number)
+static void check_found(const carom_cloud_pairs_before *before, const columns *l, size_t number)
 {
     for (uint64_t i = 0; i < l->count; i++)
         if (l->previous[i] != search(before, l, i))
@@ -276,10 +276,10 @@ static void check_found(const carom_sphere_pairs_before *before, const columns *
                      (long long)l->previous[i], (long long)search(before, l, i));
 }
 
-static void check_previous(carom_context *context, const carom_spheres_desc *d, size_t number)
+static void check_previous(carom_context *context, const carom_cloud_desc *d, size_t number)
 {
     columns now = ask_columns(context, d, NULL), old = make_columns(now.count + 1);
-    const carom_sphere_pairs_before before = some_of(&now, &old, number);
+    const carom_cloud_pairs_before before = some_of(&now, &old, number);
     columns l = ask_columns(context, d, &before);
     check_found(&before, &l, number);
     free_columns(&now), free_columns(&old), free_columns(&l);
@@ -298,11 +298,11 @@ static void earlier_lists(void **state)
     /* Long rows, and more records than a task has. */
     const float center[] = {1, 2, 3}, radius = 1;
     for (size_t i = 0; i < 6; i++) {
-        carom_spheres_desc d = {.batch = {.size = sizeof d, .count = MANY},
-                                .center = carom_repeat(center),
-                                .radius = {.data = &radius, .stride = CAROM_REPEAT},
-                                .period = {0, 0, i % 2 ? 1.5f : 0.0f},
-                                .full = i / 2 == 1};
+        carom_cloud_desc d = {.batch = {.size = sizeof d, .count = MANY},
+                              .center = carom_repeat(center),
+                              .radius = {.data = &radius, .stride = CAROM_REPEAT},
+                              .period = {0, 0, i % 2 ? 1.5f : 0.0f},
+                              .full = i / 2 == 1};
         d.batch.count = i % 2 ? MANY / 3 : MANY;
         check_previous(context, &d, i);
     }
@@ -317,9 +317,9 @@ static void odd_earlier_lists(void **state)
     const int32_t a[] = {-7, 0, 0, 0, 5}, b[] = {1, 1, 1, 1, 1};
     const int8_t shift[] = {0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
-    const carom_spheres_desc d = {
+    const carom_cloud_desc d = {
         .batch = {.size = sizeof d, .count = 2}, .center = carom_xyz(center), .radius = carom_scalars_of(radius)};
-    carom_sphere_pairs_before before = {sizeof before, 5, a, b, shift};
+    carom_cloud_pairs_before before = {sizeof before, 5, a, b, shift};
     columns l = ask_columns(context, &d, &before);
     assert_int_equal(l.previous[0], 2);
     free_columns(&l);
@@ -334,8 +334,8 @@ static void odd_earlier_lists(void **state)
 
     const float three[] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, same[] = {1, 1, 1};
     const int32_t b_twice[] = {2, 1, 2};
-    before = (carom_sphere_pairs_before){sizeof before, 3, a + 1, b_twice, NULL};
-    const carom_spheres_desc with_third = {
+    before = (carom_cloud_pairs_before){sizeof before, 3, a + 1, b_twice, NULL};
+    const carom_cloud_desc with_third = {
         .batch = {.size = sizeof d, .count = 3}, .center = carom_xyz(three), .radius = carom_scalars_of(same)};
     l = ask_columns(context, &with_third, &before);
     assert_int_equal(l.previous[0], 1);
@@ -355,10 +355,10 @@ static void repeated_records(void **state)
     enum { BALLS = 4, FEW = 40, MANY = 600 };
     (void)state;
     const float center[] = {1, 2, 3}, radius = 2;
-    const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = BALLS},
-                                  .center = carom_repeat(center),
-                                  .radius = {.data = &radius, .stride = CAROM_REPEAT},
-                                  .period = {2, 2, 2}};
+    const carom_cloud_desc d = {.batch = {.size = sizeof d, .count = BALLS},
+                                .center = carom_repeat(center),
+                                .radius = {.data = &radius, .stride = CAROM_REPEAT},
+                                .period = {2, 2, 2}};
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
     for (size_t i = 0; i < test_effort(40); i++) {
         ref_gen g;
@@ -372,7 +372,7 @@ static void repeated_records(void **state)
             for (uint64_t c = 0; c < 3; c++)
                 old.shift[3 * k + c] = (int8_t)ref_gen_int(&g, -most, most);
         }
-        const carom_sphere_pairs_before before = {sizeof before, old.count, old.a, old.b, old.shift};
+        const carom_cloud_pairs_before before = {sizeof before, old.count, old.a, old.b, old.shift};
         columns l = ask_columns(context, &d, &before);
         assert_int_equal(l.count, BALLS * (BALLS - 1) / 2 * 27);
         for (uint64_t k = 1; k < l.count; k++) /* all of time 0: by a, b and shift */
@@ -396,24 +396,24 @@ static void check_same(const columns *one, const columns *other, const char *lab
 }
 
 /* A list that is cut again and again, or that has one column alone. */
-static void in_pieces(carom_context *context, const carom_spheres_desc *desc, const carom_sphere_pairs_before *before,
+static void in_pieces(carom_context *context, const carom_cloud_desc *desc, const carom_cloud_pairs_before *before,
                       const columns *whole, size_t number)
 {
-    carom_spheres_desc d = *desc;
+    carom_cloud_desc d = *desc;
     columns l = make_columns(whole->count + 1);
     carom_list_totals totals;
     carom_error err;
     for (uint64_t room = whole->count / 3 + 1; d.batch.begin < d.batch.count; d.batch.begin = totals.complete) {
-        carom_sphere_pair_list list =
+        carom_cloud_pair_list list =
             list_of(&l, l.count, room < whole->count - l.count ? room : whole->count - l.count, &totals);
         list.before = before;
-        test_ok("pairs in pieces", carom_spheres_list(context, &d, &list, NULL, &err), &err);
+        test_ok("pairs in pieces", carom_cloud_list(context, &d, &list, NULL, &err), &err);
         l.count += totals.stored;
         room *= totals.stored ? 1 : 2;
     }
     check_same(whole, &l, "in pieces", number);
     for (int column = 0; column < 3; column++) {
-        const carom_sphere_pair_list list = {
+        const carom_cloud_pair_list list = {
             .size = sizeof list,
             .capacity = whole->count,
             .depth = column == 0 ? l.depth : NULL,
@@ -423,7 +423,7 @@ static void in_pieces(carom_context *context, const carom_spheres_desc *desc, co
             .totals = &totals,
         };
         memset(column == 0 ? (void *)l.depth : column == 1 ? (void *)l.normal : (void *)l.previous, 1, 4 * l.count);
-        test_ok("one column", carom_spheres_list(context, desc, &list, NULL, &err), &err);
+        test_ok("one column", carom_cloud_list(context, desc, &list, NULL, &err), &err);
     }
     check_same(whole, &l, "one by one", number);
     free_columns(&l);
@@ -434,7 +434,7 @@ static void same_columns(carom_context *scalar, carom_context *context, const ch
     for (size_t i = 0; i < test_effort(8 * CLOUD_FAMILIES); i++) {
         cloud c = make_cloud(i, (int)(i % 2));
         columns all = ask_columns(scalar, &c.desc, NULL), old = make_columns(all.count + 1);
-        const carom_sphere_pairs_before before = some_of(&all, &old, i);
+        const carom_cloud_pairs_before before = some_of(&all, &old, i);
         columns one = ask_columns(scalar, &c.desc, &before), other = ask_columns(context, &c.desc, &before);
         check_same(&one, &other, label, i);
         in_pieces(context, &c.desc, &before, &one, i);
@@ -451,16 +451,16 @@ static void bad_input(void **state)
     const float center[] = {0, 0, 0, 1, 0, 0}, radius[] = {1, 1};
     const int32_t a[] = {0, 1, 0}, b[] = {1, 2, 2};
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
-    const carom_spheres_desc d = {
+    const carom_cloud_desc d = {
         .batch = {.size = sizeof d, .count = 2}, .center = carom_xyz(center), .radius = carom_scalars_of(radius)};
     carom_list_totals totals;
     carom_error err;
     columns l = make_columns(4);
-    carom_sphere_pairs_before before = {.size = sizeof before, .count = 3, .a = a, .b = b};
-    carom_sphere_pair_list list = list_of(&l, 0, 4, &totals);
+    carom_cloud_pairs_before before = {.size = sizeof before, .count = 3, .a = a, .b = b};
+    carom_cloud_pair_list list = list_of(&l, 0, 4, &totals);
     list.before = &before;
 #define REFUSED(sentence) \
-    test_error(carom_spheres_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, sentence)
+    test_error(carom_cloud_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, sentence)
     REFUSED("before: record 2 has a = 0 behind a = 1; they must ascend");
     before.b = NULL;
     REFUSED("before: a and b must not be NULL");
@@ -469,7 +469,7 @@ static void bad_input(void **state)
     REFUSED("before.count");
     before.count = 3;
     before.size = 1;
-    REFUSED("carom_sphere_pairs_before");
+    REFUSED("carom_cloud_pairs_before");
     before.size = sizeof before;
     before.count = 2;
     list.normal.y = NULL;
@@ -485,7 +485,7 @@ static void bad_input(void **state)
     REFUSED("before.a");
 #undef REFUSED
     before.a = a;
-    test_ok("a good one", carom_spheres_list(context, &d, &list, NULL, &err), &err);
+    test_ok("a good one", carom_cloud_list(context, &d, &list, NULL, &err), &err);
     assert_int_equal(l.previous[0], 0);
     free_columns(&l);
     carom_context_destroy(context);

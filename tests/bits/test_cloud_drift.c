@@ -50,14 +50,14 @@ static cloud make_drift(size_t number, int exact)
         c.t_max[i] = i % 5 == 1 ? between(&g, 0, 1) : number % 3 == 0 && i % 9 == 0 ? INFINITY : 1.0f;
         add_drift(&c, i, number % DRIFTS, &g);
     }
-    c.desc = (carom_spheres_desc){.batch = {.size = sizeof c.desc,
-                                            .count = c.count,
-                                            .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
-                                  .center = carom_xyz(c.center),
-                                  .radius = carom_scalars_of(c.radius),
-                                  .velocity = carom_xyz(c.velocity),
-                                  .t_max = carom_scalars_of(c.t_max),
-                                  .start = (carom_start)(number / 5 % 3)};
+    c.desc = (carom_cloud_desc){.batch = {.size = sizeof c.desc,
+                                          .count = c.count,
+                                          .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
+                                .center = carom_xyz(c.center),
+                                .radius = carom_scalars_of(c.radius),
+                                .velocity = carom_xyz(c.velocity),
+                                .t_max = carom_scalars_of(c.t_max),
+                                .start = (carom_start)(number / 5 % 3)};
     if (number % 4 == 1)
         c.desc.period[number % 3] = 10;
     return c;
@@ -93,11 +93,11 @@ static void a_drift_costs_nothing(void **state)
         center[i] = between(&g, 0, SIDE);
         velocity[i] = floorf(between(&g, -8, 9)) * 0x1p-6f;
     }
-    carom_spheres_desc d = {.batch = {.size = sizeof d, .count = MANY},
-                            .center = carom_xyz(center),
-                            .radius = {.data = &radius, .stride = CAROM_REPEAT},
-                            .velocity = carom_xyz(velocity),
-                            .t_max = {.data = &t_max, .stride = CAROM_REPEAT}};
+    carom_cloud_desc d = {.batch = {.size = sizeof d, .count = MANY},
+                          .center = carom_xyz(center),
+                          .radius = {.data = &radius, .stride = CAROM_REPEAT},
+                          .velocity = carom_xyz(velocity),
+                          .t_max = {.data = &t_max, .stride = CAROM_REPEAT}};
     cloud_list(context, &d, MANY, &expected);
     assert_true(expected.count > MANY / 10);
     for (size_t number = 0; number < 3; number++) { /* along one axis, two, and three */

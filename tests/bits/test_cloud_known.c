@@ -28,18 +28,18 @@ static void place(lines *l, uint32_t k, float speed)
     }
 }
 
-static void check_list(carom_context *context, const carom_spheres_desc *d, lines *l)
+static void check_list(carom_context *context, const carom_cloud_desc *d, lines *l)
 {
     carom_list_totals totals;
     carom_error err;
-    const carom_sphere_pair_list list = {.size = sizeof list,
-                                         .capacity = COUNT_OF(l->a),
-                                         .a = l->a,
-                                         .b = l->b,
-                                         .state = l->state,
-                                         .t = l->t,
-                                         .totals = &totals};
-    test_ok("pairs that meet", carom_spheres_list(context, d, &list, NULL, &err), &err);
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = COUNT_OF(l->a),
+                                        .a = l->a,
+                                        .b = l->b,
+                                        .state = l->state,
+                                        .t = l->t,
+                                        .totals = &totals};
+    test_ok("pairs that meet", carom_cloud_list(context, d, &list, NULL, &err), &err);
     assert_int_equal(totals.total, WINDOW);
     for (uint32_t k = 0; k < WINDOW; k++) {
         assert_int_equal(l->a[k], 2 * k);
@@ -49,11 +49,11 @@ static void check_list(carom_context *context, const carom_spheres_desc *d, line
     }
 }
 
-static void check_first(carom_context *context, const carom_spheres_desc *d, lines *l)
+static void check_first(carom_context *context, const carom_cloud_desc *d, lines *l)
 {
     carom_error err;
-    const carom_sphere_partner_result out = {.size = sizeof out, .other = l->b, .state = l->state, .t = l->t};
-    test_ok("first partners", carom_spheres_first(context, d, &out, NULL, &err), &err);
+    const carom_cloud_partner_result out = {.size = sizeof out, .other = l->b, .state = l->state, .t = l->t};
+    test_ok("first partners", carom_cloud_first(context, d, &out, NULL, &err), &err);
     for (int32_t i = 0; i < 2 * WINDOW; i++) {
         assert_int_equal(l->b[i], i ^ 1);
         assert_true(l->t[i] == (float)(i / 2 + 1));
@@ -69,12 +69,12 @@ static void hits_where_slices_begin(void **state)
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
     lines *l = test_alloc(1, sizeof *l);
     for (int s = 0; s < 2 * SPEEDS; s++) {
-        const carom_spheres_desc d = {
-            .batch = {.size = sizeof d, .count = 2 * WINDOW, .accuracy = CAROM_ACCURACY_EXACT},
-            .center = carom_xyz(l->center[0]),
-            .velocity = carom_xyz(l->velocity[0]),
-            .radius = {.data = &radius, .stride = CAROM_REPEAT},
-            .t_max = s % 2 ? carom_scalars_of(l->t_max) : (carom_scalars){.data = &window, .stride = CAROM_REPEAT}};
+        const carom_cloud_desc d = {.batch = {.size = sizeof d, .count = 2 * WINDOW, .accuracy = CAROM_ACCURACY_EXACT},
+                                    .center = carom_xyz(l->center[0]),
+                                    .velocity = carom_xyz(l->velocity[0]),
+                                    .radius = {.data = &radius, .stride = CAROM_REPEAT},
+                                    .t_max = s % 2 ? carom_scalars_of(l->t_max)
+                                                   : (carom_scalars){.data = &window, .stride = CAROM_REPEAT}};
         for (uint32_t k = 0; k < WINDOW; k++)
             place(l, k, ldexpf(1, -(s / 2)));
         check_list(context, &d, l);
@@ -86,11 +86,11 @@ static void hits_where_slices_begin(void **state)
 
 /* ---- starts ------------------------------------------------------------------------------------------------------ */
 
-static void check_pairs(carom_context *context, const carom_spheres_desc *desc, const cloud_record *expected,
+static void check_pairs(carom_context *context, const carom_cloud_desc *desc, const cloud_record *expected,
                         uint64_t count)
 {
     for (int exact = 0; exact < 2; exact++) {
-        carom_spheres_desc d = *desc;
+        carom_cloud_desc d = *desc;
         cloud_records got = {NULL, 0, 0};
         d.batch.accuracy = (carom_accuracy)exact;
         assert_int_equal(cloud_list(context, &d, 8, &got).total, count);
@@ -118,12 +118,12 @@ static void images_in_motion(void **state)
     const float radius = 1, window = 3;
     (void)state;
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
-    carom_spheres_desc d = {.batch = {.size = sizeof d, .count = COUNT_OF(center)},
-                            .center = carom_xyz(center[0]),
-                            .velocity = carom_xyz(velocity[0]),
-                            .radius = {.data = &radius, .stride = CAROM_REPEAT},
-                            .t_max = {.data = &window, .stride = CAROM_REPEAT},
-                            .period = {10, 0, 0}};
+    carom_cloud_desc d = {.batch = {.size = sizeof d, .count = COUNT_OF(center)},
+                          .center = carom_xyz(center[0]),
+                          .velocity = carom_xyz(velocity[0]),
+                          .radius = {.data = &radius, .stride = CAROM_REPEAT},
+                          .t_max = {.data = &window, .stride = CAROM_REPEAT},
+                          .period = {10, 0, 0}};
     check_pairs(context, &d, expected, COUNT_OF(expected));
     d.full = 1;
     check_pairs(context, &d, full, COUNT_OF(full));
@@ -147,9 +147,9 @@ static void starts_at_rest(void **state)
     const float radius = 1;
     (void)state;
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
-    carom_spheres_desc d = {.batch = {.size = sizeof d, .count = COUNT_OF(center)},
-                            .center = carom_xyz(center[0]),
-                            .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+    carom_cloud_desc d = {.batch = {.size = sizeof d, .count = COUNT_OF(center)},
+                          .center = carom_xyz(center[0]),
+                          .radius = {.data = &radius, .stride = CAROM_REPEAT}};
     check_pairs(context, &d, expected, COUNT_OF(expected));
     d.full = 1;
     d.batch.begin = 1;
@@ -180,17 +180,17 @@ static void lowest_index_last(void **state)
     (void)state;
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
     for (int overlaps = 0; overlaps < 2; overlaps++) {
-        const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = COUNT},
-                                      .center = carom_xyz(center[0]),
-                                      .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+        const carom_cloud_desc d = {.batch = {.size = sizeof d, .count = COUNT},
+                                    .center = carom_xyz(center[0]),
+                                    .radius = {.data = &radius, .stride = CAROM_REPEAT}};
         int32_t other[COUNT];
         uint8_t start[COUNT];
         float t[COUNT];
         carom_error err;
-        const carom_sphere_partner_result out = {.size = sizeof out, .other = other, .state = start, .t = t};
+        const carom_cloud_partner_result out = {.size = sizeof out, .other = other, .state = start, .t = t};
         for (int i = 0; i < COUNT; i++)
             center[i][0] = i == 0 ? overlaps ? 0.5f : 1.0f : i <= TOUCHING ? -1.0f : i == OWN ? 0.0f : 100.0f;
-        test_ok("first partners", carom_spheres_first(context, &d, &out, NULL, &err), &err);
+        test_ok("first partners", carom_cloud_first(context, &d, &out, NULL, &err), &err);
         assert_int_equal(other[OWN], 0);
         assert_int_equal(start[OWN], overlaps ? CAROM_OVERLAPPING : CAROM_TOUCHING);
         assert_true(t[OWN] == 0.0f);

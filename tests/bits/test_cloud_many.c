@@ -15,35 +15,35 @@ static void many_in_one_place(void **state)
     uint8_t *hit = test_alloc(MANY, 1);
     int32_t *other = test_alloc(MANY, sizeof *other);
     uint32_t *count = test_alloc(MANY, sizeof *count);
-    const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = MANY},
-                                  .center = carom_repeat(center),
-                                  .radius = {.data = &radius, .stride = CAROM_REPEAT}};
-    const carom_sphere_partner_result first = {.size = sizeof first, .other = other};
-    const carom_sphere_count_result counts = {sizeof counts, count};
+    const carom_cloud_desc d = {.batch = {.size = sizeof d, .count = MANY},
+                                .center = carom_repeat(center),
+                                .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+    const carom_cloud_partner_result first = {.size = sizeof first, .other = other};
+    const carom_cloud_count_result counts = {sizeof counts, count};
     carom_list_totals totals;
-    const carom_sphere_pair_list list = {.size = sizeof list, .totals = &totals};
+    const carom_cloud_pair_list list = {.size = sizeof list, .totals = &totals};
     carom_error err;
-    test_ok("first partners", carom_spheres_first(context, &d, &first, NULL, &err), &err);
-    test_ok("any partner", carom_spheres_any(context, &d, TEST_ANY(hit), NULL, &err), &err);
+    test_ok("first partners", carom_cloud_first(context, &d, &first, NULL, &err), &err);
+    test_ok("any partner", carom_cloud_any(context, &d, TEST_ANY(hit), NULL, &err), &err);
     for (size_t i = 0; i < MANY; i++) {
         assert_int_equal(other[i], i == 0);
         assert_int_equal(hit[i], 1);
     }
-    carom_spheres_desc open = d; /* no pair is sure: points; in motion; images */
+    carom_cloud_desc open = d; /* no pair is sure: points; in motion; images */
     open.radius.data = &point;
-    test_ok("first partners of points", carom_spheres_first(context, &open, &first, NULL, &err), &err);
+    test_ok("first partners of points", carom_cloud_first(context, &open, &first, NULL, &err), &err);
     open = d;
     open.velocity = carom_repeat(velocity);
-    test_ok("any partner in motion", carom_spheres_any(context, &open, TEST_ANY(hit), NULL, &err), &err);
+    test_ok("any partner in motion", carom_cloud_any(context, &open, TEST_ANY(hit), NULL, &err), &err);
     open = d;
     open.period[1] = 8;
-    test_ok("any partner in a period", carom_spheres_any(context, &open, TEST_ANY(hit), NULL, &err), &err);
+    test_ok("any partner in a period", carom_cloud_any(context, &open, TEST_ANY(hit), NULL, &err), &err);
     for (size_t i = 0; i < MANY; i++) {
         assert_int_equal(other[i], i == 0);
         assert_int_equal(hit[i], 1);
     }
-    test_error(carom_spheres_count(context, &d, &counts, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "N^2/2");
-    test_error(carom_spheres_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "N^2/2");
+    test_error(carom_cloud_count(context, &d, &counts, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "N^2/2");
+    test_error(carom_cloud_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "N^2/2");
     free(hit), free(other), free(count);
     carom_context_destroy(context);
 }
@@ -117,10 +117,9 @@ static cloud_records expect_large(const float *center, const float *radius, cons
     return r;
 }
 
-static void check_large(carom_context *context, const carom_spheres_desc *d, const cloud_records *expected,
-                        size_t number)
+static void check_large(carom_context *context, const carom_cloud_desc *d, const cloud_records *expected, size_t number)
 {
-    carom_spheres_desc asked = *d;
+    carom_cloud_desc asked = *d;
     for (int exact = 0; exact < 2; exact++) {
         cloud_records got = {0};
         asked.batch.accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
@@ -133,15 +132,15 @@ static void check_large(carom_context *context, const carom_spheres_desc *d, con
         count[expected->at[i].a]++;
         count[expected->at[i].b]++;
     }
-    const carom_sphere_count_result counts = {sizeof counts, partners};
+    const carom_cloud_count_result counts = {sizeof counts, partners};
     carom_error err;
-    test_ok("partners of many", carom_spheres_count(context, &asked, &counts, NULL, &err), &err);
+    test_ok("partners of many", carom_cloud_count(context, &asked, &counts, NULL, &err), &err);
     assert_memory_equal(partners, count, LARGE * sizeof *count);
     free(partners), free(count);
 }
 
 /* Of spheres at rest the first partner is the lowest index. */
-static void check_large_partners(carom_context *context, const carom_spheres_desc *d, const cloud_records *expected)
+static void check_large_partners(carom_context *context, const carom_cloud_desc *d, const cloud_records *expected)
 {
     int32_t *other = test_alloc(LARGE, sizeof *other), *best = test_alloc(LARGE, sizeof *best);
     uint8_t *hit = test_alloc(LARGE, 1);
@@ -152,10 +151,10 @@ static void check_large_partners(carom_context *context, const carom_spheres_des
         best[a] = best[a] < 0 || b < best[a] ? b : best[a];
         best[b] = best[b] < 0 || a < best[b] ? a : best[b];
     }
-    const carom_sphere_partner_result first = {.size = sizeof first, .other = other};
+    const carom_cloud_partner_result first = {.size = sizeof first, .other = other};
     carom_error err;
-    test_ok("first of many", carom_spheres_first(context, d, &first, NULL, &err), &err);
-    test_ok("any of many", carom_spheres_any(context, d, TEST_ANY(hit), NULL, &err), &err);
+    test_ok("first of many", carom_cloud_first(context, d, &first, NULL, &err), &err);
+    test_ok("any of many", carom_cloud_any(context, d, TEST_ANY(hit), NULL, &err), &err);
     for (size_t i = 0; i < LARGE; i++)
         if (other[i] != best[i] || hit[i] != (best[i] >= 0))
             fail_msg("sphere %zu: partner %d and %d instead of %d", i, other[i], hit[i], best[i]);
@@ -176,10 +175,10 @@ static void many_spheres(carom_context *scalar, carom_context *context, const ch
             shapes[number % COUNT_OF(shapes)](&g, i, &center[3 * i], &radius[i]);
             mask[i] = 1u << (int)(2 * ref_gen_range(&g, 0, 1));
         }
-        carom_spheres_desc d = {.batch = {.size = sizeof d, .count = LARGE},
-                                .center = carom_xyz(center),
-                                .radius = carom_scalars_of(radius),
-                                .margin = options ? 0.125f : 0};
+        carom_cloud_desc d = {.batch = {.size = sizeof d, .count = LARGE},
+                              .center = carom_xyz(center),
+                              .radius = carom_scalars_of(radius),
+                              .margin = options ? 0.125f : 0};
         if (options == 2)
             d.mask = carom_uints_of(mask);
         cloud_records expected = expect_large(center, radius, options == 2 ? mask : NULL, (double)d.margin);
@@ -215,16 +214,16 @@ static void expect_partners(const float *center, const float *radius, const uint
 }
 
 /* A search of such a sphere goes through all by index: some end at once, some late, and some find none. */
-static void check_covered(carom_context *context, carom_spheres_desc *d, const int32_t *best)
+static void check_covered(carom_context *context, carom_cloud_desc *d, const int32_t *best)
 {
     static const float velocity[] = {1, 0, 0}, t_max = 1;
     int32_t *other = test_alloc(COVERED, sizeof *other);
     uint8_t *hit = test_alloc(COVERED, 1);
-    const carom_sphere_partner_result first = {.size = sizeof first, .other = other};
+    const carom_cloud_partner_result first = {.size = sizeof first, .other = other};
     carom_error err;
     for (int moves = 0; moves < 2; moves++) {
-        test_ok("first under large ones", carom_spheres_first(context, d, &first, NULL, &err), &err);
-        test_ok("any under large ones", carom_spheres_any(context, d, TEST_ANY(hit), NULL, &err), &err);
+        test_ok("first under large ones", carom_cloud_first(context, d, &first, NULL, &err), &err);
+        test_ok("any under large ones", carom_cloud_any(context, d, TEST_ANY(hit), NULL, &err), &err);
         for (size_t i = 0; i < COVERED; i++)
             if (other[i] != best[i] || hit[i] != (best[i] >= 0))
                 fail_msg("sphere %zu, moves %d: partner %d and %d instead of %d", i, moves, other[i], hit[i], best[i]);
@@ -249,9 +248,9 @@ static void under_large_ones(carom_context *scalar, carom_context *context, cons
             radius[i] = is_large ? number % 2 ? 60 : 30 : 0.05f;
             mask[i] = is_large ? i % 3 ? 2 : 4 : i > COVERED / 2 ? 3 : 1;
         }
-        carom_spheres_desc d = {.batch = {.size = sizeof d, .count = COVERED},
-                                .center = carom_xyz(center),
-                                .radius = carom_scalars_of(radius)};
+        carom_cloud_desc d = {.batch = {.size = sizeof d, .count = COVERED},
+                              .center = carom_xyz(center),
+                              .radius = carom_scalars_of(radius)};
         if (number >= 2)
             d.mask = carom_uints_of(mask);
         expect_partners(center, radius, number >= 2 ? mask : NULL, best);
@@ -316,15 +315,15 @@ static void hits_that_are_soon(carom_context *scalar, carom_context *context, co
         center[i] = (float)s->center[i % 3] * 0x1p-149f;
         velocity[i] = (float)s->velocity[i % 3] * 0x1p20f;
     }
-    carom_spheres_desc d = {.batch = {.size = sizeof d, .count = SOON},
-                            .center = carom_xyz(center),
-                            .velocity = carom_xyz(velocity),
-                            .radius = {.data = &radius, .stride = CAROM_REPEAT}};
-    const carom_sphere_partner_result first = {.size = sizeof first, .other = other, .state = state};
+    carom_cloud_desc d = {.batch = {.size = sizeof d, .count = SOON},
+                          .center = carom_xyz(center),
+                          .velocity = carom_xyz(velocity),
+                          .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+    const carom_cloud_partner_result first = {.size = sizeof first, .other = other, .state = state};
     carom_error err;
     for (int exact = 0; exact < 2; exact++) {
         d.batch.accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
-        test_ok("first partners that are soon", carom_spheres_first(context, &d, &first, NULL, &err), &err);
+        test_ok("first partners that are soon", carom_cloud_first(context, &d, &first, NULL, &err), &err);
         check_soon(sphere, other, state);
     }
     free(sphere), free(center), free(velocity), free(other), free(state);
@@ -344,14 +343,14 @@ static void states_of_images(carom_context *scalar, carom_context *context, cons
     (void)scalar, (void)label;
     for (size_t i = 1; i < IMAGES; i += 2)
         center[3 * i] = 2;
-    carom_spheres_desc d = {.batch = {.size = sizeof d},
-                            .center = carom_xyz(center),
-                            .radius = {.data = &radius, .stride = CAROM_REPEAT},
-                            .period = {3, 0, 0}};
-    const carom_sphere_partner_result first = {.size = sizeof first, .other = other, .state = state};
+    carom_cloud_desc d = {.batch = {.size = sizeof d},
+                          .center = carom_xyz(center),
+                          .radius = {.data = &radius, .stride = CAROM_REPEAT},
+                          .period = {3, 0, 0}};
+    const carom_cloud_partner_result first = {.size = sizeof first, .other = other, .state = state};
     carom_error err;
     for (d.batch.count = 2; d.batch.count <= IMAGES; d.batch.count += IMAGES - 2) {
-        test_ok("first partners and images", carom_spheres_first(context, &d, &first, NULL, &err), &err);
+        test_ok("first partners and images", carom_cloud_first(context, &d, &first, NULL, &err), &err);
         for (size_t i = 0; i < d.batch.count; i++) {
             assert_int_equal(other[i], i == 0);
             assert_int_equal(state[i], i == 0 || i % 2 ? CAROM_TOUCHING : CAROM_OVERLAPPING);

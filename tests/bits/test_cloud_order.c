@@ -5,15 +5,15 @@
 
 #include <math.h>
 
-static void ask_order(carom_context *context, const carom_spheres_desc *d, uint32_t *order)
+static void ask_order(carom_context *context, const carom_cloud_desc *d, uint32_t *order)
 {
     carom_error err;
     carom_stats stats = {.size = sizeof stats};
-    test_ok("order of a cloud", carom_spheres_order(context, d, order, &stats, &err), &err);
+    test_ok("order of a cloud", carom_cloud_order(context, d, order, &stats, &err), &err);
     assert_int_equal(stats.queries, d->batch.count);
 }
 
-static void check_permutation(const carom_spheres_desc *d, const float *radius, const uint32_t *order)
+static void check_permutation(const carom_cloud_desc *d, const float *radius, const uint32_t *order)
 {
     const size_t count = (size_t)d->batch.count;
     uint8_t *seen = test_alloc(count, 1);
@@ -59,13 +59,13 @@ static void neighbours_are_near(void **state)
     ref_gen_seed(&g, 31, 1, 0);
     for (size_t i = 0; i < 3 * MANY; i++)
         center[i] = between(&g, 0, 32);
-    const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = MANY},
-                                  .center = carom_xyz(center),
-                                  .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+    const carom_cloud_desc d = {.batch = {.size = sizeof d, .count = MANY},
+                                .center = carom_xyz(center),
+                                .radius = {.data = &radius, .stride = CAROM_REPEAT}};
     ask_order(one, &d, order);
     ask_order(three, &d, again);
     assert_memory_equal(order, again, MANY * sizeof *order);
-    carom_spheres_desc wider = d; /* only centres and radii count */
+    carom_cloud_desc wider = d; /* only centres and radii count */
     wider.margin = 1;
     ask_order(one, &wider, again);
     assert_memory_equal(order, again, MANY * sizeof *order);
@@ -135,9 +135,9 @@ static void heaps_have_levels(void **state)
                 center[3 * i + k] = between(&g, at, at + side[h]);
             radius[i] = sets[s][h].radius;
         }
-        const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = MANY},
-                                      .center = carom_xyz(center),
-                                      .radius = {.data = radius, .stride = sizeof *radius}};
+        const carom_cloud_desc d = {.batch = {.size = sizeof d, .count = MANY},
+                                    .center = carom_xyz(center),
+                                    .radius = {.data = radius, .stride = sizeof *radius}};
         ask_order(context, &d, order);
         for (size_t h = 0; h < HEAPS && sets[s][h].share > 0; h++) {
             const size_t levels = count_levels(center, radius, order, MANY, &sets[s][h], side[h]);
@@ -155,17 +155,17 @@ static void bad_input(void **state)
     const float center[] = {0, 0, 0}, radius = 1;
     uint32_t order[3] = {7, 7, 7};
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
-    carom_spheres_desc d = {.batch = {.size = sizeof d, .count = 3},
-                            .center = carom_repeat(center),
-                            .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+    carom_cloud_desc d = {.batch = {.size = sizeof d, .count = 3},
+                          .center = carom_repeat(center),
+                          .radius = {.data = &radius, .stride = CAROM_REPEAT}};
     carom_error err;
-    test_error(carom_spheres_order(context, &d, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "order");
-    test_error(carom_spheres_order(NULL, &d, order, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "context");
+    test_error(carom_cloud_order(context, &d, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "order");
+    test_error(carom_cloud_order(NULL, &d, order, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "context");
     d.full = 1;
-    test_error(carom_spheres_order(context, &d, order, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "full is 1");
+    test_error(carom_cloud_order(context, &d, order, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "full is 1");
     d.full = 0;
     d.radius.data = NULL;
-    test_error(carom_spheres_order(context, &d, order, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "radius");
+    test_error(carom_cloud_order(context, &d, order, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "radius");
     assert_int_equal(order[0], 7);
     d.batch.count = 0;
     ask_order(context, &d, order);

@@ -41,13 +41,12 @@ static void images_that_touch(void **state)
                 c.center[3 * i + k] = (float)at[k] + (number % 3 == 2 ? 1e6f : 0);
             c.radius[i] = number % 2 ? 0.5f : 0.5f + (float)(i % 3) * 0x1p-12f;
         }
-        c.desc =
-            (carom_spheres_desc){.batch = {.size = sizeof c.desc,
-                                           .count = c.count,
-                                           .accuracy = number / 2 % 2 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
-                                 .center = carom_xyz(c.center),
-                                 .radius = carom_scalars_of(c.radius),
-                                 .margin = number % 4 == 3 ? 0.5f : 0};
+        c.desc = (carom_cloud_desc){.batch = {.size = sizeof c.desc,
+                                              .count = c.count,
+                                              .accuracy = number / 2 % 2 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
+                                    .center = carom_xyz(c.center),
+                                    .radius = carom_scalars_of(c.radius),
+                                    .margin = number % 4 == 3 ? 0.5f : 0};
         for (int k = 0; k < 3; k++)
             c.desc.period[k] = number % 3 == 1 && k == 1 ? 0 : (float)side;
         cloud_check_made(context, &c, number, (int)(number / 2 % 2));
@@ -60,7 +59,7 @@ static void images_that_touch(void **state)
 typedef struct box {
     size_t count;
     float *center, radius;
-    carom_spheres_desc desc;
+    carom_cloud_desc desc;
 } box;
 
 static box make_box(size_t count, float side)
@@ -71,7 +70,7 @@ static box make_box(size_t count, float side)
     b.center = test_alloc(3 * count, sizeof *b.center);
     for (size_t i = 0; i < 3 * count; i++)
         b.center[i] = between(&g, 0, (double)side);
-    b.desc = (carom_spheres_desc){.batch = {.size = sizeof b.desc, .count = count}, .center = carom_xyz(b.center)};
+    b.desc = (carom_cloud_desc){.batch = {.size = sizeof b.desc, .count = count}, .center = carom_xyz(b.center)};
     return b;
 }
 
@@ -127,14 +126,14 @@ static void images_take_no_memory(void **state)
         carom_context *context = NULL;
         carom_error err = {0};
         carom_list_totals totals;
-        const carom_sphere_pair_list list = {.size = sizeof list, .totals = &totals};
+        const carom_cloud_pair_list list = {.size = sizeof list, .totals = &totals};
         desc.backend = CAROM_BACKEND_CPU;
         desc.threads = 1;
         desc.allocator = (carom_allocator){counted_alloc, counted_free, &asked};
         test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
         for (int k = 0; k < 3; k++)
             b.desc.period[k] = is_periodic ? SIDE : 0;
-        test_ok("carom_spheres_list", carom_spheres_list(context, &b.desc, &list, NULL, &err), &err);
+        test_ok("carom_cloud_list", carom_cloud_list(context, &b.desc, &list, NULL, &err), &err);
         taken[is_periodic] = asked;
         carom_context_destroy(context);
     }

@@ -150,7 +150,7 @@ static void free_placed(placed *p)
 enum { SOME = 1500 };
 
 /* Whether the reference is to be asked: not where two spheres are surely apart. */
-static int may_meet(const carom_spheres_desc *d, size_t a, size_t b, const int8_t shift[3])
+static int may_meet(const carom_cloud_desc *d, size_t a, size_t b, const int8_t shift[3])
 {
     double distance2 = 0, way = 0;
     for (size_t k = 0; k < 3; k++) {
@@ -164,7 +164,7 @@ static int may_meet(const carom_spheres_desc *d, size_t a, size_t b, const int8_
     return distance2 <= reach * reach * 1.001;
 }
 
-static cloud_records expect(const carom_spheres_desc *d)
+static cloud_records expect(const carom_cloud_desc *d)
 {
     cloud_records r = {0};
     ref_cloud_answer answer;
@@ -185,15 +185,14 @@ static cloud_records expect(const carom_spheres_desc *d)
 }
 
 /* The first of each sphere, and how many. */
-static void check_each(carom_context *context, const carom_spheres_desc *d, const cloud_records *expected,
-                       size_t number)
+static void check_each(carom_context *context, const carom_cloud_desc *d, const cloud_records *expected, size_t number)
 {
     int32_t other[SOME], best[SOME];
     uint32_t partners[SOME], count[SOME] = {0};
     float t[SOME];
     uint8_t hit[SOME];
-    const carom_sphere_partner_result first = {.size = sizeof first, .other = other, .t = t};
-    const carom_sphere_count_result counts = {sizeof counts, partners};
+    const carom_cloud_partner_result first = {.size = sizeof first, .other = other, .t = t};
+    const carom_cloud_count_result counts = {sizeof counts, partners};
     carom_error err;
     for (size_t i = 0; i < SOME; i++)
         best[i] = -1;
@@ -209,9 +208,9 @@ static void check_each(carom_context *context, const carom_spheres_desc *d, cons
             }
         }
     }
-    test_ok("count", carom_spheres_count(context, d, &counts, NULL, &err), &err);
-    test_ok("first", carom_spheres_first(context, d, &first, NULL, &err), &err);
-    test_ok("any", carom_spheres_any(context, d, TEST_ANY(hit), NULL, &err), &err);
+    test_ok("count", carom_cloud_count(context, d, &counts, NULL, &err), &err);
+    test_ok("first", carom_cloud_first(context, d, &first, NULL, &err), &err);
+    test_ok("any", carom_cloud_any(context, d, TEST_ANY(hit), NULL, &err), &err);
     for (size_t i = 0; i < SOME; i++)
         if (other[i] != best[i] || hit[i] != (best[i] >= 0) || partners[i] != count[i])
             fail_msg("%s, sphere %zu: partner %d, %d, %u partners instead of %d, %u", arrangements[number].name, i,
@@ -225,9 +224,9 @@ static cloud_records known[COUNT_OF(arrangements)][OPTIONS];
 
 static void check_options(carom_context *context, const placed *p, size_t number, int options)
 {
-    carom_spheres_desc d = {.batch = {.size = sizeof d, .count = SOME, .accuracy = CAROM_ACCURACY_EXACT},
-                            .center = carom_xyz(p->center),
-                            .radius = carom_scalars_of(p->radius)};
+    carom_cloud_desc d = {.batch = {.size = sizeof d, .count = SOME, .accuracy = CAROM_ACCURACY_EXACT},
+                          .center = carom_xyz(p->center),
+                          .radius = carom_scalars_of(p->radius)};
     d.margin = options == MARGIN ? 0x1p-7f : 0;
     if (options == MASKED)
         d.mask = carom_uints_of(p->mask);
@@ -275,21 +274,21 @@ enum { MANY = 50000 }; /* cells and levels are the same, and a sanitizer takes t
 enum { MANY = 1000000 };
 #endif
 
-static void ask_all(carom_context *context, const carom_spheres_desc *d, const char *name)
+static void ask_all(carom_context *context, const carom_cloud_desc *d, const char *name)
 {
     int32_t *other = test_alloc(MANY, sizeof *other);
     uint32_t *partners = test_alloc(MANY, sizeof *partners);
     uint8_t *hit = test_alloc(MANY, 1);
     carom_list_totals totals;
-    const carom_sphere_pair_list list = {.size = sizeof list, .totals = &totals};
-    const carom_sphere_partner_result first = {.size = sizeof first, .other = other};
-    const carom_sphere_count_result counts = {sizeof counts, partners};
+    const carom_cloud_pair_list list = {.size = sizeof list, .totals = &totals};
+    const carom_cloud_partner_result first = {.size = sizeof first, .other = other};
+    const carom_cloud_count_result counts = {sizeof counts, partners};
     carom_error err;
     uint64_t ends = 0;
-    test_ok(name, carom_spheres_list(context, d, &list, NULL, &err), &err);
-    test_ok(name, carom_spheres_count(context, d, &counts, NULL, &err), &err);
-    test_ok(name, carom_spheres_first(context, d, &first, NULL, &err), &err);
-    test_ok(name, carom_spheres_any(context, d, TEST_ANY(hit), NULL, &err), &err);
+    test_ok(name, carom_cloud_list(context, d, &list, NULL, &err), &err);
+    test_ok(name, carom_cloud_count(context, d, &counts, NULL, &err), &err);
+    test_ok(name, carom_cloud_first(context, d, &first, NULL, &err), &err);
+    test_ok(name, carom_cloud_any(context, d, TEST_ANY(hit), NULL, &err), &err);
     for (size_t i = 0; i < MANY; i++) {
         ends += partners[i];
         if (hit[i] != (partners[i] > 0) || (other[i] >= 0) != (partners[i] > 0))
@@ -307,9 +306,9 @@ static void many_of_every_arrangement(void **state)
         if (arrangements[number].place == nested || arrangements[number].place == scales)
             continue; /* as many in one place overlap, in numbers */
         placed p = place_all(number, MANY);
-        const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = MANY},
-                                      .center = carom_xyz(p.center),
-                                      .radius = carom_scalars_of(p.radius)};
+        const carom_cloud_desc d = {.batch = {.size = sizeof d, .count = MANY},
+                                    .center = carom_xyz(p.center),
+                                    .radius = carom_scalars_of(p.radius)};
         ask_all(context, &d, arrangements[number].name);
         free_placed(&p);
     }
@@ -350,25 +349,25 @@ static void ends_when_asked(void **state)
     }
     carom_context *context = test_context();
     reports seen = {0};
-    carom_spheres_desc d = {.batch = {.size = sizeof d,
-                                      .count = COUNT,
-                                      .accuracy = CAROM_ACCURACY_EXACT,
-                                      .progress = {end_at_third, &seen}},
-                            .center = carom_xyz(center),
-                            .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+    carom_cloud_desc d = {.batch = {.size = sizeof d,
+                                    .count = COUNT,
+                                    .accuracy = CAROM_ACCURACY_EXACT,
+                                    .progress = {end_at_third, &seen}},
+                          .center = carom_xyz(center),
+                          .radius = {.data = &radius, .stride = CAROM_REPEAT}};
     carom_list_totals totals;
-    const carom_sphere_pair_list list = {.size = sizeof list, .totals = &totals};
-    const carom_sphere_partner_result first = {.size = sizeof first, .other = other};
-    const carom_sphere_count_result counts = {sizeof counts, partners};
+    const carom_cloud_pair_list list = {.size = sizeof list, .totals = &totals};
+    const carom_cloud_partner_result first = {.size = sizeof first, .other = other};
+    const carom_cloud_count_result counts = {sizeof counts, partners};
     carom_error err;
-    test_error(carom_spheres_list(context, &d, &list, NULL, &err), CAROM_ERROR_CANCELLED, &err, "cancelled");
+    test_error(carom_cloud_list(context, &d, &list, NULL, &err), CAROM_ERROR_CANCELLED, &err, "cancelled");
     seen = (reports){0};
-    test_error(carom_spheres_count(context, &d, &counts, NULL, &err), CAROM_ERROR_CANCELLED, &err, "cancelled");
+    test_error(carom_cloud_count(context, &d, &counts, NULL, &err), CAROM_ERROR_CANCELLED, &err, "cancelled");
     seen = (reports){0};
     d.velocity = carom_xyz(velocity);
     d.t_max = (carom_scalars){.data = &limit, .stride = CAROM_REPEAT};
     d.start = CAROM_START_SKIP;
-    test_error(carom_spheres_first(context, &d, &first, NULL, &err), CAROM_ERROR_CANCELLED, &err, "cancelled");
+    test_error(carom_cloud_first(context, &d, &first, NULL, &err), CAROM_ERROR_CANCELLED, &err, "cancelled");
     free(center), free(velocity), free(other), free(partners);
     carom_context_destroy(context);
 }

@@ -278,17 +278,17 @@ static uint64_t hash_cloud(carom_context *context, const cloud *c, uint64_t hash
     int8_t *shift = test_alloc(3 * CLOUD_ROOM, 1);
     carom_list_totals totals;
     carom_error err;
-    const carom_sphere_pair_list list = {.size = sizeof list,
-                                         .capacity = CLOUD_ROOM,
-                                         .a = a,
-                                         .b = b,
-                                         .state = state,
-                                         .t = t,
-                                         .shift = shift,
-                                         .depth = depth,
-                                         .normal = carom_xyz_out(normal),
-                                         .totals = &totals};
-    test_ok("pairs of a cloud", carom_spheres_list(context, &c->desc, &list, NULL, &err), &err);
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = CLOUD_ROOM,
+                                        .a = a,
+                                        .b = b,
+                                        .state = state,
+                                        .t = t,
+                                        .shift = shift,
+                                        .depth = depth,
+                                        .normal = carom_xyz_out(normal),
+                                        .totals = &totals};
+    test_ok("pairs of a cloud", carom_cloud_list(context, &c->desc, &list, NULL, &err), &err);
     const size_t n = (size_t)totals.stored;
     assert_int_equal(totals.total, n);
     hash = hash_floats(hash_floats(hash, a, n), b, n); /* an index has no NaN's bits */

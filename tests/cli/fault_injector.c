@@ -22,13 +22,13 @@ typedef carom_status closest_fn(carom_mesh *, const carom_mesh_closest_desc *, c
 
 typedef carom_status contacts_fn(carom_mesh *, const carom_mesh_contacts_desc *, const carom_contact_list *,
                                  carom_stats *, carom_error *);
-typedef carom_status pairs_fn(carom_context *, const carom_spheres_desc *, const carom_sphere_pair_list *,
-                              carom_stats *, carom_error *);
-typedef carom_status partners_fn(carom_context *, const carom_spheres_desc *, const carom_sphere_partner_result *,
+typedef carom_status pairs_fn(carom_context *, const carom_cloud_desc *, const carom_cloud_pair_list *, carom_stats *,
+                              carom_error *);
+typedef carom_status partners_fn(carom_context *, const carom_cloud_desc *, const carom_cloud_partner_result *,
                                  carom_stats *, carom_error *);
-typedef carom_status any_partner_fn(carom_context *, const carom_spheres_desc *, const carom_any_result *,
-                                    carom_stats *, carom_error *);
-typedef carom_status counts_fn(carom_context *, const carom_spheres_desc *, const carom_sphere_count_result *,
+typedef carom_status any_partner_fn(carom_context *, const carom_cloud_desc *, const carom_any_result *, carom_stats *,
+                                    carom_error *);
+typedef carom_status counts_fn(carom_context *, const carom_cloud_desc *, const carom_cloud_count_result *,
                                carom_stats *, carom_error *);
 
 /* The library's own function. */
@@ -142,48 +142,48 @@ carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_des
     return status;
 }
 
-carom_status carom_spheres_list(carom_context *context, const carom_spheres_desc *desc,
-                                const carom_sphere_pair_list *list, carom_stats *stats, carom_error *err)
+carom_status carom_cloud_list(carom_context *context, const carom_cloud_desc *desc, const carom_cloud_pair_list *list,
+                              carom_stats *stats, carom_error *err)
 {
     static unsigned long calls;
     pairs_fn *ask;
-    find("carom_spheres_list", &ask);
+    find("carom_cloud_list", &ask);
     const carom_status status = ask(context, desc, list, stats, err);
     if (list->totals->stored > 0 && lies("cloud-list", &calls))
         turn(list->t);
     return status;
 }
 
-carom_status carom_spheres_first(carom_context *context, const carom_spheres_desc *desc,
-                                 const carom_sphere_partner_result *out, carom_stats *stats, carom_error *err)
+carom_status carom_cloud_first(carom_context *context, const carom_cloud_desc *desc,
+                               const carom_cloud_partner_result *out, carom_stats *stats, carom_error *err)
 {
     static unsigned long calls;
     partners_fn *ask;
-    find("carom_spheres_first", &ask);
+    find("carom_cloud_first", &ask);
     const carom_status status = ask(context, desc, out, stats, err);
     if (lies("cloud-first", &calls))
         turn(out->other);
     return status;
 }
 
-carom_status carom_spheres_any(carom_context *context, const carom_spheres_desc *desc, const carom_any_result *out,
-                               carom_stats *stats, carom_error *err)
+carom_status carom_cloud_any(carom_context *context, const carom_cloud_desc *desc, const carom_any_result *out,
+                             carom_stats *stats, carom_error *err)
 {
     static unsigned long calls;
     any_partner_fn *ask;
-    find("carom_spheres_any", &ask);
+    find("carom_cloud_any", &ask);
     const carom_status status = ask(context, desc, out, stats, err);
     if (lies("cloud-any", &calls))
         turn(out->hit);
     return status;
 }
 
-carom_status carom_spheres_count(carom_context *context, const carom_spheres_desc *desc,
-                                 const carom_sphere_count_result *out, carom_stats *stats, carom_error *err)
+carom_status carom_cloud_count(carom_context *context, const carom_cloud_desc *desc,
+                               const carom_cloud_count_result *out, carom_stats *stats, carom_error *err)
 {
     static unsigned long calls;
     counts_fn *ask;
-    find("carom_spheres_count", &ask);
+    find("carom_cloud_count", &ask);
     const carom_status status = ask(context, desc, out, stats, err);
     if (lies("cloud-count", &calls))
         turn(out->partners);

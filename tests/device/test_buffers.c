@@ -156,18 +156,18 @@ static carom_status contacts(const call *c, carom_stats *stats, carom_error *err
 /* Spheres have no selection. */
 static carom_status cloud(const call *c, carom_stats *stats, carom_error *err)
 {
-    const carom_spheres_desc desc = {.batch = {.size = sizeof desc, .count = QUERIES, .accuracy = c->accuracy},
-                                     .center = put_points(c->a, c->l, spheres.column, QUERIES),
-                                     .radius = {put(c->a, &(float){0.03125f}, 4, c->l->skew), CAROM_REPEAT}};
+    const carom_cloud_desc desc = {.batch = {.size = sizeof desc, .count = QUERIES, .accuracy = c->accuracy},
+                                   .center = put_points(c->a, c->l, spheres.column, QUERIES),
+                                   .radius = {put(c->a, &(float){0.03125f}, 4, c->l->skew), CAROM_REPEAT}};
     carom_list_totals totals;
-    const carom_sphere_pair_list list = {.size = sizeof list,
-                                         .capacity = CAPACITY,
-                                         .offsets = room_for(c->a, 8 * (QUERIES + 1), 0),
-                                         .a = room_for(c->a, 4 * CAPACITY, 0),
-                                         .b = room_for(c->a, 4 * CAPACITY, 0),
-                                         .normal = room_for_points(c->a, c->l, CAPACITY),
-                                         .totals = &totals};
-    return carom_spheres_list(c->context, &desc, &list, stats, err);
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = CAPACITY,
+                                        .offsets = room_for(c->a, 8 * (QUERIES + 1), 0),
+                                        .a = room_for(c->a, 4 * CAPACITY, 0),
+                                        .b = room_for(c->a, 4 * CAPACITY, 0),
+                                        .normal = room_for_points(c->a, c->l, CAPACITY),
+                                        .totals = &totals};
+    return carom_cloud_list(c->context, &desc, &list, stats, err);
 }
 
 static carom_status distance(const call *c, carom_stats *stats, carom_error *err)

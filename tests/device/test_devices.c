@@ -224,8 +224,8 @@ static void test_clouds(void **state)
         c.desc.margin = 0;
         carom_error err = {0};
         carom_stats stats = {.size = sizeof stats};
-        test_ok("a cloud", carom_spheres_any(context, &c.desc, TEST_ANY(hit), &stats, &err), &err);
-        test_ok("a cloud", carom_spheres_any(cpu, &c.desc, TEST_ANY(same), NULL, &err), &err);
+        test_ok("a cloud", carom_cloud_any(context, &c.desc, TEST_ANY(hit), &stats, &err), &err);
+        test_ok("a cloud", carom_cloud_any(cpu, &c.desc, TEST_ANY(same), NULL, &err), &err);
         assert_memory_equal(hit, same, c.count);
         if (stats.on_device > 0)
             assert_true(stats.devices[0].queries == c.count || stats.devices[1].queries == c.count);

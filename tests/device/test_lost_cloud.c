@@ -34,31 +34,31 @@ static cloud_call leads;
 static cl_call counted;
 static int calls_of_lead;
 
-static carom_status ask_call(carom_context *context, cloud_call call, const carom_spheres_desc *d, pairs *to,
+static carom_status ask_call(carom_context *context, cloud_call call, const carom_cloud_desc *d, pairs *to,
                              carom_stats *stats, carom_error *err)
 {
-    const carom_sphere_pair_list list = {.size = sizeof list,
-                                         .capacity = ROOM,
-                                         .offsets = to->offsets,
-                                         .a = to->a,
-                                         .b = to->b,
-                                         .state = to->state,
-                                         .t = to->t,
-                                         .shift = to->shift,
-                                         .totals = &to->totals};
-    const carom_sphere_count_result counts = {sizeof counts, to->partners};
-    const carom_sphere_partner_result first = {sizeof first, to->other, to->first_state, to->first_t};
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = ROOM,
+                                        .offsets = to->offsets,
+                                        .a = to->a,
+                                        .b = to->b,
+                                        .state = to->state,
+                                        .t = to->t,
+                                        .shift = to->shift,
+                                        .totals = &to->totals};
+    const carom_cloud_count_result counts = {sizeof counts, to->partners};
+    const carom_cloud_partner_result first = {sizeof first, to->other, to->first_state, to->first_t};
     switch (call) {
-    case LIST: return carom_spheres_list(context, d, &list, stats, err);
-    case COUNT: return carom_spheres_count(context, d, &counts, stats, err);
-    case FIRST: return carom_spheres_first(context, d, &first, stats, err);
-    default: return carom_spheres_any(context, d, TEST_ANY(to->hit), stats, err);
+    case LIST: return carom_cloud_list(context, d, &list, stats, err);
+    case COUNT: return carom_cloud_count(context, d, &counts, stats, err);
+    case FIRST: return carom_cloud_first(context, d, &first, stats, err);
+    default: return carom_cloud_any(context, d, TEST_ANY(to->hit), stats, err);
     }
 }
 
 static carom_status ask_cloud(carom_context *context, int exact, pairs *to, carom_stats *stats, carom_error *err)
 {
-    const carom_spheres_desc d = {
+    const carom_cloud_desc d = {
         .batch = {.size = sizeof d, .count = MANY, .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
         .center = carom_xyz(spheres->center),
         .velocity = carom_xyz(spheres->velocity),

@@ -75,16 +75,16 @@ static carom_status fill_contacts(carom_context *context, carom_mesh *mesh, cons
 static carom_status fill_cloud(carom_context *context, carom_mesh *mesh, const carom_mesh_sweep_desc *spheres,
                                carom_job **job, const destination *to, carom_error *err)
 {
-    const carom_spheres_desc desc = {.batch = {.size = sizeof desc, .count = spheres->batch.count, .job = job},
-                                     .center = spheres->center,
-                                     .radius = spheres->radius};
-    const carom_sphere_pair_list list = {.size = sizeof list,
-                                         .capacity = to->capacity,
-                                         .offsets = to->offsets,
-                                         .depth = to->record,
-                                         .totals = to->totals};
+    const carom_cloud_desc desc = {.batch = {.size = sizeof desc, .count = spheres->batch.count, .job = job},
+                                   .center = spheres->center,
+                                   .radius = spheres->radius};
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = to->capacity,
+                                        .offsets = to->offsets,
+                                        .depth = to->record,
+                                        .totals = to->totals};
     (void)mesh;
-    return carom_spheres_list(context, &desc, &list, NULL, err);
+    return carom_cloud_list(context, &desc, &list, NULL, err);
 }
 
 /* The CPU's list, whole. */

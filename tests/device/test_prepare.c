@@ -258,44 +258,44 @@ static carom_status drop(call *c, carom_error *err)
     return carom_mesh_drop(c->mesh, &desc, &out, NULL, err);
 }
 
-static carom_spheres_desc cloud(call *c)
+static carom_cloud_desc cloud(call *c)
 {
-    return (carom_spheres_desc){.batch = batch(c, sizeof(carom_spheres_desc), SPHERES_COUNT),
-                                .center = points(c),
-                                .velocity = points(c),
-                                .radius = scalars(c),
-                                .t_max = scalars(c)};
+    return (carom_cloud_desc){.batch = batch(c, sizeof(carom_cloud_desc), SPHERES_COUNT),
+                              .center = points(c),
+                              .velocity = points(c),
+                              .radius = scalars(c),
+                              .t_max = scalars(c)};
 }
 
 static carom_status partners(call *c, carom_error *err)
 {
-    const carom_spheres_desc desc = cloud(c);
-    const carom_sphere_partner_result out = {.size = sizeof out, .other = room(c, 4 * COUNT)};
-    return carom_spheres_first(c->context, &desc, &out, NULL, err);
+    const carom_cloud_desc desc = cloud(c);
+    const carom_cloud_partner_result out = {.size = sizeof out, .other = room(c, 4 * COUNT)};
+    return carom_cloud_first(c->context, &desc, &out, NULL, err);
 }
 
 static carom_status sphere_list(call *c, carom_error *err)
 {
-    const carom_spheres_desc desc = cloud(c);
-    const carom_sphere_pairs_before before = {
+    const carom_cloud_desc desc = cloud(c);
+    const carom_cloud_pairs_before before = {
         .size = sizeof before, .count = 10, .a = room(c, 40), .b = room(c, 40), .shift = room(c, 30)};
     carom_list_totals totals = {7, 7, 7};
-    const carom_sphere_pair_list list = {.size = sizeof list,
-                                         .capacity = CAPACITY,
-                                         .offsets = room(c, 8 * (COUNT + 1)),
-                                         .a = room(c, 4 * CAPACITY),
-                                         .previous = room(c, 8 * CAPACITY),
-                                         .before = &before,
-                                         .totals = &totals};
-    const carom_status status = carom_spheres_list(c->context, &desc, &list, NULL, err);
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = CAPACITY,
+                                        .offsets = room(c, 8 * (COUNT + 1)),
+                                        .a = room(c, 4 * CAPACITY),
+                                        .previous = room(c, 8 * CAPACITY),
+                                        .before = &before,
+                                        .totals = &totals};
+    const carom_status status = carom_cloud_list(c->context, &desc, &list, NULL, err);
     assert_true(!c->prepare || (totals.total == 7 && totals.stored == 7 && totals.complete == 7));
     return status;
 }
 
 static carom_status sphere_order(call *c, carom_error *err)
 {
-    const carom_spheres_desc desc = cloud(c);
-    return carom_spheres_order(c->context, &desc, room(c, 4 * COUNT), NULL, err);
+    const carom_cloud_desc desc = cloud(c);
+    return carom_cloud_order(c->context, &desc, room(c, 4 * COUNT), NULL, err);
 }
 
 /* builds: on a device; keeps: memory in the mesh on the CPU. */

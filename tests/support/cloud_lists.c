@@ -16,7 +16,7 @@ void cloud_append(cloud_records *r, cloud_record one)
     r->at[r->count++] = one;
 }
 
-carom_list_totals cloud_list(carom_context *context, const carom_spheres_desc *d, size_t capacity, cloud_records *out)
+carom_list_totals cloud_list(carom_context *context, const carom_cloud_desc *d, size_t capacity, cloud_records *out)
 {
     int32_t *a = test_alloc(capacity + 1, sizeof *a), *b = test_alloc(capacity + 1, sizeof *b);
     uint8_t *state = test_alloc(capacity + 1, 1);
@@ -24,17 +24,17 @@ carom_list_totals cloud_list(carom_context *context, const carom_spheres_desc *d
     int8_t *shift = test_alloc(3 * capacity + 1, 1);
     uint64_t *offsets = test_alloc(d->batch.count + 1, sizeof *offsets);
     carom_list_totals totals;
-    const carom_sphere_pair_list list = {.size = sizeof list,
-                                         .capacity = capacity,
-                                         .offsets = offsets,
-                                         .a = a,
-                                         .b = b,
-                                         .state = state,
-                                         .t = t,
-                                         .shift = shift,
-                                         .totals = &totals};
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = capacity,
+                                        .offsets = offsets,
+                                        .a = a,
+                                        .b = b,
+                                        .state = state,
+                                        .t = t,
+                                        .shift = shift,
+                                        .totals = &totals};
     carom_error err;
-    test_ok("pairs of a cloud", carom_spheres_list(context, d, &list, NULL, &err), &err);
+    test_ok("pairs of a cloud", carom_cloud_list(context, d, &list, NULL, &err), &err);
     assert_true(totals.stored <= capacity);
     for (uint64_t i = 0; i < totals.stored; i++)
         cloud_append(out,

@@ -16,7 +16,7 @@ void cloud_append(cloud_records *r, cloud_record one);
 /* cloud_record_order() for qsort. */
 int cloud_compare(const void *one, const void *other);
 /* Appends the list of a call, in arrays that hold `capacity`; returns the totals. */
-carom_list_totals cloud_list(carom_context *context, const carom_spheres_desc *d, size_t capacity, cloud_records *out);
+carom_list_totals cloud_list(carom_context *context, const carom_cloud_desc *d, size_t capacity, cloud_records *out);
 /* Fails with the first difference in the words of the test: the cloud's number, and what was asked. */
 void cloud_check_records(const cloud_records *got, const cloud_records *expected, size_t number, const char *what);
 

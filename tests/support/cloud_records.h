@@ -39,7 +39,7 @@ static inline int cloud_is_finite(carom_points p, size_t i)
     return p.x == NULL || (isfinite(p.x[3 * i]) && isfinite(p.x[3 * i + 1]) && isfinite(p.x[3 * i + 2]));
 }
 
-static inline int cloud_is_valid(const carom_spheres_desc *d, size_t i)
+static inline int cloud_is_valid(const carom_cloud_desc *d, size_t i)
 {
     return cloud_is_finite(d->center, i) && cloud_is_finite(d->velocity, i) && isfinite(d->radius.data[i]) &&
            d->radius.data[i] >= 0;
@@ -54,7 +54,7 @@ static inline void cloud_shift_of(int image, int8_t shift[3])
 }
 
 /* Whatever their places: may a and b at that image be a pair? */
-static inline int cloud_may_pair(const carom_spheres_desc *d, size_t a, size_t b, const int8_t shift[3])
+static inline int cloud_may_pair(const carom_cloud_desc *d, size_t a, size_t b, const int8_t shift[3])
 {
     int may = cloud_is_valid(d, a) && cloud_is_valid(d, b) && (!d->mask.data || (d->mask.data[a] & d->mask.data[b]));
     for (int k = 0; k < 3; k++)
@@ -64,7 +64,7 @@ static inline int cloud_may_pair(const carom_spheres_desc *d, size_t a, size_t b
 
 /* What the reference says of spheres r->a and r->b at b's image r->shift: time and state. Returns whether the list has
  * the pair. */
-static inline int cloud_record_truth(const carom_spheres_desc *d, cloud_record *r, ref_cloud_answer *answer)
+static inline int cloud_record_truth(const carom_cloud_desc *d, cloud_record *r, ref_cloud_answer *answer)
 {
     const size_t a = (size_t)r->a, b = (size_t)r->b;
     ref_cloud_case q = {.radius_a = d->radius.data[a], .radius_b = d->radius.data[b], .margin = d->margin};

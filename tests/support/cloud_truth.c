@@ -23,7 +23,7 @@ static int by_itself(carom_context *context, const cloud *c, cloud_record *out)
         velocity[k] = c->velocity[3 * a + k];
         velocity[3 + k] = c->velocity[3 * b + k];
     }
-    carom_spheres_desc d = c->desc;
+    carom_cloud_desc d = c->desc;
     cloud_records found = {0};
     d.batch.count = 2;
     d.center = carom_xyz(center);
@@ -69,7 +69,7 @@ static cloud_records expect(carom_context *context, const cloud *c)
 /* With too little room, again and again from where the list ends. */
 void cloud_check_cut(carom_context *context, const cloud *c, const cloud_records *expected, size_t number)
 {
-    carom_spheres_desc d = c->desc;
+    carom_cloud_desc d = c->desc;
     cloud_records got = {0};
     size_t capacity = expected->count / 3 + 1;
     while (d.batch.begin < c->count) {
@@ -110,15 +110,15 @@ static void check_partners(carom_context *context, const cloud *c, const cloud_r
         least[own] = r->t;
         states[own] = r->state;
     }
-    carom_spheres_desc d = c->desc;
+    carom_cloud_desc d = c->desc;
     carom_error err;
     d.full = 0;
-    const carom_sphere_count_result counts = {sizeof counts, partners};
-    test_ok("partners of a cloud", carom_spheres_count(context, &d, &counts, NULL, &err), &err);
+    const carom_cloud_count_result counts = {sizeof counts, partners};
+    test_ok("partners of a cloud", carom_cloud_count(context, &d, &counts, NULL, &err), &err);
     d.margin = 0;
-    const carom_sphere_partner_result first = {sizeof first, other, state, t};
-    test_ok("first partners of a cloud", carom_spheres_first(context, &d, &first, NULL, &err), &err);
-    test_ok("any partner of a cloud", carom_spheres_any(context, &d, TEST_ANY(hit), NULL, &err), &err);
+    const carom_cloud_partner_result first = {sizeof first, other, state, t};
+    test_ok("first partners of a cloud", carom_cloud_first(context, &d, &first, NULL, &err), &err);
+    test_ok("any partner of a cloud", carom_cloud_any(context, &d, TEST_ANY(hit), NULL, &err), &err);
     for (size_t i = 0; i < c->count; i++) {
         const int valid = cloud_is_valid(&c->desc, i);
         if (partners[i] != (valid ? count[i] : CAROM_COUNT_INVALID))

@@ -157,11 +157,11 @@ cloud make_cloud(size_t number, int exact)
         c.mask[i] = 1u << (int)(3 * ref_gen_range(&g, 0, 1));
         families[family].change(&c, i, &g);
     }
-    c.desc = (carom_spheres_desc){.batch = {.size = sizeof c.desc,
-                                            .count = c.count,
-                                            .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
-                                  .center = carom_xyz(c.center),
-                                  .radius = carom_scalars_of(c.radius)};
+    c.desc = (carom_cloud_desc){.batch = {.size = sizeof c.desc,
+                                          .count = c.count,
+                                          .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
+                                .center = carom_xyz(c.center),
+                                .radius = carom_scalars_of(c.radius)};
     if (moves) {
         c.desc.velocity = carom_xyz(c.velocity);
         c.desc.t_max = carom_scalars_of(c.t_max);

@@ -11,7 +11,7 @@ typedef struct cloud {
     size_t count;
     float *center, *velocity, *radius, *t_max;
     uint32_t *mask;
-    carom_spheres_desc desc;
+    carom_cloud_desc desc;
 } cloud;
 
 /* Family and options follow from the number. */

@@ -202,11 +202,11 @@ static carom_status ask_cloud(const job_room *r, const carom_batch *batch, const
                               carom_error *err)
 {
     const carom_mesh_sweep_desc s = swept_spheres_desc(&r->b, 0, r->count);
-    carom_spheres_desc d = {.batch = *batch, .center = s.center, .radius = s.radius};
-    const carom_sphere_pair_list out = {
+    carom_cloud_desc d = {.batch = *batch, .center = s.center, .radius = s.radius};
+    const carom_cloud_pair_list out = {
         .size = sizeof out, .capacity = l->capacity, .offsets = l->offsets, .a = l->a, .b = l->b, .totals = l->totals};
     d.batch.size = sizeof d;
-    return carom_spheres_list(r->context, &d, &out, stats, err);
+    return carom_cloud_list(r->context, &d, &out, stats, err);
 }
 
 carom_status job_ask(const job_room *r, int call, const carom_batch *how, void *out, carom_stats *stats,

@@ -156,24 +156,25 @@ static void test_bad_descriptors_of_others(void **state)
 {
     carom_context *context = test_context();
     carom_overlap_pairs_desc overlap = {.batch.size = sizeof overlap - 4};
-    carom_sphere_pairs_desc spheres = {.batch.size = 0};
+    carom_sphere_sweep_pairs_desc spheres = {.batch.size = 0};
     carom_overlap_result overlap_out = {.size = sizeof overlap_out};
-    carom_sphere_result sphere_out = {.size = sizeof sphere_out};
+    carom_sphere_sweep_result sphere_out = {.size = sizeof sphere_out};
     carom_error err = {0};
     (void)state;
     test_error(carom_overlap_pairs(context, &overlap, &overlap_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
                "size");
-    test_error(carom_sphere_pairs(context, &spheres, &sphere_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+    test_error(carom_sphere_sweep_pairs(context, &spheres, &sphere_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
                "size");
     test_error(carom_overlap_pairs(NULL, &overlap, &overlap_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
                "context");
-    test_error(carom_sphere_pairs(context, &spheres, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "out");
+    test_error(carom_sphere_sweep_pairs(context, &spheres, NULL, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+               "out");
     overlap.batch.size = sizeof overlap;
     spheres.batch.size = sizeof spheres;
     overlap.batch.accuracy = spheres.batch.accuracy = (carom_accuracy)-1;
     test_error(carom_overlap_pairs(context, &overlap, &overlap_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
                "accuracy");
-    test_error(carom_sphere_pairs(context, &spheres, &sphere_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+    test_error(carom_sphere_sweep_pairs(context, &spheres, &sphere_out, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
                "accuracy");
     carom_context_destroy(context);
 }
@@ -314,13 +315,37 @@ static void test_exact_stats(void **state)
     carom_context_destroy(context);
 }
 
+/* Names of 0.1 are those of today. */
+static void test_old_names(void **state)
+{
+    (void)state;
+    assert_ptr_equal(carom_sphere_pairs, carom_sphere_sweep_pairs);
+    assert_ptr_equal(carom_spheres_any, carom_cloud_any);
+    assert_ptr_equal(carom_spheres_count, carom_cloud_count);
+    assert_ptr_equal(carom_spheres_first, carom_cloud_first);
+    assert_ptr_equal(carom_spheres_list, carom_cloud_list);
+    assert_ptr_equal(carom_spheres_order, carom_cloud_order);
+    assert_int_equal(sizeof(carom_sphere_pairs_desc), sizeof(carom_sphere_sweep_pairs_desc));
+    assert_int_equal(sizeof(carom_sphere_result), sizeof(carom_sphere_sweep_result));
+    assert_int_equal(sizeof(carom_spheres_desc), sizeof(carom_cloud_desc));
+    assert_int_equal(sizeof(carom_sphere_count_result), sizeof(carom_cloud_count_result));
+    assert_int_equal(sizeof(carom_sphere_pair_list), sizeof(carom_cloud_pair_list));
+    assert_int_equal(sizeof(carom_sphere_pairs_before), sizeof(carom_cloud_pairs_before));
+    assert_int_equal(sizeof(carom_sphere_partner_result), sizeof(carom_cloud_partner_result));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missing_inputs),  cmocka_unit_test(test_bad_indices),
-        cmocka_unit_test(test_bad_descriptors), cmocka_unit_test(test_bad_descriptors_of_others),
-        cmocka_unit_test(test_bad_mesh_sweeps), cmocka_unit_test(test_nothing_to_do),
-        cmocka_unit_test(test_stats),           cmocka_unit_test(test_exact_stats),
+        cmocka_unit_test(test_old_names),
+        cmocka_unit_test(test_missing_inputs),
+        cmocka_unit_test(test_bad_indices),
+        cmocka_unit_test(test_bad_descriptors),
+        cmocka_unit_test(test_bad_descriptors_of_others),
+        cmocka_unit_test(test_bad_mesh_sweeps),
+        cmocka_unit_test(test_nothing_to_do),
+        cmocka_unit_test(test_stats),
+        cmocka_unit_test(test_exact_stats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,18 +102,18 @@ static carom_status call_pairs(int call, carom_context *context, const arguments
         const carom_overlap_result out = {.size = sizeof out, .overlap = a->bytes};
         return carom_overlap_pairs(context, &d, &out, a->stats, err);
     }
-    const carom_sphere_pairs_desc d = {.batch.size = sizeof d,
-                                       .batch.count = a->count,
-                                       .a0 = a->center,
-                                       .a1 = a->center,
-                                       .radius_a = a->radius,
-                                       .b0 = p0,
-                                       .b1 = p1,
-                                       .radius_b = {ball + 3, CAROM_REPEAT},
-                                       .indices = a->indices,
-                                       .batch.progress = a->progress};
-    const carom_sphere_result out = {.size = sizeof out, .state = a->bytes, .u_first = a->times};
-    return carom_sphere_pairs(context, &d, &out, a->stats, err);
+    const carom_sphere_sweep_pairs_desc d = {.batch.size = sizeof d,
+                                             .batch.count = a->count,
+                                             .a0 = a->center,
+                                             .a1 = a->center,
+                                             .radius_a = a->radius,
+                                             .b0 = p0,
+                                             .b1 = p1,
+                                             .radius_b = {ball + 3, CAROM_REPEAT},
+                                             .indices = a->indices,
+                                             .batch.progress = a->progress};
+    const carom_sphere_sweep_result out = {.size = sizeof out, .state = a->bytes, .u_first = a->times};
+    return carom_sphere_sweep_pairs(context, &d, &out, a->stats, err);
 }
 
 static carom_status call_any(int call, carom_context *context, carom_mesh *mesh, arguments *a, carom_error *err)

@@ -190,15 +190,15 @@ static void test_bad_ranges(void **state)
 static carom_status ask_at(carom_context *context, const float *center, float *u, carom_error *err)
 {
     static const float point[3] = {0, 0, 0}, end[3] = {4, 0, 0}, radius = 1;
-    const carom_sphere_pairs_desc desc = {.batch = {.size = sizeof desc, .count = 3},
-                                          .a0 = carom_xyz(center),
-                                          .a1 = carom_repeat(end),
-                                          .radius_a = {&radius, CAROM_REPEAT},
-                                          .b0 = carom_repeat(point),
-                                          .b1 = carom_repeat(point),
-                                          .radius_b = {&radius, CAROM_REPEAT}};
-    const carom_sphere_result out = {.size = sizeof out, .u_first = u};
-    return carom_sphere_pairs(context, &desc, &out, NULL, err);
+    const carom_sphere_sweep_pairs_desc desc = {.batch = {.size = sizeof desc, .count = 3},
+                                                .a0 = carom_xyz(center),
+                                                .a1 = carom_repeat(end),
+                                                .radius_a = {&radius, CAROM_REPEAT},
+                                                .b0 = carom_repeat(point),
+                                                .b1 = carom_repeat(point),
+                                                .radius_b = {&radius, CAROM_REPEAT}};
+    const carom_sphere_sweep_result out = {.size = sizeof out, .u_first = u};
+    return carom_sphere_sweep_pairs(context, &desc, &out, NULL, err);
 }
 
 static void test_arrays_in_buffers(void **state)

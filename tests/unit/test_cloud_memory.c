@@ -76,39 +76,39 @@ typedef struct answers_of_cloud {
 enum { ALL, CUT, COLUMNS, FIRST, ANY, COUNTED, ORDER, CALLS };
 static const char *const call_names[CALLS] = {"list", "cut list", "columns alone", "first", "any", "count", "order"};
 
-static carom_status ask_list(carom_context *context, const carom_spheres_desc *d, int call, answers_of_cloud *out,
+static carom_status ask_list(carom_context *context, const carom_cloud_desc *d, int call, answers_of_cloud *out,
                              carom_error *err)
 {
-    const carom_sphere_pairs_before before = {.size = sizeof before};
-    const carom_sphere_pair_list list = {.size = sizeof list,
-                                         .capacity = call == CUT ? 20 : ROOM,
-                                         .offsets = out->offsets,
-                                         .a = call != COLUMNS ? out->a : NULL,
-                                         .b = call != COLUMNS ? out->b : NULL,
-                                         .state = call != COLUMNS ? out->state : NULL,
-                                         .t = out->t,
-                                         .depth = call == COLUMNS ? out->depth : NULL,
-                                         .normal = carom_xyz_out(out->normal),
-                                         .previous = out->previous,
-                                         .before = &before,
-                                         .totals = &out->totals};
-    return carom_spheres_list(context, d, &list, NULL, err);
+    const carom_cloud_pairs_before before = {.size = sizeof before};
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = call == CUT ? 20 : ROOM,
+                                        .offsets = out->offsets,
+                                        .a = call != COLUMNS ? out->a : NULL,
+                                        .b = call != COLUMNS ? out->b : NULL,
+                                        .state = call != COLUMNS ? out->state : NULL,
+                                        .t = out->t,
+                                        .depth = call == COLUMNS ? out->depth : NULL,
+                                        .normal = carom_xyz_out(out->normal),
+                                        .previous = out->previous,
+                                        .before = &before,
+                                        .totals = &out->totals};
+    return carom_cloud_list(context, d, &list, NULL, err);
 }
 
 static carom_status ask_cloud(carom_context *context, const cloud *c, int call, answers_of_cloud *out, carom_error *err)
 {
-    carom_spheres_desc d = c->desc;
+    carom_cloud_desc d = c->desc;
     memset(out, 0, sizeof *out);
     if (call == ALL || call == CUT || call == COLUMNS)
         return ask_list(context, &d, call, out, err);
     d.full = 0;
     d.margin = 0;
-    const carom_sphere_partner_result first = {.size = sizeof first, .other = out->other, .t = out->t};
-    const carom_sphere_count_result count = {sizeof count, out->partners};
-    return call == FIRST     ? carom_spheres_first(context, &d, &first, NULL, err)
-           : call == ANY     ? carom_spheres_any(context, &d, TEST_ANY(out->hit), NULL, err)
-           : call == COUNTED ? carom_spheres_count(context, &d, &count, NULL, err)
-                             : carom_spheres_order(context, &d, out->order, NULL, err);
+    const carom_cloud_partner_result first = {.size = sizeof first, .other = out->other, .t = out->t};
+    const carom_cloud_count_result count = {sizeof count, out->partners};
+    return call == FIRST     ? carom_cloud_first(context, &d, &first, NULL, err)
+           : call == ANY     ? carom_cloud_any(context, &d, TEST_ANY(out->hit), NULL, err)
+           : call == COUNTED ? carom_cloud_count(context, &d, &count, NULL, err)
+                             : carom_cloud_order(context, &d, out->order, NULL, err);
 }
 
 /* Returns the number of allocations of the call. */
@@ -166,9 +166,9 @@ static void scarce_memory_for_long_rows(void **state)
     const float center[] = {1, 2, 3}, radius = 1;
     faults f = {0};
     carom_context *context = faulty_context(&f, 1);
-    const carom_spheres_desc d = {.batch = {.size = sizeof d, .count = MANY},
-                                  .center = carom_repeat(center),
-                                  .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+    const carom_cloud_desc d = {.batch = {.size = sizeof d, .count = MANY},
+                                .center = carom_repeat(center),
+                                .radius = {.data = &radius, .stride = CAROM_REPEAT}};
     carom_list_totals totals;
     carom_error err;
     size_t place = 0, failed = 0;
@@ -177,15 +177,15 @@ static void scarce_memory_for_long_rows(void **state)
             a[place] = i;
             b[place] = k;
         }
-    const carom_sphere_pairs_before before = {.size = sizeof before, .count = PAIRS, .a = a, .b = b};
-    const carom_sphere_pair_list list = {
+    const carom_cloud_pairs_before before = {.size = sizeof before, .count = PAIRS, .a = a, .b = b};
+    const carom_cloud_pair_list list = {
         .size = sizeof list, .capacity = PAIRS, .previous = previous, .before = &before, .totals = &totals};
-    test_ok("carom_spheres_list", carom_spheres_list(context, &d, &list, NULL, &err), &err);
+    test_ok("carom_cloud_list", carom_cloud_list(context, &d, &list, NULL, &err), &err);
     const size_t live = f.live; /* with what the context keeps for its next call */
     for (size_t k = 1;; k++) {
         f.calls = 0;
         f.fail_at = k;
-        const carom_status status = carom_spheres_list(context, &d, &list, NULL, &err);
+        const carom_status status = carom_cloud_list(context, &d, &list, NULL, &err);
         assert_int_equal(f.live, live);
         if (f.calls < k)
             break;

@@ -238,16 +238,16 @@ static void check_auto(carom_log_level level, log_book *book)
     assert_int_equal(book->lines, 0); /* OpenCL is not used before a batch needs it */
     const carom_points a0 = carom_repeat(ahead), a1 = carom_repeat(back);
     const carom_points b0 = carom_repeat(zero);
-    carom_sphere_pairs_desc pairs = {.batch.size = sizeof pairs,
-                                     .batch.count = MANY,
-                                     .a0 = a0,
-                                     .a1 = a1,
-                                     .radius_a = {&one, CAROM_REPEAT},
-                                     .b0 = b0,
-                                     .b1 = b0,
-                                     .radius_b = {&one, CAROM_REPEAT}};
-    carom_sphere_result out = {.size = sizeof out, .state = states};
-    test_ok("a large batch", carom_sphere_pairs(context, &pairs, &out, &stats, &err), &err);
+    carom_sphere_sweep_pairs_desc pairs = {.batch.size = sizeof pairs,
+                                           .batch.count = MANY,
+                                           .a0 = a0,
+                                           .a1 = a1,
+                                           .radius_a = {&one, CAROM_REPEAT},
+                                           .b0 = b0,
+                                           .b1 = b0,
+                                           .radius_b = {&one, CAROM_REPEAT}};
+    carom_sphere_sweep_result out = {.size = sizeof out, .state = states};
+    test_ok("a large batch", carom_sphere_sweep_pairs(context, &pairs, &out, &stats, &err), &err);
     assert_int_equal(stats.on_cpu, MANY);
     assert_int_equal(stats.on_device, 0);
     assert_int_equal(stats.fallen_back, MANY); /* the caller named the device, so its absence is a fallback */

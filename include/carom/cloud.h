@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /// Clouds: spheres among themselves.
-#ifndef CAROM_CAROM_SPHERES_H
-#define CAROM_CAROM_SPHERES_H
+#ifndef CAROM_CAROM_CLOUD_H
+#define CAROM_CAROM_CLOUD_H
 
 #include "batch.h"
 
@@ -13,8 +13,8 @@ extern "C" {
 /// and v = Vb - Va as real numbers, fast mode rounds d, v and ra + rb once each. The pair is a hit
 /// if contact begins in [0, t_max], or if it is TOUCHING or OVERLAPPING at 0. No size of cells,
 /// bounds or largest radius is asked for, and answers do not depend on them.
-typedef struct carom_spheres_desc {
-    /// `count` spheres, at most 2^31 - 1. carom_spheres_list answers pairs with a in [begin, end);
+typedef struct carom_cloud_desc {
+    /// `count` spheres, at most 2^31 - 1. carom_cloud_list answers pairs with a in [begin, end);
     /// the others have no `begin`. No `select`
     carom_batch batch;
     uint64_t end; ///< lists; at most `count`. 0: `count`
@@ -38,22 +38,22 @@ typedef struct carom_spheres_desc {
     /// carom_start; SKIP_PARTING leaves out a pair in contact at time 0 with d.v > 0
     carom_start start;
     uint8_t full; ///< lists. 1: each pair stands under both spheres, with the shift negated under b
-} carom_spheres_desc;
+} carom_cloud_desc;
 
 /// Pairs of an earlier list, to find them again. Only read. Where positions were wrapped into the
 /// period since (new = old + w L for each sphere), its shifts must be corrected first: the shift of
 /// a and b is now shift + w_a - w_b.
-typedef struct carom_sphere_pairs_before {
-    size_t size;         ///< sizeof(carom_sphere_pairs_before)
+typedef struct carom_cloud_pairs_before {
+    size_t size;         ///< sizeof(carom_cloud_pairs_before)
     uint64_t count;      ///< records
     const int32_t *a;    ///< [count] ascending; equal ones are allowed
     const int32_t *b;    ///< [count]
     const int8_t *shift; ///< [count][3]; NULL: all are 0
-} carom_sphere_pairs_before;
+} carom_cloud_pairs_before;
 
 /// Pairs, one record each, ordered by (a, t, b, shift). Arrays are the caller's; any may be NULL.
-typedef struct carom_sphere_pair_list {
-    size_t size;       ///< sizeof(carom_sphere_pair_list)
+typedef struct carom_cloud_pair_list {
+    size_t size;       ///< sizeof(carom_cloud_pair_list)
     uint64_t capacity; ///< records that the arrays below hold; 0: pairs are only counted
     uint64_t *offsets; ///< [count + 1] as in carom_hit_list, by a; set from `begin` to `end`
     int32_t *a, *b;    ///< [capacity] indices
@@ -69,26 +69,26 @@ typedef struct carom_sphere_pair_list {
     /// [capacity] index of the same a, b and shift in `before`, the lowest of several; -1 if the
     /// pair is new
     int64_t *previous;
-    const carom_sphere_pairs_before *before; ///< for `previous`; NULL: no pairs
-    carom_list_totals *totals;               ///< out, must not be NULL
-} carom_sphere_pair_list;
+    const carom_cloud_pairs_before *before; ///< for `previous`; NULL: no pairs
+    carom_list_totals *totals;              ///< out, must not be NULL
+} carom_cloud_pair_list;
 
 /// The first partner of each sphere, the smallest (t, index); any pointer may be NULL.
-typedef struct carom_sphere_partner_result {
-    size_t size;    ///< sizeof(carom_sphere_partner_result)
+typedef struct carom_cloud_partner_result {
+    size_t size;    ///< sizeof(carom_cloud_partner_result)
     int32_t *other; ///< [count] -1 without one
     /// [count] APPROACHING, TOUCHING, OVERLAPPING, MISS or INVALID; of a partner's images that have
     /// this t the lowest state
     uint8_t *state;
     float *t; ///< [count] T; +inf without a partner, or beyond binary32
-} carom_sphere_partner_result;
+} carom_cloud_partner_result;
 
 /// Value of `partners` for a sphere with an invalid input.
 #define CAROM_COUNT_INVALID UINT32_MAX
-typedef struct carom_sphere_count_result {
-    size_t size;        ///< sizeof(carom_sphere_count_result)
+typedef struct carom_cloud_count_result {
+    size_t size;        ///< sizeof(carom_cloud_count_result)
     uint32_t *partners; ///< [count] images counted one by one; must not be NULL
-} carom_sphere_count_result;
+} carom_cloud_count_result;
 
 /// All pairs of `count` spheres that touch, or that will within t_max. If the list is too short, it
 /// holds the pairs of whole spheres a, and all others are counted; `complete` is the sphere to go
@@ -103,22 +103,22 @@ typedef struct carom_sphere_count_result {
 ///       list that is too short costs three times as much as one that is not: ask for the number
 ///       first, with capacity 0. Depth and normal take a third of the list's time more, an earlier
 ///       list a tenth: docs/spheres.md
-CAROM_API carom_status carom_spheres_list(carom_context *context, const carom_spheres_desc *desc,
-                                          const carom_sphere_pair_list *list, carom_stats *stats,
-                                          carom_error *err);
+CAROM_API carom_status carom_cloud_list(carom_context *context, const carom_cloud_desc *desc,
+                                        const carom_cloud_pair_list *list, carom_stats *stats,
+                                        carom_error *err);
 /// The first partner of each sphere. Cheap also where many spheres are in one place, unless `start`
 /// leaves out their contact.
-CAROM_API carom_status carom_spheres_first(carom_context *context, const carom_spheres_desc *desc,
-                                           const carom_sphere_partner_result *out,
-                                           carom_stats *stats, carom_error *err);
-/// Whether each sphere has a partner; as cheap.
-CAROM_API carom_status carom_spheres_any(carom_context *context, const carom_spheres_desc *desc,
-                                         const carom_any_result *out, carom_stats *stats,
+CAROM_API carom_status carom_cloud_first(carom_context *context, const carom_cloud_desc *desc,
+                                         const carom_cloud_partner_result *out, carom_stats *stats,
                                          carom_error *err);
-/// How many partners each sphere has. Returns and costs as carom_spheres_list.
-CAROM_API carom_status carom_spheres_count(carom_context *context, const carom_spheres_desc *desc,
-                                           const carom_sphere_count_result *out, carom_stats *stats,
-                                           carom_error *err);
+/// Whether each sphere has a partner; as cheap.
+CAROM_API carom_status carom_cloud_any(carom_context *context, const carom_cloud_desc *desc,
+                                       const carom_any_result *out, carom_stats *stats,
+                                       carom_error *err);
+/// How many partners each sphere has. Returns and costs as carom_cloud_list.
+CAROM_API carom_status carom_cloud_count(carom_context *context, const carom_cloud_desc *desc,
+                                         const carom_cloud_count_result *out, carom_stats *stats,
+                                         carom_error *err);
 
 /// The spheres in the order of cells: near each other in space, near each other in memory. A caller
 /// that keeps its spheres so, and renews the order every hundred steps or so, has its pairs sooner.
@@ -126,11 +126,11 @@ CAROM_API carom_status carom_spheres_count(carom_context *context, const carom_s
 /// cell, and those that are invalid, behind all others, keep their order. Centers and radii decide;
 /// of the rest of `desc` nothing but `batch` matters, but it is checked.
 ///
-/// in, stats, err, bits, threads: as carom_spheres_list. The bits may differ between versions
+/// in, stats, err, bits, threads: as carom_cloud_list. The bits may differ between versions
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY
 /// cost  a part of a list's: docs/spheres.md
-CAROM_API carom_status carom_spheres_order(carom_context *context, const carom_spheres_desc *desc,
-                                           uint32_t *order, carom_stats *stats, carom_error *err);
+CAROM_API carom_status carom_cloud_order(carom_context *context, const carom_cloud_desc *desc,
+                                         uint32_t *order, carom_stats *stats, carom_error *err);
 
 #ifdef __cplusplus
 }
