@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The broad phase of a cloud tests a sphere against LANES others: may they make a pair, and do they surely? The CPU's
  * scan and a device's program. Squares in binary32 are off by some units in the last place, and by 2^-147 where they
- * underflow: docs/spheres.md, section 3. Pairs between these bounds are open. */
+ * underflow: docs/spheres.md, section 7. Pairs between these bounds are open. */
 #ifndef CAROM_CLOUD_TEST_H
 #define CAROM_CLOUD_TEST_H
 #include "layout.h"

@@ -6,7 +6,7 @@
  * So signs of projections decide, as in closest_exact.h, to some 10^-6 of the size. A face or an edge is the feature
  * only if its foot is surely inside; else an edge or a corner, which other triangles share. What a sign says about an
  * edge depends on its positions alone, and so does the distance: triangles that share the edge agree on both.
- * docs/contacts.md, section 4, derives the bounds. */
+ * docs/contacts.md, section 5, derives the bounds. */
 #ifndef CAROM_FOOT_H
 #define CAROM_FOOT_H
 #include "closest.h"

@@ -137,7 +137,7 @@ typedef struct mesh_opposites {
 /* Of each child of a node: a cone that holds the normals of all triangles that touch one below the child; neighbours
  * among them have equal masks. A direction is in it, or in its opposite, if its distance from the axis is at most
  * slope times its part along the axis; the cone is a little wider than the normals need. All triangles below are
- * within `diameter` / 2 of the middle of the child's box, in its unit, with some room. docs/contacts.md, section 4,
+ * within `diameter` / 2 of the middle of the child's box, in its unit, with some room. docs/contacts.md, section 5,
  * has both surpluses. Contacts whose limit is at most `reach` may use the cone. An infinite slope: there is none. */
 typedef struct mesh_cones {
     float axis_x[MESH_WIDTH], axis_y[MESH_WIDTH], axis_z[MESH_WIDTH];

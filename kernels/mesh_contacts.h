@@ -133,7 +133,7 @@ FN v3 contacts_opposite(G const mesh_leaf *leaf, const closest_traversal *trav, 
 
 /* Whether the neighbour with this corner O is surely closer: it has the segment from q to O, along which the squared
  * distance falls by min(s^2 / |O - q|^2, s), s = (C - q).(O - q). What is asked for is 8 times what the errors of both
- * distances allow (docs/contacts.md, section 4), so that the order of the computed distances is this one. more: by how
+ * distances allow (docs/contacts.md, section 5), so that the order of the computed distances is this one. more: by how
  * much the neighbour's other corners may be farther away than O and the triangle's own. */
 FN vm contacts_rises_to(const contacts_seen *s, v3 center, v3 opposite, real more)
 {

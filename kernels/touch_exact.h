@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* touch.h in exact mode: point and feature as in closest_exact.h, and the normal in binary64 where its error is less
  * than 2^-28. Undecided where a feature is, and where the centre is so close to an edge or plane that its direction, or
- * its side, is uncertain. docs/contacts.md, section 4, derives
+ * its side, is uncertain. docs/contacts.md, section 5, derives
  * the bounds. */
 #ifndef CAROM_TOUCH_EXACT_H
 #define CAROM_TOUCH_EXACT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs of images with spheres. Only spheres near the bounds of all have images that may touch one. Their place is that
- * of the sphere, shifted and rounded: docs/spheres.md, section 3, has the bounds of what is sure then. Included by
+ * of the sphere, shifted and rounded: docs/spheres.md, section 7, has the bounds of what is sure then. Included by
  * template.h. */
 #include "cloud.h"
 

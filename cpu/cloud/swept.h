@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs of spheres in motion that a scan has found near each other in a slice of time: may they meet within it, and
- * have they surely met before? Included by template.h. docs/spheres.md, section 5, has the proof. */
+ * have they surely met before? Included by template.h. docs/spheres.md, section 9, has the proof. */
 #include "cloud.h"
 #include "kernels/cloud_test.h"
 

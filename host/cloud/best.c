@@ -342,7 +342,7 @@ static carom_status search(const best_search *s, const caromi_cloud_slice *slice
 
 /* ---- the start --------------------------------------------------------------------------------------------------- */
 
-/* Tasks: whether spheres move by more than a scan at time 0 allows for roundings (docs/spheres.md, section 3), before
+/* Tasks: whether spheres move by more than a scan at time 0 allows for roundings (docs/spheres.md, section 7), before
  * the first time that does not round to 0. Only tiny spheres and enormous velocities do. */
 typedef struct start_job {
     const caromi_cloud *cloud;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Cones of normals for the children of nodes. A cone is for triangles below a child and all others that have a corner
  * with them: all of these have areas, are no slivers, and meet two by two in whole edges. Each may run either way: it
- * is turned over as the axis wants it. docs/contacts.md, section 4, has the proof that such a child holds no contact
+ * is turned over as the axis wants it. docs/contacts.md, section 5, has the proof that such a child holds no contact
  * unless a way from it to the centre is in the cone or in its opposite. */
 #include "edges.h"
 

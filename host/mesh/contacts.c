@@ -55,7 +55,7 @@ static int rises_from(const chooser *c, uint32_t triangle, const mesh_record *k)
 }
 
 /* Exact mode: whether a triangle with an area is closer than a record whose feature it has, or another one is, because
- * the search has left it out: docs/contacts.md, section 4. */
+ * the search has left it out: docs/contacts.md, section 5. */
 static int is_left_out_for_area(const chooser *c, uint32_t triangle)
 {
     float in[IN_CLOSEST];
