@@ -464,6 +464,8 @@ static carom_status run_call(const caromi_request *r, cloud_call *q, carom_error
     describe(context, q);
     if (!q->desc->batch.prepare)
         CHECK(check_limits(&q->cloud, err));
+    if (q->list != NULL) /* nothing is written before the last check */
+        caromi_begin_list(&q->desc->batch, q->list->offsets, q->list->totals);
     const int has_device = q->order == NULL;
     caromi_pace pace = {0};
     const caromi_batch run = {.batch = q,
@@ -486,12 +488,8 @@ static carom_status run_list(const caromi_request *r, carom_error *err)
 {
     const carom_cloud_desc *d = r->desc;
     cloud_call q = {.list = r->out};
-    if (!d->batch.prepare) {
+    if (!d->batch.prepare)
         CHECK(check_order_before(q.list, err));
-        *q.list->totals = (carom_list_totals){.complete = d->batch.begin};
-        if (q.list->offsets != NULL)
-            q.list->offsets[d->batch.begin] = 0;
-    }
     return run_call(r, &q, err);
 }
 

@@ -57,7 +57,8 @@ static inline void caromi_points_out_to_columns(const carom_points_out *p, carom
     columns[2] = (caromi_out_column){p->z, p->stride};
 }
 
-enum { CAROMI_ARRAYS_MAX = 12 };
+/* The members of a row (row.h), and what a call has beside them. */
+enum { CAROMI_MEMBERS_MAX = 12, CAROMI_ARRAYS_MAX = CAROMI_MEMBERS_MAX + 4 };
 /* The arrays of a call. The fields before the spans start as zero. */
 typedef struct caromi_arrays {
     int named;                    /* second step: names and strides are stored too */
@@ -119,15 +120,6 @@ static inline int caromi_use_of(const carom_batch *batch, int can_stay)
 {
     return (can_stay ? CAROMI_STAYS : 0) | (batch->prepare ? CAROMI_PREPARES : 0);
 }
-/* The same for a call with a batch: the last check that reads no element. A call with a job ends here, because the job
- * makes it again; what jobs before it use may change meanwhile, so buffers are the job's concern. */
-#define CAROMI_CHECK_CALL(batch, can_stay, context, err, list, ...)                                                   \
-    do {                                                                                                              \
-        CAROMI_CHECK_STAYING_ARRAYS(caromi_use_of((batch), (can_stay)), (batch)->job == NULL ? (context) : NULL, err, \
-                                    list, __VA_ARGS__);                                                               \
-        if ((batch)->job != NULL)                                                                                     \
-            return CAROM_OK;                                                                                          \
-    } while (0)
 /* Declares a function that lists arrays. Inlined, because then the first step is a few instructions per array. */
 #define CAROMI_LIST static inline __attribute__((always_inline)) void
 

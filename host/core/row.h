@@ -45,9 +45,11 @@ typedef struct caromi_members {
     const caromi_member *at;
     uint32_t count;
 } caromi_members;
-#define CAROMI_MEMBERS(array)                  \
-    {                                          \
-        array, sizeof(array) / sizeof *(array) \
+/* More than there is room for do not compile. */
+#define CAROMI_COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define CAROMI_MEMBERS(array)                                                                                   \
+    {                                                                                                           \
+        array, CAROMI_COUNT_OF(array) + 0 * sizeof(char[CAROMI_COUNT_OF(array) <= CAROMI_MEMBERS_MAX ? 1 : -1]) \
     }
 
 /* Spell a member of structure `type`. */
@@ -253,7 +255,8 @@ CAROMI_LIST caromi_set_extents(const caromi_row *row, const caromi_request *r, u
     extent[CAROMI_PER_RECORD] = row->totals != 0 ? caromi_capacity_of(r->out) : 0;
 }
 
-/* Everything that a call checks without reading an element. */
+/* Everything that a call checks without reading an element. Of a job that is all: it makes the call again, and what
+ * jobs before it use may change meanwhile, so buffers are the job's concern. */
 static inline __attribute__((always_inline)) carom_status
 caromi_check_request(const caromi_row *row, carom_context *context, const caromi_request *r, carom_error *err)
 {
@@ -267,7 +270,8 @@ caromi_check_request(const caromi_row *row, carom_context *context, const caromi
         CHECK(row->check(r, extent, err));
     if (batch->count > 0)
         CHECK(caromi_check_inputs(row, r->desc, err));
-    CAROMI_CHECK_CALL(batch, row->stays, context, err, caromi_list_request, row, r, extent);
+    CAROMI_CHECK_STAYING_ARRAYS(caromi_use_of(batch, row->stays), batch->job == NULL ? context : NULL, err,
+                                caromi_list_request, row, r, extent);
     return CAROM_OK;
 }
 
@@ -297,5 +301,15 @@ static inline __attribute__((always_inline)) carom_status caromi_answer(const ca
                                   &(const caromi_call){row->job, r->subject, r->desc, row->desc_size, r->out,
                                                        row->out_size, r->which, r->stats},
                                   err));
+}
+
+/* A list without records, unless the call prepares. */
+static inline void caromi_begin_list(const carom_batch *batch, uint64_t *offsets, carom_list_totals *totals)
+{
+    if (batch->prepare)
+        return;
+    *totals = (carom_list_totals){.complete = batch->begin};
+    if (offsets != NULL)
+        offsets[batch->begin] = 0;
 }
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays of a call that lie in buffers of a discrete device. A *staging copy* is the part of such a buffer that a call
  * reads or writes, brought to the host at its own address while the call lasts: whatever needs the array finds it
- * there. The check of arrays (CAROMI_CHECK_ARRAYS) begins the copies of a call, and IN_CALL (call.h) ends them. */
+ * there. The check of arrays (CAROMI_CHECK_ARRAYS) begins the copies of a call, and CAROMI_CALL (call.h) ends them. */
 #ifndef CAROM_HOST_CORE_STAGING_H
 #define CAROM_HOST_CORE_STAGING_H
 #include "context.h"

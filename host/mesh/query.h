@@ -21,15 +21,6 @@ void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *desc, carom_mesh *
 void caromi_mesh_closest_batch(const carom_mesh_closest_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
 /* As a batch of contacts without outputs. */
 void caromi_mesh_contacts_batch(const carom_mesh_contacts_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
-/* A list without records, unless the call prepares. */
-static inline void caromi_begin_list(const carom_batch *batch, uint64_t *offsets, carom_list_totals *totals)
-{
-    if (batch->prepare)
-        return;
-    *totals = (carom_list_totals){.complete = batch->begin};
-    if (offsets != NULL)
-        offsets[batch->begin] = 0;
-}
 /* Whether the numbers of a query are valid: all finite, and the radius not negative. */
 int caromi_mesh_query_valid(const caromi_in_column *in, uint64_t query);
 

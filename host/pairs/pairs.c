@@ -8,14 +8,18 @@
 /* Checks the indices; they tell how many elements the inputs have. */
 static carom_status check_indices(const carom_pair_indices *x, uint64_t *extent, carom_error *err)
 {
+    if (extent[CAROMI_PER_QUERY] == 0)
+        return CAROM_OK;
     CHECK(caromi_check_optional_uints(&x->a, "indices.a", err));
     CHECK(caromi_check_optional_uints(&x->b, "indices.b", err));
-    CHECK(caromi_check_count(x->a_count, "indices.a_count", err));
-    CHECK(caromi_check_count(x->b_count, "indices.b_count", err));
-    if (x->a.data != NULL)
+    if (x->a.data != NULL) {
+        CHECK(caromi_check_count(x->a_count, "indices.a_count", err));
         extent[CAROMI_PER_A] = x->a_count;
-    if (x->b.data != NULL)
+    }
+    if (x->b.data != NULL) {
+        CHECK(caromi_check_count(x->b_count, "indices.b_count", err));
         extent[CAROMI_PER_B] = x->b_count;
+    }
     return CAROM_OK;
 }
 
@@ -30,7 +34,7 @@ static carom_status check_index_values(carom_context *context, const carom_pair_
                                        carom_error *err)
 {
     const uint64_t count = batch->count;
-    if (x->a.data == NULL && x->b.data == NULL)
+    if (count == 0 || (x->a.data == NULL && x->b.data == NULL))
         return CAROM_OK;
     CHECK(caromi_staging_show_index(context, x->a.data, err));
     CHECK(caromi_staging_show_index(context, x->b.data, err));

@@ -21,28 +21,30 @@
 ///     if (carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err) != CAROM_OK)
 ///         fprintf(stderr, "%s\n", err.message);
 ///
-/// I want                                                                   call
-/// first hit of a moving sphere: time of impact, shape cast, CCD            carom_mesh_sweep_first
-/// every triangle that a moving sphere hits                                 carom_mesh_sweep_list
-/// whether anything is in the way: occlusion, line of sight                 carom_mesh_sweep_any
-/// whether a sphere overlaps a mesh                                         carom_mesh_overlap_any
-/// the triangles within a radius: range query                               carom_mesh_overlap_list
-/// closest point, distance, penetration depth                               carom_mesh_closest
-/// contact points of a grain on walls (DEM), contact manifold               carom_mesh_contacts
-/// the same contact in the next step: history, friction                     carom_contacts_match
-/// signed distance field (SDF), voxels inside a mesh                        carom_mesh_distance
-/// where a robot or probe is free: clearance map                            carom_mesh_clearance
-/// height of a ball on a mesh: drop cutter, height map                      carom_mesh_drop
-/// neighbour list, cut-off list with a skin (Verlet list)                   carom_cloud_list
-/// collisions among moving spheres: broad and narrow phase in one           carom_cloud_list
-/// the next collision of each sphere: event-driven simulation               carom_cloud_first
-/// number of neighbours, coordination number                                carom_cloud_count
-/// spheres reordered for the cache                                          carom_cloud_order
-/// narrow phase of my own pairs: sphere and triangle in motion              carom_sweep_pairs
-/// the same at rest: separating axes                                        carom_overlap_pairs
-/// the same for two spheres in motion carom_sphere_sweep_pairs a mesh that moves or deforms
-/// carom_mesh_update one mesh for many processes carom_mesh_get_image arrays that stay on the GPU
-/// carom_buffer_create a call that goes on in the background batch.job
+/// I want                                                                  call
+/// first hit of a moving sphere: time of impact, shape cast, CCD           carom_mesh_sweep_first
+/// every triangle that a moving sphere hits                                carom_mesh_sweep_list
+/// whether anything is in the way: occlusion, line of sight                carom_mesh_sweep_any
+/// whether a sphere overlaps a mesh                                        carom_mesh_overlap_any
+/// the triangles within a radius: range query                              carom_mesh_overlap_list
+/// closest point, distance, penetration depth                              carom_mesh_closest
+/// contact points of a grain on walls (DEM), contact manifold              carom_mesh_contacts
+/// the same contact in the next step: history, friction                    carom_contacts_match
+/// signed distance field (SDF), voxels inside a mesh                       carom_mesh_distance
+/// where a robot or probe is free: clearance map                           carom_mesh_clearance
+/// height of a ball on a mesh: drop cutter, height map                     carom_mesh_drop
+/// neighbour list, cut-off list with a skin (Verlet list)                  carom_cloud_list
+/// collisions among moving spheres: broad and narrow phase in one          carom_cloud_list
+/// the next collision of each sphere: event-driven simulation              carom_cloud_first
+/// number of neighbours, coordination number                               carom_cloud_count
+/// spheres reordered for the cache                                         carom_cloud_order
+/// narrow phase of my own pairs: sphere and triangle in motion             carom_sweep_pairs
+/// the same at rest: separating axes                                       carom_overlap_pairs
+/// the same for two spheres in motion                                      carom_sphere_sweep_pairs
+/// a mesh that moves or deforms                                            carom_mesh_update
+/// one mesh for many processes                                             carom_mesh_get_image
+/// arrays that stay on the GPU                                             carom_buffer_create
+/// a call that goes on in the background                                   batch.job
 ///
 /// Lengths, times and velocities are the caller's units L, T and L/T. All inputs are IEEE binary32
 /// taken as exact real numbers. docs/design.md defines what each answer means, docs/performance.md

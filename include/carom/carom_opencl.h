@@ -23,7 +23,7 @@
 ///
 /// Order. With a `queue` of the caller every call with arrays takes its turn in it, as a command
 /// would: it begins when the commands that the queue has had before have ended, and with a job
-/// (carom.h, "jobs") the commands enqueued later begin when the job has ended. So a step of a
+/// (batch.h, "jobs") the commands enqueued later begin when the job has ended. So a step of a
 /// simulation is a kernel of the caller, a call with a job, a kernel of the caller, and no thread
 /// of the caller waits (one of the context does):
 ///

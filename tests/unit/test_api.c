@@ -334,10 +334,61 @@ static void test_old_names(void **state)
     assert_int_equal(sizeof(carom_sphere_partner_result), sizeof(carom_cloud_partner_result));
 }
 
+/* ---- refused, and empty ------------------------------------------------------------------------------------------ */
+
+/* A list that is refused for a value, after all else was checked, is as it was. */
+static void test_refused_list(void **state)
+{
+    (void)state;
+    carom_context *context = test_context();
+    const float center[] = {0, 0, 0, 1, 0, 0}, radius[] = {1, 1}, t_max[] = {1, -1};
+    uint64_t offsets[] = {71, 72, 73};
+    carom_list_totals totals = {77, 78, 79};
+    const carom_cloud_desc desc = {.batch = {.size = sizeof desc, .count = 2},
+                                   .center = carom_xyz(center),
+                                   .radius = carom_scalars_of(radius),
+                                   .t_max = carom_scalars_of(t_max)};
+    const carom_cloud_pair_list list = {.size = sizeof list, .offsets = offsets, .totals = &totals};
+    carom_error err;
+    assert_int_equal(carom_cloud_list(context, &desc, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.message, "t_max is -1"));
+    for (uint64_t i = 0; i < 3; i++)
+        assert_int_equal(offsets[i], 71 + i);
+    assert_true(totals.total == 77 && totals.complete == 78 && totals.stored == 79);
+    carom_context_destroy(context);
+}
+
+/* Arrays without elements are not looked at; the count of an index that is not there is not read. */
+static void test_no_pairs(void **state)
+{
+    (void)state;
+    carom_context *context = test_context();
+    const float p[] = {0, 0, 0}, radius = 1;
+    const uint32_t one = 0;
+    float u;
+    carom_sphere_sweep_pairs_desc desc = {.batch = {.size = sizeof desc},
+                                          .indices = {.a = {&one, 3}, .a_count = UINT64_MAX, .b_count = UINT64_MAX}};
+    const carom_sphere_sweep_result out = {.size = sizeof out, .u_first = &u};
+    carom_error err;
+    test_ok("no pair", carom_sphere_sweep_pairs(context, &desc, &out, NULL, &err), &err);
+    desc = (carom_sphere_sweep_pairs_desc){.batch = {.size = sizeof desc, .count = 1},
+                                           .a0 = carom_xyz(p),
+                                           .a1 = carom_xyz(p),
+                                           .radius_a = carom_scalars_of(&radius),
+                                           .b0 = carom_xyz(p),
+                                           .b1 = carom_xyz(p),
+                                           .radius_b = carom_scalars_of(&radius),
+                                           .indices = {.a_count = UINT64_MAX, .b_count = UINT64_MAX}};
+    test_ok("no index", carom_sphere_sweep_pairs(context, &desc, &out, NULL, &err), &err);
+    carom_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_old_names),
+        cmocka_unit_test(test_refused_list),
+        cmocka_unit_test(test_no_pairs),
         cmocka_unit_test(test_missing_inputs),
         cmocka_unit_test(test_bad_indices),
         cmocka_unit_test(test_bad_descriptors),
