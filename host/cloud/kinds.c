@@ -85,7 +85,7 @@ static void bound_kinds(const caromi_cloud *cloud, const sample *s, int axis, ca
     }
     for (uint32_t k = 0; k < kinds->count; k++) {
         caromi_cloud_kind *kind = &kinds->kind[k];
-        kind->low[axis] = INFINITY;
+        kind->low[axis] = HUGE_VAL;
         kind->high[axis] = -(double)INFINITY;
         if (end[k] > begin[k])
             bound(x + begin[k], end[k] - begin[k], &kind->low[axis], &kind->high[axis]);
