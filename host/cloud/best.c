@@ -243,10 +243,10 @@ static int is_covered(const caromi_cloud_cells *cells)
     return count_between(cells) > 256.0 * (double)cells->count;
 }
 
-/* A search for any partner ends in the cell of its sphere; that for a first one looks at those around. */
-static int is_dense(const caromi_cloud_cells *cells, int any)
+/* most: pairs that share cells, for each sphere. */
+static int is_dense(const caromi_cloud_cells *cells, uint64_t most)
 {
-    return cells->doubled > (any ? 16 : 40) * cells->count || is_covered(cells);
+    return cells->doubled > most * cells->count || is_covered(cells);
 }
 
 /* That pays if most spheres have no partner yet, and few others near them; or where all are few. */
@@ -254,7 +254,9 @@ static int is_by_pairs(const caromi_cloud *cloud, const caromi_cloud_cells *cell
 {
     if (cells->few != NULL)
         return 1;
-    return !is_dense(cells, any) && run_each(cloud, to, count_each) <= cloud->count / 2;
+    /* A search for any partner ends in the cell of its sphere; at rest that for a first one looks at those around. */
+    const uint64_t most = any || cloud->is_moving ? 16 : 40;
+    return !is_dense(cells, most) && run_each(cloud, to, count_each) <= cloud->count / 2;
 }
 
 /* ---- by searches ------------------------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 enum {
     SAMPLE = CAROMI_CLOUD_SAMPLE,
     COUNT_LEAST = 512, /* fewer spheres are faster compared than sampled */
-    TRIMMED_OF = 20    /* a few outliers do not make a heap look wide */
+    TRIMMED_OF = 128   /* so few outliers do not make a heap look wide; more would crowd the cells at its ends */
 };
 
 typedef struct sample {
