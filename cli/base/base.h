@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every room of the command uses: exit statuses, messages, memory, a clock, files by place. */
+/* Basics of every room of the command: exit statuses, messages, memory, a clock, files by place. */
 #ifndef CAROM_CLI_BASE_BASE_H
 #define CAROM_CLI_BASE_BASE_H
 
@@ -21,7 +21,7 @@ int cli_refuse(int status, const char *format, ...) __attribute__((format(printf
 int cli_read_at(int fd, void *data, size_t size, uint64_t at);
 int cli_write_at(int fd, const void *data, size_t size, uint64_t at);
 
-/* What follows the last dot of a file's name; empty if there is none. */
+/* The part of a file's name behind its last dot; empty if there is none. */
 const char *cli_suffix(const char *path);
 /* .h5 or .hdf5 */
 int cli_is_hdf5(const char *path);

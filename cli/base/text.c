@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "text.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -120,4 +121,13 @@ size_t text_cut(const char *text, size_t length, size_t limit)
     uint32_t character;
     size_t bytes = decode((const unsigned char *)text + start, length - start, &character);
     return bytes > limit - start ? start : limit;
+}
+
+void text_add(text_buffer *to, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(to->at + to->used, to->size - to->used, format, args);
+    va_end(args);
+    to->used += n < 0 ? 0 : (size_t)n < to->size - to->used ? (size_t)n : to->size - to->used - 1;
 }

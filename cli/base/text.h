@@ -19,4 +19,11 @@ size_t text_json(char *out, size_t size, const char *text, size_t length);
 /* The largest length <= limit that does not cut a character of `text` apart. */
 size_t text_cut(const char *text, size_t length, size_t limit);
 
+/* A string in `size` bytes, which grows; the rest of what does not fit is left out. */
+typedef struct text_buffer {
+    char *at;
+    size_t size, used;
+} text_buffer;
+void text_add(text_buffer *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What to try where an OpenCL driver fails. */
+/* Advice where an OpenCL driver fails. */
 #include "command.h"
+#include "cli/base/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,21 +10,6 @@
 #include <unistd.h>
 
 enum { PATH = 1024 };
-
-typedef struct text {
-    char *at;
-    size_t size, used;
-} text;
-
-static void add(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(text *t, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(t->at + t->used, t->size - t->used, format, args);
-    va_end(args);
-    t->used += n < 0 ? 0 : (size_t)n < t->size - t->used ? (size_t)n : t->size - t->used - 1;
-}
 
 /* Where drivers keep compiled kernels: in the folder that a variable names, else under $XDG_CACHE_HOME (~/.cache), or
  * under ~ if the folder begins with ~. */
@@ -56,14 +41,14 @@ static void folder_of(const kernel_cache *c, char out[PATH])
 }
 
 /* The cache folder of this platform; for an unknown platform, every known cache folder that exists. */
-static void add_caches(text *t, const char *platform)
+static void add_caches(text_buffer *t, const char *platform)
 {
     char folder[PATH], last[PATH] = "";
     for (size_t i = 0; i < sizeof caches / sizeof caches[0]; i++) {
         folder_of(&caches[i], folder);
         if (platform[0] ? !strstr(platform, caches[i].platform) : access(folder, F_OK) != 0 || !strcmp(folder, last))
             continue;
-        add(t, "; delete %s's kernel cache, the folder %s", caches[i].name, folder);
+        text_add(t, "; delete %s's kernel cache, the folder %s", caches[i].name, folder);
         snprintf(last, sizeof last, "%s", folder);
     }
 }
@@ -81,25 +66,25 @@ static int is_in_path(const char *program)
     return 0;
 }
 
-static void add_advice(text *t, const char *platform)
+static void add_advice(text_buffer *t, const char *platform)
 {
     struct rlimit limit;
     const size_t begin = t->used;
     if (!is_in_path("ld"))
-        add(t, "; put the linker ld, which PoCL needs, into PATH");
+        text_add(t, "; put the linker ld, which PoCL needs, into PATH");
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        add(t, "; raise the limit of address space, now %llu KiB (ulimit -v)",
-            (unsigned long long)limit.rlim_cur / 1024);
+        text_add(t, "; raise the limit of address space, now %llu KiB (ulimit -v)",
+                 (unsigned long long)limit.rlim_cur / 1024);
     add_caches(t, platform);
-    add(t, "; choose another driver (OCL_ICD_VENDORS=FILE.icd)");
+    text_add(t, "; choose another driver (OCL_ICD_VENDORS=FILE.icd)");
     t->at[begin] = ':';
 }
 
 size_t cli_advise(char *out, size_t size, const char *platform)
 {
-    text t = {out, size, 0};
+    text_buffer t = {out, size, 0};
     out[0] = '\0';
-    add(&t, "To try");
+    text_add(&t, "To try");
     add_advice(&t, platform);
     return t.used;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a command is, the options that all of them share, and their way to the library. Each command has options of its
- * own: a table of rows, and a struct that begins with the shared ones. */
+/* The description of a command, the options that all of them share, and their way to the library. Each command has
+ * options of its own: a table of rows, and a struct that begins with the shared ones. */
 #ifndef CAROM_CLI_COMMAND_COMMAND_H
 #define CAROM_CLI_COMMAND_COMMAND_H
 
@@ -41,7 +41,7 @@ typedef struct cli_options {
 /* Stores the value of --NAME. Returns -1 to go on, else an exit status with the message printed. */
 typedef int cli_read_fn(const char *name, const char *value, void *out);
 
-/* What the file is that an option names. */
+/* The use of a file that an option names. */
 typedef enum cli_file {
     CLI_NO_FILE,
     CLI_READS,

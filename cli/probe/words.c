@@ -2,9 +2,9 @@
 /* The message about a driver that has died or hung: in which step and how, the last lines of its output, and what to
  * try. */
 #include "probe.h"
+#include "cli/base/text.h"
 
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +12,8 @@
 
 enum { LAST_LINES = 3, LAST_BYTES = 320 };
 
-typedef struct text {
-    char *at;
-    size_t size, used;
-} text;
-
-static void add(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(text *t, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(t->at + t->used, t->size - t->used, format, args);
-    va_end(args);
-    t->used += n < 0 ? 0 : (size_t)n < t->size - t->used ? (size_t)n : t->size - t->used - 1;
-}
-
 /* The last lines, on one. What is not printable is escaped, for this goes to a terminal. */
-static void add_last_words(text *t, const char *noise, size_t length)
+static void add_last_words(text_buffer *t, const char *noise, size_t length)
 {
     size_t begin = length, lines = 0;
     while (length > 0 && noise[length - 1] == '\n')
@@ -38,28 +23,28 @@ static void add_last_words(text *t, const char *noise, size_t length)
             break;
     if (length == 0)
         return;
-    add(t, ". Its last words: \"%s", begin > 0 && noise[begin - 1] != '\n' ? "..." : "");
+    text_add(t, ". Its last words: \"%s", begin > 0 && noise[begin - 1] != '\n' ? "..." : "");
     for (size_t i = begin; i < length; i++) {
         const unsigned char c = (unsigned char)noise[i];
         if (c == '\n')
-            add(t, " | ");
+            text_add(t, " | ");
         else if (c < 32 || c == 127)
-            add(t, "\\x%02x", c);
+            text_add(t, "\\x%02x", c);
         else
-            add(t, "%c", c);
+            text_add(t, "%c", c);
     }
-    add(t, "\"");
+    text_add(t, "\"");
 }
 
-static void add_end(text *t, int status, const char *ended)
+static void add_end(text_buffer *t, int status, const char *ended)
 {
     if (ended)
-        add(t, "%s", ended);
+        text_add(t, "%s", ended);
     else if (WIFSIGNALED(status))
-        add(t, "SIG%s (%s)", sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?",
-            strsignal(WTERMSIG(status)));
+        text_add(t, "SIG%s (%s)", sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?",
+                 strsignal(WTERMSIG(status)));
     else
-        add(t, "it ended the process, status %d", WEXITSTATUS(status));
+        text_add(t, "it ended the process, status %d", WEXITSTATUS(status));
 }
 
 void probe_explain(probe_outcome *out, int status, const char *ended, const char *noise, size_t length)
@@ -71,16 +56,16 @@ void probe_explain(probe_outcome *out, int status, const char *ended, const char
         [PROBE_ASKED] = "after its kernels were tried",  [PROBE_END] = "when the process ended"};
     const carom_device_info *device = &out->last.device;
     const char *vendors = getenv("OCL_ICD_VENDORS");
-    text subject = {out->subject, sizeof out->subject, 0}, death = {out->death, sizeof out->death, 0};
+    text_buffer subject = {out->subject, sizeof out->subject, 0}, death = {out->death, sizeof out->death, 0};
     if (device->name[0])
-        add(&subject, "OpenCL device %u, %s (%s)", device->index, device->name, device->platform);
+        text_add(&subject, "OpenCL device %u, %s (%s)", device->index, device->name, device->platform);
     else if (vendors)
-        add(&subject, "OpenCL (OCL_ICD_VENDORS=%s)", vendors);
+        text_add(&subject, "OpenCL (OCL_ICD_VENDORS=%s)", vendors);
     else
-        add(&subject, "OpenCL");
-    add(&death, "a driver failed %s, in a process of its own: ", doing[out->last.step]);
+        text_add(&subject, "OpenCL");
+    text_add(&death, "a driver failed %s, in a process of its own: ", doing[out->last.step]);
     add_end(&death, status, ended);
     add_last_words(&death, noise, length);
-    add(&death, ". ");
+    text_add(&death, ". ");
     death.used += cli_advise(death.at + death.used, death.size - death.used, device->platform);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What carom spheres is asked, and its answer about a cloud. */
+/* The request of carom spheres, and its answer about a cloud. */
 #ifndef CAROM_CLI_SPHERES_CLOUD_H
 #define CAROM_CLI_SPHERES_CLOUD_H
 
