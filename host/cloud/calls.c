@@ -36,9 +36,6 @@ static const caromi_member partner_out[] = {
     CAROMI_FILLED(carom_cloud_partner_result, state, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
     CAROMI_FILLED(carom_cloud_partner_result, t, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
 };
-static const caromi_member any_out[] = {
-    CAROMI_MEMBER(carom_any_result, hit, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, sizeof(uint8_t), 1),
-};
 static const caromi_member count_out[] = {
     CAROMI_MEMBER(carom_cloud_count_result, partners, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN,
                   sizeof(uint32_t), 1),
@@ -536,7 +533,7 @@ static carom_status run_any(const caromi_request *r, carom_error *err)
 
 CAROMI_JOB_OF(carom_cloud_any)
 static const caromi_row any_row = {
-    CAROMI_ROW_OF(carom_cloud_desc, spheres_in, "out", carom_any_result, any_out),
+    CAROMI_ROW_OF(carom_cloud_desc, spheres_in, "out", carom_any_result, caromi_any_out),
     .check = check_partners,
     .run = run_any,
     .job = job_carom_cloud_any,

@@ -120,8 +120,9 @@ static inline int caromi_use_of(const carom_batch *batch, int can_stay)
 {
     return (can_stay ? CAROMI_STAYS : 0) | (batch->prepare ? CAROMI_PREPARES : 0);
 }
+#define CAROMI_INLINED static inline __attribute__((always_inline))
 /* Declares a function that lists arrays. Inlined, because then the first step is a few instructions per array. */
-#define CAROMI_LIST static inline __attribute__((always_inline)) void
+#define CAROMI_LIST CAROMI_INLINED void
 
 CAROMI_LIST caromi_add_array(caromi_arrays *a, int is_output, const caromi_array *array)
 {

@@ -45,7 +45,7 @@ typedef struct caromi_members {
     const caromi_member *at;
     uint32_t count;
 } caromi_members;
-/* More than there is room for do not compile. */
+/* A row with more members than there is room for does not compile. */
 #define CAROMI_COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define CAROMI_MEMBERS(array)                                                                                   \
     {                                                                                                           \
@@ -63,6 +63,11 @@ typedef struct caromi_members {
     CAROMI_MEMBER(type, member, CAROMI_ARRAY, extent, column, sizeof *((type *)0)->member, 0)
 #define CAROMI_FILLED_POINTS(type, member, extent, column) \
     CAROMI_MEMBER(type, member, CAROMI_POINTS_OUT, extent, column, sizeof(float), 0)
+
+/* Of calls that say yes or no to each query. */
+static const caromi_member caromi_any_out[] = {
+    CAROMI_MEMBER(carom_any_result, hit, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, sizeof(uint8_t), 1),
+};
 
 /* A call by its arguments. */
 typedef struct caromi_request {
@@ -91,14 +96,11 @@ typedef struct caromi_row {
 } caromi_row;
 
 /* The first members of a row. */
-#define CAROMI_ROW_OF(desc, inputs, argument, result, outputs)                                      \
-    .out_argument = (argument), .desc_name = #desc, .out_name = #result, .desc_size = sizeof(desc), \
-    .out_size = sizeof(result), .in = CAROMI_MEMBERS(inputs), .out = CAROMI_MEMBERS(outputs)
-
 #define CAROMI_ROW_WITHOUT_INPUTS(desc, argument, result, outputs)                                  \
     .out_argument = (argument), .desc_name = #desc, .out_name = #result, .desc_size = sizeof(desc), \
     .out_size = sizeof(result), .out = CAROMI_MEMBERS(outputs)
-
+#define CAROMI_ROW_OF(desc, inputs, argument, result, outputs) \
+    CAROMI_ROW_WITHOUT_INPUTS(desc, argument, result, outputs), .in = CAROMI_MEMBERS(inputs)
 #define CAROMI_ROW_OF_ARRAY(desc, inputs, argument, type)                                                   \
     .out_argument = (argument), .desc_name = #desc, .desc_size = sizeof(desc), .out_element = sizeof(type), \
     .in = CAROMI_MEMBERS(inputs)
@@ -169,8 +171,7 @@ CAROMI_LIST caromi_list_request(caromi_arrays *a, const caromi_row *row, const c
         row->more(a, r);
 }
 
-static inline __attribute__((always_inline)) carom_status caromi_check_view(const caromi_member *m, const void *desc,
-                                                                            carom_error *err)
+CAROMI_INLINED carom_status caromi_check_view(const caromi_member *m, const void *desc, carom_error *err)
 {
     const void *view = (const char *)desc + m->offset;
     if (m->kind == CAROMI_POINTS)
@@ -182,8 +183,7 @@ static inline __attribute__((always_inline)) carom_status caromi_check_view(cons
     return m->kind == CAROMI_UINTS ? caromi_check_optional_uints(view, m->name, err) : CAROM_OK;
 }
 
-static inline __attribute__((always_inline)) carom_status caromi_check_inputs(const caromi_row *row, const void *desc,
-                                                                              carom_error *err)
+CAROMI_INLINED carom_status caromi_check_inputs(const caromi_row *row, const void *desc, carom_error *err)
 {
     CAROMI_EACH_MEMBER
     for (int i = 0; i < (int)row->in.count; i++)
@@ -191,8 +191,7 @@ static inline __attribute__((always_inline)) carom_status caromi_check_inputs(co
     return CAROM_OK;
 }
 
-static inline __attribute__((always_inline)) carom_status caromi_check_outputs(const caromi_row *row, const void *out,
-                                                                               carom_error *err)
+CAROMI_INLINED carom_status caromi_check_outputs(const caromi_row *row, const void *out, carom_error *err)
 {
     size_t size;
     memcpy(&size, out, sizeof size);
@@ -210,9 +209,8 @@ static inline __attribute__((always_inline)) carom_status caromi_check_outputs(c
     return CAROM_OK;
 }
 
-static inline __attribute__((always_inline)) void caromi_set_inputs(caromi_members members, const void *desc,
-                                                                    caromi_index first, caromi_index second,
-                                                                    caromi_in_column *columns)
+CAROMI_INLINED void caromi_set_inputs(caromi_members members, const void *desc, caromi_index first, caromi_index second,
+                                      caromi_in_column *columns)
 {
     CAROMI_EACH_MEMBER
     for (int i = 0; i < (int)members.count; i++) {
@@ -230,8 +228,7 @@ static inline __attribute__((always_inline)) void caromi_set_inputs(caromi_membe
     }
 }
 
-static inline __attribute__((always_inline)) void caromi_set_outputs(caromi_members members, const void *out,
-                                                                     caromi_out_column *columns)
+CAROMI_INLINED void caromi_set_outputs(caromi_members members, const void *out, caromi_out_column *columns)
 {
     CAROMI_EACH_MEMBER
     for (int i = 0; i < (int)members.count; i++) {
@@ -257,8 +254,8 @@ CAROMI_LIST caromi_set_extents(const caromi_row *row, const caromi_request *r, u
 
 /* Everything that a call checks without reading an element. Of a job that is all: it makes the call again, and what
  * jobs before it use may change meanwhile, so buffers are the job's concern. */
-static inline __attribute__((always_inline)) carom_status
-caromi_check_request(const caromi_row *row, carom_context *context, const caromi_request *r, carom_error *err)
+CAROMI_INLINED carom_status caromi_check_request(const caromi_row *row, carom_context *context, const caromi_request *r,
+                                                 carom_error *err)
 {
     const carom_batch *batch = caromi_batch_of(r->desc);
     uint64_t extent[CAROMI_EXTENTS];
@@ -275,17 +272,17 @@ caromi_check_request(const caromi_row *row, carom_context *context, const caromi
     return CAROM_OK;
 }
 
-static inline __attribute__((always_inline)) carom_status
-caromi_answer_request(const caromi_row *row, carom_context *context, const caromi_request *r, carom_error *err)
+CAROMI_INLINED carom_status caromi_answer_request(const caromi_row *row, carom_context *context,
+                                                  const caromi_request *r, carom_error *err)
 {
     CHECK(caromi_check_request(row, context, r, err));
     return caromi_batch_of(r->desc)->job != NULL ? CAROM_OK : row->run(r, err);
 }
 
-/* What a public function with a batch does, all of it. Inlined into each, where the row is known: a call of one query
+/* The whole of a public function with a batch. Inlined into each, where the row is known: a call of one query
  * pays for its members alone. */
-static inline __attribute__((always_inline)) carom_status caromi_answer(const caromi_row *row, carom_context *context,
-                                                                        const caromi_request *r, carom_error *err)
+CAROMI_INLINED carom_status caromi_answer(const caromi_row *row, carom_context *context, const caromi_request *r,
+                                          carom_error *err)
 {
     if (r->desc == NULL || r->out == NULL)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s must not be NULL",

@@ -2,7 +2,6 @@
 /* The call for contacts. */
 #include <math.h>
 
-#include "host/core/device.h"
 #include "list.h"
 #include "patches.h"
 #include "query.h"
@@ -26,44 +25,6 @@ static carom_status check(const caromi_request *r, uint64_t *extent, carom_error
     return CAROM_OK;
 }
 
-/* A mesh without triangles. */
-static carom_status answer_empty(const carom_context *c, const void *batch, uint64_t done, uint64_t end,
-                                 carom_stats *stats, carom_error *err)
-{
-    const carom_hit_list *list = ((const caromi_list_batch *)batch)->list;
-    (void)c, (void)stats, (void)err;
-    for (uint64_t i = done; list->offsets != NULL && i < end; i++)
-        list->offsets[i + 1] = 0;
-    list->totals->complete = end;
-    return CAROM_OK;
-}
-
-static carom_status run_batch(caromi_list_batch *batch, const carom_batch *asked, carom_stats *stats, carom_error *err)
-{
-    carom_mesh *mesh = batch->sweep.mesh;
-    const int empty = mesh->info.triangle_count == 0;
-    caromi_turns turns = {0};
-    batch->turns = &turns;
-    carom_list_totals unused = {0}; /* totals of the timing sample are discarded */
-    const carom_hit_list scratch = {.size = sizeof scratch, .totals = &unused};
-    caromi_list_batch sample = *batch;
-    sample.list = &scratch;
-    const caromi_batch run = {.batch = batch,
-                              .sample = &sample,
-                              .begin = batch->sweep.begin,
-                              .count = batch->sweep.count,
-                              .on_device = empty ? NULL : caromi_driver.list,
-                              .on_cpu = empty ? answer_empty : caromi_cpu_list,
-                              .turns = &turns,
-                              .piece = CAROMI_MESH_PIECE,
-                              .progress = asked->progress,
-                              .prepare = asked->prepare,
-                              .exact = batch->sweep.exact,
-                              .name = batch->sweep.kind->name[batch->sweep.exact],
-                              .pace = &mesh->paces[batch->search][batch->sweep.exact]};
-    return caromi_run(mesh->context, &run, stats, err);
-}
-
 static carom_status run(const caromi_request *r, carom_error *err)
 {
     const carom_mesh_contacts_desc *d = r->desc;
@@ -83,12 +44,10 @@ static carom_status run(const caromi_request *r, carom_error *err)
                                  .index = out->triangle,
                                  .t = out->distance,
                                  .totals = out->totals};
-    caromi_list_batch batch = {
-        .search = CAROMI_MESH_CONTACTS, .contacts = &call, .list = &list, .counts_only = out->capacity == 0};
+    caromi_list_batch batch = {.search = CAROMI_MESH_CONTACTS, .contacts = &call, .list = &list};
     caromi_mesh_contacts_batch(d, mesh, &batch.sweep);
     caromi_set_outputs((caromi_members)CAROMI_MEMBERS(caromi_contacts_out), out, batch.sweep.out);
-    caromi_begin_list(&d->batch, list.offsets, list.totals);
-    return run_batch(&batch, &d->batch, r->stats, err);
+    return caromi_run_list(&batch, &d->batch, batch.sweep.kind->name[batch.sweep.exact], r->stats, err);
 }
 
 CAROMI_JOB_OF(carom_mesh_contacts)

@@ -56,6 +56,10 @@ carom_status caromi_stages_deliver(const carom_context *context, const caromi_li
                                    uint32_t count, carom_stats *stats, carom_error *err);
 
 caromi_on_cpu caromi_cpu_list; /* list.c */
+/* Runs a batch whose columns are set: begins its list, and answers it also if the mesh is empty. name: of its kind;
+ * list_calls.c */
+carom_status caromi_run_list(caromi_list_batch *batch, const carom_batch *asked, const char *name, carom_stats *stats,
+                             carom_error *err);
 /* The first hits of a checked batch as a list; compact.c. */
 carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_hit_list *list,
                                   carom_stats *stats, carom_error *err);

@@ -21,17 +21,14 @@ static carom_status answer_empty(const carom_context *c, const void *list_batch,
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
 
-static carom_status run_list(caromi_list_batch *batch, const carom_batch *asked, carom_stats *stats, carom_error *err)
+carom_status caromi_run_list(caromi_list_batch *batch, const carom_batch *asked, const char *name, carom_stats *stats,
+                             carom_error *err)
 {
-    static const char *const names[2][2] = {{"all hits on this mesh", "all hits on this mesh, exact,"},
-                                            {"overlaps with this mesh", "overlaps with this mesh, exact,"}};
     carom_mesh *mesh = batch->sweep.mesh;
     const carom_hit_list *list = batch->list;
-    const int empty = mesh->info.triangle_count == 0, overlap = batch->search == CAROMI_MESH_OVERLAPS;
-    if (list != NULL) {
-        caromi_set_outputs((caromi_members)CAROMI_MEMBERS(caromi_hit_list_out), list, batch->sweep.out);
+    const int empty = mesh->info.triangle_count == 0;
+    if (list != NULL)
         caromi_begin_list(asked, list->offsets, list->totals);
-    }
     caromi_turns turns = {0};
     batch->turns = list != NULL ? &turns : NULL;
     batch->counts_only = list == NULL || list->capacity == 0;
@@ -50,9 +47,18 @@ static carom_status run_list(caromi_list_batch *batch, const carom_batch *asked,
                               .progress = asked->progress,
                               .prepare = asked->prepare,
                               .exact = batch->sweep.exact,
-                              .name = names[overlap][batch->sweep.exact],
+                              .name = name,
                               .pace = &mesh->paces[batch->search][batch->sweep.exact]};
     return caromi_run(mesh->context, &run, stats, err);
+}
+
+static carom_status run_hits(caromi_list_batch *batch, const carom_batch *asked, carom_stats *stats, carom_error *err)
+{
+    static const char *const names[2][2] = {{"all hits on this mesh", "all hits on this mesh, exact,"},
+                                            {"overlaps with this mesh", "overlaps with this mesh, exact,"}};
+    if (batch->list != NULL)
+        caromi_set_outputs((caromi_members)CAROMI_MEMBERS(caromi_hit_list_out), batch->list, batch->sweep.out);
+    return caromi_run_list(batch, asked, names[batch->search == CAROMI_MESH_OVERLAPS][batch->sweep.exact], stats, err);
 }
 
 /* Exact answers of any-hit queries stay on the device with the inputs, or everything comes to the host. */
@@ -86,7 +92,7 @@ static carom_status sweep(const caromi_request *r, const carom_hit_list *list, c
         return caromi_compact_first(mesh, d, list, r->stats, err);
     caromi_list_batch batch = {.search = CAROMI_MESH_LIST, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_sweep_batch(d, mesh, &batch.sweep);
-    return run_list(&batch, &d->batch, r->stats, err);
+    return run_hits(&batch, &d->batch, r->stats, err);
 }
 
 static carom_status overlap(const caromi_request *r, const carom_hit_list *list, const carom_any_result *any,
@@ -97,7 +103,7 @@ static carom_status overlap(const caromi_request *r, const carom_hit_list *list,
     CHECK(begin(mesh, &d->batch, NULL, any, err));
     caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_overlap_batch(d, mesh, &batch.sweep);
-    return run_list(&batch, &d->batch, r->stats, err);
+    return run_hits(&batch, &d->batch, r->stats, err);
 }
 
 /* ---- all hits of sweeps ------------------------------------------------------------------------------------------ */

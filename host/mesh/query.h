@@ -69,9 +69,6 @@ static const caromi_member caromi_hit_list_out[] = {
     CAROMI_FILLED(carom_hit_list, index, CAROMI_PER_RECORD, CAROMI_ANSWER_TRIANGLE),
     CAROMI_HIT_MEMBERS(carom_hit_list, CAROMI_PER_RECORD),
 };
-static const caromi_member caromi_any_out[] = {
-    CAROMI_MEMBER(carom_any_result, hit, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, sizeof(uint8_t), 1),
-};
 static const caromi_member caromi_closest_out[] = {
     CAROMI_FILLED(carom_mesh_closest_result, triangle, CAROMI_PER_QUERY, CAROMI_ANSWER_TRIANGLE),
     CAROMI_FILLED(carom_mesh_closest_result, distance, CAROMI_PER_QUERY, CAROMI_ANSWER_KEY),

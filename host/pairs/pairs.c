@@ -87,7 +87,7 @@ static enum caromi_pair_kernel kernel_for(enum caromi_pair_kernel kernel, carom_
     }                                                                                                                  \
     static carom_status run_##query(const caromi_request *r, carom_error *err);                                        \
     CAROMI_JOB_OF(carom_##query##_pairs)                                                                               \
-    static inline __attribute__((always_inline)) const caromi_row *row_##query(void)                                   \
+    CAROMI_INLINED const caromi_row *row_##query(void)                                                                 \
     {                                                                                                                  \
         typedef carom_##query##_pairs_desc desc_type;                                                                  \
         typedef carom_##query##_result out_type;                                                                       \
