@@ -4,7 +4,7 @@ find_program(CAROM_CLANG_FORMAT NAMES clang-format-14 clang-format)
 mark_as_advanced(CAROM_CLANG_FORMAT)
 if(CAROM_CLANG_FORMAT)
   file(GLOB carom_formatted CONFIGURE_DEPENDS
-    include/*/*.h kernels/*.h kernels/*.cl cpu/*.[ch] cpu/*/*.[ch] host/*/*.[ch]
+    include/*/*.h calls/*.[ch] kernels/*.h kernels/*.cl cpu/*.[ch] cpu/*/*.[ch] host/*/*.[ch]
     queries/*.[ch] queries/*/*.[ch] reference/*.[ch] cli/*.[ch] cli/*/*.[ch] bench/*.[ch] bench/peers/*.[ch]
     bench/peers/*.[ch]pp examples/*.[ch] examples/*/*.[ch] fuzz/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
   add_custom_target(format COMMAND ${CAROM_CLANG_FORMAT} -i ${carom_formatted} VERBATIM)

@@ -2,7 +2,7 @@
 # The query registry, for the command, the tests and the fuzz targets; never part of the library. A pair query is a file
 # in queries/pairs, one of meshes in queries/mesh, so the files are found, not listed.
 file(GLOB carom_query_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
-  queries/*.c queries/pairs/*.c queries/mesh/*.c)
+  queries/*.c queries/pairs/*.c queries/mesh/*.c calls/*.c)
 # Pair queries that query.h does not list by name.
 file(STRINGS queries/query.h carom_listed_pairs REGEX "^ +X\\([a-z_]+, [A-Z_]+\\)")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/queries/query.h)

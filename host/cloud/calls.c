@@ -9,37 +9,8 @@
 #include "counts.h"
 #include "host/core/batch.h"
 #include "host/core/device.h"
-#include "host/core/row.h"
+#include "host/core/handler.h"
 #include "records.h"
-
-static const caromi_member spheres_in[] = {
-    CAROMI_VIEW(carom_cloud_desc, center, CAROMI_POINTS, CAROMI_PER_QUERY, CLOUD_X, 1),
-    CAROMI_VIEW(carom_cloud_desc, velocity, CAROMI_POINTS, CAROMI_PER_QUERY, CLOUD_VX, 0),
-    CAROMI_VIEW(carom_cloud_desc, radius, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_R, 1),
-    CAROMI_VIEW(carom_cloud_desc, t_max, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_T_MAX, 0),
-    CAROMI_VIEW(carom_cloud_desc, mask, CAROMI_UINTS, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, 0),
-};
-#define RECORDS(member) CAROMI_FILLED(carom_cloud_pair_list, member, CAROMI_PER_RECORD, CAROMI_NO_COLUMN)
-static const caromi_member pairs_out[] = {
-    CAROMI_FILLED(carom_cloud_pair_list, offsets, CAROMI_PER_OFFSET, CAROMI_NO_COLUMN),
-    RECORDS(a),
-    RECORDS(b),
-    RECORDS(state),
-    RECORDS(t),
-    CAROMI_MEMBER(carom_cloud_pair_list, shift, CAROMI_ARRAY, CAROMI_PER_RECORD, CAROMI_NO_COLUMN, 3, 0),
-    RECORDS(depth),
-    CAROMI_FILLED_POINTS(carom_cloud_pair_list, normal, CAROMI_PER_RECORD, CAROMI_NO_COLUMN),
-    RECORDS(previous),
-};
-static const caromi_member partner_out[] = {
-    CAROMI_FILLED(carom_cloud_partner_result, other, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
-    CAROMI_FILLED(carom_cloud_partner_result, state, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
-    CAROMI_FILLED(carom_cloud_partner_result, t, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
-};
-static const caromi_member count_out[] = {
-    CAROMI_MEMBER(carom_cloud_count_result, partners, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN,
-                  sizeof(uint32_t), 1),
-};
 
 /* What is asked for; the others are NULL. */
 typedef struct cloud_call {
@@ -172,7 +143,7 @@ static void describe(const carom_context *context, cloud_call *q)
                                     .share = {0, 1},
                                     .counts_pairs = q->list != NULL || q->count != NULL};
     memcpy(c->period, d->period, sizeof c->period);
-    caromi_set_inputs((caromi_members)CAROMI_MEMBERS(spheres_in), d, none, none, c->in);
+    caromi_set_inputs(caromi_type_of_cloud_list()->in, d, none, none, c->in);
     if (d->mask.data != NULL)
         caromi_uints_to_column(&d->mask, none, &c->mask);
 }
@@ -490,21 +461,13 @@ static carom_status run_list(const caromi_request *r, carom_error *err)
     return run_call(r, &q, err);
 }
 
-CAROMI_JOB_OF(carom_cloud_list)
-static const caromi_row list_row = {
-    CAROMI_ROW_OF(carom_cloud_desc, spheres_in, "list", carom_cloud_pair_list, pairs_out),
-    .serves = CAROMI_SERVES_BEGIN,
-    .totals = offsetof(carom_cloud_pair_list, totals),
-    .more = list_before,
-    .check = check_list,
-    .run = run_list,
-    .job = job_carom_cloud_list,
-};
+static const caromi_handler list_handler = {.more = list_before, .check = check_list, .run = run_list};
 carom_status carom_cloud_list(carom_context *context, const carom_cloud_desc *desc, const carom_cloud_pair_list *list,
                               carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(context, "context", err);
-    return caromi_answer(&list_row, context, &(caromi_request){context, desc, list, 0, stats}, err);
+    return caromi_answer(caromi_type_of_cloud_list(), &list_handler, context,
+                         &(caromi_request){context, desc, list, 0, stats}, err);
 }
 
 static carom_status run_first(const caromi_request *r, carom_error *err)
@@ -512,18 +475,13 @@ static carom_status run_first(const caromi_request *r, carom_error *err)
     return run_call(r, &(cloud_call){.first = r->out}, err);
 }
 
-CAROMI_JOB_OF(carom_cloud_first)
-static const caromi_row first_row = {
-    CAROMI_ROW_OF(carom_cloud_desc, spheres_in, "out", carom_cloud_partner_result, partner_out),
-    .check = check_partners,
-    .run = run_first,
-    .job = job_carom_cloud_first,
-};
+static const caromi_handler first_handler = {.check = check_partners, .run = run_first};
 carom_status carom_cloud_first(carom_context *context, const carom_cloud_desc *desc,
                                const carom_cloud_partner_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(context, "context", err);
-    return caromi_answer(&first_row, context, &(caromi_request){context, desc, out, 0, stats}, err);
+    return caromi_answer(caromi_type_of_cloud_first(), &first_handler, context,
+                         &(caromi_request){context, desc, out, 0, stats}, err);
 }
 
 static carom_status run_any(const caromi_request *r, carom_error *err)
@@ -531,18 +489,13 @@ static carom_status run_any(const caromi_request *r, carom_error *err)
     return run_call(r, &(cloud_call){.any = r->out}, err);
 }
 
-CAROMI_JOB_OF(carom_cloud_any)
-static const caromi_row any_row = {
-    CAROMI_ROW_OF(carom_cloud_desc, spheres_in, "out", carom_any_result, caromi_any_out),
-    .check = check_partners,
-    .run = run_any,
-    .job = job_carom_cloud_any,
-};
+static const caromi_handler any_handler = {.check = check_partners, .run = run_any};
 carom_status carom_cloud_any(carom_context *context, const carom_cloud_desc *desc, const carom_any_result *out,
                              carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(context, "context", err);
-    return caromi_answer(&any_row, context, &(caromi_request){context, desc, out, 0, stats}, err);
+    return caromi_answer(caromi_type_of_cloud_any(), &any_handler, context,
+                         &(caromi_request){context, desc, out, 0, stats}, err);
 }
 
 static carom_status run_count(const caromi_request *r, carom_error *err)
@@ -550,18 +503,13 @@ static carom_status run_count(const caromi_request *r, carom_error *err)
     return run_call(r, &(cloud_call){.count = r->out}, err);
 }
 
-CAROMI_JOB_OF(carom_cloud_count)
-static const caromi_row count_row = {
-    CAROMI_ROW_OF(carom_cloud_desc, spheres_in, "out", carom_cloud_count_result, count_out),
-    .check = check_count,
-    .run = run_count,
-    .job = job_carom_cloud_count,
-};
+static const caromi_handler count_handler = {.check = check_count, .run = run_count};
 carom_status carom_cloud_count(carom_context *context, const carom_cloud_desc *desc,
                                const carom_cloud_count_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(context, "context", err);
-    return caromi_answer(&count_row, context, &(caromi_request){context, desc, out, 0, stats}, err);
+    return caromi_answer(caromi_type_of_cloud_count(), &count_handler, context,
+                         &(caromi_request){context, desc, out, 0, stats}, err);
 }
 
 static carom_status run_order(const caromi_request *r, carom_error *err)
@@ -569,22 +517,11 @@ static carom_status run_order(const caromi_request *r, carom_error *err)
     return run_call(r, &(cloud_call){.order = (uint32_t *)(uintptr_t)r->out}, err);
 }
 
-static carom_status job_of_order(void *context, const void *desc, const void *order, int which, carom_stats *stats,
-                                 carom_error *err)
-{
-    (void)which;
-    return carom_cloud_order(context, desc, (uint32_t *)(uintptr_t)order, stats, err);
-}
-
-static const caromi_row order_row = {
-    CAROMI_ROW_OF_ARRAY(carom_cloud_desc, spheres_in, "order", uint32_t),
-    .check = check_count,
-    .run = run_order,
-    .job = job_of_order,
-};
+static const caromi_handler order_handler = {.check = check_count, .run = run_order};
 carom_status carom_cloud_order(carom_context *context, const carom_cloud_desc *desc, uint32_t *order,
                                carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(context, "context", err);
-    return caromi_answer(&order_row, context, &(caromi_request){context, desc, order, 0, stats}, err);
+    return caromi_answer(caromi_type_of_cloud_order(), &order_handler, context,
+                         &(caromi_request){context, desc, order, 0, stats}, err);
 }

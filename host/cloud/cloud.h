@@ -22,12 +22,11 @@
  *   order.c    the order of cells for the caller */
 #ifndef CAROM_HOST_CLOUD_CLOUD_H
 #define CAROM_HOST_CLOUD_CLOUD_H
+#include "calls/cloud.h"
 #include "host/core/arrays.h"
 #include "host/core/context.h"
 #include "watch.h"
 
-/* Inputs of a sphere. */
-enum { CLOUD_X, CLOUD_Y, CLOUD_Z, CLOUD_R, CLOUD_VX, CLOUD_VY, CLOUD_VZ, CLOUD_T_MAX, CLOUD_COLUMNS };
 /* Spheres that are read at a time; so few are all compared with all. */
 enum { CAROMI_CLOUD_BLOCK = 256, CAROMI_CLOUD_FEW = 256 };
 

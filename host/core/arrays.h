@@ -5,6 +5,7 @@
 #ifndef CAROM_HOST_CORE_ARRAYS_H
 #define CAROM_HOST_CORE_ARRAYS_H
 #include "call.h"
+#include "calls/type.h"
 
 /* What a process has at most: so large an array may be, and so large a count. */
 enum { CAROMI_ADDRESS_BITS = 47 };
@@ -57,8 +58,8 @@ static inline void caromi_points_out_to_columns(const carom_points_out *p, carom
     columns[2] = (caromi_out_column){p->z, p->stride};
 }
 
-/* The members of a row (row.h), and what a call has beside them. */
-enum { CAROMI_MEMBERS_MAX = 12, CAROMI_ARRAYS_MAX = CAROMI_MEMBERS_MAX + 4 };
+/* The members of a type of calls, and the arrays that a call has beside them. */
+enum { CAROMI_ARRAYS_MAX = CAROMI_MEMBERS_MAX + 4 };
 /* The arrays of a call. The fields before the spans start as zero. */
 typedef struct caromi_arrays {
     int named;                    /* second step: names and strides are stored too */
@@ -120,7 +121,6 @@ static inline int caromi_use_of(const carom_batch *batch, int can_stay)
 {
     return (can_stay ? CAROMI_STAYS : 0) | (batch->prepare ? CAROMI_PREPARES : 0);
 }
-#define CAROMI_INLINED static inline __attribute__((always_inline))
 /* Declares a function that lists arrays. Inlined, because then the first step is a few instructions per array. */
 #define CAROMI_LIST CAROMI_INLINED void
 

@@ -36,13 +36,4 @@
 
 /* Every public function that has arrays returns through this. */
 #define IN_CALL(context, err, call) CAROMI_CALL(context, NULL, err, call, (void)0)
-
-/* The public function `name` as a job makes it. */
-#define CAROMI_JOB_OF(name)                                                                                         \
-    static carom_status job_##name(void *subject, const void *desc, const void *out, int which, carom_stats *stats, \
-                                   carom_error *err)                                                                \
-    {                                                                                                               \
-        (void)which;                                                                                                \
-        return name(subject, desc, out, stats, err);                                                                \
-    }
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #ifndef CAROM_HOST_CORE_CHECKS_H
 #define CAROM_HOST_CORE_CHECKS_H
+#include "calls/type.h"
 #include "host/base/error.h"
 
 /* Argument checks that every batch shares. */
 carom_status caromi_check_desc(size_t given, size_t expected, const char *name, carom_error *err);
-/* Members of carom_batch that a call supports, besides those that all do. */
-enum { CAROMI_SERVES_SELECT = 1, CAROMI_SERVES_BEGIN = 2 };
+/* serves: CAROMI_SERVES_*. */
 carom_status caromi_check_batch(const carom_batch *batch, size_t size, const char *name, int serves, carom_error *err);
 carom_status caromi_check_stats(const carom_stats *stats, carom_error *err);
 carom_status caromi_check_points(const carom_points *p, const char *name, carom_error *err);

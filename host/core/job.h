@@ -3,13 +3,12 @@
  * the context's own thread with copies of its descriptor and its result structure. */
 #ifndef CAROM_HOST_CORE_JOB_H
 #define CAROM_HOST_CORE_JOB_H
+#include "calls/type.h"
 #include "context.h"
 
-/* A public call by its arguments; `which` is for those that have one more. */
-typedef carom_status caromi_job_call(void *subject, const void *desc, const void *out, int which, carom_stats *stats,
-                                     carom_error *err);
+/* A public call by its arguments. */
 typedef struct caromi_call {
-    caromi_job_call *call;
+    caromi_call_function *call;
     void *subject; /* a context or a mesh */
     const void *desc;
     size_t desc_size;

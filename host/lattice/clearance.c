@@ -3,16 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "calls/lattice.h"
 #include "cubes.h"
 #include "host/mesh/query.h"
 
 enum {
     PIECE = CAROMI_MESH_PIECE,  /* nodes between two reports of progress, at least */
     PIECE_ENOUGH = 256 * PIECE, /* a piece with more has fewer slabs than a tile */
-};
-
-static const caromi_member clearance_out[] = {
-    CAROMI_FILLED(carom_mesh_clearance_result, clearance, CAROMI_PER_NODE, CAROMI_NO_COLUMN),
 };
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
@@ -93,17 +90,11 @@ static carom_status run(const caromi_request *r, carom_error *err)
     return caromi_run(mesh->context, &run, r->stats, err);
 }
 
-CAROMI_JOB_OF(carom_mesh_clearance)
-static const caromi_row clearance = {
-    CAROMI_ROW_WITHOUT_INPUTS(carom_mesh_clearance_desc, "out", carom_mesh_clearance_result, clearance_out),
-    .serves = CAROMI_SERVES_BEGIN,
-    .check = check,
-    .run = run,
-    .job = job_carom_mesh_clearance,
-};
+static const caromi_handler clearance = {.check = check, .run = run};
 carom_status carom_mesh_clearance(carom_mesh *mesh, const carom_mesh_clearance_desc *desc,
                                   const carom_mesh_clearance_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    return caromi_answer(&clearance, mesh->context, &(caromi_request){mesh, desc, out, 0, stats}, err);
+    return caromi_answer(caromi_type_of_mesh_clearance(), &clearance, mesh->context,
+                         &(caromi_request){mesh, desc, out, 0, stats}, err);
 }

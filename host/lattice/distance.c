@@ -2,6 +2,7 @@
 /* The call for distance volumes. */
 #include <math.h>
 
+#include "calls/lattice.h"
 #include "host/mesh/query.h"
 #include "cpu/lattice/lattice.h"
 #include "host/mesh/mesh.h"
@@ -9,16 +10,6 @@
 
 /* Nodes between two reports of progress: at least, and at most unless a slab has more. */
 enum { PIECE = CAROMI_MESH_PIECE, MOST = 16 * PIECE };
-
-static const caromi_member distance_in[] = {
-    CAROMI_MEMBER(carom_mesh_distance_desc, band, CAROMI_NUMBER, CAROMI_SINGLE, CAROMI_NO_COLUMN, sizeof(float), 0),
-};
-static const caromi_member distance_out[] = {
-    CAROMI_FILLED(carom_mesh_distance_result, distance, CAROMI_PER_NODE, CAROMI_ANSWER_KEY),
-    CAROMI_FILLED(carom_mesh_distance_result, triangle, CAROMI_PER_NODE, CAROMI_ANSWER_TRIANGLE),
-    CAROMI_FILLED_POINTS(carom_mesh_distance_result, point, CAROMI_PER_NODE, CAROMI_ANSWER_POINT),
-    CAROMI_FILLED(carom_mesh_distance_result, feature, CAROMI_PER_NODE, CAROMI_ANSWER_FEATURE),
-};
 
 static carom_status check_options(const carom_mesh_distance_desc *d, carom_error *err)
 {
@@ -124,7 +115,7 @@ static carom_status run(const caromi_request *r, carom_error *err)
                                   .count = d->batch.count * slab,
                                   .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
                                   .band = d->band != NULL ? fabsf(*d->band) : INFINITY}; /* a zero is +0 */
-    caromi_set_outputs((caromi_members)CAROMI_MEMBERS(distance_out), r->out, batch.out);
+    caromi_set_outputs(caromi_type_of_mesh_distance()->out, r->out, batch.out);
     if (d->sign == CAROM_SIGN_NONE)
         return run_batch(&batch, &d->batch, r->stats, err);
     int32_t *masks = NULL;
@@ -135,17 +126,11 @@ static carom_status run(const caromi_request *r, carom_error *err)
     return status;
 }
 
-CAROMI_JOB_OF(carom_mesh_distance)
-static const caromi_row distance = {
-    CAROMI_ROW_OF(carom_mesh_distance_desc, distance_in, "out", carom_mesh_distance_result, distance_out),
-    .serves = CAROMI_SERVES_BEGIN,
-    .check = check,
-    .run = run,
-    .job = job_carom_mesh_distance,
-};
+static const caromi_handler distance = {.check = check, .run = run};
 carom_status carom_mesh_distance(carom_mesh *mesh, const carom_mesh_distance_desc *desc,
                                  const carom_mesh_distance_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    return caromi_answer(&distance, mesh->context, &(caromi_request){mesh, desc, out, 0, stats}, err);
+    return caromi_answer(caromi_type_of_mesh_distance(), &distance, mesh->context,
+                         &(caromi_request){mesh, desc, out, 0, stats}, err);
 }

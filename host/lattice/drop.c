@@ -2,15 +2,12 @@
 /* The call for drop maps. */
 #include <math.h>
 
+#include "calls/lattice.h"
 #include "host/mesh/mesh.h"
 #include "host/mesh/query.h"
 #include "drop.h"
 
 enum { PIECE = 1 << 20 }; /* columns between two reports of progress, at most */
-
-static const caromi_member drop_out[] = {
-    CAROMI_FILLED(carom_mesh_drop_result, height, CAROMI_PER_NODE, CAROMI_NO_COLUMN),
-};
 
 static carom_status check(const caromi_request *r, uint64_t *extent, carom_error *err)
 {
@@ -91,17 +88,11 @@ static carom_status run(const caromi_request *r, carom_error *err)
     return status;
 }
 
-CAROMI_JOB_OF(carom_mesh_drop)
-static const caromi_row drop = {
-    CAROMI_ROW_WITHOUT_INPUTS(carom_mesh_drop_desc, "out", carom_mesh_drop_result, drop_out),
-    .serves = CAROMI_SERVES_BEGIN,
-    .check = check,
-    .run = run,
-    .job = job_carom_mesh_drop,
-};
+static const caromi_handler drop = {.check = check, .run = run};
 carom_status carom_mesh_drop(carom_mesh *mesh, const carom_mesh_drop_desc *desc, const carom_mesh_drop_result *out,
                              carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    return caromi_answer(&drop, mesh->context, &(caromi_request){mesh, desc, out, 0, stats}, err);
+    return caromi_answer(caromi_type_of_mesh_drop(), &drop, mesh->context, &(caromi_request){mesh, desc, out, 0, stats},
+                         err);
 }

@@ -17,20 +17,10 @@
  * points. */
 #ifndef CAROM_HOST_MESH_BATCH_H
 #define CAROM_HOST_MESH_BATCH_H
+#include "calls/mesh.h"
 #include "host/core/batch.h"
 #include "host/bvh/mesh_data.h"
 
-/* Output columns of all kinds. */
-enum {
-    CAROMI_ANSWER_TRIANGLE,
-    CAROMI_ANSWER_STATE,
-    CAROMI_ANSWER_KEY, /* what is least: the time of a hit, the distance of the closest triangle */
-    CAROMI_ANSWER_DEPTH,
-    CAROMI_ANSWER_POINT,                            /* x y z */
-    CAROMI_ANSWER_NORMAL = CAROMI_ANSWER_POINT + 3, /* x y z */
-    CAROMI_ANSWER_FEATURE = CAROMI_ANSWER_NORMAL + 3,
-    CAROMI_ANSWERS
-};
 static inline size_t caromi_answer_size(uint32_t answer)
 {
     return answer == CAROMI_ANSWER_STATE || answer == CAROMI_ANSWER_FEATURE ? sizeof(uint8_t) : sizeof(float);

@@ -13,21 +13,15 @@ static carom_status run(const caromi_request *r, carom_error *err)
     CHECK(caromi_check_max_distance(d, err));
     caromi_mesh_batch batch;
     caromi_mesh_closest_batch(d, mesh, &batch);
-    caromi_set_outputs((caromi_members)CAROMI_MEMBERS(caromi_closest_out), r->out, batch.out);
+    caromi_set_outputs(caromi_type_of_mesh_closest()->out, r->out, batch.out);
     return caromi_run_mesh(&batch, &d->batch, r->stats, err);
 }
 
-CAROMI_JOB_OF(carom_mesh_closest)
-static const caromi_row closest = {
-    CAROMI_ROW_OF(carom_mesh_closest_desc, caromi_closest_in, "out", carom_mesh_closest_result, caromi_closest_out),
-    .serves = CAROMI_SERVES_SELECT,
-    .stays = 1,
-    .run = run,
-    .job = job_carom_mesh_closest,
-};
+static const caromi_handler closest = {.run = run};
 carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_closest_desc *desc,
                                 const carom_mesh_closest_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    return caromi_answer(&closest, mesh->context, &(caromi_request){mesh, desc, out, 0, stats}, err);
+    return caromi_answer(caromi_type_of_mesh_closest(), &closest, mesh->context,
+                         &(caromi_request){mesh, desc, out, 0, stats}, err);
 }

@@ -46,22 +46,15 @@ static carom_status run(const caromi_request *r, carom_error *err)
                                  .totals = out->totals};
     caromi_list_batch batch = {.search = CAROMI_MESH_CONTACTS, .contacts = &call, .list = &list};
     caromi_mesh_contacts_batch(d, mesh, &batch.sweep);
-    caromi_set_outputs((caromi_members)CAROMI_MEMBERS(caromi_contacts_out), out, batch.sweep.out);
+    caromi_set_outputs(caromi_type_of_mesh_contacts()->out, out, batch.sweep.out);
     return caromi_run_list(&batch, &d->batch, batch.sweep.kind->name[batch.sweep.exact], r->stats, err);
 }
 
-CAROMI_JOB_OF(carom_mesh_contacts)
-static const caromi_row contacts = {
-    CAROMI_ROW_OF(carom_mesh_contacts_desc, caromi_contacts_in, "list", carom_contact_list, caromi_contacts_out),
-    .serves = CAROMI_SERVES_SELECT | CAROMI_SERVES_BEGIN,
-    .totals = offsetof(carom_contact_list, totals),
-    .check = check,
-    .run = run,
-    .job = job_carom_mesh_contacts,
-};
+static const caromi_handler contacts = {.check = check, .run = run};
 carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_desc *desc, const carom_contact_list *list,
                                  carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    return caromi_answer(&contacts, mesh->context, &(caromi_request){mesh, desc, list, 0, stats}, err);
+    return caromi_answer(caromi_type_of_mesh_contacts(), &contacts, mesh->context,
+                         &(caromi_request){mesh, desc, list, 0, stats}, err);
 }

@@ -57,7 +57,7 @@ static carom_status run_hits(caromi_list_batch *batch, const carom_batch *asked,
     static const char *const names[2][2] = {{"all hits on this mesh", "all hits on this mesh, exact,"},
                                             {"overlaps with this mesh", "overlaps with this mesh, exact,"}};
     if (batch->list != NULL)
-        caromi_set_outputs((caromi_members)CAROMI_MEMBERS(caromi_hit_list_out), batch->list, batch->sweep.out);
+        caromi_set_outputs(caromi_type_of_mesh_sweep_list()->out, batch->list, batch->sweep.out);
     return caromi_run_list(batch, asked, names[batch->search == CAROMI_MESH_OVERLAPS][batch->sweep.exact], stats, err);
 }
 
@@ -121,25 +121,13 @@ static carom_status run_sweep_list(const caromi_request *r, carom_error *err)
     return sweep(r, r->out, NULL, err);
 }
 
-static carom_status job_of_list(void *mesh, const void *desc, const void *list, int which, carom_stats *stats,
-                                carom_error *err)
-{
-    return carom_mesh_sweep_list(mesh, desc, (carom_hits)which, list, stats, err);
-}
-
-static const caromi_row sweep_list = {
-    CAROMI_ROW_OF(carom_mesh_sweep_desc, caromi_sweep_in, "list", carom_hit_list, caromi_hit_list_out),
-    .serves = CAROMI_SERVES_SELECT | CAROMI_SERVES_BEGIN,
-    .totals = offsetof(carom_hit_list, totals),
-    .check = check_sweep_list,
-    .run = run_sweep_list,
-    .job = job_of_list,
-};
+static const caromi_handler sweep_list = {.check = check_sweep_list, .run = run_sweep_list};
 carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, carom_hits which,
                                    const carom_hit_list *list, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    return caromi_answer(&sweep_list, mesh->context, &(caromi_request){mesh, desc, list, (int)which, stats}, err);
+    return caromi_answer(caromi_type_of_mesh_sweep_list(), &sweep_list, mesh->context,
+                         &(caromi_request){mesh, desc, list, (int)which, stats}, err);
 }
 
 /* ---- any hit ----------------------------------------------------------------------------------------------------- */
@@ -149,20 +137,13 @@ static carom_status run_sweep_any(const caromi_request *r, carom_error *err)
     return sweep(r, NULL, r->out, err);
 }
 
-CAROMI_JOB_OF(carom_mesh_sweep_any)
-static const caromi_row sweep_any = {
-    CAROMI_ROW_OF(carom_mesh_sweep_desc, caromi_sweep_in, "out", carom_any_result, caromi_any_out),
-    .serves = CAROMI_SERVES_SELECT,
-    .stays = 1,
-    .check = caromi_check_sweep_options,
-    .run = run_sweep_any,
-    .job = job_carom_mesh_sweep_any,
-};
+static const caromi_handler sweep_any = {.check = caromi_check_sweep_options, .run = run_sweep_any};
 carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_any_result *out,
                                   carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    return caromi_answer(&sweep_any, mesh->context, &(caromi_request){mesh, desc, out, 0, stats}, err);
+    return caromi_answer(caromi_type_of_mesh_sweep_any(), &sweep_any, mesh->context,
+                         &(caromi_request){mesh, desc, out, 0, stats}, err);
 }
 
 /* ---- overlaps ---------------------------------------------------------------------------------------------------- */
@@ -172,19 +153,13 @@ static carom_status run_overlap_any(const caromi_request *r, carom_error *err)
     return overlap(r, NULL, r->out, err);
 }
 
-CAROMI_JOB_OF(carom_mesh_overlap_any)
-static const caromi_row overlap_any = {
-    CAROMI_ROW_OF(carom_mesh_overlap_desc, caromi_overlap_in, "out", carom_any_result, caromi_any_out),
-    .serves = CAROMI_SERVES_SELECT,
-    .stays = 1,
-    .run = run_overlap_any,
-    .job = job_carom_mesh_overlap_any,
-};
+static const caromi_handler overlap_any = {.run = run_overlap_any};
 carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, const carom_any_result *out,
                                     carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    return caromi_answer(&overlap_any, mesh->context, &(caromi_request){mesh, desc, out, 0, stats}, err);
+    return caromi_answer(caromi_type_of_mesh_overlap_any(), &overlap_any, mesh->context,
+                         &(caromi_request){mesh, desc, out, 0, stats}, err);
 }
 
 static carom_status check_overlap_list(const caromi_request *r, uint64_t *extent, carom_error *err)
@@ -203,18 +178,11 @@ static carom_status run_overlap_list(const caromi_request *r, carom_error *err)
     return overlap(r, r->out, NULL, err);
 }
 
-CAROMI_JOB_OF(carom_mesh_overlap_list)
-static const caromi_row overlap_list = {
-    CAROMI_ROW_OF(carom_mesh_overlap_desc, caromi_overlap_in, "list", carom_hit_list, caromi_hit_list_out),
-    .serves = CAROMI_SERVES_SELECT | CAROMI_SERVES_BEGIN,
-    .totals = offsetof(carom_hit_list, totals),
-    .check = check_overlap_list,
-    .run = run_overlap_list,
-    .job = job_carom_mesh_overlap_list,
-};
+static const caromi_handler overlap_list = {.check = check_overlap_list, .run = run_overlap_list};
 carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, const carom_hit_list *list,
                                      carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    return caromi_answer(&overlap_list, mesh->context, &(caromi_request){mesh, desc, list, 0, stats}, err);
+    return caromi_answer(caromi_type_of_mesh_overlap_list(), &overlap_list, mesh->context,
+                         &(caromi_request){mesh, desc, list, 0, stats}, err);
 }

@@ -17,18 +17,11 @@ static carom_status run(const caromi_request *r, carom_error *err)
     return caromi_run_mesh(&batch, &d->batch, r->stats, err);
 }
 
-CAROMI_JOB_OF(carom_mesh_sweep_first)
-static const caromi_row sweep_first = {
-    CAROMI_ROW_OF(carom_mesh_sweep_desc, caromi_sweep_in, "out", carom_mesh_hit_result, caromi_hit_out),
-    .serves = CAROMI_SERVES_SELECT,
-    .stays = 1,
-    .check = caromi_check_sweep_options,
-    .run = run,
-    .job = job_carom_mesh_sweep_first,
-};
+static const caromi_handler sweep_first = {.check = caromi_check_sweep_options, .run = run};
 carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
                                     const carom_mesh_hit_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    return caromi_answer(&sweep_first, mesh->context, &(caromi_request){mesh, desc, out, 0, stats}, err);
+    return caromi_answer(caromi_type_of_mesh_sweep_first(), &sweep_first, mesh->context,
+                         &(caromi_request){mesh, desc, out, 0, stats}, err);
 }

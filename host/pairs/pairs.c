@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The pair queries: rows of calls made from PAIR_QUERIES and the tables of arrays (kernels/pairs.h). */
+/* The pair queries: handlers made from PAIR_QUERIES and the tables of arrays (kernels/pairs.h). */
+#include "calls/pairs.h"
 #include "host/core/device.h"
-#include "host/core/row.h"
+#include "host/core/handler.h"
 
 /* ---- indices ----------------------------------------------------------------------------------------------------- */
 
@@ -63,59 +64,35 @@ static enum caromi_pair_kernel kernel_for(enum caromi_pair_kernel kernel, carom_
     return accuracy == CAROM_ACCURACY_EXACT ? caromi_exact_twin(kernel) : kernel;
 }
 
-/* What the tables say of a member, as a row has it. Types: those of the function around a row. */
-#define KIND_points(name, extent, column) CAROMI_VIEW(desc_type, name, CAROMI_POINTS, extent, column, 1),
-#define KIND_scalars(name, extent, column) CAROMI_VIEW(desc_type, name, CAROMI_SCALARS, extent, column, 1),
-#define KIND_optional_points(name, extent, column) CAROMI_VIEW(desc_type, name, CAROMI_POINTS, extent, column, 0),
-#define EXTENT_a CAROMI_PER_A
-#define EXTENT_b CAROMI_PER_B
-#define INPUT(kind, name, side, column) KIND_##kind(name, EXTENT_##side, column)
-#define FILLED_array(name, column) CAROMI_FILLED(out_type, name, CAROMI_PER_QUERY, column),
-#define FILLED_points(name, column) CAROMI_FILLED_POINTS(out_type, name, CAROMI_PER_QUERY, column),
-#define OUTPUT(kind, name, column) FILLED_##kind(name, column)
-
 /* kernel_of: the fast kernel of the call `d`, `out`. */
-#define PAIR_QUERY(query, INPUTS, OUTPUTS, kernel_of)                                                                  \
-    static carom_status check_##query(const caromi_request *r, uint64_t *extent, carom_error *err)                     \
-    {                                                                                                                  \
-        return check_indices(&((const carom_##query##_pairs_desc *)r->desc)->indices, extent, err);                    \
-    }                                                                                                                  \
-    static inline void list_##query(caromi_arrays *a, const caromi_request *r)                                         \
-    {                                                                                                                  \
-        const carom_##query##_pairs_desc *d = r->desc;                                                                 \
-        list_indices(a, &d->indices, d->batch.count);                                                                  \
-    }                                                                                                                  \
-    static carom_status run_##query(const caromi_request *r, carom_error *err);                                        \
-    CAROMI_JOB_OF(carom_##query##_pairs)                                                                               \
-    CAROMI_INLINED const caromi_row *row_##query(void)                                                                 \
-    {                                                                                                                  \
-        typedef carom_##query##_pairs_desc desc_type;                                                                  \
-        typedef carom_##query##_result out_type;                                                                       \
-        static const caromi_member in[] = {INPUTS(INPUT)}, out[] = {OUTPUTS(OUTPUT)};                                  \
-        static const caromi_row row = {                                                                                \
-            CAROMI_ROW_OF(carom_##query##_pairs_desc, in, "out", carom_##query##_result, out),                         \
-            .stays = 1,                                                                                                \
-            .more = list_##query,                                                                                      \
-            .check = check_##query,                                                                                    \
-            .run = run_##query,                                                                                        \
-            .job = job_carom_##query##_pairs};                                                                         \
-        return &row;                                                                                                   \
-    }                                                                                                                  \
-    static carom_status run_##query(const caromi_request *r, carom_error *err)                                         \
-    {                                                                                                                  \
-        const carom_##query##_pairs_desc *d = r->desc;                                                                 \
-        const carom_##query##_result *out = r->out;                                                                    \
-        CHECK(check_index_values(r->subject, &d->indices, &d->batch, err));                                            \
-        caromi_pair_batch b = {.count = d->batch.count, .kernel = kernel_for(kernel_of, d->batch.accuracy)};           \
-        caromi_set_inputs(row_##query()->in, d, caromi_index_of(&d->indices.a), caromi_index_of(&d->indices.b), b.in); \
-        caromi_set_outputs(row_##query()->out, out, b.out);                                                            \
-        return caromi_run_pairs(r->subject, &b, &d->batch, r->stats, err);                                             \
-    }                                                                                                                  \
-    carom_status carom_##query##_pairs(carom_context *context, const carom_##query##_pairs_desc *d,                    \
-                                       const carom_##query##_result *out, carom_stats *stats, carom_error *err)        \
-    {                                                                                                                  \
-        CHECK_NOT_NULL(context, "context", err);                                                                       \
-        return caromi_answer(row_##query(), context, &(caromi_request){context, d, out, 0, stats}, err);               \
+#define PAIR_QUERY(query, INPUTS, OUTPUTS, kernel_of)                                                                 \
+    static carom_status check_##query(const caromi_request *r, uint64_t *extent, carom_error *err)                    \
+    {                                                                                                                 \
+        return check_indices(&((const carom_##query##_pairs_desc *)r->desc)->indices, extent, err);                   \
+    }                                                                                                                 \
+    static inline void list_##query(caromi_arrays *a, const caromi_request *r)                                        \
+    {                                                                                                                 \
+        const carom_##query##_pairs_desc *d = r->desc;                                                                \
+        list_indices(a, &d->indices, d->batch.count);                                                                 \
+    }                                                                                                                 \
+    static carom_status run_##query(const caromi_request *r, carom_error *err)                                        \
+    {                                                                                                                 \
+        const carom_##query##_pairs_desc *d = r->desc;                                                                \
+        const carom_##query##_result *out = r->out;                                                                   \
+        CHECK(check_index_values(r->subject, &d->indices, &d->batch, err));                                           \
+        caromi_pair_batch b = {.count = d->batch.count, .kernel = kernel_for(kernel_of, d->batch.accuracy)};          \
+        caromi_set_inputs(caromi_type_of_##query##_pairs()->in, d, caromi_index_of(&d->indices.a),                    \
+                          caromi_index_of(&d->indices.b), b.in);                                                      \
+        caromi_set_outputs(caromi_type_of_##query##_pairs()->out, out, b.out);                                        \
+        return caromi_run_pairs(r->subject, &b, &d->batch, r->stats, err);                                            \
+    }                                                                                                                 \
+    static const caromi_handler handler_##query = {.check = check_##query, .more = list_##query, .run = run_##query}; \
+    carom_status carom_##query##_pairs(carom_context *context, const carom_##query##_pairs_desc *d,                   \
+                                       const carom_##query##_result *out, carom_stats *stats, carom_error *err)       \
+    {                                                                                                                 \
+        CHECK_NOT_NULL(context, "context", err);                                                                      \
+        return caromi_answer(caromi_type_of_##query##_pairs(), &handler_##query, context,                             \
+                             &(caromi_request){context, d, out, 0, stats}, err);                                      \
     }
 PAIR_QUERY(sweep, SWEEP_INPUTS, SWEEP_OUTPUTS, sweep_kernel(out, d->triangle_velocity.x != NULL))
 #define EACH_QUERY(query, kernel, INPUTS, OUTPUTS) PAIR_QUERY(query, INPUTS, OUTPUTS, CAROMI_PAIR_##kernel)

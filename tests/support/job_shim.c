@@ -2,7 +2,8 @@
 /* In front of the library (LD_PRELOAD): every blocking call of the main thread with a batch becomes a job that is
  * waited for. So tests of answers, errors and statistics test jobs too. The library's own thread makes the call of a
  * job by the public name as well: that one goes through. */
-#include <carom/carom.h>
+#include "carom/carom.h"
+#include "kernels/pairs.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -45,8 +46,8 @@ static carom_status end(carom_job *job, carom_error *err)
     return status;
 }
 
-/* ARGUMENTS and VALUES: those between descriptor and result, each with its comma. */
-#define CALL(name, subject_type, desc_type, out_type, ARGUMENTS, VALUES)                                             \
+/* ARGUMENTS and VALUES: the arguments between descriptor and result, each with its comma. */
+#define CALL_AS_JOB(name, subject_type, desc_type, out_type, ARGUMENTS, VALUES)                                      \
     carom_status name(subject_type *subject, const desc_type *desc, ARGUMENTS out_type *out, carom_stats *stats,     \
                       carom_error *err)                                                                              \
     {                                                                                                                \
@@ -60,26 +61,9 @@ static carom_status end(carom_job *job, carom_error *err)
         const carom_status status = call(subject, &copy, VALUES out, stats, err);                                    \
         return status == CAROM_OK ? end(job, err) : status;                                                          \
     }
-#define MESH_CALL(name, desc, out) CALL(name, carom_mesh, desc, const out, , )
-#define CONTEXT_CALL(name, desc, out) CALL(name, carom_context, desc, out, , )
 #define WHICH_ARGUMENT carom_hits which,
 #define WHICH_VALUE which,
-
-CONTEXT_CALL(carom_sweep_pairs, carom_sweep_pairs_desc, const carom_sweep_result)
-CONTEXT_CALL(carom_overlap_pairs, carom_overlap_pairs_desc, const carom_overlap_result)
-CONTEXT_CALL(carom_sphere_sweep_pairs, carom_sphere_sweep_pairs_desc, const carom_sphere_sweep_result)
-MESH_CALL(carom_mesh_sweep_first, carom_mesh_sweep_desc, carom_mesh_hit_result)
-CALL(carom_mesh_sweep_list, carom_mesh, carom_mesh_sweep_desc, const carom_hit_list, WHICH_ARGUMENT, WHICH_VALUE)
-MESH_CALL(carom_mesh_sweep_any, carom_mesh_sweep_desc, carom_any_result)
-MESH_CALL(carom_mesh_overlap_list, carom_mesh_overlap_desc, carom_hit_list)
-MESH_CALL(carom_mesh_overlap_any, carom_mesh_overlap_desc, carom_any_result)
-MESH_CALL(carom_mesh_closest, carom_mesh_closest_desc, carom_mesh_closest_result)
-MESH_CALL(carom_mesh_contacts, carom_mesh_contacts_desc, carom_contact_list)
-MESH_CALL(carom_mesh_distance, carom_mesh_distance_desc, carom_mesh_distance_result)
-MESH_CALL(carom_mesh_clearance, carom_mesh_clearance_desc, carom_mesh_clearance_result)
-MESH_CALL(carom_mesh_drop, carom_mesh_drop_desc, carom_mesh_drop_result)
-CONTEXT_CALL(carom_cloud_list, carom_cloud_desc, const carom_cloud_pair_list)
-CONTEXT_CALL(carom_cloud_first, carom_cloud_desc, const carom_cloud_partner_result)
-CONTEXT_CALL(carom_cloud_any, carom_cloud_desc, const carom_any_result)
-CONTEXT_CALL(carom_cloud_count, carom_cloud_desc, const carom_cloud_count_result)
-CONTEXT_CALL(carom_cloud_order, carom_cloud_desc, uint32_t)
+#define CALL(name, subject, desc, out) CALL_AS_JOB(carom_##name, subject, desc, out, , )
+#define CALL_WITH_HITS(name, subject, desc, out) \
+    CALL_AS_JOB(carom_##name, subject, desc, out, WHICH_ARGUMENT, WHICH_VALUE)
+#include "calls/list.h"
