@@ -112,7 +112,7 @@ typedef struct caromi_pair_batch {
 /* Bytes of scratch that each thread needs for so many pairs. */
 size_t caromi_cpu_scratch_size(uint64_t count);
 /* Answer pairs [first, first + count). scratch: so many bytes for each thread of the pool, aligned to 64. Returns how
- * many of them exact mode settled in integers. */
+ * many of them exact mode resolved in integers. */
 uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, caromi_pool *pool, void *scratch, const caromi_pair_batch *batch,
                           uint64_t first, uint64_t count);
 

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "settle.h"
+#include "resolve.h"
 
 enum { BLOCK = 512 };  /* pairs that are staged at a time: 96 KiB of scratch, within the second-level cache */
 enum { SMALL = 8192 }; /* pairs: smaller batches, of half a megabyte, are likely in a cache and are not prefetched */
@@ -65,7 +65,7 @@ static void gather_structures(const indexed_structures *s, const caromi_pair_bat
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 /* One block through the kernel; contiguous columns of whole groups of lanes are used in place. Returns how many pairs
- * exact mode settled in integers. */
+ * exact mode resolved in integers. */
 static uint64_t run_block(const caromi_isa_table *isa, float *scratch, const caromi_pair_batch *batch, uint64_t first,
                           size_t count)
 {
@@ -100,7 +100,7 @@ static uint64_t run_block(const caromi_isa_table *isa, float *scratch, const car
     for (uint32_t c = 0; c < shape->out_count; c++)
         if (out[c] == (void *)(scratch + (size_t)(COLUMNS_MAX + c) * padded))
             caromi_scatter(&batch->out[c], first, out[c], count, caromi_out_size(shape, c));
-    return caromi_is_exact(batch->kernel) ? caromi_settle_pairs(batch, out[0], first, count) : 0;
+    return caromi_is_exact(batch->kernel) ? caromi_resolve_pairs(batch, out[0], first, count) : 0;
 }
 
 /* A slice of a batch per task. */
@@ -109,23 +109,23 @@ typedef struct pair_job {
     char *scratch;
     const caromi_pair_batch *batch;
     uint64_t first, count, slices;
-    atomic_uint_fast64_t settled;
+    atomic_uint_fast64_t resolved;
 } pair_job;
 
 static void run_slice(void *user, uint64_t slice, uint32_t thread)
 {
     pair_job *job = user;
-    uint64_t settled = 0;
+    uint64_t resolved = 0;
     const uint64_t blocks = (job->count + BLOCK - 1) / BLOCK;
     const uint64_t from = caromi_slice_start(blocks, job->slices, slice);
     const uint64_t to = caromi_slice_start(blocks, job->slices, slice + 1);
     float *scratch = (float *)(void *)(job->scratch + thread * caromi_cpu_scratch_size(job->count));
     for (uint64_t b = from; b < to; b++) {
         const uint64_t left = job->count - b * BLOCK;
-        settled +=
+        resolved +=
             run_block(job->isa, scratch, job->batch, job->first + b * BLOCK, left < BLOCK ? (size_t)left : BLOCK);
     }
-    atomic_fetch_add(&job->settled, settled);
+    atomic_fetch_add(&job->resolved, resolved);
 }
 
 uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, caromi_pool *pool, void *scratch, const caromi_pair_batch *batch,
@@ -138,5 +138,5 @@ uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, caromi_pool *pool, void *
     if (job.slices == 0)
         job.slices = 1;
     caromi_parallel(pool, job.slices, run_slice, &job);
-    return job.settled;
+    return job.resolved;
 }

@@ -59,7 +59,7 @@ FN closest_relative closest_rescue(closest_in in, vf small)
 
 /* On a sliver, weights are imprecise along its length. So the foot is corrected along the longer edge from P0,
  * within the triangle. Across the sliver there is no room for errors. */
-FN nearest_inner closest_settle(nearest_inner f, v3 a, v3 e01, v3 e02)
+FN nearest_inner closest_refine_foot(nearest_inner f, v3 a, v3 e01, v3 e02)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), square1 = v3_dot(e01, e01), square2 = v3_dot(e02, e02);
     const vm first = v_lt(square2, square1);
@@ -88,7 +88,7 @@ FN void closest_choose(closest_seen *s, vf scale)
     const v3 a = v3_mul(s->x.a, scale), b = v3_mul(s->x.b, scale), c = v3_mul(s->x.c, scale);
     const v3 e01 = v3_mul(s->x.e01, scale), e12 = v3_mul(s->x.e12, scale), e02 = v3_mul(s->x.e02, scale);
     s->border = nearest_on_border(a, b, c, e01, e12, e02);
-    s->inner = closest_settle(nearest_on_face(a, b, e01, e12, e02), a, e01, e02);
+    s->inner = closest_refine_foot(nearest_on_face(a, b, e01, e12, e02), a, e01, e02);
     s->near = nearest_of_all(&s->border, s->inner);
 }
 

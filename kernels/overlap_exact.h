@@ -2,9 +2,10 @@
 /* Separating-axis test in exact mode, first rung: a floating-point filter in binary32 for each of the seven bits.
  *
  * Every test is a quantity with a bound of its rounding error. Beyond the bound its sign is certain; within, the test
- * is neither sure to hold nor sure to fail. A bit is the conjunction of its tests, so one that surely fails settles it.
- * If a bit is left, the pair is OVERLAP_UNDECIDED and is finished elsewhere, in integers. Nothing here is tuned: where
- * overlap.h may guess (slack, short edges, slivers), this text has to know. docs/exact.md derives the bounds.
+ * is neither sure to hold nor sure to fail. A bit is the conjunction of its tests, so one test that certainly fails
+ * clears the bit. If a bit is left, the pair is OVERLAP_UNDECIDED and is finished elsewhere, in integers. Nothing here
+ * is tuned: where overlap.h may guess (slack, short edges, slivers), this text has to know. docs/exact.md derives the
+ * bounds.
  *
  * Corners have one unit and edges another, so that a small triangle far away is as good as any. L is a bound of the
  * corners' lengths, E of the edges': 1 + x / 4 >= sqrt(x) saves two roots. n comes from the two shorter edges, D is the

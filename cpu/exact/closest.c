@@ -52,12 +52,12 @@ void caromi_exact_closest_of(const float *in, caromi_exact_closest *out)
     place(in, &nearest, out->point);
 }
 
-void caromi_settle_closest_exact(caromi_settle_row *row)
+void caromi_resolve_closest_exact(caromi_exact_pair *pair)
 {
     caromi_exact_closest a;
-    caromi_exact_closest_of(row->in, &a);
-    memcpy(&row->real[OUT_CLOSEST_X], a.point, sizeof a.point);
-    row->byte[OUT_CLOSEST_FEATURE] = (uint8_t)a.feature;
+    caromi_exact_closest_of(pair->in, &a);
+    memcpy(&pair->real[OUT_CLOSEST_X], a.point, sizeof a.point);
+    pair->byte[OUT_CLOSEST_FEATURE] = (uint8_t)a.feature;
 }
 
 /* ---- two distances ----------------------------------------------------------------------------------------------- */
@@ -158,11 +158,11 @@ void caromi_exact_touch_of(const float *in, caromi_exact_contact *out)
     caromi_store_unit_of(apart ? &gap : caromi_motion_normal(&m), 1, out->normal);
 }
 
-void caromi_settle_touch_exact(caromi_settle_row *row)
+void caromi_resolve_touch_exact(caromi_exact_pair *pair)
 {
     caromi_exact_contact a;
-    caromi_exact_touch_of(row->in, &a);
-    memcpy(&row->real[OUT_POINT_X], a.point, sizeof a.point);
-    memcpy(&row->real[OUT_NORMAL_X], a.normal, sizeof a.normal);
-    row->byte[OUT_FEATURE] = (uint8_t)a.feature;
+    caromi_exact_touch_of(pair->in, &a);
+    memcpy(&pair->real[OUT_POINT_X], a.point, sizeof a.point);
+    memcpy(&pair->real[OUT_NORMAL_X], a.normal, sizeof a.normal);
+    pair->byte[OUT_FEATURE] = (uint8_t)a.feature;
 }

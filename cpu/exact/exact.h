@@ -79,14 +79,14 @@ float caromi_exact_cloud_depth(const float *in);
 void caromi_exact_cloud_normal(const float *in, float normal[3]);
 
 /* One pair of a batch: its inputs, and its outputs by column, as the kernel has them. */
-typedef struct caromi_settle_row {
+typedef struct caromi_exact_pair {
     float in[COLUMNS_MAX], real[COLUMNS_MAX];
     uint8_t byte[COLUMNS_MAX];
-} caromi_settle_row;
+} caromi_exact_pair;
 
-/* caromi_settle_NAME for every exact kernel: the outputs of any row, from its inputs. */
-#define CAROMI_SETTLE(name, in_count, radii, out_count, bytes) void caromi_settle_##name(caromi_settle_row *row);
-PAIR_KERNELS_OF(CAROMI_SETTLE, _exact)
-#undef CAROMI_SETTLE
+/* caromi_resolve_NAME for every exact kernel: the outputs of any pair from its inputs. */
+#define CAROMI_RESOLVE(name, in_count, radii, out_count, bytes) void caromi_resolve_##name(caromi_exact_pair *row);
+PAIR_KERNELS_OF(CAROMI_RESOLVE, _exact)
+#undef CAROMI_RESOLVE
 
 #endif

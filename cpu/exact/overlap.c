@@ -70,10 +70,10 @@ void caromi_exact_overlap_of(const float *in, int *overlap, int *axes)
     *overlap = *axes == 0;
 }
 
-void caromi_settle_overlap_exact(caromi_settle_row *row)
+void caromi_resolve_overlap_exact(caromi_exact_pair *pair)
 {
     int overlap, axes;
-    caromi_exact_overlap_of(row->in, &overlap, &axes);
-    row->byte[OUT_OVERLAP] = (uint8_t)overlap;
-    row->byte[OUT_AXES] = (uint8_t)axes;
+    caromi_exact_overlap_of(pair->in, &overlap, &axes);
+    pair->byte[OUT_OVERLAP] = (uint8_t)overlap;
+    pair->byte[OUT_AXES] = (uint8_t)axes;
 }

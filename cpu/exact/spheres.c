@@ -102,18 +102,18 @@ static spheres_times solve(spheres *s, float limit)
     return t;
 }
 
-void caromi_settle_spheres_exact(caromi_settle_row *row)
+void caromi_resolve_spheres_exact(caromi_exact_pair *pair)
 {
-    const float *in = row->in;
+    const float *in = pair->in;
     spheres_times t = {.first = INFINITY, .last = -INFINITY, .state = STATE_INVALID};
     if (caromi_floats_finite(in, IN_SPHERES) && caromi_radius_valid(in[IN_RA]) && caromi_radius_valid(in[IN_RB])) {
         spheres s;
         load_spheres(&s, in);
         t = solve(&s, INFINITY);
     }
-    row->real[OUT_U_FIRST] = t.first;
-    row->real[OUT_U_LAST] = t.last;
-    row->byte[OUT_U_STATE] = (uint8_t)t.state;
+    pair->real[OUT_U_FIRST] = t.first;
+    pair->real[OUT_U_LAST] = t.last;
+    pair->byte[OUT_U_STATE] = (uint8_t)t.state;
 }
 
 /* ---- spheres of a cloud ------------------------------------------------------------------------------------------ */
@@ -144,19 +144,19 @@ static int is_near(spheres *s, const float *in)
     return s->vv.sign == 0 && s->k.sign <= 0;
 }
 
-void caromi_settle_cloud_exact(caromi_settle_row *row)
+void caromi_resolve_cloud_exact(caromi_exact_pair *pair)
 {
     spheres s;
     caromi_int dot;
-    load_cloud(&s, row->in, 0);
+    load_cloud(&s, pair->in, 0);
     caromi_int3_dot(&dot, &s.d, &s.v);
-    const spheres_times t = solve(&s, row->in[IN_LIMIT]);
+    const spheres_times t = solve(&s, pair->in[IN_LIMIT]);
     const int is_hit =
         t.state == STATE_TOUCHING || t.state == STATE_OVERLAPPING || (t.state == STATE_APPROACHING && !t.beyond);
-    const int state = is_hit ? t.state : is_near(&s, row->in) ? STATE_NEAR : STATE_MISS;
-    row->real[OUT_CLOUD_T] = !is_hit ? INFINITY : state == STATE_APPROACHING ? t.first : 0;
-    row->byte[OUT_CLOUD_STATE] = (uint8_t)state;
-    row->byte[OUT_CLOUD_PARTS] = dot.sign > 0;
+    const int state = is_hit ? t.state : is_near(&s, pair->in) ? STATE_NEAR : STATE_MISS;
+    pair->real[OUT_CLOUD_T] = !is_hit ? INFINITY : state == STATE_APPROACHING ? t.first : 0;
+    pair->byte[OUT_CLOUD_STATE] = (uint8_t)state;
+    pair->byte[OUT_CLOUD_PARTS] = dot.sign > 0;
 }
 
 /* ---- columns of a cloud's list ----------------------------------------------------------------------------------- */

@@ -204,60 +204,60 @@ void caromi_exact_contact_of(const float *in, int ends, caromi_exact_contact *ou
 
 /* ---- rows of a batch ---- */
 
-static void settle_sweep(caromi_settle_row *row, int want, int moving)
+static void resolve_sweep(caromi_exact_pair *pair, int want, int moving)
 {
     caromi_exact_sweep a;
     if (!moving)
-        row->in[IN_WX] = row->in[IN_WY] = row->in[IN_WZ] = 0;
-    caromi_exact_sweep_of(row->in, want, 0, &a);
-    row->real[OUT_T_FIRST] = a.t_first;
-    row->real[OUT_T_LAST] = a.t_last;
-    row->byte[OUT_STATE] = (uint8_t)a.state;
-    memcpy(&row->real[OUT_FIRST_X], a.point_first, sizeof a.point_first);
-    memcpy(&row->real[OUT_LAST_X], a.point_last, sizeof a.point_last);
-    row->byte[OUT_FIRST_FEATURE] = (uint8_t)a.feature_first;
-    row->byte[OUT_LAST_FEATURE] = (uint8_t)a.feature_last;
+        pair->in[IN_WX] = pair->in[IN_WY] = pair->in[IN_WZ] = 0;
+    caromi_exact_sweep_of(pair->in, want, 0, &a);
+    pair->real[OUT_T_FIRST] = a.t_first;
+    pair->real[OUT_T_LAST] = a.t_last;
+    pair->byte[OUT_STATE] = (uint8_t)a.state;
+    memcpy(&pair->real[OUT_FIRST_X], a.point_first, sizeof a.point_first);
+    memcpy(&pair->real[OUT_LAST_X], a.point_last, sizeof a.point_last);
+    pair->byte[OUT_FIRST_FEATURE] = (uint8_t)a.feature_first;
+    pair->byte[OUT_LAST_FEATURE] = (uint8_t)a.feature_last;
 }
 
-void caromi_settle_sweep_first_exact(caromi_settle_row *row)
+void caromi_resolve_sweep_first_exact(caromi_exact_pair *pair)
 {
-    settle_sweep(row, CAROMI_EXACT_FIRST, 0);
+    resolve_sweep(pair, CAROMI_EXACT_FIRST, 0);
 }
-void caromi_settle_sweep_times_exact(caromi_settle_row *row)
+void caromi_resolve_sweep_times_exact(caromi_exact_pair *pair)
 {
-    settle_sweep(row, CAROMI_EXACT_TIMES, 0);
+    resolve_sweep(pair, CAROMI_EXACT_TIMES, 0);
 }
-void caromi_settle_sweep_full_exact(caromi_settle_row *row)
+void caromi_resolve_sweep_full_exact(caromi_exact_pair *pair)
 {
-    settle_sweep(row, CAROMI_EXACT_FULL, 0);
+    resolve_sweep(pair, CAROMI_EXACT_FULL, 0);
 }
-void caromi_settle_sweep_first_moving_exact(caromi_settle_row *row)
+void caromi_resolve_sweep_first_moving_exact(caromi_exact_pair *pair)
 {
-    settle_sweep(row, CAROMI_EXACT_FIRST, 1);
+    resolve_sweep(pair, CAROMI_EXACT_FIRST, 1);
 }
-void caromi_settle_sweep_times_moving_exact(caromi_settle_row *row)
+void caromi_resolve_sweep_times_moving_exact(caromi_exact_pair *pair)
 {
-    settle_sweep(row, CAROMI_EXACT_TIMES, 1);
+    resolve_sweep(pair, CAROMI_EXACT_TIMES, 1);
 }
-void caromi_settle_sweep_full_moving_exact(caromi_settle_row *row)
+void caromi_resolve_sweep_full_moving_exact(caromi_exact_pair *pair)
 {
-    settle_sweep(row, CAROMI_EXACT_FULL, 1);
+    resolve_sweep(pair, CAROMI_EXACT_FULL, 1);
 }
 
-static void settle_contact(caromi_settle_row *row, int ends)
+static void resolve_contact(caromi_exact_pair *pair, int ends)
 {
     caromi_exact_contact a;
-    caromi_exact_contact_of(row->in, ends, &a);
-    memcpy(&row->real[OUT_POINT_X], a.point, sizeof a.point);
-    memcpy(&row->real[OUT_NORMAL_X], a.normal, sizeof a.normal);
-    row->byte[OUT_FEATURE] = (uint8_t)a.feature;
+    caromi_exact_contact_of(pair->in, ends, &a);
+    memcpy(&pair->real[OUT_POINT_X], a.point, sizeof a.point);
+    memcpy(&pair->real[OUT_NORMAL_X], a.normal, sizeof a.normal);
+    pair->byte[OUT_FEATURE] = (uint8_t)a.feature;
 }
 
-void caromi_settle_contact_exact(caromi_settle_row *row)
+void caromi_resolve_contact_exact(caromi_exact_pair *pair)
 {
-    settle_contact(row, 0);
+    resolve_contact(pair, 0);
 }
-void caromi_settle_contact_ends_exact(caromi_settle_row *row)
+void caromi_resolve_contact_ends_exact(caromi_exact_pair *pair)
 {
-    settle_contact(row, 1);
+    resolve_contact(pair, 1);
 }

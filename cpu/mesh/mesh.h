@@ -43,21 +43,21 @@ typedef struct caromi_mesh_query {
 } caromi_mesh_query;
 
 /* Exact mode's second rung: decides in integers a query that mesh_first_exact left undecided. */
-void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle, int32_t *state,
-                        float *t);
+void caromi_resolve_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
+                         int32_t *state, float *t);
 /* The same for mesh_closest_exact. */
-void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
-                           float *distance, float *depth);
+void caromi_resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
+                            float *distance, float *depth);
 /* The same for one triangle (nine numbers) of a search for all hits; 0: it is no hit. */
-int caromi_settle_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit);
+int caromi_resolve_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit);
 /* The sign of the difference of two triangles' true distances; in: IN_CLOSEST numbers. Sets *by_integers to 1 if these
  * decide. */
-int caromi_settle_order(const float *in, const float *other, uint8_t *by_integers);
+int caromi_resolve_order(const float *in, const float *other, uint8_t *by_integers);
 /* The record that a search for contacts makes of a triangle; in: IN_CLOSEST numbers. */
 void caromi_contact_record(const caromi_mesh_view *mesh, const float *in, int exact, mesh_record *record);
 /* 0: the triangle (nine numbers) surely has an area. */
 int caromi_may_be_flat(const float *corners);
 /* Whether a triangle that counts is within the limit of the centre, decided exactly. */
-int caromi_settle_cube(const caromi_mesh_view *mesh, const float *center, int options, const caromi_cube *cube,
-                       enum caromi_cube_limit limit);
+int caromi_resolve_cube(const caromi_mesh_view *mesh, const float *center, int options, const caromi_cube *cube,
+                        enum caromi_cube_limit limit);
 #endif

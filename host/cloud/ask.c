@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ask.h"
-#include "cpu/settle.h"
+#include "cpu/resolve.h"
 
 enum {
     ROOM = CAROMI_CLOUD_PAIRS, /* pairs of a run of the solver, a multiple of all lanes */
@@ -86,7 +86,7 @@ static void solve(ask_work *w, uint32_t count)
         return;
     for (int c = 0; c < OUT_CLOUD; c++)
         batch.out[c] = (caromi_out_column){out[c], c == OUT_CLOUD_T ? sizeof(float) : 1};
-    w->settled += caromi_settle_pairs(&batch, w->t, 0, count);
+    w->settled += caromi_resolve_pairs(&batch, w->t, 0, count);
 }
 
 int caromi_ask_is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uint8_t parts)

@@ -22,7 +22,7 @@ static void settle(const caromi_lattice_batch *batch, const float center[3], flo
     float depth;
     memcpy(q.in, center, 3 * sizeof *center);
     q.in[MESH_MAX_DISTANCE] = batch->band;
-    caromi_settle_closest(&batch->mesh->view, &q, triangle, distance, &depth);
+    caromi_resolve_closest(&batch->mesh->view, &q, triangle, distance, &depth);
 }
 
 /* Decides what exact mode has left open, and cuts to the band. Returns 1 if integers were needed. */

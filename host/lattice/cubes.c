@@ -46,10 +46,10 @@ static carom_clearance settle(const caromi_cubes *c, const float node[3])
 {
     const caromi_mesh_view *mesh = &c->nodes.mesh->view;
     const int options = mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0;
-    if (!caromi_settle_cube(mesh, node, options, &c->cube, CAROMI_CUBE_FREE))
+    if (!caromi_resolve_cube(mesh, node, options, &c->cube, CAROMI_CUBE_FREE))
         return CAROM_CLEARANCE_FREE;
-    return caromi_settle_cube(mesh, node, options, &c->cube, CAROMI_CUBE_BLOCKED) ? CAROM_CLEARANCE_BLOCKED
-                                                                                  : CAROM_CLEARANCE_UNDECIDED;
+    return caromi_resolve_cube(mesh, node, options, &c->cube, CAROMI_CUBE_BLOCKED) ? CAROM_CLEARANCE_BLOCKED
+                                                                                   : CAROM_CLEARANCE_UNDECIDED;
 }
 
 /* The answer of a distance, by its bounds. A NaN, which is what exact mode has left open, and one next to a limit are

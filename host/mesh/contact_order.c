@@ -61,7 +61,7 @@ static int exact_order_of(const chooser *c, const mesh_record *a, const mesh_rec
         return 0;
     caromi_chooser_pair(c, c->query->in, a->triangle, in);
     caromi_chooser_pair(c, c->query->in, b->triangle, other);
-    return caromi_settle_order(in, other, c->by_integers);
+    return caromi_resolve_order(in, other, c->by_integers);
 }
 
 /* ---- fast mode --------------------------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 static void settle_hit(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
 {
     int32_t state;
-    caromi_settle_mesh(mesh, query, &a->triangle, &state, &a->key);
+    caromi_resolve_mesh(mesh, query, &a->triangle, &state, &a->key);
     a->state = (uint8_t)state;
 }
 
@@ -39,7 +39,7 @@ const caromi_mesh_kind caromi_first_hit = {
 
 static void settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
 {
-    caromi_settle_closest(mesh, query, &a->triangle, &a->key, &a->depth);
+    caromi_resolve_closest(mesh, query, &a->triangle, &a->key, &a->depth);
 }
 
 static void settle_point(const float *in, int options, caromi_mesh_answer *a)

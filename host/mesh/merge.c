@@ -10,7 +10,7 @@
 
 #include "contact_records.h"
 
-#include "cpu/mesh/settle_near.h"
+#include "cpu/mesh/contact_triangles.h"
 
 enum { NEAR_EACH = 8, FEW = 64 }; /* triangles near to a point, at first; points at a time */
 enum { MANY = 1 << 22 };          /* contacts times triangles within reach */

@@ -92,7 +92,7 @@ static uint32_t settle(const caromi_list_batch *batch, uint64_t query, mesh_reco
             for (int k = 0; k < 9; k++)
                 corners[k] = caromi_corner(batch->sweep.mesh, (uint32_t)r.triangle, k / 3)[k % 3];
             *by_integers = 1;
-            if (!caromi_settle_hit(&q, corners, batch->search == CAROMI_MESH_OVERLAPS, &r))
+            if (!caromi_resolve_hit(&q, corners, batch->search == CAROMI_MESH_OVERLAPS, &r))
                 continue;
         }
         records[kept++] = r;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cpu/settle.h"
+#include "cpu/resolve.h"
 #include "host/core/fallback.h"
 #include "device.h"
 
@@ -22,7 +22,7 @@ static uint64_t settle_pairs(const void *user, const void *const *marks, const u
 {
     assert(rows == NULL);
     (void)rows;
-    return caromi_settle_pairs(user, marks[0], first, count);
+    return caromi_resolve_pairs(user, marks[0], first, count);
 }
 
 static uint32_t list_undecided(const void *user, const void *const *marks, uint32_t count, uint32_t *rows)

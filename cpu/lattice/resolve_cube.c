@@ -34,8 +34,8 @@ static int leaf_reaches(const mesh_leaf *leaf, const closest_traversal *trav, fl
     return 0;
 }
 
-int caromi_settle_cube(const caromi_mesh_view *mesh, const float *center, int options, const caromi_cube *cube,
-                       enum caromi_cube_limit which)
+int caromi_resolve_cube(const caromi_mesh_view *mesh, const float *center, int options, const caromi_cube *cube,
+                        enum caromi_cube_limit which)
 {
     const reach r = {cube, which, caromi_cube_bounds(cube, which)};
     const closest_query q = {center[0], center[1], center[2], 0, caromi_float_above(r.limit.high), -1};

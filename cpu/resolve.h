@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The second rung of exact mode for pairs: those that the floating-point filter left undecided are decided in
  * integers, one at a time. */
-#ifndef CAROM_CPU_SETTLE_H
-#define CAROM_CPU_SETTLE_H
+#ifndef CAROM_CPU_RESOLVE_H
+#define CAROM_CPU_RESOLVE_H
 #include "cpu.h"
 
 /* Pairs [first, first + count) hold the results of the batch's exact kernel; `marks` is its first output for them.
  * Returns how many were undecided. */
-uint64_t caromi_settle_pairs(const caromi_pair_batch *batch, const void *marks, uint64_t first, size_t count);
+uint64_t caromi_resolve_pairs(const caromi_pair_batch *batch, const void *marks, uint64_t first, size_t count);
 /* Lists those of `count` pairs that are undecided; returns how many they are. */
 uint32_t caromi_undecided_pairs(const caromi_pair_batch *batch, const void *marks, uint32_t count, uint32_t *pairs);
 #endif

@@ -41,7 +41,7 @@ static int is_left_out(int options, const float *in, int begins)
 }
 
 /* Decides a triangle in integers: 1 with time and state if it is hit. */
-static int settle_sweep(const caromi_mesh_query *query, const float *corners, float limit, float *t, int *state)
+static int resolve_sweep(const caromi_mesh_query *query, const float *corners, float limit, float *t, int *state)
 {
     float in[IN_SWEEP_MOVING] = {0};
     caromi_exact_sweep a;
@@ -58,7 +58,7 @@ static int settle_sweep(const caromi_mesh_query *query, const float *corners, fl
     return !is_left_out(query->options, in, begins);
 }
 
-static int settle_overlap(const caromi_mesh_query *query, const float *corners)
+static int resolve_overlap(const caromi_mesh_query *query, const float *corners)
 {
     float in[IN_OVERLAP];
     int overlap, axes;
@@ -68,20 +68,20 @@ static int settle_overlap(const caromi_mesh_query *query, const float *corners)
     return overlap == 1;
 }
 
-int caromi_settle_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit)
+int caromi_resolve_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit)
 {
     int state = STATE_MISS;
     hit->t = 0;
     if (overlap)
-        return !is_outside(query, corners, 0, 0) && settle_overlap(query, corners);
+        return !is_outside(query, corners, 0, 0) && resolve_overlap(query, corners);
     const float until = query->in[MESH_T_MAX];
-    const int is = !is_outside(query, corners, 1, until) && settle_sweep(query, corners, until, &hit->t, &state);
+    const int is = !is_outside(query, corners, 1, until) && resolve_sweep(query, corners, until, &hit->t, &state);
     hit->state = state;
     return is;
 }
 
 /* Solves one pair: box, filter, integers. */
-static mesh_packet_result settle_pair(const mesh_packet *q, const mesh_traversal *trav, const caromi_mesh_query *query)
+static mesh_packet_result resolve_pair(const mesh_packet *q, const mesh_traversal *trav, const caromi_mesh_query *query)
 {
     const float corners[9] = {q->in.p0.x, q->in.p0.y, q->in.p0.z, q->in.p1.x, q->in.p1.y,
                               q->in.p1.z, q->in.p2.x, q->in.p2.y, q->in.p2.z};
@@ -90,25 +90,25 @@ static mesh_packet_result settle_pair(const mesh_packet *q, const mesh_traversal
     mesh_packet_result a = mesh_sweep_exact(q, query->options);
     if (!a.undecided)
         return a;
-    a.hits = settle_sweep(query, corners, trav->precalc[PRECALC_LIMIT], &a.t, &a.state);
+    a.hits = resolve_sweep(query, corners, trav->precalc[PRECALC_LIMIT], &a.t, &a.state);
     a.undecided = 0;
     return a;
 }
 
-static void settle_leaf(const mesh_leaf *leaf, mesh_traversal *trav, float scale, const caromi_mesh_query *query)
+static void resolve_leaf(const mesh_leaf *leaf, mesh_traversal *trav, float scale, const caromi_mesh_query *query)
 {
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const mesh_group g = mesh_group_of(leaf, trav->next, lane, trav, scale, query->options);
         if (g.active) {
             const mesh_packet q = mesh_packet_of(&g, trav, query->options);
-            const mesh_packet_result a = settle_pair(&q, trav, query);
+            const mesh_packet_result a = resolve_pair(&q, trav, query);
             mesh_record_first(trav, &q, &a);
         }
     }
 }
 
-void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle, int32_t *state,
-                        float *t)
+void caromi_resolve_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
+                         int32_t *state, float *t)
 {
     const float *in = query->in;
     const mesh_query q = {in[MESH_CX], in[MESH_CY], in[MESH_CZ],    in[MESH_RADIUS], in[MESH_VX],
@@ -120,7 +120,7 @@ void caromi_settle_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *q
         if (trav.next >= 0) {
             left = mesh_visit_node(&trav, mesh->nodes + trav.next, query->options);
         } else {
-            settle_leaf(mesh->leaves + MESH_LEAF_AT(trav.next), &trav, mesh->frame.scale, query);
+            resolve_leaf(mesh->leaves + MESH_LEAF_AT(trav.next), &trav, mesh->frame.scale, query);
             left = mesh_pop_next(&trav);
         }
     *triangle = trav.best.triangle == MESH_NO_TRIANGLE ? -1 : trav.best.triangle;

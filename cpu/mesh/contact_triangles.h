@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One triangle after another, where a kernel would answer for all of them. settle_contacts.c */
-#ifndef CAROM_CPU_MESH_SETTLE_NEAR_H
-#define CAROM_CPU_MESH_SETTLE_NEAR_H
+/* One triangle after another, where a kernel would answer for all of them. resolve_contacts.c */
+#ifndef CAROM_CPU_MESH_CONTACT_TRIANGLES_H
+#define CAROM_CPU_MESH_CONTACT_TRIANGLES_H
 #include "mesh.h"
 
 /* The distance that `closest` gives the triangle; in exact mode NaN if the nearest binary32 is not certain. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "settle.h"
+#include "resolve.h"
 
 #include <string.h>
 
@@ -7,10 +7,10 @@
 
 enum { RUN = 64 }; /* pairs that are looked at together */
 
-/* By exact kernel, from the table of kernels: what settles a row of it. */
-typedef void settle_fn(caromi_settle_row *row);
-#define SETTLE(name, in_count, radii, out_count, bytes) [CAROMI_PAIR_##name] = caromi_settle_##name,
-static settle_fn *const settle_row[] = {PAIR_KERNELS_OF(SETTLE, _exact)};
+/* By exact kernel, from the table of kernels: the function that decides one of its pairs in integers. */
+typedef void resolve_fn(caromi_exact_pair *pair);
+#define RESOLVE(name, in_count, radii, out_count, bytes) [CAROMI_PAIR_##name] = caromi_resolve_##name,
+static resolve_fn *const resolve_one[] = {PAIR_KERNELS_OF(RESOLVE, _exact)};
 
 static int is_undecided(const caromi_pair_shape *shape, const void *marks, size_t i)
 {
@@ -30,19 +30,19 @@ static int any_undecided(const caromi_pair_shape *shape, const void *marks, size
     return some;
 }
 
-static void settle_pair(const caromi_pair_batch *batch, const caromi_pair_shape *shape, uint64_t at)
+static void resolve_pair(const caromi_pair_batch *batch, const caromi_pair_shape *shape, uint64_t at)
 {
-    caromi_settle_row row;
+    caromi_exact_pair pair;
     for (uint32_t c = 0; c < shape->in_count; c++)
-        caromi_gather(&row.in[c], &batch->in[c], at, 1);
-    settle_row[batch->kernel](&row);
+        caromi_gather(&pair.in[c], &batch->in[c], at, 1);
+    resolve_one[batch->kernel](&pair);
     for (uint32_t c = 0; c < shape->out_count; c++) {
         const size_t size = caromi_out_size(shape, c);
-        caromi_scatter(&batch->out[c], at, size == 1 ? (const void *)&row.byte[c] : &row.real[c], 1, size);
+        caromi_scatter(&batch->out[c], at, size == 1 ? (const void *)&pair.byte[c] : &pair.real[c], 1, size);
     }
 }
 
-uint64_t caromi_settle_pairs(const caromi_pair_batch *batch, const void *marks, uint64_t first, size_t count)
+uint64_t caromi_resolve_pairs(const caromi_pair_batch *batch, const void *marks, uint64_t first, size_t count)
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
     uint64_t undecided = 0;
@@ -52,7 +52,7 @@ uint64_t caromi_settle_pairs(const caromi_pair_batch *batch, const void *marks, 
             continue;
         for (size_t i = from; i < to; i++)
             if (is_undecided(shape, marks, i)) {
-                settle_pair(batch, shape, first + i);
+                resolve_pair(batch, shape, first + i);
                 undecided++;
             }
     }

@@ -7,7 +7,7 @@
 #include "mesh.h"
 
 /* Decides a triangle of a leaf; 1 if it is closer than the best. */
-static int settle_triangle(const closest_group *g, closest_traversal *trav)
+static int resolve_triangle(const closest_group *g, closest_traversal *trav)
 {
     const closest_proven p = closest_prove(g->in, g->active);
     float distance = p.low;
@@ -23,20 +23,20 @@ static int settle_triangle(const closest_group *g, closest_traversal *trav)
     return closest_record(trav, 1, distance, g->triangle);
 }
 
-static void settle_leaf(const mesh_leaf *leaf, closest_traversal *trav, float scale, int options)
+static void resolve_leaf(const mesh_leaf *leaf, closest_traversal *trav, float scale, int options)
 {
     int better = 0;
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
         if (g.active)
-            better |= settle_triangle(&g, trav);
+            better |= resolve_triangle(&g, trav);
     }
     if (better)
         closest_reduce(trav);
 }
 
-void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
-                           float *distance, float *depth)
+void caromi_resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
+                            float *distance, float *depth)
 {
     const float *in = query->in;
     const closest_query q = {in[MESH_CX],     in[MESH_CY],           in[MESH_CZ],
@@ -48,7 +48,7 @@ void caromi_settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query
         if (trav.next >= 0) {
             left = closest_visit_node(&trav, mesh->nodes + trav.next, query->options);
         } else {
-            settle_leaf(mesh->leaves + MESH_LEAF_AT(trav.next), &trav, mesh->frame.scale, query->options);
+            resolve_leaf(mesh->leaves + MESH_LEAF_AT(trav.next), &trav, mesh->frame.scale, query->options);
             left = closest_pop_next(&trav);
         }
     const closest_hit hit = closest_end(&trav);

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "cpu/exact/exact.h"
-#include "settle_near.h"
+#include "contact_triangles.h"
 
 static closest_wide wide_of(const float *in)
 {
@@ -21,7 +21,7 @@ static closest_range range_of(const float *in)
     return closest_range_of(&t);
 }
 
-int caromi_settle_order(const float *in, const float *other, uint8_t *by_integers)
+int caromi_resolve_order(const float *in, const float *other, uint8_t *by_integers)
 {
     const closest_range a = range_of(in), b = range_of(other);
     if (a.high < b.low || b.high < a.low)
