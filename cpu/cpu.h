@@ -85,8 +85,8 @@ typedef struct caromi_isa_table {
     caromi_clear_fn *clear;
     caromi_lattice_fn *lattice;
     caromi_cloud_check_fn *cloud_check;
-    caromi_cloud_within_fn *cloud_within;
-    caromi_cloud_extend_fn *cloud_extend;
+    caromi_cloud_position_fn *cloud_position;
+    caromi_cloud_bound_fn *cloud_bound;
     caromi_cloud_cells_fn *cloud_cells;
     caromi_cloud_fn *cloud_pairs, *cloud_image_pairs, *cloud_runs; /* runs: for a device, what cloud_pairs compares */
     caromi_cloud_test_fn *cloud_test;

@@ -20,34 +20,34 @@ typedef struct mesh_clearance {
 #define CLEARANCE_MOST 16
 
 /* The integer nearest to x; x from 0 to 2^22. */
-#define CLEARANCE_WHOLE R(0x1p23)
-FN vf clearance_whole(vf x)
+#define CLEARANCE_ROUND R(0x1p23)
+FN vf clearance_round(vf x)
 {
-    return (x + v_f(CLEARANCE_WHOLE)) - v_f(CLEARANCE_WHOLE);
+    return (x + v_f(CLEARANCE_ROUND)) - v_f(CLEARANCE_ROUND);
 }
 
 /* The interval that a sphere may reach along one axis, cut to the mesh's box: the slab of cubes at its middle, and
  * its extent from there. room <= k if it stays within k - 1/2 cubes of the middle of that slab; room < 0 if it stays
  * outside the box. `slab` is in range for any input. */
 typedef struct clearance_span {
-    vf slab, room;
+    vf slab, needed;
 } clearance_span;
 
-FN clearance_span clearance_along(vf middle, vf reach, const mesh_clearance *c, int axis)
+FN clearance_span clearance_span_of(vf middle, vf reach, const mesh_clearance *c, int axis)
 {
     const vf zero = v_f(R(0.0)), by_two = v_f(R(0.5)), end = v_f(c->size[axis]);
     const vf at = (middle - v_f(c->lower[axis])) * v_f(c->per_length), cubes = reach * v_f(c->per_length);
     const vf from = v_max(at - cubes, zero), to = v_min(at + cubes, end), length = to - from;
-    const vf place = (from + to) * by_two - by_two; /* 0: in the middle of the first slab */
+    const vf position = (from + to) * by_two - by_two; /* 0: in the middle of the first slab */
     clearance_span s;
-    s.slab = clearance_whole(v_min(v_max(place, zero), end - v_f(R(1.0))));
-    s.room = v_sel(v_lt(length, zero), v_f(R(-1.0)), by_two + length * by_two + v_abs(place - s.slab));
+    s.slab = clearance_round(v_min(v_max(position, zero), end - v_f(R(1.0))));
+    s.needed = v_sel(v_lt(length, zero), v_f(R(-1.0)), by_two + length * by_two + v_abs(position - s.slab));
     return s;
 }
 
 /* Which spheres surely hit nothing. motion: the velocity, or with MESH_ENDS the end position; their difference may
  * overflow, which clears nothing. Margins: 2^-18 of the largest coordinate, 2^-20 of the way. */
-FN vm clearance_holds(G const mesh_clearance *clearance, v3 center, vf radius, v3 motion, vf t_max, int options)
+FN vm clearance_is_free(G const mesh_clearance *clearance, v3 center, vf radius, v3 motion, vf t_max, int options)
 {
     const v3 velocity = (options & MESH_ENDS) != 0 ? v3_sub(motion, center) : motion;
     const mesh_clearance c = *clearance;
@@ -55,24 +55,25 @@ FN vm clearance_holds(G const mesh_clearance *clearance, v3 center, vf radius, v
     /* Box tests round times to 0 that are too small for a number: the sphere may move for longer than its window. */
     const vm rests = vi_eq(v3_magnitude(velocity), v_i(0));
     const vf half_time = v_sel(rests, v_f(R(0.0)), t_max * v_f(R(0.5)) + v_f(R(0x1p-120)));
-    const v3 start = v3_mul(center, v_f(c.scale)), half_way = v3_mul(v3_mul(velocity, v_f(c.scale)), half_time);
-    const v3 middle = v3_add(start, half_way), ways = v3_of(v_abs(half_way.x), v_abs(half_way.y), v_abs(half_way.z));
-    const vf way = ways.x + ways.y + ways.z;
+    const v3 start = v3_mul(center, v_f(c.scale)), half_path = v3_mul(v3_mul(velocity, v_f(c.scale)), half_time);
+    const v3 middle = v3_add(start, half_path),
+             half_paths = v3_of(v_abs(half_path.x), v_abs(half_path.y), v_abs(half_path.z));
+    const vf half_length = half_paths.x + half_paths.y + half_paths.z;
     const vf size = v_abs(start.x) + v_abs(start.y) + v_abs(start.z) + radius * v_f(c.scale) + v_f(R(2.0));
-    const vf reach = radius * v_f(c.scale) + size * v_f(R(0x1p-18)) + way * v_f(R(0x1p-20));
-    const clearance_span x = clearance_along(middle.x, reach + ways.x, &c, 0);
-    const clearance_span y = clearance_along(middle.y, reach + ways.y, &c, 1);
-    const clearance_span z = clearance_along(middle.z, reach + ways.z, &c, 2);
-    const vm outside = v_lt(v_min(v_min(x.room, y.room), z.room), v_f(R(0.0)));
-    const vf room = v_sel(outside, v_f(R(0.0)), v_max(v_max(x.room, y.room), z.room));
+    const vf reach = radius * v_f(c.scale) + size * v_f(R(0x1p-18)) + half_length * v_f(R(0x1p-20));
+    const clearance_span x = clearance_span_of(middle.x, reach + half_paths.x, &c, 0);
+    const clearance_span y = clearance_span_of(middle.y, reach + half_paths.y, &c, 1);
+    const clearance_span z = clearance_span_of(middle.z, reach + half_paths.z, &c, 2);
+    const vm outside = v_lt(v_min(v_min(x.needed, y.needed), z.needed), v_f(R(0.0)));
+    const vf needed = v_sel(outside, v_f(R(0.0)), v_max(v_max(x.needed, y.needed), z.needed));
     const vf at = (z.slab * v_f(c.size[1]) + y.slab) * v_f(c.size[0]) + x.slab;
     int cube[LANES];
-    real around[LANES];
-    vi_store(cube, v_bits(at + v_f(CLEARANCE_WHOLE)) & 0x7fffff);
+    real free[LANES];
+    vi_store(cube, v_bits(at + v_f(CLEARANCE_ROUND)) & 0x7fffff);
     for (int lane = 0; lane < LANES; lane++)
-        around[lane] = (real)cubes[cube[lane]];
+        free[lane] = (real)cubes[cube[lane]];
     /* Not for NaN, infinity, or numbers so large that every box test passes. */
-    const vm in_range = v_and(v_le(v_f(R(0.0)), radius), v_lt(size + way, v_f(R(0x1p40))));
-    return v_and(in_range, v_le(room, v_load(around)));
+    const vm in_range = v_and(v_le(v_f(R(0.0)), radius), v_lt(size + half_length, v_f(R(0x1p40))));
+    return v_and(in_range, v_le(needed, v_load(free)));
 }
 #endif

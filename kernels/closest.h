@@ -23,7 +23,7 @@ typedef struct closest_relative {
 
 typedef struct closest_found {
     vf distance;
-    spot at;
+    barycentric at;
     vm valid;
 } closest_found;
 
@@ -73,7 +73,7 @@ FN nearest_inner closest_refine_foot(nearest_inner f, v3 a, v3 e01, v3 e02)
 }
 
 /* The closest point seen from the centre, scaled, and what it was chosen from. */
-typedef struct closest_seen {
+typedef struct closest_solution {
     closest_relative x;
     nearest near;
     nearest_border border;
@@ -81,9 +81,9 @@ typedef struct closest_seen {
     vi unit; /* exponent of what it was scaled by, */
     vf back; /* and a factor for what overflows */
     vm valid;
-} closest_seen;
+} closest_solution;
 
-FN void closest_choose(closest_seen *s, vf scale)
+FN void closest_choose(closest_solution *s, vf scale)
 {
     const v3 a = v3_mul(s->x.a, scale), b = v3_mul(s->x.b, scale), c = v3_mul(s->x.c, scale);
     const v3 e01 = v3_mul(s->x.e01, scale), e12 = v3_mul(s->x.e12, scale), e02 = v3_mul(s->x.e02, scale);
@@ -92,10 +92,10 @@ FN void closest_choose(closest_seen *s, vf scale)
     s->near = nearest_of_all(&s->border, s->inner);
 }
 
-FN closest_seen closest_see(closest_in in)
+FN closest_solution closest_solution_of(closest_in in)
 {
     const vf one = v_f(R(1.0));
-    closest_seen s;
+    closest_solution s;
     s.x = closest_relate(in);
     s.back = one;
     const vm big = v_not(vi_gt(v_i(R_BIG_BITS), s.x.size));
@@ -110,7 +110,7 @@ FN closest_seen closest_see(closest_in in)
     return s;
 }
 
-FN closest_found closest_found_of(const closest_seen *s)
+FN closest_found closest_found_of(const closest_solution *s)
 {
     closest_found f;
     f.distance = (v_sqrt(s->near.distance2) * v_from_bits(s->unit)) * s->back;
@@ -121,11 +121,11 @@ FN closest_found closest_found_of(const closest_seen *s)
 
 FN closest_found closest_find(closest_in in)
 {
-    const closest_seen s = closest_see(in);
+    const closest_solution s = closest_solution_of(in);
     return closest_found_of(&s);
 }
 
-FN closest_out closest_place(closest_in in, closest_found f)
+FN closest_out closest_output(closest_in in, closest_found f)
 {
     const vf zero = v_f(R(0.0));
     sweep_in corners;
@@ -134,7 +134,7 @@ FN closest_out closest_place(closest_in in, closest_found f)
     corners.p0 = in.p0;
     corners.p1 = in.p1;
     corners.p2 = in.p2;
-    const v3 point = sweep_place(corners, sweep_foot_of(corners, f.at), zero, f.valid, 0);
+    const v3 point = sweep_foot_point(corners, sweep_foot_of(corners, f.at), zero, f.valid, 0);
     closest_out out;
     out.point = v3_of(v_positive_zero(point.x), v_positive_zero(point.y), v_positive_zero(point.z));
     out.feature = vi_sel(f.valid, f.at.feature, v_i(FEATURE_NONE));
@@ -143,6 +143,6 @@ FN closest_out closest_place(closest_in in, closest_found f)
 
 FN closest_out closest(closest_in in)
 {
-    return closest_place(in, closest_find(in));
+    return closest_output(in, closest_find(in));
 }
 #endif

@@ -20,11 +20,11 @@
 #endif
 #define CLOSEST_EPS(n) w_f(W(n) * W(0x1p-53) * CLOSEST_BOUND)
 
-FN wf closest_less(wf a, wf b)
+FN wf closest_min(wf a, wf b)
 {
     return w_sel(w_lt(a, b), a, b);
 }
-FN wf closest_more(wf a, wf b) /* b if a is NaN, a if b is */
+FN wf closest_max(wf a, wf b) /* b if a is NaN, a if b is */
 {
     return w_sel(w_lt(a, b), b, w_sel(w_eq(a, a), a, b));
 }
@@ -33,9 +33,9 @@ FN wf closest_more(wf a, wf b) /* b if a is NaN, a if b is */
 typedef struct closest_edge {
     wf along, rest; /* of the foot, from A and from B, times the length: negative outside */
     wf length2, share;
-    w3 way;    /* from the foot to the centre */
-    wf way2;   /* its square; NaN of an edge without length */
-    wf inside; /* way.(C - A): positive if the centre is on C's side */
+    w3 offset;  /* from the foot to the centre */
+    wf offset2; /* its square; NaN of an edge without length */
+    wf inside;  /* way.(C - A): positive if the centre is on C's side */
 } closest_edge;
 
 FN closest_edge closest_edge_of(w3 d, w3 e, w3 third)
@@ -45,9 +45,9 @@ FN closest_edge closest_edge_of(w3 d, w3 e, w3 third)
     x.length2 = w3_dot(e, e);
     x.rest = x.length2 - x.along;
     x.share = x.along / x.length2;
-    x.way = w3_back(d, e, x.share);
-    x.way2 = w3_dot(x.way, x.way);
-    x.inside = w3_dot(third, x.way);
+    x.offset = w3_sub_scaled(d, e, x.share);
+    x.offset2 = w3_dot(x.offset, x.offset);
+    x.inside = w3_dot(third, x.offset);
     return x;
 }
 
@@ -85,17 +85,17 @@ FN closest_wide closest_wide_of(w3 center, w3 p0, w3 p1, w3 p2)
     t.height2 = height * t.per_area;
     t.size2 = t.square.x + t.square.y + t.square.z;
     t.dot_error = CLOSEST_EPS(40.0) * t.size2;
-    const wf lean2 = t.edge[0].length2 * t.edge[2].length2 / area2;
-    t.has_plane = w_lt(lean2, w_f(W(0x1p20)));
-    t.root_error = CLOSEST_EPS(32.0) * w_sqrt(t.size2 * w_sel(t.has_plane, lean2, w_f(W(1.0))));
+    const wf sliver2 = t.edge[0].length2 * t.edge[2].length2 / area2;
+    t.has_plane = w_lt(sliver2, w_f(W(0x1p20)));
+    t.root_error = CLOSEST_EPS(32.0) * w_sqrt(t.size2 * w_sel(t.has_plane, sliver2, w_f(W(1.0))));
     return t;
 }
 
 /* A square, less twice what the triangle may reach beyond the plane. More than an eighth of it is no bound: the root
  * of what is left would be too uncertain. */
-FN wf closest_beyond(wf square, wf reach, wf dot_error)
+FN wf closest_reduced_square(wf square, wf reach, wf dot_error)
 {
-    const wf zero = w_f(W(0.0)), give = closest_more(reach + dot_error, zero) * W(2.0);
+    const wf zero = w_f(W(0.0)), give = closest_max(reach + dot_error, zero) * W(2.0);
     return w_sel(w_le(give * W(8.0), square), square - give, zero);
 }
 
@@ -108,34 +108,34 @@ FN closest_range closest_range_of(const closest_wide *t)
 {
     const wf zero = w_f(W(0.0));
     const closest_edge *e = t->edge;
-    const wf corner = closest_less(closest_less(t->square.x, t->square.y), t->square.z);
-    wf low = closest_beyond(t->square.x, closest_more(e[0].along, e[2].rest), t->dot_error), high = corner;
-    low = closest_more(low, closest_beyond(t->square.y, closest_more(e[1].along, e[0].rest), t->dot_error));
-    low = closest_more(low, closest_beyond(t->square.z, closest_more(e[2].along, e[1].rest), t->dot_error));
+    const wf corner = closest_min(closest_min(t->square.x, t->square.y), t->square.z);
+    wf low = closest_reduced_square(t->square.x, closest_max(e[0].along, e[2].rest), t->dot_error), high = corner;
+    low = closest_max(low, closest_reduced_square(t->square.y, closest_max(e[1].along, e[0].rest), t->dot_error));
+    low = closest_max(low, closest_reduced_square(t->square.z, closest_max(e[2].along, e[1].rest), t->dot_error));
     wm inside = t->has_plane;
     LANG_UNROLL
     for (int i = 0; i < 3; i++) {
         const wm on = w_and(w_lt(t->dot_error, e[i].along), w_lt(t->dot_error, e[i].rest));
-        low = closest_more(low, closest_beyond(e[i].way2, e[i].inside, t->dot_error));
-        high = w_sel(on, closest_less(e[i].way2, high), high);
+        low = closest_max(low, closest_reduced_square(e[i].offset2, e[i].inside, t->dot_error));
+        high = w_sel(on, closest_min(e[i].offset2, high), high);
         inside = w_and(inside, w_lt(t->dot_error, e[i].inside));
     }
-    low = w_sel(t->has_plane, closest_more(low, t->height2), low);
-    high = w_sel(inside, closest_less(t->height2, high), high);
+    low = w_sel(t->has_plane, closest_max(low, t->height2), low);
+    high = w_sel(inside, closest_min(t->height2, high), high);
     const wm touches = w_eq(corner, zero); /* a difference is zero if and only if its terms are equal */
     closest_range r;
-    r.low = w_sel(touches, zero, closest_more(w_sqrt(low) - t->root_error, zero));
+    r.low = w_sel(touches, zero, closest_max(w_sqrt(low) - t->root_error, zero));
     r.high = w_sel(touches, zero, w_sqrt(high) + t->root_error);
     return r;
 }
 
 /* The closest point and its feature; FEATURE_NONE if undecided. */
-typedef struct closest_spot {
+typedef struct closest_point {
     w3 point;
     wf feature;
-} closest_spot;
+} closest_point;
 
-FN void closest_put(closest_spot *s, wm m, w3 point, wf feature)
+FN void closest_choose_point(closest_point *s, wm m, w3 point, wf feature)
 {
     s->point = w3_of(w_sel(m, point.x, s->point.x), w_sel(m, point.y, s->point.y), w_sel(m, point.z, s->point.z));
     s->feature = w_sel(m, feature, s->feature);
@@ -151,22 +151,22 @@ FN wm closest_is_edge(const closest_wide *t, const closest_edge *e)
     return w_and(w_and(w_lt(t->dot_error, e->along), w_lt(t->dot_error, e->rest)), w_lt(e->inside, -t->dot_error));
 }
 
-FN closest_spot closest_spot_of(const closest_wide *t)
+FN closest_point closest_point_of(const closest_wide *t)
 {
     const closest_edge *e = t->edge;
     const wf zero = w_f(W(0.0));
     const wm inside = w_and(w_and(w_lt(t->dot_error, e[0].inside), w_lt(t->dot_error, e[1].inside)),
                             w_and(w_lt(t->dot_error, e[2].inside), t->has_plane));
-    closest_spot s;
+    closest_point s;
     s.point = w3_of(zero, zero, zero);
     s.feature = zero;
-    closest_put(&s, closest_is_corner(t, e[0].along, e[2].rest), t->p0, w_f(W(1.0)));
-    closest_put(&s, closest_is_corner(t, e[1].along, e[0].rest), t->p1, w_f(W(2.0)));
-    closest_put(&s, closest_is_corner(t, e[2].along, e[1].rest), t->p2, w_f(W(3.0)));
-    closest_put(&s, closest_is_edge(t, &e[0]), w3_along(t->p0, t->e01, e[0].share), w_f(W(4.0)));
-    closest_put(&s, closest_is_edge(t, &e[1]), w3_along(t->p1, t->e12, e[1].share), w_f(W(5.0)));
-    closest_put(&s, closest_is_edge(t, &e[2]), w3_back(t->p2, t->e02, e[2].share), w_f(W(6.0)));
-    closest_put(&s, inside, w3_back(t->center, t->normal, t->per_area), w_f(W(7.0)));
+    closest_choose_point(&s, closest_is_corner(t, e[0].along, e[2].rest), t->p0, w_f(W(1.0)));
+    closest_choose_point(&s, closest_is_corner(t, e[1].along, e[0].rest), t->p1, w_f(W(2.0)));
+    closest_choose_point(&s, closest_is_corner(t, e[2].along, e[1].rest), t->p2, w_f(W(3.0)));
+    closest_choose_point(&s, closest_is_edge(t, &e[0]), w3_add_scaled(t->p0, t->e01, e[0].share), w_f(W(4.0)));
+    closest_choose_point(&s, closest_is_edge(t, &e[1]), w3_add_scaled(t->p1, t->e12, e[1].share), w_f(W(5.0)));
+    closest_choose_point(&s, closest_is_edge(t, &e[2]), w3_sub_scaled(t->p2, t->e02, e[2].share), w_f(W(6.0)));
+    closest_choose_point(&s, inside, w3_sub_scaled(t->center, t->normal, t->per_area), w_f(W(7.0)));
     return s;
 }
 
@@ -205,7 +205,7 @@ FN vi closest_feature_of(vf number)
 }
 
 /* Both parts as an answer; undecided where the point's x is NaN. */
-FN closest_out closest_join(const closest_spot *a, const closest_spot *b)
+FN closest_out closest_join_parts(const closest_point *a, const closest_point *b)
 {
     closest_out out;
     out.feature = closest_feature_of(w_join(a->feature, b->feature));
@@ -219,15 +219,15 @@ FN closest_out closest_join(const closest_spot *a, const closest_spot *b)
 FN closest_out closest_exact(closest_in in)
 {
     closest_rows rows;
-    closest_spot s[PARTS];
+    closest_point s[PARTS];
     closest_store(&rows, in);
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE) {
         const closest_wide t =
             closest_wide_of(closest_load3(&rows, IN_NCX, part), closest_load3(&rows, IN_NP0X, part),
                             closest_load3(&rows, IN_NP1X, part), closest_load3(&rows, IN_NP2X, part));
-        s[part / WIDE] = closest_spot_of(&t);
+        s[part / WIDE] = closest_point_of(&t);
     }
-    return closest_join(&s[0], &s[PARTS - 1]);
+    return closest_join_parts(&s[0], &s[PARTS - 1]);
 }
 #endif

@@ -28,16 +28,16 @@ typedef struct cloud_in {
 } cloud_in;
 
 /* b - a + shift, rounded once where the shift is 0, and else with the errors of both sums put back. */
-FN v3 cloud_way(cloud_in in)
+FN v3 cloud_offset(cloud_in in)
 {
-    const v3 way = v3_sub(in.b, in.a), back = v3_mul(in.shift, v_f(R(-1.0))), d = v3_sub(way, back);
-    return v3_add(d, v3_add(v3_sub_error(in.b, in.a, way), v3_sub_error(way, back, d)));
+    const v3 offset = v3_sub(in.b, in.a), back = v3_mul(in.shift, v_f(R(-1.0))), d = v3_sub(offset, back);
+    return v3_add(d, v3_add(v3_sub_error(in.b, in.a, offset), v3_sub_error(offset, back, d)));
 }
 
 FN spheres_relative cloud_relate(cloud_in in)
 {
     spheres_relative x;
-    x.d = cloud_way(in);
+    x.d = cloud_offset(in);
     x.d_error = v3_mul(x.d, v_f(R(0.0)));
     x.v = v3_sub(in.b_velocity, in.a_velocity);
     x.radius = in.radius_a + in.radius_b;
@@ -106,19 +106,19 @@ FN cloud_out cloud(cloud_in in)
     const vi length = v_exponent(x.length), speed = v_exponent(x.speed);
     const vf to_length = v_scale_down(length), reach = (x.radius + in.margin) * to_length;
     const v3 d = v3_mul(x.d, to_length), v = v3_mul(x.v, v_scale_down(speed));
-    const vm still = vi_eq(x.speed, v_i(0));
+    const vm at_rest = vi_eq(x.speed, v_i(0));
     const v_pow2 unit = v_pow2_of((length - speed) >> R_EXPONENT_SHIFT);
     spheres_out s = spheres_solve(x);
-    if (v_any(v_not(still))) {
+    if (v_any(v_not(at_rest))) {
         const spheres_out moving = cloud_ties(s, d, v, x.radius * to_length, unit);
-        s.state = vi_sel(still, s.state, moving.state);
-        s.u_first = v_sel(still, s.u_first, moving.u_first);
+        s.state = vi_sel(at_rest, s.state, moving.state);
+        s.u_first = v_sel(at_rest, s.u_first, moving.u_first);
     }
 
     cloud_out out;
     out.state = cloud_state(s.state, s.u_first, in.limit);
     const vm apart = vi_eq(out.state, v_i(STATE_MISS));
-    const vm near = v_and(v_and(still, apart), v_le(v3_dot(d, d), reach * reach));
+    const vm near = v_and(v_and(at_rest, apart), v_le(v3_dot(d, d), reach * reach));
     out.state = vi_sel(near, v_i(STATE_NEAR), out.state);
     out.t = v_sel(vi_eq(out.state, v_i(STATE_APPROACHING)), s.u_first, v_sel(apart, inf, zero));
     out.parts = vi_sel(v_lt(zero, v3_dot(d, v)), v_i(1), v_i(0));
@@ -151,14 +151,14 @@ FN void pairs_cloud(in_columns in, out_columns out, size_t i)
 FN spheres_wide cloud_relate_wide(in_columns in, size_t at)
 {
     const w3 va = load3_wide(in, IN_AVX, at), vb = load3_wide(in, IN_BVX, at), shift = load3_wide(in, IN_SHIFT_X, at);
-    const w3 way = w3_sub(load3_wide(in, IN_BX, at), load3_wide(in, IN_AX, at));
+    const w3 offset = w3_sub(load3_wide(in, IN_BX, at), load3_wide(in, IN_AX, at));
     const wf zero = w_f(W(0.0));
     spheres_wide x;
-    x.d = w3_add(way, shift);
+    x.d = w3_add(offset, shift);
     x.v = w3_sub(vb, va);
     x.radius = w_load(in[IN_AR] + at) + w_load(in[IN_BR] + at);
-    x.way = W(2.0) * (w3_size(way) + w3_size(shift));
-    x.motion = w_sel(w_eq(w3_size(x.v), zero), zero, w3_size(va) + w3_size(vb));
+    x.d_size = W(2.0) * (w3_size(offset) + w3_size(shift));
+    x.v_size = w_sel(w_eq(w3_size(x.v), zero), zero, w3_size(va) + w3_size(vb));
     x.valid = w_eq(zero, zero);
     return x;
 }
@@ -170,19 +170,19 @@ FN void cloud_prove(in_columns in, out_columns out, size_t at)
     const spheres_wide x = cloud_relate_wide(in, at);
     const spheres_proven s = spheres_prove(&x);
     const wf limit = w_load(in[IN_LIMIT] + at), reach = x.radius + w_load(in[IN_MARGIN] + at);
-    const wm still = w_eq(x.motion, zero), ahead = w_eq(s.state, w_f(STATE_APPROACHING));
+    const wm at_rest = w_eq(x.v_size, zero), ahead = w_eq(s.state, w_f(STATE_APPROACHING));
     const wm contact = w_or(w_eq(s.state, w_f(STATE_TOUCHING)), w_eq(s.state, w_f(STATE_OVERLAPPING)));
 
-    const wf c = w3_dot(x.d, x.d) - reach * reach, c_error = W_EPS(16.0) * (x.way * x.way + reach * reach);
-    const wm miss = w_eq(s.state, w_f(STATE_MISS)), close = w_and(w_and(still, miss), w_le(c, c_error));
-    const wf dot = w3_dot(x.d, x.v), dot_error = W_EPS(16.0) * x.way * x.motion;
-    const wm open = w_or(w_or(w_and(ahead, w_eq(s.u_first, limit)), w_and(close, w_le(-c_error, c))),
-                         w_and(contact, w_and(w_not(still), w_le(w_abs(dot), dot_error))));
+    const wf c = w3_dot(x.d, x.d) - reach * reach, c_error = W_EPS(16.0) * (x.d_size * x.d_size + reach * reach);
+    const wm miss = w_eq(s.state, w_f(STATE_MISS)), close = w_and(w_and(at_rest, miss), w_le(c, c_error));
+    const wf dot = w3_dot(x.d, x.v), dot_error = W_EPS(16.0) * x.d_size * x.v_size;
+    const wm undecided = w_or(w_or(w_and(ahead, w_eq(s.u_first, limit)), w_and(close, w_le(-c_error, c))),
+                              w_and(contact, w_and(w_not(at_rest), w_le(w_abs(dot), dot_error))));
 
     const wm hit = w_or(contact, w_and(ahead, w_lt(s.u_first, limit)));
     const wf state = w_sel(close, w_f(STATE_NEAR), w_sel(hit, s.state, w_f(STATE_MISS)));
-    const wf t = w_sel(hit, w_sel(ahead, s.u_first, zero), inf), sure = w_sel(open, zero / zero, t);
-    w_store((G real *)out[OUT_CLOUD_T] + at, w_sel(w_eq(s.u_first, s.u_first), sure, s.u_first));
+    const wf t = w_sel(hit, w_sel(ahead, s.u_first, zero), inf), certain = w_sel(undecided, zero / zero, t);
+    w_store((G real *)out[OUT_CLOUD_T] + at, w_sel(w_eq(s.u_first, s.u_first), certain, s.u_first));
     w_store_u8((G u8 *)out[OUT_CLOUD_STATE] + at, state);
     w_store_u8((G u8 *)out[OUT_CLOUD_PARTS] + at, w_sel(w_lt(zero, dot), one, zero));
 }

@@ -14,31 +14,32 @@ enum { OUT_PAIR_DEPTH, OUT_PAIR_NORMAL, OUT_PAIR_COLUMNS = OUT_PAIR_NORMAL + 3 }
 
 #if defined(PAIR_SOLVERS) && defined(CAROM_WIDE_H)
 /* to - from + shift to the last place but one, however much cancels: what the two sums lose is put back. */
-FN wf columns_way(wf from, wf to, wf shift)
+FN wf columns_offset(wf from, wf to, wf shift)
 {
-    const wf way = to - from, to_part = way + from, sum = way + shift, shift_part = sum - way;
-    const wf lost = (to - to_part) - (from - (to_part - way));
-    const wf lost_then = (way - (sum - shift_part)) + (shift - shift_part);
+    const wf offset = to - from, to_part = offset + from, sum = offset + shift, shift_part = sum - offset;
+    const wf lost = (to - to_part) - (from - (to_part - offset));
+    const wf lost_then = (offset - (sum - shift_part)) + (shift - shift_part);
     return sum + (lost_then + lost);
 }
 
-FN w3 columns_way3(in_columns in, size_t i)
+FN w3 columns_offset3(in_columns in, size_t i)
 {
     const w3 a = load3_wide(in, IN_AX, i), b = load3_wide(in, IN_BX, i), shift = load3_wide(in, IN_SHIFT_X, i);
-    return w3_of(columns_way(a.x, b.x, shift.x), columns_way(a.y, b.y, shift.y), columns_way(a.z, b.z, shift.z));
+    return w3_of(columns_offset(a.x, b.x, shift.x), columns_offset(a.y, b.y, shift.y),
+                 columns_offset(a.z, b.z, shift.z));
 }
 
 /* From A to B at the first contact, of the length `radius`; NaN if it is not known to 2^-27 of that. */
 FN w3 columns_contact(w3 d, w3 v, wf speed, wf distance, wf radius)
 {
-    const w3 aside = w3_back(d, v, w3_dot(d, v) / (speed * speed)); /* at the nearest approach */
+    const w3 aside = w3_sub_scaled(d, v, w3_dot(d, v) / (speed * speed)); /* at the nearest approach */
     const wf passes = w_sqrt(w3_dot(aside, aside)), aside_error = W_EPS(32.0) * distance;
     const wf left = (radius - passes) * (radius + passes), chord = w_sqrt(left);
     const wf left_error = (W(2.0) * passes + aside_error) * aside_error + W_EPS(16.0) * (radius + passes) * radius;
     const wf error = aside_error + left_error / chord + W_EPS(8.0) * radius;
-    const wm sure = w_and(w_lt(W(2.0) * left_error, left), w_le(error, W(0x1p-27) * radius));
-    const w3 way = w3_back(aside, v, chord / speed);
-    return w3_mul(way, w_sel(sure, w_f(W(1.0)), w_f(W(0.0)) / w_f(W(0.0))));
+    const wm certain = w_and(w_lt(W(2.0) * left_error, left), w_le(error, W(0x1p-27) * radius));
+    const w3 offset = w3_sub_scaled(aside, v, chord / speed);
+    return w3_mul(offset, w_sel(certain, w_f(W(1.0)), w_f(W(0.0)) / w_f(W(0.0))));
 }
 
 FN void columns_store(out_columns out, int column, size_t i, wf x)
@@ -49,17 +50,17 @@ FN void columns_store(out_columns out, int column, size_t i, wf x)
 FN void cloud_columns(in_columns in, out_columns out, size_t i)
 {
     const wf zero = w_f(W(0.0)), one = w_f(W(1.0));
-    const w3 d = columns_way3(in, i), v = w3_sub(load3_wide(in, IN_BVX, i), load3_wide(in, IN_AVX, i));
+    const w3 d = columns_offset3(in, i), v = w3_sub(load3_wide(in, IN_BVX, i), load3_wide(in, IN_AVX, i));
     const wf radius = w_load(in[IN_AR] + i) + w_load(in[IN_BR] + i), distance = w_sqrt(w3_dot(d, d));
     const wf depth = radius - distance, depth_error = W_EPS(8.0) * (radius + distance);
     const wf speed = w_sqrt(w3_dot(v, v));
-    const wm ahead = w_eq(w_load(in[IN_AHEAD] + i), one), still = w_eq(speed, zero);
+    const wm ahead = w_eq(w_load(in[IN_AHEAD] + i), one), at_rest = w_eq(speed, zero);
 
     /* A to B, and its length. Where that is 0 the way is turned against the motion. */
     const w3 contact = columns_contact(d, v, speed, distance, radius);
     const wf length = w_sel(ahead, radius, distance);
     const wm coincide = w_eq(length, zero);
-    const wf over = w_sel(coincide, w_sel(still, one, -speed), length);
+    const wf over = w_sel(coincide, w_sel(at_rest, one, -speed), length);
     const w3 to = w3_of(w_sel(ahead, contact.x, d.x), w_sel(ahead, contact.y, d.y), w_sel(ahead, contact.z, d.z));
     columns_store(out, OUT_PAIR_DEPTH, i, spheres_nearest(depth - depth_error, depth + depth_error));
     columns_store(out, OUT_PAIR_NORMAL, i, w_sel(coincide, v.x, to.x) / over);

@@ -9,13 +9,13 @@
 /* Bit i of an item's words stands for sphere begin + i. Columns have LANES reals behind their last. */
 __kernel void carom_cloud_test(__global const real *x, __global const real *y, __global const real *z,
                                __global const real *reach, __global const int *mask, real margin, int options,
-                               __global const uint *place, __global const uint *begin, __global const uint *length,
-                               __global uint *some, __global uint *sure, __global uint *near, uint items)
+                               __global const uint *slot, __global const uint *begin, __global const uint *length,
+                               __global uint *some, __global uint *certain, __global uint *near, uint items)
 {
     const size_t i = get_global_id(0);
     if (i >= items)
         return;
-    const uint own = place[i], first = begin[i], count = length[i];
+    const uint own = slot[i], first = begin[i], count = length[i];
     const v3 at = v3_of(v_f(x[own]), v_f(y[own]), v_f(z[own]));
     const vf own_reach = v_f(reach[own]);
     const vi own_mask = v_i(options & CLOUD_MASKED ? mask[own] : 0);
@@ -27,12 +27,12 @@ __kernel void carom_cloud_test(__global const real *x, __global const real *y, _
         if (options & CLOUD_MASKED)
             is = cloud_keep(is, v_bitmask(v_not(vi_eq(v_load(mask + from) & own_mask, v_i(0)))));
         all.some |= is.some << j;
-        all.sure |= is.sure << j;
+        all.certain |= is.certain << j;
         all.near |= is.near << j;
     }
     all = cloud_keep(all, count < CLOUD_ITEM ? ((u32)1 << count) - 1 : ~(u32)0);
     some[i] = all.some;
-    sure[i] = all.sure;
+    certain[i] = all.certain;
     near[i] = all.near;
 }
 #endif
@@ -56,7 +56,7 @@ __kernel void carom_cloud_gather(__global const real *x, __global const real *y,
     if (i >= pairs)
         return;
     const uint p = a[i], q = b[i], of_b = image[i];
-    const real still = R(0.0), never = real_of_bits(R_INFINITY_BITS);
+    const real at_rest = R(0.0), never = real_of_bits(R_INFINITY_BITS);
     GATHER(ax, x, p);
     GATHER(ay, y, p);
     GATHER(az, z, p);
@@ -65,12 +65,12 @@ __kernel void carom_cloud_gather(__global const real *x, __global const real *y,
     GATHER(by, y, q);
     GATHER(bz, z, q);
     GATHER(br, radius, q);
-    avx[i] = moves ? vx[p] : still;
-    avy[i] = moves ? vy[p] : still;
-    avz[i] = moves ? vz[p] : still;
-    bvx[i] = moves ? vx[q] : still;
-    bvy[i] = moves ? vy[q] : still;
-    bvz[i] = moves ? vz[q] : still;
+    avx[i] = moves ? vx[p] : at_rest;
+    avy[i] = moves ? vy[p] : at_rest;
+    avz[i] = moves ? vz[p] : at_rest;
+    bvx[i] = moves ? vx[q] : at_rest;
+    bvy[i] = moves ? vy[q] : at_rest;
+    bvz[i] = moves ? vz[q] : at_rest;
     shift_x[i] = (real)((int)(of_b / 9) - 1) * period_x;
     shift_y[i] = (real)((int)(of_b / 3 % 3) - 1) * period_y;
     shift_z[i] = (real)((int)(of_b % 3) - 1) * period_z;

@@ -13,7 +13,7 @@
 
 /* Lanes by what is known of them. */
 typedef struct cloud_lanes_found {
-    u32 some, sure, near; /* may be pairs; the sure ones of these */
+    u32 some, certain, near; /* may be pairs; the sure ones of these */
 } cloud_lanes_found;
 
 /* Surely, which needs a square that has not overflowed. */
@@ -30,11 +30,11 @@ FN cloud_lanes_found cloud_compare(v3 d, vf sum, vf margin, int options)
     const vm some = v_le(distance2, most2 * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
     cloud_lanes_found is;
     is.some = v_bitmask(some);
-    is.sure = is.near = 0;
-    if (options & CLOUD_UNSURE)
+    is.certain = is.near = 0;
+    if (options & CLOUD_BOUNDS_ONLY)
         return is;
     const vf sum2 = options & CLOUD_MARGIN ? sum * sum : most2;
-    is.sure = v_bitmask(v_and(some, cloud_is_below(distance2, sum2)));
+    is.certain = v_bitmask(v_and(some, cloud_is_below(distance2, sum2)));
     if (options & CLOUD_MARGIN) {
         const vm is_out = v_gt(distance2, sum2 * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
         is.near = v_bitmask(v_and(some, v_and(is_out, cloud_is_below(distance2, most2))));
@@ -45,7 +45,7 @@ FN cloud_lanes_found cloud_compare(v3 d, vf sum, vf margin, int options)
 FN cloud_lanes_found cloud_keep(cloud_lanes_found is, u32 lanes)
 {
     is.some &= lanes;
-    is.sure &= lanes;
+    is.certain &= lanes;
     is.near &= lanes;
     return is;
 }

@@ -7,7 +7,7 @@
 #include "layout.h"
 #include "scan.h"
 
-FN int compact_is_kept(G const uint *triangle, G const uint *t, uint row)
+FN int compact_selects(G const uint *triangle, G const uint *t, uint row)
 {
     return triangle[row] != (uint)-1 || (t[row] & R_MAGNITUDE_MASK) > R_INFINITY_BITS;
 }
@@ -21,16 +21,16 @@ FN uint compact_end(uint first, uint rows)
 __kernel void carom_compact_count(__global const uint *triangle, __global const uint *t, __global uint *count,
                                   uint rows, uint items)
 {
-    __local uint room[COMPACT_ITEMS];
+    __local uint scratch[COMPACT_ITEMS];
     const uint run = (uint)get_group_id(0), first = run * COMPACT_RUN, item = (uint)get_local_id(0);
-    uint own = 0, kept;
+    uint own = 0, selected;
     if (run >= items / COMPACT_ITEMS)
         return;
     for (uint row = first + item; row < compact_end(first, rows); row += (uint)get_local_size(0))
-        own += compact_is_kept(triangle, t, row);
-    (void)scan_group(own, room, &kept);
+        own += compact_selects(triangle, t, row);
+    (void)scan_group(own, scratch, &selected);
     if (item == 0)
-        count[run] = kept;
+        count[run] = selected;
 }
 #endif
 
@@ -42,19 +42,19 @@ __kernel void carom_compact_fill(__global const uint *triangle, __global const u
                                  __global const uchar *feature, int contact, __global const uint *start,
                                  __global uint *records, uint rows, uint items)
 {
-    __local uint room[COMPACT_ITEMS];
+    __local uint scratch[COMPACT_ITEMS];
     const uint run = (uint)get_group_id(0), first = run * COMPACT_RUN;
     if (run >= items / COMPACT_ITEMS)
         return;
     uint at = start[run];
     for (uint next = first; next < compact_end(first, rows); next += (uint)get_local_size(0)) {
         const uint row = next + (uint)get_local_id(0);
-        const int kept = row < compact_end(first, rows) && compact_is_kept(triangle, t, row);
+        const int selected = row < compact_end(first, rows) && compact_selects(triangle, t, row);
         uint all;
-        const uint place = at + scan_group(kept, room, &all);
+        const uint slot = at + scan_group(selected, scratch, &all);
         at += all;
-        if (kept && place < rows) {
-            __global uint *to = records + (size_t)place * (contact ? COMPACT_WORDS : COMPACT_CONTACT);
+        if (selected && slot < rows) {
+            __global uint *to = records + (size_t)slot * (contact ? COMPACT_WORDS : COMPACT_CONTACT);
             to[COMPACT_ROW] = row;
             to[COMPACT_TRIANGLE] = triangle[row];
             to[COMPACT_T] = t[row];

@@ -39,14 +39,14 @@ FN contact_out contact(sweep_in in, int ends)
     const sweep_view k = sweep_view_of(x, q.in.radius, sweep_heading_of(x.v));
     const sweep_span span = sweep_solve(q.in, k, SWEEP_FULL);
     const sweep_out s = sweep_answer(in, q, k, span, SWEEP_FULL, 0);
-    const vm still = vi_eq(x.speed, v_i(0));
+    const vm at_rest = vi_eq(x.speed, v_i(0));
 
     /* At first contact. */
     const sweep_contact c = span.first;
-    const spot touched = sweep_spot_of(&span, c);
-    const v3 foot = v3_add(v3_mul(k.e01, touched.w1), v3_mul(k.e02, touched.w2));
+    const barycentric touch_point = sweep_barycentric_of(&span, c);
+    const v3 foot = v3_add(v3_mul(k.e01, touch_point.w1), v3_mul(k.e02, touch_point.w2));
     const v3 center = v3_add(k.m, v3_mul(k.axes.u, c.at));
-    const v3 u = v3_sel(still, none, k.axes.u);
+    const v3 u = v3_sel(at_rest, none, k.axes.u);
     const v3 n = contact_unit(v3_cross(k.e01, k.e02)), against = contact_against(n, u);
     const v3 gap = v3_sub(center, foot);
     const vm none_left = v_or(v_eq(in.radius, zero), vi_eq(v3_magnitude(gap), v_i(0)));
@@ -66,7 +66,7 @@ FN contact_out contact(sweep_in in, int ends)
     const vm begins = v_or(vi_eq(s.state, v_i(STATE_TOUCHING)), vi_eq(s.state, v_i(STATE_OVERLAPPING)));
     const vm hits = v_or(begins, v_and(vi_eq(s.state, v_i(STATE_APPROACHING)), v_finite(s.t_first)));
     contact_out out;
-    out.point = v3_sel(begins, sweep_place(in, sweep_foot_of(in, near.at), zero, begins, 0), s.point_first);
+    out.point = v3_sel(begins, sweep_foot_point(in, sweep_foot_of(in, near.at), zero, begins, 0), s.point_first);
     const v3 normal = v3_sel(hits, v3_sel(begins, start_normal, first_normal), none);
     out.normal = v3_of(v_positive_zero(normal.x), v_positive_zero(normal.y), v_positive_zero(normal.z));
     out.feature = vi_sel(hits, vi_sel(begins, near.at.feature, s.feature_first), v_i(FEATURE_NONE));

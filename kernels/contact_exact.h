@@ -29,22 +29,22 @@ FN contact_out contact_exact(sweep_in in, int ends)
     sweep_proven a = contact_prove(in, &rows, &x, ends);
     const vm begins = vi_eq(a.answer.state, v_i(STATE_OVERLAPPING));
     const vm hits = v_or(begins, v_and(vi_eq(a.answer.state, v_i(STATE_APPROACHING)), v_finite(a.answer.t_first)));
-    vm sure = v_eq(a.answer.t_first, a.answer.t_first);
+    vm certain = v_eq(a.answer.t_first, a.answer.t_first);
     if (v_any(begins)) {
         in.velocity = none;
         store3_lanes(rows.velocity, none);
         const sweep_proven b = contact_prove(in, &rows, &x, 0);
-        sure = v_and(sure, v_or(v_not(begins), v_eq(b.answer.t_first, b.answer.t_first)));
+        certain = v_and(certain, v_or(v_not(begins), v_eq(b.answer.t_first, b.answer.t_first)));
         a.answer.point_first = v3_sel(begins, b.answer.point_first, a.answer.point_first);
         a.gap = v3_sel(begins, b.gap, a.gap);
         a.clear = v_or(v_and(begins, b.clear), v_and(v_not(begins), a.clear));
         a.answer.feature_first = vi_sel(begins, b.answer.feature_first, a.answer.feature_first);
     }
-    sure = v_and(sure, v_or(a.clear, v_not(hits)));
+    certain = v_and(certain, v_or(a.clear, v_not(hits)));
     const v3 normal = contact_unit(v3_sel(hits, a.gap, none));
     contact_out out;
     out.point = v3_sel(hits, a.answer.point_first, none);
-    out.point.x = v_sel(sure, out.point.x, v_from_bits(v_i(R_NAN_BITS)));
+    out.point.x = v_sel(certain, out.point.x, v_from_bits(v_i(R_NAN_BITS)));
     out.normal = v3_of(v_positive_zero(normal.x), v_positive_zero(normal.y), v_positive_zero(normal.z));
     out.feature = vi_sel(hits, a.answer.feature_first, v_i(FEATURE_NONE));
     return out;

@@ -20,12 +20,12 @@ FN vm foot_before(v3 p, v3 q)
 
 /* The foot on the line through an edge, from the end that is closer. */
 typedef struct foot_edge {
-    v3 way;   /* from the centre to the foot */
-    vf share; /* weight of the farther end */
-    vf end2;  /* square of the distance of the closer end */
-    vf gain;  /* by how much the foot is closer, squared, in parts of end2 */
-    vm last;  /* the closer end is the second one */
-    vm on;    /* the foot is surely between the ends */
+    v3 offset; /* from the centre to the foot */
+    vf share;  /* weight of the farther end */
+    vf end2;   /* square of the distance of the closer end */
+    vf gain;   /* by how much the foot is closer, squared, in parts of end2 */
+    vm last;   /* the closer end is the second one */
+    vm on;     /* the foot is surely between the ends */
 } foot_edge;
 
 /* a, b: the ends relative to the centre, e: from a to b, all scaled to about 1. The same for (b, a, -e). Equal ends: a
@@ -39,7 +39,7 @@ FN foot_edge foot_on_edge(v3 a, v3 b, v3 e)
     const v3 end = v3_sel(f.last, b, a), out = v3_sel(f.last, v3_mul(e, v_f(R(-1.0))), e);
     const vf along = -v3_dot(end, out);
     f.share = along / e2;
-    f.way = v3_add(end, v3_mul(out, f.share));
+    f.offset = v3_add(end, v3_mul(out, f.share));
     f.gain = along * f.share / f.end2;
     f.on = v_and(v_lt(v_f(R(0.0)), along), v_lt(f.end2 * e2 * v_f(R(0x1p-42)), along * along));
     return f;
@@ -49,7 +49,7 @@ FN foot_edge foot_on_edge(v3 a, v3 b, v3 e)
  * the third corner. */
 FN vm foot_is_beside(const foot_edge *f, v3 third)
 {
-    const vf side = -v3_dot(f->way, third);
+    const vf side = -v3_dot(f->offset, third);
     return v_and(v_lt(v_f(R(0.0)), side), v_lt(f->end2 * v3_dot(third, third) * v_f(R(0x1p-40)), side * side));
 }
 
@@ -73,7 +73,7 @@ FN vf foot_distance(v3 center, v3 p, v3 q)
     const vi unit = v_exponent(size);
     const vf scale = v_scale_down(unit);
     const foot_edge f = foot_on_edge(v3_mul(a, scale), v3_mul(b, scale), v3_mul(e, scale));
-    const vf square = v_sel(f.on, v_min(v3_dot(f.way, f.way), f.end2), f.end2);
+    const vf square = v_sel(f.on, v_min(v3_dot(f.offset, f.offset), f.end2), f.end2);
     return (v_sqrt(square) * v_from_bits(unit)) * back;
 }
 
@@ -84,7 +84,7 @@ FN vf foot_tie_limit(vf least2)
 }
 
 /* Whether the distances of two features tie. */
-FN vm foot_ties(const closest_seen *s)
+FN vm foot_ties(const closest_solution *s)
 {
     const nearest_border *x = &s->border;
     const vf none = v_infinity(), face2 = v3_dot(s->inner.foot, s->inner.foot);
@@ -108,7 +108,7 @@ FN nearest foot_at_corner(v3 a, v3 b, v3 c)
 }
 
 /* The closest point, on the feature that signs decide, of triangles whose distances tie. */
-FN nearest foot_find(const closest_seen *s)
+FN nearest foot_find(const closest_solution *s)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), scale = v_scale_down(s->unit), minus = -scale;
     const v3 a = v3_mul(s->x.a, scale), b = v3_mul(s->x.b, scale), c = v3_mul(s->x.c, scale);
@@ -127,7 +127,7 @@ FN nearest foot_find(const closest_seen *s)
         const vf rest = one - f[i].share, to = v_sel(f[i].last, rest, f[i].share),
                  from = v_sel(f[i].last, f[i].share, rest);
         const vf w1 = i == 0 ? to : i == 1 ? from : zero, w2 = i == 0 ? zero : i == 1 ? to : from;
-        const nearest edge = nearest_of(f[i].way, w1, w2, FEATURE_E01 + i);
+        const nearest edge = nearest_of(f[i].offset, w1, w2, FEATURE_E01 + i);
         const vm may = v_and(v_and(f[i].on, v_not(beside[i])), v_le(edge.distance2, most));
         const vm more = v_and(may, v_lt(gain, f[i].gain));
         found = nearest_sel(more, edge, found);

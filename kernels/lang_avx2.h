@@ -19,9 +19,9 @@ FN void lang_compress_4(real *to, const real *from, u32 lanes)
     _mm_storeu_ps(to, _mm_castsi128_ps(_mm_shuffle_epi8(_mm_castps_si128(_mm_loadu_ps(from)), bytes)));
 }
 /* Both halves of the table are permuted; bit 3 of a place chooses. */
-FN vf v_table_lookup(const real *table, const u8 *places)
+FN vf v_table_lookup(const real *table, const u8 *indices)
 {
-    const __m256i at = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)places));
+    const __m256i at = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)indices));
     const __m256 low = _mm256_permutevar8x32_ps((__m256)v_load(table), at);
     const __m256 high = _mm256_permutevar8x32_ps((__m256)v_load(table + 8), at);
     return (vf)_mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(at, 28)));

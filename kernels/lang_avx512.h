@@ -24,9 +24,9 @@ FN vi vi_max(vi a, vi b) { return (vi)_mm512_max_epi32((__m512i)a, (__m512i)b); 
 FN void v_store_u8(u8 *p, vi x) { _mm_storeu_si128((__m128i *)(void *)p, _mm512_cvtepi32_epi8((__m512i)x)); }
 FN real v_reduce_min(vf x) { return _mm512_reduce_min_ps((__m512)x); }
 FN int vi_reduce_min(vi x) { return _mm512_reduce_min_epi32((__m512i)x); }
-FN vf v_table_lookup(const real *table, const u8 *places)
+FN vf v_table_lookup(const real *table, const u8 *indices)
 {
-    const __m512i at = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)places));
+    const __m512i at = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)indices));
     return (vf)_mm512_permutexvar_ps(at, (__m512)v_load(table));
 }
 #define LANG_HAS_COMPRESS

@@ -23,5 +23,5 @@ FN void v_loads(G const real *p, vf x[LANG_LOADS])
 #define v_store_u8(p, x) (*(p) = (uchar)(x))
 #define v_reduce_min(x) (x)
 #define vi_reduce_min(x) (x)
-#define v_table_lookup(table, places) ((table)[*(places)])
+#define v_table_lookup(table, indices) ((table)[*(indices)])
 /* clang-format on */

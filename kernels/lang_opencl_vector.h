@@ -62,8 +62,8 @@ FN void v_compress(real *to, int stride, const vf *rows, int count, u32 lanes)
         *(lang_row *)(to + k * stride) =
             __builtin_ia32_compresssf512_mask(*(const lang_row *)(rows + k), *(const lang_row *)&zero, (ushort)lanes);
 }
-#define v_table_lookup(table, places) \
-    lang_permute(v_load(table), LANG_CAT(convert_int, LANES)(LANG_CAT(vload, LANES)(0, places)))
+#define v_table_lookup(table, indices) \
+    lang_permute(v_load(table), LANG_CAT(convert_int, LANES)(LANG_CAT(vload, LANES)(0, indices)))
 FN vf lang_permute(vf from, vi at)
 {
     vf picked;
@@ -71,12 +71,12 @@ FN vf lang_permute(vf from, vi at)
     return picked;
 }
 #else
-FN vf v_table_lookup(G const real *table, G const u8 *places)
+FN vf v_table_lookup(G const real *table, G const u8 *indices)
 {
     real picked[LANES];
     LANG_UNROLL
     for (int lane = 0; lane < LANES; lane++)
-        picked[lane] = table[places[lane]];
+        picked[lane] = table[indices[lane]];
     return v_load(picked);
 }
 #endif

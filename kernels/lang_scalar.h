@@ -27,5 +27,5 @@ FN vi vi_max(vi a, vi b) { return a > b ? a : b; }
 FN void v_store_u8(u8 *p, vi x) { *p = (u8)x; }
 FN real v_reduce_min(vf x) { return x; }
 FN int vi_reduce_min(vi x) { return x; }
-FN vf v_table_lookup(const real *table, const u8 *places) { return table[places[0]]; }
+FN vf v_table_lookup(const real *table, const u8 *indices) { return table[indices[0]]; }
 /* clang-format on */

@@ -37,13 +37,13 @@ FN int vi_reduce_min(vi x)
     return least;
 }
 #if LANES == 4
-FN vf v_table_lookup(const real *table, const u8 *places)
+FN vf v_table_lookup(const real *table, const u8 *indices)
 {
     vf picked;
     real lane[LANES];
     LANG_UNROLL
     for (int i = 0; i < LANES; i++)
-        lane[i] = table[places[i]];
+        lane[i] = table[indices[i]];
     memcpy(&picked, lane, sizeof picked);
     return picked;
 }

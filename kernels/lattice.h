@@ -16,11 +16,11 @@ typedef struct lattice_block {
         from_high[3]; /* squares of the ways from the witness to these, along each axis; +inf: no witness */
     real middle[3];   /* a point near the middle of the block */
     real spread[3];   /* twice the greatest way from there to a node, along each axis */
-    real way[3];      /* from there to the witness */
+    real offset[3];   /* from there to the witness */
     real reach;       /* at least the distance from the witness to any node */
     real slack;       /* of squared distances */
     real band2;       /* squared: farther boxes do not matter */
-    int has_witness;
+    int has_bound_point;
 } lattice_block;
 
 /* The part of an axis in the greatest excess, over the nodes, of the squared distance from the witness over that from
@@ -58,8 +58,8 @@ typedef struct lattice_linear {
 
 FN void lattice_add_axis(const lattice_block *b, int axis, vf p0, vf p1, vf p2, lattice_linear *a)
 {
-    const vf middle = v_f(b->middle[axis]), way = v_f(b->way[axis]), twice = v_f(R(-2.0) * b->way[axis]);
-    const vf w0 = (p0 - middle) - way, w1 = (p1 - middle) - way, w2 = (p2 - middle) - way;
+    const vf middle = v_f(b->middle[axis]), offset = v_f(b->offset[axis]), twice = v_f(R(-2.0) * b->offset[axis]);
+    const vf w0 = (p0 - middle) - offset, w1 = (p1 - middle) - offset, w2 = (p2 - middle) - offset;
     const vf low = v_min(v_min(w0, w1), w2), high = v_max(v_max(w0, w1), w2), zero = v_f(R(0.0));
     const vf near = v_max(v_max(low, -high), zero), far = v_max(high, -low);
     a->corner[0] = a->corner[0] + twice * w0;
@@ -75,7 +75,7 @@ FN vm lattice_keeps_triangle(const lattice_block *b, v3 p0, v3 p1, v3 p2)
 {
     const vf zero = v_f(R(0.0));
     vm keeps = lattice_keeps_box(b, mesh_min3(p0, p1, p2), mesh_max3(p0, p1, p2));
-    if (!b->has_witness || !v_any(keeps))
+    if (!b->has_bound_point || !v_any(keeps))
         return keeps;
     lattice_linear a = {{zero, zero, zero}, zero, zero, zero};
     lattice_add_axis(b, 0, p0.x, p1.x, p2.x, &a);
@@ -146,8 +146,8 @@ FN vf lattice_corner_excess(const real middle[3], const real half[3], const real
     vf sum = v_load(rows + 3 * stride);
     LANG_UNROLL
     for (int k = 0; k < 3; k++) {
-        const vf way = v_load(rows + k * stride) - v_f(twice[k]);
-        sum = sum + (way * v_f(middle[k]) + v_abs(way) * v_f(half[k]));
+        const vf offset = v_load(rows + k * stride) - v_f(twice[k]);
+        sum = sum + (offset * v_f(middle[k]) + v_abs(offset) * v_f(half[k]));
     }
     return sum;
 }

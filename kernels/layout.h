@@ -169,8 +169,8 @@ enum {
 #define CLOUD_ITEM 32
 
 /* What differs between clouds, for their scan. */
-#define CLOUD_MASKED 1 /* spheres have masks */
-#define CLOUD_UNSURE 2 /* no pair is sure: reaches are bounds */
+#define CLOUD_MASKED 1      /* spheres have masks */
+#define CLOUD_BOUNDS_ONLY 2 /* no pair is sure: reaches are bounds */
 #define CLOUD_MARGIN 4
 
 /* Constants of a mesh. */

@@ -6,10 +6,10 @@
 
 FN mesh_packet_result mesh_sweep(const mesh_packet *q, int options)
 {
-    const vm open = (options & MESH_CULL_BACK) != 0 ? v_and(q->active, v_not(mesh_back(q, options))) : q->active;
-    const sweep_out a = sweep_ahead_of(q->in, q->heading, open, (options & MESH_ENDS) != 0);
+    const vm candidates = (options & MESH_CULL_BACK) != 0 ? v_and(q->active, v_not(mesh_back(q, options))) : q->active;
+    const sweep_out a = sweep_ahead_of(q->in, q->heading, candidates, (options & MESH_ENDS) != 0);
     const vm begins = v_or(vi_eq(a.state, v_i(STATE_TOUCHING)), vi_eq(a.state, v_i(STATE_OVERLAPPING)));
-    vm some = v_and(open, v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
+    vm some = v_and(candidates, v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
     if ((options & (MESH_SKIP_PARTING | MESH_SKIP)) != 0)
         some = v_or(v_and(some, v_not(begins)), mesh_started(v_and(some, begins), q, options));
     const vf t = v_positive_zero(v_max(v_sel(begins, v_f(R(0.0)), a.t_first), q->enter));

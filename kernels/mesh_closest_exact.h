@@ -39,13 +39,13 @@ FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal 
     if (!v_any(g.active))
         return 0;
     const closest_proven p = closest_prove(g.in, g.active);
-    const vm sure = v_eq(p.low, p.high);
+    const vm certain = v_eq(p.low, p.high);
     closest_limit(trav, v_reduce_min(v_sel(g.active, p.high, v_infinity())));
     /* Below infinity, which would mean that nothing is undecided. */
     const vf from = v_min(p.low, v_largest());
     trav->earliest_undecided =
-        v_sel(v_and(g.active, v_not(sure)), v_min(from, trav->earliest_undecided), trav->earliest_undecided);
-    return closest_record(trav, v_and(g.active, sure), p.low, g.triangle);
+        v_sel(v_and(g.active, v_not(certain)), v_min(from, trav->earliest_undecided), trav->earliest_undecided);
+    return closest_record(trav, v_and(g.active, certain), p.low, g.triangle);
 }
 
 CLOSEST_SEARCH(closest_exact, closest_exact_lanes)

@@ -57,7 +57,7 @@ FN void contacts_append(closest_traversal *trav, vi triangles, vf distances, vi 
     for (; left != 0; left &= left - 1) {
         const int i = bitmask_first(left);
         mesh_sink *sink = trav->sink;
-        if (sink->count < sink->room) {
+        if (sink->count < sink->capacity) {
             G mesh_record *to = sink->records + sink->count;
             to->t = t[i];
             to->triangle = triangle[i];
@@ -70,36 +70,36 @@ FN void contacts_append(closest_traversal *trav, vi triangles, vf distances, vi 
 }
 
 /* Feature and own distance of LANES triangles that the limit and the masks let through. */
-typedef struct contacts_seen {
+typedef struct contacts_solution {
     vf distance;
     vi feature;
-    v3 way; /* from the centre to the closest point, in units of the triangle's */
+    v3 offset; /* from the centre to the closest point, in units of the triangle's */
     vf scale, length;
-} contacts_seen;
+} contacts_solution;
 
-FN contacts_seen contacts_see(closest_in in, closest_span span, vm active, int own)
+FN contacts_solution contacts_solution_of(closest_in in, closest_span span, vm active, int own)
 {
-    const closest_seen seen = closest_see(in);
-    const closest_found f = closest_found_of(&seen);
-    contacts_seen s;
+    const closest_solution solution = closest_solution_of(in);
+    const closest_found f = closest_found_of(&solution);
+    contacts_solution s;
     s.distance = contacts_clamp(f.distance, span);
     s.feature = f.at.feature;
-    s.way = seen.near.point;
-    s.length = v_sqrt(seen.near.distance2);
-    const vm ties = v_and(active, foot_ties(&seen));
+    s.offset = solution.near.point;
+    s.length = v_sqrt(solution.near.distance2);
+    const vm ties = v_and(active, foot_ties(&solution));
     if (!own && v_any(ties)) {
-        const nearest foot = foot_find(&seen);
+        const nearest foot = foot_find(&solution);
         s.feature = vi_sel(ties, foot.at.feature, s.feature);
-        s.way = v3_sel(ties, foot.point, s.way);
+        s.offset = v3_sel(ties, foot.point, s.offset);
         s.length = v_sel(ties, v_sqrt(foot.distance2), s.length);
     }
     /* Where overflow is near nothing is certain: NaN makes each comparison false. */
-    s.scale = v_sel(v_eq(seen.back, v_f(R(1.0))), v_scale_down(seen.unit), v_from_bits(v_i(R_NAN_BITS)));
+    s.scale = v_sel(v_eq(solution.back, v_f(R(1.0))), v_scale_down(solution.unit), v_from_bits(v_i(R_NAN_BITS)));
     return s;
 }
 
 /* The distance that triangles share where the feature is an edge or a corner, for the active ones. */
-FN vf contacts_distance(closest_in in, closest_view view, const contacts_seen *s, vm active, real scale)
+FN vf contacts_distance(closest_in in, closest_view view, const contacts_solution *s, vm active, real scale)
 {
     const vm on_edge = v_and(active, vi_gt(v_i(FEATURE_FACE), s->feature));
     if (!v_any(on_edge))
@@ -135,15 +135,15 @@ FN v3 contacts_opposite(G const mesh_leaf *leaf, const closest_traversal *trav, 
  * distance falls by min(s^2 / |O - q|^2, s), s = (C - q).(O - q). What is asked for is 8 times what the errors of both
  * distances allow (docs/contacts.md, section 5), so that the order of the computed distances is this one. more: by how
  * much the neighbour's other corners may be farther away than O and the triangle's own. */
-FN vm contacts_rises_to(const contacts_seen *s, v3 center, v3 opposite, real more)
+FN vm contacts_rises_to(const contacts_solution *s, v3 center, v3 opposite, real more)
 {
-    const v3 o = v3_mul(v3_sub(opposite, center), s->scale), u = v3_sub(o, s->way);
-    const vf size = (v_f(R(2.0)) + v_from_bits(v3_magnitude(o))) * v_f(more), fall = -v3_dot(s->way, u);
+    const v3 o = v3_mul(v3_sub(opposite, center), s->scale), u = v3_sub(o, s->offset);
+    const vf size = (v_f(R(2.0)) + v_from_bits(v3_magnitude(o))) * v_f(more), fall = -v3_dot(s->offset, u);
     const vf least = (s->length * v_f(R(0x1p-15)) + v_f(R(0x1p-19))) * size;
     return v_and(v_lt(least, fall), v_lt(least * v3_dot(u, u), fall * fall));
 }
 
-FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, const contacts_seen *s,
+FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, const contacts_solution *s,
                            vm active)
 {
     vm preceded = v_not(active);
@@ -166,7 +166,7 @@ FN void contacts_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_traversal
     if (!v_any(g.active))
         return;
     const int own = (options & MESH_OWN_DISTANCE) != 0;
-    const contacts_seen s = contacts_see(g.in, g.span, g.active, own);
+    const contacts_solution s = contacts_solution_of(g.in, g.span, g.active, own);
     vm left = g.active;
     if (trav->opposites != 0)
         left = v_not(contacts_is_preceded(leaf, lane, trav, &s, g.active));

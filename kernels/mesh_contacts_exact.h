@@ -21,10 +21,10 @@ FN w3 contacts_load3(const contacts_rows *r, int edge, int part)
 
 /* Whether (O - P).way is surely positive: then the triangle with P and O is closer. way: from the closest point, which
  * is P or on an edge from P, to the centre; it is off by 15 u |D| at most (docs/exact.md, section 19). */
-FN wm contacts_surely_rises(const closest_wide *t, w3 p, w3 o, w3 way)
+FN wm contacts_certainly_rises(const closest_wide *t, w3 p, w3 o, w3 offset)
 {
     const w3 e = w3_sub(o, p);
-    return w_lt(CLOSEST_EPS(40.0) * (t->size2 + w3_dot(e, e)), w3_dot(e, way));
+    return w_lt(CLOSEST_EPS(40.0) * (t->size2 + w3_dot(e, e)), w3_dot(e, offset));
 }
 
 FN wf contacts_preceded_or(const closest_wide *t, const contacts_rows *r, int part, wf feature)
@@ -35,12 +35,13 @@ FN wf contacts_preceded_or(const closest_wide *t, const contacts_rows *r, int pa
     LANG_UNROLL
     for (int i = 0; i < 3; i++) {
         const w3 after = contacts_load3(r, i, part), before = contacts_load3(r, (i + 2) % 3, part);
-        const w3 way = w3_sub(t->center, p[i]);
+        const w3 offset = w3_sub(t->center, p[i]);
         const wm at_corner = w_eq(feature, w_f((wide_real)(FEATURE_V0 + i)));
         const wm on_edge = w_eq(feature, w_f((wide_real)(FEATURE_E01 + i)));
-        const wm corner = w_or(contacts_surely_rises(t, p[i], after, way), contacts_surely_rises(t, p[i], before, way));
+        const wm corner =
+            w_or(contacts_certainly_rises(t, p[i], after, offset), contacts_certainly_rises(t, p[i], before, offset));
         answer = w_sel(w_and(at_corner, corner), preceded, answer);
-        answer = w_sel(w_and(on_edge, contacts_surely_rises(t, p[i], after, t->edge[i].way)), preceded, answer);
+        answer = w_sel(w_and(on_edge, contacts_certainly_rises(t, p[i], after, t->edge[i].offset)), preceded, answer);
     }
     return answer;
 }
@@ -78,7 +79,7 @@ FN void contacts_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversa
             closest_wide_of(closest_load3(&rows, IN_NCX, part), closest_load3(&rows, IN_NP0X, part),
                             closest_load3(&rows, IN_NP1X, part), closest_load3(&rows, IN_NP2X, part));
         r[part / WIDE] = closest_range_of(&t);
-        feature[part / WIDE] = closest_spot_of(&t).feature;
+        feature[part / WIDE] = closest_point_of(&t).feature;
         if (has_opposites)
             feature[part / WIDE] = contacts_preceded_or(&t, &opposites, part, feature[part / WIDE]);
     }

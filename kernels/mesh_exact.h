@@ -25,12 +25,12 @@ FN mesh_packet_result mesh_sweep_exact(const mesh_packet *q, int options)
     const vf t = v_sel(begins, zero, a.t_first);
     /* A time that rounds to the end of the window may lie on either side of it. */
     const vm at_end = v_and(v_eq(t, q->limit), v_and(v_finite(q->limit), v_not(begins)));
-    const vm sure = v_and(a.sure, v_not(at_end)), some = v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING)));
+    const vm certain = v_and(a.certain, v_not(at_end)), some = v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING)));
     mesh_packet_result out =
-        mesh_packet_result_of(v_and(v_and(q->active, v_and(sure, some)), v_le(t, q->limit)), t, a.state);
-    out.undecided = v_and(q->active, v_not(sure));
+        mesh_packet_result_of(v_and(v_and(q->active, v_and(certain, some)), v_le(t, q->limit)), t, a.state);
+    out.undecided = v_and(q->active, v_not(certain));
     if ((options & (MESH_CULL_BACK | MESH_SKIP_PARTING | MESH_SKIP)) != 0)
-        mesh_leave_out(q, begins, options, &out);
+        mesh_cull_hits(q, begins, options, &out);
     /* Below infinity, which would mean that nothing is undecided: the hit and its box may lie beyond binary32. */
     out.from = v_min(v_max(v_max(q->enter, zero), a.least), v_largest());
     return out;

@@ -14,7 +14,7 @@ FN int list_begin_own(const mesh_run *run, list_traversal *trav, u32 at, real *r
     const int from = run->from[at];
     trav->sink = &trav->own;
     trav->own.records = run->records + from;
-    trav->own.room = run->found - (u32)from;
+    trav->own.capacity = run->found - (u32)from;
     trav->own.count = 0;
     trav->own.one_is_enough = 0;
     trav->own.first = trav->number;
@@ -55,7 +55,7 @@ LANG_SEARCH_KERNEL void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global m
     if (run.first == run.end)
         return;
     pool.records = records + (each > 0 ? from[run.first] : 0);
-    pool.room = each > 0 ? (u32)each * (run.end - run.first) : 0;
+    pool.capacity = each > 0 ? (u32)each * (run.end - run.first) : 0;
     pool.count = 0;
     pool.one_is_enough = one_is_enough;
     pool.first = (int)run.first;

@@ -68,7 +68,7 @@ FN void mesh_store_feature(real *to, vi feature, int which)
 FN void mesh_guess_nearest(sweep_in in, mesh_guess *g)
 {
     const sweep_query q = sweep_prepare(in, 0);
-    const spot at = mesh_nearest(&q).at;
+    const barycentric at = mesh_nearest(&q).at;
     v_store(g->w1, at.w1);
     v_store(g->w2, at.w2);
     mesh_store_feature(g->e01, at.feature, FEATURE_E01);
@@ -93,15 +93,15 @@ typedef struct mesh_weights {
 FN mesh_weights mesh_refine(const mesh_part *m, const mesh_guess *g, int part)
 {
     const wf zero = w_f(W(0.0)), one = w_f(W(1.0)), w1 = w_load(g->w1 + part), w2 = w_load(g->w2 + part);
-    const w3 y = w3_back(w3_back(m->d, m->e01, w1), m->e02, w2), e12 = w3_sub(m->e02, m->e01);
+    const w3 y = w3_sub_scaled(w3_sub_scaled(m->d, m->e01, w1), m->e02, w2), e12 = w3_sub(m->e02, m->e01);
     const wf g1 = w3_dot(y, m->e01), g2 = w3_dot(y, m->e02);
     const wf a11 = w3_dot(m->e01, m->e01), a12 = w3_dot(m->e01, m->e02), a22 = w3_dot(m->e02, m->e02);
-    const wf per_area = one / (a11 * a22 - a12 * a12), seam = (g2 - g1) / w3_dot(e12, e12);
+    const wf per_area = one / (a11 * a22 - a12 * a12), along_e12 = (g2 - g1) / w3_dot(e12, e12);
     mesh_weights to;
     to.w1 = w1 + mesh_where(g->face + part, (g1 * a22 - g2 * a12) * per_area) +
-            (mesh_where(g->e01 + part, g1 / a11) - mesh_where(g->e12 + part, seam));
+            (mesh_where(g->e01 + part, g1 / a11) - mesh_where(g->e12 + part, along_e12));
     to.w2 = w2 + mesh_where(g->face + part, (g2 * a11 - g1 * a12) * per_area) +
-            (mesh_where(g->e20 + part, g2 / a22) + mesh_where(g->e12 + part, seam));
+            (mesh_where(g->e20 + part, g2 / a22) + mesh_where(g->e12 + part, along_e12));
     to.w1 = w_sel(w_lt(to.w1, zero), zero, to.w1);
     to.w2 = w_sel(w_lt(to.w2, zero), zero, to.w2);
     const wf sum = to.w1 + to.w2, per = one / sum;
@@ -119,7 +119,7 @@ FN wf mesh_parting_part(const sweep_rows *rows, const mesh_guess *g, int part, i
 {
     const mesh_part m = mesh_part_of(rows, part, options);
     const mesh_weights at = mesh_refine(&m, g, part);
-    const w3 y = w3_back(w3_back(m.d, m.e01, at.w1), m.e02, at.w2);
+    const w3 y = w3_sub_scaled(w3_sub_scaled(m.d, m.e01, at.w1), m.e02, at.w2);
     const wf zero = w_f(W(0.0)), size = w3_size(m.e01) + w3_size(m.e02), gap = w3_size(y), speed = w3_size(m.v);
     const wf off = MESH_WIDE_EPS(16.0) * (w3_size(m.d) + size); /* of y */
     const wf g1 = w3_dot(y, m.e01), g2 = w3_dot(y, m.e02), s0 = -(at.w1 * g1 + at.w2 * g2);
@@ -141,7 +141,7 @@ FN_RARE vf mesh_parting_exact(const mesh_packet *q, int options)
 }
 
 /* Removes the hits that the options cull. Where that is undecided, the hit becomes undecided. */
-FN void mesh_leave_out(const mesh_packet *q, vm begins, int options, mesh_packet_result *a)
+FN void mesh_cull_hits(const mesh_packet *q, vm begins, int options, mesh_packet_result *a)
 {
     const vm starts = v_and(a->hits, begins), none = v_and(starts, v_not(starts));
     vm out = none, undecided = none;

@@ -103,7 +103,7 @@ FN void mesh_record_all(mesh_traversal *traversals, const mesh_packet *q, const 
         const int i = bitmask_first(left);
         mesh_traversal *trav = mesh_traversal_of_lane(traversals, q, i);
         mesh_sink *sink = trav->sink;
-        if (sink->count < sink->room) {
+        if (sink->count < sink->capacity) {
             G mesh_record *to = sink->records + sink->count;
             to->t = t[i];
             to->triangle = triangle[i];
@@ -136,8 +136,8 @@ enum { PAIR_P0, PAIR_P1 = 3, PAIR_P2 = 6, PAIR_ENTER = 9, PAIR_TRIANGLE, PAIR_CO
 /* Columns per traversal: its sphere, and the end of its window. */
 enum { PAIR_LIMIT = IN_P0X, PAIR_SPHERE };
 /* Fewer than LANES pairs are left over, each traversal may add a leaf, and v_compress stores up to LANES further. */
-#define PAIR_ROOM (LANES + MESH_TRAVERSALS * MESH_WIDTH + LANES)
-#define PAIR_COLUMN(p, k) ((p)->columns + (k)*PAIR_ROOM)
+#define PAIR_CAPACITY (LANES + MESH_TRAVERSALS * MESH_WIDTH + LANES)
+#define PAIR_COLUMN(p, k) ((p)->columns + (k)*PAIR_CAPACITY)
 
 /* Work-items in lockstep take as many turns of the solver as the work-item with the most pairs. So each defers its
  * pairs until it has so many: then the others have about as many. */
@@ -145,9 +145,9 @@ enum { PAIR_LIMIT = IN_P0X, PAIR_SPHERE };
 
 typedef struct mesh_pairs {
 #ifdef LANG_HAS_COMPRESS
-    LANG_ALIGNED real columns[PAIR_COLUMNS * PAIR_ROOM];     /* integers as their bits */
+    LANG_ALIGNED real columns[PAIR_COLUMNS * PAIR_CAPACITY]; /* integers as their bits */
     LANG_ALIGNED real sphere[PAIR_SPHERE * MESH_TRAVERSALS]; /* of each traversal */
-    u8 traversal[PAIR_ROOM];                                 /* number of a pair's traversal */
+    u8 traversal[PAIR_CAPACITY];                             /* number of a pair's traversal */
 #elif defined(LANG_LOCKSTEP)
     int leaf[MESH_DEFERRED + MESH_WIDTH]; /* reference to the leaf */
     u8 lane[MESH_DEFERRED + MESH_WIDTH];  /* slot of the triangle */
@@ -189,7 +189,7 @@ FN void mesh_pairs_push(mesh_pairs *p, const mesh_group *g, int number)
                                   g->enter,
                                   v_from_bits(g->triangle)};
     const u32 lanes = v_bitmask(g->active);
-    v_compress(PAIR_COLUMN(p, 0) + p->end, PAIR_ROOM, own, PAIR_COLUMNS, lanes);
+    v_compress(PAIR_COLUMN(p, 0) + p->end, PAIR_CAPACITY, own, PAIR_COLUMNS, lanes);
     v_store_u8(p->traversal + p->end, v_i(number));
     p->end += bitmask_count(lanes);
     p->submitted += (u32)bitmask_count(lanes);
@@ -353,10 +353,10 @@ FN void mesh_cull_bounding_sphere(const mesh_traversal *trav, mesh_group *g, int
     const v3 lo = mesh_min3(g->p.p0, g->p.p1, g->p.p2), hi = mesh_max3(g->p.p0, g->p.p1, g->p.p2);
     const v3 middle = v3_mul(v3_add(lo, hi), v_f(R(0.5)));
     const sweep_in sphere = mesh_sphere_of(q, options);
-    const v3 way = v3_sub(middle, sphere.center);
+    const v3 offset = v3_sub(middle, sphere.center);
     const v3 velocity = (options & MESH_ENDS) != 0 ? v3_sub(sphere.velocity, sphere.w) : sphere.velocity;
-    const vf nearest_at = v_min(v_max(v3_dot(way, velocity) * capsule.per_v2, v_f(R(0.0))), v_f(trav->best.t));
-    const v3 gap = v3_sub(way, v3_mul(velocity, nearest_at));
+    const vf nearest_at = v_min(v_max(v3_dot(offset, velocity) * capsule.per_v2, v_f(R(0.0))), v_f(trav->best.t));
+    const v3 gap = v3_sub(offset, v3_mul(velocity, nearest_at));
     const vf reach = capsule.reach + v_f(ball);
     g->active = v_and(g->active, v_le(v3_dot(gap, gap), reach * reach));
 }

@@ -90,8 +90,8 @@ FN void mesh_run_clear(const mesh_run *run, u32 at, real *clear, int options)
         v3_of(mesh_run_column(run, MESH_CX, at), mesh_run_column(run, MESH_CY, at), mesh_run_column(run, MESH_CZ, at));
     const v3 velocity =
         v3_of(mesh_run_column(run, MESH_VX, at), mesh_run_column(run, MESH_VY, at), mesh_run_column(run, MESH_VZ, at));
-    const vm holds = clearance_holds(run->clearance, center, mesh_run_column(run, MESH_RADIUS, at), velocity,
-                                     mesh_run_column(run, MESH_T_MAX, at), options);
+    const vm holds = clearance_is_free(run->clearance, center, mesh_run_column(run, MESH_RADIUS, at), velocity,
+                                       mesh_run_column(run, MESH_T_MAX, at), options);
     v_store(clear, v_sel(holds, v_f(R(1.0)), v_f(R(0.0))));
 }
 
@@ -175,7 +175,7 @@ FN traversal_scheduler scheduler_of_idle(void)
 }
 
 /* Returns a set and clears it: the caller adds members while it iterates over the copy. */
-FN u32 scheduler_take(u32 *traversals)
+FN u32 scheduler_drain(u32 *traversals)
 {
     const u32 all = *traversals;
     *traversals = 0;
@@ -183,7 +183,7 @@ FN u32 scheduler_take(u32 *traversals)
 }
 
 /* Traversal i goes on at `next`. */
-FN void scheduler_place(traversal_scheduler *t, int i, int next)
+FN void scheduler_enqueue(traversal_scheduler *t, int i, int next)
 {
     t->node |= (u32)(next >= 0) << i;
     t->leaf |= (u32)(next < 0) << i;
@@ -243,10 +243,10 @@ FN int scheduler_resume(traversal_scheduler *t, u32 answered)
                 search##_solve(run, traversals, &pairs, options);                                                     \
             for (int i; (i = scheduler_resume(&scheduler, pairs.answered)) >= 0;)                                     \
                 if (kind##_pop_next(&traversals[i]))                                                                  \
-                    scheduler_place(&scheduler, i, traversals[i].next);                                               \
+                    scheduler_enqueue(&scheduler, i, traversals[i].next);                                             \
                 else                                                                                                  \
                     scheduler.ended |= 1u << i;                                                                       \
-            for (u32 left = scheduler_take(&scheduler.ended); left != 0; left &= left - 1) {                          \
+            for (u32 left = scheduler_drain(&scheduler.ended); left != 0; left &= left - 1) {                         \
                 const int i = bitmask_first(left);                                                                    \
                 int begun = -1;                                                                                       \
                 if ((scheduler.busy >> i & 1) != 0)                                                                   \
@@ -260,25 +260,25 @@ FN int scheduler_resume(traversal_scheduler *t, u32 answered)
                 if (begun > 0) {                                                                                      \
                     scheduler.busy |= 1u << i;                                                                        \
                     kind##_set_sphere(&pairs, &traversals[i], i);                                                     \
-                    scheduler_place(&scheduler, i, traversals[i].next);                                               \
+                    scheduler_enqueue(&scheduler, i, traversals[i].next);                                             \
                 }                                                                                                     \
             }                                                                                                         \
             for (u32 left = scheduler.node; left != 0; left &= left - 1) {                                            \
                 const int i = bitmask_first(left);                                                                    \
                 kind##_test_children(&traversals[i], run->nodes + traversals[i].next, &tested[i]);                    \
             }                                                                                                         \
-            for (u32 left = scheduler_take(&scheduler.node); left != 0; left &= left - 1) {                           \
+            for (u32 left = scheduler_drain(&scheduler.node); left != 0; left &= left - 1) {                          \
                 const int i = bitmask_first(left);                                                                    \
                 if (!kind##_push_children(&traversals[i], run->nodes + traversals[i].next, &tested[i], options)) {    \
                     scheduler.ended |= 1u << i;                                                                       \
                     continue;                                                                                         \
                 }                                                                                                     \
                 mesh_prefetch(&addresses, traversals[i].next);                                                        \
-                scheduler_place(&scheduler, i, traversals[i].next);                                                   \
+                scheduler_enqueue(&scheduler, i, traversals[i].next);                                                 \
             }                                                                                                         \
             if (is_alone)                                                                                             \
                 mesh_prefetch_stack(&addresses, &traversals[0].stack);                                                \
-            for (u32 left = scheduler_take(&scheduler.leaf); left != 0; left &= left - 1) {                           \
+            for (u32 left = scheduler_drain(&scheduler.leaf); left != 0; left &= left - 1) {                          \
                 const int i = bitmask_first(left);                                                                    \
                 const int step = search##_visit_leaf(&traversals[i], i, &pairs, run->frame,                           \
                                                      mesh_leaf_of(run, traversals[i].next), options);                 \
@@ -287,7 +287,7 @@ FN int scheduler_resume(traversal_scheduler *t, u32 answered)
                     scheduler_suspend(&scheduler, i, pairs.submitted);                                                \
                 } else if (step) {                                                                                    \
                     mesh_prefetch(&addresses, traversals[i].next);                                                    \
-                    scheduler_place(&scheduler, i, traversals[i].next);                                               \
+                    scheduler_enqueue(&scheduler, i, traversals[i].next);                                             \
                 } else {                                                                                              \
                     scheduler.ended |= 1u << i;                                                                       \
                 }                                                                                                     \

@@ -156,7 +156,7 @@ FN int mesh_stack_pop(mesh_stack *s, mesh_hit_key best, int *child)
 /* Output of a search for all hits. */
 typedef struct mesh_sink {
     G mesh_record *records;
-    u32 room, count; /* records that fit; hits found, including those that do not fit */
+    u32 capacity, count; /* records that fit; hits found, including those that do not fit */
     int one_is_enough;
     int first; /* records number their queries from this one */
 } mesh_sink;
@@ -311,7 +311,7 @@ FN int mesh_begin(mesh_traversal *trav, mesh_frame frame, mesh_query q, const re
 }
 
 /* Precalculates and begins one query. */
-FN int mesh_begin_alone(mesh_traversal *trav, mesh_frame frame, mesh_query q)
+FN int mesh_begin_single(mesh_traversal *trav, mesh_frame frame, mesh_query q)
 {
     real rows[LANES * PRECALC_ROWS];
     traversal_precalculate(rows, v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz)), v_f(q.radius),

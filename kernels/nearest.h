@@ -10,15 +10,15 @@
 #include "layout.h"
 
 /* A point of the triangle: weights of P1 and P2 (P0 has the rest) and the feature that holds it. */
-typedef struct spot {
+typedef struct barycentric {
     vf w1, w2;
     vi feature;
-} spot;
+} barycentric;
 
 typedef struct nearest {
     v3 point;
     vf distance2;
-    spot at;
+    barycentric at;
 } nearest;
 
 FN nearest nearest_sel(vm m, nearest a, nearest b)

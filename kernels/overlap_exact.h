@@ -25,13 +25,13 @@
 
 /* A test: whether it surely holds, and whether it may hold. */
 typedef struct overlap_verdict {
-    vm sure, may;
+    vm certain, may;
 } overlap_verdict;
 
-FN overlap_verdict overlap_above(vf x, vf sure, vf may)
+FN overlap_verdict overlap_above(vf x, vf certain, vf may)
 {
     overlap_verdict v;
-    v.sure = v_lt(sure, x);
+    v.certain = v_lt(certain, x);
     v.may = v_le(may, x);
     return v;
 }
@@ -39,14 +39,14 @@ FN overlap_verdict overlap_above(vf x, vf sure, vf may)
 FN overlap_verdict overlap_both(overlap_verdict a, overlap_verdict b)
 {
     overlap_verdict v;
-    v.sure = v_and(a.sure, b.sure);
+    v.certain = v_and(a.certain, b.certain);
     v.may = v_and(a.may, b.may);
     return v;
 }
 
 /* Two thresholds of one quantity. */
 typedef struct overlap_gap {
-    vf sure, may;
+    vf certain, may;
 } overlap_gap;
 
 typedef struct overlap_bounds {
@@ -67,11 +67,11 @@ FN overlap_bounds overlap_bound(vf r, v3 corner2, vf edge2, vf normal2, vf d2)
      * A.A needs less than that. */
     const vf pad = l * v_f(R(0x5p-24)) + r * v_f(R(0x7.8p-24));
     const vf outer = r + pad, inner = v_max(r - pad, v_f(R(0.0)));
-    b.radius2.sure = outer * outer;
+    b.radius2.certain = outer * outer;
     b.radius2.may = inner * inner;
-    const vf lean = d * (l + r) * v_f(R(0x4.cp-24));
-    b.plane.sure = n * outer + lean;
-    b.plane.may = n * inner - lean;
+    const vf plane_error = d * (l + r) * v_f(R(0x4.cp-24));
+    b.plane.certain = n * outer + plane_error;
+    b.plane.may = n * inner - plane_error;
     b.dot = l * e * v_f(R(0x5.4p-24));
     /* sqrt(3): an edge is measured by its largest component, because a short one must have a small bound. */
     b.side = l * (n * v_f(R(0xd.8p-24)) + d * v_f(R(0x8.4p-24)));
@@ -81,7 +81,7 @@ FN overlap_bounds overlap_bound(vf r, v3 corner2, vf edge2, vf normal2, vf d2)
 /* Whether the line along an edge is farther than r. */
 FN overlap_verdict overlap_line(v3 moment, vf length2, overlap_bounds b)
 {
-    return overlap_above(v3_dot(moment, moment), b.radius2.sure * length2, b.radius2.may * length2);
+    return overlap_above(v3_dot(moment, moment), b.radius2.certain * length2, b.radius2.may * length2);
 }
 
 /* Whether the centre and the triangle are on different sides of it. */
@@ -94,18 +94,18 @@ FN overlap_verdict overlap_side(v3 moment, v3 n, vf extent, overlap_bounds b)
 /* away: the lesser of A.AB and A.AC. */
 FN overlap_verdict overlap_corner(vf length2, vf away, overlap_bounds b)
 {
-    return overlap_both(overlap_above(length2, b.radius2.sure, b.radius2.may), overlap_above(away, b.dot, -b.dot));
+    return overlap_both(overlap_above(length2, b.radius2.certain, b.radius2.may), overlap_above(away, b.dot, -b.dot));
 }
 
 /* Bits that are surely set, and bits that may be. */
 typedef struct overlap_masks {
-    vi sure, may;
+    vi certain, may;
 } overlap_masks;
 
 FN overlap_masks overlap_put(overlap_masks m, overlap_verdict v, int bit)
 {
     const vi none = v_i(0);
-    m.sure = m.sure | vi_sel(v.sure, v_i(bit), none);
+    m.certain = m.certain | vi_sel(v.certain, v_i(bit), none);
     m.may = m.may | vi_sel(v.may, v_i(bit), none);
     return m;
 }
@@ -172,19 +172,19 @@ FN overlap_masks overlap_decide(overlap_triangle t, int rare, overlap_flats f)
     overlap_verdict bc = overlap_line(m_bc, t.edge2.y, b), side_bc = overlap_side(m_bc, t.n, t.extent.y, b);
     overlap_verdict ca = overlap_line(m_ca, t.edge2.z, b), side_ca = overlap_side(m_ca, t.n, t.extent.z, b);
     /* No plane is farther than a line in it. */
-    overlap_verdict plane = overlap_above(v_abs(v3_dot(t.n, x.a)), b.plane.sure, b.plane.may);
+    overlap_verdict plane = overlap_above(v_abs(v3_dot(t.n, x.a)), b.plane.certain, b.plane.may);
     plane.may = v_and(plane.may, v_and(v_and(ab.may, bc.may), ca.may));
     if (rare) { /* no line; no plane; every side is the other */
         ab.may = v_and(ab.may, v_not(f.ab));
         bc.may = v_and(bc.may, v_not(f.bc));
         ca.may = v_and(ca.may, v_not(f.ca));
         plane.may = v_and(plane.may, v_not(f.flat));
-        side_ab.sure = v_or(side_ab.sure, f.flat);
-        side_bc.sure = v_or(side_bc.sure, f.flat);
-        side_ca.sure = v_or(side_ca.sure, f.flat);
+        side_ab.certain = v_or(side_ab.certain, f.flat);
+        side_bc.certain = v_or(side_bc.certain, f.flat);
+        side_ca.certain = v_or(side_ca.certain, f.flat);
     }
     overlap_masks m;
-    m.sure = m.may = v_i(0);
+    m.certain = m.may = v_i(0);
     m = overlap_put(m, plane, 1);
     m = overlap_put(m, overlap_both(ab, side_ab), 2);
     m = overlap_put(m, overlap_both(bc, side_bc), 4);
@@ -287,19 +287,19 @@ FN overlap_out overlap_exact(overlap_in in)
     f.ab = f.bc = f.ca = f.flat = big; /* not used yet */
     overlap_masks m = overlap_decide(t, 0, f);
     const vm thin = overlap_is_thin(t, s, big), rare = v_or(thin, overlap_is_zero(t.n));
-    vm open = v_not(vi_eq(m.sure, m.may));
+    vm undecided = v_not(vi_eq(m.certain, m.may));
     if (v_any(rare)) {
         f = overlap_find_flats(in, t.n, s, big);
         m = overlap_decide(t, 1, f);
-        open = v_or(v_not(vi_eq(m.sure, m.may)), v_and(thin, v_not(f.flat)));
+        undecided = v_or(v_not(vi_eq(m.certain, m.may)), v_and(thin, v_not(f.flat)));
     }
     /* Brought up from the denormals, what stands beside them may have left the range. */
-    open = v_or(open, v_not(v_and(v3_finite(x.a), v_and(v3_finite(x.b), v3_finite(x.c)))));
-    const vi invalid = v_i(OVERLAP_INVALID), undecided = v_i(OVERLAP_UNDECIDED), none = v_i(0);
-    const vi overlap = vi_sel(vi_eq(m.sure, none), v_i(1), none);
+    undecided = v_or(undecided, v_not(v_and(v3_finite(x.a), v_and(v3_finite(x.b), v3_finite(x.c)))));
+    const vi invalid = v_i(OVERLAP_INVALID), unknown = v_i(OVERLAP_UNDECIDED), none = v_i(0);
+    const vi overlap = vi_sel(vi_eq(m.certain, none), v_i(1), none);
     overlap_out out;
-    out.axes = vi_sel(valid, vi_sel(open, undecided, m.sure), invalid);
-    out.overlap = vi_sel(valid, vi_sel(open, undecided, overlap), invalid);
+    out.axes = vi_sel(valid, vi_sel(undecided, unknown, m.certain), invalid);
+    out.overlap = vi_sel(valid, vi_sel(undecided, unknown, overlap), invalid);
     return out;
 }
 

@@ -10,7 +10,7 @@
 #include "sweep_exact.h"
 #include "touch_exact.h"
 
-FN void exact_look(in_columns in, size_t i, sweep_exact *x, int want, int moving)
+FN void exact_residuals(in_columns in, size_t i, sweep_exact *x, int want, int moving)
 {
     const wf zero = w_f(W(0.0));
     residual_pair q[PARTS];
@@ -29,7 +29,7 @@ FN void exact_sweep(in_columns in, out_columns out, size_t i, int want, int movi
 {
     sweep_exact x;
     sweep_guess(load_sweep(in, i, moving), want, moving, &x);
-    exact_look(in, i, &x, want, moving);
+    exact_residuals(in, i, &x, want, moving);
     store_sweep(out, i, sweep_prove(&x, want).answer, want);
 }
 

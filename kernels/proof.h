@@ -50,11 +50,11 @@ typedef struct proof_pair {
     v3 v, e01, e02;
     vf radius, speed, size, reach; /* at least |v|; |e01| + |e02|; that and the way to P0 */
     vf gram11, gram12, gram22;     /* e01.e01, e01.e02, e02.e02 */
-    vf per11, per22, per_seam;     /* 1 / squared length: of e01, e02, e02 - e01 */
+    vf per11, per22, per_e12;      /* 1 / squared length: of e01, e02, e02 - e01 */
     vf face11, face12, face22;     /* inverse of the Gram matrix; meaningless without area */
     v2 ve;                         /* v.e01, v.e02 */
     vf reach_per_time;             /* length of the view per scaled time, at unit speed */
-    vm still, ordinary;
+    vm at_rest, ordinary;
 } proof_pair;
 
 FN proof_pair proof_pair_of(const sweep_query *q, const sweep_view *k)
@@ -76,23 +76,23 @@ FN proof_pair proof_pair_of(const sweep_query *q, const sweep_view *k)
     const vf one = v_f(R(1.0)), per_area = one / v3_dot(n, n);
     p.per11 = one / p.gram11;
     p.per22 = one / p.gram22;
-    p.per_seam = one / v3_dot(e12, e12);
+    p.per_e12 = one / v3_dot(e12, e12);
     p.face11 = p.gram22 * per_area;
     p.face12 = -(p.gram12 * per_area);
     p.face22 = p.gram11 * per_area;
     p.ve = v2_of(v3_dot(k->v, k->e01), v3_dot(k->v, k->e02));
-    p.still = vi_eq(q->x.speed, v_i(0));
+    p.at_rest = vi_eq(q->x.speed, v_i(0));
     /* Not if sweep_rescue had to scale the pair, nor if components of the motion may be denormal: too near the ends
      * of the range for the bounds below. */
     p.ordinary = v_and(vi_eq(q->time, v_i(0)), v_eq(q->back, v_f(R(1.0))));
-    p.ordinary = v_and(p.ordinary, v_or(p.still, vi_gt(q->x.speed, v_i(R_SMALL_BITS))));
+    p.ordinary = v_and(p.ordinary, v_or(p.at_rest, vi_gt(q->x.speed, v_i(R_SMALL_BITS))));
     return p;
 }
 
 /* The affine hull of a feature: a corner, a line or the plane. */
 typedef struct proof_hull {
     vm in0, in1, in2;             /* which corners it has */
-    vm at1, at2, seam;            /* it is P1, P2, E12 (whose direction is e02 - e01) */
+    vm at1, at2, e12;             /* it is P1, P2, E12 (whose direction is e02 - e01) */
     vf m11, m12, m22;             /* inverse of its Gram matrix; 0 for a corner */
     vf spread;                    /* growth of errors from products with the edges to weights */
     vf condition, condition_root; /* growth of roundings in a projection, squared; an upper bound of its root */
@@ -108,13 +108,13 @@ FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
     proof_hull h;
     h.at1 = vi_eq(feature, v_i(FEATURE_V1));
     h.at2 = vi_eq(feature, v_i(FEATURE_V2));
-    h.seam = e12;
+    h.e12 = e12;
     h.in0 = v_or(v_or(vi_eq(feature, v_i(FEATURE_V0)), face), v_or(e01, e20));
     h.in1 = v_or(v_or(h.at1, face), some1);
     h.in2 = v_or(v_or(h.at2, face), some2);
-    const vf seam = v_sel_or_zero(e12, q->per_seam);
-    h.m11 = v_or_disjoint(e01, q->per11, v_or_disjoint(face, q->face11, seam));
-    h.m22 = v_or_disjoint(e20, q->per22, v_or_disjoint(face, q->face22, seam));
+    const vf per_e12 = v_sel_or_zero(e12, q->per_e12);
+    h.m11 = v_or_disjoint(e01, q->per11, v_or_disjoint(face, q->face11, per_e12));
+    h.m22 = v_or_disjoint(e20, q->per22, v_or_disjoint(face, q->face22, per_e12));
     h.m12 = v_sel_or_zero(face, q->face12);
     const vf most = h.m11 + h.m22;
     h.spread = most * q->size;
@@ -127,13 +127,13 @@ FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
 /* Weights of the vector in the hull whose products with both edges are g. On E12 only their difference counts. */
 FN v2 proof_solve(const proof_hull *h, v2 g)
 {
-    const vf g1 = g.x1 - v_sel_or_zero(h->seam, g.x2), g2 = g.x2 - v_sel_or_zero(h->seam, g.x1);
+    const vf g1 = g.x1 - v_sel_or_zero(h->e12, g.x2), g2 = g.x2 - v_sel_or_zero(h->e12, g.x1);
     return v2_of(h->m11 * g1 + h->m12 * g.x2, h->m12 * g.x1 + h->m22 * g2);
 }
 /* The same with a more precise difference. */
 FN v2 proof_solve_fine(const proof_hull *h, v2 g, vf g12)
 {
-    const vf g1 = v_sel(h->seam, g12, g.x1), g2 = v_sel(h->seam, -g12, g.x2);
+    const vf g1 = v_sel(h->e12, g12, g.x1), g2 = v_sel(h->e12, -g12, g.x2);
     return v2_of(h->m11 * g1 + h->m12 * g.x2, h->m12 * g.x1 + h->m22 * g2);
 }
 
@@ -143,9 +143,9 @@ FN v2 proof_foot(const proof_pair *q, const proof_hull *h, v2 g)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
     const v2 w = proof_solve(h, g);
-    const vf middle = h->m22 * (q->gram11 - q->gram12), seam2 = v_min(v_max(w.x2 + middle, zero), one);
-    const vf w2 = v_sel(h->seam, (seam2 + one) - one, w.x2);
-    return v2_of(v_sel(h->seam, one - w2, w.x1) + v_sel_or_zero(h->at1, one), w2 + v_sel_or_zero(h->at2, one));
+    const vf middle = h->m22 * (q->gram11 - q->gram12), e12_weight = v_min(v_max(w.x2 + middle, zero), one);
+    const vf w2 = v_sel(h->e12, (e12_weight + one) - one, w.x2);
+    return v2_of(v_sel(h->e12, one - w2, w.x1) + v_sel_or_zero(h->at1, one), w2 + v_sel_or_zero(h->at2, one));
 }
 
 /* A guessed first or last contact. */
@@ -199,8 +199,8 @@ FN void proof_curve_errors(const proof_pair *q, const proof_end *e, const residu
 /* The step from the guess to the root or, for a miss, to the closest approach; and its error bound. */
 typedef struct proof_step {
     vf step, error;
-    vf slack; /* for a miss: at most half of (squared distance - r^2); else 0 */
-    vm sure;  /* certain: a root where the distance falls (rises), or a miss */
+    vf slack;   /* for a miss: at most half of (squared distance - r^2); else 0 */
+    vm certain; /* certain: a root where the distance falls (rises), or a miss */
 } proof_step;
 
 /* The root of a D^2 + b D + c = 0. In lanes `apart` the closest approach: 2 a D + b = 0, where the squared distance
@@ -220,7 +220,7 @@ FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
     s.error = v_abs(per) * R(2.0) *
               (rest_error + size * (slope_error + size * g->a_error) +
                v_abs(rest) * (bend * bend * R(2.25) + PROOF_EPS(16.0)));
-    s.sure = v_and(v_lt(g->b_error * R(16.0), steep), v_lt((g->a + g->a_error) * (size + s.error) * R(16.0), steep));
+    s.certain = v_and(v_lt(g->b_error * R(16.0), steep), v_lt((g->a + g->a_error) * (size + s.error) * R(16.0), steep));
     s.slack = zero;
     if (!last) {
         const vf change = v_abs(half_b) * size;
@@ -229,7 +229,7 @@ FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
                               (g->a + g->a_error) * s.error * s.error + PROOF_EPS(8.0) * change;
         s.slack = v_sel_or_zero(apart, (g->c - change) * R(0.5) - left_error);
         const vm passes = v_and(v_lt(g->a_error * R(4.0), g->a), v_lt(zero, s.slack));
-        s.sure = v_or(v_and(apart, passes), v_and(v_not(apart), s.sure));
+        s.certain = v_or(v_and(apart, passes), v_and(v_not(apart), s.certain));
     }
     return s;
 }
@@ -245,18 +245,18 @@ FN proof_step proof_step_to_plane(const proof_pair *q, const proof_curve *g, v3 
     const vf lengths = v3_size(y) + q->radius + v_abs(s.step) * q->speed;
     s.error = v_abs(per) * edges2 * (PROOF_EPS(16.0) * lengths + g->y_error) + PROOF_FLOOR;
     s.slack = v_f(R(0.0));
-    s.sure = v_lt(PROOF_EPS(128.0) * edges2 * q->speed, v_abs(rise));
+    s.certain = v_lt(PROOF_EPS(128.0) * edges2 * q->speed, v_abs(rise));
     return s;
 }
 
 /* No relative motion: the distance at time 0. */
-FN proof_step proof_step_still(const proof_curve *g)
+FN proof_step proof_step_at_rest(const proof_curve *g)
 {
     const vf zero = v_f(R(0.0));
     proof_step s;
     s.step = s.error = zero;
     s.slack = v_max(g->c * R(0.5) - g->c_error, zero);
-    s.sure = v_lt(g->c_error, v_abs(g->c));
+    s.certain = v_lt(g->c_error, v_abs(g->c));
     return s;
 }
 
@@ -266,7 +266,7 @@ FN proof_step proof_step_sel(vm m, proof_step a, proof_step b)
     s.step = v_sel(m, a.step, b.step);
     s.error = v_sel(m, a.error, b.error);
     s.slack = v_sel(m, a.slack, b.slack);
-    s.sure = v_or(v_and(m, a.sure), v_and(v_not(m), b.sure));
+    s.certain = v_or(v_and(m, a.certain), v_and(v_not(m), b.certain));
     return s;
 }
 
@@ -280,7 +280,7 @@ typedef struct proof {
     vf travel;                /* of the centre since the guess */
     vf shift_error;           /* of shift, per unit of its length and of travel; for products from binary64 */
     vf gap_error;             /* error bound of centre - point */
-    vm sure, apart;
+    vm certain, apart;
     vm flip0, flip1, flip2; /* corners that fail: to remove from the hull, or to add to it */
 } proof;
 
@@ -344,8 +344,8 @@ FN void proof_steps_rare(const proof_pair *q, const proof_end *e, const residual
         for (int i = from; i < to; i++)
             s[i] = proof_step_sel(face[i], proof_step_to_plane(q, &k[i], r[i].y, i), s[i]);
     }
-    if (from == 0 && v_any(q->still))
-        s[0] = proof_step_sel(q->still, proof_step_still(&k[0]), s[0]);
+    if (from == 0 && v_any(q->at_rest))
+        s[0] = proof_step_sel(q->at_rest, proof_step_at_rest(&k[0]), s[0]);
 }
 
 FN void proof_shift(const proof_pair *q, const proof_end *e, const proof_curve *k, const proof_step *s, int last,
@@ -353,8 +353,8 @@ FN void proof_shift(const proof_pair *q, const proof_end *e, const proof_curve *
 {
     const vf spread = e->hull.condition * e->hull.condition_root;
     p->apart = e->apart;
-    if (!last && v_any(q->still))
-        p->apart = v_or(v_and(v_not(q->still), p->apart), v_and(q->still, v_lt(v_f(R(0.0)), k->c)));
+    if (!last && v_any(q->at_rest))
+        p->apart = v_or(v_and(v_not(q->at_rest), p->apart), v_and(q->at_rest, v_lt(v_f(R(0.0)), k->c)));
     p->shift = v2_of(k->fix.x1 + s->step * k->drift.x1, k->fix.x2 + s->step * k->drift.x2);
     p->travel = v_abs(s->step) * q->speed;
     p->shift_error = PROOF_EPS(12.0) * spread;
@@ -398,8 +398,8 @@ FN void prove(const proof_pair *q, const proof_end *e, const residual *r, v_pow2
         proof_shift(q, &e[i], &k[i], &s[i], i, &p[i]);
     LANG_UNROLL
     for (int i = from; i < to; i++)
-        p[i].sure =
-            v_and(v_and(v_and(q->ordinary, e[i].hull.fit), s[i].sure), proof_nearest(q, &e[i], &k[i], &s[i], &p[i]));
+        p[i].certain =
+            v_and(v_and(v_and(q->ordinary, e[i].hull.fit), s[i].certain), proof_nearest(q, &e[i], &k[i], &s[i], &p[i]));
     LANG_UNROLL
     for (int i = from; i < to; i++)
         proof_time(&e[i], &s[i], unit, &p[i]);

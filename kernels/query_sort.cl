@@ -25,7 +25,7 @@ __kernel void carom_sort_histogram(__global const real *cx, __global const real 
                                    uint queries)
 {
     volatile __local uint owner[CELL_SLOTS], count[CELL_SLOTS];
-    __local uint place[CELL_SLOTS];
+    __local uint base[CELL_SLOTS];
     const uint i = (uint)get_global_id(0), item = (uint)get_local_id(0), size = (uint)get_local_size(0);
     const cell_grid grid = {{lower_x, lower_y, lower_z}, {per_x, per_y, per_z}};
     uint own = 0, before = 0;
@@ -34,8 +34,8 @@ __kernel void carom_sort_histogram(__global const real *cx, __global const real 
     barrier(CLK_LOCAL_MEM_FENCE);
     if (i < queries) {
         own = cell_of(cx[i], cy[i], cz[i], &grid);
-        if (has_motion && clearance_holds(clearance, v3_of(cx[i], cy[i], cz[i]), radius[i], v3_of(vx[i], vy[i], vz[i]),
-                                          t_max[i], options))
+        if (has_motion && clearance_is_free(clearance, v3_of(cx[i], cy[i], cz[i]), radius[i],
+                                            v3_of(vx[i], vy[i], vz[i]), t_max[i], options))
             own = CELL_CLEAR;
         atomic_max(&owner[own % CELL_SLOTS], own);
     }
@@ -46,11 +46,11 @@ __kernel void carom_sort_histogram(__global const real *cx, __global const real 
         before = atomic_inc(&count[slot]);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (is_owner && before == 0)
-        place[slot] = atomic_add(per_cell + own, count[slot]);
+        base[slot] = atomic_add(per_cell + own, count[slot]);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (i < queries) {
         cell[i] = own;
-        rank[i] = is_owner ? place[slot] + before : atomic_inc(per_cell + own);
+        rank[i] = is_owner ? base[slot] + before : atomic_inc(per_cell + own);
     }
 }
 #endif
@@ -59,7 +59,7 @@ __kernel void carom_sort_histogram(__global const real *cx, __global const real 
 /* Exclusive prefix sums of `kinds` counts in their place, and the sum of all behind them: by the first group. */
 __kernel void carom_prefix_sum(__global uint *counts, uint kinds, uint items)
 {
-    __local uint room[PREFIX_ITEMS];
+    __local uint scratch[PREFIX_ITEMS];
     const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
     uint sum = 0;
     if (get_group_id(0) != 0)
@@ -71,7 +71,7 @@ __kernel void carom_prefix_sum(__global uint *counts, uint kinds, uint items)
             count[k] = first + k < kinds ? counts[first + k] : 0;
             own += count[k];
         }
-        uint start = sum + scan_group(own, room, &all);
+        uint start = sum + scan_group(own, scratch, &all);
         for (uint k = 0; k < PREFIX_EACH && first + k < kinds; k++) {
             counts[first + k] = start;
             start += count[k];

@@ -49,17 +49,17 @@ __kernel void carom_resident_scatter(__global const uchar *from, uint kind, __gl
     const uint row = (uint)get_global_id(0);
     if (row >= rows)
         return;
-    const ulong place = at + (first + (choice == RESIDENT_INDEXED ? index[row] : row)) * stride;
+    const ulong address = at + (first + (choice == RESIDENT_INDEXED ? index[row] : row)) * stride;
     if (kind != RESIDENT_WORDS) {
         const uchar byte = from[row];
-        to[place] = kind == RESIDENT_BYTES ? byte : byte == STATE_INVALID ? OVERLAP_INVALID : byte != STATE_MISS;
+        to[address] = kind == RESIDENT_BYTES ? byte : byte == STATE_INVALID ? OVERLAP_INVALID : byte != STATE_MISS;
         return;
     }
     const uint word = ((G const uint *)from)[row];
-    if ((place & 3) == 0)
-        *(__global uint *)(to + place) = word;
+    if ((address & 3) == 0)
+        *(__global uint *)(to + address) = word;
     else
         for (uint k = 0; k < 4; k++)
-            to[place + k] = (uchar)(word >> 8 * k);
+            to[address + k] = (uchar)(word >> 8 * k);
 }
 #endif

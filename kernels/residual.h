@@ -56,15 +56,16 @@ FN residual_pair residual_pair_of(w3 center, wf radius, w3 velocity, w3 w, w3 p0
 FN w3 residual_normal(const residual_pair *q, w3 y)
 {
     const w3 n = w3_mul(w3_cross(q->e01, q->e02), q->scale * q->scale);
-    const wm still = w_eq(w3_dot(q->velocity, q->velocity), w_f(W(0.0)));
-    const wf side = w_sel(still, w3_dot(n, y), -w3_dot(n, q->velocity));
+    const wm at_rest = w_eq(w3_dot(q->velocity, q->velocity), w_f(W(0.0)));
+    const wf side = w_sel(at_rest, w3_dot(n, y), -w3_dot(n, q->velocity));
     return w3_mul(n, w_sel(w_lt(side, w_f(W(0.0))), w_f(W(-1.0)), w_f(W(1.0))));
 }
 
 FN residual_part residual_part_of(const residual_pair *q, const guess *g, int part, int full)
 {
     const wf time = w_load(g->time + part), w1 = w_load(g->w1 + part), w2 = w_load(g->w2 + part);
-    const w3 center = w3_along(q->d, q->velocity, time), y = w3_back(w3_back(center, q->e01, w1), q->e02, w2);
+    const w3 center = w3_add_scaled(q->d, q->velocity, time),
+             y = w3_sub_scaled(w3_sub_scaled(center, q->e01, w1), q->e02, w2);
     residual_part r;
     r.y = w3_mul(y, q->scale);
     r.c = w3_dot(r.y, r.y) - q->radius2;
@@ -72,7 +73,7 @@ FN residual_part residual_part_of(const residual_pair *q, const guess *g, int pa
         r.g1 = w3_dot(r.y, q->e01) * q->scale;
         r.g2 = w3_dot(r.y, q->e02) * q->scale;
         r.g12 = r.g1 - r.g2;
-        r.point = w3_along(w3_add(q->p0, w3_sub(center, y)), q->w, time);
+        r.point = w3_add_scaled(w3_add(q->p0, w3_sub(center, y)), q->w, time);
         r.normal = residual_normal(q, r.y);
     }
     return r;

@@ -108,14 +108,14 @@ FN spheres_out spheres_solve(spheres_relative x)
     const vf left = radius * radius - v3_dot(beside, beside);
     const vf chord = v_sqrt(left);
     const vf first = start - (rest + chord) * per_speed, last = start - (rest - chord) * per_speed;
-    const vm hit = v_le(zero, left), still = vi_eq(x.speed, v_i(0));
+    const vm hit = v_le(zero, left), at_rest = vi_eq(x.speed, v_i(0));
     const v_pow2 unit = v_pow2_of((length - speed) >> R_EXPONENT_SHIFT);
-    const sweep_rest r = sweep_at_rest(v3_dot(d, d), radius * radius);
+    const sweep_rest r = sweep_rest_of(v3_dot(d, d), radius * radius);
 
     spheres_out out;
-    out.u_first = v_sel(still, r.first, v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf));
-    out.u_last = v_sel(still, r.last, v_sel(hit, v_positive_zero(v_ldexp(last, unit)), -inf));
-    out.state = vi_sel(still, r.state, vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS)));
+    out.u_first = v_sel(at_rest, r.first, v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf));
+    out.u_last = v_sel(at_rest, r.last, v_sel(hit, v_positive_zero(v_ldexp(last, unit)), -inf));
+    out.state = vi_sel(at_rest, r.state, vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS)));
     return out;
 }
 
@@ -155,8 +155,8 @@ FN void pairs_spheres(in_columns in, out_columns out, size_t i)
 /* First rung: a floating-point filter in binary64 with a bound on every rounding. Pairs that it leaves undecided get
  * NaN for u_first; the second rung decides them in integers. docs/exact.md, section 14, derives the bounds. */
 typedef struct spheres_wide {
-    w3 d, v;                /* relative start and motion */
-    wf radius, way, motion; /* sums of magnitudes: of d, of both motions */
+    w3 d, v;                   /* relative start and motion */
+    wf radius, d_size, v_size; /* sums of magnitudes: of d, of both motions */
     wm valid;
 } spheres_wide;
 
@@ -181,15 +181,15 @@ typedef struct spheres_curve {
 FN spheres_curve spheres_curve_of(const spheres_wide *x, wf a, wf near)
 {
     const w3 y = w3_add(x->d, w3_mul(x->v, near));
-    const wf reach = x->way + w_abs(near) * x->motion, size = w3_size(y), r2 = x->radius * x->radius;
+    const wf reach = x->d_size + w_abs(near) * x->v_size, size = w3_size(y), r2 = x->radius * x->radius;
     spheres_curve g;
     g.a = a;
     g.b = w3_dot(y, x->v);
     g.c = w3_dot(y, y) - r2;
     g.left = g.b * g.b - a * g.c;
     const wf y_error = W_EPS(4.0) * reach;
-    g.a_error = W_EPS(10.0) * x->motion * x->motion;
-    g.b_error = W_EPS(12.0) * reach * x->motion;
+    g.a_error = W_EPS(10.0) * x->v_size * x->v_size;
+    g.b_error = W_EPS(12.0) * reach * x->v_size;
     const wf c_error = W_EPS(16.0) * (size * reach + r2) + y_error * y_error;
     g.left_error = (W(2.0) * w_abs(g.b) + g.b_error) * g.b_error + a * c_error + w_abs(g.c) * g.a_error +
                    W_EPS(8.0) * (g.b * g.b + a * w_abs(g.c));
@@ -215,20 +215,20 @@ FN spheres_proven spheres_prove(const spheres_wide *x)
     wf low = spheres_nearest(at_first - off_first, at_first + off_first);
     wf high = spheres_nearest(at_last - off_last, at_last + off_last);
     wf state = w_sel(ahead, w_f(STATE_APPROACHING), w_sel(over, w_f(STATE_PAST), w_f(STATE_OVERLAPPING)));
-    wm sure = w_and(hit, w_and(w_or(ahead, w_or(over, w_and(begun, on))), w_and(w_eq(low, low), w_eq(high, high))));
+    wm certain = w_and(hit, w_and(w_or(ahead, w_or(over, w_and(begun, on))), w_and(w_eq(low, low), w_eq(high, high))));
 
     /* Pairs in which neither sphere moves. If both move alike, integers decide. */
     const wf c = w3_dot(x->d, x->d) - x->radius * x->radius;
-    const wf c_error = W_EPS(16.0) * (x->way * x->way + x->radius * x->radius);
-    const wm still = w_eq(x->motion, zero), rests = w_and(still, w_lt(c, -c_error));
+    const wf c_error = W_EPS(16.0) * (x->d_size * x->d_size + x->radius * x->radius);
+    const wm at_rest = w_eq(x->v_size, zero), rests = w_and(at_rest, w_lt(c, -c_error));
     low = w_sel(rests, -inf, low);
     high = w_sel(rests, inf, high);
     state = w_sel(rests, w_f(STATE_OVERLAPPING), state);
-    const wm apart = w_or(w_and(moves, w_lt(g.left, -g.left_error)), w_and(still, w_lt(c_error, c)));
-    sure = w_or(sure, w_or(rests, w_or(apart, w_not(x->valid))));
+    const wm apart = w_or(w_and(moves, w_lt(g.left, -g.left_error)), w_and(at_rest, w_lt(c_error, c)));
+    certain = w_or(certain, w_or(rests, w_or(apart, w_not(x->valid))));
     const wm none = w_or(apart, w_not(x->valid));
     spheres_proven out;
-    out.u_first = w_sel(sure, w_sel(none, inf, low), zero / zero);
+    out.u_first = w_sel(certain, w_sel(none, inf, low), zero / zero);
     out.u_last = w_sel(none, -inf, high);
     out.state = w_sel(x->valid, w_sel(none, w_f(STATE_MISS), state), w_f(STATE_INVALID));
     return out;
@@ -243,9 +243,9 @@ FN spheres_wide spheres_relate_wide(w3 a0, w3 a1, wf radius_a, w3 b0, w3 b1, wf 
     x.d = w3_sub(a0, b0);
     x.v = w3_sub(a, b);
     x.radius = radius_a + radius_b;
-    x.way = w3_size(x.d);
-    x.motion = w3_size(a) + w3_size(b);
-    const wm finite = w_lt(x.way + x.motion + x.radius, w_infinity());
+    x.d_size = w3_size(x.d);
+    x.v_size = w3_size(a) + w3_size(b);
+    const wm finite = w_lt(x.d_size + x.v_size + x.radius, w_infinity());
     x.valid = w_and(finite, w_and(w_le(zero, radius_a), w_le(zero, radius_b)));
     return x;
 }

@@ -32,7 +32,7 @@ typedef struct sweep_foot {
     v3 vertex, step;
 } sweep_foot;
 
-FN sweep_foot sweep_foot_of(sweep_in in, spot s)
+FN sweep_foot sweep_foot_of(sweep_in in, barycentric s)
 {
     const vf zero = v_f(R(0.0)), scale = v_f(R(0.5));
     const vm e12 = vi_eq(s.feature, v_i(FEATURE_E12)), vertex = vi_gt(v_i(FEATURE_E01), s.feature);
@@ -47,7 +47,7 @@ FN sweep_foot sweep_foot_of(sweep_in in, spot s)
 }
 
 /* Barycentric weights of P1 and P2 at a contact with a vertex or an edge; zero for the face. */
-FN spot sweep_spot_of(const sweep_span *s, sweep_contact c)
+FN barycentric sweep_barycentric_of(const sweep_span *s, sweep_contact c)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
     const vm e01 = vi_eq(c.feature, v_i(FEATURE_E01)), e12 = vi_eq(c.feature, v_i(FEATURE_E12));
@@ -55,7 +55,7 @@ FN spot sweep_spot_of(const sweep_span *s, sweep_contact c)
     const vf along = c.along / v_sel(e01, s->edge[0].space2, v_sel(e12, s->edge[1].space2, s->edge[2].space2));
     const vf end1 = v_sel(vi_eq(c.feature, v_i(FEATURE_V1)), one, zero);
     const vf end2 = v_sel(vi_eq(c.feature, v_i(FEATURE_V2)), one, zero);
-    spot at;
+    barycentric at;
     at.w1 = v_sel(e01, along, v_sel(e12, one - along, end1));
     at.w2 = v_sel(v_or(e12, e20), along, end2);
     at.feature = c.feature;
@@ -68,7 +68,7 @@ FN vf sweep_within_range(vf x)
     return v_max(v_min(x, v_largest()), -v_largest());
 }
 
-FN v3 sweep_place(sweep_in in, sweep_foot f, vf t, vm exists, int moving)
+FN v3 sweep_foot_point(sweep_in in, sweep_foot f, vf t, vm exists, int moving)
 {
     const vf zero = v_f(R(0.0));
     v3 p = v3_add(v3_add(f.vertex, f.step), f.step);
@@ -83,10 +83,10 @@ FN v3 sweep_place(sweep_in in, sweep_foot f, vf t, vm exists, int moving)
 FN v3 sweep_point(sweep_in in, sweep_view k, const sweep_span *s, sweep_contact c, v3 to_face, vf half_unit, vf t,
                   vm exists, int moving)
 {
-    sweep_foot f = sweep_foot_of(in, sweep_spot_of(s, c));
+    sweep_foot f = sweep_foot_of(in, sweep_barycentric_of(s, c));
     const v3 on_face = v3_add(v3_add(k.m, v3_mul(k.axes.u, c.at)), to_face);
     f.step = v3_sel(vi_eq(c.feature, v_i(FEATURE_FACE)), v3_mul(on_face, half_unit), f.step);
-    return sweep_place(in, f, t, exists, moving);
+    return sweep_foot_point(in, f, t, exists, moving);
 }
 
 /* No relative motion: the distance at time 0 decides, for all times. */
@@ -96,7 +96,7 @@ typedef struct sweep_rest {
     vm in_contact;
 } sweep_rest;
 
-FN sweep_rest sweep_at_rest(vf distance2, vf radius2)
+FN sweep_rest sweep_rest_of(vf distance2, vf radius2)
 {
     const vf inf = v_infinity();
     sweep_rest r;
@@ -108,24 +108,24 @@ FN sweep_rest sweep_at_rest(vf distance2, vf radius2)
     return r;
 }
 
-FN void sweep_still(sweep_in in, sweep_relative x, vf radius, vm still, sweep_out *out, int want)
+FN void sweep_at_rest(sweep_in in, sweep_relative x, vf radius, vm at_rest, sweep_out *out, int want)
 {
     const vf scale = v_scale_down(v_exponent(x.length)), zero = v_f(R(0.0));
     const nearest c = nearest_on_triangle(v3_mul(x.d, -scale), v3_mul(x.e01, scale), v3_mul(x.e02, scale));
-    const sweep_rest r = sweep_at_rest(c.distance2, (radius * scale) * (radius * scale));
-    out->t_first = v_sel(still, r.first, out->t_first);
+    const sweep_rest r = sweep_rest_of(c.distance2, (radius * scale) * (radius * scale));
+    out->t_first = v_sel(at_rest, r.first, out->t_first);
     if (want == SWEEP_FIRST)
         return;
-    out->t_last = v_sel(still, r.last, out->t_last);
-    out->state = vi_sel(still, r.state, out->state);
+    out->t_last = v_sel(at_rest, r.last, out->t_last);
+    out->state = vi_sel(at_rest, r.state, out->state);
     if (want != SWEEP_FULL)
         return;
-    const v3 point = sweep_place(in, sweep_foot_of(in, c.at), zero, r.in_contact, 0);
+    const v3 point = sweep_foot_point(in, sweep_foot_of(in, c.at), zero, r.in_contact, 0);
     const vi feature = vi_sel(r.in_contact, c.at.feature, v_i(FEATURE_NONE));
-    out->point_first = v3_sel(still, point, out->point_first);
-    out->point_last = v3_sel(still, point, out->point_last);
-    out->feature_first = vi_sel(still, feature, out->feature_first);
-    out->feature_last = vi_sel(still, feature, out->feature_last);
+    out->point_first = v3_sel(at_rest, point, out->point_first);
+    out->point_last = v3_sel(at_rest, point, out->point_last);
+    out->feature_first = vi_sel(at_rest, feature, out->feature_first);
+    out->feature_last = vi_sel(at_rest, feature, out->feature_last);
 }
 
 FN void sweep_invalid(vm valid, sweep_out *out, int want)
@@ -177,9 +177,9 @@ FN sweep_out sweep_answer(sweep_in given, sweep_query q, sweep_view k, sweep_spa
         out.feature_first = vi_sel(some_first, s.first.feature, v_i(FEATURE_NONE));
         out.feature_last = vi_sel(some_last, end.feature, v_i(FEATURE_NONE));
     }
-    const vm still = vi_eq(q.x.speed, v_i(0));
-    if (v_any(still))
-        sweep_still(given, q.x, q.in.radius, still, &out, want);
+    const vm at_rest = vi_eq(q.x.speed, v_i(0));
+    if (v_any(at_rest))
+        sweep_at_rest(given, q.x, q.in.radius, at_rest, &out, want);
     if (v_any(v_not(q.valid)))
         sweep_invalid(q.valid, &out, want);
     return out;

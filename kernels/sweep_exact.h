@@ -48,51 +48,51 @@ FN void sweep_widen(const sweep_rows *r, const real *scale, residual_pair *q, in
 
 /* The feature that the line of centres passes closest to, seen along the motion, and the height at which it does:
  * the guess for a miss. */
-typedef struct sweep_pass {
+typedef struct sweep_miss {
     vf distance2, at;
     vi feature;
-} sweep_pass;
+} sweep_miss;
 
-FN void sweep_pass_keep(sweep_pass *best, vm better, vf at, int feature)
+FN void sweep_miss_keep(sweep_miss *best, vm better, vf at, int feature)
 {
     best->at = v_sel(better, at, best->at);
     best->feature = vi_max_where(better, v_i(feature), best->feature);
 }
 
-FN void sweep_pass_vertex(sweep_pass *best, vf qx, vf qy, vf h, int feature)
+FN void sweep_miss_vertex(sweep_miss *best, vf qx, vf qy, vf h, int feature)
 {
     const vf distance2 = qx * qx + qy * qy;
-    sweep_pass_keep(best, v_lt(distance2, best->distance2), h, feature);
+    sweep_miss_keep(best, v_lt(distance2, best->distance2), h, feature);
     best->distance2 = v_min(distance2, best->distance2);
 }
 
-FN void sweep_pass_edge(sweep_pass *best, vf qx, vf qy, vf h, vf ex, vf ey, vf eh, sweep_lengths l, int feature)
+FN void sweep_miss_edge(sweep_miss *best, vf qx, vf qy, vf h, vf ex, vf ey, vf eh, sweep_lengths l, int feature)
 {
     const vf side = qx * ey - qy * ex, along = qx * ex + qy * ey, distance2 = side * side * l.per_seen2;
     const vm beside = v_and(l.seen, v_within(v_f(R(0.0)), along, l.seen2));
     const vm better = v_and(beside, v_lt(distance2, best->distance2));
-    sweep_pass_keep(best, better, h + along * eh * l.per_seen2, feature);
+    sweep_miss_keep(best, better, h + along * eh * l.per_seen2, feature);
     best->distance2 = v_sel(better, distance2, best->distance2);
 }
 
-FN sweep_pass sweep_passing(sweep_view k, const sweep_span *s)
+FN sweep_miss sweep_miss_of(sweep_view k, const sweep_span *s)
 {
     const vf q1x = k.qx - k.e0x, q1y = k.qy - k.e0y, h1 = k.h + k.e0h;
     const vf e1x = k.e2x - k.e0x, e1y = k.e2y - k.e0y, e1h = k.e2h - k.e0h;
-    sweep_pass best;
+    sweep_miss best;
     best.distance2 = k.qx * k.qx + k.qy * k.qy;
     best.at = k.h;
     best.feature = v_i(FEATURE_V0);
-    sweep_pass_vertex(&best, q1x, q1y, h1, FEATURE_V1);
-    sweep_pass_vertex(&best, k.qx - k.e2x, k.qy - k.e2y, k.h + k.e2h, FEATURE_V2);
-    sweep_pass_edge(&best, k.qx, k.qy, k.h, k.e0x, k.e0y, k.e0h, s->edge[0], FEATURE_E01);
-    sweep_pass_edge(&best, q1x, q1y, h1, e1x, e1y, e1h, s->edge[1], FEATURE_E12);
-    sweep_pass_edge(&best, k.qx, k.qy, k.h, k.e2x, k.e2y, k.e2h, s->edge[2], FEATURE_E20);
+    sweep_miss_vertex(&best, q1x, q1y, h1, FEATURE_V1);
+    sweep_miss_vertex(&best, k.qx - k.e2x, k.qy - k.e2y, k.h + k.e2h, FEATURE_V2);
+    sweep_miss_edge(&best, k.qx, k.qy, k.h, k.e0x, k.e0y, k.e0h, s->edge[0], FEATURE_E01);
+    sweep_miss_edge(&best, q1x, q1y, h1, e1x, e1y, e1h, s->edge[1], FEATURE_E12);
+    sweep_miss_edge(&best, k.qx, k.qy, k.h, k.e2x, k.e2y, k.e2h, s->edge[2], FEATURE_E20);
     return best;
 }
 
 /* At rest: the closest feature at time 0. The filter decides whether that is contact. */
-FN vi sweep_guess_still(sweep_query q)
+FN vi sweep_guess_at_rest(sweep_query q)
 {
     const vf scale = v_scale_down(v_exponent(q.x.length));
     return nearest_on_triangle(v3_mul(q.x.d, -scale), v3_mul(q.x.e01, scale), v3_mul(q.x.e02, scale)).at.feature;
@@ -121,10 +121,10 @@ FN v2 sweep_guess_time(const sweep_exact *x, vf height, vf *time)
     const proof_pair *q = &x->pair;
     *time = k->start + height * k->time_per_height;
     v2 g = v2_of(v3_dot(k->m, q->e01) + height * k->e0h, v3_dot(k->m, q->e02) + height * k->e2h);
-    if (v_any(q->still)) {
+    if (v_any(q->at_rest)) {
         const v3 d = v3_mul(x->q.x.d, v_scale_down(k->unit));
-        *time = v_sel(q->still, v_f(R(0.0)), *time);
-        g = v2_of(v_sel(q->still, v3_dot(d, q->e01), g.x1), v_sel(q->still, v3_dot(d, q->e02), g.x2));
+        *time = v_sel(q->at_rest, v_f(R(0.0)), *time);
+        g = v2_of(v_sel(q->at_rest, v3_dot(d, q->e01), g.x1), v_sel(q->at_rest, v3_dot(d, q->e02), g.x2));
     }
     return g;
 }
@@ -156,7 +156,7 @@ FN void sweep_guess_features(sweep_in in, sweep_query q, sweep_heading heading, 
 {
     const sweep_view k = sweep_view_of(q.x, q.in.radius, heading);
     const sweep_span s = sweep_solve(q.in, k, want);
-    const sweep_pass pass = sweep_passing(k, &s);
+    const sweep_miss miss = sweep_miss_of(k, &s);
     x->q = q;
     x->pair = proof_pair_of(&q, &k);
     x->unit = v_pow2_of((k.unit - v_exponent(q.x.speed)) >> R_EXPONENT_SHIFT);
@@ -165,17 +165,17 @@ FN void sweep_guess_features(sweep_in in, sweep_query q, sweep_heading heading, 
     x->largest = v_from_bits(vi_max(v3_magnitude(in.center), v3_magnitude(in.p0))) * v_scale_down(k.unit);
     x->moving = moving;
     x->w_speed = moving ? v3_size(v3_mul(in.w, v_scale_down(v_exponent(q.x.speed)))) : v_f(R(0.0));
-    const vm hit = v_lt(s.first.at, v_infinity()), still = x->pair.still;
-    vi first = vi_sel(hit, s.first.feature, pass.feature);
-    if (v_any(still))
-        first = vi_sel(still, sweep_guess_still(q), first);
+    const vm hit = v_lt(s.first.at, v_infinity()), at_rest = x->pair.at_rest;
+    vi first = vi_sel(hit, s.first.feature, miss.feature);
+    if (v_any(at_rest))
+        first = vi_sel(at_rest, sweep_guess_at_rest(q), first);
     x->view = k;
     x->end[0].apart = x->end[1].apart = v_not(hit);
     x->end[0].feature = first;
-    x->height[0] = v_sel(hit, s.first.at, pass.at);
+    x->height[0] = v_sel(hit, s.first.at, miss.at);
     if (want == SWEEP_FIRST)
         return;
-    const vm later = v_and(v_and(hit, v_not(still)), v_lt(s.first.at, s.last.at));
+    const vm later = v_and(v_and(hit, v_not(at_rest)), v_lt(s.first.at, s.last.at));
     x->end[1].feature = vi_sel(later, s.last.feature, first);
     x->height[1] = v_max(s.last.at, s.first.at);
 }
@@ -205,7 +205,7 @@ typedef struct sweep_proven {
 
 /* The contact point: that of the guess, moved by the step. Undecided unless its error is below half a unit in the
  * last place of the largest coordinate. */
-FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p, vm exists, vm *sure)
+FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p, vm exists, vm *certain)
 {
     const vf zero = v_f(R(0.0));
     const v3 shift = v3_add(v3_mul(x->pair.e01, p->shift.x1), v3_mul(x->pair.e02, p->shift.x2));
@@ -217,7 +217,7 @@ FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p
                    p->shift_error * (v3_size(shift) + p->travel * R(2.0)) +
                    (x->pair.reach + x->pair.radius) * R(0x1p-36);
     const vm known = v_and(v_eq(point.x, point.x), v_lt(off, x->largest * R(0x1p-25)));
-    *sure = v_and(*sure, v_or(known, v_not(exists)));
+    *certain = v_and(*certain, v_or(known, v_not(exists)));
     const v3 none = v3_of(zero, zero, zero);
     const v3 is = v3_sel(exists, point, none);
     return v3_of(v_positive_zero(is.x), v_positive_zero(is.y), v_positive_zero(is.z));
@@ -225,7 +225,7 @@ FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p
 
 /* Direction from the point to the centre; for a moving sphere on a face, the normal. Uncertain if the gap is not
  * larger than its error, or if the centre is almost in the plane of the face. */
-FN v3 sweep_proven_gap(const sweep_exact *x, const proof *p, vm still, vm *clear)
+FN v3 sweep_proven_gap(const sweep_exact *x, const proof *p, vm at_rest, vm *clear)
 {
     const residual *r = &x->at[0];
     const vm face = vi_eq(x->end[0].feature, v_i(FEATURE_FACE));
@@ -234,26 +234,26 @@ FN v3 sweep_proven_gap(const sweep_exact *x, const proof *p, vm still, vm *clear
     const vf length = v3_size(gap);
     const vm sharp =
         v_and(v_lt(p->gap_error, length * R(0x1p-14)), v_lt(x->pair.speed * p->view_error, length * R(0x1p-22)));
-    *clear = v_or(v_and(face, v_not(still)), sharp);
+    *clear = v_or(v_and(face, v_not(at_rest)), sharp);
     return v3_sel(face, r->normal, gap);
 }
 
 /* The state from certain ends; undecided if an end may be 0. */
-FN vi sweep_proven_state(const proof *first, const proof *last, vm *sure)
+FN vi sweep_proven_state(const proof *first, const proof *last, vm *certain)
 {
     const vf zero = v_f(R(0.0));
     const vm ahead = v_lt(zero, first->low), begun = v_lt(first->high, zero);
     const vm over = v_lt(last->high, zero), on = v_lt(zero, last->low);
-    *sure = v_and(*sure, v_or(ahead, v_or(over, v_and(begun, on))));
+    *certain = v_and(*certain, v_or(ahead, v_or(over, v_and(begun, on))));
     return vi_sel(ahead, v_i(STATE_APPROACHING), vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)));
 }
 
 /* Rare lanes. At rest, contact is at all times or never, and end 0 alone decides. Invalid pairs have no contact. */
-FN void sweep_proven_rare(const sweep_exact *x, const proof *first, sweep_out *a, vm *sure, int want)
+FN void sweep_proven_rare(const sweep_exact *x, const proof *first, sweep_out *a, vm *certain, int want)
 {
     const vf inf = v_infinity();
-    const vm invalid = v_not(x->q.valid), still = x->pair.still, rests = v_and(still, v_not(first->apart));
-    *sure = v_or(invalid, v_or(v_and(still, first->sure), v_and(v_not(still), *sure)));
+    const vm invalid = v_not(x->q.valid), at_rest = x->pair.at_rest, rests = v_and(at_rest, v_not(first->apart));
+    *certain = v_or(invalid, v_or(v_and(at_rest, first->certain), v_and(v_not(at_rest), *certain)));
     a->t_first = v_sel(invalid, inf, v_sel(rests, -inf, a->t_first));
     if (want == SWEEP_FIRST)
         return;
@@ -261,18 +261,18 @@ FN void sweep_proven_rare(const sweep_exact *x, const proof *first, sweep_out *a
     a->state = vi_sel(invalid, v_i(STATE_INVALID), vi_sel(rests, v_i(STATE_OVERLAPPING), a->state));
 }
 
-FN void sweep_prove_points(const sweep_exact *x, const proof *first, const proof *last, sweep_proven *a, vm *sure)
+FN void sweep_prove_points(const sweep_exact *x, const proof *first, const proof *last, sweep_proven *a, vm *certain)
 {
-    const vm hit = v_and(x->q.valid, v_not(first->apart)), still = v_and(x->pair.still, hit);
-    const vm first_is = v_and(hit, v_or(still, v_finite(a->answer.t_first)));
-    const vm last_is = v_and(v_and(hit, v_not(still)), v_finite(a->answer.t_last));
-    const v3 point = sweep_proven_point(x, &x->at[0], first, first_is, sure);
+    const vm hit = v_and(x->q.valid, v_not(first->apart)), at_rest = v_and(x->pair.at_rest, hit);
+    const vm first_is = v_and(hit, v_or(at_rest, v_finite(a->answer.t_first)));
+    const vm last_is = v_and(v_and(hit, v_not(at_rest)), v_finite(a->answer.t_last));
+    const v3 point = sweep_proven_point(x, &x->at[0], first, first_is, certain);
     const vi feature = vi_sel(first_is, x->end[0].feature, v_i(FEATURE_NONE));
     a->answer.point_first = point;
     a->answer.feature_first = feature;
-    a->answer.point_last = v3_sel(still, point, sweep_proven_point(x, &x->at[1], last, last_is, sure));
-    a->answer.feature_last = vi_sel(still, feature, vi_sel(last_is, x->end[1].feature, v_i(FEATURE_NONE)));
-    a->gap = sweep_proven_gap(x, first, still, &a->clear);
+    a->answer.point_last = v3_sel(at_rest, point, sweep_proven_point(x, &x->at[1], last, last_is, certain));
+    a->answer.feature_last = vi_sel(at_rest, feature, vi_sel(last_is, x->end[1].feature, v_i(FEATURE_NONE)));
+    a->gap = sweep_proven_gap(x, first, at_rest, &a->clear);
 }
 
 FN sweep_proven sweep_prove(const sweep_exact *x, int want)
@@ -281,20 +281,20 @@ FN sweep_proven sweep_prove(const sweep_exact *x, int want)
     proof p[2];
     prove(&x->pair, x->end, x->at, x->unit, 0, want == SWEEP_FIRST ? 1 : 2, want == SWEEP_FULL, p);
     const vm apart = p[0].apart;
-    vm sure = v_and(p[0].sure, v_or(apart, v_eq(p[0].low, p[0].high)));
+    vm certain = v_and(p[0].certain, v_or(apart, v_eq(p[0].low, p[0].high)));
     sweep_proven a;
     a.answer.t_first = v_sel(apart, inf, p[0].low);
     if (want != SWEEP_FIRST) {
-        vm ends = v_and(p[1].sure, v_eq(p[1].low, p[1].high));
+        vm ends = v_and(p[1].certain, v_eq(p[1].low, p[1].high));
         a.answer.t_last = v_sel(apart, -inf, p[1].low);
         a.answer.state = vi_sel(apart, v_i(STATE_MISS), sweep_proven_state(&p[0], &p[1], &ends));
-        sure = v_and(sure, v_or(apart, ends));
+        certain = v_and(certain, v_or(apart, ends));
     }
-    if (v_any(v_or(x->pair.still, v_not(x->q.valid))))
-        sweep_proven_rare(x, &p[0], &a.answer, &sure, want);
+    if (v_any(v_or(x->pair.at_rest, v_not(x->q.valid))))
+        sweep_proven_rare(x, &p[0], &a.answer, &certain, want);
     if (want == SWEEP_FULL)
-        sweep_prove_points(x, &p[0], &p[1], &a, &sure);
-    a.answer.t_first = v_sel(sure, a.answer.t_first, v_from_bits(v_i(R_NAN_BITS)));
+        sweep_prove_points(x, &p[0], &p[1], &a, &certain);
+    a.answer.t_first = v_sel(certain, a.answer.t_first, v_from_bits(v_i(R_NAN_BITS)));
     return a;
 }
 
@@ -303,7 +303,7 @@ FN sweep_proven sweep_prove(const sweep_exact *x, int want)
 typedef struct sweep_ahead {
     vf t_first;
     vi state;
-    vm sure;
+    vm certain;
     vf least; /* lower bound of the time where undecided; 0 if there is none */
 } sweep_ahead;
 
@@ -316,32 +316,32 @@ FN sweep_ahead sweep_prove_ahead(const residual_pair *q, sweep_exact *x, vm acti
         sweep_guess_ends(x, 0, 1);
         residual_of(q, &x->end[0].at, 0, &x->at[0]);
         prove(&x->pair, x->end, x->at, x->unit, 0, 1, 0, p);
-        const vm lost = v_and(active, v_not(v_or(p[0].sure, p[0].apart)));
+        const vm lost = v_and(active, v_not(v_or(p[0].certain, p[0].apart)));
         if (!v_any(lost))
             break;
         x->end[0].feature = proof_neighbour_feature(&x->end[0], &p[0], lost);
     }
     const vm apart = p[0].apart, ahead = v_lt(zero, p[0].low), begun = v_and(v_lt(p[0].high, zero), v_not(apart));
-    vm sure = v_and(p[0].sure, v_or(v_or(apart, begun), v_and(ahead, v_eq(p[0].low, p[0].high))));
+    vm certain = v_and(p[0].certain, v_or(v_or(apart, begun), v_and(ahead, v_eq(p[0].low, p[0].high))));
     sweep_out a;
     a.t_first = v_sel(apart, v_infinity(), p[0].low);
     a.t_last = zero;
     a.state = vi_sel(apart, v_i(STATE_MISS), v_i(STATE_APPROACHING));
-    if (v_any(v_and(begun, sure))) {
+    if (v_any(v_and(begun, certain))) {
         sweep_guess_ends(x, 1, 2);
         residual_of(q, &x->end[1].at, 0, &x->at[1]);
         prove(&x->pair, x->end, x->at, x->unit, 1, 2, 0, p);
         const vm over = v_lt(p[1].high, zero), on = v_lt(zero, p[1].low);
-        sure = v_and(sure, v_or(v_not(begun), v_and(p[1].sure, v_or(over, on))));
+        certain = v_and(certain, v_or(v_not(begun), v_and(p[1].certain, v_or(over, on))));
         a.state = vi_sel(begun, vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)), a.state);
     }
-    if (v_any(v_or(x->pair.still, v_not(x->q.valid))))
-        sweep_proven_rare(x, &p[0], &a, &sure, SWEEP_TIMES);
+    if (v_any(v_or(x->pair.at_rest, v_not(x->q.valid))))
+        sweep_proven_rare(x, &p[0], &a, &certain, SWEEP_TIMES);
     sweep_ahead out;
     out.t_first = a.t_first;
     out.state = a.state;
-    out.sure = sure;
-    out.least = v_sel_or_zero(v_and(v_and(p[0].sure, v_not(apart)), ahead), p[0].low);
+    out.certain = certain;
+    out.least = v_sel_or_zero(v_and(v_and(p[0].certain, v_not(apart)), ahead), p[0].low);
     return out;
 }
 #endif

@@ -65,9 +65,9 @@ FN sweep_flat sweep_flatten(twofloat3 a, vm along_x, vm along_y)
 }
 
 /* Edge function of the edge e, c from its corner to the line, both turned by a right angle; and its error bound. */
-FN vf sweep_side_close(sweep_flat c, sweep_flat e, vf unsure, vf *slack)
+FN vf sweep_side_close(sweep_flat c, sweep_flat e, vf relative_error, vf *slack)
 {
-    *slack = unsure * ((v_abs(c.x.hi) + v_abs(c.y.hi)) + (v_abs(e.x.hi) + v_abs(e.y.hi)));
+    *slack = relative_error * ((v_abs(c.x.hi) + v_abs(c.y.hi)) + (v_abs(e.x.hi) + v_abs(e.y.hi)));
     return twofloat_value(twofloat_sub(twofloat_mul(c.x, e.y), twofloat_mul(c.y, e.x)));
 }
 
@@ -123,7 +123,7 @@ FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *k, sweep_lin
     const v3 v = k->v;
     const vf x = v_abs(v.x), y = v_abs(v.y), z = v_abs(v.z), speed = (x + y) + z;
     const vm along_x = v_and(v_lt(y, x), v_lt(z, x)), along_y = v_and(v_not(along_x), v_lt(z, y));
-    const vf slip = speed * v_f(R(0x1p-41)), unsure = speed * v_f(R(0x1p-39)), inf = v_infinity();
+    const vf slip = speed * v_f(R(0x1p-41)), relative_error = speed * v_f(R(0x1p-39)), inf = v_infinity();
     const sweep_range none = {inf, -inf};
     sweep_range range_x = none, range_y = none, range_z = none;
     sweep_sides s, slack;
@@ -140,7 +140,7 @@ FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *k, sweep_lin
         sweep_extend(&range_z, c.z);
         s.e01 = s.e12, s.e12 = s.e20;
         slack.e01 = slack.e12, slack.e12 = slack.e20;
-        s.e20 = sweep_side_close(sweep_flatten(c, along_x, along_y), sweep_flatten(e, along_x, along_y), unsure,
+        s.e20 = sweep_side_close(sweep_flatten(c, along_x, along_y), sweep_flatten(e, along_x, along_y), relative_error,
                                  &slack.e20);
         from = to, to = next, next = begin;
     }

@@ -11,7 +11,7 @@
 FN contact_out touch(closest_in in)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), minus = v_f(R(-1.0));
-    closest_seen s = closest_see(in);
+    closest_solution s = closest_solution_of(in);
     const vm ties = foot_ties(&s);
     if (v_any(ties))
         s.near = nearest_sel(ties, foot_find(&s), s.near);
@@ -22,7 +22,7 @@ FN contact_out touch(closest_in in)
     const vm meets = vi_eq(v3_magnitude(s.near.point), v_i(0));
     v3 normal = v3_sel(at_face, v3_mul(own, v_sel(under, minus, one)), contact_unit(v3_mul(s.near.point, minus)));
     normal = v3_sel(s.valid, v3_sel(meets, own, normal), v3_of(zero, zero, zero));
-    const closest_out c = closest_place(in, closest_found_of(&s));
+    const closest_out c = closest_output(in, closest_found_of(&s));
     contact_out out;
     out.point = c.point;
     out.normal = v3_of(v_positive_zero(normal.x), v_positive_zero(normal.y), v_positive_zero(normal.z));

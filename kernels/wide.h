@@ -181,8 +181,8 @@ FN w3 load3_wide(G const real *const *in, int first, size_t i)
 }
 FN w3 w3_add(w3 a, w3 b) { return w3_of(a.x + b.x, a.y + b.y, a.z + b.z); }
 FN w3 w3_sub(w3 a, w3 b) { return w3_of(a.x - b.x, a.y - b.y, a.z - b.z); }
-FN w3 w3_along(w3 a, w3 b, wf s) { return w3_of(a.x + b.x * s, a.y + b.y * s, a.z + b.z * s); }
-FN w3 w3_back(w3 a, w3 b, wf s) { return w3_of(a.x - b.x * s, a.y - b.y * s, a.z - b.z * s); }
+FN w3 w3_add_scaled(w3 a, w3 b, wf s) { return w3_of(a.x + b.x * s, a.y + b.y * s, a.z + b.z * s); }
+FN w3 w3_sub_scaled(w3 a, w3 b, wf s) { return w3_of(a.x - b.x * s, a.y - b.y * s, a.z - b.z * s); }
 FN w3 w3_mul(w3 a, wf s) { return w3_of(a.x * s, a.y * s, a.z * s); }
 FN wf w3_dot(w3 a, w3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 FN w3 w3_cross(w3 a, w3 b)

@@ -4,47 +4,48 @@
 #include "cloud.h"
 
 /* Open pairs of one sphere that are asked before its search goes on: one of them may end it. */
-enum { CLOUD_ASK = 48 };
+enum { CLOUD_FLUSH_UNDECIDED = 48 };
 
-FN void cloud_ask(const caromi_cloud_view *view, caromi_cloud_found *found)
+FN void cloud_flush(const caromi_cloud_view *view, caromi_cloud_found *found)
 {
     if (view->motion.given != NULL)
         cloud_sweep(view, found);
-    found->take(found);
+    found->flush(found);
 }
 
 /* A cell's spheres have ascending indices: the first sure one is the best of them, and none is better than a partner
  * below the first. Returns whether the search may end. */
 FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
-                      const caromi_cloud_best *best, uint32_t *opened, caromi_cloud_found *found)
+                      const caromi_cloud_best *best, uint32_t *undecided_count, caromi_cloud_found *found)
 {
-    const uint32_t *partner = &best->partner[s->place];
+    const uint32_t *partner = &best->partner[s->slot];
     const cloud_sorted c = cloud_sorted_of(view);
-    caromi_cloud_pairs *to = view->motion.given != NULL ? &found->swept : &found->open;
+    caromi_cloud_pairs *to = view->motion.given != NULL ? &found->swept : &found->undecided;
     if (begin == end || view->index[begin] > *partner)
         return 0;
     found->long_runs += (end - begin) / CAROMI_CLOUD_RUN;
     if (found->long_runs >= CAROMI_CLOUD_RUNS)
-        cloud_ask(view, found);
+        cloud_flush(view, found);
     for (uint32_t j = begin; j < end; j += LANES) {
         const vm is_own = vi_eq(cloud_load_bits(view->index + j), s->index);
         const u32 lanes = cloud_lanes(end - j) & ~v_bitmask(is_own);
-        const cloud_lanes_found is = view->reach_is_bound ? cloud_test(&c, s, j, options | CLOUD_MASKED | CLOUD_UNSURE)
-                                                          : cloud_test(&c, s, j, options | CLOUD_MASKED);
-        const u32 sure = is.sure & lanes, open = is.some & lanes & ~sure;
-        if (open) {
-            to->count = cloud_append(to, to->count, v_i((int)s->place), cloud_places(j), open);
-            *opened += (uint32_t)bitmask_count(open);
+        const cloud_lanes_found is = view->reach_is_bound
+                                         ? cloud_test(&c, s, j, options | CLOUD_MASKED | CLOUD_BOUNDS_ONLY)
+                                         : cloud_test(&c, s, j, options | CLOUD_MASKED);
+        const u32 certain = is.certain & lanes, undecided = is.some & lanes & ~certain;
+        if (undecided) {
+            to->count = cloud_append(to, to->count, v_i((int)s->slot), cloud_slots(j), undecided);
+            *undecided_count += (uint32_t)bitmask_count(undecided);
         }
-        if (to->count > CAROMI_CLOUD_ROOM || *opened > CLOUD_ASK) {
-            cloud_ask(view, found);
-            *opened = 0;
+        if (to->count > CAROMI_CLOUD_FLUSH || *undecided_count > CLOUD_FLUSH_UNDECIDED) {
+            cloud_flush(view, found);
+            *undecided_count = 0;
             if (best->any && *partner != UINT32_MAX)
                 return 1;
         }
-        if (sure) {
-            const uint32_t index = view->index[j + (uint32_t)bitmask_first(sure)];
-            best->partner[s->place] = index < *partner ? index : *partner;
+        if (certain) {
+            const uint32_t index = view->index[j + (uint32_t)bitmask_first(certain)];
+            best->partner[s->slot] = index < *partner ? index : *partner;
             return best->any;
         }
         if (view->index[j] > *partner)
@@ -69,25 +70,26 @@ FN cloud_cells_in_row cloud_cells_in_row_of(const caromi_cloud_row *row, const c
 
 /* All partners of a sphere in a row, cell by cell, but for the cell whose spheres begin at `seen`. */
 FN int cloud_best_row(const caromi_cloud_view *view, const cloud_sphere *s, const caromi_cloud_row *row,
-                      const cloud_box *box, uint32_t seen, int options, const caromi_cloud_best *best, uint32_t *opened,
-                      caromi_cloud_found *found)
+                      const cloud_box *box, uint32_t seen, int options, const caromi_cloud_best *best,
+                      uint32_t *undecided_count, caromi_cloud_found *found)
 {
     const uint32_t *starts = view->starts + row->cells;
     const cloud_cells_in_row cells = cloud_cells_in_row_of(row, box);
     for (int64_t c = cells.low; c <= cells.high; c++)
-        if (starts[c] != seen && cloud_best_run(view, s, starts[c], starts[c + 1], options, best, opened, found))
+        if (starts[c] != seen &&
+            cloud_best_run(view, s, starts[c], starts[c + 1], options, best, undecided_count, found))
             return 1;
     return 0;
 }
 
 /* All partners of a sphere in a level, but for a cell that has been seen. */
 FN int cloud_best_level(const caromi_cloud_view *view, const cloud_sphere *s, const cloud_ball *ball, uint32_t number,
-                        uint32_t seen, int options, const caromi_cloud_best *best, uint32_t *opened,
+                        uint32_t seen, int options, const caromi_cloud_best *best, uint32_t *undecided_count,
                         caromi_cloud_found *found)
 {
     cloud_rows_in_box in = cloud_rows_begin(view, number, ball);
     for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;)
-        if (cloud_best_row(view, s, &view->rows[at], &in.box, seen, options, best, opened, found))
+        if (cloud_best_row(view, s, &view->rows[at], &in.box, seen, options, best, undecided_count, found))
             return 1;
     return 0;
 }
@@ -95,7 +97,7 @@ FN int cloud_best_level(const caromi_cloud_view *view, const cloud_sphere *s, co
 /* Spheres by index, LANES of them: at most one partner is sure, and the best, as the first is. */
 typedef struct cloud_in_order {
     real at[4][LANES];
-    uint32_t mask[LANES], place[LANES];
+    uint32_t mask[LANES], slot[LANES];
     u32 lanes; /* others than the sphere itself */
 } cloud_in_order;
 
@@ -104,10 +106,10 @@ FN void cloud_gather_in_order(const caromi_cloud_view *view, const caromi_cloud_
 {
     of->lanes = 0;
     for (uint32_t k = 0; k < LANES; k++) {
-        const uint32_t place = k < best->count - from ? best->place_of[from + k] : CAROMI_NO_PLACE;
-        const int is_other = place != CAROMI_NO_PLACE && place != own;
-        const uint32_t p = is_other ? place : own;
-        of->place[k] = p;
+        const uint32_t slot = k < best->count - from ? best->slot_of[from + k] : CAROMI_NO_SLOT;
+        const int is_other = slot != CAROMI_NO_SLOT && slot != own;
+        const uint32_t p = is_other ? slot : own;
+        of->slot[k] = p;
         of->at[0][k] = view->x[p];
         of->at[1][k] = view->y[p];
         of->at[2][k] = view->z[p];
@@ -120,28 +122,28 @@ FN void cloud_gather_in_order(const caromi_cloud_view *view, const caromi_cloud_
 static void cloud_best_in_order(const caromi_cloud_view *view, const cloud_sphere *s, const caromi_cloud_best *best,
                                 caromi_cloud_found *found)
 {
-    uint32_t *partner = &best->partner[s->place], opened = 0;
-    caromi_cloud_pairs *to = view->motion.given != NULL ? &found->swept : &found->open;
+    uint32_t *partner = &best->partner[s->slot], undecided_count = 0;
+    caromi_cloud_pairs *to = view->motion.given != NULL ? &found->swept : &found->undecided;
     cloud_in_order of;
     const cloud_sorted c = {of.at[0], of.at[1],     of.at[2], of.at[3], view->mask ? of.mask : NULL,
                             NULL,     view->margin, view};
     for (uint32_t i = 0; i < best->count && i <= *partner; i += LANES) {
-        cloud_gather_in_order(view, best, s->place, i, &of);
-        const cloud_lanes_found is = view->reach_is_bound ? cloud_test(&c, s, 0, CLOUD_MASKED | CLOUD_UNSURE)
+        cloud_gather_in_order(view, best, s->slot, i, &of);
+        const cloud_lanes_found is = view->reach_is_bound ? cloud_test(&c, s, 0, CLOUD_MASKED | CLOUD_BOUNDS_ONLY)
                                                           : cloud_test(&c, s, 0, CLOUD_MASKED);
-        const u32 sure = is.sure & of.lanes;
-        for (u32 left = is.some & of.lanes & ~sure; left; left &= left - 1, opened++) {
-            to->a[to->count] = s->place;
-            to->b[to->count++] = of.place[bitmask_first(left)];
+        const u32 certain = is.certain & of.lanes;
+        for (u32 left = is.some & of.lanes & ~certain; left; left &= left - 1, undecided_count++) {
+            to->a[to->count] = s->slot;
+            to->b[to->count++] = of.slot[bitmask_first(left)];
         }
-        if (to->count > CAROMI_CLOUD_ROOM || opened > CLOUD_ASK) {
-            cloud_ask(view, found);
-            opened = 0;
+        if (to->count > CAROMI_CLOUD_FLUSH || undecided_count > CLOUD_FLUSH_UNDECIDED) {
+            cloud_flush(view, found);
+            undecided_count = 0;
             if (best->any && *partner != UINT32_MAX)
                 return;
         }
-        if (sure) {
-            const uint32_t index = i + (uint32_t)bitmask_first(sure);
+        if (certain) {
+            const uint32_t index = i + (uint32_t)bitmask_first(certain);
             *partner = index < *partner ? index : *partner;
             return;
         }
@@ -149,28 +151,28 @@ static void cloud_best_in_order(const caromi_cloud_view *view, const cloud_spher
 }
 
 /* Where a search goes through most spheres, it is shorter in their order: the first sure one ends it. */
-FN int cloud_is_in_order(const caromi_cloud_view *view, const caromi_cloud_best *best, uint32_t place)
+FN int cloud_is_in_order(const caromi_cloud_view *view, const caromi_cloud_best *best, uint32_t slot)
 {
-    return best->place_of != NULL && caromi_cloud_nearby(view, 0, place) * 8 >= (double)best->count;
+    return best->slot_of != NULL && caromi_cloud_nearby(view, 0, slot) * 8 >= (double)best->count;
 }
 
 /* All partners of the sphere at a place, whose cell has the places [begin, end). Its own cell comes first: where cells
  * hold many spheres it has a partner, which ends the search, or lets it leave out most of what is around. */
-FN void cloud_best_of(const caromi_cloud_view *view, uint32_t place, uint32_t begin, uint32_t end,
+FN void cloud_best_of(const caromi_cloud_view *view, uint32_t slot, uint32_t begin, uint32_t end,
                       const caromi_cloud_best *best, caromi_cloud_found *found)
 {
     const cloud_sorted c = cloud_sorted_of(view);
-    const cloud_sphere s = cloud_load(&c, place);
-    uint32_t opened = 0;
-    if (cloud_is_in_order(view, best, place)) {
+    const cloud_sphere s = cloud_load(&c, slot);
+    uint32_t undecided_count = 0;
+    if (cloud_is_in_order(view, best, slot)) {
         cloud_best_in_order(view, &s, best, found);
         return;
     }
-    if (cloud_best_run(view, &s, begin, end, 0, best, &opened, found))
+    if (cloud_best_run(view, &s, begin, end, 0, best, &undecided_count, found))
         return;
-    const cloud_ball ball = cloud_ball_of(view, place);
+    const cloud_ball ball = cloud_ball_of(view, slot);
     for (uint32_t level = 0; level < view->level_count; level++)
-        if (cloud_best_level(view, &s, &ball, level, begin, 0, best, &opened, found))
+        if (cloud_best_level(view, &s, &ball, level, begin, 0, best, &undecided_count, found))
             return;
 }
 

@@ -20,12 +20,12 @@ static uint32_t cloud_check(const float *const *in, uint32_t columns, uint32_t r
 }
 
 /* What is behind the last is as the last. */
-static void cloud_extend(const float *const *place, uint32_t count, caromi_cloud_bounds *bounds)
+static void cloud_bound(const float *const *position, uint32_t count, caromi_cloud_bounds *bounds)
 {
     for (int k = 0; k < 4; k++) {
-        vf low = v_load(place[k]), high = low;
+        vf low = v_load(position[k]), high = low;
         for (uint32_t i = LANES; i < count; i += LANES) {
-            const vf x = v_load(place[k] + i);
+            const vf x = v_load(position[k] + i);
             low = v_min(x, low);
             high = v_max(x, high);
         }
@@ -35,7 +35,7 @@ static void cloud_extend(const float *const *place, uint32_t count, caromi_cloud
 }
 
 #if LANES > 1
-enum { CLOUD_FEW_LEVELS = 16 }; /* all spheres are looked at once for each */
+enum { CLOUD_LEVEL_PASSES = 16 }; /* all spheres are looked at once for each */
 typedef int32_t cloud_ints __attribute__((vector_size(4 * WIDE)));
 
 FN cloud_ints cloud_to_ints(wf c)
@@ -76,7 +76,7 @@ static void cloud_cells_along(const caromi_cloud_level *levels, uint32_t level_c
                               const float *x, uint32_t count, int32_t *cell)
 {
 #if LANES > 1
-    if (level_count <= CLOUD_FEW_LEVELS) {
+    if (level_count <= CLOUD_LEVEL_PASSES) {
         cloud_cells_of(levels, 0, level, axis, x, count, cell);
         for (uint32_t l = 1; l < level_count; l++)
             cloud_cells_of(levels, l, level, axis, x, count, cell);

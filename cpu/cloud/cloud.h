@@ -15,14 +15,14 @@
 enum {
     CAROMI_CLOUD_LEVELS = 64,  /* one bit each in caromi_cloud_level */
     CAROMI_CLOUD_PADDING = 16, /* floats behind the last sphere of a column, which a scan may read */
-    CAROMI_CLOUD_ROOM = 2048,  /* pairs that are handed over at a time, about; a power of two */
+    CAROMI_CLOUD_FLUSH = 2048, /* pairs that are handed over at a time, about; a power of two */
     CAROMI_CLOUD_RUN = 2048,   /* spheres that are compared before there is a look at how many pairs there are */
     CAROMI_CLOUD_RUNS = 2048,  /* long runs between two calls of `take`: some milliseconds */
     CAROMI_CLOUD_CHUNK = 64,   /* spheres that look for coarser ones together, of at most so many cells */
     CAROMI_CLOUD_CHUNK_CELLS = 8
 };
 #define CAROMI_NO_ROW UINT32_MAX
-#define CAROMI_NO_PLACE UINT32_MAX
+#define CAROMI_NO_SLOT UINT32_MAX
 
 typedef struct caromi_cloud_row {
     int32_t y, z;        /* which row of its level */
@@ -45,7 +45,7 @@ typedef struct caromi_cloud_level {
     uint64_t coarser;   /* bits: levels whose spheres are searched for from this one, not the other way round */
 } caromi_cloud_level;
 
-enum { CAROMI_CLOUD_PAIRS = CAROMI_CLOUD_ROOM + CAROMI_CLOUD_RUN + 4 * CAROMI_CLOUD_PADDING };
+enum { CAROMI_CLOUD_PAIRS = CAROMI_CLOUD_FLUSH + CAROMI_CLOUD_RUN + 4 * CAROMI_CLOUD_PADDING };
 typedef struct caromi_cloud_pairs {
     uint32_t count;
     uint32_t a[CAROMI_CLOUD_PAIRS], b[CAROMI_CLOUD_PAIRS];
@@ -53,10 +53,10 @@ typedef struct caromi_cloud_pairs {
 
 /* What is to be compared: the sphere at a place with those at places [begin, end). */
 typedef struct caromi_cloud_item {
-    uint32_t place, begin, end;
+    uint32_t slot, begin, end;
 } caromi_cloud_item;
 typedef struct caromi_cloud_runs {
-    uint64_t count, room; /* room > 0 */
+    uint64_t count, capacity; /* room > 0 */
     caromi_cloud_item *item;
 } caromi_cloud_runs;
 
@@ -64,12 +64,12 @@ typedef struct caromi_cloud_runs {
  * columns, pairs that are to be asked, or, in motion, first to be looked at. In no order. All are of one image: `a` is
  * shifted by it. */
 typedef struct caromi_cloud_found {
-    caromi_cloud_pairs sure, near, open, swept;
+    caromi_cloud_pairs certain, near, undecided, swept;
     int image;
     caromi_cloud_runs *runs; /* of a listing of runs */
     /* Takes what is there and sets the counts to 0; of runs: makes room for one more. Is called now and then also where
      * long runs hold no pairs. `ends`: the rest of a scan is not wanted. */
-    void (*take)(struct caromi_cloud_found *found);
+    void (*flush)(struct caromi_cloud_found *found);
     uint32_t long_runs;
     int ends;
 } caromi_cloud_found;
@@ -79,7 +79,7 @@ enum { CAROMI_GIVEN_R = 3, CAROMI_GIVEN_VX = 4, CAROMI_GIVEN_T_MAX = 7, CAROMI_G
 
 /* What is known of a pair that surely overlaps where a slice of time begins: it is to be asked; it is no hit of the
  * slice; it overlaps at time 0. */
-enum { CAROMI_BEGUN_OPEN, CAROMI_BEGUN_DROPPED, CAROMI_BEGUN_SURE };
+enum { CAROMI_BEGUN_UNDECIDED, CAROMI_BEGUN_DROPPED, CAROMI_BEGUN_CERTAIN };
 
 /* Spheres in motion within a slice of time. */
 typedef struct caromi_cloud_motion {
@@ -101,7 +101,7 @@ static inline int caromi_image_step(int image, int axis)
 typedef struct caromi_cloud_bounds {
     float low[4], high[4];
 } caromi_cloud_bounds;
-typedef void caromi_cloud_extend_fn(const float *const *place, uint32_t count, caromi_cloud_bounds *bounds);
+typedef void caromi_cloud_bound_fn(const float *const *slot, uint32_t count, caromi_cloud_bounds *bounds);
 
 /* Images of spheres that may touch other spheres. They are in no cell: each is compared from where it is. */
 typedef struct caromi_cloud_images {
@@ -130,7 +130,7 @@ typedef struct caromi_cloud_view {
 /* CLOUD_MASKED and what follows it in kernels/layout.h. */
 static inline int caromi_cloud_options(const caromi_cloud_view *view)
 {
-    return (view->mask ? CLOUD_MASKED : 0) | (view->reach_is_bound ? CLOUD_UNSURE : 0) |
+    return (view->mask ? CLOUD_MASKED : 0) | (view->reach_is_bound ? CLOUD_BOUNDS_ONLY : 0) |
            (view->margin > 0 ? CLOUD_MARGIN : 0);
 }
 
@@ -173,13 +173,13 @@ static inline uint32_t caromi_cloud_row_at(const caromi_cloud_view *view, uint32
 }
 
 /* How many spheres of levels `from` and finer, about, are in the box that the one at `place` reaches. */
-static inline double caromi_cloud_nearby(const caromi_cloud_view *view, uint32_t from, uint32_t place)
+static inline double caromi_cloud_nearby(const caromi_cloud_view *view, uint32_t from, uint32_t slot)
 {
-    const double at[3] = {(double)view->x[place], (double)view->y[place], (double)view->z[place]};
+    const double at[3] = {(double)view->x[slot], (double)view->y[slot], (double)view->z[slot]};
     double count = 0;
     for (uint32_t number = from; number < view->level_count; number++) {
         const caromi_cloud_level *level = &view->levels[number];
-        const double reach = (double)view->reach[place] + level->reach;
+        const double reach = (double)view->reach[slot] + level->reach;
         if (level->begin_row == level->end_row)
             continue;
         double in = view->rows[level->end_row - 1].end - view->rows[level->begin_row].begin;
@@ -205,8 +205,8 @@ typedef struct caromi_cloud_window {
 } caromi_cloud_window;
 /* Where spheres are in it: x, y, z, and what they reach from there, their own radii counted. Columns as in a row of
  * CAROMI_GIVEN numbers, in and out up to a multiple of 16. */
-typedef void caromi_cloud_within_fn(const float *const *in, const caromi_cloud_window *window, uint32_t count,
-                                    float *const *place);
+typedef void caromi_cloud_position_fn(const float *const *in, const caromi_cloud_window *window, uint32_t count,
+                                      float *const *slot);
 /* caromi_cloud_cell() of each x in its level, up to a multiple of 16. */
 typedef void caromi_cloud_cells_fn(const caromi_cloud_level *levels, uint32_t level_count, const int32_t *level,
                                    int axis, const float *x, uint32_t count, int32_t *cell);
@@ -220,8 +220,8 @@ typedef void caromi_cloud_fn(const caromi_cloud_view *view, uint32_t begin, uint
 
 /* What kernels/cloud_scan.cl says of `count` items: in bits, of at most CLOUD_ITEM spheres each, begin and length in
  * place of begin and end. */
-typedef void caromi_cloud_test_fn(const caromi_cloud_view *view, const uint32_t *place, const uint32_t *begin,
-                                  const uint32_t *length, uint32_t count, uint32_t *some, uint32_t *sure,
+typedef void caromi_cloud_test_fn(const caromi_cloud_view *view, const uint32_t *slot, const uint32_t *begin,
+                                  const uint32_t *length, uint32_t count, uint32_t *some, uint32_t *certain,
                                   uint32_t *near);
 
 /* Finds in a device's answers, items of six arrays, what a scan of them would: place, begin, length; some, sure, near.
@@ -239,7 +239,7 @@ typedef struct caromi_cloud_best {
     uint32_t *partner; /* [spheres in the columns] */
     uint8_t *is_done;  /* [spheres in the columns] not to be searched for, or no further */
     int any;
-    const uint32_t *place_of; /* [count] of each sphere by index, CAROMI_NO_PLACE: not in; NULL: not known */
+    const uint32_t *slot_of; /* [count] of each sphere by index, CAROMI_NO_SLOT: not in; NULL: not known */
     uint32_t count;
 } caromi_cloud_best;
 /* Partners of the spheres of rows [begin, end), both of a pair being asked. */

@@ -14,7 +14,7 @@ FN void cloud_bound_chunk(const caromi_cloud_view *view, cloud_chunk *chunk)
         const vf first = v_f(column[k][chunk->begin]);
         vf low = first, high = first;
         for (uint32_t j = chunk->begin; j < chunk->end; j += LANES) {
-            const vm is_in = vi_gt(v_i((int)(chunk->end - j)), cloud_places(0));
+            const vm is_in = vi_gt(v_i((int)(chunk->end - j)), cloud_slots(0));
             const vf x = v_sel(is_in, v_load(column[k] + j), first);
             low = v_min(x, low);
             high = v_max(x, high);

@@ -8,7 +8,7 @@ enum { CLOUD_IMAGED = 512 };
 
 /* Spheres that may have images, and along which axes: bit 2k above, bit 2k + 1 below. */
 typedef struct cloud_imaged {
-    uint32_t count, place[CLOUD_IMAGED];
+    uint32_t count, slot[CLOUD_IMAGED];
     uint8_t steps[CLOUD_IMAGED];
 } cloud_imaged;
 
@@ -26,12 +26,12 @@ FN u32 cloud_steps_of(int image)
 FN u32 cloud_reach_bounds(const caromi_cloud_view *view, uint32_t from, u32 lanes, u32 side[6])
 {
     const caromi_cloud_images *images = view->images;
-    const float *const place[3] = {view->x, view->y, view->z};
+    const float *const slot[3] = {view->x, view->y, view->z};
     const vf reach = v_load(view->reach + from) * v_f(R(1.000244140625)); /* 1 + 2^-12 */
     u32 any = 0;
     for (int k = 0; k < 3; k++) {
         const u32 has = images->period[k] > 0 ? lanes : 0;
-        const vf at = v_load(place[k] + from);
+        const vf at = v_load(slot[k] + from);
         side[2 * k] = v_bitmask(v_le(at - reach, v_f(images->below[k]))) & has;
         side[2 * k + 1] = v_bitmask(v_le(v_f(images->above[k]), at + reach)) & has;
         any |= side[2 * k] | side[2 * k + 1];
@@ -47,7 +47,7 @@ static void cloud_find_imaged(const caromi_cloud_view *view, uint32_t *from, uin
         u32 side[6];
         for (u32 left = cloud_reach_bounds(view, *from, cloud_lanes(end - *from), side); left; left &= left - 1) {
             const u32 lane = bitmask_first(left);
-            to->place[to->count] = *from + lane;
+            to->slot[to->count] = *from + lane;
             to->steps[to->count] = 0;
             for (u32 k = 0; k < 6; k++)
                 to->steps[to->count] |= (uint8_t)((side[k] >> lane & 1) << k);
@@ -57,12 +57,12 @@ static void cloud_find_imaged(const caromi_cloud_view *view, uint32_t *from, uin
 }
 
 /* Where an image is. What does not fit into binary32 reaches everywhere. */
-FN cloud_ball cloud_shift(const caromi_cloud_view *view, uint32_t place, int image, cloud_sphere *s)
+FN cloud_ball cloud_shift(const caromi_cloud_view *view, uint32_t slot, int image, cloud_sphere *s)
 {
     const cloud_sorted c = cloud_sorted_of(view);
-    cloud_ball ball = cloud_ball_of(view, place);
+    cloud_ball ball = cloud_ball_of(view, slot);
     double size = 0;
-    *s = cloud_load(&c, place);
+    *s = cloud_load(&c, slot);
     for (int k = 0; k < 3; k++) {
         ball.at[k] += caromi_image_step(image, k) * view->images->period[k];
         size += fabs(ball.at[k]);
@@ -99,8 +99,8 @@ FN void cloud_end_image(const caromi_cloud_view *view, caromi_cloud_found *found
 {
     if (found->swept.count > 0)
         cloud_sweep(view, found);
-    if ((found->sure.count | found->near.count | found->open.count) > 0)
-        found->take(found);
+    if ((found->certain.count | found->near.count | found->undecided.count) > 0)
+        found->flush(found);
     found->image = next;
 }
 
@@ -109,10 +109,10 @@ FN void cloud_end_image(const caromi_cloud_view *view, caromi_cloud_found *found
 FN void cloud_pairs_in_box(const caromi_cloud_view *view, const cloud_sphere *s, const cloud_ball *ball,
                            uint32_t number, int options, caromi_cloud_found *found)
 {
-    enum { FEW = 3 };
+    enum { DIRECT_ROWS = 3 };
     const cloud_sorted c = cloud_sorted_of(view);
     const cloud_box box = cloud_box_of(view, &view->levels[number], ball);
-    if (box.high[1] - box.low[1] >= FEW || box.high[2] - box.low[2] >= FEW) {
+    if (box.high[1] - box.low[1] >= DIRECT_ROWS || box.high[2] - box.low[2] >= DIRECT_ROWS) {
         cloud_level_pairs(view, s, ball, number, options, found);
         return;
     }
@@ -129,11 +129,11 @@ FN void cloud_pairs_in_box(const caromi_cloud_view *view, const cloud_sphere *s,
 }
 
 /* An image against the spheres of all levels; options are those of a scan. */
-FN void cloud_pairs_of_image(const caromi_cloud_view *view, uint32_t place, int image, int options,
+FN void cloud_pairs_of_image(const caromi_cloud_view *view, uint32_t slot, int image, int options,
                              caromi_cloud_found *found)
 {
     cloud_sphere s;
-    const cloud_ball ball = cloud_shift(view, place, image, &s);
+    const cloud_ball ball = cloud_shift(view, slot, image, &s);
     for (uint32_t level = 0; level < view->level_count; level++)
         if (cloud_meets_level(view, &ball, level))
             cloud_pairs_in_box(view, &s, &ball, level, options, found);
@@ -152,7 +152,7 @@ FN void cloud_pairs_of_images(const caromi_cloud_view *view, uint32_t begin, uin
             cloud_end_image(view, found, image);
             for (uint32_t i = 0; i < imaged.count; i++)
                 if ((imaged.steps[i] & steps) == steps)
-                    cloud_pairs_of_image(view, imaged.place[i], image, options, found);
+                    cloud_pairs_of_image(view, imaged.slot[i], image, options, found);
         }
         cloud_end_image(view, found, CAROMI_IMAGE_OWN);
     }
@@ -163,9 +163,9 @@ static void cloud_image_pairs(const caromi_cloud_view *view, uint32_t begin, uin
     if (begin == end)
         return;
     if (view->motion.given != NULL)
-        cloud_pairs_of_images(view, begin, end, CLOUD_IMAGE | CLOUD_UNSURE | CLOUD_MASKED | CLOUD_SWEPT, found);
+        cloud_pairs_of_images(view, begin, end, CLOUD_IMAGE | CLOUD_BOUNDS_ONLY | CLOUD_MASKED | CLOUD_SWEPT, found);
     else if (view->reach_is_bound)
-        cloud_pairs_of_images(view, begin, end, CLOUD_IMAGE | CLOUD_UNSURE | CLOUD_MASKED | CLOUD_MARGIN, found);
+        cloud_pairs_of_images(view, begin, end, CLOUD_IMAGE | CLOUD_BOUNDS_ONLY | CLOUD_MASKED | CLOUD_MARGIN, found);
     else
         cloud_pairs_of_images(view, begin, end, CLOUD_IMAGE | CLOUD_MASKED | CLOUD_MARGIN, found);
 }
@@ -173,15 +173,15 @@ static void cloud_image_pairs(const caromi_cloud_view *view, uint32_t begin, uin
 /* ---- best partners ----------------------------------------------------------------------------------------------- */
 
 /* Of one image. */
-static void cloud_best_of_image(const caromi_cloud_view *view, uint32_t place, int image, const caromi_cloud_best *best,
+static void cloud_best_of_image(const caromi_cloud_view *view, uint32_t slot, int image, const caromi_cloud_best *best,
                                 caromi_cloud_found *found)
 {
     cloud_sphere s;
-    const cloud_ball ball = cloud_shift(view, place, image, &s);
-    uint32_t opened = 0;
+    const cloud_ball ball = cloud_shift(view, slot, image, &s);
+    uint32_t undecided_count = 0;
     for (uint32_t level = 0; level < view->level_count; level++)
         if (cloud_meets_level(view, &ball, level) &&
-            cloud_best_level(view, &s, &ball, level, CAROMI_NO_PLACE, CLOUD_IMAGE, best, &opened, found))
+            cloud_best_level(view, &s, &ball, level, CAROMI_NO_SLOT, CLOUD_IMAGE, best, &undecided_count, found))
             return;
 }
 
@@ -198,7 +198,7 @@ static void cloud_best_images(const caromi_cloud_view *view, uint32_t begin, uin
                 continue;
             cloud_end_image(view, found, image);
             for (uint32_t i = 0; i < imaged.count; i++) {
-                const uint32_t p = imaged.place[i];
+                const uint32_t p = imaged.slot[i];
                 const int is_done = best->is_done[p] || (best->any && best->partner[p] != UINT32_MAX);
                 if (!is_done && (imaged.steps[i] & steps) == steps)
                     cloud_best_of_image(view, p, image, best, found);

@@ -3,7 +3,7 @@
 #include "cloud.h"
 
 /* By insertion. */
-FN void cloud_sort_few(const uint32_t *from, uint32_t count, uint32_t *to)
+FN void cloud_sort_insertion(const uint32_t *from, uint32_t count, uint32_t *to)
 {
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t number = from[i];
@@ -15,7 +15,7 @@ FN void cloud_sort_few(const uint32_t *from, uint32_t count, uint32_t *to)
 }
 
 /* Heap sort: from is long, and may be in any order. */
-FN_RARE void cloud_sort_many(const uint32_t *from, uint32_t count, uint32_t *to)
+FN_RARE void cloud_sort_heap(const uint32_t *from, uint32_t count, uint32_t *to)
 {
     memcpy(to, from, count * sizeof *to);
     for (uint32_t left = count, start = count / 2; left > 1;) {
@@ -63,7 +63,7 @@ FN void cloud_sort_8(const uint32_t *from, uint32_t count, uint32_t *to)
 /* A network stores behind its group: what the next groups overwrite, so not at the end. */
 static void cloud_sort(const uint32_t *from, const uint32_t *starts, uint32_t rows, uint32_t *to)
 {
-    enum { FEW = 32 };
+    enum { INSERTION_MOST = 32 };
     for (uint32_t i = 0; i < rows; i++) {
         const uint32_t at = starts[i], count = starts[i + 1] - at;
 #if LANES >= 8
@@ -71,9 +71,9 @@ static void cloud_sort(const uint32_t *from, const uint32_t *starts, uint32_t ro
             cloud_sort_8(from + at, count, to + at);
         else
 #endif
-            if (count <= FEW)
-            cloud_sort_few(from + at, count, to + at);
+            if (count <= INSERTION_MOST)
+            cloud_sort_insertion(from + at, count, to + at);
         else
-            cloud_sort_many(from + at, count, to + at);
+            cloud_sort_heap(from + at, count, to + at);
     }
 }

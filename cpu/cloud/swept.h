@@ -18,13 +18,14 @@ typedef struct cloud_relative {
 
 #if LANES >= 8
 /* Eight rows become columns. */
-FN void cloud_turn(const real *const rows[8], const real *const less[8], real (*to)[CLOUD_SWEEP_RUN], uint32_t at)
+FN void cloud_transpose_8(const real *const rows[8], const real *const subtracted[8], real (*to)[CLOUD_SWEEP_RUN],
+                          uint32_t at)
 {
     const __m256 sign = _mm256_setr_ps(-1, -1, -1, 1, -1, -1, -1, -1);
     __m256 r[8], s[8];
     LANG_UNROLL
     for (int i = 0; i < 8; i++)
-        r[i] = _mm256_add_ps(_mm256_loadu_ps(rows[i]), _mm256_mul_ps(_mm256_loadu_ps(less[i]), sign));
+        r[i] = _mm256_add_ps(_mm256_loadu_ps(rows[i]), _mm256_mul_ps(_mm256_loadu_ps(subtracted[i]), sign));
     LANG_UNROLL
     for (int i = 0; i < 8; i += 2) {
         s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
@@ -44,11 +45,12 @@ FN void cloud_turn(const real *const rows[8], const real *const less[8], real (*
     }
 }
 #else
-FN void cloud_turn(const real *const rows[8], const real *const less[8], real (*to)[CLOUD_SWEEP_RUN], uint32_t at)
+FN void cloud_transpose_8(const real *const rows[8], const real *const subtracted[8], real (*to)[CLOUD_SWEEP_RUN],
+                          uint32_t at)
 {
     for (uint32_t i = 0; i < 8; i++)
         for (int k = 0; k < CAROMI_GIVEN; k++)
-            to[k][at + i] = k == CAROMI_GIVEN_R ? rows[i][k] + less[i][k] : rows[i][k] - less[i][k];
+            to[k][at + i] = k == CAROMI_GIVEN_R ? rows[i][k] + subtracted[i][k] : rows[i][k] - subtracted[i][k];
 }
 #endif
 
@@ -57,13 +59,13 @@ FN void cloud_relate_pairs(const caromi_cloud_motion *motion, int image, const u
                            uint32_t count, cloud_relative *to)
 {
     for (uint32_t i = 0; i < count; i += 8) {
-        const real *rows[8], *less[8];
+        const real *rows[8], *subtracted[8];
         for (uint32_t k = 0; k < 8; k++) {
             const uint32_t at = i + k < count ? i + k : count - 1;
-            less[k] = motion->given + (size_t)CAROMI_GIVEN * a[at];
+            subtracted[k] = motion->given + (size_t)CAROMI_GIVEN * a[at];
             rows[k] = motion->given + (size_t)CAROMI_GIVEN * b[at];
         }
-        cloud_turn(rows, less, to->number, i);
+        cloud_transpose_8(rows, subtracted, to->number, i);
     }
     for (int k = 0; image != CAROMI_IMAGE_OWN && k < 3; k++)
         for (uint32_t i = 0; i < count; i++)
@@ -81,10 +83,10 @@ FN cloud_lanes_found cloud_meet(const caromi_cloud_motion *motion, float more, c
     const vf error = (radius + v_abs(d.x) + v_abs(d.y) + v_abs(d.z)) * v_f(R(0x1p-15)) + v_f(more);
     const vf vv = v3_dot(v, v), dd = v3_dot(d, d), zero = v_f(R(0.0));
     const vm is_slow = v_lt(vv, v_f(CLOUD_SQUARE_LEAST));
-    const vf way = v_sel(is_slow, (v_abs(v.x) + v_abs(v.y) + v_abs(v.z)) * last, zero);
+    const vf path = v_sel(is_slow, (v_abs(v.x) + v_abs(v.y) + v_abs(v.z)) * last, zero);
     const vf time = v_sel(is_slow, zero, v_min(v_max(-(v3_dot(d, v) / vv), first), last));
     const v3 near = v3_add(d, v3_mul(v, time)), begin = v3_add(d, v3_mul(v, first));
-    const vf most = radius + error + way, least = radius - error;
+    const vf most = radius + error + path, least = radius - error;
     const vm apart = v_gt(v3_dot(near, near), most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
     const vm begun = v_and(v_lt(zero, least), cloud_is_below(v3_dot(begin, begin), least * least));
     const cloud_lanes_found is = {v_bitmask(v_not(v_and(apart, v_lt(dd + vv, v_f(CLOUD_SQUARE_MOST))))),
@@ -113,28 +115,29 @@ static void cloud_sweep(const caromi_cloud_view *view, caromi_cloud_found *found
 {
     const caromi_cloud_motion *motion = &view->motion;
     const caromi_cloud_pairs *from = &found->swept;
-    caromi_cloud_pairs *sure = &found->sure;
-    const u32 is_sure = motion->begun == CAROMI_BEGUN_SURE ? ~(u32)0 : 0;
-    const u32 is_known = motion->begun == CAROMI_BEGUN_OPEN ? 0 : ~(u32)0;
+    caromi_cloud_pairs *certain = &found->certain;
+    const u32 is_certain = motion->begun == CAROMI_BEGUN_CERTAIN ? ~(u32)0 : 0;
+    const u32 is_known = motion->begun == CAROMI_BEGUN_UNDECIDED ? 0 : ~(u32)0;
     const float more = found->image == CAROMI_IMAGE_OWN ? 0.0f : motion->error;
     cloud_relative relative;
     for (uint32_t begin = 0; begin < from->count; begin += CLOUD_SWEEP_RUN) {
         const uint32_t left = from->count - begin, count = left < CLOUD_SWEEP_RUN ? left : CLOUD_SWEEP_RUN;
-        const uint32_t before = sure->count;
+        const uint32_t before = certain->count;
         cloud_relate_pairs(motion, found->image, from->a + begin, from->b + begin, count, &relative);
         for (uint32_t i = 0; i < count; i += LANES) {
             const uint32_t *a = from->a + begin + i, *b = from->b + begin + i;
             const cloud_lanes_found is = cloud_keep(cloud_meet(motion, more, &relative, i), cloud_lanes(count - i));
-            const u32 begun = is.some & is.sure & is_known;
-            found->open.count = cloud_append_both(&found->open, found->open.count, a, b, is.some & ~begun);
-            sure->count = cloud_append_both(sure, sure->count, a, b, begun & is_sure);
+            const u32 begun = is.some & is.certain & is_known;
+            found->undecided.count =
+                cloud_append_both(&found->undecided, found->undecided.count, a, b, is.some & ~begun);
+            certain->count = cloud_append_both(certain, certain->count, a, b, begun & is_certain);
         }
-        for (uint32_t k = before; k < sure->count; k++) {
-            sure->a[k] = view->index[sure->a[k]];
-            sure->b[k] = view->index[sure->b[k]];
+        for (uint32_t k = before; k < certain->count; k++) {
+            certain->a[k] = view->index[certain->a[k]];
+            certain->b[k] = view->index[certain->b[k]];
         }
-        if ((sure->count | found->open.count) >= CAROMI_CLOUD_ROOM)
-            found->take(found);
+        if ((certain->count | found->undecided.count) >= CAROMI_CLOUD_FLUSH)
+            found->flush(found);
     }
     found->swept.count = 0;
 }

@@ -22,17 +22,17 @@ typedef struct cloud_sphere {
     v3 at;
     vf reach, least; /* least: of an image, where reach is for the error of its place, too */
     vi mask, index;
-    uint32_t place;
+    uint32_t slot;
 } cloud_sphere;
 
-FN cloud_sphere cloud_load(const cloud_sorted *c, uint32_t place)
+FN cloud_sphere cloud_load(const cloud_sorted *c, uint32_t slot)
 {
     cloud_sphere s;
-    s.at = v3_of(v_f(c->x[place]), v_f(c->y[place]), v_f(c->z[place]));
-    s.reach = s.least = v_f(c->reach[place]);
-    s.mask = v_i(c->mask ? (int)c->mask[place] : 0);
-    s.index = v_i((int)c->index[place]);
-    s.place = place;
+    s.at = v3_of(v_f(c->x[slot]), v_f(c->y[slot]), v_f(c->z[slot]));
+    s.reach = s.least = v_f(c->reach[slot]);
+    s.mask = v_i(c->mask ? (int)c->mask[slot] : 0);
+    s.index = v_i((int)c->index[slot]);
+    s.slot = slot;
     return s;
 }
 
@@ -63,7 +63,7 @@ FN uint32_t cloud_append(caromi_cloud_pairs *pairs, uint32_t count, vi own, vi n
     return count + (uint32_t)bitmask_count(lanes);
 }
 
-FN vi cloud_places(uint32_t from)
+FN vi cloud_slots(uint32_t from)
 {
     static const uint32_t steps[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     return cloud_load_bits(steps) + v_i((int)from);
@@ -82,10 +82,10 @@ FN cloud_lanes_found cloud_compare_between(v3 d, vf least, vf most, vf margin, i
     const vm some = v_le(distance2, outer * outer * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
     cloud_lanes_found is;
     is.some = v_bitmask(some);
-    is.sure = is.near = 0;
-    if (options & CLOUD_UNSURE)
+    is.certain = is.near = 0;
+    if (options & CLOUD_BOUNDS_ONLY)
         return is;
-    is.sure = v_bitmask(v_and(some, v_and(v_lt(zero, least), cloud_is_below(distance2, least * least))));
+    is.certain = v_bitmask(v_and(some, v_and(v_lt(zero, least), cloud_is_below(distance2, least * least))));
     if (options & CLOUD_MARGIN) {
         const vm is_out = v_gt(distance2, most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
         const vm is_in = v_and(v_lt(zero, inner), cloud_is_below(distance2, inner * inner));
@@ -117,7 +117,7 @@ FN void cloud_short_swept(const cloud_sorted *c, const cloud_sphere *s, uint32_t
     uint32_t count = found->swept.count;
     for (uint32_t j = begin; j < end; j += LANES) {
         const u32 some = cloud_test(c, s, j, options).some & cloud_lanes(end - j);
-        count = cloud_append(&found->swept, count, v_i((int)s->place), cloud_places(j), some);
+        count = cloud_append(&found->swept, count, v_i((int)s->slot), cloud_slots(j), some);
     }
     found->swept.count = count;
     if (count >= CLOUD_SWEEP)
@@ -128,7 +128,7 @@ FN void cloud_short_swept(const cloud_sorted *c, const cloud_sphere *s, uint32_t
 FN void cloud_short_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
                         caromi_cloud_found *found)
 {
-    uint32_t sure = found->sure.count, near = found->near.count;
+    uint32_t certain = found->certain.count, near = found->near.count;
     if (options & CLOUD_SWEPT) {
         cloud_short_swept(c, s, begin, end, options, found);
         return;
@@ -136,35 +136,37 @@ FN void cloud_short_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t b
     const u32 last = cloud_lanes((end - begin - 1) % LANES + 1); /* shorter than a mask for each step */
     for (uint32_t j = begin; j < end; j += LANES) {
         const cloud_lanes_found is = cloud_test(c, s, j, options);
-        const u32 lanes = end - j > LANES ? cloud_lanes(LANES) : last, open = is.some & ~(is.sure | is.near) & lanes;
-        if (!(options & CLOUD_UNSURE))
-            sure = cloud_append(&found->sure, sure, s->index, cloud_load_bits(c->index + j), is.sure & lanes);
-        if (options & CLOUD_MARGIN && !(options & CLOUD_UNSURE))
+        const u32 lanes = end - j > LANES ? cloud_lanes(LANES) : last,
+                  undecided = is.some & ~(is.certain | is.near) & lanes;
+        if (!(options & CLOUD_BOUNDS_ONLY))
+            certain =
+                cloud_append(&found->certain, certain, s->index, cloud_load_bits(c->index + j), is.certain & lanes);
+        if (options & CLOUD_MARGIN && !(options & CLOUD_BOUNDS_ONLY))
             near = cloud_append(&found->near, near, s->index, cloud_load_bits(c->index + j), is.near & lanes);
-        if (open)
-            found->open.count =
-                cloud_append(&found->open, found->open.count, v_i((int)s->place), cloud_places(j), open);
+        if (undecided)
+            found->undecided.count =
+                cloud_append(&found->undecided, found->undecided.count, v_i((int)s->slot), cloud_slots(j), undecided);
     }
-    found->sure.count = sure;
+    found->certain.count = certain;
     found->near.count = near;
-    if ((sure | near | found->open.count) >= CAROMI_CLOUD_ROOM)
-        found->take(found);
+    if ((certain | near | found->undecided.count) >= CAROMI_CLOUD_FLUSH)
+        found->flush(found);
 }
 
 /* The twin of a device's program, for its probe. */
-static void cloud_test_items(const caromi_cloud_view *view, const uint32_t *place, const uint32_t *begin,
-                             const uint32_t *length, uint32_t count, uint32_t *some, uint32_t *sure, uint32_t *near)
+static void cloud_test_items(const caromi_cloud_view *view, const uint32_t *slot, const uint32_t *begin,
+                             const uint32_t *length, uint32_t count, uint32_t *some, uint32_t *certain, uint32_t *near)
 {
     const int options = caromi_cloud_options(view);
     const cloud_sorted c = cloud_sorted_of(view);
     for (uint32_t i = 0; i < count; i++) {
-        const cloud_sphere s = cloud_load(&c, place[i]);
-        some[i] = sure[i] = near[i] = 0;
+        const cloud_sphere s = cloud_load(&c, slot[i]);
+        some[i] = certain[i] = near[i] = 0;
         for (uint32_t j = 0; j < length[i]; j += LANES) {
             const cloud_lanes_found is =
                 cloud_keep(cloud_test(&c, &s, begin[i] + j, options), cloud_lanes(length[i] - j));
             some[i] |= is.some << j;
-            sure[i] |= is.sure << j;
+            certain[i] |= is.certain << j;
             near[i] |= is.near << j;
         }
     }
@@ -177,30 +179,31 @@ FN cloud_lanes_found cloud_answer_at(uint32_t *const item[6], uint64_t i, uint32
     return cloud_keep(is, cloud_lanes(LANES));
 }
 
-static uint64_t cloud_take_answers(const caromi_cloud_view *view, uint32_t *const item[6], uint64_t begin, uint64_t end,
+static uint64_t cloud_read_answers(const caromi_cloud_view *view, uint32_t *const item[6], uint64_t begin, uint64_t end,
                                    caromi_cloud_found *found)
 {
     const cloud_sorted c = cloud_sorted_of(view);
     const int is_swept = view->motion.given != NULL;
     uint64_t i = begin;
-    while (i < end && (found->sure.count | found->near.count | found->open.count) < CAROMI_CLOUD_ROOM / 2) {
+    while (i < end && (found->certain.count | found->near.count | found->undecided.count) < CAROMI_CLOUD_FLUSH / 2) {
         const vi own = v_i((int)item[0][i]), index = v_i((int)c.index[item[0][i]]);
         for (uint32_t j = 0; j < CLOUD_ITEM && item[3][i] >> j != 0; j += LANES) {
             const cloud_lanes_found is = cloud_answer_at(item, i, j);
             const uint32_t at = item[1][i] + j;
-            const u32 near = is.near & ~is.sure, open = is.some & ~(is.sure | near);
+            const u32 near = is.near & ~is.certain, undecided = is.some & ~(is.certain | near);
             if (is_swept) {
-                found->swept.count = cloud_append(&found->swept, found->swept.count, own, cloud_places(at), is.some);
+                found->swept.count = cloud_append(&found->swept, found->swept.count, own, cloud_slots(at), is.some);
                 continue;
             }
-            if (is.sure)
-                found->sure.count =
-                    cloud_append(&found->sure, found->sure.count, index, cloud_load_bits(c.index + at), is.sure);
+            if (is.certain)
+                found->certain.count = cloud_append(&found->certain, found->certain.count, index,
+                                                    cloud_load_bits(c.index + at), is.certain);
             if (near)
                 found->near.count =
                     cloud_append(&found->near, found->near.count, index, cloud_load_bits(c.index + at), near);
-            if (open)
-                found->open.count = cloud_append(&found->open, found->open.count, own, cloud_places(at), open);
+            if (undecided)
+                found->undecided.count =
+                    cloud_append(&found->undecided, found->undecided.count, own, cloud_slots(at), undecided);
         }
         if (++i == end || found->swept.count >= CLOUD_SWEEP)
             cloud_sweep(view, found);
@@ -208,14 +211,14 @@ static uint64_t cloud_take_answers(const caromi_cloud_view *view, uint32_t *cons
     return i;
 }
 
-FN void cloud_list_run(uint32_t place, uint32_t begin, uint32_t end, caromi_cloud_found *found)
+FN void cloud_list_run(uint32_t slot, uint32_t begin, uint32_t end, caromi_cloud_found *found)
 {
     caromi_cloud_runs *runs = found->runs;
     if (begin >= end)
         return;
-    if (runs->count == runs->room)
-        found->take(found);
-    const caromi_cloud_item run = {place, begin, end};
+    if (runs->count == runs->capacity)
+        found->flush(found);
+    const caromi_cloud_item run = {slot, begin, end};
     runs->item[runs->count++] = run;
 }
 
@@ -223,7 +226,7 @@ FN void cloud_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, 
                   caromi_cloud_found *found)
 {
     if (options & CLOUD_LISTED) {
-        cloud_list_run(s->place, begin, end, found);
+        cloud_list_run(s->slot, begin, end, found);
         return;
     }
     for (; end > begin + CAROMI_CLOUD_RUN; begin += CAROMI_CLOUD_RUN) {
@@ -231,7 +234,7 @@ FN void cloud_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, 
             return;
         cloud_short_run(c, s, begin, begin + CAROMI_CLOUD_RUN, options, found);
         if (++found->long_runs >= CAROMI_CLOUD_RUNS)
-            found->take(found);
+            found->flush(found);
     }
     cloud_short_run(c, s, begin, end, options, found);
 }
@@ -254,10 +257,10 @@ typedef struct cloud_ball {
     double at[3], reach;
 } cloud_ball;
 
-FN cloud_ball cloud_ball_of(const caromi_cloud_view *view, uint32_t place)
+FN cloud_ball cloud_ball_of(const caromi_cloud_view *view, uint32_t slot)
 {
-    const cloud_ball ball = {{(double)view->x[place], (double)view->y[place], (double)view->z[place]},
-                             (double)view->reach[place]};
+    const cloud_ball ball = {{(double)view->x[slot], (double)view->y[slot], (double)view->z[slot]},
+                             (double)view->reach[slot]};
     return ball;
 }
 
@@ -391,7 +394,7 @@ static void cloud_behind_of(const caromi_cloud_view *view, const caromi_cloud_ro
 
 /* Of the spheres [begin, end), at most CLOUD_BORDER, those near enough to a row behind. Returns their number. */
 FN uint32_t cloud_near_border(const caromi_cloud_view *view, const cloud_behind *behind, uint32_t begin, uint32_t end,
-                              int32_t places[CLOUD_BORDER + LANES])
+                              int32_t slots[CLOUD_BORDER + LANES])
 {
     uint32_t count = 0;
     for (uint32_t p = begin; p < end; p += LANES) {
@@ -399,10 +402,10 @@ FN uint32_t cloud_near_border(const caromi_cloud_view *view, const cloud_behind 
         const vm is_near = v_and(v_within(v_f(behind->y_from), y, v_f(behind->y_to)), v_le(v_f(behind->z_from), z));
         const u32 lanes = v_bitmask(is_near) & cloud_lanes(end - p);
 #ifdef LANG_HAS_COMPRESS
-        const vf numbers = v_from_bits(cloud_places(p));
-        v_compress((real *)(void *)(places + count), LANES, &numbers, 1, lanes);
+        const vf numbers = v_from_bits(cloud_slots(p));
+        v_compress((real *)(void *)(slots + count), LANES, &numbers, 1, lanes);
 #else
-        vi_store(places + count, cloud_places(p));
+        vi_store(slots + count, cloud_slots(p));
 #endif
         count += (uint32_t)bitmask_count(lanes);
     }
@@ -417,17 +420,17 @@ FN void cloud_behind_pairs(const caromi_cloud_view *view, const caromi_cloud_row
     const cloud_sorted c = cloud_sorted_of(view);
     const caromi_cloud_level *level = &view->levels[row->level];
     const caromi_cloud_row *r = behind->row;
-    int32_t places[CLOUD_BORDER + LANES];
+    int32_t slots[CLOUD_BORDER + LANES];
     uint32_t begin[CLOUD_BORDER], end[CLOUD_BORDER];
     for (uint32_t from = row->begin; from < row->end && !found->ends; from += CLOUD_BORDER) {
         const uint32_t to = row->end - from < CLOUD_BORDER ? row->end : from + CLOUD_BORDER;
-        const uint32_t count = cloud_near_border(view, behind, from, to, places);
+        const uint32_t count = cloud_near_border(view, behind, from, to, slots);
         for (uint32_t i = 0; i < count; i++) {
-            const int64_t cell = caromi_cloud_cell(level, 0, (double)c.x[places[i]]) - (int64_t)r->low;
+            const int64_t cell = caromi_cloud_cell(level, 0, (double)c.x[slots[i]]) - (int64_t)r->low;
             cloud_cells(view, r, (cell - 1) >> r->shift, (cell + 1) >> r->shift, &begin[i], &end[i]);
         }
         for (uint32_t i = 0; i < count; i++) {
-            const cloud_sphere s = cloud_load(&c, (uint32_t)places[i]);
+            const cloud_sphere s = cloud_load(&c, (uint32_t)slots[i]);
             cloud_run(&c, &s, begin[i], end[i], options, found);
         }
     }
@@ -543,10 +546,10 @@ static void cloud_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t 
     else if (options == CLOUD_MARGIN)
         cloud_all_pairs(view, begin, end, CLOUD_MARGIN, found);
     else if (view->motion.given != NULL) {
-        cloud_all_pairs(view, begin, end, CLOUD_UNSURE | CLOUD_MASKED | CLOUD_SWEPT, found);
+        cloud_all_pairs(view, begin, end, CLOUD_BOUNDS_ONLY | CLOUD_MASKED | CLOUD_SWEPT, found);
         cloud_sweep(view, found);
-    } else if (options & CLOUD_UNSURE)
-        cloud_all_pairs(view, begin, end, CLOUD_UNSURE | CLOUD_MASKED | CLOUD_MARGIN, found);
+    } else if (options & CLOUD_BOUNDS_ONLY)
+        cloud_all_pairs(view, begin, end, CLOUD_BOUNDS_ONLY | CLOUD_MASKED | CLOUD_MARGIN, found);
     else
         cloud_all_pairs(view, begin, end, CLOUD_MASKED | CLOUD_MARGIN, found);
 }

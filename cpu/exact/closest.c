@@ -15,41 +15,41 @@ static float distance_of(const caromi_motion *m, const caromi_int *square, const
     caromi_int_of_unsigned(&one, 1, 1);
     caromi_int_zero(&zero);
     const caromi_root root = {.a = over ? over : &one, .b = &zero, .e = over, .y = square, .side = 1};
-    const caromi_near square_near = caromi_int_near(square);
-    const caromi_near near = over ? caromi_near_div(square_near, caromi_int_near(over)) : square_near;
-    return caromi_root_float(&root, caromi_near_sqrt(near), m->unit);
+    const caromi_approx square_approx = caromi_int_approx(square);
+    const caromi_approx approx = over ? caromi_approx_div(square_approx, caromi_int_approx(over)) : square_approx;
+    return caromi_root_float(&root, caromi_approx_sqrt(approx), m->unit);
 }
 
 /* The pair without radius and motion; returns 0 if a number is not finite. still: IN_SWEEP_RESTING numbers that outlive
  * the motion. */
-static int motion_of(const float *in, float *still, caromi_motion *m)
+static int motion_of(const float *in, float *pair_at_rest, caromi_motion *m)
 {
-    memset(still, 0, IN_SWEEP_RESTING * sizeof *still);
-    memcpy(still + IN_CX, in + IN_NCX, 3 * sizeof *in);
-    memcpy(still + IN_P0X, in + IN_NP0X, 9 * sizeof *in);
-    return caromi_motion_of(m, still, IN_SWEEP_RESTING);
+    memset(pair_at_rest, 0, IN_SWEEP_RESTING * sizeof *pair_at_rest);
+    memcpy(pair_at_rest + IN_CX, in + IN_NCX, 3 * sizeof *in);
+    memcpy(pair_at_rest + IN_P0X, in + IN_NP0X, 9 * sizeof *in);
+    return caromi_motion_of(m, pair_at_rest, IN_SWEEP_RESTING);
 }
 
-static void place(const float *in, const caromi_nearest *nearest, float point[3])
+static void point_of(const float *in, const caromi_nearest *nearest, float point[3])
 {
     static const float at_rest[3];
-    caromi_place(in + IN_NP0X, nearest->weights, at_rest, 0, point);
+    caromi_point_of(in + IN_NP0X, nearest->weights, at_rest, 0, point);
 }
 
 void caromi_exact_closest_of(const float *in, caromi_exact_closest *out)
 {
-    float still[IN_SWEEP_RESTING];
+    float pair_at_rest[IN_SWEEP_RESTING];
     caromi_motion m;
     caromi_nearest nearest;
     caromi_int square;
     memset(out, 0, sizeof *out);
-    if (!motion_of(in, still, &m))
+    if (!motion_of(in, pair_at_rest, &m))
         return;
     caromi_nearest_of(&m, &nearest);
     const caromi_int *over = caromi_nearest_square(&m, nearest.feature, &square);
     out->distance = distance_of(&m, &square, over);
     out->feature = nearest.feature;
-    place(in, &nearest, out->point);
+    point_of(in, &nearest, out->point);
 }
 
 void caromi_resolve_closest_exact(caromi_exact_pair *pair)
@@ -70,13 +70,13 @@ typedef struct fraction {
 
 static void square_of(const float *in, fraction *f)
 {
-    float still[IN_SWEEP_RESTING];
+    float pair_at_rest[IN_SWEEP_RESTING];
     caromi_motion m;
     caromi_nearest nearest;
     caromi_int_zero(&f->square);
     caromi_int_of_unsigned(&f->over, 1, 1);
     f->unit = 0;
-    if (!motion_of(in, still, &m))
+    if (!motion_of(in, pair_at_rest, &m))
         return;
     caromi_nearest_of(&m, &nearest);
     const caromi_int *over = caromi_nearest_square(&m, nearest.feature, &f->square);
@@ -100,7 +100,7 @@ int caromi_exact_closest_order(const float *in, const float *other)
     return caromi_int_compare(&left, &right);
 }
 
-static double way2(const float *a, const float *b)
+static double offset2(const float *a, const float *b)
 {
     double sum = 0.0;
     for (int k = 0; k < 3; k++)
@@ -108,21 +108,21 @@ static double way2(const float *a, const float *b)
     return sum;
 }
 
-static void square_of_way(const float *a, const float *b, int unit, caromi_int *out)
+static void square_of_offset(const float *a, const float *b, int unit, caromi_int *out)
 {
-    caromi_int3 way;
+    caromi_int3 offset;
     for (int k = 0; k < 3; k++) {
         caromi_int from;
-        caromi_int_of_float(&way.x[k], a[k], unit);
+        caromi_int_of_float(&offset.x[k], a[k], unit);
         caromi_int_of_float(&from, b[k], unit);
-        caromi_int_sub(&way.x[k], &way.x[k], &from);
+        caromi_int_sub(&offset.x[k], &offset.x[k], &from);
     }
-    caromi_int3_dot(out, &way, &way);
+    caromi_int3_dot(out, &offset, &offset);
 }
 
-int caromi_exact_way_order(const float *a, const float *b, const float *c, const float *d)
+int caromi_exact_distance_order(const float *a, const float *b, const float *c, const float *d)
 {
-    const double one = way2(a, b), other = way2(c, d), error = 0x1p-49 * (one + other);
+    const double one = offset2(a, b), other = offset2(c, d), error = 0x1p-49 * (one + other);
     const float *const points[] = {a, b, c, d};
     caromi_int left, right;
     int unit = CAROMI_NO_BIT;
@@ -134,8 +134,8 @@ int caromi_exact_way_order(const float *a, const float *b, const float *c, const
     }
     if (unit == CAROMI_NO_BIT)
         return 0;
-    square_of_way(a, b, unit, &left);
-    square_of_way(c, d, unit, &right);
+    square_of_offset(a, b, unit, &left);
+    square_of_offset(c, d, unit, &right);
     return caromi_int_compare(&left, &right);
 }
 
@@ -143,16 +143,16 @@ int caromi_exact_way_order(const float *a, const float *b, const float *c, const
 
 void caromi_exact_touch_of(const float *in, caromi_exact_contact *out)
 {
-    float still[IN_SWEEP_RESTING];
+    float pair_at_rest[IN_SWEEP_RESTING];
     caromi_motion m;
     caromi_nearest nearest;
     caromi_int3 gap;
     memset(out, 0, sizeof *out);
-    if (!motion_of(in, still, &m))
+    if (!motion_of(in, pair_at_rest, &m))
         return;
     caromi_nearest_of(&m, &nearest);
     out->feature = nearest.feature;
-    place(in, &nearest, out->point);
+    point_of(in, &nearest, out->point);
     caromi_nearest_gap(&m, nearest.feature, &gap);
     const int apart = gap.x[0].sign | gap.x[1].sign | gap.x[2].sign;
     caromi_store_unit_of(apart ? &gap : caromi_motion_normal(&m), 1, out->normal);

@@ -73,16 +73,16 @@ int caromi_cube_is_displaced(double origin, double spacing, uint64_t index, floa
 {
     const double at = (double)node;
     const int unit = lower(lower(lowest_bit(origin), lowest_bit(at)), lowest_bit(spacing));
-    caromi_int step, steps, real, x, way, magnified;
+    caromi_int step, steps, real, x, offset, magnified;
     int_of_double(&step, spacing, unit);
     caromi_int_of_unsigned(&x, 1, index);
     caromi_int_mul(&steps, &step, &x);
     int_of_double(&x, origin, unit);
     caromi_int_add(&real, &x, &steps);
     int_of_double(&x, at, unit);
-    caromi_int_sub(&way, &x, &real);
-    way.sign = way.sign != 0;
-    caromi_int_shift(&magnified, &way, 17);
+    caromi_int_sub(&offset, &x, &real);
+    offset.sign = offset.sign != 0;
+    caromi_int_shift(&magnified, &offset, 17);
     return caromi_int_compare(&magnified, &step) > 0;
 }
 
@@ -104,14 +104,14 @@ static int is_within(const caromi_int *square, const caromi_int *over, int finer
 
 int caromi_cube_reaches(const float *in, const caromi_cube *cube, enum caromi_cube_limit which)
 {
-    float still[IN_SWEEP_RESTING] = {0}; /* without radius and motion */
+    float pair_at_rest[IN_SWEEP_RESTING] = {0}; /* without radius and motion */
     const double radius = (double)cube->radius;
     caromi_motion m;
     caromi_nearest nearest;
     caromi_int square, limit, half;
-    memcpy(still + IN_CX, in + IN_NCX, 3 * sizeof *in);
-    memcpy(still + IN_P0X, in + IN_NP0X, 9 * sizeof *in);
-    if (!caromi_motion_of(&m, still, IN_SWEEP_RESTING))
+    memcpy(pair_at_rest + IN_CX, in + IN_NCX, 3 * sizeof *in);
+    memcpy(pair_at_rest + IN_P0X, in + IN_NP0X, 9 * sizeof *in);
+    if (!caromi_motion_of(&m, pair_at_rest, IN_SWEEP_RESTING))
         return 0;
     caromi_nearest_of(&m, &nearest);
     const caromi_int *over = caromi_nearest_square(&m, nearest.feature, &square);

@@ -4,7 +4,7 @@
  * numbers. */
 #ifndef CAROM_CPU_EXACT_CUBE_H
 #define CAROM_CPU_EXACT_CUBE_H
-#include "near.h"
+#include "approx.h"
 
 typedef struct caromi_cube {
     float radius; /* R */
@@ -46,7 +46,7 @@ static inline caromi_bounds caromi_distance_bounds(float distance)
 /* The least binary32 >= x. */
 static inline float caromi_float_above(double x)
 {
-    const float near = caromi_float_of(x);
-    return (double)near < x ? nextafterf(near, INFINITY) : near;
+    const float rounded = caromi_float_of(x);
+    return (double)rounded < x ? nextafterf(rounded, INFINITY) : rounded;
 }
 #endif

@@ -48,7 +48,7 @@ void caromi_exact_closest_of(const float *in, caromi_exact_closest *out);
 int caromi_exact_closest_order(const float *in, const float *other);
 
 /* Three numbers each, all finite. The sign of |a - b| - |c - d|. */
-int caromi_exact_way_order(const float *a, const float *b, const float *c, const float *d);
+int caromi_exact_distance_order(const float *a, const float *b, const float *c, const float *d);
 
 /* What a mesh hit reports. Touching or overlapping: point, normal and feature of time 0; approaching with a time within
  * binary32: those of the first contact; else zeros and FEATURE_NONE. */
@@ -68,7 +68,7 @@ void caromi_exact_touch_of(const float *in, caromi_exact_contact *out);
 int caromi_exact_is_flat(const float *one, const float *other, int sign, double least);
 /* Three numbers each. The sign of ((b - a) x (p - a)).(q - a): where q lies as seen from p, around the line from a to
  * b. */
-int caromi_exact_turn(const float *a, const float *b, const float *p, const float *q);
+int caromi_exact_orientation(const float *a, const float *b, const float *p, const float *q);
 /* Nine numbers. */
 int caromi_exact_has_area(const float *corners);
 

@@ -11,7 +11,7 @@
 #include "motion.h"
 
 typedef struct normal {
-    double x[3], square, lean; /* lean: bound of its relative error, in units of 2^-53 */
+    double x[3], square, error_factor; /* lean: bound of its relative error, in units of 2^-53 */
 } normal;
 
 static normal normal_of(const float *p)
@@ -29,7 +29,7 @@ static normal normal_of(const float *p)
         n.x[k] = a[i] * b[j] - a[j] * b[i];
         n.square += n.x[k] * n.x[k];
     }
-    n.lean = 8.0 * sqrt(aa * bb / n.square); /* infinite or NaN without area */
+    n.error_factor = 8.0 * sqrt(aa * bb / n.square); /* infinite or NaN without area */
     return n;
 }
 
@@ -49,7 +49,7 @@ static int decide(const float *one, const float *other, int sign, double least)
     int exponent;
     integers_of(one, in[0], &m[0]);
     integers_of(other, in[1], &m[1]);
-    if (caromi_motion_area(&m[0])->sign == 0 || caromi_motion_area(&m[1])->sign == 0)
+    if (caromi_motion_normal2(&m[0])->sign == 0 || caromi_motion_normal2(&m[1])->sign == 0)
         return 0;
     caromi_int3_dot(&dot, caromi_motion_normal(&m[0]), caromi_motion_normal(&m[1]));
     dot.sign *= sign;
@@ -58,7 +58,7 @@ static int decide(const float *one, const float *other, int sign, double least)
     /* Both sides have the sign of the cosine, which is not 0. */
     caromi_int_of_unsigned(&factor, 1, caromi_split_double(least, &exponent));
     caromi_int_square(&a, &factor);
-    caromi_int_mul(&b, caromi_motion_area(&m[0]), caromi_motion_area(&m[1]));
+    caromi_int_mul(&b, caromi_motion_normal2(&m[0]), caromi_motion_normal2(&m[1]));
     caromi_int_mul(&right, &a, &b);
     caromi_int_square(&a, &dot);
     caromi_int_shift(&left, exponent < 0 ? &a : &right, 2 * (exponent < 0 ? -exponent : exponent));
@@ -71,14 +71,14 @@ int caromi_exact_is_flat(const float *one, const float *other, int sign, double 
     const normal n = normal_of(one), m = normal_of(other);
     const double dot = n.x[0] * m.x[0] + n.x[1] * m.x[1] + n.x[2] * m.x[2];
     const double cosine = (double)sign * dot / (sqrt(n.square) * sqrt(m.square));
-    const double error = 0x1p-53 * (2.0 * (n.lean + m.lean) + 16.0);
+    const double error = 0x1p-53 * (2.0 * (n.error_factor + m.error_factor) + 16.0);
     if (error < 0.25 && fabs(cosine - least) > error)
         return cosine > least;
     return decide(one, other, sign, least);
 }
 
 /* The sphere's centre is at q, the triangle is a, b, p. */
-static int turn_in_integers(const float *a, const float *b, const float *p, const float *q)
+static int orientation_in_integers(const float *a, const float *b, const float *p, const float *q)
 {
     float in[IN_SWEEP_RESTING] = {0};
     caromi_motion m;
@@ -93,7 +93,7 @@ static int turn_in_integers(const float *a, const float *b, const float *p, cons
 }
 
 /* Each of the six products is off by less than 6 u of itself, and so is their sum by less than 12 u of their sizes. */
-int caromi_exact_turn(const float *a, const float *b, const float *p, const float *q)
+int caromi_exact_orientation(const float *a, const float *b, const float *p, const float *q)
 {
     double e[3], x[3], y[3], sum = 0.0, size = 0.0;
     if (memcmp(p, q, 3 * sizeof *p) == 0)
@@ -110,16 +110,16 @@ int caromi_exact_turn(const float *a, const float *b, const float *p, const floa
     }
     if (fabs(sum) > 0x1p-49 * size)
         return sum > 0.0 ? 1 : -1;
-    return turn_in_integers(a, b, p, q);
+    return orientation_in_integers(a, b, p, q);
 }
 
 int caromi_exact_has_area(const float *corners)
 {
     float in[IN_SWEEP_RESTING];
     caromi_motion m;
-    const double error = 0x1p-53 * normal_of(corners).lean;
+    const double error = 0x1p-53 * normal_of(corners).error_factor;
     if (error < 0.25)
         return 1;
     integers_of(corners, in, &m);
-    return caromi_motion_area(&m)->sign != 0;
+    return caromi_motion_normal2(&m)->sign != 0;
 }

@@ -121,15 +121,15 @@ void caromi_int_shift(caromi_int *out, const caromi_int *a, int bits)
     out->count = count;
 }
 
-caromi_near caromi_int_near(const caromi_int *a)
+caromi_approx caromi_int_approx(const caromi_int *a)
 {
     if (a->sign == 0)
-        return (caromi_near){0.0, 0};
+        return (caromi_approx){0.0, 0};
     const int zeros = __builtin_clzll(a->limb[a->count - 1]);
     uint64_t top = a->limb[a->count - 1] << zeros;
     if (zeros && a->count > 1)
         top |= a->limb[a->count - 2] >> (WORD - zeros);
-    return (caromi_near){(double)top * (a->sign < 0 ? -0x1p-64 : 0x1p-64), a->count * WORD - zeros};
+    return (caromi_approx){(double)top * (a->sign < 0 ? -0x1p-64 : 0x1p-64), a->count * WORD - zeros};
 }
 
 /* Sums. */

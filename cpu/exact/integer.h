@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "near.h"
+#include "approx.h"
 
 /* Why 4096 bits are enough for finite binary32 inputs of any exponents. They are multiples of 2^-149 below 2^128, so in
  * units of the lowest bit a difference of coordinates or of velocities has at most 278 bits and a radius 277 (between
@@ -68,7 +68,7 @@ void caromi_int_shift(caromi_int *out, const caromi_int *a, int bits); /* a * 2^
 /* The sign of a - b. */
 int caromi_int_compare(const caromi_int *a, const caromi_int *b);
 /* Good to 2^-52 of itself; m is zero or in +-[1/2, 1]. */
-caromi_near caromi_int_near(const caromi_int *a);
+caromi_approx caromi_int_approx(const caromi_int *a);
 
 void caromi_int3_sub(caromi_int3 *out, const caromi_int3 *a, const caromi_int3 *b);
 void caromi_int3_cross(caromi_int3 *out, const caromi_int3 *a, const caromi_int3 *b);

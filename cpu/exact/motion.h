@@ -30,7 +30,7 @@
 /* B, and K of A t^2 + 2 B t + K, of a feature. */
 typedef struct caromi_quadratic {
     caromi_int b;
-    caromi_near k;
+    caromi_approx k;
 } caromi_quadratic;
 
 /* A feature's roots. */
@@ -41,7 +41,7 @@ typedef struct caromi_element {
     const caromi_int *a; /* A */
     const caromi_int *e; /* E or N, NULL for a corner */
     caromi_int y;
-    caromi_near root_e, root_y;
+    caromi_approx root_e, root_y;
 } caromi_element;
 
 /* Quantities are read through the functions below, which compute them at first use. Lengths are in units of their
@@ -54,7 +54,7 @@ typedef struct caromi_motion {
     caromi_int r2;
     caromi_int3 v, d[3], e[3], q[3], a[3], n;
     caromi_int vv, nn, nv, steepness; /* |n.v| */
-    caromi_int edge2[3], along[3], turn2[3], turned[3][2], pass[3], side[3], passing[3];
+    caromi_int edge2[3], v_dot_e[3], a_dot_a[3], a_dot_q[3][2], plucker[3], a_dot_n[3], h_times_nv[3];
     caromi_quadratic quadratics[FEATURE_FACE + 1];
     caromi_element elements[FEATURE_FACE + 1];
 } caromi_motion;
@@ -63,13 +63,13 @@ typedef struct caromi_motion {
  * outlive the motion. */
 int caromi_motion_of(caromi_motion *m, const float *in, int count);
 
-const caromi_int3 *caromi_motion_normal(caromi_motion *m);             /* n */
-const caromi_int *caromi_motion_area(caromi_motion *m);                /* n.n */
-const caromi_int *caromi_motion_climb(caromi_motion *m);               /* n.v */
-const caromi_int *caromi_motion_edge2(caromi_motion *m, int edge);     /* e.e */
-const caromi_int3 *caromi_motion_moment(caromi_motion *m, int corner); /* q */
-const caromi_int3 *caromi_motion_turn(caromi_motion *m, int edge);     /* a */
-const caromi_int *caromi_motion_pass(caromi_motion *m, int edge);      /* h */
+const caromi_int3 *caromi_motion_normal(caromi_motion *m);                 /* n */
+const caromi_int *caromi_motion_normal2(caromi_motion *m);                 /* n.n */
+const caromi_int *caromi_motion_normal_speed(caromi_motion *m);            /* n.v */
+const caromi_int *caromi_motion_edge2(caromi_motion *m, int edge);         /* e.e */
+const caromi_int3 *caromi_motion_moment(caromi_motion *m, int corner);     /* q */
+const caromi_int3 *caromi_motion_sweep_normal(caromi_motion *m, int edge); /* a */
+const caromi_int *caromi_motion_plucker(caromi_motion *m, int edge);       /* h */
 
 const caromi_element *caromi_motion_element(caromi_motion *m, int feature);
 /* Whether the element's root of this side is in its closed region. -1: contact begins there; 1: it ends there; 0: Y =

@@ -15,7 +15,7 @@ static int is_farther(const caromi_motion *m, const caromi_int *square, const ca
 static int plane_separates(caromi_motion *m)
 {
     caromi_int height, square;
-    const caromi_int *area = caromi_motion_area(m);
+    const caromi_int *area = caromi_motion_normal2(m);
     if (area->sign == 0)
         return 0;
     caromi_int3_dot(&height, caromi_motion_normal(m), &m->d[0]);
@@ -56,11 +56,11 @@ static int corner_separates(caromi_motion *m, int corner)
 
 void caromi_exact_overlap_of(const float *in, int *overlap, int *axes)
 {
-    float still[IN_SWEEP_RESTING] = {0};
+    float pair_at_rest[IN_SWEEP_RESTING] = {0};
     caromi_motion m;
-    memcpy(still + IN_CX, in + IN_OCX, 4 * sizeof *in);
-    memcpy(still + IN_P0X, in + IN_OP0X, 9 * sizeof *in);
-    if (!caromi_motion_of(&m, still, IN_SWEEP_RESTING)) {
+    memcpy(pair_at_rest + IN_CX, in + IN_OCX, 4 * sizeof *in);
+    memcpy(pair_at_rest + IN_P0X, in + IN_OP0X, 9 * sizeof *in);
+    if (!caromi_motion_of(&m, pair_at_rest, IN_SWEEP_RESTING)) {
         *overlap = *axes = OVERLAP_INVALID;
         return;
     }

@@ -87,15 +87,15 @@ typedef struct height {
 static height height_in_integers(const float in[12])
 {
     const int unit = unit_of(in, 12);
-    caromi_int3 first, second, way, normal;
+    caromi_int3 first, second, offset, normal;
     caromi_int product;
     for (int k = 0; k < 3; k++) {
         difference(&first.x[k], in[3 + k], in[k], unit);
         difference(&second.x[k], in[6 + k], in[k], unit);
-        difference(&way.x[k], in[9 + k], in[k], unit);
+        difference(&offset.x[k], in[9 + k], in[k], unit);
     }
     caromi_int3_cross(&normal, &first, &second);
-    caromi_int3_dot(&product, &normal, &way);
+    caromi_int3_dot(&product, &normal, &offset);
     return (height){product.sign, normal.x[0].sign, normal.x[1].sign};
 }
 

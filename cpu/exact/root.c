@@ -7,10 +7,10 @@
 
 /* Signs. */
 
-void caromi_surd_set(caromi_surd *surd, caromi_near root_e, caromi_near root_y)
+void caromi_surd_set(caromi_surd *surd, caromi_approx root_e, caromi_approx root_y)
 {
-    surd->x = caromi_near_mul(caromi_int_near(surd->p), root_e);
-    surd->z = caromi_near_mul(caromi_int_near(surd->s), root_y);
+    surd->x = caromi_approx_mul(caromi_int_approx(surd->p), root_e);
+    surd->z = caromi_approx_mul(caromi_int_approx(surd->s), root_y);
 }
 
 /* p^2 E - s^2 Y, the product of the surd with its conjugate. */
@@ -30,45 +30,45 @@ static void surd_norm(const caromi_surd *surd, caromi_int *out)
 
 /* The sum of both terms. Returns whether its magnitude is more than `share` of the larger term: then its relative error
  * is at most 2^-49 / share. */
-static int sum_is_clear(caromi_near x, caromi_near z, double share, caromi_near *sum)
+static int sum_is_clear(caromi_approx x, caromi_approx z, double share, caromi_approx *sum)
 {
-    const int e = caromi_near_align(&x, &z);
+    const int e = caromi_approx_align(&x, &z);
     const double most = fabs(x.m) > fabs(z.m) ? fabs(x.m) : fabs(z.m);
-    *sum = (caromi_near){x.m + z.m, e};
+    *sum = (caromi_approx){x.m + z.m, e};
     return fabs(sum->m) > share * most;
 }
 
-static caromi_near turned(caromi_near a, int side)
+static caromi_approx signed_by(caromi_approx a, int side)
 {
-    return (caromi_near){side < 0 ? -a.m : a.m, a.e};
+    return (caromi_approx){side < 0 ? -a.m : a.m, a.e};
 }
 
 int caromi_surd_sign(const caromi_surd *surd, int side)
 {
     const int p = surd->p->sign, s = side * surd->s->sign * surd->y->sign;
-    caromi_near sum;
+    caromi_approx sum;
     caromi_int norm;
     if (p == 0 || s == 0 || p == s)
         return p ? p : s;
-    if (sum_is_clear(surd->x, turned(surd->z, side), 0x1p-44, &sum))
+    if (sum_is_clear(surd->x, signed_by(surd->z, side), 0x1p-44, &sum))
         return sum.m < 0.0 ? -1 : 1;
     surd_norm(surd, &norm);
     return p * norm.sign;
 }
 
-caromi_near caromi_surd_near(const caromi_surd *surd, int side)
+caromi_approx caromi_surd_approx(const caromi_surd *surd, int side)
 {
-    const caromi_near z = side == 0 ? (caromi_near){0.0, 0} : turned(surd->z, side);
-    caromi_near sum, conjugate;
+    const caromi_approx z = side == 0 ? (caromi_approx){0.0, 0} : signed_by(surd->z, side);
+    caromi_approx sum, conjugate;
     caromi_int norm;
     if (sum_is_clear(surd->x, z, 0x1p-6, &sum))
         return sum;
     if (surd->x.m == 0.0 && z.m == 0.0)
-        return (caromi_near){0.0, 0};
+        return (caromi_approx){0.0, 0};
     /* Then the terms have opposite signs, and their difference loses nothing. */
     surd_norm(surd, &norm);
-    sum_is_clear(surd->x, turned(z, -1), 0.0, &conjugate);
-    return caromi_near_div(caromi_int_near(&norm), conjugate);
+    sum_is_clear(surd->x, signed_by(z, -1), 0.0, &conjugate);
+    return caromi_approx_div(caromi_int_approx(&norm), conjugate);
 }
 
 /* Times. */
@@ -82,17 +82,17 @@ int caromi_root_sign(const caromi_root *root)
     return root->k.m > 0.0 ? b : root->k.m < 0.0 ? s : 0;
 }
 
-caromi_near caromi_root_near(const caromi_root *root)
+caromi_approx caromi_root_approx(const caromi_root *root)
 {
-    const caromi_near b = turned(caromi_int_near(root->b), -1);
-    const caromi_near s = root->side == 0 ? (caromi_near){0.0, 0} : turned(root->root, root->side);
-    caromi_near sum, conjugate;
+    const caromi_approx b = signed_by(caromi_int_approx(root->b), -1);
+    const caromi_approx s = root->side == 0 ? (caromi_approx){0.0, 0} : signed_by(root->root, root->side);
+    caromi_approx sum, conjugate;
     if (caromi_root_sign(root) == 0)
-        return (caromi_near){0.0, 0};
+        return (caromi_approx){0.0, 0};
     if (sum_is_clear(b, s, 0x1p-3, &sum))
-        return caromi_near_div(sum, caromi_int_near(root->a));
-    sum_is_clear(b, turned(s, -1), 0.0, &conjugate);
-    return caromi_near_div(root->k, conjugate);
+        return caromi_approx_div(sum, caromi_int_approx(root->a));
+    sum_is_clear(b, signed_by(s, -1), 0.0, &conjugate);
+    return caromi_approx_div(root->k, conjugate);
 }
 
 /* m = whole * 2^exponent. */
@@ -157,10 +157,10 @@ static uint32_t lowest_bit_of(float x)
     return bits & 1;
 }
 
-float caromi_root_float(const caromi_root *root, caromi_near near, int unit)
+float caromi_root_float(const caromi_root *root, caromi_approx approx, int unit)
 {
-    const int sign = near.m < 0.0 ? -1 : 1;
-    const double x = fabs(caromi_near_double(near, unit));
+    const int sign = approx.m < 0.0 ? -1 : 1;
+    const double x = fabs(caromi_approx_double(approx, unit));
     const float low = caromi_float_of(x * (1.0 - 0x1p-44)), high = caromi_float_of(x * (1.0 + 0x1p-44));
     float nearest = low;
     if (low != high) {

@@ -9,29 +9,29 @@
 /* p sqrt(E) + side * s sqrt(Y), side -1, 0 or 1. E > 0, NULL for 1; Y >= 0. */
 typedef struct caromi_surd {
     const caromi_int *p, *e, *s, *y;
-    caromi_near x, z; /* both terms, for side 1, good to 2^-50 */
+    caromi_approx x, z; /* both terms, for side 1, good to 2^-50 */
 } caromi_surd;
 
 /* root_e, root_y: sqrt(E), sqrt(Y). */
-void caromi_surd_set(caromi_surd *surd, caromi_near root_e, caromi_near root_y);
+void caromi_surd_set(caromi_surd *surd, caromi_approx root_e, caromi_approx root_y);
 int caromi_surd_sign(const caromi_surd *surd, int side);
-caromi_near caromi_surd_near(const caromi_surd *surd, int side);
+caromi_approx caromi_surd_approx(const caromi_surd *surd, int side);
 
 /* A time: (-B + side sqrt(E Y)) / A, a root of A t^2 + 2 B t + K = 0 (side 0: Y = 0). */
 typedef struct caromi_root {
     const caromi_int *a; /* > 0 */
     const caromi_int *b;
     const caromi_int *e, *y; /* E > 0, NULL for 1; Y >= 0 */
-    caromi_near root;        /* sqrt(E Y) */
-    caromi_near k;           /* K, of the right sign and good to 2^-51 */
+    caromi_approx root;      /* sqrt(E Y) */
+    caromi_approx k;         /* K, of the right sign and good to 2^-51 */
     int side;
 } caromi_root;
 
 int caromi_root_sign(const caromi_root *root);
 /* In the integers' units. Good to 2^-46; zero if and only if the time is. */
-caromi_near caromi_root_near(const caromi_root *root);
+caromi_approx caromi_root_approx(const caromi_root *root);
 /* The binary32 nearest to the root times 2^unit, ties to even, zero +0. */
-float caromi_root_float(const caromi_root *root, caromi_near near, int unit);
+float caromi_root_float(const caromi_root *root, caromi_approx approx, int unit);
 /* The sign of root * 2^unit - m, for m in binary32 or midway between two, and either zero or near the root: not so far
  * that their binary32 values would not be neighbours. */
 int caromi_root_compare(const caromi_root *root, double m, int unit);

@@ -7,7 +7,7 @@
 int caromi_exact_is_back(const float *in)
 {
     caromi_motion m;
-    return caromi_motion_of(&m, in, IN_SWEEP_MOVING) && !m.resting && caromi_motion_climb(&m)->sign > 0;
+    return caromi_motion_of(&m, in, IN_SWEEP_MOVING) && !m.resting && caromi_motion_normal_speed(&m)->sign > 0;
 }
 
 int caromi_exact_is_parting(const float *in)

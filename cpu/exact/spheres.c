@@ -70,7 +70,7 @@ static void make_quadratic(spheres *s)
 
 static float round_root(const caromi_root *root)
 {
-    return caromi_root_float(root, caromi_root_near(root), 0);
+    return caromi_root_float(root, caromi_root_approx(root), 0);
 }
 
 /* What two spheres do, over the whole line. */
@@ -91,8 +91,8 @@ static spheres_times solve(spheres *s, float limit)
     make_quadratic(s);
     if (s->y.sign < 0)
         return t;
-    caromi_root root = {.a = &s->vv, .b = &s->b, .y = &s->y, .k = caromi_int_near(&s->k), .side = -s->y.sign};
-    root.root = caromi_near_sqrt(caromi_int_near(&s->y));
+    caromi_root root = {.a = &s->vv, .b = &s->b, .y = &s->y, .k = caromi_int_approx(&s->k), .side = -s->y.sign};
+    root.root = caromi_approx_sqrt(caromi_int_approx(&s->y));
     const int first = caromi_root_sign(&root);
     t.first = round_root(&root);
     t.beyond = t.first == limit && isfinite(limit) ? caromi_root_compare(&root, (double)limit, 0) > 0 : t.first > limit;
@@ -138,7 +138,7 @@ static void load_cloud(spheres *s, const float *in, int with_margin)
     set_gap(s, &r);
 }
 
-static int is_near(spheres *s, const float *in)
+static int is_in_margin(spheres *s, const float *in)
 {
     load_cloud(s, in, 1);
     return s->vv.sign == 0 && s->k.sign <= 0;
@@ -153,7 +153,7 @@ void caromi_resolve_cloud_exact(caromi_exact_pair *pair)
     const spheres_times t = solve(&s, pair->in[IN_LIMIT]);
     const int is_hit =
         t.state == STATE_TOUCHING || t.state == STATE_OVERLAPPING || (t.state == STATE_APPROACHING && !t.beyond);
-    const int state = is_hit ? t.state : is_near(&s, pair->in) ? STATE_NEAR : STATE_MISS;
+    const int state = is_hit ? t.state : is_in_margin(&s, pair->in) ? STATE_NEAR : STATE_MISS;
     pair->real[OUT_CLOUD_T] = !is_hit ? INFINITY : state == STATE_APPROACHING ? t.first : 0;
     pair->byte[OUT_CLOUD_STATE] = (uint8_t)state;
     pair->byte[OUT_CLOUD_PARTS] = dot.sign > 0;
@@ -175,10 +175,10 @@ float caromi_exact_cloud_depth(const float *in)
     const caromi_root root = {.a = &one,
                               .b = &r,
                               .y = &s.y,
-                              .k = caromi_int_near(&s.k),
-                              .root = caromi_near_sqrt(caromi_int_near(&s.y)),
+                              .k = caromi_int_approx(&s.k),
+                              .root = caromi_approx_sqrt(caromi_int_approx(&s.y)),
                               .side = -s.y.sign};
-    return caromi_root_float(&root, caromi_root_near(&root), unit_of(in, IN_LIMIT));
+    return caromi_root_float(&root, caromi_root_approx(&root), unit_of(in, IN_LIMIT));
 }
 
 /* v.v times the way at the first contact is v x (d x v) - v sqrt(Y). */
@@ -195,14 +195,14 @@ void caromi_exact_cloud_normal(const float *in, float normal[3])
         caromi_int_mul(&length2, &s.vv, &s.vv);
     else
         caromi_int3_dot(&length2, &aside, &aside);
-    const caromi_near root = s.y.sign > 0 ? caromi_near_sqrt(caromi_int_near(&s.y)) : (caromi_near){0.0, 0};
-    caromi_near length = caromi_near_sqrt(caromi_int_near(&length2));
+    const caromi_approx root = s.y.sign > 0 ? caromi_approx_sqrt(caromi_int_approx(&s.y)) : (caromi_approx){0.0, 0};
+    caromi_approx length = caromi_approx_sqrt(caromi_int_approx(&length2));
     if (s.y.sign > 0)
-        length = caromi_near_mul(length, caromi_near_sqrt(caromi_int_near(&s.r2)));
+        length = caromi_approx_mul(length, caromi_approx_sqrt(caromi_int_approx(&s.r2)));
     for (int i = 0; i < 3; i++) {
-        caromi_surd way = {.p = &aside.x[i], .s = &s.v.x[i], .y = &s.y};
-        caromi_surd_set(&way, (caromi_near){1.0, 0}, root);
-        const caromi_near x = caromi_surd_near(&way, s.y.sign > 0 ? -1 : 0);
-        normal[i] = caromi_float_of(caromi_near_double(caromi_near_div(x, length), 0));
+        caromi_surd offset = {.p = &aside.x[i], .s = &s.v.x[i], .y = &s.y};
+        caromi_surd_set(&offset, (caromi_approx){1.0, 0}, root);
+        const caromi_approx x = caromi_surd_approx(&offset, s.y.sign > 0 ? -1 : 0);
+        normal[i] = caromi_float_of(caromi_approx_double(caromi_approx_div(x, length), 0));
     }
 }

@@ -27,19 +27,19 @@ static void answer_resting(caromi_motion *m, int want, caromi_exact_sweep *out)
     out->t_last = INFINITY;
     if (want < CAROMI_EXACT_FULL)
         return;
-    caromi_place(m->in + IN_P0X, nearest.weights, at_rest, 0.0, out->point_first);
+    caromi_point_of(m->in + IN_P0X, nearest.weights, at_rest, 0.0, out->point_first);
     memcpy(out->point_last, out->point_first, sizeof out->point_last);
     out->feature_first = out->feature_last = nearest.feature;
 }
 
-static void place_touch(caromi_motion *m, const caromi_touch *touch, float t, float point[3], int *feature)
+static void touch_point(caromi_motion *m, const caromi_touch *touch, float t, float point[3], int *feature)
 {
     double weights[2];
     if (t > 0x1.fffffep127f || t < -0x1.fffffep127f)
         return;
     *feature = touch->element->feature;
     caromi_element_weights(m, touch->element, touch->side, weights);
-    caromi_place(m->in + IN_P0X, weights, m->in + IN_WX, caromi_near_double(touch->time, m->unit), point);
+    caromi_point_of(m->in + IN_P0X, weights, m->in + IN_WX, caromi_approx_double(touch->time, m->unit), point);
 }
 
 static int is_beyond(const caromi_motion *m, const caromi_touch *touch, float t, float limit)
@@ -69,8 +69,8 @@ static void answer_moving(caromi_motion *m, int want, float limit, caromi_exact_
     out->t_last = caromi_root_float(&last.root, last.time, m->unit);
     if (want == CAROMI_EXACT_TIMES)
         return;
-    place_touch(m, &first, out->t_first, out->point_first, &out->feature_first);
-    place_touch(m, &last, out->t_last, out->point_last, &out->feature_last);
+    touch_point(m, &first, out->t_first, out->point_first, &out->feature_first);
+    touch_point(m, &last, out->t_last, out->point_last, &out->feature_last);
 }
 
 void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out)
@@ -91,9 +91,9 @@ void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_
  * or for a motion along the plane, it is the direction of -v; without motion, zero. */
 static void normal_against(caromi_motion *m, float out[3])
 {
-    const int climb = caromi_motion_climb(m)->sign;
-    if (climb != 0)
-        caromi_store_unit_of(caromi_motion_normal(m), -climb, out);
+    const int normal_speed = caromi_motion_normal_speed(m)->sign;
+    if (normal_speed != 0)
+        caromi_store_unit_of(caromi_motion_normal(m), -normal_speed, out);
     else
         caromi_store_unit_of(&m->v, -1, out);
 }
@@ -105,7 +105,7 @@ static void start_contact(caromi_motion *m, caromi_exact_contact *out)
     caromi_int3 gap;
     caromi_nearest_of(m, &nearest);
     out->feature = nearest.feature;
-    caromi_place(m->in + IN_P0X, nearest.weights, at_rest, 0.0, out->point);
+    caromi_point_of(m->in + IN_P0X, nearest.weights, at_rest, 0.0, out->point);
     caromi_nearest_gap(m, nearest.feature, &gap);
     if (gap.x[0].sign | gap.x[1].sign | gap.x[2].sign)
         caromi_store_unit_of(&gap, 1, out->normal);
@@ -114,21 +114,22 @@ static void start_contact(caromi_motion *m, caromi_exact_contact *out)
 }
 
 /* The sum of two perpendicular vectors, a factor to each: nothing cancels that matters to the sum. */
-static void store_unit_sum(const caromi_int3 *a, caromi_near by, const caromi_int3 *b, caromi_near and_by, float out[3])
+static void store_unit_sum(const caromi_int3 *a, caromi_approx by, const caromi_int3 *b, caromi_approx and_by,
+                           float out[3])
 {
-    caromi_near sum[3];
+    caromi_approx sum[3];
     for (int i = 0; i < 3; i++) {
-        caromi_near x = caromi_near_mul(caromi_int_near(&a->x[i]), by);
-        caromi_near y = caromi_near_mul(caromi_int_near(&b->x[i]), and_by);
-        const int e = caromi_near_align(&x, &y);
-        sum[i] = (caromi_near){x.m + y.m, e};
+        caromi_approx x = caromi_approx_mul(caromi_int_approx(&a->x[i]), by);
+        caromi_approx y = caromi_approx_mul(caromi_int_approx(&b->x[i]), and_by);
+        const int e = caromi_approx_align(&x, &y);
+        sum[i] = (caromi_approx){x.m + y.m, e};
     }
     caromi_store_unit(sum, out);
 }
 
-static caromi_near negative(caromi_near a)
+static caromi_approx negative(caromi_approx a)
 {
-    return (caromi_near){-a.m, a.e};
+    return (caromi_approx){-a.m, a.e};
 }
 
 /* From contact point to centre, r > 0, with side sign s: at a corner v x q + s sqrt(Y) v, at an edge
@@ -136,18 +137,18 @@ static caromi_near negative(caromi_near a)
 static void touch_normal(caromi_motion *m, const caromi_touch *touch, float out[3])
 {
     const caromi_element *el = touch->element;
-    const caromi_near root = {el->root_y.m * (double)touch->side, el->root_y.e};
-    const caromi_near one = {1.0, 0};
+    const caromi_approx root = {el->root_y.m * (double)touch->side, el->root_y.e};
+    const caromi_approx one = {1.0, 0};
     caromi_int3 other;
     if (el->feature < FEATURE_E01) {
         caromi_int3_cross(&other, &m->v, caromi_motion_moment(m, el->feature - FEATURE_V0));
         store_unit_sum(&other, one, &m->v, root, out);
     } else if (el->feature < FEATURE_FACE) {
         const int edge = el->feature - FEATURE_E01;
-        const caromi_int3 *a = caromi_motion_turn(m, edge);
-        const caromi_near h = caromi_int_near(caromi_motion_pass(m, edge));
+        const caromi_int3 *a = caromi_motion_sweep_normal(m, edge);
+        const caromi_approx h = caromi_int_approx(caromi_motion_plucker(m, edge));
         caromi_int3_cross(&other, a, &m->e[edge]);
-        store_unit_sum(a, negative(caromi_near_mul(h, el->root_e)), &other, root, out);
+        store_unit_sum(a, negative(caromi_approx_mul(h, el->root_e)), &other, root, out);
     } else {
         normal_against(m, out);
     }
@@ -162,7 +163,7 @@ static void first_contact(caromi_motion *m, const caromi_touch *first, caromi_ex
         return;
     out->feature = first->element->feature;
     caromi_element_weights(m, first->element, first->side, weights);
-    caromi_place(m->in + IN_P0X, weights, at_rest, 0.0, out->point);
+    caromi_point_of(m->in + IN_P0X, weights, at_rest, 0.0, out->point);
     if (m->r2.sign == 0)
         normal_against(m, out->normal);
     else

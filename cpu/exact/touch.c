@@ -45,7 +45,7 @@ int caromi_touch_find(caromi_motion *m, int which, caromi_touch *touch)
     if (touch->element == NULL)
         return 0;
     caromi_element_root(m, touch->element, touch->side, &touch->root);
-    touch->time = caromi_root_near(&touch->root);
+    touch->time = caromi_root_approx(&touch->root);
     return 1;
 }
 
@@ -86,7 +86,7 @@ static int nearest_feature(caromi_motion *m, caromi_int reach[3][2])
 
 static double ratio(const caromi_int *part, const caromi_int *whole)
 {
-    return caromi_near_double(caromi_near_div(caromi_int_near(part), caromi_int_near(whole)), 0);
+    return caromi_approx_double(caromi_approx_div(caromi_int_approx(part), caromi_int_approx(whole)), 0);
 }
 
 static void nearest_weights(caromi_motion *m, int feature, caromi_int reach[3][2], double weights[2])
@@ -96,9 +96,9 @@ static void nearest_weights(caromi_motion *m, int feature, caromi_int reach[3][2
     if (feature == FEATURE_FACE) {
         caromi_int weight;
         weight_of(m, 2, &weight);
-        weights[0] = ratio(&weight, caromi_motion_area(m));
+        weights[0] = ratio(&weight, caromi_motion_normal2(m));
         weight_of(m, 0, &weight);
-        weights[1] = ratio(&weight, caromi_motion_area(m));
+        weights[1] = ratio(&weight, caromi_motion_normal2(m));
     } else if (feature == FEATURE_E01) {
         weights[0] = ratio(&reach[0][0], caromi_motion_edge2(m, 0));
     } else if (feature == FEATURE_E12) {
@@ -126,7 +126,7 @@ const caromi_int *caromi_nearest_square(caromi_motion *m, int feature, caromi_in
     caromi_int height;
     caromi_int3_dot(&height, caromi_motion_normal(m), &m->d[0]);
     caromi_int_square(square, &height);
-    return caromi_motion_area(m);
+    return caromi_motion_normal2(m);
 }
 
 /* The sign of the distance to a feature's point, line or plane - r. */
@@ -172,7 +172,7 @@ void caromi_nearest_gap(caromi_motion *m, int feature, caromi_int3 *gap)
     }
 }
 
-void caromi_store_unit(const caromi_near from[3], float out[3])
+void caromi_store_unit(const caromi_approx from[3], float out[3])
 {
     double x[3], square = 0.0;
     int e = INT32_MIN;
@@ -190,15 +190,15 @@ void caromi_store_unit(const caromi_near from[3], float out[3])
 
 void caromi_store_unit_of(const caromi_int3 *v, int sign, float out[3])
 {
-    caromi_near x[3];
+    caromi_approx x[3];
     for (int i = 0; i < 3; i++) {
-        x[i] = caromi_int_near(&v->x[i]);
+        x[i] = caromi_int_approx(&v->x[i]);
         x[i].m *= (double)sign;
     }
     caromi_store_unit(x, out);
 }
 
-void caromi_place(const float *corners, const double weights[2], const float *w, double t, float out[3])
+void caromi_point_of(const float *corners, const double weights[2], const float *w, double t, float out[3])
 {
     for (int i = 0; i < 3; i++) {
         const double p0 = (double)corners[i], e01 = (double)corners[3 + i] - p0, e02 = (double)corners[6 + i] - p0;

@@ -12,7 +12,7 @@ typedef struct caromi_touch {
     const caromi_element *element;
     int side; /* of the element's root */
     caromi_root root;
-    caromi_near time; /* in the motion's units, good to 2^-46 */
+    caromi_approx time; /* in the motion's units, good to 2^-46 */
 } caromi_touch;
 
 /* Returns 0 if there is never contact. The motion is not resting. */
@@ -32,9 +32,9 @@ const caromi_int *caromi_nearest_square(caromi_motion *m, int feature, caromi_in
 void caromi_nearest_gap(caromi_motion *m, int feature, caromi_int3 *gap);
 
 /* The unit vector, zeros +0; zero stays zero. Of integers: times sign. */
-void caromi_store_unit(const caromi_near from[3], float out[3]);
+void caromi_store_unit(const caromi_approx from[3], float out[3]);
 void caromi_store_unit_of(const caromi_int3 *v, int sign, float out[3]);
 /* The point P0 + weights[0] e01 + weights[1] e02 + t W; W = 0 for a triangle at rest. */
-void caromi_place(const float *corners, const double weights[2], const float *w, double t, float out[3]);
+void caromi_point_of(const float *corners, const double weights[2], const float *w, double t, float out[3]);
 
 #endif

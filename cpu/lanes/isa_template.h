@@ -19,9 +19,9 @@
 #define ISA_HERE(name, in_count, radii, out_count, bytes) ISA_RUN(static, run_##name, name, in_count, out_count, bytes)
 #define ISA_ELSEWHERE(name, in_count, radii, out_count, bytes) caromi_pair_fn ISA_NAMED(name);
 TIME_KERNELS(ISA_HERE, )
-PLACE_KERNELS(ISA_HERE, )
+POINT_KERNELS(ISA_HERE, )
 TIME_KERNELS(ISA_ELSEWHERE, _exact)
-PLACE_KERNELS(ISA_HERE, _exact)
+POINT_KERNELS(ISA_HERE, _exact)
 
 static void run_cloud_columns(const float *const *in, void *const *out, size_t count)
 {
@@ -34,8 +34,8 @@ static void run_cloud_columns(const float *const *in, void *const *out, size_t c
 extern const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME);
 const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
     .lanes = LANES,
-    .pairs = {TIME_KERNELS(ISA_ENTRY, ) PLACE_KERNELS(ISA_ENTRY, ) TIME_KERNELS(ISA_ENTRY_ELSEWHERE, _exact)
-                  PLACE_KERNELS(ISA_ENTRY, _exact)},
+    .pairs = {TIME_KERNELS(ISA_ENTRY, ) POINT_KERNELS(ISA_ENTRY, ) TIME_KERNELS(ISA_ENTRY_ELSEWHERE, _exact)
+                  POINT_KERNELS(ISA_ENTRY, _exact)},
     .mesh = {[CAROMI_MESH_FIRST] = {mesh_first, mesh_first_exact},
              [CAROMI_MESH_LIST] = {mesh_list, mesh_list_exact},
              [CAROMI_MESH_OVERLAPS] = {mesh_overlaps, mesh_overlaps_exact},
@@ -44,14 +44,14 @@ const caromi_isa_table ISA_CAT(caromi_isa_, ISA_NAME) = {
     .clear = mesh_clear,
     .lattice = lattice_tile,
     .cloud_check = cloud_check,
-    .cloud_within = cloud_within,
-    .cloud_extend = cloud_extend,
+    .cloud_position = cloud_position,
+    .cloud_bound = cloud_bound,
     .cloud_cells = cloud_cells_along,
     .cloud_pairs = cloud_pairs,
     .cloud_image_pairs = cloud_image_pairs,
     .cloud_runs = cloud_list_runs,
     .cloud_test = cloud_test_items,
-    .cloud_answers = cloud_take_answers,
+    .cloud_answers = cloud_read_answers,
     .cloud_best = cloud_best,
     .cloud_best_images = cloud_best_images,
     .cloud_best_runs = cloud_list_best_runs,

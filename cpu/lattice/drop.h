@@ -24,7 +24,7 @@ typedef struct caromi_drop_search {
     uint32_t stride;       /* column (i, j) has the place j * stride + i */
     double *low, *high;    /* of each column's height, by place: what the mesh raises them to */
     /* Raises them by a triangle that lanes could not bound well enough. */
-    void (*bound)(void *user, uint32_t place, const float corner[9]);
+    void (*bound)(void *user, uint32_t slot, const float corner[9]);
     void *user;
 } caromi_drop_search;
 #endif

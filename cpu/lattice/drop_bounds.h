@@ -89,7 +89,7 @@ FN drop_points drop_lookup(const drop_vertices *vertices, const u8 *corner)
 }
 
 /* Takes corner `p` for `best` where it leads higher. */
-FN void drop_take_higher(drop_points *best, v3 *at, drop_points c, v3 p)
+FN void drop_choose_higher(drop_points *best, v3 *at, drop_points c, v3 p)
 {
     const vm higher = v_gt(c.height, best->height);
     best->height = v_sel(higher, c.height, best->height);
@@ -117,8 +117,8 @@ FN drop_bounds drop_corner_bounds(drop_frame f, mesh_corners p, const drop_point
     drop_points best = c[0];
     v3 at = p.p0;
     drop_bounds b;
-    drop_take_higher(&best, &at, c[1], p.p1);
-    drop_take_higher(&best, &at, c[2], p.p2);
+    drop_choose_higher(&best, &at, c[1], p.p1);
+    drop_choose_higher(&best, &at, c[2], p.p2);
     const vf loss = (v_f(R(1.0)) + f.r2 * best.inverse * best.inverse) * v_f(R(0x1p-20));
     const vf rise = v_max(v_max(drop_rise(f, &best, at, p.p0, loss), drop_rise(f, &best, at, p.p1, loss)),
                           v_max(drop_rise(f, &best, at, p.p2, loss), zero));
@@ -138,7 +138,7 @@ FN void drop_sides(drop_frame f, v3 a, v3 b, vm *left, vm *right)
 }
 
 /* Without a radius: the corners' z bound a triangle, if the column may be over it. */
-FN drop_bounds drop_plumb_bounds(drop_frame f, mesh_corners p)
+FN drop_bounds drop_ray_bounds(drop_frame f, mesh_corners p)
 {
     vm left[3], right[3];
     drop_bounds b;
@@ -155,7 +155,7 @@ FN drop_bounds drop_plumb_bounds(drop_frame f, mesh_corners p)
 /* Of the ball: the point of a triangle straight below it leads that high. */
 FN vf drop_low_over(drop_frame f, mesh_corners p, real radius)
 {
-    const vf z = drop_plumb_bounds(f, p).low, r = v_f(radius);
+    const vf z = drop_ray_bounds(f, p).low, r = v_f(radius);
     return (z + r) - (v_abs(z) + r) * v_f(R(0x1p-21));
 }
 
@@ -163,11 +163,11 @@ FN vf drop_low_over(drop_frame f, mesh_corners p, real radius)
 
 /* A point of a triangle: p0 + b (p1 - p0) + c (p2 - p0) of its corners, turned so that an edge on which it lies is the
  * first. */
-typedef struct drop_place {
+typedef struct drop_touch_point {
     mesh_corners p;
     vf b, c;
     vf rise; /* about how far above P0 of the triangle it leads; less where it leads nowhere, by how far away it is */
-} drop_place;
+} drop_touch_point;
 
 FN vf drop_unit(vf x)
 {
@@ -175,7 +175,7 @@ FN vf drop_unit(vf x)
 }
 
 /* Where the ball touches the face's plane; not taken for the highest unless it is inside. */
-FN void drop_place_on_face(drop_frame f, mesh_corners p, drop_place *a)
+FN void drop_touch_on_face(drop_frame f, mesh_corners p, drop_touch_point *a)
 {
     const vf zero = v_f(R(0.0));
     const v3 e = v3_sub(p.p1, p.p0), to = v3_sub(p.p2, p.p0), n = v3_cross(e, to);
@@ -192,7 +192,7 @@ FN void drop_place_on_face(drop_frame f, mesh_corners p, drop_place *a)
 
 /* Takes the place where it touches the edge from `p` to `next`, if that leads higher. Returns whether it does. up: from
  * P0 of the triangle to `p`. */
-FN vm drop_place_on_edge(drop_frame f, v3 p, v3 next, vf up, drop_place *a)
+FN vm drop_touch_on_edge(drop_frame f, v3 p, v3 next, vf up, drop_touch_point *a)
 {
     const vf zero = v_f(R(0.0));
     const v3 e = v3_sub(next, p);
@@ -210,13 +210,13 @@ FN vm drop_place_on_edge(drop_frame f, v3 p, v3 next, vf up, drop_place *a)
 }
 
 /* The highest place of each triangle, as it is found without regard to rounding. */
-FN drop_place drop_find_place(drop_frame f, mesh_corners p)
+FN drop_touch_point drop_find_touch_point(drop_frame f, mesh_corners p)
 {
-    drop_place a;
-    drop_place_on_face(f, p, &a);
-    (void)drop_place_on_edge(f, p.p0, p.p1, v_f(R(0.0)), &a);
-    const vm second = drop_place_on_edge(f, p.p1, p.p2, p.p1.z - p.p0.z, &a);
-    const vm third = drop_place_on_edge(f, p.p2, p.p0, p.p2.z - p.p0.z, &a);
+    drop_touch_point a;
+    drop_touch_on_face(f, p, &a);
+    (void)drop_touch_on_edge(f, p.p0, p.p1, v_f(R(0.0)), &a);
+    const vm second = drop_touch_on_edge(f, p.p1, p.p2, p.p1.z - p.p0.z, &a);
+    const vm third = drop_touch_on_edge(f, p.p2, p.p0, p.p2.z - p.p0.z, &a);
     a.p.p0 = v3_sel(third, p.p2, v3_sel(second, p.p1, p.p0));
     a.p.p1 = v3_sel(third, p.p0, v3_sel(second, p.p2, p.p1));
     a.p.p2 = v3_sel(third, p.p1, v3_sel(second, p.p0, p.p2));
@@ -226,45 +226,45 @@ FN drop_place drop_find_place(drop_frame f, mesh_corners p)
 /* Whether the triangle is farther than the radius, seen from above, because the place is and all ways from there to
  * corners lead away from the column. ex + ey, fx + fy: the ways to p1 and p2 along that from the place to the column.
  */
-FN vm drop_is_out(const drop_place *a, vf square, vf blur2, vf ex, vf ey, vf fx, vf fy, vf blur)
+FN vm drop_is_out(const drop_touch_point *a, vf square, vf square_error, vf ex, vf ey, vf fx, vf fy, vf position_error)
 {
     const vf e = ex + ey, to = fx + fy, back = -(a->b * e + a->c * to);
     const vf ahead = v_max(v_max(v_max(back, e + back), to + back), v_f(R(0.0)));
-    const vf error = v_f(R(0x1p-20)) * (v_abs(ex) + v_abs(ey) + v_abs(fx) + v_abs(fy)) + v_f(R(4.0)) * blur;
-    return v_lt(v_f(R(2.0)) * (ahead + error) + v_f(R(2.0)) * blur2, -square);
+    const vf error = v_f(R(0x1p-20)) * (v_abs(ex) + v_abs(ey) + v_abs(fx) + v_abs(fy)) + v_f(R(4.0)) * position_error;
+    return v_lt(v_f(R(2.0)) * (ahead + error) + v_f(R(2.0)) * square_error, -square);
 }
 
 /* By the plane that touches the height at a place, as caromi_drop_triangle_bound() has them in binary64. +inf: the
  * ball's side touches, and there is no such bound. */
-FN drop_bounds drop_touch_bounds(drop_frame f, const drop_place *a)
+FN drop_bounds drop_touch_bounds(drop_frame f, const drop_touch_point *a)
 {
     const vf u = v_f(R(0x1p-21)); /* eight roundings */
     const v3 e = v3_sub(a->p.p1, a->p.p0), to = v3_sub(a->p.p2, a->p.p0);
     const vf dx = f.x0 - a->p.p0.x, dy = f.y0 - a->p.p0.y;
     const vf x = dx - (a->b * e.x + a->c * to.x), y = dy - (a->b * e.y + a->c * to.y);
     const vf e1 = v_abs(e.x) + v_abs(e.y), f1 = v_abs(to.x) + v_abs(to.y);
-    const vf blur = u * (v_abs(dx) + v_abs(dy) + a->b * e1 + a->c * f1);
+    const vf position_error = u * (v_abs(dx) + v_abs(dy) + a->b * e1 + a->c * f1);
     const vf square = f.r2 - (x * x + y * y);
-    const vf blur2 = u * f.r2 + (v_f(R(2.0)) * (v_abs(x) + v_abs(y)) + blur) * blur;
-    const vm known = v_gt(square, v_f(R(1024.0)) * blur2);
+    const vf square_error = u * f.r2 + (v_f(R(2.0)) * (v_abs(x) + v_abs(y)) + position_error) * position_error;
+    const vm known = v_gt(square, v_f(R(1024.0)) * square_error);
     const vf root = v_sqrt(v_sel(known, square, f.r2)), inverse = v_f(R(1.0)) / root;
-    const vf loss = v_f(R(2.0)) * (blur2 * inverse) * inverse + u;
+    const vf loss = v_f(R(2.0)) * (square_error * inverse) * inverse + u;
     const vf height = a->p.p0.z + (a->b * e.z + a->c * to.z) + root;
     const vf error =
-        v_f(R(2.0)) * (u * (v_abs(a->p.p0.z) + a->b * v_abs(e.z) + a->c * v_abs(to.z) + root) + blur2 * inverse);
+        v_f(R(2.0)) * (u * (v_abs(a->p.p0.z) + a->b * v_abs(e.z) + a->c * v_abs(to.z) + root) + square_error * inverse);
     const vf ex = x * e.x, ey = y * e.y, fx = x * to.x, fy = y * to.y;
     const vf along_e = (ex + ey) * inverse + e.z, along_f = (fx + fy) * inverse + to.z;
-    const vf wide = v_f(R(2.0)) * blur * inverse;
-    const vf blur_e = (v_abs(ex) + v_abs(ey)) * inverse * loss + wide * e1 + u * v_abs(e.z);
-    const vf blur_f = (v_abs(fx) + v_abs(fy)) * inverse * loss + wide * f1 + u * v_abs(to.z);
+    const vf wide = v_f(R(2.0)) * position_error * inverse;
+    const vf slope_error_e = (v_abs(ex) + v_abs(ey)) * inverse * loss + wide * e1 + u * v_abs(e.z);
+    const vf slope_error_f = (v_abs(fx) + v_abs(fy)) * inverse * loss + wide * f1 + u * v_abs(to.z);
     const vf back = -(a->b * along_e + a->c * along_f);
     const vf rise = v_max(v_max(v_max(back, along_e + back), along_f + back), v_f(R(0.0)));
-    const vf sum =
-        height + (error + rise + v_f(R(3.0)) * (blur_e + blur_f) + v_f(R(2.0)) * u * (v_abs(along_e) + v_abs(along_f)));
+    const vf sum = height + (error + rise + v_f(R(3.0)) * (slope_error_e + slope_error_f) +
+                             v_f(R(2.0)) * u * (v_abs(along_e) + v_abs(along_f)));
     drop_bounds b;
     b.low = v_sel(known, height - error, drop_minus_infinity());
-    b.upper = v_sel(
-        known, sum,
-        v_sel(drop_is_out(a, square, blur2, ex, ey, fx, fy, blur * (e1 + f1)), drop_minus_infinity(), v_infinity()));
+    b.upper = v_sel(known, sum,
+                    v_sel(drop_is_out(a, square, square_error, ex, ey, fx, fy, position_error * (e1 + f1)),
+                          drop_minus_infinity(), v_infinity()));
     return b;
 }

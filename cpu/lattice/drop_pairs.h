@@ -8,18 +8,18 @@
 /* Rows of a queue: nine coordinates of corners; the column; whose it is, bits of an int. Of near pairs that is the
  * number of the traversal * CAROMI_DROP_BLOCK + the column's in its block; of tight ones the column's place, and they
  * have a place on the triangle: drop_place. */
-enum { DROP_X = 9, DROP_Y, DROP_WHOSE, DROP_B, DROP_C, DROP_ROWS };
+enum { DROP_X = 9, DROP_Y, DROP_OWNER, DROP_B, DROP_C, DROP_ROWS };
 /* Fewer than LANES are left over, a leaf may be added, and lattice_append() may store LANES further. */
-enum { DROP_ROOM = 2 * LANES + MESH_WIDTH };
+enum { DROP_CAPACITY = 2 * LANES + MESH_WIDTH };
 
 /* Pairs [first, end). */
 typedef struct drop_queue {
-    LANG_ALIGNED real row[DROP_ROWS][DROP_ROOM];
+    LANG_ALIGNED real row[DROP_ROWS][DROP_CAPACITY];
     int first, end;
 } drop_queue;
 
 typedef struct drop_pairs {
-    drop_queue near, tight;
+    drop_queue binary32, binary64;
     const caromi_drop_search *search;
 } drop_pairs;
 
@@ -29,15 +29,15 @@ FN void drop_pairs_begin(drop_pairs *pairs, const caromi_drop_search *search)
     pairs->search = search;
 }
 
-FN void drop_queue_add(drop_queue *q, const mesh_corners *p, real x, real y, int whose, u32 lanes)
+FN void drop_queue_add(drop_queue *q, const mesh_corners *p, real x, real y, int owner, u32 lanes)
 {
     const vf rows[] = {p->p0.x, p->p0.y, p->p0.z, p->p1.x, p->p1.y, p->p1.z, p->p2.x, p->p2.y, p->p2.z};
     if (lanes == 0)
         return;
-    lattice_append(&q->row[0][q->end], DROP_ROOM, rows, DROP_X, lanes);
+    lattice_append(&q->row[0][q->end], DROP_CAPACITY, rows, DROP_X, lanes);
     v_store(&q->row[DROP_X][q->end], v_f(x));
     v_store(&q->row[DROP_Y][q->end], v_f(y));
-    v_store(&q->row[DROP_WHOSE][q->end], v_from_bits(v_i(whose)));
+    v_store(&q->row[DROP_OWNER][q->end], v_from_bits(v_i(owner)));
     q->end += bitmask_count(lanes);
 }
 
@@ -87,22 +87,22 @@ FN w3 drop_wide_corner(const drop_queue *q, int k, int part)
     return w3_of(drop_wide_row(q, 3 * k, part), drop_wide_row(q, 3 * k + 1, part), drop_wide_row(q, 3 * k + 2, part));
 }
 
-FN void drop_bound_one(const drop_pairs *pairs, u32 place, int at)
+FN void drop_bound_one(const drop_pairs *pairs, u32 slot, int at)
 {
     real corner[DROP_X];
     for (int k = 0; k < DROP_X; k++)
-        corner[k] = pairs->tight.row[k][at];
-    pairs->search->bound(pairs->search->user, place, corner);
+        corner[k] = pairs->binary64.row[k][at];
+    pairs->search->bound(pairs->search->user, slot, corner);
 }
 
 FN void drop_bound_wide(const drop_pairs *pairs, int part)
 {
-    const drop_queue *q = &pairs->tight;
+    const drop_queue *q = &pairs->binary64;
     const caromi_drop_search *s = pairs->search;
     double low[WIDE], high[WIDE];
-    real sure[WIDE];
-    int whose[LANES];
-    drop_wide_place p;
+    real certain[WIDE];
+    int owner[LANES];
+    drop_wide_point p;
     p.p0 = drop_wide_corner(q, 0, part);
     p.p1 = drop_wide_corner(q, 1, part);
     p.p2 = drop_wide_corner(q, 2, part);
@@ -115,29 +115,29 @@ FN void drop_bound_wide(const drop_pairs *pairs, int part)
     const drop_wide_bounds b = drop_wide_bounds_of(&p);
     memcpy(low, &b.low, sizeof low);
     memcpy(high, &b.high, sizeof high);
-    w_store(sure, w_sel(b.sure, w_f(W(1.0)), w_f(W(0.0))));
-    vi_store(whose, v_bits(drop_queue_row(q, DROP_WHOSE)));
+    w_store(certain, w_sel(b.certain, w_f(W(1.0)), w_f(W(0.0))));
+    vi_store(owner, v_bits(drop_queue_row(q, DROP_OWNER)));
     for (int i = 0; i < WIDE && part + i < drop_queue_count(q); i++) {
-        const u32 place = (u32)whose[part + i];
-        if (sure[i] != 0) {
-            s->low[place] = low[i] > s->low[place] ? low[i] : s->low[place];
-            s->high[place] = high[i] > s->high[place] ? high[i] : s->high[place];
+        const u32 slot = (u32)owner[part + i];
+        if (certain[i] != 0) {
+            s->low[slot] = low[i] > s->low[slot] ? low[i] : s->low[slot];
+            s->high[slot] = high[i] > s->high[slot] ? high[i] : s->high[slot];
         } else {
-            drop_bound_one(pairs, place, q->first + part + i);
+            drop_bound_one(pairs, slot, q->first + part + i);
         }
     }
 }
 
 /* Bounds a packet of tight pairs. */
-FN_RARE void drop_bound_tight(drop_pairs *pairs)
+FN_RARE void drop_bound_binary64(drop_pairs *pairs)
 {
-    for (int part = 0; part < drop_packet_count(&pairs->tight); part += WIDE)
+    for (int part = 0; part < drop_packet_count(&pairs->binary64); part += WIDE)
         drop_bound_wide(pairs, part);
-    drop_queue_pop(&pairs->tight);
+    drop_queue_pop(&pairs->binary64);
 }
 
 /* Has triangles bounded one by one. */
-FN_RARE void drop_bound_lanes(const caromi_drop_search *s, const mesh_corners *p, u32 place, u32 lanes)
+FN_RARE void drop_bound_lanes(const caromi_drop_search *s, const mesh_corners *p, u32 slot, u32 lanes)
 {
     LANG_ALIGNED real row[DROP_X][LANES];
     const vf rows[] = {p->p0.x, p->p0.y, p->p0.z, p->p1.x, p->p1.y, p->p1.z, p->p2.x, p->p2.y, p->p2.z};
@@ -147,23 +147,23 @@ FN_RARE void drop_bound_lanes(const caromi_drop_search *s, const mesh_corners *p
         real corner[DROP_X];
         for (int k = 0; k < DROP_X; k++)
             corner[k] = row[k][bitmask_first(lanes)];
-        s->bound(s->user, place, corner);
+        s->bound(s->user, slot, corner);
     }
 }
 
 /* ---- tight bounds ------------------------------------------------------------------------------------------------ */
 
 /* A packet of near pairs, filled up with spare ones. */
-typedef struct drop_near_packet {
-    drop_place place;
+typedef struct drop_packet {
+    drop_touch_point touch;
     drop_bounds bounds;
     vf x, y;
-} drop_near_packet;
+} drop_packet;
 
-FN drop_near_packet drop_bound_near(const drop_pairs *pairs)
+FN drop_packet drop_bound_binary32(const drop_pairs *pairs)
 {
-    const drop_queue *q = &pairs->near;
-    drop_near_packet n;
+    const drop_queue *q = &pairs->binary32;
+    drop_packet n;
     drop_frame f = drop_frame_of(R(0.0), R(0.0), R(0.0), R(0.0), pairs->search->radius);
     mesh_corners p;
     p.p0 = drop_queue_corner(q, 0);
@@ -171,23 +171,23 @@ FN drop_near_packet drop_bound_near(const drop_pairs *pairs)
     p.p2 = drop_queue_corner(q, 2);
     f.x0 = f.x1 = n.x = drop_queue_row(q, DROP_X);
     f.y0 = f.y1 = n.y = drop_queue_row(q, DROP_Y);
-    n.place = drop_find_place(f, p);
-    n.bounds = drop_touch_bounds(f, &n.place);
+    n.touch = drop_find_touch_point(f, p);
+    n.bounds = drop_touch_bounds(f, &n.touch);
     return n;
 }
 
 /* Puts the lanes' pairs among the tight ones. whose: their columns' places. */
-FN void drop_hand_on(drop_pairs *pairs, const drop_near_packet *n, const int place[LANES], u32 lanes)
+FN void drop_queue_binary64(drop_pairs *pairs, const drop_packet *n, const int slot[LANES], u32 lanes)
 {
-    drop_queue *q = &pairs->tight;
-    const mesh_corners *p = &n->place.p;
-    real whose[LANES];
-    memcpy(whose, place, sizeof whose);
+    drop_queue *q = &pairs->binary64;
+    const mesh_corners *p = &n->touch.p;
+    real owner[LANES];
+    memcpy(owner, slot, sizeof owner);
     const vf rows[] = {p->p0.x, p->p0.y, p->p0.z, p->p1.x, p->p1.y,       p->p1.z,    p->p2.x,
-                       p->p2.y, p->p2.z, n->x,    n->y,    v_load(whose), n->place.b, n->place.c};
-    lattice_append(&q->row[0][q->end], DROP_ROOM, rows, DROP_ROWS, lanes);
+                       p->p2.y, p->p2.z, n->x,    n->y,    v_load(owner), n->touch.b, n->touch.c};
+    lattice_append(&q->row[0][q->end], DROP_CAPACITY, rows, DROP_ROWS, lanes);
     q->end += bitmask_count(lanes);
     if (drop_queue_count(q) >= LANES)
-        drop_bound_tight(pairs);
+        drop_bound_binary64(pairs);
 }
 #endif

@@ -19,7 +19,7 @@ typedef struct drop_traversal {
     int parent;             /* of `next`; -1: it is the root */
     LANG_ALIGNED real x[CAROMI_DROP_BLOCK], y[CAROMI_DROP_BLOCK];
     real low[CAROMI_DROP_BLOCK]; /* no height is lower, in the caller's unit; +inf: the column is not searched for */
-    u32 place[CAROMI_DROP_BLOCK];
+    u32 slot[CAROMI_DROP_BLOCK];
     mesh_stack stack; /* keys: the rank of an upper bound of the heights, and the parent */
     drop_pairs *pairs;
 } drop_traversal;
@@ -69,25 +69,25 @@ FN void drop_ball_column(drop_traversal *trav, int number, int column, G const m
         b = drop_bound_without_corners(trav, column, f, p, b, valid);
         drop_raise(trav, column, b.low, valid);
         const vm may = v_and(v_ge(b.upper, v_f(trav->low[column])), v_gt(b.upper, v_f(-R(0x1p126))));
-        drop_queue_add(&trav->pairs->near, &p, trav->x[column], trav->y[column], number * CAROMI_DROP_BLOCK + column,
-                       v_bitmask(v_and(valid, may)));
+        drop_queue_add(&trav->pairs->binary32, &p, trav->x[column], trav->y[column],
+                       number * CAROMI_DROP_BLOCK + column, v_bitmask(v_and(valid, may)));
     }
 }
 
 /* Without a radius few triangles are left, and binary32 tells no more about them. */
-FN void drop_plumb_column(drop_traversal *trav, int column, G const mesh_leaf *leaf, int options)
+FN void drop_ray_column(drop_traversal *trav, int column, G const mesh_leaf *leaf, int options)
 {
     const drop_frame f = drop_frame_of(trav->x[column], trav->x[column], trav->y[column], trav->y[column], R(0.0));
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm valid =
             mesh_unmasked(mesh_load_int(leaf->triangle + lane), trav->masks, trav->next, lane, -1, options);
         const mesh_corners p = mesh_corners_of(leaf, trav->next, lane);
-        const drop_bounds b = drop_plumb_bounds(f, p);
+        const drop_bounds b = drop_ray_bounds(f, p);
         drop_raise(trav, column, b.low, valid);
         const vm may = v_and(v_ge(b.upper, v_f(trav->low[column])), v_gt(b.upper, v_f(-R(0x1p126))));
         const u32 lanes = v_bitmask(v_and(valid, may));
         if (lanes != 0)
-            drop_bound_lanes(trav->pairs->search, &p, trav->place[column], lanes);
+            drop_bound_lanes(trav->pairs->search, &p, trav->slot[column], lanes);
     }
 }
 
@@ -190,57 +190,57 @@ FN void drop_set_sphere(mesh_pairs *p, const drop_traversal *trav, int number)
 FN void drop_ball_solve(const mesh_run *run, drop_traversal *traversals, mesh_pairs *counts, int options)
 {
     LANG_ALIGNED real low[LANES], upper[LANES];
-    int whose[LANES], place[LANES] = {0};
+    int owner[LANES], slot[LANES] = {0};
     drop_pairs *pairs = traversals->pairs;
     u32 lanes = 0;
     (void)run, (void)options;
-    const int count = drop_packet_count(&pairs->near);
-    const drop_near_packet packet = drop_bound_near(pairs);
+    const int count = drop_packet_count(&pairs->binary32);
+    const drop_packet packet = drop_bound_binary32(pairs);
     v_store(low, packet.bounds.low);
     v_store(upper, packet.bounds.upper);
-    vi_store(whose, v_bits(drop_queue_row(&pairs->near, DROP_WHOSE)));
+    vi_store(owner, v_bits(drop_queue_row(&pairs->binary32, DROP_OWNER)));
     for (int i = 0; i < count; i++) {
-        real *lowest = &traversals[whose[i] / CAROMI_DROP_BLOCK].low[whose[i] % CAROMI_DROP_BLOCK];
+        real *lowest = &traversals[owner[i] / CAROMI_DROP_BLOCK].low[owner[i] % CAROMI_DROP_BLOCK];
         *lowest = low[i] > *lowest ? low[i] : *lowest;
     }
     for (int i = 0; i < count; i++) {
-        const drop_traversal *trav = traversals + whose[i] / CAROMI_DROP_BLOCK;
-        place[i] = (int)trav->place[whose[i] % CAROMI_DROP_BLOCK];
-        lanes |= (u32)(upper[i] >= trav->low[whose[i] % CAROMI_DROP_BLOCK] && upper[i] > -R(0x1p126)) << i;
+        const drop_traversal *trav = traversals + owner[i] / CAROMI_DROP_BLOCK;
+        slot[i] = (int)trav->slot[owner[i] % CAROMI_DROP_BLOCK];
+        lanes |= (u32)(upper[i] >= trav->low[owner[i] % CAROMI_DROP_BLOCK] && upper[i] > -R(0x1p126)) << i;
     }
-    drop_hand_on(pairs, &packet, place, lanes);
-    drop_queue_pop(&pairs->near);
+    drop_queue_binary64(pairs, &packet, slot, lanes);
+    drop_queue_pop(&pairs->binary32);
     counts->answered += (u32)count;
-    counts->end = drop_queue_count(&pairs->near);
+    counts->end = drop_queue_count(&pairs->binary32);
 }
 
 /* Waits for the pairs of the leaf, if they are not enough for a packet. */
 FN int drop_ball_visit_leaf(drop_traversal *trav, int number, mesh_pairs *counts, mesh_frame frame,
                             G const mesh_leaf *leaf, int options)
 {
-    drop_queue *near = &trav->pairs->near;
+    drop_queue *binary32 = &trav->pairs->binary32;
     const u32 submitted = counts->submitted;
     (void)frame;
     for (u32 left = drop_columns_at(trav); left != 0; left &= left - 1) {
-        const int before = drop_queue_count(near);
+        const int before = drop_queue_count(binary32);
         drop_ball_column(trav, number, bitmask_first(left), leaf, options);
-        counts->submitted += (u32)(drop_queue_count(near) - before);
-        counts->end = drop_queue_count(near);
-        while (drop_queue_count(near) >= (MESH_TRAVERSALS > 1 || (left & (left - 1)) != 0 ? LANES : 1))
+        counts->submitted += (u32)(drop_queue_count(binary32) - before);
+        counts->end = drop_queue_count(binary32);
+        while (drop_queue_count(binary32) >= (MESH_TRAVERSALS > 1 || (left & (left - 1)) != 0 ? LANES : 1))
             drop_ball_solve(NULL, trav - number, counts, options);
     }
-    return counts->submitted != submitted && drop_queue_count(near) > 0 ? MESH_WAITS : drop_pop_next(trav);
+    return counts->submitted != submitted && drop_queue_count(binary32) > 0 ? MESH_WAITS : drop_pop_next(trav);
 }
 
-FN int drop_plumb_visit_leaf(drop_traversal *trav, int number, mesh_pairs *pairs, mesh_frame frame,
-                             G const mesh_leaf *leaf, int options)
+FN int drop_ray_visit_leaf(drop_traversal *trav, int number, mesh_pairs *pairs, mesh_frame frame,
+                           G const mesh_leaf *leaf, int options)
 {
     (void)number, (void)pairs, (void)frame;
     for (u32 left = drop_columns_at(trav); left != 0; left &= left - 1)
-        drop_plumb_column(trav, bitmask_first(left), leaf, options);
+        drop_ray_column(trav, bitmask_first(left), leaf, options);
     return drop_pop_next(trav);
 }
-MESH_NEVER_WAITS(drop_plumb, drop_traversal)
+MESH_NEVER_WAITS(drop_ray, drop_traversal)
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
@@ -276,7 +276,7 @@ FN int drop_begin_next(const mesh_run *run, drop_traversal *trav, u32 at, const 
         trav->x[c] = s->x[trav->i + i];
         trav->y[c] = s->y[trav->j + (exists ? j : 0)];
         trav->low[c] = exists ? trav->least : R(1.0) / R(0.0);
-        trav->place[c] = (trav->j + j) * s->stride + trav->i + i;
+        trav->slot[c] = (trav->j + j) * s->stride + trav->i + i;
         i = i + 1 < trav->nx ? i + 1 : 0;
         j += i == 0;
     }
@@ -294,7 +294,7 @@ FN void drop_answer(const mesh_run *run, const drop_traversal *trav)
 
 #define DROP_OPTIONS ((const drop_run *)(const void *)run)->search->options
 MESH_RUN(drop_ball_run, drop, drop_ball, drop_begin_next, drop_answer, DROP_OPTIONS)
-MESH_RUN(drop_plumb_run, drop, drop_plumb, drop_begin_next, drop_answer, DROP_OPTIONS)
+MESH_RUN(drop_ray_run, drop, drop_ray, drop_begin_next, drop_answer, DROP_OPTIONS)
 
 static void drop_columns(const caromi_drop_search *search)
 {
@@ -309,7 +309,7 @@ static void drop_columns(const caromi_drop_search *search)
                           .across = across,
                           .pairs = &pairs};
     drop_pairs_begin(&pairs, search);
-    (search->radius > 0 ? drop_ball_run : drop_plumb_run)(&all.run);
-    while (drop_queue_count(&pairs.tight) > 0)
-        drop_bound_tight(&pairs);
+    (search->radius > 0 ? drop_ball_run : drop_ray_run)(&all.run);
+    while (drop_queue_count(&pairs.binary64) > 0)
+        drop_bound_binary64(&pairs);
 }

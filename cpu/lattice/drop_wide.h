@@ -6,22 +6,22 @@
 #include "kernels/wide.h"
 
 /* p0 + b (p1 - p0) + c (p2 - p0) of a triangle, under a ball over (x, y); r2: its squared radius, exact. */
-typedef struct drop_wide_place {
+typedef struct drop_wide_point {
     w3 p0, p1, p2;
     wf b, c, x, y, r, r2;
-} drop_wide_place;
+} drop_wide_point;
 
 typedef struct drop_wide_bounds {
     wf low, high;
-    wm sure; /* both round up to the same binary32 */
+    wm certain; /* both round up to the same binary32 */
 } drop_wide_bounds;
 
-FN wf drop_wide_more(wf a, wf b)
+FN wf drop_wide_max(wf a, wf b)
 {
     return w_sel(w_lt(a, b), b, a);
 }
 
-FN wf drop_wide_flat(w3 a)
+FN wf drop_wide_size_xy(w3 a)
 {
     return w_abs(a.x) + w_abs(a.y);
 }
@@ -29,63 +29,63 @@ FN wf drop_wide_flat(w3 a)
 /* The slopes of the height at the place, along the ways e to p1 and f to p2, and their errors. */
 typedef struct drop_wide_slopes {
     w3 e, f;
-    wf a, b, blur_a, blur_b;
+    wf a, b, slope_error_a, slope_error_b;
 } drop_wide_slopes;
 
 /* By the plane that touches the height there, at the corners. */
-FN wf drop_wide_rise(const drop_wide_place *p, const drop_wide_slopes *s)
+FN wf drop_wide_rise(const drop_wide_point *p, const drop_wide_slopes *s)
 {
     const wf back = -(p->b * s->a + p->c * s->b);
-    const wf most = drop_wide_more(drop_wide_more(back, s->a + back), drop_wide_more(s->b + back, w_f(W(0.0))));
-    return most + (w_f(W(3.0)) * (s->blur_a + s->blur_b) + w_f(W(0x1p-49)) * (w_abs(s->a) + w_abs(s->b)));
+    const wf most = drop_wide_max(drop_wide_max(back, s->a + back), drop_wide_max(s->b + back, w_f(W(0.0))));
+    return most + (w_f(W(3.0)) * (s->slope_error_a + s->slope_error_b) + w_f(W(0x1p-49)) * (w_abs(s->a) + w_abs(s->b)));
 }
 
 /* By the curvature of the height, which is at least 1 / R; a slope at right angles to the edge out of the triangle does
  * not count on the edge. +inf: seen from above, the triangle has nearly no area. */
-FN wf drop_wide_bulge(const drop_wide_place *p, const drop_wide_slopes *s)
+FN wf drop_wide_bulge(const drop_wide_point *p, const drop_wide_slopes *s)
 {
     const wf zero = w_f(W(0.0)), u = w_f(W(0x1p-50));
     const wf l2 = s->e.x * s->e.x + s->e.y * s->e.y;
     const wf plus = s->e.x * s->f.y, minus = s->e.y * s->f.x, area = plus - minus;
     const wf share = (s->e.x * s->f.x + s->e.y * s->f.y) / l2, along = s->a * share;
-    const wf error = s->blur_b + s->blur_a * w_abs(share) + u * (w_abs(s->b) + w_abs(along));
+    const wf error = s->slope_error_b + s->slope_error_a * w_abs(share) + u * (w_abs(s->b) + w_abs(along));
     const wf across = s->b - along;
-    const wf inwards = drop_wide_more(across, w_sel(w_lt(zero, p->c), -across, zero)) + error;
-    const wf a = w_abs(s->a) + s->blur_a, v = inwards * l2 / area;
+    const wf inwards = drop_wide_max(across, w_sel(w_lt(zero, p->c), -across, zero)) + error;
+    const wf a = w_abs(s->a) + s->slope_error_a, v = inwards * l2 / area;
     const wf bulge = w_f(W(0x1.0001p-1)) * p->r * ((a * a + v * v) / l2);
     const wm known = w_lt((w_abs(plus) + w_abs(minus)) * w_f(W(0x1p-20)), w_abs(area));
     return w_sel(w_and(known, w_le(zero, bulge)), bulge, w_infinity());
 }
 
 /* The formulas of touch_at() in host/lattice/drop_bound.c. */
-FN drop_wide_bounds drop_wide_bounds_of(const drop_wide_place *p)
+FN drop_wide_bounds drop_wide_bounds_of(const drop_wide_point *p)
 {
     const wf eight = w_f(W(0x1p-50)), sixteen = w_f(W(0x1p-49)), two = w_f(W(2.0));
     drop_wide_slopes s;
     drop_wide_bounds bounds;
     s.e = w3_sub(p->p1, p->p0);
     s.f = w3_sub(p->p2, p->p0);
-    const wf dx = p->x - p->p0.x, dy = p->y - p->p0.y, e1 = drop_wide_flat(s.e), f1 = drop_wide_flat(s.f);
+    const wf dx = p->x - p->p0.x, dy = p->y - p->p0.y, e1 = drop_wide_size_xy(s.e), f1 = drop_wide_size_xy(s.f);
     const wf x = dx - (p->b * s.e.x + p->c * s.f.x), y = dy - (p->b * s.e.y + p->c * s.f.y);
-    const wf blur = eight * (w_abs(dx) + w_abs(dy) + p->b * e1 + p->c * f1), square = p->r2 - (x * x + y * y);
-    const wf blur2 = eight * p->r2 + (two * (w_abs(x) + w_abs(y)) + blur) * blur;
-    const wm known = w_lt(w_f(W(1024.0)) * blur2, square);
+    const wf position_error = eight * (w_abs(dx) + w_abs(dy) + p->b * e1 + p->c * f1), square = p->r2 - (x * x + y * y);
+    const wf square_error = eight * p->r2 + (two * (w_abs(x) + w_abs(y)) + position_error) * position_error;
+    const wm known = w_lt(w_f(W(1024.0)) * square_error, square);
     const wf root = w_sqrt(w_sel(known, square, p->r2)), inverse = w_f(W(1.0)) / root;
-    const wf per = inverse * (eight + two * (blur2 * inverse * inverse)), wide = two * blur * inverse;
+    const wf per = inverse * (eight + two * (square_error * inverse * inverse)), wide = two * position_error * inverse;
     const wf height = p->p0.z + (p->b * s.e.z + p->c * s.f.z) + root;
     const wf error =
-        sixteen * (w_abs(p->p0.z) + p->b * w_abs(s.e.z) + p->c * w_abs(s.f.z) + root) + two * blur2 * inverse;
+        sixteen * (w_abs(p->p0.z) + p->b * w_abs(s.e.z) + p->c * w_abs(s.f.z) + root) + two * square_error * inverse;
     const wf ex = x * s.e.x, ey = y * s.e.y, fx = x * s.f.x, fy = y * s.f.y;
     s.a = (ex + ey) * inverse + s.e.z;
     s.b = (fx + fy) * inverse + s.f.z;
-    s.blur_a = (w_abs(ex) + w_abs(ey)) * per + wide * e1 + eight * w_abs(s.e.z);
-    s.blur_b = (w_abs(fx) + w_abs(fy)) * per + wide * f1 + eight * w_abs(s.f.z);
+    s.slope_error_a = (w_abs(ex) + w_abs(ey)) * per + wide * e1 + eight * w_abs(s.e.z);
+    s.slope_error_b = (w_abs(fx) + w_abs(fy)) * per + wide * f1 + eight * w_abs(s.f.z);
     const wf rise = drop_wide_rise(p, &s), bulge = drop_wide_bulge(p, &s);
     bounds.low = height - error;
     bounds.high = height + (error + w_sel(w_lt(bulge, rise), bulge, rise));
-    const wf near = w_round(bounds.low);
-    const wm crosses = w_and(w_le(bounds.low, near), w_lt(near, bounds.high));
-    bounds.sure = w_and(known, w_and(w_eq(near, w_round(bounds.high)), w_not(crosses)));
+    const wf rounded = w_round(bounds.low);
+    const wm crosses = w_and(w_le(bounds.low, rounded), w_lt(rounded, bounds.high));
+    bounds.certain = w_and(known, w_and(w_eq(rounded, w_round(bounds.high)), w_not(crosses)));
     return bounds;
 }
 #endif

@@ -23,7 +23,7 @@ typedef struct caromi_lattice_limits {
 typedef enum caromi_lattice_state {
     CAROMI_LATTICE_BEYOND, /* nothing: all are beyond the band, or no triangle counts */
     CAROMI_LATTICE_DECIDED,
-    CAROMI_LATTICE_OPEN /* a NaN, or some of them */
+    CAROMI_LATTICE_UNDECIDED /* a NaN, or some of them */
 } caromi_lattice_state;
 
 /* Node (i, j, k) of a tile is element k * slab + j * row + i of the answers. */
@@ -45,8 +45,8 @@ typedef struct caromi_lattice_tile {
 
 /* A point of a triangle near `to`, in binary64 and in the unit of the corners, of which any point of the triangle
  * knows an upper bound of the triangle's answers (docs/volumes.md, section 6). `longest`: of the edges. */
-typedef struct caromi_witness {
+typedef struct caromi_bound_point {
     double point[3], longest;
-} caromi_witness;
-void caromi_witness_of(const float corners[9], const double to[3], caromi_witness *out);
+} caromi_bound_point;
+void caromi_bound_point_of(const float corners[9], const double to[3], caromi_bound_point *out);
 #endif

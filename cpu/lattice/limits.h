@@ -43,26 +43,27 @@ FN real lattice_needed(const caromi_lattice_tile *tile, real most)
 }
 
 /* What the samples of all triangles that matter tell about LANES nodes. */
-typedef struct lattice_told {
+typedef struct lattice_classes {
     vf most; /* an upper bound of the distance, in the mesh's unit */
     vm is_within, is_between, is_beyond;
-} lattice_told;
+} lattice_classes;
 
 /* sample: the greatest term of any; covered: of any triangle's sample and cover. */
-FN lattice_told lattice_tell(const caromi_lattice_tile *tile, v3 x, vf sample, vf covered, real radius2, int is_near)
+FN lattice_classes lattice_classify(const caromi_lattice_tile *tile, v3 x, vf sample, vf covered, real radius2,
+                                    int is_near)
 {
     const caromi_lattice_limits *limits = tile->limits;
     const real scale = tile->mesh->frame.scale, inner = limits->inner_high * scale, outer = tile->band * scale;
     const vf square = v3_dot(x, x), nearest2 = square - sample;
     const vf more = nearest2 * v_f(R(0x1p-14)) + v_f(radius2 * R(0x1p-15) + R(0x1p-120));
-    lattice_told told;
-    told.most = v_sqrt(v_max(nearest2 + more, v_f(R(0.0)))) * v_f(R(1.0) + R(0x1p-20));
-    told.is_within = v_le(told.most, v_f(limits->inner_low * scale));
-    told.is_beyond = v_lt(covered, lattice_filter_limit(square, v_f(outer * outer), radius2));
-    told.is_between = v_le(told.most, v_f(is_near ? R(1.0) / R(0.0) : limits->outer_low * scale));
+    lattice_classes classes;
+    classes.most = v_sqrt(v_max(nearest2 + more, v_f(R(0.0)))) * v_f(R(1.0) + R(0x1p-20));
+    classes.is_within = v_le(classes.most, v_f(limits->inner_low * scale));
+    classes.is_beyond = v_lt(covered, lattice_filter_limit(square, v_f(outer * outer), radius2));
+    classes.is_between = v_le(classes.most, v_f(is_near ? R(1.0) / R(0.0) : limits->outer_low * scale));
     if (inner >= R(0.0))
-        told.is_between =
-            v_and(told.is_between, v_lt(covered, lattice_filter_limit(square, v_f(inner * inner), radius2)));
-    return told;
+        classes.is_between =
+            v_and(classes.is_between, v_lt(covered, lattice_filter_limit(square, v_f(inner * inner), radius2)));
+    return classes;
 }
 #endif

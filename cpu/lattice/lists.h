@@ -27,28 +27,28 @@ static void lattice_bound(const real low[3], const real high[3], real band2, lat
         const real below = b->middle[k] - low[k], above = high[k] - b->middle[k];
         b->spread[k] = R(2.0) * (below > above ? below : above);
         b->from_low[k] = b->from_high[k] = R(1.0) / R(0.0);
-        b->way[k] = R(0.0);
+        b->offset[k] = R(0.0);
     }
     b->reach = b->slack = R(0.0);
     b->band2 = band2;
-    b->has_witness = 0;
+    b->has_bound_point = 0;
 }
 
 /* scale: from the witness's unit to the mesh's. The slack is E of docs/volumes.md. */
-static void lattice_set_witness(const caromi_witness *w, double scale, lattice_block *b)
+static void lattice_set_bound_point(const caromi_bound_point *w, double scale, lattice_block *b)
 {
     double reach2 = 0.0;
     for (int k = 0; k < 3; k++) {
         const double p = w->point[k] * scale, low = (double)b->low[k] - p, high = (double)b->high[k] - p;
         b->from_low[k] = (real)(low * low);
         b->from_high[k] = (real)(high * high);
-        b->way[k] = (real)(p - (double)b->middle[k]);
+        b->offset[k] = (real)(p - (double)b->middle[k]);
         reach2 += low * low > high * high ? low * low : high * high;
     }
     const double reach = sqrt(reach2), longest = w->longest * scale;
     b->reach = (real)(reach * 1.001);
     b->slack = (real)(0x1p-11 * reach * (reach + longest) + 0x1p-22 * longest * longest + 0x1p-39 * reach + 0x1p-89);
-    b->has_witness = 1;
+    b->has_bound_point = 1;
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */

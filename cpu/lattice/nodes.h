@@ -13,7 +13,7 @@
 enum {
     LATTICE_GROUP = 16,        /* nodes: 4 x 2 x 2 */
     LATTICE_GROUPS = 4,        /* of a smallest block */
-    LATTICE_FEW = 96,          /* triangles: a list that is not worth a list for each group */
+    LATTICE_SHORT_LIST = 96,   /* triangles: a list that is not worth a list for each group */
     LATTICE_GROUP_LIST = 8192, /* triangles */
     LATTICE_PAIRS = 256        /* that wait for the solver: their columns stay in the first cache */
 };
@@ -21,11 +21,11 @@ enum {
 /* The nodes of a group, and the best of each so far. Unused ones repeat the last. */
 typedef struct lattice_group {
     real at[3][LATTICE_GROUP];              /* in the caller's unit */
-    real way[3][LATTICE_GROUP];             /* from the block's middle, in the mesh's unit */
+    real offset[3][LATTICE_GROUP];          /* from the block's middle, in the mesh's unit */
     u64 best[LATTICE_GROUP];                /* mesh_key_bits_of */
     real most[LATTICE_GROUP];               /* the best is not greater */
     real earliest_undecided[LATTICE_GROUP]; /* as in closest_traversal */
-    size_t place[LATTICE_GROUP];            /* among the answers of the tile */
+    size_t element[LATTICE_GROUP];          /* among the answers of the tile */
     int count;
     int is_near;          /* limits.h */
     real low[3], high[3]; /* bounds, in the mesh's unit */
@@ -171,7 +171,7 @@ static void lattice_nearest_corner(const lattice_triangles *list, const real to[
     vf best = v_f(R(-1e38));
     vi found = v_i(0);
     LANG_ALIGNED real terms[LANES];
-    int place[LANES], least = 0;
+    int element[LANES], least = 0;
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < list->count; i += LANES) {
             const real *at = rows + LATTICE_CORNER * k * LATTICE_STRIDE + i;
@@ -182,69 +182,69 @@ static void lattice_nearest_corner(const lattice_triangles *list, const real to[
             found = vi_sel(better, v_i(LATTICE_CORNER * k * LATTICE_STRIDE + i), found);
         }
     v_store(terms, best);
-    vi_store(place, found);
+    vi_store(element, found);
     for (int lane = 1; lane < LANES; lane++)
         least = terms[lane] > terms[least] ? lane : least;
     for (int k = 0; k < 3; k++)
-        corner[k] = R(0.5) * rows[place[least] + least + k * LATTICE_STRIDE];
+        corner[k] = R(0.5) * rows[element[least] + least + k * LATTICE_STRIDE];
 }
 
 /* A group and its witness p, which is the block's own, if it has one, or a corner of its list, whichever is nearer;
  * from the block's middle. */
-typedef struct lattice_side {
+typedef struct lattice_bisector {
     real middle[3], half[3]; /* of the group's bounds */
     real twice[3], square;   /* 2 p and p.p */
     real slack;
-} lattice_side;
+} lattice_bisector;
 
 /* Returns whether all nodes of the group are within the inner limit of the witness. */
-static int lattice_set_side(const caromi_lattice_tile *tile, const lattice_block *block, const caromi_witness *witness,
-                            const lattice_triangles *list, lattice_group *group, lattice_side *side,
-                            lattice_group_list *to)
+static int lattice_set_bisector(const caromi_lattice_tile *tile, const lattice_block *block,
+                                const caromi_bound_point *bound_point, const lattice_triangles *list,
+                                lattice_group *group, lattice_bisector *bisector, lattice_group_list *to)
 {
     const real scale = tile->mesh->frame.scale;
-    caromi_witness chosen = {.longest = 0.0};
+    caromi_bound_point chosen = {.longest = 0.0};
     lattice_block b;
     double corner2 = 0.0, own2 = 0.0;
     lattice_bound(group->low, group->high, block->band2, &b);
     for (int k = 0; k < 3; k++) {
-        side->middle[k] = b.middle[k] - block->middle[k];
-        side->half[k] = R(0.5) * b.spread[k];
+        bisector->middle[k] = b.middle[k] - block->middle[k];
+        bisector->half[k] = R(0.5) * b.spread[k];
     }
-    lattice_nearest_corner(list, side->middle, to->corner);
+    lattice_nearest_corner(list, bisector->middle, to->corner);
     to->has_corner = 1;
     for (int k = 0; k < 3; k++) {
-        const double own = witness ? witness->point[k] * (double)scale - (double)b.middle[k] : HUGE_VAL;
-        const double way = (double)to->corner[k] - (double)side->middle[k];
+        const double own = bound_point ? bound_point->point[k] * (double)scale - (double)b.middle[k] : HUGE_VAL;
+        const double offset = (double)to->corner[k] - (double)bisector->middle[k];
         own2 += own * own;
-        corner2 += way * way;
+        corner2 += offset * offset;
     }
-    const int is_corner = witness == NULL || corner2 < own2;
-    side->square = R(0.0);
+    const int is_corner = bound_point == NULL || corner2 < own2;
+    bisector->square = R(0.0);
     for (int k = 0; k < 3; k++) {
         const double middle = (double)block->middle[k];
-        const double p = is_corner ? (double)to->corner[k] : witness->point[k] * (double)scale - middle;
+        const double p = is_corner ? (double)to->corner[k] : bound_point->point[k] * (double)scale - middle;
         chosen.point[k] = p + middle;
-        side->twice[k] = R(2.0) * (real)p;
-        side->square += (real)p * (real)p;
+        bisector->twice[k] = R(2.0) * (real)p;
+        bisector->square += (real)p * (real)p;
     }
-    chosen.longest = is_corner ? 0.0 : witness->longest * (double)scale;
-    lattice_set_witness(&chosen, 1.0, &b);
-    side->slack = b.slack;
+    chosen.longest = is_corner ? 0.0 : bound_point->longest * (double)scale;
+    lattice_set_bound_point(&chosen, 1.0, &b);
+    bisector->slack = b.slack;
     return lattice_is_within(tile, &b, &group->is_near);
 }
 
 /* 0 if too many triangles matter to the group. radius2: of the block. */
-static int lattice_list_group(const lattice_side *side, real radius2, const lattice_triangles *list,
+static int lattice_list_group(const lattice_bisector *bisector, real radius2, const lattice_triangles *list,
                               lattice_group_list *to)
 {
-    const vf least = v_f(-(side->slack + radius2 * R(0x1p-16) + R(0x1p-120)) - side->square);
+    const vf least = v_f(-(bisector->slack + radius2 * R(0x1p-16) + R(0x1p-120)) - bisector->square);
     to->count = 0;
     for (int i = 0; i < list->count; i += LANES) {
         const real *rows = &list->sample[0][i];
-        vf most = lattice_corner_excess(side->middle, side->half, side->twice, rows, LATTICE_STRIDE);
+        vf most = lattice_corner_excess(bisector->middle, bisector->half, bisector->twice, rows, LATTICE_STRIDE);
         for (int k = 1; k < 3; k++)
-            most = v_max(most, lattice_corner_excess(side->middle, side->half, side->twice,
+            most = v_max(most, lattice_corner_excess(bisector->middle, bisector->half, bisector->twice,
                                                      rows + k * LATTICE_CORNER * LATTICE_STRIDE, LATTICE_STRIDE));
         const vf cover = v_load(rows + LATTICE_CORNER_COVER * LATTICE_STRIDE);
         u32 left = v_bitmask(v_le(least, most + cover)) & lattice_first_lanes(list->count - i);
@@ -265,9 +265,9 @@ static void lattice_list_all(const lattice_triangles *list, lattice_group_list *
 
 /* ---- the filter by samples -------------------------------------------------------------------------------------- */
 
-FN v3 lattice_ways(const lattice_group *group, int first)
+FN v3 lattice_offsets(const lattice_group *group, int first)
 {
-    return v3_of(v_load(group->way[0] + first), v_load(group->way[1] + first), v_load(group->way[2] + first));
+    return v3_of(v_load(group->offset[0] + first), v_load(group->offset[1] + first), v_load(group->offset[2] + first));
 }
 
 /* A term that the nearest answer is not below, unless it is beyond the band: of the list's corner. band2: squared. */
@@ -286,7 +286,7 @@ static vi lattice_find_candidates(v3 x, real radius2, real band2, const lattice_
 {
     const int stride = LATTICE_STRIDE;
     const vf square = v3_dot(x, x);
-    vf bound = lattice_first_bound(x, square, band2, own), best = v_f(R(-1e38)), sure = best;
+    vf bound = lattice_first_bound(x, square, band2, own), best = v_f(R(-1e38)), certain = best;
     vf limit = lattice_filter_limit(square, square - bound, radius2);
     vi chosen = v_i(0);
     to->count = 0;
@@ -298,7 +298,7 @@ static vi lattice_find_candidates(v3 x, real radius2, real band2, const lattice_
             continue;
         const vf sample = v_max(corner, lattice_middle_term(t, rows, stride));
         /* Middles of edges err with the edge, so they count less where a bound from above is wanted. */
-        sure = v_max(sure, v_max(corner, sample - v_f(rows[LATTICE_COVER * stride] * R(0x1p-14))));
+        certain = v_max(certain, v_max(corner, sample - v_f(rows[LATTICE_COVER * stride] * R(0x1p-14))));
         const vm better = v_gt(sample, best);
         bound = v_max(bound, corner);
         limit = lattice_filter_limit(square, square - bound, radius2);
@@ -307,7 +307,7 @@ static vi lattice_find_candidates(v3 x, real radius2, real band2, const lattice_
         v_store(to->term[to->count], sample + rows[LATTICE_COVER * stride]);
         to->triangle[to->count++] = own->triangle[i];
     }
-    v_store(to->nearest, sure);
+    v_store(to->nearest, certain);
     return chosen;
 }
 
@@ -348,17 +348,18 @@ static void lattice_set_answers(lattice_group *group, real answer)
 }
 
 /* In place of lattice_begin_nodes if there are limits: the terms of the candidates answer most nodes. */
-static void lattice_tell_nodes(const caromi_lattice_tile *tile, int first, real radius2, lattice_group *group,
-                               const lattice_candidates *candidates)
+static void lattice_classify_nodes(const caromi_lattice_tile *tile, int first, real radius2, lattice_group *group,
+                                   const lattice_candidates *candidates)
 {
     vf covered = v_f(R(-1e38));
     LANG_ALIGNED real most[LANES];
     for (int t = 0; t < candidates->count; t++)
         covered = v_max(v_load(candidates->term[t]), covered);
-    const lattice_told told =
-        lattice_tell(tile, lattice_ways(group, first), v_load(candidates->nearest), covered, radius2, group->is_near);
-    const u32 within = v_bitmask(told.is_within), done = within | v_bitmask(v_or(told.is_between, told.is_beyond));
-    v_store(most, told.most * v_f(R(1.0) / tile->mesh->frame.scale));
+    const lattice_classes classes = lattice_classify(tile, lattice_offsets(group, first), v_load(candidates->nearest),
+                                                     covered, radius2, group->is_near);
+    const u32 within = v_bitmask(classes.is_within),
+              done = within | v_bitmask(v_or(classes.is_between, classes.is_beyond));
+    v_store(most, classes.most * v_f(R(1.0) / tile->mesh->frame.scale));
     for (int lane = 0; lane < LANES; lane++) {
         const u32 bit = 1u << lane;
         const int is_near = group->is_near || most[lane] <= tile->limits->outer_low;
@@ -369,21 +370,21 @@ static void lattice_tell_nodes(const caromi_lattice_tile *tile, int first, real 
 }
 
 /* What a block of nodes is answered in. */
-typedef struct lattice_room {
+typedef struct lattice_workspace {
     lattice_triangles list;
     lattice_group group[LATTICE_GROUPS];
     lattice_group_list own;
     lattice_candidates candidates;
     lattice_pairs pairs;
-} lattice_room;
+} lattice_workspace;
 
 /* The pairs that are left. solved: the triangle that each node is solved with already; -1: none. */
 static void lattice_finish_nodes(const caromi_lattice_tile *tile, int first, real radius2, lattice_group *groups,
-                                 int number, vi solved, lattice_room *room)
+                                 int number, vi solved, lattice_workspace *work)
 {
     const lattice_group *group = groups + number;
-    const lattice_candidates *candidates = &room->candidates;
-    const v3 x = lattice_ways(group, first);
+    const lattice_candidates *candidates = &work->candidates;
+    const v3 x = lattice_offsets(group, first);
     LANG_ALIGNED real most[LANES];
     for (int lane = 0; lane < LANES; lane++) {
         const real best = real_of_bits((u32)(group->best[first + lane] >> 32));
@@ -400,55 +401,56 @@ static void lattice_finish_nodes(const caromi_lattice_tile *tile, int first, rea
         const vm is_solved = vi_eq(solved, v_i(triangle));
         const u32 lanes = used & v_bitmask(v_and(v_le(limit, v_load(candidates->term[t])), v_not(is_solved)));
         if (lanes != 0)
-            lattice_add_pairs(&room->list, triangle, group, node, first, lanes, &room->pairs);
-        if (room->pairs.count >= LATTICE_PAIRS)
-            lattice_solve_pairs(tile, groups, &room->pairs);
+            lattice_add_pairs(&work->list, triangle, group, node, first, lanes, &work->pairs);
+        if (work->pairs.count >= LATTICE_PAIRS)
+            lattice_solve_pairs(tile, groups, &work->pairs);
     }
 }
 
 /* Answers a group, but for the pairs that are left; 0 if too many triangles matter to it. */
 static int lattice_answer_group(const caromi_lattice_tile *tile, const lattice_block *block,
-                                const caromi_witness *witness, real radius2, int number, lattice_room *room)
+                                const caromi_bound_point *bound_point, real radius2, int number,
+                                lattice_workspace *work)
 {
-    lattice_group *group = &room->group[number];
+    lattice_group *group = &work->group[number];
     const real band = tile->band * tile->mesh->frame.scale;
-    lattice_side side;
-    if (room->list.count <= LATTICE_FEW) {
-        lattice_list_all(&room->list, &room->own);
+    lattice_bisector bisector;
+    if (work->list.count <= LATTICE_SHORT_LIST) {
+        lattice_list_all(&work->list, &work->own);
     } else {
-        if (lattice_set_side(tile, block, witness, &room->list, group, &side, &room->own)) {
+        if (lattice_set_bisector(tile, block, bound_point, &work->list, group, &bisector, &work->own)) {
             lattice_set_answers(group, tile->limits->inner_low);
             return 1;
         }
-        if (!lattice_list_group(&side, radius2, &room->list, &room->own))
+        if (!lattice_list_group(&bisector, radius2, &work->list, &work->own))
             return 0;
     }
     for (int first = 0; first < group->count; first += LANES) {
-        const vi chosen = lattice_find_candidates(lattice_ways(group, first), radius2, band * band, &room->list,
-                                                  &room->own, &room->candidates);
-        const int begins = tile->limits == NULL && room->candidates.count > 0;
+        const vi chosen = lattice_find_candidates(lattice_offsets(group, first), radius2, band * band, &work->list,
+                                                  &work->own, &work->candidates);
+        const int begins = tile->limits == NULL && work->candidates.count > 0;
         if (tile->limits != NULL)
-            lattice_tell_nodes(tile, first, radius2, group, &room->candidates);
+            lattice_classify_nodes(tile, first, radius2, group, &work->candidates);
         if (begins)
-            lattice_begin_nodes(tile, first, room->group, number, &room->list, chosen, &room->pairs);
-        lattice_finish_nodes(tile, first, radius2, room->group, number, begins ? chosen : v_i(-1), room);
+            lattice_begin_nodes(tile, first, work->group, number, &work->list, chosen, &work->pairs);
+        lattice_finish_nodes(tile, first, radius2, work->group, number, begins ? chosen : v_i(-1), work);
     }
     return 1;
 }
 
 /* Answers the nodes of a block's groups from its list; 0 if too many triangles matter to a group. */
-static int lattice_answer(const caromi_lattice_tile *tile, const lattice_block *block, const caromi_witness *witness,
-                          int groups, lattice_room *room)
+static int lattice_answer(const caromi_lattice_tile *tile, const lattice_block *block,
+                          const caromi_bound_point *bound_point, int groups, lattice_workspace *work)
 {
     real radius2 = R(0.0);
     for (int k = 0; k < 3; k++)
         radius2 += block->spread[k] * block->spread[k];
-    lattice_set_samples(block, tile->mesh->frame.scale, &room->list);
-    room->pairs.count = 0;
+    lattice_set_samples(block, tile->mesh->frame.scale, &work->list);
+    work->pairs.count = 0;
     for (int g = 0; g < groups; g++)
-        if (!lattice_answer_group(tile, block, witness, radius2, g, room))
+        if (!lattice_answer_group(tile, block, bound_point, radius2, g, work))
             return 0;
-    lattice_solve_pairs(tile, room->group, &room->pairs);
+    lattice_solve_pairs(tile, work->group, &work->pairs);
     return 1;
 }
 #endif

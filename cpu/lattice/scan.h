@@ -7,7 +7,7 @@
 #define CAROM_CPU_LATTICE_SCAN_H
 #include "limits.h"
 
-enum { LATTICE_MANY = 64 }; /* boxes of a block of 4 x 4 x 4 nodes that is divided */
+enum { LATTICE_LONG_FRONTIER = 64 }; /* boxes of a block of 4 x 4 x 4 nodes that is divided */
 
 /* Squares of the distances from a point to LANES boxes. */
 FN vf lattice_box_distance2(const real at[3], v3 lo, v3 hi)
@@ -25,15 +25,15 @@ typedef struct lattice_node {
     int count;
 } lattice_node;
 
-static void lattice_set_node(const caromi_lattice_tile *tile, const uint32_t place[3], const lattice_frontier *leaves,
-                             const caromi_witness *witness, lattice_node *node)
+static void lattice_set_node(const caromi_lattice_tile *tile, const uint32_t index[3], const lattice_frontier *leaves,
+                             const caromi_bound_point *bound_point, lattice_node *node)
 {
     const double scale = (double)tile->mesh->frame.scale;
     double most2 = 0.0;
     for (int k = 0; k < 3; k++) {
-        node->at[k] = tile->at[k][place[k]] * tile->mesh->frame.scale;
-        const double way = witness != NULL ? witness->point[k] * scale - (double)node->at[k] : HUGE_VAL;
-        most2 += way * way;
+        node->at[k] = tile->at[k][index[k]] * tile->mesh->frame.scale;
+        const double offset = bound_point != NULL ? bound_point->point[k] * scale - (double)node->at[k] : HUGE_VAL;
+        most2 += offset * offset;
     }
     node->least2 = R(1.0) / R(0.0);
     node->most2 = (real)(most2 * (1.0 + 0x1p-20) + 0x1p-100);
@@ -62,7 +62,7 @@ static int lattice_next_leaf(const lattice_node *node, real limit2)
 }
 
 /* A triangle is no farther than its nearest corner; nor nearer than that, less a third of its longest edge's square. */
-static void lattice_look_at(const caromi_lattice_tile *tile, int reference, lattice_node *node)
+static void lattice_visit_leaf(const caromi_lattice_tile *tile, int reference, lattice_node *node)
 {
     const mesh_leaf *leaf = tile->mesh->leaves + MESH_LEAF_AT(reference);
     const vf scale = v_f(tile->mesh->frame.scale);
@@ -85,14 +85,14 @@ static void lattice_look_at(const caromi_lattice_tile *tile, int reference, latt
 }
 
 /* Answers a node; 0 if its bounds leave its side open. */
-static int lattice_scan_node(const caromi_lattice_tile *tile, const uint32_t place[3], const lattice_frontier *leaves,
-                             const caromi_witness *witness, int is_near, real *answer)
+static int lattice_scan_node(const caromi_lattice_tile *tile, const uint32_t index[3], const lattice_frontier *leaves,
+                             const caromi_bound_point *bound_point, int is_near, real *answer)
 {
     const caromi_lattice_limits *limits = tile->limits;
     const real scale = tile->mesh->frame.scale;
     lattice_node node;
     real needed;
-    lattice_set_node(tile, place, leaves, witness, &node);
+    lattice_set_node(tile, index, leaves, bound_point, &node);
     for (;;) {
         const real most = (real)sqrt((double)node.most2) * (R(1.0) + R(0x1p-20));
         if (most <= limits->inner_low * scale) {
@@ -105,7 +105,7 @@ static int lattice_scan_node(const caromi_lattice_tile *tile, const uint32_t pla
         if (next < 0)
             break;
         node.gap2[next] = R(1.0) / R(0.0);
-        lattice_look_at(tile, (int)real_bits(leaves->reference[next]), &node);
+        lattice_visit_leaf(tile, (int)real_bits(leaves->reference[next]), &node);
     }
     needed *= scale;
     *answer = lattice_beyond(tile, is_near);

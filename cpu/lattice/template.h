@@ -7,7 +7,7 @@
 
 typedef struct lattice_scratch {
     lattice_frontier frontier[LATTICE_LEVELS + 1];
-    lattice_room room;
+    lattice_workspace work;
     closest_traversal search;
     int state; /* of the tile: caromi_lattice_state */
 } lattice_scratch;
@@ -15,7 +15,7 @@ typedef struct lattice_scratch {
 /* What a block begins with: the witness of the surrounding one, and whether that was near (limits.h). */
 typedef struct lattice_seed {
     int exists, is_near;
-    caromi_witness witness;
+    caromi_bound_point bound_point;
 } lattice_seed;
 
 /* Nodes [first, end) along each axis, `edge` at most; but of `edge` 2, up to 4 along x. */
@@ -51,20 +51,21 @@ static void lattice_search_exact(const caromi_lattice_tile *tile, const real at[
                                                           mesh->leaves + MESH_LEAF_AT(trav->next), tile->options);
 }
 
-FN size_t lattice_place(const caromi_lattice_tile *tile, const uint32_t at[3])
+FN size_t lattice_element(const caromi_lattice_tile *tile, const uint32_t at[3])
 {
     return at[2] * tile->slab + at[1] * tile->row + at[0];
 }
 
 /* An answer of a node; one beyond the band is left out. */
-FN void lattice_store_node(const caromi_lattice_tile *tile, size_t place, real distance, int triangle, int *state)
+FN void lattice_store_node(const caromi_lattice_tile *tile, size_t element, real distance, int triangle, int *state)
 {
-    const int is_open = distance != distance, own = is_open ? CAROMI_LATTICE_OPEN : CAROMI_LATTICE_DECIDED;
+    const int is_undecided = distance != distance,
+              own = is_undecided ? CAROMI_LATTICE_UNDECIDED : CAROMI_LATTICE_DECIDED;
     if (distance > tile->band || distance == R(1.0) / R(0.0))
         return;
-    tile->distance[place] = distance;
+    tile->distance[element] = distance;
     if (tile->triangle != NULL)
-        tile->triangle[place] = triangle;
+        tile->triangle[element] = triangle;
     *state = *state > own ? *state : own;
 }
 
@@ -86,7 +87,7 @@ static void lattice_single(const caromi_lattice_tile *tile, lattice_scratch *s, 
         lattice_search_fast(tile, at, trav);
         closest_answer(&run, trav);
     }
-    lattice_store_node(tile, lattice_place(tile, node), distance, triangle, &s->state);
+    lattice_store_node(tile, lattice_element(tile, node), distance, triangle, &s->state);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
@@ -160,7 +161,7 @@ static int lattice_nearest_in_leaf(const caromi_lattice_tile *tile, int referenc
 }
 
 /* A triangle near a point of the caller's unit: the nearest of the leaf to which the nearest boxes lead. */
-static int lattice_near(const caromi_lattice_tile *tile, const lattice_frontier *from, const real at[3])
+static int lattice_near_triangle(const caromi_lattice_tile *tile, const lattice_frontier *from, const real at[3])
 {
     const real scale = tile->mesh->frame.scale, scaled[] = {at[0] * scale, at[1] * scale, at[2] * scale};
     lattice_least best = {v_infinity(), v_i(MESH_NO_TRIANGLE)};
@@ -176,10 +177,10 @@ static int lattice_near(const caromi_lattice_tile *tile, const lattice_frontier 
 
 /* A triangle near the middle of a block, unless that of the surrounding block is nearer. None is found where no
  * triangle of the nearest leaf counts. */
-static void lattice_find_witness(const caromi_lattice_tile *tile, const lattice_range *r, const lattice_frontier *from,
-                                 lattice_seed *seed)
+static void lattice_find_bound_point(const caromi_lattice_tile *tile, const lattice_range *r,
+                                     const lattice_frontier *from, lattice_seed *seed)
 {
-    caromi_witness near;
+    caromi_bound_point near;
     real at[3];
     double to[3], old2 = 0.0, new2 = 0.0;
     float corners[9];
@@ -187,29 +188,29 @@ static void lattice_find_witness(const caromi_lattice_tile *tile, const lattice_
         to[k] = 0.5 * ((double)tile->at[k][r->first[k]] + (double)tile->at[k][r->end[k] - 1]);
         at[k] = (real)to[k];
     }
-    const int triangle = lattice_near(tile, from, at);
+    const int triangle = lattice_near_triangle(tile, from, at);
     if (triangle == MESH_NO_TRIANGLE)
         return;
     for (int k = 0; k < 9; k++)
         corners[k] =
             tile->vertices[3 * (size_t)tile->indices[3 * (size_t)triangle + (size_t)(k / 3)] + (size_t)(k % 3)];
-    caromi_witness_of(corners, to, &near);
+    caromi_bound_point_of(corners, to, &near);
     for (int k = 0; k < 3; k++) {
-        old2 += (seed->witness.point[k] - to[k]) * (seed->witness.point[k] - to[k]);
+        old2 += (seed->bound_point.point[k] - to[k]) * (seed->bound_point.point[k] - to[k]);
         new2 += (near.point[k] - to[k]) * (near.point[k] - to[k]);
     }
     if (seed->exists && old2 < new2)
         return;
     seed->exists = 1;
-    seed->witness = near;
+    seed->bound_point = near;
 }
 
 /* Nodes to which no triangle matters: all have one answer, or none if they are beyond the band. */
-static void lattice_leave(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, real answer)
+static void lattice_fill(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, real answer)
 {
     if (answer < R(1.0) / R(0.0))
         LATTICE_EACH(r, node)
-    lattice_store_node(tile, lattice_place(tile, node), answer, MESH_NO_TRIANGLE, &s->state);
+    lattice_store_node(tile, lattice_element(tile, node), answer, MESH_NO_TRIANGLE, &s->state);
 }
 
 /* Nodes [first, end) of a group, in units of the caller and of the mesh. */
@@ -222,16 +223,16 @@ static void lattice_gather_group(const caromi_lattice_tile *tile, const lattice_
     {
         for (int k = 0; k < 3; k++) {
             group->at[k][n] = tile->at[k][node[k]];
-            group->way[k][n] = group->at[k][n] * scale - b->middle[k];
+            group->offset[k][n] = group->at[k][n] * scale - b->middle[k];
         }
-        group->place[n++] = lattice_place(tile, node);
+        group->element[n++] = lattice_element(tile, node);
     }
     group->count = n;
     group->is_near = is_near;
     for (; n < LATTICE_GROUP; n++)
         for (int k = 0; k < 3; k++) {
             group->at[k][n] = group->at[k][n - 1];
-            group->way[k][n] = group->way[k][n - 1];
+            group->offset[k][n] = group->offset[k][n - 1];
         }
     for (n = 0; n < LATTICE_GROUP; n++) {
         group->best[n] = mesh_key_bits_of(lattice_beyond(tile, is_near), MESH_NO_TRIANGLE);
@@ -263,9 +264,9 @@ static void lattice_store(const caromi_lattice_tile *tile, const lattice_group *
 {
     for (int n = 0; n < group->count; n++) {
         const real distance = real_of_bits((u32)(group->best[n] >> 32)), undecided = group->earliest_undecided[n];
-        const int open = undecided < R(1.0) / R(0.0) && undecided <= distance;
-        lattice_store_node(tile, group->place[n], open ? real_of_bits(R_NAN_BITS) : distance, (int)(u32)group->best[n],
-                           state);
+        const int is_undecided = undecided < R(1.0) / R(0.0) && undecided <= distance;
+        lattice_store_node(tile, group->element[n], is_undecided ? real_of_bits(R_NAN_BITS) : distance,
+                           (int)(u32)group->best[n], state);
     }
 }
 
@@ -273,15 +274,15 @@ static void lattice_store(const caromi_lattice_tile *tile, const lattice_group *
 static int lattice_answer_block(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
                                 const lattice_block *b, const lattice_seed *seed, const lattice_frontier *from)
 {
-    lattice_room *room = &s->room;
-    lattice_collect(b, tile, from, &room->list);
-    if (room->list.overflows)
+    lattice_workspace *work = &s->work;
+    lattice_collect(b, tile, from, &work->list);
+    if (work->list.overflows)
         return 0;
-    const int groups = lattice_gather(tile, r, b, seed->is_near, room->group);
-    if (room->list.count > 0 && !lattice_answer(tile, b, seed->exists ? &seed->witness : NULL, groups, room))
+    const int groups = lattice_gather(tile, r, b, seed->is_near, work->group);
+    if (work->list.count > 0 && !lattice_answer(tile, b, seed->exists ? &seed->bound_point : NULL, groups, work))
         return 0;
     for (int g = 0; g < groups; g++)
-        lattice_store(tile, &room->group[g], &s->state);
+        lattice_store(tile, &work->group[g], &s->state);
     return 1;
 }
 
@@ -292,26 +293,26 @@ static void lattice_divide(const caromi_lattice_tile *tile, lattice_scratch *s, 
 static void lattice_each_alone(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
                                const lattice_frontier *from, const lattice_seed *seed)
 {
-    const caromi_witness *witness = seed->exists ? &seed->witness : NULL;
+    const caromi_bound_point *bound_point = seed->exists ? &seed->bound_point : NULL;
     const int can_scan = tile->limits != NULL && lattice_has_leaves(from);
     real answer;
     LATTICE_EACH(r, node)
-    if (can_scan && lattice_scan_node(tile, node, from, witness, seed->is_near, &answer))
-        lattice_store_node(tile, lattice_place(tile, node), answer, MESH_NO_TRIANGLE, &s->state);
+    if (can_scan && lattice_scan_node(tile, node, from, bound_point, seed->is_near, &answer))
+        lattice_store_node(tile, lattice_element(tile, node), answer, MESH_NO_TRIANGLE, &s->state);
     else
         lattice_single(tile, s, node);
 }
 
 /* Whether the witness answers all nodes. */
-static int lattice_witness_answers(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
-                                   lattice_block *b, lattice_seed *seed)
+static int lattice_bound_point_answers(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
+                                       lattice_block *b, lattice_seed *seed)
 {
     if (!seed->exists)
         return 0;
-    lattice_set_witness(&seed->witness, (double)tile->mesh->frame.scale, b);
+    lattice_set_bound_point(&seed->bound_point, (double)tile->mesh->frame.scale, b);
     if (!lattice_is_within(tile, b, &seed->is_near))
         return 0;
-    lattice_leave(tile, s, r, tile->limits->inner_low);
+    lattice_fill(tile, s, r, tile->limits->inner_low);
     return 1;
 }
 
@@ -325,25 +326,25 @@ static void lattice_block_of(const caromi_lattice_tile *tile, lattice_scratch *s
     lattice_bound_range(tile, r, &b);
     for (int k = 0; k < 3; k++)
         longest = b.high[k] - b.low[k] > longest ? b.high[k] - b.low[k] : longest;
-    if (tile->limits != NULL && lattice_witness_answers(tile, s, r, &b, &seed))
+    if (tile->limits != NULL && lattice_bound_point_answers(tile, s, r, &b, &seed))
         return;
     if (tile->band < R(1.0) / R(0.0)) { /* most blocks are beyond a band: that is found without a witness */
         lattice_filter(&b, tile->mesh->nodes, from, longest, own);
         if (own->count == 0 && !own->overflows) {
-            lattice_leave(tile, s, r, lattice_beyond(tile, seed.is_near));
+            lattice_fill(tile, s, r, lattice_beyond(tile, seed.is_near));
             return;
         }
     }
-    lattice_find_witness(tile, r, from, &seed);
-    if (lattice_witness_answers(tile, s, r, &b, &seed))
+    lattice_find_bound_point(tile, r, from, &seed);
+    if (lattice_bound_point_answers(tile, s, r, &b, &seed))
         return;
     const int each_alone = tile->limits != NULL && r->edge <= 2;
     lattice_filter(&b, tile->mesh->nodes, from, each_alone ? R(-1.0) : longest * R(0.5), own);
     if (own->overflows)
         own = from;
     if (own->count == 0)
-        lattice_leave(tile, s, r, lattice_beyond(tile, seed.is_near));
-    else if (r->edge > 4 || each_alone || (tile->limits != NULL && own->count > LATTICE_MANY) ||
+        lattice_fill(tile, s, r, lattice_beyond(tile, seed.is_near));
+    else if (r->edge > 4 || each_alone || (tile->limits != NULL && own->count > LATTICE_LONG_FRONTIER) ||
              !lattice_answer_block(tile, s, r, &b, &seed, own))
         lattice_divide(tile, s, r, level + 1, own, &seed);
 }

@@ -31,8 +31,8 @@ typedef struct caromi_mesh_queries {
     float *t, *depth;
     size_t count;
     mesh_record *records;
-    uint32_t room, found; /* records that fit; hits found, including those that do not */
-    int one_is_enough;    /* a query may end with the first hit found */
+    uint32_t capacity, found; /* records that fit; hits found, including those that do not */
+    int one_is_enough;        /* a query may end with the first hit found */
 } caromi_mesh_queries;
 
 /* One of them. */

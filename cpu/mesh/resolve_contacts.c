@@ -60,7 +60,8 @@ float caromi_own_distance(const caromi_mesh_view *mesh, const float *in, int exa
     const closest_in c = pair_of(in);
     if (exact)
         return distance_in(range_of(in));
-    return contacts_see(c, span_of(c, closest_view_of(c.center, mesh->frame), mesh->frame.scale), 1, 1).distance;
+    return contacts_solution_of(c, span_of(c, closest_view_of(c.center, mesh->frame), mesh->frame.scale), 1, 1)
+        .distance;
 }
 
 void caromi_contact_record(const caromi_mesh_view *mesh, const float *in, int exact, mesh_record *record)
@@ -71,10 +72,10 @@ void caromi_contact_record(const caromi_mesh_view *mesh, const float *in, int ex
     if (exact) {
         const closest_wide t = wide_of(in);
         record->t = distance_in(closest_range_of(&t));
-        record->state = (int)closest_spot_of(&t).feature;
+        record->state = (int)closest_point_of(&t).feature;
         return;
     }
-    const contacts_seen s = contacts_see(c, span_of(c, view, scale), 1, 0);
+    const contacts_solution s = contacts_solution_of(c, span_of(c, view, scale), 1, 0);
     record->t = contacts_distance(c, view, &s, 1, scale);
     record->state = s.feature;
 }

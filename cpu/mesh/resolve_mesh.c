@@ -34,7 +34,7 @@ static int is_outside(const caromi_mesh_query *query, const float *corners, int 
 }
 
 /* Whether the query's options cull the triangle. */
-static int is_left_out(int options, const float *in, int begins)
+static int is_culled(int options, const float *in, int begins)
 {
     return ((options & MESH_SKIP) != 0 && begins) || ((options & MESH_CULL_BACK) != 0 && caromi_exact_is_back(in)) ||
            ((options & MESH_SKIP_PARTING) != 0 && begins && caromi_exact_is_parting(in));
@@ -55,7 +55,7 @@ static int resolve_sweep(const caromi_mesh_query *query, const float *corners, f
     *state = a.state;
     if (!begins && (a.state != STATE_APPROACHING || a.beyond))
         return 0;
-    return !is_left_out(query->options, in, begins);
+    return !is_culled(query->options, in, begins);
 }
 
 static int resolve_overlap(const caromi_mesh_query *query, const float *corners)
@@ -115,7 +115,7 @@ void caromi_resolve_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *
                           in[MESH_VY], in[MESH_VZ], in[MESH_T_MAX], query->options,  query->mask};
     mesh_traversal trav;
     trav.masks = mesh->masks;
-    int left = mesh_begin_alone(&trav, mesh->frame, q);
+    int left = mesh_begin_single(&trav, mesh->frame, q);
     while (left)
         if (trav.next >= 0) {
             left = mesh_visit_node(&trav, mesh->nodes + trav.next, query->options);

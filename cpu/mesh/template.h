@@ -7,28 +7,28 @@
 #include "kernels/mesh_overlap.h"
 #include "kernels/mesh_run.h"
 
-#define MESH_ON_CPU(name, kind, search, begin, answer, asked)              \
-    MESH_RUN(name##_run, kind, search, begin, answer, asked)               \
-    static void name(const caromi_mesh_view *mesh, caromi_mesh_queries *q) \
-    {                                                                      \
-        mesh_sink sink = {q->records, q->room, 0, q->one_is_enough, 0};    \
-        mesh_run run = {.frame = mesh->frame,                              \
-                        .nodes = mesh->nodes,                              \
-                        .leaves = mesh->leaves,                            \
-                        .masks = mesh->masks,                              \
-                        .mask = q->mask,                                   \
-                        .opposites = mesh->opposites,                      \
-                        .cones = mesh->cones,                              \
-                        .options = q->options,                             \
-                        .end = (u32)q->count,                              \
-                        .state = q->state,                                 \
-                        .triangle = q->triangle,                           \
-                        .t = q->t,                                         \
-                        .depth = q->depth,                                 \
-                        .sink = &sink};                                    \
-        memcpy(run.in, q->in, sizeof run.in);                              \
-        name##_run(&run);                                                  \
-        q->found = sink.count;                                             \
+#define MESH_ON_CPU(name, kind, search, begin, answer, asked)               \
+    MESH_RUN(name##_run, kind, search, begin, answer, asked)                \
+    static void name(const caromi_mesh_view *mesh, caromi_mesh_queries *q)  \
+    {                                                                       \
+        mesh_sink sink = {q->records, q->capacity, 0, q->one_is_enough, 0}; \
+        mesh_run run = {.frame = mesh->frame,                               \
+                        .nodes = mesh->nodes,                               \
+                        .leaves = mesh->leaves,                             \
+                        .masks = mesh->masks,                               \
+                        .mask = q->mask,                                    \
+                        .opposites = mesh->opposites,                       \
+                        .cones = mesh->cones,                               \
+                        .options = q->options,                              \
+                        .end = (u32)q->count,                               \
+                        .state = q->state,                                  \
+                        .triangle = q->triangle,                            \
+                        .t = q->t,                                          \
+                        .depth = q->depth,                                  \
+                        .sink = &sink};                                     \
+        memcpy(run.in, q->in, sizeof run.in);                               \
+        name##_run(&run);                                                   \
+        q->found = sink.count;                                              \
     }
 #define MESH_SWEEPS(name, search, answer, asked) MESH_ON_CPU(name, mesh, search, mesh_begin_next, answer, asked)
 #define MESH_CLOSEST(name, search, answer) MESH_ON_CPU(name, closest, search, closest_begin_next, answer, run->options)
@@ -54,8 +54,8 @@ static void mesh_clear(const mesh_clearance *clearance, const float *const *in, 
     for (size_t i = 0; i < count; i += LANES) {
         const v3 center = v3_of(v_load(in[MESH_CX] + i), v_load(in[MESH_CY] + i), v_load(in[MESH_CZ] + i));
         const v3 motion = v3_of(v_load(in[MESH_VX] + i), v_load(in[MESH_VY] + i), v_load(in[MESH_VZ] + i));
-        const vm clear = clearance_holds(clearance, center, v_load(in[MESH_RADIUS] + i), motion,
-                                         v_load(in[MESH_T_MAX] + i), options);
+        const vm clear = clearance_is_free(clearance, center, v_load(in[MESH_RADIUS] + i), motion,
+                                           v_load(in[MESH_T_MAX] + i), options);
         v_store_u8(is_clear + i, vi_sel(clear, v_i(1), v_i(0)));
     }
 }

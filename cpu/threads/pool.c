@@ -16,7 +16,7 @@
 
 /* Nanoseconds of waiting awake before sleep, as much as waking up costs: batches that follow each other closely find
  * the team awake, and an OpenCL driver's own threads get the core soon. */
-enum { PATIENCE = 50000, LOOKS = 16 };
+enum { SPIN_NANOSECONDS = 50000, SPINS_PER_CLOCK = 16 };
 enum { MOVES_MAX = 4, STACK = 2 << 20 };
 
 typedef struct pool_worker {
@@ -29,8 +29,8 @@ struct caromi_pool {
     pthread_mutex_t lock;
     pthread_cond_t work, end;
     int closing;
-    atomic_uint seats;   /* workers that may still join the batch */
-    atomic_uint working; /* workers in it */
+    atomic_uint vacancies; /* workers that may still join the batch */
+    atomic_uint working;   /* workers in it */
     caromi_task_fn *run;
     void *user;
     uint64_t tasks;
@@ -60,11 +60,11 @@ static uint64_t now(void)
 }
 
 /* Until `test` holds, or patience is at its end. */
-static void wait_awake(int (*test)(const atomic_uint *), const atomic_uint *value)
+static void spin_until(int (*test)(const atomic_uint *), const atomic_uint *value)
 {
     const uint64_t start = now();
     do {
-        for (int i = 0; i < LOOKS; i++) {
+        for (int i = 0; i < SPINS_PER_CLOCK; i++) {
             if (test(value))
                 return;
 #if defined(__x86_64__)
@@ -73,7 +73,7 @@ static void wait_awake(int (*test)(const atomic_uint *), const atomic_uint *valu
             __asm__ volatile("yield");
 #endif
         }
-    } while (now() - start < PATIENCE);
+    } while (now() - start < SPIN_NANOSECONDS);
 }
 
 static void run_tasks(caromi_pool *p, uint32_t thread)
@@ -128,11 +128,11 @@ static void *worker_main(void *user)
     (void)caromi_float_mode_set();
     (void)pthread_mutex_lock(&p->lock);
     for (;;) {
-        while (is_zero(&p->seats) && !p->closing)
+        while (is_zero(&p->vacancies) && !p->closing)
             (void)pthread_cond_wait(&p->work, &p->lock);
         if (p->closing)
             break;
-        atomic_fetch_sub(&p->seats, 1);
+        atomic_fetch_sub(&p->vacancies, 1);
         atomic_fetch_add(&p->working, 1);
         const int core = p->core;
         (void)pthread_mutex_unlock(&p->lock);
@@ -142,7 +142,7 @@ static void *worker_main(void *user)
         if (atomic_fetch_sub(&p->working, 1) == 1)
             (void)pthread_cond_signal(&p->end);
         (void)pthread_mutex_unlock(&p->lock);
-        wait_awake(is_some, &p->seats);
+        spin_until(is_some, &p->vacancies);
         (void)pthread_mutex_lock(&p->lock);
     }
     (void)pthread_mutex_unlock(&p->lock);
@@ -170,7 +170,7 @@ caromi_pool *caromi_pool_open(void *memory, uint32_t threads)
 {
     caromi_pool *p = memory;
     p->closing = 0;
-    atomic_init(&p->seats, 0);
+    atomic_init(&p->vacancies, 0);
     p->threads = 1;
     p->process = getpid();
     atomic_init(&p->working, 0);
@@ -219,7 +219,7 @@ int caromi_pool_is_worker(const caromi_pool *p)
     return 0;
 }
 
-static void offer(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *user)
+static void start_batch(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *user)
 {
     const uint64_t others = tasks - 1 < p->threads - 1 ? tasks - 1 : p->threads - 1;
     (void)pthread_mutex_lock(&p->lock);
@@ -228,7 +228,7 @@ static void offer(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *use
     p->tasks = tasks;
     p->core = core_of_this_thread();
     atomic_store(&p->next, 0);
-    atomic_store(&p->seats, (uint32_t)others);
+    atomic_store(&p->vacancies, (uint32_t)others);
     if (others == p->threads - 1)
         (void)pthread_cond_broadcast(&p->work);
     else
@@ -238,12 +238,12 @@ static void offer(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *use
 }
 
 /* A worker that has not woken up by now is too late: the batch does not wait for it. */
-static void conclude(caromi_pool *p)
+static void finish_batch(caromi_pool *p)
 {
     (void)pthread_mutex_lock(&p->lock);
-    atomic_store(&p->seats, 0);
+    atomic_store(&p->vacancies, 0);
     (void)pthread_mutex_unlock(&p->lock);
-    wait_awake(is_zero, &p->working);
+    spin_until(is_zero, &p->working);
     (void)pthread_mutex_lock(&p->lock);
     while (is_some(&p->working))
         (void)pthread_cond_wait(&p->end, &p->lock);
@@ -253,9 +253,9 @@ static void conclude(caromi_pool *p)
 void caromi_parallel(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *user)
 {
     if (tasks > 1 && caromi_pool_threads(p) > 1 && !atomic_flag_test_and_set(&p->busy)) {
-        offer(p, tasks, run, user);
+        start_batch(p, tasks, run, user);
         run_tasks(p, 0);
-        conclude(p);
+        finish_batch(p);
         atomic_flag_clear(&p->busy);
     } else {
         for (uint64_t i = 0; i < tasks; i++)

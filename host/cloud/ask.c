@@ -103,7 +103,7 @@ int caromi_ask_is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uin
 
 static void take_open(ask_work *w)
 {
-    const caromi_cloud_pairs *open = &w->found.open;
+    const caromi_cloud_pairs *open = &w->found.undecided;
     const uint32_t count = open->count;
     uint32_t hits = 0;
     if (count == 0)
@@ -128,7 +128,7 @@ void caromi_ask_take_sure(caromi_cloud_found *found)
 {
     const ask_work *w = (ask_work *)(void *)found;
     const caromi_cloud_scan *scan = w->scan;
-    caromi_cloud_pairs *sure = &found->sure, *near = &found->near;
+    caromi_cloud_pairs *sure = &found->certain, *near = &found->near;
     if (scan->cloud->start == CAROM_START_SKIP)
         sure->count = 0;
     if (sure->count)
@@ -152,7 +152,7 @@ void caromi_ask_take(caromi_cloud_found *found)
         caromi_ask_take_sure(found);
         take_open(w);
     }
-    found->sure.count = found->near.count = found->open.count = 0;
+    found->certain.count = found->near.count = found->undecided.count = 0;
 }
 
 carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, carom_error *err)
@@ -166,11 +166,11 @@ carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, car
                            ask->threads, sizeof *ask->works);
     for (uint32_t t = 0; t < ask->threads; t++) {
         ask_work *w = &ask->works[t];
-        w->found.sure.count = w->found.near.count = w->found.open.count = w->found.swept.count = 0;
+        w->found.certain.count = w->found.near.count = w->found.undecided.count = w->found.swept.count = 0;
         w->found.image = CAROMI_IMAGE_OWN;
         w->found.long_runs = 0;
         w->found.ends = 0;
-        w->found.take = caromi_ask_take;
+        w->found.flush = caromi_ask_take;
         w->scan = scan;
         w->thread = t;
         w->settled = 0;
@@ -219,7 +219,7 @@ static int begun_of(const caromi_cloud_scan *scan)
     if (!scan->is_first || start == CAROM_START_SKIP)
         return CAROMI_BEGUN_DROPPED;
     const int may_be_sure = scan->best == NULL && start == CAROM_START_REPORT;
-    return may_be_sure ? CAROMI_BEGUN_SURE : CAROMI_BEGUN_OPEN;
+    return may_be_sure ? CAROMI_BEGUN_CERTAIN : CAROMI_BEGUN_UNDECIDED;
 }
 
 caromi_cloud_view caromi_ask_view(const caromi_cloud_scan *scan)

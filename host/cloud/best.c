@@ -271,7 +271,7 @@ static int find_places(const caromi_cloud *cloud, const caromi_cloud_cells *cell
     uint32_t *places = caromi_kept_alloc(cloud->context, cloud->count, sizeof *places);
     if (places == NULL)
         return 0;
-    memset(places, 0xff, cloud->count * sizeof *places); /* CAROMI_NO_PLACE */
+    memset(places, 0xff, cloud->count * sizeof *places); /* CAROMI_NO_SLOT */
     for (uint64_t p = 0; p < cells->count; p++)
         places[cells->index[p]] = (uint32_t)p;
     *place_of = places;
@@ -290,7 +290,7 @@ static carom_status search_each(const caromi_cloud_scan *of, int any, const caro
     uint32_t *place_of = NULL;
     const int has_places = !ends_search || of->cloud->device != NULL || find_places(of->cloud, cells, &place_of);
     carom_status status = CAROM_OK;
-    best.place_of = place_of;
+    best.slot_of = place_of;
     best.count = (uint32_t)of->cloud->count;
     if (best.partner == NULL || best.is_done == NULL || !has_places)
         status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the partners of %llu spheres",

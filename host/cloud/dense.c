@@ -57,7 +57,7 @@ carom_status caromi_refuse_dense(const caromi_cloud_scan *of, carom_error *err)
     scan.user = &hits;
     CHECK(caromi_ask_open(&scan, &ask, err));
     caromi_cloud_found *found = caromi_ask_found(&ask, 0);
-    sample_pairs(of->cells, &found->open);
+    sample_pairs(of->cells, &found->undecided);
     caromi_ask_take(found);
     caromi_ask_close(&ask, NULL);
     const double share = hits / (double)SAMPLE, all = (double)of->cells->doubled;

@@ -17,7 +17,7 @@ static void list_rows(const caromi_device_work *w, uint64_t begin, uint64_t end,
 /* Open pairs that the device's solver is to be asked about. Those that there is no room for are the CPU's. */
 static void keep_open(caromi_device_work *w, caromi_cloud_found *found)
 {
-    caromi_cloud_pairs *open = &found->open;
+    caromi_cloud_pairs *open = &found->undecided;
     const uint64_t first = atomic_fetch_add_explicit(&w->opened, open->count, memory_order_relaxed);
     const uint64_t room = first < CAROMI_WORK_OPEN ? CAROMI_WORK_OPEN - first : 0;
     const uint32_t kept = open->count < room ? open->count : (uint32_t)room;
@@ -78,7 +78,7 @@ static void cut_runs(void *user, uint64_t task, uint32_t thread)
     for (; list->cut < list->items && list->before + list->cut < job->end; list->cut++) {
         const caromi_cloud_item *run = &list->runs.item[list->run];
         const uint32_t begin = run->begin + CLOUD_ITEM * list->at++;
-        caromi_work_set_item(w, w->items + list->before + list->cut - job->first, run->place, begin, run->end);
+        caromi_work_set_item(w, w->items + list->before + list->cut - job->first, run->slot, begin, run->end);
         if (run->end - begin <= CLOUD_ITEM) {
             list->run++;
             list->at = 0;

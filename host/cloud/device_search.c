@@ -93,7 +93,7 @@ static void hand_in_some(void *user, uint64_t task, uint32_t thread)
     for (uint64_t i = begin; i < end; i++)
         job->searches[i].item += (uint32_t)first;
     for (uint32_t i = 0; i < items.count; i++)
-        caromi_work_set_item(w, first + i, items.item[i].place, items.item[i].begin, items.item[i].end);
+        caromi_work_set_item(w, first + i, items.item[i].slot, items.item[i].begin, items.item[i].end);
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
@@ -324,9 +324,9 @@ static void begin_list(void *user, uint64_t task, uint32_t thread)
     (void)thread;
     while (run < end) {
         search *s = &job->searches[at++];
-        *s = (search){.run = run, .place = run->place};
-        for (; run < end && run->place == s->place; run++)
-            if (run->begin <= run->place && run->place < run->end)
+        *s = (search){.run = run, .place = run->slot};
+        for (; run < end && run->slot == s->place; run++)
+            if (run->begin <= run->slot && run->slot < run->end)
                 swap_runs(s->run, run);
         s->end = run;
         end_if_done(job, s);

@@ -21,8 +21,8 @@ static void grow(caromi_cloud_found *found)
     caromi_run_list *list = (caromi_run_list *)(void *)found;
     caromi_cloud_runs *runs = &list->runs;
     caromi_cloud_item *more = NULL;
-    if (runs->room < list->most)
-        more = caromi_kept_alloc(list->context, 2 * runs->room, sizeof *more);
+    if (runs->capacity < list->most)
+        more = caromi_kept_alloc(list->context, 2 * runs->capacity, sizeof *more);
     if (more == NULL) {
         list->is_short = 1;
         runs->count = 0;
@@ -31,7 +31,7 @@ static void grow(caromi_cloud_found *found)
     memcpy(more, runs->item, runs->count * sizeof *more);
     caromi_kept_free(list->context, list->own);
     runs->item = list->own = more;
-    runs->room *= 2;
+    runs->capacity *= 2;
 }
 
 static void count_items(caromi_run_list *list)
@@ -89,9 +89,9 @@ static int alloc_lists(caromi_device_work *w)
         list->context = w->context;
         list->most = 2 * all > RUNS_MOST ? 2 * all : RUNS_MOST;
         list->found.runs = &list->runs;
-        list->found.take = grow;
+        list->found.flush = grow;
         list->found.ends = 0;
-        list->runs = (caromi_cloud_runs){.room = room, .item = w->runs + i * room};
+        list->runs = (caromi_cloud_runs){.capacity = room, .item = w->runs + i * room};
         list->own = NULL;
     }
     return 1;
@@ -117,10 +117,10 @@ void caromi_work_keep(caromi_device_work *w, uint64_t at, const caromi_cloud_pai
 
 void caromi_work_ask_here(caromi_cloud_found *found, uint32_t a, uint32_t b)
 {
-    found->open.a[found->open.count] = a;
-    found->open.b[found->open.count++] = b;
-    if (found->open.count >= CAROMI_CLOUD_ROOM)
-        found->take(found);
+    found->undecided.a[found->undecided.count] = a;
+    found->undecided.b[found->undecided.count++] = b;
+    if (found->undecided.count >= CAROMI_CLOUD_FLUSH)
+        found->flush(found);
 }
 
 /* Exact mode's pair program needs binary64; without it the CPU asks its own solver. */

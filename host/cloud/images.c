@@ -22,8 +22,8 @@ static void extend(const caromi_cloud *cloud, const caromi_cloud_cells *cells, u
         bounds->high[k] = -INFINITY;
     }
     if (whole > 0)
-        cloud->context->isa->cloud_extend(place, whole, bounds);
-    cloud->context->isa->cloud_extend(last, PADDED, &more);
+        cloud->context->isa->cloud_bound(place, whole, bounds);
+    cloud->context->isa->cloud_bound(last, PADDED, &more);
     for (int k = 0; k < 4; k++) {
         bounds->low[k] = fminf(bounds->low[k], more.low[k]);
         bounds->high[k] = fmaxf(bounds->high[k], more.high[k]);

@@ -34,7 +34,7 @@ static void extend(void *user, const caromi_cloud_batch *batch)
     measure_part *part = user;
     caromi_cloud_extent *e = part->extent;
     caromi_cloud_bounds bounds;
-    part->cloud->context->isa->cloud_extend(batch->place, batch->count, &bounds);
+    part->cloud->context->isa->cloud_bound(batch->place, batch->count, &bounds);
     for (int k = 0; k < 3; k++) {
         e->low[k] = (double)bounds.low[k] < e->low[k] ? (double)bounds.low[k] : e->low[k];
         e->high[k] = (double)bounds.high[k] > e->high[k] ? (double)bounds.high[k] : e->high[k];

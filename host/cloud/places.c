@@ -50,7 +50,7 @@ static void find_places(const feed *f, const caromi_cloud_block *block, float *c
     }
     memcpy(window.origin, f->slice->origin, sizeof window.origin);
     memcpy(window.velocity, f->slice->velocity, sizeof window.velocity);
-    f->cloud->context->isa->cloud_within(block->in, &window, block->count, place);
+    f->cloud->context->isa->cloud_position(block->in, &window, block->count, place);
 }
 
 static void add_block(feed *f, const caromi_cloud_block *block)

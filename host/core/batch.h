@@ -3,7 +3,7 @@
 #ifndef CAROM_HOST_CORE_BATCH_H
 #define CAROM_HOST_CORE_BATCH_H
 #include "context.h"
-#include "cpu/threads/turns.h"
+#include "cpu/threads/sequencer.h"
 
 /* A checked batch and its two ways to be answered: on a device, queries [*done, end), setting *done to those answered
  * even on failure; on the CPU, queries [first, end). */
@@ -22,7 +22,7 @@ typedef struct caromi_batch {
     int counts_pairs; /* statistics count queries, but pairs that integers decided */
     /* NULL: several devices may take pieces of it. Else records are delivered in the order of the queries: devices take
      * parts by turns, which `batch` knows too */
-    caromi_turns *turns;
+    caromi_sequencer *turns;
     uint64_t piece; /* queries between two calls of `progress`, at most */
     /* On the CPU, of the next piece of this call or a later one, 0: `piece`. Fewer where integers decide many, each of
      * which takes some microseconds. NULL: all have `piece` */

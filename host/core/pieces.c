@@ -135,7 +135,7 @@ static int deal(spread *s, caromi_device *const *team, uint32_t count, const ran
 {
     uint64_t part = (queries->end - queries->first) / (PARTS * (uint64_t)count);
     part = part < LEAST ? LEAST : (part + ALIGN - 1) / ALIGN * ALIGN;
-    s->is_dealt = caromi_turns_open(s->batch->turns, queries->first, queries->end, part);
+    s->is_dealt = caromi_sequencer_open(s->batch->turns, queries->first, queries->end, part);
     for (uint32_t i = 0; s->is_dealt && i < count; i++)
         add_piece(s, team[i], queries->first, queries->end);
     return s->is_dealt;
@@ -193,7 +193,7 @@ static void run_piece(void *user, uint64_t task, uint32_t thread)
     p->status = p->batch->on_device(p->device, p->batch->batch, p->queries.end, &p->done, &p->stats, &p->cause);
     p->seconds = caromi_now() - start;
     if (p->status != CAROM_OK && p->batch->turns != NULL && p->batch->turns->is_open)
-        caromi_turns_stop(p->batch->turns); /* others may wait for its part */
+        caromi_sequencer_stop(p->batch->turns); /* others may wait for its part */
 }
 
 /* The first piece of a kind builds a program, which says nothing about the rate. */
@@ -278,8 +278,8 @@ static void take_pieces(spread *s)
 static void take_dealt(spread *s)
 {
     const range *queries = &s->piece[0].queries;
-    const uint64_t delivered = s->batch->turns->delivered, left = queries->end - delivered;
-    caromi_turns_close(s->batch->turns);
+    const uint64_t delivered = s->batch->turns->committed, left = queries->end - delivered;
+    caromi_sequencer_close(s->batch->turns);
     if (left > 0)
         leave(s, delivered, queries->end);
     for (uint32_t i = 0; i < s->piece_count; i++) {

@@ -78,7 +78,7 @@ static void distances_of_tile(const caromi_tiles *tiles, caromi_lattice_tile *ti
     tile->row = batch->lattice.dims[0];
     tile->slab = batch->slab;
     tile->distance = job->distances + number_of(batch, first);
-    if (batch->mesh->context->isa->lattice(tile) != CAROMI_LATTICE_OPEN)
+    if (batch->mesh->context->isa->lattice(tile) != CAROMI_LATTICE_UNDECIDED)
         return;
     for (uint32_t k = 0; k < tile->count[2]; k++)
         for (uint32_t j = 0; j < tile->count[1]; j++)

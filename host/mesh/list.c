@@ -45,12 +45,12 @@ static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, ca
     q->mask = batch->sweep.mask.base != NULL ? b->mask : NULL;
     for (list_found *found = &job->found[thread];;) {
         q->records = found->records;
-        q->room = found->room;
-        if (q->room > 0)
+        q->capacity = found->room;
+        if (q->capacity > 0)
             job->context->isa->mesh[batch->search][batch->sweep.exact](&job->view, q);
-        if (q->room > 0 && q->found <= q->room)
+        if (q->capacity > 0 && q->found <= q->capacity)
             return 1;
-        const uint32_t least = q->room > 0 ? q->found : HITS_EACH * (uint32_t)q->count;
+        const uint32_t least = q->capacity > 0 ? q->found : HITS_EACH * (uint32_t)q->count;
         const uint32_t room = least < UINT32_MAX - least / 2 ? least + least / 2 : UINT32_MAX;
         caromi_free(job->context, found->records);
         found->room = 0;
@@ -85,7 +85,7 @@ static int take_query(list_job *job, caromi_stage *s, uint32_t thread, const car
 static int take_block(list_job *job, caromi_stage *s, uint32_t thread, const caromi_mesh_block *b,
                       const caromi_mesh_queries *q)
 {
-    mesh_record *sorted = q->records + q->room;
+    mesh_record *sorted = q->records + q->capacity;
     uint32_t end[BLOCK] = {0}, start = 0;
     int whole = 1;
     for (uint32_t i = 0; i < q->found; i++)

@@ -27,7 +27,7 @@ typedef struct caromi_list_batch {
     const caromi_contacts *contacts; /* of contacts; else NULL */
     uint8_t *any;                    /* any-hit query: 1 or 0 for each query; else NULL */
     const carom_hit_list *list;      /* list of hits; else NULL */
-    caromi_turns *turns;             /* of several devices; of a list, else NULL */
+    caromi_sequencer *turns;         /* of several devices; of a list, else NULL */
     int counts_only;                 /* only the number of hits is wanted: they are not sorted */
 } caromi_list_batch;
 

@@ -29,7 +29,7 @@ carom_status caromi_run_list(caromi_list_batch *batch, const carom_batch *asked,
     const int empty = mesh->info.triangle_count == 0;
     if (list != NULL)
         caromi_begin_list(asked, list->offsets, list->totals);
-    caromi_turns turns = {0};
+    caromi_sequencer turns = {0};
     batch->turns = list != NULL ? &turns : NULL;
     batch->counts_only = list == NULL || list->capacity == 0;
     carom_list_totals unused = {0}; /* totals of the timing sample are discarded */

@@ -44,7 +44,7 @@ static int comes_before(const match_search *s, uint64_t previous, int64_t now, u
     load_point(s->now, (uint64_t)now, b);
     load_point(s->previous, other, c);
     load_point(s->now, (uint64_t)other_now, d);
-    const int order = caromi_exact_way_order(a, b, c, d);
+    const int order = caromi_exact_distance_order(a, b, c, d);
     if (order != 0)
         return order < 0;
     return previous != other ? previous < other : now < other_now;

@@ -68,12 +68,12 @@ static int64_t find_near(const chooser *c, float points[3][FEW], size_t count)
     memcpy(q.in, in, sizeof in);
     for (;;) {
         q.records = s->near;
-        q.room = s->room;
-        if (q.room > 0)
+        q.capacity = s->room;
+        if (q.capacity > 0)
             c->context->isa->mesh[CAROMI_MESH_CONTACTS][c->batch->exact](&c->batch->mesh->view, &q);
-        if (q.room > 0 && q.found <= q.room)
+        if (q.capacity > 0 && q.found <= q.capacity)
             return q.found;
-        const uint32_t room = q.room > 0 ? q.found : NEAR_EACH * FEW;
+        const uint32_t room = q.capacity > 0 ? q.found : NEAR_EACH * FEW;
         caromi_free(c->context, s->near);
         s->room = 0;
         s->near = caromi_alloc(c->context, room, sizeof *s->near);

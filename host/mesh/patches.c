@@ -96,7 +96,7 @@ static void unite_few(const patch_search *s, uint32_t triangle, int edge)
 /* Before the first turn of the edge from a to b by half a turn. 1: x comes before y; 0: neither does. */
 static int order_of(const float *a, const float *b, const page *x, const page *y)
 {
-    return caromi_exact_turn(a, b, x->third, y->third) * x->side * y->side;
+    return caromi_exact_orientation(a, b, x->third, y->third) * x->side * y->side;
 }
 
 static void swap(page *a, page *b)
@@ -151,7 +151,7 @@ static uint64_t list_pages(const patch_search *s, uint32_t triangle, int edge, c
         memcpy(own.third, corners + 3 * ((k + 2) % 3), sizeof own.third);
         if (caromi_exact_has_area(corners)) {
             const page *first = count > 0 ? s->pages : &own;
-            const int turn = caromi_exact_turn(a, b, first->third, own.third);
+            const int turn = caromi_exact_orientation(a, b, first->third, own.third);
             /* In one plane: opposite ones are flat. */
             if (turn < 0 ||
                 (turn == 0 && is_flat(s, first->triangle, at, are_alike(e, first->triangle, first->edge, at, k), 0)))

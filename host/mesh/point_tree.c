@@ -139,7 +139,7 @@ static void consider(search *s, const float *at, int64_t number)
     if (s->best != CAROMI_NO_POINT) {
         const int order = caromi_squares_apart(square, s->square)
                               ? (square > s->square) - (square < s->square)
-                              : caromi_exact_way_order(s->place, at, s->place, s->at);
+                              : caromi_exact_distance_order(s->place, at, s->place, s->at);
         if (order > 0 || (order == 0 && number > s->best))
             return;
     }

@@ -286,7 +286,7 @@ static carom_status probe_test(caromi_device *d, cloud_probe *p, const caromi_is
                                     .index = p->index,
                                     .mask = options & CLOUD_MASKED ? p->mask : NULL,
                                     .margin = options & CLOUD_MARGIN ? 0.5f : 0.0f,
-                                    .reach_is_bound = (options & CLOUD_UNSURE) != 0};
+                                    .reach_is_bound = (options & CLOUD_BOUNDS_ONLY) != 0};
     const caromi_cloud_items items = {p->place, p->begin, p->length, p->got[0], p->got[1], p->got[2]};
     isa->cloud_test(&view, p->place, p->begin, p->length, ITEMS, p->expected[0], p->expected[1], p->expected[2]);
     carom_status status = open_copy(d, &view, NULL, none, SPHERES, &copy, &stats, err);
@@ -355,7 +355,7 @@ static carom_status run_probe(caromi_device *d, cloud_probe *p, carom_error *err
     const caromi_isa_table *isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen);
     carom_status status = CAROM_OK;
     make_probe(p);
-    for (int options = 0; status == CAROM_OK && options <= (CLOUD_MASKED | CLOUD_UNSURE | CLOUD_MARGIN); options++)
+    for (int options = 0; status == CAROM_OK && options <= (CLOUD_MASKED | CLOUD_BOUNDS_ONLY | CLOUD_MARGIN); options++)
         status = probe_test(d, p, isa, options, err);
     return status == CAROM_OK ? probe_solve(d, p, isa, err) : status;
 }

@@ -275,10 +275,10 @@ static carom_status count_hits(caromi_device *d, caromi_list_part *p, uint64_t f
 /* The queries of the next first pass: the next part that is dealt out, or from `done` on. Returns how many. */
 static uint64_t next_queries(const caromi_list_part *p, uint64_t done, uint64_t end, uint64_t *first)
 {
-    caromi_turns *turns = p->batch->turns;
+    caromi_sequencer *turns = p->batch->turns;
     const uint64_t most = p->inline_hits != NULL ? CAROMI_INLINE_QUERIES : CAROMI_LIST_QUERIES;
     if (turns != NULL && turns->is_open)
-        return caromi_turns_take(turns, most, first);
+        return caromi_sequencer_claim(turns, most, first);
     *first = done;
     return end - done < most ? end - done : most;
 }

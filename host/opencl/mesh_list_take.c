@@ -129,16 +129,16 @@ static void take_stage(void *user, uint64_t task, uint32_t thread)
 /* Of several devices each waits for its turn. */
 static carom_status deliver(caromi_list_part *p, carom_stats *stats, carom_error *err)
 {
-    caromi_turns *turns = p->batch->turns;
+    caromi_sequencer *turns = p->batch->turns;
     const int takes_turns = turns != NULL && turns->is_open;
-    p->is_stopped = takes_turns && !caromi_turns_wait(turns, p->first);
+    p->is_stopped = takes_turns && !caromi_sequencer_wait(turns, p->first);
     if (p->is_stopped)
         return CAROM_OK;
     const double start = caromi_now();
     CHECK(caromi_stages_deliver(p->context, p->batch, p->stages, p->stage_count, stats, err));
     stats->host += caromi_now() - start;
     if (takes_turns)
-        caromi_turns_pass(turns, p->first + p->queries);
+        caromi_sequencer_commit(turns, p->first + p->queries);
     return CAROM_OK;
 }
 

@@ -38,7 +38,7 @@ typedef struct program_row {
 static const program_row rows[CAROMI_PROGRAM_COUNT] = {
     PAIR_KERNELS_OF(PAIR, )
     TIME_KERNELS(PAIR_FMA, _exact)
-    PLACE_KERNELS(PAIR_EXACT, _exact)
+    POINT_KERNELS(PAIR_EXACT, _exact)
     CAROMI_PROGRAMS(ROW)
 };
 /* clang-format on */

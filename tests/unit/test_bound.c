@@ -62,7 +62,7 @@ static void solve(const sweep_case *s, int want, sweep_look_at *l)
     for (int c = 0; c < IN_SWEEP_MOVING; c++)
         columns[c] = &s->in[c];
     sweep_guess(load_sweep(columns, 0, 1), want, 1, &l->x);
-    exact_look(columns, 0, &l->x, want, 1);
+    exact_residuals(columns, 0, &l->x, want, 1);
     prove(&l->x.pair, l->x.end, l->x.at, l->x.unit, 0, 2, full, l->end);
     l->answer = sweep_prove(&l->x, want).answer;
 }
@@ -70,7 +70,7 @@ static void solve(const sweep_case *s, int want, sweep_look_at *l)
 /* The error of a proven time divided by its bound; 0 if the filter did not decide. */
 static double ratio_of(const proof_end *e, const proof *p, double true_time)
 {
-    if (!p->sure || p->apart || !isfinite((float)true_time))
+    if (!p->certain || p->apart || !isfinite((float)true_time))
         return 0.0;
     double error = fabs((double)e->at.time[0] + (double)p->step - true_time) - 0x1p-53 * fabs(true_time);
     return error > 0.0 ? error / (double)p->step_error : 0.0;
@@ -88,7 +88,7 @@ static int judge_look(const sweep_case *s, int want, const ref_sweep_answer *exa
     sweep_look_at l;
     solve(s, want, &l);
     int hit = exact->state != REF_MISS && exact->state != REF_INVALID;
-    if (l.x.q.valid && !l.x.pair.still && hit && !isinf(exact->t_first) && !isinf(exact->t_last)) {
+    if (l.x.q.valid && !l.x.pair.at_rest && hit && !isinf(exact->t_first) && !isinf(exact->t_last)) {
         *ratio = fmax(*ratio, ratio_of(&l.x.end[0], &l.end[0], exact->t_first_near));
         *ratio = fmax(*ratio, ratio_of(&l.x.end[1], &l.end[1], exact->t_last_near));
     }

@@ -50,7 +50,7 @@ typedef struct sphere {
 static int is_clear(const carom_mesh *mesh, const sphere *s)
 {
     const float *in = s->in;
-    return clearance_holds(mesh->clearance, v3_of(in[0], in[1], in[2]), in[3], v3_of(in[4], in[5], in[6]), in[7], 0);
+    return clearance_is_free(mesh->clearance, v3_of(in[0], in[1], in[2]), in[3], v3_of(in[4], in[5], in[6]), in[7], 0);
 }
 
 /* Not fmax: GCC 12 for aarch64 crashes when it vectorises loops with fmax. */

@@ -3,18 +3,18 @@
  * matter. Every operation but the addition of opposite signs is good to 2^-52 of its result.
  *
  * Only + - * / sqrt on doubles, so the bits are the same on every machine. */
-#ifndef CAROM_CPU_EXACT_NEAR_H
-#define CAROM_CPU_EXACT_NEAR_H
+#ifndef CAROM_CPU_EXACT_APPROX_H
+#define CAROM_CPU_EXACT_APPROX_H
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 /* m * 2^e. A few operations in a row leave m far inside a double's range, so it is not normalised. */
-typedef struct caromi_near {
+typedef struct caromi_approx {
     double m;
     int e;
-} caromi_near;
+} caromi_approx;
 
 /* 2^e, 0 below the normal range and the largest power above it. */
 static inline double caromi_power2(int e)
@@ -26,32 +26,32 @@ static inline double caromi_power2(int e)
     return x;
 }
 
-static inline caromi_near caromi_near_mul(caromi_near a, caromi_near b)
+static inline caromi_approx caromi_approx_mul(caromi_approx a, caromi_approx b)
 {
-    return (caromi_near){a.m * b.m, a.e + b.e};
+    return (caromi_approx){a.m * b.m, a.e + b.e};
 }
 
 /* b is not zero. */
-static inline caromi_near caromi_near_div(caromi_near a, caromi_near b)
+static inline caromi_approx caromi_approx_div(caromi_approx a, caromi_approx b)
 {
-    return (caromi_near){a.m / b.m, a.e - b.e};
+    return (caromi_approx){a.m / b.m, a.e - b.e};
 }
 
 /* a >= 0. */
-static inline caromi_near caromi_near_sqrt(caromi_near a)
+static inline caromi_approx caromi_approx_sqrt(caromi_approx a)
 {
     const int odd = a.e & 1;
-    return (caromi_near){sqrt(odd ? a.m * 2.0 : a.m), (a.e - odd) / 2};
+    return (caromi_approx){sqrt(odd ? a.m * 2.0 : a.m), (a.e - odd) / 2};
 }
 
 /* Give both the exponent of the larger: then their m may be added and compared. What is 2^-900 of the other goes. */
-static inline int caromi_near_align(caromi_near *a, caromi_near *b)
+static inline int caromi_approx_align(caromi_approx *a, caromi_approx *b)
 {
     if (a->m == 0.0)
         return a->e = b->e;
     if (b->m == 0.0)
         return b->e = a->e;
-    caromi_near *low = a->e < b->e ? a : b;
+    caromi_approx *low = a->e < b->e ? a : b;
     const int e = a->e < b->e ? b->e : a->e;
     low->m *= caromi_power2(low->e - e);
     low->e = e;
@@ -59,7 +59,7 @@ static inline int caromi_near_align(caromi_near *a, caromi_near *b)
 }
 
 /* The nearest double, or where that leaves 2^-600 .. 2^600, 0 or 2^700 with its sign. */
-static inline double caromi_near_double(caromi_near a, int unit)
+static inline double caromi_approx_double(caromi_approx a, int unit)
 {
     const int e = a.e + unit;
     if (a.m == 0.0 || e < -600)

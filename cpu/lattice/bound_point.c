@@ -38,8 +38,8 @@ static triple on_segment(triple a, triple b, triple to)
 
 static void keep_nearer(triple point, triple to, triple *best, double *best2)
 {
-    const triple way = sub(point, to);
-    const double square = dot(way, way);
+    const triple offset = sub(point, to);
+    const double square = dot(offset, offset);
     if (square < *best2) {
         *best2 = square;
         *best = point;
@@ -49,16 +49,16 @@ static void keep_nearer(triple point, triple to, triple *best, double *best2)
 /* The foot on the plane, if it lies in the triangle; 0 if not. */
 static int on_face(triple a, triple e, triple f, triple normal, triple to, triple *out)
 {
-    const triple way = sub(to, a);
-    const double area2 = dot(normal, normal), u = dot(cross(way, f), normal) / area2,
-                 v = dot(cross(e, way), normal) / area2;
+    const triple offset = sub(to, a);
+    const double area2 = dot(normal, normal), u = dot(cross(offset, f), normal) / area2,
+                 v = dot(cross(e, offset), normal) / area2;
     if (!(u >= 0 && v >= 0 && u + v <= 1))
         return 0;
     *out = (triple){a.x + e.x * u + f.x * v, a.y + e.y * u + f.y * v, a.z + e.z * u + f.z * v};
     return 1;
 }
 
-void caromi_witness_of(const float corners[9], const double to[3], caromi_witness *out)
+void caromi_bound_point_of(const float corners[9], const double to[3], caromi_bound_point *out)
 {
     const triple a = {(double)corners[0], (double)corners[1], (double)corners[2]};
     const triple b = {(double)corners[3], (double)corners[4], (double)corners[5]};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "turns.h"
+#include "sequencer.h"
 
-int caromi_turns_open(caromi_turns *t, uint64_t first, uint64_t end, uint64_t part)
+int caromi_sequencer_open(caromi_sequencer *t, uint64_t first, uint64_t end, uint64_t part)
 {
     if (pthread_mutex_init(&t->lock, NULL) != 0)
         return 0;
@@ -9,7 +9,7 @@ int caromi_turns_open(caromi_turns *t, uint64_t first, uint64_t end, uint64_t pa
         (void)pthread_mutex_destroy(&t->lock);
         return 0;
     }
-    t->next = t->delivered = first;
+    t->next = t->committed = first;
     t->end = end;
     t->part = part;
     t->is_stopped = 0;
@@ -17,14 +17,14 @@ int caromi_turns_open(caromi_turns *t, uint64_t first, uint64_t end, uint64_t pa
     return 1;
 }
 
-void caromi_turns_close(caromi_turns *t)
+void caromi_sequencer_close(caromi_sequencer *t)
 {
     t->is_open = 0;
     (void)pthread_cond_destroy(&t->moved);
     (void)pthread_mutex_destroy(&t->lock);
 }
 
-uint64_t caromi_turns_take(caromi_turns *t, uint64_t most, uint64_t *first)
+uint64_t caromi_sequencer_claim(caromi_sequencer *t, uint64_t most, uint64_t *first)
 {
     (void)pthread_mutex_lock(&t->lock);
     const uint64_t left = t->is_stopped ? 0 : t->end - t->next;
@@ -36,25 +36,25 @@ uint64_t caromi_turns_take(caromi_turns *t, uint64_t most, uint64_t *first)
     return count;
 }
 
-int caromi_turns_wait(caromi_turns *t, uint64_t first)
+int caromi_sequencer_wait(caromi_sequencer *t, uint64_t first)
 {
     (void)pthread_mutex_lock(&t->lock);
-    while (t->delivered != first && !t->is_stopped)
+    while (t->committed != first && !t->is_stopped)
         (void)pthread_cond_wait(&t->moved, &t->lock);
-    const int is_next = t->delivered == first;
+    const int is_next = t->committed == first;
     (void)pthread_mutex_unlock(&t->lock);
     return is_next;
 }
 
-void caromi_turns_pass(caromi_turns *t, uint64_t end)
+void caromi_sequencer_commit(caromi_sequencer *t, uint64_t end)
 {
     (void)pthread_mutex_lock(&t->lock);
-    t->delivered = end;
+    t->committed = end;
     (void)pthread_cond_broadcast(&t->moved);
     (void)pthread_mutex_unlock(&t->lock);
 }
 
-void caromi_turns_stop(caromi_turns *t)
+void caromi_sequencer_stop(caromi_sequencer *t)
 {
     (void)pthread_mutex_lock(&t->lock);
     t->is_stopped = 1;
