@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A picture made of hits: small spheres leave the eye through every pixel, two by two, and what they meet is shaded by
- * the normal of the contact; from there a second batch flies towards the light and finds the shadows. */
+/* A picture made of hits: small spheres leave the eye through every pixel, two by two, and each hit is shaded by the
+ * normal of the contact; from there a second batch flies towards the light and finds the shadows. */
 #include "demo.h"
+
+#include "cli/base/base.h"
 
 #include <math.h>
 #include <png.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { SAMPLES = 2 }; /* spheres per pixel and direction */
 
 typedef struct camera {
-    float eye[3], right[3], up[3], forward[3];
-    float across, down; /* half extents of the picture plane at distance 1 */
-    float radius;       /* of the spheres */
-    float light[3];     /* towards it */
+    float eye[3], right[3], up[3], forward[3], light[3]; /* light: the direction towards it */
+    float radius;                                        /* of the spheres */
 } camera;
 
 static float dot(const float a[3], const float b[3])
@@ -23,158 +21,108 @@ static float dot(const float a[3], const float b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static void cross(float out[3], const float a[3], const float b[3])
+/* The unit vector along a x b. */
+static void across(float out[3], const float a[3], const float b[3])
 {
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
+    const float c[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+    for (int k = 0; k < 3; k++)
+        out[k] = c[k] / fmaxf(sqrtf(dot(c, c)), 1e-30f);
 }
 
-static void normalize(float v[3])
-{
-    float length = sqrtf(dot(v, v));
-    for (int a = 0; a < 3 && length > 0.0f; a++)
-        v[a] /= length;
-}
+static const float half_height = 0.32f; /* of the picture plane at distance 1 */
 
-/* Stand so far off that the box's sphere just fills the height. */
+/* The eye is so far off that the sphere around the mesh's box just fills the height. */
 static camera make_camera(const demo_view *view, const carom_mesh_info *box)
 {
-    camera c = {.down = 0.32f};
-    float center[3], half[3];
-    c.across = c.down * (float)view->width / (float)view->height;
-    for (int a = 0; a < 3; a++) {
-        center[a] = 0.5f * (box->lower[a] + box->upper[a]);
+    camera c;
+    float half[3];
+    across(c.right, view->forward, view->up);
+    across(c.up, c.right, view->forward);
+    across(c.forward, c.up, c.right);
+    for (int a = 0; a < 3; a++)
         half[a] = 0.5f * (box->upper[a] - box->lower[a]);
-        c.forward[a] = view->forward[a];
-    }
-    float size = sqrtf(dot(half, half));
-    normalize(c.forward);
-    cross(c.right, c.forward, view->up);
-    normalize(c.right);
-    cross(c.up, c.right, c.forward);
+    const float size = sqrtf(dot(half, half));
     for (int a = 0; a < 3; a++) {
-        c.eye[a] = center[a] - 0.66f * size / c.down * c.forward[a];
-        c.light[a] = -0.55f * c.forward[a] - 0.55f * c.right[a] + 0.75f * c.up[a];
+        c.eye[a] = box->lower[a] + half[a] - 0.66f * size / half_height * c.forward[a];
+        c.light[a] = (-0.55f * c.forward[a] - 0.55f * c.right[a] + 0.75f * c.up[a]) / 1.0805f;
     }
-    normalize(c.light);
     c.radius = 0.002f * size;
     return c;
 }
 
-static void aim(const camera *c, int columns, int lines, const demo_spheres *s)
+/* From the eye through each sample; then from each contact, a little off the surface, towards the light. */
+static int sweep(carom_mesh *mesh, const camera *c, int columns, int lines, const demo_hits *hits,
+                 const demo_hits *shadows)
 {
-    for (int y = 0; y < lines; y++) {
-        for (int x = 0; x < columns; x++) {
-            size_t i = (size_t)y * (size_t)columns + (size_t)x;
-            float u = c->across * (2.0f * ((float)x + 0.5f) / (float)columns - 1.0f);
-            float v = c->down * (1.0f - 2.0f * ((float)y + 0.5f) / (float)lines);
-            for (size_t a = 0; a < 3; a++) {
-                s->center[3 * i + a] = c->eye[a];
-                s->velocity[3 * i + a] = c->forward[a] + u * c->right[a] + v * c->up[a];
-            }
-            s->radius[i] = c->radius;
-        }
+    const uint64_t count = (uint64_t)columns * (uint64_t)lines;
+    float *ray = demo_alloc(count, 12);
+    for (uint64_t i = 0; i < 3 * count; i++) {
+        const float x = (float)(i / 3 % (uint64_t)columns) + 0.5f, y = (float)(i / 3 / (uint64_t)columns) + 0.5f;
+        const float u = half_height * (2.0f * x - (float)columns) / (float)lines;
+        const float v = half_height * (1.0f - 2.0f * y / (float)lines);
+        ray[i] = c->forward[i % 3] + u * c->right[i % 3] + v * c->up[i % 3];
     }
-}
-
-/* From every contact towards the light, started a little off the surface; without a hit, a sphere that goes nowhere. */
-static void aim_at_light(const camera *c, const demo_hits *hits, uint64_t count, const demo_spheres *s)
-{
-    for (uint64_t i = 0; i < count; i++) {
-        const int found = hits->triangle[i] >= 0;
-        for (uint64_t k = 3 * i; k < 3 * i + 3; k++) {
-            s->center[k] = found ? hits->point[k] + 3.0f * c->radius * hits->normal[k] : c->eye[k % 3];
-            s->velocity[k] = found ? c->light[k % 3] : 0.0f;
-        }
-    }
+    carom_mesh_sweep_desc desc = {.batch = {.size = sizeof desc, .count = count},
+                                  .center = carom_repeat(c->eye),
+                                  .velocity = carom_xyz(ray),
+                                  .radius = {&c->radius, CAROM_REPEAT}};
+    if (!demo_sweep(mesh, &desc, hits, 0))
+        return 0;
+    for (uint64_t i = 0; i < 3 * count; i++)
+        ray[i] = hits->point[i] + 3.0f * c->radius * hits->normal[i];
+    desc.center = carom_xyz(ray);
+    desc.velocity = carom_repeat(c->light);
+    return demo_sweep(mesh, &desc, shadows, 0);
 }
 
 /* Light from the lamp, less in shadow, from the sky above, and a rim where the surface turns away. */
-static void shade(const camera *c, const float normal[3], int shadow, float rgb[3])
+static float shade(const camera *c, const float normal[3], int shadow, int channel)
 {
     static const float lamp[3] = {1.0f, 0.74f, 0.46f}, sky[3] = {0.20f, 0.28f, 0.42f}, rim[3] = {0.35f, 0.42f, 0.5f};
-    float lit = dot(normal, c->light), above = 0.5f + 0.5f * dot(normal, c->up), facing = -dot(normal, c->forward);
-    lit = lit > 0.0f && !shadow ? lit : 0.0f;
-    facing = 1.0f - (facing > 0.0f ? facing : 0.0f);
-    for (int k = 0; k < 3; k++)
-        rgb[k] = 0.9f * lit * lamp[k] + (0.25f + 0.5f * above) * sky[k] + facing * facing * facing * rim[k];
+    const float lit = shadow ? 0.0f : fmaxf(dot(normal, c->light), 0.0f), above = 0.5f + 0.5f * dot(normal, c->up);
+    const float away = 1.0f - fmaxf(-dot(normal, c->forward), 0.0f);
+    return 0.9f * lit * lamp[channel] + (0.25f + 0.5f * above) * sky[channel] + away * away * away * rim[channel];
 }
 
-static void backdrop(int y, int lines, float rgb[3])
+/* A channel of a pixel: the mean of its samples, shaded, or of the backdrop. */
+static unsigned char develop(const camera *c, const demo_view *view, const demo_hits *hits, const demo_hits *shadows,
+                             int pixel, int channel)
 {
-    float v = (float)y / (float)lines;
-    rgb[0] = 0.020f + 0.03f * v;
-    rgb[1] = 0.024f + 0.04f * v;
-    rgb[2] = 0.040f + 0.06f * v;
-}
-
-static unsigned char to_byte(float linear)
-{
-    float v = linear < 0.0f ? 0.0f : linear > 1.0f ? 1.0f : linear;
-    return (unsigned char)(255.0f * powf(v, 1.0f / 2.2f) + 0.5f);
-}
-
-static void develop(const camera *c, const demo_view *view, const demo_hits *hits, const demo_hits *lights,
-                    unsigned char *pixels)
-{
-    int columns = view->width * SAMPLES, lines = view->height * SAMPLES;
-    for (int y = 0; y < view->height; y++) {
-        for (int x = 0; x < view->width; x++) {
-            float sum[3] = {0, 0, 0};
-            for (int k = 0; k < SAMPLES * SAMPLES; k++) {
-                int line = y * SAMPLES + k / SAMPLES, column = x * SAMPLES + k % SAMPLES;
-                size_t i = (size_t)line * (size_t)columns + (size_t)column;
-                float rgb[3];
-                if (hits->triangle[i] >= 0)
-                    shade(c, hits->normal + 3 * i, lights->triangle[i] >= 0, rgb);
-                else
-                    backdrop(line, lines, rgb);
-                for (int a = 0; a < 3; a++)
-                    sum[a] += rgb[a];
-            }
-            for (int a = 0; a < 3; a++)
-                pixels[3 * ((size_t)y * (size_t)view->width + (size_t)x) + (size_t)a] =
-                    to_byte(sum[a] / (float)(SAMPLES * SAMPLES));
-        }
+    const int columns = view->width * SAMPLES;
+    float sum = 0.0f;
+    for (int k = 0; k < SAMPLES * SAMPLES; k++) {
+        const int line = pixel / view->width * SAMPLES + k / SAMPLES;
+        const size_t i = (size_t)line * (size_t)columns + (size_t)(pixel % view->width * SAMPLES + k % SAMPLES);
+        const float down = (float)line / (float)(view->height * SAMPLES);
+        sum += hits->triangle[i] >= 0 ? shade(c, hits->normal + 3 * i, shadows->triangle[i] >= 0, channel)
+                                      : 0.02f * (float)(1 + channel / 2) + 0.01f * (float)(3 + channel) * down;
     }
+    return (unsigned char)(255.0f * powf(fminf(sum / (SAMPLES * SAMPLES), 1.0f), 1.0f / 2.2f) + 0.5f);
 }
 
-static int write_png(const char *path, const demo_view *view, const unsigned char *pixels)
+int demo_picture(carom_mesh *mesh, const demo_view *view, const char *directory)
 {
-    png_image image = {.version = PNG_IMAGE_VERSION,
-                       .width = (png_uint_32)view->width,
-                       .height = (png_uint_32)view->height,
-                       .format = PNG_FORMAT_RGB};
-    if (png_image_write_to_file(&image, path, 0, pixels, 0, NULL))
-        return 1;
-    fprintf(stderr, "demo: %s: %s\n", path, image.message);
-    return 0;
-}
-
-int demo_picture(carom_mesh *mesh, const demo_view *view, const char *path)
-{
-    const int columns = view->width * SAMPLES, lines = view->height * SAMPLES;
+    const int columns = view->width * SAMPLES, lines = view->height * SAMPLES, pixels = view->width * view->height;
     const uint64_t count = (uint64_t)columns * (uint64_t)lines;
+    png_image image = {.version = PNG_IMAGE_VERSION, .format = PNG_FORMAT_RGB};
     carom_mesh_info info = {.size = sizeof info};
     carom_error err = {0};
-    unsigned char *pixels = malloc(3 * (size_t)view->width * (size_t)view->height);
-    if (!pixels || carom_mesh_get_info(mesh, &info, &err) != CAROM_OK) {
-        fprintf(stderr, "demo: %s\n", pixels ? err.message : "no memory for the picture");
-        return 0;
-    }
+    char path[4096];
+    snprintf(path, sizeof path, "%s/hits.png", directory);
+    if (carom_mesh_get_info(mesh, &info, &err) != CAROM_OK)
+        return !cli_refuse(EXIT_WORK, "%s", err.message);
     const camera c = make_camera(view, &info);
-    const demo_spheres spheres = demo_spheres_alloc(count);
-    const demo_hits hits = demo_hits_alloc(count), lights = demo_hits_alloc(count);
-    aim(&c, columns, lines, &spheres);
-    int ok = demo_sweep(mesh, &spheres, INFINITY, &hits, 0, count);
-    aim_at_light(&c, &hits, count, &spheres);
-    ok = ok && demo_sweep(mesh, &spheres, INFINITY, &lights, 0, count);
-    develop(&c, view, &hits, &lights, pixels);
-    ok = ok && write_png(path, view, pixels);
-    if (ok)
-        printf("wrote %s: %d x %d pixels from %llu swept spheres\n", path, view->width, view->height,
-               2 * (unsigned long long)count);
-    free(pixels);
-    return ok;
+    const demo_hits hits = demo_hits_alloc(count), shadows = demo_hits_alloc(count);
+    unsigned char *rgb = demo_alloc((uint64_t)pixels, 3);
+    if (!sweep(mesh, &c, columns, lines, &hits, &shadows))
+        return 0;
+    for (int i = 0; i < 3 * pixels; i++)
+        rgb[i] = develop(&c, view, &hits, &shadows, i / 3, i % 3);
+    image.width = (png_uint_32)view->width;
+    image.height = (png_uint_32)view->height;
+    if (!png_image_write_to_file(&image, path, 0, rgb, 0, NULL))
+        return !cli_refuse(EXIT_WORK, "%s: %s", path, image.message);
+    printf("wrote %s: %d x %d pixels from %llu swept spheres\n", path, view->width, view->height,
+           2 * (unsigned long long)count);
+    return 1;
 }
