@@ -15,6 +15,8 @@ typedef struct spheres_options {
     int is_start_given;
     float margin, period[3];
     int is_margin_given, is_period_given;
+    int normal, depth;    /* columns of a list */
+    const char *previous; /* a file; NULL: not given */
 } spheres_options;
 
 typedef enum cloud_hits { HITS_ALL, HITS_FIRST, HITS_ANY, HITS_COUNT } cloud_hits;

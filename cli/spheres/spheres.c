@@ -44,6 +44,12 @@ static const cli_option own_options[] = {
      offsetof(spheres_options, margin), offsetof(spheres_options, is_margin_given), CLI_NO_FILE},
     {"periodic", "X,Y,Z", "with --cloud: lengths LX,LY,LZ of a periodic box, 0 for an axis that is open", read_period,
      offsetof(spheres_options, period), offsetof(spheres_options, is_period_given), CLI_NO_FILE},
+    {"normal", NULL, "with --cloud, --hits all: adds nx,ny,nz, the unit vector from a to b at the hit", NULL, 0,
+     offsetof(spheres_options, normal), CLI_NO_FILE},
+    {"depth", NULL, "with --cloud, --hits all: adds depth, the sum of the radii less the distance at the hit", NULL, 0,
+     offsetof(spheres_options, depth), CLI_NO_FILE},
+    {"previous", "FILE", "with --cloud, --hits all: the output of the step before: adds the column previous",
+     cli_read_name, offsetof(spheres_options, previous), 0, CLI_READS},
     CLI_PAIRS(spheres_options),
     CLI_T_MAX(spheres_options),
     CLI_HITS(spheres_options),
@@ -62,7 +68,7 @@ static int find_hits(const spheres_options *options, cloud_hits *out)
     return cli_refuse(EXIT_USAGE, "--hits: expected all, first, any or count, got '%s'", options->hits);
 }
 
-/* Options that exclude a margin; of the file, check_columns. */
+/* Options that exclude a margin; columns of the file that do are found when it is read. */
 static int check_margin(const spheres_options *o, cloud_hits hits)
 {
     if (!o->is_margin_given)
@@ -73,6 +79,16 @@ static int check_margin(const spheres_options *o, cloud_hits hits)
                           o->is_start_given ? "--start" : "");
     if (hits == HITS_FIRST || hits == HITS_ANY)
         return cli_refuse(EXIT_USAGE, "spheres: --margin is for --hits all and --hits count");
+    return EXIT_DONE;
+}
+
+/* Columns that a list alone has. */
+static int check_columns(const spheres_options *o, cloud_hits hits)
+{
+    if ((o->normal || o->depth || o->previous) && hits != HITS_ALL)
+        return cli_refuse(EXIT_USAGE, "spheres: --normal, --depth and --previous are for --hits all");
+    if (o->previous && !strcmp(o->previous, "-") && !strcmp(o->cloud, "-"))
+        return cli_refuse(EXIT_USAGE, "spheres: --cloud and --previous cannot both be standard input");
     return EXIT_DONE;
 }
 
@@ -87,11 +103,15 @@ static int run(const void *options)
     if (o->pairs && (o->is_t_max_given || o->hits || o->is_start_given || o->is_margin_given || o->is_period_given))
         return cli_refuse(EXIT_USAGE,
                           "spheres: --t-max, --hits and --start, --margin and --periodic belong to --cloud");
+    if (o->pairs && (o->normal || o->depth || o->previous))
+        return cli_refuse(EXIT_USAGE, "spheres: --normal, --depth and --previous belong to --cloud");
     if (o->pairs)
         return rows_pairs(&query_spheres, &o->common, o->pairs);
     int status = find_hits(o, &hits);
     if (status == EXIT_DONE)
         status = check_margin(o, hits);
+    if (status == EXIT_DONE)
+        status = check_columns(o, hits);
     return status == EXIT_DONE ? cloud_run(o, hits) : status;
 }
 
@@ -100,6 +120,7 @@ static void rehearse(void *options)
 {
     spheres_options *o = options;
     o->margin = 0.0f;
+    o->previous = NULL;
     memset(o->period, 0, sizeof o->period);
     if (o->is_t_max_given)
         o->t_max = REHEARSAL_TIME;
@@ -112,7 +133,8 @@ const cli_command spheres_command = {
     .summary = "moving spheres against moving spheres, pair by pair or all of a cloud",
     .synopsis = "carom spheres --pairs F.csv [options]\n       carom spheres --cloud S.csv [--t-max T] [--hits "
                 "all|first|any|count]\n"
-                "                   [--start report|skip-parting|skip] [--margin D] [--periodic LX,LY,LZ] [options]",
+                "                   [--start report|skip-parting|skip] [--margin D] [--periodic LX,LY,LZ]\n"
+                "                   [--normal] [--depth] [--previous OLD] [options]",
     .details =
         "F.csv has the columns a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb: a sphere goes from a0 to a1 over "
         "u\n"
@@ -130,7 +152,10 @@ const cli_command spheres_command = {
         "  all    a row for each pair that touches, by a, t, b: a,b,state,t, with --periodic also sx,sy,sz: the image "
         "of "
         "b,\n"
-        "         in periods; where only the margin makes the pair, the state is miss and t is inf (default)\n"
+        "         in periods; where only the margin makes the pair, the state is miss and t is inf (default). Behind\n"
+        "         them nx,ny,nz with --normal, depth with --depth and previous with --previous: the row of OLD, from "
+        "0,\n"
+        "         with the same a, b and shift, or -1 for a new pair\n"
         "  first  the partner of the smallest t, then index, of each sphere: other,state,t (-1,miss,inf without one)\n"
         "  any    whether the sphere has a partner: hit (1 or 0, empty for an invalid sphere)\n"
         "  count  how many partners it has: count (empty for an invalid sphere)\n"

@@ -55,6 +55,8 @@ const char *csv_take_field(const csv_reader *r, csv_beyond *beyond, const table_
         return "a number";
     if (column->kind == TABLE_TIME && !(value >= 0.0f))
         return "a number >= 0 or inf";
+    if (column->kind == TABLE_SHIFT && !table_is_shift(value))
+        return "a whole number from -128 to 127";
     if (isinf(value) && column->kind == TABLE_FLOAT)
         note_beyond(r, beyond, column, row, text, length);
     column->data[row] = value;

@@ -11,6 +11,7 @@ typedef enum table_kind {
     TABLE_FLOAT, /* in text as strtof reads it */
     TABLE_TIME,  /* a float that is neither NaN nor negative */
     TABLE_MASK,  /* 32 bits, in text decimal or hexadecimal with 0x: a uint32_t in the place of each float */
+    TABLE_SHIFT, /* a whole number from -128 to 127, as a float; in HDF5 an integer or a float */
     TABLE_WHOLE  /* a whole number from 0 to 2^63 - 1, in text as decimal_read_whole reads it, in .npy as a float up to
                   * 2^24, in HDF5 an integer; table_wholes has them */
 } table_kind;
@@ -84,6 +85,8 @@ int table_move(table_window *window, table_column *columns, size_t count, const 
 double table_window_share(const table_window *window);
 /* The numbers of a column of whole numbers, NULL if absent. */
 const uint64_t *table_wholes(const table_column *column);
+/* Is that a number that such a column has? */
+int table_is_shift(float number);
 void table_free(table_column *columns, size_t count);
 
 #endif

@@ -76,6 +76,11 @@ const uint64_t *table_wholes(const table_column *column)
     return column->present ? (const uint64_t *)(const void *)column->data : NULL;
 }
 
+int table_is_shift(float number)
+{
+    return number >= INT8_MIN && number <= INT8_MAX && !((float)(int)number < number) && !((float)(int)number > number);
+}
+
 void table_free(table_column *columns, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

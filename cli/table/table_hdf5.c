@@ -38,6 +38,8 @@ static int check_type(const hdf5_table *t, const table_column *column, const hdf
                    ? EXIT_DONE
                    : cli_refuse(EXIT_USAGE, "%s: dataset %s: expected little-endian int64, int32 or uint32, got %s",
                                 t->path, column->name, array->form.type);
+    if (column->kind == TABLE_SHIFT && hdf5_is_of(array, "<i4"))
+        return EXIT_DONE;
     const int is_mask = column->kind == TABLE_MASK;
     if (hdf5_is_of(array, is_mask ? "<u4" : "<f4"))
         return EXIT_DONE;
@@ -167,6 +169,21 @@ static int check_wholes(const hdf5_table *t, const table_column *column, const h
     return EXIT_DONE;
 }
 
+/* Integers become floats in place; one that is too large for a shift stays so. */
+static int check_shifts(const hdf5_table *t, const table_column *column, const hdf5_array *array)
+{
+    for (uint64_t i = 0; i < t->window.size; i++) {
+        int32_t number;
+        memcpy(&number, &column->data[i], sizeof number);
+        if (hdf5_is_of(array, "<i4"))
+            column->data[i] = (float)number;
+        if (!table_is_shift(column->data[i]))
+            return cli_refuse(EXIT_USAGE, "%s: row %llu: dataset %s: expected a whole number from -128 to 127", t->path,
+                              (unsigned long long)(t->window.from + i), column->name);
+    }
+    return EXIT_DONE;
+}
+
 static int read_column(hdf5_table *t, size_t c)
 {
     const table_column *column = &t->columns[c];
@@ -176,7 +193,9 @@ static int read_column(hdf5_table *t, size_t c)
     if (bad < t->window.size)
         return cli_refuse(EXIT_USAGE, "%s: row %llu: dataset %s: expected a number >= 0 or inf, got %.9g", t->path,
                           (unsigned long long)(t->window.from + bad), column->name, (double)column->data[bad]);
-    return column->kind == TABLE_WHOLE ? check_wholes(t, column, &t->array[c]) : EXIT_DONE;
+    return column->kind == TABLE_WHOLE   ? check_wholes(t, column, &t->array[c])
+           : column->kind == TABLE_SHIFT ? check_shifts(t, column, &t->array[c])
+                                         : EXIT_DONE;
 }
 
 static int next_rows(void *file, uint64_t most, uint64_t *rows)

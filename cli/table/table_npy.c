@@ -27,7 +27,7 @@ typedef struct npy_table {
 /* Times and masks are no numbers of a batch's geometry, and have no place in the file. */
 static int may_follow(const table_column *column)
 {
-    return column->group != 0 && column->kind == TABLE_FLOAT;
+    return column->group != 0 && (column->kind == TABLE_FLOAT || column->kind == TABLE_SHIFT);
 }
 
 static size_t add_names(const npy_table *t, int optional, char names[TABLE_NAMES])
@@ -149,11 +149,13 @@ static void read_slices(void *user, unsigned thread)
 
 static int check_wholes(const npy_table *t, const table_column *column)
 {
+    const int is_shift = column->kind == TABLE_SHIFT;
     const uint64_t *numbers = column->kind == TABLE_WHOLE ? table_wholes(column) : NULL;
-    for (uint64_t i = 0; numbers && i < t->window.size; i++)
-        if (numbers[i] == UINT64_MAX)
-            return cli_refuse(EXIT_USAGE, "%s: row %llu: column %s: expected a whole number from 0 to %d", t->npy.path,
-                              (unsigned long long)(t->window.from + i), column->name, WHOLE_MOST);
+    for (uint64_t i = 0; column->present && (numbers || is_shift) && i < t->window.size; i++)
+        if (is_shift ? !table_is_shift(column->data[i]) : numbers[i] == UINT64_MAX)
+            return cli_refuse(EXIT_USAGE, "%s: row %llu: column %s: expected a whole number from %d to %d", t->npy.path,
+                              (unsigned long long)(t->window.from + i), column->name, is_shift ? INT8_MIN : 0,
+                              is_shift ? INT8_MAX : WHOLE_MOST);
     return EXIT_DONE;
 }
 

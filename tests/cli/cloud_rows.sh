@@ -84,6 +84,49 @@ for seed in 1 2 3; do
     check "lattice $seed: the number of partners" cmp wanted.csv counts.csv
 done
 
+# ---- normal, depth and previous --------------------------------------------------------------------------------------
+equal "normal and depth" "a,b,state,t,nx,ny,nz,depth 0,1,touching,0,1,0,0,0 0,5,overlapping,0,0,0,0,1.5 \
+1,3,overlapping,0,1,0,0,0.5 2,3,overlapping,0,-1,0,0,0.5" "$(spheres --cloud rest.csv --normal --depth | row)"
+equal "depth alone, below 0 within a margin" "a,b,state,t,depth 0,1,touching,0,0 0,5,overlapping,0,1.5 \
+1,3,overlapping,0,0.5 1,2,miss,inf,-1 1,5,miss,inf,-0.5 2,3,overlapping,0,0.5" \
+    "$(spheres --cloud rest.csv --margin 1 --depth | row)"
+equal "the normal of an image" "a,b,state,t,sx,sy,sz,nx,ny,nz 0,2,touching,0,-1,0,0,-1,0,0" \
+    "$(spheres --cloud rest.csv --periodic 7,0,0 --normal | sed -n '1p;3p' | row)"
+equal "of centres that coincide, -v / |v|" "a,b,state,t,nx,ny,nz,depth 0,1,overlapping,0,0,0.600000024,-0.800000012,2" \
+    "$(printf '%s\n' cx,cy,cz,radius,vx,vy,vz 1,1,1,1,0,0,0 1,1,1,1,0,-3,4 |
+        spheres --cloud - --t-max 1 --normal --depth --accuracy exact | row)"
+equal "of first contact" "a,b,state,t,nx,ny,nz,depth 0,1,approaching,2,1,0,0,0 1,2,overlapping,0,1,0,0,1" \
+    "$(spheres --cloud moving.csv --t-max 2 --normal --depth | row)"
+
+# faults_of OLD < NEW, both with a,b in front: rows of NEW whose `previous` is not the first row of OLD with this pair.
+faults_of() {
+    awk -F, -v old="$1" 'function key() { return $1 "," $2 (shift ? "," $shift "," $(shift + 1) "," $(shift + 2) : "") }
+        function column(name, k) { for (k = NF; k > 0 && $k != name;) k--; return k }
+        BEGIN {
+            while ((getline < old) > 0)
+                if (rows++ == 0) shift = column("sx")
+                else if (!(key() in row)) row[key()] = rows - 2
+        }
+        NR == 1 { shift = column("sx"); next }
+        $NF != (key() in row ? row[key()] : -1)' -
+}
+lattice 4 > lattice.csv
+for options in '' '--periodic 9,9,0' '--margin 1' '--depth --periodic 0,0,9'; do
+    # shellcheck disable=SC2086 # options are words
+    spheres --cloud lattice.csv $options > whole.csv
+    awk 'NR == 1 || NR % 3 || NR % 50 == 0 { print } NR % 7 == 0' whole.csv > old.csv
+    # shellcheck disable=SC2086
+    spheres --cloud lattice.csv $options --previous old.csv > new.csv
+    equal "the rows of $options" "$(cat whole.csv)" "$(sed 's/,[^,]*$//' new.csv)"
+    nothing "and which go on" "$(faults_of old.csv < new.csv)"
+    check "of which some are new" grep -q -e ',-1$' new.csv
+done
+equal "an earlier list of no images" "0 -1" "$(printf '%s\n' a,b 0,1 | spheres --cloud rest.csv --periodic 7,0,0 --previous - |
+        awk -F, 'NR == 2 || NR == 3 { print $NF }' | row)"
+printf '%s\n' sz,b,sy,sx,a 1,0,0,-1,0 0,2,-128,127,0 0,2,0,-1,0 0,9,0,0,2147483647 > old.csv
+equal "columns in any order, spheres that are not there" "-1 2 -1 -1 -1" \
+    "$(spheres --cloud rest.csv --periodic 7,0,0 --previous old.csv | awk -F, 'NR > 1 { print $NF }' | row)"
+
 # ---- the same rows ---------------------------------------------------------------------------------------------------
 awk 'BEGIN { srand(5); print "cx,cy,cz,radius,vx,vy,vz,mask,t_max"
     for (i = 0; i < 20000; i++)
@@ -105,11 +148,26 @@ spheres --cloud dense.csv -o pieces.csv
 check "a list in pieces" cmp wanted.csv pieces.csv
 spheres --cloud dense.csv --periodic 0,50,0 | cut -d, -f 1-4 > pieces.csv
 check "and of images" cmp wanted.csv pieces.csv
+awk 'NR == 1 || NR % 3' wanted.csv > old.csv
+awk -F, 'BEGIN { OFS = "," } { print $0, NR == 1 ? "previous" : NR % 3 ? old++ : -1 }' wanted.csv > matched.csv
+spheres --cloud dense.csv --previous old.csv -o pieces.csv
+check "pieces go on from an earlier list" cmp matched.csv pieces.csv
+
+# More earlier pairs than a piece has, for few that are left.
+awk 'BEGIN { print "cx,cy,cz,radius"; for (i = 0; i < 1500; i++) print int(i / 2) ",2,3,0.25" }' > sparse.csv
+spheres --cloud sparse.csv --previous wanted.csv > new.csv
+nothing "few pairs out of many" "$(faults_of wanted.csv < new.csv)"
+equal "of which all go on" "751 0" "$(awk -F, 'NR > 1 && $NF < 0 { new++ } END { print NR, new + 0 }' new.csv)"
 if nm "$carom" 2> /dev/null | grep __asan > /dev/null; then
     skip "memory" "a sanitizer takes more from the start"
 else
     (ulimit -v 250000 && exec "$carom" spheres --backend cpu --threads 1 --cloud dense.csv -o bounded.csv)
     check "in bounded memory" cmp wanted.csv bounded.csv
+    awk 'BEGIN { print "a,b"; for (i = 0; i < 12000000; i++) print int(i / 8000) "," i }' |
+        (ulimit -v 250000 && exec "$carom" spheres --backend cpu --threads 1 --cloud sparse.csv --previous - \
+            -o bounded.csv)
+    equal "also of an earlier list that is long" "751 1" \
+        "$(awk -F, 'NR > 1 && $NF >= 0 { old++ } END { print NR, old }' bounded.csv)"
 fi
 
 # ---- nothing there ---------------------------------------------------------------------------------------------------
@@ -132,6 +190,28 @@ for option in '--margin 1' '--periodic 1,1,1' '--hits first' '--t-max 1' '--star
     refused "pairs with $option" 2 '--t-max, --hits and --start, --margin and --periodic belong to --cloud' \
         spheres --pairs rest.csv $option
 done
+for option in --normal --depth '--previous rest.csv'; do
+    # shellcheck disable=SC2086
+    refused "pairs with $option" 2 'spheres: --normal, --depth and --previous belong to --cloud' \
+        spheres --pairs rest.csv $option
+    # shellcheck disable=SC2086
+    refused "first partners with $option" 2 '--normal, --depth and --previous are for --hits all' \
+        spheres --cloud rest.csv --hits first $option
+done
+refused "two from standard input" 2 '--cloud and --previous cannot both be standard input' \
+    spheres --cloud - --previous -
+refused "an earlier list that is not there" 2 'nowhere.csv' spheres --cloud rest.csv --previous nowhere.csv -o no.csv
+# Also behind the last row that a list needs.
+for bad in '1,2,0,0,0 0,1,0,0,0:3: a is less than in the row before' '0,2147483648,0,0,0:2: a and b of a pair are at' \
+    '0,1,0,0,128:2: .*a whole number from -128 to 127' '0,1,0.5,0,0:2: .*a whole number from -128 to 127' \
+    '9,-1,0,0,0:2: .*a whole number from 0' '9,1,0,0:2: '; do
+    # shellcheck disable=SC2086
+    printf '%s\n' a,b,sx,sy,sz ${bad%%:*} > bad.csv
+    refused "earlier rows ${bad%%:*}" 2 "bad.csv:${bad#*:}" spheres --cloud rest.csv --previous bad.csv -o no.csv
+done
+printf '%s\n' a,b,sx 0,1,0 > bad.csv
+refused "an earlier list with some of a shift" 2 'sy' spheres --cloud rest.csv --previous bad.csv
+refused "one without a" 2 'column a: expected' spheres --cloud rest.csv --previous rest.csv
 refused "unknown hits" 2 "expected all, first, any or count, got 'most'" spheres --cloud rest.csv --hits most
 for margin in -1 nan inf x ''; do
     refused "--margin '$margin'" 2 "--margin: expected a finite number >= 0, got '$margin'" \
@@ -188,19 +268,44 @@ else
         spheres --cloud empty.csv --hits $hits -o empty-$hits.csv
         spheres --cloud empty.h5 --hits $hits -o empty-$hits.h5
     done
+    for options in '--normal --depth' '--periodic 7,0,0 --normal --depth --previous old.csv'; do
+        # shellcheck disable=SC2086
+        spheres --cloud rest.csv $options -o more.csv && spheres --cloud rest.csv $options -o more.h5
+        nothing "$options as .h5" "$(columns same more.csv)"
+    done
+    spheres --cloud rest.csv --periodic 7,0,0 --previous more.csv > new.csv
+    equal "an earlier list in .h5" "$(cat new.csv)" \
+        "$(spheres --cloud rest.csv --periodic 7,0,0 --previous more.h5)"
     nothing "answers as .h5" "$(columns same {,rest-,empty-}{all,first,any,count}.csv)"
     sed "3s/,9$/,nan/" limits.csv > bad.csv
     columns make bad.csv
     refused "t_max nan in .h5" 2 'bad.h5: row 1: dataset t_max: expected a number >= 0 or inf, got nan' \
         spheres --cloud bad.h5
     "$python" - << 'END'
+import h5py
 import numpy
 for name in 'rest', 'moving':
     numpy.save(name, numpy.loadtxt(name + '.csv', numpy.float32, delimiter=',', skiprows=1))
 numpy.save('six', numpy.zeros((2, 6), numpy.float32))
+rows = numpy.genfromtxt('more.csv', numpy.float32, delimiter=',', skip_header=1)[:, [0, 1, 4, 5, 6]].copy()
+numpy.save('old', rows)
+numpy.save('plain', rows[:, :2].copy())
+rows[1, 4] = 0.5
+numpy.save('half', rows)
+with h5py.File('wide.h5', 'w') as to:
+    for k, name in enumerate('a b sx sy sz'.split()):
+        to[name] = numpy.array([0, 128], '<i4')
 END
     equal "rows of .npy" "$(spheres --cloud rest.csv)" "$(spheres --cloud rest.npy)"
     equal "with velocities" "$(spheres --cloud moving.csv --t-max 9)" "$(spheres --cloud moving.npy --t-max 9)"
+    equal "an earlier list in .npy" "$(cat new.csv)" "$(spheres --cloud rest.csv --periodic 7,0,0 --previous old.npy)"
+    cut -d, -f 1,2 more.csv > plain.csv
+    equal "without shifts" "$(spheres --cloud rest.csv --previous plain.csv)" \
+        "$(spheres --cloud rest.csv --previous plain.npy)"
+    refused "half a shift in .npy" 2 'half.npy: row 1: column sz: expected a whole number from -128 to 127' \
+        spheres --cloud rest.csv --previous half.npy
+    refused "a shift too far in .h5" 2 'wide.h5: row 1: dataset sx: expected a whole number from -128 to 127' \
+        spheres --cloud rest.csv --previous wide.h5
     refused "six columns" 2 'six.npy: shape: expected \[rows\]\[4\] \(cx, cy, cz, radius\) or \[rows\]\[7\]' \
         spheres --cloud six.npy
 fi
