@@ -4,7 +4,7 @@
 #define CAROM_CALLS_CLOUD_H
 #include "type.h"
 
-/* The columns of spheres. */
+/* The caller's input columns, one number per sphere. */
 enum { CLOUD_X, CLOUD_Y, CLOUD_Z, CLOUD_R, CLOUD_VX, CLOUD_VY, CLOUD_VZ, CLOUD_T_MAX, CLOUD_COLUMNS };
 
 static const caromi_member caromi_spheres_in[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The narrow phase: the scan's open pairs through the solver, and the rules for what is a hit. */
+/* The narrow phase: the solver computes the pairs that the scan's filter leaves undecided ("open"), and the start
+ * policy decides which pairs are hits. */
 #include <math.h>
 #include <string.h>
 
@@ -7,14 +8,14 @@
 #include "cpu/resolve.h"
 
 enum {
-    ROOM = CAROMI_CLOUD_PAIRS, /* pairs of a run of the solver, a multiple of all lanes */
-    TASKS_EACH = 16,           /* for each thread, so that none waits long for another */
-    TASKS_REPORTED = 64        /* at least, where the caller wants to know how far they are */
+    ROOM = CAROMI_CLOUD_PAIRS, /* pairs of one solver call, a multiple of every lane count */
+    TASKS_EACH = 16,           /* tasks of each thread, so that none waits long for another at the end */
+    TASKS_REPORTED = 64        /* least number of tasks where the caller asked for progress reports */
 };
 
-/* A thread's memory. */
+/* The buffers of one thread: pairs found by the scan, and the solver's input and output columns. */
 typedef struct caromi_ask_work {
-    caromi_cloud_found found; /* first: the scan hands it over */
+    caromi_cloud_found found; /* first member: the scan's callbacks get a pointer to it, which is cast back */
     const caromi_cloud_scan *scan;
     uint32_t thread;
     uint64_t settled;
@@ -35,16 +36,18 @@ caromi_cloud_pair caromi_ask_orient(const caromi_cloud_scan *scan, int image, ui
 
 /* ---- the solver -------------------------------------------------------------------------------------------------- */
 
-/* Column `to` and those for its numbers of spheres at places `apart` from each other: as they were given. */
-static void gather(ask_work *w, const int to[CLOUD_COLUMNS], const uint32_t *place, size_t apart, uint32_t count)
+/* Copies the caller's inputs of `count` spheres into the solver's columns; input c goes to column to[c]. Sphere i is
+ * place[i * stride]: `place` points to member a or b of the first element of w->pairs, and the stride leads to the same
+ * member of the next pair. Spheres at rest have positions alone: their velocity is 0 and their limit infinite. */
+static void gather(ask_work *w, const int to[CLOUD_COLUMNS], const uint32_t *place, size_t stride, uint32_t count)
 {
     const caromi_cloud_cells *cells = w->scan->cells;
     for (uint32_t i = 0; cells->given != NULL && i < count; i++)
         for (int c = 0; c < CLOUD_COLUMNS; c++)
-            w->in[to[c]][i] = cells->given[(size_t)CLOUD_COLUMNS * place[i * apart] + (size_t)c];
+            w->in[to[c]][i] = cells->given[(size_t)CLOUD_COLUMNS * place[i * stride] + (size_t)c];
     for (int c = 0; cells->given == NULL && c < CLOUD_COLUMNS; c++)
         for (uint32_t i = 0; i < count; i++)
-            w->in[to[c]][i] = c <= CLOUD_R ? cells->column[c][place[i * apart]] : c == CLOUD_T_MAX ? INFINITY : 0;
+            w->in[to[c]][i] = c <= CLOUD_R ? cells->column[c][place[i * stride]] : c == CLOUD_T_MAX ? INFINITY : 0;
 }
 
 static void gather_pairs(ask_work *w, uint32_t count)
@@ -52,10 +55,10 @@ static void gather_pairs(ask_work *w, uint32_t count)
     static const int a_columns[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ, IN_LIMIT};
     static const int b_columns[] = {IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ, IN_MARGIN};
     const caromi_cloud *cloud = w->scan->cloud;
-    const size_t apart = sizeof *w->pairs / sizeof(uint32_t);
+    const size_t stride = sizeof *w->pairs / sizeof(uint32_t);
     const int is_shifted = caromi_cloud_is_periodic(cloud);
-    gather(w, a_columns, &w->pairs->a, apart, count);
-    gather(w, b_columns, &w->pairs->b, apart, count);
+    gather(w, a_columns, &w->pairs->a, stride, count);
+    gather(w, b_columns, &w->pairs->b, stride, count);
     for (uint32_t i = 0; i < count; i++) {
         const float limit = w->in[IN_LIMIT][i], other = w->in[IN_MARGIN][i];
         w->in[IN_LIMIT][i] = limit < other ? limit : other;
@@ -66,7 +69,8 @@ static void gather_pairs(ask_work *w, uint32_t count)
     }
 }
 
-/* Of the gathered pairs: times, states and whether they part. */
+/* Computes t, state and the parting flag of the gathered pairs; in exact mode integer arithmetic decides the pairs that
+ * the kernel leaves undecided. */
 static void solve(ask_work *w, uint32_t count)
 {
     const caromi_cloud *cloud = w->scan->cloud;
@@ -139,7 +143,8 @@ void caromi_ask_take_sure(caromi_cloud_found *found)
     sure->count = near->count = 0;
 }
 
-/* The caller's thread is number 0, but not for a device. */
+/* Empties a thread's buffers into the scan's callbacks. Thread 0 of the pool is the caller's thread, which alone may
+ * call its progress function; a call on a device runs on another thread. */
 void caromi_ask_take(caromi_cloud_found *found)
 {
     ask_work *w = (ask_work *)(void *)found;
@@ -212,7 +217,8 @@ uint32_t caromi_row_from(const caromi_cloud_cells *cells, uint64_t place)
     return low;
 }
 
-/* What pairs are that have begun before the slice, or at time 0. */
+/* What the scan does with a pair that surely overlaps where the slice begins: drop it, report it, or leave it to the
+ * solver. */
 static int begun_of(const caromi_cloud_scan *scan)
 {
     const carom_start start = scan->cloud->start;
@@ -229,14 +235,15 @@ caromi_cloud_view caromi_ask_view(const caromi_cloud_scan *scan)
     return view;
 }
 
-/* The first row of a task: each has its share of the spheres. */
+/* The first row of a task: tasks have equal shares of the spheres. */
 static uint32_t first_row(const ask_job *job, uint64_t task)
 {
     const caromi_cloud_cells *cells = job->scan->cells;
     return caromi_row_from(cells, caromi_slice_start(cells->count, job->tasks, task));
 }
 
-/* Pairs of spheres, which a device may have compared before, and pairs of images. */
+/* Task: scans some rows. A device has compared the pairs of spheres already, then only the pairs with periodic images
+ * are left. */
 static void run_task(void *user, uint64_t task, uint32_t thread)
 {
     const ask_job *job = user;
@@ -265,7 +272,7 @@ static carom_status run_on_device(const caromi_cloud_scan *scan, carom_stats *st
                               : caromi_cloud_search_on_device(scan, stats, err);
 }
 
-/* One thread alone needs no tasks, but to report between them. */
+/* A single thread needs more than one task only to report progress between tasks. */
 static uint64_t tasks_of(const caromi_cloud_scan *scan, uint32_t threads)
 {
     const uint64_t least = scan->cloud->watch->progress.fn != NULL ? TASKS_REPORTED : 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* First and any partner of each sphere, slice by slice, of the spheres that have none yet. Where spheres are many in
- * one place, first those in contact at time 0: there a search ends at once. */
+/* First and any partner of each sphere. Slice by slice, the spheres without a partner are searched for one. In dense
+ * clouds a search at time 0 comes before the first slice, as spheres in contact end their search at once. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -11,10 +11,11 @@ typedef struct best_job {
     const caromi_partners *to;
     const caromi_cloud_cells *cells;
     caromi_cloud_best *best;
-    int ends_search; /* a hit that is found: at time 0 only a lower index is better; any hit is as good */
+    int ends_search; /* a hit ends the search of higher indices: at time 0 only a lower index is better, and "any" takes
+                        every hit */
 } best_job;
 
-/* Images of one partner may have one t and two states: the lower one counts, as in key_of. */
+/* Two images of one partner may have the same t but different states: the lower state counts, as in key_of. */
 static int is_better(const caromi_partners *to, uint32_t sphere, uint32_t other, float t, uint8_t state)
 {
     if (t < to->t[sphere] || t > to->t[sphere])
@@ -45,20 +46,20 @@ static void take(void *user, uint32_t thread, const caromi_cloud_pair *pairs, ui
     }
 }
 
-/* Spheres whose hit begins before the slice are not searched for. */
+/* Spheres that have a hit from an earlier slice are not searched again. */
 static void set_done(const caromi_partners *to, const caromi_cloud_cells *cells, uint8_t *is_done)
 {
     for (uint64_t p = 0; p < cells->count; p++)
         is_done[p] = to->state[cells->index[p]] != CAROM_MISS;
 }
 
-/* A slice whose hits all have t = 0: the instant, or from 0 to the least binary32. */
+/* Whether all hits of a slice have t = 0: the instant 0, or from 0 to the least positive binary32. */
 static int is_start(const caromi_cloud_slice *slice, int is_last)
 {
     return caromi_slice_is_instant(slice) || (!is_last && slice->end <= 0x1p-149);
 }
 
-/* Partners that the scan itself has found. One that is better than what was asked for overlaps at time 0. */
+/* Stores the partners that the scan found without the solver: all of them surely overlap at time 0. */
 static void take_sure(const caromi_partners *to, const caromi_cloud_cells *cells, const uint32_t *partner)
 {
     for (uint64_t p = 0; p < cells->count; p++)
@@ -68,14 +69,15 @@ static void take_sure(const caromi_partners *to, const caromi_cloud_cells *cells
 
 /* ---- by pairs ---------------------------------------------------------------------------------------------------- */
 
-/* Where spheres are not many in one place, all pairs are looked at, each once, and offered to both. What a sphere has
- * is a number, the smallest the best: 31 bits of t, 31 of the partner, 2 of the state. A few threads have numbers of
- * their own. */
+/* In sparse clouds each pair is tested once and offered to both of its spheres. A sphere's best partner so far is one
+ * 64-bit key, and the smaller key is the better: 31 bits of t, 31 of the partner's index, 2 of the state. Up to
+ * THREADS_OWN threads have key columns of their own, which are merged at the end; more threads share one by
+ * compare-and-swap. */
 enum { THREADS_OWN = 4, TASK = 1 << 14, AHEAD = 24 };
 typedef struct pairs_job {
     const caromi_cloud_cells *cells;
     const caromi_partners *to;
-    uint64_t *key, count, columns; /* [count] for each thread, or one for all */
+    uint64_t *key, count, columns; /* key[columns][count]; columns 0: one column that all threads share */
 } pairs_job;
 
 static inline void offer_key(const pairs_job *job, uint64_t *own, uint32_t sphere, uint64_t key)
@@ -115,7 +117,7 @@ static void take_pairs(void *user, uint32_t thread, const caromi_cloud_pair *pai
     }
 }
 
-/* Spheres that come soon: their numbers lie anywhere, and what is offered waits for them. */
+/* Prefetches the keys of a later pair: they are scattered in memory, and each update would wait for its cache line. */
 static inline void fetch_keys(const uint64_t *own, const caromi_cloud_pairs *pairs, uint32_t i)
 {
     if (own == NULL || i >= pairs->count)
@@ -186,10 +188,10 @@ static carom_status search_pairs(const caromi_cloud_scan *of, const caromi_partn
 
 typedef struct each_job {
     const caromi_partners *to;
-    _Atomic uint64_t has; /* spheres with partners */
+    _Atomic uint64_t has; /* number of spheres with a partner */
 } each_job;
 
-/* Tasks: some spheres have none yet; how many have. */
+/* Task: marks some spheres as without a partner. */
 static void begin_each(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const each_job *job = user;
@@ -217,7 +219,8 @@ static uint64_t run_each(const caromi_cloud *cloud, const caromi_partners *to, c
     return atomic_load(&job.has);
 }
 
-/* Pairs of spheres of one level with those of finer ones in their boxes, about. */
+/* An estimate from a sample: how many pairs have a coarse sphere and a sphere of a finer level inside its search box.
+ */
 static double count_between(const caromi_cloud_cells *cells)
 {
     enum { SAMPLE = 32 };
@@ -237,32 +240,35 @@ static double count_between(const caromi_cloud_cells *cells)
     return sum;
 }
 
-/* Large spheres reach so many small ones that searches are shorter: those of the small ones end at a large one. */
+/* Whether large spheres reach very many small ones. Searches are shorter then: the search of a small sphere ends at a
+ * large one. */
 static int is_covered(const caromi_cloud_cells *cells)
 {
     return count_between(cells) > 256.0 * (double)cells->count;
 }
 
-/* most: pairs that share cells, for each sphere. */
+/* Whether more than `most` pairs per sphere share a cell, or large spheres cover the small ones. */
 static int is_dense(const caromi_cloud_cells *cells, uint64_t most)
 {
     return cells->doubled > most * cells->count || is_covered(cells);
 }
 
-/* That pays if most spheres have no partner yet, and few others near them; or where all are few. */
+/* Testing all pairs pays for tiny clouds, and where at least half of the spheres have no partner yet and the cloud is
+ * sparse. */
 static int is_by_pairs(const caromi_cloud *cloud, const caromi_cloud_cells *cells, int any, const caromi_partners *to)
 {
     if (cells->few != NULL)
         return 1;
-    /* A search for any partner ends in the cell of its sphere; at rest that for a first one looks at those around. */
+    /* A search for any partner ends in the sphere's own cell; at rest, a search for the first one also visits the
+     * neighbouring cells. */
     const uint64_t most = any || cloud->is_moving ? 16 : 40;
     return !is_dense(cells, most) && run_each(cloud, to, count_each) <= cloud->count / 2;
 }
 
 /* ---- by searches ------------------------------------------------------------------------------------------------- */
 
-/* Places by index, where some spheres may reach most others; else *place_of is NULL. Returns 0 if there is no memory.
- */
+/* The inverse of cells->index: *place_of[i] is the place of sphere i. Only for clouds with spheres that reach most
+ * others; else *place_of is NULL. Returns 0 if there is no memory. */
 static int find_places(const caromi_cloud *cloud, const caromi_cloud_cells *cells, uint32_t **place_of)
 {
     *place_of = NULL;
@@ -319,8 +325,9 @@ typedef struct best_search {
     const caromi_partners *to;
 } best_search;
 
-/* Hits that begin in the slice; of time 0, if it is that. With *is_whole both, but only by pairs: else it is set to 0,
- * and nothing was searched for. */
+/* Finds the hits that begin within the slice; a slice of time 0 has the overlaps at time 0. *is_whole asks for both
+ * kinds in one scan of all pairs. If a scan of all pairs does not pay, *is_whole is set to 0 and nothing is searched.
+ */
 static carom_status search(const best_search *s, const caromi_cloud_slice *slice, int is_last, int *is_whole,
                            carom_stats *stats, carom_error *err)
 {
@@ -344,8 +351,8 @@ static carom_status search(const best_search *s, const caromi_cloud_slice *slice
 
 /* ---- the start --------------------------------------------------------------------------------------------------- */
 
-/* Tasks: whether spheres move by more than a scan at time 0 allows for roundings (docs/spheres.md, section 7), before
- * the first time that does not round to 0. Only tiny spheres and enormous velocities do. */
+/* Task: whether a sphere moves by more than the rounding allowance of a scan at time 0 (docs/spheres.md, section 7)
+ * before the first time that does not round to 0. Only tiny spheres with enormous velocities do. */
 typedef struct start_job {
     const caromi_cloud *cloud;
     _Atomic int is_left;
@@ -369,8 +376,8 @@ static void find_left(void *user, uint64_t begin, uint64_t end, uint32_t thread)
         atomic_store_explicit(&job->is_left, 1, memory_order_relaxed);
 }
 
-/* The first slice of a search: the instant, where that has all hits whose t is 0. Of first partners a hit yet to come
- * whose t rounds to 0 may have a lower index than what is in contact. */
+/* The slice that holds all hits with t = 0. It is the instant 0, unless a hit just after it may round to t = 0: as a
+ * first partner, such a hit may have a lower index than the spheres in contact. */
 static caromi_cloud_slice start_of(const caromi_cloud *cloud, int any, const caromi_cloud_slices *slices)
 {
     caromi_cloud_slice slice = {.begin = 0};

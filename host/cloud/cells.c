@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Spheres into rows of cells. The cloud is cut into as many parts as there are threads. Each part looks up the row of
- * each of its spheres and counts; then the rows of all parts are joined and ordered, and each part knows where its
- * spheres go. Last, each row is sorted by cell. All of it is stable: the spheres of a cell are in their order.
+/* Sorts spheres into rows of cells, by two counting sorts. The cloud is cut into as many parts as there are threads.
+ * Each part makes a histogram of its spheres by row. Then the rows of all parts are merged in order, and a prefix sum
+ * says where each part's spheres go. Last, each row is sorted by cell. Both sorts are stable: the spheres of a cell
+ * keep the order of their indices.
  *
- * Rows have numbers in the order of (level, z, y) if there is space for few enough of them, and are counted in an
- * array; else only those with spheres have one, by hash. */
+ * If the bounding box has few enough rows, each has a number in the order of (level, z, y), and the histogram is an
+ * array ("dense"). Else only rows that hold spheres get a number, by a hash table. */
 #include <math.h>
 #include <string.h>
 
 #include "build.h"
 #include "crowded.h"
 
-/* A sphere between the two sorts. */
+/* A sphere after the sort by row and before the sort by cell. */
 typedef struct record {
-    float place[4];
+    float place[4]; /* x, y, z and reach in the slice */
     uint32_t index;
-    int32_t x;                  /* cell along its row */
-    uint32_t mask, unused;      /* so that a record does not straddle lines */
-    float given[CLOUD_COLUMNS]; /* if they move */
+    int32_t x;                  /* number of its cell along its row */
+    uint32_t mask, unused;      /* `unused`: so that no record straddles two cache lines */
+    float given[CLOUD_COLUMNS]; /* the caller's inputs; only of spheres in motion */
 } record;
 enum {
-    TASKS_EACH = 32, /* for each thread: rows next to each other, as a core fetches ahead into what another writes */
+    TASKS_EACH = 32, /* tasks of each thread. A task has consecutive rows, as a core's prefetcher reads into cache lines
+                        that another writes */
     RECORD_SHORT = offsetof(record, given),
-    AHEAD = 16 /* spheres whose records' lines are fetched: stores wait for them */
+    AHEAD = 16 /* how many spheres ahead their record's cache line is prefetched, as the store would wait for it */
 };
 
 /* ---- sorting ----------------------------------------------------------------------------------------------------- */
 
-/* Where the record of a size goes: a constant one where this is inlined. */
+/* Record i. `size` is a constant in every caller, so that the product is cheap once this is inlined. */
 static inline record *record_at(const caromi_build *job, uint32_t i, size_t size)
 {
     return (record *)(void *)(job->records + i * size);
@@ -41,7 +43,7 @@ static inline __attribute__((always_inline)) void place_records(caromi_build *jo
     const uint32_t *rows = job->row_of + p->begin + p->count;
     const caromi_in_column mask = job->cloud->mask;
     const float *const at[] = {batch->place[0], batch->place[1], batch->place[2], batch->place[3]};
-    caromi_cloud_block given; /* where the next sphere is in it */
+    caromi_cloud_block given; /* a block of the caller's inputs that holds the next sphere */
     given.first = given.count = 0;
     caromi_build_levels(job, batch, level);
     caromi_build_cells(job, batch, level, 0, x);
@@ -74,15 +76,16 @@ static void place(void *user, const caromi_cloud_batch *batch)
         place_records(to->job, to->part, batch, RECORD_SHORT);
 }
 
-/* A row has at most so many cells for n spheres, and starts one more; cells of the level are joined by twos, or it has.
- */
+/* The most cells of a row with n spheres; it has one more entry in `starts`. A row whose level has more cells merges
+ * 2^shift neighbours into one. */
 #define CELLS_MOST(n) (4 * (int64_t)(n) + 8)
 static uint64_t starts_before(uint64_t spheres, uint64_t rows)
 {
     return (uint64_t)CELLS_MOST(spheres) - (uint64_t)CELLS_MOST(0) + rows * (uint64_t)(CELLS_MOST(0) + 1);
 }
 
-/* From its first sphere to its last, as finely as there is room for; where the level has few, all of them. */
+/* Chooses a row's cells. They go from its first sphere to its last, as fine as CELLS_MOST allows; if the level has
+ * fewer cells than the row has spheres, they are all of the level's. */
 static inline void set_cells(const caromi_build *job, caromi_cloud_row *row, size_t size)
 {
     const int32_t most = job->cells->levels[row->level].most[0];
@@ -129,8 +132,8 @@ static inline void put_records(const caromi_build *job, const caromi_cloud_row *
     }
 }
 
-/* A row by cells. In between starts[i] is where the next sphere of cell i goes; then it is where those of i end.
- * Returns how many pairs share a cell. */
+/* Counting sort of one row by cell: histogram, prefix sum, scatter. The scatter moves starts[i] from the begin of cell
+ * i to its end; a shift by one entry restores the begins. Returns how many pairs share a cell. */
 static inline __attribute__((always_inline)) uint64_t sort_records(const caromi_build *job, uint64_t number,
                                                                    size_t size)
 {
@@ -154,7 +157,7 @@ static inline __attribute__((always_inline)) uint64_t sort_records(const caromi_
     return doubled;
 }
 
-/* Task: some rows. */
+/* Task: sorts some rows by cell. */
 static void sort_rows(void *user, uint64_t task, uint32_t thread)
 {
     caromi_build *job = user;
@@ -178,7 +181,7 @@ static void run_place(void *user, uint64_t number, uint32_t thread)
     caromi_build_pass(job, &job->parts[number], place);
 }
 
-/* 0: no memory. */
+/* Returns 0 if there is no memory. */
 static int alloc_columns(caromi_build *job)
 {
     caromi_cloud_cells *c = job->cells;
@@ -211,7 +214,7 @@ static int alloc_columns(caromi_build *job)
     return 1;
 }
 
-/* Rows and the table, from those of the parts. 0: no memory. */
+/* Merges the parts' rows into the cells' rows and lookup table. Returns 0 if there is no memory. */
 static int make_rows(caromi_build *job)
 {
     const carom_context *context = job->cloud->context;
@@ -238,7 +241,7 @@ static int make_rows(caromi_build *job)
     return c->starts != NULL;
 }
 
-/* Numbers of rows, where there is space for them: a few times as many as spheres, so that they cost little. */
+/* Gives every row of the bounding boxes a number if they are at most a few times as many as the spheres ("dense"). */
 static void number_rows(caromi_build *job)
 {
     caromi_cloud_cells *c = job->cells;
@@ -254,7 +257,7 @@ static void number_rows(caromi_build *job)
     c->view.is_dense = 1;
 }
 
-/* Of levels whose spheres lie apart. */
+/* Computes the bounds of levels that cover only a part of the cloud. */
 static void set_bounds(const caromi_cloud *cloud, caromi_cloud_cells *c)
 {
     for (uint32_t l = 0; l < c->view.level_count; l++) {
@@ -270,7 +273,7 @@ static void set_bounds(const caromi_cloud *cloud, caromi_cloud_cells *c)
     }
 }
 
-/* 0: no memory. */
+/* Returns 0 if there is no memory. */
 static int build(caromi_build *job)
 {
     const carom_context *context = job->cloud->context;
@@ -342,7 +345,8 @@ static void clear(caromi_cloud_cells *cells)
     memset(cells, 0, offsetof(caromi_cloud_cells, levels));
 }
 
-/* By levels that follow from the cells as they are, where that is worth it. 0: no memory. */
+/* Builds once more where cells are crowded, with levels chosen by local density (crowded.c). Returns 0 if there is no
+ * memory. */
 static int build_again(caromi_build *job)
 {
     const caromi_cloud *cloud = job->cloud;
@@ -368,7 +372,8 @@ static int build_again(caromi_build *job)
     return complete;
 }
 
-/* Room for the places of spheres in motion: they are computed once then. Without it they are each time. */
+/* Allocates the cache of the moving spheres' bounding spheres in the slice. If there is no memory, each pass computes
+ * them again. */
 static float *keep_places(const caromi_cloud *cloud, caromi_cloud_slice *slice)
 {
     if (caromi_slice_is_instant(slice))

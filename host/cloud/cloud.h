@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Spheres among themselves. The way of a call:
+/* Spheres among themselves.
  *
- *   calls.c    checks the call and describes it as a caromi_cloud
- *   slices.c   cuts a motion into slices of time, in which spheres move by little
- *   places.c   hands out spheres as they are in a slice
- *   levels.c   finds bounds and sizes of the spheres, and which share a level
- *   kinds.c    finds where those of each size lie
- *   crowded.c  chooses levels anew where cells hold many small spheres
- *   directions.c  decides from which of two levels spheres of the other are searched for
- *   cells.c    puts them into rows of cells (cpu/cloud/cloud.h); few.c does for few spheres, which share a cell
- *   rows.c     finds and orders the rows that have spheres
- *   images.c   finds along which axes of a period spheres have images that matter, and near which bounds
- *   ask.c      asks the solver about the pairs that a scan finds open
- *   records.c  keeps pairs: lists; deliver.c puts them in order
- *   counts.c   counts pairs of each sphere instead
- *   columns.c  depth and normal of the records; previous.c finds them in an earlier list
- *   device.c   the scan of all pairs on a device; device_search.c the search for best partners, device_work.c what both
- *              share
- *   best.c     first and any partner of each sphere
- *   watch.c    reports how far a call is, and ends it early
- *   order.c    the order of cells for the caller */
+ * How a list is made, in order:
+ *
+ *   1. calls.c     answer_list: checks the call and describes it as a caromi_cloud. Then one scan_all keeps records. If
+ *                  they exceed the list's capacity, a second scan_all counts the pairs of each sphere, and a third
+ *                  keeps the records of the spheres that fit.
+ *   2. slices.c    caromi_cloud_cut: cuts the time window into slices in which spheres move by little (drift.c finds a
+ *                  velocity common to most). Steps 3 to 8 are repeated for each slice.
+ *   3. levels.c    caromi_cloud_measure: bounds of the spheres and a histogram of their sizes (kinds.c: where spheres
+ *                  of each size lie, from a sample). caromi_cloud_choose_levels: which sizes share a level.
+ *   4. cells.c     caromi_cloud_build: sorts the spheres into rows of cells, by counting sorts. rows.c numbers the
+ *                  rows, places.c computes a sphere's bounding sphere in the slice, crowded.c refines levels by local
+ *                  density, directions.c chooses for two levels which one is searched, images.c finds the periodic
+ *                  images that matter. few.c replaces all of this for a few spheres, which share one cell.
+ *   5. dense.c     caromi_refuse_dense: refuses a hopeless number of pairs, from a sample.
+ *   6. ask.c       caromi_cloud_run: cuts the rows into tasks for the threads. Broad phase and floating-point filter
+ *                  are in cpu/cloud: each task fills a buffer with sure pairs and with open (undecided) pairs. On a
+ *                  device, device.c does this step: the host lists runs of candidates, the device filters them.
+ *   7. ask.c       caromi_ask_take: called by the scan when a buffer is full. Sure pairs go to scan->take_sure, open
+ *                  pairs go through the solver (narrow phase) and, if they are hits, to scan->take.
+ *   8. records.c   caromi_records_take, caromi_records_take_sure: the two callbacks of a list. Each thread appends to
+ *                  blocks of its own, bucketed by sphere a. (A count has counts.c instead.)
+ *   9. deliver.c   caromi_records_deliver: a counting sort of each bucket by a, then each row by t and b, into columns.
+ *  10. columns.c   caromi_columns_fill: depth and normal; previous.c: the index of a pair in an earlier list.
+ *
+ * A status other than CAROM_OK goes up through all of these. If it is the device's own, *cloud->device_failed is set
+ * too, and calls.c lets the CPU answer instead of failing.
+ *
+ * First and any partners (best.c) take steps 2 to 7 with callbacks of their own, or a search per sphere
+ * (device_search.c on a device; device_work.c is common to both). watch.c reports progress and ends a call early.
+ * order.c gives the order of step 4 to the caller. */
 #ifndef CAROM_HOST_CLOUD_CLOUD_H
 #define CAROM_HOST_CLOUD_CLOUD_H
 #include "calls/cloud.h"
@@ -27,25 +38,26 @@
 #include "host/core/context.h"
 #include "watch.h"
 
-/* Spheres that are read at a time; so few are all compared with all. */
+/* Spheres of a block, which are read together; up to how many spheres share a single cell. */
 enum { CAROMI_CLOUD_BLOCK = 256, CAROMI_CLOUD_FEW = 256 };
 
 /* A checked call. */
 typedef struct caromi_cloud {
     const carom_context *context;
     uint64_t count;
-    caromi_in_column in[CLOUD_COLUMNS], mask; /* base NULL: at rest, no limit, all bits */
-    int is_moving, exact, finds_best;         /* first or any partners */
+    caromi_in_column in[CLOUD_COLUMNS],
+        mask;                         /* missing columns (base NULL): velocity 0, no t_max, all bits of the mask */
+    int is_moving, exact, finds_best; /* finds_best: first or any partners instead of all pairs */
     carom_start start;
     float margin;
-    float period[3];       /* 0: open */
-    uint64_t begin, end;   /* lists: the spheres whose pairs are wanted */
-    caromi_device *device; /* not NULL: it scans */
-    int *device_failed;    /* of it, not of anything else */
+    float period[3];       /* 0: not periodic along this axis */
+    uint64_t begin, end;   /* lists: only pairs whose sphere a is in [begin, end) */
+    caromi_device *device; /* not NULL: it runs the scan */
+    int *device_failed;    /* the caller's flag, set to 1 if the device itself fails; the CPU answers then */
     caromi_cloud_watch *watch;
 } caromi_cloud;
 
-/* Fewer spheres than this are answered before a thread would be awake. */
+/* Fewer spheres than this are answered sooner than a sleeping thread wakes up. */
 enum { CAROMI_CLOUD_SMALL = 2048 };
 static inline caromi_pool *caromi_cloud_pool(const caromi_cloud *cloud)
 {
@@ -57,14 +69,14 @@ static inline int caromi_cloud_is_periodic(const caromi_cloud *cloud)
     return cloud->period[0] > 0 || cloud->period[1] > 0 || cloud->period[2] > 0;
 }
 
-/* Not those that a device scans. */
+/* Whether all spheres share one cell (few.c). A device always scans cells. */
 static inline int caromi_cloud_is_few(const caromi_cloud *cloud)
 {
     return cloud->count <= CAROMI_CLOUD_FEW && cloud->device == NULL;
 }
 
-/* A block of spheres as they were given; velocities and limits only if they move. Columns may lie in the caller's
- * arrays. */
+/* Inputs of up to CAROMI_CLOUD_BLOCK consecutive spheres. A column `in` points into the caller's array if that is
+ * packed, else to its copy in `own`. Velocities and t_max are set only if spheres move. */
 typedef struct caromi_cloud_block {
     uint64_t first;
     uint32_t count, valid;
@@ -73,15 +85,17 @@ typedef struct caromi_cloud_block {
     float own[CLOUD_COLUMNS][CAROMI_CLOUD_BLOCK];
 } caromi_cloud_block;
 
-/* Reads up to a block from sphere `first` on, below `end`. */
+/* Reads spheres [first, end), at most a block of them. */
 void caromi_cloud_read(const caromi_cloud *cloud, uint64_t first, uint64_t end, caromi_cloud_block *block);
 
-/* A slice of time, and where a sphere is in it: within `reach` of its place, its own radius counted. */
+/* A slice of time. In it a sphere has a bounding sphere with centre `place` and radius `reach`, which holds all of its
+ * motion. */
 typedef struct caromi_cloud_slice {
-    double begin, end;  /* both 0 for spheres at rest; +inf: no limit */
-    double origin[3];   /* places are counted from here at time 0; 0 where both are 0 */
-    double velocity[3]; /* of the origin, so of all spheres: pairs depend on relative motion alone */
-    float *place[4];    /* of all spheres, once they are known: x, y, z and reach, -1 if not in; or NULL */
+    double begin, end;  /* both 0 for spheres at rest; end +inf: no limit */
+    double origin[3];   /* where it is at time 0; places are relative to it. 0 if begin and end are 0 */
+    double velocity[3]; /* of the origin; is subtracted from all velocities, as pairs depend on relative motion alone */
+    float *
+        place[4]; /* cache [spheres]: x, y, z and reach, which is -1 for a sphere outside the slice; NULL: not cached */
 } caromi_cloud_slice;
 static inline int caromi_slice_is_instant(const caromi_cloud_slice *slice)
 {
@@ -97,18 +111,19 @@ static inline int caromi_cloud_is_in(const caromi_cloud *cloud, const caromi_clo
     return block->is_valid[i] && (!cloud->is_moving || (double)block->in[CLOUD_T_MAX][i] >= slice->begin);
 }
 
-/* How the window is cut: one slice [0, 0] for spheres at rest; else spans, each from the end of the one before, the
- * first from 0, into slices of one length; then, without an end, [limit, +inf). */
+/* How the time window is cut into slices. Spheres at rest have one slice, [0, 0]. Else the window is a sequence of
+ * spans that begin at 0, each cut into slices of equal length. A window without an end has a last slice [limit, +inf).
+ */
 enum { CAROMI_CLOUD_SPANS = 12 };
 typedef struct caromi_cloud_span {
-    double end;
+    double end; /* it begins at the end of the span before */
     uint32_t slices;
 } caromi_cloud_span;
 typedef struct caromi_cloud_slices {
-    uint32_t count, span_count; /* slices of all spans, and the one without an end */
+    uint32_t count, span_count; /* count: slices of all spans, and the last one without an end */
     caromi_cloud_span spans[CAROMI_CLOUD_SPANS];
     int has_end;
-    double limit; /* end of the last span */
+    double limit; /* end time of the last span */
     double origin[3], velocity[3];
 } caromi_cloud_slices;
 void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *slices);
@@ -116,7 +131,7 @@ caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *slices, uint
 
 /* ---- levels ------------------------------------------------------------------------------------------------------ */
 
-/* Reaches by exponent and the first two bits behind it. */
+/* The class of a reach is its binary exponent and the first two bits of its mantissa. */
 enum { CAROMI_REACHES = 1024 };
 static inline uint32_t caromi_reach_class(float reach)
 {
@@ -125,27 +140,27 @@ static inline uint32_t caromi_reach_class(float reach)
     return bits >> 21;
 }
 
-/* Spheres of one class of reaches: bounds of most of them, from a sample. */
+/* A kind: the spheres of one class of reaches, with the bounds of most of them, from a sample. */
 enum {
     CAROMI_CLOUD_KINDS = 64,
     CAROMI_CLOUD_SAMPLE = 2048,
-    CAROMI_CLOUD_KIND_LEAST = 8, /* spheres of a sample say where those of a kind lie; */
-    CAROMI_CLOUD_APART = 4       /* apart, if their space is so much less than that of all */
+    CAROMI_CLOUD_KIND_LEAST = 8, /* sampled spheres that a kind needs before its bounds count */
+    CAROMI_CLOUD_APART = 4       /* a kind lies apart if its volume is so many times smaller than the cloud's */
 };
 typedef struct caromi_cloud_kind {
     int class;
-    uint32_t count; /* of the sample */
+    uint32_t count; /* of its spheres in the sample */
     double low[3], high[3];
 } caromi_cloud_kind;
 typedef struct caromi_cloud_kinds {
-    uint32_t count; /* 0: it is not known where they lie */
+    uint32_t count; /* 0: the bounds of kinds are not known or not useful */
     caromi_cloud_kind kind[CAROMI_CLOUD_KINDS];
 } caromi_cloud_kinds;
-/* Of spheres at time 0, whose sides are known, if there are several kinds, not very many, and one lies apart. kinds.c.
- */
+/* Finds the kinds of the spheres at time 0. side: of the cloud, from caromi_cloud_sides. The count is 0 if there is one
+ * kind only, if there are too many, or if none lies apart from the others. kinds.c. */
 void caromi_cloud_find_kinds(const caromi_cloud *cloud, const double side[3], caromi_cloud_kinds *kinds);
-/* How many spheres a sample has; which is the next one: one of so many, but never each of every second, as spheres of
- * two kinds may take turns. */
+/* The number of spheres of a sample, and the index of one of them. Each comes from its own equal share of the cloud, at
+ * a pseudorandom place: a fixed step would miss every sphere of one kind where two kinds alternate. */
 uint64_t caromi_cloud_sample(const caromi_cloud *cloud);
 static inline uint64_t caromi_cloud_sampled(const caromi_cloud *cloud, uint64_t samples, uint64_t number)
 {
@@ -154,49 +169,51 @@ static inline uint64_t caromi_cloud_sampled(const caromi_cloud *cloud, uint64_t 
     return begin + ((uint64_t)(uint32_t)(number * 0x9e3779b9) * (end - begin) >> 32);
 }
 
-/* The spheres of a slice as a whole. */
+/* Bounds and sizes of all spheres of a slice. */
 typedef struct caromi_cloud_extent {
     double low[3], high[3];
     uint64_t valid;
     uint64_t reaches[CAROMI_REACHES];
-    float largest;  /* reach */
-    double side[3]; /* caromi_cloud_sides */
+    float largest;  /* the largest reach */
+    double side[3]; /* see caromi_cloud_sides */
     caromi_cloud_kinds kinds;
 } caromi_cloud_extent;
 
 carom_status caromi_cloud_measure(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                   caromi_cloud_extent *extent, carom_error *err);
 
-/* Some spheres, ordered by index. What is behind the last place, up to a multiple of 16, is like it. */
+/* Some spheres of a slice, by ascending index. Columns are padded to a multiple of 16 with copies of the last sphere.
+ */
 typedef struct caromi_cloud_batch {
     uint32_t count;
     const float *place[4]; /* x, y, z, reach */
     uint32_t index[CAROMI_CLOUD_BLOCK];
 } caromi_cloud_batch;
 typedef void caromi_cloud_use_fn(void *user, const caromi_cloud_batch *batch);
-/* Calls `use` for all spheres [begin, end) that are valid and in the slice. is_first: places are to be kept, if the
- * slice has room for them; later they are those that were kept. */
+/* Calls `use`, batch by batch, for the spheres [begin, end) that are valid and in the slice. If slice->place is a
+ * cache, a first pass (is_first) fills it, and later passes read it. */
 void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slice, int is_first, uint64_t begin,
                        uint64_t end, caromi_cloud_use_fn *use, void *user);
 
-/* Of `count` numbers the one that has so many before it in ascending order; they are moved about. */
+/* The number of a given rank in ascending order (quickselect); permutes x. */
 float caromi_cloud_select(float *x, size_t count, size_t rank);
-/* The sides of the space that most centres are in; its volume, where no side counts as less than `least`. */
+/* The sides of the box that holds most centres, and a box's volume, where each side counts as at least `least`. */
 void caromi_cloud_sides(const caromi_cloud *cloud, double side[3]);
 double caromi_cloud_volume(const double side[3], double least);
-/* The width of cells of a level whose spheres reach so far, at least. */
+/* The least width of the cells of a level whose largest reach is `reach`. */
 double caromi_cloud_width_for(const caromi_cloud *cloud, double reach);
-/* A level of spheres within bounds. */
+/* A level of spheres up to a reach, with cells of a width over the bounds [low, high]. */
 caromi_cloud_level caromi_cloud_level_of(double reach, double width, const double low[3], const double high[3]);
-/* Cells may be so many times as wide where searches for best partners end early. */
+/* Factor on the width of cells where searches for best partners end early. */
 enum { CAROMI_CLOUD_SEARCH = 2 };
-/* Chooses levels by size, coarsest first, and the level of each class of reaches. Returns their number. */
+/* Chooses levels by the sizes of spheres, coarsest first, and the level of each class of reaches. Returns the number of
+ * levels. */
 uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_cloud_extent *extent,
                                     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t of_class[CAROMI_REACHES]);
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
 
-/* Columns of the sorted spheres: where they are in the slice; for a device, if they move, also as they were given. */
+/* Columns of the sorted spheres: their places in the slice; for a device, if spheres move, also the caller's inputs. */
 enum {
     CLOUD_PLACE_X,
     CLOUD_PLACE_Y,
@@ -210,63 +227,67 @@ enum {
 /* Spheres of a slice in rows of cells. */
 typedef struct caromi_cloud_cells {
     caromi_cloud_view view;
-    uint64_t count;   /* of spheres */
+    uint64_t count;   /* number of spheres */
     uint64_t doubled; /* pairs of spheres that share a cell */
     float *column[CLOUD_MOVING];
-    float *given;           /* [CLOUD_COLUMNS * spheres] in rows; NULL: at rest, and given by their places */
-    uint32_t *index, *mask; /* of the sphere; mask NULL: none */
+    float *given; /* [spheres][CLOUD_COLUMNS] the caller's inputs, sphere by sphere; NULL: at rest, where the places are
+                     the inputs */
+    uint32_t *index, *mask; /* [spheres] by place: index and mask of the sphere; mask NULL: no masks */
     uint32_t *starts, *table;
     caromi_cloud_row *rows;
-    void *few;                                      /* has all of these arrays, of few spheres; or NULL */
-    caromi_cloud_level levels[CAROMI_CLOUD_LEVELS]; /* from here on much room, of which only what is in use is set */
+    void *few; /* one allocation with all of the arrays above, of few spheres; NULL: they are allocated one by one */
+    caromi_cloud_level levels[CAROMI_CLOUD_LEVELS]; /* large members come last; only entries in use are set */
     caromi_cloud_images images;
 } caromi_cloud_cells;
 
 carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells,
                                 carom_error *err);
-/* The same for few spheres. 0: no memory. few.c. */
+/* caromi_cloud_build for few spheres. Returns 0 if there is no memory. few.c. */
 int caromi_cloud_enter_few(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells);
 void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells);
-/* Of the spheres of a level. images.c. */
+/* The bounds of the spheres of a level. images.c. */
 caromi_cloud_bounds caromi_cloud_bounds_of(const caromi_cloud *cloud, const caromi_cloud_cells *cells, uint32_t level);
-/* view.images: NULL if no image may touch a sphere. images.c. */
+/* Sets view.images, to NULL if no periodic image may touch a sphere. images.c. */
 void caromi_cloud_find_images(const caromi_cloud *cloud, caromi_cloud_cells *cells);
-/* The motion of the sorted spheres, if they move; pairs that have begun are open. slices.c. */
+/* The motion of the sorted spheres within a slice, for the scan; pairs that overlap where it begins are left to the
+ * solver. slices.c. */
 caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                            const caromi_cloud_cells *cells);
 
 /* ---- pairs ------------------------------------------------------------------------------------------------------- */
 
-/* A pair that is a hit, or within the margin. */
+/* A pair that the solver has computed: a hit, or within the margin. */
 typedef struct caromi_cloud_pair {
-    uint32_t a, b; /* places in the columns; a is of the lower index */
+    uint32_t a, b; /* places in the sorted columns; a has the lower index */
     float t;
-    uint8_t state, image; /* as the kernel has it (STATE_NEAR); of b */
-    uint8_t by;           /* search for best partners: whose it is, a (0) or b (1) */
+    uint8_t state, image; /* state: the kernel's, with STATE_NEAR; image: periodic image of b */
+    uint8_t by;           /* in a search for best partners: whether the searching sphere is a (0) or b (1) */
 } caromi_cloud_pair;
 
-/* Takes pairs, from any thread; those of one sphere's search from one alone. */
+/* The scan's callback for hits that the solver has computed. Any thread may call it; the pairs of one sphere's search
+ * come from one thread. */
 typedef void caromi_cloud_take_fn(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count);
 
-/* Takes pairs of which the scan itself is sure, by index, in any order of the two: all overlapping at time 0, or all
- * near. The image is that of each pair's first sphere. */
+/* The scan's callback for pairs that its filter has decided: all overlapping at time 0, or all near (within the
+ * margin). They are given by sphere index, in either order. `image` is the periodic image of each pair's first sphere.
+ */
 typedef void caromi_cloud_take_sure_fn(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image,
                                        uint8_t state);
 
-/* A scan of all rows; `take` or `take_sure` gets each pair of the slice whose hit begins in it. */
+/* A scan of all rows. Each pair whose hit begins in the slice goes to `take` or `take_sure`, once. */
 typedef struct caromi_cloud_scan {
     const caromi_cloud *cloud;
     const caromi_cloud_cells *cells;
     const caromi_cloud_slice *slice;
-    int is_first, is_last;         /* slice */
+    int is_first, is_last;         /* whether the slice is the first or the last of the window */
     const caromi_cloud_best *best; /* NULL: all pairs */
     caromi_cloud_take_fn *take;
-    caromi_cloud_take_sure_fn *take_sure; /* not called in a search for best partners */
+    caromi_cloud_take_sure_fn *take_sure; /* not called if `best` is set */
     void *user;
 } caromi_cloud_scan;
 carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err);
 
-/* order.c: [spheres] the spheres by cell at time 0, then those in no cell, by index. */
+/* Writes order[spheres]: the indices of the spheres by cell at time 0, then of the spheres in no cell. order.c. */
 carom_status caromi_cloud_order(const caromi_cloud *cloud, uint32_t *order, carom_error *err);
 
 #endif

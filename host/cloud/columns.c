@@ -6,7 +6,10 @@
 #include "cpu/exact/exact.h"
 #include "kernels/cloud_columns.h"
 
-enum { BLOCK = 64, RUN = 64 * BLOCK }; /* records: of a call of the kernel, a multiple of all lanes; of a task */
+enum {
+    BLOCK = 64,
+    RUN = 64 * BLOCK
+}; /* numbers of records: of one kernel call, a multiple of every lane count; of one task */
 
 int caromi_columns_are_asked(const carom_cloud_pair_list *list)
 {
@@ -15,7 +18,8 @@ int caromi_columns_are_asked(const carom_cloud_pair_list *list)
 
 /* ---- the records ------------------------------------------------------------------------------------------------- */
 
-/* An array of our own in the place of one that is missing. Returns 0 if there is no memory. */
+/* Allocates an array that is needed and that the caller has not given; `*own` is then to be freed. Returns 0 if there
+ * is no memory. */
 static int lend(const caromi_cloud *cloud, uint64_t count, size_t size, int is_needed, void *array, void **own)
 {
     void *missing = NULL;
@@ -60,11 +64,11 @@ typedef struct columns_block {
     uint32_t count;
     const int32_t *a, *b;
     const uint8_t *state;
-    const int8_t *shift; /* NULL: none */
+    const int8_t *shift; /* NULL: the cloud is not periodic */
 } columns_block;
 
-/* `columns` of them that stand side by side in a caller's memory more often than not; zeros stay where there are none.
- */
+/* Gathers the values of `columns` consecutive input columns, as x, y and z mostly lie side by side in the caller's
+ * memory. A missing column leaves the zeros. */
 static void gather(columns_block *w, int to, const caromi_in_column *from, int columns, const int32_t *index)
 {
     for (uint32_t i = 0; i < w->count && from->base != NULL; i++)
@@ -72,7 +76,7 @@ static void gather(columns_block *w, int to, const caromi_in_column *from, int c
             memcpy(&w->in[to + k][i], (const char *)from[k].base + (size_t)index[i] * from[k].stride, sizeof(float));
 }
 
-/* Partners of later records are anywhere in memory. */
+/* Prefetches the inputs of later records' spheres, which are scattered in memory. */
 static void prefetch(const caromi_cloud *cloud, const int32_t *index, uint64_t count)
 {
     static const int first[] = {CLOUD_X, CLOUD_R, CLOUD_VX};
@@ -96,12 +100,12 @@ static void gather_block(const caromi_cloud *cloud, columns_block *w)
     for (uint32_t i = 0; w->shift != NULL && i < w->count; i++)
         for (int k = 0; k < 3; k++)
             w->in[IN_SHIFT_X + k][i] = (float)w->shift[3 * i + (uint32_t)k] * cloud->period[k];
-    for (int c = 0; c < IN_CLOUD; c++) /* lanes behind the last record have its numbers */
+    for (int c = 0; c < IN_CLOUD; c++) /* pads the lanes behind the last record with copies of it */
         for (uint32_t i = w->count; i < BLOCK; i++)
             w->in[c][i] = w->in[c][w->count - 1];
 }
 
-/* What the kernel left open, in integers. */
+/* Decides in integer arithmetic a record that the kernel left undecided. */
 static void settle(columns_block *w, uint32_t i)
 {
     float in[IN_CLOUD], normal[3];
@@ -144,7 +148,7 @@ static void fill_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const columns_job *job = user;
     const caromi_record_columns *r = job->records;
-    columns_block w = {.count = 0}; /* at rest and without images velocities and shifts stay 0 */
+    columns_block w = {.count = 0}; /* velocities of spheres at rest and shifts without periods stay 0 */
     (void)thread;
     prefetch(job->cloud, r->b + begin, end - begin < BLOCK ? end - begin : BLOCK);
     for (uint64_t i = begin; i < end; i += w.count) {

@@ -4,25 +4,27 @@
 #define CAROM_HOST_CLOUD_COLUMNS_H
 #include "records.h"
 
-/* Whether the list has any such column. */
+/* Whether the list has any of these columns. */
 int caromi_columns_are_asked(const carom_cloud_pair_list *list);
 
-/* The columns of records that those above are made from: the caller's, or our own where the caller has none. */
+/* The record columns from which depth, normal and previous are computed: the caller's arrays, or temporary ones where
+ * the caller has none. */
 typedef struct caromi_pair_columns {
     caromi_record_columns records;
-    void *own[4];
+    void *own[4]; /* the temporary arrays */
 } caromi_pair_columns;
 
-/* For `count` records of this list. caromi_columns_free in any case. */
+/* Makes them for `count` records of a list. Call caromi_columns_free even if this fails. */
 carom_status caromi_columns_create(const caromi_cloud *cloud, const carom_cloud_pair_list *list, uint64_t count,
                                    caromi_pair_columns *out, carom_error *err);
 void caromi_columns_free(const caromi_cloud *cloud, caromi_pair_columns *columns);
 
-/* Fills the list's columns for `count` finished records. */
+/* Fills depth, normal and previous of `count` finished records. */
 carom_status caromi_columns_fill(const caromi_cloud *cloud, const carom_cloud_pair_list *list,
                                  const caromi_record_columns *records, uint64_t count, carom_error *err);
 
-/* previous.c: the index of each record's pair in the earlier list, -1 without one. Each row is found by one task. */
+/* Writes the index of each record's pair in the earlier list, -1 if it is not there. One task finds all records of a
+ * sphere a. previous.c. */
 carom_status caromi_previous_find(const caromi_cloud *cloud, const carom_cloud_pairs_before *before,
                                   const caromi_record_columns *records, uint64_t count, int64_t *previous,
                                   carom_error *err);

@@ -4,12 +4,12 @@
 #include <string.h>
 
 enum {
-    SUMS = 8,      /* threads with sums of their own */
+    SUMS = 8,      /* at most so many columns of sums; more threads share them and add atomically */
     RUN = 1 << 14, /* spheres of a task */
-    LOOK = 1024
+    LOOK = 1024    /* places whose owner is looked up at a time */
 };
 
-/* Task: some spheres. */
+/* Task: sets the counts of some spheres to 0. */
 static void begin_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const caromi_counts *c = user;
@@ -19,7 +19,7 @@ static void begin_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
         c->places[i] = (uint32_t)i;
 }
 
-/* Task: some sums, of a slice. */
+/* Task: sets the sums of some spheres to 0, before a slice. */
 static void clear_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const caromi_counts *c = user;
@@ -119,7 +119,7 @@ void caromi_counts_take_sure(void *user, uint32_t thread, const caromi_cloud_pai
 
 /* ---- joining ----------------------------------------------------------------------------------------------------- */
 
-/* What all threads have found of one. */
+/* Number i of the columns of all threads, added up. */
 static inline uint32_t sum_of(const caromi_counts *c, uint64_t i)
 {
     uint32_t sum = 0;
@@ -128,7 +128,7 @@ static inline uint32_t sum_of(const caromi_counts *c, uint64_t i)
     return sum;
 }
 
-/* Task: some spheres, or some places. */
+/* Task: adds the sums of some spheres, or of some places, to the counts. */
 static void join_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const caromi_counts *c = user;
@@ -140,8 +140,9 @@ static void join_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
         c->counts[c->cells->index[i]] += sum_of(c, i);
 }
 
-/* Task: the places of some spheres by index. Indices come in no order, and threads that write near each other wait for
- * each other: so each looks through all places for its own. */
+/* Task: adds the sums of the spheres of a range of indices to their counts. Sums are by place, so indices come in no
+ * order. Each task therefore walks through all places and picks its own spheres: threads that write to the same cache
+ * lines would wait for each other. */
 static void join_own(void *user, uint64_t task, uint32_t thread)
 {
     const caromi_counts *c = user;

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Levels by place. The first levels follow from the sizes of spheres alone (levels.c). Where small spheres lie
- * together, their cells then hold many that do not touch. Such a crowded cell is cut as an octree is, down to cells
- * that hold few spheres, or that are as narrow as a sphere allows. The width of its last cell is the sphere's new
- * level. Nothing here changes an answer. */
+/* Levels by local density. The first levels follow from the sizes of spheres alone (levels.c), so a cell in a heap of
+ * small spheres holds many that do not touch. Such a crowded cell is subdivided like an octree, until its cells hold
+ * few spheres or are as narrow as a sphere allows. The width of a sphere's last cell then decides its new level.
+ * Answers do not depend on levels, only speed does. */
 #include "crowded.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    CROWD = 32,       /* spheres; cells with more are cut, */
-    GAIN = 150,       /* if so many tests of each sphere of the cloud can be saved: they take as long as the cutting */
-    LEAF = 8,         /* spheres; cells with more are cut further */
-    CLASS_ZERO = 150, /* class of the width 2^0 */
+    CROWD = 32, /* spheres of a cell; a cell with more is crowded and may be subdivided */
+    GAIN = 150, /* tests per sphere of the cloud that must be saved: they take as long as the subdivision itself */
+    LEAF = 8,   /* spheres of a leaf; a cell with more is subdivided further */
+    CLASS_ZERO = 150, /* number of the class of width 2^0 */
     CLASSES = CLASS_ZERO + 132,
     NO_CLASS = 0,
-    SIDE_MOST = (1 << 4) + 1 /* cells along an axis, one more as they begin at the first sphere */
+    SIDE_MOST =
+        (1 << 4) + 1 /* cells along an axis, one more than the power of two as the grid begins at the first sphere */
 };
 
-/* Spheres whose last cell has one width. */
+/* The spheres whose leaf cells have one width, a power of two. */
 typedef struct width_class {
-    uint64_t count, forced; /* forced: by their own size */
+    uint64_t count, forced; /* count: spheres; forced: the ones among them that fit into no narrower cell */
     float reach, low[3], high[3];
-    uint32_t into; /* class that they are counted to in the end; */
-    int stays;     /* or they stay where they were */
+    uint32_t into; /* the class that this one is merged into; 0: not merged */
+    int stays;     /* its spheres keep their old level */
 } width_class;
 
 typedef struct range {
@@ -33,17 +34,18 @@ typedef struct range {
 typedef struct crowded {
     const caromi_cloud *cloud;
     const caromi_cloud_cells *cells;
-    uint16_t *class_of;      /* [places] of its own size, then that it is settled in; NO_CLASS: stays where it was */
-    uint32_t *place, *other; /* [places] those that are cut, and room to sort them */
-    uint16_t *bucket;        /* [places] cell of each */
-    range *todo;
+    uint16_t *class_of; /* [places] narrowest class that the sphere fits into, later the class of its leaf; NO_CLASS:
+                           keeps its level */
+    uint32_t *place, *other; /* [places] places of the spheres of the cells in work; scratch of the counting sort */
+    uint16_t *bucket;        /* [places] number of the subcell of each */
+    range *todo;             /* stack of cells to subdivide, as ranges of `place` */
     uint32_t todo_count;
     width_class classes[CLASSES];
 } crowded;
 
 /* ---- widths ------------------------------------------------------------------------------------------------------ */
 
-/* The narrowest class that is not below a width. */
+/* The narrowest class whose width is at least `width`. */
 static int class_above(double width)
 {
     enum { BIAS = 1023, MANTISSA = 52 };
@@ -82,7 +84,7 @@ static void settle(crowded *c, uint32_t place, int class)
 }
 
 typedef struct cube {
-    double low[3], span, far; /* from 0 */
+    double low[3], span, far; /* span: the longest side; far: the largest coordinate by magnitude */
 } cube;
 
 static cube cube_of(const crowded *c, range r)
@@ -103,7 +105,8 @@ static cube cube_of(const crowded *c, range r)
     return of;
 }
 
-/* Spheres that need the width or less, by cell; the others are settled. Returns the end of the former. */
+/* Counting sort of a range by subcell. A sphere that fits into no cell of this width gets its final class instead and
+ * drops out. Returns the end of the sorted spheres. */
 static uint32_t sort_by_cell(crowded *c, range r, const cube *of, int class, uint32_t side, uint32_t *starts)
 {
     const double per = 1 / width_of(class);
@@ -129,7 +132,7 @@ static uint32_t sort_by_cell(crowded *c, range r, const cube *of, int class, uin
     return r.begin + count;
 }
 
-/* Cuts a cell: spheres of a part that is not crowded are settled there. */
+/* Subdivides a cell once. The spheres of small subcells get their final class, large subcells go to the stack. */
 static void cut(crowded *c, range r)
 {
     const uint32_t count = r.end - r.begin;
@@ -137,7 +140,7 @@ static void cut(crowded *c, range r)
     const int bits = count > 2048 ? 4 : count > 256 ? 3 : count > 32 ? 2 : 1, whole = class_above(of.span);
     const int least = class_above(of.far * 0x1p-26);
     const int class = whole - bits > least ? whole - bits : least;
-    if (class >= whole) { /* further cells would have no more numbers of binary32 in them */
+    if (class >= whole) { /* binary32 coordinates have no finer resolution: a leaf */
         for (uint32_t i = r.begin; i < r.end; i++)
             settle(c, c->place[i], class);
         return;
@@ -145,7 +148,7 @@ static void cut(crowded *c, range r)
     uint32_t starts[SIDE_MOST * SIDE_MOST * SIDE_MOST + 1];
     const uint32_t side = (1u << (whole - class)) + 1, end = sort_by_cell(c, r, &of, class, side, starts);
     uint32_t begin = r.begin;
-    for (uint32_t cell = 0; begin < end; cell++) { /* a cell's start has become its end */
+    for (uint32_t cell = 0; begin < end; cell++) { /* the scatter moved starts[cell] to the cell's end */
         const range part = {begin, r.begin + starts[cell]};
         begin = part.end;
         if (part.end - part.begin > LEAF)
@@ -158,7 +161,7 @@ static void cut(crowded *c, range r)
 
 /* ---- crowded cells ----------------------------------------------------------------------------------------------- */
 
-/* The width that a sphere needs, if it would fit into a cell half as wide as its own; else 0. */
+/* The least cell width for a sphere if that is at most half of its cell's; else 0. */
 static double narrower(const crowded *c, uint32_t place, double width)
 {
     const double own = caromi_cloud_width_for(c->cloud, (double)c->cells->view.reach[place]);
@@ -174,7 +177,7 @@ static uint32_t count_narrower(const crowded *c, uint32_t begin, uint32_t end, d
     return count;
 }
 
-/* Cuts a crowded cell. */
+/* Subdivides a crowded cell down to its leaves. */
 static void cut_cell(crowded *c, uint32_t begin, uint32_t end, double width)
 {
     uint32_t count = 0;
@@ -190,15 +193,15 @@ static void cut_cell(crowded *c, uint32_t begin, uint32_t end, double width)
         cut(c, c->todo[--c->todo_count]);
 }
 
-/* Half of the spheres of a cell and of those next to it in the row. */
+/* Half of the spheres in a cell and its two neighbours along the row: about the tests of one sphere there. */
 static double neighbours(const uint32_t *starts, int32_t cell, int32_t count)
 {
     const uint32_t begin = starts[cell > 0 ? cell - 1 : 0], end = starts[cell + 2 < count ? cell + 2 : count];
     return 0.5 * (end - begin);
 }
 
-/* Returns the tests that spheres make in their rows, about, which would fit into narrower cells; `is_cut`: cuts each
- * crowded cell instead. */
+/* Visits all crowded cells. Returns an estimate of the tests that narrower cells could save; with `is_cut`, subdivides
+ * the cells instead. */
 static double each_crowd(crowded *c, int is_cut)
 {
     const caromi_cloud_view *v = &c->cells->view;
@@ -229,7 +232,7 @@ static int coarser_class(const crowded *c, int class)
     return class;
 }
 
-/* Counts a class to the next coarser one. */
+/* Merges a class into another one. */
 static void join_classes(crowded *c, int class, int to)
 {
     width_class *from = &c->classes[class], *sum = &c->classes[to];
@@ -243,7 +246,7 @@ static void join_classes(crowded *c, int class, int to)
     from->into = (uint32_t)to;
 }
 
-/* Tests that joining a class with the next coarser one may cost. */
+/* An upper estimate of the tests that merging a class into the next coarser one costs. */
 static double joined_tests(const crowded *c, int class)
 {
     const int to = coarser_class(c, class);
@@ -263,11 +266,12 @@ static void join_if_fits(crowded *c, int class, int finer)
     width_class *to = &c->classes[finer];
     if (c->classes[class].count == 0 || !fits(c, class, finer))
         return;
-    to->forced += 2 * to->forced > to->count ? c->classes[class].count : 0; /* as narrow as before */
+    to->forced +=
+        2 * to->forced > to->count ? c->classes[class].count : 0; /* keeps the level's cells as narrow as before */
     join_classes(c, class, finer);
 }
 
-/* Spheres of one size settle by chance in cells of two widths or three: they share the narrowest. */
+/* Leaves of equal spheres have two or three widths by chance: such classes are merged into the narrowest. */
 static void join_finer(crowded *c)
 {
     for (int class = 0; class + 2 < CLASSES; class ++) {
@@ -280,7 +284,7 @@ static void join_finer(crowded *c)
     }
 }
 
-/* Classes of few spheres are not worth a level; `most` levels are left. */
+/* Merges classes with few spheres into coarser ones, until at most `most` levels are used. */
 static void join_few(crowded *c, uint32_t most)
 {
     const double few = 4 * (double)c->cells->count;
@@ -302,7 +306,8 @@ static void join_few(crowded *c, uint32_t most)
     }
 }
 
-/* A level is as narrow as its largest sphere allows if most are forced to be there, and its cells have numbers. */
+/* The level of a class. Its cells are as narrow as its largest sphere allows if most of its spheres fit into no
+ * narrower class. Cells are never so narrow that their numbers overflow. */
 static caromi_cloud_level level_of_class(const crowded *c, int class)
 {
     const width_class *of = &c->classes[class];
@@ -319,10 +324,10 @@ static caromi_cloud_level level_of_class(const crowded *c, int class)
 
 typedef struct numbered {
     caromi_cloud_level level;
-    uint32_t was; /* level before, or class behind all of these */
+    uint32_t was; /* number of an old level, or the number of old levels plus a class */
 } numbered;
 
-/* Coarse levels first. */
+/* Insertion sort, coarse levels first. */
 static void insert(numbered *sorted, uint32_t count, const caromi_cloud_level *level, uint32_t was)
 {
     uint32_t at = count;
@@ -332,7 +337,7 @@ static void insert(numbered *sorted, uint32_t count, const caromi_cloud_level *l
     sorted[at].was = was;
 }
 
-/* The class that a class is counted to in the end; NO_CLASS: its spheres stay where they were. */
+/* The class that a class is merged into in the end; NO_CLASS: its spheres keep their old levels. */
 static int last_class(const crowded *c, int class)
 {
     while (c->classes[class].into != 0)
@@ -340,7 +345,7 @@ static int last_class(const crowded *c, int class)
     return c->classes[class].stays ? NO_CLASS : class;
 }
 
-/* The levels that have spheres, and the level of each sphere by index. */
+/* Numbers the levels that hold spheres, and writes the level of each sphere by index. Returns the number of levels. */
 static uint32_t number_levels(crowded *c, caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t *level_of)
 {
     const caromi_cloud_cells *cells = c->cells;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Levels by place, for clouds whose small spheres lie together. */
+/* Levels by local density, for clouds with heaps of small spheres. */
 #ifndef CAROM_HOST_CLOUD_CROWDED_H
 #define CAROM_HOST_CLOUD_CROWDED_H
 #include "cloud.h"
 
-/* Whether so many pairs share cells that caromi_cloud_relevel may be worth it. */
+/* Whether enough pairs share cells for caromi_cloud_relevel to pay. */
 int caromi_cloud_is_crowded(const caromi_cloud_cells *cells);
-/* New levels, coarse ones first, and the level of each sphere by index, from cells that are crowded. Returns the number
- * of levels; 0: the old ones are as good, or there is no memory, and nothing is written. */
+/* Chooses new levels from crowded cells, coarse ones first, and the level of each sphere by index. Returns the number
+ * of levels. 0: the old levels are as good, or there is no memory; nothing is written then. */
 uint32_t caromi_cloud_relevel(const caromi_cloud *cloud, const caromi_cloud_cells *cells,
                               caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t *level_of);
-/* Decides for each two levels from which of them the spheres of the other are searched for. directions.c. */
+/* Decides for each pair of levels which one's spheres search the other one's cells. directions.c. */
 void caromi_cloud_direct(caromi_cloud_cells *cells);
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kept records in their order, bucket by bucket. */
+/* Brings the kept records into the order of the list, bucket by bucket: a counting sort by sphere a, then a sort of
+ * each row (the records of one a) by t and b. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +8,12 @@
 #include "records.h"
 
 enum {
-    FEW = 24,       /* records of a sphere that are sorted without a library */
-    TASKS_EACH = 32 /* for each thread: buckets next to each other, as a core fetches ahead into what another writes */
+    FEW = 24,       /* up to so many records of a row are sorted without qsort */
+    TASKS_EACH = 32 /* tasks of each thread. A task has consecutive buckets, as a core's prefetcher reads into cache
+                       lines that another writes */
 };
 
-/* Blocks lie anywhere: the next one comes while one is read. */
+/* Prefetches a block, as blocks are scattered in memory: the next one is fetched while one is read. */
 static const void *fetched(const void *block)
 {
     for (int line = 0; block != NULL && line < CAROMI_SURE_BYTES / 64; line++)
@@ -19,7 +21,8 @@ static const void *fetched(const void *block)
     return block;
 }
 
-/* Times are not negative, so their bits have their order. */
+/* A key that orders the records of one sphere a, but for images. Times are not negative, so their bit patterns have
+ * their order. */
 static uint64_t key_of(const caromi_record *r)
 {
     uint32_t t;
@@ -56,43 +59,84 @@ static void sort_row(caromi_record *row, uint32_t count)
 typedef struct deliver_job {
     caromi_records *r;
     const caromi_record_columns *to;
-    uint64_t *start; /* [buckets + 1] records before each */
+    uint64_t *start; /* [buckets + 1] number of records before each bucket */
     uint64_t tasks;
-    char *scratch; /* of each thread: rows, then records of a bucket, or numbers of spheres twice */
+    char *
+        scratch; /* [threads] rows of a bucket, then its sorted records; or its keys twice, before and after the sort */
     size_t scratch_size, rows_size;
 } deliver_job;
 
-/* A bucket, in work by a thread. rows[i] is where the records of its sphere i begin; there is one more. */
+/* A bucket while a thread sorts it. rows[i] is where the records of the bucket's sphere i begin; rows has one more
+ * entry for the end. */
 typedef struct deliver_work {
     const deliver_job *job;
-    uint64_t bucket, first, at; /* sphere; record */
+    uint64_t bucket, first, at; /* number of the bucket; its first sphere; its first record in the list */
     uint32_t *rows;
-    void *sorted;
+    void *sorted; /* scratch behind the rows: records or keys, by row */
 } deliver_work;
 
-/* Calls `use` for each record that is kept of a bucket. A pair that the scan was sure of has its mark in b still. */
-#define FOR_EACH(w, type, block_type, kept, items, most, item, use)                                         \
-    for (uint32_t t_ = 0; t_ < (w)->job->r->threads; t_++) {                                                \
-        const type *end_ = (w)->job->r->keepers[t_].kept[(w)->bucket];                                      \
-        const block_type *block_ = caromi_newest_block((w)->job->r->keepers[t_].kept[(w)->bucket]), *next_; \
-        for (; block_ != NULL; block_ = next_, end_ = block_ ? block_->items + most : NULL) {               \
-            next_ = fetched(block_->next);                                                                  \
-            for (const type *item = block_->items; item < end_; item++)                                     \
-                use;                                                                                        \
-        }                                                                                                   \
-    }
-#define FOR_EACH_SURE(w, pair, use) FOR_EACH(w, uint64_t, caromi_sure_block, sure, pairs, CAROMI_SURE_PAIRS, pair, use)
-#define FOR_EACH_RECORD(w, record, use) \
-    FOR_EACH(w, caromi_record, caromi_record_block, records, records, CAROMI_RECORD_BLOCK, record, use)
+/* A position in a bucket: a block of one thread, and that block's elements. Begins with zeros. */
+typedef struct sure_cursor {
+    uint32_t thread; /* the next thread */
+    const caromi_sure_block *next;
+    const uint64_t *begin, *end;
+} sure_cursor;
+typedef struct record_cursor {
+    uint32_t thread;
+    const caromi_record_block *next;
+    const caromi_record *begin, *end;
+} record_cursor;
 
-/* Where the first record of each sphere goes: rows[i + 1], as that is where those of i begin until they are there, and
- * where those of i + 1 do after that. Returns whether there are others than sure pairs. */
+/* Moves to the next block of sure pairs of the bucket, of one thread after the other; 0: there is none. A thread's
+ * newest block comes first and ends at the thread's next free element; its other blocks are full. */
+static int next_sure(const deliver_work *w, sure_cursor *c)
+{
+    const caromi_records *r = w->job->r;
+    const caromi_sure_block *block = c->next;
+    c->end = block != NULL ? block->pairs + CAROMI_SURE_PAIRS : NULL;
+    while (block == NULL) {
+        if (c->thread == r->threads)
+            return 0;
+        uint64_t *const end = r->keepers[c->thread++].sure[w->bucket];
+        c->end = end;
+        block = caromi_newest_block(end);
+    }
+    c->begin = block->pairs;
+    c->next = fetched(block->next);
+    return 1;
+}
+
+/* The same for blocks of whole records. */
+static int next_records(const deliver_work *w, record_cursor *c)
+{
+    const caromi_records *r = w->job->r;
+    const caromi_record_block *block = c->next;
+    c->end = block != NULL ? block->records + CAROMI_RECORD_BLOCK : NULL;
+    while (block == NULL) {
+        if (c->thread == r->threads)
+            return 0;
+        caromi_record *const end = r->keepers[c->thread++].records[w->bucket];
+        c->end = end;
+        block = caromi_newest_block(end);
+    }
+    c->begin = block->records;
+    c->next = fetched(block->next);
+    return 1;
+}
+
+/* The histogram and prefix sum of a counting sort by sphere. rows[i + 1] is where the next record of sphere i goes; the
+ * offset of one makes rows[i] the begin of sphere i after the scatter. Returns whether there are records besides sure
+ * pairs. */
 static int begin_rows(const deliver_work *w, uint64_t size)
 {
     int has_others = 0;
     memset(w->rows, 0, (size + 2) * sizeof *w->rows);
-    FOR_EACH_SURE(w, p, w->rows[(*p >> 32) - w->first + 2]++)
-    FOR_EACH_RECORD(w, p, (w->rows[p->a - w->first + 2]++, has_others = 1))
+    for (sure_cursor c = {0}; next_sure(w, &c);)
+        for (const uint64_t *p = c.begin; p < c.end; p++)
+            w->rows[(*p >> 32) - w->first + 2]++;
+    for (record_cursor c = {0}; next_records(w, &c); has_others = 1)
+        for (const caromi_record *p = c.begin; p < c.end; p++)
+            w->rows[p->a - w->first + 2]++;
     for (uint64_t i = 2; i < size + 2; i++)
         w->rows[i] += w->rows[i - 1];
     return has_others;
@@ -126,15 +170,19 @@ static void deliver_records(const deliver_work *w, uint64_t size)
 {
     caromi_record *sorted = w->sorted;
     uint32_t *next = w->rows + 1;
-    FOR_EACH_SURE(w, p, sorted[next[(*p >> 32) - w->first]++] = record_of(*p))
-    FOR_EACH_RECORD(w, p, sorted[next[p->a - w->first]++] = *p)
+    for (sure_cursor c = {0}; next_sure(w, &c);)
+        for (const uint64_t *p = c.begin; p < c.end; p++)
+            sorted[next[(*p >> 32) - w->first]++] = record_of(*p);
+    for (record_cursor c = {0}; next_records(w, &c);)
+        for (const caromi_record *p = c.begin; p < c.end; p++)
+            sorted[next[p->a - w->first]++] = *p;
     for (uint64_t i = 0; i < size; i++)
         sort_row(sorted + w->rows[i], w->rows[i + 1] - w->rows[i]);
     for (uint64_t i = 0; i < w->rows[size]; i++)
         put(w->job, w->at + i, &sorted[i]);
 }
 
-/* Of pairs without images, the columns that do not depend on their order in a row. */
+/* Writes the columns that do not depend on the order within a row, of a cloud without periods: a and shift. */
 static void set_row_columns(const deliver_work *w, uint64_t size)
 {
     const caromi_record_columns *to = w->job->to;
@@ -145,15 +193,15 @@ static void set_row_columns(const deliver_work *w, uint64_t size)
         memset(to->shift + 3 * w->at, 0, 3 * (size_t)w->rows[size]);
 }
 
-/* What a record says but for a, a number in the order of rows: 31 bits of t, 31 of b, 2 of the state. */
-static uint64_t number_of(float t, uint32_t b, uint8_t state)
+/* A record without a, packed into a key in the order of a row: 31 bits of t, 31 of b, 2 of the state. */
+static uint64_t row_key_of(float t, uint32_t b, uint8_t state)
 {
     uint32_t bits;
     memcpy(&bits, &t, sizeof bits);
     return (uint64_t)bits << 33 | (uint64_t)b << 2 | state;
 }
 
-static int compare_numbers(const void *one, const void *other)
+static int compare_keys(const void *one, const void *other)
 {
     uint64_t x, y;
     memcpy(&x, one, sizeof x);
@@ -161,12 +209,13 @@ static int compare_numbers(const void *one, const void *other)
     return (x > y) - (x < y);
 }
 
-/* No two are equal. Few are counted: how many are less than each. */
-static void sort_numbers(const uint64_t *from, uint32_t count, uint64_t *to)
+/* Sorts the keys of one row, of which no two are equal. The rank of a key is the number of lesser keys, which is
+ * fastest for short rows. */
+static void sort_keys(const uint64_t *from, uint32_t count, uint64_t *to)
 {
     if (count > FEW) {
         memcpy(to, from, count * sizeof *to);
-        qsort(to, count, sizeof *to, compare_numbers);
+        qsort(to, count, sizeof *to, compare_keys);
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -177,23 +226,27 @@ static void sort_numbers(const uint64_t *from, uint32_t count, uint64_t *to)
     }
 }
 
-static uint64_t number_of_sure(uint64_t pair)
+static uint64_t row_key_of_sure(uint64_t pair)
 {
     const caromi_record r = record_of(pair);
-    return number_of(r.t, r.b, r.state);
+    return row_key_of(r.t, r.b, r.state);
 }
 
-static void deliver_numbers(const deliver_work *w, uint64_t size)
+static void deliver_keys(const deliver_work *w, uint64_t size)
 {
     const caromi_record_columns *to = w->job->to;
-    uint64_t *numbers = w->sorted;
-    uint32_t *next = w->rows + 1;
-    FOR_EACH_SURE(w, p, numbers[next[(*p >> 32) - w->first]++] = number_of_sure(*p))
-    FOR_EACH_RECORD(w, p, numbers[next[p->a - w->first]++] = number_of(p->t, p->b, p->state))
+    uint64_t *keys = w->sorted;
+    uint32_t *next = w->rows + 1; /* by sphere: where its next key goes */
+    for (sure_cursor c = {0}; next_sure(w, &c);)
+        for (const uint64_t *p = c.begin; p < c.end; p++)
+            keys[next[(*p >> 32) - w->first]++] = row_key_of_sure(*p);
+    for (record_cursor c = {0}; next_records(w, &c);)
+        for (const caromi_record *p = c.begin; p < c.end; p++)
+            keys[next[p->a - w->first]++] = row_key_of(p->t, p->b, p->state);
     const uint64_t count = w->rows[size];
-    uint64_t *sorted = numbers + count;
+    uint64_t *sorted = keys + count;
     for (uint64_t i = 0; i < size; i++)
-        sort_numbers(numbers + w->rows[i], w->rows[i + 1] - w->rows[i], sorted + w->rows[i]);
+        sort_keys(keys + w->rows[i], w->rows[i + 1] - w->rows[i], sorted + w->rows[i]);
     set_row_columns(w, size);
     for (uint64_t i = 0; to->b && i < count; i++)
         to->b[w->at + i] = (int32_t)(sorted[i] >> 2 & INT32_MAX);
@@ -205,13 +258,16 @@ static void deliver_numbers(const deliver_work *w, uint64_t size)
     }
 }
 
-/* Sure pairs alone: the mark of near ones is the highest bit of b, so b with it is the order. */
+/* A bucket with sure pairs alone: the mark of near pairs is the highest bit of b, so that b with its mark is the key of
+ * a row's order. */
 static void deliver_sure(const deliver_work *w, uint64_t size)
 {
     const caromi_record_columns *to = w->job->to;
     const caromi_cloud *cloud = w->job->r->cloud;
     uint32_t *numbers = w->sorted, *next = w->rows + 1;
-    FOR_EACH_SURE(w, p, numbers[next[(*p >> 32) - w->first]++] = (uint32_t)*p)
+    for (sure_cursor c = {0}; next_sure(w, &c);)
+        for (const uint64_t *p = c.begin; p < c.end; p++)
+            numbers[next[(*p >> 32) - w->first]++] = (uint32_t)*p;
     const uint64_t count = w->rows[size];
     set_row_columns(w, size);
     uint32_t *b = cloud->margin > 0 || to->b == NULL ? numbers + count + 16 : (uint32_t *)(void *)(to->b + w->at);
@@ -224,7 +280,8 @@ static void deliver_sure(const deliver_work *w, uint64_t size)
         to->b[w->at + i] = (int32_t)(b[i] & ~CAROMI_RECORD_NEAR);
 }
 
-/* Counts by sphere, then places; then each row in order. */
+/* Counting sort by sphere, then each row is sorted and written. A record is packed as tightly as the bucket allows: 4
+ * bytes (sure pairs alone), 8 (no images), or whole records. */
 static void deliver_bucket(const deliver_job *job, uint64_t bucket, uint32_t thread)
 {
     const caromi_records *r = job->r;
@@ -241,13 +298,13 @@ static void deliver_bucket(const deliver_job *job, uint64_t bucket, uint32_t thr
     else if (caromi_cloud_is_periodic(r->cloud))
         deliver_records(&w, size);
     else
-        deliver_numbers(&w, size);
+        deliver_keys(&w, size);
     for (uint64_t i = 0; job->to->offsets && i < size; i++)
         if (w.first + i >= r->begin)
             job->to->offsets[w.first + i] = w.at + w.rows[i];
 }
 
-/* Task: some buckets. */
+/* Task: delivers some buckets. */
 static void deliver_some(void *user, uint64_t task, uint32_t thread)
 {
     const deliver_job *job = user;
@@ -256,7 +313,7 @@ static void deliver_some(void *user, uint64_t task, uint32_t thread)
         deliver_bucket(job, b, thread);
 }
 
-/* Records before each bucket; returns the most in one. */
+/* The prefix sum of the buckets' record counts. Returns the largest count. */
 static uint64_t start_buckets(const caromi_records *r, uint64_t *start)
 {
     uint64_t largest = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Very many spheres in one place: a sample of the pairs that share cells says beforehand that there are too many. */
+/* Refuses clouds with too many pairs before they are scanned: the solver computes a sample of the pairs that share a
+ * cell, and the share of hits gives a lower bound of all hits. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 
 enum { SAMPLE = 1024, SIGMAS = 6 };
 
-/* So many pairs of those asked about are hits. */
+/* The scan's callback: counts the hits of the sample. */
 static void count_hits(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count)
 {
     uint32_t *hits = user;
@@ -15,7 +16,7 @@ static void count_hits(void *user, uint32_t thread, const caromi_cloud_pair *pai
     *hits += count;
 }
 
-/* Two spheres of a cell, if their masks allow a pair. */
+/* Adds a random pair of a cell's spheres, if their masks allow a pair. */
 static void add_pair(const caromi_cloud_cells *cells, uint32_t begin, uint32_t count, uint64_t random,
                      caromi_cloud_pairs *to)
 {
@@ -27,7 +28,7 @@ static void add_pair(const caromi_cloud_cells *cells, uint32_t begin, uint32_t c
     to->b[to->count++] = b;
 }
 
-/* SAMPLE of all pairs that share cells. */
+/* Draws SAMPLE pairs, evenly spaced among all pairs that share a cell. */
 static void sample_pairs(const caromi_cloud_cells *cells, caromi_cloud_pairs *to)
 {
     const double apart = (double)cells->doubled / SAMPLE;

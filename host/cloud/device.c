@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The scan of a list or a count on a device. The CPU goes through the cells and lists what is to be compared; the
- * device compares, and asks the solver about the pairs that stay open. Rules, and what exact mode leaves undecided, are
- * the CPU's, as in a scan of its own: so are the answers, which do not depend on which pairs are looked at. */
+/* The scan of all pairs on a device. The CPU walks through the cells (broad phase) and lists runs of spheres to
+ * compare. The device filters them and solves the open pairs. The CPU applies the start policy and, in exact mode,
+ * decides the pairs that the device leaves undecided. Answers are the CPU's bits, as they do not depend on the set of
+ * pairs that is tested. */
 #include <string.h>
 
 #include "device.h"
 
-enum { TASK = 1 << 12 }; /* items or pairs that a thread takes at a time */
+enum { TASK = 1 << 12 }; /* items or pairs of a task */
 
 static void list_rows(const caromi_device_work *w, uint64_t begin, uint64_t end, caromi_cloud_found *found)
 {
@@ -14,7 +15,7 @@ static void list_rows(const caromi_device_work *w, uint64_t begin, uint64_t end,
     w->context->isa->cloud_runs(&cells->view, caromi_row_from(cells, begin), caromi_row_from(cells, end), found);
 }
 
-/* Open pairs that the device's solver is to be asked about. Those that there is no room for are the CPU's. */
+/* Moves open pairs into the device's next batch. Pairs that do not fit stay in `found`, for the CPU's solver. */
 static void keep_open(caromi_device_work *w, caromi_cloud_found *found)
 {
     caromi_cloud_pairs *open = &found->undecided;
@@ -62,13 +63,13 @@ static carom_status run_items(caromi_device_work *w, carom_stats *stats, carom_e
 
 /* ---- items ------------------------------------------------------------------------------------------------------- */
 
-/* Items [first, end) of all lists, of which `before` are before those of each. */
+/* Items [first, end) go into the next launch; they are numbered through all lists, each list from its `before` on. */
 typedef struct cut_job {
     caromi_device_work *work;
     uint64_t first, end;
 } cut_job;
 
-/* Cuts runs of one list into those items of the launch that it has. */
+/* Task: cuts one list's runs into items, as far as they belong to the launch. */
 static void cut_runs(void *user, uint64_t task, uint32_t thread)
 {
     const cut_job *job = user;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What scans and searches on a device share: runs that the host lists, items that the device tests, and pairs that stay
- * open. */
+/* The work that scans and searches on a device have in common. A run is a sphere and a range of other spheres, listed
+ * by the host (broad phase). An item is a part of a run, one work-item's filter tests. Open pairs are those that the
+ * filter leaves undecided, for the solver. */
 #ifndef CAROM_HOST_CLOUD_DEVICE_H
 #define CAROM_HOST_CLOUD_DEVICE_H
 #include <stdatomic.h>
@@ -8,18 +9,20 @@
 #include "ask.h"
 #include "host/core/device.h"
 
-/* Items as kernels/cloud_scan.cl has them, each of a sphere at `place` and 1 to CLOUD_ITEM others, and their bits. */
+/* Columns of items, as in kernels/cloud_scan.cl: the sphere at `place` against 1 to CLOUD_ITEM spheres from `begin` on.
+ * Results are bit masks of these spheres. */
 typedef struct caromi_cloud_items {
     const uint32_t *place, *begin, *length;
-    uint32_t *some, *sure, *near;
+    uint32_t *some, *sure,
+        *near; /* the filter's candidates; the ones that surely overlap; that are surely within the margin */
 } caromi_cloud_items;
 static inline uint32_t caromi_cloud_item_bits(uint32_t length)
 {
     return UINT32_MAX >> (CLOUD_ITEM - length);
 }
 
-/* Pairs by place, with the image of b, and what the pair program says of them: in exact mode, which needs binary64, t
- * is NaN where it leaves the pair undecided. */
+/* Columns of open pairs: places, image of b, and the pair program's results. In exact mode, which needs binary64, t is
+ * NaN for pairs that the program leaves undecided. */
 typedef struct caromi_cloud_open {
     const uint32_t *a, *b, *image;
     float *t;
@@ -27,25 +30,25 @@ typedef struct caromi_cloud_open {
 } caromi_cloud_open;
 
 enum {
-    CAROMI_WORK_SPHERES = 1 << 15, /* whose runs are listed at a time, about */
-    CAROMI_WORK_ITEMS = 1 << 18,   /* for the device at a time */
-    CAROMI_WORK_OPEN = 1 << 18     /* pairs for the device at a time */
+    CAROMI_WORK_SPHERES = 1 << 15, /* spheres whose runs are listed at a time, about */
+    CAROMI_WORK_ITEMS = 1 << 18,   /* items of a launch */
+    CAROMI_WORK_OPEN = 1 << 18     /* open pairs of a launch */
 };
 
-/* The runs of a task, in memory that grows with them. */
+/* A growing array of runs, filled by one task. */
 typedef struct caromi_run_list {
-    caromi_cloud_found found; /* first: the listing hands it over */
+    caromi_cloud_found found; /* first member: the listing's callback gets a pointer to it, which is cast back */
     caromi_cloud_runs runs;
-    caromi_cloud_item *own; /* of these; NULL: the first, which all lists share */
+    caromi_cloud_item *own; /* array of the runs, if it has grown; NULL: still a part of the work's first allocation */
     const carom_context *context;
-    uint64_t most;
-    int is_short;                /* of memory */
-    uint64_t items, before, cut; /* that its runs make; those of the lists before it; those that are made already, */
-    uint64_t run;                /* and of which run the next is, */
-    uint32_t at;                 /* after how many others */
+    uint64_t most;               /* runs that the array may grow to */
+    int is_short;                /* out of memory */
+    uint64_t items, before, cut; /* items of all its runs; items of the lists before it; items that are cut already */
+    uint64_t run;                /* the run of the next item */
+    uint32_t at;                 /* number of the next item within that run */
 } caromi_run_list;
 
-/* Lists the runs of spheres, by place, from `begin` on and below `end`. */
+/* Lists the runs of the spheres at places [begin, end). */
 struct caromi_device_work;
 typedef void caromi_work_list_fn(const struct caromi_device_work *work, uint64_t begin, uint64_t end,
                                  caromi_cloud_found *found);
@@ -58,33 +61,34 @@ typedef struct caromi_device_work {
     caromi_cloud_copy *copy;
     caromi_work_list_fn *list;
     caromi_run_list *lists;
-    caromi_cloud_item *runs; /* the first memory of all lists */
+    caromi_cloud_item *runs; /* first allocation, common to all lists */
     uint32_t list_count;
-    uint64_t begin, end;               /* spheres whose runs are in work */
-    struct caromi_work_arrays *arrays; /* all that follow */
-    uint32_t *item[6];                 /* place, begin, length; some, sure, near */
-    uint64_t items;
-    uint32_t *pair[3]; /* a, b, image of a pair that is open */
-    uint8_t *by;       /* as in caromi_cloud_pair */
+    uint64_t begin, end;               /* places of the spheres whose runs are listed now */
+    struct caromi_work_arrays *arrays; /* one allocation for the arrays that follow */
+    uint32_t *item[6];                 /* columns of caromi_cloud_items */
+    uint64_t items;                    /* number of items of the launch */
+    uint32_t *pair[3];                 /* columns of the open pairs: a, b, image */
+    uint8_t *by;                       /* see caromi_cloud_pair */
     float *t;
     uint8_t *state, *parts;
-    int is_solved;               /* by the device */
-    atomic_uint_fast64_t opened; /* pairs that are open, of which the first CAROMI_WORK_OPEN are kept */
+    int is_solved;               /* whether the device has solved the open pairs */
+    atomic_uint_fast64_t opened; /* number of open pairs; only the first CAROMI_WORK_OPEN are kept */
 } caromi_device_work;
 
-/* Memory, and the cloud on its device. caromi_work_close in any case. */
+/* Allocates the memory and copies the cloud to the device. Call caromi_work_close even if this fails. */
 carom_status caromi_work_open(caromi_device_work *w, const caromi_cloud_scan *scan, caromi_work_list_fn *list,
                               carom_stats *stats, carom_error *err);
 void caromi_work_close(caromi_device_work *w, carom_stats *stats);
 
-/* Lists runs of the spheres from w->begin on; w->end is where those end that there is memory for. */
+/* Lists the runs of spheres from w->begin on, as many as there is memory for; sets w->end. */
 carom_status caromi_work_list(caromi_device_work *w, carom_error *err);
-/* The device tests the items. */
+/* Runs the filter on the items, on the device. */
 carom_status caromi_work_test(caromi_device_work *w, carom_stats *stats, carom_error *err);
-/* The device solves the open pairs. Those that are few it is not asked about: is_solved says. */
+/* Solves the open pairs on the device and sets is_solved. Few pairs are not worth a launch: they are left to the CPU.
+ */
 carom_status caromi_work_solve(caromi_device_work *w, carom_stats *stats, carom_error *err);
 
-/* Item i: from sphere `begin` on, as many below `end` as an item has. */
+/* Sets item i: the sphere at `place` against the next CLOUD_ITEM spheres of [begin, end). */
 static inline void caromi_work_set_item(const caromi_device_work *w, uint64_t i, uint32_t place, uint32_t begin,
                                         uint32_t end)
 {
@@ -93,10 +97,10 @@ static inline void caromi_work_set_item(const caromi_device_work *w, uint64_t i,
     w->item[2][i] = end - begin < CLOUD_ITEM ? end - begin : CLOUD_ITEM;
 }
 void caromi_work_keep(caromi_device_work *w, uint64_t at, const caromi_cloud_pair *pair);
-/* Hands open pairs [begin, end) that are hits to the scan, and the undecided ones to the thread's own solver: as the
- * search of one sphere, if they come up in one. */
+/* Passes the hits among open pairs [begin, end) to the scan's callback, and the undecided pairs to the CPU's solver. In
+ * a search for best partners the pairs are of one sphere. */
 void caromi_work_take(caromi_device_work *w, uint64_t begin, uint64_t end, uint32_t thread);
-/* For the thread's own solver. */
+/* Adds a pair to the buffer of the CPU's solver. */
 void caromi_work_ask_here(caromi_cloud_found *found, uint32_t a, uint32_t b);
 
 static inline uint32_t caromi_lowest_bit(uint32_t bits)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for first or any partners on a device, in rounds. In each, every sphere whose search has not ended hands
- * in some items: more in each round, so few are tested in vain where a search ends at once, and rounds are few where it
- * is long. The device tests them. What is sure, and what the solver says about open pairs, may end a search or shorten
- * it, by the CPU's rules: a cell has ascending indices, so it has nothing better behind a partner's index. */
+/* The search for first or any partners on a device, in rounds. In each round every unfinished search submits some
+ * items, twice as many as in the round before. So short searches test little in vain, and long ones need few rounds.
+ * The device filters the items and solves open pairs. Hits end a search or shorten it, by the CPU's rules: indices
+ * ascend within a cell, so no sphere behind a partner's index is better. */
 #include "device.h"
 
 enum {
-    TASK = 1 << 8,        /* spheres that a thread takes at a time */
-    ITEMS_FIRST = 32,     /* of a sphere in the first round, one of each cell; twice as many in each that follows, */
-    ITEMS_MOST = 1 << 12, /* up to these, which a thread collects */
-    OPEN_FIRST = 16       /* pairs of those; twice as many likewise */
+    TASK = 1 << 8,        /* spheres of a task */
+    ITEMS_FIRST = 32,     /* items of a sphere in the first round, one of each cell; doubled in each round */
+    ITEMS_MOST = 1 << 12, /* most items of a sphere in a round, and of a task's buffer */
+    OPEN_FIRST = 16       /* open pairs of a sphere in the first round; doubled in each round */
 };
 
-/* A sphere whose search goes on. */
+/* An unfinished search: one sphere. */
 typedef struct search {
-    caromi_cloud_item *run, *end; /* cells: what is left of each */
-    uint32_t place, item, items;  /* items of this launch */
-    uint32_t open, opened;        /* its open pairs */
-    uint32_t stop, stop_at;       /* the item, and its sphere, that was one open pair too many */
+    caromi_cloud_item *run, *end; /* its runs, one for each cell, without the spheres that are tested already */
+    uint32_t place, item, items;  /* place of the sphere; first item and number of items in this launch */
+    uint32_t open, opened;        /* first open pair and number of open pairs in this launch */
+    uint32_t stop, stop_at;       /* the item and the place where the search stopped, as it had too many open pairs */
     int is_done;
 } search;
 
@@ -25,11 +25,12 @@ typedef struct search_job {
     caromi_device_work *work;
     const caromi_cloud_best *best;
     search *searches;
-    uint64_t begin, end; /* of those, in this launch */
-    uint64_t next;       /* those up to here hand in items */
+    uint64_t begin, end; /* searches of this launch */
+    uint64_t next;       /* searches [end, next) are submitting items */
     uint64_t count;
-    atomic_uint_fast64_t items;                 /* that have places */
-    uint32_t items_most, items_each, open_most; /* of a search in this round; items of one cell */
+    atomic_uint_fast64_t items; /* items of the launch so far */
+    uint32_t items_most, items_each,
+        open_most; /* most of a search in this round: items, items of one cell, open pairs */
 } search_job;
 
 static void list_cells(const caromi_device_work *w, uint64_t begin, uint64_t end, caromi_cloud_found *found)
@@ -45,7 +46,7 @@ static uint32_t partner_of(const search_job *job, const search *s)
 
 /* ---- items ------------------------------------------------------------------------------------------------------- */
 
-/* Whether nothing in a cell from a sphere on is better than what a search has: indices ascend. */
+/* Whether no sphere of a run from `at` on is better than the search's partner, as indices ascend. */
 static int is_over(const search_job *job, const search *s, uint32_t at, uint32_t end)
 {
     return at >= end || job->work->scan->cells->index[at] > partner_of(job, s);
@@ -56,7 +57,7 @@ static uint64_t searches_of_task(const search_job *job)
     return ITEMS_MOST / job->items_most;
 }
 
-/* The items of some searches, before there is a place for them. */
+/* A task's buffer of items, before their position in the launch is known. */
 typedef struct handed_items {
     uint32_t count;
     caromi_cloud_item item[ITEMS_MOST];
@@ -76,8 +77,8 @@ static void hand_in(const search_job *job, search *s, handed_items *to)
     s->items = to->count - s->item;
 }
 
-/* Tasks: so many searches as fit hand in items, from job->end on. These get places together: which ones makes no
- * difference to their answers. */
+/* Task: some searches from job->end on submit items. One atomic addition reserves positions for all of them; answers do
+ * not depend on positions. */
 static void hand_in_some(void *user, uint64_t task, uint32_t thread)
 {
     search_job *job = user;
@@ -98,7 +99,7 @@ static void hand_in_some(void *user, uint64_t task, uint32_t thread)
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
-/* An item's others, in bits. */
+/* Results of an item, as bit masks of its spheres, without the searching sphere itself. */
 typedef struct item_bits {
     uint32_t sure, open;
 } item_bits;
@@ -117,8 +118,8 @@ static item_bits bits_of(const search_job *job, const search *s, uint32_t item)
     return bits;
 }
 
-/* Open pairs with an index up to the partner's, up to as many as a search may have. Into
- * the work from s->open on, or only counted. */
+/* Visits a search's open pairs whose index is below the partner's, up to job->open_most. is_kept: stores them from
+ * s->open on; else only counts them. */
 static void walk_open(const search_job *job, search *s, int is_kept)
 {
     caromi_device_work *w = job->work;
@@ -144,7 +145,7 @@ static void walk_open(const search_job *job, search *s, int is_kept)
     }
 }
 
-/* Sure partners first, as they leave fewer pairs open. */
+/* Applies the sure hits of a search, which leave fewer pairs open, and counts the rest. */
 static void weigh(const search_job *job, search *s)
 {
     const caromi_device_work *w = job->work;
@@ -158,7 +159,7 @@ static void weigh(const search_job *job, search *s)
     walk_open(job, s, 0);
 }
 
-/* What is left of each cell: the walk's end is where it goes on. */
+/* Removes the tested spheres from a search's runs: the next round continues where walk_open stopped. */
 static void advance(const search_job *job, const search *s)
 {
     const caromi_device_work *w = job->work;
@@ -204,7 +205,7 @@ static void take_each(search_job *job, search *s, uint32_t thread)
     end_if_done(job, s);
 }
 
-/* One sphere's answers come from one thread. */
+/* A loop over the searches of a launch; each sphere's answers come from one thread. */
 typedef struct each_job {
     search_job *job;
     each_fn *each;
@@ -224,7 +225,7 @@ static void for_each(search_job *job, each_fn *each)
     caromi_parallel_runs(caromi_cloud_pool(job->work->scan->cloud), job->end - job->begin, TASK, run_each, &run);
 }
 
-/* Where each search's open pairs go. One that finds no room asks again in the next round. */
+/* Prefix sum of the searches' open pairs. A search whose pairs do not fit repeats its items in the next round. */
 static void place_open(search_job *job)
 {
     uint32_t opened = 0;
@@ -238,8 +239,8 @@ static void place_open(search_job *job)
     job->work->opened = opened;
 }
 
-/* Searches from job->begin on hand in their items, as many as there is surely room for, while that is more than half.
- */
+/* Fills the launch: searches from job->begin on submit items until the launch is more than half full. Each step has
+ * only as many searches as surely fit. */
 static void hand_in_all(search_job *job)
 {
     caromi_pool *pool = caromi_cloud_pool(job->work->scan->cloud);
@@ -268,7 +269,7 @@ static carom_status run_launch(search_job *job, carom_stats *stats, carom_error 
     return CAROM_OK;
 }
 
-/* Searches that go on. */
+/* Compaction: keeps the unfinished searches. */
 static void drop_done(search_job *job)
 {
     uint64_t left = 0;
@@ -283,7 +284,8 @@ static uint32_t twice(uint32_t number, uint32_t most)
     return 2 * number < most ? 2 * number : most;
 }
 
-/* Where cells hold many spheres, an item of its own cell has a hit for nearly each, and any is as good. */
+/* Whether one item is likely to end a search: any partner will do, and cells hold so many spheres that nearly every
+ * sphere has a hit in its own cell. */
 static int is_near_enough(const search_job *job)
 {
     const caromi_cloud_cells *cells = job->work->scan->cells;
@@ -312,8 +314,8 @@ static void swap_runs(caromi_cloud_item *one, caromi_cloud_item *other)
     *other = item;
 }
 
-/* Tasks: the runs of one sphere lie together in its list. Its own cell comes first. A list's searches are where its
- * spheres would be if all of them were searched for. */
+/* Task: makes a search of each sphere in a list of runs, in which the runs of one sphere are consecutive; the run of
+ * its own cell is moved to the front. Unused searches at the end of the list's share are marked as done. */
 static void begin_list(void *user, uint64_t task, uint32_t thread)
 {
     search_job *job = user;

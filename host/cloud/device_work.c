@@ -7,15 +7,16 @@
 
 enum {
     OPEN_LEAST = 1 << 12,
-    HITS = 64,          /* handed over at a time */
-    LISTS_EACH = 8,     /* for each of several threads */
-    RUNS_EACH = 8,      /* for each sphere, at first */
-    RUNS_MOST = 1 << 22 /* of a task, or twice as many as spheres */
+    HITS = 64,          /* hits of one call of the scan's callback */
+    LISTS_EACH = 8,     /* lists of each thread, if there are several threads */
+    RUNS_EACH = 8,      /* runs of each sphere that the first allocation has room for */
+    RUNS_MOST = 1 << 22 /* most runs of a list, or twice the number of spheres if that is more */
 };
 
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
-/* Twice as much memory. Without it the newest runs are lost, and the spheres are listed once more, fewer at a time. */
+/* The listing's callback when the array is full: doubles it. If there is no memory, the runs are dropped, and
+ * caromi_work_list begins again with half of the spheres. */
 static void grow(caromi_cloud_found *found)
 {
     caromi_run_list *list = (caromi_run_list *)(void *)found;
@@ -73,7 +74,7 @@ carom_status caromi_work_list(caromi_device_work *w, carom_error *err)
     }
 }
 
-/* The first memory of all lists is one block, which the context keeps for the next call. */
+/* One allocation for the arrays of all lists, which the context keeps for the next call. */
 static int alloc_lists(caromi_device_work *w)
 {
     const uint32_t threads = caromi_pool_threads(caromi_cloud_pool(w->scan->cloud));
@@ -123,7 +124,7 @@ void caromi_work_ask_here(caromi_cloud_found *found, uint32_t a, uint32_t b)
         found->flush(found);
 }
 
-/* Exact mode's pair program needs binary64; without it the CPU asks its own solver. */
+/* Exact mode's pair program needs binary64; on devices without it, the CPU's solver computes the pairs. */
 carom_status caromi_work_solve(caromi_device_work *w, carom_stats *stats, carom_error *err)
 {
     const caromi_cloud_open open = {w->pair[0], w->pair[1], w->pair[2], w->t, w->state, w->parts};
@@ -160,7 +161,7 @@ void caromi_work_take(caromi_device_work *w, uint64_t begin, uint64_t end, uint3
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-/* One block, so that the context keeps it for the next call. */
+/* The arrays of a work, in one allocation that the context keeps for the next call. */
 typedef struct caromi_work_arrays {
     uint32_t item[6][CAROMI_WORK_ITEMS], pair[3][CAROMI_WORK_OPEN];
     float t[CAROMI_WORK_OPEN];

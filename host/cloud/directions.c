@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Two levels: coarse spheres look at the rows of fine cells around them, or short runs of fine spheres at the coarse
- * cells around them. The former is cheaper where most of these rows have spheres, the latter where they have not: its
- * cost does not depend on how much the sizes differ. Nothing here changes an answer. */
+/* The search direction between two levels. Either coarse spheres visit the rows of fine cells around them, or short
+ * runs of fine spheres visit the coarse cells around them. The first is cheaper where most of these rows hold spheres.
+ * The second is cheaper where most are empty, as its cost does not depend on the ratio of sizes. Answers do not depend
+ * on the direction. */
 #include <math.h>
 
 #include "crowded.h"
 
 enum {
-    SAMPLE = 16,      /* spheres, or rows, at most; */
-    SAMPLE_OF = 64,   /* one of so many */
-    COST_SPHERE = 20, /* nanoseconds, roughly, */
-    COST_LOOK = 8,    /* of a row that is looked up, */
-    COST_RUN = 20,    /* of a sphere and a row, or a run, that are compared, */
+    SAMPLE = 16,      /* most spheres, or rows, of a sample */
+    SAMPLE_OF = 64,   /* one sphere in so many is sampled */
+    COST_SPHERE = 20, /* costs in nanoseconds, roughly: of a coarse sphere */
+    COST_LOOK = 8,    /* of a row's lookup */
+    COST_RUN = 20,    /* of comparing a sphere with a row or a run */
     COST_CHUNK = 40,  /* of a run of fine spheres */
-    WORSE = 2         /* so much worse must the usual way be, as estimates are rough */
+    WORSE = 2         /* factor by which the usual direction must be worse, as estimates are rough */
 };
 
 static uint32_t sample_of(uint32_t count)
@@ -26,12 +27,12 @@ static uint32_t spheres_of(const caromi_cloud_view *v, const caromi_cloud_level 
     return level->begin_row == level->end_row ? 0 : v->rows[level->end_row - 1].end - v->rows[level->begin_row].begin;
 }
 
-/* The two ways. */
+/* The cost of each direction. */
 typedef struct ways {
     double from_coarse, from_fine;
 } ways;
 
-/* Cells of a fine level that a box around a coarse sphere meets along an axis. */
+/* The number of a fine level's cells along an axis that a coarse sphere's search box overlaps. */
 static double cells_in_box(const caromi_cloud_view *v, uint32_t place, const caromi_cloud_level *fine, int axis)
 {
     const float *const at[] = {v->x, v->y, v->z};
@@ -41,7 +42,7 @@ static double cells_in_box(const caromi_cloud_view *v, uint32_t place, const car
     return caromi_cloud_cell(fine, axis, x + reach) - caromi_cloud_cell(fine, axis, x - reach) + 1.0;
 }
 
-/* The share of the fine spheres whose runs may touch a coarse one: of a sample. */
+/* An estimate from a sample: the share of the fine spheres whose runs may touch a coarse sphere. */
 static double share_near(const caromi_cloud_view *v, uint32_t place, const caromi_cloud_level *fine)
 {
     const uint32_t count = spheres_of(v, fine), some = count < SAMPLE ? count : SAMPLE;
@@ -57,12 +58,12 @@ static double share_near(const caromi_cloud_view *v, uint32_t place, const carom
     return (double)near / some;
 }
 
-/* Of one coarse sphere. Rows of the fine level in its box are looked up, or all of them if these are fewer; or it is
- * found by some of the runs. */
+/* The costs of one coarse sphere. From the coarse level it looks up the fine rows in its box, or all rows if these are
+ * fewer. From the fine level some of the runs find it. */
 static ways cost_of_sphere(const caromi_cloud_view *v, uint32_t place, const caromi_cloud_level *fine, double chunks)
 {
     const double all = fine->end_row - fine->begin_row;
-    double box = 1, share = 1; /* of the box among all places for rows */
+    double box = 1, share = 1; /* box: rows in the search box; share: the part of the level's rows that is in the box */
     for (int k = 0; k < 3; k++) {
         const double side = cells_in_box(v, place, fine, k);
         box *= k > 0 ? side : side > 0;
@@ -87,7 +88,7 @@ static ways cost_of_pair(const caromi_cloud_view *v, const caromi_cloud_level *c
     return (ways){sum.from_coarse * count / some, sum.from_fine * count / some + COST_CHUNK * chunks};
 }
 
-/* Runs of fine spheres, about. */
+/* The approximate number of runs that a fine level's spheres are cut into. */
 static double count_chunks(const caromi_cloud_view *v, const caromi_cloud_level *fine)
 {
     const uint32_t count = fine->end_row - fine->begin_row, some = sample_of(count);

@@ -24,7 +24,8 @@ int caromi_drift_is_likely(const float *const velocity[3], uint32_t count, uint3
     for (uint32_t i = 0; i < tried; i++) {
         speed[i] = apart[i] = 0;
         for (int k = 0; k < 3; k++) {
-            const float v = velocity[k][i * (count - 1) / (tried - 1)] * 0x1p-8f; /* sums do not overflow */
+            const float v =
+                velocity[k][i * (count - 1) / (tried - 1)] * 0x1p-8f; /* scaled so that sums do not overflow */
             speed[i] += fabsf(v);
             apart[i] += fabsf(v - middle[k] * 0x1p-8f);
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Few spheres: all in one cell, in their order. Nothing is measured or sorted, and all arrays are one allocation. */
+/* The cells of few spheres: a single cell holds all of them, in the order of their indices. Nothing is measured or
+ * sorted, and all arrays are one allocation. */
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static void enter(void *user, const caromi_cloud_batch *batch)
     to->count += batch->count;
 }
 
-/* Of spheres in motion, in rows as they were given. */
+/* Copies the caller's inputs of spheres in motion, sphere by sphere. */
 static void enter_given(const caromi_cloud *cloud, few_arrays *few, uint32_t count)
 {
     caromi_cloud_block block;
@@ -44,7 +45,7 @@ static void enter_given(const caromi_cloud *cloud, few_arrays *few, uint32_t cou
             few->given[CLOUD_COLUMNS * i + (uint32_t)c] = block.in[c][few->index[i]];
 }
 
-/* What a scan may read behind the last. */
+/* Pads the columns: a scan reads whole vectors, so also behind the last sphere. */
 static void pad(few_arrays *few, uint32_t count)
 {
     for (int k = 0; k < CLOUD_RESTING; k++)

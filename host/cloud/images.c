@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Which images of a slice's spheres may touch a sphere: cpu/cloud/images.h compares them. */
+/* Finds the periodic images of a slice's spheres that may touch a sphere. cpu/cloud/images.h compares them. */
 #include <math.h>
 
 #include "cloud.h"
 
-/* Of places [begin, end). */
+/* Extends bounds by the spheres at places [begin, end). */
 static void extend(const caromi_cloud *cloud, const caromi_cloud_cells *cells, uint32_t begin, uint32_t end,
                    caromi_cloud_bounds *bounds)
 {
@@ -39,7 +39,7 @@ caromi_cloud_bounds caromi_cloud_bounds_of(const caromi_cloud *cloud, const caro
     return bounds;
 }
 
-/* Of each level, and of all. */
+/* Computes the bounds of each level; returns the bounds of all levels. */
 static caromi_cloud_bounds find_bounds(const caromi_cloud *cloud, caromi_cloud_cells *cells)
 {
     caromi_cloud_bounds all = {{INFINITY, INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY, 0}};
@@ -64,7 +64,8 @@ void caromi_cloud_find_images(const caromi_cloud *cloud, caromi_cloud_cells *cel
     const double off = ((double)all.high[3] + (double)cloud->margin) * (1 + 0x1p-12);
     for (int k = 0; k < 3; k++) {
         const double period = (double)cloud->period[k], low = (double)all.low[k], high = (double)all.high[k];
-        const double slack = (fmax(fabs(low), fabs(high)) + period) * 0x1p-20; /* of binary32 here and in the scan */
+        const double slack =
+            (fmax(fabs(low), fabs(high)) + period) * 0x1p-20; /* for the rounding of binary32 here and in the scan */
         const int has_images = period > 0 && low + period - off - slack <= high + off;
         images->period[k] = has_images ? period : 0;
         images->below[k] = (float)(high - period + off + slack);

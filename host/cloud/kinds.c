@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where spheres of about one size lie, from a sample: fine grains may lie in a heap under coarse ones. Nothing here
- * changes an answer. */
+/* Bounds of the spheres of about one size (a kind), from a sample: fine grains may lie in a heap below coarse ones.
+ * They guide the choice of levels; answers do not depend on them. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,9 @@
 
 enum {
     SAMPLE = CAROMI_CLOUD_SAMPLE,
-    COUNT_LEAST = 512, /* fewer spheres are faster compared than sampled */
-    TRIMMED_OF = 128   /* so few outliers do not make a heap look wide; more would crowd the cells at its ends */
+    COUNT_LEAST = 512, /* comparing fewer spheres is faster than sampling them */
+    TRIMMED_OF = 128   /* one in so many spheres at each end is left out, so that outliers do not widen the bounds;
+                          leaving out more would crowd the cells at the ends */
 };
 
 typedef struct sample {
@@ -17,7 +18,8 @@ typedef struct sample {
     uint8_t kind[SAMPLE];
 } sample;
 
-/* The kind of a reach; count: there is no room for it. */
+/* The kind of a class of reaches, `likely` tried first; added if it is new. Returns CAROMI_CLOUD_KINDS if there is no
+ * room. */
 static uint32_t kind_of(caromi_cloud_kinds *kinds, int class, uint32_t likely)
 {
     if (likely < kinds->count && kinds->kind[likely].class == class)
@@ -30,7 +32,7 @@ static uint32_t kind_of(caromi_cloud_kinds *kinds, int class, uint32_t likely)
     return k;
 }
 
-/* 0: of more kinds than there is room for. */
+/* Draws the sample and counts its kinds. Returns 0 if there are more kinds than room. */
 static int take_sample(const caromi_cloud *cloud, caromi_cloud_kinds *kinds, sample *s)
 {
     const uint64_t samples = caromi_cloud_sample(cloud);
@@ -52,7 +54,8 @@ static int take_sample(const caromi_cloud *cloud, caromi_cloud_kinds *kinds, sam
     return 1;
 }
 
-/* The bounds of most of some numbers, as wide as those of so many at random are within their own. */
+/* The bounds of a sample without its outliers, widened by the expected distance of the outermost samples from the ends.
+ */
 static void bound(float *x, uint32_t count, double *low, double *high)
 {
     const uint32_t out = count / TRIMMED_OF;
@@ -70,7 +73,7 @@ static void bound(float *x, uint32_t count, double *low, double *high)
     *high = (double)most + (count > 1 ? beyond : 0);
 }
 
-/* Along an axis. */
+/* Computes the bounds of all kinds along an axis. */
 static void bound_kinds(const caromi_cloud *cloud, const sample *s, int axis, caromi_cloud_kinds *kinds)
 {
     float x[SAMPLE];
@@ -92,7 +95,7 @@ static void bound_kinds(const caromi_cloud *cloud, const sample *s, int axis, ca
     }
 }
 
-/* Whether a kind lies apart from most of the cloud. */
+/* Whether a kind occupies a small part of the cloud's box. */
 static int is_apart(const caromi_cloud_kind *kind, const double all[3])
 {
     const uint32_t bits = ((uint32_t)kind->class + 1) << 21;

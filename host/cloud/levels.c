@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* How large the spheres of a cloud are, and which of them share a level. Nothing here changes an answer. */
+/* Measures a cloud, bounds and sizes of its spheres, and chooses which sizes share a level. Answers do not depend on
+ * levels. */
 #include <math.h>
 #include <string.h>
 
 #include "cloud.h"
 
 enum {
-    SAMPLE_LEAST = 64, /* spheres, */
-    SAMPLE_OF = 16,    /* or one of so many */
-    PARTS_EACH = 4,    /* for each thread, one of which finds the sides */
+    SAMPLE_LEAST = 64, /* least spheres of a sample */
+    SAMPLE_OF = 16,    /* one sphere in so many is sampled */
+    PARTS_EACH = 4,    /* tasks of each thread; one further task finds the sides */
     LEVELS_BY_SIZE = 16,
-    SEARCH_PARTNERS = 64 /* of a sphere: fewer are found by pairs */
+    SEARCH_PARTNERS =
+        64 /* partners of a sphere; with fewer, testing all pairs is faster than a search for each sphere */
 };
 
 /* ---- extent ------------------------------------------------------------------------------------------------------ */
@@ -19,7 +21,7 @@ typedef struct measure_job {
     const caromi_cloud *cloud;
     const caromi_cloud_slice *slice;
     uint64_t parts;
-    caromi_cloud_extent *extents; /* one for each part */
+    caromi_cloud_extent *extents; /* [parts] */
     caromi_cloud_extent *sum;
 } measure_job;
 
@@ -28,7 +30,7 @@ typedef struct measure_part {
     caromi_cloud_extent *extent;
 } measure_part;
 
-/* Of a batch. */
+/* Extends an extent by a batch of spheres. */
 static void extend(void *user, const caromi_cloud_batch *batch)
 {
     measure_part *part = user;
@@ -59,7 +61,7 @@ static void begin_extent(caromi_cloud_extent *e)
     }
 }
 
-/* Task 0: a sample; the others: a part of the spheres. */
+/* Task 0 finds the cloud's sides from a sample; each other task measures a part of the spheres. */
 static void measure_task(void *user, uint64_t task, uint32_t thread)
 {
     const measure_job *job = user;
@@ -108,13 +110,13 @@ carom_status caromi_cloud_measure(const caromi_cloud *cloud, const caromi_cloud_
 
 /* ---- levels ------------------------------------------------------------------------------------------------------ */
 
-/* Classes [end, begin) of reaches, as the coarsest is the highest class. */
+/* A candidate level: the spheres of reach classes [end, begin), coarsest (highest) class first. */
 typedef struct group {
-    int begin, end, is_apart; /* its space is its own; else that of the whole cloud */
+    int begin, end, is_apart; /* is_apart: low, high and side are its own bounds; else the whole cloud's */
     double count, reach, low[3], high[3], side[3];
-    double volume;  /* of its sides */
-    double space;   /* volume that has spheres */
-    double crowded; /* tests of spheres that lie closer together than the group as a whole */
+    double volume;  /* of the box of its sides */
+    double space;   /* the part of the volume that holds spheres */
+    double crowded; /* further tests, of kinds that lie closer together than the group as a whole */
 } group;
 
 static float class_most(int class)
@@ -125,14 +127,14 @@ static float class_most(int class)
     return reach;
 }
 
-/* Tests of spheres in a volume; some for each are in its cost already. */
+/* The expected tests of one sphere among `count` in a volume; the first 48 are part of its constant cost. */
 static double tests_within(double count, double volume, double reach)
 {
     const double d = 2 * reach, density = count / volume;
     return fmax(0, fmin(count, density * 20 * d * d * d) - 48);
 }
 
-/* Of the kinds in a group that a sample shows close together, and the space that all of them have. */
+/* Sets g->crowded, the tests of kinds that lie close together by the sample, and g->space. */
 static void find_crowded(const caromi_cloud_extent *e, group *g)
 {
     double space = 0, side[3];
@@ -151,7 +153,7 @@ static void find_crowded(const caromi_cloud_extent *e, group *g)
         g->space = space;
 }
 
-/* Bounds of the kinds in a group; returns how many spheres of the sample say so. */
+/* The bounds of the kinds in a group; returns the number of sampled spheres behind them. */
 static uint32_t bound_group(const caromi_cloud_extent *e, const group *g, double low[3], double high[3])
 {
     uint32_t count = 0;
@@ -172,7 +174,7 @@ static uint32_t bound_group(const caromi_cloud_extent *e, const group *g, double
     return count;
 }
 
-/* The space of a group, where a sample shows that it is far less than that of the cloud. */
+/* Gives a group bounds of its own if the sample shows that its volume is far smaller than the cloud's. */
 static void place_group(const caromi_cloud_extent *e, group *g)
 {
     double low[3], high[3], side[3];
@@ -210,18 +212,18 @@ static group group_of(const caromi_cloud_extent *e, int begin, int end)
     return g;
 }
 
-/* Nanoseconds of a test in long runs of neighbours. */
+/* Nanoseconds of one test in long runs of neighbours. */
 static const double COST_IN_HEAP = 0.125;
 
-/* The cost in nanoseconds, roughly, of finding pairs of a cloud of this volume, counted on sets of FIELD's kinds: about
- * 3 vectors of 16 tests for a sphere at least; rows of a finer level 8 each. */
+/* The approximate nanoseconds of finding the pairs within a group, fitted to measured scenes. A sphere costs at least
+ * about 3 vectors of 16 tests. */
 static double cost_within(const group *g)
 {
     const double each = g->is_apart ? COST_IN_HEAP : 0.25;
     return g->count * (12 + each * tests_within(g->count, g->volume, g->reach)) + COST_IN_HEAP * g->crowded;
 }
 
-/* The share of a group that reaches the space of a finer one which lies apart. */
+/* The share of a coarse group's spheres that reach the bounds of a finer group. */
 static double share_near(const group *coarse, const group *fine)
 {
     const double q = coarse->reach + fine->reach;
@@ -233,7 +235,8 @@ static double share_near(const group *coarse, const group *fine)
     return share;
 }
 
-/* Coarse spheres that are not near look at the bounds of the others; or the fine ones look for coarse ones. */
+/* The cost of pairs between a coarse group and a fine one that lies apart. Coarse spheres outside the fine group's
+ * bounds are culled by one test; the cheaper of the two search directions counts for the rest. */
 static double cost_apart(const group *coarse, const group *fine)
 {
     const double q = 2 * (coarse->reach + fine->reach), across = q + 5 * fine->reach, wide = 5 * fine->reach;
@@ -269,7 +272,7 @@ static double cost_of(const group *groups, uint32_t count)
     return cost;
 }
 
-/* One more group than before, if that pays: the best place to split any of them. */
+/* Splits one group in two, at the class where the estimated cost falls most. Returns 0 if no split pays. */
 static int split_one(const caromi_cloud_extent *e, group *groups, uint32_t *count)
 {
     group best[LEVELS_BY_SIZE], trial[LEVELS_BY_SIZE];
@@ -277,7 +280,7 @@ static int split_one(const caromi_cloud_extent *e, group *groups, uint32_t *coun
     int is_better = 0;
     for (uint32_t g = 0; g < *count; g++)
         for (int c = groups[g].end + 1; c < groups[g].begin; c++) {
-            if (e->reaches[c] == 0) /* as good as the next */
+            if (e->reaches[c] == 0) /* the same split as at the next class */
                 continue;
             memcpy(trial, groups, g * sizeof *groups);
             trial[g] = group_of(e, groups[g].begin, c);
@@ -299,7 +302,7 @@ static int split_one(const caromi_cloud_extent *e, group *groups, uint32_t *coun
     return is_better;
 }
 
-/* By halves (quickselect): those below the middle one to the left, those above it to the right. */
+/* Quickselect: partitions around a pivot, then continues in the part that holds the rank. */
 float caromi_cloud_select(float *x, size_t count, size_t rank)
 {
     size_t low = 0, high = count - 1;
@@ -323,7 +326,7 @@ float caromi_cloud_select(float *x, size_t count, size_t rank)
     return x[rank];
 }
 
-/* From the lowest number but a twentieth of them to the highest. */
+/* The range of the numbers without the lowest and the highest twentieth. */
 static double middle_of(float *x, size_t count)
 {
     const double low = (double)caromi_cloud_select(x, count, count / 20);
@@ -337,7 +340,8 @@ uint64_t caromi_cloud_sample(const caromi_cloud *cloud)
     return cloud->count < most ? cloud->count : most;
 }
 
-/* Of the middle 9/10 of a sample along each axis: a few outliers do not make a cloud look thin. */
+/* Extrapolated from the middle 9/10 of a sample along each axis, so that a few outliers do not make a cloud look thin.
+ */
 void caromi_cloud_sides(const caromi_cloud *cloud, double side[3])
 {
     const uint64_t samples = caromi_cloud_sample(cloud);
@@ -382,16 +386,18 @@ caromi_cloud_level caromi_cloud_level_of(double reach, double width, const doubl
     return level;
 }
 
-/* Where spheres have so many partners that each search ends in the first spheres of a cell, wider cells are fewer. */
+/* Whether searches for best partners profit from wide cells: spheres have so many partners that a search ends among the
+ * first spheres of a cell, and wider cells are fewer. */
 static int is_for_searches(const caromi_cloud *cloud, const group *g)
 {
     const double d = 2 * g->reach, partners = 4.19 * d * d * d * g->count / g->space;
     return cloud->finds_best && !cloud->is_moving && partners >= SEARCH_PARTNERS;
 }
 
-/* Cells are as wide as the largest pair of their spheres, or, where spheres are few for their size, as the space that
- * each has; rows two and a half times as wide. A few large spheres do not make that space wide: it is of this level.
- * Tiny spheres have an eighth of that space at least: else each would have a row of its own. */
+/* The level of a group. Cells are as wide as two of its largest spheres or, in sparse groups, as the cube root of the
+ * volume per sphere. Rows are 2.5 times as wide along y and z. The volume is the group's own, so a few large spheres in
+ * the cloud do not widen the cells of small ones. Cells have at least an eighth of that width: else each tiny sphere
+ * would get a row of its own. */
 static caromi_cloud_level level_of_group(const caromi_cloud *cloud, const caromi_cloud_extent *e, const group *g)
 {
     const double least = caromi_cloud_width_for(cloud, g->reach);
@@ -401,7 +407,7 @@ static caromi_cloud_level level_of_group(const caromi_cloud *cloud, const caromi
     if (!g->is_apart)
         return caromi_cloud_level_of(g->reach, width, e->low, e->high);
     double low[3], high[3];
-    for (int k = 0; k < 3; k++) { /* the first and the last cell have what lies beyond, too */
+    for (int k = 0; k < 3; k++) { /* spheres beyond these bounds go into the first or the last cell */
         low[k] = fmax(e->low[k], g->low[k] - g->side[k] / 16);
         high[k] = fmin(e->high[k], g->high[k] + g->side[k] / 16);
     }

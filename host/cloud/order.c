@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of cells, given back to the caller: where the spheres stand in memory once they are in cells. */
+/* The order of spheres by cell, as a permutation for the caller. */
 #include <string.h>
 
 #include "cloud.h"
 
-/* Spheres that are in no cell follow, by index. `is_placed`: [spheres] zeros. */
+/* The spheres in cells come first, then the spheres in no cell (not valid), by index. is_placed: [spheres] zeros. */
 static void write_order(const caromi_cloud_cells *cells, uint64_t count, uint8_t *is_placed, uint32_t *order)
 {
     uint64_t place = 0;
@@ -22,7 +22,7 @@ carom_status caromi_cloud_order(const caromi_cloud *cloud, uint32_t *order, caro
     const caromi_cloud_slice instant = {.begin = 0};
     caromi_cloud resting = *cloud;
     caromi_cloud_cells cells;
-    resting.is_moving = 0; /* places are those at time 0 */
+    resting.is_moving = 0; /* positions at time 0 */
     memset(resting.period, 0, sizeof resting.period);
     resting.mask.base = NULL;
     resting.margin = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Spheres as they go into cells, some at a time. */
+/* Reads spheres in batches for the sort into cells: valid spheres of a slice, with their bounding spheres in it. */
 #include <string.h>
 
 #include "cloud.h"
 
+/* A pass over the spheres, and the batch that it fills. */
 typedef struct feed {
     const caromi_cloud *cloud;
     const caromi_cloud_slice *slice;
@@ -39,7 +40,8 @@ static void add_one(feed *f, uint64_t index, const caromi_cloud_place *place)
         hand_over(f);
 }
 
-/* Places of the spheres of a block. At time 0 a sphere is at its centre. */
+/* Computes centre and reach of the bounding spheres of a block's spheres. At time 0 a sphere is its own bounding
+ * sphere. */
 static void find_places(const feed *f, const caromi_cloud_block *block, float *const place[4])
 {
     caromi_cloud_window window = {.begin = f->slice->begin, .end = f->slice->end};
@@ -65,7 +67,7 @@ static void add_block(feed *f, const caromi_cloud_block *block)
     }
 }
 
-/* Keeps the places of a block for the next time. */
+/* Writes the bounding spheres of a block to the slice's cache. */
 static void keep_places(feed *f, const caromi_cloud_block *block)
 {
     float own[4][CAROMI_CLOUD_BLOCK];
@@ -77,7 +79,7 @@ static void keep_places(feed *f, const caromi_cloud_block *block)
         memcpy(f->slice->place[k] + block->first, own[k], block->count * sizeof(float));
 }
 
-/* A block of valid spheres at time 0. */
+/* Passes on a short block of spheres at time 0 that are all valid. */
 static void copy_block(feed *f, const caromi_cloud_block *block)
 {
     static const int from[4] = {CLOUD_X, CLOUD_Y, CLOUD_Z, CLOUD_R};
@@ -91,7 +93,7 @@ static void copy_block(feed *f, const caromi_cloud_block *block)
     hand_over(f);
 }
 
-/* A full block, as it lies in columns. */
+/* Passes on a full block without a copy. */
 static void pass_block(feed *f, uint64_t first, const float *const place[4])
 {
     caromi_cloud_batch *b = &f->batch;
@@ -105,7 +107,7 @@ static void pass_block(feed *f, uint64_t first, const float *const place[4])
     b->count = 0;
 }
 
-/* Spheres [first, first + count) at the places that have been kept. */
+/* Passes on spheres [first, first + count) from the slice's cache. */
 static void add_kept(feed *f, uint64_t first, uint32_t count)
 {
     const float *place[4];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The same pair in an earlier list. Both lists are ordered by a, so a task walks along both. The pairs of a row keep
- * their order from step to step more often than not: the search goes on behind the last pair that was found. Long rows
- * of the earlier list are sorted first, so that no row takes the product of two lengths. */
+/* Finds each pair of a list in an earlier list. Both lists are ordered by a, so a task merges them. A row is the pairs
+ * of one sphere a. Its pairs mostly keep their order from step to step, so a search starts behind the pair found last.
+ * Long rows of the earlier list are sorted first, else a row would cost the product of two lengths. */
 #include <stdlib.h>
 
 #include "columns.h"
 
-enum { RUN = 4096, LONG = 64 }; /* records of a task; of a row that is sorted */
+enum { RUN = 4096, LONG = 64 }; /* RUN: records of a task; LONG: a row with more records is sorted */
 
 typedef struct previous_job {
     const caromi_cloud *cloud;
@@ -14,10 +14,10 @@ typedef struct previous_job {
     const caromi_record_columns *records;
     uint64_t count;
     int64_t *previous;
-    _Atomic int is_short; /* of memory */
+    _Atomic int is_short; /* out of memory */
 } previous_job;
 
-/* Partner and image in one number; images that no record has get one of their own. */
+/* Partner and image as one key. All images that no list of ours has share one number. */
 static uint64_t key_of(int32_t b, const int8_t *shift)
 {
     uint64_t image = CAROMI_IMAGE_OWN;
@@ -38,7 +38,7 @@ static uint64_t key_now(const previous_job *job, uint64_t i)
     return key_of(job->records->b[i], caromi_cloud_is_periodic(job->cloud) ? job->records->shift + 3 * i : NULL);
 }
 
-/* The first of `count` ascending numbers that is not below `a`. */
+/* Binary search: the position of the first of `count` ascending numbers that is at least `a`. */
 static uint64_t row_from(const int32_t *numbers, uint64_t count, int32_t a)
 {
     uint64_t low = 0, high = count;
@@ -108,7 +108,7 @@ static void find_in_long(previous_job *job, uint64_t from, uint64_t to, uint64_t
 
 /* ---- all rows ---------------------------------------------------------------------------------------------------- */
 
-/* Rows that begin in the task's share of the records. */
+/* Task: finds the pairs of the rows that begin in a range of records. */
 static void find_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     previous_job *job = user;

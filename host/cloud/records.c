@@ -4,11 +4,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { BUCKETS = 1024, SHIFT_LEAST = 8, SLAB = 8, SLAB_MOST = 16384, UNSAID_MOST = 4096 }; /* slabs grow by doubling */
+enum {
+    BUCKETS = 1024,
+    SHIFT_LEAST = 8,
+    SLAB = 8,
+    SLAB_MOST = 16384,
+    UNSAID_MOST = 4096
+}; /* SLAB: blocks of a thread's first allocation; each further one is twice as large, up to SLAB_MOST. UNSAID_MOST:
+      pairs that a thread keeps before it adds them to the common count */
 
 /* ---- keeping ----------------------------------------------------------------------------------------------------- */
 
-/* What each keeper points to: one array of each kind for all. */
+/* Allocates the keepers, and their arrays of pointers and counters as one block. */
 static int alloc_pointers(caromi_records *r)
 {
     const carom_context *c = r->cloud->context;
@@ -61,7 +68,7 @@ void caromi_records_free(caromi_records *r)
     r->keepers = NULL;
 }
 
-/* A block of a new slab, at a multiple of its size. */
+/* Takes a block from the thread's allocation, aligned to its size. */
 static void *new_block(caromi_records *r, caromi_record_keeper *k)
 {
     if (k->left == 0) {
@@ -79,8 +86,8 @@ static void *new_block(caromi_records *r, caromi_record_keeper *k)
     return k->free - CAROMI_SURE_BYTES;
 }
 
-/* The same, after a block with `more` pairs. The sum of all threads has no pairs that are not kept; it lags a little,
- * as an atomic addition for each block would wait for the stores before it. */
+/* A block after one that `more` pairs have filled. The common count r->kept never exceeds the pairs kept. It lags a
+ * little, as an atomic addition for each block would wait for the stores before it. */
 static void *new_block_for(caromi_records *r, caromi_record_keeper *k, uint64_t more)
 {
     k->unsaid += more;
@@ -106,7 +113,7 @@ static int is_over(const caromi_records *r)
 
 static int is_block_full(const void *next)
 {
-    return ((uintptr_t)next & (CAROMI_SURE_BYTES - 1)) == 0; /* or there is none */
+    return ((uintptr_t)next & (CAROMI_SURE_BYTES - 1)) == 0; /* NULL, no block yet, counts as full */
 }
 
 static inline void keep(caromi_records *r, caromi_record_keeper *k, const caromi_record *record)
@@ -123,7 +130,7 @@ static inline void keep(caromi_records *r, caromi_record_keeper *k, const caromi
     *k->records[bucket]++ = *record;
 }
 
-/* Room for one more; 0: none. */
+/* Begins a new block of sure pairs; 0: the records are full or there is no memory. */
 static int open_sure_block(caromi_records *r, caromi_record_keeper *k, uint32_t bucket)
 {
     caromi_sure_block *block = new_block_for(r, k, k->sure[bucket] ? CAROMI_SURE_PAIRS : 0);
@@ -187,7 +194,7 @@ static uint32_t most(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Sure pairs of an image. */
+/* Sure pairs with a periodic image, kept as whole records. */
 static void take_images(caromi_records *r, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
 {
     for (uint32_t i = 0; i < pairs->count; i++) {

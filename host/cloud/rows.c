@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of cells: those that each part of a cloud finds, and all of them in order. */
+/* Finds the rows of cells that hold spheres: each part of a cloud finds its own, then all are merged in order. */
 #include <string.h>
 
 #include "build.h"
@@ -31,7 +31,7 @@ void caromi_build_cells(const caromi_build *job, const caromi_cloud_batch *batch
 
 /* ---- rows of a part ---------------------------------------------------------------------------------------------- */
 
-/* Twice the room for rows; the table has two places for each. 0: no memory. */
+/* Doubles the capacity for rows; the hash table has two slots for each row. Returns 0 if there is no memory. */
 static int grow_rows(const caromi_build *job, caromi_build_part *p)
 {
     const carom_context *c = job->cloud->context;
@@ -89,7 +89,7 @@ static uint32_t row_of(const caromi_build *job, caromi_build_part *p, uint32_t l
     return p->row_count++;
 }
 
-/* Finds the row of each sphere of a batch, and counts. */
+/* Finds the row of each sphere of a batch and adds to the histogram. */
 static void enter(void *user, const caromi_cloud_batch *batch)
 {
     const caromi_build_feed *to = user;
@@ -135,7 +135,7 @@ void caromi_build_enter(void *user, uint64_t number, uint32_t thread)
 
 /* ---- rows of all parts ------------------------------------------------------------------------------------------- */
 
-/* Room for one more sphere of each part, behind those of the rows before. */
+/* Appends an empty row; its spheres begin at `place`. */
 static uint32_t add_row(caromi_cloud_cells *c, uint32_t level, int32_t y, int32_t z, uint32_t place)
 {
     const uint32_t row = c->view.row_count++;
@@ -143,7 +143,8 @@ static uint32_t add_row(caromi_cloud_cells *c, uint32_t level, int32_t y, int32_
     return row;
 }
 
-/* A part's spheres of the row, the last. */
+/* Appends a part's spheres to the last row. *count, their number, becomes the place of the first of them. Returns the
+ * row's end. */
 static uint32_t add_to_row(caromi_cloud_cells *c, uint32_t *count)
 {
     caromi_cloud_row *row = &c->rows[c->view.row_count - 1];
@@ -170,13 +171,13 @@ static void join_dense(caromi_build *job)
             }
 }
 
-/* A row of a part, for ordering: by level, z and y. */
+/* A part's row as a sort key in the order of (level, z, y). */
 typedef struct row_key {
     uint64_t key;
     uint32_t part, row;
 } row_key;
 
-/* Stable, from the lowest digit; returns the array that has the result. */
+/* Radix sort, lowest digit first, between two arrays; returns the one with the result. */
 static row_key *sort_keys(row_key *keys, row_key *other, size_t count)
 {
     enum { BITS = 10, DIGITS = 1 << BITS };
@@ -216,7 +217,7 @@ static void set_table(caromi_cloud_cells *c)
     }
 }
 
-/* 0: no memory. */
+/* Returns 0 if there is no memory. */
 static int join_hashed(caromi_build *job, uint64_t count)
 {
     caromi_cloud_cells *c = job->cells;

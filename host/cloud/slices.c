@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Spheres as they are given, and where they are in a slice of time. */
+/* Reads the caller's spheres, and cuts the time window of moving ones into slices. */
 #include <math.h>
 #include <string.h>
 
 #include "cloud.h"
 #include "drift.h"
 
-/* A full block of a packed and aligned column is not copied. */
+/* A column of a block's inputs. A full block of a packed and aligned column is read in place, else copied into `own`.
+ */
 static const float *read_column(const caromi_in_column *column, float missing, uint64_t first, uint32_t count,
                                 float *own)
 {
@@ -34,17 +35,17 @@ void caromi_cloud_read(const caromi_cloud *cloud, uint64_t first, uint64_t end, 
     const uint32_t finite = columns == CLOUD_COLUMNS ? CLOUD_T_MAX : CLOUD_VX;
     block->valid =
         cloud->context->isa->cloud_check(block->in, finite, CLOUD_R, count, block->own[CLOUD_R], block->is_valid);
-    block->in[CLOUD_R] = block->own[CLOUD_R]; /* without the sign of -0 */
+    block->in[CLOUD_R] = block->own[CLOUD_R]; /* the copy, in which -0 has become 0 */
 }
 
-/* The least binary32 that is surely not below. */
+/* A binary32 number that is not below x. */
 static float upwards(double x)
 {
     const float rounded = (float)(x * (1 + 0x1p-22));
     return rounded + 0x1p-149f;
 }
 
-/* A way to an image has a rounded difference of centres in it, which may be as long as two periods. */
+/* error: bound of the rounding of the offset to a periodic image, which may be as long as two periods. */
 caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                            const caromi_cloud_cells *cells)
 {
@@ -65,8 +66,8 @@ caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caro
 enum {
     SAMPLE = 1024,
     SLICES_MOST = 4096,
-    WAYS = 64,       /* of the sample, whose ways are looked at one by one */
-    DRIFT_TRIED = 15 /* of the sample, before a common velocity is looked for */
+    SPEEDS = 64,     /* sampled spheres whose speeds enter the cost one by one */
+    DRIFT_TRIED = 15 /* sampled spheres that must hint at a common velocity before it is searched for */
 };
 
 static float median(float *x, size_t count)
@@ -74,13 +75,13 @@ static float median(float *x, size_t count)
     return count ? caromi_cloud_select(x, count, count / 2) : 0;
 }
 
-/* What slices are chosen by. */
+/* A sample of the spheres, from which the cost of slices is estimated. */
 typedef struct cut {
     const caromi_cloud *cloud;
-    double radius, side[3]; /* median; of the space that most are in */
-    double speed[WAYS];     /* the median alone, or, in a drift, of some spheres against it */
-    uint32_t samples, speeds;
-    float limit[SAMPLE]; /* t_max of some spheres */
+    double radius, side[3];   /* radius: median; side: of the box that holds most spheres */
+    double speed[SPEEDS];     /* the median alone or, with a drift, speeds of some spheres relative to it */
+    uint32_t samples, speeds; /* entries of limit and of speed */
+    float limit[SAMPLE];      /* t_max of the sampled spheres */
 } cut;
 
 static float limit_of(const caromi_cloud *cloud, uint64_t i)
@@ -92,7 +93,8 @@ static float limit_of(const caromi_cloud *cloud, uint64_t i)
     return t;
 }
 
-/* Sphere k of the sample: anywhere in its share, as every fourth sphere, say, may be of another kind. */
+/* The index of sample k: a pseudorandom one of its share of the spheres. A fixed step would miss a kind of spheres that
+ * comes at a fixed period. */
 static uint64_t sampled(const caromi_cloud *cloud, uint64_t k)
 {
     const uint64_t samples = cloud->count < SAMPLE ? cloud->count : SAMPLE;
@@ -101,7 +103,7 @@ static uint64_t sampled(const caromi_cloud *cloud, uint64_t k)
            (k * UINT64_C(0x9e3779b97f4a7c15) >> 33) % (caromi_slice_start(cloud->count, samples, k + 1) - first);
 }
 
-/* Medians of a sample: the speed, the radius and, as an origin, the centre. Velocities of the sample, too. */
+/* Draws the sample: its velocities and limits, and medians of speed, radius and centre, which becomes the origin. */
 static void sample(cut *of, caromi_cloud_slices *s, float velocity[3][SAMPLE])
 {
     enum { SPEED = 3, RADIUS, NUMBERS };
@@ -111,16 +113,16 @@ static void sample(cut *of, caromi_cloud_slices *s, float velocity[3][SAMPLE])
     caromi_cloud_block block;
     for (uint64_t k = 0; k < SAMPLE && k < cloud->count; k++) {
         const uint64_t i = sampled(cloud, k);
-        double way2 = 0;
+        double speed2 = 0;
         caromi_cloud_read(cloud, i, i + 1, &block);
         if (!block.is_valid[0])
             continue;
         for (int c = 0; c < 3; c++) {
             x[c][n] = block.in[CLOUD_X + c][0];
             velocity[c][n] = block.in[CLOUD_VX + c][0];
-            way2 += (double)velocity[c][n] * (double)velocity[c][n];
+            speed2 += (double)velocity[c][n] * (double)velocity[c][n];
         }
-        x[SPEED][n] = (float)sqrt(way2);
+        x[SPEED][n] = (float)sqrt(speed2);
         of->limit[n] = limit_of(cloud, i);
         x[RADIUS][n++] = block.in[CLOUD_R][0];
     }
@@ -133,7 +135,8 @@ static void sample(cut *of, caromi_cloud_slices *s, float velocity[3][SAMPLE])
     caromi_cloud_sides(cloud, of->side);
 }
 
-/* Columns of the velocities of a block's valid spheres: its own, if all are. Returns their number. */
+/* Compaction: columns with the velocities of a block's valid spheres, the block's own columns if all are valid. Returns
+ * the number of valid spheres. */
 static uint32_t velocities_of(const caromi_cloud_block *block, float room[3][CAROMI_CLOUD_BLOCK],
                               const float *velocity[3])
 {
@@ -148,7 +151,8 @@ static uint32_t velocities_of(const caromi_cloud_block *block, float room[3][CAR
     return block->valid;
 }
 
-/* The origin is the first centre. It moves along with most of the spheres, if these are many enough to notice. */
+/* Chooses the origin for few spheres: the first valid centre. It moves with the common velocity if there is one and the
+ * spheres are enough to profit from it. */
 static void begin_with_few(const caromi_cloud *cloud, caromi_cloud_slices *s)
 {
     enum { NOTICED = 32, TRIED_FIRST = 3, TRIED = 9 };
@@ -173,13 +177,14 @@ static void begin_with_few(const caromi_cloud *cloud, caromi_cloud_slices *s)
     memcpy(s->velocity, drift[0], sizeof s->velocity);
 }
 
-/* Behind it: spheres with that limit are not in a slice that begins there. */
+/* A time just behind a limit: a sphere with that limit is in no slice that begins there. */
 static double behind(float limit)
 {
     return (double)limit * (1 + 0x1p-20);
 }
 
-/* A pair has the smaller of two limits, so the second largest ends the window; and the largest that is finite. */
+/* Finds the end of the time window. A pair has the smaller of its two t_max, so the second largest t_max ends the
+ * window. If that is infinite, the spans end behind the largest finite one. */
 static void set_limits(const caromi_cloud *cloud, caromi_cloud_slices *s)
 {
     const caromi_in_column *column = &cloud->in[CLOUD_T_MAX];
@@ -198,7 +203,8 @@ static void set_limits(const caromi_cloud *cloud, caromi_cloud_slices *s)
 
 /* ---- spans ------------------------------------------------------------------------------------------------------- */
 
-/* Nanoseconds for each sphere, roughly: to sort it in each slice, and to ask about what is near its way there. */
+/* Approximate nanoseconds per sphere: the sort of each slice, and the narrow phase of the spheres near its path in it.
+ */
 static double cost_of(const cut *of, double spheres, double slices, double time)
 {
     const double volume = caromi_cloud_volume(of->side, 2 * of->radius);
@@ -210,7 +216,8 @@ static double cost_of(const cut *of, double spheres, double slices, double time)
     return slices * (60 + 2e4 / spheres + 15 * near / of->speeds);
 }
 
-/* More slices sort more often, and ask less. Returns the cost of all. */
+/* Chooses the number of slices of a span: more slices mean more sorts, but a smaller narrow phase. Returns the
+ * estimated cost. */
 static double cut_span(const cut *of, double begin, caromi_cloud_span *span)
 {
     double in = 0;
@@ -241,12 +248,13 @@ static double cut_spans(const cut *of, caromi_cloud_slices *s)
     return cost;
 }
 
-/* Spans end where half of all spheres have met their limits, three quarters, and so on; but not near the last end. So
- * the long ways of a few make few slices wide, and only these few are in them. */
+/* Ends spans where half of all spheres have passed their t_max, three quarters, and so on, but merges spans that end
+ * close together. So the few spheres with a long t_max share slices of their own, and do not make the slices of all
+ * others wide. */
 static void choose_spans(cut *of, caromi_cloud_slices *s)
 {
     enum { APART = 4 };
-    double first = 0; /* end of the last span, before it was moved */
+    double first = 0; /* first end of the last span, before other ends were merged into it */
     for (uint32_t rest = of->samples / 2; rest > 0; rest /= 2) {
         const float limit = caromi_cloud_select(of->limit, of->samples, of->samples - rest);
         if (!(limit > 0) || behind(limit) >= s->limit)
@@ -263,22 +271,23 @@ static void choose_spans(cut *of, caromi_cloud_slices *s)
 
 /* ---- drift ------------------------------------------------------------------------------------------------------- */
 
-/* Speeds of some of the sample against a velocity. */
+/* Sets the speeds of some sampled spheres relative to a velocity. */
 static void set_speeds(cut *of, const float velocity[3][SAMPLE], const double against[3])
 {
-    of->speeds = of->samples < WAYS ? of->samples : WAYS;
+    of->speeds = of->samples < SPEEDS ? of->samples : SPEEDS;
     for (uint32_t i = 0; i < of->speeds; i++) {
         const uint32_t at = (uint32_t)caromi_slice_start(of->samples, of->speeds, i);
-        double way2 = 0;
+        double speed2 = 0;
         for (int c = 0; c < 3; c++) {
             const double v = (double)velocity[c][at] - against[c];
-            way2 += v * v;
+            speed2 += v * v;
         }
-        of->speed[i] = sqrt(way2);
+        of->speed[i] = sqrt(speed2);
     }
 }
 
-/* The cost of all slices: up to the last limit, and behind it, where a sphere in motion meets all others. */
+/* The estimated cost with an origin that moves at velocity `against`. A window without an end adds the last slice, in
+ * which each moving sphere is tested with all others. */
 static double cost_against(cut *of, const caromi_cloud_slices *s, const float velocity[3][SAMPLE],
                            const double against[3])
 {
@@ -290,7 +299,7 @@ static double cost_against(cut *of, const caromi_cloud_slices *s, const float ve
     return cut_span(of, 0, &span) + moving / of->speeds * 15 * (double)of->cloud->count * (double)of->cloud->count;
 }
 
-/* Only motion against each other makes pairs: where the cost falls, the origin moves along with the spheres. */
+/* Only relative motion makes pairs: the origin moves at a common velocity where that lowers the cost. */
 static void choose_velocity(cut *of, caromi_cloud_slices *s, const float velocity[3][SAMPLE])
 {
     static const double rest[3] = {0, 0, 0};
@@ -323,17 +332,17 @@ static void begin_with_sample(cut *of, caromi_cloud_slices *s)
     choose_velocity(of, s, velocity);
 }
 
-/* What has no limit of time makes a slice of its own, the last. */
+/* A window without an end gets a last slice [limit, +inf). */
 void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *s)
 {
-    cut of = {.cloud = cloud, .samples = 0};
+    cut of = {.cloud = cloud, .samples = 0}; /* stays empty for few spheres: they get one span of one slice */
     *s = (caromi_cloud_slices){.count = 1, .has_end = 1, .span_count = 1};
     s->spans[0].slices = 1;
     if (!cloud->is_moving)
         return;
     set_limits(cloud, s);
     s->spans[0].end = s->limit;
-    if (caromi_cloud_is_few(cloud)) /* all are compared with all in any case */
+    if (caromi_cloud_is_few(cloud)) /* one cell: all pairs are tested in any case */
         begin_with_few(cloud, s);
     else
         begin_with_sample(&of, s);

@@ -27,7 +27,7 @@ int caromi_watch_ends(const caromi_cloud_watch *w)
     return atomic_load_explicit(&w->ends, memory_order_relaxed);
 }
 
-/* The last sphere is reported by the batch when all are answered. */
+/* Reports stay below the end: the batch reports the last sphere when all are answered. */
 void caromi_watch_report(caromi_cloud_watch *w)
 {
     if (w->progress.fn == NULL || caromi_watch_ends(w))
