@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Distances by tiles of nodes: cpu/lattice/template.h finds the triangle of each node, this file hands out the tiles,
- * decides in integers what is left, computes points and stores. */
+/* Distances by tiles of nodes. cpu/lattice/template.h finds the closest triangle of each node. This file gives tiles to
+ * threads, decides the nodes that the filter leaves undecided in integers, computes closest points and stores the
+ * answers. */
 #include <math.h>
 #include <string.h>
 
 #include "host/mesh/block.h"
 #include "tiles.h"
 
-/* The tiles of slabs [first, end). */
+/* The user data of the tiles' callbacks. */
 typedef struct tile_job {
     caromi_mesh_batch points; /* kind, mesh and outputs, for the functions of blocks */
-    float *distances;         /* where they go, if nothing else is wanted; else NULL */
+    float *distances;         /* the caller's array, if distances are the only output; else NULL */
 } tile_job;
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
-/* Decides a distance that exact mode has left open. */
+/* Decides in integers a distance that the filter of exact mode left undecided. */
 static void settle(const caromi_lattice_batch *batch, const float center[3], float *distance, int32_t *triangle)
 {
     caromi_mesh_query q = {.mask = -1, .options = batch->mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0};
@@ -25,13 +26,14 @@ static void settle(const caromi_lattice_batch *batch, const float center[3], flo
     caromi_resolve_closest(&batch->mesh->view, &q, triangle, distance, &depth);
 }
 
-/* Decides what exact mode has left open, and cuts to the band. Returns 1 if integers were needed. */
+/* Finishes a node: decides an undecided distance (NaN), and replaces distances beyond the band. Returns 1 if integers
+ * were needed. */
 static int finish_node(const caromi_lattice_batch *batch, const float center[3], float *distance, int32_t *triangle)
 {
     const int undecided = isnan(*distance);
     if (undecided)
         settle(batch, center, distance, triangle);
-    if (*distance > batch->band || isinf(*distance)) { /* infinite: no triangle counts */
+    if (*distance > batch->band || isinf(*distance)) { /* infinite: all triangles are masked out */
         *distance = batch->band;
         *triangle = -1;
     }
@@ -54,7 +56,8 @@ static float *distances_alone(const caromi_lattice_batch *batch)
     return key->stride == sizeof(float) ? (float *)key->base : NULL;
 }
 
-/* Slabs of nodes beyond the band. Copies of a row, because the C library's copy is as fast as memory is. */
+/* Task: fills a slab with the band, before tiles write the nodes within it. Copies one row, as memcpy reaches memory
+ * bandwidth. */
 static void leave_slab(void *user, uint64_t task, uint32_t thread)
 {
     const caromi_tiles *tiles = user;
@@ -69,7 +72,7 @@ static void leave_slab(void *user, uint64_t task, uint32_t thread)
         memcpy(to + i, row, (batch->slab - i < most ? batch->slab - i : most) * sizeof *row);
 }
 
-/* Distances go where they belong, which holds the band before. */
+/* Stores the distances of a tile straight into the caller's array, which the band fills beforehand. */
 static void distances_of_tile(const caromi_tiles *tiles, caromi_lattice_tile *tile, const uint64_t first[3],
                               caromi_tile_memory *own)
 {
@@ -93,7 +96,8 @@ static void distances_of_tile(const caromi_tiles *tiles, caromi_lattice_tile *ti
 
 /* ---- all answers ------------------------------------------------------------------------------------------------- */
 
-/* Points of a block; what exact mode leaves open of them is settled after they are stored. */
+/* Computes and stores the closest points of a block of nodes; in exact mode, undecided points are decided in integers
+ * after the store. */
 static void store_block(const tile_job *job, caromi_tile_memory *own, const uint8_t *counted, size_t count)
 {
     const caromi_mesh_batch *batch = &job->points;
@@ -110,7 +114,7 @@ static void store_block(const tile_job *job, caromi_tile_memory *own, const uint
         }
 }
 
-/* Row j of slab k of a tile, in blocks. first: its first node's number. */
+/* Stores row j of slab k of a tile, block by block. first: number of the row's first node. */
 static void store_row(const caromi_tiles *tiles, const caromi_lattice_tile *tile, uint32_t j, uint32_t k,
                       uint64_t first, caromi_tile_memory *own)
 {
@@ -144,7 +148,7 @@ static void answers_of_tile(const caromi_tiles *tiles, caromi_lattice_tile *tile
 
 /* ---- both -------------------------------------------------------------------------------------------------------- */
 
-/* Where the bounds of the blocks hold. */
+/* Whether the error bounds of the tile search hold for this lattice and mesh. */
 int caromi_lattice_has_blocks(const caromi_lattice_batch *batch)
 {
     const carom_mesh_info *mesh = &batch->mesh->info;

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a triangle crosses the columns of a lattice: a filter in binary64 with proven bounds, and exact predicates
- * (cpu/exact/ray.h) for what it leaves undecided. docs/volumes.md derives the bounds. */
+/* The crossings of a triangle with the columns of a lattice: a floating-point filter in binary64 with proven bounds,
+ * and exact predicates (cpu/exact/ray.h) for undecided cases. docs/volumes.md derives the bounds. */
 #include <math.h>
 
 #include "cpu/exact/ray.h"
 #include "inside.h"
 
-/* Of the sums of magnitudes in the two determinants below: more than all their roundings. */
+/* Relative error bounds of the two determinants below, as a factor on the sum of their terms' magnitudes. */
 static const double side_error = 0x1p-50, height_error = 0x1p-49;
 
 /* A triangle seen from above, in binary64. */
 typedef struct seen_triangle {
     const float *corner[3];
     double x[3], y[3];
-    double normal[3], size[3]; /* of the plane; the same with magnitudes in place of differences */
-    int has_plane;             /* the two lines above are filled in */
+    double normal[3], size[3]; /* normal of the plane; bound of its terms' magnitudes, for the error */
+    int has_plane;             /* normal and size are computed */
 } seen_triangle;
 
 /* ---- ranges of nodes --------------------------------------------------------------------------------------------- */
 
-/* The first of [first, end) whose coordinate is >= limit (or > limit). Coordinates ascend. */
+/* Binary search in ascending coordinates: the first index in [first, end) with a coordinate >= limit, or with `beyond`
+ * > limit. */
 static uint64_t search(const float *coordinate, uint64_t first, uint64_t end, float limit, int beyond)
 {
     while (first < end) {
@@ -32,7 +33,7 @@ static uint64_t search(const float *coordinate, uint64_t first, uint64_t end, fl
     return first;
 }
 
-/* The same, tried first where the spacing puts it. */
+/* search(), but first tries the index that the spacing predicts. */
 static uint64_t find(const caromi_inside *inside, int axis, const float *coordinate, uint64_t first, uint64_t end,
                      float limit, int beyond)
 {
@@ -40,7 +41,7 @@ static uint64_t find(const caromi_inside *inside, int axis, const float *coordin
     const double guess =
         ((double)limit - lattice->origin[axis]) * inside->per_length - (double)(int64_t)lattice->first[axis];
     if (guess > (double)(int64_t)first && guess < (double)(int64_t)(end - 1)) {
-        const int64_t whole = (int64_t)guess, at = whole + ((double)whole < guess); /* rounded up */
+        const int64_t whole = (int64_t)guess, at = whole + ((double)whole < guess); /* ceil, without a call */
         const float before = coordinate[at - 1], here = coordinate[at];
         if (beyond ? before <= limit && here > limit : before < limit && here >= limit)
             return (uint64_t)at;
@@ -52,25 +53,25 @@ typedef struct node_range {
     uint64_t first, end;
 } node_range;
 
-/* Nodes in the closed interval that the three coordinates span. */
+/* The nodes within the closed interval of a triangle's three coordinates along an axis. */
 static node_range range_of(const caromi_inside *inside, int axis, const float *coordinate, uint64_t first, uint64_t end,
                            const float *const corner[3])
 {
     const float a = corner[0][axis], b = corner[1][axis], c = corner[2][axis];
-    const float least = a < b ? a : b, most = a > b ? a : b; /* without branches, which would be guessed wrong */
+    const float least = a < b ? a : b, most = a > b ? a : b; /* without branches, which would be mispredicted */
     const float low = least < c ? least : c, high = most > c ? most : c;
     node_range r = {first, first};
     if (first == end || coordinate[first] > high || coordinate[end - 1] < low)
         return r;
     r.first = r.end = find(inside, axis, coordinate, first, end, low, 0);
-    if (coordinate[r.first] <= high) /* a fine mesh has few triangles with a node */
+    if (coordinate[r.first] <= high) /* early out: few triangles of a fine mesh contain a column */
         r.end = find(inside, axis, coordinate, r.first, end, high, 1);
     return r;
 }
 
 /* ---- one column -------------------------------------------------------------------------------------------------- */
 
-/* Which side of the edge the column is on, 0 if the edge has no length from above. */
+/* The side of an edge that a column is on, seen from above; 0 if the edge is a point from above. */
 static int side_of(const seen_triangle *t, int edge, double x, double y)
 {
     const int next = edge == 2 ? 0 : edge + 1;
@@ -83,7 +84,7 @@ static int side_of(const seen_triangle *t, int edge, double x, double y)
     return caromi_exact_ray_side(t->corner[edge], t->corner[next], (float)x, (float)y);
 }
 
-/* 1 or -1 if the column crosses the triangle, by the direction of its normal; else 0. */
+/* 1 or -1 if the column crosses the triangle, the sign of the normal's z; else 0. */
 static int crosses(const seen_triangle *t, double x, double y)
 {
     const int side = side_of(t, 0, x, y);
@@ -106,12 +107,12 @@ static void set_plane(seen_triangle *t)
     t->has_plane = 1;
 }
 
-/* The part of the height's product that depends on x and y alone. */
+/* The part of the height determinant that is common to a column's nodes. */
 typedef struct column_height {
-    double product, size;
+    double product, size; /* size: sum of its terms' magnitudes */
 } column_height;
 
-/* Whether the triangle crosses strictly above the node. */
+/* Whether the triangle crosses the column strictly above a node. */
 static int is_above(const seen_triangle *t, const column_height *c, int side, const float node[3])
 {
     const double rise = (double)node[2] - (double)t->corner[0][2];
@@ -122,7 +123,7 @@ static int is_above(const seen_triangle *t, const column_height *c, int side, co
     return caromi_exact_ray_height(t->corner, node) == -side;
 }
 
-/* How many nodes of the group's column are strictly below the crossing. They are the lowest ones. */
+/* The number of nodes of the group's column that are strictly below the crossing. */
 static uint64_t count_below(const caromi_inside *inside, const seen_triangle *t, int side, float x, float y)
 {
     const carom_lattice *lattice = &inside->batch->lattice;
@@ -132,7 +133,8 @@ static uint64_t count_below(const caromi_inside *inside, const seen_triangle *t,
     const double at = ((double)base[2] - c.product / t->normal[2] - lattice->origin[2]) / lattice->spacing -
                       (double)(lattice->first[2] + inside->first);
     float node[3] = {x, y, 0};
-    uint64_t count = at > 0 ? (at < (double)inside->count ? (uint64_t)ceil(at) : inside->count) : 0; /* a guess */
+    uint64_t count = at > 0 ? (at < (double)inside->count ? (uint64_t)ceil(at) : inside->count)
+                            : 0; /* approximate; corrected below by the predicate */
     while (count < inside->count && (node[2] = inside->z[count], is_above(t, &c, side, node)))
         count++;
     while (count > 0 && (node[2] = inside->z[count - 1], !is_above(t, &c, side, node)))

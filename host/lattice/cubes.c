@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A cube's answer is where the distance of its node lies: within R - h, between the limits or beyond R + h. On the CPU
- * cpu/lattice/template.h tells that for a tile of nodes together; a device, and the CPU for meshes that have no
- * blocks, gives the distance of each. Distances next to a limit are decided in integers. docs/volumes.md, section 4,
- * has the proof. */
+/* A cube's answer depends on the distance of its node: at most R - h, between the limits, or beyond R + h. On the CPU,
+ * cpu/lattice/template.h classifies the nodes of a tile together. A device, and the CPU for meshes outside the tile
+ * search's error bounds, computes each distance. Distances next to a limit are decided in integers. docs/volumes.md,
+ * section 4, has the proof. */
 #include "cubes.h"
 
 #include <math.h>
@@ -12,11 +12,11 @@
 #include "host/core/device.h"
 #include "tiles.h"
 
-enum { CHUNK = CAROMI_MESH_PIECE /* nodes that are searched for one by one */ };
+enum { CHUNK = CAROMI_MESH_PIECE /* nodes whose distances are computed together */ };
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */
 
-/* Distances that are less than 2^-18 (R + h) away from a limit are looked at closely. */
+/* Distances closer than 2^-18 (R + h) to a limit need an exact decision. */
 caromi_cubes caromi_cubes_of(const caromi_lattice_batch *nodes, float radius, uint8_t *out)
 {
     caromi_cubes c = {.nodes = *nodes, .cube = {radius, caromi_cube_half(nodes->lattice.spacing)}, .out = out};
@@ -29,7 +29,7 @@ caromi_cubes caromi_cubes_of(const caromi_lattice_batch *nodes, float radius, ui
     return c;
 }
 
-/* Whether the limits are as far apart, and of such a size, that the bounds of blocks hold for them. */
+/* Whether the limits are far enough apart, and in a range of magnitudes, for the tile search's error bounds to hold. */
 static int has_blocks(const caromi_cubes *c)
 {
     const carom_mesh_info *mesh = &c->nodes.mesh->info;
@@ -52,8 +52,8 @@ static carom_clearance settle(const caromi_cubes *c, const float node[3])
                                                                                    : CAROM_CLEARANCE_UNDECIDED;
 }
 
-/* The answer of a distance, by its bounds. A NaN, which is what exact mode has left open, and one next to a limit are
- * settled, and counted. */
+/* The answer for a distance. A NaN (undecided by the filter) and a distance next to a limit are decided in integers,
+ * and counted. */
 static carom_clearance look_closely(const caromi_cubes *c, const float node[3], float distance, uint64_t *settled)
 {
     if (!isnan(distance)) {
@@ -69,12 +69,15 @@ static carom_clearance look_closely(const caromi_cubes *c, const float node[3], 
     return settle(c, node);
 }
 
-/* A row of nodes, whose coordinates along x are `x`. */
+/* Answers a row of nodes; x: their coordinates along x. */
 static void answer_row(const caromi_cubes *c, const float *distance, const float *x, float y, float z, size_t count,
                        uint8_t *out, uint64_t *settled)
 {
     const caromi_lattice_limits sure = c->sure;
-    const float beyond = isinf(c->nodes.band) ? NAN : c->nodes.band; /* NaN: look closely */
+    const float beyond =
+        isinf(c->nodes.band)
+            ? NAN
+            : c->nodes.band; /* NaN: no distance is certainly beyond, so each takes the exact decision */
     for (size_t i = 0; i < count; i++) {
         const float d = distance[i];
         if (d <= sure.inner_low)
@@ -117,7 +120,7 @@ static carom_status by_tiles(const carom_context *context, const caromi_cubes *c
 
 /* ---- one by one -------------------------------------------------------------------------------------------------- */
 
-/* The nodes that are next, and memory for their distances and coordinates. */
+/* The next nodes, with memory for their distances and coordinates. */
 typedef struct chunk {
     caromi_lattice_batch nodes;
     float *distance, *at[3];
@@ -136,7 +139,7 @@ static carom_status make_chunk(const caromi_cubes *c, uint64_t room, chunk *out,
     return CAROM_OK;
 }
 
-/* Nodes [first, end), whose distances the chunk has. Returns how many are settled. */
+/* Answers nodes [first, end) from the chunk's distances. Returns the number of nodes decided in integers. */
 static uint64_t answer_chunk(const caromi_cubes *c, const chunk *of, uint64_t first, uint64_t end)
 {
     uint64_t settled = 0;
@@ -147,7 +150,8 @@ static uint64_t answer_chunk(const caromi_cubes *c, const chunk *of, uint64_t fi
     return settled;
 }
 
-/* Nodes [*done, end) on a device, or on the CPU if that is NULL. Stops where the device does. */
+/* Answers nodes [*done, end) by their distances, on a device or, if that is NULL, on the CPU. If the device fails,
+ * *done is where the CPU continues. */
 static carom_status one_by_one(const carom_context *context, caromi_device *device, const caromi_cubes *c, uint64_t end,
                                uint64_t *done, carom_stats *stats, carom_error *err)
 {
@@ -164,7 +168,8 @@ static carom_status one_by_one(const carom_context *context, caromi_device *devi
             *done = next;
         if (*done > first)
             stats->by_integers += answer_chunk(c, &own, first, *done);
-        if (stats->by_integers > before + (next - first)) /* some were settled twice */
+        if (stats->by_integers >
+            before + (next - first)) /* a node may need integers for its distance and for its answer: it counts once */
             stats->by_integers = before + (next - first);
     }
     caromi_free(context, own.distance);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds of heights. For a point p of a triangle let q = sqrt(R^2 - |c - p|^2), seen from above, be how far the centre
- * over column c stands above p when p touches the ball. The height that p gives, p.z + q, is concave in p. So a point
- * of the triangle bounds its height from below; and the plane that touches this function at p, at the triangle's
- * corners, bounds it from above. Where p was found in rounded arithmetic, only its quality suffers, not the bounds.
+/* Bounds of heights, the floating-point filter of drop maps. Let p be a point of a triangle that touches the ball over
+ * column c. The ball's centre is then q = sqrt(R^2 - |c - p|^2) above p, where |c - p| is seen from above. The height
+ * that p gives, p.z + q, is concave in p. So any point of the triangle is a lower bound, and the tangent plane at p,
+ * evaluated at the triangle's corners, is an upper bound. An inaccurate p makes the bounds wider, not wrong.
  * docs/drop.md adds up the errors. */
 #include "drop.h"
 
@@ -24,17 +24,18 @@ drop_bound caromi_drop_corner_bound(const drop_ball *ball, const double corner[3
         const double high = z + sqrt(s + error);
         return (drop_bound){s > error ? z : -HUGE_VAL, high + 8 * DROP_U * (fabs(z) + ball->r)};
     }
-    const double root = sqrt(s), blur = 2 * error / root + 8 * DROP_U * (fabs(z) + root);
-    return (drop_bound){z + root - blur, z + root + blur};
+    const double root = sqrt(s), height_error = 2 * error / root + 8 * DROP_U * (fabs(z) + root);
+    return (drop_bound){z + root - height_error, z + root + height_error};
 }
 
 /* ---- a point of a triangle --------------------------------------------------------------------------------------- */
 
-/* The point P0 + beta e + gamma f; beta, gamma >= 0, beta + gamma <= 1. d: the column from P0. */
+/* Bounds from the point P0 + beta e + gamma f; beta, gamma >= 0, beta + gamma <= 1. d: offset of the column from P0. */
 typedef struct touch {
     drop_bound bound;
-    double rise[3], blur; /* of the touching plane from the point to each corner; the largest error of it */
-    int is_known;         /* 0: the ball's side touches, and the numbers above say nothing */
+    double rise[3], rise_error; /* rise of the tangent plane from the point to each corner; bound of its error */
+    int is_known; /* 0: the contact is at the ball's side, where the tangent plane is (nearly) vertical: nothing else is
+                     set */
 } touch;
 
 static inline touch touch_at(const drop_ball *ball, double z0, const double e[3], const double f[3], double beta,
@@ -42,28 +43,29 @@ static inline touch touch_at(const drop_ball *ball, double z0, const double e[3]
 {
     touch t = {.is_known = 0};
     const double x = d[0] - (beta * e[0] + gamma * f[0]), y = d[1] - (beta * e[1] + gamma * f[1]);
-    const double blur =
+    const double offset_error =
         8 * DROP_U * (fabs(d[0]) + fabs(d[1]) + beta * (fabs(e[0]) + fabs(e[1])) + gamma * (fabs(f[0]) + fabs(f[1])));
     const double q2 = ball->r2 - (x * x + y * y);
-    const double blur2 = 8 * DROP_U * ball->r2 + (2 * (fabs(x) + fabs(y)) + blur) * blur;
-    if (!(q2 > 1024 * blur2))
+    const double square_error = 8 * DROP_U * ball->r2 + (2 * (fabs(x) + fabs(y)) + offset_error) * offset_error;
+    if (!(q2 > 1024 * square_error))
         return t;
-    const double q = sqrt(q2), inverse = 1 / q, loss = blur2 * inverse * inverse;
+    const double q = sqrt(q2), inverse = 1 / q, loss = square_error * inverse * inverse;
     const double height = z0 + (beta * e[2] + gamma * f[2]) + q;
-    const double error = 16 * DROP_U * (fabs(z0) + beta * fabs(e[2]) + gamma * fabs(f[2]) + q) + 2 * blur2 * inverse;
-    /* along e and f */
+    const double error =
+        16 * DROP_U * (fabs(z0) + beta * fabs(e[2]) + gamma * fabs(f[2]) + q) + 2 * square_error * inverse;
+    /* slopes of the tangent plane along e and f */
     const double a = (x * e[0] + y * e[1]) * inverse + e[2], b = (x * f[0] + y * f[1]) * inverse + f[2];
-    const double blur_a = (fabs(x * e[0]) + fabs(y * e[1])) * inverse * (8 * DROP_U + 2 * loss) +
-                          2 * blur * (fabs(e[0]) + fabs(e[1])) * inverse + 8 * DROP_U * fabs(e[2]);
-    const double blur_b = (fabs(x * f[0]) + fabs(y * f[1])) * inverse * (8 * DROP_U + 2 * loss) +
-                          2 * blur * (fabs(f[0]) + fabs(f[1])) * inverse + 8 * DROP_U * fabs(f[2]);
+    const double slope_error_a = (fabs(x * e[0]) + fabs(y * e[1])) * inverse * (8 * DROP_U + 2 * loss) +
+                                 2 * offset_error * (fabs(e[0]) + fabs(e[1])) * inverse + 8 * DROP_U * fabs(e[2]);
+    const double slope_error_b = (fabs(x * f[0]) + fabs(y * f[1])) * inverse * (8 * DROP_U + 2 * loss) +
+                                 2 * offset_error * (fabs(f[0]) + fabs(f[1])) * inverse + 8 * DROP_U * fabs(f[2]);
     t.rise[0] = -(beta * a + gamma * b);
     t.rise[1] = a + t.rise[0];
     t.rise[2] = b + t.rise[0];
-    t.blur = 3 * (blur_a + blur_b) + 16 * DROP_U * (fabs(a) + fabs(b));
+    t.rise_error = 3 * (slope_error_a + slope_error_b) + 16 * DROP_U * (fabs(a) + fabs(b));
     double rise = t.rise[0] > t.rise[1] ? t.rise[0] : t.rise[1];
     rise = t.rise[2] > rise ? t.rise[2] : rise;
-    t.bound = (drop_bound){height - error, height + error + (rise > 0 ? rise : 0) + t.blur};
+    t.bound = (drop_bound){height - error, height + error + (rise > 0 ? rise : 0) + t.rise_error};
     t.is_known = 1;
     return t;
 }
@@ -83,13 +85,13 @@ void caromi_drop_edge_make(drop_edge *edge, const float *a, const float *b)
     edge->slope2 = edge->e[2] * edge->e[2] / edge->l2;
 }
 
-/* Whether the ball cannot reach the edge: its nearest point, seen from above, is farther than the radius. */
+/* Whether the edge is out of the ball's reach: its closest point, seen from above, is farther than the radius. */
 static int is_far(const drop_ball *ball, const drop_edge *g, const double d[2])
 {
     const double foot = (g->e[0] * d[0] + g->e[1] * d[1]) / g->l2, at = foot > 0 ? (foot < 1 ? foot : 1) : 0;
     const double x = d[0] - at * g->e[0], y = d[1] - at * g->e[1];
-    const double blur = 64 * DROP_U * (fabs(d[0]) + fabs(d[1]) + fabs(g->e[0]) + fabs(g->e[1]));
-    return x * x + y * y > ball->r2 * (1 + 16 * DROP_U) + 2 * (2 * (fabs(x) + fabs(y)) + blur) * blur;
+    const double cross_error = 64 * DROP_U * (fabs(d[0]) + fabs(d[1]) + fabs(g->e[0]) + fabs(g->e[1]));
+    return x * x + y * y > ball->r2 * (1 + 16 * DROP_U) + 2 * (2 * (fabs(x) + fabs(y)) + cross_error) * cross_error;
 }
 
 drop_bound caromi_drop_edge_bound(const drop_ball *ball, const drop_edge *g, double x, double y)
@@ -97,9 +99,9 @@ drop_bound caromi_drop_edge_bound(const drop_ball *ball, const drop_edge *g, dou
     static const double no_edge[3];
     const double d[2] = {x - g->a[0], y - g->a[1]};
     const double left = g->e[0] * d[1], right = g->e[1] * d[0], cross = left - right;
-    const double blur = 8 * DROP_U * (fabs(left) + fabs(right)), w2 = cross * cross / g->l2;
+    const double cross_error = 8 * DROP_U * (fabs(left) + fabs(right)), w2 = cross * cross / g->l2;
     const double s = ball->r2 - w2;
-    const double error = (2 * fabs(cross) + blur) * blur / g->l2 + 8 * DROP_U * (w2 + ball->r2);
+    const double error = (2 * fabs(cross) + cross_error) * cross_error / g->l2 + 8 * DROP_U * (w2 + ball->r2);
     if (s < -error)
         return none;
     drop_bound flat;
@@ -110,11 +112,11 @@ drop_bound caromi_drop_edge_bound(const drop_ball *ball, const drop_edge *g, dou
     touch t = touch_at(ball, g->a[2], g->e, no_edge, at, 0, d);
     if (!t.is_known && is_far(ball, g, d))
         return none;
-    if (!t.is_known) /* no point of the edge's line is higher than `top` and nearer to the column than it */
+    if (!t.is_known) /* a bound from the edge's highest z and the distance of its line */
         return (drop_bound){-HUGE_VAL,
                             g->top + sqrt(s > 0 ? s + error : error) + 8 * DROP_U * (fabs(g->top) + ball->r)};
-    /* Falls from an end on: then the end decides. */
-    if ((at == 0 && t.rise[1] < -t.blur) || (at == 1 && t.rise[0] < -t.blur))
+    /* The height falls from an end on: the end, a corner, decides it. */
+    if ((at == 0 && t.rise[1] < -t.rise_error) || (at == 1 && t.rise[0] < -t.rise_error))
         t.bound.high = -HUGE_VAL;
     return t.bound;
 }
@@ -126,7 +128,7 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Whether the triangle seen along an axis has no area, exactly. */
+/* Whether the triangle has no area when seen along an axis, exactly. */
 static int is_line(const float *const corner[3], int axis)
 {
     const int u = (axis + 1) % 3, v = (axis + 2) % 3;
@@ -138,14 +140,15 @@ static int is_line(const float *const corner[3], int axis)
     return caromi_drop_side(p[0], p[1], p[2]) == 0;
 }
 
-/* Of a face whose normal's z may be zero. */
+/* The kind of a face whose normal's z may be zero. */
 static int kind_of_steep(const float *const corner[3])
 {
-    /* A vertical face goes on upwards from each of its inner points. */
+    /* From each inner point of a vertical face, the face continues upwards: its edges decide the height. */
     return is_line(corner, 2) ? DROP_FACE_NONE : DROP_FACE_THIN;
 }
 
-/* Half the square of the slope would do, but for rounding. */
+/* Prepares a nearly level face. `lean` is the radius times the squared slope; half of that bounds the rise, the rest
+ * covers rounding. */
 static void make_flat(drop_face *face, const drop_ball *ball, const double n[3], const double size[3])
 {
     const double x = (fabs(n[0]) + 8 * DROP_U * size[0]) / n[2], y = (fabs(n[1]) + 8 * DROP_U * size[1]) / n[2];
@@ -177,8 +180,8 @@ void caromi_drop_face_make(drop_face *face, const drop_ball *ball, const float *
         return;
     }
     const double turn = n[2] < 0 ? -1 : 1, length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-    const double blur = 16 * DROP_U * all / length;
-    face->kind = !(blur < 0x1p-12)                                      ? DROP_FACE_THIN
+    const double normal_error = 16 * DROP_U * all / length;
+    face->kind = !(normal_error < 0x1p-12)                              ? DROP_FACE_THIN
                  : n[0] * n[0] + n[1] * n[1] <= DROP_FLAT * n[2] * n[2] ? DROP_FACE_FLAT
                                                                         : DROP_FACE_SLOPE;
     if (face->kind == DROP_FACE_FLAT)
@@ -186,7 +189,7 @@ void caromi_drop_face_make(drop_face *face, const drop_ball *ball, const float *
     face->inverse = 1 / n[2];
     for (int k = 0; k < 2; k++)
         face->shift[k] = ball->r * (turn * n[k] / length);
-    face->blur = 2 * ball->r * blur;
+    face->shift_error = 2 * ball->r * normal_error;
     for (int k = 0; k < 2; k++) {
         face->side[0][k] = turn * face->e[k];
         face->side[1][k] = turn * ((double)corner[2][k] - (double)corner[1][k]);
@@ -196,7 +199,7 @@ void caromi_drop_face_make(drop_face *face, const drop_ball *ball, const float *
 
 double caromi_drop_face_slack(const drop_face *face, int k, double reach)
 {
-    return (fabs(face->side[k][0]) + fabs(face->side[k][1])) * (2 * face->blur + 32 * DROP_U * reach);
+    return (fabs(face->side[k][0]) + fabs(face->side[k][1])) * (2 * face->shift_error + 32 * DROP_U * reach);
 }
 
 int caromi_drop_face_may_touch(const drop_face *face, double x, double y)
@@ -211,7 +214,7 @@ int caromi_drop_face_may_touch(const drop_face *face, double x, double y)
     return 1;
 }
 
-/* Where the face is touched, beta and gamma of touch_at(); (u, v): the column from the first corner. */
+/* The contact point on a face, as beta and gamma of touch_at(). (u, v): offset of the column from the first corner. */
 static void place_on(const drop_face *face, double u, double v, double *beta, double *gamma)
 {
     u -= face->shift[0];
@@ -266,11 +269,11 @@ double caromi_drop_box_bound(const drop_ball *ball, const float *const corner[3]
     return caromi_drop_reach_bound(ball, top, square);
 }
 
-/* A triangle that is not flat, or whose flat inside is not straight below the column. */
+/* The bounds of one triangle over one column, tightened point by point. */
 typedef struct whole {
     const drop_ball *ball;
     double corner[3][3], x, y;
-    drop_bound bound; /* so far */
+    drop_bound bound; /* the tightest so far */
 } whole;
 
 static void narrow(whole *w, drop_bound bound)
@@ -279,7 +282,7 @@ static void narrow(whole *w, drop_bound bound)
     w->bound.high = bound.high < w->bound.high ? bound.high : w->bound.high;
 }
 
-/* Bounds from a point of it, which lies on corner `first` + beta (the next corner - it) + gamma (the last one - it). */
+/* Tightens the bounds by the point with barycentric weights beta and gamma of the two corners after corner `first`. */
 static void try_point(whole *w, int first, double beta, double gamma)
 {
     const double *p = w->corner[first], *next = w->corner[(first + 1) % 3], *last = w->corner[(first + 2) % 3];
@@ -292,8 +295,8 @@ static void try_point(whole *w, int first, double beta, double gamma)
     narrow(w, t.bound);
 }
 
-/* Whether the height falls from the line of a flat edge towards the third corner, so that the line bounds the triangle.
- * cross: of the edge and the way to the column. */
+/* Whether the height falls from the line of a level edge towards the third corner, so that the edge bounds the
+ * triangle. cross: cross product of the edge and the column's offset. */
 static int falls_inwards(const whole *w, const drop_edge *g, const double third[3], double cross)
 {
     const double f[3] = {third[0] - g->a[0], third[1] - g->a[1], third[2] - g->a[2]};
@@ -326,7 +329,7 @@ static void try_edge(whole *w, const float *const corner[3], int k)
         try_point(w, k, g.e[2] > 0, 0);
 }
 
-/* The largest upper bound of all features: where the ball's side touches, or nothing does. */
+/* The largest upper bound of all features, for contacts at the ball's side or none. */
 static double bound_features(const drop_ball *ball, const drop_face *face, double x, double y)
 {
     const float *const *corner = face->corner;
@@ -344,7 +347,7 @@ static double bound_features(const drop_ball *ball, const drop_face *face, doubl
     return high;
 }
 
-/* Straight over the highest corner the answer is a sum. */
+/* Whether the column is straight over the highest corner: the height is a sum then. */
 static int is_over_top(const whole *w, double top)
 {
     for (int k = 0; k < 3; k++)
@@ -377,7 +380,7 @@ drop_bound caromi_drop_triangle_bound(const drop_ball *ball, const float *const 
         double beta, gamma;
         place_on(&face, x - face.p[0], y - face.p[1], &beta, &gamma);
         try_point(&w, 0, beta, gamma);
-        first = beta == 0 ? 2 : gamma == 0 ? 0 : 1; /* the edge that is probably nearest */
+        first = beta == 0 ? 2 : gamma == 0 ? 0 : 1; /* the edge that is probably closest */
     }
     for (int k = 0; k < 3; k++)
         if (w.bound.high > bar && caromi_drop_round_up(w.bound.high) > caromi_drop_round_up(w.bound.low))

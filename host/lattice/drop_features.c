@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Which columns of a tile a corner or an edge can decide. A ball that rests on it has no neighbour of it on its own
- * side: where the normal from the feature to the centre has an angle of less than 90 degrees with the way to a
- * neighbour, that way leads higher. So on a fine mesh each feature paints few columns, and all of them together paint
- * each column about once. Nothing depends on it that two triangles meet at an edge, or how they are turned. */
+/* Finds the columns of a tile that a corner or an edge can decide. Consider the normal from the feature to the ball's
+ * centre. If it has an angle below 90 degrees with the vector to a neighbouring corner, moving that way leads higher,
+ * so the ball does not rest on the feature. On a fine mesh each feature is therefore rasterized to few columns, and all
+ * features together cover each column about once. This holds for any number of triangles at an edge, in any
+ * orientation. */
 #include "drop_paint.h"
 
-enum { STAR = 128 }; /* triangles of a star */
+enum { STAR = 128 }; /* most triangles of a one-ring that is rasterized as a whole */
 
 /* ---- corners ----------------------------------------------------------------------------------------------------- */
 
+/* A corner and its neighbours. */
 typedef struct painted_corner {
     drop_tile *tile;
     double at[3];
-    double way[2 * STAR][3]; /* to neighbours */
-    double reach[2 * STAR];  /* sum of magnitudes */
+    double way[2 * STAR][3]; /* vectors to its neighbours */
+    double reach[2 * STAR];  /* sum of each vector's magnitudes */
     int count;
 } painted_corner;
 
 static void begin_corner(painted_corner *c, drop_tile *tile, const float *at)
 {
-    c->tile = tile; /* the ways are 8 KiB, so they are not cleared */
+    c->tile = tile; /* the vectors take 8 KiB, so they are not cleared */
     c->count = 0;
     for (int k = 0; k < 3; k++)
         c->at[k] = (double)at[k];
@@ -34,7 +36,7 @@ static void add_neighbour(painted_corner *c, const float *at)
     c->count += c->reach[c->count] > 0;
 }
 
-/* Whether the ways to all neighbours lead down or along, or may do so, from some centre over columns of the block. */
+/* Whether, for some ball centre over the block's columns, no neighbour may lead higher, rounding allowed for. */
 static int may_rest(const painted_corner *c, const double dx[2], const double dy[2])
 {
     const drop_ball *ball = &c->tile->map->ball;
@@ -54,7 +56,7 @@ static int may_rest(const painted_corner *c, const double dx[2], const double dy
     return 1;
 }
 
-/* Halves the block until it is small, or nothing of it is left. */
+/* Subdivides a block of columns until it is small or may_rest() culls it. */
 static void paint_block(const painted_corner *c, span i, span j)
 {
     drop_tile *tile = c->tile;
@@ -76,8 +78,9 @@ static void paint_block(const painted_corner *c, span i, span j)
 
 /* ---- the tangents of a corner's normals ---- */
 
-/* Of two ways on different sides of the line along an axis (side[0] >= 0 > side[1]), with `ahead` along it: the bound
- * that both together set to the normal's tangent along the axis, from above. +inf: none. */
+/* An upper bound of the normal's tangent along an axis, from the vectors to two neighbours on different sides of the
+ * axis, seen from above. ahead, side, up: components of each vector along the axis, across it (side[0] >= 0 > side[1]),
+ * and z. +inf: no bound. */
 static double joint_bound(const double ahead[2], const double side[2], const double up[2])
 {
     const double a = -side[1] * ahead[0], b = side[0] * ahead[1], sum = a + b;
@@ -87,7 +90,7 @@ static double joint_bound(const double ahead[2], const double side[2], const dou
     return bound + 0x1p-24 * (1 + fabs(bound) + (fabs(p) + fabs(q)) / sum);
 }
 
-/* Bounds of the normal's tangent along `axis`, [0] from below and [1] from above. */
+/* Lower and upper bound of the normal's tangent along `axis`. */
 static void bound_tangent(const painted_corner *c, int axis, double range[2])
 {
     range[0] = -HUGE_VAL;
@@ -105,7 +108,8 @@ static void bound_tangent(const painted_corner *c, int axis, double range[2])
     }
 }
 
-/* How far along the axis, at least and at most, a centre is whose normal has these tangents along it and across. */
+/* The range of offsets of the ball's centre along an axis, from the ranges of the normal's tangents along and across
+ * it. */
 static void reach_of(const double tangent[2], const double across[2], double r, double reach[2])
 {
     const double far = drop_most(fabs(across[0]), fabs(across[1]));
@@ -152,16 +156,17 @@ static void paint_corner(const painted_corner *c)
 
 /* ---- edges ------------------------------------------------------------------------------------------------------- */
 
-/* An edge in its own frame: u along it and w to its left, both seen from above. A ball at w touches it with the normal
- * whose tangent, against the upright in the plane across the edge, is w / sqrt(R^2 - w^2). */
+/* An edge in its own frame: u along it and w to its left, both seen from above. A ball whose centre is at w touches it
+ * with a normal of tangent w / sqrt(R^2 - w^2), measured from the vertical in the plane across the edge. */
 typedef struct painted_edge {
     drop_edge edge;
-    double along[2], length, whole; /* unit vector from above; lengths from above and in space */
-    double least, most;             /* of that tangent */
-    int level[2];                   /* a level triangle is on its right, on its left */
+    double along[2], length, whole; /* unit vector seen from above; its length from above, and in space */
+    double least, most;             /* range of the normal's tangent */
+    int level[2];                   /* whether a level triangle is on its right, on its left */
 } painted_edge;
 
-/* Normals that have less than 90 degrees with the way to the corner opposite to the edge are left out. */
+/* Narrows the range of tangents by a triangle at the edge: excludes normals at less than 90 degrees from the vector to
+ * its opposite corner. */
 static void cut(painted_edge *g, const float *opposite)
 {
     const double v[3] = {(double)opposite[0] - g->edge.a[0], (double)opposite[1] - g->edge.a[1],
@@ -179,7 +184,7 @@ static void cut(painted_edge *g, const float *opposite)
         g->least = drop_most(g->least, bound - slack);
 }
 
-/* The ball's distance to the left for a tangent. */
+/* The offset w of the ball's centre for a tangent. */
 static double offset_of(double tangent, double r)
 {
     return fabs(tangent) < 0x1p40 ? r * (tangent / sqrt(1 + tangent * tangent)) : tangent < 0 ? -r : r;
@@ -189,7 +194,7 @@ typedef struct frame_box {
     double u[2], w[2];
 } frame_box;
 
-/* Where the edge's ends are touched is moved along it by how the edge leans. */
+/* The box of ball centres that may touch the edge. Its ends are shifted along u as the edge slopes. */
 static frame_box box_of(const painted_edge *g, double r)
 {
     const double slack = 0x1p-20 * (r + g->length), lean = g->edge.e[2] / g->whole;
@@ -203,7 +208,7 @@ static frame_box box_of(const painted_edge *g, double r)
     return b;
 }
 
-/* Cuts [x[0], x[1]] to lower <= a x + b <= upper. */
+/* Clips [x[0], x[1]] to range[0] <= a x + b <= range[1]. */
 static void cut_row(double a, double b, const double range[2], double x[2])
 {
     if (fabs(a) < 0x1p-10)
@@ -245,7 +250,7 @@ static void paint_strip(drop_tile *tile, const painted_edge *g)
     }
 }
 
-/* From `at` to `end`, and the corners opposite to it. */
+/* Begins with an edge from `at` to `end` without triangles. */
 static void begin_edge(painted_edge *g, const float *at, const float *end)
 {
     *g = (painted_edge){.least = -HUGE_VAL, .most = HUGE_VAL};
@@ -274,14 +279,14 @@ static uint64_t triangles_at(const drop_map *map, uint32_t position)
     return map->corners->start[position + 1] - map->corners->start[position];
 }
 
-/* The edge between two positions is painted with one of their stars. */
+/* Whether the edge to `end` is rasterized with this position's one-ring: the smaller one-ring owns it. */
 static int owns(const drop_map *map, uint32_t position, uint32_t end)
 {
     const uint64_t own = triangles_at(map, position), other = triangles_at(map, end);
     return own < other || (own == other && position < end);
 }
 
-/* Sides with the same end are one edge. */
+/* Whether side i is the first one of its edge: sides with the same end are one edge. */
 static int is_new(const drop_side *side, int i)
 {
     for (int k = 0; k < i; k++)
@@ -345,7 +350,8 @@ static void paint_sides(drop_tile *tile, uint32_t position, const drop_side *sid
     paint_centre(&star, tile, side, count);
 }
 
-/* A position where many triangles meet: each is painted as if it were alone, which paints more than it must. */
+/* A position with very many triangles: each is rasterized as if it were alone, which covers more columns than needed.
+ */
 static void paint_hub(drop_tile *tile, uint32_t position)
 {
     const drop_map *map = tile->map;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Faces and edges that are level, or lean by next to nothing, as a part has them that was turned by 90 degrees in
- * rounded arithmetic. Their heights are z + radius and a rest, which may be far below the last place of that sum. So
- * the rest is bounded by itself, with errors in proportion to it, and tells on which side of the sum a height is.
+/* Bounds for faces and edges that are level or nearly so, as after a rotation of a part by 90 degrees in rounded
+ * arithmetic. Their heights are z + radius + rest, where the rest may be far below the last place of the sum. So the
+ * rest is bounded separately, with a relative error, and its sign decides on which side of the sum the height is.
  * docs/drop.md adds up the errors. */
 #include "drop.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
-/* The least binary64 above x, which is neither 0 nor infinite. */
+/* The next binary64 above x; x is neither 0 nor infinite. */
 static double next_above(double x)
 {
     int64_t bits;
@@ -22,7 +22,7 @@ static double next_above(double x)
     return x;
 }
 
-/* The least binary64 >= the sum. */
+/* The sum rounded up to binary64. */
 static double add_up(double a, double b)
 {
     const double sum = a + b, part = sum - a, error = (a - (sum - part)) + (b - part);
@@ -36,8 +36,8 @@ drop_bound caromi_drop_sum(double z, double radius, double low, double high)
     return (drop_bound){add_up(sum, from - 2 * DROP_U * fabs(from)), add_up(sum, to + 2 * DROP_U * fabs(to))};
 }
 
-/* How much lower a ball stands on a point beside its column. square: the least or the greatest square of the distance
- * of both, seen from above; upright: how far the centre is above the point; loss: the relative error of that. */
+/* How much lower a ball rests on a point beside its column than on one straight below. square: a bound of their squared
+ * distance seen from above; upright: the height of the centre above the point; loss: its relative error. */
 static double sink_of(const drop_ball *ball, double square, double upright, double loss)
 {
     return square / (ball->r + upright) * (1 + loss);
@@ -53,7 +53,7 @@ drop_bound caromi_drop_near_corner(const drop_ball *ball, double z, double squar
 
 /* ---- edges ------------------------------------------------------------------------------------------------------- */
 
-/* The column is on the line of the edge, seen from above. */
+/* Whether the column is exactly on the edge's line, seen from above. */
 static int is_on_line(const drop_edge *g, double x, double y)
 {
     const float a[2] = {(float)g->a[0], (float)g->a[1]}, b[2] = {(float)g->b[0], (float)g->b[1]};
@@ -61,13 +61,13 @@ static int is_on_line(const drop_edge *g, double x, double y)
     return caromi_drop_side(a, b, at) == 0;
 }
 
-/* Bounds of the square of the column's distance from the line of the edge, seen from above. */
+/* Bounds of the column's squared distance from the edge's line, seen from above. */
 static void square_from_line(const drop_edge *g, const double d[2], double x, double y, double square[2])
 {
     const double left = g->e[0] * d[1], right = g->e[1] * d[0], cross = fabs(left - right);
-    const double blur = 8 * DROP_U * (fabs(left) + fabs(right));
-    const double least = cross > blur ? cross - blur : 0;
-    const double most = cross <= blur && blur > 0 && is_on_line(g, x, y) ? 0 : cross + blur;
+    const double cross_error = 8 * DROP_U * (fabs(left) + fabs(right));
+    const double least = cross > cross_error ? cross - cross_error : 0;
+    const double most = cross <= cross_error && cross_error > 0 && is_on_line(g, x, y) ? 0 : cross + cross_error;
     square[0] = least * least / g->l2 * (1 - 8 * DROP_U);
     square[1] = most * most / g->l2 * (1 + 8 * DROP_U);
 }
@@ -86,7 +86,7 @@ int caromi_drop_flat_edge_bound(const drop_ball *ball, const drop_edge *g, doubl
     const double most = sink_of(ball, square[1], upright, loss), least = sink_of(ball, square[0], upright, -loss);
     const double slack = error * fabs(g->e[2]) + 8 * DROP_U * (fabs(rise) + most + lean);
     *bound = caromi_drop_sum(g->a[2], ball->r, rise - most - slack, rise - least + lean + slack);
-    if (!(error < at && at < 1 - error)) { /* the end may be nearer than the foot on the line */
+    if (!(error < at && at < 1 - error)) { /* the foot may be outside the edge: its end is closest then */
         const double *end = at < 0.5 ? g->a : g->b, p[2] = {x - end[0], y - end[1]};
         const double far = p[0] * p[0] + p[1] * p[1];
         bound->low = 2 * far < ball->r2 ? caromi_drop_near_corner(ball, end[2], far).low : -HUGE_VAL;
@@ -96,7 +96,7 @@ int caromi_drop_flat_edge_bound(const drop_ball *ball, const drop_edge *g, doubl
 
 /* ---- faces ------------------------------------------------------------------------------------------------------- */
 
-/* A column on an edge belongs to one of the two faces there, because a ray does. */
+/* Whether the face owns the column. A column on an edge has one owner, by the rule for rays at edges. */
 static int holds(const drop_face *face, double x, double y)
 {
     int side[3];

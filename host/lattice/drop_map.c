@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a drop map in tiles: bounds of all heights of a tile in binary64, which nearly always round up to the same
- * binary32; the other columns one by one. */
+/* Cuts the rows of a drop map into tiles. Lower and upper bound of a column's height, in binary64, nearly always round
+ * up to the same binary32; the other columns are decided exactly, one by one. */
 #include <math.h>
 
 #include "cpu/lattice/drop.h"
@@ -8,17 +8,17 @@
 #include "drop.h"
 
 enum {
-    LEAF = 12,  /* triangles of a leaf, about */
-    SMALL = 32, /* columns along a tile, the least that tiles for more threads have */
-    EACH = 8    /* tiles for each thread, if that leaves them large enough */
+    LEAF = 12,  /* average triangles of a BVH leaf */
+    SMALL = 32, /* least columns along a tile's side, however many threads there are */
+    EACH = 8    /* tiles of each thread, if they stay large enough */
 };
 
 /* ---- triangles near a rectangle ---------------------------------------------------------------------------------- */
 
 typedef struct visit {
     const drop_visitor *to;
-    double lower[2], upper[2]; /* of the rectangle with the radius around it */
-    double scale;              /* of nodes */
+    double lower[2], upper[2]; /* the rectangle, grown by the radius */
+    double scale;              /* coordinates of BVH nodes are multiplied by it */
 } visit;
 
 static int is_near(const visit *v, uint32_t triangle)
@@ -35,7 +35,7 @@ static int is_near(const visit *v, uint32_t triangle)
     return 1;
 }
 
-/* is_inside: the leaf's box is within the rectangle. */
+/* Visits the triangles of a leaf. is_inside: the leaf's box is within the rectangle, so triangles need no test. */
 static void visit_leaf(const visit *v, int reference, int is_inside)
 {
     const int32_t *masks = v->to->map->masks;
@@ -51,14 +51,14 @@ static visit visit_of(const drop_visitor *visitor)
 {
     const double r = visitor->map->ball.r;
     visit v = {.to = visitor, .scale = (double)visitor->map->mesh->view.frame.scale};
-    for (int k = 0; k < 2; k++) { /* sums are rounded by less than the radius grows */
+    for (int k = 0; k < 2; k++) { /* grown by more than the rounding of the sums */
         v.lower[k] = visitor->lower[k] - r - 0x1p-40 * (fabs(visitor->lower[k]) + r);
         v.upper[k] = visitor->upper[k] + r + 0x1p-40 * (fabs(visitor->upper[k]) + r);
     }
     return v;
 }
 
-/* Child boxes near the rectangle, the highest first. A scaled coordinate has lost what is below binary32. */
+/* The children whose boxes overlap the rectangle, highest first. `least` covers the underflow of scaled coordinates. */
 static int near_children(const visit *v, const mesh_node *node, int slots[MESH_WIDTH])
 {
     const double least = 0x1p-120;
@@ -77,7 +77,7 @@ static int near_children(const visit *v, const mesh_node *node, int slots[MESH_W
     return count;
 }
 
-/* A box in the caller's unit. */
+/* A child's box in the caller's unit of length. */
 typedef struct visit_box {
     double lower[2], upper[2], top;
 } visit_box;
@@ -129,7 +129,7 @@ void caromi_drop_visit(const drop_visitor *visitor)
 
 /* ---- the cheaper way --------------------------------------------------------------------------------------------- */
 
-/* Columns that cost as much to search for as `triangles` cost to paint; of these, `under` are below a ball. */
+/* The number of columns whose search costs as much as rasterizing `triangles`; `under`: triangles below a ball. */
 static double columns_for(double triangles, double under)
 {
     return triangles / (0.18 + 0.23 * sqrt(under));
@@ -138,7 +138,7 @@ static double columns_for(double triangles, double under)
 typedef struct census {
     const visit *visit;
     double columns, leaves;
-    double share; /* of the leaves, that is below a ball */
+    double share; /* share of the leaves that is below a ball */
 } census;
 
 static int has_many(const census *c)
@@ -146,7 +146,7 @@ static int has_many(const census *c)
     return columns_for(LEAF * c->leaves, LEAF * c->leaves * c->share) > c->columns;
 }
 
-/* Counts leaves near the rectangle, as far as it matters. */
+/* Counts the leaves that overlap the rectangle, until the decision is certain. */
 static void count_below(census *c, int reference)
 {
     int slots[MESH_WIDTH];
@@ -160,7 +160,7 @@ static void count_below(census *c, int reference)
         count_below(c, node->child[slots[i]]);
 }
 
-/* Whether a tile has so many triangles that its columns are searched for. Both ways give the same map. */
+/* Whether a tile has so many triangles that its columns are searched instead of rasterized. Both give the same bits. */
 static int is_crowded(const drop_tile *tile)
 {
     const drop_map *map = tile->map;
@@ -175,7 +175,7 @@ static int is_crowded(const drop_tile *tile)
     return has_many(&c);
 }
 
-/* Columns along a block: fewer where they are too far apart to share leaves. */
+/* The side of the search's blocks in columns: less where columns are too far apart to share leaves. */
 static uint32_t side_of_blocks(const drop_map *map)
 {
     const double near = 5 * (double)map->mesh->view.frame.ball / map->lattice->spacing;
@@ -189,18 +189,18 @@ static uint32_t side_of_blocks(const drop_map *map)
 
 typedef struct tile_job {
     const drop_map *map;
-    drop_tile *tiles;      /* one a thread */
-    uint32_t *visited;     /* of all threads */
-    uint64_t words;        /* for one */
-    uint64_t first, rows;  /* of the lattice */
-    uint64_t across, down; /* tiles along x and y */
+    drop_tile *tiles;      /* [threads] */
+    uint32_t *visited;     /* [threads][words] */
+    uint64_t words;        /* of one thread's bits */
+    uint64_t first, rows;  /* rows [first, first + rows) of the lattice */
+    uint64_t across, down; /* numbers of tiles along x and y */
     uint64_t width, depth; /* columns and rows of a tile */
-    float *height;         /* of the first row */
-    uint8_t *side;         /* of each tile: blocks of side^2 columns are searched for; 0: it is painted */
-    uint64_t *settled;     /* columns, of each tile */
+    float *height;         /* output, from row `first` on */
+    uint8_t *side;         /* [tiles] side of the search's blocks; 0: the tile is rasterized */
+    uint64_t *settled;     /* [tiles] columns decided in integers */
 } tile_job;
 
-/* Returns how many columns were settled. */
+/* Rounds the heights of a tile; returns the number of columns decided in integers. */
 static uint64_t round_tile(const drop_tile *tile, float *height, uint64_t stride)
 {
     uint64_t settled = 0;
@@ -217,7 +217,7 @@ static uint64_t round_tile(const drop_tile *tile, float *height, uint64_t stride
     return settled;
 }
 
-/* Columns and rows of a tile; where it begins among the rows of the job. */
+/* Sets the columns and rows of a tile. *i, *j: its first column, and its first row within the job. */
 static void place_tile(const tile_job *job, uint64_t task, drop_tile *tile, uint64_t *i, uint64_t *j)
 {
     const carom_lattice *lattice = job->map->lattice;
@@ -257,7 +257,8 @@ static void run_tile(void *user, uint64_t task, uint32_t thread)
     job->settled[task] = round_tile(tile, job->height + j * job->map->lattice->dims[0] + i, job->map->lattice->dims[0]);
 }
 
-/* Chooses for each tile; finds which triangles meet at corners if that is needed. */
+/* Chooses for each tile whether it is rasterized or searched. If any is rasterized, makes the table of triangles at
+ * corners. */
 static carom_status prepare(tile_job *job, uint64_t tasks, drop_map *map, carom_error *err)
 {
     caromi_parallel(map->mesh->context->pool, tasks, choose_way, job);
@@ -272,8 +273,8 @@ static uint64_t tiles_of(uint64_t count, uint64_t size)
     return (count - 1) / size + 1;
 }
 
-/* Tiles of equal size, some for each thread. Features within the radius are painted in each tile, so tiles are not made
- * small for that. */
+/* Cuts the rows into tiles of equal size, some for each thread. Features within the radius of a tile are rasterized for
+ * it again, so tiles must not be too small. */
 static void cut_tiles(tile_job *job, uint32_t threads)
 {
     const carom_lattice *lattice = job->map->lattice;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Paints a tile: faces first, then corners and edges (drop_features.c), higher boxes before lower ones. What is hidden
- * below heights that are painted already is left out. */
+/* Rasterizes a tile: faces first, then corners and edges (drop_features.c), higher boxes before lower ones. Features
+ * that are hidden below the heights so far are culled. */
 #include "drop_paint.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ drop_span caromi_drop_span_of(const drop_tile *tile, const double *at, uint64_t 
     return s;
 }
 
-/* Of `low` in a block. */
+/* The least `low` in a block. */
 static double find_least(const drop_tile *tile, uint64_t a, uint64_t b)
 {
     const uint64_t end = (b + 1) * DROP_BLOCK < tile->ny ? (b + 1) * DROP_BLOCK : tile->ny;
@@ -44,7 +44,7 @@ static double find_least(const drop_tile *tile, uint64_t a, uint64_t b)
 
 /* ---- faces ------------------------------------------------------------------------------------------------------- */
 
-/* All columns within the radius of the triangle's rectangle that may be lower than the ball can be. */
+/* Bounds a face with an inaccurate normal: raises `high` of all columns within the radius of its rectangle. */
 static void paint_thin(drop_tile *tile, const drop_face *face)
 {
     const drop_ball *ball = &tile->map->ball;
@@ -64,7 +64,7 @@ static void paint_thin(drop_tile *tile, const drop_face *face)
                                : caromi_drop_face_bound(&tile->map->ball, face, tile->x[a], tile->y[b]));
 }
 
-/* Cuts [x[0], x[1]] to the columns of a row that are inside edge k, but for the slack. */
+/* Clips [x[0], x[1]] to the columns of a row that are inside edge k, with a slack for rounding. */
 static void cut_side(const drop_face *face, int k, double slack, double y, double x[2])
 {
     const double at = (double)face->corner[k][0] + face->shift[0];
@@ -87,17 +87,18 @@ static void paint_face(drop_tile *tile, const drop_face *face)
         upper[k] = drop_most(a, drop_most(b, c)) + face->shift[k];
         reach += upper[k] - lower[k] + fabs(face->shift[k]) + fabs(a);
     }
-    const double blur = 2 * face->blur + 0x1p-48 * reach;
-    const span rows = caromi_drop_span_of(tile, tile->y, tile->ny, lower[1] - blur, upper[1] + blur);
+    const double position_error = 2 * face->shift_error + 0x1p-48 * reach;
+    const span rows =
+        caromi_drop_span_of(tile, tile->y, tile->ny, lower[1] - position_error, upper[1] + position_error);
     for (int k = 0; k < 3; k++)
         slack[k] = caromi_drop_face_slack(face, k, reach);
     for (uint64_t j = rows.first; j < rows.end; j++) {
-        double x[2] = {lower[0] - blur, upper[0] + blur};
+        double x[2] = {lower[0] - position_error, upper[0] + position_error};
         for (int k = 0; k < 3; k++)
             cut_side(face, k, slack[k], tile->y[j], x);
-        if (!(x[0] <= x[1] + blur))
+        if (!(x[0] <= x[1] + position_error))
             continue;
-        const span i = caromi_drop_span_of(tile, tile->x, tile->nx, x[0] - blur, x[1] + blur);
+        const span i = caromi_drop_span_of(tile, tile->x, tile->nx, x[0] - position_error, x[1] + position_error);
         for (uint64_t k = i.first; k < i.end; k++)
             drop_put(tile, k, j, caromi_drop_face_bound(&tile->map->ball, face, tile->x[k], tile->y[j]));
     }
@@ -119,7 +120,8 @@ static void visit_face(void *user, uint32_t triangle)
         paint_face(tile, &face);
 }
 
-/* Every triangle that can decide a column of the tile is visited, so both ends of its edges are. */
+/* Visits the one-rings of a triangle's corners. Every triangle that can decide a column of the tile is visited, so both
+ * ends of each of its edges are. */
 static void visit_stars(void *user, uint32_t triangle)
 {
     drop_tile *tile = user;
@@ -132,7 +134,7 @@ static void visit_stars(void *user, uint32_t triangle)
     }
 }
 
-/* The same for a box that ends at `top`, after the blocks that have changed are looked through. */
+/* Whether a box with highest point `top` is hidden; first updates `least` of the blocks whose heights have changed. */
 static int skip_box(void *user, const double lower[2], const double upper[2], double top)
 {
     drop_tile *tile = user;
@@ -163,7 +165,8 @@ void caromi_drop_paint(drop_tile *tile)
                             .skip = skip_box,
                             .user = tile};
     for (uint64_t j = 0; j < tile->ny; j++)
-        for (uint64_t i = 0; i < tile->nx || i % DROP_BLOCK != 0; i++) { /* find_least() reads whole blocks */
+        for (uint64_t i = 0; i < tile->nx || i % DROP_BLOCK != 0;
+             i++) { /* padding, as find_least() reads whole blocks */
             tile->low[j * DROP_TILE + i] = i < tile->nx ? -HUGE_VAL : HUGE_VAL;
             tile->high[j * DROP_TILE + i] = -HUGE_VAL;
         }
@@ -175,6 +178,6 @@ void caromi_drop_paint(drop_tile *tile)
     visitor.triangle = visit_face;
     caromi_drop_visit(&visitor);
     visitor.triangle = visit_stars;
-    if (tile->map->ball.r > 0) /* else edges and corners belong to the faces */
+    if (tile->map->ball.r > 0) /* without a radius, edges and corners belong to the faces */
         caromi_drop_visit(&visitor);
 }

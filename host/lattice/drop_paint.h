@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What painting faces, and corners and edges, share. */
+/* Helpers for rasterizing faces (drop_paint.c), corners and edges (drop_features.c). */
 #ifndef CAROM_HOST_LATTICE_DROP_PAINT_H
 #define CAROM_HOST_LATTICE_DROP_PAINT_H
 #include <math.h>
@@ -8,7 +8,7 @@
 
 typedef drop_span span;
 
-/* The height that a point at z can lead to, at most. */
+/* An upper bound of the height that a point at z gives. */
 static inline double drop_top_of(const drop_tile *tile, double z)
 {
     return caromi_drop_sum(z, tile->map->ball.r, 0, 0).high;
@@ -37,7 +37,7 @@ static inline double drop_most(double a, double b)
     return a > b ? a : b;
 }
 
-/* Whether nothing below `top` can decide a column in a rectangle, because something leads higher. */
+/* Whether all columns of a rectangle are higher than `top` already, so that a feature up to `top` is hidden. */
 static inline int drop_is_hidden(const drop_tile *tile, span i, span j, double top)
 {
     for (uint64_t b = j.first / DROP_BLOCK; b <= (j.end - 1) / DROP_BLOCK; b++)
@@ -47,6 +47,6 @@ static inline int drop_is_hidden(const drop_tile *tile, span i, span j, double t
     return 1;
 }
 
-/* Paints the corner at a position, and those of its edges that belong to it. drop_features.c */
+/* Rasterizes the corner at a position and the edges that its one-ring owns. drop_features.c */
 void caromi_drop_paint_star(drop_tile *tile, uint32_t position);
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A ball without a radius: the height is that of the highest point of the mesh straight below or above a column. */
+/* A ball without a radius: the height of the mesh's highest point on a column's vertical line. */
 #include "cpu/exact/ray.h"
 #include "drop.h"
 
-/* A ray at a corner takes a side by how it is moved; mirrored, it is moved the other way. */
+/* The exact side, from the ray predicate. That predicate perturbs a ray that meets a corner; on the line, the mirrored
+ * ray is perturbed the other way and gives the other side. */
 int caromi_drop_side(const float *a, const float *b, const float *at)
 {
     const float p[2] = {-a[0], -a[1]}, q[2] = {-b[0], -b[1]};
@@ -38,25 +39,25 @@ static int is_between(float at, float a, float b)
     return a < b ? a <= at && at <= b : b <= at && at <= a;
 }
 
-/* Of an edge, for a column on its line. */
+/* Bounds for an edge, over a column exactly on its line. */
 static drop_bound edge_bound(const float *a, const float *b, double x, double y)
 {
     const int axis = fabs((double)b[0] - (double)a[0]) < fabs((double)b[1] - (double)a[1]);
     const double way = (double)b[axis] - (double)a[axis], z = (double)a[2], rise = (double)b[2] - z;
     if (!is_between((float)x, a[0], b[0]) || !is_between((float)y, a[1], b[1]))
         return (drop_bound)DROP_NONE;
-    if (way == 0) { /* upright */
+    if (way == 0) { /* vertical */
         const double top = (double)(a[2] > b[2] ? a[2] : b[2]);
         return (drop_bound){top, top};
     }
     const double part = ((axis ? y : x) - (double)a[axis]) / way, error = 8 * DROP_U * (fabs(z) + fabs(rise));
     const double height = z + part * rise;
-    if (part == 0 || part == 1 || rise == 0) /* an end, or level */
+    if (part == 0 || part == 1 || rise == 0) /* at an end, or the edge is level: exact */
         return part == 1 ? (drop_bound){(double)b[2], (double)b[2]} : (drop_bound){z, z};
     return (drop_bound){height - error, height + error};
 }
 
-/* The triangle is a line, seen from above. */
+/* Bounds for a triangle that is a line, seen from above. */
 static drop_bound upright_bound(const float *const corner[3], double x, double y)
 {
     drop_bound all = DROP_NONE;
@@ -71,7 +72,7 @@ static drop_bound upright_bound(const float *const corner[3], double x, double y
     return all;
 }
 
-/* Whether the column meets the triangle, seen from above; up: the sign of its normal's z. */
+/* Whether the column meets the triangle, seen from above; up: sign of the normal's z. */
 static int is_over(const float *const corner[3], int up, double x, double y)
 {
     for (int k = 0; k < 3; k++)
@@ -96,7 +97,7 @@ static int is_near(const float *const corner[3], int axis, double at)
     return (double)least3(a, b, c) <= at && at <= (double)most3(a, b, c);
 }
 
-/* Of the plane at a column inside. area: the normal's z; size: the magnitudes in it. */
+/* Bounds for the triangle's plane, at a column inside. area: the normal's z; size: the sum of its terms' magnitudes. */
 static drop_bound plane_bound(const float *const corner[3], double x, double y, double area, double size)
 {
     const double z = (double)corner[0][2];

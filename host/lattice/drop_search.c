@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns by themselves, where many triangles share one: a traversal in binary32 finds the few triangles that can
- * decide each, and bounds them in binary64 (cpu/lattice/drop_template.h). What is left is bounded as features that are
- * painted are. */
+/* Bounds columns by traversals, where many triangles share a column. A traversal in binary32 finds the few triangles
+ * that can decide a block's columns, and bounds their heights in binary64 (cpu/lattice/drop_template.h). Triangles that
+ * it leaves undecided are bounded by drop_bound.c, as in rasterized tiles. */
 #include "cpu/lattice/drop.h"
 
 #include "drop.h"
@@ -12,7 +12,7 @@ static void bound_triangle(void *user, uint32_t place, const float at[9])
     const double x = tile->x[place % DROP_TILE], y = tile->y[place / DROP_TILE];
     double *low = &tile->low[place], *high = &tile->high[place];
     const float *const corner[3] = {at, at + 3, at + 6};
-    /* `low` rounded up to binary32: nothing up to it changes the answer */
+    /* `low` rounded up to binary32: heights up to it do not change the answer */
     const double bar = (double)caromi_drop_round_up(*low);
     const drop_bound bound = caromi_drop_triangle_bound(&tile->map->ball, corner, x, y, bar);
     *low = bound.low > *low ? bound.low : *low;

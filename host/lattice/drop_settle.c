@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A column that its bounds leave open. With a ball that comes down from height z, contact begins at z - height: so the
- * state of an exact sweep tells on which side of z the height is, and z is halved among binary32 numbers until two
- * neighbours have the height between them. */
+/* Decides a column whose bounds round to different numbers. A ball that falls from height z begins contact after z -
+ * height, so the state of an exact sweep tells on which side of z the height is. A bisection over the binary32 numbers
+ * ends when two neighbours enclose the height. */
 #include "drop.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include "cpu/exact/exact.h"
 
-/* Binary32 numbers in ascending order, both zeros 0, infinity the last. */
+/* The rank of a binary32 number in ascending order; both zeros have rank 0. */
 static int64_t rank_of(float x)
 {
     int32_t bits;
@@ -31,14 +31,15 @@ float caromi_drop_round_up(double value)
     return ((double)near < value ? of_rank(rank_of(near) + 1) : near) + 0.0f;
 }
 
-typedef struct open_column {
+/* The column, while triangles are visited. */
+typedef struct undecided_column {
     const drop_map *map;
     float x, y;
-    float height; /* the least binary32 that is above all triangles so far; -inf: none was met */
-} open_column;
+    float height; /* the height over the triangles so far, rounded up; -inf: none was met */
+} undecided_column;
 
-/* The state of a ball at height z that comes down with such a speed, against one triangle. */
-static int state_at(const open_column *c, const float *const corner[3], float z, float speed)
+/* The state of the exact sweep of a ball at height z that falls with a speed, against one triangle. */
+static int state_at(const undecided_column *c, const float *const corner[3], float z, float speed)
 {
     float in[IN_SWEEP_MOVING] = {0};
     caromi_exact_sweep answer;
@@ -53,20 +54,22 @@ static int state_at(const open_column *c, const float *const corner[3], float z,
     return answer.state;
 }
 
-/* Whether the triangle, which is met, leads above z. */
-static int is_above(const open_column *c, const float *const corner[3], float z)
+/* Whether the column's height over the triangle, which the ball meets, is above z. */
+static int is_above(const undecided_column *c, const float *const corner[3], float z)
 {
     const float at[3] = {c->x, c->y, z};
     if (c->map->ball.r == 0 && caromi_drop_side(corner[0], corner[1], corner[2]) != 0)
         return caromi_drop_plumb_above(corner, at);
-    if (corner[0][2] <= z && corner[1][2] <= z && corner[2][2] <= z) /* all of it is nearer than from above z */
+    if (corner[0][2] <= z && corner[1][2] <= z &&
+        corner[2][2] <=
+            z) /* the triangle is not above z: a ball at rest at z overlaps it exactly if its height is above z */
         return state_at(c, corner, z, 0) == STATE_OVERLAPPING;
     const int state = state_at(c, corner, z, 1);
     return state != STATE_MISS && state != STATE_APPROACHING && state != STATE_TOUCHING;
 }
 
-/* The triangle leads above c->height. */
-static void raise(open_column *c, const float *const corner[3], const drop_bound *bound)
+/* Raises c->height to the height over the triangle, which is above it. */
+static void raise(undecided_column *c, const float *const corner[3], const drop_bound *bound)
 {
     int64_t below = rank_of(c->height), above = rank_of(caromi_drop_round_up(bound->high));
     if (bound->low > -HUGE_VAL && rank_of(caromi_drop_round_up(bound->low)) - 1 > below)
@@ -83,7 +86,7 @@ static void raise(open_column *c, const float *const corner[3], const drop_bound
 
 static int skip_lower(void *user, const double lower[2], const double upper[2], double top)
 {
-    const open_column *c = user;
+    const undecided_column *c = user;
     const drop_ball *ball = &c->map->ball;
     const double at[2] = {(double)c->x, (double)c->y};
     double square = 0;
@@ -96,7 +99,7 @@ static int skip_lower(void *user, const double lower[2], const double upper[2], 
 
 static void settle_triangle(void *user, uint32_t triangle)
 {
-    open_column *c = user;
+    undecided_column *c = user;
     const float *corner[3];
     for (int k = 0; k < 3; k++)
         corner[k] = caromi_corner(c->map->mesh, triangle, k);
@@ -117,7 +120,7 @@ static void settle_triangle(void *user, uint32_t triangle)
 
 float caromi_drop_settle(const drop_map *map, float x, float y, double low)
 {
-    open_column c = {map, x, y, low > -HUGE_VAL ? caromi_drop_round_up(low) : -INFINITY};
+    undecided_column c = {map, x, y, low > -HUGE_VAL ? caromi_drop_round_up(low) : -INFINITY};
     caromi_drop_visit(&(drop_visitor){.map = map,
                                       .lower = {(double)x, (double)y},
                                       .upper = {(double)x, (double)y},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Quick tests for the features at a position, by the normals of its triangles. On a fine mesh most features lead to no
- * column at all, and this is where they are left out. docs/drop.md has the proofs. */
+/* Early-out tests for a position's features, by the normals of its one-ring. On a fine mesh they cull most features,
+ * which decide no column at all. docs/drop.md has the proofs. */
 #include "drop.h"
 
-/* R times the triangle's normal, turned upwards; 0: not known well enough. */
+/* Computes R times the triangle's upward normal. Returns 0 if it is not accurate enough. */
 static int find_normal(drop_star *s, int t)
 {
     const float *p = s->at, *a = s->corner[t][0], *b = s->corner[t][1];
@@ -27,7 +27,7 @@ static int find_normal(drop_star *s, int t)
     return 1;
 }
 
-/* Whether the triangles close around the position, seen from above: each begins where another ends. */
+/* Whether the triangles surround the position, seen from above: each begins where another ends. */
 static int is_fan(const drop_star *s)
 {
     for (int t = 0; t < s->count; t++) {
@@ -87,7 +87,7 @@ int caromi_drop_star_corner(const drop_star *s, double lower[2], double upper[2]
 
 /* ---- edges ------------------------------------------------------------------------------------------------------- */
 
-/* The two triangles at the edge to a neighbour, if they are on different sides of it, seen from above. */
+/* Finds the two triangles at the edge to a neighbour, if there are two, on different sides seen from above. */
 static int find_pair(const drop_star *s, uint32_t end, const double e[3], int pair[2])
 {
     int found = 0, sides = 0;
@@ -105,7 +105,7 @@ static int find_pair(const drop_star *s, uint32_t end, const double e[3], int pa
     return found == 2 && sides == 3;
 }
 
-/* Whether a column of the block may be between the two lines along which the edge's ends of the strip lie. */
+/* Whether a column of the block may be inside the strip of ball centres that touch the edge. */
 static int crosses(const drop_tile *tile, const float *at, const double e[3], const double range[2], drop_span i,
                    drop_span j)
 {
@@ -146,6 +146,6 @@ int caromi_drop_star_skips_edge(const drop_star *s, uint32_t end, const float *t
     if ((i.end - i.first) * (j.end - j.first) > DROP_FEW)
         return 0;
     const double p = e[0] * m[1] - e[1] * m[0], q = e[0] * n[1] - e[1] * n[0];
-    const double blur = slack * (fabs(e[0]) + fabs(e[1]));
-    return !crosses(tile, s->at, e, (double[]){smaller(p, q) - blur, larger(p, q) + blur}, i, j);
+    const double position_error = slack * (fabs(e[0]) + fabs(e[1]));
+    return !crosses(tile, s->at, e, (double[]){smaller(p, q) - position_error, larger(p, q) + position_error}, i, j);
 }

@@ -6,20 +6,20 @@
 
 enum {
     WORD = 32,
-    GROUP_BYTES = 1 << 26,                       /* of the bits of a group, unless one slab takes more */
-    CROSSINGS = 1 << 17,                         /* that a thread sorts at a time */
-    DIGIT = 11,                                  /* bits of a key that one pass sorts by */
-    ROWS = 1 << (2 * DIGIT - CAROMI_GROUP_BITS), /* of a rectangle, at most: its keys have two digits */
-    COLUMNS = 1 << 30,                           /* of a rectangle, at most */
+    GROUP_BYTES = 1 << 26,                       /* most memory for the bits of a group, unless one slab needs more */
+    CROSSINGS = 1 << 17,                         /* crossings that a thread sorts at a time */
+    DIGIT = 11,                                  /* bits of a radix-sort digit */
+    ROWS = 1 << (2 * DIGIT - CAROMI_GROUP_BITS), /* most rows of a rectangle, so that keys have two digits */
+    COLUMNS = 1 << 30,                           /* most columns of a rectangle */
     TASKS_PER_THREAD = 4
 };
 
-/* A thread's memory. */
+/* A thread's scratch memory. */
 typedef struct thread_scratch {
     caromi_crossing list[2][CROSSINGS];
     uint32_t place[1 << DIGIT];
     int32_t levels[CAROMI_GROUP_SLABS];
-} thread_scratch; /* then int32_t sum[dims x], uint32_t row[words] */
+} thread_scratch; /* followed by int32_t sum[dims x], uint32_t row[words] */
 
 static thread_scratch *scratch_of(const caromi_inside *inside, uint32_t thread, int32_t **sum, uint32_t **row)
 {
@@ -57,8 +57,8 @@ static void sort_by_digit(const caromi_crossing *from, caromi_crossing *to, uint
         to[place[from[i].key >> shift & mask]++] = from[i];
 }
 
-/* The crossings of one row in the order of their levels: from the highest slab down, they change the sums of their
- * columns and with them the bits of all nodes below. */
+/* Sets the bits of one row's nodes, from its crossings by ascending level. From the highest slab down, each crossing
+ * changes its column's winding sum and so the bits of all nodes below. */
 static void fill_row(const caromi_inside *inside, const caromi_crossings *c, const caromi_crossing *list,
                      uint32_t count, uint64_t row, int32_t *sum, uint32_t *bits)
 {
@@ -94,7 +94,7 @@ static void fill_rows(const caromi_inside *inside, const caromi_crossings *c, th
     }
 }
 
-/* One column, whose crossings are added up by level. */
+/* Sets the bits of one column's nodes, from winding sums by level. */
 static void fill_column(const caromi_inside *inside, const caromi_crossings *c)
 {
     int32_t sum = 0;
@@ -145,7 +145,7 @@ static void cross_all(const caromi_inside *inside, caromi_crossings *c)
     }
 }
 
-/* A rectangle with more crossings than the list holds is halved, down to one column. */
+/* Fills a rectangle of columns. If its crossings exceed the list's capacity, it is halved, down to one column. */
 static void fill(const caromi_inside *inside, uint32_t thread, uint64_t i0, uint64_t i1, uint64_t j0, uint64_t j1)
 {
     int32_t *sum;
@@ -192,7 +192,7 @@ static void fill_band(void *user, uint64_t task, uint32_t thread)
     fill(job->inside, thread, 0, lattice->dims[0], first, caromi_slice_start(lattice->dims[1], job->tasks, task + 1));
 }
 
-/* The columns as rays, in the mesh's unit. docs/volumes.md, section 3, has the error. */
+/* Sets the columns as rays, in the mesh's unit of length. docs/volumes.md, section 3, derives the error. */
 static void set_rays(caromi_inside *inside)
 {
     const carom_mesh *mesh = inside->batch->mesh;
@@ -214,7 +214,7 @@ static void set_rays(caromi_inside *inside)
                        rays->error <= CAROMI_RAYS_ERROR * rays->spacing;
 }
 
-/* The group that begins with a slab. */
+/* Computes the bits of the group that begins with slab `first`. */
 static void fill_group(caromi_inside *inside, uint64_t first)
 {
     const caromi_lattice_batch *batch = inside->batch;
@@ -235,7 +235,7 @@ static void fill_group(caromi_inside *inside, uint64_t first)
 
 /* ---- signs ------------------------------------------------------------------------------------------------------- */
 
-/* A zero stays +0. */
+/* Negates the distances of inside nodes, up to 32 of them; a zero stays +0. */
 static void sign_word(float *distance, uint32_t bits)
 {
     for (uint32_t left = bits; left != 0; left &= left - 1) {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries of a lattice: regular nodes, slab by slab, whose coordinates are numbers and no arrays. The way of a call:
+/* Queries at the nodes of a regular lattice, slab by slab; node coordinates are computed, not read from arrays.
  *
- *   distance.c   checks the call and describes it as a caromi_lattice_batch; runs it on a device or on the CPU
- *   nodes.c      what a lattice is: its limits, and the coordinates of its nodes
- *   plain.c      one closest point for each node, as host/mesh answers them
- *   tiles.h      the tiles of a lattice, on the CPU
- *   blocks.c     the distances of all nodes of a tile together
- *   open.c       whether a mesh has an inside
- *   inside.h     which nodes are inside
- *   cubes.h      in which cubes around nodes a sphere is clear of the mesh
- *   drop.h       drop maps, which have a height for each column */
+ * How a distance volume is made:
+ *
+ *   1. distance.c   checks the call, describes it as a caromi_lattice_batch, runs it in chunks of slabs
+ *   2. nodes.c      limits of a lattice, coordinates of its nodes
+ *   3. open.c       checks that the mesh is closed, if distances have signs
+ *   4. tiles.h      on the CPU: cuts the slabs into tiles for the threads
+ *   5. blocks.c     one search for all nodes of a tile (cpu/lattice/template.h), then the exact decisions
+ *   6. plain.c      on a device, or where blocks.c's error bounds do not hold: a closest-point query for each node
+ *   7. inside.h     finds the nodes inside the mesh, and negates their distances
+ *
+ * cubes.h: clearance volumes. drop.h: drop maps, with a height for each column of the lattice. */
 #ifndef CAROM_HOST_LATTICE_LATTICE_H
 #define CAROM_HOST_LATTICE_LATTICE_H
 #include "host/core/batch.h"
@@ -19,36 +21,36 @@
 typedef struct caromi_lattice_batch {
     carom_mesh *mesh;
     carom_lattice lattice;
-    uint64_t slab;         /* nodes of a slab */
+    uint64_t slab;         /* number of nodes of a slab */
     uint64_t begin, count; /* nodes [begin, count), whole slabs */
     int exact;
-    float band;                            /* +inf: none */
+    float band;                            /* distances beyond it are cut to it; +inf: no band */
     struct caromi_inside *inside;          /* NULL: distances have no signs */
-    caromi_out_column out[CAROMI_ANSWERS]; /* as closest points have them; element 0 is that of node `begin` */
+    caromi_out_column out[CAROMI_ANSWERS]; /* outputs of closest points, from node `begin` on */
 } caromi_lattice_batch;
 
-/* Fails unless the lattice is within its limits and has the slabs of the batch (axis 2; 1: the rows). Sets the number
- * of nodes that the batch answers. */
+/* Fails unless the lattice is within its limits and contains the batch's range of slabs (axis 2) or rows (axis 1). Sets
+ * the number of nodes that the batch answers. */
 carom_status caromi_check_lattice(const carom_batch *batch, const carom_lattice *lattice, int axis, uint64_t *nodes,
                                   carom_error *err);
-/* Nodes of a slab. */
+/* The number of nodes of a slab. */
 static inline uint64_t caromi_slab_of(const carom_lattice *lattice)
 {
     return lattice->dims[0] * lattice->dims[1];
 }
-/* Coordinates of nodes [first, first + count) as columns. */
+/* Computes the coordinates of nodes [first, first + count) as columns. */
 void caromi_lattice_columns(const carom_lattice *lattice, uint64_t first, uint64_t count, float *x, float *y, float *z);
 
-/* Nodes [first, end) as queries for the closest triangle: on the CPU, or on a device, where *done is set to the end of
- * those that are answered. plain.c */
+/* Answers nodes [first, end) by one closest-point query each: on the CPU, or on a device, where *done is set to the end
+ * of the answered nodes. plain.c */
 carom_status caromi_lattice_plain(const carom_context *context, const caromi_lattice_batch *batch, uint64_t first,
                                   uint64_t end, carom_stats *stats, carom_error *err);
 caromi_on_device caromi_lattice_plain_on_device;
-/* Whether the nodes may be answered by blocks; and those of the whole slabs [first, end) answered so. blocks.c */
+/* Whether the tile search's error bounds hold; the answers of nodes [first, end), whole slabs, by tiles. blocks.c */
 int caromi_lattice_has_blocks(const caromi_lattice_batch *batch);
 carom_status caromi_lattice_blocks(const carom_context *context, const caromi_lattice_batch *batch, uint64_t first,
                                    uint64_t end, carom_stats *stats, carom_error *err);
 
-/* Fails unless the mesh is closed, as `sign` needs it. masks: of its triangles, or NULL. open.c */
+/* Fails unless the mesh is closed, as `sign` needs it. masks: [triangles] or NULL. open.c */
 carom_status caromi_check_closed(carom_mesh *mesh, carom_sign sign, const int32_t *masks, carom_error *err);
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a lattice is: its limits and the coordinates of its nodes. */
+/* The limits of a lattice and the coordinates of its nodes. */
 #include <math.h>
 
 #include "host/mesh/query.h"
 #include "lattice.h"
 
-enum { NODES_BITS = 48 }; /* of all nodes */
+enum { NODES_BITS = 48 }; /* a lattice has at most 2^48 nodes */
 
 float carom_lattice_coordinate(const carom_lattice *lattice, int axis, uint64_t index)
 {
@@ -13,7 +13,7 @@ float carom_lattice_coordinate(const carom_lattice *lattice, int axis, uint64_t 
     return (float)(lattice->origin[a] + (double)(lattice->first[a] + index) * lattice->spacing);
 }
 
-/* Coordinates do not fall from one index to the next, so the first and the last are finite if and only if all are. */
+/* Coordinates never decrease from one index to the next: if the first and the last are finite, all are. */
 static carom_status check_axis(const carom_lattice *lattice, int axis, carom_error *err)
 {
     const uint64_t ends[] = {0, lattice->dims[axis] - 1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a mesh is closed: every edge is met an even number of times, or as often in one direction as in the other.
- * Corners are the same if their positions are. A counting sort brings edges together that have the same lower position.
- */
+/* Checks that a mesh is closed: an even number of triangles meets at every edge, or as many in one direction as in the
+ * other. Vertices with equal coordinates are one position. A counting sort groups edges by the lower of their two
+ * positions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,18 +9,18 @@
 #include "host/mesh/mesh.h"
 #include "lattice.h"
 
-enum { SMALL = 24 }; /* edges of one corner that insertion sorts */
+enum { SMALL = 24 }; /* up to so many edges of one position are sorted by insertion */
 
 typedef struct edge_sort {
     const carom_mesh *mesh;
-    const int32_t *masks; /* of the triangles, or NULL */
-    uint32_t *position;   /* of each vertex: the lowest vertex in the same place */
-    uint64_t *start;      /* of the edges of each position */
-    uint64_t *edge;       /* the other end << 1 | goes to the lower one */
+    const int32_t *masks; /* [triangles] or NULL */
+    uint32_t *position;   /* [vertices] the lowest vertex with the same coordinates */
+    uint64_t *start;      /* [positions + 1] first edge of each position (prefix sum) */
+    uint64_t *edge;       /* other end << 1 | whether the edge runs towards its lower end */
 } edge_sort;
 
-/* The ends of an edge of a triangle as positions, the lower first; 0 if they are one, or the triangle does not count.
- */
+/* The ends of a triangle's edge as positions, the lower first. Returns 0 if both are one position, or the triangle is
+ * masked out. */
 static int edge_of(const edge_sort *s, uint64_t triangle, int edge, uint32_t *low, uint64_t *other)
 {
     const uint32_t *corner = s->mesh->indices + 3 * triangle;
@@ -30,7 +30,7 @@ static int edge_of(const edge_sort *s, uint64_t triangle, int edge, uint32_t *lo
     return a != b && (s->masks == NULL || s->masks[triangle] != 0);
 }
 
-/* Numbers of edges at start[position + 1], then their sums: where the edges of the next position begin. */
+/* Counting sort: histogram in start[position + 2], prefix sum, scatter. */
 static void sort_edges(edge_sort *s)
 {
     const uint64_t vertices = s->mesh->vertex_count, triangles = s->mesh->info.triangle_count;

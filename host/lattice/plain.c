@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One closest point for each node, as host/mesh answers them: the nodes' coordinates are made in chunks, as columns.
- * This is how a device answers a lattice. */
+/* Answers each node by a closest-point query of host/mesh; node coordinates are computed in chunks, as columns. Devices
+ * answer lattices this way. */
 #include <math.h>
 
 #include "host/mesh/block.h"
@@ -8,9 +8,13 @@
 #include "host/core/device.h"
 #include "lattice.h"
 
-enum { CHUNK = CAROMI_MESH_PIECE, DEVICE_CHUNK = 4 * CHUNK, COLUMNS = 4 /* x y z, and a distance if none is wanted */ };
+enum {
+    CHUNK = CAROMI_MESH_PIECE,
+    DEVICE_CHUNK = 4 * CHUNK,
+    COLUMNS = 4 /* x, y, z, and the distance, needed for the band even if the caller does not want it */
+};
 
-/* Nodes as queries for the closest triangle. */
+/* A chunk of nodes, as a batch of closest-point queries. */
 typedef struct node_chunk {
     caromi_mesh_batch batch;
     float *column[COLUMNS];
@@ -39,7 +43,7 @@ static carom_status make_chunk(const caromi_lattice_batch *lattice, uint64_t roo
     return CAROM_OK;
 }
 
-/* Puts nodes [first, first + count) into the chunk. */
+/* Makes nodes [first, first + count) the queries of the chunk. */
 static void fill_chunk(const caromi_lattice_batch *lattice, uint64_t first, uint64_t count, node_chunk *chunk)
 {
     caromi_lattice_columns(&lattice->lattice, first, count, chunk->column[0], chunk->column[1], chunk->column[2]);
@@ -50,7 +54,7 @@ static void fill_chunk(const caromi_lattice_batch *lattice, uint64_t first, uint
         chunk->batch.out[CAROMI_ANSWER_KEY] = (caromi_out_column){chunk->column[3], sizeof(float)};
 }
 
-/* What nodes beyond the band hold instead. */
+/* Replaces the answers of nodes beyond the band. */
 static void cut_to_band(float band, const caromi_mesh_batch *batch)
 {
     const caromi_mesh_answer beyond = {.triangle = -1, .key = band, .feature = CAROM_FEATURE_NONE};
@@ -94,7 +98,7 @@ carom_status caromi_lattice_plain_on_device(caromi_device *device, const void *l
         const int is_whole = answered == chunk.batch.count;
         chunk.batch.count = answered;
         cut_to_band(batch->band, &chunk.batch);
-        if (!is_whole) { /* the rest is the CPU's, whole slabs of it */
+        if (!is_whole) { /* the device failed: the CPU answers the rest, from a whole slab on */
             const uint64_t whole = (*done + answered) / batch->slab * batch->slab;
             *done = whole;
             break;

@@ -58,7 +58,7 @@ static void run_tile(void *user, uint64_t task, uint32_t thread)
     tiles->answer(tiles, &tile, first, own);
 }
 
-/* Returns their number. */
+/* Sets the side of a tile; returns the number of tiles. */
 static uint64_t set_edge(caromi_tiles *tiles, uint64_t edge)
 {
     const uint64_t *dims = tiles->batch->lattice.dims;
