@@ -8,7 +8,7 @@
 enum {
     CAROMI_ANSWER_TRIANGLE,
     CAROMI_ANSWER_STATE,
-    CAROMI_ANSWER_KEY, /* what is least: the time of a hit, the distance of the closest triangle */
+    CAROMI_ANSWER_KEY, /* the minimized number: the time of a hit, the distance of the closest triangle */
     CAROMI_ANSWER_DEPTH,
     CAROMI_ANSWER_POINT,                            /* x y z */
     CAROMI_ANSWER_NORMAL = CAROMI_ANSWER_POINT + 3, /* x y z */

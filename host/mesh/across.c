@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Triangles across a corner. A search for contacts leaves out a triangle by its neighbours along the edges. At a corner
- * of more than six triangles both may be beside the way to the centre. Then one across the corner is nearly always
- * under it. */
+/* Triangles across a corner. A search for contacts culls a triangle by a neighbour at an edge that is closer to the
+ * sphere. At a corner of more than six triangles, both neighbours may lie beside the vector to the sphere's centre. A
+ * triangle across the corner is then nearly always below it. */
 #include "edges.h"
 
 #include <math.h>
@@ -11,10 +11,10 @@
 enum {
     FAN_LEAST = 7,
     FAN_MOST = 48,
-    LONGER = 4 /* the other edge at the corner, at most */
+    LONGER = 4 /* most length of the other edge at the corner, as a multiple */
 };
 
-/* The way from a corner to another one; returns its length. */
+/* The vector from one corner to another; returns its length. */
 static double way_of(const carom_mesh *mesh, uint32_t triangle, int from, int to, double out[3])
 {
     const float *p = caromi_corner(mesh, triangle, from), *q = caromi_corner(mesh, triangle, to);
@@ -26,7 +26,7 @@ static double way_of(const carom_mesh *mesh, uint32_t triangle, int from, int to
     return sqrt(square);
 }
 
-/* Between the edges at corner k. */
+/* The bisector of the two edges at corner k. */
 static void middle_of(const carom_mesh *mesh, uint32_t triangle, int k, double out[3])
 {
     double w[2][3], length[2];
@@ -42,7 +42,8 @@ uint32_t caromi_edges_across(const caromi_edges *e, uint32_t triangle, int k, in
     const uint32_t position = caromi_edge_position(e, triangle, k);
     const uint64_t *fan = &e->corners->start[position];
     uint32_t across = triangle;
-    double middle[3], w[3], least = 0; /* more than a right angle away */
+    double middle[3], w[3],
+        least = 0; /* cosine of the angle to `middle`; 0: only edges at more than a right angle qualify */
     if (fan[1] - fan[0] < FAN_LEAST || fan[1] - fan[0] > FAN_MOST)
         return triangle;
     middle_of(mesh, triangle, k, middle);
@@ -50,7 +51,7 @@ uint32_t caromi_edges_across(const caromi_edges *e, uint32_t triangle, int k, in
         const uint32_t other = e->corners->triangle[i];
         if (!caromi_edges_counts_with(e, other, triangle, queries))
             continue;
-        for (int c = 0; c < 6; c++) { /* each edge at the corner, from there */
+        for (int c = 0; c < 6; c++) { /* the six directed edges: each edge that starts at the corner */
             const int from = c / 2, to = (from + 1 + c % 2) % 3, last = 3 - from - to;
             if (caromi_edge_position(e, other, from) != position)
                 continue;
@@ -75,7 +76,7 @@ int caromi_edges_have_across(const caromi_edges *e)
     return 0;
 }
 
-/* No edge is shorter than the least height. */
+/* Tests heights, as no edge is shorter than the triangle's least height. */
 int caromi_edges_may_be_across(const caromi_edges *e, uint32_t triangle, int k, uint32_t other, const caromi_face *face)
 {
     const carom_mesh *mesh = e->corners->mesh;

@@ -50,7 +50,7 @@ uint32_t caromi_undecided_mesh_batch(const void *mesh_batch, const void *const *
     return found;
 }
 
-/* Arguments of the tasks of a batch on the CPU. */
+/* Arguments of a batch's tasks on the CPU. */
 typedef struct mesh_job {
     const carom_context *context;
     const caromi_mesh_batch *batch;

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Batches of queries against a mesh with one answer each: the first triangle that a moving sphere hits, or the closest
- * triangle to a point. The way of such a batch:
+ * triangle to a point.
  *
- *   sweep.c, closest.c   check the call and describe it as a caromi_mesh_batch: inputs, options, outputs, and which
- *                        search it is (caromi_mesh_kind)
- *   run.c                runs the batch, on a device (opencl/mesh.c) or on the CPU (batch.c)
- *   batch.c, block.c     answer it on the CPU in blocks of CAROMI_BLOCK queries:
- *                          gather    rows, columns and masks of the queries
- *                          search    the triangle of each, and its time or distance
- *                          points    a pair kernel of each query and its triangle: points, normals, features
- *                          store     what the caller wants
- *                          settle    in integers, what the exact kernels leave undecided
+ * How a batch is answered, in order:
  *
- * A device does the same with chunks instead of blocks. All that depends on the kind of search is a constant table
- * (kinds.c). Lists of hits (list.h) are searched for in another way, and share inputs, options, outputs and the
+ *   1. sweep.c, closest.c   check the call and describe it as a caromi_mesh_batch: inputs, options, outputs, and the
+ * kind of search (caromi_mesh_kind)
+ *   2. run.c                runs the batch, on a device (opencl/mesh.c) or on the CPU (batch.c)
+ *   3. query_sort.c         sorts the queries along the mesh, and culls queries in empty space
+ *   4. batch.c, block.c     answer them on the CPU in blocks of CAROMI_BLOCK queries:
+ *                             gather    rows, columns and masks of the queries
+ *                             search    the triangle of each query, and its time or distance
+ *                             points    a pair kernel of each query and its triangle: points, normals, features
+ *                             store     the outputs that the caller wants
+ *                             resolve   decide in integers the answers that exact kernels leave undecided
+ *
+ * A device does the same with chunks instead of blocks. Everything that depends on the kind of search is in a constant
+ * table (kinds.c). Lists of hits (list.h) have a search of their own, and share inputs, options, outputs and the
  * points. */
 #ifndef CAROM_HOST_MESH_BATCH_H
 #define CAROM_HOST_MESH_BATCH_H
@@ -33,19 +36,20 @@ typedef struct caromi_mesh_answer {
     uint8_t state, feature;
 } caromi_mesh_answer;
 
-/* What depends on the kind of search. */
+/* The constants and functions of a kind of search. */
 typedef struct caromi_mesh_kind {
     enum caromi_mesh_search search;
     const char *name[2]; /* for the log: fast, exact */
     int in;              /* input columns */
-    int point_in;        /* of these, the first so many go to the point kernel, before the triangle's corners */
-    enum caromi_pair_kernel point_kernel[2][2]; /* without and with MESH_ENDS; fast, exact */
-    /* The answers that the search writes, and behind them those of the point kernel, in the order of their columns. */
+    int point_in; /* number of leading input columns that the point kernel reads, before the triangle's corners */
+    enum caromi_pair_kernel point_kernel[2][2]; /* [MESH_ENDS][exact] */
+    /* Output columns (CAROMI_ANSWER_*): `search_out` of the search, then the point kernel's, `out` in all. */
     uint8_t answer[CAROMI_ANSWERS];
     uint32_t search_out, out;
-    /* Settle in integers a query that the search has left undecided; */
+    /* Decides in integers a query that the search has left undecided. */
     void (*settle)(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *answer);
-    /* and what the point kernel has left undecided: point_in numbers of a query, then nine of its triangle. */
+    /* Decides in integers a point that the point kernel has left undecided. in: point_in numbers of the query, then
+     * nine of its triangle. */
     void (*settle_point)(const float *in, int options, caromi_mesh_answer *answer);
 } caromi_mesh_kind;
 /* kinds.c */
@@ -56,15 +60,15 @@ typedef struct caromi_mesh_batch {
     const caromi_mesh_kind *kind;
     carom_mesh *mesh;
     uint64_t begin, count;               /* queries [begin, count) */
-    caromi_in_column in[CAROMI_MESH_IN]; /* as caromi_mesh_queries names them */
-    caromi_in_column mask;               /* base is NULL without MESH_QUERY_MASKS */
+    caromi_in_column in[CAROMI_MESH_IN]; /* in the order of caromi_mesh_queries */
+    caromi_in_column mask;               /* base NULL: without MESH_QUERY_MASKS */
     int options;                         /* MESH_TRIANGLE_MASKS and so on */
     int exact;
-    int hits_only; /* the caller reads only the triangle of a query without a hit, which is -1 */
+    int hits_only; /* of a query without a hit, the caller reads only the triangle, -1 */
     caromi_out_column out[CAROMI_ANSWERS];
 } caromi_mesh_batch;
 
-/* Whether the caller wants something that the point kernel computes. */
+/* Whether the caller wants any output of the point kernel. */
 static inline int caromi_wants_points(const caromi_mesh_batch *batch)
 {
     const caromi_out_column *out = batch->out;
@@ -78,19 +82,18 @@ static inline enum caromi_pair_kernel caromi_point_kernel(const caromi_mesh_batc
 /* The output columns of a caller's arrays of hits. */
 void caromi_hits_to_columns(const carom_mesh_hit_result *result, caromi_out_column *columns);
 
-/* Of a caromi_mesh_batch. */
+/* Answers queries of a caromi_mesh_batch on the CPU. */
 caromi_on_cpu caromi_cpu_mesh;
-/* What answers it on the CPU, also if the mesh is empty. */
+/* The function that answers a batch on the CPU; an empty mesh has one of its own. */
 caromi_on_cpu *caromi_mesh_on_cpu(const carom_mesh *mesh);
-/* run.c. asked: the caller's, for what it has besides queries. */
+/* Runs a batch. asked: the caller's descriptor, for progress and preparing. run.c */
 carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *asked, carom_stats *stats,
                              carom_error *err);
-/* Settle in integers what the exact kernels have left undecided among queries [first, first + count) of a
- * caromi_mesh_batch whose other answers are stored: a query whose key is NaN, a point whose x is NaN. marks: triangles,
- * keys and the points' x. rows: the row of each query, or NULL if they are consecutive. Returns how many it has
- * settled. */
+/* Decides in integers what the exact kernels have left undecided, among queries [first, first + count) whose other
+ * answers are stored: queries with key NaN, points with x NaN. marks: columns of triangles, keys and the points' x.
+ * rows: the row of each query; NULL: consecutive. Returns the number of queries decided so. */
 uint64_t caromi_settle_mesh_batch(const void *batch, const void *const *marks, const uint64_t *rows, uint64_t first,
                                   size_t count);
-/* Lists those of `count` queries that are undecided; returns how many they are. */
+/* Compaction: lists the undecided ones among `count` queries; returns their number. */
 uint32_t caromi_undecided_mesh_batch(const void *batch, const void *const *marks, uint32_t count, uint32_t *queries);
 #endif

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Where an answer lies in a block, and in the answer of one query. */
+/* The offset of an output column in a block, and of its field in the answer of one query. */
 typedef struct answer_place {
     size_t in_block, in_answer; /* offsets of a field */
 } answer_place;
@@ -82,8 +82,9 @@ void caromi_block_miss(caromi_mesh_block *b, size_t count)
 
 /* ---- points ------------------------------------------------------------------------------------------------------ */
 
-/* Input columns of the point kernel: those of the queries, then the corners of the triangle of each; a query without
- * one runs along with triangle 0. Pads to whole vectors with the last query; returns the rows to run. */
+/* Input columns of the point kernel: the queries' columns, then the corners of each query's triangle. A query without a
+ * triangle gets triangle 0, and its result is discarded. Pads to whole vectors with the last query; returns the number
+ * of rows to run. */
 static size_t gather_pairs(const caromi_mesh_batch *batch, size_t lanes, caromi_mesh_block *b, size_t count,
                            const float **in)
 {
@@ -121,8 +122,8 @@ void caromi_block_points(const carom_context *context, const caromi_mesh_batch *
         }
 }
 
-/* The point kernel for one query and its triangle. It is asked first, even if the search was settled in integers: the
- * last bit of a point depends on what computes it, and must not depend on the tree. */
+/* The point kernel for one query and its triangle. It runs first, even if integers decided the search: the last bit of
+ * a point depends on the code that computes it, and must not depend on the hierarchy. */
 static void point_of(const caromi_mesh_batch *batch, const float *in, caromi_mesh_answer *a)
 {
     const caromi_mesh_kind *kind = batch->kind;

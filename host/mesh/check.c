@@ -6,9 +6,12 @@
 #include "host/bvh/bvh.h"
 #include "mesh.h"
 
-enum { SLICES = 64, ONE_SLICE = 8192 }; /* triangles; fewer are one slice */
+enum {
+    SLICES = 64,
+    ONE_SLICE = 8192
+}; /* SLICES: most slices of a mesh; a mesh of fewer triangles than ONE_SLICE is one slice */
 
-/* Result of a slice of the corners. The box is complete only if nothing is refused. */
+/* Result of a slice of the corners. The box is complete only if no corner is refused. */
 typedef struct mesh_slice {
     bvh_box box;
     uint64_t refused; /* the first refused corner, or NONE */
@@ -33,7 +36,7 @@ static bvh_vec vertex(const carom_points *p, uint64_t i)
     return (bvh_vec){caromi_load(p->x, stride, i), caromi_load(p->y, stride, i), caromi_load(p->z, stride, i), 0};
 }
 
-/* Lanes that are infinite or NaN: only then is v - v not 0. */
+/* Lanes that are infinite or NaN: only for these is v - v not 0. */
 static bvh_ints not_finite(bvh_vec v)
 {
     return v - v != (bvh_vec){0, 0, 0, 0};
@@ -53,7 +56,8 @@ static uint64_t first_refused(const mesh_survey *survey, uint64_t first, uint64_
     return first;
 }
 
-/* Of -0 and 0 the first becomes the bound, because an equal value does not replace it. */
+/* Task: checks a slice. If both -0 and 0 are the extreme, the first becomes the bound, as an equal value does not
+ * replace it. */
 static void check_slice(void *user, uint64_t slice, uint32_t thread)
 {
     mesh_survey *survey = user;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Empty space in the box of a mesh, found from the boxes of its leaves. kernels/clearance.h defines what is stored and
- * which queries use it. */
+/* Empty-space skipping: a grid over the box of a mesh, with the distance of each cube from the boxes of the leaves.
+ * kernels/clearance.h defines the format, and the queries that use it. */
 #include <string.h>
 
 #include "host/bvh/bvh.h"
@@ -8,10 +8,10 @@
 
 enum {
     CUBES_PER_LEAF = 32,
-    CUBES_MOST = 1 << 17,  /* fits a second-level cache beside other data */
-    CUBES_ALONG = 1 << 10, /* along any axis */
-    MARKS_PER_CUBE = 16,   /* a mesh with more has hardly any empty cubes */
-    QUERIES_PER_LEAF = 4   /* queries of each thread that pay for it */
+    CUBES_MOST = 1 << 17,  /* most cubes: the grid fits a second-level cache beside other data */
+    CUBES_ALONG = 1 << 10, /* most cubes along an axis */
+    MARKS_PER_CUBE = 16,   /* leaf boxes per cube, summed; a mesh with more has hardly any empty cubes */
+    QUERIES_PER_LEAF = 4   /* queries per leaf and thread that pay for computing the grid */
 };
 
 static uint64_t cubes_for(uint64_t leaves)
@@ -24,7 +24,7 @@ static uint64_t cubes_for(uint64_t leaves)
 typedef struct room_grid {
     const mesh_clearance *c;
     int size[3];
-    size_t count; /* of cubes */
+    size_t count; /* number of cubes */
     uint8_t *cubes, *taken, *spare;
 } room_grid;
 
@@ -38,7 +38,7 @@ static size_t cubes_of(const float *length, float per_length, int *size)
     return count;
 }
 
-/* A grid over the box of a mesh, with at most `most` cubes as small as possible. */
+/* Chooses the grid over the box of a mesh: the smallest cubes of which there are at most `most`. */
 static void lay_out(room_grid *g, const carom_mesh *mesh, mesh_clearance *c, uint64_t most)
 {
     float length[3], longest = 0;
@@ -48,7 +48,7 @@ static void lay_out(room_grid *g, const carom_mesh *mesh, mesh_clearance *c, uin
         length[k] = mesh->info.upper[k] * c->scale - c->lower[k];
         longest = length[k] > longest ? length[k] : longest;
     }
-    /* The largest coordinate is about 1: a box that is smaller is a point. */
+    /* Coordinates are scaled to at most about 1, so that a box below 2^-30 counts as a point. */
     c->per_length = longest > 0x1p-30F ? (float)(CUBES_ALONG - 1) / longest : 0;
     while ((g->count = cubes_of(length, c->per_length, g->size)) > most)
         c->per_length *= 0.9375F;
@@ -62,7 +62,7 @@ static int slab_of(const room_grid *g, float x, int axis)
     return slab < 0 ? 0 : slab < g->size[axis] ? slab : g->size[axis] - 1;
 }
 
-/* Marks the cubes that a box touches; returns how many. */
+/* Marks the cubes that a box touches; returns their number. */
 static size_t mark(const room_grid *g, const float *lo, const float *hi)
 {
     int from[3], to[3];
@@ -74,12 +74,13 @@ static size_t mark(const room_grid *g, const float *lo, const float *hi)
         for (int y = from[1]; y <= to[1]; y++) {
             uint8_t *row = g->taken + ((size_t)z * (size_t)g->size[1] + (size_t)y) * (size_t)g->size[0];
             for (int x = from[0]; x <= to[0]; x++)
-                row[x] |= 1; /* most rows are too short to call memset */
+                row[x] |= 1; /* most rows are too short for a call of memset */
         }
     return (size_t)(to[0] - from[0] + 1) * (size_t)(to[1] - from[1] + 1) * (size_t)(to[2] - from[2] + 1);
 }
 
-/* Marks the boxes of all leaves. 0: they fill the grid many times, or a single leaf fills the box. */
+/* Marks the boxes of all leaves. Returns 0 if the grid is not worth it: boxes overlap many times, or a single leaf
+ * fills the grid. */
 static int mark_leaves(const room_grid *g, const carom_mesh *mesh)
 {
     size_t left = MARKS_PER_CUBE * g->count;
@@ -101,12 +102,13 @@ static int mark_leaves(const room_grid *g, const carom_mesh *mesh)
     return 1;
 }
 
-/* ---- how far it is ----------------------------------------------------------------------------------------------- */
+/* ---- distances --------------------------------------------------------------------------------------------------- */
 
-/* A cube is taken if it, or one `step` before or behind it in its run, was taken. */
+/* Dilates a row of cubes: a cube becomes occupied if it, or a cube `step` before or behind it in its run, was occupied.
+ */
 static void spread_run(uint8_t *to, const uint8_t *from, size_t count, size_t step)
 {
-    if (count == step) { /* no cube has such a neighbour */
+    if (count == step) { /* one cube along this axis: none has a neighbour */
         memcpy(to, from, count);
         return;
     }
@@ -118,7 +120,7 @@ static void spread_run(uint8_t *to, const uint8_t *from, size_t count, size_t st
         to[i] = from[i - step] | from[i];
 }
 
-/* Spreads all runs along one axis. */
+/* Dilates the whole grid along one axis. */
 static void spread(room_grid *g, size_t count, size_t step)
 {
     for (size_t first = 0; first < g->count; first += count)
@@ -128,7 +130,7 @@ static void spread(room_grid *g, size_t count, size_t step)
     g->taken = to;
 }
 
-/* Adds 1 to each cube that is not taken; returns whether there is any. */
+/* Adds 1 to the distance of each cube that is not occupied yet; returns whether there is any. */
 static int count_free(const room_grid *g)
 {
     uint8_t any = 0;
@@ -152,7 +154,7 @@ static void measure(room_grid *g)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-/* The cubes, and room to find them with: a refit and a query need no memory. */
+/* Bytes of the cubes and of the scratch for computing them, so that a refit and a query need no allocation. */
 uint64_t caromi_clearance_bytes(uint64_t leaves)
 {
     return sizeof(mesh_clearance) + 3 * cubes_for(leaves);
@@ -190,8 +192,8 @@ void caromi_clearance_find(carom_mesh *mesh)
     mesh->clearance_known = 1;
 }
 
-/* One thread finds it, in the time in which each thread searches for about one query per leaf. If every other query is
- * culled, four queries per leaf have won that time back; if none is, that time is lost. */
+/* One thread computes the grid in the time of about one query per leaf and thread. If half of the queries are culled,
+ * four queries per leaf have repaid that time; if none is, it is lost. */
 void caromi_clearance_ask(carom_mesh *mesh, uint64_t queries)
 {
     if (queries < CAROMI_CLEARANCE_LEAST)

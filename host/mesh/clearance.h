@@ -4,19 +4,19 @@
 
 #include "host/bvh/mesh_data.h"
 
-#define LANES 1 /* kernel text as it is for one query */
+#define LANES 1 /* the kernel text for one query at a time */
 #include "kernels/clearance.h"
 
-/* Memory for the clearance of a mesh of so many leaves, and its size in bytes. */
+/* Allocates the clearance of a mesh with so many leaves; its size in bytes. */
 carom_status caromi_clearance_alloc(const carom_mesh *mesh, uint64_t leaves, mesh_clearance **out, carom_error *err);
 uint64_t caromi_clearance_bytes(uint64_t leaves);
 /* Reports a batch of queries that could use the clearance. Batches below CAROMI_CLEARANCE_LEAST never use it. It is
  * computed once enough queries have been reported to pay for it. */
 enum { CAROMI_CLEARANCE_LEAST = 64 };
 void caromi_clearance_ask(carom_mesh *mesh, uint64_t queries);
-/* Computes it now. */
+/* Computes the clearance now. */
 void caromi_clearance_find(carom_mesh *mesh);
-/* Discards it, because the boxes of the leaves have changed. */
+/* Discards the clearance, as the boxes of the leaves have changed. */
 void caromi_clearance_forget(carom_mesh *mesh);
 /* Size in bytes of the part that a search reads. */
 uint64_t caromi_clearance_shown(const carom_mesh *mesh);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* First hits as a list: those of a part of the batch at a time, without the queries that hit nothing. */
+/* First hits as a list, by compaction: answers a part of the batch at a time, and drops the queries without a hit. */
 #include <string.h>
 
 #include "list.h"
 #include "query.h"
 
-enum { PART = 1 << 20 }; /* queries: enough for a device, and progress is reported after each part */
+enum { PART = 1 << 20 }; /* queries of a part: enough for a device; progress is reported after each part */
 
-/* First hits of a part: the columns that the list has. */
+/* The first hits of a part, before compaction: the list's columns, one row per query. */
 typedef struct compact_part {
     uint64_t queries;
     int32_t *triangle;
@@ -88,7 +88,7 @@ static void put_part(const carom_hit_list *list, uint64_t first, const compact_p
     }
 }
 
-/* The first part begins the shares. Later ones may find a device gone. */
+/* Adds the statistics of devices. The first part names the devices; in later parts one may be lost. */
 static void add_shares(carom_stats *sum, const carom_stats *part)
 {
     for (uint32_t i = 0; i < part->device_count; i++) {
@@ -127,7 +127,7 @@ static void add_stats(carom_stats *sum, const carom_stats *part)
     sum->size = size;
 }
 
-/* Queries [first, first + count) of a batch without outputs, as a batch of its own. */
+/* Queries [first, first + count) as a batch of their own, without outputs. */
 static caromi_mesh_batch part_of(const caromi_mesh_batch *whole, uint64_t first, uint64_t count)
 {
     caromi_mesh_batch part = *whole;
@@ -143,12 +143,13 @@ static caromi_mesh_batch part_of(const caromi_mesh_batch *whole, uint64_t first,
 carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_hit_list *list,
                                   carom_stats *stats, carom_error *err)
 {
-    const carom_batch silent = {.prepare = d->batch.prepare}; /* progress counts the queries of the whole batch */
+    const carom_batch silent = {
+        .prepare = d->batch.prepare}; /* without progress: that counts the queries of the whole batch */
     caromi_mesh_batch whole;
     compact_part part;
     carom_stats sum = {.size = sizeof sum};
     carom_status status = CAROM_OK;
-    /* No part is smaller than a batch must be to be worth a device. */
+    /* Equal parts, so that none is too small for a device. */
     const uint64_t begin = d->batch.begin, all = d->batch.count - begin;
     const uint64_t parts = all < PART ? 1 : all / PART, queries = all / parts + 1;
     caromi_begin_list(&d->batch, list->offsets, list->totals);

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Cones of normals for the children of nodes. A cone is for triangles below a child and all others that have a corner
- * with them: all of these have areas, are no slivers, and meet two by two in whole edges. Each may run either way: it
- * is turned over as the axis wants it. docs/contacts.md, section 5, has the proof that such a child holds no contact
- * unless a way from it to the centre is in the cone or in its opposite. */
+/* Normal cones for the children of BVH nodes, by which a search for contacts culls. A child's cone bounds the normals
+ * of its triangles and of all triangles that share a corner with them. A child has a cone only if all of these
+ * triangles have areas, are no slivers, and meet in pairs at whole edges. Their winding does not matter: normals are
+ * flipped towards the axis. Such a child holds a contact only if some vector from it to the sphere's centre is in the
+ * cone or in its opposite: docs/contacts.md, section 5, has the proof. */
 #include "edges.h"
 
 #include <math.h>
 
-#define LEAST_HEIGHT 0x1p-100 /* so that no distance is denormal */
+#define LEAST_HEIGHT 0x1p-100 /* of a triangle, so that no distance is denormal */
 #define LEAST_RATIO 0.125
-#define SURPLUS_SINE 0x1.02p-4      /* of the angle between the normals and the ways that need not be looked at */
-#define SURPLUS_COSINE 0x1.fefa2p-1 /* not above that of the same angle */
-#define NORMAL_ERROR 0x1p-20F       /* of the cosine of two directions in binary32 */
-#define LEAST_COSINE 0.125          /* of half of the cone with its surplus */
-enum { CHILDREN_PER_CONE = 8 };     /* with more children for each cone none is kept */
+#define SURPLUS_SINE \
+    0x1.02p-4 /* sine of the angle by which a vector must be outside the cone of normals to be culled */
+#define SURPLUS_COSINE 0x1.fefa2p-1 /* lower bound of the cosine of the same angle */
+#define NORMAL_ERROR 0x1p-20F       /* error of the cosine of two directions in binary32 */
+#define LEAST_COSINE 0.125          /* of the half angle of the cone with its surplus */
+enum { CHILDREN_PER_CONE = 8 };     /* at least one child in so many has a cone, or all cones are dropped */
 enum { FAN_MOST = 48, FACES_PER_TASK = 4096, NODES_PER_TASK = 64 };
 enum { WHOLE = CAROMI_FACE_WHOLE };
 
 typedef caromi_face face;
 
 typedef struct cone {
-    float axis[3], cosine;       /* of the angle that no normal exceeds; 0: there is no cone */
-    float height, length, ratio; /* the least height and height / length, the greatest length */
-    float radius;                /* of a leaf around the middle of its box, scaled like that */
+    float axis[3], cosine;       /* cosine of the half angle; 0: there is no cone */
+    float height, length, ratio; /* of its triangles: least height, longest edge, least height / longest edge */
+    float radius;                /* of a leaf: of its vertices around the middle of its box, in the box's scale */
 } cone;
 
 typedef struct cone_job {
@@ -32,12 +34,13 @@ typedef struct cone_job {
     cone *cones; /* [nodes][MESH_WIDTH] */
     mesh_cones *rows;
     int queries;
-    int moves; /* faces know their neighbours */
+    int moves; /* only vertices have changed: the faces' `along` stays */
 } cone_job;
 
 /* ---- triangles --------------------------------------------------------------------------------------------------- */
 
-/* Whether the edge belongs to one other triangle, which counts for the same queries. Sets its bit of *along. */
+/* Whether the edge belongs to exactly one other triangle, which counts for the same queries. Sets the edge's bit in
+ * *along if both triangles run along it in the same direction. */
 static int has_one_neighbour(const cone_job *job, uint32_t triangle, int edge, uint32_t *along)
 {
     const caromi_edges *e = job->edges;
@@ -74,7 +77,7 @@ static uint32_t along_of(const cone_job *job, uint32_t t)
     return along | WHOLE;
 }
 
-/* along: kept as it is. */
+/* Computes normal, height and length of a triangle; f->along stays. */
 static void set_face(const carom_mesh *mesh, uint32_t t, face *f)
 {
     double u[3], v[3], w[3];
@@ -108,7 +111,7 @@ static void find_faces(void *user, uint64_t begin, uint64_t end, uint32_t thread
 
 /* ---- cones ------------------------------------------------------------------------------------------------------- */
 
-/* Adds it, or its opposite, which is nearer to the sum. */
+/* Adds a direction or its opposite, whichever is closer to the sum's direction. */
 static void add_line(double sum[3], const float direction[3])
 {
     const double d[3] = {(double)direction[0], (double)direction[1], (double)direction[2]};
@@ -117,7 +120,7 @@ static void add_line(double sum[3], const float direction[3])
         sum[k] += sign * d[k];
 }
 
-/* 0: the sum has no direction. */
+/* Normalizes the sum to the cone's axis. Returns 0 if the sum has no direction. */
 static int set_axis(cone *c, const double sum[3])
 {
     const double length = sqrt(dot(sum, sum));
@@ -133,7 +136,7 @@ static float product_of(const float a[3], const float b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Of the angle of two lines. */
+/* The cosine of the angle between two lines. */
 static float cosine_of(const float a[3], const float b[3])
 {
     return fabsf(product_of(a, b)) - NORMAL_ERROR;
@@ -157,8 +160,9 @@ static int is_turned(const cone *c, const face *f)
     return product_of(c->axis, f->normal) < 0;
 }
 
-/* Whether the triangles of a fan, seen along the axis and turned to run alike, lie on both sides of each edge at its
- * corner: two that run along it in the same direction do if one of them is turned. */
+/* Whether the triangles around a position, seen along the axis, lie on both sides of each edge there, so that the
+ * surface does not fold. Two triangles that run along an edge in the same direction do if one of their normals is
+ * flipped. */
 static int is_unfolded(const cone_job *job, uint32_t position, const cone *c)
 {
     const caromi_edges *e = job->edges;
@@ -179,16 +183,17 @@ static int is_unfolded(const cone_job *job, uint32_t position, const cone *c)
 
 enum { LEAF_CORNERS = 3 * MESH_WIDTH };
 #define NO_MORE UINT32_MAX
-/* In place of the first: too many triangles are at a corner; there is no room for all. */
+/* Marks in place of a list's first triangle: a corner has too many triangles for a cone; the list has no room for all.
+ */
 #define NO_CONE (UINT32_MAX - 1)
 #define NO_ROOM (UINT32_MAX - 2)
 
 typedef struct listed {
-    uint64_t may_have[2]; /* a bit for each triangle, by its lowest bits */
+    uint64_t may_have[2]; /* filter: a bit for each triangle listed, by the triangle's lowest bits */
     uint32_t count, room, *triangle;
 } listed;
 
-/* 0: there is no room. */
+/* Adds a triangle once. Returns 0 if there is no room. */
 static int list_triangle(listed *l, uint32_t triangle)
 {
     const uint64_t bit = UINT64_C(1) << (triangle & 63);
@@ -203,7 +208,7 @@ static int list_triangle(listed *l, uint32_t triangle)
     return 1;
 }
 
-/* The positions of a leaf's corners, of an indexed leaf once each. Returns how many. */
+/* Lists the positions of a leaf's corners, for an indexed leaf once each. Returns their number. */
 static int list_positions(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, uint32_t list[LEAF_CORNERS])
 {
     uint32_t seen = 0;
@@ -218,7 +223,8 @@ static int list_positions(const cone_job *job, const mesh_leaf *leaf, int is_uni
     return count;
 }
 
-/* Returns the mark that stands behind the last, or in place of the first. */
+/* Lists the triangles around a leaf's corners. Returns the mark for the list: behind its last triangle, or in place of
+ * the first. */
 static uint32_t list_fans(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, listed *l)
 {
     int has_room = 1;
@@ -245,13 +251,13 @@ static void list_around(const cone_job *job, const mesh_leaf *leaf, int is_unind
     l.triangle[end == NO_MORE ? l.count : 0] = end;
 }
 
-/* How some triangles lie, seen along an axis. */
+/* The winding of some triangles, seen along an axis. */
 typedef struct turns {
-    uint32_t along;
-    uint64_t count, turned;
+    uint32_t along;         /* or of the faces' along */
+    uint64_t count, turned; /* triangles; with normals against the axis */
 } turns;
 
-/* 0: there is no cone. */
+/* Widens the cone by a triangle. Returns 0 if the triangle is under no cone. */
 static inline int add_face(const face *f, cone *c, turns *t)
 {
     const float product = product_of(c->axis, f->normal);
@@ -262,13 +268,13 @@ static inline int add_face(const face *f, cone *c, turns *t)
     return f->height > 0;
 }
 
-/* All triangles around a leaf; those of its fans may occur more than once. */
+/* Widens a leaf's cone by all triangles around its corners; some may be added more than once. */
 static int add_around(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, const uint32_t *triangle, cone *c)
 {
     const caromi_corners *corners = job->edges->corners;
     uint32_t positions[LEAF_CORNERS];
     turns t = {0};
-    cone own = *c; /* not in memory that others may write */
+    cone own = *c; /* a local copy: the compiler keeps it in registers */
     int fans = *triangle == NO_ROOM ? list_positions(job, leaf, is_unindexed, positions) : 0;
     while (fans-- > 0)
         for (uint64_t k = corners->start[positions[fans]]; k < corners->start[positions[fans] + 1]; k++)
@@ -288,7 +294,7 @@ static int add_around(const cone_job *job, const mesh_leaf *leaf, int is_unindex
     return 1;
 }
 
-/* Of a leaf's vertices around the middle of its box, scaled like that. */
+/* The radius of a leaf's vertices around the middle of its box, in the box's scale. */
 static float radius_of(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, const double middle[3])
 {
     const float(*rows)[MESH_WIDTH] = is_unindexed ? (const float(*)[MESH_WIDTH])(const void *)leaf + 1 : leaf->vertex;
@@ -303,7 +309,7 @@ static float radius_of(const cone_job *job, const mesh_leaf *leaf, int is_uninde
     return (float)sqrt(most);
 }
 
-/* 0: one of its triangles is under no cone. */
+/* The axis of a leaf's cone, from its own triangles. Returns 0 if one of them is under no cone. */
 static int set_axis_of_leaf(const cone_job *job, const mesh_leaf *leaf, cone *c)
 {
     double sum[3] = {0};
@@ -323,7 +329,9 @@ static cone cone_of_leaf(const cone_job *job, int reference, const double middle
     const int is_unindexed = MESH_IS_UNINDEXED(reference);
     const cone none = {{0}, 0, 0, 0, 0, 0};
     cone c = {{0}, 1, INFINITY, 0, 1, 0};
-    if (!job->moves && job->queries == CAROMI_ANY_QUERY) /* which comes first */
+    if (!job->moves &&
+        job->queries ==
+            CAROMI_ANY_QUERY) /* the table of triangles around leaves is filled for these queries first, then reused */
         list_around(job, leaf, is_unindexed, around);
     if (around->triangle[0] == NO_CONE || !set_axis_of_leaf(job, leaf, &c) ||
         !add_around(job, leaf, is_unindexed, around->triangle, &c))
@@ -338,7 +346,7 @@ static double cosine_of_sum(double a, double b)
     return a * b - sqrt(fmax(1 - a * a, 0) * fmax(1 - b * b, 0));
 }
 
-/* A cone for all children of a node. */
+/* The cone around the cones of a node's children. */
 static cone join_cones(const cone *part, const mesh_node *node)
 {
     const cone none = {{0}, 0, 0, 0, 0, 0};
@@ -363,7 +371,7 @@ static cone join_cones(const cone *part, const mesh_node *node)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* Half of a child's extent, and the middle of its box. */
+/* The middle of a child's box; returns half the length of its diagonal. */
 static float middle_of(const mesh_node *node, int i, double middle[3])
 {
     const double lo[3] = {(double)node->lo_x[i], (double)node->lo_y[i], (double)node->lo_z[i]};
@@ -376,7 +384,7 @@ static float middle_of(const mesh_node *node, int i, double middle[3])
     return (float)sqrt(dot(half, half));
 }
 
-/* radius: of the triangles around the middle of the child's box. */
+/* Writes slot i of a node's cones. radius: of the child's triangles around the middle of its box. */
 static void set_row(mesh_cones *to, int i, const cone *c, float radius, float scale)
 {
     const double cosine = (double)c->cosine, sine = sqrt(fmax(1 - cosine * cosine, 0));
@@ -419,7 +427,7 @@ static void find_leaves(void *user, uint64_t begin, uint64_t end, uint32_t threa
     }
 }
 
-/* The children of a node have higher numbers. */
+/* Computes the cones of inner nodes, from the last to the first: children have higher numbers than their node. */
 static void find_nodes(const cone_job *job)
 {
     double middle[3];
@@ -436,8 +444,8 @@ static void find_nodes(const cone_job *job)
     }
 }
 
-/* Whether enough children have a cone for the search to look for them. Else none has, so that each backend leaves out
- * the same triangles. */
+/* Drops all cones if too few children have one, as the search would test them in vain. The decision is made here so
+ * that each backend culls the same triangles. Returns whether cones are kept. */
 static int keep_if_many(const cone_job *job)
 {
     const uint64_t nodes = job->mesh->info.node_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of the triangles around a sphere: by the distance of the closest feature, then by index. Exact mode has the
- * true distances. Fast mode has those of binary32; beside an edge or a corner, where these tie, it has the distances
- * of the features that the search has found, in binary64. Triangles that share a feature have one distance. */
+/* The order of the triangles around a sphere: by the distance of the closest feature, then by index. Exact mode
+ * compares true distances. Fast mode compares binary32 distances; where these tie at an edge or a corner, it compares
+ * the distances of the closest features in binary64. Triangles with the same closest feature have the same distance. */
 #include "contact_records.h"
 
 #include <assert.h>
@@ -9,11 +9,11 @@
 
 typedef caromi_chooser chooser;
 
-/* Features by positions, which ascend: one of a corner, two of an edge, three of a face. */
+/* A closest feature as ascending positions: one for a corner, two for an edge, three for a face. */
 typedef struct place {
     int count;
     uint32_t position[3];
-    int corner[3]; /* of the triangle, at each position */
+    int corner[3]; /* number of the triangle's corner at each position */
 } place;
 
 static place place_of(const caromi_edges *e, const mesh_record *r)
@@ -51,7 +51,7 @@ static int same_feature(const caromi_edges *e, const mesh_record *a, const mesh_
 
 /* ---- exact mode -------------------------------------------------------------------------------------------------- */
 
-/* The sign of the difference of the true distances. */
+/* The sign of a's minus b's true distance. */
 static int exact_order_of(const chooser *c, const mesh_record *a, const mesh_record *b)
 {
     float in[IN_CLOSEST], other[IN_CLOSEST];
@@ -103,7 +103,7 @@ static double square_from(const chooser *c, const mesh_record *r)
     return square_of(c->query->in, corner, p.count);
 }
 
-/* The largest coordinate of the triangle, as seen from the centre. */
+/* The largest coordinate of the triangle relative to the centre, by magnitude. */
 static double size_of(const chooser *c, const mesh_record *r)
 {
     double size = 0;
@@ -117,8 +117,8 @@ static double size_of(const chooser *c, const mesh_record *r)
     return size;
 }
 
-/* Distances of binary32 are off by 2^-20 of the size at most, so twice that much apart they are in the true order. Most
- * are farther apart than that part of the mesh. */
+/* Whether two binary32 distances are in the true order for certain. Each has an error of at most 2^-20 of the size, so
+ * a difference of twice that decides. A first test with the mesh's extent as the size decides most pairs. */
 static int are_apart(const chooser *c, const mesh_record *a, const mesh_record *b)
 {
     const double apart = fabs((double)a->t - (double)b->t);
@@ -128,7 +128,7 @@ static int are_apart(const chooser *c, const mesh_record *a, const mesh_record *
     return apart > 0x1p-18 * (first > second ? first : second);
 }
 
-/* The sign of the difference of the distances. */
+/* The sign of a's minus b's distance. */
 static int fast_order_of(const chooser *c, const mesh_record *a, const mesh_record *b)
 {
     const int differ = a->t < b->t || a->t > b->t;
@@ -144,7 +144,7 @@ static int fast_order_of(const chooser *c, const mesh_record *a, const mesh_reco
 
 int caromi_comes_before(const caromi_chooser *c, const mesh_record *j, const mesh_record *k)
 {
-    /* A triangle beyond the limit in binary32 makes no contact, so in fast mode it does not take one away. */
+    /* In fast mode, a triangle beyond the limit in binary32 makes no contact and suppresses none. */
     if (!c->batch->exact && j->t > c->query->in[MESH_RADIUS] + c->query->in[MESH_MAX_DISTANCE])
         return 0;
     const int order = c->batch->exact ? exact_order_of(c, j, k) : fast_order_of(c, j, k);

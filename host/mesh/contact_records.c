@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { TABLE_FROM = 9 }; /* so many records have a hash table */
+enum { TABLE_FROM = 9 }; /* least number of records that get a hash table */
 
 void caromi_contact_scratch_free(const carom_context *context, caromi_contact_scratch *scratch)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The rule: triangle k makes a contact if no triangle j that contains its closest point comes before it in the order
- * (distance, index). j contains it if it has k's closest feature: the same corner, edge or face, by positions; or if it
- * is within `merge` of the reported point.
+/* Chooses contacts. The rule: triangle k makes a contact unless some triangle j that contains k's closest point comes
+ * before k in the order (distance, index). Triangle j contains that point if k's closest feature (corner, edge or face,
+ * by positions) is one of its own, or if j is within `merge` of the reported point.
  *
- * All such j are among the triangles within reach, because they are not farther than k. In exact mode a j with the
- * feature that is closest elsewhere is strictly closer, if it has an area: its closest point is unique. So features
- * decide, and distances are compared only for triangles without area, and where contacts are merged. */
+ * Each such j is within reach, as it is not farther away than k. In exact mode, let j have an area and its closest
+ * point elsewhere than on that feature. Then j is strictly closer, as its closest point is unique. So features decide,
+ * and distances are compared only for triangles without area, and where contacts are merged. */
 #include "contacts.h"
 
 #include <math.h>
@@ -14,21 +14,21 @@
 #include "block.h"
 #include "contact_records.h"
 
-enum { FAN_FEW = 16 }; /* triangles at a corner that are looked at in their order */
-enum { AHEAD = 64 };   /* records whose choice is prefetched together */
+enum { FAN_FEW = 16 }; /* up to so many triangles at a corner are tested in the order of their indices */
+enum { AHEAD = 64 };   /* number of records whose data is prefetched together */
 
 typedef caromi_chooser chooser;
 
 /* ---- triangles with the same feature ----------------------------------------------------------------------------- */
 
-/* Where the triangles at the corner of the record begin, and behind it where they end. */
+/* The triangles at the corner that is the record's feature: begin and, in the next element, end. */
 static const uint64_t *fan_of(const caromi_edges *e, const mesh_record *k)
 {
     return &e->corners->start[caromi_edge_position(e, (uint32_t)k->triangle, k->state - FEATURE_V0)];
 }
 
-/* Fast mode: whether a corner of the triangle is so far on the centre's side of the record's corner that the triangle
- * surely precedes: the rule of contacts_rises_to, with a size that is above those of both distances. */
+/* Fast mode: whether a triangle certainly precedes, as one of its corners is far enough on the sphere's side of the
+ * record's corner. The rule is that of contacts_rises_to(), with a size above the ones of both distances. */
 static int rises_from(const chooser *c, uint32_t triangle, const mesh_record *k)
 {
     const float *p = caromi_corner(c->batch->mesh, (uint32_t)k->triangle, k->state - FEATURE_V0);
@@ -54,8 +54,8 @@ static int rises_from(const chooser *c, uint32_t triangle, const mesh_record *k)
     return rises && size > 0x1p-100 && size < 0x1p120;
 }
 
-/* Exact mode: whether a triangle with an area is closer than a record whose feature it has, or another one is, because
- * the search has left it out: docs/contacts.md, section 5. */
+/* Exact mode, for a triangle that the search has culled and that has the record's feature: whether it has an area. Then
+ * it, or another triangle, is closer than the record: docs/contacts.md, section 5. */
 static int is_left_out_for_area(const chooser *c, uint32_t triangle)
 {
     float in[IN_CLOSEST];
@@ -80,7 +80,8 @@ static int precedes_if_found(chooser *c, uint32_t triangle, const mesh_record *k
     return caromi_precedes(c, &j, k);
 }
 
-/* Of a triangle at the record's corner: the same without computing a record. 0 and c->is_unsure: that would tell. */
+/* precedes_if_found() for a triangle at the record's corner, without computing a record. If only a computed record can
+ * decide, returns 0 and sets c->is_unsure. */
 static int precedes_at_sight(chooser *c, uint32_t triangle, const mesh_record *k)
 {
     if ((int32_t)triangle == k->triangle || !caromi_chooser_counts(c, triangle))
@@ -94,7 +95,7 @@ static int precedes_at_sight(chooser *c, uint32_t triangle, const mesh_record *k
     return 0;
 }
 
-/* The place of a triangle among those at one of its corners, which ascend. */
+/* Binary search: the position of a triangle in the ascending list of a corner. */
 static uint64_t place_in_fan(const caromi_corners *corners, const uint64_t *fan, uint32_t triangle)
 {
     uint64_t low = fan[0], high = fan[1];
@@ -108,8 +109,9 @@ static uint64_t place_in_fan(const caromi_corners *corners, const uint64_t *fan,
     return low;
 }
 
-/* In a large fan the nearest lower ones come first: one that counts precedes nearly always. From the lowest on, each
- * record of a fan whose lowest triangles are masked would meet all of these. */
+/* Whether any triangle at the record's corner passes a test. At a corner of many triangles, the next lower indices are
+ * tested first, as one that is not masked out nearly always precedes. A loop from the lowest index would test all of
+ * the masked triangles for each record, if these have the lowest indices. */
 static int any_in_fan(chooser *c, const mesh_record *k, int (*test)(chooser *, uint32_t, const mesh_record *))
 {
     const caromi_corners *corners = c->contacts->edges->corners;
@@ -130,7 +132,7 @@ static int is_preceded_at(chooser *c, const mesh_record *k)
     return any_in_fan(c, k, precedes_at_sight) || (c->is_unsure && any_in_fan(c, k, precedes_if_found));
 }
 
-/* By triangles on the record's edge. */
+/* Whether a triangle at the record's edge precedes. */
 static int is_preceded_along(chooser *c, const mesh_record *k, int edge)
 {
     const caromi_edges *e = c->contacts->edges;
@@ -146,7 +148,7 @@ static int is_preceded_along(chooser *c, const mesh_record *k, int edge)
     }
 }
 
-/* By triangles with the same three corners. */
+/* Whether a triangle with the same three corners precedes. */
 static int is_preceded_by_twin(chooser *c, const mesh_record *k)
 {
     const caromi_edges *e = c->contacts->edges;
@@ -166,9 +168,9 @@ static int is_preceded(chooser *c, const mesh_record *k)
     return k->state < FEATURE_FACE ? is_preceded_along(c, k, k->state - FEATURE_E01) : is_preceded_by_twin(c, k);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------ */
+/* ---- prefetching ------------------------------------------------------------------------------------------------- */
 
-/* The first other triangle on the record's corner or edge; its own: there is none. */
+/* The first other triangle at the record's corner or edge; the record's own triangle: there is none. */
 static uint32_t first_other(const caromi_edges *e, const mesh_record *k)
 {
     const uint32_t own = (uint32_t)k->triangle;
@@ -179,7 +181,7 @@ static uint32_t first_other(const caromi_edges *e, const mesh_record *k)
     return first == own && fan[0] + 1 < fan[1] ? e->corners->triangle[fan[0] + 1] : first;
 }
 
-/* Those of the next records for which other triangles matter. */
+/* Lists, of the next AHEAD records, the ones whose feature is a corner or an edge. */
 static uint32_t list_ahead(caromi_contact_scratch *s, const mesh_record *list[AHEAD])
 {
     const uint32_t count = s->end - s->ahead < AHEAD ? (uint32_t)(s->end - s->ahead) : AHEAD;
@@ -192,8 +194,8 @@ static uint32_t list_ahead(caromi_contact_scratch *s, const mesh_record *list[AH
     return listed;
 }
 
-/* Each choice reads half a dozen arrays, one after the other, as each says where to look in the next. They are in no
- * near cache, so the choices for some records wait for them together. */
+/* Prefetches the arrays for the next records. A decision follows indices through half a dozen arrays that are in no
+ * close cache; here the cache misses of many records overlap. */
 static void look_ahead(const chooser *c)
 {
     const caromi_edges *e = c->contacts->edges;

@@ -1,31 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* Contacts of spheres with the surface: those of the triangles within reach that no other triangle precedes. */
+/* Contacts of spheres with the surface: the triangles within reach that no other triangle precedes.
+ *
+ * How contacts are made, in order:
+ *
+ *   1. contact_calls.c     checks the call; patches.c groups coplanar neighbours, if patches are wanted
+ *   2. edges.c, corners.c  tables of the triangles at each edge and corner, which the mesh caches; from them the
+ * search's culling data: opposites.c, across.c (neighbours), cones.c (normal cones)
+ *   3. list.c              searches a part of the queries, one stage for each task: triangles within reach (broad phase
+ *                          and filter in cpu/mesh; on a device opencl/mesh_list.c)
+ *   4. contacts.c          caromi_choose_contacts: of one query's triangles, drops each that another one precedes;
+ *                          contact_order.c has the order, contact_records.c the records of single triangles
+ *   5. merge.c             drops contacts close to one that precedes, if merging is wanted
+ *   6. stage.c             sorts a query's contacts; then writes all stages behind each other (prefix sum of their
+ *                          sizes), with points and normals from a pair kernel
+ *   7. match.c             a call of its own: pairs the contacts of two steps of a simulation */
 #ifndef CAROM_HOST_MESH_CONTACTS_H
 #define CAROM_HOST_MESH_CONTACTS_H
 #include "batch.h"
 #include "edges.h"
 
-/* What a call asks for besides its batch. */
+/* The options and tables of a call for contacts, besides its batch. */
 typedef struct caromi_contacts {
     const caromi_edges *edges;
     float merge;            /* merge-within, L */
-    const uint32_t *patch;  /* of each triangle; or NULL */
-    uint32_t *patch_of_hit; /* the caller's column; or NULL */
+    const uint32_t *patch;  /* [triangles]; or NULL */
+    uint32_t *patch_of_hit; /* the caller's output column; or NULL */
 } caromi_contacts;
 
 /* A thread's memory for the triangles around one sphere. It grows, and never shrinks. */
 typedef struct caromi_contact_scratch {
-    uint32_t *slot; /* hash table of triangles: a record + 1; 0 is free */
+    uint32_t *slot; /* hash table by triangle: number of a record + 1; 0: free */
     uint64_t slots;
-    mesh_record *near; /* triangles near to contact points */
+    mesh_record *near; /* triangles within `merge` of contact points */
     uint32_t room;
-    const mesh_record *ahead, *end; /* records whose choice is prefetched next, those of further queries too */
+    const mesh_record *ahead, *end; /* records to prefetch next, of this query and the following ones */
 } caromi_contact_scratch;
 void caromi_contact_scratch_free(const carom_context *context, caromi_contact_scratch *scratch);
 
-/* The records of a query's triangles within reach, in any order, become its contacts, in any order; t is then the
- * binary32 distance and state the feature. spare: room for as many records. Returns how many there are, -1 without
- * memory; sets *by_integers to 1 if these decided something. */
+/* Replaces the records of a query's triangles within reach by its contacts, both in any order. A contact's t is its
+ * binary32 distance, its state the feature. spare: room for as many records. Returns the number of contacts, -1: no
+ * memory. Sets *by_integers to 1 if integers decided anything. */
 int64_t caromi_choose_contacts(const carom_context *context, const caromi_mesh_batch *batch,
                                const caromi_contacts *contacts, caromi_contact_scratch *scratch,
                                const caromi_mesh_query *query, mesh_record *records, uint32_t count, mesh_record *spare,

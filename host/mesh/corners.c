@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table numbers the positions; a counting sort brings the triangles of a position together. */
+/* Finds the positions with a hash table of vertices, and lists the triangles at each position by a counting sort. */
 #include "corners.h"
 
 #include <string.h>
@@ -8,11 +8,11 @@
 
 typedef struct position_table {
     const carom_mesh *mesh;
-    uint32_t *entry; /* vertices + 1; 0 is free */
+    uint32_t *entry; /* slots: number of a vertex + 1; 0: free */
     uint64_t mask;
 } position_table;
 
-/* -0 is 0. */
+/* The bits of a vertex's coordinates, for the hash; -0 becomes 0. */
 static void position_bits(const float *p, uint32_t bits[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -68,7 +68,7 @@ carom_status caromi_find_positions(const carom_mesh *mesh, uint32_t *position, c
     return CAROM_OK;
 }
 
-/* Whether vertices that were in one place still are, and no others are: then each position is found to be new. */
+/* Whether, after a move, the same vertices coincide as before: vertices of one position still do, and no others. */
 static int are_same(const caromi_corners *c, position_table *s)
 {
     const uint64_t vertices = c->mesh->vertex_count;
@@ -101,7 +101,7 @@ static carom_status compare_corners(const caromi_corners *c, int *same, carom_er
     return CAROM_OK;
 }
 
-/* Numbers of triangles at start[position + 1], then their sums: where those of the next position begin. */
+/* Counting sort of the triangles by position: histogram, prefix sum, scatter. */
 static void sort_triangles(caromi_corners *c)
 {
     const uint64_t vertices = c->mesh->vertex_count, triangles = c->mesh->info.triangle_count;
@@ -134,7 +134,7 @@ static void free_corners(caromi_corners *c)
     caromi_free(context, c);
 }
 
-/* Forgets corners that are no longer the same. */
+/* After a move: drops the corners if other vertices coincide now. */
 static carom_status renew(carom_mesh *mesh, carom_error *err)
 {
     int same = 1;

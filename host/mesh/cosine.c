@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The cosine of an angle in degrees, rounded to the nearest binary64: the C library's differs between systems. A
- * series in pairs of doubles (T. J. Dekker), good to 2^-98. Besides the angles whose cosine is 0 or 1/2, none is known
- * whose cosine is so close to the middle between two doubles. */
+/* The cosine of an angle in degrees, rounded to the nearest binary64, as the C library's cosine differs between
+ * systems. It sums a series in double-double arithmetic (T. J. Dekker), with an error below 2^-98. Apart from cosines 0
+ * and 1/2, no angle is known whose cosine is that close to the middle of two doubles. */
 #include "patches.h"
 
-/* hi + lo, |lo| at most half a unit in the last place of hi. */
+/* A double-double number hi + lo; |lo| is at most half a unit in the last place of hi. */
 typedef struct pair {
     double hi, lo;
 } pair;
 
-/* |a| >= |b| or a = 0. */
+/* The exact sum a + b; |a| >= |b| or a = 0. */
 static pair pair_of(double a, double b)
 {
     const double sum = a + b;
@@ -61,7 +61,7 @@ static double series(double degrees, int first)
     return sum.hi;
 }
 
-/* The differences are exact. */
+/* Reduces the angle to [0, 45] degrees; the differences are exact. */
 double caromi_cosine_of_degrees(double degrees)
 {
     if (degrees <= 45.0)

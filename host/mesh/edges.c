@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table finds a triangle for each edge; every further triangle there joins its ring. Where vertices move, but no
- * corner comes to another one or leaves it, rings stay. */
+/* Links the triangles at each edge into a ring. A hash table finds the first triangle of an edge; each further one
+ * joins its ring. Rings stay valid while vertices move, as long as the same vertices coincide. */
 #include "edges.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ enum { RING_FEW = 8 };
 
 typedef struct edge_table {
     caromi_edges *edges;
-    uint32_t *entry; /* a triangle + 1; 0 is free */
+    uint32_t *entry; /* slots: number of a triangle + 1; 0: free */
     uint64_t mask;
 } edge_table;
 
@@ -24,8 +24,9 @@ static uint64_t hash(uint32_t a, uint32_t b)
     return x ^ x >> 32;
 }
 
-/* Puts the triangle into the ring of its edge, which it has at no lower number. An entry serves all edges of its
- * triangle whose chains pass it, also for that triangle itself. */
+/* Puts a triangle into the ring of its edge, unless a lower edge of it is the same edge. The hash table holds
+ * triangles, not edges: an entry serves every edge of its triangle whose probe sequence passes it, even for that
+ * triangle itself. */
 static void join(edge_table *s, uint32_t triangle, int edge)
 {
     caromi_edges *e = s->edges;
@@ -93,7 +94,8 @@ int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b)
     return memcmp(p, q, sizeof p) == 0;
 }
 
-/* Looks no farther than some triangles along an edge, because there may be very many. */
+/* Whether another triangle may have the same three corners. Tests only some triangles at an edge, as there may be very
+ * many. */
 static int may_have_twin(const caromi_edges *e, uint32_t own)
 {
     const uint32_t a = caromi_edge_position(e, own, 0), b = caromi_edge_position(e, own, 1);
@@ -106,7 +108,8 @@ static int may_have_twin(const caromi_edges *e, uint32_t own)
     return 1;
 }
 
-/* Whether another triangle may find it: one whose first edge has no length finds none, but is found. */
+/* Whether this triangle may be another one's twin. The search of a triangle whose first edge has no length finds
+ * nothing, but another triangle's search may find it. */
 static int may_be_twin(const caromi_edges *e, uint32_t own)
 {
     return caromi_edges_has_twin(e, own) || caromi_edge_position(e, own, 0) == caromi_edge_position(e, own, 1);
@@ -127,7 +130,7 @@ static void join_twin(const caromi_edges *e, uint32_t *entry, uint64_t mask, uin
     e->twin[entry[at] - 1] = triangle;
 }
 
-/* Sets the bits of triangles that may have twins. Returns how many may be one. */
+/* Sets the bits of triangles that may have a twin. Returns the number of triangles that may be one. */
 static uint64_t count_twins(const carom_mesh *mesh, const caromi_edges *e)
 {
     const uint32_t triangles = (uint32_t)mesh->info.triangle_count;
@@ -141,7 +144,7 @@ static uint64_t count_twins(const carom_mesh *mesh, const caromi_edges *e)
     return count;
 }
 
-/* 0: no memory. */
+/* Returns 0 if there is no memory. */
 static int fill_twins(const carom_mesh *mesh, caromi_edges *e)
 {
     const uint32_t triangles = (uint32_t)mesh->info.triangle_count;
@@ -170,7 +173,8 @@ static int fill_twins(const carom_mesh *mesh, caromi_edges *e)
     return 1;
 }
 
-/* Of the kinds of queries: how many there are to tell apart. */
+/* The number of query kinds that need culling data of their own: with triangle masks, queries with and without masks
+ * differ. */
 static int kinds_of_queries(const carom_mesh *mesh)
 {
     return mesh->masks != NULL ? 2 : 1;
@@ -222,7 +226,7 @@ static void free_edges(const carom_context *context, caromi_edges *e)
     caromi_free(context, e);
 }
 
-/* 0: no memory. */
+/* Computes the culling data for a kind of queries. Returns 0 if there is no memory. */
 static int fill_left_out(const carom_mesh *mesh, caromi_edges *e, int queries)
 {
     caromi_left_out *to = &e->left_out[queries];
@@ -241,7 +245,7 @@ static int fill_left_out(const carom_mesh *mesh, caromi_edges *e, int queries)
     return 1;
 }
 
-/* Of the present hierarchy, or for where its vertices are now. 0: no memory. */
+/* Recomputes the culling data for a new hierarchy, or updates it to moved vertices. Returns 0 if there is no memory. */
 static int renew_left_out(const carom_mesh *mesh, caromi_edges *e)
 {
     int whole = 1;
@@ -278,7 +282,7 @@ carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom
 {
     const uint64_t corners = 3 * mesh->info.triangle_count;
     const caromi_corners *known;
-    CHECK(caromi_corners_of(mesh, &known, err)); /* may forget the edges */
+    CHECK(caromi_corners_of(mesh, &known, err)); /* may discard the edges */
     caromi_edges *e = mesh->edges;
     *edges = e;
     if (e != NULL)

@@ -1,89 +1,91 @@
 /* SPDX-License-Identifier: MIT */
-/* Which triangles meet at an edge. Edges are the same if the positions of their ends are. */
+/* The tables of triangles at each edge, and the culling data for contacts that follows from them. Edges with equal
+ * positions of their ends are one edge. */
 #ifndef CAROM_HOST_MESH_EDGES_H
 #define CAROM_HOST_MESH_EDGES_H
 #include "corners.h"
 
-/* A triangle that may be under a cone. In `along` beside the bits of edges: each edge belongs to one other triangle,
- * which counts alike. */
+/* A triangle as normal cones need it. CAROMI_FACE_WHOLE, a bit of `along`: each edge belongs to exactly one other
+ * triangle, which has the same mask. */
 enum { CAROMI_FACE_WHOLE = 8 };
 typedef struct caromi_face {
-    float normal[3], length; /* the longest edge; 0: no normal is known */
-    float height, ratio;     /* the least height; 0: it is under no cone; height / length */
-    uint32_t along;          /* a bit for each edge: the other triangle runs along it in the same direction; cones.c */
+    float normal[3], length; /* unit normal, length of the longest edge; 0: no normal */
+    float height, ratio;     /* the least height, 0: under no cone; height / length */
+    uint32_t along;          /* bit k: the other triangle at edge k runs along it in the same direction. cones.c */
 } caromi_face;
 
-/* The vertices of mesh_opposites.at, UINT32_MAX behind the last. Of an unindexed leaf two of these, which are one list
- * of the three of each triangle. */
+/* The vertices whose coordinates are in mesh_opposites.at; UINT32_MAX behind the last. An unindexed leaf has two of
+ * these, one list with three vertices for each triangle. */
 typedef struct caromi_sources {
     uint32_t vertex[3 * MESH_WIDTH / 2];
 } caromi_sources;
 
-/* The triangle across each corner of a leaf's; UINT32_MAX: none. */
+/* For each corner of a leaf's triangles, the triangle across that corner; UINT32_MAX: none. */
 typedef struct caromi_across {
     uint32_t triangle[3][MESH_WIDTH];
 } caromi_across;
 
-/* The triangles at the corners of a leaf's, once each; UINT32_MAX behind the last. Of an unindexed leaf two of these
- * are one list. cones.c */
+/* The triangles at the corners of a leaf's triangles, once each; UINT32_MAX behind the last. An unindexed leaf has two
+ * of these as one list. cones.c */
 typedef struct caromi_around {
     uint32_t triangle[4 * MESH_WIDTH];
 } caromi_around;
 
-/* What a search for contacts leaves out triangles by. */
+/* The data by which a search for contacts culls triangles. */
 typedef struct caromi_left_out {
     mesh_opposites *opposites; /* [leaves] */
     caromi_sources *sources;   /* [leaves] */
-    caromi_across *across;     /* [leaves]; NULL: there are no corners of so many triangles */
+    caromi_across *across;     /* [leaves]; NULL: no corner has more than six triangles */
     mesh_cones *cones;         /* [nodes]; cones.c */
     caromi_face *faces;        /* [triangles] */
     int has_cones;
 } caromi_left_out;
 
-/* For any query; for those without masks, where triangles have some. */
+/* Kinds of queries with culling data of their own: any query; queries without masks, if triangles have masks. */
 enum { CAROMI_ANY_QUERY, CAROMI_UNMASKED_QUERY };
 
-/* A mesh keeps its own from the first call that needs them as long as it keeps its corners. */
+/* A mesh caches its edges from the first call that needs them, as long as it caches its corners. */
 typedef struct caromi_edges {
     const caromi_corners *corners;
-    int is_old;         /* left_out is of vertices that have moved, or there is none */
-    uint32_t *position; /* [3 triangles] of each corner */
-    /* [3 triangles] the next triangle at edge k, k + 1, in a ring that holds each of them once, and descends but for
-     * the step from the lowest to the highest */
+    int is_old;         /* left_out is missing, or vertices have moved since */
+    uint32_t *position; /* [3 triangles] position of each corner */
+    /* [3 triangles] the next triangle at the edge between corners k and k + 1. The edge's triangles form a ring: each
+     * comes once, in descending order, and the lowest leads to the highest */
     uint32_t *next;
-    uint8_t *twins;        /* a bit for each triangle: 0 if no other one has the same three corners */
-    uint32_t *twin;        /* [triangles] the next such triangle, in rings like those; NULL: no triangle has any */
-    int32_t *mask;         /* of each triangle; NULL: all bits are set */
-    caromi_around *around; /* [leaves]; filled and freed with left_out */
+    uint8_t *twins; /* a bit for each triangle; 0: no other triangle has the same three corners */
+    uint32_t
+        *twin;     /* [triangles] the next triangle with the same corners, in rings like `next`; NULL: there are none */
+    int32_t *mask; /* [triangles] mask; NULL: all bits are set */
+    caromi_around *around; /* [leaves]; computed and freed with left_out */
     caromi_left_out left_out[2];
 } caromi_edges;
 
-/* Those of the mesh, found if they are not known, with the corners. */
+/* The mesh's edges and corners, computed if they are not cached. */
 carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom_error *err);
-/* Bytes that they take, without the corners; 0 if they are not known. */
+/* Bytes of the cached edges, without the corners; 0 if there are none. */
 uint64_t caromi_edges_bytes(const carom_mesh *mesh);
-/* Vertices have moved. */
+/* Marks the culling data as outdated, as vertices have moved. */
 void caromi_edges_move(carom_mesh *mesh);
-/* The hierarchy is going to be another one. */
+/* Discards the culling data of leaves, as the hierarchy changes. */
 void caromi_edges_forget_leaves(carom_mesh *mesh);
 void caromi_edges_forget(carom_mesh *mesh);
 
-/* A triangle at corner k that counts where this one does, with an edge from there to *corner, away from this one; its
- * own number: there is none. across.c */
+/* The triangle across corner k: at that corner, with a mask that counts wherever this one's does, and with an edge from
+ * the corner to *corner that points away from this triangle. Returns `triangle` if there is none. across.c */
 uint32_t caromi_edges_across(const caromi_edges *e, uint32_t triangle, int k, int queries, int *corner);
-/* Whether there may be any. */
+/* Whether any triangle may have one across a corner. */
 int caromi_edges_have_across(const caromi_edges *e);
-/* Whether `other` has the shape that is relied on for one across corner k. */
+/* Whether `other` has the shape that a triangle across corner k must have. */
 int caromi_edges_may_be_across(const caromi_edges *e, uint32_t triangle, int k, uint32_t other,
                                const caromi_face *face);
-/* Fill e->left_out[queries].opposites, or move them with the vertices; opposites.c */
+/* Fills e->left_out[queries].opposites, or updates them to moved vertices. opposites.c */
 void caromi_edges_fill_opposites(const carom_mesh *mesh, const caromi_edges *e, int queries);
 void caromi_edges_move_opposites(const carom_mesh *mesh, const caromi_edges *e, int queries);
-/* Fills e->left_out[queries].faces and cones from the rest of e; cones.c. There are none where few would be. moves:
- * only vertices have changed. 0: no memory. */
+/* Fills e->left_out[queries].faces and cones from the rest of e; no cones if only few children would have one. moves:
+ * only vertices have changed. Returns 0 if there is no memory. cones.c */
 int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries, int moves);
 
-/* Whether both have the same three corners, in any order. */
+/* Whether two triangles have the same three corners, in any order. */
 int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b);
 
 static inline uint32_t caromi_edge_position(const caromi_edges *e, uint32_t triangle, int corner)
@@ -94,14 +96,14 @@ static inline int caromi_edges_has_twin(const caromi_edges *e, uint32_t triangle
 {
     return e->twins[triangle / 8] >> triangle % 8 & 1;
 }
-/* Whether `other` counts for every such query for which the triangle counts. */
+/* Whether `other` counts for every query of that kind for which the triangle counts. */
 static inline int caromi_edges_counts_with(const caromi_edges *e, uint32_t other, uint32_t triangle, int queries)
 {
     if (e->mask == NULL)
         return 1;
     return queries == CAROMI_UNMASKED_QUERY ? e->mask[other] != 0 : (e->mask[triangle] & ~e->mask[other]) == 0;
 }
-/* For the queries of a batch, that have masks or do not. */
+/* The culling data for a batch whose queries have masks or not. */
 static inline const caromi_left_out *caromi_left_out_of(const caromi_edges *e, int have_masks)
 {
     return &e->left_out[e->mask != NULL && !have_masks ? CAROMI_UNMASKED_QUERY : CAROMI_ANY_QUERY];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The hierarchy of a mesh and what lies along it: masks, and room for the clearance. */
+/* Builds the hierarchy of a mesh and the arrays that follow its order: masks, and memory for the clearance. */
 #include "host/bvh/tree.h"
 #include "clearance.h"
 #include "edges.h"
 #include "mesh.h"
 
-/* In place of the old ones, if there are some. */
+/* Replaces the mesh's hierarchy, masks and clearance; frees the old ones. */
 static void replace(carom_mesh *mesh, const caromi_tree *tree, int32_t *masks, mesh_clearance *clearance)
 {
     caromi_edges_forget_leaves(mesh);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Meshes as bytes that can lie anywhere: a head, then the arrays, each at a multiple of 64 bytes. No address is in
- * them, because nodes and leaves name each other by number. */
+/* Relocatable images of meshes: a head, then the arrays, each at a multiple of 64 bytes. An image contains no
+ * addresses, as nodes and leaves refer to each other by number. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,10 +13,10 @@
 enum { ALIGNMENT = 64 };
 static const char magic[8] = {'c', 'a', 'r', 'o', 'm', 'i', 'm', '1'};
 
-/* What a mesh holds beside its arrays, and what another build might have otherwise. */
+/* The members of a mesh besides its arrays, and the sizes and version by which another build's image is refused. */
 typedef struct image_head {
     char magic[8], version[16];
-    uint64_t bytes, sizes[3]; /* of the whole; of this head, a node and a leaf */
+    uint64_t bytes, sizes[3]; /* bytes of the image; sizes of this head, a node and a leaf */
     uint64_t vertex_count, leaf_count;
     carom_mesh_info info;
     mesh_frame frame;
@@ -31,7 +31,7 @@ typedef struct image_array {
     uint64_t at, bytes;
 } image_array;
 
-/* Returns the bytes of the whole. Counts are within their limits, so no product overflows. */
+/* Places the arrays; returns the bytes of the image. Counts are within their limits, so no product overflows. */
 static uint64_t lay_out(const image_head *h, image_array arrays[IMAGE_ARRAYS])
 {
     const uint64_t bytes[IMAGE_ARRAYS] = {
@@ -53,7 +53,7 @@ static uint64_t lay_out(const image_head *h, image_array arrays[IMAGE_ARRAYS])
 static void set_signature(image_head *h)
 {
     const uint64_t sizes[] = {sizeof *h, sizeof(mesh_node), sizeof(mesh_leaf)};
-    memset(h, 0, sizeof *h); /* gaps between members too: equal meshes have equal images */
+    memset(h, 0, sizeof *h); /* padding too, so that equal meshes have equal images */
     memcpy(h->magic, magic, sizeof magic);
     snprintf(h->version, sizeof h->version, "%s", carom_version());
     memcpy(h->sizes, sizes, sizeof sizes);
@@ -65,7 +65,7 @@ static void describe(const carom_mesh *mesh, image_head *h, image_array arrays[I
     h->vertex_count = mesh->vertex_count;
     h->leaf_count = mesh->leaf_count;
     memcpy(&h->info, &mesh->info, sizeof h->info);
-    /* What is found when it is first needed stays behind. */
+    /* Tables that are computed on first use are not part of the image. */
     h->info.bytes -= caromi_corners_bytes(mesh) + caromi_edges_bytes(mesh) + caromi_patches_bytes(mesh);
     memcpy(&h->frame, &mesh->view.frame, sizeof h->frame);
     h->built_cost = mesh->built_cost;
@@ -76,7 +76,7 @@ static void describe(const carom_mesh *mesh, image_head *h, image_array arrays[I
     h->bytes = lay_out(h, arrays);
 }
 
-/* An image stays where it is as long as its mesh, so a buffer on a discrete device will not do. */
+/* A mesh reads its image in place, so the image must be in memory that the host can access. */
 static carom_status check_reachable(const carom_context *context, const void *image, carom_error *err)
 {
     const char *begin = image;
@@ -122,7 +122,7 @@ carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t 
 
 /* ---- a mesh in an image ------------------------------------------------------------------------------------------ */
 
-/* The size of an image's arrays must be what its counts say; what the arrays hold is believed. */
+/* Checks the head and the sizes that follow from its counts; the contents of the arrays are trusted. */
 static carom_status check_image(const void *image, uint64_t size, image_head *h, image_array arrays[IMAGE_ARRAYS],
                                 carom_error *err)
 {
@@ -149,7 +149,7 @@ static carom_status check_image(const void *image, uint64_t size, image_head *h,
     return CAROM_OK;
 }
 
-/* Nothing writes to the arrays of such a mesh. */
+/* The address of an array in an image. Casts const away: arrays of such a mesh are never written. */
 static void *place(const void *image, const image_array *array)
 {
     return array->bytes > 0 ? (char *)(uintptr_t)image + array->at : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of hits on the CPU: the search, part after part. */
+/* Lists of hits on the CPU: searches the batch part by part, as list.h describes. */
 #include <math.h>
 #include <string.h>
 
@@ -10,13 +10,13 @@
 
 enum {
     BLOCK = CAROMI_BLOCK,
-    PART = 1 << 13,        /* queries of a stage */
-    HITS_EACH = 4,         /* room for hits per query, at first */
-    STAGES_PER_THREAD = 4, /* so that no thread waits long for another */
-    HITS_HELD = 1 << 22    /* in all stages together; where queries have many, stages take fewer queries */
+    PART = 1 << 13,        /* most queries of a stage */
+    HITS_EACH = 4,         /* hits per query that the first allocation has room for */
+    STAGES_PER_THREAD = 4, /* stages per thread, so that no thread waits long for another */
+    HITS_HELD = 1 << 22    /* most hits of all stages together; if queries have many hits, stages get fewer queries */
 };
 
-/* Records of a search, followed by as much room again for sorting them. */
+/* The records of a search, followed by scratch of the same size for sorting them. */
 typedef struct list_found {
     mesh_record *records;
     uint32_t room;
@@ -26,17 +26,17 @@ typedef struct list_job {
     const carom_context *context;
     const caromi_list_batch *batch;
     caromi_mesh_view view;
-    caromi_mesh_block *blocks; /* one per thread, like the next three */
+    caromi_mesh_block *blocks; /* [threads], like the next three members */
     list_found *found;
-    caromi_contact_scratch *choosers; /* of contacts */
-    char *scratch;                    /* to sort a part; or NULL */
+    caromi_contact_scratch *choosers; /* for contacts */
+    char *scratch;                    /* for sorting a part's queries; or NULL */
     caromi_stage *stages;
     uint32_t threads;
-    uint32_t part; /* limit of queries per stage */
-    size_t most;   /* limit of hits per stage, if it has more queries than a block */
+    uint32_t part; /* most queries of a stage */
+    size_t most;   /* most hits of a stage, if it has more queries than a block */
 } list_job;
 
-/* Search for the queries of a block, with more room for records until all fit; 0: no memory. */
+/* Searches for the queries of a block, with a growing buffer until all records fit. Returns 0 if there is no memory. */
 static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, caromi_mesh_queries *q)
 {
     const caromi_list_batch *batch = job->batch;
@@ -69,7 +69,8 @@ static caromi_mesh_query query_in_block(const caromi_mesh_batch *batch, const ca
     return q;
 }
 
-/* Adds the records of a query. The records of the search are no longer needed, so contacts are chosen there. */
+/* Adds the records of a query to the stage. Contacts are chosen in place, as the search's records are not needed
+ * afterwards. */
 static int take_query(list_job *job, caromi_stage *s, uint32_t thread, const caromi_mesh_block *b,
                       const caromi_mesh_queries *q, size_t i, mesh_record *records, uint32_t count)
 {
@@ -107,7 +108,7 @@ static int take_block(list_job *job, caromi_stage *s, uint32_t thread, const car
     return whole;
 }
 
-/* Adds queries that hit nothing. */
+/* Adds culled queries, which hit nothing, to the stage. */
 static int take_clear(const list_job *job, caromi_stage *s, const caromi_mesh_block *b, uint32_t count)
 {
     int whole = 1;
@@ -123,7 +124,7 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
     const int columns = sweep->kind->in;
     caromi_stage *s = &job->stages[task];
     caromi_mesh_block *b = &job->blocks[thread];
-    /* So few queries that their hits can be counted in 32 bits. */
+    /* Few enough queries that their hits can be counted in 32 bits. */
     const uint64_t most = UINT32_MAX / (sweep->mesh->info.triangle_count + 1);
     const uint32_t block = most < BLOCK ? (uint32_t)most : BLOCK;
     void *scratch = NULL;
@@ -144,7 +145,7 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
     }
 }
 
-/* Number of queries for a stage, estimated from the hits of the last part. */
+/* The number of queries of the next part's stages, estimated from the hits of the last part. */
 static uint32_t next_part(const list_job *job, uint32_t stages, uint32_t part)
 {
     uint64_t queries = 0, hits = 0;
@@ -158,7 +159,7 @@ static uint32_t next_part(const list_job *job, uint32_t stages, uint32_t part)
     return part < job->part ? part : job->part;
 }
 
-/* Frees all memory that holds hits. */
+/* Frees the memory of all hits. */
 static void drop_hits(list_job *job, uint32_t stages)
 {
     caromi_stages_empty(job->context, job->stages, stages);
@@ -168,8 +169,8 @@ static void drop_hits(list_job *job, uint32_t stages)
     }
 }
 
-/* Distributes the queries from `first` on: `part` to each stage, or equal shares of the last ones. Returns where they
- * end. */
+/* Distributes the queries from `first` on among the stages: `part` queries each or, in the last part, equal shares.
+ * Returns the end of these queries. */
 static uint64_t share_out(const list_job *job, uint32_t stages, uint32_t part, uint64_t first, uint64_t count)
 {
     const uint64_t equal = (count - first + stages - 1) / stages;
@@ -192,7 +193,8 @@ static int any_full(const list_job *job, uint32_t stages)
     return full;
 }
 
-/* Queries [done, count). Where their hits do not fit, fewer queries are tried, in the end one alone. */
+/* Answers queries [done, count), part by part. If a part's hits do not fit in memory, it is repeated with fewer
+ * queries, down to one. */
 static carom_status run_parts(list_job *job, uint32_t stages, uint64_t done, uint64_t count, carom_stats *stats,
                               carom_error *err)
 {
@@ -238,7 +240,7 @@ carom_status caromi_cpu_list(const carom_context *c, const void *list_batch, uin
         return status;
     job.blocks = caromi_alloc(c, threads, sizeof *job.blocks);
     job.found = caromi_alloc(c, threads, sizeof *job.found);
-    /* Without memory for it queries are not sorted; the answers are the same. */
+    /* If there is no memory for sorting, queries stay unsorted; the answers are the same. */
     if (job.part > BLOCK) {
         if (batch->contacts == NULL)
             caromi_clearance_ask(mesh, end - first);

@@ -1,46 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches that may have any number of hits per query. The batch is answered part by part. A search writes the hits of a
- * part into stages, one per task, in the order of traversal. Undecided hits are settled, and the hits are sorted and
- * counted. Then the place of the hits of each stage is known. */
+/* Batches with any number of hits per query, answered part by part:
+ *
+ *   1. list.c    searches a part's queries; each task writes its hits, in the order of traversal, to a stage of its own
+ *   2. stage.c   decides undecided hits in integers, sorts each query's hits, counts them
+ *   3. stage.c   a prefix sum of the stages' counts is where the hits of each stage go in the caller's list
+ *   4. stage.c   writes the stages to the list, one task each
+ *
+ * On a device, host/opencl/mesh_list.c does step 1. */
 #ifndef CAROM_HOST_MESH_LIST_H
 #define CAROM_HOST_MESH_LIST_H
 #include "contacts.h"
 
-/* Hits of a run of queries. */
+/* The staged hits of consecutive queries, written by one task. */
 typedef struct caromi_stage {
     uint64_t first; /* first query */
     uint32_t queries;
     mesh_record *records;
     size_t count, capacity;
-    size_t *start;        /* [queries] where the hits of a query begin in records */
-    uint32_t *hits;       /* [queries] */
-    uint8_t *by_integers; /* [queries] whether a hit of the query was settled in integers */
-    uint64_t total;       /* hits */
-    uint64_t base;        /* hits of the batch before this stage */
-    int full; /* no room for the hits of its queries: memory is short, or they are more than stages may hold */
+    size_t *start;        /* [queries] first record of each query */
+    uint32_t *hits;       /* [queries] number of hits */
+    uint8_t *by_integers; /* [queries] whether integers decided a hit of the query */
+    uint64_t total;       /* hits of all queries */
+    uint64_t base;        /* number of the batch's hits before this stage */
+    int full;             /* the hits do not fit: there is no memory, or they exceed the limit of stages */
 } caromi_stage;
 
-/* A checked batch, and how far it has come. */
+/* A checked batch with any number of hits per query. */
 typedef struct caromi_list_batch {
-    caromi_mesh_batch sweep; /* a batch of first hits, or of contacts; its `out` are the columns of the list */
+    caromi_mesh_batch
+        sweep; /* inputs, as a batch of first hits or of contacts; its `out` are the columns of the list */
     enum caromi_mesh_search search;
-    const caromi_contacts *contacts; /* of contacts; else NULL */
+    const caromi_contacts *contacts; /* options of contacts; else NULL */
     uint8_t *any;                    /* any-hit query: 1 or 0 for each query; else NULL */
     const carom_hit_list *list;      /* list of hits; else NULL */
-    caromi_sequencer *turns;         /* of several devices; of a list, else NULL */
-    int counts_only;                 /* only the number of hits is wanted: they are not sorted */
+    caromi_sequencer *turns;         /* orders the output of several devices into one list; else NULL */
+    int counts_only;                 /* only the number of hits is wanted: hits are not sorted */
 } caromi_list_batch;
 
-/* Whether the state from the search is the whole answer: an any-hit query that has found a decided hit. */
+/* Whether the search's state is the complete answer: an any-hit query with a decided hit. */
 static inline int caromi_is_answered(const caromi_list_batch *batch, int state)
 {
     return batch->any != NULL && state != CAROM_MISS;
 }
-/* Adds the result of query `row` of the stage: its state and its records. Settles what is undecided (of contacts that
- * is done before) and sorts the hits. 0: no memory. */
+/* Adds the state and the records of query `row` to the stage. Decides undecided records in integers (contacts are
+ * decided before) and sorts the hits. Returns 0 if there is no memory. */
 int caromi_stage_take(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stage, uint32_t row,
                       int state, const mesh_record *records, uint32_t count);
-/* The same for the triangles within reach, from which it chooses the contacts. spare: room for as many records. */
+/* Chooses the contacts from the triangles within reach of a query, and adds them to the stage. spare: room for as many
+ * records. */
 int caromi_stage_take_contacts(const carom_context *context, const caromi_list_batch *batch,
                                caromi_contact_scratch *scratch, caromi_stage *stage, uint32_t row,
                                const caromi_mesh_query *query, int state, mesh_record *records, uint32_t count,
@@ -51,16 +58,16 @@ carom_status caromi_stages_create(const carom_context *context, uint32_t count, 
 void caromi_stages_destroy(const carom_context *context, caromi_stage *stages, uint32_t count);
 /* Frees the records of stages. */
 void caromi_stages_empty(const carom_context *context, caromi_stage *stages, uint32_t count);
-/* Writes the hits of consecutive stages to the caller. The first stage follows the one that was delivered last. */
+/* Writes the hits of consecutive stages to the caller's list, behind the stages of the last call. */
 carom_status caromi_stages_deliver(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stages,
                                    uint32_t count, carom_stats *stats, carom_error *err);
 
 caromi_on_cpu caromi_cpu_list; /* list.c */
-/* Runs a batch whose columns are set: begins its list, and answers it also if the mesh is empty. name: of its kind;
- * list_calls.c */
+/* Runs a batch whose columns are set: initializes its list, then answers it, also if the mesh is empty. name: of the
+ * call, for errors. list_calls.c */
 carom_status caromi_run_list(caromi_list_batch *batch, const carom_batch *asked, const char *name, carom_stats *stats,
                              carom_error *err);
-/* The first hits of a checked batch as a list; compact.c. */
+/* Writes the first hits of a checked batch as a list, without the queries that have none. compact.c */
 carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_hit_list *list,
                                   carom_stats *stats, carom_error *err);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The triangles' masks in the order of the leaves. */
+/* Triangle masks, permuted to the order of the leaves. */
 #include <string.h>
 
 #include "host/core/arrays.h"
@@ -12,7 +12,7 @@ typedef struct mask_job {
     uint64_t node_count;
     caromi_in_column of_triangle;
     int32_t *of_slot; /* [leaf_count][MESH_WIDTH] */
-    int32_t *taken;   /* from slots to triangles instead: [triangle_count] */
+    int32_t *taken;   /* [triangle_count] not NULL: the opposite direction, from leaf slots to triangles */
 } mask_job;
 
 static int32_t load_mask(const caromi_in_column *masks, int triangle)

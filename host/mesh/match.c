@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Contacts of two steps, matched sphere by sphere. Two that are each other's first choice, in the order (distance,
- * previous, new), are a pair of the greedy order whatever else there is: all pairs that come before theirs are of
- * others. A chain finds them: from a contact to its choice, from there to that one's, and so on. Its pairs come ever
- * earlier in the order, so it ends; what is below the two that it has found is still a chain. */
+/* Matches the contacts of two steps, sphere by sphere, as a greedy matching in the order (distance, previous, new). Two
+ * contacts that are each other's closest choice are a pair of the greedy matching: no earlier pair contains either. A
+ * nearest-neighbour chain finds such pairs: it goes from a contact to its choice, from there to that contact's choice,
+ * and so on. Its links come ever earlier in the order, so it ends in a pair. The rest of the chain below that pair is
+ * reused. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +14,17 @@
 #include "point_tree.h"
 
 enum { NONE = CAROMI_NO_POINT, PAIRED = -2 };
-enum { MANY = 4096 }; /* pairs of contacts of one sphere, from which trees find the nearest */
+enum { MANY = 4096 }; /* number of pairs of one sphere's contacts from which on trees find the closest contact */
 
 typedef struct match_search {
     const carom_contact_records *previous, *now;
-    int64_t *previous_of; /* [now->count] */
-    int64_t *below;       /* [previous->count] in the chain, NONE: it is the first; or PAIRED */
+    int64_t *previous_of; /* [now->count] the result: the previous contact of each new one */
+    int64_t *below; /* [previous->count] the contact below it in the chain; NONE: it is the first; PAIRED: not free */
     const carom_context *context;
 } match_search;
 
-/* Contacts of one sphere: records [first, last) and [from, end). Of one patch, if there are trees of them. */
+/* The contacts of one sphere: previous records [first, last) and new records [from, end). If they are in trees, the
+ * contacts of one patch. */
 typedef struct match_group {
     uint64_t first, last, from, end;
     caromi_point_tree *old, *new;
@@ -36,7 +38,7 @@ static void load_point(const carom_contact_records *r, uint64_t i, float to[3])
         memcpy(&to[k], caromi_element(&column[k], i), sizeof to[k]);
 }
 
-/* Whether (distance, previous, new) of one pair comes before that of another. */
+/* Whether one pair comes before another in the order (distance, previous, new). */
 static int comes_before(const match_search *s, uint64_t previous, int64_t now, uint64_t other, int64_t other_now)
 {
     float a[3], b[3], c[3], d[3];
@@ -50,7 +52,7 @@ static int comes_before(const match_search *s, uint64_t previous, int64_t now, u
     return previous != other ? previous < other : now < other_now;
 }
 
-/* The choice of a previous contact among the new ones that are free and of its patch. */
+/* A previous contact's closest choice among the free new contacts of its patch. */
 static int64_t choose_new(const match_search *s, const match_group *g, int64_t previous)
 {
     const uint64_t i = (uint64_t)previous;
@@ -74,7 +76,7 @@ static int64_t choose_new(const match_search *s, const match_group *g, int64_t p
     return best;
 }
 
-/* The choice of a new contact among the previous ones; it has one. */
+/* A new contact's closest choice among the free previous contacts; there is at least one. */
 static int64_t choose_previous(const match_search *s, const match_group *g, int64_t now)
 {
     float own[3], point[3];
@@ -107,8 +109,8 @@ static void pair_up(match_search *s, const match_group *g, int64_t previous, int
     }
 }
 
-/* The chain from a previous contact. Each of its links ends in a pair, so that the chains of m and n contacts take some
- * m + n choices. Only the first contact of a chain can be without a choice: it has ended. */
+/* Follows the chain from a previous contact until it is empty. Each link ends in a pair, so matching m with n contacts
+ * takes about m + n choices. Only the first contact of a chain can be without a choice; it stays unmatched. */
 static void follow_chain(match_search *s, const match_group *g, uint64_t first)
 {
     int64_t at = s->below[first] != PAIRED ? (int64_t)first : NONE;
@@ -136,7 +138,7 @@ static int compare_patches(const void *a, const void *b)
                                 : (x->number > y->number) - (x->number < y->number);
 }
 
-/* The points of records, sorted by patch. 0: no memory. */
+/* Lists the points of records, sorted by patch. Returns 0 if there is no memory. */
 static int list_points(const match_search *s, const carom_contact_records *r, uint64_t from, uint64_t end,
                        caromi_point_tree *tree)
 {
@@ -163,7 +165,7 @@ static void free_points(const match_search *s, const caromi_point_tree *tree)
     caromi_free(s->context, tree->slot);
 }
 
-/* How many of the points from here on are of the first one's patch. */
+/* The number of points, from `from` on, in the first one's patch. */
 static uint64_t count_patch(const caromi_point_tree *all, uint64_t from)
 {
     uint64_t at = from;
@@ -172,7 +174,7 @@ static uint64_t count_patch(const caromi_point_tree *all, uint64_t from)
     return at - from;
 }
 
-/* Of the whole, the points [at, at + count). */
+/* The tree of points [at, at + count). */
 static caromi_point_tree part_of(const caromi_point_tree *all, uint64_t at, uint64_t count)
 {
     caromi_point_tree part = *all;
@@ -200,7 +202,7 @@ static void match_patches(match_search *s, match_group *g, const caromi_point_tr
     }
 }
 
-/* 0: no memory. */
+/* Matches with trees of the contacts of each patch. Returns 0 if there is no memory. */
 static int match_many(match_search *s, match_group *g)
 {
     caromi_point_tree old = {.count = 0}, new = {.count = 0};
@@ -226,7 +228,7 @@ static int match_sphere(match_search *s, match_group *g)
     return 1;
 }
 
-/* 0: no memory. */
+/* Returns 0 if there is no memory. */
 static int match_all(match_search *s)
 {
     const carom_contact_records *p = s->previous, *n = s->now;
@@ -295,7 +297,7 @@ CAROMI_LIST list_match(caromi_arrays *a, const carom_contact_records *previous, 
     caromi_writes(a, "ended_count", out->ended_count, 1, sizeof *out->ended_count);
 }
 
-/* previous_of: the caller's, or memory of its own. */
+/* Lists the previous contacts without a new one. */
 static void list_ended(const match_search *s, const carom_contact_match *out)
 {
     uint64_t ended = 0;

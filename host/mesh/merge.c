@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging: a contact is left out if a triangle within `merge` of its reported point precedes it.
+/* Merging of contacts: a contact is dropped if a triangle within `merge` of its reported point precedes it.
  *
- * A few points at a time are searched for all triangles near to them. Where there are many contacts, their points may
- * all be near to one another. So a grid leaves the first one, in the order, of each cell; nearly all others are near to
- * that one's triangle. If there are still many, the search around each point ends at the first triangle that precedes.
- */
+ * Normally, blocks of points are searched for all triangles within `merge`. The points of very many contacts may all be
+ * close together, which would make that quadratic. So a grid first keeps one contact of each cell, the first in the
+ * order, and drops nearly all others. If there are still many, a search around each point ends at the first triangle
+ * that precedes (early out). */
 #include <math.h>
 #include <string.h>
 
@@ -12,18 +12,18 @@
 
 #include "cpu/mesh/contact_triangles.h"
 
-enum { NEAR_EACH = 8, FEW = 64 }; /* triangles near to a point, at first; points at a time */
-enum { MANY = 1 << 22 };          /* contacts times triangles within reach */
+enum { NEAR_EACH = 8, BLOCK = 64 }; /* triangles per point that the first buffer has room for; points of a block */
+enum { MANY = 1 << 22 };            /* product of contacts and triangles within reach from which on the grid is used */
 
 typedef caromi_chooser chooser;
 
-/* The reported points of contacts. */
-static void find_points(const chooser *c, const mesh_record *contacts, size_t count, float points[3][FEW])
+/* Computes the reported points of contacts. */
+static void find_points(const chooser *c, const mesh_record *contacts, size_t count, float points[3][BLOCK])
 {
     const caromi_isa_table *isa = c->context->isa;
     const int exact = c->batch->exact;
-    float in[IN_CLOSEST][FEW], normal[3][FEW], row[IN_CLOSEST];
-    uint8_t feature[FEW];
+    float in[IN_CLOSEST][BLOCK], normal[3][BLOCK], row[IN_CLOSEST];
+    uint8_t feature[BLOCK];
     const float *from[IN_CLOSEST];
     void *to[] = {points[0], points[1], points[2], normal[0], normal[1], normal[2], feature};
     const size_t padded = (count + isa->lanes - 1) / isa->lanes * isa->lanes;
@@ -47,15 +47,15 @@ static void find_points(const chooser *c, const mesh_record *contacts, size_t co
     }
 }
 
-/* ---- few --------------------------------------------------------------------------------------------------------- */
+/* ---- blocks of points -------------------------------------------------------------------------------------------- */
 
-/* The triangles within `merge` of each point, at scratch->near. Returns how many, -1 without memory. */
-static int64_t find_near(const chooser *c, float points[3][FEW], size_t count)
+/* Finds the triangles within `merge` of each point, in scratch->near. Returns their number; -1: no memory. */
+static int64_t find_near(const chooser *c, float points[3][BLOCK], size_t count)
 {
     caromi_contact_scratch *s = c->scratch;
-    float reach[FEW], margin[FEW] = {0};
-    int32_t mask[FEW];
-    uint8_t state[FEW];
+    float reach[BLOCK], margin[BLOCK] = {0};
+    int32_t mask[BLOCK];
+    uint8_t state[BLOCK];
     for (size_t i = 0; i < count; i++) {
         reach[i] = c->contacts->merge;
         mask[i] = c->query->mask;
@@ -73,7 +73,7 @@ static int64_t find_near(const chooser *c, float points[3][FEW], size_t count)
             c->context->isa->mesh[CAROMI_MESH_CONTACTS][c->batch->exact](&c->batch->mesh->view, &q);
         if (q.capacity > 0 && q.found <= q.capacity)
             return q.found;
-        const uint32_t room = q.capacity > 0 ? q.found : NEAR_EACH * FEW;
+        const uint32_t room = q.capacity > 0 ? q.found : NEAR_EACH * BLOCK;
         caromi_free(c->context, s->near);
         s->room = 0;
         s->near = caromi_alloc(c->context, room, sizeof *s->near);
@@ -85,8 +85,8 @@ static int64_t find_near(const chooser *c, float points[3][FEW], size_t count)
 
 static int64_t merge_few(const chooser *c, mesh_record *contacts, size_t count)
 {
-    float points[3][FEW];
-    uint8_t is_gone[FEW] = {0};
+    float points[3][BLOCK];
+    uint8_t is_gone[BLOCK] = {0};
     int64_t kept = 0;
     find_points(c, contacts, count, points);
     const int64_t found = find_near(c, points, count);
@@ -111,7 +111,7 @@ static int64_t merge_few(const chooser *c, mesh_record *contacts, size_t count)
     return kept;
 }
 
-/* ---- many -------------------------------------------------------------------------------------------------------- */
+/* ---- one point after the other ----------------------------------------------------------------------------------- */
 
 static int is_near(const chooser *c, const float *point, int32_t triangle)
 {
@@ -138,17 +138,17 @@ static int precedes_near(void *user, int32_t triangle)
     return caromi_comes_before(s->c, &j, s->contact);
 }
 
-/* Each search ends at the first triangle that precedes. */
+/* Merges contact by contact: each search ends at the first triangle that precedes. */
 static uint32_t merge_each(const chooser *c, mesh_record *contacts, uint32_t count)
 {
     const caromi_mesh_view *mesh = &c->batch->mesh->view;
-    float points[3][FEW];
+    float points[3][BLOCK];
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (i % FEW == 0)
-            find_points(c, contacts + i, count - i < FEW ? count - i : FEW, points);
+        if (i % BLOCK == 0)
+            find_points(c, contacts + i, count - i < BLOCK ? count - i : BLOCK, points);
         const mesh_record own = contacts[i];
-        const float point[3] = {points[0][i % FEW], points[1][i % FEW], points[2][i % FEW]};
+        const float point[3] = {points[0][i % BLOCK], points[1][i % BLOCK], points[2][i % BLOCK]};
         near_search s = {c, &own, point};
         if (!caromi_find_triangle(mesh, point, c->contacts->merge, c->query->in, caromi_before_limit(c, &own),
                                   precedes_near, &s))
@@ -162,19 +162,20 @@ static uint32_t merge_each(const chooser *c, mesh_record *contacts, uint32_t cou
 typedef struct grid {
     const chooser *c;
     const mesh_record *contacts;
-    float (*point)[3]; /* of each contact */
-    uint32_t *slot;    /* hash table of cells: the first contact of each, + 1; 0 is free */
+    float (*point)[3]; /* [contacts] */
+    uint32_t *slot;    /* hash table of cells: number of the cell's first contact in the order + 1; 0: free */
     uint64_t mask;
 } grid;
 
-/* Cells are half as wide as `merge`, so that two points of one are nearer to each other. */
+/* The cell of a contact's point. Cells are half as wide as `merge`, so that two points of one cell are within `merge`.
+ */
 static void cell_of(const grid *g, uint32_t contact, double cell[3])
 {
     for (int k = 0; k < 3; k++)
         cell[k] = floor((double)g->point[contact][k] / (0.5 * (double)g->c->contacts->merge)) + 0.0;
 }
 
-/* The place of the contact's cell. */
+/* The hash table's slot for the contact's cell. */
 static uint32_t *slot_of(const grid *g, uint32_t contact)
 {
     double own[3], other[3];
@@ -193,20 +194,20 @@ static uint32_t *slot_of(const grid *g, uint32_t contact)
 
 static void set_cells(const grid *g, uint32_t count)
 {
-    float points[3][FEW];
+    float points[3][BLOCK];
     memset(g->slot, 0, (g->mask + 1) * sizeof *g->slot);
     for (uint32_t i = 0; i < count; i++) {
-        if (i % FEW == 0)
-            find_points(g->c, g->contacts + i, count - i < FEW ? count - i : FEW, points);
+        if (i % BLOCK == 0)
+            find_points(g->c, g->contacts + i, count - i < BLOCK ? count - i : BLOCK, points);
         for (int k = 0; k < 3; k++)
-            g->point[i][k] = points[k][i % FEW];
+            g->point[i][k] = points[k][i % BLOCK];
         uint32_t *first = slot_of(g, i);
         if (*first == 0 || caromi_comes_before(g->c, &g->contacts[i], &g->contacts[*first - 1]))
             *first = i + 1;
     }
 }
 
-/* Leaves out contacts that the first one of their cell precedes; -1: no memory. */
+/* Drops contacts that the first contact of their cell precedes. Returns the number left; -1: no memory. */
 static int64_t merge_cells(const chooser *c, mesh_record *contacts, uint32_t count, mesh_record *kept)
 {
     grid g = {.c = c, .contacts = contacts, .mask = 15};
@@ -236,8 +237,8 @@ static int64_t merge_all(const chooser *c, mesh_record *contacts, uint32_t count
     uint32_t kept = 0;
     if ((uint64_t)count * c->count > MANY)
         return merge_each(c, contacts, count);
-    for (uint32_t from = 0; from < count; from += FEW) {
-        const uint32_t n = count - from < FEW ? count - from : FEW;
+    for (uint32_t from = 0; from < count; from += BLOCK) {
+        const uint32_t n = count - from < BLOCK ? count - from : BLOCK;
         const int64_t left = merge_few(c, contacts + from, n);
         if (left < 0)
             return -1;
@@ -249,7 +250,7 @@ static int64_t merge_all(const chooser *c, mesh_record *contacts, uint32_t count
 
 int64_t caromi_merge_contacts(const chooser *c, mesh_record *contacts, uint32_t count)
 {
-    if (count <= FEW)
+    if (count <= BLOCK)
         return merge_all(c, contacts, count);
     mesh_record *kept = caromi_alloc(c->context, count, sizeof *kept);
     if (kept == NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Meshes: copy, check, scale, hand to the hierarchy. */
+/* Creation of meshes: copies and checks the caller's arrays, scales coordinates, builds the hierarchy. */
 #include <math.h>
 #include <string.h>
 

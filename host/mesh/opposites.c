@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Third corners of the triangles behind the edges of a leaf's, and of those across their corners, for the search for
- * contacts. Where vertices move they follow. */
+/* Culling data for contacts: for each triangle of a leaf, the third corners of its neighbours at the edges, and corners
+ * of the triangles across its corners. Coordinates are updated when vertices move. */
 #include "edges.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The leaf's slot of a triangle; MESH_WIDTH: it is not there. */
+/* The slot of a triangle in a leaf; MESH_WIDTH: it is in another leaf. */
 static int slot_of(const mesh_leaf *leaf, uint32_t triangle)
 {
     int slot = 0;
@@ -15,16 +15,16 @@ static int slot_of(const mesh_leaf *leaf, uint32_t triangle)
     return slot;
 }
 
-/* A leaf, and the arrays that are filled for it. */
+/* A leaf and its culling data. */
 typedef struct leaf_parts {
     const mesh_leaf *leaf;
     mesh_opposites *to;
     caromi_sources *from;
     caromi_across *across; /* or NULL */
-    int count;             /* points of other leaves */
+    int count;             /* number of points from other leaves */
 } leaf_parts;
 
-/* The place of a point in the table of a leaf. */
+/* Adds a point to a leaf's table, once; returns its number there. */
 static int add_outside(leaf_parts *p, const carom_mesh *mesh, uint32_t triangle, int corner)
 {
     const float *point = caromi_corner(mesh, triangle, corner);
@@ -43,8 +43,8 @@ static int add_outside(leaf_parts *p, const carom_mesh *mesh, uint32_t triangle,
     return (*count)++;
 }
 
-/* Another triangle on an edge that counts where this one does, and which of its corners is not there; its own: there is
- * none. */
+/* Another triangle at an edge with a mask that counts wherever this one's does. *third: its corner opposite to the
+ * edge. Returns `own` if there is none. */
 static uint32_t neighbour_of(const caromi_edges *e, uint32_t own, int edge, int queries, int *third)
 {
     const uint32_t next = e->next[3 * (size_t)own + (size_t)edge];
@@ -55,7 +55,7 @@ static uint32_t neighbour_of(const caromi_edges *e, uint32_t own, int edge, int 
     return other;
 }
 
-/* A corner of a triangle goes to its place in a row. */
+/* Stores a corner of a neighbour in a row of the leaf's table. */
 static void put_opposite(const caromi_edges *e, leaf_parts *p, int row, int slot, uint32_t triangle, int corner)
 {
     const int there = slot_of(p->leaf, triangle);
@@ -80,7 +80,8 @@ static void fill_leaf(const caromi_edges *e, leaf_parts *p, int queries)
     memset(p->from, UINT8_MAX, sizeof *p->from);
     if (p->across != NULL)
         memset(p->across, UINT8_MAX, sizeof *p->across);
-    for (int row = 0; row < (p->across != NULL ? 6 : 3); row++) /* edges first: there may be no room for all */
+    for (int row = 0; row < (p->across != NULL ? 6 : 3);
+         row++) /* edges first, as there may be no room for all points */
         for (int slot = 0; slot < MESH_WIDTH && p->leaf->triangle[slot] >= 0; slot++) {
             const uint32_t own = (uint32_t)p->leaf->triangle[slot];
             const uint32_t other = row < 3 ? neighbour_of(e, own, row, queries, &corner)
@@ -90,7 +91,7 @@ static void fill_leaf(const caromi_edges *e, leaf_parts *p, int queries)
         }
 }
 
-/* Leaves out the triangles across corners whose shape is no longer that which the search relies on. */
+/* Drops the triangles across corners whose shape, after a move, no longer suits the search. */
 static void check_across(const caromi_edges *e, const leaf_parts *p, const caromi_face *faces)
 {
     for (int k = 0; k < 3; k++)
@@ -105,7 +106,7 @@ static void check_across(const caromi_edges *e, const leaf_parts *p, const carom
         }
 }
 
-/* Corners that coincided still do, so points stay in their places. */
+/* Updates the points of a leaf after a move. The same vertices coincide as before, so points keep their numbers. */
 static void move_leaf(const caromi_edges *e, const leaf_parts *p, const caromi_face *faces)
 {
     const float *vertices = e->corners->mesh->vertices;
@@ -124,7 +125,8 @@ static void move_unindexed(const carom_mesh *mesh, const uint32_t *from, float (
                 rows[3 * edge + k][slot] = mesh->vertices[3 * (size_t)from[3 * slot + edge] + (size_t)k];
 }
 
-/* Of an unindexed leaf: nine rows, as it has itself. An empty slot has the first triangle's. */
+/* Fills the data of an unindexed leaf: nine rows of coordinates, like the leaf itself. Empty slots repeat the first
+ * triangle. */
 static void fill_unindexed(const caromi_edges *e, const mesh_leaf *leaf, int queries, uint32_t *from)
 {
     for (int slot = 0; slot < MESH_WIDTH; slot++)
@@ -141,7 +143,7 @@ typedef struct opposite_job {
     const carom_mesh *mesh;
     const caromi_edges *edges;
     int queries;
-    int moves; /* they are known, and vertices have moved */
+    int moves; /* only vertices have moved since the data was filled */
 } opposite_job;
 
 static void fill_reference(const opposite_job *job, int reference)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of triangles (union-find) whose root is their lowest triangle. */
+/* Finds patches, sets of neighbouring triangles that are nearly coplanar, by union-find. The root of a set is its
+ * lowest triangle. */
 #include "patches.h"
 
 #include <math.h>
@@ -8,14 +9,14 @@
 #include "cpu/exact/exact.h"
 #include "mesh.h"
 
-#define NORMAL_ERROR 0x1p-20    /* of the cosine of two normals in binary32 */
-enum { FEW = 8, NO_PAGE = -1 }; /* so many triangles on an edge are compared pair by pair */
+#define NORMAL_ERROR 0x1p-20    /* error of the cosine of two normals in binary32 */
+enum { FEW = 8, NO_PAGE = -1 }; /* FEW: up to so many triangles at an edge are compared pair by pair */
 
-/* A triangle with an area on an edge of many. */
+/* A triangle with an area at an edge of many triangles; the triangles are like a book's pages around the edge. */
 typedef struct page {
     uint32_t triangle;
     int8_t edge;
-    int8_t side; /* -1: its opposite, half a turn around the edge, takes its place in the order */
+    int8_t side; /* -1: the order has its opposite half-plane instead, half a turn around the edge */
     float third[3];
 } page;
 
@@ -23,9 +24,9 @@ typedef struct patch_search {
     const carom_mesh *mesh;
     const caromi_edges *edges;
     const caromi_face *faces;
-    uint32_t *parent; /* at most the triangle itself */
-    double least;     /* cosine */
-    page *pages;      /* of the edge with the most triangles yet */
+    uint32_t *parent; /* union-find: at most the triangle itself */
+    double least;     /* least cosine of two normals in one patch */
+    page *pages;      /* buffer for an edge's triangles, as large as needed so far */
     uint64_t room;
 } patch_search;
 
@@ -42,8 +43,8 @@ static void load_corners(const carom_mesh *mesh, uint32_t triangle, float corner
         memcpy(corners + 3 * k, caromi_corner(mesh, triangle, k), 3 * sizeof *corners);
 }
 
-/* Whether the cosine of the normals is at least that, once both triangles run along their edge in opposite directions.
- */
+/* Whether the cosine of two triangles' normals is at least `least`. alike: both run along their common edge in the same
+ * direction, so that one normal is flipped. */
 static int is_flat(const patch_search *s, uint32_t a, uint32_t b, int alike, double least)
 {
     float one[9], other[9];
@@ -52,7 +53,7 @@ static int is_flat(const patch_search *s, uint32_t a, uint32_t b, int alike, dou
     const double cosine = (double)(alike ? -product : product);
     if (f->length > 0 && g->length > 0 && fabs(cosine - least) > NORMAL_ERROR)
         return cosine > least;
-    /* Copies of a triangle, however many, are opposite to each other. */
+    /* Two triangles with the same corners count as folded by 180 degrees. */
     if (least > -1 && caromi_edges_same_corners(s->edges, a, b))
         return 0;
     load_corners(s->mesh, a, one);
@@ -72,7 +73,7 @@ static int are_alike(const caromi_edges *e, uint32_t a, int edge_of_a, uint32_t 
     return caromi_edge_position(e, a, edge_of_a) == caromi_edge_position(e, b, edge_of_b);
 }
 
-/* Pair by pair; the triangle is the lowest. */
+/* Unites the triangles at an edge pair by pair; `triangle` is the lowest. */
 static void unite_few(const patch_search *s, uint32_t triangle, int edge)
 {
     const caromi_edges *e = s->edges;
@@ -93,7 +94,8 @@ static void unite_few(const patch_search *s, uint32_t triangle, int edge)
 
 /* ---- many triangles on one edge ---------------------------------------------------------------------------------- */
 
-/* Before the first turn of the edge from a to b by half a turn. 1: x comes before y; 0: neither does. */
+/* The angular order of two pages around the edge from a to b, within half a turn. 1: x comes before y; 0: same plane.
+ */
 static int order_of(const float *a, const float *b, const page *x, const page *y)
 {
     return caromi_exact_orientation(a, b, x->third, y->third) * x->side * y->side;
@@ -106,7 +108,7 @@ static void swap(page *a, page *b)
     *b = was;
 }
 
-/* Puts those before the pivot in front and those behind it at the end; [*from, *to) is where neither is. */
+/* Three-way partition around a pivot; [*from, *to) are the pages in the pivot's plane. */
 static void part(const float *a, const float *b, page *p, uint64_t count, uint64_t *from, uint64_t *to)
 {
     const page pivot = p[(count * UINT64_C(0x9e3779b97f4a7c15) >> 32) % count];
@@ -123,7 +125,7 @@ static void part(const float *a, const float *b, page *p, uint64_t count, uint64
     }
 }
 
-/* A quicksort, in which any number of coplanar triangles take one step. */
+/* Three-way quicksort: any number of coplanar triangles take one step. */
 static void sort_pages(const float *a, const float *b, page *p, uint64_t count)
 {
     uint64_t from, to;
@@ -136,7 +138,7 @@ static void sort_pages(const float *a, const float *b, page *p, uint64_t count)
     }
 }
 
-/* The triangles of an edge that have an area; returns how many. The first decides where the half turn begins. */
+/* Lists the triangles of an edge that have an area; returns their number. The angular order begins at the first one. */
 static uint64_t list_pages(const patch_search *s, uint32_t triangle, int edge, const float *a, const float *b)
 {
     const caromi_edges *e = s->edges;
@@ -152,7 +154,7 @@ static uint64_t list_pages(const patch_search *s, uint32_t triangle, int edge, c
         if (caromi_exact_has_area(corners)) {
             const page *first = count > 0 ? s->pages : &own;
             const int turn = caromi_exact_orientation(a, b, first->third, own.third);
-            /* In one plane: opposite ones are flat. */
+            /* In the first page's plane: on the opposite side of the edge if the two are flat. */
             if (turn < 0 ||
                 (turn == 0 && is_flat(s, first->triangle, at, are_alike(e, first->triangle, first->edge, at, k), 0)))
                 own.side = -1;
@@ -164,8 +166,10 @@ static uint64_t list_pages(const patch_search *s, uint32_t triangle, int edge, c
     }
 }
 
-/* Goes around the edge twice by half a turn: pages, then their opposites. Each is compared with the last one that is
- * the opposite of what it is, which is the next one to its own opposite. docs/contacts.md, section 2. */
+/* Unites angular neighbours. Walks once around the edge: half a turn of the sorted pages, then half a turn of their
+ * opposite half-planes. The flattest neighbour of a triangle is the one closest to its opposite half-plane. So each
+ * triangle is compared with the last opposite half-plane before it, and each half-plane with the last triangle.
+ * docs/contacts.md, section 2. */
 static void unite_next(const patch_search *s, uint64_t count, int backwards)
 {
     int64_t last[2] = {NO_PAGE, NO_PAGE};
@@ -194,7 +198,7 @@ static uint64_t count_around(const caromi_edges *e, uint32_t triangle, int edge,
     return count;
 }
 
-/* Of an edge whose lowest triangle this is. 0: no memory. */
+/* Unites the triangles at an edge; `triangle` is the lowest. Returns 0 if there is no memory. */
 static int unite_around(patch_search *s, uint32_t triangle, int edge)
 {
     const caromi_edges *e = s->edges;
@@ -221,7 +225,7 @@ static int unite_around(patch_search *s, uint32_t triangle, int edge)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-/* 0: no memory. */
+/* Returns 0 if there is no memory. */
 static int find_patches(patch_search *s)
 {
     const uint32_t triangles = (uint32_t)s->mesh->info.triangle_count;

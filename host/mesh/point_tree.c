@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tree of boxes, halved at the median of their longest side. Boxes that are one point are not searched: of points in
- * one place the lowest number comes first, and a box knows it. */
+/* A tree of bounding boxes, split at the median along the longest side. A box of equal points is not searched: the
+ * point with the lowest number is the answer, which every box stores. */
 #include "point_tree.h"
 
 #include <math.h>
@@ -83,7 +83,7 @@ static void swap(caromi_tree_point *a, caromi_tree_point *b)
     *b = was;
 }
 
-/* Puts the first `front` points along an axis in front. */
+/* Quickselect: moves the first `front` points along an axis to the front. */
 static void select_front(caromi_tree_point *p, uint64_t count, uint64_t front, int axis)
 {
     while (count > 1) {
@@ -127,8 +127,8 @@ void caromi_point_tree_build(caromi_point_tree *tree)
 
 typedef struct search {
     const caromi_point_tree *tree;
-    const float *place;
-    const float *at; /* of the best */
+    const float *place; /* the query point */
+    const float *at;    /* coordinates of the best point so far */
     double square;
     int64_t best;
 } search;

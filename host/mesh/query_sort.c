@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries cell by cell of a grid over the mesh, cells along a Morton curve: neighbours then meet the same nodes and
- * leaves while a cache has them. The columns of a query lie far apart, so they are not gathered by an order of indices:
- * one pass reads all of them as they lie and scatters those of a query together to the place of its cell (a counting
- * sort). Queries that the clearance of the mesh proves to meet nothing are culled first: they come last and are not
- * searched for. */
+/* Sorts queries by the cells of a grid over the mesh, along a Morton curve, so that neighbouring queries visit the same
+ * nodes and leaves while these are cached. It is a counting sort of whole rows: one pass reads the columns in order and
+ * scatters each query's numbers together. Gathering through sorted indices would read columns that are far apart in
+ * memory. Queries in empty space (clearance.h) are culled first: they come last and are not searched. */
 #include "clearance.h"
 #include "query_sort.h"
 
@@ -12,7 +11,8 @@
 
 enum {
     BLOCK = CAROMI_BLOCK,
-    SORT_LEAVES = 1 << 13 /* with nodes 3 MB: prefetching hides the latency of smaller meshes */
+    SORT_LEAVES = 1 << 13 /* least leaves of a mesh for sorting to pay (3 MB with nodes); prefetching hides the latency
+                             of smaller meshes */
 };
 
 cell_grid caromi_grid_of(const carom_mesh_info *mesh)
@@ -28,7 +28,7 @@ cell_grid caromi_grid_of(const carom_mesh_info *mesh)
 
 /* ---- culling ------------------------------------------------------------------------------------------- */
 
-/* Whether each query, in columns, is clear of the mesh: it surely meets nothing. */
+/* Sets, for queries in columns, whether each certainly hits nothing. */
 static void cull(const carom_mesh *mesh, float (*column)[BLOCK], uint32_t count, int options, uint8_t *is_clear)
 {
     const caromi_isa_table *isa = mesh->context->isa;
@@ -49,8 +49,8 @@ static void gather_columns(const caromi_sorted_queries *o, int columns, uint32_t
         caromi_gather(to[k], &o->in[k], o->first + from, count);
 }
 
-/* Culling costs a test for each query and spares clear ones their search. A few runs of queries are sampled to decide
- * whether it pays. It does not for few queries. */
+/* Whether culling pays, from a sample of the queries: it costs a test for each query and saves the search of the clear
+ * ones. Small batches are never culled. */
 static int pays_to_cull(const carom_mesh *mesh, const caromi_sorted_queries *o)
 {
     enum { RUN = 8, RUNS = CAROMI_CLEARANCE_LEAST / RUN, ONE_OF = 8 };
@@ -70,7 +70,7 @@ static int pays_to_cull(const carom_mesh *mesh, const caromi_sorted_queries *o)
     return clear * ONE_OF >= CAROMI_CLEARANCE_LEAST;
 }
 
-/* Numbers of the active queries, and behind them of the clear ones. */
+/* Compaction: lists the numbers of the active queries, then of the clear ones. */
 static void list_active(const carom_mesh *mesh, caromi_sorted_queries *o, uint32_t *number)
 {
     float column[CAROMI_MESH_IN][BLOCK];
@@ -93,8 +93,8 @@ static void list_active(const carom_mesh *mesh, caromi_sorted_queries *o, uint32
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
 
-/* The cell of each query, and the histogram of cells; with culling, clear queries are in the last cell. Returns how
- * many active queries are in the cell of the one before. */
+/* Computes the cell of each query and the histogram of cells; with culling, clear queries go into the last cell.
+ * Returns the number of active queries that are in the same cell as the query before. */
 static uint32_t count_cells(const carom_mesh *mesh, const caromi_sorted_queries *o, int culls, uint32_t *cell,
                             uint32_t *per_cell)
 {
@@ -122,13 +122,13 @@ static uint32_t count_cells(const carom_mesh *mesh, const caromi_sorted_queries 
     return same;
 }
 
-/* Whether all queries share one number. It is not copied. */
+/* Whether all queries have the same number in a column, which is then not copied. */
 static int is_shared(const caromi_in_column *column)
 {
     return column->stride == 0;
 }
 
-/* Scatter each active query to the next place of its cell; the numbers of clear ones go behind all. */
+/* Scatters each active query to the next free row of its cell; the numbers of clear queries go behind all rows. */
 static void scatter_rows(const caromi_sorted_queries *o, const uint32_t *cell, uint32_t *place, float *rows)
 {
     float column[CAROMI_MESH_IN][BLOCK];
@@ -153,7 +153,7 @@ static void scatter_rows(const caromi_sorted_queries *o, const uint32_t *cell, u
     }
 }
 
-/* Sorts the rows of the queries by cell. 0: they are about in that order already. */
+/* Sorts the rows of the queries by cell. Returns 0 if they are nearly in that order already. */
 static int counting_sort(const carom_mesh *mesh, caromi_sorted_queries *o, int culls, uint32_t *cell, float *rows)
 {
     uint32_t place[CELL_KINDS] = {0}, sum = 0;
@@ -261,8 +261,8 @@ void caromi_sorted_gather(const caromi_sorted_queries *o, uint32_t from, uint32_
 
 enum {
     OWN_ON_STACK = 1 << 15,
-    SLICE = 1 << 16,     /* queries that a task sorts */
-    UNSORTED = 8 * BLOCK /* queries of a task that does not sort */
+    SLICE = 1 << 16,     /* most queries that a task sorts */
+    UNSORTED = 8 * BLOCK /* most queries of a task without sorting */
 };
 
 typedef struct block_job {
@@ -271,9 +271,9 @@ typedef struct block_job {
     int columns, options;
     caromi_block_fn *run;
     const void *user;
-    char *own; /* `size` bytes for each thread */
+    char *own; /* [threads] `size` bytes each */
     size_t size;
-    char *scratch; /* to sort a slice, for each thread; NULL: there is none */
+    char *scratch; /* [threads] for sorting a slice; NULL: slices are not sorted */
     uint64_t first, end, slice;
     atomic_uint_fast64_t settled;
 } block_job;
@@ -295,7 +295,7 @@ static void run_slice(void *user, uint64_t task, uint32_t thread)
     }
 }
 
-/* Queries of a task, no more than `most`: of so many tasks that all threads end at about the same time. */
+/* The number of queries of a task, at most `most`: small enough that all threads end at about the same time. */
 static uint64_t slice_of(uint64_t count, uint32_t threads, uint64_t most)
 {
     const uint64_t least = threads > 1 ? 4 * (uint64_t)threads : 1, needed = (count + most - 1) / most;
@@ -326,7 +326,7 @@ carom_status caromi_run_blocks(const carom_context *c, carom_mesh *mesh, const c
     if (job.own == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
                            threads, job.size);
-    /* Without memory for it queries are not sorted; the answers are the same. */
+    /* If there is no memory for sorting, queries stay unsorted; the answers are the same. */
     if (job.slice > BLOCK)
         job.scratch = caromi_alloc(c, threads * job.slice, caromi_sort_bytes(mesh, columns));
     caromi_parallel(c->pool, (count + job.slice - 1) / job.slice, run_slice, &job);

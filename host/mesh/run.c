@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A mesh batch on the CPU or on a device. */
+/* Runs a mesh batch on the CPU or on a device. */
 #include "host/core/device.h"
 #include "block.h"
 #include "query.h"
 
-/* A mesh without triangles has no hierarchy. No query has a triangle; if states are wanted, an invalid query differs
- * from a miss. */
+/* Answers a batch on a mesh without triangles, which has no hierarchy. All queries miss; if states are wanted, invalid
+ * queries are marked. */
 static carom_status answer_empty(const carom_context *c, const void *mesh_batch, uint64_t done, uint64_t end,
                                  carom_stats *stats, carom_error *err)
 {

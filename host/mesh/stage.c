@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stages: hits between the search and the caller; see list.h. */
+/* Stages: buffers of hits between the search and the caller's list; see list.h. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "block.h"
 #include "list.h"
 
-enum { FEW = 16 }; /* runs of so many records are sorted by insertion, then merged */
+enum { RUN = 16 }; /* records that are sorted by insertion; such runs are then merged */
 
 /* ---- taking ------------------------------------------------------------------------------------------------------ */
 
@@ -27,7 +27,7 @@ static int reserve(const carom_context *context, caromi_stage *s, size_t more)
     return 1;
 }
 
-/* Numbers in the order of time and then triangle: of times from +0 on the bits are. */
+/* A key in the order of time, then triangle. Times are not negative, so their bit patterns have their order. */
 static uint64_t key(const mesh_record *r)
 {
     uint32_t t;
@@ -60,13 +60,13 @@ static void merge(const mesh_record *left, uint32_t left_count, uint32_t count, 
     memcpy(to + (middle - left), right, (size_t)(end - right) * sizeof *to);
 }
 
-/* Sorts the records, with room for as many again behind them. */
+/* Merge sort of records; behind them is scratch for as many again. */
 static void put_in_order(mesh_record *records, uint32_t count)
 {
     mesh_record *from = records, *to = records + count;
-    for (uint32_t i = 0; i < count; i += FEW)
-        insert_all(records + i, count - i < FEW ? count - i : FEW);
-    for (uint64_t run = FEW; run < count; run *= 2) {
+    for (uint32_t i = 0; i < count; i += RUN)
+        insert_all(records + i, count - i < RUN ? count - i : RUN);
+    for (uint64_t run = RUN; run < count; run *= 2) {
         for (uint64_t i = 0; i < count; i += 2 * run) {
             const uint32_t both = (uint32_t)(count - i < 2 * run ? count - i : 2 * run);
             merge(from + i, both < run ? both : (uint32_t)run, both, to + i);
@@ -79,7 +79,7 @@ static void put_in_order(mesh_record *records, uint32_t count)
         memcpy(records, from, count * sizeof *records);
 }
 
-/* Settles undecided records in place; returns how many of the records are hits. */
+/* Decides undecided records in integers, in place; returns the number of hits. */
 static uint32_t settle(const caromi_list_batch *batch, uint64_t query, mesh_record *records, uint32_t count,
                        uint8_t *by_integers)
 {
@@ -107,7 +107,8 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
 {
     if (caromi_is_answered(batch, state))
         count = 0;
-    if (!reserve(context, s, (batch->counts_only ? 1 : 2) * (size_t)count)) /* twice: half of it for sorting */
+    if (!reserve(context, s,
+                 (batch->counts_only ? 1 : 2) * (size_t)count)) /* twice: the second half is scratch for sorting */
         return 0;
     mesh_record *to = NULL; /* without hits there may be no records yet */
     if (count > 0)
@@ -147,19 +148,19 @@ typedef struct deliver_job {
     const carom_context *context;
     const caromi_list_batch *batch;
     caromi_stage *stages;
-    caromi_mesh_block *blocks; /* one per thread; NULL if no contact is wanted */
-    uint64_t complete;         /* queries before this one are written */
+    caromi_mesh_block *blocks; /* [threads]; NULL if no points are wanted */
+    uint64_t complete;         /* only hits of queries before this one fit into the list */
     atomic_uint_fast64_t settled;
 } deliver_job;
 
-/* Hits of a block: the first of its records, their queries, and where they go. */
+/* Up to a block of hits: the first one's position in the list, queries and records. */
 typedef struct hit_run {
     uint64_t at, query[CAROMI_BLOCK];
     const mesh_record *record[CAROMI_BLOCK];
     size_t count;
 } hit_run;
 
-/* Writes the contacts of a run. Those that the kernel leaves undecided are settled in integers, and their queries
+/* Writes hits with their points. Points that the kernel leaves undecided are decided in integers, and their queries
  * marked. */
 static void write_contacts(deliver_job *job, caromi_stage *s, const hit_run *run, caromi_mesh_block *b)
 {
@@ -242,10 +243,10 @@ static void deliver_stage(void *user, uint64_t task, uint32_t thread)
     atomic_fetch_add(&job->settled, settled);
 }
 
-/* Counts whole queries as long as their hits fit. After the first that does not fit, none is complete. */
+/* Counts the queries whose hits fit into the list. After the first that does not fit, none counts. */
 static void find_complete(const carom_hit_list *list, const caromi_stage *s)
 {
-    if (list->totals->complete != s->first) /* a query before these did not fit */
+    if (list->totals->complete != s->first) /* an earlier query did not fit */
         return;
     for (uint32_t row = 0; row < s->queries && list->capacity - list->totals->stored >= s->hits[row]; row++) {
         list->totals->stored += s->hits[row];

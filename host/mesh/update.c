@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* New vertices for an existing mesh: check all of them, then refit the hierarchy in place or build a new one. */
+/* Changes the vertices of a mesh: checks all of them, then refits the hierarchy in place or builds a new one. */
 #include "host/core/arrays.h"
 #include "host/core/device.h"
 #include "mesh.h"
@@ -35,7 +35,8 @@ static void refit(carom_mesh *mesh, const carom_points *vertices, const caromi_e
     mesh->info.refits++;
 }
 
-/* Rebuilds a hierarchy that refits have made too costly. If memory is short, the old one stays; it is still valid. */
+/* Rebuilds a hierarchy that refits have made too slow. If there is no memory, the old one stays, which is still valid.
+ */
 static void renew(carom_mesh *mesh)
 {
     carom_error err = {0};
