@@ -32,6 +32,7 @@ static carom_status run(const caromi_request *r, carom_error *err)
     carom_mesh *mesh = r->subject;
     caromi_contacts call = {.merge = d->merge_within, .patch_of_hit = out->patch};
     CHECK(caromi_check_select(&d->batch, err));
+    caromi_begin_list(&d->batch, out->offsets, out->totals); /* the caller reads them if there is no memory, too */
     if (mesh->info.triangle_count > 0 && d->batch.count > d->batch.begin) {
         CHECK(caromi_edges_of(mesh, &call.edges, err));
         if (out->patch != NULL)

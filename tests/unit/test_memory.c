@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The allocator hooks. All memory is allocated and freed through them. Whichever allocation fails, the call reports it,
  * leaks nothing, and leaves context and mesh usable. */
-#include "tests/support/requests.h"
+#include "tests/support/call_cases.h"
 
-enum { SEED = 71, HEADER = 64, LIMIT = 400, COUNT = 9000, SHARE = 8, SIDES = 6 };
+enum { SEED = 71, HEADER = 64, LIMIT = 400, COUNT = 9000, SHARE = 8 };
 static const uint64_t magic = UINT64_C(0xca4011a110ca7e5d);
 
 typedef struct counter {
@@ -51,8 +51,9 @@ typedef struct trial {
     carom_context *context;
     carom_mesh *mesh;
     int warnings; /* in the log */
-    fixture m;
-    batch_result expected; /* the CPU's answers to the request */
+    scene s;
+    swept_spheres b;     /* for updates of the mesh */
+    call_case *expected; /* the CPU's answers to the call */
 } trial;
 
 static void count_warning(void *user, carom_log_level level, const char *message)
@@ -73,61 +74,76 @@ static carom_status make_context(trial *t, carom_error *err)
     return carom_context_create(&desc, &t->context, err);
 }
 
+/* Queries of a call; spheres of a cloud are all ordinary. */
+static size_t count_of(call_choice choice)
+{
+    return test_on_device() || call_type(choice.number)->unit == CAROMI_UNIT_SPHERE ? COUNT / 8 : COUNT;
+}
+
 static carom_status make_mesh(trial *t, carom_error *err)
 {
-    carom_mesh_desc desc = scene_desc(&t->m.s);
+    carom_mesh_desc desc = scene_desc(&t->s);
     return carom_mesh_create(t->context, &desc, &t->mesh, err);
 }
 
-/* Runs a request. If it succeeds, its answers must be right, also when an allocation has failed. */
-static carom_status ask_request(trial *t, const request *q, carom_error *err)
+/* Makes a call. If it succeeds, its answers must be right, also when an allocation has failed. */
+static carom_status ask_call(trial *t, call_choice choice, carom_error *err)
 {
-    batch_result r = batch_result_alloc(q, &t->m);
-    const carom_status status = request_ask(q, t->context, t->mesh, &t->m, &r, err);
+    call_case *c = call_case_make(choice, count_of(choice), SHARE);
+    memset(&c->totals, 0, sizeof c->totals);
+    const carom_status status = call_case_ask(c, t->context, t->mesh, err);
     if (status == CAROM_OK)
-        batch_result_compare(q, &t->m, &t->expected, &r, "a batch short of memory");
-    else if (request_is_list(q)) /* complete queries are right even if the call failed */
-        batch_result_compare_first(q, &t->m, &t->expected, &r, (size_t)r.complete, "a batch short of memory");
-    batch_result_free(&r);
+        call_case_compare(t->expected, c, "a batch short of memory");
+    else if (c->type->totals != 0) /* complete queries are right even if the call failed */
+        call_case_compare_first(t->expected, c, c->totals.complete, "a batch short of memory");
+    call_case_check(c, "a batch short of memory");
+    call_case_free(c);
     return status;
 }
 
-/* An operation that is run while allocations fail: the creation of a context, the creation of a mesh, or a request. */
+/* An operation that is run while allocations fail: the creation of a context, the creation of a mesh, or a call. */
 typedef struct step {
     const char *name;
-    carom_status (*run)(trial *t, carom_error *err); /* NULL: run `asked` */
-    const request *asked;
+    carom_status (*run)(trial *t, carom_error *err); /* NULL: make the call `asked` */
+    call_choice asked;
     int needs; /* 0 nothing, 1 a context, 2 a mesh */
 } step;
 
-static const step step_context = {"context", make_context, NULL, 0}, step_mesh = {"mesh", make_mesh, NULL, 1};
-
-static step step_of(const request *q)
-{
-    return (step){q->name, NULL, q, request_needs_mesh(q) ? 2 : 1};
-}
+static const step step_context = {"context", make_context, {0}, 0}, step_mesh = {"mesh", make_mesh, {0}, 1};
 
 static carom_status run_step(trial *t, const step *s, carom_error *err)
 {
-    return s->run != NULL ? s->run(t, err) : ask_request(t, s->asked, err);
+    return s->run != NULL ? s->run(t, err) : ask_call(t, s->asked, err);
 }
 
 /* ---- failing allocations ----------------------------------------------------------------------------------------- */
 
-/* With `masked`, triangles and spheres have masks. */
+/* The mesh of all calls, with the masks of its triangles or without. */
 static trial *trial_new(int masked)
 {
     trial *t = test_alloc(1, sizeof *t);
-    t->m = fixture_make(SEED, scene_sphere(SIDES), test_on_device() ? COUNT / 8 : COUNT, SHARE);
-    t->m.s.masks = masked ? random_masks(SEED, t->m.s.triangle_count) : NULL;
-    t->m.b.mask = masked ? random_masks(SEED + 1, t->m.b.count) : NULL;
+    t->s = call_scene();
+    if (!masked) {
+        free(t->s.masks);
+        t->s.masks = NULL;
+    }
+    t->b = swept_spheres_mixed(SEED, COUNT);
     return t;
 }
 
 static void trial_free(trial *t)
 {
-    fixture_free(&t->m);
+    scene_free(&t->s);
+    swept_spheres_free(&t->b);
     free(t);
+}
+
+static call_case *answer_of_cpu(call_choice choice)
+{
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    call_case *c = call_case_answer(choice, count_of(choice), SHARE, cpu);
+    carom_context_destroy(cpu);
+    return c;
 }
 
 /* Creates what the step needs, without failures. Each time the context is new, because a lost device stays lost. */
@@ -157,12 +173,14 @@ static void expect_clean(const trial *t, const step *s, size_t k)
         fail_msg("%s, allocation %zu fails: %zu blocks leak", s->name, k, t->count.live);
 }
 
-/* Blocks that the mesh may have got before a call failed: its copy on the device; and what it keeps for contacts. */
+/* Blocks that a call may leave although it failed: the mesh's copy on the device, and what the mesh or the context keep
+ * for contacts, lattices and clouds. */
 static size_t kept_most(const step *s)
 {
-    enum { COPY = 1, FOR_CONTACTS = 24 };
-    const int contacts = s->asked != NULL && s->asked->kind == ASK_mesh_contacts;
-    return (size_t)(test_on_device() ? COPY : 0) + (contacts ? FOR_CONTACTS : 0);
+    enum { COPY = 1, FOR_SEARCHES = 24 };
+    const int keeps = s->run == NULL &&
+                      (s->asked.number == CALL_mesh_contacts || call_type(s->asked.number)->unit != CAROMI_UNIT_QUERY);
+    return (size_t)(test_on_device() ? COPY : 0) + (keeps ? FOR_SEARCHES : 0);
 }
 
 /* Runs the step with allocation k failing. Returns the number of allocations that it tried; *status is its result. */
@@ -223,59 +241,62 @@ static void test_each(trial *t, const step *s, int fail_after)
 
 static void test_step(void **state)
 {
-    const step *s = *state;
     if (test_on_device())
         (void)test_need_device();
     for (int masked = 0; masked < 2; masked++) {
         trial *t = trial_new(masked);
         for (int fail_after = 0; fail_after < 2; fail_after++)
-            test_each(t, s, fail_after);
+            test_each(t, *state, fail_after);
         trial_free(t);
     }
 }
 
-static void test_request(void **state)
+/* Every form of a call in one mode. A form with indices makes the allocations of the full one: once is enough. */
+static void test_call(void **state)
 {
-    const step s = step_of(*state);
+    const call_choice *of = *state;
     if (test_on_device())
         (void)test_need_device();
-    /* On a device masks need other kernels, but their bit probe makes the same allocations. */
-    for (int masked = 0; masked < (test_on_device() || s.needs < 2 ? 1 : 2); masked++) {
-        trial *t = trial_new(masked);
-        t->expected = request_answer(s.asked, &t->m);
+    for (int i = 0; i < call_choices(); i++) {
+        const call_choice choice = call_choice_at(i);
+        if (choice.number != of->number || choice.accuracy != of->accuracy || choice.form == CALL_INDEXED)
+            continue;
+        trial *t = trial_new(1);
+        t->expected = answer_of_cpu(choice);
+        const step s = {t->expected->type->name, NULL, choice, t->expected->type->subject[0] == 'm' ? 2 : 1};
         for (int fail_after = test_on_device() ? 2 : 0; fail_after < (test_on_device() ? 3 : 2); fail_after++)
             test_each(t, &s, fail_after);
-        batch_result_free(&t->expected);
+        call_case_free(t->expected);
         trial_free(t);
     }
 }
 
-/* Runs all requests one after the other. All memory is freed at the end, and some is kept until then. */
+/* Makes all calls one after the other. All memory is freed at the end, and some is kept until then. */
 static void test_no_leak(void **state)
 {
     carom_error err = {0};
     (void)state;
     if (test_on_device())
         (void)test_need_device();
-    trial *t = trial_new(0);
+    trial *t = trial_new(1);
     for (int round = 0; round < 3; round++) {
         size_t held = 0;
-        const request *last = &requests[ASK_mesh_first];
-        const step all = {"all questions", NULL, NULL, 2};
+        const call_choice last = {.number = CALL_mesh_sweep_first};
+        const step all = {"all calls", NULL, last, 2};
         prepare(t, &all);
-        for (size_t i = 0; i < REQUESTS; i++) {
-            t->expected = request_answer(&requests[i], &t->m);
-            test_ok(requests[i].name, ask_request(t, &requests[i], &err), &err);
+        for (int i = 0; i < call_choices(); i++) {
+            t->expected = answer_of_cpu(call_choice_at(i));
+            test_ok(call_case_name(t->expected), ask_call(t, call_choice_at(i), &err), &err);
             held = t->count.live > held ? t->count.live : held;
-            batch_result_free(&t->expected);
+            call_case_free(t->expected);
         }
         assert_true(held >= 3);
         if (round % 2) { /* a mesh keeps its context alive */
             carom_context_destroy(t->context);
             t->context = NULL;
-            t->expected = request_answer(last, &t->m);
-            test_ok(last->name, ask_request(t, last, &err), &err);
-            batch_result_free(&t->expected);
+            t->expected = answer_of_cpu(last);
+            test_ok("the last", ask_call(t, last, &err), &err);
+            call_case_free(t->expected);
             assert_true(t->count.live > 0);
         }
         clear(t);
@@ -295,16 +316,16 @@ static carom_status follow(trial *t, const scene *s, carom_mesh_follow how, caro
 /* First hits of the mesh, without failing allocations. */
 static hits all_hits(trial *t)
 {
-    hits h = hits_alloc(t->m.b.count, 0xa5);
+    hits h = hits_alloc(t->b.count, 0xa5);
     t->count.fail_at = 0;
-    sweep_first(t->mesh, &t->m.b, &h);
+    sweep_first(t->mesh, &t->b, &h);
     return h;
 }
 
 static void expect_hits(trial *t, const hits *expected, const char *label)
 {
     hits got = all_hits(t);
-    hits_compare(&t->m.b, expected, &got, t->m.b.count, -1, label);
+    hits_compare(&t->b, expected, &got, t->b.count, -1, label);
     hits_free(&got);
 }
 
@@ -324,12 +345,12 @@ static scene scattered(const scene *from)
  * unchanged; auto falls back to a refit. Returns the number of allocations that were requested. */
 static size_t try_update(trial *t, const scene *to, carom_mesh_follow how, size_t k, int fail_after)
 {
-    const step of_mesh = {"mesh update", NULL, NULL, 2};
+    const step of_mesh = {"mesh update", NULL, {0}, 2};
     carom_error err = {0};
     prepare(t, &of_mesh);
-    scene first = t->m.s;
+    scene first = t->s;
     const carom_mesh_info before = test_mesh_info(t->mesh);
-    hits at_first = all_hits(t), moved = sweep_scene(t->context, to, &t->m.b);
+    hits at_first = all_hits(t), moved = sweep_scene(t->context, to, &t->b);
     t->count.calls = 0;
     t->count.fail_at = k;
     t->count.fail_after = fail_after;
@@ -364,7 +385,7 @@ static void update_each(int masked)
 {
     static const carom_mesh_follow follows[] = {CAROM_MESH_AUTO, CAROM_MESH_REFIT, CAROM_MESH_REBUILD};
     trial *t = trial_new(masked);
-    scene to = scattered(&t->m.s);
+    scene to = scattered(&t->s);
     for (size_t f = 0; f < COUNT_OF(follows); f++)
         for (int fail_after = 0; fail_after < 2; fail_after++) {
             size_t k = 1, calls;
@@ -387,17 +408,19 @@ static void test_update(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[REQUESTS + 4] = {
+    struct CMUnitTest tests[2 * CALL_TYPES + 4] = {
         cmocka_unit_test(test_no_leak),
         {"faults: context", test_step, NULL, NULL, (void *)(uintptr_t)&step_context},
         {"faults: mesh", test_step, NULL, NULL, (void *)(uintptr_t)&step_mesh},
     };
-    char names[REQUESTS][64];
-    for (size_t i = 0; i < REQUESTS; i++) {
-        snprintf(names[i], sizeof names[i], "faults: %s", requests[i].name);
-        tests[3 + i] = (struct CMUnitTest){names[i], test_request, NULL, NULL, (void *)(uintptr_t)&requests[i]};
+    static char names[2 * CALL_TYPES][64];
+    static call_choice choices[2 * CALL_TYPES];
+    for (int i = 0; i < 2 * CALL_TYPES; i++) {
+        choices[i] = (call_choice){.number = i / 2, .accuracy = (carom_accuracy)(i % 2)};
+        snprintf(names[i], sizeof names[i], "faults: %s%s", call_type(i / 2)->name, i % 2 ? ", exact" : "");
+        tests[3 + i] = (struct CMUnitTest){names[i], test_call, NULL, NULL, &choices[i]};
     }
     if (!test_on_device()) /* an update does not use the device */
-        tests[3 + REQUESTS] = (struct CMUnitTest)cmocka_unit_test(test_update);
+        tests[3 + 2 * CALL_TYPES] = (struct CMUnitTest)cmocka_unit_test(test_update);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
