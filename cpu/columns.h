@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Numbers of elements, `stride` bytes apart; base NULL: element i is number i. */
+/* Indices that select elements, `stride` bytes apart; base NULL: query i has element i. */
 typedef struct caromi_index {
     const void *base;
     size_t stride;
@@ -20,7 +20,7 @@ static inline uint64_t caromi_index_at(const caromi_index *index, uint64_t i)
     return number;
 }
 
-/* An input array of 4-byte elements: that of query i is at base + index(i) * stride bytes. */
+/* An input array of 4-byte elements: query i reads the element at base + index(i) * stride bytes. */
 typedef struct caromi_in_column {
     const void *base;
     size_t stride;

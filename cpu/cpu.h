@@ -17,7 +17,7 @@ enum caromi_pair_kernel {
 #undef CAROMI_ENUM
         CAROMI_PAIR_KERNEL_COUNT
 };
-/* The twin of a kernel that gives exact answers. */
+/* The kernel of exact mode for the same query. */
 static inline enum caromi_pair_kernel caromi_exact_twin(enum caromi_pair_kernel kernel)
 {
     return (enum caromi_pair_kernel)((int)kernel + CAROMI_PAIR_sweep_first_exact - CAROMI_PAIR_sweep_first);
@@ -63,15 +63,15 @@ struct mesh_clearance;
 typedef void caromi_clear_fn(const struct mesh_clearance *clearance, const float *const *in, size_t count, int options,
                              uint8_t *is_clear);
 
-/* The closest triangle of every node of a tile. Returns a caromi_lattice_state; lattice.h */
+/* Finds the closest triangle of every node of a tile. Returns a caromi_lattice_state; lattice.h */
 struct caromi_lattice_tile;
 typedef int caromi_lattice_fn(const struct caromi_lattice_tile *tile);
 
-/* The triangles that may meet vertical rays; rays.h */
+/* Finds the triangles that may meet vertical rays; rays.h */
 struct caromi_rays;
 typedef void caromi_rays_fn(const struct caromi_rays *rays);
 
-/* The triangles that can decide columns of a drop map; drop.h */
+/* Finds the triangles that can decide columns of a drop map; drop.h */
 struct caromi_drop_search;
 typedef void caromi_drop_fn(const struct caromi_drop_search *search);
 
@@ -88,13 +88,15 @@ typedef struct caromi_isa_table {
     caromi_cloud_position_fn *cloud_position;
     caromi_cloud_bound_fn *cloud_bound;
     caromi_cloud_cells_fn *cloud_cells;
-    caromi_cloud_fn *cloud_pairs, *cloud_image_pairs, *cloud_runs; /* runs: for a device, what cloud_pairs compares */
+    caromi_cloud_fn *cloud_pairs, *cloud_image_pairs,
+        *cloud_runs; /* runs: lists the comparisons of cloud_pairs for a device */
     caromi_cloud_test_fn *cloud_test;
     caromi_cloud_answers_fn *cloud_answers;
-    caromi_cloud_best_fn *cloud_best, *cloud_best_images, *cloud_best_runs; /* runs: as above */
+    caromi_cloud_best_fn *cloud_best, *cloud_best_images,
+        *cloud_best_runs; /* runs: lists the comparisons of cloud_best for a device */
     caromi_cloud_sort_fn *cloud_sort;
     caromi_cloud_columns_fn *cloud_columns;
-    size_t lattice_scratch; /* bytes of memory that it needs */
+    size_t lattice_scratch; /* bytes of scratch that `lattice` needs */
     caromi_rays_fn *rays;
     caromi_drop_fn *drop;
 } caromi_isa_table;
@@ -112,7 +114,7 @@ typedef struct caromi_pair_batch {
 /* Bytes of scratch that each thread needs for so many pairs. */
 size_t caromi_cpu_scratch_size(uint64_t count);
 /* Answer pairs [first, first + count). scratch: so many bytes for each thread of the pool, aligned to 64. Returns how
- * many of them exact mode resolved in integers. */
+ * many pairs exact mode resolved in integers. */
 uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, caromi_pool *pool, void *scratch, const caromi_pair_batch *batch,
                           uint64_t first, uint64_t count);
 

@@ -10,8 +10,8 @@ enum { BLOCK = 512 };  /* pairs that are staged at a time: 96 KiB of scratch, wi
 enum { SMALL = 8192 }; /* pairs: smaller batches, of half a megabyte, are likely in a cache and are not prefetched */
 enum {
     LANES_MOST = 16,
-    ENDS_MAX = 8, /* of structures that are fetched ahead */
-    RUN = 128,    /* pairs that they are fetched for: 16 to 32 KiB of a first-level cache */
+    ENDS_MAX = 8, /* first and last members of the structures that are prefetched */
+    RUN = 128,    /* pairs whose structures are prefetched together: 16 to 32 KiB of a first-level cache */
     LINE = 64     /* bytes of a cache's line */
 };
 
@@ -29,7 +29,7 @@ typedef struct indexed_structures {
     uint32_t count;
 } indexed_structures;
 
-/* None without indices, and none for separate arrays, which have more ends than it pays to fetch. */
+/* Returns no structures for a batch without indices, or with so many separate arrays that prefetching does not pay. */
 static indexed_structures find_structures(const caromi_pair_batch *batch, uint32_t columns)
 {
     indexed_structures s = {.count = 0};
@@ -48,7 +48,8 @@ static indexed_structures find_structures(const caromi_pair_batch *batch, uint32
     return s;
 }
 
-/* Fetch all lines of a run, then gather. A structure of 28 bytes may lie in two lines. */
+/* Prefetches all cache lines of a run, then gathers. Both ends are prefetched, because a structure of 28 bytes may lie
+ * in two lines. */
 static void gather_structures(const indexed_structures *s, const caromi_pair_batch *batch, uint32_t columns,
                               uint64_t first, size_t count, float *to, size_t apart)
 {
@@ -103,7 +104,7 @@ static uint64_t run_block(const caromi_isa_table *isa, float *scratch, const car
     return caromi_is_exact(batch->kernel) ? caromi_resolve_pairs(batch, out[0], first, count) : 0;
 }
 
-/* A slice of a batch per task. */
+/* A contiguous range of blocks is a task. */
 typedef struct pair_job {
     const caromi_isa_table *isa;
     char *scratch;

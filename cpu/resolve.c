@@ -5,7 +5,7 @@
 
 #include "cpu/exact/exact.h"
 
-enum { RUN = 64 }; /* pairs that are looked at together */
+enum { RUN = 64 }; /* pairs that are tested together for undecided ones */
 
 /* By exact kernel, from the table of kernels: the function that decides one of its pairs in integers. */
 typedef void resolve_fn(caromi_exact_pair *pair);
@@ -21,7 +21,7 @@ static int is_undecided(const caromi_pair_shape *shape, const void *marks, size_
     return (bits & 0x7fffffff) > 0x7f800000;
 }
 
-/* Whether any of the pairs [from, to) is undecided. Rarely, so the loop has no branch. */
+/* Whether any of the pairs [from, to) is undecided. This is rare, so the loop has no branch. */
 static int any_undecided(const caromi_pair_shape *shape, const void *marks, size_t from, size_t to)
 {
     int some = 0;

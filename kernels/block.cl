@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The columns of a chunk from the block that comes from the host in one transfer, or to the one that goes there. Words
- * and bytes are copied, so no bit of a number can change. The host names the kernel that it builds:
+/* Packs the columns of a chunk into one block of memory for a single transfer to the host, or unpacks such a block.
+ * Words and bytes are copied, so no bit of a number can change. The host names the kernel that it builds:
  * -DKERNEL_block_split or _join. */
 #include "column_arguments.h"
 #include "lang.h"
@@ -22,7 +22,7 @@
     }
 
 /* The first `columns` arguments lie in the block one behind the other, each with the room of `pitch` rows. Bit n of
- * `bytes`: column n has bytes; else it has words. */
+ * `bytes` is set if column n has bytes; else the column has words. */
 __kernel void LANG_CAT(carom_, KERNEL)(__global uchar *block, ulong pitch, uint columns, uint bytes,
                                        COLUMNS_ALL(BLOCK_ARGUMENT) uint rows)
 {

@@ -9,8 +9,9 @@
 #include "layout.h"
 #include "vec.h"
 
-/* In mesh units. The cubes follow it, a byte each, x fastest, then y: 0 if some leaf's box is in the cube; k if none
- * is in it or within k - 1 cubes on all sides of it; at most CLEARANCE_MOST. */
+/* The grid, in mesh units. Behind this header follows a byte for each cube, x fastest, then y. The byte is 0 if some
+ * leaf's box meets the cube. It is k if no box meets the cube or a cube within k - 1 cubes of it, at most
+ * CLEARANCE_MOST. */
 typedef struct mesh_clearance {
     real lower[3], per_length; /* a corner of all cubes; cubes per length */
     real scale;                /* of the mesh */
@@ -26,9 +27,9 @@ FN vf clearance_round(vf x)
     return (x + v_f(CLEARANCE_ROUND)) - v_f(CLEARANCE_ROUND);
 }
 
-/* The interval that a sphere may reach along one axis, cut to the mesh's box: the slab of cubes at its middle, and
- * its extent from there. room <= k if it stays within k - 1/2 cubes of the middle of that slab; room < 0 if it stays
- * outside the box. `slab` is in range for any input. */
+/* The interval that a sphere may reach along one axis, cut to the mesh's box: the slab of cubes at its middle, and its
+ * extent from there. needed <= k if the interval stays within k - 1/2 cubes of the middle of that slab; needed < 0 if
+ * it is outside the box. `slab` is in range for any input. */
 typedef struct clearance_span {
     vf slab, needed;
 } clearance_span;
@@ -45,8 +46,8 @@ FN clearance_span clearance_span_of(vf middle, vf reach, const mesh_clearance *c
     return s;
 }
 
-/* Which spheres surely hit nothing. motion: the velocity, or with MESH_ENDS the end position; their difference may
- * overflow, which clears nothing. Margins: 2^-18 of the largest coordinate, 2^-20 of the way. */
+/* Early out: which spheres certainly hit nothing. motion: the velocity, or with MESH_ENDS the end position; an overflow
+ * of its difference from the centre gives "not free". Margins: 2^-18 of the largest coordinate, 2^-20 of the path. */
 FN vm clearance_is_free(G const mesh_clearance *clearance, v3 center, vf radius, v3 motion, vf t_max, int options)
 {
     const v3 velocity = (options & MESH_ENDS) != 0 ? v3_sub(motion, center) : motion;
@@ -68,12 +69,12 @@ FN vm clearance_is_free(G const mesh_clearance *clearance, v3 center, vf radius,
     const vf needed = v_sel(outside, v_f(R(0.0)), v_max(v_max(x.needed, y.needed), z.needed));
     const vf at = (z.slab * v_f(c.size[1]) + y.slab) * v_f(c.size[0]) + x.slab;
     int cube[LANES];
-    real free[LANES];
+    real free_cubes[LANES];
     vi_store(cube, v_bits(at + v_f(CLEARANCE_ROUND)) & 0x7fffff);
     for (int lane = 0; lane < LANES; lane++)
-        free[lane] = (real)cubes[cube[lane]];
-    /* Not for NaN, infinity, or numbers so large that every box test passes. */
+        free_cubes[lane] = (real)cubes[cube[lane]];
+    /* The grid is not used for NaN, infinity, or numbers so large that every box test passes. */
     const vm in_range = v_and(v_le(v_f(R(0.0)), radius), v_lt(size + half_length, v_f(R(0x1p40))));
-    return v_and(in_range, v_le(needed, v_load(free)));
+    return v_and(in_range, v_le(needed, v_load(free_cubes)));
 }
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Distance from a centre to a triangle, and the point that is closest: nearest.h, with the corners as seen from the
- * centre and scaled by a power of two, so that no square leaves the range and no epsilon is needed. */
+/* Distance from a centre to a triangle, and its closest point. The corners are taken relative to the centre and scaled
+ * by a power of two for nearest.h, so that no square leaves the range and no epsilon is needed. */
 #ifndef CAROM_CLOSEST_H
 #define CAROM_CLOSEST_H
 #include "sweep.h"
@@ -14,11 +14,11 @@ typedef struct closest_out {
     vi feature;
 } closest_out;
 
-/* The triangle relative to the centre. Each corner has its own difference, so triangles that share a corner agree
- * about it. */
+/* The triangle relative to the centre. Each corner has its own difference, so triangles that share a corner agree about
+ * it. */
 typedef struct closest_relative {
     v3 a, b, c, e01, e12, e02;
-    vi size; /* largest magnitude among the corners; edges are at most twice that */
+    vi size; /* largest magnitude among the corners; edges are at most twice as large */
 } closest_relative;
 
 typedef struct closest_found {
@@ -45,8 +45,8 @@ FN vm closest_is_finite(closest_in in)
     return v_and(v_and(v3_finite(in.center), v3_finite(in.p0)), v_and(v3_finite(in.p1), v3_finite(in.p2)));
 }
 
-/* For differences that would overflow. Rare, so the caller branches. (Into a struct of its own: Mesa 22.3 lets a
- * function that changes its copy of one change the caller's.) */
+/* Scales inputs whose differences would overflow. They are rare, so the caller branches. (Into a struct of its own:
+ * Mesa 22.3 lets a function that changes its copy of one change the caller's.) */
 FN closest_relative closest_rescue(closest_in in, vf small)
 {
     closest_in scaled;
@@ -57,8 +57,8 @@ FN closest_relative closest_rescue(closest_in in, vf small)
     return closest_relate(scaled);
 }
 
-/* On a sliver, weights are imprecise along its length. So the foot is corrected along the longer edge from P0,
- * within the triangle. Across the sliver there is no room for errors. */
+/* On a sliver, weights are imprecise along its length. So the foot is corrected along the longer edge from P0, within
+ * the triangle. Across the sliver there is no room for errors. */
 FN nearest_inner closest_refine_foot(nearest_inner f, v3 a, v3 e01, v3 e02)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), square1 = v3_dot(e01, e01), square2 = v3_dot(e02, e02);
@@ -72,14 +72,14 @@ FN nearest_inner closest_refine_foot(nearest_inner f, v3 a, v3 e01, v3 e02)
     return f;
 }
 
-/* The closest point seen from the centre, scaled, and what it was chosen from. */
+/* The closest point relative to the centre, in scaled units, and the candidates that it was chosen from. */
 typedef struct closest_solution {
     closest_relative x;
     nearest near;
     nearest_border border;
     nearest_inner inner;
-    vi unit; /* exponent of what it was scaled by, */
-    vf back; /* and a factor for what overflows */
+    vi unit; /* exponent of the unit of the scaled lengths */
+    vf back; /* factor that undoes closest_rescue */
     vm valid;
 } closest_solution;
 

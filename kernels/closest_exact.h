@@ -2,14 +2,14 @@
 /* Distance from a centre to a triangle in exact mode, first rung: bounds of the true distance in binary64; and the
  * closest point if its feature is certain.
  *
- * From above, every point that surely belongs to the triangle bounds the distance: its corners, the feet on edges that
- * they surely lie on, the foot on the plane if it is surely inside. From below, every plane that has the triangle on
- * its far side: through a corner at right angles to the way from there to the centre, through the foot on an edge's
- * line likewise, and the triangle's own. So on a border between two features either will do, and the distance is known
- * there although the feature is not.
+ * Upper bounds are distances to points that certainly belong to the triangle: its corners, a foot that is certainly on
+ * its edge, and the foot on the plane if it is certainly inside. Lower bounds come from planes that have the triangle
+ * on their far side. Such a plane goes through a corner or through the foot on an edge's line, at right angles to the
+ * direction from there to the centre; the triangle's own plane is one, too. On a border between two features both give
+ * the same distance, so it is known although the feature is not.
  *
- * No product has more than six factors of a length, so binary64 cannot leave its range for any binary32 input, and
- * all is done in the caller's unit. docs/exact.md, section 19, derives the bounds. */
+ * No product has more than six factors of a length, so binary64 cannot leave its range for any binary32 input, and all
+ * lengths stay in the caller's unit. docs/exact.md, section 19, derives the bounds. */
 #ifndef CAROM_CLOSEST_EXACT_H
 #define CAROM_CLOSEST_EXACT_H
 #include "closest.h"
@@ -24,17 +24,17 @@ FN wf closest_min(wf a, wf b)
 {
     return w_sel(w_lt(a, b), a, b);
 }
-FN wf closest_max(wf a, wf b) /* b if a is NaN, a if b is */
+FN wf closest_max(wf a, wf b) /* the other number if one is NaN */
 {
     return w_sel(w_lt(a, b), b, w_sel(w_eq(a, a), a, b));
 }
 
-/* An edge from A to B, and the third corner C: where the centre's foot is on its line. */
+/* An edge from A to B, the third corner C, and the foot of the centre on the edge's line. */
 typedef struct closest_edge {
-    wf along, rest; /* of the foot, from A and from B, times the length: negative outside */
+    wf along, rest; /* distance of the foot from A and from B, times the length; negative outside the edge */
     wf length2, share;
     w3 offset;  /* from the foot to the centre */
-    wf offset2; /* its square; NaN of an edge without length */
+    wf offset2; /* square of the offset; NaN for an edge without length */
     wf inside;  /* way.(C - A): positive if the centre is on C's side */
 } closest_edge;
 
@@ -53,14 +53,14 @@ FN closest_edge closest_edge_of(w3 d, w3 e, w3 third)
 
 typedef struct closest_wide {
     w3 center, p0, p1, p2, e01, e12, e02;
-    w3 square; /* of the ways from the corners to the centre */
+    w3 square; /* of the offsets from the corners to the centre */
     closest_edge edge[3];
     w3 normal;
     wf per_area, height2; /* 1 / n.n times the height times n; height squared */
-    wf size2;             /* at least the square of every way from a corner, and half of every edge's */
+    wf size2;             /* at least the squared distance of every corner, and half the square of every edge */
     wf dot_error;         /* bound of the errors of along, rest and inside */
     wf root_error;        /* bound of the error of the square root of a squared distance */
-    wm has_plane;         /* its error is bounded: the triangle is no sliver */
+    wm has_plane;         /* the plane's error is bounded, because the triangle is no sliver */
 } closest_wide;
 
 FN closest_wide closest_wide_of(w3 center, w3 p0, w3 p1, w3 p2)
@@ -91,8 +91,9 @@ FN closest_wide closest_wide_of(w3 center, w3 p0, w3 p1, w3 p2)
     return t;
 }
 
-/* A square, less twice what the triangle may reach beyond the plane. More than an eighth of it is no bound: the root
- * of what is left would be too uncertain. */
+/* Lower bound of a squared distance: the square for the supporting plane, less twice how far the triangle may reach
+ * beyond it. If that is more than an eighth of the square, the bound is 0, because the root of the rest would be too
+ * uncertain. */
 FN wf closest_reduced_square(wf square, wf reach, wf dot_error)
 {
     const wf zero = w_f(W(0.0)), give = closest_max(reach + dot_error, zero) * W(2.0);
@@ -122,7 +123,7 @@ FN closest_range closest_range_of(const closest_wide *t)
     }
     low = w_sel(t->has_plane, closest_max(low, t->height2), low);
     high = w_sel(inside, closest_min(t->height2, high), high);
-    const wm touches = w_eq(corner, zero); /* a difference is zero if and only if its terms are equal */
+    const wm touches = w_eq(corner, zero); /* a difference of binary32 numbers is zero if and only if they are equal */
     closest_range r;
     r.low = w_sel(touches, zero, closest_max(w_sqrt(low) - t->root_error, zero));
     r.high = w_sel(touches, zero, w_sqrt(high) + t->root_error);
@@ -170,7 +171,7 @@ FN closest_point closest_point_of(const closest_wide *t)
     return s;
 }
 
-/* The corners in memory, because the binary64 parts load them from there. */
+/* Centre and corners in memory, from which the binary64 halves of the lanes load them. */
 typedef struct closest_rows {
     real at[IN_CLOSEST][LANES];
 } closest_rows;
@@ -204,7 +205,7 @@ FN vi closest_feature_of(vf number)
     return feature;
 }
 
-/* Both parts as an answer; undecided where the point's x is NaN. */
+/* Joins the two halves of the lanes. A pair is undecided where the point's x is NaN. */
 FN closest_out closest_join_parts(const closest_point *a, const closest_point *b)
 {
     closest_out out;

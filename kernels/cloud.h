@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Two spheres of a cloud: whether they make a pair, and when. Like spheres.h, whose solver this is, but with centres
- * and velocities at time 0 in place of ends, a shift of B (periodic images), a margin and a limit of time. The way d
- * from A to B, the relative velocity v and the sum of the radii are each rounded once. */
+/* Narrow phase of a cloud: whether two spheres make a pair, and their time of impact. The solver is that of spheres.h.
+ * Its inputs are centres and velocities at time 0 in place of end positions, a shift of B (periodic images), a margin
+ * and a limit of time. The offset d from A to B, the relative velocity v and the sum of the radii are each rounded
+ * once. */
 #ifndef CAROM_CLOUD_H
 #define CAROM_CLOUD_H
 #include "spheres.h"
@@ -17,8 +18,8 @@ enum { OUT_CLOUD_T, OUT_CLOUD_STATE, OUT_CLOUD_PARTS, OUT_CLOUD };
 #define RADII_CLOUD (1 << IN_AR | 1 << IN_BR | 1 << IN_MARGIN | 1 << IN_LIMIT)
 #define BYTES_CLOUD (1 << OUT_CLOUD_STATE | 1 << OUT_CLOUD_PARTS)
 
-/* OUT_CLOUD_STATE is MISS (no pair), APPROACHING (within the limit), TOUCHING, OVERLAPPING, or this: at rest, apart,
- * but within the margin. OUT_CLOUD_PARTS: 1 if d.v > 0. */
+/* OUT_CLOUD_STATE is MISS (no pair), APPROACHING (contact within the limit), TOUCHING, OVERLAPPING, or NEAR: spheres at
+ * rest that are apart, but within the margin. OUT_CLOUD_PARTS: 1 if d.v > 0. */
 #define STATE_NEAR 7
 
 #ifdef PAIR_SOLVERS
@@ -27,7 +28,7 @@ typedef struct cloud_in {
     vf radius_a, radius_b, margin, limit;
 } cloud_in;
 
-/* b - a + shift, rounded once where the shift is 0, and else with the errors of both sums put back. */
+/* b - a + shift: rounded once where the shift is 0; else the rounding errors of both sums are added back. */
 FN v3 cloud_offset(cloud_in in)
 {
     const v3 offset = v3_sub(in.b, in.a), back = v3_mul(in.shift, v_f(R(-1.0))), d = v3_sub(offset, back);
@@ -66,11 +67,12 @@ typedef struct cloud_out {
     vi state, parts;
 } cloud_out;
 
-/* The solver's answer for a pair in motion, with ties decided anew. Lattices are full of ties: spheres that touch at
- * time 0 and part, or that pass each other at the distance R. There |d|^2, R^2, d.v and d x v are exact in binary32,
- * but the solver's quotients and roots are rounded. So the state follows from the signs of these. The time is the
- * solver's. If the pair grazes, it is that of the nearest approach; if the solver found no contact ahead, c /
- * (sqrt(left) - d.v) with c = |d|^2 - R^2, which is positive. docs/numerics.md, section 10. */
+/* Decides ties of a moving pair by exact signs, in place of the solver's. Regular packings are full of ties: spheres
+ * that touch at time 0 and part, or that pass each other at the distance R. There |d|^2, R^2, d.v and d x v are exact
+ * in binary32, but the solver's quotients and roots are rounded. So the state follows from the signs of these four
+ * terms. The time is the solver's, with two exceptions. If the pair grazes, the time is that of the nearest approach.
+ * If the solver found no contact ahead, the time is c / (sqrt(left) - d.v) with c = |d|^2 - R^2, which is positive.
+ * docs/numerics.md, section 10. */
 FN spheres_out cloud_ties(spheres_out s, v3 d, v3 v, vf radius, v_pow2 unit)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
@@ -89,7 +91,7 @@ FN spheres_out cloud_ties(spheres_out s, v3 d, v3 v, vf radius, v_pow2 unit)
     return s;
 }
 
-/* Of the times of a sweep over the whole line: what the window [0, limit] has of them. */
+/* State within the window [0, limit], from the state and time of a sweep over all times. */
 FN vi cloud_state(vi state, vf t, vf limit)
 {
     const vm ahead = vi_eq(state, v_i(STATE_APPROACHING)), late = v_and(ahead, v_not(v_le(t, limit)));
@@ -146,8 +148,8 @@ FN void pairs_cloud(in_columns in, out_columns out, size_t i)
 #ifdef CAROM_WIDE_H /* programs of exact mode have binary64 */
 /* ---- exact mode -------------------------------------------------------------------------------------------------- */
 
-/* Two sums make each component of the way, so `way` counts the magnitudes of all three terms, twice. Velocities differ
- * by zero in binary64 only if they are equal. */
+/* Two sums make each component of d, so d_size counts the magnitudes of all three terms twice. Velocities differ by
+ * zero in binary64 only if they are equal. */
 FN spheres_wide cloud_relate_wide(in_columns in, size_t at)
 {
     const w3 va = load3_wide(in, IN_AVX, at), vb = load3_wide(in, IN_BVX, at), shift = load3_wide(in, IN_SHIFT_X, at);
@@ -163,7 +165,8 @@ FN spheres_wide cloud_relate_wide(in_columns in, size_t at)
     return x;
 }
 
-/* u_first is NaN where the pair is undecided. A time that rounds to the limit is, because the true one decides. */
+/* Floating-point filter: stores NaN as the time of an undecided pair. A time that rounds to the limit is undecided,
+ * because the true time may lie on either side of it. */
 FN void cloud_prove(in_columns in, out_columns out, size_t at)
 {
     const wf zero = w_f(W(0.0)), one = w_f(W(1.0)), inf = w_infinity();

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What a list says of a pair of spheres beside its time: depth and normal at the hit, in binary64 with bounds on all
- * roundings. What the bounds leave open is NaN, and integers decide it. One text serves both accuracies and all
- * instruction sets, so its answers, and which of them are open, have the same bits everywhere. docs/spheres.md,
- * section 8, derives the bounds. */
+/* Depth and normal of a listed pair of spheres at its hit, in binary64 with bounds on all roundings. A number that the
+ * bounds leave undecided is NaN, and integers decide it. One text serves both accuracies and all instruction sets. So
+ * its answers, and the set of undecided ones, have the same bits everywhere. docs/spheres.md, section 8, derives the
+ * bounds. */
 #ifndef CAROM_CLOUD_COLUMNS_H
 #define CAROM_CLOUD_COLUMNS_H
 #include "cloud.h"
 
-/* Inputs are those of a pair of a cloud, but for this one in the place of the limit: 1 for a pair that approaches,
- * whose hit is its first contact; 0 for one whose hit is at time 0. */
+/* Inputs are those of a pair of a cloud, but the limit's column holds a flag: 1 for a pair whose hit is a first contact
+ * ahead, 0 for a pair whose hit is at time 0. */
 enum { IN_AHEAD = IN_LIMIT };
 enum { OUT_PAIR_DEPTH, OUT_PAIR_NORMAL, OUT_PAIR_COLUMNS = OUT_PAIR_NORMAL + 3 };
 
 #if defined(PAIR_SOLVERS) && defined(CAROM_WIDE_H)
-/* to - from + shift to the last place but one, however much cancels: what the two sums lose is put back. */
+/* to - from + shift, correct to the last place but one however much cancels: the errors of both sums are added back. */
 FN wf columns_offset(wf from, wf to, wf shift)
 {
     const wf offset = to - from, to_part = offset + from, sum = offset + shift, shift_part = sum - offset;
@@ -29,7 +29,8 @@ FN w3 columns_offset3(in_columns in, size_t i)
                  columns_offset(a.z, b.z, shift.z));
 }
 
-/* From A to B at the first contact, of the length `radius`; NaN if it is not known to 2^-27 of that. */
+/* Offset from A to B at the first contact, whose length is `radius`; NaN if its error bound exceeds 2^-27 of the
+ * radius. */
 FN w3 columns_contact(w3 d, w3 v, wf speed, wf distance, wf radius)
 {
     const w3 aside = w3_sub_scaled(d, v, w3_dot(d, v) / (speed * speed)); /* at the nearest approach */
@@ -56,7 +57,7 @@ FN void cloud_columns(in_columns in, out_columns out, size_t i)
     const wf speed = w_sqrt(w3_dot(v, v));
     const wm ahead = w_eq(w_load(in[IN_AHEAD] + i), one), at_rest = w_eq(speed, zero);
 
-    /* A to B, and its length. Where that is 0 the way is turned against the motion. */
+    /* Offset from A to B, and its length. Where the length is 0 the normal is the direction against the motion. */
     const w3 contact = columns_contact(d, v, speed, distance, radius);
     const wf length = w_sel(ahead, radius, distance);
     const wm coincide = w_eq(length, zero);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The scan of a cloud on a device. The host knows the cells, and cuts what is to be compared into items: a sphere and
- * up to CLOUD_ITEM others that lie together in the columns. A work-item tests one item and answers in bits, so each
- * has its place and nothing is claimed. The pairs that stay open are gathered into columns, which the pair programs
- * `cloud` and `cloud_exact` read. The host names the kernel that it builds: -DKERNEL_cloud_test or _gather. */
+/* Broad phase of a cloud on a device. The host builds the cells, and cuts the comparisons into items: a sphere and up
+ * to CLOUD_ITEM others that are adjacent in the columns. A work-item tests one item and stores a bit for each sphere,
+ * so no output slot is claimed by an atomic. Undecided pairs are gathered into columns, which the pair programs `cloud`
+ * and `cloud_exact` read. The host names the kernel that it builds: -DKERNEL_cloud_test or _gather. */
 #include "cloud_test.h"
 
 #ifdef KERNEL_cloud_test
-/* Bit i of an item's words stands for sphere begin + i. Columns have LANES reals behind their last. */
+/* Bit i of an item's words stands for sphere begin + i. Columns are readable LANES reals beyond their last element. */
 __kernel void carom_cloud_test(__global const real *x, __global const real *y, __global const real *z,
                                __global const real *reach, __global const int *mask, real margin, int options,
                                __global const uint *slot, __global const uint *begin, __global const uint *length,
@@ -39,8 +39,8 @@ __kernel void carom_cloud_test(__global const real *x, __global const real *y, _
 
 #ifdef KERNEL_cloud_gather
 #define GATHER(to, from, at) to[i] = from[at]
-/* Columns of a pair program from places of a and b and b's image, numbered as in host/cloud/cloud.h. moves: velocities
- * and limits are given. */
+/* Gathers the columns of a pair program from the slots of a and b and b's image, numbered as in host/cloud/cloud.h.
+ * moves: the spheres have velocities and limits. */
 __kernel void carom_cloud_gather(__global const real *x, __global const real *y, __global const real *z,
                                  __global const real *radius, __global const real *vx, __global const real *vy,
                                  __global const real *vz, __global const real *limit, int moves, real margin,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The broad phase of a cloud tests a sphere against LANES others: may they make a pair, and do they surely? The CPU's
- * scan and a device's program. Squares in binary32 are off by some units in the last place, and by 2^-147 where they
- * underflow: docs/spheres.md, section 7. Pairs between these bounds are open. */
+/* Broad phase test of a cloud: a sphere against LANES others, for the CPU's scan and the device's program. It tells
+ * which may be pairs, and which certainly are. Squares in binary32 err by a few units in the last place, and by 2^-147
+ * where they underflow: docs/spheres.md, section 7. Pairs between the two bounds are undecided. */
 #ifndef CAROM_CLOUD_TEST_H
 #define CAROM_CLOUD_TEST_H
 #include "layout.h"
@@ -11,18 +11,18 @@
 #define CLOUD_BELOW R(0.99999237) /* 1 - 2^-17 */
 #define CLOUD_TINY R(0x1p-140)    /* where squares underflow */
 
-/* Lanes by what is known of them. */
+/* Bitmasks of lanes. */
 typedef struct cloud_lanes_found {
-    u32 some, certain, near; /* may be pairs; the sure ones of these */
+    u32 some, certain, near; /* may be pairs; of these certainly overlap; certainly are within the margin alone */
 } cloud_lanes_found;
 
-/* Surely, which needs a square that has not overflowed. */
+/* Certainly below, which requires a square that has not overflowed. */
 FN vm cloud_is_below(vf distance2, vf reach2)
 {
     return v_and(v_lt(reach2, v_infinity()), v_lt(distance2, reach2 * v_f(CLOUD_BELOW) - v_f(CLOUD_TINY)));
 }
 
-/* Of spheres at the distance d that reach `sum` together, masks aside. */
+/* Classifies spheres at the offset d whose reaches add up to `sum`. Masks are not tested. */
 FN cloud_lanes_found cloud_compare(v3 d, vf sum, vf margin, int options)
 {
     const vf distance2 = v3_dot(d, d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* COLUMNS_n(X): X for each of the first n columns, whose numbers it is given: kernels have no arrays of arguments. */
+/* COLUMNS_n(X) expands X(0) to X(n - 1): kernels have no arrays of arguments. */
 #ifndef CAROM_COLUMN_ARGUMENTS_H
 #define CAROM_COLUMN_ARGUMENTS_H
 #define COLUMNS_1(X) X(0)

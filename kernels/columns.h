@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns: a column is a contiguous array of reals (or of bytes, for states and features). A query numbers its own:
- * layout.h, or its header. */
+/* Columns: a column is a contiguous array of reals (or of bytes, for states and features). Each query numbers its
+ * columns, in layout.h or in its own header. */
 #ifndef CAROM_COLUMNS_H
 #define CAROM_COLUMNS_H
 #include "vec.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Compaction of the rows of a chunk that have a hit or that exact mode has left undecided: counted run by run, then,
- * with the prefix sums of the counts, copied side by side in order. A group takes a run, and its work-items rows that
- * lie together. No place is claimed, so places depend on the rows alone. Words are copied, so no bit of a number can
- * change. The host names the kernel that it builds: -DKERNEL_compact_count or _fill. */
+/* Compaction of the rows of a chunk that have a hit or that exact mode has left undecided. One kernel counts them for
+ * each run of rows; the other copies them, in order, to the positions that the prefix sums of the counts give. A
+ * work-group takes a run, and its work-items adjacent rows. No slot is claimed by an atomic, so slots depend on the
+ * rows alone. Words are copied, so no bit of a number can change. The host names the kernel that it builds:
+ * -DKERNEL_compact_count or _fill. */
 #include "lang.h"
 #include "layout.h"
 #include "scan.h"
@@ -35,7 +36,7 @@ __kernel void carom_compact_count(__global const uint *triangle, __global const 
 #endif
 
 #ifdef KERNEL_compact_fill
-/* There is room for as many records as rows. */
+/* `records` has capacity for as many records as rows. */
 __kernel void carom_compact_fill(__global const uint *triangle, __global const uchar *state, __global const uint *t,
                                  __global const uint *px, __global const uint *py, __global const uint *pz,
                                  __global const uint *nx, __global const uint *ny, __global const uint *nz,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Contact of a mesh hit: point, unit normal from there to the centre, feature. At time 0 for a sphere that starts in
- * contact, else at the first contact. */
+/* Contact of a mesh hit: point, unit normal from the point to the centre, feature. The time is 0 for a sphere that
+ * starts in contact, else the time of impact. */
 #ifndef CAROM_CONTACT_H
 #define CAROM_CONTACT_H
 #include "sweep.h"
@@ -20,7 +20,8 @@ FN v3 contact_unit(v3 v)
     return v3_sel(some, v3_mul(v, per_length), v3_of(zero, zero, zero));
 }
 
-/* The triangle's normal n turned against the motion u; without a normal, or along the plane, -u. */
+/* The triangle's normal n, on the side that faces the motion u; for a triangle without normal, or motion along the
+ * plane, -u. */
 FN v3 contact_against(v3 n, v3 u)
 {
     const vf zero = v_f(R(0.0));

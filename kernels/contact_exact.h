@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Contact point, normal and feature of a mesh hit in exact mode (contact.h): undecided where the filter fails. */
+/* Contact point, normal and feature of a mesh hit in exact mode (contact.h): undecided where the floating-point filter
+ * fails. */
 #ifndef CAROM_CONTACT_EXACT_H
 #define CAROM_CONTACT_EXACT_H
 #include "contact.h"
 #include "sweep_exact.h"
 
-/* The triangle rests: the point does not move, whatever the velocity is relative to. */
+/* The triangle is at rest, so the point does not move even if `w` is not zero. */
 FN sweep_proven contact_prove(sweep_in in, const sweep_rows *rows, sweep_exact *x, int ends)
 {
     residual_pair q[PARTS];
@@ -17,8 +18,8 @@ FN sweep_proven contact_prove(sweep_in in, const sweep_rows *rows, sweep_exact *
     return sweep_prove(x, SWEEP_FULL);
 }
 
-/* Undecided where the point's x is NaN. A sphere that starts in contact touches where a sphere at rest there would.
- * ends: as in contact(). */
+/* A pair is undecided where the point's x is NaN. A sphere that starts in contact has the contact of a sphere at rest
+ * there. ends: as in contact(). */
 FN contact_out contact_exact(sweep_in in, int ends)
 {
     const vf zero = v_f(R(0.0));

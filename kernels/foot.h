@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The feature of a triangle that is closest to a centre, where binary32 distances leave it open: they tie within some
- * 10^-3 of the distance beside an edge or a corner. closest.h takes any of these features, because the distance is the
- * same. A contact depends on which one it is: the triangle behind an edge is closer than a point of the edge.
+/* The feature of a triangle that is closest to a centre, where binary32 distances tie: within some 10^-3 of the
+ * distance beside an edge or a corner. closest.h takes any of the tied features, because their distances agree. A
+ * contact depends on the feature: the triangle behind an edge is closer than a point of the edge.
  *
  * So signs of projections decide, as in closest_exact.h, to some 10^-6 of the size. A face or an edge is the feature
- * only if its foot is surely inside; else an edge or a corner, which other triangles share. What a sign says about an
- * edge depends on its positions alone, and so does the distance: triangles that share the edge agree on both.
- * docs/contacts.md, section 5, derives the bounds. */
+ * only if its foot is certainly inside. Else the feature is an edge or a corner, which other triangles share. An edge's
+ * sign and distance depend on its positions alone, so triangles that share the edge agree on both. docs/contacts.md,
+ * section 5, derives the bounds. */
 #ifndef CAROM_FOOT_H
 #define CAROM_FOOT_H
 #include "closest.h"
 
-/* Whether p comes before q; -0 is 0. */
+/* Lexicographic order of points: whether p is before q; -0 is 0. */
 FN vm foot_before(v3 p, v3 q)
 {
     const vm by_yz = v_or(v_lt(p.y, q.y), v_and(v_eq(p.y, q.y), v_lt(p.z, q.z)));
@@ -23,13 +23,13 @@ typedef struct foot_edge {
     v3 offset; /* from the centre to the foot */
     vf share;  /* weight of the farther end */
     vf end2;   /* square of the distance of the closer end */
-    vf gain;   /* by how much the foot is closer, squared, in parts of end2 */
+    vf gain;   /* by how much the foot is closer: difference of squares, relative to end2 */
     vm last;   /* the closer end is the second one */
-    vm on;     /* the foot is surely between the ends */
+    vm on;     /* the foot is certainly between the ends */
 } foot_edge;
 
-/* a, b: the ends relative to the centre, e: from a to b, all scaled to about 1. The same for (b, a, -e). Equal ends: a
- * corner, whose line has no foot. */
+/* a, b: the ends relative to the centre, e: from a to b, all scaled to about 1. (b, a, -e) gives the same result. Equal
+ * ends make a corner, whose line has no foot. */
 FN foot_edge foot_on_edge(v3 a, v3 b, v3 e)
 {
     const vf a2 = v3_dot(a, a), b2 = v3_dot(b, b), e2 = v3_dot(e, e);
@@ -45,15 +45,15 @@ FN foot_edge foot_on_edge(v3 a, v3 b, v3 e)
     return f;
 }
 
-/* Whether the foot on the triangle's plane is surely on its side of the edge. third: the way from the closer end to
- * the third corner. */
+/* Whether the foot on the triangle's plane is certainly on the third corner's side of the edge. third: from the edge's
+ * closer end to the third corner. */
 FN vm foot_is_beside(const foot_edge *f, v3 third)
 {
     const vf side = -v3_dot(f->offset, third);
     return v_and(v_lt(v_f(R(0.0)), side), v_lt(f->end2 * v3_dot(third, third) * v_f(R(0x1p-40)), side * side));
 }
 
-/* Distance of the centre from an edge, or a corner if both ends are equal, by its positions alone. */
+/* Distance of the centre from an edge, or from a corner if both ends are equal. It depends on these positions alone. */
 FN vf foot_distance(v3 center, v3 p, v3 q)
 {
     const vf one = v_f(R(1.0));
@@ -77,7 +77,8 @@ FN vf foot_distance(v3 center, v3 p, v3 q)
     return (v_sqrt(square) * v_from_bits(unit)) * back;
 }
 
-/* Up to which square a distance may be the least: both are off by at most 16 units of 2^-24 of the size. */
+/* The largest squared distance that ties with the least: each distance is off by at most 16 units of 2^-24 of the
+ * size. */
 FN vf foot_tie_limit(vf least2)
 {
     return least2 + v_sqrt(least2) * v_f(R(0x1p-19));
@@ -107,7 +108,7 @@ FN nearest foot_at_corner(v3 a, v3 b, v3 c)
                           nearest_of(c, zero, one, FEATURE_V2));
 }
 
-/* The closest point, on the feature that signs decide, of triangles whose distances tie. */
+/* The closest point of triangles whose distances tie, on the feature that the signs of projections decide. */
 FN nearest foot_find(const closest_solution *s)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), scale = v_scale_down(s->unit), minus = -scale;

@@ -18,7 +18,7 @@ FN void lang_compress_4(real *to, const real *from, u32 lanes)
     const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)lang_shuffles[lanes]);
     _mm_storeu_ps(to, _mm_castsi128_ps(_mm_shuffle_epi8(_mm_castps_si128(_mm_loadu_ps(from)), bytes)));
 }
-/* Both halves of the table are permuted; bit 3 of a place chooses. */
+/* Both halves of the table are permuted; bit 3 of an index chooses the half. */
 FN vf v_table_lookup(const real *table, const u8 *indices)
 {
     const __m256i at = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)indices));

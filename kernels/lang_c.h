@@ -8,7 +8,7 @@
 /* clang-format off */
 #define FN static inline __attribute__((always_inline, unused))
 #ifdef LANG_ALLOW_FMA
-#define FN_RARE FN /* a function apart would not show by its name that it may fuse: tests/bits/fused.sh */
+#define FN_RARE FN /* an out-of-line function's name would not show that it may fuse: tests/bits/fused.sh */
 #else
 #define FN_RARE static __attribute__((noinline, unused)) /* keeps rare work out of the registers of a hot loop */
 #endif

@@ -8,7 +8,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 #endif
 #if LANES > 1 && defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
-/* Compiled for a CPU itself, where the built-in prefetch() does nothing. (SPIR-V knows no other.) */
+/* The target is the CPU itself, for which the built-in prefetch() does nothing. (SPIR-V has no other prefetch.) */
 #define v_prefetch(base, bytes) __builtin_prefetch((const void *)((size_t)(base) + (bytes)))
 #define LANG_HAS_PREFETCH
 #define LANG_UNROLL _Pragma("unroll")
@@ -27,7 +27,7 @@
 #endif
 #endif
 #define FN_RARE FN
-#ifdef __AMDGCN__ /* two waves at least: else the scheduler may take registers until only one fits */
+#ifdef __AMDGCN__ /* at least two waves: else the compiler may use so many registers that only one wave fits */
 #define LANG_SEARCH_KERNEL __attribute__((amdgpu_waves_per_eu(2))) __kernel
 #else
 #define LANG_SEARCH_KERNEL __kernel
@@ -66,7 +66,7 @@ FN vm v_or(vm a, vm b) { return a | b; }
 FN vf v_min(vf a, vf b) { return a < b ? a : b; }
 FN vf v_max(vf a, vf b) { return a > b ? a : b; }
 FN vi vi_max(vi a, vi b) { return a > b ? a : b; }
-#ifdef LANG_HAS_PREFETCH /* a CPU: its own instruction, because every step of a traversal begins with this */
+#ifdef LANG_HAS_PREFETCH /* on a CPU the instruction itself, because every step of a traversal begins with it */
 FN int bitmask_first(u32 lanes) { return __builtin_ctz(lanes); }
 #else
 FN int bitmask_first(u32 lanes) { return 31 - (int)clz(lanes & -lanes); }

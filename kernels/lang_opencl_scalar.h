@@ -2,7 +2,7 @@
 /* The verbs in OpenCL C for one lane, where they differ from those for vectors. Included by lang_opencl.h. */
 
 /* clang-format off */
-#define LANG_LOCKSTEP /* work-items may run together, and all wait for what one of them does */
+#define LANG_LOCKSTEP /* work-items of a GPU run in lockstep: all wait while one of them takes a branch */
 typedef float vf;
 typedef int vi;
 typedef int vm; /* 0 or 1 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs in OpenCL C for 4, 8 or 16 lanes, where they differ from those for one. Included by lang_opencl.h. If the
- * compiler's target is an x86 processor, a few verbs are its own instructions: one instead of a dozen. */
+/* The verbs in OpenCL C for 4, 8 or 16 lanes, where they differ from the verbs for one lane. Included by lang_opencl.h.
+ * If the compiler's target is an x86 processor, a few verbs are its own instructions: one instead of a dozen. */
 
 /* clang-format off */
 typedef LANG_CAT(float, LANES) vf;
@@ -16,7 +16,7 @@ typedef vi vm; /* -1 or 0 */
 #define vi_store(p, x) LANG_CAT(vstore, LANES)(x, 0, p)
 #define v_store_u8(p, x) LANG_CAT(vstore, LANES)(LANG_CAT(convert_uchar, LANES)(x), 0, p)
 
-/* Bits of a mask. */
+/* v_bitmask and v_any. */
 #if LANES == 16 && defined(LANG_HAS_PREFETCH) && defined(__AVX512DQ__)
 typedef int lang_ints __attribute__((vector_size(64))); /* the type that the compiler's built-in takes */
 FN u32 v_bitmask(vm m) { return (ushort)__builtin_ia32_cvtd2mask512(*(const lang_ints *)&m); }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs in scalar C, one lane: the reference for every other spelling. Included by lang_c.h. */
+/* The verbs in scalar C, one lane: tests compare every other spelling with this one. Included by lang_c.h. */
 
 /* clang-format off */
 typedef int vm; /* 0 or 1 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs that SSE4.1, AVX2 and NEON share, because a mask is a vector of 0 and -1 there. Included at
- * the beginning of their spellings. */
+/* The verbs that SSE4.1, AVX2 and NEON share, because a mask is a vector of 0 and -1 there. Included at the beginning
+ * of their spellings. */
 
 /* clang-format off */
 typedef vi vm; /* -1 or 0 */
@@ -58,7 +58,7 @@ static const u8 lang_shuffles[16][16] = {
     LANG_SHUFFLE(3, 0, 0, 0), LANG_SHUFFLE(0, 3, 0, 0), LANG_SHUFFLE(1, 3, 0, 0), LANG_SHUFFLE(0, 1, 3, 0),
     LANG_SHUFFLE(2, 3, 0, 0), LANG_SHUFFLE(0, 2, 3, 0), LANG_SHUFFLE(1, 2, 3, 0), LANG_SHUFFLE(0, 1, 2, 3)};
 #define LANG_HAS_COMPRESS
-/* Of four reals those of the bitmask `lanes`, to the front; stores four. Each spelling defines it. */
+/* Moves the reals in the bitmask `lanes` to the front of four; stores four. Each spelling defines it. */
 FN void lang_compress_4(real *to, const real *from, u32 lanes);
 FN void v_compress(real *to, int stride, const vf *rows, int count, u32 lanes)
 {

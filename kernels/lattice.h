@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Which triangles can be the closest to a node of a block: tests of LANES boxes, triangles or nodes at a time. Each
- * keeps what it cannot exclude. Lengths are in units of the mesh.
+/* Culling for lattices: which triangles can be the closest to a node of a block. LANES boxes, triangles or nodes are
+ * tested at a time, and a test keeps everything that it cannot exclude. Lengths are in units of the mesh.
  *
- * A block knows a point of the mesh, the *witness*: no node's answer is greater than its distance from the witness, but
- * for a slack that covers all roundings. A box or a triangle can matter only if it is nearer than the witness to some
- * node of the block: on its side of a bisector. docs/volumes.md, section 6, has the proofs and the slacks. */
+ * A block knows a point of the mesh, the *bound point*. The distance of a node from it, plus a slack for all roundings,
+ * is an upper bound of the node's answer. A box or a triangle can matter only if it is nearer than the bound point to
+ * some node of the block: on the node's side of a bisector. docs/volumes.md, section 6, has the proofs and the
+ * slacks. */
 #ifndef CAROM_LATTICE_H
 #define CAROM_LATTICE_H
 #include "mesh_closest.h"
 
 /* A block of nodes. */
 typedef struct lattice_block {
-    real low[3], high[3]; /* bounds of the nodes */
-    real from_low[3],
-        from_high[3]; /* squares of the ways from the witness to these, along each axis; +inf: no witness */
-    real middle[3];   /* a point near the middle of the block */
-    real spread[3];   /* twice the greatest way from there to a node, along each axis */
-    real offset[3];   /* from there to the witness */
-    real reach;       /* at least the distance from the witness to any node */
-    real slack;       /* of squared distances */
-    real band2;       /* squared: farther boxes do not matter */
+    real low[3], high[3];           /* bounds of the nodes */
+    real from_low[3], from_high[3]; /* squared distances of `low` and `high` from the bound point, along each axis;
+                                       +inf: there is none */
+    real middle[3];                 /* a point near the middle of the block */
+    real spread[3];                 /* twice the greatest distance from there to a node, along each axis */
+    real offset[3];                 /* from the middle to the bound point */
+    real reach;                     /* at least the distance of every node from the bound point */
+    real slack;                     /* of squared distances */
+    real band2;                     /* square of the band: farther boxes do not matter */
     int has_bound_point;
 } lattice_block;
 
-/* The part of an axis in the greatest excess, over the nodes, of the squared distance from the witness over that from
- * the box. The excess is convex in the node's coordinate, so an end of the block has the greatest. */
+/* The excess of a node is its squared distance from the bound point, less its squared distance from the box. This is
+ * one axis' part of the greatest excess over all nodes. The excess is convex in the node's coordinate, so one end of
+ * the block has the greatest. */
 FN vf lattice_excess(const lattice_block *b, int axis, vf lo, vf hi)
 {
     const vf zero = v_f(R(0.0)), low = v_f(b->low[axis]), high = v_f(b->high[axis]);
@@ -32,7 +34,7 @@ FN vf lattice_excess(const lattice_block *b, int axis, vf lo, vf hi)
     return v_max(v_f(b->from_low[axis]) - at_low * at_low, v_f(b->from_high[axis]) - at_high * at_high);
 }
 
-/* The distance of the box from the block, along an axis. */
+/* The distance between the box and the block along an axis. */
 FN vf lattice_gap(const lattice_block *b, int axis, vf lo, vf hi)
 {
     return v_max(v_max(lo - v_f(b->high[axis]), v_f(b->low[axis]) - hi), v_f(R(0.0)));
@@ -47,13 +49,14 @@ FN vm lattice_keeps_box(const lattice_block *b, v3 lo, v3 hi)
     return v_and(v_le(v_f(-b->slack), excess), v_le(x * x + y * y + z * z, v_f(b->band2)));
 }
 
-/* With w the way from the witness to a point of the triangle and u that to a node, the excess is 2 u.w - w.w. The first
- * term is greatest at a corner, but for the block's extent; the second is at least the box's distance squared. */
+/* Let w be the offset from the bound point to a point of the triangle, and u the offset to a node. The excess is 2 u.w
+ * - w.w. The first term is greatest at a corner, except for the block's extent. The second term is at least the square
+ * of the box's distance. */
 typedef struct lattice_linear {
-    vf corner[3]; /* 2 u.w of the corners, u that of the middle */
-    vf extent;    /* what the block's extent can add */
-    vf least2;    /* of w.w */
-    vf size;      /* sum of the magnitudes of w, at most */
+    vf corner[3]; /* 2 u.w for each corner w, with the middle of the block for u */
+    vf extent;    /* the most that the block's extent can add */
+    vf least2;    /* lower bound of w.w */
+    vf size;      /* upper bound of the sum of the magnitudes of w */
 } lattice_linear;
 
 FN void lattice_add_axis(const lattice_block *b, int axis, vf p0, vf p1, vf p2, lattice_linear *a)
@@ -86,10 +89,10 @@ FN vm lattice_keeps_triangle(const lattice_block *b, v3 p0, v3 p1, v3 p2)
     return v_and(keeps, v_le(-slack, excess));
 }
 
-/* What the filter needs of a triangle. Its samples are the corners and the middles of the edges: 2 v and -v.v of each
- * corner v from the block's middle, and a quarter of the square of each edge. Then its cover, rounded up: the square of
- * a distance within which every point of the triangle has a sample of its own face, edge or corner; and the same for
- * the corners alone. */
+/* Rows of the filter for a triangle. Its samples are the corners and the middles of the edges: rows hold 2 v and -v.v
+ * of each corner v, relative to the block's middle, and a quarter of the square of each edge. Then follows the cover,
+ * rounded up: every point of the triangle has a sample of its own face, edge or corner within the root of the cover.
+ * The last row is the cover of the corners alone. */
 enum {
     LATTICE_CORNER = 4,
     LATTICE_EDGES = 3 * LATTICE_CORNER,
@@ -112,9 +115,9 @@ FN void lattice_corner_rows(v3 v, vf *rows)
     rows[3] = -v3_dot(v, v);
 }
 
-/* A third of the longest edge's square covers every triangle. A quarter does if the angle opposite that edge is not
- * acute; else, with the cosine of that angle, a quarter of it over its sine's square. Triangles with a short edge,
- * whose cosine is imprecise, take the third. */
+/* Cover by the corners. A third of the longest edge's square covers every triangle. A quarter is enough if the angle
+ * opposite that edge is not acute; else a quarter over the square of the angle's sine is enough. Triangles with a short
+ * edge, whose cosine is imprecise, take the third. */
 FN vf lattice_cover2(vf a2, vf b2, vf c2)
 {
     const vf longest = v_max(v_max(a2, b2), c2), shortest = v_min(v_min(a2, b2), c2), quarter = v_f(R(0.25));
@@ -139,8 +142,9 @@ FN void lattice_filter_rows(const lattice_block *block, v3 p0, v3 p1, v3 p2, vf 
     rows[LATTICE_COVER] = rows[LATTICE_CORNER_COVER] * quarter;
 }
 
-/* The greatest excess, over a box of nodes, of the squared distance from a point p over that from a corner, less p.p;
- * for LANES corners. It is linear in the node. The box is given by its middle and its half, p by 2 p. */
+/* The greatest excess over a box of nodes, less p.p, for LANES corners: a node's squared distance from a point p, less
+ * its squared distance from the corner. The excess is linear in the node. The box is given by its middle and its half
+ * extent, p by 2 p. */
 FN vf lattice_corner_excess(const real middle[3], const real half[3], const real twice[3], const real *rows, int stride)
 {
     vf sum = v_load(rows + 3 * stride);
@@ -152,8 +156,8 @@ FN vf lattice_corner_excess(const real middle[3], const real half[3], const real
     return sum;
 }
 
-/* Terms: x.x less the squared distance of a sample from x, for LANES nodes x. Those of the corners of one triangle,
- * whose rows are `stride` apart. */
+/* A term of a sample is x.x less its squared distance from the node x. These are the terms of one triangle's corners
+ * for LANES nodes; its rows are `stride` apart. */
 typedef struct lattice_terms {
     vf a, b, c;
 } lattice_terms;
@@ -171,8 +175,8 @@ FN lattice_terms lattice_terms_of(v3 x, const real *rows, int stride)
     return t;
 }
 
-/* The greatest term of the middles of the edges. The square of the distance from the middle of two corners is the mean
- * of their squares, less a quarter of the edge's. */
+/* The greatest term of the middles of the edges. The squared distance from the middle of two corners is the mean of
+ * their squared distances, less a quarter of the edge's square. */
 FN vf lattice_middle_term(lattice_terms t, const real *rows, int stride)
 {
     const vf half = v_f(R(0.5));
@@ -181,8 +185,8 @@ FN vf lattice_middle_term(lattice_terms t, const real *rows, int stride)
                  (t.c + t.a) * half + edges[2 * stride]);
 }
 
-/* The least sum of a triangle's nearest term and its cover that does not exclude it, if some answer of the node is
- * at most the root of `most2`. square: x.x. 2^-120 is far above what products lose that underflow. */
+/* A triangle is excluded if its greatest term plus its cover is below this limit, where the root of `most2` bounds the
+ * node's answer. square: x.x. 2^-120 is far above what products lose by underflow. */
 FN vf lattice_filter_limit(vf square, vf most2, real radius2)
 {
     return square - (most2 + (most2 * v_f(R(0x1p-15)) + v_f(radius2 * R(0x1p-15) + R(0x1p-120))));

@@ -22,11 +22,11 @@
 #define FEATURE_FACE 7
 
 #define OVERLAP_INVALID 255
-#define OVERLAP_UNDECIDED 254 /* by the first rung of exact mode; the second replaces it */
+#define OVERLAP_UNDECIDED 254 /* stored by the floating-point filter of exact mode; integers then replace it */
 
 /* clang-format off */
-/* Input columns of the queries that meshes have too; a query type reads the first so many. Those of other pair queries
- * stand in their own headers (spheres.h). */
+/* Input columns of the pair queries that meshes have too; a query type reads a prefix of them. Columns of other pair
+ * queries stand in their own headers (spheres.h). */
 enum {
     IN_CX, IN_CY, IN_CZ, IN_R, IN_VX, IN_VY, IN_VZ,
     IN_P0X, IN_P0Y, IN_P0Z, IN_P1X, IN_P1Y, IN_P1Z, IN_P2X, IN_P2Y, IN_P2Z,
@@ -42,8 +42,8 @@ enum {
     IN_NCX, IN_NCY, IN_NCZ, IN_NP0X, IN_NP0Y, IN_NP0Z, IN_NP1X, IN_NP1Y, IN_NP1Z, IN_NP2X, IN_NP2Y, IN_NP2Z, IN_CLOSEST
 };
 
-/* Columns of queries against a mesh. Closest points read those of the sphere at rest, and then a limit; contacts a
- * margin in its place. */
+/* Columns of queries against a mesh. Closest points read the columns of a sphere at rest, and then a limit; contacts
+ * have a margin in place of the limit. */
 enum {
     MESH_CX, MESH_CY, MESH_CZ, MESH_RADIUS, MESH_IN_RESTING,
     MESH_VX = MESH_IN_RESTING, MESH_VY, MESH_VZ, MESH_T_MAX, MESH_IN_COLUMNS,
@@ -60,14 +60,14 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 
 #define COLUMNS_MAX 24
 
-/* What the rows of a column are that goes to an array on the device: words; bytes; states, which become answers of
+/* Element type of a column that is scattered to an array on the device: words; bytes; states, which become answers of
  * any-hit queries. */
 #define RESIDENT_WORDS 0
 #define RESIDENT_BYTES 1
 #define RESIDENT_HITS 2
 
-/* Which word a row of a column is: the element of its number; that which an index names; the same for all. So many
- * columns are gathered at once. */
+/* Where a row of a column comes from: the element of the row's number; the element that an index selects; one word for
+ * all rows. RESIDENT_COLUMNS columns are gathered at once. */
 #define RESIDENT_ELEMENT 0
 #define RESIDENT_INDEXED 1
 #define RESIDENT_SAME 2
@@ -83,10 +83,10 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
  * mesh's power of two. An empty slot of a node has child 0: the root, which is no child. An empty slot of a leaf has
  * triangle -1 and the corners of the first triangle.
  *
- * The triangle indices of a leaf ascend. A leaf stores each of its vertices once, and for each triangle which
- * vertices its corners are. A leaf with more than MESH_WIDTH vertices is unindexed: after the triangle indices come
- * nine rows, P0 x y z, P1 x y z, P2 x y z. It takes the room of two leaves. A reference to a leaf is its position,
- * counted in leaves, and a bit that marks an unindexed leaf. */
+ * The triangle indices of a leaf ascend. A leaf stores each of its vertices once, and for each triangle which vertices
+ * its corners are. A leaf with more than MESH_WIDTH vertices is unindexed: after the triangle indices come nine rows,
+ * P0 x y z, P1 x y z, P2 x y z. It takes the room of two leaves. A reference to a leaf is its position, counted in
+ * leaves, and a bit that marks an unindexed leaf. */
 #define MESH_WIDTH 16
 #ifndef MESH_STACK /* programs of OpenCL devices may have a shorter one: caromi_fit_stack */
 #define MESH_STACK 512
@@ -101,7 +101,7 @@ typedef struct mesh_node {
 
 typedef struct mesh_leaf {
     int triangle[MESH_WIDTH];
-    unsigned char corner[3][MESH_WIDTH]; /* which vertices P0, P1 and P2 are */
+    unsigned char corner[3][MESH_WIDTH]; /* numbers of the vertices P0, P1 and P2 */
     float ball, unused[3]; /* radius of a bounding sphere of each triangle, around the middle of the triangle's box */
     float vertex[3][MESH_WIDTH]; /* x y z; unused slots repeat the last vertex */
 } mesh_leaf;
@@ -114,31 +114,34 @@ typedef struct mesh_leaf {
 /* Options of a search. */
 #define MESH_TRIANGLE_MASKS 1 /* triangles have masks: MESH_WIDTH per leaf, twice that per unindexed leaf */
 #define MESH_QUERY_MASKS 2    /* queries have masks */
-#define MESH_CULL_BACK 4      /* culls back faces: triangles whose normal goes along the motion */
+#define MESH_CULL_BACK 4      /* culls back faces: triangles whose normal points along the motion */
 #define MESH_SKIP_PARTING 8   /* culls triangles in contact at the start from which the sphere moves away */
 #define MESH_SKIP 16          /* culls triangles in contact at the start */
-#define MESH_ENDS 32          /* MESH_VX.. hold where the centre is at time 1, in place of its velocity */
-#define MESH_OWN_DISTANCE 64  /* of contacts: an edge's distance is that of the triangle, as closest points have it */
+#define MESH_ENDS 32          /* MESH_VX.. hold the centre at time 1, in place of its velocity */
+#define MESH_OWN_DISTANCE 64  /* contacts: a record has the triangle's distance as `closest` computes it */
 
-/* Instead of a triangle or a number of hits: the device truncated a loop of the search (mesh_run_is_truncated). */
+/* Stored in place of a triangle or a number of hits if the device truncated a loop of the search
+ * (mesh_run_is_truncated). */
 #define MESH_LOOP_TRUNCATED (-2)
 
-/* Of each triangle of a leaf and each of its edges: the third corner of another triangle on that edge, which counts for
- * every query for which the first one does. Behind these, of each of its corners: a corner of such a triangle there,
- * that is across it. Each is one of the leaf's vertices, or one of `at`, whose last is NaN: then there is none there.
- * Without either, a corner of the edge, or the corner, takes its place. An unindexed leaf has nine rows in the room of
- * two, x y z of the corner for each edge. */
+/* Neighbours of the triangles of a leaf. For each edge of a triangle: the third corner of another triangle on that
+ * edge, whose mask passes every query that the first one's mask passes. For each corner of a triangle: a corner of such
+ * a neighbour across the triangle's corner. `vertex` is the number of one of the leaf's vertices; `outside` selects a
+ * point of `at` instead, and the last point is NaN for "not outside". Without a neighbour, a corner of the edge, or the
+ * corner itself, is stored. An unindexed leaf has nine rows in the space of two leaves: x y z of the third corner for
+ * each edge. */
 #define MESH_NO_OPPOSITE (MESH_WIDTH - 1)
 typedef struct mesh_opposites {
     unsigned char vertex[6][MESH_WIDTH], outside[6][MESH_WIDTH];
     float at[3][MESH_WIDTH]; /* x y z */
 } mesh_opposites;
 
-/* Of each child of a node: a cone that holds the normals of all triangles that touch one below the child; neighbours
- * among them have equal masks. A direction is in it, or in its opposite, if its distance from the axis is at most
- * slope times its part along the axis; the cone is a little wider than the normals need. All triangles below are
- * within `diameter` / 2 of the middle of the child's box, in its unit, with some room. docs/contacts.md, section 5,
- * has both surpluses. Contacts whose limit is at most `reach` may use the cone. An infinite slope: there is none. */
+/* Normal cones of the children of a node. A child's cone holds the normals of all triangles that touch a triangle below
+ * the child; neighbours among these have equal masks. A direction is in the cone, or in its opposite, if its distance
+ * from the axis is at most slope times its part along the axis. The cone is a little wider than the normals need. All
+ * triangles below the child are within `diameter` / 2, with a margin, of the middle of the child's box, in the unit of
+ * the box. docs/contacts.md, section 5, derives both margins. Contacts whose limit is at most `reach` may use the cone.
+ * An infinite slope means that there is no cone. */
 typedef struct mesh_cones {
     float axis_x[MESH_WIDTH], axis_y[MESH_WIDTH], axis_z[MESH_WIDTH];
     float slope[MESH_WIDTH], diameter[MESH_WIDTH], reach[MESH_WIDTH];
@@ -150,10 +153,8 @@ typedef struct mesh_record {
     int triangle, state, query;
 } mesh_record;
 
-/* A row with a hit, as words, among others of its kind: the row, triangle, time, state | feature << 8; then the
- * numbers of a contact, if they are asked for. A group of up to COMPACT_ITEMS work-items finds them in COMPACT_RUN
- * rows.
- */
+/* A compacted record, as words: the row, triangle, time, state | feature << 8; then the numbers of a contact, if they
+ * were requested. A group of up to COMPACT_ITEMS work-items compacts COMPACT_RUN rows. */
 enum {
     COMPACT_ROW,
     COMPACT_TRIANGLE,
@@ -165,12 +166,12 @@ enum {
 #define COMPACT_RUN 256
 #define COMPACT_ITEMS 64
 
-/* Spheres of a cloud that a work-item compares with one: the bits of a word. */
+/* Spheres of a cloud that a work-item compares with one sphere: a bit of a word for each. */
 #define CLOUD_ITEM 32
 
-/* What differs between clouds, for their scan. */
+/* Options of the scan of a cloud. */
 #define CLOUD_MASKED 1      /* spheres have masks */
-#define CLOUD_BOUNDS_ONLY 2 /* no pair is sure: reaches are bounds */
+#define CLOUD_BOUNDS_ONLY 2 /* reaches are upper bounds, so no pair is certain */
 #define CLOUD_MARGIN 4
 
 /* Constants of a mesh. */
@@ -178,7 +179,7 @@ typedef struct mesh_frame {
     float scale;     /* power of two that brings the largest coordinate to about 1 */
     int scale_field; /* exponent field of 1 / scale */
     int root;        /* a node; a leaf if negative */
-    float ball;      /* of a typical leaf */
+    float ball;      /* `ball` of a typical leaf */
 } mesh_frame;
 
 #endif

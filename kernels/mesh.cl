@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sweeps past a mesh in fast mode: first hit, all hits, contact of the first. */
+/* Sweeps against a mesh in fast mode: first hit, all hits, contact of the first hit. */
 #include "mesh.h"
 #include "contact.h"
 #include "mesh_kernels.h"

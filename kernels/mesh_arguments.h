@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments that OpenCL's searches of a mesh have in common: the mesh first, then columns of queries, then the
- * queries that a work-item answers. */
+/* Arguments that OpenCL's searches of a mesh have in common: the mesh first, then columns of queries, then the queries
+ * that a work-item answers. */
 #ifndef CAROM_MESH_ARGUMENTS_H
 #define CAROM_MESH_ARGUMENTS_H
 #include "mesh_run.h"
@@ -9,12 +9,12 @@
     __global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale, int scale_field, int root, \
         float ball, __global const int *masks, int options
 #define MESH_ARGUMENTS nodes, leaves, scale, scale_field, root, ball, masks, options
-/* Of spheres with a distance: the largest of a closest point, or a margin. */
+/* Queries of spheres at rest. max_distance: the limit of a closest point, or the margin of contacts. */
 #define MESH_SPHERE_PARAMETERS                                                                              \
     __global const real *cx, __global const real *cy, __global const real *cz, __global const real *radius, \
         __global const real *max_distance, __global const int *mask
 #define MESH_SPHERE_ARGUMENTS cx, cy, cz, radius, max_distance, mask
-/* mesh_run_share */
+/* arguments of mesh_run_share() */
 #define MESH_SHARE_PARAMETERS uint share, uint queries, __global const uint *row, uint rows
 #define MESH_SHARE_ARGUMENTS share, queries, row, rows
 

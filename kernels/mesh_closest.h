@@ -2,14 +2,14 @@
 /* Closest triangle of a mesh to a centre: traversal of the hierarchy, LANES boxes or triangles at a time.
  *
  * The answer is the smallest (distance, triangle index) and does not depend on the tree or the order of visits. A
- * triangle's distance is the solver's, clamped to the least and the most distance that its own box allows. Both
- * bounds are monotone under inclusion, as each operation is in each of its variables: a larger box never has a
- * greater least or a smaller most. So no triangle of a node is closer than the node's least, and at least one is no
- * farther than its most. A node also stores the lowest triangle index below it. So culling what comes after the best
- * by (least, lowest index) culls nothing better; neither does culling what is farther than the most of any node.
+ * triangle's distance is the solver's, clamped to the least and the most distance that its own box allows. Both bounds
+ * are monotone under inclusion, as each operation is in each of its variables: a larger box never has a greater least
+ * or a smaller most. So no triangle of a node is closer than the node's least, and at least one is no farther than its
+ * most. A node also stores the lowest triangle index below it. So culling nodes that come after the best by (least,
+ * lowest index) loses no better triangle; nor does culling nodes that are farther than the most of any node.
  *
- * A search begins with the query's largest distance and no triangle as the best: as if a triangle had been found there
- * whose index is above all others. So what is culled is farther than the limit, and what is at the limit is kept. */
+ * A search begins with the query's largest distance as the best, and an index above all triangles. So nodes and
+ * triangles farther than the limit are culled, and triangles at the limit are kept. */
 #ifndef CAROM_MESH_CLOSEST_H
 #define CAROM_MESH_CLOSEST_H
 #include "closest.h"
@@ -17,7 +17,7 @@
 
 typedef struct closest_query {
     real cx, cy, cz, radius, max_distance;
-    int mask; /* all bits without MESH_QUERY_MASKS */
+    int mask; /* all bits are set without MESH_QUERY_MASKS */
 } closest_query;
 
 typedef struct closest_hit {
@@ -25,12 +25,12 @@ typedef struct closest_hit {
     real distance, depth;
 } closest_hit;
 
-/* A centre for distances to boxes. The unit of length is the larger of centre and mesh, so that nothing is out of
- * range. */
+/* The query's centre, scaled for distances to boxes. The unit of length is the larger of centre and mesh, so that no
+ * square leaves the range. */
 typedef struct closest_view {
     vf cx, cy, cz;
-    vf shrink; /* from mesh units */
-    vf unit;   /* to the caller's */
+    vf shrink; /* factor from mesh units */
+    vf unit;   /* factor to the caller's unit */
 } closest_view;
 
 FN closest_view closest_view_of(v3 center, mesh_frame frame)
@@ -47,9 +47,8 @@ FN closest_view closest_view_of(v3 center, mesh_frame frame)
     return k;
 }
 
-/* Bounds of the distance from the centre to any object whose bounding box this is: proven bounds of the true distance,
- * rounded. 2^-21 is more than all the roundings of a length, 2^-70 more than what underflow can add to it
- * (docs/numerics.md, section 18). */
+/* Proven bounds of the distance from the centre to any object with this bounding box. 2^-21 is more than all the
+ * roundings of a length, 2^-70 more than what underflow can add to it (docs/numerics.md, section 18). */
 typedef struct closest_span {
     vf least, most;
 } closest_span;
@@ -76,30 +75,30 @@ FN closest_span closest_span_of(closest_view k, v3 lo, v3 hi)
 typedef struct closest_traversal {
     v3 center; /* in every lane */
     closest_view view;
-    vf distance; /* the best of each lane */
+    vf distance; /* the best distance of each lane */
     vi triangle;
     vf earliest_undecided; /* exact mode: the least distance that an undecided triangle may have */
     closest_query query;
-    mesh_hit_key best;  /* the best of all lanes; without a triangle, a distance beyond which none is the answer */
+    mesh_hit_key best;  /* the best of all lanes; without a triangle, the limit of the search */
     G const int *masks; /* of the leaves' triangles, with MESH_TRIANGLE_MASKS */
-    mesh_sink *sink; /* of a search for all triangles within the limit, as a mesh_traversal has it: mesh_contacts.h */
+    mesh_sink *sink; /* output of a search for all triangles within the limit (mesh_contacts.h), as in mesh_traversal */
     mesh_sink own;
-    u32 hits;                          /* of the query, likewise */
-    G const mesh_opposites *opposites; /* with the next: what leaves out triangles that are no contacts; or NULL */
+    u32 hits;                          /* records of the query, in such a search */
+    G const mesh_opposites *opposites; /* with `cones`: culls triangles that are no contacts; or NULL */
     G const mesh_cones *cones;
     int number; /* of the query */
     int next;   /* to visit next: a node, or a leaf if negative */
     mesh_stack stack;
 } closest_traversal;
 
-/* Some triangle is not farther than `most`. */
+/* Lowers the limit of the search: some triangle is not farther than `most`. */
 FN void closest_limit(closest_traversal *trav, real most)
 {
     if (most < trav->best.t)
         trav->best = mesh_hit_key_of(most, MESH_NO_TRIANGLE);
 }
 
-/* Least distance of each child of a node, and the smallest most distance among them. */
+/* Lower bound of the distance of each child of a node, and the smallest of their upper bounds. */
 typedef struct closest_tested_children {
     LANG_ALIGNED real least[MESH_WIDTH];
     real most;
@@ -122,7 +121,7 @@ FN void closest_test_children(const closest_traversal *trav, G const mesh_node *
 }
 
 /* Pushes the children that can improve on the best, the closest on top. With masks a child may hold no triangle that
- * counts, so its most distance is no limit then. */
+ * counts, so its upper bound does not limit the search. */
 FN void closest_push_candidates(closest_traversal *trav, G const mesh_node *node, const closest_tested_children *tested,
                                 int options)
 {
@@ -167,7 +166,7 @@ FN int closest_begin(closest_traversal *trav, mesh_frame frame, closest_query q,
     return v_any(v_and(v3_finite(trav->center), v_and(v_finite(radius), v_le(v_f(R(0.0)), radius))));
 }
 
-/* LANES triangles of a leaf; `active` are those that can improve on the best. */
+/* LANES triangles of a leaf; `active` marks the lanes that can improve on the best. */
 typedef struct closest_group {
     closest_in in;
     closest_span span;
@@ -260,7 +259,7 @@ FN void closest_set_sphere(mesh_pairs *p, const closest_traversal *trav, int num
     MESH_NEVER_WAITS(name, closest_traversal)
 CLOSEST_SEARCH(closest, closest_leaf_lanes)
 
-/* The answer; that of an empty mesh for an invalid query, and beyond the limit. */
+/* The answer. An invalid query, or one whose triangles are all beyond the limit, has the answer of an empty mesh. */
 FN closest_hit closest_end(const closest_traversal *trav)
 {
     const int none = trav->best.triangle == MESH_NO_TRIANGLE;

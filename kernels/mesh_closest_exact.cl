@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Nearest triangle of a mesh and the closest point of it, in exact mode. */
+/* Closest triangle of a mesh, and the closest point on it, in exact mode. */
 #include "mesh_closest_exact.h"
 #include "mesh_closest_kernels.h"

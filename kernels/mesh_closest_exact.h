@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Closest triangle of a mesh in exact mode: the traversal of mesh_closest.h with a floating-point filter as its
- * solver. The bounds from boxes are proven, so culling loses no closest triangle. A triangle whose distance may
- * round to two numbers makes every answer undecided that is not closer than the smaller of them. */
+/* Closest triangle of a mesh in exact mode: the traversal of mesh_closest.h with a floating-point filter as its solver.
+ * The bounds from boxes are proven, so culling loses no closest triangle. A triangle whose distance may round to two
+ * numbers makes every answer undecided that is not closer than the smaller of them. */
 #ifndef CAROM_MESH_CLOSEST_EXACT_H
 #define CAROM_MESH_CLOSEST_EXACT_H
 #include "closest_exact.h"
@@ -41,7 +41,7 @@ FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal 
     const closest_proven p = closest_prove(g.in, g.active);
     const vm certain = v_eq(p.low, p.high);
     closest_limit(trav, v_reduce_min(v_sel(g.active, p.high, v_infinity())));
-    /* Below infinity, which would mean that nothing is undecided. */
+    /* Keep it below infinity, which would mean that nothing is undecided. */
     const vf from = v_min(p.low, v_largest());
     trav->earliest_undecided =
         v_sel(v_and(g.active, v_not(certain)), v_min(from, trav->earliest_undecided), trav->earliest_undecided);
@@ -50,7 +50,8 @@ FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal 
 
 CLOSEST_SEARCH(closest_exact, closest_exact_lanes)
 
-/* The distance is NaN if the query is undecided: what is surely beyond the best, or the limit, does not matter. */
+/* The distance is NaN if the query is undecided. Undecided triangles that are certainly beyond the best, or the limit,
+ * do not matter. */
 FN void closest_answer_exact(const mesh_run *run, const closest_traversal *trav)
 {
     closest_hit hit = closest_end(trav);

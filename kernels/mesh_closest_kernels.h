@@ -16,7 +16,7 @@
 #ifdef CLOSEST_ANSWER
 MESH_RUN(closest_search, closest, CLOSEST_SEARCHED, closest_begin_next, CLOSEST_ANSWER, run->options)
 
-/* A work-item follows its share of the queries; its lanes are boxes and triangles. */
+/* A work-item answers its share of the queries; its lanes are boxes and triangles. */
 __kernel void LANG_CAT(carom_, KERNEL)(MESH_PARAMETERS, MESH_SPHERE_PARAMETERS, MESH_SHARE_PARAMETERS,
                                        __global int *triangle, __global real *distance, __global real *depth,
                                        uint count)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* All triangles of a mesh within a distance of a centre, each with its distance and the feature that is closest: what
- * contacts are chosen from, and what merges them. The traversal is that of mesh_closest.h with a limit that stays. So
- * the hierarchy is culled by the ball itself, not by its box.
+/* Candidates for contacts: all triangles of a mesh within a distance of a centre, each with its distance and closest
+ * feature. The traversal is that of mesh_closest.h with a fixed limit. So the hierarchy is culled by the ball itself,
+ * not by its box.
  *
  * Triangles that share an edge or a corner must agree on its distance. So the distance of an edge or a corner is
  * computed from its positions alone (foot.h), and clamped by the edge's own box. That box lies in those of its
- * triangles and nodes, so here, too, no answer depends on the tree. With MESH_OWN_DISTANCE the distance is the one that
- * `closest` gives the triangle.
+ * triangles and nodes, so here, too, no answer depends on the tree. With MESH_OWN_DISTANCE the record has the distance
+ * that `closest` gives the triangle.
  *
- * Most triangles within the limit are no contact because the triangle behind their closest edge is closer. Leaves have
- * the third corners of these, and such a triangle makes no record. */
+ * Most triangles within the limit are no contact, because the triangle behind their closest edge is closer. Leaves
+ * store the third corners of these neighbours, so such a triangle is left out early and makes no record. */
 #ifndef CAROM_MESH_CONTACTS_H
 #define CAROM_MESH_CONTACTS_H
 #include "foot.h"
@@ -69,11 +69,11 @@ FN void contacts_append(closest_traversal *trav, vi triangles, vf distances, vi 
     }
 }
 
-/* Feature and own distance of LANES triangles that the limit and the masks let through. */
+/* Closest feature and distance of LANES triangles of a leaf. */
 typedef struct contacts_solution {
     vf distance;
     vi feature;
-    v3 offset; /* from the centre to the closest point, in units of the triangle's */
+    v3 offset; /* from the centre to the closest point, in the unit of `scale` */
     vf scale, length;
 } contacts_solution;
 
@@ -93,12 +93,12 @@ FN contacts_solution contacts_solution_of(closest_in in, closest_span span, vm a
         s.offset = v3_sel(ties, foot.point, s.offset);
         s.length = v_sel(ties, v_sqrt(foot.distance2), s.length);
     }
-    /* Where overflow is near nothing is certain: NaN makes each comparison false. */
+    /* Near overflow no comparison is certain: NaN makes each of them false. */
     s.scale = v_sel(v_eq(solution.back, v_f(R(1.0))), v_scale_down(solution.unit), v_from_bits(v_i(R_NAN_BITS)));
     return s;
 }
 
-/* The distance that triangles share where the feature is an edge or a corner, for the active ones. */
+/* The distance of the feature: an edge or a corner has the same distance for all of its triangles. */
 FN vf contacts_distance(closest_in in, closest_view view, const contacts_solution *s, vm active, real scale)
 {
     const vm on_edge = v_and(active, vi_gt(v_i(FEATURE_FACE), s->feature));
@@ -111,14 +111,14 @@ FN vf contacts_distance(closest_in in, closest_view view, const contacts_solutio
 
 /* ---- triangles that another surely precedes --------------------------------------------------------------- */
 
-/* Edge number `edge` of a feature: an edge has one, a corner the two that meet there. */
+/* Whether an edge belongs to a feature: an edge itself, or one of the two edges that meet in a corner. */
 FN vm contacts_has_edge(vi feature, int edge)
 {
     return v_or(vi_eq(feature, v_i(FEATURE_E01 + edge)),
                 v_or(vi_eq(feature, v_i(FEATURE_V0 + edge)), vi_eq(feature, v_i(FEATURE_V0 + (edge + 1) % 3))));
 }
 
-/* row: an edge; or 3 and a corner, in an indexed leaf. */
+/* Neighbours' corners. row: number of an edge; in an indexed leaf also 3 + number of a corner. */
 FN v3 contacts_opposite(G const mesh_leaf *leaf, const closest_traversal *trav, int row, int lane)
 {
     G const mesh_opposites *opposites = trav->opposites + MESH_LEAF_AT(trav->next);
@@ -131,10 +131,10 @@ FN v3 contacts_opposite(G const mesh_leaf *leaf, const closest_traversal *trav, 
     return v3_sel(v_eq(other.x, other.x), other, own);
 }
 
-/* Whether the neighbour with this corner O is surely closer: it has the segment from q to O, along which the squared
- * distance falls by min(s^2 / |O - q|^2, s), s = (C - q).(O - q). What is asked for is 8 times what the errors of both
- * distances allow (docs/contacts.md, section 5), so that the order of the computed distances is this one. more: by how
- * much the neighbour's other corners may be farther away than O and the triangle's own. */
+/* Whether the neighbour with this corner O is certainly closer. It contains the segment from the closest point q to O,
+ * along which the squared distance falls by min(s^2 / |O - q|^2, s), s = (C - q).(O - q). The fall must exceed 8 times
+ * the errors of both distances (docs/contacts.md, section 5), so the computed distances have the same order. more:
+ * bound of how much farther away the neighbour's other corners are than O and the triangle's corners. */
 FN vm contacts_rises_to(const contacts_solution *s, v3 center, v3 opposite, real more)
 {
     const v3 o = v3_mul(v3_sub(opposite, center), s->scale), u = v3_sub(o, s->offset);
@@ -183,8 +183,8 @@ typedef struct contacts_tested_children {
     u32 within;
 } contacts_tested_children;
 
-/* Whether every triangle below a child is surely preceded: no way from one of them to the centre is in the cone of the
- * normals around it. lo, hi: the child's box. Lengths are doubled, as seen in the unit of the view. */
+/* Whether every triangle below a child is certainly preceded by a neighbour, because no direction from the child to the
+ * centre is in its normal cone. lo, hi: the child's box. Lengths are doubled, in the unit of the view. */
 FN vm contacts_is_beside(const contacts_traversal *trav, G const mesh_cones *cones, int lane, v3 lo, v3 hi)
 {
     const closest_view k = trav->view;
@@ -214,7 +214,7 @@ FN void contacts_test_children(const contacts_traversal *trav, G const mesh_node
     }
 }
 
-/* Pops what to visit next, and prefetches what a leaf or node has beside it; 0 ends the traversal. */
+/* Pops the next node or leaf, and prefetches its neighbours or cones; 0 ends the traversal. */
 FN int contacts_pop_next(contacts_traversal *trav)
 {
     const int left = closest_pop_next(trav);
@@ -227,7 +227,7 @@ FN int contacts_pop_next(contacts_traversal *trav)
     return left;
 }
 
-/* Pushes them, in no order. */
+/* Pushes the children within the limit, in no order. */
 FN int contacts_push_children(contacts_traversal *trav, G const mesh_node *node, const contacts_tested_children *tested,
                               int options)
 {

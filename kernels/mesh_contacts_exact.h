@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mesh_contacts.h in exact mode. A record has the distance if its binary32 is certain, else NaN, and the feature if it
- * is certain, else FEATURE_NONE. Every triangle that may be within the limit has one. */
+/* mesh_contacts.h in exact mode. A record has the distance if its rounding to binary32 is certain, else NaN; and the
+ * feature if that is certain, else FEATURE_NONE. Every triangle that may be within the limit has a record. */
 #ifndef CAROM_MESH_CONTACTS_EXACT_H
 #define CAROM_MESH_CONTACTS_EXACT_H
 #include "mesh_closest_exact.h"
@@ -19,8 +19,8 @@ FN w3 contacts_load3(const contacts_rows *r, int edge, int part)
                  w_load(r->at[3 * edge + 2] + part));
 }
 
-/* Whether (O - P).way is surely positive: then the triangle with P and O is closer. way: from the closest point, which
- * is P or on an edge from P, to the centre; it is off by 15 u |D| at most (docs/exact.md, section 19). */
+/* Whether (O - P).offset is certainly positive: then the triangle with P and O is closer. offset: from the closest
+ * point, which is P or on an edge from P, to the centre. It is off by at most 15 u |D| (docs/exact.md, section 19). */
 FN wm contacts_certainly_rises(const closest_wide *t, w3 p, w3 o, w3 offset)
 {
     const w3 e = w3_sub(o, p);

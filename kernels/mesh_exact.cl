@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sweeps past a mesh in exact mode: first hit, all hits, contact of the first. */
+/* Sweeps against a mesh in exact mode: first hit, all hits, contact of the first hit. */
 #include "mesh_exact.h"
 #include "contact_exact.h"
 #include "mesh_kernels.h"

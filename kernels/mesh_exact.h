@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Hits of a swept sphere on a mesh in exact mode: the searches of mesh.h with a floating-point filter as their
- * solver. The entry into an inflated box is a proven lower bound of the true time (docs/numerics.md, section 11), so
- * culling by it loses no first hit. A triangle that the filter cannot decide makes every hit undecided that is not
- * surely before it. */
+/* Hits of a swept sphere on a mesh in exact mode: the searches of mesh.h with a floating-point filter as their solver.
+ * The entry into an inflated box is a proven lower bound of the true time (docs/numerics.md, section 11), so culling by
+ * it loses no first hit. A triangle that the filter cannot decide makes every hit undecided that is not certainly
+ * before it. */
 #ifndef CAROM_MESH_EXACT_H
 #define CAROM_MESH_EXACT_H
 #include "mesh.h"
@@ -31,7 +31,8 @@ FN mesh_packet_result mesh_sweep_exact(const mesh_packet *q, int options)
     out.undecided = v_and(q->active, v_not(certain));
     if ((options & (MESH_CULL_BACK | MESH_SKIP_PARTING | MESH_SKIP)) != 0)
         mesh_cull_hits(q, begins, options, &out);
-    /* Below infinity, which would mean that nothing is undecided: the hit and its box may lie beyond binary32. */
+    /* Keep it below infinity, which would mean that nothing is undecided: the hit and its box may lie beyond
+     * binary32. */
     out.from = v_min(v_max(v_max(q->enter, zero), a.least), v_largest());
     return out;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The OpenCL kernel of a search for any number of triangles: all hits, overlaps, or triangles within reach. Defined
- * before it: the search MESH_LISTED through traversals of MESH_KIND, which MESH_BEGIN begins and whose state is
+/* The OpenCL kernel of a search for any number of triangles: all hits, overlaps, or triangles within reach. The
+ * includer defines the search MESH_LISTED through traversals of MESH_KIND, which MESH_BEGIN begins and whose state is
  * MESH_STATE_OF; MESH_RUN_PARAMETERS and _ARGUMENTS, and MESH_OPTIONS. */
 #ifndef CAROM_MESH_LIST_KERNEL_H
 #define CAROM_MESH_LIST_KERNEL_H
@@ -32,11 +32,10 @@ FN void list_answer_count(const mesh_run *run, const list_traversal *trav)
 
 MESH_RUN(list_search, MESH_KIND, MESH_LISTED, list_begin_own, list_answer_count, MESH_OPTIONS)
 
-/* List of all hits, in one pass or two. The first pass counts the hits of each query. If it has room for `each` hits
- * per query, it also writes those of all queries of a work-item consecutively, from the place `from` of its first
- * query on; `start` then holds that place for each of them. There may be more hits than room. The second pass
- * (`each` < 0) writes the hits of each query from the query's own place on; -1 marks queries whose hits are already
- * written. */
+/* List of all hits, in one pass or two. The first pass counts the hits of each query. With a capacity of `each` hits
+ * per query it also writes records: all queries of a work-item consecutively, from the slot `from` of its first query
+ * on. `start` then holds the first slot of each query. There may be more hits than slots. The second pass (`each` < 0)
+ * writes the hits of each query from the query's own slot on; -1 marks queries whose hits are already written. */
 LANG_SEARCH_KERNEL void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global mesh_record *records, uint found,
                                                  int each, int one_is_enough, __global const int *from,
                                                  __global int *hits, __global uchar *state, __global int *start,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Options that cull triangles: back faces, and contact at the start. Only queries with such options run this code,
- * so it is kept out of the searches. docs/numerics.md, section 11, has the errors. */
+/* Options that cull triangles: back faces, and contact at the start. Only queries with such options run this code, so
+ * it is kept out of the searches. docs/numerics.md, section 11, has the errors. */
 #ifndef CAROM_MESH_OPTIONS_H
 #define CAROM_MESH_OPTIONS_H
 #include "mesh_run.h"
 
-/* Scaled by a power of two to a size of about 1. */
+/* The vector scaled by a power of two to a size of about 1. */
 FN v3 mesh_about_one(v3 a)
 {
     return v3_mul(a, v_scale_down(v_exponent(v3_magnitude(a))));
 }
 
-/* Back faces: triangles whose normal goes along the motion. Only the sign counts, so each factor has a scale of its
+/* Back faces: triangles whose normal points along the motion. Only the sign counts, so each factor has a scale of its
  * own. */
 FN_RARE vm mesh_back(const mesh_packet *pairs, int options)
 {
@@ -34,7 +34,7 @@ FN_RARE vm mesh_parting(const mesh_packet *pairs, int options)
     return v_lt(v3_dot(mesh_about_one(mesh_nearest(&q).point), mesh_about_one(q.x.v)), v_f(R(0.0)));
 }
 
-/* Of the triangles in contact at the start, those that the start policy keeps. */
+/* The triangles in contact at the start that the start policy keeps. */
 FN vm mesh_started(vm starts, const mesh_packet *q, int options)
 {
     if ((options & MESH_SKIP) != 0)

@@ -19,7 +19,7 @@ FN wf mesh_sign(wf value, wf limit)
     return w_sel(w_lt(limit, value), w_f(W(1.0)), w_sel(no, zero, w_f(W(0.5))));
 }
 
-/* One part of LANES pairs, relative to P0; the differences are rounded once, and so is v with MESH_ENDS. */
+/* Half of LANES pairs, relative to P0. The differences are rounded once, and so is v with MESH_ENDS. */
 typedef struct mesh_part {
     w3 d, e01, e02, v;
 } mesh_part;
@@ -54,8 +54,8 @@ FN_RARE vf mesh_back_exact(const mesh_packet *q, int options)
     return w_join(low, PARTS == 1 ? low : mesh_back_part(&rows, LANES - WIDE, options));
 }
 
-/* A guess at the closest point: weights of P1 and P2, and 1 for the feature that holds it. In memory, whence the
- * wide parts load it. */
+/* A guessed closest point: weights of P1 and P2, and a flag for each feature, 1 for the one that holds the point. It is
+ * in memory, from which the binary64 halves load it. */
 typedef struct mesh_guess {
     real w1[LANES], w2[LANES], e01[LANES], e12[LANES], e20[LANES], face[LANES];
 } mesh_guess;
@@ -77,7 +77,7 @@ FN void mesh_guess_nearest(sweep_in in, mesh_guess *g)
     mesh_store_feature(g->face, at.feature, FEATURE_FACE);
 }
 
-/* Where `flag` is 1. */
+/* x where `flag` is 1, else 0. */
 FN wf mesh_where(const real *flag, wf x)
 {
     const wf zero = w_f(W(0.0));
@@ -89,7 +89,7 @@ typedef struct mesh_weights {
     wf w1, w2;
 } mesh_weights;
 
-/* The guess, moved to the closest point of the line or plane of its feature and back into the triangle. */
+/* Moves the guess to the closest point of its feature's line or plane, then clamps it to the triangle. */
 FN mesh_weights mesh_refine(const mesh_part *m, const mesh_guess *g, int part)
 {
     const wf zero = w_f(W(0.0)), one = w_f(W(1.0)), w1 = w_load(g->w1 + part), w2 = w_load(g->w2 + part);
@@ -111,10 +111,10 @@ FN mesh_weights mesh_refine(const mesh_part *m, const mesh_guess *g, int part)
     return to;
 }
 
-/* With any point p of the triangle and y = C - p, let s be the largest y.(P - p) over its corners P. The closest
- * point q is no farther from p than sqrt(s), whatever feature holds it: y.(q - p) <= s as q is among the corners, (C
- * - q).(p - q) <= 0 as q is the closest, and the sum of both is |q - p|^2 <= s. So (C - q).V differs from y.V by no
- * more than sqrt(s) |V|. */
+/* With any point p of the triangle and y = C - p, let s be the largest y.(P - p) over its corners P. The closest point
+ * q is no farther from p than sqrt(s), whatever feature holds it: y.(q - p) <= s as q is among the corners, (C - q).(p
+ * - q) <= 0 as q is the closest, and the sum of both is |q - p|^2 <= s. So (C - q).V differs from y.V by no more than
+ * sqrt(s) |V|. */
 FN wf mesh_parting_part(const sweep_rows *rows, const mesh_guess *g, int part, int options)
 {
     const mesh_part m = mesh_part_of(rows, part, options);
@@ -140,7 +140,7 @@ FN_RARE vf mesh_parting_exact(const mesh_packet *q, int options)
     return w_join(low, PARTS == 1 ? low : mesh_parting_part(&rows, &g, LANES - WIDE, options));
 }
 
-/* Removes the hits that the options cull. Where that is undecided, the hit becomes undecided. */
+/* Removes the hits that the options cull. If a predicate is undecided, its hit becomes undecided. */
 FN void mesh_cull_hits(const mesh_packet *q, vm begins, int options, mesh_packet_result *a)
 {
     const vm starts = v_and(a->hits, begins), none = v_and(starts, v_not(starts));

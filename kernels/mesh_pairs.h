@@ -2,10 +2,10 @@
 /* The narrow phase of mesh searches: pairs of a query and a triangle, packed for the solver, and the use of its
  * results.
  *
- * A query enters the boxes of a few triangles of a leaf, so a solver that took leaf after leaf would leave most
- * lanes idle. Instead the pairs of several interleaved traversals are compacted into a queue, and the solver takes
- * LANES of them, a packet. A traversal waits for its results while others go on. A pair's result does not depend on
- * the rest of its packet. */
+ * A query enters the boxes of only a few triangles of a leaf, so a solver that took leaf after leaf would leave most
+ * lanes idle. Instead the pairs of several interleaved traversals are compacted into a queue, and the solver takes a
+ * packet of LANES pairs. A traversal waits for its results while others go on. A pair's result does not depend on the
+ * rest of its packet. */
 #ifndef CAROM_MESH_PAIRS_H
 #define CAROM_MESH_PAIRS_H
 #include "mesh_traversal.h"
@@ -19,8 +19,8 @@ typedef struct mesh_packet {
     const u8 *traversal; /* number of the query's traversal, per lane */
     vm active;           /* lanes that hold a pair to solve */
 #ifdef LANG_LOCKSTEP
-    /* Whence the triangle comes. Volatile, because else a compiler keeps the triangle in registers instead of reading
-     * it again. */
+    /* Leaf and slot of the triangle. They are volatile, because else a compiler keeps the triangle in registers instead
+     * of reading it again. */
     G const mesh_leaf *leaves;
     const volatile int *leaf;
     const volatile u8 *slot;
@@ -49,8 +49,8 @@ FN mesh_packet_result mesh_packet_result_of(vm hits, vf t, vi state)
 
 /* ---- use of the results ----------------------------------------------------------------------------------------- */
 
-/* The traversal that a lane belongs to. Without packing there is only one; rusticl's compiler crashes on an offset
- * to it. */
+/* The traversal that a lane belongs to. Without packing there is only one traversal; rusticl's compiler crashes on an
+ * offset to it. */
 FN mesh_traversal *mesh_traversal_of_lane(mesh_traversal *traversals, const mesh_packet *q, int lane)
 {
 #ifdef LANG_HAS_COMPRESS
@@ -133,21 +133,22 @@ FN real mesh_first_time(const mesh_traversal *trav)
 
 /* Columns of the queue: a triangle, the entry time of its box, and its index. */
 enum { PAIR_P0, PAIR_P1 = 3, PAIR_P2 = 6, PAIR_ENTER = 9, PAIR_TRIANGLE, PAIR_COLUMNS };
-/* Columns per traversal: its sphere, and the end of its window. */
+/* Columns per traversal: its sphere, and the end of its time window. */
 enum { PAIR_LIMIT = IN_P0X, PAIR_SPHERE };
-/* Fewer than LANES pairs are left over, each traversal may add a leaf, and v_compress stores up to LANES further. */
+/* Fewer than LANES pairs stay in the queue, each traversal may add a leaf, and v_compress stores up to LANES
+ * further. */
 #define PAIR_CAPACITY (LANES + MESH_TRAVERSALS * MESH_WIDTH + LANES)
 #define PAIR_COLUMN(p, k) ((p)->columns + (k)*PAIR_CAPACITY)
 
-/* Work-items in lockstep take as many turns of the solver as the work-item with the most pairs. So each defers its
- * pairs until it has so many: then the others have about as many. */
+/* Work-items in lockstep run the solver as often as the work-item with the most pairs. So each work-item defers its
+ * pairs until it has so many: by then the others have about as many. */
 #define MESH_DEFERRED 8
 
 typedef struct mesh_pairs {
 #ifdef LANG_HAS_COMPRESS
     LANG_ALIGNED real columns[PAIR_COLUMNS * PAIR_CAPACITY]; /* integers as their bits */
     LANG_ALIGNED real sphere[PAIR_SPHERE * MESH_TRAVERSALS]; /* of each traversal */
-    u8 traversal[PAIR_CAPACITY];                             /* number of a pair's traversal */
+    u8 traversal[PAIR_CAPACITY];                             /* number of each pair's traversal */
 #elif defined(LANG_LOCKSTEP)
     int leaf[MESH_DEFERRED + MESH_WIDTH]; /* reference to the leaf */
     u8 lane[MESH_DEFERRED + MESH_WIDTH];  /* slot of the triangle */
@@ -235,7 +236,7 @@ FN mesh_packet mesh_pairs_packet(const mesh_pairs *p, int options)
     return q;
 }
 
-/* Removes that packet. Fewer than LANES pairs that are left over move to the front. */
+/* Removes the oldest packet. If fewer than LANES pairs remain, they move to the front. */
 FN void mesh_pairs_pop(mesh_pairs *p)
 {
     const int left = p->end - p->first, done = left < LANES ? left : LANES;
@@ -290,8 +291,8 @@ FN mesh_packet mesh_packet_of(const mesh_group *g, const mesh_traversal *trav, i
 }
 #endif
 
-/* Spheres and triangles of a packet for what follows the solver and is rare. Work-items in lockstep read the triangle
- * again: kept, it would take registers while the solver runs. */
+/* Spheres and triangles of a packet, for rare work after the solver. Work-items in lockstep load the triangle again,
+ * because keeping it would cost registers while the solver runs. */
 FN sweep_in mesh_packet_again(const mesh_packet *q)
 {
     sweep_in in = q->in;
@@ -307,9 +308,9 @@ FN sweep_in mesh_packet_again(const mesh_packet *q)
 
 /* ---- pairs decided without the solver --------------------------------------------------------------------------- */
 
-/* Limits of squared distances, as factors of the squared radius: a corner below the first is well inside the sphere;
- * below the second the solver's roundings do not matter (docs/numerics.md, section 11). Squared radii between the
- * last two keep all of it in range. */
+/* Limits of squared distances, as factors of the squared radius. A corner below the first is well inside the sphere;
+ * below the second the solver's roundings do not matter (docs/numerics.md, section 11). Squared radii between the last
+ * two limits keep all terms in range. */
 #define MESH_WELL_INSIDE R(0.9375)
 #define MESH_NEAR_ENOUGH R(0x1p18)
 #define MESH_LEAST_SQUARE R(0x1p-80)
@@ -321,8 +322,8 @@ FN vf mesh_distance2(v3 p, const mesh_query *q)
     return v3_dot(d, d);
 }
 
-/* A triangle with a corner well inside the sphere at the start is hit at time 0. Then only lower indices can be
- * better: the lowest such triangle becomes the best hit, and higher ones are culled. */
+/* Early out: a triangle with a corner well inside the sphere at the start is hit at time 0. Only a lower index can then
+ * be better. So the lowest such triangle becomes the best hit, and triangles with higher indices are culled. */
 FN void mesh_accept_initial_overlap(mesh_traversal *trav, mesh_group *g, int options)
 {
     const mesh_query *q = &trav->query;
@@ -384,9 +385,8 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *g, int options)
  * solved. */
 #define MESH_WAITS 2
 
-/* Defines a search by what it does at a leaf. `cull_leaf` decides what it can about the entered triangles, `solve`
- * computes the others, `record` uses the results. `options` are those of the queries; a constant 0 for queries
- * without options. */
+/* Defines a search by its three steps at a leaf: `cull_leaf` decides entered triangles without the solver, `solve` is
+ * the narrow phase for the others, `record` uses the results. `options` are the queries' options, or a constant 0. */
 #define MESH_SEARCH(name, cull_leaf, solve, record)                                                 \
     FN void name##_packet(mesh_traversal *traversals, const mesh_packet *q, int options)            \
     {                                                                                               \

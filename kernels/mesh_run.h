@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Traversal of the hierarchy by a run of queries. On a CPU several traversals are interleaved: all that are at a
- * node take a step, then all that are at a leaf. What one of them visits next is prefetched while the others take
- * their step. Without prefetching, one traversal follows the other. */
+/* Interleaved traversal of the hierarchy by a run of queries. On a CPU all traversals that are at a node take a step,
+ * then all that are at a leaf. The next node or leaf of each traversal is prefetched while the others take their step.
+ * Without prefetching, one traversal follows the other. */
 #ifndef CAROM_MESH_RUN_H
 #define CAROM_MESH_RUN_H
 #include "clearance.h"
@@ -9,7 +9,7 @@
 
 #define MESH_CACHE_LINE 64
 #define MESH_PREFETCH_AHEAD 3
-#define MESH_ROWS (PRECALC_ROWS + 1) /* a query's precalculation, and whether it is clear of the mesh */
+#define MESH_ROWS (PRECALC_ROWS + 1) /* a query's precalculated terms, and whether it is clear of the mesh */
 
 /* Columns of queries and answers. The run answers queries [first, end). */
 typedef struct mesh_run {
@@ -25,24 +25,24 @@ typedef struct mesh_run {
     int options;
     u32 first, end;
     G u8 *state;
-    G int *triangle; /* with t: of a search for one hit */
+    G int *triangle; /* with t: output of a search for one hit */
     G real *t, *depth;
-    mesh_sink *sink; /* of a search for all hits; NULL: each query has its own */
+    mesh_sink *sink; /* output of a search for all hits; NULL: each query has its own */
     G mesh_record *records;
-    G const int *from; /* each query's place in `records` */
+    G const int *from; /* each query's first slot in `records` */
     G int *hits, *start;
-    u32 found; /* records that fit */
+    u32 found; /* capacity of `records` */
 } mesh_run;
 
-/* A row of a chunk, as a number below 2^30. To such a number AMD's compiler adds a column's address in one instruction;
- * to others it needs half of each column's address in a register of every work-item. */
+/* A row number of a chunk, known to be below 2^30. AMD's compiler adds such a number to a column's address in one
+ * instruction. For other numbers it keeps half of each column's address in a register of every work-item. */
 #ifdef __AMDGCN__
 #define MESH_ROW(row) ((row)&0x3fffffff)
 #else
 #define MESH_ROW(row) (row)
 #endif
 
-/* The queries of a work-item: `share` of them, or, of the first `rows` work-items, those from row[item] on: a sorted
+/* The queries of a work-item are `share` consecutive ones. The first `rows` work-items begin at row[item], in a sorted
  * order. */
 FN void mesh_run_share(mesh_run *run, u32 item, u32 share, u32 queries, G const u32 *row, u32 rows)
 {
@@ -52,14 +52,14 @@ FN void mesh_run_share(mesh_run *run, u32 item, u32 share, u32 queries, G const 
 }
 
 /* Whether the device truncates loops of this work-item. Mesa's llvmpipe allows 65535 iterations per kernel, over all
- * its loops; from then on it silently ends every loop after one iteration, this one too. For `number` from 1 to 256
- * the loop takes at least two iterations. Compilers do not know that range, so they cannot fold the result. */
+ * its loops; from then on it silently ends every loop after one iteration, this one too. For `number` from 1 to 256 the
+ * loop takes at least two iterations. Compilers do not know that range, so they cannot fold the result. */
 FN int mesh_run_is_truncated(u32 number)
 {
-    u32 turns = 0;
+    u32 iterations = 0;
     for (u32 x = number; x < 0x10000; x <<= 4)
-        turns++;
-    return turns < 2;
+        iterations++;
+    return iterations < 2;
 }
 
 /* A column of LANES queries, padded with copies of the last query. */
@@ -133,9 +133,9 @@ FN mesh_addresses mesh_addresses_of(const mesh_run *run)
     return p;
 }
 
-/* Prefetches a node or a leaf. Without a branch, because it would be mispredicted: as many cache lines as a node
- * has. A leaf has fewer. An unindexed leaf has more: the bit that marks it shifts the address, so the part from its
- * third line to its end is prefetched. */
+/* Prefetches a node or a leaf. Without a branch, because it would be mispredicted: as many cache lines as a node has. A
+ * leaf has fewer. An unindexed leaf has more: the bit that marks it shifts the address, so the part from its third line
+ * to its end is prefetched. */
 FN void mesh_prefetch(const mesh_addresses *p, int next)
 {
     const int is_leaf = next < 0;

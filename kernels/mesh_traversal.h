@@ -3,10 +3,10 @@
  * at a time.
  *
  * The answer does not depend on the tree or the order of visits. A triangle's answer includes its own box test: the
- * triangle is hit only if that test passes, at max(solver time, box entry). The box arithmetic (subtract, multiply
- * by a constant of the query, min, max) is monotone under inclusion, so a node is never entered later than what it
- * contains. A node also stores the lowest triangle index below it. So culling what comes after the best hit by
- * (entry, lowest index) culls no better hit. */
+ * triangle is hit only if that test passes, at max(solver time, box entry). The box arithmetic (subtract, multiply by a
+ * constant of the query, min, max) is monotone under inclusion, so a node is never entered later than what it contains.
+ * A node also stores the lowest triangle index below it. So culling nodes that come after the best hit by (entry,
+ * lowest index) loses no better hit. */
 #ifndef CAROM_MESH_TRAVERSAL_H
 #define CAROM_MESH_TRAVERSAL_H
 #include "traversal_precalc.h"
@@ -22,7 +22,8 @@
 
 #define MESH_NO_TRIANGLE 0x7fffffff /* above every index */
 
-/* What hits are compared by: time, then triangle index. A search begins with the end of its window and no triangle. */
+/* Key by which hits are compared: time, then triangle index. A search begins with the end of its time window and no
+ * triangle. */
 typedef struct mesh_hit_key {
     real t, before; /* the next number below t; NaN below +0 */
     int triangle;
@@ -59,8 +60,8 @@ FN v3 mesh_max3(v3 a, v3 b, v3 c)
     return v3_of(v_max(v_max(a.x, b.x), c.x), v_max(v_max(a.y, b.y), c.y), v_max(v_max(a.z, b.z), c.z));
 }
 
-/* One corner of LANES queries' triangles, of `triangles` in all. A query without a triangle takes triangle 0; so
- * does one with an index out of range, which a search leaves that a device ended too early. */
+/* Gathers one corner of the triangles of LANES queries; the mesh has `triangles` of them. A query without a triangle
+ * takes triangle 0. So does an index out of range, which a search leaves if the device ended it too early. */
 FN v3 mesh_gather_corner(G const real *vertices, G const u32 *indices, u32 triangles, G const int *triangle, int corner)
 {
     real x[LANES], y[LANES], z[LANES];
@@ -79,7 +80,8 @@ FN vi mesh_load_int(G const int *from)
     return v_bits(v_load((G const real *)from));
 }
 
-/* Integers in the order of time and then index. Times are not negative, so the order of their bits is theirs. */
+/* Integers in the order of time and then index. Times are not negative, so their bits have the same order as the
+ * times. */
 FN u64 mesh_key_bits_of(real t, int triangle)
 {
     return (u64)real_bits(t) << 32 | (u32)triangle;
@@ -101,7 +103,8 @@ typedef struct mesh_stack_entries {
     int child[MESH_STACK];
 } mesh_stack_entries;
 typedef struct mesh_stack {
-#ifdef LANG_LOCKSTEP /* apart: a GPU's compiler keeps a structure in registers only if nothing in it is indexed */
+#ifdef LANG_LOCKSTEP /* outside the structure: a GPU's compiler keeps a structure in registers only if no member is \
+                        indexed */
     mesh_stack_entries *entries;
 #else
     mesh_stack_entries entries[1];
@@ -109,7 +112,7 @@ typedef struct mesh_stack {
     int top;
 } mesh_stack;
 
-/* Declares the entries of a traversal's stack, where they lie apart. */
+/* Declares the entries of a traversal's stack where they are outside the structure. */
 #ifdef LANG_LOCKSTEP
 #define MESH_STACK_ENTRIES(trav)    \
     mesh_stack_entries its_entries; \
@@ -165,7 +168,7 @@ typedef struct mesh_sink {
 typedef struct mesh_traversal {
     real precalc[PRECALC_ROWS];
     mesh_query query;
-    int state; /* of the best hit; STATE_MISS without one */
+    int state; /* state of the best hit; STATE_MISS without one */
     mesh_hit_key best;
     real earliest_undecided; /* exact mode: the earliest time that an undecided triangle may be hit */
     G const int *masks;      /* of the leaves' triangles; read with MESH_TRIANGLE_MASKS */
@@ -177,7 +180,7 @@ typedef struct mesh_traversal {
     mesh_stack stack;
 } mesh_traversal;
 
-/* Pops what to visit next; 0 ends the traversal. */
+/* Pops the next node or leaf; 0 ends the traversal. */
 FN int mesh_pop_next(mesh_traversal *trav)
 {
     return mesh_stack_pop(&trav->stack, trav->best, &trav->next);
@@ -238,8 +241,8 @@ FN void mesh_test_children(const mesh_traversal *trav, G const mesh_node *node, 
 
 /* Pushes the entered children, sorted, the first on top. */
 #if LANES >= 8
-/* The place of each child is the number of children after it. Insertion costs as much work, but its inner loop ends
- * unpredictably. */
+/* Rank sort: the slot of each child is the number of children after it. Insertion sort costs as much work, but its
+ * inner loop ends unpredictably. */
 FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const mesh_tested_children *tested)
 {
     const real *enters = tested->enters;
@@ -294,7 +297,8 @@ FN int mesh_visit_node(mesh_traversal *trav, G const mesh_node *node, int option
     return mesh_push_children(trav, node, &tested, options);
 }
 
-/* Begins the traversal of a query whose precalculation is in one lane of `rows`; 0 if there is nothing to traverse. */
+/* Begins the traversal of a query whose precalculated terms are in one lane of `rows`; 0 if there is nothing to
+ * traverse. */
 FN int mesh_begin(mesh_traversal *trav, mesh_frame frame, mesh_query q, const real *rows, int lane)
 {
     for (int k = 0; k < PRECALC_ROWS; k++)

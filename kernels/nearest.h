@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Closest point of a triangle to the origin.
+/* Closest point of a triangle to the origin: candidates on its corners, edges and face, of which the nearest wins.
  *
- * Source: Ericson, Real-Time Collision Detection, 5.1.5, rearranged so that every candidate is a convex combination
- * of the vertices: a rounding error can then pick a neighbouring point of the triangle, never one outside it.
- * Ties go to the first of V0 V1 V2 E01 E12 E20 F. Degenerate triangles need no special case: their face never wins. */
+ * Source: Ericson, Real-Time Collision Detection, 5.1.5, rearranged so that every candidate is a convex combination of
+ * the vertices: a rounding error can then pick a neighbouring point of the triangle, never one outside it. Ties go to
+ * the first of V0 V1 V2 E01 E12 E20 F. Degenerate triangles need no special case: their face never wins. */
 #ifndef CAROM_NEAREST_H
 #define CAROM_NEAREST_H
 #include "vec.h"
 #include "layout.h"
 
-/* A point of the triangle: weights of P1 and P2 (P0 has the rest) and the feature that holds it. */
+/* A point of the triangle: barycentric weights of P1 and P2 (P0 has the rest) and the feature that holds the point. */
 typedef struct barycentric {
     vf w1, w2;
     vi feature;
@@ -48,14 +48,15 @@ FN nearest nearest_nearer(nearest best, nearest next)
     return nearest_sel(v_lt(next.distance2, best.distance2), next, best);
 }
 
-/* Weight of the edge's far end at the projection of the origin to the line from a along e. Outside (0, 1), or NaN:
- * not on the edge. */
+/* Foot of the origin on the line from a along e, as the weight of the edge's far end. A weight outside (0, 1), or NaN,
+ * is not on the edge. */
 FN vf nearest_foot(v3 a, v3 e)
 {
     return -v3_dot(a, e) / v3_dot(e, e);
 }
 
-/* The closest corner, the feet on the lines of the edges, and where these are on the edge. */
+/* Candidates on the border: the closest corner, the feet on the lines of the edges, and whether each foot is on its
+ * edge. */
 typedef struct nearest_border {
     nearest corner, edge[3];
     vm on[3];
@@ -89,14 +90,14 @@ FN nearest nearest_of_border(const nearest_border *x)
     return best;
 }
 
-/* The projection to the plane, if it is inside: its weights and the point. */
+/* Candidate on the face: the foot on the plane, its weights, and whether it is inside the triangle. */
 typedef struct nearest_inner {
     v3 foot;
     vf w1, w2;
     vm inside;
 } nearest_inner;
 
-/* Edge functions of the projection, all with the same n, so that its rounding does not matter. */
+/* Weights of the foot from edge functions. All of them use the same normal n, so its rounding does not matter. */
 FN nearest_inner nearest_on_face(v3 a, v3 b, v3 e01, v3 e12, v3 e02)
 {
     const vf zero = v_f(R(0.0));

@@ -2,10 +2,10 @@
 /* Separating-axis test of a sphere against a triangle: the mask of the seven axes; overlapping is mask 0.
  *
  * Source: Ericson, Optimizing a sphere-triangle intersection test (signs corrected; ties and degenerate triangles by
- * docs/design.md). Everything is taken relative to the sphere's centre and scaled by a power of two, so nothing
+ * docs/design.md). All positions are taken relative to the sphere's centre and scaled by a power of two, so nothing
  * overflows and no epsilon is needed. The edge tests use |A x e|^2 > r^2 |e|^2 in place of Ericson's foot points: one
- * degree lower, and no difference of squares. All tests of a triangle's side use one and the same normal, whatever its
- * rounding: then a sliver's edges and face cannot all deny that they separate. */
+ * degree lower, and no difference of squares. All tests of a triangle's side use the same rounded normal. So it cannot
+ * happen that neither a sliver's edges nor its face separate. */
 #ifndef CAROM_OVERLAP_H
 #define CAROM_OVERLAP_H
 #include "columns.h"
@@ -41,13 +41,13 @@ FN overlap_relative overlap_relate(overlap_in in)
     return x;
 }
 
-/* Whether the line from a along e is farther than r. moment = a x e. */
+/* Whether the line from a along e is farther than r from the centre. moment = a x e. */
 FN vm overlap_line_far(v3 moment, vf length2, vf radius2)
 {
     return v_lt(radius2 * length2, v3_dot(moment, moment));
 }
 
-/* A vertex separates if it is far and the triangle leads away from it along both edges. */
+/* A vertex separates if it is farther than r and both of its edges lead away from the centre. */
 FN vm overlap_vertex(v3 a, vf radius2, vm away1, vm away2)
 {
     return v_and(v_lt(radius2, v3_dot(a, a)), v_and(away1, away2));
@@ -57,8 +57,8 @@ FN vi overlap_axes(overlap_relative x, vf radius)
 {
     const vf zero = v_f(R(0.0)), r2 = radius * radius;
     const vf ab2 = v3_dot(x.ab, x.ab), bc2 = v3_dot(x.bc, x.bc), ca2 = v3_dot(x.ca, x.ca);
-    /* An edge shorter than 2^-22 of the longest is a point to every digit and has no line of its own; what is nearer
-     * to a vertex than that is at the vertex. (2^-90: squares that leave the range.) */
+    /* An edge shorter than 2^-22 of the longest is a point within rounding and has no line of its own. A foot nearer to
+     * a vertex than that is at the vertex. (2^-90: smaller squares leave the range.) */
     const vf longest2 = v_max(v_max(ab2, bc2), ca2);
     const vf least2 = v_max(longest2 * v_f(R(0x1p-44)), v_f(R(0x1p-90))), slack = -least2;
     const vm line_ab = v_le(least2, ab2), line_bc = v_le(least2, bc2), line_ca = v_le(least2, ca2);
@@ -80,9 +80,10 @@ FN vi overlap_axes(overlap_relative x, vf radius)
     const vm vertex_b = overlap_vertex(x.b, r2, v_le(slack, b_bc), v_le(b_ab, least2));
     const vm vertex_c = overlap_vertex(x.c, r2, v_le(slack, c_ca), v_le(c_bc, least2));
 
-    /* Distance to the plane from the foot on AB, which is short where it matters: from a far vertex the rounding of a
-     * sliver's normal would be multiplied by the length of the sliver. No plane is farther than its lines; that of AB
-     * keeps to it by itself, and if AB is the short edge of a needle, CA is a long one. */
+    /* Distance to the plane, from the foot on AB, because the offset of the foot is short where the decision is close.
+     * From a far vertex the rounding of a sliver's normal would be multiplied by the sliver's length. A plane separates
+     * only if the lines in it do. For the line AB this holds by construction; if AB is the short edge of a needle, CA
+     * is a long one. */
     const v3 foot = v3_sub(x.a, v3_mul(x.ab, a_ab / v_max(ab2, least2)));
     const vf height = v3_dot(foot, n);
     const vm plane = v_and(v_lt(r2 * v3_dot(n, n), height * height), v_or(far_ca, v_not(line_ca)));

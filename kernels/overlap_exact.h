@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Separating-axis test in exact mode, first rung: a floating-point filter in binary32 for each of the seven bits.
  *
- * Every test is a quantity with a bound of its rounding error. Beyond the bound its sign is certain; within, the test
- * is neither sure to hold nor sure to fail. A bit is the conjunction of its tests, so one test that certainly fails
- * clears the bit. If a bit is left, the pair is OVERLAP_UNDECIDED and is finished elsewhere, in integers. Nothing here
- * is tuned: where overlap.h may guess (slack, short edges, slivers), this text has to know. docs/exact.md derives the
+ * Every test is a quantity with a bound of its rounding error. Beyond the bound its sign is certain; within the bound
+ * the test is undecided. A bit is the conjunction of its tests, so one test that certainly fails clears the bit. If a
+ * bit stays undecided, the pair is OVERLAP_UNDECIDED, and the second rung decides it in integers. No constant here is
+ * tuned: where overlap.h may guess (slack, short edges, slivers), this text has proofs. docs/exact.md derives the
  * bounds.
  *
- * Corners have one unit and edges another, so that a small triangle far away is as good as any. L is a bound of the
+ * Corners have one unit and edges another, so that a small triangle far away loses no precision. L is a bound of the
  * corners' lengths, E of the edges': 1 + x / 4 >= sqrt(x) saves two roots. n comes from the two shorter edges, D is the
  * product of their lengths. With eps = 2^-24, rounding moves
  *
@@ -23,7 +23,7 @@
 #define CAROM_OVERLAP_EXACT_H
 #include "overlap.h"
 
-/* A test: whether it surely holds, and whether it may hold. */
+/* Result of a test: whether it certainly holds, and whether it may hold. */
 typedef struct overlap_verdict {
     vm certain, may;
 } overlap_verdict;
@@ -44,14 +44,14 @@ FN overlap_verdict overlap_both(overlap_verdict a, overlap_verdict b)
     return v;
 }
 
-/* Two thresholds of one quantity. */
+/* Two thresholds of one quantity: above the first a test certainly holds, above the second it may hold. */
 typedef struct overlap_gap {
     vf certain, may;
 } overlap_gap;
 
 typedef struct overlap_bounds {
-    overlap_gap radius2; /* of A.A and M.M / AB^2 */
-    overlap_gap plane;   /* of |n.A| */
+    overlap_gap radius2; /* thresholds of A.A and of M.M / AB^2 */
+    overlap_gap plane;   /* thresholds of |n.A| */
     vf dot, side;        /* errors of A.AB, and of M.n over the extent of AB */
 } overlap_bounds;
 
@@ -63,8 +63,8 @@ FN overlap_bounds overlap_bound(vf r, v3 corner2, vf edge2, vf normal2, vf d2)
     const vf l = one + v_max(v_max(corner2.x, corner2.y), corner2.z) * quarter;
     const vf e = one + edge2 * quarter;
     overlap_bounds b;
-    /* r moves by the error of M or n.A, and by 6 eps of itself for the squares and products that it is compared in.
-     * A.A needs less than that. */
+    /* The thresholds differ from r by the error of M or n.A, plus 6 eps of r for the squares and products of the
+     * comparison. A.A needs less. */
     const vf pad = l * v_f(R(0x5p-24)) + r * v_f(R(0x7.8p-24));
     const vf outer = r + pad, inner = v_max(r - pad, v_f(R(0.0)));
     b.radius2.certain = outer * outer;
@@ -84,20 +84,20 @@ FN overlap_verdict overlap_line(v3 moment, vf length2, overlap_bounds b)
     return overlap_above(v3_dot(moment, moment), b.radius2.certain * length2, b.radius2.may * length2);
 }
 
-/* Whether the centre and the triangle are on different sides of it. */
+/* Whether the centre and the triangle are on different sides of an edge. */
 FN overlap_verdict overlap_side(v3 moment, v3 n, vf extent, overlap_bounds b)
 {
     const vf bound = b.side * extent;
     return overlap_above(v3_dot(moment, n), bound, -bound);
 }
 
-/* away: the lesser of A.AB and A.AC. */
+/* Whether a corner separates. away: the lesser of A.AB and A.AC. */
 FN overlap_verdict overlap_corner(vf length2, vf away, overlap_bounds b)
 {
     return overlap_both(overlap_above(length2, b.radius2.certain, b.radius2.may), overlap_above(away, b.dot, -b.dot));
 }
 
-/* Bits that are surely set, and bits that may be. */
+/* Bits that are certainly set, and bits that may be set. */
 typedef struct overlap_masks {
     vi certain, may;
 } overlap_masks;
@@ -110,7 +110,7 @@ FN overlap_masks overlap_put(overlap_masks m, overlap_verdict v, int bit)
     return m;
 }
 
-/* A triangle in its units. */
+/* A triangle scaled to its two units. */
 typedef struct overlap_triangle {
     overlap_relative x;
     v3 extent; /* largest components of AB BC CA */
@@ -121,7 +121,8 @@ typedef struct overlap_triangle {
     vf r;
 } overlap_triangle;
 
-/* Largest components: of AB BC CA, of all three, and of these, a and r (b and c are at most twice as large). */
+/* Largest components: of AB, BC and CA; of all three edges; of the edges, a and r (b and c are at most twice as
+ * large). */
 typedef struct overlap_sizes {
     vi ab, bc, ca, longest, size;
 } overlap_sizes;
@@ -137,7 +138,7 @@ FN overlap_sizes overlap_measure(overlap_relative x, vf radius)
     return s;
 }
 
-/* What is known of the rare triangles without area: edges without length; no area. */
+/* Flags of rare degenerate triangles: edges of length 0; no area. */
 typedef struct overlap_flats {
     vm ab, bc, ca, flat;
 } overlap_flats;
@@ -148,7 +149,7 @@ FN overlap_masks overlap_corners(overlap_masks m, overlap_relative x, v3 length2
     vf a_ab = v3_dot(x.a, x.ab), b_ba = -v3_dot(x.b, x.ab);
     vf b_bc = v3_dot(x.b, x.bc), c_cb = -v3_dot(x.c, x.bc);
     vf c_ca = v3_dot(x.c, x.ca), a_ac = -v3_dot(x.a, x.ca);
-    if (rare) { /* along an edge without length they are exactly 0: the test holds */
+    if (rare) { /* along an edge of length 0 the products are exactly 0: the test holds */
         const vf yes = v_f(R(1.0));
         a_ab = v_sel(f.ab, yes, a_ab);
         b_ba = v_sel(f.ab, yes, b_ba);
@@ -174,7 +175,8 @@ FN overlap_masks overlap_decide(overlap_triangle t, int rare, overlap_flats f)
     /* No plane is farther than a line in it. */
     overlap_verdict plane = overlap_above(v_abs(v3_dot(t.n, x.a)), b.plane.certain, b.plane.may);
     plane.may = v_and(plane.may, v_and(v_and(ab.may, bc.may), ca.may));
-    if (rare) { /* no line; no plane; every side is the other */
+    if (rare) { /* an edge of length 0 has no line; a triangle without area has no plane, and every side of it separates
+                 */
         ab.may = v_and(ab.may, v_not(f.ab));
         bc.may = v_and(bc.may, v_not(f.bc));
         ca.may = v_and(ca.may, v_not(f.ca));
@@ -197,8 +199,8 @@ FN vm overlap_is_zero(v3 x)
     return vi_eq(v3_magnitude(x), v_i(0));
 }
 
-/* Is an edge from a to b exact, and a multiple of 2^-10 of its unit? Then products of such edges are exact: 22 bits.
- * big: 1.5 2^13 units, infinite if that is too large; then it is not. */
+/* Whether the difference b - a is exact, and a multiple of 2^-10 of the edges' unit. Products of such edges are exact,
+ * as they have 22 bits. big: 1.5 2^13 units; if that overflows to infinity, the answer is no. */
 FN vm overlap_on_grid(v3 a, v3 b, vf big)
 {
     const v3 x = v3_sub(b, a);
@@ -207,8 +209,8 @@ FN vm overlap_on_grid(v3 a, v3 b, vf big)
     return v_and(exact, v_and(xy, v_eq((x.z + big) - big, x.z)));
 }
 
-/* Equal corners make an edge of exactly 0, other corners never do; and n = 0 on a grid is no rounding. Not known of big
- * triangles, which may have lost digits. */
+/* Finds degenerate triangles. An edge is exactly 0 if and only if its corners are equal, and n = 0 on a grid is exact.
+ * Big triangles may have lost digits, so no flag is set for them. */
 FN overlap_flats overlap_find_flats(overlap_in in, v3 n, overlap_sizes s, vm big)
 {
     const vi zero = v_i(0);
@@ -272,8 +274,8 @@ FN overlap_out overlap_exact(overlap_in in)
     overlap_relative x = overlap_relate(in);
     overlap_sizes s = overlap_measure(x, in.radius);
     vm valid = v_le(v_f(R(0.0)), in.radius);
-    /* Differences that would overflow or are near to denormal numbers: rare, so under a branch. 2^32 is exact, and
-     * 2^-8 is but for numbers below 2^-118. */
+    /* Differences that would overflow or are near to denormal numbers: rare, so under a branch. 2^32 is exact, and 2^-8
+     * is but for numbers below 2^-118. */
     const vm big = v_not(vi_gt(v_i(R_BIG_BITS), s.size));
     const vm odd = v_or(big, vi_gt(v_i(R_SMALL_BITS), s.size));
     if (v_any(odd)) {
@@ -284,7 +286,7 @@ FN overlap_out overlap_exact(overlap_in in)
     }
     const overlap_triangle t = overlap_unite(x, in.radius, s);
     overlap_flats f;
-    f.ab = f.bc = f.ca = f.flat = big; /* not used yet */
+    f.ab = f.bc = f.ca = f.flat = big; /* the first pass does not read them */
     overlap_masks m = overlap_decide(t, 0, f);
     const vm thin = overlap_is_thin(t, s, big), rare = v_or(thin, overlap_is_zero(t.n));
     vm undecided = v_not(vi_eq(m.certain, m.may));
@@ -293,7 +295,7 @@ FN overlap_out overlap_exact(overlap_in in)
         m = overlap_decide(t, 1, f);
         undecided = v_or(v_not(vi_eq(m.certain, m.may)), v_and(thin, v_not(f.flat)));
     }
-    /* Brought up from the denormals, what stands beside them may have left the range. */
+    /* Scaling up denormal numbers may have moved the other numbers of the pair out of range. */
     undecided = v_or(undecided, v_not(v_and(v3_finite(x.a), v_and(v3_finite(x.b), v3_finite(x.c)))));
     const vi invalid = v_i(OVERLAP_INVALID), unknown = v_i(OVERLAP_UNDECIDED), none = v_i(0);
     const vi overlap = vi_sel(vi_eq(m.certain, none), v_i(1), none);

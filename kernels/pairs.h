@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries about pairs: the table of their kernels, and, where PAIR_SOLVERS is defined, the body of each: columns in,
- * solver, columns out, for LANES pairs from index i. A query of its own has one header with columns, arrays, solver and
- * bodies, as spheres.h; sweeps, overlaps and what meshes ask for have several, because meshes share them. */
+ * solver, columns out, for LANES pairs from index i. A query that only pairs have is one header with columns, arrays,
+ * solver and bodies, like spheres.h. Sweeps, overlaps and contacts have several headers, because meshes share them. */
 #ifndef CAROM_PAIRS_H
 #define CAROM_PAIRS_H
 #include "layout.h"
@@ -9,14 +9,15 @@
 #include "spheres.h"
 
 /* clang-format off */
-/* Masks of columns: radii among the inputs, bytes among the outputs. All others are reals. */
+/* Masks of columns: radii among the inputs, bytes among the outputs. Columns not in the masks are reals. */
 #define RADII_SWEEP (1 << IN_R)
 #define RADII_OVERLAP (1 << IN_OR)
 #define BYTES_FULL (1 << OUT_STATE | 1 << OUT_FIRST_FEATURE | 1 << OUT_LAST_FEATURE)
 
 /* The pair kernels, once for every backend: X(name, input columns, radii, output columns, bytes). `pairs_name` is the
  * body of each, `pairs_name_exact` that of its exact twin. A twin may leave a pair undecided: its first output is then
- * NaN, or OVERLAP_UNDECIDED if it is a byte. Those of the first list answer nothing but times and states. */
+ * NaN, or OVERLAP_UNDECIDED if it is a byte. TIME_KERNELS answer only times and states; POINT_KERNELS also points,
+ * features or masks. */
 #define TIME_KERNELS(X, accuracy) \
     X(sweep_first##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
     X(sweep_times##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
@@ -39,8 +40,8 @@
 /* The queries of the API: X(query, kernel, inputs, outputs). The arrays of a query stand in two tables: X(kind, name,
  * side, column) for each input, `side` being the index of a pair that selects its elements, and X(kind, name, column)
  * for each output. The names are those of carom_QUERY_pairs_desc and carom_QUERY_result, the order is that of the
- * checks, the column is the first of those that it takes. host/pairs/pairs.c makes the calls. A sweep has several
- * kernels: host/pairs/pairs.c chooses. */
+ * checks, the column is the first one of the array. host/pairs/pairs.c makes the calls. A sweep has several kernels:
+ * host/pairs/pairs.c chooses. */
 #define PAIR_QUERIES(X)                                  \
     X(overlap, overlap, OVERLAP_INPUTS, OVERLAP_OUTPUTS) \
     X(sphere_sweep, spheres, SPHERE_INPUTS, SPHERE_OUTPUTS)
@@ -93,7 +94,7 @@ FN sweep_in load_sweep(in_columns in, size_t i, int moving)
     return q;
 }
 
-/* In place of velocities the columns hold where the centres are at time 1. */
+/* Loads a sweep whose velocity columns hold the centres at time 1. */
 FN sweep_in load_sweep_ends(in_columns in, size_t i)
 {
     sweep_in q = load_sweep(in, i, 0);
@@ -164,8 +165,9 @@ FN void pairs_touch(in_columns in, out_columns out, size_t i)
     store_contact(out, i, touch(load_closest(in, i)));
 }
 
-/* Columns of a large batch come from memory: prefetches the cache lines of the pair PREFETCH_AHEAD pairs ahead. The
- * CPU path calls it once for a line of reals, a work-item for its own lanes; a column of bytes needs it less often. */
+/* Prefetches the cache lines of the pair PREFETCH_AHEAD pairs ahead, because columns of a large batch come from memory.
+ * The CPU path calls it once for each line of reals, a work-item for its own lanes. Columns of bytes are prefetched
+ * less often. */
 FN void pairs_prefetch(in_columns in, int in_count, out_columns out, int out_count, int bytes, size_t i)
 {
     i += PREFETCH_AHEAD;

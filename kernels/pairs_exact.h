@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns in, floating-point filter, columns out: the exact bodies of sweeps and of what meshes ask for. Other pair
- * queries have theirs in their own headers. An undecided pair has NaN for its first time (OVERLAP_UNDECIDED where there
- * are no times); nothing else stores NaN. */
+/* Columns in, floating-point filter, columns out: the exact bodies of sweeps, closest points and contacts. Other pair
+ * queries have their bodies in their own headers. Only undecided pairs store NaN, in their first column (or
+ * OVERLAP_UNDECIDED if that holds bytes). */
 #ifndef CAROM_PAIRS_EXACT_H
 #define CAROM_PAIRS_EXACT_H
 #include "pairs.h"

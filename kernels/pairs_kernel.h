@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One pair kernel as OpenCL sees it: a work-item answers LANES pairs. The host names it with -DKERNEL=sweep_times and
- * gives the number of its columns; every column is an argument of its own, so that a caller's arrays can be used where
- * they lie. Arguments: IN_COUNT inputs, OUT_COUNT outputs, the number of work-items that have pairs. */
+/* One pair kernel as OpenCL sees it: a work-item answers LANES pairs. The host names the kernel with
+ * -DKERNEL=sweep_times and gives the number of its columns. Every column is an argument of its own, so that a caller's
+ * arrays can be used in place. Arguments: IN_COUNT inputs, OUT_COUNT outputs, the number of work-items that have
+ * pairs. */
 #ifndef CAROM_PAIRS_KERNEL_H
 #define CAROM_PAIRS_KERNEL_H
 

@@ -45,10 +45,10 @@ FN vf v2_dot(v2 a, v2 b)
     return a.x1 * b.x1 + a.x2 * b.x2;
 }
 
-/* What first and last contact have in common; lengths in units of the view. */
+/* Terms that first and last contact share; lengths in units of the view. */
 typedef struct proof_pair {
     v3 v, e01, e02;
-    vf radius, speed, size, reach; /* at least |v|; |e01| + |e02|; that and the way to P0 */
+    vf radius, speed, size, reach; /* upper bounds: radius; |v|; |e01| + |e02|; the last one plus the distance of P0 */
     vf gram11, gram12, gram22;     /* e01.e01, e01.e02, e02.e02 */
     vf per11, per22, per_e12;      /* 1 / squared length: of e01, e02, e02 - e01 */
     vf face11, face12, face22;     /* inverse of the Gram matrix; meaningless without area */
@@ -82,8 +82,8 @@ FN proof_pair proof_pair_of(const sweep_query *q, const sweep_view *k)
     p.face22 = p.gram11 * per_area;
     p.ve = v2_of(v3_dot(k->v, k->e01), v3_dot(k->v, k->e02));
     p.at_rest = vi_eq(q->x.speed, v_i(0));
-    /* Not if sweep_rescue had to scale the pair, nor if components of the motion may be denormal: too near the ends
-     * of the range for the bounds below. */
+    /* Pairs that sweep_rescue had to scale are not ordinary, nor are pairs whose motion may have denormal components:
+     * the bounds below do not hold so near the ends of the range. */
     p.ordinary = v_and(vi_eq(q->time, v_i(0)), v_eq(q->back, v_f(R(1.0))));
     p.ordinary = v_and(p.ordinary, v_or(p.at_rest, vi_gt(q->x.speed, v_i(R_SMALL_BITS))));
     return p;
@@ -91,12 +91,12 @@ FN proof_pair proof_pair_of(const sweep_query *q, const sweep_view *k)
 
 /* The affine hull of a feature: a corner, a line or the plane. */
 typedef struct proof_hull {
-    vm in0, in1, in2;             /* which corners it has */
-    vm at1, at2, e12;             /* it is P1, P2, E12 (whose direction is e02 - e01) */
+    vm in0, in1, in2;             /* which corners the feature has */
+    vm at1, at2, e12;             /* the feature is P1, P2, or E12 (whose direction is e02 - e01) */
     vf m11, m12, m22;             /* inverse of its Gram matrix; 0 for a corner */
     vf spread;                    /* growth of errors from products with the edges to weights */
     vf condition, condition_root; /* growth of roundings in a projection, squared; an upper bound of its root */
-    vm fit;                       /* large and wide enough for the bounds */
+    vm fit;                       /* the feature is large and wide enough for the bounds */
 } proof_hull;
 
 FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
@@ -124,13 +124,14 @@ FN proof_hull proof_hull_of(const proof_pair *q, vi feature)
     return h;
 }
 
-/* Weights of the vector in the hull whose products with both edges are g. On E12 only their difference counts. */
+/* Weights of the vector in the hull whose products with both edges are g. On E12 only the difference of the two
+ * products counts. */
 FN v2 proof_solve(const proof_hull *h, v2 g)
 {
     const vf g1 = g.x1 - v_sel_or_zero(h->e12, g.x2), g2 = g.x2 - v_sel_or_zero(h->e12, g.x1);
     return v2_of(h->m11 * g1 + h->m12 * g.x2, h->m12 * g.x1 + h->m22 * g2);
 }
-/* The same with a more precise difference. */
+/* The same with a more precise difference g12 of the two products. */
 FN v2 proof_solve_fine(const proof_hull *h, v2 g, vf g12)
 {
     const vf g1 = v_sel(h->e12, g12, g.x1), g2 = v_sel(h->e12, -g12, g.x2);
@@ -157,7 +158,7 @@ typedef struct proof_end {
     proof_hull hull;
 } proof_end;
 
-/* Squared distance to the hull, less r^2, as c + b D + a D^2. */
+/* Squared distance to the hull, less r^2, as a quadratic c + b D + a D^2 in the time step D. */
 typedef struct proof_curve {
     vf a, b, c;
     vf a_error, b_error, c_error;
@@ -165,7 +166,7 @@ typedef struct proof_curve {
     v2 g;                /* products of y with the edges */
     vf fix_length;       /* upper bound of the length of fix */
     vf y_error;          /* of y */
-    vf projection_error; /* of a projection of y, in roundings */
+    vf projection_error; /* error of a projection of y, counted in roundings */
 } proof_curve;
 
 /* Offset and velocity of the true foot. */
@@ -224,7 +225,7 @@ FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
     s.slack = zero;
     if (!last) {
         const vf change = v_abs(half_b) * size;
-        /* Error of the parabola at D, and of the way from there to its minimum. */
+        /* Error of the parabola at D, and its change from there to the minimum. */
         const vf left_error = g->c_error + size * (g->b_error + size * g->a_error) +
                               (g->a + g->a_error) * s.error * s.error + PROOF_EPS(8.0) * change;
         s.slack = v_sel_or_zero(apart, (g->c - change) * R(0.5) - left_error);
@@ -234,7 +235,7 @@ FN proof_step proof_step_of(const proof_curve *g, vm apart, int last)
     return s;
 }
 
-/* A face and a sphere that is almost a point: the distance to the plane, not its square, is compared with r. */
+/* For a face and a sphere that is almost a point: compares the distance to the plane, not its square, with r. */
 FN proof_step proof_step_to_plane(const proof_pair *q, const proof_curve *g, v3 y, int last)
 {
     const v3 n = v3_cross(q->e01, q->e02);
@@ -249,7 +250,7 @@ FN proof_step proof_step_to_plane(const proof_pair *q, const proof_curve *g, v3 
     return s;
 }
 
-/* No relative motion: the distance at time 0. */
+/* Without relative motion the distance at time 0 decides. */
 FN proof_step proof_step_at_rest(const proof_curve *g)
 {
     const vf zero = v_f(R(0.0));
@@ -274,20 +275,20 @@ FN proof_step proof_step_sel(vm m, proof_step a, proof_step b)
  * binary32. */
 typedef struct proof {
     vf low, high;
-    vf step, step_error;      /* from the guess, and its error bound; in the caller's units */
+    vf step, step_error;      /* step from the guess, and its error bound; in the caller's units */
     vf view_step, view_error; /* the same in units of the view */
     v2 shift;                 /* from the guessed point to the true one, as weights */
-    vf travel;                /* of the centre since the guess */
-    vf shift_error;           /* of shift, per unit of its length and of travel; for products from binary64 */
-    vf gap_error;             /* error bound of centre - point */
+    vf travel;                /* distance that the centre travels from the guess to the true time */
+    vf shift_error; /* error of shift, relative to its length and to travel; valid for products from binary64 */
+    vf gap_error;   /* error bound of centre - point */
     vm certain, apart;
     vm flip0, flip1, flip2; /* corners that fail: to remove from the hull, or to add to it */
 } proof;
 
 /* Whether no part of the triangle is closer than the foot in the hull. The corners of the feature must have positive
- * weights; every other corner must lie beyond the plane through the foot at right angles to centre - foot. For a
- * miss that plane may be passed by the slack, and the foot may lie outside an edge: the edge's corners lie in the
- * plane in any case. */
+ * weights; every other corner must lie beyond the plane through the foot at right angles to centre - foot. For a miss a
+ * corner may lie before that plane by at most the slack, and the foot may lie outside an edge, because the edge's
+ * corners lie in the plane in any case. */
 FN vm proof_nearest(const proof_pair *q, const proof_end *e, const proof_curve *k, const proof_step *s, proof *p)
 {
     const proof_hull *h = &e->hull;
@@ -373,8 +374,8 @@ FN void proof_time(const proof_end *e, const proof_step *s, v_pow2 unit, proof *
     p->view_error = s->error * R(2.0) + PROOF_EPS(4.0) * v_abs(s->step);
 }
 
-/* Filters the ends [from, to): 0 is the first contact, 1 the last. A miss or a pair at rest is decided by end 0.
- * Each step is taken for both ends before the next step, which gives a core two independent chains of operations. */
+/* Filters the ends [from, to): 0 is the first contact, 1 the last. A miss or a pair at rest is decided by end 0. Each
+ * step is taken for both ends before the next step, so a core has two independent chains of operations. */
 FN void prove(const proof_pair *q, const proof_end *e, const residual *r, v_pow2 unit, int from, int to, int full,
               proof *p)
 {

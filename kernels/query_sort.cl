@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting sort of a chunk's queries by cell, for devices that answer one query in each work-item: work-items that
- * run together then visit the same nodes and leaves. The columns stay where they are; the result is the order of the
- * rows. Which query of a cell comes first depends on the order of the atomic additions, and no answer depends on
- * that. The host names the kernel that it builds, and runs them one after another:
- * -DKERNEL_sort_histogram, _prefix_sum or _sort_scatter. */
+/* Counting sort of a chunk's queries by cell, for devices that answer one query per work-item. Adjacent work-items then
+ * visit the same nodes and leaves. The columns stay where they are; the result is the order of the rows. The order of
+ * queries within a cell depends on the atomic additions; no answer depends on that order. The host names the kernel
+ * that it builds, and runs them one after another: -DKERNEL_sort_histogram, _prefix_sum or _sort_scatter. */
 #include "cells.h"
 #include "clearance.h"
 #include "scan.h"
 
 #ifdef KERNEL_sort_histogram
-/* The cell of each query, its rank among those counted there before, and the histogram of cells. has_motion: queries
- * that surely hit nothing get a cell of their own, found from all columns; else only the first three columns are
- * read.
+/* Histogram: the cell of each query, its rank within the cell, and the number of queries per cell. has_motion: queries
+ * that certainly hit nothing get a cell of their own, for which all columns are read; else only the first three columns
+ * are read.
  *
- * A device makes additions to one address one after another, and often most queries are in one cell. So a group counts
- * its queries in local memory first, and adds once for each cell. Cells that share a slot there leave it to the one
- * with the highest number, as that of the queries that hit nothing is; queries of the others add for themselves. */
+ * A device serialises atomic additions to one address, and often most queries are in one cell. So a work-group counts
+ * its queries in local memory first, and adds once for each cell. If cells share a local slot, the cell with the
+ * highest number owns it; the cell of queries that hit nothing has the highest of all. Queries of the other cells use
+ * global atomics. */
 __kernel void carom_sort_histogram(__global const real *cx, __global const real *cy, __global const real *cz,
                                    __global const real *radius, __global const real *vx, __global const real *vy,
                                    __global const real *vz, __global const real *t_max,
@@ -56,7 +56,7 @@ __kernel void carom_sort_histogram(__global const real *cx, __global const real 
 #endif
 
 #ifdef KERNEL_prefix_sum
-/* Exclusive prefix sums of `kinds` counts in their place, and the sum of all behind them: by the first group. */
+/* Exclusive prefix sum of `kinds` counts, in place, and the total behind them. The first work-group computes it. */
 __kernel void carom_prefix_sum(__global uint *counts, uint kinds, uint items)
 {
     __local uint scratch[PREFIX_ITEMS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns of a chunk from arrays that lie in the caller's memory on the device, and back: elements at any place and any
- * distance. Words are copied, so no bit of a number can change. The host names the kernel that it builds:
+/* Gathers the columns of a chunk from the caller's arrays on the device, and scatters answers back. Arrays have any
+ * address and any stride. Words are copied, so no bit of a number can change. The host names the kernel that it builds:
  * -DKERNEL_resident_gather or _scatter. */
 #include "lang.h"
 #include "layout.h"
@@ -17,8 +17,8 @@ FN uint resident_load(G const uchar *from, ulong at)
 #define GATHER(k)    \
     if (k < columns) \
         to##k[row] = choice##k == RESIDENT_SAME ? (uint)at##k : resident_load(from##k, at##k + element * stride##k);
-/* Of each array element i, or that which element i of an index names, for the rows from element `first` on; those that
- * fill the last group of lanes are copies of the last of `rows`. Or, instead of an array, `at` itself in all rows. */
+/* Row r gets element i = first + r of each array, or the element that number i of an index selects. Rows that pad the
+ * last group of lanes are copies of the last row. For RESIDENT_SAME all rows get `at` itself. */
 __kernel void carom_resident_gather(PARAMETERS(0), PARAMETERS(1), PARAMETERS(2), PARAMETERS(3), PARAMETERS(4),
                                     PARAMETERS(5), PARAMETERS(6), PARAMETERS(7), uint columns,
                                     __global const uchar *index, ulong index_at, ulong index_stride, uint choice,
@@ -41,8 +41,8 @@ __kernel void carom_resident_gather(PARAMETERS(0), PARAMETERS(1), PARAMETERS(2),
 #endif
 
 #ifdef KERNEL_resident_scatter
-/* Words, or bytes; or states as the answers of any-hit queries. Rows go to the elements from `first` on, one after the
- * other or as an index says. */
+/* Scatters words, bytes, or states as the answers of any-hit queries. Row r goes to element first + r, or to the
+ * element that index r selects. */
 __kernel void carom_resident_scatter(__global const uchar *from, uint kind, __global uchar *to, ulong at, ulong stride,
                                      __global const uint *index, uint choice, ulong first, uint rows)
 {

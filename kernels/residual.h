@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The binary64 part of the filter: the residual of a guessed contact. That is the squared distance between the
+/* The binary64 part of the filter: the residual of a guessed contact. The residual is the squared distance between the
  * centre and a point of the triangle at the guessed time, minus r^2. The differences are taken at the contact, so
  * cancellation has already happened there and 53 bits are plenty. */
 #ifndef CAROM_RESIDUAL_H
@@ -7,15 +7,15 @@
 #include "layout.h"
 #include "wide.h"
 
-/* Guessed contacts of LANES pairs: a time, and a point of the triangle as weights of P1 and P2. In memory, because the
- * binary64 parts load them from there. */
+/* Guessed contacts of LANES pairs: a time, and a point of the triangle as weights of P1 and P2. They are in memory,
+ * from which the binary64 halves load them. */
 typedef struct guess {
     real time[LANES], w1[LANES], w2[LANES];
 } guess;
 
-/* At the guessed time. In units of the view: y = centre - point; c = y.y - r^2; products of y with both edges from
- * P0, and their difference. In the caller's units: the point, as the sum of two numbers. `normal` is the triangle's,
- * of any length, turned against the motion (at rest: towards the centre). */
+/* Residual at the guessed time. In units of the view: y = centre - point; c = y.y - r^2; products of y with both edges
+ * from P0, and their difference. In the caller's units: the point, as the sum of two numbers. `normal` is the
+ * triangle's normal, of any length, on the side that faces the motion (at rest: the centre). */
 typedef struct residual {
     v3 y;
     vf c;
@@ -23,7 +23,7 @@ typedef struct residual {
     v3 point, rest, normal;
 } residual;
 
-/* WIDE lanes of it. */
+/* WIDE lanes of a residual. */
 typedef struct residual_part {
     w3 y;
     wf c;
@@ -33,7 +33,7 @@ typedef struct residual_part {
 
 /* WIDE pairs, in the caller's units. Lengths times `scale`, a power of two, are about 1. */
 typedef struct residual_pair {
-    w3 d, velocity, w; /* centre - P0; relative velocity, and that of the triangle */
+    w3 d, velocity, w; /* centre - P0; relative velocity; the triangle's velocity */
     w3 p0, e01, e02;
     wf radius2, scale; /* r^2, scaled */
 } residual_pair;
@@ -88,7 +88,7 @@ FN w3 w3_rest(w3 a)
     return w3_of(a.x - w_round(a.x), a.y - w_round(a.y), a.z - w_round(a.z));
 }
 
-/* All LANES lanes, from PARTS parts. */
+/* Residual of LANES lanes, joined from PARTS halves. */
 FN void residual_of(const residual_pair *q, const guess *g, int full, residual *out)
 {
     const residual_part a = residual_part_of(&q[0], g, 0, full);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Prefix sums by a whole group of work-items, for kernels in OpenCL C alone. */
+/* Prefix sum (scan) by a whole work-group, for kernels that exist only in OpenCL C. */
 #ifndef CAROM_SCAN_H
 #define CAROM_SCAN_H
 #include "lang.h"
 
-/* Sum of `own` over the work-items of the group before this one, and over all. All work-items of the group call it, and
- * `room` has a place for each. A step doubles how many work-items a sum is over (Hillis and Steele). */
+/* Returns the exclusive prefix sum of `own` over the work-group; *all is the total. All work-items of the group call
+ * it, and `scratch` has an element for each. Each step doubles the number of work-items that a sum covers (Hillis and
+ * Steele). */
 FN uint scan_group(uint own, __local uint *scratch, uint *all)
 {
     const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);

@@ -2,8 +2,8 @@
 /* Sweep of two moving spheres over the normalised time u.
  *
  * Source: Gomez, Simple Intersection Tests for Games (2.1), over the whole real line and with an answer for spheres
- * without relative motion. The start is moved to the nearest approach before anything is squared, so the quadratic is
- * u = nearest -+ sqrt(r^2 - distance^2) / speed and nothing cancels; see docs/numerics.md. */
+ * without relative motion. The start is moved to the nearest approach before anything is squared, so the quadratic is u
+ * = nearest -+ sqrt(r^2 - distance^2) / speed and nothing cancels; see docs/numerics.md. */
 #ifndef CAROM_SPHERES_H
 #define CAROM_SPHERES_H
 #include "layout.h"
@@ -51,8 +51,8 @@ typedef struct spheres_relative {
     vi length, speed;
 } spheres_relative;
 
-/* (a1 - a0) - (b1 - b0) with the rounding errors of all three differences put back: two spheres that move almost alike
- * keep their small relative motion. */
+/* (a1 - a0) - (b1 - b0), with the rounding errors of all three differences added back. So two spheres that move almost
+ * alike keep their small relative motion. */
 FN v3 spheres_motion(spheres_in in)
 {
     const v3 a = v3_sub(in.a1, in.a0), b = v3_sub(in.b1, in.b0), v = v3_sub(a, b);
@@ -156,7 +156,7 @@ FN void pairs_spheres(in_columns in, out_columns out, size_t i)
  * NaN for u_first; the second rung decides them in integers. docs/exact.md, section 14, derives the bounds. */
 typedef struct spheres_wide {
     w3 d, v;                   /* relative start and motion */
-    wf radius, d_size, v_size; /* sums of magnitudes: of d, of both motions */
+    wf radius, d_size, v_size; /* sum of the radii; sums of magnitudes of d and of both motions */
     wm valid;
 } spheres_wide;
 
@@ -164,15 +164,15 @@ typedef struct spheres_proven {
     wf u_first, u_last, state;
 } spheres_proven;
 
-/* The binary32 nearest to every number in [low, high], if that is one; else NaN. Zero is +0. */
+/* The binary32 to which every number in [low, high] rounds, if there is only one; else NaN. Zero is +0. */
 FN wf spheres_nearest(wf low, wf high)
 {
     const wf a = w_round(low), b = w_round(high), zero = w_f(W(0.0));
     return w_sel(w_eq(a, b), w_sel(w_eq(a, zero), zero, a), zero / zero);
 }
 
-/* Times at which the squared distance, less r^2, is zero: with y the way between the centres at `near`, about their
- * nearest approach, it is c + 2 b D + a D^2 for a step D from there. */
+/* Quadratic of the time of impact. Let y be the offset between the centres at the time `near`, about that of their
+ * nearest approach. The squared distance less r^2 is c + 2 b D + a D^2, for a time step D from `near`. */
 typedef struct spheres_curve {
     wf a, b, c, left; /* left: b^2 - a c */
     wf a_error, b_error, left_error;
@@ -234,7 +234,7 @@ FN spheres_proven spheres_prove(const spheres_wide *x)
     return out;
 }
 
-/* A sum of finite numbers is finite in binary64, one of others is not. */
+/* A sum of finite binary32 numbers is finite in binary64; a sum with infinity or NaN is not. */
 FN spheres_wide spheres_relate_wide(w3 a0, w3 a1, wf radius_a, w3 b0, w3 b1, wf radius_b)
 {
     const w3 a = w3_sub(a1, a0), b = w3_sub(b1, b0);

@@ -9,8 +9,8 @@
  * no contact is lost between two features. docs/numerics.md derives every formula below and the error of each step.
  *
  * Along the direction of motion the problem is two-dimensional. A rotation turns the relative motion into the third
- * axis. Then the line of centres is a point in the plane: q, relative to a vertex, which has height h along the
- * motion. |q| is the distance from the line to that vertex, and no quadratic needs a discriminant that cancels. */
+ * axis. The line of centres is then a point q in the plane, relative to a vertex, and the vertex has a height h along
+ * the motion. |q| is the distance from the line to that vertex, and no quadratic needs a discriminant that cancels. */
 #ifndef CAROM_SWEEP_H
 #define CAROM_SWEEP_H
 #include "nearest.h"
@@ -26,8 +26,8 @@ FN vi sweep_state(vf first, vf last)
     return vi_sel(v_lt(zero, first), v_i(STATE_APPROACHING), state);
 }
 
-/* A point of the triangle as vertex + step + step. So a vertex is exact, and the difference of two huge vertices stays
- * finite. */
+/* A point of the triangle as vertex + step + step. A vertex is therefore exact, and the difference of two huge vertices
+ * stays finite. */
 typedef struct sweep_foot {
     v3 vertex, step;
 } sweep_foot;
@@ -51,7 +51,7 @@ FN barycentric sweep_barycentric_of(const sweep_span *s, sweep_contact c)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
     const vm e01 = vi_eq(c.feature, v_i(FEATURE_E01)), e12 = vi_eq(c.feature, v_i(FEATURE_E12));
-    const vm e20 = vi_eq(c.feature, v_i(FEATURE_E20)); /* `along` counts from P0 */
+    const vm e20 = vi_eq(c.feature, v_i(FEATURE_E20)); /* `along` is measured from P0 */
     const vf along = c.along / v_sel(e01, s->edge[0].space2, v_sel(e12, s->edge[1].space2, s->edge[2].space2));
     const vf end1 = v_sel(vi_eq(c.feature, v_i(FEATURE_V1)), one, zero);
     const vf end2 = v_sel(vi_eq(c.feature, v_i(FEATURE_V2)), one, zero);
@@ -62,7 +62,7 @@ FN barycentric sweep_barycentric_of(const sweep_span *s, sweep_contact c)
     return at;
 }
 
-/* A point of the triangle is finite. Its sum may round to infinity, which this undoes. */
+/* A point of the triangle is finite, but its sum may round to infinity: clamps it to the largest number. */
 FN vf sweep_within_range(vf x)
 {
     return v_max(v_min(x, v_largest()), -v_largest());
@@ -89,7 +89,7 @@ FN v3 sweep_point(sweep_in in, sweep_view k, const sweep_span *s, sweep_contact 
     return sweep_foot_point(in, f, t, exists, moving);
 }
 
-/* No relative motion: the distance at time 0 decides, for all times. */
+/* Without relative motion the distance at time 0 decides for all times. */
 typedef struct sweep_rest {
     vf first, last;
     vi state;
@@ -192,14 +192,14 @@ FN sweep_out sweep(sweep_in in, int want, int moving)
     return sweep_answer(in, q, k, sweep_solve(q.in, k, want), want, moving);
 }
 
-/* `given` is the heading of the unscaled velocity: still right unless the query had to be scaled. */
+/* `given` is the heading of the unscaled velocity. It is valid unless the query had to be scaled. */
 FN sweep_heading sweep_heading_after(const sweep_query *q, sweep_heading given)
 {
     const vm scaled = v_not(v_and(vi_eq(q->time, v_i(0)), v_eq(q->back, v_f(R(1.0)))));
     return v_any(scaled) ? sweep_heading_of(q->x.v) : given;
 }
 
-/* Of many lanes, nearly always one has begun; so of many work-items in lockstep. */
+/* Among 16 lanes, or work-items in lockstep, nearly always at least one contact has begun. */
 #ifdef LANG_LOCKSTEP
 #define SWEEP_SOME_HAS_BEGUN 1
 #else
@@ -207,8 +207,8 @@ FN sweep_heading sweep_heading_after(const sweep_query *q, sweep_heading given)
 #endif
 
 /* For mesh searches: first time and state, of triangles at rest. If a contact has begun at time 0 in a lane that
- * `matters`, the last time is computed too, to distinguish overlapping from past. In other lanes these two states
- * may be confused. */
+ * `matters`, the last time is computed too, to distinguish overlapping from past. In other lanes these two states may
+ * be confused. */
 FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters, int moving)
 {
     const sweep_query q = sweep_prepare(in, moving);

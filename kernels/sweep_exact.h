@@ -5,7 +5,7 @@
 #define CAROM_SWEEP_EXACT_H
 #include "proof.h"
 
-/* LANES pairs with triangles at rest. In memory, because the binary64 parts load them from there. */
+/* LANES pairs with triangles at rest. They are in memory, from which the binary64 halves load them. */
 typedef struct sweep_rows {
     real center[3][LANES], velocity[3][LANES], p0[3][LANES], p1[3][LANES], p2[3][LANES], radius[LANES];
 } sweep_rows;
@@ -34,7 +34,7 @@ FN w3 sweep_wide_velocity(const sweep_rows *r, int part, int ends)
     return ends ? w3_sub(v, load3_lanes(r->center, part)) : v;
 }
 
-/* Widens them to binary64, in PARTS parts. */
+/* Widens the rows to binary64, in PARTS halves. */
 FN void sweep_widen(const sweep_rows *r, const real *scale, residual_pair *q, int ends)
 {
     const wf zero = w_f(W(0.0));
@@ -46,8 +46,8 @@ FN void sweep_widen(const sweep_rows *r, const real *scale, residual_pair *q, in
                              load3_lanes(r->p2, part), w_load(scale + part));
 }
 
-/* The feature that the line of centres passes closest to, seen along the motion, and the height at which it does:
- * the guess for a miss. */
+/* Guess for a miss: the feature that the line of centres passes closest to, seen along the motion, and the height of
+ * that approach. */
 typedef struct sweep_miss {
     vf distance2, at;
     vi feature;
@@ -91,7 +91,7 @@ FN sweep_miss sweep_miss_of(sweep_view k, const sweep_span *s)
     return best;
 }
 
-/* At rest: the closest feature at time 0. The filter decides whether that is contact. */
+/* At rest the guess is the closest feature at time 0. The filter decides whether it is in contact. */
 FN vi sweep_guess_at_rest(sweep_query q)
 {
     const vf scale = v_scale_down(v_exponent(q.x.length));
@@ -108,9 +108,9 @@ typedef struct sweep_exact {
     sweep_view view;
     vf height[2]; /* of the centre at the guessed ends, in the view */
     int moving;
-    vf w_speed;   /* of the triangle, in units of the view: sum of magnitudes */
+    vf w_speed;   /* speed of the triangle, in units of the view: sum of magnitudes */
     vf to_caller; /* from lengths of the view to the caller's */
-    vf largest;   /* coordinate of centre and P0, in units of the view */
+    vf largest;   /* largest coordinate of centre and P0, in units of the view */
     real scale[LANES];
 } sweep_exact;
 
@@ -203,7 +203,7 @@ typedef struct sweep_proven {
     vm clear;
 } sweep_proven;
 
-/* The contact point: that of the guess, moved by the step. Undecided unless its error is below half a unit in the
+/* The contact point: the guessed point, moved by the step. It is undecided unless its error is below half a unit in the
  * last place of the largest coordinate. */
 FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p, vm exists, vm *certain)
 {
@@ -223,8 +223,8 @@ FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p
     return v3_of(v_positive_zero(is.x), v_positive_zero(is.y), v_positive_zero(is.z));
 }
 
-/* Direction from the point to the centre; for a moving sphere on a face, the normal. Uncertain if the gap is not
- * larger than its error, or if the centre is almost in the plane of the face. */
+/* Direction from the point to the centre; for a moving sphere on a face, the triangle's normal. It is uncertain if the
+ * gap is not much longer than its error. */
 FN v3 sweep_proven_gap(const sweep_exact *x, const proof *p, vm at_rest, vm *clear)
 {
     const residual *r = &x->at[0];
@@ -248,7 +248,8 @@ FN vi sweep_proven_state(const proof *first, const proof *last, vm *certain)
     return vi_sel(ahead, v_i(STATE_APPROACHING), vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)));
 }
 
-/* Rare lanes. At rest, contact is at all times or never, and end 0 alone decides. Invalid pairs have no contact. */
+/* Rare lanes. Spheres at rest are in contact at all times or never, and end 0 alone decides. Invalid pairs have no
+ * contact. */
 FN void sweep_proven_rare(const sweep_exact *x, const proof *first, sweep_out *a, vm *certain, int want)
 {
     const vf inf = v_infinity();
@@ -304,7 +305,7 @@ typedef struct sweep_ahead {
     vf t_first;
     vi state;
     vm certain;
-    vf least; /* lower bound of the time where undecided; 0 if there is none */
+    vf least; /* lower bound of the time of an undecided pair; 0 without a bound */
 } sweep_ahead;
 
 /* q: the pairs in binary64; `active`: lanes whose answers are read. */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the line of centres passes through the triangle, and at which height: a watertight ray-triangle test.
+/* Watertight ray-triangle test: whether the line of centres passes through the triangle, and at which height.
  *
  * A sphere much larger than the rounding errors touches an edge in both of its triangles, so it cannot slip between
  * them. For radii near 0 this test closes the gap. If the true line meets the true triangle, and does not lie in its
  * plane, the answer is yes. So a closed mesh is watertight: a true line cannot leave it without meeting a triangle.
  * docs/numerics.md, section 6, has the argument and the bounds.
  *
- * The line passes through if it is on the same side of all three edges. The sign of a side is taken from the view if
- * it is certain there. Near an edge it is computed from the caller's numbers with twice the precision. */
+ * The line passes through if it is on the same side of all three edges. The sign of a side is taken from the view if it
+ * is certain there. Near an edge it is computed from the caller's numbers with twice the precision. */
 #ifndef CAROM_SWEEP_LINE_H
 #define CAROM_SWEEP_LINE_H
 #include "sweep_view.h"
 #include "twofloat.h"
 
-/* Edge functions: signed areas between the line and each edge, seen along the motion. Each is the weight of the
+/* Edge functions: signed areas between the line and each edge, seen along the motion. Each area is the weight of the
  * opposite corner. */
 typedef struct sweep_sides {
     vf e01, e12, e20;
@@ -32,7 +32,7 @@ FN vm sweep_same_side(sweep_sides s, sweep_sides slack)
     return v_or(left, right);
 }
 
-/* The least and the greatest of coordinates. */
+/* Range of a coordinate over the corners. */
 typedef struct sweep_range {
     vf least, most;
 } sweep_range;
@@ -64,14 +64,16 @@ FN sweep_flat sweep_flatten(twofloat3 a, vm along_x, vm along_y)
     return f;
 }
 
-/* Edge function of the edge e, c from its corner to the line, both turned by a right angle; and its error bound. */
+/* Edge function of the edge e, and its error bound. c: from the edge's corner to the line. Both vectors are rotated by
+ * a right angle. */
 FN vf sweep_side_close(sweep_flat c, sweep_flat e, vf relative_error, vf *slack)
 {
     *slack = relative_error * ((v_abs(c.x.hi) + v_abs(c.y.hi)) + (v_abs(e.x.hi) + v_abs(e.y.hi)));
     return twofloat_value(twofloat_sub(twofloat_mul(c.x, e.y), twofloat_mul(c.y, e.x)));
 }
 
-/* The height of the crossing, interpolated: between those of the corners, however the sides are rounded. */
+/* The interpolated height of the crossing. It lies between the heights of the corners, however the sides are
+ * rounded. */
 FN vf sweep_mean_height(sweep_sides s, vf e0h, vf e2h)
 {
     const vf zero = v_f(R(0.0)), sign = v_copysign_one((s.e01 + s.e12) + s.e20);
@@ -80,9 +82,9 @@ FN vf sweep_mean_height(sweep_sides s, vf e0h, vf e2h)
     return (w1 * e0h + w2 * e2h) / v_sel(v_lt(zero, sum), sum, v_f(R(1.0)));
 }
 
-/* The height at which the line crosses an edge. The ends of the edge lie at a and b from the line, measured along
- * the longest edge in the view, and at heights `from` and `to`. An edge that the line does not reach is ignored; but
- * not the longest: beyond its ends there is only rounding. */
+/* The height at which the line crosses an edge. The ends of the edge lie at a and b from the line, measured along the
+ * longest edge in the view, and at heights `from` and `to`. An edge that the line does not reach is ignored, except the
+ * longest, because only rounding can put the line beyond its ends. */
 FN void sweep_cross_edge(sweep_line *line, vf a, vf b, vf from, vf to, vm longest)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), inf = v_infinity(), width = a - b;
@@ -129,7 +131,7 @@ FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *k, sweep_lin
     sweep_sides s, slack;
     s.e12 = s.e20 = slack.e12 = slack.e20 = inf;
     v3 from = in->p0, to = in->p1, next = in->p2;
-    LANG_ROLLED /* what three edges need at the same time is more than the registers of a GPU */
+    LANG_ROLLED /* unrolled, three edges would need more registers than a GPU has */
         for (int edge = 0; edge < 3; edge++)
     {
         const twofloat3 c = twofloat3_cross(v, twofloat3_difference(in->center, from, to_length));
@@ -144,7 +146,7 @@ FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *k, sweep_lin
                                  &slack.e20);
         from = to, to = next, next = begin;
     }
-    /* Edge-on, edge functions say nothing: the line must lie between the corners. */
+    /* For a triangle seen edge-on, edge functions are all noise: instead the line must lie between the corners. */
     const vm near =
         v_and(v_and(sweep_spans_zero(range_x, slip), sweep_spans_zero(range_y, slip)), sweep_spans_zero(range_z, slip));
     line->through = v_and(near, sweep_same_side(s, slack));

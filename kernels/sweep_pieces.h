@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The interval in which the centre is within the radius of each feature: three balls around vertices, three
- * cylinders around edges, one slab around the face, each with its own roots and region test. docs/numerics.md,
- * sections 5 to 7. */
+/* The interval in which the centre is within the radius of each feature: three balls around vertices, three cylinders
+ * around edges, one slab around the face, each with its own roots and region test. docs/numerics.md, sections 5 to
+ * 7. */
 #ifndef CAROM_SWEEP_PIECES_H
 #define CAROM_SWEEP_PIECES_H
 #include "layout.h"
 #include "sweep_line.h"
 
-/* The best contact so far: height of the centre, feature, and for an edge how far along (of its squared length). */
+/* The best contact so far: height of the centre, feature, and for an edge the position along it, times its length. */
 typedef struct sweep_contact {
     vf at, along;
     vi feature;
 } sweep_contact;
 
-/* Squared lengths of an edge: in space, and in the view. An edge that is shorter than 2^-24 units in the view is
- * ignored: the balls of its ends cover it. */
+/* Squared lengths of an edge: in space, and seen in the view. An edge that is shorter than 2^-24 units in the view is
+ * ignored, because the balls around its ends cover it. */
 typedef struct sweep_lengths {
     vf space2, seen2, per_seen2;
     vm seen;
@@ -46,7 +46,7 @@ FN void sweep_contact_keep(sweep_contact *best, vm better, vf at, int feature)
 FN void sweep_vertex(sweep_span *s, vf radius2, vf qx, vf qy, vf h, int feature, int want)
 {
     const vf left = radius2 - (qx * qx + qy * qy);
-    const vf chord = v_sqrt(left); /* half of it; NaN where the line misses: every comparison below is false */
+    const vf chord = v_sqrt(left); /* half the chord; NaN where the line misses, so every comparison below is false */
     const vf enter = h - chord;
     sweep_contact_keep(&s->first, v_lt(enter, s->first.at), enter, feature);
     if (want != SWEEP_FIRST) {
@@ -81,7 +81,7 @@ FN void sweep_edge_root(sweep_contact *best, vm better, vf at, vf along, vf leng
     sweep_contact_keep(best, beside, at, feature);
 }
 
-/* The cylinder around the edge e. q: the line of centres, relative to the vertex where e begins. */
+/* The cylinder around the edge e. q: the line of centres, relative to the vertex where the edge begins. */
 FN void sweep_edge(sweep_span *s, vf radius2, vf qx, vf qy, vf h, vf ex, vf ey, vf eh, sweep_lengths l, int feature,
                    int want)
 {
@@ -98,8 +98,8 @@ FN void sweep_edge(sweep_span *s, vf radius2, vf qx, vf qy, vf h, vf ex, vf ey, 
     }
 }
 
-/* A side of the prism over the triangle: signed area, times |n|, between an edge and the projection of the centre,
- * as a function of the centre's height above P0. Not negative on the side of the opposite vertex. `from` is the
+/* A side of the prism over the triangle: signed area, times |n|, between an edge and the projection of the centre, as a
+ * function of the centre's height above P0. The area is not negative on the side of the opposite vertex. `from` is the
  * height of the vertex where the edge begins. */
 typedef struct sweep_wall {
     vf slope, offset, from;
@@ -137,10 +137,10 @@ FN sweep_crossing sweep_cross(sweep_prism p, vf at)
     return c;
 }
 
-/* Normal of the triangle. The rounded cross product of a sliver leans along the sliver. A lean of eps moves the
- * plane by eps times the sliver's length. Removing the component along P0P1 leaves only lean across, which is
- * harmless. The result is longer by the factor e.e, scaled to [1, 2). A triangle without area gives noise at right
- * angles to the edge, or zero: then the face never wins over the edges. */
+/* Normal of the triangle. The rounded cross product of a sliver leans along the sliver. A lean of eps moves the plane
+ * by eps times the sliver's length. Removing the component along P0P1 leaves only lean across, which is harmless. The
+ * result is longer by the factor e.e, scaled to [1, 2). A triangle without area gives noise at right angles to the
+ * edge, or zero: then the face never wins over the edges. */
 FN v3 sweep_normal(sweep_view k, vf e0_length2)
 {
     const v3 n = v3_of(k.e0y * k.e2h - k.e0h * k.e2y, k.e0h * k.e2x - k.e0x * k.e2h, k.e0x * k.e2y - k.e0y * k.e2x);
@@ -149,17 +149,17 @@ FN v3 sweep_normal(sweep_view k, vf e0_length2)
     return v3_sub(v3_mul(n, e0_length2 * scale), v3_mul(e, v3_dot(n, e) * scale));
 }
 
-/* Whether the face is tested. The sides of a triangle narrower than 2^-22 of its length are noise: its edges cover
- * it. They also cover a triangle in whose plane the sphere moves: at an angle of 2^-26 it penetrates by 2^-26 of its
- * way. (2^-100 and 2^-76: below these, squares and products leave the range.) */
+/* Whether the face is tested. A triangle narrower than 2^-22 of its length is not: its sides are noise, and its edges
+ * cover it. The edges also cover a triangle in whose plane the sphere moves: at an angle of 2^-26 the sphere penetrates
+ * by 2^-26 of its path. (Squares below 2^-100 and products below 2^-76 leave the range.) */
 FN vm sweep_is_solid(v3 n, vf longest2)
 {
     const vf least2 = longest2 * longest2 * v_f(R(0x1p-44)) + v_f(R(0x1p-100));
     return v_and(v_lt(least2, v3_dot(n, n)), v_lt(v_f(R(0x1p-76)), v_abs(n.z)));
 }
 
-/* The slab around the plane, bounded by the prism over the triangle. The region test is made at the root itself. So
- * an ill-conditioned root (motion along the plane) is early or late by no more than the slide, and never beside the
+/* The slab around the plane, bounded by the prism over the triangle. The region test is made at the root itself. So an
+ * ill-conditioned root (motion along the plane) is early or late by no more than the slide, and never beside the
  * triangle. */
 FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf per_nz, vm solid, vm point,
                    sweep_line line, int want)
@@ -170,8 +170,8 @@ FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf
     p.wall[0] = sweep_wall_of(n, k.qx, k.qy, k.e0x, k.e0y, k.e0h, zero);
     p.wall[1] = sweep_wall_of(n, k.qx - k.e0x, k.qy - k.e0y, e1x, e1y, e1h, k.e0h);
     p.wall[2] = sweep_wall_of(n, k.qx, k.qy, -k.e2x, -k.e2y, -k.e2h, zero);
-    /* A contact lies within the triangle's heights, extended by the radius. The sides of a needle are almost
-     * parallel: without this limit they would accept a root far beyond its tip. */
+    /* A contact lies within the triangle's heights, extended by the radius. The sides of a needle are almost parallel:
+     * without this limit they would accept a root far beyond its tip. */
     const vf reach = k.radius + v_f(R(0x1p-10));
     p.low = v_min(v_min(k.e0h, k.e2h), zero) - reach;
     p.high = v_max(v_max(k.e0h, k.e2h), zero) + reach;
@@ -182,7 +182,8 @@ FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf
     vf offset = v_copysign_one(n.z) * k.radius / length;
     if (v_any(point)) {
         const vm through = v_and(point, line.through);
-        /* A point hits only what its ray passes through: the sides of a needle accept roots beyond its tip. */
+        /* A point hits only triangles that its ray passes through: the sides of a needle accept roots beyond its
+         * tip. */
         const vm sphere = v_lt(v_f(R(0x1p-40)), k.radius);
         enter.inside = v_and(enter.inside, v_or(sphere, line.through));
         leave.inside = v_and(leave.inside, v_or(sphere, line.through));
@@ -201,8 +202,8 @@ FN void sweep_face(sweep_span *s, sweep_view k, vf e1x, vf e1y, vf e1h, v3 n, vf
     s->to_face = v3_add(v3_add(v3_mul(k.axes.s, m.x), v3_mul(k.axes.w, m.y)), v3_mul(k.axes.u, m.z));
 }
 
-/* The line of centres of spheres so small that it alone decides about the face. First of all that the solver does: what
- * the rare test near an edge needs would else add to the registers of everything else. */
+/* Line test for spheres so small that the line of centres alone decides about the face. The solver does this first, so
+ * that the registers of the rare test near an edge do not add to those of later steps. */
 FN sweep_line sweep_line_of_points(sweep_in in, sweep_view k, vm point)
 {
     sweep_line line;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Preparation of a sweep for the solver: differences of the inputs, scaled so that nothing overflows, and the
- * triangle in a frame whose third axis is the relative motion: the view. docs/numerics.md, sections 1 to 4. */
+/* Preparation of a sweep for the solver: differences of the inputs, scaled so that nothing overflows, and the triangle
+ * in a frame whose third axis is the relative motion: the view. docs/numerics.md, sections 1 to 4. */
 #ifndef CAROM_SWEEP_VIEW_H
 #define CAROM_SWEEP_VIEW_H
 #include "vec.h"
@@ -18,7 +18,7 @@ typedef struct sweep_out {
     vi feature_first, feature_last;
 } sweep_out;
 
-/* What to compute. A constant at every call, so that the compiler removes the rest. */
+/* Which outputs to compute. The value is a constant at every call, so the compiler removes the rest. */
 #define SWEEP_FIRST 0 /* t_first */
 #define SWEEP_TIMES 1 /* both times and the state */
 #define SWEEP_FULL 2  /* and points and features */
@@ -29,7 +29,7 @@ typedef struct sweep_relative {
     v3 e01, e02;
     v3 v;      /* relative velocity */
     vi size;   /* largest magnitude among edges and radius */
-    vi length; /* the same with d */
+    vi length; /* largest magnitude among edges, radius and d */
     vi speed;
 } sweep_relative;
 
@@ -63,7 +63,7 @@ typedef struct sweep_query {
     vm valid;
 } sweep_query;
 
-/* Scales queries that are out of range. Rare, so the caller branches. */
+/* Scales queries that are out of range. They are rare, so the caller branches. */
 FN void sweep_rescue(sweep_query *q, int moving)
 {
     const vm finite = sweep_is_finite(q->in, moving);
@@ -101,9 +101,8 @@ FN sweep_query sweep_prepare(sweep_in in, int moving)
     return q;
 }
 
-/* An orthonormal basis whose third axis is v / |v| (Duff et al., Building an Orthonormal Basis, Revisited).
- * Divisions and roots limit the throughput of the solver, so one division gives both 1 / |v| and 1 / (sign |v| +
- * v.z). */
+/* An orthonormal basis whose third axis is v / |v| (Duff et al., Building an Orthonormal Basis, Revisited). Divisions
+ * and roots limit the throughput of the solver, so one division gives both 1 / |v| and 1 / (sign |v| + v.z). */
 typedef struct sweep_basis {
     v3 s, w, u;
     vf per_speed;
@@ -124,7 +123,7 @@ FN sweep_basis sweep_basis_of(v3 v)
     return f;
 }
 
-/* Direction of a motion. All triangles at rest share that of the sphere. */
+/* Direction of a motion. All triangles at rest share the heading of the sphere. */
 typedef struct sweep_heading {
     v3 v; /* relative velocity, scaled to about 1 */
     sweep_basis axes;
@@ -145,16 +144,16 @@ typedef struct sweep_view {
     vf e0x, e0y, e0h; /* P1 - P0 */
     vf e2x, e2y, e2h; /* P2 - P0 */
     vf radius, radius2;
-    vi unit, length; /* exponent fields: of edges and radius, and of the way to P0 too */
-    vf noise;        /* error bound: of the line of centres relative to the triangle */
+    vi unit, length; /* exponent fields of the largest length: among edges and radius; and the distance of P0 */
+    vf noise;        /* error bound of the position of the line of centres relative to the triangle */
     vf start;        /* time, in scaled units, at which the centre has height 0 */
     vf time_per_height;
     sweep_basis axes;
     v3 v;           /* relative velocity, scaled to about 1 */
-    v3 m, e01, e02; /* not rotated: centre at that time - P0, edges */
+    v3 m, e01, e02; /* not rotated: centre at time `start` - P0; edges */
 } sweep_view;
 
-/* Moves the start of the motion next to P0, before anything is squared. The shift has 12 significant bits and the
+/* Moves the start of the motion next to P0, before any term is squared. The shift has 12 significant bits and the
  * velocity is split into two parts of 12 bits. So the products are exact, and a far start loses no precision. */
 FN v3 sweep_shifted(v3 d, v3 d_error, v3 v, vf shift)
 {
@@ -166,8 +165,8 @@ FN v3 sweep_shifted(v3 d, v3 d_error, v3 v, vf shift)
 FN sweep_view sweep_view_of(sweep_relative x, vf radius, sweep_heading heading)
 {
     const vi length = v_exponent(x.length);
-    /* A triangle smaller than 2^-40 of the distance to it is a point to every digit of the answer. A smaller unit
-     * would push the distance out of range. */
+    /* A triangle smaller than 2^-40 of its distance is a point within the rounding of the answer. A smaller unit would
+     * push the distance out of range. */
     const vi unit = v_exponent(vi_max(x.size, length - (40 << R_EXPONENT_SHIFT)));
     const vf to_unit = v_scale_down(unit), to_length = v_scale_down(length);
     const v3 v = heading.v;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a contact of a sphere at rest reports: closest.h's point and feature, and the unit vector from the point to the
- * centre. On the face that is the triangle's normal on the side of the centre, because the direction of a short way
- * would be mostly rounding. A centre at distance 0 has the triangle's normal (P1-P0)x(P2-P0), or zero. */
+/* Contact of a sphere at rest: the closest point and its feature, from closest.h, and the unit normal from the point to
+ * the centre. On the face the normal is the triangle's, on the side of the centre, because the direction of a short
+ * offset would be mostly rounding. A centre at distance 0 has the triangle's normal (P1-P0)x(P2-P0), or zero. */
 #ifndef CAROM_TOUCH_H
 #define CAROM_TOUCH_H
 #include "closest.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* touch.h in exact mode: point and feature as in closest_exact.h, and the normal in binary64 where its error is less
- * than 2^-28. Undecided where a feature is, and where the centre is so close to an edge or plane that its direction, or
- * its side, is uncertain. docs/contacts.md, section 5, derives
+/* Contact of a sphere at rest (touch.h) in exact mode, first rung. Point and feature are those of closest_exact.h; the
+ * normal is computed in binary64, with an error below 2^-28. A contact is undecided if its feature is, or if the centre
+ * is so close to an edge or plane that its direction, or its side, is uncertain. docs/contacts.md, section 5, derives
  * the bounds. */
 #ifndef CAROM_TOUCH_EXACT_H
 #define CAROM_TOUCH_EXACT_H
@@ -9,8 +9,8 @@
 #include "touch.h"
 
 typedef struct touch_normal {
-    w3 normal;  /* along the normal; of any length */
-    wm certain; /* its direction */
+    w3 normal;  /* unit vector from the closest point to the centre */
+    wm certain; /* the direction is proven */
 } touch_normal;
 
 FN void touch_choose(touch_normal *t, wm m, w3 normal, wm certain)
@@ -20,7 +20,8 @@ FN void touch_choose(touch_normal *t, wm m, w3 normal, wm certain)
     t->certain = w_or(w_and(m, certain), w_and(w_not(m), t->certain));
 }
 
-/* The way from an edge's line is off by 15 u |D|, so by 2^-29 of itself if it is longer than 2^-20 |D|. */
+/* Whether the direction from an edge's line is precise: the offset errs by 15 u |D|, so by 2^-29 of its length if it is
+ * longer than 2^-20 |D|. */
 FN wm touch_is_clear_of(const closest_wide *t, const closest_edge *e)
 {
     return w_le(t->size2 * w_f(W(0x1p-40)), e->offset2);
@@ -48,7 +49,7 @@ FN touch_normal touch_normal_of(const closest_wide *t, const closest_point *s)
     return n;
 }
 
-/* Undecided where the point's x is NaN. */
+/* A contact is undecided where the point's x is NaN. */
 FN contact_out touch_exact(closest_in in)
 {
     closest_rows rows;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The tests of a query against boxes and triangles, and what of them depends on the query alone. That part is
- * computed once per query, before its traversal. Divisions and roots take as long for one query as for LANES
- * queries, so it is computed for LANES queries at a time, one per lane. During the traversal the lanes are boxes or
- * triangles of one query: each number is broadcast to all lanes when it is loaded. */
+/* Culling tests of a query against boxes and bounding spheres, and the terms of these tests that depend on the query
+ * alone. The terms are computed once per query, before its traversal. Divisions and roots take as long for one query as
+ * for LANES queries, so the terms of LANES queries are computed at a time, one query per lane. During the traversal the
+ * lanes are boxes or triangles of one query: each term is broadcast to all lanes when it is loaded. */
 #ifndef CAROM_TRAVERSAL_PRECALC_H
 #define CAROM_TRAVERSAL_PRECALC_H
 #include "sweep.h"
@@ -14,11 +14,11 @@ typedef struct mesh_query {
     int options, mask; /* MESH_TRIANGLE_MASKS and so on; without options the mask is not read */
 } mesh_query;
 
-/* The velocity of LANES queries. An end position less the centre is rounded once; a difference that would overflow is
- * taken of numbers made smaller. */
+/* The velocity of LANES queries. The difference of end position and centre is rounded once; if it would overflow, both
+ * are scaled down first. */
 typedef struct mesh_motion {
     v3 velocity;
-    vi smaller; /* by 2^smaller, as an exponent field */
+    vi smaller; /* the velocity is scaled by 2^-smaller; an exponent field */
 } mesh_motion;
 
 FN mesh_motion mesh_motion_of(v3 center, v3 given, int options)
@@ -38,8 +38,8 @@ FN mesh_motion mesh_motion_of(v3 center, v3 given, int options)
     return m;
 }
 
-/* Slab test of a query against boxes that are inflated by its reach. Units: the mesh's. The centre crosses the plane
- * of a lower side `lo` at the time (lo - below) / v, that of an upper side `hi` at (hi - above) / v. */
+/* Slab test of a query against boxes that are inflated by its reach. Units: the mesh's. The centre crosses the plane of
+ * a lower side `lo` at the time (lo - below) / v, that of an upper side `hi` at (hi - above) / v. */
 typedef struct mesh_slabs {
     v3 below, above, per_v;
     v_pow2 unit;
@@ -60,7 +60,7 @@ FN mesh_slabs mesh_slabs_of(v3 center, vf radius, mesh_motion motion, mesh_frame
     const v3 v = v3_mul(motion.velocity, v_scale_down(speed));
     v3 c = v3_mul(center, scale);
     vf r = radius * scale;
-    /* From 2^60 mesh sizes away one unit of the last place covers the mesh: every box passes the test. */
+    /* At a distance of 2^60 mesh sizes one unit in the last place covers the mesh: every box passes the test. */
     const vf size = v_from_bits(vi_max(vi_max(v3_magnitude(c), v_magnitude(r)), v_bits(v_f(R(2.0)))));
     const vm far = v_not(v_lt(size, v_f(R(0x1p60))));
     mesh_slabs s;
@@ -77,8 +77,8 @@ FN mesh_slabs mesh_slabs_of(v3 center, vf radius, mesh_motion motion, mesh_frame
     return s;
 }
 
-/* `enter`: when the centre enters the inflated boxes, in the caller's unit of time. `exists`: whether it enters
- * them, and leaves them at time 0 or later. That is decided before the change of unit, which may round both times to
+/* `enter`: when the centre enters the inflated boxes, in the caller's unit of time. `exists`: whether the centre enters
+ * them, and leaves them at time 0 or later. This is decided before the change of unit, which may round both times to
  * one number. */
 typedef struct mesh_slab_interval {
     vf enter;
@@ -97,22 +97,23 @@ FN mesh_slab_interval mesh_slab_test(mesh_slabs s, v3 lo, v3 hi)
     return p;
 }
 
-/* The capsule that the sphere sweeps, against bounding spheres. The centre is closest to a point at the time
- * ((point - centre).velocity) per_v2. A bounding sphere of radius b is missed if its centre is then farther away than
- * reach + b. `reach` is infinity if this test is not made. Units: the caller's. */
+/* The capsule that the sphere sweeps, against bounding spheres. The centre is closest to a point at the time ((point -
+ * centre).velocity) per_v2. A bounding sphere of radius b is missed if its centre is then farther away than reach + b.
+ * `reach` is infinity if this test is not made. Units: the caller's. */
 typedef struct mesh_capsule {
     vf per_v2, reach;
 } mesh_capsule;
 
-/* Sizes and speeds whose squares and quotients stay in range. With others, no bounding sphere is missed. */
+/* Range of sizes and speeds whose squares and quotients are normal numbers. Outside this range no bounding sphere is
+ * culled. */
 #define MESH_LEAST_SIZE R(0x1p-30)
 #define MESH_MOST_SIZE R(0x1p30)
 
-/* The test is made only if `reach` is more than so many radii of a typical bounding sphere: of larger triangles, too
- * few are missed. */
+/* The bounding spheres are tested only if `reach` is more than so many of their typical radii: with larger triangles
+ * the test culls too few. */
 #define MESH_LARGER R(1.25)
 
-/* docs/numerics.md, section 11, has the margins. */
+/* docs/numerics.md, section 11, derives the margins. */
 FN mesh_capsule mesh_capsule_of(v3 center, vf radius, v3 velocity, mesh_frame frame)
 {
     const vf zero = v_f(R(0.0)), least = v_f(MESH_LEAST_SIZE), most = v_f(MESH_MOST_SIZE);
@@ -168,7 +169,8 @@ FN vf mesh_limit_of(v3 center, vf radius, v3 given, v3 velocity, vf t_max)
     return v_sel(v_and(finite, v_le(zero, radius)), limit, v_f(R(-1.0)));
 }
 
-/* For LANES queries into rows[PRECALC_ROWS][LANES]. given: velocities, or with MESH_ENDS end positions. */
+/* Computes the terms of LANES queries into rows[PRECALC_ROWS][LANES]. given: velocities, or with MESH_ENDS end
+ * positions. */
 FN void traversal_precalculate(real *rows, v3 center, vf radius, v3 given, vf t_max, mesh_frame frame, int options)
 {
     const mesh_motion motion = mesh_motion_of(center, given, options);
@@ -183,7 +185,7 @@ FN void traversal_precalculate(real *rows, v3 center, vf radius, v3 given, vf t_
     PRECALC_FIELDS(PRECALC_STORE)
 }
 
-/* For one query, broadcast to all lanes. */
+/* Loads the terms of one query, broadcast to all lanes. */
 FN traversal_precalc traversal_precalc_of(const real *precalc)
 {
     int row = 0;
@@ -192,9 +194,8 @@ FN traversal_precalc traversal_precalc_of(const real *precalc)
     return c;
 }
 
-/* What a sphere's velocity is relative to, for the solver. With MESH_ENDS `velocity` is the end position, so that is
- * the centre: the difference V - W of a moving pair is then that of the positions, with its error bounds. The triangle
- * still rests, so contact points are not moved by W. */
+/* The velocity W that the solver subtracts from V. With MESH_ENDS V is the end position and W the centre, so V - W is
+ * the motion, with the error bounds of a moving pair. The triangle is at rest, so contact points are not moved by W. */
 FN v3 mesh_relative_to(v3 center, int options)
 {
     const vf zero = v_f(R(0.0));

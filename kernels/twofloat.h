@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Double-float arithmetic: a number as the sum of two reals, with twice the precision, from correctly rounded
- * operations alone. For the few signs that need more than one real.
+ * operations alone. It decides the few signs that need more than one real.
  *
- * Source: Dekker, A floating-point technique for extending the available precision; Knuth for the sum. An operation
- * is off by at most 8 eps^2 of the sum of the magnitudes that enter it. */
+ * Source: Dekker, A floating-point technique for extending the available precision; Knuth for the sum. An operation is
+ * off by at most 8 eps^2 of the sum of the magnitudes that enter it. */
 #ifndef CAROM_TWOFLOAT_H
 #define CAROM_TWOFLOAT_H
 #include "vec.h"
@@ -25,7 +25,8 @@ FN twofloat twofloat_difference(vf a, vf b)
     return r;
 }
 
-/* The 12 leading bits, rounded to nearest, so that the rest has 11 and a sign: products of such parts are exact. */
+/* The 12 leading bits, rounded to nearest, so that the remainder has 11 bits and a sign: products of such parts are
+ * exact. */
 FN vf twofloat_head(vf x)
 {
     return v_from_bits((v_bits(x) + v_i(1 << (R_HEAD_SHIFT - 1))) & R_HEAD_MASK);
@@ -47,7 +48,7 @@ FN twofloat twofloat_scale(twofloat a, vf power)
     a.lo = a.lo * power;
     return a;
 }
-/* hi is the sum rounded again: where much has cancelled, lo may be as large as what is left. */
+/* hi is the sum rounded again, because after cancellation lo may be as large as the rest. */
 FN twofloat twofloat_add(twofloat a, twofloat b)
 {
     const vf sum = a.hi + b.hi, rest = v_sub_error(a.hi, -b.hi, sum) + (a.lo + b.lo);

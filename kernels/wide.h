@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine in binary64, for the texts of exact mode: `wf` (WIDE reals), `wm` (a mask) and the verbs below, spelled
- * for OpenCL C and for C as lang.h does. WIDE is half of LANES (but 1 of 1), so a group of LANES queries has PARTS
- * parts. They are joined in registers: a load over two stores would wait for both to leave the core. Only programs of
- * exact mode contain this file. */
+/* The verbs in binary64, for exact mode: `wf` (WIDE reals), `wm` (a mask) and the verbs below, spelled for OpenCL C and
+ * for C as in lang.h. WIDE is half of LANES (1 for one lane), so a group of LANES queries has PARTS halves. The halves
+ * are joined in registers: a load over two stores would wait for both to leave the core. Only programs of exact mode
+ * contain this file. */
 #ifndef CAROM_WIDE_H
 #define CAROM_WIDE_H
 #include "vec.h"
@@ -74,7 +74,7 @@ typedef float wide_narrow __attribute__((vector_size(4 * WIDE)));
 typedef u8 wide_bytes __attribute__((vector_size(WIDE)));
 FN wf w_f(double x) { return x - (wf){0}; }
 #if WIDE == 8
-/* Spelled out: GCC 12 converts by halves. */
+/* Spelled as an instruction, because GCC 12 converts by halves. */
 FN wide_narrow w_narrow(wf x) { return (wide_narrow)_mm512_cvtpd_ps((__m512d)x); }
 FN wf w_widen(wide_narrow x) { return (wf)_mm512_cvtps_pd((__m256)x); }
 #elif WIDE == 4

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* First and any partner of single spheres: the cells around each, or, around one that reaches most of all, the spheres
- * by index. Included by template.h. */
+/* Searches for the first or any partner of single spheres: through the cells around each sphere or, for a sphere that
+ * reaches most of the cloud, through all spheres by index. Included by template.h. */
 #include "cloud.h"
 
-/* Open pairs of one sphere that are asked before its search goes on: one of them may end it. */
+/* Undecided pairs of one sphere that are flushed to the narrow phase before the search goes on: one of them may be the
+ * partner that ends it. */
 enum { CLOUD_FLUSH_UNDECIDED = 48 };
 
 FN void cloud_flush(const caromi_cloud_view *view, caromi_cloud_found *found)
@@ -13,8 +14,8 @@ FN void cloud_flush(const caromi_cloud_view *view, caromi_cloud_found *found)
     found->flush(found);
 }
 
-/* A cell's spheres have ascending indices: the first sure one is the best of them, and none is better than a partner
- * below the first. Returns whether the search may end. */
+/* Searches one cell. Its spheres have ascending indices, so the first certain partner is the cell's best, and no sphere
+ * is better than a partner with a lower index. Returns whether the search may end. */
 FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
                       const caromi_cloud_best *best, uint32_t *undecided_count, caromi_cloud_found *found)
 {
@@ -68,7 +69,7 @@ FN cloud_cells_in_row cloud_cells_in_row_of(const caromi_cloud_row *row, const c
     return in;
 }
 
-/* All partners of a sphere in a row, cell by cell, but for the cell whose spheres begin at `seen`. */
+/* Searches a row cell by cell, without the cell whose spheres begin at `seen`. */
 FN int cloud_best_row(const caromi_cloud_view *view, const cloud_sphere *s, const caromi_cloud_row *row,
                       const cloud_box *box, uint32_t seen, int options, const caromi_cloud_best *best,
                       uint32_t *undecided_count, caromi_cloud_found *found)
@@ -82,7 +83,7 @@ FN int cloud_best_row(const caromi_cloud_view *view, const cloud_sphere *s, cons
     return 0;
 }
 
-/* All partners of a sphere in a level, but for a cell that has been seen. */
+/* Searches a level, without a cell that has been searched before. */
 FN int cloud_best_level(const caromi_cloud_view *view, const cloud_sphere *s, const cloud_ball *ball, uint32_t number,
                         uint32_t seen, int options, const caromi_cloud_best *best, uint32_t *undecided_count,
                         caromi_cloud_found *found)
@@ -94,11 +95,11 @@ FN int cloud_best_level(const caromi_cloud_view *view, const cloud_sphere *s, co
     return 0;
 }
 
-/* Spheres by index, LANES of them: at most one partner is sure, and the best, as the first is. */
+/* LANES spheres in the order of their indices: the first certain partner is the best one. */
 typedef struct cloud_in_order {
     real at[4][LANES];
     uint32_t mask[LANES], slot[LANES];
-    u32 lanes; /* others than the sphere itself */
+    u32 lanes; /* lanes that hold another sphere */
 } cloud_in_order;
 
 FN void cloud_gather_in_order(const caromi_cloud_view *view, const caromi_cloud_best *best, uint32_t own, uint32_t from,
@@ -150,14 +151,15 @@ static void cloud_best_in_order(const caromi_cloud_view *view, const cloud_spher
     }
 }
 
-/* Where a search goes through most spheres, it is shorter in their order: the first sure one ends it. */
+/* If a search would go through most spheres, it is shorter in the order of indices: the first certain partner ends
+ * it. */
 FN int cloud_is_in_order(const caromi_cloud_view *view, const caromi_cloud_best *best, uint32_t slot)
 {
     return best->slot_of != NULL && caromi_cloud_nearby(view, 0, slot) * 8 >= (double)best->count;
 }
 
-/* All partners of the sphere at a place, whose cell has the places [begin, end). Its own cell comes first: where cells
- * hold many spheres it has a partner, which ends the search, or lets it leave out most of what is around. */
+/* Searches for the partner of the sphere in a slot, whose own cell has the slots [begin, end). The own cell comes
+ * first: in a crowded cell it has a partner, which ends the search or culls most of the cells around. */
 FN void cloud_best_of(const caromi_cloud_view *view, uint32_t slot, uint32_t begin, uint32_t end,
                       const caromi_cloud_best *best, caromi_cloud_found *found)
 {
@@ -190,7 +192,7 @@ static void cloud_best(const caromi_cloud_view *view, uint32_t begin, uint32_t e
         cloud_sweep(view, found);
 }
 
-/* All cells of each search, level by level. */
+/* Lists all cells of each search, level by level. */
 static void cloud_list_best_runs(const caromi_cloud_view *view, uint32_t begin, uint32_t end,
                                  const caromi_cloud_best *best, caromi_cloud_found *found)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spheres by columns, on their way into cells: which are valid, how far they extend, and in which cells they are.
+/* Columns of spheres before they are sorted into cells: which spheres are valid, their bounds, and their cell numbers.
  * Columns are readable up to a multiple of the lanes. */
 #include "cloud.h"
 
@@ -19,7 +19,7 @@ static uint32_t cloud_check(const float *const *in, uint32_t columns, uint32_t r
     return valid;
 }
 
-/* What is behind the last is as the last. */
+/* The bounds of positions and reaches. Elements behind the last repeat it. */
 static void cloud_bound(const float *const *position, uint32_t count, caromi_cloud_bounds *bounds)
 {
     for (int k = 0; k < 4; k++) {
@@ -35,7 +35,9 @@ static void cloud_bound(const float *const *position, uint32_t count, caromi_clo
 }
 
 #if LANES > 1
-enum { CLOUD_LEVEL_PASSES = 16 }; /* all spheres are looked at once for each */
+enum {
+    CLOUD_LEVEL_PASSES = 16
+}; /* at most so many levels are computed in lanes, with a pass over all spheres for each */
 typedef int32_t cloud_ints __attribute__((vector_size(4 * WIDE)));
 
 FN cloud_ints cloud_to_ints(wf c)
@@ -49,7 +51,7 @@ FN cloud_ints cloud_to_ints(wf c)
 #endif
 }
 
-/* Those of one level; the others stay as they are. */
+/* Cell numbers of the spheres of one level; other elements of `cell` stay unchanged. */
 FN void cloud_cells_of(const caromi_cloud_level *levels, uint32_t number, const int32_t *level, int axis,
                        const float *x, uint32_t count, int32_t *cell)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Spheres of a row look for those of coarser levels, in chunks of neighbours. Included by template.h. */
+/* Pairs of a row's spheres with spheres of coarser levels, in chunks of neighbours. Included by template.h. */
 
-/* Neighbours in a row, and their bounds: x, y, z, reach. */
+/* Adjacent spheres of a row, and their bounds: x, y, z, reach. */
 typedef struct cloud_chunk {
     uint32_t begin, end;
     float low[4], high[4];
@@ -24,7 +24,7 @@ FN void cloud_bound_chunk(const caromi_cloud_view *view, cloud_chunk *chunk)
     }
 }
 
-/* The cells of a level in which a sphere may touch one of the chunk. */
+/* The cells of a level whose spheres may touch a sphere of the chunk. */
 FN cloud_box cloud_box_of_chunk(const caromi_cloud_view *view, const caromi_cloud_level *level,
                                 const cloud_chunk *chunk)
 {
@@ -37,7 +37,7 @@ FN cloud_box cloud_box_of_chunk(const caromi_cloud_view *view, const caromi_clou
     return cloud_cells_within(level, low, high);
 }
 
-/* Which of the spheres `from` + lane may touch one of the chunk: by their distance from its bounds. */
+/* Which of the spheres in slots `from` + lane may touch a sphere of the chunk, by their distance from its bounds. */
 FN u32 cloud_near_chunk(const cloud_sorted *c, const cloud_chunk *chunk, uint32_t from)
 {
     const float *const column[] = {c->x, c->y, c->z};

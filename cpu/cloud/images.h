@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of images with spheres. Only spheres near the bounds of all have images that may touch one. Their place is that
- * of the sphere, shifted and rounded: docs/spheres.md, section 7, has the bounds of what is sure then. Included by
- * template.h. */
+/* Pairs of periodic images with spheres. Only spheres near the bounds of the cloud have images that may touch a sphere.
+ * An image's position is the sphere's, shifted and rounded: docs/spheres.md, section 7, derives which pairs are still
+ * certain. Included by template.h. */
 #include "cloud.h"
 
 enum { CLOUD_IMAGED = 512 };
@@ -22,7 +22,7 @@ FN u32 cloud_steps_of(int image)
     return steps;
 }
 
-/* Which of LANES spheres reach the bounds, by axis and side. Returns the sum. */
+/* Bitmasks of the spheres that reach the bounds, for each axis and side. Returns the union. */
 FN u32 cloud_reach_bounds(const caromi_cloud_view *view, uint32_t from, u32 lanes, u32 side[6])
 {
     const caromi_cloud_images *images = view->images;
@@ -39,7 +39,7 @@ FN u32 cloud_reach_bounds(const caromi_cloud_view *view, uint32_t from, u32 lane
     return any;
 }
 
-/* Spheres at places from *from on, below `end`, as many as there is room for. */
+/* Collects spheres that may have images from slots [*from, end), up to the capacity of `to`. */
 static void cloud_find_imaged(const caromi_cloud_view *view, uint32_t *from, uint32_t end, cloud_imaged *to)
 {
     to->count = 0;
@@ -56,7 +56,7 @@ static void cloud_find_imaged(const caromi_cloud_view *view, uint32_t *from, uin
     }
 }
 
-/* Where an image is. What does not fit into binary32 reaches everywhere. */
+/* Position and reach of an image. An image out of range for binary32 gets an infinite reach. */
 FN cloud_ball cloud_shift(const caromi_cloud_view *view, uint32_t slot, int image, cloud_sphere *s)
 {
     const cloud_sorted c = cloud_sorted_of(view);
@@ -94,7 +94,7 @@ FN int cloud_meets_level(const caromi_cloud_view *view, const cloud_ball *ball, 
     return 1;
 }
 
-/* All pairs found so far are of one image. */
+/* Flushes the pairs, because a buffer holds pairs of one image only. */
 FN void cloud_end_image(const caromi_cloud_view *view, caromi_cloud_found *found, int next)
 {
     if (found->swept.count > 0)
@@ -104,8 +104,8 @@ FN void cloud_end_image(const caromi_cloud_view *view, caromi_cloud_found *found
     found->image = next;
 }
 
-/* An image against the spheres of a level. A box of few rows is gone through as it is: to find what is left of the
- * distance in each would take longer. */
+/* An image against the spheres of a level. In a box of few rows every row is compared: to cull by the distance in y and
+ * z would take longer. */
 FN void cloud_pairs_in_box(const caromi_cloud_view *view, const cloud_sphere *s, const cloud_ball *ball,
                            uint32_t number, int options, caromi_cloud_found *found)
 {
@@ -128,7 +128,7 @@ FN void cloud_pairs_in_box(const caromi_cloud_view *view, const cloud_sphere *s,
         }
 }
 
-/* An image against the spheres of all levels; options are those of a scan. */
+/* An image against the spheres of all levels; options as in a scan. */
 FN void cloud_pairs_of_image(const caromi_cloud_view *view, uint32_t slot, int image, int options,
                              caromi_cloud_found *found)
 {
@@ -139,8 +139,8 @@ FN void cloud_pairs_of_image(const caromi_cloud_view *view, uint32_t slot, int i
             cloud_pairs_in_box(view, &s, &ball, level, options, found);
 }
 
-/* A pair of a sphere and an image is also one of the other's image, shifted back: half of all shifts bring each once.
- */
+/* A pair of a sphere and an image is also a pair of the other sphere's image, shifted back. So half of all shifts find
+ * each pair once. */
 FN void cloud_pairs_of_images(const caromi_cloud_view *view, uint32_t begin, uint32_t end, int options,
                               caromi_cloud_found *found)
 {
@@ -172,7 +172,7 @@ static void cloud_image_pairs(const caromi_cloud_view *view, uint32_t begin, uin
 
 /* ---- best partners ----------------------------------------------------------------------------------------------- */
 
-/* Of one image. */
+/* Searches for partners of one image. */
 static void cloud_best_of_image(const caromi_cloud_view *view, uint32_t slot, int image, const caromi_cloud_best *best,
                                 caromi_cloud_found *found)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Short groups of numbers into order: the partners of each sphere of a list. Included by isa_template.h. */
+/* Segmented sort of short groups of numbers: the partners of each sphere of a list. Included by isa_template.h. */
 #include "cloud.h"
 
-/* By insertion. */
+/* Insertion sort. */
 FN void cloud_sort_insertion(const uint32_t *from, uint32_t count, uint32_t *to)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -14,7 +14,7 @@ FN void cloud_sort_insertion(const uint32_t *from, uint32_t count, uint32_t *to)
     }
 }
 
-/* Heap sort: from is long, and may be in any order. */
+/* Heap sort, because long groups may be in any order. */
 FN_RARE void cloud_sort_heap(const uint32_t *from, uint32_t count, uint32_t *to)
 {
     memcpy(to, from, count * sizeof *to);
@@ -38,7 +38,7 @@ FN_RARE void cloud_sort_heap(const uint32_t *from, uint32_t count, uint32_t *to)
 }
 
 #if LANES >= 8
-/* A bitonic network of eight lanes. Stores eight numbers; those behind `count` are the largest there are. */
+/* A bitonic sorting network of eight lanes. Stores eight numbers; the ones behind `count` are UINT32_MAX. */
 FN void cloud_sort_8(const uint32_t *from, uint32_t count, uint32_t *to)
 {
 #define EXCHANGE(with, upper)                                                                  \
@@ -60,7 +60,7 @@ FN void cloud_sort_8(const uint32_t *from, uint32_t count, uint32_t *to)
 }
 #endif
 
-/* A network stores behind its group: what the next groups overwrite, so not at the end. */
+/* A network stores numbers behind its group, which the next groups overwrite; so the last groups do not use it. */
 static void cloud_sort(const uint32_t *from, const uint32_t *starts, uint32_t rows, uint32_t *to)
 {
     enum { INSERTION_MOST = 32 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of spheres in motion that a scan has found near each other in a slice of time: may they meet within it, and
- * have they surely met before? Included by template.h. docs/spheres.md, section 9, has the proof. */
+/* Sweep test of pairs of moving spheres that a scan has found near each other in a slice of time: whether they may meet
+ * within the slice, and whether they certainly overlap at its begin. Included by template.h. docs/spheres.md, section
+ * 9, has the proof. */
 #include "cloud.h"
 #include "kernels/cloud_test.h"
 
@@ -8,16 +9,16 @@ enum {
     CLOUD_SWEEP = 512,   /* pairs that are tested at a time, about */
     CLOUD_SWEEP_RUN = 64 /* a multiple of all lanes, and of 8 */
 };
-#define CLOUD_SQUARE_MOST R(0x1p120)   /* beyond, squares may overflow: such pairs stay open */
-#define CLOUD_SQUARE_LEAST R(0x1p-100) /* below, quotients of squares have no digits */
+#define CLOUD_SQUARE_MOST R(0x1p120)   /* above this limit squares may overflow: such pairs stay undecided */
+#define CLOUD_SQUARE_LEAST R(0x1p-100) /* below this limit quotients of squares have no correct digits */
 
-/* Of pairs, B less A, and the sum of the radii: rows of CAROMI_GIVEN numbers, columns of pairs. */
+/* Differences B - A of the inputs of pairs, and the sums of the radii: a row for each input, a column for each pair. */
 typedef struct cloud_relative {
     real number[CAROMI_GIVEN][CLOUD_SWEEP_RUN];
 } cloud_relative;
 
 #if LANES >= 8
-/* Eight rows become columns. */
+/* Transposes eight rows of differences into columns. */
 FN void cloud_transpose_8(const real *const rows[8], const real *const subtracted[8], real (*to)[CLOUD_SWEEP_RUN],
                           uint32_t at)
 {
@@ -54,7 +55,7 @@ FN void cloud_transpose_8(const real *const rows[8], const real *const subtracte
 }
 #endif
 
-/* Of `count` pairs, at most CLOUD_SWEEP_RUN; what follows them, up to a multiple of 8, is like the last. */
+/* Differences of `count` pairs, at most CLOUD_SWEEP_RUN, padded with the last pair to a multiple of 8. */
 FN void cloud_relate_pairs(const caromi_cloud_motion *motion, int image, const uint32_t *a, const uint32_t *b,
                            uint32_t count, cloud_relative *to)
 {
@@ -72,8 +73,8 @@ FN void cloud_relate_pairs(const caromi_cloud_motion *motion, int image, const u
             to->number[k][i] -= (real)caromi_image_step(image, k) * motion->period[k];
 }
 
-/* Of LANES pairs: which may meet within the slice, and which surely overlap when it begins. `more` is for the error of
- * ways. */
+/* Which of LANES pairs may meet within the slice, and which certainly overlap when it begins. `more`: error bound of
+ * the offsets. */
 FN cloud_lanes_found cloud_meet(const caromi_cloud_motion *motion, float more, const cloud_relative *x, uint32_t at)
 {
     const v3 d = v3_of(v_load(x->number[0] + at), v_load(x->number[1] + at), v_load(x->number[2] + at));
@@ -94,7 +95,7 @@ FN cloud_lanes_found cloud_meet(const caromi_cloud_motion *motion, float more, c
     return is;
 }
 
-/* Appends those pairs (a, b) of LANES that the bitmask has. Stores LANES. */
+/* Appends the pairs (a, b) of the lanes in the bitmask. Stores LANES pairs. */
 FN uint32_t cloud_append_both(caromi_cloud_pairs *pairs, uint32_t count, const uint32_t *a, const uint32_t *b,
                               u32 lanes)
 {
@@ -110,7 +111,7 @@ FN uint32_t cloud_append_both(caromi_cloud_pairs *pairs, uint32_t count, const u
     return count + (uint32_t)bitmask_count(lanes);
 }
 
-/* All pairs that wait in found->swept: of those that may meet the ones to be asked, and the sure ones. */
+/* Tests all pairs in found->swept, and appends the undecided and the certain ones. */
 static void cloud_sweep(const caromi_cloud_view *view, caromi_cloud_found *found)
 {
     const caromi_cloud_motion *motion = &view->motion;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The scan of a cloud at one lane count: a sphere against a run of spheres that lie together in the columns. */
+/* The scan of a cloud at one lane count: a sphere against a run of spheres that are adjacent in the columns. */
 #include "cloud.h"
 #include "kernels/cloud_test.h"
 
-/* The columns of a view, where a compiler can keep them in registers. */
+/* Copy of the columns' pointers, which a compiler can keep in registers. */
 typedef struct cloud_sorted {
     const float *x, *y, *z, *reach;
     const uint32_t *mask, *index;
@@ -20,7 +20,7 @@ FN cloud_sorted cloud_sorted_of(const caromi_cloud_view *view)
 /* A sphere in all lanes. */
 typedef struct cloud_sphere {
     v3 at;
-    vf reach, least; /* least: of an image, where reach is for the error of its place, too */
+    vf reach, least; /* least: lower bound of an image's reach; `reach` is then an upper bound */
     vi mask, index;
     uint32_t slot;
 } cloud_sphere;
@@ -71,7 +71,7 @@ FN vi cloud_slots(uint32_t from)
 
 #include "swept.h"
 
-/* More options: a device compares, and the host lists what; spheres move; the one sphere is an image. */
+/* More options: only list comparisons, for a device; spheres move; the sphere `s` is an image. */
 enum { CLOUD_LISTED = 8, CLOUD_SWEPT = 16, CLOUD_IMAGE = 32 };
 
 /* cloud_compare() where the sum of reaches is known to be between two numbers. */
@@ -94,7 +94,7 @@ FN cloud_lanes_found cloud_compare_between(v3 d, vf least, vf most, vf margin, i
     return is;
 }
 
-/* Spheres `from` + lane. No sphere pairs with its own image. */
+/* Tests the sphere s against the spheres in slots `from` + lane. No sphere pairs with its own image. */
 FN cloud_lanes_found cloud_test(const cloud_sorted *c, const cloud_sphere *s, uint32_t from, int options)
 {
     const v3 at = v3_of(v_load(c->x + from), v_load(c->y + from), v_load(c->z + from));
@@ -110,7 +110,7 @@ FN cloud_lanes_found cloud_test(const cloud_sorted *c, const cloud_sphere *s, ui
     return is;
 }
 
-/* The same of spheres in motion. */
+/* cloud_short_run() for spheres in motion. */
 FN void cloud_short_swept(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
                           caromi_cloud_found *found)
 {
@@ -124,7 +124,7 @@ FN void cloud_short_swept(const cloud_sorted *c, const cloud_sphere *s, uint32_t
         cloud_sweep(c->view, found);
 }
 
-/* A run of spheres, at most CAROMI_CLOUD_RUN. */
+/* A sphere against a run of at most CAROMI_CLOUD_RUN spheres. */
 FN void cloud_short_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
                         caromi_cloud_found *found)
 {
@@ -153,7 +153,7 @@ FN void cloud_short_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t b
         found->flush(found);
 }
 
-/* The twin of a device's program, for its probe. */
+/* Does the same as the device's program, whose probe compares the bits. */
 static void cloud_test_items(const caromi_cloud_view *view, const uint32_t *slot, const uint32_t *begin,
                              const uint32_t *length, uint32_t count, uint32_t *some, uint32_t *certain, uint32_t *near)
 {
@@ -172,7 +172,7 @@ static void cloud_test_items(const caromi_cloud_view *view, const uint32_t *slot
     }
 }
 
-/* An item's bits from j on, as a scan of LANES spheres has them. */
+/* Bits j to j + LANES - 1 of an item. */
 FN cloud_lanes_found cloud_answer_at(uint32_t *const item[6], uint64_t i, uint32_t j)
 {
     const cloud_lanes_found is = {item[3][i] >> j, item[4][i] >> j, item[5][i] >> j};
@@ -252,7 +252,7 @@ FN void cloud_cells(const caromi_cloud_view *view, const caromi_cloud_row *row, 
     *end = high < low ? *begin : starts[high + 1];
 }
 
-/* Where a sphere, or an image, is, and what it reaches. */
+/* Position and reach of a sphere or an image. */
 typedef struct cloud_ball {
     double at[3], reach;
 } cloud_ball;
@@ -264,13 +264,14 @@ FN cloud_ball cloud_ball_of(const caromi_cloud_view *view, uint32_t slot)
     return ball;
 }
 
-/* A box of cells around it, in a level. */
+/* A box of cells of a level. */
 typedef struct cloud_box {
     int32_t low[3], high[3];
-    int misses; /* all spheres of the level: cells do not say so, as those beyond the last are cut to it */
+    int misses; /* the box misses all spheres of the level: cells cannot tell, because coordinates are clamped to the
+                   last cell */
 } cloud_box;
 
-/* The cells that a space meets. */
+/* The cells that the box from `low` to `high` meets. */
 FN cloud_box cloud_cells_within(const caromi_cloud_level *level, const double low[3], const double high[3])
 {
     cloud_box box = {.misses = 0};
@@ -302,14 +303,14 @@ FN void cloud_box_run(const caromi_cloud_view *view, const caromi_cloud_row *row
                 ((int64_t)box->high[0] - row->low) >> row->shift, begin, end);
 }
 
-/* The rows of a level that a box meets, one after the other: by hash, or, if there are fewer rows than places, by
- * looking at all of them. Begin with row = CAROMI_NO_ROW; ends with that. */
+/* Iterator over the rows of a level that a box meets: by table lookup or, if the level has fewer rows than the box, by
+ * a test of all its rows. It ends with CAROMI_NO_ROW. */
 typedef struct cloud_rows_in_box {
     const caromi_cloud_level *level;
     cloud_box box;
     int is_by_hash;
     int32_t y, z;
-    uint32_t next, number; /* row; of the level */
+    uint32_t next, number; /* the next row to test; number of the level */
 } cloud_rows_in_box;
 
 static cloud_rows_in_box cloud_rows_of(const caromi_cloud_view *view, uint32_t number, const cloud_box *box)
@@ -356,16 +357,16 @@ static uint32_t cloud_rows_next(const caromi_cloud_view *view, cloud_rows_in_box
 
 /* ---- pairs ------------------------------------------------------------------------------------------------------- */
 
-/* Spheres of a row that are compared with a row behind it at a time. */
+/* Spheres of a row that are compared with the next row at a time. */
 enum { CLOUD_BORDER = 512 };
 
-/* A row behind a row, and which spheres are near enough to it. */
+/* A neighbour row that comes later in the order, and the coordinates from which a sphere is near enough to it. */
 typedef struct cloud_behind {
     const caromi_cloud_row *row; /* NULL: there is none */
     float y_from, y_to, z_from;
 } cloud_behind;
 
-/* At most x. */
+/* The greatest float that is at most x. */
 static float cloud_round_down(double x)
 {
     const float rounded = (float)x;
@@ -392,7 +393,8 @@ static void cloud_behind_of(const caromi_cloud_view *view, const caromi_cloud_ro
     }
 }
 
-/* Of the spheres [begin, end), at most CLOUD_BORDER, those near enough to a row behind. Returns their number. */
+/* Selects the spheres of [begin, end), at most CLOUD_BORDER, that are near enough to a later row. Returns their
+ * number. */
 FN uint32_t cloud_near_border(const caromi_cloud_view *view, const cloud_behind *behind, uint32_t begin, uint32_t end,
                               int32_t slots[CLOUD_BORDER + LANES])
 {
@@ -412,8 +414,8 @@ FN uint32_t cloud_near_border(const caromi_cloud_view *view, const cloud_behind 
     return count;
 }
 
-/* Spheres of a row against a row behind it: three cells of the level each. All runs are found before they are looked
- * at, as a run that ends otherwise than expected costs what has been begun of the next one. */
+/* Spheres of a row against a later row: three cells of the level for each sphere. All runs are found before any is
+ * compared, because a mispredicted end of a run would discard work begun on the next one. */
 FN void cloud_behind_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, const cloud_behind *behind,
                            int options, caromi_cloud_found *found)
 {
@@ -436,7 +438,7 @@ FN void cloud_behind_pairs(const caromi_cloud_view *view, const caromi_cloud_row
     }
 }
 
-/* A row of spheres among themselves and against the rows behind it. */
+/* The spheres of a row among themselves, and against later rows. */
 FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, int options,
                         caromi_cloud_found *found)
 {
@@ -456,7 +458,8 @@ FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *r
             cloud_behind_pairs(view, row, &behind[k], options, found);
 }
 
-/* How far x is from row number `row` along an axis, at least. The first and the last row have what lies beyond, too. */
+/* Lower bound of the distance of x from a row along an axis. The first and the last row also hold all spheres
+ * beyond. */
 FN double cloud_off_row(const caromi_cloud_level *level, int axis, double wide, int32_t row, double x)
 {
     const double low = level->low[axis] + row * wide, high = level->low[axis] + (row + 1.0) * wide;
@@ -471,8 +474,8 @@ typedef struct cloud_runs {
     uint32_t count, begin[CLOUD_RUNS], end[CLOUD_RUNS];
 } cloud_runs;
 
-/* The next runs of a level that a coarser sphere, or an image, may touch, some at a time: in a row that is near, its
- * spheres can be as far along x as is left of the distance. */
+/* The next runs of a level that a coarser sphere or an image may touch, up to CLOUD_RUNS at a time. The distance in y
+ * and z to a row leaves a chord along x, whose cells are the run. */
 static void cloud_finer_runs(const caromi_cloud_view *view, const cloud_ball *ball, double reach, cloud_rows_in_box *in,
                              cloud_runs *runs)
 {
@@ -495,7 +498,7 @@ static void cloud_finer_runs(const caromi_cloud_view *view, const cloud_ball *ba
     }
 }
 
-/* A sphere against those of a level. */
+/* A sphere against the spheres of a level. */
 FN void cloud_level_pairs(const caromi_cloud_view *view, const cloud_sphere *s, const cloud_ball *ball, uint32_t number,
                           int options, caromi_cloud_found *found)
 {
@@ -510,7 +513,7 @@ FN void cloud_level_pairs(const caromi_cloud_view *view, const cloud_sphere *s, 
     } while (runs.count == CLOUD_RUNS);
 }
 
-/* The spheres of a row against those of a finer level. */
+/* The spheres of a row against a finer level. */
 FN void cloud_finer_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, uint32_t number, int options,
                           caromi_cloud_found *found)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Where spheres are in a slice of time, by columns, which are readable up to a multiple of 16. */
+/* Bounding balls of moving spheres within a slice of time. Columns are readable up to a multiple of 16. */
 #include "cloud.h"
 
-/* `reach` bounds, for every time of the slice, the way from the place to a point of the sphere; 2^-15 of all that it
- * has moved is for the errors of fast mode's times (docs/spheres.md). What does not fit into binary32 reaches
- * everywhere. */
+/* `reach` bounds the distance from the position to any point of the sphere at any time of the slice. 2^-15 of the path
+ * so far covers the errors of fast mode's times (docs/spheres.md). A ball out of range for binary32 gets an infinite
+ * reach. */
 static void cloud_position(const float *const *in, const caromi_cloud_window *window, uint32_t count,
                            float *const *position)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Approximate reals with a wide exponent: what integers of thousands of bits become when only their first digits
- * matter. Every operation but the addition of opposite signs is good to 2^-52 of its result.
+/* Approximate reals with a wide exponent, for integers of thousands of bits of which only the first digits matter.
+ * Every operation except the addition of opposite signs has a relative error of at most 2^-52.
  *
  * Only + - * / sqrt on doubles, so the bits are the same on every machine. */
 #ifndef CAROM_CPU_EXACT_APPROX_H
@@ -44,7 +44,8 @@ static inline caromi_approx caromi_approx_sqrt(caromi_approx a)
     return (caromi_approx){sqrt(odd ? a.m * 2.0 : a.m), (a.e - odd) / 2};
 }
 
-/* Give both the exponent of the larger: then their m may be added and compared. What is 2^-900 of the other goes. */
+/* Gives both numbers the larger exponent, so that their m may be added and compared. A number below 2^-900 of the other
+ * becomes 0. */
 static inline int caromi_approx_align(caromi_approx *a, caromi_approx *b)
 {
     if (a->m == 0.0)
@@ -58,7 +59,7 @@ static inline int caromi_approx_align(caromi_approx *a, caromi_approx *b)
     return e;
 }
 
-/* The nearest double, or where that leaves 2^-600 .. 2^600, 0 or 2^700 with its sign. */
+/* The nearest double; outside 2^-600 .. 2^600 it is 0, or 2^700 with the number's sign. */
 static inline double caromi_approx_double(caromi_approx a, int unit)
 {
     const int e = a.e + unit;
@@ -67,7 +68,7 @@ static inline double caromi_approx_double(caromi_approx a, int unit)
     return e > 600 ? (a.m < 0.0 ? -0x1p700 : 0x1p700) : a.m * caromi_power2(e);
 }
 
-/* The nearest binary32, infinite where that is beyond its range, zero always +0. */
+/* The nearest binary32: infinite beyond the range, and zero is always +0. */
 static inline float caromi_float_of(double x)
 {
     if (x >= 0x1.ffffffp127 || x <= -0x1.ffffffp127)

@@ -20,8 +20,8 @@ static float distance_of(const caromi_motion *m, const caromi_int *square, const
     return caromi_root_float(&root, caromi_approx_sqrt(approx), m->unit);
 }
 
-/* The pair without radius and motion; returns 0 if a number is not finite. still: IN_SWEEP_RESTING numbers that outlive
- * the motion. */
+/* The pair without radius and motion; returns 0 if a number is not finite. pair_at_rest: IN_SWEEP_RESTING numbers that
+ * outlive the motion. */
 static int motion_of(const float *in, float *pair_at_rest, caromi_motion *m)
 {
     memset(pair_at_rest, 0, IN_SWEEP_RESTING * sizeof *pair_at_rest);

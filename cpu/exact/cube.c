@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Lengths of a lattice and of the cubes around its nodes, compared in integers. docs/volumes.md, section 4, counts
- * the bits. */
+/* Lengths of a lattice and of the cubes around its nodes, compared in integers. docs/volumes.md, section 4, counts the
+ * bits. */
 #include "cube.h"
 
 #include <string.h>
 
 #include "touch.h"
 
-/* By its bits, so that no mode of the processor flushes it to zero. */
+/* Reads the bits, so that no mode of the processor flushes x to zero. */
 uint64_t caromi_split_double(double x, int *exponent)
 {
     uint64_t bits;
@@ -42,7 +42,7 @@ static void int_of_double(caromi_int *out, double x, int unit)
 
 /* ---- half a diagonal --------------------------------------------------------------------------------------------- */
 
-/* Whether h is not below: h^2 2^34 >= 3 H^2 (2^16 + 1)^2. */
+/* Whether h >= sqrt(3) / 2 H (1 + 2^-16), H being the spacing: h^2 2^34 >= 3 H^2 (2^16 + 1)^2. */
 static int is_half(double h, double spacing)
 {
     const int unit = lower(lowest_bit(h), lowest_bit(spacing));

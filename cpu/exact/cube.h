@@ -28,7 +28,7 @@ typedef struct caromi_bounds {
     double low, high;
 } caromi_bounds;
 
-/* The limit: rounding costs 2^-53 of R + h in the sum, and as much in each bound. */
+/* Bounds of the limit: rounding costs 2^-53 of R + h in the sum, and as much in each bound. */
 static inline caromi_bounds caromi_cube_bounds(const caromi_cube *cube, enum caromi_cube_limit limit)
 {
     const double slack = ((double)cube->radius + cube->half) * 0x1p-51;
@@ -36,7 +36,7 @@ static inline caromi_bounds caromi_cube_bounds(const caromi_cube *cube, enum car
     return (caromi_bounds){sum - slack, sum + slack};
 }
 
-/* A distance that rounds to this binary32: it is between the neighbours of that. */
+/* Bounds of a distance that rounds to this binary32: the binary32 numbers before and after it. */
 static inline caromi_bounds caromi_distance_bounds(float distance)
 {
     const double largest = 0x1.fffffep127, x = (double)distance;

@@ -13,14 +13,14 @@
 /* Which results of a sweep to compute. The state is always given. */
 enum { CAROMI_EXACT_FIRST, CAROMI_EXACT_TIMES, CAROMI_EXACT_FULL };
 
-/* The nearest binary32 to each time, ties to even, zero +0. Members that were not requested, or do not exist, are zero
+/* The nearest binary32 to each time, ties to even, zero +0. Members that were not requested, or have no value, are zero
  * and FEATURE_NONE. t_last is always given for a miss, an invalid query and one without relative motion. */
 typedef struct caromi_exact_sweep {
     float t_first, t_last;
     int state;
     float point_first[3], point_last[3];
     int feature_first, feature_last;
-    int beyond; /* the true first time is greater than the limit; 0 if there is none */
+    int beyond; /* the true first time is greater than the limit; 0 without contact */
 } caromi_exact_sweep;
 
 /* in: IN_SWEEP_MOVING numbers (W = 0 for a triangle at rest). limit may be infinite. */
@@ -50,24 +50,24 @@ int caromi_exact_closest_order(const float *in, const float *other);
 /* Three numbers each, all finite. The sign of |a - b| - |c - d|. */
 int caromi_exact_distance_order(const float *a, const float *b, const float *c, const float *d);
 
-/* What a mesh hit reports. Touching or overlapping: point, normal and feature of time 0; approaching with a time within
- * binary32: those of the first contact; else zeros and FEATURE_NONE. */
+/* Contact of a mesh hit: point, normal and feature at time 0 if the state is touching or overlapping; at the first
+ * contact if the state is approaching and the time is finite in binary32; else zeros and FEATURE_NONE. */
 typedef struct caromi_exact_contact {
     float point[3], normal[3];
     int feature;
 } caromi_exact_contact;
 
-/* in: IN_SWEEP_RESTING numbers. ends: in place of the velocity, where the centre is at time 1. */
+/* in: IN_SWEEP_RESTING numbers. ends: the velocity's numbers are the centre at time 1. */
 void caromi_exact_contact_of(const float *in, int ends, caromi_exact_contact *out);
-/* in: IN_CLOSEST numbers, all finite. The closest point at rest, with the unit vector from there to the centre; at
+/* in: IN_CLOSEST numbers, all finite. The closest point at rest, with the unit vector from this point to the centre; at
  * distance 0 the triangle's normal, or zeros. */
 void caromi_exact_touch_of(const float *in, caromi_exact_contact *out);
 
 /* Nine numbers each. Whether both triangles have an area, and the cosine of the angle between their normals, times sign
- * (1 or -1), is >= least: that of an angle in degrees, so 0 or not below 2^-54. */
+ * (1 or -1), is >= least, the cosine of an angle in degrees, which is 0 or has a magnitude of at least 2^-54. */
 int caromi_exact_is_flat(const float *one, const float *other, int sign, double least);
-/* Three numbers each. The sign of ((b - a) x (p - a)).(q - a): where q lies as seen from p, around the line from a to
- * b. */
+/* Three numbers each. Orientation predicate: the sign of ((b - a) x (p - a)).(q - a), which tells on which side of the
+ * plane through a, b and p the point q is. */
 int caromi_exact_orientation(const float *a, const float *b, const float *p, const float *q);
 /* Nine numbers. */
 int caromi_exact_has_area(const float *corners);

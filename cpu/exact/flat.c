@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The angle between two triangles, decided exactly: in binary64 where the bound of its error allows, else in integers.
- * With normals n and m, and c the cosine of the largest angle, n.m >= c |n| |m| is asked as (n.m)^2 against c^2 n^2
- * m^2, of at most 2232 and 106 + 2228 bits (integer.h). */
+/* The angle between two triangles, decided exactly: a floating-point filter in binary64, then integers. With normals n
+ * and m, and c the cosine of the largest angle, n.m >= c |n| |m| is decided by (n.m)^2 against c^2 n^2 m^2, of at most
+ * 2232 and 106 + 2228 bits (integer.h). */
 #include "exact.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "motion.h"
 
 typedef struct normal {
-    double x[3], square, error_factor; /* lean: bound of its relative error, in units of 2^-53 */
+    double x[3], square, error_factor; /* error_factor: bound of the normal's relative error, in units of 2^-53 */
 } normal;
 
 static normal normal_of(const float *p)

@@ -16,7 +16,7 @@ static uint32_t float_bits(float x)
     return bits;
 }
 
-/* |x| = mantissa * 2^exponent. By its bits, so that no mode of the processor flushes it to zero. */
+/* |x| = mantissa * 2^exponent. Reads the bits, so that no mode of the processor flushes x to zero. */
 static uint32_t float_split(float x, int *exponent)
 {
     const uint32_t bits = float_bits(x), field = bits >> 23 & 255, fraction = bits & 0x7fffff;
@@ -190,7 +190,7 @@ static int64_t small_value(const caromi_int *a)
     return a->sign * (int64_t)a->limb[0];
 }
 
-/* a + b with b's sign given apart. */
+/* a + b, with a separate sign for b. */
 static void add_signed(caromi_int *out, const caromi_int *a, const caromi_int *b, int b_sign)
 {
     if (is_small(a) && is_small(b)) {
@@ -310,7 +310,7 @@ void caromi_int_mul(caromi_int *out, const caromi_int *a, const caromi_int *b)
     trim(out, a->sign * b->sign, count);
 }
 
-/* Each product of two different limbs once, all doubled, then the squares. */
+/* Computes each product of two different limbs once, doubles the sum, then adds the squares of the limbs. */
 void caromi_int_square(caromi_int *out, const caromi_int *a)
 {
     const int count = a->count;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Integers large enough for every sweep: the second rung of exact mode, which decides what the filter leaves undecided.
+/* Integers large enough for every sweep: the second rung of exact mode, which decides the pairs that the floating-point
+ * filter leaves undecided.
  *
  * A number stores how many limbs it uses, and operations touch only these: small numbers are cheap. */
 #ifndef CAROM_CPU_EXACT_INTEGER_H
@@ -29,9 +30,9 @@
  * and a product needs one limb more than its factors have: 63.
  *
  * To round, a root (-B +- sqrt(Y)) / A is compared with M 2^-k, |M| < 2^25. Let the largest length have l bits and the
- * largest velocity w; then one unit of time is 2^(w-l) at least, and as the time is a multiple of 2^-150,
- * k <= 150 + w - l. B has at most 3l + w + 4 bits and B 2^k at most 2l + 2w + 154 <= 1266, so its square 2532, and so
- * has Y 4^k. M A is about as large as what it is compared with. */
+ * largest velocity w. One unit of time is then at least 2^(w-l), and the time is a multiple of 2^-150, so
+ * k <= 150 + w - l. B has at most 3l + w + 4 bits and B 2^k at most 2l + 2w + 154 <= 1266. So its square has at most
+ * 2532 bits, and so has Y 4^k. M A is about as large as the number that it is compared with. */
 enum { CAROMI_INT_LIMBS = 64 };
 
 typedef struct caromi_int {
@@ -44,11 +45,11 @@ typedef struct caromi_int3 {
     caromi_int x[3];
 } caromi_int3;
 
-/* Whether all are finite. */
+/* Whether all numbers are finite. */
 int caromi_floats_finite(const float *x, int count);
-/* Whether a radius is at least 0, -0 included; it is finite. */
+/* Whether a finite radius is at least 0, -0 included. */
 int caromi_radius_valid(float r);
-/* The exponent of the lowest bit in any of them, CAROMI_NO_BIT if all are zero. All are finite. */
+/* The exponent of the lowest bit in any of the numbers, CAROMI_NO_BIT if all are zero. All numbers are finite. */
 enum { CAROMI_NO_BIT = 1000 };
 int caromi_lowest_bit(const float *x, int count);
 
@@ -67,7 +68,7 @@ void caromi_int_square(caromi_int *out, const caromi_int *a);
 void caromi_int_shift(caromi_int *out, const caromi_int *a, int bits); /* a * 2^bits, bits >= 0 */
 /* The sign of a - b. */
 int caromi_int_compare(const caromi_int *a, const caromi_int *b);
-/* Good to 2^-52 of itself; m is zero or in +-[1/2, 1]. */
+/* The value with a relative error of at most 2^-52; m is zero or in +-[1/2, 1]. */
 caromi_approx caromi_int_approx(const caromi_int *a);
 
 void caromi_int3_sub(caromi_int3 *out, const caromi_int3 *a, const caromi_int3 *b);

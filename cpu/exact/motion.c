@@ -237,7 +237,8 @@ const caromi_element *caromi_motion_element(caromi_motion *m, int feature)
     return &m->elements[feature];
 }
 
-/* The forms that bound a region, least work first. Returns the sign that each must not oppose; 0 after the last. */
+/* The inequalities that bound a feature's region, cheapest first, as surds whose sign is constrained. Returns the sign
+ * that the surd must not oppose; 0 after the last. */
 static int region_condition(caromi_motion *m, const caromi_element *el, int which, caromi_surd *form)
 {
     int wanted;
@@ -336,7 +337,7 @@ static double clamped(caromi_approx weight)
     return x < 0.0 ? 0.0 : x > 1.0 ? 1.0 : x;
 }
 
-/* A form of the element over A sqrt(E). */
+/* A barycentric weight: the surd of a region's inequality over A sqrt(E). */
 static double condition_weight(caromi_motion *m, const caromi_element *el, int side, int which)
 {
     const caromi_approx over = caromi_approx_mul(caromi_int_approx(el->a), el->root_e);

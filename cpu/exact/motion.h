@@ -2,12 +2,13 @@
 /* A sphere and a triangle in integers: the quantities of the pair, each computed at first use, and the times at which
  * the sphere's centre is at its radius from a feature while that feature holds the closest point.
  *
- * Relative to the triangle the centre moves on a line X(t) = C + t v. Everything about the line but time is in its
- * moments about the corners: q_k = d_k x v, d_k = C - P_k. For edge i from corner i to corner i+1, a_i = e_i x v is the
- * difference of two moments, and h_i = e_i . q_i tells how line and edge pass each other: they are |h| / |a| apart.
- * With n = e_0 x e_1, the three h add up to n.v, and on the plane they are the weights of the point where the line
- * goes through, times n.v. In these letters a root needs no expansion: at t = (-B -+ sqrt(Y)) / A, with the upper
- * sign where the distance to the feature's point, line or plane falls to r and the lower one where it leaves,
+ * Relative to the triangle the centre moves on a line X(t) = C + t v. The line, without its time, is given by its
+ * moments about the corners (Pluecker coordinates): q_k = d_k x v, d_k = C - P_k. For edge i from corner i to corner
+ * i+1, a_i = e_i x v is the difference of two moments, and the normal of the plane that the edge sweeps. h_i = e_i.q_i
+ * is the Pluecker product of line and edge: its sign tells on which side they pass, and their distance is |h| / |a|.
+ * With n = e_0 x e_1, the three h add up to n.v, and on the plane they are the weights of the point where the line goes
+ * through, times n.v. In these letters a root needs no expansion: at t = (-B -+ sqrt(Y)) / A, with the upper sign where
+ * the distance to the feature's point, line or plane falls to r and the lower one where it leaves,
  *
  *   corner k: A = v.v, B = v.d_k, Y = r^2 v.v - q_k^2, and for the two edges e_i from k
  *             (X - P_k).e_i A           = q_k.a_i -+ v.e_i sqrt(Y)                       <= 0
@@ -27,7 +28,7 @@
 #include "root.h"
 #include "kernels/layout.h"
 
-/* B, and K of A t^2 + 2 B t + K, of a feature. */
+/* B and K of a feature's quadratic A t^2 + 2 B t + K. */
 typedef struct caromi_quadratic {
     caromi_int b;
     caromi_approx k;
@@ -36,16 +37,16 @@ typedef struct caromi_quadratic {
 /* A feature's roots. */
 typedef struct caromi_element {
     int feature;
-    int sign;            /* of Y; -1 too if there is no such feature or its distance never changes: no more is set */
-    int flip;            /* -1 if the face's forms change sign: n.v < 0 */
+    int sign; /* sign of Y; also -1 for a degenerate feature or a constant distance: no later member is set then */
+    int flip; /* -1 if the face's forms change sign: n.v < 0 */
     const caromi_int *a; /* A */
     const caromi_int *e; /* E or N, NULL for a corner */
     caromi_int y;
     caromi_approx root_e, root_y;
 } caromi_element;
 
-/* Quantities are read through the functions below, which compute them at first use. Lengths are in units of their
- * lowest common bit, and so are velocities. */
+/* Quantities are read through accessor functions, which compute them at first use. Lengths are in units of their lowest
+ * common bit, and so are velocities. */
 typedef struct caromi_motion {
     const float *in;
     int unit;       /* a unit of time is 2^unit */
@@ -72,12 +73,12 @@ const caromi_int3 *caromi_motion_sweep_normal(caromi_motion *m, int edge); /* a 
 const caromi_int *caromi_motion_plucker(caromi_motion *m, int edge);       /* h */
 
 const caromi_element *caromi_motion_element(caromi_motion *m, int feature);
-/* Whether the element's root of this side is in its closed region. -1: contact begins there; 1: it ends there; 0: Y =
- * 0. */
+/* Whether the element's root is in the feature's closed region. side -1: the root where contact begins; 1: where it
+ * ends; 0: the double root, Y = 0. */
 int caromi_element_holds(caromi_motion *m, const caromi_element *el, int side);
-/* The root, a time. Its pointers lead into the motion. */
+/* The root, a time. Its pointers refer to integers of the motion. */
 void caromi_element_root(caromi_motion *m, const caromi_element *el, int side, caromi_root *root);
-/* The closest point at the root as P0 + weights[0] e01 + weights[1] e02, weights good to 2^-40. */
+/* The closest point at the root as P0 + weights[0] e01 + weights[1] e02, weights with an error of at most 2^-40. */
 void caromi_element_weights(caromi_motion *m, const caromi_element *el, int side, double weights[2]);
 
 #endif

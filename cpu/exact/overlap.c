@@ -23,7 +23,7 @@ static int plane_separates(caromi_motion *m)
     return is_farther(m, &square, area);
 }
 
-/* With foot Q on the line, (Q - C).(O - Q) e.e is -(e x d).n. */
+/* Let Q be the foot on the line and O the opposite corner: (Q - C).(O - Q) e.e = -(e x d).n. */
 static int edge_separates(caromi_motion *m, int edge)
 {
     caromi_int3 c;
@@ -39,7 +39,8 @@ static int edge_separates(caromi_motion *m, int edge)
     return is_farther(m, &square, edge2);
 }
 
-/* (X - C).(Y - X) = -d.(Y - X); one of the edges comes towards the corner. */
+/* (X - C).(Y - X) = -d.(Y - X) for an edge from the corner X to Y; one of the two edges is stored in the opposite
+ * direction. */
 static int corner_separates(caromi_motion *m, int corner)
 {
     const caromi_int3 *d = &m->d[corner];

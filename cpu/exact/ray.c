@@ -12,7 +12,8 @@ static int sign_of(wide x)
     return (x > 0) - (x < 0);
 }
 
-/* Numbers in units of the lowest bit in any of them; 0 if one of them has more than `bits` bits. */
+/* Converts numbers to integers in units of their lowest common bit; returns 0 if one of them has more than `bits`
+ * bits. */
 static int scale(const float *x, int count, int bits, int64_t *to)
 {
     const int unit = caromi_lowest_bit(x, count);
@@ -71,7 +72,8 @@ int caromi_exact_ray_side(const float *a, const float *b, float x, float y)
     const int side = side_of(in);
     if (side != 0)
         return side;
-    /* On the line. A move by e in x changes the product by -(by - ay) e, one by e^2 in y by (bx - ax) e^2. */
+    /* The ray is on the line. A move by e in x changes the product by -(by - ay) e, one by e^2 in y by (bx - ax)
+     * e^2. */
     if (a[1] != b[1])
         return a[1] < b[1] ? -1 : 1;
     return (a[0] < b[0]) - (b[0] < a[0]);
@@ -120,5 +122,5 @@ int caromi_exact_ray_height(const float *const p[3], const float start[3])
     const float in[12] = {p[0][0], p[0][1], p[0][2], p[1][0],  p[1][1],  p[1][2],
                           p[2][0], p[2][1], p[2][2], start[0], start[1], start[2]};
     const height h = height_of(in);
-    return h.product != 0 ? h.product : h.x != 0 ? h.x : h.y; /* in the plane: the move decides */
+    return h.product != 0 ? h.product : h.x != 0 ? h.x : h.y; /* the start is in the plane: the symbolic move decides */
 }

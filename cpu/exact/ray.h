@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A ray along +z against a triangle, decided exactly. The ray's start is moved by (e, e^2) in x and y with an
- * infinitely small e, so it meets no vertex and no edge. Integers of 128 bits where the numbers fit into them, else
- * cpu/exact/integer.h. docs/volumes.md derives the rules. */
+/* A ray along +z against a triangle, decided exactly. Ties are broken by simulation of simplicity: the ray's start is
+ * moved by (e, e^2) in x and y with an infinitely small e, so it meets no vertex and no edge. Computed in integers of
+ * 128 bits if the numbers fit, else with cpu/exact/integer.h. docs/volumes.md derives the rules. */
 #ifndef CAROM_CPU_EXACT_RAY_H
 #define CAROM_CPU_EXACT_RAY_H
 

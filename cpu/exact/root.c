@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Signs, values and rounding of numbers with one square root. A filter in doubles comes first; what it leaves
- * undecided is squared. */
+/* Signs, values and rounding of numbers with one square root. A filter in doubles comes first; undecided signs are
+ * decided by squares in integers. */
 #include "root.h"
 
 #include "kernels/layout.h"
@@ -28,8 +28,8 @@ static void surd_norm(const caromi_surd *surd, caromi_int *out)
     caromi_int_sub(out, out, &with_y);
 }
 
-/* The sum of both terms. Returns whether its magnitude is more than `share` of the larger term: then its relative error
- * is at most 2^-49 / share. */
+/* The sum of both terms. Returns whether it did not cancel: if its magnitude is more than `share` of the larger term,
+ * its relative error is at most 2^-49 / share. */
 static int sum_is_clear(caromi_approx x, caromi_approx z, double share, caromi_approx *sum)
 {
     const int e = caromi_approx_align(&x, &z);
@@ -65,7 +65,7 @@ caromi_approx caromi_surd_approx(const caromi_surd *surd, int side)
         return sum;
     if (surd->x.m == 0.0 && z.m == 0.0)
         return (caromi_approx){0.0, 0};
-    /* Then the terms have opposite signs, and their difference loses nothing. */
+    /* The terms cancel, so they have opposite signs, and their difference (the conjugate) is precise. */
     surd_norm(surd, &norm);
     sum_is_clear(surd->x, signed_by(z, -1), 0.0, &conjugate);
     return caromi_approx_div(caromi_int_approx(&norm), conjugate);

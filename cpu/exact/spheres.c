@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Two moving spheres in integers: a point against a corner, with the letters of motion.h. Pairs are given by the
- * ends of their motions (spheres.h), or by velocities (cloud.h). */
+/* Two moving spheres in integers: a point against a corner, with the letters of motion.h. Pairs are given by the ends
+ * of their motions (spheres.h), or by velocities (cloud.h). */
 #include "exact.h"
 
 #include "root.h"
 
-/* How A's centre moves from B's, and when they are ra + rb apart. Times need no unit: all are lengths. */
+/* Motion of A's centre relative to B's, and the quadratic of the times at which they are ra + rb apart. Times need no
+ * unit, because all inputs are lengths. */
 typedef struct spheres {
     caromi_int3 v, d;
     caromi_int r2, vv, y, b, k; /* the root is (-B +- sqrt(Y)) / v.v, K = d^2 - r^2 */
@@ -73,7 +74,7 @@ static float round_root(const caromi_root *root)
     return caromi_root_float(root, caromi_root_approx(root), 0);
 }
 
-/* What two spheres do, over the whole line. */
+/* Times and state of contact of two spheres, over all times. */
 typedef struct spheres_times {
     float first, last;
     int state;
@@ -118,7 +119,7 @@ void caromi_resolve_spheres_exact(caromi_exact_pair *pair)
 
 /* ---- spheres of a cloud ------------------------------------------------------------------------------------------ */
 
-/* The radius is theirs, and the margin. */
+/* Loads a pair of a cloud; r is the sum of the radii, plus the margin if requested. */
 static void load_cloud(spheres *s, const float *in, int with_margin)
 {
     caromi_int r, margin;
@@ -181,7 +182,7 @@ float caromi_exact_cloud_depth(const float *in)
     return caromi_root_float(&root, caromi_root_approx(&root), unit_of(in, IN_LIMIT));
 }
 
-/* v.v times the way at the first contact is v x (d x v) - v sqrt(Y). */
+/* v.v times the offset at the first contact is v x (d x v) - v sqrt(Y). */
 void caromi_exact_cloud_normal(const float *in, float normal[3])
 {
     spheres s;

@@ -14,7 +14,7 @@ static void clear(caromi_exact_sweep *out)
     out->state = STATE_MISS;
 }
 
-/* No relative motion: the distance at time 0 decides, for all times. */
+/* Without relative motion the distance at time 0 decides for all times. */
 static void answer_resting(caromi_motion *m, int want, caromi_exact_sweep *out)
 {
     static const float at_rest[3];
@@ -87,8 +87,8 @@ void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_
 
 /* Normals. */
 
-/* Centre and contact point coincide. The result is the triangle's normal, turned against the motion. Without a normal,
- * or for a motion along the plane, it is the direction of -v; without motion, zero. */
+/* Normal of a contact whose point coincides with the centre: the triangle's normal, on the side that faces the motion.
+ * For a triangle without area, or motion along the plane, it is the direction of -v; without motion, zero. */
 static void normal_against(caromi_motion *m, float out[3])
 {
     const int normal_speed = caromi_motion_normal_speed(m)->sign;
@@ -113,7 +113,7 @@ static void start_contact(caromi_motion *m, caromi_exact_contact *out)
         normal_against(m, out->normal);
 }
 
-/* The sum of two perpendicular vectors, a factor to each: nothing cancels that matters to the sum. */
+/* Unit vector of `by` a + `and_by` b for perpendicular a and b, so no cancellation affects the direction. */
 static void store_unit_sum(const caromi_int3 *a, caromi_approx by, const caromi_int3 *b, caromi_approx and_by,
                            float out[3])
 {
@@ -132,8 +132,8 @@ static caromi_approx negative(caromi_approx a)
     return (caromi_approx){-a.m, a.e};
 }
 
-/* From contact point to centre, r > 0, with side sign s: at a corner v x q + s sqrt(Y) v, at an edge
- * -h sqrt(E) a + s sqrt(Y) a x e, on the face the normal against the motion. */
+/* From contact point to centre, r > 0, with side sign s: at a corner v x q + s sqrt(Y) v, at an edge -h sqrt(E) a + s
+ * sqrt(Y) a x e, on the face the normal against the motion. */
 static void touch_normal(caromi_motion *m, const caromi_touch *touch, float out[3])
 {
     const caromi_element *el = touch->element;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the feature whose root is the begin or end of contact; motion.h has the argument. */
+/* Finds the feature whose root is the begin or end of contact; motion.h has the proof. */
 #include "touch.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ int caromi_touch_find(caromi_motion *m, int which, caromi_touch *touch)
 
 /* Time 0. */
 
-/* (e x d).n, what the face's point weighs at the corner opposite to the edge, times n.n. */
+/* (e x d).n: the barycentric weight of the foot on the face at the corner opposite the edge, times n.n. */
 static void weight_of(caromi_motion *m, int edge, caromi_int *out)
 {
     caromi_int3 c;
@@ -59,7 +59,8 @@ static void weight_of(caromi_motion *m, int edge, caromi_int *out)
     caromi_int3_dot(out, &c, caromi_motion_normal(m));
 }
 
-/* How far the foot is along the edge, times e.e, and the same from its second corner: negative before that. */
+/* Position of the foot along the edge, times e.e: from the first corner, and from the second (negative before that
+ * corner). */
 static void reach_of(caromi_motion *m, int edge, caromi_int reach[2])
 {
     caromi_int3_dot(&reach[0], &m->d[edge], &m->e[edge]);

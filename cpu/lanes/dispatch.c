@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which instruction sets this machine can run. The compiler's cpu checks read cpuid and xgetbv, so they also reject
- * machines whose operating system does not save the wide registers. */
+/* Chooses the table of an instruction set that this machine can run. The compiler's cpu checks read cpuid and xgetbv,
+ * so they also reject machines whose operating system does not save the wide registers. */
 #include "carom/carom.h"
 #include "cpu/cpu.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels whose answers do not depend on rounding: exact times, which the filter certifies whatever its roundings
- * are. So these files are compiled with fused multiply-add, where the instruction set has it; the error bounds of
- * docs/exact.md hold either way. Kernels that compute points do not belong here, nor code that decides which rung
+/* Kernels whose answers do not depend on rounding: exact times, which the filter certifies whatever its roundings are.
+ * So these files are compiled with fused multiply-add, where the instruction set has it; the error bounds of
+ * docs/exact.md hold either way. Kernels that compute points must not be here, nor code that decides which rung
  * computes a point. */
 #define PAIR_SOLVERS
 #include "kernels/wide.h" /* first: headers have exact bodies where it is */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A point of a triangle that bounds its answers: the closest to a given point, on the face only if the triangle is no
- * sliver, because the bound of a sliver's face would be useless. */
+/* A point of a triangle whose distance bounds answers: the closest one to a given point. It lies on the face only if
+ * the triangle is no sliver, because the bound of a sliver's face would be useless. */
 #include <math.h>
 
 #include "lattice.h"
 
-/* The product of two edges over twice the area, squared: of fair triangles it is at most this. */
+/* Triangles are no slivers if the square of the product of two edges over twice the area is at most this. */
 static const double fair = 256.0;
 
 typedef struct triple {

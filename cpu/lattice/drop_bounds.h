@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds, in binary32, of the heights over a column to which boxes and triangles lead; of a block of columns to which
- * boxes lead. docs/drop.md adds up the errors. */
+/* Bounds, in binary32, of the height of the ball's centre at which it touches a box or a triangle, for one column;
+ * upper bounds for a block of columns and a box. docs/drop.md adds up the errors. */
 #include "kernels/mesh_traversal.h"
 
-/* The columns from (x0, y0) to (x1, y1); one column, where triangles are bounded. Lengths are in the mesh's unit for
- * boxes, in the caller's for triangles. */
+/* The columns from (x0, y0) to (x1, y1), and the ball. For triangles it is a single column. Lengths are in the mesh's
+ * unit for boxes, in the caller's unit for triangles. */
 typedef struct drop_frame {
-    vf x0, x1, y0, y1, r2, slack; /* slack: of a square, by rounding */
-    vf far;                       /* makes a negative square a number below all heights */
+    vf x0, x1, y0, y1, r2, slack; /* slack: rounding error of a square */
+    vf far;                       /* factor that makes a negative square less than all heights */
 } drop_frame;
 
 FN drop_frame drop_frame_of(real x0, real x1, real y0, real y1, real r)
@@ -28,7 +28,7 @@ FN vf drop_minus_infinity(void)
     return v_f(-R(1.0) / R(0.0));
 }
 
-/* Upper bounds of what boxes lead to; -inf: nothing. */
+/* Upper bounds of the height at which the ball touches a box; -inf: it never does. */
 FN vf drop_box_top(drop_frame f, v3 lo, v3 hi)
 {
     const vf zero = v_f(R(0.0));
@@ -41,10 +41,11 @@ FN vf drop_box_top(drop_frame f, v3 lo, v3 hi)
 
 /* ---- triangles --------------------------------------------------------------------------------------------------- */
 
-/* Points of the mesh, seen from a column. */
+/* Contact of the ball with points of the mesh, for one column. */
 typedef struct drop_points {
-    vf height, error; /* to which a point leads; -inf if the ball's side touches, or nothing */
-    vf inverse;       /* of how far the centre is above it */
+    vf height, error; /* height at which the ball touches the point, and its error; -inf if the side of the ball
+                         touches, or nothing does */
+    vf inverse;       /* inverse of how far the centre is above the point */
 } drop_points;
 
 FN drop_points drop_points_of(drop_frame f, v3 p)
@@ -59,12 +60,12 @@ FN drop_points drop_points_of(drop_frame f, v3 p)
     return c;
 }
 
-/* Those of a leaf's vertices, each of them once. */
+/* Contacts with the vertices of a leaf, each computed once. */
 typedef struct drop_vertices {
     LANG_ALIGNED real height[MESH_WIDTH], error[MESH_WIDTH], inverse[MESH_WIDTH];
 } drop_vertices;
 
-/* Returns whether one of them leads anywhere. */
+/* Returns whether the ball touches any vertex from above. */
 FN int drop_vertices_of(drop_frame f, G const mesh_leaf *leaf, drop_vertices *vertices)
 {
     int any = 0;
@@ -88,7 +89,7 @@ FN drop_points drop_lookup(const drop_vertices *vertices, const u8 *corner)
     return c;
 }
 
-/* Takes corner `p` for `best` where it leads higher. */
+/* Replaces `best` by the contact c with corner p where it is higher. */
 FN void drop_choose_higher(drop_points *best, v3 *at, drop_points c, v3 p)
 {
     const vm higher = v_gt(c.height, best->height);
@@ -98,7 +99,7 @@ FN void drop_choose_higher(drop_points *best, v3 *at, drop_points c, v3 p)
     *at = v3_sel(higher, p, *at);
 }
 
-/* How much higher the way from a point to a corner can lead. */
+/* How much the height can rise from a point of the triangle to a corner: linear bound. */
 FN vf drop_rise(drop_frame f, const drop_points *c, v3 at, v3 to, vf loss)
 {
     const vf x = (f.x0 - at.x) * (to.x - at.x), y = (f.y0 - at.y) * (to.y - at.y), z = to.z - at.z;
@@ -110,7 +111,8 @@ typedef struct drop_bounds {
     vf low, upper;
 } drop_bounds;
 
-/* By the corner of each triangle that leads highest; +inf from above if none is known to lead anywhere. */
+/* Bounds from the corner with the highest contact: the height there from below, and its tangent plane from above. The
+ * upper bound is +inf if the ball touches no corner from above. */
 FN drop_bounds drop_corner_bounds(drop_frame f, mesh_corners p, const drop_points c[3])
 {
     const vf zero = v_f(R(0.0));
@@ -128,7 +130,7 @@ FN drop_bounds drop_corner_bounds(drop_frame f, mesh_corners p, const drop_point
     return b;
 }
 
-/* Of an edge from a to b: whether a column is surely on its left, on its right. */
+/* Whether a column is certainly on the left, or on the right, of the edge from a to b. */
 FN void drop_sides(drop_frame f, v3 a, v3 b, vm *left, vm *right)
 {
     const vf plus = (b.x - a.x) * (f.y0 - a.y), minus = (b.y - a.y) * (f.x0 - a.x), side = plus - minus;
@@ -137,7 +139,7 @@ FN void drop_sides(drop_frame f, v3 a, v3 b, vm *left, vm *right)
     *right = v_lt(side, -error);
 }
 
-/* Without a radius: the corners' z bound a triangle, if the column may be over it. */
+/* Bounds for a vertical ray (radius 0): the corners' z bound a triangle, if the column may be over it. */
 FN drop_bounds drop_ray_bounds(drop_frame f, mesh_corners p)
 {
     vm left[3], right[3];
@@ -152,7 +154,7 @@ FN drop_bounds drop_ray_bounds(drop_frame f, mesh_corners p)
     return b;
 }
 
-/* Of the ball: the point of a triangle straight below it leads that high. */
+/* Lower bound for a ball: the point of the triangle straight below its centre. */
 FN vf drop_low_over(drop_frame f, mesh_corners p, real radius)
 {
     const vf z = drop_ray_bounds(f, p).low, r = v_f(radius);
@@ -161,20 +163,22 @@ FN vf drop_low_over(drop_frame f, mesh_corners p, real radius)
 
 /* ---- tight bounds ------------------------------------------------------------------------------------------------ */
 
-/* A point of a triangle: p0 + b (p1 - p0) + c (p2 - p0) of its corners, turned so that an edge on which it lies is the
- * first. */
+/* The point of a triangle that the ball touches: p0 + b (p1 - p0) + c (p2 - p0). Corners are rotated so that a point on
+ * an edge lies on the first edge. */
 typedef struct drop_touch_point {
     mesh_corners p;
     vf b, c;
-    vf rise; /* about how far above P0 of the triangle it leads; less where it leads nowhere, by how far away it is */
+    vf rise; /* approximate height above P0 of the triangle; for a point out of reach a negative measure of its distance
+              */
 } drop_touch_point;
 
 FN vf drop_unit(vf x)
 {
-    return v_max(v_min(x, v_f(R(1.0))), v_f(R(0.0))); /* not a number: 1 */
+    return v_max(v_min(x, v_f(R(1.0))), v_f(R(0.0))); /* NaN gives 1 */
 }
 
-/* Where the ball touches the face's plane; not taken for the highest unless it is inside. */
+/* The point where the ball touches the face's plane. It is the highest if it is inside the triangle, else it does not
+ * count. */
 FN void drop_touch_on_face(drop_frame f, mesh_corners p, drop_touch_point *a)
 {
     const vf zero = v_f(R(0.0));
@@ -190,8 +194,8 @@ FN void drop_touch_on_face(drop_frame f, mesh_corners p, drop_touch_point *a)
     a->rise = v_sel(inside, v_infinity(), drop_minus_infinity());
 }
 
-/* Takes the place where it touches the edge from `p` to `next`, if that leads higher. Returns whether it does. up: from
- * P0 of the triangle to `p`. */
+/* The point where the ball touches the edge from `p` to `next`: replaces `a` where it is higher. Returns these lanes.
+ * up: height of `p` above P0 of the triangle. */
 FN vm drop_touch_on_edge(drop_frame f, v3 p, v3 next, vf up, drop_touch_point *a)
 {
     const vf zero = v_f(R(0.0));
@@ -209,7 +213,7 @@ FN vm drop_touch_on_edge(drop_frame f, v3 p, v3 next, vf up, drop_touch_point *a
     return higher;
 }
 
-/* The highest place of each triangle, as it is found without regard to rounding. */
+/* The highest touch point of each triangle, without error bounds. */
 FN drop_touch_point drop_find_touch_point(drop_frame f, mesh_corners p)
 {
     drop_touch_point a;
@@ -223,9 +227,9 @@ FN drop_touch_point drop_find_touch_point(drop_frame f, mesh_corners p)
     return a;
 }
 
-/* Whether the triangle is farther than the radius, seen from above, because the place is and all ways from there to
- * corners lead away from the column. ex + ey, fx + fy: the ways to p1 and p2 along that from the place to the column.
- */
+/* Early out: whether the triangle is certainly farther than the radius, seen from above. The touch point is, and the
+ * directions from there to all corners lead away from the column. ex + ey, fx + fy: products of the edges with the
+ * offset from the touch point to the column. */
 FN vm drop_is_out(const drop_touch_point *a, vf square, vf square_error, vf ex, vf ey, vf fx, vf fy, vf position_error)
 {
     const vf e = ex + ey, to = fx + fy, back = -(a->b * e + a->c * to);
@@ -234,8 +238,8 @@ FN vm drop_is_out(const drop_touch_point *a, vf square, vf square_error, vf ex, 
     return v_lt(v_f(R(2.0)) * (ahead + error) + v_f(R(2.0)) * square_error, -square);
 }
 
-/* By the plane that touches the height at a place, as caromi_drop_triangle_bound() has them in binary64. +inf: the
- * ball's side touches, and there is no such bound. */
+/* Tight bounds from the tangent plane of the height at the touch point, like caromi_drop_triangle_bound() in binary64.
+ * The upper bound is +inf if the side of the ball touches, where there is no tangent plane. */
 FN drop_bounds drop_touch_bounds(drop_frame f, const drop_touch_point *a)
 {
     const vf u = v_f(R(0x1p-21)); /* eight roundings */

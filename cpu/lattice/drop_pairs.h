@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of a column and a triangle that may decide it, in two queues: near ones, then those that tight bounds in
- * binary32 have left, which are bounded in binary64. */
+/* Pairs of a column and a triangle that may decide it, in two queues: pairs that wait for tight bounds in binary32;
+ * then pairs that these leave undecided, which wait for bounds in binary64. */
 #ifndef CAROM_CPU_LATTICE_DROP_PAIRS_H
 #define CAROM_CPU_LATTICE_DROP_PAIRS_H
 #include "drop_wide.h"
 
-/* Rows of a queue: nine coordinates of corners; the column; whose it is, bits of an int. Of near pairs that is the
- * number of the traversal * CAROMI_DROP_BLOCK + the column's in its block; of tight ones the column's place, and they
- * have a place on the triangle: drop_place. */
+/* Rows of a queue: nine coordinates of corners; the column's x and y; the owner, bits of an int. In the binary32 queue
+ * the owner is the traversal's number * CAROMI_DROP_BLOCK + the column's number in its block. In the binary64 queue it
+ * is the column's slot, and two rows hold the weights of a drop_touch_point. */
 enum { DROP_X = 9, DROP_Y, DROP_OWNER, DROP_B, DROP_C, DROP_ROWS };
-/* Fewer than LANES are left over, a leaf may be added, and lattice_append() may store LANES further. */
+/* Fewer than LANES pairs stay in a queue, a leaf may be added, and lattice_append() may store LANES further. */
 enum { DROP_CAPACITY = 2 * LANES + MESH_WIDTH };
 
 /* Pairs [first, end). */
@@ -25,7 +25,7 @@ typedef struct drop_pairs {
 
 FN void drop_pairs_begin(drop_pairs *pairs, const caromi_drop_search *search)
 {
-    memset(pairs, 0, sizeof *pairs); /* spare lanes are computed too */
+    memset(pairs, 0, sizeof *pairs); /* padding lanes are computed, too */
     pairs->search = search;
 }
 
@@ -46,13 +46,13 @@ FN int drop_queue_count(const drop_queue *q)
     return q->end - q->first;
 }
 
-/* The pairs of a packet: the oldest LANES, or all. */
+/* Number of pairs in a packet: the oldest LANES, or all. */
 FN int drop_packet_count(const drop_queue *q)
 {
     return drop_queue_count(q) < LANES ? drop_queue_count(q) : LANES;
 }
 
-/* Removes a packet. Fewer than LANES pairs that are left over move to the front. */
+/* Removes the oldest packet. If fewer than LANES pairs remain, they move to the front. */
 FN void drop_queue_pop(drop_queue *q)
 {
     q->first += drop_packet_count(q);
@@ -128,7 +128,7 @@ FN void drop_bound_wide(const drop_pairs *pairs, int part)
     }
 }
 
-/* Bounds a packet of tight pairs. */
+/* Bounds a packet of the binary64 queue. */
 FN_RARE void drop_bound_binary64(drop_pairs *pairs)
 {
     for (int part = 0; part < drop_packet_count(&pairs->binary64); part += WIDE)
@@ -136,7 +136,7 @@ FN_RARE void drop_bound_binary64(drop_pairs *pairs)
     drop_queue_pop(&pairs->binary64);
 }
 
-/* Has triangles bounded one by one. */
+/* Calls `bound` for the triangles of the lanes, one by one. */
 FN_RARE void drop_bound_lanes(const caromi_drop_search *s, const mesh_corners *p, u32 slot, u32 lanes)
 {
     LANG_ALIGNED real row[DROP_X][LANES];
@@ -153,7 +153,7 @@ FN_RARE void drop_bound_lanes(const caromi_drop_search *s, const mesh_corners *p
 
 /* ---- tight bounds ------------------------------------------------------------------------------------------------ */
 
-/* A packet of near pairs, filled up with spare ones. */
+/* A packet of the binary32 queue, padded with stale pairs. */
 typedef struct drop_packet {
     drop_touch_point touch;
     drop_bounds bounds;
@@ -176,7 +176,7 @@ FN drop_packet drop_bound_binary32(const drop_pairs *pairs)
     return n;
 }
 
-/* Puts the lanes' pairs among the tight ones. whose: their columns' places. */
+/* Moves the lanes' pairs to the binary64 queue. slot: their columns' slots. */
 FN void drop_queue_binary64(drop_pairs *pairs, const drop_packet *n, const int slot[LANES], u32 lanes)
 {
     drop_queue *q = &pairs->binary64;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns of a drop map in blocks: a traversal of the hierarchy for each block that meets higher boxes first. Corners,
- * which are points of the mesh, bound the height from below; the plane that touches the height of a triangle's best
- * corner bounds the triangle from above. Pairs of a column and a triangle that may decide it are queued and bounded
- * tightly, LANES at a time; those that still may are bounded once more, in binary64. */
+/* Searches for blocks of columns of a drop map: each block has a traversal of the hierarchy, highest boxes first. The
+ * corners of a triangle bound the height from below; the tangent plane at the highest corner bounds it from above.
+ * Pairs of a column and a triangle that may decide it are queued and bounded tightly, LANES at a time. Pairs that stay
+ * undecided are bounded again in binary64. */
 #include "kernels/mesh_run.h"
 #include "drop.h"
 #include "drop_bounds.h"
@@ -11,14 +11,14 @@
 typedef struct drop_traversal {
     G const mesh_node *nodes;
     const int *masks;       /* of the leaves' triangles; read with MESH_TRIANGLE_MASKS */
-    real radius, scale;     /* scale: to the mesh's unit */
-    real x0, x1, y0, y1, r; /* of the block, in the mesh's unit */
-    real least;             /* of `low` */
+    real radius, scale;     /* scale: factor to the mesh's unit */
+    real x0, x1, y0, y1, r; /* extent of the block, and the radius, in the mesh's unit */
+    real least;             /* the least of `low` */
     u32 i, j, nx, ny;       /* the first column; numbers of columns */
     int next;               /* to visit next: a node, or a leaf if negative */
-    int parent;             /* of `next`; -1: it is the root */
+    int parent;             /* parent of `next`; -1: `next` is the root */
     LANG_ALIGNED real x[CAROMI_DROP_BLOCK], y[CAROMI_DROP_BLOCK];
-    real low[CAROMI_DROP_BLOCK]; /* no height is lower, in the caller's unit; +inf: the column is not searched for */
+    real low[CAROMI_DROP_BLOCK]; /* lower bounds of the heights, in the caller's unit; +inf: unused column */
     u32 slot[CAROMI_DROP_BLOCK];
     mesh_stack stack; /* keys: the rank of an upper bound of the heights, and the parent */
     drop_pairs *pairs;
@@ -32,8 +32,8 @@ FN void drop_raise(drop_traversal *trav, int column, vf lows, vm valid)
     trav->low[column] = low > trav->low[column] ? low : trav->low[column];
 }
 
-/* Corners that the ball does not reach from above bound nothing. Then the triangle's box does; from below, the point of
- * a triangle straight below the ball. */
+/* Bounds of triangles whose corners the ball does not touch from above: the triangle's box bounds the height from
+ * above, the point straight below the ball's centre from below. */
 FN drop_bounds drop_bound_without_corners(const drop_traversal *trav, int column, drop_frame f, mesh_corners p,
                                           drop_bounds b, vm valid)
 {
@@ -74,7 +74,7 @@ FN void drop_ball_column(drop_traversal *trav, int number, int column, G const m
     }
 }
 
-/* Without a radius few triangles are left, and binary32 tells no more about them. */
+/* Rays leave few triangles, and tight bounds in binary32 would decide no more of them. */
 FN void drop_ray_column(drop_traversal *trav, int column, G const mesh_leaf *leaf, int options)
 {
     const drop_frame f = drop_frame_of(trav->x[column], trav->x[column], trav->y[column], trav->y[column], R(0.0));
@@ -91,7 +91,7 @@ FN void drop_ray_column(drop_traversal *trav, int column, G const mesh_leaf *lea
     }
 }
 
-/* Which columns of the block the leaf's box may raise. */
+/* The columns of the block that triangles in the leaf's box may raise. */
 FN u32 drop_columns_at(const drop_traversal *trav)
 {
     const u32 all = (1u << trav->nx * trav->ny) - 1;
@@ -124,7 +124,7 @@ FN void drop_find_least(drop_traversal *trav)
 
 /* ---- the traversal ----------------------------------------------------------------------------------------------- */
 
-/* Higher ones, of the mesh's unit, have lower ranks. */
+/* Key of the traversal's stack: a height in the mesh's unit, where higher means a lower key. */
 FN u32 drop_rank(real height)
 {
     const u32 bits = real_bits(-height);
@@ -149,7 +149,7 @@ FN int drop_pop_next(drop_traversal *trav)
 
 typedef struct drop_tested_children {
     LANG_ALIGNED real top[MESH_WIDTH];
-    u32 higher; /* they may raise a column */
+    u32 higher; /* children that may raise a column */
 } drop_tested_children;
 
 FN void drop_test_children(const drop_traversal *trav, G const mesh_node *node, drop_tested_children *tested)
@@ -166,7 +166,7 @@ FN void drop_test_children(const drop_traversal *trav, G const mesh_node *node, 
     }
 }
 
-/* Children that may lead higher go to the stack, the highest on top. */
+/* Pushes the children that may raise a column, the highest on top. */
 FN int drop_push_children(drop_traversal *trav, G const mesh_node *node, const drop_tested_children *tested,
                           int options)
 {
@@ -186,7 +186,8 @@ FN void drop_set_sphere(mesh_pairs *p, const drop_traversal *trav, int number)
     (void)p, (void)trav, (void)number;
 }
 
-/* Raises what the bounds of the oldest pairs raise, and hands on those that still may decide. */
+/* Computes tight bounds of the oldest packet, raises the columns' lower bounds, and moves undecided pairs to the
+ * binary64 queue. */
 FN void drop_ball_solve(const mesh_run *run, drop_traversal *traversals, mesh_pairs *counts, int options)
 {
     LANG_ALIGNED real low[LANES], upper[LANES];
@@ -214,7 +215,7 @@ FN void drop_ball_solve(const mesh_run *run, drop_traversal *traversals, mesh_pa
     counts->end = drop_queue_count(&pairs->binary32);
 }
 
-/* Waits for the pairs of the leaf, if they are not enough for a packet. */
+/* The traversal waits for the pairs of the leaf if they do not fill a packet. */
 FN int drop_ball_visit_leaf(drop_traversal *trav, int number, mesh_pairs *counts, mesh_frame frame,
                             G const mesh_leaf *leaf, int options)
 {
@@ -245,7 +246,7 @@ MESH_NEVER_WAITS(drop_ray, drop_traversal)
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 typedef struct drop_run {
-    mesh_run run; /* the first member: a mesh_run of this kind is a drop_run */
+    mesh_run run; /* must be first: callbacks cast a mesh_run to drop_run */
     const caromi_drop_search *search;
     u32 across; /* blocks along x */
     drop_pairs *pairs;
@@ -286,7 +287,7 @@ FN int drop_begin_next(const mesh_run *run, drop_traversal *trav, u32 at, const 
     return 1;
 }
 
-/* The pairs have given the answers. */
+/* Nothing to store: the bounds of the pairs are the answers. */
 FN void drop_answer(const mesh_run *run, const drop_traversal *trav)
 {
     (void)run, (void)trav;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds, in binary64, of the heights to which WIDE triangles lead: caromi_drop_triangle_bound() in lanes, from places
- * that binary32 has found. docs/drop.md adds up the errors. */
+/* Bounds, in binary64, of the heights at which the ball touches WIDE triangles: caromi_drop_triangle_bound() in lanes,
+ * from touch points that binary32 has found. docs/drop.md adds up the errors. */
 #ifndef CAROM_CPU_LATTICE_DROP_WIDE_H
 #define CAROM_CPU_LATTICE_DROP_WIDE_H
 #include "kernels/wide.h"
 
-/* p0 + b (p1 - p0) + c (p2 - p0) of a triangle, under a ball over (x, y); r2: its squared radius, exact. */
+/* The point p0 + b (p1 - p0) + c (p2 - p0) of a triangle, and a ball over (x, y); r2: its squared radius, exact. */
 typedef struct drop_wide_point {
     w3 p0, p1, p2;
     wf b, c, x, y, r, r2;
@@ -26,13 +26,13 @@ FN wf drop_wide_size_xy(w3 a)
     return w_abs(a.x) + w_abs(a.y);
 }
 
-/* The slopes of the height at the place, along the ways e to p1 and f to p2, and their errors. */
+/* Slopes of the height at the touch point along the edges e to p1 and f to p2, and their error bounds. */
 typedef struct drop_wide_slopes {
     w3 e, f;
     wf a, b, slope_error_a, slope_error_b;
 } drop_wide_slopes;
 
-/* By the plane that touches the height there, at the corners. */
+/* Upper bound of the rise from the touch point, by the tangent plane at the corners. */
 FN wf drop_wide_rise(const drop_wide_point *p, const drop_wide_slopes *s)
 {
     const wf back = -(p->b * s->a + p->c * s->b);
@@ -40,8 +40,8 @@ FN wf drop_wide_rise(const drop_wide_point *p, const drop_wide_slopes *s)
     return most + (w_f(W(3.0)) * (s->slope_error_a + s->slope_error_b) + w_f(W(0x1p-49)) * (w_abs(s->a) + w_abs(s->b)));
 }
 
-/* By the curvature of the height, which is at least 1 / R; a slope at right angles to the edge out of the triangle does
- * not count on the edge. +inf: seen from above, the triangle has nearly no area. */
+/* Upper bound of the rise by the curvature of the height, which is at least 1 / R. On the edge, a slope across it that
+ * leads out of the triangle does not count. +inf: seen from above, the triangle has nearly no area. */
 FN wf drop_wide_bulge(const drop_wide_point *p, const drop_wide_slopes *s)
 {
     const wf zero = w_f(W(0.0)), u = w_f(W(0x1p-50));
@@ -57,7 +57,7 @@ FN wf drop_wide_bulge(const drop_wide_point *p, const drop_wide_slopes *s)
     return w_sel(w_and(known, w_le(zero, bulge)), bulge, w_infinity());
 }
 
-/* The formulas of touch_at() in host/lattice/drop_bound.c. */
+/* The same formulas as touch_at() in host/lattice/drop_bound.c. */
 FN drop_wide_bounds drop_wide_bounds_of(const drop_wide_point *p)
 {
     const wf eight = w_f(W(0x1p-50)), sixteen = w_f(W(0x1p-49)), two = w_f(W(2.0));

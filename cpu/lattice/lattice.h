@@ -7,23 +7,23 @@
 enum { CAROMI_TILE = 32, CAROMI_TILE_NODES = CAROMI_TILE * CAROMI_TILE * CAROMI_TILE };
 
 /* The mesh must lie, and the nodes too, within these powers of two: largest coordinate of the mesh from LEAST to MOST,
- * nodes at most FAR times that. Otherwise nothing of the proofs holds, and nodes are searched for one by one. */
+ * nodes at most FAR times that. Outside these ranges the proofs do not hold, and nodes are searched for one by one. */
 #define CAROMI_LATTICE_LEAST 0x1p-60f
 #define CAROMI_LATTICE_MOST 0x1p60f
 #define CAROMI_LATTICE_FAR 0x1p20f
 
 /* Two limits, for callers who only want to know which distances are within them. Each limit is a pair, in the caller's
- * unit, and the band is above all. The answer of a node whose distance is in a pair, or between `outer_low` and the
- * band, is as without limits. That of another is some number on the same side of both pairs, and no triangle. */
+ * unit, and the band is above all. A node whose distance is in a pair, or between `outer_low` and the band, has the
+ * same answer as without limits. Another node gets some number on the same side of both pairs, and no triangle. */
 typedef struct caromi_lattice_limits {
     float inner_low, inner_high, outer_low; /* ascending; negative: no distance is within that */
 } caromi_lattice_limits;
 
-/* What the nodes of a tile got, by the worst of them. */
+/* Result of a tile: the worst state of its nodes. */
 typedef enum caromi_lattice_state {
-    CAROMI_LATTICE_BEYOND, /* nothing: all are beyond the band, or no triangle counts */
+    CAROMI_LATTICE_BEYOND, /* no node has an answer: all are beyond the band, or no triangle counts */
     CAROMI_LATTICE_DECIDED,
-    CAROMI_LATTICE_UNDECIDED /* a NaN, or some of them */
+    CAROMI_LATTICE_UNDECIDED /* some nodes are NaN */
 } caromi_lattice_state;
 
 /* Node (i, j, k) of a tile is element k * slab + j * row + i of the answers. */
@@ -43,8 +43,8 @@ typedef struct caromi_lattice_tile {
     void *scratch;     /* caromi_isa_table.lattice_scratch bytes, aligned to 64 */
 } caromi_lattice_tile;
 
-/* A point of a triangle near `to`, in binary64 and in the unit of the corners, of which any point of the triangle
- * knows an upper bound of the triangle's answers (docs/volumes.md, section 6). `longest`: of the edges. */
+/* A point of a triangle near `to`, in binary64 and in the unit of the corners. Its distance from a node gives an upper
+ * bound of the node's answer (docs/volumes.md, section 6). `longest`: length of the longest edge. */
 typedef struct caromi_bound_point {
     double point[3], longest;
 } caromi_bound_point;

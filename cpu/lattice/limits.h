@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes of which only the side of two limits is asked (caromi_lattice_limits). A block whose witness is within the
- * inner limit of all its nodes is answered. One whose witness is within the outer limit is *near*: from then on only
- * what is within the inner limit matters to it. docs/volumes.md, section 4, has the proof. */
+/* Nodes that are only classified by two limits (caromi_lattice_limits). A block is answered if its bound point is
+ * within the inner limit of all its nodes. If the bound point is within the outer limit, the block is *near*: from then
+ * on only triangles within the inner limit matter to it. docs/volumes.md, section 4, has the proof. */
 #ifndef CAROM_CPU_LATTICE_LIMITS_H
 #define CAROM_CPU_LATTICE_LIMITS_H
 #include "lists.h"
 
-/* Squared, in the mesh's unit: boxes that are farther from a block are beyond the limit. Negative: all are. */
+/* Square of a limit in the mesh's unit, with a margin: boxes farther from a block are beyond the limit. Negative: all
+ * boxes are. */
 FN real lattice_band2(const caromi_lattice_tile *tile, real limit)
 {
     const real reach = limit * tile->mesh->frame.scale * (R(1.0) + R(0x1p-15)) + R(0x1p-40);
@@ -19,7 +20,8 @@ FN real lattice_beyond(const caromi_lattice_tile *tile, int is_near)
     return is_near ? tile->limits->outer_low : R(1.0) / R(0.0);
 }
 
-/* Whether all nodes of a block are within the inner limit of its witness. Else it may become near. */
+/* Early out: whether all nodes of a block are within the inner limit of its bound point. If not, the block may become
+ * near. */
 static int lattice_is_within(const caromi_lattice_tile *tile, lattice_block *b, int *is_near)
 {
     const caromi_lattice_limits *limits = tile->limits;
@@ -42,13 +44,13 @@ FN real lattice_needed(const caromi_lattice_tile *tile, real most)
     return most <= limits->inner_low ? R(-1.0) : most < limits->inner_high ? most : limits->inner_high;
 }
 
-/* What the samples of all triangles that matter tell about LANES nodes. */
+/* Classes of LANES nodes, by the samples of all triangles that matter. */
 typedef struct lattice_classes {
     vf most; /* an upper bound of the distance, in the mesh's unit */
     vm is_within, is_between, is_beyond;
 } lattice_classes;
 
-/* sample: the greatest term of any; covered: of any triangle's sample and cover. */
+/* sample: the greatest term of any sample; covered: the greatest sum of a triangle's term and its cover. */
 FN lattice_classes lattice_classify(const caromi_lattice_tile *tile, v3 x, vf sample, vf covered, real radius2,
                                     int is_near)
 {

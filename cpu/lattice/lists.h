@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of what can matter to a block of nodes: boxes of the hierarchy (the frontier), then triangles. */
+/* Culling for a block of nodes: lists of the boxes of the hierarchy that can matter to it (the frontier), then of the
+ * triangles. */
 #ifndef CAROM_CPU_LATTICE_LISTS_H
 #define CAROM_CPU_LATTICE_LISTS_H
 #include <math.h>
@@ -9,15 +10,15 @@
 
 enum {
     LATTICE_LEVELS = 5,                      /* blocks of 32, 16, 8, 4 and 2 nodes along an edge */
-    LATTICE_BOXES = 2048,                    /* of a frontier */
-    LATTICE_TRIANGLES = 16384,               /* of a list */
-    LATTICE_STRIDE = LATTICE_TRIANGLES + 16, /* of its columns: room for LANES more, which v_compress may store */
+    LATTICE_BOXES = 2048,                    /* most boxes of a frontier */
+    LATTICE_TRIANGLES = 16384,               /* most triangles of a list */
+    LATTICE_STRIDE = LATTICE_TRIANGLES + 16, /* of its columns, with LANES more elements that v_compress may store */
     LATTICE_PENDING = 512                    /* nodes of the hierarchy to visit */
 };
 
 /* ---- a block ----------------------------------------------------------------------------------------------------- */
 
-/* Bounds of nodes, without a witness. */
+/* Sets the bounds of a block; it has no bound point yet. */
 static void lattice_bound(const real low[3], const real high[3], real band2, lattice_block *b)
 {
     for (int k = 0; k < 3; k++) {
@@ -34,7 +35,7 @@ static void lattice_bound(const real low[3], const real high[3], real band2, lat
     b->has_bound_point = 0;
 }
 
-/* scale: from the witness's unit to the mesh's. The slack is E of docs/volumes.md. */
+/* scale: from the bound point's unit to the mesh's. The slack is E of docs/volumes.md. */
 static void lattice_set_bound_point(const caromi_bound_point *w, double scale, lattice_block *b)
 {
     double reach2 = 0.0;
@@ -53,7 +54,7 @@ static void lattice_set_bound_point(const caromi_bound_point *w, double scale, l
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
-/* Boxes with references to nodes and leaves. Room for LANES more, which v_compress may store. */
+/* Boxes with references to nodes and leaves. Columns have LANES more elements that v_compress may store. */
 typedef struct lattice_frontier {
     real lo[3][LATTICE_BOXES + 16], hi[3][LATTICE_BOXES + 16];
     real reference[LATTICE_BOXES + 16]; /* bits of an int */
@@ -63,11 +64,11 @@ typedef struct lattice_frontier {
 /* Triangles of a smallest block, in columns. */
 typedef struct lattice_triangles {
     real corner[10][LATTICE_STRIDE];           /* in the caller's unit; then the triangle's index, the bits of an int */
-    real sample[LATTICE_ROWS][LATTICE_STRIDE]; /* what the filter needs: lattice_filter_rows */
+    real sample[LATTICE_ROWS][LATTICE_STRIDE]; /* rows of the filter: lattice_filter_rows() */
     int count, overflows;
 } lattice_triangles;
 
-/* Appends the lanes of a mask of `count` rows, that are `stride` apart, to rows that hold `end` each. */
+/* Compaction: appends the lanes of a bitmask, for each of `count` rows that are `stride` apart. */
 FN void lattice_append(real *to, int stride, const vf *rows, int count, u32 lanes)
 {
 #ifdef LANG_HAS_COMPRESS
@@ -95,20 +96,20 @@ FN void lattice_push(lattice_frontier *to, v3 lo, v3 hi, vf reference, u32 lanes
     to->count += count;
 }
 
-/* Lanes of boxes that are inner nodes and larger than `limit` along an axis: their children are looked at. */
+/* Lanes of boxes that are inner nodes and larger than `limit` along an axis: their children replace them. */
 FN u32 lattice_large(v3 lo, v3 hi, vf reference, real limit)
 {
     const vf extent = v_max(v_max(hi.x - lo.x, hi.y - lo.y), hi.z - lo.z);
     return v_bitmask(v_and(v_gt(extent, v_f(limit)), vi_gt(v_bits(reference), v_i(-1))));
 }
 
-/* Nodes of the hierarchy to look into. */
+/* Stack of nodes of the hierarchy whose children are to be tested. */
 typedef struct lattice_pending {
     int node[LATTICE_PENDING];
     int count;
 } lattice_pending;
 
-/* Keeps the boxes of `lanes` that matter, and leaves the large ones in `pending`. */
+/* Appends the boxes of `lanes` that matter to `to`, or the large ones to `pending`. */
 FN void lattice_filter_boxes(const lattice_block *b, v3 lo, v3 hi, vf reference, u32 lanes, real limit,
                              lattice_frontier *to, lattice_pending *pending)
 {
@@ -154,8 +155,8 @@ FN void lattice_pad(lattice_frontier *f)
     }
 }
 
-/* The boxes of `from` that matter to a block, those larger than `limit` replaced by their children. Overflows if they
- * are too many: `from` then serves the block's parts as well. */
+/* The boxes of `from` that matter to a block, those larger than `limit` replaced by their children. If there are too
+ * many, `to` overflows, and the block's parts use `from`, too. */
 static void lattice_filter(const lattice_block *b, const mesh_node *nodes, const lattice_frontier *from, real limit,
                            lattice_frontier *to)
 {

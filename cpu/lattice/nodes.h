@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The answers of the nodes of a smallest block, in groups of up to 16. A group lists the triangles that matter to it.
- * The filter by samples goes through that list for LANES nodes at a time. The nearest corner so far bounds each node's
- * answer, and leaves few candidates. Each node is solved with the candidate that has the nearest sample. With that
- * answer as the bound, what is left are pairs of a node and a triangle, solved LANES at a time, of whatever nodes. */
+ * The filter by samples tests that list for LANES nodes at a time: the nearest corner so far bounds each node's answer,
+ * and few candidates remain. Each node is solved with the candidate that has the nearest sample. With this answer as
+ * the bound, the remaining pairs of a node and a triangle are queued and solved LANES at a time. */
 #ifndef CAROM_CPU_LATTICE_NODES_H
 #define CAROM_CPU_LATTICE_NODES_H
 #include <math.h>
@@ -11,21 +11,21 @@
 #include "limits.h"
 
 enum {
-    LATTICE_GROUP = 16,        /* nodes: 4 x 2 x 2 */
-    LATTICE_GROUPS = 4,        /* of a smallest block */
-    LATTICE_SHORT_LIST = 96,   /* triangles: a list that is not worth a list for each group */
-    LATTICE_GROUP_LIST = 8192, /* triangles */
-    LATTICE_PAIRS = 256        /* that wait for the solver: their columns stay in the first cache */
+    LATTICE_GROUP = 16,        /* nodes of a group: 4 x 2 x 2 */
+    LATTICE_GROUPS = 4,        /* groups of a smallest block */
+    LATTICE_SHORT_LIST = 96,   /* triangles: with a shorter list, a list for each group does not pay */
+    LATTICE_GROUP_LIST = 8192, /* most triangles of a group's list */
+    LATTICE_PAIRS = 256        /* pairs that wait for the solver: their columns stay in the first-level cache */
 };
 
-/* The nodes of a group, and the best of each so far. Unused ones repeat the last. */
+/* The nodes of a group, and the best answer of each so far. Unused elements repeat the last node. */
 typedef struct lattice_group {
     real at[3][LATTICE_GROUP];              /* in the caller's unit */
     real offset[3][LATTICE_GROUP];          /* from the block's middle, in the mesh's unit */
     u64 best[LATTICE_GROUP];                /* mesh_key_bits_of */
-    real most[LATTICE_GROUP];               /* the best is not greater */
+    real most[LATTICE_GROUP];               /* upper bound of the answer */
     real earliest_undecided[LATTICE_GROUP]; /* as in closest_traversal */
-    size_t element[LATTICE_GROUP];          /* among the answers of the tile */
+    size_t element[LATTICE_GROUP];          /* index among the answers of the tile */
     int count;
     int is_near;          /* limits.h */
     real low[3], high[3]; /* bounds, in the mesh's unit */
@@ -36,19 +36,19 @@ typedef struct lattice_group_list {
     short triangle[LATTICE_GROUP_LIST + 16];
     int count;
     int has_corner;
-    real corner[3]; /* one of theirs, from the block's middle */
+    real corner[3]; /* a corner of one of them, from the block's middle */
 } lattice_group_list;
 
-/* Those of them that may matter to some of LANES nodes. */
+/* Triangles of a group's list that may matter to some of LANES nodes. */
 typedef struct lattice_candidates {
     short triangle[LATTICE_GROUP_LIST];
-    LANG_ALIGNED real term[LATTICE_GROUP_LIST][LANES]; /* of the nearest sample and the cover */
+    LANG_ALIGNED real term[LATTICE_GROUP_LIST][LANES]; /* term of the nearest sample plus the cover */
     LANG_ALIGNED real nearest[LANES];                  /* the greatest term of any sample */
     int count;
 } lattice_candidates;
 
-/* Pairs of a node and a triangle, in columns as the solver takes them. A column has room for LANES pairs beyond those
- * that wait, and LANES more, which an append stores. */
+/* Pairs of a node and a triangle, in columns as the solver takes them. A column has capacity for LANES pairs beyond the
+ * waiting ones, and for LANES more that an append may store. */
 enum {
     LATTICE_PAIR_CORNER = 3,    /* rows: the node's coordinates, nine of corners, ... */
     LATTICE_PAIR_TRIANGLE = 12, /* the triangle's index and ... */
@@ -64,7 +64,7 @@ typedef struct lattice_pairs {
 
 /* ---- the solver -------------------------------------------------------------------------------------------------- */
 
-/* Pairs of a triangle of the list and each of `lanes` of LANES nodes, from `first` on. */
+/* Appends pairs of a triangle of the list with the nodes in the bitmask `lanes`, of LANES nodes from `first` on. */
 FN void lattice_add_pairs(const lattice_triangles *list, int triangle, const lattice_group *group, vi node, int first,
                           u32 lanes, lattice_pairs *pairs)
 {
@@ -100,7 +100,7 @@ FN void lattice_record(lattice_group *group, int node, real distance, int triang
     group->best[node] = key < group->best[node] ? key : group->best[node];
 }
 
-/* The answers of closest_leaf_lanes, each for a node of its own. */
+/* The same answers as closest_leaf_lanes(), but each lane has a node of its own. */
 FN vf lattice_solve_fast(closest_in in, mesh_frame frame)
 {
     const vf scale = v_f(frame.scale);
@@ -123,7 +123,7 @@ FN lattice_numbers lattice_numbers_of(const lattice_pairs *pairs, int at)
     return n;
 }
 
-/* Solves LANES pairs and keeps what is best. Exact mode: as closest_exact_lanes. */
+/* Solves LANES pairs and updates the best answers. Exact mode: like closest_exact_lanes(). */
 static void lattice_solve(const lattice_pairs *pairs, int at, const caromi_lattice_tile *tile, lattice_group *groups)
 {
     LANG_ALIGNED real low[LANES], high[LANES];
@@ -163,7 +163,7 @@ static void lattice_solve_pairs(const caromi_lattice_tile *tile, lattice_group *
 
 /* ---- the list of a group ----------------------------------------------------------------------------------------- */
 
-/* The corner of the list that is nearest to a point, which is relative to the block's middle as the corner is. */
+/* The corner of the list that is nearest to a point. Both are relative to the block's middle. */
 static void lattice_nearest_corner(const lattice_triangles *list, const real to[3], real corner[3])
 {
     const vf x = v_f(to[0]), y = v_f(to[1]), z = v_f(to[2]);
@@ -189,15 +189,15 @@ static void lattice_nearest_corner(const lattice_triangles *list, const real to[
         corner[k] = R(0.5) * rows[element[least] + least + k * LATTICE_STRIDE];
 }
 
-/* A group and its witness p, which is the block's own, if it has one, or a corner of its list, whichever is nearer;
- * from the block's middle. */
+/* A group's bounds and its bound point p, relative to the block's middle. p is the block's bound point or a corner of
+ * its list, whichever is nearer. */
 typedef struct lattice_bisector {
     real middle[3], half[3]; /* of the group's bounds */
     real twice[3], square;   /* 2 p and p.p */
     real slack;
 } lattice_bisector;
 
-/* Returns whether all nodes of the group are within the inner limit of the witness. */
+/* Returns whether all nodes of the group are within the inner limit of the bound point. */
 static int lattice_set_bisector(const caromi_lattice_tile *tile, const lattice_block *block,
                                 const caromi_bound_point *bound_point, const lattice_triangles *list,
                                 lattice_group *group, lattice_bisector *bisector, lattice_group_list *to)
@@ -234,7 +234,8 @@ static int lattice_set_bisector(const caromi_lattice_tile *tile, const lattice_b
     return lattice_is_within(tile, &b, &group->is_near);
 }
 
-/* 0 if too many triangles matter to the group. radius2: of the block. */
+/* Lists the triangles that matter to a group; returns 0 if there are too many. radius2: square of the block's
+ * diameter. */
 static int lattice_list_group(const lattice_bisector *bisector, real radius2, const lattice_triangles *list,
                               lattice_group_list *to)
 {
@@ -270,7 +271,8 @@ FN v3 lattice_offsets(const lattice_group *group, int first)
     return v3_of(v_load(group->offset[0] + first), v_load(group->offset[1] + first), v_load(group->offset[2] + first));
 }
 
-/* A term that the nearest answer is not below, unless it is beyond the band: of the list's corner. band2: squared. */
+/* Lower bound of the nearest answer's term, unless that answer is beyond the band: the term of the list's corner.
+ * band2: square of the band. */
 FN vf lattice_first_bound(v3 x, vf square, real band2, const lattice_group_list *own)
 {
     const real *p = own->corner,
@@ -280,7 +282,7 @@ FN vf lattice_first_bound(v3 x, vf square, real band2, const lattice_group_list 
 }
 
 /* The triangles of a group's list that may be nearest to some of LANES nodes x, and within the band. Returns for each
- * node one that has the nearest sample. */
+ * node a triangle that has the nearest sample. */
 static vi lattice_find_candidates(v3 x, real radius2, real band2, const lattice_triangles *list,
                                   const lattice_group_list *own, lattice_candidates *to)
 {
@@ -297,7 +299,7 @@ static vi lattice_find_candidates(v3 x, real radius2, real band2, const lattice_
         if (!v_any(v_le(limit, corner + rows[LATTICE_CORNER_COVER * stride])))
             continue;
         const vf sample = v_max(corner, lattice_middle_term(t, rows, stride));
-        /* Middles of edges err with the edge, so they count less where a bound from above is wanted. */
+        /* The error of an edge's middle grows with the edge, so an upper bound of the distance uses a smaller term. */
         certain = v_max(certain, v_max(corner, sample - v_f(rows[LATTICE_COVER * stride] * R(0x1p-14))));
         const vm better = v_gt(sample, best);
         bound = v_max(bound, corner);
@@ -322,7 +324,7 @@ FN vi lattice_node_numbers(int number, int first)
     return numbers;
 }
 
-/* Solves each of LANES nodes with one triangle, behind the pairs that wait. */
+/* Solves each of LANES nodes with one triangle, in the columns behind the waiting pairs. */
 static void lattice_begin_nodes(const caromi_lattice_tile *tile, int first, lattice_group *groups, int number,
                                 const lattice_triangles *list, vi triangle, lattice_pairs *pairs)
 {
@@ -338,7 +340,7 @@ static void lattice_begin_nodes(const caromi_lattice_tile *tile, int first, latt
     lattice_solve(pairs, at, tile, groups);
 }
 
-/* All nodes have an answer. */
+/* Gives all nodes of a group the same answer. */
 static void lattice_set_answers(lattice_group *group, real answer)
 {
     for (int n = 0; n < LATTICE_GROUP; n++) {
@@ -347,7 +349,7 @@ static void lattice_set_answers(lattice_group *group, real answer)
     }
 }
 
-/* In place of lattice_begin_nodes if there are limits: the terms of the candidates answer most nodes. */
+/* Replaces lattice_begin_nodes() if there are limits: the terms of the candidates classify most nodes. */
 static void lattice_classify_nodes(const caromi_lattice_tile *tile, int first, real radius2, lattice_group *group,
                                    const lattice_candidates *candidates)
 {
@@ -369,7 +371,7 @@ static void lattice_classify_nodes(const caromi_lattice_tile *tile, int first, r
     }
 }
 
-/* What a block of nodes is answered in. */
+/* Working memory for the answers of a block. */
 typedef struct lattice_workspace {
     lattice_triangles list;
     lattice_group group[LATTICE_GROUPS];
@@ -378,7 +380,7 @@ typedef struct lattice_workspace {
     lattice_pairs pairs;
 } lattice_workspace;
 
-/* The pairs that are left. solved: the triangle that each node is solved with already; -1: none. */
+/* Queues the remaining pairs. solved: the triangle that each node was solved with; -1: none. */
 static void lattice_finish_nodes(const caromi_lattice_tile *tile, int first, real radius2, lattice_group *groups,
                                  int number, vi solved, lattice_workspace *work)
 {
@@ -407,7 +409,7 @@ static void lattice_finish_nodes(const caromi_lattice_tile *tile, int first, rea
     }
 }
 
-/* Answers a group, but for the pairs that are left; 0 if too many triangles matter to it. */
+/* Answers a group, except for queued pairs; returns 0 if too many triangles matter to it. */
 static int lattice_answer_group(const caromi_lattice_tile *tile, const lattice_block *block,
                                 const caromi_bound_point *bound_point, real radius2, int number,
                                 lattice_workspace *work)

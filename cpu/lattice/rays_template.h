@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Triangles that may meet a vertical ray through a column of a lattice: LANES boxes or triangles at a time. What is
- * excluded surely meets none. Most triangles of a fine mesh lie between the columns; of those whose box holds one
- * column, most pass beside it. docs/volumes.md, section 3, has the bounds. */
+/* Triangles that may meet a vertical ray through a column of a lattice: LANES boxes or triangles at a time. An excluded
+ * box or triangle certainly meets no ray. Most triangles of a fine mesh lie between the columns, and most triangles
+ * whose box holds one column do not meet it. docs/volumes.md, section 3, has the bounds. */
 #include "rays.h"
 
-/* Along an axis: the last column that an interval may hold, and whether it may hold that or another one. */
+/* Columns in an interval along an axis: the last one that it may hold, whether it may hold any, and whether at most
+ * one. */
 typedef struct rays_last {
     vf column;
     vm exists, is_single;
@@ -31,7 +32,7 @@ FN vf rays_side(vf x, vf y, v3 a, v3 b)
     return (a.x - x) * (b.y - y) - (a.y - y) * (b.x - x);
 }
 
-/* Corners in the mesh's unit. */
+/* Whether a ray may meet the triangle. Corners are in the mesh's unit. */
 FN vm rays_keep(const caromi_rays *rays, v3 p0, v3 p1, v3 p2)
 {
     const v3 lo = mesh_min3(p0, p1, p2), hi = mesh_max3(p0, p1, p2);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a mesh is within a limit of the radius (cube.h): a traversal that ends at the first triangle that is.
- * The limit culls as the largest distance of a closest point does; the filter decides most triangles. */
+/* Whether a mesh is within a limit around a sphere's radius (cube.h): a traversal that ends at the first triangle
+ * within. The limit culls like the largest distance of a closest point; the floating-point filter decides most
+ * triangles. */
 #define LANES 1
 #include "kernels/mesh_closest_exact.h"
 #include "cpu/exact/cube.h"

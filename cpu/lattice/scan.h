@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes of which only the side of two limits is asked, one by one: for blocks to which so many triangles matter that a
- * list of them would cost more than it saves. A node looks at its nearest leaves, and only as far as the limits need
- * it. Corners and edges alone bound a distance: triangles are small there. docs/volumes.md, section 4, has the proof.
- */
+/* Classifies nodes by two limits one by one, for blocks to which so many triangles matter that a list would cost more
+ * than it saves. A node visits its nearest leaves, until its class is decided. Distances are bounded by corners and
+ * edges alone, because triangles are small there. docs/volumes.md, section 4, has the proof. */
 #ifndef CAROM_CPU_LATTICE_SCAN_H
 #define CAROM_CPU_LATTICE_SCAN_H
 #include "limits.h"
 
-enum { LATTICE_LONG_FRONTIER = 64 }; /* boxes of a block of 4 x 4 x 4 nodes that is divided */
+enum { LATTICE_LONG_FRONTIER = 64 }; /* boxes: a block of 4 x 4 x 4 nodes with more is divided */
 
 /* Squares of the distances from a point to LANES boxes. */
 FN vf lattice_box_distance2(const real at[3], v3 lo, v3 hi)
@@ -18,10 +17,10 @@ FN vf lattice_box_distance2(const real at[3], v3 lo, v3 hi)
     return v3_dot(gap, gap);
 }
 
-/* A node, in the mesh's unit, and squared bounds of its distance to the triangles it has looked at. */
+/* A node, in the mesh's unit, and squared bounds of its distance to the triangles of visited leaves. */
 typedef struct lattice_node {
     real at[3], least2, most2;
-    LANG_ALIGNED real gap2[LATTICE_BOXES + 16]; /* of the leaves it has not looked at */
+    LANG_ALIGNED real gap2[LATTICE_BOXES + 16]; /* squared distance of each leaf; +inf: visited */
     int count;
 } lattice_node;
 
@@ -44,7 +43,7 @@ static void lattice_set_node(const caromi_lattice_tile *tile, const uint32_t ind
         node->gap2[i] = R(1.0) / R(0.0);
 }
 
-/* Of the leaves not looked at, the nearest; -1 if it is farther than the root of `limit2`. */
+/* The nearest leaf that is not visited; -1 if it is farther than the root of `limit2`. */
 static int lattice_next_leaf(const lattice_node *node, real limit2)
 {
     vf least = v_infinity();
@@ -61,7 +60,8 @@ static int lattice_next_leaf(const lattice_node *node, real limit2)
     return -1;
 }
 
-/* A triangle is no farther than its nearest corner; nor nearer than that, less a third of its longest edge's square. */
+/* Visits a leaf. The squared distance of a triangle is at most that of its nearest corner, and at least that less a
+ * third of its longest edge's square. */
 static void lattice_visit_leaf(const caromi_lattice_tile *tile, int reference, lattice_node *node)
 {
     const mesh_leaf *leaf = tile->mesh->leaves + MESH_LEAF_AT(reference);
@@ -84,7 +84,7 @@ static void lattice_visit_leaf(const caromi_lattice_tile *tile, int reference, l
     node->most2 = most2 < node->most2 ? most2 : node->most2;
 }
 
-/* Answers a node; 0 if its bounds leave its side open. */
+/* Classifies a node; returns 0 if its bounds leave it undecided. */
 static int lattice_scan_node(const caromi_lattice_tile *tile, const uint32_t index[3], const lattice_frontier *leaves,
                              const caromi_bound_point *bound_point, int is_near, real *answer)
 {

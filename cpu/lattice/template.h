@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The closest triangle of every node of a tile, by blocks of nodes: a block keeps the boxes that matter to it, and
- * hands them to its eight parts. Blocks of 4 x 4 x 4 nodes list the triangles that matter. Where lists overflow, blocks
- * are divided further, and single nodes are searched for as closest points are. */
+/* The closest triangle of every node of a tile, by an octree of blocks: a block keeps the boxes that matter to it, and
+ * its eight parts filter them further. Blocks of 4 x 4 x 4 nodes list the triangles that matter. If a list overflows,
+ * the block is divided further, and single nodes are searched for by the traversal of closest points. */
 #include "nodes.h"
 #include "scan.h"
 
@@ -12,13 +12,13 @@ typedef struct lattice_scratch {
     int state; /* of the tile: caromi_lattice_state */
 } lattice_scratch;
 
-/* What a block begins with: the witness of the surrounding one, and whether that was near (limits.h). */
+/* State that a block inherits from the surrounding block: its bound point, and whether it is near (limits.h). */
 typedef struct lattice_seed {
     int exists, is_near;
     caromi_bound_point bound_point;
 } lattice_seed;
 
-/* Nodes [first, end) along each axis, `edge` at most; but of `edge` 2, up to 4 along x. */
+/* Nodes [first, end) along each axis, at most `edge`; with `edge` 2 there are up to 4 along x. */
 typedef struct lattice_range {
     uint32_t first[3], end[3], edge;
 } lattice_range;
@@ -56,7 +56,7 @@ FN size_t lattice_element(const caromi_lattice_tile *tile, const uint32_t at[3])
     return at[2] * tile->slab + at[1] * tile->row + at[0];
 }
 
-/* An answer of a node; one beyond the band is left out. */
+/* Stores the answer of a node, unless it is beyond the band. */
 FN void lattice_store_node(const caromi_lattice_tile *tile, size_t element, real distance, int triangle, int *state)
 {
     const int is_undecided = distance != distance,
@@ -69,7 +69,7 @@ FN void lattice_store_node(const caromi_lattice_tile *tile, size_t element, real
     *state = *state > own ? *state : own;
 }
 
-/* One node alone. */
+/* Searches for a single node. */
 static void lattice_single(const caromi_lattice_tile *tile, lattice_scratch *s, const uint32_t node[3])
 {
     const real at[3] = {tile->at[0][node[0]], tile->at[1][node[1]], tile->at[2][node[2]]};
@@ -92,7 +92,7 @@ static void lattice_single(const caromi_lattice_tile *tile, lattice_scratch *s, 
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
-/* Every node of a range. */
+/* Loop over every node of a range. */
 #define LATTICE_EACH(r, node)                                                        \
     for (uint32_t node[3] = {0, 0, (r)->first[2]}; node[2] < (r)->end[2]; node[2]++) \
         for (node[1] = (r)->first[1]; node[1] < (r)->end[1]; node[1]++)              \
@@ -109,7 +109,7 @@ static void lattice_bound_range(const caromi_lattice_tile *tile, const lattice_r
     lattice_bound(low, high, lattice_band2(tile, tile->band), b);
 }
 
-/* The least of LANES numbers, and what is in the lane that has it. */
+/* Running minimum in each lane, and the item that has it. */
 typedef struct lattice_least {
     vf number;
     vi which;
@@ -141,7 +141,7 @@ static int lattice_nearest_child(const mesh_node *node, const real at[3])
     return lattice_which(&best);
 }
 
-/* The triangle of a leaf that is nearest to a point of the caller's unit; MESH_NO_TRIANGLE if none counts. */
+/* The triangle of a leaf that is nearest to a point (in the caller's unit); MESH_NO_TRIANGLE if none counts. */
 static int lattice_nearest_in_leaf(const caromi_lattice_tile *tile, int reference, const real at[3])
 {
     const mesh_leaf *leaf = tile->mesh->leaves + MESH_LEAF_AT(reference);
@@ -160,7 +160,8 @@ static int lattice_nearest_in_leaf(const caromi_lattice_tile *tile, int referenc
     return lattice_which(&best);
 }
 
-/* A triangle near a point of the caller's unit: the nearest of the leaf to which the nearest boxes lead. */
+/* A triangle near a point (in the caller's unit), by greedy descent: the nearest triangle of the leaf that the nearest
+ * boxes lead to. */
 static int lattice_near_triangle(const caromi_lattice_tile *tile, const lattice_frontier *from, const real at[3])
 {
     const real scale = tile->mesh->frame.scale, scaled[] = {at[0] * scale, at[1] * scale, at[2] * scale};
@@ -175,8 +176,8 @@ static int lattice_near_triangle(const caromi_lattice_tile *tile, const lattice_
     return lattice_nearest_in_leaf(tile, next, at);
 }
 
-/* A triangle near the middle of a block, unless that of the surrounding block is nearer. None is found where no
- * triangle of the nearest leaf counts. */
+/* Finds a bound point on a triangle near the middle of a block, unless the surrounding block's bound point is nearer.
+ * It finds none if no triangle of the nearest leaf counts. */
 static void lattice_find_bound_point(const caromi_lattice_tile *tile, const lattice_range *r,
                                      const lattice_frontier *from, lattice_seed *seed)
 {
@@ -205,7 +206,7 @@ static void lattice_find_bound_point(const caromi_lattice_tile *tile, const latt
     seed->bound_point = near;
 }
 
-/* Nodes to which no triangle matters: all have one answer, or none if they are beyond the band. */
+/* Gives all nodes of a range the same answer, because no triangle matters to them; none if they are beyond the band. */
 static void lattice_fill(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, real answer)
 {
     if (answer < R(1.0) / R(0.0))
@@ -213,7 +214,7 @@ static void lattice_fill(const caromi_lattice_tile *tile, lattice_scratch *s, co
     lattice_store_node(tile, lattice_element(tile, node), answer, MESH_NO_TRIANGLE, &s->state);
 }
 
-/* Nodes [first, end) of a group, in units of the caller and of the mesh. */
+/* Gathers the nodes of a group, in the units of the caller and of the mesh. */
 static void lattice_gather_group(const caromi_lattice_tile *tile, const lattice_range *r, const lattice_block *b,
                                  int is_near, lattice_group *group)
 {
@@ -244,7 +245,7 @@ static void lattice_gather_group(const caromi_lattice_tile *tile, const lattice_
     }
 }
 
-/* Groups of 4 x 2 x 2 nodes of a smallest block; returns their number. */
+/* Gathers the groups of 4 x 2 x 2 nodes of a smallest block; returns their number. */
 static int lattice_gather(const caromi_lattice_tile *tile, const lattice_range *r, const lattice_block *b, int is_near,
                           lattice_group *groups)
 {
@@ -289,7 +290,7 @@ static int lattice_answer_block(const caromi_lattice_tile *tile, lattice_scratch
 static void lattice_divide(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, int level,
                            lattice_frontier *from, const lattice_seed *seed);
 
-/* The nodes of an undivided group. */
+/* Answers the nodes of a group one by one. */
 static void lattice_each_alone(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
                                const lattice_frontier *from, const lattice_seed *seed)
 {
@@ -303,7 +304,7 @@ static void lattice_each_alone(const caromi_lattice_tile *tile, lattice_scratch 
         lattice_single(tile, s, node);
 }
 
-/* Whether the witness answers all nodes. */
+/* Early out: whether the bound point answers all nodes. */
 static int lattice_bound_point_answers(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
                                        lattice_block *b, lattice_seed *seed)
 {
@@ -316,7 +317,7 @@ static int lattice_bound_point_answers(const caromi_lattice_tile *tile, lattice_
     return 1;
 }
 
-/* One block, and its parts. `from` has all boxes that matter to it. */
+/* Answers a block, recursively. `from` has all boxes that matter to it. */
 static void lattice_block_of(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, int level,
                              lattice_frontier *from, lattice_seed seed)
 {
@@ -328,7 +329,7 @@ static void lattice_block_of(const caromi_lattice_tile *tile, lattice_scratch *s
         longest = b.high[k] - b.low[k] > longest ? b.high[k] - b.low[k] : longest;
     if (tile->limits != NULL && lattice_bound_point_answers(tile, s, r, &b, &seed))
         return;
-    if (tile->band < R(1.0) / R(0.0)) { /* most blocks are beyond a band: that is found without a witness */
+    if (tile->band < R(1.0) / R(0.0)) { /* most blocks are beyond a band, which is found without a bound point */
         lattice_filter(&b, tile->mesh->nodes, from, longest, own);
         if (own->count == 0 && !own->overflows) {
             lattice_fill(tile, s, r, lattice_beyond(tile, seed.is_near));

@@ -11,16 +11,16 @@ typedef struct caromi_mesh_view {
     const mesh_leaf *leaves;
     const int32_t *masks;            /* [leaf][MESH_WIDTH]; NULL: triangles have all bits */
     const mesh_opposites *opposites; /* [leaf] for contacts; NULL: not known */
-    const mesh_cones *cones;         /* [node] the same */
+    const mesh_cones *cones;         /* [node] for contacts; NULL: not known */
 } caromi_mesh_view;
 
-/* Contiguous columns: MESH_CX and so on in; a state per query out. A search for the first hit also gives its
- * triangle and time. A search for all hits appends triangles and times to `records`, with the number of the query in
- * this run. A search for the closest triangle reads CAROMI_CLOSEST_IN columns, the last of them MESH_MAX_DISTANCE; it
- * gives triangle, distance (in t) and depth. A search for contacts reads a margin there, and appends every triangle
- * within radius + margin: its distance (as t) and feature (as state). Exact mode: those that may be within; NaN and
- * FEATURE_NONE are not decided. Without masks of triangles it leaves out some that another triangle with their closest
- * feature precedes. */
+/* Contiguous columns: MESH_CX and so on in; a state per query out. A search for the first hit also gives its triangle
+ * and time. A search for all hits appends triangles and times to `records`, with the number of the query in this run. A
+ * search for the closest triangle reads CAROMI_CLOSEST_IN columns, the last of them MESH_MAX_DISTANCE; it gives
+ * triangle, distance (in t) and depth. A search for contacts reads a margin there, and appends every triangle within
+ * radius + margin: its distance (as t) and feature (as state). Exact mode appends every triangle that may be within;
+ * NaN and FEATURE_NONE mark undecided numbers. Without masks of triangles the search leaves out some triangles that
+ * another triangle with the same closest feature precedes. */
 enum { CAROMI_MESH_IN = MESH_IN_COLUMNS, CAROMI_CLOSEST_IN = MESH_IN_CLOSEST };
 typedef struct caromi_mesh_queries {
     const float *in[CAROMI_MESH_IN];
@@ -31,11 +31,11 @@ typedef struct caromi_mesh_queries {
     float *t, *depth;
     size_t count;
     mesh_record *records;
-    uint32_t capacity, found; /* records that fit; hits found, including those that do not */
+    uint32_t capacity, found; /* records that fit; hits found, including hits that do not fit */
     int one_is_enough;        /* a query may end with the first hit found */
 } caromi_mesh_queries;
 
-/* One of them. */
+/* One query of a run. */
 typedef struct caromi_mesh_query {
     float in[CAROMI_MESH_IN];
     int32_t mask; /* all bits without MESH_QUERY_MASKS */
@@ -45,17 +45,17 @@ typedef struct caromi_mesh_query {
 /* Exact mode's second rung: decides in integers a query that mesh_first_exact left undecided. */
 void caromi_resolve_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
                          int32_t *state, float *t);
-/* The same for mesh_closest_exact. */
+/* Decides a query that mesh_closest_exact left undecided. */
 void caromi_resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
                             float *distance, float *depth);
-/* The same for one triangle (nine numbers) of a search for all hits; 0: it is no hit. */
+/* Decides one triangle (nine numbers) that a search for all hits left undecided; 0: it is no hit. */
 int caromi_resolve_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit);
-/* The sign of the difference of two triangles' true distances; in: IN_CLOSEST numbers. Sets *by_integers to 1 if these
- * decide. */
+/* The sign of the difference of two triangles' true distances; in: IN_CLOSEST numbers. Sets *by_integers to 1 if
+ * integers decide. */
 int caromi_resolve_order(const float *in, const float *other, uint8_t *by_integers);
-/* The record that a search for contacts makes of a triangle; in: IN_CLOSEST numbers. */
+/* Fills in the record that a search for contacts makes of a triangle; in: IN_CLOSEST numbers. */
 void caromi_contact_record(const caromi_mesh_view *mesh, const float *in, int exact, mesh_record *record);
-/* 0: the triangle (nine numbers) surely has an area. */
+/* Filter: 0 if the triangle (nine numbers) certainly has an area. */
 int caromi_may_be_flat(const float *corners);
 /* Whether a triangle that counts is within the limit of the centre, decided exactly. */
 int caromi_resolve_cube(const caromi_mesh_view *mesh, const float *center, int options, const caromi_cube *cube,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The second rung of exact mode for closest points: the same traversal, with integers for the triangles whose
- * distances the floating-point filter leaves undecided. */
+/* The second rung of exact mode for closest points: the same traversal, with integers for the triangles whose distances
+ * the floating-point filter leaves undecided. */
 #define LANES 1
 #include "kernels/mesh_closest_exact.h"
 #include "cpu/exact/exact.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of two triangles is closer: a floating-point filter, then integers. */
+/* Second rung of exact mode for contacts: which of two triangles is closer, by a floating-point filter and then by
+ * integers. */
 #define LANES 1
 #include "kernels/mesh_contacts_exact.h"
 #include <math.h>
@@ -48,7 +49,7 @@ static closest_span span_of(closest_in c, closest_view view, float scale)
                            v3_mul(mesh_max3(c.p0, c.p1, c.p2), scale));
 }
 
-/* The nearest binary32, NaN if it is not certain. */
+/* The binary32 to which every distance of the range rounds; NaN if there are two. */
 static float distance_in(closest_range r)
 {
     const float low = (float)r.low, high = (float)r.high;
@@ -80,18 +81,19 @@ void caromi_contact_record(const caromi_mesh_view *mesh, const float *in, int ex
     record->state = s.feature;
 }
 
-/* ---- the first triangle near to two places ----------------------------------------------------------------------- */
+/* ---- the first triangle near two points -------------------------------------------------------------------------- */
 
-typedef struct places {
+typedef struct near_two_points {
     const caromi_mesh_view *mesh;
     closest_view view[2];
     float limit[2];
     int (*test)(void *user, int32_t triangle);
     void *user;
-} places;
+} near_two_points;
 
-/* The children that may hold such triangles, the nearest to the second place first; returns how many. */
-static int order_children(const places *p, const mesh_node *node, int child[MESH_WIDTH])
+/* The children that may hold triangles near both points, in ascending distance from the second; returns their
+ * number. */
+static int order_children(const near_two_points *p, const mesh_node *node, int child[MESH_WIDTH])
 {
     float least[MESH_WIDTH];
     int count = 0;
@@ -115,7 +117,7 @@ static int order_children(const places *p, const mesh_node *node, int child[MESH
     return count;
 }
 
-static int find_below(const places *p, int reference)
+static int find_below(const near_two_points *p, int reference)
 {
     int child[MESH_WIDTH];
     if (reference < 0) {
@@ -136,7 +138,7 @@ int caromi_find_triangle(const caromi_mesh_view *mesh, const float *point, float
                          int (*test)(void *user, int32_t triangle), void *user)
 {
     /* In exact mode a true distance may be above the number after rounding. */
-    const places p = {
+    const near_two_points p = {
         .mesh = mesh,
         .view = {closest_view_of(vector_of(point), mesh->frame), closest_view_of(vector_of(center), mesh->frame)},
         .limit = {nextafterf(near, INFINITY), nextafterf(t, INFINITY)},

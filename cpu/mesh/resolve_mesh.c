@@ -8,9 +8,9 @@
 #include "cpu/exact/exact.h"
 #include "mesh.h"
 
-/* Whether a sphere is surely outside a triangle's box, inflated by the radius, up to a time that rounds to `until`.
- * This spares the integers for nearly all triangles that are so far away that binary32 cannot separate them from
- * their neighbours. Differences of binary32 numbers are off by 2^-53 of their operands. A NaN is never outside. */
+/* Early out: whether a sphere is certainly outside a triangle's box, inflated by the radius, up to a time that rounds
+ * to `until`. For nearly all distant triangles, which binary32 cannot separate from their neighbours, it spares the
+ * integers. Differences of binary32 numbers are off by 2^-53 of their operands. A NaN is never outside. */
 static int is_outside(const caromi_mesh_query *query, const float *corners, int moving, float until)
 {
     double enter = 0, leave = (double)until * (1 + 0x1p-22) + 0x1p-148;
@@ -47,7 +47,7 @@ static int resolve_sweep(const caromi_mesh_query *query, const float *corners, f
     caromi_exact_sweep a;
     memcpy(in, query->in, IN_P0X * sizeof *in);
     memcpy(in + IN_P0X, corners, 9 * sizeof *in);
-    if ((query->options & MESH_ENDS) != 0) /* relative to where the centre starts */
+    if ((query->options & MESH_ENDS) != 0) /* V is the end position, so W is the start */
         memcpy(in + IN_WX, query->in, 3 * sizeof *in);
     caromi_exact_sweep_of(in, CAROMI_EXACT_TIMES, limit, &a);
     const int begins = a.state == STATE_TOUCHING || a.state == STATE_OVERLAPPING;

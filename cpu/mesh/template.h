@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches for the queries of a block. */
+/* Searches of a mesh for a block of queries, at one lane count. */
 #include "mesh.h"
 #include "kernels/mesh_closest_exact.h"
 #include "kernels/mesh_contacts_exact.h"

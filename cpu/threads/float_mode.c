@@ -14,10 +14,10 @@ _Static_assert(FLT_EVAL_METHOD == 0, "every operation must round to binary32");
 enum {
     SSE_DEFAULT = 0x1f80,
     X87_DEFAULT = 0x037f,
-    X87_EXCEPTIONS = 0x80ff /* with their summary, which is there twice */
+    X87_EXCEPTIONS = 0x80ff /* with their summary flag, which has two bits */
 };
 
-/* What FNSTENV stores: seven words, of which the second half of each of the first three is reserved. */
+/* Layout that FNSTENV stores: seven 32-bit words, of which the upper half of each of the first three is reserved. */
 typedef struct x87_environment {
     uint16_t control, reserved, status, more[11];
 } x87_environment;

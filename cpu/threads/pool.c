@@ -30,12 +30,12 @@ struct caromi_pool {
     pthread_cond_t work, end;
     int closing;
     atomic_uint vacancies; /* workers that may still join the batch */
-    atomic_uint working;   /* workers in it */
+    atomic_uint working;   /* workers in the batch */
     caromi_task_fn *run;
     void *user;
     uint64_t tasks;
     atomic_uint_fast64_t next;
-    int core;         /* the caller's */
+    int core;         /* core of the caller */
     atomic_flag busy; /* with a batch */
     pid_t process;    /* a child process has the memory and none of the threads */
     uint32_t threads;
@@ -59,7 +59,7 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Until `test` holds, or patience is at its end. */
+/* Spins until `test` holds or SPIN_NANOSECONDS have passed. */
 static void spin_until(int (*test)(const atomic_uint *), const atomic_uint *value)
 {
     const uint64_t start = now();
@@ -92,10 +92,10 @@ static int core_of_this_thread(void)
     return sched_getcpu();
 }
 
-/* The scheduler often wakes a thread on the core of the thread that wakes it, where the caller works: two would
- * share that core for milliseconds, until the load is balanced. Forbidding the core for a moment moves this thread,
- * and afterwards it is woken where it was. So a worker does it a few times at most, and leaves the rest of its life
- * to the scheduler. */
+/* The scheduler often wakes a thread on the core of the thread that wakes it, where the caller works: two would share
+ * that core for milliseconds, until the load is balanced. Forbidding the core for a moment moves this thread, and
+ * afterwards it is woken where it was. So a worker does it a few times at most, and leaves the rest of its life to the
+ * scheduler. */
 static void leave_core(int core, int *moves)
 {
     cpu_set_t mine, others;

@@ -13,13 +13,13 @@ int caromi_sequencer_open(caromi_sequencer *t, uint64_t first, uint64_t end, uin
     t->end = end;
     t->part = part;
     t->is_stopped = 0;
-    t->is_open = 1;
+    t->is_shared = 1;
     return 1;
 }
 
 void caromi_sequencer_close(caromi_sequencer *t)
 {
-    t->is_open = 0;
+    t->is_shared = 0;
     (void)pthread_cond_destroy(&t->moved);
     (void)pthread_mutex_destroy(&t->lock);
 }

@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 /* Start a thread with so many bytes of stack, 0: the system's usual number. Returns 0 if the system starts none. The
- * host's signals are for the host's threads; not those that a thread brings upon itself, nor a profiler's. */
+ * thread blocks all signals, which are for the host's threads, except faults that it causes itself and a profiler's
+ * signal. */
 int caromi_thread_start(pthread_t *id, size_t stack, void *(*run)(void *user), void *user);
 
 #endif

@@ -192,7 +192,7 @@ static void run_piece(void *user, uint64_t task, uint32_t thread)
     (void)thread;
     p->status = p->batch->on_device(p->device, p->batch->batch, p->queries.end, &p->done, &p->stats, &p->cause);
     p->seconds = caromi_now() - start;
-    if (p->status != CAROM_OK && p->batch->turns != NULL && p->batch->turns->is_open)
+    if (p->status != CAROM_OK && p->batch->turns != NULL && p->batch->turns->is_shared)
         caromi_sequencer_stop(p->batch->turns); /* others may wait for its part */
 }
 

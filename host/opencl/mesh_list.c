@@ -277,7 +277,7 @@ static uint64_t next_queries(const caromi_list_part *p, uint64_t done, uint64_t 
 {
     caromi_sequencer *turns = p->batch->turns;
     const uint64_t most = p->inline_hits != NULL ? CAROMI_INLINE_QUERIES : CAROMI_LIST_QUERIES;
-    if (turns != NULL && turns->is_open)
+    if (turns != NULL && turns->is_shared)
         return caromi_sequencer_claim(turns, most, first);
     *first = done;
     return end - done < most ? end - done : most;

@@ -130,7 +130,7 @@ static void take_stage(void *user, uint64_t task, uint32_t thread)
 static carom_status deliver(caromi_list_part *p, carom_stats *stats, carom_error *err)
 {
     caromi_sequencer *turns = p->batch->turns;
-    const int takes_turns = turns != NULL && turns->is_open;
+    const int takes_turns = turns != NULL && turns->is_shared;
     p->is_stopped = takes_turns && !caromi_sequencer_wait(turns, p->first);
     if (p->is_stopped)
         return CAROM_OK;

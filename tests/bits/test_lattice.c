@@ -116,7 +116,7 @@ static void check_masked(carom_context *scalar, carom_context *context, const ch
     }
 }
 
-/* No triangle of a leaf near the nodes counts, so they begin without a witness. The farther ones are many. */
+/* No triangle of a leaf near the nodes counts, so they begin without a bound point. The farther ones are many. */
 static void check_hollow(carom_context *scalar, carom_context *context, const char *label)
 {
     static const carom_lattice lattice = {{-0.5, -0.5, -0.5}, 0.0625, {17, 17, 17}, {0}};

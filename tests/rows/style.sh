@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# style.sh: shellcheck, clang-format, 120 columns, rulers, the figures of the documents, and which folder includes
-# which.
+# style.sh: shellcheck, clang-format, 120 columns, rulers, the words of names, the figures of the documents, and which
+# folder includes which.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -17,6 +17,11 @@ rulers() {
     git ls-files bench examples fuzz queries reference tests | grep -E '[.](c|h|cpp|sh)$' | xargs awk '
         /^(\/\*|#) ----/ && length != 120 { print FILENAME ":" FNR ": a ruler of " length " columns"; bad = 1 }
         END { exit bad }'
+}
+# Names use the words of docs/words.md, in the folders that its table names. In these folders comments begin with nouns.
+commented="kernels cpu"
+words() {
+    git ls-files '*.[ch]' '*.cl' | xargs awk -v comments="$commented" -f tests/rows/words.awk docs/words.md
 }
 if command -v shellcheck > /dev/null; then
     check shellcheck shellcheck -x scripts/* .ci/run tests/*/*.sh
@@ -36,4 +41,5 @@ else
 fi
 check "120 columns" columns
 check "rulers" rulers
+check "words of docs/words.md" words
 check_end
