@@ -10,6 +10,9 @@ function(carom_isa name)
   if(CAROM_LIBFUZZER) # checked arithmetic in kernels is for CAROM_SANITIZE: here it takes clang minutes for each file
     list(APPEND ARGN -fno-sanitize=undefined)
   endif()
+  if(CAROM_SANITIZE) # AddressSanitizer sees what such pointers lead to, and a quarter of the time to compile is saved
+    list(APPEND ARGN -fno-sanitize=null,object-size,pointer-overflow)
+  endif()
   if(CAROM_SANITIZE_THREADS) # kernels share nothing that they write, and would compile for minutes
     list(APPEND ARGN -fno-sanitize=thread)
   endif()
