@@ -213,4 +213,11 @@ int run_bake_join(const void *options);
 int run_bake_status(const void *options);
 int run_bake_check(const void *options);
 
+/* What they prepare, as in cli_command. */
+int prepare_bake_distance(const void *options, uint32_t present);
+int prepare_bake_clearance(const void *options, uint32_t present);
+int prepare_bake_drop(const void *options, uint32_t present);
+int prepare_bake_path(const void *options, uint32_t present);
+int prepare_bake_check(const void *options, uint32_t present);
+
 #endif

@@ -358,3 +358,34 @@ int run_bake_check(const void *own)
     close(fd);
     return status;
 }
+
+/* The kind of a volume, in the two accuracies that are asked for; of rows, each word of --hits, as each has kernels of
+ * its own. */
+static int prepare_for(const bake_request *options, int fd)
+{
+    char text[BAKE_TEXT];
+    uint64_t dims[3];
+    bake_plan plan = {0};
+    int status = EXIT_DONE;
+    if (options->bake.paths || path_text(fd, text)) {
+        for (path_hits hits = PATH_FIRST; hits < PATH_HITS && status == EXIT_DONE; hits++)
+            status = path_prepare(options, hits);
+        return status;
+    }
+    const bake_kind *kind = bake_file_plan(fd, text, &plan) ? plan.kind : bake_npy_read(fd, dims);
+    if (kind)
+        status = bake_prepare_volume(options, kind, CAROM_ACCURACY_FAST);
+    return kind && status == EXIT_DONE ? bake_prepare_volume(options, kind, CAROM_ACCURACY_EXACT) : status;
+}
+
+int prepare_bake_check(const void *own, uint32_t present)
+{
+    const bake_request *options = own;
+    (void)present;
+    const int fd = open(options->common.operands[0], O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return EXIT_USAGE;
+    const int status = prepare_for(options, fd);
+    close(fd);
+    return status;
+}

@@ -19,6 +19,7 @@ static carom_batch batch_of(const bake_question *q, size_t size)
     return (carom_batch){.size = size,
                          .begin = q->only_checks ? 0 : q->first,
                          .count = q->only_checks ? 0 : q->box.dims[q->plan->kind->axes - 1],
+                         .prepare = q->only_prepares != 0,
                          .accuracy = q->accuracy,
                          .progress = q->progress};
 }

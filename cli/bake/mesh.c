@@ -37,7 +37,7 @@ static int check_corners(const bake_mesh *mesh)
 int bake_mesh_read(const bake_request *options, bake_mesh *out)
 {
     *out = (bake_mesh){.path = options->mesh};
-    int status = options->common.rehearsal ? rehearsal_mesh(&out->data) : mesh_import(options->mesh, &out->data);
+    int status = mesh_import(options->mesh, &out->data);
     if (status == EXIT_DONE)
         status = check_corners(out);
     if (status == EXIT_DONE)

@@ -7,15 +7,14 @@
 #include "cli/import/import.h"
 
 typedef struct bake_mesh {
-    const char *path; /* NULL of a rehearsal */
+    const char *path;
     mesh_data data;
     float lower[3], upper[3]; /* of used vertices */
     carom_context *context;
     carom_mesh *mesh;
 } bake_mesh;
 
-/* Read the file, or make one up for a rehearsal. Returns an exit status with the message printed; bake_mesh_free in any
- * case. */
+/* Read the file. Returns an exit status with the message printed; bake_mesh_free in any case. */
 int bake_mesh_read(const bake_request *options, bake_mesh *out);
 /* Hash and counts of its content. */
 void bake_mesh_name(const bake_mesh *mesh, char name[BAKE_NAME]);
@@ -34,8 +33,11 @@ typedef struct bake_question {
     carom_lattice box;
     uint64_t first;          /* its layers from there on */
     int only_checks;         /* whether the question may be asked; it is not answered */
+    int only_prepares;       /* it is not answered, but its programs are built */
     carom_progress progress; /* ends a question with EXIT_STOPPED: layers that were reported are answered */
 } bake_question;
 int bake_mesh_ask(const bake_mesh *mesh, const bake_question *question, const bake_slab *to, carom_stats *stats);
+/* Prepare such volumes of any mesh, in a process that tries a device. */
+int bake_prepare_volume(const bake_request *options, const bake_kind *kind, carom_accuracy accuracy);
 
 #endif

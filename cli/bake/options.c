@@ -295,6 +295,7 @@ const cli_command bake_distance_command = {
         "interruption the same command with --resume goes on. SIGINT and SIGTERM finish a slab and end with status "
         "75.\n",
     .run = run_bake_distance,
+    .prepare = prepare_bake_distance,
     .size = sizeof(bake_request),
     .defaults = &defaults,
     .options = distance_options,
@@ -318,6 +319,7 @@ const cli_command bake_clearance_command = {
         "Lattice,\n"
         "partial file, --resume and --part are those of carom bake distance.\n",
     .run = run_bake_clearance,
+    .prepare = prepare_bake_clearance,
     .size = sizeof(bake_request),
     .defaults = &defaults,
     .options = clearance_options,
@@ -340,6 +342,7 @@ const cli_command bake_drop_command = {
         "and\n"
         "--part are those of carom bake distance, with x and y alone.\n",
     .run = run_bake_drop,
+    .prepare = prepare_bake_drop,
     .size = sizeof(bake_request),
     .defaults = &defaults,
     .options = drop_options,
@@ -367,6 +370,7 @@ const cli_command bake_path_command = {
         "OUT.partial, beside a journal. After an interruption the same command with --resume goes on.\n"
         "--part I/N takes the paths whose first points are in the I-th of N shares of all points; OUT has any name.\n",
     .run = run_bake_path,
+    .prepare = prepare_bake_path,
     .size = sizeof(bake_request),
     .defaults = &defaults,
     .options = path_options,
@@ -416,6 +420,7 @@ const cli_command bake_check_command = {
         "user.carom.bake,\n"
         "otherwise give those of the bake. Exit status 1 on a difference.\n",
     .run = run_bake_check,
+    .prepare = prepare_bake_check,
     .size = sizeof(bake_request),
     .defaults = &defaults,
     .options = check_options,

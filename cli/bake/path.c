@@ -36,8 +36,6 @@ int path_check_suffix(const char *name)
 static int check_options(const bake_request *o, path_hits *hits)
 {
     *hits = PATH_FIRST;
-    if (o->common.rehearsal)
-        return EXIT_DONE;
     if (!o->mesh)
         return cli_refuse(EXIT_USAGE, "bake path: --mesh FILE is missing");
     if (!o->bake.paths)
@@ -55,8 +53,8 @@ static int check_options(const bake_request *o, path_hits *hits)
 /* A reading, its sections, and what becomes of them. */
 typedef struct path_run {
     const bake_request *options;
-    const paths_survey *survey; /* NULL: a rehearsal */
-    char mesh[BAKE_NAME];       /* its content */
+    const paths_survey *survey;
+    char mesh[BAKE_NAME]; /* its content */
     paths_file file;
     path_section *sections; /* [room of the file + 1] */
     path_current open;
@@ -184,31 +182,6 @@ static int open_run(path_run *r, path_hits hits, const bake_mesh *mesh, uint64_t
     return r->sections ? path_asker_open(&r->asker, r->options, mesh->mesh, hits, points) : cli_no_memory();
 }
 
-/* Made-up paths, and rows that go nowhere; with every word of --hits, because each has kernels of its own. */
-static int rehearse(path_run *r, const bake_mesh *mesh)
-{
-    output out;
-    int status = paths_rehearse(&r->file, r->options);
-    if (status == EXIT_DONE)
-        status = output_open(&out, "/dev/null");
-    if (status != EXIT_DONE)
-        return status;
-    for (path_hits hits = PATH_FIRST; hits < PATH_HITS && status == EXIT_DONE; hits++) {
-        r->open = (path_current){0};
-        status = open_run(r, hits, mesh, r->file.count);
-        if (status == EXIT_DONE)
-            status = path_writer_open(&r->writer, &out, hits, NULL, 1);
-        if (status == EXIT_DONE)
-            status = do_chunk(r);
-        path_writer_close(&r->writer);
-        path_asker_close(&r->asker);
-        r->asker = (path_asker){0};
-        free(r->sections);
-        r->sections = NULL;
-    }
-    return output_close(&out, status);
-}
-
 /* What threads take for reading and writing text. */
 static uint64_t text_bytes(unsigned threads)
 {
@@ -243,7 +216,7 @@ static int find_room(bake_request *o, const bake_mesh *mesh, uint64_t *room, uin
 static uint64_t points_about(const bake_request *o)
 {
     struct stat info;
-    if (o->common.rehearsal || stat(o->bake.paths, &info) != 0 || !S_ISREG(info.st_mode))
+    if (stat(o->bake.paths, &info) != 0 || !S_ISREG(info.st_mode))
         return 0;
     const int is_binary = paths_is_hdf5(o->bake.paths) || strcmp(cli_suffix(o->bake.paths), "npy") == 0;
     return (uint64_t)info.st_size / (is_binary ? NPY_POINT : CSV_POINT);
@@ -257,8 +230,6 @@ static int run(path_run *r, bake_request *o, path_hits hits, paths_survey *surve
     int status = bake_mesh_read(o, mesh);
     if (status == EXIT_DONE)
         status = bake_mesh_open(o, points_about(o), mesh);
-    if (status == EXIT_DONE && o->common.rehearsal)
-        return rehearse(r, mesh);
     if (status == EXIT_DONE)
         status = find_room(o, mesh, &room, &more);
     if (status == EXIT_DONE)
@@ -282,7 +253,7 @@ int run_bake_path(const void *options)
     bake_request own = *(const bake_request *)options;
     path_run r = {.options = &own, .file = {.npy = {.fd = -1}}};
     int status = check_options(&own, &hits);
-    if (status == EXIT_DONE && !own.common.rehearsal)
+    if (status == EXIT_DONE)
         unfinished_hold();
     if (status == EXIT_DONE)
         status = run(&r, &own, hits, &survey, &mesh);
@@ -292,4 +263,12 @@ int run_bake_path(const void *options)
     paths_survey_free(&survey);
     bake_mesh_free(&mesh);
     return status;
+}
+
+int prepare_bake_path(const void *options, uint32_t present)
+{
+    path_hits hits;
+    (void)present;
+    const int status = check_options(options, &hits);
+    return status == EXIT_DONE ? path_prepare(options, hits) : status;
 }

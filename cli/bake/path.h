@@ -55,7 +55,7 @@ const char *path_format_of(const char *name);
  */
 
 /* Cut a chunk into sections. Returns how many there are; of the last one more may follow, unless there are no more
- * points. `path` becomes the path of the last one. survey: NULL in a rehearsal. */
+ * points. `path` becomes the path of the last one. */
 uint64_t path_cut(const paths_file *f, const paths_survey *survey, path_current *path, path_section *sections);
 /* Of a part, as options say it: it has the paths whose first points are among its share of all points. */
 int path_is_of_part(const bake_options *options, const paths_survey *survey, const path_section *section);
@@ -112,6 +112,7 @@ typedef struct path_asker {
     path_hit *first;  /* of each section, if it has one */
     float *end;       /* [points][3] where segments end, if some are points */
     int has_points;   /* this chunk has paths of one point */
+    int only_prepares;
     uint64_t *offsets, *query;
     int32_t *triangle;
     float *t, *point, *normal;
@@ -125,6 +126,8 @@ int path_asker_open(path_asker *a, const bake_request *options, carom_mesh *mesh
  * printed. */
 int path_ask(path_asker *a, const paths_file *f, path_section *sections, uint64_t count, path_writer *writer);
 void path_asker_close(path_asker *a);
+/* Prepare such calls of any mesh, in a process that tries a device. Returns an exit status with the message printed. */
+int path_prepare(const bake_request *options, path_hits hits);
 
 /* ---- path_check.c -------------------------------------------------------------------------------------------------
  */

@@ -5,6 +5,8 @@
  * asked to its end. */
 #include "path.h"
 
+#include "cli/probe/probe.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +85,7 @@ static carom_mesh_sweep_desc describe(const path_asker *a, const paths_file *f, 
         .batch = {.size = sizeof(carom_mesh_sweep_desc),
                   .count = count,
                   .begin = begin,
+                  .prepare = a->only_prepares != 0,
                   .accuracy = o->common.accuracy,
                   .select = carom_uints_of(a->select),
                   .elements = f->count > 0 ? f->count : 1},
@@ -302,5 +305,25 @@ int path_ask(path_asker *a, const paths_file *f, path_section *sections, uint64_
     chunk.queries -= queries;
     chunk.fallen_back -= fallen_back;
     cli_report_fallback(&chunk);
+    return status;
+}
+
+int path_prepare(const bake_request *options, path_hits hits)
+{
+    float xyz[6] = {0}, radius = 0.0f;
+    const paths_file f = {.xyz = xyz, .radius = options->bake.given & BAKE_GIVEN_RADIUS ? NULL : &radius, .count = 1};
+    carom_list_totals totals;
+    carom_context *context = NULL;
+    carom_mesh *mesh = NULL;
+    path_asker a = {0};
+    int status = probe_mesh(&options->common, &context, &mesh);
+    if (status == EXIT_DONE)
+        status = path_asker_open(&a, options, mesh, hits, 1);
+    a.only_prepares = 1;
+    if (status == EXIT_DONE)
+        status = hits == PATH_ALL ? ask_list(&a, &f, 0, 1, a.offsets, &totals) : ask_once(&a, &f, 1);
+    path_asker_close(&a);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
     return status;
 }

@@ -15,7 +15,7 @@ static path_section begin_section(const path_current *path, const paths_survey *
                           .start = path->start,
                           .begin = (uint32_t)first,
                           .end = (uint32_t)first,
-                          .is_invalid = survey && paths_is_invalid(survey, path->number) ? 1 : 0,
+                          .is_invalid = paths_is_invalid(survey, path->number) ? 1 : 0,
                           .is_hit = path->is_hit != 0};
 }
 
@@ -55,7 +55,7 @@ uint64_t path_cut(const paths_file *f, const paths_survey *survey, path_current 
 
 int path_is_of_part(const bake_options *o, const paths_survey *survey, const path_section *section)
 {
-    const uint64_t points = survey ? survey->points : UINT64_MAX; /* a rehearsal has all */
+    const uint64_t points = survey->points;
     return section->start >= bake_share(points, o->part - 1, o->parts) &&
            section->start < bake_share(points, o->part, o->parts);
 }

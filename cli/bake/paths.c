@@ -3,7 +3,6 @@
 #include "bake.h"
 
 #include "cli/base/parallel.h"
-#include "cli/probe/probe.h"
 #include "cli/base/unfinished.h"
 
 #include <math.h>
@@ -12,7 +11,6 @@
 #include <sys/stat.h>
 
 enum { ID, X, Y, Z, RADIUS };
-enum { REHEARSAL_POINTS = 16 };
 
 /* ---- a file -------------------------------------------------------------------------------------------------------
  */
@@ -264,26 +262,4 @@ void paths_survey_free(paths_survey *s)
 int paths_is_invalid(const paths_survey *s, uint64_t path)
 {
     return s->invalid[path / 8] >> path % 8 & 1;
-}
-
-/* ---- a rehearsal --------------------------------------------------------------------------------------------------
- */
-
-int paths_rehearse(paths_file *f, const bake_request *o)
-{
-    table_column columns[] = {{.name = "x"}, {.name = "y"}, {.name = "z"}, {.name = "radius"}};
-    *f = (paths_file){.path = "", .npy = {.fd = -1}, .columns[RADIUS].present = 1};
-    int status = rehearsal_rows(&o->common, columns, 4, &f->count);
-    if (status == EXIT_DONE)
-        f->room = f->count;
-    if (status == EXIT_DONE)
-        status = alloc_chunk(f);
-    for (uint64_t i = 0; i < f->count && status == EXIT_DONE; i++) {
-        for (int k = 0; k < 3; k++)
-            f->xyz[3 * (i + 1) + (uint64_t)k] = columns[k].data[i];
-        f->radius[i + 1] = columns[3].data[i];
-        f->id[i + 1] = i / REHEARSAL_POINTS;
-    }
-    table_free(columns, 4);
-    return status;
 }

@@ -51,8 +51,6 @@ int paths_open(paths_file *f, const bake_request *options, uint64_t room, uint64
 /* The next points, at most so many and at most a chunk; a count of 0 is the end. EXIT_STOPPED has no message. */
 int paths_next(paths_file *f, uint64_t most);
 void paths_close(paths_file *f);
-/* Some made-up paths, each as long as the others, in one chunk. */
-int paths_rehearse(paths_file *f, const bake_request *options);
 
 /* Read all of the file. paths_survey_free in any case. */
 int paths_survey_read(paths_survey *survey, const bake_request *options, uint64_t room, uint64_t more);

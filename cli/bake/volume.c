@@ -4,21 +4,20 @@
 #include "slabs.h"
 
 #include "cli/base/unfinished.h"
+#include "cli/probe/probe.h"
 
 #include <string.h>
-
-enum { REHEARSAL_SIDE = 20 };
 
 /* ---- before any work ----------------------------------------------------------------------------------------------
  */
 
 static int check_options(const bake_request *o, const bake_kind *kind, bake_plan *plan)
 {
-    if (!o->mesh && !o->common.rehearsal)
+    if (!o->mesh)
         return cli_refuse(EXIT_USAGE, "%s: --mesh FILE is missing", kind->command);
     if (!o->common.output)
         return cli_refuse(EXIT_USAGE, "%s: -o OUT is missing", kind->command);
-    if (kind->radius && !(o->bake.given & BAKE_GIVEN_RADIUS) && !o->common.rehearsal)
+    if (kind->radius && !(o->bake.given & BAKE_GIVEN_RADIUS))
         return cli_refuse(EXIT_USAGE, "%s: --%s R is missing", kind->command, kind->radius);
     *plan = (bake_plan){.kind = kind,
                         .sign = o->bake.sign,
@@ -28,8 +27,6 @@ static int check_options(const bake_request *o, const bake_kind *kind, bake_plan
                         .accuracy = o->common.accuracy,
                         .part = o->bake.part,
                         .parts = o->bake.parts};
-    if (o->common.rehearsal)
-        return EXIT_DONE;
     plan->format = o->bake.is_part ? &bake_format_part : bake_format_of(o->common.output);
     return plan->format ? EXIT_DONE : EXIT_USAGE;
 }
@@ -65,32 +62,12 @@ static int bake_file(const bake_request *o, const bake_plan *plan, bake_mesh *me
     return status;
 }
 
-/* A small volume around the made-up mesh, and no file. */
-static int rehearse(const bake_request *o, bake_plan *plan, bake_mesh *mesh)
-{
-    const bake_options around = {.given = BAKE_GIVEN_DIMS, .dims = {REHEARSAL_SIDE, REHEARSAL_SIDE, REHEARSAL_SIDE}};
-    bake_worker worker;
-    int status = bake_plan_place(plan, &around, mesh->lower, mesh->upper);
-    if (status == EXIT_DONE)
-        status = bake_mesh_open(o, 0, mesh);
-    if (status != EXIT_DONE)
-        return status;
-    status = bake_worker_open(&worker, o, mesh, plan);
-    worker.question.allow_open = 1;
-    if (status == EXIT_DONE)
-        status = bake_worker_ask(&worker, 0); /* that for which there is room */
-    bake_worker_close(&worker);
-    return status;
-}
-
 static int run(const bake_request *o, bake_plan *plan, bake_mesh *mesh)
 {
     carom_stats stats;
     int status = bake_mesh_read(o, mesh);
     if (status != EXIT_DONE)
         return status;
-    if (o->common.rehearsal)
-        return rehearse(o, plan, mesh);
     bake_mesh_name(mesh, plan->mesh);
     status = bake_plan_place(plan, &o->bake, mesh->lower, mesh->upper);
     if (status != EXIT_DONE)
@@ -117,8 +94,7 @@ static int bake(const bake_request *options, const bake_kind *kind)
     int status = check_options(options, kind, &plan);
     if (status != EXIT_DONE)
         return status;
-    if (!options->common.rehearsal)
-        unfinished_hold();
+    unfinished_hold();
     if (own.common.threads == 0)
         own.common.threads = bake_crew_here->threads;
     status = run(&own, &plan, &mesh);
@@ -126,9 +102,49 @@ static int bake(const bake_request *options, const bake_kind *kind)
     return status;
 }
 
+/* One node at the mesh. */
+int bake_prepare_volume(const bake_request *o, const bake_kind *kind, carom_accuracy accuracy)
+{
+    bake_plan plan = {.kind = kind,
+                      .lattice = {.spacing = 1.0f, .dims = {1, 1, 1}},
+                      .sign = o->bake.sign,
+                      .band = o->bake.band,
+                      .radius = o->bake.radius,
+                      .arrays = 1u << kind->array | (o->bake.arrays & kind->more),
+                      .accuracy = accuracy,
+                      .part = 1,
+                      .parts = 1};
+    bake_mesh mesh = {0};
+    bake_slab slab = {0};
+    carom_stats stats;
+    bake_plan_cut(&plan);
+    int status = bake_slab_alloc(&plan, &slab) ? EXIT_DONE : cli_no_memory();
+    if (status == EXIT_DONE)
+        status = probe_mesh(&o->common, &mesh.context, &mesh.mesh);
+    bake_question question = bake_question_of(o, &plan);
+    question.allow_open = 1;
+    question.only_prepares = 1;
+    if (status == EXIT_DONE)
+        status = bake_mesh_ask(&mesh, &question, &slab, &stats);
+    bake_slab_free(&slab);
+    bake_mesh_free(&mesh);
+    return status;
+}
+
+static int prepare(const bake_request *options, const bake_kind *kind)
+{
+    return bake_prepare_volume(options, kind, options->common.accuracy);
+}
+
 int run_bake_distance(const void *options)
 {
     return bake(options, &bake_kind_distance);
+}
+
+int prepare_bake_distance(const void *options, uint32_t present)
+{
+    (void)present;
+    return prepare(options, &bake_kind_distance);
 }
 
 int run_bake_clearance(const void *options)
@@ -136,7 +152,19 @@ int run_bake_clearance(const void *options)
     return bake(options, &bake_kind_clearance);
 }
 
+int prepare_bake_clearance(const void *options, uint32_t present)
+{
+    (void)present;
+    return prepare(options, &bake_kind_clearance);
+}
+
 int run_bake_drop(const void *options)
 {
     return bake(options, &bake_kind_drop);
+}
+
+int prepare_bake_drop(const void *options, uint32_t present)
+{
+    (void)present;
+    return prepare(options, &bake_kind_drop);
 }

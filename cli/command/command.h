@@ -32,9 +32,7 @@ typedef struct cli_options {
     uint32_t probe_limit;                                   /* seconds; see probe.h */
     int is_device_given, is_accuracy_given, is_other_given; /* which were on the command line; other: of the rest */
     uint64_t auto_from;                                     /* as of a context */
-    int rehearsal; /* input is made up, with the optional columns of the set `present`; see probe.h */
-    uint32_t present;
-    const char *output; /* NULL: standard output */
+    const char *output;                                     /* NULL: standard output */
     progress_form progress;
 } cli_options;
 
@@ -75,9 +73,10 @@ typedef struct cli_command {
     int computes;             /* it takes cli_compute_options, too */
     const cli_option *output; /* its --output; NULL: it has none */
     int operands_min, operands_max;
-    const char *operands;            /* as messages name them */
-    void (*rehearse)(void *options); /* gives lengths and times that suit made-up input; NULL: there are none */
-    int rehearses_all;               /* on each device that it may use, without rows */
+    const char *operands; /* as messages name them */
+    /* Prepares its calls in a process that tries a device, for rows with the optional columns of the set `present`; see
+     * probe.h. Returns an exit status. NULL: such a process only opens devices. */
+    int (*prepare)(const void *options, uint32_t present);
 } cli_command;
 
 #define CLI_COUNT(rows) ((int)(sizeof(rows) / sizeof(rows)[0]))

@@ -119,8 +119,6 @@ static int read_history(contacts_history *h, const cli_options *options)
                                          {.name = "patch", .kind = TABLE_WHOLE}};
     table_reader file = {NULL, NULL};
     uint64_t rows = 0, room = 0;
-    if (options->rehearsal)
-        return EXIT_DONE;
     int status = table_open(&file, h->path, columns, OLD_COLUMNS, &limits);
     while (status == EXIT_DONE) {
         status = table_next(&file, CLI_CHUNK, &rows);
@@ -223,7 +221,7 @@ static int run_rows(const contacts_options *o, const mesh_data *data, contacts_h
     int status = rows_open(&input, query.row, &o->common, o->spheres);
     if (status != EXIT_DONE)
         return status;
-    status = rows_next(&input, &o->common, CLI_CHUNK);
+    status = rows_next(&input, CLI_CHUNK);
     if (status == EXIT_DONE)
         status = probe_before_rows(&usable, input.columns, input.column_count, input.count);
     if (status == EXIT_DONE)
@@ -261,12 +259,12 @@ static int run(const void *options)
     if (status != EXIT_DONE)
         return status;
     /* The importer may run in a process of its own, so it goes before anything starts threads. */
-    status = o->common.rehearsal ? rehearsal_mesh(&data) : mesh_import(o->mesh, &data);
+    status = mesh_import(o->mesh, &data);
     if (status != EXIT_DONE)
         return status;
     if (h.path)
         status = read_history(&h, &o->common);
-    if (status == EXIT_DONE && o->ended && !o->common.rehearsal) {
+    if (status == EXIT_DONE && o->ended) {
         h.ended_rows = &ended;
         status = contacts_ended_open(&ended, &h, o->ended);
     }
@@ -278,11 +276,18 @@ static int run(const void *options)
     return status;
 }
 
-/* By lengths of the user, all of the made-up spheres might touch the mesh. */
-static void rehearse(void *options)
+static int prepare(const void *options, uint32_t present)
 {
-    contacts_options *o = options;
-    o->margin = o->merge_within = 0.0f;
+    const contacts_options *o = options;
+    contacts_history none = {.path = NULL};
+    const rows_query query = query_of(o, NULL, &none);
+    carom_mesh *mesh = NULL;
+    int status = probe_mesh(&o->common, &none.context, &mesh);
+    if (status == EXIT_DONE)
+        status = rows_prepare(&query, mesh, &o->common, present);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(none.context);
+    return status;
 }
 
 const cli_command contacts_command = {
@@ -310,5 +315,5 @@ const cli_command contacts_command = {
     .option_count = CLI_COUNT(own_options),
     .computes = 1,
     .output = &cli_output_rows,
-    .rehearse = rehearse,
+    .prepare = prepare,
 };

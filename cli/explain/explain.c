@@ -61,7 +61,7 @@ static int read_case(const explain_options *o, ref_sweep_case *c)
         return status;
     uint64_t rows = 0; /* that have been read */
     do {
-        status = rows_next(&input, &o->common, o->row - rows < CLI_CHUNK ? o->row - rows + 1 : CLI_CHUNK);
+        status = rows_next(&input, o->row - rows < CLI_CHUNK ? o->row - rows + 1 : CLI_CHUNK);
         rows += input.count;
     } while (status == EXIT_DONE && rows <= o->row && input.count > 0);
     rows_show(&input, input.count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The child of probe.h: list devices, open one, run queries; with a report before each step that may crash. */
+/* The child of probe.h: list devices, open one, prepare queries; with a report before each step that may crash. */
 #include "probe.h"
 #include "cli/base/child.h"
 #include "cli/base/memory.h"
@@ -104,8 +104,8 @@ static carom_status open_one(const job *j, const carom_device_info *device)
     return status;
 }
 
-/* The command itself, on made-up input: it builds and probes the kernels that it needs, and no others. */
-static int rehearse(const job *j, const carom_device_info *device, uint32_t present)
+/* The command's calls, which build and probe the kernels that it needs, and no others. */
+static int prepare(const job *j, const carom_device_info *device, uint32_t present)
 {
     const cli_command *command = j->options->command;
     char number[16];
@@ -114,23 +114,18 @@ static int rehearse(const job *j, const carom_device_info *device, uint32_t pres
         return cli_no_memory();
     memcpy(options, j->options, command->size);
     put_on_device(options, device, number);
-    options->rehearsal = 1;
-    options->present = present;
-    options->output = "/dev/null";
-    if (command->rehearse)
-        command->rehearse(options);
-    const int status = command->run(options);
+    const int status = command->prepare(options, present);
     free(options);
     return status;
 }
 
 static void ask(const job *j, const carom_device_info *device, uint32_t present)
 {
-    if (!j->is_whole)
+    if (!j->is_whole || !j->options->command->prepare)
         return;
     say(j, PROBE_ASKING, 0, device, NULL);
     /* What fails without dying fails again in the parent, with its sentence. */
-    say(j, PROBE_ASKED, rehearse(j, device, present), device, NULL);
+    say(j, PROBE_ASKED, prepare(j, device, present), device, NULL);
 }
 
 /* The device that the library would take: `auto` takes GPUs only, unless one is named. */
@@ -176,8 +171,7 @@ static void do_job(const job *j, const char *what)
     for (uint32_t i = 0; i < count; i++) {
         if (!strncmp(what, "open:", 5) && devices[i].index == number)
             (void)open_one(j, &devices[i]);
-        if (all && probe_is_asked_for(j->options, &devices[i]) && open_one(j, &devices[i]) == CAROM_OK &&
-            j->options->command->rehearses_all)
+        if (all && probe_is_asked_for(j->options, &devices[i]) && open_one(j, &devices[i]) == CAROM_OK)
             ask(j, &devices[i], 0);
     }
     if (!strncmp(what, "rows:", 5))

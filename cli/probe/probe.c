@@ -210,7 +210,7 @@ static int is_too_tight(probe_outcome *out)
     return 1;
 }
 
-/* `asks`: the job runs queries on a device. */
+/* `asks`: the job prepares queries on a device. */
 static int survive(cli_options *options, const char *job, int asks)
 {
     probe_outcome *out = cli_alloc(1, sizeof *out);
@@ -237,8 +237,7 @@ static int survive(cli_options *options, const char *job, int asks)
 /* Nothing to try: no device is opened, it is tried already, or the user wants it so. */
 static int is_off(const cli_options *options)
 {
-    return options->rehearsal || options->probe_limit == 0 || options->backend == CAROM_BACKEND_CPU ||
-           !carom_has_opencl();
+    return options->probe_limit == 0 || options->backend == CAROM_BACKEND_CPU || !carom_has_opencl();
 }
 
 int probe_before_rows(cli_options *options, const table_column *columns, size_t column_count, uint64_t rows)

@@ -19,7 +19,7 @@ typedef enum probe_step {
     PROBE_LISTED,  /* status and sentence of the list */
     PROBE_OPENING, /* a device is opened: its first kernel is built and probed */
     PROBE_OPENED,  /* status and sentence of that */
-    PROBE_ASKING,  /* a device answers the kind of query that the command is about */
+    PROBE_ASKING,  /* a device builds and probes the programs of the command's queries */
     PROBE_ASKED,   /* the exit status of that */
     PROBE_END
 } probe_step;
@@ -38,7 +38,7 @@ typedef struct probe_outcome {
     carom_device_info devices[PROBE_DEVICES];
     uint32_t count;
     carom_status listed, opened;
-    int asked, answered; /* devices that were asked, and of these, that answered without an error */
+    int asked, answered; /* devices that were to prepare, and of these, that did without an error */
     char list_sentence[sizeof((carom_error *)0)->message], open_sentence[sizeof((carom_error *)0)->message];
     char subject[512];       /* if it died: of what */
     char death[PROBE_WORDS]; /* and how: where, its last words, what to try */
@@ -47,8 +47,7 @@ typedef struct probe_outcome {
 typedef void probe_report_fn(void *user, const probe_report *report);
 
 /* Jobs: "list"; "open:N", the device of that number; "all", each device that the options ask for; "rows:PRESENT:N", the
- * device that a query command would take for N rows. Rows are made up, with the optional columns of that set; they are
- * answered in the process alone, by the command itself. */
+ * device that a query command would take for N rows with the optional columns of that set. */
 
 /* Do a job in a process of its own. Returns 1 if that survived; else out->subject and out->death say what died, and
  * how. With --probe-limit 0 the job is done here. */
@@ -73,13 +72,11 @@ int probe_is_asked_for(const cli_options *options, const carom_device_info *devi
  * last; words.c. */
 void probe_explain(probe_outcome *out, int status, const char *ended, const char *noise, size_t length);
 
-/* ---- rehearsal.c: input for that process --------------------------------------------------------------------- */
+/* ---- prepare.c: what commands prepare in that process ------------------------------------------------------------ */
 
-/* The end of the made-up rows' windows: some spheres reach the mesh, and few meet in a cloud. */
-static const float REHEARSAL_TIME = 0.25f;
-struct mesh_data;
-/* Made-up rows in place of a file: the columns of options->present. */
-int rehearsal_rows(const cli_options *options, table_column *columns, size_t count, uint64_t *rows);
-int rehearsal_mesh(struct mesh_data *mesh);
+/* A context on the device, and a mesh, for calls with `batch.prepare`. The caller destroys both in any case. */
+int probe_mesh(const cli_options *options, carom_context **context, carom_mesh **mesh);
+/* Room for one row in the required columns and those of the set `present`. table_free in any case. */
+int probe_columns(table_column *columns, size_t count, uint32_t present);
 
 #endif

@@ -10,6 +10,7 @@ extern const cli_command sweep_command, overlap_command;
 
 /* A command for each row of the registry that has no other: NAME_command. There may be none. */
 int pairs_run(const void *options);
+int pairs_prepare(const void *options, uint32_t present);
 extern const cli_option pairs_own_options[1];
 #define ON_MESH(name)
 #define ON_CLOUD(name)

@@ -68,7 +68,7 @@ static int run_on_mesh(const query_options *o, const rows_query *query)
     if (!o->spheres)
         return cli_refuse(EXIT_USAGE, "%s: --mesh needs --spheres FILE", options->command->name);
     /* The importer may run in a process of its own, so it goes before anything starts threads. */
-    int status = options->rehearsal ? rehearsal_mesh(&data) : mesh_import(o->mesh, &data);
+    int status = mesh_import(o->mesh, &data);
     if (status != EXIT_DONE)
         return status;
     status = rows_open(&input, query->row, options, o->spheres);
@@ -76,7 +76,7 @@ static int run_on_mesh(const query_options *o, const rows_query *query)
         carom_context *context = NULL;
         carom_mesh *mesh = NULL;
         cli_options usable = *options;
-        status = rows_next(&input, options, CLI_CHUNK);
+        status = rows_next(&input, CLI_CHUNK);
         if (status == EXIT_DONE)
             status = probe_before_rows(&usable, input.columns, input.column_count, input.count);
         if (status == EXIT_DONE)
@@ -126,11 +126,22 @@ static int run(const void *options)
     return rows_pairs(query_named(command->name), &o->common, o->pairs);
 }
 
-static void rehearse(void *options)
+static int prepare(const void *options, uint32_t present)
 {
-    query_options *o = options;
-    if (o->is_t_max_given)
-        o->t_max = REHEARSAL_TIME;
+    const query_options *o = options;
+    rows_query query;
+    carom_context *context = NULL;
+    carom_mesh *mesh = NULL;
+    if (o->pairs)
+        return rows_prepare_pairs(query_named(o->common.command->name), &o->common, present);
+    int status = find_query(o, &query);
+    if (status == EXIT_DONE)
+        status = probe_mesh(&o->common, &context, &mesh);
+    if (status == EXIT_DONE)
+        status = rows_prepare(&query, mesh, &o->common, present);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    return status;
 }
 
 const cli_command sweep_command = {
@@ -156,7 +167,7 @@ const cli_command sweep_command = {
     .option_count = CLI_COUNT(sweep_options),
     .computes = 1,
     .output = &cli_output_rows,
-    .rehearse = rehearse,
+    .prepare = prepare,
 };
 
 const cli_command overlap_command = {
@@ -182,5 +193,5 @@ const cli_command overlap_command = {
     .option_count = CLI_COUNT(overlap_options),
     .computes = 1,
     .output = &cli_output_rows,
-    .rehearse = rehearse,
+    .prepare = prepare,
 };

@@ -19,6 +19,12 @@ int pairs_run(const void *options)
     return rows_pairs(q, &o->common, o->pairs);
 }
 
+int pairs_prepare(const void *options, uint32_t present)
+{
+    const pairs_options *o = options;
+    return rows_prepare_pairs(query_named(o->common.command->name), &o->common, present);
+}
+
 #define PAIRS_ONLY(query)                             \
     const cli_command query##_command = {             \
         .name = #query,                               \
@@ -28,5 +34,6 @@ int pairs_run(const void *options)
         .option_count = CLI_COUNT(pairs_own_options), \
         .computes = 1,                                \
         .output = &cli_output_rows,                   \
+        .prepare = pairs_prepare,                     \
     };
 QUERY_PAIRS(PAIRS_COMMAND)

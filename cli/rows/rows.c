@@ -63,28 +63,20 @@ int rows_open(rows_input *input, const query_type *row, const cli_options *optio
     const table_limits limits = {.rows = CLI_CHUNK, .threads = parallel_threads(options->threads), .part = CSV_PART};
     *input = (rows_input){.column_count = (size_t)query_column_count(row)};
     columns_of(row, input->columns);
-    int status = EXIT_DONE;
-    if (!options->rehearsal)
-        status = table_open(&input->file, path, input->columns, input->column_count, &limits);
+    const int status = table_open(&input->file, path, input->columns, input->column_count, &limits);
     const uint64_t rows = table_rows(&input->file);
     progress_begin(&input->progress, options->command->name, "rows", 0, rows != TABLE_UNKNOWN ? rows : 0);
     return status;
 }
 
-int rows_next(rows_input *input, const cli_options *options, uint64_t most)
+int rows_next(rows_input *input, uint64_t most)
 {
-    const int is_first = input->from + input->count == 0;
-    int status = EXIT_DONE;
     rows_show(input, input->count);
     input->from += input->count;
     input->begin = input->end;
     input->count = 0;
-    if (input->file.source) {
-        status = table_next(&input->file, most, &input->count);
-        input->end = table_share(&input->file);
-    } else if (is_first) {
-        status = rehearsal_rows(options, input->columns, input->column_count, &input->count);
-    }
+    const int status = table_next(&input->file, most, &input->count);
+    input->end = table_share(&input->file);
     return status;
 }
 
@@ -153,6 +145,7 @@ carom_status rows_ask(const rows_query *query, void *subject, const cli_options 
         out[f] = fields[f].memory;
     query_inputs in = query_inputs_of(q, column, from);
     query_call call = {count, options->accuracy, &in, out, list};
+    in.prepare = query->prepare;
     if (!list) /* of a list, records that did not fit are asked for again */
         in.progress = (carom_progress){show_done, input};
     if (!q->mesh.ask)
@@ -211,7 +204,7 @@ static int run_chunks(const rows_query *query, void *subject, const cli_options 
     while (status == EXIT_DONE && input->count > 0 && !writer->out->error) {
         status = is_list ? rows_list_chunk(&list, input) : run_chunk(query, subject, options, input, fields, writer);
         if (status == EXIT_DONE)
-            status = rows_next(input, options, CLI_CHUNK);
+            status = rows_next(input, CLI_CHUNK);
     }
     rows_list_close(&list);
     rows_fields_free(fields);
@@ -249,7 +242,7 @@ int rows_pairs(const query_type *q, const cli_options *options, const char *path
         return status;
     carom_context *context = NULL;
     cli_options usable = *options;
-    status = rows_next(&input, options, CLI_CHUNK);
+    status = rows_next(&input, CLI_CHUNK);
     if (status == EXIT_DONE)
         status = probe_before_rows(&usable, input.columns, input.column_count, input.count);
     if (status == EXIT_DONE)
@@ -258,5 +251,44 @@ int rows_pairs(const query_type *q, const cli_options *options, const char *path
         status = rows_run(&query, context, &usable, &input);
     carom_context_destroy(context);
     rows_close(&input);
+    return status;
+}
+
+/* ---- preparing --------------------------------------------------------------------------------------------------- */
+
+int rows_prepare(const rows_query *query, void *subject, const cli_options *options, uint32_t present)
+{
+    rows_query prepares = *query;
+    rows_input input = {.column_count = (size_t)query_column_count(query->row), .count = 1};
+    rows_field fields[QUERY_FIELDS_MAX];
+    uint64_t offsets[2];
+    carom_list_totals totals = {0};
+    carom_hit_list list = {.size = sizeof list, .totals = &totals, .capacity = 1, .offsets = offsets};
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    prepares.prepare = 1;
+    columns_of(query->row, input.columns);
+    int status = rows_fields_alloc(query, 2, fields) ? EXIT_DONE : cli_no_memory();
+    if (status == EXIT_DONE)
+        status = probe_columns(input.columns, input.column_count, present);
+    if (status == EXIT_DONE) {
+        const int is_list = query->row->mesh.is_list && !query->counts;
+        const carom_status done =
+            rows_ask(&prepares, subject, options, &input, 0, 1, fields, is_list ? &list : NULL, &stats, &err);
+        status = done == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, done, &err);
+    }
+    rows_fields_free(fields);
+    table_free(input.columns, input.column_count);
+    return status;
+}
+
+int rows_prepare_pairs(const query_type *q, const cli_options *options, uint32_t present)
+{
+    const rows_query query = rows_query_of(q, 0);
+    carom_context *context = NULL;
+    int status = cli_context_open(options, &context);
+    if (status == EXIT_DONE)
+        status = rows_prepare(&query, context, options, present);
+    carom_context_destroy(context);
     return status;
 }

@@ -16,7 +16,7 @@
 typedef struct rows_input {
     table_column columns[QUERY_COLUMNS_MAX];
     size_t column_count;
-    table_reader file;    /* without a source: a rehearsal, whose rows are made up */
+    table_reader file;
     uint64_t from, count; /* rows from .. from + count are in the columns */
     double begin, end;    /* shares of the file in front of them and behind them; NaN: not known */
     progress progress;    /* of the rows */
@@ -37,7 +37,7 @@ typedef struct rows_query {
     const query_field *fields; /* [field_count] an array of answers each, and a column of the output */
     int field_count, order[QUERY_FIELDS_MAX]; /* of the fields in the output */
     /* Of meshes: what all rows have in common, as in query_inputs. */
-    uint8_t cull_back;
+    uint8_t cull_back, prepare;
     carom_start start;
     float margin, merge_within;
     const double *flat;
@@ -67,7 +67,7 @@ void rows_fields_free(rows_field *fields);
 /* Open a file of such rows; it has none before the first rows_next. */
 int rows_open(rows_input *input, const query_type *row, const cli_options *options, const char *path);
 /* The next rows, at most so many and at most a chunk; a count of 0 is the end. */
-int rows_next(rows_input *input, const cli_options *options, uint64_t most);
+int rows_next(rows_input *input, uint64_t most);
 void rows_close(rows_input *input);
 /* So many rows of the chunk are answered. */
 void rows_show(rows_input *input, uint64_t done);
@@ -76,8 +76,11 @@ void rows_show(rows_input *input, uint64_t done);
 int rows_run(const rows_query *query, void *subject, const cli_options *options, rows_input *input);
 /* The message for a failure of the library in this chunk. */
 int rows_library_error(const rows_input *input, carom_status status, const carom_error *err);
-/* The whole of a --pairs command, from its row in the registry. */
+/* The whole of a --pairs command, from its row in the registry; and what it prepares. */
 int rows_pairs(const query_type *q, const cli_options *options, const char *path);
+int rows_prepare_pairs(const query_type *q, const cli_options *options, uint32_t present);
+/* Prepare such a query of rows with these optional columns, of a context or a mesh. */
+int rows_prepare(const rows_query *query, void *subject, const cli_options *options, uint32_t present);
 
 /* ---- rows_write.c, rows_hdf5.c: answers to a file ------------------------------------------------------------------
  */

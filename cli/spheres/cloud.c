@@ -95,8 +95,6 @@ static int read_spheres(cloud_job *job)
         .rows = (uint64_t)SPHERES_MAX + 1, .threads = parallel_threads(options->common.threads), .part = CSV_PART};
     table_reader file;
     memcpy(job->columns, columns_of_file, sizeof columns_of_file);
-    if (options->common.rehearsal)
-        return rehearsal_rows(&options->common, job->columns, CLOUD_COLUMNS, &job->count);
     int status = table_open(&file, options->cloud, job->columns, CLOUD_COLUMNS, &limits);
     if (status != EXIT_DONE)
         return status;
@@ -249,6 +247,33 @@ int cloud_run(const spheres_options *options, cloud_hits hits)
         status = write_answers(job);
         progress_end(&job->progress);
     }
+    carom_context_destroy(job->context);
+    table_free(job->columns, CLOUD_COLUMNS);
+    return status;
+}
+
+int cloud_prepare(const spheres_options *options, cloud_hits hits, uint32_t present)
+{
+    cloud_job cloud = {.options = options, .hits = hits, .count = 1}, *const job = &cloud;
+    rows_field fields[QUERY_FIELDS_MAX] = {{NULL}};
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    memcpy(job->columns, columns_of_file, sizeof columns_of_file);
+    int status = probe_columns(job->columns, CLOUD_COLUMNS, present);
+    if (status == EXIT_DONE)
+        status = cli_context_open(&options->common, &job->context);
+    if (status == EXIT_DONE) {
+        describe(job);
+        choose_fields(job);
+        job->desc.batch.prepare = 1;
+        status = rows_fields_alloc(&job->query, 1, fields) ? EXIT_DONE : cli_no_memory();
+    }
+    if (status == EXIT_DONE) {
+        const carom_status done =
+            hits == HITS_ALL ? cloud_list_prepare(job, fields, &err) : ask_each(job, fields, &stats, &err);
+        status = done == CAROM_OK ? EXIT_DONE : cli_library_error(NULL, done, &err);
+    }
+    rows_fields_free(fields);
     carom_context_destroy(job->context);
     table_free(job->columns, CLOUD_COLUMNS);
     return status;

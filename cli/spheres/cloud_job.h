@@ -29,5 +29,7 @@ typedef struct cloud_job {
 void cloud_report(const cloud_job *job, const carom_stats *stats);
 /* All pairs, in pieces. Returns an exit status with the message printed. */
 int cloud_list_write(cloud_job *job);
+/* Prepare the list, with room for one pair in the fields. */
+carom_status cloud_list_prepare(cloud_job *job, const rows_field *fields, carom_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "cli/base/progress_watch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Pairs of a piece, for each sphere and beside a chunk. Each piece costs a search of the whole cloud, so where it would
  * be one of very many, pieces are larger, up to a limit; beyond that only if one sphere has more. */
@@ -166,4 +167,15 @@ int cloud_list_write(cloud_job *job)
     free_room(&list);
     free(list.offsets);
     return status;
+}
+
+carom_status cloud_list_prepare(cloud_job *job, const rows_field *fields, carom_error *err)
+{
+    int8_t shift[3];
+    carom_list_totals totals = {0};
+    cloud_list list = {.job = job, .shift = job->shift ? shift : NULL, .room = 1};
+    memcpy(list.fields, fields, sizeof list.fields);
+    carom_cloud_pair_list to = arrays_of(&list);
+    to.totals = &totals;
+    return carom_cloud_list(job->context, &job->desc, &to, NULL, err);
 }

@@ -2,7 +2,6 @@
 /* carom spheres: pairs of moving spheres row by row, or all spheres of a file among themselves. */
 #include "cloud.h"
 #include "command.h"
-#include "cli/probe/probe.h"
 #include "cli/rows/rows.h"
 
 #include <ctype.h>
@@ -115,15 +114,14 @@ static int run(const void *options)
     return status == EXIT_DONE ? cloud_run(o, hits) : status;
 }
 
-/* By lengths and times of the user, all of the made-up spheres might meet. */
-static void rehearse(void *options)
+static int prepare(const void *options, uint32_t present)
 {
-    spheres_options *o = options;
-    o->margin = 0.0f;
-    o->previous = NULL;
-    memset(o->period, 0, sizeof o->period);
-    if (o->is_t_max_given)
-        o->t_max = REHEARSAL_TIME;
+    const spheres_options *o = options;
+    cloud_hits hits = HITS_ALL;
+    if (o->pairs)
+        return rows_prepare_pairs(&query_spheres, &o->common, present);
+    const int status = find_hits(o, &hits);
+    return status == EXIT_DONE ? cloud_prepare(o, hits, present) : status;
 }
 
 static const spheres_options defaults = {.t_max = INFINITY};
@@ -167,5 +165,5 @@ const cli_command spheres_command = {
     .option_count = CLI_COUNT(own_options),
     .computes = 1,
     .output = &cli_output_rows,
-    .rehearse = rehearse,
+    .prepare = prepare,
 };
