@@ -57,7 +57,7 @@ static const caromi_member caromi_hit_out[] = {
 static const caromi_member caromi_hit_list_out[] = {
     CAROMI_FILLED(carom_hit_list, offsets, CAROMI_PER_OFFSET, CAROMI_NO_COLUMN),
     CAROMI_FILLED(carom_hit_list, query, CAROMI_PER_RECORD, CAROMI_NO_COLUMN),
-    CAROMI_FILLED(carom_hit_list, index, CAROMI_PER_RECORD, CAROMI_ANSWER_TRIANGLE),
+    CAROMI_FILLED(carom_hit_list, triangle, CAROMI_PER_RECORD, CAROMI_ANSWER_TRIANGLE),
     CAROMI_HIT_MEMBERS(carom_hit_list, CAROMI_PER_RECORD),
 };
 static const caromi_member caromi_closest_out[] = {

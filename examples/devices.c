@@ -129,7 +129,7 @@ static double ask(side *s, int call, carom_accuracy accuracy)
     const carom_mesh_closest_result closest = {.size = sizeof closest, .triangle = s->triangle, .distance = s->t};
     carom_list_totals totals = {0, 0, 0};
     const carom_hit_list list = {
-        .size = sizeof list, .capacity = RECORDS * count, .index = s->triangle, .t = s->t, .totals = &totals};
+        .size = sizeof list, .capacity = RECORDS * count, .triangle = s->triangle, .t = s->t, .totals = &totals};
     struct timespec from, to;
     carom_error err;
     near.batch.size = sizeof near;

@@ -138,7 +138,7 @@ static int ask_list(path_asker *a, const paths_file *f, uint64_t begin, uint64_t
                                  .capacity = a->room,
                                  .offsets = offsets,
                                  .query = a->query,
-                                 .index = a->triangle,
+                                 .triangle = a->triangle,
                                  .state = a->state,
                                  .t = a->t,
                                  .point = carom_xyz_out(a->point),

@@ -87,7 +87,7 @@ static int write_piece(cloud_list *list, uint64_t begin, uint64_t end, uint64_t 
     to.offsets = offsets;
     to.totals = &totals;
     job->desc.batch.begin = begin;
-    job->desc.end = offsets ? job->count : end;
+    job->desc.a_end = offsets ? job->count : end;
     progress_watch watch;
     progress_watch_begin(&watch, &job->progress);
     const carom_status status = carom_cloud_list(job->context, &job->desc, &to, &stats, &err);

@@ -61,9 +61,9 @@ static carom_status check_numbers(const carom_cloud_desc *d, int is_list, int ha
     if (d->full > 1 || (d->full && !is_list))
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "full is %d; it must be 0%s", d->full,
                            is_list ? " or 1" : ", but for a list");
-    if (d->end > d->batch.count || (d->end > 0 && d->end < d->batch.begin) || (d->end > 0 && !is_list))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "end is %llu; it must be %s",
-                           (unsigned long long)d->end, is_list ? "0 or within begin and count" : "0, but for a list");
+    if (d->a_end > d->batch.count || (d->a_end > 0 && d->a_end < d->batch.begin) || (d->a_end > 0 && !is_list))
+        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "a_end is %llu; it must be %s",
+                           (unsigned long long)d->a_end, is_list ? "0 or within begin and count" : "0, but for a list");
     return CAROM_OK;
 }
 
@@ -130,7 +130,7 @@ static void describe(const carom_context *context, cloud_call *q)
     *c = (caromi_cloud){.context = context,
                         .count = d->batch.count,
                         .begin = d->batch.begin,
-                        .end = d->end > 0 ? d->end : d->batch.count,
+                        .end = d->a_end > 0 ? d->a_end : d->batch.count,
                         .is_moving = d->velocity.x != NULL,
                         .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
                         .finds_best = q->first != NULL || q->any != NULL,

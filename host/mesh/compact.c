@@ -58,8 +58,8 @@ static void put_hit(const carom_hit_list *list, uint64_t query, const compact_pa
     const uint64_t at = list->totals->stored;
     if (list->query != NULL)
         list->query[at] = query;
-    if (list->index != NULL)
-        list->index[at] = p->triangle[i];
+    if (list->triangle != NULL)
+        list->triangle[at] = p->triangle[i];
     if (list->state != NULL)
         list->state[at] = p->state[i];
     if (list->t != NULL)

@@ -42,7 +42,7 @@ static carom_status run(const caromi_request *r, carom_error *err)
                                  .capacity = out->capacity,
                                  .offsets = out->offsets,
                                  .query = out->query,
-                                 .index = out->triangle,
+                                 .triangle = out->triangle,
                                  .t = out->distance,
                                  .totals = out->totals};
     caromi_list_batch batch = {.search = CAROMI_MESH_CONTACTS, .contacts = &call, .list = &list};

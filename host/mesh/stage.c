@@ -205,8 +205,8 @@ static void write_run(deliver_job *job, caromi_stage *s, const hit_run *run, uin
     }
     for (size_t i = 0; i < run->count; i++) {
         const mesh_record *r = run->record[i];
-        if (list->index != NULL)
-            list->index[run->at + i] = r->triangle;
+        if (list->triangle != NULL)
+            list->triangle[run->at + i] = r->triangle;
         if (list->state != NULL)
             list->state[run->at + i] = (uint8_t)r->state;
         if (list->t != NULL)

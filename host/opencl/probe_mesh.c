@@ -240,7 +240,7 @@ static carom_hit_list list_out(list_answers *a)
     return (carom_hit_list){.size = sizeof(carom_hit_list),
                             .capacity = HITS,
                             .offsets = a->offsets,
-                            .index = a->triangle,
+                            .triangle = a->triangle,
                             .state = a->state,
                             .t = a->t,
                             .totals = &a->totals};
@@ -272,9 +272,9 @@ static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const car
     carom_stats stats = {.size = sizeof stats};
     const carom_context scalar = scalar_context(d);
     carom_hit_list got = list_out(&p->list_got), expected = list_out(&p->list_expected);
-    const carom_mesh_hit_result got_columns = {.triangle = got.index, .state = got.state, .t = got.t};
+    const carom_mesh_hit_result got_columns = {.triangle = got.triangle, .state = got.state, .t = got.t};
     const carom_mesh_hit_result expected_columns = {
-        .triangle = expected.index, .state = expected.state, .t = expected.t};
+        .triangle = expected.triangle, .state = expected.state, .t = expected.t};
     caromi_contacts contacts = {.merge = 0};
     caromi_list_batch batch = {.search = like->search, .list = &expected};
     if (like->contacts != NULL) {

@@ -4,6 +4,7 @@
 #define CAROM_CAROM_BATCH_H
 
 #include "context.h"
+#include "renamed.h"
 
 #ifdef __cplusplus
 extern "C" {

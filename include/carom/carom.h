@@ -58,7 +58,6 @@
 #include "lattice.h"
 #include "mesh.h"
 #include "pairs.h"
-#include "renamed.h"
 
 /* ---- rules of all calls ---------------------------------------------------------------------- */
 

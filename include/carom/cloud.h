@@ -14,10 +14,15 @@ extern "C" {
 /// if contact begins in [0, t_max], or if it is TOUCHING or OVERLAPPING at 0. No size of cells,
 /// bounds or largest radius is asked for, and answers do not depend on them.
 typedef struct carom_cloud_desc {
-    /// `count` spheres, at most 2^31 - 1. carom_cloud_list answers pairs with a in [begin, end);
+    /// `count` spheres, at most 2^31 - 1. carom_cloud_list answers pairs with a in [begin, a_end);
     /// the others have no `begin`. No `select`
     carom_batch batch;
-    uint64_t end; ///< lists; at most `count`. 0: `count`
+    /// lists; at most `count`. 0: `count`. (`end`: an earlier name, for one version)
+    CAROM_RENAMED
+    {
+        uint64_t a_end;
+        uint64_t end;
+    };
     carom_points center;
     carom_points velocity; ///< x == NULL: at rest
     carom_scalars radius;
@@ -55,7 +60,7 @@ typedef struct carom_cloud_pairs_before {
 typedef struct carom_cloud_pair_list {
     size_t size;       ///< sizeof(carom_cloud_pair_list)
     uint64_t capacity; ///< records that the arrays below hold; 0: pairs are only counted
-    uint64_t *offsets; ///< [count + 1] as in carom_hit_list, by a; set from `begin` to `end`
+    uint64_t *offsets; ///< [count + 1] as in carom_hit_list, by a; set from `begin` to `a_end`
     int32_t *a, *b;    ///< [capacity] indices
     uint8_t *state;    ///< [capacity] APPROACHING, TOUCHING, OVERLAPPING, or MISS: see `margin`
     float *t;          ///< [capacity] T; +inf also beyond binary32
@@ -92,7 +97,8 @@ typedef struct carom_cloud_count_result {
 
 /// All pairs of `count` spheres that touch, or that will within t_max. If the list is too short, it
 /// holds the pairs of whole spheres a, and all others are counted; `complete` is the sphere to go
-/// on from. With the offsets of the first call, [begin, end) can cut the next pieces to what fits.
+/// on from. With the offsets of the first call, [begin, a_end) can cut the next pieces to what
+/// fits.
 ///
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs; `stats` count spheres, but by_integers
 ///         counts pairs, as often as the search decides each, and by_proof is 0. A device answers a

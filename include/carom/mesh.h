@@ -143,9 +143,14 @@ typedef struct carom_hit_list {
     /// each query, because `totals` are in host memory: carom_opencl.h ("Lists")
     uint64_t *offsets;
     uint64_t *query; ///< [capacity] index of the query
-    int32_t *index;  ///< [capacity] of the triangle
-    uint8_t *state;  ///< [capacity] APPROACHING, TOUCHING or OVERLAPPING
-    float *t;        ///< [capacity] as in carom_mesh_hit_result, and so the rest
+    /// [capacity] of the triangle. (`index`: an earlier name, for one version)
+    CAROM_RENAMED
+    {
+        int32_t *triangle;
+        int32_t *index;
+    };
+    uint8_t *state; ///< [capacity] APPROACHING, TOUCHING or OVERLAPPING
+    float *t;       ///< [capacity] as in carom_mesh_hit_result, and so the rest
     carom_points_out point, normal;
     uint8_t *feature;
     carom_list_totals *totals; ///< out, must not be NULL

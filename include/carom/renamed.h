@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/// Names of 0.1, as macros, for one version.
+/// Earlier names, for one version: macros, and members beside the new ones.
 #ifndef CAROM_CAROM_RENAMED_H
 #define CAROM_CAROM_RENAMED_H
+
+/* A member that has two names: a union without a name, which C99 and C++11 know as an extension
+ * alone. */
+#if defined(__GNUC__)
+#define CAROM_RENAMED __extension__ union
+#else
+#define CAROM_RENAMED union
+#endif
 
 #define carom_sphere_pairs carom_sphere_sweep_pairs
 #define carom_sphere_pairs_desc carom_sphere_sweep_pairs_desc

@@ -11,7 +11,7 @@ static carom_status ask_overlaps(carom_mesh *mesh, const query_call *call, carom
 {
     const carom_mesh_overlap_desc desc = query_at_rest(call);
     call->list->query = call->out[QUERY];
-    call->list->index = call->out[TRIANGLE];
+    call->list->triangle = call->out[TRIANGLE];
     return carom_mesh_overlap_list(mesh, &desc, call->list, stats, err);
 }
 

@@ -41,7 +41,7 @@ static carom_status ask_list(carom_mesh *mesh, const query_call *call, carom_hit
     carom_hit_list *list = call->list;
     void *const *hit = call->out + 1;
     list->query = call->out[0];
-    list->index = hit[TRIANGLE];
+    list->triangle = hit[TRIANGLE];
     list->state = hit[STATE];
     list->t = hit[T];
     list->point = query_points_out(hit, POINT);

@@ -235,7 +235,7 @@ static void ends_are_checked(void **state)
     const float center[] = {1, 2, 3}, radius = 1;
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 1);
     carom_cloud_desc d = {.batch = {.size = sizeof d, .count = 5, .begin = 3},
-                          .end = 6,
+                          .a_end = 6,
                           .center = carom_repeat(center),
                           .radius = {.data = &radius, .stride = CAROM_REPEAT}};
     carom_list_totals totals;
@@ -243,19 +243,19 @@ static void ends_are_checked(void **state)
     const carom_cloud_pair_list list = {.size = sizeof list, .totals = &totals};
     carom_error err;
     test_error(carom_cloud_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
-               "end is 6; it must be 0 or within begin and count");
-    d.end = 2;
-    test_error(carom_cloud_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "end is 2");
-    d.end = 3;
+               "a_end is 6; it must be 0 or within begin and count");
+    d.a_end = 2;
+    test_error(carom_cloud_list(context, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "a_end is 2");
+    d.a_end = 3;
     test_ok("no spheres", carom_cloud_list(context, &d, &list, NULL, &err), &err);
     assert_int_equal(totals.total, 0);
     assert_int_equal(totals.complete, 3);
-    d.end = 4;
+    d.a_end = 4;
     test_ok("one sphere", carom_cloud_list(context, &d, &list, NULL, &err), &err);
     assert_int_equal(totals.total, 1);
     d.batch.begin = 0;
     test_error(carom_cloud_any(context, &d, TEST_ANY(hit), NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
-               "end is 4; it must be 0, but for a list");
+               "a_end is 4; it must be 0, but for a list");
     carom_context_destroy(context);
 }
 

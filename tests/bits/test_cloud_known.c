@@ -153,10 +153,10 @@ static void starts_at_rest(void **state)
     check_pairs(context, &d, expected, COUNT_OF(expected));
     d.full = 1;
     d.batch.begin = 1;
-    d.end = 2;
+    d.a_end = 2;
     check_pairs(context, &d, of_one, COUNT_OF(of_one));
     d.full = 0;
-    d.batch.begin = d.end = 0;
+    d.batch.begin = d.a_end = 0;
     d.start = CAROM_START_SKIP_PARTING;
     check_pairs(context, &d, expected, COUNT_OF(expected));
     d.start = CAROM_START_SKIP;

@@ -254,7 +254,7 @@ static void test_long_list(void **state)
                                   .mask = carom_uints_of(masks)};
     carom_list_totals totals = {0};
     carom_hit_list list = {
-        .size = sizeof list, .totals = &totals, .capacity = COUNT, .query = query, .index = triangle};
+        .size = sizeof list, .totals = &totals, .capacity = COUNT, .query = query, .triangle = triangle};
     carom_error err = {0};
     (void)state;
     for (size_t i = COUNT - 1000; i < COUNT; i++)

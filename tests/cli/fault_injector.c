@@ -110,7 +110,7 @@ carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_
     find("carom_mesh_overlap_list", &ask);
     const carom_status status = ask(mesh, desc, list, stats, err);
     if (list->totals->stored > 0 && lies("mesh-overlaps", &calls))
-        turn(list->index);
+        turn(list->triangle);
     if (lies("mesh-overlaps-cut", &calls))
         list->totals->complete = list->totals->stored = 0;
     return status;

@@ -107,7 +107,7 @@ static carom_status list_of(const call *c, carom_hits which, carom_stats *stats,
                                  .capacity = CAPACITY,
                                  .offsets = room_for(c->a, 8 * (QUERIES + 1), 0),
                                  .query = room_for(c->a, 8 * CAPACITY, 0),
-                                 .index = room_for(c->a, 4 * CAPACITY, 0),
+                                 .triangle = room_for(c->a, 4 * CAPACITY, 0),
                                  .t = room_for(c->a, 4 * CAPACITY, 0),
                                  .point = room_for_points(c->a, c->l, CAPACITY),
                                  .totals = &totals};

@@ -76,7 +76,7 @@ static carom_status ask_started(carom_mesh *mesh, const swept_spheres *b, carom_
                            .totals = &totals,
                            .capacity = 4 * MANY,
                            .offsets = offsets,
-                           .index = triangles,
+                           .triangle = triangles,
                            .t = depths};
     return carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_ALL, &list, stats, err);
 }
@@ -86,7 +86,7 @@ static carom_status ask_compact(carom_mesh *mesh, const swept_spheres *b, carom_
     const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     carom_list_totals totals = {0};
     carom_hit_list list = {
-        .size = sizeof list, .totals = &totals, .capacity = MANY, .offsets = offsets, .index = triangles, .t = depths};
+        .size = sizeof list, .totals = &totals, .capacity = MANY, .offsets = offsets, .triangle = triangles, .t = depths};
     return carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_FIRST, &list, stats, err);
 }
 
@@ -111,7 +111,7 @@ static carom_status ask_overlaps(carom_mesh *mesh, const swept_spheres *b, carom
     const carom_mesh_overlap_desc desc = swept_spheres_at_rest(b, 0, b->count);
     carom_list_totals totals = {0};
     carom_hit_list list = {
-        .size = sizeof list, .totals = &totals, .capacity = 4 * MANY, .offsets = offsets, .index = triangles};
+        .size = sizeof list, .totals = &totals, .capacity = 4 * MANY, .offsets = offsets, .triangle = triangles};
     return carom_mesh_overlap_list(mesh, &desc, &list, stats, err);
 }
 

@@ -200,7 +200,7 @@ static int has_member(const call_case *c, const caromi_member *m, int is_output)
     const int bare = c->choice.form == CALL_BARE;
     if (is_output)
         return c->choice.number != CALL_mesh_overlap_list || m->extent == CAROMI_PER_OFFSET ||
-               !strcmp(m->name, "query") || !strcmp(m->name, "index");
+               !strcmp(m->name, "query") || !strcmp(m->name, "triangle");
     if (!strcmp(m->name, "end"))
         return bare;
     return m->is_needed || !bare;

@@ -170,7 +170,7 @@ static carom_status ask_list(const job_room *r, const carom_batch *batch, const 
                                 .capacity = l->capacity,
                                 .offsets = l->offsets,
                                 .query = l->query,
-                                .index = l->a,
+                                .triangle = l->a,
                                 .t = l->number,
                                 .totals = l->totals};
     d.batch = *batch;

@@ -52,7 +52,7 @@ carom_hit_list list_desc(hit_list *l, int fields)
                            .capacity = l->capacity,
                            .offsets = (uint64_t *)(void *)l->offsets.data,
                            .query = (uint64_t *)(void *)l->query.data,
-                           .index = columns.triangle};
+                           .triangle = columns.triangle};
     if (fields != LIST_OVERLAPS) {
         list.state = columns.state;
         list.t = columns.t;

@@ -430,11 +430,11 @@ static void test_outputs_named(void **state)
             a = good;
             a.list.capacity = COUNT;
             a.list.query = words;
-            a.list.index = (int32_t *)words + 2;
-            refuse(call, a, "index", "query");
+            a.list.triangle = (int32_t *)words + 2;
+            refuse(call, a, "triangle", "query");
             a.list.query = NULL;
             a.list.offsets = words + COUNT / 2 - 1;
-            refuse(call, a, "index", "offsets");
+            refuse(call, a, "triangle", "offsets");
             continue;
         }
         a.bytes = (uint8_t *)&r[COUNT - 1].center[2] + 3; /* the last byte of a coordinate */

@@ -131,7 +131,7 @@ static void test_selections(void **state)
         carom_error err = {0};
         static const int fields[] = {
             1 << HIT_TRIANGLE, 1 << HIT_STATE, 1 << HIT_T, 7 << HIT_X, 7 << HIT_NX, 1 << HIT_FEATURE, 0, 0, 0};
-        some.index = want == 0 ? all.index : NULL;
+        some.triangle = want == 0 ? all.triangle : NULL;
         some.state = want == 1 ? all.state : NULL;
         some.t = want == 2 ? all.t : NULL;
         some.point = want == 3 ? all.point : some.point;

@@ -202,7 +202,7 @@ static void test_bad_overlaps(void **state)
 
 static void refuse_closest(setting *t, const carom_mesh_closest_desc *desc, const char *word)
 {
-    const carom_mesh_closest_result out = {.size = sizeof out, .triangle = t->list.index};
+    const carom_mesh_closest_result out = {.size = sizeof out, .triangle = t->list.triangle};
     carom_error err = {0};
     test_error(carom_mesh_closest(t->mesh, desc, &out, NULL, &err), bad, &err, word);
 }
@@ -211,7 +211,7 @@ static void test_bad_closest(void **state)
 {
     setting t = begin(LIST_OVERLAPS);
     carom_mesh_closest_desc d = t.near;
-    const carom_mesh_closest_result out = {.size = sizeof out, .triangle = t.list.index};
+    const carom_mesh_closest_result out = {.size = sizeof out, .triangle = t.list.triangle};
     carom_stats stats = {.size = 1};
     carom_error err = {0};
     const float one = 1.0f;
