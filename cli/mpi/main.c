@@ -4,7 +4,7 @@
 #include "cli/probe/probe.h"
 #include "cli/base/output.h"
 #include "cli/base/unfinished.h"
-#include "crew.h"
+#include "bake_ranks.h"
 #include "ranks.h"
 #include "share.h"
 
@@ -54,15 +54,15 @@ int main(int argc, char **argv)
     unfinished_hold_users_too(); /* mpirun hands on SIGUSR2; after SIGINT and SIGTERM it waits for a second */
     ranks_begin(&argc, &argv);
     if (all_ranks.rank == 0) {
-        crew_of_rank_0.threads = all_ranks.threads;
-        bake_crew_here = &crew_of_rank_0;
+        ranks_of_bake.threads = all_ranks.threads;
+        bake_crew_here = &ranks_of_bake;
         status = run(argc, argv);
-        crew_dismiss(status);
+        ranks_dismiss(status);
     } else {
         char name[32];
         snprintf(name, sizeof name, "rank %d", all_ranks.rank);
         cli_message_from(name);
-        status = crew_serve(argc, argv);
+        status = ranks_serve(argc, argv);
     }
     share_end();
     ranks_end();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "crew.h"
+#include "bake_ranks.h"
 
-#include "desk.h"
+#include "scheduler.h"
 #include "place.h"
 #include "ranks.h"
 #include "share.h"
@@ -103,16 +103,16 @@ static int bake_together(const bake_request *options, bake_mesh *mesh, bake_part
         status = share_mesh(mesh, &bytes);
     if (status == EXIT_DONE) {
         place_report(mesh->context, bytes);
-        status = desk_serve(&worker, p);
+        status = scheduler_serve(&worker, p);
         status = status == EXIT_DONE ? status : bake_partial_stopped(p, status);
     }
     bake_worker_close(&worker);
     return status;
 }
 
-bake_crew crew_of_rank_0 = {.is_many = 1, .bake = bake_together};
+bake_crew ranks_of_bake = {.is_many = 1, .bake = bake_together};
 
-void crew_dismiss(int status)
+void ranks_dismiss(int status)
 {
     notice n = {.status = status};
     ranks_spread(&n, sizeof n, MPI_COMM_WORLD);
@@ -176,12 +176,12 @@ static int take_part(member *m, const notice *from, int argc, char **argv)
         status = share_mesh(&m->mesh, &bytes);
     if (status == EXIT_DONE) {
         place_report(m->mesh.context, bytes);
-        desk_work(&m->worker, &m->layout, m->fd);
+        scheduler_work(&m->worker, &m->layout, m->fd);
     }
     return status;
 }
 
-int crew_serve(int argc, char **argv)
+int ranks_serve(int argc, char **argv)
 {
     notice n;
     member m = {.fd = -1};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* See desk.h. A counter in a window of rank 0, which others would raise without asking, is one message less. But where
- * the network does not do that by itself, they would wait until rank 0 calls MPI: for a slab of its own. And records
- * have to get into the journal, which one process alone may write where neither locks nor appending are to be relied
- * on. */
-#include "desk.h"
+/* See scheduler.h. A counter in a window of rank 0, which other ranks increment, would save one message. But without
+ * support of the network these ranks would wait until rank 0 calls MPI, for as long as it computes a slab. And finished
+ * slabs must be recorded in the journal. Only one process may write it where the file system has no reliable locks and
+ * appends. */
+#include "scheduler.h"
 
 #include "cli/base/unfinished.h"
 #include "ranks.h"
@@ -111,7 +111,7 @@ static uint64_t ask_by_message(void *user, const uint64_t report[REPORT_WORDS])
     return slab;
 }
 
-void desk_work(bake_worker *worker, const bake_layout *layout, int fd)
+void scheduler_work(bake_worker *worker, const bake_layout *layout, int fd)
 {
     writer w = {.worker = worker, .layout = layout, .fd = fd, .flushed = cli_seconds(), .ask = ask_by_message};
     work(&w);
@@ -128,7 +128,7 @@ typedef struct counter {
     uint64_t report[REPORT_WORDS], slab;
 } counter;
 
-typedef struct desk {
+typedef struct scheduler {
     bake_partial *partial;
     counter own;
     progress shown;
@@ -136,9 +136,9 @@ typedef struct desk {
     uint64_t nodes; /* that are done */
     int status;     /* EXIT_DONE for as long as slabs are handed out */
     int working;    /* ranks whose last report has not come */
-} desk;
+} scheduler;
 
-static void stop(desk *d, int status)
+static void stop(scheduler *d, int status)
 {
     if (d->status != EXIT_DONE)
         return;
@@ -148,7 +148,7 @@ static void stop(desk *d, int status)
                     d->partial->file.shown);
 }
 
-static uint64_t next_slab(desk *d)
+static uint64_t next_slab(scheduler *d)
 {
     const bake_plan *plan = d->partial->plan;
     if (d->status != EXIT_DONE)
@@ -158,7 +158,7 @@ static uint64_t next_slab(desk *d)
     return d->next < plan->end ? d->next++ : NO_SLAB;
 }
 
-static uint64_t answer(desk *d, const uint64_t report[REPORT_WORDS])
+static uint64_t answer(scheduler *d, const uint64_t report[REPORT_WORDS])
 {
     const uint64_t slab = report[SLAB];
     int status = (int)report[STATUS];
@@ -178,7 +178,7 @@ static uint64_t answer(desk *d, const uint64_t report[REPORT_WORDS])
  */
 
 /* Answer the reports that have come. Returns whether there was one. */
-static int answer_messages(desk *d)
+static int answer_messages(scheduler *d)
 {
     for (int any = 0;; any = 1) {
         int is_there;
@@ -194,7 +194,7 @@ static int answer_messages(desk *d)
 }
 
 /* The report of the own thread, if it comes within so many nanoseconds. */
-static int answer_own(desk *d, long nap)
+static int answer_own(scheduler *d, long nap)
 {
     counter *c = &d->own;
     struct timespec until;
@@ -215,7 +215,7 @@ static int answer_own(desk *d, long nap)
     return is_asking;
 }
 
-static void answer_all(desk *d)
+static void answer_all(scheduler *d)
 {
     long nap = 0;
     while (d->working > 0) {
@@ -258,9 +258,9 @@ static void open_counter(counter *c)
     pthread_mutex_init(&c->lock, NULL);
 }
 
-int desk_serve(bake_worker *worker, bake_partial *p)
+int scheduler_serve(bake_worker *worker, bake_partial *p)
 {
-    desk d = {.partial = p, .next = p->plan->begin, .working = all_ranks.count};
+    scheduler d = {.partial = p, .next = p->plan->begin, .working = all_ranks.count};
     writer w = {.worker = worker, .layout = &p->layout, .fd = p->file.fd, .ask = ask_here, .user = &d.own};
     pthread_t thread;
     w.cost = HUGE_VAL; /* with each record data is flushed, if it is time */
