@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { SPHERES = 3, LAPS = 8, STEPS = 600 };
+enum { SPHERES = 3, SUBSTEPS = 8, STEPS = 600 };
 
 int main(void)
 {
@@ -28,8 +28,9 @@ int main(void)
     carom_mesh *mesh = NULL;
     carom_error err;
     int ok = !carom_context_create(NULL, &context, &err) && !carom_mesh_create(context, &box, &mesh, &err);
-    for (int n = 0; ok && n < STEPS * LAPS; n++) {
-        for (int i = 0; n % LAPS == 0 && i < SPHERES; i++) /* a step begins; what the last one left over is dropped */
+    for (int n = 0; ok && n < STEPS * SUBSTEPS; n++) {
+        for (int i = 0; n % SUBSTEPS == 0 && i < SPHERES;
+             i++) /* a step begins; what the last one left over is dropped */
             left[i] = step, velocity[i][2] += step * gravity;
         ok = !carom_mesh_sweep_first(mesh, &sweep, &hit, NULL, &err);
         for (int i = 0; ok && i < SPHERES; i++) { /* to the wall but for the gap; no hit: t = inf, normal = 0 */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HALF = 100000, LAPS = 4 };
+enum { HALF = 100000, SUBSTEPS = 4 };
 static const float step = 0.01f, radius = 0.01f, restitution = 0.9f, tolerance = 1e-5f;
 static struct half {
     float center[3 * HALF], velocity[3 * HALF], left[HALF], t[HALF], normal[3 * HALF];
@@ -48,7 +48,7 @@ static int wait_for(struct half *h, carom_error *err)
 }
 
 /* Returns how many have hit. */
-static int move(struct half *h, int is_last_lap)
+static int move(struct half *h, int is_last_substep)
 {
     int hits = 0;
     for (int i = 0; i < HALF; i++) {
@@ -62,7 +62,7 @@ static int move(struct half *h, int is_last_lap)
             if (across < 0)
                 v[k] -= (1 + restitution) * across * n[k];
         }
-        h->left[i] = is_last_lap ? step : h->left[i] - go;
+        h->left[i] = is_last_substep ? step : h->left[i] - go;
     }
     return hits;
 }
@@ -74,17 +74,17 @@ static int is_outside(const float *c)
 
 static int run(carom_mesh *mesh, int steps, carom_error *err)
 {
-    const int laps = steps * LAPS;
+    const int substeps = steps * SUBSTEPS;
     int hits = 0, outside = 0, ok = 1;
     start(&halves[0]);
     start(&halves[1]);
-    for (int n = 0; ok && n < 2 && laps > 0; n++)
+    for (int n = 0; ok && n < 2 && substeps > 0; n++)
         ok = ask(mesh, &halves[n], err);
-    for (int n = 0; ok && n < 2 * laps; n++) {
+    for (int n = 0; ok && n < 2 * substeps; n++) {
         struct half *h = &halves[n % 2]; /* the job of the other half runs meanwhile */
         ok = wait_for(h, err);
-        hits += ok ? move(h, n / 2 % LAPS == LAPS - 1) : 0;
-        ok = ok && (n / 2 == laps - 1 || ask(mesh, h, err));
+        hits += ok ? move(h, n / 2 % SUBSTEPS == SUBSTEPS - 1) : 0;
+        ok = ok && (n / 2 == substeps - 1 || ask(mesh, h, err));
     }
     for (int i = 0; ok && i < 2 * HALF; i++)
         outside += is_outside(halves[i % 2].center + 3 * (i / 2));

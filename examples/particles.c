@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COUNT = 100000, LAPS = 4, RINGS = 256, SIDES = 64, BYTES = COUNT * sizeof(float) };
+enum { COUNT = 100000, SUBSTEPS = 4, RINGS = 256, SIDES = 64, BYTES = COUNT * sizeof(float) };
 enum { X, Y, Z, VX, VY, VZ, LEFT, T, NX, NY, NZ, TRIANGLE, COLUMNS };
 static const float turn = 6.2831853f, pipe = 0.3f, step = 0.02f, radius = 0.01f, restitution = 0.9f, tolerance = 1e-5f;
 static float corner[3 * RINGS * SIDES], *column[COLUMNS];
@@ -100,12 +100,12 @@ static int run(carom_mesh *mesh, int steps, carom_error *err)
     int ok = map(err), hits = 0, outside = 0;
     for (int i = 0; ok && i < COUNT; i++)
         start(i);
-    for (int n = 0; ok && n < steps * LAPS; n++) {
+    for (int n = 0; ok && n < steps * SUBSTEPS; n++) {
         ok = unmap(err) && carom_mesh_sweep_first(mesh, &sweep, &hit, NULL, err) == CAROM_OK && map(err);
         for (int i = 0; ok && i < COUNT; i++) {
             hits += triangle[i] >= 0;
             move(i, triangle[i] >= 0);
-            if (n % LAPS == LAPS - 1) /* a step ends: what a particle has left is dropped */
+            if (n % SUBSTEPS == SUBSTEPS - 1) /* a step ends: what a particle has left is dropped */
                 column[LEFT][i] = step;
         }
     }

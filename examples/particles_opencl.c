@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LAPS = 3, RINGS = 256, SIDES = 64, AHEAD = 8 /* steps that may be in the queue */ };
+enum { SUBSTEPS = 3, RINGS = 256, SIDES = 64, AHEAD = 8 /* steps that may be in the queue */ };
 enum { X, Y, Z, VX, VY, VZ, DX, DY, DZ, T, NX, NY, NZ, TRIANGLE, COLUMNS }; /* D: the way that a step has left */
 static const float turn = 6.2831853f, pipe = 0.3f, radius = 0.01f;
 static float corner[3 * RINGS * SIDES];
@@ -135,18 +135,18 @@ static int run(carom_mesh *mesh, float *const *column, size_t count, int steps, 
                                    .radius = {&radius, CAROM_REPEAT},
                                    .t_max = {&whole, CAROM_REPEAT},
                                    .start = CAROM_START_SKIP_PARTING};
-    carom_job *job[AHEAD * LAPS] = {NULL};
+    carom_job *job[AHEAD * SUBSTEPS] = {NULL};
     int ok = launch(cl.start, count);
-    for (int n = 0; ok && n < steps * LAPS; n++) {
-        carom_job **now = &job[n % (AHEAD * LAPS)];
+    for (int n = 0; ok && n < steps * SUBSTEPS; n++) {
+        carom_job **now = &job[n % (AHEAD * SUBSTEPS)];
         ok = *now == NULL || carom_job_wait(*now, INFINITY, err) == CAROM_OK;
         carom_job_destroy(*now);
         *now = NULL;
         sweep.batch.job = now;
-        ok = ok && (n % LAPS > 0 || launch(cl.aim, count)) &&
+        ok = ok && (n % SUBSTEPS > 0 || launch(cl.aim, count)) &&
              carom_mesh_sweep_first(mesh, &sweep, &hit, NULL, err) == CAROM_OK && launch(cl.bounce, count);
     }
-    for (int i = 0; i < AHEAD * LAPS; i++) {
+    for (int i = 0; i < AHEAD * SUBSTEPS; i++) {
         ok = (job[i] == NULL || carom_job_wait(job[i], INFINITY, err) == CAROM_OK) && ok;
         carom_job_destroy(job[i]);
     }

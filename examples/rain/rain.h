@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rain: what its files share. vessel.c makes the mesh, spheres.c the spheres, step.c and lap.c move them, check.c
+/* rain: what its files share. vessel.c makes the mesh, spheres.c the spheres, step.c and substep.c move them, check.c
  * judges them, vtu.c and picture.c write frames, main.c runs it. docs/particles.md has the rules. */
 #ifndef RAIN_H
 #define RAIN_H
@@ -45,10 +45,10 @@ typedef struct rain_times {
 
 typedef struct rain_counts {
     uint64_t awake;                  /* particle-steps of spheres that did not sleep */
-    uint64_t motions, asked;         /* of spheres that flew, and of all in the clouds, over all laps */
+    uint64_t motions, asked;         /* of spheres that flew, and of all in the clouds, over all substeps */
     uint64_t pairs;                  /* of spheres, listed */
     uint64_t wall_hits, sphere_hits; /* of motions: their first hits */
-    uint64_t waited;                 /* particle-steps that had time left after the last lap */
+    uint64_t waited;                 /* particle-steps that had time left after the last substep */
 } rain_counts;
 
 typedef struct rain_stepper rain_stepper;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The stepper. A step is cut into laps: in each, every sphere that has time left flies straight to its first hit, with
- * the mesh or with a sphere, answers it, and goes on in the next lap. docs/particles.md has the rules, and why no
- * sphere gets through a wall. All loops are over single spheres and read only what stood before the loop, so their
+/* The stepper. A step is cut into substeps: in each, every sphere that has time left flies straight to its first hit,
+ * with the mesh or with a sphere, answers it, and goes on in the next substep. docs/particles.md has the rules, and why
+ * no sphere gets through a wall. All loops are over single spheres and read only what stood before the loop, so their
  * order does not matter; the arithmetic is + - * / and sqrt. */
-#include "lap.h"
+#include "substep.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAPS = 4, RECHECK = 64 };
+enum { SUBSTEPS = 4, RECHECK = 64 };
 
 struct rain_stepper {
     rain_world world;
@@ -20,7 +20,7 @@ struct rain_stepper {
     float *left;      /* [count] T, what a sphere has left of the step */
     uint8_t *touched; /* [count] whether it had a hit in this step */
     uint64_t number;  /* of the step */
-    rain_lap lap;
+    rain_substep substep;
 };
 
 rain_stepper *rain_stepper_create(const rain_world *world, rain_spheres *spheres)
@@ -33,7 +33,7 @@ rain_stepper *rain_stepper_create(const rain_world *world, rain_spheres *spheres
     s->before = rain_alloc(3 * spheres->count, sizeof *s->before);
     s->left = rain_alloc(spheres->count, sizeof *s->left);
     s->touched = rain_alloc(spheres->count, 1);
-    if (rain_lap_create(&s->lap, world, spheres->count) && s->before && s->left && s->touched)
+    if (rain_substep_create(&s->substep, world, spheres->count) && s->before && s->left && s->touched)
         return s;
     rain_stepper_destroy(s);
     return NULL;
@@ -43,7 +43,7 @@ void rain_stepper_destroy(rain_stepper *s)
 {
     if (!s)
         return;
-    rain_lap_destroy(&s->lap);
+    rain_substep_destroy(&s->substep);
     free(s->before);
     free(s->left);
     free(s->touched);
@@ -96,21 +96,21 @@ static void answer_wall(const rain_stepper *s, const float normal[3], float velo
  * and spheres that have come to overlap part faster. */
 static void answer_pair(const rain_stepper *s, uint64_t n, float velocity[3])
 {
-    const rain_lap *l = &s->lap;
-    const uint64_t m = (uint64_t)l->partner[l->met[n]];
-    const double t = (double)l->partner_t[l->met[n]], rn = (double)l->radius[n], rm = (double)l->radius[m];
+    const rain_substep *sub = &s->substep;
+    const uint64_t m = (uint64_t)sub->partner[sub->offsets[n]];
+    const double t = (double)sub->partner_t[sub->offsets[n]], rn = (double)sub->radius[n], rm = (double)sub->radius[m];
     double normal[3], squared = 0.0, speed = 0.0;
     for (uint64_t a = 0; a < 3; a++) {
-        normal[a] = ((double)l->center[3 * n + a] + t * (double)l->motion[3 * n + a]) -
-                    ((double)l->center[3 * m + a] + t * (double)l->motion[3 * m + a]);
+        normal[a] = ((double)sub->center[3 * n + a] + t * (double)sub->motion[3 * n + a]) -
+                    ((double)sub->center[3 * m + a] + t * (double)sub->motion[3 * m + a]);
         squared += normal[a] * normal[a];
-        speed += ((double)l->velocity[3 * n + a] - (double)l->velocity[3 * m + a]) * normal[a];
+        speed += ((double)sub->velocity[3 * n + a] - (double)sub->velocity[3 * m + a]) * normal[a];
     }
     const double distance = sqrt(squared), deep = rn + rm - distance;
     if (distance == 0.0 || speed >= 0.0)
         return;
     speed /= distance;
-    const int asleep = s->spheres->quiet[l->sphere[m]] == RAIN_ASLEEP;
+    const int asleep = s->spheres->quiet[sub->sphere[m]] == RAIN_ASLEEP;
     const double share = asleep ? 1.0 : rm * rm * rm / (rn * rn * rn + rm * rm * rm); /* masses go with volumes */
     const double apart = rebound(s, speed) + (deep > 0.0 ? 0.1 * deep / (double)s->world.step : 0.0);
     for (int a = 0; a < 3; a++)
@@ -120,7 +120,7 @@ static void answer_pair(const rain_stepper *s, uint64_t n, float velocity[3])
 /* ---- a step ------------------------------------------------------------------------------------------------------ */
 
 /* Gravity. Sleepers have no time, but all wake every RECHECK steps, to see if what they lie on is still there:
- * together, because one that flies makes all around it part of the lap. */
+ * together, because one that flies makes all around it part of the substep. */
 static void begin(rain_stepper *s)
 {
     const rain_spheres *p = s->spheres;
@@ -136,22 +136,22 @@ static void begin(rain_stepper *s)
     }
 }
 
-/* Sphere n of the lap flies to its first hit and answers it; the mesh's comes first if times are equal. Spheres that
- * have no time left answer, too, but sleepers do not. */
-static void fly(rain_stepper *s, uint64_t n)
+/* Sphere n of the substep flies to its first hit and answers it; the mesh's comes first if times are equal. Spheres
+ * that have no time left answer, too, but sleepers do not. */
+static void advance(rain_stepper *s, uint64_t n)
 {
-    const rain_lap *l = &s->lap;
+    const rain_substep *sub = &s->substep;
     const rain_spheres *p = s->spheres;
-    const uint64_t i = l->sphere[n];
-    const int64_t k = l->query[n];
-    const int meets = l->met[n] < l->met[n + 1], wall = k >= 0 && l->triangle[k] >= 0;
-    const float t = meets ? l->partner_t[l->met[n]] : INFINITY;
-    const int pair = meets && !(wall && l->t[k] <= t);
+    const uint64_t i = sub->sphere[n];
+    const int64_t k = sub->query[n];
+    const int meets = sub->offsets[n] < sub->offsets[n + 1], wall = k >= 0 && sub->triangle[k] >= 0;
+    const float t = meets ? sub->partner_t[sub->offsets[n]] : INFINITY;
+    const int pair = meets && !(wall && sub->t[k] <= t);
     if (p->quiet[i] == RAIN_ASLEEP)
         return;
     if (k >= 0) {
-        const float *motion = l->motion + 3 * n;
-        const float go = pair ? until(s, motion, t) : wall ? until(s, motion, l->t[k]) : 1.0f;
+        const float *motion = sub->motion + 3 * n;
+        const float go = pair ? until(s, motion, t) : wall ? until(s, motion, sub->t[k]) : 1.0f;
         for (uint64_t a = 0; a < 3; a++)
             p->center[3 * i + a] += go * motion[a];
         s->left[i] = go < 1.0f ? s->left[i] - go * s->left[i] : 0.0f;
@@ -162,7 +162,7 @@ static void fly(rain_stepper *s, uint64_t n)
     if (pair)
         answer_pair(s, n, p->velocity + 3 * i);
     else if (wall)
-        answer_wall(s, l->normal + 3 * k, p->velocity + 3 * i);
+        answer_wall(s, sub->normal + 3 * k, p->velocity + 3 * i);
 }
 
 /* Time that is left is lost, and with it that share of the velocity: so piles come to rest. */
@@ -191,18 +191,19 @@ static void end(rain_stepper *s)
 
 int rain_step(rain_stepper *s, uint64_t number)
 {
-    rain_lap *l = &s->lap;
+    rain_substep *sub = &s->substep;
     const double cpu = rain_cpu_seconds(), start = rain_seconds(), asked = s->times.mesh + s->times.cloud;
     int ok = 1;
     s->number = number;
     begin(s);
-    for (int lap = 0; ok && lap < LAPS && rain_lap_gather(l, &s->world, s->spheres, s->left) > 0; lap++) {
-        ok = rain_lap_ask(l, &s->world, &s->times);
-        for (uint64_t n = 0; ok && n < l->count; n++)
-            fly(s, n);
-        s->counts.motions += l->flying;
-        s->counts.asked += l->count;
-        s->counts.pairs += l->met[l->count] / 2;
+    for (int substep = 0; ok && substep < SUBSTEPS && rain_substep_gather(sub, &s->world, s->spheres, s->left) > 0;
+         substep++) {
+        ok = rain_substep_query(sub, &s->world, &s->times);
+        for (uint64_t n = 0; ok && n < sub->count; n++)
+            advance(s, n);
+        s->counts.motions += sub->active_count;
+        s->counts.asked += sub->count;
+        s->counts.pairs += sub->offsets[sub->count] / 2;
     }
     end(s);
     s->times.cpu += rain_cpu_seconds() - cpu;
