@@ -116,6 +116,36 @@ static void test_batch(void **state)
     for_each_call(check_batch);
 }
 
+/* ---- types ------------------------------------------------------------------------------------------------------ */
+
+/* Bytes of a member: three pointers and a stride, one pointer and a stride, or a pointer. */
+static size_t bytes_of(const caromi_member *m)
+{
+    return m->kind == CAROMI_POINTS || m->kind == CAROMI_POINTS_OUT ? sizeof(carom_points)
+           : m->kind == CAROMI_SCALARS || m->kind == CAROMI_UINTS   ? sizeof(carom_uints)
+                                                                    : sizeof(void *);
+}
+
+/* A result is its size, of a list capacity and totals, and members: a type that leaves out one is seen here. The pairs
+ * of an earlier list, `before`, are no member. */
+static void test_types(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CALL_TYPES; i++) {
+        const caromi_call_type *type = call_type(i);
+        size_t known = type->out_size == 0 ? 0 : sizeof(size_t);
+        known += type->totals != 0 ? sizeof(uint64_t) + sizeof(void *) : 0;
+        known += i == CALL_cloud_list ? sizeof(void *) : 0;
+        for (uint32_t k = 0; k < type->out.count; k++)
+            known += bytes_of(&type->out.at[k]);
+        if (known != type->out_size)
+            fail_msg("%s: the members of %s have %zu of its %zu bytes", type->name, type->out_name, known,
+                     type->out_size);
+        assert_true(strstr(type->name, "carom_") == type->name);
+        assert_true(type->subject[0] == (strstr(type->name, "_mesh_") != NULL ? 'm' : 'c'));
+    }
+}
+
 /* ---- arrays ------------------------------------------------------------------------------------------------------ */
 
 /* Bytes of the pointers that a member has. */
@@ -223,8 +253,8 @@ static void test_index(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_null),     cmocka_unit_test(test_batch), cmocka_unit_test(test_views),
-        cmocka_unit_test(test_overlaps), cmocka_unit_test(test_index),
+        cmocka_unit_test(test_types), cmocka_unit_test(test_null),     cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_views), cmocka_unit_test(test_overlaps), cmocka_unit_test(test_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
