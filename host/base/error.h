@@ -5,13 +5,13 @@
 #include "cpu/threads/float_mode.h"
 #include "carom/carom.h"
 
-/* Fill `err`, if there is one, and return `status`. */
+/* Fills *err, if it is not NULL, and returns `status`. */
 carom_status caromi_fail(carom_error *err, carom_status status, int native_code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void caromi_log(const carom_context *context, carom_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Returns from the caller at the first check that fails. */
+/* Evaluates a call; if its status is not CAROM_OK, returns it from the calling function. */
 #define CHECK(call)                               \
     do {                                          \
         const carom_status check_status = (call); \
@@ -24,8 +24,9 @@ void caromi_log(const carom_context *context, carom_log_level level, const char 
             return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, name " must not be NULL"); \
     } while (0)
 
-/* Every public function that computes or calls a driver returns through this: the caller may round otherwise, flush
- * denormals or trap on exceptions, and gets its floating-point environment back as it was, sticky flags included. */
+/* Evaluates and returns a call in the library's floating-point mode. For every public function that computes or calls a
+ * driver: the caller may use another rounding mode, flush denormals or trap on exceptions. Its floating-point
+ * environment, with sticky flags, is restored afterwards. */
 #define IN_FLOAT_MODE(call)                                      \
     do {                                                         \
         const caromi_float_mode mode_ = caromi_float_mode_set(); \

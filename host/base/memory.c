@@ -8,8 +8,8 @@
 
 #include "cpu/threads/float_mode.h"
 
-/* From so many bytes on memory is aligned to large pages, and the system is asked for them: a fault for each small page
- * would take longer than what is done with it. */
+/* Allocations of at least LARGE_FROM bytes are aligned to large pages, which are requested from the system: page faults
+ * of small pages would take longer than the use of the memory. */
 enum { LARGE_PAGE = CAROMI_LARGE_PAGE, LARGE_FROM = LARGE_PAGE };
 
 static void *system_alloc(size_t alignment, size_t bytes)
@@ -18,14 +18,14 @@ static void *system_alloc(size_t alignment, size_t bytes)
     if (bytes >= LARGE_FROM && bytes <= SIZE_MAX - LARGE_PAGE) {
         void *memory = aligned_alloc(LARGE_PAGE, bytes + (LARGE_PAGE - bytes % LARGE_PAGE) % LARGE_PAGE);
         if (memory != NULL)
-            (void)madvise(memory, bytes, MADV_HUGEPAGE); /* without them it is as good, but slower */
+            (void)madvise(memory, bytes, MADV_HUGEPAGE); /* on failure it works too, but slower */
         return memory;
     }
 #endif
     return aligned_alloc(alignment, bytes);
 }
 
-/* The context is constant to those who only use its hooks, which are its first member. */
+/* The hooks of a context, its first member; they change in a context that is otherwise constant. */
 static caromi_hooks *hooks_in(const carom_context *context)
 {
     return (caromi_hooks *)(uintptr_t)context;
@@ -42,7 +42,7 @@ static pthread_mutex_t *lock_of(const carom_context *context)
     const carom_context *owner = hooks_in(context)->owner;
     caromi_hooks *hooks = hooks_in(owner != NULL ? owner : context);
     if (hooks->adopt != NULL)
-        hooks->adopt((carom_context *)hooks); /* the thread of a parent process may have held the lock */
+        hooks->adopt((carom_context *)hooks); /* after fork(), a thread of the parent process may have held the lock */
     return &hooks->lock;
 }
 
@@ -94,9 +94,9 @@ void caromi_free(const carom_context *context, void *memory)
     (void)caromi_float_mode_set();
 }
 
-/* ---- kept -------------------------------------------------------------------------------------------------------- */
+/* ---- cached blocks ----------------------------------------------------------------------------------------------- */
 
-/* What lies before a kept block; less than KEPT_FROM is not kept. */
+/* The head of a block that may be cached; blocks of less than KEPT_FROM bytes are not. */
 typedef struct kept_head {
     size_t bytes;
 } kept_head;
@@ -121,7 +121,7 @@ static void close_kept(caromi_kept *kept)
     atomic_flag_clear_explicit(&kept->is_busy, memory_order_release);
 }
 
-/* Takes a block of at least so many bytes, and not of more than twice as many; NULL: there is none. */
+/* Takes a cached block of at least `bytes`, and at most twice as many; NULL: there is none. */
 static void *find_kept(caromi_kept *kept, size_t bytes)
 {
     for (uint32_t i = 0; i < CAROMI_KEPT; i++) {
@@ -156,7 +156,7 @@ void *caromi_kept_alloc(const carom_context *context, uint64_t count, size_t siz
     return block;
 }
 
-/* Puts a block in a free place, or in that of another, which is returned; NULL: none. */
+/* Caches a block, in a free slot or in the slot of another block, which is returned; NULL: none was replaced. */
 static void *exchange_kept(caromi_kept *kept, void *block)
 {
     uint32_t at = kept->next;

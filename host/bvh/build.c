@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The build of the hierarchy: a binary tree by binned SAH (surface area heuristic), then collapsed into nodes and
- * leaves of MESH_WIDTH. All threads of the context build. There is no hashing and ties go by index, so the same input
- * gives the same tree for any number of threads. Answers do not depend on the tree (kernels/mesh.h). */
+/* Builds the hierarchy: a binary tree by binned SAH (surface area heuristic), which is then collapsed into nodes and
+ * leaves of width MESH_WIDTH. All threads of the context build. Ties are broken by index, so the same input gives the
+ * same tree for any number of threads. Answers do not depend on the tree (kernels/mesh.h). */
 #include <assert.h>
 
 #include "bvh.h"
 
-/* A run above a size is split by all threads together, a smaller one by one thread. */
+/* All threads together split the parts with many items; a single thread builds each smaller part. */
 enum { ITEMS_PER_TASK = 8192, PARTS_PER_THREAD = 8, SLICES_PER_THREAD = 4, SLICES_MAX = 64 };
 
 /* ---- items ------------------------------------------------------------------------------------------------------- */
@@ -50,7 +50,7 @@ static bvh_box box_around(const bvh_item *items, uint32_t count)
     return box;
 }
 
-/* Splits a part in two. Their nodes are `below` and the one after it. */
+/* Splits a part in two; their nodes are `below` and `below` + 1. */
 static void cut_part(const bvh_build *b, const bvh_part *part, uint32_t below, int is_large, bvh_part parts[2])
 {
     const bvh_item *from = b->items[part->side] + part->first;
@@ -67,7 +67,7 @@ static void cut_part(const bvh_build *b, const bvh_part *part, uint32_t below, i
                 caromi_bvh_partition(from, to, part->count, &split);
         }
     }
-    if (split.axis < 0) { /* halved in the present order */
+    if (split.axis < 0) { /* no split pays: the items are halved in their present order */
         side = part->side;
         split.left = part->count / 2;
         split.box[0] = box_around(from, split.left);
@@ -81,7 +81,7 @@ static void cut_part(const bvh_build *b, const bvh_part *part, uint32_t below, i
     parts[1] = (bvh_part){below + 1, part->first + split.left, part->count - split.left, 0, 0, part->depth + 1, side};
 }
 
-/* Returns its size in leaves: 2 if it is unindexed, else 1. */
+/* Builds a leaf; returns its size in leaves: 2 if it is unindexed, else 1. */
 static uint32_t build_leaf(const bvh_build *b, const bvh_part *part)
 {
     bvh_binary *node = &b->binary[part->node];
@@ -95,7 +95,7 @@ static uint32_t build_leaf(const bvh_build *b, const bvh_part *part)
     return 1 + (uint32_t)node->is_unindexed;
 }
 
-/* Builds the subtree of a part; its nodes are stored from *below on. Returns the number of its leaves. */
+/* Builds the subtree of a part, with nodes from *below on. Returns the number of its leaves. */
 static uint32_t build_part(const bvh_build *b, const bvh_part *part, uint32_t *below)
 {
     if (part->count <= MESH_WIDTH)
@@ -116,7 +116,8 @@ static void build_parts(void *user, uint64_t task, uint32_t thread)
     part->leaves = build_part(b, part, &below);
 }
 
-/* A subtree over n items has at most 2n-1 nodes. So the nodes below the root of each part have a range of their own. */
+/* Builds the binary tree. A subtree over n items has at most 2n-1 nodes, so each part has its own range for the nodes
+ * below its root, and threads are independent. */
 static void build_binary(bvh_build *b)
 {
     caromi_pool *pool = b->mesh->context->pool;
@@ -194,8 +195,8 @@ carom_status caromi_bvh_build(const carom_mesh *mesh, caromi_tree *out, carom_er
         caromi_parallel_runs(c->pool, mesh->info.triangle_count, ITEMS_PER_TASK, make_items, &b);
         status = build_tree(&b, &stack, err);
     }
-    if (status == CAROM_OK &&
-        stack > MESH_STACK) { /* a contrived input: halving bounds the depth at 27, and a leaf holds 8 at least */
+    if (status == CAROM_OK && stack > MESH_STACK) { /* only a contrived input: then all splits halve, which bounds the
+                                                       depth by 27, as a leaf holds at least 8 */
         caromi_free(c, b.leaves);
         caromi_free(c, b.nodes);
         b.leaves = NULL;

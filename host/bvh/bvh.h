@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the build of the hierarchy shares: build.c (the tree), split.c (one split), share.c (indexed vertices of a
- * leaf), wide.c (nodes and leaves), refit.c (their boxes and vertices). */
+/* The build of the hierarchy: build.c (the binary tree), split.c (one split), share.c (indexed vertices of a leaf),
+ * wide.c (wide nodes and leaves), refit.c (their boxes and vertices). */
 #ifndef CAROM_HOST_BVH_BVH_H
 #define CAROM_HOST_BVH_BVH_H
 
@@ -11,11 +11,11 @@
 
 #include "tree.h"
 
-/* Below that depth halving keeps the tree shallow whatever the input: 2^31 triangles are in leaves of MESH_WIDTH after
- * 27 more splits. */
+/* Below that depth, splits halve the items, which bounds the depth for any input: 2^31 triangles are in leaves of
+ * MESH_WIDTH after 27 more splits. */
 enum { BVH_HALVING_DEPTH = 40, BVH_DEPTH_MAX = BVH_HALVING_DEPTH + 27 };
 
-/* x y z; the fourth lane is 0 or not read. */
+/* Lanes x, y, z; the fourth lane is 0 or not read. */
 typedef float bvh_vec __attribute__((vector_size(16)));
 typedef int32_t bvh_ints __attribute__((vector_size(16)));
 
@@ -35,18 +35,19 @@ typedef struct bvh_binary {
         struct {
             float lo[3], hi[3];
         };
-        uint8_t left[MESH_WIDTH + 1]; /* in place of the box, once that is not needed: see wide.c */
+        uint8_t left[MESH_WIDTH + 1]; /* replaces the box when that is no longer needed: see wide.c */
     };
-    uint32_t at;                  /* the first item of a leaf, or the first of two children side by side */
-    uint16_t count, is_unindexed; /* items of a leaf, 0: no leaf; whether it holds corners, not vertices */
+    uint32_t at;                  /* first item of a leaf; or first child of an inner node, followed by the second */
+    uint16_t count, is_unindexed; /* count: items of a leaf, 0: an inner node; is_unindexed: the leaf stores three
+                                     corners for each triangle */
 } bvh_binary;
 
-/* A split of a run of items: those of a bin below `bin` along `axis` go left. */
+/* A split of a sequence of items: items in bins below `bin` along `axis` go left. */
 typedef struct bvh_split {
-    bvh_vec low, per_bin; /* of twice the centroids of boxes */
-    int axis, bin;        /* axis -1: none found */
+    bvh_vec low, per_bin; /* frame of the bins, for twice the centroids of boxes */
+    int axis, bin;        /* axis -1: no split was found */
     float cost;
-    uint32_t left; /* items */
+    uint32_t left; /* number of items that go left */
     bvh_box box[2];
 } bvh_split;
 
@@ -56,23 +57,23 @@ typedef struct bvh_bins {
     uint32_t count[3][BVH_BINS];
 } bvh_bins;
 
-/* What one task found in its slice of a large run. */
+/* The results of one task for its slice of a large part. */
 typedef struct bvh_slice {
     bvh_box centroids;
     bvh_bins bins;
 } bvh_slice;
 
-/* A run of items that is to become a subtree. */
+/* A sequence of items that becomes a subtree. */
 typedef struct bvh_part {
     uint32_t node, first, count;
-    uint32_t below;  /* where its nodes may go */
-    uint32_t leaves; /* that it takes; an unindexed one counts twice */
-    int depth, side; /* side: which of the two arrays the items are in */
+    uint32_t below;  /* first node of the range for its subtree */
+    uint32_t leaves; /* number of its leaves; an unindexed leaf counts twice */
+    int depth, side; /* side: number of the array that holds the items */
 } bvh_part;
 
 typedef struct bvh_build {
     const carom_mesh *mesh;
-    bvh_item *items[2]; /* a split moves a run from one to the other; leaves end in the first */
+    bvh_item *items[2]; /* ping-pong buffers: a split moves a part from one to the other; leaves end up in the first */
     bvh_binary *binary;
     bvh_slice *slices;
     bvh_part *parts;
@@ -84,18 +85,18 @@ typedef struct bvh_build {
     int halve_only;
 } bvh_build;
 
-/* b unless a is less, so also if one is NaN or both are zero. */
+/* a if a < b, else b: also if one is NaN or both are zero. */
 static inline bvh_vec bvh_min(bvh_vec a, bvh_vec b)
 {
 #if defined(__SSE2__)
-    return (bvh_vec)_mm_min_ps((__m128)a, (__m128)b); /* GCC 12 does not find it */
+    return (bvh_vec)_mm_min_ps((__m128)a, (__m128)b); /* GCC 12 does not generate it */
 #else
     const bvh_ints is_a = a < b;
     return (bvh_vec)(((bvh_ints)a & is_a) | ((bvh_ints)b & ~is_a));
 #endif
 }
 
-/* b unless a is more. */
+/* a if a > b, else b. */
 static inline bvh_vec bvh_max(bvh_vec a, bvh_vec b)
 {
 #if defined(__SSE2__)
@@ -118,7 +119,8 @@ static inline void bvh_grow(bvh_box *box, bvh_box other)
     box->hi = bvh_max(box->hi, other.hi);
 }
 
-/* The lane with the triangle is cleared: as a float it would be a denormal, which is slow. */
+/* The box of an item. The lane with the triangle's index is cleared: as a float it would be a denormal, which is slow.
+ */
 static inline bvh_box bvh_box_of(const bvh_item *item)
 {
     const bvh_ints xyz = {-1, -1, -1, 0};
@@ -129,33 +131,33 @@ static inline bvh_box bvh_box_of(const bvh_item *item)
     return box;
 }
 
-/* Into mesh units, after taking the extreme, as the kernel does it for single triangles: both round alike. There is no
- * -0, so that the extremes of extremes have the same bits in every order. */
+/* Scales an extreme coordinate into mesh units. The kernel also scales after it takes the extreme of single triangles,
+ * so both round alike. -0 becomes 0, so that extremes of extremes have the same bits in every order. */
 static inline float bvh_scaled(float extreme, float scale)
 {
     return extreme * scale + 0.0f;
 }
 
-/* Half the surface of what is not empty. */
+/* Half the surface of a box; 0 if it is empty. */
 static inline float bvh_area(bvh_vec lo, bvh_vec hi)
 {
     const bvh_vec d = hi - lo;
     return d[0] * d[1] + d[1] * d[2] + d[2] * d[0];
 }
 
-/* The split of a run that SAH finds cheapest; axis -1 if none leaves items on both sides. split.c, as what follows. */
+/* Finds the cheapest split by SAH; axis -1 if none leaves items on both sides. This and the next two are in split.c. */
 void caromi_bvh_find_split(const bvh_item *items, uint32_t count, bvh_split *split);
-/* A stable partition of the items by it. */
+/* Partitions the items by a split, stably. */
 void caromi_bvh_partition(const bvh_item *from, bvh_item *to, uint32_t count, const bvh_split *split);
-/* Both by all threads of the mesh's context. */
+/* Both, on all threads of the mesh's context. */
 void caromi_bvh_split_large(const bvh_build *b, const bvh_item *from, bvh_item *to, uint32_t count, bvh_split *split);
 
-/* Indices of a leaf's corners into its vertices, each of which it stores once. Returns how many vertices; if that is
- * more than MESH_WIDTH, `corner` is undefined. share.c */
+/* Numbers the distinct vertices of a leaf and sets the number of each corner's vertex. Returns the number of vertices;
+ * if that exceeds MESH_WIDTH, `corner` is undefined. share.c */
 uint32_t caromi_bvh_index_vertices(const carom_mesh *mesh, const bvh_item *items, uint32_t count,
                                    uint8_t corner[3][MESH_WIDTH]);
 
-/* Nodes and leaves of MESH_WIDTH from the binary tree, but for what caromi_bvh_refit fills in; *stack: entries a
- * traversal may need. wide.c */
+/* Makes nodes and leaves of width MESH_WIDTH from the binary tree; caromi_bvh_refit fills in boxes and vertices.
+ * *stack: entries that a traversal may need. wide.c */
 carom_status caromi_bvh_collapse(bvh_build *b, int *stack, carom_error *err);
 #endif

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* What a mesh holds: its triangles (host/mesh), the hierarchy over them (host/bvh), its copy on a device
+/* The members of a mesh: its triangles (host/mesh), the hierarchy over them (host/bvh), its copies on devices
  * (host/opencl). */
 #ifndef CAROM_HOST_BVH_MESH_DATA_H
 #define CAROM_HOST_BVH_MESH_DATA_H
 #include "cpu/mesh/mesh.h"
 #include "host/core/context.h"
 
-/* Edges that keep a mesh from having an inside. Edges are equal if the positions of their ends are. */
+/* The number of edges that keep a mesh from being closed. Edges are equal if the positions of their ends are. */
 typedef struct caromi_open_edges {
-    int known;           /* the numbers are those of the present vertices */
-    uint64_t odd;        /* with an odd number of incidences */
-    uint64_t unbalanced; /* whose directions do not cancel */
+    int known;           /* the numbers are of the present vertices */
+    uint64_t odd;        /* edges at which an odd number of triangles meets */
+    uint64_t unbalanced; /* edges along which more triangles run in one direction than in the other */
 } caromi_open_edges;
 
-/* Patches: parts of a mesh that are flat across their edges. */
+/* The patches of a mesh: sets of neighbouring triangles that are nearly coplanar. */
 typedef struct caromi_patches {
-    uint32_t *given; /* [triangle_count] by the caller; NULL: none */
-    uint32_t *found; /* [triangle_count] for the angle `flat`, of the present vertices; NULL: not known */
+    uint32_t *given; /* [triangle_count] given by the caller; NULL: none */
+    uint32_t *found; /* [triangle_count] computed for the angle `flat` and the present vertices; NULL: not computed */
     double flat;
 } caromi_patches;
 
 struct carom_mesh {
     carom_context *context;
-    caromi_task end; /* its destruction, where it is left to the context's thread */
+    caromi_task end; /* its destruction, if that is left to the context's thread */
     caromi_mesh_view view;
     carom_mesh_info info;
     float *vertices;   /* [3 * vertex_count] the caller's vertices */
     uint32_t *indices; /* [3 * triangle_count] */
     mesh_node *nodes;
     mesh_leaf *leaves;
-    struct mesh_clearance *clearance; /* memory for it, with its cubes; clearance.c */
-    uint64_t asked;                   /* queries reported since the clearance was discarded */
+    struct mesh_clearance *clearance; /* empty-space grid, allocated with its cubes. clearance.c */
+    uint64_t asked;                   /* queries reported since the clearance was last discarded */
     int clearance_known;
     int32_t *masks;                    /* [leaf_count][MESH_WIDTH] of the leaves' triangles; NULL: all bits are set */
     uint64_t vertex_count, leaf_count; /* an unindexed leaf counts twice */
@@ -40,15 +40,16 @@ struct carom_mesh {
     caromi_pace lattice_paces[2], clearance_pace;
     uint64_t drop_piece;            /* columns between reports of progress; caromi_batch.next_piece */
     caromi_open_edges open_edges;   /* lattice/open.c */
-    struct caromi_corners *corners; /* NULL: not known; mesh/corners.h */
-    struct caromi_edges *edges;     /* the same; mesh/edges.h */
+    struct caromi_corners *corners; /* NULL: not computed. mesh/corners.h */
+    struct caromi_edges *edges;     /* NULL: not computed. mesh/edges.h */
     caromi_patches patches;         /* mesh/patches.h */
-    const void *image; /* the caller's memory, in which the arrays are (all but the clearance); NULL: none. image.c */
-    /* Its buffers on each device, which may be closed before they are released; opencl/mesh.c */
+    const void
+        *image; /* the caller's memory that holds all arrays except the clearance; NULL: the mesh owns them. image.c */
+    /* Its copy on each device; a device may be closed before its copy is released. opencl/mesh.c */
     void *device_copies[CAROM_DEVICES_MAX];
 };
 
-/* Whether an index that a device gives can be followed; -1 is no triangle. */
+/* Whether a triangle index from a device is possible; -1 is no triangle. */
 static inline int caromi_can_be(const carom_mesh *mesh, int32_t triangle)
 {
     return triangle == -1 || (uint32_t)triangle < mesh->info.triangle_count;

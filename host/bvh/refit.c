@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The refit: vertices in the leaves, boxes in the nodes, and the cost of the tree, for where the vertices are now. A
- * build ends with a refit, so both round alike.
+/* The refit: sets the vertices in the leaves, the boxes in the nodes, and the cost of the tree, for the present
+ * vertices. A build ends with a refit, so both round alike.
  *
- * A node has a lower number than all below it, and a subtree has consecutive numbers. So each slice of the nodes is
- * refit from its last to its first node, independent of the others. A node is deferred if its subtree reaches into the
- * next slice. Deferred nodes hold the first node of that slice, so they lie on the path to it and are few. They are
- * refit after all slices. */
+ * A node has a lower number than all nodes below it, and a subtree has consecutive numbers. So each slice of the nodes
+ * is refit from its last to its first node, independently of the others. A node is deferred if its subtree reaches into
+ * the next slice. The subtree of a deferred node contains the first node of that slice, so deferred nodes lie on one
+ * path and are few. They are refit after all slices. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "bvh.h"
 
-enum { SLICES = 64, NODES_PER_SLICE = 64 }; /* at most, at least */
+enum { SLICES = 64, NODES_PER_SLICE = 64 }; /* most slices; least nodes of a slice */
 
-/* Slices depend on the number of nodes alone: sums of areas must not depend on the number of threads. */
+/* A slice of the nodes. Slices depend only on the number of nodes, as the order of sums must not depend on the number
+ * of threads. */
 typedef struct refit_slice {
     double area;                                      /* half the surface of all boxes */
     uint32_t deferred[BVH_DEPTH_MAX], deferred_count; /* from the lowest upwards */
@@ -54,7 +55,7 @@ static float lanes_max(bvh_vec v)
     return a > b ? a : b;
 }
 
-/* Empty slots are empty boxes, which grow nothing. */
+/* The box of a node; empty slots are empty boxes, which change nothing. */
 static bvh_box node_box(const mesh_node *node)
 {
     const bvh_vec lo = {lanes_min(row_min(node->lo_x)), lanes_min(row_min(node->lo_y)), lanes_min(row_min(node->lo_z))};
@@ -74,7 +75,7 @@ static bvh_box box_of_rows(const float *x, const float *y, const float *z, float
     return box;
 }
 
-/* In binary64, where the square of a tiny mesh is not 0. */
+/* The area in binary64, in which that of a tiny mesh does not underflow. */
 static double area_of(const bvh_box *box)
 {
     const double x = (double)box->hi[0] - (double)box->lo[0], y = (double)box->hi[1] - (double)box->lo[1];
@@ -84,10 +85,10 @@ static double area_of(const bvh_box *box)
 
 /* ---- leaves and nodes -------------------------------------------------------------------------------------------- */
 
-/* More than the rounding errors of a bounding radius. */
+/* Covers the rounding errors of a bounding radius. */
 #define BALL_MARGIN (1 + 0x1p-20F)
 
-/* Vertices once each, in the places that the corners name. */
+/* Fills an indexed leaf: each vertex once, under the number that its corners have. Returns its box. */
 static bvh_box fill_indexed(const carom_mesh *mesh, mesh_leaf *leaf)
 {
     int last = 0;
@@ -114,7 +115,7 @@ static bvh_box fill_indexed(const carom_mesh *mesh, mesh_leaf *leaf)
     return box_of_rows(leaf->vertex[0], leaf->vertex[1], leaf->vertex[2], mesh->view.frame.scale);
 }
 
-/* Three corners for each triangle, behind the triangles. */
+/* Fills an unindexed leaf: three corners for each triangle, behind the triangles. Returns its box. */
 static bvh_box fill_unindexed(const carom_mesh *mesh, mesh_leaf *leaf)
 {
     float(*rows)[MESH_WIDTH] = (float(*)[MESH_WIDTH])(void *)leaf + 1;
@@ -132,14 +133,14 @@ static bvh_box fill_unindexed(const carom_mesh *mesh, mesh_leaf *leaf)
     return box;
 }
 
-/* Returns its box. */
+/* Fills a leaf; returns its box. */
 static bvh_box fill_leaf(const carom_mesh *mesh, int reference)
 {
     mesh_leaf *leaf = &mesh->leaves[MESH_LEAF_AT(reference)];
     return MESH_IS_UNINDEXED(reference) ? fill_unindexed(mesh, leaf) : fill_indexed(mesh, leaf);
 }
 
-/* Returns its area. */
+/* Stores the box of a node's slot; returns its area. */
 static double store_box(mesh_node *node, int slot, const bvh_box *box)
 {
     node->lo_x[slot] = box->lo[0];
@@ -184,7 +185,7 @@ static void refit_nodes(void *user, uint64_t slice, uint32_t thread)
     const uint64_t nodes = mesh->info.node_count;
     const uint32_t first = (uint32_t)caromi_slice_start(nodes, r->slices, slice);
     const uint32_t end = (uint32_t)caromi_slice_start(nodes, r->slices, slice + 1);
-    uint32_t deferred = UINT32_MAX; /* the last one */
+    uint32_t deferred = UINT32_MAX; /* the node deferred last */
     double area = 0;
     (void)thread;
     s->deferred_count = 0;
@@ -202,7 +203,7 @@ static void refit_nodes(void *user, uint64_t slice, uint32_t thread)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-/* The SAH cost: the expected number of boxes that a line through the mesh's own box meets, by their areas. Nodes and
+/* The SAH cost: the expected number of boxes that a line through the mesh's box hits, from their areas. Nodes and
  * leaves cost about the same. */
 static float cost_of(const carom_mesh *mesh, double area)
 {
@@ -217,8 +218,8 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median of a sample of the leaves' bounding spheres. A few huge triangles do not change it. Unindexed leaves have no
- * bounding sphere. */
+/* The median radius of a sample of the leaves' bounding spheres, which a few huge triangles do not change. Unindexed
+ * leaves have no bounding sphere. */
 static float typical_ball(const carom_mesh *mesh)
 {
     enum { SAMPLES = 64 };

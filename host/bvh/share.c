@@ -2,7 +2,7 @@
 /* Indexed vertices of a leaf: each vertex that its triangles share is stored once. */
 #include "bvh.h"
 
-/* The first place that holds it, or MESH_WIDTH. */
+/* The position of a vertex in the list, or MESH_WIDTH. */
 static uint32_t place_of(const uint32_t vertex[MESH_WIDTH], uint32_t index)
 {
 #if defined(__SSE2__)
@@ -25,7 +25,8 @@ uint32_t caromi_bvh_index_vertices(const carom_mesh *mesh, const bvh_item *items
                                    uint8_t corner[3][MESH_WIDTH])
 {
     uint32_t vertex[MESH_WIDTH], vertices = 0;
-    memset(vertex, 0xff, sizeof vertex); /* a vertex of that index would be found in the first free place: as if new */
+    memset(vertex, 0xff,
+           sizeof vertex); /* a vertex with index UINT32_MAX is found at the first free position, as if it were new */
     for (uint32_t lane = 0; lane < count; lane++)
         for (int c = 0; c < 3; c++) {
             const uint32_t index = mesh->indices[3 * (size_t)items[lane].triangle + (size_t)c];

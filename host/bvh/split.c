@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* One split by binned SAH. What slices of a run contribute (bounds, histograms of bins) is exact, and the partition is
+/* One split by binned SAH. The contributions of slices (bounds, histograms of bins) are exact, and the partition is
  * stable, so the result does not depend on slices or threads. */
 #include "bvh.h"
 
-enum { SIDE_BY_SIDE = 128 }; /* items from which two sets of bins are faster than one */
+enum { SIDE_BY_SIDE = 128 }; /* number of items from which on two sets of bins are faster than one */
 
-/* ---- the steps, on a run or on a slice of it --------------------------------------------------------------------- */
+/* ---- the steps, on a whole part or on a slice of it -------------------------------------------------------------- */
 
-/* Bounds of twice the centroids of the boxes. */
+/* The bounds of twice the centroids of the items' boxes. */
 static bvh_box centroids_of(const bvh_item *items, uint32_t count)
 {
-    bvh_box even = bvh_empty(), odd = even; /* two, as each is a chain of dependent operations */
+    bvh_box even = bvh_empty(), odd = even; /* two accumulators, as each is a chain of dependent operations */
     for (uint32_t i = 0; i < count; i++) {
         const bvh_box box = bvh_box_of(&items[i]);
         const bvh_vec middle = box.lo + box.hi;
@@ -20,7 +20,7 @@ static bvh_box centroids_of(const bvh_item *items, uint32_t count)
     return even;
 }
 
-/* An axis along which all centroids are the same, or nearly so, gets one bin. */
+/* Sets the frame of the bins. An axis along which all centroids are (nearly) equal gets one bin. */
 static void set_frame(bvh_split *split, const bvh_box *centroids)
 {
     split->low = centroids->lo;
@@ -59,8 +59,8 @@ static void add_bins(bvh_bins *bins, const bvh_bins *other)
         }
 }
 
-/* Neighbours often fall into the same bin, and each update waits for the one before. So the two halves of a run are
- * binned in turns. */
+/* Fills the bins. Neighbouring items often fall into the same bin, where each update waits for the one before. So items
+ * of the first and the second half are binned alternately. */
 static void fill_bins(bvh_bins *bins, const bvh_item *items, uint32_t count, const bvh_split *split)
 {
     const bvh_vec low = split->low, per_bin = split->per_bin;
@@ -85,7 +85,7 @@ static float cost_of(const bvh_box *box, uint32_t count)
     return bvh_area(box->lo, box->hi) * (float)((count + MESH_WIDTH - 1) / MESH_WIDTH);
 }
 
-/* The cheapest of BVH_BINS-1 splits along one axis, if any split leaves something on both sides. */
+/* Tests the BVH_BINS-1 splits along one axis; splits with an empty side do not count. */
 static void try_axis(const bvh_bins *bins, int axis, uint32_t count, bvh_split *best)
 {
     const bvh_box *boxes = bins->box[axis];
@@ -123,7 +123,7 @@ static void choose_split(const bvh_bins *bins, uint32_t count, bvh_split *split)
         bvh_grow(&split->box[b >= split->bin], bins->box[split->axis][b]);
 }
 
-/* Moves each item to its side. The comparison agrees with the bins, which are rounded down. */
+/* Partitions the items: a comparison of coordinates that agrees with the bins, which are rounded down. */
 static void partition(const bvh_item *from, uint32_t count, const bvh_split *split, bvh_item *left, bvh_item *right)
 {
     const int axis = split->axis;
@@ -136,7 +136,7 @@ static void partition(const bvh_item *from, uint32_t count, const bvh_split *spl
     }
 }
 
-/* ---- a run on one thread ----------------------------------------------------------------------------------------- */
+/* ---- a part on one thread ---------------------------------------------------------------------------------------- */
 
 void caromi_bvh_find_split(const bvh_item *items, uint32_t count, bvh_split *split)
 {
@@ -152,7 +152,7 @@ void caromi_bvh_partition(const bvh_item *from, bvh_item *to, uint32_t count, co
     partition(from, count, split, to, to + split->left);
 }
 
-/* ---- a run on all threads ---------------------------------------------------------------------------------------- */
+/* ---- a part on all threads --------------------------------------------------------------------------------------- */
 
 typedef struct large_run {
     const bvh_build *build;
@@ -186,7 +186,7 @@ static void find_bins(void *user, uint64_t slice, uint32_t thread)
     fill_bins(&run->build->slices[slice].bins, run->from + slice_start(run, slice), slice_size(run, slice), run->split);
 }
 
-/* The summed histograms of the slices before this one give the places of its items. */
+/* Task: partitions a slice; a prefix sum of the slices' histograms is where its items go. */
 static void partition_slice(void *user, uint64_t slice, uint32_t thread)
 {
     const large_run *run = user;

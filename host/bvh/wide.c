@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The binary tree collapsed into nodes of MESH_WIDTH, numbered by one thread, and the triangles put in leaves by all.
- * Vertices and boxes are refit.c's. */
+/* Collapses the binary tree into nodes of width MESH_WIDTH. One thread numbers the nodes, all threads fill the leaves
+ * with triangles. refit.c sets vertices and boxes. */
 #include "bvh.h"
 
 #include <limits.h>
@@ -13,11 +13,11 @@ _Static_assert(sizeof(bvh_binary) == 32, "the shares take no more room than the 
 
 enum { LEAVES_PER_TASK = 256 };
 
-/* The second place of an unindexed leaf is written with its first. */
+/* Marks the second leaf of an unindexed one, which is written with the first. */
 #define NO_SOURCE UINT32_MAX
 static uint32_t *leaf_sources(const bvh_build *b)
 {
-    /* The items are not needed any more; an unindexed leaf has more than two. */
+    /* reuses the items' memory; it suffices, as an unindexed leaf has more than two items */
     return (uint32_t *)(void *)b->items[1];
 }
 
@@ -45,21 +45,22 @@ static void fill_leaves(void *user, uint64_t begin, uint64_t end, uint32_t threa
             fill_leaf(b, &b->leaves[i], &b->binary[leaf_sources(b)[i]]);
 }
 
-/* ---- which binary nodes become wide ones ------------------------------------------------------------------------- */
+/* ---- choice of the binary nodes that become wide ones ------------------------------------------------------------ */
 
-/* Slots are the children of a wide node. The cost of storing the triangles below a binary node in at most n slots is
- * the sum of the areas of the wide nodes in and below these, because a query visits a node about in proportion to its
- * area. Slots themselves cost nothing, and leaves are the same in every case. */
+/* Dynamic programming over the binary tree. The slots of a wide node are its children. under[n] is the least cost of
+ * storing the triangles below a binary node in at most n slots: the sum of the areas of the wide nodes in these slots
+ * and below, as a query visits a node in proportion to its area. Slots themselves cost nothing, and leaves are the same
+ * in every case. */
 typedef struct wide_costs {
     float under[MESH_WIDTH + 1]; /* from 1 on */
 } wide_costs;
 
-/* A node costs something even if its box is a line or a point, so that the fewest nodes are chosen. In mesh units this
- * is nothing beside an area. */
+/* The least cost of a node, even if its box is a line or a point, so that the fewest nodes are chosen; negligible
+ * beside a real area in mesh units. */
 #define LEAST_AREA 0x1p-40F
 
-/* node->left[n]: the cheapest division of n slots gives so many to the left child and the rest to the right one; 0: the
- * node takes one slot itself. The box of the node is not needed any more. */
+/* Sets node->left[n]: the slots of n that the cheapest division gives to the left child; the right child gets the rest.
+ * 0: the node becomes a wide one in a single slot. Overwrites the node's box, which is no longer needed. */
 static void share_slots(bvh_binary *node, const wide_costs *left, const wide_costs *right, float area,
                         wide_costs *costs)
 {
@@ -104,7 +105,7 @@ typedef struct wide_slots {
     int used;
 } wide_slots;
 
-/* Takes the slots for the triangles below a binary node, at most `slots` of them. */
+/* Distributes the triangles below a binary node over at most `slots` slots. */
 static void take_slots(const bvh_build *b, uint32_t binary, int slots, wide_slots *s)
 {
     const bvh_binary *node = &b->binary[binary];
@@ -145,7 +146,8 @@ static void clear_boxes(mesh_node *node)
     }
 }
 
-/* Returns the reference; *stack: entries a traversal may need below. */
+/* Makes the wide node, or the leaf, of a binary node; returns its reference. *stack: entries that a traversal may need
+ * below it. */
 static int collapse(bvh_build *b, uint32_t binary, int *stack)
 {
     *stack = 1;
@@ -170,13 +172,14 @@ static int collapse(bvh_build *b, uint32_t binary, int *stack)
 static int least_below(const bvh_build *b, int child)
 {
     const int *index = child < 0 ? b->leaves[MESH_LEAF_AT(child)].triangle : b->nodes[child].least;
-    int least = index[0]; /* the first slot is never empty */
+    int least = index[0]; /* starts with the first slot, which is never empty */
     for (int i = 1; i < MESH_WIDTH; i++)
         least = index[i] >= 0 && index[i] < least ? index[i] : least;
     return least;
 }
 
-/* The lowest triangle index below every slot. A node's children have higher numbers than it has. */
+/* Finds the lowest triangle index below every slot, from the last node to the first: children have higher numbers than
+ * their node. */
 static void find_least(bvh_build *b)
 {
     for (uint32_t n = b->node_count; n-- > 0;) {

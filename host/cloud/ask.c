@@ -217,7 +217,7 @@ uint32_t caromi_row_from(const caromi_cloud_cells *cells, uint64_t place)
     return low;
 }
 
-/* What the scan does with a pair that surely overlaps where the slice begins: drop it, report it, or leave it to the
+/* The treatment of a pair that surely overlaps where the slice begins: drop it, report it, or leave it to the
  * solver. */
 static int begun_of(const caromi_cloud_scan *scan)
 {

@@ -38,8 +38,9 @@ static inline intptr_t meeting(caromi_span a, caromi_span b)
     return (intptr_t)(a.begin - b.end) & (intptr_t)(b.begin - a.end);
 }
 
-/* Spans nearly always prove that nothing is shared: those of inputs lie outside the span of all outputs, or else
- * outside each. There are no branches on single spans, because they would be mispredicted. */
+/* The fast test for aliasing. Spans nearly always prove that no bytes are shared: inputs lie outside the span of all
+ * outputs, or at least outside each output's span. It has no branches on single spans, as they would be mispredicted.
+ */
 int caromi_may_alias(const caromi_arrays *a)
 {
     intptr_t sign = 0, near = 0;
@@ -71,7 +72,7 @@ int caromi_meets_ranges(const caromi_arrays *a)
 
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
 
-/* Spans may be interleaved, as those of structures' members are, and share no element. */
+/* The elements of one array, for the exact test: interleaved spans, such as members of structures, share no element. */
 typedef struct element_row {
     uintptr_t base;
     uint64_t count, stride, size;
@@ -85,7 +86,7 @@ static element_row row_of(const caromi_array *a, int part)
 
 __extension__ typedef __int128 wide;
 
-/* The greatest common divisor of a and b, and x with a x = divisor modulo b. */
+/* Extended Euclid: the greatest common divisor of a and b, and x with a x = divisor modulo b. */
 static uint64_t divisor_of(uint64_t a, uint64_t b, wide *x)
 {
     wide before = 1, now = 0;
@@ -101,8 +102,8 @@ static uint64_t divisor_of(uint64_t a, uint64_t b, wide *x)
     return a;
 }
 
-/* Is a.stride i - b.stride j = difference for an element i of a and an element j of b? The smallest i that can be
- * serves: with it j is smallest too. */
+/* Whether a.stride i - b.stride j = difference has a solution with element i of a and element j of b. It tests the
+ * smallest possible i, with which j is smallest too. */
 static int is_difference(const element_row *a, const element_row *b, wide difference)
 {
     wide inverse;
@@ -110,7 +111,8 @@ static int is_difference(const element_row *a, const element_row *b, wide differ
     if (difference % (wide)divisor != 0)
         return 0;
     const wide period = (wide)(b->stride / divisor), stride = (wide)a->stride;
-    const wide least = difference > 0 ? (difference + stride - 1) / stride : 0; /* for a j that is not negative */
+    const wide least =
+        difference > 0 ? (difference + stride - 1) / stride : 0; /* the least i for which j is not negative */
     wide i = (difference / (wide)divisor % period) * (inverse % period) % period;
     i = i < 0 ? i + period : i;
     if (i < least)
@@ -118,8 +120,8 @@ static int is_difference(const element_row *a, const element_row *b, wide differ
     return i < (wide)a->count && (i * stride - difference) / (wide)b->stride < (wide)b->count;
 }
 
-/* Whether elements overlap, for rows with the same stride whose spans overlap. `low` begins first: the elements of
- * `high` must fit into the gaps between its elements. */
+/* Whether elements overlap, for two arrays of the same stride with overlapping spans. `low` begins first: the elements
+ * of `high` must fit into the gaps between the elements of `low`. */
 static int same_stride_meets(const element_row *low, const element_row *high)
 {
     const uint64_t apart = high->base - low->base, within = apart < low->stride ? apart : apart % low->stride;
@@ -134,7 +136,8 @@ static int rows_meet(const element_row *a, const element_row *b)
         return 0;
     if (a->stride == b->stride)
         return a->base <= b->base ? same_stride_meets(a, b) : same_stride_meets(b, a);
-    const wide apart = (wide)b->base - (wide)a->base; /* elements i and j meet if it is near a.stride i - b.stride j */
+    const wide apart =
+        (wide)b->base - (wide)a->base; /* elements i and j overlap if this is close to a.stride i - b.stride j */
     for (wide d = apart - (wide)a->size + 1; d < apart + (wide)b->size; d++)
         if (is_difference(a, b, d))
             return 1;

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* The caller's arrays as bytes: whether they can lie in an address space, and whether an output lies over another
- * array. A call of one query pays for this check too, so it has two steps. A function lists the arrays as spans. If
- * spans overlap, the function lists the arrays once more with names and strides, and elements are compared. */
+/* Checks the caller's arrays as bytes: whether they fit into an address space, and whether an output overlaps another
+ * array. The check must be cheap for a call of one query, so it has two steps. First, a function of the call lists the
+ * arrays as spans. Only if spans overlap, it lists them once more with names and strides, and elements are compared. */
 #ifndef CAROM_HOST_CORE_ARRAYS_H
 #define CAROM_HOST_CORE_ARRAYS_H
 #include "call.h"
 #include "calls/type.h"
 
-/* What a process has at most: so large an array may be, and so large a count. */
+/* The address space of a process: the limit of an array's bytes and of counts. */
 enum { CAROMI_ADDRESS_BITS = 47 };
 #define CAROMI_ADDRESS_SPACE ((uint64_t)1 << CAROMI_ADDRESS_BITS)
 
-/* `count` elements of `size` bytes, `stride` bytes apart (0: one for all). x y z are three arrays with the same
- * name. */
+/* An array of `count` elements of `size` bytes, `stride` bytes apart (0: one element for all). The arrays x, y and z of
+ * points have one name. */
 typedef struct caromi_array {
     const char *name;
-    const void *base[3]; /* without y and z: one array */
+    const void *base[3]; /* x, y, z; or one array and NULLs */
     uint64_t count;
     size_t stride, size;
-    const uint64_t *stored; /* of a list's records: how many the call has written; NULL: no list */
+    const uint64_t *stored; /* records of a list: how many of them the call has written; NULL: not of a list */
 } caromi_array;
 
-/* From the first byte of an array, or of three, to behind the last. */
+/* The range from the first byte of an array (or of x, y and z) to behind the last one. */
 typedef struct caromi_span {
     uintptr_t begin, end;
 } caromi_span;
 
-/* Bytes from one element of a checked view to the next. */
+/* Bytes from one element of a checked view to the next; a stride of 0 stands for packed. */
 static inline size_t caromi_stride(size_t stride)
 {
     return stride == CAROM_REPEAT ? 0 : stride;
 }
 
-/* The columns of a caller's arrays. */
+/* Columns of a batch from the caller's arrays. */
 static inline caromi_index caromi_index_of(const carom_uints *u)
 {
     return (caromi_index){u->data, caromi_stride(u->stride)};
@@ -62,45 +62,44 @@ static inline void caromi_points_out_to_columns(const carom_points_out *p, carom
 enum { CAROMI_ARRAYS_MAX = CAROMI_MEMBERS_MAX + 4 };
 /* The arrays of a call. The fields before the spans start as zero. */
 typedef struct caromi_arrays {
-    int named;                    /* second step: names and strides are stored too */
+    int named;                    /* in the second step: names and strides are stored too */
     int too_large;                /* an array may not fit into the address space */
-    int self_alias;               /* x y z of one output may overlap */
-    const uint64_t *stored;       /* of the records of a list, while these are listed; else NULL */
-    uint32_t in_count, out_count; /* arrays that are not empty */
+    int self_alias;               /* x, y and z of one output may overlap */
+    const uint64_t *stored;       /* number of records written, while a list's record arrays are listed; else NULL */
+    uint32_t in_count, out_count; /* numbers of arrays that are not empty */
     caromi_span in[CAROMI_ARRAYS_MAX], out[CAROMI_ARRAYS_MAX];
     caromi_array in_array[CAROMI_ARRAYS_MAX], out_array[CAROMI_ARRAYS_MAX]; /* if named */
 } caromi_arrays;
 
-/* Fails if no array can have so many elements. */
+/* Fails if `count` exceeds the elements of any possible array. */
 carom_status caromi_check_count(uint64_t count, const char *name, carom_error *err);
-/* Fails unless elements [begin, count) of an index are below the `limit` that its descriptor calls `limit_name`. `one`:
- * what has an index, a pair or a query. Without an index there is nothing to fail. */
+/* Fails unless elements [begin, count) of an index are below `limit`, which is named `limit_name` in its descriptor.
+ * one: "pair" or "query", for the message. Without an index it succeeds. */
 carom_status caromi_check_index_values(const carom_uints *index, const char *name, uint64_t begin, uint64_t count,
                                        uint64_t limit, const char *limit_name, const char *one, carom_error *err);
-/* The first step: whether arrays may alias, or be too large, so that the second must follow. */
+/* The first step: whether arrays may alias or be too large, so that the second step must follow. */
 int caromi_may_alias(const caromi_arrays *a);
-/* Whether one may lie in a buffer of another context, where the context is not NULL. */
+/* Whether an array may lie in a buffer of another context, if `context` is not NULL. */
 int caromi_meets_ranges(const caromi_arrays *a);
 static inline int caromi_may_be_foreign(const carom_context *context, const caromi_arrays *a)
 {
     return caromi_has_ranges() && context != NULL && caromi_meets_ranges(a);
 }
-/* The second step. Its time does not depend on the count, because no element is read. */
+/* The second step. Its time does not depend on the count, as no element is read. */
 carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
-/* How many arrays a caromi_array is, and how a message calls one of them behind the name. */
+/* The number of arrays of a caromi_array, and the suffix by which messages name one of them. */
 int caromi_parts_of(const caromi_array *a);
 const char *caromi_letter_of(const caromi_array *a, int part);
 
-/* What follows where the first step or buffers ask for names: the second step and, unless there is no context, staging
- * copies. */
+/* The second step, for named arrays and, if there is a context, the staging copies of arrays in buffers. */
 carom_status caromi_check_named_arrays(carom_context *context, const caromi_arrays *a, int may_alias, int can_stay,
                                        carom_error *err);
 
 /* Checks the arrays of a call in the two steps above, and begins their staging copies. `list` is a function that adds
  * each array of the call to a caromi_arrays, its first argument; the other macro arguments are passed on to it. */
 #define CAROMI_CHECK_ARRAYS(context, err, list, ...) CAROMI_CHECK_STAYING_ARRAYS(0, context, err, list, __VA_ARGS__)
-/* can_stay: a device can use the arrays where they lie; the call shows them before the host reads them. With
- * CAROMI_PREPARES it never does. */
+/* can_stay: a device can use the arrays in place; the call brings them to the host before it reads them. With
+ * CAROMI_PREPARES it never reads them. */
 #define CAROMI_CHECK_STAYING_ARRAYS(can_stay, context, err, list, ...)                                 \
     do {                                                                                               \
         caromi_arrays arrays_;                                                                         \
@@ -170,7 +169,8 @@ CAROMI_LIST caromi_writes(caromi_arrays *a, const char *name, const void *base, 
 {
     caromi_add_array(a, 1, &(caromi_array){name, {base, NULL, NULL}, count, size, size, NULL});
 }
-/* x y z of one stride do not lie over each other if they are members of a structure, or far apart. */
+/* Whether two of x, y and z, of the same stride, certainly do not overlap: they are members of one structure, or far
+ * apart. */
 static inline int caromi_is_apart(const float *first, const float *second, size_t stride, uint64_t length)
 {
     const uintptr_t a = (uintptr_t)first, b = (uintptr_t)second, apart = a < b ? b - a : a - b;
@@ -186,7 +186,7 @@ CAROMI_LIST caromi_writes_points(caromi_arrays *a, const char *name, const carom
                          !caromi_is_apart(p->x, p->z, p->stride, length);
 }
 
-/* Optional views. */
+/* Checks of optional views. */
 static inline carom_status caromi_check_optional_points(const carom_points *p, const char *name, carom_error *err)
 {
     return p->x == NULL && p->y == NULL && p->z == NULL ? CAROM_OK : caromi_check_points(p, name, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a batch runs: on the device as far as that goes, the rest on the CPU. */
+/* Runs a batch: on the device as far as it succeeds, the rest on the CPU. */
 #include <stddef.h>
 #include <string.h>
 
@@ -10,8 +10,10 @@
 #include "device.h"
 #include "pieces.h"
 
-enum { PAIRS_PIECE = 1 << 20 };                   /* about 10 ms */
-enum { SHARES = offsetof(carom_stats, devices) }; /* bytes before the shares, which small batches are not to clear */
+enum { PAIRS_PIECE = 1 << 20 }; /* pairs between two reports of progress, about 10 ms */
+enum {
+    SHARES = offsetof(carom_stats, devices)
+}; /* bytes before the statistics of devices, which small batches do not clear */
 enum { FEW_PAIRS = 64, SCRATCH_FEW = 2 * COLUMNS_MAX * FEW_PAIRS * sizeof(float) };
 
 carom_status caromi_report_progress(const carom_progress *progress, const char *one, uint64_t done, uint64_t count,
@@ -35,7 +37,7 @@ carom_status caromi_report_batch(const caromi_batch *batch, uint64_t done, carom
                                   batch->count / unit, err);
 }
 
-/* The end of the piece that begins at `first`. */
+/* The end of the piece of a batch, between two reports of progress, that begins at `first`. */
 static uint64_t piece_end(const caromi_batch *batch, uint64_t first, uint64_t piece)
 {
     return batch->progress.fn == NULL || batch->count - first < piece ? batch->count : first + piece;
@@ -46,10 +48,10 @@ static carom_status run_on_device(caromi_device *device, const caromi_batch *bat
 {
     carom_status status = CAROM_OK;
     while (status == CAROM_OK && *done < batch->count) {
-        /* Larger than pieces on the CPU, so that several chunks are in flight. */
+        /* larger pieces than on the CPU, so that several chunks are in flight */
         const uint64_t first = *done, end = piece_end(batch, first, 8 * batch->piece);
         status = batch->on_device(device, batch->batch, end, done, stats, cause);
-        if (status == CAROM_OK && *done == first) /* declined */
+        if (status == CAROM_OK && *done == first) /* the device declines the batch */
             return CAROM_OK;
         if (status == CAROM_OK)
             status = caromi_report_batch(batch, *done, err);
@@ -57,9 +59,12 @@ static carom_status run_on_device(caromi_device *device, const caromi_batch *bat
     return status;
 }
 
-enum { INTEGERS = 1 << 16, GROWTH = 8 }; /* of a piece, and of pieces */
+enum {
+    INTEGERS = 1 << 16,
+    GROWTH = 8
+}; /* most queries of a piece that integers decide; most growth from piece to piece */
 
-/* Of the next piece on the CPU: whole slabs. */
+/* The queries of the next piece on the CPU: whole slabs of a lattice. */
 static uint64_t piece_of(const caromi_batch *batch)
 {
     const uint64_t wanted = batch->next_piece != NULL ? *batch->next_piece : 0, slab = batch->slab;
@@ -68,8 +73,8 @@ static uint64_t piece_of(const caromi_batch *batch)
     return wanted > slab ? wanted / slab * slab : slab;
 }
 
-/* After so many queries, of which integers have decided some. Not by a clock: the cost of a call does not depend on
- * what else the machine does. */
+/* Adapts the size of the next piece to the share of queries that integers decided. It does not use a clock, so that the
+ * same call has the same pieces whatever else the machine does. */
 static void learn_piece(const caromi_batch *batch, uint64_t queries, uint64_t by_integers)
 {
     uint64_t *next = batch->next_piece;
@@ -119,7 +124,7 @@ static carom_status prepare(carom_context *c, const caromi_batch *batch, carom_s
     return status;
 }
 
-/* The context's one device, as far as that goes. */
+/* Runs a batch on the context's single device, as far as it succeeds. */
 static carom_status run_on_one(carom_context *c, caromi_device *device, const caromi_batch *batch, uint64_t *done,
                                carom_stats *stats, carom_error *err)
 {
@@ -184,8 +189,10 @@ carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats
     if (batch->exact && !batch->counts_pairs && answered > local.by_integers)
         local.by_proof = answered - local.by_integers;
     if (local.fallen_back > local.on_cpu)
-        local.fallen_back = local.on_cpu; /* cancelled before the rest was answered */
-    local.total = caromi_now() - start - (c->staging_traffic.bringing - brought); /* which the call's end adds */
+        local.fallen_back = local.on_cpu; /* cancelled before the CPU answered the rest */
+    local.total = caromi_now() - start -
+                  (c->staging_traffic.bringing -
+                   brought); /* without the time of staging copies, which the end of the call adds */
     if ((status == CAROM_OK || status == CAROM_ERROR_CANCELLED) && stats != NULL)
         give_stats(stats, &local);
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers: made, read, written, mapped. Only a buffer on a discrete device, or around the caller's cl_mem, is more than
- * memory at its address. */
+/* Creates, reads, writes and maps buffers. A buffer is plain memory at its address, unless it is on a discrete device
+ * or wraps the caller's cl_mem. */
 #include "buffer.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "devices.h"
 #include "range.h"
 
-enum { ALIGNMENT = 4096 }; /* a device that shares the host's memory uses whole pages where they lie */
+enum { ALIGNMENT = 4096 }; /* a device that shares the host's memory uses whole pages in place */
 
 carom_buffer *caromi_buffer_at(const carom_context *context, const char *begin, const char *end)
 {
@@ -91,14 +91,15 @@ static carom_status make_on_device(carom_buffer *b, caromi_device *device, carom
     return status;
 }
 
-/* With auto a device that has no memory is none: calls have the same answers, and carom_buffer_get_info says so. */
+/* Allocates where the caller wants. With `auto`, a device without enough memory counts as no device: calls have the
+ * same answers, and carom_buffer_get_info reports it. */
 static carom_status make_where_asked(carom_buffer *b, carom_error *err)
 {
     caromi_device *device = NULL;
     carom_error why = {CAROM_OK, 0, ""};
     if (b->where == CAROM_BUFFER_DEVICE)
         CHECK(caromi_pick_memory(b->context, &device, err));
-    if (caromi_has_several(b->context)) /* each device would have a part of every batch's arrays */
+    if (caromi_has_several(b->context)) /* each device would need a part of every batch's arrays */
         device = NULL;
     b->where = device != NULL ? CAROM_BUFFER_DEVICE : CAROM_BUFFER_HOST;
     if (device == NULL || caromi_driver.is_unified(device))
@@ -114,7 +115,7 @@ static carom_status make_where_asked(carom_buffer *b, carom_error *err)
     return make_on_host(b, err);
 }
 
-/* A buffer with nothing in it yet. */
+/* Makes a buffer without memory. */
 static carom_status make(carom_context *context, carom_buffer_where where, uint64_t bytes, carom_buffer **out,
                          carom_error *err)
 {
@@ -129,7 +130,7 @@ static carom_status make(carom_context *context, carom_buffer_where where, uint6
     return CAROM_OK;
 }
 
-/* The end of making a buffer: the context keeps it, or it is freed if that has failed. */
+/* Ends the making of a buffer: adds it to the context's list or, on failure, frees it. */
 static carom_status enlist(carom_buffer *b, carom_status status, carom_buffer **out)
 {
     carom_context *context = b->context;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* How the public functions run. */
+/* The frame in which public functions run. */
 #ifndef CAROM_HOST_CORE_CALL_H
 #define CAROM_HOST_CORE_CALL_H
 #include "checks.h"
 #include "staging.h"
 #include "job.h"
 
-/* Every public function that changes what jobs of its context may use returns through this: as IN_FLOAT_MODE, after the
- * jobs. */
+/* Evaluates and returns `call`, a call expression: waits for the context's jobs first, and sets the floating-point mode
+ * (IN_FLOAT_MODE). For public functions that change objects that jobs may use. */
 #define IN_TURN(context, call)                                   \
     do {                                                         \
         const caromi_float_mode mode_ = caromi_float_mode_set(); \
@@ -17,9 +17,9 @@
         return status_;                                          \
     } while (0)
 
-/* What calls with arrays have in common: they begin as IN_TURN does, also after what a queue of the caller has, and the
- * staging copies of their arrays end. Those of jobs are gone only then. `then` is the last thing that happens. Without
- * a context nothing is waited for, and nothing ends. */
+/* The common frame of calls with arrays. It waits for the context's jobs and for the present commands of the caller's
+ * queue, evaluates `call` (a call expression), ends the staging copies, then evaluates the statement `then`. Without a
+ * context it waits for nothing and ends no copies. */
 #define CAROMI_CALL(context, stats, err, call, then)                      \
     do {                                                                  \
         carom_context *const used_ = (context);                           \
@@ -34,6 +34,6 @@
         return status_;                                                   \
     } while (0)
 
-/* Every public function that has arrays returns through this. */
+/* Evaluates and returns `call` in that frame. */
 #define IN_CALL(context, err, call) CAROMI_CALL(context, NULL, err, call, (void)0)
 #endif

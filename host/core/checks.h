@@ -4,7 +4,7 @@
 #include "calls/type.h"
 #include "host/base/error.h"
 
-/* Argument checks that every batch shares. */
+/* Argument checks of all batches. */
 carom_status caromi_check_desc(size_t given, size_t expected, const char *name, carom_error *err);
 /* serves: CAROMI_SERVES_*. */
 carom_status caromi_check_batch(const carom_batch *batch, size_t size, const char *name, int serves, carom_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which backend answers a batch, and what happens when a device fails. `auto` keeps small batches on the CPU. It uses a
- * device that was named for all others. A device that it found itself is used as long as it is faster than the CPU.
- * Both have the same bits, so these measurements affect nothing but time. */
+/* Chooses the backend of a batch, and handles failures of devices. `auto` keeps small batches on the CPU. For larger
+ * ones it uses a device that the caller named; a device that it found itself is used as long as it is faster than the
+ * CPU. Both give the same bits, so these measurements affect only speed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 /* ---- auto ------------------------------------------------------------------------------------------------------ */
 
-/* Queries of the smallest batch for a device. */
+/* The least number of queries of a batch for a device. */
 static unsigned long long least_batch(const carom_context *c)
 {
     return c->desc.auto_from > 0 ? c->desc.auto_from : CAROM_AUTO_MIN_QUERIES;
@@ -24,7 +24,8 @@ static int is_named(const carom_context *c)
     return c->device_selector != NULL || c->is_on_shared;
 }
 
-/* Warns if a device was named, or was found and cannot be used. Most machines have no device: that is no warning. */
+/* Logs why `auto` has no device: a warning if the caller named one, or if one was found but cannot be used. A machine
+ * without devices is normal. */
 static void log_for_auto(carom_context *c, carom_status status, const carom_error *why)
 {
     for (uint32_t i = 0; status == CAROM_OK && i < c->device_count; i++)
@@ -62,10 +63,11 @@ carom_status caromi_open_shared(carom_context *c, const struct carom_opencl_desc
     return CAROM_OK;
 }
 
-/* The CPU's rate is taken from the end of the first batch of a kind, so many queries for each thread but no less than a
- * sixteenth of the smallest batch; the device answers these queries again. */
+/* The CPU's speed is measured on the last queries of the first batch of a kind: SAMPLE_OF_THREAD for each thread, at
+ * least SAMPLE; the device answers these queries again. */
 enum { SAMPLE = CAROM_AUTO_MIN_QUERIES / 16, SAMPLE_OF_THREAD = 1 << 14 };
-/* Batches of a device before it is judged by the fastest. The one before them is not counted: it builds a program. */
+/* Batches that a device answers before its fastest one is compared with the CPU. The first batch is not counted, as it
+ * builds a program. */
 enum { TRIALS = 3 };
 
 static void sample_cpu(const carom_context *c, const caromi_batch *batch)
@@ -75,7 +77,7 @@ static void sample_cpu(const carom_context *c, const caromi_batch *batch)
     const uint64_t sample = least < caromi_batch_size(batch) ? least : caromi_batch_size(batch);
     carom_stats unused;
     memset(&unused, 0, sizeof unused);
-    for (int pass = 0; pass < 2; pass++) { /* the first one wakes the threads and touches the memory */
+    for (int pass = 0; pass < 2; pass++) { /* the first pass wakes the threads and touches the memory */
         const double start = caromi_now();
         if (batch->on_cpu(c, batch->sample ? batch->sample : batch->batch, batch->count - sample, batch->count, &unused,
                           NULL) != CAROM_OK)
@@ -84,7 +86,8 @@ static void sample_cpu(const carom_context *c, const caromi_batch *batch)
     }
 }
 
-/* Is the CPU known to be faster at batches of this kind than the device that auto found? A change of mind is logged. */
+/* Whether the CPU is known to be faster at batches of this kind than the device that `auto` found. A change is logged.
+ */
 static int is_cpu_faster(const carom_context *c, const caromi_batch *batch)
 {
     caromi_pace *pace = batch->pace;
@@ -106,7 +109,7 @@ void caromi_learn_device(const caromi_batch *batch, double seconds)
         pace->device = each;
 }
 
-/* The time of a whole batch is more reliable than that of a sample: the first one replaces it. */
+/* The first time of a whole batch replaces the time of a sample, as it is more reliable. */
 void caromi_learn_cpu(const carom_context *c, const caromi_batch *batch, double seconds)
 {
     caromi_pace *pace = batch->pace;
@@ -126,7 +129,7 @@ static void log_small(carom_context *c, uint64_t count)
     c->small_logged = 1;
 }
 
-/* A child of the process that has opened the devices cannot use them. */
+/* In a fork()ed child of the process that opened the devices: drops the devices, which it cannot use. */
 static void leave_inherited(carom_context *c)
 {
     if (caromi_first_device(c) == NULL || !caromi_driver.is_inherited())
@@ -143,7 +146,7 @@ static int auto_wants_device(carom_context *c, const caromi_batch *batch)
         open_for_auto(c);
     if (is_named(c) || caromi_first_device(c) == NULL)
         return 1;
-    if (batch->prepare) /* nothing is timed */
+    if (batch->prepare) /* without measurements */
         return !batch->pace->on_cpu;
     if (batch->pace->cpu == 0 && batch->is_whole)
         return 0;
@@ -183,7 +186,7 @@ carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, car
     *out = NULL;
     if (c->desc.backend == CAROM_BACKEND_CPU || batch->on_device == NULL)
         return CAROM_OK;
-    const int stays = caromi_has_residents(c); /* to bring the arrays to the CPU would cost more than any batch */
+    const int stays = caromi_has_residents(c); /* bringing the arrays to the CPU would cost more than the batch */
     if (c->desc.backend == CAROM_BACKEND_AUTO && !stays && caromi_batch_size(batch) < least_batch(c)) {
         log_small(c, caromi_batch_size(batch));
         return CAROM_OK;
@@ -202,7 +205,7 @@ carom_status caromi_pick_device(carom_context *c, const caromi_batch *batch, car
 
 /* ---- failures -------------------------------------------------------------------------------------------------- */
 
-/* A shortage of memory ends only the batch on the device; after any other failure the device is closed. */
+/* A lack of memory ends only this batch on the device; after any other failure the device is closed. */
 carom_status caromi_fall_back(carom_context *c, caromi_device *device, carom_status status, uint64_t left,
                               carom_stats *stats, const carom_error *cause, carom_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts: the descriptor is checked once, at creation. */
+/* Creates and destroys contexts. */
 #include <string.h>
 
 #include "checks.h"
@@ -56,13 +56,14 @@ static char *copy_string(const carom_context *context, const char *text)
     return copy;
 }
 
-/* Memory for a pool of 1024 is small; none of it is for one thread. */
+/* Opens the thread pool; a single thread needs none. */
 static carom_status open_pool(carom_context *c, carom_error *err)
 {
     const uint32_t processors = caromi_cpu_threads();
     const uint32_t useful = processors < CAROMI_THREADS_MAX ? processors : CAROMI_THREADS_MAX;
     const uint32_t wanted = c->desc.threads > 0 && c->desc.threads < useful ? c->desc.threads : useful;
-    if (c->desc.threads > wanted) /* they would take turns, and every call would cut its work for all of them */
+    if (c->desc.threads >
+        wanted) /* more threads than cores would only alternate, and every call would cut its work for all of them */
         caromi_log(c, CAROM_LOG_INFO, "%u threads instead of %u: the process may use %u processors", wanted,
                    c->desc.threads, processors);
     if (wanted == 1)
@@ -80,7 +81,7 @@ static carom_status open_pool(carom_context *c, carom_error *err)
     return CAROM_OK;
 }
 
-/* Devices that were asked for are opened at once. */
+/* Opens devices that the descriptor requires at creation. */
 static carom_status open_device(carom_context *c, const struct carom_opencl_desc *cl, carom_error *err)
 {
     if (cl != NULL)
@@ -189,7 +190,7 @@ carom_status carom_context_get_device(const carom_context *context, carom_device
     CHECK_NOT_NULL(context, "context", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_device_info", err));
-    caromi_wait_for_jobs(context); /* which may open a device, or give it up */
+    caromi_wait_for_jobs(context); /* jobs may open or close devices */
     const caromi_device *device = caromi_first_device(context);
     if (device == NULL)
         return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "no OpenCL device is open in this context");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library asks of devices, as one table. host/opencl/driver.c fills it; no_driver.c is for builds without
- * OpenCL. Nothing outside host/opencl includes a header from there. */
+/* The interface of devices, as one table of functions. host/opencl/driver.c fills it; no_driver.c is for builds without
+ * OpenCL. No file outside host/opencl includes a header from there. */
 #ifndef CAROM_HOST_CORE_DEVICE_H
 #define CAROM_HOST_CORE_DEVICE_H
 #include "batch.h"
@@ -14,29 +14,30 @@ typedef struct caromi_device_memory caromi_device_memory;
 typedef struct caromi_cloud_copy caromi_cloud_copy;
 
 typedef struct caromi_device_driver {
-    /* Whether OpenCL was called before fork() made this process, and the sentence that says so. */
+    /* Whether OpenCL was called before fork() made this process; the error for that. */
     int (*is_inherited)(void);
     carom_status (*fail_inherited)(carom_error *err);
 
     /* The number of the device that `selector` names (NULL: the best). */
     carom_status (*find)(const carom_context *context, const char *selector, uint32_t *index, carom_error *err);
-    /* Opens it, and builds and probes its kernels. place: among the context's devices. gpu_only: for auto, which leaves
-     * CPU devices to the CPU path. The context must outlive the device. */
+    /* Opens that device, and builds and probes its kernels. place: its index among the context's devices. gpu_only: for
+     * `auto`, which uses the CPU code instead of CPU devices. The context must outlive the device. */
     carom_status (*open)(const carom_context *context, uint32_t place, const char *selector, int gpu_only,
                          caromi_device **out, carom_error *err);
-    /* Lets go of a device, which is closed when its buffers have let go too. In a forked child of the process that
+    /* Releases a device, which is closed when its buffers are released too. In a fork()ed child of the process that
      * opened it this does not call the driver, so its objects leak. */
     void (*close)(caromi_device *device);
     void (*describe)(const caromi_device *device, carom_device_info *out);
     uint32_t (*place)(const caromi_device *device);
     uint32_t (*index)(const caromi_device *device);
     const char *(*name)(const caromi_device *device);
-    int (*is_unified)(const caromi_device *device); /* it computes in the host's memory */
+    int (*is_unified)(const caromi_device *device); /* it shares the host's memory */
     int (*has_fp64)(const caromi_device *device);
-    /* Whether the statistics of the next batches say how long commands take. */
+    /* Switches the timing of commands, for the statistics of the next batches. */
     void (*time)(caromi_device *device, int timed);
 
-    /* Memory of a device that has its own, or the caller's. It keeps the device open. Reads and writes wait. */
+    /* Memory of a discrete device, or the caller's. It keeps the device open. Reads and writes wait until they are
+     * done. */
     carom_status (*memory_create)(caromi_device *device, uint64_t bytes, caromi_device_memory **out, carom_error *err);
     void (*memory_destroy)(caromi_device_memory *memory);
     carom_status (*memory_read)(const caromi_device_memory *memory, uint64_t offset, void *data, uint64_t bytes,
@@ -44,41 +45,41 @@ typedef struct caromi_device_driver {
     carom_status (*memory_write)(const caromi_device_memory *memory, uint64_t offset, const void *data, uint64_t bytes,
                                  carom_error *err);
 
-    /* Answer a caromi_pair_batch, a caromi_mesh_batch, a caromi_list_batch. After any failure but
+    /* Answer a caromi_pair_batch, a caromi_mesh_batch, a caromi_list_batch. After any failure except
      * CAROM_ERROR_OUT_OF_MEMORY the device must not be used again. */
     caromi_on_device *pairs, *mesh, *list;
     /* Frees the copies of a mesh on the devices. */
     void (*mesh_release)(carom_mesh *mesh);
 
-    /* The spheres of a cloud on a device, in the order of their cells, which must stay while the copy is open. Opening
-     * it builds and probes the programs. Failures are as above. */
+    /* Copies the spheres of a cloud to a device, in the order of their cells, which must outlive the copy. Builds and
+     * probes the programs. Failures as above. */
     carom_status (*cloud_open)(caromi_device *device, const struct caromi_cloud *cloud,
                                const struct caromi_cloud_cells *cells, caromi_cloud_copy **out, carom_stats *stats,
                                carom_error *err);
-    void (*cloud_close)(caromi_cloud_copy *copy); /* NULL is fine */
-    /* Builds and probes the programs alone. */
+    void (*cloud_close)(caromi_cloud_copy *copy); /* may be NULL */
+    /* Only builds and probes the programs. */
     carom_status (*cloud_prepare)(caromi_device *device, int exact, carom_error *err);
     carom_status (*cloud_test)(caromi_cloud_copy *copy, const struct caromi_cloud_items *items, uint64_t count,
                                carom_stats *stats, carom_error *err);
     carom_status (*cloud_solve)(caromi_cloud_copy *copy, const struct caromi_cloud_open *open, uint64_t count,
                                 int exact, carom_stats *stats, carom_error *err);
 
-    /* The caller's OpenCL (carom_opencl.h). How many devices its descriptor names; opens the one at this place of it:
+    /* The caller's OpenCL (carom_opencl.h). The number of devices in its descriptor; opens device number `place` of it:
      * INVALID_ARGUMENT if the caller's cl_context has no such device. */
     uint32_t (*shared_devices)(const struct carom_opencl_desc *cl);
     carom_status (*open_shared)(carom_context *context, const struct carom_opencl_desc *cl, uint32_t place,
                                 caromi_device **out, carom_error *err);
-    /* Keeps the caller's objects, which a context has whether or not a device can be used: calls take their turn on the
-     * CPU too. Nothing in a child process. */
+    /* Retains the caller's objects. A context has them even if no device can be used: calls on the CPU take part in the
+     * order of the caller's queue too. Does nothing in a child process. */
     carom_status (*shared_keep)(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err);
-    /* Of a context that keeps them. With a queue: waits for the commands that the queue has; lets a job take its turn
-     * there. Without one: nothing. */
+    /* For a context with these objects and a queue: waits for the queue's present commands; puts a job into the order
+     * of the queue. Without a queue they do nothing. */
     carom_status (*shared_await)(const carom_context *context, carom_error *err);
     carom_status (*shared_enter)(carom_context *context, carom_job *job, carom_error *err);
     void (*shared_release)(carom_context *context);
-    /* Waits for an event of the caller, for a time: CAROM_ERROR_TIMEOUT if it has not ended then. */
+    /* Waits for an event of the caller, at most so many seconds; then CAROM_ERROR_TIMEOUT. */
     carom_status (*event_wait)(void *event, double seconds, carom_error *err);
-    /* An event that has failed is kept as long as the context. NULL is ignored. */
+    /* Releases an event; a failed one is kept as long as the context. NULL is ignored. */
     void (*event_release)(const carom_context *context, void *event);
 } caromi_device_driver;
 

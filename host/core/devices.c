@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens the devices of a context, and closes them. */
+/* Opens and closes the devices of a context. */
 #include "devices.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ void caromi_give_up(carom_context *c, caromi_device *device, carom_status status
 
 /* ---- several ----------------------------------------------------------------------------------------------------- */
 
-/* A device that waits for its driver holds its thread. So each has one, beside those that gather and settle. */
+/* Opens a thread for each device, besides the context's pool: a device that waits for its driver blocks its thread. */
 static carom_status open_pool(carom_context *c, carom_error *err)
 {
     void *memory = caromi_alloc(c, 1, caromi_pool_size(c->device_count));
@@ -50,7 +50,7 @@ static carom_status open_pool(carom_context *c, carom_error *err)
     return CAROM_OK;
 }
 
-/* What a device of a list cannot be used for: an error, unless auto may go on with the others. */
+/* Handles a device of a list that cannot be used: an error, unless `auto` may continue with the others. */
 static carom_status refuse(carom_context *c, const char *name, carom_status status, const carom_error *why,
                            carom_error *err)
 {
@@ -58,11 +58,11 @@ static carom_status refuse(carom_context *c, const char *name, carom_status stat
         return caromi_fail(err, status, why->native_code, "device '%.60s': %s", name, why->message);
     caromi_log(c, CAROM_LOG_WARNING, "auto goes on without device '%.60s': %s", name, why->message);
     (void)caromi_fail(err, status, why->native_code, "device '%.60s': %s", name, why->message);
-    c->device_lacking = *err; /* for who needs this one */
+    c->device_lacking = *err; /* for later calls that need this device */
     return CAROM_OK;
 }
 
-/* After all places of a list have been tried: `why` is of the last one that was refused. */
+/* Ends the opening of a list. why: the error of the last device that was refused. */
 static carom_status conclude(carom_context *c, const carom_error *why, carom_error *err)
 {
     if (caromi_first_device(c) == NULL)
@@ -72,9 +72,9 @@ static carom_status conclude(carom_context *c, const carom_error *why, carom_err
 
 /* ---- lists of names ---------------------------------------------------------------------------------------------- */
 
-/* The names of a list, without the spaces around them. */
+/* The names of a list, without surrounding spaces. */
 typedef struct name_list {
-    char text[512]; /* with zeros between the names */
+    char text[512]; /* names separated by zeros */
     const char *name[CAROM_DEVICES_MAX];
     uint32_t count;
 } name_list;
@@ -106,7 +106,7 @@ static carom_status read_list(const char *selector, name_list *list, carom_error
     return CAROM_OK;
 }
 
-/* Opens the device of a name, which none before it may have named. */
+/* Opens the device of a name; an error if an earlier name means the same device. */
 static carom_status open_name(carom_context *c, const name_list *list, uint32_t place, carom_error *err)
 {
     char number[16];
@@ -136,7 +136,7 @@ static carom_status open_list(carom_context *c, const name_list *list, carom_err
     return conclude(c, &last, err);
 }
 
-/* A comma may be part of a device's name: the whole is looked for first. */
+/* Whether the selector is a list. A comma may be part of a device's name: a device of the whole name has precedence. */
 static int is_list(const carom_context *c)
 {
     uint32_t index;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics and log lines about batches that the CPU answers in place of a device. */
+/* Statistics and log lines for batches that the CPU answers instead of a device. */
 #include "fallback.h"
 
 #include <stdio.h>

@@ -13,15 +13,15 @@
 struct carom_job {
     caromi_task task;
     carom_context *context;
-    pid_t process;          /* that has made it; a child of its may have a queue again */
-    atomic_uint references; /* the caller's, the queue's, and those of jobs that wait for this one */
-    caromi_call call;       /* of copies behind the job */
-    carom_job **wait;       /* room for one more than the caller's */
+    pid_t process;          /* the process that made it; in a fork()ed child the job never ends */
+    atomic_uint references; /* the caller's, the queue's, and one for each job that waits for this one */
+    caromi_call call;       /* its arguments are copies, in the job's memory block */
+    carom_job **wait;       /* jobs that it waits for: the caller's, and one more */
     uint32_t wait_count;
-    uint32_t waits_given;         /* of these, by the caller */
-    caromi_job_listener *listens; /* under the lock */
-    void *event;                  /* the caller's, whose end is the job's; NULL: the job is a call */
-    carom_progress progress;      /* the caller's */
+    uint32_t waits_given;         /* number of the caller's jobs in `wait` */
+    caromi_job_listener *listens; /* list, under the queue's lock */
+    void *event;                  /* an event of the caller: the job ends with it; NULL: the job is a call */
+    carom_progress progress;      /* the caller's function */
     uint64_t count;
     atomic_uint_fast64_t done;
     atomic_int is_cancelled;
@@ -67,14 +67,14 @@ static void unlock(const carom_job *job)
     (void)pthread_mutex_unlock(&job->context->jobs->lock);
 }
 
-/* What has failed at first, where jobs wait for jobs that wait. */
+/* The first cause in a message, where jobs wait for jobs that wait. */
 static const char *cause(const carom_error *error)
 {
     const char *behind = strstr(error->message, "] has failed: ");
     return behind != NULL && strncmp(error->message, "batch.wait[", 11) == 0 ? behind + 14 : error->message;
 }
 
-/* Until a job has ended, or the one that waits for it (NULL: a call) is cancelled. */
+/* Waits until a job has ended, or until the waiting job (NULL: a call) is cancelled. */
 static carom_status await(carom_job *job, const carom_job *waiting, carom_error *err)
 {
     caromi_job_queue *q = job->context->jobs;
@@ -156,7 +156,7 @@ static int on_progress(void *user, uint64_t done, uint64_t count)
     return enough || (done < count && atomic_load(&job->is_cancelled));
 }
 
-/* A chain of jobs, each of which waits for the one before, would else live until its last one ends. */
+/* Releases the jobs that a job has waited for. Otherwise a chain of jobs would live until its last one ends. */
 static void forget_waits(carom_job *job)
 {
     lock(job);
@@ -167,8 +167,8 @@ static void forget_waits(carom_job *job)
         release(job->wait[i]);
 }
 
-/* Once all is there that the job waits for. Its turn in the caller's queue comes in any case: what the queue has after
- * the job must not overtake what it had before, and a queue may be out of order. */
+/* Waits for everything that a job depends on. Even if one of these has failed, it waits for the caller's queue to reach
+ * the job: later commands of the queue must not overtake earlier ones, and the queue may be out of order. */
 static carom_status may_begin(carom_job *job, carom_error *err)
 {
     const carom_status status = await_all(job->wait, job->wait_count, job, err);
@@ -190,8 +190,8 @@ static void tell(caromi_job_listener *next, carom_status status)
     }
 }
 
-/* The queue's reference goes before the program can know that the job has ended, so that a program that has waited
- * frees the job by carom_job_destroy. */
+/* Marks a job as ended. The queue's reference is released first, so that a program which has waited for the job frees
+ * it by carom_job_destroy. */
 static void set_ended(carom_job *job, carom_status status, const carom_error *error, const carom_stats *stats)
 {
     caromi_job_queue *q = job->context->jobs;
@@ -241,7 +241,7 @@ static void *copy_to(char **at, const void *from, size_t bytes)
     return to;
 }
 
-/* A job in a block of so many bytes. */
+/* Makes a job in a memory block of so many bytes. */
 static carom_status make_block(carom_context *c, size_t bytes, carom_job **out, carom_error *err)
 {
     carom_job *job = caromi_alloc(c, 1, bytes);
@@ -258,7 +258,7 @@ static carom_status make_block(carom_context *c, size_t bytes, carom_job **out, 
     return CAROM_OK;
 }
 
-/* The job and all its copies are one block of memory. */
+/* Makes a job for a call. The job and the copies of its arguments are one memory block. */
 static carom_status make(carom_context *c, const caromi_call *call, carom_job **out, carom_error *err)
 {
     const carom_batch *given = call->desc;
@@ -299,11 +299,11 @@ carom_status caromi_submit(carom_context *c, const caromi_call *call, carom_erro
     CHECK(make(c, call, &job, err));
     const carom_status status = c->shared != NULL ? caromi_driver.shared_enter(c, job, err) : CAROM_OK;
     if (status != CAROM_OK) {
-        tell(job->listens, CAROM_OK); /* the caller's queue, which goes on */
+        tell(job->listens, CAROM_OK); /* the caller's queue continues */
         release(job);
         return status;
     }
-    atomic_fetch_add(&job->references, 1); /* the queue's */
+    atomic_fetch_add(&job->references, 1); /* for the queue */
     *batch->job = job;
     caromi_queue_add(q, &job->task);
     return CAROM_OK;
@@ -313,7 +313,7 @@ carom_status caromi_submit(carom_context *c, const caromi_call *call, carom_erro
 
 carom_status caromi_job_of_event(carom_context *c, void *event, carom_job **out, carom_error *err)
 {
-    caromi_job_queue *q; /* whose lock a job has */
+    caromi_job_queue *q; /* for its lock */
     CHECK(caromi_queue_make(c, &q, err));
     CHECK(make_block(c, sizeof **out, out, err));
     (*out)->event = event;
@@ -350,7 +350,7 @@ carom_context *caromi_job_context(const carom_job *job)
 
 /* ---- the program's side ------------------------------------------------------------------------------------------ */
 
-/* When so many seconds from now are over; far ones are never. */
+/* The time in so many seconds, limited to the far future. */
 static struct timespec time_in(double seconds)
 {
     struct timespec t;
@@ -365,7 +365,7 @@ static struct timespec time_in(double seconds)
     return t;
 }
 
-/* Whether the job has ended within the time; the lock is held. */
+/* Waits at most so many seconds; returns whether the job has ended. The lock is held. */
 static int has_ended_in(const carom_job *job, double seconds)
 {
     const double for_ever = 1e9;
@@ -409,7 +409,7 @@ carom_status carom_job_wait(carom_job *job, double seconds, carom_error *err)
     IN_FLOAT_MODE(wait_for(job, seconds, err));
 }
 
-/* One of those that the job waits for; NULL: there are no more. */
+/* Job number i that the job waits for; NULL: there are no more. */
 static carom_job *waited_for(const carom_job *job, uint32_t i)
 {
     lock(job);
@@ -420,7 +420,7 @@ static carom_job *waited_for(const carom_job *job, uint32_t i)
     return other;
 }
 
-/* The job may be waiting for others. */
+/* Wakes a job that may be waiting for others, after it was cancelled. */
 static void wake(const carom_job *job)
 {
     carom_job *other;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver of builds without OpenCL: it opens no device, so nothing of a device is ever asked. */
+/* The table of device functions for builds without OpenCL: it opens no device, so most functions are never called. */
 #include "device.h"
 
 static carom_status refuse(carom_status status, carom_error *err)
@@ -20,7 +20,8 @@ carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32
     return refuse(CAROM_ERROR_UNSUPPORTED, err);
 }
 
-/* carom_opencl.h, without the headers of OpenCL: a program that has them may meet a library that was built without. */
+/* The functions of carom_opencl.h, declared without OpenCL's headers: a program with OpenCL may link a library that was
+ * built without it. */
 struct _cl_mem;
 struct _cl_event;
 CAROM_API carom_status carom_context_create_opencl(const carom_context_desc *desc, const struct carom_opencl_desc *cl,
@@ -57,7 +58,7 @@ carom_status carom_job_get_event(carom_job *job, struct _cl_event **out, carom_e
     return refuse(CAROM_ERROR_UNSUPPORTED, err);
 }
 
-/* ---- what is called without a device ----------------------------------------------------------------------------- */
+/* ---- functions that are called without a device ------------------------------------------------------------------ */
 
 static int is_inherited(void)
 {

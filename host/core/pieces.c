@@ -11,13 +11,15 @@
 #include "device.h"
 
 enum {
-    LEAST = 1 << 12,  /* queries of a piece: fewer take less time than to wake a thread */
-    ALIGN = 1 << 6,   /* pieces begin at multiples, which are whole groups of lanes */
-    PARTS = 4,        /* of a batch that is dealt out, for each device, or more */
-    SAMPLE = 1 << 15, /* queries of each device in the first pieces of a kind, after which the rates are known */
-    WINDOW = 8        /* pieces of the CPU between two reports of progress, for each device: as on one device */
+    LEAST = 1 << 12,  /* least queries of a piece: for fewer, waking a thread takes longer */
+    ALIGN = 1 << 6,   /* pieces begin at multiples of this, whole groups of lanes */
+    PARTS = 4,        /* least parts for each device, of a batch whose parts are dealt out in turn */
+    SAMPLE = 1 << 15, /* queries of each device's first piece of a kind of batches, which measures its speed */
+    WINDOW = 8 /* the queries between two reports of progress, as a multiple of the CPU's, for each device: as with one
+                  device */
 };
-static const float forgiven = 0.98f; /* what is left of a device's time each time that it is left out */
+static const float forgiven =
+    0.98f; /* factor on a device's measured time, each time that it gets no piece: so it is tried again in the end */
 
 typedef struct range {
     uint64_t first, end;
@@ -34,22 +36,22 @@ typedef struct piece {
     double seconds;
 } piece;
 
-/* A batch on its way. */
+/* A batch while devices answer it. */
 typedef struct spread {
     carom_context *context;
-    int is_dealt; /* the pieces are the same queries, of which the devices take parts by turns */
+    int is_dealt; /* every device has the same queries, and takes parts of them in turn */
     const caromi_batch *batch;
     carom_stats *stats;
-    uint32_t out; /* a bit for the place of each device that takes no more of this batch */
+    uint32_t out; /* a bit for each device, by index, that gets no more of this batch */
     range left[CAROM_DEVICES_MAX];
     uint32_t left_count;
-    carom_status status; /* of the last failure; OK: devices have declined at most */
+    carom_status status; /* of the last failure; OK: no device has failed, though some may have declined */
     carom_error cause;
     piece piece[CAROM_DEVICES_MAX];
     uint32_t piece_count;
 } spread;
 
-/* ---- which devices, and how much for each ------------------------------------------------------------------------ */
+/* ---- division among devices -------------------------------------------------------------------------------------- */
 
 static float *rate_of(const spread *s, const caromi_device *device)
 {
@@ -61,8 +63,8 @@ static int is_known(const spread *s, const caromi_device *device)
     return *rate_of(s, device) > 0;
 }
 
-/* Without binary64 a device declines exact batches, which is no failure. Arrays in buffers around the caller's memory
- * stay on the first device, as long as that is in use. */
+/* Lists the devices for a batch. Devices without binary64 are left out of exact batches. Batches with arrays in the
+ * caller's cl_mem run on the first device alone, as long as it is in use. */
 static uint32_t find_devices(const spread *s, caromi_device **team)
 {
     const carom_context *c = s->context;
@@ -77,7 +79,7 @@ static uint32_t find_devices(const spread *s, caromi_device **team)
     return with_fp64 > 0 ? with_fp64 : count;
 }
 
-/* Of devices whose rates are known the fastest; else one that is to be measured. */
+/* The fastest device, or one that is not measured yet. */
 static caromi_device *best_of(const spread *s, caromi_device *const *team, uint32_t count)
 {
     caromi_device *best = team[0];
@@ -90,7 +92,7 @@ static caromi_device *best_of(const spread *s, caromi_device *const *team, uint3
     return best;
 }
 
-/* Queries that a device would get if the batch ended everywhere at the same time; equal shares if rates are unknown. */
+/* Computes the queries of each device such that all end at the same time; equal numbers if speeds are unknown. */
 static void share_out(const spread *s, caromi_device *const *team, uint32_t count, uint64_t queries, double *share)
 {
     double sum = 0;
@@ -105,7 +107,7 @@ static void share_out(const spread *s, caromi_device *const *team, uint32_t coun
         share[i] *= (double)queries / sum;
 }
 
-/* Leaves out the device with the smallest share if that is not worth a thread. Returns how many are left. */
+/* Drops the device with the fewest queries if they are not worth a thread. Returns the number of devices left. */
 static uint32_t drop_smallest(const spread *s, caromi_device **team, uint32_t count, const double *share)
 {
     uint32_t least = 0;
@@ -130,7 +132,8 @@ static void add_piece(spread *s, caromi_device *device, uint64_t first, uint64_t
                  .stats = {.size = sizeof p->stats, .queries = end - first}};
 }
 
-/* Several parts for each device, so that all end at about the same time. 0: there is no lock. */
+/* Deals a batch out in turn, in several parts for each device, so that all end at about the same time. Returns 0 if
+ * there is no lock. */
 static int deal(spread *s, caromi_device *const *team, uint32_t count, const range *queries)
 {
     uint64_t part = (queries->end - queries->first) / (PARTS * (uint64_t)count);
@@ -157,7 +160,7 @@ static void cut(spread *s, caromi_device *const *team, uint32_t count, const ran
     }
 }
 
-/* Cuts queries into pieces. 0: there is no device for them. */
+/* Cuts queries into pieces, one for each device. Returns 0 if there is no device for them. */
 static int cut_for_all(spread *s, const range *queries)
 {
     caromi_device *team[CAROM_DEVICES_MAX];
@@ -193,10 +196,10 @@ static void run_piece(void *user, uint64_t task, uint32_t thread)
     p->status = p->batch->on_device(p->device, p->batch->batch, p->queries.end, &p->done, &p->stats, &p->cause);
     p->seconds = caromi_now() - start;
     if (p->status != CAROM_OK && p->batch->turns != NULL && p->batch->turns->is_shared)
-        caromi_sequencer_stop(p->batch->turns); /* others may wait for its part */
+        caromi_sequencer_stop(p->batch->turns); /* other devices may wait for its part */
 }
 
-/* The first piece of a kind builds a program, which says nothing about the rate. */
+/* Measures the speed of a device. The first piece of a kind is not measured, as it builds a program. */
 static void learn(const spread *s, const piece *p)
 {
     float *each = rate_of(s, p->device);
@@ -242,7 +245,7 @@ static void leave(spread *s, uint64_t first, uint64_t end)
     s->left[s->left_count++] = (range){first, end};
 }
 
-/* The device of a piece that it could not answer takes no more of the batch. */
+/* Excludes the device of an unanswered piece from the rest of the batch. */
 static void lose_device(spread *s, const piece *p, uint64_t left)
 {
     carom_context *c = s->context;
@@ -274,7 +277,8 @@ static void take_pieces(spread *s)
     }
 }
 
-/* What was dealt out is answered up to one query, if a device has failed or all have declined. */
+/* After a batch was dealt out: the end of the answered queries, and the range that is left if a device failed or all
+ * declined. */
 static void take_dealt(spread *s)
 {
     const range *queries = &s->piece[0].queries;
@@ -302,8 +306,8 @@ static void run_cut(spread *s)
         take_pieces(s);
 }
 
-/* Devices answer queries [first, end) as far as there are any. What no device has answered is in `left`: each device
- * leaves one range of a batch at most. */
+/* Runs queries [first, end) on the devices. `left` lists the ranges that no device answered: at most one for each
+ * device. */
 static carom_status run_on_devices(spread *s, uint64_t first, uint64_t end, carom_error *err)
 {
     s->left[0] = (range){first, end};
@@ -320,7 +324,7 @@ static carom_status run_on_devices(spread *s, uint64_t first, uint64_t end, caro
     return CAROM_OK;
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------------------------- */
+/* ---- queries for the CPU ----------------------------------------------------------------------------------------- */
 
 static uint64_t left_of(const spread *s)
 {
@@ -330,7 +334,7 @@ static uint64_t left_of(const spread *s)
     return sum;
 }
 
-/* The CPU answers what no device of a window has. */
+/* Answers the ranges of a window that no device answered, on the CPU. */
 static carom_status finish_on_cpu(spread *s, carom_error *err)
 {
     const double start = caromi_now();
@@ -344,7 +348,7 @@ static carom_status finish_on_cpu(spread *s, carom_error *err)
     return CAROM_OK;
 }
 
-/* No device is left, `rest` queries before the end of the batch are not begun. */
+/* Falls back to the CPU as no device is left. rest: queries that are not begun. */
 static carom_status fall_back(spread *s, uint64_t rest, carom_error *err)
 {
     const uint64_t left = left_of(s) + rest;
@@ -354,7 +358,8 @@ static carom_status fall_back(spread *s, uint64_t rest, carom_error *err)
     return CAROM_OK;
 }
 
-/* Where the window that begins at `first` ends. As long as the rate of a device is unknown, windows are short. */
+/* The end of the window (the queries between two reports of progress) that begins at `first`. Windows are short while
+ * the speed of a device is unknown. */
 static uint64_t window_end(const spread *s, uint64_t first)
 {
     caromi_device *team[CAROM_DEVICES_MAX];
@@ -391,7 +396,7 @@ carom_status caromi_run_pieces(carom_context *c, const caromi_batch *batch, uint
     while (status == CAROM_OK && *done < batch->count) {
         const uint64_t end = window_end(&s, *done);
         status = run_on_devices(&s, *done, end, err);
-        const int is_over = s.left_count > 0; /* for the devices */
+        const int is_over = s.left_count > 0; /* the devices left queries unanswered: none of them goes on */
         if (status == CAROM_OK && is_over)
             status = fall_back(&s, batch->count - end, err);
         if (status == CAROM_OK && is_over)
@@ -415,7 +420,7 @@ carom_status caromi_prepare_pieces(carom_context *c, const caromi_batch *batch, 
     run_cut(&s);
     for (uint32_t i = 0; i < count; i++)
         if (s.piece[i].status == CAROM_OK) {
-            if (stats->fallback_reason[0] == '\0') /* none has failed; all may have declined */
+            if (stats->fallback_reason[0] == '\0') /* no device has failed; all may have declined */
                 note_reason(&s, s.piece[i].stats.fallback_reason);
             return CAROM_OK;
         }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch for several devices. It is cut into contiguous pieces, one for each device, as long as the devices have been
- * fast at such batches, so that all end together. What a device leaves unanswered the others finish. Answers do not
- * depend on the cuts. */
+/* Divides a batch among several devices: contiguous pieces, one for each device, in proportion to the devices' measured
+ * speeds, so that all end together. Other devices finish the queries that a device leaves unanswered. Answers do not
+ * depend on the division. */
 #ifndef CAROM_HOST_CORE_PIECES_H
 #define CAROM_HOST_CORE_PIECES_H
 #include "batch.h"
 
-/* Answers queries from *done on, which becomes the end of those answered without a gap; OK with *done < count: the rest
- * is the CPU's. timed: as caromi_device_time. */
+/* Answers queries from *done on; *done becomes the end of the contiguous answered ones. CAROM_OK with *done < count:
+ * the CPU answers the rest. timed: the caller wants the times of commands. */
 carom_status caromi_run_pieces(carom_context *context, const caromi_batch *batch, uint64_t *done, carom_stats *stats,
                                int timed, carom_error *err);
 /* Prepares each device for the batch. */

@@ -44,7 +44,7 @@ static void *run_tasks(void *user)
 
 /* ---- making and ending ------------------------------------------------------------------------------------------- */
 
-/* Limits of waits count on the clock that does not jump when the time is set. */
+/* Makes a condition whose timeouts use the monotonic clock. */
 static int open_condition(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
@@ -102,7 +102,7 @@ carom_status caromi_queue_start(carom_context *c, caromi_job_queue **out, carom_
     caromi_job_queue *q = *out;
     if (atomic_load(&q->has_thread))
         return CAROM_OK;
-    (void)pthread_mutex_lock(&q->lock); /* until the thread's name is known to the thread */
+    (void)pthread_mutex_lock(&q->lock); /* held until q->thread is set: the new thread needs it */
     const int started = caromi_thread_start(&q->thread, 0, run_tasks, q);
     atomic_store(&q->has_thread, started);
     (void)pthread_mutex_unlock(&q->lock);
@@ -147,7 +147,7 @@ void caromi_queue_add(caromi_job_queue *q, caromi_task *task)
     (void)pthread_mutex_unlock(&q->lock);
 }
 
-/* A thread of a device acts for the call that goes on, which has had its turn in the caller's queue. */
+/* Whether the present thread works for the running call, as the threads of devices do: the call has waited already. */
 static int works_for(const carom_context *c)
 {
     return caromi_queue_is_own_thread(c->jobs) || caromi_pool_is_worker(c->device_pool);
@@ -175,7 +175,8 @@ int caromi_leave_to_jobs(const carom_context *c, caromi_task *task)
     caromi_job_queue *q = c->jobs;
     if (!caromi_queue_is_here(q) || works_for(c))
         return 0;
-    if (c->is_destroyed) { /* what ends may be the last of the context, which this thread must free then */
+    if (c->is_destroyed) { /* the task's object may hold the last reference to the context, which this thread must free
+                              then */
         caromi_finish_jobs(c);
         return 0;
     }

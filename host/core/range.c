@@ -12,16 +12,16 @@
 
 /* ---- the ranges of the process ----------------------------------------------------------------------------------- */
 
-/* Contexts are independent of each other, and fork() may come at any time. So the list takes no lock, and its pages
- * stay for good. An entry whose end is 0 is no range. A buffer sets begin first and end last, and clears them in the
- * reverse order. So a reader that finds the same end before and after begin has a pair that belongs together. */
+/* The list of all ranges is lock-free, as contexts are independent of each other and fork() may come at any time. Its
+ * pages are never freed. An entry with end 0 is no range. A buffer sets begin first and end last, and clears them in
+ * reverse order. So a reader that reads the same end before and after begin has a consistent pair. */
 enum { PAGE_BYTES = 4096, PAGE_ENTRIES = 254 };
 typedef struct range_entry {
     atomic_uintptr_t begin, end; /* begin 0: free */
 } range_entry;
 struct caromi_range_page {
     struct caromi_range_page *next;
-    atomic_int used; /* entries behind these were never claimed */
+    atomic_int used; /* entries from here on were never claimed */
     range_entry entry[PAGE_ENTRIES];
 };
 _Static_assert(sizeof(struct caromi_range_page) <= PAGE_BYTES, "a page of the list is a page of memory");
@@ -89,8 +89,8 @@ static size_t rounded(uint64_t bytes)
     return ((size_t)bytes + page - 1) / page * page;
 }
 
-/* Addresses that begin a large page, where a range is as long as one: each call faults all pages of its arrays anew,
- * and small ones took 3 us each. */
+/* Reserves addresses, aligned to a large page if the range has that size: each call faults the pages of its arrays in
+ * again, and a small page costs 3 us. */
 static char *map_addresses(uint64_t bytes)
 {
     const size_t spare = bytes >= CAROMI_LARGE_PAGE ? CAROMI_LARGE_PAGE : 0, all = rounded(bytes) + spare;
@@ -103,7 +103,7 @@ static char *map_addresses(uint64_t bytes)
     if (before < spare)
         (void)munmap(base + all - (spare - before), spare - before);
 #ifdef MADV_HUGEPAGE
-    (void)madvise(base + before, all - spare, MADV_HUGEPAGE); /* without them it is as good, but slower */
+    (void)madvise(base + before, all - spare, MADV_HUGEPAGE); /* on failure it works too, but slower */
 #endif
     return base + before;
 }
@@ -122,7 +122,7 @@ char *caromi_range_reserve(uint64_t bytes)
     return NULL;
 }
 
-/* The entry goes first: the addresses may be given out again as soon as they are free. */
+/* Removes the entry first: the addresses may be reused as soon as they are free. */
 void caromi_range_release(char *base, uint64_t bytes)
 {
     forget((uintptr_t)base);
@@ -131,7 +131,7 @@ void caromi_range_release(char *base, uint64_t bytes)
 
 /* ---- pages of a range -------------------------------------------------------------------------------------------- */
 
-/* Whole pages around [begin, end). The base of a range begins a page, so they are the range's. */
+/* The whole pages around [begin, end). They belong to the range, as its base begins a page. */
 static char *pages_of(const char *begin, const char *end, size_t *bytes)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)begin / page * page;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of addresses without memory: a buffer on a discrete device has one, so that its bytes have addresses. A list
- * of all ranges of the process finds arrays that lie in buffers of other contexts (docs/devices.md, "Buffers"). */
+/* Reserved ranges of addresses without memory: they give the bytes of a buffer on a discrete device addresses. By a
+ * list of all ranges of the process, arrays in buffers of other contexts are found (docs/devices.md, "Buffers"). */
 #ifndef CAROM_HOST_CORE_RANGE_H
 #define CAROM_HOST_CORE_RANGE_H
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reserves a range that nothing else in the process gets; touching it is a fault. NULL: there is none so large. */
+/* Reserves a range; an access to it is a fault. NULL: there is no range of that size. */
 char *caromi_range_reserve(uint64_t bytes);
 void caromi_range_release(char *base, uint64_t bytes);
-/* Puts memory behind the pages of [begin, end), which holds zeros where it is new; 0: no memory. */
+/* Maps memory to the pages of [begin, end); new memory is zero. Returns 0 if there is no memory. */
 int caromi_range_open(const char *begin, const char *end);
-/* Takes it away again. */
+/* Unmaps that memory. */
 void caromi_range_close(const char *begin, const char *end);
 
-/* Whether the process has had a range as yet. */
+/* Whether the process has ever had a range. */
 extern _Atomic(struct caromi_range_page *) caromi_range_pages;
 static inline int caromi_has_ranges(void)
 {

@@ -5,7 +5,7 @@
 #include "arrays.h"
 #include "range.h"
 
-enum { STAGING_MAX = 2 * 3 * CAROMI_ARRAYS_MAX }; /* inputs and outputs of x y z */
+enum { STAGING_MAX = 2 * 3 * CAROMI_ARRAYS_MAX }; /* inputs and outputs, each up to three arrays */
 
 carom_status caromi_staging_prepare(carom_context *c, carom_error *err)
 {
@@ -16,9 +16,9 @@ carom_status caromi_staging_prepare(carom_context *c, carom_error *err)
                                             STAGING_MAX * sizeof *c->staging);
 }
 
-/* ---- where the arrays lie ---------------------------------------------------------------------------------------- */
+/* ---- locations of the arrays ------------------------------------------------------------------------------------- */
 
-/* Whether the elements fill their bytes: one after the other, or x y z of each side by side. */
+/* Whether the elements fill their bytes without gaps: packed, or x, y and z interleaved. */
 static int is_packed(const caromi_array *a)
 {
     const char *const x = a->base[0], *const y = a->base[1], *const z = a->base[2];
@@ -29,7 +29,7 @@ static carom_status add_part(carom_context *c, const caromi_array *a, int part, 
 {
     union {
         const void *given;
-        char *bytes; /* at a buffer's address, which is ours */
+        char *bytes; /* an address in a buffer's range, which the library owns */
     } base = {a->base[part]};
     char *begin = base.bytes, *end = begin + (a->count - 1) * a->stride + a->size;
     carom_buffer *b = caromi_buffer_at(c, begin, end);
@@ -79,7 +79,7 @@ static carom_status add_arrays(carom_context *c, const caromi_arrays *a, carom_e
 
 /* ---- transfers --------------------------------------------------------------------------------------------------- */
 
-/* Behind the bytes of a copy that are transferred; its beginning: there are none. */
+/* The end of a copy's bytes that are transferred; its beginning if there are none. */
 static char *end_of(const caromi_staging_copy *s, int back)
 {
     if (!back)
@@ -89,8 +89,8 @@ static char *end_of(const caromi_staging_copy *s, int back)
     return s->stored != NULL ? s->begin + (*s->stored - 1) * s->stride + s->size : s->end;
 }
 
-/* Copies by address, those that meet as one: members of structures are transferred once. back: to the device. Returns
- * how many are left. */
+/* Sorts copies by address and merges adjacent ones, so that interleaved members of structures are transferred once.
+ * back: to the device. Returns the number of merged copies. */
 static uint32_t merge(const caromi_staging_copy *copies, uint32_t count, int back, caromi_staging_copy *runs)
 {
     uint32_t sorted = 0, merged = 0;
@@ -127,8 +127,9 @@ static carom_status open_ranges(caromi_staging_copy *copies, uint32_t count, car
     return CAROM_OK;
 }
 
-/* Outputs are read too, because bytes between strided answers stay as they are, and so do answers of a call that is
- * cancelled before them. Packed records of a list are not: only those that are stored go back. */
+/* Brings copies to the host. Outputs are read too: the bytes between strided answers must keep their values, and so
+ * must answers that a cancelled call does not reach. Packed records of a list are not read, as only stored records are
+ * written back. */
 static carom_status show(carom_context *c, caromi_staging_copy *copies, uint32_t count, carom_error *err)
 {
     caromi_staging_copy runs[STAGING_MAX];
@@ -170,7 +171,7 @@ carom_status caromi_staging_begin(carom_context *c, const caromi_arrays *a, int 
         c->staging_traffic = (caromi_traffic){0};
     c->staging_is_on_host = 0;
     c->staging_is_unused = (can_stay & CAROMI_PREPARES) != 0;
-    if (can_stay == CAROMI_PREPARES) /* as if they were in the program's memory */
+    if (can_stay == CAROMI_PREPARES) /* a call that prepares treats them like arrays in host memory */
         c->staging_count = held;
     return can_stay != 0 ? CAROM_OK : caromi_staging_bring(c, err);
 }
@@ -187,7 +188,8 @@ carom_status caromi_staging_bring(carom_context *c, carom_error *err)
 carom_status caromi_staging_bring_input(carom_context *c, const void *base, carom_error *err)
 {
     const char *begin = base;
-    for (uint32_t i = 0; !c->staging_is_unused && i < c->staging_count; i++) /* several inputs may begin there */
+    for (uint32_t i = 0; !c->staging_is_unused && i < c->staging_count;
+         i++) /* several inputs may begin at that address */
         if (c->staging[i].begin == begin && !c->staging[i].is_on_host)
             CHECK(show(c, &c->staging[i], 1, err));
     return CAROM_OK;
@@ -210,13 +212,14 @@ const carom_buffer *caromi_resident_buffer(const carom_context *c, const void *b
     return NULL;
 }
 
-/* A list that runs out of memory has the records of the queries before. */
+/* Whether a call with this status has answers: a list without memory for more still has the records of earlier queries.
+ */
 static int has_answers(carom_status status)
 {
     return status == CAROM_OK || status == CAROM_ERROR_CANCELLED || status == CAROM_ERROR_OUT_OF_MEMORY;
 }
 
-/* The seconds that a batch took within caromi_run are without these. */
+/* Adds the staging copies to the statistics; the times of caromi_run do not include them. */
 static void add_traffic(const caromi_traffic *t, carom_stats *stats)
 {
     stats->brought += t->brought;

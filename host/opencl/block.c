@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a chunk sends to a device with memory of its own, and fetches from it, in one transfer each way: the columns lie
- * side by side in a block, and a kernel copies between the block and the columns (kernels/block.cl). A transfer costs
- * as much as thousands of rows, and such a copy little, because the device's memory is many times as fast as the bus.
- * Parts of the block as buffers would need no copy, but crash NVIDIA's driver 580.159. */
+/* Packs a chunk's columns into one transfer each way, for devices with memory of their own. The columns lie side by
+ * side in a transfer block, and a kernel copies between the block and the columns (kernels/block.cl). The overhead of
+ * one transfer equals thousands of rows; the copy is cheap, as the device's memory is many times faster than the bus.
+ * Sub-buffers of the block would need no copy, but crash NVIDIA's driver 580.159. */
 #include "device.h"
 
-/* Rows that a column has room for. None follows a single one. */
+/* The rows from one column to the next; a single column needs no padding. */
 static size_t pitch_of(const caromi_cl_slot *slot, const caromi_cl_block *b)
 {
     const uint64_t line = CAROMI_BLOCK_LINE;
@@ -55,14 +55,14 @@ static carom_status launch(caromi_device *d, caromi_cl_slot *slot, const caromi_
     caromi_set_argument(&a, &pitch, sizeof pitch);
     caromi_set_argument(&a, &count, sizeof count);
     caromi_set_argument(&a, &bytes, sizeof bytes);
-    for (uint32_t k = 0; k < COLUMNS_MAX; k++) /* those beyond `count` are any: they are not used */
+    for (uint32_t k = 0; k < COLUMNS_MAX; k++) /* arguments beyond `count` are never read, but must be set */
         caromi_set_columns(&a, b->column[k < count ? k : 0], 1);
     CHECK(caromi_launch(d, slot->queue, &a, slot->padded, CAROMI_GROUP, &event, err));
     caromi_add_event(events, event);
     return CAROM_OK;
 }
 
-/* A single column needs no copy: it goes from the block's memory on the host to its own on the device, and back. */
+/* The device's end of the transfer. A single column needs no packing: it goes straight to its own memory. */
 static cl_mem partner_of(const caromi_cl_block *b)
 {
     return b->count == 1 ? caromi_column_memory(b->column[0]) : b->memory.memory;

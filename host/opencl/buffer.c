@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of a device for a buffer. It keeps the device, whose queue its transfers need: a device that is given up after
- * a failure often still returns what lies there. */
+/* The device memory of a carom_buffer. It holds a reference to the device, whose queue its transfers need: after a
+ * failure, a device that is no longer used can often still return the contents. */
 #include <string.h>
 
 #include "device.h"
@@ -10,7 +10,7 @@ int caromi_device_is_unified(const caromi_device *device)
     return device->unified;
 }
 
-/* If memory is short, frees what earlier batches left in the slots, and tries again. */
+/* Allocates memory. If that fails, frees the idle slots' memory and tries again. */
 static carom_status make_memory(caromi_device *d, uint64_t bytes, cl_mem *out, carom_error *err)
 {
     const carom_status status = caromi_make_buffer(d, "a buffer", CL_MEM_READ_WRITE, bytes, NULL, out, err);
@@ -21,7 +21,7 @@ static carom_status make_memory(caromi_device *d, uint64_t bytes, cl_mem *out, c
     return caromi_make_buffer(d, "a buffer", CL_MEM_READ_WRITE, bytes, NULL, out, err);
 }
 
-/* Takes over a reference to `memory`, on failure too. */
+/* Wraps `memory`, whose reference it takes over even on failure. */
 static carom_status keep(caromi_device *d, cl_mem memory, uint64_t offset, caromi_device_memory **out, carom_error *err)
 {
     caromi_device_memory *m = caromi_alloc(d->context, 1, sizeof *m);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Spheres among themselves on a device: programs that test what the host lists, and that gather the pairs which stay
- * open for the pair programs. Both are streams of items and of pairs; the spheres stay on the device meanwhile. */
+/* Spheres among themselves on a device (host/cloud/device.h): one program filters the items that the host lists,
+ * another gathers the undecided pairs for the pair programs. Items and pairs are streamed in chunks; the spheres stay
+ * on the device meanwhile. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -10,23 +11,24 @@
 
 enum { PLACES = CLOUD_RESTING, GIVEN = CLOUD_COLUMNS, INDICES = 3, TEST_OUT = 3 };
 
-/* Columns of the sorted spheres. */
+/* The sorted spheres' columns on a device. */
 struct caromi_cloud_copy {
     caromi_device *device;
-    cl_mem place[PLACES], given[GIVEN], mask; /* given NULL: at rest */
+    cl_mem place[PLACES], given[GIVEN],
+        mask; /* given: the caller's inputs, NULL for spheres at rest; mask NULL: none */
     int options;
     float margin, period[3];
 };
 
 /* ---- the spheres ------------------------------------------------------------------------------------------------- */
 
-/* A column as the device reads it: where it lies, if host and device share memory. */
+/* Uploads a column or, if host and device share memory, wraps it as a buffer. */
 static carom_status send(caromi_device *d, const void *data, uint64_t count, cl_mem *out, carom_error *err)
 {
     const uint64_t bytes = count * sizeof(float);
     union {
         const void *given;
-        void *read_only; /* the buffer is created so */
+        void *read_only; /* const is cast away: the buffer is created read-only */
     } array = {data};
     *out = d->unified ? caromi_wrap_array(d, CL_MEM_READ_ONLY, array.read_only, (size_t)bytes) : NULL;
     if (*out != NULL)
@@ -76,7 +78,7 @@ void caromi_cloud_copy_close(caromi_cloud_copy *copy)
     if (copy == NULL)
         return;
     const carom_context *c = copy->device->context;
-    for (int s = 0; s < CAROMI_SLOTS; s++) /* after a failure writes may be under way */
+    for (int s = 0; s < CAROMI_SLOTS; s++) /* after a failure, writes may still be running */
         (void)caromi_finish(copy->device, copy->device->slots[s].queue, NULL);
     for (int k = 0; k < PLACES; k++)
         caromi_release_buffer(&copy->place[k]);
@@ -88,7 +90,7 @@ void caromi_cloud_copy_close(caromi_cloud_copy *copy)
 
 /* ---- streams of indices ------------------------------------------------------------------------------------------ */
 
-/* Columns of indices in; in pieces that a GPU has answered in bounded time. */
+/* Runs a stream whose inputs are columns of indices, in chunks that a GPU answers in bounded time. */
 static carom_status run_indices(caromi_device *d, const uint32_t *const *indices, caromi_stream s, carom_stats *stats,
                                 carom_error *err)
 {
@@ -123,7 +125,7 @@ static carom_status launch_test(caromi_device *d, caromi_cl_slot *slot, const vo
     return caromi_launch_chunk(d, slot, &a, slot->count, err);
 }
 
-enum { CHECKED = 1 << 16 }; /* items that a thread looks at */
+enum { CHECKED = 1 << 16 }; /* items that a task checks */
 typedef struct bits_check {
     const caromi_cloud_items *items;
     atomic_uint beyond;
@@ -141,7 +143,7 @@ static void check_some(void *user, uint64_t begin, uint64_t end, uint32_t thread
         atomic_store(&check->beyond, beyond);
 }
 
-/* Bits of spheres that an item has not would lead outside the columns. */
+/* Checks that results have no bits beyond an item's spheres: such bits would lead outside the columns. */
 static carom_status check_bits(const caromi_device *d, const caromi_cloud_items *items, uint64_t count,
                                carom_error *err)
 {
@@ -175,7 +177,7 @@ typedef struct solve_job {
     enum caromi_pair_kernel kernel;
 } solve_job;
 
-/* The gathered columns lie behind the places in the slot. */
+/* Launches the gather of the pairs' inputs into the slot's columns, behind the columns of places. */
 static carom_status launch_gather(caromi_device *d, caromi_cl_slot *slot, const caromi_cloud_copy *copy,
                                   carom_error *err)
 {
@@ -183,7 +185,8 @@ static carom_status launch_gather(caromi_device *d, caromi_cl_slot *slot, const 
     caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_CLOUD_GATHER);
     for (int k = 0; k < IN_CLOUD; k++)
         CHECK(caromi_reserve(d, slot, &slot->in[INDICES + k], (size_t)slot->padded * sizeof(float), 0, err));
-    for (int k = 0; k < GIVEN; k++) /* at rest the given columns are the places, and the last ones are not read */
+    for (int k = 0; k < GIVEN;
+         k++) /* of spheres at rest, the places are the inputs, and the last columns are never read */
         set_buffer(&a, moves ? &copy->given[k] : &copy->place[k < PLACES ? k : 0]);
     caromi_set_argument(&a, &moves, sizeof moves);
     caromi_set_argument(&a, &copy->margin, sizeof copy->margin);
@@ -249,7 +252,8 @@ typedef struct cloud_probe {
     uint8_t state[2][ITEMS], parts[2][ITEMS];
 } cloud_probe;
 
-/* Spheres on a lattice and near each other, some of any size; items of any length; as pairs, their first spheres. */
+/* Makes spheres on a lattice, close together, some of arbitrary size; items of all lengths; and pairs from the items'
+ * first spheres. */
 static void make_probe(cloud_probe *p)
 {
     uint64_t state = 11;
@@ -299,7 +303,7 @@ static carom_status probe_test(caromi_device *d, cloud_probe *p, const caromi_is
     return status;
 }
 
-/* What the pair program is to read. */
+/* Gathers on the host the inputs that the pair program must read. */
 static void gather(cloud_probe *p, const caromi_cloud_view *view, const float *period)
 {
     for (uint32_t i = 0; i < ITEMS; i++) {

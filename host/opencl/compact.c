@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* First hits from a device with memory of its own, without the queries that hit nothing. kernels/compact.cl makes
- * records of the hits of a chunk and of the rows that exact mode left undecided. Only these are fetched. */
+/* Compaction of first hits on devices with memory of their own: kernels/compact.cl makes records of a chunk's hits and
+ * of the rows that exact mode leaves undecided. Only these records are downloaded. */
 #include <stdatomic.h>
 #include <string.h>
 
 #include "probe.h"
 
-enum { ROWS = 1 << 9 /* records that a thread unpacks at a time */ };
+enum { ROWS = 1 << 9 /* records of a task */ };
 
 static cl_uint runs_of(const caromi_cl_slot *slot)
 {
@@ -23,11 +23,11 @@ static size_t words_of(const caromi_stream *s)
     return has_contacts(s) ? COMPACT_WORDS : COMPACT_CONTACT;
 }
 
-/* Falls back to whole columns: for one chunk if memory is short, since a later one may have it; else for good. */
+/* Falls back to whole columns: for one chunk if there is no memory, as a later chunk may get it; else permanently. */
 static void give_up(caromi_device *d, const carom_error *why)
 {
     const int is_short =
-        why->status == CAROM_ERROR_OUT_OF_MEMORY && !d->probing; /* without a probe there are no records */
+        why->status == CAROM_ERROR_OUT_OF_MEMORY && !d->probing; /* the probe itself must fail without memory */
     if (!is_short || !d->compaction_was_short)
         caromi_log(d->context, CAROM_LOG_WARNING, "%s sends first hits in whole columns%s: %s", d->info.name,
                    is_short ? " where memory is short" : " from now on", why->message);
@@ -35,7 +35,7 @@ static void give_up(caromi_device *d, const carom_error *why)
     d->compaction_unavailable |= !is_short;
 }
 
-/* With memory for the records. */
+/* Whether a chunk is compacted; allocates the memory of its records. */
 static int compacts(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot)
 {
     carom_error why = {CAROM_OK, 0, ""};
@@ -52,7 +52,8 @@ static int compacts(caromi_device *d, const caromi_stream *s, caromi_cl_slot *sl
 
 /* ---------------------------------------------------------------- on the device */
 
-/* Both kernels end with the number of rows and have a group for each run. */
+/* Launches one of the two kernels: its last argument is the number of rows, and it has one work-group for each run of
+ * rows. */
 _Static_assert((int)COMPACT_ITEMS == (int)CAROMI_GROUP, "a group is launched for each run");
 static carom_status launch(caromi_device *d, caromi_cl_slot *slot, caromi_arguments *a, carom_error *err)
 {
@@ -82,9 +83,9 @@ static carom_status fill_records(caromi_device *d, const caromi_stream *s, carom
     return launch(d, slot, &a, err);
 }
 
-/* Enqueues the compaction and the read of the number of records. The records are read when that number has arrived.
- * It goes to pinned memory: drivers return from a read into other memory when it is done, whatever is asked, and the
- * chunks of two slots would never overlap. */
+/* Enqueues the compaction and the download of the number of records. The records are downloaded when that number has
+ * arrived. It goes to pinned memory: with other memory, drivers block in a non-blocking read, and the chunks of two
+ * slots would never overlap. */
 static carom_status fetch_count(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
     const caromi_cl_column *starts = &slot->compact[CAROMI_COMPACT_STARTS];
@@ -131,7 +132,7 @@ static void put_record(const caromi_stream *s, uint64_t row, const uint32_t *rec
     put(s, CAROMI_HIT_FIRST + OUT_FEATURE, row, &feature);
 }
 
-/* Whether records can be those of a chunk, whose rows rise. */
+/* Checks that records are possible for the chunk: rows ascend and are in range. */
 static carom_status check_records(const unpack_job *job, uint64_t from, uint64_t count, carom_error *err)
 {
     const caromi_stream *s = job->stream;
@@ -151,7 +152,7 @@ static carom_status check_records(const unpack_job *job, uint64_t from, uint64_t
     return corrupt ? caromi_fail_corrupt(job->device, "places of hits", slot->first, end, err) : CAROM_OK;
 }
 
-/* Checks records, copies them to their rows, and settles undecided rows there. */
+/* Task: checks records, scatters them to their rows, and decides undecided rows in integers. */
 static void unpack(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     unpack_job *job = user;
@@ -165,7 +166,7 @@ static void unpack(void *user, uint64_t begin, uint64_t end, uint32_t thread)
     (void)thread;
     if (check_records(job, begin, count, NULL) != CAROM_OK) {
         atomic_store(&job->refused, 1);
-        return; /* impossible numbers lead outside the arrays */
+        return; /* impossible numbers would lead outside the arrays */
     }
     for (size_t i = 0; i < count; i++) {
         const uint32_t *record = records + i * words;
@@ -223,16 +224,17 @@ void caromi_compact_stream(caromi_stream *s)
 
 enum { PROBE_ROWS = 10 * COMPACT_RUN + 7 };
 
-/* Inputs of the probe are columns of first hits; `expected` are the outputs that it must produce. */
+/* The probe: columns of first hits as inputs, and the expected outputs. */
 typedef struct compact_probe {
     uint32_t in[CAROMI_HIT_CONTACT][PROBE_ROWS], got[CAROMI_HIT_CONTACT][PROBE_ROWS],
         expected[CAROMI_HIT_CONTACT][PROBE_ROWS];
 } compact_probe;
 
-/* Runs without rows to keep, runs with nothing else, and mixed runs. Rows to keep have a hit or are undecided. */
+/* Makes runs of rows with no row to keep, with only such rows, and mixed ones. A row is kept if it has a hit or is
+ * undecided. */
 static void make_probe(compact_probe *p)
 {
-    uint8_t kept_rows[PROBE_ROWS]; /* bytes are columns too: all inputs are made before one is copied */
+    uint8_t kept_rows[PROBE_ROWS]; /* all inputs are made first, as byte columns share their memory */
     uint64_t state = 5;
     memset(p->got, 0xa5, sizeof p->got);
     memset(p->expected, 0xa5, sizeof p->expected);
@@ -266,7 +268,7 @@ static carom_status launch_probe(caromi_device *d, caromi_cl_slot *slot, const v
     return CAROM_OK;
 }
 
-/* out_count: with contacts or without. */
+/* out_count: number of output columns, with contacts or without. */
 static carom_status run_probe(caromi_device *d, compact_probe *p, uint32_t out_count, carom_error *err)
 {
     caromi_in_column in[CAROMI_HIT_CONTACT];

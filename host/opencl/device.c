@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* An OpenCL device from opening to closing. */
+/* Opens and closes an OpenCL device. */
 #include <stdio.h>
 #include <string.h>
 
 #include "device.h"
 
-/* Without these two no text of ours can give the CPU's bits. */
+/* Checks for the two floating-point features without which no program can give the CPU's bits. */
 static carom_status check_floats(const caromi_device *d, carom_error *err)
 {
     cl_device_fp_config config = 0;
@@ -44,7 +44,8 @@ static carom_status create_context(caromi_device *d, cl_platform_id platform, ca
     return d->cl != NULL && code == CL_SUCCESS ? CAROM_OK : caromi_cl_fail(d, code, "clCreateContext", err);
 }
 
-/* A driver older than 1.2 has no references of devices: the loader would call what is not there. */
+/* Whether the driver counts references of devices: before OpenCL 1.2 it has no such functions, and the loader would
+ * call a null pointer. */
 static int counts_devices(const caromi_device *d)
 {
     return strncmp(d->info.version, "OpenCL 1.0", 10) != 0 && strncmp(d->info.version, "OpenCL 1.1", 10) != 0;
@@ -107,7 +108,7 @@ static void close_device(caromi_device *d)
     caromi_free(d->context, d);
 }
 
-/* The number is of the list of devices, in which a device of the caller may not be. */
+/* Logs the device, with its number in the list of devices; a device of the caller may not be in that list. */
 static void log_device(const caromi_device *d, int is_shared)
 {
     char number[32] = " of the caller";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table by which the rest of the library reaches OpenCL. */
+/* The table of functions through which the rest of the library uses OpenCL. */
 #include "driver.h"
 
 const caromi_device_driver caromi_driver = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The members of caromi_driver (host/core/device.h), by the names that they have here. */
+/* The functions behind the members of caromi_driver (host/core/device.h). */
 #ifndef CAROM_HOST_OPENCL_DRIVER_H
 #define CAROM_HOST_OPENCL_DRIVER_H
 #include "host/core/device.h"

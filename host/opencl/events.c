@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs and events of the caller's OpenCL. An event of the caller becomes a job that others wait for, and a job has
- * events that commands of the caller wait for. With a queue of the caller a call takes its turn there: the job waits
- * for a marker behind what the queue has, and a barrier keeps what comes later waiting for the job. */
+/* Connects jobs with events of the caller's OpenCL. An event of the caller becomes a job that others wait for, and a
+ * job can set events that the caller's commands wait for. With a queue of the caller, a call takes part in its order:
+ * the job waits for a marker behind the queue's present commands, and a barrier makes later commands wait for the job.
+ */
 #include "carom/carom_opencl.h"
 
 #include <math.h>
@@ -19,9 +20,9 @@ static carom_status fail_call(cl_int code, const char *call, carom_error *err)
 
 /* ---- events of commands ------------------------------------------------------------------------------------------ */
 
-/* An event whose command may still fail, or has failed. PoCL 3.1 aborts where a failing command has no event, and where
- * its event goes while the thread that has set the failure still walks from command to command. No call says when that
- * walk is over, so an event that failed is kept as long as the context. */
+/* A retained event whose command may still fail, or has failed. PoCL 3.1 aborts if a failing command has no event. It
+ * also aborts if the event is released while another thread still propagates the failure to dependent commands. No call
+ * reports the end of that, so a failed event is kept as long as the context. */
 struct caromi_kept_event {
     caromi_kept_event *next;
     cl_event event;
@@ -41,7 +42,7 @@ static cl_int state_of(cl_event event)
     return code == CL_SUCCESS ? state : CL_COMPLETE;
 }
 
-/* Without memory the reference is never released. */
+/* Keeps an event. If there is no memory for the list, its reference is never released. */
 static void keep(const carom_context *c, cl_event event, cl_int state)
 {
     caromi_kept_event *kept = caromi_alloc(c, 1, sizeof *kept);
@@ -51,7 +52,7 @@ static void keep(const carom_context *c, cl_event event, cl_int state)
     push(state < 0 ? &c->shared->failed : &c->shared->running, kept);
 }
 
-/* The event of a command in the caller's queue, whose only owner is this context. */
+/* Releases the event of a command in the caller's queue, unless it may still fail. The context is its only owner. */
 static void release_command(const carom_context *c, cl_event event)
 {
     const cl_int state = state_of(event);
@@ -94,7 +95,8 @@ carom_status caromi_shared_make(carom_context *c, const carom_opencl_desc *cl, c
     if (s->queue != NULL)
         (void)clRetainCommandQueue(s->queue);
     c->shared = s;
-    return s->queue != NULL ? caromi_queue_make(c, &jobs, err) : CAROM_OK; /* so that calls take their turn */
+    return s->queue != NULL ? caromi_queue_make(c, &jobs, err)
+                            : CAROM_OK; /* calls become jobs, in the order of the caller's queue */
 }
 
 void caromi_shared_release(carom_context *c)
@@ -119,8 +121,8 @@ typedef struct event_listener {
     caromi_job_listener head;
     const carom_context *context;
     cl_event event;
-    int is_gate;      /* what the caller's queue waits for: it goes on, whatever the job's end */
-    cl_event barrier; /* that waits for a gate */
+    int is_gate;      /* the caller's queue waits for this event: it is completed even if the job fails */
+    cl_event barrier; /* the command in the caller's queue that waits for a gate */
 } event_listener;
 
 static void set_event(caromi_job_listener *head, carom_status status)
@@ -201,7 +203,7 @@ static carom_status fail_event(cl_int state, carom_error *err)
     return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, state, "a command of the caller has failed (%d)", state);
 }
 
-/* Callbacks would tell, but some drivers (PoCL 3.1, Mesa 22.3) call none for an event that fails. */
+/* Polls the event: callbacks would be better, but PoCL 3.1 and Mesa 22.3 call none if an event fails. */
 carom_status caromi_event_wait(void *event, double seconds, carom_error *err)
 {
     const cl_event waited = event;
@@ -259,7 +261,7 @@ carom_status carom_job_wrap_event(carom_context *context, cl_event event, carom_
     IN_FLOAT_MODE(wrap_event(context, event, out, err));
 }
 
-/* ---- turns in the caller's queue --------------------------------------------------------------------------------- */
+/* ---- order in the caller's queue --------------------------------------------------------------------------------- */
 
 static carom_status mark(const caromi_shared *s, cl_event *out, carom_error *err)
 {

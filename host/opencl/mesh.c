@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mesh batches (host/mesh/batch.h) on a device. A mesh is copied once per device; queries stream past it. */
+/* Mesh batches (host/mesh/batch.h) on a device. A mesh is copied once per device, then queries are streamed against it.
+ */
 #include <string.h>
 
 #include "device.h"
@@ -7,16 +8,16 @@
 #include "host/mesh/clearance.h"
 #include "host/mesh/edges.h"
 
-enum { TRIANGLE = 0 /* first of the output columns of a search */ };
+enum { TRIANGLE = 0 /* number of the search's output column for triangles */ };
 
-/* A mesh on a device. OpenCL counts the references: the copy keeps the device's OpenCL context alive, so it may outlive
- * the caromi_device, and a context that still has copies is never mistaken for a new one. */
+/* The copy of a mesh on a device. It holds a reference to the device's OpenCL context, so it may outlive the
+ * caromi_device, and the address of a context with copies is never reused for a new one. */
 typedef struct mesh_copy {
     const carom_context *context;
     cl_context cl;
-    cl_mem nodes, leaves, masks, clearance, vertices, indices; /* masks is NULL if there are none */
-    cl_mem opposites[2], cones[2]; /* by kind of query; NULL: no contact has been asked for */
-    carom_error lacking; /* why they could not be uploaded: retrying a large mesh in every batch would be slow */
+    cl_mem nodes, leaves, masks, clearance, vertices, indices; /* masks NULL: none */
+    cl_mem opposites[2], cones[2]; /* culling data of contacts by kind of query; NULL: not uploaded */
+    carom_error lacking;           /* why the upload failed: retrying a large mesh in every batch would be slow */
 } mesh_copy;
 
 static const mesh_copy *copy_of(const caromi_device *d, const carom_mesh *mesh)
@@ -60,7 +61,8 @@ typedef struct mesh_array {
     cl_mem *out;
 } mesh_array;
 
-/* A mesh of one leaf has no nodes, but a kernel wants a buffer. */
+/* Copies an array to the device. An empty one, like the nodes of a mesh of one leaf, still needs a buffer as kernel
+ * argument. */
 static carom_status copy_array(caromi_device *d, const mesh_array *a, carom_error *err)
 {
     const cl_mem_flags data = d->unified ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR;
@@ -102,7 +104,7 @@ static mesh_copy *create_copy(const caromi_device *d, const carom_context *conte
     return copy;
 }
 
-/* If memory is short, frees what earlier batches left in the slots, and tries again. */
+/* Copies a mesh. If there is no memory, frees the idle slots' memory and tries again. */
 static void fill_copy(caromi_device *d, const carom_mesh *mesh, mesh_copy *copy)
 {
     carom_status status = copy_arrays(d, mesh, copy, &copy->lacking);
@@ -126,7 +128,7 @@ carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error 
         if (copy == NULL)
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a mesh copy (%zu bytes)",
                                sizeof *copy);
-        (void)pthread_mutex_lock(&mesh->context->finding); /* several devices may need it at once */
+        (void)pthread_mutex_lock(&mesh->context->finding); /* several devices may need the edges at once */
         caromi_clearance_find(mesh);
         (void)pthread_mutex_unlock(&mesh->context->finding);
         fill_copy(d, mesh, copy);
@@ -136,7 +138,7 @@ carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error 
         return CAROM_OK;
     const carom_status status =
         caromi_fail(err, copy->lacking.status, copy->lacking.native_code, "%s", copy->lacking.message);
-    /* A caller that requires the device may free memory before the next call, so that call tries again. */
+    /* If the caller requires the device, it may free memory before the next call, which tries again. */
     if (d->context->desc.backend != CAROM_BACKEND_AUTO)
         release_copy(mesh, d->place);
     return status;
@@ -196,8 +198,8 @@ void caromi_set_triangles(const caromi_device *d, caromi_arguments *a, const car
     caromi_set_argument(a, &triangles, sizeof triangles);
 }
 
-/* Queries that a work-item follows: with lanes a few times as many as it follows at once, as long as all
- * cores have some work-items; else one. */
+/* The number of queries of a work-item. With lanes, a work-item interleaves several traversals: it gets a few times as
+ * many queries, as long as all cores have some work-items. Without lanes it gets one. */
 static cl_uint share_of(const caromi_device *d, uint64_t queries)
 {
     enum { PER_UNIT = 32 };
@@ -218,7 +220,7 @@ uint64_t caromi_set_search(const caromi_device *d, const caromi_cl_slot *slot, c
     caromi_set_argument(a, masks, sizeof *masks);
     caromi_set_argument(a, &options, sizeof options);
     caromi_set_columns(a, slot->in, columns);
-    /* Without masks any column will do, and without an order any buffer. */
+    /* Arguments that are never read still need a buffer: without masks any column, without an order any buffer. */
     caromi_set_columns(a, &slot->in[options & MESH_QUERY_MASKS ? mask : 0], 1);
     caromi_set_argument(a, &share, sizeof share);
     caromi_set_argument(a, &queries, sizeof queries);
@@ -252,10 +254,10 @@ carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi
     return caromi_stream_run(d, s, done, stats, err);
 }
 
-/* The first programs of a kind of search; the exact ones follow them. */
+/* The fast programs of a kind of search; the exact ones follow them. */
 typedef struct mesh_programs {
     uint32_t search, points;
-    int has_options; /* a search with options has programs of its own */
+    int has_options; /* queries with options have programs of their own */
 } mesh_programs;
 static const mesh_programs programs_of[CAROMI_MESH_SEARCHES] = {
     [CAROMI_MESH_FIRST] = {CAROMI_PROGRAM_MESH_FIRST, CAROMI_PROGRAM_MESH_CONTACT, 1},
@@ -304,7 +306,8 @@ static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const vo
     return caromi_wants_points(batch) ? launch_points(d, slot, batch, err) : CAROM_OK;
 }
 
-/* Checks every chunk, even if the caller wants times alone: with an impossible triangle the time is wrong too. */
+/* Checks the triangles of every chunk, even if the caller wants only times: if a triangle is impossible, the time is
+ * wrong too. */
 static carom_status check_triangles(const caromi_device *d, const void *user, const void *triangles, size_t stride,
                                     uint64_t count, uint64_t first, uint64_t end, carom_error *err)
 {
@@ -345,7 +348,7 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
     caromi_in_column in[CAROMI_MESH_IN + 1];
     caromi_out_column out[CAROMI_ANSWERS];
     caromi_stream s = {.count = end,
-                       .chunk = d->gpu ? 1u << 18 : d->max_items, /* a query costs more than a pair */
+                       .chunk = d->gpu ? 1u << 18 : d->max_items, /* smaller than for pairs, as a query costs more */
                        .takes_ends = !wants_points,
                        .in_count = (uint32_t)kind->in + (batch->mask.base != NULL),
                        .out_count = wants_points ? kind->out : kind->search_out,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether spheres hit a mesh at all, by a device: the search's states are the answer, but in exact mode for a few. */
+/* Any-hit queries on a device: the search's states are the answers, except for a few undecided ones in exact mode. */
 #include <string.h>
 
 #include "host/mesh/block.h"
 #include "mesh_list.h"
 
-/* An any-hit query is undecided if it has hits, and none that is decided. marks: numbers of hits, states. */
+/* Lists undecided queries: they have hits, but no decided one. marks: numbers of hits, states. */
 static uint32_t list_undecided(const void *user, const void *const *marks, uint32_t count, uint32_t *rows)
 {
     const int32_t *hits = marks[0];
@@ -32,7 +32,7 @@ static carom_status answer_undecided(const carom_context *c, const void *user, c
 }
 static const caromi_undecided undecided_any = {list_undecided, answer_undecided};
 
-/* Numbers of hits that cannot be: then the states are wrong too. */
+/* Checks the numbers of hits: if they are impossible, the states are wrong too. */
 static carom_status check_any(const caromi_device *d, const void *user, const void *hits, size_t stride, uint64_t count,
                               uint64_t first, uint64_t end, carom_error *err)
 {
@@ -55,8 +55,7 @@ static void states_to_hits(uint8_t *any, uint64_t first, uint64_t end)
         any[i] = any[i] == CAROM_INVALID ? CAROM_OVERLAP_INVALID : any[i] != CAROM_MISS;
 }
 
-/* Any-hit queries in fast mode, or whose answers stay on the device: the search's states say all, but in exact mode for
- * a few. */
+/* Streams any-hit queries in fast mode, or with answers that stay on the device. */
 carom_status caromi_stream_any(caromi_device *d, caromi_list_part *p, uint64_t end, uint64_t *done, carom_stats *stats,
                                carom_error *err)
 {

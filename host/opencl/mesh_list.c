@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* All hits on a mesh by a device, part by part of the batch. A first pass counts hits, the counts are summed, and a
- * second pass writes the hits. On devices that share memory with the host the first pass already writes hits: there is
- * room for CAROMI_INLINE_HITS per query, which the queries of a work-item share. Only queries whose hits did not fit
- * are searched for again. */
+/* All hits on a mesh by a device, part by part of the batch, in two passes: the first counts hits, a prefix sum assigns
+ * their positions, and the second pass writes them. On devices that share memory with the host, the first pass already
+ * writes hits: the queries of a work-item share space for CAROMI_INLINE_HITS hits each. Only work-items whose hits did
+ * not fit run in the second pass. */
 #include "mesh_list.h"
 
 #include "host/mesh/block.h"
 
 enum {
     STAGES_PER_THREAD = 4,
-    HITS_HELD = 1 << 23 /* limit of hits per part; fewer if the device has less memory */
+    HITS_HELD = 1 << 23 /* most hits of a part; fewer if the device has less memory */
 };
 
 uint32_t caromi_list_program(const caromi_list_batch *batch)
@@ -37,7 +37,7 @@ static carom_status launch_list(caromi_device *d, caromi_cl_slot *slot, const vo
         caromi_set_edges(d, &a, sweep->mesh, sweep->mask.base != NULL);
     if (*memory != NULL)
         caromi_set_argument(&a, memory, sizeof *memory);
-    else /* no hits are written if they are only counted: any buffer will do */
+    else /* if hits are only counted, none are written: any buffer will do */
         caromi_set_columns(&a, slot->out, 1);
     caromi_set_argument(&a, &found, sizeof found);
     caromi_set_argument(&a, &each, sizeof each);
@@ -64,8 +64,8 @@ caromi_stream caromi_list_stream(const caromi_device *d, const caromi_list_part 
                            .user = p};
 }
 
-/* One pass over the part. The first fetches counts and states. The second writes the hits of queries that have a place,
- * and counts them again. */
+/* Runs one pass over the part. The first downloads counts and states. The second (fill) writes the hits of queries that
+ * have a position, and counts them again. */
 static carom_status stream_part(caromi_device *d, caromi_list_part *p, int fill, carom_stats *stats, carom_error *err)
 {
     static const float none = 0;
@@ -87,7 +87,7 @@ static carom_status stream_part(caromi_device *d, caromi_list_part *p, int fill,
     return caromi_stream_run(d, &s, &done, stats, err);
 }
 
-/* Hits that a buffer may hold in a quarter of the device's memory. */
+/* The number of hits that fit into a quarter of the device's memory, and into one buffer. */
 static uint64_t first_room(const caromi_device *d)
 {
     const uint64_t by_buffer = d->info.max_allocation / sizeof(mesh_record),
@@ -97,7 +97,7 @@ static uint64_t first_room(const caromi_device *d)
     return room < by_total || by_total == 0 ? room : by_total;
 }
 
-/* Checks the counts of the first pass, and finds the work-items that have written all their hits. */
+/* Checks the counts of the first pass. Sets `start` to -1 for work-items whose hits did not all fit. */
 static carom_status check_counts(const caromi_device *d, caromi_list_part *p, carom_error *err)
 {
     const uint64_t end = p->first + p->counted;
@@ -122,8 +122,8 @@ static carom_status check_counts(const caromi_device *d, caromi_list_part *p, ca
     return CAROM_OK;
 }
 
-/* Assigns each query the place of its hits, or -1 if none are to be written, as for an any-hit query that is already
- * answered. Queries whose hits do not fit wait for the next part. */
+/* Prefix sum: assigns each query the position of its hits, or -1 if the second pass need not write any, as for a
+ * decided any-hit query. Queries whose hits do not fit go into the next part. */
 static void scan(caromi_list_part *p)
 {
     p->found = p->all = 0;
@@ -138,8 +138,7 @@ static void scan(caromi_list_part *p)
     }
 }
 
-/* Checks that the second pass found as many hits per query as the first. Otherwise some of the records were not
- * written. */
+/* Checks that the second pass found as many hits per query as the first; otherwise some records were not written. */
 static carom_status check_again(const caromi_device *d, const caromi_list_part *p, carom_error *err)
 {
     for (uint64_t i = 0; i < p->queries; i++) {
@@ -184,7 +183,8 @@ static carom_status try_part(caromi_device *d, caromi_list_part *p, carom_stats 
     return status;
 }
 
-/* If memory is short, the limit of hits is halved, down to one query. The counting pass is not repeated. */
+/* Writes a part's hits and adds them to the batch. If there is no memory, the limit of hits is halved, down to one
+ * query. The counting pass is not repeated. */
 static carom_status run_part(caromi_device *d, caromi_list_part *p, carom_stats *stats, carom_error *err)
 {
     for (uint64_t before = UINT64_MAX;; before = p->queries) {
@@ -202,7 +202,7 @@ static carom_status run_part(caromi_device *d, caromi_list_part *p, carom_stats 
     }
 }
 
-/* Goes on to the next part, and keeps the counts of its queries. */
+/* Moves on to the next part; the counts of its queries are kept. */
 static void go_on(caromi_list_part *p)
 {
     p->first += p->queries;
@@ -214,7 +214,7 @@ static void go_on(caromi_list_part *p)
     p->gone += p->queries;
 }
 
-/* Allocates the output of the first pass. A list works without it, and any-hit queries do not use it. */
+/* Allocates the first pass's buffer for hits. A list works without it, and any-hit queries do not use it. */
 static void open_inline_hits(caromi_device *d, caromi_list_part *p)
 {
     carom_error why = {CAROM_OK, 0, ""};
@@ -244,7 +244,7 @@ static carom_status map_inline_hits(caromi_device *d, caromi_list_part *p, carom
     return CAROM_OK;
 }
 
-/* Waits for the unmap, because the device must not write before it has ended. */
+/* Unmaps the buffer and waits, as the device must not write before the unmap has ended. */
 static void unmap_inline_hits(caromi_device *d, caromi_list_part *p)
 {
     cl_event event = NULL;
@@ -256,7 +256,7 @@ static void unmap_inline_hits(caromi_device *d, caromi_list_part *p)
     p->written = NULL;
 }
 
-/* The first pass over `queries` from `first` on. */
+/* Runs the first pass over `queries` queries from `first` on. */
 static carom_status count_hits(caromi_device *d, caromi_list_part *p, uint64_t first, uint64_t queries,
                                carom_stats *stats, carom_error *err)
 {
@@ -272,7 +272,8 @@ static carom_status count_hits(caromi_device *d, caromi_list_part *p, uint64_t f
     return map_inline_hits(d, p, err);
 }
 
-/* The queries of the next first pass: the next part that is dealt out, or from `done` on. Returns how many. */
+/* The queries of the next first pass: the next part that this device gets among several, or else from `done` on.
+ * Returns their number. */
 static uint64_t next_queries(const caromi_list_part *p, uint64_t done, uint64_t end, uint64_t *first)
 {
     caromi_sequencer *turns = p->batch->turns;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device has found for a part of a batch of lists becomes hits, or contacts: records are checked, sorted by
- * query and delivered, by all threads. */
+/* Turns a device's records for a part of a list batch into hits or contacts: all threads check the records, sort them
+ * by query and write them to the list. */
 #include <string.h>
 
 #include "host/mesh/block.h"
 #include "mesh_list.h"
 
-enum { INLINE_MOST = CAROMI_SHARE_MAX * CAROMI_INLINE_HITS /* records of a work-item */ };
+enum { INLINE_MOST = CAROMI_SHARE_MAX * CAROMI_INLINE_HITS /* most records of a work-item */ };
 
 /* Impossible results of a device. */
 enum list_fault { FAULT_NONE, FAULT_TRIANGLE, FAULT_FEATURE, FAULT_COUNT };
 
-/* A thread's memory to choose contacts: a copy of a query's records, and as much room again. */
+/* A thread's memory for choosing contacts: a copy of a query's records, and scratch of the same size. */
 struct caromi_list_chooser {
     caromi_contact_scratch scratch;
     mesh_record *records;
@@ -26,7 +26,7 @@ uint64_t caromi_end_of_item(const caromi_list_part *p, uint64_t first)
     return end;
 }
 
-/* Only exact mode leaves features open. */
+/* Checks records; only in exact mode may a feature be undecided. */
 static enum list_fault fault_of(const caromi_list_part *p, const mesh_record *records, uint32_t hits)
 {
     const uint32_t none = p->batch->sweep.exact ? FEATURE_NONE : FEATURE_V0;
@@ -38,7 +38,7 @@ static enum list_fault fault_of(const caromi_list_part *p, const mesh_record *re
     return triangles ? FAULT_TRIANGLE : p->batch->contacts != NULL && features ? FAULT_FEATURE : FAULT_NONE;
 }
 
-/* Makes room for so many records, twice. 0: no memory. */
+/* Grows the buffers to `hits` records. Returns 0 if there is no memory. */
 static int reserve_chooser(const carom_context *context, struct caromi_list_chooser *c, uint32_t hits)
 {
     if (hits <= c->room)
@@ -50,7 +50,7 @@ static int reserve_chooser(const carom_context *context, struct caromi_list_choo
     return c->records != NULL;
 }
 
-/* Query i of the part, with its records. */
+/* Adds query i of the part, with its records, to a stage. */
 static void take_query(caromi_list_part *p, caromi_stage *s, uint32_t thread, uint64_t i, const mesh_record *records,
                        uint32_t hits)
 {
@@ -72,7 +72,8 @@ static void take_query(caromi_list_part *p, caromi_stage *s, uint32_t thread, ui
     }
 }
 
-/* Sorts the records of the work-item of queries [first, end) by query. 0: their numbers differ from the counts. */
+/* Counting sort by query of the records of one work-item, queries [first, end). Returns 0 if their numbers differ from
+ * the counts. */
 static int sort_item(const caromi_list_part *p, uint64_t first, uint64_t end, uint32_t *start, mesh_record *sorted)
 {
     const mesh_record *records = p->written + first * CAROMI_INLINE_HITS;
@@ -126,7 +127,8 @@ static void take_stage(void *user, uint64_t task, uint32_t thread)
     }
 }
 
-/* Of several devices each waits for its turn. */
+/* Writes the part's hits to the list. With several devices, each waits until its part is next in the order of the
+ * batch. */
 static carom_status deliver(caromi_list_part *p, carom_stats *stats, carom_error *err)
 {
     caromi_sequencer *turns = p->batch->turns;

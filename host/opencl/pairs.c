@@ -48,7 +48,8 @@ carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batc
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
     const int settles = caromi_is_exact(batch->kernel) && !d->probing;
     caromi_stream s = {.count = end,
-                       .chunk = d->gpu ? 1u << 18 : d->max_items * d->lanes, /* several in flight */
+                       .chunk = d->gpu ? 1u << 18
+                                       : d->max_items * d->lanes, /* small enough that several chunks are in flight */
                        .in_count = shape->in_count,
                        .out_count = shape->out_count,
                        .in = batch->in,

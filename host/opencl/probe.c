@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The bit probe: each program, as built, answers a fixed batch of hard inputs before its first use, and must give the
- * bits of the scalar CPU path. So it does not matter what a device claims about its arithmetic, or how a user's
- * environment changes its compiler. */
+/* The bit probe: before its first use, each built program answers a fixed batch of hard inputs, and must give the bits
+ * of the scalar CPU code. So claims of a device about its arithmetic need no trust, nor does a compiler changed by the
+ * user's environment. */
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ float caromi_probe_float(uint32_t sign, uint32_t exponent, uint32_t mantissa)
     return value;
 }
 
-/* Kinds of numbers beyond those of the header. */
+/* Kinds of numbers; the first two are in the header. */
 enum { NEAR = CAROMI_PROBE_NEAR, LATTICE = CAROMI_PROBE_LATTICE, FAR, TINY, DENORMAL, HUGE_ONE, RAW, WIDE, KINDS };
 
 float caromi_probe_number(uint64_t *state, uint32_t kind)
@@ -45,13 +45,14 @@ float caromi_probe_number(uint64_t *state, uint32_t kind)
     }
 }
 
-/* Columns mean different things to different kernels; triples of them are mostly points, so that is what is copied or
- * cleared. */
+/* Fills a row. Kernels read different things from a column, but triples of columns are mostly points: so triples are
+ * copied or cleared. */
 void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t radii)
 {
     const uint64_t r = caromi_probe_next(state);
     assert(columns >= 7);
-    const uint32_t kind = (uint32_t)r % (KINDS + 4); /* the last four: coordinates near 0, which give most hits */
+    const uint32_t kind =
+        (uint32_t)r % (KINDS + 4); /* the last four kinds stand for coordinates near 0, which give most hits */
     for (uint32_t c = 0; c < columns; c++)
         row[c] = caromi_probe_number(state, kind);
     const uint32_t from = (uint32_t)(r >> 8) % (columns - 3), to = (uint32_t)(r >> 16) % (columns - 3);
@@ -66,7 +67,7 @@ void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t ra
     case 4: /* along an axis */ row[4] = row[5] = 0; break;
     default: break;
     }
-    for (uint32_t c = 0; (r >> 40 & 15) != 0 && c < columns; c++) /* most radii must be usable */
+    for (uint32_t c = 0; (r >> 40 & 15) != 0 && c < columns; c++) /* makes most radii valid */
         if (radii >> c & 1)
             row[c] = fabsf(row[c]);
 }
@@ -74,7 +75,7 @@ void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t ra
 static carom_status refuse(const caromi_device *d, uint32_t program, uint32_t element, uint32_t column, const void *got,
                            const void *expected, size_t size, carom_error *err)
 {
-    uint64_t a = 0, b = 0; /* offsets are the widest */
+    uint64_t a = 0, b = 0; /* offsets are the widest columns */
     assert(size <= sizeof a);
     memcpy(&a, got, size);
     memcpy(&b, expected, size);
@@ -101,9 +102,9 @@ static int is_open(const caromi_pair_shape *shape, const float *column, uint32_t
     return shape->out_bytes & 1 ? ((const uint8_t *)column)[i] == OVERLAP_UNDECIDED : isnan(column[i]);
 }
 
-/* Rows that exact mode leaves undecided have no answer to compare: all their columns become the mark, on both sides. A
- * device that fuses operations which the CPU does not may leave a few others undecided. Returns how many only the
- * device has left undecided. */
+/* Masks undecided rows of exact mode, which have no answer to compare: sets all their columns to the mark, on both
+ * sides. A device that fuses other operations than the CPU may leave a few other rows undecided. Returns the number of
+ * rows that only the device leaves undecided. */
 static uint32_t clear_open(enum caromi_pair_kernel kernel, float (*got)[PAIRS], float (*expected)[PAIRS])
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[kernel];

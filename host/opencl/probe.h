@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* What the probes share: numbers, and the verdict. */
+/* Common parts of the probes: random inputs, and the comparison. */
 #ifndef CAROM_HOST_OPENCL_PROBE_H
 #define CAROM_HOST_OPENCL_PROBE_H
 #include "device.h"
 
 uint64_t caromi_probe_next(uint64_t *state);
-/* A float from its fields. */
+/* A binary32 number from its fields. */
 float caromi_probe_float(uint32_t sign, uint32_t exponent, uint32_t mantissa);
 /* A number near 0, one of a few small integers, or of a kind that probe.c names. */
 enum { CAROMI_PROBE_NEAR, CAROMI_PROBE_LATTICE };
 float caromi_probe_number(uint64_t *state, uint32_t kind);
-/* The columns of a query, seven at least, from one kind of number, then something special done to them. radii: mask of
- * columns. */
+/* Fills the columns of a query, at least seven, with numbers of one kind, then makes some of them special: equal
+ * points, no motion, and so on. radii: mask of the columns that are radii. */
 void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t radii);
 
-/* Triangles of all sizes about the origin, nine numbers each: some on a lattice, some degenerate, some twice. */
+/* Makes triangles of all sizes around the origin, nine numbers each: some on a lattice, some degenerate, some twice. */
 void caromi_probe_triangles(uint64_t *state, float *vertices, uint32_t count);
-/* Any bit of these masks is set one time in four. */
+/* Makes random masks, in which one bit in four is set. */
 void caromi_probe_masks(uint64_t state, uint32_t *masks, uint32_t count);
 
-/* Equal bits, or a refusal that names the first difference. */
+/* Compares bits; fails with a message that names the first difference. */
 carom_status caromi_probe_compare(const caromi_device *d, uint32_t program, uint32_t count, uint32_t column,
                                   const void *got, const void *expected, size_t size, carom_error *err);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bit probe of the mesh kernels: as probe.c, on a small mesh of hard triangles. */
+/* The bit probe (probe.c) of the mesh kernels, on a small mesh of hard triangles. */
 #include <math.h>
 #include <string.h>
 
@@ -8,15 +8,15 @@
 #include "host/mesh/mesh.h"
 
 enum {
-    QUERIES = 64,          /* of first hits and lists, contacts among them */
-    CLOSEST_QUERIES = 256, /* of closest points */
-    GROUP = 16,            /* of a work-item */
+    QUERIES = 64,          /* queries of first hits and of lists, which includes contacts */
+    CLOSEST_QUERIES = 256, /* queries of closest points */
+    GROUP = 16,            /* queries of a work-item */
     TRIANGLES = 400,
-    SHEET = 10, /* squares along each side of a sheet, for contacts */
+    SHEET = 10, /* squares along each side of a connected sheet of triangles, for contacts */
     HITS = 1 << 12
 };
 
-/* Columns of answers; those of bytes fill a part of theirs. */
+/* Columns of answers; a column of bytes fills only a part of its row. */
 typedef struct probe_answers {
     uint32_t column[CAROMI_ANSWERS][CLOSEST_QUERIES];
 } probe_answers;
@@ -62,7 +62,7 @@ static void sheet_corner(uint32_t i, uint32_t k, float *v)
     v[2] = caromi_probe_number(&state, CAROMI_PROBE_LATTICE) * 0x1p-3f;
 }
 
-/* A sheet of triangles that meet, in place of the first ones. */
+/* Replaces the first triangles by a connected sheet. */
 static void make_sheet(float *vertices)
 {
     for (uint32_t i = 0; i < SHEET * SHEET; i++) {
@@ -76,7 +76,7 @@ static void make_sheet(float *vertices)
     }
 }
 
-/* Makes the sphere small, slow and its window short. NaN stays NaN. */
+/* Makes a sphere small and slow, and its window short, so that it has few hits. NaN stays NaN. */
 static void limit(float *row)
 {
     for (int c = 3; c < CAROMI_MESH_IN; c++) {
@@ -85,7 +85,7 @@ static void limit(float *row)
     }
 }
 
-/* The end of a query's window, or its largest distance: every fourth query has one. */
+/* The end of a query's window, or its largest distance; infinite for three queries in four. */
 static float window_of(uint32_t query, float any)
 {
     const float end = fabsf(any);
@@ -98,10 +98,10 @@ static void make_sweeps(uint64_t *state, mesh_probe *p)
         float row[CAROMI_MESH_IN];
         caromi_probe_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
         row[3] *= i % 2 ? 0.125f : 1.0f;
-        for (int k = 0; i % 4 == 0 && k < 3; k++) /* aimed at the middle */
+        for (int k = 0; i % 4 == 0 && k < 3; k++) /* aimed at the middle of the mesh */
             row[4 + k] = row[k] * -0.5f;
         row[7] = window_of(i, row[7]);
-        /* Few hits each: then the first pass of a list writes their records. */
+        /* Work-items with few hits, whose records the first pass of a list writes. */
         if (i / GROUP % 2 == 0)
             limit(row);
         for (int c = 0; c < CAROMI_MESH_IN; c++)
@@ -115,14 +115,14 @@ static void make_centers(uint64_t *state, mesh_probe *p)
         float row[CAROMI_MESH_IN];
         caromi_probe_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
         row[MESH_MAX_DISTANCE] = window_of(i, row[MESH_MAX_DISTANCE]);
-        if (i % 8 == 0) /* a corner of the mesh */
+        if (i % 8 == 0) /* centre at a corner of the mesh */
             memcpy(row, p->vertices + 3 * (size_t)i, 3 * sizeof *row);
         for (int c = 0; c < CAROMI_CLOSEST_IN; c++)
             p->in[c][i] = row[c];
     }
 }
 
-/* Near the sheet, and at its corners; with a margin in every fourth query. */
+/* Makes spheres at rest near the sheet, and at its corners; every fourth query has a margin. */
 static void make_resting(uint64_t *state, mesh_probe *p)
 {
     make_centers(state, p);
@@ -208,7 +208,7 @@ static carom_status compare_answers(const caromi_device *d, const caromi_mesh_ba
     return status;
 }
 
-/* Scalar code on one thread, with the hooks of the device's context. */
+/* A context for scalar code on one thread, with the allocator and the log of the device's context. */
 static carom_context scalar_context(const caromi_device *d)
 {
     int chosen;
@@ -246,7 +246,7 @@ static carom_hit_list list_out(list_answers *a)
                             .totals = &a->totals};
 }
 
-/* Any-hit queries: a device stops at the first decided hit. */
+/* Compares any-hit queries, in which a device stops at the first decided hit. */
 static carom_status run_any_probe(caromi_device *d, const carom_context *scalar, const caromi_list_batch *list,
                                   mesh_probe *p, carom_error *err)
 {
@@ -263,8 +263,8 @@ static carom_status run_any_probe(caromi_device *d, const carom_context *scalar,
                                                      p->list_expected.any, 1, err);
 }
 
-/* Counts of all queries, as many hits as there is room for, and whether there are any. The state of a contact is its
- * feature. */
+/* Compares a list: the counts of all queries, as many hits as fit, and the any-hit answers. The state of a contact is
+ * its feature. */
 static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const caromi_list_batch *like, int options,
                                    mesh_probe *p, carom_error *err)
 {
@@ -302,9 +302,9 @@ static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const car
     return status == CAROM_OK && like->contacts == NULL ? run_any_probe(d, &scalar, &batch, p, err) : status;
 }
 
-/* Options that a program is probed with. A program for queries without options is probed with none. Others are probed
- * with each start policy, because these exclude each other. Closest points and contacts have one program for all
- * queries. */
+/* The options that a program is probed with. A program for queries without options is probed without any. Other
+ * programs are probed with each start policy, as policies exclude each other. Closest points and contacts have one
+ * program for all queries. */
 typedef struct probe_options {
     int count, options[2];
 } probe_options;
@@ -317,7 +317,7 @@ static const probe_options *options_of(const caromi_mesh_batch *like)
     return like->kind != &caromi_first_hit ? &at_rest : like->options ? &all : &plain;
 }
 
-/* list: NULL for queries with one triangle each. */
+/* Builds and probes the programs of a batch. list: NULL for queries with one answer each. */
 static carom_status probe(caromi_device *d, const caromi_mesh_batch *like, const caromi_list_batch *list,
                           carom_error *err)
 {
@@ -341,7 +341,7 @@ static carom_status probe(caromi_device *d, const caromi_mesh_batch *like, const
     return status;
 }
 
-/* What of a program is probed is a bit: with velocities, and with end positions. */
+/* The bit of `probed` for a batch: programs are probed with velocities and with end positions separately. */
 static int kind_of_motion(const caromi_mesh_batch *batch)
 {
     return (batch->options & MESH_ENDS) != 0 ? 2 : 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which process called OpenCL first. A child of fork() has the driver's memory but none of its threads, and these may
- * have held its locks: a call then hangs for ever, even in a new OpenCL context. That is a fact of the whole process. A
- * new carom context in a child must know it, but no older object is reachable from there. So this is one of the
- * library's two writable globals, written once in a process tree (docs/devices.md, "Falling back"). */
+/* Records the process that called OpenCL first. A child of fork() has the driver's memory but none of its threads,
+ * which may have held locks. An OpenCL call in the child then hangs forever, even in a new OpenCL context. A new carom
+ * context in the child must detect that, but can reach no older object. So the process number is one of the library's
+ * two writable globals, written once in a process tree (docs/devices.md, "Falling back"). */
 #include <stdatomic.h>
 #include <unistd.h>
 

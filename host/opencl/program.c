@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs are built when first needed, so a batch waits for its own only; and their launches. */
+/* Builds and launches programs. A program is built at its first use, so a batch waits only for its own programs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static cl_program create_program(caromi_device *d, uint32_t program, cl_int *cod
     return clCreateProgramWithSource(d->cl, count, pieces, NULL, code);
 }
 
-/* The compiler's output: all of it goes to the log, its beginning into the error message. */
+/* Reports a failed build: the compiler's whole output goes to the log, its beginning into the error message. */
 static carom_status report_build(caromi_device *d, uint32_t program, cl_int code, carom_error *err)
 {
     size_t size = 0;
@@ -40,8 +40,8 @@ static carom_status report_build(caromi_device *d, uint32_t program, cl_int code
     return status;
 }
 
-/* A program is right without its vendor's options: where a driver does not take them, no program has them from then on.
- */
+/* Builds a program. Vendor options only change its speed: if the driver refuses them, all programs are built without
+ * them from then on. */
 static cl_int build(caromi_device *d, uint32_t program, char *options, size_t size)
 {
     const cl_program made = d->programs[program].program;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of each OpenCL program, and the options that it is built with. Nothing here calls OpenCL, so that compilers
- * for GPUs that are not there can read the same (tests/device/program_files.c). */
+/* The text of each OpenCL program, and its build options. This file does not call OpenCL, so that tests can give the
+ * same text to offline compilers for other GPUs (tests/device/program_files.c). */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "programs.h"
 
-/* A program's text in pieces, in their order. */
+/* A program's text as a sequence of strings. */
 typedef struct kernel_text {
     const char *const *pieces;
     uint32_t count;
-    int binary64; /* wide.h is among them */
+    int binary64; /* wide.h is one of them */
 } kernel_text;
-/* text_ROOT for each root. */
+/* Defines text_ROOT for each root. */
 #include "carom_kernels.h"
 static_assert((int)PIECES_MAX <= (int)CAROMI_PIECES_MAX, "a text has more pieces than its readers have room for");
 
@@ -22,14 +22,15 @@ typedef struct program_row {
     const kernel_text *text;
     int has_stack;
     const char *options;
-    uint32_t in_count, out_count, out_bytes; /* of a pair program's columns */
+    uint32_t in_count, out_count, out_bytes; /* numbers of a pair program's columns; byte columns among the outputs */
 } program_row;
 
-/* Pair programs: a row for each row of PAIR_KERNELS. Exact overlap is proved in binary32, its root has no binary64. */
+/* Pair programs: one row for each row of PAIR_KERNELS. Exact overlap is proven in binary32, so its root has no
+ * binary64. */
 #define EXACT_TEXT(name) CAROMI_PAIR_##name == CAROMI_PAIR_overlap_exact ? &text_overlap_exact : &text_pairs_exact
 #define PAIR(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, &text_pairs, 0, "", in, out, bytes},
 #define PAIR_EXACT(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, "", in, out, bytes},
-/* Exact times may fuse multiplications and additions: cpu/lanes/isa_fma_template.h. */
+/* Pair programs that may fuse multiplications and additions, as cpu/lanes/isa_fma_template.h does. */
 #define PAIR_FMA(name, in, radii, out, bytes) \
     [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, " -DLANG_ALLOW_FMA", in, out, bytes},
 #define ROW(program, kernel, root, has_stack, options) \
@@ -78,10 +79,10 @@ void caromi_program_options(uint32_t program, uint32_t lanes, int stack, int cor
                    sizes, row->options, correctly_rounded ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
 }
 
-/* NVIDIA's compiler gives a search 155 to 205 registers, for 8 to 12 warps of a multiprocessor's 64. With 128 it spills
- * (76 bytes of mesh_first), but 16 warps hide more. AMD's packs pairs of operations, and takes some 90 registers more
- * to bring them together; -Wf, hands an option to clang, which its driver would refuse. Both are counted in
- * docs/performance.md. */
+/* NVIDIA's compiler gives a search 155 to 205 registers, so that a multiprocessor runs 8 to 12 of its 64 warps. Limited
+ * to 128 it spills (76 bytes of mesh_first), but 16 warps hide more latency. AMD's compiler packs pairs of operations,
+ * which costs some 90 registers; -Wf, passes an option through the driver to clang. docs/performance.md has the
+ * measurements. */
 const char *caromi_program_vendor_options(uint32_t program, const char *platform)
 {
     if (strstr(platform, "NVIDIA") != NULL)

@@ -56,8 +56,8 @@ enum {
         CAROMI_PROGRAM_COUNT
 };
 
-/* Entries of a search's stack with one lane, unless a mesh needs MESH_STACK: a tree of 16 children needs 15 for each of
- * its levels, and 10^7 triangles have 6 or 7. */
+/* Entries of the traversal stack with one lane, unless a mesh needs MESH_STACK. A tree with 16 children per node needs
+ * 15 entries for each level; 10^7 triangles have 6 or 7 levels. */
 enum { CAROMI_STACK_SHORT = 128 };
 
 /* The program of a search whose first row is `search`. */
@@ -69,12 +69,12 @@ static inline uint32_t caromi_search_program(uint32_t search, int exact, int opt
 const char *caromi_program_name(uint32_t program);
 int caromi_program_needs_fp64(uint32_t program);
 int caromi_program_has_stack(uint32_t program);
-/* The pieces of its text in their order, and how many they are; program_text.c. */
+/* The strings of a program's text, in order; returns their number. program_text.c */
 enum { CAROMI_PIECES_MAX = 64 };
 uint32_t caromi_program_text(uint32_t program, const char *pieces[CAROMI_PIECES_MAX]);
-/* Its build options on a device with so many lanes and entries of a search's stack. */
+/* A program's build options, for a number of lanes and of traversal stack entries. */
 void caromi_program_options(uint32_t program, uint32_t lanes, int stack, int correctly_rounded, char *out, size_t size);
-/* Further build options for a GPU on the platform of that name, each after a space; a program is right without. */
+/* Further build options for a GPU on the platform of that name, each after a space. They change only the speed. */
 #define CAROMI_AMD_PLATFORM "AMD Accelerated Parallel Processing"
 const char *caromi_program_vendor_options(uint32_t program, const char *platform);
 #endif

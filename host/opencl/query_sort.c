@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The queries of a chunk sorted along their mesh by the device itself: kernels/query_sort.cl. */
+/* Sorts the queries of a chunk along their mesh, on the device. kernels/query_sort.cl */
 #include "device.h"
 #include "host/mesh/query_sort.h"
 
 enum {
-    QUERIES_MIN = 1 << 13, /* below, the launches cost more than the order gains */
-    LEAVES_MIN = 1 << 6    /* below, all work-items visit the same leaves anyway */
+    QUERIES_MIN = 1 << 13, /* with fewer queries, the launches cost more than the order gains */
+    LEAVES_MIN = 1 << 6    /* with fewer leaves, all work-items visit the same leaves anyway */
 };
 
 static int is_worth_it(const caromi_device *d, const carom_mesh *mesh, uint64_t count)
@@ -14,8 +14,8 @@ static int is_worth_it(const caromi_device *d, const carom_mesh *mesh, uint64_t 
            (d->probing || (count >= QUERIES_MIN && mesh->leaf_count >= LEAVES_MIN));
 }
 
-/* Copied on the device: a write from the host would come from memory that is not pinned. Not filled: Oclgrind takes
- * filled memory as uninitialised. */
+/* Clears the histogram by a copy on the device. An upload would come from memory that is not pinned, and Oclgrind
+ * treats memory set by a fill command as uninitialised. */
 static carom_status clear_histogram(caromi_device *d, caromi_cl_slot *slot, carom_error *err)
 {
     cl_uint none[CELL_KINDS] = {0};
@@ -28,7 +28,7 @@ static carom_status clear_histogram(caromi_device *d, caromi_cl_slot *slot, caro
 static carom_status enqueue_histogram(caromi_device *d, caromi_cl_slot *slot, const carom_mesh *mesh, int columns,
                                       int options, carom_error *err)
 {
-    const int has_motion = columns >= CAROMI_MESH_IN; /* else the query asks for the closest point */
+    const int has_motion = columns >= CAROMI_MESH_IN; /* else closest-point queries */
     const cell_grid grid = caromi_grid_of(&mesh->info);
     caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_SORT_HISTOGRAM);
     CHECK(clear_histogram(d, slot, err));
@@ -81,10 +81,10 @@ carom_status caromi_sort_chunk(caromi_device *d, caromi_cl_slot *slot, const car
     if (!is_worth_it(d, mesh, slot->count))
         return CAROM_OK;
     const carom_status status = prepare(d, slot, &why);
-    /* As for any column a smaller chunk may help, in the end one too small for an order. */
+    /* A smaller chunk may fit, in the end one that is too small to be sorted. */
     if (status == CAROM_ERROR_OUT_OF_MEMORY)
         return caromi_fail(err, status, why.native_code, "%s", why.message);
-    if (status != CAROM_OK) { /* unsorted queries are answered too */
+    if (status != CAROM_OK) { /* without its programs, queries stay unsorted */
         d->sort_unavailable = 1;
         caromi_log(d->context, CAROM_LOG_WARNING, "%s takes queries as they come from now on: %s", d->info.name,
                    why.message);

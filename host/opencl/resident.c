@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns of a stream that lie in buffers on a device with memory of its own, or in the caller's cl_mem. The kernels
- * use a contiguous array where it lies if it begins its buffer. From any other array a kernel copies the chunk's rows
- * into the slot's column, and another copies answers to their places (kernels/resident.cl). Nothing of these columns
- * comes to the host. */
+/* Columns of a stream that stay on the device: in carom buffers on a device with memory of its own, or in the caller's
+ * cl_mem. A contiguous array at the beginning of its buffer is used in place. From any other array a kernel gathers the
+ * chunk's rows into the slot's column, and another scatters answers to their rows (kernels/resident.cl). These columns
+ * never cross the bus. */
 #include <string.h>
 
 #include "host/core/buffer.h"
 #include "host/core/staging.h"
 #include "probe.h"
 
-/* ---- where the columns lie --------------------------------------------------------------------------------------- */
+/* ---- locations of columns ---------------------------------------------------------------------------------------- */
 
 static caromi_resident place_of(const caromi_device *d, const void *base)
 {
@@ -58,16 +58,16 @@ int caromi_answers_stay(const caromi_stream *s)
     return stay;
 }
 
-/* ---- columns where they lie -------------------------------------------------------------------------------------- */
+/* ---- columns used in place --------------------------------------------------------------------------------------- */
 
-/* Parts of buffers would serve arrays that begin elsewhere, but crash NVIDIA's driver 580.159 when they are released.
- */
+/* Uses a whole buffer in place. Sub-buffers would serve arrays that begin elsewhere, but crash NVIDIA's driver 580.159
+ * when they are released. */
 static void try_whole(const caromi_cl_slot *slot, const caromi_resident *from, caromi_cl_column *c)
 {
     if (from->memory == NULL || from->at != 0 || slot->first != 0 || slot->padded != slot->count)
         return;
     c->direct = from->memory;
-    c->shared = 1; /* the buffer's */
+    c->shared = 1; /* the buffer owns the memory */
 }
 
 void caromi_place_resident_input(const caromi_stream *s, caromi_cl_slot *slot, uint32_t column)
@@ -103,7 +103,7 @@ static void set_place(caromi_arguments *a, const caromi_resident *place, size_t 
     set_ulong(a, stride);
 }
 
-/* A column to gather. A word that serves all rows takes the place of `from.at`. */
+/* A column to gather. If one word serves all rows, `from.at` holds that word instead of an address. */
 typedef struct gathered {
     caromi_resident from;
     size_t stride;
@@ -111,8 +111,8 @@ typedef struct gathered {
     cl_mem to;
 } gathered;
 
-/* At most RESIDENT_COLUMNS columns, all with this index; NULL: without one. `padded` rows, of which `rows` are
- * elements from `first` on. */
+/* Enqueues the gather of at most RESIDENT_COLUMNS columns with a common index; NULL: consecutive rows. Writes `padded`
+ * rows, of which `rows` are elements from `first` on. */
 static carom_status gather(caromi_device *d, cl_command_queue queue, const gathered *columns, uint32_t count,
                            const caromi_resident *index, size_t index_stride, uint64_t first, uint64_t rows,
                            uint64_t padded, cl_event *event, carom_error *err)
@@ -149,7 +149,7 @@ static int has_index(const caromi_stream *s, uint32_t column)
     return s->residents->in[column].memory != NULL && s->in[column].index.base != NULL;
 }
 
-/* Whether two columns can be gathered at once. */
+/* Whether two columns can be gathered by one launch. */
 static int go_together(const caromi_stream *s, uint32_t a, uint32_t b)
 {
     const caromi_index *i = &s->in[a].index, *k = &s->in[b].index;
@@ -183,11 +183,12 @@ carom_status caromi_gather_resident_rows(caromi_device *d, const caromi_stream *
     const caromi_resident index = {slot->rows.memory, 0};
     gathered g = gathered_of(s, slot, column);
     CHECK(caromi_probe_resident(d, err));
-    g.from.at += c->index.base == NULL ? slot->first * c->stride : 0; /* else the index has elements of the array */
+    g.from.at +=
+        c->index.base == NULL ? slot->first * c->stride : 0; /* with an index, its values are elements of the array */
     return gather(d, slot->queue, &g, 1, &index, sizeof(cl_uint), 0, rows, rows, NULL, err);
 }
 
-/* index: NULL if the rows are consecutive. */
+/* Enqueues the scatter of a column. index: NULL if the rows are consecutive. */
 static carom_status scatter(caromi_device *d, cl_command_queue queue, const cl_mem *from, uint32_t kind,
                             const caromi_resident *to, size_t stride, const cl_mem *index, uint64_t first,
                             uint64_t rows, cl_event *event, carom_error *err)
@@ -230,9 +231,9 @@ carom_status caromi_scatter_resident_rows(caromi_device *d, const caromi_stream 
 
 enum { PROBE_ROWS = 100, PROBE_FIRST = 3, PROBE_STRIDE = 7, PROBE_BYTES = 6144 };
 
-/* An array of words 7 bytes apart, then an index of it. Columns begin a byte apart; the last is one word. The rows of
- * the first go to every second word, and as bytes behind them, at last from the last one to the first; then those of
- * the others follow. */
+/* The probe gathers from an array of words 7 bytes apart, and an index behind it. Columns begin one byte apart; the
+ * last one is a constant word. The rows of the first column are scattered to every second word, then as bytes, then in
+ * reverse order by an index; the other columns follow. */
 typedef struct resident_probe {
     uint8_t array[PROBE_BYTES], got[PROBE_BYTES], expected[PROBE_BYTES];
     cl_uint turned[PROBE_ROWS];
@@ -273,7 +274,7 @@ static void make_probe(resident_probe *p)
                    4);
         }
     }
-    for (uint32_t i = 0; i < PROBE_ROWS; i++) { /* the first hundred bytes of the column */
+    for (uint32_t i = 0; i < PROBE_ROWS; i++) { /* as bytes: the first hundred bytes of the column */
         uint8_t byte;
         memcpy(&byte, p->expected + PROBE_WORDS + i / 4 * 8 + i % 4, 1);
         p->expected[PROBE_HITS + i * 2] = byte;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices that do not promise correctly rounded quotients and square roots, or denormals, may still have them. So 2^20
- * of each are tested, half of them as close to a midpoint of two numbers as binary32 allows. */
+/* Tests a device's quotients, square roots and denormals. A device that does not promise correct rounding may still
+ * have it: 2^20 of each operation are compared with the CPU, half of them as close to the midpoint of two binary32
+ * numbers as possible. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ typedef struct rounding_probe {
     float a[COUNT], b[COUNT], quotient[COUNT], root[COUNT], expected[COUNT];
 } rounding_probe;
 
-/* a / b next to a midpoint: a is the product of b and a number with one bit too many, rounded. */
+/* Makes a / b close to a midpoint: a is the rounded product of b and a number with one bit more than binary32. */
 static void hard_quotient(uint64_t r, float *a, float *b)
 {
     const uint64_t divisor = (r & 0x7fffff) | 0x800000, middle = (r >> 23 & 0xffffff) << 1 | 0x2000001;
@@ -21,7 +22,7 @@ static void hard_quotient(uint64_t r, float *a, float *b)
     *b = (float)divisor;
 }
 
-/* sqrt(a) next to a midpoint: a is the square of such a number, rounded, or the one beside it. */
+/* Makes sqrt(a) close to a midpoint: a is the rounded square of such a number, or its neighbour. */
 static float hard_square(uint64_t r)
 {
     const uint64_t middle = (r & 0xffffff) << 1 | 0x2000001;
@@ -41,7 +42,7 @@ static void make_inputs(rounding_probe *p)
             p->a[i] = hard_square(r);
             p->b[i] = caromi_probe_float((uint32_t)s, 64 + (uint32_t)(s >> 1 & 127), (uint32_t)(s >> 32));
             break;
-        case 2: /* all finite numbers, quotients mostly too; roots of positive numbers */
+        case 2: /* arbitrary finite numbers, with mostly finite quotients; roots of positive numbers */
             p->a[i] = caromi_probe_float(0, (uint32_t)(r >> 32) % 255, (uint32_t)r);
             p->b[i] = caromi_probe_float((uint32_t)s, (uint32_t)(s >> 32) % 255, (uint32_t)(s >> 1));
             break;

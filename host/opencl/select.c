@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the OpenCL devices and selects one. */
+/* Lists the OpenCL devices, and selects one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,11 @@ int carom_has_opencl(void)
     return 1;
 }
 
-/* What an enumeration of the platforms found. */
+/* The result of enumerating the platforms. */
 typedef struct survey {
     uint32_t platforms, devices;
-    int empty_pocl, empty_rusticl; /* such a platform had no device */
-    cl_int code;                   /* why there are no platforms */
+    int empty_pocl, empty_rusticl; /* whether a PoCL or rusticl platform has no device */
+    cl_int code;                   /* OpenCL's code if there are no platforms */
 } survey;
 
 /* Called for each device; returns 0 to stop. */
@@ -50,7 +50,8 @@ static uint64_t device_number(cl_device_id id, cl_device_info what, size_t size)
     return code != CL_SUCCESS ? 0 : size == sizeof wide ? wide : narrow;
 }
 
-/* A GPU hides the latency of one query behind others, so one per work-item; a CPU wants its vectors filled. */
+/* The number of lanes. A GPU hides the latency of one query behind other work-items, so it gets one query per
+ * work-item; a CPU needs several to fill its vectors. */
 static uint32_t default_lanes(cl_device_id id, cl_device_type type)
 {
     if (!(type & CL_DEVICE_TYPE_CPU))
@@ -162,7 +163,7 @@ static carom_status list_devices(carom_device_info *out, uint32_t capacity, uint
 
 carom_status carom_device_list(carom_device_info *out, uint32_t capacity, uint32_t *count, carom_error *err)
 {
-    IN_FLOAT_MODE(list_devices(out, capacity, count, err)); /* a driver's threads start here and inherit the mode */
+    IN_FLOAT_MODE(list_devices(out, capacity, count, err)); /* threads that the driver starts here inherit the mode */
 }
 
 /* State of the selection. */
@@ -171,8 +172,8 @@ typedef struct choice {
     int gpu_only;
     uint64_t index; /* when `by_index` */
     int by_index;
-    int rank;         /* of the best so far, 0: none */
-    uint32_t matches; /* names that hold the selector */
+    int rank;         /* of the best device so far; 0: none */
+    uint32_t matches; /* number of devices whose names contain the selector */
     caromi_cl_found best;
 } choice;
 
@@ -204,7 +205,7 @@ static int consider(void *user, const caromi_cl_found *found)
     return 1;
 }
 
-/* Why nothing was found, and what may help. */
+/* The error if no device was found, with a hint. */
 static carom_status explain(const choice *c, const survey *s, carom_error *err)
 {
     const carom_status status = CAROM_ERROR_NO_DEVICE;

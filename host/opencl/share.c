@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The caller's OpenCL: a device in the caller's cl_context, buffers around the caller's cl_mem. OpenCL itself would
- * notice a wrong object only in a command, so all objects are checked when carom gets them. */
+/* Objects of the caller's OpenCL: devices in the caller's cl_context, buffers around the caller's cl_mem. OpenCL itself
+ * would report a wrong object only in a later command, so all objects are checked when carom receives them. */
 #include "carom/carom_opencl.h"
 
 #include "device.h"
@@ -11,7 +11,7 @@
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
-/* PoCL lists a sub-device as the device that it is a part of. */
+/* Whether a device is in a list; PoCL lists the parent of a sub-device. */
 static int is_listed(cl_device_id device, const cl_device_id *devices, size_t count)
 {
     while (device != NULL) {
@@ -73,7 +73,7 @@ static carom_status check_queue(const carom_opencl_desc *cl, carom_error *err)
 carom_status caromi_shared_keep(carom_context *c, const carom_opencl_desc *cl, carom_error *err)
 {
     if (caromi_claim_opencl(NULL) != CAROM_OK)
-        return CAROM_OK; /* there is no OpenCL to keep, which the device says */
+        return CAROM_OK; /* without the caller's OpenCL objects; opening the device reports the error */
     CHECK(check_queue(cl, err));
     return caromi_shared_make(c, cl, err);
 }
@@ -94,7 +94,7 @@ carom_status caromi_device_open_shared(carom_context *c, const carom_opencl_desc
     return caromi_device_start(c, place, &found, cl->context, out, err);
 }
 
-/* One device, or several that differ. */
+/* Checks that there is at least one device, and none twice. */
 static carom_status check_devices(const carom_opencl_desc *cl, carom_error *err)
 {
     if (cl->devices == NULL && cl->device_count != 0)
@@ -153,7 +153,8 @@ static carom_status ask_memory(cl_mem memory, cl_mem_info what, size_t size, voi
                : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, code, "memory: clGetMemObjectInfo says %d", code);
 }
 
-/* Kernels and transfers of both directions: an array may be an input of one call and an output of the next. */
+/* Checks that kernels and transfers may read and write the memory: an array may be an input of one call and an output
+ * of the next. */
 static carom_status check_flags(cl_mem_flags flags, carom_error *err)
 {
     static const struct {
@@ -205,7 +206,8 @@ static carom_status check_memory(const caromi_device *d, cl_mem memory, uint64_t
     return CAROM_OK;
 }
 
-/* The check for arrays that share bytes compares addresses, and each buffer has addresses of its own. */
+/* Checks that memory is in no other buffer: overlapping arrays are found by their addresses, and each buffer has
+ * addresses of its own. */
 static carom_status check_alone(const carom_context *c, cl_mem memory, uint64_t offset, uint64_t bytes,
                                 carom_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The caller's OpenCL, as its context keeps it. */
+/* The objects of the caller's OpenCL that a context keeps. */
 #ifndef CAROM_HOST_OPENCL_SHARED_H
 #define CAROM_HOST_OPENCL_SHARED_H
 #include <CL/cl.h>
@@ -12,12 +12,12 @@ typedef struct caromi_kept_event caromi_kept_event;
 
 typedef struct caromi_shared {
     cl_context context;
-    cl_command_queue queue;              /* NULL: none; calls take their turn in it */
-    _Atomic(caromi_kept_event *) failed; /* until the context goes */
+    cl_command_queue queue;              /* calls take part in its order; NULL: none */
+    _Atomic(caromi_kept_event *) failed; /* events of failed commands, kept as long as the context */
     _Atomic(caromi_kept_event *) running;
 } caromi_shared;
 
-/* Keeps the caller's objects, which have been checked. */
+/* Retains the caller's objects, which have been checked. */
 struct carom_opencl_desc;
 carom_status caromi_shared_make(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err);
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory for the columns of chunks: allocated when a chunk first needs it, kept from chunk to chunk. */
+/* Memory of the slots' columns: allocated when a chunk first needs it, kept from chunk to chunk. */
 #include <string.h>
 
 #include "device.h"
 
 static void unmap(const caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c)
 {
-    if (c->host != NULL && (d->unified || c->pinned != NULL)) /* else a block has it mapped */
+    if (c->host != NULL && (d->unified || c->pinned != NULL)) /* else the host pointer belongs to a block */
         (void)caromi_unmap(d, slot->queue, c->pinned ? c->pinned : caromi_column_memory(c), c->host, NULL, NULL);
     c->host = NULL;
 }
@@ -49,7 +49,7 @@ void caromi_slot_retire(caromi_cl_slot *slot)
 void caromi_slot_release(const caromi_device *d, caromi_cl_slot *slot)
 {
     for (int i = 0; i < COLUMNS_MAX; i++)
-        if (slot->out[i].direct != NULL) /* a chunk that was never finished */
+        if (slot->out[i].direct != NULL) /* left by a chunk that was never finished */
             unmap(d, slot, &slot->out[i]);
     caromi_slot_retire(slot);
     for (int i = 0; i < COLUMNS_MAX; i++) {
@@ -65,7 +65,7 @@ void caromi_slot_release(const caromi_device *d, caromi_cl_slot *slot)
     release_column(d, slot, &slot->rows);
 }
 
-/* Unmapping is a command too, and holds the memory as long as it lasts. */
+/* Waits for the unmaps before the release: an unmap is a command, which holds the memory while it runs. */
 void caromi_columns_release(caromi_device *d)
 {
     for (int i = 0; i < CAROMI_SLOTS; i++) {

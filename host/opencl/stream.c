@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns through a device, chunk by chunk. While one chunk computes, the next is gathered and sent and the one before
- * is fetched. Where host and device share memory, contiguous columns are not copied at all. */
+/* Streams columns through a device, chunk by chunk. While one chunk computes, the next one is gathered and uploaded,
+ * and the one before is downloaded. Where host and device share memory, contiguous columns are not copied at all. */
 #include <stdatomic.h>
 #include <string.h>
 
 #include "device.h"
 
 enum {
-    SLAB = 1 << 13,         /* rows that one thread gathers or scatters at a time: below, waking it costs more */
-    FEW = 16,               /* rows of a ragged end, most lanes */
-    ROWS = 1 << 9,          /* of these, rows that stay in its cache */
-    CHUNK_MARKED = 1 << 22, /* of exact queries of which nothing crosses but marks */
-    CHUNK_FLOOR = 1 << 12   /* below this a device that has no memory has none at all */
+    SLAB = 1 << 13,         /* rows that a task gathers or scatters; for fewer, waking a thread costs more */
+    FEW = 16,               /* most rows of the incomplete group at a batch's end: the largest number of lanes */
+    ROWS = 1 << 9,          /* rows of a block, which stay in a core's cache */
+    CHUNK_MARKED = 1 << 22, /* most queries of a chunk if only marks cross the bus */
+    CHUNK_FLOOR = 1 << 12   /* least queries of a chunk: if there is no memory even for these, the device fails */
 };
 
 /* ---------------------------------------------------------------- gather and scatter on all cores */
@@ -28,7 +28,7 @@ static void gather_rows(const copy_job *job, uint64_t from, size_t count)
         const uint32_t c = job->columns[k];
         float *to = job->slot->in[c].host;
         caromi_gather(to + from, &job->stream->in[c], job->slot->first + from, count);
-        if (from + count == job->slot->count) /* the last group is filled up with its last pair */
+        if (from + count == job->slot->count) /* pads the last group of lanes with copies of its last row */
             for (uint64_t i = from + count; i < job->slot->padded; i++)
                 to[i] = to[from + count - 1];
     }
@@ -44,7 +44,8 @@ static void scatter_rows(const copy_job *job, uint64_t from, size_t count)
     }
 }
 
-/* All columns of a few rows, then the next rows: the caller's records are then fetched from memory once. */
+/* Visits a slab in blocks of rows, all columns of one block before the next: the caller's interleaved records are then
+ * read from memory once. */
 static void copy_slab(const copy_job *job, uint64_t slab, void (*rows)(const copy_job *, uint64_t, size_t))
 {
     const uint64_t left = job->slot->count - slab * SLAB, count = left < SLAB ? left : SLAB;
@@ -63,14 +64,14 @@ static void gather_slab(void *user, uint64_t task, uint32_t thread)
     copy_slab(user, task, gather_rows);
 }
 
-/* ---------------------------------------------------------------- a chunk's way in */
+/* ---------------------------------------------------------------- inputs of a chunk */
 
 static int range_overlaps(const char *a, const char *b, size_t bytes)
 {
     return a < b + bytes && b < a + bytes;
 }
 
-/* The caller's array as a buffer, or nothing if it has to be copied. */
+/* Wraps the caller's array as a buffer, if it need not be copied. */
 static void try_direct(const caromi_device *d, caromi_cl_slot *slot, int output, uint32_t column, char *base,
                        size_t size)
 {
@@ -81,8 +82,8 @@ static void try_direct(const caromi_device *d, caromi_cl_slot *slot, int output,
     columns[column].direct = caromi_wrap_array(d, output ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY, base, bytes);
 }
 
-/* The few rows at the ragged end of a batch, filled up to whole lanes: a buffer that is made with them takes less time
- * than commands do. */
+/* Copies the incomplete group at a batch's end, padded to all lanes: creating a buffer with these few rows is faster
+ * than commands are. */
 static void copy_few(caromi_device *d, const caromi_in_column *from, caromi_cl_slot *slot, uint32_t column)
 {
     float rows[FEW];
@@ -93,7 +94,8 @@ static void copy_few(caromi_device *d, const caromi_in_column *from, caromi_cl_s
                              &slot->in[column].direct, NULL);
 }
 
-/* Two buffers must not lie over the same bytes; the same array twice is one buffer, a shifted one is copied. */
+/* Prepares an input column. Two buffers must not overlap: an array that occurs twice is one buffer, an overlapping one
+ * is copied. */
 static void place_input(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t column)
 {
     const caromi_in_column *c = &s->in[column];
@@ -116,7 +118,7 @@ static void place_input(caromi_device *d, const caromi_stream *s, caromi_cl_slot
     }
     union {
         const char *given;
-        char *read_only; /* the buffer is created so */
+        char *read_only; /* const is cast away: the buffer is created read-only */
     } array = {base};
     try_direct(d, slot, 0, column, array.read_only, sizeof(float));
 }
@@ -172,7 +174,7 @@ static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi
     return CAROM_OK;
 }
 
-/* ---------------------------------------------------------------- a chunk's way out */
+/* ---------------------------------------------------------------- outputs of a chunk */
 
 static int is_mark(const caromi_stream *s, uint32_t column)
 {
@@ -182,7 +184,7 @@ static int is_mark(const caromi_stream *s, uint32_t column)
     return 0;
 }
 
-/* Whether the host sees an output column of the chunk. */
+/* Whether the host needs an output column of the chunk. */
 static int is_fetched(const caromi_stream *s, const caromi_cl_slot *slot, uint32_t column)
 {
     return !slot->compacts && (is_mark(s, column) || (!caromi_output_stays(s, column) && s->out[column].base != NULL));
@@ -194,7 +196,7 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
     for (uint32_t i = 0; i < s->out_count; i++) {
         const caromi_out_column *c = &s->out[i];
         const uint8_t size = s->out_size[i];
-        if (caromi_output_stays(s, i) && is_mark(s, i)) /* is scattered, and fetched too */
+        if (caromi_output_stays(s, i) && is_mark(s, i)) /* is scattered on the device, and downloaded too */
             slot->out[i].direct = NULL;
         else if (caromi_output_stays(s, i))
             caromi_place_resident_output(s, slot, i);
@@ -209,8 +211,8 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
     return caromi_block_place(d, slot, &slot->fetched, err);
 }
 
-/* A buffer over a caller's array is unmapped right after its map: the data stays visible there, and one wait covers
- * both. If a map is not known before it is done (rusticl), deliver() unmaps it. */
+/* Unmaps a buffer over a caller's array right after its map: the data stays visible there, and one wait covers both
+ * commands. If the mapped address is not known before the map is done (rusticl), unmap_outputs() does it. */
 static void unmap_direct(const caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c)
 {
     cl_event event = NULL;
@@ -220,7 +222,8 @@ static void unmap_direct(const caromi_device *d, caromi_cl_slot *slot, caromi_cl
     caromi_add_event(&slot->download, event);
 }
 
-/* A map follows the kernel and makes its writes visible; the read of a block brings them over. */
+/* Enqueues the download of the outputs: a map, which makes the kernel's writes visible, or the read of a transfer
+ * block. */
 static carom_status fetch_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
     for (uint32_t i = 0; i < s->out_count; i++) {
@@ -253,8 +256,8 @@ static carom_status start_chunk(caromi_device *d, const caromi_stream *s, caromi
     return status == CAROM_OK ? caromi_flush(d, slot->queue, err) : status;
 }
 
-/* Wait for all commands of a chunk. The queue is in order, so the last one comes first: the thread wakes once instead
- * of once per command. */
+/* Waits for all commands of a chunk. The queue is in order, so it waits for the last command first: the thread wakes
+ * once instead of once per command. */
 static carom_status await(const caromi_device *d, const caromi_cl_slot *slot, carom_error *err)
 {
     const caromi_cl_events *const groups[] = {&slot->download, &slot->compute, &slot->upload};
@@ -275,22 +278,22 @@ static void add_times(const caromi_device *d, const caromi_cl_slot *slot, carom_
     caromi_add_durations(slot->download.event, slot->download.count, &stats->download);
 }
 
-/* Where the host sees an output column of a chunk that is done. */
+/* The host's address of an output column of a finished chunk. */
 static const char *arrived(const caromi_stream *s, const caromi_cl_slot *slot, uint32_t column)
 {
     return slot->out[column].direct ? (const char *)s->out[column].base + slot->first * s->out_size[column]
                                     : (const char *)slot->out[column].host;
 }
 
-/* What the host does with the rows of a chunk that has arrived, slab by slab: it checks them, scatters staged columns,
- * and settles what the kernels have left undecided. Rows come from memory, so that is done in one go by all threads,
- * while the device works on the next chunk. */
+/* The host's work on a downloaded chunk, slab by slab: it checks the rows, scatters staged columns, and decides
+ * undecided rows in integers. All threads do that in one pass, as rows come from memory, while the device works on the
+ * next chunk. */
 typedef struct arrival {
     copy_job copy;
     const caromi_device *device;
     atomic_uint_fast64_t settled;
     atomic_int refused;
-    uint32_t *undecided; /* rows, where columns stay on the device; NULL: they are settled */
+    uint32_t *undecided; /* list of undecided rows, if columns stay on the device; NULL: they are decided at once */
     atomic_uint undecided_count;
 } arrival;
 
@@ -329,14 +332,15 @@ static void take_slab(void *user, uint64_t slab, uint32_t thread)
     (void)thread;
     if (s->check != NULL && check_rows(a, from, count, NULL) != CAROM_OK) {
         atomic_store(&a->refused, 1);
-        return; /* impossible numbers lead outside the arrays */
+        return; /* impossible numbers would lead outside the arrays */
     }
     copy_slab(&a->copy, slab, scatter_rows);
     if (s->settle != NULL || a->undecided != NULL)
         settle_rows(a, from, (size_t)count);
 }
 
-/* undecided: room for the rows that are left so, *count; NULL: they are settled. */
+/* Runs the host's work on a chunk. undecided: receives the list of undecided rows, *count of them; NULL: they are
+ * decided at once. */
 static carom_status take_rows(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t *undecided,
                               uint32_t *count, carom_stats *stats, carom_error *err)
 {
@@ -354,7 +358,7 @@ static carom_status take_rows(caromi_device *d, const caromi_stream *s, caromi_c
     return a.refused ? check_rows(&a, 0, slot->count, err) : CAROM_OK;
 }
 
-/* Unmaps columns that are still mapped. The caller's arrays must be unmapped before the call returns. */
+/* Unmaps columns that are still mapped: the caller's arrays must be unmapped before the call returns. */
 static carom_status unmap_outputs(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
 {
     int late = 0;
@@ -370,7 +374,7 @@ static carom_status unmap_outputs(caromi_device *d, const caromi_stream *s, caro
     return late ? caromi_finish(d, slot->queue, err) : CAROM_OK;
 }
 
-/* A chunk whose columns have arrived. */
+/* Delivers a chunk whose columns are downloaded. */
 static carom_status deliver_columns(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
                                     carom_error *err)
 {
@@ -388,7 +392,7 @@ static carom_status deliver_columns(caromi_device *d, const caromi_stream *s, ca
     return status;
 }
 
-/* Wait for the chunk and deliver it. */
+/* Waits for the chunk and delivers it. */
 static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
                                  carom_error *err)
 {
@@ -406,8 +410,8 @@ static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, carom
 
 /* ---------------------------------------------------------------- the whole stream */
 
-/* Sets the slot to the chunk at `first`. Where kernels want whole groups of lanes, columns used in place have them, and
- * the ragged end of a batch is a small chunk of its own. */
+/* Sets the slot to the chunk at `first`. If kernels need whole groups of lanes, the incomplete group at the batch's end
+ * is a small chunk of its own, so that all other columns can be used in place. */
 static void cut_chunk(const caromi_device *d, const caromi_stream *s, uint64_t first, uint64_t chunk,
                       caromi_cl_slot *slot)
 {
@@ -417,9 +421,9 @@ static void cut_chunk(const caromi_device *d, const caromi_stream *s, uint64_t f
     slot->padded = (slot->count + lanes - 1) / lanes * lanes;
 }
 
-/* A failed chunk and all later ones are discarded; earlier ones are delivered. No command may still run when the CPU
- * continues in the caller's arrays. clFinish alone does not ensure that: rusticl (Mesa 22.3) does not wait there for
- * commands that clFlush has sent before. */
+/* Ends a stream after a failure: delivers earlier chunks, discards the failed one and all later ones. No command may
+ * still run when the CPU continues in the caller's arrays. clFinish alone does not ensure that: in rusticl (Mesa 22.3)
+ * it does not wait for commands that clFlush sent before. */
 static void abandon(caromi_device *d, const caromi_stream *s, caromi_cl_slot *failed, uint64_t *done,
                     carom_stats *stats)
 {
@@ -459,7 +463,8 @@ static carom_status run_chunks(caromi_device *d, const caromi_stream *s, uint64_
     return status;
 }
 
-/* What a query takes on the device, and `most` of it in one buffer: discrete devices have a block each way too. */
+/* The bytes of a query on the device; *most: its bytes in the largest buffer. Discrete devices have a transfer block
+ * each way too. */
 static uint64_t bytes_of_query(const caromi_device *d, const caromi_stream *s, uint64_t *most)
 {
     const uint64_t in = s->in_count * sizeof(float);
@@ -470,10 +475,10 @@ static uint64_t bytes_of_query(const caromi_device *d, const caromi_stream *s, u
     return (in + out) * (d->unified ? 1 : 2) + s->extra;
 }
 
-/* No buffer larger than it may be, all of both slots within a quarter of the device's memory. */
+/* The size of chunks: no buffer exceeds the device's limit, and both slots fit into a quarter of its memory. */
 static uint64_t first_chunk(const caromi_device *d, const caromi_stream *s)
 {
-    const uint64_t cached = 1u << 16; /* copies that are read again soon are best kept where a CPU has them at hand */
+    const uint64_t cached = 1u << 16; /* chunks of a CPU device, small enough that staging copies stay in its caches */
     uint64_t most, chunk = s->chunk;
     const uint64_t bytes = bytes_of_query(d, s, &most);
     for (uint32_t i = 0; d->unified && i < s->in_count; i++)
@@ -505,26 +510,27 @@ static carom_status run_all(caromi_device *d, const caromi_stream *s, uint64_t *
     }
 }
 
-/* Triangles that stay on the device are not checked, because the host would have to see them; nor are those that the
- * caller does not want if all its answers stay. */
+/* Triangles that stay on the device are not checked, as the host would have to download them. Unwanted triangles are
+ * not checked either if all answers stay. */
 carom_status caromi_stream_run(caromi_device *d, const caromi_stream *stream, uint64_t *done, carom_stats *stats,
                                carom_error *err)
 {
     caromi_residents residents;
-    if (*done >= stream->count) /* prepares */
+    if (*done >= stream->count) /* only prepares: builds and allocates */
         return caromi_prepare_residents(d, stream, err);
     if (!caromi_find_residents(d, stream, &residents))
         return run_all(d, stream, done, stats, err);
     caromi_stream own = *stream;
     own.residents = &residents;
-    assert(own.compacts == NULL); /* needs the host: staging copies are on the host */
-    own.settle = NULL;            /* needs the inputs */
+    assert(own.compacts == NULL); /* with compaction no column stays on the device */
+    own.settle = NULL;            /* would need the inputs on the host */
     if (own.check != NULL &&
         (caromi_output_stays(&own, own.mark[0]) || (own.out[own.mark[0]].base == NULL && caromi_answers_stay(&own)))) {
         own.check = NULL;
         own.mark[0] = CAROMI_NO_MARK;
     }
-    /* Chunks are short so that transfers overlap with kernels: without any a chunk is what a launch may be. */
+    /* Chunks are short so that transfers overlap with kernels. Without transfers, a chunk is as large as a launch may
+     * be. */
     if (d->gpu && caromi_inputs_stay(&own) && caromi_answers_stay(&own))
         own.chunk = own.undecided == NULL || d->max_items < CHUNK_MARKED ? d->max_items : CHUNK_MARKED;
     return run_all(d, &own, done, stats, err);

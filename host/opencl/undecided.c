@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact mode where columns stay on the device. The host sees the marks of a chunk, and for the rows that the kernels
- * have left undecided the inputs, gathered on the device. The CPU answers these rows, and their answers are scattered
- * to their places. */
+/* Exact mode with columns that stay on the device. The host downloads the marks of a chunk, and the inputs of its
+ * undecided rows, which a kernel gathers. The CPU answers these rows, and another kernel scatters the answers to their
+ * rows. */
 #include <string.h>
 
 #include "device.h"
 
-/* Copies of the columns for some rows of a chunk. */
+/* Host copies of the columns, for some rows of a chunk. */
 typedef struct row_copies {
     caromi_device *device;
     const caromi_stream *stream;
     caromi_cl_slot *slot;
-    const uint32_t *rows; /* relative to the chunk */
+    const uint32_t *rows; /* numbers of the rows within the chunk */
     uint32_t count;
-    uint32_t *elements;     /* [count] what the rows are in an index of the caller */
-    const void *sent_index; /* what the slot's index has: rows, or elements by this index of the caller */
+    uint32_t *elements;     /* [count] scratch: the rows' values in an index of the caller */
+    const void *sent_index; /* the contents of the slot's index: elements by this index of the caller, or rows (NULL) */
     caromi_in_column in[COLUMNS_MAX];
     caromi_out_column out[COLUMNS_MAX];
 } row_copies;
 
-/* One allocation: elements, inputs, answers. */
+/* Allocates elements, inputs and answers in one piece. */
 static carom_status make_copies(row_copies *c, carom_error *err)
 {
     const caromi_stream *s = c->stream;
@@ -109,7 +109,7 @@ carom_status caromi_answer_undecided(caromi_device *d, const caromi_stream *s, c
     const double start = caromi_now();
     const uint64_t chunk = slot->count;
     CHECK(make_copies(&c, err));
-    caromi_slot_retire(slot); /* its columns, not the caller's arrays, take the rows */
+    caromi_slot_retire(slot); /* rows go into the slot's own columns, not into the caller's arrays */
     slot->count = chunk;
     const carom_status status = answer(&c, stats, err);
     caromi_free(d->context, c.elements);

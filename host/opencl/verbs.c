@@ -34,9 +34,9 @@ carom_status caromi_cl_fail(const caromi_device *device, cl_int code, const char
     return fail_with(device, memory ? CAROM_ERROR_OUT_OF_MEMORY : CAROM_ERROR_DEVICE_LOST, code, call, err);
 }
 
-/* CL_OUT_OF_RESOURCES of a buffer means memory: so say NVIDIA's drivers, and nothing has run yet that could have
- * broken. Of a command it may as well be a kernel that was stopped, after which their contexts answer no more: the
- * device is lost. A device that is lost already and refuses a buffer costs each batch that call; the CPU answers. */
+/* Creates a buffer. CL_OUT_OF_RESOURCES here means out of memory, as NVIDIA's drivers return it. Of a command, it may
+ * also mean a kernel that was stopped, after which NVIDIA's contexts fail all calls: the device counts as lost. A lost
+ * device that refuses a buffer costs each batch this one call; the CPU answers. */
 carom_status caromi_make_buffer(caromi_device *d, const char *what, cl_mem_flags flags, uint64_t bytes, void *data,
                                 cl_mem *out, carom_error *err)
 {
@@ -91,7 +91,7 @@ void caromi_release_context(cl_context context)
 
 /* ---------------------------------------------------------------- commands on buffers */
 
-/* CAROM_OK, or an error message with the call and its data. */
+/* The status of an OpenCL call; the error message names the call and its data. */
 static carom_status outcome(const caromi_device *d, cl_int code, const char *call, const char *what, carom_error *err)
 {
     char sentence[64];
@@ -157,7 +157,7 @@ void caromi_set_argument(caromi_arguments *a, const void *value, size_t bytes)
         a->code = clSetKernelArg(a->kernel, a->next++, bytes, value);
 }
 
-/* The group's size is always the same for a kernel: some compilers build it anew for each. */
+/* Launches a kernel. A kernel always gets the same group size, as some compilers build it again for each size. */
 carom_status caromi_launch(const caromi_device *d, cl_command_queue queue, caromi_arguments *a, uint64_t items,
                            size_t local, cl_event *event, carom_error *err)
 {
@@ -191,8 +191,8 @@ void caromi_wait(cl_event event)
     (void)clWaitForEvents(1, &event);
 }
 
-/* One wait for all: each question about an event costs a driver up to a microsecond and a half. Only a failure is worth
- * the question which one it was. */
+/* Waits for all events at once, as each query of an event costs up to 1.5 microseconds in a driver. Only after a
+ * failure are events queried one by one. */
 carom_status caromi_check_events(const caromi_device *d, const cl_event *events, uint32_t count, carom_error *err)
 {
     const cl_int code = clWaitForEvents(count, events);
