@@ -96,35 +96,35 @@ void caromi_free(const carom_context *context, void *memory)
 
 /* ---- cached blocks ----------------------------------------------------------------------------------------------- */
 
-/* The head of a block that may be cached; blocks of less than KEPT_FROM bytes are not. */
-typedef struct kept_head {
+/* The head of a block that may be cached; blocks of less than CACHED_FROM bytes are not. */
+typedef struct cached_head {
     size_t bytes;
-} kept_head;
-enum { KEPT_HEAD = 64, KEPT_FROM = 1 << 18 };
-#define KEPT_BYTES (UINT64_C(1) << 30)
+} cached_head;
+enum { CACHED_HEAD = 64, CACHED_FROM = 1 << 18 };
+#define CACHED_BYTES (UINT64_C(1) << 30)
 
-static kept_head *head_of(void *block)
+static cached_head *head_of(void *block)
 {
-    return (kept_head *)(void *)((char *)block - KEPT_HEAD);
+    return (cached_head *)(void *)((char *)block - CACHED_HEAD);
 }
 
-static caromi_kept *open_kept(const carom_context *context)
+static caromi_block_cache *begin_cache(const carom_context *context)
 {
-    caromi_kept *kept = &hooks_in(context)->kept;
+    caromi_block_cache *kept = &hooks_in(context)->kept;
     while (atomic_flag_test_and_set_explicit(&kept->is_busy, memory_order_acquire))
         ;
     return kept;
 }
 
-static void close_kept(caromi_kept *kept)
+static void end_cache(caromi_block_cache *kept)
 {
     atomic_flag_clear_explicit(&kept->is_busy, memory_order_release);
 }
 
 /* Takes a cached block of at least `bytes`, and at most twice as many; NULL: there is none. */
-static void *find_kept(caromi_kept *kept, size_t bytes)
+static void *find_cached(caromi_block_cache *kept, size_t bytes)
 {
-    for (uint32_t i = 0; i < CAROMI_KEPT; i++) {
+    for (uint32_t i = 0; i < CAROMI_CACHED_BLOCKS; i++) {
         void *block = kept->block[i];
         if (block == NULL || head_of(block)->bytes < bytes || head_of(block)->bytes / 2 > bytes)
             continue;
@@ -135,37 +135,37 @@ static void *find_kept(caromi_kept *kept, size_t bytes)
     return NULL;
 }
 
-void *caromi_kept_alloc(const carom_context *context, uint64_t count, size_t size)
+void *caromi_cached_alloc(const carom_context *context, uint64_t count, size_t size)
 {
     void *block = NULL;
-    if (count > (SIZE_MAX - 2 * KEPT_HEAD) / size)
+    if (count > (SIZE_MAX - 2 * CACHED_HEAD) / size)
         return NULL;
     const size_t bytes = (size_t)count * size;
-    if (bytes >= KEPT_FROM) {
-        caromi_kept *kept = open_kept(context);
-        block = find_kept(kept, bytes);
-        close_kept(kept);
+    if (bytes >= CACHED_FROM) {
+        caromi_block_cache *kept = begin_cache(context);
+        block = find_cached(kept, bytes);
+        end_cache(kept);
     }
     if (block != NULL)
         return block;
-    char *memory = caromi_alloc(context, bytes + KEPT_HEAD, 1);
+    char *memory = caromi_alloc(context, bytes + CACHED_HEAD, 1);
     if (memory == NULL)
         return NULL;
-    block = memory + KEPT_HEAD;
+    block = memory + CACHED_HEAD;
     head_of(block)->bytes = bytes;
     return block;
 }
 
 /* Caches a block, in a free slot or in the slot of another block, which is returned; NULL: none was replaced. */
-static void *exchange_kept(caromi_kept *kept, void *block)
+static void *exchange_cached(caromi_block_cache *kept, void *block)
 {
     uint32_t at = kept->next;
-    for (uint32_t i = 0; i < CAROMI_KEPT; i++)
+    for (uint32_t i = 0; i < CAROMI_CACHED_BLOCKS; i++)
         if (kept->block[i] == NULL)
             at = i;
     void *other = kept->block[at];
     if (other != NULL) {
-        kept->next = (kept->next + 1) % CAROMI_KEPT;
+        kept->next = (kept->next + 1) % CAROMI_CACHED_BLOCKS;
         kept->bytes -= head_of(other)->bytes;
     }
     kept->block[at] = block;
@@ -173,26 +173,26 @@ static void *exchange_kept(caromi_kept *kept, void *block)
     return other;
 }
 
-void caromi_kept_free(const carom_context *context, void *block)
+void caromi_cached_free(const carom_context *context, void *block)
 {
     if (block == NULL)
         return;
     const size_t bytes = head_of(block)->bytes;
-    if (bytes >= KEPT_FROM) {
-        caromi_kept *kept = open_kept(context);
-        if (kept->bytes + bytes <= KEPT_BYTES)
-            block = exchange_kept(kept, block);
-        close_kept(kept);
+    if (bytes >= CACHED_FROM) {
+        caromi_block_cache *kept = begin_cache(context);
+        if (kept->bytes + bytes <= CACHED_BYTES)
+            block = exchange_cached(kept, block);
+        end_cache(kept);
     }
     if (block != NULL)
-        caromi_free(context, (char *)block - KEPT_HEAD);
+        caromi_free(context, (char *)block - CACHED_HEAD);
 }
 
-void caromi_kept_release(const carom_context *context)
+void caromi_cached_release(const carom_context *context)
 {
-    caromi_kept *kept = open_kept(context);
-    for (uint32_t i = 0; i < CAROMI_KEPT; i++)
+    caromi_block_cache *kept = begin_cache(context);
+    for (uint32_t i = 0; i < CAROMI_CACHED_BLOCKS; i++)
         if (kept->block[i] != NULL)
-            caromi_free(context, (char *)kept->block[i] - KEPT_HEAD);
-    close_kept(kept);
+            caromi_free(context, (char *)kept->block[i] - CACHED_HEAD);
+    end_cache(kept);
 }

@@ -11,13 +11,13 @@
 enum { CAROMI_LARGE_PAGE = 1 << 21 }; /* bytes */
 
 /* The cache of large memory blocks of a context. */
-enum { CAROMI_KEPT = 32 };
-typedef struct caromi_kept {
+enum { CAROMI_CACHED_BLOCKS = 32 };
+typedef struct caromi_block_cache {
     atomic_flag is_busy; /* held for some instructions at a time */
-    void *block[CAROMI_KEPT];
+    void *block[CAROMI_CACHED_BLOCKS];
     uint64_t bytes; /* of all cached blocks */
     uint32_t next;  /* slot to be replaced next */
-} caromi_kept;
+} caromi_block_cache;
 
 /* The caller's allocator and log function. They are the first member of a context, so that this folder need not know
  * its other members. */
@@ -30,7 +30,7 @@ typedef struct caromi_hooks {
     const carom_context *owner; /* the context whose lock and log are used; NULL: this one */
     /* Called before the lock is taken: in a fork()ed child it makes the lock anew. NULL: the context has had no job */
     void (*adopt)(carom_context *context);
-    caromi_kept kept;
+    caromi_block_cache kept;
 } caromi_hooks;
 
 /* The hooks of a descriptor; the lock is not initialized yet. */
@@ -49,8 +49,8 @@ void caromi_hooks_unlock(const carom_context *context);
 
 /* Allocate and free large blocks that every call of a kind needs: the context caches freed blocks for the next call,
  * within limits. Any thread may call them. */
-void *caromi_kept_alloc(const carom_context *context, uint64_t count, size_t size);
-void caromi_kept_free(const carom_context *context, void *memory);
+void *caromi_cached_alloc(const carom_context *context, uint64_t count, size_t size);
+void caromi_cached_free(const carom_context *context, void *memory);
 /* Frees all cached blocks. */
-void caromi_kept_release(const carom_context *context);
+void caromi_cached_release(const carom_context *context);
 #endif

@@ -7,11 +7,11 @@
 #include "host/core/context.h"
 
 /* The number of edges that keep a mesh from being closed. Edges are equal if the positions of their ends are. */
-typedef struct caromi_open_edges {
+typedef struct caromi_boundary_edges {
     int known;           /* the numbers are of the present vertices */
     uint64_t odd;        /* edges at which an odd number of triangles meets */
     uint64_t unbalanced; /* edges along which more triangles run in one direction than in the other */
-} caromi_open_edges;
+} caromi_boundary_edges;
 
 /* The patches of a mesh: sets of neighbouring triangles that are nearly coplanar. */
 typedef struct caromi_patches {
@@ -30,7 +30,7 @@ struct carom_mesh {
     mesh_node *nodes;
     mesh_leaf *leaves;
     struct mesh_clearance *clearance; /* empty-space grid, allocated with its cubes. clearance.c */
-    uint64_t asked;                   /* queries reported since the clearance was last discarded */
+    uint64_t clearance_queries;       /* queries reported since the clearance was last discarded */
     int clearance_known;
     int32_t *masks;                    /* [leaf_count][MESH_WIDTH] of the leaves' triangles; NULL: all bits are set */
     uint64_t vertex_count, leaf_count; /* an unindexed leaf counts twice */
@@ -38,11 +38,11 @@ struct carom_mesh {
     int stack;                         /* entries that a traversal may need */
     caromi_pace paces[CAROMI_MESH_SEARCHES][2]; /* fast, exact */
     caromi_pace lattice_paces[2], clearance_pace;
-    uint64_t drop_piece;            /* columns between reports of progress; caromi_batch.next_piece */
-    caromi_open_edges open_edges;   /* lattice/open.c */
-    struct caromi_corners *corners; /* NULL: not computed. mesh/corners.h */
-    struct caromi_edges *edges;     /* NULL: not computed. mesh/edges.h */
-    caromi_patches patches;         /* mesh/patches.h */
+    uint64_t drop_piece;                  /* columns between reports of progress; caromi_batch.next_piece */
+    caromi_boundary_edges boundary_edges; /* lattice/closed.c */
+    struct caromi_corners *corners;       /* NULL: not computed. mesh/corners.h */
+    struct caromi_edges *edges;           /* NULL: not computed. mesh/edges.h */
+    caromi_patches patches;               /* mesh/patches.h */
     const void
         *image; /* the caller's memory that holds all arrays except the clearance; NULL: the mesh owns them. image.c */
     /* Its copy on each device; a device may be closed before its copy is released. opencl/mesh.c */

@@ -32,7 +32,7 @@ static void offer(const caromi_partners *to, uint32_t sphere, uint32_t other, fl
     to->state[sphere] = state;
 }
 
-static void take(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count)
+static void emit(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count)
 {
     const best_job *job = user;
     const uint32_t *index = job->cells->index;
@@ -59,8 +59,8 @@ static int is_start(const caromi_cloud_slice *slice, int is_last)
     return caromi_slice_is_instant(slice) || (!is_last && slice->end <= 0x1p-149);
 }
 
-/* Stores the partners that the scan found without the solver: all of them surely overlap at time 0. */
-static void take_sure(const caromi_partners *to, const caromi_cloud_cells *cells, const uint32_t *partner)
+/* Stores the partners that the scan found without the solver: all of them certainly overlap at time 0. */
+static void emit_certain(const caromi_partners *to, const caromi_cloud_cells *cells, const uint32_t *partner)
 {
     for (uint64_t p = 0; p < cells->count; p++)
         if (partner[p] != UINT32_MAX)
@@ -105,7 +105,7 @@ static uint64_t key_of(float t, uint32_t other, uint8_t state)
     return (uint64_t)bits << 33 | (uint64_t)other << 2 | state;
 }
 
-static void take_pairs(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count)
+static void offer_pairs(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count)
 {
     const pairs_job *job = user;
     const uint32_t *index = job->cells->index;
@@ -126,7 +126,7 @@ static inline void fetch_keys(const uint64_t *own, const caromi_cloud_pairs *pai
     __builtin_prefetch(&own[pairs->b[i]], 1);
 }
 
-static void take_sure_pairs(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
+static void offer_certain_pairs(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
 {
     const pairs_job *job = user;
     uint64_t *const own = keys_of(job, thread);
@@ -138,7 +138,7 @@ static void take_sure_pairs(void *user, uint32_t thread, const caromi_cloud_pair
     }
 }
 
-static void take_keys(void *user, uint64_t begin, uint64_t end, uint32_t thread)
+static void merge_keys(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const pairs_job *job = user;
     (void)thread;
@@ -170,19 +170,19 @@ static carom_status search_pairs(const caromi_cloud_scan *of, const caromi_partn
     pairs_job job = {.cells = of->cells, .to = to, .count = of->cloud->count};
     const uint64_t columns = threads <= THREADS_OWN ? threads : 1;
     job.columns = threads <= THREADS_OWN ? threads : 0;
-    job.key = caromi_kept_alloc(c, columns * job.count + 1, sizeof *job.key);
+    job.key = caromi_cached_alloc(c, columns * job.count + 1, sizeof *job.key);
     if (job.key == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the partners of %llu spheres",
                            (unsigned long long)job.count);
     caromi_parallel(pool, columns, clear_keys, &job);
     caromi_cloud_scan scan = *of;
-    scan.take = take_pairs;
-    scan.take_sure = take_sure_pairs;
+    scan.emit = offer_pairs;
+    scan.emit_certain = offer_certain_pairs;
     scan.user = &job;
     const carom_status status = caromi_cloud_run(&scan, stats, err);
     if (status == CAROM_OK)
-        caromi_parallel_runs(pool, job.count, TASK, take_keys, &job);
-    caromi_kept_free(c, job.key);
+        caromi_parallel_runs(pool, job.count, TASK, merge_keys, &job);
+    caromi_cached_free(c, job.key);
     return status;
 }
 
@@ -257,7 +257,7 @@ static int is_dense(const caromi_cloud_cells *cells, uint64_t most)
  * sparse. */
 static int is_by_pairs(const caromi_cloud *cloud, const caromi_cloud_cells *cells, int any, const caromi_partners *to)
 {
-    if (cells->few != NULL)
+    if (cells->one_cell != NULL)
         return 1;
     /* A search for any partner ends in the sphere's own cell; at rest, a search for the first one also visits the
      * neighbouring cells. */
@@ -267,20 +267,20 @@ static int is_by_pairs(const caromi_cloud *cloud, const caromi_cloud_cells *cell
 
 /* ---- by searches ------------------------------------------------------------------------------------------------- */
 
-/* The inverse of cells->index: *place_of[i] is the place of sphere i. Only for clouds with spheres that reach most
- * others; else *place_of is NULL. Returns 0 if there is no memory. */
-static int find_places(const caromi_cloud *cloud, const caromi_cloud_cells *cells, uint32_t **place_of)
+/* The inverse of cells->index: *slot_of[i] is the slot of sphere i. Only for clouds with spheres that reach most
+ * others; else *slot_of is NULL. Returns 0 if there is no memory. */
+static int find_slots(const caromi_cloud *cloud, const caromi_cloud_cells *cells, uint32_t **slot_of)
 {
-    *place_of = NULL;
+    *slot_of = NULL;
     if (!is_covered(cells))
         return 1;
-    uint32_t *places = caromi_kept_alloc(cloud->context, cloud->count, sizeof *places);
-    if (places == NULL)
+    uint32_t *slots = caromi_cached_alloc(cloud->context, cloud->count, sizeof *slots);
+    if (slots == NULL)
         return 0;
-    memset(places, 0xff, cloud->count * sizeof *places); /* CAROMI_NO_SLOT */
+    memset(slots, 0xff, cloud->count * sizeof *slots); /* CAROMI_NO_SLOT */
     for (uint64_t p = 0; p < cells->count; p++)
-        places[cells->index[p]] = (uint32_t)p;
-    *place_of = places;
+        slots[cells->index[p]] = (uint32_t)p;
+    *slot_of = slots;
     return 1;
 }
 
@@ -293,12 +293,12 @@ static carom_status search_each(const caromi_cloud_scan *of, int any, const caro
     best.partner = caromi_alloc(c, cells->count + 1, sizeof *best.partner);
     best.is_done = caromi_alloc(c, cells->count + 1, 1);
     const int ends_search = any || is_start(of->slice, of->is_last);
-    uint32_t *place_of = NULL;
-    const int has_places = !ends_search || of->cloud->device != NULL || find_places(of->cloud, cells, &place_of);
+    uint32_t *slot_of = NULL;
+    const int has_slots = !ends_search || of->cloud->device != NULL || find_slots(of->cloud, cells, &slot_of);
     carom_status status = CAROM_OK;
-    best.slot_of = place_of;
+    best.slot_of = slot_of;
     best.count = (uint32_t)of->cloud->count;
-    if (best.partner == NULL || best.is_done == NULL || !has_places)
+    if (best.partner == NULL || best.is_done == NULL || !has_slots)
         status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the partners of %llu spheres",
                              (unsigned long long)cells->count);
     else {
@@ -307,15 +307,15 @@ static carom_status search_each(const caromi_cloud_scan *of, int any, const caro
         set_done(to, cells, best.is_done);
         caromi_cloud_scan scan = *of;
         scan.best = &best;
-        scan.take = take;
+        scan.emit = emit;
         scan.user = &job;
         status = caromi_cloud_run(&scan, stats, err);
         if (!cells->view.reach_is_bound)
-            take_sure(to, cells, best.partner);
+            emit_certain(to, cells, best.partner);
     }
     caromi_free(c, best.partner);
     caromi_free(c, best.is_done);
-    caromi_kept_free(c, place_of);
+    caromi_cached_free(c, slot_of);
     return status;
 }
 

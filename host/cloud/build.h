@@ -17,7 +17,7 @@ typedef struct caromi_build_part {
     uint64_t count;
     uint32_t *counts; /* [rows] histogram of its spheres; after the prefix sum, where the row's next sphere goes */
     caromi_build_row *rows; /* the rows that it has met, in the order of meeting; unused if rows are dense */
-    uint32_t row_count, row_room;
+    uint32_t row_count, row_capacity;
     uint32_t *table;
     uint64_t mask; /* slots of the hash table - 1 */
     int is_short;  /* out of memory */
@@ -43,12 +43,12 @@ typedef struct caromi_build {
 } caromi_build;
 
 /* The user pointer of callbacks that read a part's spheres. */
-typedef struct caromi_build_feed {
+typedef struct caromi_build_user {
     caromi_build *job;
     caromi_build_part *part;
-} caromi_build_feed;
+} caromi_build_user;
 
-/* Calls `use` for the spheres of a part, batch by batch; its user pointer is a caromi_build_feed. */
+/* Calls `use` for the spheres of a part, batch by batch; its user pointer is a caromi_build_user. */
 void caromi_build_pass(caromi_build *job, caromi_build_part *part, caromi_cloud_use_fn *use);
 /* Computes of each sphere of a batch its level, and its cell along an axis. */
 void caromi_build_levels(const caromi_build *job, const caromi_cloud_batch *batch, int32_t *level);

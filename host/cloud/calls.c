@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ask.h"
+#include "narrow_phase.h"
 #include "best.h"
 #include "columns.h"
 #include "counts.h"
@@ -167,8 +167,8 @@ static carom_status scan_all(const caromi_cloud *cloud, caromi_records *records,
                                         .slice = &slice,
                                         .is_first = k == 0,
                                         .is_last = k + 1 == slices.count,
-                                        .take = counts ? caromi_counts_take : caromi_records_take,
-                                        .take_sure = counts ? caromi_counts_take_sure : caromi_records_take_sure,
+                                        .emit = counts ? caromi_counts_add : caromi_records_add,
+                                        .emit_certain = counts ? caromi_counts_add_certain : caromi_records_add_certain,
                                         .user = counts ? (void *)counts : records};
         CHECK(caromi_cloud_build(cloud, &slice, &cells, err));
         if (counts != NULL)
@@ -194,9 +194,9 @@ static carom_status count_pairs(const caromi_cloud *cloud, int full, uint32_t *c
                                 carom_error *err)
 {
     caromi_counts sums;
-    CHECK(caromi_counts_open(&sums, cloud, full, counts, err));
+    CHECK(caromi_counts_begin(&sums, cloud, full, counts, err));
     const carom_status status = scan_all(cloud, NULL, &sums, stats, err);
-    caromi_counts_close(&sums);
+    caromi_counts_end(&sums);
     return status;
 }
 
@@ -206,8 +206,8 @@ static carom_status deliver(const cloud_call *q, caromi_records *records, uint64
     caromi_pair_columns columns;
     carom_status status = caromi_columns_create(&q->cloud, q->list, total, &columns, err);
     if (status == CAROM_OK)
-        status = caromi_records_deliver(records, &columns.records, err);
-    if (status == CAROM_OK && caromi_columns_are_asked(q->list))
+        status = caromi_records_scatter(records, &columns.records, err);
+    if (status == CAROM_OK && caromi_columns_are_wanted(q->list))
         status = caromi_columns_fill(&q->cloud, q->list, &columns.records, total, err);
     caromi_columns_free(&q->cloud, &columns);
     if (status == CAROM_OK)
@@ -352,13 +352,13 @@ static void write_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 /* The caller's array of a column, or one of ours. */
 static void *column_of(const carom_context *context, void *given, uint64_t count, size_t size)
 {
-    return given != NULL ? given : caromi_kept_alloc(context, count + 1, size);
+    return given != NULL ? given : caromi_cached_alloc(context, count + 1, size);
 }
 
 static void free_column(const carom_context *context, const void *given, void *column)
 {
     if (given == NULL)
-        caromi_kept_free(context, column);
+        caromi_cached_free(context, column);
 }
 
 static carom_status answer_partners(const cloud_call *q, carom_stats *stats, carom_error *err)

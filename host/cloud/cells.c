@@ -14,7 +14,7 @@
 
 /* A sphere after the sort by row and before the sort by cell. */
 typedef struct record {
-    float place[4]; /* x, y, z and reach in the slice */
+    float position[4]; /* x, y, z and reach in the slice */
     uint32_t index;
     int32_t x;                  /* number of its cell along its row */
     uint32_t mask, unused;      /* `unused`: so that no record straddles two cache lines */
@@ -35,14 +35,14 @@ static inline record *record_at(const caromi_build *job, uint32_t i, size_t size
     return (record *)(void *)(job->records + i * size);
 }
 
-static inline __attribute__((always_inline)) void place_records(caromi_build *job, caromi_build_part *p,
-                                                                const caromi_cloud_batch *batch, size_t size)
+static inline __attribute__((always_inline)) void scatter_records(caromi_build *job, caromi_build_part *p,
+                                                                  const caromi_cloud_batch *batch, size_t size)
 {
     int32_t level[CAROMI_CLOUD_BLOCK], x[CAROMI_CLOUD_BLOCK];
     uint32_t *counts = p->counts;
     const uint32_t *rows = job->row_of + p->begin + p->count;
     const caromi_in_column mask = job->cloud->mask;
-    const float *const at[] = {batch->place[0], batch->place[1], batch->place[2], batch->place[3]};
+    const float *const at[] = {batch->position[0], batch->position[1], batch->position[2], batch->position[3]};
     caromi_cloud_block given; /* a block of the caller's inputs that holds the next sphere */
     given.first = given.count = 0;
     caromi_build_levels(job, batch, level);
@@ -51,10 +51,10 @@ static inline __attribute__((always_inline)) void place_records(caromi_build *jo
         if (i + AHEAD < batch->count)
             __builtin_prefetch(record_at(job, counts[rows[i + AHEAD]], size), 1);
         record *r = record_at(job, counts[rows[i]]++, size);
-        r->place[0] = at[0][i];
-        r->place[1] = at[1][i];
-        r->place[2] = at[2][i];
-        r->place[3] = at[3][i];
+        r->position[0] = at[0][i];
+        r->position[1] = at[1][i];
+        r->position[2] = at[2][i];
+        r->position[3] = at[3][i];
         r->index = batch->index[i];
         r->x = x[i];
         if (mask.base != NULL)
@@ -67,13 +67,13 @@ static inline __attribute__((always_inline)) void place_records(caromi_build *jo
     p->count += batch->count;
 }
 
-static void place(void *user, const caromi_cloud_batch *batch)
+static void position(void *user, const caromi_cloud_batch *batch)
 {
-    const caromi_build_feed *to = user;
+    const caromi_build_user *to = user;
     if (to->job->has_given)
-        place_records(to->job, to->part, batch, sizeof(record));
+        scatter_records(to->job, to->part, batch, sizeof(record));
     else
-        place_records(to->job, to->part, batch, RECORD_SHORT);
+        scatter_records(to->job, to->part, batch, RECORD_SHORT);
 }
 
 /* The most cells of a row with n spheres; it has one more entry in `starts`. A row whose level has more cells merges
@@ -109,8 +109,8 @@ static inline void set_cells(const caromi_build *job, caromi_cloud_row *row, siz
 static inline void put_records(const caromi_build *job, const caromi_cloud_row *row, uint32_t *starts, size_t size)
 {
     caromi_cloud_cells *const c = job->cells;
-    float *const x = c->column[CLOUD_PLACE_X], *const y = c->column[CLOUD_PLACE_Y], *const z = c->column[CLOUD_PLACE_Z],
-                 *const reach = c->column[CLOUD_REACH];
+    float *const x = c->column[CLOUD_POSITION_X], *const y = c->column[CLOUD_POSITION_Y],
+                 *const z = c->column[CLOUD_POSITION_Z], *const reach = c->column[CLOUD_REACH];
     uint32_t *const index = c->index, *const mask = c->mask;
     float *const given = c->given;
     const int has_columns = c->column[CLOUD_GIVEN] != NULL;
@@ -118,10 +118,10 @@ static inline void put_records(const caromi_build *job, const caromi_cloud_row *
     for (uint32_t i = row->begin, end = row->end; i < end; i++) {
         const record *r = record_at(job, i, size);
         const uint32_t to = starts[(r->x - low) >> shift]++;
-        x[to] = r->place[0];
-        y[to] = r->place[1];
-        z[to] = r->place[2];
-        reach[to] = r->place[3];
+        x[to] = r->position[0];
+        y[to] = r->position[1];
+        z[to] = r->position[2];
+        reach[to] = r->position[3];
         index[to] = r->index;
         if (mask)
             mask[to] = r->mask;
@@ -173,12 +173,12 @@ static void sort_rows(void *user, uint64_t task, uint32_t thread)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static void run_place(void *user, uint64_t number, uint32_t thread)
+static void run_scatter(void *user, uint64_t number, uint32_t thread)
 {
     caromi_build *job = user;
     (void)thread;
     job->parts[number].count = 0;
-    caromi_build_pass(job, &job->parts[number], place);
+    caromi_build_pass(job, &job->parts[number], position);
 }
 
 /* Returns 0 if there is no memory. */
@@ -190,20 +190,20 @@ static int alloc_columns(caromi_build *job)
     int complete = 1;
     const int has_columns = job->has_given && job->cloud->device != NULL;
     for (int k = 0; k < (has_columns ? CLOUD_MOVING : CLOUD_RESTING); k++) {
-        c->column[k] = caromi_kept_alloc(context, n, sizeof(float));
+        c->column[k] = caromi_cached_alloc(context, n, sizeof(float));
         complete &= c->column[k] != NULL;
     }
     if (job->has_given) {
-        c->given = caromi_kept_alloc(context, CLOUD_COLUMNS * n, sizeof *c->given);
+        c->given = caromi_cached_alloc(context, CLOUD_COLUMNS * n, sizeof *c->given);
         complete &= c->given != NULL;
     }
-    c->index = caromi_kept_alloc(context, n, sizeof *c->index);
+    c->index = caromi_cached_alloc(context, n, sizeof *c->index);
     complete &= c->index != NULL;
     if (job->cloud->mask.base) {
-        c->mask = caromi_kept_alloc(context, n, sizeof *c->mask);
+        c->mask = caromi_cached_alloc(context, n, sizeof *c->mask);
         complete &= c->mask != NULL;
     }
-    job->records = caromi_kept_alloc(context, c->count, job->record_size);
+    job->records = caromi_cached_alloc(context, c->count, job->record_size);
     if (!complete || job->records == NULL)
         return 0;
     for (int k = 0; k < CLOUD_RESTING; k++)
@@ -219,25 +219,25 @@ static int make_rows(caromi_build *job)
 {
     const carom_context *context = job->cloud->context;
     caromi_cloud_cells *c = job->cells;
-    uint64_t rows = 0, places = job->dense_rows;
+    uint64_t rows = 0, table_slots = job->dense_rows;
     for (uint32_t p = 0; p < job->part_count; p++) {
         if (job->parts[p].is_short)
             return 0;
         rows += job->parts[p].row_count;
     }
-    rows = places ? (places < c->count ? places : c->count) : rows;
-    if (!places) {
+    rows = table_slots ? (table_slots < c->count ? table_slots : c->count) : rows;
+    if (!table_slots) {
         for (c->view.table_mask = 1; c->view.table_mask < 2 * rows; c->view.table_mask = 2 * c->view.table_mask + 1)
             ;
-        places = c->view.table_mask + 1;
+        table_slots = c->view.table_mask + 1;
     }
-    c->rows = caromi_kept_alloc(context, rows + 1, sizeof *c->rows);
-    c->table = caromi_kept_alloc(context, places, sizeof *c->table);
+    c->rows = caromi_cached_alloc(context, rows + 1, sizeof *c->rows);
+    c->table = caromi_cached_alloc(context, table_slots, sizeof *c->table);
     if (c->rows == NULL || c->table == NULL)
         return 0;
     if (!caromi_build_join(job, rows))
         return 0;
-    c->starts = caromi_kept_alloc(context, starts_before(c->count, c->view.row_count), sizeof *c->starts);
+    c->starts = caromi_cached_alloc(context, starts_before(c->count, c->view.row_count), sizeof *c->starts);
     return c->starts != NULL;
 }
 
@@ -290,13 +290,13 @@ static int build(caromi_build *job)
     }
     number_rows(job);
     c->count = job->extent->valid;
-    job->row_of = caromi_kept_alloc(context, job->cloud->count + 1, sizeof *job->row_of);
+    job->row_of = caromi_cached_alloc(context, job->cloud->count + 1, sizeof *job->row_of);
     if (job->row_of == NULL)
         return 0;
     caromi_parallel(pool, job->part_count, caromi_build_enter, job);
     if (!make_rows(job) || !alloc_columns(job))
         return 0;
-    caromi_parallel(pool, job->part_count, run_place, job);
+    caromi_parallel(pool, job->part_count, run_scatter, job);
     const uint32_t most = TASKS_EACH * caromi_pool_threads(pool);
     job->row_tasks = c->view.row_count < most ? c->view.row_count : most;
     caromi_parallel(pool, job->row_tasks, sort_rows, job);
@@ -308,9 +308,9 @@ static int build(caromi_build *job)
 static void set_view(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *c)
 {
     caromi_cloud_view *v = &c->view;
-    v->x = c->column[CLOUD_PLACE_X];
-    v->y = c->column[CLOUD_PLACE_Y];
-    v->z = c->column[CLOUD_PLACE_Z];
+    v->x = c->column[CLOUD_POSITION_X];
+    v->y = c->column[CLOUD_POSITION_Y];
+    v->z = c->column[CLOUD_POSITION_Z];
     v->reach = c->column[CLOUD_REACH];
     v->mask = c->mask;
     v->index = c->index;
@@ -333,8 +333,8 @@ static void free_work(caromi_build *job)
         caromi_free(context, job->parts[p].table);
     }
     caromi_free(context, job->parts);
-    caromi_kept_free(context, job->row_of);
-    caromi_kept_free(context, job->records);
+    caromi_cached_free(context, job->row_of);
+    caromi_cached_free(context, job->records);
     job->parts = NULL;
     job->row_of = NULL;
     job->records = NULL;
@@ -351,7 +351,7 @@ static int build_again(caromi_build *job)
 {
     const caromi_cloud *cloud = job->cloud;
     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS];
-    uint8_t *own_level = caromi_kept_alloc(cloud->context, cloud->count, 1);
+    uint8_t *own_level = caromi_cached_alloc(cloud->context, cloud->count, 1);
     int complete = 1;
     if (own_level == NULL)
         return 0;
@@ -368,20 +368,20 @@ static int build_again(caromi_build *job)
         complete = build(job);
         free_work(job);
     }
-    caromi_kept_free(cloud->context, own_level);
+    caromi_cached_free(cloud->context, own_level);
     return complete;
 }
 
 /* Allocates the cache of the moving spheres' bounding spheres in the slice. If there is no memory, each pass computes
  * them again. */
-static float *keep_places(const caromi_cloud *cloud, caromi_cloud_slice *slice)
+static float *alloc_positions(const caromi_cloud *cloud, caromi_cloud_slice *slice)
 {
     if (caromi_slice_is_instant(slice))
         return NULL;
-    float *places = caromi_kept_alloc(cloud->context, 4 * cloud->count, sizeof *places);
-    for (int k = 0; places != NULL && k < 4; k++)
-        slice->place[k] = places + (uint64_t)k * cloud->count;
-    return places;
+    float *positions = caromi_cached_alloc(cloud->context, 4 * cloud->count, sizeof *positions);
+    for (int k = 0; positions != NULL && k < 4; k++)
+        slice->position[k] = positions + (uint64_t)k * cloud->count;
+    return positions;
 }
 
 static carom_status fail_to_build(const caromi_cloud_cells *cells, carom_error *err)
@@ -393,7 +393,7 @@ static carom_status fail_to_build(const caromi_cloud_cells *cells, carom_error *
 static carom_status build_few(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells,
                               carom_error *err)
 {
-    if (!caromi_cloud_enter_few(cloud, slice, cells))
+    if (!caromi_cloud_enter_one_cell(cloud, slice, cells))
         return fail_to_build(cells, err);
     set_view(cloud, slice, cells);
     return CAROM_OK;
@@ -403,11 +403,11 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
                                 carom_error *err)
 {
     clear(cells);
-    if (caromi_cloud_is_few(cloud))
+    if (caromi_cloud_is_one_cell(cloud))
         return build_few(cloud, slice, cells, err);
     caromi_cloud_extent extent;
     caromi_cloud_slice own = *slice;
-    float *places = keep_places(cloud, &own);
+    float *positions = alloc_positions(cloud, &own);
     caromi_build job = {.cloud = cloud, .slice = &own, .extent = &extent, .cells = cells};
     job.has_given = cloud->is_moving;
     job.record_size = job.has_given ? sizeof(record) : RECORD_SHORT;
@@ -420,7 +420,7 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
     }
     if (complete && caromi_cloud_is_crowded(cells))
         complete = build_again(&job);
-    caromi_kept_free(cloud->context, places);
+    caromi_cached_free(cloud->context, positions);
     if (status != CAROM_OK)
         return status;
     if (!complete) {
@@ -434,16 +434,16 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
 
 void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells)
 {
-    if (cells->few != NULL) {
-        caromi_free(cloud->context, cells->few);
+    if (cells->one_cell != NULL) {
+        caromi_free(cloud->context, cells->one_cell);
         return;
     }
     for (int k = 0; k < CLOUD_MOVING; k++)
-        caromi_kept_free(cloud->context, cells->column[k]);
-    caromi_kept_free(cloud->context, cells->given);
-    caromi_kept_free(cloud->context, cells->index);
-    caromi_kept_free(cloud->context, cells->mask);
-    caromi_kept_free(cloud->context, cells->starts);
-    caromi_kept_free(cloud->context, cells->table);
-    caromi_kept_free(cloud->context, cells->rows);
+        caromi_cached_free(cloud->context, cells->column[k]);
+    caromi_cached_free(cloud->context, cells->given);
+    caromi_cached_free(cloud->context, cells->index);
+    caromi_cached_free(cloud->context, cells->mask);
+    caromi_cached_free(cloud->context, cells->starts);
+    caromi_cached_free(cloud->context, cells->table);
+    caromi_cached_free(cloud->context, cells->rows);
 }

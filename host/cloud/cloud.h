@@ -11,18 +11,19 @@
  *   3. levels.c    caromi_cloud_measure: bounds of the spheres and a histogram of their sizes (kinds.c: where spheres
  *                  of each size lie, from a sample). caromi_cloud_choose_levels: which sizes share a level.
  *   4. cells.c     caromi_cloud_build: sorts the spheres into rows of cells, by counting sorts. rows.c numbers the
- *                  rows, places.c computes a sphere's bounding sphere in the slice, crowded.c refines levels by local
+ *                  rows, batches.c computes a sphere's bounding sphere in the slice, crowded.c refines levels by local
  *                  density, directions.c chooses for two levels which one is searched, images.c finds the periodic
- *                  images that matter. few.c replaces all of this for a few spheres, which share one cell.
+ *                  images that matter. one_cell.c replaces all of this for a few spheres, which share one cell.
  *   5. dense.c     caromi_refuse_dense: refuses a hopeless number of pairs, from a sample.
- *   6. ask.c       caromi_cloud_run: cuts the rows into tasks for the threads. Broad phase and floating-point filter
- *                  are in cpu/cloud: each task fills a buffer with sure pairs and with open (undecided) pairs. On a
- *                  device, device.c does this step: the host lists runs of candidates, the device filters them.
- *   7. ask.c       caromi_ask_take: called by the scan when a buffer is full. Sure pairs go to scan->take_sure, open
- *                  pairs go through the solver (narrow phase) and, if they are hits, to scan->take.
- *   8. records.c   caromi_records_take, caromi_records_take_sure: the two callbacks of a list. Each thread appends to
+ *   6. narrow_phase.c  caromi_cloud_run: cuts the rows into tasks for the threads. Broad phase and floating-point
+ * filter are in cpu/cloud: each task fills a buffer with certain pairs and with undecided ones. On a device, device.c
+ * does this step: the host lists runs of candidates, the device filters them.
+ *   7. narrow_phase.c  caromi_narrow_phase_flush: called by the scan when a buffer is full. Certain pairs go to
+ *                  scan->emit_certain. Undecided ones go through the solver (narrow phase) and, if they are hits, to
+ *                  scan->emit.
+ *   8. records.c   caromi_records_add, caromi_records_add_certain: the two callbacks of a list. Each thread appends to
  *                  blocks of its own, bucketed by sphere a. (A count has counts.c instead.)
- *   9. deliver.c   caromi_records_deliver: a counting sort of each bucket by a, then each row by t and b, into columns.
+ *   9. scatter.c   caromi_records_scatter: a counting sort of each bucket by a, then each row by t and b, into columns.
  *  10. columns.c   caromi_columns_fill: depth and normal; previous.c: the index of a pair in an earlier list.
  *
  * A status other than CAROM_OK goes up through all of these. If it is the device's own, *cloud->device_failed is set
@@ -39,7 +40,7 @@
 #include "watch.h"
 
 /* Spheres of a block, which are read together; up to how many spheres share a single cell. */
-enum { CAROMI_CLOUD_BLOCK = 256, CAROMI_CLOUD_FEW = 256 };
+enum { CAROMI_CLOUD_BLOCK = 256, CAROMI_CLOUD_ONE_CELL = 256 };
 
 /* A checked call. */
 typedef struct caromi_cloud {
@@ -69,10 +70,10 @@ static inline int caromi_cloud_is_periodic(const caromi_cloud *cloud)
     return cloud->period[0] > 0 || cloud->period[1] > 0 || cloud->period[2] > 0;
 }
 
-/* Whether all spheres share one cell (few.c). A device always scans cells. */
-static inline int caromi_cloud_is_few(const caromi_cloud *cloud)
+/* Whether all spheres share one cell (one_cell.c). A device always scans cells. */
+static inline int caromi_cloud_is_one_cell(const caromi_cloud *cloud)
 {
-    return cloud->count <= CAROMI_CLOUD_FEW && cloud->device == NULL;
+    return cloud->count <= CAROMI_CLOUD_ONE_CELL && cloud->device == NULL;
 }
 
 /* Inputs of up to CAROMI_CLOUD_BLOCK consecutive spheres. A column `in` points into the caller's array if that is
@@ -88,22 +89,22 @@ typedef struct caromi_cloud_block {
 /* Reads spheres [first, end), at most a block of them. */
 void caromi_cloud_read(const caromi_cloud *cloud, uint64_t first, uint64_t end, caromi_cloud_block *block);
 
-/* A slice of time. In it a sphere has a bounding sphere with centre `place` and radius `reach`, which holds all of its
- * motion. */
+/* A slice of time. In it a sphere has a bounding sphere with centre `position` and radius `reach`, which holds all of
+ * its motion. */
 typedef struct caromi_cloud_slice {
     double begin, end;  /* both 0 for spheres at rest; end +inf: no limit */
-    double origin[3];   /* where it is at time 0; places are relative to it. 0 if begin and end are 0 */
+    double origin[3];   /* where it is at time 0; positions are relative to it. 0 if begin and end are 0 */
     double velocity[3]; /* of the origin; is subtracted from all velocities, as pairs depend on relative motion alone */
-    float *
-        place[4]; /* cache [spheres]: x, y, z and reach, which is -1 for a sphere outside the slice; NULL: not cached */
+    float *position[4]; /* cache [spheres]: x, y, z and reach, which is -1 for a sphere outside the slice; NULL: not
+                           cached */
 } caromi_cloud_slice;
 static inline int caromi_slice_is_instant(const caromi_cloud_slice *slice)
 {
     return slice->end <= 0;
 }
-typedef struct caromi_cloud_place {
+typedef struct caromi_cloud_position {
     float at[3], reach;
-} caromi_cloud_place;
+} caromi_cloud_position;
 /* Whether sphere i of a block may be in a pair whose hit begins in the slice. */
 static inline int caromi_cloud_is_in(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                      const caromi_cloud_block *block, uint32_t i)
@@ -160,7 +161,7 @@ typedef struct caromi_cloud_kinds {
  * kind only, if there are too many, or if none lies apart from the others. kinds.c. */
 void caromi_cloud_find_kinds(const caromi_cloud *cloud, const double side[3], caromi_cloud_kinds *kinds);
 /* The number of spheres of a sample, and the index of one of them. Each comes from its own equal share of the cloud, at
- * a pseudorandom place: a fixed step would miss every sphere of one kind where two kinds alternate. */
+ * a pseudorandom position: a fixed step would miss every sphere of one kind where two kinds alternate. */
 uint64_t caromi_cloud_sample(const caromi_cloud *cloud);
 static inline uint64_t caromi_cloud_sampled(const caromi_cloud *cloud, uint64_t samples, uint64_t number)
 {
@@ -186,14 +187,14 @@ carom_status caromi_cloud_measure(const caromi_cloud *cloud, const caromi_cloud_
  */
 typedef struct caromi_cloud_batch {
     uint32_t count;
-    const float *place[4]; /* x, y, z, reach */
+    const float *position[4]; /* x, y, z, reach */
     uint32_t index[CAROMI_CLOUD_BLOCK];
 } caromi_cloud_batch;
 typedef void caromi_cloud_use_fn(void *user, const caromi_cloud_batch *batch);
-/* Calls `use`, batch by batch, for the spheres [begin, end) that are valid and in the slice. If slice->place is a
+/* Calls `use`, batch by batch, for the spheres [begin, end) that are valid and in the slice. If slice->position is a
  * cache, a first pass (is_first) fills it, and later passes read it. */
-void caromi_cloud_feed(const caromi_cloud *cloud, const caromi_cloud_slice *slice, int is_first, uint64_t begin,
-                       uint64_t end, caromi_cloud_use_fn *use, void *user);
+void caromi_cloud_each_batch(const caromi_cloud *cloud, const caromi_cloud_slice *slice, int is_first, uint64_t begin,
+                             uint64_t end, caromi_cloud_use_fn *use, void *user);
 
 /* The number of a given rank in ascending order (quickselect); permutes x. */
 float caromi_cloud_select(float *x, size_t count, size_t rank);
@@ -213,11 +214,12 @@ uint32_t caromi_cloud_choose_levels(const caromi_cloud *cloud, const caromi_clou
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
 
-/* Columns of the sorted spheres: their places in the slice; for a device, if spheres move, also the caller's inputs. */
+/* Columns of the sorted spheres: their positions in the slice; for a device, if spheres move, also the caller's inputs.
+ */
 enum {
-    CLOUD_PLACE_X,
-    CLOUD_PLACE_Y,
-    CLOUD_PLACE_Z,
+    CLOUD_POSITION_X,
+    CLOUD_POSITION_Y,
+    CLOUD_POSITION_Z,
     CLOUD_REACH,
     CLOUD_RESTING,
     CLOUD_GIVEN = CLOUD_RESTING, /* CLOUD_X .. CLOUD_T_MAX */
@@ -230,20 +232,21 @@ typedef struct caromi_cloud_cells {
     uint64_t count;   /* number of spheres */
     uint64_t doubled; /* pairs of spheres that share a cell */
     float *column[CLOUD_MOVING];
-    float *given; /* [spheres][CLOUD_COLUMNS] the caller's inputs, sphere by sphere; NULL: at rest, where the places are
-                     the inputs */
-    uint32_t *index, *mask; /* [spheres] by place: index and mask of the sphere; mask NULL: no masks */
+    float *given; /* [spheres][CLOUD_COLUMNS] the caller's inputs, sphere by sphere; NULL: at rest, where the positions
+                     are the inputs */
+    uint32_t *index, *mask; /* [spheres] by slot: index and mask of the sphere; mask NULL: no masks */
     uint32_t *starts, *table;
     caromi_cloud_row *rows;
-    void *few; /* one allocation with all of the arrays above, of few spheres; NULL: they are allocated one by one */
+    void *
+        one_cell; /* one allocation with all of the arrays above, of few spheres; NULL: they are allocated one by one */
     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS]; /* large members come last; only entries in use are set */
     caromi_cloud_images images;
 } caromi_cloud_cells;
 
 carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells,
                                 carom_error *err);
-/* caromi_cloud_build for few spheres. Returns 0 if there is no memory. few.c. */
-int caromi_cloud_enter_few(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells);
+/* caromi_cloud_build for few spheres. Returns 0 if there is no memory. one_cell.c. */
+int caromi_cloud_enter_one_cell(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells);
 void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells);
 /* The bounds of the spheres of a level. images.c. */
 caromi_cloud_bounds caromi_cloud_bounds_of(const caromi_cloud *cloud, const caromi_cloud_cells *cells, uint32_t level);
@@ -258,7 +261,7 @@ caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caro
 
 /* A pair that the solver has computed: a hit, or within the margin. */
 typedef struct caromi_cloud_pair {
-    uint32_t a, b; /* places in the sorted columns; a has the lower index */
+    uint32_t a, b; /* slots in the sorted columns; a has the lower index */
     float t;
     uint8_t state, image; /* state: the kernel's, with STATE_NEAR; image: periodic image of b */
     uint8_t by;           /* in a search for best partners: whether the searching sphere is a (0) or b (1) */
@@ -266,23 +269,23 @@ typedef struct caromi_cloud_pair {
 
 /* The scan's callback for hits that the solver has computed. Any thread may call it; the pairs of one sphere's search
  * come from one thread. */
-typedef void caromi_cloud_take_fn(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count);
+typedef void caromi_cloud_emit_fn(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count);
 
 /* The scan's callback for pairs that its filter has decided: all overlapping at time 0, or all near (within the
  * margin). They are given by sphere index, in either order. `image` is the periodic image of each pair's first sphere.
  */
-typedef void caromi_cloud_take_sure_fn(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image,
-                                       uint8_t state);
+typedef void caromi_cloud_emit_certain_fn(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image,
+                                          uint8_t state);
 
-/* A scan of all rows. Each pair whose hit begins in the slice goes to `take` or `take_sure`, once. */
+/* A scan of all rows. Each pair whose hit begins in the slice goes to `emit` or `emit_certain`, once. */
 typedef struct caromi_cloud_scan {
     const caromi_cloud *cloud;
     const caromi_cloud_cells *cells;
     const caromi_cloud_slice *slice;
     int is_first, is_last;         /* whether the slice is the first or the last of the window */
     const caromi_cloud_best *best; /* NULL: all pairs */
-    caromi_cloud_take_fn *take;
-    caromi_cloud_take_sure_fn *take_sure; /* not called if `best` is set */
+    caromi_cloud_emit_fn *emit;
+    caromi_cloud_emit_certain_fn *emit_certain; /* not called if `best` is set */
     void *user;
 } caromi_cloud_scan;
 carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err);

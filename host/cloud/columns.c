@@ -11,7 +11,7 @@ enum {
     RUN = 64 * BLOCK
 }; /* numbers of records: of one kernel call, a multiple of every lane count; of one task */
 
-int caromi_columns_are_asked(const carom_cloud_pair_list *list)
+int caromi_columns_are_wanted(const carom_cloud_pair_list *list)
 {
     return list->depth != NULL || list->normal.x != NULL || list->previous != NULL;
 }
@@ -33,13 +33,13 @@ static int lend(const caromi_cloud *cloud, uint64_t count, size_t size, int is_n
 carom_status caromi_columns_create(const caromi_cloud *cloud, const carom_cloud_pair_list *list, uint64_t count,
                                    caromi_pair_columns *out, carom_error *err)
 {
-    const int asked = caromi_columns_are_asked(list), places = list->depth != NULL || list->normal.x != NULL;
+    const int is_wanted = caromi_columns_are_wanted(list), needs_points = list->depth != NULL || list->normal.x != NULL;
     *out = (caromi_pair_columns){.records = {list->offsets, list->a, list->b, list->state, list->t, list->shift}};
     caromi_record_columns *r = &out->records;
-    if (!(lend(cloud, count, sizeof *r->a, asked, &r->a, &out->own[0]) &&
-          lend(cloud, count, sizeof *r->b, asked, &r->b, &out->own[1]) &&
-          lend(cloud, count, 1, places, &r->state, &out->own[2]) &&
-          lend(cloud, count, 3, asked && caromi_cloud_is_periodic(cloud), &r->shift, &out->own[3])))
+    if (!(lend(cloud, count, sizeof *r->a, is_wanted, &r->a, &out->own[0]) &&
+          lend(cloud, count, sizeof *r->b, is_wanted, &r->b, &out->own[1]) &&
+          lend(cloud, count, 1, needs_points, &r->state, &out->own[2]) &&
+          lend(cloud, count, 3, is_wanted && caromi_cloud_is_periodic(cloud), &r->shift, &out->own[3])))
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for columns of %llu pairs of spheres",
                            (unsigned long long)count);
     return CAROM_OK;

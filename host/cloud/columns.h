@@ -5,7 +5,7 @@
 #include "records.h"
 
 /* Whether the list has any of these columns. */
-int caromi_columns_are_asked(const carom_cloud_pair_list *list);
+int caromi_columns_are_wanted(const carom_cloud_pair_list *list);
 
 /* The record columns from which depth, normal and previous are computed: the caller's arrays, or temporary ones where
  * the caller has none. */

@@ -34,11 +34,11 @@ typedef struct range {
 typedef struct crowded {
     const caromi_cloud *cloud;
     const caromi_cloud_cells *cells;
-    uint16_t *class_of; /* [places] narrowest class that the sphere fits into, later the class of its leaf; NO_CLASS:
-                           keeps its level */
-    uint32_t *place, *other; /* [places] places of the spheres of the cells in work; scratch of the counting sort */
-    uint16_t *bucket;        /* [places] number of the subcell of each */
-    range *todo;             /* stack of cells to subdivide, as ranges of `place` */
+    uint16_t *class_of;     /* [slots] narrowest class that the sphere fits into, later the class of its leaf; NO_CLASS:
+                               keeps its level */
+    uint32_t *slot, *other; /* [slots] slots of the spheres of the cells in work; scratch of the counting sort */
+    uint16_t *bucket;       /* [slots] number of the subcell of each */
+    range *todo;            /* stack of cells to subdivide, as ranges of `slot` */
     uint32_t todo_count;
     width_class classes[CLASSES];
 } crowded;
@@ -64,20 +64,20 @@ static double width_of(int class)
 
 static const float *coordinates(const crowded *c, int axis)
 {
-    return c->cells->column[CLOUD_PLACE_X + axis];
+    return c->cells->column[CLOUD_POSITION_X + axis];
 }
 
-static void settle(crowded *c, uint32_t place, int class)
+static void finish(crowded *c, uint32_t slot, int class)
 {
-    const int own = c->class_of[place], last = own > class ? own : class;
+    const int own = c->class_of[slot], last = own > class ? own : class;
     width_class *in = &c->classes[last];
-    const float reach = c->cells->view.reach[place];
-    c->class_of[place] = (uint16_t)last;
+    const float reach = c->cells->view.reach[slot];
+    c->class_of[slot] = (uint16_t)last;
     in->count++;
     in->forced += own >= class;
     in->reach = reach > in->reach ? reach : in->reach;
     for (int k = 0; k < 3; k++) {
-        const float x = coordinates(c, k)[place];
+        const float x = coordinates(c, k)[slot];
         in->low[k] = x < in->low[k] ? x : in->low[k];
         in->high[k] = x > in->high[k] ? x : in->high[k];
     }
@@ -92,9 +92,9 @@ static cube cube_of(const crowded *c, range r)
     cube of = {.span = 0};
     for (int k = 0; k < 3; k++) {
         const float *const x = coordinates(c, k);
-        float low = x[c->place[r.begin]], high = low;
+        float low = x[c->slot[r.begin]], high = low;
         for (uint32_t i = r.begin + 1; i < r.end; i++) {
-            const float at = x[c->place[i]];
+            const float at = x[c->slot[i]];
             low = at < low ? at : low;
             high = at > high ? at : high;
         }
@@ -113,22 +113,22 @@ static uint32_t sort_by_cell(crowded *c, range r, const cube *of, int class, uin
     uint32_t count = 0;
     memset(starts, 0, ((size_t)side * side * side + 1) * sizeof *starts);
     for (uint32_t i = r.begin; i < r.end; i++) {
-        const uint32_t place = c->place[i];
-        if (c->class_of[place] > class) {
-            settle(c, place, class);
+        const uint32_t slot = c->slot[i];
+        if (c->class_of[slot] > class) {
+            finish(c, slot, class);
             continue;
         }
         uint32_t cell = 0;
         for (int k = 0; k < 3; k++)
-            cell = cell * side + (uint32_t)(((double)coordinates(c, k)[place] - of->low[k]) * per);
+            cell = cell * side + (uint32_t)(((double)coordinates(c, k)[slot] - of->low[k]) * per);
         c->bucket[count] = (uint16_t)cell;
-        c->other[count++] = place;
+        c->other[count++] = slot;
         starts[cell + 1]++;
     }
     for (uint32_t cell = 0; cell < side * side * side; cell++)
         starts[cell + 1] += starts[cell];
     for (uint32_t i = 0; i < count; i++)
-        c->place[r.begin + starts[c->bucket[i]]++] = c->other[i];
+        c->slot[r.begin + starts[c->bucket[i]]++] = c->other[i];
     return r.begin + count;
 }
 
@@ -142,7 +142,7 @@ static void cut(crowded *c, range r)
     const int class = whole - bits > least ? whole - bits : least;
     if (class >= whole) { /* binary32 coordinates have no finer resolution: a leaf */
         for (uint32_t i = r.begin; i < r.end; i++)
-            settle(c, c->place[i], class);
+            finish(c, c->slot[i], class);
         return;
     }
     uint32_t starts[SIDE_MOST * SIDE_MOST * SIDE_MOST + 1];
@@ -155,16 +155,16 @@ static void cut(crowded *c, range r)
             c->todo[c->todo_count++] = part;
         else
             for (uint32_t i = part.begin; i < part.end; i++)
-                settle(c, c->place[i], class);
+                finish(c, c->slot[i], class);
     }
 }
 
 /* ---- crowded cells ----------------------------------------------------------------------------------------------- */
 
 /* The least cell width for a sphere if that is at most half of its cell's; else 0. */
-static double narrower(const crowded *c, uint32_t place, double width)
+static double narrower(const crowded *c, uint32_t slot, double width)
 {
-    const double own = caromi_cloud_width_for(c->cloud, (double)c->cells->view.reach[place]);
+    const double own = caromi_cloud_width_for(c->cloud, (double)c->cells->view.reach[slot]);
     const int is_wide = c->cloud->finds_best && !c->cloud->is_moving;
     return own * (is_wide ? 2 * CAROMI_CLOUD_SEARCH : 2) <= width ? fmax(own, 0x1p-140) : 0;
 }
@@ -184,7 +184,7 @@ static void cut_cell(crowded *c, uint32_t begin, uint32_t end, double width)
     for (uint32_t p = begin; p < end; p++) {
         const double own = narrower(c, p, width);
         c->class_of[p] = (uint16_t)(own > 0 ? class_above(own) : NO_CLASS);
-        c->place[count] = p;
+        c->slot[count] = p;
         count += own > 0;
     }
     if (count > 0)
@@ -287,14 +287,14 @@ static void join_finer(crowded *c)
 /* Merges classes with few spheres into coarser ones, until at most `most` levels are used. */
 static void join_few(crowded *c, uint32_t most)
 {
-    const double few = 4 * (double)c->cells->count;
+    const double one_cell = 4 * (double)c->cells->count;
     uint32_t used = 0;
     for (int class = 0; class < CLASSES; class ++) {
         width_class *own = &c->classes[class];
-        if (joined_tests(c, class) <= few)
+        if (joined_tests(c, class) <= one_cell)
             join_classes(c, class, coarser_class(c, class));
         own->stays =
-            own->count > 0 && coarser_class(c, class) == CLASSES && (double)own->count * (double)own->count <= few;
+            own->count > 0 && coarser_class(c, class) == CLASSES && (double)own->count * (double)own->count <= one_cell;
         own->count = own->stays ? 0 : own->count;
         used += own->count > 0;
     }
@@ -404,22 +404,22 @@ uint32_t caromi_cloud_relevel(const caromi_cloud *cloud, const caromi_cloud_cell
     memset(c, 0, sizeof *c);
     c->cloud = cloud;
     c->cells = cells;
-    c->class_of = caromi_kept_alloc(context, cells->count, sizeof *c->class_of);
-    c->place = caromi_kept_alloc(context, cells->count, sizeof *c->place);
-    c->other = caromi_kept_alloc(context, cells->count, sizeof *c->other);
-    c->bucket = caromi_kept_alloc(context, cells->count, sizeof *c->bucket);
-    c->todo = caromi_kept_alloc(context, cells->count / LEAF + 1, sizeof *c->todo);
-    if (c->class_of && c->place && c->other && c->bucket && c->todo && each_crowd(c, 0) > GAIN * (double)cells->count) {
+    c->class_of = caromi_cached_alloc(context, cells->count, sizeof *c->class_of);
+    c->slot = caromi_cached_alloc(context, cells->count, sizeof *c->slot);
+    c->other = caromi_cached_alloc(context, cells->count, sizeof *c->other);
+    c->bucket = caromi_cached_alloc(context, cells->count, sizeof *c->bucket);
+    c->todo = caromi_cached_alloc(context, cells->count / LEAF + 1, sizeof *c->todo);
+    if (c->class_of && c->slot && c->other && c->bucket && c->todo && each_crowd(c, 0) > GAIN * (double)cells->count) {
         memset(c->class_of, 0, cells->count * sizeof *c->class_of);
         clear_classes(c);
         (void)each_crowd(c, 1);
         count = number_levels(c, levels, level_of);
     }
-    caromi_kept_free(context, c->class_of);
-    caromi_kept_free(context, c->place);
-    caromi_kept_free(context, c->other);
-    caromi_kept_free(context, c->bucket);
-    caromi_kept_free(context, c->todo);
+    caromi_cached_free(context, c->class_of);
+    caromi_cached_free(context, c->slot);
+    caromi_cached_free(context, c->other);
+    caromi_cached_free(context, c->bucket);
+    caromi_cached_free(context, c->todo);
     caromi_free(context, c);
     return count;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ask.h"
+#include "narrow_phase.h"
 
 enum { SAMPLE = 1024, SIGMAS = 6 };
 
@@ -50,17 +50,17 @@ static void sample_pairs(const caromi_cloud_cells *cells, caromi_cloud_pairs *to
 carom_status caromi_refuse_dense(const caromi_cloud_scan *of, carom_error *err)
 {
     caromi_cloud_scan scan = *of;
-    caromi_ask ask;
+    caromi_narrow_phase narrow;
     uint32_t hits = 0;
     if (of->cells->doubled >> CAROMI_PAIRS_BITS == 0)
         return CAROM_OK;
-    scan.take = count_hits;
+    scan.emit = count_hits;
     scan.user = &hits;
-    CHECK(caromi_ask_open(&scan, &ask, err));
-    caromi_cloud_found *found = caromi_ask_found(&ask, 0);
+    CHECK(caromi_narrow_phase_begin(&scan, &narrow, err));
+    caromi_cloud_found *found = caromi_narrow_phase_found(&narrow, 0);
     sample_pairs(of->cells, &found->undecided);
-    caromi_ask_take(found);
-    caromi_ask_close(&ask, NULL);
+    caromi_narrow_phase_flush(found);
+    caromi_narrow_phase_end(&narrow, NULL);
     const double share = hits / (double)SAMPLE, all = (double)of->cells->doubled;
     const double least = share - SIGMAS * (sqrt(share * (1 - share) / SAMPLE) + 1.0 / SAMPLE);
     return least * all > ldexp(1, CAROMI_PAIRS_BITS) ? caromi_refuse_pairs(share * all, err) : CAROM_OK;

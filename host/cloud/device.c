@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The scan of all pairs on a device. The CPU walks through the cells (broad phase) and lists runs of spheres to
- * compare. The device filters them and solves the open pairs. The CPU applies the start policy and, in exact mode,
+ * compare. The device filters them and solves the undecided pairs. The CPU applies the start policy and, in exact mode,
  * decides the pairs that the device leaves undecided. Answers are the CPU's bits, as they do not depend on the set of
  * pairs that is tested. */
 #include <string.h>
@@ -15,37 +15,38 @@ static void list_rows(const caromi_device_work *w, uint64_t begin, uint64_t end,
     w->context->isa->cloud_runs(&cells->view, caromi_row_from(cells, begin), caromi_row_from(cells, end), found);
 }
 
-/* Moves open pairs into the device's next batch. Pairs that do not fit stay in `found`, for the CPU's solver. */
-static void keep_open(caromi_device_work *w, caromi_cloud_found *found)
+/* Moves undecided pairs into the device's next batch. Pairs that do not fit stay in `found`, for the CPU's solver. */
+static void store_undecided(caromi_device_work *w, caromi_cloud_found *found)
 {
-    caromi_cloud_pairs *open = &found->undecided;
-    const uint64_t first = atomic_fetch_add_explicit(&w->opened, open->count, memory_order_relaxed);
-    const uint64_t room = first < CAROMI_WORK_OPEN ? CAROMI_WORK_OPEN - first : 0;
-    const uint32_t kept = open->count < room ? open->count : (uint32_t)room;
+    caromi_cloud_pairs *undecided = &found->undecided;
+    const uint64_t first = atomic_fetch_add_explicit(&w->undecided_count, undecided->count, memory_order_relaxed);
+    const uint64_t room = first < CAROMI_WORK_UNDECIDED ? CAROMI_WORK_UNDECIDED - first : 0;
+    const uint32_t kept = undecided->count < room ? undecided->count : (uint32_t)room;
     for (uint32_t i = 0; i < kept; i++) {
-        const caromi_cloud_pair pair = caromi_ask_orient(w->scan, CAROMI_IMAGE_OWN, open->a[i], open->b[i]);
-        caromi_work_keep(w, first + i, &pair);
+        const caromi_cloud_pair pair =
+            caromi_narrow_phase_orient(w->scan, CAROMI_IMAGE_OWN, undecided->a[i], undecided->b[i]);
+        caromi_work_store(w, first + i, &pair);
     }
-    open->count -= kept;
-    memmove(open->a, open->a + kept, open->count * sizeof *open->a);
-    memmove(open->b, open->b + kept, open->count * sizeof *open->b);
+    undecided->count -= kept;
+    memmove(undecided->a, undecided->a + kept, undecided->count * sizeof *undecided->a);
+    memmove(undecided->b, undecided->b + kept, undecided->count * sizeof *undecided->b);
 }
 
-static void take_items(void *user, uint64_t begin, uint64_t end, uint32_t thread)
+static void read_items(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     caromi_device_work *w = user;
     const caromi_isa_table *isa = w->context->isa;
-    caromi_cloud_found *found = caromi_ask_found(&w->ask, thread);
+    caromi_cloud_found *found = caromi_narrow_phase_found(&w->narrow, thread);
     for (uint64_t i = begin; i < end;) {
         i = isa->cloud_answers(&w->view, w->item, i, end, found);
-        keep_open(w, found);
-        caromi_ask_take(found);
+        store_undecided(w, found);
+        caromi_narrow_phase_flush(found);
     }
 }
 
-static void take_open(void *user, uint64_t begin, uint64_t end, uint32_t thread)
+static void emit_undecided(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
-    caromi_work_take(user, begin, end, thread);
+    caromi_work_emit(user, begin, end, thread);
 }
 
 static carom_status run_items(caromi_device_work *w, carom_stats *stats, carom_error *err)
@@ -53,11 +54,11 @@ static carom_status run_items(caromi_device_work *w, carom_stats *stats, carom_e
     if (w->items == 0)
         return CAROM_OK;
     CHECK(caromi_work_test(w, stats, err));
-    w->opened = 0;
-    caromi_parallel_runs(caromi_cloud_pool(w->scan->cloud), w->items, TASK, take_items, w);
+    w->undecided_count = 0;
+    caromi_parallel_runs(caromi_cloud_pool(w->scan->cloud), w->items, TASK, read_items, w);
     w->items = 0;
     CHECK(caromi_work_solve(w, stats, err));
-    caromi_parallel_runs(caromi_cloud_pool(w->scan->cloud), w->opened, TASK, take_open, w);
+    caromi_parallel_runs(caromi_cloud_pool(w->scan->cloud), w->undecided_count, TASK, emit_undecided, w);
     return CAROM_OK;
 }
 

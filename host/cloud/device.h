@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /* The work that scans and searches on a device have in common. A run is a sphere and a range of other spheres, listed
- * by the host (broad phase). An item is a part of a run, one work-item's filter tests. Open pairs are those that the
- * filter leaves undecided, for the solver. */
+ * by the host (broad phase). An item is a part of a run, one work-item's filter tests. Undecided pairs are those that
+ * the filter leaves undecided, for the solver. */
 #ifndef CAROM_HOST_CLOUD_DEVICE_H
 #define CAROM_HOST_CLOUD_DEVICE_H
 #include <stdatomic.h>
 
-#include "ask.h"
+#include "narrow_phase.h"
 #include "host/core/device.h"
 
-/* Columns of items, as in kernels/cloud_scan.cl: the sphere at `place` against 1 to CLOUD_ITEM spheres from `begin` on.
+/* Columns of items, as in kernels/cloud_scan.cl: the sphere at `slot` against 1 to CLOUD_ITEM spheres from `begin` on.
  * Results are bit masks of these spheres. */
 typedef struct caromi_cloud_items {
-    const uint32_t *place, *begin, *length;
-    uint32_t *some, *sure,
-        *near; /* the filter's candidates; the ones that surely overlap; that are surely within the margin */
+    const uint32_t *slot, *begin, *length;
+    uint32_t *some, *certain,
+        *near; /* the filter's candidates; the ones that certainly overlap; that are certainly within the margin */
 } caromi_cloud_items;
 static inline uint32_t caromi_cloud_item_bits(uint32_t length)
 {
     return UINT32_MAX >> (CLOUD_ITEM - length);
 }
 
-/* Columns of open pairs: places, image of b, and the pair program's results. In exact mode, which needs binary64, t is
- * NaN for pairs that the program leaves undecided. */
-typedef struct caromi_cloud_open {
+/* Columns of undecided pairs: slots, image of b, and the pair program's results. In exact mode, which needs binary64, t
+ * is NaN for pairs that the program leaves undecided. */
+typedef struct caromi_cloud_undecided {
     const uint32_t *a, *b, *image;
     float *t;
     uint8_t *state, *parts;
-} caromi_cloud_open;
+} caromi_cloud_undecided;
 
 enum {
-    CAROMI_WORK_SPHERES = 1 << 15, /* spheres whose runs are listed at a time, about */
-    CAROMI_WORK_ITEMS = 1 << 18,   /* items of a launch */
-    CAROMI_WORK_OPEN = 1 << 18     /* open pairs of a launch */
+    CAROMI_WORK_SPHERES = 1 << 15,  /* spheres whose runs are listed at a time, about */
+    CAROMI_WORK_ITEMS = 1 << 18,    /* items of a launch */
+    CAROMI_WORK_UNDECIDED = 1 << 18 /* undecided pairs of a launch */
 };
 
 /* A growing array of runs, filled by one task. */
@@ -48,7 +48,7 @@ typedef struct caromi_run_list {
     uint32_t at;                 /* number of the next item within that run */
 } caromi_run_list;
 
-/* Lists the runs of the spheres at places [begin, end). */
+/* Lists the runs of the spheres in slots [begin, end). */
 struct caromi_device_work;
 typedef void caromi_work_list_fn(const struct caromi_device_work *work, uint64_t begin, uint64_t end,
                                  caromi_cloud_found *found);
@@ -57,22 +57,22 @@ typedef struct caromi_device_work {
     const caromi_cloud_scan *scan;
     const carom_context *context;
     caromi_cloud_view view;
-    caromi_ask ask;
+    caromi_narrow_phase narrow;
     caromi_cloud_copy *copy;
     caromi_work_list_fn *list;
     caromi_run_list *lists;
     caromi_cloud_item *runs; /* first allocation, common to all lists */
     uint32_t list_count;
-    uint64_t begin, end;               /* places of the spheres whose runs are listed now */
+    uint64_t begin, end;               /* slots of the spheres whose runs are listed now */
     struct caromi_work_arrays *arrays; /* one allocation for the arrays that follow */
     uint32_t *item[6];                 /* columns of caromi_cloud_items */
     uint64_t items;                    /* number of items of the launch */
-    uint32_t *pair[3];                 /* columns of the open pairs: a, b, image */
+    uint32_t *pair[3];                 /* columns of the undecided pairs: a, b, image */
     uint8_t *by;                       /* see caromi_cloud_pair */
     float *t;
     uint8_t *state, *parts;
-    int is_solved;               /* whether the device has solved the open pairs */
-    atomic_uint_fast64_t opened; /* number of open pairs; only the first CAROMI_WORK_OPEN are kept */
+    int is_solved;                        /* whether the device has solved the undecided pairs */
+    atomic_uint_fast64_t undecided_count; /* number of undecided pairs; only the first CAROMI_WORK_UNDECIDED are kept */
 } caromi_device_work;
 
 /* Allocates the memory and copies the cloud to the device. Call caromi_work_close even if this fails. */
@@ -84,24 +84,25 @@ void caromi_work_close(caromi_device_work *w, carom_stats *stats);
 carom_status caromi_work_list(caromi_device_work *w, carom_error *err);
 /* Runs the filter on the items, on the device. */
 carom_status caromi_work_test(caromi_device_work *w, carom_stats *stats, carom_error *err);
-/* Solves the open pairs on the device and sets is_solved. Few pairs are not worth a launch: they are left to the CPU.
+/* Solves the undecided pairs on the device and sets is_solved. Few pairs are not worth a launch: they are left to the
+ * CPU.
  */
 carom_status caromi_work_solve(caromi_device_work *w, carom_stats *stats, carom_error *err);
 
-/* Sets item i: the sphere at `place` against the next CLOUD_ITEM spheres of [begin, end). */
-static inline void caromi_work_set_item(const caromi_device_work *w, uint64_t i, uint32_t place, uint32_t begin,
+/* Sets item i: the sphere at `slot` against the next CLOUD_ITEM spheres of [begin, end). */
+static inline void caromi_work_set_item(const caromi_device_work *w, uint64_t i, uint32_t slot, uint32_t begin,
                                         uint32_t end)
 {
-    w->item[0][i] = place;
+    w->item[0][i] = slot;
     w->item[1][i] = begin;
     w->item[2][i] = end - begin < CLOUD_ITEM ? end - begin : CLOUD_ITEM;
 }
-void caromi_work_keep(caromi_device_work *w, uint64_t at, const caromi_cloud_pair *pair);
-/* Passes the hits among open pairs [begin, end) to the scan's callback, and the undecided pairs to the CPU's solver. In
- * a search for best partners the pairs are of one sphere. */
-void caromi_work_take(caromi_device_work *w, uint64_t begin, uint64_t end, uint32_t thread);
+void caromi_work_store(caromi_device_work *w, uint64_t at, const caromi_cloud_pair *pair);
+/* Passes the hits among undecided pairs [begin, end) to the scan's callback, and the undecided pairs to the CPU's
+ * solver. In a search for best partners the pairs are of one sphere. */
+void caromi_work_emit(caromi_device_work *w, uint64_t begin, uint64_t end, uint32_t thread);
 /* Adds a pair to the buffer of the CPU's solver. */
-void caromi_work_ask_here(caromi_cloud_found *found, uint32_t a, uint32_t b);
+void caromi_work_solve_here(caromi_cloud_found *found, uint32_t a, uint32_t b);
 
 static inline uint32_t caromi_lowest_bit(uint32_t bits)
 {

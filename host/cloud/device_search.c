@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The search for first or any partners on a device, in rounds. In each round every unfinished search submits some
  * items, twice as many as in the round before. So short searches test little in vain, and long ones need few rounds.
- * The device filters the items and solves open pairs. Hits end a search or shorten it, by the CPU's rules: indices
+ * The device filters the items and solves undecided pairs. Hits end a search or shorten it, by the CPU's rules: indices
  * ascend within a cell, so no sphere behind a partner's index is better. */
 #include "device.h"
 
@@ -9,15 +9,15 @@ enum {
     TASK = 1 << 8,        /* spheres of a task */
     ITEMS_FIRST = 32,     /* items of a sphere in the first round, one of each cell; doubled in each round */
     ITEMS_MOST = 1 << 12, /* most items of a sphere in a round, and of a task's buffer */
-    OPEN_FIRST = 16       /* open pairs of a sphere in the first round; doubled in each round */
+    UNDECIDED_FIRST = 16  /* undecided pairs of a sphere in the first round; doubled in each round */
 };
 
 /* An unfinished search: one sphere. */
 typedef struct search {
-    caromi_cloud_item *run, *end; /* its runs, one for each cell, without the spheres that are tested already */
-    uint32_t place, item, items;  /* place of the sphere; first item and number of items in this launch */
-    uint32_t open, opened;        /* first open pair and number of open pairs in this launch */
-    uint32_t stop, stop_at;       /* the item and the place where the search stopped, as it had too many open pairs */
+    caromi_cloud_item *run, *end;        /* its runs, one for each cell, without the spheres that are tested already */
+    uint32_t slot, item, items;          /* slot of the sphere; first item and number of items in this launch */
+    uint32_t undecided, undecided_count; /* first undecided pair and number of undecided pairs in this launch */
+    uint32_t stop, stop_at; /* the item and the slot where the search stopped, as it had too many undecided pairs */
     int is_done;
 } search;
 
@@ -30,7 +30,7 @@ typedef struct search_job {
     uint64_t count;
     atomic_uint_fast64_t items; /* items of the launch so far */
     uint32_t items_most, items_each,
-        open_most; /* most of a search in this round: items, items of one cell, open pairs */
+        undecided_most; /* most of a search in this round: items, items of one cell, undecided pairs */
 } search_job;
 
 static void list_cells(const caromi_device_work *w, uint64_t begin, uint64_t end, caromi_cloud_found *found)
@@ -41,7 +41,7 @@ static void list_cells(const caromi_device_work *w, uint64_t begin, uint64_t end
 
 static uint32_t partner_of(const search_job *job, const search *s)
 {
-    return job->best->partner[s->place];
+    return job->best->partner[s->slot];
 }
 
 /* ---- items ------------------------------------------------------------------------------------------------------- */
@@ -58,19 +58,19 @@ static uint64_t searches_of_task(const search_job *job)
 }
 
 /* A task's buffer of items, before their position in the launch is known. */
-typedef struct handed_items {
+typedef struct submitted_items {
     uint32_t count;
     caromi_cloud_item item[ITEMS_MOST];
-} handed_items;
+} submitted_items;
 
-static void hand_in(const search_job *job, search *s, handed_items *to)
+static void submit(const search_job *job, search *s, submitted_items *to)
 {
     const uint32_t most = to->count + job->items_most;
     s->item = to->count;
     for (const caromi_cloud_item *run = s->run; run < s->end && to->count < most; run++) {
         uint32_t at = run->begin;
         for (uint32_t k = 0; k < job->items_each && to->count < most && !is_over(job, s, at, run->end); k++) {
-            to->item[to->count++] = (caromi_cloud_item){s->place, at, run->end};
+            to->item[to->count++] = (caromi_cloud_item){s->slot, at, run->end};
             at += CLOUD_ITEM;
         }
     }
@@ -79,17 +79,17 @@ static void hand_in(const search_job *job, search *s, handed_items *to)
 
 /* Task: some searches from job->end on submit items. One atomic addition reserves positions for all of them; answers do
  * not depend on positions. */
-static void hand_in_some(void *user, uint64_t task, uint32_t thread)
+static void submit_some(void *user, uint64_t task, uint32_t thread)
 {
     search_job *job = user;
     const caromi_device_work *w = job->work;
     const uint64_t some = searches_of_task(job), begin = job->end + task * some;
     const uint64_t end = job->next - begin < some ? job->next : begin + some;
-    handed_items items;
+    submitted_items items;
     (void)thread;
     items.count = 0;
     for (uint64_t i = begin; i < end; i++)
-        hand_in(job, &job->searches[i], &items);
+        submit(job, &job->searches[i], &items);
     const uint64_t first = atomic_fetch_add_explicit(&job->items, items.count, memory_order_relaxed);
     for (uint64_t i = begin; i < end; i++)
         job->searches[i].item += (uint32_t)first;
@@ -101,7 +101,7 @@ static void hand_in_some(void *user, uint64_t task, uint32_t thread)
 
 /* Results of an item, as bit masks of its spheres, without the searching sphere itself. */
 typedef struct item_bits {
-    uint32_t sure, open;
+    uint32_t certain, undecided;
 } item_bits;
 
 static item_bits bits_of(const search_job *job, const search *s, uint32_t item)
@@ -109,57 +109,57 @@ static item_bits bits_of(const search_job *job, const search *s, uint32_t item)
     const caromi_device_work *w = job->work;
     const uint32_t *index = w->scan->cells->index, begin = w->item[1][item];
     item_bits bits = {w->item[4][item], w->item[3][item] & ~w->item[4][item]};
-    const uint32_t own = index[s->place], last = index[begin + w->item[2][item] - 1];
+    const uint32_t own = index[s->slot], last = index[begin + w->item[2][item] - 1];
     for (uint32_t left = index[begin] <= own && own <= last ? w->item[3][item] : 0; left != 0; left &= left - 1)
         if (index[begin + caromi_lowest_bit(left)] == own) {
-            bits.sure &= ~(left & -left);
-            bits.open &= ~(left & -left);
+            bits.certain &= ~(left & -left);
+            bits.undecided &= ~(left & -left);
         }
     return bits;
 }
 
-/* Visits a search's open pairs whose index is below the partner's, up to job->open_most. is_kept: stores them from
- * s->open on; else only counts them. */
-static void walk_open(const search_job *job, search *s, int is_kept)
+/* Visits a search's undecided pairs whose index is below the partner's, up to job->undecided_most. is_kept: stores them
+ * from s->undecided on; else only counts them. */
+static void walk_undecided(const search_job *job, search *s, int is_kept)
 {
     caromi_device_work *w = job->work;
     const uint32_t *index = w->scan->cells->index, partner = partner_of(job, s);
-    s->opened = 0;
+    s->undecided_count = 0;
     s->stop = s->item + s->items;
     if (job->best->any && partner != UINT32_MAX)
         return;
     for (s->stop = s->item; s->stop < s->item + s->items; s->stop++) {
         const uint32_t begin = w->item[1][s->stop];
         const int may_be_better = (w->item[3][s->stop] & ~w->item[4][s->stop]) != 0 && index[begin] <= partner;
-        for (uint32_t left = may_be_better ? bits_of(job, s, s->stop).open : 0; left != 0; left &= left - 1) {
+        for (uint32_t left = may_be_better ? bits_of(job, s, s->stop).undecided : 0; left != 0; left &= left - 1) {
             s->stop_at = begin + caromi_lowest_bit(left);
             if (index[s->stop_at] > partner)
                 continue;
-            if (s->opened == job->open_most)
+            if (s->undecided_count == job->undecided_most)
                 return;
-            const caromi_cloud_pair pair = caromi_ask_orient(w->scan, CAROMI_IMAGE_OWN, s->place, s->stop_at);
+            const caromi_cloud_pair pair = caromi_narrow_phase_orient(w->scan, CAROMI_IMAGE_OWN, s->slot, s->stop_at);
             if (is_kept)
-                caromi_work_keep(w, s->open + s->opened, &pair);
-            s->opened++;
+                caromi_work_store(w, s->undecided + s->undecided_count, &pair);
+            s->undecided_count++;
         }
     }
 }
 
-/* Applies the sure hits of a search, which leave fewer pairs open, and counts the rest. */
-static void weigh(const search_job *job, search *s)
+/* Applies the certain hits of a search, which leave fewer pairs undecided, and counts the rest. */
+static void apply_certain(const search_job *job, search *s)
 {
     const caromi_device_work *w = job->work;
     const uint32_t *index = w->scan->cells->index;
-    uint32_t *partner = &job->best->partner[s->place];
+    uint32_t *partner = &job->best->partner[s->slot];
     for (uint32_t i = s->item; i < s->item + s->items; i++) {
-        const uint32_t sure = w->item[4][i] != 0 ? bits_of(job, s, i).sure : 0;
-        if (sure != 0 && index[w->item[1][i] + caromi_lowest_bit(sure)] < *partner)
-            *partner = index[w->item[1][i] + caromi_lowest_bit(sure)];
+        const uint32_t certain = w->item[4][i] != 0 ? bits_of(job, s, i).certain : 0;
+        if (certain != 0 && index[w->item[1][i] + caromi_lowest_bit(certain)] < *partner)
+            *partner = index[w->item[1][i] + caromi_lowest_bit(certain)];
     }
-    walk_open(job, s, 0);
+    walk_undecided(job, s, 0);
 }
 
-/* Removes the tested spheres from a search's runs: the next round continues where walk_open stopped. */
+/* Removes the tested spheres from a search's runs: the next round continues where walk_undecided stopped. */
 static void advance(const search_job *job, const search *s)
 {
     const caromi_device_work *w = job->work;
@@ -184,24 +184,24 @@ static void end_if_done(const search_job *job, search *s)
 
 typedef void each_fn(search_job *job, search *s, uint32_t thread);
 
-static void weigh_each(search_job *job, search *s, uint32_t thread)
+static void apply_each(search_job *job, search *s, uint32_t thread)
 {
     (void)thread;
-    weigh(job, s);
+    apply_certain(job, s);
 }
 
-static void keep_each(search_job *job, search *s, uint32_t thread)
+static void store_each(search_job *job, search *s, uint32_t thread)
 {
     (void)thread;
-    if (s->opened != 0)
-        walk_open(job, s, 1);
+    if (s->undecided_count != 0)
+        walk_undecided(job, s, 1);
     advance(job, s);
 }
 
-static void take_each(search_job *job, search *s, uint32_t thread)
+static void emit_each(search_job *job, search *s, uint32_t thread)
 {
-    if (s->opened != 0)
-        caromi_work_take(job->work, s->open, s->open + s->opened, thread);
+    if (s->undecided_count != 0)
+        caromi_work_emit(job->work, s->undecided, s->undecided + s->undecided_count, thread);
     end_if_done(job, s);
 }
 
@@ -225,30 +225,30 @@ static void for_each(search_job *job, each_fn *each)
     caromi_parallel_runs(caromi_cloud_pool(job->work->scan->cloud), job->end - job->begin, TASK, run_each, &run);
 }
 
-/* Prefix sum of the searches' open pairs. A search whose pairs do not fit repeats its items in the next round. */
-static void place_open(search_job *job)
+/* Prefix sum of the searches' undecided pairs. A search whose pairs do not fit repeats its items in the next round. */
+static void assign_undecided(search_job *job)
 {
-    uint32_t opened = 0;
+    uint32_t undecided_count = 0;
     for (uint64_t i = job->begin; i < job->end; i++) {
         search *s = &job->searches[i];
-        if (s->opened > CAROMI_WORK_OPEN - opened)
-            s->items = s->opened = 0;
-        s->open = opened;
-        opened += s->opened;
+        if (s->undecided_count > CAROMI_WORK_UNDECIDED - undecided_count)
+            s->items = s->undecided_count = 0;
+        s->undecided = undecided_count;
+        undecided_count += s->undecided_count;
     }
-    job->work->opened = opened;
+    job->work->undecided_count = undecided_count;
 }
 
 /* Fills the launch: searches from job->begin on submit items until the launch is more than half full. Each step has
- * only as many searches as surely fit. */
-static void hand_in_all(search_job *job)
+ * only as many searches as certainly fit. */
+static void submit_all(search_job *job)
 {
     caromi_pool *pool = caromi_cloud_pool(job->work->scan->cloud);
     job->items = 0;
     for (job->end = job->begin; job->end < job->count && job->items <= CAROMI_WORK_ITEMS / 2; job->end = job->next) {
         const uint64_t room = (CAROMI_WORK_ITEMS - job->items) / job->items_most, left = job->count - job->end;
         job->next = job->end + (left < room ? left : room);
-        caromi_parallel(pool, (job->next - job->end + searches_of_task(job) - 1) / searches_of_task(job), hand_in_some,
+        caromi_parallel(pool, (job->next - job->end + searches_of_task(job) - 1) / searches_of_task(job), submit_some,
                         job);
     }
     job->work->items = job->items;
@@ -257,15 +257,15 @@ static void hand_in_all(search_job *job)
 static carom_status run_launch(search_job *job, carom_stats *stats, carom_error *err)
 {
     caromi_device_work *w = job->work;
-    hand_in_all(job);
+    submit_all(job);
     if (w->items == 0)
         return CAROM_OK;
     CHECK(caromi_work_test(w, stats, err));
-    for_each(job, weigh_each);
-    place_open(job);
-    for_each(job, keep_each);
+    for_each(job, apply_each);
+    assign_undecided(job);
+    for_each(job, store_each);
     CHECK(caromi_work_solve(w, stats, err));
-    for_each(job, take_each);
+    for_each(job, emit_each);
     return CAROM_OK;
 }
 
@@ -286,7 +286,7 @@ static uint32_t twice(uint32_t number, uint32_t most)
 
 /* Whether one item is likely to end a search: any partner will do, and cells hold so many spheres that nearly every
  * sphere has a hit in its own cell. */
-static int is_near_enough(const search_job *job)
+static int is_dense(const search_job *job)
 {
     const caromi_cloud_cells *cells = job->work->scan->cells;
     return job->best->any && cells->doubled > 16 * cells->count;
@@ -294,15 +294,15 @@ static int is_near_enough(const search_job *job)
 
 static carom_status run_rounds(search_job *job, carom_stats *stats, carom_error *err)
 {
-    job->items_most = is_near_enough(job) ? 1 : ITEMS_FIRST;
+    job->items_most = is_dense(job) ? 1 : ITEMS_FIRST;
     job->items_each = 1;
-    job->open_most = OPEN_FIRST;
+    job->undecided_most = UNDECIDED_FIRST;
     for (drop_done(job); job->count > 0; drop_done(job)) {
         for (job->begin = 0; job->begin < job->count; job->begin = job->end)
             CHECK(run_launch(job, stats, err));
         job->items_most = job->items_most < ITEMS_FIRST ? ITEMS_FIRST : twice(job->items_most, ITEMS_MOST);
         job->items_each = twice(job->items_each, ITEMS_MOST);
-        job->open_most = twice(job->open_most, CAROMI_WORK_OPEN);
+        job->undecided_most = twice(job->undecided_most, CAROMI_WORK_UNDECIDED);
     }
     return CAROM_OK;
 }
@@ -326,8 +326,8 @@ static void begin_list(void *user, uint64_t task, uint32_t thread)
     (void)thread;
     while (run < end) {
         search *s = &job->searches[at++];
-        *s = (search){.run = run, .place = run->slot};
-        for (; run < end && run->slot == s->place; run++)
+        *s = (search){.run = run, .slot = run->slot};
+        for (; run < end && run->slot == s->slot; run++)
             if (run->begin <= run->slot && run->slot < run->end)
                 swap_runs(s->run, run);
         s->end = run;
@@ -361,12 +361,12 @@ carom_status caromi_cloud_search_on_device(const caromi_cloud_scan *scan, carom_
     search_job job = {.work = &w, .best = scan->best};
     carom_status status = caromi_work_open(&w, scan, list_cells, stats, err);
     if (status == CAROM_OK &&
-        (job.searches = caromi_kept_alloc(w.context, CAROMI_WORK_SPHERES, sizeof *job.searches)) == NULL)
+        (job.searches = caromi_cached_alloc(w.context, CAROMI_WORK_SPHERES, sizeof *job.searches)) == NULL)
         status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to search partners on a device");
     if (status == CAROM_OK)
         status = run_search(&job, stats, err);
     *scan->cloud->device_failed |= status != CAROM_OK;
-    caromi_kept_free(w.context, job.searches);
+    caromi_cached_free(w.context, job.searches);
     caromi_work_close(&w, stats);
     return status;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs, items and open pairs of a scan or a search on a device. */
+/* Runs, items and undecided pairs of a scan or a search on a device. */
 #include <math.h>
 #include <string.h>
 
 #include "device.h"
 
 enum {
-    OPEN_LEAST = 1 << 12,
+    UNDECIDED_LEAST = 1 << 12,
     HITS = 64,          /* hits of one call of the scan's callback */
     LISTS_EACH = 8,     /* lists of each thread, if there are several threads */
     RUNS_EACH = 8,      /* runs of each sphere that the first allocation has room for */
@@ -23,14 +23,14 @@ static void grow(caromi_cloud_found *found)
     caromi_cloud_runs *runs = &list->runs;
     caromi_cloud_item *more = NULL;
     if (runs->capacity < list->most)
-        more = caromi_kept_alloc(list->context, 2 * runs->capacity, sizeof *more);
+        more = caromi_cached_alloc(list->context, 2 * runs->capacity, sizeof *more);
     if (more == NULL) {
         list->is_short = 1;
         runs->count = 0;
         return;
     }
     memcpy(more, runs->item, runs->count * sizeof *more);
-    caromi_kept_free(list->context, list->own);
+    caromi_cached_free(list->context, list->own);
     runs->item = list->own = more;
     runs->capacity *= 2;
 }
@@ -81,8 +81,8 @@ static int alloc_lists(caromi_device_work *w)
     const uint64_t all = w->scan->cells->count, some = all < CAROMI_WORK_SPHERES ? all : CAROMI_WORK_SPHERES;
     w->list_count = threads > 1 ? LISTS_EACH * threads : 1;
     const uint64_t room = RUNS_EACH * (some / w->list_count + 1);
-    w->runs = caromi_kept_alloc(w->context, w->list_count * room, sizeof *w->runs);
-    w->lists = caromi_kept_alloc(w->context, w->list_count, sizeof *w->lists);
+    w->runs = caromi_cached_alloc(w->context, w->list_count * room, sizeof *w->runs);
+    w->lists = caromi_cached_alloc(w->context, w->list_count, sizeof *w->lists);
     if (w->lists == NULL || w->runs == NULL)
         return 0;
     for (uint32_t i = 0; i < w->list_count; i++) {
@@ -106,9 +106,9 @@ carom_status caromi_work_test(caromi_device_work *w, carom_stats *stats, carom_e
     return caromi_driver.cloud_test(w->copy, &items, w->items, stats, err);
 }
 
-/* ---- pairs that are open ----------------------------------------------------------------------------------------- */
+/* ---- undecided pairs --------------------------------------------------------------------------------------------- */
 
-void caromi_work_keep(caromi_device_work *w, uint64_t at, const caromi_cloud_pair *pair)
+void caromi_work_store(caromi_device_work *w, uint64_t at, const caromi_cloud_pair *pair)
 {
     w->pair[0][at] = pair->a;
     w->pair[1][at] = pair->b;
@@ -116,7 +116,7 @@ void caromi_work_keep(caromi_device_work *w, uint64_t at, const caromi_cloud_pai
     w->by[at] = pair->by;
 }
 
-void caromi_work_ask_here(caromi_cloud_found *found, uint32_t a, uint32_t b)
+void caromi_work_solve_here(caromi_cloud_found *found, uint32_t a, uint32_t b)
 {
     found->undecided.a[found->undecided.count] = a;
     found->undecided.b[found->undecided.count++] = b;
@@ -127,50 +127,50 @@ void caromi_work_ask_here(caromi_cloud_found *found, uint32_t a, uint32_t b)
 /* Exact mode's pair program needs binary64; on devices without it, the CPU's solver computes the pairs. */
 carom_status caromi_work_solve(caromi_device_work *w, carom_stats *stats, carom_error *err)
 {
-    const caromi_cloud_open open = {w->pair[0], w->pair[1], w->pair[2], w->t, w->state, w->parts};
+    const caromi_cloud_undecided open = {w->pair[0], w->pair[1], w->pair[2], w->t, w->state, w->parts};
     const int exact = w->scan->cloud->exact;
-    w->opened = w->opened < CAROMI_WORK_OPEN ? w->opened : CAROMI_WORK_OPEN;
-    w->is_solved = w->opened >= OPEN_LEAST && (!exact || caromi_driver.has_fp64(w->scan->cloud->device));
-    return w->is_solved ? caromi_driver.cloud_solve(w->copy, &open, w->opened, exact, stats, err) : CAROM_OK;
+    w->undecided_count = w->undecided_count < CAROMI_WORK_UNDECIDED ? w->undecided_count : CAROMI_WORK_UNDECIDED;
+    w->is_solved = w->undecided_count >= UNDECIDED_LEAST && (!exact || caromi_driver.has_fp64(w->scan->cloud->device));
+    return w->is_solved ? caromi_driver.cloud_solve(w->copy, &open, w->undecided_count, exact, stats, err) : CAROM_OK;
 }
 
-void caromi_work_take(caromi_device_work *w, uint64_t begin, uint64_t end, uint32_t thread)
+void caromi_work_emit(caromi_device_work *w, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const caromi_cloud_scan *scan = w->scan;
-    caromi_cloud_found *found = caromi_ask_found(&w->ask, thread);
+    caromi_cloud_found *found = caromi_narrow_phase_found(&w->narrow, thread);
     caromi_cloud_pair hits[HITS];
     uint32_t count = 0;
     for (uint64_t i = begin; i < end; i++) {
         if (!w->is_solved || isnan(w->t[i])) { /* undecided */
-            caromi_work_ask_here(found, w->pair[w->by[i]][i], w->pair[!w->by[i]][i]);
+            caromi_work_solve_here(found, w->pair[w->by[i]][i], w->pair[!w->by[i]][i]);
             continue;
         }
-        if (!caromi_ask_is_hit(scan, w->t[i], w->state[i], w->parts[i]))
+        if (!caromi_narrow_phase_is_hit(scan, w->t[i], w->state[i], w->parts[i]))
             continue;
         hits[count++] =
             (caromi_cloud_pair){w->pair[0][i], w->pair[1][i], w->t[i], w->state[i], (uint8_t)w->pair[2][i], w->by[i]};
         if (count == HITS) {
-            scan->take(scan->user, thread, hits, count);
+            scan->emit(scan->user, thread, hits, count);
             count = 0;
         }
     }
     if (count)
-        scan->take(scan->user, thread, hits, count);
-    caromi_ask_take(found);
+        scan->emit(scan->user, thread, hits, count);
+    caromi_narrow_phase_flush(found);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 /* The arrays of a work, in one allocation that the context keeps for the next call. */
 typedef struct caromi_work_arrays {
-    uint32_t item[6][CAROMI_WORK_ITEMS], pair[3][CAROMI_WORK_OPEN];
-    float t[CAROMI_WORK_OPEN];
-    uint8_t by[CAROMI_WORK_OPEN], state[CAROMI_WORK_OPEN], parts[CAROMI_WORK_OPEN];
+    uint32_t item[6][CAROMI_WORK_ITEMS], pair[3][CAROMI_WORK_UNDECIDED];
+    float t[CAROMI_WORK_UNDECIDED];
+    uint8_t by[CAROMI_WORK_UNDECIDED], state[CAROMI_WORK_UNDECIDED], parts[CAROMI_WORK_UNDECIDED];
 } work_arrays;
 
 static carom_status alloc_work(caromi_device_work *w, carom_error *err)
 {
-    work_arrays *arrays = w->arrays = caromi_kept_alloc(w->context, 1, sizeof *arrays);
+    work_arrays *arrays = w->arrays = caromi_cached_alloc(w->context, 1, sizeof *arrays);
     if (!alloc_lists(w) || arrays == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to list pairs of spheres for a device");
     for (int k = 0; k < 6; k++)
@@ -191,9 +191,9 @@ carom_status caromi_work_open(caromi_device_work *w, const caromi_cloud_scan *sc
     memset(w, 0, sizeof *w);
     w->scan = scan;
     w->context = cloud->context;
-    w->view = caromi_ask_view(scan);
+    w->view = caromi_narrow_phase_view(scan);
     w->list = list;
-    CHECK(caromi_ask_open(scan, &w->ask, err));
+    CHECK(caromi_narrow_phase_begin(scan, &w->narrow, err));
     CHECK(alloc_work(w, err));
     return caromi_driver.cloud_open(cloud->device, cloud, scan->cells, &w->copy, stats, err);
 }
@@ -202,11 +202,11 @@ void caromi_work_close(caromi_device_work *w, carom_stats *stats)
 {
     const carom_context *c = w->context;
     caromi_driver.cloud_close(w->copy);
-    if (w->ask.works != NULL)
-        caromi_ask_close(&w->ask, stats);
+    if (w->narrow.works != NULL)
+        caromi_narrow_phase_end(&w->narrow, stats);
     for (uint32_t i = 0; w->lists != NULL && w->runs != NULL && i < w->list_count; i++)
-        caromi_kept_free(c, w->lists[i].own);
-    caromi_kept_free(c, w->lists);
-    caromi_kept_free(c, w->runs);
-    caromi_kept_free(c, w->arrays);
+        caromi_cached_free(c, w->lists[i].own);
+    caromi_cached_free(c, w->lists);
+    caromi_cached_free(c, w->runs);
+    caromi_cached_free(c, w->arrays);
 }

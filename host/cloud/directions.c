@@ -33,26 +33,26 @@ typedef struct ways {
 } ways;
 
 /* The number of a fine level's cells along an axis that a coarse sphere's search box overlaps. */
-static double cells_in_box(const caromi_cloud_view *v, uint32_t place, const caromi_cloud_level *fine, int axis)
+static double cells_in_box(const caromi_cloud_view *v, uint32_t slot, const caromi_cloud_level *fine, int axis)
 {
     const float *const at[] = {v->x, v->y, v->z};
-    const double x = (double)at[axis][place], reach = (double)v->reach[place] + fine->reach + (double)v->margin;
+    const double x = (double)at[axis][slot], reach = (double)v->reach[slot] + fine->reach + (double)v->margin;
     if (x + reach < fine->from[axis] || x - reach > fine->to[axis])
         return 0;
     return caromi_cloud_cell(fine, axis, x + reach) - caromi_cloud_cell(fine, axis, x - reach) + 1.0;
 }
 
 /* An estimate from a sample: the share of the fine spheres whose runs may touch a coarse sphere. */
-static double share_near(const caromi_cloud_view *v, uint32_t place, const caromi_cloud_level *fine)
+static double share_touched(const caromi_cloud_view *v, uint32_t slot, const caromi_cloud_level *fine)
 {
     const uint32_t count = spheres_of(v, fine), some = count < SAMPLE ? count : SAMPLE;
     const uint32_t first = v->rows[fine->begin_row].begin;
-    const double reach = (double)v->reach[place] + fine->reach + (double)v->margin;
+    const double reach = (double)v->reach[slot] + fine->reach + (double)v->margin;
     uint32_t near = 0;
     for (uint32_t k = 0; k < some; k++) {
         const uint32_t p = first + (uint32_t)((uint64_t)count * k / some);
-        const double dx = fabs((double)v->x[p] - (double)v->x[place]) - 0.5 * CAROMI_CLOUD_CHUNK_CELLS / fine->per[0];
-        const double dy = (double)v->y[p] - (double)v->y[place], dz = (double)v->z[p] - (double)v->z[place];
+        const double dx = fabs((double)v->x[p] - (double)v->x[slot]) - 0.5 * CAROMI_CLOUD_CHUNK_CELLS / fine->per[0];
+        const double dy = (double)v->y[p] - (double)v->y[slot], dz = (double)v->z[p] - (double)v->z[slot];
         near += fmax(dx, 0) * fmax(dx, 0) + dy * dy + dz * dz <= reach * reach;
     }
     return (double)near / some;
@@ -60,17 +60,17 @@ static double share_near(const caromi_cloud_view *v, uint32_t place, const carom
 
 /* The costs of one coarse sphere. From the coarse level it looks up the fine rows in its box, or all rows if these are
  * fewer. From the fine level some of the runs find it. */
-static ways cost_of_sphere(const caromi_cloud_view *v, uint32_t place, const caromi_cloud_level *fine, double chunks)
+static ways cost_of_sphere(const caromi_cloud_view *v, uint32_t slot, const caromi_cloud_level *fine, double chunks)
 {
     const double all = fine->end_row - fine->begin_row;
     double box = 1, share = 1; /* box: rows in the search box; share: the part of the level's rows that is in the box */
     for (int k = 0; k < 3; k++) {
-        const double side = cells_in_box(v, place, fine, k);
+        const double side = cells_in_box(v, slot, fine, k);
         box *= k > 0 ? side : side > 0;
         share *= k > 0 ? side / (fine->most[k] + 1.0) : side > 0;
     }
     const double look = box <= 8 + all / 4 ? COST_LOOK * box : all;
-    const double found = share > 0 ? chunks * share_near(v, place, fine) : 0;
+    const double found = share > 0 ? chunks * share_touched(v, slot, fine) : 0;
     return (ways){COST_SPHERE + look + COST_RUN * share * all, COST_RUN * found};
 }
 

@@ -4,25 +4,25 @@
 
 #include "cloud.h"
 
-/* Extends bounds by the spheres at places [begin, end). */
+/* Extends bounds by the spheres in slots [begin, end). */
 static void extend(const caromi_cloud *cloud, const caromi_cloud_cells *cells, uint32_t begin, uint32_t end,
                    caromi_cloud_bounds *bounds)
 {
     enum { PADDED = CAROMI_CLOUD_PADDING };
     const uint32_t rest = (end - begin) % PADDED, whole = end - begin - rest;
     float own[4][PADDED];
-    const float *place[4], *last[4];
+    const float *position[4], *last[4];
     caromi_cloud_bounds more;
     for (int k = 0; k < 4; k++) {
-        place[k] = cells->column[k] + begin;
+        position[k] = cells->column[k] + begin;
         last[k] = own[k];
         for (uint32_t i = 0; i < PADDED; i++)
-            own[k][i] = place[k][i < rest ? whole + i : end - begin - 1];
+            own[k][i] = position[k][i < rest ? whole + i : end - begin - 1];
         bounds->low[k] = INFINITY;
         bounds->high[k] = -INFINITY;
     }
     if (whole > 0)
-        cloud->context->isa->cloud_bound(place, whole, bounds);
+        cloud->context->isa->cloud_bound(position, whole, bounds);
     cloud->context->isa->cloud_bound(last, PADDED, &more);
     for (int k = 0; k < 4; k++) {
         bounds->low[k] = fminf(bounds->low[k], more.low[k]);

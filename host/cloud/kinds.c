@@ -33,7 +33,7 @@ static uint32_t kind_of(caromi_cloud_kinds *kinds, int class, uint32_t likely)
 }
 
 /* Draws the sample and counts its kinds. Returns 0 if there are more kinds than room. */
-static int take_sample(const caromi_cloud *cloud, caromi_cloud_kinds *kinds, sample *s)
+static int draw_sample(const caromi_cloud *cloud, caromi_cloud_kinds *kinds, sample *s)
 {
     const uint64_t samples = caromi_cloud_sample(cloud);
     uint32_t k = 0;
@@ -114,7 +114,7 @@ void caromi_cloud_find_kinds(const caromi_cloud *cloud, const double side[3], ca
     sample s;
     uint32_t apart = 0;
     kinds->count = 0;
-    if (cloud->count >= COUNT_LEAST && take_sample(cloud, kinds, &s) && kinds->count > 1) {
+    if (cloud->count >= COUNT_LEAST && draw_sample(cloud, kinds, &s) && kinds->count > 1) {
         for (int k = 0; k < 3; k++)
             bound_kinds(cloud, &s, k, kinds);
         for (uint32_t k = 0; k < kinds->count; k++)

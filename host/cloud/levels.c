@@ -36,7 +36,7 @@ static void extend(void *user, const caromi_cloud_batch *batch)
     measure_part *part = user;
     caromi_cloud_extent *e = part->extent;
     caromi_cloud_bounds bounds;
-    part->cloud->context->isa->cloud_bound(batch->place, batch->count, &bounds);
+    part->cloud->context->isa->cloud_bound(batch->position, batch->count, &bounds);
     for (int k = 0; k < 3; k++) {
         e->low[k] = (double)bounds.low[k] < e->low[k] ? (double)bounds.low[k] : e->low[k];
         e->high[k] = (double)bounds.high[k] > e->high[k] ? (double)bounds.high[k] : e->high[k];
@@ -46,7 +46,7 @@ static void extend(void *user, const caromi_cloud_batch *batch)
         e->reaches[class] += batch->count;
     else
         for (uint32_t i = 0; i < batch->count; i++)
-            e->reaches[caromi_reach_class(batch->place[3][i])]++;
+            e->reaches[caromi_reach_class(batch->position[3][i])]++;
     e->largest = bounds.high[3] > e->largest ? bounds.high[3] : e->largest;
     e->valid += batch->count;
 }
@@ -75,8 +75,8 @@ static void measure_task(void *user, uint64_t task, uint32_t thread)
     }
     measure_part part = {job->cloud, &job->extents[number]};
     begin_extent(part.extent);
-    caromi_cloud_feed(job->cloud, job->slice, 1, caromi_slice_start(job->cloud->count, job->parts, number),
-                      caromi_slice_start(job->cloud->count, job->parts, number + 1), extend, &part);
+    caromi_cloud_each_batch(job->cloud, job->slice, 1, caromi_slice_start(job->cloud->count, job->parts, number),
+                            caromi_slice_start(job->cloud->count, job->parts, number + 1), extend, &part);
 }
 
 static void join_extents(caromi_cloud_extent *sum, const caromi_cloud_extent *e)
@@ -175,7 +175,7 @@ static uint32_t bound_group(const caromi_cloud_extent *e, const group *g, double
 }
 
 /* Gives a group bounds of its own if the sample shows that its volume is far smaller than the cloud's. */
-static void place_group(const caromi_cloud_extent *e, group *g)
+static void bound_group_apart(const caromi_cloud_extent *e, group *g)
 {
     double low[3], high[3], side[3];
     memcpy(g->low, e->low, sizeof g->low);
@@ -205,7 +205,7 @@ static group group_of(const caromi_cloud_extent *e, int begin, int end)
     memcpy(g.side, e->side, sizeof g.side);
     g.volume = caromi_cloud_volume(g.side, 2 * g.reach);
     if (e->kinds.count > 0)
-        place_group(e, &g);
+        bound_group_apart(e, &g);
     g.space = g.volume;
     if (e->kinds.count > 0)
         find_crowded(e, &g);
@@ -224,7 +224,7 @@ static double cost_within(const group *g)
 }
 
 /* The share of a coarse group's spheres that reach the bounds of a finer group. */
-static double share_near(const group *coarse, const group *fine)
+static double share_reaching(const group *coarse, const group *fine)
 {
     const double q = coarse->reach + fine->reach;
     double share = 1;
@@ -240,7 +240,7 @@ static double share_near(const group *coarse, const group *fine)
 static double cost_apart(const group *coarse, const group *fine)
 {
     const double q = 2 * (coarse->reach + fine->reach), across = q + 5 * fine->reach, wide = 5 * fine->reach;
-    const double near = coarse->count * share_near(coarse, fine);
+    const double near = coarse->count * share_reaching(coarse, fine);
     double rows = 1, volume = 1;
     for (int k = 0; k < 3; k++) {
         const double side = fmin(across, fine->side[k] + wide);
@@ -335,8 +335,8 @@ static double middle_of(float *x, size_t count)
 
 uint64_t caromi_cloud_sample(const caromi_cloud *cloud)
 {
-    const uint64_t some = cloud->count / SAMPLE_OF, few = some < SAMPLE_LEAST ? SAMPLE_LEAST : some;
-    const uint64_t most = few < CAROMI_CLOUD_SAMPLE ? few : CAROMI_CLOUD_SAMPLE;
+    const uint64_t some = cloud->count / SAMPLE_OF, one_cell = some < SAMPLE_LEAST ? SAMPLE_LEAST : some;
+    const uint64_t most = one_cell < CAROMI_CLOUD_SAMPLE ? one_cell : CAROMI_CLOUD_SAMPLE;
     return cloud->count < most ? cloud->count : most;
 }
 

@@ -20,21 +20,21 @@ static int alloc_pointers(caromi_records *r)
 {
     const carom_context *c = r->cloud->context;
     const size_t all = (size_t)r->threads * r->bucket_count;
-    const size_t each = sizeof *r->keepers->records + sizeof *r->keepers->sure + 2 * sizeof(uint32_t);
-    r->keepers = caromi_alloc(c, r->threads, sizeof *r->keepers);
+    const size_t each = sizeof *r->stores->records + sizeof *r->stores->certain + 2 * sizeof(uint32_t);
+    r->stores = caromi_alloc(c, r->threads, sizeof *r->stores);
     r->pointers = caromi_alloc(c, all, each);
-    if (r->keepers == NULL || r->pointers == NULL)
+    if (r->stores == NULL || r->pointers == NULL)
         return 0;
     memset(r->pointers, 0, all * each);
     caromi_record **records = r->pointers;
-    uint64_t **sure = (uint64_t **)(void *)(records + all);
-    uint32_t *sure_blocks = (uint32_t *)(void *)(sure + all), *blocks = sure_blocks + all;
+    uint64_t **certain = (uint64_t **)(void *)(records + all);
+    uint32_t *certain_blocks = (uint32_t *)(void *)(certain + all), *blocks = certain_blocks + all;
     for (uint32_t t = 0; t < r->threads; t++) {
         const size_t first = (size_t)t * r->bucket_count;
-        r->keepers[t] = (caromi_record_keeper){.records = records + first,
-                                               .blocks = blocks + first,
-                                               .sure = sure + first,
-                                               .sure_blocks = sure_blocks + first};
+        r->stores[t] = (caromi_record_store){.records = records + first,
+                                             .blocks = blocks + first,
+                                             .certain = certain + first,
+                                             .certain_blocks = certain_blocks + first};
     }
     return 1;
 }
@@ -47,54 +47,54 @@ carom_status caromi_records_create(caromi_records *r, carom_error *err)
     r->bucket_count = (uint32_t)(r->end >> r->shift) + 1;
     if (alloc_pointers(r))
         return CAROM_OK;
-    caromi_free(r->cloud->context, r->keepers);
+    caromi_free(r->cloud->context, r->stores);
     caromi_free(r->cloud->context, r->pointers);
-    r->keepers = NULL;
+    r->stores = NULL;
     return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to keep pairs of spheres");
 }
 
 void caromi_records_free(caromi_records *r)
 {
     const carom_context *c = r->cloud->context;
-    if (r->keepers == NULL)
+    if (r->stores == NULL)
         return;
     for (uint32_t t = 0; t < r->threads; t++)
-        for (char *slab = r->keepers[t].slab, *next; slab != NULL; slab = next) {
+        for (char *slab = r->stores[t].slab, *next; slab != NULL; slab = next) {
             memcpy(&next, slab, sizeof next);
-            caromi_kept_free(c, slab);
+            caromi_cached_free(c, slab);
         }
     caromi_free(c, r->pointers);
-    caromi_free(c, r->keepers);
-    r->keepers = NULL;
+    caromi_free(c, r->stores);
+    r->stores = NULL;
 }
 
 /* Takes a block from the thread's allocation, aligned to its size. */
-static void *new_block(caromi_records *r, caromi_record_keeper *k)
+static void *new_block(caromi_records *r, caromi_record_store *k)
 {
     if (k->left == 0) {
         k->slab_blocks = k->slab_blocks == 0 ? SLAB : k->slab_blocks < SLAB_MOST ? 2 * k->slab_blocks : SLAB_MOST;
-        char *slab = caromi_kept_alloc(r->cloud->context, k->slab_blocks, CAROMI_SURE_BYTES);
+        char *slab = caromi_cached_alloc(r->cloud->context, k->slab_blocks, CAROMI_CERTAIN_BYTES);
         if (slab == NULL)
             return NULL;
         memcpy(slab, &k->slab, sizeof k->slab);
         k->slab = slab;
-        k->free = slab + CAROMI_SURE_BYTES - ((uintptr_t)slab & (CAROMI_SURE_BYTES - 1));
+        k->free = slab + CAROMI_CERTAIN_BYTES - ((uintptr_t)slab & (CAROMI_CERTAIN_BYTES - 1));
         k->left = k->slab_blocks - 1;
     }
     k->left--;
-    k->free += CAROMI_SURE_BYTES;
-    return k->free - CAROMI_SURE_BYTES;
+    k->free += CAROMI_CERTAIN_BYTES;
+    return k->free - CAROMI_CERTAIN_BYTES;
 }
 
-/* A block after one that `more` pairs have filled. The common count r->kept never exceeds the pairs kept. It lags a
+/* A block after one that `more` pairs have filled. The common count r->stored never exceeds the pairs stored. It lags a
  * little, as an atomic addition for each block would wait for the stores before it. */
-static void *new_block_for(caromi_records *r, caromi_record_keeper *k, uint64_t more)
+static void *new_block_for(caromi_records *r, caromi_record_store *k, uint64_t more)
 {
     k->unsaid += more;
     if (k->unsaid >= UNSAID_MOST) {
-        const uint64_t kept = atomic_fetch_add(&r->kept, k->unsaid) + k->unsaid;
+        const uint64_t stored = atomic_fetch_add(&r->stored, k->unsaid) + k->unsaid;
         k->unsaid = 0;
-        if (kept > r->most) {
+        if (stored > r->most) {
             atomic_store(&r->is_full, 1);
             return NULL;
         }
@@ -113,10 +113,10 @@ static int is_over(const caromi_records *r)
 
 static int is_block_full(const void *next)
 {
-    return ((uintptr_t)next & (CAROMI_SURE_BYTES - 1)) == 0; /* NULL, no block yet, counts as full */
+    return ((uintptr_t)next & (CAROMI_CERTAIN_BYTES - 1)) == 0; /* NULL, no block yet, counts as full */
 }
 
-static inline void keep(caromi_records *r, caromi_record_keeper *k, const caromi_record *record)
+static inline void store(caromi_records *r, caromi_record_store *k, const caromi_record *record)
 {
     const uint32_t bucket = record->a >> r->shift;
     if (is_block_full(k->records[bucket])) {
@@ -130,27 +130,27 @@ static inline void keep(caromi_records *r, caromi_record_keeper *k, const caromi
     *k->records[bucket]++ = *record;
 }
 
-/* Begins a new block of sure pairs; 0: the records are full or there is no memory. */
-static int open_sure_block(caromi_records *r, caromi_record_keeper *k, uint32_t bucket)
+/* Begins a new block of certain pairs; 0: the records are full or there is no memory. */
+static int begin_certain_block(caromi_records *r, caromi_record_store *k, uint32_t bucket)
 {
-    caromi_sure_block *block = new_block_for(r, k, k->sure[bucket] ? CAROMI_SURE_PAIRS : 0);
+    caromi_certain_block *block = new_block_for(r, k, k->certain[bucket] ? CAROMI_CERTAIN_PAIRS : 0);
     if (block == NULL)
         return 0;
-    block->next = caromi_newest_block(k->sure[bucket]);
-    k->sure[bucket] = block->pairs;
-    k->sure_blocks[bucket]++;
+    block->next = caromi_newest_block(k->certain[bucket]);
+    k->certain[bucket] = block->pairs;
+    k->certain_blocks[bucket]++;
     return 1;
 }
 
-static inline int keep_sure(caromi_records *r, caromi_record_keeper *k, uint64_t **sure, uint32_t shift, uint32_t a,
-                            uint32_t b)
+static inline int store_certain(caromi_records *r, caromi_record_store *k, uint64_t **certain, uint32_t shift,
+                                uint32_t a, uint32_t b)
 {
     const uint32_t bucket = a >> shift;
-    if (is_block_full(sure[bucket]) && !open_sure_block(r, k, bucket))
+    if (is_block_full(certain[bucket]) && !begin_certain_block(r, k, bucket))
         return 0;
-    uint64_t *next = sure[bucket];
+    uint64_t *next = certain[bucket];
     *next = (uint64_t)a << 32 | b;
-    sure[bucket] = next + 1;
+    certain[bucket] = next + 1;
     return 1;
 }
 
@@ -162,10 +162,10 @@ static int is_wanted(const caromi_records *r, uint32_t a)
 static void add(caromi_records *r, uint32_t thread, const caromi_record *record)
 {
     if (is_wanted(r, record->a))
-        keep(r, &r->keepers[thread], record);
+        store(r, &r->stores[thread], record);
 }
 
-void caromi_records_take(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count)
+void caromi_records_add(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count)
 {
     caromi_records *r = user;
     const uint32_t *index = r->cells->index;
@@ -194,8 +194,8 @@ static uint32_t most(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Sure pairs with a periodic image, kept as whole records. */
-static void take_images(caromi_records *r, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
+/* Certain pairs with a periodic image, kept as whole records. */
+static void add_images(caromi_records *r, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
 {
     for (uint32_t i = 0; i < pairs->count; i++) {
         caromi_record record = {.a = pairs->b[i], .b = pairs->a[i], .image = (uint8_t)image};
@@ -209,41 +209,41 @@ static void take_images(caromi_records *r, uint32_t thread, const caromi_cloud_p
     }
 }
 
-void caromi_records_take_sure(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
+void caromi_records_add_certain(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
 {
     caromi_records *r = user;
-    const uint32_t mark = state == STATE_NEAR ? CAROMI_RECORD_NEAR : 0;
+    const uint32_t mark = state == STATE_NEAR ? CAROMI_RECORD_IN_MARGIN : 0;
     const int wants_all = r->begin == 0 && r->end == r->cloud->count;
     if (is_over(r))
         return;
     if (image != CAROMI_IMAGE_OWN) {
-        take_images(r, thread, pairs, image, state);
+        add_images(r, thread, pairs, image, state);
         return;
     }
-    caromi_record_keeper *k = &r->keepers[thread];
-    uint64_t **const sure = k->sure;
+    caromi_record_store *k = &r->stores[thread];
+    uint64_t **const certain = k->certain;
     const uint32_t shift = r->shift;
     const int full = r->full;
     for (uint32_t i = 0; i < pairs->count; i++) {
         const uint32_t a = least(pairs->a[i], pairs->b[i]), b = most(pairs->a[i], pairs->b[i]);
-        if ((wants_all || is_wanted(r, a)) && !keep_sure(r, k, sure, shift, a, b | mark))
+        if ((wants_all || is_wanted(r, a)) && !store_certain(r, k, certain, shift, a, b | mark))
             return;
-        if (full && (wants_all || is_wanted(r, b)) && !keep_sure(r, k, sure, shift, b, a | mark))
+        if (full && (wants_all || is_wanted(r, b)) && !store_certain(r, k, certain, shift, b, a | mark))
             return;
     }
 }
 
-uint64_t caromi_records_in_bucket(const caromi_record_keeper *k, uint32_t bucket)
+uint64_t caromi_records_in_bucket(const caromi_record_store *k, uint32_t bucket)
 {
     caromi_record *record = k->records[bucket];
-    uint64_t *sure = k->sure[bucket], count = 0;
+    uint64_t *certain = k->certain[bucket], count = 0;
     if (record != NULL) {
         const caromi_record_block *newest = caromi_newest_block(record);
         count = (uint64_t)(k->blocks[bucket] - 1) * CAROMI_RECORD_BLOCK + (uint64_t)(record - newest->records);
     }
-    if (sure != NULL) {
-        const caromi_sure_block *newest = caromi_newest_block(sure);
-        count += (uint64_t)(k->sure_blocks[bucket] - 1) * CAROMI_SURE_PAIRS + (uint64_t)(sure - newest->pairs);
+    if (certain != NULL) {
+        const caromi_certain_block *newest = caromi_newest_block(certain);
+        count += (uint64_t)(k->certain_blocks[bucket] - 1) * CAROMI_CERTAIN_PAIRS + (uint64_t)(certain - newest->pairs);
     }
     return count;
 }
@@ -253,6 +253,6 @@ uint64_t caromi_records_count(const caromi_records *r)
     uint64_t count = 0;
     for (uint32_t t = 0; t < r->threads; t++)
         for (uint32_t bucket = 0; bucket < r->bucket_count; bucket++)
-            count += caromi_records_in_bucket(&r->keepers[t], bucket);
+            count += caromi_records_in_bucket(&r->stores[t], bucket);
     return count;
 }

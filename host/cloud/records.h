@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pairs of a scan: kept by the threads in any order, then written in the order of a list. */
+/* The pairs of a scan: stored by the threads in any order, then written in the order of a list. */
 #ifndef CAROM_HOST_CLOUD_RECORDS_H
 #define CAROM_HOST_CLOUD_RECORDS_H
 #include "cloud.h"
@@ -17,55 +17,56 @@ typedef struct caromi_record_block {
     caromi_record records[CAROMI_RECORD_BLOCK];
 } caromi_record_block;
 
-/* A pair that the filter has decided is kept in 8 bytes: a in the high half, b in the low half. The bit
- * CAROMI_RECORD_NEAR of b marks a pair that is within the margin alone. A block's address is a multiple of its size. */
-enum { CAROMI_SURE_BYTES = 1024, CAROMI_SURE_PAIRS = CAROMI_SURE_BYTES / 8 - 1 };
-#define CAROMI_RECORD_NEAR UINT32_C(0x80000000)
-typedef struct caromi_sure_block {
-    struct caromi_sure_block *next;
-    uint64_t pairs[CAROMI_SURE_PAIRS];
-} caromi_sure_block;
+/* A pair that the filter has decided is stored in 8 bytes: a in the high half, b in the low half. The bit
+ * CAROMI_RECORD_IN_MARGIN of b marks a pair that is within the margin alone. A block's address is a multiple of its
+ * size. */
+enum { CAROMI_CERTAIN_BYTES = 1024, CAROMI_CERTAIN_PAIRS = CAROMI_CERTAIN_BYTES / 8 - 1 };
+#define CAROMI_RECORD_IN_MARGIN UINT32_C(0x80000000)
+typedef struct caromi_certain_block {
+    struct caromi_certain_block *next;
+    uint64_t pairs[CAROMI_CERTAIN_PAIRS];
+} caromi_certain_block;
 
 /* The newest block of a bucket, from the pointer to its next free element. A full block's pointer is just behind it. */
 static inline void *caromi_newest_block(void *next)
 {
-    return next ? (char *)next - 1 - ((uintptr_t)((char *)next - 1) & (CAROMI_SURE_BYTES - 1)) : NULL;
+    return next ? (char *)next - 1 - ((uintptr_t)((char *)next - 1) & (CAROMI_CERTAIN_BYTES - 1)) : NULL;
 }
 
-/* The pairs that one thread has kept, in buckets of 2^shift spheres a. */
-typedef struct caromi_record_keeper {
+/* The pairs that one thread has stored, in buckets of 2^shift spheres a. */
+typedef struct caromi_record_store {
     caromi_record **records; /* [buckets] where the next record goes, in the bucket's newest block or just behind it;
                                 NULL: no block */
     uint32_t *blocks;        /* [buckets] number of blocks; all but the newest are full */
-    uint64_t **sure;         /* the same for sure pairs */
-    uint32_t *sure_blocks;
+    uint64_t **certain;      /* the same for certain pairs */
+    uint32_t *certain_blocks;
     char *free,
         *slab; /* next free block of the newest allocation; list of all allocations, linked by their first bytes */
     uint32_t left, slab_blocks; /* free blocks and all blocks of the newest allocation */
-    uint64_t unsaid;            /* pairs in full blocks that are not yet added to records->kept */
-} caromi_record_keeper;
+    uint64_t unsaid;            /* pairs in full blocks that are not yet added to records->stored */
+} caromi_record_store;
 
 typedef struct caromi_records {
     const caromi_cloud *cloud;
     const caromi_cloud_cells *cells; /* of the current slice */
-    uint64_t begin, end;             /* only pairs whose sphere a is in [begin, end) are kept */
-    uint64_t most;                   /* about the most records that are kept */
+    uint64_t begin, end;             /* only pairs whose sphere a is in [begin, end) are stored */
+    uint64_t most;                   /* about the most records that are stored */
     int full;                        /* whether a pair is listed under both of its spheres */
     uint32_t shift, bucket_count, threads;
-    caromi_record_keeper *keepers; /* [threads] */
-    void *pointers;                /* one allocation with the arrays of all keepers */
-    _Atomic uint64_t kept;         /* pairs in full blocks, except for each keeper's `unsaid` */
-    _Atomic int is_full;           /* more than `most` records: the scan's further pairs are dropped */
-    _Atomic int is_short;          /* out of memory */
+    caromi_record_store *stores; /* [threads] */
+    void *pointers;              /* one allocation with the arrays of all keepers */
+    _Atomic uint64_t stored;     /* pairs in full blocks, except for each keeper's `unsaid` */
+    _Atomic int is_full;         /* more than `most` records: the scan's further pairs are dropped */
+    _Atomic int is_short;        /* out of memory */
 } caromi_records;
 
 carom_status caromi_records_create(caromi_records *r, carom_error *err);
 void caromi_records_free(caromi_records *r);
-caromi_cloud_take_fn caromi_records_take; /* user: the records */
-caromi_cloud_take_sure_fn caromi_records_take_sure;
+caromi_cloud_emit_fn caromi_records_add; /* user: the records */
+caromi_cloud_emit_certain_fn caromi_records_add_certain;
 
 /* The number of records in a thread's bucket, and in all buckets of all threads. */
-uint64_t caromi_records_in_bucket(const caromi_record_keeper *keeper, uint32_t bucket);
+uint64_t caromi_records_in_bucket(const caromi_record_store *store, uint32_t bucket);
 uint64_t caromi_records_count(const caromi_records *r);
 
 /* The output columns of a list, each NULL if not wanted; record 0 is the first of sphere r->begin. */
@@ -76,6 +77,6 @@ typedef struct caromi_record_columns {
     float *t;
     int8_t *shift;
 } caromi_record_columns;
-/* Writes all records to the columns, in the order of the list. deliver.c. */
-carom_status caromi_records_deliver(caromi_records *r, const caromi_record_columns *to, carom_error *err);
+/* Writes all records to the columns, in the order of the list. scatter.c. */
+carom_status caromi_records_scatter(caromi_records *r, const caromi_record_columns *to, carom_error *err);
 #endif

@@ -6,8 +6,8 @@
 
 void caromi_build_pass(caromi_build *job, caromi_build_part *p, caromi_cloud_use_fn *use)
 {
-    caromi_build_feed to = {job, p};
-    caromi_cloud_feed(job->cloud, job->slice, 0, p->begin, p->end, use, &to);
+    caromi_build_user to = {job, p};
+    caromi_cloud_each_batch(job->cloud, job->slice, 0, p->begin, p->end, use, &to);
 }
 
 /* ---- cells of a batch -------------------------------------------------------------------------------------------- */
@@ -16,7 +16,7 @@ void caromi_build_levels(const caromi_build *job, const caromi_cloud_batch *batc
 {
     memset(level, 0, CAROMI_CLOUD_BLOCK * sizeof *level);
     for (uint32_t i = 0; job->own_level == NULL && job->cells->view.level_count > 1 && i < batch->count; i++)
-        level[i] = job->level_of[caromi_reach_class(batch->place[3][i])];
+        level[i] = job->level_of[caromi_reach_class(batch->position[3][i])];
     for (uint32_t i = 0; job->own_level != NULL && i < batch->count; i++)
         level[i] = job->own_level[batch->index[i]];
 }
@@ -25,8 +25,8 @@ void caromi_build_cells(const caromi_build *job, const caromi_cloud_batch *batch
                         int32_t *cell)
 {
     const caromi_cloud_cells *c = job->cells;
-    job->cloud->context->isa->cloud_cells(c->levels, c->view.level_count, level, axis, batch->place[axis], batch->count,
-                                          cell);
+    job->cloud->context->isa->cloud_cells(c->levels, c->view.level_count, level, axis, batch->position[axis],
+                                          batch->count, cell);
 }
 
 /* ---- rows of a part ---------------------------------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ void caromi_build_cells(const caromi_build *job, const caromi_cloud_batch *batch
 static int grow_rows(const caromi_build *job, caromi_build_part *p)
 {
     const carom_context *c = job->cloud->context;
-    const uint32_t room = p->row_room ? 2 * p->row_room : 1024;
+    const uint32_t room = p->row_capacity ? 2 * p->row_capacity : 1024;
     caromi_build_row *rows = caromi_alloc(c, room, sizeof *rows);
     uint32_t *counts = caromi_alloc(c, room, sizeof *counts);
     uint32_t *table = caromi_alloc(c, 2 * (uint64_t)room, sizeof *table);
@@ -63,7 +63,7 @@ static int grow_rows(const caromi_build *job, caromi_build_part *p)
     p->rows = rows;
     p->counts = counts;
     p->table = table;
-    p->row_room = room;
+    p->row_capacity = room;
     return 1;
 }
 
@@ -77,7 +77,7 @@ static uint32_t row_of(const caromi_build *job, caromi_build_part *p, uint32_t l
         if (p->rows[at].y == y && p->rows[at].z == z && p->rows[at].level == level)
             return at;
     }
-    if (p->row_count == p->row_room) {
+    if (p->row_count == p->row_capacity) {
         if (!grow_rows(job, p))
             return CAROMI_NO_ROW;
         for (h = caromi_cloud_hash(level, y, z); p->table[h & p->mask] != CAROMI_NO_ROW; h++)
@@ -92,7 +92,7 @@ static uint32_t row_of(const caromi_build *job, caromi_build_part *p, uint32_t l
 /* Finds the row of each sphere of a batch and adds to the histogram. */
 static void enter(void *user, const caromi_cloud_batch *batch)
 {
-    const caromi_build_feed *to = user;
+    const caromi_build_user *to = user;
     caromi_build *job = to->job;
     caromi_build_part *p = to->part;
     int32_t level[CAROMI_CLOUD_BLOCK], y[CAROMI_CLOUD_BLOCK], z[CAROMI_CLOUD_BLOCK];
@@ -135,29 +135,29 @@ void caromi_build_enter(void *user, uint64_t number, uint32_t thread)
 
 /* ---- rows of all parts ------------------------------------------------------------------------------------------- */
 
-/* Appends an empty row; its spheres begin at `place`. */
-static uint32_t add_row(caromi_cloud_cells *c, uint32_t level, int32_t y, int32_t z, uint32_t place)
+/* Appends an empty row; its spheres begin at `slot`. */
+static uint32_t add_row(caromi_cloud_cells *c, uint32_t level, int32_t y, int32_t z, uint32_t slot)
 {
     const uint32_t row = c->view.row_count++;
-    c->rows[row] = (caromi_cloud_row){.y = y, .z = z, .begin = place, .end = place, .level = level};
+    c->rows[row] = (caromi_cloud_row){.y = y, .z = z, .begin = slot, .end = slot, .level = level};
     return row;
 }
 
-/* Appends a part's spheres to the last row. *count, their number, becomes the place of the first of them. Returns the
+/* Appends a part's spheres to the last row. *count, their number, becomes the slot of the first of them. Returns the
  * row's end. */
 static uint32_t add_to_row(caromi_cloud_cells *c, uint32_t *count)
 {
     caromi_cloud_row *row = &c->rows[c->view.row_count - 1];
-    const uint32_t place = row->end;
+    const uint32_t slot = row->end;
     row->end += *count;
-    *count = place;
+    *count = slot;
     return row->end;
 }
 
 static void join_dense(caromi_build *job)
 {
     caromi_cloud_cells *c = job->cells;
-    uint32_t place = 0;
+    uint32_t slot = 0;
     uint64_t number = 0;
     for (uint32_t l = 0; l < c->view.level_count; l++)
         for (int32_t z = 0; z <= c->levels[l].most[2]; z++)
@@ -165,9 +165,9 @@ static void join_dense(caromi_build *job)
                 uint32_t count = 0;
                 for (uint32_t p = 0; p < job->part_count; p++)
                     count += job->parts[p].counts[number];
-                c->table[number] = count ? add_row(c, l, y, z, place) : CAROMI_NO_ROW;
+                c->table[number] = count ? add_row(c, l, y, z, slot) : CAROMI_NO_ROW;
                 for (uint32_t p = 0; count && p < job->part_count; p++)
-                    place = add_to_row(c, &job->parts[p].counts[number]);
+                    slot = add_to_row(c, &job->parts[p].counts[number]);
             }
 }
 
@@ -229,13 +229,13 @@ static int join_hashed(caromi_build *job, uint64_t count)
         for (uint32_t r = 0; r < job->parts[p].row_count; r++)
             keys[n++] = (row_key){key_of(&job->parts[p].rows[r]), p, r};
     const row_key *sorted = sort_keys(keys, keys + n, n);
-    uint32_t place = 0;
+    uint32_t slot = 0;
     for (size_t i = 0; i < n; i++) {
         caromi_build_part *p = &job->parts[sorted[i].part];
         const caromi_build_row *r = &p->rows[sorted[i].row];
         if (i == 0 || sorted[i].key != sorted[i - 1].key)
-            add_row(c, r->level, r->y, r->z, place);
-        place = add_to_row(c, &p->counts[sorted[i].row]);
+            add_row(c, r->level, r->y, r->z, slot);
+        slot = add_to_row(c, &p->counts[sorted[i].row]);
     }
     caromi_free(job->cloud->context, keys);
     set_table(c);

@@ -153,7 +153,7 @@ static uint32_t velocities_of(const caromi_cloud_block *block, float room[3][CAR
 
 /* Chooses the origin for few spheres: the first valid centre. It moves with the common velocity if there is one and the
  * spheres are enough to profit from it. */
-static void begin_with_few(const caromi_cloud *cloud, caromi_cloud_slices *s)
+static void begin_with_one_cell(const caromi_cloud *cloud, caromi_cloud_slices *s)
 {
     enum { NOTICED = 32, TRIED_FIRST = 3, TRIED = 9 };
     caromi_cloud_block block;
@@ -342,8 +342,8 @@ void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *s)
         return;
     set_limits(cloud, s);
     s->spans[0].end = s->limit;
-    if (caromi_cloud_is_few(cloud)) /* one cell: all pairs are tested in any case */
-        begin_with_few(cloud, s);
+    if (caromi_cloud_is_one_cell(cloud)) /* one cell: all pairs are tested in any case */
+        begin_with_one_cell(cloud, s);
     else
         begin_with_sample(&of, s);
     if (of.samples > 0 && s->limit > 0) {

@@ -54,7 +54,7 @@ carom_status caromi_open_shared(carom_context *c, const struct carom_opencl_desc
 {
     carom_error why = {CAROM_OK, 0, ""};
     c->is_on_shared = c->device_tried = 1;
-    CHECK(caromi_driver.shared_keep(c, cl, err));
+    CHECK(caromi_driver.shared_retain(c, cl, err));
     const carom_status status = caromi_devices_open_shared(c, cl, &why);
     if (status != CAROM_OK && (status == CAROM_ERROR_INVALID_ARGUMENT || c->desc.backend == CAROM_BACKEND_OPENCL))
         return caromi_fail(err, status, why.native_code, "%s", why.message);

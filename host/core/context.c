@@ -158,7 +158,7 @@ void caromi_context_release(carom_context *c)
     caromi_free(c, c->pool);
     caromi_free(c, c->device_selector);
     caromi_free(c, c->staging);
-    caromi_kept_release(c);
+    caromi_cached_release(c);
     (void)pthread_mutex_destroy(&c->finding);
     (void)pthread_mutex_destroy(&c->hooks.lock);
     const carom_context last = {.hooks = caromi_hooks_of_desc(&c->desc)};

@@ -9,7 +9,7 @@ struct carom_opencl_desc;
 struct caromi_cloud;
 struct caromi_cloud_cells;
 struct caromi_cloud_items;
-struct caromi_cloud_open;
+struct caromi_cloud_undecided;
 typedef struct caromi_device_memory caromi_device_memory;
 typedef struct caromi_cloud_copy caromi_cloud_copy;
 
@@ -61,7 +61,7 @@ typedef struct caromi_device_driver {
     carom_status (*cloud_prepare)(caromi_device *device, int exact, carom_error *err);
     carom_status (*cloud_test)(caromi_cloud_copy *copy, const struct caromi_cloud_items *items, uint64_t count,
                                carom_stats *stats, carom_error *err);
-    carom_status (*cloud_solve)(caromi_cloud_copy *copy, const struct caromi_cloud_open *open, uint64_t count,
+    carom_status (*cloud_solve)(caromi_cloud_copy *copy, const struct caromi_cloud_undecided *open, uint64_t count,
                                 int exact, carom_stats *stats, carom_error *err);
 
     /* The caller's OpenCL (carom_opencl.h). The number of devices in its descriptor; opens device number `place` of it:
@@ -71,7 +71,7 @@ typedef struct caromi_device_driver {
                                 caromi_device **out, carom_error *err);
     /* Retains the caller's objects. A context has them even if no device can be used: calls on the CPU take part in the
      * order of the caller's queue too. Does nothing in a child process. */
-    carom_status (*shared_keep)(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err);
+    carom_status (*shared_retain)(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err);
     /* For a context with these objects and a queue: waits for the queue's present commands; puts a job into the order
      * of the queue. Without a queue they do nothing. */
     carom_status (*shared_await)(const carom_context *context, carom_error *err);

@@ -17,7 +17,7 @@ typedef struct tile_job {
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
 /* Decides in integers a distance that the filter of exact mode left undecided. */
-static void settle(const caromi_lattice_batch *batch, const float center[3], float *distance, int32_t *triangle)
+static void resolve(const caromi_lattice_batch *batch, const float center[3], float *distance, int32_t *triangle)
 {
     caromi_mesh_query q = {.mask = -1, .options = batch->mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0};
     float depth;
@@ -32,7 +32,7 @@ static int finish_node(const caromi_lattice_batch *batch, const float center[3],
 {
     const int undecided = isnan(*distance);
     if (undecided)
-        settle(batch, center, distance, triangle);
+        resolve(batch, center, distance, triangle);
     if (*distance > batch->band || isinf(*distance)) { /* infinite: all triangles are masked out */
         *distance = batch->band;
         *triangle = -1;
@@ -89,7 +89,7 @@ static void distances_of_tile(const caromi_tiles *tiles, caromi_lattice_tile *ti
                 float *distance = tile->distance + (k * tile->slab + j * tile->row + i);
                 int32_t triangle;
                 if (isnan(*distance))
-                    own->settled += (uint64_t)finish_node(
+                    own->resolved += (uint64_t)finish_node(
                         batch, (const float[]){tile->at[0][i], tile->at[1][j], tile->at[2][k]}, distance, &triangle);
             }
 }
@@ -109,8 +109,8 @@ static void store_block(const tile_job *job, caromi_tile_memory *own, const uint
     for (size_t i = 0; wants_points && batch->exact && i < count; i++)
         if (isnan(b->point[0][i])) {
             const float in[] = {b->in[0][i], b->in[1][i], b->in[2][i], 0};
-            caromi_settle_points(batch, in, b->triangle[i], b->row[i]);
-            own->settled += !counted[i];
+            caromi_resolve_points(batch, in, b->triangle[i], b->row[i]);
+            own->resolved += !counted[i];
         }
 }
 
@@ -126,7 +126,7 @@ static void store_row(const caromi_tiles *tiles, const caromi_lattice_tile *tile
         float distance = own->distance[at + i];
         int32_t triangle = own->triangle[at + i];
         counted[i] = (uint8_t)finish_node(tiles->batch, center, &distance, &triangle);
-        own->settled += counted[i];
+        own->resolved += counted[i];
         for (int c = 0; c < 3; c++)
             b->in[c][i] = center[c];
         b->row[i] = first + i;

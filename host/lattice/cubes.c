@@ -42,7 +42,7 @@ static int has_blocks(const caromi_cubes *c)
 
 /* ---- one node ---------------------------------------------------------------------------------------------------- */
 
-static carom_clearance settle(const caromi_cubes *c, const float node[3])
+static carom_clearance resolve(const caromi_cubes *c, const float node[3])
 {
     const caromi_mesh_view *mesh = &c->nodes.mesh->view;
     const int options = mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0;
@@ -54,7 +54,7 @@ static carom_clearance settle(const caromi_cubes *c, const float node[3])
 
 /* The answer for a distance. A NaN (undecided by the filter) and a distance next to a limit are decided in integers,
  * and counted. */
-static carom_clearance look_closely(const caromi_cubes *c, const float node[3], float distance, uint64_t *settled)
+static carom_clearance decide_closely(const caromi_cubes *c, const float node[3], float distance, uint64_t *resolved)
 {
     if (!isnan(distance)) {
         const caromi_bounds d = caromi_distance_bounds(distance);
@@ -65,13 +65,13 @@ static carom_clearance look_closely(const caromi_cubes *c, const float node[3], 
         if (d.high <= c->free.low && (d.low > c->blocked.high || c->blocked.high < 0.0))
             return CAROM_CLEARANCE_UNDECIDED;
     }
-    ++*settled;
-    return settle(c, node);
+    ++*resolved;
+    return resolve(c, node);
 }
 
 /* Answers a row of nodes; x: their coordinates along x. */
 static void answer_row(const caromi_cubes *c, const float *distance, const float *x, float y, float z, size_t count,
-                       uint8_t *out, uint64_t *settled)
+                       uint8_t *out, uint64_t *resolved)
 {
     const caromi_lattice_limits sure = c->sure;
     const float beyond =
@@ -87,7 +87,7 @@ static void answer_row(const caromi_cubes *c, const float *distance, const float
         else if (d >= sure.inner_high && d <= sure.outer_low)
             out[i] = CAROM_CLEARANCE_UNDECIDED;
         else
-            out[i] = (uint8_t)look_closely(c, (const float[]){x[i], y, z}, d, settled);
+            out[i] = (uint8_t)decide_closely(c, (const float[]){x[i], y, z}, d, resolved);
     }
 }
 
@@ -103,7 +103,7 @@ static void answer_tile(const caromi_tiles *tiles, caromi_lattice_tile *tile, co
     for (uint32_t k = 0; k < tile->count[2]; k++)
         for (uint32_t j = 0; j < tile->count[1]; j++)
             answer_row(c, own->distance + (k * tile->slab + j * tile->row), tile->at[0], tile->at[1][j], tile->at[2][k],
-                       tile->count[0], out + (k * dims[1] + j) * dims[0], &own->settled);
+                       tile->count[0], out + (k * dims[1] + j) * dims[0], &own->resolved);
 }
 
 static carom_status by_tiles(const carom_context *context, const caromi_cubes *c, uint64_t first, uint64_t end,
@@ -142,12 +142,12 @@ static carom_status make_chunk(const caromi_cubes *c, uint64_t room, chunk *out,
 /* Answers nodes [first, end) from the chunk's distances. Returns the number of nodes decided in integers. */
 static uint64_t answer_chunk(const caromi_cubes *c, const chunk *of, uint64_t first, uint64_t end)
 {
-    uint64_t settled = 0;
+    uint64_t resolved = 0;
     caromi_lattice_columns(&c->nodes.lattice, first, end - first, of->at[0], of->at[1], of->at[2]);
     for (uint64_t i = 0; i < end - first; i++)
         answer_row(c, of->distance + i, of->at[0] + i, of->at[1][i], of->at[2][i], 1,
-                   c->out + (first - c->nodes.begin) + i, &settled);
-    return settled;
+                   c->out + (first - c->nodes.begin) + i, &resolved);
+    return resolved;
 }
 
 /* Answers nodes [*done, end) by their distances, on a device or, if that is NULL, on the CPU. If the device fails,

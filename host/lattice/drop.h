@@ -8,16 +8,15 @@
  *   1. drop.c           checks the call, and runs it in pieces of rows
  *   2. drop_map.c       caromi_drop_rows: cuts the rows into tiles, one task each. Few, large triangles: the tile is
  *                       rasterized (3, 4). Many triangles for its columns: the tile is searched (5).
- *   3. drop_paint.c     rasterizes a tile: traverses the BVH, highest boxes first, and finds the columns whose height a
- *                       face may decide. Each column keeps bounds `low` and `high` of its height; triangles below
- *                       `low` are culled.
+ *   3. drop_rasterize.c     rasterizes a tile: traverses the BVH, highest boxes first, and finds the columns whose
+ * height a face may decide. Each column keeps bounds `low` and `high` of its height; triangles below `low` are culled.
  *   4. drop_features.c  finds the columns that a corner or an edge may decide, from the triangles around a corner
- *                       (its one-ring); drop_star.c culls features that can decide no column.
+ *                       (its one-ring); drop_one_ring.c culls features that can decide no column.
  *   5. drop_search.c    traverses the BVH once for each block of columns (cpu/lattice/drop_template.h)
  *   6. drop_bound.c     bounds of one feature's height over one column, in binary64 (the floating-point filter);
- *                       drop_flat.c for (nearly) level faces and edges, drop_plumb.c for a ball without radius
+ *                       drop_flat.c for (nearly) level faces and edges, drop_ray.c for a ball without radius
  *   7. drop_map.c       rounds a tile: if `low` and `high` round up to one binary32 number, that is the height
- *   8. drop_settle.c    decides all other columns in integers */
+ *   8. drop_resolve.c    decides all other columns in integers */
 #ifndef CAROM_HOST_LATTICE_DROP_H
 #define CAROM_HOST_LATTICE_DROP_H
 #include <math.h>
@@ -112,20 +111,20 @@ static inline double caromi_drop_plane_rise(const double e[3], const double f[3]
 }
 
 /* The side of the line from a to b that a column is on, seen from above: 1 left, -1 right, 0 undecided. */
-static inline int caromi_drop_sure_side(const float *a, const float *b, double x, double y)
+static inline int caromi_drop_certain_side(const float *a, const float *b, double x, double y)
 {
     const double ax = (double)a[0], ay = (double)a[1];
     const double left = ((double)b[0] - ax) * (y - ay), right = ((double)b[1] - ay) * (x - ax);
     const double side = left - right, error = 8 * DROP_U * (fabs(left) + fabs(right));
     return side > error ? 1 : side < -error ? -1 : 0;
 }
-/* The exact side; 0: on the line. drop_plumb.c */
+/* The exact side; 0: on the line. drop_ray.c */
 int caromi_drop_side(const float *a, const float *b, const float *at);
 /* Bounds without a radius: the highest point of a triangle on the column's vertical line. */
-drop_bound caromi_drop_plumb_bound(const float *const corner[3], double x, double y);
+drop_bound caromi_drop_ray_bound(const float *const corner[3], double x, double y);
 /* Whether that point is higher than at[2], exactly, for a triangle with an area seen from above that meets the vertical
  * line. */
-int caromi_drop_plumb_above(const float *const corner[3], const float at[3]);
+int caromi_drop_ray_above(const float *const corner[3], const float at[3]);
 /* An upper bound of the height that points at `top` or lower give, at a squared distance of at least `square`. */
 double caromi_drop_reach_bound(const drop_ball *ball, double top, double square);
 /* An upper bound of a triangle's height from its bounding box. */
@@ -135,11 +134,12 @@ double caromi_drop_box_bound(const drop_ball *ball, const float *const corner[3]
 drop_bound caromi_drop_triangle_bound(const drop_ball *ball, const float *const corner[3], double x, double y,
                                       double bar);
 
-/* ---- tiles: drop_map.c, drop_paint.c, drop_settle.c -------------------------------------------------------------- */
+/* ---- tiles: drop_map.c, drop_rasterize.c, drop_resolve.c
+ * -------------------------------------------------------------- */
 
-/* DROP_TILE: most columns of a tile along x and y; DROP_BLOCK: of a block in it. DROP_FEW: columns that are bounded one
- * by one instead of being subdivided. DROP_FAN: most triangles of a one-ring with normals. */
-enum { DROP_TILE = 256, DROP_BLOCK = 16, DROP_FEW = 8, DROP_FAN = 16 };
+/* DROP_TILE: most columns of a tile along x and y; DROP_BLOCK: of a block in it. DROP_SMALL: columns that are bounded
+ * one by one instead of being subdivided. DROP_FAN: most triangles of a one-ring with normals. */
+enum { DROP_TILE = 256, DROP_BLOCK = 16, DROP_SMALL = 8, DROP_FAN = 16 };
 
 typedef struct drop_map {
     carom_mesh *mesh;
@@ -176,7 +176,7 @@ typedef struct drop_side {
 } drop_side;
 
 /* The one-ring of a position: its triangles. Sides 2t and 2t + 1 belong to triangle t. */
-typedef struct drop_star {
+typedef struct drop_one_ring {
     const drop_tile *tile;
     const float *at;
     const drop_side *side;
@@ -185,14 +185,14 @@ typedef struct drop_star {
     const float *corner[DROP_FAN][2]; /* ends of the two sides of each triangle */
     double normal[DROP_FAN][3];       /* radius times the upward normal */
     int is_turned[DROP_FAN];          /* the triangle's own normal points down */
-} drop_star;
+} drop_one_ring;
 
-/* Computes the normals; the members above them are set. drop_star.c */
-void caromi_drop_star_make(drop_star *star);
+/* Computes the normals; the members above them are set. drop_one_ring.c */
+void caromi_drop_one_ring_make(drop_one_ring *one_ring);
 /* The rectangle of columns that the corner itself can decide. Returns 0 if it is not known. */
-int caromi_drop_star_corner(const drop_star *star, double lower[2], double upper[2]);
+int caromi_drop_one_ring_corner(const drop_one_ring *one_ring, double lower[2], double upper[2]);
 /* Whether the edge to a neighbour certainly decides no column of the tile. */
-int caromi_drop_star_skips_edge(const drop_star *star, uint32_t end, const float *to);
+int caromi_drop_one_ring_skips_edge(const drop_one_ring *one_ring, uint32_t end, const float *to);
 
 /* A traversal of the BVH: visits the triangles, not masked out, whose boxes seen from above are within the radius of a
  * rectangle. */
@@ -208,18 +208,18 @@ typedef struct drop_visitor {
 void caromi_drop_visit(const drop_visitor *visitor);
 
 /* Rasterizes a tile: sets `low` and `high` of its columns. */
-void caromi_drop_paint(drop_tile *tile);
+void caromi_drop_rasterize(drop_tile *tile);
 /* Whether tiles can also be bounded by one traversal for each block of side^2 columns, and that search. drop_search.c
  */
 int caromi_drop_can_search(const drop_map *map);
 void caromi_drop_search_tile(drop_tile *tile, uint32_t side);
 /* The exact height over a column, rounded up to binary32; -inf: no triangle below. low: a lower bound. */
-float caromi_drop_settle(const drop_map *map, float x, float y, double low);
+float caromi_drop_resolve(const drop_map *map, float x, float y, double low);
 /* The least binary32 >= value; a zero is +0. */
 float caromi_drop_round_up(double value);
 
 /* Computes rows [first, first + rows) into height[rows][dims x]; adds the number of columns decided in integers to
  * *settled. height NULL: only prepares the tables that the mesh caches. drop_map.c */
-carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *settled,
+carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *resolved,
                               carom_error *err);
 #endif

@@ -229,7 +229,7 @@ static void place_on(const drop_face *face, double u, double v, double *beta, do
 drop_bound caromi_drop_face_bound(const drop_ball *ball, const drop_face *face, double x, double y)
 {
     if (ball->r == 0)
-        return caromi_drop_plumb_bound(face->corner, x, y);
+        return caromi_drop_ray_bound(face->corner, x, y);
     if (face->kind == DROP_FACE_FLAT)
         return caromi_drop_flat_bound(ball, face, x, y);
     const double d[2] = {x - face->p[0], y - face->p[1]};
@@ -363,7 +363,7 @@ drop_bound caromi_drop_triangle_bound(const drop_ball *ball, const float *const 
     drop_face face;
     int first = 0;
     if (ball->r == 0)
-        return caromi_drop_plumb_bound(corner, x, y);
+        return caromi_drop_ray_bound(corner, x, y);
     caromi_drop_face_make(&face, ball, corner);
     w.bound = (drop_bound){-HUGE_VAL, caromi_drop_sum(face.top, ball->r, 0, 0).high};
     for (int k = 0; k < 9; k++)

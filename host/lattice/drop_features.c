@@ -4,22 +4,22 @@
  * so the ball does not rest on the feature. On a fine mesh each feature is therefore rasterized to few columns, and all
  * features together cover each column about once. This holds for any number of triangles at an edge, in any
  * orientation. */
-#include "drop_paint.h"
+#include "drop_rasterize.h"
 
-enum { STAR = 128 }; /* most triangles of a one-ring that is rasterized as a whole */
+enum { ONE_RING = 128 }; /* most triangles of a one-ring that is rasterized as a whole */
 
 /* ---- corners ----------------------------------------------------------------------------------------------------- */
 
 /* A corner and its neighbours. */
-typedef struct painted_corner {
+typedef struct rasterized_corner {
     drop_tile *tile;
     double at[3];
-    double way[2 * STAR][3]; /* vectors to its neighbours */
-    double reach[2 * STAR];  /* sum of each vector's magnitudes */
+    double offset[2 * ONE_RING][3]; /* vectors to its neighbours */
+    double reach[2 * ONE_RING];     /* sum of each vector's magnitudes */
     int count;
-} painted_corner;
+} rasterized_corner;
 
-static void begin_corner(painted_corner *c, drop_tile *tile, const float *at)
+static void begin_corner(rasterized_corner *c, drop_tile *tile, const float *at)
 {
     c->tile = tile; /* the vectors take 8 KiB, so they are not cleared */
     c->count = 0;
@@ -27,17 +27,17 @@ static void begin_corner(painted_corner *c, drop_tile *tile, const float *at)
         c->at[k] = (double)at[k];
 }
 
-static void add_neighbour(painted_corner *c, const float *at)
+static void add_neighbour(rasterized_corner *c, const float *at)
 {
-    double *way = c->way[c->count];
+    double *offset = c->offset[c->count];
     for (int k = 0; k < 3; k++)
-        way[k] = (double)at[k] - c->at[k];
-    c->reach[c->count] = fabs(way[0]) + fabs(way[1]) + fabs(way[2]);
+        offset[k] = (double)at[k] - c->at[k];
+    c->reach[c->count] = fabs(offset[0]) + fabs(offset[1]) + fabs(offset[2]);
     c->count += c->reach[c->count] > 0;
 }
 
 /* Whether, for some ball centre over the block's columns, no neighbour may lead higher, rounding allowed for. */
-static int may_rest(const painted_corner *c, const double dx[2], const double dy[2])
+static int may_rest(const rasterized_corner *c, const double dx[2], const double dy[2])
 {
     const drop_ball *ball = &c->tile->map->ball;
     const double x2 = drop_most(dx[0] * dx[0], dx[1] * dx[1]), y2 = drop_most(dy[0] * dy[0], dy[1] * dy[1]);
@@ -48,8 +48,9 @@ static int may_rest(const painted_corner *c, const double dx[2], const double dy
     const double z[2] = {least2 > 0 ? sqrt(least2) : 0, most2 > 0 ? sqrt(most2) : 0};
     const double slack = 0x1p-20 * ball->r;
     for (int k = 0; k < c->count; k++) {
-        const double *way = c->way[k];
-        const double rise = way[0] * dx[way[0] < 0] + way[1] * dy[way[1] < 0] + way[2] * z[way[2] < 0];
+        const double *offset = c->offset[k];
+        const double rise =
+            offset[0] * dx[offset[0] < 0] + offset[1] * dy[offset[1] < 0] + offset[2] * z[offset[2] < 0];
         if (rise > slack * c->reach[k])
             return 0;
     }
@@ -57,7 +58,7 @@ static int may_rest(const painted_corner *c, const double dx[2], const double dy
 }
 
 /* Subdivides a block of columns until it is small or may_rest() culls it. */
-static void paint_block(const painted_corner *c, span i, span j)
+static void rasterize_block(const rasterized_corner *c, span i, span j)
 {
     drop_tile *tile = c->tile;
     const double dx[2] = {tile->x[i.first] - c->at[0], tile->x[i.end - 1] - c->at[0]};
@@ -65,10 +66,10 @@ static void paint_block(const painted_corner *c, span i, span j)
     const uint64_t nx = i.end - i.first, ny = j.end - j.first;
     if (!may_rest(c, dx, dy))
         return;
-    if (nx * ny > DROP_FEW) {
+    if (nx * ny > DROP_SMALL) {
         const uint64_t middle = nx > ny ? i.first + nx / 2 : j.first + ny / 2;
-        paint_block(c, nx > ny ? (span){i.first, middle} : i, nx > ny ? j : (span){j.first, middle});
-        paint_block(c, nx > ny ? (span){middle, i.end} : i, nx > ny ? j : (span){middle, j.end});
+        rasterize_block(c, nx > ny ? (span){i.first, middle} : i, nx > ny ? j : (span){j.first, middle});
+        rasterize_block(c, nx > ny ? (span){middle, i.end} : i, nx > ny ? j : (span){middle, j.end});
         return;
     }
     for (uint64_t b = j.first; b < j.end; b++)
@@ -91,14 +92,14 @@ static double joint_bound(const double ahead[2], const double side[2], const dou
 }
 
 /* Lower and upper bound of the normal's tangent along `axis`. */
-static void bound_tangent(const painted_corner *c, int axis, double range[2])
+static void bound_tangent(const rasterized_corner *c, int axis, double range[2])
 {
     range[0] = -HUGE_VAL;
     range[1] = HUGE_VAL;
     for (int i = 0; i < c->count; i++) {
-        const double *v = c->way[i];
+        const double *v = c->offset[i];
         for (int k = 0; k < c->count && v[!axis] >= 0; k++) {
-            const double *w = c->way[k];
+            const double *w = c->offset[k];
             if (w[!axis] >= 0)
                 continue;
             const double side[2] = {v[!axis], w[!axis]}, up[2] = {v[2], w[2]};
@@ -132,7 +133,7 @@ static span span_around(const drop_tile *tile, int axis, double at, const double
                      : caromi_drop_span_of(tile, tile->y, tile->ny, at + reach[0], at + reach[1]);
 }
 
-static void paint_corner(const painted_corner *c)
+static void rasterize_corner(const rasterized_corner *c)
 {
     static const double any[2] = {-HUGE_VAL, HUGE_VAL};
     drop_tile *tile = c->tile;
@@ -151,23 +152,23 @@ static void paint_corner(const painted_corner *c)
     reach_of(x, y, r, reach);
     i = span_around(tile, 0, c->at[0], reach);
     if (i.first < i.end && !drop_is_hidden(tile, i, j, drop_top_of(tile, c->at[2])))
-        paint_block(c, i, j);
+        rasterize_block(c, i, j);
 }
 
 /* ---- edges ------------------------------------------------------------------------------------------------------- */
 
 /* An edge in its own frame: u along it and w to its left, both seen from above. A ball whose centre is at w touches it
  * with a normal of tangent w / sqrt(R^2 - w^2), measured from the vertical in the plane across the edge. */
-typedef struct painted_edge {
+typedef struct rasterized_edge {
     drop_edge edge;
     double along[2], length, whole; /* unit vector seen from above; its length from above, and in space */
     double least, most;             /* range of the normal's tangent */
     int level[2];                   /* whether a level triangle is on its right, on its left */
-} painted_edge;
+} rasterized_edge;
 
 /* Narrows the range of tangents by a triangle at the edge: excludes normals at less than 90 degrees from the vector to
  * its opposite corner. */
-static void cut(painted_edge *g, const float *opposite)
+static void cut(rasterized_edge *g, const float *opposite)
 {
     const double v[3] = {(double)opposite[0] - g->edge.a[0], (double)opposite[1] - g->edge.a[1],
                          (double)opposite[2] - g->edge.a[2]};
@@ -195,16 +196,16 @@ typedef struct frame_box {
 } frame_box;
 
 /* The box of ball centres that may touch the edge. Its ends are shifted along u as the edge slopes. */
-static frame_box box_of(const painted_edge *g, double r)
+static frame_box box_of(const rasterized_edge *g, double r)
 {
-    const double slack = 0x1p-20 * (r + g->length), lean = g->edge.e[2] / g->whole;
+    const double slack = 0x1p-20 * (r + g->length), sine = g->edge.e[2] / g->whole;
     frame_box b;
     b.w[0] = offset_of(g->least, r) - slack;
     b.w[1] = offset_of(g->most, r) + slack;
     const double far = drop_most(fabs(b.w[0]), fabs(b.w[1])), near = b.w[0] > 0 ? b.w[0] : b.w[1] < 0 ? b.w[1] : 0;
     const double q[2] = {far < r ? sqrt(r * r - far * far) : 0, fabs(near) < r ? sqrt(r * r - near * near) : 0};
-    b.u[0] = -lean * (lean > 0 ? q[1] : q[0]) - slack;
-    b.u[1] = g->length - lean * (lean > 0 ? q[0] : q[1]) + slack;
+    b.u[0] = -sine * (sine > 0 ? q[1] : q[0]) - slack;
+    b.u[1] = g->length - sine * (sine > 0 ? q[0] : q[1]) + slack;
     return b;
 }
 
@@ -218,7 +219,7 @@ static void cut_row(double a, double b, const double range[2], double x[2])
     x[1] = drop_least(x[1], drop_most(p, q));
 }
 
-static void paint_strip(drop_tile *tile, const painted_edge *g)
+static void rasterize_strip(drop_tile *tile, const rasterized_edge *g)
 {
     const drop_ball *ball = &tile->map->ball;
     const frame_box b = box_of(g, ball->r);
@@ -251,9 +252,9 @@ static void paint_strip(drop_tile *tile, const painted_edge *g)
 }
 
 /* Begins with an edge from `at` to `end` without triangles. */
-static void begin_edge(painted_edge *g, const float *at, const float *end)
+static void begin_edge(rasterized_edge *g, const float *at, const float *end)
 {
-    *g = (painted_edge){.least = -HUGE_VAL, .most = HUGE_VAL};
+    *g = (rasterized_edge){.least = -HUGE_VAL, .most = HUGE_VAL};
     caromi_drop_edge_make(&g->edge, at, end);
     g->length = sqrt(g->edge.l2);
     g->whole = sqrt(g->edge.l2 + g->edge.e[2] * g->edge.e[2]);
@@ -261,10 +262,10 @@ static void begin_edge(painted_edge *g, const float *at, const float *end)
     g->along[1] = g->edge.e[1] / g->length;
 }
 
-static void end_edge(drop_tile *tile, const painted_edge *g)
+static void end_edge(drop_tile *tile, const rasterized_edge *g)
 {
     if (g->least <= g->most && !(g->level[0] && g->level[1]))
-        paint_strip(tile, g);
+        rasterize_strip(tile, g);
 }
 
 /* ---- stars ------------------------------------------------------------------------------------------------------- */
@@ -295,10 +296,10 @@ static int is_new(const drop_side *side, int i)
     return 1;
 }
 
-static void paint_edge(drop_tile *tile, const float *at, const drop_side *side, int count, int i)
+static void rasterize_edge(drop_tile *tile, const float *at, const drop_side *side, int count, int i)
 {
     const drop_map *map = tile->map;
-    painted_edge g;
+    rasterized_edge g;
     begin_edge(&g, at, at_position(map, side[i].end));
     if (g.edge.l2 == 0)
         return;
@@ -308,11 +309,11 @@ static void paint_edge(drop_tile *tile, const float *at, const drop_side *side, 
     end_edge(tile, &g);
 }
 
-static void paint_centre(const drop_star *star, drop_tile *tile, const drop_side *side, int count)
+static void rasterize_centre(const drop_one_ring *one_ring, drop_tile *tile, const drop_side *side, int count)
 {
     double lower[2], upper[2];
-    painted_corner c;
-    const int is_boxed = caromi_drop_star_corner(star, lower, upper);
+    rasterized_corner c;
+    const int is_boxed = caromi_drop_one_ring_corner(one_ring, lower, upper);
     span i = {0, tile->nx}, j = {0, tile->ny};
     if (is_boxed) {
         j = caromi_drop_span_of(tile, tile->y, tile->ny, lower[1], upper[1]);
@@ -322,37 +323,37 @@ static void paint_centre(const drop_star *star, drop_tile *tile, const drop_side
         if (i.first >= i.end)
             return;
     }
-    begin_corner(&c, tile, star->at);
+    begin_corner(&c, tile, one_ring->at);
     for (int k = 0; k < count; k++)
         if (is_new(side, k))
             add_neighbour(&c, at_position(tile->map, side[k].end));
     if (!is_boxed)
-        paint_corner(&c);
+        rasterize_corner(&c);
     else if (!drop_is_hidden(tile, i, j, drop_top_of(tile, c.at[2])))
-        paint_block(&c, i, j);
+        rasterize_block(&c, i, j);
 }
 
-static void paint_sides(drop_tile *tile, uint32_t position, const drop_side *side, int count)
+static void rasterize_sides(drop_tile *tile, uint32_t position, const drop_side *side, int count)
 {
     const drop_map *map = tile->map;
-    drop_star star;
-    star.tile = tile;
-    star.at = at_position(map, position);
-    star.side = side;
-    star.count = count / 2;
+    drop_one_ring one_ring;
+    one_ring.tile = tile;
+    one_ring.at = at_position(map, position);
+    one_ring.side = side;
+    one_ring.count = count / 2;
     for (int i = 0; i < count && count <= 2 * DROP_FAN; i++)
-        star.corner[i / 2][i % 2] = at_position(map, side[i].end);
-    caromi_drop_star_make(&star);
+        one_ring.corner[i / 2][i % 2] = at_position(map, side[i].end);
+    caromi_drop_one_ring_make(&one_ring);
     for (int i = 0; i < count; i++)
         if (owns(map, position, side[i].end) && is_new(side, i) &&
-            !caromi_drop_star_skips_edge(&star, side[i].end, at_position(map, side[i].end)))
-            paint_edge(tile, star.at, side, count, i);
-    paint_centre(&star, tile, side, count);
+            !caromi_drop_one_ring_skips_edge(&one_ring, side[i].end, at_position(map, side[i].end)))
+            rasterize_edge(tile, one_ring.at, side, count, i);
+    rasterize_centre(&one_ring, tile, side, count);
 }
 
 /* A position with very many triangles: each is rasterized as if it were alone, which covers more columns than needed.
  */
-static void paint_hub(drop_tile *tile, uint32_t position)
+static void rasterize_hub(drop_tile *tile, uint32_t position)
 {
     const drop_map *map = tile->map;
     for (uint64_t n = map->corners->start[position]; n < map->corners->start[position + 1]; n++) {
@@ -362,18 +363,18 @@ static void paint_hub(drop_tile *tile, uint32_t position)
             p[k] = caromi_corner_position(map->corners, triangle, k);
         for (int k = 0; k < 3 && drop_counts(map, triangle); k++)
             if (p[k] == position)
-                paint_sides(tile, position,
-                            (drop_side[]){{p[(k + 1) % 3], p[(k + 2) % 3]}, {p[(k + 2) % 3], p[(k + 1) % 3]}}, 2);
+                rasterize_sides(tile, position,
+                                (drop_side[]){{p[(k + 1) % 3], p[(k + 2) % 3]}, {p[(k + 2) % 3], p[(k + 1) % 3]}}, 2);
     }
 }
 
-void caromi_drop_paint_star(drop_tile *tile, uint32_t position)
+void caromi_drop_rasterize_one_ring(drop_tile *tile, uint32_t position)
 {
     const drop_map *map = tile->map;
-    drop_side side[2 * STAR];
+    drop_side side[2 * ONE_RING];
     int count = 0;
-    if (triangles_at(map, position) > STAR) {
-        paint_hub(tile, position);
+    if (triangles_at(map, position) > ONE_RING) {
+        rasterize_hub(tile, position);
         return;
     }
     for (uint64_t n = map->corners->start[position]; n < map->corners->start[position + 1]; n++) {
@@ -387,5 +388,5 @@ void caromi_drop_paint_star(drop_tile *tile, uint32_t position)
         side[count++] = (drop_side){p[(k + 1) % 3], p[(k + 2) % 3]};
         side[count++] = (drop_side){p[(k + 2) % 3], p[(k + 1) % 3]};
     }
-    paint_sides(tile, position, side, count);
+    rasterize_sides(tile, position, side, count);
 }

@@ -102,7 +102,7 @@ static int holds(const drop_face *face, double x, double y)
     int side[3];
     for (int k = 0; k < 3; k++) {
         const float *a = face->corner[k], *b = face->corner[(k + 1) % 3];
-        side[k] = caromi_drop_sure_side(a, b, x, y);
+        side[k] = caromi_drop_certain_side(a, b, x, y);
         side[k] = side[k] != 0 ? side[k] : caromi_exact_ray_side(a, b, (float)x, (float)y);
         if (side[k] == 0 || side[k] != side[0])
             return 0;

@@ -197,24 +197,24 @@ typedef struct tile_job {
     uint64_t width, depth; /* columns and rows of a tile */
     float *height;         /* output, from row `first` on */
     uint8_t *side;         /* [tiles] side of the search's blocks; 0: the tile is rasterized */
-    uint64_t *settled;     /* [tiles] columns decided in integers */
+    uint64_t *resolved;    /* [tiles] columns decided in integers */
 } tile_job;
 
 /* Rounds the heights of a tile; returns the number of columns decided in integers. */
 static uint64_t round_tile(const drop_tile *tile, float *height, uint64_t stride)
 {
-    uint64_t settled = 0;
+    uint64_t resolved = 0;
     for (uint64_t j = 0; j < tile->ny; j++)
         for (uint64_t i = 0; i < tile->nx; i++) {
             const double low = tile->low[j * DROP_TILE + i], high = tile->high[j * DROP_TILE + i];
             float z = caromi_drop_round_up(low);
             if (caromi_drop_round_up(high) > z) {
-                z = caromi_drop_settle(tile->map, (float)tile->x[i], (float)tile->y[j], low);
-                settled++;
+                z = caromi_drop_resolve(tile->map, (float)tile->x[i], (float)tile->y[j], low);
+                resolved++;
             }
             height[j * stride + i] = z;
         }
-    return settled;
+    return resolved;
 }
 
 /* Sets the columns and rows of a tile. *i, *j: its first column, and its first row within the job. */
@@ -234,7 +234,7 @@ static void place_tile(const tile_job *job, uint64_t task, drop_tile *tile, uint
         tile->y[k] = (double)carom_lattice_coordinate(lattice, 1, job->first + *j + k);
 }
 
-static void choose_way(void *user, uint64_t task, uint32_t thread)
+static void choose_rasterizing(void *user, uint64_t task, uint32_t thread)
 {
     const tile_job *job = user;
     drop_tile *tile = &job->tiles[thread];
@@ -253,15 +253,16 @@ static void run_tile(void *user, uint64_t task, uint32_t thread)
     if (job->side[task] > 0)
         caromi_drop_search_tile(tile, job->side[task]);
     else
-        caromi_drop_paint(tile);
-    job->settled[task] = round_tile(tile, job->height + j * job->map->lattice->dims[0] + i, job->map->lattice->dims[0]);
+        caromi_drop_rasterize(tile);
+    job->resolved[task] =
+        round_tile(tile, job->height + j * job->map->lattice->dims[0] + i, job->map->lattice->dims[0]);
 }
 
 /* Chooses for each tile whether it is rasterized or searched. If any is rasterized, makes the table of triangles at
  * corners. */
 static carom_status prepare(tile_job *job, uint64_t tasks, drop_map *map, carom_error *err)
 {
-    caromi_parallel(map->mesh->context->pool, tasks, choose_way, job);
+    caromi_parallel(map->mesh->context->pool, tasks, choose_rasterizing, job);
     for (uint64_t t = 0; t < tasks; t++)
         if (job->side[t] == 0 && map->ball.r > 0)
             return caromi_corners_of(map->mesh, &map->corners, err);
@@ -289,7 +290,7 @@ static void cut_tiles(tile_job *job, uint32_t threads)
     job->depth = tiles_of(job->rows, job->down);
 }
 
-carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *settled,
+carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *resolved,
                               carom_error *err)
 {
     const carom_context *context = map->mesh->context;
@@ -298,12 +299,12 @@ carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, floa
     cut_tiles(&job, threads);
     const uint64_t tasks = job.across * job.down;
     job.tiles = caromi_alloc(context, threads, sizeof *job.tiles);
-    job.settled = caromi_alloc(context, tasks, sizeof *job.settled);
+    job.resolved = caromi_alloc(context, tasks, sizeof *job.resolved);
     job.side = caromi_alloc(context, tasks, sizeof *job.side);
     job.words = map->mesh->vertex_count / 32 + 1;
     job.visited = caromi_alloc(context, threads * job.words, sizeof *job.visited);
     carom_status status = CAROM_OK;
-    if (job.tiles == NULL || job.settled == NULL || job.side == NULL || job.visited == NULL)
+    if (job.tiles == NULL || job.resolved == NULL || job.side == NULL || job.visited == NULL)
         status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
                              "no memory for the tiles of a drop map (%u x %zu bytes)", threads, sizeof *job.tiles);
     else
@@ -312,9 +313,9 @@ carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, floa
     if (answers)
         caromi_parallel(context->pool, tasks, run_tile, &job);
     for (uint64_t t = 0; answers && t < tasks; t++)
-        *settled += job.settled[t];
+        *resolved += job.resolved[t];
     caromi_free(context, job.tiles);
-    caromi_free(context, job.settled);
+    caromi_free(context, job.resolved);
     caromi_free(context, job.side);
     caromi_free(context, job.visited);
     return status;

@@ -5,7 +5,7 @@
  *
  *   1. distance.c   checks the call, describes it as a caromi_lattice_batch, runs it in chunks of slabs
  *   2. nodes.c      limits of a lattice, coordinates of its nodes
- *   3. open.c       checks that the mesh is closed, if distances have signs
+ *   3. closed.c       checks that the mesh is closed, if distances have signs
  *   4. tiles.h      on the CPU: cuts the slabs into tiles for the threads
  *   5. blocks.c     one search for all nodes of a tile (cpu/lattice/template.h), then the exact decisions
  *   6. plain.c      on a device, or where blocks.c's error bounds do not hold: a closest-point query for each node
@@ -51,6 +51,6 @@ int caromi_lattice_has_blocks(const caromi_lattice_batch *batch);
 carom_status caromi_lattice_blocks(const carom_context *context, const caromi_lattice_batch *batch, uint64_t first,
                                    uint64_t end, carom_stats *stats, carom_error *err);
 
-/* Fails unless the mesh is closed, as `sign` needs it. masks: [triangles] or NULL. open.c */
+/* Fails unless the mesh is closed, as `sign` needs it. masks: [triangles] or NULL. closed.c */
 carom_status caromi_check_closed(carom_mesh *mesh, carom_sign sign, const int32_t *masks, carom_error *err);
 #endif

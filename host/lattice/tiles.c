@@ -86,13 +86,13 @@ carom_status caromi_tiles_run(const carom_context *context, caromi_tiles *tiles,
                            "no memory for the blocks of a lattice (%u threads x %zu bytes)", threads, tiles->each);
     for (uint32_t t = 0; t < threads; t++) {
         caromi_tile_memory *own = memory_of(tiles, t);
-        own->settled = 0;
+        own->resolved = 0;
         own->is_used = 1;
         own->extra = (char *)own + before;
     }
     caromi_parallel(context->pool, number, run_tile, tiles);
     for (uint32_t t = 0; t < threads; t++)
-        stats->by_integers += memory_of(tiles, t)->settled;
+        stats->by_integers += memory_of(tiles, t)->resolved;
     caromi_free(context, tiles->memory);
     return CAROM_OK;
 }

@@ -11,8 +11,8 @@
 typedef struct caromi_tile_memory {
     float distance[CAROMI_TILE_NODES], at[3][CAROMI_TILE];
     int32_t triangle[CAROMI_TILE_NODES];
-    uint64_t settled; /* nodes decided in integers */
-    int is_used;      /* whether any distance is not +inf */
+    uint64_t resolved; /* nodes decided in integers */
+    int is_used;       /* whether any distance is not +inf */
     void *extra;
 } caromi_tile_memory;
 

@@ -15,7 +15,7 @@ enum {
 };
 
 /* The vector from one corner to another; returns its length. */
-static double way_of(const carom_mesh *mesh, uint32_t triangle, int from, int to, double out[3])
+static double offset_of(const carom_mesh *mesh, uint32_t triangle, int from, int to, double out[3])
 {
     const float *p = caromi_corner(mesh, triangle, from), *q = caromi_corner(mesh, triangle, to);
     double square = 0;
@@ -31,7 +31,7 @@ static void middle_of(const carom_mesh *mesh, uint32_t triangle, int k, double o
 {
     double w[2][3], length[2];
     for (int i = 0; i < 2; i++)
-        length[i] = way_of(mesh, triangle, k, (k + 1 + i) % 3, w[i]);
+        length[i] = offset_of(mesh, triangle, k, (k + 1 + i) % 3, w[i]);
     for (int a = 0; a < 3; a++)
         out[a] = w[0][a] / length[0] + w[1][a] / length[1];
 }
@@ -55,7 +55,7 @@ uint32_t caromi_edges_across(const caromi_edges *e, uint32_t triangle, int k, in
             const int from = c / 2, to = (from + 1 + c % 2) % 3, last = 3 - from - to;
             if (caromi_edge_position(e, other, from) != position)
                 continue;
-            const double beside = way_of(mesh, other, from, last, w), length = way_of(mesh, other, from, to, w);
+            const double beside = offset_of(mesh, other, from, last, w), length = offset_of(mesh, other, from, to, w);
             const double along = (w[0] * middle[0] + w[1] * middle[1] + w[2] * middle[2]) / length;
             if (!(beside <= LONGER * length && along < least))
                 continue;
@@ -87,7 +87,7 @@ int caromi_edges_may_be_across(const caromi_edges *e, uint32_t triangle, int k, 
         return 1;
     while (from < 2 && caromi_edge_position(e, other, from) != position)
         from++;
-    const double after = way_of(mesh, other, from, (from + 1) % 3, w);
-    const double before = way_of(mesh, other, from, (from + 2) % 3, w);
+    const double after = offset_of(mesh, other, from, (from + 1) % 3, w);
+    const double before = offset_of(mesh, other, from, (from + 2) % 3, w);
     return before <= LONGER * after && after <= LONGER * before;
 }

@@ -12,15 +12,15 @@ void caromi_hits_to_columns(const carom_mesh_hit_result *out, caromi_out_column 
     caromi_set_outputs((caromi_members)CAROMI_MEMBERS(caromi_hit_out), out, columns);
 }
 
-uint64_t caromi_settle_mesh_batch(const void *mesh_batch, const void *const *marks, const uint64_t *rows,
-                                  uint64_t first, size_t count)
+uint64_t caromi_resolve_mesh_batch(const void *mesh_batch, const void *const *marks, const uint64_t *rows,
+                                   uint64_t first, size_t count)
 {
     const caromi_mesh_batch *batch = mesh_batch;
     const caromi_mesh_kind *kind = batch->kind;
     const int wants_points = caromi_wants_points(batch);
     const int32_t *triangles = marks[0];
     const float *keys = marks[1], *points = marks[2];
-    uint64_t settled = 0;
+    uint64_t resolved = 0;
     for (size_t i = 0; i < count; i++) {
         const int undecided = isnan(keys[i]);
         if (!undecided && !(wants_points && isnan(points[i])))
@@ -29,14 +29,14 @@ uint64_t caromi_settle_mesh_batch(const void *mesh_batch, const void *const *mar
         const caromi_mesh_query query = caromi_mesh_query_of(batch, row);
         caromi_mesh_answer a = {.triangle = triangles[i]};
         if (undecided) {
-            kind->settle(&batch->mesh->view, &query, &a);
+            kind->resolve(&batch->mesh->view, &query, &a);
             caromi_store_answer(batch, 0, kind->search_out, &a, row);
         }
         if (wants_points)
-            caromi_settle_points(batch, query.in, a.triangle, row);
-        settled++;
+            caromi_resolve_points(batch, query.in, a.triangle, row);
+        resolved++;
     }
-    return settled;
+    return resolved;
 }
 
 uint32_t caromi_undecided_mesh_batch(const void *mesh_batch, const void *const *marks, uint32_t count,
@@ -72,7 +72,7 @@ static uint64_t run_block(const void *user, void *own, const caromi_sorted_queri
     }
     caromi_block_store(batch, b, count);
     const void *const marks[] = {b->triangle, b->key, b->point[0]};
-    return batch->exact ? caromi_settle_mesh_batch(batch, marks, b->row, 0, count) : 0;
+    return batch->exact ? caromi_resolve_mesh_batch(batch, marks, b->row, 0, count) : 0;
 }
 
 carom_status caromi_cpu_mesh(const carom_context *c, const void *mesh_batch, uint64_t first, uint64_t end,

@@ -47,10 +47,10 @@ typedef struct caromi_mesh_kind {
     uint8_t answer[CAROMI_ANSWERS];
     uint32_t search_out, out;
     /* Decides in integers a query that the search has left undecided. */
-    void (*settle)(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *answer);
+    void (*resolve)(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *answer);
     /* Decides in integers a point that the point kernel has left undecided. in: point_in numbers of the query, then
      * nine of its triangle. */
-    void (*settle_point)(const float *in, int options, caromi_mesh_answer *answer);
+    void (*resolve_point)(const float *in, int options, caromi_mesh_answer *answer);
 } caromi_mesh_kind;
 /* kinds.c */
 extern const caromi_mesh_kind caromi_first_hit, caromi_closest_triangle, caromi_contact_triangles;
@@ -92,8 +92,8 @@ carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *
 /* Decides in integers what the exact kernels have left undecided, among queries [first, first + count) whose other
  * answers are stored: queries with key NaN, points with x NaN. marks: columns of triangles, keys and the points' x.
  * rows: the row of each query; NULL: consecutive. Returns the number of queries decided so. */
-uint64_t caromi_settle_mesh_batch(const void *batch, const void *const *marks, const uint64_t *rows, uint64_t first,
-                                  size_t count);
+uint64_t caromi_resolve_mesh_batch(const void *batch, const void *const *marks, const uint64_t *rows, uint64_t first,
+                                   size_t count);
 /* Compaction: lists the undecided ones among `count` queries; returns their number. */
 uint32_t caromi_undecided_mesh_batch(const void *batch, const void *const *marks, uint32_t count, uint32_t *queries);
 #endif

@@ -137,10 +137,10 @@ static void point_of(const caromi_mesh_batch *batch, const float *in, caromi_mes
         out[k - kind->search_out] = (char *)a + places[kind->answer[k]].in_answer;
     scalar->pairs[caromi_point_kernel(batch, 1)](column, out, 1, 0);
     if (isnan(a->point[0]))
-        kind->settle_point(in, batch->options, a);
+        kind->resolve_point(in, batch->options, a);
 }
 
-void caromi_settle_points(const caromi_mesh_batch *batch, const float *query, int32_t triangle, uint64_t row)
+void caromi_resolve_points(const caromi_mesh_batch *batch, const float *query, int32_t triangle, uint64_t row)
 {
     const caromi_mesh_kind *kind = batch->kind;
     caromi_mesh_answer a = {.feature = CAROM_FEATURE_NONE};

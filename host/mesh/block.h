@@ -35,5 +35,5 @@ void caromi_store_answer(const caromi_mesh_batch *batch, uint32_t from, uint32_t
                          uint64_t row);
 /* Stores the points of one query (its columns) with a triangle (-1: none), decided in integers where the kernel leaves
  * them undecided. */
-void caromi_settle_points(const caromi_mesh_batch *batch, const float *query, int32_t triangle, uint64_t row);
+void caromi_resolve_points(const caromi_mesh_batch *batch, const float *query, int32_t triangle, uint64_t row);
 #endif

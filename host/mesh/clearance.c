@@ -21,12 +21,12 @@ static uint64_t cubes_for(uint64_t leaves)
 
 /* ---- a grid ------------------------------------------------------------------------------------------------------ */
 
-typedef struct room_grid {
+typedef struct clearance_grid {
     const mesh_clearance *c;
     int size[3];
     size_t count; /* number of cubes */
     uint8_t *cubes, *taken, *spare;
-} room_grid;
+} clearance_grid;
 
 static size_t cubes_of(const float *length, float per_length, int *size)
 {
@@ -39,7 +39,7 @@ static size_t cubes_of(const float *length, float per_length, int *size)
 }
 
 /* Chooses the grid over the box of a mesh: the smallest cubes of which there are at most `most`. */
-static void lay_out(room_grid *g, const carom_mesh *mesh, mesh_clearance *c, uint64_t most)
+static void lay_out(clearance_grid *g, const carom_mesh *mesh, mesh_clearance *c, uint64_t most)
 {
     float length[3], longest = 0;
     c->scale = mesh->view.frame.scale;
@@ -56,14 +56,14 @@ static void lay_out(room_grid *g, const carom_mesh *mesh, mesh_clearance *c, uin
         c->size[k] = (float)g->size[k];
 }
 
-static int slab_of(const room_grid *g, float x, int axis)
+static int slab_of(const clearance_grid *g, float x, int axis)
 {
     const int slab = (int)((x - g->c->lower[axis]) * g->c->per_length);
     return slab < 0 ? 0 : slab < g->size[axis] ? slab : g->size[axis] - 1;
 }
 
 /* Marks the cubes that a box touches; returns their number. */
-static size_t mark(const room_grid *g, const float *lo, const float *hi)
+static size_t mark(const clearance_grid *g, const float *lo, const float *hi)
 {
     int from[3], to[3];
     for (int k = 0; k < 3; k++) {
@@ -81,7 +81,7 @@ static size_t mark(const room_grid *g, const float *lo, const float *hi)
 
 /* Marks the boxes of all leaves. Returns 0 if the grid is not worth it: boxes overlap many times, or a single leaf
  * fills the grid. */
-static int mark_leaves(const room_grid *g, const carom_mesh *mesh)
+static int mark_leaves(const clearance_grid *g, const carom_mesh *mesh)
 {
     size_t left = MARKS_PER_CUBE * g->count;
     if (mesh->info.node_count == 0) /* a single leaf, whose box is the whole grid */
@@ -121,7 +121,7 @@ static void spread_run(uint8_t *to, const uint8_t *from, size_t count, size_t st
 }
 
 /* Dilates the whole grid along one axis. */
-static void spread(room_grid *g, size_t count, size_t step)
+static void spread(clearance_grid *g, size_t count, size_t step)
 {
     for (size_t first = 0; first < g->count; first += count)
         spread_run(g->spare + first, g->taken + first, count, step);
@@ -131,7 +131,7 @@ static void spread(room_grid *g, size_t count, size_t step)
 }
 
 /* Adds 1 to the distance of each cube that is not occupied yet; returns whether there is any. */
-static int count_free(const room_grid *g)
+static int count_free(const clearance_grid *g)
 {
     uint8_t any = 0;
     for (size_t i = 0; i < g->count; i++) {
@@ -142,7 +142,7 @@ static int count_free(const room_grid *g)
     return any;
 }
 
-static void measure(room_grid *g)
+static void measure(clearance_grid *g)
 {
     const size_t row = (size_t)g->size[0], slice = row * (size_t)g->size[1];
     for (int room = 1; count_free(g) && room < CLEARANCE_MOST; room++) {
@@ -172,14 +172,14 @@ carom_status caromi_clearance_alloc(const carom_mesh *mesh, uint64_t leaves, mes
 void caromi_clearance_forget(carom_mesh *mesh)
 {
     mesh->clearance_known = 0;
-    mesh->asked = 0;
+    mesh->clearance_queries = 0;
 }
 
 void caromi_clearance_find(carom_mesh *mesh)
 {
     const uint64_t most = cubes_for(mesh->leaf_count);
     mesh_clearance *c = mesh->clearance;
-    room_grid g = {.c = c, .cubes = (uint8_t *)(c + 1)};
+    clearance_grid g = {.c = c, .cubes = (uint8_t *)(c + 1)};
     if (mesh->clearance_known)
         return;
     lay_out(&g, mesh, c, most);
@@ -194,12 +194,12 @@ void caromi_clearance_find(carom_mesh *mesh)
 
 /* One thread computes the grid in the time of about one query per leaf and thread. If half of the queries are culled,
  * four queries per leaf have repaid that time; if none is, it is lost. */
-void caromi_clearance_ask(carom_mesh *mesh, uint64_t queries)
+void caromi_clearance_report(carom_mesh *mesh, uint64_t queries)
 {
     if (queries < CAROMI_CLEARANCE_LEAST)
         return;
-    mesh->asked += queries;
-    if (mesh->asked / caromi_pool_threads(mesh->context->pool) >= QUERIES_PER_LEAF * mesh->leaf_count)
+    mesh->clearance_queries += queries;
+    if (mesh->clearance_queries / caromi_pool_threads(mesh->context->pool) >= QUERIES_PER_LEAF * mesh->leaf_count)
         caromi_clearance_find(mesh);
 }
 

@@ -13,7 +13,7 @@ uint64_t caromi_clearance_bytes(uint64_t leaves);
 /* Reports a batch of queries that could use the clearance. Batches below CAROMI_CLEARANCE_LEAST never use it. It is
  * computed once enough queries have been reported to pay for it. */
 enum { CAROMI_CLEARANCE_LEAST = 64 };
-void caromi_clearance_ask(carom_mesh *mesh, uint64_t queries);
+void caromi_clearance_report(carom_mesh *mesh, uint64_t queries);
 /* Computes the clearance now. */
 void caromi_clearance_find(carom_mesh *mesh);
 /* Discards the clearance, as the boxes of the leaves have changed. */

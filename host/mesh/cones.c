@@ -465,7 +465,7 @@ static int keep_if_many(const cone_job *job)
 int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries, int moves)
 {
     const uint64_t nodes = mesh->info.node_count, triangles = mesh->info.triangle_count;
-    caromi_left_out *to = &e->left_out[queries];
+    caromi_culling *to = &e->culling[queries];
     cone_job job = {
         .mesh = mesh, .edges = e, .faces = to->faces, .rows = to->cones, .queries = queries, .moves = moves};
     caromi_parallel_runs(mesh->context->pool, triangles, FACES_PER_TASK, find_faces, &job);

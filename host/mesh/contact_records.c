@@ -50,7 +50,7 @@ void caromi_chooser_pair(const caromi_chooser *c, const float *center, int32_t t
         memcpy(in + IN_NP0X + 3 * k, caromi_corner(c->batch->mesh, (uint32_t)triangle, k), 3 * sizeof *in);
 }
 
-void caromi_chooser_settle(const caromi_chooser *c, mesh_record *r)
+void caromi_chooser_resolve(const caromi_chooser *c, mesh_record *r)
 {
     float in[IN_CLOSEST];
     caromi_exact_closest a;
@@ -86,7 +86,7 @@ void caromi_compute_record(const caromi_chooser *c, uint32_t triangle, mesh_reco
     caromi_chooser_pair(c, c->query->in, out->triangle, in);
     caromi_contact_record(&c->batch->mesh->view, in, c->batch->exact, out);
     if (c->batch->exact && out->state == FEATURE_NONE)
-        caromi_chooser_settle(c, out);
+        caromi_chooser_resolve(c, out);
 }
 
 void caromi_find_record(const caromi_chooser *c, uint32_t triangle, mesh_record *out)

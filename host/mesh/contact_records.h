@@ -19,7 +19,7 @@ typedef struct caromi_chooser {
     uint64_t mask; /* slots of the hash table - 1 */
     double extent; /* upper bound of the distance of any two points of the mesh */
     uint8_t *by_integers;
-    int is_unsure; /* set if a decision needs a record that is not computed yet */
+    int is_uncertain; /* set if a decision needs a record that is not computed yet */
 } caromi_chooser;
 
 /* Makes the hash table if there are many records. Returns 0 if there is no memory. */
@@ -31,7 +31,7 @@ void caromi_compute_record(const caromi_chooser *c, uint32_t triangle, mesh_reco
 /* The known record of a triangle, or else a computed one. */
 void caromi_find_record(const caromi_chooser *c, uint32_t triangle, mesh_record *out);
 /* Decides feature and distance of a record in integers. */
-void caromi_chooser_settle(const caromi_chooser *c, mesh_record *r);
+void caromi_chooser_resolve(const caromi_chooser *c, mesh_record *r);
 
 /* Whether j comes before k, which is within reach, in the order (distance, index). contact_order.c */
 int caromi_comes_before(const caromi_chooser *c, const mesh_record *j, const mesh_record *k);

@@ -14,8 +14,8 @@
 #include "block.h"
 #include "contact_records.h"
 
-enum { FAN_FEW = 16 }; /* up to so many triangles at a corner are tested in the order of their indices */
-enum { AHEAD = 64 };   /* number of records whose data is prefetched together */
+enum { FAN_SMALL = 16 }; /* up to so many triangles at a corner are tested in the order of their indices */
+enum { AHEAD = 64 };     /* number of records whose data is prefetched together */
 
 typedef caromi_chooser chooser;
 
@@ -32,19 +32,19 @@ static const uint64_t *fan_of(const caromi_edges *e, const mesh_record *k)
 static int rises_from(const chooser *c, uint32_t triangle, const mesh_record *k)
 {
     const float *p = caromi_corner(c->batch->mesh, (uint32_t)k->triangle, k->state - FEATURE_V0);
-    double way[3], d2 = 0, size = 0, fall[3] = {0}, length2[3] = {0};
+    double offset[3], d2 = 0, size = 0, fall[3] = {0}, length2[3] = {0};
     for (int a = 0; a < 3; a++) {
-        way[a] = (double)c->query->in[a] - (double)p[a];
-        d2 += way[a] * way[a];
-        size = fmax(size, fabs(way[a]));
+        offset[a] = (double)c->query->in[a] - (double)p[a];
+        d2 += offset[a] * offset[a];
+        size = fmax(size, fabs(offset[a]));
     }
     for (int i = 0; i < 3; i++) {
         const float *corner = caromi_corner(c->batch->mesh, triangle, i);
         for (int a = 0; a < 3; a++) {
             const double u = (double)corner[a] - (double)p[a];
-            fall[i] += way[a] * u;
+            fall[i] += offset[a] * u;
             length2[i] += u * u;
-            size = fmax(size, fabs(way[a] - u));
+            size = fmax(size, fabs(offset[a] - u));
         }
     }
     const double least = 4 * size * (sqrt(d2) * 0x1p-15 + 4 * size * 0x1p-19);
@@ -56,7 +56,7 @@ static int rises_from(const chooser *c, uint32_t triangle, const mesh_record *k)
 
 /* Exact mode, for a triangle that the search has culled and that has the record's feature: whether it has an area. Then
  * it, or another triangle, is closer than the record: docs/contacts.md, section 5. */
-static int is_left_out_for_area(const chooser *c, uint32_t triangle)
+static int is_culled_for_area(const chooser *c, uint32_t triangle)
 {
     float in[IN_CLOSEST];
     if (!c->batch->exact)
@@ -74,14 +74,14 @@ static int precedes_if_found(chooser *c, uint32_t triangle, const mesh_record *k
     const mesh_record *known = caromi_known_record(c, triangle);
     if (known != NULL)
         return caromi_precedes(c, known, k);
-    if (is_left_out_for_area(c, triangle))
+    if (is_culled_for_area(c, triangle))
         return 1;
     caromi_compute_record(c, triangle, &j);
     return caromi_precedes(c, &j, k);
 }
 
 /* precedes_if_found() for a triangle at the record's corner, without computing a record. If only a computed record can
- * decide, returns 0 and sets c->is_unsure. */
+ * decide, returns 0 and sets c->is_uncertain. */
 static int precedes_at_sight(chooser *c, uint32_t triangle, const mesh_record *k)
 {
     if ((int32_t)triangle == k->triangle || !caromi_chooser_counts(c, triangle))
@@ -89,9 +89,9 @@ static int precedes_at_sight(chooser *c, uint32_t triangle, const mesh_record *k
     const mesh_record *known = caromi_known_record(c, triangle);
     if (known != NULL)
         return caromi_precedes(c, known, k);
-    if (c->batch->exact ? is_left_out_for_area(c, triangle) : rises_from(c, triangle, k))
+    if (c->batch->exact ? is_culled_for_area(c, triangle) : rises_from(c, triangle, k))
         return 1;
-    c->is_unsure = 1;
+    c->is_uncertain = 1;
     return 0;
 }
 
@@ -116,7 +116,7 @@ static int any_in_fan(chooser *c, const mesh_record *k, int (*test)(chooser *, u
 {
     const caromi_corners *corners = c->contacts->edges->corners;
     const uint64_t *fan = fan_of(c->contacts->edges, k);
-    const uint64_t from = fan[1] - fan[0] > FAN_FEW ? place_in_fan(corners, fan, (uint32_t)k->triangle) : fan[0];
+    const uint64_t from = fan[1] - fan[0] > FAN_SMALL ? place_in_fan(corners, fan, (uint32_t)k->triangle) : fan[0];
     for (uint64_t i = from; i-- > fan[0];)
         if (test(c, corners->triangle[i], k))
             return 1;
@@ -128,8 +128,8 @@ static int any_in_fan(chooser *c, const mesh_record *k, int (*test)(chooser *, u
 
 static int is_preceded_at(chooser *c, const mesh_record *k)
 {
-    c->is_unsure = 0;
-    return any_in_fan(c, k, precedes_at_sight) || (c->is_unsure && any_in_fan(c, k, precedes_if_found));
+    c->is_uncertain = 0;
+    return any_in_fan(c, k, precedes_at_sight) || (c->is_uncertain && any_in_fan(c, k, precedes_if_found));
 }
 
 /* Whether a triangle at the record's edge precedes. */
@@ -196,7 +196,7 @@ static uint32_t list_ahead(caromi_contact_scratch *s, const mesh_record *list[AH
 
 /* Prefetches the arrays for the next records. A decision follows indices through half a dozen arrays that are in no
  * close cache; here the cache misses of many records overlap. */
-static void look_ahead(const chooser *c)
+static void prefetch_ahead(const chooser *c)
 {
     const caromi_edges *e = c->contacts->edges;
     const carom_mesh *mesh = c->batch->mesh;
@@ -246,11 +246,11 @@ static uint32_t choose(chooser *c, mesh_record *contacts)
     for (uint32_t i = 0; i < c->count; i++) {
         mesh_record *k = &c->records[i];
         if (k == c->scratch->ahead)
-            look_ahead(c);
+            prefetch_ahead(c);
         if (is_preceded(c, k))
             continue;
         if (exact && isnan(k->t))
-            caromi_chooser_settle(c, k);
+            caromi_chooser_resolve(c, k);
         if (!exact || caromi_is_within(c, c->query->in, k->triangle, k->t, c->query->in[MESH_RADIUS],
                                        c->query->in[MESH_MAX_DISTANCE]))
             contacts[count++] = *k;
@@ -279,7 +279,7 @@ int64_t caromi_choose_contacts(const carom_context *context, const caromi_mesh_b
         return -1;
     for (uint32_t i = 0; batch->exact && i < count; i++)
         if (records[i].state == FEATURE_NONE)
-            caromi_chooser_settle(&c, &records[i]);
+            caromi_chooser_resolve(&c, &records[i]);
     int64_t found = choose(&c, spare);
     if (contacts->merge > 0)
         found = caromi_merge_contacts(&c, spare, (uint32_t)found);

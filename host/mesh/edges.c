@@ -8,7 +8,7 @@
 
 #include "mesh.h"
 
-enum { RING_FEW = 8 };
+enum { RING_SMALL = 8 };
 #define TWIN_BYTES(triangles) (((triangles) + 7) / 8)
 
 typedef struct edge_table {
@@ -100,7 +100,7 @@ static int may_have_twin(const caromi_edges *e, uint32_t own)
 {
     const uint32_t a = caromi_edge_position(e, own, 0), b = caromi_edge_position(e, own, 1);
     uint32_t at = own;
-    for (int i = 0; i < RING_FEW; i++) {
+    for (int i = 0; i < RING_SMALL; i++) {
         at = e->next[3 * (size_t)at + (size_t)caromi_edge_between(e, at, a, b)];
         if (at == own || caromi_edges_same_corners(e, at, own))
             return at != own;
@@ -180,7 +180,7 @@ static int kinds_of_queries(const carom_mesh *mesh)
     return mesh->masks != NULL ? 2 : 1;
 }
 
-static uint64_t left_out_bytes(const carom_mesh *mesh, const caromi_left_out *l)
+static uint64_t left_out_bytes(const carom_mesh *mesh, const caromi_culling *l)
 {
     return l->opposites == NULL
                ? 0
@@ -196,20 +196,20 @@ uint64_t caromi_edges_bytes(const carom_mesh *mesh)
     return e == NULL ? 0
                      : sizeof *e + 6 * triangles * sizeof *e->next + TWIN_BYTES(triangles) +
                            (e->twin != NULL ? triangles * sizeof *e->twin : 0) +
-                           (e->mask != NULL ? triangles * sizeof *e->mask : 0) + left_out_bytes(mesh, &e->left_out[0]) +
-                           left_out_bytes(mesh, &e->left_out[1]);
+                           (e->mask != NULL ? triangles * sizeof *e->mask : 0) + left_out_bytes(mesh, &e->culling[0]) +
+                           left_out_bytes(mesh, &e->culling[1]);
 }
 
 static void free_left_out(const carom_context *context, caromi_edges *e)
 {
     for (int i = 0; i < 2; i++) {
-        caromi_left_out *l = &e->left_out[i];
+        caromi_culling *l = &e->culling[i];
         caromi_free(context, l->opposites);
         caromi_free(context, l->sources);
         caromi_free(context, l->across);
         caromi_free(context, l->cones);
         caromi_free(context, l->faces);
-        *l = (caromi_left_out){.opposites = NULL};
+        *l = (caromi_culling){.opposites = NULL};
     }
     caromi_free(context, e->around);
     e->around = NULL;
@@ -227,9 +227,9 @@ static void free_edges(const carom_context *context, caromi_edges *e)
 }
 
 /* Computes the culling data for a kind of queries. Returns 0 if there is no memory. */
-static int fill_left_out(const carom_mesh *mesh, caromi_edges *e, int queries)
+static int fill_culling(const carom_mesh *mesh, caromi_edges *e, int queries)
 {
-    caromi_left_out *to = &e->left_out[queries];
+    caromi_culling *to = &e->culling[queries];
     to->opposites = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->opposites);
     to->sources = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->sources);
     if (e->around == NULL)
@@ -246,12 +246,12 @@ static int fill_left_out(const carom_mesh *mesh, caromi_edges *e, int queries)
 }
 
 /* Recomputes the culling data for a new hierarchy, or updates it to moved vertices. Returns 0 if there is no memory. */
-static int renew_left_out(const carom_mesh *mesh, caromi_edges *e)
+static int renew_culling(const carom_mesh *mesh, caromi_edges *e)
 {
     int whole = 1;
     for (int i = 0; whole && i < kinds_of_queries(mesh); i++) {
-        if (e->left_out[i].opposites == NULL) {
-            whole = fill_left_out(mesh, e, i);
+        if (e->culling[i].opposites == NULL) {
+            whole = fill_culling(mesh, e, i);
             continue;
         }
         whole = caromi_edges_fill_cones(mesh, e, i, 1);
@@ -271,7 +271,7 @@ static carom_status no_memory(const carom_mesh *mesh, carom_error *err)
 static carom_status renew(carom_mesh *mesh, carom_error *err)
 {
     mesh->info.bytes -= caromi_edges_bytes(mesh);
-    const int whole = renew_left_out(mesh, mesh->edges);
+    const int whole = renew_culling(mesh, mesh->edges);
     if (!whole)
         free_left_out(mesh->context, mesh->edges);
     mesh->info.bytes += caromi_edges_bytes(mesh);
@@ -296,7 +296,7 @@ carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom
     }
     if (e == NULL || e->position == NULL || e->next == NULL || e->twins == NULL ||
         (mesh->masks != NULL && caromi_masks_of_triangles(mesh, &e->mask, err) != CAROM_OK) || !fill(mesh, e) ||
-        !fill_twins(mesh, e) || !renew_left_out(mesh, e)) {
+        !fill_twins(mesh, e) || !renew_culling(mesh, e)) {
         if (e != NULL)
             free_edges(mesh->context, e);
         return no_memory(mesh, err);

@@ -32,14 +32,14 @@ typedef struct caromi_around {
 } caromi_around;
 
 /* The data by which a search for contacts culls triangles. */
-typedef struct caromi_left_out {
+typedef struct caromi_culling {
     mesh_opposites *opposites; /* [leaves] */
     caromi_sources *sources;   /* [leaves] */
     caromi_across *across;     /* [leaves]; NULL: no corner has more than six triangles */
     mesh_cones *cones;         /* [nodes]; cones.c */
     caromi_face *faces;        /* [triangles] */
     int has_cones;
-} caromi_left_out;
+} caromi_culling;
 
 /* Kinds of queries with culling data of their own: any query; queries without masks, if triangles have masks. */
 enum { CAROMI_ANY_QUERY, CAROMI_UNMASKED_QUERY };
@@ -47,7 +47,7 @@ enum { CAROMI_ANY_QUERY, CAROMI_UNMASKED_QUERY };
 /* A mesh caches its edges from the first call that needs them, as long as it caches its corners. */
 typedef struct caromi_edges {
     const caromi_corners *corners;
-    int is_old;         /* left_out is missing, or vertices have moved since */
+    int is_old;         /* culling is missing, or vertices have moved since */
     uint32_t *position; /* [3 triangles] position of each corner */
     /* [3 triangles] the next triangle at the edge between corners k and k + 1. The edge's triangles form a ring: each
      * comes once, in descending order, and the lowest leads to the highest */
@@ -56,8 +56,8 @@ typedef struct caromi_edges {
     uint32_t
         *twin;     /* [triangles] the next triangle with the same corners, in rings like `next`; NULL: there are none */
     int32_t *mask; /* [triangles] mask; NULL: all bits are set */
-    caromi_around *around; /* [leaves]; computed and freed with left_out */
-    caromi_left_out left_out[2];
+    caromi_around *around; /* [leaves]; computed and freed with culling */
+    caromi_culling culling[2];
 } caromi_edges;
 
 /* The mesh's edges and corners, computed if they are not cached. */
@@ -78,10 +78,10 @@ int caromi_edges_have_across(const caromi_edges *e);
 /* Whether `other` has the shape that a triangle across corner k must have. */
 int caromi_edges_may_be_across(const caromi_edges *e, uint32_t triangle, int k, uint32_t other,
                                const caromi_face *face);
-/* Fills e->left_out[queries].opposites, or updates them to moved vertices. opposites.c */
+/* Fills e->culling[queries].opposites, or updates them to moved vertices. opposites.c */
 void caromi_edges_fill_opposites(const carom_mesh *mesh, const caromi_edges *e, int queries);
 void caromi_edges_move_opposites(const carom_mesh *mesh, const caromi_edges *e, int queries);
-/* Fills e->left_out[queries].faces and cones from the rest of e; no cones if only few children would have one. moves:
+/* Fills e->culling[queries].faces and cones from the rest of e; no cones if only few children would have one. moves:
  * only vertices have changed. Returns 0 if there is no memory. cones.c */
 int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries, int moves);
 
@@ -104,9 +104,9 @@ static inline int caromi_edges_counts_with(const caromi_edges *e, uint32_t other
     return queries == CAROMI_UNMASKED_QUERY ? e->mask[other] != 0 : (e->mask[triangle] & ~e->mask[other]) == 0;
 }
 /* The culling data for a batch whose queries have masks or not. */
-static inline const caromi_left_out *caromi_left_out_of(const caromi_edges *e, int have_masks)
+static inline const caromi_culling *caromi_culling_of(const caromi_edges *e, int have_masks)
 {
-    return &e->left_out[e->mask != NULL && !have_masks ? CAROMI_UNMASKED_QUERY : CAROMI_ANY_QUERY];
+    return &e->culling[e->mask != NULL && !have_masks ? CAROMI_UNMASKED_QUERY : CAROMI_ANY_QUERY];
 }
 /* The triangle's first edge between these positions; -1: it has none. */
 static inline int caromi_edge_between(const caromi_edges *e, uint32_t triangle, uint32_t a, uint32_t b)

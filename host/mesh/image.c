@@ -22,7 +22,7 @@ typedef struct image_head {
     mesh_frame frame;
     float built_cost;
     int stack, has_masks, has_patches;
-    caromi_open_edges open_edges;
+    caromi_boundary_edges boundary_edges;
 } image_head;
 
 enum { VERTICES, INDICES, NODES, LEAVES, MASKS, PATCHES, IMAGE_ARRAYS };
@@ -72,7 +72,7 @@ static void describe(const carom_mesh *mesh, image_head *h, image_array arrays[I
     h->stack = mesh->stack;
     h->has_masks = mesh->masks != NULL;
     h->has_patches = mesh->patches.given != NULL;
-    memcpy(&h->open_edges, &mesh->open_edges, sizeof h->open_edges);
+    memcpy(&h->boundary_edges, &mesh->boundary_edges, sizeof h->boundary_edges);
     h->bytes = lay_out(h, arrays);
 }
 
@@ -170,7 +170,7 @@ static void adopt(carom_mesh *mesh, const void *image, const image_head *h, cons
     mesh->leaf_count = h->leaf_count;
     mesh->built_cost = h->built_cost;
     mesh->stack = h->stack;
-    mesh->open_edges = h->open_edges;
+    mesh->boundary_edges = h->boundary_edges;
 }
 
 static carom_status open_image(carom_context *context, const void *image, uint64_t size, carom_mesh **out,

@@ -33,8 +33,8 @@ const caromi_mesh_kind caromi_first_hit = {
                CAROMI_ANSWER_NORMAL + 2, CAROMI_ANSWER_FEATURE},
     .search_out = 3,
     .out = 3 + OUT_CONTACT,
-    .settle = settle_hit,
-    .settle_point = settle_contact,
+    .resolve = settle_hit,
+    .resolve_point = settle_contact,
 };
 
 static void settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
@@ -42,7 +42,7 @@ static void settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query
     caromi_resolve_closest(mesh, query, &a->triangle, &a->key, &a->depth);
 }
 
-static void settle_point(const float *in, int options, caromi_mesh_answer *a)
+static void resolve_point(const float *in, int options, caromi_mesh_answer *a)
 {
     caromi_exact_closest closest;
     (void)options; /* a sphere at rest has no end position */
@@ -62,8 +62,8 @@ const caromi_mesh_kind caromi_closest_triangle = {
                CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_FEATURE},
     .search_out = 3,
     .out = 3 + OUT_CLOSEST,
-    .settle = settle_closest,
-    .settle_point = settle_point,
+    .resolve = settle_closest,
+    .resolve_point = resolve_point,
 };
 
 static void settle_touch(const float *in, int options, caromi_mesh_answer *a)
@@ -89,5 +89,5 @@ const caromi_mesh_kind caromi_contact_triangles = {
                CAROMI_ANSWER_NORMAL + 2, CAROMI_ANSWER_FEATURE},
     .search_out = 3,
     .out = 3 + OUT_CONTACT,
-    .settle_point = settle_touch,
+    .resolve_point = settle_touch,
 };

@@ -71,20 +71,20 @@ static caromi_mesh_query query_in_block(const caromi_mesh_batch *batch, const ca
 
 /* Adds the records of a query to the stage. Contacts are chosen in place, as the search's records are not needed
  * afterwards. */
-static int take_query(list_job *job, caromi_stage *s, uint32_t thread, const caromi_mesh_block *b,
-                      const caromi_mesh_queries *q, size_t i, mesh_record *records, uint32_t count)
+static int add_query(list_job *job, caromi_stage *s, uint32_t thread, const caromi_mesh_block *b,
+                     const caromi_mesh_queries *q, size_t i, mesh_record *records, uint32_t count)
 {
     const uint32_t row = (uint32_t)(b->row[i] - s->first);
     if (job->batch->contacts == NULL)
-        return caromi_stage_take(job->context, job->batch, s, row, b->state[i], records, count);
+        return caromi_stage_add(job->context, job->batch, s, row, b->state[i], records, count);
     const caromi_mesh_query query = query_in_block(&job->batch->sweep, b, i);
-    return caromi_stage_take_contacts(job->context, job->batch, &job->choosers[thread], s, row, &query, b->state[i],
-                                      records, count, q->records);
+    return caromi_stage_add_contacts(job->context, job->batch, &job->choosers[thread], s, row, &query, b->state[i],
+                                     records, count, q->records);
 }
 
 /* Adds the records of a block to the stage, query by query. */
-static int take_block(list_job *job, caromi_stage *s, uint32_t thread, const caromi_mesh_block *b,
-                      const caromi_mesh_queries *q)
+static int add_block(list_job *job, caromi_stage *s, uint32_t thread, const caromi_mesh_block *b,
+                     const caromi_mesh_queries *q)
 {
     mesh_record *sorted = q->records + q->capacity;
     uint32_t end[BLOCK] = {0}, start = 0;
@@ -102,18 +102,18 @@ static int take_block(list_job *job, caromi_stage *s, uint32_t thread, const car
     job->choosers[thread].ahead = sorted;
     job->choosers[thread].end = sorted + q->found;
     for (size_t i = 0; whole && i < q->count; i++) {
-        whole = take_query(job, s, thread, b, q, i, sorted + start, end[i] - start);
+        whole = add_query(job, s, thread, b, q, i, sorted + start, end[i] - start);
         start = end[i];
     }
     return whole;
 }
 
 /* Adds culled queries, which hit nothing, to the stage. */
-static int take_clear(const list_job *job, caromi_stage *s, const caromi_mesh_block *b, uint32_t count)
+static int add_clear(const list_job *job, caromi_stage *s, const caromi_mesh_block *b, uint32_t count)
 {
     int whole = 1;
     for (uint32_t i = 0; whole && i < count; i++)
-        whole = caromi_stage_take(job->context, job->batch, s, (uint32_t)(b->row[i] - s->first), CAROM_MISS, NULL, 0);
+        whole = caromi_stage_add(job->context, job->batch, s, (uint32_t)(b->row[i] - s->first), CAROM_MISS, NULL, 0);
     return whole;
 }
 
@@ -138,9 +138,8 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
         caromi_mesh_queries q = {
             .state = b->state, .count = n, .options = sweep->options, .one_is_enough = job->batch->any != NULL};
         caromi_block_gather(sweep, b, &queries, from, n);
-        const int whole = from >= queries.active
-                              ? take_clear(job, s, b, n)
-                              : search_block(job, b, thread, &q) && take_block(job, s, thread, b, &q);
+        const int whole = from >= queries.active ? add_clear(job, s, b, n)
+                                                 : search_block(job, b, thread, &q) && add_block(job, s, thread, b, &q);
         s->full = !whole || (s->queries > BLOCK && s->count > job->most);
     }
 }
@@ -212,7 +211,7 @@ static carom_status run_parts(list_job *job, uint32_t stages, uint64_t done, uin
             used = 1;
             continue;
         }
-        CHECK(caromi_stages_deliver(job->context, job->batch, job->stages, used, stats, err));
+        CHECK(caromi_stages_scatter(job->context, job->batch, job->stages, used, stats, err));
         done = next;
         part = next_part(job, used, part);
         used = part >= BLOCK ? stages : used;
@@ -231,9 +230,9 @@ carom_status caromi_cpu_list(const carom_context *c, const void *list_batch, uin
         .context = c, .batch = batch, .threads = threads, .part = end - first < PART ? (uint32_t)(end - first) : PART};
     job.view = mesh->view;
     if (batch->contacts != NULL) {
-        const caromi_left_out *left_out = caromi_left_out_of(batch->contacts->edges, batch->sweep.mask.base != NULL);
-        job.view.opposites = left_out->opposites;
-        job.view.cones = left_out->has_cones ? left_out->cones : NULL;
+        const caromi_culling *culling = caromi_culling_of(batch->contacts->edges, batch->sweep.mask.base != NULL);
+        job.view.opposites = culling->opposites;
+        job.view.cones = culling->has_cones ? culling->cones : NULL;
     }
     carom_status status = caromi_stages_create(c, stages, job.part, &job.stages, err);
     if (status != CAROM_OK)
@@ -243,7 +242,7 @@ carom_status caromi_cpu_list(const carom_context *c, const void *list_batch, uin
     /* If there is no memory for sorting, queries stay unsorted; the answers are the same. */
     if (job.part > BLOCK) {
         if (batch->contacts == NULL)
-            caromi_clearance_ask(mesh, end - first);
+            caromi_clearance_report(mesh, end - first);
         job.scratch = caromi_alloc(c, (uint64_t)threads * job.part, caromi_sort_bytes(mesh, batch->sweep.kind->in));
     }
     job.choosers = caromi_alloc(c, threads, sizeof *job.choosers);

@@ -44,14 +44,14 @@ static inline int caromi_is_answered(const caromi_list_batch *batch, int state)
 }
 /* Adds the state and the records of query `row` to the stage. Decides undecided records in integers (contacts are
  * decided before) and sorts the hits. Returns 0 if there is no memory. */
-int caromi_stage_take(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stage, uint32_t row,
-                      int state, const mesh_record *records, uint32_t count);
+int caromi_stage_add(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stage, uint32_t row,
+                     int state, const mesh_record *records, uint32_t count);
 /* Chooses the contacts from the triangles within reach of a query, and adds them to the stage. spare: room for as many
  * records. */
-int caromi_stage_take_contacts(const carom_context *context, const caromi_list_batch *batch,
-                               caromi_contact_scratch *scratch, caromi_stage *stage, uint32_t row,
-                               const caromi_mesh_query *query, int state, mesh_record *records, uint32_t count,
-                               mesh_record *spare);
+int caromi_stage_add_contacts(const carom_context *context, const caromi_list_batch *batch,
+                              caromi_contact_scratch *scratch, caromi_stage *stage, uint32_t row,
+                              const caromi_mesh_query *query, int state, mesh_record *records, uint32_t count,
+                              mesh_record *spare);
 
 carom_status caromi_stages_create(const carom_context *context, uint32_t count, uint32_t queries, caromi_stage **out,
                                   carom_error *err);
@@ -59,7 +59,7 @@ void caromi_stages_destroy(const carom_context *context, caromi_stage *stages, u
 /* Frees the records of stages. */
 void caromi_stages_empty(const carom_context *context, caromi_stage *stages, uint32_t count);
 /* Writes the hits of consecutive stages to the caller's list, behind the stages of the last call. */
-carom_status caromi_stages_deliver(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stages,
+carom_status caromi_stages_scatter(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stages,
                                    uint32_t count, carom_stats *stats, carom_error *err);
 
 caromi_on_cpu caromi_cpu_list; /* list.c */

@@ -104,8 +104,8 @@ static void pair_up(match_search *s, const match_group *g, int64_t previous, int
     s->previous_of[now] = previous;
     s->below[previous] = PAIRED;
     if (g->old != NULL) {
-        caromi_point_tree_take(g->old, previous);
-        caromi_point_tree_take(g->new, now);
+        caromi_point_tree_remove(g->old, previous);
+        caromi_point_tree_remove(g->new, now);
     }
 }
 
@@ -203,7 +203,7 @@ static void match_patches(match_search *s, match_group *g, const caromi_point_tr
 }
 
 /* Matches with trees of the contacts of each patch. Returns 0 if there is no memory. */
-static int match_many(match_search *s, match_group *g)
+static int match_with_trees(match_search *s, match_group *g)
 {
     caromi_point_tree old = {.count = 0}, new = {.count = 0};
     const int whole =
@@ -222,7 +222,7 @@ static int match_sphere(match_search *s, match_group *g)
     for (uint64_t i = g->first; i < g->last; i++)
         s->below[i] = NONE;
     if (g->last > g->first && g->end - g->from > MANY / (g->last - g->first))
-        return match_many(s, g);
+        return match_with_trees(s, g);
     for (uint64_t i = g->first; i < g->last; i++)
         follow_chain(s, g, i);
     return 1;

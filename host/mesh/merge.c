@@ -83,7 +83,7 @@ static int64_t find_near(const chooser *c, float points[3][BLOCK], size_t count)
     }
 }
 
-static int64_t merge_few(const chooser *c, mesh_record *contacts, size_t count)
+static int64_t merge_blocks(const chooser *c, mesh_record *contacts, size_t count)
 {
     float points[3][BLOCK];
     uint8_t is_gone[BLOCK] = {0};
@@ -239,7 +239,7 @@ static int64_t merge_all(const chooser *c, mesh_record *contacts, uint32_t count
         return merge_each(c, contacts, count);
     for (uint32_t from = 0; from < count; from += BLOCK) {
         const uint32_t n = count - from < BLOCK ? count - from : BLOCK;
-        const int64_t left = merge_few(c, contacts + from, n);
+        const int64_t left = merge_blocks(c, contacts + from, n);
         if (left < 0)
             return -1;
         memmove(contacts + kept, contacts + from, (size_t)left * sizeof *contacts);

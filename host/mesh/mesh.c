@@ -97,7 +97,7 @@ void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caro
     memcpy(mesh->info.lower, extent->lower, sizeof mesh->info.lower);
     memcpy(mesh->info.upper, extent->upper, sizeof mesh->info.upper);
     set_frame(&mesh->view.frame, extent->largest);
-    mesh->open_edges.known = 0;
+    mesh->boundary_edges.known = 0;
 }
 
 static carom_status copy_patches(carom_mesh *mesh, const carom_mesh_desc *d, carom_error *err)

@@ -149,7 +149,7 @@ typedef struct opposite_job {
 static void fill_reference(const opposite_job *job, int reference)
 {
     const size_t at = (size_t)MESH_LEAF_AT(reference);
-    const caromi_left_out *l = &job->edges->left_out[job->queries];
+    const caromi_culling *l = &job->edges->culling[job->queries];
     leaf_parts p = {.leaf = &job->mesh->view.leaves[at],
                     .to = &l->opposites[at],
                     .from = &l->sources[at],

@@ -74,7 +74,7 @@ static int are_alike(const caromi_edges *e, uint32_t a, int edge_of_a, uint32_t 
 }
 
 /* Unites the triangles at an edge pair by pair; `triangle` is the lowest. */
-static void unite_few(const patch_search *s, uint32_t triangle, int edge)
+static void unite_pairwise(const patch_search *s, uint32_t triangle, int edge)
 {
     const caromi_edges *e = s->edges;
     const uint32_t a = caromi_edge_position(e, triangle, edge), b = caromi_edge_position(e, triangle, (edge + 1) % 3);
@@ -205,7 +205,7 @@ static int unite_around(patch_search *s, uint32_t triangle, int edge)
     const float *a = s->mesh->vertices + 3 * (size_t)caromi_edge_position(e, triangle, edge);
     const float *b = s->mesh->vertices + 3 * (size_t)caromi_edge_position(e, triangle, (edge + 1) % 3);
     if (count_around(e, triangle, edge, FEW + 1) <= FEW) {
-        unite_few(s, triangle, edge);
+        unite_pairwise(s, triangle, edge);
         return 1;
     }
     const uint64_t around = count_around(e, triangle, edge, UINT64_MAX);
@@ -268,7 +268,7 @@ carom_status caromi_patches_of(carom_mesh *mesh, const caromi_edges *edges, doub
     }
     patch_search s = {.mesh = mesh,
                       .edges = edges,
-                      .faces = edges->left_out->faces,
+                      .faces = edges->culling->faces,
                       .parent = p->found,
                       .least = caromi_cosine_of_degrees(flat)};
     if (!find_patches(&s)) {

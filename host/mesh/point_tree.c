@@ -215,7 +215,7 @@ static void take_below(caromi_point_tree *tree, uint64_t box, uint64_t from, uin
     boxes[box].least = lower_of(boxes[2 * box].least, boxes[2 * box + 1].least);
 }
 
-void caromi_point_tree_take(caromi_point_tree *tree, int64_t number)
+void caromi_point_tree_remove(caromi_point_tree *tree, int64_t number)
 {
     take_below(tree, ROOT, 0, tree->count, tree->slot[number - tree->first]);
 }

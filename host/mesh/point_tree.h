@@ -33,7 +33,7 @@ void caromi_point_tree_build(caromi_point_tree *tree);
 /* The number of the closest point that is not removed; CAROMI_NO_POINT: there is none. The next function removes a
  * point. */
 int64_t caromi_point_tree_find(const caromi_point_tree *tree, const float *place);
-void caromi_point_tree_take(caromi_point_tree *tree, int64_t number);
+void caromi_point_tree_remove(caromi_point_tree *tree, int64_t number);
 
 /* The squared distance, with a relative error below 2^-50; whether two such distances differ by more than their errors.
  */

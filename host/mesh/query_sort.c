@@ -310,7 +310,7 @@ carom_status caromi_run_blocks(const carom_context *c, carom_mesh *mesh, const c
     const uint64_t count = end - first;
     const uint32_t threads = count > BLOCK ? caromi_pool_threads(c->pool) : 1;
     if (columns == CAROMI_MESH_IN)
-        caromi_clearance_ask(mesh, count);
+        caromi_clearance_report(mesh, count);
     block_job job = {.mesh = mesh,
                      .in = in,
                      .columns = columns,

@@ -80,8 +80,8 @@ static void put_in_order(mesh_record *records, uint32_t count)
 }
 
 /* Decides undecided records in integers, in place; returns the number of hits. */
-static uint32_t settle(const caromi_list_batch *batch, uint64_t query, mesh_record *records, uint32_t count,
-                       uint8_t *by_integers)
+static uint32_t resolve(const caromi_list_batch *batch, uint64_t query, mesh_record *records, uint32_t count,
+                        uint8_t *by_integers)
 {
     const caromi_mesh_query q = caromi_mesh_query_of(&batch->sweep, query);
     float corners[9];
@@ -102,8 +102,8 @@ static uint32_t settle(const caromi_list_batch *batch, uint64_t query, mesh_reco
     return kept;
 }
 
-int caromi_stage_take(const carom_context *context, const caromi_list_batch *batch, caromi_stage *s, uint32_t row,
-                      int state, const mesh_record *records, uint32_t count)
+int caromi_stage_add(const carom_context *context, const caromi_list_batch *batch, caromi_stage *s, uint32_t row,
+                     int state, const mesh_record *records, uint32_t count)
 {
     if (caromi_is_answered(batch, state))
         count = 0;
@@ -116,7 +116,7 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
     s->by_integers[row] = 0;
     s->start[row] = s->count;
     s->hits[row] = batch->sweep.exact && batch->contacts == NULL
-                       ? settle(batch, s->first + row, to, count, &s->by_integers[row])
+                       ? resolve(batch, s->first + row, to, count, &s->by_integers[row])
                        : count;
     if (!batch->counts_only && s->hits[row] > 1)
         put_in_order(to, s->hits[row]);
@@ -128,15 +128,15 @@ int caromi_stage_take(const carom_context *context, const caromi_list_batch *bat
     return 1;
 }
 
-int caromi_stage_take_contacts(const carom_context *context, const caromi_list_batch *batch,
-                               caromi_contact_scratch *scratch, caromi_stage *s, uint32_t row,
-                               const caromi_mesh_query *query, int state, mesh_record *records, uint32_t count,
-                               mesh_record *spare)
+int caromi_stage_add_contacts(const carom_context *context, const caromi_list_batch *batch,
+                              caromi_contact_scratch *scratch, caromi_stage *s, uint32_t row,
+                              const caromi_mesh_query *query, int state, mesh_record *records, uint32_t count,
+                              mesh_record *spare)
 {
     uint8_t by_integers = 0;
     const int64_t chosen = caromi_choose_contacts(context, &batch->sweep, batch->contacts, scratch, query, records,
                                                   count, spare, &by_integers);
-    if (chosen < 0 || !caromi_stage_take(context, batch, s, row, state, records, (uint32_t)chosen))
+    if (chosen < 0 || !caromi_stage_add(context, batch, s, row, state, records, (uint32_t)chosen))
         return 0;
     s->by_integers[row] |= by_integers;
     return 1;
@@ -144,14 +144,14 @@ int caromi_stage_take_contacts(const carom_context *context, const caromi_list_b
 
 /* ---- delivering -------------------------------------------------------------------------------------------------- */
 
-typedef struct deliver_job {
+typedef struct scatter_job {
     const carom_context *context;
     const caromi_list_batch *batch;
     caromi_stage *stages;
     caromi_mesh_block *blocks; /* [threads]; NULL if no points are wanted */
     uint64_t complete;         /* only hits of queries before this one fit into the list */
-    atomic_uint_fast64_t settled;
-} deliver_job;
+    atomic_uint_fast64_t resolved;
+} scatter_job;
 
 /* Up to a block of hits: the first one's position in the list, queries and records. */
 typedef struct hit_run {
@@ -162,7 +162,7 @@ typedef struct hit_run {
 
 /* Writes hits with their points. Points that the kernel leaves undecided are decided in integers, and their queries
  * marked. */
-static void write_contacts(deliver_job *job, caromi_stage *s, const hit_run *run, caromi_mesh_block *b)
+static void write_contacts(scatter_job *job, caromi_stage *s, const hit_run *run, caromi_mesh_block *b)
 {
     const caromi_mesh_batch *sweep = &job->batch->sweep;
     caromi_gather_rows(sweep->in, sweep->kind->in, run->query, run->count, b->in);
@@ -181,7 +181,7 @@ static void write_contacts(deliver_job *job, caromi_stage *s, const hit_run *run
             continue;
         for (int c = 0; c < sweep->kind->in; c++)
             query[c] = b->in[c][i];
-        caromi_settle_points(sweep, query, b->triangle[i], b->row[i]);
+        caromi_resolve_points(sweep, query, b->triangle[i], b->row[i]);
         s->by_integers[run->query[i] - s->first] = 1;
     }
 }
@@ -192,7 +192,7 @@ static void write_patches(const caromi_contacts *contacts, const hit_run *run)
         contacts->patch_of_hit[run->at + i] = contacts->patch[run->record[i]->triangle];
 }
 
-static void write_run(deliver_job *job, caromi_stage *s, const hit_run *run, uint32_t thread)
+static void write_run(scatter_job *job, caromi_stage *s, const hit_run *run, uint32_t thread)
 {
     const carom_hit_list *list = job->batch->list;
     for (size_t i = 0; list->query != NULL && i < run->count; i++)
@@ -214,12 +214,12 @@ static void write_run(deliver_job *job, caromi_stage *s, const hit_run *run, uin
     }
 }
 
-static void deliver_stage(void *user, uint64_t task, uint32_t thread)
+static void scatter_stage(void *user, uint64_t task, uint32_t thread)
 {
-    deliver_job *job = user;
+    scatter_job *job = user;
     caromi_stage *s = &job->stages[task];
     const carom_hit_list *list = job->batch->list;
-    uint64_t next = s->base, settled = 0;
+    uint64_t next = s->base, resolved = 0;
     hit_run run = {.at = s->base};
     for (uint32_t row = 0; row < s->queries; row++) {
         const uint64_t query = s->first + row;
@@ -239,8 +239,8 @@ static void deliver_stage(void *user, uint64_t task, uint32_t thread)
     if (run.count > 0)
         write_run(job, s, &run, thread);
     for (uint32_t row = 0; row < s->queries; row++)
-        settled += s->by_integers[row];
-    atomic_fetch_add(&job->settled, settled);
+        resolved += s->by_integers[row];
+    atomic_fetch_add(&job->resolved, resolved);
 }
 
 /* Counts the queries whose hits fit into the list. After the first that does not fit, none counts. */
@@ -254,11 +254,11 @@ static void find_complete(const carom_hit_list *list, const caromi_stage *s)
     }
 }
 
-carom_status caromi_stages_deliver(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stages,
+carom_status caromi_stages_scatter(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stages,
                                    uint32_t count, carom_stats *stats, carom_error *err)
 {
     const carom_hit_list *list = batch->list;
-    deliver_job job = {.context = context, .batch = batch, .stages = stages};
+    scatter_job job = {.context = context, .batch = batch, .stages = stages};
     if (list == NULL) {
         for (uint32_t i = 0; i < count; i++)
             for (uint32_t row = 0; row < stages[i].queries; row++)
@@ -277,8 +277,8 @@ carom_status caromi_stages_deliver(const carom_context *context, const caromi_li
         find_complete(list, &stages[i]);
     }
     job.complete = list->totals->complete;
-    caromi_parallel(context->pool, count, deliver_stage, &job);
-    stats->by_integers += job.settled;
+    caromi_parallel(context->pool, count, scatter_stage, &job);
+    stats->by_integers += job.resolved;
     caromi_free(context, job.blocks);
     return CAROM_OK;
 }

@@ -22,7 +22,8 @@ static carom_status make_memory(caromi_device *d, uint64_t bytes, cl_mem *out, c
 }
 
 /* Wraps `memory`, whose reference it takes over even on failure. */
-static carom_status keep(caromi_device *d, cl_mem memory, uint64_t offset, caromi_device_memory **out, carom_error *err)
+static carom_status retain(caromi_device *d, cl_mem memory, uint64_t offset, caromi_device_memory **out,
+                           carom_error *err)
 {
     caromi_device_memory *m = caromi_alloc(d->context, 1, sizeof *m);
     if (m == NULL) {
@@ -39,14 +40,14 @@ carom_status caromi_device_memory_create(caromi_device *d, uint64_t bytes, carom
 {
     cl_mem memory;
     CHECK(make_memory(d, bytes, &memory, err));
-    return keep(d, memory, 0, out, err);
+    return retain(d, memory, 0, out, err);
 }
 
 carom_status caromi_device_memory_wrap(caromi_device *d, cl_mem memory, uint64_t offset, caromi_device_memory **out,
                                        carom_error *err)
 {
     CHECK(caromi_retain_buffer(d, memory, err));
-    return keep(d, memory, offset, out, err);
+    return retain(d, memory, offset, out, err);
 }
 
 void caromi_device_memory_destroy(caromi_device_memory *m)

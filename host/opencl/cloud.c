@@ -9,12 +9,12 @@
 #include "probe.h"
 #include "host/cloud/device.h"
 
-enum { PLACES = CLOUD_RESTING, GIVEN = CLOUD_COLUMNS, INDICES = 3, TEST_OUT = 3 };
+enum { POSITIONS = CLOUD_RESTING, GIVEN = CLOUD_COLUMNS, INDICES = 3, TEST_OUT = 3 };
 
 /* The sorted spheres' columns on a device. */
 struct caromi_cloud_copy {
     caromi_device *device;
-    cl_mem place[PLACES], given[GIVEN],
+    cl_mem position[POSITIONS], given[GIVEN],
         mask; /* given: the caller's inputs, NULL for spheres at rest; mask NULL: none */
     int options;
     float margin, period[3];
@@ -40,10 +40,10 @@ static carom_status send(caromi_device *d, const void *data, uint64_t count, cl_
 static carom_status send_columns(caromi_cloud_copy *copy, const caromi_cloud_view *view, const float *const *given,
                                  uint64_t count, carom_error *err)
 {
-    const float *const place[PLACES] = {view->x, view->y, view->z, view->reach};
+    const float *const position[POSITIONS] = {view->x, view->y, view->z, view->reach};
     const uint64_t padded = count + CAROMI_CLOUD_PADDING;
-    for (int k = 0; k < PLACES; k++)
-        CHECK(send(copy->device, place[k], padded, &copy->place[k], err));
+    for (int k = 0; k < POSITIONS; k++)
+        CHECK(send(copy->device, position[k], padded, &copy->position[k], err));
     for (int k = 0; given != NULL && k < GIVEN; k++)
         CHECK(send(copy->device, given[k], count, &copy->given[k], err));
     if (view->mask != NULL)
@@ -80,8 +80,8 @@ void caromi_cloud_copy_close(caromi_cloud_copy *copy)
     const carom_context *c = copy->device->context;
     for (int s = 0; s < CAROMI_SLOTS; s++) /* after a failure, writes may still be running */
         (void)caromi_finish(copy->device, copy->device->slots[s].queue, NULL);
-    for (int k = 0; k < PLACES; k++)
-        caromi_release_buffer(&copy->place[k]);
+    for (int k = 0; k < POSITIONS; k++)
+        caromi_release_buffer(&copy->position[k]);
     for (int k = 0; k < GIVEN; k++)
         caromi_release_buffer(&copy->given[k]);
     caromi_release_buffer(&copy->mask);
@@ -115,9 +115,9 @@ static carom_status launch_test(caromi_device *d, caromi_cl_slot *slot, const vo
 {
     const caromi_cloud_copy *copy = user;
     caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_CLOUD_TEST);
-    for (int k = 0; k < PLACES; k++)
-        set_buffer(&a, &copy->place[k]);
-    set_buffer(&a, copy->mask ? &copy->mask : &copy->place[0]); /* any: it is not read */
+    for (int k = 0; k < POSITIONS; k++)
+        set_buffer(&a, &copy->position[k]);
+    set_buffer(&a, copy->mask ? &copy->mask : &copy->position[0]); /* any: it is not read */
     caromi_set_argument(&a, &copy->margin, sizeof copy->margin);
     caromi_set_argument(&a, &copy->options, sizeof copy->options);
     caromi_set_columns(&a, slot->in, INDICES);
@@ -138,7 +138,7 @@ static void check_some(void *user, uint64_t begin, uint64_t end, uint32_t thread
     uint32_t beyond = 0;
     (void)thread;
     for (uint64_t i = begin; i < end; i++)
-        beyond |= (items->some[i] | items->sure[i] | items->near[i]) & ~caromi_cloud_item_bits(items->length[i]);
+        beyond |= (items->some[i] | items->certain[i] | items->near[i]) & ~caromi_cloud_item_bits(items->length[i]);
     if (beyond)
         atomic_store(&check->beyond, beyond);
 }
@@ -156,9 +156,10 @@ carom_status caromi_cloud_copy_test(caromi_cloud_copy *copy, const caromi_cloud_
                                     carom_stats *stats, carom_error *err)
 {
     caromi_device *d = copy->device;
-    const caromi_out_column out[TEST_OUT] = {
-        {items->some, sizeof *items->some}, {items->sure, sizeof *items->sure}, {items->near, sizeof *items->near}};
-    const uint32_t *const in[INDICES] = {items->place, items->begin, items->length};
+    const caromi_out_column out[TEST_OUT] = {{items->some, sizeof *items->some},
+                                             {items->certain, sizeof *items->certain},
+                                             {items->near, sizeof *items->near}};
+    const uint32_t *const in[INDICES] = {items->slot, items->begin, items->length};
     CHECK(run_indices(d, in,
                       (caromi_stream){.count = count,
                                       .out_count = TEST_OUT,
@@ -177,7 +178,7 @@ typedef struct solve_job {
     enum caromi_pair_kernel kernel;
 } solve_job;
 
-/* Launches the gather of the pairs' inputs into the slot's columns, behind the columns of places. */
+/* Launches the gather of the pairs' inputs into the slot's columns, behind the columns of slots. */
 static carom_status launch_gather(caromi_device *d, caromi_cl_slot *slot, const caromi_cloud_copy *copy,
                                   carom_error *err)
 {
@@ -186,8 +187,8 @@ static carom_status launch_gather(caromi_device *d, caromi_cl_slot *slot, const 
     for (int k = 0; k < IN_CLOUD; k++)
         CHECK(caromi_reserve(d, slot, &slot->in[INDICES + k], (size_t)slot->padded * sizeof(float), 0, err));
     for (int k = 0; k < GIVEN;
-         k++) /* of spheres at rest, the places are the inputs, and the last columns are never read */
-        set_buffer(&a, moves ? &copy->given[k] : &copy->place[k < PLACES ? k : 0]);
+         k++) /* of spheres at rest, the positions are the inputs, and the last columns are never read */
+        set_buffer(&a, moves ? &copy->given[k] : &copy->position[k < POSITIONS ? k : 0]);
     caromi_set_argument(&a, &moves, sizeof moves);
     caromi_set_argument(&a, &copy->margin, sizeof copy->margin);
     for (int k = 0; k < 3; k++)
@@ -214,8 +215,8 @@ static carom_status check_states(const caromi_device *d, const uint8_t *state, u
     return corrupt ? caromi_fail_corrupt(d, "states", 0, count, err) : CAROM_OK;
 }
 
-carom_status caromi_cloud_copy_solve(caromi_cloud_copy *copy, const caromi_cloud_open *open, uint64_t count, int exact,
-                                     carom_stats *stats, carom_error *err)
+carom_status caromi_cloud_copy_solve(caromi_cloud_copy *copy, const caromi_cloud_undecided *open, uint64_t count,
+                                     int exact, carom_stats *stats, carom_error *err)
 {
     caromi_device *d = copy->device;
     const solve_job job = {copy, exact ? CAROMI_PAIR_cloud_exact : CAROMI_PAIR_cloud};
@@ -245,7 +246,7 @@ enum { SPHERES = 500, ITEMS = 2048, PROBE_COLUMNS = SPHERES + CAROMI_CLOUD_PADDI
 typedef struct cloud_probe {
     float column[GIVEN][PROBE_COLUMNS];
     uint32_t mask[PROBE_COLUMNS], index[PROBE_COLUMNS];
-    uint32_t place[ITEMS], begin[ITEMS], length[ITEMS], image[ITEMS];
+    uint32_t slot[ITEMS], begin[ITEMS], length[ITEMS], image[ITEMS];
     uint32_t got[TEST_OUT][ITEMS], expected[TEST_OUT][ITEMS];
     float in[IN_CLOUD][ITEMS];
     float t[2][ITEMS];
@@ -270,7 +271,7 @@ static void make_probe(cloud_probe *p)
     caromi_probe_masks(12, p->mask, SPHERES);
     for (uint32_t i = 0; i < ITEMS; i++) {
         const uint64_t r = caromi_probe_next(&state);
-        p->place[i] = (uint32_t)(r % SPHERES);
+        p->slot[i] = (uint32_t)(r % SPHERES);
         p->length[i] = 1 + (uint32_t)(r >> 20) % CLOUD_ITEM;
         p->begin[i] = (uint32_t)(r >> 32) % (SPHERES - p->length[i] + 1);
         p->image[i] = i % 2 ? (uint32_t)(r >> 50) % CAROMI_IMAGES : CAROMI_IMAGE_OWN;
@@ -291,8 +292,8 @@ static carom_status probe_test(caromi_device *d, cloud_probe *p, const caromi_is
                                     .mask = options & CLOUD_MASKED ? p->mask : NULL,
                                     .margin = options & CLOUD_MARGIN ? 0.5f : 0.0f,
                                     .reach_is_bound = (options & CLOUD_BOUNDS_ONLY) != 0};
-    const caromi_cloud_items items = {p->place, p->begin, p->length, p->got[0], p->got[1], p->got[2]};
-    isa->cloud_test(&view, p->place, p->begin, p->length, ITEMS, p->expected[0], p->expected[1], p->expected[2]);
+    const caromi_cloud_items items = {p->slot, p->begin, p->length, p->got[0], p->got[1], p->got[2]};
+    isa->cloud_test(&view, p->slot, p->begin, p->length, ITEMS, p->expected[0], p->expected[1], p->expected[2]);
     carom_status status = open_copy(d, &view, NULL, none, SPHERES, &copy, &stats, err);
     if (status == CAROM_OK)
         status = caromi_cloud_copy_test(copy, &items, ITEMS, &stats, err);
@@ -307,7 +308,7 @@ static carom_status probe_test(caromi_device *d, cloud_probe *p, const caromi_is
 static void gather(cloud_probe *p, const caromi_cloud_view *view, const float *period)
 {
     for (uint32_t i = 0; i < ITEMS; i++) {
-        const uint32_t a = p->place[i], b = p->begin[i];
+        const uint32_t a = p->slot[i], b = p->begin[i];
         for (int k = 0; k < 3; k++) {
             p->in[IN_AX + k][i] = p->column[CLOUD_X + k][a];
             p->in[IN_BX + k][i] = p->column[CLOUD_X + k][b];
@@ -332,7 +333,7 @@ static carom_status probe_solve(caromi_device *d, cloud_probe *p, const caromi_i
                                     .z = p->column[CLOUD_Z],
                                     .reach = p->column[CLOUD_R],
                                     .margin = 0.25f};
-    const caromi_cloud_open open = {p->place, p->begin, p->image, p->t[0], p->state[0], p->parts[0]};
+    const caromi_cloud_undecided pairs = {p->slot, p->begin, p->image, p->t[0], p->state[0], p->parts[0]};
     void *expected[OUT_CLOUD] = {p->t[1], p->state[1], p->parts[1]};
     const float *given[GIVEN], *in[IN_CLOUD];
     for (int k = 0; k < GIVEN; k++)
@@ -343,7 +344,7 @@ static carom_status probe_solve(caromi_device *d, cloud_probe *p, const caromi_i
     isa->pairs[CAROMI_PAIR_cloud](in, expected, ITEMS, 0);
     carom_status status = open_copy(d, &view, given, period, SPHERES, &copy, &stats, err);
     if (status == CAROM_OK)
-        status = caromi_cloud_copy_solve(copy, &open, ITEMS, 0, &stats, err);
+        status = caromi_cloud_copy_solve(copy, &pairs, ITEMS, 0, &stats, err);
     caromi_cloud_copy_close(copy);
     const uint32_t program = CAROMI_PROGRAM_CLOUD_GATHER;
     if (status == CAROM_OK)

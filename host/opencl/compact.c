@@ -108,7 +108,7 @@ typedef struct unpack_job {
     const caromi_device *device;
     const caromi_stream *stream;
     const caromi_cl_slot *slot;
-    atomic_uint_fast64_t settled;
+    atomic_uint_fast64_t resolved;
     atomic_int refused;
 } unpack_job;
 
@@ -176,8 +176,8 @@ static void unpack(void *user, uint64_t begin, uint64_t end, uint32_t thread)
         x[i] = has_contacts(s) ? record[COMPACT_CONTACT + OUT_POINT_X] : 0;
         put_record(s, rows[i], record);
     }
-    if (s->settle != NULL)
-        atomic_fetch_add(&job->settled, s->settle(s->user, marks, rows, 0, count));
+    if (s->resolve != NULL)
+        atomic_fetch_add(&job->resolved, s->resolve(s->user, marks, rows, 0, count));
 }
 
 static carom_status fetch_records(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_error *err)
@@ -206,7 +206,7 @@ static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_
     memset((int32_t *)triangle->base + slot->first, 0xff, (size_t)slot->count * sizeof(int32_t)); /* -1: none */
     if (slot->found > 0)
         caromi_parallel_runs(d->context->pool, slot->found, ROWS, unpack, &job);
-    stats->by_integers += job.settled;
+    stats->by_integers += job.resolved;
     stats->download += fetched - start;
     stats->host += caromi_now() - fetched;
     return job.refused ? check_records(&job, 0, slot->found, err) : CAROM_OK;

@@ -215,10 +215,10 @@ typedef struct caromi_stream {
     /* Exact mode: decides in integers the rows that the kernels leave undecided, among `count` delivered queries from
      * `first` on. marks[k]: values of output column mark[k], which is downloaded even if the caller does not want it.
      * rows: the row of each query; NULL: consecutive. Returns the number of rows decided. */
-    uint64_t (*settle)(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first, size_t count);
+    uint64_t (*resolve)(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first, size_t count);
     uint32_t mark[3], mark_count;
-    const caromi_undecided
-        *undecided; /* for columns that stay on the device; with `settle`, or instead of it if all exact columns stay */
+    const caromi_undecided *
+        undecided; /* for columns that stay on the device; with `resolve`, or instead of it if all exact columns stay */
     /* Enqueues the kernels that compute the slot's outputs from its inputs. */
     carom_status (*launch)(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err);
     const void *user;

@@ -10,7 +10,7 @@ carom_status caromi_device_find(const carom_context *context, const char *select
 uint32_t caromi_shared_devices(const struct carom_opencl_desc *cl);
 carom_status caromi_device_open_shared(carom_context *context, const struct carom_opencl_desc *cl, uint32_t place,
                                        caromi_device **out, carom_error *err);
-carom_status caromi_shared_keep(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err);
+carom_status caromi_shared_retain(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err);
 carom_status caromi_shared_await(const carom_context *context, carom_error *err);
 carom_status caromi_shared_enter(carom_context *context, carom_job *job, carom_error *err);
 void caromi_shared_release(carom_context *context);
@@ -41,7 +41,7 @@ carom_status caromi_cloud_prepare(caromi_device *device, int exact, carom_error 
 void caromi_cloud_copy_close(caromi_cloud_copy *copy);
 carom_status caromi_cloud_copy_test(caromi_cloud_copy *copy, const struct caromi_cloud_items *items, uint64_t count,
                                     carom_stats *stats, carom_error *err);
-carom_status caromi_cloud_copy_solve(caromi_cloud_copy *copy, const struct caromi_cloud_open *open, uint64_t count,
+carom_status caromi_cloud_copy_solve(caromi_cloud_copy *copy, const struct caromi_cloud_undecided *open, uint64_t count,
                                      int exact, carom_stats *stats, carom_error *err);
 int caromi_device_has_fp64(const caromi_device *device);
 #endif

@@ -23,12 +23,12 @@ static carom_status fail_call(cl_int code, const char *call, carom_error *err)
 /* A retained event whose command may still fail, or has failed. PoCL 3.1 aborts if a failing command has no event. It
  * also aborts if the event is released while another thread still propagates the failure to dependent commands. No call
  * reports the end of that, so a failed event is kept as long as the context. */
-struct caromi_kept_event {
-    caromi_kept_event *next;
+struct caromi_failed_event {
+    caromi_failed_event *next;
     cl_event event;
 };
 
-static void push(_Atomic(caromi_kept_event *) *list, caromi_kept_event *kept)
+static void push(_Atomic(caromi_failed_event *) *list, caromi_failed_event *kept)
 {
     kept->next = atomic_load(list);
     while (!atomic_compare_exchange_weak(list, &kept->next, kept))
@@ -45,7 +45,7 @@ static cl_int state_of(cl_event event)
 /* Keeps an event. If there is no memory for the list, its reference is never released. */
 static void keep(const carom_context *c, cl_event event, cl_int state)
 {
-    caromi_kept_event *kept = caromi_alloc(c, 1, sizeof *kept);
+    caromi_failed_event *kept = caromi_alloc(c, 1, sizeof *kept);
     if (kept == NULL)
         return;
     kept->event = event;
@@ -62,10 +62,10 @@ static void release_command(const carom_context *c, cl_event event)
         keep(c, event, state);
 }
 
-static void release_list(const carom_context *c, _Atomic(caromi_kept_event *) *list,
+static void release_list(const carom_context *c, _Atomic(caromi_failed_event *) *list,
                          void (*release)(const carom_context *, cl_event))
 {
-    for (caromi_kept_event *kept = atomic_exchange(list, NULL), *next; kept != NULL; kept = next) {
+    for (caromi_failed_event *kept = atomic_exchange(list, NULL), *next; kept != NULL; kept = next) {
         next = kept->next;
         release(c, kept->event);
         caromi_free(c, kept);

@@ -146,14 +146,14 @@ carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error 
 
 static size_t kind_of_left_out(const carom_mesh *mesh, int have_masks)
 {
-    return (size_t)(caromi_left_out_of(mesh->edges, have_masks) - mesh->edges->left_out);
+    return (size_t)(caromi_culling_of(mesh->edges, have_masks) - mesh->edges->culling);
 }
 
 carom_status caromi_upload_edges(caromi_device *d, carom_mesh *mesh, int have_masks, carom_error *err)
 {
     mesh_copy *copy = mesh->device_copies[d->place];
     const size_t kind = kind_of_left_out(mesh, have_masks);
-    const caromi_left_out *l = &mesh->edges->left_out[kind];
+    const caromi_culling *l = &mesh->edges->culling[kind];
     const mesh_array arrays[] = {
         {"third corners of a mesh", l->opposites, mesh->leaf_count, sizeof *l->opposites, &copy->opposites[kind]},
         {"cones of a mesh", l->cones, mesh->info.node_count, sizeof *l->cones, &copy->cones[kind]}};
@@ -358,7 +358,7 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
                        .mark_count = !batch->exact  ? 1
                                      : wants_points ? 3
                                                     : 2,
-                       .settle = batch->exact ? caromi_settle_mesh_batch : NULL,
+                       .resolve = batch->exact ? caromi_resolve_mesh_batch : NULL,
                        .undecided = batch->exact ? &undecided_queries : NULL,
                        .extra = caromi_sort_chunk_bytes(d),
                        .check = check_triangles,

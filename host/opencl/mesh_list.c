@@ -178,7 +178,7 @@ static carom_status try_part(caromi_device *d, caromi_list_part *p, carom_stats 
     scan(p);
     carom_status status = p->found > 0 ? fetch_hits(d, p, stats, err) : CAROM_OK;
     if (status == CAROM_OK)
-        status = caromi_take_part(d, p, stats, err);
+        status = caromi_add_part(d, p, stats, err);
     release_hits(p);
     return status;
 }

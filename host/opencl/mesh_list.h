@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of a list batch on a device. mesh_list.c runs its two passes, mesh_list_take.c turns the records into hits or
+/* A part of a list batch on a device. mesh_list.c runs its two passes, mesh_list_add.c turns the records into hits or
  * contacts, mesh_any.c answers any-hit queries by the search's states. */
 #ifndef CAROM_HOST_OPENCL_MESH_LIST_H
 #define CAROM_HOST_OPENCL_MESH_LIST_H
@@ -15,7 +15,7 @@ enum {
     CAROMI_INLINE_HITS = 16                 /* hits per query that the first pass has space for, 16 MiB in all */
 };
 
-/* A thread's memory for choosing contacts. mesh_list_take.c */
+/* A thread's memory for choosing contacts. mesh_list_add.c */
 struct caromi_list_chooser;
 
 typedef struct caromi_list_part {
@@ -51,8 +51,8 @@ void caromi_close_choosers(caromi_list_part *part);
 uint64_t caromi_end_of_item(const caromi_list_part *part, uint64_t first);
 
 /* Checks and sorts the records of the part's queries, and adds them to the batch as hits or contacts. */
-carom_status caromi_take_part(const caromi_device *device, caromi_list_part *part, carom_stats *stats,
-                              carom_error *error);
+carom_status caromi_add_part(const caromi_device *device, caromi_list_part *part, carom_stats *stats,
+                             carom_error *error);
 
 /* Describes `count` queries as a stream. in: the queries' columns, the position of each query's hits, and masks if
  * there are any. */

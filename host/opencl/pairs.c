@@ -54,7 +54,7 @@ carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batc
                        .out_count = shape->out_count,
                        .in = batch->in,
                        .out = batch->out,
-                       .settle = settles ? settle_pairs : NULL,
+                       .resolve = settles ? settle_pairs : NULL,
                        .mark_count = settles ? 1 : 0,
                        .undecided = settles ? &undecided_pairs : NULL,
                        .launch = launch_pairs,

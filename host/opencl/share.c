@@ -70,7 +70,7 @@ static carom_status check_queue(const carom_opencl_desc *cl, carom_error *err)
                                                 "cl.queue belongs to another context than cl.context");
 }
 
-carom_status caromi_shared_keep(carom_context *c, const carom_opencl_desc *cl, carom_error *err)
+carom_status caromi_shared_retain(carom_context *c, const carom_opencl_desc *cl, carom_error *err)
 {
     if (caromi_claim_opencl(NULL) != CAROM_OK)
         return CAROM_OK; /* without the caller's OpenCL objects; opening the device reports the error */
@@ -145,7 +145,7 @@ carom_status carom_context_create_opencl(const carom_context_desc *desc, const c
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static carom_status ask_memory(cl_mem memory, cl_mem_info what, size_t size, void *value, carom_error *err)
+static carom_status query_memory(cl_mem memory, cl_mem_info what, size_t size, void *value, carom_error *err)
 {
     const cl_int code = clGetMemObjectInfo(memory, what, size, value, NULL);
     return code == CL_SUCCESS
@@ -182,11 +182,11 @@ static carom_status check_memory(const caromi_device *d, cl_mem memory, uint64_t
     cl_mem_flags flags = 0;
     size_t size = 0;
     CHECK_NOT_NULL(memory, "memory", err);
-    CHECK(ask_memory(memory, CL_MEM_TYPE, sizeof type, &type, err));
-    CHECK(ask_memory(memory, CL_MEM_CONTEXT, sizeof context, &context, err));
-    CHECK(ask_memory(memory, CL_MEM_FLAGS, sizeof flags, &flags, err));
-    CHECK(ask_memory(memory, CL_MEM_SIZE, sizeof size, &size, err));
-    CHECK(ask_memory(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, err));
+    CHECK(query_memory(memory, CL_MEM_TYPE, sizeof type, &type, err));
+    CHECK(query_memory(memory, CL_MEM_CONTEXT, sizeof context, &context, err));
+    CHECK(query_memory(memory, CL_MEM_FLAGS, sizeof flags, &flags, err));
+    CHECK(query_memory(memory, CL_MEM_SIZE, sizeof size, &size, err));
+    CHECK(query_memory(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, err));
     if (type != CL_MEM_OBJECT_BUFFER)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "memory is an image or a pipe (0x%x), not a buffer",
                            (unsigned)type);

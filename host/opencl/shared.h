@@ -8,13 +8,13 @@
 
 #include "host/core/queue.h"
 
-typedef struct caromi_kept_event caromi_kept_event;
+typedef struct caromi_failed_event caromi_failed_event;
 
 typedef struct caromi_shared {
     cl_context context;
-    cl_command_queue queue;              /* calls take part in its order; NULL: none */
-    _Atomic(caromi_kept_event *) failed; /* events of failed commands, kept as long as the context */
-    _Atomic(caromi_kept_event *) running;
+    cl_command_queue queue;                /* calls take part in its order; NULL: none */
+    _Atomic(caromi_failed_event *) failed; /* events of failed commands, kept as long as the context */
+    _Atomic(caromi_failed_event *) running;
 } caromi_shared;
 
 /* Retains the caller's objects, which have been checked. */

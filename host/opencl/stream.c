@@ -84,7 +84,7 @@ static void try_direct(const caromi_device *d, caromi_cl_slot *slot, int output,
 
 /* Copies the incomplete group at a batch's end, padded to all lanes: creating a buffer with these few rows is faster
  * than commands are. */
-static void copy_few(caromi_device *d, const caromi_in_column *from, caromi_cl_slot *slot, uint32_t column)
+static void copy_group(caromi_device *d, const caromi_in_column *from, caromi_cl_slot *slot, uint32_t column)
 {
     float rows[FEW];
     caromi_gather(rows, from, slot->first, (size_t)slot->count);
@@ -100,7 +100,7 @@ static void place_input(caromi_device *d, const caromi_stream *s, caromi_cl_slot
 {
     const caromi_in_column *c = &s->in[column];
     if (d->unified && slot->padded != slot->count && slot->padded <= FEW) {
-        copy_few(d, c, slot, column);
+        copy_group(d, c, slot, column);
         return;
     }
     if (!d->unified || slot->padded != slot->count || c->index.base != NULL || c->stride != sizeof(float))
@@ -291,7 +291,7 @@ static const char *arrived(const caromi_stream *s, const caromi_cl_slot *slot, u
 typedef struct arrival {
     copy_job copy;
     const caromi_device *device;
-    atomic_uint_fast64_t settled;
+    atomic_uint_fast64_t resolved;
     atomic_int refused;
     uint32_t *undecided; /* list of undecided rows, if columns stay on the device; NULL: they are decided at once */
     atomic_uint undecided_count;
@@ -315,7 +315,7 @@ static void settle_rows(arrival *a, uint64_t from, size_t count)
         if (s->mark[k] != CAROMI_NO_MARK)
             marks[k] = arrived(s, a->copy.slot, s->mark[k]) + from * s->out_size[s->mark[k]];
     if (a->undecided == NULL) {
-        atomic_fetch_add(&a->settled, s->settle(s->user, marks, NULL, a->copy.slot->first + from, count));
+        atomic_fetch_add(&a->resolved, s->resolve(s->user, marks, NULL, a->copy.slot->first + from, count));
         return;
     }
     const uint32_t found = s->undecided->list(s->user, marks, (uint32_t)count, rows);
@@ -335,7 +335,7 @@ static void take_slab(void *user, uint64_t slab, uint32_t thread)
         return; /* impossible numbers would lead outside the arrays */
     }
     copy_slab(&a->copy, slab, scatter_rows);
-    if (s->settle != NULL || a->undecided != NULL)
+    if (s->resolve != NULL || a->undecided != NULL)
         settle_rows(a, from, (size_t)count);
 }
 
@@ -349,10 +349,10 @@ static carom_status take_rows(caromi_device *d, const caromi_stream *s, caromi_c
     for (uint32_t i = 0; i < s->out_count; i++)
         if (s->out[i].base != NULL && slot->out[i].direct == NULL && !caromi_output_stays(s, i))
             a.copy.columns[a.copy.count++] = i;
-    if (a.copy.count == 0 && s->check == NULL && s->settle == NULL && undecided == NULL)
+    if (a.copy.count == 0 && s->check == NULL && s->resolve == NULL && undecided == NULL)
         return CAROM_OK;
     caromi_parallel(d->context->pool, slabs_of(slot), take_slab, &a);
-    stats->by_integers += a.settled;
+    stats->by_integers += a.resolved;
     *count = a.undecided_count;
     stats->host += caromi_now() - start;
     return a.refused ? check_rows(&a, 0, slot->count, err) : CAROM_OK;
@@ -523,7 +523,7 @@ carom_status caromi_stream_run(caromi_device *d, const caromi_stream *stream, ui
     caromi_stream own = *stream;
     own.residents = &residents;
     assert(own.compacts == NULL); /* with compaction no column stays on the device */
-    own.settle = NULL;            /* would need the inputs on the host */
+    own.resolve = NULL;           /* would need the inputs on the host */
     if (own.check != NULL &&
         (caromi_output_stays(&own, own.mark[0]) || (own.out[own.mark[0]].base == NULL && caromi_answers_stay(&own)))) {
         own.check = NULL;

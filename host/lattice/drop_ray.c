@@ -15,11 +15,11 @@ int caromi_drop_side(const float *a, const float *b, const float *at)
 static int side_of(const float *a, const float *b, double x, double y)
 {
     const float at[2] = {(float)x, (float)y};
-    const int side = caromi_drop_sure_side(a, b, x, y);
+    const int side = caromi_drop_certain_side(a, b, x, y);
     return side != 0 ? side : caromi_drop_side(a, b, at);
 }
 
-int caromi_drop_plumb_above(const float *const corner[3], const float at[3])
+int caromi_drop_ray_above(const float *const corner[3], const float at[3])
 {
     float turned[4][3];
     const float *of[3];
@@ -43,14 +43,14 @@ static int is_between(float at, float a, float b)
 static drop_bound edge_bound(const float *a, const float *b, double x, double y)
 {
     const int axis = fabs((double)b[0] - (double)a[0]) < fabs((double)b[1] - (double)a[1]);
-    const double way = (double)b[axis] - (double)a[axis], z = (double)a[2], rise = (double)b[2] - z;
+    const double offset = (double)b[axis] - (double)a[axis], z = (double)a[2], rise = (double)b[2] - z;
     if (!is_between((float)x, a[0], b[0]) || !is_between((float)y, a[1], b[1]))
         return (drop_bound)DROP_NONE;
-    if (way == 0) { /* vertical */
+    if (offset == 0) { /* vertical */
         const double top = (double)(a[2] > b[2] ? a[2] : b[2]);
         return (drop_bound){top, top};
     }
-    const double part = ((axis ? y : x) - (double)a[axis]) / way, error = 8 * DROP_U * (fabs(z) + fabs(rise));
+    const double part = ((axis ? y : x) - (double)a[axis]) / offset, error = 8 * DROP_U * (fabs(z) + fabs(rise));
     const double height = z + part * rise;
     if (part == 0 || part == 1 || rise == 0) /* at an end, or the edge is level: exact */
         return part == 1 ? (drop_bound){(double)b[2], (double)b[2]} : (drop_bound){z, z};
@@ -113,7 +113,7 @@ static drop_bound plane_bound(const float *const corner[3], double x, double y, 
     return (drop_bound){height - error, height + error};
 }
 
-drop_bound caromi_drop_plumb_bound(const float *const corner[3], double x, double y)
+drop_bound caromi_drop_ray_bound(const float *const corner[3], double x, double y)
 {
     if (!is_near(corner, 0, x) || !is_near(corner, 1, y))
         return (drop_bound)DROP_NONE;

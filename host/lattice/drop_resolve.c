@@ -59,7 +59,7 @@ static int is_above(const undecided_column *c, const float *const corner[3], flo
 {
     const float at[3] = {c->x, c->y, z};
     if (c->map->ball.r == 0 && caromi_drop_side(corner[0], corner[1], corner[2]) != 0)
-        return caromi_drop_plumb_above(corner, at);
+        return caromi_drop_ray_above(corner, at);
     if (corner[0][2] <= z && corner[1][2] <= z &&
         corner[2][2] <=
             z) /* the triangle is not above z: a ball at rest at z overlaps it exactly if its height is above z */
@@ -97,7 +97,7 @@ static int skip_lower(void *user, const double lower[2], const double upper[2], 
     return caromi_drop_reach_bound(ball, top, square) <= (double)c->height;
 }
 
-static void settle_triangle(void *user, uint32_t triangle)
+static void resolve_triangle(void *user, uint32_t triangle)
 {
     undecided_column *c = user;
     const float *corner[3];
@@ -109,22 +109,22 @@ static void settle_triangle(void *user, uint32_t triangle)
         caromi_drop_triangle_bound(&c->map->ball, corner, (double)c->x, (double)c->y, (double)c->height);
     if (!(bound.high > (double)c->height))
         return;
-    const int is_sure = bound.low > (double)c->height;
-    if (!is_sure && c->height == -INFINITY && state_at(c, corner, 0, 1) == STATE_MISS)
+    const int is_certain = bound.low > (double)c->height;
+    if (!is_certain && c->height == -INFINITY && state_at(c, corner, 0, 1) == STATE_MISS)
         return;
-    if (is_sure || is_above(c, corner, c->height == -INFINITY ? -0x1.fffffep127f : c->height))
+    if (is_certain || is_above(c, corner, c->height == -INFINITY ? -0x1.fffffep127f : c->height))
         raise(c, corner, &bound);
     else if (c->height == -INFINITY)
         c->height = -0x1.fffffep127f;
 }
 
-float caromi_drop_settle(const drop_map *map, float x, float y, double low)
+float caromi_drop_resolve(const drop_map *map, float x, float y, double low)
 {
     undecided_column c = {map, x, y, low > -HUGE_VAL ? caromi_drop_round_up(low) : -INFINITY};
     caromi_drop_visit(&(drop_visitor){.map = map,
                                       .lower = {(double)x, (double)y},
                                       .upper = {(double)x, (double)y},
-                                      .triangle = settle_triangle,
+                                      .triangle = resolve_triangle,
                                       .skip = skip_lower,
                                       .user = &c});
     return c.height;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Brings the kept records into the order of the list, bucket by bucket: a counting sort by sphere a, then a sort of
+/* Brings the stored records into the order of the list, bucket by bucket: a counting sort by sphere a, then a sort of
  * each row (the records of one a) by t and b. */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum {
 /* Prefetches a block, as blocks are scattered in memory: the next one is fetched while one is read. */
 static const void *fetched(const void *block)
 {
-    for (int line = 0; block != NULL && line < CAROMI_SURE_BYTES / 64; line++)
+    for (int line = 0; block != NULL && line < CAROMI_CERTAIN_BYTES / 64; line++)
         __builtin_prefetch((const char *)block + 64 * line);
     return block;
 }
@@ -56,7 +56,7 @@ static void sort_row(caromi_record *row, uint32_t count)
     }
 }
 
-typedef struct deliver_job {
+typedef struct scatter_job {
     caromi_records *r;
     const caromi_record_columns *to;
     uint64_t *start; /* [buckets + 1] number of records before each bucket */
@@ -64,40 +64,40 @@ typedef struct deliver_job {
     char *
         scratch; /* [threads] rows of a bucket, then its sorted records; or its keys twice, before and after the sort */
     size_t scratch_size, rows_size;
-} deliver_job;
+} scatter_job;
 
 /* A bucket while a thread sorts it. rows[i] is where the records of the bucket's sphere i begin; rows has one more
  * entry for the end. */
-typedef struct deliver_work {
-    const deliver_job *job;
+typedef struct scatter_work {
+    const scatter_job *job;
     uint64_t bucket, first, at; /* number of the bucket; its first sphere; its first record in the list */
     uint32_t *rows;
     void *sorted; /* scratch behind the rows: records or keys, by row */
-} deliver_work;
+} scatter_work;
 
 /* A position in a bucket: a block of one thread, and that block's elements. Begins with zeros. */
-typedef struct sure_cursor {
+typedef struct certain_cursor {
     uint32_t thread; /* the next thread */
-    const caromi_sure_block *next;
+    const caromi_certain_block *next;
     const uint64_t *begin, *end;
-} sure_cursor;
+} certain_cursor;
 typedef struct record_cursor {
     uint32_t thread;
     const caromi_record_block *next;
     const caromi_record *begin, *end;
 } record_cursor;
 
-/* Moves to the next block of sure pairs of the bucket, of one thread after the other; 0: there is none. A thread's
+/* Moves to the next block of certain pairs of the bucket, of one thread after the other; 0: there is none. A thread's
  * newest block comes first and ends at the thread's next free element; its other blocks are full. */
-static int next_sure(const deliver_work *w, sure_cursor *c)
+static int next_certain(const scatter_work *w, certain_cursor *c)
 {
     const caromi_records *r = w->job->r;
-    const caromi_sure_block *block = c->next;
-    c->end = block != NULL ? block->pairs + CAROMI_SURE_PAIRS : NULL;
+    const caromi_certain_block *block = c->next;
+    c->end = block != NULL ? block->pairs + CAROMI_CERTAIN_PAIRS : NULL;
     while (block == NULL) {
         if (c->thread == r->threads)
             return 0;
-        uint64_t *const end = r->keepers[c->thread++].sure[w->bucket];
+        uint64_t *const end = r->stores[c->thread++].certain[w->bucket];
         c->end = end;
         block = caromi_newest_block(end);
     }
@@ -107,7 +107,7 @@ static int next_sure(const deliver_work *w, sure_cursor *c)
 }
 
 /* The same for blocks of whole records. */
-static int next_records(const deliver_work *w, record_cursor *c)
+static int next_records(const scatter_work *w, record_cursor *c)
 {
     const caromi_records *r = w->job->r;
     const caromi_record_block *block = c->next;
@@ -115,7 +115,7 @@ static int next_records(const deliver_work *w, record_cursor *c)
     while (block == NULL) {
         if (c->thread == r->threads)
             return 0;
-        caromi_record *const end = r->keepers[c->thread++].records[w->bucket];
+        caromi_record *const end = r->stores[c->thread++].records[w->bucket];
         c->end = end;
         block = caromi_newest_block(end);
     }
@@ -125,13 +125,13 @@ static int next_records(const deliver_work *w, record_cursor *c)
 }
 
 /* The histogram and prefix sum of a counting sort by sphere. rows[i + 1] is where the next record of sphere i goes; the
- * offset of one makes rows[i] the begin of sphere i after the scatter. Returns whether there are records besides sure
- * pairs. */
-static int begin_rows(const deliver_work *w, uint64_t size)
+ * offset of one makes rows[i] the begin of sphere i after the scatter. Returns whether there are records besides
+ * certain pairs. */
+static int begin_rows(const scatter_work *w, uint64_t size)
 {
     int has_others = 0;
     memset(w->rows, 0, (size + 2) * sizeof *w->rows);
-    for (sure_cursor c = {0}; next_sure(w, &c);)
+    for (certain_cursor c = {0}; next_certain(w, &c);)
         for (const uint64_t *p = c.begin; p < c.end; p++)
             w->rows[(*p >> 32) - w->first + 2]++;
     for (record_cursor c = {0}; next_records(w, &c); has_others = 1)
@@ -142,7 +142,7 @@ static int begin_rows(const deliver_work *w, uint64_t size)
     return has_others;
 }
 
-static void put(const deliver_job *job, uint64_t at, const caromi_record *r)
+static void put(const scatter_job *job, uint64_t at, const caromi_record *r)
 {
     const caromi_record_columns *to = job->to;
     if (to->a)
@@ -160,17 +160,17 @@ static void put(const deliver_job *job, uint64_t at, const caromi_record *r)
 static caromi_record record_of(uint64_t pair)
 {
     const uint32_t b = (uint32_t)pair;
-    caromi_record r = {.a = (uint32_t)(pair >> 32), .b = b & ~CAROMI_RECORD_NEAR, .image = CAROMI_IMAGE_OWN};
-    r.t = b & CAROMI_RECORD_NEAR ? INFINITY : 0;
-    r.state = b & CAROMI_RECORD_NEAR ? CAROM_MISS : CAROM_OVERLAPPING;
+    caromi_record r = {.a = (uint32_t)(pair >> 32), .b = b & ~CAROMI_RECORD_IN_MARGIN, .image = CAROMI_IMAGE_OWN};
+    r.t = b & CAROMI_RECORD_IN_MARGIN ? INFINITY : 0;
+    r.state = b & CAROMI_RECORD_IN_MARGIN ? CAROM_MISS : CAROM_OVERLAPPING;
     return r;
 }
 
-static void deliver_records(const deliver_work *w, uint64_t size)
+static void scatter_records(const scatter_work *w, uint64_t size)
 {
     caromi_record *sorted = w->sorted;
     uint32_t *next = w->rows + 1;
-    for (sure_cursor c = {0}; next_sure(w, &c);)
+    for (certain_cursor c = {0}; next_certain(w, &c);)
         for (const uint64_t *p = c.begin; p < c.end; p++)
             sorted[next[(*p >> 32) - w->first]++] = record_of(*p);
     for (record_cursor c = {0}; next_records(w, &c);)
@@ -183,7 +183,7 @@ static void deliver_records(const deliver_work *w, uint64_t size)
 }
 
 /* Writes the columns that do not depend on the order within a row, of a cloud without periods: a and shift. */
-static void set_row_columns(const deliver_work *w, uint64_t size)
+static void set_row_columns(const scatter_work *w, uint64_t size)
 {
     const caromi_record_columns *to = w->job->to;
     for (uint64_t i = 0; to->a && i < size; i++)
@@ -226,20 +226,20 @@ static void sort_keys(const uint64_t *from, uint32_t count, uint64_t *to)
     }
 }
 
-static uint64_t row_key_of_sure(uint64_t pair)
+static uint64_t row_key_of_certain(uint64_t pair)
 {
     const caromi_record r = record_of(pair);
     return row_key_of(r.t, r.b, r.state);
 }
 
-static void deliver_keys(const deliver_work *w, uint64_t size)
+static void scatter_keys(const scatter_work *w, uint64_t size)
 {
     const caromi_record_columns *to = w->job->to;
     uint64_t *keys = w->sorted;
     uint32_t *next = w->rows + 1; /* by sphere: where its next key goes */
-    for (sure_cursor c = {0}; next_sure(w, &c);)
+    for (certain_cursor c = {0}; next_certain(w, &c);)
         for (const uint64_t *p = c.begin; p < c.end; p++)
-            keys[next[(*p >> 32) - w->first]++] = row_key_of_sure(*p);
+            keys[next[(*p >> 32) - w->first]++] = row_key_of_certain(*p);
     for (record_cursor c = {0}; next_records(w, &c);)
         for (const caromi_record *p = c.begin; p < c.end; p++)
             keys[next[p->a - w->first]++] = row_key_of(p->t, p->b, p->state);
@@ -258,14 +258,14 @@ static void deliver_keys(const deliver_work *w, uint64_t size)
     }
 }
 
-/* A bucket with sure pairs alone: the mark of near pairs is the highest bit of b, so that b with its mark is the key of
- * a row's order. */
-static void deliver_sure(const deliver_work *w, uint64_t size)
+/* A bucket with certain pairs alone: the mark of near pairs is the highest bit of b, so that b with its mark is the key
+ * of a row's order. */
+static void scatter_certain(const scatter_work *w, uint64_t size)
 {
     const caromi_record_columns *to = w->job->to;
     const caromi_cloud *cloud = w->job->r->cloud;
     uint32_t *numbers = w->sorted, *next = w->rows + 1;
-    for (sure_cursor c = {0}; next_sure(w, &c);)
+    for (certain_cursor c = {0}; next_certain(w, &c);)
         for (const uint64_t *p = c.begin; p < c.end; p++)
             numbers[next[(*p >> 32) - w->first]++] = (uint32_t)*p;
     const uint64_t count = w->rows[size];
@@ -273,20 +273,20 @@ static void deliver_sure(const deliver_work *w, uint64_t size)
     uint32_t *b = cloud->margin > 0 || to->b == NULL ? numbers + count + 16 : (uint32_t *)(void *)(to->b + w->at);
     cloud->context->isa->cloud_sort(numbers, w->rows, (uint32_t)size, b);
     for (uint64_t i = 0; to->state && i < count; i++)
-        to->state[w->at + i] = b[i] & CAROMI_RECORD_NEAR ? CAROM_MISS : CAROM_OVERLAPPING;
+        to->state[w->at + i] = b[i] & CAROMI_RECORD_IN_MARGIN ? CAROM_MISS : CAROM_OVERLAPPING;
     for (uint64_t i = 0; to->t && i < count; i++)
-        to->t[w->at + i] = b[i] & CAROMI_RECORD_NEAR ? INFINITY : 0;
+        to->t[w->at + i] = b[i] & CAROMI_RECORD_IN_MARGIN ? INFINITY : 0;
     for (uint64_t i = 0; cloud->margin > 0 && to->b && i < count; i++)
-        to->b[w->at + i] = (int32_t)(b[i] & ~CAROMI_RECORD_NEAR);
+        to->b[w->at + i] = (int32_t)(b[i] & ~CAROMI_RECORD_IN_MARGIN);
 }
 
 /* Counting sort by sphere, then each row is sorted and written. A record is packed as tightly as the bucket allows: 4
- * bytes (sure pairs alone), 8 (no images), or whole records. */
-static void deliver_bucket(const deliver_job *job, uint64_t bucket, uint32_t thread)
+ * bytes (certain pairs alone), 8 (no images), or whole records. */
+static void scatter_bucket(const scatter_job *job, uint64_t bucket, uint32_t thread)
 {
     const caromi_records *r = job->r;
     char *scratch = job->scratch + thread * job->scratch_size;
-    const deliver_work w = {.job = job,
+    const scatter_work w = {.job = job,
                             .bucket = bucket,
                             .first = bucket << r->shift,
                             .at = job->start[bucket],
@@ -294,23 +294,23 @@ static void deliver_bucket(const deliver_job *job, uint64_t bucket, uint32_t thr
                             .sorted = scratch + job->rows_size};
     const uint64_t most = UINT64_C(1) << r->shift, size = r->end - w.first < most ? r->end - w.first : most;
     if (!begin_rows(&w, size))
-        deliver_sure(&w, size);
+        scatter_certain(&w, size);
     else if (caromi_cloud_is_periodic(r->cloud))
-        deliver_records(&w, size);
+        scatter_records(&w, size);
     else
-        deliver_keys(&w, size);
+        scatter_keys(&w, size);
     for (uint64_t i = 0; job->to->offsets && i < size; i++)
         if (w.first + i >= r->begin)
             job->to->offsets[w.first + i] = w.at + w.rows[i];
 }
 
-/* Task: delivers some buckets. */
-static void deliver_some(void *user, uint64_t task, uint32_t thread)
+/* Task: scatters some buckets. */
+static void scatter_some(void *user, uint64_t task, uint32_t thread)
 {
-    const deliver_job *job = user;
+    const scatter_job *job = user;
     const uint64_t buckets = job->r->bucket_count, end = caromi_slice_start(buckets, job->tasks, task + 1);
     for (uint64_t b = caromi_slice_start(buckets, job->tasks, task); b < end; b++)
-        deliver_bucket(job, b, thread);
+        scatter_bucket(job, b, thread);
 }
 
 /* The prefix sum of the buckets' record counts. Returns the largest count. */
@@ -321,18 +321,18 @@ static uint64_t start_buckets(const caromi_records *r, uint64_t *start)
     for (uint32_t bucket = 0; bucket < r->bucket_count; bucket++) {
         uint64_t count = 0;
         for (uint32_t t = 0; t < r->threads; t++)
-            count += caromi_records_in_bucket(&r->keepers[t], bucket);
+            count += caromi_records_in_bucket(&r->stores[t], bucket);
         start[bucket + 1] = start[bucket] + count;
         largest = count > largest ? count : largest;
     }
     return largest;
 }
 
-carom_status caromi_records_deliver(caromi_records *r, const caromi_record_columns *to, carom_error *err)
+carom_status caromi_records_scatter(caromi_records *r, const caromi_record_columns *to, carom_error *err)
 {
     const carom_context *c = r->cloud->context;
     const uint32_t most = TASKS_EACH * r->threads;
-    deliver_job job = {.r = r, .to = to, .tasks = r->bucket_count < most ? r->bucket_count : most};
+    scatter_job job = {.r = r, .to = to, .tasks = r->bucket_count < most ? r->bucket_count : most};
     job.start = caromi_alloc(c, r->bucket_count + 1, sizeof *job.start);
     const uint64_t largest = job.start != NULL ? start_buckets(r, job.start) : 0;
     job.rows_size = (((size_t)1 << r->shift) + 16) * sizeof(uint32_t) / 16 * 16;
@@ -342,7 +342,7 @@ carom_status caromi_records_deliver(caromi_records *r, const caromi_record_colum
     if (job.scratch == NULL)
         status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to order pairs of spheres");
     else
-        caromi_parallel(caromi_cloud_pool(r->cloud), job.tasks, deliver_some, &job);
+        caromi_parallel(caromi_cloud_pool(r->cloud), job.tasks, scatter_some, &job);
     if (status == CAROM_OK && to->offsets)
         to->offsets[r->end] = job.start[r->bucket_count];
     caromi_free(c, job.start);

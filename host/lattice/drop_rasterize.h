@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers for rasterizing faces (drop_paint.c), corners and edges (drop_features.c). */
-#ifndef CAROM_HOST_LATTICE_DROP_PAINT_H
-#define CAROM_HOST_LATTICE_DROP_PAINT_H
+/* Helpers for rasterizing faces (drop_rasterize.c), corners and edges (drop_features.c). */
+#ifndef CAROM_HOST_LATTICE_DROP_RASTERIZE_H
+#define CAROM_HOST_LATTICE_DROP_RASTERIZE_H
 #include <math.h>
 
 #include "drop.h"
@@ -48,5 +48,5 @@ static inline int drop_is_hidden(const drop_tile *tile, span i, span j, double t
 }
 
 /* Rasterizes the corner at a position and the edges that its one-ring owns. drop_features.c */
-void caromi_drop_paint_star(drop_tile *tile, uint32_t position);
+void caromi_drop_rasterize_one_ring(drop_tile *tile, uint32_t position);
 #endif

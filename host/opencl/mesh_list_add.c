@@ -51,15 +51,15 @@ static int reserve_chooser(const carom_context *context, struct caromi_list_choo
 }
 
 /* Adds query i of the part, with its records, to a stage. */
-static void take_query(caromi_list_part *p, caromi_stage *s, uint32_t thread, uint64_t i, const mesh_record *records,
-                       uint32_t hits)
+static void add_query(caromi_list_part *p, caromi_stage *s, uint32_t thread, uint64_t i, const mesh_record *records,
+                      uint32_t hits)
 {
     const uint32_t row = (uint32_t)(p->first + i - s->first);
     const enum list_fault fault = fault_of(p, records, hits);
     if (fault != FAULT_NONE)
         atomic_store(&p->corrupt, fault);
     else if (p->batch->contacts == NULL || hits == 0)
-        s->full = !caromi_stage_take(p->context, p->batch, s, row, p->state[i], records, hits);
+        s->full = !caromi_stage_add(p->context, p->batch, s, row, p->state[i], records, hits);
     else {
         struct caromi_list_chooser *c = &p->choosers[thread];
         s->full = !reserve_chooser(p->context, c, hits);
@@ -67,8 +67,8 @@ static void take_query(caromi_list_part *p, caromi_stage *s, uint32_t thread, ui
             return;
         const caromi_mesh_query query = caromi_mesh_query_of(&p->batch->sweep, p->first + i);
         memcpy(c->records, records, hits * sizeof *records);
-        s->full = !caromi_stage_take_contacts(p->context, p->batch, &c->scratch, s, row, &query, p->state[i],
-                                              c->records, hits, c->records + hits);
+        s->full = !caromi_stage_add_contacts(p->context, p->batch, &c->scratch, s, row, &query, p->state[i], c->records,
+                                             hits, c->records + hits);
     }
 }
 
@@ -94,7 +94,7 @@ static int sort_item(const caromi_list_part *p, uint64_t first, uint64_t end, ui
 
 /* Adds query i of the part and the following ones of its work-item to the stage; returns the next query. A stage may
  * begin in the middle of a work-item. */
-static uint64_t take_item(caromi_list_part *p, caromi_stage *s, uint32_t thread, uint64_t i)
+static uint64_t add_item(caromi_list_part *p, caromi_stage *s, uint32_t thread, uint64_t i)
 {
     mesh_record sorted[INLINE_MOST];
     uint32_t start[CAROMI_SHARE_MAX];
@@ -105,7 +105,7 @@ static uint64_t take_item(caromi_list_part *p, caromi_stage *s, uint32_t thread,
         return end;
     }
     for (; !s->full && i < end; i++)
-        take_query(p, s, thread, i, sorted + start[p->gone + i - first], (uint32_t)p->hits[i]);
+        add_query(p, s, thread, i, sorted + start[p->gone + i - first], (uint32_t)p->hits[i]);
     return end;
 }
 
@@ -118,11 +118,11 @@ static void take_stage(void *user, uint64_t task, uint32_t thread)
     s->full = 0;
     for (uint64_t i = first; !s->full && !atomic_load(&p->corrupt) && i < end;) {
         if (p->start[i] >= 0) {
-            i = take_item(p, s, thread, i);
+            i = add_item(p, s, thread, i);
             continue;
         }
         const uint32_t hits = p->from[i] < 0 ? 0 : (uint32_t)p->hits[i];
-        take_query(p, s, thread, i, hits > 0 ? p->records + p->from[i] : NULL, hits);
+        add_query(p, s, thread, i, hits > 0 ? p->records + p->from[i] : NULL, hits);
         i++;
     }
 }
@@ -137,14 +137,14 @@ static carom_status deliver(caromi_list_part *p, carom_stats *stats, carom_error
     if (p->is_stopped)
         return CAROM_OK;
     const double start = caromi_now();
-    CHECK(caromi_stages_deliver(p->context, p->batch, p->stages, p->stage_count, stats, err));
+    CHECK(caromi_stages_scatter(p->context, p->batch, p->stages, p->stage_count, stats, err));
     stats->host += caromi_now() - start;
     if (takes_turns)
         caromi_sequencer_commit(turns, p->first + p->queries);
     return CAROM_OK;
 }
 
-carom_status caromi_take_part(const caromi_device *d, caromi_list_part *p, carom_stats *stats, carom_error *err)
+carom_status caromi_add_part(const caromi_device *d, caromi_list_part *p, carom_stats *stats, carom_error *err)
 {
     static const char *const names[] = {
         [FAULT_TRIANGLE] = "triangles", [FAULT_FEATURE] = "features", [FAULT_COUNT] = "queries of hits"};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The narrow phase: the solver computes the pairs that the scan's filter leaves undecided ("open"), and the start
+/* The narrow phase: the solver computes the pairs that the scan's filter leaves undecided, and the start
  * policy decides which pairs are hits. */
 #include <math.h>
 #include <string.h>
 
-#include "ask.h"
+#include "narrow_phase.h"
 #include "cpu/resolve.h"
 
 enum {
@@ -14,7 +14,7 @@ enum {
 };
 
 /* The buffers of one thread: pairs found by the scan, and the solver's input and output columns. */
-typedef struct caromi_ask_work {
+typedef struct caromi_narrow_work {
     caromi_cloud_found found; /* first member: the scan's callbacks get a pointer to it, which is cast back */
     const caromi_cloud_scan *scan;
     uint32_t thread;
@@ -23,11 +23,11 @@ typedef struct caromi_ask_work {
     float t[ROOM];
     uint8_t state[ROOM], parts[ROOM];
     caromi_cloud_pair pairs[ROOM];
-} ask_work;
+} narrow_work;
 
 /* ---- which pair -------------------------------------------------------------------------------------------------- */
 
-caromi_cloud_pair caromi_ask_orient(const caromi_cloud_scan *scan, int image, uint32_t p, uint32_t q)
+caromi_cloud_pair caromi_narrow_phase_orient(const caromi_cloud_scan *scan, int image, uint32_t p, uint32_t q)
 {
     const uint32_t ip = scan->cells->index[p], iq = scan->cells->index[q];
     const int of_b = ip < iq ? CAROMI_IMAGES - 1 - image : image;
@@ -37,20 +37,20 @@ caromi_cloud_pair caromi_ask_orient(const caromi_cloud_scan *scan, int image, ui
 /* ---- the solver -------------------------------------------------------------------------------------------------- */
 
 /* Copies the caller's inputs of `count` spheres into the solver's columns; input c goes to column to[c]. Sphere i is
- * place[i * stride]: `place` points to member a or b of the first element of w->pairs, and the stride leads to the same
+ * slot[i * stride]: `slot` points to member a or b of the first element of w->pairs, and the stride leads to the same
  * member of the next pair. Spheres at rest have positions alone: their velocity is 0 and their limit infinite. */
-static void gather(ask_work *w, const int to[CLOUD_COLUMNS], const uint32_t *place, size_t stride, uint32_t count)
+static void gather(narrow_work *w, const int to[CLOUD_COLUMNS], const uint32_t *slot, size_t stride, uint32_t count)
 {
     const caromi_cloud_cells *cells = w->scan->cells;
     for (uint32_t i = 0; cells->given != NULL && i < count; i++)
         for (int c = 0; c < CLOUD_COLUMNS; c++)
-            w->in[to[c]][i] = cells->given[(size_t)CLOUD_COLUMNS * place[i * stride] + (size_t)c];
+            w->in[to[c]][i] = cells->given[(size_t)CLOUD_COLUMNS * slot[i * stride] + (size_t)c];
     for (int c = 0; cells->given == NULL && c < CLOUD_COLUMNS; c++)
         for (uint32_t i = 0; i < count; i++)
-            w->in[to[c]][i] = c <= CLOUD_R ? cells->column[c][place[i * stride]] : c == CLOUD_T_MAX ? INFINITY : 0;
+            w->in[to[c]][i] = c <= CLOUD_R ? cells->column[c][slot[i * stride]] : c == CLOUD_T_MAX ? INFINITY : 0;
 }
 
-static void gather_pairs(ask_work *w, uint32_t count)
+static void gather_pairs(narrow_work *w, uint32_t count)
 {
     static const int a_columns[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ, IN_LIMIT};
     static const int b_columns[] = {IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ, IN_MARGIN};
@@ -71,7 +71,7 @@ static void gather_pairs(ask_work *w, uint32_t count)
 
 /* Computes t, state and the parting flag of the gathered pairs; in exact mode integer arithmetic decides the pairs that
  * the kernel leaves undecided. */
-static void solve(ask_work *w, uint32_t count)
+static void solve(narrow_work *w, uint32_t count)
 {
     const caromi_cloud *cloud = w->scan->cloud;
     const caromi_isa_table *isa = cloud->context->isa;
@@ -93,7 +93,7 @@ static void solve(ask_work *w, uint32_t count)
     w->settled += caromi_resolve_pairs(&batch, w->t, 0, count);
 }
 
-int caromi_ask_is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uint8_t parts)
+int caromi_narrow_phase_is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uint8_t parts)
 {
     const carom_start start = scan->cloud->start;
     if (state == STATE_MISS)
@@ -105,7 +105,7 @@ int caromi_ask_is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uin
     return (scan->is_first || (double)t >= scan->slice->begin) && (scan->is_last || (double)t < scan->slice->end);
 }
 
-static void take_open(ask_work *w)
+static void solve_undecided(narrow_work *w)
 {
     const caromi_cloud_pairs *open = &w->found.undecided;
     const uint32_t count = open->count;
@@ -113,7 +113,7 @@ static void take_open(ask_work *w)
     if (count == 0)
         return;
     for (uint32_t i = 0; i < count; i++)
-        w->pairs[i] = caromi_ask_orient(w->scan, w->found.image, open->a[i], open->b[i]);
+        w->pairs[i] = caromi_narrow_phase_orient(w->scan, w->found.image, open->a[i], open->b[i]);
     gather_pairs(w, count);
     solve(w, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -121,61 +121,61 @@ static void take_open(ask_work *w)
         pair.t = w->t[i];
         pair.state = w->state[i];
         w->pairs[hits] = pair;
-        hits += (uint32_t)caromi_ask_is_hit(w->scan, pair.t, pair.state, w->parts[i]);
+        hits += (uint32_t)caromi_narrow_phase_is_hit(w->scan, pair.t, pair.state, w->parts[i]);
     }
     caromi_watch_pairs(w->scan->cloud->watch, hits);
     if (hits)
-        w->scan->take(w->scan->user, w->thread, w->pairs, hits);
+        w->scan->emit(w->scan->user, w->thread, w->pairs, hits);
 }
 
-void caromi_ask_take_sure(caromi_cloud_found *found)
+void caromi_narrow_phase_flush_certain(caromi_cloud_found *found)
 {
-    const ask_work *w = (ask_work *)(void *)found;
+    const narrow_work *w = (narrow_work *)(void *)found;
     const caromi_cloud_scan *scan = w->scan;
-    caromi_cloud_pairs *sure = &found->certain, *near = &found->near;
+    caromi_cloud_pairs *certain = &found->certain, *near = &found->near;
     if (scan->cloud->start == CAROM_START_SKIP)
-        sure->count = 0;
-    if (sure->count)
-        scan->take_sure(scan->user, w->thread, sure, found->image, STATE_OVERLAPPING);
+        certain->count = 0;
+    if (certain->count)
+        scan->emit_certain(scan->user, w->thread, certain, found->image, STATE_OVERLAPPING);
     if (near->count)
-        scan->take_sure(scan->user, w->thread, near, found->image, STATE_NEAR);
-    caromi_watch_pairs(scan->cloud->watch, (uint64_t)sure->count + near->count);
-    sure->count = near->count = 0;
+        scan->emit_certain(scan->user, w->thread, near, found->image, STATE_NEAR);
+    caromi_watch_pairs(scan->cloud->watch, (uint64_t)certain->count + near->count);
+    certain->count = near->count = 0;
 }
 
 /* Empties a thread's buffers into the scan's callbacks. Thread 0 of the pool is the caller's thread, which alone may
  * call its progress function; a call on a device runs on another thread. */
-void caromi_ask_take(caromi_cloud_found *found)
+void caromi_narrow_phase_flush(caromi_cloud_found *found)
 {
-    ask_work *w = (ask_work *)(void *)found;
+    narrow_work *w = (narrow_work *)(void *)found;
     const caromi_cloud *cloud = w->scan->cloud;
     if (w->thread == 0 && cloud->device == NULL)
         caromi_watch_report(cloud->watch);
     found->ends = caromi_watch_ends(cloud->watch);
     found->long_runs = 0;
     if (!found->ends) {
-        caromi_ask_take_sure(found);
-        take_open(w);
+        caromi_narrow_phase_flush_certain(found);
+        solve_undecided(w);
     }
     found->certain.count = found->near.count = found->undecided.count = 0;
 }
 
-carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, carom_error *err)
+carom_status caromi_narrow_phase_begin(const caromi_cloud_scan *scan, caromi_narrow_phase *narrow, carom_error *err)
 {
     const carom_context *c = scan->cloud->context;
-    ask->context = c;
-    ask->threads = caromi_pool_threads(caromi_cloud_pool(scan->cloud));
-    ask->works = caromi_kept_alloc(c, ask->threads, sizeof *ask->works);
-    if (ask->works == NULL)
+    narrow->context = c;
+    narrow->threads = caromi_pool_threads(caromi_cloud_pool(scan->cloud));
+    narrow->works = caromi_cached_alloc(c, narrow->threads, sizeof *narrow->works);
+    if (narrow->works == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for pairs of spheres (%u threads x %zu bytes)",
-                           ask->threads, sizeof *ask->works);
-    for (uint32_t t = 0; t < ask->threads; t++) {
-        ask_work *w = &ask->works[t];
+                           narrow->threads, sizeof *narrow->works);
+    for (uint32_t t = 0; t < narrow->threads; t++) {
+        narrow_work *w = &narrow->works[t];
         w->found.certain.count = w->found.near.count = w->found.undecided.count = w->found.swept.count = 0;
         w->found.image = CAROMI_IMAGE_OWN;
         w->found.long_runs = 0;
         w->found.ends = 0;
-        w->found.flush = caromi_ask_take;
+        w->found.flush = caromi_narrow_phase_flush;
         w->scan = scan;
         w->thread = t;
         w->settled = 0;
@@ -183,33 +183,33 @@ carom_status caromi_ask_open(const caromi_cloud_scan *scan, caromi_ask *ask, car
     return CAROM_OK;
 }
 
-caromi_cloud_found *caromi_ask_found(const caromi_ask *ask, uint32_t thread)
+caromi_cloud_found *caromi_narrow_phase_found(const caromi_narrow_phase *narrow, uint32_t thread)
 {
-    return &ask->works[thread].found;
+    return &narrow->works[thread].found;
 }
 
-void caromi_ask_close(caromi_ask *ask, carom_stats *stats)
+void caromi_narrow_phase_end(caromi_narrow_phase *narrow, carom_stats *stats)
 {
-    for (uint32_t t = 0; stats != NULL && t < ask->threads; t++)
-        stats->by_integers += ask->works[t].settled;
-    caromi_kept_free(ask->context, ask->works);
+    for (uint32_t t = 0; stats != NULL && t < narrow->threads; t++)
+        stats->by_integers += narrow->works[t].settled;
+    caromi_cached_free(narrow->context, narrow->works);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-typedef struct ask_job {
+typedef struct scan_job {
     const caromi_cloud_scan *scan;
     caromi_cloud_view view;
-    caromi_ask ask;
+    caromi_narrow_phase narrow;
     uint64_t tasks;
-} ask_job;
+} scan_job;
 
-uint32_t caromi_row_from(const caromi_cloud_cells *cells, uint64_t place)
+uint32_t caromi_row_from(const caromi_cloud_cells *cells, uint64_t slot)
 {
     uint32_t low = 0, high = cells->view.row_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (cells->rows[middle].begin < place)
+        if (cells->rows[middle].begin < slot)
             low = middle + 1;
         else
             high = middle;
@@ -217,18 +217,18 @@ uint32_t caromi_row_from(const caromi_cloud_cells *cells, uint64_t place)
     return low;
 }
 
-/* The treatment of a pair that surely overlaps where the slice begins: drop it, report it, or leave it to the
+/* The treatment of a pair that certainly overlaps where the slice begins: drop it, report it, or leave it to the
  * solver. */
 static int begun_of(const caromi_cloud_scan *scan)
 {
     const carom_start start = scan->cloud->start;
     if (!scan->is_first || start == CAROM_START_SKIP)
         return CAROMI_BEGUN_DROPPED;
-    const int may_be_sure = scan->best == NULL && start == CAROM_START_REPORT;
-    return may_be_sure ? CAROMI_BEGUN_CERTAIN : CAROMI_BEGUN_UNDECIDED;
+    const int may_be_certain = scan->best == NULL && start == CAROM_START_REPORT;
+    return may_be_certain ? CAROMI_BEGUN_CERTAIN : CAROMI_BEGUN_UNDECIDED;
 }
 
-caromi_cloud_view caromi_ask_view(const caromi_cloud_scan *scan)
+caromi_cloud_view caromi_narrow_phase_view(const caromi_cloud_scan *scan)
 {
     caromi_cloud_view view = scan->cells->view;
     view.motion.begun = begun_of(scan);
@@ -236,7 +236,7 @@ caromi_cloud_view caromi_ask_view(const caromi_cloud_scan *scan)
 }
 
 /* The first row of a task: tasks have equal shares of the spheres. */
-static uint32_t first_row(const ask_job *job, uint64_t task)
+static uint32_t first_row(const scan_job *job, uint64_t task)
 {
     const caromi_cloud_cells *cells = job->scan->cells;
     return caromi_row_from(cells, caromi_slice_start(cells->count, job->tasks, task));
@@ -246,10 +246,10 @@ static uint32_t first_row(const ask_job *job, uint64_t task)
  * are left. */
 static void run_task(void *user, uint64_t task, uint32_t thread)
 {
-    const ask_job *job = user;
+    const scan_job *job = user;
     const caromi_cloud_scan *scan = job->scan;
     const caromi_isa_table *isa = scan->cloud->context->isa;
-    caromi_cloud_found *found = caromi_ask_found(&job->ask, thread);
+    caromi_cloud_found *found = caromi_narrow_phase_found(&job->narrow, thread);
     const uint32_t begin = first_row(job, task), end = first_row(job, task + 1);
     if (found->ends)
         return;
@@ -263,7 +263,7 @@ static void run_task(void *user, uint64_t task, uint32_t thread)
     else if (has_images)
         isa->cloud_image_pairs(&job->view, begin, end, found);
     caromi_watch_done(scan->cloud->watch);
-    caromi_ask_take(found);
+    caromi_narrow_phase_flush(found);
 }
 
 static carom_status run_on_device(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err)
@@ -285,7 +285,7 @@ carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats,
 {
     caromi_pool *pool = caromi_cloud_pool(scan->cloud);
     const uint32_t threads = caromi_pool_threads(pool);
-    ask_job job = {.scan = scan, .view = caromi_ask_view(scan), .tasks = tasks_of(scan, threads)};
+    scan_job job = {.scan = scan, .view = caromi_narrow_phase_view(scan), .tasks = tasks_of(scan, threads)};
     if (scan->cells->view.row_count == 0)
         return CAROM_OK;
     if (scan->cloud->device != NULL) {
@@ -293,9 +293,9 @@ carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats,
         if (job.view.images == NULL)
             return CAROM_OK;
     }
-    CHECK(caromi_ask_open(scan, &job.ask, err));
+    CHECK(caromi_narrow_phase_begin(scan, &job.narrow, err));
     caromi_watch_begin(scan->cloud->watch, job.tasks);
     caromi_parallel(pool, job.tasks, run_task, &job);
-    caromi_ask_close(&job.ask, stats);
+    caromi_narrow_phase_end(&job.narrow, stats);
     return caromi_watch_status(scan->cloud->watch, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rasterizes a tile: faces first, then corners and edges (drop_features.c), higher boxes before lower ones. Features
  * that are hidden below the heights so far are culled. */
-#include "drop_paint.h"
+#include "drop_rasterize.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ static double find_least(const drop_tile *tile, uint64_t a, uint64_t b)
 /* ---- faces ------------------------------------------------------------------------------------------------------- */
 
 /* Bounds a face with an inaccurate normal: raises `high` of all columns within the radius of its rectangle. */
-static void paint_thin(drop_tile *tile, const drop_face *face)
+static void rasterize_thin(drop_tile *tile, const drop_face *face)
 {
     const drop_ball *ball = &tile->map->ball;
     const double reach = ball->r * (1 + 0x1p-40), high = drop_top_of(tile, face->top);
@@ -78,7 +78,7 @@ static void cut_side(const drop_face *face, int k, double slack, double y, doubl
         x[1] = -HUGE_VAL;
 }
 
-static void paint_face(drop_tile *tile, const drop_face *face)
+static void rasterize_face(drop_tile *tile, const drop_face *face)
 {
     double lower[2], upper[2], slack[3], reach = 0;
     for (int k = 0; k < 2; k++) {
@@ -115,21 +115,21 @@ static void visit_face(void *user, uint32_t triangle)
         corner[k] = caromi_corner(tile->map->mesh, triangle, k);
     caromi_drop_face_make(&face, &tile->map->ball, corner);
     if (face.kind == DROP_FACE_THIN || (face.kind == DROP_FACE_NONE && tile->map->ball.r == 0))
-        paint_thin(tile, &face);
+        rasterize_thin(tile, &face);
     else if (face.kind != DROP_FACE_NONE)
-        paint_face(tile, &face);
+        rasterize_face(tile, &face);
 }
 
 /* Visits the one-rings of a triangle's corners. Every triangle that can decide a column of the tile is visited, so both
  * ends of each of its edges are. */
-static void visit_stars(void *user, uint32_t triangle)
+static void visit_one_rings(void *user, uint32_t triangle)
 {
     drop_tile *tile = user;
     for (int k = 0; k < 3; k++) {
         const uint32_t position = caromi_corner_position(tile->map->corners, triangle, k), bit = 1u << position % 32;
         uint32_t *visited = &tile->visited[position / 32];
         if ((*visited & bit) == 0)
-            caromi_drop_paint_star(tile, position);
+            caromi_drop_rasterize_one_ring(tile, position);
         *visited |= bit;
     }
 }
@@ -157,7 +157,7 @@ static int skip_box(void *user, const double lower[2], const double upper[2], do
     return 1;
 }
 
-void caromi_drop_paint(drop_tile *tile)
+void caromi_drop_rasterize(drop_tile *tile)
 {
     drop_visitor visitor = {.map = tile->map,
                             .lower = {tile->x[0], tile->y[0]},
@@ -177,7 +177,7 @@ void caromi_drop_paint(drop_tile *tile)
     memset(tile->visited, 0, (tile->map->mesh->vertex_count / 32 + 1) * sizeof *tile->visited);
     visitor.triangle = visit_face;
     caromi_drop_visit(&visitor);
-    visitor.triangle = visit_stars;
+    visitor.triangle = visit_one_rings;
     if (tile->map->ball.r > 0) /* without a radius, edges and corners belong to the faces */
         caromi_drop_visit(&visitor);
 }

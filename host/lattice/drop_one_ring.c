@@ -4,7 +4,7 @@
 #include "drop.h"
 
 /* Computes R times the triangle's upward normal. Returns 0 if it is not accurate enough. */
-static int find_normal(drop_star *s, int t)
+static int find_normal(drop_one_ring *s, int t)
 {
     const float *p = s->at, *a = s->corner[t][0], *b = s->corner[t][1];
     double e[3], f[3], n[3], all = 0;
@@ -28,7 +28,7 @@ static int find_normal(drop_star *s, int t)
 }
 
 /* Whether the triangles surround the position, seen from above: each begins where another ends. */
-static int is_fan(const drop_star *s)
+static int is_fan(const drop_one_ring *s)
 {
     for (int t = 0; t < s->count; t++) {
         int begin = 0, end = 0;
@@ -42,7 +42,7 @@ static int is_fan(const drop_star *s)
     return s->count > 0;
 }
 
-void caromi_drop_star_make(drop_star *s)
+void caromi_drop_one_ring_make(drop_one_ring *s)
 {
     s->is_known = s->count <= DROP_FAN;
     for (int t = 0; t < s->count && s->is_known; t++)
@@ -60,7 +60,7 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-int caromi_drop_star_corner(const drop_star *s, double lower[2], double upper[2])
+int caromi_drop_one_ring_corner(const drop_one_ring *s, double lower[2], double upper[2])
 {
     double spread = 0;
     if (!s->is_fan)
@@ -88,7 +88,7 @@ int caromi_drop_star_corner(const drop_star *s, double lower[2], double upper[2]
 /* ---- edges ------------------------------------------------------------------------------------------------------- */
 
 /* Finds the two triangles at the edge to a neighbour, if there are two, on different sides seen from above. */
-static int find_pair(const drop_star *s, uint32_t end, const double e[3], int pair[2])
+static int find_pair(const drop_one_ring *s, uint32_t end, const double e[3], int pair[2])
 {
     int found = 0, sides = 0;
     for (int i = 0; i < 2 * s->count; i++) {
@@ -118,7 +118,7 @@ static int crosses(const drop_tile *tile, const float *at, const double e[3], co
     return 0;
 }
 
-int caromi_drop_star_skips_edge(const drop_star *s, uint32_t end, const float *to)
+int caromi_drop_one_ring_skips_edge(const drop_one_ring *s, uint32_t end, const float *to)
 {
     const drop_tile *tile = s->tile;
     const double r = tile->map->ball.r;
@@ -143,7 +143,7 @@ int caromi_drop_star_skips_edge(const drop_star *s, uint32_t end, const float *t
     const drop_span i = caromi_drop_span_of(tile, tile->x, tile->nx, lower[0], upper[0]);
     if (i.first == i.end)
         return 1;
-    if ((i.end - i.first) * (j.end - j.first) > DROP_FEW)
+    if ((i.end - i.first) * (j.end - j.first) > DROP_SMALL)
         return 0;
     const double p = e[0] * m[1] - e[1] * m[0], q = e[0] * n[1] - e[1] * n[0];
     const double position_error = slack * (fabs(e[0]) + fabs(e[1]));

@@ -70,7 +70,7 @@ static void sort_ends(uint64_t *edge, uint64_t count)
     }
 }
 
-static void count_open(const edge_sort *s, caromi_open_edges *open)
+static void count_boundary(const edge_sort *s, caromi_boundary_edges *open)
 {
     for (uint64_t v = 0; v < s->mesh->vertex_count; v++) {
         const uint64_t first = s->start[v], end = s->start[v + 1];
@@ -85,7 +85,7 @@ static void count_open(const edge_sort *s, caromi_open_edges *open)
     }
 }
 
-static carom_status find_open(carom_mesh *mesh, const int32_t *masks, carom_error *err)
+static carom_status find_boundary(carom_mesh *mesh, const int32_t *masks, carom_error *err)
 {
     const carom_context *c = mesh->context;
     const uint64_t vertices = mesh->vertex_count;
@@ -100,8 +100,8 @@ static carom_status find_open(carom_mesh *mesh, const int32_t *masks, carom_erro
                           (unsigned long long)mesh->info.triangle_count);
     if (status == CAROM_OK) {
         sort_edges(&s);
-        mesh->open_edges = (caromi_open_edges){.known = 1};
-        count_open(&s, &mesh->open_edges);
+        mesh->boundary_edges = (caromi_boundary_edges){.known = 1};
+        count_boundary(&s, &mesh->boundary_edges);
     }
     caromi_free(c, s.edge);
     caromi_free(c, s.start);
@@ -111,9 +111,9 @@ static carom_status find_open(carom_mesh *mesh, const int32_t *masks, carom_erro
 
 carom_status caromi_check_closed(carom_mesh *mesh, carom_sign sign, const int32_t *masks, carom_error *err)
 {
-    if (!mesh->open_edges.known && mesh->info.triangle_count > 0)
-        CHECK(find_open(mesh, masks, err));
-    const caromi_open_edges *open = &mesh->open_edges;
+    if (!mesh->boundary_edges.known && mesh->info.triangle_count > 0)
+        CHECK(find_boundary(mesh, masks, err));
+    const caromi_boundary_edges *open = &mesh->boundary_edges;
     if (sign == CAROM_SIGN_PARITY && open->odd > 0)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "the mesh is open: %llu edges have an odd number of triangles; sign parity needs a closed "
