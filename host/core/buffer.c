@@ -93,7 +93,7 @@ static carom_status make_on_device(carom_buffer *b, caromi_device *device, carom
 
 /* Allocates where the caller wants. With `auto`, a device without enough memory counts as no device: calls have the
  * same answers, and carom_buffer_get_info reports it. */
-static carom_status make_where_asked(carom_buffer *b, carom_error *err)
+static carom_status allocate_where_wanted(carom_buffer *b, carom_error *err)
 {
     caromi_device *device = NULL;
     carom_error why = {CAROM_OK, 0, ""};
@@ -151,7 +151,7 @@ static carom_status create(carom_context *context, const carom_buffer_desc *d, c
     carom_buffer *b;
     CHECK(make(context, d->where, d->bytes, &b, err));
     b->base = d->host;
-    return enlist(b, d->host != NULL ? CAROM_OK : make_where_asked(b, err), out);
+    return enlist(b, d->host != NULL ? CAROM_OK : allocate_where_wanted(b, err), out);
 }
 
 carom_status caromi_buffer_around(carom_context *context, caromi_device_memory *store, uint64_t bytes,

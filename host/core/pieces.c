@@ -264,7 +264,7 @@ static void lose_device(spread *s, const piece *p, uint64_t left)
         caromi_give_up(c, p->device, p->status, &p->cause);
 }
 
-static void take_pieces(spread *s)
+static void collect_pieces(spread *s)
 {
     for (uint32_t i = 0; i < s->piece_count; i++) {
         const piece *p = &s->piece[i];
@@ -279,7 +279,7 @@ static void take_pieces(spread *s)
 
 /* After a batch was dealt out: the end of the answered queries, and the range that is left if a device failed or all
  * declined. */
-static void take_dealt(spread *s)
+static void collect_dealt(spread *s)
 {
     const range *queries = &s->piece[0].queries;
     const uint64_t delivered = s->batch->turns->committed, left = queries->end - delivered;
@@ -301,9 +301,9 @@ static void run_cut(spread *s)
     else
         caromi_parallel(s->context->device_pool, s->piece_count, run_piece, s->piece);
     if (s->is_dealt)
-        take_dealt(s);
+        collect_dealt(s);
     else
-        take_pieces(s);
+        collect_pieces(s);
 }
 
 /* Runs queries [first, end) on the devices. `left` lists the ranges that no device answered: at most one for each

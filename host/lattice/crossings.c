@@ -148,7 +148,7 @@ static void add(caromi_crossings *to, uint64_t i, uint64_t j, uint64_t below, in
         to->levels[below - 1] += side;
         return;
     }
-    if (to->count == to->room) {
+    if (to->count == to->capacity) {
         to->overflows = 1;
         return;
     }

@@ -23,8 +23,8 @@ caromi_cubes caromi_cubes_of(const caromi_lattice_batch *nodes, float radius, ui
     c.free = caromi_cube_bounds(&c.cube, CAROMI_CUBE_FREE);
     c.blocked = caromi_cube_bounds(&c.cube, CAROMI_CUBE_BLOCKED);
     const double margin = c.free.high * 0x1p-18 + 0x1p-140;
-    c.sure = (caromi_lattice_limits){caromi_float_of(c.blocked.low - margin), caromi_float_of(c.blocked.high + margin),
-                                     caromi_float_of(c.free.low - margin)};
+    c.certain = (caromi_lattice_limits){caromi_float_of(c.blocked.low - margin),
+                                        caromi_float_of(c.blocked.high + margin), caromi_float_of(c.free.low - margin)};
     c.nodes.band = caromi_float_of(c.free.high + margin);
     return c;
 }
@@ -36,7 +36,8 @@ static int has_blocks(const caromi_cubes *c)
     float largest = 0;
     for (int k = 0; k < 3; k++)
         largest = fmaxf(largest, fmaxf(fabsf(mesh->lower[k]), fabsf(mesh->upper[k])));
-    return c->sure.inner_high < c->sure.outer_low && c->free.high >= (double)largest / (double)CAROMI_LATTICE_FAR &&
+    return c->certain.inner_high < c->certain.outer_low &&
+           c->free.high >= (double)largest / (double)CAROMI_LATTICE_FAR &&
            c->free.high <= (double)largest * (double)CAROMI_LATTICE_FAR && caromi_lattice_has_blocks(&c->nodes);
 }
 
@@ -73,18 +74,18 @@ static carom_clearance decide_closely(const caromi_cubes *c, const float node[3]
 static void answer_row(const caromi_cubes *c, const float *distance, const float *x, float y, float z, size_t count,
                        uint8_t *out, uint64_t *resolved)
 {
-    const caromi_lattice_limits sure = c->sure;
+    const caromi_lattice_limits certain = c->certain;
     const float beyond =
         isinf(c->nodes.band)
             ? NAN
             : c->nodes.band; /* NaN: no distance is certainly beyond, so each takes the exact decision */
     for (size_t i = 0; i < count; i++) {
         const float d = distance[i];
-        if (d <= sure.inner_low)
+        if (d <= certain.inner_low)
             out[i] = CAROM_CLEARANCE_BLOCKED;
         else if (d >= beyond)
             out[i] = CAROM_CLEARANCE_FREE;
-        else if (d >= sure.inner_high && d <= sure.outer_low)
+        else if (d >= certain.inner_high && d <= certain.outer_low)
             out[i] = CAROM_CLEARANCE_UNDECIDED;
         else
             out[i] = (uint8_t)decide_closely(c, (const float[]){x[i], y, z}, d, resolved);
@@ -110,7 +111,7 @@ static carom_status by_tiles(const carom_context *context, const caromi_cubes *c
                              carom_stats *stats, carom_error *err)
 {
     caromi_tiles tiles = {.batch = &c->nodes,
-                          .limits = &c->sure,
+                          .limits = &c->certain,
                           .first = first / c->nodes.slab,
                           .end = end / c->nodes.slab,
                           .answer = answer_tile,
@@ -126,15 +127,16 @@ typedef struct chunk {
     float *distance, *at[3];
 } chunk;
 
-static carom_status make_chunk(const caromi_cubes *c, uint64_t room, chunk *out, carom_error *err)
+static carom_status make_chunk(const caromi_cubes *c, uint64_t capacity, chunk *out, carom_error *err)
 {
     enum { COLUMNS = 4 };
-    *out = (chunk){.nodes = c->nodes, .distance = caromi_alloc(c->nodes.mesh->context, room * COLUMNS, sizeof(float))};
+    *out =
+        (chunk){.nodes = c->nodes, .distance = caromi_alloc(c->nodes.mesh->context, capacity * COLUMNS, sizeof(float))};
     if (out->distance == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the nodes of a lattice (%llu x %zu bytes)",
-                           (unsigned long long)room, COLUMNS * sizeof(float));
+                           (unsigned long long)capacity, COLUMNS * sizeof(float));
     for (int k = 0; k < 3; k++)
-        out->at[k] = out->distance + (uint64_t)(k + 1) * room;
+        out->at[k] = out->distance + (uint64_t)(k + 1) * capacity;
     out->nodes.out[CAROMI_ANSWER_KEY] = (caromi_out_column){out->distance, sizeof(float)};
     return CAROM_OK;
 }
@@ -155,12 +157,12 @@ static uint64_t answer_chunk(const caromi_cubes *c, const chunk *of, uint64_t fi
 static carom_status one_by_one(const carom_context *context, caromi_device *device, const caromi_cubes *c, uint64_t end,
                                uint64_t *done, carom_stats *stats, carom_error *err)
 {
-    const uint64_t room = end - *done < CHUNK ? end - *done : CHUNK;
+    const uint64_t capacity = end - *done < CHUNK ? end - *done : CHUNK;
     chunk own;
-    carom_status status = make_chunk(c, room, &own, err);
+    carom_status status = make_chunk(c, capacity, &own, err);
     for (uint64_t next = *done; status == CAROM_OK && *done < end && *done == next;) {
         const uint64_t first = *done, before = stats->by_integers;
-        next = end - first < room ? end : first + room;
+        next = end - first < capacity ? end : first + capacity;
         own.nodes.begin = first;
         if (device != NULL)
             status = caromi_lattice_plain_on_device(device, &own.nodes, next, done, stats, err);

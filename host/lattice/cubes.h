@@ -12,9 +12,9 @@
 typedef struct caromi_cubes {
     caromi_lattice_batch nodes; /* exact, without outputs; the band is above the limits */
     caromi_cube cube;
-    caromi_bounds free, blocked; /* the limits R + h and R - h */
-    caromi_lattice_limits sure;  /* distances certainly on one side of each limit, and of the band */
-    uint8_t *out;                /* answers from node nodes.begin on */
+    caromi_bounds free, blocked;   /* the limits R + h and R - h */
+    caromi_lattice_limits certain; /* distances certainly on one side of each limit, and of the band */
+    uint8_t *out;                  /* answers from node nodes.begin on */
 } caromi_cubes;
 
 /* Describes a call for a sphere of this radius; `out` may be NULL. */

@@ -47,11 +47,11 @@ typedef struct drop_bound {
 drop_bound caromi_drop_corner_bound(const drop_ball *ball, const double corner[3], double x, double y);
 
 typedef struct drop_edge {
-    double a[3], e[3]; /* first end; vector to the other end */
-    double b[3], top;  /* other end; z of the higher end */
-    double l2;         /* square of its length seen from above; 0: a point from above, which decides nothing */
-    double lean;       /* e.z / (|e| seen from above * |e|) */
-    double slope2;     /* (e.z / |e| seen from above)^2 */
+    double a[3], e[3];    /* first end; vector to the other end */
+    double b[3], top;     /* other end; z of the higher end */
+    double l2;            /* square of its length seen from above; 0: a point from above, which decides nothing */
+    double contact_shift; /* e.z / (|e| seen from above * |e|) */
+    double slope2;        /* (e.z / |e| seen from above)^2 */
 } drop_edge;
 
 void caromi_drop_edge_make(drop_edge *edge, const float *a, const float *b);
@@ -73,7 +73,7 @@ typedef struct drop_face {
     double shift[2], shift_error; /* radius times the upward normal, x and y; bound of its error */
     double area, size;            /* the normal's z, twice the area from above; the sum of its terms' magnitudes */
     double inverse;               /* 1 / area */
-    double lean;                  /* of a nearly level face: bound of how much its slope raises the ball; 0: level */
+    double slope_rise;            /* of a nearly level face: bound of how much its slope raises the ball; 0: level */
     drop_bound level;             /* of a level face: the height over all of it */
     double top;                   /* z of the highest corner */
 } drop_face;

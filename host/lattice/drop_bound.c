@@ -81,7 +81,7 @@ void caromi_drop_edge_make(drop_edge *edge, const float *a, const float *b)
     }
     edge->top = (double)(a[2] > b[2] ? a[2] : b[2]);
     edge->l2 = edge->e[0] * edge->e[0] + edge->e[1] * edge->e[1];
-    edge->lean = edge->e[2] / (sqrt(edge->l2) * sqrt(edge->l2 + edge->e[2] * edge->e[2]));
+    edge->contact_shift = edge->e[2] / (sqrt(edge->l2) * sqrt(edge->l2 + edge->e[2] * edge->e[2]));
     edge->slope2 = edge->e[2] * edge->e[2] / edge->l2;
 }
 
@@ -107,7 +107,7 @@ drop_bound caromi_drop_edge_bound(const drop_ball *ball, const drop_edge *g, dou
     drop_bound flat;
     if (g->slope2 <= DROP_FLAT && caromi_drop_flat_edge_bound(ball, g, x, y, &flat))
         return flat;
-    const double along = (g->e[0] * d[0] + g->e[1] * d[1]) / g->l2 + g->lean * sqrt(s > 0 ? s : 0);
+    const double along = (g->e[0] * d[0] + g->e[1] * d[1]) / g->l2 + g->contact_shift * sqrt(s > 0 ? s : 0);
     const double at = along > 0 ? (along < 1 ? along : 1) : 0; /* not a number: 0 */
     touch t = touch_at(ball, g->a[2], g->e, no_edge, at, 0, d);
     if (!t.is_known && is_far(ball, g, d))
@@ -147,14 +147,14 @@ static int kind_of_steep(const float *const corner[3])
     return is_line(corner, 2) ? DROP_FACE_NONE : DROP_FACE_THIN;
 }
 
-/* Prepares a nearly level face. `lean` is the radius times the squared slope; half of that bounds the rise, the rest
- * covers rounding. */
+/* Prepares a nearly level face. `slope_rise` is the radius times the squared slope; half of that bounds the rise, the
+ * rest covers rounding. */
 static void make_flat(drop_face *face, const drop_ball *ball, const double n[3], const double size[3])
 {
     const double x = (fabs(n[0]) + 8 * DROP_U * size[0]) / n[2], y = (fabs(n[1]) + 8 * DROP_U * size[1]) / n[2];
     face->area = n[2];
     face->size = size[2];
-    face->lean = ball->r * (x * x + y * y);
+    face->slope_rise = ball->r * (x * x + y * y);
     face->level = caromi_drop_sum(face->p[2], ball->r, 0, 0);
 }
 
@@ -305,8 +305,8 @@ static int falls_inwards(const whole *w, const drop_edge *g, const double third[
                  rest = w->ball->r2 - cross * cross / g->l2;
     if (!(fabs(area) > 0x1p-20 * (fabs(plus) + fabs(minus)) && 2 * rest > w->ball->r2))
         return 0;
-    const double slope = up * length / fabs(area), lean = (area > 0 ? cross : -cross) / (length * sqrt(rest));
-    return slope + lean < -0x1p-20 * (1 + fabs(slope) + fabs(lean));
+    const double slope = up * length / fabs(area), tilt = (area > 0 ? cross : -cross) / (length * sqrt(rest));
+    return slope + tilt < -0x1p-20 * (1 + fabs(slope) + fabs(tilt));
 }
 
 static void try_edge(whole *w, const float *const corner[3], int k)
@@ -322,7 +322,7 @@ static void try_edge(whole *w, const float *const corner[3], int k)
         if (is_all)
             return;
     }
-    const double along = (g.e[0] * d[0] + g.e[1] * d[1]) / g.l2 + g.lean * sqrt(s > 0 ? s : 0);
+    const double along = (g.e[0] * d[0] + g.e[1] * d[1]) / g.l2 + g.contact_shift * sqrt(s > 0 ? s : 0);
     if (g.l2 > 0)
         try_point(w, k, along > 0 ? (along < 1 ? along : 1) : 0, 0); /* not a number: 0 */
     else

@@ -82,10 +82,10 @@ int caromi_drop_flat_edge_bound(const drop_ball *ball, const drop_edge *g, doubl
     if (!(4 * square[1] < ball->r2) || out * out * g->l2 > beyond * beyond)
         return 0;
     const double upright = sqrt(ball->r2 - square[1]), loss = 16 * DROP_U + (square[1] - square[0]) / ball->r2;
-    const double rise = at * g->e[2], lean = ball->r * g->slope2;
+    const double rise = at * g->e[2], slope_rise = ball->r * g->slope2;
     const double most = sink_of(ball, square[1], upright, loss), least = sink_of(ball, square[0], upright, -loss);
-    const double slack = error * fabs(g->e[2]) + 8 * DROP_U * (fabs(rise) + most + lean);
-    *bound = caromi_drop_sum(g->a[2], ball->r, rise - most - slack, rise - least + lean + slack);
+    const double slack = error * fabs(g->e[2]) + 8 * DROP_U * (fabs(rise) + most + slope_rise);
+    *bound = caromi_drop_sum(g->a[2], ball->r, rise - most - slack, rise - least + slope_rise + slack);
     if (!(error < at && at < 1 - error)) { /* the foot may be outside the edge: its end is closest then */
         const double *end = at < 0.5 ? g->a : g->b, p[2] = {x - end[0], y - end[1]};
         const double far = p[0] * p[0] + p[1] * p[1];
@@ -114,11 +114,11 @@ drop_bound caromi_drop_flat_bound(const drop_ball *ball, const drop_face *face, 
 {
     const int is_below = holds(face, x, y);
     double error;
-    if (face->lean == 0)
+    if (face->slope_rise == 0)
         return is_below ? face->level : (drop_bound)DROP_NONE;
     const double rise =
         caromi_drop_plane_rise(face->e, face->f, x - face->p[0], y - face->p[1], face->area, face->size, &error);
-    drop_bound bound = caromi_drop_sum(face->p[2], ball->r, rise - error, rise + (error + face->lean));
+    drop_bound bound = caromi_drop_sum(face->p[2], ball->r, rise - error, rise + (error + face->slope_rise));
     if (!is_below)
         bound.low = -HUGE_VAL;
     return bound;

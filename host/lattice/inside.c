@@ -157,7 +157,7 @@ static void fill(const caromi_inside *inside, uint32_t thread, uint64_t i0, uint
                           .j0 = j0,
                           .j1 = j1,
                           .list = own->list[0],
-                          .room = CROSSINGS,
+                          .capacity = CROSSINGS,
                           .overflows = i1 - i0 > COLUMNS};
     if (one) {
         memset(own->levels, 0, sizeof own->levels);
@@ -225,7 +225,7 @@ static void fill_group(caromi_inside *inside, uint64_t first)
     band_job job = {inside, wanted > least ? wanted : least};
     job.tasks = job.tasks < rows ? job.tasks : rows;
     inside->first = first;
-    inside->count = left < inside->room ? left : inside->room;
+    inside->count = left < inside->capacity ? left : inside->capacity;
     for (uint64_t k = 0; k < inside->count; k++)
         inside->z[k] = carom_lattice_coordinate(&batch->lattice, 2, first + k);
     set_rays(inside);
@@ -289,14 +289,14 @@ void caromi_inside_sign(caromi_inside *inside, uint64_t first, uint64_t end)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t group_room(const caromi_inside *inside)
+static uint64_t group_capacity(const caromi_inside *inside)
 {
     const caromi_lattice_batch *batch = inside->batch;
     const uint64_t slabs = (batch->count - batch->begin) / batch->slab;
     const uint64_t bytes = batch->lattice.dims[1] * inside->words * sizeof *inside->bits, fit = GROUP_BYTES / bytes;
-    uint64_t room = slabs < CAROMI_GROUP_SLABS ? slabs : CAROMI_GROUP_SLABS;
-    room = fit < room ? fit : room;
-    return room > 0 ? room : 1;
+    uint64_t capacity = slabs < CAROMI_GROUP_SLABS ? slabs : CAROMI_GROUP_SLABS;
+    capacity = fit < capacity ? fit : capacity;
+    return capacity > 0 ? capacity : 1;
 }
 
 static carom_status alloc_inside(caromi_inside *inside, carom_error *err)
@@ -305,16 +305,16 @@ static carom_status alloc_inside(caromi_inside *inside, carom_error *err)
     const carom_context *c = batch->mesh->context;
     const uint64_t width = batch->lattice.dims[0], height = batch->lattice.dims[1];
     inside->words = (width + WORD - 1) / WORD;
-    inside->room = group_room(inside);
+    inside->capacity = group_capacity(inside);
     inside->each = (sizeof(thread_scratch) + (width + inside->words) * sizeof(uint32_t) + 63) / 64 * 64;
     inside->x = caromi_alloc(c, width, sizeof *inside->x);
     inside->y = caromi_alloc(c, height, sizeof *inside->y);
-    inside->z = caromi_alloc(c, inside->room, sizeof *inside->z);
-    inside->bits = caromi_alloc(c, inside->room * height * inside->words, sizeof *inside->bits);
+    inside->z = caromi_alloc(c, inside->capacity, sizeof *inside->z);
+    inside->bits = caromi_alloc(c, inside->capacity * height * inside->words, sizeof *inside->bits);
     inside->scratch = caromi_alloc(c, caromi_pool_threads(c->pool), inside->each);
     if (inside->x == NULL || inside->y == NULL || inside->z == NULL || inside->bits == NULL || inside->scratch == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the signs of %llu slabs of %llu nodes",
-                           (unsigned long long)inside->room, (unsigned long long)batch->slab);
+                           (unsigned long long)inside->capacity, (unsigned long long)batch->slab);
     for (uint32_t t = 0; t < caromi_pool_threads(c->pool); t++) {
         int32_t *sum;
         uint32_t *row;

@@ -20,7 +20,7 @@ typedef struct caromi_inside {
     float *x, *y, *z;     /* node coordinates along each axis; z: only the group's */
     double per_length;    /* approximate nodes per unit of length: predicts the index of a coordinate */
     uint64_t words;       /* 32-bit words of a row of bits */
-    uint64_t room;        /* slabs that the bits have room for */
+    uint64_t capacity;    /* slabs that the bits have room for */
     uint64_t first, count;
     uint32_t *bits;   /* [count][dims y][words] */
     caromi_rays rays; /* the group's columns as rays, without a rectangle */
@@ -39,7 +39,7 @@ typedef struct caromi_crossing {
 typedef struct caromi_crossings {
     uint64_t i0, i1, j0, j1;
     caromi_crossing *list;
-    uint32_t room, count;
+    uint32_t capacity, count;
     int overflows;
     int32_t *levels; /* not NULL: the rectangle is one column, and the crossings' signs are summed here by level */
 } caromi_crossings;

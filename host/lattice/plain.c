@@ -18,24 +18,25 @@ enum {
 typedef struct node_chunk {
     caromi_mesh_batch batch;
     float *column[COLUMNS];
-    uint64_t room;
+    uint64_t capacity;
 } node_chunk;
 
-static carom_status make_chunk(const caromi_lattice_batch *lattice, uint64_t room, node_chunk *chunk, carom_error *err)
+static carom_status make_chunk(const caromi_lattice_batch *lattice, uint64_t capacity, node_chunk *chunk,
+                               carom_error *err)
 {
     static const float none = 0;
     carom_mesh *mesh = lattice->mesh;
-    chunk->room = room;
+    chunk->capacity = capacity;
     chunk->batch = (caromi_mesh_batch){.kind = &caromi_closest_triangle,
                                        .mesh = mesh,
                                        .exact = lattice->exact,
                                        .options = mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0};
-    chunk->column[0] = caromi_alloc(mesh->context, room * COLUMNS, sizeof(float));
+    chunk->column[0] = caromi_alloc(mesh->context, capacity * COLUMNS, sizeof(float));
     if (chunk->column[0] == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the nodes of a lattice (%llu x %zu bytes)",
-                           (unsigned long long)room, COLUMNS * sizeof(float));
+                           (unsigned long long)capacity, COLUMNS * sizeof(float));
     for (int k = 1; k < COLUMNS; k++)
-        chunk->column[k] = chunk->column[0] + (uint64_t)k * room;
+        chunk->column[k] = chunk->column[0] + (uint64_t)k * capacity;
     for (int k = 0; k < 3; k++)
         chunk->batch.in[MESH_CX + k] = (caromi_in_column){.base = chunk->column[k], .stride = sizeof(float)};
     chunk->batch.in[MESH_RADIUS] = (caromi_in_column){.base = &none};
@@ -70,7 +71,7 @@ carom_status caromi_lattice_plain(const carom_context *context, const caromi_lat
     node_chunk chunk;
     carom_status status = make_chunk(batch, end - first < CHUNK ? end - first : CHUNK, &chunk, err);
     for (uint64_t at = first; status == CAROM_OK && at < end; at += chunk.batch.count) {
-        fill_chunk(batch, at, end - at < chunk.room ? end - at : chunk.room, &chunk);
+        fill_chunk(batch, at, end - at < chunk.capacity ? end - at : chunk.capacity, &chunk);
         status = caromi_mesh_on_cpu(batch->mesh)(context, &chunk.batch, 0, chunk.batch.count, stats, err);
         cut_to_band(batch->band, &chunk.batch);
     }
@@ -88,12 +89,12 @@ carom_status caromi_lattice_plain_on_device(caromi_device *device, const void *l
     carom_status status = make_chunk(batch, left < DEVICE_CHUNK ? left : DEVICE_CHUNK, &chunk, err);
     if (status == CAROM_OK && prepares) {
         uint64_t none = 0;
-        fill_chunk(batch, *done, chunk.room, &chunk);
+        fill_chunk(batch, *done, chunk.capacity, &chunk);
         status = caromi_driver.mesh(device, &chunk.batch, 0, &none, stats, err);
     }
-    for (uint64_t answered = chunk.room; status == CAROM_OK && *done < end && answered != 0; *done += answered) {
+    for (uint64_t answered = chunk.capacity; status == CAROM_OK && *done < end && answered != 0; *done += answered) {
         answered = 0;
-        fill_chunk(batch, *done, end - *done < chunk.room ? end - *done : chunk.room, &chunk);
+        fill_chunk(batch, *done, end - *done < chunk.capacity ? end - *done : chunk.capacity, &chunk);
         status = caromi_driver.mesh(device, &chunk.batch, chunk.batch.count, &answered, stats, err);
         const int is_whole = answered == chunk.batch.count;
         chunk.batch.count = answered;

@@ -25,7 +25,7 @@ typedef struct clearance_grid {
     const mesh_clearance *c;
     int size[3];
     size_t count; /* number of cubes */
-    uint8_t *cubes, *taken, *spare;
+    uint8_t *cubes, *occupied, *spare;
 } clearance_grid;
 
 static size_t cubes_of(const float *length, float per_length, int *size)
@@ -72,7 +72,7 @@ static size_t mark(const clearance_grid *g, const float *lo, const float *hi)
     }
     for (int z = from[2]; z <= to[2]; z++)
         for (int y = from[1]; y <= to[1]; y++) {
-            uint8_t *row = g->taken + ((size_t)z * (size_t)g->size[1] + (size_t)y) * (size_t)g->size[0];
+            uint8_t *row = g->occupied + ((size_t)z * (size_t)g->size[1] + (size_t)y) * (size_t)g->size[0];
             for (int x = from[0]; x <= to[0]; x++)
                 row[x] |= 1; /* most rows are too short for a call of memset */
         }
@@ -124,10 +124,10 @@ static void spread_run(uint8_t *to, const uint8_t *from, size_t count, size_t st
 static void spread(clearance_grid *g, size_t count, size_t step)
 {
     for (size_t first = 0; first < g->count; first += count)
-        spread_run(g->spare + first, g->taken + first, count, step);
+        spread_run(g->spare + first, g->occupied + first, count, step);
     uint8_t *const to = g->spare;
-    g->spare = g->taken;
-    g->taken = to;
+    g->spare = g->occupied;
+    g->occupied = to;
 }
 
 /* Adds 1 to the distance of each cube that is not occupied yet; returns whether there is any. */
@@ -135,7 +135,7 @@ static int count_free(const clearance_grid *g)
 {
     uint8_t any = 0;
     for (size_t i = 0; i < g->count; i++) {
-        const uint8_t is_free = !g->taken[i];
+        const uint8_t is_free = !g->occupied[i];
         g->cubes[i] = (uint8_t)(g->cubes[i] + is_free);
         any |= is_free;
     }
@@ -183,10 +183,10 @@ void caromi_clearance_find(carom_mesh *mesh)
     if (mesh->clearance_known)
         return;
     lay_out(&g, mesh, c, most);
-    g.taken = g.cubes + most;
-    g.spare = g.taken + most;
+    g.occupied = g.cubes + most;
+    g.spare = g.occupied + most;
     memset(g.cubes, 0, most);
-    memset(g.taken, 0, g.count);
+    memset(g.occupied, 0, g.count);
     if (mark_leaves(&g, mesh))
         measure(&g);
     mesh->clearance_known = 1;

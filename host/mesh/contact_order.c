@@ -74,24 +74,24 @@ static double dot(const double a[3], const double b[3])
 /* Squared distance of the centre from the corner, line or plane of the feature. */
 static double square_of(const float *center, const float *const corner[3], int count)
 {
-    double way[3], e[2][3];
+    double offset[3], e[2][3];
     for (int a = 0; a < 3; a++) {
-        way[a] = (double)center[a] - (double)corner[0][a];
+        offset[a] = (double)center[a] - (double)corner[0][a];
         for (int i = 1; i < count; i++)
             e[i - 1][a] = (double)corner[i][a] - (double)corner[0][a];
     }
     if (count == 3) {
         const double n[3] = {e[0][1] * e[1][2] - e[0][2] * e[1][1], e[0][2] * e[1][0] - e[0][0] * e[1][2],
                              e[0][0] * e[1][1] - e[0][1] * e[1][0]};
-        const double height = dot(n, way);
+        const double height = dot(n, offset);
         return height * height / dot(n, n);
     }
     if (count == 2) {
-        const double share = dot(way, e[0]) / dot(e[0], e[0]);
+        const double share = dot(offset, e[0]) / dot(e[0], e[0]);
         for (int a = 0; a < 3; a++)
-            way[a] -= e[0][a] * share;
+            offset[a] -= e[0][a] * share;
     }
-    return dot(way, way);
+    return dot(offset, offset);
 }
 
 static double square_from(const chooser *c, const mesh_record *r)

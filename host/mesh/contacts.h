@@ -32,7 +32,7 @@ typedef struct caromi_contact_scratch {
     uint32_t *slot; /* hash table by triangle: number of a record + 1; 0: free */
     uint64_t slots;
     mesh_record *near; /* triangles within `merge` of contact points */
-    uint32_t room;
+    uint32_t capacity;
     const mesh_record *ahead, *end; /* records to prefetch next, of this query and the following ones */
 } caromi_contact_scratch;
 void caromi_contact_scratch_free(const carom_context *context, caromi_contact_scratch *scratch);

@@ -3,14 +3,14 @@
 #include "cpu/exact/exact.h"
 #include "batch.h"
 
-static void settle_hit(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
+static void resolve_hit(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
 {
     int32_t state;
     caromi_resolve_mesh(mesh, query, &a->triangle, &state, &a->key);
     a->state = (uint8_t)state;
 }
 
-static void settle_contact(const float *in, int options, caromi_mesh_answer *a)
+static void resolve_contact(const float *in, int options, caromi_mesh_answer *a)
 {
     caromi_exact_contact contact;
     caromi_exact_contact_of(in, (options & MESH_ENDS) != 0, &contact);
@@ -33,11 +33,11 @@ const caromi_mesh_kind caromi_first_hit = {
                CAROMI_ANSWER_NORMAL + 2, CAROMI_ANSWER_FEATURE},
     .search_out = 3,
     .out = 3 + OUT_CONTACT,
-    .resolve = settle_hit,
-    .resolve_point = settle_contact,
+    .resolve = resolve_hit,
+    .resolve_point = resolve_contact,
 };
 
-static void settle_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
+static void resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
 {
     caromi_resolve_closest(mesh, query, &a->triangle, &a->key, &a->depth);
 }
@@ -62,11 +62,11 @@ const caromi_mesh_kind caromi_closest_triangle = {
                CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_FEATURE},
     .search_out = 3,
     .out = 3 + OUT_CLOSEST,
-    .resolve = settle_closest,
+    .resolve = resolve_closest,
     .resolve_point = resolve_point,
 };
 
-static void settle_touch(const float *in, int options, caromi_mesh_answer *a)
+static void resolve_touch(const float *in, int options, caromi_mesh_answer *a)
 {
     caromi_exact_contact contact;
     (void)options;
@@ -89,5 +89,5 @@ const caromi_mesh_kind caromi_contact_triangles = {
                CAROMI_ANSWER_NORMAL + 2, CAROMI_ANSWER_FEATURE},
     .search_out = 3,
     .out = 3 + OUT_CONTACT,
-    .resolve_point = settle_touch,
+    .resolve_point = resolve_touch,
 };

@@ -19,7 +19,7 @@ enum {
 /* The records of a search, followed by scratch of the same size for sorting them. */
 typedef struct list_found {
     mesh_record *records;
-    uint32_t room;
+    uint32_t capacity;
 } list_found;
 
 typedef struct list_job {
@@ -45,19 +45,19 @@ static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, ca
     q->mask = batch->sweep.mask.base != NULL ? b->mask : NULL;
     for (list_found *found = &job->found[thread];;) {
         q->records = found->records;
-        q->capacity = found->room;
+        q->capacity = found->capacity;
         if (q->capacity > 0)
             job->context->isa->mesh[batch->search][batch->sweep.exact](&job->view, q);
         if (q->capacity > 0 && q->found <= q->capacity)
             return 1;
         const uint32_t least = q->capacity > 0 ? q->found : HITS_EACH * (uint32_t)q->count;
-        const uint32_t room = least < UINT32_MAX - least / 2 ? least + least / 2 : UINT32_MAX;
+        const uint32_t capacity = least < UINT32_MAX - least / 2 ? least + least / 2 : UINT32_MAX;
         caromi_free(job->context, found->records);
-        found->room = 0;
-        found->records = caromi_alloc(job->context, room, 2 * sizeof *found->records);
+        found->capacity = 0;
+        found->records = caromi_alloc(job->context, capacity, 2 * sizeof *found->records);
         if (found->records == NULL)
             return 0;
-        found->room = room;
+        found->capacity = capacity;
     }
 }
 

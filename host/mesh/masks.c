@@ -11,8 +11,8 @@ typedef struct mask_job {
     caromi_mesh_view view;
     uint64_t node_count;
     caromi_in_column of_triangle;
-    int32_t *of_slot; /* [leaf_count][MESH_WIDTH] */
-    int32_t *taken;   /* [triangle_count] not NULL: the opposite direction, from leaf slots to triangles */
+    int32_t *of_slot;  /* [leaf_count][MESH_WIDTH] */
+    int32_t *gathered; /* [triangle_count] not NULL: the opposite direction, from leaf slots to triangles */
 } mask_job;
 
 static int32_t load_mask(const caromi_in_column *masks, int triangle)
@@ -28,12 +28,12 @@ static void copy_leaf(const mask_job *job, int reference)
     int32_t *slots = &job->of_slot[(size_t)MESH_LEAF_AT(reference) * MESH_WIDTH];
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const int triangle = leaf->triangle[lane];
-        if (job->taken == NULL)
+        if (job->gathered == NULL)
             slots[lane] = triangle < 0 ? 0 : load_mask(&job->of_triangle, triangle);
         else if (triangle >= 0)
-            job->taken[triangle] = slots[lane];
+            job->gathered[triangle] = slots[lane];
     }
-    if (job->taken == NULL && MESH_IS_UNINDEXED(reference))
+    if (job->gathered == NULL && MESH_IS_UNINDEXED(reference))
         memset(slots + MESH_WIDTH, 0, MESH_WIDTH * sizeof *slots);
 }
 
@@ -79,7 +79,7 @@ carom_status caromi_masks_of_triangles(const carom_mesh *mesh, int32_t **out, ca
     *out = caromi_alloc(mesh->context, mesh->info.triangle_count, sizeof **out);
     if (*out == NULL)
         return no_memory(mesh, err);
-    mask_job job = {.view = mesh->view, .node_count = mesh->info.node_count, .of_slot = mesh->masks, .taken = *out};
+    mask_job job = {.view = mesh->view, .node_count = mesh->info.node_count, .of_slot = mesh->masks, .gathered = *out};
     copy_all(mesh, &job);
     return CAROM_OK;
 }

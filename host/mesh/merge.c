@@ -68,18 +68,18 @@ static int64_t find_near(const chooser *c, float points[3][BLOCK], size_t count)
     memcpy(q.in, in, sizeof in);
     for (;;) {
         q.records = s->near;
-        q.capacity = s->room;
+        q.capacity = s->capacity;
         if (q.capacity > 0)
             c->context->isa->mesh[CAROMI_MESH_CONTACTS][c->batch->exact](&c->batch->mesh->view, &q);
         if (q.capacity > 0 && q.found <= q.capacity)
             return q.found;
-        const uint32_t room = q.capacity > 0 ? q.found : NEAR_EACH * BLOCK;
+        const uint32_t capacity = q.capacity > 0 ? q.found : NEAR_EACH * BLOCK;
         caromi_free(c->context, s->near);
-        s->room = 0;
-        s->near = caromi_alloc(c->context, room, sizeof *s->near);
+        s->capacity = 0;
+        s->near = caromi_alloc(c->context, capacity, sizeof *s->near);
         if (s->near == NULL)
             return -1;
-        s->room = room;
+        s->capacity = capacity;
     }
 }
 

@@ -14,8 +14,8 @@ double caromi_square_between(const float *a, const float *b)
 {
     double square = 0.0;
     for (int k = 0; k < 3; k++) {
-        const double way = (double)a[k] - (double)b[k];
-        square += way * way;
+        const double offset = (double)a[k] - (double)b[k];
+        square += offset * offset;
     }
     return square;
 }
@@ -42,7 +42,7 @@ static int64_t least_of(const caromi_tree_point *points, uint64_t count)
 {
     int64_t least = CAROMI_NO_POINT;
     for (uint64_t i = 0; i < count; i++)
-        if (!points[i].is_taken)
+        if (!points[i].is_removed)
             least = lower_of(least, points[i].number);
     return least;
 }
@@ -179,7 +179,7 @@ static void find_below(search *s, uint64_t box, uint64_t from, uint64_t end)
     }
     if (end - from <= LEAF) {
         for (uint64_t i = from; i < end; i++)
-            if (!s->tree->points[i].is_taken)
+            if (!s->tree->points[i].is_removed)
                 consider(s, s->tree->points[i].at, s->tree->points[i].number);
         return;
     }
@@ -199,23 +199,23 @@ int64_t caromi_point_tree_find(const caromi_point_tree *tree, const float *place
     return s.best;
 }
 
-static void take_below(caromi_point_tree *tree, uint64_t box, uint64_t from, uint64_t end, uint64_t slot)
+static void remove_below(caromi_point_tree *tree, uint64_t box, uint64_t from, uint64_t end, uint64_t slot)
 {
     const uint64_t middle = from + (end - from) / 2;
     caromi_point_box *boxes = tree->boxes;
     if (end - from <= LEAF) {
-        tree->points[slot].is_taken = 1;
+        tree->points[slot].is_removed = 1;
         boxes[box].least = least_of(tree->points + from, end - from);
         return;
     }
     if (slot < middle)
-        take_below(tree, 2 * box, from, middle, slot);
+        remove_below(tree, 2 * box, from, middle, slot);
     else
-        take_below(tree, 2 * box + 1, middle, end, slot);
+        remove_below(tree, 2 * box + 1, middle, end, slot);
     boxes[box].least = lower_of(boxes[2 * box].least, boxes[2 * box + 1].least);
 }
 
 void caromi_point_tree_remove(caromi_point_tree *tree, int64_t number)
 {
-    take_below(tree, ROOT, 0, tree->count, tree->slot[number - tree->first]);
+    remove_below(tree, ROOT, 0, tree->count, tree->slot[number - tree->first]);
 }

@@ -10,7 +10,7 @@ typedef struct caromi_tree_point {
     float at[3];
     uint32_t patch; /* for the caller's use */
     int64_t number; /* unique among the points */
-    int is_taken;
+    int is_removed;
 } caromi_tree_point;
 
 typedef struct caromi_point_box {

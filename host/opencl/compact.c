@@ -194,7 +194,7 @@ static carom_status fetch_records(caromi_device *d, const caromi_stream *s, caro
                        NULL, "hits", err);
 }
 
-static carom_status deliver(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+static carom_status scatter(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
                             carom_error *err)
 {
     const double start = caromi_now();
@@ -216,7 +216,7 @@ void caromi_compact_stream(caromi_stream *s)
 {
     s->compacts = compacts;
     s->fetch = fetch_count;
-    s->deliver = deliver;
+    s->scatter = scatter;
     s->extra += s->out_count * (uint32_t)sizeof(uint32_t);
 }
 

@@ -15,8 +15,8 @@
  *        compact.c                drops queries without a hit before the download
  *        fetch_outputs, await     downloads the outputs, and waits for the chunk
  *        check                    the stream's callback: refuses impossible answers of a faulty device
- *        deliver                  scatters the outputs to the caller's rows
- *        settle                   the stream's callback: decides undecided rows in integers, on the CPU
+ *        scatter                  scatters the outputs to the caller's rows
+ *        resolve                  the stream's callback: decides undecided rows in integers, on the CPU
  *   5. stream.c                   abandon: after a failure, waits for all commands; the CPU continues at *done
  *
  * resident.c: columns that stay on the device, in buffers of the caller. undecided.c: exact mode for these.
@@ -206,8 +206,8 @@ typedef struct caromi_undecided {
 /* A batch as a stream of chunks: input columns, a launch, output columns. stream.c */
 typedef struct caromi_stream {
     uint64_t count;
-    uint64_t chunk; /* most queries of a chunk */
-    int takes_ends; /* 1: kernels answer any number of queries; 0: only whole groups of lanes */
+    uint64_t chunk;        /* most queries of a chunk */
+    int answers_any_count; /* 1: kernels answer any number of queries; 0: only whole groups of lanes */
     uint32_t in_count, out_count;
     const caromi_in_column *in;
     const caromi_out_column *out;
@@ -228,11 +228,11 @@ typedef struct caromi_stream {
     carom_status (*check)(const caromi_device *device, const void *user, const void *values, size_t stride,
                           uint64_t count, uint64_t first, uint64_t end, carom_error *err);
     /* Whether this chunk is compacted: its answers are downloaded as records instead of columns. Called before the
-     * launch. If so, `fetch` enqueues the download behind the launch, and `deliver` scatters the records. */
+     * launch. If so, `fetch` enqueues the download behind the launch, and `scatter` scatters the records. */
     int (*compacts)(caromi_device *device, const struct caromi_stream *stream, caromi_cl_slot *slot);
     carom_status (*fetch)(caromi_device *device, const struct caromi_stream *stream, caromi_cl_slot *slot,
                           carom_error *err);
-    carom_status (*deliver)(caromi_device *device, const struct caromi_stream *stream, caromi_cl_slot *slot,
+    carom_status (*scatter)(caromi_device *device, const struct caromi_stream *stream, caromi_cl_slot *slot,
                             carom_stats *stats, carom_error *err);
     uint32_t extra; /* device memory in bytes that launch and callbacks need for each query, besides the columns */
     uint32_t

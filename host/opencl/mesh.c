@@ -349,7 +349,7 @@ carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch
     caromi_out_column out[CAROMI_ANSWERS];
     caromi_stream s = {.count = end,
                        .chunk = d->gpu ? 1u << 18 : d->max_items, /* smaller than for pairs, as a query costs more */
-                       .takes_ends = !wants_points,
+                       .answers_any_count = !wants_points,
                        .in_count = (uint32_t)kind->in + (batch->mask.base != NULL),
                        .out_count = wants_points ? kind->out : kind->search_out,
                        .in = in,

@@ -53,7 +53,7 @@ caromi_stream caromi_list_stream(const caromi_device *d, const caromi_list_part 
     const caromi_mesh_batch *sweep = &p->batch->sweep;
     return (caromi_stream){.count = count,
                            .chunk = d->gpu ? CAROMI_LIST_QUERIES : d->max_items,
-                           .takes_ends = 1,
+                           .answers_any_count = 1,
                            .in_count = (uint32_t)(sweep->kind->in + 1 + (sweep->mask.base != NULL)),
                            .out_count = 3,
                            .in = in,
@@ -88,13 +88,13 @@ static carom_status stream_part(caromi_device *d, caromi_list_part *p, int fill,
 }
 
 /* The number of hits that fit into a quarter of the device's memory, and into one buffer. */
-static uint64_t first_room(const caromi_device *d)
+static uint64_t first_capacity(const caromi_device *d)
 {
     const uint64_t by_buffer = d->info.max_allocation / sizeof(mesh_record),
                    by_total = d->info.memory / 4 / sizeof(mesh_record);
-    uint64_t room = HITS_HELD;
-    room = room < by_buffer || by_buffer == 0 ? room : by_buffer; /* 0: the device does not say */
-    return room < by_total || by_total == 0 ? room : by_total;
+    uint64_t capacity = HITS_HELD;
+    capacity = capacity < by_buffer || by_buffer == 0 ? capacity : by_buffer; /* 0: the device does not say */
+    return capacity < by_total || by_total == 0 ? capacity : by_total;
 }
 
 /* Checks the counts of the first pass. Sets `start` to -1 for work-items whose hits did not all fit. */
@@ -130,7 +130,7 @@ static void scan(caromi_list_part *p)
     for (p->queries = 0; p->queries < p->counted; p->queries++) {
         const uint64_t i = p->queries;
         const uint32_t hits = caromi_is_answered(p->batch, p->state[i]) ? 0 : (uint32_t)p->hits[i];
-        if (p->all + hits > p->room && i > 0)
+        if (p->all + hits > p->capacity && i > 0)
             break;
         p->all += hits;
         p->from[i] = hits > 0 && p->start[i] < 0 ? (int32_t)p->found : -1;
@@ -196,7 +196,7 @@ static carom_status run_part(caromi_device *d, caromi_list_part *p, carom_stats 
             return status;
         }
         caromi_stages_empty(p->context, p->stages, p->stage_count);
-        p->room = p->all / 2;
+        p->capacity = p->all / 2;
         caromi_log(d->context, CAROM_LOG_INFO, "%s has no memory for %llu hits at a time; trying half", d->info.name,
                    (unsigned long long)p->all);
     }
@@ -261,7 +261,7 @@ static carom_status count_hits(caromi_device *d, caromi_list_part *p, uint64_t f
                                carom_stats *stats, carom_error *err)
 {
     unmap_inline_hits(d, p);
-    p->room = first_room(d);
+    p->capacity = first_capacity(d);
     p->first = first;
     p->gone = 0;
     p->queries = p->counted = queries;

@@ -23,12 +23,12 @@ typedef struct caromi_list_part {
     uint64_t first, queries; /* the part is queries [first, first + queries) of the batch */
     uint64_t counted;        /* queries from `first` on whose hits are counted; the part is the ones whose hits fit */
     int32_t *hits, *from;    /* [counted] number of hits, position of the first in `records`; -1: not written */
-    int32_t *start; /* [counted] position of the work-item's first record in `written`; -1: its hits did not fit */
-    int32_t *again; /* [queries] number of hits by the second pass */
-    uint8_t *state; /* [counted] the search's state of each query */
-    uint64_t room;  /* most hits of the part; a single query may exceed it */
-    uint64_t all;   /* hits of the part */
-    uint64_t found; /* hits that the second pass writes */
+    int32_t *start;    /* [counted] position of the work-item's first record in `written`; -1: its hits did not fit */
+    int32_t *again;    /* [queries] number of hits by the second pass */
+    uint8_t *state;    /* [counted] the search's state of each query */
+    uint64_t capacity; /* most hits of the part; a single query may exceed it */
+    uint64_t all;      /* hits of the part */
+    uint64_t found;    /* hits that the second pass writes */
     mesh_record *records; /* [found] */
     cl_mem memory;        /* device buffer of `records` */
     cl_mem inline_hits;   /* hits of the first pass, CAROMI_INLINE_HITS per query; NULL: it only counts */

@@ -15,7 +15,7 @@ enum list_fault { FAULT_NONE, FAULT_TRIANGLE, FAULT_FEATURE, FAULT_COUNT };
 struct caromi_list_chooser {
     caromi_contact_scratch scratch;
     mesh_record *records;
-    uint32_t room;
+    uint32_t capacity;
 };
 
 uint64_t caromi_end_of_item(const caromi_list_part *p, uint64_t first)
@@ -41,12 +41,12 @@ static enum list_fault fault_of(const caromi_list_part *p, const mesh_record *re
 /* Grows the buffers to `hits` records. Returns 0 if there is no memory. */
 static int reserve_chooser(const carom_context *context, struct caromi_list_chooser *c, uint32_t hits)
 {
-    if (hits <= c->room)
+    if (hits <= c->capacity)
         return 1;
     caromi_free(context, c->records);
-    c->room = 0;
+    c->capacity = 0;
     c->records = caromi_alloc(context, hits, 2 * sizeof *c->records);
-    c->room = c->records != NULL ? hits : 0;
+    c->capacity = c->records != NULL ? hits : 0;
     return c->records != NULL;
 }
 
@@ -109,7 +109,7 @@ static uint64_t add_item(caromi_list_part *p, caromi_stage *s, uint32_t thread, 
     return end;
 }
 
-static void take_stage(void *user, uint64_t task, uint32_t thread)
+static void fill_stage(void *user, uint64_t task, uint32_t thread)
 {
     caromi_list_part *p = user;
     caromi_stage *s = &p->stages[task];
@@ -129,17 +129,17 @@ static void take_stage(void *user, uint64_t task, uint32_t thread)
 
 /* Writes the part's hits to the list. With several devices, each waits until its part is next in the order of the
  * batch. */
-static carom_status deliver(caromi_list_part *p, carom_stats *stats, carom_error *err)
+static carom_status scatter(caromi_list_part *p, carom_stats *stats, carom_error *err)
 {
     caromi_sequencer *turns = p->batch->turns;
-    const int takes_turns = turns != NULL && turns->is_shared;
-    p->is_stopped = takes_turns && !caromi_sequencer_wait(turns, p->first);
+    const int is_ordered = turns != NULL && turns->is_shared;
+    p->is_stopped = is_ordered && !caromi_sequencer_wait(turns, p->first);
     if (p->is_stopped)
         return CAROM_OK;
     const double start = caromi_now();
     CHECK(caromi_stages_scatter(p->context, p->batch, p->stages, p->stage_count, stats, err));
     stats->host += caromi_now() - start;
-    if (takes_turns)
+    if (is_ordered)
         caromi_sequencer_commit(turns, p->first + p->queries);
     return CAROM_OK;
 }
@@ -155,7 +155,7 @@ carom_status caromi_add_part(const caromi_device *d, caromi_list_part *p, carom_
             (uint32_t)(p->first + caromi_slice_start(p->queries, p->stage_count, i + 1) - p->stages[i].first);
     }
     atomic_store(&p->corrupt, FAULT_NONE);
-    caromi_parallel(p->context->pool, p->stage_count, take_stage, p);
+    caromi_parallel(p->context->pool, p->stage_count, fill_stage, p);
     const int fault = atomic_load(&p->corrupt);
     if (fault != FAULT_NONE)
         return caromi_fail_corrupt(d, names[fault], p->first, p->first + p->queries, err);
@@ -164,7 +164,7 @@ carom_status caromi_add_part(const caromi_device *d, caromi_list_part *p, carom_
             return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits",
                                (unsigned long long)p->all);
     stats->host += caromi_now() - start;
-    return deliver(p, stats, err);
+    return scatter(p, stats, err);
 }
 
 carom_status caromi_open_choosers(caromi_device *d, caromi_list_part *p, carom_error *err)

@@ -17,8 +17,8 @@ static carom_status launch_pairs(caromi_device *d, caromi_cl_slot *slot, const v
     return caromi_launch_chunk(d, slot, &a, slot->padded / d->lanes, err);
 }
 
-static uint64_t settle_pairs(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
-                             size_t count)
+static uint64_t resolve_pairs(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
+                              size_t count)
 {
     assert(rows == NULL);
     (void)rows;
@@ -46,7 +46,7 @@ carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batc
                                  carom_stats *stats, carom_error *err)
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
-    const int settles = caromi_is_exact(batch->kernel) && !d->probing;
+    const int resolves = caromi_is_exact(batch->kernel) && !d->probing;
     caromi_stream s = {.count = end,
                        .chunk = d->gpu ? 1u << 18
                                        : d->max_items * d->lanes, /* small enough that several chunks are in flight */
@@ -54,9 +54,9 @@ carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batc
                        .out_count = shape->out_count,
                        .in = batch->in,
                        .out = batch->out,
-                       .resolve = settles ? settle_pairs : NULL,
-                       .mark_count = settles ? 1 : 0,
-                       .undecided = settles ? &undecided_pairs : NULL,
+                       .resolve = resolves ? resolve_pairs : NULL,
+                       .mark_count = resolves ? 1 : 0,
+                       .undecided = resolves ? &undecided_pairs : NULL,
                        .launch = launch_pairs,
                        .user = batch};
     for (uint32_t c = 0; c < shape->out_count; c++)

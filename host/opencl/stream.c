@@ -306,7 +306,7 @@ static carom_status check_rows(const arrival *a, uint64_t from, uint64_t count, 
                     slot->first + slot->count, err);
 }
 
-static void settle_rows(arrival *a, uint64_t from, size_t count)
+static void resolve_rows(arrival *a, uint64_t from, size_t count)
 {
     const caromi_stream *s = a->copy.stream;
     const void *marks[3] = {NULL, NULL, NULL};
@@ -324,7 +324,7 @@ static void settle_rows(arrival *a, uint64_t from, size_t count)
         a->undecided[at + i] = (uint32_t)from + rows[i];
 }
 
-static void take_slab(void *user, uint64_t slab, uint32_t thread)
+static void process_slab(void *user, uint64_t slab, uint32_t thread)
 {
     arrival *a = user;
     const caromi_stream *s = a->copy.stream;
@@ -336,13 +336,13 @@ static void take_slab(void *user, uint64_t slab, uint32_t thread)
     }
     copy_slab(&a->copy, slab, scatter_rows);
     if (s->resolve != NULL || a->undecided != NULL)
-        settle_rows(a, from, (size_t)count);
+        resolve_rows(a, from, (size_t)count);
 }
 
 /* Runs the host's work on a chunk. undecided: receives the list of undecided rows, *count of them; NULL: they are
  * decided at once. */
-static carom_status take_rows(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t *undecided,
-                              uint32_t *count, carom_stats *stats, carom_error *err)
+static carom_status process_rows(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, uint32_t *undecided,
+                                 uint32_t *count, carom_stats *stats, carom_error *err)
 {
     const double start = caromi_now();
     arrival a = {.copy = {.stream = s, .slot = slot}, .device = d, .undecided = undecided};
@@ -351,7 +351,7 @@ static carom_status take_rows(caromi_device *d, const caromi_stream *s, caromi_c
             a.copy.columns[a.copy.count++] = i;
     if (a.copy.count == 0 && s->check == NULL && s->resolve == NULL && undecided == NULL)
         return CAROM_OK;
-    caromi_parallel(d->context->pool, slabs_of(slot), take_slab, &a);
+    caromi_parallel(d->context->pool, slabs_of(slot), process_slab, &a);
     stats->by_integers += a.resolved;
     *count = a.undecided_count;
     stats->host += caromi_now() - start;
@@ -375,7 +375,7 @@ static carom_status unmap_outputs(caromi_device *d, const caromi_stream *s, caro
 }
 
 /* Delivers a chunk whose columns are downloaded. */
-static carom_status deliver_columns(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
+static carom_status scatter_columns(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot, carom_stats *stats,
                                     carom_error *err)
 {
     const int lists = s->residents != NULL && s->undecided != NULL;
@@ -383,7 +383,7 @@ static carom_status deliver_columns(caromi_device *d, const caromi_stream *s, ca
     if (lists && undecided == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to list %llu undecided queries",
                            (unsigned long long)slot->count);
-    carom_status status = take_rows(d, s, slot, undecided, &count, stats, err);
+    carom_status status = process_rows(d, s, slot, undecided, &count, stats, err);
     if (status == CAROM_OK)
         status = unmap_outputs(d, s, slot, err);
     if (status == CAROM_OK && count > 0)
@@ -400,9 +400,9 @@ static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, carom
     if (status == CAROM_OK)
         add_times(d, slot, stats);
     if (status == CAROM_OK && slot->compacts)
-        status = s->deliver(d, s, slot, stats, err);
+        status = s->scatter(d, s, slot, stats, err);
     else if (status == CAROM_OK)
-        status = deliver_columns(d, s, slot, stats, err);
+        status = scatter_columns(d, s, slot, stats, err);
     if (status == CAROM_OK)
         caromi_slot_retire(slot);
     return status;
@@ -415,7 +415,8 @@ static carom_status finish_chunk(caromi_device *d, const caromi_stream *s, carom
 static void cut_chunk(const caromi_device *d, const caromi_stream *s, uint64_t first, uint64_t chunk,
                       caromi_cl_slot *slot)
 {
-    const uint64_t left = s->count - first, n = left < chunk ? left : chunk, lanes = s->takes_ends ? 1 : d->lanes;
+    const uint64_t left = s->count - first, n = left < chunk ? left : chunk,
+                   lanes = s->answers_any_count ? 1 : d->lanes;
     slot->first = first;
     slot->count = d->unified && n >= lanes ? n - n % lanes : n;
     slot->padded = (slot->count + lanes - 1) / lanes * lanes;
