@@ -95,7 +95,8 @@ static void limits_far_apart(void **state)
     carom_context_destroy(context);
 }
 
-/* Up to CAROMI_CLOUD_ONE_CELL spheres are not sorted into cells: counts around that, and around vectors; at rest too. */
+/* Up to CAROMI_CLOUD_ONE_CELL spheres are not sorted into cells: counts around that, and around vectors; at rest too.
+ */
 static void counts_around_few(void **state)
 {
     static const size_t counts[] = {1, 15, 16, 17, 31, 33, 255, 256, 257};
