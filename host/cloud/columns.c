@@ -106,7 +106,7 @@ static void gather_block(const caromi_cloud *cloud, columns_block *w)
 }
 
 /* Decides in integer arithmetic a record that the kernel left undecided. */
-static void settle(columns_block *w, uint32_t i)
+static void resolve(columns_block *w, uint32_t i)
 {
     float in[IN_CLOUD], normal[3];
     const int is_apart = w->state[i] == CAROM_APPROACHING || w->state[i] == CAROM_TOUCHING;
@@ -136,7 +136,7 @@ static void fill_block(const columns_job *job, columns_block *w, uint64_t first)
     gather_block(job->cloud, w);
     job->cloud->context->isa->cloud_columns(in, out, BLOCK);
     for (uint32_t i = 0; i < w->count; i++)
-        settle(w, i);
+        resolve(w, i);
     if (job->list->depth != NULL)
         memcpy(job->list->depth + first, w->out[OUT_PAIR_DEPTH], w->count * sizeof(float));
     caromi_points_out_to_columns(&job->list->normal, normal);

@@ -18,7 +18,7 @@ typedef struct caromi_narrow_work {
     caromi_cloud_found found; /* first member: the scan's callbacks get a pointer to it, which is cast back */
     const caromi_cloud_scan *scan;
     uint32_t thread;
-    uint64_t settled;
+    uint64_t resolved;
     float in[IN_CLOUD][ROOM];
     float t[ROOM];
     uint8_t state[ROOM], parts[ROOM];
@@ -90,7 +90,7 @@ static void solve(narrow_work *w, uint32_t count)
         return;
     for (int c = 0; c < OUT_CLOUD; c++)
         batch.out[c] = (caromi_out_column){out[c], c == OUT_CLOUD_T ? sizeof(float) : 1};
-    w->settled += caromi_resolve_pairs(&batch, w->t, 0, count);
+    w->resolved += caromi_resolve_pairs(&batch, w->t, 0, count);
 }
 
 int caromi_narrow_phase_is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uint8_t parts)
@@ -178,7 +178,7 @@ carom_status caromi_narrow_phase_begin(const caromi_cloud_scan *scan, caromi_nar
         w->found.flush = caromi_narrow_phase_flush;
         w->scan = scan;
         w->thread = t;
-        w->settled = 0;
+        w->resolved = 0;
     }
     return CAROM_OK;
 }
@@ -191,7 +191,7 @@ caromi_cloud_found *caromi_narrow_phase_found(const caromi_narrow_phase *narrow,
 void caromi_narrow_phase_end(caromi_narrow_phase *narrow, carom_stats *stats)
 {
     for (uint32_t t = 0; stats != NULL && t < narrow->threads; t++)
-        stats->by_integers += narrow->works[t].settled;
+        stats->by_integers += narrow->works[t].resolved;
     caromi_cached_free(narrow->context, narrow->works);
 }
 

@@ -275,7 +275,7 @@ typedef struct block_job {
     size_t size;
     char *scratch; /* [threads] for sorting a slice; NULL: slices are not sorted */
     uint64_t first, end, slice;
-    atomic_uint_fast64_t settled;
+    atomic_uint_fast64_t resolved;
 } block_job;
 
 static void run_slice(void *user, uint64_t task, uint32_t thread)
@@ -291,7 +291,7 @@ static void run_slice(void *user, uint64_t task, uint32_t thread)
         caromi_sort_queries(job->mesh, job->in, job->columns, job->options, first, count, scratch);
     for (uint32_t from = 0, n; from < count; from += n) {
         n = caromi_sorted_block_size(&queries, from, BLOCK);
-        atomic_fetch_add(&job->settled, job->run(job->user, job->own + thread * job->size, &queries, from, n));
+        atomic_fetch_add(&job->resolved, job->run(job->user, job->own + thread * job->size, &queries, from, n));
     }
 }
 
@@ -330,7 +330,7 @@ carom_status caromi_run_blocks(const carom_context *c, carom_mesh *mesh, const c
     if (job.slice > BLOCK)
         job.scratch = caromi_alloc(c, threads * job.slice, caromi_sort_bytes(mesh, columns));
     caromi_parallel(c->pool, (count + job.slice - 1) / job.slice, run_slice, &job);
-    stats->by_integers += job.settled;
+    stats->by_integers += job.resolved;
     caromi_free(c, job.scratch);
     if (job.own != few)
         caromi_free(c, job.own);
