@@ -214,10 +214,12 @@ static void check_overlaps(const trial *t)
             const call_array *other = k < c->in_count ? &c->in[k] : &c->out[k - c->in_count];
             if (other == &c->out[i] || other->kind == CAROMI_NUMBER)
                 continue;
-            c->out[i].offset = other->offset;
-            call_case_place(c, c->memory);
-            c->out[i].offset = good;
-            expect(t, c->out[i].name);
+            for (size_t at = 0; at<other->count; at += other->count> 1 ? other->count - 1 : 1) {
+                c->out[i].offset = other->offset + at * other->element; /* over its first element, then its last */
+                call_case_place(c, c->memory);
+                c->out[i].offset = good;
+                expect(t, c->out[i].name);
+            }
         }
         call_case_place(c, c->memory);
     }
