@@ -111,9 +111,9 @@ static int open_journal(bake_growing *g)
     return EXIT_DONE;
 }
 
-int bake_growing_open(bake_growing *g, const char *path)
+int bake_growing_open(bake_growing *g, const char *path, const bake_answers *answers, void *self)
 {
-    *g = (bake_growing){.fd = -1, .place = {.folder = -1}, .journal = {.fd = -1}};
+    *g = (bake_growing){.answers = answers, .self = self, .fd = -1, .place = {.folder = -1}, .journal = {.fd = -1}};
     int status = find_place(g, path);
     if (status == EXIT_DONE)
         status = lock_partial(g);
@@ -128,12 +128,13 @@ int bake_growing_open(bake_growing *g, const char *path)
 /* ---- earlier runs -------------------------------------------------------------------------------------------------
  */
 
-int bake_growing_has_work(const bake_growing *g)
+static int has_work(const bake_growing *g)
 {
     return !g->is_mine && g->journal.is_valid;
 }
 
-int bake_growing_compare(const bake_growing *g)
+/* Another fingerprint is refused. */
+static int compare_texts(const bake_growing *g)
 {
     char words[BAKE_TEXT];
     if (bake_fingerprint_compare(g->journal.text, g->text, NULL, words, sizeof words) == 0)
@@ -141,7 +142,8 @@ int bake_growing_compare(const bake_growing *g)
     return cli_refuse(EXIT_USAGE, "%s.partial: is of another bake, which differs in: %s", g->shown, words);
 }
 
-int bake_growing_check(const bake_growing *g, const void *head, size_t size)
+/* Without work of an earlier run, an OUT.partial that carom did not make is refused. */
+static int check_partial(const bake_growing *g, const void *head, size_t size)
 {
     char shown[sizeof g->shown + 8];
     if (g->is_mine)
@@ -158,8 +160,9 @@ static int open_old(const bake_growing *g)
     return g->place.exists ? openat(g->place.folder, g->place.name, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
 }
 
-/* The journal says it until it is removed, and where there are no attributes. */
-int bake_growing_open_complete(const bake_growing *g, uint64_t *sum)
+/* OUT, if journal or attributes say that it is this bake's and complete, with that checksum; -1: it is not. The journal
+ * says it until it is removed, and where there are no attributes. */
+static int open_complete(const bake_growing *g, uint64_t *sum)
 {
     char text[BAKE_TEXT];
     const int fd = open_old(g);
@@ -171,7 +174,8 @@ int bake_growing_open_complete(const bake_growing *g, uint64_t *sum)
     return -1;
 }
 
-void bake_growing_report_old(const bake_growing *g)
+/* OUT may be of another bake. */
+static void report_old(const bake_growing *g)
 {
     bake_plan plan;
     char text[BAKE_TEXT], words[BAKE_TEXT];
@@ -212,7 +216,7 @@ static int renew_journal(bake_growing *g)
     return 0;
 }
 
-int bake_growing_clear(bake_growing *g)
+static int make_empty(bake_growing *g)
 {
     g->is_mine = 1;
     int error = renew_journal(g);
@@ -226,7 +230,8 @@ int bake_growing_clear(bake_growing *g)
     return error ? bake_growing_fail(g, "begun", error) : EXIT_DONE;
 }
 
-int bake_growing_begin(bake_growing *g)
+/* The journal becomes valid last, so an interruption before leaves nothing to go on with. */
+static int begin(bake_growing *g)
 {
     int error = bake_journal_begin(&g->journal, g->text);
     if (!error)
@@ -236,6 +241,63 @@ int bake_growing_begin(bake_growing *g)
     if (!error && g->place.flushable && fsync(g->place.folder) != 0 && errno != EINVAL && errno != ENOTSUP)
         error = errno;
     return error ? bake_growing_fail(g, "written", error) : EXIT_DONE;
+}
+
+/* ---- a new one, and one to go on with -------------------------------------------------------------------------- */
+
+static int clear_others(bake_growing *g)
+{
+    return g->answers->clear ? g->answers->clear(g->self) : EXIT_DONE;
+}
+
+static int start(bake_growing *g)
+{
+    int status = clear_others(g);
+    if (status != EXIT_DONE)
+        return status;
+    report_old(g);
+    status = make_empty(g);
+    if (status == EXIT_DONE && g->answers->start)
+        status = g->answers->start(g->self);
+    return status == EXIT_DONE ? begin(g) : status;
+}
+
+static int go_on(bake_growing *g)
+{
+    int status = compare_texts(g);
+    if (status == EXIT_DONE)
+        status = clear_others(g);
+    return status == EXIT_DONE ? g->answers->go_on(g->self) : status;
+}
+
+/* With --resume: an earlier run may have done all. */
+static int find_complete(bake_growing *g)
+{
+    uint64_t sum;
+    const int fd = open_complete(g, &sum);
+    if (fd < 0)
+        return EXIT_DONE;
+    const int status = g->answers->compare(g->self, fd, sum, &g->is_finished);
+    close(fd);
+    if (status == EXIT_DONE && !g->is_finished)
+        cli_message("%s: does not have its checksum, and is baked anew", g->shown);
+    return status;
+}
+
+int bake_growing_take_over(bake_growing *g, int resume, const void *head, size_t size)
+{
+    char words[BAKE_DONE_WORDS];
+    if (has_work(g) && resume)
+        return go_on(g);
+    if (has_work(g)) {
+        g->answers->earlier(g->self, words);
+        return cli_refuse(EXIT_USAGE, "%s.partial: holds %s of an earlier bake: go on with --resume, or remove it",
+                          g->shown, words);
+    }
+    int status = check_partial(g, head, size);
+    if (status == EXIT_DONE && resume)
+        status = find_complete(g);
+    return status != EXIT_DONE || g->is_finished ? status : start(g);
 }
 
 /* ---- growing and finishing ----------------------------------------------------------------------------------------
@@ -275,6 +337,33 @@ static int make_durable(bake_growing *g, int fd, uint64_t sum)
     return error ? error : flush(g->journal.fd);
 }
 
+/* OUT.partial has become OUT: own the names again, as a new run would. Returns 0 or an errno; EEXIST: another process
+ * owns them. */
+static int own_names(bake_growing *g)
+{
+    if (is_in_place(g))
+        return 0;
+    const int fd = open_in_folder(g, g->name, O_CREAT | O_EXCL);
+    if (fd < 0)
+        return errno;
+    close(g->fd);
+    g->fd = fd;
+    return (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && is_in_place(g) ? 0 : EEXIST;
+}
+
+/* OUT is complete: the other files go, unless another process has begun to bake it meanwhile. OUT.partial goes last,
+ * because its lock guards the journal. */
+static void settle(bake_growing *g)
+{
+    int error = own_names(g);
+    if (!error)
+        error = side_remove(g->place.folder, g->journal_name, g->journal.fd);
+    if (error != EEXIST)
+        (void)side_remove(g->place.folder, g->name, g->fd);
+    if (error && error != EEXIST)
+        cli_message("%s: is complete, but %s.journal cannot be removed: %s", g->shown, g->shown, strerror(error));
+}
+
 int bake_growing_finish_with(bake_growing *g, int fd, const char *name, uint64_t sum)
 {
     const int error = make_durable(g, fd, sum);
@@ -291,7 +380,7 @@ int bake_growing_finish_with(bake_growing *g, int fd, const char *name, uint64_t
     if (fd != g->fd)
         (void)side_remove(g->place.folder, g->name, g->fd);
     const int status = output_place_settle(&g->place);
-    bake_growing_settle(g);
+    settle(g);
     return status;
 }
 
@@ -300,30 +389,23 @@ int bake_growing_finish(bake_growing *g, uint64_t sum)
     return bake_growing_finish_with(g, g->fd, g->name, sum);
 }
 
-/* OUT.partial has become OUT: own the names again, as a new run would. Returns 0 or an errno; EEXIST: another process
- * owns them. */
-static int own_names(bake_growing *g)
+int bake_growing_stopped(const bake_growing *g, int status)
 {
-    if (is_in_place(g))
-        return 0;
-    const int fd = open_in_folder(g, g->name, O_CREAT | O_EXCL);
-    if (fd < 0)
-        return errno;
-    close(g->fd);
-    g->fd = fd;
-    return (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && is_in_place(g) ? 0 : EEXIST;
+    char words[BAKE_DONE_WORDS];
+    g->answers->done(g->self, words);
+    cli_message("%s: %s are done; the same command with --resume goes on", g->shown, words);
+    return status;
 }
 
-/* OUT.partial goes last, because its lock guards the journal. */
-void bake_growing_settle(bake_growing *g)
+int bake_growing_end(bake_growing *g)
 {
-    int error = own_names(g);
-    if (!error)
-        error = side_remove(g->place.folder, g->journal_name, g->journal.fd);
-    if (error != EEXIST)
-        (void)side_remove(g->place.folder, g->name, g->fd);
-    if (error && error != EEXIST)
-        cli_message("%s: is complete, but %s.journal cannot be removed: %s", g->shown, g->shown, strerror(error));
+    if (g->is_finished) {
+        settle(g);
+        cli_message("%s: is complete", g->shown);
+        return EXIT_DONE;
+    }
+    const int status = g->answers->finish(g->self);
+    return status == EXIT_DONE || g->is_over ? status : bake_growing_stopped(g, status);
 }
 
 void bake_growing_close(bake_growing *g, int is_empty)

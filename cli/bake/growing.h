@@ -11,14 +11,32 @@
 
 #include <limits.h>
 
+/* The answers of an output, which grow in it: slabs of a volume, or rows. `self` is that of bake_growing_open.
+ * Functions that return an int return an exit status with the message printed. */
+enum { BAKE_DONE_WORDS = 64 };
+typedef struct bake_answers {
+    int (*clear)(void *self); /* Before a file grows: remove others of an earlier run. NULL: there are none */
+    int (*start)(void *self); /* Write the bytes of every such output to an empty file. NULL: there are none */
+    int (*go_on)(void *self); /* Find the answers that an earlier run has left, to go on behind them */
+    /* Are the bytes of OUT those of this bake, with that checksum? */
+    int (*compare)(void *self, int fd, uint64_t sum, int *is_same);
+    int (*finish)(void *self); /* Write the last bytes, then bake_growing_finish */
+    /* How far this run has come, and how far an earlier one, as `12 points`. */
+    void (*done)(const void *self, char words[BAKE_DONE_WORDS]);
+    void (*earlier)(const void *self, char words[BAKE_DONE_WORDS]);
+} bake_answers;
+
 typedef struct bake_growing {
+    const bake_answers *answers;
+    void *self;
     output_place place; /* of OUT */
     char name[NAME_MAX + 16], journal_name[NAME_MAX + 16], shown[512];
     char text[BAKE_TEXT]; /* the fingerprint; the caller's to fill */
     int fd;
-    int is_mine; /* the file holds no work of an earlier run */
-    int is_anew; /* this run made the journal */
-    int is_over; /* OUT.partial has become OUT, or is another process's: a later run cannot go on with it */
+    int is_finished; /* OUT is complete: an earlier run did all */
+    int is_mine;     /* the file holds no work of an earlier run */
+    int is_anew;     /* this run made the journal */
+    int is_over;     /* OUT.partial has become OUT, or is another process's: a later run cannot go on with it */
     bake_journal journal;
     double begun;             /* seconds: when the disk was last told to begin */
     double synced, sync_cost; /* when data last went there, how long that took */
@@ -28,28 +46,18 @@ typedef struct bake_growing {
  * bake_growing_close in any case. */
 
 /* Open and lock OUT.partial, a new one if there is none, and open the journal if there is one. */
-int bake_growing_open(bake_growing *g, const char *path);
-/* Is there work of an earlier run? Returns 0 or 1. */
-int bake_growing_has_work(const bake_growing *g);
-/* Refuse to go on with a journal of another fingerprint. */
-int bake_growing_compare(const bake_growing *g);
-/* Without work of an earlier run: refuse an OUT.partial that carom did not make. head: how such a file begins. */
-int bake_growing_check(const bake_growing *g, const void *head, size_t size);
-/* OUT, open for reading, if journal or attributes say that it is this bake's and complete, with that checksum. Returns
- * -1 if there is none. */
-int bake_growing_open_complete(const bake_growing *g, uint64_t *sum);
-/* Report that OUT is of another bake, if it is. */
-void bake_growing_report_old(const bake_growing *g);
-/* Begin anew: empty OUT.partial and make a new journal; then, when the bytes of every output are in place, write the
- * fingerprint. The journal becomes valid last, so an interruption before leaves nothing to go on with. */
-int bake_growing_clear(bake_growing *g);
-int bake_growing_begin(bake_growing *g);
+int bake_growing_open(bake_growing *g, const char *path, const bake_answers *answers, void *self);
+/* Begin anew or, with --resume, go on with the work of an earlier run, or find OUT complete. head: how OUT.partial
+ * begins if carom made it. */
+int bake_growing_take_over(bake_growing *g, int resume, const void *head, size_t size);
+/* All answers are there: finish OUT, unless it was found complete. */
+int bake_growing_end(bake_growing *g);
+/* Report how far the bake has come and that it can go on; returns `status`. */
+int bake_growing_stopped(const bake_growing *g, int status);
 /* All is written: flush to disk, rename, and remove the journal. sum: of all answers. */
 int bake_growing_finish(bake_growing *g, uint64_t sum);
 /* The same with another file of the folder in the place of OUT.partial, which is removed when OUT is there. */
 int bake_growing_finish_with(bake_growing *g, int fd, const char *name, uint64_t sum);
-/* OUT is complete: remove the other files, unless another process has begun to bake it meanwhile. */
-void bake_growing_settle(bake_growing *g);
 /* is_empty: nothing is to be kept, so that a new partial file is removed. */
 void bake_growing_close(bake_growing *g, int is_empty);
 

@@ -64,15 +64,11 @@ static int write_pieces(const bake_partial *p)
 /* ---- a new one, and one to go on with -----------------------------------------------------------------------------
  */
 
-static int start(bake_partial *p)
+static int start(void *self)
 {
-    bake_growing_report_old(&p->file);
-    int status = bake_growing_clear(&p->file);
-    if (status == EXIT_DONE)
-        status = reserve(p);
-    if (status == EXIT_DONE)
-        status = write_pieces(p);
-    return status == EXIT_DONE ? bake_growing_begin(&p->file) : status;
+    const bake_partial *p = self;
+    const int status = reserve(p);
+    return status == EXIT_DONE ? write_pieces(p) : status;
 }
 
 /* Read the slabs that are done again. If their checksums are known, forget the slabs that are not what was written;
@@ -112,8 +108,9 @@ static int read_slabs(bake_partial *p, int fd, int are_known)
     return status;
 }
 
-static int go_on(bake_partial *p)
+static int go_on(void *self)
 {
+    bake_partial *p = self;
     const uint64_t count = p->plan->end - p->plan->begin;
     p->done_count = bake_journal_records(&p->file.journal, p->done, p->sums);
     const uint64_t recorded = p->done_count;
@@ -168,66 +165,45 @@ static int has_sums(const bake_partial *p, int fd)
     return is_same;
 }
 
-/* Has OUT the bytes of this bake? */
-static int verify_complete(bake_partial *p, int fd, uint64_t wanted)
+static int compare(void *self, int fd, uint64_t wanted, int *is_same)
 {
+    bake_partial *p = self;
     const uint64_t count = p->plan->end - p->plan->begin;
     int status = EXIT_DONE;
     if (has_frame(p, fd)) {
         memset(p->done, 1, (size_t)count);
         p->done_count = count;
         status = read_slabs(p, fd, 0);
-        p->is_finished = status == EXIT_DONE && p->done_count == count && sum_of_sums(p) == wanted && has_sums(p, fd);
+        *is_same = status == EXIT_DONE && p->done_count == count && sum_of_sums(p) == wanted && has_sums(p, fd);
     }
-    if (!p->is_finished) {
+    if (!*is_same) {
         memset(p->done, 0, (size_t)count);
         p->done_count = 0;
     }
     return status;
 }
 
-/* With --resume: an earlier run may have done all. */
-static int find_complete(bake_partial *p)
+/* As the journal has it, whose slabs may be others. */
+static void earlier(const void *self, char words[BAKE_DONE_WORDS])
 {
-    uint64_t wanted;
-    const int fd = bake_growing_open_complete(&p->file, &wanted);
-    if (fd < 0)
-        return EXIT_DONE;
-    const int status = verify_complete(p, fd, wanted);
-    close(fd);
-    if (status == EXIT_DONE && !p->is_finished)
-        cli_message("%s: does not have its checksum, and is baked anew", p->file.shown);
-    return status;
-}
-
-/* By the number of slabs that are done. */
-static int refuse_work(const bake_partial *p)
-{
-    const bake_journal *journal = &p->file.journal;
+    const bake_journal *journal = &((const bake_partial *)self)->file.journal;
     const uint64_t count = journal->is_readable ? journal->plan.end - journal->plan.begin : 0;
     uint8_t *found = calloc((size_t)count + 1, 1);
     const uint64_t done = found && count > 0 ? bake_journal_records(journal, found, NULL) : 0;
     free(found);
-    return cli_refuse(EXIT_USAGE,
-                      "%s.partial: holds %llu of %llu slabs of an earlier bake: go on with --resume, or remove it",
-                      p->file.shown, (unsigned long long)done, (unsigned long long)count);
+    snprintf(words, BAKE_DONE_WORDS, "%llu of %llu slabs", (unsigned long long)done, (unsigned long long)count);
 }
 
-/* What to do about the files that are there. */
-static int take_over(bake_partial *p, int resume)
+static void done(const void *self, char words[BAKE_DONE_WORDS])
 {
-    if (bake_growing_has_work(&p->file)) {
-        if (!resume)
-            return refuse_work(p);
-        const int status = bake_growing_compare(&p->file);
-        return status == EXIT_DONE ? go_on(p) : status;
-    }
-    const bake_piece *head = &p->layout.pieces[0];
-    int status = bake_growing_check(&p->file, head->bytes, head->size);
-    if (status == EXIT_DONE && resume)
-        status = find_complete(p);
-    return status != EXIT_DONE || p->is_finished ? status : start(p);
+    const bake_partial *p = self;
+    snprintf(words, BAKE_DONE_WORDS, "%llu of %llu slabs", (unsigned long long)p->done_count,
+             (unsigned long long)(p->plan->end - p->plan->begin));
 }
+
+static int finish(void *self);
+static const bake_answers slab_answers = {
+    .start = start, .go_on = go_on, .compare = compare, .finish = finish, .done = done, .earlier = earlier};
 
 int bake_partial_open(bake_partial *p, const bake_request *options, const bake_plan *plan)
 {
@@ -243,9 +219,11 @@ int bake_partial_open(bake_partial *p, const bake_request *options, const bake_p
                           "out of memory: %s would have %llu bytes, and the list of its %llu slabs takes %llu bytes",
                           options->common.output, (unsigned long long)p->layout.bytes, (unsigned long long)count,
                           9 * (unsigned long long)count);
-    status = bake_growing_open(&p->file, options->common.output);
+    status = bake_growing_open(&p->file, options->common.output, &slab_answers, p);
     bake_fingerprint(plan, p->file.text);
-    return status == EXIT_DONE ? take_over(p, options->bake.resume) : status;
+    const bake_piece *head = &p->layout.pieces[0];
+    return status == EXIT_DONE ? bake_growing_take_over(&p->file, options->bake.resume, head->bytes, head->size)
+                               : status;
 }
 
 /* ---- growing ------------------------------------------------------------------------------------------------------
@@ -294,25 +272,12 @@ static int write_sums(const bake_partial *p)
     return error;
 }
 
-int bake_partial_finish(bake_partial *p)
+static int finish(void *self)
 {
-    if (p->is_finished) {
-        bake_growing_settle(&p->file);
-        cli_message("%s: is complete", p->file.shown);
-        return EXIT_DONE;
-    }
+    bake_partial *p = self;
     const int error = write_sums(p);
-    const int status =
-        error ? bake_growing_fail(&p->file, "flushed to disk", error) : bake_growing_finish(&p->file, sum_of_sums(p));
-    return status == EXIT_DONE || p->file.is_over ? status : bake_partial_stopped(p, status);
-}
-
-int bake_partial_stopped(const bake_partial *p, int status)
-{
-    const uint64_t count = p->plan->end - p->plan->begin;
-    cli_message("%s: %llu of %llu slabs are done; the same command with --resume goes on", p->file.shown,
-                (unsigned long long)p->done_count, (unsigned long long)count);
-    return status;
+    return error ? bake_growing_fail(&p->file, "flushed to disk", error)
+                 : bake_growing_finish(&p->file, sum_of_sums(p));
 }
 
 void bake_partial_close(bake_partial *p)

@@ -10,8 +10,7 @@ typedef struct bake_partial {
     const bake_plan *plan;
     bake_layout layout;
     bake_growing file;
-    int is_finished; /* OUT is complete: an earlier run did all */
-    uint8_t *done;   /* [slabs of the part] */
+    uint8_t *done; /* [slabs of the part] */
     uint64_t *sums;
     uint64_t done_count;
 } bake_partial;
@@ -24,10 +23,6 @@ int bake_partial_put(bake_partial *p, uint64_t slab, const bake_slab *from);
 int bake_partial_record(bake_partial *p, uint64_t slab, uint64_t sum);
 /* Begin to show progress. Sets the number of nodes that are done. */
 void bake_partial_progress(const bake_partial *p, progress *shown, uint64_t *done);
-/* All slabs are done: flush and rename. */
-int bake_partial_finish(bake_partial *p);
-/* Report how far the bake has come and that it can go on; returns `status`. */
-int bake_partial_stopped(const bake_partial *p, int status);
 /* What holds no finished slab is removed. */
 void bake_partial_close(bake_partial *p);
 

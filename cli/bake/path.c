@@ -113,7 +113,7 @@ static int skip_done(path_run *r, const path_file *to, uint64_t *hash)
         const uint64_t left = done->points - r->file.from - r->file.count;
         status = unfinished_asked() ? EXIT_STOPPED : paths_next(&r->file, left);
         if (status == EXIT_STOPPED)
-            return path_file_stopped(to, status);
+            return bake_growing_stopped(&to->file, status);
         if (status == EXIT_DONE && r->file.count == 0)
             status = refuse_changed(r);
         (void)path_cut(&r->file, r->survey, &r->open, r->sections);
@@ -133,7 +133,7 @@ static int do_chunks(path_run *r, path_file *to)
     while (status == EXIT_DONE && !at_end) {
         status = unfinished_asked() ? EXIT_STOPPED : paths_next(&r->file, chunk);
         if (status == EXIT_STOPPED) {
-            path_file_stopped(to, status);
+            bake_growing_stopped(&to->file, status);
             break;
         }
         const double began = cli_seconds(); /* what is read may be read for several chunks */
@@ -167,10 +167,10 @@ static int write_file(path_run *r, path_hits hits)
                                   parallel_threads(r->options->common.threads));
     if (status == EXIT_DONE && to.done.chunks == 0)
         path_writer_header(&r->writer);
-    if (status == EXIT_DONE && !to.is_finished)
+    if (status == EXIT_DONE && !to.file.is_finished)
         status = do_chunks(r, &to);
     if (status == EXIT_DONE)
-        status = path_file_finish(&to);
+        status = bake_growing_end(&to.file);
     path_writer_close(&r->writer);
     path_file_close(&to);
     return status;

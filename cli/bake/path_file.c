@@ -85,8 +85,9 @@ static int has_columns_record(const bake_journal *j)
 }
 
 /* A piece of OUT.columns that an interruption left is made anew; a user's file of that name is refused. */
-static int clear_columns(const path_file *p)
+static int clear_columns(void *self)
 {
+    const path_file *p = self;
     char name[sizeof p->file.name], shown[sizeof p->file.shown + 8];
     columns_name(p, name, sizeof name);
     snprintf(shown, sizeof shown, "%s.columns", p->file.shown);
@@ -103,22 +104,10 @@ static int clear_columns(const path_file *p)
     return error ? cli_refuse(EXIT_WORK, "%s: cannot be removed: %s", shown, strerror(error)) : status;
 }
 
-static int start(path_file *p)
+static int go_on(void *self)
 {
-    int status = clear_columns(p);
-    if (status == EXIT_DONE)
-        bake_growing_report_old(&p->file);
-    if (status == EXIT_DONE)
-        status = bake_growing_clear(&p->file);
-    return status == EXIT_DONE ? bake_growing_begin(&p->file) : status;
-}
-
-static int go_on(path_file *p)
-{
+    path_file *p = self;
     bake_growing *g = &p->file;
-    const int status = clear_columns(p);
-    if (status != EXIT_DONE)
-        return status;
     p->done = find_done(&g->journal, g->fd);
     if (bake_journal_cut(&g->journal, 2 * p->done.chunks) != 0 || ftruncate(g->fd, (off_t)p->done.bytes) != 0 ||
         lseek(g->fd, (off_t)p->done.bytes, SEEK_SET) < 0)
@@ -127,37 +116,41 @@ static int go_on(path_file *p)
     return EXIT_DONE;
 }
 
-/* With --resume: an earlier run may have done all. */
-static void find_complete(path_file *p)
+static int compare(void *self, int fd, uint64_t wanted, int *is_same)
 {
-    uint64_t wanted, sum;
-    const int fd = bake_growing_open_complete(&p->file, &wanted);
-    if (fd < 0)
-        return;
-    p->is_finished = path_file_sum(fd, (uint64_t)p->file.place.old.st_size, &sum) == 0 && sum == wanted;
-    close(fd);
-    if (!p->is_finished)
-        cli_message("%s: does not have its checksum, and is baked anew", p->file.shown);
+    const path_file *p = self;
+    uint64_t sum;
+    *is_same = path_file_sum(fd, (uint64_t)p->file.place.old.st_size, &sum) == 0 && sum == wanted;
+    return EXIT_DONE;
 }
+
+static void put_points(uint64_t points, char words[BAKE_DONE_WORDS])
+{
+    snprintf(words, BAKE_DONE_WORDS, "%llu points", (unsigned long long)points);
+}
+
+static void earlier(const void *self, char words[BAKE_DONE_WORDS])
+{
+    const bake_growing *g = &((const path_file *)self)->file;
+    put_points(find_done(&g->journal, g->fd).points, words);
+}
+
+static void done(const void *self, char words[BAKE_DONE_WORDS])
+{
+    put_points(((const path_file *)self)->done.points, words);
+}
+
+static int finish(void *self);
+static const bake_answers row_answers = {
+    .clear = clear_columns, .go_on = go_on, .compare = compare, .finish = finish, .done = done, .earlier = earlier};
 
 static int take_over(path_file *p, int resume)
 {
     bake_growing *g = &p->file;
     const char *names = path_names(strstr(g->text, "\nhits any\n") ? PATH_ANY : PATH_FIRST);
     unsigned char header[BAKE_PART_HEADER];
-    if (bake_growing_has_work(g)) {
-        if (!resume)
-            return cli_refuse(EXIT_USAGE,
-                              "%s.partial: holds %llu points of an earlier bake: go on with --resume, or remove it",
-                              g->shown, (unsigned long long)find_done(&g->journal, g->fd).points);
-        const int status = bake_growing_compare(g);
-        return status == EXIT_DONE ? go_on(p) : status;
-    }
-    const int status = path_file_is_packed(p) ? bake_growing_check(g, header, bake_part_header(g->text, header))
-                                              : bake_growing_check(g, names, strlen(names));
-    if (status == EXIT_DONE && resume)
-        find_complete(p);
-    return status != EXIT_DONE || p->is_finished ? status : start(p);
+    return path_file_is_packed(p) ? bake_growing_take_over(g, resume, header, bake_part_header(g->text, header))
+                                  : bake_growing_take_over(g, resume, names, strlen(names));
 }
 
 int path_file_open(path_file *p, const bake_request *options, const char *text)
@@ -165,7 +158,7 @@ int path_file_open(path_file *p, const bake_request *options, const char *text)
     *p = (path_file){.output = options->common.output,
                      .is_part = options->bake.is_part,
                      .is_hdf5 = !options->bake.is_part && cli_is_hdf5(options->common.output)};
-    int status = bake_growing_open(&p->file, options->common.output);
+    int status = bake_growing_open(&p->file, options->common.output, &row_answers, p);
     snprintf(p->file.text, sizeof p->file.text, "%s", text);
     if (status == EXIT_DONE)
         status = take_over(p, options->bake.resume);
@@ -189,13 +182,13 @@ int path_file_put(path_file *p, uint64_t points, int is_hit)
     if (!error)
         error = bake_journal_add(&g->journal, is_hit != 0, sum);
     if (error)
-        return path_file_stopped(p, bake_growing_fail(g, "written", error));
+        return bake_growing_stopped(g, bake_growing_fail(g, "written", error));
     p->done = (path_done){p->done.chunks + 1, points, (uint64_t)end, is_hit};
     bake_growing_write_back(g);
     error = sum_more(g->fd, p->done.bytes, 0, &p->sum);
     if (!error)
         error = bake_growing_flush(g);
-    return error ? path_file_stopped(p, bake_growing_fail(g, "written", error)) : EXIT_DONE;
+    return error ? bake_growing_stopped(g, bake_growing_fail(g, "written", error)) : EXIT_DONE;
 }
 
 /* Behind all rows of a part. Returns 0 or an errno. */
@@ -286,22 +279,10 @@ static int finish_rows(path_file *p)
     return error ? bake_growing_fail(&p->file, "flushed to disk", error) : bake_growing_finish(&p->file, p->sum.sum);
 }
 
-int path_file_finish(path_file *p)
+static int finish(void *self)
 {
-    if (p->is_finished) {
-        bake_growing_settle(&p->file);
-        cli_message("%s: is complete", p->file.shown);
-        return EXIT_DONE;
-    }
-    const int status = p->is_hdf5 ? finish_hdf5(p) : finish_rows(p);
-    return status == EXIT_DONE || p->file.is_over ? status : path_file_stopped(p, status);
-}
-
-int path_file_stopped(const path_file *p, int status)
-{
-    cli_message("%s: %llu points are done; the same command with --resume goes on", p->file.shown,
-                (unsigned long long)p->done.points);
-    return status;
+    path_file *p = self;
+    return p->is_hdf5 ? finish_hdf5(p) : finish_rows(p);
 }
 
 void path_file_close(path_file *p)

@@ -26,7 +26,6 @@ typedef struct path_file {
     const char *output; /* as the command names it */
     int is_part;        /* ends with a checksum of all before */
     int is_hdf5;        /* grows as a part, whose rows become columns at the end */
-    int is_finished;    /* OUT is complete: an earlier run did all */
 } path_file;
 
 /* Each of these returns an exit status with the message printed. path_file_close in any case. */
@@ -35,9 +34,6 @@ typedef struct path_file {
 int path_file_open(path_file *p, const bake_request *options, const char *text);
 /* The rows of one more chunk are written, and `points` are done. */
 int path_file_put(path_file *p, uint64_t points, int is_hit);
-int path_file_finish(path_file *p);
-/* Report how far the bake has come and that it can go on; returns `status`. */
-int path_file_stopped(const path_file *p, int status);
 void path_file_close(path_file *p);
 
 /* Do rows go there as those of a part, in place of text? */

@@ -161,7 +161,7 @@ static int bake_missing(pipeline *p, run_progress *shown)
     }
     const int written = write_last(p);
     status = written != EXIT_DONE ? written : status;
-    return status == EXIT_DONE ? status : bake_partial_stopped(p->partial, status);
+    return status == EXIT_DONE ? status : bake_growing_stopped(&p->partial->file, status);
 }
 
 /* With one thread nothing runs beside the slab that it computes. */

@@ -54,10 +54,10 @@ static int bake_file(const bake_request *o, const bake_plan *plan, bake_mesh *me
 {
     bake_partial partial;
     int status = bake_partial_open(&partial, o, plan);
-    if (status == EXIT_DONE && !partial.is_finished)
+    if (status == EXIT_DONE && !partial.file.is_finished)
         status = bake_crew_here->bake(o, mesh, &partial);
     if (status == EXIT_DONE)
-        status = bake_partial_finish(&partial);
+        status = bake_growing_end(&partial.file);
     bake_partial_close(&partial);
     return status;
 }

@@ -104,7 +104,7 @@ static int bake_together(const bake_request *options, bake_mesh *mesh, bake_part
     if (status == EXIT_DONE) {
         place_report(mesh->context, bytes);
         status = scheduler_serve(&worker, p);
-        status = status == EXIT_DONE ? status : bake_partial_stopped(p, status);
+        status = status == EXIT_DONE ? status : bake_growing_stopped(&p->file, status);
     }
     bake_worker_close(&worker);
     return status;
