@@ -79,6 +79,9 @@ size_t bake_plan_node_bytes(const bake_plan *plan);
 struct bake_mesh;
 struct bake_question;
 struct bake_slab;
+struct bake_node;
+struct bake_place;
+typedef enum bake_verdict { BAKE_UNKNOWN, BAKE_AGREES, BAKE_DIFFERS } bake_verdict;
 /* A row for each command that bakes a volume. */
 typedef struct bake_kind {
     const char *name, *command; /* `name` is in the fingerprint */
@@ -97,9 +100,15 @@ typedef struct bake_kind {
     void (*describe)(const bake_plan *plan, char *line);
     int (*ask)(const struct bake_mesh *mesh, const struct bake_question *question, const struct bake_slab *to,
                carom_stats *stats);
+    /* Of one node, for carom bake check; see check.h. */
+    int (*is_near)(const struct bake_place *at, const struct bake_node *given, const struct bake_node *exact);
+    bake_verdict (*judge)(const struct bake_place *at, const struct bake_node *exact, struct bake_node *truth);
+    void (*report)(const struct bake_place *at, const char *who, const struct bake_node *file,
+                   const struct bake_node *other);
 } bake_kind;
 
-extern const bake_kind bake_kind_distance, bake_kind_clearance, bake_kind_drop;
+enum { BAKE_KINDS = 3 };
+extern const bake_kind *const bake_kinds[BAKE_KINDS];
 /* NULL: there is none of that name. */
 const bake_kind *bake_kind_named(const char *name);
 
@@ -205,18 +214,14 @@ int bake_nodes_read(int fd, const bake_layout *layout, const bake_plan *plan, ui
  */
 
 /* `options`: a bake_request. Each returns an exit status. */
-int run_bake_distance(const void *options);
-int run_bake_clearance(const void *options);
-int run_bake_drop(const void *options);
+int run_bake_volume(const void *options); /* of the kind that has the command's name */
 int run_bake_path(const void *options);
 int run_bake_join(const void *options);
 int run_bake_status(const void *options);
 int run_bake_check(const void *options);
 
 /* What they prepare, as in cli_command. */
-int prepare_bake_distance(const void *options, uint32_t present);
-int prepare_bake_clearance(const void *options, uint32_t present);
-int prepare_bake_drop(const void *options, uint32_t present);
+int prepare_bake_volume(const void *options, uint32_t present);
 int prepare_bake_path(const void *options, uint32_t present);
 int prepare_bake_check(const void *options, uint32_t present);
 

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* carom bake check: random nodes of a file are computed anew, one by one. Three answers must agree with the file: that
  * of its own accuracy, bit for bit; that of exact mode; and the reference's. */
-#include "mesh.h"
+#include "check.h"
 #include "part.h"
 #include "path.h"
 
 #include "cli/base/output.h"
-#include "reference/mesh.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,17 +17,7 @@
 /* Triangles that the reference may look at in all. It takes some microseconds for each. */
 enum { REFERENCE_TRIANGLES = 10000000 };
 
-/* One node of every array. */
-typedef struct node_values {
-    float distance;
-    int32_t triangle;
-    uint8_t feature;
-    float point[3];
-    uint8_t clearance;
-    float height;
-} node_values;
-
-static bake_slab slab_of(node_values *values)
+static bake_slab slab_of(bake_node *values)
 {
     return (bake_slab){{[BAKE_DISTANCE] = &values->distance,
                         [BAKE_TRIANGLE] = &values->triangle,
@@ -136,7 +124,7 @@ static int read_plan(checked *c)
 /* ---- one node -----------------------------------------------------------------------------------------------------
  */
 
-static int read_node(checked *c, uint64_t slab, uint64_t at, node_values *out)
+static int read_node(checked *c, uint64_t slab, uint64_t at, bake_node *out)
 {
     const bake_slab to = slab_of(out);
     for (int a = 0; a < BAKE_ARRAYS; a++) {
@@ -149,7 +137,7 @@ static int read_node(checked *c, uint64_t slab, uint64_t at, node_values *out)
 }
 
 /* A box of that node alone. */
-static int compute_node(checked *c, const carom_lattice *one, carom_accuracy accuracy, node_values *out)
+static int compute_node(checked *c, const carom_lattice *one, carom_accuracy accuracy, bake_node *out)
 {
     const bake_slab to = slab_of(out);
     const bake_question question = {.plan = &c->plan, .accuracy = accuracy, .allow_open = 1, .box = *one};
@@ -157,7 +145,7 @@ static int compute_node(checked *c, const carom_lattice *one, carom_accuracy acc
     return bake_mesh_ask(&c->mesh, &question, &to, &stats);
 }
 
-static int same_bits(const checked *c, node_values *a, node_values *b)
+static int same_bits(const checked *c, bake_node *a, bake_node *b)
 {
     const bake_slab from = slab_of(a), to = slab_of(b);
     for (int i = 0; i < BAKE_ARRAYS; i++)
@@ -166,91 +154,10 @@ static int same_bits(const checked *c, node_values *a, node_values *b)
     return 1;
 }
 
-/* Fast distances have errors of some hundred units in the last place of the largest coordinate (numerics.md, section
- * 18); their signs have none. */
-static int is_near(const checked *c, const float p[3], const node_values *given, const node_values *exact)
+static void report(checked *c, const bake_place *at, const char *who, const bake_node *file, const bake_node *other)
 {
-    double scale = 0.0;
-    if (c->plan.kind == &bake_kind_clearance) /* decided exactly in both modes */
-        return given->clearance == exact->clearance;
-    if (c->plan.kind == &bake_kind_drop)
-        return given->height == exact->height;
-    for (int k = 0; k < 3; k++)
-        scale =
-            fmax(scale, fmax(fabs((double)p[k]), fmax(fabs((double)c->mesh.lower[k]), fabs((double)c->mesh.upper[k]))));
-    if (given->distance == exact->distance) /* infinities too */
-        return 1;
-    return fabs((double)given->distance - (double)exact->distance) <= 0x1p-12 * scale;
-}
-
-/* The reference's distance, triangle and feature, cut to the band. */
-static void truth_of_distance(const checked *c, const ref_mesh *mesh, const float p[3],
-                              const ref_mesh_closest_answer *closest, node_values *out)
-{
-    ref_mesh_ray_answer ray = {0};
-    if (c->plan.sign != CAROM_SIGN_NONE)
-        ref_mesh_ray(mesh, p, &ray);
-    const int far = closest->closest.distance > c->plan.band;
-    const int inside = c->plan.sign == CAROM_SIGN_PARITY ? (int)(ray.crossings & 1) : ray.sum != 0;
-    out->distance = far ? c->plan.band : closest->closest.distance;
-    out->triangle = far ? -1 : closest->triangle;
-    out->feature = far ? CAROM_FEATURE_NONE : (uint8_t)closest->closest.feature;
-    if (c->plan.sign != CAROM_SIGN_NONE && inside && out->distance != 0.0f)
-        out->distance = -out->distance;
-}
-
-/* The reference judges a height, and has none of its own. */
-static void judge_height(checked *c, const ref_mesh *mesh, const float p[3], float height)
-{
-    const ref_mesh_drop_case at = {p[0], p[1], c->plan.radius, height};
-    const char *wrong = ref_mesh_drop(mesh, &at);
-    c->by_reference++;
-    if (wrong && c->differences++ == 0)
-        cli_message("%s: column at %a,%a: exact mode's height is %a; by the reference %s", c->path, (double)p[0],
-                    (double)p[1], (double)height, wrong);
-}
-
-/* Does the reference say the same as `exact`? It may have no answer. */
-static int reference_agrees(checked *c, const float p[3], const node_values *exact, node_values *truth)
-{
-    const ref_mesh mesh = {c->mesh.data.xyz, c->mesh.data.indices, (size_t)c->mesh.data.triangle_count, NULL};
-    const ref_sweep_case ball = {.center = {p[0], p[1], p[2]}};
-    ref_mesh_closest_answer closest;
-    *truth = (node_values){0};
-    if (c->plan.kind == &bake_kind_drop) {
-        judge_height(c, &mesh, p, exact->height);
-        return 1;
-    }
-    if (c->plan.kind == &bake_kind_clearance) {
-        c->by_reference++;
-        truth->clearance =
-            (uint8_t)ref_mesh_clearance(&mesh, p, c->plan.radius, ref_half_diagonal(c->plan.lattice.spacing));
-        return truth->clearance == exact->clearance;
-    }
-    if (ref_mesh_closest(&mesh, &ball, UINT32_MAX, INFINITY, &closest))
-        return 1;
-    c->by_reference++;
-    truth_of_distance(c, &mesh, p, &closest, truth);
-    return memcmp(&truth->distance, &exact->distance, sizeof exact->distance) == 0 &&
-           truth->triangle == exact->triangle && truth->feature == exact->feature;
-}
-
-static void report(checked *c, uint64_t node, const float p[3], const char *who, const node_values *file,
-                   const node_values *other)
-{
-    if (c->differences++ > 0)
-        return;
-    if (c->plan.kind == &bake_kind_clearance)
-        cli_message("%s: node %llu at %a,%a,%a: clearance %d; %s: %d", c->path, (unsigned long long)node, (double)p[0],
-                    (double)p[1], (double)p[2], (int)file->clearance, who, (int)other->clearance);
-    else if (c->plan.kind == &bake_kind_drop)
-        cli_message("%s: column %llu at %a,%a: height %a; %s: %a", c->path, (unsigned long long)node, (double)p[0],
-                    (double)p[1], (double)file->height, who, (double)other->height);
-    else
-        cli_message("%s: node %llu at %a,%a,%a: distance %a, triangle %d, feature %d; %s: %a, %d, %d", c->path,
-                    (unsigned long long)node, (double)p[0], (double)p[1], (double)p[2], (double)file->distance,
-                    (int)file->triangle, (int)file->feature, who, (double)other->distance, (int)other->triangle,
-                    (int)other->feature);
+    if (c->differences++ == 0)
+        c->plan.kind->report(at, who, file, other);
 }
 
 /* Node `at` of a box, as a box of its own. */
@@ -268,11 +175,14 @@ static int check_node(checked *c, uint64_t slab, uint64_t at, int with_reference
 {
     carom_lattice box;
     (void)bake_plan_slab(&c->plan, slab, &box);
-    const uint64_t node = bake_plan_node(&c->plan, &box, at);
     const carom_lattice one = one_of(box, at);
-    const float p[3] = {carom_lattice_coordinate(&one, 0, 0), carom_lattice_coordinate(&one, 1, 0),
-                        carom_lattice_coordinate(&one, 2, 0)};
-    node_values file = {0}, own = {0}, exact = {0}, truth;
+    const bake_place place = {.path = c->path,
+                              .plan = &c->plan,
+                              .mesh = &c->mesh,
+                              .node = bake_plan_node(&c->plan, &box, at),
+                              .p = {carom_lattice_coordinate(&one, 0, 0), carom_lattice_coordinate(&one, 1, 0),
+                                    carom_lattice_coordinate(&one, 2, 0)}};
+    bake_node file = {0}, own = {0}, exact = {0}, truth = {0};
     int status = read_node(c, slab, at, &file);
     if (status == EXIT_DONE)
         status = compute_node(c, &one, c->plan.accuracy, &own);
@@ -281,11 +191,13 @@ static int check_node(checked *c, uint64_t slab, uint64_t at, int with_reference
     if (status != EXIT_DONE)
         return status;
     if (!same_bits(c, &file, &own))
-        report(c, node, p, "computed anew", &file, &own);
-    else if (!is_near(c, p, &file, &exact))
-        report(c, node, p, "in exact mode", &file, &exact);
-    if (with_reference && !reference_agrees(c, p, &exact, &truth))
-        report(c, node, p, "is exact mode's; by the reference", &exact, &truth);
+        report(c, &place, "computed anew", &file, &own);
+    else if (!c->plan.kind->is_near(&place, &file, &exact))
+        report(c, &place, "in exact mode", &file, &exact);
+    const bake_verdict verdict = with_reference ? c->plan.kind->judge(&place, &exact, &truth) : BAKE_UNKNOWN;
+    c->by_reference += verdict != BAKE_UNKNOWN;
+    if (verdict == BAKE_DIFFERS)
+        report(c, &place, "is exact mode's; by the reference", &exact, &truth);
     return EXIT_DONE;
 }
 

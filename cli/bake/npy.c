@@ -36,21 +36,21 @@ static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
 
 const bake_kind *bake_npy_read(int fd, uint64_t dims[3])
 {
-    static const bake_kind *const kinds[] = {&bake_kind_distance, &bake_kind_clearance, &bake_kind_drop};
     char head[2 * ALIGNMENT + 1] = {0}, before[HEADER_MAX]; /* the shortest header has so many */
     unsigned long long n[3];
     if (cli_read_at(fd, head, 2 * ALIGNMENT, 0) != 0 || memcmp(head, "\x93NUMPY\1\0", 8) != 0)
         return NULL;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (int i = 0; i < BAKE_KINDS; i++) {
+        const bake_kind *kind = bake_kinds[i];
         const int length = snprintf(before, sizeof before, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                                    bake_arrays[kinds[i]->array].type);
+                                    bake_arrays[kind->array].type);
         if (strncmp(head + MAGIC, before, (size_t)length) != 0 ||
-            sscanf(head + MAGIC + length, "%llu, %llu, %llu)", &n[0], &n[1], &n[2]) != kinds[i]->axes)
+            sscanf(head + MAGIC + length, "%llu, %llu, %llu)", &n[0], &n[1], &n[2]) != kind->axes)
             continue;
         dims[2] = 1;
-        for (int k = 0; k < kinds[i]->axes; k++)
-            dims[k] = n[kinds[i]->axes - 1 - k];
-        return kinds[i];
+        for (int k = 0; k < kind->axes; k++)
+            dims[k] = n[kind->axes - 1 - k];
+        return kind;
     }
     return NULL;
 }

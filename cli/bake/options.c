@@ -294,8 +294,8 @@ const cli_command bake_distance_command = {
         "an\n"
         "interruption the same command with --resume goes on. SIGINT and SIGTERM finish a slab and end with status "
         "75.\n",
-    .run = run_bake_distance,
-    .prepare = prepare_bake_distance,
+    .run = run_bake_volume,
+    .prepare = prepare_bake_volume,
     .size = sizeof(bake_request),
     .defaults = &defaults,
     .options = distance_options,
@@ -318,8 +318,8 @@ const cli_command bake_clearance_command = {
         "the mesh wherever its centre is, 2 if the node's distance does not tell. Decided exactly in both modes. "
         "Lattice,\n"
         "partial file, --resume and --part are those of carom bake distance.\n",
-    .run = run_bake_clearance,
-    .prepare = prepare_bake_clearance,
+    .run = run_bake_volume,
+    .prepare = prepare_bake_volume,
     .size = sizeof(bake_request),
     .defaults = &defaults,
     .options = clearance_options,
@@ -341,8 +341,8 @@ const cli_command bake_drop_command = {
         "into the mesh; -inf where it meets nothing. The same answer in both modes. Lattice, partial file, --resume "
         "and\n"
         "--part are those of carom bake distance, with x and y alone.\n",
-    .run = run_bake_drop,
-    .prepare = prepare_bake_drop,
+    .run = run_bake_volume,
+    .prepare = prepare_bake_volume,
     .size = sizeof(bake_request),
     .defaults = &defaults,
     .options = drop_options,

@@ -131,40 +131,22 @@ int bake_prepare_volume(const bake_request *o, const bake_kind *kind, carom_accu
     return status;
 }
 
-static int prepare(const bake_request *options, const bake_kind *kind)
+static const bake_kind *kind_of(const bake_request *options)
 {
-    return bake_prepare_volume(options, kind, options->common.accuracy);
+    for (int i = 0; i < BAKE_KINDS; i++)
+        if (!strcmp(options->common.command->name, bake_kinds[i]->command))
+            return bake_kinds[i];
+    return NULL;
 }
 
-int run_bake_distance(const void *options)
+int run_bake_volume(const void *options)
 {
-    return bake(options, &bake_kind_distance);
+    return bake(options, kind_of(options));
 }
 
-int prepare_bake_distance(const void *options, uint32_t present)
+int prepare_bake_volume(const void *own, uint32_t present)
 {
+    const bake_request *options = own;
     (void)present;
-    return prepare(options, &bake_kind_distance);
-}
-
-int run_bake_clearance(const void *options)
-{
-    return bake(options, &bake_kind_clearance);
-}
-
-int prepare_bake_clearance(const void *options, uint32_t present)
-{
-    (void)present;
-    return prepare(options, &bake_kind_clearance);
-}
-
-int run_bake_drop(const void *options)
-{
-    return bake(options, &bake_kind_drop);
-}
-
-int prepare_bake_drop(const void *options, uint32_t present)
-{
-    (void)present;
-    return prepare(options, &bake_kind_drop);
+    return bake_prepare_volume(options, kind_of(options), options->common.accuracy);
 }
