@@ -109,6 +109,7 @@ typedef struct bake_kind {
 
 enum { BAKE_KINDS = 3 };
 extern const bake_kind *const bake_kinds[BAKE_KINDS];
+extern const bake_kind bake_kind_distance, bake_kind_clearance, bake_kind_drop;
 /* NULL: there is none of that name. */
 const bake_kind *bake_kind_named(const char *name);
 

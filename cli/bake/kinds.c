@@ -77,23 +77,23 @@ static int ask_distance(const bake_mesh *mesh, const bake_question *q, const bak
     return exit_of(mesh, status, &err);
 }
 
-static const bake_kind distance = {.name = "distance",
-                                   .command = "bake distance",
-                                   .array = BAKE_DISTANCE,
-                                   .axes = 3,
-                                   .unit = "nodes",
-                                   .edge = CUBE_EDGE,
-                                   .most = NODES_MOST,
-                                   .visits = NODE_VISITS,
-                                   .least = NODES_LEAST,
-                                   .more = 1u << BAKE_TRIANGLE | 1u << BAKE_FEATURE | 1u << BAKE_POINT,
-                                   .items = distance_items,
-                                   .read_items = read_distance,
-                                   .describe = describe_distance,
-                                   .ask = ask_distance,
-                                   .is_near = bake_is_near_distance,
-                                   .judge = bake_judge_distance,
-                                   .report = bake_report_distance};
+const bake_kind bake_kind_distance = {.name = "distance",
+                                      .command = "bake distance",
+                                      .array = BAKE_DISTANCE,
+                                      .axes = 3,
+                                      .unit = "nodes",
+                                      .edge = CUBE_EDGE,
+                                      .most = NODES_MOST,
+                                      .visits = NODE_VISITS,
+                                      .least = NODES_LEAST,
+                                      .more = 1u << BAKE_TRIANGLE | 1u << BAKE_FEATURE | 1u << BAKE_POINT,
+                                      .items = distance_items,
+                                      .read_items = read_distance,
+                                      .describe = describe_distance,
+                                      .ask = ask_distance,
+                                      .is_near = bake_is_near_distance,
+                                      .judge = bake_judge_distance,
+                                      .report = bake_report_distance};
 
 /* ---- clearance ----------------------------------------------------------------------------------------------------
  */
@@ -130,23 +130,23 @@ static int ask_clearance(const bake_mesh *mesh, const bake_question *q, const ba
     return exit_of(mesh, status, &err);
 }
 
-static const bake_kind clearance = {.name = "clearance",
-                                    .command = "bake clearance",
-                                    .array = BAKE_CLEARANCE,
-                                    .axes = 3,
-                                    .unit = "nodes",
-                                    .edge = CUBE_EDGE,
-                                    .most = NODES_MOST,
-                                    .visits = NODE_VISITS,
-                                    .least = NODES_LEAST,
-                                    .radius = "radius",
-                                    .items = radius_items,
-                                    .read_items = read_radius,
-                                    .describe = describe_radius,
-                                    .ask = ask_clearance,
-                                    .is_near = bake_is_near_clearance,
-                                    .judge = bake_judge_clearance,
-                                    .report = bake_report_clearance};
+const bake_kind bake_kind_clearance = {.name = "clearance",
+                                       .command = "bake clearance",
+                                       .array = BAKE_CLEARANCE,
+                                       .axes = 3,
+                                       .unit = "nodes",
+                                       .edge = CUBE_EDGE,
+                                       .most = NODES_MOST,
+                                       .visits = NODE_VISITS,
+                                       .least = NODES_LEAST,
+                                       .radius = "radius",
+                                       .items = radius_items,
+                                       .read_items = read_radius,
+                                       .describe = describe_radius,
+                                       .ask = ask_clearance,
+                                       .is_near = bake_is_near_clearance,
+                                       .judge = bake_judge_clearance,
+                                       .report = bake_report_clearance};
 
 /* ---- drop ---------------------------------------------------------------------------------------------------------
  */
@@ -164,28 +164,28 @@ static int ask_drop(const bake_mesh *mesh, const bake_question *q, const bake_sl
     return exit_of(mesh, status, &err);
 }
 
-static const bake_kind drop = {.name = "drop",
-                               .command = "bake drop",
-                               .array = BAKE_HEIGHT,
-                               .axes = 2,
-                               .unit = "columns",
-                               .edge = TILE_EDGE,
-                               .most = COLUMNS_MOST,
-                               .visits = COLUMN_VISITS,
-                               .least = COLUMNS_LEAST,
-                               .radius = "ball",
-                               .items = radius_items,
-                               .read_items = read_radius,
-                               .describe = describe_radius,
-                               .ask = ask_drop,
-                               .is_near = bake_is_near_drop,
-                               .judge = bake_judge_drop,
-                               .report = bake_report_drop};
+const bake_kind bake_kind_drop = {.name = "drop",
+                                  .command = "bake drop",
+                                  .array = BAKE_HEIGHT,
+                                  .axes = 2,
+                                  .unit = "columns",
+                                  .edge = TILE_EDGE,
+                                  .most = COLUMNS_MOST,
+                                  .visits = COLUMN_VISITS,
+                                  .least = COLUMNS_LEAST,
+                                  .radius = "ball",
+                                  .items = radius_items,
+                                  .read_items = read_radius,
+                                  .describe = describe_radius,
+                                  .ask = ask_drop,
+                                  .is_near = bake_is_near_drop,
+                                  .judge = bake_judge_drop,
+                                  .report = bake_report_drop};
 
 /* ---- all ----------------------------------------------------------------------------------------------------------
  */
 
-const bake_kind *const bake_kinds[BAKE_KINDS] = {&distance, &clearance, &drop};
+const bake_kind *const bake_kinds[BAKE_KINDS] = {&bake_kind_distance, &bake_kind_clearance, &bake_kind_drop};
 
 const bake_kind *bake_kind_named(const char *name)
 {
