@@ -2,6 +2,7 @@
 /* A few spheres among themselves, in exact mode: the list and its columns against the reference, pair by pair; first,
  * any and counted partners against the list; the same bits from both backends, also where the list is cut. */
 #include "fuzz.h"
+#include "queries/cloud_list.h"
 #include "tests/support/cloud_records.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ typedef struct cloud {
 
 typedef struct pair {
     cloud_record record;
-    float depth, normal[3];
+    ref_cloud_answer answer;
 } pair;
 
 typedef struct pairs {
@@ -86,12 +87,7 @@ static void make_cloud(fuzz_source *s, cloud *c)
 /* Whether the pair is in the list: b at its image. */
 static int find_pair(const cloud *c, pair *p)
 {
-    ref_cloud_answer answer;
-    const int is_pair = cloud_record_truth(&c->desc, &p->record, &answer);
-    p->depth = answer.state == REF_TOUCHING ? 0.0f : answer.depth;
-    for (int k = 0; k < 3; k++)
-        p->normal[k] = (float)answer.normal[k];
-    return is_pair;
+    return cloud_record_truth(&c->desc, &p->record, &p->answer);
 }
 
 static int compare(const void *one, const void *other)
@@ -110,7 +106,7 @@ static void add(pairs *to, const cloud *c, const pair *p)
     turned->record.b = p->record.a;
     for (int k = 0; k < 3; k++) {
         turned->record.shift[k] = (int8_t)-p->record.shift[k];
-        turned->normal[k] = -p->normal[k];
+        turned->answer.normal[k] = -p->answer.normal[k];
     }
 }
 
@@ -130,47 +126,48 @@ static void find_pairs(const cloud *c, pairs *out)
 
 /* ---- the answers ------------------------------------------------------------------------------------------------- */
 
-/* From pair `from` on, with room for so many. Returns the sphere to go on from. */
-static uint64_t ask_list(int backend, const cloud *c, uint64_t begin, size_t room, pairs *out)
+/* A list with all columns, of all pieces. */
+typedef struct answers {
+    size_t count;
+    carom_cloud_pair_list list;
+} answers;
+
+static void clear(answers *out)
 {
-    static int32_t a[ROOM], b[ROOM];
-    static uint8_t state[ROOM];
-    static float t[ROOM], depth[ROOM], normal[3 * ROOM];
-    static int8_t shift[3 * ROOM];
+    out->count = 0;
+    if (out->list.size != 0)
+        return;
+    out->list = (carom_cloud_pair_list){.size = sizeof out->list, .capacity = ROOM};
+    const size_t bytes = query_list_lay_out(&out->list, MOST, NULL);
+    void *memory = calloc(bytes, 1);
+    if (!memory)
+        abort();
+    (void)query_list_lay_out(&out->list, MOST, memory);
+    out->list.offsets = NULL;
+}
+
+/* Adds the pairs of spheres from `begin` on, so many at most. Returns the sphere to go on from. */
+static uint64_t ask_list(int backend, const cloud *c, uint64_t begin, size_t room, answers *out)
+{
     carom_cloud_desc d = c->desc;
     carom_list_totals totals;
     carom_error err = {0};
-    const carom_cloud_pair_list list = {.size = sizeof list,
-                                        .capacity = room,
-                                        .a = a,
-                                        .b = b,
-                                        .state = state,
-                                        .t = t,
-                                        .shift = shift,
-                                        .depth = depth,
-                                        .normal = carom_xyz_out(normal),
-                                        .totals = &totals};
+    carom_cloud_pair_list list = out->list;
+    query_list_skip(&list, out->count);
+    list.capacity = room < ROOM - out->count ? room : ROOM - out->count;
+    list.totals = &totals;
     d.batch.begin = begin;
     fuzz_check_call(carom_cloud_list(fuzz_context(backend), &d, &list, NULL, &err), &err, NULL);
-    for (size_t i = 0; i < totals.stored; i++) {
-        pair *p = &out->at[out->count++];
-        memset(p, 0, sizeof *p);
-        *p = (pair){.record = {.a = a[i], .b = b[i], .t = t[i], .state = state[i]}, .depth = depth[i]};
-        memcpy(p->record.shift, shift + 3 * i, 3);
-        memcpy(p->normal, normal + 3 * i, sizeof p->normal);
-    }
+    out->count += totals.stored;
     return totals.complete;
 }
 
-static int is_true(const pair *got, const pair *wanted)
+static int is_true(const carom_cloud_pair_list *got, size_t i, const pair *wanted)
 {
-    const cloud_record *g = &got->record, *w = &wanted->record;
-    int same = g->a == w->a && g->b == w->b && g->state == w->state && memcmp(&g->t, &w->t, sizeof g->t) == 0 &&
-               memcmp(g->shift, w->shift, sizeof g->shift) == 0 &&
-               memcmp(&got->depth, &wanted->depth, sizeof got->depth) == 0;
-    for (int k = 0; k < 3; k++)
-        same &= fabsf(got->normal[k] - wanted->normal[k]) <= 0x1p-23f;
-    return same;
+    const cloud_record *w = &wanted->record;
+    return got->a[i] == w->a && got->b[i] == w->b && got->state[i] == w->state &&
+           memcmp(&got->t[i], &w->t, sizeof w->t) == 0 && memcmp(got->shift + 3 * i, w->shift, sizeof w->shift) == 0 &&
+           query_list_judge(got, i, &wanted->answer) == NULL;
 }
 
 static void check_partners(int backend, const cloud *c, const pairs *truth)
@@ -218,27 +215,28 @@ static void check_partners(int backend, const cloud *c, const pairs *truth)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static cloud c;
-    static pairs truth, got[FUZZ_BACKENDS], cut;
+    static pairs truth;
+    static answers got[FUZZ_BACKENDS], cut;
     fuzz_source s = fuzz_open(data, size);
     memset(&c, 0, sizeof c);
     make_cloud(&s, &c);
     find_pairs(&c, &truth);
     for (int b = 0; b < FUZZ_BACKENDS; b++) {
-        got[b].count = 0;
+        clear(&got[b]);
         ask_list(b, &c, 0, ROOM, &got[b]);
         if (got[b].count != truth.count)
             give_up("a wrong number of pairs", fuzz_backend_name(b), &c);
         for (size_t i = 0; i < truth.count; i++)
-            if (!is_true(&got[b].at[i], &truth.at[i]))
+            if (!is_true(&got[b].list, i, &truth.at[i]))
                 give_up("a wrong pair", fuzz_backend_name(b), &c);
         check_partners(b, &c, &truth);
     }
-    cut.count = 0;
+    clear(&cut);
     for (uint64_t begin = 0, room = 1 + truth.count / 3; begin < c.count; room *= 2)
         begin = ask_list(1, &c, begin, room, &cut);
-    if (memcmp(got[0].at, got[1].at, truth.count * sizeof(pair)) != 0)
+    if (query_list_differs(&got[0].list, &got[1].list, truth.count) >= 0)
         give_up("two backends differ in a bit", fuzz_backend_name(1), &c);
-    if (cut.count != truth.count || memcmp(got[0].at, cut.at, truth.count * sizeof(pair)) != 0)
+    if (cut.count != truth.count || query_list_differs(&got[0].list, &cut.list, truth.count) >= 0)
         give_up("a list that is cut differs", fuzz_backend_name(1), &c);
     return 0;
 }

@@ -2,6 +2,7 @@
 /* The clouds of carom verify: every configuration against the first, byte by byte, in both modes; and that one's exact
  * lists against the reference, which tries every pair and image. */
 #include "verify.h"
+#include "queries/cloud_list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -128,18 +129,8 @@ static void *take(cloud_answer *a, size_t *used, uint64_t count, size_t size)
 static size_t lay_out(cloud_answer *a, uint64_t count)
 {
     const uint64_t room = ROOM_EACH * count + IMAGES * JUDGED;
-    size_t used = 0;
     a->list = (carom_cloud_pair_list){.size = sizeof a->list, .capacity = room, .totals = &a->totals};
-    a->list.offsets = take(a, &used, count + 1, sizeof(uint64_t));
-    a->list.a = take(a, &used, room, sizeof(int32_t));
-    a->list.b = take(a, &used, room, sizeof(int32_t));
-    a->list.state = take(a, &used, room, 1);
-    a->list.t = take(a, &used, room, sizeof(float));
-    a->list.shift = take(a, &used, room, 3);
-    a->list.depth = take(a, &used, room, sizeof(float));
-    float *normal = take(a, &used, 3 * room, sizeof(float));
-    if (normal)
-        a->list.normal = carom_xyz_out(normal);
+    size_t used = query_list_lay_out(&a->list, count, a->memory);
     a->other = take(a, &used, count, sizeof(int32_t));
     a->t = take(a, &used, count, sizeof(float));
     a->state = take(a, &used, count, 1);
@@ -247,6 +238,8 @@ static int is_pair(const cloud_input *c, uint64_t a, uint64_t b, const int8_t sh
     }
     q.limit = d->t_max.data ? fminf(c->t_max[a], c->t_max[b]) : INFINITY;
     ref_cloud(&q, out);
+    for (int k = 0; k < 3 && a > b; k++)
+        out->normal[k] = -out->normal[k];
     const int in_contact = out->state == REF_TOUCHING || out->state == REF_OVERLAPPING;
     return out->is_pair &&
            !(in_contact && (d->start == CAROM_START_SKIP || (d->start == CAROM_START_SKIP_PARTING && out->is_apart)));
@@ -274,9 +267,8 @@ static void judge(clouds_run *r, size_t number)
     for (uint64_t i = 0; i < a->totals.stored; i++) {
         ref_cloud_answer truth;
         const int exists = is_pair(&r->input, (uint64_t)l->a[i], (uint64_t)l->b[i], l->shift + 3 * i, &truth);
-        const float depth = truth.state == REF_TOUCHING ? 0.0f : truth.depth;
         wrong += !exists || truth.state != l->state[i] || memcmp(&truth.t, &l->t[i], sizeof(float)) != 0 ||
-                 memcmp(&depth, &l->depth[i], sizeof(float)) != 0;
+                 query_list_judge(l, i, &truth) != NULL;
     }
     if (wrong && r->wrong == 0)
         output_format(r->out, "cloud '%s', seed %llu: %llu wrong pairs\n", kinds[number].name,

@@ -2,6 +2,7 @@
 /* Columns of a list of pairs of spheres: depth and normal against the reference in both modes, indices in an earlier
  * list against a search of all its records; the same bits on every instruction set and thread count, in pieces, and
  * whatever other columns are asked for. */
+#include "queries/cloud_list.h"
 #include "tests/support/clouds.h"
 
 #include <math.h>
@@ -10,44 +11,31 @@
 
 typedef struct columns {
     uint64_t count;
-    int32_t *a, *b;
-    uint8_t *state;
-    float *t, *depth, *normal;
-    int8_t *shift;
-    int64_t *previous;
+    carom_cloud_pair_list list; /* all columns, which lie in the memory */
+    void *memory;
 } columns;
 
 static columns make_columns(uint64_t capacity)
 {
-    return (columns){.a = test_alloc(capacity + 1, sizeof(int32_t)),
-                     .b = test_alloc(capacity + 1, sizeof(int32_t)),
-                     .state = test_alloc(capacity + 1, 1),
-                     .t = test_alloc(capacity + 1, sizeof(float)),
-                     .depth = test_alloc(capacity + 1, sizeof(float)),
-                     .normal = test_alloc(3 * capacity + 3, sizeof(float)),
-                     .shift = test_alloc(3 * capacity + 3, 1),
-                     .previous = test_alloc(capacity + 1, sizeof(int64_t))};
+    columns c = {.list = {.size = sizeof c.list, .capacity = capacity + 1}};
+    c.memory = test_alloc(query_list_lay_out(&c.list, 0, NULL), 1);
+    (void)query_list_lay_out(&c.list, 0, c.memory);
+    c.list.offsets = NULL;
+    return c;
 }
 
 static void free_columns(columns *c)
 {
-    free(c->a), free(c->b), free(c->state), free(c->t), free(c->depth), free(c->normal), free(c->shift),
-        free(c->previous);
+    free(c->memory);
 }
 
 static carom_cloud_pair_list list_of(const columns *c, uint64_t from, uint64_t capacity, carom_list_totals *totals)
 {
-    return (carom_cloud_pair_list){.size = sizeof(carom_cloud_pair_list),
-                                   .capacity = capacity,
-                                   .a = c->a + from,
-                                   .b = c->b + from,
-                                   .state = c->state + from,
-                                   .t = c->t + from,
-                                   .shift = c->shift + 3 * from,
-                                   .depth = c->depth + from,
-                                   .normal = carom_xyz_out(c->normal + 3 * from),
-                                   .previous = c->previous + from,
-                                   .totals = totals};
+    carom_cloud_pair_list list = c->list;
+    query_list_skip(&list, from);
+    list.capacity = capacity;
+    list.totals = totals;
+    return list;
 }
 
 static uint64_t count_pairs(carom_context *context, const carom_cloud_desc *d)
@@ -77,7 +65,7 @@ static columns ask_columns(carom_context *context, const carom_cloud_desc *d, co
 
 static void truth_of(const cloud *c, const columns *l, uint64_t i, ref_cloud_answer *out)
 {
-    const size_t a = (size_t)l->a[i], b = (size_t)l->b[i];
+    const size_t a = (size_t)l->list.a[i], b = (size_t)l->list.b[i];
     ref_cloud_case q = {
         .radius_a = c->radius[a], .radius_b = c->radius[b], .margin = c->desc.margin, .limit = INFINITY};
     for (size_t k = 0; k < 3; k++) {
@@ -85,7 +73,7 @@ static void truth_of(const cloud *c, const columns *l, uint64_t i, ref_cloud_ans
         q.b[k] = c->center[3 * b + k];
         q.velocity_a[k] = c->desc.velocity.x ? c->velocity[3 * a + k] : 0.0f;
         q.velocity_b[k] = c->desc.velocity.x ? c->velocity[3 * b + k] : 0.0f;
-        q.shift[k] = (float)l->shift[3 * i + k] * c->desc.period[k];
+        q.shift[k] = (float)l->list.shift[3 * i + k] * c->desc.period[k];
     }
     ref_cloud(&q, out);
 }
@@ -96,18 +84,17 @@ static int check_pair(const cloud *c, const columns *l, uint64_t i, const char *
     ref_cloud_answer truth;
     truth_of(c, l, i, &truth);
     const int exact = c->desc.batch.accuracy == CAROM_ACCURACY_EXACT;
-    if (!exact && (truth.state != l->state[i] || !truth.is_pair))
+    if (!exact && (truth.state != l->list.state[i] || !truth.is_pair))
         return 0;
-    const float depth = truth.state == REF_TOUCHING ? 0.0f : truth.depth;
-    if (memcmp(&l->depth[i], &depth, sizeof depth) != 0)
-        fail_msg("%s: %d %d, state %d: depth %a instead of %a", what, l->a[i], l->b[i], l->state[i],
-                 (double)l->depth[i], (double)depth);
-    for (size_t k = 0; k < 3; k++) {
-        const float n = l->normal[3 * i + k];
-        if (!(fabs((double)n - truth.normal[k]) <= 0x1p-24) || (n == 0.0f && signbit(n)))
-            fail_msg("%s: %d %d, state %d: normal[%zu] %a instead of %a", what, l->a[i], l->b[i], l->state[i], k,
-                     (double)n, truth.normal[k]);
-    }
+    for (size_t k = 0; k < 3; k++)
+        if (l->list.normal.x[3 * i + k] == 0.0f && signbit(l->list.normal.x[3 * i + k]))
+            fail_msg("%s: %d %d: normal[%zu] is -0", what, l->list.a[i], l->list.b[i], k);
+    const char *wrong = query_list_judge(&l->list, i, &truth);
+    if (wrong)
+        fail_msg("%s: %d %d, state %d: %s: depth %a instead of %a, normal %a %a %a instead of %a %a %a", what,
+                 l->list.a[i], l->list.b[i], l->list.state[i], wrong, (double)l->list.depth[i], (double)truth.depth,
+                 (double)l->list.normal.x[3 * i], (double)l->list.normal.y[3 * i], (double)l->list.normal.z[3 * i],
+                 truth.normal[0], truth.normal[1], truth.normal[2]);
     return 1;
 }
 
@@ -121,7 +108,7 @@ static void columns_are_true(void **state)
         columns l = ask_columns(context, &c.desc, NULL);
         for (uint64_t k = 0; k < l.count; k++) {
             wrong += !check_pair(&c, &l, k, cloud_family(i / 2));
-            assert_int_equal(l.previous[k], -1);
+            assert_int_equal(l.list.previous[k], -1);
         }
         pairs += l.count;
         free_columns(&l);
@@ -225,10 +212,11 @@ static void known_ones(void **state)
             d.velocity = carom_xyz(is_point ? motion : k->velocity);
         columns l = ask_columns(context, &d, NULL);
         const float against[] = {0.6f, 0.8f, 0}, *normal = is_point ? against : k->normal;
-        if (l.count != 1 || memcmp(&l.depth[0], &k->depth, sizeof(float)) != 0)
-            fail_msg("%s: %d pairs, depth %a", k->name, (int)l.count, (double)l.depth[0]);
-        if (memcmp(l.normal, normal, 3 * sizeof(float)) != 0)
-            fail_msg("%s: normal %a %a %a", k->name, (double)l.normal[0], (double)l.normal[1], (double)l.normal[2]);
+        if (l.count != 1 || memcmp(&l.list.depth[0], &k->depth, sizeof(float)) != 0)
+            fail_msg("%s: %d pairs, depth %a", k->name, (int)l.count, (double)l.list.depth[0]);
+        if (memcmp(l.list.normal.x, normal, 3 * sizeof(float)) != 0)
+            fail_msg("%s: normal %a %a %a", k->name, (double)l.list.normal.x[0], (double)l.list.normal.x[1],
+                     (double)l.list.normal.x[2]);
         free_columns(&l);
     }
     carom_context_destroy(context);
@@ -244,26 +232,27 @@ static carom_cloud_pairs_before some_of(const columns *l, columns *to, size_t se
     to->count = 0;
     for (uint64_t begin = 0, end; begin < l->count; begin = end) {
         const uint64_t first = to->count;
-        for (end = begin; end < l->count && l->a[end] == l->a[begin]; end++) {
+        for (end = begin; end < l->count && l->list.a[end] == l->list.a[begin]; end++) {
             const uint64_t at = first + (uint64_t)(ref_gen_range(&g, 0, 1) * (double)(to->count - first + 1));
             if (ref_gen_range(&g, 0, 1) < 0.3)
                 continue;
             const uint64_t place = seed % 3 ? to->count : at;
-            memmove(to->b + place + 1, to->b + place, (to->count - place) * sizeof *to->b);
-            memmove(to->shift + 3 * (place + 1), to->shift + 3 * place, 3 * (to->count - place));
-            to->a[to->count++] = l->a[end];
-            to->b[place] = l->b[end];
-            memcpy(to->shift + 3 * place, l->shift + 3 * end, 3);
+            memmove(to->list.b + place + 1, to->list.b + place, (to->count - place) * sizeof *to->list.b);
+            memmove(to->list.shift + 3 * (place + 1), to->list.shift + 3 * place, 3 * (to->count - place));
+            to->list.a[to->count++] = l->list.a[end];
+            to->list.b[place] = l->list.b[end];
+            memcpy(to->list.shift + 3 * place, l->list.shift + 3 * end, 3);
         }
     }
-    return (carom_cloud_pairs_before){sizeof(carom_cloud_pairs_before), to->count, to->a, to->b, to->shift};
+    return (carom_cloud_pairs_before){sizeof(carom_cloud_pairs_before), to->count, to->list.a, to->list.b,
+                                      to->list.shift};
 }
 
 static int64_t search(const carom_cloud_pairs_before *before, const columns *l, uint64_t i)
 {
     for (uint64_t k = 0; k < before->count; k++)
-        if (before->a[k] == l->a[i] && before->b[k] == l->b[i] &&
-            memcmp(before->shift + 3 * k, l->shift + 3 * i, 3) == 0)
+        if (before->a[k] == l->list.a[i] && before->b[k] == l->list.b[i] &&
+            memcmp(before->shift + 3 * k, l->list.shift + 3 * i, 3) == 0)
             return (int64_t)k;
     return -1;
 }
@@ -271,9 +260,9 @@ static int64_t search(const carom_cloud_pairs_before *before, const columns *l, 
 static void check_found(const carom_cloud_pairs_before *before, const columns *l, size_t number)
 {
     for (uint64_t i = 0; i < l->count; i++)
-        if (l->previous[i] != search(before, l, i))
-            fail_msg("cloud %zu: %d %d: record %lld instead of %lld", number, l->a[i], l->b[i],
-                     (long long)l->previous[i], (long long)search(before, l, i));
+        if (l->list.previous[i] != search(before, l, i))
+            fail_msg("cloud %zu: %d %d: record %lld instead of %lld", number, l->list.a[i], l->list.b[i],
+                     (long long)l->list.previous[i], (long long)search(before, l, i));
 }
 
 static void check_previous(carom_context *context, const carom_cloud_desc *d, size_t number)
@@ -321,15 +310,15 @@ static void odd_earlier_lists(void **state)
         .batch = {.size = sizeof d, .count = 2}, .center = carom_xyz(center), .radius = carom_scalars_of(radius)};
     carom_cloud_pairs_before before = {sizeof before, 5, a, b, shift};
     columns l = ask_columns(context, &d, &before);
-    assert_int_equal(l.previous[0], 2);
+    assert_int_equal(l.list.previous[0], 2);
     free_columns(&l);
     before.shift = NULL;
     l = ask_columns(context, &d, &before);
-    assert_int_equal(l.previous[0], 1);
+    assert_int_equal(l.list.previous[0], 1);
     free_columns(&l);
     before.count = 0;
     l = ask_columns(context, &d, &before);
-    assert_int_equal(l.previous[0], -1);
+    assert_int_equal(l.list.previous[0], -1);
     free_columns(&l);
 
     const float three[] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, same[] = {1, 1, 1};
@@ -338,8 +327,8 @@ static void odd_earlier_lists(void **state)
     const carom_cloud_desc with_third = {
         .batch = {.size = sizeof d, .count = 3}, .center = carom_xyz(three), .radius = carom_scalars_of(same)};
     l = ask_columns(context, &with_third, &before);
-    assert_int_equal(l.previous[0], 1);
-    assert_int_equal(l.previous[1], 0);
+    assert_int_equal(l.list.previous[0], 1);
+    assert_int_equal(l.list.previous[1], 0);
     free_columns(&l);
     carom_context_destroy(context);
 }
@@ -367,17 +356,17 @@ static void repeated_records(void **state)
         old.count = i % 2 ? MANY : FEW;
         for (uint64_t k = 0; k < old.count; k++) {
             const int most = ref_gen_chance(&g, 4) ? 2 : 1;
-            old.a[k] = (int32_t)(k * BALLS / old.count);
-            old.b[k] = ref_gen_int(&g, 0, BALLS - 1);
+            old.list.a[k] = (int32_t)(k * BALLS / old.count);
+            old.list.b[k] = ref_gen_int(&g, 0, BALLS - 1);
             for (uint64_t c = 0; c < 3; c++)
-                old.shift[3 * k + c] = (int8_t)ref_gen_int(&g, -most, most);
+                old.list.shift[3 * k + c] = (int8_t)ref_gen_int(&g, -most, most);
         }
-        const carom_cloud_pairs_before before = {sizeof before, old.count, old.a, old.b, old.shift};
+        const carom_cloud_pairs_before before = {sizeof before, old.count, old.list.a, old.list.b, old.list.shift};
         columns l = ask_columns(context, &d, &before);
         assert_int_equal(l.count, BALLS * (BALLS - 1) / 2 * 27);
         for (uint64_t k = 1; k < l.count; k++) /* all of time 0: by a, b and shift */
-            assert_true(l.a[k - 1] < l.a[k] || l.b[k - 1] < l.b[k] ||
-                        rank_of(&l.shift[3 * k - 3]) < rank_of(&l.shift[3 * k]));
+            assert_true(l.list.a[k - 1] < l.list.a[k] || l.list.b[k - 1] < l.list.b[k] ||
+                        rank_of(&l.list.shift[3 * k - 3]) < rank_of(&l.list.shift[3 * k]));
         check_found(&before, &l, i);
         free_columns(&old), free_columns(&l);
     }
@@ -388,11 +377,11 @@ static void repeated_records(void **state)
 
 static void check_same(const columns *one, const columns *other, const char *label, size_t number)
 {
-    const size_t n = (size_t)one->count;
-    if (one->count != other->count || memcmp(one->depth, other->depth, n * sizeof(float)) != 0 ||
-        memcmp(one->normal, other->normal, 3 * n * sizeof(float)) != 0 ||
-        memcmp(one->previous, other->previous, n * sizeof(int64_t)) != 0)
-        fail_msg("%s: cloud %zu (%s)", label, number, cloud_family(number));
+    if (one->count != other->count)
+        fail_msg("%s: cloud %zu (%s): another number of pairs", label, number, cloud_family(number));
+    const int column = query_list_differs(&one->list, &other->list, one->count);
+    if (column >= 0)
+        fail_msg("%s: cloud %zu (%s): %s", label, number, cloud_family(number), query_list_name(column));
 }
 
 /* A list that is cut again and again, or that has one column alone. */
@@ -412,17 +401,13 @@ static void in_pieces(carom_context *context, const carom_cloud_desc *desc, cons
         room *= totals.stored ? 1 : 2;
     }
     check_same(whole, &l, "in pieces", number);
-    for (int column = 0; column < 3; column++) {
-        const carom_cloud_pair_list list = {
-            .size = sizeof list,
-            .capacity = whole->count,
-            .depth = column == 0 ? l.depth : NULL,
-            .normal = column == 1 ? carom_xyz_out(l.normal) : (carom_points_out){.x = NULL},
-            .previous = column == 2 ? l.previous : NULL,
-            .before = before,
-            .totals = &totals,
-        };
-        memset(column == 0 ? (void *)l.depth : column == 1 ? (void *)l.normal : (void *)l.previous, 1, 4 * l.count);
+    for (int column = 0; column < query_list_columns(); column++) {
+        carom_cloud_pair_list list = list_of(&l, 0, whole->count, &totals);
+        list.before = before;
+        for (int other = 0; other < query_list_columns(); other++)
+            if (other != column)
+                query_list_drop(&list, other);
+        memset(query_list_column(&list, column), 1, (size_t)l.count * query_list_element(column));
         test_ok("one column", carom_cloud_list(context, desc, &list, NULL, &err), &err);
     }
     check_same(whole, &l, "one by one", number);
@@ -474,19 +459,19 @@ static void bad_input(void **state)
     before.count = 2;
     list.normal.y = NULL;
     REFUSED("normal: give x, y and z, or none");
-    list.normal = carom_xyz_out(l.normal);
+    list.normal = l.list.normal;
     list.normal.stride = 2;
     REFUSED("normal: stride is 2 bytes");
-    list.normal = carom_xyz_out(l.normal);
-    list.previous = (int64_t *)(void *)l.depth;
+    list.normal = l.list.normal;
+    list.previous = (int64_t *)(void *)l.list.depth;
     REFUSED("previous");
-    list.previous = l.previous;
-    before.a = l.a;
+    list.previous = l.list.previous;
+    before.a = l.list.a;
     REFUSED("before.a");
 #undef REFUSED
     before.a = a;
     test_ok("a good one", carom_cloud_list(context, &d, &list, NULL, &err), &err);
-    assert_int_equal(l.previous[0], 0);
+    assert_int_equal(l.list.previous[0], 0);
     free_columns(&l);
     carom_context_destroy(context);
 }
