@@ -19,8 +19,11 @@ static const query_field list_fields[CLOUD_LIST_FIELDS] = {
     {"a", QUERY_TRIANGLE, 0}, {"b", QUERY_TRIANGLE, 0}, {"state", QUERY_STATE, 0}, {"t", QUERY_TIME, 0}};
 static const query_field shift_fields[] = {
     {"sx", QUERY_TRIANGLE, 0}, {"sy", QUERY_TRIANGLE, 0}, {"sz", QUERY_TRIANGLE, 0}};
-static const query_field normal_fields[] = {{"nx", QUERY_TIME, 0}, {"ny", QUERY_TIME, 0}, {"nz", QUERY_TIME, 0}};
-static const query_field depth_field = {"depth", QUERY_TIME, 0}, previous_field = {"previous", QUERY_NUMBER, 0};
+#define CLOUD_NUMBERS(member, numbers, x, y, z, what) numbers,
+static const int added_numbers[] = {CLOUD_ADDED(CLOUD_NUMBERS)};
+#define CLOUD_FIELDS(member, numbers, x, y, z, what) {{x, QUERY_TIME, 0}, {y, QUERY_TIME, 0}, {z, QUERY_TIME, 0}},
+static const query_field added_fields[CLOUD_ADDED_COLUMNS][3] = {CLOUD_ADDED(CLOUD_FIELDS)};
+static const query_field previous_field = {"previous", QUERY_NUMBER, 0};
 static const query_field first_fields[FIRST_FIELDS] = {
     {"other", QUERY_TRIANGLE, 0}, {"state", QUERY_STATE, 0}, {"t", QUERY_TIME, 0}};
 static const query_field any_field = {"hit", QUERY_BITS, 0}, count_field = {"count", QUERY_COUNT, 0};
@@ -50,10 +53,9 @@ static void choose_fields(cloud_job *job)
         add_fields(job, list_fields, CLOUD_LIST_FIELDS);
     if (options->is_period_given && job->hits == HITS_ALL)
         job->shift = add_fields(job, shift_fields, 3);
-    if (options->normal)
-        job->normal = add_fields(job, normal_fields, 3);
-    if (options->depth)
-        job->depth = add_fields(job, &depth_field, 1);
+    for (int i = 0; i < CLOUD_ADDED_COLUMNS; i++)
+        if (options->adds[i])
+            job->added[i] = add_fields(job, added_fields[i], added_numbers[i]);
     if (options->previous)
         job->previous = add_fields(job, &previous_field, 1);
 }

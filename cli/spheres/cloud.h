@@ -5,6 +5,17 @@
 
 #include "cli/command/command.h"
 
+/* Columns of a list that an option of the same name adds: X(member of carom_cloud_pair_list, numbers of a record, their
+ * names in the output, what they are). */
+#define CLOUD_ADDED(X)                                                                 \
+    X(normal, 3, "nx", "ny", "nz", "nx,ny,nz, the unit vector from a to b at the hit") \
+    X(depth, 1, "depth", NULL, NULL, "depth, the sum of the radii less the distance at the hit")
+enum {
+#define CLOUD_NUMBER(member, numbers, x, y, z, what) CLOUD_ADDS_##member,
+    CLOUD_ADDED(CLOUD_NUMBER) CLOUD_ADDED_COLUMNS
+#undef CLOUD_NUMBER
+};
+
 typedef struct spheres_options {
     cli_options common;
     const char *pairs, *cloud; /* files; NULL: not given */
@@ -15,8 +26,8 @@ typedef struct spheres_options {
     int is_start_given;
     float margin, period[3];
     int is_margin_given, is_period_given;
-    int normal, depth;    /* columns of a list */
-    const char *previous; /* a file; NULL: not given */
+    int adds[CLOUD_ADDED_COLUMNS]; /* flags */
+    const char *previous;          /* a file; NULL: not given */
 } spheres_options;
 
 typedef enum cloud_hits { HITS_ALL, HITS_FIRST, HITS_ANY, HITS_COUNT } cloud_hits;

@@ -18,8 +18,8 @@ typedef struct cloud_job {
     uint64_t count;
     carom_context *context;
     carom_cloud_desc desc;
-    query_field fields[QUERY_FIELDS_MAX]; /* the columns of the output */
-    int shift, normal, depth, previous;   /* the first field of each in a list; 0: not asked for */
+    query_field fields[QUERY_FIELDS_MAX];            /* the columns of the output */
+    int shift, previous, added[CLOUD_ADDED_COLUMNS]; /* the first field of each in a list; 0: not asked for */
     rows_query query;
     rows_writer *writer;
     progress progress; /* of the spheres that are answered */

@@ -40,6 +40,22 @@ static int make_room(cloud_list *list, uint64_t pairs)
     return cli_refuse(EXIT_WORK, "out of memory for %llu pairs of spheres", (unsigned long long)pairs);
 }
 
+#define CLOUD_OFFSET(member, numbers, x, y, z, what) {offsetof(carom_cloud_pair_list, member), numbers},
+static const struct {
+    size_t offset;
+    int numbers;
+} added_members[] = {CLOUD_ADDED(CLOUD_OFFSET)};
+
+static void add_column(carom_cloud_pair_list *to, int i, const rows_field *fields, int is_asked)
+{
+    char *member = (char *)to + added_members[i].offset;
+    if (is_asked && added_members[i].numbers == 3)
+        *(carom_points_out *)(void *)member =
+            (carom_points_out){fields[0].floats, fields[1].floats, fields[2].floats, sizeof(float)};
+    else if (is_asked)
+        *(float **)(void *)member = fields[0].floats;
+}
+
 /* The arrays of a list; columns that are not asked for are NULL. */
 static carom_cloud_pair_list arrays_of(const cloud_list *list)
 {
@@ -52,11 +68,8 @@ static carom_cloud_pair_list arrays_of(const cloud_list *list)
                                 .state = fields[CLOUD_STATE].bytes,
                                 .t = fields[CLOUD_T].floats,
                                 .shift = list->shift};
-    if (job->normal)
-        to.normal = (carom_points_out){fields[job->normal].floats, fields[job->normal + 1].floats,
-                                       fields[job->normal + 2].floats, sizeof(float)};
-    if (job->depth)
-        to.depth = fields[job->depth].floats;
+    for (int i = 0; i < CLOUD_ADDED_COLUMNS; i++)
+        add_column(&to, i, &fields[job->added[i]], job->added[i] != 0);
     if (job->previous)
         to.previous = (int64_t *)fields[job->previous].longs;
     return to;

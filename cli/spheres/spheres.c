@@ -36,6 +36,15 @@ static int read_period(const char *name, const char *value, void *out)
     return -1;
 }
 
+#define CLOUD_OPTION(member, numbers, x, y, z, what)                         \
+    {#member,    NULL, "with --cloud, --hits all: adds " what,               \
+     NULL,       0,    offsetof(spheres_options, adds[CLOUD_ADDS_##member]), \
+     CLI_NO_FILE},
+#define CLOUD_PREVIOUS                                                                                           \
+    {                                                                                                            \
+        "previous", "FILE", "with --cloud, --hits all: the output of the step before: adds the column previous", \
+            cli_read_name, offsetof(spheres_options, previous), 0, CLI_READS                                     \
+    }
 static const cli_option own_options[] = {
     {"cloud", "FILE", "spheres among themselves: CSV, .npy or .h5", cli_read_name, offsetof(spheres_options, cloud), 0,
      CLI_READS},
@@ -43,12 +52,7 @@ static const cli_option own_options[] = {
      offsetof(spheres_options, margin), offsetof(spheres_options, is_margin_given), CLI_NO_FILE},
     {"periodic", "X,Y,Z", "with --cloud: lengths LX,LY,LZ of a periodic box, 0 for an axis that is open", read_period,
      offsetof(spheres_options, period), offsetof(spheres_options, is_period_given), CLI_NO_FILE},
-    {"normal", NULL, "with --cloud, --hits all: adds nx,ny,nz, the unit vector from a to b at the hit", NULL, 0,
-     offsetof(spheres_options, normal), CLI_NO_FILE},
-    {"depth", NULL, "with --cloud, --hits all: adds depth, the sum of the radii less the distance at the hit", NULL, 0,
-     offsetof(spheres_options, depth), CLI_NO_FILE},
-    {"previous", "FILE", "with --cloud, --hits all: the output of the step before: adds the column previous",
-     cli_read_name, offsetof(spheres_options, previous), 0, CLI_READS},
+    CLOUD_ADDED(CLOUD_OPTION) CLOUD_PREVIOUS,
     CLI_PAIRS(spheres_options),
     CLI_T_MAX(spheres_options),
     CLI_HITS(spheres_options),
@@ -81,11 +85,23 @@ static int check_margin(const spheres_options *o, cloud_hits hits)
     return EXIT_DONE;
 }
 
-/* Columns that a list alone has. */
+/* "--normal, --depth and --previous" */
+#define CLOUD_WORD(member, numbers, x, y, z, what) ", --" #member
+static const char *const column_words = &(CLOUD_ADDED(CLOUD_WORD) " and --previous")[2];
+
+/* Whether an option asks for a column that a list alone has. */
+static int has_columns(const spheres_options *o)
+{
+    int has = o->previous != NULL;
+    for (int i = 0; i < CLOUD_ADDED_COLUMNS; i++)
+        has |= o->adds[i];
+    return has;
+}
+
 static int check_columns(const spheres_options *o, cloud_hits hits)
 {
-    if ((o->normal || o->depth || o->previous) && hits != HITS_ALL)
-        return cli_refuse(EXIT_USAGE, "spheres: --normal, --depth and --previous are for --hits all");
+    if (has_columns(o) && hits != HITS_ALL)
+        return cli_refuse(EXIT_USAGE, "spheres: %s are for --hits all", column_words);
     if (o->previous && !strcmp(o->previous, "-") && !strcmp(o->cloud, "-"))
         return cli_refuse(EXIT_USAGE, "spheres: --cloud and --previous cannot both be standard input");
     return EXIT_DONE;
@@ -102,8 +118,8 @@ static int run(const void *options)
     if (o->pairs && (o->is_t_max_given || o->hits || o->is_start_given || o->is_margin_given || o->is_period_given))
         return cli_refuse(EXIT_USAGE,
                           "spheres: --t-max, --hits and --start, --margin and --periodic belong to --cloud");
-    if (o->pairs && (o->normal || o->depth || o->previous))
-        return cli_refuse(EXIT_USAGE, "spheres: --normal, --depth and --previous belong to --cloud");
+    if (o->pairs && has_columns(o))
+        return cli_refuse(EXIT_USAGE, "spheres: %s belong to --cloud", column_words);
     if (o->pairs)
         return rows_pairs(&query_spheres, &o->common, o->pairs);
     int status = find_hits(o, &hits);
@@ -129,10 +145,11 @@ static const spheres_options defaults = {.t_max = INFINITY};
 const cli_command spheres_command = {
     .name = "spheres",
     .summary = "moving spheres against moving spheres, pair by pair or all of a cloud",
+#define CLOUD_SYNOPSIS(member, numbers, x, y, z, what) "[--" #member "] "
     .synopsis = "carom spheres --pairs F.csv [options]\n       carom spheres --cloud S.csv [--t-max T] [--hits "
                 "all|first|any|count]\n"
                 "                   [--start report|skip-parting|skip] [--margin D] [--periodic LX,LY,LZ]\n"
-                "                   [--normal] [--depth] [--previous OLD] [options]",
+                "                   " CLOUD_ADDED(CLOUD_SYNOPSIS) "[--previous OLD] [options]",
     .details =
         "F.csv has the columns a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb: a sphere goes from a0 to a1 over "
         "u\n"
@@ -151,9 +168,9 @@ const cli_command spheres_command = {
         "of "
         "b,\n"
         "         in periods; where only the margin makes the pair, the state is miss and t is inf (default). Behind\n"
-        "         them nx,ny,nz with --normal, depth with --depth and previous with --previous: the row of OLD, from "
-        "0,\n"
-        "         with the same a, b and shift, or -1 for a new pair\n"
+        "         them the columns that options add; previous is the row of OLD, from 0, with the same a, b and "
+        "shift,\n"
+        "         or -1 for a new pair\n"
         "  first  the partner of the smallest t, then index, of each sphere: other,state,t (-1,miss,inf without one)\n"
         "  any    whether the sphere has a partner: hit (1 or 0, empty for an invalid sphere)\n"
         "  count  how many partners it has: count (empty for an invalid sphere)\n"
