@@ -70,7 +70,7 @@ const char *caromi_program_name(uint32_t program);
 int caromi_program_needs_fp64(uint32_t program);
 int caromi_program_has_stack(uint32_t program);
 /* The strings of a program's text, in order; returns their number. program_text.c */
-enum { CAROMI_PIECES_MAX = 64 };
+enum { CAROMI_PIECES_MAX = 256 };
 uint32_t caromi_program_text(uint32_t program, const char *pieces[CAROMI_PIECES_MAX]);
 /* A program's build options, for a number of lanes and of traversal stack entries. */
 void caromi_program_options(uint32_t program, uint32_t lanes, int stack, int correctly_rounded, char *out, size_t size);
