@@ -106,7 +106,7 @@ static int bake(const bake_request *options, const bake_kind *kind)
 int bake_prepare_volume(const bake_request *o, const bake_kind *kind, carom_accuracy accuracy)
 {
     bake_plan plan = {.kind = kind,
-                      .lattice = {.spacing = 1.0f, .dims = {1, 1, 1}},
+                      .lattice = {.spacing = 1.0, .dims = {1, 1, 1}},
                       .sign = o->bake.sign,
                       .band = o->bake.band,
                       .radius = o->bake.radius,

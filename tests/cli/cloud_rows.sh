@@ -121,7 +121,8 @@ for options in '' '--periodic 9,9,0' '--margin 1' '--depth --periodic 0,0,9'; do
     nothing "and which go on" "$(faults_of old.csv < new.csv)"
     check "of which some are new" grep -q -e ',-1$' new.csv
 done
-equal "an earlier list of no images" "0 -1" "$(printf '%s\n' a,b 0,1 | spheres --cloud rest.csv --periodic 7,0,0 --previous - |
+equal "an earlier list of no images" "0 -1" "$(printf '%s\n' a,b 0,1 |
+        spheres --cloud rest.csv --periodic 7,0,0 --previous - |
         awk -F, 'NR == 2 || NR == 3 { print $NF }' | row)"
 printf '%s\n' sz,b,sy,sx,a 1,0,0,-1,0 0,2,-128,127,0 0,2,0,-1,0 0,9,0,0,2147483647 > old.csv
 equal "columns in any order, spheres that are not there" "-1 2 -1 -1 -1" \

@@ -85,8 +85,12 @@ static carom_status ask_compact(carom_mesh *mesh, const swept_spheres *b, carom_
 {
     const carom_mesh_sweep_desc desc = swept_spheres_desc(b, 0, b->count);
     carom_list_totals totals = {0};
-    carom_hit_list list = {
-        .size = sizeof list, .totals = &totals, .capacity = MANY, .offsets = offsets, .triangle = triangles, .t = depths};
+    carom_hit_list list = {.size = sizeof list,
+                           .totals = &totals,
+                           .capacity = MANY,
+                           .offsets = offsets,
+                           .triangle = triangles,
+                           .t = depths};
     return carom_mesh_sweep_list(mesh, &desc, CAROM_HITS_FIRST, &list, stats, err);
 }
 

@@ -116,7 +116,7 @@ static void test_batch(void **state)
     for_each_call(check_batch);
 }
 
-/* ---- types ------------------------------------------------------------------------------------------------------ */
+/* ---- types ------------------------------------------------------------------------------------------------------- */
 
 /* Bytes of a member: three pointers and a stride, one pointer and a stride, or a pointer. */
 static size_t bytes_of(const caromi_member *m)
