@@ -312,10 +312,10 @@ static void *structure_of(call_case *c, const call_array *a)
 
 static void point_to(call_case *c, const call_array *a, char *base)
 {
-    char *member = (char *)structure_of(c, a) + a->member;
-    char *at = (a->kind == CAROMI_NUMBER ? (char *)c->memory : base) + a->offset; /* an option stays in reach */
     if (a->structure == IN_ITSELF)
         return;
+    char *member = (char *)structure_of(c, a) + a->member;
+    char *at = (a->kind == CAROMI_NUMBER ? (char *)c->memory : base) + a->offset; /* an option stays in reach */
     if (a->kind == CAROMI_POINTS)
         *(carom_points *)(void *)member = carom_strided((const float *)(void *)at, a->element);
     else if (a->kind == CAROMI_POINTS_OUT)
