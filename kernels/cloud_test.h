@@ -7,6 +7,7 @@
 #include "layout.h"
 #include "vec.h"
 
+/* Factors and a term that widen a squared distance by more than its roundings. */
 #define CLOUD_ABOVE R(1.00000381) /* 1 + 2^-18 */
 #define CLOUD_BELOW R(0.99999237) /* 1 - 2^-17 */
 #define CLOUD_TINY R(0x1p-140)    /* where squares underflow */

@@ -30,12 +30,13 @@ FN v3 contact_against(v3 n, v3 u)
     return v3_sel(v_eq(along, zero), v3_mul(u, v_f(R(-1.0))), turned);
 }
 
-/* ends: `velocity` is the centre at time 1, and `w` the centre (mesh_relative_to). */
-FN contact_out contact(sweep_in in, int ends)
+/* First contact: time, point, normal and feature. has_end_positions: the motion is given by its end, so `velocity`
+ * holds the position of the centre at time 1, and `w` the one at time 0 (mesh_relative_to). */
+FN contact_out contact(sweep_in in, int has_end_positions)
 {
     const vf zero = v_f(R(0.0));
     const v3 none = v3_of(zero, zero, zero);
-    const sweep_query q = sweep_prepare(in, ends);
+    const sweep_query q = sweep_prepare(in, has_end_positions);
     const sweep_relative x = q.x;
     const sweep_view k = sweep_view_of(x, q.in.radius, sweep_heading_of(x.v));
     const sweep_span span = sweep_solve(q.in, k, SWEEP_FULL);

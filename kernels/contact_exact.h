@@ -7,27 +7,27 @@
 #include "sweep_exact.h"
 
 /* The triangle is at rest, so the point does not move even if `w` is not zero. */
-FN sweep_proven contact_prove(sweep_in in, const sweep_rows *rows, sweep_exact *x, int ends)
+FN sweep_proven contact_prove(sweep_in in, const sweep_rows *rows, sweep_exact *x, int has_end_positions)
 {
     residual_pair q[PARTS];
-    const sweep_query query = sweep_prepare(in, ends);
+    const sweep_query query = sweep_prepare(in, has_end_positions);
     sweep_guess_features(in, query, sweep_heading_of(query.x.v), SWEEP_FULL, 0, x);
-    sweep_guess_ends(x, 0, 2);
-    sweep_widen(rows, x->scale, q, ends);
+    sweep_guess_contacts(x, PROOF_FIRST, PROOF_CONTACTS);
+    sweep_widen(rows, x->scale, q, has_end_positions);
     sweep_residuals(q, x, SWEEP_FULL);
     return sweep_prove(x, SWEEP_FULL);
 }
 
 /* A pair is undecided where the point's x is NaN. A sphere that starts in contact has the contact of a sphere at rest
- * there. ends: as in contact(). */
-FN contact_out contact_exact(sweep_in in, int ends)
+ * there. has_end_positions: as in contact(). */
+FN contact_out contact_exact(sweep_in in, int has_end_positions)
 {
     const vf zero = v_f(R(0.0));
     const v3 none = v3_of(zero, zero, zero);
     sweep_rows rows;
     sweep_exact x;
     sweep_store(&rows, in);
-    sweep_proven a = contact_prove(in, &rows, &x, ends);
+    sweep_proven a = contact_prove(in, &rows, &x, has_end_positions);
     const vm begins = vi_eq(a.answer.state, v_i(STATE_OVERLAPPING));
     const vm hits = v_or(begins, v_and(vi_eq(a.answer.state, v_i(STATE_APPROACHING)), v_finite(a.answer.t_first)));
     vm certain = v_eq(a.answer.t_first, a.answer.t_first);

@@ -149,8 +149,10 @@ typedef struct mesh_cones {
 
 /* A hit. `query` counts from the first of the run. t is NaN if exact mode has not decided it. */
 typedef struct mesh_record {
-    float t;
-    int triangle, state, query;
+    float t;      /* time of the hit; for contacts the distance */
+    int triangle; /* index */
+    int state;    /* of the sweep; for contacts the closest feature */
+    int query;
 } mesh_record;
 
 /* A compacted record, as words: the row, triangle, time, state | feature << 8; then the numbers of a contact, if they

@@ -12,14 +12,14 @@
 FN mesh_packet_result mesh_sweep_exact(const mesh_packet *q, int options)
 {
     const vf zero = v_f(R(0.0));
-    const int ends = (options & MESH_ENDS) != 0;
+    const int has_end_positions = (options & MESH_ENDS) != 0;
     sweep_exact x;
     sweep_rows rows;
     residual_pair pairs[PARTS];
-    const sweep_query query = sweep_prepare(q->in, ends);
+    const sweep_query query = sweep_prepare(q->in, has_end_positions);
     sweep_guess_features(q->in, query, sweep_heading_after(&query, q->heading), SWEEP_TIMES, 0, &x);
     sweep_store(&rows, q->in);
-    sweep_widen(&rows, x.scale, pairs, ends);
+    sweep_widen(&rows, x.scale, pairs, has_end_positions);
     const sweep_ahead a = sweep_prove_ahead(pairs, &x, q->active);
     const vm begins = vi_eq(a.state, v_i(STATE_OVERLAPPING));
     const vf t = v_sel(begins, zero, a.t_first);

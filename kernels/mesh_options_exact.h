@@ -19,9 +19,12 @@ FN wf mesh_sign(wf value, wf limit)
     return w_sel(w_lt(limit, value), w_f(W(1.0)), w_sel(no, zero, w_f(W(0.5))));
 }
 
-/* Half of LANES pairs, relative to P0. The differences are rounded once, and so is v with MESH_ENDS. */
+/* WIDE of LANES pairs of a sphere and a triangle, in binary64. The differences are rounded once, and so is v if the
+ * motion is given by the sphere's end position (MESH_ENDS). */
 typedef struct mesh_part {
-    w3 d, e01, e02, v;
+    w3 d;        /* from P0 to the centre at time 0 */
+    w3 e01, e02; /* edges from P0 to P1 and from P0 to P2 */
+    w3 v;        /* velocity of the centre */
 } mesh_part;
 
 FN mesh_part mesh_part_of(const sweep_rows *rows, int part, int options)
@@ -35,7 +38,9 @@ FN mesh_part mesh_part_of(const sweep_rows *rows, int part, int options)
     return m;
 }
 
-/* n.v is a sum of six products of three, each with seven roundings at most; `all` is the sum of their magnitudes. */
+/* Whether the triangle is a back face: its normal n = e01 x e02 points along the velocity, n.v > 0.
+ *
+ * n.v is a sum of six products of three, each with seven roundings at most; `all` is the sum of their magnitudes. */
 FN wf mesh_back_part(const sweep_rows *rows, int part, int options)
 {
     const mesh_part m = mesh_part_of(rows, part, options);
@@ -111,7 +116,9 @@ FN mesh_weights mesh_refine(const mesh_part *m, const mesh_guess *g, int part)
     return to;
 }
 
-/* With any point p of the triangle and y = C - p, let s be the largest y.(P - p) over its corners P. The closest point
+/* Whether the sphere moves away from the triangle at the start: (C - q).v > 0 with q the closest point to the centre C.
+ *
+ * With any point p of the triangle and y = C - p, let s be the largest y.(P - p) over its corners P. The closest point
  * q is no farther from p than sqrt(s), whatever feature holds it: y.(q - p) <= s as q is among the corners, (C - q).(p
  * - q) <= 0 as q is the closest, and the sum of both is |q - p|^2 <= s. So (C - q).V differs from y.V by no more than
  * sqrt(s) |V|. */

@@ -212,10 +212,11 @@ FN int scheduler_resume(traversal_scheduler *t, u32 answered)
 }
 #endif
 
-/* Defines a run. `begin` begins a query (1: traverses, 0: answered without traversal, -1: not to be answered), `answer`
- * stores its result. `kind` begins the names of a traversal's type and of its steps at a node, `search` those of its
- * step at a leaf. Traversals that wait for pairs resume when these are solved: as soon as LANES pairs are queued, or if
- * every traversal waits. `options` are those of the run, or a constant 0.
+/* Defines a run: a function that answers queries. `begin` begins a query; its result, `begun`, is 1: the query
+ * traverses the hierarchy, 0: it is answered without traversal, or -1: it gets no answer. `answer` stores the result.
+ * `kind` begins the names of a traversal's type and of its steps at a node, `search` those of its step at a leaf.
+ * Traversals that wait for pairs resume when these are solved: as soon as LANES pairs are queued, or if every traversal
+ * waits. `options` are those of the run, or a constant 0.
  *
  * Pairs of all leaves are queued before any are solved. Otherwise the solver's loads would wait for stores of a moment
  * ago; and one packet can begin while the previous one ends. What a waiting traversal visits next is prefetched
@@ -321,6 +322,7 @@ FN int scheduler_resume(traversal_scheduler *t, u32 answered)
 
 /* ---- begin and answer, for sweeps and overlaps ------------------------------------------------------------------ */
 
+/* Begins query `at`: 1 if it traverses, 0 if it is answered without traversal. */
 FN int mesh_begin_next(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
 {
     const int lane = (int)((at - run->first) % LANES);

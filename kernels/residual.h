@@ -13,14 +13,13 @@ typedef struct guess {
     real time[LANES], w1[LANES], w2[LANES];
 } guess;
 
-/* Residual at the guessed time. In units of the view: y = centre - point; c = y.y - r^2; products of y with both edges
- * from P0, and their difference. In the caller's units: the point, as the sum of two numbers. `normal` is the
- * triangle's normal, of any length, on the side that faces the motion (at rest: the centre). */
+/* Residual at the guessed time. y, c and the products are in units of the view, point and rest in the caller's. */
 typedef struct residual {
-    v3 y;
-    vf c;
-    vf g1, g2, g12;
-    v3 point, rest, normal;
+    v3 y;           /* centre - point */
+    vf c;           /* y.y - r^2: positive if the point is out of the sphere's reach */
+    vf g1, g2, g12; /* dot products of y with the edges e01 and e02; g1 - g2 */
+    v3 point, rest; /* the point is their sum, to more digits than binary32 has */
+    v3 normal;      /* of the triangle, of any length, on the side that faces the motion (at rest: the centre) */
 } residual;
 
 /* WIDE lanes of a residual. */
@@ -31,11 +30,12 @@ typedef struct residual_part {
     w3 point, normal;
 } residual_part;
 
-/* WIDE pairs, in the caller's units. Lengths times `scale`, a power of two, are about 1. */
+/* WIDE pairs of a sphere and a triangle, in the caller's units. */
 typedef struct residual_pair {
     w3 d, velocity, w; /* centre - P0; relative velocity; the triangle's velocity */
-    w3 p0, e01, e02;
-    wf radius2, scale; /* r^2, scaled */
+    w3 p0, e01, e02;   /* the triangle's first corner; edges to P1 and P2 */
+    wf radius2;        /* r^2, where r is multiplied by `scale` */
+    wf scale;          /* power of two; lengths multiplied by it are about 1 */
 } residual_pair;
 
 FN residual_pair residual_pair_of(w3 center, wf radius, w3 velocity, w3 w, w3 p0, w3 p1, w3 p2, wf scale)

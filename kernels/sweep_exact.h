@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The sweep in exact mode, first rung: the fast solver's answer is a guess for the floating-point filter (proof.h).
- * Pairs that the filter leaves undecided get NaN for t_first; the second rung decides them in integers. */
+/* The sweep of a sphere against a triangle in exact mode, first rung: the fast solver's answer is a guess for the
+ * floating-point filter (proof.h). Pairs that the filter leaves undecided get NaN for t_first; the second rung decides
+ * them in integers. */
 #ifndef CAROM_SWEEP_EXACT_H
 #define CAROM_SWEEP_EXACT_H
 #include "proof.h"
@@ -27,23 +28,23 @@ FN void sweep_store(sweep_rows *r, sweep_in in)
     v_store(r->radius, in.radius);
 }
 
-/* Velocities in binary64. ends: `velocity` holds the centre at time 1. */
-FN w3 sweep_wide_velocity(const sweep_rows *r, int part, int ends)
+/* Velocities in binary64. has_end_positions: `velocity` holds the position of the centre at time 1. */
+FN w3 sweep_wide_velocity(const sweep_rows *r, int part, int has_end_positions)
 {
     const w3 v = load3_lanes(r->velocity, part);
-    return ends ? w3_sub(v, load3_lanes(r->center, part)) : v;
+    return has_end_positions ? w3_sub(v, load3_lanes(r->center, part)) : v;
 }
 
 /* Widens the rows to binary64, in PARTS halves. */
-FN void sweep_widen(const sweep_rows *r, const real *scale, residual_pair *q, int ends)
+FN void sweep_widen(const sweep_rows *r, const real *scale, residual_pair *q, int has_end_positions)
 {
     const wf zero = w_f(W(0.0));
     LANG_UNROLL
     for (int part = 0; part < LANES; part += WIDE)
-        q[part / WIDE] =
-            residual_pair_of(load3_lanes(r->center, part), w_load(r->radius + part), sweep_wide_velocity(r, part, ends),
-                             w3_of(zero, zero, zero), load3_lanes(r->p0, part), load3_lanes(r->p1, part),
-                             load3_lanes(r->p2, part), w_load(scale + part));
+        q[part / WIDE] = residual_pair_of(load3_lanes(r->center, part), w_load(r->radius + part),
+                                          sweep_wide_velocity(r, part, has_end_positions), w3_of(zero, zero, zero),
+                                          load3_lanes(r->p0, part), load3_lanes(r->p1, part), load3_lanes(r->p2, part),
+                                          w_load(scale + part));
 }
 
 /* Guess for a miss: the feature that the line of centres passes closest to, seen along the motion, and the height of
@@ -102,11 +103,11 @@ FN vi sweep_guess_at_rest(sweep_query q)
 typedef struct sweep_exact {
     sweep_query q;
     proof_pair pair;
-    v_pow2 unit;      /* from time steps of the view to the caller's */
-    proof_end end[2]; /* first contact, last contact */
-    residual at[2];
+    v_pow2 unit;                           /* from time steps of the view to the caller's */
+    proof_contact contact[PROOF_CONTACTS]; /* the guesses; indices: PROOF_FIRST, PROOF_LAST */
+    residual at[PROOF_CONTACTS];           /* residuals at the guesses */
     sweep_view view;
-    vf height[2]; /* of the centre at the guessed ends, in the view */
+    vf height[PROOF_CONTACTS]; /* of the centre at the guesses: its position along the motion, in the view */
     int moving;
     vf w_speed;   /* speed of the triangle, in units of the view: sum of magnitudes */
     vf to_caller; /* from lengths of the view to the caller's */
@@ -114,7 +115,7 @@ typedef struct sweep_exact {
     real scale[LANES];
 } sweep_exact;
 
-/* The guessed time of an end, and the products of centre - P0 with the edges then. */
+/* The guessed time of a contact, and the dot products of centre - P0 with the edges then. */
 FN v2 sweep_guess_time(const sweep_exact *x, vf height, vf *time)
 {
     const sweep_view *k = &x->view;
@@ -129,29 +130,30 @@ FN v2 sweep_guess_time(const sweep_exact *x, vf height, vf *time)
     return g;
 }
 
-/* Guesses of the ends [from, to) from their features and heights; step by step for both, as in prove(). */
-FN void sweep_guess_ends(sweep_exact *x, int from, int to)
+/* Completes the guessed contacts [from, to) from their features and heights. Each loop takes one step for both, as in
+ * prove(). */
+FN void sweep_guess_contacts(sweep_exact *x, int from, int to)
 {
-    vf time[2];
-    v2 g[2];
+    vf time[PROOF_CONTACTS];
+    v2 products[PROOF_CONTACTS];
     LANG_UNROLL
     for (int i = from; i < to; i++)
-        g[i] = sweep_guess_time(x, x->height[i], &time[i]);
+        products[i] = sweep_guess_time(x, x->height[i], &time[i]);
     LANG_UNROLL
     for (int i = from; i < to; i++)
-        x->end[i].hull = proof_hull_of(&x->pair, x->end[i].feature);
+        x->contact[i].hull = proof_hull_of(&x->pair, x->contact[i].feature);
     LANG_UNROLL
     for (int i = from; i < to; i++) {
-        proof_end *e = &x->end[i];
-        const v2 foot = proof_foot(&x->pair, &e->hull, g[i]);
-        e->reach = v_abs(time[i]) * x->pair.reach_per_time;
-        v_store(e->at.time, v_ldexp(time[i], sweep_time_unit(&x->q)));
-        v_store(e->at.w1, foot.x1);
-        v_store(e->at.w2, foot.x2);
+        proof_contact *contact = &x->contact[i];
+        const v2 foot = proof_foot(&x->pair, &contact->hull, products[i]);
+        contact->reach = v_abs(time[i]) * x->pair.reach_per_time;
+        v_store(contact->at.time, v_ldexp(time[i], sweep_time_unit(&x->q)));
+        v_store(contact->at.w1, foot.x1);
+        v_store(contact->at.w2, foot.x2);
     }
 }
 
-/* Features and heights of both ends, or of the first alone for SWEEP_FIRST. */
+/* Guesses the features and heights of first and last contact; for SWEEP_FIRST of the first alone. */
 FN void sweep_guess_features(sweep_in in, sweep_query q, sweep_heading heading, int want, int moving, sweep_exact *x)
 {
     const sweep_view k = sweep_view_of(q.x, q.in.radius, heading);
@@ -170,37 +172,43 @@ FN void sweep_guess_features(sweep_in in, sweep_query q, sweep_heading heading, 
     if (v_any(at_rest))
         first = vi_sel(at_rest, sweep_guess_at_rest(q), first);
     x->view = k;
-    x->end[0].apart = x->end[1].apart = v_not(hit);
-    x->end[0].feature = first;
-    x->height[0] = v_sel(hit, s.first.at, miss.at);
+    x->contact[PROOF_FIRST].apart = x->contact[PROOF_LAST].apart = v_not(hit);
+    x->contact[PROOF_FIRST].feature = first;
+    x->height[PROOF_FIRST] = v_sel(hit, s.first.at, miss.at);
     if (want == SWEEP_FIRST)
         return;
     const vm later = v_and(v_and(hit, v_not(at_rest)), v_lt(s.first.at, s.last.at));
-    x->end[1].feature = vi_sel(later, s.last.feature, first);
-    x->height[1] = v_max(s.last.at, s.first.at);
+    x->contact[PROOF_LAST].feature = vi_sel(later, s.last.feature, first);
+    x->height[PROOF_LAST] = v_max(s.last.at, s.first.at);
 }
 
+/* Where the contacts end that an answer needs: SWEEP_FIRST needs no last contact. */
+FN int sweep_contacts_end(int want)
+{
+    return want == SWEEP_FIRST ? PROOF_LAST : PROOF_CONTACTS;
+}
+
+/* The guesses of first and last contact, in binary32. want: SWEEP_FIRST, SWEEP_TIMES or SWEEP_FULL. */
 FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
 {
     const sweep_query q = sweep_prepare(in, moving);
     sweep_guess_features(in, q, sweep_heading_of(q.x.v), want, moving, x);
-    sweep_guess_ends(x, 0, want == SWEEP_FIRST ? 1 : 2);
+    sweep_guess_contacts(x, PROOF_FIRST, sweep_contacts_end(want));
 }
 
 /* Residuals at the guesses. q: the same pairs in binary64. */
 FN void sweep_residuals(const residual_pair *q, sweep_exact *x, int want)
 {
-    const int ends = want == SWEEP_FIRST ? 1 : 2;
     LANG_UNROLL
-    for (int i = 0; i < ends; i++)
-        residual_of(q, &x->end[i].at, want == SWEEP_FULL, &x->at[i]);
+    for (int i = PROOF_FIRST; i < sweep_contacts_end(want); i++)
+        residual_of(q, &x->contact[i].at, want == SWEEP_FULL, &x->at[i]);
 }
 
 /* Answers; undecided where t_first is NaN. */
 typedef struct sweep_proven {
     sweep_out answer;
-    v3 gap; /* centre - point at first contact; its direction is certain where `clear` */
-    vm clear;
+    v3 gap;   /* centre - point at first contact */
+    vm clear; /* the direction of `gap` is proven */
 } sweep_proven;
 
 /* The contact point: the guessed point, moved by the step. It is undecided unless its error is below half a unit in the
@@ -227,8 +235,8 @@ FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p
  * gap is not much longer than its error. */
 FN v3 sweep_proven_gap(const sweep_exact *x, const proof *p, vm at_rest, vm *clear)
 {
-    const residual *r = &x->at[0];
-    const vm face = vi_eq(x->end[0].feature, v_i(FEATURE_FACE));
+    const residual *r = &x->at[PROOF_FIRST];
+    const vm face = vi_eq(x->contact[PROOF_FIRST].feature, v_i(FEATURE_FACE));
     const v3 shift = v3_add(v3_mul(x->pair.e01, p->shift.x1), v3_mul(x->pair.e02, p->shift.x2));
     const v3 gap = v3_sub(v3_add(r->y, v3_mul(x->pair.v, p->view_step)), shift);
     const vf length = v3_size(gap);
@@ -238,7 +246,7 @@ FN v3 sweep_proven_gap(const sweep_exact *x, const proof *p, vm at_rest, vm *cle
     return v3_sel(face, r->normal, gap);
 }
 
-/* The state from certain ends; undecided if an end may be 0. */
+/* The state, from the proven times of first and last contact. It is undecided if one of them may be 0. */
 FN vi sweep_proven_state(const proof *first, const proof *last, vm *certain)
 {
     const vf zero = v_f(R(0.0));
@@ -248,8 +256,8 @@ FN vi sweep_proven_state(const proof *first, const proof *last, vm *certain)
     return vi_sel(ahead, v_i(STATE_APPROACHING), vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)));
 }
 
-/* Rare lanes. Spheres at rest are in contact at all times or never, and end 0 alone decides. Invalid pairs have no
- * contact. */
+/* Rare lanes. Spheres at rest are in contact at all times or never, and the first contact alone decides. Invalid pairs
+ * have no contact. */
 FN void sweep_proven_rare(const sweep_exact *x, const proof *first, sweep_out *a, vm *certain, int want)
 {
     const vf inf = v_infinity();
@@ -267,34 +275,38 @@ FN void sweep_prove_points(const sweep_exact *x, const proof *first, const proof
     const vm hit = v_and(x->q.valid, v_not(first->apart)), at_rest = v_and(x->pair.at_rest, hit);
     const vm first_is = v_and(hit, v_or(at_rest, v_finite(a->answer.t_first)));
     const vm last_is = v_and(v_and(hit, v_not(at_rest)), v_finite(a->answer.t_last));
-    const v3 point = sweep_proven_point(x, &x->at[0], first, first_is, certain);
-    const vi feature = vi_sel(first_is, x->end[0].feature, v_i(FEATURE_NONE));
+    const v3 point = sweep_proven_point(x, &x->at[PROOF_FIRST], first, first_is, certain);
+    const vi feature = vi_sel(first_is, x->contact[PROOF_FIRST].feature, v_i(FEATURE_NONE));
     a->answer.point_first = point;
     a->answer.feature_first = feature;
-    a->answer.point_last = v3_sel(at_rest, point, sweep_proven_point(x, &x->at[1], last, last_is, certain));
-    a->answer.feature_last = vi_sel(at_rest, feature, vi_sel(last_is, x->end[1].feature, v_i(FEATURE_NONE)));
+    a->answer.point_last = v3_sel(at_rest, point, sweep_proven_point(x, &x->at[PROOF_LAST], last, last_is, certain));
+    a->answer.feature_last =
+        vi_sel(at_rest, feature, vi_sel(last_is, x->contact[PROOF_LAST].feature, v_i(FEATURE_NONE)));
     a->gap = sweep_proven_gap(x, first, at_rest, &a->clear);
 }
 
+/* The answers that the filter proves; NaN for t_first in all other lanes. A time is proven if both ends of its interval
+ * round to the same number. `certain`: all parts of the answer that `want` names are proven; `apart`: a miss. */
 FN sweep_proven sweep_prove(const sweep_exact *x, int want)
 {
     const vf inf = v_infinity();
-    proof p[2];
-    prove(&x->pair, x->end, x->at, x->unit, 0, want == SWEEP_FIRST ? 1 : 2, want == SWEEP_FULL, p);
-    const vm apart = p[0].apart;
-    vm certain = v_and(p[0].certain, v_or(apart, v_eq(p[0].low, p[0].high)));
+    proof proofs[PROOF_CONTACTS];
+    const proof *first = &proofs[PROOF_FIRST], *last = &proofs[PROOF_LAST];
+    prove(&x->pair, x->contact, x->at, x->unit, PROOF_FIRST, sweep_contacts_end(want), want == SWEEP_FULL, proofs);
+    const vm apart = first->apart;
+    vm certain = v_and(first->certain, v_or(apart, v_eq(first->low, first->high)));
     sweep_proven a;
-    a.answer.t_first = v_sel(apart, inf, p[0].low);
+    a.answer.t_first = v_sel(apart, inf, first->low);
     if (want != SWEEP_FIRST) {
-        vm ends = v_and(p[1].certain, v_eq(p[1].low, p[1].high));
-        a.answer.t_last = v_sel(apart, -inf, p[1].low);
-        a.answer.state = vi_sel(apart, v_i(STATE_MISS), sweep_proven_state(&p[0], &p[1], &ends));
-        certain = v_and(certain, v_or(apart, ends));
+        vm last_certain = v_and(last->certain, v_eq(last->low, last->high));
+        a.answer.t_last = v_sel(apart, -inf, last->low);
+        a.answer.state = vi_sel(apart, v_i(STATE_MISS), sweep_proven_state(first, last, &last_certain));
+        certain = v_and(certain, v_or(apart, last_certain));
     }
     if (v_any(v_or(x->pair.at_rest, v_not(x->q.valid))))
-        sweep_proven_rare(x, &p[0], &a.answer, &certain, want);
+        sweep_proven_rare(x, first, &a.answer, &certain, want);
     if (want == SWEEP_FULL)
-        sweep_prove_points(x, &p[0], &p[1], &a, &certain);
+        sweep_prove_points(x, first, last, &a, &certain);
     a.answer.t_first = v_sel(certain, a.answer.t_first, v_from_bits(v_i(R_NAN_BITS)));
     return a;
 }
@@ -304,45 +316,47 @@ FN sweep_proven sweep_prove(const sweep_exact *x, int want)
 typedef struct sweep_ahead {
     vf t_first;
     vi state;
-    vm certain;
-    vf least; /* lower bound of the time of an undecided pair; 0 without a bound */
+    vm certain; /* the filter has proven state and time */
+    vf least;   /* lower bound of the time of an undecided pair; 0 without a bound */
 } sweep_ahead;
 
 /* q: the pairs in binary64; `active`: lanes whose answers are read. */
 FN sweep_ahead sweep_prove_ahead(const residual_pair *q, sweep_exact *x, vm active)
 {
     const vf zero = v_f(R(0.0));
-    proof p[2];
+    const int full = 0; /* no contact points */
+    proof proofs[PROOF_CONTACTS];
+    const proof *first = &proofs[PROOF_FIRST], *last = &proofs[PROOF_LAST];
     for (int tries = 2; tries > 0; tries--) {
-        sweep_guess_ends(x, 0, 1);
-        residual_of(q, &x->end[0].at, 0, &x->at[0]);
-        prove(&x->pair, x->end, x->at, x->unit, 0, 1, 0, p);
-        const vm lost = v_and(active, v_not(v_or(p[0].certain, p[0].apart)));
+        sweep_guess_contacts(x, PROOF_FIRST, PROOF_LAST);
+        residual_of(q, &x->contact[PROOF_FIRST].at, full, &x->at[PROOF_FIRST]);
+        prove(&x->pair, x->contact, x->at, x->unit, PROOF_FIRST, PROOF_LAST, full, proofs);
+        const vm lost = v_and(active, v_not(v_or(first->certain, first->apart)));
         if (!v_any(lost))
             break;
-        x->end[0].feature = proof_neighbour_feature(&x->end[0], &p[0], lost);
+        x->contact[PROOF_FIRST].feature = proof_neighbour_feature(&x->contact[PROOF_FIRST], first, lost);
     }
-    const vm apart = p[0].apart, ahead = v_lt(zero, p[0].low), begun = v_and(v_lt(p[0].high, zero), v_not(apart));
-    vm certain = v_and(p[0].certain, v_or(v_or(apart, begun), v_and(ahead, v_eq(p[0].low, p[0].high))));
+    const vm apart = first->apart, ahead = v_lt(zero, first->low), begun = v_and(v_lt(first->high, zero), v_not(apart));
+    vm certain = v_and(first->certain, v_or(v_or(apart, begun), v_and(ahead, v_eq(first->low, first->high))));
     sweep_out a;
-    a.t_first = v_sel(apart, v_infinity(), p[0].low);
+    a.t_first = v_sel(apart, v_infinity(), first->low);
     a.t_last = zero;
     a.state = vi_sel(apart, v_i(STATE_MISS), v_i(STATE_APPROACHING));
     if (v_any(v_and(begun, certain))) {
-        sweep_guess_ends(x, 1, 2);
-        residual_of(q, &x->end[1].at, 0, &x->at[1]);
-        prove(&x->pair, x->end, x->at, x->unit, 1, 2, 0, p);
-        const vm over = v_lt(p[1].high, zero), on = v_lt(zero, p[1].low);
-        certain = v_and(certain, v_or(v_not(begun), v_and(p[1].certain, v_or(over, on))));
+        sweep_guess_contacts(x, PROOF_LAST, PROOF_CONTACTS);
+        residual_of(q, &x->contact[PROOF_LAST].at, full, &x->at[PROOF_LAST]);
+        prove(&x->pair, x->contact, x->at, x->unit, PROOF_LAST, PROOF_CONTACTS, full, proofs);
+        const vm over = v_lt(last->high, zero), on = v_lt(zero, last->low);
+        certain = v_and(certain, v_or(v_not(begun), v_and(last->certain, v_or(over, on))));
         a.state = vi_sel(begun, vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)), a.state);
     }
     if (v_any(v_or(x->pair.at_rest, v_not(x->q.valid))))
-        sweep_proven_rare(x, &p[0], &a, &certain, SWEEP_TIMES);
+        sweep_proven_rare(x, first, &a, &certain, SWEEP_TIMES);
     sweep_ahead out;
     out.t_first = a.t_first;
     out.state = a.state;
     out.certain = certain;
-    out.least = v_sel_or_zero(v_and(v_and(p[0].certain, v_not(apart)), ahead), p[0].low);
+    out.least = v_sel_or_zero(v_and(v_and(first->certain, v_not(apart)), ahead), first->low);
     return out;
 }
 #endif

@@ -51,7 +51,7 @@ static ref_sweep_case reference_case_of(const sweep_case *s)
 typedef struct sweep_look_at {
     sweep_exact x;
     sweep_out answer;
-    proof end[2];
+    proof end[PROOF_CONTACTS];
 } sweep_look_at;
 
 /* `want` is SWEEP_TIMES or SWEEP_FULL. Their bounds differ. */
@@ -63,12 +63,12 @@ static void solve(const sweep_case *s, int want, sweep_look_at *l)
         columns[c] = &s->in[c];
     sweep_guess(load_sweep(columns, 0, 1), want, 1, &l->x);
     exact_residuals(columns, 0, &l->x, want, 1);
-    prove(&l->x.pair, l->x.end, l->x.at, l->x.unit, 0, 2, full, l->end);
+    prove(&l->x.pair, l->x.contact, l->x.at, l->x.unit, PROOF_FIRST, PROOF_CONTACTS, full, l->end);
     l->answer = sweep_prove(&l->x, want).answer;
 }
 
 /* The error of a proven time divided by its bound; 0 if the filter did not decide. */
-static double ratio_of(const proof_end *e, const proof *p, double true_time)
+static double ratio_of(const proof_contact *e, const proof *p, double true_time)
 {
     if (!p->certain || p->apart || !isfinite((float)true_time))
         return 0.0;
@@ -89,8 +89,8 @@ static int judge_look(const sweep_case *s, int want, const ref_sweep_answer *exa
     solve(s, want, &l);
     int hit = exact->state != REF_MISS && exact->state != REF_INVALID;
     if (l.x.q.valid && !l.x.pair.at_rest && hit && !isinf(exact->t_first) && !isinf(exact->t_last)) {
-        *ratio = fmax(*ratio, ratio_of(&l.x.end[0], &l.end[0], exact->t_first_near));
-        *ratio = fmax(*ratio, ratio_of(&l.x.end[1], &l.end[1], exact->t_last_near));
+        *ratio = fmax(*ratio, ratio_of(&l.x.contact[PROOF_FIRST], &l.end[PROOF_FIRST], exact->t_first_near));
+        *ratio = fmax(*ratio, ratio_of(&l.x.contact[PROOF_LAST], &l.end[PROOF_LAST], exact->t_last_near));
     }
     if (isnan(l.answer.t_first))
         return 0;
