@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs of a row's spheres with spheres of coarser levels, in chunks of neighbours. Included by template.h. */
 
-/* Adjacent spheres of a row, and their bounds: x, y, z, reach. */
+/* Indices of a chunk's bounds: three coordinates of the centre, then the reach, which includes the radius. */
+enum { CHUNK_X, CHUNK_Y, CHUNK_Z, CHUNK_REACH, CHUNK_BOUNDS };
+
+/* Adjacent spheres of a row, and the lowest and highest of their coordinates and reaches. */
 typedef struct cloud_chunk {
     uint32_t begin, end;
-    float low[4], high[4];
+    float low[CHUNK_BOUNDS], high[CHUNK_BOUNDS];
 } cloud_chunk;
 
 FN void cloud_bound_chunk(const caromi_cloud_view *view, cloud_chunk *chunk)
 {
     const float *const column[] = {view->x, view->y, view->z, view->reach};
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < CHUNK_BOUNDS; k++) {
         const vf first = v_f(column[k][chunk->begin]);
         vf low = first, high = first;
         for (uint32_t j = chunk->begin; j < chunk->end; j += LANES) {
@@ -28,7 +31,7 @@ FN void cloud_bound_chunk(const caromi_cloud_view *view, cloud_chunk *chunk)
 FN cloud_box cloud_box_of_chunk(const caromi_cloud_view *view, const caromi_cloud_level *level,
                                 const cloud_chunk *chunk)
 {
-    const double reach = ((double)chunk->high[3] + level->reach + (double)view->margin) * (1 + 0x1p-16);
+    const double reach = ((double)chunk->high[CHUNK_REACH] + level->reach + (double)view->margin) * (1 + 0x1p-16);
     double low[3], high[3];
     for (int k = 0; k < 3; k++) {
         low[k] = (double)chunk->low[k] - reach - fabs((double)chunk->low[k]) * 0x1p-48;
@@ -47,7 +50,8 @@ FN u32 cloud_near_chunk(const cloud_sorted *c, const cloud_chunk *chunk, uint32_
         const vf off = v_max(v_max(v_f(chunk->low[k]) - x, x - v_f(chunk->high[k])), v_f(0));
         distance2 = distance2 + off * off;
     }
-    const vf most = v_load(c->reach + from) + v_f(chunk->high[3]) + v_f(c->margin);
+    const vf most = v_load(c->reach + from) + v_f(chunk->high[CHUNK_REACH]) + v_f(c->margin);
+    /* CLOUD_ABOVE: more than the squares can err by rounding. */
     return v_bitmask(v_le(distance2, most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY)));
 }
 

@@ -100,7 +100,7 @@ FN void lattice_record(lattice_group *group, int node, real distance, int triang
     group->best[node] = key < group->best[node] ? key : group->best[node];
 }
 
-/* The same answers as closest_leaf_lanes(), but each lane has a node of its own. */
+/* Distances of LANES pairs in fast mode. Each lane has a node of its own; the answers equal closest_leaf_lanes(). */
 FN vf lattice_solve_fast(closest_in in, mesh_frame frame)
 {
     const vf scale = v_f(frame.scale);
@@ -110,7 +110,7 @@ FN vf lattice_solve_fast(closest_in in, mesh_frame frame)
     return v_min(v_max(closest_find(in).distance, span.least), span.most);
 }
 
-/* The numbers and triangles of LANES pairs. */
+/* The node numbers and triangles of LANES pairs. */
 typedef struct lattice_numbers {
     int node[LANES], triangle[LANES];
 } lattice_numbers;
@@ -123,7 +123,8 @@ FN lattice_numbers lattice_numbers_of(const lattice_pairs *pairs, int at)
     return n;
 }
 
-/* Solves LANES pairs and updates the best answers. Exact mode: like closest_exact_lanes(). */
+/* Computes the distances of LANES pairs of a lattice node and a triangle, and updates the nodes' best answers. Exact
+ * mode: a distance that the filter does not prove leaves its node undecided, as in closest_exact_lanes(). */
 static void lattice_solve(const lattice_pairs *pairs, int at, const caromi_lattice_tile *tile, lattice_group *groups)
 {
     LANG_ALIGNED real low[LANES], high[LANES];

@@ -6,8 +6,8 @@
 
 /* The distance that `closest` gives the triangle; in exact mode NaN if the nearest binary32 is not certain. */
 float caromi_own_distance(const caromi_mesh_view *mesh, const float *in, int exact);
-/* Calls `test` for triangles that may be within `near` of a point and no farther than t from a centre, in the order of
- * their boxes' distances from the centre, until it returns nonzero. Returns its last result. */
-int caromi_find_triangle(const caromi_mesh_view *mesh, const float *point, float near, const float *center, float t,
-                         int (*test)(void *user, int32_t triangle), void *user);
+/* Calls `test` for triangles that may be within point_distance of a point and within center_distance of a centre, in
+ * the order of their boxes' distances from the centre, until it returns nonzero. Returns its last result. */
+int caromi_find_triangle(const caromi_mesh_view *mesh, const float *point, float point_distance, const float *center,
+                         float center_distance, int (*test)(void *user, int32_t triangle), void *user);
 #endif

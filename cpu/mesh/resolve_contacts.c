@@ -85,8 +85,8 @@ void caromi_contact_record(const caromi_mesh_view *mesh, const float *in, int ex
 
 typedef struct near_two_points {
     const caromi_mesh_view *mesh;
-    closest_view view[2];
-    float limit[2];
+    closest_view view[2]; /* of both points */
+    float limit[2];       /* largest distance from each */
     int (*test)(void *user, int32_t triangle);
     void *user;
 } near_two_points;
@@ -117,7 +117,8 @@ static int order_children(const near_two_points *p, const mesh_node *node, int c
     return count;
 }
 
-static int find_below(const near_two_points *p, int reference)
+/* Tests the triangles near both points in the subtree of a node or leaf. */
+static int find_in_subtree(const near_two_points *p, int reference)
 {
     int child[MESH_WIDTH];
     if (reference < 0) {
@@ -129,22 +130,22 @@ static int find_below(const near_two_points *p, int reference)
     }
     const int count = order_children(p, &p->mesh->nodes[reference], child);
     for (int i = 0; i < count; i++)
-        if (find_below(p, child[i]))
+        if (find_in_subtree(p, child[i]))
             return 1;
     return 0;
 }
 
-int caromi_find_triangle(const caromi_mesh_view *mesh, const float *point, float near, const float *center, float t,
-                         int (*test)(void *user, int32_t triangle), void *user)
+int caromi_find_triangle(const caromi_mesh_view *mesh, const float *point, float point_distance, const float *center,
+                         float center_distance, int (*test)(void *user, int32_t triangle), void *user)
 {
     /* In exact mode a true distance may be above the number after rounding. */
     const near_two_points p = {
         .mesh = mesh,
         .view = {closest_view_of(vector_of(point), mesh->frame), closest_view_of(vector_of(center), mesh->frame)},
-        .limit = {nextafterf(near, INFINITY), nextafterf(t, INFINITY)},
+        .limit = {nextafterf(point_distance, INFINITY), nextafterf(center_distance, INFINITY)},
         .test = test,
         .user = user};
-    return find_below(&p, mesh->frame.root);
+    return find_in_subtree(&p, mesh->frame.root);
 }
 
 int caromi_may_be_flat(const float *corners)

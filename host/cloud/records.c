@@ -20,7 +20,7 @@ static int alloc_pointers(caromi_records *r)
 {
     const carom_context *c = r->cloud->context;
     const size_t all = (size_t)r->threads * r->bucket_count;
-    const size_t each = sizeof *r->stores->records + sizeof *r->stores->certain + 2 * sizeof(uint32_t);
+    const size_t each = sizeof *r->stores->next_record + sizeof *r->stores->next_certain + 2 * sizeof(uint32_t);
     r->stores = caromi_alloc(c, r->threads, sizeof *r->stores);
     r->pointers = caromi_alloc(c, all, each);
     if (r->stores == NULL || r->pointers == NULL)
@@ -31,9 +31,9 @@ static int alloc_pointers(caromi_records *r)
     uint32_t *certain_blocks = (uint32_t *)(void *)(certain + all), *blocks = certain_blocks + all;
     for (uint32_t t = 0; t < r->threads; t++) {
         const size_t first = (size_t)t * r->bucket_count;
-        r->stores[t] = (caromi_record_store){.records = records + first,
+        r->stores[t] = (caromi_record_store){.next_record = records + first,
                                              .blocks = blocks + first,
-                                             .certain = certain + first,
+                                             .next_certain = certain + first,
                                              .certain_blocks = certain_blocks + first};
     }
     return 1;
@@ -116,32 +116,34 @@ static int is_block_full(const void *next)
     return ((uintptr_t)next & (CAROMI_CERTAIN_BYTES - 1)) == 0; /* NULL, no block yet, counts as full */
 }
 
+/* Stores a record in the bucket of its sphere a. */
 static inline void store(caromi_records *r, caromi_record_store *k, const caromi_record *record)
 {
     const uint32_t bucket = record->a >> r->shift;
-    if (is_block_full(k->records[bucket])) {
-        caromi_record_block *block = new_block_for(r, k, k->records[bucket] ? CAROMI_RECORD_BLOCK : 0);
+    if (is_block_full(k->next_record[bucket])) {
+        caromi_record_block *block = new_block_for(r, k, k->next_record[bucket] ? CAROMI_RECORD_BLOCK : 0);
         if (block == NULL)
             return;
-        block->next = caromi_newest_block(k->records[bucket]);
-        k->records[bucket] = block->records;
+        block->next = caromi_newest_block(k->next_record[bucket]);
+        k->next_record[bucket] = block->records;
         k->blocks[bucket]++;
     }
-    *k->records[bucket]++ = *record;
+    *k->next_record[bucket]++ = *record;
 }
 
-/* Begins a new block of certain pairs; 0: the records are full or there is no memory. */
+/* Begins a new block of pairs that the filter has proven; 0: the records are full or there is no memory. */
 static int begin_certain_block(caromi_records *r, caromi_record_store *k, uint32_t bucket)
 {
-    caromi_certain_block *block = new_block_for(r, k, k->certain[bucket] ? CAROMI_CERTAIN_PAIRS : 0);
+    caromi_certain_block *block = new_block_for(r, k, k->next_certain[bucket] ? CAROMI_CERTAIN_PAIRS : 0);
     if (block == NULL)
         return 0;
-    block->next = caromi_newest_block(k->certain[bucket]);
-    k->certain[bucket] = block->pairs;
+    block->next = caromi_newest_block(k->next_certain[bucket]);
+    k->next_certain[bucket] = block->pairs;
     k->certain_blocks[bucket]++;
     return 1;
 }
 
+/* Stores a proven pair in 8 bytes; 0: the records are full or there is no memory. */
 static inline int store_certain(caromi_records *r, caromi_record_store *k, uint64_t **certain, uint32_t shift,
                                 uint32_t a, uint32_t b)
 {
@@ -194,7 +196,7 @@ static uint32_t most(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Certain pairs with a periodic image, kept as whole records. */
+/* Proven pairs with a periodic image, stored as whole records. */
 static void add_images(caromi_records *r, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
 {
     for (uint32_t i = 0; i < pairs->count; i++) {
@@ -221,7 +223,7 @@ void caromi_records_add_certain(void *user, uint32_t thread, const caromi_cloud_
         return;
     }
     caromi_record_store *k = &r->stores[thread];
-    uint64_t **const certain = k->certain;
+    uint64_t **const certain = k->next_certain;
     const uint32_t shift = r->shift;
     const int full = r->full;
     for (uint32_t i = 0; i < pairs->count; i++) {
@@ -235,8 +237,8 @@ void caromi_records_add_certain(void *user, uint32_t thread, const caromi_cloud_
 
 uint64_t caromi_records_in_bucket(const caromi_record_store *k, uint32_t bucket)
 {
-    caromi_record *record = k->records[bucket];
-    uint64_t *certain = k->certain[bucket], count = 0;
+    caromi_record *record = k->next_record[bucket];
+    uint64_t *certain = k->next_certain[bucket], count = 0;
     if (record != NULL) {
         const caromi_record_block *newest = caromi_newest_block(record);
         count = (uint64_t)(k->blocks[bucket] - 1) * CAROMI_RECORD_BLOCK + (uint64_t)(record - newest->records);

@@ -35,10 +35,10 @@ static inline void *caromi_newest_block(void *next)
 
 /* The pairs that one thread has stored, in buckets of 2^shift spheres a. */
 typedef struct caromi_record_store {
-    caromi_record **records; /* [buckets] where the next record goes, in the bucket's newest block or just behind it;
-                                NULL: no block */
-    uint32_t *blocks;        /* [buckets] number of blocks; all but the newest are full */
-    uint64_t **certain;      /* the same for certain pairs */
+    caromi_record **next_record; /* [buckets] where the next record goes, in the bucket's newest block or just behind
+                                it; NULL: no block */
+    uint32_t *blocks;            /* [buckets] number of blocks; all but the newest are full */
+    uint64_t **next_certain;     /* the same for pairs that the filter has proven */
     uint32_t *certain_blocks;
     char *free,
         *slab; /* next free block of the newest allocation; list of all allocations, linked by their first bytes */

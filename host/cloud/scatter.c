@@ -97,7 +97,7 @@ static int next_certain(const scatter_work *w, certain_cursor *c)
     while (block == NULL) {
         if (c->thread == r->threads)
             return 0;
-        uint64_t *const end = r->stores[c->thread++].certain[w->bucket];
+        uint64_t *const end = r->stores[c->thread++].next_certain[w->bucket];
         c->end = end;
         block = caromi_newest_block(end);
     }
@@ -115,7 +115,7 @@ static int next_records(const scatter_work *w, record_cursor *c)
     while (block == NULL) {
         if (c->thread == r->threads)
             return 0;
-        caromi_record *const end = r->stores[c->thread++].records[w->bucket];
+        caromi_record *const end = r->stores[c->thread++].next_record[w->bucket];
         c->end = end;
         block = caromi_newest_block(end);
     }
@@ -126,7 +126,7 @@ static int next_records(const scatter_work *w, record_cursor *c)
 
 /* The histogram and prefix sum of a counting sort by sphere. rows[i + 1] is where the next record of sphere i goes; the
  * offset of one makes rows[i] the begin of sphere i after the scatter. Returns whether there are records besides
- * certain pairs. */
+ * proven pairs. */
 static int begin_rows(const scatter_work *w, uint64_t size)
 {
     int has_others = 0;

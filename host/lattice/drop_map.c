@@ -35,7 +35,8 @@ static int is_near(const visit *v, uint32_t triangle)
     return 1;
 }
 
-/* Visits the triangles of a leaf. is_inside: the leaf's box is within the rectangle, so triangles need no test. */
+/* Visits the triangles of a leaf that are near the rectangle. is_inside: the leaf's box is within the rectangle, so
+ * triangles need no test. */
 static void visit_leaf(const visit *v, int reference, int is_inside)
 {
     const int32_t *masks = v->to->map->masks;
@@ -96,12 +97,14 @@ static int is_inside(const visit *v, const visit_box *b)
            b->upper[1] <= v->upper[1];
 }
 
-static void visit_below(const visit *v, int reference)
+/* Visits the triangles near the rectangle in the subtree of a node or leaf. */
+static void visit_subtree(const visit *v, int reference)
 {
     const caromi_mesh_view *view = &v->to->map->mesh->view;
     int slots[MESH_WIDTH];
     if (reference < 0) {
-        visit_leaf(v, reference, 0);
+        const int inside = 0; /* the box of a root leaf is not known */
+        visit_leaf(v, reference, inside);
         return;
     }
     const mesh_node *node = &view->nodes[reference];
@@ -116,7 +119,7 @@ static void visit_below(const visit *v, int reference)
         if (child < 0)
             visit_leaf(v, child, is_inside(v, &box));
         else
-            visit_below(v, child);
+            visit_subtree(v, child);
     }
 }
 
@@ -124,7 +127,7 @@ void caromi_drop_visit(const drop_visitor *visitor)
 {
     const visit v = visit_of(visitor);
     if (visitor->map->mesh->info.triangle_count > 0)
-        visit_below(&v, visitor->map->mesh->view.frame.root);
+        visit_subtree(&v, visitor->map->mesh->view.frame.root);
 }
 
 /* ---- the cheaper way --------------------------------------------------------------------------------------------- */
@@ -147,7 +150,7 @@ static int has_many(const census *c)
 }
 
 /* Counts the leaves that overlap the rectangle, until the decision is certain. */
-static void count_below(census *c, int reference)
+static void count_in_subtree(census *c, int reference)
 {
     int slots[MESH_WIDTH];
     if (reference < 0) {
@@ -157,7 +160,7 @@ static void count_below(census *c, int reference)
     const mesh_node *node = &c->visit->to->map->mesh->view.nodes[reference];
     const int count = near_children(c->visit, node, slots);
     for (int i = 0; i < count && !has_many(c); i++)
-        count_below(c, node->child[slots[i]]);
+        count_in_subtree(c, node->child[slots[i]]);
 }
 
 /* Whether a tile has so many triangles that its columns are searched instead of rasterized. Both give the same bits. */
@@ -171,7 +174,7 @@ static int is_crowded(const drop_tile *tile)
     census c = {.visit = &v, .columns = (double)(tile->nx * tile->ny), .share = area > ball ? ball / area : 1};
     if (!caromi_drop_can_search(map))
         return 0;
-    count_below(&c, map->mesh->view.frame.root);
+    count_in_subtree(&c, map->mesh->view.frame.root);
     return has_many(&c);
 }
 

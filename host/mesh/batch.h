@@ -36,14 +36,19 @@ typedef struct caromi_mesh_answer {
     uint8_t state, feature;
 } caromi_mesh_answer;
 
+/* Indices of point_kernel: whether a motion is given by a velocity or by its end position (MESH_ENDS); the mode. */
+enum { CAROMI_BY_VELOCITY, CAROMI_BY_END };
+enum { CAROMI_FAST, CAROMI_EXACT };
+
 /* The constants and functions of a kind of search. */
 typedef struct caromi_mesh_kind {
     enum caromi_mesh_search search;
     const char *name[2]; /* for the log: fast, exact */
     int in;              /* input columns */
     int point_in; /* number of leading input columns that the point kernel reads, before the triangle's corners */
-    enum caromi_pair_kernel point_kernel[2][2]; /* [MESH_ENDS][exact] */
-    /* Output columns (CAROMI_ANSWER_*): `search_out` of the search, then the point kernel's, `out` in all. */
+    enum caromi_pair_kernel point_kernel[2][2]; /* [CAROMI_BY_VELOCITY or CAROMI_BY_END][CAROMI_FAST or CAROMI_EXACT] */
+    /* Output columns (CAROMI_ANSWER_*): first `search_out` columns of the search, then columns of the point kernel;
+     * `out` columns in all. */
     uint8_t answer[CAROMI_ANSWERS];
     uint32_t search_out, out;
     /* Decides in integers a query that the search has left undecided. */

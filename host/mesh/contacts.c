@@ -19,19 +19,25 @@ enum { AHEAD = 64 };     /* number of records whose data is prefetched together 
 
 typedef caromi_chooser chooser;
 
+/* A record of contacts holds the closest feature of its triangle in `state`. */
+static int feature_of(const mesh_record *k)
+{
+    return k->state;
+}
+
 /* ---- triangles with the same feature ----------------------------------------------------------------------------- */
 
 /* The triangles at the corner that is the record's feature: begin and, in the next element, end. */
 static const uint64_t *fan_of(const caromi_edges *e, const mesh_record *k)
 {
-    return &e->corners->start[caromi_edge_position(e, (uint32_t)k->triangle, k->state - FEATURE_V0)];
+    return &e->corners->start[caromi_edge_position(e, (uint32_t)k->triangle, feature_of(k) - FEATURE_V0)];
 }
 
 /* Fast mode: whether a triangle certainly precedes, as one of its corners is far enough on the sphere's side of the
  * record's corner. The rule is that of contacts_rises_to(), with a size above the ones of both distances. */
 static int rises_from(const chooser *c, uint32_t triangle, const mesh_record *k)
 {
-    const float *p = caromi_corner(c->batch->mesh, (uint32_t)k->triangle, k->state - FEATURE_V0);
+    const float *p = caromi_corner(c->batch->mesh, (uint32_t)k->triangle, feature_of(k) - FEATURE_V0);
     double offset[3], d2 = 0, size = 0, fall[3] = {0}, length2[3] = {0};
     for (int a = 0; a < 3; a++) {
         offset[a] = (double)c->query->in[a] - (double)p[a];
@@ -65,7 +71,7 @@ static int is_culled_for_area(const chooser *c, uint32_t triangle)
     return !caromi_may_be_flat(in + IN_NP0X);
 }
 
-/* Whether a triangle with the record's feature precedes it. */
+/* Whether a triangle with the record's feature precedes it: makes the same contact, and comes first in the order. */
 static int precedes_if_found(chooser *c, uint32_t triangle, const mesh_record *k)
 {
     mesh_record j;
@@ -126,13 +132,14 @@ static int any_in_fan(chooser *c, const mesh_record *k, int (*test)(chooser *, u
     return 0;
 }
 
+/* Whether another triangle at the record's corner makes the same contact and comes first. */
 static int is_preceded_at(chooser *c, const mesh_record *k)
 {
     c->is_uncertain = 0;
     return any_in_fan(c, k, precedes_at_sight) || (c->is_uncertain && any_in_fan(c, k, precedes_if_found));
 }
 
-/* Whether a triangle at the record's edge precedes. */
+/* Whether another triangle at the record's edge makes the same contact and comes first. */
 static int is_preceded_along(chooser *c, const mesh_record *k, int edge)
 {
     const caromi_edges *e = c->contacts->edges;
@@ -148,7 +155,7 @@ static int is_preceded_along(chooser *c, const mesh_record *k, int edge)
     }
 }
 
-/* Whether a triangle with the same three corners precedes. */
+/* Whether a twin, a triangle with the same three corners, makes the same contact and comes first. */
 static int is_preceded_by_twin(chooser *c, const mesh_record *k)
 {
     const caromi_edges *e = c->contacts->edges;
@@ -161,11 +168,13 @@ static int is_preceded_by_twin(chooser *c, const mesh_record *k)
     return 0;
 }
 
+/* Whether another triangle makes the same contact and comes first, so that this record is dropped. */
 static int is_preceded(chooser *c, const mesh_record *k)
 {
-    if (k->state < FEATURE_E01)
+    if (feature_of(k) < FEATURE_E01)
         return is_preceded_at(c, k);
-    return k->state < FEATURE_FACE ? is_preceded_along(c, k, k->state - FEATURE_E01) : is_preceded_by_twin(c, k);
+    return feature_of(k) < FEATURE_FACE ? is_preceded_along(c, k, feature_of(k) - FEATURE_E01)
+                                        : is_preceded_by_twin(c, k);
 }
 
 /* ---- prefetching ------------------------------------------------------------------------------------------------- */
@@ -174,8 +183,8 @@ static int is_preceded(chooser *c, const mesh_record *k)
 static uint32_t first_other(const caromi_edges *e, const mesh_record *k)
 {
     const uint32_t own = (uint32_t)k->triangle;
-    if (k->state >= FEATURE_E01)
-        return e->next[3 * (size_t)own + (size_t)(k->state - FEATURE_E01)];
+    if (feature_of(k) >= FEATURE_E01)
+        return e->next[3 * (size_t)own + (size_t)(feature_of(k) - FEATURE_E01)];
     const uint64_t *fan = fan_of(e, k);
     const uint32_t first = e->corners->triangle[fan[0]];
     return first == own && fan[0] + 1 < fan[1] ? e->corners->triangle[fan[0] + 1] : first;
@@ -188,7 +197,7 @@ static uint32_t list_ahead(caromi_contact_scratch *s, const mesh_record *list[AH
     uint32_t listed = 0;
     for (uint32_t i = 0; i < count; i++) {
         list[listed] = &s->ahead[i];
-        listed += s->ahead[i].state >= FEATURE_V0 && s->ahead[i].state < FEATURE_FACE;
+        listed += feature_of(&s->ahead[i]) >= FEATURE_V0 && feature_of(&s->ahead[i]) < FEATURE_FACE;
     }
     s->ahead += count;
     return listed;
@@ -278,7 +287,7 @@ int64_t caromi_choose_contacts(const carom_context *context, const caromi_mesh_b
     if (!caromi_records_fill(&c))
         return -1;
     for (uint32_t i = 0; batch->exact && i < count; i++)
-        if (records[i].state == FEATURE_NONE)
+        if (feature_of(&records[i]) == FEATURE_NONE)
             caromi_chooser_resolve(&c, &records[i]);
     int64_t found = choose(&c, spare);
     if (contacts->merge > 0)

@@ -3,6 +3,8 @@
 #include "cpu/exact/exact.h"
 #include "batch.h"
 
+enum { SEARCH_COLUMNS = 3 }; /* output columns of each search; the point kernel writes the columns after them */
+
 static void resolve_hit(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
 {
     int32_t state;
@@ -26,13 +28,14 @@ const caromi_mesh_kind caromi_first_hit = {
     .name = {"the first hit on this mesh", "the first hit on this mesh, exact,"},
     .in = CAROMI_MESH_IN,
     .point_in = IN_P0X,
-    .point_kernel = {{CAROMI_PAIR_contact, CAROMI_PAIR_contact_exact},
-                     {CAROMI_PAIR_contact_ends, CAROMI_PAIR_contact_ends_exact}},
+    .point_kernel =
+        {[CAROMI_BY_VELOCITY] = {[CAROMI_FAST] = CAROMI_PAIR_contact, [CAROMI_EXACT] = CAROMI_PAIR_contact_exact},
+         [CAROMI_BY_END] = {[CAROMI_FAST] = CAROMI_PAIR_contact_ends, [CAROMI_EXACT] = CAROMI_PAIR_contact_ends_exact}},
     .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_STATE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_POINT,
                CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_NORMAL, CAROMI_ANSWER_NORMAL + 1,
                CAROMI_ANSWER_NORMAL + 2, CAROMI_ANSWER_FEATURE},
-    .search_out = 3,
-    .out = 3 + OUT_CONTACT,
+    .search_out = SEARCH_COLUMNS,
+    .out = SEARCH_COLUMNS + OUT_CONTACT,
     .resolve = resolve_hit,
     .resolve_point = resolve_contact,
 };
@@ -57,11 +60,12 @@ const caromi_mesh_kind caromi_closest_triangle = {
     .name = {"the closest point of this mesh", "the closest point of this mesh, exact,"},
     .in = CAROMI_CLOSEST_IN,
     .point_in = IN_NP0X,
-    .point_kernel = {{CAROMI_PAIR_closest, CAROMI_PAIR_closest_exact}},
+    .point_kernel =
+        {[CAROMI_BY_VELOCITY] = {[CAROMI_FAST] = CAROMI_PAIR_closest, [CAROMI_EXACT] = CAROMI_PAIR_closest_exact}},
     .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_DEPTH, CAROMI_ANSWER_POINT,
                CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_FEATURE},
-    .search_out = 3,
-    .out = 3 + OUT_CLOSEST,
+    .search_out = SEARCH_COLUMNS,
+    .out = SEARCH_COLUMNS + OUT_CLOSEST,
     .resolve = resolve_closest,
     .resolve_point = resolve_point,
 };
@@ -83,11 +87,12 @@ const caromi_mesh_kind caromi_contact_triangles = {
     .name = {"contacts with this mesh", "contacts with this mesh, exact,"},
     .in = CAROMI_CLOSEST_IN,
     .point_in = IN_NP0X,
-    .point_kernel = {{CAROMI_PAIR_touch, CAROMI_PAIR_touch_exact}},
+    .point_kernel =
+        {[CAROMI_BY_VELOCITY] = {[CAROMI_FAST] = CAROMI_PAIR_touch, [CAROMI_EXACT] = CAROMI_PAIR_touch_exact}},
     .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_DEPTH, CAROMI_ANSWER_POINT,
                CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_NORMAL, CAROMI_ANSWER_NORMAL + 1,
                CAROMI_ANSWER_NORMAL + 2, CAROMI_ANSWER_FEATURE},
-    .search_out = 3,
-    .out = 3 + OUT_CONTACT,
+    .search_out = SEARCH_COLUMNS,
+    .out = SEARCH_COLUMNS + OUT_CONTACT,
     .resolve_point = resolve_touch,
 };

@@ -31,7 +31,7 @@ carom_status caromi_block_place(caromi_device *d, caromi_cl_slot *slot, caromi_c
 {
     if (b->count == 0)
         return CAROM_OK;
-    CHECK(caromi_reserve(d, slot, &b->memory, bytes_of(slot, b), 1, err));
+    CHECK(caromi_reserve(d, slot, &b->memory, bytes_of(slot, b), CAROMI_HOST_POINTER, err));
     char *host = b->memory.host;
     for (uint32_t k = 0; k < b->count; k++) {
         b->column[k]->host = host;

@@ -185,7 +185,8 @@ static carom_status launch_gather(caromi_device *d, caromi_cl_slot *slot, const 
     const int moves = copy->given[0] != NULL;
     caromi_arguments a = caromi_arguments_of(d, CAROMI_PROGRAM_CLOUD_GATHER);
     for (int k = 0; k < IN_CLOUD; k++)
-        CHECK(caromi_reserve(d, slot, &slot->in[INDICES + k], (size_t)slot->padded * sizeof(float), 0, err));
+        CHECK(caromi_reserve(d, slot, &slot->in[INDICES + k], (size_t)slot->padded * sizeof(float),
+                             CAROMI_NO_HOST_POINTER, err));
     for (int k = 0; k < GIVEN;
          k++) /* of spheres at rest, the positions are the inputs, and the last columns are never read */
         set_buffer(&a, moves ? &copy->given[k] : &copy->position[k < POSITIONS ? k : 0]);

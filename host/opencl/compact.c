@@ -42,9 +42,12 @@ static int compacts(caromi_device *d, const caromi_stream *s, caromi_cl_slot *sl
     caromi_cl_column *starts = &slot->compact[CAROMI_COMPACT_STARTS], *records = &slot->compact[CAROMI_COMPACT_RECORDS];
     if (d->unified || d->compaction_unavailable)
         return 0;
-    if (caromi_reserve(d, slot, starts, (runs_of(slot) + 1) * sizeof(cl_uint), 0, &why) == CAROM_OK &&
-        caromi_reserve(d, slot, &slot->compact[CAROMI_COMPACT_FOUND], sizeof(cl_uint), 1, &why) == CAROM_OK &&
-        caromi_reserve(d, slot, records, (size_t)slot->count * words_of(s) * sizeof(cl_uint), 1, &why) == CAROM_OK)
+    if (caromi_reserve(d, slot, starts, (runs_of(slot) + 1) * sizeof(cl_uint), CAROMI_NO_HOST_POINTER, &why) ==
+            CAROM_OK &&
+        caromi_reserve(d, slot, &slot->compact[CAROMI_COMPACT_FOUND], sizeof(cl_uint), CAROMI_HOST_POINTER, &why) ==
+            CAROM_OK &&
+        caromi_reserve(d, slot, records, (size_t)slot->count * words_of(s) * sizeof(cl_uint), CAROMI_HOST_POINTER,
+                       &why) == CAROM_OK)
         return 1;
     give_up(d, &why);
     return 0;

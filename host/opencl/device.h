@@ -286,9 +286,11 @@ void caromi_slot_retire(caromi_cl_slot *slot);
 void caromi_slot_release(const caromi_device *device, caromi_cl_slot *slot);
 /* Frees the columns of idle slots. */
 void caromi_columns_release(caromi_device *device);
-/* Allocates a column's memory in the slot, at least `bytes`; reached: with a host pointer. */
+/* How the host reaches a column's memory. */
+enum caromi_host_access { CAROMI_NO_HOST_POINTER, CAROMI_HOST_POINTER };
+/* Allocates a column's memory in the slot, at least `bytes`. With CAROMI_HOST_POINTER also pinned host memory. */
 carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column, size_t bytes,
-                            int reached, carom_error *err);
+                            enum caromi_host_access access, carom_error *err);
 /* Adds a column with `size` bytes per row to a block; allocates the block's memory; enqueues the upload or the
  * download. Blocks without columns do nothing. block.c */
 void caromi_block_add(caromi_cl_block *block, caromi_cl_column *column, uint8_t size);

@@ -66,8 +66,8 @@ static carom_status prepare(caromi_device *d, caromi_cl_slot *slot, carom_error 
 {
     for (uint32_t i = 0; i < CAROMI_SORT_COLUMNS; i++)
         CHECK(caromi_reserve(d, slot, &slot->sort[i],
-                             sizeof(cl_uint) * (size_t)(i == CAROMI_SORT_HISTOGRAM ? CELL_KINDS + 1 : slot->count), 0,
-                             err));
+                             sizeof(cl_uint) * (size_t)(i == CAROMI_SORT_HISTOGRAM ? CELL_KINDS + 1 : slot->count),
+                             CAROMI_NO_HOST_POINTER, err));
     for (uint32_t p = CAROMI_PROGRAM_SORT_HISTOGRAM; p <= CAROMI_PROGRAM_SORT_SCATTER; p++)
         CHECK(caromi_program_build(d, p, err));
     return CAROM_OK;

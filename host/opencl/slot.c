@@ -75,8 +75,8 @@ void caromi_columns_release(caromi_device *d)
     caromi_release_buffer(&d->empty_histogram);
 }
 
-carom_status caromi_reserve(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, size_t bytes, int reached,
-                            carom_error *err)
+carom_status caromi_reserve(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, size_t bytes,
+                            enum caromi_host_access access, carom_error *err)
 {
     if (c->capacity < bytes) {
         release_column(d, slot, c);
@@ -84,7 +84,7 @@ carom_status caromi_reserve(caromi_device *d, caromi_cl_slot *slot, caromi_cl_co
                                  NULL, &c->memory, err));
         c->capacity = bytes;
     }
-    if (d->unified || !reached || c->pinned != NULL)
+    if (d->unified || access == CAROMI_NO_HOST_POINTER || c->pinned != NULL)
         return CAROM_OK;
     CHECK(caromi_make_buffer(d, "a pinned column", CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, c->capacity, NULL,
                              &c->pinned, err));

@@ -150,7 +150,7 @@ static carom_status send_inputs(caromi_device *d, const caromi_stream *s, caromi
             place_input(d, s, slot, i);
         if (c->direct != NULL)
             continue;
-        CHECK(caromi_reserve(d, slot, c, bytes, 0, err));
+        CHECK(caromi_reserve(d, slot, c, bytes, CAROMI_NO_HOST_POINTER, err));
         if (stays) {
             gathered[gathers++] = i;
             continue;
@@ -204,7 +204,7 @@ static carom_status place_outputs(caromi_device *d, const caromi_stream *s, caro
             try_direct(d, slot, 1, i, (char *)c->base + slot->first * size, size);
         if (slot->out[i].direct != NULL)
             continue;
-        CHECK(caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size, 0, err));
+        CHECK(caromi_reserve(d, slot, &slot->out[i], (size_t)slot->padded * size, CAROMI_NO_HOST_POINTER, err));
         if (!d->unified && is_fetched(s, slot, i))
             caromi_block_add(&slot->fetched, &slot->out[i], size);
     }

@@ -47,7 +47,7 @@ static carom_status send_index(row_copies *c, const caromi_index *index, carom_e
         return CAROM_OK;
     for (uint32_t i = 0; wanted != c->rows && i < c->count; i++)
         c->elements[i] = (uint32_t)caromi_index_at(index, c->slot->first + c->rows[i]);
-    CHECK(caromi_reserve(c->device, c->slot, &c->slot->rows, c->count * sizeof *c->rows, 0, err));
+    CHECK(caromi_reserve(c->device, c->slot, &c->slot->rows, c->count * sizeof *c->rows, CAROMI_NO_HOST_POINTER, err));
     CHECK(caromi_write_at(c->device, c->slot->queue, c->slot->rows.memory, 0, wanted == c->rows ? c->rows : c->elements,
                           c->count * sizeof *c->rows, "rows", err));
     c->sent_index = wanted;
@@ -64,7 +64,7 @@ static carom_status copy_input(row_copies *c, uint32_t column, carom_error *err)
     if (s->residents->in[column].memory == NULL)
         return CAROM_OK;
     CHECK(send_index(c, &s->in[column].index, err));
-    CHECK(caromi_reserve(c->device, c->slot, &c->slot->in[column], bytes, 0, err));
+    CHECK(caromi_reserve(c->device, c->slot, &c->slot->in[column], bytes, CAROMI_NO_HOST_POINTER, err));
     CHECK(caromi_gather_resident_rows(c->device, s, c->slot, column, c->count, err));
     return caromi_read(c->device, c->slot->queue, c->slot->in[column].memory, 0, to, bytes, 1, NULL,
                        "undecided queries", err);
@@ -85,7 +85,7 @@ static carom_status put_output(row_copies *c, uint32_t column, carom_error *err)
         return CAROM_OK;
     }
     CHECK(send_index(c, NULL, err));
-    CHECK(caromi_reserve(c->device, c->slot, &c->slot->out[column], c->count * size, 0, err));
+    CHECK(caromi_reserve(c->device, c->slot, &c->slot->out[column], c->count * size, CAROMI_NO_HOST_POINTER, err));
     CHECK(caromi_write_at(c->device, c->slot->queue, c->slot->out[column].memory, 0, from, c->count * size,
                           "decided queries", err));
     return caromi_scatter_resident_rows(c->device, s, c->slot, column, c->count, err);
