@@ -271,23 +271,20 @@ int run_bake_check(const void *own)
     return status;
 }
 
-/* The kind of a volume, in the two accuracies that are asked for; of rows, each word of --hits, as each has kernels of
- * its own. */
+/* A node is computed with all arrays of its kind, in two accuracies (check_node). */
 static int prepare_for(const bake_request *options, int fd)
 {
     char text[BAKE_TEXT];
     uint64_t dims[3];
     bake_plan plan = {0};
-    int status = EXIT_DONE;
-    if (options->bake.paths || path_text(fd, text)) {
-        for (path_hits hits = PATH_FIRST; hits < PATH_HITS && status == EXIT_DONE; hits++)
-            status = path_prepare(options, hits);
-        return status;
-    }
+    if (options->bake.paths || path_text(fd, text))
+        return path_check_prepare(options, fd);
     const bake_kind *kind = bake_file_plan(fd, text, &plan) ? plan.kind : bake_npy_read(fd, dims);
-    if (kind)
-        status = bake_prepare_volume(options, kind, CAROM_ACCURACY_FAST);
-    return kind && status == EXIT_DONE ? bake_prepare_volume(options, kind, CAROM_ACCURACY_EXACT) : status;
+    if (!kind)
+        return EXIT_DONE; /* the command says why */
+    const uint32_t arrays = 1u << kind->array | kind->more;
+    const int status = bake_prepare_volume(options, kind, arrays, CAROM_ACCURACY_FAST);
+    return status == EXIT_DONE ? bake_prepare_volume(options, kind, arrays, CAROM_ACCURACY_EXACT) : status;
 }
 
 int prepare_bake_check(const void *own, uint32_t present)

@@ -37,7 +37,7 @@ typedef struct bake_question {
     carom_progress progress; /* ends a question with EXIT_STOPPED: layers that were reported are answered */
 } bake_question;
 int bake_mesh_ask(const bake_mesh *mesh, const bake_question *question, const bake_slab *to, carom_stats *stats);
-/* Prepare such volumes of any mesh, in a process that tries a device. */
-int bake_prepare_volume(const bake_request *options, const bake_kind *kind, carom_accuracy accuracy);
+/* Prepare volumes of a kind with these arrays, a bit for each, of any mesh, in a process that tries a device. */
+int bake_prepare_volume(const bake_request *options, const bake_kind *kind, uint32_t arrays, carom_accuracy accuracy);
 
 #endif

@@ -419,3 +419,18 @@ int path_check_run(const bake_request *options, int fd)
     bake_mesh_free(&c.mesh);
     return status;
 }
+
+/* Paths are asked for with the options of the bake, or with those here where the file does not say, and in exact mode.
+ * A file that is no good is refused by the command itself. */
+int path_check_prepare(const bake_request *options, int fd)
+{
+    path_check c = {.options = *options, .fd = fd};
+    c.is_known = path_text(fd, c.text);
+    const int word = options->hits ? bake_word_of(options->hits, path_hits_words, PATH_HITS) : PATH_FIRST;
+    if (c.is_known ? !take_options(&c) : word < 0)
+        return EXIT_DONE;
+    const path_hits hits = c.is_known ? c.rows.hits : (path_hits)word;
+    const int status = path_prepare(&c.options, hits);
+    c.options.common.accuracy = CAROM_ACCURACY_EXACT;
+    return status == EXIT_DONE ? path_prepare(&c.options, hits) : status;
+}

@@ -103,14 +103,14 @@ static int bake(const bake_request *options, const bake_kind *kind)
 }
 
 /* One node at the mesh. */
-int bake_prepare_volume(const bake_request *o, const bake_kind *kind, carom_accuracy accuracy)
+int bake_prepare_volume(const bake_request *o, const bake_kind *kind, uint32_t arrays, carom_accuracy accuracy)
 {
     bake_plan plan = {.kind = kind,
                       .lattice = {.spacing = 1.0, .dims = {1, 1, 1}},
                       .sign = o->bake.sign,
                       .band = o->bake.band,
                       .radius = o->bake.radius,
-                      .arrays = 1u << kind->array | (o->bake.arrays & kind->more),
+                      .arrays = arrays,
                       .accuracy = accuracy,
                       .part = 1,
                       .parts = 1};
@@ -148,5 +148,7 @@ int prepare_bake_volume(const void *own, uint32_t present)
 {
     const bake_request *options = own;
     (void)present;
-    return bake_prepare_volume(options, kind_of(options), options->common.accuracy);
+    const bake_kind *kind = kind_of(options);
+    const uint32_t arrays = 1u << kind->array | (options->bake.arrays & kind->more);
+    return bake_prepare_volume(options, kind, arrays, options->common.accuracy);
 }
