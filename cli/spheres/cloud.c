@@ -196,6 +196,7 @@ static int write_each(cloud_job *job)
     carom_error err = {0};
     if (!rows_fields_alloc(&job->query, job->count, fields))
         return cli_no_memory();
+    rows_write_header(job->writer);
     progress_watch watch;
     progress_watch_begin(&watch, &job->progress);
     const carom_status status = ask_each(job, fields, &stats, &err);
@@ -223,10 +224,8 @@ static int write_answers(cloud_job *job)
     status =
         rows_writer_open(&writer, rows_format_of(options->common.output), &out, &job->query,
                          parallel_threads(options->common.threads), job->hits == HITS_ALL ? TABLE_UNKNOWN : job->count);
-    if (status == EXIT_DONE) {
-        rows_write_header(&writer);
+    if (status == EXIT_DONE)
         status = job->hits == HITS_ALL ? cloud_list_write(job) : write_each(job);
-    }
     if (status == EXIT_DONE && !out.error)
         status = rows_writer_finish(&writer);
     rows_writer_close(&writer);

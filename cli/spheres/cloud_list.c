@@ -172,8 +172,10 @@ int cloud_list_write(cloud_job *job)
     int status = list.offsets ? make_room(&list, PAIRS_EACH * job->count + CLI_CHUNK) : cli_no_memory();
     if (status == EXIT_DONE && job->previous)
         status = cloud_before_open(&list.before, &job->options->common, job->options->previous);
-    if (status == EXIT_DONE)
+    if (status == EXIT_DONE) {
+        rows_write_header(job->writer); /* not before an earlier list is known to be there */
         status = write_pieces(&list);
+    }
     if (status == EXIT_DONE && job->previous)
         status = cloud_before_finish(&list.before);
     cloud_before_close(&list.before);

@@ -199,6 +199,8 @@ for option in --normal --depth '--previous rest.csv'; do
     refused "first partners with $option" 2 '--normal, --depth and --previous are for --hits all' \
         spheres --cloud rest.csv --hits first $option
 done
+nothing "an earlier list that is not there: nothing is written" \
+    "$(spheres --cloud rest.csv --previous missing.csv 2> /dev/null || true)"
 refused "two from standard input" 2 '--cloud and --previous cannot both be standard input' \
     spheres --cloud - --previous -
 refused "an earlier list that is not there" 2 'nowhere.csv' spheres --cloud rest.csv --previous nowhere.csv -o no.csv
