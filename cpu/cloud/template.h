@@ -179,6 +179,9 @@ FN cloud_lanes_found cloud_answer_at(uint32_t *const item[6], uint64_t i, uint32
     return cloud_keep(is, cloud_lanes(LANES));
 }
 
+/* The device's answers to items [begin, end), six words each: the slot of a sphere, the first slot that it is compared
+ * with and how many, then a bit for each of these that is a partner, a certain one, a near one. Stops when a buffer is
+ * half full: as CAROMI_CLOUD_FLUSH / 2 is a power of two, the OR of the counts is below it if all of them are. */
 static uint64_t cloud_read_answers(const caromi_cloud_view *view, uint32_t *const item[6], uint64_t begin, uint64_t end,
                                    caromi_cloud_found *found)
 {

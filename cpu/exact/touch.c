@@ -67,6 +67,8 @@ static void reach_of(caromi_motion *m, int edge, caromi_int reach[2])
     caromi_int_sub(&reach[1], &reach[0], caromi_motion_edge2(m, edge));
 }
 
+/* The closest feature. reach[edge]: how far the centre's projection is beyond the edge's first corner, and beyond its
+ * second, along the edge, in the edge's squared length (reach_of). */
 static int nearest_feature(caromi_motion *m, caromi_int reach[3][2])
 {
     for (int edge = 0; edge < 3; edge++)
@@ -90,6 +92,7 @@ static double ratio(const caromi_int *part, const caromi_int *whole)
     return caromi_approx_double(caromi_approx_div(caromi_int_approx(part), caromi_int_approx(whole)), 0);
 }
 
+/* Barycentric weights of the closest point, at corners 1 and 2. */
 static void nearest_weights(caromi_motion *m, int feature, caromi_int reach[3][2], double weights[2])
 {
     weights[0] = feature == FEATURE_V1 ? 1.0 : 0.0;

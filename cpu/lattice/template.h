@@ -141,7 +141,7 @@ static int lattice_nearest_child(const mesh_node *node, const real at[3])
     return lattice_which(&best);
 }
 
-/* The triangle of a leaf that is nearest to a point (in the caller's unit); MESH_NO_TRIANGLE if none counts. */
+/* The triangle of a leaf that is nearest to a point (in the caller's unit); MESH_NO_TRIANGLE if masks leave out all. */
 static int lattice_nearest_in_leaf(const caromi_lattice_tile *tile, int reference, const real at[3])
 {
     const mesh_leaf *leaf = tile->mesh->leaves + MESH_LEAF_AT(reference);
@@ -176,8 +176,9 @@ static int lattice_near_triangle(const caromi_lattice_tile *tile, const lattice_
     return lattice_nearest_in_leaf(tile, next, at);
 }
 
-/* Finds a bound point on a triangle near the middle of a block, unless the surrounding block's bound point is nearer.
- * It finds none if no triangle of the nearest leaf counts. */
+/* Finds a bound point, a point of the mesh whose distance bounds those of the block's nodes from above: on a triangle
+ * near the block's middle, unless the surrounding block's bound point is nearer. There is none if masks
+ * leave out all triangles of the nearest leaf. */
 static void lattice_find_bound_point(const caromi_lattice_tile *tile, const lattice_range *r,
                                      const lattice_frontier *from, lattice_seed *seed)
 {

@@ -11,7 +11,8 @@ typedef struct caromi_counts {
     const caromi_cloud *cloud;
     const caromi_cloud_cells *cells; /* of the slice in work */
     uint32_t *counts;                /* [spheres] the result */
-    int full, is_by_slot;
+    int full;                        /* a pair counts for both spheres */
+    int is_by_slot;                  /* sums are by slot, a sphere's place in the order of cells, not by its index */
     uint32_t threads, sum_count;
     uint32_t *sums;  /* [sum_count][spheres] */
     uint32_t *slots; /* [spheres] 0, 1, 2 ...: replaces view.index, so that the scan reports slots; NULL: sums are by

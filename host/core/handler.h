@@ -27,7 +27,7 @@ typedef struct caromi_handler {
     carom_status (*run)(const caromi_request *request, carom_error *err);
 } caromi_handler;
 
-#define CAROMI_EACH_MEMBER _Pragma("GCC unroll 16")
+#define CAROMI_UNROLL_MEMBERS _Pragma("GCC unroll 16")
 
 static inline const carom_batch *caromi_batch_of(const void *desc)
 {
@@ -72,7 +72,7 @@ CAROMI_LIST caromi_list_request(caromi_arrays *a, const caromi_call_type *type, 
     const carom_list_totals *totals = type->totals != 0 ? caromi_pointer_at(r->out, type->totals) : NULL;
     const carom_batch *batch = caromi_batch_of(r->desc);
     caromi_reads(a, "desc", r->desc, 1, 0, type->desc_size);
-    CAROMI_EACH_MEMBER
+    CAROMI_UNROLL_MEMBERS
     for (int i = 0; i < (int)type->in.count; i++)
         caromi_add_member(a, &type->in.at[i], r->desc, extent[type->in.at[i].extent]);
     if (type->serves & CAROMI_SERVES_SELECT)
@@ -83,7 +83,7 @@ CAROMI_LIST caromi_list_request(caromi_arrays *a, const caromi_call_type *type, 
         caromi_reads(a, type->out_argument, r->out, 1, 0, type->out_size);
     caromi_writes(a, "stats", r->stats, 1, sizeof *r->stats);
     caromi_writes(a, "totals", totals, 1, sizeof *totals);
-    CAROMI_EACH_MEMBER
+    CAROMI_UNROLL_MEMBERS
     for (int i = 0; i < (int)type->out.count; i++) {
         a->stored = type->out.at[i].extent == CAROMI_PER_RECORD ? &totals->stored : NULL;
         caromi_add_member(a, &type->out.at[i], r->out, extent[type->out.at[i].extent]);
@@ -107,7 +107,7 @@ CAROMI_INLINED carom_status caromi_check_view(const caromi_member *m, const void
 
 CAROMI_INLINED carom_status caromi_check_inputs(const caromi_call_type *type, const void *desc, carom_error *err)
 {
-    CAROMI_EACH_MEMBER
+    CAROMI_UNROLL_MEMBERS
     for (int i = 0; i < (int)type->in.count; i++)
         CHECK(caromi_check_view(&type->in.at[i], desc, err));
     return CAROM_OK;
@@ -120,7 +120,7 @@ CAROMI_INLINED carom_status caromi_check_outputs(const caromi_call_type *type, c
     CHECK(caromi_check_desc(size, type->out_size, type->out_name, err));
     if (type->totals != 0)
         CHECK_NOT_NULL(caromi_pointer_at(out, type->totals), "totals", err);
-    CAROMI_EACH_MEMBER
+    CAROMI_UNROLL_MEMBERS
     for (int i = 0; i < (int)type->out.count; i++) {
         const caromi_member *m = &type->out.at[i];
         if (m->kind == CAROMI_POINTS_OUT)
@@ -134,7 +134,7 @@ CAROMI_INLINED carom_status caromi_check_outputs(const caromi_call_type *type, c
 CAROMI_INLINED void caromi_set_inputs(caromi_members members, const void *desc, caromi_index first, caromi_index second,
                                       caromi_in_column *columns)
 {
-    CAROMI_EACH_MEMBER
+    CAROMI_UNROLL_MEMBERS
     for (int i = 0; i < (int)members.count; i++) {
         const caromi_member *m = &members.at[i];
         const void *view = (const char *)desc + m->offset;
@@ -152,7 +152,7 @@ CAROMI_INLINED void caromi_set_inputs(caromi_members members, const void *desc, 
 
 CAROMI_INLINED void caromi_set_outputs(caromi_members members, const void *out, caromi_out_column *columns)
 {
-    CAROMI_EACH_MEMBER
+    CAROMI_UNROLL_MEMBERS
     for (int i = 0; i < (int)members.count; i++) {
         const caromi_member *m = &members.at[i];
         if (m->column == CAROMI_NO_COLUMN)

@@ -15,8 +15,7 @@ enum {
     ALIGN = 1 << 6,   /* pieces begin at multiples of this, whole groups of lanes */
     PARTS = 4,        /* least parts for each device, of a batch whose parts are dealt out in turn */
     SAMPLE = 1 << 15, /* queries of each device's first piece of a kind of batches, which measures its speed */
-    WINDOW = 8 /* the queries between two reports of progress, as a multiple of the CPU's, for each device: as with one
-                  device */
+    WINDOW = 8        /* queries between two reports of progress: so many times those of a CPU batch, for each device */
 };
 static const float forgiven =
     0.98f; /* factor on a device's measured time, each time that it gets no piece: so it is tried again in the end */

@@ -96,8 +96,8 @@ static void distances_of_tile(const caromi_tiles *tiles, caromi_lattice_tile *ti
 
 /* ---- all answers ------------------------------------------------------------------------------------------------- */
 
-/* Computes and stores the closest points of a block of nodes; in exact mode, undecided points are decided in integers
- * after the store. */
+/* Computes and stores the closest points of a block of nodes. In exact mode a point that the filter leaves undecided is
+ * NaN, and is computed by integers after the store. counted: nodes that `resolved` has counted already. */
 static void store_block(const tile_job *job, caromi_tile_memory *own, const uint8_t *counted, size_t count)
 {
     const caromi_mesh_batch *batch = &job->points;

@@ -79,9 +79,11 @@ static void rasterize_block(const rasterized_corner *c, span i, span j)
 
 /* ---- the tangents of a corner's normals ---- */
 
-/* An upper bound of the normal's tangent along an axis, from the vectors to two neighbours on different sides of the
- * axis, seen from above. ahead, side, up: components of each vector along the axis, across it (side[0] >= 0 > side[1]),
- * and z. +inf: no bound. */
+/* A plane that rests on a corner from above has a slope m along a horizontal axis. Two neighbours of the corner on
+ * different sides of the axis, seen from above, lie below it: their weighted mean lies on the axis, at -(p + q) / sum
+ * below the corner, and bounds m from above. ahead, side, up: components of the vector to each neighbour along the
+ * axis, across it (side[0] >= 0 > side[1]), and z. +inf: no bound, as `sum` may be rounding errors alone. 2^-24 covers
+ * the rounding errors of the quotient. */
 static double joint_bound(const double ahead[2], const double side[2], const double up[2])
 {
     const double a = -side[1] * ahead[0], b = side[0] * ahead[1], sum = a + b;

@@ -67,6 +67,8 @@ uint32_t caromi_edges_across(const caromi_edges *e, uint32_t triangle, int k, in
     return across;
 }
 
+/* Whether any triangle may have a triangle across (across.h): such triangles are looked for around vertices with so
+ * many triangles alone. */
 int caromi_edges_have_across(const caromi_edges *e)
 {
     const uint64_t *start = e->corners->start;

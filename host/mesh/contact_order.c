@@ -9,7 +9,8 @@
 
 typedef caromi_chooser chooser;
 
-/* A closest feature as ascending positions: one for a corner, two for an edge, three for a face. */
+/* A closest feature as ids of distinct vertex positions, in ascending order: one for a corner, two for an edge, three
+ * for a face. */
 typedef struct place {
     int count;
     uint32_t position[3];

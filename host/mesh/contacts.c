@@ -60,9 +60,9 @@ static int rises_from(const chooser *c, uint32_t triangle, const mesh_record *k)
     return rises && size > 0x1p-100 && size < 0x1p120;
 }
 
-/* Exact mode, for a triangle that the search has culled and that has the record's feature: whether it has an area. Then
- * it, or another triangle, is closer than the record: docs/contacts.md, section 5. */
-static int is_culled_for_area(const chooser *c, uint32_t triangle)
+/* Whether a triangle that shares the record's feature, and that the search of exact mode has culled, has an area. If so
+ * the record is no contact: that triangle, or another one, is closer (docs/contacts.md, section 5). */
+static int culled_has_area(const chooser *c, uint32_t triangle)
 {
     float in[IN_CLOSEST];
     if (!c->batch->exact)
@@ -80,7 +80,7 @@ static int precedes_if_found(chooser *c, uint32_t triangle, const mesh_record *k
     const mesh_record *known = caromi_known_record(c, triangle);
     if (known != NULL)
         return caromi_precedes(c, known, k);
-    if (is_culled_for_area(c, triangle))
+    if (culled_has_area(c, triangle))
         return 1;
     caromi_compute_record(c, triangle, &j);
     return caromi_precedes(c, &j, k);
@@ -95,7 +95,7 @@ static int precedes_at_sight(chooser *c, uint32_t triangle, const mesh_record *k
     const mesh_record *known = caromi_known_record(c, triangle);
     if (known != NULL)
         return caromi_precedes(c, known, k);
-    if (c->batch->exact ? is_culled_for_area(c, triangle) : rises_from(c, triangle, k))
+    if (c->batch->exact ? culled_has_area(c, triangle) : rises_from(c, triangle, k))
         return 1;
     c->is_uncertain = 1;
     return 0;

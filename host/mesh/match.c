@@ -23,8 +23,8 @@ typedef struct match_search {
     const carom_context *context;
 } match_search;
 
-/* The contacts of one sphere: previous records [first, last) and new records [from, end). If they are in trees, the
- * contacts of one patch. */
+/* The contacts of one sphere, or of one patch of it if they are in trees: previous records [first, last) and new
+ * records [from, end). */
 typedef struct match_group {
     uint64_t first, last, from, end;
     caromi_point_tree *old, *new;

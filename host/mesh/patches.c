@@ -138,7 +138,8 @@ static void sort_pages(const float *a, const float *b, page *p, uint64_t count)
     }
 }
 
-/* Lists the triangles of an edge that have an area; returns their number. The angular order begins at the first one. */
+/* Lists the edge's pages, its triangles that have an area; returns their number. The angular order begins at the first
+ * page. The half-plane of a page less than half a turn before it is replaced by the opposite one. */
 static uint64_t list_pages(const patch_search *s, uint32_t triangle, int edge, const float *a, const float *b)
 {
     const caromi_edges *e = s->edges;
@@ -154,7 +155,7 @@ static uint64_t list_pages(const patch_search *s, uint32_t triangle, int edge, c
         if (caromi_exact_has_area(corners)) {
             const page *first = count > 0 ? s->pages : &own;
             const int turn = caromi_exact_orientation(a, b, first->third, own.third);
-            /* In the first page's plane: on the opposite side of the edge if the two are flat. */
+            /* 0: in the first page's plane, across the edge if the two are flat to each other, else folded back. */
             if (turn < 0 ||
                 (turn == 0 && is_flat(s, first->triangle, at, are_alike(e, first->triangle, first->edge, at, k), 0)))
                 own.side = -1;

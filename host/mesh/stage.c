@@ -105,7 +105,7 @@ static uint32_t resolve(const caromi_list_batch *batch, uint64_t query, mesh_rec
 int caromi_stage_add(const carom_context *context, const caromi_list_batch *batch, caromi_stage *s, uint32_t row,
                      int state, const mesh_record *records, uint32_t count)
 {
-    if (caromi_is_answered(batch, state))
+    if (caromi_is_answered(batch, state)) /* the state is the whole answer, and no record is needed */
         count = 0;
     if (!reserve(context, s,
                  (batch->counts_only ? 1 : 2) * (size_t)count)) /* twice: the second half is scratch for sorting */
