@@ -40,7 +40,7 @@ static void test_all_kinds(void **state)
     (void)state;
     const carom_device_info info = test_need_device();
     fixture m = fixture_make(SEED, scene_sphere(SIDES), FEW, 1);
-    cl_text_patch = (cl_patch){"return turns < 2;", "return turns < 99;"};
+    cl_text_patch = (cl_patch){"return iterations < 2;", "return iterations < 99;"};
     for (size_t i = 0; i < REQUESTS; i++)
         if (request_needs_mesh(&requests[i]) && request_is_for(&requests[i], &info))
             expect_refusal(&requests[i], &m, REASON);
@@ -54,7 +54,7 @@ static void test_auto(void **state)
     (void)state;
     (void)test_need_device();
     fixture m = fixture_make(SEED, scene_sphere(SIDES), MANY, SHARE);
-    cl_text_patch = (cl_patch){"return turns < 2;", "return turns < 99;"};
+    cl_text_patch = (cl_patch){"return iterations < 2;", "return iterations < 99;"};
     for (size_t i = ASK_mesh_first; i <= ASK_mesh_all; i++) {
         carom_context *context = test_backend(CAROM_BACKEND_AUTO);
         carom_mesh *mesh = scene_mesh(context, &m.s);

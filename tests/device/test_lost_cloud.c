@@ -239,7 +239,7 @@ static void test_wrong(void **state)
         carom_status status;
         const char *reason;
     } faults[] = {
-        {{"some[i] = all.some;", "some[i] = all.some & all.sure;"}, CAROM_ERROR_NOT_BIT_EXACT, "kernel cloud_test"},
+        {{"some[i] = all.some;", "some[i] = all.some & all.certain;"}, CAROM_ERROR_NOT_BIT_EXACT, "kernel cloud_test"},
         {{"limits[i] = limit_a < limit_b", "limits[i] = limit_a > limit_b"},
          CAROM_ERROR_NOT_BIT_EXACT,
          "kernel cloud_gather"},

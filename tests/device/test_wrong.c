@@ -17,7 +17,7 @@
 #define WRITE_TRIANGLE "to->triangle = triangle[i];"
 #define WRITE_ANOTHER "to->triangle = triangle[i] ^ 2;" /* not ^ 1: some triangles of the probe come in equal pairs */
 #define APPEND_CONTACT(triangle, feature) "contacts_append(trav, " triangle ", distance, " feature ", v_and("
-#define KEPT_COUNT "count[run] = kept;"
+#define KEPT_COUNT "count[run] = selected;"
 #define WRITE_ROW "to[COMPACT_ROW] = row;"
 #define WRITE_COUNT "run->hits[trav->number] = (int)trav->hits;"
 
@@ -291,7 +291,7 @@ int main(void)
          ask_touching,
          REFUSED},
         {"a triangle that no other precedes",
-         {"fall = -v3_dot(s->way, u);", "fall = v3_dot(s->way, u);"},
+         {"fall = -v3_dot(s->offset, u);", "fall = v3_dot(s->offset, u);"},
          ask_touching,
          REFUSED},
         {"touching a triangle beyond the mesh",
@@ -309,9 +309,9 @@ int main(void)
          {"to[COMPACT_T] = t[row];", "to[COMPACT_T] = t[row] + 1;"},
          ask_compact,
          REFUSED_WITH(OWN_MEMORY)},
-        {"one hit less", {KEPT_COUNT, "count[run] = kept - (run == 1);"}, ask_compact, REFUSED_WITH(OWN_MEMORY)},
+        {"one hit less", {KEPT_COUNT, "count[run] = selected - (run == 1);"}, ask_compact, REFUSED_WITH(OWN_MEMORY)},
         {"more hits than queries",
-         {KEPT_COUNT, "count[run] = run > 10 ? 99999 : kept;"},
+         {KEPT_COUNT, "count[run] = run > 10 ? 99999 : selected;"},
          ask_compact,
          IMPOSSIBLE_WITH(OWN_MEMORY, "numbers of hits")},
         {"a hit beyond the queries",
