@@ -68,7 +68,7 @@ typedef struct caromi_members {
 
 /* Members of carom_batch that a call supports, besides those that all do. */
 enum { CAROMI_SERVES_SELECT = 1, CAROMI_SERVES_BEGIN = 2 };
-/* What batch.count counts. */
+/* Unit of batch.count. */
 typedef enum caromi_unit { CAROMI_UNIT_QUERY, CAROMI_UNIT_SLAB, CAROMI_UNIT_ROW, CAROMI_UNIT_SPHERE } caromi_unit;
 
 /* A public call by its arguments; `which` is for the call that has one more. */
@@ -111,7 +111,7 @@ typedef struct caromi_call_type {
     }
 #include "list.h"
 
-/* Defines caromi_type_of_NAME(), the type of a call. `input` and `output` are arrays of members. A constant behind a
+/* Defines caromi_type_of_NAME(), the type of a call. `inputs` and `outputs` are arrays of members. A constant behind a
  * function that is inlined: the compiler knows all of it where the call is answered. */
 #define CAROMI_CALL_TYPE(call_name, subject_name, desc, inputs, argument, result, outputs, ...) \
     CAROMI_INLINED const caromi_call_type *caromi_type_of_##call_name(void)                     \

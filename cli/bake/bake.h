@@ -221,7 +221,7 @@ int run_bake_join(const void *options);
 int run_bake_status(const void *options);
 int run_bake_check(const void *options);
 
-/* What they prepare, as in cli_command. */
+/* Functions that prepare these commands: see cli_command. */
 int prepare_bake_volume(const void *options, uint32_t present);
 int prepare_bake_path(const void *options, uint32_t present);
 int prepare_bake_check(const void *options, uint32_t present);

@@ -134,7 +134,7 @@ int path_prepare(const bake_request *options, path_hits hits);
 
 /* carom bake check for the rows in a file. Returns an exit status with the message printed. */
 int path_check_run(const bake_request *options, int fd);
-/* What it asks a device for, prepared, in a process that tries the device. */
+/* Prepares the calls of such a check, in a process that tries the device. */
 int path_check_prepare(const bake_request *options, int fd);
 
 #endif

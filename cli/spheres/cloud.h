@@ -34,7 +34,7 @@ typedef enum cloud_hits { HITS_ALL, HITS_FIRST, HITS_ANY, HITS_COUNT } cloud_hit
 
 /* The whole of --cloud. Returns an exit status with the message printed. */
 int cloud_run(const spheres_options *options, cloud_hits hits);
-/* What it prepares, as in cli_command. */
+/* Prepares its calls: see cli_command. */
 int cloud_prepare(const spheres_options *options, cloud_hits hits, uint32_t present);
 
 #endif

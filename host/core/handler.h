@@ -17,7 +17,7 @@ typedef struct caromi_request {
     carom_stats *stats;
 } caromi_request;
 
-/* What a call does beside what its type says. */
+/* Functions of a call that do not follow from its type. */
 typedef struct caromi_handler {
     /* Checks options and sets extents that the batch alone does not tell. NULL: there are none. */
     carom_status (*check)(const caromi_request *request, uint64_t extent[CAROMI_EXTENTS], carom_error *err);

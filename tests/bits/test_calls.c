@@ -80,10 +80,10 @@ static void test_begin(void **state)
     (void)state;
     for (int i = 0; i < call_choices(); i++) {
         const call_choice choice = call_choice_at(i);
+        const size_t count = call_type(choice.number)->lattice != 0 ? 4 << 12 : COUNT; /* four slabs or rows */
         if ((call_type(choice.number)->serves & CAROMI_SERVES_BEGIN) == 0)
             continue;
-        call_case *whole = call_case_make(choice, call_type(choice.number)->lattice != 0 ? 4 << 12 : COUNT, 1);
-        call_case *tail = call_case_make(choice, call_type(choice.number)->lattice != 0 ? 4 << 12 : COUNT, 1);
+        call_case *whole = call_case_make(choice, count, 1), *tail = call_case_make(choice, count, 1);
         call_case_batch(tail)->begin = tail->count * 3 / 4;
         ask_well(whole, &t);
         ask_well(tail, &t);

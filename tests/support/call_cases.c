@@ -48,6 +48,11 @@ call_choice call_choice_at(int i)
     return find_choice(&i);
 }
 
+int call_is_of_mesh(const caromi_call_type *type)
+{
+    return !strcmp(type->subject, "mesh");
+}
+
 const char *call_case_name(const call_case *c)
 {
     static const char *const forms[] = {"", ", bare", ", indexed"};
@@ -79,12 +84,10 @@ static const one_input *inputs_made(void)
 {
     static one_input made[DISTINCT];
     static int is_made;
-    swept_spheres b = {0};
-    scene s = {0};
     if (is_made)
         return made;
-    b = swept_spheres_mixed(SEED, DISTINCT);
-    s = call_scene();
+    swept_spheres b = swept_spheres_mixed(SEED, DISTINCT);
+    scene s = call_scene();
     for (size_t i = 0; i < DISTINCT; i++) {
         one_input *one = &made[i];
         ref_gen g;
@@ -158,7 +161,7 @@ static void fill_integers(const call_case *c, const call_array *a, size_t elemen
 {
     for (size_t i = 0; i < a->count; i++) {
         unsigned char *out = c->memory + a->offset + i * a->element;
-        const uint32_t at = (uint32_t)(a->name[0] == 'i' || a->name[0] == 's' ? (i * 7 + 3) % elements : i);
+        const uint32_t at = (uint32_t)(a->is_index ? (i * 7 + 3) % elements : i);
         if (a->element == 3)
             memset(out, 0, 3);
         else
@@ -233,11 +236,15 @@ static void lay_out(call_case *c, size_t elements, size_t capacity)
                          .structure = IN_ITSELF});
 }
 
-static void add_uints(call_case *c, const char *name, size_t count, size_t member)
+static void add_index(call_case *c, const char *name, size_t count, size_t member)
 {
     add(c, 0,
-        (call_array){
-            .name = name, .kind = CAROMI_UINTS, .element = sizeof(uint32_t), .count = count, .member = member});
+        (call_array){.name = name,
+                     .kind = CAROMI_UINTS,
+                     .element = sizeof(uint32_t),
+                     .count = count,
+                     .member = member,
+                     .is_index = 1});
 }
 
 /* Arrays that are no members: indices, selections, the pairs of an earlier list. */
@@ -245,10 +252,10 @@ static void lay_out_others(call_case *c)
 {
     const size_t n = (size_t)c->count;
     if (c->choice.form == CALL_INDEXED && c->type->indices != 0) {
-        add_uints(c, "indices.a", n, c->type->indices + offsetof(carom_pair_indices, a));
-        add_uints(c, "indices.b", n, c->type->indices + offsetof(carom_pair_indices, b));
+        add_index(c, "indices.a", n, c->type->indices + offsetof(carom_pair_indices, a));
+        add_index(c, "indices.b", n, c->type->indices + offsetof(carom_pair_indices, b));
     } else if (c->choice.form == CALL_INDEXED) {
-        add_uints(c, "select", n, offsetof(carom_batch, select));
+        add_index(c, "select", n, offsetof(carom_batch, select));
     }
     if (c->choice.number != CALL_cloud_list || c->choice.form == CALL_BARE)
         return;
@@ -378,7 +385,7 @@ call_case *call_case_make(call_choice choice, size_t count, size_t share)
     c->memory = test_alloc(c->bytes, 1);
     memset(c->memory, CALL_FILL, c->bytes);
     for (int i = 0; i < c->in_count; i++)
-        if (c->in[i].structure == IN_BEFORE || strchr("is", c->in[i].name[0]) != NULL)
+        if (c->in[i].structure == IN_BEFORE || c->in[i].is_index)
             fill_integers(c, &c->in[i], elements);
         else
             fill_input(c, &c->in[i], c->in[i].extent == CAROMI_SINGLE ? 1 : share);
@@ -404,7 +411,7 @@ void call_case_reset(call_case *c)
 
 carom_status call_case_ask(call_case *c, carom_context *context, carom_mesh *mesh, carom_error *err)
 {
-    void *subject = c->type->subject[0] == 'm' ? (void *)mesh : (void *)context;
+    void *subject = call_is_of_mesh(c->type) ? (void *)mesh : (void *)context;
     const void *out = c->type->out_size == 0 ? (const void *)(c->base + c->out[0].offset) : c->structure[1];
     return c->type->call(subject, c->structure[0], out, c->choice.which, &c->stats, err);
 }

@@ -31,6 +31,7 @@ typedef struct call_array {
     uint8_t kind, extent; /* of the member */
     size_t offset, element, count;
     size_t structure, member; /* which structure points to it, and where */
+    int is_index;             /* of pairs or queries: its values are below the number of elements */
 } call_array;
 
 /* A call that can be made. All its arrays lie in one piece of memory, between guard bands, and pointers into it are set
@@ -58,6 +59,8 @@ scene call_scene(void);
  * costs almost no time. Slabs and rows have 2^12 nodes. */
 call_case *call_case_make(call_choice choice, size_t count, size_t share);
 void call_case_free(call_case *c);
+/* Whether the type's subject is a mesh; else it is a context. */
+int call_is_of_mesh(const caromi_call_type *type);
 /* As "carom_mesh_closest, exact, indexed". */
 const char *call_case_name(const call_case *c);
 carom_batch *call_case_batch(call_case *c);

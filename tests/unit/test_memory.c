@@ -265,7 +265,7 @@ static void test_call(void **state)
             continue;
         trial *t = trial_new(1);
         t->expected = answer_of_cpu(choice);
-        const step s = {t->expected->type->name, NULL, choice, t->expected->type->subject[0] == 'm' ? 2 : 1};
+        const step s = {t->expected->type->name, NULL, choice, call_is_of_mesh(t->expected->type) ? 2 : 1};
         for (int fail_after = test_on_device() ? 2 : 0; fail_after < (test_on_device() ? 3 : 2); fail_after++)
             test_each(t, &s, fail_after);
         call_case_free(t->expected);
