@@ -28,10 +28,10 @@ static const cli_command *const commands[] = {
     QUERY_PAIRS(PAIRS_COMMAND)
 #undef PAIRS_ONLY
         & explain_command,
-    &bake_distance_command,
-    &bake_clearance_command,
-    &bake_drop_command,
-    &bake_path_command,
+#define BAKE_COMMAND(name) &bake_##name##_command,
+    BAKE_EACH_KIND(BAKE_COMMAND)
+#undef BAKE_COMMAND
+        & bake_path_command,
     &bake_join_command,
     &bake_status_command,
     &bake_check_command,

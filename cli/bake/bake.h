@@ -37,9 +37,7 @@ typedef struct bake_plan {
     const struct bake_kind *kind;
     char version[BAKE_NAME]; /* of carom */
     carom_lattice lattice;
-    carom_sign sign;
-    float band;   /* +inf: none */
-    float radius; /* of a sphere or a ball */
+    bake_parameters parameters;
     uint32_t arrays;
     carom_accuracy accuracy;
     char mesh[BAKE_NAME]; /* hash and counts of its content */
@@ -73,45 +71,84 @@ uint64_t bake_plan_node(const bake_plan *plan, const carom_lattice *box, uint64_
 /* Bytes of a node in all arrays. */
 size_t bake_plan_node_bytes(const bake_plan *plan);
 
-/* ---- what a volume holds: kinds.c ---------------------------------------------------------------------------------
+/* ---- what a volume holds: kinds.c, and a file of each kind --------------------------------------------------------
  */
 
-struct bake_mesh;
 struct bake_question;
 struct bake_slab;
 struct bake_node;
 struct bake_place;
-typedef enum bake_verdict { BAKE_UNKNOWN, BAKE_AGREES, BAKE_DIFFERS } bake_verdict;
+
+/* An option that is an item of the fingerprint, too: a carom_sign by its word, any other a binary32. */
+typedef struct bake_item {
+    const char *name;
+    int is_sign;
+    size_t at; /* in bake_parameters */
+} bake_item;
+#define BAKE_ITEM_SIGN                             \
+    {                                              \
+        "sign", 1, offsetof(bake_parameters, sign) \
+    }
+#define BAKE_ITEM_NUMBER(name, member)             \
+    {                                              \
+        name, 0, offsetof(bake_parameters, member) \
+    }
+enum { BAKE_ITEMS = 2 };
+
 /* A row for each command that bakes a volume. */
 typedef struct bake_kind {
-    const char *name, *command; /* `name` is in the fingerprint */
-    int array;                  /* a bake_array that every output has */
-    uint32_t more;              /* those that --with adds, a bit for each */
-    int axes;                   /* of its lattice; 2: a map */
-    const char *unit;           /* a node, in the plural */
-    uint64_t edge;              /* of a slab, at least, where the lattice has it */
-    uint64_t most;              /* nodes of a slab */
-    uint64_t visits;            /* of them times triangles of the mesh, at most, */
-    uint64_t least;             /* but so many nodes in any mesh */
-    const char *radius;         /* the option that must give one; NULL: none */
-    /* Its own items of the fingerprint; the same read (0: it has others), and as options. */
-    void (*items)(const bake_plan *plan, char *text);
-    int (*read_items)(const char **at, bake_plan *plan);
-    void (*describe)(const bake_plan *plan, char *line);
-    int (*ask)(const struct bake_mesh *mesh, const struct bake_question *question, const struct bake_slab *to,
-               carom_stats *stats);
-    /* Of one node, for carom bake check; see check.h. */
+    const char *name; /* in the fingerprint */
+    const cli_command *command;
+    int array;                   /* a bake_array that every output has */
+    uint32_t more;               /* those that --with adds, a bit for each */
+    uint32_t judged;             /* of them, those that the reference has, too */
+    const char *radius;          /* the option that must give one; NULL: none */
+    bake_item items[BAKE_ITEMS]; /* up to one without a name */
+    /* How the lattice is cut: BAKE_OF_NODES or BAKE_OF_COLUMNS. */
+    int axes;               /* 2: a map */
+    const char *unit, *one; /* a node, in the plural and in the singular */
+    uint64_t edge;          /* of a slab, at least, where the lattice has it */
+    uint64_t most;          /* nodes of a slab */
+    uint64_t visits;        /* of them times triangles of the mesh, at most, */
+    uint64_t least;         /* but so many nodes in any mesh */
+    /* The library's call for a box (bake_batch_of in check.h). */
+    carom_status (*ask)(carom_mesh *mesh, const struct bake_question *question, const struct bake_slab *to,
+                        carom_stats *stats, carom_error *err);
+    /* Of one node, for carom bake check (check.h). Is an answer as near the exact one as it must be? NULL: it has the
+     * same bits. */
     int (*is_near)(const struct bake_place *at, const struct bake_node *given, const struct bake_node *exact);
-    bake_verdict (*judge)(const struct bake_place *at, const struct bake_node *exact, struct bake_node *truth);
-    void (*report)(const struct bake_place *at, const char *who, const struct bake_node *file,
-                   const struct bake_node *other);
+    /* The reference's answer; where it only judges the exact one, what is wrong with that. Returns 0 if it has none. */
+    int (*refer)(const struct bake_place *at, const struct bake_node *exact, struct bake_node *truth);
 } bake_kind;
 
-enum { BAKE_KINDS = 3 };
+/* Edges of slabs are those of the library's cubes of nodes, and of two of its tiles of columns. A node takes up to 7 us
+ * in a mesh of a million triangles, so the most take 4 s. It takes 28 us in one of ten million, so there a slab has
+ * fewer. A column takes up to 1 us and 6 us there. The rows of a slab are pieces of the file, which cost less if they
+ * are long. */
+#define BAKE_OF_NODES \
+    .axes = 3, .unit = "nodes", .one = "node", .edge = 8, .most = 1 << 19, .visits = UINT64_C(1) << 39, .least = 1 << 12
+#define BAKE_OF_COLUMNS                                                                                       \
+    .axes = 2, .unit = "columns", .one = "column", .edge = 512, .most = 1 << 21, .visits = UINT64_C(1) << 41, \
+    .least = 1 << 19
+
+/* bake_KIND_command is this with name, summary, synopsis and details. */
+#define BAKE_VOLUME_COMMAND(own_options)                                                                              \
+    .run = run_bake_volume, .prepare = prepare_bake_volume, .size = sizeof(bake_request), .defaults = &bake_defaults, \
+    .options = own_options, .option_count = CLI_COUNT(own_options), .computes = 1, .output = &bake_output_option
+
+enum {
+#define BAKE_KIND(name) BAKE_KIND_##name,
+    BAKE_EACH_KIND(BAKE_KIND) BAKE_KINDS
+#undef BAKE_KIND
+};
 extern const bake_kind *const bake_kinds[BAKE_KINDS];
-extern const bake_kind bake_kind_distance, bake_kind_clearance, bake_kind_drop;
+#define BAKE_KIND(name) extern const bake_kind bake_kind_##name;
+BAKE_EACH_KIND(BAKE_KIND)
+#undef BAKE_KIND
 /* NULL: there is none of that name. */
 const bake_kind *bake_kind_named(const char *name);
+/* The names of all, each behind `before`, with these gaps between them. Returns their length, below `size`. */
+size_t bake_kind_words(const char *before, const char *between, const char *before_last, char *text, size_t size);
 
 /* ---- the plan as text: fingerprint.c ------------------------------------------------------------------------------
  */

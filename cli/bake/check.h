@@ -4,15 +4,13 @@
 #define CAROM_CLI_BAKE_CHECK_H
 
 #include "mesh.h"
+#include "reference/mesh.h"
 
 /* Its values in every array. */
 typedef struct bake_node {
-    float distance;
-    int32_t triangle;
-    uint8_t feature;
-    float point[3];
-    uint8_t clearance;
-    float height;
+#define BAKE_ARRAY(name, type, components) type name components;
+    BAKE_EACH_ARRAY(BAKE_ARRAY)
+#undef BAKE_ARRAY
     const char *wrong; /* of the reference, where it judges a value and has none of its own: its sentence */
 } bake_node;
 
@@ -24,17 +22,9 @@ typedef struct bake_place {
     float p[3];
 } bake_place;
 
-/* Members of a kind. Is an answer as near the exact one as it must be? */
-int bake_is_near_distance(const bake_place *at, const bake_node *given, const bake_node *exact);
-int bake_is_near_clearance(const bake_place *at, const bake_node *given, const bake_node *exact);
-int bake_is_near_drop(const bake_place *at, const bake_node *given, const bake_node *exact);
-/* The reference's answer. Returns whether it is the exact one. */
-bake_verdict bake_judge_distance(const bake_place *at, const bake_node *exact, bake_node *truth);
-bake_verdict bake_judge_clearance(const bake_place *at, const bake_node *exact, bake_node *truth);
-bake_verdict bake_judge_drop(const bake_place *at, const bake_node *exact, bake_node *truth);
-/* The message about two answers that differ; who: has the other one. */
-void bake_report_distance(const bake_place *at, const char *who, const bake_node *file, const bake_node *other);
-void bake_report_clearance(const bake_place *at, const char *who, const bake_node *file, const bake_node *other);
-void bake_report_drop(const bake_place *at, const char *who, const bake_node *file, const bake_node *other);
+/* Members of a kind share these, in kinds.c. The batch of a question, for a descriptor of `size` bytes. */
+carom_batch bake_batch_of(const bake_question *question, size_t size);
+/* The mesh as the reference has it. */
+ref_mesh bake_reference_of(const bake_place *at);
 
 #endif

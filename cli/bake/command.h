@@ -4,8 +4,11 @@
 #define CAROM_CLI_BAKE_COMMAND_H
 
 #include "cli/command/command.h"
+#include "lists.h"
 
-extern const cli_command bake_distance_command, bake_clearance_command, bake_drop_command, bake_path_command,
-    bake_join_command, bake_status_command, bake_check_command;
+#define BAKE_COMMAND(name) extern const cli_command bake_##name##_command;
+BAKE_EACH_KIND(BAKE_COMMAND)
+#undef BAKE_COMMAND
+extern const cli_command bake_path_command, bake_join_command, bake_status_command, bake_check_command;
 
 #endif

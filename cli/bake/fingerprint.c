@@ -28,8 +28,20 @@ static void add_arrays(char text[BAKE_TEXT], uint32_t arrays)
     bake_text_add(text, "\n");
 }
 
+/* Returns `value`. */
+static const char *value_of(const bake_plan *plan, const bake_item *item, char value[BAKE_NAME])
+{
+    const void *at = (const char *)&plan->parameters + item->at;
+    if (item->is_sign)
+        snprintf(value, BAKE_NAME, "%s", bake_sign_words[*(const carom_sign *)at]);
+    else
+        snprintf(value, BAKE_NAME, "%.9g", (double)*(const float *)at);
+    return value;
+}
+
 void bake_fingerprint(const bake_plan *plan, char text[BAKE_TEXT])
 {
+    char value[BAKE_NAME];
     text[0] = '\0';
     bake_text_add(text, "carom %s\nwhat %s\nmesh %s\n", plan->version, plan->kind->name, plan->mesh);
     bake_text_add(text, "spacing %.17g\norigin %.17g,%.17g,%.17g\n", plan->lattice.spacing, plan->lattice.origin[0],
@@ -38,7 +50,8 @@ void bake_fingerprint(const bake_plan *plan, char text[BAKE_TEXT])
                   (unsigned long long)plan->lattice.dims[1], (unsigned long long)plan->lattice.dims[2]);
     bake_text_add(text, "slab %llu,%llu,%llu\n", (unsigned long long)plan->box[0], (unsigned long long)plan->box[1],
                   (unsigned long long)plan->box[2]);
-    plan->kind->items(plan, text);
+    for (int i = 0; i < BAKE_ITEMS && plan->kind->items[i].name; i++)
+        bake_text_add(text, "%s %s\n", plan->kind->items[i].name, value_of(plan, &plan->kind->items[i], value));
     add_arrays(text, plan->arrays);
     bake_text_add(text, "accuracy %s\n", plan->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast");
     bake_text_add(text, "part %llu/%llu\n", (unsigned long long)plan->part, (unsigned long long)plan->parts);
@@ -100,12 +113,31 @@ static int read_numbers(const char **at, bake_plan *plan)
            bake_text_take(at, "slab", value); /* bake_plan_cut says it */
 }
 
+static int read_items(const char **at, bake_plan *plan)
+{
+    char value[BAKE_NAME];
+    for (int i = 0; i < BAKE_ITEMS && plan->kind->items[i].name; i++) {
+        const bake_item *item = &plan->kind->items[i];
+        void *to = (char *)&plan->parameters + item->at;
+        if (!bake_text_take(at, item->name, value))
+            return 0;
+        const int sign = item->is_sign ? bake_word_of(value, bake_sign_words, BAKE_SIGNS) : 0;
+        if (sign < 0)
+            return 0;
+        if (item->is_sign)
+            *(carom_sign *)to = (carom_sign)sign;
+        else
+            *(float *)to = strtof(value, NULL);
+    }
+    return 1;
+}
+
 static int read_words(const char **at, bake_plan *plan)
 {
     static const char *const accuracies[] = {"fast", "exact"};
     char value[BAKE_NAME];
     unsigned long long part, parts;
-    if (!plan->kind->read_items(at, plan) || !bake_text_take(at, "arrays", value) ||
+    if (!read_items(at, plan) || !bake_text_take(at, "arrays", value) ||
         !read_arrays(value, plan->kind, &plan->arrays) || !bake_text_take(at, "accuracy", value))
         return 0;
     plan->accuracy = bake_word_of(value, accuracies, 2) == 1 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
@@ -162,13 +194,15 @@ int bake_fingerprint_compare(const char *there, const char *here, const char *bu
 void bake_describe(const bake_plan *plan, char line[BAKE_TEXT])
 {
     const char *gap = " --with ";
+    char value[BAKE_NAME];
     line[0] = '\0';
     bake_text_add(line, "%s --spacing %.17g", plan->kind->name, plan->lattice.spacing);
     for (int k = 0; k < plan->kind->axes; k++)
         bake_text_add(line, "%s%.17g", k == 0 ? " --origin " : ",", plan->lattice.origin[k]);
     for (int k = 0; k < plan->kind->axes; k++)
         bake_text_add(line, "%s%llu", k == 0 ? " --dims " : ",", (unsigned long long)plan->lattice.dims[k]);
-    plan->kind->describe(plan, line);
+    for (int i = 0; i < BAKE_ITEMS && plan->kind->items[i].name; i++)
+        bake_text_add(line, " --%s %s", plan->kind->items[i].name, value_of(plan, &plan->kind->items[i], value));
     for (int a = 0; a < BAKE_ARRAYS; a++)
         if (plan->arrays & plan->kind->more & (1u << a)) {
             bake_text_add(line, "%s%s", gap, bake_arrays[a].name);

@@ -84,8 +84,13 @@ void bake_mesh_free(bake_mesh *mesh)
     mesh_free(&mesh->data);
 }
 
+/* Progress ends a call where it is enough for now. */
 int bake_mesh_ask(const bake_mesh *mesh, const bake_question *q, const bake_slab *to, carom_stats *stats)
 {
     *stats = (carom_stats){.size = sizeof *stats};
-    return q->plan->kind->ask(mesh, q, to, stats);
+    carom_error err = {0};
+    const carom_status status = q->plan->kind->ask(mesh->mesh, q, to, stats, &err);
+    if (status == CAROM_OK || status == CAROM_ERROR_CANCELLED)
+        return status == CAROM_OK ? EXIT_DONE : EXIT_STOPPED;
+    return cli_library_error(mesh->path, status, &err);
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of carom bake. */
+/* Options of carom bake, and rows of its commands' tables. */
 #ifndef CAROM_CLI_BAKE_OPTIONS_H
 #define CAROM_CLI_BAKE_OPTIONS_H
 
-#include "cli/command/command.h"
+#include "command.h"
 
 #include <stdint.h>
 
-/* Arrays of an output, in the order in which every file holds them. */
-enum bake_array { BAKE_DISTANCE, BAKE_TRIANGLE, BAKE_FEATURE, BAKE_POINT, BAKE_CLEARANCE, BAKE_HEIGHT, BAKE_ARRAYS };
+/* Arrays of an output: BAKE_NAME. */
+enum bake_array {
+#define BAKE_ARRAY(name, type, components) BAKE_##name,
+    BAKE_EACH_ARRAY(BAKE_ARRAY) BAKE_ARRAYS
+#undef BAKE_ARRAY
+};
 
 /* Which options were on the command line. */
 enum {
@@ -19,20 +23,25 @@ enum {
     BAKE_GIVEN_RADIUS = 1u << 4
 };
 
+/* Options of a kind that decide about its answers. */
+typedef struct bake_parameters {
+    carom_sign sign;
+    float band;   /* +inf: none */
+    float radius; /* of a sphere or a ball */
+} bake_parameters;
+
 typedef struct bake_options {
     uint32_t given;
     double spacing, origin[3], margin;
     uint64_t dims[3];
-    carom_sign sign;
+    bake_parameters parameters;
     int allow_open;
-    float band;      /* +inf: none */
-    uint32_t arrays; /* a bit for each bake_array */
+    uint32_t arrays; /* a bit for each bake_array that --with names */
     int resume;
     int is_part;          /* --part was given */
     uint64_t part, parts; /* from 1 */
     uint64_t max_memory;  /* bytes */
     const char *paths;
-    float radius; /* of a sphere or a ball */
     uint64_t samples;
 } bake_options;
 
@@ -45,5 +54,43 @@ typedef struct bake_request {
     uint64_t seed;
     bake_options bake;
 } bake_request;
+
+extern const bake_request bake_defaults;
+/* --output: a bake needs a file to grow in. */
+extern const cli_option bake_output_option;
+
+/* ---- rows of a command's table ------------------------------------------------------------------------------------
+ */
+
+cli_read_fn bake_read_spacing, bake_read_origin, bake_read_dims, bake_read_map_origin, bake_read_map_dims,
+    bake_read_margin, bake_read_sign, bake_read_band, bake_read_radius, bake_read_part, bake_read_max_memory;
+
+/* What stands behind the help of an option that `read` stores into bake_options, and of a flag there. */
+#define BAKE_OWN(read) read, offsetof(bake_request, bake), 0, CLI_NO_FILE
+#define BAKE_OWN_FLAG(member) NULL, 0, offsetof(bake_request, bake.member), CLI_NO_FILE
+
+/* clang-format off */
+#define BAKE_PLACES_NODES                                                                                            \
+    {"spacing", "H", "distance of neighbouring nodes", BAKE_OWN(bake_read_spacing)},                                 \
+    {"origin", "X,Y,Z", "of node (0, 0, 0); default: the mesh's lower bounds less the margin",                       \
+     BAKE_OWN(bake_read_origin)},                                                                                    \
+    {"dims", "NX,NY,NZ", "nodes along x, y and z", BAKE_OWN(bake_read_dims)},                                        \
+    {"margin", "M", "around the bounds of the mesh (default two spacings)", BAKE_OWN(bake_read_margin)}
+#define BAKE_PLACES_COLUMNS                                                                                          \
+    {"spacing", "H", "distance of neighbouring columns", BAKE_OWN(bake_read_spacing)},                               \
+    {"origin", "X,Y", "of column (0, 0); default: the mesh's lower bounds less the margin",                          \
+     BAKE_OWN(bake_read_map_origin)},                                                                                \
+    {"dims", "NX,NY", "columns along x and y", BAKE_OWN(bake_read_map_dims)},                                        \
+    {"margin", "M", "around the bounds of the mesh (default two spacings)", BAKE_OWN(bake_read_margin)}
+#define BAKE_SIGNS_AND_BAND                                                                                          \
+    {"sign", "S", "none, parity or winding: minus inside (default none)", BAKE_OWN(bake_read_sign)},                 \
+    {"band", "B", "nodes farther than B hold B with their sign, and nothing else", BAKE_OWN(bake_read_band)}
+#define BAKE_RESUME                                                                                                  \
+    {"resume", NULL, "go on with the partial file of an earlier run, if there is one", BAKE_OWN_FLAG(resume)}
+#define BAKE_PART {"part", "I/N", "bake part I of N; carom bake join puts them together", BAKE_OWN(bake_read_part)}
+#define BAKE_RUNS_LONG                                                                                               \
+    BAKE_RESUME, BAKE_PART,                                                                                          \
+    {"max-memory", "BYTES", "refuse to start if more is needed", BAKE_OWN(bake_read_max_memory)}
+/* clang-format on */
 
 #endif

@@ -258,7 +258,7 @@ void bake_partial_progress(const bake_partial *p, progress *shown, uint64_t *don
     *done = 0;
     for (uint64_t s = plan->begin; s < plan->end; s++)
         *done += p->done[s - plan->begin] ? bake_plan_nodes(plan, s) : 0;
-    progress_begin(shown, plan->kind->command, plan->kind->unit, *done, bake_plan_nodes_before(plan, plan->end));
+    progress_begin(shown, plan->kind->command->name, plan->kind->unit, *done, bake_plan_nodes_before(plan, plan->end));
 }
 
 static int write_sums(const bake_partial *p)

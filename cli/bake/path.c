@@ -71,7 +71,7 @@ static void describe(const path_run *r, path_hits hits, char text[BAKE_TEXT])
     const bake_request *o = r->options;
     char radius[32] = "column";
     if (o->bake.given & BAKE_GIVEN_RADIUS)
-        snprintf(radius, sizeof radius, "%.9g", (double)o->bake.radius);
+        snprintf(radius, sizeof radius, "%.9g", (double)o->bake.parameters.radius);
     snprintf(text, BAKE_TEXT,
              "carom %s\nwhat path\nmesh %s\npaths %016llx\npoints %llu\nradius %s\nhits %s\nstart %s\ncull-back %s\n"
              "accuracy %s\npart %llu/%llu\nformat %s\n",

@@ -91,7 +91,7 @@ static carom_mesh_sweep_desc describe(const path_asker *a, const paths_file *f, 
                   .elements = f->count > 0 ? f->count : 1},
         .center = carom_xyz(f->xyz),
         .end = carom_xyz(a->has_points ? a->end : f->xyz + 3),
-        .radius = f->radius ? carom_scalars_of(f->radius) : (carom_scalars){&o->bake.radius, CAROM_REPEAT},
+        .radius = f->radius ? carom_scalars_of(f->radius) : (carom_scalars){&o->bake.parameters.radius, CAROM_REPEAT},
         .cull_back = o->cull_back != 0,
         .start = o->start,
     };

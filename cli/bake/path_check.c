@@ -66,7 +66,7 @@ static int take_options(path_check *c)
     o->common.accuracy = strcmp(accuracy, "exact") == 0 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
     o->bake.given &= ~(uint32_t)BAKE_GIVEN_RADIUS;
     if (strcmp(radius, "column") != 0) {
-        o->bake.radius = strtof(radius, NULL);
+        o->bake.parameters.radius = strtof(radius, NULL);
         o->bake.given |= BAKE_GIVEN_RADIUS;
     }
     c->rows.is_packed = strcmp(format, "part") == 0;
@@ -246,7 +246,7 @@ static int find_truth(const reading *r, const path_section *s, ref_mesh_list *li
     options.start = (int)c->options.start;
     int known = 1;
     for (uint32_t e = s->begin; e < s->end && known; e++) {
-        const float radius = r->file.radius ? r->file.radius[e] : c->options.bake.radius;
+        const float radius = r->file.radius ? r->file.radius[e] : c->options.bake.parameters.radius;
         ref_sweep_case ball = {.radius = (double)radius};
         memcpy(ball.center, r->file.xyz + 3 * (size_t)e, sizeof ball.center);
         memcpy(ball.w, ball.center, sizeof ball.w);

@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const bake_array_row bake_arrays[BAKE_ARRAYS] = {
-    [BAKE_DISTANCE] = {"distance", 4, "Float32", "<f4", 1}, [BAKE_TRIANGLE] = {"triangle", 4, "Int32", "<i4", 1},
-    [BAKE_FEATURE] = {"feature", 1, "UInt8", "|u1", 1},     [BAKE_POINT] = {"point", 12, "Float32", "<f4", 3},
-    [BAKE_CLEARANCE] = {"clearance", 1, "UInt8", "|u1", 1}, [BAKE_HEIGHT] = {"height", 4, "Float32", "<f4", 1}};
+/* Types of a component, as VTK and NumPy name them. */
+#define OF_float "Float32", "<f4"
+#define OF_int32_t "Int32", "<i4"
+#define OF_uint8_t "UInt8", "|u1"
+#define ARRAY_ROW(name, type, components) \
+    {#name, sizeof(type components), OF_##type, sizeof(type components) / sizeof(type)},
+const bake_array_row bake_arrays[BAKE_ARRAYS] = {BAKE_EACH_ARRAY(ARRAY_ROW)};
 const char *const bake_sign_words[BAKE_SIGNS] = {"none", "parity", "winding"};
 
 enum { NODES_ENOUGH = 1 << 12 }; /* fewer are not worth a record */

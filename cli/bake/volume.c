@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* carom bake distance, bake clearance and bake drop: what is checked before any work, then the file from its beginning
+/* The commands that bake a volume: what is checked before any work, then the file from its beginning
  * to its end. */
 #include "slabs.h"
 
@@ -14,15 +14,13 @@
 static int check_options(const bake_request *o, const bake_kind *kind, bake_plan *plan)
 {
     if (!o->mesh)
-        return cli_refuse(EXIT_USAGE, "%s: --mesh FILE is missing", kind->command);
+        return cli_refuse(EXIT_USAGE, "%s: --mesh FILE is missing", kind->command->name);
     if (!o->common.output)
-        return cli_refuse(EXIT_USAGE, "%s: -o OUT is missing", kind->command);
+        return cli_refuse(EXIT_USAGE, "%s: -o OUT is missing", kind->command->name);
     if (kind->radius && !(o->bake.given & BAKE_GIVEN_RADIUS))
-        return cli_refuse(EXIT_USAGE, "%s: --%s R is missing", kind->command, kind->radius);
+        return cli_refuse(EXIT_USAGE, "%s: --%s R is missing", kind->command->name, kind->radius);
     *plan = (bake_plan){.kind = kind,
-                        .sign = o->bake.sign,
-                        .band = o->bake.band,
-                        .radius = o->bake.radius,
+                        .parameters = o->bake.parameters,
                         .arrays = 1u << kind->array | (o->bake.arrays & kind->more),
                         .accuracy = o->common.accuracy,
                         .part = o->bake.part,
@@ -107,9 +105,7 @@ int bake_prepare_volume(const bake_request *o, const bake_kind *kind, uint32_t a
 {
     bake_plan plan = {.kind = kind,
                       .lattice = {.spacing = 1.0, .dims = {1, 1, 1}},
-                      .sign = o->bake.sign,
-                      .band = o->bake.band,
-                      .radius = o->bake.radius,
+                      .parameters = o->bake.parameters,
                       .arrays = arrays,
                       .accuracy = accuracy,
                       .part = 1,
@@ -134,7 +130,7 @@ int bake_prepare_volume(const bake_request *o, const bake_kind *kind, uint32_t a
 static const bake_kind *kind_of(const bake_request *options)
 {
     for (int i = 0; i < BAKE_KINDS; i++)
-        if (!strcmp(options->common.command->name, bake_kinds[i]->command))
+        if (options->common.command == bake_kinds[i]->command)
             return bake_kinds[i];
     return NULL;
 }

@@ -22,11 +22,16 @@ static int is_common(const char *word)
 
 static int print_usage(void)
 {
-    return cli_print("usage: mpirun -n K carom-mpi bake distance|clearance|drop OPTIONS\n\n"
-                     "carom bake by K ranks: the same options and sentences, the same bytes in OUT, for any K.\n"
-                     "carom-mpi bake distance --help lists the options. Each rank may have its own --backend,\n"
-                     "--device, --isa and --threads. Ranks that ask for OpenCL without --device take the devices\n"
-                     "of their node in turn. bake join, status, check and path are the work of one process: carom.\n");
+    char text[1024] = "usage: mpirun -n K carom-mpi bake ";
+    const size_t used = strlen(text);
+    const size_t words = used + bake_kind_words("", "|", "|", text + used, sizeof text - used);
+    snprintf(text + words, sizeof text - words, "%s",
+             " OPTIONS\n\n"
+             "carom bake by K ranks: the same options and sentences, the same bytes in OUT, for any K.\n"
+             "carom-mpi bake distance --help lists the options. Each rank may have its own --backend,\n"
+             "--device, --isa and --threads. Ranks that ask for OpenCL without --device take the devices\n"
+             "of their node in turn. bake join, status, check and path are the work of one process: carom.\n");
+    return cli_print(text);
 }
 
 /* Only volumes: what else carom does is for one process. */
@@ -35,12 +40,13 @@ static int run(int argc, char **argv)
     const int common = argc > 1 ? is_common(argv[1]) : 0;
     if (common)
         return common == 'V' ? cli_print_version() : print_usage();
-    if (argc < 3 || strcmp(argv[1], "bake") != 0 || (!bake_kind_named(argv[2]) && !is_common(argv[2])))
-        return cli_refuse(EXIT_USAGE,
-                          "carom-mpi does bake distance, bake clearance and bake drop%s%s%s%s; what else there is, "
-                          "carom does in one process",
+    if (argc < 3 || strcmp(argv[1], "bake") != 0 || (!bake_kind_named(argv[2]) && !is_common(argv[2]))) {
+        char words[256];
+        bake_kind_words("bake ", ", ", " and ", words, sizeof words);
+        return cli_refuse(EXIT_USAGE, "carom-mpi does %s%s%s%s%s; what else there is, carom does in one process", words,
                           argc > 1 ? ", not " : "", argc > 1 ? argv[1] : "", argc > 2 ? " " : "",
                           argc > 2 ? argv[2] : "");
+    }
     return is_common(argv[2]) == 'h' ? print_usage() : cli_run(argc, argv);
 }
 

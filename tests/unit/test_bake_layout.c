@@ -19,10 +19,16 @@
 
 static char path[] = "carom-test-layout-XXXXXX";
 
-/* What kinds.c asks a library for is not asked here. */
-int cli_library_error(const char *about, carom_status status, const carom_error *err)
+/* Commands are not run here. */
+int run_bake_volume(const void *options)
 {
-    (void)about, (void)status, (void)err;
+    (void)options;
+    return EXIT_WORK;
+}
+
+int prepare_bake_volume(const void *options, uint32_t present)
+{
+    (void)options, (void)present;
     return EXIT_WORK;
 }
 
@@ -32,7 +38,7 @@ static bake_plan plan_of(const bake_kind *kind, const bake_format *format, uint6
         .kind = kind,
         .version = "0",
         .lattice = {.origin = {0.5, -1.25, 3.0}, .spacing = 0.125, .dims = {n, n, kind->axes == 3 ? n : 1}},
-        .band = INFINITY,
+        .parameters = {.band = INFINITY},
         .arrays = 1u << kind->array | arrays,
         .mesh = "0123456789abcdef of 12 triangles",
         .part = 1,
@@ -42,28 +48,37 @@ static bake_plan plan_of(const bake_kind *kind, const bake_format *format, uint6
     return plan;
 }
 
-static const struct {
+typedef struct file_form {
     const bake_kind *kind;
     const bake_format *format;
     uint32_t more;
-} files[] = {
-    {&bake_kind_distance, &bake_format_npy, 0},
-    {&bake_kind_distance, &bake_format_nrrd, 0},
-    {&bake_kind_distance, &bake_format_vti, 1u << BAKE_TRIANGLE | 1u << BAKE_FEATURE | 1u << BAKE_POINT},
-    {&bake_kind_distance, &bake_format_vtkhdf, 1u << BAKE_TRIANGLE | 1u << BAKE_FEATURE | 1u << BAKE_POINT},
-    {&bake_kind_distance, &bake_format_h5, 1u << BAKE_TRIANGLE | 1u << BAKE_FEATURE | 1u << BAKE_POINT},
-    {&bake_kind_distance, &bake_format_h5, 1u << BAKE_FEATURE | 1u << BAKE_POINT},
-    {&bake_kind_clearance, &bake_format_npy, 0},
-    {&bake_kind_clearance, &bake_format_nrrd, 0},
-    {&bake_kind_clearance, &bake_format_vti, 0},
-    {&bake_kind_clearance, &bake_format_vtkhdf, 0},
-    {&bake_kind_clearance, &bake_format_h5, 0},
-    {&bake_kind_drop, &bake_format_npy, 0},
-    {&bake_kind_drop, &bake_format_nrrd, 0},
-    {&bake_kind_drop, &bake_format_vti, 0},
-    {&bake_kind_drop, &bake_format_vtkhdf, 0},
-    {&bake_kind_drop, &bake_format_h5, 0},
-};
+} file_form;
+
+/* Of each kind, in each format that its number of arrays fits: with its own array alone, with the last and with all of
+ * those that --with adds. */
+enum { FORMATS = 5, FORMS_MAX = 3 * FORMATS * BAKE_KINDS };
+static file_form files[FORMS_MAX];
+static size_t file_count;
+
+static uint32_t last_of(uint32_t arrays)
+{
+    while ((arrays & (arrays - 1)) != 0)
+        arrays &= arrays - 1;
+    return arrays;
+}
+
+static void list_files(void)
+{
+    static const bake_format *const formats[FORMATS] = {&bake_format_npy, &bake_format_nrrd, &bake_format_vti,
+                                                        &bake_format_vtkhdf, &bake_format_h5};
+    for (int k = 0; k < BAKE_KINDS; k++)
+        for (int f = 0; f < FORMATS; f++) {
+            const uint32_t all = f < 2 ? 0 : bake_kinds[k]->more, sets[] = {0, last_of(all), all};
+            for (size_t i = 0; i < COUNT_OF(sets); i++)
+                if (i == 0 || sets[i] != sets[i - 1])
+                    files[file_count++] = (file_form){bake_kinds[k], formats[f], sets[i]};
+        }
+}
 
 static int is_missing(const bake_format *format)
 {
@@ -105,7 +120,7 @@ static void test_ranges(void **state)
 {
     static const uint64_t sizes[] = {1, 2, 3, 7, 100, 2048, 65536};
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(files); i++)
+    for (size_t i = 0; i < file_count; i++)
         for (size_t k = 0; k < COUNT_OF(sizes); k++) {
             const bake_plan plan = plan_of(files[i].kind, files[i].format, sizes[k], files[i].more);
             bake_layout layout;
@@ -210,7 +225,7 @@ static int write_last(const bake_plan *plan, const bake_layout *layout, int fd)
 static void test_last_node(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(files); i++) {
+    for (size_t i = 0; i < file_count; i++) {
         const bake_plan plan =
             plan_of(files[i].kind, files[i].format, files[i].kind->axes == 3 ? 2048 : 1 << 17, files[i].more);
         bake_layout layout;
@@ -237,7 +252,7 @@ static void test_last_node(void **state)
 static void test_long_texts(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(files); i++) {
+    for (size_t i = 0; i < file_count; i++) {
         bake_plan plan = plan_of(files[i].kind, files[i].format, 3, files[i].more);
         bake_layout layout;
         if (is_missing(plan.format))
@@ -246,7 +261,7 @@ static void test_long_texts(void **state)
         memset(plan.mesh, 'm', sizeof plan.mesh - 1);
         plan.lattice = (carom_lattice){
             .origin = {-DBL_MAX, -DBL_MAX, -DBL_MAX}, .spacing = 1.7976931348623155e-305, .dims = {7, 7, 1}};
-        plan.band = plan.radius = FLT_TRUE_MIN * 3;
+        plan.parameters.band = plan.parameters.radius = FLT_TRUE_MIN * 3;
         bake_plan_cut(&plan);
         assert_int_equal(bake_lay_out(&plan, "out", &layout), EXIT_DONE);
         check_ranges(&plan, &layout);
@@ -271,7 +286,7 @@ static void test_refused(void **state)
         bake_layout_free(&layout);
     }
     for (size_t i = 0; i < COUNT_OF(one_array); i++) {
-        const bake_plan plan = plan_of(&bake_kind_distance, one_array[i], 2, 1u << BAKE_FEATURE);
+        const bake_plan plan = plan_of(&bake_kind_distance, one_array[i], 2, 1u << BAKE_feature);
         assert_int_equal(bake_lay_out(&plan, "out", &layout), EXIT_USAGE);
         assert_non_null(strstr(reader_host_said, "file holds one array, so --with needs another format"));
         bake_layout_free(&layout);
@@ -291,6 +306,7 @@ int main(void)
         return 1;
     close(fd);
     reader_host_prints = 0;
+    list_files();
     const int failures = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(path);
     return failures;

@@ -19,7 +19,7 @@ static const bake_kind
 static bake_plan plan_of(const bake_kind *kind, uint64_t nx, uint64_t ny, uint64_t nz, uint64_t part, uint64_t parts)
 {
     bake_plan plan = {.kind = kind, .part = part, .parts = parts, .lattice = {.spacing = 1.0, .dims = {nx, ny, nz}}};
-    plan.arrays = 1u << BAKE_DISTANCE;
+    plan.arrays = 1u << BAKE_distance;
     bake_plan_cut(&plan);
     return plan;
 }

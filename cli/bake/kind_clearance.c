@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a sphere is clear of a mesh. */
+#include "check.h"
+
+/* clang-format off */
+static const cli_option own_options[] = {
+    BAKE_PLACES_NODES,
+    {"radius", "R", "of the sphere", BAKE_OWN(bake_read_radius)},
+    BAKE_RUNS_LONG,
+    CLI_MESH(bake_request),
+};
+/* clang-format on */
+
+const cli_command bake_clearance_command = {
+    .name = "bake clearance",
+    .summary = "in which cubes of a lattice a sphere is clear of a mesh, as a volume",
+    .synopsis = "carom bake clearance --mesh M --radius R --spacing H|--dims NX,NY,NZ [options] -o OUT",
+    .details =
+        "OUT ends in .npy or .nrrd (uint8 [nz][ny][nx]), or in .vti, .vtkhdf or .h5 (array clearance). A node stands "
+        "for the\n"
+        "cube of edge H around it: 0 if a sphere of radius R with its centre anywhere in the cube is clear of the "
+        "mesh, 1 "
+        "if it "
+        "touches\n"
+        "the mesh wherever its centre is, 2 if the node's distance does not tell. Decided exactly in both modes. "
+        "Lattice,\n"
+        "partial file, --resume and --part are those of carom bake distance.\n",
+    BAKE_VOLUME_COMMAND(own_options),
+};
+
+static carom_status ask(carom_mesh *mesh, const bake_question *q, const bake_slab *to, carom_stats *stats,
+                        carom_error *err)
+{
+    const carom_mesh_clearance_desc desc = {
+        .batch = bake_batch_of(q, sizeof desc),
+        .lattice = q->box,
+        .radius = q->plan->parameters.radius,
+    };
+    const carom_mesh_clearance_result result = {.size = sizeof result, .clearance = to->array[BAKE_clearance]};
+    return carom_mesh_clearance(mesh, &desc, &result, stats, err);
+}
+
+static int refer(const bake_place *at, const bake_node *exact, bake_node *truth)
+{
+    const bake_plan *plan = at->plan;
+    const ref_mesh mesh = bake_reference_of(at);
+    (void)exact;
+    truth->clearance =
+        (uint8_t)ref_mesh_clearance(&mesh, at->p, plan->parameters.radius, ref_half_diagonal(plan->lattice.spacing));
+    return 1;
+}
+
+const bake_kind bake_kind_clearance = {.name = "clearance",
+                                       .command = &bake_clearance_command,
+                                       .array = BAKE_clearance,
+                                       .radius = "radius",
+                                       .items = {BAKE_ITEM_NUMBER("radius", radius)},
+                                       BAKE_OF_NODES,
+                                       .ask = ask,
+                                       .refer = refer};
