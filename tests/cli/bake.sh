@@ -208,19 +208,19 @@ printf 'OFF\n3 1 0\n0 0 0\n1 0 0\ninf 1 0\n3 0 1 2\n' > inf.off
 sed s/inf/nan/ inf.off > nan.off
 printf 'OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n3 0 1 2\n3 0 2 3\n' > open.off
 echo 'this is no mesh' > text.obj
-for kind in distance 'clearance --radius 1' 'drop --ball 1'; do
-    nodes=4,4,4 origin=0,0,0
-    [ "$kind" != 'drop --ball 1' ] || nodes=4,4 origin=0,0
+for kind in $(all_kinds); do
+    kind_of "$kind"
+    nodes=$(nodes_of 4,4,4 4,4) origin=$(nodes_of 0,0,0 0,0)
     for lattice in '--spacing 1' "--spacing 1 --dims $nodes --origin $origin" "--spacing 1 --dims $nodes" \
         "--dims $nodes --margin 1"; do
         for mesh in empty.off text.obj; do
             # shellcheck disable=SC2086
-            refused "$kind $lattice: $mesh" 2 "$mesh: holds no triangles" bake $kind --mesh $mesh $lattice -o no.npy
+            refused "$kind $lattice: $mesh" 2 "$mesh: holds no triangles" bake $kind --mesh $mesh "${own[@]}" $lattice -o no.npy
         done
         for mesh in inf.off nan.off; do
             # shellcheck disable=SC2086
             refused "$kind $lattice: $mesh" 2 "$mesh: triangle 0, corner 2: vertex 2 has a coordinate that" \
-                bake $kind --mesh $mesh $lattice -o no.npy
+                bake $kind --mesh $mesh "${own[@]}" $lattice -o no.npy
         done
     done
 done
@@ -473,9 +473,9 @@ first=$(cat stdout.txt stderr.txt)
 checks "check: another time" 1 ': [0-9]+ difference' bare.npy --mesh wing.off --accuracy exact --seed 5
 equal "check: finds the same" "$first" "$(cat stdout.txt stderr.txt)"
 
-for what in distance clearance drop path; do
+for what in $(all_kinds) path; do
     check "help of $what: -o has no default" \
-        grep -qE '^  --output FILE +where to write \(-o FILE\)$' <(bake $what --help)
+        grep -qE '^  --output FILE +where to write \(-o FILE\)$' <(bake "$what" --help)
 done
 check "help of path: all formats of paths" grep -qE '^  --paths FILE .*CSV, \.npy or H5MD' <(bake path --help)
 

@@ -65,8 +65,8 @@ else:
             assert array.shape == wanted.shape + (3,) * (name == 'point'), array.shape
         assert file.attrs['fingerprint'].decode().endswith('\nformat h5\n')
 assert sorted(arrays) == sorted(names), arrays.keys()
-types = {'triangle': 'int32', 'feature': 'uint8', 'clearance': 'uint8'}
-assert all(str(a.dtype) == types.get(name, 'float32') for name, a in arrays.items())
+types = {'triangle': 'int32', 'feature': 'uint8', 'point': 'float32', names[0]: wanted.dtype}
+assert all(a.dtype == types[name] for name, a in arrays.items())
 assert numpy.ascontiguousarray(arrays[names[0]]).tobytes() == wanted.tobytes(), 'other values'
 if 'point' in arrays:
     point = arrays['point'].reshape(-1, 3).astype('f8')
@@ -91,7 +91,7 @@ read_all() {
     bake "$kind" --mesh wing.off --spacing "$h" "$@" -o at.npy
     for format in "${formats[@]}"; do
         with=()
-        if [ "$format" != nrrd ] && [ ${#arrays[@]} -gt 1 ]; then with=(--with 'triangle,feature,point'); fi
+        if [ "$format" != nrrd ] && [ ${#arrays[@]} -gt 1 ]; then with=(--with "$more"); fi
         bake "$kind" --mesh wing.off --spacing "$h" "$@" "${with[@]}" -o "at.$format"
         shown=("${arrays[@]}")
         if [ "$format" = nrrd ]; then shown=("${arrays[0]}"); fi
@@ -113,20 +113,26 @@ read_all() {
 unu_place() { # H ORIGIN: as the header has it
     local h=$1 x y z
     IFS=, read -r x y z <<< "$2"
-    if [ "$kind" = drop ]; then
+    if [ "$axes" = 2 ]; then
         printf 'space directions: (%s,0) (0,%s)\nspace origin: (%s,%s)\n' "$h" "$h" "$x" "$y"
     else
         printf 'space directions: (%s,0,0) (0,%s,0) (0,0,%s)\nspace origin: (%s,%s,%s)\n' "$h" "$h" "$h" "$x" "$y" "$z"
     fi
 }
-all='distance triangle feature point'
+kind_of distance
+all=$array,$more
+all=${all//,/ }
 place=(--origin '-1.75,-0.5,2.125')
 read_all "distance" distance 0.25 -1.75,-0.5,2.125 "$all" "${place[@]}" --dims 18,22,9
 read_all "distance, a layer of x" distance 0.25 -1.75,-0.5,2.125 "$all" "${place[@]}" --dims 1,22,9
 read_all "distance, a layer of y" distance 0.25 -1.75,-0.5,2.125 "$all" "${place[@]}" --dims 18,1,9
 read_all "distance, a layer of z" distance 0.25 -1.75,-0.5,2.125 "$all" "${place[@]}" --dims 18,22,1
-read_all "clearance" clearance 0.25 -1.75,-0.5,2.125 clearance "${place[@]}" --dims 18,22,19 --radius 0.4
-read_all "drop" drop 0.125 -1.75,-0.5,0 height --origin=-1.75,-0.5 --dims 31,42 --ball 0.25
+for kind in $(all_kinds); do
+    [ "$kind" != distance ] || continue
+    kind_of "$kind"
+    read_all "$kind" "$kind" 0.125 "-1.75,-0.5,$(nodes_of 2.125 0)" "$array ${more//,/ }" \
+        --origin="$(nodes_of -1.75,-0.5,2.125 -1.75,-0.5)" --dims "$(nodes_of 18,22,19 31,42)" "${own[@]}"
+done
 
 # ---- the same bytes by every way -------------------------------------------------------------------------------------
 volume=(--mesh cube.off --dims '24,24,80')

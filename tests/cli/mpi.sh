@@ -44,8 +44,11 @@ same() { # NAME FILE KIND option...: by one process and by three ranks
 }
 same "more arrays, signs, a band, exact" d.vti distance --mesh cube.off --dims 30,30,90 --sign parity --band 0.4 \
     --with triangle,point,feature --accuracy exact
-same "clearance" c.npy clearance --mesh cube.off --radius 0.3 --dims 40,40,90
-same "drop" h.npy drop --mesh cube.off --ball 0.1 --dims 300,2000
+for kind in $(all_kinds); do
+    kind_of "$kind"
+    same "$kind" k.npy "$kind" --mesh cube.off "${own[@]}" --dims "$(nodes_of 40,40,90 300,2000)"
+    rm -f one.k.npy three.k.npy
+done
 same "fewer slabs than ranks" s.npy distance --mesh cube.off --dims 9,9,9
 
 bake distance "${volume[@]}" --part 1/3 -o part1

@@ -2,6 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 # Sourced by the tests of carom bake, after check.sh.
 
+kinds_of_volumes=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../cli/kinds")
+
 # shellcheck disable=SC2154 # check_begin sets carom
 bake() { "$carom" bake "$@"; }
 # Files of an unfinished bake.
@@ -13,6 +15,23 @@ bake_begin() {
     printf '%s\n' OFF '8 12 0' '0 0 0' '1 0 0' '1 1 0' '0 1 0' '0 0 1' '1 0 1' '1 1 1' '0 1 1' '3 0 2 1' '3 0 3 2' \
         '3 4 5 6' '3 4 6 7' '3 0 1 5' '3 0 5 4' '3 1 2 6' '3 1 6 5' '3 2 3 7' '3 2 7 6' '3 3 0 4' '3 3 4 7' > cube.off
 }
+
+# all_kinds: the words of `carom bake` that bake a volume
+all_kinds() {
+    { bake 2>&1 || true; } | sed -n 's/.*expected one of \(.*\), path, join, status, check;.*/\1/p' | tr -d ,
+}
+# kind_of NAME: tests/cli/kinds/NAME.sh tells of a kind, in variables and functions:
+#   axes, array, more    of its lattice; the array of every output; those that --with adds, separated by commas
+#   needs                options without which it is refused, each of which is a radius
+#   own, shown           options of a bake; the same as `carom bake status` has them
+#   changed, differs     other options; the item that differs
+#   values, refusals     functions: files against an oracle ($python); what it alone refuses
+kind_of() {
+    # shellcheck source=tests/cli/kinds/clearance.sh
+    . "$kinds_of_volumes/$1.sh"
+}
+# nodes_of NX,NY,NZ NX,NY: one of them, by the axes of the kind
+nodes_of() { if [ "$axes" = 3 ]; then echo "$1"; else echo "$2"; fi; }
 
 # three_files NAME KIND option...: at.npy, the same of exact mode in other threads, and at.vti hold the same array
 three_files() {
