@@ -88,6 +88,7 @@ typedef struct caromi_call_type {
     uint8_t has_which; /* all or first hits */
     uint16_t totals;   /* offset of a list's totals in the result; 0: no list */
     uint16_t lattice;  /* offset of the lattice in the descriptor; 0: none */
+    uint16_t radius;   /* offset of the one radius of all queries, a float; 0: none */
     uint16_t indices;  /* offset of the indices of pairs in the descriptor; 0: none */
     caromi_call_function *call;
 } caromi_call_type;

@@ -300,11 +300,10 @@ static void set_options(call_case *c)
     if (c->choice.number == CALL_mesh_distance && !bare) {
         ((carom_mesh_distance_desc *)desc)->sign = CAROM_SIGN_PARITY;
         ((carom_mesh_distance_desc *)desc)->allow_open = 1; /* masks leave out triangles */
-    } else if (c->choice.number == CALL_mesh_clearance)
-        ((carom_mesh_clearance_desc *)desc)->radius = 0.25f;
-    else if (c->choice.number == CALL_mesh_drop)
-        ((carom_mesh_drop_desc *)desc)->radius = 0.125f;
-    else if (c->choice.number == CALL_mesh_contacts)
+    } else if (c->type->radius != 0) {
+        const float radius = 0.25f;
+        memcpy((char *)desc + c->type->radius, &radius, sizeof radius);
+    } else if (c->choice.number == CALL_mesh_contacts)
         ((carom_mesh_contacts_desc *)desc)->margin = bare ? 0.0f : 0.0625f;
     else if (c->type->unit == CAROMI_UNIT_SPHERE && !bare)
         ((carom_cloud_desc *)desc)->period[1] = 16.0f;
