@@ -104,10 +104,9 @@ static void add(pairs *to, const cloud *c, const pair *p)
     *turned = *p;
     turned->record.a = p->record.b;
     turned->record.b = p->record.a;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3; k++)
         turned->record.shift[k] = (int8_t)-p->record.shift[k];
-        turned->answer.normal[k] = -p->answer.normal[k];
-    }
+    ref_cloud_turn(&turned->answer);
 }
 
 static void find_pairs(const cloud *c, pairs *out)

@@ -90,20 +90,22 @@ int query_list_differs(const carom_cloud_pair_list *one, const carom_cloud_pair_
     return -1;
 }
 
-static int is_direction(const float *n, const double *truth)
+static int is_near(float got, const ref_cloud_number *wanted)
 {
-    int is_right = 1;
-    for (int k = 0; k < 3; k++)
-        is_right &= fabs((double)n[k] - truth[k]) <= 0x1p-24;
-    return is_right;
+    const float value = (float)wanted->value;
+    return wanted->error > 0.0 ? fabs((double)got - wanted->value) <= wanted->error
+                               : memcmp(&got, &value, sizeof value) == 0;
 }
 
 const char *query_list_judge(const carom_cloud_pair_list *list, uint64_t i, const ref_cloud_answer *truth)
 {
-    const float depth = truth->state == REF_TOUCHING ? 0.0f : truth->depth;
-    if (list->depth && memcmp(&list->depth[i], &depth, sizeof depth) != 0)
-        return "depth";
-    if (list->normal.x && !is_direction(list->normal.x + 3 * i, truth->normal))
-        return "normal";
+    for (int c = 0; c < query_list_columns(); c++) {
+        const ref_cloud_number *wanted = ref_cloud_column(truth, query_list_name(c));
+        const float *got = query_list_column(list, c);
+        const size_t numbers = query_list_element(c) / sizeof(float);
+        for (size_t k = 0; wanted && got && k < numbers; k++)
+            if (!is_near(got[numbers * i + k], &wanted[k]))
+                return query_list_name(c);
+    }
     return NULL;
 }

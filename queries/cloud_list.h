@@ -25,8 +25,8 @@ void query_list_skip(carom_cloud_pair_list *list, uint64_t records);
 /* The first column in which the first `count` records of two lists differ; -1: none. Columns that one of them does not
  * have are not compared. */
 int query_list_differs(const carom_cloud_pair_list *one, const carom_cloud_pair_list *other, uint64_t count);
-/* The first column in which record i, whose pair and state are right, is not what the reference says: exact values have
- * its bits, a component of a unit vector may be 2^-24 beside it. NULL: none. */
+/* The first column in which record i, whose pair and state are right, is not what the reference says, or farther beside
+ * it than the reference allows. NULL: none. */
 const char *query_list_judge(const carom_cloud_pair_list *list, uint64_t i, const ref_cloud_answer *truth);
 
 #endif

@@ -5,6 +5,40 @@
 #include "space.h"
 
 #include <math.h>
+#include <string.h>
+
+/* Columns of a list, as the public header defines them, and where their numbers are in an answer. */
+enum { DEPTH, NORMAL, NUMBERS = NORMAL + 3 };
+static const struct {
+    const char *name;
+    int first, count;
+    double error;
+    int turns; /* it has another sign from B to A */
+} columns[] = {{"depth", DEPTH, 1, 0.0, 0}, {"normal", NORMAL, 3, 0x1p-24, 1}};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+_Static_assert((int)NUMBERS <= (int)REF_CLOUD_NUMBERS, "an answer has no room for the numbers of all columns");
+
+const ref_cloud_number *ref_cloud_column(const ref_cloud_answer *answer, const char *name)
+{
+    for (int c = 0; c < COLUMNS; c++)
+        if (!strcmp(name, columns[c].name))
+            return &answer->numbers[columns[c].first];
+    return NULL;
+}
+
+void ref_cloud_turn(ref_cloud_answer *answer)
+{
+    for (int c = 0; c < COLUMNS; c++)
+        for (int k = 0; k < columns[c].count && columns[c].turns; k++)
+            answer->numbers[columns[c].first + k].value *= -1.0;
+}
+
+static void set_errors(ref_cloud_answer *out)
+{
+    for (int c = 0; c < COLUMNS; c++)
+        for (int k = 0; k < columns[c].count; k++)
+            out->numbers[columns[c].first + k].error = columns[c].error;
+}
 
 static void sum_of_radii(ref_dyadic *out, const ref_cloud_case *c)
 {
@@ -45,7 +79,7 @@ static int is_within(const ref_root *t, float limit)
     return ref_root_cmp_dyadic(t, &exact) <= 0;
 }
 
-/* ra + rb - |d| */
+/* ra + rb - |d|, the nearest binary32. */
 static float depth_of(const ref_cloud_case *c, const ref_dyadic *distance2)
 {
     ref_root depth = {.s = distance2->sign ? -1 : 0};
@@ -58,7 +92,7 @@ static float depth_of(const ref_cloud_case *c, const ref_dyadic *distance2)
     return ref_root_to_float(&depth, &estimate);
 }
 
-/* The direction of `way` from A to B at the hit, or against v where they coincide. */
+/* The direction of `way` from A to B at the hit, or against v where they coincide; good to 2^-50. */
 static void set_normal(const ref_vec *way, const ref_vec *v, ref_cloud_answer *out)
 {
     const ref_vec *along = ref_vec_is_zero(way) ? v : way;
@@ -73,7 +107,7 @@ static void set_normal(const ref_vec *way, const ref_vec *v, ref_cloud_answer *o
     for (int k = 0; k < 3; k++) {
         ref_dyadic_mul(&part, &along->c[k], &over);
         ref_dyadic_trim(&part);
-        out->normal[k] = ref_dyadic_to_double(&part) * (along == v ? -1.0 : 1.0);
+        out->numbers[NORMAL + k].value = ref_dyadic_to_double(&part) * (along == v ? -1.0 : 1.0);
     }
 }
 
@@ -122,7 +156,9 @@ static void set_resting(const ref_cloud_case *c, const ref_dyadic *distance2, co
     ref_dyadic reach2;
 
     if (gap->sign <= 0) {
-        *out = (ref_cloud_answer){.is_pair = 1, .state = gap->sign < 0 ? REF_OVERLAPPING : REF_TOUCHING};
+        out->is_pair = 1;
+        out->state = gap->sign < 0 ? REF_OVERLAPPING : REF_TOUCHING;
+        out->t = 0;
         return;
     }
     squared_reach(&reach2, c, 1);
@@ -135,6 +171,7 @@ void ref_cloud(const ref_cloud_case *c, ref_cloud_answer *out)
     ref_dyadic distance2, reach2, gap, dot;
 
     *out = (ref_cloud_answer){.state = REF_MISS, .t = INFINITY};
+    set_errors(out);
     difference(&d, c->b, c->a);
     ref_vec_from_floats(&shift, c->shift);
     ref_vec_add(&d, &d, &shift);
@@ -150,6 +187,7 @@ void ref_cloud(const ref_cloud_case *c, ref_cloud_answer *out)
         set_resting(c, &distance2, &gap, out);
     if (!out->is_pair || out->state == REF_APPROACHING)
         return;
-    out->depth = depth_of(c, &distance2);
+    if (out->state != REF_TOUCHING)
+        out->numbers[DEPTH].value = (double)depth_of(c, &distance2);
     set_normal(&d, &v, out);
 }

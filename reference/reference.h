@@ -76,18 +76,26 @@ typedef struct ref_cloud_case {
     float shift[3], margin, limit; /* limit may be infinite */
 } ref_cloud_case;
 
+/* A number of a pair, and how far an answer may be beside it; 0: the answer is this number, a binary32. */
+typedef struct ref_cloud_number {
+    double value, error;
+} ref_cloud_number;
+
+enum { REF_CLOUD_NUMBERS = 8 }; /* there is room for so many */
+
 typedef struct ref_cloud_answer {
     int is_pair;
     int state;    /* REF_APPROACHING, REF_TOUCHING or REF_OVERLAPPING; REF_MISS: within the margin alone */
     float t;      /* 0 in contact; +inf for a miss */
     int is_apart; /* d.v > 0 */
-    /* Of a pair: ra + rb - distance at the hit, at time 0 within the margin alone, the nearest value; and the unit
-     * vector from A to B then, good to 2^-50. */
-    float depth;
-    double normal[3];
+    ref_cloud_number numbers[REF_CLOUD_NUMBERS]; /* of a pair, those of all columns */
 } ref_cloud_answer;
 
 void ref_cloud(const ref_cloud_case *c, ref_cloud_answer *out);
+/* Numbers of a column of a list, which has the name of a member of carom_cloud_pair_list; NULL: there are none. */
+const ref_cloud_number *ref_cloud_column(const ref_cloud_answer *answer, const char *name);
+/* The same pair, from B to A. */
+void ref_cloud_turn(ref_cloud_answer *answer);
 
 /* Case families, deterministic in (family, seed, index), the same on every machine and compiler. */
 size_t ref_family_count(void);

@@ -238,8 +238,8 @@ static int is_pair(const cloud_input *c, uint64_t a, uint64_t b, const int8_t sh
     }
     q.limit = d->t_max.data ? fminf(c->t_max[a], c->t_max[b]) : INFINITY;
     ref_cloud(&q, out);
-    for (int k = 0; k < 3 && a > b; k++)
-        out->normal[k] = -out->normal[k];
+    if (a > b)
+        ref_cloud_turn(out);
     const int in_contact = out->state == REF_TOUCHING || out->state == REF_OVERLAPPING;
     return out->is_pair &&
            !(in_contact && (d->start == CAROM_START_SKIP || (d->start == CAROM_START_SKIP_PARTING && out->is_apart)));

@@ -11,9 +11,15 @@ enum {
     RUN = 64 * BLOCK
 }; /* numbers of records: of one kernel call, a multiple of every lane count; of one task */
 
+/* Columns with numbers of the two spheres. */
+static int has_numbers(const carom_cloud_pair_list *list)
+{
+    return list->depth != NULL || list->normal.x != NULL;
+}
+
 int caromi_columns_are_wanted(const carom_cloud_pair_list *list)
 {
-    return list->depth != NULL || list->normal.x != NULL || list->previous != NULL;
+    return has_numbers(list) || list->previous != NULL;
 }
 
 /* ---- the records ------------------------------------------------------------------------------------------------- */
@@ -33,12 +39,12 @@ static int lend(const caromi_cloud *cloud, uint64_t count, size_t size, int is_n
 carom_status caromi_columns_create(const caromi_cloud *cloud, const carom_cloud_pair_list *list, uint64_t count,
                                    caromi_pair_columns *out, carom_error *err)
 {
-    const int is_wanted = caromi_columns_are_wanted(list), needs_points = list->depth != NULL || list->normal.x != NULL;
+    const int is_wanted = caromi_columns_are_wanted(list);
     *out = (caromi_pair_columns){.records = {list->offsets, list->a, list->b, list->state, list->t, list->shift}};
     caromi_record_columns *r = &out->records;
     if (!(lend(cloud, count, sizeof *r->a, is_wanted, &r->a, &out->own[0]) &&
           lend(cloud, count, sizeof *r->b, is_wanted, &r->b, &out->own[1]) &&
-          lend(cloud, count, 1, needs_points, &r->state, &out->own[2]) &&
+          lend(cloud, count, 1, has_numbers(list), &r->state, &out->own[2]) &&
           lend(cloud, count, 3, is_wanted && caromi_cloud_is_periodic(cloud), &r->shift, &out->own[3])))
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for columns of %llu pairs of spheres",
                            (unsigned long long)count);
@@ -167,7 +173,7 @@ carom_status caromi_columns_fill(const caromi_cloud *cloud, const carom_cloud_pa
                                  const caromi_record_columns *records, uint64_t count, carom_error *err)
 {
     columns_job job = {cloud, list, records};
-    if (list->depth != NULL || list->normal.x != NULL)
+    if (has_numbers(list))
         caromi_parallel_runs(cloud->context->pool, count, RUN, fill_run, &job);
     if (list->previous == NULL)
         return CAROM_OK;

@@ -78,6 +78,25 @@ static void truth_of(const cloud *c, const columns *l, uint64_t i, ref_cloud_ans
     ref_cloud(&q, out);
 }
 
+static int is_minus_zero(float x)
+{
+    return x == 0.0f && signbit(x);
+}
+
+/* Fails with the numbers of a column if it is the wrong one (NULL: none is), or if one of them is -0. */
+static void check_column(const columns *l, int column, uint64_t i, const ref_cloud_answer *truth, const char *wrong,
+                         const char *what)
+{
+    const char *name = query_list_name(column);
+    const ref_cloud_number *wanted = ref_cloud_column(truth, name);
+    const size_t numbers = query_list_element(column) / sizeof(float);
+    const float *got = (const float *)query_list_column(&l->list, column) + numbers * i;
+    for (size_t k = 0; wanted && k < numbers; k++)
+        if (is_minus_zero(got[k]) || (wrong && !strcmp(wrong, name)))
+            fail_msg("%s: %d %d, state %d: %s, from number %zu on: %a instead of %a", what, l->list.a[i], l->list.b[i],
+                     l->list.state[i], name, k, (double)got[k], wanted[k].value);
+}
+
 /* Where fast mode is wrong about the state there is no truth to compare with. Returns whether there was. */
 static int check_pair(const cloud *c, const columns *l, uint64_t i, const char *what)
 {
@@ -86,15 +105,9 @@ static int check_pair(const cloud *c, const columns *l, uint64_t i, const char *
     const int exact = c->desc.batch.accuracy == CAROM_ACCURACY_EXACT;
     if (!exact && (truth.state != l->list.state[i] || !truth.is_pair))
         return 0;
-    for (size_t k = 0; k < 3; k++)
-        if (l->list.normal.x[3 * i + k] == 0.0f && signbit(l->list.normal.x[3 * i + k]))
-            fail_msg("%s: %d %d: normal[%zu] is -0", what, l->list.a[i], l->list.b[i], k);
     const char *wrong = query_list_judge(&l->list, i, &truth);
-    if (wrong)
-        fail_msg("%s: %d %d, state %d: %s: depth %a instead of %a, normal %a %a %a instead of %a %a %a", what,
-                 l->list.a[i], l->list.b[i], l->list.state[i], wrong, (double)l->list.depth[i], (double)truth.depth,
-                 (double)l->list.normal.x[3 * i], (double)l->list.normal.y[3 * i], (double)l->list.normal.z[3 * i],
-                 truth.normal[0], truth.normal[1], truth.normal[2]);
+    for (int column = 0; column < query_list_columns(); column++)
+        check_column(l, column, i, &truth, wrong, what);
     return 1;
 }
 
