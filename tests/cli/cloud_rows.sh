@@ -84,6 +84,10 @@ for seed in 1 2 3; do
     check "lattice $seed: the number of partners" cmp wanted.csv counts.csv
 done
 
+# Options that add a column to a list: "--normal --depth ...".
+added=$(spheres --help | sed -nE 's/^  (--[a-z]+) +with --cloud, --hits all: adds .*/\1/p' | row)
+check "options add columns" test "${added#--normal --depth}" != "$added"
+
 # ---- normal, depth and previous --------------------------------------------------------------------------------------
 equal "normal and depth" "a,b,state,t,nx,ny,nz,depth 0,1,touching,0,1,0,0,0 0,5,overlapping,0,0,0,0,1.5 \
 1,3,overlapping,0,1,0,0,0.5 2,3,overlapping,0,-1,0,0,0.5" "$(spheres --cloud rest.csv --normal --depth | row)"
@@ -191,12 +195,12 @@ for option in '--margin 1' '--periodic 1,1,1' '--hits first' '--t-max 1' '--star
     refused "pairs with $option" 2 '--t-max, --hits and --start, --margin and --periodic belong to --cloud' \
         spheres --pairs rest.csv $option
 done
-for option in --normal --depth '--previous rest.csv'; do
+for option in $added '--previous rest.csv'; do
     # shellcheck disable=SC2086
-    refused "pairs with $option" 2 'spheres: --normal, --depth and --previous belong to --cloud' \
+    refused "pairs with $option" 2 "spheres: ${added// /, } and --previous belong to --cloud" \
         spheres --pairs rest.csv $option
     # shellcheck disable=SC2086
-    refused "first partners with $option" 2 '--normal, --depth and --previous are for --hits all' \
+    refused "first partners with $option" 2 "${added// /, } and --previous are for --hits all" \
         spheres --cloud rest.csv --hits first $option
 done
 nothing "an earlier list that is not there: nothing is written" \
@@ -271,7 +275,7 @@ else
         spheres --cloud empty.csv --hits $hits -o empty-$hits.csv
         spheres --cloud empty.h5 --hits $hits -o empty-$hits.h5
     done
-    for options in '--normal --depth' '--periodic 7,0,0 --normal --depth --previous old.csv'; do
+    for options in "$added" "--periodic 7,0,0 $added --previous old.csv"; do
         # shellcheck disable=SC2086
         spheres --cloud rest.csv $options -o more.csv && spheres --cloud rest.csv $options -o more.h5
         nothing "$options as .h5" "$(columns same more.csv)"
