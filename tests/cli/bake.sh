@@ -215,7 +215,8 @@ for kind in $(all_kinds); do
         "--dims $nodes --margin 1"; do
         for mesh in empty.off text.obj; do
             # shellcheck disable=SC2086
-            refused "$kind $lattice: $mesh" 2 "$mesh: holds no triangles" bake $kind --mesh $mesh "${own[@]}" $lattice -o no.npy
+            refused "$kind $lattice: $mesh" 2 "$mesh: holds no triangles" bake $kind --mesh $mesh "${own[@]}" $lattice \
+                -o no.npy
         done
         for mesh in inf.off nan.off; do
             # shellcheck disable=SC2086

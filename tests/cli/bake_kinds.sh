@@ -15,7 +15,8 @@ ways() { # other ways to the same bytes
     bake "$kind" "${around[@]}" -o whole.npy
     equal "$kind: status of a complete bake" "$slabs/$slabs slabs 100%" "$(bake status whole.npy | cut -d ' ' -f 1-3)"
     check "$kind: status gives the options" grep -qE -- \
-        "$kind --spacing [^ ]+ --origin [^ ]+ --dims ${around[-1]}${shown:+ $shown} --accuracy fast" <(bake status whole.npy)
+        "$kind --spacing [^ ]+ --origin [^ ]+ --dims ${around[-1]}${shown:+ $shown} --accuracy fast" \
+        <(bake status whole.npy)
     three_parts "$kind" "${around[@]}"
     bake "$kind" --mesh cube.off "${changed[@]}" --dims "${around[-1]}" --part 1/3 -o other
     refused "$kind: a part of other options" 2 "$differs" bake join no.npy other part2 part3

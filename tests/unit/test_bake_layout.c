@@ -297,10 +297,31 @@ static void test_refused(void **state)
     }
 }
 
+/* In the order of the list, and never beyond the room that there is. */
+static void test_words(void **state)
+{
+    char words[256], some[16];
+    (void)state;
+    const size_t length = bake_kind_words("bake ", ", ", " and ", words, sizeof words);
+    assert_int_equal(length, strlen(words));
+    const char *at = words;
+    for (int i = 0; i < BAKE_KINDS; i++) {
+        const char *gap = i == 0 ? "bake " : i < BAKE_KINDS - 1 ? ", bake " : " and bake ";
+        assert_memory_equal(at, gap, strlen(gap));
+        at += strlen(gap);
+        assert_memory_equal(at, bake_kinds[i]->name, strlen(bake_kinds[i]->name));
+        at += strlen(bake_kinds[i]->name);
+    }
+    assert_int_equal(*at, '\0');
+    assert_int_equal(bake_kind_words("", "|", "|", some, sizeof some), sizeof some - 1);
+    assert_int_equal(strlen(some), sizeof some - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranges), cmocka_unit_test(test_long_texts),
-                                       cmocka_unit_test(test_last_node), cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_last_node), cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_words)};
     const int fd = mkstemp(path);
     if (fd < 0)
         return 1;
