@@ -2,6 +2,7 @@
 /* Types of calls for spheres among themselves. */
 #ifndef CAROM_CALLS_CLOUD_H
 #define CAROM_CALLS_CLOUD_H
+#include "cloud_columns.h"
 #include "type.h"
 
 /* The caller's input columns, one number per sphere. */
@@ -15,6 +16,9 @@ static const caromi_member caromi_spheres_in[] = {
     CAROMI_VIEW(carom_cloud_desc, mask, CAROMI_UINTS, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, 0),
 };
 #define CAROMI_PAIR_RECORDS(member) CAROMI_FILLED(carom_cloud_pair_list, member, CAROMI_PER_RECORD, CAROMI_NO_COLUMN)
+#define CAROMI_PAIR_NUMBER(X, member, words) CAROMI_PAIR_RECORDS(member),
+#define CAROMI_PAIR_POINTS(X, member, x, y, z, words) \
+    CAROMI_FILLED_POINTS(carom_cloud_pair_list, member, CAROMI_PER_RECORD, CAROMI_NO_COLUMN),
 static const caromi_member caromi_pairs_out[] = {
     CAROMI_FILLED(carom_cloud_pair_list, offsets, CAROMI_PER_OFFSET, CAROMI_NO_COLUMN),
     CAROMI_PAIR_RECORDS(a),
@@ -22,9 +26,7 @@ static const caromi_member caromi_pairs_out[] = {
     CAROMI_PAIR_RECORDS(state),
     CAROMI_PAIR_RECORDS(t),
     CAROMI_MEMBER(carom_cloud_pair_list, shift, CAROMI_ARRAY, CAROMI_PER_RECORD, CAROMI_NO_COLUMN, 3, 0),
-    CAROMI_PAIR_RECORDS(depth),
-    CAROMI_FILLED_POINTS(carom_cloud_pair_list, normal, CAROMI_PER_RECORD, CAROMI_NO_COLUMN),
-    CAROMI_PAIR_RECORDS(previous),
+    CAROMI_PAIR_NUMBERS(, CAROMI_PAIR_NUMBER, CAROMI_PAIR_POINTS) CAROMI_PAIR_RECORDS(previous),
 };
 static const caromi_member caromi_partner_out[] = {
     CAROMI_FILLED(carom_cloud_partner_result, other, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),

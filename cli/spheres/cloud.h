@@ -3,13 +3,15 @@
 #ifndef CAROM_CLI_SPHERES_CLOUD_H
 #define CAROM_CLI_SPHERES_CLOUD_H
 
+#include "calls/cloud_columns.h"
 #include "cli/command/command.h"
 
-/* Columns of a list that an option of the same name adds: X(member of carom_cloud_pair_list, numbers of a record, their
- * names in the output, what they are). */
-#define CLOUD_ADDED(X)                                                                 \
-    X(normal, 3, "nx", "ny", "nz", "nx,ny,nz, the unit vector from a to b at the hit") \
-    X(depth, 1, "depth", NULL, NULL, "depth, the sum of the radii less the distance at the hit")
+/* Columns of a list that an option of the same name adds, vectors first: X(member of carom_cloud_pair_list, numbers of
+ * a record, their names in the output, what they are). */
+#define CLOUD_ADDED(X) CAROMI_PAIR_NUMBERS(X, CLOUD_NONE, CLOUD_VECTOR) CAROMI_PAIR_NUMBERS(X, CLOUD_SCALAR, CLOUD_NONE)
+#define CLOUD_VECTOR(X, member, x, y, z, words) X(member, 3, x, y, z, x "," y "," z ", " words)
+#define CLOUD_SCALAR(X, member, words) X(member, 1, #member, NULL, NULL, #member ", " words)
+#define CLOUD_NONE(...)
 enum {
 #define CLOUD_NUMBER(member, numbers, x, y, z, what) CLOUD_ADDS_##member,
     CLOUD_ADDED(CLOUD_NUMBER) CLOUD_ADDED_COLUMNS
