@@ -38,13 +38,14 @@ static uint64_t options_sum(const bake_request *o)
 {
     const bake_options *b = &o->bake;
     char text[2 * PATH_MAX + 1024];
-    const int length = snprintf(
-        text, sizeof text, "%s|%s|%s|%d|%u|%a %a %a %a %a|%llu %llu %llu|%d %d %a %a|%u|%d %d|%llu %llu",
-        o->common.command->name, o->mesh, o->common.output, (int)o->common.accuracy, b->given, b->spacing, b->origin[0],
-        b->origin[1], b->origin[2], b->margin, (unsigned long long)b->dims[0], (unsigned long long)b->dims[1],
-        (unsigned long long)b->dims[2], (int)b->sign, b->allow_open, (double)b->band, (double)b->radius, b->arrays,
-        b->resume, b->is_part, (unsigned long long)b->part, (unsigned long long)b->parts);
-    return bake_checksum(text, length < (int)sizeof text ? (size_t)length : sizeof text - 1, 0);
+    const int length =
+        snprintf(text, sizeof text, "%s|%s|%s|%d|%u|%a %a %a %a %a|%llu %llu %llu|%d|%u|%d %d|%llu %llu",
+                 o->common.command->name, o->mesh, o->common.output, (int)o->common.accuracy, b->given, b->spacing,
+                 b->origin[0], b->origin[1], b->origin[2], b->margin, (unsigned long long)b->dims[0],
+                 (unsigned long long)b->dims[1], (unsigned long long)b->dims[2], b->allow_open, b->arrays, b->resume,
+                 b->is_part, (unsigned long long)b->part, (unsigned long long)b->parts);
+    const uint64_t sum = bake_checksum(text, length < (int)sizeof text ? (size_t)length : sizeof text - 1, 0);
+    return bake_checksum(&b->parameters, sizeof b->parameters, sum);
 }
 
 static int read_options(int argc, char **argv, const notice *from, bake_request *out)
