@@ -34,16 +34,16 @@ typedef struct clearance_span {
     vf slab, needed;
 } clearance_span;
 
-FN clearance_span clearance_span_of(vf middle, vf reach, const mesh_clearance *c, int axis)
+FN clearance_span clearance_span_of(vf middle, vf reach, const mesh_clearance *grid, int axis)
 {
-    const vf zero = v_f(R(0.0)), by_two = v_f(R(0.5)), end = v_f(c->size[axis]);
-    const vf at = (middle - v_f(c->lower[axis])) * v_f(c->per_length), cubes = reach * v_f(c->per_length);
+    const vf zero = v_f(R(0.0)), by_two = v_f(R(0.5)), end = v_f(grid->size[axis]);
+    const vf at = (middle - v_f(grid->lower[axis])) * v_f(grid->per_length), cubes = reach * v_f(grid->per_length);
     const vf from = v_max(at - cubes, zero), to = v_min(at + cubes, end), length = to - from;
     const vf position = (from + to) * by_two - by_two; /* 0: in the middle of the first slab */
-    clearance_span s;
-    s.slab = clearance_round(v_min(v_max(position, zero), end - v_f(R(1.0))));
-    s.needed = v_sel(v_lt(length, zero), v_f(R(-1.0)), by_two + length * by_two + v_abs(position - s.slab));
-    return s;
+    clearance_span span;
+    span.slab = clearance_round(v_min(v_max(position, zero), end - v_f(R(1.0))));
+    span.needed = v_sel(v_lt(length, zero), v_f(R(-1.0)), by_two + length * by_two + v_abs(position - span.slab));
+    return span;
 }
 
 /* Early out: which spheres certainly hit nothing. motion: the velocity, or with MESH_ENDS the end position; an overflow
@@ -51,23 +51,23 @@ FN clearance_span clearance_span_of(vf middle, vf reach, const mesh_clearance *c
 FN vm clearance_is_free(G const mesh_clearance *clearance, v3 center, vf radius, v3 motion, vf t_max, int options)
 {
     const v3 velocity = (options & MESH_ENDS) != 0 ? v3_sub(motion, center) : motion;
-    const mesh_clearance c = *clearance;
+    const mesh_clearance grid = *clearance;
     G const u8 *cubes = (G const u8 *)(clearance + 1);
     /* Box tests round times to 0 that are too small for a number: the sphere may move for longer than its window. */
     const vm rests = vi_eq(v3_magnitude(velocity), v_i(0));
     const vf half_time = v_sel(rests, v_f(R(0.0)), t_max * v_f(R(0.5)) + v_f(R(0x1p-120)));
-    const v3 start = v3_mul(center, v_f(c.scale)), half_path = v3_mul(v3_mul(velocity, v_f(c.scale)), half_time);
+    const v3 start = v3_mul(center, v_f(grid.scale)), half_path = v3_mul(v3_mul(velocity, v_f(grid.scale)), half_time);
     const v3 middle = v3_add(start, half_path),
              half_paths = v3_of(v_abs(half_path.x), v_abs(half_path.y), v_abs(half_path.z));
     const vf half_length = half_paths.x + half_paths.y + half_paths.z;
-    const vf size = v_abs(start.x) + v_abs(start.y) + v_abs(start.z) + radius * v_f(c.scale) + v_f(R(2.0));
-    const vf reach = radius * v_f(c.scale) + size * v_f(R(0x1p-18)) + half_length * v_f(R(0x1p-20));
-    const clearance_span x = clearance_span_of(middle.x, reach + half_paths.x, &c, 0);
-    const clearance_span y = clearance_span_of(middle.y, reach + half_paths.y, &c, 1);
-    const clearance_span z = clearance_span_of(middle.z, reach + half_paths.z, &c, 2);
+    const vf size = v_abs(start.x) + v_abs(start.y) + v_abs(start.z) + radius * v_f(grid.scale) + v_f(R(2.0));
+    const vf reach = radius * v_f(grid.scale) + size * v_f(R(0x1p-18)) + half_length * v_f(R(0x1p-20));
+    const clearance_span x = clearance_span_of(middle.x, reach + half_paths.x, &grid, 0);
+    const clearance_span y = clearance_span_of(middle.y, reach + half_paths.y, &grid, 1);
+    const clearance_span z = clearance_span_of(middle.z, reach + half_paths.z, &grid, 2);
     const vm outside = v_lt(v_min(v_min(x.needed, y.needed), z.needed), v_f(R(0.0)));
     const vf needed = v_sel(outside, v_f(R(0.0)), v_max(v_max(x.needed, y.needed), z.needed));
-    const vf at = (z.slab * v_f(c.size[1]) + y.slab) * v_f(c.size[0]) + x.slab;
+    const vf at = (z.slab * v_f(grid.size[1]) + y.slab) * v_f(grid.size[0]) + x.slab;
     int cube[LANES];
     real free_cubes[LANES];
     vi_store(cube, v_bits(at + v_f(CLEARANCE_ROUND)) & 0x7fffff);

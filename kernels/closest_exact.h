@@ -40,15 +40,15 @@ typedef struct closest_edge {
 
 FN closest_edge closest_edge_of(w3 d, w3 e, w3 third)
 {
-    closest_edge x;
-    x.along = w3_dot(d, e);
-    x.length2 = w3_dot(e, e);
-    x.rest = x.length2 - x.along;
-    x.share = x.along / x.length2;
-    x.offset = w3_sub_scaled(d, e, x.share);
-    x.offset2 = w3_dot(x.offset, x.offset);
-    x.inside = w3_dot(third, x.offset);
-    return x;
+    closest_edge edge;
+    edge.along = w3_dot(d, e);
+    edge.length2 = w3_dot(e, e);
+    edge.rest = edge.length2 - edge.along;
+    edge.share = edge.along / edge.length2;
+    edge.offset = w3_sub_scaled(d, e, edge.share);
+    edge.offset2 = w3_dot(edge.offset, edge.offset);
+    edge.inside = w3_dot(third, edge.offset);
+    return edge;
 }
 
 typedef struct closest_wide {
@@ -67,28 +67,28 @@ FN closest_wide closest_wide_of(w3 center, w3 p0, w3 p1, w3 p2)
 {
     const w3 d0 = w3_sub(center, p0), d1 = w3_sub(center, p1), d2 = w3_sub(center, p2);
     const wf minus = w_f(W(-1.0));
-    closest_wide t;
-    t.center = center;
-    t.p0 = p0;
-    t.p1 = p1;
-    t.p2 = p2;
-    t.e01 = w3_sub(p1, p0);
-    t.e12 = w3_sub(p2, p1);
-    t.e02 = w3_sub(p2, p0);
-    t.square = w3_of(w3_dot(d0, d0), w3_dot(d1, d1), w3_dot(d2, d2));
-    t.edge[0] = closest_edge_of(d0, t.e01, t.e02);
-    t.edge[1] = closest_edge_of(d1, t.e12, w3_mul(t.e01, minus));
-    t.edge[2] = closest_edge_of(d2, w3_mul(t.e02, minus), w3_mul(t.e12, minus));
-    t.normal = w3_cross(t.e01, t.e02);
-    const wf area2 = w3_dot(t.normal, t.normal), height = w3_dot(t.normal, d0);
-    t.per_area = height / area2;
-    t.height2 = height * t.per_area;
-    t.size2 = t.square.x + t.square.y + t.square.z;
-    t.dot_error = CLOSEST_EPS(40.0) * t.size2;
-    const wf sliver2 = t.edge[0].length2 * t.edge[2].length2 / area2;
-    t.has_plane = w_lt(sliver2, w_f(W(0x1p20)));
-    t.root_error = CLOSEST_EPS(32.0) * w_sqrt(t.size2 * w_sel(t.has_plane, sliver2, w_f(W(1.0))));
-    return t;
+    closest_wide wide;
+    wide.center = center;
+    wide.p0 = p0;
+    wide.p1 = p1;
+    wide.p2 = p2;
+    wide.e01 = w3_sub(p1, p0);
+    wide.e12 = w3_sub(p2, p1);
+    wide.e02 = w3_sub(p2, p0);
+    wide.square = w3_of(w3_dot(d0, d0), w3_dot(d1, d1), w3_dot(d2, d2));
+    wide.edge[0] = closest_edge_of(d0, wide.e01, wide.e02);
+    wide.edge[1] = closest_edge_of(d1, wide.e12, w3_mul(wide.e01, minus));
+    wide.edge[2] = closest_edge_of(d2, w3_mul(wide.e02, minus), w3_mul(wide.e12, minus));
+    wide.normal = w3_cross(wide.e01, wide.e02);
+    const wf area2 = w3_dot(wide.normal, wide.normal), height = w3_dot(wide.normal, d0);
+    wide.per_area = height / area2;
+    wide.height2 = height * wide.per_area;
+    wide.size2 = wide.square.x + wide.square.y + wide.square.z;
+    wide.dot_error = CLOSEST_EPS(40.0) * wide.size2;
+    const wf sliver2 = wide.edge[0].length2 * wide.edge[2].length2 / area2;
+    wide.has_plane = w_lt(sliver2, w_f(W(0x1p20)));
+    wide.root_error = CLOSEST_EPS(32.0) * w_sqrt(wide.size2 * w_sel(wide.has_plane, sliver2, w_f(W(1.0))));
+    return wide;
 }
 
 /* Lower bound of a squared distance: the square for the supporting plane, less twice how far the triangle may reach
@@ -105,29 +105,32 @@ typedef struct closest_range {
     wf low, high;
 } closest_range;
 
-FN closest_range closest_range_of(const closest_wide *t)
+FN closest_range closest_range_of(const closest_wide *wide)
 {
     const wf zero = w_f(W(0.0));
-    const closest_edge *e = t->edge;
-    const wf corner = closest_min(closest_min(t->square.x, t->square.y), t->square.z);
-    wf low = closest_reduced_square(t->square.x, closest_max(e[0].along, e[2].rest), t->dot_error), high = corner;
-    low = closest_max(low, closest_reduced_square(t->square.y, closest_max(e[1].along, e[0].rest), t->dot_error));
-    low = closest_max(low, closest_reduced_square(t->square.z, closest_max(e[2].along, e[1].rest), t->dot_error));
-    wm inside = t->has_plane;
+    const closest_edge *edge = wide->edge;
+    const wf corner = closest_min(closest_min(wide->square.x, wide->square.y), wide->square.z);
+    wf low = closest_reduced_square(wide->square.x, closest_max(edge[0].along, edge[2].rest), wide->dot_error),
+       high = corner;
+    low = closest_max(
+        low, closest_reduced_square(wide->square.y, closest_max(edge[1].along, edge[0].rest), wide->dot_error));
+    low = closest_max(
+        low, closest_reduced_square(wide->square.z, closest_max(edge[2].along, edge[1].rest), wide->dot_error));
+    wm inside = wide->has_plane;
     LANG_UNROLL
     for (int i = 0; i < 3; i++) {
-        const wm on = w_and(w_lt(t->dot_error, e[i].along), w_lt(t->dot_error, e[i].rest));
-        low = closest_max(low, closest_reduced_square(e[i].offset2, e[i].inside, t->dot_error));
-        high = w_sel(on, closest_min(e[i].offset2, high), high);
-        inside = w_and(inside, w_lt(t->dot_error, e[i].inside));
+        const wm on = w_and(w_lt(wide->dot_error, edge[i].along), w_lt(wide->dot_error, edge[i].rest));
+        low = closest_max(low, closest_reduced_square(edge[i].offset2, edge[i].inside, wide->dot_error));
+        high = w_sel(on, closest_min(edge[i].offset2, high), high);
+        inside = w_and(inside, w_lt(wide->dot_error, edge[i].inside));
     }
-    low = w_sel(t->has_plane, closest_max(low, t->height2), low);
-    high = w_sel(inside, closest_min(t->height2, high), high);
+    low = w_sel(wide->has_plane, closest_max(low, wide->height2), low);
+    high = w_sel(inside, closest_min(wide->height2, high), high);
     const wm touches = w_eq(corner, zero); /* a difference of binary32 numbers is zero if and only if they are equal */
-    closest_range r;
-    r.low = w_sel(touches, zero, closest_max(w_sqrt(low) - t->root_error, zero));
-    r.high = w_sel(touches, zero, w_sqrt(high) + t->root_error);
-    return r;
+    closest_range range;
+    range.low = w_sel(touches, zero, closest_max(w_sqrt(low) - wide->root_error, zero));
+    range.high = w_sel(touches, zero, w_sqrt(high) + wide->root_error);
+    return range;
 }
 
 /* The closest point and its feature; FEATURE_NONE if undecided. */
@@ -136,39 +139,44 @@ typedef struct closest_point {
     wf feature;
 } closest_point;
 
-FN void closest_choose_point(closest_point *s, wm m, w3 point, wf feature)
+FN void closest_choose_point(closest_point *chosen, wm m, w3 point, wf feature)
 {
-    s->point = w3_of(w_sel(m, point.x, s->point.x), w_sel(m, point.y, s->point.y), w_sel(m, point.z, s->point.z));
-    s->feature = w_sel(m, feature, s->feature);
+    chosen->point = w3_of(w_sel(m, point.x, chosen->point.x), w_sel(m, point.y, chosen->point.y),
+                          w_sel(m, point.z, chosen->point.z));
+    chosen->feature = w_sel(m, feature, chosen->feature);
 }
 
-FN wm closest_is_corner(const closest_wide *t, wf along, wf rest)
+FN wm closest_is_corner(const closest_wide *wide, wf along, wf rest)
 {
-    return w_and(w_lt(along, -t->dot_error), w_lt(rest, -t->dot_error));
+    return w_and(w_lt(along, -wide->dot_error), w_lt(rest, -wide->dot_error));
 }
 
-FN wm closest_is_edge(const closest_wide *t, const closest_edge *e)
+FN wm closest_is_edge(const closest_wide *wide, const closest_edge *edge)
 {
-    return w_and(w_and(w_lt(t->dot_error, e->along), w_lt(t->dot_error, e->rest)), w_lt(e->inside, -t->dot_error));
+    return w_and(w_and(w_lt(wide->dot_error, edge->along), w_lt(wide->dot_error, edge->rest)),
+                 w_lt(edge->inside, -wide->dot_error));
 }
 
-FN closest_point closest_point_of(const closest_wide *t)
+FN closest_point closest_point_of(const closest_wide *wide)
 {
-    const closest_edge *e = t->edge;
+    const closest_edge *edge = wide->edge;
     const wf zero = w_f(W(0.0));
-    const wm inside = w_and(w_and(w_lt(t->dot_error, e[0].inside), w_lt(t->dot_error, e[1].inside)),
-                            w_and(w_lt(t->dot_error, e[2].inside), t->has_plane));
-    closest_point s;
-    s.point = w3_of(zero, zero, zero);
-    s.feature = zero;
-    closest_choose_point(&s, closest_is_corner(t, e[0].along, e[2].rest), t->p0, w_f(W(1.0)));
-    closest_choose_point(&s, closest_is_corner(t, e[1].along, e[0].rest), t->p1, w_f(W(2.0)));
-    closest_choose_point(&s, closest_is_corner(t, e[2].along, e[1].rest), t->p2, w_f(W(3.0)));
-    closest_choose_point(&s, closest_is_edge(t, &e[0]), w3_add_scaled(t->p0, t->e01, e[0].share), w_f(W(4.0)));
-    closest_choose_point(&s, closest_is_edge(t, &e[1]), w3_add_scaled(t->p1, t->e12, e[1].share), w_f(W(5.0)));
-    closest_choose_point(&s, closest_is_edge(t, &e[2]), w3_sub_scaled(t->p2, t->e02, e[2].share), w_f(W(6.0)));
-    closest_choose_point(&s, inside, w3_sub_scaled(t->center, t->normal, t->per_area), w_f(W(7.0)));
-    return s;
+    const wm inside = w_and(w_and(w_lt(wide->dot_error, edge[0].inside), w_lt(wide->dot_error, edge[1].inside)),
+                            w_and(w_lt(wide->dot_error, edge[2].inside), wide->has_plane));
+    closest_point chosen;
+    chosen.point = w3_of(zero, zero, zero);
+    chosen.feature = zero;
+    closest_choose_point(&chosen, closest_is_corner(wide, edge[0].along, edge[2].rest), wide->p0, w_f(W(1.0)));
+    closest_choose_point(&chosen, closest_is_corner(wide, edge[1].along, edge[0].rest), wide->p1, w_f(W(2.0)));
+    closest_choose_point(&chosen, closest_is_corner(wide, edge[2].along, edge[1].rest), wide->p2, w_f(W(3.0)));
+    closest_choose_point(&chosen, closest_is_edge(wide, &edge[0]), w3_add_scaled(wide->p0, wide->e01, edge[0].share),
+                         w_f(W(4.0)));
+    closest_choose_point(&chosen, closest_is_edge(wide, &edge[1]), w3_add_scaled(wide->p1, wide->e12, edge[1].share),
+                         w_f(W(5.0)));
+    closest_choose_point(&chosen, closest_is_edge(wide, &edge[2]), w3_sub_scaled(wide->p2, wide->e02, edge[2].share),
+                         w_f(W(6.0)));
+    closest_choose_point(&chosen, inside, w3_sub_scaled(wide->center, wide->normal, wide->per_area), w_f(W(7.0)));
+    return chosen;
 }
 
 /* Centre and corners in memory, from which the binary64 halves of the lanes load them. */
@@ -176,24 +184,25 @@ typedef struct closest_rows {
     real at[IN_CLOSEST][LANES];
 } closest_rows;
 
-FN w3 closest_load3(const closest_rows *r, int first, int part)
+FN w3 closest_load3(const closest_rows *rows, int first, int first_lane)
 {
-    return w3_of(w_load(r->at[first] + part), w_load(r->at[first + 1] + part), w_load(r->at[first + 2] + part));
+    return w3_of(w_load(rows->at[first] + first_lane), w_load(rows->at[first + 1] + first_lane),
+                 w_load(rows->at[first + 2] + first_lane));
 }
 
-FN void closest_store3(closest_rows *r, int first, v3 x)
+FN void closest_store3(closest_rows *rows, int first, v3 x)
 {
-    v_store(r->at[first], x.x);
-    v_store(r->at[first + 1], x.y);
-    v_store(r->at[first + 2], x.z);
+    v_store(rows->at[first], x.x);
+    v_store(rows->at[first + 1], x.y);
+    v_store(rows->at[first + 2], x.z);
 }
 
-FN void closest_store(closest_rows *r, closest_in in)
+FN void closest_store(closest_rows *rows, closest_in in)
 {
-    closest_store3(r, IN_NCX, in.center);
-    closest_store3(r, IN_NP0X, in.p0);
-    closest_store3(r, IN_NP1X, in.p1);
-    closest_store3(r, IN_NP2X, in.p2);
+    closest_store3(rows, IN_NCX, in.center);
+    closest_store3(rows, IN_NP0X, in.p0);
+    closest_store3(rows, IN_NP1X, in.p1);
+    closest_store3(rows, IN_NP2X, in.p2);
 }
 
 FN vi closest_feature_of(vf number)
@@ -220,15 +229,15 @@ FN closest_out closest_join_parts(const closest_point *a, const closest_point *b
 FN closest_out closest_exact(closest_in in)
 {
     closest_rows rows;
-    closest_point s[PARTS];
+    closest_point chosen[PARTS];
     closest_store(&rows, in);
     LANG_UNROLL
-    for (int part = 0; part < LANES; part += WIDE) {
-        const closest_wide t =
-            closest_wide_of(closest_load3(&rows, IN_NCX, part), closest_load3(&rows, IN_NP0X, part),
-                            closest_load3(&rows, IN_NP1X, part), closest_load3(&rows, IN_NP2X, part));
-        s[part / WIDE] = closest_point_of(&t);
+    for (int first_lane = 0; first_lane < LANES; first_lane += WIDE) {
+        const closest_wide wide =
+            closest_wide_of(closest_load3(&rows, IN_NCX, first_lane), closest_load3(&rows, IN_NP0X, first_lane),
+                            closest_load3(&rows, IN_NP1X, first_lane), closest_load3(&rows, IN_NP2X, first_lane));
+        chosen[first_lane / WIDE] = closest_point_of(&wide);
     }
-    return closest_join_parts(&s[0], &s[PARTS - 1]);
+    return closest_join_parts(&chosen[0], &chosen[PARTS - 1]);
 }
 #endif

@@ -37,18 +37,18 @@ FN v3 cloud_offset(cloud_in in)
 
 FN spheres_relative cloud_relate(cloud_in in)
 {
-    spheres_relative x;
-    x.d = cloud_offset(in);
-    x.d_error = v3_mul(x.d, v_f(R(0.0)));
-    x.v = v3_sub(in.b_velocity, in.a_velocity);
-    x.radius = in.radius_a + in.radius_b;
-    x.length = vi_max(v3_magnitude(x.d), v_magnitude(x.radius));
-    x.speed = v3_magnitude(x.v);
-    return x;
+    spheres_relative pair;
+    pair.d = cloud_offset(in);
+    pair.d_error = v3_mul(pair.d, v_f(R(0.0)));
+    pair.v = v3_sub(in.b_velocity, in.a_velocity);
+    pair.radius = in.radius_a + in.radius_b;
+    pair.length = vi_max(v3_magnitude(pair.d), v_magnitude(pair.radius));
+    pair.speed = v3_magnitude(pair.v);
+    return pair;
 }
 
 /* Scales pairs that would overflow, as spheres_rescue does: lengths and velocities alike, so times stay. */
-FN void cloud_rescue(cloud_in *in, spheres_relative *x, vm big)
+FN void cloud_rescue(cloud_in *in, spheres_relative *pair, vm big)
 {
     const vf small = v_sel(big, v_f(R(0x1p-8)), v_f(R(1.0)));
     in->a = v3_mul(in->a, small);
@@ -59,7 +59,7 @@ FN void cloud_rescue(cloud_in *in, spheres_relative *x, vm big)
     in->radius_a = in->radius_a * small;
     in->radius_b = in->radius_b * small;
     in->margin = in->margin * small;
-    *x = cloud_relate(*in);
+    *pair = cloud_relate(*in);
 }
 
 typedef struct cloud_out {
@@ -68,11 +68,11 @@ typedef struct cloud_out {
 } cloud_out;
 
 /* Decides ties of a moving pair by exact signs, in place of the solver's. Regular packings are full of ties: spheres
- * that touch at time 0 and part, or that pass each other at the distance R. There |d|^2, R^2, d.v and d x v are exact
- * in binary32, but the solver's quotients and roots are rounded. So the state follows from the signs of these four
- * terms. The time is the solver's, with two exceptions. If the pair grazes, the time is that of the nearest approach.
- * If the solver found no contact ahead, the time is c / (sqrt(left) - d.v) with c = |d|^2 - R^2, which is positive.
- * docs/numerics.md, section 10. */
+ * that touch at time 0 and first_lane, or that pass each other at the distance R. There |d|^2, R^2, d.v and d x v are
+ * exact in binary32, but the solver's quotients and roots are rounded. So the state follows from the signs of these
+ * four terms. The time is the solver's, with two exceptions. If the pair grazes, the time is that of the nearest
+ * approach. If the solver found no contact ahead, the time is c / (sqrt(left) - d.v) with c = |d|^2 - R^2, which is
+ * positive. docs/numerics.md, section 10. */
 FN spheres_out cloud_ties(spheres_out s, v3 d, v3 v, vf radius, v_pow2 unit)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
@@ -101,45 +101,45 @@ FN vi cloud_state(vi state, vf t, vf limit)
 FN cloud_out cloud(cloud_in in)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
-    spheres_relative x = cloud_relate(in);
-    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(x.length, x.speed)));
+    spheres_relative pair = cloud_relate(in);
+    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(pair.length, pair.speed)));
     if (v_any(big))
-        cloud_rescue(&in, &x, big);
-    const vi length = v_exponent(x.length), speed = v_exponent(x.speed);
-    const vf to_length = v_scale_down(length), reach = (x.radius + in.margin) * to_length;
-    const v3 d = v3_mul(x.d, to_length), v = v3_mul(x.v, v_scale_down(speed));
-    const vm at_rest = vi_eq(x.speed, v_i(0));
+        cloud_rescue(&in, &pair, big);
+    const vi length = v_exponent(pair.length), speed = v_exponent(pair.speed);
+    const vf to_length = v_scale_down(length), reach = (pair.radius + in.margin) * to_length;
+    const v3 d = v3_mul(pair.d, to_length), v = v3_mul(pair.v, v_scale_down(speed));
+    const vm at_rest = vi_eq(pair.speed, v_i(0));
     const v_pow2 unit = v_pow2_of((length - speed) >> R_EXPONENT_SHIFT);
-    spheres_out s = spheres_solve(x);
+    spheres_out solved = spheres_solve(pair);
     if (v_any(v_not(at_rest))) {
-        const spheres_out moving = cloud_ties(s, d, v, x.radius * to_length, unit);
-        s.state = vi_sel(at_rest, s.state, moving.state);
-        s.u_first = v_sel(at_rest, s.u_first, moving.u_first);
+        const spheres_out moving = cloud_ties(solved, d, v, pair.radius * to_length, unit);
+        solved.state = vi_sel(at_rest, solved.state, moving.state);
+        solved.u_first = v_sel(at_rest, solved.u_first, moving.u_first);
     }
 
     cloud_out out;
-    out.state = cloud_state(s.state, s.u_first, in.limit);
+    out.state = cloud_state(solved.state, solved.u_first, in.limit);
     const vm apart = vi_eq(out.state, v_i(STATE_MISS));
     const vm near = v_and(v_and(at_rest, apart), v_le(v3_dot(d, d), reach * reach));
     out.state = vi_sel(near, v_i(STATE_NEAR), out.state);
-    out.t = v_sel(vi_eq(out.state, v_i(STATE_APPROACHING)), s.u_first, v_sel(apart, inf, zero));
+    out.t = v_sel(vi_eq(out.state, v_i(STATE_APPROACHING)), solved.u_first, v_sel(apart, inf, zero));
     out.parts = vi_sel(v_lt(zero, v3_dot(d, v)), v_i(1), v_i(0));
     return out;
 }
 
 FN void pairs_cloud(in_columns in, out_columns out, size_t i)
 {
-    cloud_in q;
-    q.a = load3(in, IN_AX, i);
-    q.a_velocity = load3(in, IN_AVX, i);
-    q.radius_a = v_load(in[IN_AR] + i);
-    q.b = load3(in, IN_BX, i);
-    q.b_velocity = load3(in, IN_BVX, i);
-    q.radius_b = v_load(in[IN_BR] + i);
-    q.shift = load3(in, IN_SHIFT_X, i);
-    q.margin = v_load(in[IN_MARGIN] + i);
-    q.limit = v_load(in[IN_LIMIT] + i);
-    const cloud_out a = cloud(q);
+    cloud_in pair;
+    pair.a = load3(in, IN_AX, i);
+    pair.a_velocity = load3(in, IN_AVX, i);
+    pair.radius_a = v_load(in[IN_AR] + i);
+    pair.b = load3(in, IN_BX, i);
+    pair.b_velocity = load3(in, IN_BVX, i);
+    pair.radius_b = v_load(in[IN_BR] + i);
+    pair.shift = load3(in, IN_SHIFT_X, i);
+    pair.margin = v_load(in[IN_MARGIN] + i);
+    pair.limit = v_load(in[IN_LIMIT] + i);
+    const cloud_out a = cloud(pair);
     store(out, OUT_CLOUD_T, i, a.t);
     store_u8(out, OUT_CLOUD_STATE, i, a.state);
     store_u8(out, OUT_CLOUD_PARTS, i, a.parts);
@@ -155,14 +155,14 @@ FN spheres_wide cloud_relate_wide(in_columns in, size_t at)
     const w3 va = load3_wide(in, IN_AVX, at), vb = load3_wide(in, IN_BVX, at), shift = load3_wide(in, IN_SHIFT_X, at);
     const w3 offset = w3_sub(load3_wide(in, IN_BX, at), load3_wide(in, IN_AX, at));
     const wf zero = w_f(W(0.0));
-    spheres_wide x;
-    x.d = w3_add(offset, shift);
-    x.v = w3_sub(vb, va);
-    x.radius = w_load(in[IN_AR] + at) + w_load(in[IN_BR] + at);
-    x.d_size = W(2.0) * (w3_size(offset) + w3_size(shift));
-    x.v_size = w_sel(w_eq(w3_size(x.v), zero), zero, w3_size(va) + w3_size(vb));
-    x.valid = w_eq(zero, zero);
-    return x;
+    spheres_wide pair;
+    pair.d = w3_add(offset, shift);
+    pair.v = w3_sub(vb, va);
+    pair.radius = w_load(in[IN_AR] + at) + w_load(in[IN_BR] + at);
+    pair.d_size = W(2.0) * (w3_size(offset) + w3_size(shift));
+    pair.v_size = w_sel(w_eq(w3_size(pair.v), zero), zero, w3_size(va) + w3_size(vb));
+    pair.valid = w_eq(zero, zero);
+    return pair;
 }
 
 /* Floating-point filter: stores NaN as the time of an undecided pair. A time that rounds to the limit is undecided,
@@ -170,22 +170,23 @@ FN spheres_wide cloud_relate_wide(in_columns in, size_t at)
 FN void cloud_prove(in_columns in, out_columns out, size_t at)
 {
     const wf zero = w_f(W(0.0)), one = w_f(W(1.0)), inf = w_infinity();
-    const spheres_wide x = cloud_relate_wide(in, at);
-    const spheres_proven s = spheres_prove(&x);
-    const wf limit = w_load(in[IN_LIMIT] + at), reach = x.radius + w_load(in[IN_MARGIN] + at);
-    const wm at_rest = w_eq(x.v_size, zero), ahead = w_eq(s.state, w_f(STATE_APPROACHING));
-    const wm contact = w_or(w_eq(s.state, w_f(STATE_TOUCHING)), w_eq(s.state, w_f(STATE_OVERLAPPING)));
+    const spheres_wide pair = cloud_relate_wide(in, at);
+    const spheres_proven proven = spheres_prove(&pair);
+    const wf limit = w_load(in[IN_LIMIT] + at), reach = pair.radius + w_load(in[IN_MARGIN] + at);
+    const wm at_rest = w_eq(pair.v_size, zero), ahead = w_eq(proven.state, w_f(STATE_APPROACHING));
+    const wm contact = w_or(w_eq(proven.state, w_f(STATE_TOUCHING)), w_eq(proven.state, w_f(STATE_OVERLAPPING)));
 
-    const wf c = w3_dot(x.d, x.d) - reach * reach, c_error = W_EPS(16.0) * (x.d_size * x.d_size + reach * reach);
-    const wm miss = w_eq(s.state, w_f(STATE_MISS)), close = w_and(w_and(at_rest, miss), w_le(c, c_error));
-    const wf dot = w3_dot(x.d, x.v), dot_error = W_EPS(16.0) * x.d_size * x.v_size;
-    const wm undecided = w_or(w_or(w_and(ahead, w_eq(s.u_first, limit)), w_and(close, w_le(-c_error, c))),
+    const wf c = w3_dot(pair.d, pair.d) - reach * reach,
+             c_error = W_EPS(16.0) * (pair.d_size * pair.d_size + reach * reach);
+    const wm miss = w_eq(proven.state, w_f(STATE_MISS)), close = w_and(w_and(at_rest, miss), w_le(c, c_error));
+    const wf dot = w3_dot(pair.d, pair.v), dot_error = W_EPS(16.0) * pair.d_size * pair.v_size;
+    const wm undecided = w_or(w_or(w_and(ahead, w_eq(proven.u_first, limit)), w_and(close, w_le(-c_error, c))),
                               w_and(contact, w_and(w_not(at_rest), w_le(w_abs(dot), dot_error))));
 
-    const wm hit = w_or(contact, w_and(ahead, w_lt(s.u_first, limit)));
-    const wf state = w_sel(close, w_f(STATE_NEAR), w_sel(hit, s.state, w_f(STATE_MISS)));
-    const wf t = w_sel(hit, w_sel(ahead, s.u_first, zero), inf), certain = w_sel(undecided, zero / zero, t);
-    w_store((G real *)out[OUT_CLOUD_T] + at, w_sel(w_eq(s.u_first, s.u_first), certain, s.u_first));
+    const wm hit = w_or(contact, w_and(ahead, w_lt(proven.u_first, limit)));
+    const wf state = w_sel(close, w_f(STATE_NEAR), w_sel(hit, proven.state, w_f(STATE_MISS)));
+    const wf t = w_sel(hit, w_sel(ahead, proven.u_first, zero), inf), certain = w_sel(undecided, zero / zero, t);
+    w_store((G real *)out[OUT_CLOUD_T] + at, w_sel(w_eq(proven.u_first, proven.u_first), certain, proven.u_first));
     w_store_u8((G u8 *)out[OUT_CLOUD_STATE] + at, state);
     w_store_u8((G u8 *)out[OUT_CLOUD_PARTS] + at, w_sel(w_lt(zero, dot), one, zero));
 }
@@ -193,8 +194,8 @@ FN void cloud_prove(in_columns in, out_columns out, size_t at)
 FN void pairs_cloud_exact(in_columns in, out_columns out, size_t i)
 {
     LANG_UNROLL
-    for (int part = 0; part < LANES; part += WIDE)
-        cloud_prove(in, out, i + (size_t)part);
+    for (int first_lane = 0; first_lane < LANES; first_lane += WIDE)
+        cloud_prove(in, out, i + (size_t)first_lane);
 }
 #endif
 #endif

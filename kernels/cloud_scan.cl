@@ -23,12 +23,12 @@ __kernel void carom_cloud_test(__global const real *x, __global const real *y, _
     for (uint j = 0; j < count; j += LANES) {
         const uint from = first + j;
         const v3 d = v3_sub(v3_of(v_load(x + from), v_load(y + from), v_load(z + from)), at);
-        cloud_lanes_found is = cloud_compare(d, v_load(reach + from) + own_reach, v_f(margin), options);
+        cloud_lanes_found found = cloud_compare(d, v_load(reach + from) + own_reach, v_f(margin), options);
         if (options & CLOUD_MASKED)
-            is = cloud_keep(is, v_bitmask(v_not(vi_eq(v_load(mask + from) & own_mask, v_i(0)))));
-        all.some |= is.some << j;
-        all.certain |= is.certain << j;
-        all.near |= is.near << j;
+            found = cloud_keep(found, v_bitmask(v_not(vi_eq(v_load(mask + from) & own_mask, v_i(0)))));
+        all.some |= found.some << j;
+        all.certain |= found.certain << j;
+        all.near |= found.near << j;
     }
     all = cloud_keep(all, count < CLOUD_ITEM ? ((u32)1 << count) - 1 : ~(u32)0);
     some[i] = all.some;

@@ -29,25 +29,25 @@ FN cloud_lanes_found cloud_compare(v3 d, vf sum, vf margin, int options)
     const vf distance2 = v3_dot(d, d);
     const vf most = options & CLOUD_MARGIN ? sum + margin : sum, most2 = most * most;
     const vm some = v_le(distance2, most2 * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
-    cloud_lanes_found is;
-    is.some = v_bitmask(some);
-    is.certain = is.near = 0;
+    cloud_lanes_found found;
+    found.some = v_bitmask(some);
+    found.certain = found.near = 0;
     if (options & CLOUD_BOUNDS_ONLY)
-        return is;
+        return found;
     const vf sum2 = options & CLOUD_MARGIN ? sum * sum : most2;
-    is.certain = v_bitmask(v_and(some, cloud_is_below(distance2, sum2)));
+    found.certain = v_bitmask(v_and(some, cloud_is_below(distance2, sum2)));
     if (options & CLOUD_MARGIN) {
         const vm is_out = v_gt(distance2, sum2 * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
-        is.near = v_bitmask(v_and(some, v_and(is_out, cloud_is_below(distance2, most2))));
+        found.near = v_bitmask(v_and(some, v_and(is_out, cloud_is_below(distance2, most2))));
     }
-    return is;
+    return found;
 }
 
-FN cloud_lanes_found cloud_keep(cloud_lanes_found is, u32 lanes)
+FN cloud_lanes_found cloud_keep(cloud_lanes_found found, u32 lanes)
 {
-    is.some &= lanes;
-    is.certain &= lanes;
-    is.near &= lanes;
-    return is;
+    found.some &= lanes;
+    found.certain &= lanes;
+    found.near &= lanes;
+    return found;
 }
 #endif

@@ -36,28 +36,29 @@ FN contact_out contact(sweep_in in, int has_end_positions)
 {
     const vf zero = v_f(R(0.0));
     const v3 none = v3_of(zero, zero, zero);
-    const sweep_query q = sweep_prepare(in, has_end_positions);
-    const sweep_relative x = q.x;
-    const sweep_view k = sweep_view_of(x, q.in.radius, sweep_heading_of(x.v));
-    const sweep_span span = sweep_solve(q.in, k, SWEEP_FULL);
-    const sweep_out s = sweep_answer(in, q, k, span, SWEEP_FULL, 0);
-    const vm at_rest = vi_eq(x.speed, v_i(0));
+    const sweep_query query = sweep_prepare(in, has_end_positions);
+    const sweep_relative relative = query.relative;
+    const sweep_view view = sweep_view_of(relative, query.in.radius, sweep_heading_of(relative.v));
+    const sweep_span span = sweep_solve(query.in, view, SWEEP_FULL);
+    const sweep_out s = sweep_answer(in, query, view, span, SWEEP_FULL, 0);
+    const vm at_rest = vi_eq(relative.speed, v_i(0));
 
     /* At first contact. */
     const sweep_contact c = span.first;
     const barycentric touch_point = sweep_barycentric_of(&span, c);
-    const v3 foot = v3_add(v3_mul(k.e01, touch_point.w1), v3_mul(k.e02, touch_point.w2));
-    const v3 center = v3_add(k.m, v3_mul(k.axes.u, c.at));
-    const v3 u = v3_sel(at_rest, none, k.axes.u);
-    const v3 n = contact_unit(v3_cross(k.e01, k.e02)), against = contact_against(n, u);
+    const v3 foot = v3_add(v3_mul(view.e01, touch_point.w1), v3_mul(view.e02, touch_point.w2));
+    const v3 center = v3_add(view.center, v3_mul(view.axes.u, c.at));
+    const v3 u = v3_sel(at_rest, none, view.axes.u);
+    const v3 n = contact_unit(v3_cross(view.e01, view.e02)), against = contact_against(n, u);
     const v3 gap = v3_sub(center, foot);
     const vm none_left = v_or(v_eq(in.radius, zero), vi_eq(v3_magnitude(gap), v_i(0)));
     const vm flat = v_or(vi_eq(c.feature, v_i(FEATURE_FACE)), none_left);
     const v3 first_normal = v3_sel(flat, against, contact_unit(gap));
 
     /* At time 0. */
-    const vf scale = v_scale_down(v_exponent(x.length));
-    const nearest near = nearest_on_triangle(v3_mul(x.d, -scale), v3_mul(x.e01, scale), v3_mul(x.e02, scale));
+    const vf scale = v_scale_down(v_exponent(relative.length));
+    const nearest near =
+        nearest_on_triangle(v3_mul(relative.center, -scale), v3_mul(relative.e01, scale), v3_mul(relative.e02, scale));
     const v3 away = v3_mul(near.point, v_f(R(-1.0)));
     const vf side = v3_dot(n, away);
     const vm at_face = v_and(vi_eq(near.at.feature, v_i(FEATURE_FACE)), v_lt(near.distance2, v_f(R(0x1p-24))));

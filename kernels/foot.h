@@ -33,24 +33,24 @@ typedef struct foot_edge {
 FN foot_edge foot_on_edge(v3 a, v3 b, v3 e)
 {
     const vf a2 = v3_dot(a, a), b2 = v3_dot(b, b), e2 = v3_dot(e, e);
-    foot_edge f;
-    f.last = v_or(v_lt(b2, a2), v_and(v_eq(a2, b2), foot_before(b, a)));
-    f.end2 = v_min(a2, b2);
-    const v3 end = v3_sel(f.last, b, a), out = v3_sel(f.last, v3_mul(e, v_f(R(-1.0))), e);
+    foot_edge foot;
+    foot.last = v_or(v_lt(b2, a2), v_and(v_eq(a2, b2), foot_before(b, a)));
+    foot.end2 = v_min(a2, b2);
+    const v3 end = v3_sel(foot.last, b, a), out = v3_sel(foot.last, v3_mul(e, v_f(R(-1.0))), e);
     const vf along = -v3_dot(end, out);
-    f.share = along / e2;
-    f.offset = v3_add(end, v3_mul(out, f.share));
-    f.gain = along * f.share / f.end2;
-    f.on = v_and(v_lt(v_f(R(0.0)), along), v_lt(f.end2 * e2 * v_f(R(0x1p-42)), along * along));
-    return f;
+    foot.share = along / e2;
+    foot.offset = v3_add(end, v3_mul(out, foot.share));
+    foot.gain = along * foot.share / foot.end2;
+    foot.on = v_and(v_lt(v_f(R(0.0)), along), v_lt(foot.end2 * e2 * v_f(R(0x1p-42)), along * along));
+    return foot;
 }
 
 /* Whether the foot on the triangle's plane is certainly on the third corner's side of the edge. third: from the edge's
  * closer end to the third corner. */
-FN vm foot_is_beside(const foot_edge *f, v3 third)
+FN vm foot_is_beside(const foot_edge *foot, v3 third)
 {
-    const vf side = -v3_dot(f->offset, third);
-    return v_and(v_lt(v_f(R(0.0)), side), v_lt(f->end2 * v3_dot(third, third) * v_f(R(0x1p-40)), side * side));
+    const vf side = -v3_dot(foot->offset, third);
+    return v_and(v_lt(v_f(R(0.0)), side), v_lt(foot->end2 * v3_dot(third, third) * v_f(R(0x1p-40)), side * side));
 }
 
 /* Distance of the centre from an edge, or from a corner if both ends are equal. It depends on these positions alone. */
@@ -72,8 +72,8 @@ FN vf foot_distance(v3 center, v3 p, v3 q)
     }
     const vi unit = v_exponent(size);
     const vf scale = v_scale_down(unit);
-    const foot_edge f = foot_on_edge(v3_mul(a, scale), v3_mul(b, scale), v3_mul(e, scale));
-    const vf square = v_sel(f.on, v_min(v3_dot(f.offset, f.offset), f.end2), f.end2);
+    const foot_edge foot = foot_on_edge(v3_mul(a, scale), v3_mul(b, scale), v3_mul(e, scale));
+    const vf square = v_sel(foot.on, v_min(v3_dot(foot.offset, foot.offset), foot.end2), foot.end2);
     return (v_sqrt(square) * v_from_bits(unit)) * back;
 }
 
@@ -85,19 +85,19 @@ FN vf foot_tie_limit(vf least2)
 }
 
 /* Whether the distances of two features tie. */
-FN vm foot_ties(const closest_solution *s)
+FN vm foot_ties(const closest_solution *solution)
 {
-    const nearest_border *x = &s->border;
-    const vf none = v_infinity(), face2 = v3_dot(s->inner.foot, s->inner.foot);
-    vf least = x->corner.distance2, second = none;
+    const nearest_border *border = &solution->border;
+    const vf none = v_infinity(), face2 = v3_dot(solution->inner.foot, solution->inner.foot);
+    vf least = border->corner.distance2, second = none;
     LANG_UNROLL
     for (int i = 0; i < 4; i++) {
-        const vf next =
-            i < 3 ? v_sel(x->on[i % 3], x->edge[i % 3].distance2, none) : v_sel(s->inner.inside, face2, none);
+        const vf next = i < 3 ? v_sel(border->on[i % 3], border->edge[i % 3].distance2, none)
+                              : v_sel(solution->inner.inside, face2, none);
         second = v_min(second, v_max(least, next));
         least = v_min(least, next);
     }
-    return v_le(second, foot_tie_limit(s->near.distance2));
+    return v_le(second, foot_tie_limit(solution->nearest.distance2));
 }
 
 /* The closest corner. */
@@ -109,33 +109,36 @@ FN nearest foot_at_corner(v3 a, v3 b, v3 c)
 }
 
 /* The closest point of triangles whose distances tie, on the feature that the signs of projections decide. */
-FN nearest foot_find(const closest_solution *s)
+FN nearest foot_find(const closest_solution *solution)
 {
-    const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), scale = v_scale_down(s->unit), minus = -scale;
-    const v3 a = v3_mul(s->x.a, scale), b = v3_mul(s->x.b, scale), c = v3_mul(s->x.c, scale);
-    const v3 e01 = v3_mul(s->x.e01, scale), e12 = v3_mul(s->x.e12, scale), e02 = v3_mul(s->x.e02, scale);
-    const v3 e10 = v3_mul(s->x.e01, minus), e21 = v3_mul(s->x.e12, minus), e20 = v3_mul(s->x.e02, minus);
-    const foot_edge f[3] = {foot_on_edge(a, b, e01), foot_on_edge(b, c, e12), foot_on_edge(c, a, e20)};
-    const vm beside[3] = {foot_is_beside(&f[0], v3_sel(f[0].last, e12, e02)),
-                          foot_is_beside(&f[1], v3_sel(f[1].last, e20, e10)),
-                          foot_is_beside(&f[2], v3_sel(f[2].last, e01, e21))};
-    const vf most = foot_tie_limit(s->near.distance2);
+    const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), scale = v_scale_down(solution->unit), minus = -scale;
+    const v3 a = v3_mul(solution->relative.a, scale), b = v3_mul(solution->relative.b, scale),
+             c = v3_mul(solution->relative.c, scale);
+    const v3 e01 = v3_mul(solution->relative.e01, scale), e12 = v3_mul(solution->relative.e12, scale),
+             e02 = v3_mul(solution->relative.e02, scale);
+    const v3 e10 = v3_mul(solution->relative.e01, minus), e21 = v3_mul(solution->relative.e12, minus),
+             e20 = v3_mul(solution->relative.e02, minus);
+    const foot_edge foot[3] = {foot_on_edge(a, b, e01), foot_on_edge(b, c, e12), foot_on_edge(c, a, e20)};
+    const vm beside[3] = {foot_is_beside(&foot[0], v3_sel(foot[0].last, e12, e02)),
+                          foot_is_beside(&foot[1], v3_sel(foot[1].last, e20, e10)),
+                          foot_is_beside(&foot[2], v3_sel(foot[2].last, e01, e21))};
+    const vf most = foot_tie_limit(solution->nearest.distance2);
     const nearest corner = foot_at_corner(a, b, c);
-    nearest found = nearest_sel(v_le(corner.distance2, most), corner, s->near);
+    nearest found = nearest_sel(v_le(corner.distance2, most), corner, solution->nearest);
     vf gain = zero;
     LANG_UNROLL
     for (int i = 0; i < 3; i++) {
-        const vf rest = one - f[i].share, to = v_sel(f[i].last, rest, f[i].share),
-                 from = v_sel(f[i].last, f[i].share, rest);
+        const vf rest = one - foot[i].share, to = v_sel(foot[i].last, rest, foot[i].share),
+                 from = v_sel(foot[i].last, foot[i].share, rest);
         const vf w1 = i == 0 ? to : i == 1 ? from : zero, w2 = i == 0 ? zero : i == 1 ? to : from;
-        const nearest edge = nearest_of(f[i].offset, w1, w2, FEATURE_E01 + i);
-        const vm may = v_and(v_and(f[i].on, v_not(beside[i])), v_le(edge.distance2, most));
-        const vm more = v_and(may, v_lt(gain, f[i].gain));
+        const nearest edge = nearest_of(foot[i].offset, w1, w2, FEATURE_E01 + i);
+        const vm may = v_and(v_and(foot[i].on, v_not(beside[i])), v_le(edge.distance2, most));
+        const vm more = v_and(may, v_lt(gain, foot[i].gain));
         found = nearest_sel(more, edge, found);
-        gain = v_sel(more, f[i].gain, gain);
+        gain = v_sel(more, foot[i].gain, gain);
     }
-    const nearest face = nearest_of(s->inner.foot, s->inner.w1, s->inner.w2, FEATURE_FACE);
-    const vm inside = v_and(v_and(s->inner.inside, beside[0]), v_and(beside[1], beside[2]));
+    const nearest face = nearest_of(solution->inner.foot, solution->inner.w1, solution->inner.w2, FEATURE_FACE);
+    const vm inside = v_and(v_and(solution->inner.inside, beside[0]), v_and(beside[1], beside[2]));
     return nearest_sel(v_and(inside, v_le(face.distance2, most)), face, found);
 }
 #endif

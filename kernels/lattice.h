@@ -27,26 +27,27 @@ typedef struct lattice_block {
 /* The excess of a node is its squared distance from the bound point, less its squared distance from the box. This is
  * one axis' part of the greatest excess over all nodes. The excess is convex in the node's coordinate, so one end of
  * the block has the greatest. */
-FN vf lattice_excess(const lattice_block *b, int axis, vf lo, vf hi)
+FN vf lattice_excess(const lattice_block *block, int axis, vf lo, vf hi)
 {
-    const vf zero = v_f(R(0.0)), low = v_f(b->low[axis]), high = v_f(b->high[axis]);
+    const vf zero = v_f(R(0.0)), low = v_f(block->low[axis]), high = v_f(block->high[axis]);
     const vf at_low = v_max(v_max(lo - low, low - hi), zero), at_high = v_max(v_max(lo - high, high - hi), zero);
-    return v_max(v_f(b->from_low[axis]) - at_low * at_low, v_f(b->from_high[axis]) - at_high * at_high);
+    return v_max(v_f(block->from_low[axis]) - at_low * at_low, v_f(block->from_high[axis]) - at_high * at_high);
 }
 
 /* The distance between the box and the block along an axis. */
-FN vf lattice_gap(const lattice_block *b, int axis, vf lo, vf hi)
+FN vf lattice_gap(const lattice_block *block, int axis, vf lo, vf hi)
 {
-    return v_max(v_max(lo - v_f(b->high[axis]), v_f(b->low[axis]) - hi), v_f(R(0.0)));
+    return v_max(v_max(lo - v_f(block->high[axis]), v_f(block->low[axis]) - hi), v_f(R(0.0)));
 }
 
 /* Whether a triangle in the box may be the answer of a node, and within the band. */
-FN vm lattice_keeps_box(const lattice_block *b, v3 lo, v3 hi)
+FN vm lattice_keeps_box(const lattice_block *block, v3 lo, v3 hi)
 {
-    const vf excess =
-        lattice_excess(b, 0, lo.x, hi.x) + lattice_excess(b, 1, lo.y, hi.y) + lattice_excess(b, 2, lo.z, hi.z);
-    const vf x = lattice_gap(b, 0, lo.x, hi.x), y = lattice_gap(b, 1, lo.y, hi.y), z = lattice_gap(b, 2, lo.z, hi.z);
-    return v_and(v_le(v_f(-b->slack), excess), v_le(x * x + y * y + z * z, v_f(b->band2)));
+    const vf excess = lattice_excess(block, 0, lo.x, hi.x) + lattice_excess(block, 1, lo.y, hi.y) +
+                      lattice_excess(block, 2, lo.z, hi.z);
+    const vf x = lattice_gap(block, 0, lo.x, hi.x), y = lattice_gap(block, 1, lo.y, hi.y),
+             z = lattice_gap(block, 2, lo.z, hi.z);
+    return v_and(v_le(v_f(-block->slack), excess), v_le(x * x + y * y + z * z, v_f(block->band2)));
 }
 
 /* Let w be the offset from the bound point to a point of the triangle, and u the offset to a node. The excess is 2 u.w
@@ -59,33 +60,34 @@ typedef struct lattice_linear {
     vf size;      /* upper bound of the sum of the magnitudes of w */
 } lattice_linear;
 
-FN void lattice_add_axis(const lattice_block *b, int axis, vf p0, vf p1, vf p2, lattice_linear *a)
+FN void lattice_add_axis(const lattice_block *block, int axis, vf p0, vf p1, vf p2, lattice_linear *terms)
 {
-    const vf middle = v_f(b->middle[axis]), offset = v_f(b->offset[axis]), twice = v_f(R(-2.0) * b->offset[axis]);
+    const vf middle = v_f(block->middle[axis]), offset = v_f(block->offset[axis]),
+             twice = v_f(R(-2.0) * block->offset[axis]);
     const vf w0 = (p0 - middle) - offset, w1 = (p1 - middle) - offset, w2 = (p2 - middle) - offset;
     const vf low = v_min(v_min(w0, w1), w2), high = v_max(v_max(w0, w1), w2), zero = v_f(R(0.0));
     const vf near = v_max(v_max(low, -high), zero), far = v_max(high, -low);
-    a->corner[0] = a->corner[0] + twice * w0;
-    a->corner[1] = a->corner[1] + twice * w1;
-    a->corner[2] = a->corner[2] + twice * w2;
-    a->extent = a->extent + v_f(b->spread[axis]) * far;
-    a->least2 = a->least2 + near * near;
-    a->size = a->size + far;
+    terms->corner[0] = terms->corner[0] + twice * w0;
+    terms->corner[1] = terms->corner[1] + twice * w1;
+    terms->corner[2] = terms->corner[2] + twice * w2;
+    terms->extent = terms->extent + v_f(block->spread[axis]) * far;
+    terms->least2 = terms->least2 + near * near;
+    terms->size = terms->size + far;
 }
 
 /* Corners in units of the mesh. */
-FN vm lattice_keeps_triangle(const lattice_block *b, v3 p0, v3 p1, v3 p2)
+FN vm lattice_keeps_triangle(const lattice_block *block, v3 p0, v3 p1, v3 p2)
 {
     const vf zero = v_f(R(0.0));
-    vm keeps = lattice_keeps_box(b, mesh_min3(p0, p1, p2), mesh_max3(p0, p1, p2));
-    if (!b->has_bound_point || !v_any(keeps))
+    vm keeps = lattice_keeps_box(block, mesh_min3(p0, p1, p2), mesh_max3(p0, p1, p2));
+    if (!block->has_bound_point || !v_any(keeps))
         return keeps;
-    lattice_linear a = {{zero, zero, zero}, zero, zero, zero};
-    lattice_add_axis(b, 0, p0.x, p1.x, p2.x, &a);
-    lattice_add_axis(b, 1, p0.y, p1.y, p2.y, &a);
-    lattice_add_axis(b, 2, p0.z, p1.z, p2.z, &a);
-    const vf excess = v_max(v_max(a.corner[0], a.corner[1]), a.corner[2]) + a.extent - a.least2;
-    const vf slack = v_f(b->slack) + a.size * (v_f(b->reach * R(0x1p-15)) + a.size * R(0x1p-20));
+    lattice_linear terms = {{zero, zero, zero}, zero, zero, zero};
+    lattice_add_axis(block, 0, p0.x, p1.x, p2.x, &terms);
+    lattice_add_axis(block, 1, p0.y, p1.y, p2.y, &terms);
+    lattice_add_axis(block, 2, p0.z, p1.z, p2.z, &terms);
+    const vf excess = v_max(v_max(terms.corner[0], terms.corner[1]), terms.corner[2]) + terms.extent - terms.least2;
+    const vf slack = v_f(block->slack) + terms.size * (v_f(block->reach * R(0x1p-15)) + terms.size * R(0x1p-20));
     return v_and(keeps, v_le(-slack, excess));
 }
 
@@ -170,19 +172,19 @@ FN vf lattice_corner_term(v3 x, const real *rows, int stride)
 FN lattice_terms lattice_terms_of(v3 x, const real *rows, int stride)
 {
     const int corner = LATTICE_CORNER * stride;
-    const lattice_terms t = {lattice_corner_term(x, rows, stride), lattice_corner_term(x, rows + corner, stride),
-                             lattice_corner_term(x, rows + 2 * corner, stride)};
-    return t;
+    const lattice_terms terms = {lattice_corner_term(x, rows, stride), lattice_corner_term(x, rows + corner, stride),
+                                 lattice_corner_term(x, rows + 2 * corner, stride)};
+    return terms;
 }
 
 /* The greatest term of the middles of the edges. The squared distance from the middle of two corners is the mean of
  * their squared distances, less a quarter of the edge's square. */
-FN vf lattice_middle_term(lattice_terms t, const real *rows, int stride)
+FN vf lattice_middle_term(lattice_terms terms, const real *rows, int stride)
 {
     const vf half = v_f(R(0.5));
     const real *edges = rows + LATTICE_EDGES * stride;
-    return v_max(v_max((t.a + t.b) * half + edges[0], (t.b + t.c) * half + edges[stride]),
-                 (t.c + t.a) * half + edges[2 * stride]);
+    return v_max(v_max((terms.a + terms.b) * half + edges[0], (terms.b + terms.c) * half + edges[stride]),
+                 (terms.c + terms.a) * half + edges[2 * stride]);
 }
 
 /* A triangle is excluded if its greatest term plus its cover is below this limit, where the root of `most2` bounds the

@@ -4,16 +4,17 @@
 #define CAROM_MESH_H
 #include "mesh_options.h"
 
-FN mesh_packet_result mesh_sweep(const mesh_packet *q, int options)
+FN mesh_packet_result mesh_sweep(const mesh_packet *packet, int options)
 {
-    const vm candidates = (options & MESH_CULL_BACK) != 0 ? v_and(q->active, v_not(mesh_back(q, options))) : q->active;
-    const sweep_out a = sweep_ahead_of(q->in, q->heading, candidates, (options & MESH_ENDS) != 0);
-    const vm begins = v_or(vi_eq(a.state, v_i(STATE_TOUCHING)), vi_eq(a.state, v_i(STATE_OVERLAPPING)));
-    vm some = v_and(candidates, v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING))));
+    const vm candidates =
+        (options & MESH_CULL_BACK) != 0 ? v_and(packet->active, v_not(mesh_back(packet, options))) : packet->active;
+    const sweep_out answer = sweep_ahead_of(packet->in, packet->heading, candidates, (options & MESH_ENDS) != 0);
+    const vm begins = v_or(vi_eq(answer.state, v_i(STATE_TOUCHING)), vi_eq(answer.state, v_i(STATE_OVERLAPPING)));
+    vm some = v_and(candidates, v_or(begins, vi_eq(answer.state, v_i(STATE_APPROACHING))));
     if ((options & (MESH_SKIP_PARTING | MESH_SKIP)) != 0)
-        some = v_or(v_and(some, v_not(begins)), mesh_started(v_and(some, begins), q, options));
-    const vf t = v_positive_zero(v_max(v_sel(begins, v_f(R(0.0)), a.t_first), q->enter));
-    return mesh_packet_result_of(v_and(some, v_le(t, q->limit)), t, a.state);
+        some = v_or(v_and(some, v_not(begins)), mesh_started(v_and(some, begins), packet, options));
+    const vf t = v_positive_zero(v_max(v_sel(begins, v_f(R(0.0)), answer.t_first), packet->enter));
+    return mesh_packet_result_of(v_and(some, v_le(t, packet->limit)), t, answer.state);
 }
 
 MESH_SEARCH(mesh_first, mesh_cull_leaf_first, mesh_sweep, mesh_record_first)

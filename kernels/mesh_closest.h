@@ -38,13 +38,13 @@ FN closest_view closest_view_of(v3 center, mesh_frame frame)
     const vi mesh = v_i(frame.scale_field);
     const vi unit = vi_max(mesh, vi_min(v_exponent(v3_magnitude(center)), v_i(R_BIG_BITS)));
     const vf scale = v_scale_down(unit);
-    closest_view k;
-    k.cx = center.x * scale;
-    k.cy = center.y * scale;
-    k.cz = center.z * scale;
-    k.shrink = v_scale_ratio(mesh, unit);
-    k.unit = v_from_bits(unit);
-    return k;
+    closest_view view;
+    view.cx = center.x * scale;
+    view.cy = center.y * scale;
+    view.cz = center.z * scale;
+    view.shrink = v_scale_ratio(mesh, unit);
+    view.unit = v_from_bits(unit);
+    return view;
 }
 
 /* Proven bounds of the distance from the centre to any object with this bounding box. 2^-21 is more than all the
@@ -58,17 +58,17 @@ FN vf closest_length(vf x, vf y, vf z)
     return v_sqrt(x * x + y * y + z * z);
 }
 
-FN closest_span closest_span_of(closest_view k, v3 lo, v3 hi)
+FN closest_span closest_span_of(closest_view view, v3 lo, v3 hi)
 {
     const vf zero = v_f(R(0.0)), floor = v_f(R(0x1p-70));
-    const vf ax = lo.x * k.shrink - k.cx, ay = lo.y * k.shrink - k.cy, az = lo.z * k.shrink - k.cz;
-    const vf bx = k.cx - hi.x * k.shrink, by = k.cy - hi.y * k.shrink, bz = k.cz - hi.z * k.shrink;
+    const vf ax = lo.x * view.shrink - view.cx, ay = lo.y * view.shrink - view.cy, az = lo.z * view.shrink - view.cz;
+    const vf bx = view.cx - hi.x * view.shrink, by = view.cy - hi.y * view.shrink, bz = view.cz - hi.z * view.shrink;
     const vf near = closest_length(v_max(v_max(ax, bx), zero), v_max(v_max(ay, by), zero), v_max(v_max(az, bz), zero));
     const vf far = closest_length(v_min(ax, bx), v_min(ay, by), v_min(az, bz)); /* none is above 0 */
-    closest_span s;
-    s.least = v_max(near * v_f(R(0x1.fffffp-1)) - floor, zero) * k.unit;
-    s.most = (far * v_f(R(0x1.00001p0)) + floor) * k.unit;
-    return s;
+    closest_span bounds;
+    bounds.least = v_max(near * v_f(R(0x1.fffffp-1)) - floor, zero) * view.unit;
+    bounds.most = (far * v_f(R(0x1.00001p0)) + floor) * view.unit;
+    return bounds;
 }
 
 /* The state of one traversal. */
@@ -112,9 +112,9 @@ FN void closest_test_children(const closest_traversal *trav, G const mesh_node *
         mesh_children children[LANG_LOADS];
         mesh_load_children(node, lane, children);
         for (int i = 0; i < LANG_LOADS; i++) {
-            const closest_span s = closest_span_of(trav->view, children[i].lo, children[i].hi);
-            v_store(tested->least + lane + i * LANES, s.least);
-            most = v_min(v_sel(children[i].exist, s.most, v_infinity()), most);
+            const closest_span bounds = closest_span_of(trav->view, children[i].lo, children[i].hi);
+            v_store(tested->least + lane + i * LANES, bounds.least);
+            most = v_min(v_sel(children[i].exist, bounds.most, v_infinity()), most);
         }
     }
     tested->most = v_reduce_min(most);
@@ -125,8 +125,8 @@ FN void closest_test_children(const closest_traversal *trav, G const mesh_node *
 FN void closest_push_candidates(closest_traversal *trav, G const mesh_node *node, const closest_tested_children *tested,
                                 int options)
 {
-    mesh_stack *s = &trav->stack;
-    const int bottom = s->top;
+    mesh_stack *stack = &trav->stack;
+    const int bottom = stack->top;
     if (options == 0)
         closest_limit(trav, tested->most);
     LANG_ROLLED
@@ -137,7 +137,7 @@ FN void closest_push_candidates(closest_traversal *trav, G const mesh_node *node
         for (u32 lanes = v_bitmask(v_and(can_improve, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
             const int i = lane + bitmask_first(lanes);
             const u64 from = mesh_key_bits_of(tested->least[i], node->least[i]);
-            mesh_stack_insert(s, bottom, from, node->child[i]);
+            mesh_stack_insert(stack, bottom, from, node->child[i]);
         }
     }
 }
@@ -149,19 +149,19 @@ FN int closest_pop_next(closest_traversal *trav)
 }
 
 /* 0 if there is nothing to traverse. */
-FN int closest_begin(closest_traversal *trav, mesh_frame frame, closest_query q, int options)
+FN int closest_begin(closest_traversal *trav, mesh_frame frame, closest_query query, int options)
 {
-    const vf radius = v_f(q.radius);
+    const vf radius = v_f(query.radius);
     const real zero = R(0.0);
-    trav->query = q;
-    trav->center = v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz));
+    trav->query = query;
+    trav->center = v3_of(v_f(query.cx), v_f(query.cy), v_f(query.cz));
     trav->view = closest_view_of(trav->center, frame);
     trav->distance = trav->earliest_undecided = v_infinity();
     trav->triangle = v_i(MESH_NO_TRIANGLE);
-    trav->best = mesh_hit_key_of(zero < q.max_distance ? q.max_distance : zero, MESH_NO_TRIANGLE); /* -0 is 0 */
+    trav->best = mesh_hit_key_of(zero < query.max_distance ? query.max_distance : zero, MESH_NO_TRIANGLE); /* -0 is 0 */
     trav->next = frame.root;
     mesh_stack_begin(&trav->stack, frame.root);
-    if (options != 0 && q.mask == 0)
+    if (options != 0 && query.mask == 0)
         return 0;
     return v_any(v_and(v3_finite(trav->center), v_and(v_finite(radius), v_le(v_f(R(0.0)), radius))));
 }
@@ -177,18 +177,18 @@ typedef struct closest_group {
 FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, real scale,
                                   int options)
 {
-    closest_group g;
-    g.in.center = trav->center;
-    const mesh_corners p = mesh_corners_of(leaf, trav->next, lane);
-    g.in.p0 = p.p0;
-    g.in.p1 = p.p1;
-    g.in.p2 = p.p2;
-    g.span = closest_span_of(trav->view, v3_mul(mesh_min3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)),
-                             v3_mul(mesh_max3(g.in.p0, g.in.p1, g.in.p2), v_f(scale)));
-    g.triangle = mesh_load_int(leaf->triangle + lane);
-    g.active = v_and(mesh_not_after(g.span.least, g.triangle, trav->best),
-                     mesh_unmasked(g.triangle, trav->masks, trav->next, lane, trav->query.mask, options));
-    return g;
+    closest_group group;
+    group.in.center = trav->center;
+    const mesh_corners corners = mesh_corners_of(leaf, trav->next, lane);
+    group.in.p0 = corners.p0;
+    group.in.p1 = corners.p1;
+    group.in.p2 = corners.p2;
+    group.span = closest_span_of(trav->view, v3_mul(mesh_min3(group.in.p0, group.in.p1, group.in.p2), v_f(scale)),
+                                 v3_mul(mesh_max3(group.in.p0, group.in.p1, group.in.p2), v_f(scale)));
+    group.triangle = mesh_load_int(leaf->triangle + lane);
+    group.active = v_and(mesh_not_after(group.span.least, group.triangle, trav->best),
+                         mesh_unmasked(group.triangle, trav->masks, trav->next, lane, trav->query.mask, options));
+    return group;
 }
 
 /* Updates the best of each lane; returns whether one has improved. */
@@ -214,11 +214,11 @@ FN void closest_reduce(closest_traversal *trav)
 
 FN int closest_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
 {
-    const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
-    if (!v_any(g.active))
+    const closest_group group = closest_group_of(leaf, lane, trav, scale, options);
+    if (!v_any(group.active))
         return 0;
-    const vf distance = v_min(v_max(closest_find(g.in).distance, g.span.least), g.span.most);
-    return closest_record(trav, g.active, distance, g.triangle);
+    const vf distance = v_min(v_max(closest_find(group.in).distance, group.span.least), group.span.most);
+    return closest_record(trav, group.active, distance, group.triangle);
 }
 
 /* Pushes the children and pops the closest of them; 0 ends the traversal. */
@@ -237,9 +237,9 @@ FN int closest_visit_node(closest_traversal *trav, G const mesh_node *node, int 
 }
 
 /* Queues no pairs. */
-FN void closest_set_sphere(mesh_pairs *p, const closest_traversal *trav, int number)
+FN void closest_set_sphere(mesh_pairs *pairs, const closest_traversal *trav, int number)
 {
-    (void)p, (void)trav, (void)number;
+    (void)pairs, (void)trav, (void)number;
 }
 
 /* Defines a search by what it does at a leaf: `leaf_lanes` solves LANES triangles. */
@@ -277,17 +277,17 @@ FN closest_hit closest_end(const closest_traversal *trav)
 
 FN int closest_begin_next(const mesh_run *run, closest_traversal *trav, u32 at, const real *rows, int options)
 {
-    closest_query q;
+    closest_query query;
     (void)rows;
-    q.cx = run->in[MESH_CX][at];
-    q.cy = run->in[MESH_CY][at];
-    q.cz = run->in[MESH_CZ][at];
-    q.radius = run->in[MESH_RADIUS][at];
-    q.max_distance = run->in[MESH_MAX_DISTANCE][at];
-    q.mask = (options & MESH_QUERY_MASKS) != 0 ? run->mask[at] : -1;
+    query.cx = run->in[MESH_CX][at];
+    query.cy = run->in[MESH_CY][at];
+    query.cz = run->in[MESH_CZ][at];
+    query.radius = run->in[MESH_RADIUS][at];
+    query.max_distance = run->in[MESH_MAX_DISTANCE][at];
+    query.mask = (options & MESH_QUERY_MASKS) != 0 ? run->mask[at] : -1;
     trav->number = (int)at;
     trav->masks = run->masks;
-    return closest_begin(trav, run->frame, q, options);
+    return closest_begin(trav, run->frame, query, options);
 }
 
 FN void closest_answer_hit(const mesh_run *run, const closest_traversal *trav, closest_hit hit)

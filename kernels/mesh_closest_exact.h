@@ -15,37 +15,37 @@ typedef struct closest_proven {
 FN closest_proven closest_prove(closest_in in, vm active)
 {
     closest_rows rows;
-    closest_range r[PARTS];
+    closest_range range[PARTS];
     closest_store(&rows, in);
     LANG_UNROLL
-    for (int part = 0; part < LANES; part += WIDE) {
-        r[part / WIDE].low = r[part / WIDE].high = w_f(W(1.0) / W(0.0));
-        if ((v_bitmask(active) >> part & ((1u << WIDE) - 1)) == 0)
+    for (int first_lane = 0; first_lane < LANES; first_lane += WIDE) {
+        range[first_lane / WIDE].low = range[first_lane / WIDE].high = w_f(W(1.0) / W(0.0));
+        if ((v_bitmask(active) >> first_lane & ((1u << WIDE) - 1)) == 0)
             continue;
-        const closest_wide t =
-            closest_wide_of(closest_load3(&rows, IN_NCX, part), closest_load3(&rows, IN_NP0X, part),
-                            closest_load3(&rows, IN_NP1X, part), closest_load3(&rows, IN_NP2X, part));
-        r[part / WIDE] = closest_range_of(&t);
+        const closest_wide wide =
+            closest_wide_of(closest_load3(&rows, IN_NCX, first_lane), closest_load3(&rows, IN_NP0X, first_lane),
+                            closest_load3(&rows, IN_NP1X, first_lane), closest_load3(&rows, IN_NP2X, first_lane));
+        range[first_lane / WIDE] = closest_range_of(&wide);
     }
-    closest_proven p;
-    p.low = w_join(r[0].low, r[PARTS - 1].low);
-    p.high = w_join(r[0].high, r[PARTS - 1].high);
-    return p;
+    closest_proven proven;
+    proven.low = w_join(range[0].low, range[PARTS - 1].low);
+    proven.high = w_join(range[0].high, range[PARTS - 1].high);
+    return proven;
 }
 
 FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
 {
-    const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
-    if (!v_any(g.active))
+    const closest_group group = closest_group_of(leaf, lane, trav, scale, options);
+    if (!v_any(group.active))
         return 0;
-    const closest_proven p = closest_prove(g.in, g.active);
-    const vm certain = v_eq(p.low, p.high);
-    closest_limit(trav, v_reduce_min(v_sel(g.active, p.high, v_infinity())));
+    const closest_proven proven = closest_prove(group.in, group.active);
+    const vm certain = v_eq(proven.low, proven.high);
+    closest_limit(trav, v_reduce_min(v_sel(group.active, proven.high, v_infinity())));
     /* Keep it below infinity, which would mean that nothing is undecided. */
-    const vf from = v_min(p.low, v_largest());
+    const vf from = v_min(proven.low, v_largest());
     trav->earliest_undecided =
-        v_sel(v_and(g.active, v_not(certain)), v_min(from, trav->earliest_undecided), trav->earliest_undecided);
-    return closest_record(trav, v_and(g.active, certain), p.low, g.triangle);
+        v_sel(v_and(group.active, v_not(certain)), v_min(from, trav->earliest_undecided), trav->earliest_undecided);
+    return closest_record(trav, v_and(group.active, certain), proven.low, group.triangle);
 }
 
 CLOSEST_SEARCH(closest_exact, closest_exact_lanes)

@@ -50,19 +50,19 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global c
     if (group >= groups)
         return;
     const size_t i = group * LANES;
-    closest_in q;
-    q.center = v3_of(v_load(cx + i), v_load(cy + i), v_load(cz + i));
-    q.p0 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 0);
-    q.p1 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 1);
-    q.p2 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 2);
-    const closest_out c = CLOSEST_POINT(q);
+    closest_in query;
+    query.center = v3_of(v_load(cx + i), v_load(cy + i), v_load(cz + i));
+    query.p0 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 0);
+    query.p1 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 1);
+    query.p2 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 2);
+    const closest_out answer = CLOSEST_POINT(query);
     const vm some = vi_gt(mesh_load_int(triangle + i), v_i(-1));
     const vf zero = v_f(R(0.0));
-    const v3 point = v3_sel(some, c.point, v3_of(zero, zero, zero));
+    const v3 point = v3_sel(some, answer.point, v3_of(zero, zero, zero));
     v_store(px + i, point.x);
     v_store(py + i, point.y);
     v_store(pz + i, point.z);
-    v_store_u8(feature + i, vi_sel(some, c.feature, v_i(FEATURE_NONE)));
+    v_store_u8(feature + i, vi_sel(some, answer.feature, v_i(FEATURE_NONE)));
 }
 #endif
 #endif

@@ -84,8 +84,8 @@ FN contacts_solution contacts_solution_of(closest_in in, closest_span span, vm a
     contacts_solution s;
     s.distance = contacts_clamp(f.distance, span);
     s.feature = f.at.feature;
-    s.offset = solution.near.point;
-    s.length = v_sqrt(solution.near.distance2);
+    s.offset = solution.nearest.point;
+    s.length = v_sqrt(solution.nearest.distance2);
     const vm ties = v_and(active, foot_ties(&solution));
     if (!own && v_any(ties)) {
         const nearest foot = foot_find(&solution);
@@ -94,19 +94,19 @@ FN contacts_solution contacts_solution_of(closest_in in, closest_span span, vm a
         s.length = v_sel(ties, v_sqrt(foot.distance2), s.length);
     }
     /* Near overflow no comparison is certain: NaN makes each of them false. */
-    s.scale = v_sel(v_eq(solution.back, v_f(R(1.0))), v_scale_down(solution.unit), v_from_bits(v_i(R_NAN_BITS)));
+    s.scale = v_sel(v_eq(solution.unscale, v_f(R(1.0))), v_scale_down(solution.unit), v_from_bits(v_i(R_NAN_BITS)));
     return s;
 }
 
 /* The distance of the feature: an edge or a corner has the same distance for all of its triangles. */
-FN vf contacts_distance(closest_in in, closest_view view, const contacts_solution *s, vm active, real scale)
+FN vf contacts_distance(closest_in in, closest_view view, const contacts_solution *solution, vm active, real scale)
 {
-    const vm on_edge = v_and(active, vi_gt(v_i(FEATURE_FACE), s->feature));
+    const vm on_edge = v_and(active, vi_gt(v_i(FEATURE_FACE), solution->feature));
     if (!v_any(on_edge))
-        return s->distance;
-    const contacts_edge e = contacts_ends(in, s->feature);
+        return solution->distance;
+    const contacts_edge e = contacts_ends(in, solution->feature);
     return v_sel(on_edge, contacts_clamp(foot_distance(in.center, e.a, e.b), contacts_span_of(view, e, scale)),
-                 s->distance);
+                 solution->distance);
 }
 
 /* ---- triangles that another surely precedes --------------------------------------------------------------- */
@@ -143,20 +143,22 @@ FN vm contacts_rises_to(const contacts_solution *s, v3 center, v3 opposite, real
     return v_and(v_lt(least, fall), v_lt(least * v3_dot(u, u), fall * fall));
 }
 
-FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, const contacts_solution *s,
-                           vm active)
+FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_traversal *trav,
+                           const contacts_solution *solution, vm active)
 {
     vm preceded = v_not(active);
     for (int edge = 0; edge < 3; edge++)
-        preceded = v_or(preceded,
-                        v_and(contacts_has_edge(s->feature, edge),
-                              contacts_rises_to(s, trav->center, contacts_opposite(leaf, trav, edge, lane), R(1.0))));
-    if (MESH_IS_UNINDEXED(trav->next) || !v_any(v_and(v_not(preceded), vi_gt(v_i(FEATURE_E01), s->feature))))
+        preceded =
+            v_or(preceded,
+                 v_and(contacts_has_edge(solution->feature, edge),
+                       contacts_rises_to(solution, trav->center, contacts_opposite(leaf, trav, edge, lane), R(1.0))));
+    if (MESH_IS_UNINDEXED(trav->next) || !v_any(v_and(v_not(preceded), vi_gt(v_i(FEATURE_E01), solution->feature))))
         return preceded;
     for (int k = 0; k < 3; k++)
-        preceded = v_or(preceded,
-                        v_and(vi_eq(s->feature, v_i(FEATURE_V0 + k)),
-                              contacts_rises_to(s, trav->center, contacts_opposite(leaf, trav, 3 + k, lane), R(8.0))));
+        preceded =
+            v_or(preceded,
+                 v_and(vi_eq(solution->feature, v_i(FEATURE_V0 + k)),
+                       contacts_rises_to(solution, trav->center, contacts_opposite(leaf, trav, 3 + k, lane), R(8.0))));
     return preceded;
 }
 
@@ -187,12 +189,12 @@ typedef struct contacts_tested_children {
  * centre is in its normal cone. lo, hi: the child's box. Lengths are doubled, in the unit of the view. */
 FN vm contacts_is_beside(const contacts_traversal *trav, G const mesh_cones *cones, int lane, v3 lo, v3 hi)
 {
-    const closest_view k = trav->view;
-    const v3 d =
-        v3_of((k.cx - hi.x * k.shrink) - (lo.x * k.shrink - k.cx), (k.cy - hi.y * k.shrink) - (lo.y * k.shrink - k.cy),
-              (k.cz - hi.z * k.shrink) - (lo.z * k.shrink - k.cz));
+    const closest_view view = trav->view;
+    const v3 d = v3_of((view.cx - hi.x * view.shrink) - (lo.x * view.shrink - view.cx),
+                       (view.cy - hi.y * view.shrink) - (lo.y * view.shrink - view.cy),
+                       (view.cz - hi.z * view.shrink) - (lo.z * view.shrink - view.cz));
     const v3 axis = v3_of(v_load(cones->axis_x + lane), v_load(cones->axis_y + lane), v_load(cones->axis_z + lane));
-    const vf around = v_load(cones->diameter + lane) * k.shrink, along = v_abs(v3_dot(d, axis));
+    const vf around = v_load(cones->diameter + lane) * view.shrink, along = v_abs(v3_dot(d, axis));
     const vf across = around + v_load(cones->slope + lane) * (along + around);
     const vm far = v_lt(across * across + v_f(R(0x1p-100)), v3_dot(d, d) - along * along);
     return v_and(far, v_le(v_f(trav->best.t), v_load(cones->reach + lane)));
@@ -244,9 +246,9 @@ FN int contacts_visit_node(contacts_traversal *trav, G const mesh_node *node, in
     return contacts_push_children(trav, node, &tested, options);
 }
 
-FN void contacts_set_sphere(mesh_pairs *p, const contacts_traversal *trav, int number)
+FN void contacts_set_sphere(mesh_pairs *pairs, const contacts_traversal *trav, int number)
 {
-    closest_set_sphere(p, trav, number);
+    closest_set_sphere(pairs, trav, number);
 }
 
 /* Defines a search by what it does with LANES triangles of a leaf. */

@@ -13,80 +13,83 @@ typedef struct contacts_rows {
     real at[9][LANES];
 } contacts_rows;
 
-FN w3 contacts_load3(const contacts_rows *r, int edge, int part)
+FN w3 contacts_load3(const contacts_rows *rows, int edge, int first_lane)
 {
-    return w3_of(w_load(r->at[3 * edge] + part), w_load(r->at[3 * edge + 1] + part),
-                 w_load(r->at[3 * edge + 2] + part));
+    return w3_of(w_load(rows->at[3 * edge] + first_lane), w_load(rows->at[3 * edge + 1] + first_lane),
+                 w_load(rows->at[3 * edge + 2] + first_lane));
 }
 
 /* Whether (O - P).offset is certainly positive: then the triangle with P and O is closer. offset: from the closest
  * point, which is P or on an edge from P, to the centre. It is off by at most 15 u |D| (docs/exact.md, section 19). */
-FN wm contacts_certainly_rises(const closest_wide *t, w3 p, w3 o, w3 offset)
+FN wm contacts_certainly_rises(const closest_wide *wide, w3 p, w3 o, w3 offset)
 {
     const w3 e = w3_sub(o, p);
-    return w_lt(CLOSEST_EPS(40.0) * (t->size2 + w3_dot(e, e)), w3_dot(e, offset));
+    return w_lt(CLOSEST_EPS(40.0) * (wide->size2 + w3_dot(e, e)), w3_dot(e, offset));
 }
 
-FN wf contacts_preceded_or(const closest_wide *t, const contacts_rows *r, int part, wf feature)
+FN wf contacts_preceded_or(const closest_wide *wide, const contacts_rows *rows, int first_lane, wf feature)
 {
-    const w3 p[3] = {t->p0, t->p1, t->p2};
+    const w3 p[3] = {wide->p0, wide->p1, wide->p2};
     const wf preceded = w_f(CONTACTS_PRECEDED);
     wf answer = feature;
     LANG_UNROLL
     for (int i = 0; i < 3; i++) {
-        const w3 after = contacts_load3(r, i, part), before = contacts_load3(r, (i + 2) % 3, part);
-        const w3 offset = w3_sub(t->center, p[i]);
+        const w3 after = contacts_load3(rows, i, first_lane), before = contacts_load3(rows, (i + 2) % 3, first_lane);
+        const w3 offset = w3_sub(wide->center, p[i]);
         const wm at_corner = w_eq(feature, w_f((wide_real)(FEATURE_V0 + i)));
         const wm on_edge = w_eq(feature, w_f((wide_real)(FEATURE_E01 + i)));
-        const wm corner =
-            w_or(contacts_certainly_rises(t, p[i], after, offset), contacts_certainly_rises(t, p[i], before, offset));
+        const wm corner = w_or(contacts_certainly_rises(wide, p[i], after, offset),
+                               contacts_certainly_rises(wide, p[i], before, offset));
         answer = w_sel(w_and(at_corner, corner), preceded, answer);
-        answer = w_sel(w_and(on_edge, contacts_certainly_rises(t, p[i], after, t->edge[i].offset)), preceded, answer);
+        answer =
+            w_sel(w_and(on_edge, contacts_certainly_rises(wide, p[i], after, wide->edge[i].offset)), preceded, answer);
     }
     return answer;
 }
 
-FN void contacts_load_opposites(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, contacts_rows *r)
+FN void contacts_load_opposites(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, contacts_rows *rows)
 {
     for (int edge = 0; edge < 3; edge++) {
         const v3 o = contacts_opposite(leaf, trav, edge, lane);
-        v_store(r->at[3 * edge], o.x);
-        v_store(r->at[3 * edge + 1], o.y);
-        v_store(r->at[3 * edge + 2], o.z);
+        v_store(rows->at[3 * edge], o.x);
+        v_store(rows->at[3 * edge + 1], o.y);
+        v_store(rows->at[3 * edge + 2], o.z);
     }
 }
 
 FN void contacts_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
 {
-    const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
-    if (!v_any(g.active))
+    const closest_group group = closest_group_of(leaf, lane, trav, scale, options);
+    if (!v_any(group.active))
         return;
     const int has_opposites = trav->opposites != 0;
     closest_rows rows;
     contacts_rows opposites;
-    closest_range r[PARTS];
+    closest_range range[PARTS];
     wf feature[PARTS];
-    closest_store(&rows, g.in);
+    closest_store(&rows, group.in);
     if (has_opposites)
         contacts_load_opposites(leaf, lane, trav, &opposites);
     LANG_UNROLL
-    for (int part = 0; part < LANES; part += WIDE) {
-        r[part / WIDE].low = r[part / WIDE].high = w_f(W(1.0) / W(0.0));
-        feature[part / WIDE] = w_f(W(0.0));
-        if ((v_bitmask(g.active) >> part & ((1u << WIDE) - 1)) == 0)
+    for (int first_lane = 0; first_lane < LANES; first_lane += WIDE) {
+        range[first_lane / WIDE].low = range[first_lane / WIDE].high = w_f(W(1.0) / W(0.0));
+        feature[first_lane / WIDE] = w_f(W(0.0));
+        if ((v_bitmask(group.active) >> first_lane & ((1u << WIDE) - 1)) == 0)
             continue;
-        const closest_wide t =
-            closest_wide_of(closest_load3(&rows, IN_NCX, part), closest_load3(&rows, IN_NP0X, part),
-                            closest_load3(&rows, IN_NP1X, part), closest_load3(&rows, IN_NP2X, part));
-        r[part / WIDE] = closest_range_of(&t);
-        feature[part / WIDE] = closest_point_of(&t).feature;
+        const closest_wide wide =
+            closest_wide_of(closest_load3(&rows, IN_NCX, first_lane), closest_load3(&rows, IN_NP0X, first_lane),
+                            closest_load3(&rows, IN_NP1X, first_lane), closest_load3(&rows, IN_NP2X, first_lane));
+        range[first_lane / WIDE] = closest_range_of(&wide);
+        feature[first_lane / WIDE] = closest_point_of(&wide).feature;
         if (has_opposites)
-            feature[part / WIDE] = contacts_preceded_or(&t, &opposites, part, feature[part / WIDE]);
+            feature[first_lane / WIDE] =
+                contacts_preceded_or(&wide, &opposites, first_lane, feature[first_lane / WIDE]);
     }
-    const vf low = w_join(r[0].low, r[PARTS - 1].low), high = w_join(r[0].high, r[PARTS - 1].high);
+    const vf low = w_join(range[0].low, range[PARTS - 1].low), high = w_join(range[0].high, range[PARTS - 1].high);
     const vf found = w_join(feature[0], feature[PARTS - 1]);
-    const vm within = v_and(v_and(g.active, v_lt(found, v_f((real)CONTACTS_PRECEDED))), v_le(low, v_f(trav->best.t)));
-    contacts_append(trav, g.triangle, v_sel(v_eq(low, high), low, v_from_bits(v_i(R_NAN_BITS))),
+    const vm within =
+        v_and(v_and(group.active, v_lt(found, v_f((real)CONTACTS_PRECEDED))), v_le(low, v_f(trav->best.t)));
+    contacts_append(trav, group.triangle, v_sel(v_eq(low, high), low, v_from_bits(v_i(R_NAN_BITS))),
                     closest_feature_of(found), within);
 }
 

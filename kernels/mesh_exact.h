@@ -9,31 +9,31 @@
 #include "mesh_options_exact.h"
 #include "sweep_exact.h"
 
-FN mesh_packet_result mesh_sweep_exact(const mesh_packet *q, int options)
+FN mesh_packet_result mesh_sweep_exact(const mesh_packet *packet, int options)
 {
     const vf zero = v_f(R(0.0));
     const int has_end_positions = (options & MESH_ENDS) != 0;
-    sweep_exact x;
+    sweep_exact filter;
     sweep_rows rows;
     residual_pair pairs[PARTS];
-    const sweep_query query = sweep_prepare(q->in, has_end_positions);
-    sweep_guess_features(q->in, query, sweep_heading_after(&query, q->heading), SWEEP_TIMES, 0, &x);
-    sweep_store(&rows, q->in);
-    sweep_widen(&rows, x.scale, pairs, has_end_positions);
-    const sweep_ahead a = sweep_prove_ahead(pairs, &x, q->active);
+    const sweep_query query = sweep_prepare(packet->in, has_end_positions);
+    sweep_guess_features(packet->in, query, sweep_heading_after(&query, packet->heading), SWEEP_TIMES, 0, &filter);
+    sweep_store(&rows, packet->in);
+    sweep_widen(&rows, filter.scale, pairs, has_end_positions);
+    const sweep_ahead a = sweep_prove_ahead(pairs, &filter, packet->active);
     const vm begins = vi_eq(a.state, v_i(STATE_OVERLAPPING));
     const vf t = v_sel(begins, zero, a.t_first);
     /* A time that rounds to the end of the window may lie on either side of it. */
-    const vm at_end = v_and(v_eq(t, q->limit), v_and(v_finite(q->limit), v_not(begins)));
+    const vm at_end = v_and(v_eq(t, packet->limit), v_and(v_finite(packet->limit), v_not(begins)));
     const vm certain = v_and(a.certain, v_not(at_end)), some = v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING)));
     mesh_packet_result out =
-        mesh_packet_result_of(v_and(v_and(q->active, v_and(certain, some)), v_le(t, q->limit)), t, a.state);
-    out.undecided = v_and(q->active, v_not(certain));
+        mesh_packet_result_of(v_and(v_and(packet->active, v_and(certain, some)), v_le(t, packet->limit)), t, a.state);
+    out.undecided = v_and(packet->active, v_not(certain));
     if ((options & (MESH_CULL_BACK | MESH_SKIP_PARTING | MESH_SKIP)) != 0)
-        mesh_cull_hits(q, begins, options, &out);
+        mesh_cull_hits(packet, begins, options, &out);
     /* Keep it below infinity, which would mean that nothing is undecided: the hit and its box may lie beyond
      * binary32. */
-    out.from = v_min(v_max(v_max(q->enter, zero), a.least), v_largest());
+    out.from = v_min(v_max(v_max(packet->enter, zero), a.least), v_largest());
     return out;
 }
 

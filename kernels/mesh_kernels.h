@@ -106,16 +106,17 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global c
     q.p1 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 1);
     q.p2 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 2);
     q.w = mesh_relative_to(q.center, options);
-    const contact_out c = MESH_CONTACT(q, (options & MESH_ENDS) != 0);
+    const contact_out answer = MESH_CONTACT(q, (options & MESH_ENDS) != 0);
     const vm hit = vi_gt(mesh_load_int(triangle + i), v_i(-1));
-    const v3 none = v3_of(zero, zero, zero), point = v3_sel(hit, c.point, none), normal = v3_sel(hit, c.normal, none);
+    const v3 none = v3_of(zero, zero, zero), point = v3_sel(hit, answer.point, none),
+             normal = v3_sel(hit, answer.normal, none);
     v_store(px + i, point.x);
     v_store(py + i, point.y);
     v_store(pz + i, point.z);
     v_store(nx + i, normal.x);
     v_store(ny + i, normal.y);
     v_store(nz + i, normal.z);
-    v_store_u8(feature + i, vi_sel(hit, c.feature, v_i(FEATURE_NONE)));
+    v_store_u8(feature + i, vi_sel(hit, answer.feature, v_i(FEATURE_NONE)));
 }
 #endif
 #endif

@@ -27,34 +27,34 @@ typedef struct mesh_part {
     w3 v;        /* velocity of the centre */
 } mesh_part;
 
-FN mesh_part mesh_part_of(const sweep_rows *rows, int part, int options)
+FN mesh_part mesh_part_of(const sweep_rows *rows, int first_lane, int options)
 {
-    const w3 p0 = load3_lanes(rows->p0, part);
-    mesh_part m;
-    m.d = w3_sub(load3_lanes(rows->center, part), p0);
-    m.e01 = w3_sub(load3_lanes(rows->p1, part), p0);
-    m.e02 = w3_sub(load3_lanes(rows->p2, part), p0);
-    m.v = sweep_wide_velocity(rows, part, (options & MESH_ENDS) != 0);
-    return m;
+    const w3 p0 = load3_lanes(rows->p0, first_lane);
+    mesh_part pair;
+    pair.d = w3_sub(load3_lanes(rows->center, first_lane), p0);
+    pair.e01 = w3_sub(load3_lanes(rows->p1, first_lane), p0);
+    pair.e02 = w3_sub(load3_lanes(rows->p2, first_lane), p0);
+    pair.v = sweep_wide_velocity(rows, first_lane, (options & MESH_ENDS) != 0);
+    return pair;
 }
 
 /* Whether the triangle is a back face: its normal n = e01 x e02 points along the velocity, n.v > 0.
  *
  * n.v is a sum of six products of three, each with seven roundings at most; `all` is the sum of their magnitudes. */
-FN wf mesh_back_part(const sweep_rows *rows, int part, int options)
+FN wf mesh_back_part(const sweep_rows *rows, int first_lane, int options)
 {
-    const mesh_part m = mesh_part_of(rows, part, options);
-    const w3 a = w3_of(m.e01.y * m.e02.z, m.e01.z * m.e02.x, m.e01.x * m.e02.y);
-    const w3 b = w3_of(m.e01.z * m.e02.y, m.e01.x * m.e02.z, m.e01.y * m.e02.x);
-    const wf all = (w_abs(a.x) + w_abs(b.x)) * w_abs(m.v.x) + (w_abs(a.y) + w_abs(b.y)) * w_abs(m.v.y) +
-                   (w_abs(a.z) + w_abs(b.z)) * w_abs(m.v.z);
-    return mesh_sign(w3_dot(w3_sub(a, b), m.v), MESH_WIDE_EPS(12.0) * all);
+    const mesh_part pair = mesh_part_of(rows, first_lane, options);
+    const w3 a = w3_of(pair.e01.y * pair.e02.z, pair.e01.z * pair.e02.x, pair.e01.x * pair.e02.y);
+    const w3 b = w3_of(pair.e01.z * pair.e02.y, pair.e01.x * pair.e02.z, pair.e01.y * pair.e02.x);
+    const wf all = (w_abs(a.x) + w_abs(b.x)) * w_abs(pair.v.x) + (w_abs(a.y) + w_abs(b.y)) * w_abs(pair.v.y) +
+                   (w_abs(a.z) + w_abs(b.z)) * w_abs(pair.v.z);
+    return mesh_sign(w3_dot(w3_sub(a, b), pair.v), MESH_WIDE_EPS(12.0) * all);
 }
 
-FN_RARE vf mesh_back_exact(const mesh_packet *q, int options)
+FN_RARE vf mesh_back_exact(const mesh_packet *packet, int options)
 {
     sweep_rows rows;
-    sweep_store(&rows, mesh_packet_again(q));
+    sweep_store(&rows, mesh_packet_again(packet));
     const wf low = mesh_back_part(&rows, 0, options);
     return w_join(low, PARTS == 1 ? low : mesh_back_part(&rows, LANES - WIDE, options));
 }
@@ -70,16 +70,16 @@ FN void mesh_store_feature(real *to, vi feature, int which)
     v_store(to, v_sel(vi_eq(feature, v_i(which)), v_f(R(1.0)), v_f(R(0.0))));
 }
 
-FN void mesh_guess_nearest(sweep_in in, mesh_guess *g)
+FN void mesh_guess_nearest(sweep_in in, mesh_guess *guessed)
 {
-    const sweep_query q = sweep_prepare(in, 0);
-    const barycentric at = mesh_nearest(&q).at;
-    v_store(g->w1, at.w1);
-    v_store(g->w2, at.w2);
-    mesh_store_feature(g->e01, at.feature, FEATURE_E01);
-    mesh_store_feature(g->e12, at.feature, FEATURE_E12);
-    mesh_store_feature(g->e20, at.feature, FEATURE_E20);
-    mesh_store_feature(g->face, at.feature, FEATURE_FACE);
+    const sweep_query query = sweep_prepare(in, 0);
+    const barycentric at = mesh_nearest(&query).at;
+    v_store(guessed->w1, at.w1);
+    v_store(guessed->w2, at.w2);
+    mesh_store_feature(guessed->e01, at.feature, FEATURE_E01);
+    mesh_store_feature(guessed->e12, at.feature, FEATURE_E12);
+    mesh_store_feature(guessed->e20, at.feature, FEATURE_E20);
+    mesh_store_feature(guessed->face, at.feature, FEATURE_FACE);
 }
 
 /* x where `flag` is 1, else 0. */
@@ -95,25 +95,27 @@ typedef struct mesh_weights {
 } mesh_weights;
 
 /* Moves the guess to the closest point of its feature's line or plane, then clamps it to the triangle. */
-FN mesh_weights mesh_refine(const mesh_part *m, const mesh_guess *g, int part)
+FN mesh_weights mesh_refine(const mesh_part *pair, const mesh_guess *guessed, int first_lane)
 {
-    const wf zero = w_f(W(0.0)), one = w_f(W(1.0)), w1 = w_load(g->w1 + part), w2 = w_load(g->w2 + part);
-    const w3 y = w3_sub_scaled(w3_sub_scaled(m->d, m->e01, w1), m->e02, w2), e12 = w3_sub(m->e02, m->e01);
-    const wf g1 = w3_dot(y, m->e01), g2 = w3_dot(y, m->e02);
-    const wf a11 = w3_dot(m->e01, m->e01), a12 = w3_dot(m->e01, m->e02), a22 = w3_dot(m->e02, m->e02);
+    const wf zero = w_f(W(0.0)), one = w_f(W(1.0)), w1 = w_load(guessed->w1 + first_lane),
+             w2 = w_load(guessed->w2 + first_lane);
+    const w3 y = w3_sub_scaled(w3_sub_scaled(pair->d, pair->e01, w1), pair->e02, w2),
+             e12 = w3_sub(pair->e02, pair->e01);
+    const wf g1 = w3_dot(y, pair->e01), g2 = w3_dot(y, pair->e02);
+    const wf a11 = w3_dot(pair->e01, pair->e01), a12 = w3_dot(pair->e01, pair->e02), a22 = w3_dot(pair->e02, pair->e02);
     const wf per_area = one / (a11 * a22 - a12 * a12), along_e12 = (g2 - g1) / w3_dot(e12, e12);
-    mesh_weights to;
-    to.w1 = w1 + mesh_where(g->face + part, (g1 * a22 - g2 * a12) * per_area) +
-            (mesh_where(g->e01 + part, g1 / a11) - mesh_where(g->e12 + part, along_e12));
-    to.w2 = w2 + mesh_where(g->face + part, (g2 * a11 - g1 * a12) * per_area) +
-            (mesh_where(g->e20 + part, g2 / a22) + mesh_where(g->e12 + part, along_e12));
-    to.w1 = w_sel(w_lt(to.w1, zero), zero, to.w1);
-    to.w2 = w_sel(w_lt(to.w2, zero), zero, to.w2);
-    const wf sum = to.w1 + to.w2, per = one / sum;
+    mesh_weights weights;
+    weights.w1 = w1 + mesh_where(guessed->face + first_lane, (g1 * a22 - g2 * a12) * per_area) +
+                 (mesh_where(guessed->e01 + first_lane, g1 / a11) - mesh_where(guessed->e12 + first_lane, along_e12));
+    weights.w2 = w2 + mesh_where(guessed->face + first_lane, (g2 * a11 - g1 * a12) * per_area) +
+                 (mesh_where(guessed->e20 + first_lane, g2 / a22) + mesh_where(guessed->e12 + first_lane, along_e12));
+    weights.w1 = w_sel(w_lt(weights.w1, zero), zero, weights.w1);
+    weights.w2 = w_sel(w_lt(weights.w2, zero), zero, weights.w2);
+    const wf sum = weights.w1 + weights.w2, per = one / sum;
     const wm over = w_lt(one, sum);
-    to.w1 = w_sel(over, to.w1 * per, to.w1);
-    to.w2 = w_sel(over, to.w2 * per, to.w2);
-    return to;
+    weights.w1 = w_sel(over, weights.w1 * per, weights.w1);
+    weights.w2 = w_sel(over, weights.w2 * per, weights.w2);
+    return weights;
 }
 
 /* Whether the sphere moves away from the triangle at the start: (C - q).v > 0 with q the closest point to the centre C.
@@ -122,49 +124,50 @@ FN mesh_weights mesh_refine(const mesh_part *m, const mesh_guess *g, int part)
  * q is no farther from p than sqrt(s), whatever feature holds it: y.(q - p) <= s as q is among the corners, (C - q).(p
  * - q) <= 0 as q is the closest, and the sum of both is |q - p|^2 <= s. So (C - q).V differs from y.V by no more than
  * sqrt(s) |V|. */
-FN wf mesh_parting_part(const sweep_rows *rows, const mesh_guess *g, int part, int options)
+FN wf mesh_parting_part(const sweep_rows *rows, const mesh_guess *guessed, int first_lane, int options)
 {
-    const mesh_part m = mesh_part_of(rows, part, options);
-    const mesh_weights at = mesh_refine(&m, g, part);
-    const w3 y = w3_sub_scaled(w3_sub_scaled(m.d, m.e01, at.w1), m.e02, at.w2);
-    const wf zero = w_f(W(0.0)), size = w3_size(m.e01) + w3_size(m.e02), gap = w3_size(y), speed = w3_size(m.v);
-    const wf off = MESH_WIDE_EPS(16.0) * (w3_size(m.d) + size); /* of y */
-    const wf g1 = w3_dot(y, m.e01), g2 = w3_dot(y, m.e02), s0 = -(at.w1 * g1 + at.w2 * g2);
+    const mesh_part pair = mesh_part_of(rows, first_lane, options);
+    const mesh_weights at = mesh_refine(&pair, guessed, first_lane);
+    const w3 y = w3_sub_scaled(w3_sub_scaled(pair.d, pair.e01, at.w1), pair.e02, at.w2);
+    const wf zero = w_f(W(0.0)), size = w3_size(pair.e01) + w3_size(pair.e02), gap = w3_size(y),
+             speed = w3_size(pair.v);
+    const wf off = MESH_WIDE_EPS(16.0) * (w3_size(pair.d) + size); /* of y */
+    const wf g1 = w3_dot(y, pair.e01), g2 = w3_dot(y, pair.e02), s0 = -(at.w1 * g1 + at.w2 * g2);
     const wf s1 = w_sel(w_lt(zero, g1), g1, zero), s2 = w_sel(w_lt(s1, g2), g2, s1), s = s0 + s2;
     const wf most = w_sel(w_lt(s, zero), zero, s) + (off * W(2.0) + MESH_WIDE_EPS(24.0) * gap) * size;
     const wf limit = (w_sqrt(most) + off * W(2.0) + MESH_WIDE_EPS(8.0) * gap) * speed;
-    return mesh_sign(w3_dot(y, m.v), limit * W(1.0625));
+    return mesh_sign(w3_dot(y, pair.v), limit * W(1.0625));
 }
 
-FN_RARE vf mesh_parting_exact(const mesh_packet *q, int options)
+FN_RARE vf mesh_parting_exact(const mesh_packet *packet, int options)
 {
-    mesh_guess g;
+    mesh_guess guessed;
     sweep_rows rows;
-    const sweep_in in = mesh_packet_again(q);
-    mesh_guess_nearest(in, &g);
+    const sweep_in in = mesh_packet_again(packet);
+    mesh_guess_nearest(in, &guessed);
     sweep_store(&rows, in);
-    const wf low = mesh_parting_part(&rows, &g, 0, options);
-    return w_join(low, PARTS == 1 ? low : mesh_parting_part(&rows, &g, LANES - WIDE, options));
+    const wf low = mesh_parting_part(&rows, &guessed, 0, options);
+    return w_join(low, PARTS == 1 ? low : mesh_parting_part(&rows, &guessed, LANES - WIDE, options));
 }
 
 /* Removes the hits that the options cull. If a predicate is undecided, its hit becomes undecided. */
-FN void mesh_cull_hits(const mesh_packet *q, vm begins, int options, mesh_packet_result *a)
+FN void mesh_cull_hits(const mesh_packet *packet, vm begins, int options, mesh_packet_result *result)
 {
-    const vm starts = v_and(a->hits, begins), none = v_and(starts, v_not(starts));
+    const vm starts = v_and(result->hits, begins), none = v_and(starts, v_not(starts));
     vm out = none, undecided = none;
-    if ((options & MESH_CULL_BACK) != 0 && v_any(v_or(a->hits, a->undecided))) {
-        const vf back = mesh_back_exact(q, options);
+    if ((options & MESH_CULL_BACK) != 0 && v_any(v_or(result->hits, result->undecided))) {
+        const vf back = mesh_back_exact(packet, options);
         out = v_eq(back, v_f(MESH_YES));
-        undecided = v_and(a->hits, v_eq(back, v_f(MESH_UNDECIDED)));
+        undecided = v_and(result->hits, v_eq(back, v_f(MESH_UNDECIDED)));
     }
     if ((options & MESH_SKIP) != 0) {
         out = v_or(out, starts);
     } else if ((options & MESH_SKIP_PARTING) != 0 && v_any(starts)) {
-        const vf parting = mesh_parting_exact(q, options);
+        const vf parting = mesh_parting_exact(packet, options);
         out = v_or(out, v_and(starts, v_eq(parting, v_f(MESH_YES))));
         undecided = v_or(undecided, v_and(starts, v_eq(parting, v_f(MESH_UNDECIDED))));
     }
-    a->undecided = v_and(v_or(a->undecided, undecided), v_not(out));
-    a->hits = v_and(a->hits, v_not(v_or(out, undecided)));
+    result->undecided = v_and(v_or(result->undecided, undecided), v_not(out));
+    result->hits = v_and(result->hits, v_not(v_or(out, undecided)));
 }
 #endif

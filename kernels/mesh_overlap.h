@@ -5,32 +5,32 @@
 #include "mesh_run.h"
 #include "overlap_exact.h"
 
-FN overlap_in mesh_overlap_in(const mesh_packet *q)
+FN overlap_in mesh_overlap_in(const mesh_packet *packet)
 {
     overlap_in in;
-    in.center = q->in.center;
-    in.radius = q->in.radius;
-    in.p0 = q->in.p0;
-    in.p1 = q->in.p1;
-    in.p2 = q->in.p2;
+    in.center = packet->in.center;
+    in.radius = packet->in.radius;
+    in.p0 = packet->in.p0;
+    in.p1 = packet->in.p1;
+    in.p2 = packet->in.p2;
     return in;
 }
 
-FN mesh_packet_result mesh_overlap(const mesh_packet *q, int options)
+FN mesh_packet_result mesh_overlap(const mesh_packet *packet, int options)
 {
-    const vi is = overlap(mesh_overlap_in(q)).overlap;
+    const vi is = overlap(mesh_overlap_in(packet)).overlap;
     (void)options;
-    return mesh_packet_result_of(v_and(q->active, vi_eq(is, v_i(1))), v_f(R(0.0)), v_i(STATE_OVERLAPPING));
+    return mesh_packet_result_of(v_and(packet->active, vi_eq(is, v_i(1))), v_f(R(0.0)), v_i(STATE_OVERLAPPING));
 }
 
-FN mesh_packet_result mesh_overlap_exact(const mesh_packet *q, int options)
+FN mesh_packet_result mesh_overlap_exact(const mesh_packet *packet, int options)
 {
-    const vi is = overlap_exact(mesh_overlap_in(q)).overlap;
+    const vi is = overlap_exact(mesh_overlap_in(packet)).overlap;
     (void)options;
-    mesh_packet_result a =
-        mesh_packet_result_of(v_and(q->active, vi_eq(is, v_i(1))), v_f(R(0.0)), v_i(STATE_OVERLAPPING));
-    a.undecided = v_and(q->active, vi_eq(is, v_i(OVERLAP_UNDECIDED)));
-    return a;
+    mesh_packet_result result =
+        mesh_packet_result_of(v_and(packet->active, vi_eq(is, v_i(1))), v_f(R(0.0)), v_i(STATE_OVERLAPPING));
+    result.undecided = v_and(packet->active, vi_eq(is, v_i(OVERLAP_UNDECIDED)));
+    return result;
 }
 
 MESH_SEARCH(mesh_overlaps, mesh_cull_leaf_none, mesh_overlap, mesh_record_all)

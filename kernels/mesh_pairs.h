@@ -38,70 +38,70 @@ typedef struct mesh_packet_result {
 
 FN mesh_packet_result mesh_packet_result_of(vm hits, vf t, vi state)
 {
-    mesh_packet_result a;
-    a.hits = hits;
-    a.t = t;
-    a.state = state;
-    a.undecided = v_and(hits, v_not(hits)); /* none */
-    a.from = t;
-    return a;
+    mesh_packet_result result;
+    result.hits = hits;
+    result.t = t;
+    result.state = state;
+    result.undecided = v_and(hits, v_not(hits)); /* none */
+    result.from = t;
+    return result;
 }
 
 /* ---- use of the results ----------------------------------------------------------------------------------------- */
 
 /* The traversal that a lane belongs to. Without packing there is only one traversal; rusticl's compiler crashes on an
  * offset to it. */
-FN mesh_traversal *mesh_traversal_of_lane(mesh_traversal *traversals, const mesh_packet *q, int lane)
+FN mesh_traversal *mesh_traversal_of_lane(mesh_traversal *traversals, const mesh_packet *packet, int lane)
 {
 #ifdef LANG_HAS_COMPRESS
-    return traversals + q->traversal[lane];
+    return traversals + packet->traversal[lane];
 #else
-    (void)q, (void)lane;
+    (void)packet, (void)lane;
     return traversals;
 #endif
 }
 
 /* Keeps the first hit, and the earliest time that an undecided pair may be hit. */
-FN void mesh_record_first(mesh_traversal *traversals, const mesh_packet *q, const mesh_packet_result *a)
+FN void mesh_record_first(mesh_traversal *traversals, const mesh_packet *packet, const mesh_packet_result *result)
 {
     int triangle[LANES], state[LANES];
     real t[LANES], from[LANES];
-    vi_store(triangle, q->triangle);
-    vi_store(state, a->state);
-    v_store(t, a->t);
-    v_store(from, a->from);
-    for (u32 left = v_bitmask(a->hits); left != 0; left &= left - 1) {
+    vi_store(triangle, packet->triangle);
+    vi_store(state, result->state);
+    v_store(t, result->t);
+    v_store(from, result->from);
+    for (u32 left = v_bitmask(result->hits); left != 0; left &= left - 1) {
         const int i = bitmask_first(left);
-        mesh_traversal *trav = mesh_traversal_of_lane(traversals, q, i);
+        mesh_traversal *trav = mesh_traversal_of_lane(traversals, packet, i);
         const mesh_hit_key hit = mesh_hit_key_of(t[i], triangle[i]);
         if (mesh_is_after(trav->best, hit)) {
             trav->best = hit;
             trav->state = state[i];
         }
     }
-    for (u32 left = v_bitmask(a->undecided); left != 0; left &= left - 1) {
+    for (u32 left = v_bitmask(result->undecided); left != 0; left &= left - 1) {
         const int i = bitmask_first(left);
-        mesh_traversal *trav = mesh_traversal_of_lane(traversals, q, i);
+        mesh_traversal *trav = mesh_traversal_of_lane(traversals, packet, i);
         trav->earliest_undecided = from[i] < trav->earliest_undecided ? from[i] : trav->earliest_undecided;
     }
 }
 
 /* Appends a record for each hit and, with NaN as its time, for each undecided pair. An any-hit query ends with its
  * first hit. */
-FN void mesh_record_all(mesh_traversal *traversals, const mesh_packet *q, const mesh_packet_result *a)
+FN void mesh_record_all(mesh_traversal *traversals, const mesh_packet *packet, const mesh_packet_result *result)
 {
-    const u32 hits = v_bitmask(a->hits);
+    const u32 hits = v_bitmask(result->hits);
     int triangle[LANES], state[LANES];
     real t[LANES];
-    u32 left = v_bitmask(v_or(a->hits, a->undecided));
+    u32 left = v_bitmask(v_or(result->hits, result->undecided));
     if (left == 0)
         return;
-    vi_store(triangle, q->triangle);
-    vi_store(state, a->state);
-    v_store(t, v_sel(a->undecided, v_from_bits(v_i(R_NAN_BITS)), a->t));
+    vi_store(triangle, packet->triangle);
+    vi_store(state, result->state);
+    v_store(t, v_sel(result->undecided, v_from_bits(v_i(R_NAN_BITS)), result->t));
     for (; left != 0; left &= left - 1) {
         const int i = bitmask_first(left);
-        mesh_traversal *trav = mesh_traversal_of_lane(traversals, q, i);
+        mesh_traversal *trav = mesh_traversal_of_lane(traversals, packet, i);
         mesh_sink *sink = trav->sink;
         if (sink->count < sink->capacity) {
             G mesh_record *to = sink->records + sink->count;
@@ -157,151 +157,155 @@ typedef struct mesh_pairs {
     u32 submitted, answered; /* pairs since the beginning, modulo 2^32 */
 } mesh_pairs;
 
-FN void mesh_pairs_begin(mesh_pairs *p)
+FN void mesh_pairs_begin(mesh_pairs *pairs)
 {
-    p->first = p->end = 0;
-    p->submitted = p->answered = 0;
+    pairs->first = pairs->end = 0;
+    pairs->submitted = pairs->answered = 0;
 }
 
 #ifdef LANG_HAS_COMPRESS
 /* Stores the sphere of traversal `number` for its pairs. */
-FN void mesh_set_sphere(mesh_pairs *p, const mesh_traversal *trav, int number)
+FN void mesh_set_sphere(mesh_pairs *pairs, const mesh_traversal *trav, int number)
 {
-    const mesh_query *q = &trav->query;
-    const real sphere[PAIR_SPHERE] = {q->cx, q->cy, q->cz, q->radius,
-                                      q->vx, q->vy, q->vz, trav->precalc[PRECALC_LIMIT]};
-    real *own = p->sphere + number;
+    const mesh_query *query = &trav->query;
+    const real sphere[PAIR_SPHERE] = {query->cx, query->cy, query->cz, query->radius,
+                                      query->vx, query->vy, query->vz, trav->precalc[PRECALC_LIMIT]};
+    real *own = pairs->sphere + number;
     for (int k = 0; k < PAIR_SPHERE; k++)
         own[k * MESH_TRAVERSALS] = sphere[k];
 }
 
 /* Appends the active lanes of a group, as pairs of traversal `number`. */
-FN void mesh_pairs_push(mesh_pairs *p, const mesh_group *g, int number)
+FN void mesh_pairs_push(mesh_pairs *pairs, const mesh_group *group, int number)
 {
-    const vf own[PAIR_COLUMNS] = {g->p.p0.x,
-                                  g->p.p0.y,
-                                  g->p.p0.z,
-                                  g->p.p1.x,
-                                  g->p.p1.y,
-                                  g->p.p1.z,
-                                  g->p.p2.x,
-                                  g->p.p2.y,
-                                  g->p.p2.z,
-                                  g->enter,
-                                  v_from_bits(g->triangle)};
-    const u32 lanes = v_bitmask(g->active);
-    v_compress(PAIR_COLUMN(p, 0) + p->end, PAIR_CAPACITY, own, PAIR_COLUMNS, lanes);
-    v_store_u8(p->traversal + p->end, v_i(number));
-    p->end += bitmask_count(lanes);
-    p->submitted += (u32)bitmask_count(lanes);
+    const vf own[PAIR_COLUMNS] = {group->p.p0.x,
+                                  group->p.p0.y,
+                                  group->p.p0.z,
+                                  group->p.p1.x,
+                                  group->p.p1.y,
+                                  group->p.p1.z,
+                                  group->p.p2.x,
+                                  group->p.p2.y,
+                                  group->p.p2.z,
+                                  group->enter,
+                                  v_from_bits(group->triangle)};
+    const u32 lanes = v_bitmask(group->active);
+    v_compress(PAIR_COLUMN(pairs, 0) + pairs->end, PAIR_CAPACITY, own, PAIR_COLUMNS, lanes);
+    v_store_u8(pairs->traversal + pairs->end, v_i(number));
+    pairs->end += bitmask_count(lanes);
+    pairs->submitted += (u32)bitmask_count(lanes);
 }
 
 /* Pads to LANES with copies of the last pair; triangle -1 masks them. */
-FN void mesh_pairs_pad(mesh_pairs *p)
+FN void mesh_pairs_pad(mesh_pairs *pairs)
 {
     for (int k = 0; k < PAIR_COLUMNS; k++)
-        v_store(PAIR_COLUMN(p, k) + p->end, v_f(PAIR_COLUMN(p, k)[p->end - 1]));
-    v_store(PAIR_COLUMN(p, PAIR_TRIANGLE) + p->end, v_from_bits(v_i(-1)));
-    v_store_u8(p->traversal + p->end, v_i(p->traversal[p->end - 1]));
+        v_store(PAIR_COLUMN(pairs, k) + pairs->end, v_f(PAIR_COLUMN(pairs, k)[pairs->end - 1]));
+    v_store(PAIR_COLUMN(pairs, PAIR_TRIANGLE) + pairs->end, v_from_bits(v_i(-1)));
+    v_store_u8(pairs->traversal + pairs->end, v_i(pairs->traversal[pairs->end - 1]));
 }
 
-FN v3 mesh_pairs_load(const mesh_pairs *p, int column)
+FN v3 mesh_pairs_load(const mesh_pairs *pairs, int column)
 {
-    return v3_of(v_load(PAIR_COLUMN(p, column) + p->first), v_load(PAIR_COLUMN(p, column + 1) + p->first),
-                 v_load(PAIR_COLUMN(p, column + 2) + p->first));
+    return v3_of(v_load(PAIR_COLUMN(pairs, column) + pairs->first),
+                 v_load(PAIR_COLUMN(pairs, column + 1) + pairs->first),
+                 v_load(PAIR_COLUMN(pairs, column + 2) + pairs->first));
 }
 
-FN vf mesh_pairs_sphere(const mesh_pairs *p, int number)
+FN vf mesh_pairs_sphere(const mesh_pairs *pairs, int number)
 {
-    return v_table_lookup(p->sphere + number * MESH_TRAVERSALS, p->traversal + p->first);
+    return v_table_lookup(pairs->sphere + number * MESH_TRAVERSALS, pairs->traversal + pairs->first);
 }
 
 /* The packet of the oldest LANES pairs. */
-FN mesh_packet mesh_pairs_packet(const mesh_pairs *p, int options)
+FN mesh_packet mesh_pairs_packet(const mesh_pairs *pairs, int options)
 {
-    mesh_packet q;
-    q.in.center = v3_of(mesh_pairs_sphere(p, IN_CX), mesh_pairs_sphere(p, IN_CY), mesh_pairs_sphere(p, IN_CZ));
-    q.in.radius = mesh_pairs_sphere(p, IN_R);
-    q.in.velocity = v3_of(mesh_pairs_sphere(p, IN_VX), mesh_pairs_sphere(p, IN_VY), mesh_pairs_sphere(p, IN_VZ));
-    q.in.p0 = mesh_pairs_load(p, PAIR_P0);
-    q.in.p1 = mesh_pairs_load(p, PAIR_P1);
-    q.in.p2 = mesh_pairs_load(p, PAIR_P2);
-    q.in.w = mesh_relative_to(q.in.center, options);
-    q.heading = sweep_heading_of((options & MESH_ENDS) != 0 ? v3_sub(q.in.velocity, q.in.w) : q.in.velocity);
-    q.enter = v_load(PAIR_COLUMN(p, PAIR_ENTER) + p->first);
-    q.limit = mesh_pairs_sphere(p, PAIR_LIMIT);
-    q.triangle = v_bits(v_load(PAIR_COLUMN(p, PAIR_TRIANGLE) + p->first));
-    q.traversal = p->traversal + p->first;
-    q.active = vi_gt(q.triangle, v_i(-1));
-    return q;
+    mesh_packet packet;
+    packet.in.center =
+        v3_of(mesh_pairs_sphere(pairs, IN_CX), mesh_pairs_sphere(pairs, IN_CY), mesh_pairs_sphere(pairs, IN_CZ));
+    packet.in.radius = mesh_pairs_sphere(pairs, IN_R);
+    packet.in.velocity =
+        v3_of(mesh_pairs_sphere(pairs, IN_VX), mesh_pairs_sphere(pairs, IN_VY), mesh_pairs_sphere(pairs, IN_VZ));
+    packet.in.p0 = mesh_pairs_load(pairs, PAIR_P0);
+    packet.in.p1 = mesh_pairs_load(pairs, PAIR_P1);
+    packet.in.p2 = mesh_pairs_load(pairs, PAIR_P2);
+    packet.in.w = mesh_relative_to(packet.in.center, options);
+    packet.heading =
+        sweep_heading_of((options & MESH_ENDS) != 0 ? v3_sub(packet.in.velocity, packet.in.w) : packet.in.velocity);
+    packet.enter = v_load(PAIR_COLUMN(pairs, PAIR_ENTER) + pairs->first);
+    packet.limit = mesh_pairs_sphere(pairs, PAIR_LIMIT);
+    packet.triangle = v_bits(v_load(PAIR_COLUMN(pairs, PAIR_TRIANGLE) + pairs->first));
+    packet.traversal = pairs->traversal + pairs->first;
+    packet.active = vi_gt(packet.triangle, v_i(-1));
+    return packet;
 }
 
 /* Removes the oldest packet. If fewer than LANES pairs remain, they move to the front. */
-FN void mesh_pairs_pop(mesh_pairs *p)
+FN void mesh_pairs_pop(mesh_pairs *pairs)
 {
-    const int left = p->end - p->first, done = left < LANES ? left : LANES;
-    p->answered += (u32)done;
-    p->first += done;
+    const int left = pairs->end - pairs->first, done = left < LANES ? left : LANES;
+    pairs->answered += (u32)done;
+    pairs->first += done;
     if (left - done >= LANES)
         return;
     if (left > done) {
         LANG_UNROLL
         for (int k = 0; k < PAIR_COLUMNS; k++)
-            v_store(PAIR_COLUMN(p, k), v_load(PAIR_COLUMN(p, k) + p->first));
+            v_store(PAIR_COLUMN(pairs, k), v_load(PAIR_COLUMN(pairs, k) + pairs->first));
         u8 traversal[LANES];
         LANG_UNROLL
         for (int lane = 0; lane < LANES; lane++)
-            traversal[lane] = p->traversal[p->first + lane];
+            traversal[lane] = pairs->traversal[pairs->first + lane];
         LANG_UNROLL
         for (int lane = 0; lane < LANES; lane++)
-            p->traversal[lane] = traversal[lane];
+            pairs->traversal[lane] = traversal[lane];
     }
-    p->end = left - done;
-    p->first = 0;
+    pairs->end = left - done;
+    pairs->first = 0;
 }
 #else
-FN void mesh_set_sphere(mesh_pairs *p, const mesh_traversal *trav, int number)
+FN void mesh_set_sphere(mesh_pairs *pairs, const mesh_traversal *trav, int number)
 {
-    (void)p, (void)trav, (void)number;
+    (void)pairs, (void)trav, (void)number;
 }
 
 #ifdef LANG_LOCKSTEP
-FN void mesh_defer(mesh_pairs *p, int leaf, int lane)
+FN void mesh_defer(mesh_pairs *pairs, int leaf, int lane)
 {
-    p->leaf[p->end] = leaf;
-    p->lane[p->end++] = (u8)lane;
+    pairs->leaf[pairs->end] = leaf;
+    pairs->lane[pairs->end++] = (u8)lane;
 }
 #endif
 
 /* A packet of one query and triangles of one leaf. */
-FN mesh_packet mesh_packet_of(const mesh_group *g, const mesh_traversal *trav, int options)
+FN mesh_packet mesh_packet_of(const mesh_group *group, const mesh_traversal *trav, int options)
 {
-    mesh_packet q;
-    q.in = mesh_sphere_of(&trav->query, options);
-    q.in.p0 = g->p.p0;
-    q.in.p1 = g->p.p1;
-    q.in.p2 = g->p.p2;
-    q.heading = traversal_precalc_of(trav->precalc).heading;
-    q.enter = g->enter;
-    q.limit = v_f(trav->precalc[PRECALC_LIMIT]);
-    q.triangle = g->triangle;
-    q.traversal = 0;
-    q.active = g->active;
-    return q;
+    mesh_packet packet;
+    packet.in = mesh_sphere_of(&trav->query, options);
+    packet.in.p0 = group->p.p0;
+    packet.in.p1 = group->p.p1;
+    packet.in.p2 = group->p.p2;
+    packet.heading = traversal_precalc_of(trav->precalc).heading;
+    packet.enter = group->enter;
+    packet.limit = v_f(trav->precalc[PRECALC_LIMIT]);
+    packet.triangle = group->triangle;
+    packet.traversal = 0;
+    packet.active = group->active;
+    return packet;
 }
 #endif
 
 /* Spheres and triangles of a packet, for rare work after the solver. Work-items in lockstep load the triangle again,
  * because keeping it would cost registers while the solver runs. */
-FN sweep_in mesh_packet_again(const mesh_packet *q)
+FN sweep_in mesh_packet_again(const mesh_packet *packet)
 {
-    sweep_in in = q->in;
+    sweep_in in = packet->in;
 #ifdef LANG_LOCKSTEP
-    const int leaf = *q->leaf;
-    const mesh_corners p = mesh_corners_of(q->leaves + MESH_LEAF_AT(leaf), leaf, *q->slot);
-    in.p0 = p.p0;
-    in.p1 = p.p1;
-    in.p2 = p.p2;
+    const int leaf = *packet->leaf;
+    const mesh_corners corners = mesh_corners_of(packet->leaves + MESH_LEAF_AT(leaf), leaf, *packet->slot);
+    in.p0 = corners.p0;
+    in.p1 = corners.p1;
+    in.p2 = corners.p2;
 #endif
     return in;
 }
@@ -316,67 +320,70 @@ FN sweep_in mesh_packet_again(const mesh_packet *q)
 #define MESH_LEAST_SQUARE R(0x1p-80)
 #define MESH_MOST_SQUARE R(0x1p80)
 
-FN vf mesh_distance2(v3 p, const mesh_query *q)
+FN vf mesh_distance2(v3 p, const mesh_query *query)
 {
-    const v3 d = v3_sub(p, v3_of(v_f(q->cx), v_f(q->cy), v_f(q->cz)));
+    const v3 d = v3_sub(p, v3_of(v_f(query->cx), v_f(query->cy), v_f(query->cz)));
     return v3_dot(d, d);
 }
 
 /* Early out: a triangle with a corner well inside the sphere at the start is hit at time 0. Only a lower index can then
  * be better. So the lowest such triangle becomes the best hit, and triangles with higher indices are culled. */
-FN void mesh_accept_initial_overlap(mesh_traversal *trav, mesh_group *g, int options)
+FN void mesh_accept_initial_overlap(mesh_traversal *trav, mesh_group *group, int options)
 {
-    const mesh_query *q = &trav->query;
-    const real r2 = q->radius * q->radius;
+    const mesh_query *query = &trav->query;
+    const real r2 = query->radius * query->radius;
     if ((options & (MESH_CULL_BACK | MESH_SKIP_PARTING | MESH_SKIP)) != 0)
         return;
-    const vf a = mesh_distance2(g->p.p0, q), b = mesh_distance2(g->p.p1, q), c = mesh_distance2(g->p.p2, q);
+    const vf a = mesh_distance2(group->p.p0, query), b = mesh_distance2(group->p.p1, query),
+             c = mesh_distance2(group->p.p2, query);
     const vm near = v_lt(v_max(v_max(a, b), c), v_f(r2 * MESH_NEAR_ENOUGH));
     const vm holds = v_lt(v_min(v_min(a, b), c), v_f(r2 * MESH_WELL_INSIDE));
-    const u32 inside = v_bitmask(v_and(g->active, v_and(near, holds)));
+    const u32 inside = v_bitmask(v_and(group->active, v_and(near, holds)));
     if (inside == 0 || !(r2 > MESH_LEAST_SQUARE && r2 < MESH_MOST_SQUARE))
         return;
     int triangle[LANES];
-    vi_store(triangle, g->triangle);
+    vi_store(triangle, group->triangle);
     trav->best = mesh_hit_key_of(R(0.0), triangle[bitmask_first(inside)]); /* indices ascend in a leaf */
     trav->state = STATE_OVERLAPPING;
-    g->active = v_and(g->active, v_and(v_le(g->enter, v_f(R(0.0))), vi_gt(v_i(trav->best.triangle), g->triangle)));
+    group->active =
+        v_and(group->active, v_and(v_le(group->enter, v_f(R(0.0))), vi_gt(v_i(trav->best.triangle), group->triangle)));
 }
 
 /* Culls triangles whose bounding sphere the query misses up to the best hit. */
-FN void mesh_cull_bounding_sphere(const mesh_traversal *trav, mesh_group *g, int options)
+FN void mesh_cull_bounding_sphere(const mesh_traversal *trav, mesh_group *group, int options)
 {
-    const mesh_query *q = &trav->query;
+    const mesh_query *query = &trav->query;
     if (trav->precalc[PRECALC_REACH] == R(1.0) / R(0.0))
         return;
     const mesh_capsule capsule = traversal_precalc_of(trav->precalc).capsule;
-    const real ball = MESH_IS_UNINDEXED(g->reference) ? R(1.0) / R(0.0) : g->leaf->ball;
-    const v3 lo = mesh_min3(g->p.p0, g->p.p1, g->p.p2), hi = mesh_max3(g->p.p0, g->p.p1, g->p.p2);
+    const real ball = MESH_IS_UNINDEXED(group->reference) ? R(1.0) / R(0.0) : group->leaf->ball;
+    const v3 lo = mesh_min3(group->p.p0, group->p.p1, group->p.p2),
+             hi = mesh_max3(group->p.p0, group->p.p1, group->p.p2);
     const v3 middle = v3_mul(v3_add(lo, hi), v_f(R(0.5)));
-    const sweep_in sphere = mesh_sphere_of(q, options);
+    const sweep_in sphere = mesh_sphere_of(query, options);
     const v3 offset = v3_sub(middle, sphere.center);
     const v3 velocity = (options & MESH_ENDS) != 0 ? v3_sub(sphere.velocity, sphere.w) : sphere.velocity;
     const vf nearest_at = v_min(v_max(v3_dot(offset, velocity) * capsule.per_v2, v_f(R(0.0))), v_f(trav->best.t));
     const v3 gap = v3_sub(offset, v3_mul(velocity, nearest_at));
     const vf reach = capsule.reach + v_f(ball);
-    g->active = v_and(g->active, v_le(v3_dot(gap, gap), reach * reach));
+    group->active = v_and(group->active, v_le(v3_dot(gap, gap), reach * reach));
 }
 
-FN void mesh_cull_leaf_first(mesh_traversal *trav, mesh_group *g, int options)
+FN void mesh_cull_leaf_first(mesh_traversal *trav, mesh_group *group, int options)
 {
-    mesh_cull_bounding_sphere(trav, g, options);
-    mesh_accept_initial_overlap(trav, g, options);
+    mesh_cull_bounding_sphere(trav, group, options);
+    mesh_accept_initial_overlap(trav, group, options);
 }
 
-FN void mesh_cull_leaf_all(mesh_traversal *trav, mesh_group *g, int options)
+FN void mesh_cull_leaf_all(mesh_traversal *trav, mesh_group *group, int options)
 {
-    mesh_cull_bounding_sphere(trav, g, options);
+    mesh_cull_bounding_sphere(trav, group, options);
 }
 
 /* Culls nothing: overlaps compare squared distances, whose errors the capsule's margins do not cover. */
-FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *g, int options)
+FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *group, int options)
 {
-    (void)trav, (void)g, (void)options;
+    (void)trav, (void)group, (void)options;
 }
 
 /* ---- a search --------------------------------------------------------------------------------------------------- */

@@ -97,18 +97,18 @@ FN void mesh_run_clear(const mesh_run *run, u32 at, real *clear, int options)
 
 FN mesh_query mesh_run_query(const mesh_run *run, u32 row, int options)
 {
-    mesh_query q;
-    q.cx = run->in[MESH_CX][row];
-    q.cy = run->in[MESH_CY][row];
-    q.cz = run->in[MESH_CZ][row];
-    q.radius = run->in[MESH_RADIUS][row];
-    q.vx = run->in[MESH_VX][row];
-    q.vy = run->in[MESH_VY][row];
-    q.vz = run->in[MESH_VZ][row];
-    q.t_max = run->in[MESH_T_MAX][row];
-    q.options = options;
-    q.mask = (options & MESH_QUERY_MASKS) != 0 ? run->mask[row] : -1;
-    return q;
+    mesh_query query;
+    query.cx = run->in[MESH_CX][row];
+    query.cy = run->in[MESH_CY][row];
+    query.cz = run->in[MESH_CZ][row];
+    query.radius = run->in[MESH_RADIUS][row];
+    query.vx = run->in[MESH_VX][row];
+    query.vy = run->in[MESH_VY][row];
+    query.vz = run->in[MESH_VZ][row];
+    query.t_max = run->in[MESH_T_MAX][row];
+    query.options = options;
+    query.mask = (options & MESH_QUERY_MASKS) != 0 ? run->mask[row] : -1;
+    return query;
 }
 
 FN G const mesh_leaf *mesh_leaf_of(const mesh_run *run, int reference)
@@ -125,37 +125,37 @@ typedef struct mesh_addresses {
 /* References to leaves count half leaves, downwards from -1. */
 FN mesh_addresses mesh_addresses_of(const mesh_run *run)
 {
-    mesh_addresses p;
-    p.step[0] = sizeof(mesh_node);
-    p.from[0] = (size_t)run->nodes;
-    p.step[1] = 0 - sizeof(mesh_leaf) / 2;
-    p.from[1] = (size_t)run->leaves + p.step[1];
-    return p;
+    mesh_addresses addresses;
+    addresses.step[0] = sizeof(mesh_node);
+    addresses.from[0] = (size_t)run->nodes;
+    addresses.step[1] = 0 - sizeof(mesh_leaf) / 2;
+    addresses.from[1] = (size_t)run->leaves + addresses.step[1];
+    return addresses;
 }
 
 /* Prefetches a node or a leaf. Without a branch, because it would be mispredicted: as many cache lines as a node has. A
  * leaf has fewer. An unindexed leaf has more: the bit that marks it shifts the address, so the part from its third line
  * to its end is prefetched. */
-FN void mesh_prefetch(const mesh_addresses *p, int next)
+FN void mesh_prefetch(const mesh_addresses *addresses, int next)
 {
     const int is_leaf = next < 0;
-    const size_t at = p->from[is_leaf] + p->step[is_leaf] * (size_t)next;
+    const size_t at = addresses->from[is_leaf] + addresses->step[is_leaf] * (size_t)next;
     LANG_UNROLL
     for (size_t line = 0; line < sizeof(mesh_node); line += MESH_CACHE_LINE)
         v_prefetch(at, line);
 }
 
 /* The next child of a traversal that waits for its pairs, unless their results cull it. */
-FN int mesh_stack_top(const mesh_stack *s)
+FN int mesh_stack_top(const mesh_stack *stack)
 {
-    return s->entries->child[s->top > 0 ? s->top - 1 : 0];
+    return stack->entries->child[stack->top > 0 ? stack->top - 1 : 0];
 }
 
 /* Prefetches the top of the stack: for a lone query, which has no other traversals to hide latency behind. */
-FN void mesh_prefetch_stack(const mesh_addresses *p, const mesh_stack *s)
+FN void mesh_prefetch_stack(const mesh_addresses *addresses, const mesh_stack *stack)
 {
-    for (int i = s->top; i > 0 && i > s->top - MESH_PREFETCH_AHEAD; i--)
-        mesh_prefetch(p, s->entries->child[i - 1]);
+    for (int i = stack->top; i > 0 && i > stack->top - MESH_PREFETCH_AHEAD; i--)
+        mesh_prefetch(addresses, stack->entries->child[i - 1]);
 }
 
 /* Interleaves traversals. Bit sets of those to take the same kind of step: a loop over bits needs no branch on the
@@ -170,8 +170,8 @@ typedef struct traversal_scheduler {
 
 FN traversal_scheduler scheduler_of_idle(void)
 {
-    const traversal_scheduler t = {0, 0, (1u << MESH_TRAVERSALS) - 1, 0, {0}, 0, 0, {0}};
-    return t;
+    const traversal_scheduler scheduler = {0, 0, (1u << MESH_TRAVERSALS) - 1, 0, {0}, 0, 0, {0}};
+    return scheduler;
 }
 
 /* Returns a set and clears it: the caller adds members while it iterates over the copy. */
@@ -183,31 +183,31 @@ FN u32 scheduler_drain(u32 *traversals)
 }
 
 /* Traversal i goes on at `next`. */
-FN void scheduler_enqueue(traversal_scheduler *t, int i, int next)
+FN void scheduler_enqueue(traversal_scheduler *scheduler, int i, int next)
 {
-    t->node |= (u32)(next >= 0) << i;
-    t->leaf |= (u32)(next < 0) << i;
+    scheduler->node |= (u32)(next >= 0) << i;
+    scheduler->leaf |= (u32)(next < 0) << i;
 }
 
-FN int scheduler_has_ready(const traversal_scheduler *t)
+FN int scheduler_has_ready(const traversal_scheduler *scheduler)
 {
-    return (t->node | t->leaf | t->ended) != 0;
+    return (scheduler->node | scheduler->leaf | scheduler->ended) != 0;
 }
 
-FN void scheduler_suspend(traversal_scheduler *t, int i, u32 resume_at)
+FN void scheduler_suspend(traversal_scheduler *scheduler, int i, u32 resume_at)
 {
-    t->resume_at[i] = resume_at;
-    t->waiting[(t->first_wait + (u32)t->waits++) % MESH_TRAVERSALS] = i;
+    scheduler->resume_at[i] = resume_at;
+    scheduler->waiting[(scheduler->first_wait + (u32)scheduler->waits++) % MESH_TRAVERSALS] = i;
 }
 
 /* The traversal that has waited longest, if its pairs are solved; else -1. */
-FN int scheduler_resume(traversal_scheduler *t, u32 answered)
+FN int scheduler_resume(traversal_scheduler *scheduler, u32 answered)
 {
-    const int i = t->waiting[t->first_wait % MESH_TRAVERSALS];
-    if (t->waits == 0 || (int)(t->resume_at[i] - answered) > 0)
+    const int i = scheduler->waiting[scheduler->first_wait % MESH_TRAVERSALS];
+    if (scheduler->waits == 0 || (int)(scheduler->resume_at[i] - answered) > 0)
         return -1;
-    t->waits--;
-    t->first_wait++;
+    scheduler->waits--;
+    scheduler->first_wait++;
     return i;
 }
 #endif

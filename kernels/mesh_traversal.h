@@ -31,11 +31,11 @@ typedef struct mesh_hit_key {
 
 FN mesh_hit_key mesh_hit_key_of(real t, int triangle)
 {
-    mesh_hit_key b;
-    b.t = t;
-    b.before = real_of_bits(real_bits(t) - 1); /* NaN below +0: nothing is at or before it */
-    b.triangle = triangle;
-    return b;
+    mesh_hit_key key;
+    key.t = t;
+    key.before = real_of_bits(real_bits(t) - 1); /* NaN below +0: nothing is at or before it */
+    key.triangle = triangle;
+    return key;
 }
 
 /* Whether (from, least) is not after `best`, by time and then by index. `from` is not negative. */
@@ -46,9 +46,9 @@ FN vm mesh_not_after(vf from, vi least, mesh_hit_key best)
 
 /* Whether a box with triangle indices from `least` on can hold a better hit: the query enters it, and not after
  * `best`. */
-FN vm mesh_can_improve(mesh_slab_interval p, vi least, mesh_hit_key best)
+FN vm mesh_can_improve(mesh_slab_interval interval, vi least, mesh_hit_key best)
 {
-    return v_and(p.exists, mesh_not_after(v_max(p.enter, v_f(R(0.0))), least, best));
+    return v_and(interval.exists, mesh_not_after(v_max(interval.enter, v_f(R(0.0))), least, best));
 }
 
 FN v3 mesh_min3(v3 a, v3 b, v3 c)
@@ -92,9 +92,9 @@ FN u64 mesh_key_bits(mesh_hit_key a)
     return mesh_key_bits_of(a.t, a.triangle);
 }
 
-FN int mesh_is_after(mesh_hit_key a, mesh_hit_key b)
+FN int mesh_is_after(mesh_hit_key a, mesh_hit_key key)
 {
-    return mesh_key_bits(a) > mesh_key_bits(b);
+    return mesh_key_bits(a) > mesh_key_bits(key);
 }
 
 /* Children to visit, the next one on top, each with a lower bound of the keys of its hits. */
@@ -122,35 +122,35 @@ typedef struct mesh_stack {
 #endif
 
 /* Slot 0 always holds a child, so mesh_stack_top() is safe on an empty stack. */
-FN void mesh_stack_begin(mesh_stack *s, int root)
+FN void mesh_stack_begin(mesh_stack *stack, int root)
 {
-    s->entries->child[0] = root;
-    s->top = 0;
+    stack->entries->child[0] = root;
+    stack->top = 0;
 }
 
-FN void mesh_stack_set(mesh_stack *s, int at, u64 from, int child)
+FN void mesh_stack_set(mesh_stack *stack, int at, u64 from, int child)
 {
-    s->entries->from[at] = from;
-    s->entries->child[at] = child;
+    stack->entries->from[at] = from;
+    stack->entries->child[at] = child;
 }
 
 /* Inserts a child into the sorted part of the stack above `bottom`. */
-FN void mesh_stack_insert(mesh_stack *s, int bottom, u64 from, int child)
+FN void mesh_stack_insert(mesh_stack *stack, int bottom, u64 from, int child)
 {
-    const mesh_stack_entries *e = s->entries;
-    int at = s->top++;
+    const mesh_stack_entries *e = stack->entries;
+    int at = stack->top++;
     for (; at > bottom && from > e->from[at - 1]; at--)
-        mesh_stack_set(s, at, e->from[at - 1], e->child[at - 1]);
-    mesh_stack_set(s, at, from, child);
+        mesh_stack_set(stack, at, e->from[at - 1], e->child[at - 1]);
+    mesh_stack_set(stack, at, from, child);
 }
 
 /* Pops children until one can still improve on `best`; 0 if none is left. */
-FN int mesh_stack_pop(mesh_stack *s, mesh_hit_key best, int *child)
+FN int mesh_stack_pop(mesh_stack *stack, mesh_hit_key best, int *child)
 {
     const u64 last = mesh_key_bits(best);
-    while (s->top > 0)
-        if (s->entries->from[--s->top] <= last) {
-            *child = s->entries->child[s->top];
+    while (stack->top > 0)
+        if (stack->entries->from[--stack->top] <= last) {
+            *child = stack->entries->child[stack->top];
             return 1;
         }
     return 0;
@@ -229,10 +229,10 @@ FN void mesh_test_children(const mesh_traversal *trav, G const mesh_node *node, 
         mesh_load_children(node, lane, children);
         for (int i = 0; i < LANG_LOADS; i++) {
             const int at = lane + i * LANES;
-            const mesh_slab_interval p =
+            const mesh_slab_interval interval =
                 mesh_slab_test(traversal_precalc_of(trav->precalc).slabs, children[i].lo, children[i].hi);
-            const vm can_improve = mesh_can_improve(p, children[i].least, trav->best);
-            v_store(tested->enters + at, v_max(p.enter, v_f(R(0.0))));
+            const vm can_improve = mesh_can_improve(interval, children[i].least, trav->best);
+            v_store(tested->enters + at, v_max(interval.enter, v_f(R(0.0))));
             entered |= v_bitmask(v_and(can_improve, children[i].exist)) << at;
         }
     }
@@ -299,28 +299,28 @@ FN int mesh_visit_node(mesh_traversal *trav, G const mesh_node *node, int option
 
 /* Begins the traversal of a query whose precalculated terms are in one lane of `rows`; 0 if there is nothing to
  * traverse. */
-FN int mesh_begin(mesh_traversal *trav, mesh_frame frame, mesh_query q, const real *rows, int lane)
+FN int mesh_begin(mesh_traversal *trav, mesh_frame frame, mesh_query query, const real *rows, int lane)
 {
     for (int k = 0; k < PRECALC_ROWS; k++)
         trav->precalc[k] = rows[LANES * k + lane];
     const int valid = trav->precalc[PRECALC_LIMIT] >= R(0.0);
-    trav->query = q;
+    trav->query = query;
     trav->state = valid ? STATE_MISS : STATE_INVALID;
     trav->earliest_undecided = R(1.0) / R(0.0);
     trav->hits = 0;
     trav->best = mesh_hit_key_of(trav->precalc[PRECALC_LIMIT], MESH_NO_TRIANGLE);
     trav->next = frame.root;
     mesh_stack_begin(&trav->stack, frame.root);
-    return valid && (q.options == 0 || q.mask != 0);
+    return valid && (query.options == 0 || query.mask != 0);
 }
 
 /* Precalculates and begins one query. */
-FN int mesh_begin_single(mesh_traversal *trav, mesh_frame frame, mesh_query q)
+FN int mesh_begin_single(mesh_traversal *trav, mesh_frame frame, mesh_query query)
 {
     real rows[LANES * PRECALC_ROWS];
-    traversal_precalculate(rows, v3_of(v_f(q.cx), v_f(q.cy), v_f(q.cz)), v_f(q.radius),
-                           v3_of(v_f(q.vx), v_f(q.vy), v_f(q.vz)), v_f(q.t_max), frame, q.options);
-    return mesh_begin(trav, frame, q, rows, 0);
+    traversal_precalculate(rows, v3_of(v_f(query.cx), v_f(query.cy), v_f(query.cz)), v_f(query.radius),
+                           v3_of(v_f(query.vx), v_f(query.vy), v_f(query.vz)), v_f(query.t_max), frame, query.options);
+    return mesh_begin(trav, frame, query, rows, 0);
 }
 
 /* Corners of LANES triangles of a leaf. */
@@ -341,18 +341,18 @@ FN v3 mesh_indexed_corner(G const mesh_leaf *leaf, G const u8 *corner)
 
 FN mesh_corners mesh_corners_of(G const mesh_leaf *leaf, int reference, int lane)
 {
-    mesh_corners c;
+    mesh_corners corners;
     if (MESH_IS_UNINDEXED(reference)) {
         G const real *rows = (G const real *)leaf + MESH_WIDTH + lane; /* after the triangle indices */
-        c.p0 = mesh_unindexed_corner(rows);
-        c.p1 = mesh_unindexed_corner(rows + 3 * MESH_WIDTH);
-        c.p2 = mesh_unindexed_corner(rows + 6 * MESH_WIDTH);
+        corners.p0 = mesh_unindexed_corner(rows);
+        corners.p1 = mesh_unindexed_corner(rows + 3 * MESH_WIDTH);
+        corners.p2 = mesh_unindexed_corner(rows + 6 * MESH_WIDTH);
     } else {
-        c.p0 = mesh_indexed_corner(leaf, leaf->corner[0] + lane);
-        c.p1 = mesh_indexed_corner(leaf, leaf->corner[1] + lane);
-        c.p2 = mesh_indexed_corner(leaf, leaf->corner[2] + lane);
+        corners.p0 = mesh_indexed_corner(leaf, leaf->corner[0] + lane);
+        corners.p1 = mesh_indexed_corner(leaf, leaf->corner[1] + lane);
+        corners.p2 = mesh_indexed_corner(leaf, leaf->corner[2] + lane);
     }
-    return c;
+    return corners;
 }
 
 /* Which of LANES slots of a leaf hold a triangle that passes the query's mask. */
@@ -378,17 +378,17 @@ typedef struct mesh_group {
 FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int reference, int lane, const mesh_traversal *trav, real scale,
                             int options)
 {
-    mesh_group g;
-    g.p = mesh_corners_of(leaf, reference, lane);
-    const mesh_slab_interval p =
-        mesh_slab_test(traversal_precalc_of(trav->precalc).slabs, v3_mul(mesh_min3(g.p.p0, g.p.p1, g.p.p2), v_f(scale)),
-                       v3_mul(mesh_max3(g.p.p0, g.p.p1, g.p.p2), v_f(scale)));
-    g.enter = p.enter;
-    g.triangle = mesh_load_int(leaf->triangle + lane);
-    g.active = v_and(mesh_can_improve(p, g.triangle, trav->best),
-                     mesh_unmasked(g.triangle, trav->masks, reference, lane, trav->query.mask, options));
-    g.leaf = leaf;
-    g.reference = reference;
-    return g;
+    mesh_group group;
+    group.p = mesh_corners_of(leaf, reference, lane);
+    const mesh_slab_interval interval = mesh_slab_test(
+        traversal_precalc_of(trav->precalc).slabs, v3_mul(mesh_min3(group.p.p0, group.p.p1, group.p.p2), v_f(scale)),
+        v3_mul(mesh_max3(group.p.p0, group.p.p1, group.p.p2), v_f(scale)));
+    group.enter = interval.enter;
+    group.triangle = mesh_load_int(leaf->triangle + lane);
+    group.active = v_and(mesh_can_improve(interval, group.triangle, trav->best),
+                         mesh_unmasked(group.triangle, trav->masks, reference, lane, trav->query.mask, options));
+    group.leaf = leaf;
+    group.reference = reference;
+    return group;
 }
 #endif

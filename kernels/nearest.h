@@ -23,24 +23,24 @@ typedef struct nearest {
 
 FN nearest nearest_sel(vm m, nearest a, nearest b)
 {
-    nearest r;
-    r.point = v3_sel(m, a.point, b.point);
-    r.distance2 = v_sel(m, a.distance2, b.distance2);
-    r.at.w1 = v_sel(m, a.at.w1, b.at.w1);
-    r.at.w2 = v_sel(m, a.at.w2, b.at.w2);
-    r.at.feature = vi_sel(m, a.at.feature, b.at.feature);
-    return r;
+    nearest result;
+    result.point = v3_sel(m, a.point, b.point);
+    result.distance2 = v_sel(m, a.distance2, b.distance2);
+    result.at.w1 = v_sel(m, a.at.w1, b.at.w1);
+    result.at.w2 = v_sel(m, a.at.w2, b.at.w2);
+    result.at.feature = vi_sel(m, a.at.feature, b.at.feature);
+    return result;
 }
 
 FN nearest nearest_of(v3 point, vf w1, vf w2, int feature)
 {
-    nearest r;
-    r.point = point;
-    r.distance2 = v3_dot(point, point);
-    r.at.w1 = w1;
-    r.at.w2 = w2;
-    r.at.feature = v_i(feature);
-    return r;
+    nearest result;
+    result.point = point;
+    result.distance2 = v3_dot(point, point);
+    result.at.w1 = w1;
+    result.at.w2 = w2;
+    result.at.feature = v_i(feature);
+    return result;
 }
 
 FN nearest nearest_nearer(nearest best, nearest next)
@@ -66,27 +66,27 @@ typedef struct nearest_border {
 FN nearest_border nearest_on_border(v3 a, v3 b, v3 c, v3 e01, v3 e12, v3 e02)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
-    nearest_border x;
-    x.corner = nearest_of(a, zero, zero, FEATURE_V0);
-    x.corner = nearest_nearer(x.corner, nearest_of(b, one, zero, FEATURE_V1));
-    x.corner = nearest_nearer(x.corner, nearest_of(c, zero, one, FEATURE_V2));
+    nearest_border border;
+    border.corner = nearest_of(a, zero, zero, FEATURE_V0);
+    border.corner = nearest_nearer(border.corner, nearest_of(b, one, zero, FEATURE_V1));
+    border.corner = nearest_nearer(border.corner, nearest_of(c, zero, one, FEATURE_V2));
 
     const vf k01 = nearest_foot(a, e01), k12 = nearest_foot(b, e12), k20 = nearest_foot(a, e02);
-    x.edge[0] = nearest_of(v3_add(a, v3_mul(e01, k01)), k01, zero, FEATURE_E01);
-    x.edge[1] = nearest_of(v3_add(b, v3_mul(e12, k12)), one - k12, k12, FEATURE_E12);
-    x.edge[2] = nearest_of(v3_add(a, v3_mul(e02, k20)), zero, k20, FEATURE_E20);
-    x.on[0] = v_within(zero, k01, one);
-    x.on[1] = v_within(zero, k12, one);
-    x.on[2] = v_within(zero, k20, one);
-    return x;
+    border.edge[0] = nearest_of(v3_add(a, v3_mul(e01, k01)), k01, zero, FEATURE_E01);
+    border.edge[1] = nearest_of(v3_add(b, v3_mul(e12, k12)), one - k12, k12, FEATURE_E12);
+    border.edge[2] = nearest_of(v3_add(a, v3_mul(e02, k20)), zero, k20, FEATURE_E20);
+    border.on[0] = v_within(zero, k01, one);
+    border.on[1] = v_within(zero, k12, one);
+    border.on[2] = v_within(zero, k20, one);
+    return border;
 }
 
-FN nearest nearest_of_border(const nearest_border *x)
+FN nearest nearest_of_border(const nearest_border *border)
 {
-    nearest best = x->corner;
+    nearest best = border->corner;
     LANG_UNROLL
     for (int i = 0; i < 3; i++)
-        best = nearest_sel(x->on[i], nearest_nearer(best, x->edge[i]), best);
+        best = nearest_sel(border->on[i], nearest_nearer(best, border->edge[i]), best);
     return best;
 }
 
@@ -104,18 +104,18 @@ FN nearest_inner nearest_on_face(v3 a, v3 b, v3 e01, v3 e12, v3 e02)
     const v3 n = v3_cross(e01, e02);
     const vf g0 = -v3_dot(v3_cross(n, e01), a), g1 = -v3_dot(v3_cross(n, e12), b), g2 = v3_dot(v3_cross(n, e02), a);
     const vf sum = g0 + g1 + g2;
-    nearest_inner f;
-    f.w1 = g2 / sum;
-    f.w2 = g0 / sum;
-    f.foot = v3_add(a, v3_add(v3_mul(e01, f.w1), v3_mul(e02, f.w2)));
-    f.inside = v_and(v_and(v_ge(g0, zero), v_ge(g1, zero)), v_and(v_ge(g2, zero), v_gt(sum, zero)));
-    return f;
+    nearest_inner face;
+    face.w1 = g2 / sum;
+    face.w2 = g0 / sum;
+    face.foot = v3_add(a, v3_add(v3_mul(e01, face.w1), v3_mul(e02, face.w2)));
+    face.inside = v_and(v_and(v_ge(g0, zero), v_ge(g1, zero)), v_and(v_ge(g2, zero), v_gt(sum, zero)));
+    return face;
 }
 
-FN nearest nearest_of_all(const nearest_border *border, nearest_inner f)
+FN nearest nearest_of_all(const nearest_border *border, nearest_inner face)
 {
     const nearest best = nearest_of_border(border);
-    return nearest_sel(f.inside, nearest_nearer(best, nearest_of(f.foot, f.w1, f.w2, FEATURE_FACE)), best);
+    return nearest_sel(face.inside, nearest_nearer(best, nearest_of(face.foot, face.w1, face.w2, FEATURE_FACE)), best);
 }
 
 /* a: vertex P0, e01 and e02 its edges, all relative to the origin and scaled to about 1. */

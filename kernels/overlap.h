@@ -132,19 +132,19 @@ FN overlap_out overlap(overlap_in in)
 
 FN overlap_in load_overlap(in_columns in, size_t i)
 {
-    overlap_in q;
-    q.center = load3(in, IN_OCX, i);
-    q.radius = v_load(in[IN_OR] + i);
-    q.p0 = load3(in, IN_OP0X, i);
-    q.p1 = load3(in, IN_OP1X, i);
-    q.p2 = load3(in, IN_OP2X, i);
-    return q;
+    overlap_in query;
+    query.center = load3(in, IN_OCX, i);
+    query.radius = v_load(in[IN_OR] + i);
+    query.p0 = load3(in, IN_OP0X, i);
+    query.p1 = load3(in, IN_OP1X, i);
+    query.p2 = load3(in, IN_OP2X, i);
+    return query;
 }
 
 FN void pairs_overlap(in_columns in, out_columns out, size_t i)
 {
-    const overlap_out a = overlap(load_overlap(in, i));
-    store_u8(out, OUT_OVERLAP, i, a.overlap);
-    store_u8(out, OUT_AXES, i, a.axes);
+    const overlap_out answer = overlap(load_overlap(in, i));
+    store_u8(out, OUT_OVERLAP, i, answer.overlap);
+    store_u8(out, OUT_AXES, i, answer.axes);
 }
 #endif

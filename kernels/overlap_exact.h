@@ -30,18 +30,18 @@ typedef struct overlap_verdict {
 
 FN overlap_verdict overlap_above(vf x, vf certain, vf may)
 {
-    overlap_verdict v;
-    v.certain = v_lt(certain, x);
-    v.may = v_le(may, x);
-    return v;
+    overlap_verdict verdict;
+    verdict.certain = v_lt(certain, x);
+    verdict.may = v_le(may, x);
+    return verdict;
 }
 
 FN overlap_verdict overlap_both(overlap_verdict a, overlap_verdict b)
 {
-    overlap_verdict v;
-    v.certain = v_and(a.certain, b.certain);
-    v.may = v_and(a.may, b.may);
-    return v;
+    overlap_verdict verdict;
+    verdict.certain = v_and(a.certain, b.certain);
+    verdict.may = v_and(a.may, b.may);
+    return verdict;
 }
 
 /* Two thresholds of one quantity: above the first a test certainly holds, above the second it may hold. */
@@ -62,39 +62,40 @@ FN overlap_bounds overlap_bound(vf r, v3 corner2, vf edge2, vf normal2, vf d2)
     const vf n = v_sqrt(normal2), d = v_sqrt(d2);
     const vf l = one + v_max(v_max(corner2.x, corner2.y), corner2.z) * quarter;
     const vf e = one + edge2 * quarter;
-    overlap_bounds b;
+    overlap_bounds bounds;
     /* The thresholds differ from r by the error of M or n.A, plus 6 eps of r for the squares and products of the
      * comparison. A.A needs less. */
     const vf pad = l * v_f(R(0x5p-24)) + r * v_f(R(0x7.8p-24));
     const vf outer = r + pad, inner = v_max(r - pad, v_f(R(0.0)));
-    b.radius2.certain = outer * outer;
-    b.radius2.may = inner * inner;
+    bounds.radius2.certain = outer * outer;
+    bounds.radius2.may = inner * inner;
     const vf plane_error = d * (l + r) * v_f(R(0x4.cp-24));
-    b.plane.certain = n * outer + plane_error;
-    b.plane.may = n * inner - plane_error;
-    b.dot = l * e * v_f(R(0x5.4p-24));
+    bounds.plane.certain = n * outer + plane_error;
+    bounds.plane.may = n * inner - plane_error;
+    bounds.dot = l * e * v_f(R(0x5.4p-24));
     /* sqrt(3): an edge is measured by its largest component, because a short one must have a small bound. */
-    b.side = l * (n * v_f(R(0xd.8p-24)) + d * v_f(R(0x8.4p-24)));
-    return b;
+    bounds.side = l * (n * v_f(R(0xd.8p-24)) + d * v_f(R(0x8.4p-24)));
+    return bounds;
 }
 
 /* Whether the line along an edge is farther than r. */
-FN overlap_verdict overlap_line(v3 moment, vf length2, overlap_bounds b)
+FN overlap_verdict overlap_line(v3 moment, vf length2, overlap_bounds bounds)
 {
-    return overlap_above(v3_dot(moment, moment), b.radius2.certain * length2, b.radius2.may * length2);
+    return overlap_above(v3_dot(moment, moment), bounds.radius2.certain * length2, bounds.radius2.may * length2);
 }
 
 /* Whether the centre and the triangle are on different sides of an edge. */
-FN overlap_verdict overlap_side(v3 moment, v3 n, vf extent, overlap_bounds b)
+FN overlap_verdict overlap_side(v3 moment, v3 n, vf extent, overlap_bounds bounds)
 {
-    const vf bound = b.side * extent;
+    const vf bound = bounds.side * extent;
     return overlap_above(v3_dot(moment, n), bound, -bound);
 }
 
 /* Whether a corner separates. away: the lesser of A.AB and A.AC. */
-FN overlap_verdict overlap_corner(vf length2, vf away, overlap_bounds b)
+FN overlap_verdict overlap_corner(vf length2, vf away, overlap_bounds bounds)
 {
-    return overlap_both(overlap_above(length2, b.radius2.certain, b.radius2.may), overlap_above(away, b.dot, -b.dot));
+    return overlap_both(overlap_above(length2, bounds.radius2.certain, bounds.radius2.may),
+                        overlap_above(away, bounds.dot, -bounds.dot));
 }
 
 /* Bits that are certainly set, and bits that may be set. */
@@ -102,12 +103,12 @@ typedef struct overlap_masks {
     vi certain, may;
 } overlap_masks;
 
-FN overlap_masks overlap_put(overlap_masks m, overlap_verdict v, int bit)
+FN overlap_masks overlap_put(overlap_masks masks, overlap_verdict verdict, int bit)
 {
     const vi none = v_i(0);
-    m.certain = m.certain | vi_sel(v.certain, v_i(bit), none);
-    m.may = m.may | vi_sel(v.may, v_i(bit), none);
-    return m;
+    masks.certain = masks.certain | vi_sel(verdict.certain, v_i(bit), none);
+    masks.may = masks.may | vi_sel(verdict.may, v_i(bit), none);
+    return masks;
 }
 
 /* A triangle scaled to its two units. */
@@ -129,13 +130,13 @@ typedef struct overlap_sizes {
 
 FN overlap_sizes overlap_measure(overlap_relative x, vf radius)
 {
-    overlap_sizes s;
-    s.ab = v3_magnitude(x.ab);
-    s.bc = v3_magnitude(x.bc);
-    s.ca = v3_magnitude(x.ca);
-    s.longest = vi_max(vi_max(s.ab, s.bc), s.ca);
-    s.size = vi_max(vi_max(v3_magnitude(x.a), v_magnitude(radius)), s.longest);
-    return s;
+    overlap_sizes sizes;
+    sizes.ab = v3_magnitude(x.ab);
+    sizes.bc = v3_magnitude(x.bc);
+    sizes.ca = v3_magnitude(x.ca);
+    sizes.longest = vi_max(vi_max(sizes.ab, sizes.bc), sizes.ca);
+    sizes.size = vi_max(vi_max(v3_magnitude(x.a), v_magnitude(radius)), sizes.longest);
+    return sizes;
 }
 
 /* Flags of rare degenerate triangles: edges of length 0; no area. */
@@ -143,55 +144,59 @@ typedef struct overlap_flats {
     vm ab, bc, ca, flat;
 } overlap_flats;
 
-FN overlap_masks overlap_corners(overlap_masks m, overlap_relative x, v3 length2, overlap_bounds b, int rare,
-                                 overlap_flats f)
+FN overlap_masks overlap_corners(overlap_masks masks, overlap_relative x, v3 length2, overlap_bounds bounds, int rare,
+                                 overlap_flats flats)
 {
     vf a_ab = v3_dot(x.a, x.ab), b_ba = -v3_dot(x.b, x.ab);
     vf b_bc = v3_dot(x.b, x.bc), c_cb = -v3_dot(x.c, x.bc);
     vf c_ca = v3_dot(x.c, x.ca), a_ac = -v3_dot(x.a, x.ca);
     if (rare) { /* along an edge of length 0 the products are exactly 0: the test holds */
         const vf yes = v_f(R(1.0));
-        a_ab = v_sel(f.ab, yes, a_ab);
-        b_ba = v_sel(f.ab, yes, b_ba);
-        b_bc = v_sel(f.bc, yes, b_bc);
-        c_cb = v_sel(f.bc, yes, c_cb);
-        c_ca = v_sel(f.ca, yes, c_ca);
-        a_ac = v_sel(f.ca, yes, a_ac);
+        a_ab = v_sel(flats.ab, yes, a_ab);
+        b_ba = v_sel(flats.ab, yes, b_ba);
+        b_bc = v_sel(flats.bc, yes, b_bc);
+        c_cb = v_sel(flats.bc, yes, c_cb);
+        c_ca = v_sel(flats.ca, yes, c_ca);
+        a_ac = v_sel(flats.ca, yes, a_ac);
     }
-    m = overlap_put(m, overlap_corner(length2.x, v_min(a_ab, a_ac), b), 16);
-    m = overlap_put(m, overlap_corner(length2.y, v_min(b_bc, b_ba), b), 32);
-    return overlap_put(m, overlap_corner(length2.z, v_min(c_ca, c_cb), b), 64);
+    masks = overlap_put(masks, overlap_corner(length2.x, v_min(a_ab, a_ac), bounds), 16);
+    masks = overlap_put(masks, overlap_corner(length2.y, v_min(b_bc, b_ba), bounds), 32);
+    return overlap_put(masks, overlap_corner(length2.z, v_min(c_ca, c_cb), bounds), 64);
 }
 
-FN overlap_masks overlap_decide(overlap_triangle t, int rare, overlap_flats f)
+FN overlap_masks overlap_decide(overlap_triangle triangle, int rare, overlap_flats flats)
 {
-    const overlap_relative x = t.x;
+    const overlap_relative x = triangle.x;
     const v3 corner2 = v3_of(v3_dot(x.a, x.a), v3_dot(x.b, x.b), v3_dot(x.c, x.c));
-    const overlap_bounds b = overlap_bound(t.r, corner2, t.longest2, v3_dot(t.n, t.n), t.d2);
+    const overlap_bounds bounds =
+        overlap_bound(triangle.r, corner2, triangle.longest2, v3_dot(triangle.n, triangle.n), triangle.d2);
     const v3 m_ab = v3_cross(x.a, x.ab), m_bc = v3_cross(x.b, x.bc), m_ca = v3_cross(x.c, x.ca);
-    overlap_verdict ab = overlap_line(m_ab, t.edge2.x, b), side_ab = overlap_side(m_ab, t.n, t.extent.x, b);
-    overlap_verdict bc = overlap_line(m_bc, t.edge2.y, b), side_bc = overlap_side(m_bc, t.n, t.extent.y, b);
-    overlap_verdict ca = overlap_line(m_ca, t.edge2.z, b), side_ca = overlap_side(m_ca, t.n, t.extent.z, b);
+    overlap_verdict ab = overlap_line(m_ab, triangle.edge2.x, bounds),
+                    side_ab = overlap_side(m_ab, triangle.n, triangle.extent.x, bounds);
+    overlap_verdict bc = overlap_line(m_bc, triangle.edge2.y, bounds),
+                    side_bc = overlap_side(m_bc, triangle.n, triangle.extent.y, bounds);
+    overlap_verdict ca = overlap_line(m_ca, triangle.edge2.z, bounds),
+                    side_ca = overlap_side(m_ca, triangle.n, triangle.extent.z, bounds);
     /* No plane is farther than a line in it. */
-    overlap_verdict plane = overlap_above(v_abs(v3_dot(t.n, x.a)), b.plane.certain, b.plane.may);
+    overlap_verdict plane = overlap_above(v_abs(v3_dot(triangle.n, x.a)), bounds.plane.certain, bounds.plane.may);
     plane.may = v_and(plane.may, v_and(v_and(ab.may, bc.may), ca.may));
     if (rare) { /* an edge of length 0 has no line; a triangle without area has no plane, and every side of it separates
                  */
-        ab.may = v_and(ab.may, v_not(f.ab));
-        bc.may = v_and(bc.may, v_not(f.bc));
-        ca.may = v_and(ca.may, v_not(f.ca));
-        plane.may = v_and(plane.may, v_not(f.flat));
-        side_ab.certain = v_or(side_ab.certain, f.flat);
-        side_bc.certain = v_or(side_bc.certain, f.flat);
-        side_ca.certain = v_or(side_ca.certain, f.flat);
+        ab.may = v_and(ab.may, v_not(flats.ab));
+        bc.may = v_and(bc.may, v_not(flats.bc));
+        ca.may = v_and(ca.may, v_not(flats.ca));
+        plane.may = v_and(plane.may, v_not(flats.flat));
+        side_ab.certain = v_or(side_ab.certain, flats.flat);
+        side_bc.certain = v_or(side_bc.certain, flats.flat);
+        side_ca.certain = v_or(side_ca.certain, flats.flat);
     }
-    overlap_masks m;
-    m.certain = m.may = v_i(0);
-    m = overlap_put(m, plane, 1);
-    m = overlap_put(m, overlap_both(ab, side_ab), 2);
-    m = overlap_put(m, overlap_both(bc, side_bc), 4);
-    m = overlap_put(m, overlap_both(ca, side_ca), 8);
-    return overlap_corners(m, x, corner2, b, rare, f);
+    overlap_masks masks;
+    masks.certain = masks.may = v_i(0);
+    masks = overlap_put(masks, plane, 1);
+    masks = overlap_put(masks, overlap_both(ab, side_ab), 2);
+    masks = overlap_put(masks, overlap_both(bc, side_bc), 4);
+    masks = overlap_put(masks, overlap_both(ca, side_ca), 8);
+    return overlap_corners(masks, x, corner2, bounds, rare, flats);
 }
 
 FN vm overlap_is_zero(v3 x)
@@ -211,19 +216,19 @@ FN vm overlap_on_grid(v3 a, v3 b, vf big)
 
 /* Finds degenerate triangles. An edge is exactly 0 if and only if its corners are equal, and n = 0 on a grid is exact.
  * Big triangles may have lost digits, so no flag is set for them. */
-FN overlap_flats overlap_find_flats(overlap_in in, v3 n, overlap_sizes s, vm big)
+FN overlap_flats overlap_find_flats(overlap_in in, v3 n, overlap_sizes sizes, vm big)
 {
     const vi zero = v_i(0);
-    const vf grid = v_from_bits(v_exponent(s.longest)) * v_f(R(0x1.8p13));
+    const vf grid = v_from_bits(v_exponent(sizes.longest)) * v_f(R(0x1.8p13));
     const vm ab = overlap_on_grid(in.p0, in.p1, grid), bc = overlap_on_grid(in.p1, in.p2, grid);
     const vm ca = overlap_on_grid(in.p2, in.p0, grid), known = v_not(big);
-    overlap_flats f;
-    f.ab = v_and(known, vi_eq(s.ab, zero));
-    f.bc = v_and(known, vi_eq(s.bc, zero));
-    f.ca = v_and(known, vi_eq(s.ca, zero));
-    f.flat = v_and(v_and(known, overlap_is_zero(n)), v_and(ab, v_and(bc, ca)));
-    f.flat = v_or(v_or(f.flat, f.ab), v_or(f.bc, f.ca));
-    return f;
+    overlap_flats flats;
+    flats.ab = v_and(known, vi_eq(sizes.ab, zero));
+    flats.bc = v_and(known, vi_eq(sizes.bc, zero));
+    flats.ca = v_and(known, vi_eq(sizes.ca, zero));
+    flats.flat = v_and(v_and(known, overlap_is_zero(n)), v_and(ab, v_and(bc, ca)));
+    flats.flat = v_or(v_or(flats.flat, flats.ab), v_or(flats.bc, flats.ca));
+    return flats;
 }
 
 FN overlap_in overlap_scaled(overlap_in in, vf scale)
@@ -237,78 +242,81 @@ FN overlap_in overlap_scaled(overlap_in in, vf scale)
 }
 
 /* Corners and radius in one unit, edges in another. */
-FN overlap_triangle overlap_unite(overlap_relative x, vf radius, overlap_sizes s)
+FN overlap_triangle overlap_unite(overlap_relative x, vf radius, overlap_sizes sizes)
 {
-    const vf corner_unit = v_scale_down(v_exponent(s.size)), edge_unit = v_scale_down(v_exponent(s.longest));
-    overlap_triangle t;
-    t.r = radius * corner_unit;
-    t.x.a = v3_mul(x.a, corner_unit);
-    t.x.b = v3_mul(x.b, corner_unit);
-    t.x.c = v3_mul(x.c, corner_unit);
-    t.x.ab = v3_mul(x.ab, edge_unit);
-    t.x.bc = v3_mul(x.bc, edge_unit);
-    t.x.ca = v3_mul(x.ca, edge_unit);
-    t.x.size = s.size;
-    t.extent = v3_mul(v3_of(v_from_bits(s.ab), v_from_bits(s.bc), v_from_bits(s.ca)), edge_unit);
-    t.edge2 = v3_of(v3_dot(t.x.ab, t.x.ab), v3_dot(t.x.bc, t.x.bc), v3_dot(t.x.ca, t.x.ca));
-    t.longest2 = v_max(v_max(t.edge2.x, t.edge2.y), t.edge2.z);
+    const vf corner_unit = v_scale_down(v_exponent(sizes.size)), edge_unit = v_scale_down(v_exponent(sizes.longest));
+    overlap_triangle triangle;
+    triangle.r = radius * corner_unit;
+    triangle.x.a = v3_mul(x.a, corner_unit);
+    triangle.x.b = v3_mul(x.b, corner_unit);
+    triangle.x.c = v3_mul(x.c, corner_unit);
+    triangle.x.ab = v3_mul(x.ab, edge_unit);
+    triangle.x.bc = v3_mul(x.bc, edge_unit);
+    triangle.x.ca = v3_mul(x.ca, edge_unit);
+    triangle.x.size = sizes.size;
+    triangle.extent = v3_mul(v3_of(v_from_bits(sizes.ab), v_from_bits(sizes.bc), v_from_bits(sizes.ca)), edge_unit);
+    triangle.edge2 = v3_of(v3_dot(triangle.x.ab, triangle.x.ab), v3_dot(triangle.x.bc, triangle.x.bc),
+                           v3_dot(triangle.x.ca, triangle.x.ca));
+    triangle.longest2 = v_max(v_max(triangle.edge2.x, triangle.edge2.y), triangle.edge2.z);
     /* n = AB x CA from the two shorter edges: -BC stands in for the longest. */
-    const v3 cb = v3_of(-t.x.bc.x, -t.x.bc.y, -t.x.bc.z);
-    const vm ab_long = v_le(t.longest2, t.edge2.x), ca_long = v_and(v_le(t.longest2, t.edge2.z), v_not(ab_long));
-    t.n = v3_cross(v3_sel(ab_long, cb, t.x.ab), v3_sel(ca_long, cb, t.x.ca));
-    t.d2 = v_sel(ab_long, t.edge2.y, t.edge2.x) * v_sel(ca_long, t.edge2.y, t.edge2.z);
-    return t;
+    const v3 cb = v3_of(-triangle.x.bc.x, -triangle.x.bc.y, -triangle.x.bc.z);
+    const vm ab_long = v_le(triangle.longest2, triangle.edge2.x),
+             ca_long = v_and(v_le(triangle.longest2, triangle.edge2.z), v_not(ab_long));
+    triangle.n = v3_cross(v3_sel(ab_long, cb, triangle.x.ab), v3_sel(ca_long, cb, triangle.x.ca));
+    triangle.d2 =
+        v_sel(ab_long, triangle.edge2.y, triangle.edge2.x) * v_sel(ca_long, triangle.edge2.y, triangle.edge2.z);
+    return triangle;
 }
 
 /* Edges that may have lost digits to underflow: shorter than 2^-30 of their unit, or all denormal, or below 2^-60 in a
  * big triangle. */
-FN vm overlap_is_thin(overlap_triangle t, overlap_sizes s, vm big)
+FN vm overlap_is_thin(overlap_triangle triangle, overlap_sizes sizes, vm big)
 {
-    const vf shortest = v_min(v_min(t.extent.x, t.extent.y), t.extent.z);
+    const vf shortest = v_min(v_min(triangle.extent.x, triangle.extent.y), triangle.extent.z);
     const vi least = vi_sel(big, v_bits(v_f(R(0x1p-60))), v_i(R_MIN_NORMAL_BITS));
-    return v_or(v_lt(shortest, v_f(R(0x1p-30))), vi_gt(least, s.longest));
+    return v_or(v_lt(shortest, v_f(R(0x1p-30))), vi_gt(least, sizes.longest));
 }
 
 FN overlap_out overlap_exact(overlap_in in)
 {
     overlap_relative x = overlap_relate(in);
-    overlap_sizes s = overlap_measure(x, in.radius);
+    overlap_sizes sizes = overlap_measure(x, in.radius);
     vm valid = v_le(v_f(R(0.0)), in.radius);
     /* Differences that would overflow or are near to denormal numbers: rare, so under a branch. 2^32 is exact, and 2^-8
      * is but for numbers below 2^-118. */
-    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), s.size));
-    const vm odd = v_or(big, vi_gt(v_i(R_SMALL_BITS), s.size));
+    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), sizes.size));
+    const vm odd = v_or(big, vi_gt(v_i(R_SMALL_BITS), sizes.size));
     if (v_any(odd)) {
         valid = v_and(valid, overlap_is_finite(in));
         in = overlap_scaled(in, v_sel(odd, v_sel(big, v_f(R(0x1p-8)), v_f(R(0x1p32))), v_f(R(1.0))));
         x = overlap_relate(in);
-        s = overlap_measure(x, in.radius);
+        sizes = overlap_measure(x, in.radius);
     }
-    const overlap_triangle t = overlap_unite(x, in.radius, s);
-    overlap_flats f;
-    f.ab = f.bc = f.ca = f.flat = big; /* the first pass does not read them */
-    overlap_masks m = overlap_decide(t, 0, f);
-    const vm thin = overlap_is_thin(t, s, big), rare = v_or(thin, overlap_is_zero(t.n));
-    vm undecided = v_not(vi_eq(m.certain, m.may));
+    const overlap_triangle triangle = overlap_unite(x, in.radius, sizes);
+    overlap_flats flats;
+    flats.ab = flats.bc = flats.ca = flats.flat = big; /* the first pass does not read them */
+    overlap_masks masks = overlap_decide(triangle, 0, flats);
+    const vm thin = overlap_is_thin(triangle, sizes, big), rare = v_or(thin, overlap_is_zero(triangle.n));
+    vm undecided = v_not(vi_eq(masks.certain, masks.may));
     if (v_any(rare)) {
-        f = overlap_find_flats(in, t.n, s, big);
-        m = overlap_decide(t, 1, f);
-        undecided = v_or(v_not(vi_eq(m.certain, m.may)), v_and(thin, v_not(f.flat)));
+        flats = overlap_find_flats(in, triangle.n, sizes, big);
+        masks = overlap_decide(triangle, 1, flats);
+        undecided = v_or(v_not(vi_eq(masks.certain, masks.may)), v_and(thin, v_not(flats.flat)));
     }
     /* Scaling up denormal numbers may have moved the other numbers of the pair out of range. */
     undecided = v_or(undecided, v_not(v_and(v3_finite(x.a), v_and(v3_finite(x.b), v3_finite(x.c)))));
     const vi invalid = v_i(OVERLAP_INVALID), unknown = v_i(OVERLAP_UNDECIDED), none = v_i(0);
-    const vi overlap = vi_sel(vi_eq(m.certain, none), v_i(1), none);
+    const vi overlap = vi_sel(vi_eq(masks.certain, none), v_i(1), none);
     overlap_out out;
-    out.axes = vi_sel(valid, vi_sel(undecided, unknown, m.certain), invalid);
+    out.axes = vi_sel(valid, vi_sel(undecided, unknown, masks.certain), invalid);
     out.overlap = vi_sel(valid, vi_sel(undecided, unknown, overlap), invalid);
     return out;
 }
 
 FN void pairs_overlap_exact(in_columns in, out_columns out, size_t i)
 {
-    const overlap_out a = overlap_exact(load_overlap(in, i));
-    store_u8(out, OUT_OVERLAP, i, a.overlap);
-    store_u8(out, OUT_AXES, i, a.axes);
+    const overlap_out answer = overlap_exact(load_overlap(in, i));
+    store_u8(out, OUT_OVERLAP, i, answer.overlap);
+    store_u8(out, OUT_AXES, i, answer.axes);
 }
 #endif

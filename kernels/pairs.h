@@ -104,26 +104,26 @@ FN sweep_in load_sweep_ends(in_columns in, size_t i)
 
 FN closest_in load_closest(in_columns in, size_t i)
 {
-    closest_in q;
-    q.center = load3(in, IN_NCX, i);
-    q.p0 = load3(in, IN_NP0X, i);
-    q.p1 = load3(in, IN_NP1X, i);
-    q.p2 = load3(in, IN_NP2X, i);
-    return q;
+    closest_in query;
+    query.center = load3(in, IN_NCX, i);
+    query.p0 = load3(in, IN_NP0X, i);
+    query.p1 = load3(in, IN_NP1X, i);
+    query.p2 = load3(in, IN_NP2X, i);
+    return query;
 }
 
-FN void store_sweep(out_columns out, size_t i, sweep_out a, int want)
+FN void store_sweep(out_columns out, size_t i, sweep_out answer, int want)
 {
-    store(out, OUT_T_FIRST, i, a.t_first);
+    store(out, OUT_T_FIRST, i, answer.t_first);
     if (want != SWEEP_FIRST) {
-        store(out, OUT_T_LAST, i, a.t_last);
-        store_u8(out, OUT_STATE, i, a.state);
+        store(out, OUT_T_LAST, i, answer.t_last);
+        store_u8(out, OUT_STATE, i, answer.state);
     }
     if (want == SWEEP_FULL) {
-        store3(out, OUT_FIRST_X, i, a.point_first);
-        store_u8(out, OUT_FIRST_FEATURE, i, a.feature_first);
-        store3(out, OUT_LAST_X, i, a.point_last);
-        store_u8(out, OUT_LAST_FEATURE, i, a.feature_last);
+        store3(out, OUT_FIRST_X, i, answer.point_first);
+        store_u8(out, OUT_FIRST_FEATURE, i, answer.feature_first);
+        store3(out, OUT_LAST_X, i, answer.point_last);
+        store_u8(out, OUT_LAST_FEATURE, i, answer.feature_last);
     }
 }
 

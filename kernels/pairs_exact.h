@@ -10,27 +10,27 @@
 #include "sweep_exact.h"
 #include "touch_exact.h"
 
-FN void exact_residuals(in_columns in, size_t i, sweep_exact *x, int want, int moving)
+FN void exact_residuals(in_columns in, size_t i, sweep_exact *filter, int want, int moving)
 {
     const wf zero = w_f(W(0.0));
-    residual_pair q[PARTS];
+    residual_pair pair[PARTS];
     LANG_UNROLL
-    for (int part = 0; part < LANES; part += WIDE) {
-        const size_t at = i + (size_t)part;
+    for (int first_lane = 0; first_lane < LANES; first_lane += WIDE) {
+        const size_t at = i + (size_t)first_lane;
         const w3 v = load3_wide(in, IN_VX, at), w = moving ? load3_wide(in, IN_WX, at) : w3_of(zero, zero, zero);
-        q[part / WIDE] = residual_pair_of(load3_wide(in, IN_CX, at), w_load(in[IN_R] + at), moving ? w3_sub(v, w) : v,
-                                          w, load3_wide(in, IN_P0X, at), load3_wide(in, IN_P1X, at),
-                                          load3_wide(in, IN_P2X, at), w_load(x->scale + part));
+        pair[first_lane / WIDE] = residual_pair_of(
+            load3_wide(in, IN_CX, at), w_load(in[IN_R] + at), moving ? w3_sub(v, w) : v, w, load3_wide(in, IN_P0X, at),
+            load3_wide(in, IN_P1X, at), load3_wide(in, IN_P2X, at), w_load(filter->scale + first_lane));
     }
-    sweep_residuals(q, x, want);
+    sweep_residuals(pair, filter, want);
 }
 
 FN void exact_sweep(in_columns in, out_columns out, size_t i, int want, int moving)
 {
-    sweep_exact x;
-    sweep_guess(load_sweep(in, i, moving), want, moving, &x);
-    exact_residuals(in, i, &x, want, moving);
-    store_sweep(out, i, sweep_prove(&x, want).answer, want);
+    sweep_exact filter;
+    sweep_guess(load_sweep(in, i, moving), want, moving, &filter);
+    exact_residuals(in, i, &filter, want, moving);
+    store_sweep(out, i, sweep_prove(&filter, want).answer, want);
 }
 
 FN void pairs_contact_exact(in_columns in, out_columns out, size_t i)

@@ -76,7 +76,7 @@ typedef struct proof_pair {
 
 FN proof_pair proof_pair_of(const sweep_query *query, const sweep_view *view)
 {
-    const vi length = v_exponent(query->x.length);
+    const vi length = v_exponent(query->relative.length);
     proof_pair pair;
     pair.v = view->v;
     pair.e01 = view->e01;
@@ -88,7 +88,7 @@ FN proof_pair proof_pair_of(const sweep_query *query, const sweep_view *view)
     pair.gram12 = v3_dot(view->e01, view->e02);
     pair.gram22 = v3_dot(view->e02, view->e02);
     pair.size = v_sqrt(pair.gram11 + pair.gram22) * R(1.41423) + v_f(R(0x1p-60)); /* squares can underflow */
-    pair.reach = v_from_bits(query->x.length) * v_scale_down(view->unit) * R(1.7321) + pair.size;
+    pair.reach = v_from_bits(query->relative.length) * v_scale_down(view->unit) * R(1.7321) + pair.size;
     const v3 e12 = v3_sub(view->e02, view->e01), n = v3_cross(view->e01, view->e02);
     const vf one = v_f(R(1.0)), per_area = one / v3_dot(n, n);
     pair.per11 = one / pair.gram11;
@@ -98,11 +98,11 @@ FN proof_pair proof_pair_of(const sweep_query *query, const sweep_view *view)
     pair.face12 = -(pair.gram12 * per_area);
     pair.face22 = pair.gram11 * per_area;
     pair.ve = v2_of(v3_dot(view->v, view->e01), v3_dot(view->v, view->e02));
-    pair.at_rest = vi_eq(query->x.speed, v_i(0));
+    pair.at_rest = vi_eq(query->relative.speed, v_i(0));
     /* Pairs that sweep_rescue had to scale are not ordinary, nor are pairs whose motion may have denormal components:
      * the bounds below do not hold so near the ends of the range. */
-    pair.ordinary = v_and(vi_eq(query->time, v_i(0)), v_eq(query->back, v_f(R(1.0))));
-    pair.ordinary = v_and(pair.ordinary, v_or(pair.at_rest, vi_gt(query->x.speed, v_i(R_SMALL_BITS))));
+    pair.ordinary = v_and(vi_eq(query->time_exponent, v_i(0)), v_eq(query->unscale, v_f(R(1.0))));
+    pair.ordinary = v_and(pair.ordinary, v_or(pair.at_rest, vi_gt(query->relative.speed, v_i(R_SMALL_BITS))));
     return pair;
 }
 

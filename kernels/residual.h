@@ -41,42 +41,42 @@ typedef struct residual_pair {
 FN residual_pair residual_pair_of(w3 center, wf radius, w3 velocity, w3 w, w3 p0, w3 p1, w3 p2, wf scale)
 {
     const wf r = radius * scale;
-    residual_pair q;
-    q.d = w3_sub(center, p0);
-    q.velocity = velocity;
-    q.w = w;
-    q.p0 = p0;
-    q.e01 = w3_sub(p1, p0);
-    q.e02 = w3_sub(p2, p0);
-    q.radius2 = r * r;
-    q.scale = scale;
-    return q;
+    residual_pair pair;
+    pair.d = w3_sub(center, p0);
+    pair.velocity = velocity;
+    pair.w = w;
+    pair.p0 = p0;
+    pair.e01 = w3_sub(p1, p0);
+    pair.e02 = w3_sub(p2, p0);
+    pair.radius2 = r * r;
+    pair.scale = scale;
+    return pair;
 }
 
-FN w3 residual_normal(const residual_pair *q, w3 y)
+FN w3 residual_normal(const residual_pair *pair, w3 y)
 {
-    const w3 n = w3_mul(w3_cross(q->e01, q->e02), q->scale * q->scale);
-    const wm at_rest = w_eq(w3_dot(q->velocity, q->velocity), w_f(W(0.0)));
-    const wf side = w_sel(at_rest, w3_dot(n, y), -w3_dot(n, q->velocity));
+    const w3 n = w3_mul(w3_cross(pair->e01, pair->e02), pair->scale * pair->scale);
+    const wm at_rest = w_eq(w3_dot(pair->velocity, pair->velocity), w_f(W(0.0)));
+    const wf side = w_sel(at_rest, w3_dot(n, y), -w3_dot(n, pair->velocity));
     return w3_mul(n, w_sel(w_lt(side, w_f(W(0.0))), w_f(W(-1.0)), w_f(W(1.0))));
 }
 
-FN residual_part residual_part_of(const residual_pair *q, const guess *g, int part, int full)
+FN residual_part residual_part_of(const residual_pair *pair, const guess *g, int first_lane, int full)
 {
-    const wf time = w_load(g->time + part), w1 = w_load(g->w1 + part), w2 = w_load(g->w2 + part);
-    const w3 center = w3_add_scaled(q->d, q->velocity, time),
-             y = w3_sub_scaled(w3_sub_scaled(center, q->e01, w1), q->e02, w2);
-    residual_part r;
-    r.y = w3_mul(y, q->scale);
-    r.c = w3_dot(r.y, r.y) - q->radius2;
+    const wf time = w_load(g->time + first_lane), w1 = w_load(g->w1 + first_lane), w2 = w_load(g->w2 + first_lane);
+    const w3 center = w3_add_scaled(pair->d, pair->velocity, time),
+             y = w3_sub_scaled(w3_sub_scaled(center, pair->e01, w1), pair->e02, w2);
+    residual_part half;
+    half.y = w3_mul(y, pair->scale);
+    half.c = w3_dot(half.y, half.y) - pair->radius2;
     if (full) {
-        r.g1 = w3_dot(r.y, q->e01) * q->scale;
-        r.g2 = w3_dot(r.y, q->e02) * q->scale;
-        r.g12 = r.g1 - r.g2;
-        r.point = w3_add_scaled(w3_add(q->p0, w3_sub(center, y)), q->w, time);
-        r.normal = residual_normal(q, r.y);
+        half.g1 = w3_dot(half.y, pair->e01) * pair->scale;
+        half.g2 = w3_dot(half.y, pair->e02) * pair->scale;
+        half.g12 = half.g1 - half.g2;
+        half.point = w3_add_scaled(w3_add(pair->p0, w3_sub(center, y)), pair->w, time);
+        half.normal = residual_normal(pair, half.y);
     }
-    return r;
+    return half;
 }
 
 FN v3 w3_join(const w3 *low, const w3 *high)
@@ -89,10 +89,10 @@ FN w3 w3_rest(w3 a)
 }
 
 /* Residual of LANES lanes, joined from PARTS halves. */
-FN void residual_of(const residual_pair *q, const guess *g, int full, residual *out)
+FN void residual_of(const residual_pair *pair, const guess *g, int full, residual *out)
 {
-    const residual_part a = residual_part_of(&q[0], g, 0, full);
-    const residual_part b = PARTS == 1 ? a : residual_part_of(&q[PARTS - 1], g, LANES - WIDE, full);
+    const residual_part a = residual_part_of(&pair[0], g, 0, full);
+    const residual_part b = PARTS == 1 ? a : residual_part_of(&pair[PARTS - 1], g, LANES - WIDE, full);
     out->y = w3_join(&a.y, &b.y);
     out->c = w_join(a.c, b.c);
     if (!full)

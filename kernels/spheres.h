@@ -62,14 +62,14 @@ FN v3 spheres_motion(spheres_in in)
 
 FN spheres_relative spheres_relate(spheres_in in)
 {
-    spheres_relative x;
-    x.d = v3_sub(in.a0, in.b0);
-    x.d_error = v3_sub_error(in.a0, in.b0, x.d);
-    x.v = spheres_motion(in);
-    x.radius = in.radius_a + in.radius_b;
-    x.length = vi_max(v3_magnitude(x.d), v_magnitude(x.radius));
-    x.speed = v3_magnitude(x.v);
-    return x;
+    spheres_relative pair;
+    pair.d = v3_sub(in.a0, in.b0);
+    pair.d_error = v3_sub_error(in.a0, in.b0, pair.d);
+    pair.v = spheres_motion(in);
+    pair.radius = in.radius_a + in.radius_b;
+    pair.length = vi_max(v3_magnitude(pair.d), v_magnitude(pair.radius));
+    pair.speed = v3_magnitude(pair.v);
+    return pair;
 }
 
 FN vm spheres_are_finite(spheres_in in)
@@ -80,7 +80,7 @@ FN vm spheres_are_finite(spheres_in in)
 
 /* Scales pairs that would overflow. Rare, so the caller branches. Lengths and displacements are scaled alike, so u
  * stays. */
-FN void spheres_rescue(spheres_in *in, spheres_relative *x, vm *valid, vm big)
+FN void spheres_rescue(spheres_in *in, spheres_relative *pair, vm *valid, vm big)
 {
     const vf small = v_sel(big, v_f(R(0x1p-8)), v_f(R(1.0)));
     *valid = v_and(*valid, spheres_are_finite(*in));
@@ -90,25 +90,25 @@ FN void spheres_rescue(spheres_in *in, spheres_relative *x, vm *valid, vm big)
     in->b1 = v3_mul(in->b1, small);
     in->radius_a = in->radius_a * small;
     in->radius_b = in->radius_b * small;
-    *x = spheres_relate(*in);
+    *pair = spheres_relate(*in);
 }
 
-FN spheres_out spheres_solve(spheres_relative x)
+FN spheres_out spheres_solve(spheres_relative pair)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
-    const vi length = v_exponent(x.length), speed = v_exponent(x.speed);
+    const vi length = v_exponent(pair.length), speed = v_exponent(pair.speed);
     const vf to_length = v_scale_down(length);
-    const v3 v = v3_mul(x.v, v_scale_down(speed)), d = v3_mul(x.d, to_length);
-    const vf per_speed = v_f(R(1.0)) / v_sqrt(v3_dot(v, v)), radius = x.radius * to_length;
+    const v3 v = v3_mul(pair.v, v_scale_down(speed)), d = v3_mul(pair.d, to_length);
+    const vf per_speed = v_f(R(1.0)) / v_sqrt(v3_dot(v, v)), radius = pair.radius * to_length;
     const v3 u = v3_mul(v, per_speed);
     const vf start = v_head(-(v3_dot(d, u) * per_speed));
-    const v3 m = sweep_shifted(d, v3_mul(x.d_error, to_length), v, start);
+    const v3 m = sweep_shifted(d, v3_mul(pair.d_error, to_length), v, start);
     const vf rest = v3_dot(m, u);
     const v3 beside = v3_sub(m, v3_mul(u, rest));
     const vf left = radius * radius - v3_dot(beside, beside);
     const vf chord = v_sqrt(left);
     const vf first = start - (rest + chord) * per_speed, last = start - (rest - chord) * per_speed;
-    const vm hit = v_le(zero, left), at_rest = vi_eq(x.speed, v_i(0));
+    const vm hit = v_le(zero, left), at_rest = vi_eq(pair.speed, v_i(0));
     const v_pow2 unit = v_pow2_of((length - speed) >> R_EXPONENT_SHIFT);
     const sweep_rest r = sweep_rest_of(v3_dot(d, d), radius * radius);
 
@@ -122,12 +122,12 @@ FN spheres_out spheres_solve(spheres_relative x)
 FN spheres_out spheres(spheres_in in)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
-    spheres_relative x = spheres_relate(in);
+    spheres_relative pair = spheres_relate(in);
     vm valid = v_and(v_le(zero, in.radius_a), v_le(zero, in.radius_b));
-    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(x.length, x.speed)));
+    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(pair.length, pair.speed)));
     if (v_any(big))
-        spheres_rescue(&in, &x, &valid, big);
-    spheres_out out = spheres_solve(x);
+        spheres_rescue(&in, &pair, &valid, big);
+    spheres_out out = spheres_solve(pair);
     out.u_first = v_sel(valid, out.u_first, inf);
     out.u_last = v_sel(valid, out.u_last, -inf);
     out.state = vi_sel(valid, out.state, v_i(STATE_INVALID));
@@ -178,29 +178,29 @@ typedef struct spheres_curve {
     wf a_error, b_error, left_error;
 } spheres_curve;
 
-FN spheres_curve spheres_curve_of(const spheres_wide *x, wf a, wf near)
+FN spheres_curve spheres_curve_of(const spheres_wide *pair, wf a, wf near)
 {
-    const w3 y = w3_add(x->d, w3_mul(x->v, near));
-    const wf reach = x->d_size + w_abs(near) * x->v_size, size = w3_size(y), r2 = x->radius * x->radius;
+    const w3 y = w3_add(pair->d, w3_mul(pair->v, near));
+    const wf reach = pair->d_size + w_abs(near) * pair->v_size, size = w3_size(y), r2 = pair->radius * pair->radius;
     spheres_curve g;
     g.a = a;
-    g.b = w3_dot(y, x->v);
+    g.b = w3_dot(y, pair->v);
     g.c = w3_dot(y, y) - r2;
     g.left = g.b * g.b - a * g.c;
     const wf y_error = W_EPS(4.0) * reach;
-    g.a_error = W_EPS(10.0) * x->v_size * x->v_size;
-    g.b_error = W_EPS(12.0) * reach * x->v_size;
+    g.a_error = W_EPS(10.0) * pair->v_size * pair->v_size;
+    g.b_error = W_EPS(12.0) * reach * pair->v_size;
     const wf c_error = W_EPS(16.0) * (size * reach + r2) + y_error * y_error;
     g.left_error = (W(2.0) * w_abs(g.b) + g.b_error) * g.b_error + a * c_error + w_abs(g.c) * g.a_error +
                    W_EPS(8.0) * (g.b * g.b + a * w_abs(g.c));
     return g;
 }
 
-FN spheres_proven spheres_prove(const spheres_wide *x)
+FN spheres_proven spheres_prove(const spheres_wide *pair)
 {
     const wf zero = w_f(W(0.0)), one = w_f(W(1.0)), inf = w_infinity();
-    const wf a = w3_dot(x->v, x->v), near = -w3_dot(x->d, x->v) / a;
-    const spheres_curve g = spheres_curve_of(x, a, near);
+    const wf a = w3_dot(pair->v, pair->v), near = -w3_dot(pair->d, pair->v) / a;
+    const spheres_curve g = spheres_curve_of(pair, a, near);
     const wf chord = w_sqrt(g.left), both = one / (a * chord), per = both * chord;
     const wf error = W(2.0) * per * (g.b_error + g.left_error * (both * a) + W_EPS(4.0) * (w_abs(g.b) + chord));
     const wf first = (-g.b - chord) * per, last = (chord - g.b) * per;
@@ -218,19 +218,19 @@ FN spheres_proven spheres_prove(const spheres_wide *x)
     wm certain = w_and(hit, w_and(w_or(ahead, w_or(over, w_and(begun, on))), w_and(w_eq(low, low), w_eq(high, high))));
 
     /* Pairs in which neither sphere moves. If both move alike, integers decide. */
-    const wf c = w3_dot(x->d, x->d) - x->radius * x->radius;
-    const wf c_error = W_EPS(16.0) * (x->d_size * x->d_size + x->radius * x->radius);
-    const wm at_rest = w_eq(x->v_size, zero), rests = w_and(at_rest, w_lt(c, -c_error));
+    const wf c = w3_dot(pair->d, pair->d) - pair->radius * pair->radius;
+    const wf c_error = W_EPS(16.0) * (pair->d_size * pair->d_size + pair->radius * pair->radius);
+    const wm at_rest = w_eq(pair->v_size, zero), rests = w_and(at_rest, w_lt(c, -c_error));
     low = w_sel(rests, -inf, low);
     high = w_sel(rests, inf, high);
     state = w_sel(rests, w_f(STATE_OVERLAPPING), state);
     const wm apart = w_or(w_and(moves, w_lt(g.left, -g.left_error)), w_and(at_rest, w_lt(c_error, c)));
-    certain = w_or(certain, w_or(rests, w_or(apart, w_not(x->valid))));
-    const wm none = w_or(apart, w_not(x->valid));
+    certain = w_or(certain, w_or(rests, w_or(apart, w_not(pair->valid))));
+    const wm none = w_or(apart, w_not(pair->valid));
     spheres_proven out;
     out.u_first = w_sel(certain, w_sel(none, inf, low), zero / zero);
     out.u_last = w_sel(none, -inf, high);
-    out.state = w_sel(x->valid, w_sel(none, w_f(STATE_MISS), state), w_f(STATE_INVALID));
+    out.state = w_sel(pair->valid, w_sel(none, w_f(STATE_MISS), state), w_f(STATE_INVALID));
     return out;
 }
 
@@ -239,29 +239,29 @@ FN spheres_wide spheres_relate_wide(w3 a0, w3 a1, wf radius_a, w3 b0, w3 b1, wf 
 {
     const w3 a = w3_sub(a1, a0), b = w3_sub(b1, b0);
     const wf zero = w_f(W(0.0));
-    spheres_wide x;
-    x.d = w3_sub(a0, b0);
-    x.v = w3_sub(a, b);
-    x.radius = radius_a + radius_b;
-    x.d_size = w3_size(x.d);
-    x.v_size = w3_size(a) + w3_size(b);
-    const wm finite = w_lt(x.d_size + x.v_size + x.radius, w_infinity());
-    x.valid = w_and(finite, w_and(w_le(zero, radius_a), w_le(zero, radius_b)));
-    return x;
+    spheres_wide pair;
+    pair.d = w3_sub(a0, b0);
+    pair.v = w3_sub(a, b);
+    pair.radius = radius_a + radius_b;
+    pair.d_size = w3_size(pair.d);
+    pair.v_size = w3_size(a) + w3_size(b);
+    const wm finite = w_lt(pair.d_size + pair.v_size + pair.radius, w_infinity());
+    pair.valid = w_and(finite, w_and(w_le(zero, radius_a), w_le(zero, radius_b)));
+    return pair;
 }
 
 FN void pairs_spheres_exact(in_columns in, out_columns out, size_t i)
 {
     LANG_UNROLL
-    for (int part = 0; part < LANES; part += WIDE) {
-        const size_t at = i + (size_t)part;
-        const spheres_wide x =
+    for (int first_lane = 0; first_lane < LANES; first_lane += WIDE) {
+        const size_t at = i + (size_t)first_lane;
+        const spheres_wide pair =
             spheres_relate_wide(load3_wide(in, IN_A0X, at), load3_wide(in, IN_A1X, at), w_load(in[IN_RA] + at),
                                 load3_wide(in, IN_B0X, at), load3_wide(in, IN_B1X, at), w_load(in[IN_RB] + at));
-        const spheres_proven a = spheres_prove(&x);
-        w_store((G real *)out[OUT_U_FIRST] + at, a.u_first);
-        w_store((G real *)out[OUT_U_LAST] + at, a.u_last);
-        w_store_u8((G u8 *)out[OUT_U_STATE] + at, a.state);
+        const spheres_proven proven = spheres_prove(&pair);
+        w_store((G real *)out[OUT_U_FIRST] + at, proven.u_first);
+        w_store((G real *)out[OUT_U_LAST] + at, proven.u_last);
+        w_store_u8((G u8 *)out[OUT_U_STATE] + at, proven.state);
     }
 }
 #endif

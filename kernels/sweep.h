@@ -32,33 +32,34 @@ typedef struct sweep_foot {
     v3 vertex, step;
 } sweep_foot;
 
-FN sweep_foot sweep_foot_of(sweep_in in, barycentric s)
+FN sweep_foot sweep_foot_of(sweep_in in, barycentric weights)
 {
     const vf zero = v_f(R(0.0)), scale = v_f(R(0.5));
-    const vm e12 = vi_eq(s.feature, v_i(FEATURE_E12)), vertex = vi_gt(v_i(FEATURE_E01), s.feature);
-    sweep_foot f;
-    f.vertex = v3_sel(vi_eq(s.feature, v_i(FEATURE_V2)), in.p2, in.p0);
-    f.vertex = v3_sel(v_or(vi_eq(s.feature, v_i(FEATURE_V1)), e12), in.p1, f.vertex);
-    const v3 from = v3_mul(f.vertex, scale);
+    const vm e12 = vi_eq(weights.feature, v_i(FEATURE_E12)), vertex = vi_gt(v_i(FEATURE_E01), weights.feature);
+    sweep_foot foot;
+    foot.vertex = v3_sel(vi_eq(weights.feature, v_i(FEATURE_V2)), in.p2, in.p0);
+    foot.vertex = v3_sel(v_or(vi_eq(weights.feature, v_i(FEATURE_V1)), e12), in.p1, foot.vertex);
+    const v3 from = v3_mul(foot.vertex, scale);
     const v3 to1 = v3_sub(v3_mul(in.p1, scale), from), to2 = v3_sub(v3_mul(in.p2, scale), from);
-    const vf w1 = v_sel(v_or(vertex, e12), zero, s.w1), w2 = v_sel(vertex, zero, s.w2);
-    f.step = v3_add(v3_mul(to1, w1), v3_mul(to2, w2));
-    return f;
+    const vf w1 = v_sel(v_or(vertex, e12), zero, weights.w1), w2 = v_sel(vertex, zero, weights.w2);
+    foot.step = v3_add(v3_mul(to1, w1), v3_mul(to2, w2));
+    return foot;
 }
 
 /* Barycentric weights of P1 and P2 at a contact with a vertex or an edge; zero for the face. */
-FN barycentric sweep_barycentric_of(const sweep_span *s, sweep_contact c)
+FN barycentric sweep_barycentric_of(const sweep_span *span, sweep_contact contact)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
-    const vm e01 = vi_eq(c.feature, v_i(FEATURE_E01)), e12 = vi_eq(c.feature, v_i(FEATURE_E12));
-    const vm e20 = vi_eq(c.feature, v_i(FEATURE_E20)); /* `along` is measured from P0 */
-    const vf along = c.along / v_sel(e01, s->edge[0].space2, v_sel(e12, s->edge[1].space2, s->edge[2].space2));
-    const vf end1 = v_sel(vi_eq(c.feature, v_i(FEATURE_V1)), one, zero);
-    const vf end2 = v_sel(vi_eq(c.feature, v_i(FEATURE_V2)), one, zero);
+    const vm e01 = vi_eq(contact.feature, v_i(FEATURE_E01)), e12 = vi_eq(contact.feature, v_i(FEATURE_E12));
+    const vm e20 = vi_eq(contact.feature, v_i(FEATURE_E20)); /* `along` is measured from P0 */
+    const vf along =
+        contact.along / v_sel(e01, span->edge[0].space2, v_sel(e12, span->edge[1].space2, span->edge[2].space2));
+    const vf end1 = v_sel(vi_eq(contact.feature, v_i(FEATURE_V1)), one, zero);
+    const vf end2 = v_sel(vi_eq(contact.feature, v_i(FEATURE_V2)), one, zero);
     barycentric at;
     at.w1 = v_sel(e01, along, v_sel(e12, one - along, end1));
     at.w2 = v_sel(v_or(e12, e20), along, end2);
-    at.feature = c.feature;
+    at.feature = contact.feature;
     return at;
 }
 
@@ -68,10 +69,10 @@ FN vf sweep_within_range(vf x)
     return v_max(v_min(x, v_largest()), -v_largest());
 }
 
-FN v3 sweep_foot_point(sweep_in in, sweep_foot f, vf t, vm exists, int moving)
+FN v3 sweep_foot_point(sweep_in in, sweep_foot foot, vf t, vm exists, int moving)
 {
     const vf zero = v_f(R(0.0));
-    v3 p = v3_add(v3_add(f.vertex, f.step), f.step);
+    v3 p = v3_add(v3_add(foot.vertex, foot.step), foot.step);
     p = v3_of(sweep_within_range(p.x), sweep_within_range(p.y), sweep_within_range(p.z));
     if (moving)
         p = v3_add(p, v3_mul(in.w, t));
@@ -80,13 +81,13 @@ FN v3 sweep_foot_point(sweep_in in, sweep_foot f, vf t, vm exists, int moving)
 
 /* The contact point. On the face it is the projection of the centre: weights from areas would be wrong along a
  * sliver. */
-FN v3 sweep_point(sweep_in in, sweep_view k, const sweep_span *s, sweep_contact c, v3 to_face, vf half_unit, vf t,
-                  vm exists, int moving)
+FN v3 sweep_point(sweep_in in, sweep_view view, const sweep_span *span, sweep_contact contact, v3 to_face, vf half_unit,
+                  vf t, vm exists, int moving)
 {
-    sweep_foot f = sweep_foot_of(in, sweep_barycentric_of(s, c));
-    const v3 on_face = v3_add(v3_add(k.m, v3_mul(k.axes.u, c.at)), to_face);
-    f.step = v3_sel(vi_eq(c.feature, v_i(FEATURE_FACE)), v3_mul(on_face, half_unit), f.step);
-    return sweep_foot_point(in, f, t, exists, moving);
+    sweep_foot foot = sweep_foot_of(in, sweep_barycentric_of(span, contact));
+    const v3 on_face = v3_add(v3_add(view.center, v3_mul(view.axes.u, contact.at)), to_face);
+    foot.step = v3_sel(vi_eq(contact.feature, v_i(FEATURE_FACE)), v3_mul(on_face, half_unit), foot.step);
+    return sweep_foot_point(in, foot, t, exists, moving);
 }
 
 /* Without relative motion the distance at time 0 decides for all times. */
@@ -99,29 +100,30 @@ typedef struct sweep_rest {
 FN sweep_rest sweep_rest_of(vf distance2, vf radius2)
 {
     const vf inf = v_infinity();
-    sweep_rest r;
-    r.in_contact = v_le(distance2, radius2);
-    r.first = v_sel(r.in_contact, -inf, inf);
-    r.last = v_sel(r.in_contact, inf, -inf);
+    sweep_rest rest;
+    rest.in_contact = v_le(distance2, radius2);
+    rest.first = v_sel(rest.in_contact, -inf, inf);
+    rest.last = v_sel(rest.in_contact, inf, -inf);
     const vi contact = vi_sel(v_eq(distance2, radius2), v_i(STATE_TOUCHING), v_i(STATE_OVERLAPPING));
-    r.state = vi_sel(r.in_contact, contact, v_i(STATE_MISS));
-    return r;
+    rest.state = vi_sel(rest.in_contact, contact, v_i(STATE_MISS));
+    return rest;
 }
 
-FN void sweep_at_rest(sweep_in in, sweep_relative x, vf radius, vm at_rest, sweep_out *out, int want)
+FN void sweep_at_rest(sweep_in in, sweep_relative relative, vf radius, vm at_rest, sweep_out *out, int want)
 {
-    const vf scale = v_scale_down(v_exponent(x.length)), zero = v_f(R(0.0));
-    const nearest c = nearest_on_triangle(v3_mul(x.d, -scale), v3_mul(x.e01, scale), v3_mul(x.e02, scale));
-    const sweep_rest r = sweep_rest_of(c.distance2, (radius * scale) * (radius * scale));
-    out->t_first = v_sel(at_rest, r.first, out->t_first);
+    const vf scale = v_scale_down(v_exponent(relative.length)), zero = v_f(R(0.0));
+    const nearest c =
+        nearest_on_triangle(v3_mul(relative.center, -scale), v3_mul(relative.e01, scale), v3_mul(relative.e02, scale));
+    const sweep_rest rest = sweep_rest_of(c.distance2, (radius * scale) * (radius * scale));
+    out->t_first = v_sel(at_rest, rest.first, out->t_first);
     if (want == SWEEP_FIRST)
         return;
-    out->t_last = v_sel(at_rest, r.last, out->t_last);
-    out->state = vi_sel(at_rest, r.state, out->state);
+    out->t_last = v_sel(at_rest, rest.last, out->t_last);
+    out->state = vi_sel(at_rest, rest.state, out->state);
     if (want != SWEEP_FULL)
         return;
-    const v3 point = sweep_foot_point(in, sweep_foot_of(in, c.at), zero, r.in_contact, 0);
-    const vi feature = vi_sel(r.in_contact, c.at.feature, v_i(FEATURE_NONE));
+    const v3 point = sweep_foot_point(in, sweep_foot_of(in, c.at), zero, rest.in_contact, 0);
+    const vi feature = vi_sel(rest.in_contact, c.at.feature, v_i(FEATURE_NONE));
     out->point_first = v3_sel(at_rest, point, out->point_first);
     out->point_last = v3_sel(at_rest, point, out->point_last);
     out->feature_first = vi_sel(at_rest, feature, out->feature_first);
@@ -146,57 +148,59 @@ FN void sweep_invalid(vm valid, sweep_out *out, int want)
 }
 
 /* Power of two that turns scaled times into the caller's. */
-FN v_pow2 sweep_time_unit(const sweep_query *q)
+FN v_pow2 sweep_time_unit(const sweep_query *query)
 {
-    return v_pow2_of(((v_exponent(q->x.length) - v_exponent(q->x.speed)) >> R_EXPONENT_SHIFT) + q->time);
+    return v_pow2_of(((v_exponent(query->relative.length) - v_exponent(query->relative.speed)) >> R_EXPONENT_SHIFT) +
+                     query->time_exponent);
 }
 
 /* From heights of contact in the view to the caller's times, points and features. */
-FN sweep_out sweep_answer(sweep_in given, sweep_query q, sweep_view k, sweep_span s, int want, int moving)
+FN sweep_out sweep_answer(sweep_in given, sweep_query query, sweep_view view, sweep_span span, int want, int moving)
 {
     const vf inf = v_infinity();
-    const vm hit = v_lt(s.first.at, inf);
-    const vf first = k.start + s.first.at * k.time_per_height;
-    const v_pow2 unit = sweep_time_unit(&q);
+    const vm hit = v_lt(span.first.at, inf);
+    const vf first = view.start + span.first.at * view.time_per_height;
+    const v_pow2 unit = sweep_time_unit(&query);
     sweep_out out;
     out.t_first = v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf);
     if (want != SWEEP_FIRST) {
         /* Only rounding can lose the last root or put it before the first, where the two coincide. */
-        const vf last = k.start + v_max(s.last.at, s.first.at) * k.time_per_height;
+        const vf last = view.start + v_max(span.last.at, span.first.at) * view.time_per_height;
         out.t_last = v_sel(hit, v_positive_zero(v_ldexp(last, unit)), -inf);
         out.state = vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS));
     }
     if (want == SWEEP_FULL) {
-        const sweep_contact end = sweep_contact_sel(v_lt(s.first.at, s.last.at), s.last, s.first);
+        const sweep_contact end = sweep_contact_sel(v_lt(span.first.at, span.last.at), span.last, span.first);
         const vm some_first = v_and(hit, v_finite(out.t_first)), some_last = v_and(hit, v_finite(out.t_last));
-        const vf half_unit = v_from_bits(k.unit) * (q.back * R(0.5));
-        const v3 back = v3_mul(s.to_face, v_f(R(-1.0)));
-        const v3 end_face = v3_sel(v_lt(s.first.at, s.last.at), back, s.to_face);
-        out.point_first = sweep_point(given, k, &s, s.first, s.to_face, half_unit, out.t_first, some_first, moving);
-        out.point_last = sweep_point(given, k, &s, end, end_face, half_unit, out.t_last, some_last, moving);
-        out.feature_first = vi_sel(some_first, s.first.feature, v_i(FEATURE_NONE));
+        const vf half_unit = v_from_bits(view.unit) * (query.unscale * R(0.5));
+        const v3 back = v3_mul(span.to_face, v_f(R(-1.0)));
+        const v3 end_face = v3_sel(v_lt(span.first.at, span.last.at), back, span.to_face);
+        out.point_first =
+            sweep_point(given, view, &span, span.first, span.to_face, half_unit, out.t_first, some_first, moving);
+        out.point_last = sweep_point(given, view, &span, end, end_face, half_unit, out.t_last, some_last, moving);
+        out.feature_first = vi_sel(some_first, span.first.feature, v_i(FEATURE_NONE));
         out.feature_last = vi_sel(some_last, end.feature, v_i(FEATURE_NONE));
     }
-    const vm at_rest = vi_eq(q.x.speed, v_i(0));
+    const vm at_rest = vi_eq(query.relative.speed, v_i(0));
     if (v_any(at_rest))
-        sweep_at_rest(given, q.x, q.in.radius, at_rest, &out, want);
-    if (v_any(v_not(q.valid)))
-        sweep_invalid(q.valid, &out, want);
+        sweep_at_rest(given, query.relative, query.in.radius, at_rest, &out, want);
+    if (v_any(v_not(query.valid)))
+        sweep_invalid(query.valid, &out, want);
     return out;
 }
 
 FN sweep_out sweep(sweep_in in, int want, int moving)
 {
-    const sweep_query q = sweep_prepare(in, moving);
-    const sweep_view k = sweep_view_of(q.x, q.in.radius, sweep_heading_of(q.x.v));
-    return sweep_answer(in, q, k, sweep_solve(q.in, k, want), want, moving);
+    const sweep_query query = sweep_prepare(in, moving);
+    const sweep_view view = sweep_view_of(query.relative, query.in.radius, sweep_heading_of(query.relative.v));
+    return sweep_answer(in, query, view, sweep_solve(query.in, view, want), want, moving);
 }
 
 /* `given` is the heading of the unscaled velocity. It is valid unless the query had to be scaled. */
-FN sweep_heading sweep_heading_after(const sweep_query *q, sweep_heading given)
+FN sweep_heading sweep_heading_after(const sweep_query *query, sweep_heading given)
 {
-    const vm scaled = v_not(v_and(vi_eq(q->time, v_i(0)), v_eq(q->back, v_f(R(1.0)))));
-    return v_any(scaled) ? sweep_heading_of(q->x.v) : given;
+    const vm scaled = v_not(v_and(vi_eq(query->time_exponent, v_i(0)), v_eq(query->unscale, v_f(R(1.0)))));
+    return v_any(scaled) ? sweep_heading_of(query->relative.v) : given;
 }
 
 /* Among 16 lanes, or work-items in lockstep, nearly always at least one contact has begun. */
@@ -211,17 +215,17 @@ FN sweep_heading sweep_heading_after(const sweep_query *q, sweep_heading given)
  * be confused. */
 FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters, int moving)
 {
-    const sweep_query q = sweep_prepare(in, moving);
-    const sweep_view k = sweep_view_of(q.x, q.in.radius, sweep_heading_after(&q, heading));
+    const sweep_query query = sweep_prepare(in, moving);
+    const sweep_view view = sweep_view_of(query.relative, query.in.radius, sweep_heading_after(&query, heading));
     if (SWEEP_SOME_HAS_BEGUN)
-        return sweep_answer(in, q, k, sweep_solve(q.in, k, SWEEP_TIMES), SWEEP_TIMES, 0);
-    const sweep_span s = sweep_solve(q.in, k, SWEEP_FIRST);
-    const vm hit = v_lt(s.first.at, v_infinity());
-    const vf first = k.start + s.first.at * k.time_per_height;
+        return sweep_answer(in, query, view, sweep_solve(query.in, view, SWEEP_TIMES), SWEEP_TIMES, 0);
+    const sweep_span span = sweep_solve(query.in, view, SWEEP_FIRST);
+    const vm hit = v_lt(span.first.at, v_infinity());
+    const vf first = view.start + span.first.at * view.time_per_height;
     const vm begun = v_and(v_and(hit, matters), v_lt(first, v_f(R(0.0))));
-    if (v_any(v_or(begun, vi_eq(q.x.speed, v_i(0)))))
-        return sweep_answer(in, q, k, sweep_solve(q.in, k, SWEEP_TIMES), SWEEP_TIMES, 0);
-    sweep_out out = sweep_answer(in, q, k, s, SWEEP_FIRST, 0);
+    if (v_any(v_or(begun, vi_eq(query.relative.speed, v_i(0)))))
+        return sweep_answer(in, query, view, sweep_solve(query.in, view, SWEEP_TIMES), SWEEP_TIMES, 0);
+    sweep_out out = sweep_answer(in, query, view, span, SWEEP_FIRST, 0);
     out.state = vi_sel(hit, sweep_state(first, v_infinity()), v_i(STATE_MISS));
     return out;
 }

@@ -18,33 +18,34 @@ FN void store3_lanes(real (*p)[LANES], v3 x)
     v_store(p[2], x.z);
 }
 
-FN void sweep_store(sweep_rows *r, sweep_in in)
+FN void sweep_store(sweep_rows *rows, sweep_in in)
 {
-    store3_lanes(r->center, in.center);
-    store3_lanes(r->velocity, in.velocity);
-    store3_lanes(r->p0, in.p0);
-    store3_lanes(r->p1, in.p1);
-    store3_lanes(r->p2, in.p2);
-    v_store(r->radius, in.radius);
+    store3_lanes(rows->center, in.center);
+    store3_lanes(rows->velocity, in.velocity);
+    store3_lanes(rows->p0, in.p0);
+    store3_lanes(rows->p1, in.p1);
+    store3_lanes(rows->p2, in.p2);
+    v_store(rows->radius, in.radius);
 }
 
 /* Velocities in binary64. has_end_positions: `velocity` holds the position of the centre at time 1. */
-FN w3 sweep_wide_velocity(const sweep_rows *r, int part, int has_end_positions)
+FN w3 sweep_wide_velocity(const sweep_rows *rows, int first_lane, int has_end_positions)
 {
-    const w3 v = load3_lanes(r->velocity, part);
-    return has_end_positions ? w3_sub(v, load3_lanes(r->center, part)) : v;
+    const w3 v = load3_lanes(rows->velocity, first_lane);
+    return has_end_positions ? w3_sub(v, load3_lanes(rows->center, first_lane)) : v;
 }
 
 /* Widens the rows to binary64, in PARTS halves. */
-FN void sweep_widen(const sweep_rows *r, const real *scale, residual_pair *q, int has_end_positions)
+FN void sweep_widen(const sweep_rows *rows, const real *scale, residual_pair *pair, int has_end_positions)
 {
     const wf zero = w_f(W(0.0));
     LANG_UNROLL
-    for (int part = 0; part < LANES; part += WIDE)
-        q[part / WIDE] = residual_pair_of(load3_lanes(r->center, part), w_load(r->radius + part),
-                                          sweep_wide_velocity(r, part, has_end_positions), w3_of(zero, zero, zero),
-                                          load3_lanes(r->p0, part), load3_lanes(r->p1, part), load3_lanes(r->p2, part),
-                                          w_load(scale + part));
+    for (int first_lane = 0; first_lane < LANES; first_lane += WIDE)
+        pair[first_lane / WIDE] =
+            residual_pair_of(load3_lanes(rows->center, first_lane), w_load(rows->radius + first_lane),
+                             sweep_wide_velocity(rows, first_lane, has_end_positions), w3_of(zero, zero, zero),
+                             load3_lanes(rows->p0, first_lane), load3_lanes(rows->p1, first_lane),
+                             load3_lanes(rows->p2, first_lane), w_load(scale + first_lane));
 }
 
 /* Guess for a miss: the feature that the line of centres passes closest to, seen along the motion, and the height of
@@ -60,52 +61,58 @@ FN void sweep_miss_keep(sweep_miss *best, vm better, vf at, int feature)
     best->feature = vi_max_where(better, v_i(feature), best->feature);
 }
 
-FN void sweep_miss_vertex(sweep_miss *best, vf qx, vf qy, vf h, int feature)
+FN void sweep_miss_vertex(sweep_miss *best, vf line_x, vf line_y, vf h, int feature)
 {
-    const vf distance2 = qx * qx + qy * qy;
+    const vf distance2 = line_x * line_x + line_y * line_y;
     sweep_miss_keep(best, v_lt(distance2, best->distance2), h, feature);
     best->distance2 = v_min(distance2, best->distance2);
 }
 
-FN void sweep_miss_edge(sweep_miss *best, vf qx, vf qy, vf h, vf ex, vf ey, vf eh, sweep_lengths l, int feature)
+FN void sweep_miss_edge(sweep_miss *best, vf line_x, vf line_y, vf h, vf ex, vf ey, vf eh, sweep_lengths lengths,
+                        int feature)
 {
-    const vf side = qx * ey - qy * ex, along = qx * ex + qy * ey, distance2 = side * side * l.per_seen2;
-    const vm beside = v_and(l.seen, v_within(v_f(R(0.0)), along, l.seen2));
+    const vf side = line_x * ey - line_y * ex, along = line_x * ex + line_y * ey,
+             distance2 = side * side * lengths.per_seen2;
+    const vm beside = v_and(lengths.seen, v_within(v_f(R(0.0)), along, lengths.seen2));
     const vm better = v_and(beside, v_lt(distance2, best->distance2));
-    sweep_miss_keep(best, better, h + along * eh * l.per_seen2, feature);
+    sweep_miss_keep(best, better, h + along * eh * lengths.per_seen2, feature);
     best->distance2 = v_sel(better, distance2, best->distance2);
 }
 
-FN sweep_miss sweep_miss_of(sweep_view k, const sweep_span *s)
+FN sweep_miss sweep_miss_of(sweep_view view, const sweep_span *span)
 {
-    const vf q1x = k.qx - k.e0x, q1y = k.qy - k.e0y, h1 = k.h + k.e0h;
-    const vf e1x = k.e2x - k.e0x, e1y = k.e2y - k.e0y, e1h = k.e2h - k.e0h;
+    const vf line1_x = view.line_x - view.e01x, line1_y = view.line_y - view.e01y, h1 = view.p0_height + view.e01h;
+    const vf e12x = view.e02x - view.e01x, e12y = view.e02y - view.e01y, e12h = view.e02h - view.e01h;
     sweep_miss best;
-    best.distance2 = k.qx * k.qx + k.qy * k.qy;
-    best.at = k.h;
+    best.distance2 = view.line_x * view.line_x + view.line_y * view.line_y;
+    best.at = view.p0_height;
     best.feature = v_i(FEATURE_V0);
-    sweep_miss_vertex(&best, q1x, q1y, h1, FEATURE_V1);
-    sweep_miss_vertex(&best, k.qx - k.e2x, k.qy - k.e2y, k.h + k.e2h, FEATURE_V2);
-    sweep_miss_edge(&best, k.qx, k.qy, k.h, k.e0x, k.e0y, k.e0h, s->edge[0], FEATURE_E01);
-    sweep_miss_edge(&best, q1x, q1y, h1, e1x, e1y, e1h, s->edge[1], FEATURE_E12);
-    sweep_miss_edge(&best, k.qx, k.qy, k.h, k.e2x, k.e2y, k.e2h, s->edge[2], FEATURE_E20);
+    sweep_miss_vertex(&best, line1_x, line1_y, h1, FEATURE_V1);
+    sweep_miss_vertex(&best, view.line_x - view.e02x, view.line_y - view.e02y, view.p0_height + view.e02h, FEATURE_V2);
+    sweep_miss_edge(&best, view.line_x, view.line_y, view.p0_height, view.e01x, view.e01y, view.e01h, span->edge[0],
+                    FEATURE_E01);
+    sweep_miss_edge(&best, line1_x, line1_y, h1, e12x, e12y, e12h, span->edge[1], FEATURE_E12);
+    sweep_miss_edge(&best, view.line_x, view.line_y, view.p0_height, view.e02x, view.e02y, view.e02h, span->edge[2],
+                    FEATURE_E20);
     return best;
 }
 
 /* At rest the guess is the closest feature at time 0. The filter decides whether it is in contact. */
-FN vi sweep_guess_at_rest(sweep_query q)
+FN vi sweep_guess_at_rest(sweep_query query)
 {
-    const vf scale = v_scale_down(v_exponent(q.x.length));
-    return nearest_on_triangle(v3_mul(q.x.d, -scale), v3_mul(q.x.e01, scale), v3_mul(q.x.e02, scale)).at.feature;
+    const vf scale = v_scale_down(v_exponent(query.relative.length));
+    return nearest_on_triangle(v3_mul(query.relative.center, -scale), v3_mul(query.relative.e01, scale),
+                               v3_mul(query.relative.e02, scale))
+        .at.feature;
 }
 
 /* State between the three stages: guess in binary32, residual in binary64, filter in binary32. */
 typedef struct sweep_exact {
-    sweep_query q;
+    sweep_query query;
     proof_pair pair;
     v_pow2 unit;                           /* from time steps of the view to the caller's */
     proof_contact contact[PROOF_CONTACTS]; /* the guesses; indices: PROOF_FIRST, PROOF_LAST */
-    residual at[PROOF_CONTACTS];           /* residuals at the guesses */
+    residual residuals[PROOF_CONTACTS];    /* at the guesses */
     sweep_view view;
     vf height[PROOF_CONTACTS]; /* of the centre at the guesses: its position along the motion, in the view */
     int moving;
@@ -116,14 +123,15 @@ typedef struct sweep_exact {
 } sweep_exact;
 
 /* The guessed time of a contact, and the dot products of centre - P0 with the edges then. */
-FN v2 sweep_guess_time(const sweep_exact *x, vf height, vf *time)
+FN v2 sweep_guess_time(const sweep_exact *filter, vf height, vf *time)
 {
-    const sweep_view *k = &x->view;
-    const proof_pair *q = &x->pair;
-    *time = k->start + height * k->time_per_height;
-    v2 g = v2_of(v3_dot(k->m, q->e01) + height * k->e0h, v3_dot(k->m, q->e02) + height * k->e2h);
+    const sweep_view *view = &filter->view;
+    const proof_pair *q = &filter->pair;
+    *time = view->start + height * view->time_per_height;
+    v2 g =
+        v2_of(v3_dot(view->center, q->e01) + height * view->e01h, v3_dot(view->center, q->e02) + height * view->e02h);
     if (v_any(q->at_rest)) {
-        const v3 d = v3_mul(x->q.x.d, v_scale_down(k->unit));
+        const v3 d = v3_mul(filter->query.relative.center, v_scale_down(view->unit));
         *time = v_sel(q->at_rest, v_f(R(0.0)), *time);
         g = v2_of(v_sel(q->at_rest, v3_dot(d, q->e01), g.x1), v_sel(q->at_rest, v3_dot(d, q->e02), g.x2));
     }
@@ -132,54 +140,55 @@ FN v2 sweep_guess_time(const sweep_exact *x, vf height, vf *time)
 
 /* Completes the guessed contacts [from, to) from their features and heights. Each loop takes one step for both, as in
  * prove(). */
-FN void sweep_guess_contacts(sweep_exact *x, int from, int to)
+FN void sweep_guess_contacts(sweep_exact *filter, int from, int to)
 {
     vf time[PROOF_CONTACTS];
     v2 products[PROOF_CONTACTS];
     LANG_UNROLL
     for (int i = from; i < to; i++)
-        products[i] = sweep_guess_time(x, x->height[i], &time[i]);
+        products[i] = sweep_guess_time(filter, filter->height[i], &time[i]);
     LANG_UNROLL
     for (int i = from; i < to; i++)
-        x->contact[i].hull = proof_hull_of(&x->pair, x->contact[i].feature);
+        filter->contact[i].hull = proof_hull_of(&filter->pair, filter->contact[i].feature);
     LANG_UNROLL
     for (int i = from; i < to; i++) {
-        proof_contact *contact = &x->contact[i];
-        const v2 foot = proof_foot(&x->pair, &contact->hull, products[i]);
-        contact->reach = v_abs(time[i]) * x->pair.reach_per_time;
-        v_store(contact->at.time, v_ldexp(time[i], sweep_time_unit(&x->q)));
+        proof_contact *contact = &filter->contact[i];
+        const v2 foot = proof_foot(&filter->pair, &contact->hull, products[i]);
+        contact->reach = v_abs(time[i]) * filter->pair.reach_per_time;
+        v_store(contact->at.time, v_ldexp(time[i], sweep_time_unit(&filter->query)));
         v_store(contact->at.w1, foot.x1);
         v_store(contact->at.w2, foot.x2);
     }
 }
 
 /* Guesses the features and heights of first and last contact; for SWEEP_FIRST of the first alone. */
-FN void sweep_guess_features(sweep_in in, sweep_query q, sweep_heading heading, int want, int moving, sweep_exact *x)
+FN void sweep_guess_features(sweep_in in, sweep_query query, sweep_heading heading, int want, int moving,
+                             sweep_exact *filter)
 {
-    const sweep_view k = sweep_view_of(q.x, q.in.radius, heading);
-    const sweep_span s = sweep_solve(q.in, k, want);
-    const sweep_miss miss = sweep_miss_of(k, &s);
-    x->q = q;
-    x->pair = proof_pair_of(&q, &k);
-    x->unit = v_pow2_of((k.unit - v_exponent(q.x.speed)) >> R_EXPONENT_SHIFT);
-    x->to_caller = v_from_bits(k.unit);
-    v_store(x->scale, v_scale_down(k.unit));
-    x->largest = v_from_bits(vi_max(v3_magnitude(in.center), v3_magnitude(in.p0))) * v_scale_down(k.unit);
-    x->moving = moving;
-    x->w_speed = moving ? v3_size(v3_mul(in.w, v_scale_down(v_exponent(q.x.speed)))) : v_f(R(0.0));
-    const vm hit = v_lt(s.first.at, v_infinity()), at_rest = x->pair.at_rest;
-    vi first = vi_sel(hit, s.first.feature, miss.feature);
+    const sweep_view view = sweep_view_of(query.relative, query.in.radius, heading);
+    const sweep_span span = sweep_solve(query.in, view, want);
+    const sweep_miss miss = sweep_miss_of(view, &span);
+    filter->query = query;
+    filter->pair = proof_pair_of(&query, &view);
+    filter->unit = v_pow2_of((view.unit - v_exponent(query.relative.speed)) >> R_EXPONENT_SHIFT);
+    filter->to_caller = v_from_bits(view.unit);
+    v_store(filter->scale, v_scale_down(view.unit));
+    filter->largest = v_from_bits(vi_max(v3_magnitude(in.center), v3_magnitude(in.p0))) * v_scale_down(view.unit);
+    filter->moving = moving;
+    filter->w_speed = moving ? v3_size(v3_mul(in.w, v_scale_down(v_exponent(query.relative.speed)))) : v_f(R(0.0));
+    const vm hit = v_lt(span.first.at, v_infinity()), at_rest = filter->pair.at_rest;
+    vi first = vi_sel(hit, span.first.feature, miss.feature);
     if (v_any(at_rest))
-        first = vi_sel(at_rest, sweep_guess_at_rest(q), first);
-    x->view = k;
-    x->contact[PROOF_FIRST].apart = x->contact[PROOF_LAST].apart = v_not(hit);
-    x->contact[PROOF_FIRST].feature = first;
-    x->height[PROOF_FIRST] = v_sel(hit, s.first.at, miss.at);
+        first = vi_sel(at_rest, sweep_guess_at_rest(query), first);
+    filter->view = view;
+    filter->contact[PROOF_FIRST].apart = filter->contact[PROOF_LAST].apart = v_not(hit);
+    filter->contact[PROOF_FIRST].feature = first;
+    filter->height[PROOF_FIRST] = v_sel(hit, span.first.at, miss.at);
     if (want == SWEEP_FIRST)
         return;
-    const vm later = v_and(v_and(hit, v_not(at_rest)), v_lt(s.first.at, s.last.at));
-    x->contact[PROOF_LAST].feature = vi_sel(later, s.last.feature, first);
-    x->height[PROOF_LAST] = v_max(s.last.at, s.first.at);
+    const vm later = v_and(v_and(hit, v_not(at_rest)), v_lt(span.first.at, span.last.at));
+    filter->contact[PROOF_LAST].feature = vi_sel(later, span.last.feature, first);
+    filter->height[PROOF_LAST] = v_max(span.last.at, span.first.at);
 }
 
 /* Where the contacts end that an answer needs: SWEEP_FIRST needs no last contact. */
@@ -189,19 +198,19 @@ FN int sweep_contacts_end(int want)
 }
 
 /* The guesses of first and last contact, in binary32. want: SWEEP_FIRST, SWEEP_TIMES or SWEEP_FULL. */
-FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *x)
+FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *filter)
 {
-    const sweep_query q = sweep_prepare(in, moving);
-    sweep_guess_features(in, q, sweep_heading_of(q.x.v), want, moving, x);
-    sweep_guess_contacts(x, PROOF_FIRST, sweep_contacts_end(want));
+    const sweep_query query = sweep_prepare(in, moving);
+    sweep_guess_features(in, query, sweep_heading_of(query.relative.v), want, moving, filter);
+    sweep_guess_contacts(filter, PROOF_FIRST, sweep_contacts_end(want));
 }
 
 /* Residuals at the guesses. q: the same pairs in binary64. */
-FN void sweep_residuals(const residual_pair *q, sweep_exact *x, int want)
+FN void sweep_residuals(const residual_pair *pair, sweep_exact *filter, int want)
 {
     LANG_UNROLL
     for (int i = PROOF_FIRST; i < sweep_contacts_end(want); i++)
-        residual_of(q, &x->contact[i].at, want == SWEEP_FULL, &x->at[i]);
+        residual_of(pair, &filter->contact[i].at, want == SWEEP_FULL, &filter->residuals[i]);
 }
 
 /* Answers; undecided where t_first is NaN. */
@@ -213,18 +222,18 @@ typedef struct sweep_proven {
 
 /* The contact point: the guessed point, moved by the step. It is undecided unless its error is below half a unit in the
  * last place of the largest coordinate. */
-FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p, vm exists, vm *certain)
+FN v3 sweep_proven_point(const sweep_exact *filter, const residual *res, const proof *proven, vm exists, vm *certain)
 {
     const vf zero = v_f(R(0.0));
-    const v3 shift = v3_add(v3_mul(x->pair.e01, p->shift.x1), v3_mul(x->pair.e02, p->shift.x2));
-    v3 moved = v3_add(r->rest, v3_mul(shift, x->to_caller));
-    if (x->moving)
-        moved = v3_add(moved, v3_mul(x->q.in.w, p->step));
-    const v3 point = v3_add(r->point, moved);
-    const vf off = (x->pair.speed + x->w_speed) * p->view_error +
-                   p->shift_error * (v3_size(shift) + p->travel * R(2.0)) +
-                   (x->pair.reach + x->pair.radius) * R(0x1p-36);
-    const vm known = v_and(v_eq(point.x, point.x), v_lt(off, x->largest * R(0x1p-25)));
+    const v3 shift = v3_add(v3_mul(filter->pair.e01, proven->shift.x1), v3_mul(filter->pair.e02, proven->shift.x2));
+    v3 moved = v3_add(res->rest, v3_mul(shift, filter->to_caller));
+    if (filter->moving)
+        moved = v3_add(moved, v3_mul(filter->query.in.w, proven->step));
+    const v3 point = v3_add(res->point, moved);
+    const vf off = (filter->pair.speed + filter->w_speed) * proven->view_error +
+                   proven->shift_error * (v3_size(shift) + proven->travel * R(2.0)) +
+                   (filter->pair.reach + filter->pair.radius) * R(0x1p-36);
+    const vm known = v_and(v_eq(point.x, point.x), v_lt(off, filter->largest * R(0x1p-25)));
     *certain = v_and(*certain, v_or(known, v_not(exists)));
     const v3 none = v3_of(zero, zero, zero);
     const v3 is = v3_sel(exists, point, none);
@@ -233,17 +242,17 @@ FN v3 sweep_proven_point(const sweep_exact *x, const residual *r, const proof *p
 
 /* Direction from the point to the centre; for a moving sphere on a face, the triangle's normal. It is uncertain if the
  * gap is not much longer than its error. */
-FN v3 sweep_proven_gap(const sweep_exact *x, const proof *p, vm at_rest, vm *clear)
+FN v3 sweep_proven_gap(const sweep_exact *filter, const proof *proven, vm at_rest, vm *clear)
 {
-    const residual *r = &x->at[PROOF_FIRST];
-    const vm face = vi_eq(x->contact[PROOF_FIRST].feature, v_i(FEATURE_FACE));
-    const v3 shift = v3_add(v3_mul(x->pair.e01, p->shift.x1), v3_mul(x->pair.e02, p->shift.x2));
-    const v3 gap = v3_sub(v3_add(r->y, v3_mul(x->pair.v, p->view_step)), shift);
+    const residual *res = &filter->residuals[PROOF_FIRST];
+    const vm face = vi_eq(filter->contact[PROOF_FIRST].feature, v_i(FEATURE_FACE));
+    const v3 shift = v3_add(v3_mul(filter->pair.e01, proven->shift.x1), v3_mul(filter->pair.e02, proven->shift.x2));
+    const v3 gap = v3_sub(v3_add(res->y, v3_mul(filter->pair.v, proven->view_step)), shift);
     const vf length = v3_size(gap);
-    const vm sharp =
-        v_and(v_lt(p->gap_error, length * R(0x1p-14)), v_lt(x->pair.speed * p->view_error, length * R(0x1p-22)));
+    const vm sharp = v_and(v_lt(proven->gap_error, length * R(0x1p-14)),
+                           v_lt(filter->pair.speed * proven->view_error, length * R(0x1p-22)));
     *clear = v_or(v_and(face, v_not(at_rest)), sharp);
-    return v3_sel(face, r->normal, gap);
+    return v3_sel(face, res->normal, gap);
 }
 
 /* The state, from the proven times of first and last contact. It is undecided if one of them may be 0. */
@@ -258,57 +267,61 @@ FN vi sweep_proven_state(const proof *first, const proof *last, vm *certain)
 
 /* Rare lanes. Spheres at rest are in contact at all times or never, and the first contact alone decides. Invalid pairs
  * have no contact. */
-FN void sweep_proven_rare(const sweep_exact *x, const proof *first, sweep_out *a, vm *certain, int want)
+FN void sweep_proven_rare(const sweep_exact *filter, const proof *first, sweep_out *answer, vm *certain, int want)
 {
     const vf inf = v_infinity();
-    const vm invalid = v_not(x->q.valid), at_rest = x->pair.at_rest, rests = v_and(at_rest, v_not(first->apart));
+    const vm invalid = v_not(filter->query.valid), at_rest = filter->pair.at_rest,
+             rests = v_and(at_rest, v_not(first->apart));
     *certain = v_or(invalid, v_or(v_and(at_rest, first->certain), v_and(v_not(at_rest), *certain)));
-    a->t_first = v_sel(invalid, inf, v_sel(rests, -inf, a->t_first));
+    answer->t_first = v_sel(invalid, inf, v_sel(rests, -inf, answer->t_first));
     if (want == SWEEP_FIRST)
         return;
-    a->t_last = v_sel(invalid, -inf, v_sel(rests, inf, a->t_last));
-    a->state = vi_sel(invalid, v_i(STATE_INVALID), vi_sel(rests, v_i(STATE_OVERLAPPING), a->state));
+    answer->t_last = v_sel(invalid, -inf, v_sel(rests, inf, answer->t_last));
+    answer->state = vi_sel(invalid, v_i(STATE_INVALID), vi_sel(rests, v_i(STATE_OVERLAPPING), answer->state));
 }
 
-FN void sweep_prove_points(const sweep_exact *x, const proof *first, const proof *last, sweep_proven *a, vm *certain)
+FN void sweep_prove_points(const sweep_exact *filter, const proof *first, const proof *last, sweep_proven *proven,
+                           vm *certain)
 {
-    const vm hit = v_and(x->q.valid, v_not(first->apart)), at_rest = v_and(x->pair.at_rest, hit);
-    const vm first_is = v_and(hit, v_or(at_rest, v_finite(a->answer.t_first)));
-    const vm last_is = v_and(v_and(hit, v_not(at_rest)), v_finite(a->answer.t_last));
-    const v3 point = sweep_proven_point(x, &x->at[PROOF_FIRST], first, first_is, certain);
-    const vi feature = vi_sel(first_is, x->contact[PROOF_FIRST].feature, v_i(FEATURE_NONE));
-    a->answer.point_first = point;
-    a->answer.feature_first = feature;
-    a->answer.point_last = v3_sel(at_rest, point, sweep_proven_point(x, &x->at[PROOF_LAST], last, last_is, certain));
-    a->answer.feature_last =
-        vi_sel(at_rest, feature, vi_sel(last_is, x->contact[PROOF_LAST].feature, v_i(FEATURE_NONE)));
-    a->gap = sweep_proven_gap(x, first, at_rest, &a->clear);
+    const vm hit = v_and(filter->query.valid, v_not(first->apart)), at_rest = v_and(filter->pair.at_rest, hit);
+    const vm first_is = v_and(hit, v_or(at_rest, v_finite(proven->answer.t_first)));
+    const vm last_is = v_and(v_and(hit, v_not(at_rest)), v_finite(proven->answer.t_last));
+    const v3 point = sweep_proven_point(filter, &filter->residuals[PROOF_FIRST], first, first_is, certain);
+    const vi feature = vi_sel(first_is, filter->contact[PROOF_FIRST].feature, v_i(FEATURE_NONE));
+    proven->answer.point_first = point;
+    proven->answer.feature_first = feature;
+    proven->answer.point_last =
+        v3_sel(at_rest, point, sweep_proven_point(filter, &filter->residuals[PROOF_LAST], last, last_is, certain));
+    proven->answer.feature_last =
+        vi_sel(at_rest, feature, vi_sel(last_is, filter->contact[PROOF_LAST].feature, v_i(FEATURE_NONE)));
+    proven->gap = sweep_proven_gap(filter, first, at_rest, &proven->clear);
 }
 
 /* The answers that the filter proves; NaN for t_first in all other lanes. A time is proven if both ends of its interval
  * round to the same number. `certain`: all parts of the answer that `want` names are proven; `apart`: a miss. */
-FN sweep_proven sweep_prove(const sweep_exact *x, int want)
+FN sweep_proven sweep_prove(const sweep_exact *filter, int want)
 {
     const vf inf = v_infinity();
     proof proofs[PROOF_CONTACTS];
     const proof *first = &proofs[PROOF_FIRST], *last = &proofs[PROOF_LAST];
-    prove(&x->pair, x->contact, x->at, x->unit, PROOF_FIRST, sweep_contacts_end(want), want == SWEEP_FULL, proofs);
+    prove(&filter->pair, filter->contact, filter->residuals, filter->unit, PROOF_FIRST, sweep_contacts_end(want),
+          want == SWEEP_FULL, proofs);
     const vm apart = first->apart;
     vm certain = v_and(first->certain, v_or(apart, v_eq(first->low, first->high)));
-    sweep_proven a;
-    a.answer.t_first = v_sel(apart, inf, first->low);
+    sweep_proven proven;
+    proven.answer.t_first = v_sel(apart, inf, first->low);
     if (want != SWEEP_FIRST) {
         vm last_certain = v_and(last->certain, v_eq(last->low, last->high));
-        a.answer.t_last = v_sel(apart, -inf, last->low);
-        a.answer.state = vi_sel(apart, v_i(STATE_MISS), sweep_proven_state(first, last, &last_certain));
+        proven.answer.t_last = v_sel(apart, -inf, last->low);
+        proven.answer.state = vi_sel(apart, v_i(STATE_MISS), sweep_proven_state(first, last, &last_certain));
         certain = v_and(certain, v_or(apart, last_certain));
     }
-    if (v_any(v_or(x->pair.at_rest, v_not(x->q.valid))))
-        sweep_proven_rare(x, first, &a.answer, &certain, want);
+    if (v_any(v_or(filter->pair.at_rest, v_not(filter->query.valid))))
+        sweep_proven_rare(filter, first, &proven.answer, &certain, want);
     if (want == SWEEP_FULL)
-        sweep_prove_points(x, first, last, &a, &certain);
-    a.answer.t_first = v_sel(certain, a.answer.t_first, v_from_bits(v_i(R_NAN_BITS)));
-    return a;
+        sweep_prove_points(filter, first, last, &proven, &certain);
+    proven.answer.t_first = v_sel(certain, proven.answer.t_first, v_from_bits(v_i(R_NAN_BITS)));
+    return proven;
 }
 
 /* For mesh searches: the state, and the first time of a contact ahead. A contact that has begun needs no first time,
@@ -321,40 +334,41 @@ typedef struct sweep_ahead {
 } sweep_ahead;
 
 /* q: the pairs in binary64; `active`: lanes whose answers are read. */
-FN sweep_ahead sweep_prove_ahead(const residual_pair *q, sweep_exact *x, vm active)
+FN sweep_ahead sweep_prove_ahead(const residual_pair *pair, sweep_exact *filter, vm active)
 {
     const vf zero = v_f(R(0.0));
     const int full = 0; /* no contact points */
     proof proofs[PROOF_CONTACTS];
     const proof *first = &proofs[PROOF_FIRST], *last = &proofs[PROOF_LAST];
     for (int tries = 2; tries > 0; tries--) {
-        sweep_guess_contacts(x, PROOF_FIRST, PROOF_LAST);
-        residual_of(q, &x->contact[PROOF_FIRST].at, full, &x->at[PROOF_FIRST]);
-        prove(&x->pair, x->contact, x->at, x->unit, PROOF_FIRST, PROOF_LAST, full, proofs);
+        sweep_guess_contacts(filter, PROOF_FIRST, PROOF_LAST);
+        residual_of(pair, &filter->contact[PROOF_FIRST].at, full, &filter->residuals[PROOF_FIRST]);
+        prove(&filter->pair, filter->contact, filter->residuals, filter->unit, PROOF_FIRST, PROOF_LAST, full, proofs);
         const vm lost = v_and(active, v_not(v_or(first->certain, first->apart)));
         if (!v_any(lost))
             break;
-        x->contact[PROOF_FIRST].feature = proof_neighbour_feature(&x->contact[PROOF_FIRST], first, lost);
+        filter->contact[PROOF_FIRST].feature = proof_neighbour_feature(&filter->contact[PROOF_FIRST], first, lost);
     }
     const vm apart = first->apart, ahead = v_lt(zero, first->low), begun = v_and(v_lt(first->high, zero), v_not(apart));
     vm certain = v_and(first->certain, v_or(v_or(apart, begun), v_and(ahead, v_eq(first->low, first->high))));
-    sweep_out a;
-    a.t_first = v_sel(apart, v_infinity(), first->low);
-    a.t_last = zero;
-    a.state = vi_sel(apart, v_i(STATE_MISS), v_i(STATE_APPROACHING));
+    sweep_out answer;
+    answer.t_first = v_sel(apart, v_infinity(), first->low);
+    answer.t_last = zero;
+    answer.state = vi_sel(apart, v_i(STATE_MISS), v_i(STATE_APPROACHING));
     if (v_any(v_and(begun, certain))) {
-        sweep_guess_contacts(x, PROOF_LAST, PROOF_CONTACTS);
-        residual_of(q, &x->contact[PROOF_LAST].at, full, &x->at[PROOF_LAST]);
-        prove(&x->pair, x->contact, x->at, x->unit, PROOF_LAST, PROOF_CONTACTS, full, proofs);
+        sweep_guess_contacts(filter, PROOF_LAST, PROOF_CONTACTS);
+        residual_of(pair, &filter->contact[PROOF_LAST].at, full, &filter->residuals[PROOF_LAST]);
+        prove(&filter->pair, filter->contact, filter->residuals, filter->unit, PROOF_LAST, PROOF_CONTACTS, full,
+              proofs);
         const vm over = v_lt(last->high, zero), on = v_lt(zero, last->low);
         certain = v_and(certain, v_or(v_not(begun), v_and(last->certain, v_or(over, on))));
-        a.state = vi_sel(begun, vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)), a.state);
+        answer.state = vi_sel(begun, vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)), answer.state);
     }
-    if (v_any(v_or(x->pair.at_rest, v_not(x->q.valid))))
-        sweep_proven_rare(x, first, &a, &certain, SWEEP_TIMES);
+    if (v_any(v_or(filter->pair.at_rest, v_not(filter->query.valid))))
+        sweep_proven_rare(filter, first, &answer, &certain, SWEEP_TIMES);
     sweep_ahead out;
-    out.t_first = a.t_first;
-    out.state = a.state;
+    out.t_first = answer.t_first;
+    out.state = answer.state;
     out.certain = certain;
     out.least = v_sel_or_zero(v_and(v_and(first->certain, v_not(apart)), ahead), first->low);
     return out;

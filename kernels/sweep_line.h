@@ -25,10 +25,10 @@ typedef struct sweep_line {
 } sweep_line;
 
 /* Whether all sides have the same sign, each within its slack. */
-FN vm sweep_same_side(sweep_sides s, sweep_sides slack)
+FN vm sweep_same_side(sweep_sides sides, sweep_sides slack)
 {
-    const vm left = v_and(v_and(v_le(-slack.e01, s.e01), v_le(-slack.e12, s.e12)), v_le(-slack.e20, s.e20));
-    const vm right = v_and(v_and(v_le(s.e01, slack.e01), v_le(s.e12, slack.e12)), v_le(s.e20, slack.e20));
+    const vm left = v_and(v_and(v_le(-slack.e01, sides.e01), v_le(-slack.e12, sides.e12)), v_le(-slack.e20, sides.e20));
+    const vm right = v_and(v_and(v_le(sides.e01, slack.e01), v_le(sides.e12, slack.e12)), v_le(sides.e20, slack.e20));
     return v_or(left, right);
 }
 
@@ -37,16 +37,16 @@ typedef struct sweep_range {
     vf least, most;
 } sweep_range;
 
-FN void sweep_extend(sweep_range *r, twofloat a)
+FN void sweep_extend(sweep_range *range, twofloat a)
 {
     const vf x = twofloat_value(a);
-    r->least = v_min(r->least, x);
-    r->most = v_max(r->most, x);
+    range->least = v_min(range->least, x);
+    range->most = v_max(range->most, x);
 }
 
-FN vm sweep_spans_zero(sweep_range r, vf slack)
+FN vm sweep_spans_zero(sweep_range range, vf slack)
 {
-    return v_and(v_le(r.least, slack), v_le(-slack, r.most));
+    return v_and(v_le(range.least, slack), v_le(-slack, range.most));
 }
 
 /* A vector at right angles to the motion, without the coordinate in which the motion is fastest. */
@@ -74,12 +74,12 @@ FN vf sweep_side_close(sweep_flat c, sweep_flat e, vf relative_error, vf *slack)
 
 /* The interpolated height of the crossing. It lies between the heights of the corners, however the sides are
  * rounded. */
-FN vf sweep_mean_height(sweep_sides s, vf e0h, vf e2h)
+FN vf sweep_mean_height(sweep_sides sides, vf e01h, vf e02h)
 {
-    const vf zero = v_f(R(0.0)), sign = v_copysign_one((s.e01 + s.e12) + s.e20);
-    const vf w0 = v_max(s.e12 * sign, zero), w1 = v_max(s.e20 * sign, zero), w2 = v_max(s.e01 * sign, zero);
+    const vf zero = v_f(R(0.0)), sign = v_copysign_one((sides.e01 + sides.e12) + sides.e20);
+    const vf w0 = v_max(sides.e12 * sign, zero), w1 = v_max(sides.e20 * sign, zero), w2 = v_max(sides.e01 * sign, zero);
     const vf sum = (w0 + w1) + w2;
-    return (w1 * e0h + w2 * e2h) / v_sel(v_lt(zero, sum), sum, v_f(R(1.0)));
+    return (w1 * e01h + w2 * e02h) / v_sel(v_lt(zero, sum), sum, v_f(R(1.0)));
 }
 
 /* The height at which the line crosses an edge. The ends of the edge lie at a and b from the line, measured along the
@@ -98,38 +98,40 @@ FN void sweep_cross_edge(sweep_line *line, vf a, vf b, vf from, vf to, vm longes
 /* Edge-on in the view, a triangle is a line segment, and the line of centres crosses two of its edges, the longest
  * among them. Returns whether the triangle is so thin in the view that rounding would dominate the interpolated
  * height. */
-FN vm sweep_edge_on(sweep_line *line, const sweep_view *k)
+FN vm sweep_edge_on(sweep_line *line, const sweep_view *view)
 {
-    const vf e1x = k->e2x - k->e0x, e1y = k->e2y - k->e0y;
-    const vf l0 = k->e0x * k->e0x + k->e0y * k->e0y, l1 = e1x * e1x + e1y * e1y, l2 = k->e2x * k->e2x + k->e2y * k->e2y;
+    const vf e12x = view->e02x - view->e01x, e12y = view->e02y - view->e01y;
+    const vf l0 = view->e01x * view->e01x + view->e01y * view->e01y, l1 = e12x * e12x + e12y * e12y,
+             l2 = view->e02x * view->e02x + view->e02y * view->e02y;
     const vf longest2 = v_max(v_max(l0, l1), l2);
     const vm first = v_eq(l0, longest2), last = v_eq(l2, longest2);
-    const vf gx = v_sel(first, k->e0x, v_sel(last, k->e2x, e1x)), gy = v_sel(first, k->e0y, v_sel(last, k->e2y, e1y));
-    const vf a0 = -(k->qx * gx + k->qy * gy);
-    const vf a1 = -((k->qx - k->e0x) * gx + (k->qy - k->e0y) * gy),
-             a2 = -((k->qx - k->e2x) * gx + (k->qy - k->e2y) * gy);
+    const vf gx = v_sel(first, view->e01x, v_sel(last, view->e02x, e12x)),
+             gy = v_sel(first, view->e01y, v_sel(last, view->e02y, e12y));
+    const vf a0 = -(view->line_x * gx + view->line_y * gy);
+    const vf a1 = -((view->line_x - view->e01x) * gx + (view->line_y - view->e01y) * gy),
+             a2 = -((view->line_x - view->e02x) * gx + (view->line_y - view->e02y) * gy);
     line->enter = v_infinity();
     line->leave = -v_infinity();
-    sweep_cross_edge(line, a0, a1, v_f(R(0.0)), k->e0h, first);
-    sweep_cross_edge(line, a1, a2, k->e0h, k->e2h, v_eq(l1, longest2));
-    sweep_cross_edge(line, a2, a0, k->e2h, v_f(R(0.0)), last);
-    const vf area = k->e0x * k->e2y - k->e0y * k->e2x, thin = k->noise * R(0x1p-6);
+    sweep_cross_edge(line, a0, a1, v_f(R(0.0)), view->e01h, first);
+    sweep_cross_edge(line, a1, a2, view->e01h, view->e02h, v_eq(l1, longest2));
+    sweep_cross_edge(line, a2, a0, view->e02h, v_f(R(0.0)), last);
+    const vf area = view->e01x * view->e02y - view->e01y * view->e02x, thin = view->noise * R(0x1p-6);
     return v_le(area * area, longest2 * (thin * thin));
 }
 
 /* Near an edge: the test with twice the precision, on corners and edges at right angles to the motion. A line that
  * passes this test misses the triangle by at most 2^-37 of its distance. */
-FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *k, sweep_line *line)
+FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *view, sweep_line *line)
 {
-    const vf to_length = v_scale_down(k->length), to_unit = v_scale_down(k->unit);
-    const v3 v = k->v;
+    const vf to_length = v_scale_down(view->length), to_unit = v_scale_down(view->unit);
+    const v3 v = view->v;
     const vf x = v_abs(v.x), y = v_abs(v.y), z = v_abs(v.z), speed = (x + y) + z;
     const vm along_x = v_and(v_lt(y, x), v_lt(z, x)), along_y = v_and(v_not(along_x), v_lt(z, y));
     const vf slip = speed * v_f(R(0x1p-41)), relative_error = speed * v_f(R(0x1p-39)), inf = v_infinity();
     const sweep_range none = {inf, -inf};
     sweep_range range_x = none, range_y = none, range_z = none;
-    sweep_sides s, slack;
-    s.e12 = s.e20 = slack.e12 = slack.e20 = inf;
+    sweep_sides sides, slack;
+    sides.e12 = sides.e20 = slack.e12 = slack.e20 = inf;
     v3 from = in->p0, to = in->p1, next = in->p2;
     LANG_ROLLED /* unrolled, three edges would need more registers than a GPU has */
         for (int edge = 0; edge < 3; edge++)
@@ -140,50 +142,50 @@ FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *k, sweep_lin
         sweep_extend(&range_x, c.x);
         sweep_extend(&range_y, c.y);
         sweep_extend(&range_z, c.z);
-        s.e01 = s.e12, s.e12 = s.e20;
+        sides.e01 = sides.e12, sides.e12 = sides.e20;
         slack.e01 = slack.e12, slack.e12 = slack.e20;
-        s.e20 = sweep_side_close(sweep_flatten(c, along_x, along_y), sweep_flatten(e, along_x, along_y), relative_error,
-                                 &slack.e20);
+        sides.e20 = sweep_side_close(sweep_flatten(c, along_x, along_y), sweep_flatten(e, along_x, along_y),
+                                     relative_error, &slack.e20);
         from = to, to = next, next = begin;
     }
     /* For a triangle seen edge-on, edge functions are all noise: instead the line must lie between the corners. */
     const vm near =
         v_and(v_and(sweep_spans_zero(range_x, slip), sweep_spans_zero(range_y, slip)), sweep_spans_zero(range_z, slip));
-    line->through = v_and(near, sweep_same_side(s, slack));
-    const vm thin = sweep_edge_on(line, k);
-    const vf mean = sweep_mean_height(s, k->e0h, k->e2h);
+    line->through = v_and(near, sweep_same_side(sides, slack));
+    const vm thin = sweep_edge_on(line, view);
+    const vf mean = sweep_mean_height(sides, view->e01h, view->e02h);
     line->enter = v_sel(thin, line->enter, mean);
     line->leave = v_sel(thin, line->leave, mean);
 }
 
 /* Edge function, and its error bound. */
-FN vf sweep_side(vf qx, vf qy, vf ex, vf ey)
+FN vf sweep_side(vf line_x, vf line_y, vf ex, vf ey)
 {
-    return qx * ey - qy * ex;
+    return line_x * ey - line_y * ex;
 }
-FN vf sweep_side_error(vf noise, vf qx, vf qy, vf ex, vf ey)
+FN vf sweep_side_error(vf noise, vf line_x, vf line_y, vf ex, vf ey)
 {
-    return noise * ((v_abs(qx) + v_abs(qy)) + (v_abs(ex) + v_abs(ey)));
+    return noise * ((v_abs(line_x) + v_abs(line_y)) + (v_abs(ex) + v_abs(ey)));
 }
 
 FN sweep_line sweep_line_of(sweep_in in, sweep_view k, vm asked)
 {
-    const vf q1x = k.qx - k.e0x, q1y = k.qy - k.e0y, e1x = k.e2x - k.e0x, e1y = k.e2y - k.e0y;
-    sweep_sides s;
-    s.e01 = sweep_side(k.qx, k.qy, k.e0x, k.e0y);
-    s.e12 = sweep_side(q1x, q1y, e1x, e1y);
-    s.e20 = -sweep_side(k.qx, k.qy, k.e2x, k.e2y);
-    const vf error01 = sweep_side_error(k.noise, k.qx, k.qy, k.e0x, k.e0y);
-    const vf error12 = sweep_side_error(k.noise, q1x, q1y, e1x, e1y);
-    const vf error20 = sweep_side_error(k.noise, k.qx, k.qy, k.e2x, k.e2y);
-    const vm left = v_or(v_or(v_lt(error01, s.e01), v_lt(error12, s.e12)), v_lt(error20, s.e20));
-    const vm right = v_or(v_or(v_lt(s.e01, -error01), v_lt(s.e12, -error12)), v_lt(s.e20, -error20));
+    const vf line1_x = k.line_x - k.e01x, line1_y = k.line_y - k.e01y, e12x = k.e02x - k.e01x, e12y = k.e02y - k.e01y;
+    sweep_sides sides;
+    sides.e01 = sweep_side(k.line_x, k.line_y, k.e01x, k.e01y);
+    sides.e12 = sweep_side(line1_x, line1_y, e12x, e12y);
+    sides.e20 = -sweep_side(k.line_x, k.line_y, k.e02x, k.e02y);
+    const vf error01 = sweep_side_error(k.noise, k.line_x, k.line_y, k.e01x, k.e01y);
+    const vf error12 = sweep_side_error(k.noise, line1_x, line1_y, e12x, e12y);
+    const vf error20 = sweep_side_error(k.noise, k.line_x, k.line_y, k.e02x, k.e02y);
+    const vm left = v_or(v_or(v_lt(error01, sides.e01), v_lt(error12, sides.e12)), v_lt(error20, sides.e20));
+    const vm right = v_or(v_or(v_lt(sides.e01, -error01), v_lt(sides.e12, -error12)), v_lt(sides.e20, -error20));
     const vm certain =
-        v_and(v_and(v_lt(error01, v_abs(s.e01)), v_lt(error12, v_abs(s.e12))), v_lt(error20, v_abs(s.e20)));
+        v_and(v_and(v_lt(error01, v_abs(sides.e01)), v_lt(error12, v_abs(sides.e12))), v_lt(error20, v_abs(sides.e20)));
     const vm beside = v_and(left, right), near = v_and(asked, v_not(v_or(beside, certain)));
     sweep_line line;
     line.through = v_and(certain, v_not(beside));
-    line.enter = line.leave = sweep_mean_height(s, k.e0h, k.e2h);
+    line.enter = line.leave = sweep_mean_height(sides, k.e01h, k.e02h);
     if (v_any(near)) {
         const sweep_in pair =
             in; /* copies: passing the originals to a call would keep them in memory, which slows all other pairs */

@@ -25,26 +25,26 @@ typedef struct sweep_out {
 
 /* Differences of the inputs: the solver computes with these alone. */
 typedef struct sweep_relative {
-    v3 d, d_error; /* centre - P0, and its rounding error */
-    v3 e01, e02;
-    v3 v;      /* relative velocity */
-    vi size;   /* largest magnitude among edges and radius */
-    vi length; /* largest magnitude among edges, radius and d */
-    vi speed;
+    v3 center, center_error; /* centre - P0 at time 0, and its rounding error */
+    v3 e01, e02;             /* edges from P0 to P1 and from P0 to P2 */
+    v3 v;                    /* relative velocity */
+    vi size;                 /* largest magnitude among edges and radius */
+    vi length;               /* largest magnitude among edges, radius and d */
+    vi speed;                /* largest magnitude among the components of v */
 } sweep_relative;
 
 FN sweep_relative sweep_relate(sweep_in in, int moving)
 {
-    sweep_relative x;
-    x.d = v3_sub(in.center, in.p0);
-    x.d_error = v3_sub_error(in.center, in.p0, x.d);
-    x.e01 = v3_sub(in.p1, in.p0);
-    x.e02 = v3_sub(in.p2, in.p0);
-    x.v = moving ? v3_sub(in.velocity, in.w) : in.velocity;
-    x.size = vi_max(vi_max(v3_magnitude(x.e01), v3_magnitude(x.e02)), v_magnitude(in.radius));
-    x.length = vi_max(x.size, v3_magnitude(x.d));
-    x.speed = v3_magnitude(x.v);
-    return x;
+    sweep_relative relative;
+    relative.center = v3_sub(in.center, in.p0);
+    relative.center_error = v3_sub_error(in.center, in.p0, relative.center);
+    relative.e01 = v3_sub(in.p1, in.p0);
+    relative.e02 = v3_sub(in.p2, in.p0);
+    relative.v = moving ? v3_sub(in.velocity, in.w) : in.velocity;
+    relative.size = vi_max(vi_max(v3_magnitude(relative.e01), v3_magnitude(relative.e02)), v_magnitude(in.radius));
+    relative.length = vi_max(relative.size, v3_magnitude(relative.center));
+    relative.speed = v3_magnitude(relative.v);
+    return relative;
 }
 
 FN vm sweep_is_finite(sweep_in in, int moving)
@@ -57,55 +57,55 @@ FN vm sweep_is_finite(sweep_in in, int moving)
 /* A query whose differences are in range: scaled by 2^-8 if they would overflow, by 2^32 if lengths are denormal. */
 typedef struct sweep_query {
     sweep_in in;
-    sweep_relative x;
-    vf back; /* factor that undoes the scaling of lengths */
-    vi time; /* exponent of the factor that undoes the scaling of times */
-    vm valid;
+    sweep_relative relative;
+    vf unscale;       /* factor that undoes the scaling of lengths */
+    vi time_exponent; /* of the power of two that undoes the scaling of times */
+    vm valid;         /* all inputs are finite and the radius is not negative */
 } sweep_query;
 
 /* Scales queries that are out of range. They are rare, so the caller branches. */
-FN void sweep_rescue(sweep_query *q, int moving)
+FN void sweep_rescue(sweep_query *query, int moving)
 {
-    const vm finite = sweep_is_finite(q->in, moving);
-    const vm near = vi_gt(v_i(R_SMALL_BITS), q->x.length);
-    const vm far = v_and(finite, v_not(vi_gt(v_i(R_BIG_BITS), q->x.length)));
-    const vm fast = v_and(finite, v_not(vi_gt(v_i(R_BIG_BITS), q->x.speed)));
+    const vm finite = sweep_is_finite(query->in, moving);
+    const vm near = vi_gt(v_i(R_SMALL_BITS), query->relative.length);
+    const vm far = v_and(finite, v_not(vi_gt(v_i(R_BIG_BITS), query->relative.length)));
+    const vm fast = v_and(finite, v_not(vi_gt(v_i(R_BIG_BITS), query->relative.speed)));
     const vf one = v_f(R(1.0)), small = v_f(R(0x1p-8));
     const vf length = v_sel(near, v_f(R(0x1p32)), v_sel(far, small, one)), speed = v_sel(fast, small, one);
     const vi none = v_i(0);
-    q->valid = v_and(q->valid, finite);
-    q->back = v_sel(near, v_f(R(0x1p-32)), v_sel(far, v_f(R(0x1p8)), one));
-    q->time = vi_sel(near, v_i(-32), vi_sel(far, v_i(8), none)) - vi_sel(fast, v_i(8), none);
-    q->in.center = v3_mul(q->in.center, length);
-    q->in.radius = q->in.radius * length;
-    q->in.p0 = v3_mul(q->in.p0, length);
-    q->in.p1 = v3_mul(q->in.p1, length);
-    q->in.p2 = v3_mul(q->in.p2, length);
-    q->in.velocity = v3_mul(q->in.velocity, speed);
+    query->valid = v_and(query->valid, finite);
+    query->unscale = v_sel(near, v_f(R(0x1p-32)), v_sel(far, v_f(R(0x1p8)), one));
+    query->time_exponent = vi_sel(near, v_i(-32), vi_sel(far, v_i(8), none)) - vi_sel(fast, v_i(8), none);
+    query->in.center = v3_mul(query->in.center, length);
+    query->in.radius = query->in.radius * length;
+    query->in.p0 = v3_mul(query->in.p0, length);
+    query->in.p1 = v3_mul(query->in.p1, length);
+    query->in.p2 = v3_mul(query->in.p2, length);
+    query->in.velocity = v3_mul(query->in.velocity, speed);
     if (moving)
-        q->in.w = v3_mul(q->in.w, speed);
-    q->x = sweep_relate(q->in, moving);
+        query->in.w = v3_mul(query->in.w, speed);
+    query->relative = sweep_relate(query->in, moving);
 }
 
 FN sweep_query sweep_prepare(sweep_in in, int moving)
 {
-    sweep_query q;
-    q.in = in;
-    q.x = sweep_relate(in, moving);
-    q.back = v_f(R(1.0));
-    q.time = v_i(0);
-    q.valid = v_le(v_f(R(0.0)), in.radius);
-    const vm too_large = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(q.x.length, q.x.speed)));
-    if (v_any(v_or(too_large, vi_gt(v_i(R_SMALL_BITS), q.x.length))))
-        sweep_rescue(&q, moving);
-    return q;
+    sweep_query query;
+    query.in = in;
+    query.relative = sweep_relate(in, moving);
+    query.unscale = v_f(R(1.0));
+    query.time_exponent = v_i(0);
+    query.valid = v_le(v_f(R(0.0)), in.radius);
+    const vm too_large = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(query.relative.length, query.relative.speed)));
+    if (v_any(v_or(too_large, vi_gt(v_i(R_SMALL_BITS), query.relative.length))))
+        sweep_rescue(&query, moving);
+    return query;
 }
 
 /* An orthonormal basis whose third axis is v / |v| (Duff et al., Building an Orthonormal Basis, Revisited). Divisions
  * and roots limit the throughput of the solver, so one division gives both 1 / |v| and 1 / (sign |v| + v.z). */
 typedef struct sweep_basis {
-    v3 s, w, u;
-    vf per_speed;
+    v3 s, w, u;   /* u is the direction of v; s and w are at right angles to it */
+    vf per_speed; /* 1 / |v| */
 } sweep_basis;
 
 FN sweep_basis sweep_basis_of(v3 v)
@@ -113,14 +113,14 @@ FN sweep_basis sweep_basis_of(v3 v)
     const vf sign = v_copysign_one(v.z), speed = v_sqrt(v3_dot(v, v));
     const vf sum = sign * speed + v.z;
     const vf both = v_f(R(1.0)) / (speed * sum);
-    sweep_basis f;
-    f.per_speed = both * sum;
-    f.u = v3_mul(v, f.per_speed);
+    sweep_basis basis;
+    basis.per_speed = both * sum;
+    basis.u = v3_mul(v, basis.per_speed);
     const vf a = -(both * speed); /* -1 / (sign |v| + v.z) */
     const vf ax = v.x * a, ay = v.y * a;
-    f.s = v3_of(v_f(R(1.0)) + sign * (f.u.x * ax), sign * (f.u.x * ay), -(sign * f.u.x));
-    f.w = v3_of(f.u.x * ay, sign + f.u.y * ay, -f.u.y);
-    return f;
+    basis.s = v3_of(v_f(R(1.0)) + sign * (basis.u.x * ax), sign * (basis.u.x * ay), -(sign * basis.u.x));
+    basis.w = v3_of(basis.u.x * ay, sign + basis.u.y * ay, -basis.u.y);
+    return basis;
 }
 
 /* Direction of a motion. All triangles at rest share the heading of the sphere. */
@@ -131,26 +131,26 @@ typedef struct sweep_heading {
 
 FN sweep_heading sweep_heading_of(v3 velocity)
 {
-    sweep_heading h;
-    h.v = v3_mul(velocity, v_scale_down(v_exponent(v3_magnitude(velocity))));
-    h.axes = sweep_basis_of(h.v);
-    return h;
+    sweep_heading heading;
+    heading.v = v3_mul(velocity, v_scale_down(v_exponent(v3_magnitude(velocity))));
+    heading.axes = sweep_basis_of(heading.v);
+    return heading;
 }
 
 /* The triangle seen along the motion, in units of 2^exponent(size). */
 typedef struct sweep_view {
-    vf qx, qy;        /* the line of centres, relative to P0 */
-    vf h;             /* height of P0 above the start of local time */
-    vf e0x, e0y, e0h; /* P1 - P0 */
-    vf e2x, e2y, e2h; /* P2 - P0 */
+    vf line_x, line_y;   /* the line of centres, which the view shows as a point, relative to P0 */
+    vf p0_height;        /* height of P0 above the centre at time `start` */
+    vf e01x, e01y, e01h; /* P1 - P0 */
+    vf e02x, e02y, e02h; /* P2 - P0 */
     vf radius, radius2;
     vi unit, length; /* exponent fields of the largest length: among edges and radius; and the distance of P0 */
     vf noise;        /* error bound of the position of the line of centres relative to the triangle */
     vf start;        /* time, in scaled units, at which the centre has height 0 */
     vf time_per_height;
     sweep_basis axes;
-    v3 v;           /* relative velocity, scaled to about 1 */
-    v3 m, e01, e02; /* not rotated: centre at time `start` - P0; edges */
+    v3 v;                /* relative velocity, scaled to about 1 */
+    v3 center, e01, e02; /* not rotated: centre at time `start`, relative to P0; edges from P0 */
 } sweep_view;
 
 /* Moves the start of the motion next to P0, before any term is squared. The shift has 12 significant bits and the
@@ -162,41 +162,41 @@ FN v3 sweep_shifted(v3 d, v3 d_error, v3 v, vf shift)
     return v3_add(v3_add(near, v3_mul(v3_sub(v, head), shift)), d_error);
 }
 
-FN sweep_view sweep_view_of(sweep_relative x, vf radius, sweep_heading heading)
+FN sweep_view sweep_view_of(sweep_relative relative, vf radius, sweep_heading heading)
 {
-    const vi length = v_exponent(x.length);
+    const vi length = v_exponent(relative.length);
     /* A triangle smaller than 2^-40 of its distance is a point within the rounding of the answer. A smaller unit would
      * push the distance out of range. */
-    const vi unit = v_exponent(vi_max(x.size, length - (40 << R_EXPONENT_SHIFT)));
+    const vi unit = v_exponent(vi_max(relative.size, length - (40 << R_EXPONENT_SHIFT)));
     const vf to_unit = v_scale_down(unit), to_length = v_scale_down(length);
     const v3 v = heading.v;
-    const sweep_basis f = heading.axes;
-    const v3 d = v3_mul(x.d, to_length);
-    sweep_view k;
-    k.start = v_head(-(v3_dot(d, f.u) * f.per_speed));
-    v3 m = sweep_shifted(d, v3_mul(x.d_error, to_length), v, k.start);
-    m = v3_mul(m, v_scale_ratio(length, unit));
-    const v3 e01 = v3_mul(x.e01, to_unit), e02 = v3_mul(x.e02, to_unit);
-    k.v = v;
-    k.m = m;
-    k.unit = unit;
-    k.length = length;
-    k.noise = v_f(R(0x1p-14)) + v_scale_ratio(length, unit) * v_f(R(0x1p-27));
-    k.axes = f;
-    k.e01 = e01;
-    k.e02 = e02;
-    k.qx = v3_dot(m, f.s);
-    k.qy = v3_dot(m, f.w);
-    k.h = -v3_dot(m, f.u);
-    k.e0x = v3_dot(e01, f.s);
-    k.e0y = v3_dot(e01, f.w);
-    k.e0h = v3_dot(e01, f.u);
-    k.e2x = v3_dot(e02, f.s);
-    k.e2y = v3_dot(e02, f.w);
-    k.e2h = v3_dot(e02, f.u);
-    k.radius = radius * to_unit;
-    k.radius2 = k.radius * k.radius;
-    k.time_per_height = f.per_speed * v_scale_ratio(unit, length);
-    return k;
+    const sweep_basis basis = heading.axes;
+    const v3 d = v3_mul(relative.center, to_length);
+    sweep_view view;
+    view.start = v_head(-(v3_dot(d, basis.u) * basis.per_speed));
+    v3 center = sweep_shifted(d, v3_mul(relative.center_error, to_length), v, view.start);
+    center = v3_mul(center, v_scale_ratio(length, unit));
+    const v3 e01 = v3_mul(relative.e01, to_unit), e02 = v3_mul(relative.e02, to_unit);
+    view.v = v;
+    view.center = center;
+    view.unit = unit;
+    view.length = length;
+    view.noise = v_f(R(0x1p-14)) + v_scale_ratio(length, unit) * v_f(R(0x1p-27));
+    view.axes = basis;
+    view.e01 = e01;
+    view.e02 = e02;
+    view.line_x = v3_dot(center, basis.s);
+    view.line_y = v3_dot(center, basis.w);
+    view.p0_height = -v3_dot(center, basis.u);
+    view.e01x = v3_dot(e01, basis.s);
+    view.e01y = v3_dot(e01, basis.w);
+    view.e01h = v3_dot(e01, basis.u);
+    view.e02x = v3_dot(e02, basis.s);
+    view.e02y = v3_dot(e02, basis.w);
+    view.e02h = v3_dot(e02, basis.u);
+    view.radius = radius * to_unit;
+    view.radius2 = view.radius * view.radius;
+    view.time_per_height = basis.per_speed * v_scale_ratio(unit, length);
+    return view;
 }
 #endif

@@ -11,22 +11,23 @@
 FN contact_out touch(closest_in in)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), minus = v_f(R(-1.0));
-    closest_solution s = closest_solution_of(in);
-    const vm ties = foot_ties(&s);
+    closest_solution solution = closest_solution_of(in);
+    const vm ties = foot_ties(&solution);
     if (v_any(ties))
-        s.near = nearest_sel(ties, foot_find(&s), s.near);
-    const vf scale = v_scale_down(s.unit);
-    const v3 own = contact_unit(v3_cross(v3_mul(s.x.e01, scale), v3_mul(s.x.e02, scale)));
-    const vm under = v_lt(zero, v3_dot(own, v3_mul(s.x.a, scale))); /* the plane is above the centre */
-    const vm at_face = vi_eq(s.near.at.feature, v_i(FEATURE_FACE));
-    const vm meets = vi_eq(v3_magnitude(s.near.point), v_i(0));
-    v3 normal = v3_sel(at_face, v3_mul(own, v_sel(under, minus, one)), contact_unit(v3_mul(s.near.point, minus)));
-    normal = v3_sel(s.valid, v3_sel(meets, own, normal), v3_of(zero, zero, zero));
-    const closest_out c = closest_output(in, closest_found_of(&s));
+        solution.nearest = nearest_sel(ties, foot_find(&solution), solution.nearest);
+    const vf scale = v_scale_down(solution.unit);
+    const v3 own = contact_unit(v3_cross(v3_mul(solution.relative.e01, scale), v3_mul(solution.relative.e02, scale)));
+    const vm under = v_lt(zero, v3_dot(own, v3_mul(solution.relative.a, scale))); /* the plane is above the centre */
+    const vm at_face = vi_eq(solution.nearest.at.feature, v_i(FEATURE_FACE));
+    const vm meets = vi_eq(v3_magnitude(solution.nearest.point), v_i(0));
+    v3 normal =
+        v3_sel(at_face, v3_mul(own, v_sel(under, minus, one)), contact_unit(v3_mul(solution.nearest.point, minus)));
+    normal = v3_sel(solution.valid, v3_sel(meets, own, normal), v3_of(zero, zero, zero));
+    const closest_out answer = closest_output(in, closest_found_of(&solution));
     contact_out out;
-    out.point = c.point;
+    out.point = answer.point;
     out.normal = v3_of(v_positive_zero(normal.x), v_positive_zero(normal.y), v_positive_zero(normal.z));
-    out.feature = c.feature;
+    out.feature = answer.feature;
     return out;
 }
 #endif

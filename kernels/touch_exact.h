@@ -13,64 +13,66 @@ typedef struct touch_normal {
     wm certain; /* the direction is proven */
 } touch_normal;
 
-FN void touch_choose(touch_normal *t, wm m, w3 normal, wm certain)
+FN void touch_choose(touch_normal *touch, wm m, w3 normal, wm certain)
 {
-    t->normal =
-        w3_of(w_sel(m, normal.x, t->normal.x), w_sel(m, normal.y, t->normal.y), w_sel(m, normal.z, t->normal.z));
-    t->certain = w_or(w_and(m, certain), w_and(w_not(m), t->certain));
+    touch->normal = w3_of(w_sel(m, normal.x, touch->normal.x), w_sel(m, normal.y, touch->normal.y),
+                          w_sel(m, normal.z, touch->normal.z));
+    touch->certain = w_or(w_and(m, certain), w_and(w_not(m), touch->certain));
 }
 
 /* Whether the direction from an edge's line is precise: the offset errs by 15 u |D|, so by 2^-29 of its length if it is
  * longer than 2^-20 |D|. */
-FN wm touch_is_clear_of(const closest_wide *t, const closest_edge *e)
+FN wm touch_is_clear_of(const closest_wide *wide, const closest_edge *edge)
 {
-    return w_le(t->size2 * w_f(W(0x1p-40)), e->offset2);
+    return w_le(wide->size2 * w_f(W(0x1p-40)), edge->offset2);
 }
 
-FN touch_normal touch_normal_of(const closest_wide *t, const closest_point *s)
+FN touch_normal touch_normal_of(const closest_wide *wide, const closest_point *chosen)
 {
     const wf zero = w_f(W(0.0)), one = w_f(W(1.0));
-    const wm never = w_lt(one, zero), above = w_lt(zero, t->per_area);
-    const w3 corner[3] = {w3_sub(t->center, t->p0), w3_sub(t->center, t->p1), w3_sub(t->center, t->p2)};
-    const wf square[3] = {t->square.x, t->square.y, t->square.z};
-    touch_normal n;
-    n.normal = w3_of(one, zero, zero);
-    n.certain = never;
+    const wm never = w_lt(one, zero), above = w_lt(zero, wide->per_area);
+    const w3 corner[3] = {w3_sub(wide->center, wide->p0), w3_sub(wide->center, wide->p1),
+                          w3_sub(wide->center, wide->p2)};
+    const wf square[3] = {wide->square.x, wide->square.y, wide->square.z};
+    touch_normal touch;
+    touch.normal = w3_of(one, zero, zero);
+    touch.certain = never;
     LANG_UNROLL
     for (int i = 0; i < 3; i++) {
-        touch_choose(&n, w_eq(s->feature, w_f((wide_real)(FEATURE_V0 + i))), corner[i], w_lt(zero, square[i]));
-        touch_choose(&n, w_eq(s->feature, w_f((wide_real)(FEATURE_E01 + i))), t->edge[i].offset,
-                     touch_is_clear_of(t, &t->edge[i]));
+        touch_choose(&touch, w_eq(chosen->feature, w_f((wide_real)(FEATURE_V0 + i))), corner[i], w_lt(zero, square[i]));
+        touch_choose(&touch, w_eq(chosen->feature, w_f((wide_real)(FEATURE_E01 + i))), wide->edge[i].offset,
+                     touch_is_clear_of(wide, &wide->edge[i]));
     }
     const wf side = w_sel(above, one, w_f(W(-1.0)));
-    touch_choose(&n, w_eq(s->feature, w_f((wide_real)FEATURE_FACE)), w3_mul(t->normal, side),
-                 w_lt(t->root_error * t->root_error, t->height2));
-    n.normal = w3_mul(n.normal, one / w_sqrt(w3_dot(n.normal, n.normal)));
-    return n;
+    touch_choose(&touch, w_eq(chosen->feature, w_f((wide_real)FEATURE_FACE)), w3_mul(wide->normal, side),
+                 w_lt(wide->root_error * wide->root_error, wide->height2));
+    touch.normal = w3_mul(touch.normal, one / w_sqrt(w3_dot(touch.normal, touch.normal)));
+    return touch;
 }
 
 /* A contact is undecided where the point's x is NaN. */
 FN contact_out touch_exact(closest_in in)
 {
     closest_rows rows;
-    closest_point s[PARTS];
-    touch_normal n[PARTS];
+    closest_point chosen[PARTS];
+    touch_normal touch[PARTS];
     closest_store(&rows, in);
     LANG_UNROLL
-    for (int part = 0; part < LANES; part += WIDE) {
-        const closest_wide t =
-            closest_wide_of(closest_load3(&rows, IN_NCX, part), closest_load3(&rows, IN_NP0X, part),
-                            closest_load3(&rows, IN_NP1X, part), closest_load3(&rows, IN_NP2X, part));
-        s[part / WIDE] = closest_point_of(&t);
-        n[part / WIDE] = touch_normal_of(&t, &s[part / WIDE]);
+    for (int first_lane = 0; first_lane < LANES; first_lane += WIDE) {
+        const closest_wide wide =
+            closest_wide_of(closest_load3(&rows, IN_NCX, first_lane), closest_load3(&rows, IN_NP0X, first_lane),
+                            closest_load3(&rows, IN_NP1X, first_lane), closest_load3(&rows, IN_NP2X, first_lane));
+        chosen[first_lane / WIDE] = closest_point_of(&wide);
+        touch[first_lane / WIDE] = touch_normal_of(&wide, &chosen[first_lane / WIDE]);
         const wf none = w_f(W(0.0));
-        s[part / WIDE].feature = w_sel(n[part / WIDE].certain, s[part / WIDE].feature, none);
+        chosen[first_lane / WIDE].feature =
+            w_sel(touch[first_lane / WIDE].certain, chosen[first_lane / WIDE].feature, none);
     }
-    const closest_out c = closest_join_parts(&s[0], &s[PARTS - 1]);
-    const w3 *a = &n[0].normal, *b = &n[PARTS - 1].normal;
+    const closest_out answer = closest_join_parts(&chosen[0], &chosen[PARTS - 1]);
+    const w3 *a = &touch[0].normal, *b = &touch[PARTS - 1].normal;
     contact_out out;
-    out.point = c.point;
-    out.feature = c.feature;
+    out.point = answer.point;
+    out.feature = answer.feature;
     out.normal = v3_of(v_positive_zero(w_join(a->x, b->x)), v_positive_zero(w_join(a->y, b->y)),
                        v_positive_zero(w_join(a->z, b->z)));
     return out;

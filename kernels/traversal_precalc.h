@@ -91,10 +91,10 @@ FN mesh_slab_interval mesh_slab_test(mesh_slabs s, v3 lo, v3 hi)
     const v3 b = v3_of((hi.x - s.above.x) * s.per_v.x, (hi.y - s.above.y) * s.per_v.y, (hi.z - s.above.z) * s.per_v.z);
     const vf enter = v_max(v_max(v_min(a.x, b.x), v_min(a.y, b.y)), v_min(a.z, b.z));
     const vf leave = v_min(v_min(v_max(a.x, b.x), v_max(a.y, b.y)), v_max(a.z, b.z));
-    mesh_slab_interval p;
-    p.enter = v_ldexp(enter, s.unit);
-    p.exists = v_and(v_le(enter, leave), v_le(v_f(R(0.0)), leave));
-    return p;
+    mesh_slab_interval interval;
+    interval.enter = v_ldexp(enter, s.unit);
+    interval.exists = v_and(v_le(enter, leave), v_le(v_f(R(0.0)), leave));
+    return interval;
 }
 
 /* The capsule that the sphere sweeps, against bounding spheres. The centre is closest to a point at the time ((point -
@@ -154,8 +154,8 @@ typedef struct traversal_precalc {
     X(heading.axes.u.x) X(heading.axes.u.y) X(heading.axes.u.z)
 #endif
 #define PRECALC_COUNT(number) + 1
-#define PRECALC_STORE(number) v_store(rows + LANES * row++, c.number);
-#define PRECALC_LOAD(number) c.number = v_f(precalc[row++]);
+#define PRECALC_STORE(number) v_store(rows + LANES * row++, terms.number);
+#define PRECALC_LOAD(number) terms.number = v_f(precalc[row++]);
 /* clang-format on */
 enum { PRECALC_LIMIT, PRECALC_REACH, PRECALC_ROWS = PRECALC_FIELDS(PRECALC_COUNT) };
 
@@ -175,12 +175,12 @@ FN void traversal_precalculate(real *rows, v3 center, vf radius, v3 given, vf t_
 {
     const mesh_motion motion = mesh_motion_of(center, given, options);
     int row = 0;
-    traversal_precalc c;
-    c.limit = mesh_limit_of(center, radius, given, motion.velocity, t_max);
-    c.slabs = mesh_slabs_of(center, radius, motion, frame);
-    c.capsule = mesh_capsule_of(center, radius, motion.velocity, frame);
+    traversal_precalc terms;
+    terms.limit = mesh_limit_of(center, radius, given, motion.velocity, t_max);
+    terms.slabs = mesh_slabs_of(center, radius, motion, frame);
+    terms.capsule = mesh_capsule_of(center, radius, motion.velocity, frame);
 #ifndef LANG_HAS_COMPRESS
-    c.heading = sweep_heading_of(motion.velocity);
+    terms.heading = sweep_heading_of(motion.velocity);
 #endif
     PRECALC_FIELDS(PRECALC_STORE)
 }
@@ -189,9 +189,9 @@ FN void traversal_precalculate(real *rows, v3 center, vf radius, v3 given, vf t_
 FN traversal_precalc traversal_precalc_of(const real *precalc)
 {
     int row = 0;
-    traversal_precalc c;
+    traversal_precalc terms;
     PRECALC_FIELDS(PRECALC_LOAD)
-    return c;
+    return terms;
 }
 
 /* The velocity W that the solver subtracts from V. With MESH_ENDS V is the end position and W the centre, so V - W is
@@ -203,12 +203,12 @@ FN v3 mesh_relative_to(v3 center, int options)
 }
 
 /* The query's sphere broadcast to all lanes. */
-FN sweep_in mesh_sphere_of(const mesh_query *q, int options)
+FN sweep_in mesh_sphere_of(const mesh_query *query, int options)
 {
     sweep_in in;
-    in.center = v3_of(v_f(q->cx), v_f(q->cy), v_f(q->cz));
-    in.radius = v_f(q->radius);
-    in.velocity = v3_of(v_f(q->vx), v_f(q->vy), v_f(q->vz));
+    in.center = v3_of(v_f(query->cx), v_f(query->cy), v_f(query->cz));
+    in.radius = v_f(query->radius);
+    in.velocity = v3_of(v_f(query->vx), v_f(query->vy), v_f(query->vz));
     in.w = mesh_relative_to(in.center, options);
     return in;
 }

@@ -170,9 +170,9 @@ typedef struct w3 {
     wf x, y, z;
 } w3;
 FN w3 w3_of(wf x, wf y, wf z) { w3 r; r.x = x; r.y = y; r.z = z; return r; }
-FN w3 load3_lanes(const real (*p)[LANES], int part)
+FN w3 load3_lanes(const real (*p)[LANES], int first_lane)
 {
-    return w3_of(w_load(p[0] + part), w_load(p[1] + part), w_load(p[2] + part));
+    return w3_of(w_load(p[0] + first_lane), w_load(p[1] + first_lane), w_load(p[2] + first_lane));
 }
 /* Three columns from `first` on, as columns.h does. */
 FN w3 load3_wide(G const real *const *in, int first, size_t i)

@@ -16,11 +16,11 @@ FN void cloud_flush(const caromi_cloud_view *view, caromi_cloud_found *found)
 
 /* Searches one cell. Its spheres have ascending indices, so the first certain partner is the cell's best, and no sphere
  * is better than a partner with a lower index. Returns whether the search may end. */
-FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
-                      const caromi_cloud_best *best, uint32_t *undecided_count, caromi_cloud_found *found)
+FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *sphere, uint32_t begin, uint32_t end,
+                      int options, const caromi_cloud_best *best, uint32_t *undecided_count, caromi_cloud_found *found)
 {
-    const uint32_t *partner = &best->partner[s->slot];
-    const cloud_sorted c = cloud_sorted_of(view);
+    const uint32_t *partner = &best->partner[sphere->slot];
+    const cloud_sorted columns = cloud_sorted_of(view);
     caromi_cloud_pairs *to = view->motion.given != NULL ? &found->swept : &found->undecided;
     if (begin == end || view->index[begin] > *partner)
         return 0;
@@ -28,14 +28,14 @@ FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint
     if (found->long_runs >= CAROMI_CLOUD_RUNS)
         cloud_flush(view, found);
     for (uint32_t j = begin; j < end; j += LANES) {
-        const vm is_own = vi_eq(cloud_load_bits(view->index + j), s->index);
+        const vm is_own = vi_eq(cloud_load_bits(view->index + j), sphere->index);
         const u32 lanes = cloud_lanes(end - j) & ~v_bitmask(is_own);
-        const cloud_lanes_found is = view->reach_is_bound
-                                         ? cloud_test(&c, s, j, options | CLOUD_MASKED | CLOUD_BOUNDS_ONLY)
-                                         : cloud_test(&c, s, j, options | CLOUD_MASKED);
-        const u32 certain = is.certain & lanes, undecided = is.some & lanes & ~certain;
+        const cloud_lanes_found tested =
+            view->reach_is_bound ? cloud_test(&columns, sphere, j, options | CLOUD_MASKED | CLOUD_BOUNDS_ONLY)
+                                 : cloud_test(&columns, sphere, j, options | CLOUD_MASKED);
+        const u32 certain = tested.certain & lanes, undecided = tested.some & lanes & ~certain;
         if (undecided) {
-            to->count = cloud_append(to, to->count, v_i((int)s->slot), cloud_slots(j), undecided);
+            to->count = cloud_append(to, to->count, v_i((int)sphere->slot), cloud_slots(j), undecided);
             *undecided_count += (uint32_t)bitmask_count(undecided);
         }
         if (to->count > CAROMI_CLOUD_FLUSH || *undecided_count > CLOUD_FLUSH_UNDECIDED) {
@@ -46,7 +46,7 @@ FN int cloud_best_run(const caromi_cloud_view *view, const cloud_sphere *s, uint
         }
         if (certain) {
             const uint32_t index = view->index[j + (uint32_t)bitmask_first(certain)];
-            best->partner[s->slot] = index < *partner ? index : *partner;
+            best->partner[sphere->slot] = index < *partner ? index : *partner;
             return best->any;
         }
         if (view->index[j] > *partner)
@@ -70,7 +70,7 @@ FN cloud_cells_in_row cloud_cells_in_row_of(const caromi_cloud_row *row, const c
 }
 
 /* Searches a row cell by cell, without the cell whose spheres begin at `seen`. */
-FN int cloud_best_row(const caromi_cloud_view *view, const cloud_sphere *s, const caromi_cloud_row *row,
+FN int cloud_best_row(const caromi_cloud_view *view, const cloud_sphere *sphere, const caromi_cloud_row *row,
                       const cloud_box *box, uint32_t seen, int options, const caromi_cloud_best *best,
                       uint32_t *undecided_count, caromi_cloud_found *found)
 {
@@ -78,19 +78,19 @@ FN int cloud_best_row(const caromi_cloud_view *view, const cloud_sphere *s, cons
     const cloud_cells_in_row cells = cloud_cells_in_row_of(row, box);
     for (int64_t c = cells.low; c <= cells.high; c++)
         if (starts[c] != seen &&
-            cloud_best_run(view, s, starts[c], starts[c + 1], options, best, undecided_count, found))
+            cloud_best_run(view, sphere, starts[c], starts[c + 1], options, best, undecided_count, found))
             return 1;
     return 0;
 }
 
 /* Searches a level, without a cell that has been searched before. */
-FN int cloud_best_level(const caromi_cloud_view *view, const cloud_sphere *s, const cloud_ball *ball, uint32_t number,
-                        uint32_t seen, int options, const caromi_cloud_best *best, uint32_t *undecided_count,
-                        caromi_cloud_found *found)
+FN int cloud_best_level(const caromi_cloud_view *view, const cloud_sphere *sphere, const cloud_ball *ball,
+                        uint32_t number, uint32_t seen, int options, const caromi_cloud_best *best,
+                        uint32_t *undecided_count, caromi_cloud_found *found)
 {
-    cloud_rows_in_box in = cloud_rows_begin(view, number, ball);
-    for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;)
-        if (cloud_best_row(view, s, &view->rows[at], &in.box, seen, options, best, undecided_count, found))
+    cloud_rows_in_box rows = cloud_rows_begin(view, number, ball);
+    for (uint32_t at; (at = cloud_rows_next(view, &rows)) != CAROMI_NO_ROW;)
+        if (cloud_best_row(view, sphere, &view->rows[at], &rows.box, seen, options, best, undecided_count, found))
             return 1;
     return 0;
 }
@@ -103,39 +103,41 @@ typedef struct cloud_in_order {
 } cloud_in_order;
 
 FN void cloud_gather_in_order(const caromi_cloud_view *view, const caromi_cloud_best *best, uint32_t own, uint32_t from,
-                              cloud_in_order *of)
+                              cloud_in_order *others)
 {
-    of->lanes = 0;
+    others->lanes = 0;
     for (uint32_t k = 0; k < LANES; k++) {
         const uint32_t slot = k < best->count - from ? best->slot_of[from + k] : CAROMI_NO_SLOT;
         const int is_other = slot != CAROMI_NO_SLOT && slot != own;
         const uint32_t p = is_other ? slot : own;
-        of->slot[k] = p;
-        of->at[0][k] = view->x[p];
-        of->at[1][k] = view->y[p];
-        of->at[2][k] = view->z[p];
-        of->at[3][k] = view->reach[p];
-        of->mask[k] = view->mask ? view->mask[p] : 0;
-        of->lanes |= (u32)is_other << k;
+        others->slot[k] = p;
+        others->at[0][k] = view->x[p];
+        others->at[1][k] = view->y[p];
+        others->at[2][k] = view->z[p];
+        others->at[3][k] = view->reach[p];
+        others->mask[k] = view->mask ? view->mask[p] : 0;
+        others->lanes |= (u32)is_other << k;
     }
 }
 
-static void cloud_best_in_order(const caromi_cloud_view *view, const cloud_sphere *s, const caromi_cloud_best *best,
-                                caromi_cloud_found *found)
+static void cloud_best_in_order(const caromi_cloud_view *view, const cloud_sphere *sphere,
+                                const caromi_cloud_best *best, caromi_cloud_found *found)
 {
-    uint32_t *partner = &best->partner[s->slot], undecided_count = 0;
+    uint32_t *partner = &best->partner[sphere->slot], undecided_count = 0;
     caromi_cloud_pairs *to = view->motion.given != NULL ? &found->swept : &found->undecided;
-    cloud_in_order of;
-    const cloud_sorted c = {of.at[0], of.at[1],     of.at[2], of.at[3], view->mask ? of.mask : NULL,
-                            NULL,     view->margin, view};
+    cloud_in_order others;
+    const cloud_sorted columns = {
+        others.at[0], others.at[1], others.at[2], others.at[3], view->mask ? others.mask : NULL,
+        NULL,         view->margin, view};
     for (uint32_t i = 0; i < best->count && i <= *partner; i += LANES) {
-        cloud_gather_in_order(view, best, s->slot, i, &of);
-        const cloud_lanes_found is = view->reach_is_bound ? cloud_test(&c, s, 0, CLOUD_MASKED | CLOUD_BOUNDS_ONLY)
-                                                          : cloud_test(&c, s, 0, CLOUD_MASKED);
-        const u32 certain = is.certain & of.lanes;
-        for (u32 left = is.some & of.lanes & ~certain; left; left &= left - 1, undecided_count++) {
-            to->a[to->count] = s->slot;
-            to->b[to->count++] = of.slot[bitmask_first(left)];
+        cloud_gather_in_order(view, best, sphere->slot, i, &others);
+        const cloud_lanes_found tested = view->reach_is_bound
+                                             ? cloud_test(&columns, sphere, 0, CLOUD_MASKED | CLOUD_BOUNDS_ONLY)
+                                             : cloud_test(&columns, sphere, 0, CLOUD_MASKED);
+        const u32 certain = tested.certain & others.lanes;
+        for (u32 left = tested.some & others.lanes & ~certain; left; left &= left - 1, undecided_count++) {
+            to->a[to->count] = sphere->slot;
+            to->b[to->count++] = others.slot[bitmask_first(left)];
         }
         if (to->count > CAROMI_CLOUD_FLUSH || undecided_count > CLOUD_FLUSH_UNDECIDED) {
             cloud_flush(view, found);
@@ -163,18 +165,18 @@ FN int cloud_is_in_order(const caromi_cloud_view *view, const caromi_cloud_best 
 FN void cloud_best_of(const caromi_cloud_view *view, uint32_t slot, uint32_t begin, uint32_t end,
                       const caromi_cloud_best *best, caromi_cloud_found *found)
 {
-    const cloud_sorted c = cloud_sorted_of(view);
-    const cloud_sphere s = cloud_load(&c, slot);
+    const cloud_sorted columns = cloud_sorted_of(view);
+    const cloud_sphere sphere = cloud_load(&columns, slot);
     uint32_t undecided_count = 0;
     if (cloud_is_in_order(view, best, slot)) {
-        cloud_best_in_order(view, &s, best, found);
+        cloud_best_in_order(view, &sphere, best, found);
         return;
     }
-    if (cloud_best_run(view, &s, begin, end, 0, best, &undecided_count, found))
+    if (cloud_best_run(view, &sphere, begin, end, 0, best, &undecided_count, found))
         return;
     const cloud_ball ball = cloud_ball_of(view, slot);
     for (uint32_t level = 0; level < view->level_count; level++)
-        if (cloud_best_level(view, &s, &ball, level, begin, 0, best, &undecided_count, found))
+        if (cloud_best_level(view, &sphere, &ball, level, begin, 0, best, &undecided_count, found))
             return;
 }
 
@@ -199,9 +201,9 @@ static void cloud_list_best_runs(const caromi_cloud_view *view, uint32_t begin, 
     for (uint32_t p = begin; p < end; p++)
         for (uint32_t level = 0; level < view->level_count && !best->is_done[p]; level++) {
             const cloud_ball ball = cloud_ball_of(view, p);
-            cloud_rows_in_box in = cloud_rows_begin(view, level, &ball);
-            for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;) {
-                const cloud_cells_in_row cells = cloud_cells_in_row_of(&view->rows[at], &in.box);
+            cloud_rows_in_box rows = cloud_rows_begin(view, level, &ball);
+            for (uint32_t at; (at = cloud_rows_next(view, &rows)) != CAROMI_NO_ROW;) {
+                const cloud_cells_in_row cells = cloud_cells_in_row_of(&view->rows[at], &rows.box);
                 const uint32_t *starts = view->starts + view->rows[at].cells;
                 for (int64_t c = cells.low; c <= cells.high; c++)
                     cloud_list_run(p, starts[c], starts[c + 1], found);

@@ -169,8 +169,8 @@ static inline uint32_t caromi_cloud_row_at(const caromi_cloud_view *view, uint32
         const uint32_t row = view->table[h & view->table_mask];
         if (row == CAROMI_NO_ROW)
             return row;
-        const caromi_cloud_row *r = &view->rows[row];
-        if (r->y == y && r->z == z && r->level == level)
+        const caromi_cloud_row *neighbour = &view->rows[row];
+        if (neighbour->y == y && neighbour->z == z && neighbour->level == level)
             return row;
     }
 }

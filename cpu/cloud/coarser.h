@@ -41,16 +41,16 @@ FN cloud_box cloud_box_of_chunk(const caromi_cloud_view *view, const caromi_clou
 }
 
 /* Which of the spheres in slots `from` + lane may touch a sphere of the chunk, by their distance from its bounds. */
-FN u32 cloud_near_chunk(const cloud_sorted *c, const cloud_chunk *chunk, uint32_t from)
+FN u32 cloud_near_chunk(const cloud_sorted *columns, const cloud_chunk *chunk, uint32_t from)
 {
-    const float *const column[] = {c->x, c->y, c->z};
+    const float *const column[] = {columns->x, columns->y, columns->z};
     vf distance2 = v_f(0);
     for (int k = 0; k < 3; k++) {
         const vf x = v_load(column[k] + from);
         const vf off = v_max(v_max(v_f(chunk->low[k]) - x, x - v_f(chunk->high[k])), v_f(0));
         distance2 = distance2 + off * off;
     }
-    const vf most = v_load(c->reach + from) + v_f(chunk->high[CHUNK_REACH]) + v_f(c->margin);
+    const vf most = v_load(columns->reach + from) + v_f(chunk->high[CHUNK_REACH]) + v_f(columns->margin);
     /* CLOUD_ABOVE: more than the squares can err by rounding. */
     return v_bitmask(v_le(distance2, most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY)));
 }
@@ -58,16 +58,16 @@ FN u32 cloud_near_chunk(const cloud_sorted *c, const cloud_chunk *chunk, uint32_
 FN void cloud_chunk_pairs(const caromi_cloud_view *view, const cloud_chunk *chunk, uint32_t number, int options,
                           caromi_cloud_found *found)
 {
-    const cloud_sorted c = cloud_sorted_of(view);
+    const cloud_sorted columns = cloud_sorted_of(view);
     const cloud_box box = cloud_box_of_chunk(view, &view->levels[number], chunk);
-    cloud_rows_in_box in = cloud_rows_of(view, number, &box);
-    for (uint32_t at; (at = cloud_rows_next(view, &in)) != CAROMI_NO_ROW;) {
+    cloud_rows_in_box rows = cloud_rows_of(view, number, &box);
+    for (uint32_t at; (at = cloud_rows_next(view, &rows)) != CAROMI_NO_ROW;) {
         uint32_t begin, end;
         cloud_box_run(view, &view->rows[at], &box, &begin, &end);
         for (uint32_t j = begin; j < end; j += LANES)
-            for (u32 near = cloud_near_chunk(&c, chunk, j) & cloud_lanes(end - j); near; near &= near - 1) {
-                const cloud_sphere s = cloud_load(&c, j + (uint32_t)bitmask_first(near));
-                cloud_run(&c, &s, chunk->begin, chunk->end, options, found);
+            for (u32 near = cloud_near_chunk(&columns, chunk, j) & cloud_lanes(end - j); near; near &= near - 1) {
+                const cloud_sphere sphere = cloud_load(&columns, j + (uint32_t)bitmask_first(near));
+                cloud_run(&columns, &sphere, chunk->begin, chunk->end, options, found);
             }
     }
 }

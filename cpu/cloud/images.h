@@ -57,12 +57,12 @@ static void cloud_find_imaged(const caromi_cloud_view *view, uint32_t *from, uin
 }
 
 /* Position and reach of an image. An image out of range for binary32 gets an infinite reach. */
-FN cloud_ball cloud_shift(const caromi_cloud_view *view, uint32_t slot, int image, cloud_sphere *s)
+FN cloud_ball cloud_shift(const caromi_cloud_view *view, uint32_t slot, int image, cloud_sphere *sphere)
 {
-    const cloud_sorted c = cloud_sorted_of(view);
+    const cloud_sorted columns = cloud_sorted_of(view);
     cloud_ball ball = cloud_ball_of(view, slot);
     double size = 0;
-    *s = cloud_load(&c, slot);
+    *sphere = cloud_load(&columns, slot);
     for (int k = 0; k < 3; k++) {
         ball.at[k] += caromi_image_step(image, k) * view->images->period[k];
         size += fabs(ball.at[k]);
@@ -77,9 +77,9 @@ FN cloud_ball cloud_shift(const caromi_cloud_view *view, uint32_t slot, int imag
         ball.at[k] = (double)at[k];
     }
     ball.reach = fits ? (double)reach : (double)INFINITY;
-    s->at = v3_of(v_f(at[0]), v_f(at[1]), v_f(at[2]));
-    s->reach = v_f((real)ball.reach);
-    s->least = v_f(fits ? least : -INFINITY);
+    sphere->at = v3_of(v_f(at[0]), v_f(at[1]), v_f(at[2]));
+    sphere->reach = v_f((real)ball.reach);
+    sphere->least = v_f(fits ? least : -INFINITY);
     return ball;
 }
 
@@ -106,14 +106,14 @@ FN void cloud_end_image(const caromi_cloud_view *view, caromi_cloud_found *found
 
 /* An image against the spheres of a level. In a box of few rows every row is compared: to cull by the distance in y and
  * z would take longer. */
-FN void cloud_pairs_in_box(const caromi_cloud_view *view, const cloud_sphere *s, const cloud_ball *ball,
+FN void cloud_pairs_in_box(const caromi_cloud_view *view, const cloud_sphere *sphere, const cloud_ball *ball,
                            uint32_t number, int options, caromi_cloud_found *found)
 {
     enum { DIRECT_ROWS = 3 };
-    const cloud_sorted c = cloud_sorted_of(view);
+    const cloud_sorted columns = cloud_sorted_of(view);
     const cloud_box box = cloud_box_of(view, &view->levels[number], ball);
     if (box.high[1] - box.low[1] >= DIRECT_ROWS || box.high[2] - box.low[2] >= DIRECT_ROWS) {
-        cloud_level_pairs(view, s, ball, number, options, found);
+        cloud_level_pairs(view, sphere, ball, number, options, found);
         return;
     }
     for (int32_t z = box.low[2]; z <= box.high[2]; z++)
@@ -124,7 +124,7 @@ FN void cloud_pairs_in_box(const caromi_cloud_view *view, const cloud_sphere *s,
                 continue;
             cloud_box_run(view, &view->rows[row], &box, &begin, &end);
             if (begin < end)
-                cloud_run(&c, s, begin, end, options, found);
+                cloud_run(&columns, sphere, begin, end, options, found);
         }
 }
 
@@ -132,11 +132,11 @@ FN void cloud_pairs_in_box(const caromi_cloud_view *view, const cloud_sphere *s,
 FN void cloud_pairs_of_image(const caromi_cloud_view *view, uint32_t slot, int image, int options,
                              caromi_cloud_found *found)
 {
-    cloud_sphere s;
-    const cloud_ball ball = cloud_shift(view, slot, image, &s);
+    cloud_sphere sphere;
+    const cloud_ball ball = cloud_shift(view, slot, image, &sphere);
     for (uint32_t level = 0; level < view->level_count; level++)
         if (cloud_meets_level(view, &ball, level))
-            cloud_pairs_in_box(view, &s, &ball, level, options, found);
+            cloud_pairs_in_box(view, &sphere, &ball, level, options, found);
 }
 
 /* A pair of a sphere and an image is also a pair of the other sphere's image, shifted back. So half of all shifts find
@@ -176,12 +176,12 @@ static void cloud_image_pairs(const caromi_cloud_view *view, uint32_t begin, uin
 static void cloud_best_of_image(const caromi_cloud_view *view, uint32_t slot, int image, const caromi_cloud_best *best,
                                 caromi_cloud_found *found)
 {
-    cloud_sphere s;
-    const cloud_ball ball = cloud_shift(view, slot, image, &s);
+    cloud_sphere sphere;
+    const cloud_ball ball = cloud_shift(view, slot, image, &sphere);
     uint32_t undecided_count = 0;
     for (uint32_t level = 0; level < view->level_count; level++)
         if (cloud_meets_level(view, &ball, level) &&
-            cloud_best_level(view, &s, &ball, level, CAROMI_NO_SLOT, CLOUD_IMAGE, best, &undecided_count, found))
+            cloud_best_level(view, &sphere, &ball, level, CAROMI_NO_SLOT, CLOUD_IMAGE, best, &undecided_count, found))
             return;
 }
 

@@ -90,9 +90,9 @@ FN cloud_lanes_found cloud_meet(const caromi_cloud_motion *motion, float more, c
     const vf most = radius + error + path, least = radius - error;
     const vm apart = v_gt(v3_dot(near, near), most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
     const vm begun = v_and(v_lt(zero, least), cloud_is_below(v3_dot(begin, begin), least * least));
-    const cloud_lanes_found is = {v_bitmask(v_not(v_and(apart, v_lt(dd + vv, v_f(CLOUD_SQUARE_MOST))))),
-                                  v_bitmask(begun), 0};
-    return is;
+    const cloud_lanes_found tested = {v_bitmask(v_not(v_and(apart, v_lt(dd + vv, v_f(CLOUD_SQUARE_MOST))))),
+                                      v_bitmask(begun), 0};
+    return tested;
 }
 
 /* Appends the pairs (a, b) of the lanes in the bitmask. Stores LANES pairs. */
@@ -127,10 +127,10 @@ static void cloud_sweep(const caromi_cloud_view *view, caromi_cloud_found *found
         cloud_relate_pairs(motion, found->image, from->a + begin, from->b + begin, count, &relative);
         for (uint32_t i = 0; i < count; i += LANES) {
             const uint32_t *a = from->a + begin + i, *b = from->b + begin + i;
-            const cloud_lanes_found is = cloud_keep(cloud_meet(motion, more, &relative, i), cloud_lanes(count - i));
-            const u32 begun = is.some & is.certain & is_known;
+            const cloud_lanes_found tested = cloud_keep(cloud_meet(motion, more, &relative, i), cloud_lanes(count - i));
+            const u32 begun = tested.some & tested.certain & is_known;
             found->undecided.count =
-                cloud_append_both(&found->undecided, found->undecided.count, a, b, is.some & ~begun);
+                cloud_append_both(&found->undecided, found->undecided.count, a, b, tested.some & ~begun);
             certain->count = cloud_append_both(certain, certain->count, a, b, begun & is_certain);
         }
         for (uint32_t k = before; k < certain->count; k++) {

@@ -13,8 +13,8 @@ typedef struct cloud_sorted {
 
 FN cloud_sorted cloud_sorted_of(const caromi_cloud_view *view)
 {
-    const cloud_sorted c = {view->x, view->y, view->z, view->reach, view->mask, view->index, view->margin, view};
-    return c;
+    const cloud_sorted columns = {view->x, view->y, view->z, view->reach, view->mask, view->index, view->margin, view};
+    return columns;
 }
 
 /* A sphere in all lanes. */
@@ -25,15 +25,15 @@ typedef struct cloud_sphere {
     uint32_t slot;
 } cloud_sphere;
 
-FN cloud_sphere cloud_load(const cloud_sorted *c, uint32_t slot)
+FN cloud_sphere cloud_load(const cloud_sorted *columns, uint32_t slot)
 {
-    cloud_sphere s;
-    s.at = v3_of(v_f(c->x[slot]), v_f(c->y[slot]), v_f(c->z[slot]));
-    s.reach = s.least = v_f(c->reach[slot]);
-    s.mask = v_i(c->mask ? (int)c->mask[slot] : 0);
-    s.index = v_i((int)c->index[slot]);
-    s.slot = slot;
-    return s;
+    cloud_sphere sphere;
+    sphere.at = v3_of(v_f(columns->x[slot]), v_f(columns->y[slot]), v_f(columns->z[slot]));
+    sphere.reach = sphere.least = v_f(columns->reach[slot]);
+    sphere.mask = v_i(columns->mask ? (int)columns->mask[slot] : 0);
+    sphere.index = v_i((int)columns->index[slot]);
+    sphere.slot = slot;
+    return sphere;
 }
 
 FN vi cloud_load_bits(const uint32_t *from)
@@ -80,72 +80,75 @@ FN cloud_lanes_found cloud_compare_between(v3 d, vf least, vf most, vf margin, i
     const vf distance2 = v3_dot(d, d), zero = v_f(R(0.0));
     const vf outer = options & CLOUD_MARGIN ? most + margin : most, inner = least + margin;
     const vm some = v_le(distance2, outer * outer * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
-    cloud_lanes_found is;
-    is.some = v_bitmask(some);
-    is.certain = is.near = 0;
+    cloud_lanes_found tested;
+    tested.some = v_bitmask(some);
+    tested.certain = tested.near = 0;
     if (options & CLOUD_BOUNDS_ONLY)
-        return is;
-    is.certain = v_bitmask(v_and(some, v_and(v_lt(zero, least), cloud_is_below(distance2, least * least))));
+        return tested;
+    tested.certain = v_bitmask(v_and(some, v_and(v_lt(zero, least), cloud_is_below(distance2, least * least))));
     if (options & CLOUD_MARGIN) {
         const vm is_out = v_gt(distance2, most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
         const vm is_in = v_and(v_lt(zero, inner), cloud_is_below(distance2, inner * inner));
-        is.near = v_bitmask(v_and(some, v_and(is_out, is_in)));
+        tested.near = v_bitmask(v_and(some, v_and(is_out, is_in)));
     }
-    return is;
+    return tested;
 }
 
 /* Tests the sphere s against the spheres in slots `from` + lane. No sphere pairs with its own image. */
-FN cloud_lanes_found cloud_test(const cloud_sorted *c, const cloud_sphere *s, uint32_t from, int options)
+FN cloud_lanes_found cloud_test(const cloud_sorted *columns, const cloud_sphere *sphere, uint32_t from, int options)
 {
-    const v3 at = v3_of(v_load(c->x + from), v_load(c->y + from), v_load(c->z + from));
-    const vf reach = v_load(c->reach + from), margin = v_f(c->margin);
-    cloud_lanes_found is;
+    const v3 at = v3_of(v_load(columns->x + from), v_load(columns->y + from), v_load(columns->z + from));
+    const vf reach = v_load(columns->reach + from), margin = v_f(columns->margin);
+    cloud_lanes_found tested;
     if (options & CLOUD_IMAGE) {
-        is = cloud_compare_between(v3_sub(at, s->at), reach + s->least, reach + s->reach, margin, options);
-        is = cloud_keep(is, v_bitmask(v_not(vi_eq(cloud_load_bits(c->index + from), s->index))));
+        tested = cloud_compare_between(v3_sub(at, sphere->at), reach + sphere->least, reach + sphere->reach, margin,
+                                       options);
+        tested = cloud_keep(tested, v_bitmask(v_not(vi_eq(cloud_load_bits(columns->index + from), sphere->index))));
     } else
-        is = cloud_compare(v3_sub(at, s->at), reach + s->reach, margin, options);
-    if (options & CLOUD_MASKED && c->mask)
-        return cloud_keep(is, v_bitmask(v_not(vi_eq(cloud_load_bits(c->mask + from) & s->mask, v_i(0)))));
-    return is;
+        tested = cloud_compare(v3_sub(at, sphere->at), reach + sphere->reach, margin, options);
+    if (options & CLOUD_MASKED && columns->mask)
+        return cloud_keep(tested,
+                          v_bitmask(v_not(vi_eq(cloud_load_bits(columns->mask + from) & sphere->mask, v_i(0)))));
+    return tested;
 }
 
 /* cloud_short_run() for spheres in motion. */
-FN void cloud_short_swept(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
-                          caromi_cloud_found *found)
+FN void cloud_short_swept(const cloud_sorted *columns, const cloud_sphere *sphere, uint32_t begin, uint32_t end,
+                          int options, caromi_cloud_found *found)
 {
     uint32_t count = found->swept.count;
     for (uint32_t j = begin; j < end; j += LANES) {
-        const u32 some = cloud_test(c, s, j, options).some & cloud_lanes(end - j);
-        count = cloud_append(&found->swept, count, v_i((int)s->slot), cloud_slots(j), some);
+        const u32 some = cloud_test(columns, sphere, j, options).some & cloud_lanes(end - j);
+        count = cloud_append(&found->swept, count, v_i((int)sphere->slot), cloud_slots(j), some);
     }
     found->swept.count = count;
     if (count >= CLOUD_SWEEP)
-        cloud_sweep(c->view, found);
+        cloud_sweep(columns->view, found);
 }
 
 /* A sphere against a run of at most CAROMI_CLOUD_RUN spheres. */
-FN void cloud_short_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
-                        caromi_cloud_found *found)
+FN void cloud_short_run(const cloud_sorted *columns, const cloud_sphere *sphere, uint32_t begin, uint32_t end,
+                        int options, caromi_cloud_found *found)
 {
     uint32_t certain = found->certain.count, near = found->near.count;
     if (options & CLOUD_SWEPT) {
-        cloud_short_swept(c, s, begin, end, options, found);
+        cloud_short_swept(columns, sphere, begin, end, options, found);
         return;
     }
     const u32 last = cloud_lanes((end - begin - 1) % LANES + 1); /* shorter than a mask for each step */
     for (uint32_t j = begin; j < end; j += LANES) {
-        const cloud_lanes_found is = cloud_test(c, s, j, options);
+        const cloud_lanes_found tested = cloud_test(columns, sphere, j, options);
         const u32 lanes = end - j > LANES ? cloud_lanes(LANES) : last,
-                  undecided = is.some & ~(is.certain | is.near) & lanes;
+                  undecided = tested.some & ~(tested.certain | tested.near) & lanes;
         if (!(options & CLOUD_BOUNDS_ONLY))
-            certain =
-                cloud_append(&found->certain, certain, s->index, cloud_load_bits(c->index + j), is.certain & lanes);
+            certain = cloud_append(&found->certain, certain, sphere->index, cloud_load_bits(columns->index + j),
+                                   tested.certain & lanes);
         if (options & CLOUD_MARGIN && !(options & CLOUD_BOUNDS_ONLY))
-            near = cloud_append(&found->near, near, s->index, cloud_load_bits(c->index + j), is.near & lanes);
+            near = cloud_append(&found->near, near, sphere->index, cloud_load_bits(columns->index + j),
+                                tested.near & lanes);
         if (undecided)
-            found->undecided.count =
-                cloud_append(&found->undecided, found->undecided.count, v_i((int)s->slot), cloud_slots(j), undecided);
+            found->undecided.count = cloud_append(&found->undecided, found->undecided.count, v_i((int)sphere->slot),
+                                                  cloud_slots(j), undecided);
     }
     found->certain.count = certain;
     found->near.count = near;
@@ -158,16 +161,16 @@ static void cloud_test_items(const caromi_cloud_view *view, const uint32_t *slot
                              const uint32_t *length, uint32_t count, uint32_t *some, uint32_t *certain, uint32_t *near)
 {
     const int options = caromi_cloud_options(view);
-    const cloud_sorted c = cloud_sorted_of(view);
+    const cloud_sorted columns = cloud_sorted_of(view);
     for (uint32_t i = 0; i < count; i++) {
-        const cloud_sphere s = cloud_load(&c, slot[i]);
+        const cloud_sphere sphere = cloud_load(&columns, slot[i]);
         some[i] = certain[i] = near[i] = 0;
         for (uint32_t j = 0; j < length[i]; j += LANES) {
-            const cloud_lanes_found is =
-                cloud_keep(cloud_test(&c, &s, begin[i] + j, options), cloud_lanes(length[i] - j));
-            some[i] |= is.some << j;
-            certain[i] |= is.certain << j;
-            near[i] |= is.near << j;
+            const cloud_lanes_found tested =
+                cloud_keep(cloud_test(&columns, &sphere, begin[i] + j, options), cloud_lanes(length[i] - j));
+            some[i] |= tested.some << j;
+            certain[i] |= tested.certain << j;
+            near[i] |= tested.near << j;
         }
     }
 }
@@ -175,8 +178,8 @@ static void cloud_test_items(const caromi_cloud_view *view, const uint32_t *slot
 /* Bits j to j + LANES - 1 of an item. */
 FN cloud_lanes_found cloud_answer_at(uint32_t *const item[6], uint64_t i, uint32_t j)
 {
-    const cloud_lanes_found is = {item[3][i] >> j, item[4][i] >> j, item[5][i] >> j};
-    return cloud_keep(is, cloud_lanes(LANES));
+    const cloud_lanes_found tested = {item[3][i] >> j, item[4][i] >> j, item[5][i] >> j};
+    return cloud_keep(tested, cloud_lanes(LANES));
 }
 
 /* The device's answers to items [begin, end), six words each: the slot of a sphere, the first slot that it is compared
@@ -185,25 +188,25 @@ FN cloud_lanes_found cloud_answer_at(uint32_t *const item[6], uint64_t i, uint32
 static uint64_t cloud_read_answers(const caromi_cloud_view *view, uint32_t *const item[6], uint64_t begin, uint64_t end,
                                    caromi_cloud_found *found)
 {
-    const cloud_sorted c = cloud_sorted_of(view);
+    const cloud_sorted columns = cloud_sorted_of(view);
     const int is_swept = view->motion.given != NULL;
     uint64_t i = begin;
     while (i < end && (found->certain.count | found->near.count | found->undecided.count) < CAROMI_CLOUD_FLUSH / 2) {
-        const vi own = v_i((int)item[0][i]), index = v_i((int)c.index[item[0][i]]);
+        const vi own = v_i((int)item[0][i]), index = v_i((int)columns.index[item[0][i]]);
         for (uint32_t j = 0; j < CLOUD_ITEM && item[3][i] >> j != 0; j += LANES) {
-            const cloud_lanes_found is = cloud_answer_at(item, i, j);
+            const cloud_lanes_found tested = cloud_answer_at(item, i, j);
             const uint32_t at = item[1][i] + j;
-            const u32 near = is.near & ~is.certain, undecided = is.some & ~(is.certain | near);
+            const u32 near = tested.near & ~tested.certain, undecided = tested.some & ~(tested.certain | near);
             if (is_swept) {
-                found->swept.count = cloud_append(&found->swept, found->swept.count, own, cloud_slots(at), is.some);
+                found->swept.count = cloud_append(&found->swept, found->swept.count, own, cloud_slots(at), tested.some);
                 continue;
             }
-            if (is.certain)
+            if (tested.certain)
                 found->certain.count = cloud_append(&found->certain, found->certain.count, index,
-                                                    cloud_load_bits(c.index + at), is.certain);
+                                                    cloud_load_bits(columns.index + at), tested.certain);
             if (near)
                 found->near.count =
-                    cloud_append(&found->near, found->near.count, index, cloud_load_bits(c.index + at), near);
+                    cloud_append(&found->near, found->near.count, index, cloud_load_bits(columns.index + at), near);
             if (undecided)
                 found->undecided.count =
                     cloud_append(&found->undecided, found->undecided.count, own, cloud_slots(at), undecided);
@@ -225,21 +228,21 @@ FN void cloud_list_run(uint32_t slot, uint32_t begin, uint32_t end, caromi_cloud
     runs->item[runs->count++] = run;
 }
 
-FN void cloud_run(const cloud_sorted *c, const cloud_sphere *s, uint32_t begin, uint32_t end, int options,
+FN void cloud_run(const cloud_sorted *columns, const cloud_sphere *sphere, uint32_t begin, uint32_t end, int options,
                   caromi_cloud_found *found)
 {
     if (options & CLOUD_LISTED) {
-        cloud_list_run(s->slot, begin, end, found);
+        cloud_list_run(sphere->slot, begin, end, found);
         return;
     }
     for (; end > begin + CAROMI_CLOUD_RUN; begin += CAROMI_CLOUD_RUN) {
         if (found->ends)
             return;
-        cloud_short_run(c, s, begin, begin + CAROMI_CLOUD_RUN, options, found);
+        cloud_short_run(columns, sphere, begin, begin + CAROMI_CLOUD_RUN, options, found);
         if (++found->long_runs >= CAROMI_CLOUD_RUNS)
             found->flush(found);
     }
-    cloud_short_run(c, s, begin, end, options, found);
+    cloud_short_run(columns, sphere, begin, end, options, found);
 }
 
 /* ---- which runs -------------------------------------------------------------------------------------------------- */
@@ -319,14 +322,14 @@ typedef struct cloud_rows_in_box {
 static cloud_rows_in_box cloud_rows_of(const caromi_cloud_view *view, uint32_t number, const cloud_box *box)
 {
     const caromi_cloud_level *level = &view->levels[number];
-    cloud_rows_in_box in = {.level = level, .box = *box, .number = number, .next = level->begin_row};
-    const int64_t across = (int64_t)in.box.high[1] - in.box.low[1] + 1,
-                  up = (int64_t)in.box.high[2] - in.box.low[2] + 1;
-    in.is_by_hash = across * up <= 8 + (level->end_row - level->begin_row) / 4;
-    in.is_by_hash |= in.box.misses;
-    in.y = in.box.low[1];
-    in.z = in.box.misses ? in.box.high[2] + 1 : in.box.low[2];
-    return in;
+    cloud_rows_in_box rows = {.level = level, .box = *box, .number = number, .next = level->begin_row};
+    const int64_t across = (int64_t)rows.box.high[1] - rows.box.low[1] + 1,
+                  up = (int64_t)rows.box.high[2] - rows.box.low[2] + 1;
+    rows.is_by_hash = across * up <= 8 + (level->end_row - level->begin_row) / 4;
+    rows.is_by_hash |= rows.box.misses;
+    rows.y = rows.box.low[1];
+    rows.z = rows.box.misses ? rows.box.high[2] + 1 : rows.box.low[2];
+    return rows;
 }
 
 static cloud_rows_in_box cloud_rows_begin(const caromi_cloud_view *view, uint32_t number, const cloud_ball *ball)
@@ -335,22 +338,22 @@ static cloud_rows_in_box cloud_rows_begin(const caromi_cloud_view *view, uint32_
     return cloud_rows_of(view, number, &box);
 }
 
-static uint32_t cloud_rows_next(const caromi_cloud_view *view, cloud_rows_in_box *in)
+static uint32_t cloud_rows_next(const caromi_cloud_view *view, cloud_rows_in_box *rows)
 {
-    if (!in->is_by_hash) {
-        while (in->next < in->level->end_row) {
-            const caromi_cloud_row *row = &view->rows[in->next++];
-            if (row->y >= in->box.low[1] && row->y <= in->box.high[1] && row->z >= in->box.low[2] &&
-                row->z <= in->box.high[2])
-                return in->next - 1;
+    if (!rows->is_by_hash) {
+        while (rows->next < rows->level->end_row) {
+            const caromi_cloud_row *row = &view->rows[rows->next++];
+            if (row->y >= rows->box.low[1] && row->y <= rows->box.high[1] && row->z >= rows->box.low[2] &&
+                row->z <= rows->box.high[2])
+                return rows->next - 1;
         }
         return CAROMI_NO_ROW;
     }
-    while (in->z <= in->box.high[2]) {
-        const uint32_t row = caromi_cloud_row_at(view, in->number, in->y, in->z);
-        if (++in->y > in->box.high[1]) {
-            in->y = in->box.low[1];
-            in->z++;
+    while (rows->z <= rows->box.high[2]) {
+        const uint32_t row = caromi_cloud_row_at(view, rows->number, rows->y, rows->z);
+        if (++rows->y > rows->box.high[1]) {
+            rows->y = rows->box.low[1];
+            rows->z++;
         }
         if (row != CAROMI_NO_ROW)
             return row;
@@ -422,21 +425,22 @@ FN uint32_t cloud_near_border(const caromi_cloud_view *view, const cloud_behind 
 FN void cloud_behind_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, const cloud_behind *behind,
                            int options, caromi_cloud_found *found)
 {
-    const cloud_sorted c = cloud_sorted_of(view);
+    const cloud_sorted columns = cloud_sorted_of(view);
     const caromi_cloud_level *level = &view->levels[row->level];
-    const caromi_cloud_row *r = behind->row;
+    const caromi_cloud_row *neighbour = behind->row;
     int32_t slots[CLOUD_BORDER + LANES];
     uint32_t begin[CLOUD_BORDER], end[CLOUD_BORDER];
     for (uint32_t from = row->begin; from < row->end && !found->ends; from += CLOUD_BORDER) {
         const uint32_t to = row->end - from < CLOUD_BORDER ? row->end : from + CLOUD_BORDER;
         const uint32_t count = cloud_near_border(view, behind, from, to, slots);
         for (uint32_t i = 0; i < count; i++) {
-            const int64_t cell = caromi_cloud_cell(level, 0, (double)c.x[slots[i]]) - (int64_t)r->low;
-            cloud_cells(view, r, (cell - 1) >> r->shift, (cell + 1) >> r->shift, &begin[i], &end[i]);
+            const int64_t cell = caromi_cloud_cell(level, 0, (double)columns.x[slots[i]]) - (int64_t)neighbour->low;
+            cloud_cells(view, neighbour, (cell - 1) >> neighbour->shift, (cell + 1) >> neighbour->shift, &begin[i],
+                        &end[i]);
         }
         for (uint32_t i = 0; i < count; i++) {
-            const cloud_sphere s = cloud_load(&c, (uint32_t)slots[i]);
-            cloud_run(&c, &s, begin[i], end[i], options, found);
+            const cloud_sphere sphere = cloud_load(&columns, (uint32_t)slots[i]);
+            cloud_run(&columns, &sphere, begin[i], end[i], options, found);
         }
     }
 }
@@ -446,12 +450,12 @@ FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *r
                         caromi_cloud_found *found)
 {
     const uint32_t *starts = view->starts + row->cells;
-    const cloud_sorted c = cloud_sorted_of(view);
+    const cloud_sorted columns = cloud_sorted_of(view);
     for (int32_t i = 0; i < row->count && !found->ends; i++) {
         const uint32_t end = starts[i + 1], last = starts[i + 2 < row->count ? i + 2 : row->count];
         for (uint32_t p = starts[i]; p < end; p++) {
-            const cloud_sphere s = cloud_load(&c, p);
-            cloud_run(&c, &s, p + 1, last, options, found);
+            const cloud_sphere sphere = cloud_load(&columns, p);
+            cloud_run(&columns, &sphere, p + 1, last, options, found);
         }
     }
     cloud_behind behind[4];
@@ -479,40 +483,41 @@ typedef struct cloud_runs {
 
 /* The next runs of a level that a coarser sphere or an image may touch, up to CLOUD_RUNS at a time. The distance in y
  * and z to a row leaves a chord along x, whose cells are the run. */
-static void cloud_finer_runs(const caromi_cloud_view *view, const cloud_ball *ball, double reach, cloud_rows_in_box *in,
-                             cloud_runs *runs)
+static void cloud_finer_runs(const caromi_cloud_view *view, const cloud_ball *ball, double reach,
+                             cloud_rows_in_box *rows, cloud_runs *runs)
 {
-    const caromi_cloud_level *level = in->level;
+    const caromi_cloud_level *level = rows->level;
     const double y_wide = 1 / level->per[1], z_wide = 1 / level->per[2];
     const double x = ball->at[0], y = ball->at[1], z = ball->at[2];
     runs->count = 0;
-    for (uint32_t at; runs->count < CLOUD_RUNS && (at = cloud_rows_next(view, in)) != CAROMI_NO_ROW;) {
-        const caromi_cloud_row *r = &view->rows[at];
-        const double dy = cloud_off_row(level, 1, y_wide, r->y, y), dz = cloud_off_row(level, 2, z_wide, r->z, z);
+    for (uint32_t at; runs->count < CLOUD_RUNS && (at = cloud_rows_next(view, rows)) != CAROMI_NO_ROW;) {
+        const caromi_cloud_row *neighbour = &view->rows[at];
+        const double dy = cloud_off_row(level, 1, y_wide, neighbour->y, y),
+                     dz = cloud_off_row(level, 2, z_wide, neighbour->z, z);
         const double left2 = reach * reach - dy * dy - dz * dz;
         if (left2 < 0)
             continue;
         const double left = sqrt(left2) + fabs(x) * 0x1p-48;
         uint32_t *begin = &runs->begin[runs->count], *end = &runs->end[runs->count];
-        in->box.low[0] = caromi_cloud_cell(level, 0, x - left);
-        in->box.high[0] = caromi_cloud_cell(level, 0, x + left);
-        cloud_box_run(view, r, &in->box, begin, end);
+        rows->box.low[0] = caromi_cloud_cell(level, 0, x - left);
+        rows->box.high[0] = caromi_cloud_cell(level, 0, x + left);
+        cloud_box_run(view, neighbour, &rows->box, begin, end);
         runs->count += *begin < *end;
     }
 }
 
 /* A sphere against the spheres of a level. */
-FN void cloud_level_pairs(const caromi_cloud_view *view, const cloud_sphere *s, const cloud_ball *ball, uint32_t number,
-                          int options, caromi_cloud_found *found)
+FN void cloud_level_pairs(const caromi_cloud_view *view, const cloud_sphere *sphere, const cloud_ball *ball,
+                          uint32_t number, int options, caromi_cloud_found *found)
 {
-    const cloud_sorted c = cloud_sorted_of(view);
-    const double reach = (ball->reach + view->levels[number].reach + (double)c.margin) * (1 + 0x1p-16);
-    cloud_rows_in_box in = cloud_rows_begin(view, number, ball);
+    const cloud_sorted columns = cloud_sorted_of(view);
+    const double reach = (ball->reach + view->levels[number].reach + (double)columns.margin) * (1 + 0x1p-16);
+    cloud_rows_in_box rows = cloud_rows_begin(view, number, ball);
     cloud_runs runs;
     do {
-        cloud_finer_runs(view, ball, reach, &in, &runs);
+        cloud_finer_runs(view, ball, reach, &rows, &runs);
         for (uint32_t i = 0; i < runs.count; i++)
-            cloud_run(&c, s, runs.begin[i], runs.end[i], options, found);
+            cloud_run(&columns, sphere, runs.begin[i], runs.end[i], options, found);
     } while (runs.count == CLOUD_RUNS);
 }
 
@@ -520,11 +525,11 @@ FN void cloud_level_pairs(const caromi_cloud_view *view, const cloud_sphere *s, 
 FN void cloud_finer_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, uint32_t number, int options,
                           caromi_cloud_found *found)
 {
-    const cloud_sorted c = cloud_sorted_of(view);
+    const cloud_sorted columns = cloud_sorted_of(view);
     for (uint32_t p = row->begin; p < row->end && !found->ends; p++) {
         const cloud_ball ball = cloud_ball_of(view, p);
-        const cloud_sphere s = cloud_load(&c, p);
-        cloud_level_pairs(view, &s, &ball, number, options, found);
+        const cloud_sphere sphere = cloud_load(&columns, p);
+        cloud_level_pairs(view, &sphere, &ball, number, options, found);
     }
 }
 

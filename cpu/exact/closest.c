@@ -7,7 +7,7 @@
 #include "touch.h"
 
 /* The binary32 nearest to sqrt(square / over), as a root of the form of root.h: sqrt(over square) / over. */
-static float distance_of(const caromi_motion *m, const caromi_int *square, const caromi_int *over)
+static float distance_of(const caromi_motion *motion, const caromi_int *square, const caromi_int *over)
 {
     caromi_int one, zero;
     if (square->sign == 0)
@@ -17,17 +17,17 @@ static float distance_of(const caromi_motion *m, const caromi_int *square, const
     const caromi_root root = {.a = over ? over : &one, .b = &zero, .e = over, .y = square, .side = 1};
     const caromi_approx square_approx = caromi_int_approx(square);
     const caromi_approx approx = over ? caromi_approx_div(square_approx, caromi_int_approx(over)) : square_approx;
-    return caromi_root_float(&root, caromi_approx_sqrt(approx), m->unit);
+    return caromi_root_float(&root, caromi_approx_sqrt(approx), motion->unit);
 }
 
 /* The pair without radius and motion; returns 0 if a number is not finite. pair_at_rest: IN_SWEEP_RESTING numbers that
  * outlive the motion. */
-static int motion_of(const float *in, float *pair_at_rest, caromi_motion *m)
+static int motion_of(const float *in, float *pair_at_rest, caromi_motion *motion)
 {
     memset(pair_at_rest, 0, IN_SWEEP_RESTING * sizeof *pair_at_rest);
     memcpy(pair_at_rest + IN_CX, in + IN_NCX, 3 * sizeof *in);
     memcpy(pair_at_rest + IN_P0X, in + IN_NP0X, 9 * sizeof *in);
-    return caromi_motion_of(m, pair_at_rest, IN_SWEEP_RESTING);
+    return caromi_motion_of(motion, pair_at_rest, IN_SWEEP_RESTING);
 }
 
 static void point_of(const float *in, const caromi_nearest *nearest, float point[3])
@@ -39,25 +39,25 @@ static void point_of(const float *in, const caromi_nearest *nearest, float point
 void caromi_exact_closest_of(const float *in, caromi_exact_closest *out)
 {
     float pair_at_rest[IN_SWEEP_RESTING];
-    caromi_motion m;
+    caromi_motion motion;
     caromi_nearest nearest;
     caromi_int square;
     memset(out, 0, sizeof *out);
-    if (!motion_of(in, pair_at_rest, &m))
+    if (!motion_of(in, pair_at_rest, &motion))
         return;
-    caromi_nearest_of(&m, &nearest);
-    const caromi_int *over = caromi_nearest_square(&m, nearest.feature, &square);
-    out->distance = distance_of(&m, &square, over);
+    caromi_nearest_of(&motion, &nearest);
+    const caromi_int *over = caromi_nearest_square(&motion, nearest.feature, &square);
+    out->distance = distance_of(&motion, &square, over);
     out->feature = nearest.feature;
     point_of(in, &nearest, out->point);
 }
 
 void caromi_resolve_closest_exact(caromi_exact_pair *pair)
 {
-    caromi_exact_closest a;
-    caromi_exact_closest_of(pair->in, &a);
-    memcpy(&pair->real[OUT_CLOSEST_X], a.point, sizeof a.point);
-    pair->byte[OUT_CLOSEST_FEATURE] = (uint8_t)a.feature;
+    caromi_exact_closest answer;
+    caromi_exact_closest_of(pair->in, &answer);
+    memcpy(&pair->real[OUT_CLOSEST_X], answer.point, sizeof answer.point);
+    pair->byte[OUT_CLOSEST_FEATURE] = (uint8_t)answer.feature;
 }
 
 /* ---- two distances ----------------------------------------------------------------------------------------------- */
@@ -71,18 +71,18 @@ typedef struct fraction {
 static void square_of(const float *in, fraction *f)
 {
     float pair_at_rest[IN_SWEEP_RESTING];
-    caromi_motion m;
+    caromi_motion motion;
     caromi_nearest nearest;
     caromi_int_zero(&f->square);
     caromi_int_of_unsigned(&f->over, 1, 1);
     f->unit = 0;
-    if (!motion_of(in, pair_at_rest, &m))
+    if (!motion_of(in, pair_at_rest, &motion))
         return;
-    caromi_nearest_of(&m, &nearest);
-    const caromi_int *over = caromi_nearest_square(&m, nearest.feature, &f->square);
+    caromi_nearest_of(&motion, &nearest);
+    const caromi_int *over = caromi_nearest_square(&motion, nearest.feature, &f->square);
     if (over != NULL)
         caromi_int_copy(&f->over, over);
-    f->unit = m.unit;
+    f->unit = motion.unit;
 }
 
 /* A square of at most 1674 bits, an area of 1116, and a difference of units of 277 (integer.h): 3344 bits at most. */
@@ -144,25 +144,25 @@ int caromi_exact_distance_order(const float *a, const float *b, const float *c, 
 void caromi_exact_touch_of(const float *in, caromi_exact_contact *out)
 {
     float pair_at_rest[IN_SWEEP_RESTING];
-    caromi_motion m;
+    caromi_motion motion;
     caromi_nearest nearest;
     caromi_int3 gap;
     memset(out, 0, sizeof *out);
-    if (!motion_of(in, pair_at_rest, &m))
+    if (!motion_of(in, pair_at_rest, &motion))
         return;
-    caromi_nearest_of(&m, &nearest);
+    caromi_nearest_of(&motion, &nearest);
     out->feature = nearest.feature;
     point_of(in, &nearest, out->point);
-    caromi_nearest_gap(&m, nearest.feature, &gap);
+    caromi_nearest_gap(&motion, nearest.feature, &gap);
     const int apart = gap.x[0].sign | gap.x[1].sign | gap.x[2].sign;
-    caromi_store_unit_of(apart ? &gap : caromi_motion_normal(&m), 1, out->normal);
+    caromi_store_unit_of(apart ? &gap : caromi_motion_normal(&motion), 1, out->normal);
 }
 
 void caromi_resolve_touch_exact(caromi_exact_pair *pair)
 {
-    caromi_exact_contact a;
-    caromi_exact_touch_of(pair->in, &a);
-    memcpy(&pair->real[OUT_POINT_X], a.point, sizeof a.point);
-    memcpy(&pair->real[OUT_NORMAL_X], a.normal, sizeof a.normal);
-    pair->byte[OUT_FEATURE] = (uint8_t)a.feature;
+    caromi_exact_contact answer;
+    caromi_exact_touch_of(pair->in, &answer);
+    memcpy(&pair->real[OUT_POINT_X], answer.point, sizeof answer.point);
+    memcpy(&pair->real[OUT_NORMAL_X], answer.normal, sizeof answer.normal);
+    pair->byte[OUT_FEATURE] = (uint8_t)answer.feature;
 }

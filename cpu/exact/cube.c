@@ -106,21 +106,21 @@ int caromi_cube_reaches(const float *in, const caromi_cube *cube, enum caromi_cu
 {
     float pair_at_rest[IN_SWEEP_RESTING] = {0}; /* without radius and motion */
     const double radius = (double)cube->radius;
-    caromi_motion m;
+    caromi_motion motion;
     caromi_nearest nearest;
     caromi_int square, limit, half;
     memcpy(pair_at_rest + IN_CX, in + IN_NCX, 3 * sizeof *in);
     memcpy(pair_at_rest + IN_P0X, in + IN_NP0X, 9 * sizeof *in);
-    if (!caromi_motion_of(&m, pair_at_rest, IN_SWEEP_RESTING))
+    if (!caromi_motion_of(&motion, pair_at_rest, IN_SWEEP_RESTING))
         return 0;
-    caromi_nearest_of(&m, &nearest);
-    const caromi_int *over = caromi_nearest_square(&m, nearest.feature, &square);
-    const int unit = lower(m.unit, lower(lowest_bit(radius), lowest_bit(cube->half)));
+    caromi_nearest_of(&motion, &nearest);
+    const caromi_int *over = caromi_nearest_square(&motion, nearest.feature, &square);
+    const int unit = lower(motion.unit, lower(lowest_bit(radius), lowest_bit(cube->half)));
     int_of_double(&limit, radius, unit);
     int_of_double(&half, cube->half, unit);
     if (which == CAROMI_CUBE_FREE)
         caromi_int_add(&limit, &limit, &half);
     else
         caromi_int_sub(&limit, &limit, &half);
-    return is_within(&square, over, m.unit - unit, &limit);
+    return is_within(&square, over, motion.unit - unit, &limit);
 }

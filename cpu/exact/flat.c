@@ -33,32 +33,32 @@ static normal normal_of(const float *p)
     return n;
 }
 
-static void integers_of(const float *corners, float *in, caromi_motion *m)
+static void integers_of(const float *corners, float *in, caromi_motion *motion)
 {
     memset(in, 0, IN_SWEEP_RESTING * sizeof *in);
     memcpy(in + IN_CX, corners, 3 * sizeof *in);
     memcpy(in + IN_P0X, corners, 9 * sizeof *in);
-    caromi_motion_of(m, in, IN_SWEEP_RESTING);
+    caromi_motion_of(motion, in, IN_SWEEP_RESTING);
 }
 
 static int decide(const float *one, const float *other, int sign, double least)
 {
     float in[2][IN_SWEEP_RESTING];
-    caromi_motion m[2];
+    caromi_motion motion[2];
     caromi_int dot, factor, a, b, left, right;
     int exponent;
-    integers_of(one, in[0], &m[0]);
-    integers_of(other, in[1], &m[1]);
-    if (caromi_motion_normal2(&m[0])->sign == 0 || caromi_motion_normal2(&m[1])->sign == 0)
+    integers_of(one, in[0], &motion[0]);
+    integers_of(other, in[1], &motion[1]);
+    if (caromi_motion_normal2(&motion[0])->sign == 0 || caromi_motion_normal2(&motion[1])->sign == 0)
         return 0;
-    caromi_int3_dot(&dot, caromi_motion_normal(&m[0]), caromi_motion_normal(&m[1]));
+    caromi_int3_dot(&dot, caromi_motion_normal(&motion[0]), caromi_motion_normal(&motion[1]));
     dot.sign *= sign;
     if (least > 0.0 ? dot.sign <= 0 : dot.sign >= 0)
         return least <= 0.0;
     /* Both sides have the sign of the cosine, which is not 0. */
     caromi_int_of_unsigned(&factor, 1, caromi_split_double(least, &exponent));
     caromi_int_square(&a, &factor);
-    caromi_int_mul(&b, caromi_motion_normal2(&m[0]), caromi_motion_normal2(&m[1]));
+    caromi_int_mul(&b, caromi_motion_normal2(&motion[0]), caromi_motion_normal2(&motion[1]));
     caromi_int_mul(&right, &a, &b);
     caromi_int_square(&a, &dot);
     caromi_int_shift(&left, exponent < 0 ? &a : &right, 2 * (exponent < 0 ? -exponent : exponent));
@@ -81,14 +81,14 @@ int caromi_exact_is_flat(const float *one, const float *other, int sign, double 
 static int orientation_in_integers(const float *a, const float *b, const float *p, const float *q)
 {
     float in[IN_SWEEP_RESTING] = {0};
-    caromi_motion m;
+    caromi_motion motion;
     caromi_int height;
     memcpy(in + IN_CX, q, 3 * sizeof *in);
     memcpy(in + IN_P0X, a, 3 * sizeof *in);
     memcpy(in + IN_P0X + 3, b, 3 * sizeof *in);
     memcpy(in + IN_P0X + 6, p, 3 * sizeof *in);
-    caromi_motion_of(&m, in, IN_SWEEP_RESTING);
-    caromi_int3_dot(&height, caromi_motion_normal(&m), &m.d[0]);
+    caromi_motion_of(&motion, in, IN_SWEEP_RESTING);
+    caromi_int3_dot(&height, caromi_motion_normal(&motion), &motion.d[0]);
     return height.sign;
 }
 
@@ -116,10 +116,10 @@ int caromi_exact_orientation(const float *a, const float *b, const float *p, con
 int caromi_exact_has_area(const float *corners)
 {
     float in[IN_SWEEP_RESTING];
-    caromi_motion m;
+    caromi_motion motion;
     const double error = 0x1p-53 * normal_of(corners).error_factor;
     if (error < 0.25)
         return 1;
-    integers_of(corners, in, &m);
-    return caromi_motion_normal2(&m)->sign != 0;
+    integers_of(corners, in, &motion);
+    return caromi_motion_normal2(&motion)->sign != 0;
 }

@@ -5,69 +5,69 @@
 #include "motion.h"
 
 /* Whether square > r^2 scale. */
-static int is_farther(const caromi_motion *m, const caromi_int *square, const caromi_int *scale)
+static int is_farther(const caromi_motion *motion, const caromi_int *square, const caromi_int *scale)
 {
     caromi_int reach;
-    caromi_int_mul(&reach, &m->r2, scale);
+    caromi_int_mul(&reach, &motion->r2, scale);
     return caromi_int_compare(square, &reach) > 0;
 }
 
-static int plane_separates(caromi_motion *m)
+static int plane_separates(caromi_motion *motion)
 {
     caromi_int height, square;
-    const caromi_int *area = caromi_motion_normal2(m);
+    const caromi_int *area = caromi_motion_normal2(motion);
     if (area->sign == 0)
         return 0;
-    caromi_int3_dot(&height, caromi_motion_normal(m), &m->d[0]);
+    caromi_int3_dot(&height, caromi_motion_normal(motion), &motion->d[0]);
     caromi_int_square(&square, &height);
-    return is_farther(m, &square, area);
+    return is_farther(motion, &square, area);
 }
 
 /* Let Q be the foot on the line and O the opposite corner: (Q - C).(O - Q) e.e = -(e x d).n. */
-static int edge_separates(caromi_motion *m, int edge)
+static int edge_separates(caromi_motion *motion, int edge)
 {
     caromi_int3 c;
     caromi_int side, square;
-    const caromi_int *edge2 = caromi_motion_edge2(m, edge);
+    const caromi_int *edge2 = caromi_motion_edge2(motion, edge);
     if (edge2->sign == 0)
         return 0;
-    caromi_int3_cross(&c, &m->e[edge], &m->d[edge]);
-    caromi_int3_dot(&side, &c, caromi_motion_normal(m));
+    caromi_int3_cross(&c, &motion->e[edge], &motion->d[edge]);
+    caromi_int3_dot(&side, &c, caromi_motion_normal(motion));
     if (side.sign > 0)
         return 0;
     caromi_int3_dot(&square, &c, &c);
-    return is_farther(m, &square, edge2);
+    return is_farther(motion, &square, edge2);
 }
 
 /* (X - C).(Y - X) = -d.(Y - X) for an edge from the corner X to Y; one of the two edges is stored in the opposite
  * direction. */
-static int corner_separates(caromi_motion *m, int corner)
+static int corner_separates(caromi_motion *motion, int corner)
 {
-    const caromi_int3 *d = &m->d[corner];
+    const caromi_int3 *d = &motion->d[corner];
     caromi_int product;
-    caromi_int3_dot(&product, d, &m->e[corner]);
+    caromi_int3_dot(&product, d, &motion->e[corner]);
     if (product.sign > 0)
         return 0;
-    caromi_int3_dot(&product, d, &m->e[(corner + 2) % 3]);
+    caromi_int3_dot(&product, d, &motion->e[(corner + 2) % 3]);
     if (product.sign < 0)
         return 0;
     caromi_int3_dot(&product, d, d);
-    return caromi_int_compare(&product, &m->r2) > 0;
+    return caromi_int_compare(&product, &motion->r2) > 0;
 }
 
 void caromi_exact_overlap_of(const float *in, int *overlap, int *axes)
 {
     float pair_at_rest[IN_SWEEP_RESTING] = {0};
-    caromi_motion m;
+    caromi_motion motion;
     memcpy(pair_at_rest + IN_CX, in + IN_OCX, 4 * sizeof *in);
     memcpy(pair_at_rest + IN_P0X, in + IN_OP0X, 9 * sizeof *in);
-    if (!caromi_motion_of(&m, pair_at_rest, IN_SWEEP_RESTING)) {
+    if (!caromi_motion_of(&motion, pair_at_rest, IN_SWEEP_RESTING)) {
         *overlap = *axes = OVERLAP_INVALID;
         return;
     }
-    *axes = plane_separates(&m);
+    *axes = plane_separates(&motion);
     for (int i = 0; i < 3; i++)
-        *axes |= edge_separates(&m, i) << (1 + i) | corner_separates(&m, i) << (4 + i);
+        *axes |= edge_separates(&motion, i) << (1 + i) | corner_separates(&motion, i) << (4 + i);
     *overlap = *axes == 0;
 }
 

@@ -6,20 +6,21 @@
 
 int caromi_exact_is_back(const float *in)
 {
-    caromi_motion m;
-    return caromi_motion_of(&m, in, IN_SWEEP_MOVING) && !m.resting && caromi_motion_normal_speed(&m)->sign > 0;
+    caromi_motion motion;
+    return caromi_motion_of(&motion, in, IN_SWEEP_MOVING) && !motion.resting &&
+           caromi_motion_normal_speed(&motion)->sign > 0;
 }
 
 int caromi_exact_is_parting(const float *in)
 {
-    caromi_motion m;
+    caromi_motion motion;
     caromi_nearest nearest;
     caromi_int3 gap;
     caromi_int along;
-    if (!caromi_motion_of(&m, in, IN_SWEEP_MOVING) || m.resting)
+    if (!caromi_motion_of(&motion, in, IN_SWEEP_MOVING) || motion.resting)
         return 0;
-    caromi_nearest_of(&m, &nearest);
-    caromi_nearest_gap(&m, nearest.feature, &gap);
-    caromi_int3_dot(&along, &gap, &m.v);
+    caromi_nearest_of(&motion, &nearest);
+    caromi_nearest_gap(&motion, nearest.feature, &gap);
+    caromi_int3_dot(&along, &gap, &motion.v);
     return along.sign > 0;
 }

@@ -15,11 +15,11 @@ static void clear(caromi_exact_sweep *out)
 }
 
 /* Without relative motion the distance at time 0 decides for all times. */
-static void answer_resting(caromi_motion *m, int want, caromi_exact_sweep *out)
+static void answer_resting(caromi_motion *motion, int want, caromi_exact_sweep *out)
 {
     static const float at_rest[3];
     caromi_nearest nearest;
-    caromi_nearest_of(m, &nearest);
+    caromi_nearest_of(motion, &nearest);
     if (nearest.order > 0)
         return;
     out->state = nearest.order == 0 ? STATE_TOUCHING : STATE_OVERLAPPING;
@@ -27,90 +27,91 @@ static void answer_resting(caromi_motion *m, int want, caromi_exact_sweep *out)
     out->t_last = INFINITY;
     if (want < CAROMI_EXACT_FULL)
         return;
-    caromi_point_of(m->in + IN_P0X, nearest.weights, at_rest, 0.0, out->point_first);
+    caromi_point_of(motion->in + IN_P0X, nearest.weights, at_rest, 0.0, out->point_first);
     memcpy(out->point_last, out->point_first, sizeof out->point_last);
     out->feature_first = out->feature_last = nearest.feature;
 }
 
-static void touch_point(caromi_motion *m, const caromi_touch *touch, float t, float point[3], int *feature)
+static void touch_point(caromi_motion *motion, const caromi_touch *touch, float t, float point[3], int *feature)
 {
     double weights[2];
     if (t > 0x1.fffffep127f || t < -0x1.fffffep127f)
         return;
     *feature = touch->element->feature;
-    caromi_element_weights(m, touch->element, touch->side, weights);
-    caromi_point_of(m->in + IN_P0X, weights, m->in + IN_WX, caromi_approx_double(touch->time, m->unit), point);
+    caromi_element_weights(motion, touch->element, touch->side, weights);
+    caromi_point_of(motion->in + IN_P0X, weights, motion->in + IN_WX, caromi_approx_double(touch->time, motion->unit),
+                    point);
 }
 
-static int is_beyond(const caromi_motion *m, const caromi_touch *touch, float t, float limit)
+static int is_beyond(const caromi_motion *motion, const caromi_touch *touch, float t, float limit)
 {
     /* Rounding is monotone, so the exact time is needed only if it rounds to the limit. */
     return t > limit || (t == limit && t <= 0x1.fffffep127f && t >= -0x1.fffffep127f &&
-                         caromi_root_compare(&touch->root, (double)limit, m->unit) > 0);
+                         caromi_root_compare(&touch->root, (double)limit, motion->unit) > 0);
 }
 
-static void answer_moving(caromi_motion *m, int want, float limit, caromi_exact_sweep *out)
+static void answer_moving(caromi_motion *motion, int want, float limit, caromi_exact_sweep *out)
 {
     caromi_touch first, last;
-    if (!caromi_touch_find(m, CAROMI_TOUCH_FIRST, &first))
+    if (!caromi_touch_find(motion, CAROMI_TOUCH_FIRST, &first))
         return;
     const int sign = caromi_root_sign(&first.root);
-    out->t_first = caromi_root_float(&first.root, first.time, m->unit);
-    out->beyond = is_beyond(m, &first, out->t_first, limit);
+    out->t_first = caromi_root_float(&first.root, first.time, motion->unit);
+    out->beyond = is_beyond(motion, &first, out->t_first, limit);
     out->t_last = 0.0f;
     if (want == CAROMI_EXACT_FIRST && sign >= 0) {
         out->state = caromi_state_of(sign, 1);
         return;
     }
-    caromi_touch_find(m, CAROMI_TOUCH_LAST, &last);
+    caromi_touch_find(motion, CAROMI_TOUCH_LAST, &last);
     out->state = caromi_state_of(sign, caromi_root_sign(&last.root));
     if (want == CAROMI_EXACT_FIRST)
         return;
-    out->t_last = caromi_root_float(&last.root, last.time, m->unit);
+    out->t_last = caromi_root_float(&last.root, last.time, motion->unit);
     if (want == CAROMI_EXACT_TIMES)
         return;
-    touch_point(m, &first, out->t_first, out->point_first, &out->feature_first);
-    touch_point(m, &last, out->t_last, out->point_last, &out->feature_last);
+    touch_point(motion, &first, out->t_first, out->point_first, &out->feature_first);
+    touch_point(motion, &last, out->t_last, out->point_last, &out->feature_last);
 }
 
 void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out)
 {
-    caromi_motion m;
+    caromi_motion motion;
     clear(out);
-    if (!caromi_motion_of(&m, in, IN_SWEEP_MOVING))
+    if (!caromi_motion_of(&motion, in, IN_SWEEP_MOVING))
         out->state = STATE_INVALID;
-    else if (m.resting)
-        answer_resting(&m, want, out);
+    else if (motion.resting)
+        answer_resting(&motion, want, out);
     else
-        answer_moving(&m, want, limit, out);
+        answer_moving(&motion, want, limit, out);
 }
 
 /* Normals. */
 
 /* Normal of a contact whose point coincides with the centre: the triangle's normal, on the side that faces the motion.
  * For a triangle without area, or motion along the plane, it is the direction of -v; without motion, zero. */
-static void normal_against(caromi_motion *m, float out[3])
+static void normal_against(caromi_motion *motion, float out[3])
 {
-    const int normal_speed = caromi_motion_normal_speed(m)->sign;
+    const int normal_speed = caromi_motion_normal_speed(motion)->sign;
     if (normal_speed != 0)
-        caromi_store_unit_of(caromi_motion_normal(m), -normal_speed, out);
+        caromi_store_unit_of(caromi_motion_normal(motion), -normal_speed, out);
     else
-        caromi_store_unit_of(&m->v, -1, out);
+        caromi_store_unit_of(&motion->v, -1, out);
 }
 
-static void start_contact(caromi_motion *m, caromi_exact_contact *out)
+static void start_contact(caromi_motion *motion, caromi_exact_contact *out)
 {
     static const float at_rest[3];
     caromi_nearest nearest;
     caromi_int3 gap;
-    caromi_nearest_of(m, &nearest);
+    caromi_nearest_of(motion, &nearest);
     out->feature = nearest.feature;
-    caromi_point_of(m->in + IN_P0X, nearest.weights, at_rest, 0.0, out->point);
-    caromi_nearest_gap(m, nearest.feature, &gap);
+    caromi_point_of(motion->in + IN_P0X, nearest.weights, at_rest, 0.0, out->point);
+    caromi_nearest_gap(motion, nearest.feature, &gap);
     if (gap.x[0].sign | gap.x[1].sign | gap.x[2].sign)
         caromi_store_unit_of(&gap, 1, out->normal);
     else
-        normal_against(m, out->normal);
+        normal_against(motion, out->normal);
 }
 
 /* Unit vector of `by` a + `and_by` b for perpendicular a and b, so no cancellation affects the direction. */
@@ -134,90 +135,90 @@ static caromi_approx negative(caromi_approx a)
 
 /* From contact point to centre, r > 0, with side sign s: at a corner v x q + s sqrt(Y) v, at an edge -h sqrt(E) a + s
  * sqrt(Y) a x e, on the face the normal against the motion. */
-static void touch_normal(caromi_motion *m, const caromi_touch *touch, float out[3])
+static void touch_normal(caromi_motion *motion, const caromi_touch *touch, float out[3])
 {
-    const caromi_element *el = touch->element;
-    const caromi_approx root = {el->root_y.m * (double)touch->side, el->root_y.e};
+    const caromi_element *element = touch->element;
+    const caromi_approx root = {element->root_y.m * (double)touch->side, element->root_y.e};
     const caromi_approx one = {1.0, 0};
     caromi_int3 other;
-    if (el->feature < FEATURE_E01) {
-        caromi_int3_cross(&other, &m->v, caromi_motion_moment(m, el->feature - FEATURE_V0));
-        store_unit_sum(&other, one, &m->v, root, out);
-    } else if (el->feature < FEATURE_FACE) {
-        const int edge = el->feature - FEATURE_E01;
-        const caromi_int3 *a = caromi_motion_sweep_normal(m, edge);
-        const caromi_approx h = caromi_int_approx(caromi_motion_plucker(m, edge));
-        caromi_int3_cross(&other, a, &m->e[edge]);
-        store_unit_sum(a, negative(caromi_approx_mul(h, el->root_e)), &other, root, out);
+    if (element->feature < FEATURE_E01) {
+        caromi_int3_cross(&other, &motion->v, caromi_motion_moment(motion, element->feature - FEATURE_V0));
+        store_unit_sum(&other, one, &motion->v, root, out);
+    } else if (element->feature < FEATURE_FACE) {
+        const int edge = element->feature - FEATURE_E01;
+        const caromi_int3 *a = caromi_motion_sweep_normal(motion, edge);
+        const caromi_approx h = caromi_int_approx(caromi_motion_plucker(motion, edge));
+        caromi_int3_cross(&other, a, &motion->e[edge]);
+        store_unit_sum(a, negative(caromi_approx_mul(h, element->root_e)), &other, root, out);
     } else {
-        normal_against(m, out);
+        normal_against(motion, out);
     }
 }
 
-static void first_contact(caromi_motion *m, const caromi_touch *first, caromi_exact_contact *out)
+static void first_contact(caromi_motion *motion, const caromi_touch *first, caromi_exact_contact *out)
 {
     static const float at_rest[3];
     double weights[2];
-    const float t = caromi_root_float(&first->root, first->time, m->unit);
+    const float t = caromi_root_float(&first->root, first->time, motion->unit);
     if (t > 0x1.fffffep127f)
         return;
     out->feature = first->element->feature;
-    caromi_element_weights(m, first->element, first->side, weights);
-    caromi_point_of(m->in + IN_P0X, weights, at_rest, 0.0, out->point);
-    if (m->r2.sign == 0)
-        normal_against(m, out->normal);
+    caromi_element_weights(motion, first->element, first->side, weights);
+    caromi_point_of(motion->in + IN_P0X, weights, at_rest, 0.0, out->point);
+    if (motion->r2.sign == 0)
+        normal_against(motion, out->normal);
     else
-        touch_normal(m, first, out->normal);
+        touch_normal(motion, first, out->normal);
 }
 
 void caromi_exact_contact_of(const float *in, int ends, caromi_exact_contact *out)
 {
-    caromi_motion m;
+    caromi_motion motion;
     caromi_touch first, last;
     float relative[IN_SWEEP_MOVING] = {0};
     memset(out, 0, sizeof *out);
     memcpy(relative, in, IN_SWEEP_RESTING * sizeof *in);
     if (ends)
         memcpy(relative + IN_WX, in + IN_CX, 3 * sizeof *in);
-    if (!caromi_motion_of(&m, relative, IN_SWEEP_MOVING))
+    if (!caromi_motion_of(&motion, relative, IN_SWEEP_MOVING))
         return;
-    if (m.resting) {
+    if (motion.resting) {
         caromi_nearest nearest;
-        caromi_nearest_of(&m, &nearest);
+        caromi_nearest_of(&motion, &nearest);
         if (nearest.order <= 0)
-            start_contact(&m, out);
+            start_contact(&motion, out);
         return;
     }
-    if (!caromi_touch_find(&m, CAROMI_TOUCH_FIRST, &first))
+    if (!caromi_touch_find(&motion, CAROMI_TOUCH_FIRST, &first))
         return;
     const int sign = caromi_root_sign(&first.root);
     if (sign > 0) {
-        first_contact(&m, &first, out);
+        first_contact(&motion, &first, out);
         return;
     }
     if (sign < 0) {
-        caromi_touch_find(&m, CAROMI_TOUCH_LAST, &last);
+        caromi_touch_find(&motion, CAROMI_TOUCH_LAST, &last);
         if (caromi_root_sign(&last.root) <= 0)
             return;
     }
-    start_contact(&m, out);
+    start_contact(&motion, out);
 }
 
 /* ---- rows of a batch ---- */
 
 static void resolve_sweep(caromi_exact_pair *pair, int want, int moving)
 {
-    caromi_exact_sweep a;
+    caromi_exact_sweep answer;
     if (!moving)
         pair->in[IN_WX] = pair->in[IN_WY] = pair->in[IN_WZ] = 0;
-    caromi_exact_sweep_of(pair->in, want, 0, &a);
-    pair->real[OUT_T_FIRST] = a.t_first;
-    pair->real[OUT_T_LAST] = a.t_last;
-    pair->byte[OUT_STATE] = (uint8_t)a.state;
-    memcpy(&pair->real[OUT_FIRST_X], a.point_first, sizeof a.point_first);
-    memcpy(&pair->real[OUT_LAST_X], a.point_last, sizeof a.point_last);
-    pair->byte[OUT_FIRST_FEATURE] = (uint8_t)a.feature_first;
-    pair->byte[OUT_LAST_FEATURE] = (uint8_t)a.feature_last;
+    caromi_exact_sweep_of(pair->in, want, 0, &answer);
+    pair->real[OUT_T_FIRST] = answer.t_first;
+    pair->real[OUT_T_LAST] = answer.t_last;
+    pair->byte[OUT_STATE] = (uint8_t)answer.state;
+    memcpy(&pair->real[OUT_FIRST_X], answer.point_first, sizeof answer.point_first);
+    memcpy(&pair->real[OUT_LAST_X], answer.point_last, sizeof answer.point_last);
+    pair->byte[OUT_FIRST_FEATURE] = (uint8_t)answer.feature_first;
+    pair->byte[OUT_LAST_FEATURE] = (uint8_t)answer.feature_last;
 }
 
 void caromi_resolve_sweep_first_exact(caromi_exact_pair *pair)
@@ -247,11 +248,11 @@ void caromi_resolve_sweep_full_moving_exact(caromi_exact_pair *pair)
 
 static void resolve_contact(caromi_exact_pair *pair, int ends)
 {
-    caromi_exact_contact a;
-    caromi_exact_contact_of(pair->in, ends, &a);
-    memcpy(&pair->real[OUT_POINT_X], a.point, sizeof a.point);
-    memcpy(&pair->real[OUT_NORMAL_X], a.normal, sizeof a.normal);
-    pair->byte[OUT_FEATURE] = (uint8_t)a.feature;
+    caromi_exact_contact answer;
+    caromi_exact_contact_of(pair->in, ends, &answer);
+    memcpy(&pair->real[OUT_POINT_X], answer.point, sizeof answer.point);
+    memcpy(&pair->real[OUT_NORMAL_X], answer.normal, sizeof answer.normal);
+    pair->byte[OUT_FEATURE] = (uint8_t)answer.feature;
 }
 
 void caromi_resolve_contact_exact(caromi_exact_pair *pair)

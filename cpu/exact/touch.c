@@ -5,46 +5,46 @@
 #include <math.h>
 
 /* The first feature with a root with Y > 0 in its region. */
-static const caromi_element *find_crossing(caromi_motion *m, int side)
+static const caromi_element *find_crossing(caromi_motion *motion, int side)
 {
     for (int feature = FEATURE_V0; feature <= FEATURE_FACE; feature++) {
-        const caromi_element *el = caromi_motion_element(m, feature);
-        if (el->sign > 0 && caromi_element_holds(m, el, side))
-            return el;
+        const caromi_element *element = caromi_motion_element(motion, feature);
+        if (element->sign > 0 && caromi_element_holds(motion, element, side))
+            return element;
     }
     return NULL;
 }
 
 /* The first feature with the earliest (which < 0) or latest of the roots with Y = 0 in their regions. */
-static const caromi_element *find_graze(caromi_motion *m, int which)
+static const caromi_element *find_graze(caromi_motion *motion, int which)
 {
     const caromi_element *best = NULL;
     caromi_root best_root;
     for (int feature = FEATURE_V0; feature <= FEATURE_FACE; feature++) {
-        const caromi_element *el = caromi_motion_element(m, feature);
+        const caromi_element *element = caromi_motion_element(motion, feature);
         caromi_root root;
-        if (el->sign != 0 || !caromi_element_holds(m, el, 0))
+        if (element->sign != 0 || !caromi_element_holds(motion, element, 0))
             continue;
-        caromi_element_root(m, el, 0, &root);
+        caromi_element_root(motion, element, 0, &root);
         if (best && caromi_root_order(&root, &best_root) != which)
             continue;
-        best = el;
+        best = element;
         best_root = root;
     }
     return best;
 }
 
-int caromi_touch_find(caromi_motion *m, int which, caromi_touch *touch)
+int caromi_touch_find(caromi_motion *motion, int which, caromi_touch *touch)
 {
     touch->side = which;
-    touch->element = find_crossing(m, which);
+    touch->element = find_crossing(motion, which);
     if (touch->element == NULL) {
         touch->side = 0;
-        touch->element = find_graze(m, which);
+        touch->element = find_graze(motion, which);
     }
     if (touch->element == NULL)
         return 0;
-    caromi_element_root(m, touch->element, touch->side, &touch->root);
+    caromi_element_root(motion, touch->element, touch->side, &touch->root);
     touch->time = caromi_root_approx(&touch->root);
     return 1;
 }
@@ -52,35 +52,35 @@ int caromi_touch_find(caromi_motion *m, int which, caromi_touch *touch)
 /* Time 0. */
 
 /* (e x d).n: the barycentric weight of the foot on the face at the corner opposite the edge, times n.n. */
-static void weight_of(caromi_motion *m, int edge, caromi_int *out)
+static void weight_of(caromi_motion *motion, int edge, caromi_int *out)
 {
     caromi_int3 c;
-    caromi_int3_cross(&c, &m->e[edge], &m->d[edge]);
-    caromi_int3_dot(out, &c, caromi_motion_normal(m));
+    caromi_int3_cross(&c, &motion->e[edge], &motion->d[edge]);
+    caromi_int3_dot(out, &c, caromi_motion_normal(motion));
 }
 
 /* Position of the foot along the edge, times e.e: from the first corner, and from the second (negative before that
  * corner). */
-static void reach_of(caromi_motion *m, int edge, caromi_int reach[2])
+static void reach_of(caromi_motion *motion, int edge, caromi_int reach[2])
 {
-    caromi_int3_dot(&reach[0], &m->d[edge], &m->e[edge]);
-    caromi_int_sub(&reach[1], &reach[0], caromi_motion_edge2(m, edge));
+    caromi_int3_dot(&reach[0], &motion->d[edge], &motion->e[edge]);
+    caromi_int_sub(&reach[1], &reach[0], caromi_motion_edge2(motion, edge));
 }
 
 /* The closest feature. reach[edge]: how far the centre's projection is beyond the edge's first corner, and beyond its
  * second, along the edge, in the edge's squared length (reach_of). */
-static int nearest_feature(caromi_motion *m, caromi_int reach[3][2])
+static int nearest_feature(caromi_motion *motion, caromi_int reach[3][2])
 {
     for (int edge = 0; edge < 3; edge++)
-        reach_of(m, edge, reach[edge]);
+        reach_of(motion, edge, reach[edge]);
     for (int corner = 0; corner < 3; corner++)
         if (reach[corner][0].sign <= 0 && reach[(corner + 2) % 3][1].sign >= 0)
             return FEATURE_V0 + corner;
     for (int edge = 0; edge < 3; edge++) {
         caromi_int weight;
-        if (caromi_motion_edge2(m, edge)->sign == 0 || reach[edge][0].sign < 0 || reach[edge][1].sign > 0)
+        if (caromi_motion_edge2(motion, edge)->sign == 0 || reach[edge][0].sign < 0 || reach[edge][1].sign > 0)
             continue;
-        weight_of(m, edge, &weight);
+        weight_of(motion, edge, &weight);
         if (weight.sign <= 0)
             return FEATURE_E01 + edge;
     }
@@ -93,80 +93,80 @@ static double ratio(const caromi_int *part, const caromi_int *whole)
 }
 
 /* Barycentric weights of the closest point, at corners 1 and 2. */
-static void nearest_weights(caromi_motion *m, int feature, caromi_int reach[3][2], double weights[2])
+static void nearest_weights(caromi_motion *motion, int feature, caromi_int reach[3][2], double weights[2])
 {
     weights[0] = feature == FEATURE_V1 ? 1.0 : 0.0;
     weights[1] = feature == FEATURE_V2 ? 1.0 : 0.0;
     if (feature == FEATURE_FACE) {
         caromi_int weight;
-        weight_of(m, 2, &weight);
-        weights[0] = ratio(&weight, caromi_motion_normal2(m));
-        weight_of(m, 0, &weight);
-        weights[1] = ratio(&weight, caromi_motion_normal2(m));
+        weight_of(motion, 2, &weight);
+        weights[0] = ratio(&weight, caromi_motion_normal2(motion));
+        weight_of(motion, 0, &weight);
+        weights[1] = ratio(&weight, caromi_motion_normal2(motion));
     } else if (feature == FEATURE_E01) {
-        weights[0] = ratio(&reach[0][0], caromi_motion_edge2(m, 0));
+        weights[0] = ratio(&reach[0][0], caromi_motion_edge2(motion, 0));
     } else if (feature == FEATURE_E12) {
-        weights[1] = ratio(&reach[1][0], caromi_motion_edge2(m, 1));
+        weights[1] = ratio(&reach[1][0], caromi_motion_edge2(motion, 1));
         weights[0] = 1.0 - weights[1];
     } else if (feature == FEATURE_E20) {
-        weights[1] = 1.0 - ratio(&reach[2][0], caromi_motion_edge2(m, 2));
+        weights[1] = 1.0 - ratio(&reach[2][0], caromi_motion_edge2(motion, 2));
     }
 }
 
-const caromi_int *caromi_nearest_square(caromi_motion *m, int feature, caromi_int *square)
+const caromi_int *caromi_nearest_square(caromi_motion *motion, int feature, caromi_int *square)
 {
     if (feature < FEATURE_E01) {
-        const caromi_int3 *d = &m->d[feature - FEATURE_V0];
+        const caromi_int3 *d = &motion->d[feature - FEATURE_V0];
         caromi_int3_dot(square, d, d);
         return NULL;
     }
     if (feature < FEATURE_FACE) {
         const int edge = feature - FEATURE_E01;
         caromi_int3 c;
-        caromi_int3_cross(&c, &m->e[edge], &m->d[edge]);
+        caromi_int3_cross(&c, &motion->e[edge], &motion->d[edge]);
         caromi_int3_dot(square, &c, &c);
-        return caromi_motion_edge2(m, edge);
+        return caromi_motion_edge2(motion, edge);
     }
     caromi_int height;
-    caromi_int3_dot(&height, caromi_motion_normal(m), &m->d[0]);
+    caromi_int3_dot(&height, caromi_motion_normal(motion), &motion->d[0]);
     caromi_int_square(square, &height);
-    return caromi_motion_normal2(m);
+    return caromi_motion_normal2(motion);
 }
 
 /* The sign of the distance to a feature's point, line or plane - r. */
-static int nearest_order(caromi_motion *m, int feature)
+static int nearest_order(caromi_motion *motion, int feature)
 {
     caromi_int square, reach;
-    const caromi_int *over = caromi_nearest_square(m, feature, &square);
+    const caromi_int *over = caromi_nearest_square(motion, feature, &square);
     if (over == NULL)
-        return caromi_int_compare(&square, &m->r2);
-    caromi_int_mul(&reach, &m->r2, over);
+        return caromi_int_compare(&square, &motion->r2);
+    caromi_int_mul(&reach, &motion->r2, over);
     return caromi_int_compare(&square, &reach);
 }
 
-void caromi_nearest_of(caromi_motion *m, caromi_nearest *nearest)
+void caromi_nearest_of(caromi_motion *motion, caromi_nearest *nearest)
 {
     caromi_int reach[3][2];
-    nearest->feature = nearest_feature(m, reach);
-    nearest_weights(m, nearest->feature, reach, nearest->weights);
-    nearest->order = nearest_order(m, nearest->feature);
+    nearest->feature = nearest_feature(motion, reach);
+    nearest_weights(motion, nearest->feature, reach, nearest->weights);
+    nearest->order = nearest_order(motion, nearest->feature);
 }
 
-void caromi_nearest_gap(caromi_motion *m, int feature, caromi_int3 *gap)
+void caromi_nearest_gap(caromi_motion *motion, int feature, caromi_int3 *gap)
 {
     if (feature < FEATURE_E01) {
         for (int i = 0; i < 3; i++)
-            caromi_int_copy(&gap->x[i], &m->d[feature - FEATURE_V0].x[i]);
+            caromi_int_copy(&gap->x[i], &motion->d[feature - FEATURE_V0].x[i]);
     } else if (feature < FEATURE_FACE) {
         /* (e x d) x e = d e.e - e d.e */
         const int edge = feature - FEATURE_E01;
         caromi_int3 c;
-        caromi_int3_cross(&c, &m->e[edge], &m->d[edge]);
-        caromi_int3_cross(gap, &c, &m->e[edge]);
+        caromi_int3_cross(&c, &motion->e[edge], &motion->d[edge]);
+        caromi_int3_cross(gap, &c, &motion->e[edge]);
     } else {
-        const caromi_int3 *n = caromi_motion_normal(m);
+        const caromi_int3 *n = caromi_motion_normal(motion);
         caromi_int height;
-        caromi_int3_dot(&height, n, &m->d[0]);
+        caromi_int3_dot(&height, n, &motion->d[0]);
         for (int i = 0; i < 3; i++) {
             caromi_int_copy(&gap->x[i], &n->x[i]);
             gap->x[i].sign *= height.sign;

@@ -29,62 +29,64 @@ FN void drop_pairs_begin(drop_pairs *pairs, const caromi_drop_search *search)
     pairs->search = search;
 }
 
-FN void drop_queue_add(drop_queue *q, const mesh_corners *p, real x, real y, int owner, u32 lanes)
+FN void drop_queue_add(drop_queue *queue, const mesh_corners *corners, real x, real y, int owner, u32 lanes)
 {
-    const vf rows[] = {p->p0.x, p->p0.y, p->p0.z, p->p1.x, p->p1.y, p->p1.z, p->p2.x, p->p2.y, p->p2.z};
+    const vf rows[] = {corners->p0.x, corners->p0.y, corners->p0.z, corners->p1.x, corners->p1.y,
+                       corners->p1.z, corners->p2.x, corners->p2.y, corners->p2.z};
     if (lanes == 0)
         return;
-    lattice_append(&q->row[0][q->end], DROP_CAPACITY, rows, DROP_X, lanes);
-    v_store(&q->row[DROP_X][q->end], v_f(x));
-    v_store(&q->row[DROP_Y][q->end], v_f(y));
-    v_store(&q->row[DROP_OWNER][q->end], v_from_bits(v_i(owner)));
-    q->end += bitmask_count(lanes);
+    lattice_append(&queue->row[0][queue->end], DROP_CAPACITY, rows, DROP_X, lanes);
+    v_store(&queue->row[DROP_X][queue->end], v_f(x));
+    v_store(&queue->row[DROP_Y][queue->end], v_f(y));
+    v_store(&queue->row[DROP_OWNER][queue->end], v_from_bits(v_i(owner)));
+    queue->end += bitmask_count(lanes);
 }
 
-FN int drop_queue_count(const drop_queue *q)
+FN int drop_queue_count(const drop_queue *queue)
 {
-    return q->end - q->first;
+    return queue->end - queue->first;
 }
 
 /* Number of pairs in a packet: the oldest LANES, or all. */
-FN int drop_packet_count(const drop_queue *q)
+FN int drop_packet_count(const drop_queue *queue)
 {
-    return drop_queue_count(q) < LANES ? drop_queue_count(q) : LANES;
+    return drop_queue_count(queue) < LANES ? drop_queue_count(queue) : LANES;
 }
 
 /* Removes the oldest packet. If fewer than LANES pairs remain, they move to the front. */
-FN void drop_queue_pop(drop_queue *q)
+FN void drop_queue_pop(drop_queue *queue)
 {
-    q->first += drop_packet_count(q);
-    if (drop_queue_count(q) >= LANES)
+    queue->first += drop_packet_count(queue);
+    if (drop_queue_count(queue) >= LANES)
         return;
     LANG_UNROLL
     for (int k = 0; k < DROP_ROWS; k++)
-        v_store(q->row[k], v_load(q->row[k] + q->first));
-    q->end -= q->first;
-    q->first = 0;
+        v_store(queue->row[k], v_load(queue->row[k] + queue->first));
+    queue->end -= queue->first;
+    queue->first = 0;
 }
 
-FN vf drop_queue_row(const drop_queue *q, int k)
+FN vf drop_queue_row(const drop_queue *queue, int k)
 {
-    return v_load(q->row[k] + q->first);
+    return v_load(queue->row[k] + queue->first);
 }
 
-FN v3 drop_queue_corner(const drop_queue *q, int k)
+FN v3 drop_queue_corner(const drop_queue *queue, int k)
 {
-    return v3_of(drop_queue_row(q, 3 * k), drop_queue_row(q, 3 * k + 1), drop_queue_row(q, 3 * k + 2));
+    return v3_of(drop_queue_row(queue, 3 * k), drop_queue_row(queue, 3 * k + 1), drop_queue_row(queue, 3 * k + 2));
 }
 
 /* ---- binary64 ---------------------------------------------------------------------------------------------------- */
 
-FN wf drop_wide_row(const drop_queue *q, int k, int part)
+FN wf drop_wide_row(const drop_queue *queue, int k, int part)
 {
-    return w_load(q->row[k] + q->first + part);
+    return w_load(queue->row[k] + queue->first + part);
 }
 
-FN w3 drop_wide_corner(const drop_queue *q, int k, int part)
+FN w3 drop_wide_corner(const drop_queue *queue, int k, int part)
 {
-    return w3_of(drop_wide_row(q, 3 * k, part), drop_wide_row(q, 3 * k + 1, part), drop_wide_row(q, 3 * k + 2, part));
+    return w3_of(drop_wide_row(queue, 3 * k, part), drop_wide_row(queue, 3 * k + 1, part),
+                 drop_wide_row(queue, 3 * k + 2, part));
 }
 
 FN void drop_bound_one(const drop_pairs *pairs, u32 slot, int at)
@@ -97,33 +99,33 @@ FN void drop_bound_one(const drop_pairs *pairs, u32 slot, int at)
 
 FN void drop_bound_wide(const drop_pairs *pairs, int part)
 {
-    const drop_queue *q = &pairs->binary64;
-    const caromi_drop_search *s = pairs->search;
+    const drop_queue *queue = &pairs->binary64;
+    const caromi_drop_search *search = pairs->search;
     double low[WIDE], high[WIDE];
     real certain[WIDE];
     int owner[LANES];
-    drop_wide_point p;
-    p.p0 = drop_wide_corner(q, 0, part);
-    p.p1 = drop_wide_corner(q, 1, part);
-    p.p2 = drop_wide_corner(q, 2, part);
-    p.x = drop_wide_row(q, DROP_X, part);
-    p.y = drop_wide_row(q, DROP_Y, part);
-    p.b = drop_wide_row(q, DROP_B, part);
-    p.c = drop_wide_row(q, DROP_C, part);
-    p.r = w_real(s->radius);
-    p.r2 = p.r * p.r;
-    const drop_wide_bounds b = drop_wide_bounds_of(&p);
-    memcpy(low, &b.low, sizeof low);
-    memcpy(high, &b.high, sizeof high);
-    w_store(certain, w_sel(b.certain, w_f(W(1.0)), w_f(W(0.0))));
-    vi_store(owner, v_bits(drop_queue_row(q, DROP_OWNER)));
-    for (int i = 0; i < WIDE && part + i < drop_queue_count(q); i++) {
+    drop_wide_point pair;
+    pair.p0 = drop_wide_corner(queue, 0, part);
+    pair.p1 = drop_wide_corner(queue, 1, part);
+    pair.p2 = drop_wide_corner(queue, 2, part);
+    pair.x = drop_wide_row(queue, DROP_X, part);
+    pair.y = drop_wide_row(queue, DROP_Y, part);
+    pair.b = drop_wide_row(queue, DROP_B, part);
+    pair.c = drop_wide_row(queue, DROP_C, part);
+    pair.r = w_real(search->radius);
+    pair.r2 = pair.r * pair.r;
+    const drop_wide_bounds bounds = drop_wide_bounds_of(&pair);
+    memcpy(low, &bounds.low, sizeof low);
+    memcpy(high, &bounds.high, sizeof high);
+    w_store(certain, w_sel(bounds.certain, w_f(W(1.0)), w_f(W(0.0))));
+    vi_store(owner, v_bits(drop_queue_row(queue, DROP_OWNER)));
+    for (int i = 0; i < WIDE && part + i < drop_queue_count(queue); i++) {
         const u32 slot = (u32)owner[part + i];
         if (certain[i] != 0) {
-            s->low[slot] = low[i] > s->low[slot] ? low[i] : s->low[slot];
-            s->high[slot] = high[i] > s->high[slot] ? high[i] : s->high[slot];
+            search->low[slot] = low[i] > search->low[slot] ? low[i] : search->low[slot];
+            search->high[slot] = high[i] > search->high[slot] ? high[i] : search->high[slot];
         } else {
-            drop_bound_one(pairs, slot, q->first + part + i);
+            drop_bound_one(pairs, slot, queue->first + part + i);
         }
     }
 }
@@ -137,17 +139,18 @@ FN_RARE void drop_bound_binary64(drop_pairs *pairs)
 }
 
 /* Calls `bound` for the triangles of the lanes, one by one. */
-FN_RARE void drop_bound_lanes(const caromi_drop_search *s, const mesh_corners *p, u32 slot, u32 lanes)
+FN_RARE void drop_bound_lanes(const caromi_drop_search *search, const mesh_corners *corners, u32 slot, u32 lanes)
 {
     LANG_ALIGNED real row[DROP_X][LANES];
-    const vf rows[] = {p->p0.x, p->p0.y, p->p0.z, p->p1.x, p->p1.y, p->p1.z, p->p2.x, p->p2.y, p->p2.z};
+    const vf rows[] = {corners->p0.x, corners->p0.y, corners->p0.z, corners->p1.x, corners->p1.y,
+                       corners->p1.z, corners->p2.x, corners->p2.y, corners->p2.z};
     for (int k = 0; k < DROP_X; k++)
         v_store(row[k], rows[k]);
     for (; lanes != 0; lanes &= lanes - 1) {
         real corner[DROP_X];
         for (int k = 0; k < DROP_X; k++)
             corner[k] = row[k][bitmask_first(lanes)];
-        s->bound(s->user, slot, corner);
+        search->bound(search->user, slot, corner);
     }
 }
 
@@ -162,32 +165,33 @@ typedef struct drop_packet {
 
 FN drop_packet drop_bound_binary32(const drop_pairs *pairs)
 {
-    const drop_queue *q = &pairs->binary32;
-    drop_packet n;
-    drop_frame f = drop_frame_of(R(0.0), R(0.0), R(0.0), R(0.0), pairs->search->radius);
-    mesh_corners p;
-    p.p0 = drop_queue_corner(q, 0);
-    p.p1 = drop_queue_corner(q, 1);
-    p.p2 = drop_queue_corner(q, 2);
-    f.x0 = f.x1 = n.x = drop_queue_row(q, DROP_X);
-    f.y0 = f.y1 = n.y = drop_queue_row(q, DROP_Y);
-    n.touch = drop_find_touch_point(f, p);
-    n.bounds = drop_touch_bounds(f, &n.touch);
-    return n;
+    const drop_queue *queue = &pairs->binary32;
+    drop_packet packet;
+    drop_frame frame = drop_frame_of(R(0.0), R(0.0), R(0.0), R(0.0), pairs->search->radius);
+    mesh_corners corners;
+    corners.p0 = drop_queue_corner(queue, 0);
+    corners.p1 = drop_queue_corner(queue, 1);
+    corners.p2 = drop_queue_corner(queue, 2);
+    frame.x0 = frame.x1 = packet.x = drop_queue_row(queue, DROP_X);
+    frame.y0 = frame.y1 = packet.y = drop_queue_row(queue, DROP_Y);
+    packet.touch = drop_find_touch_point(frame, corners);
+    packet.bounds = drop_touch_bounds(frame, &packet.touch);
+    return packet;
 }
 
 /* Moves the lanes' pairs to the binary64 queue. slot: their columns' slots. */
-FN void drop_queue_binary64(drop_pairs *pairs, const drop_packet *n, const int slot[LANES], u32 lanes)
+FN void drop_queue_binary64(drop_pairs *pairs, const drop_packet *packet, const int slot[LANES], u32 lanes)
 {
-    drop_queue *q = &pairs->binary64;
-    const mesh_corners *p = &n->touch.p;
+    drop_queue *queue = &pairs->binary64;
+    const mesh_corners *corners = &packet->touch.p;
     real owner[LANES];
     memcpy(owner, slot, sizeof owner);
-    const vf rows[] = {p->p0.x, p->p0.y, p->p0.z, p->p1.x, p->p1.y,       p->p1.z,    p->p2.x,
-                       p->p2.y, p->p2.z, n->x,    n->y,    v_load(owner), n->touch.b, n->touch.c};
-    lattice_append(&q->row[0][q->end], DROP_CAPACITY, rows, DROP_ROWS, lanes);
-    q->end += bitmask_count(lanes);
-    if (drop_queue_count(q) >= LANES)
+    const vf rows[] = {corners->p0.x, corners->p0.y, corners->p0.z,   corners->p1.x,  corners->p1.y,
+                       corners->p1.z, corners->p2.x, corners->p2.y,   corners->p2.z,  packet->x,
+                       packet->y,     v_load(owner), packet->touch.b, packet->touch.c};
+    lattice_append(&queue->row[0][queue->end], DROP_CAPACITY, rows, DROP_ROWS, lanes);
+    queue->end += bitmask_count(lanes);
+    if (drop_queue_count(queue) >= LANES)
         drop_bound_binary64(pairs);
 }
 #endif

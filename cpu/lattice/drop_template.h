@@ -34,42 +34,43 @@ FN void drop_raise(drop_traversal *trav, int column, vf lows, vm valid)
 
 /* Bounds of triangles whose corners the ball does not touch from above: the triangle's box bounds the height from
  * above, the point straight below the ball's centre from below. */
-FN drop_bounds drop_bound_without_corners(const drop_traversal *trav, int column, drop_frame f, mesh_corners p,
-                                          drop_bounds b, vm valid)
+FN drop_bounds drop_bound_without_corners(const drop_traversal *trav, int column, drop_frame frame,
+                                          mesh_corners corners, drop_bounds bounds, vm valid)
 {
-    const vm unknown = v_and(valid, v_eq(b.upper, v_infinity()));
+    const vm unknown = v_and(valid, v_eq(bounds.upper, v_infinity()));
     if (!v_any(unknown))
-        return b;
-    const vf top = drop_box_top(f, mesh_min3(p.p0, p.p1, p.p2), mesh_max3(p.p0, p.p1, p.p2));
-    b.upper = v_sel(unknown, top, b.upper);
+        return bounds;
+    const vf top = drop_box_top(frame, mesh_min3(corners.p0, corners.p1, corners.p2),
+                                mesh_max3(corners.p0, corners.p1, corners.p2));
+    bounds.upper = v_sel(unknown, top, bounds.upper);
     if (v_any(v_and(unknown, v_ge(top, v_f(trav->low[column])))))
-        b.low = v_sel(unknown, drop_low_over(f, p, trav->radius), b.low);
-    return b;
+        bounds.low = v_sel(unknown, drop_low_over(frame, corners, trav->radius), bounds.low);
+    return bounds;
 }
 
 FN void drop_ball_column(drop_traversal *trav, int number, int column, G const mesh_leaf *leaf, int options)
 {
-    const drop_frame f =
+    const drop_frame frame =
         drop_frame_of(trav->x[column], trav->x[column], trav->y[column], trav->y[column], trav->radius);
     const int unindexed = MESH_IS_UNINDEXED(trav->next);
     drop_vertices vertices;
-    const int reaches = unindexed || drop_vertices_of(f, leaf, &vertices);
+    const int reaches = unindexed || drop_vertices_of(frame, leaf, &vertices);
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm valid =
             mesh_unmasked(mesh_load_int(leaf->triangle + lane), trav->masks, trav->next, lane, -1, options);
-        const mesh_corners p = mesh_corners_of(leaf, trav->next, lane);
-        drop_bounds b = {drop_minus_infinity(), v_infinity()};
+        const mesh_corners corners = mesh_corners_of(leaf, trav->next, lane);
+        drop_bounds bounds = {drop_minus_infinity(), v_infinity()};
         if (reaches) {
-            const drop_points c[3] = {
-                unindexed ? drop_points_of(f, p.p0) : drop_lookup(&vertices, leaf->corner[0] + lane),
-                unindexed ? drop_points_of(f, p.p1) : drop_lookup(&vertices, leaf->corner[1] + lane),
-                unindexed ? drop_points_of(f, p.p2) : drop_lookup(&vertices, leaf->corner[2] + lane)};
-            b = drop_corner_bounds(f, p, c);
+            const drop_points contact[3] = {
+                unindexed ? drop_points_of(frame, corners.p0) : drop_lookup(&vertices, leaf->corner[0] + lane),
+                unindexed ? drop_points_of(frame, corners.p1) : drop_lookup(&vertices, leaf->corner[1] + lane),
+                unindexed ? drop_points_of(frame, corners.p2) : drop_lookup(&vertices, leaf->corner[2] + lane)};
+            bounds = drop_corner_bounds(frame, corners, contact);
         }
-        b = drop_bound_without_corners(trav, column, f, p, b, valid);
-        drop_raise(trav, column, b.low, valid);
-        const vm may = v_and(v_ge(b.upper, v_f(trav->low[column])), v_gt(b.upper, v_f(-R(0x1p126))));
-        drop_queue_add(&trav->pairs->binary32, &p, trav->x[column], trav->y[column],
+        bounds = drop_bound_without_corners(trav, column, frame, corners, bounds, valid);
+        drop_raise(trav, column, bounds.low, valid);
+        const vm may = v_and(v_ge(bounds.upper, v_f(trav->low[column])), v_gt(bounds.upper, v_f(-R(0x1p126))));
+        drop_queue_add(&trav->pairs->binary32, &corners, trav->x[column], trav->y[column],
                        number * CAROMI_DROP_BLOCK + column, v_bitmask(v_and(valid, may)));
     }
 }
@@ -77,17 +78,17 @@ FN void drop_ball_column(drop_traversal *trav, int number, int column, G const m
 /* Rays leave few triangles, and tight bounds in binary32 would decide no more of them. */
 FN void drop_ray_column(drop_traversal *trav, int column, G const mesh_leaf *leaf, int options)
 {
-    const drop_frame f = drop_frame_of(trav->x[column], trav->x[column], trav->y[column], trav->y[column], R(0.0));
+    const drop_frame frame = drop_frame_of(trav->x[column], trav->x[column], trav->y[column], trav->y[column], R(0.0));
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm valid =
             mesh_unmasked(mesh_load_int(leaf->triangle + lane), trav->masks, trav->next, lane, -1, options);
-        const mesh_corners p = mesh_corners_of(leaf, trav->next, lane);
-        const drop_bounds b = drop_ray_bounds(f, p);
-        drop_raise(trav, column, b.low, valid);
-        const vm may = v_and(v_ge(b.upper, v_f(trav->low[column])), v_gt(b.upper, v_f(-R(0x1p126))));
+        const mesh_corners corners = mesh_corners_of(leaf, trav->next, lane);
+        const drop_bounds bounds = drop_ray_bounds(frame, corners);
+        drop_raise(trav, column, bounds.low, valid);
+        const vm may = v_and(v_ge(bounds.upper, v_f(trav->low[column])), v_gt(bounds.upper, v_f(-R(0x1p126))));
         const u32 lanes = v_bitmask(v_and(valid, may));
         if (lanes != 0)
-            drop_bound_lanes(trav->pairs->search, &p, trav->slot[column], lanes);
+            drop_bound_lanes(trav->pairs->search, &corners, trav->slot[column], lanes);
     }
 }
 
@@ -106,10 +107,10 @@ FN u32 drop_columns_at(const drop_traversal *trav)
     const v3 hi = v3_of(v_f(node->hi_x[s]), v_f(node->hi_y[s]), v_f(node->hi_z[s]));
     for (int c = 0; c < CAROMI_DROP_BLOCK; c += LANES) {
         const vf scale = v_f(trav->scale), x = v_load(trav->x + c) * scale, y = v_load(trav->y + c) * scale;
-        drop_frame f = drop_frame_of(R(0.0), R(0.0), R(0.0), R(0.0), trav->r);
-        f.x0 = f.x1 = x;
-        f.y0 = f.y1 = y;
-        columns |= v_bitmask(v_gt(drop_box_top(f, lo, hi), v_load(trav->low + c) * scale)) << c;
+        drop_frame frame = drop_frame_of(R(0.0), R(0.0), R(0.0), R(0.0), trav->r);
+        frame.x0 = frame.x1 = x;
+        frame.y0 = frame.y1 = y;
+        columns |= v_bitmask(v_gt(drop_box_top(frame, lo, hi), v_load(trav->low + c) * scale)) << c;
     }
     return columns & all;
 }
@@ -154,12 +155,12 @@ typedef struct drop_tested_children {
 
 FN void drop_test_children(const drop_traversal *trav, G const mesh_node *node, drop_tested_children *tested)
 {
-    const drop_frame f = drop_frame_of(trav->x0, trav->x1, trav->y0, trav->y1, trav->r);
+    const drop_frame frame = drop_frame_of(trav->x0, trav->x1, trav->y0, trav->y1, trav->r);
     tested->higher = 0;
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_f(R(0.0)));
         const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
-        const vf top = drop_box_top(f, lo, hi);
+        const vf top = drop_box_top(frame, lo, hi);
         const vm filled = v_not(vi_eq(mesh_load_int(node->child + lane), v_i(0)));
         v_store(tested->top + lane, top);
         tested->higher |= v_bitmask(v_and(filled, v_gt(top, v_f(trav->least * trav->scale)))) << lane;
@@ -255,29 +256,29 @@ typedef struct drop_run {
 FN int drop_begin_next(const mesh_run *run, drop_traversal *trav, u32 at, const real *rows, int options)
 {
     const drop_run *all = (const drop_run *)(const void *)run;
-    const caromi_drop_search *s = all->search;
+    const caromi_drop_search *search = all->search;
     (void)rows, (void)options;
     trav->nodes = run->nodes;
     trav->masks = run->masks;
     trav->pairs = all->pairs;
-    trav->radius = s->radius;
+    trav->radius = search->radius;
     trav->scale = run->frame.scale;
-    trav->i = at % all->across * s->side;
-    trav->j = at / all->across * s->side;
-    trav->nx = s->nx - trav->i < s->side ? s->nx - trav->i : s->side;
-    trav->ny = s->ny - trav->j < s->side ? s->ny - trav->j : s->side;
-    trav->x0 = s->x[trav->i] * trav->scale;
-    trav->x1 = s->x[trav->i + trav->nx - 1] * trav->scale;
-    trav->y0 = s->y[trav->j] * trav->scale;
-    trav->y1 = s->y[trav->j + trav->ny - 1] * trav->scale;
-    trav->r = s->radius * trav->scale;
+    trav->i = at % all->across * search->side;
+    trav->j = at / all->across * search->side;
+    trav->nx = search->nx - trav->i < search->side ? search->nx - trav->i : search->side;
+    trav->ny = search->ny - trav->j < search->side ? search->ny - trav->j : search->side;
+    trav->x0 = search->x[trav->i] * trav->scale;
+    trav->x1 = search->x[trav->i + trav->nx - 1] * trav->scale;
+    trav->y0 = search->y[trav->j] * trav->scale;
+    trav->y1 = search->y[trav->j + trav->ny - 1] * trav->scale;
+    trav->r = search->radius * trav->scale;
     trav->least = -R(1.0) / R(0.0);
     for (u32 c = 0, i = 0, j = 0; c < CAROMI_DROP_BLOCK; c++) {
         const int exists = j < trav->ny;
-        trav->x[c] = s->x[trav->i + i];
-        trav->y[c] = s->y[trav->j + (exists ? j : 0)];
+        trav->x[c] = search->x[trav->i + i];
+        trav->y[c] = search->y[trav->j + (exists ? j : 0)];
         trav->low[c] = exists ? trav->least : R(1.0) / R(0.0);
-        trav->slot[c] = (trav->j + j) * s->stride + trav->i + i;
+        trav->slot[c] = (trav->j + j) * search->stride + trav->i + i;
         i = i + 1 < trav->nx ? i + 1 : 0;
         j += i == 0;
     }

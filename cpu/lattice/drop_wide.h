@@ -33,54 +33,59 @@ typedef struct drop_wide_slopes {
 } drop_wide_slopes;
 
 /* Upper bound of the rise from the touch point, by the tangent plane at the corners. */
-FN wf drop_wide_rise(const drop_wide_point *p, const drop_wide_slopes *s)
+FN wf drop_wide_rise(const drop_wide_point *pair, const drop_wide_slopes *slopes)
 {
-    const wf back = -(p->b * s->a + p->c * s->b);
-    const wf most = drop_wide_max(drop_wide_max(back, s->a + back), drop_wide_max(s->b + back, w_f(W(0.0))));
-    return most + (w_f(W(3.0)) * (s->slope_error_a + s->slope_error_b) + w_f(W(0x1p-49)) * (w_abs(s->a) + w_abs(s->b)));
+    const wf back = -(pair->b * slopes->a + pair->c * slopes->b);
+    const wf most = drop_wide_max(drop_wide_max(back, slopes->a + back), drop_wide_max(slopes->b + back, w_f(W(0.0))));
+    return most + (w_f(W(3.0)) * (slopes->slope_error_a + slopes->slope_error_b) +
+                   w_f(W(0x1p-49)) * (w_abs(slopes->a) + w_abs(slopes->b)));
 }
 
 /* Upper bound of the rise by the curvature of the height, which is at least 1 / R. On the edge, a slope across it that
  * leads out of the triangle does not count. +inf: seen from above, the triangle has nearly no area. */
-FN wf drop_wide_bulge(const drop_wide_point *p, const drop_wide_slopes *s)
+FN wf drop_wide_bulge(const drop_wide_point *pair, const drop_wide_slopes *slopes)
 {
     const wf zero = w_f(W(0.0)), u = w_f(W(0x1p-50));
-    const wf l2 = s->e.x * s->e.x + s->e.y * s->e.y;
-    const wf plus = s->e.x * s->f.y, minus = s->e.y * s->f.x, area = plus - minus;
-    const wf share = (s->e.x * s->f.x + s->e.y * s->f.y) / l2, along = s->a * share;
-    const wf error = s->slope_error_b + s->slope_error_a * w_abs(share) + u * (w_abs(s->b) + w_abs(along));
-    const wf across = s->b - along;
-    const wf inwards = drop_wide_max(across, w_sel(w_lt(zero, p->c), -across, zero)) + error;
-    const wf a = w_abs(s->a) + s->slope_error_a, v = inwards * l2 / area;
-    const wf bulge = w_f(W(0x1.0001p-1)) * p->r * ((a * a + v * v) / l2);
+    const wf l2 = slopes->e.x * slopes->e.x + slopes->e.y * slopes->e.y;
+    const wf plus = slopes->e.x * slopes->f.y, minus = slopes->e.y * slopes->f.x, area = plus - minus;
+    const wf share = (slopes->e.x * slopes->f.x + slopes->e.y * slopes->f.y) / l2, along = slopes->a * share;
+    const wf error =
+        slopes->slope_error_b + slopes->slope_error_a * w_abs(share) + u * (w_abs(slopes->b) + w_abs(along));
+    const wf across = slopes->b - along;
+    const wf inwards = drop_wide_max(across, w_sel(w_lt(zero, pair->c), -across, zero)) + error;
+    const wf a = w_abs(slopes->a) + slopes->slope_error_a, v = inwards * l2 / area;
+    const wf bulge = w_f(W(0x1.0001p-1)) * pair->r * ((a * a + v * v) / l2);
     const wm known = w_lt((w_abs(plus) + w_abs(minus)) * w_f(W(0x1p-20)), w_abs(area));
     return w_sel(w_and(known, w_le(zero, bulge)), bulge, w_infinity());
 }
 
 /* The same formulas as touch_at() in host/lattice/drop_bound.c. */
-FN drop_wide_bounds drop_wide_bounds_of(const drop_wide_point *p)
+FN drop_wide_bounds drop_wide_bounds_of(const drop_wide_point *pair)
 {
     const wf eight = w_f(W(0x1p-50)), sixteen = w_f(W(0x1p-49)), two = w_f(W(2.0));
-    drop_wide_slopes s;
+    drop_wide_slopes slopes;
     drop_wide_bounds bounds;
-    s.e = w3_sub(p->p1, p->p0);
-    s.f = w3_sub(p->p2, p->p0);
-    const wf dx = p->x - p->p0.x, dy = p->y - p->p0.y, e1 = drop_wide_size_xy(s.e), f1 = drop_wide_size_xy(s.f);
-    const wf x = dx - (p->b * s.e.x + p->c * s.f.x), y = dy - (p->b * s.e.y + p->c * s.f.y);
-    const wf position_error = eight * (w_abs(dx) + w_abs(dy) + p->b * e1 + p->c * f1), square = p->r2 - (x * x + y * y);
-    const wf square_error = eight * p->r2 + (two * (w_abs(x) + w_abs(y)) + position_error) * position_error;
+    slopes.e = w3_sub(pair->p1, pair->p0);
+    slopes.f = w3_sub(pair->p2, pair->p0);
+    const wf dx = pair->x - pair->p0.x, dy = pair->y - pair->p0.y, e1 = drop_wide_size_xy(slopes.e),
+             f1 = drop_wide_size_xy(slopes.f);
+    const wf x = dx - (pair->b * slopes.e.x + pair->c * slopes.f.x),
+             y = dy - (pair->b * slopes.e.y + pair->c * slopes.f.y);
+    const wf position_error = eight * (w_abs(dx) + w_abs(dy) + pair->b * e1 + pair->c * f1),
+             square = pair->r2 - (x * x + y * y);
+    const wf square_error = eight * pair->r2 + (two * (w_abs(x) + w_abs(y)) + position_error) * position_error;
     const wm known = w_lt(w_f(W(1024.0)) * square_error, square);
-    const wf root = w_sqrt(w_sel(known, square, p->r2)), inverse = w_f(W(1.0)) / root;
+    const wf root = w_sqrt(w_sel(known, square, pair->r2)), inverse = w_f(W(1.0)) / root;
     const wf per = inverse * (eight + two * (square_error * inverse * inverse)), wide = two * position_error * inverse;
-    const wf height = p->p0.z + (p->b * s.e.z + p->c * s.f.z) + root;
-    const wf error =
-        sixteen * (w_abs(p->p0.z) + p->b * w_abs(s.e.z) + p->c * w_abs(s.f.z) + root) + two * square_error * inverse;
-    const wf ex = x * s.e.x, ey = y * s.e.y, fx = x * s.f.x, fy = y * s.f.y;
-    s.a = (ex + ey) * inverse + s.e.z;
-    s.b = (fx + fy) * inverse + s.f.z;
-    s.slope_error_a = (w_abs(ex) + w_abs(ey)) * per + wide * e1 + eight * w_abs(s.e.z);
-    s.slope_error_b = (w_abs(fx) + w_abs(fy)) * per + wide * f1 + eight * w_abs(s.f.z);
-    const wf rise = drop_wide_rise(p, &s), bulge = drop_wide_bulge(p, &s);
+    const wf height = pair->p0.z + (pair->b * slopes.e.z + pair->c * slopes.f.z) + root;
+    const wf error = sixteen * (w_abs(pair->p0.z) + pair->b * w_abs(slopes.e.z) + pair->c * w_abs(slopes.f.z) + root) +
+                     two * square_error * inverse;
+    const wf ex = x * slopes.e.x, ey = y * slopes.e.y, fx = x * slopes.f.x, fy = y * slopes.f.y;
+    slopes.a = (ex + ey) * inverse + slopes.e.z;
+    slopes.b = (fx + fy) * inverse + slopes.f.z;
+    slopes.slope_error_a = (w_abs(ex) + w_abs(ey)) * per + wide * e1 + eight * w_abs(slopes.e.z);
+    slopes.slope_error_b = (w_abs(fx) + w_abs(fy)) * per + wide * f1 + eight * w_abs(slopes.f.z);
+    const wf rise = drop_wide_rise(pair, &slopes), bulge = drop_wide_bulge(pair, &slopes);
     bounds.low = height - error;
     bounds.high = height + (error + w_sel(w_lt(bulge, rise), bulge, rise));
     const wf rounded = w_round(bounds.low);

@@ -22,16 +22,16 @@ FN real lattice_beyond(const caromi_lattice_tile *tile, int is_near)
 
 /* Early out: whether all nodes of a block are within the inner limit of its bound point. If not, the block may become
  * near. */
-static int lattice_is_within(const caromi_lattice_tile *tile, lattice_block *b, int *is_near)
+static int lattice_is_within(const caromi_lattice_tile *tile, lattice_block *block, int *is_near)
 {
     const caromi_lattice_limits *limits = tile->limits;
     if (limits == NULL)
         return 0;
-    if (b->reach <= limits->inner_low * tile->mesh->frame.scale)
+    if (block->reach <= limits->inner_low * tile->mesh->frame.scale)
         return 1;
-    *is_near |= b->reach <= limits->outer_low * tile->mesh->frame.scale;
+    *is_near |= block->reach <= limits->outer_low * tile->mesh->frame.scale;
     if (*is_near)
-        b->band2 = lattice_band2(tile, limits->inner_high);
+        block->band2 = lattice_band2(tile, limits->inner_high);
     return 0;
 }
 

@@ -19,37 +19,39 @@ enum {
 /* ---- a block ----------------------------------------------------------------------------------------------------- */
 
 /* Sets the bounds of a block; it has no bound point yet. */
-static void lattice_bound(const real low[3], const real high[3], real band2, lattice_block *b)
+static void lattice_bound(const real low[3], const real high[3], real band2, lattice_block *block)
 {
     for (int k = 0; k < 3; k++) {
-        b->low[k] = low[k];
-        b->high[k] = high[k];
-        b->middle[k] = R(0.5) * (low[k] + high[k]);
-        const real below = b->middle[k] - low[k], above = high[k] - b->middle[k];
-        b->spread[k] = R(2.0) * (below > above ? below : above);
-        b->from_low[k] = b->from_high[k] = R(1.0) / R(0.0);
-        b->offset[k] = R(0.0);
+        block->low[k] = low[k];
+        block->high[k] = high[k];
+        block->middle[k] = R(0.5) * (low[k] + high[k]);
+        const real below = block->middle[k] - low[k], above = high[k] - block->middle[k];
+        block->spread[k] = R(2.0) * (below > above ? below : above);
+        block->from_low[k] = block->from_high[k] = R(1.0) / R(0.0);
+        block->offset[k] = R(0.0);
     }
-    b->reach = b->slack = R(0.0);
-    b->band2 = band2;
-    b->has_bound_point = 0;
+    block->reach = block->slack = R(0.0);
+    block->band2 = band2;
+    block->has_bound_point = 0;
 }
 
 /* scale: from the bound point's unit to the mesh's. The slack is E of docs/volumes.md. */
-static void lattice_set_bound_point(const caromi_bound_point *w, double scale, lattice_block *b)
+static void lattice_set_bound_point(const caromi_bound_point *bound_point, double scale, lattice_block *block)
 {
     double reach2 = 0.0;
     for (int k = 0; k < 3; k++) {
-        const double p = w->point[k] * scale, low = (double)b->low[k] - p, high = (double)b->high[k] - p;
-        b->from_low[k] = (real)(low * low);
-        b->from_high[k] = (real)(high * high);
-        b->offset[k] = (real)(p - (double)b->middle[k]);
+        const double p = bound_point->point[k] * scale, low = (double)block->low[k] - p,
+                     high = (double)block->high[k] - p;
+        block->from_low[k] = (real)(low * low);
+        block->from_high[k] = (real)(high * high);
+        block->offset[k] = (real)(p - (double)block->middle[k]);
         reach2 += low * low > high * high ? low * low : high * high;
     }
-    const double reach = sqrt(reach2), longest = w->longest * scale;
-    b->reach = (real)(reach * 1.001);
-    b->slack = (real)(0x1p-11 * reach * (reach + longest) + 0x1p-22 * longest * longest + 0x1p-39 * reach + 0x1p-89);
-    b->has_bound_point = 1;
+    const double reach = sqrt(reach2), longest = bound_point->longest * scale;
+    block->reach = (real)(reach * 1.001);
+    block->slack =
+        (real)(0x1p-11 * reach * (reach + longest) + 0x1p-22 * longest * longest + 0x1p-39 * reach + 0x1p-89);
+    block->has_bound_point = 1;
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
@@ -110,11 +112,11 @@ typedef struct lattice_pending {
 } lattice_pending;
 
 /* Appends the boxes of `lanes` that matter to `to`, or the large ones to `pending`. */
-FN void lattice_filter_boxes(const lattice_block *b, v3 lo, v3 hi, vf reference, u32 lanes, real limit,
+FN void lattice_filter_boxes(const lattice_block *block, v3 lo, v3 hi, vf reference, u32 lanes, real limit,
                              lattice_frontier *to, lattice_pending *pending)
 {
     int references[LANES];
-    lanes &= v_bitmask(lattice_keeps_box(b, lo, hi));
+    lanes &= v_bitmask(lattice_keeps_box(block, lo, hi));
     if (lanes == 0)
         return;
     const u32 large = lanes & lattice_large(lo, hi, reference, limit);
@@ -134,36 +136,36 @@ FN u32 lattice_first_lanes(int count)
     return count >= LANES ? (u32)((1ull << LANES) - 1) : (1u << count) - 1;
 }
 
-FN v3 lattice_low(const lattice_frontier *f, int at)
+FN v3 lattice_low(const lattice_frontier *frontier, int at)
 {
-    return v3_of(v_load(f->lo[0] + at), v_load(f->lo[1] + at), v_load(f->lo[2] + at));
+    return v3_of(v_load(frontier->lo[0] + at), v_load(frontier->lo[1] + at), v_load(frontier->lo[2] + at));
 }
-FN v3 lattice_high(const lattice_frontier *f, int at)
+FN v3 lattice_high(const lattice_frontier *frontier, int at)
 {
-    return v3_of(v_load(f->hi[0] + at), v_load(f->hi[1] + at), v_load(f->hi[2] + at));
+    return v3_of(v_load(frontier->hi[0] + at), v_load(frontier->hi[1] + at), v_load(frontier->hi[2] + at));
 }
 
 /* Fills the last LANES with copies of the last box. */
-FN void lattice_pad(lattice_frontier *f)
+FN void lattice_pad(lattice_frontier *frontier)
 {
-    for (int i = f->count; f->count > 0 && i % LANES != 0; i++) {
+    for (int i = frontier->count; frontier->count > 0 && i % LANES != 0; i++) {
         for (int k = 0; k < 3; k++) {
-            f->lo[k][i] = f->lo[k][f->count - 1];
-            f->hi[k][i] = f->hi[k][f->count - 1];
+            frontier->lo[k][i] = frontier->lo[k][frontier->count - 1];
+            frontier->hi[k][i] = frontier->hi[k][frontier->count - 1];
         }
-        f->reference[i] = f->reference[f->count - 1];
+        frontier->reference[i] = frontier->reference[frontier->count - 1];
     }
 }
 
 /* The boxes of `from` that matter to a block, those larger than `limit` replaced by their children. If there are too
  * many, `to` overflows, and the block's parts use `from`, too. */
-static void lattice_filter(const lattice_block *b, const mesh_node *nodes, const lattice_frontier *from, real limit,
+static void lattice_filter(const lattice_block *block, const mesh_node *nodes, const lattice_frontier *from, real limit,
                            lattice_frontier *to)
 {
     lattice_pending pending;
     pending.count = to->count = to->overflows = 0;
     for (int i = 0; i < from->count && !to->overflows; i += LANES) {
-        lattice_filter_boxes(b, lattice_low(from, i), lattice_high(from, i), v_load(from->reference + i),
+        lattice_filter_boxes(block, lattice_low(from, i), lattice_high(from, i), v_load(from->reference + i),
                              lattice_first_lanes(from->count - i), limit, to, &pending);
         while (pending.count > 0 && !to->overflows) {
             const mesh_node *node = nodes + pending.node[--pending.count];
@@ -171,8 +173,8 @@ static void lattice_filter(const lattice_block *b, const mesh_node *nodes, const
                 const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
                 const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
                 const vi child = mesh_load_int(node->child + lane);
-                lattice_filter_boxes(b, lo, hi, v_from_bits(child), v_bitmask(v_not(vi_eq(child, v_i(0)))), limit, to,
-                                     &pending);
+                lattice_filter_boxes(block, lo, hi, v_from_bits(child), v_bitmask(v_not(vi_eq(child, v_i(0)))), limit,
+                                     to, &pending);
             }
         }
     }
@@ -180,32 +182,32 @@ static void lattice_filter(const lattice_block *b, const mesh_node *nodes, const
 }
 
 /* The triangles of a leaf that matter. */
-static void lattice_collect_leaf(const lattice_block *b, const caromi_lattice_tile *tile, int reference,
+static void lattice_collect_leaf(const lattice_block *block, const caromi_lattice_tile *tile, int reference,
                                  lattice_triangles *to)
 {
     const mesh_leaf *leaf = tile->mesh->leaves + MESH_LEAF_AT(reference);
     const vf scale = v_f(tile->mesh->frame.scale);
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        const mesh_corners p = mesh_corners_of(leaf, reference, lane);
+        const mesh_corners corners = mesh_corners_of(leaf, reference, lane);
         const vi triangle = mesh_load_int(leaf->triangle + lane);
-        const v3 p0 = v3_mul(p.p0, scale), p1 = v3_mul(p.p1, scale), p2 = v3_mul(p.p2, scale);
+        const v3 p0 = v3_mul(corners.p0, scale), p1 = v3_mul(corners.p1, scale), p2 = v3_mul(corners.p2, scale);
         const u32 lanes =
             v_bitmask(v_and(mesh_unmasked(triangle, tile->mesh->masks, reference, lane, -1, tile->options),
-                            lattice_keeps_triangle(b, p0, p1, p2)));
+                            lattice_keeps_triangle(block, p0, p1, p2)));
         const int count = bitmask_count(lanes);
         if (to->count + count > LATTICE_TRIANGLES) {
             to->overflows = 1;
             return;
         }
-        const vf rows[] = {p.p0.x, p.p0.y, p.p0.z, p.p1.x, p.p1.y,
-                           p.p1.z, p.p2.x, p.p2.y, p.p2.z, v_from_bits(triangle)};
+        const vf rows[] = {corners.p0.x, corners.p0.y, corners.p0.z, corners.p1.x, corners.p1.y,
+                           corners.p1.z, corners.p2.x, corners.p2.y, corners.p2.z, v_from_bits(triangle)};
         lattice_append(&to->corner[0][to->count], LATTICE_STRIDE, rows, 10, lanes);
         to->count += count;
     }
 }
 
 /* The triangles that matter to a block, from the leaves below its frontier. */
-static void lattice_collect(const lattice_block *b, const caromi_lattice_tile *tile, const lattice_frontier *from,
+static void lattice_collect(const lattice_block *block, const caromi_lattice_tile *tile, const lattice_frontier *from,
                             lattice_triangles *to)
 {
     lattice_pending pending;
@@ -216,7 +218,7 @@ static void lattice_collect(const lattice_block *b, const caromi_lattice_tile *t
         while (pending.count > 0 && !to->overflows) {
             const int next = pending.node[--pending.count];
             if (next < 0) {
-                lattice_collect_leaf(b, tile, next, to);
+                lattice_collect_leaf(block, tile, next, to);
                 continue;
             }
             const mesh_node *node = tile->mesh->nodes + next;
@@ -224,7 +226,7 @@ static void lattice_collect(const lattice_block *b, const caromi_lattice_tile *t
                 const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
                 const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
                 const vi child = mesh_load_int(node->child + lane);
-                u32 left = v_bitmask(v_and(v_not(vi_eq(child, v_i(0))), lattice_keeps_box(b, lo, hi)));
+                u32 left = v_bitmask(v_and(v_not(vi_eq(child, v_i(0))), lattice_keeps_box(block, lo, hi)));
                 for (; left != 0; left &= left - 1)
                     if (pending.count < LATTICE_PENDING)
                         pending.node[pending.count++] = node->child[lane + bitmask_first(left)];
@@ -238,26 +240,26 @@ static void lattice_collect(const lattice_block *b, const caromi_lattice_tile *t
 /* Corners of LANES triangles of a list, in the mesh's unit. */
 FN mesh_corners lattice_corners(const lattice_triangles *list, int at, vf scale)
 {
-    mesh_corners c;
-    c.p0 =
+    mesh_corners corners;
+    corners.p0 =
         v3_mul(v3_of(v_load(list->corner[0] + at), v_load(list->corner[1] + at), v_load(list->corner[2] + at)), scale);
-    c.p1 =
+    corners.p1 =
         v3_mul(v3_of(v_load(list->corner[3] + at), v_load(list->corner[4] + at), v_load(list->corner[5] + at)), scale);
-    c.p2 =
+    corners.p2 =
         v3_mul(v3_of(v_load(list->corner[6] + at), v_load(list->corner[7] + at), v_load(list->corner[8] + at)), scale);
-    return c;
+    return corners;
 }
 
 /* Fills in the samples of a list. The columns are padded with the last triangle. */
-static void lattice_set_samples(const lattice_block *b, real scale, lattice_triangles *list)
+static void lattice_set_samples(const lattice_block *block, real scale, lattice_triangles *list)
 {
     for (int i = list->count; i % LANES != 0; i++)
         for (int k = 0; k < 10; k++)
             list->corner[k][i] = list->corner[k][list->count - 1];
     for (int i = 0; i < list->count; i += LANES) {
-        const mesh_corners c = lattice_corners(list, i, v_f(scale));
+        const mesh_corners corners = lattice_corners(list, i, v_f(scale));
         vf rows[LATTICE_ROWS];
-        lattice_filter_rows(b, c.p0, c.p1, c.p2, rows);
+        lattice_filter_rows(block, corners.p0, corners.p1, corners.p2, rows);
         LANG_UNROLL
         for (int k = 0; k < LATTICE_ROWS; k++)
             v_store(list->sample[k] + i, rows[k]);

@@ -79,18 +79,18 @@ FN void lattice_add_pairs(const lattice_triangles *list, int triangle, const lat
     pairs->count += bitmask_count(lanes);
 }
 
-FN v3 lattice_pair_row3(const lattice_pairs *p, int row, int at)
+FN v3 lattice_pair_row3(const lattice_pairs *pairs, int row, int at)
 {
-    return v3_of(v_load(p->row[row] + at), v_load(p->row[row + 1] + at), v_load(p->row[row + 2] + at));
+    return v3_of(v_load(pairs->row[row] + at), v_load(pairs->row[row + 1] + at), v_load(pairs->row[row + 2] + at));
 }
 
-FN closest_in lattice_in(const lattice_pairs *p, int at)
+FN closest_in lattice_in(const lattice_pairs *pairs, int at)
 {
     closest_in in;
-    in.center = lattice_pair_row3(p, 0, at);
-    in.p0 = lattice_pair_row3(p, LATTICE_PAIR_CORNER, at);
-    in.p1 = lattice_pair_row3(p, LATTICE_PAIR_CORNER + 3, at);
-    in.p2 = lattice_pair_row3(p, LATTICE_PAIR_CORNER + 6, at);
+    in.center = lattice_pair_row3(pairs, 0, at);
+    in.p0 = lattice_pair_row3(pairs, LATTICE_PAIR_CORNER, at);
+    in.p1 = lattice_pair_row3(pairs, LATTICE_PAIR_CORNER + 3, at);
+    in.p2 = lattice_pair_row3(pairs, LATTICE_PAIR_CORNER + 6, at);
     return in;
 }
 
@@ -117,10 +117,10 @@ typedef struct lattice_numbers {
 
 FN lattice_numbers lattice_numbers_of(const lattice_pairs *pairs, int at)
 {
-    lattice_numbers n;
-    memcpy(n.node, pairs->row[LATTICE_PAIR_NODE] + at, sizeof n.node);
-    memcpy(n.triangle, pairs->row[LATTICE_PAIR_TRIANGLE] + at, sizeof n.triangle);
-    return n;
+    lattice_numbers numbers;
+    memcpy(numbers.node, pairs->row[LATTICE_PAIR_NODE] + at, sizeof numbers.node);
+    memcpy(numbers.triangle, pairs->row[LATTICE_PAIR_TRIANGLE] + at, sizeof numbers.triangle);
+    return numbers;
 }
 
 /* Computes the distances of LANES pairs of a lattice node and a triangle, and updates the nodes' best answers. Exact
@@ -129,22 +129,22 @@ static void lattice_solve(const lattice_pairs *pairs, int at, const caromi_latti
 {
     LANG_ALIGNED real low[LANES], high[LANES];
     const closest_in in = lattice_in(pairs, at);
-    const lattice_numbers n = lattice_numbers_of(pairs, at);
+    const lattice_numbers numbers = lattice_numbers_of(pairs, at);
     if (!tile->exact) {
         v_store(low, lattice_solve_fast(in, tile->mesh->frame));
         for (int lane = 0; lane < LANES; lane++)
-            lattice_record(groups + n.node[lane] / LATTICE_GROUP, n.node[lane] % LATTICE_GROUP, low[lane],
-                           n.triangle[lane]);
+            lattice_record(groups + numbers.node[lane] / LATTICE_GROUP, numbers.node[lane] % LATTICE_GROUP, low[lane],
+                           numbers.triangle[lane]);
         return;
     }
     const closest_proven proven = closest_prove(in, v_eq(v_f(R(0.0)), v_f(R(0.0))));
     v_store(low, proven.low);
     v_store(high, proven.high);
     for (int lane = 0; lane < LANES; lane++) {
-        lattice_group *group = groups + n.node[lane] / LATTICE_GROUP;
-        const int node = n.node[lane] % LATTICE_GROUP;
+        lattice_group *group = groups + numbers.node[lane] / LATTICE_GROUP;
+        const int node = numbers.node[lane] % LATTICE_GROUP;
         if (low[lane] == high[lane])
-            lattice_record(group, node, low[lane], n.triangle[lane]);
+            lattice_record(group, node, low[lane], numbers.triangle[lane]);
         else if (low[lane] < group->earliest_undecided[node])
             group->earliest_undecided[node] = low[lane];
         group->most[node] = high[lane] < group->most[node] ? high[lane] : group->most[node];
@@ -295,11 +295,11 @@ static vi lattice_find_candidates(v3 x, real radius2, real band2, const lattice_
     to->count = 0;
     for (int i = 0; i < own->count; i++) {
         const real *rows = &list->sample[0][own->triangle[i]];
-        const lattice_terms t = lattice_terms_of(x, rows, stride);
-        const vf corner = v_max(v_max(t.a, t.b), t.c);
+        const lattice_terms terms = lattice_terms_of(x, rows, stride);
+        const vf corner = v_max(v_max(terms.a, terms.b), terms.c);
         if (!v_any(v_le(limit, corner + rows[LATTICE_CORNER_COVER * stride])))
             continue;
-        const vf sample = v_max(corner, lattice_middle_term(t, rows, stride));
+        const vf sample = v_max(corner, lattice_middle_term(terms, rows, stride));
         /* The error of an edge's middle grows with the edge, so an upper bound of the distance uses a smaller term. */
         certain = v_max(certain, v_max(corner, sample - v_f(rows[LATTICE_COVER * stride] * R(0x1p-14))));
         const vm better = v_gt(sample, best);

@@ -69,11 +69,11 @@ static void lattice_visit_leaf(const caromi_lattice_tile *tile, int reference, l
     const v3 x = v3_of(v_f(node->at[0]), v_f(node->at[1]), v_f(node->at[2]));
     vf least = v_infinity(), most = v_infinity();
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        const mesh_corners p = mesh_corners_of(leaf, reference, lane);
+        const mesh_corners corners = mesh_corners_of(leaf, reference, lane);
         const vm counts =
             mesh_unmasked(mesh_load_int(leaf->triangle + lane), tile->mesh->masks, reference, lane, -1, tile->options);
-        const v3 a = v3_sub(v3_mul(p.p0, scale), x), b = v3_sub(v3_mul(p.p1, scale), x);
-        const v3 c = v3_sub(v3_mul(p.p2, scale), x);
+        const v3 a = v3_sub(v3_mul(corners.p0, scale), x), b = v3_sub(v3_mul(corners.p1, scale), x);
+        const v3 c = v3_sub(v3_mul(corners.p2, scale), x);
         const vf corner2 = v_min(v_min(v3_dot(a, a), v3_dot(b, b)), v3_dot(c, c));
         const vf edge2 = v_max(v_max(lattice_edge2(a, b), lattice_edge2(b, c)), lattice_edge2(c, a));
         most = v_min(v_sel(counts, corner2, v_infinity()), most);
@@ -114,10 +114,10 @@ static int lattice_scan_node(const caromi_lattice_tile *tile, const uint32_t ind
 }
 
 /* Whether all boxes are leaves. */
-static int lattice_has_leaves(const lattice_frontier *f)
+static int lattice_has_leaves(const lattice_frontier *frontier)
 {
-    for (int i = 0; i < f->count; i++)
-        if ((int)real_bits(f->reference[i]) >= 0)
+    for (int i = 0; i < frontier->count; i++)
+        if ((int)real_bits(frontier->reference[i]) >= 0)
             return 0;
     return 1;
 }

@@ -70,10 +70,10 @@ FN void lattice_store_node(const caromi_lattice_tile *tile, size_t element, real
 }
 
 /* Searches for a single node. */
-static void lattice_single(const caromi_lattice_tile *tile, lattice_scratch *s, const uint32_t node[3])
+static void lattice_single(const caromi_lattice_tile *tile, lattice_scratch *scratch, const uint32_t node[3])
 {
     const real at[3] = {tile->at[0][node[0]], tile->at[1][node[1]], tile->at[2][node[2]]};
-    closest_traversal *trav = &s->search;
+    closest_traversal *trav = &scratch->search;
     mesh_run run;
     real distance, depth;
     int32_t triangle;
@@ -87,7 +87,7 @@ static void lattice_single(const caromi_lattice_tile *tile, lattice_scratch *s, 
         lattice_search_fast(tile, at, trav);
         closest_answer(&run, trav);
     }
-    lattice_store_node(tile, lattice_element(tile, node), distance, triangle, &s->state);
+    lattice_store_node(tile, lattice_element(tile, node), distance, triangle, &scratch->state);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
@@ -98,15 +98,15 @@ static void lattice_single(const caromi_lattice_tile *tile, lattice_scratch *s, 
         for (node[1] = (r)->first[1]; node[1] < (r)->end[1]; node[1]++)              \
             for (node[0] = (r)->first[0]; node[0] < (r)->end[0]; node[0]++)
 
-static void lattice_bound_range(const caromi_lattice_tile *tile, const lattice_range *r, lattice_block *b)
+static void lattice_bound_range(const caromi_lattice_tile *tile, const lattice_range *range, lattice_block *block)
 {
     const real scale = tile->mesh->frame.scale;
     real low[3], high[3];
     for (int k = 0; k < 3; k++) {
-        low[k] = tile->at[k][r->first[k]] * scale;
-        high[k] = tile->at[k][r->end[k] - 1] * scale;
+        low[k] = tile->at[k][range->first[k]] * scale;
+        high[k] = tile->at[k][range->end[k] - 1] * scale;
     }
-    lattice_bound(low, high, lattice_band2(tile, tile->band), b);
+    lattice_bound(low, high, lattice_band2(tile, tile->band), block);
 }
 
 /* Running minimum in each lane, and the item that has it. */
@@ -147,13 +147,13 @@ static int lattice_nearest_in_leaf(const caromi_lattice_tile *tile, int referenc
     const mesh_leaf *leaf = tile->mesh->leaves + MESH_LEAF_AT(reference);
     lattice_least best = {v_infinity(), v_i(MESH_NO_TRIANGLE)};
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        const mesh_corners p = mesh_corners_of(leaf, reference, lane);
+        const mesh_corners corners = mesh_corners_of(leaf, reference, lane);
         const vi triangle = mesh_load_int(leaf->triangle + lane);
         closest_in in;
         in.center = v3_of(v_f(at[0]), v_f(at[1]), v_f(at[2]));
-        in.p0 = p.p0;
-        in.p1 = p.p1;
-        in.p2 = p.p2;
+        in.p0 = corners.p0;
+        in.p1 = corners.p1;
+        in.p2 = corners.p2;
         lattice_keep_least(&best, closest_find(in).distance, triangle,
                            mesh_unmasked(triangle, tile->mesh->masks, reference, lane, -1, tile->options));
     }
@@ -179,15 +179,15 @@ static int lattice_near_triangle(const caromi_lattice_tile *tile, const lattice_
 /* Finds a bound point, a point of the mesh whose distance bounds those of the block's nodes from above: on a triangle
  * near the block's middle, unless the surrounding block's bound point is nearer. There is none if masks
  * leave out all triangles of the nearest leaf. */
-static void lattice_find_bound_point(const caromi_lattice_tile *tile, const lattice_range *r,
+static void lattice_find_bound_point(const caromi_lattice_tile *tile, const lattice_range *range,
                                      const lattice_frontier *from, lattice_seed *seed)
 {
-    caromi_bound_point near;
+    caromi_bound_point candidate;
     real at[3];
     double to[3], old2 = 0.0, new2 = 0.0;
     float corners[9];
     for (int k = 0; k < 3; k++) {
-        to[k] = 0.5 * ((double)tile->at[k][r->first[k]] + (double)tile->at[k][r->end[k] - 1]);
+        to[k] = 0.5 * ((double)tile->at[k][range->first[k]] + (double)tile->at[k][range->end[k] - 1]);
         at[k] = (real)to[k];
     }
     const int triangle = lattice_near_triangle(tile, from, at);
@@ -196,36 +196,37 @@ static void lattice_find_bound_point(const caromi_lattice_tile *tile, const latt
     for (int k = 0; k < 9; k++)
         corners[k] =
             tile->vertices[3 * (size_t)tile->indices[3 * (size_t)triangle + (size_t)(k / 3)] + (size_t)(k % 3)];
-    caromi_bound_point_of(corners, to, &near);
+    caromi_bound_point_of(corners, to, &candidate);
     for (int k = 0; k < 3; k++) {
         old2 += (seed->bound_point.point[k] - to[k]) * (seed->bound_point.point[k] - to[k]);
-        new2 += (near.point[k] - to[k]) * (near.point[k] - to[k]);
+        new2 += (candidate.point[k] - to[k]) * (candidate.point[k] - to[k]);
     }
     if (seed->exists && old2 < new2)
         return;
     seed->exists = 1;
-    seed->bound_point = near;
+    seed->bound_point = candidate;
 }
 
 /* Gives all nodes of a range the same answer, because no triangle matters to them; none if they are beyond the band. */
-static void lattice_fill(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, real answer)
+static void lattice_fill(const caromi_lattice_tile *tile, lattice_scratch *scratch, const lattice_range *range,
+                         real answer)
 {
     if (answer < R(1.0) / R(0.0))
-        LATTICE_EACH(r, node)
-    lattice_store_node(tile, lattice_element(tile, node), answer, MESH_NO_TRIANGLE, &s->state);
+        LATTICE_EACH(range, node)
+    lattice_store_node(tile, lattice_element(tile, node), answer, MESH_NO_TRIANGLE, &scratch->state);
 }
 
 /* Gathers the nodes of a group, in the units of the caller and of the mesh. */
-static void lattice_gather_group(const caromi_lattice_tile *tile, const lattice_range *r, const lattice_block *b,
-                                 int is_near, lattice_group *group)
+static void lattice_gather_group(const caromi_lattice_tile *tile, const lattice_range *range,
+                                 const lattice_block *block, int is_near, lattice_group *group)
 {
     const real scale = tile->mesh->frame.scale;
     int n = 0;
-    LATTICE_EACH(r, node)
+    LATTICE_EACH(range, node)
     {
         for (int k = 0; k < 3; k++) {
             group->at[k][n] = tile->at[k][node[k]];
-            group->offset[k][n] = group->at[k][n] * scale - b->middle[k];
+            group->offset[k][n] = group->at[k][n] * scale - block->middle[k];
         }
         group->element[n++] = lattice_element(tile, node);
     }
@@ -241,23 +242,23 @@ static void lattice_gather_group(const caromi_lattice_tile *tile, const lattice_
         group->most[n] = group->earliest_undecided[n] = R(1.0) / R(0.0);
     }
     for (int k = 0; k < 3; k++) {
-        group->low[k] = tile->at[k][r->first[k]] * scale;
-        group->high[k] = tile->at[k][r->end[k] - 1] * scale;
+        group->low[k] = tile->at[k][range->first[k]] * scale;
+        group->high[k] = tile->at[k][range->end[k] - 1] * scale;
     }
 }
 
 /* Gathers the groups of 4 x 2 x 2 nodes of a smallest block; returns their number. */
-static int lattice_gather(const caromi_lattice_tile *tile, const lattice_range *r, const lattice_block *b, int is_near,
-                          lattice_group *groups)
+static int lattice_gather(const caromi_lattice_tile *tile, const lattice_range *range, const lattice_block *block,
+                          int is_near, lattice_group *groups)
 {
     int count = 0;
-    for (uint32_t k = r->first[2]; k < r->end[2]; k += 2)
-        for (uint32_t j = r->first[1]; j < r->end[1]; j += 2) {
-            const lattice_range own = {
-                {r->first[0], j, k},
-                {r->end[0], j + 2 < r->end[1] ? j + 2 : r->end[1], k + 2 < r->end[2] ? k + 2 : r->end[2]},
-                2};
-            lattice_gather_group(tile, &own, b, is_near, &groups[count++]);
+    for (uint32_t k = range->first[2]; k < range->end[2]; k += 2)
+        for (uint32_t j = range->first[1]; j < range->end[1]; j += 2) {
+            const lattice_range own = {{range->first[0], j, k},
+                                       {range->end[0], j + 2 < range->end[1] ? j + 2 : range->end[1],
+                                        k + 2 < range->end[2] ? k + 2 : range->end[2]},
+                                       2};
+            lattice_gather_group(tile, &own, block, is_near, &groups[count++]);
         }
     return count;
 }
@@ -273,18 +274,18 @@ static void lattice_store(const caromi_lattice_tile *tile, const lattice_group *
 }
 
 /* Answers a smallest block from its list; 0 if lists overflow. */
-static int lattice_answer_block(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
-                                const lattice_block *b, const lattice_seed *seed, const lattice_frontier *from)
+static int lattice_answer_block(const caromi_lattice_tile *tile, lattice_scratch *scratch, const lattice_range *range,
+                                const lattice_block *block, const lattice_seed *seed, const lattice_frontier *from)
 {
-    lattice_workspace *work = &s->work;
-    lattice_collect(b, tile, from, &work->list);
+    lattice_workspace *work = &scratch->work;
+    lattice_collect(block, tile, from, &work->list);
     if (work->list.overflows)
         return 0;
-    const int groups = lattice_gather(tile, r, b, seed->is_near, work->group);
-    if (work->list.count > 0 && !lattice_answer(tile, b, seed->exists ? &seed->bound_point : NULL, groups, work))
+    const int groups = lattice_gather(tile, range, block, seed->is_near, work->group);
+    if (work->list.count > 0 && !lattice_answer(tile, block, seed->exists ? &seed->bound_point : NULL, groups, work))
         return 0;
     for (int g = 0; g < groups; g++)
-        lattice_store(tile, &work->group[g], &s->state);
+        lattice_store(tile, &work->group[g], &scratch->state);
     return 1;
 }
 
@@ -292,96 +293,96 @@ static void lattice_divide(const caromi_lattice_tile *tile, lattice_scratch *s, 
                            lattice_frontier *from, const lattice_seed *seed);
 
 /* Answers the nodes of a group one by one. */
-static void lattice_each_alone(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
+static void lattice_each_alone(const caromi_lattice_tile *tile, lattice_scratch *scratch, const lattice_range *range,
                                const lattice_frontier *from, const lattice_seed *seed)
 {
     const caromi_bound_point *bound_point = seed->exists ? &seed->bound_point : NULL;
     const int can_scan = tile->limits != NULL && lattice_has_leaves(from);
     real answer;
-    LATTICE_EACH(r, node)
+    LATTICE_EACH(range, node)
     if (can_scan && lattice_scan_node(tile, node, from, bound_point, seed->is_near, &answer))
-        lattice_store_node(tile, lattice_element(tile, node), answer, MESH_NO_TRIANGLE, &s->state);
+        lattice_store_node(tile, lattice_element(tile, node), answer, MESH_NO_TRIANGLE, &scratch->state);
     else
-        lattice_single(tile, s, node);
+        lattice_single(tile, scratch, node);
 }
 
 /* Early out: whether the bound point answers all nodes. */
-static int lattice_bound_point_answers(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r,
-                                       lattice_block *b, lattice_seed *seed)
+static int lattice_bound_point_answers(const caromi_lattice_tile *tile, lattice_scratch *scratch,
+                                       const lattice_range *range, lattice_block *block, lattice_seed *seed)
 {
     if (!seed->exists)
         return 0;
-    lattice_set_bound_point(&seed->bound_point, (double)tile->mesh->frame.scale, b);
-    if (!lattice_is_within(tile, b, &seed->is_near))
+    lattice_set_bound_point(&seed->bound_point, (double)tile->mesh->frame.scale, block);
+    if (!lattice_is_within(tile, block, &seed->is_near))
         return 0;
-    lattice_fill(tile, s, r, tile->limits->inner_low);
+    lattice_fill(tile, scratch, range, tile->limits->inner_low);
     return 1;
 }
 
 /* Answers a block, recursively. `from` has all boxes that matter to it. */
-static void lattice_block_of(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, int level,
-                             lattice_frontier *from, lattice_seed seed)
+static void lattice_block_of(const caromi_lattice_tile *tile, lattice_scratch *scratch, const lattice_range *range,
+                             int level, lattice_frontier *from, lattice_seed seed)
 {
-    lattice_block b;
-    lattice_frontier *own = &s->frontier[level];
+    lattice_block block;
+    lattice_frontier *own = &scratch->frontier[level];
     real longest = R(0.0);
-    lattice_bound_range(tile, r, &b);
+    lattice_bound_range(tile, range, &block);
     for (int k = 0; k < 3; k++)
-        longest = b.high[k] - b.low[k] > longest ? b.high[k] - b.low[k] : longest;
-    if (tile->limits != NULL && lattice_bound_point_answers(tile, s, r, &b, &seed))
+        longest = block.high[k] - block.low[k] > longest ? block.high[k] - block.low[k] : longest;
+    if (tile->limits != NULL && lattice_bound_point_answers(tile, scratch, range, &block, &seed))
         return;
     if (tile->band < R(1.0) / R(0.0)) { /* most blocks are beyond a band, which is found without a bound point */
-        lattice_filter(&b, tile->mesh->nodes, from, longest, own);
+        lattice_filter(&block, tile->mesh->nodes, from, longest, own);
         if (own->count == 0 && !own->overflows) {
-            lattice_fill(tile, s, r, lattice_beyond(tile, seed.is_near));
+            lattice_fill(tile, scratch, range, lattice_beyond(tile, seed.is_near));
             return;
         }
     }
-    lattice_find_bound_point(tile, r, from, &seed);
-    if (lattice_bound_point_answers(tile, s, r, &b, &seed))
+    lattice_find_bound_point(tile, range, from, &seed);
+    if (lattice_bound_point_answers(tile, scratch, range, &block, &seed))
         return;
-    const int each_alone = tile->limits != NULL && r->edge <= 2;
-    lattice_filter(&b, tile->mesh->nodes, from, each_alone ? R(-1.0) : longest * R(0.5), own);
+    const int each_alone = tile->limits != NULL && range->edge <= 2;
+    lattice_filter(&block, tile->mesh->nodes, from, each_alone ? R(-1.0) : longest * R(0.5), own);
     if (own->overflows)
         own = from;
     if (own->count == 0)
-        lattice_fill(tile, s, r, lattice_beyond(tile, seed.is_near));
-    else if (r->edge > 4 || each_alone || (tile->limits != NULL && own->count > LATTICE_LONG_FRONTIER) ||
-             !lattice_answer_block(tile, s, r, &b, &seed, own))
-        lattice_divide(tile, s, r, level + 1, own, &seed);
+        lattice_fill(tile, scratch, range, lattice_beyond(tile, seed.is_near));
+    else if (range->edge > 4 || each_alone || (tile->limits != NULL && own->count > LATTICE_LONG_FRONTIER) ||
+             !lattice_answer_block(tile, scratch, range, &block, &seed, own))
+        lattice_divide(tile, scratch, range, level + 1, own, &seed);
 }
 
-static void lattice_divide(const caromi_lattice_tile *tile, lattice_scratch *s, const lattice_range *r, int level,
-                           lattice_frontier *from, const lattice_seed *seed)
+static void lattice_divide(const caromi_lattice_tile *tile, lattice_scratch *scratch, const lattice_range *range,
+                           int level, lattice_frontier *from, const lattice_seed *seed)
 {
-    const uint32_t half = r->edge / 2;
-    if (r->edge <= 2) {
-        lattice_each_alone(tile, s, r, from, seed);
+    const uint32_t half = range->edge / 2;
+    if (range->edge <= 2) {
+        lattice_each_alone(tile, scratch, range, from, seed);
         return;
     }
     for (int part = 0; part < 8; part++) {
         lattice_range own = {.edge = half};
         int is_empty = 0;
         for (int k = 0; k < 3; k++) {
-            const uint32_t length = k == 0 && half == 2 ? r->edge : half; /* 4 x 2 x 2 nodes are a group */
-            const uint32_t middle = r->first[k] + length < r->end[k] ? r->first[k] + length : r->end[k];
-            own.first[k] = part >> k & 1 ? middle : r->first[k];
-            own.end[k] = part >> k & 1 ? r->end[k] : middle;
+            const uint32_t length = k == 0 && half == 2 ? range->edge : half; /* 4 x 2 x 2 nodes are a group */
+            const uint32_t middle = range->first[k] + length < range->end[k] ? range->first[k] + length : range->end[k];
+            own.first[k] = part >> k & 1 ? middle : range->first[k];
+            own.end[k] = part >> k & 1 ? range->end[k] : middle;
             is_empty |= own.first[k] == own.end[k];
         }
         if (!is_empty)
-            lattice_block_of(tile, s, &own, level, from, *seed);
+            lattice_block_of(tile, scratch, &own, level, from, *seed);
     }
 }
 
 /* The frontier of a tile is the root of the hierarchy, whose box is taken as unbounded. */
 static int lattice_tile(const caromi_lattice_tile *tile)
 {
-    lattice_scratch *s = tile->scratch;
-    lattice_frontier *root = &s->frontier[0];
+    lattice_scratch *scratch = tile->scratch;
+    lattice_frontier *root = &scratch->frontier[0];
     const lattice_seed none = {.exists = 0, .is_near = 0};
     lattice_range all = {.edge = CAROMI_TILE};
-    s->state = CAROMI_LATTICE_BEYOND;
+    scratch->state = CAROMI_LATTICE_BEYOND;
     root->count = 1;
     for (int k = 0; k < 3; k++) {
         root->lo[k][0] = R(-4.0);
@@ -390,6 +391,6 @@ static int lattice_tile(const caromi_lattice_tile *tile)
     }
     root->reference[0] = real_of_bits((u32)tile->mesh->frame.root);
     lattice_pad(root);
-    lattice_block_of(tile, s, &all, 1, root, none);
-    return s->state;
+    lattice_block_of(tile, scratch, &all, 1, root, none);
+    return scratch->state;
 }

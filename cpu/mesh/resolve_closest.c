@@ -12,13 +12,13 @@ static int resolve_triangle(const closest_group *g, closest_traversal *trav)
     const closest_proven p = closest_prove(g->in, g->active);
     float distance = p.low;
     if (p.low != p.high) {
-        caromi_exact_closest a;
+        caromi_exact_closest answer;
         closest_rows in;
         if (p.low > trav->distance || p.low > trav->best.t)
             return 0;
         closest_store(&in, g->in);
-        caromi_exact_closest_of((const float *)&in, &a);
-        distance = a.distance;
+        caromi_exact_closest_of((const float *)&in, &answer);
+        distance = answer.distance;
     }
     return closest_record(trav, 1, distance, g->triangle);
 }

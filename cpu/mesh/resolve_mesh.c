@@ -44,16 +44,16 @@ static int is_culled(int options, const float *in, int begins)
 static int resolve_sweep(const caromi_mesh_query *query, const float *corners, float limit, float *t, int *state)
 {
     float in[IN_SWEEP_MOVING] = {0};
-    caromi_exact_sweep a;
+    caromi_exact_sweep answer;
     memcpy(in, query->in, IN_P0X * sizeof *in);
     memcpy(in + IN_P0X, corners, 9 * sizeof *in);
     if ((query->options & MESH_ENDS) != 0) /* V is the end position, so W is the start */
         memcpy(in + IN_WX, query->in, 3 * sizeof *in);
-    caromi_exact_sweep_of(in, CAROMI_EXACT_TIMES, limit, &a);
-    const int begins = a.state == STATE_TOUCHING || a.state == STATE_OVERLAPPING;
-    *t = begins ? 0 : a.t_first;
-    *state = a.state;
-    if (!begins && (a.state != STATE_APPROACHING || a.beyond))
+    caromi_exact_sweep_of(in, CAROMI_EXACT_TIMES, limit, &answer);
+    const int begins = answer.state == STATE_TOUCHING || answer.state == STATE_OVERLAPPING;
+    *t = begins ? 0 : answer.t_first;
+    *state = answer.state;
+    if (!begins && (answer.state != STATE_APPROACHING || answer.beyond))
         return 0;
     return !is_culled(query->options, in, begins);
 }

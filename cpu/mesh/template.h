@@ -35,9 +35,9 @@
 /* A branch on options costs this search 2 to 3 % with eight lanes, and the others nothing to speak of. */
 MESH_SWEEPS(mesh_first_plain, mesh_first, mesh_answer_first, 0)
 MESH_SWEEPS(mesh_first_options, mesh_first, mesh_answer_first, run->options)
-static void mesh_first(const caromi_mesh_view *mesh, caromi_mesh_queries *q)
+static void mesh_first(const caromi_mesh_view *mesh, caromi_mesh_queries *queries)
 {
-    (q->options != 0 ? mesh_first_options : mesh_first_plain)(mesh, q);
+    (queries->options != 0 ? mesh_first_options : mesh_first_plain)(mesh, queries);
 }
 MESH_SWEEPS(mesh_first_exact, mesh_first_exact, mesh_answer_first_exact, run->options)
 MESH_SWEEPS(mesh_list, mesh_list, mesh_answer_state, run->options)

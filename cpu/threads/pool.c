@@ -76,13 +76,13 @@ static void spin_until(int (*test)(const atomic_uint *), const atomic_uint *valu
     } while (now() - start < SPIN_NANOSECONDS);
 }
 
-static void run_tasks(caromi_pool *p, uint32_t thread)
+static void run_tasks(caromi_pool *pool, uint32_t thread)
 {
     for (;;) {
-        const uint64_t task = atomic_fetch_add(&p->next, 1);
-        if (task >= p->tasks)
+        const uint64_t task = atomic_fetch_add(&pool->next, 1);
+        if (task >= pool->tasks)
             return;
-        p->run(p->user, task, thread);
+        pool->run(pool->user, task, thread);
     }
 }
 
@@ -123,29 +123,29 @@ static void leave_core(int core, int *moves)
 static void *worker_main(void *user)
 {
     const pool_worker *self = user;
-    caromi_pool *p = self->pool;
+    caromi_pool *pool = self->pool;
     int moves = 0;
     (void)caromi_float_mode_set();
-    (void)pthread_mutex_lock(&p->lock);
+    (void)pthread_mutex_lock(&pool->lock);
     for (;;) {
-        while (is_zero(&p->vacancies) && !p->closing)
-            (void)pthread_cond_wait(&p->work, &p->lock);
-        if (p->closing)
+        while (is_zero(&pool->vacancies) && !pool->closing)
+            (void)pthread_cond_wait(&pool->work, &pool->lock);
+        if (pool->closing)
             break;
-        atomic_fetch_sub(&p->vacancies, 1);
-        atomic_fetch_add(&p->working, 1);
-        const int core = p->core;
-        (void)pthread_mutex_unlock(&p->lock);
+        atomic_fetch_sub(&pool->vacancies, 1);
+        atomic_fetch_add(&pool->working, 1);
+        const int core = pool->core;
+        (void)pthread_mutex_unlock(&pool->lock);
         leave_core(core, &moves);
-        run_tasks(p, self->thread);
-        (void)pthread_mutex_lock(&p->lock);
-        if (atomic_fetch_sub(&p->working, 1) == 1)
-            (void)pthread_cond_signal(&p->end);
-        (void)pthread_mutex_unlock(&p->lock);
-        spin_until(is_some, &p->vacancies);
-        (void)pthread_mutex_lock(&p->lock);
+        run_tasks(pool, self->thread);
+        (void)pthread_mutex_lock(&pool->lock);
+        if (atomic_fetch_sub(&pool->working, 1) == 1)
+            (void)pthread_cond_signal(&pool->end);
+        (void)pthread_mutex_unlock(&pool->lock);
+        spin_until(is_some, &pool->vacancies);
+        (void)pthread_mutex_lock(&pool->lock);
     }
-    (void)pthread_mutex_unlock(&p->lock);
+    (void)pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
@@ -154,109 +154,109 @@ size_t caromi_pool_size(uint32_t threads)
     return sizeof(caromi_pool) + (size_t)threads * sizeof(pool_worker);
 }
 
-static void start_workers(caromi_pool *p, uint32_t threads)
+static void start_workers(caromi_pool *pool, uint32_t threads)
 {
-    while (p->threads < threads) {
-        pool_worker *w = &p->workers[p->threads - 1];
-        w->pool = p;
-        w->thread = p->threads;
-        if (!caromi_thread_start(&w->id, STACK, worker_main, w))
+    while (pool->threads < threads) {
+        pool_worker *worker = &pool->workers[pool->threads - 1];
+        worker->pool = pool;
+        worker->thread = pool->threads;
+        if (!caromi_thread_start(&worker->id, STACK, worker_main, worker))
             break;
-        p->threads++;
+        pool->threads++;
     }
 }
 
 caromi_pool *caromi_pool_open(void *memory, uint32_t threads)
 {
-    caromi_pool *p = memory;
-    p->closing = 0;
-    atomic_init(&p->vacancies, 0);
-    p->threads = 1;
-    p->process = getpid();
-    atomic_init(&p->working, 0);
-    atomic_init(&p->next, 0);
-    atomic_flag_clear(&p->busy);
-    if (pthread_mutex_init(&p->lock, NULL) != 0)
+    caromi_pool *pool = memory;
+    pool->closing = 0;
+    atomic_init(&pool->vacancies, 0);
+    pool->threads = 1;
+    pool->process = getpid();
+    atomic_init(&pool->working, 0);
+    atomic_init(&pool->next, 0);
+    atomic_flag_clear(&pool->busy);
+    if (pthread_mutex_init(&pool->lock, NULL) != 0)
         return NULL;
-    if (pthread_cond_init(&p->work, NULL) != 0) {
-        (void)pthread_mutex_destroy(&p->lock);
-        return NULL;
-    }
-    if (pthread_cond_init(&p->end, NULL) != 0) {
-        (void)pthread_cond_destroy(&p->work);
-        (void)pthread_mutex_destroy(&p->lock);
+    if (pthread_cond_init(&pool->work, NULL) != 0) {
+        (void)pthread_mutex_destroy(&pool->lock);
         return NULL;
     }
-    start_workers(p, threads);
-    return p;
+    if (pthread_cond_init(&pool->end, NULL) != 0) {
+        (void)pthread_cond_destroy(&pool->work);
+        (void)pthread_mutex_destroy(&pool->lock);
+        return NULL;
+    }
+    start_workers(pool, threads);
+    return pool;
 }
 
-void caromi_pool_close(caromi_pool *p)
+void caromi_pool_close(caromi_pool *pool)
 {
-    if (p == NULL || p->process != getpid())
+    if (pool == NULL || pool->process != getpid())
         return;
-    (void)pthread_mutex_lock(&p->lock);
-    p->closing = 1;
-    (void)pthread_cond_broadcast(&p->work);
-    (void)pthread_mutex_unlock(&p->lock);
-    for (uint32_t i = 1; i < p->threads; i++)
-        (void)pthread_join(p->workers[i - 1].id, NULL);
-    (void)pthread_cond_destroy(&p->end);
-    (void)pthread_cond_destroy(&p->work);
-    (void)pthread_mutex_destroy(&p->lock);
+    (void)pthread_mutex_lock(&pool->lock);
+    pool->closing = 1;
+    (void)pthread_cond_broadcast(&pool->work);
+    (void)pthread_mutex_unlock(&pool->lock);
+    for (uint32_t i = 1; i < pool->threads; i++)
+        (void)pthread_join(pool->workers[i - 1].id, NULL);
+    (void)pthread_cond_destroy(&pool->end);
+    (void)pthread_cond_destroy(&pool->work);
+    (void)pthread_mutex_destroy(&pool->lock);
 }
 
-uint32_t caromi_pool_threads(const caromi_pool *p)
+uint32_t caromi_pool_threads(const caromi_pool *pool)
 {
-    return p != NULL && p->process == getpid() ? p->threads : 1;
+    return pool != NULL && pool->process == getpid() ? pool->threads : 1;
 }
 
-int caromi_pool_is_worker(const caromi_pool *p)
+int caromi_pool_is_worker(const caromi_pool *pool)
 {
-    for (uint32_t i = 1; i < caromi_pool_threads(p); i++)
-        if (pthread_equal(pthread_self(), p->workers[i - 1].id))
+    for (uint32_t i = 1; i < caromi_pool_threads(pool); i++)
+        if (pthread_equal(pthread_self(), pool->workers[i - 1].id))
             return 1;
     return 0;
 }
 
-static void start_batch(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *user)
+static void start_batch(caromi_pool *pool, uint64_t tasks, caromi_task_fn *run, void *user)
 {
-    const uint64_t others = tasks - 1 < p->threads - 1 ? tasks - 1 : p->threads - 1;
-    (void)pthread_mutex_lock(&p->lock);
-    p->run = run;
-    p->user = user;
-    p->tasks = tasks;
-    p->core = core_of_this_thread();
-    atomic_store(&p->next, 0);
-    atomic_store(&p->vacancies, (uint32_t)others);
-    if (others == p->threads - 1)
-        (void)pthread_cond_broadcast(&p->work);
+    const uint64_t others = tasks - 1 < pool->threads - 1 ? tasks - 1 : pool->threads - 1;
+    (void)pthread_mutex_lock(&pool->lock);
+    pool->run = run;
+    pool->user = user;
+    pool->tasks = tasks;
+    pool->core = core_of_this_thread();
+    atomic_store(&pool->next, 0);
+    atomic_store(&pool->vacancies, (uint32_t)others);
+    if (others == pool->threads - 1)
+        (void)pthread_cond_broadcast(&pool->work);
     else
         for (uint64_t i = 0; i < others; i++)
-            (void)pthread_cond_signal(&p->work);
-    (void)pthread_mutex_unlock(&p->lock);
+            (void)pthread_cond_signal(&pool->work);
+    (void)pthread_mutex_unlock(&pool->lock);
 }
 
 /* A worker that has not woken up by now is too late: the batch does not wait for it. */
-static void finish_batch(caromi_pool *p)
+static void finish_batch(caromi_pool *pool)
 {
-    (void)pthread_mutex_lock(&p->lock);
-    atomic_store(&p->vacancies, 0);
-    (void)pthread_mutex_unlock(&p->lock);
-    spin_until(is_zero, &p->working);
-    (void)pthread_mutex_lock(&p->lock);
-    while (is_some(&p->working))
-        (void)pthread_cond_wait(&p->end, &p->lock);
-    (void)pthread_mutex_unlock(&p->lock);
+    (void)pthread_mutex_lock(&pool->lock);
+    atomic_store(&pool->vacancies, 0);
+    (void)pthread_mutex_unlock(&pool->lock);
+    spin_until(is_zero, &pool->working);
+    (void)pthread_mutex_lock(&pool->lock);
+    while (is_some(&pool->working))
+        (void)pthread_cond_wait(&pool->end, &pool->lock);
+    (void)pthread_mutex_unlock(&pool->lock);
 }
 
-void caromi_parallel(caromi_pool *p, uint64_t tasks, caromi_task_fn *run, void *user)
+void caromi_parallel(caromi_pool *pool, uint64_t tasks, caromi_task_fn *run, void *user)
 {
-    if (tasks > 1 && caromi_pool_threads(p) > 1 && !atomic_flag_test_and_set(&p->busy)) {
-        start_batch(p, tasks, run, user);
-        run_tasks(p, 0);
-        finish_batch(p);
-        atomic_flag_clear(&p->busy);
+    if (tasks > 1 && caromi_pool_threads(pool) > 1 && !atomic_flag_test_and_set(&pool->busy)) {
+        start_batch(pool, tasks, run, user);
+        run_tasks(pool, 0);
+        finish_batch(pool);
+        atomic_flag_clear(&pool->busy);
     } else {
         for (uint64_t i = 0; i < tasks; i++)
             run(user, i, 0);
@@ -276,10 +276,10 @@ static void run_run(void *user, uint64_t task, uint32_t thread)
     job->run(job->user, begin, begin + (left < job->size ? left : job->size), thread);
 }
 
-void caromi_parallel_runs(caromi_pool *p, uint64_t count, uint64_t size, caromi_run_fn *run, void *user)
+void caromi_parallel_runs(caromi_pool *pool, uint64_t count, uint64_t size, caromi_run_fn *run, void *user)
 {
     runs_job job = {count, size, run, user};
-    caromi_parallel(p, count / size + (count % size != 0), run_run, &job);
+    caromi_parallel(pool, count / size + (count % size != 0), run_run, &job);
 }
 
 uint32_t caromi_cpu_threads(void)

@@ -63,7 +63,7 @@ static void solve(const sweep_case *s, int want, sweep_look_at *l)
         columns[c] = &s->in[c];
     sweep_guess(load_sweep(columns, 0, 1), want, 1, &l->x);
     exact_residuals(columns, 0, &l->x, want, 1);
-    prove(&l->x.pair, l->x.contact, l->x.at, l->x.unit, PROOF_FIRST, PROOF_CONTACTS, full, l->end);
+    prove(&l->x.pair, l->x.contact, l->x.residuals, l->x.unit, PROOF_FIRST, PROOF_CONTACTS, full, l->end);
     l->answer = sweep_prove(&l->x, want).answer;
 }
 
@@ -88,7 +88,7 @@ static int judge_look(const sweep_case *s, int want, const ref_sweep_answer *exa
     sweep_look_at l;
     solve(s, want, &l);
     int hit = exact->state != REF_MISS && exact->state != REF_INVALID;
-    if (l.x.q.valid && !l.x.pair.at_rest && hit && !isinf(exact->t_first) && !isinf(exact->t_last)) {
+    if (l.x.query.valid && !l.x.pair.at_rest && hit && !isinf(exact->t_first) && !isinf(exact->t_last)) {
         *ratio = fmax(*ratio, ratio_of(&l.x.contact[PROOF_FIRST], &l.end[PROOF_FIRST], exact->t_first_near));
         *ratio = fmax(*ratio, ratio_of(&l.x.contact[PROOF_LAST], &l.end[PROOF_LAST], exact->t_last_near));
     }
