@@ -21,6 +21,7 @@ typedef struct nearest {
     barycentric at;
 } nearest;
 
+/* Lane by lane: a where m, else b. */
 FN nearest nearest_sel(vm m, nearest a, nearest b)
 {
     nearest result;
@@ -32,6 +33,7 @@ FN nearest nearest_sel(vm m, nearest a, nearest b)
     return result;
 }
 
+/* A candidate: a point relative to the origin, and its weights and feature. */
 FN nearest nearest_of(v3 point, vf w1, vf w2, int feature)
 {
     nearest result;
@@ -43,16 +45,17 @@ FN nearest nearest_of(v3 point, vf w1, vf w2, int feature)
     return result;
 }
 
+/* The nearer of two candidates, the first if they tie. */
 FN nearest nearest_nearer(nearest best, nearest next)
 {
     return nearest_sel(v_lt(next.distance2, best.distance2), next, best);
 }
 
-/* Foot of the origin on the line from a along e, as the weight of the edge's far end. A weight outside (0, 1), or NaN,
- * is not on the edge. */
-FN vf nearest_foot(v3 a, v3 e)
+/* Foot of the origin on the line of an edge, as the weight of the edge's far end. A weight outside (0, 1), or NaN, is
+ * not on the edge. */
+FN vf nearest_foot(v3 begin, v3 edge)
 {
-    return -v3_dot(a, e) / v3_dot(e, e);
+    return -v3_dot(begin, edge) / v3_dot(edge, edge);
 }
 
 /* Candidates on the border: the closest corner, the feet on the lines of the edges, and whether each foot is on its
@@ -71,16 +74,17 @@ FN nearest_border nearest_on_border(v3 a, v3 b, v3 c, v3 e01, v3 e12, v3 e02)
     border.corner = nearest_nearer(border.corner, nearest_of(b, one, zero, FEATURE_V1));
     border.corner = nearest_nearer(border.corner, nearest_of(c, zero, one, FEATURE_V2));
 
-    const vf k01 = nearest_foot(a, e01), k12 = nearest_foot(b, e12), k20 = nearest_foot(a, e02);
-    border.edge[0] = nearest_of(v3_add(a, v3_mul(e01, k01)), k01, zero, FEATURE_E01);
-    border.edge[1] = nearest_of(v3_add(b, v3_mul(e12, k12)), one - k12, k12, FEATURE_E12);
-    border.edge[2] = nearest_of(v3_add(a, v3_mul(e02, k20)), zero, k20, FEATURE_E20);
-    border.on[0] = v_within(zero, k01, one);
-    border.on[1] = v_within(zero, k12, one);
-    border.on[2] = v_within(zero, k20, one);
+    const vf weight01 = nearest_foot(a, e01), weight12 = nearest_foot(b, e12), weight20 = nearest_foot(a, e02);
+    border.edge[0] = nearest_of(v3_add(a, v3_mul(e01, weight01)), weight01, zero, FEATURE_E01);
+    border.edge[1] = nearest_of(v3_add(b, v3_mul(e12, weight12)), one - weight12, weight12, FEATURE_E12);
+    border.edge[2] = nearest_of(v3_add(a, v3_mul(e02, weight20)), zero, weight20, FEATURE_E20);
+    border.on[0] = v_within(zero, weight01, one);
+    border.on[1] = v_within(zero, weight12, one);
+    border.on[2] = v_within(zero, weight20, one);
     return border;
 }
 
+/* The nearest candidate of the border. */
 FN nearest nearest_of_border(const nearest_border *border)
 {
     nearest best = border->corner;
@@ -101,17 +105,20 @@ typedef struct nearest_inner {
 FN nearest_inner nearest_on_face(v3 a, v3 b, v3 e01, v3 e12, v3 e02)
 {
     const vf zero = v_f(R(0.0));
-    const v3 n = v3_cross(e01, e02);
-    const vf g0 = -v3_dot(v3_cross(n, e01), a), g1 = -v3_dot(v3_cross(n, e12), b), g2 = v3_dot(v3_cross(n, e02), a);
-    const vf sum = g0 + g1 + g2;
+    const v3 normal = v3_cross(e01, e02);
+    const vf side01 = -v3_dot(v3_cross(normal, e01), a), side12 = -v3_dot(v3_cross(normal, e12), b),
+             side20 = v3_dot(v3_cross(normal, e02), a);
+    /* Each edge function, over their sum, is the weight of the opposite corner. */
+    const vf sum = side01 + side12 + side20;
     nearest_inner face;
-    face.w1 = g2 / sum;
-    face.w2 = g0 / sum;
+    face.w1 = side20 / sum;
+    face.w2 = side01 / sum;
     face.foot = v3_add(a, v3_add(v3_mul(e01, face.w1), v3_mul(e02, face.w2)));
-    face.inside = v_and(v_and(v_ge(g0, zero), v_ge(g1, zero)), v_and(v_ge(g2, zero), v_gt(sum, zero)));
+    face.inside = v_and(v_and(v_ge(side01, zero), v_ge(side12, zero)), v_and(v_ge(side20, zero), v_gt(sum, zero)));
     return face;
 }
 
+/* The nearest of all candidates. */
 FN nearest nearest_of_all(const nearest_border *border, nearest_inner face)
 {
     const nearest best = nearest_of_border(border);

@@ -43,6 +43,7 @@ typedef struct v2 {
     vf x1, x2;
 } v2;
 
+/* Makes a v2. */
 FN v2 v2_of(vf x1, vf x2)
 {
     v2 r;
@@ -74,6 +75,7 @@ typedef struct proof_pair {
     vm ordinary;               /* the error bounds hold: neither scaled by sweep_rescue() nor almost at rest */
 } proof_pair;
 
+/* Terms of the pair, from its view: bounds of sizes, then inverses of squares and areas. */
 FN proof_pair proof_pair_of(const sweep_query *query, const sweep_view *view)
 {
     const vi length = v_exponent(query->relative.length);
@@ -84,19 +86,22 @@ FN proof_pair proof_pair_of(const sweep_query *query, const sweep_view *view)
     pair.radius = view->radius;
     pair.speed = v_sqrt(v3_dot(view->v, view->v)) * R(1.00001);
     pair.reach_per_time = v_scale_ratio(length, view->unit);
+    /* Products of the edges, and bounds of their sizes. */
     pair.gram11 = v3_dot(view->e01, view->e01);
     pair.gram12 = v3_dot(view->e01, view->e02);
     pair.gram22 = v3_dot(view->e02, view->e02);
     pair.size = v_sqrt(pair.gram11 + pair.gram22) * R(1.41423) + v_f(R(0x1p-60)); /* squares can underflow */
     pair.reach = v_from_bits(query->relative.length) * v_scale_down(view->unit) * R(1.7321) + pair.size;
-    const v3 e12 = v3_sub(view->e02, view->e01), n = v3_cross(view->e01, view->e02);
-    const vf one = v_f(R(1.0)), per_area = one / v3_dot(n, n);
+    const v3 e12 = v3_sub(view->e02, view->e01), normal = v3_cross(view->e01, view->e02);
+    const vf one = v_f(R(1.0)), per_area = one / v3_dot(normal, normal);
+    /* Inverses, for the projections to edges and face. */
     pair.per11 = one / pair.gram11;
     pair.per22 = one / pair.gram22;
     pair.per_e12 = one / v3_dot(e12, e12);
     pair.face11 = pair.gram22 * per_area;
     pair.face12 = -(pair.gram12 * per_area);
     pair.face22 = pair.gram11 * per_area;
+    /* The motion along the edges. */
     pair.ve = v2_of(v3_dot(view->v, view->e01), v3_dot(view->v, view->e02));
     pair.at_rest = vi_eq(query->relative.speed, v_i(0));
     /* Pairs that sweep_rescue had to scale are not ordinary, nor are pairs whose motion may have denormal components:
@@ -120,28 +125,32 @@ typedef struct proof_hull {
     vm in_range;       /* the feature is large and wide enough for the bounds */
 } proof_hull;
 
+/* The hull of a feature. in0, in1, in2: lanes whose feature has the corner. */
 FN proof_hull proof_hull_of(const proof_pair *pair, vi feature)
 {
     const vf one = v_f(R(1.0));
     const vm e01 = vi_eq(feature, v_i(FEATURE_E01)), e20 = vi_eq(feature, v_i(FEATURE_E20));
     const vm e12 = vi_eq(feature, v_i(FEATURE_E12)), face = vi_eq(feature, v_i(FEATURE_FACE));
-    const vm some1 = v_or(e01, e12), some2 = v_or(e20, e12);
+    const vm edge_at_p1 = v_or(e01, e12), edge_at_p2 = v_or(e20, e12);
     proof_hull hull;
+    /* Corners of the feature. */
     hull.at1 = vi_eq(feature, v_i(FEATURE_V1));
     hull.at2 = vi_eq(feature, v_i(FEATURE_V2));
     hull.e12 = e12;
     hull.in0 = v_or(v_or(vi_eq(feature, v_i(FEATURE_V0)), face), v_or(e01, e20));
-    hull.in1 = v_or(v_or(hull.at1, face), some1);
-    hull.in2 = v_or(v_or(hull.at2, face), some2);
+    hull.in1 = v_or(v_or(hull.at1, face), edge_at_p1);
+    hull.in2 = v_or(v_or(hull.at2, face), edge_at_p2);
+    /* Inverse of the Gram matrix: a single number for an edge, a matrix for the face. */
     const vf per_e12 = v_sel_or_zero(e12, pair->per_e12);
     hull.m11 = v_or_disjoint(e01, pair->per11, v_or_disjoint(face, pair->face11, per_e12));
     hull.m22 = v_or_disjoint(e20, pair->per22, v_or_disjoint(face, pair->face22, per_e12));
     hull.m12 = v_sel_or_zero(face, pair->face12);
-    const vf most = hull.m11 + hull.m22;
-    hull.spread = most * pair->size;
+    const vf inverse_size = hull.m11 + hull.m22;
+    /* How errors grow in a projection, and whether the bounds hold. */
+    hull.spread = inverse_size * pair->size;
     hull.condition = one + (hull.m11 * pair->gram11 + hull.m22 * pair->gram22) * R(2.0);
     hull.condition_root = v_f(R(2.0)) + hull.condition * R(0.125);
-    hull.in_range = v_and(v_lt(most, v_f(R(0x1p50))), v_lt(hull.condition, v_f(R(4096.0))));
+    hull.in_range = v_and(v_lt(inverse_size, v_f(R(0x1p50))), v_lt(hull.condition, v_f(R(4096.0))));
     return hull;
 }
 
@@ -149,27 +158,30 @@ FN proof_hull proof_hull_of(const proof_pair *pair, vi feature)
  * difference of the two products counts. */
 FN v2 proof_solve(const proof_hull *hull, v2 products)
 {
-    const vf g1 = products.x1 - v_sel_or_zero(hull->e12, products.x2),
-             g2 = products.x2 - v_sel_or_zero(hull->e12, products.x1);
-    return v2_of(hull->m11 * g1 + hull->m12 * products.x2, hull->m12 * products.x1 + hull->m22 * g2);
+    const vf product1 = products.x1 - v_sel_or_zero(hull->e12, products.x2),
+             product2 = products.x2 - v_sel_or_zero(hull->e12, products.x1);
+    return v2_of(hull->m11 * product1 + hull->m12 * products.x2, hull->m12 * products.x1 + hull->m22 * product2);
 }
-/* The same with a more precise difference g12 of the two products, taken before they were rounded. */
-FN v2 proof_solve_fine(const proof_hull *hull, v2 products, vf g12)
+/* The same weights with a more precise difference of the two products, taken before they were rounded. */
+FN v2 proof_solve_fine(const proof_hull *hull, v2 products, vf difference)
 {
-    const vf g1 = v_sel(hull->e12, g12, products.x1), g2 = v_sel(hull->e12, -g12, products.x2);
-    return v2_of(hull->m11 * g1 + hull->m12 * products.x2, hull->m12 * products.x1 + hull->m22 * g2);
+    const vf product1 = v_sel(hull->e12, difference, products.x1),
+             product2 = v_sel(hull->e12, -difference, products.x2);
+    return v2_of(hull->m11 * product1 + hull->m12 * products.x2, hull->m12 * products.x1 + hull->m22 * product2);
 }
 
 /* The foot: the projection of the centre to the hull, as weights. `products` are the dot products of centre - P0 with
- * the edges. A point of an edge must lie
- * exactly on it: on E12, w2 is a multiple of 2^-23 in [0, 1], so that 1 - w2 is exact. */
+ * the edges. A point of an edge must lie exactly on it: on E12, w2 is a multiple of 2^-23 in [0, 1], so that 1 - w2 is
+ * exact. */
 FN v2 proof_foot(const proof_pair *pair, const proof_hull *hull, v2 products)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
-    const v2 w = proof_solve(hull, products);
-    const vf middle = hull->m22 * (pair->gram11 - pair->gram12), e12_weight = v_min(v_max(w.x2 + middle, zero), one);
-    const vf w2 = v_sel(hull->e12, (e12_weight + one) - one, w.x2);
-    return v2_of(v_sel(hull->e12, one - w2, w.x1) + v_sel_or_zero(hull->at1, one), w2 + v_sel_or_zero(hull->at2, one));
+    const v2 weights = proof_solve(hull, products);
+    const vf e12_offset = hull->m22 * (pair->gram11 - pair->gram12),
+             e12_weight = v_min(v_max(weights.x2 + e12_offset, zero), one);
+    const vf w2 = v_sel(hull->e12, (e12_weight + one) - one, weights.x2);
+    return v2_of(v_sel(hull->e12, one - w2, weights.x1) + v_sel_or_zero(hull->at1, one),
+                 w2 + v_sel_or_zero(hull->at2, one));
 }
 
 /* ---- parabola: the squared distance over time -------------------------------------------------------------------- */
@@ -220,10 +232,12 @@ FN void proof_parabola_errors(const proof_pair *pair, const proof_contact *conta
 {
     const proof_hull *hull = &contact->hull;
     const vf size = v3_size(res->y), reach = pair->reach + contact->reach * pair->speed;
+    /* Bounds of the foot's shift, and of the errors of y and of its projection. */
     parabola->foot_shift_length = (v_abs(parabola->foot_shift.x1) + v_abs(parabola->foot_shift.x2)) * pair->size +
                                   PROOF_EPS(6.0) * size * hull->condition_root;
     parabola->y_error = PROOF_WIDE_EPS(8.0) * reach;
     parabola->projection_error = hull->condition_root * (size + hull->condition * parabola->foot_shift_length);
+    /* Bounds of the coefficients: roundings of binary32, and of binary64 where y enters. */
     parabola->a_error = PROOF_EPS(13.0) * (pair->speed * pair->speed) * (hull->condition * hull->condition_root);
     parabola->b_error =
         pair->speed * (PROOF_EPS(26.0) * parabola->projection_error + parabola->y_error * R(2.0)) + PROOF_FLOOR;
@@ -247,28 +261,30 @@ typedef struct proof_step {
 FN proof_step proof_step_of(const proof_parabola *parabola, vm apart, int last)
 {
     const vf zero = v_f(R(0.0)), half_b = parabola->b * R(0.5);
-    const vf rest = last ? parabola->c : v_sel(apart, half_b, parabola->c),
+    const vf value = last ? parabola->c : v_sel(apart, half_b, parabola->c),
              slope = last ? parabola->b : v_sel(apart, parabola->a, parabola->b);
-    const vf rest_error = last ? parabola->c_error : v_sel(apart, parabola->b_error * R(0.5), parabola->c_error);
+    const vf value_error = last ? parabola->c_error : v_sel(apart, parabola->b_error * R(0.5), parabola->c_error);
     const vf slope_error = last ? parabola->b_error : v_sel(apart, parabola->a_error, parabola->b_error);
     const vf curvature = last ? parabola->a : v_sel_or_zero(v_not(apart), parabola->a);
-    const vf per = v_f(R(1.0)) / slope, first = -rest * per;
-    const vf bend = curvature * first * per; /* first (1 - bend) leaves less than 2.1 bend^2 of rest */
+    /* Newton's step, then the correction by the curvature. */
+    const vf per_slope = v_f(R(1.0)) / slope, newton_step = -value * per_slope;
+    /* newton_step (1 - share) leaves less than 2.1 share^2 of the value. */
+    const vf curvature_share = curvature * newton_step * per_slope;
     proof_step root;
-    root.step = first - first * bend;
-    const vf size = v_abs(root.step), steep = last ? parabola->b : -parabola->b;
-    root.error = v_abs(per) * R(2.0) *
-                 (rest_error + size * (slope_error + size * parabola->a_error) +
-                  v_abs(rest) * (bend * bend * R(2.25) + PROOF_EPS(16.0)));
-    root.certain = v_and(v_lt(parabola->b_error * R(16.0), steep),
-                         v_lt((parabola->a + parabola->a_error) * (size + root.error) * R(16.0), steep));
+    root.step = newton_step - newton_step * curvature_share;
+    const vf size = v_abs(root.step), fall = last ? parabola->b : -parabola->b;
+    root.error = v_abs(per_slope) * R(2.0) *
+                 (value_error + size * (slope_error + size * parabola->a_error) +
+                  v_abs(value) * (curvature_share * curvature_share * R(2.25) + PROOF_EPS(16.0)));
+    root.certain = v_and(v_lt(parabola->b_error * R(16.0), fall),
+                         v_lt((parabola->a + parabola->a_error) * (size + root.error) * R(16.0), fall));
     root.slack = zero;
     if (!last) {
         const vf change = v_abs(half_b) * size;
         /* Error of the parabola at D, and its change from there to the minimum. */
-        const vf left_error = parabola->c_error + size * (parabola->b_error + size * parabola->a_error) +
-                              (parabola->a + parabola->a_error) * root.error * root.error + PROOF_EPS(8.0) * change;
-        root.slack = v_sel_or_zero(apart, (parabola->c - change) * R(0.5) - left_error);
+        const vf slack_error = parabola->c_error + size * (parabola->b_error + size * parabola->a_error) +
+                               (parabola->a + parabola->a_error) * root.error * root.error + PROOF_EPS(8.0) * change;
+        root.slack = v_sel_or_zero(apart, (parabola->c - change) * R(0.5) - slack_error);
         const vm passes = v_and(v_lt(parabola->a_error * R(4.0), parabola->a), v_lt(zero, root.slack));
         root.certain = v_or(v_and(apart, passes), v_and(v_not(apart), root.certain));
     }
@@ -278,15 +294,16 @@ FN proof_step proof_step_of(const proof_parabola *parabola, vm apart, int last)
 /* For a face and a sphere that is almost a point: compares the distance to the plane, not its square, with r. */
 FN proof_step proof_step_to_plane(const proof_pair *pair, const proof_parabola *parabola, v3 y, int last)
 {
-    const v3 n = v3_cross(pair->e01, pair->e02);
-    const vf rise = v3_dot(n, pair->v), edges2 = pair->gram11 + pair->gram22, per = v_f(R(1.0)) / rise;
-    const vf ahead = pair->radius * v_sqrt(v3_dot(n, n)) * v_copysign_one(rise);
+    const v3 normal = v3_cross(pair->e01, pair->e02);
+    const vf normal_speed = v3_dot(normal, pair->v), edges2 = pair->gram11 + pair->gram22,
+             per_normal_speed = v_f(R(1.0)) / normal_speed;
+    const vf offset = pair->radius * v_sqrt(v3_dot(normal, normal)) * v_copysign_one(normal_speed);
     proof_step root;
-    root.step = ((last ? ahead : -ahead) - v3_dot(n, y)) * per;
-    const vf lengths = v3_size(y) + pair->radius + v_abs(root.step) * pair->speed;
-    root.error = v_abs(per) * edges2 * (PROOF_EPS(16.0) * lengths + parabola->y_error) + PROOF_FLOOR;
+    root.step = ((last ? offset : -offset) - v3_dot(normal, y)) * per_normal_speed;
+    const vf size = v3_size(y) + pair->radius + v_abs(root.step) * pair->speed;
+    root.error = v_abs(per_normal_speed) * edges2 * (PROOF_EPS(16.0) * size + parabola->y_error) + PROOF_FLOOR;
     root.slack = v_f(R(0.0));
-    root.certain = v_lt(PROOF_EPS(128.0) * edges2 * pair->speed, v_abs(rise));
+    root.certain = v_lt(PROOF_EPS(128.0) * edges2 * pair->speed, v_abs(normal_speed));
     return root;
 }
 
@@ -340,22 +357,28 @@ FN vm proof_nearest(const proof_pair *pair, const proof_contact *contact, const 
     const v2 shift = out->shift;
     const vf gap_error = out->gap_error;
     const vm apart = out->apart;
-    const vf w1 = v_load(contact->at.w1) + shift.x1, w2 = v_load(contact->at.w2) + shift.x2, w0 = v_f(R(1.0)) - w1 - w2;
+    const vf weight1 = v_load(contact->at.w1) + shift.x1, weight2 = v_load(contact->at.w2) + shift.x2,
+             weight0 = v_f(R(1.0)) - weight1 - weight2;
     /* Dot products of the edges with centre - point, at the true time. */
-    const vf r1 =
+    const vf product1 =
         parabola->y_products.x1 + root->step * pair->ve.x1 - (pair->gram11 * shift.x1 + pair->gram12 * shift.x2);
-    const vf r2 =
+    const vf product2 =
         parabola->y_products.x2 + root->step * pair->ve.x2 - (pair->gram12 * shift.x1 + pair->gram22 * shift.x2);
-    const vf r0 = -(w1 * r1 + w2 * r2), give = v_sel(apart, v_f(R(3.0)), v_f(R(2.0)));
-    const vf limit = root->slack - (pair->size * gap_error * give + PROOF_FLOOR);
-    const vf least = v_sel(apart, v_f(R(-0.25)), hull->spread * gap_error * R(2.0) + PROOF_EPS(8.0));
-    const vm ok0 = v_or(v_and(hull->in0, v_lt(least, w0)), v_and(v_not(hull->in0), v_lt(r0, limit)));
-    const vm ok1 = v_or(v_and(hull->in1, v_lt(least, w1)), v_and(v_not(hull->in1), v_lt(r0 + r1, limit)));
-    const vm ok2 = v_or(v_and(hull->in2, v_lt(least, w2)), v_and(v_not(hull->in2), v_lt(r0 + r2, limit)));
-    out->flip0 = v_not(ok0);
-    out->flip1 = v_not(ok1);
-    out->flip2 = v_not(ok2);
-    return v_and(ok0, v_and(ok1, ok2));
+    const vf product0 = -(weight1 * product1 + weight2 * product2),
+             error_factor = v_sel(apart, v_f(R(3.0)), v_f(R(2.0)));
+    /* Limits: corners outside the feature against the plane, weights of its own corners. */
+    const vf limit = root->slack - (pair->size * gap_error * error_factor + PROOF_FLOOR);
+    const vf least_weight = v_sel(apart, v_f(R(-0.25)), hull->spread * gap_error * R(2.0) + PROOF_EPS(8.0));
+    const vm holds0 =
+        v_or(v_and(hull->in0, v_lt(least_weight, weight0)), v_and(v_not(hull->in0), v_lt(product0, limit)));
+    const vm holds1 =
+        v_or(v_and(hull->in1, v_lt(least_weight, weight1)), v_and(v_not(hull->in1), v_lt(product0 + product1, limit)));
+    const vm holds2 =
+        v_or(v_and(hull->in2, v_lt(least_weight, weight2)), v_and(v_not(hull->in2), v_lt(product0 + product2, limit)));
+    out->flip0 = v_not(holds0);
+    out->flip1 = v_not(holds1);
+    out->flip2 = v_not(holds2);
+    return v_and(holds0, v_and(holds1, holds2));
 }
 
 /* Whether a hull has a corner after `flip` has removed or added it. */
@@ -371,27 +394,30 @@ FN vi proof_neighbour_feature(const proof_contact *contact, const proof *failed,
     const proof_hull *hull = &contact->hull;
     const vm has0 = proof_flipped(hull->in0, failed->flip0), has1 = proof_flipped(hull->in1, failed->flip1);
     const vm has2 = proof_flipped(hull->in2, failed->flip2);
-    const vi one = vi_sel(has0, v_i(FEATURE_V0), vi_sel(has1, v_i(FEATURE_V1), v_i(FEATURE_V2)));
+    /* The feature of the corners that are left: one corner, an edge, or the face. */
+    const vi corner = vi_sel(has0, v_i(FEATURE_V0), vi_sel(has1, v_i(FEATURE_V1), v_i(FEATURE_V2)));
     const vi edge = vi_sel(v_and(has0, has1), v_i(FEATURE_E01), vi_sel(has0, v_i(FEATURE_E20), v_i(FEATURE_E12)));
-    const vm some = v_or(has0, v_or(has1, has2)), all = v_and(has0, v_and(has1, has2));
-    const vm two = v_or(v_and(has0, v_or(has1, has2)), v_and(has1, has2));
-    const vi to = vi_sel(all, v_i(FEATURE_FACE), vi_sel(two, edge, one));
-    return vi_sel(v_and(lost, some), to, contact->feature);
+    const vm any_corner = v_or(has0, v_or(has1, has2)), all_corners = v_and(has0, v_and(has1, has2));
+    const vm two_corners = v_or(v_and(has0, v_or(has1, has2)), v_and(has1, has2));
+    const vi neighbour = vi_sel(all_corners, v_i(FEATURE_FACE), vi_sel(two_corners, edge, corner));
+    return vi_sel(v_and(lost, any_corner), neighbour, contact->feature);
 }
 
 /* Replaces the steps [from, to) in two rare cases: a face and a sphere that is almost a point, and a pair at rest. */
 FN void proof_steps_rare(const proof_pair *pair, const proof_contact *contacts, const residual *residuals,
                          const proof_parabola *parabolas, int from, int to, proof_step *roots)
 {
-    const vm point = v_lt(pair->radius, pair->size * R(0x1p-16));
-    vm face[PROOF_CONTACTS];
+    const vm is_point = v_lt(pair->radius, pair->size * R(0x1p-16));
+    vm face_of_point[PROOF_CONTACTS];
     LANG_UNROLL
     for (int i = from; i < to; i++)
-        face[i] = v_and(point, v_and(contacts[i].hull.in0, v_and(contacts[i].hull.in1, contacts[i].hull.in2)));
-    if (v_any(v_or(face[from], face[to - 1]))) {
+        face_of_point[i] =
+            v_and(is_point, v_and(contacts[i].hull.in0, v_and(contacts[i].hull.in1, contacts[i].hull.in2)));
+    if (v_any(v_or(face_of_point[from], face_of_point[to - 1]))) {
         LANG_UNROLL
         for (int i = from; i < to; i++)
-            roots[i] = proof_step_sel(face[i], proof_step_to_plane(pair, &parabolas[i], residuals[i].y, i), roots[i]);
+            roots[i] =
+                proof_step_sel(face_of_point[i], proof_step_to_plane(pair, &parabolas[i], residuals[i].y, i), roots[i]);
     }
     if (from == PROOF_FIRST && v_any(pair->at_rest))
         roots[PROOF_FIRST] =

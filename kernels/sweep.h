@@ -32,17 +32,21 @@ typedef struct sweep_foot {
     v3 vertex, step;
 } sweep_foot;
 
+/* The point of the triangle with these weights. Everything is halved, so that no difference overflows. */
 FN sweep_foot sweep_foot_of(sweep_in in, barycentric weights)
 {
-    const vf zero = v_f(R(0.0)), scale = v_f(R(0.5));
+    const vf zero = v_f(R(0.0)), half = v_f(R(0.5));
+    /* The vertex to start from: the feature's own, P1 for E12, else P0. */
     const vm e12 = vi_eq(weights.feature, v_i(FEATURE_E12)), vertex = vi_gt(v_i(FEATURE_E01), weights.feature);
     sweep_foot foot;
     foot.vertex = v3_sel(vi_eq(weights.feature, v_i(FEATURE_V2)), in.p2, in.p0);
     foot.vertex = v3_sel(v_or(vi_eq(weights.feature, v_i(FEATURE_V1)), e12), in.p1, foot.vertex);
-    const v3 from = v3_mul(foot.vertex, scale);
-    const v3 to1 = v3_sub(v3_mul(in.p1, scale), from), to2 = v3_sub(v3_mul(in.p2, scale), from);
+    /* The step from there, half of it because it is added twice. */
+    const v3 half_vertex = v3_mul(foot.vertex, half);
+    const v3 half_to_p1 = v3_sub(v3_mul(in.p1, half), half_vertex),
+             half_to_p2 = v3_sub(v3_mul(in.p2, half), half_vertex);
     const vf w1 = v_sel(v_or(vertex, e12), zero, weights.w1), w2 = v_sel(vertex, zero, weights.w2);
-    foot.step = v3_add(v3_mul(to1, w1), v3_mul(to2, w2));
+    foot.step = v3_add(v3_mul(half_to_p1, w1), v3_mul(half_to_p2, w2));
     return foot;
 }
 
@@ -54,11 +58,11 @@ FN barycentric sweep_barycentric_of(const sweep_span *span, sweep_contact contac
     const vm e20 = vi_eq(contact.feature, v_i(FEATURE_E20)); /* `along` is measured from P0 */
     const vf along =
         contact.along / v_sel(e01, span->edge[0].space2, v_sel(e12, span->edge[1].space2, span->edge[2].space2));
-    const vf end1 = v_sel(vi_eq(contact.feature, v_i(FEATURE_V1)), one, zero);
-    const vf end2 = v_sel(vi_eq(contact.feature, v_i(FEATURE_V2)), one, zero);
+    const vf at_p1 = v_sel(vi_eq(contact.feature, v_i(FEATURE_V1)), one, zero);
+    const vf at_p2 = v_sel(vi_eq(contact.feature, v_i(FEATURE_V2)), one, zero);
     barycentric at;
-    at.w1 = v_sel(e01, along, v_sel(e12, one - along, end1));
-    at.w2 = v_sel(v_or(e12, e20), along, end2);
+    at.w1 = v_sel(e01, along, v_sel(e12, one - along, at_p1));
+    at.w2 = v_sel(v_or(e12, e20), along, at_p2);
     at.feature = contact.feature;
     return at;
 }
@@ -69,14 +73,15 @@ FN vf sweep_within_range(vf x)
     return v_max(v_min(x, v_largest()), -v_largest());
 }
 
+/* The point in space, at the time t of a moving triangle; zero in lanes without contact (`exists`). */
 FN v3 sweep_foot_point(sweep_in in, sweep_foot foot, vf t, vm exists, int moving)
 {
     const vf zero = v_f(R(0.0));
-    v3 p = v3_add(v3_add(foot.vertex, foot.step), foot.step);
-    p = v3_of(sweep_within_range(p.x), sweep_within_range(p.y), sweep_within_range(p.z));
+    v3 point = v3_add(v3_add(foot.vertex, foot.step), foot.step);
+    point = v3_of(sweep_within_range(point.x), sweep_within_range(point.y), sweep_within_range(point.z));
     if (moving)
-        p = v3_add(p, v3_mul(in.w, t));
-    return v3_sel(exists, p, v3_of(zero, zero, zero));
+        point = v3_add(point, v3_mul(in.w, t));
+    return v3_sel(exists, point, v3_of(zero, zero, zero));
 }
 
 /* The contact point. On the face it is the projection of the centre: weights from areas would be wrong along a
@@ -97,6 +102,7 @@ typedef struct sweep_rest {
     vm in_contact;
 } sweep_rest;
 
+/* Times and state of a pair without relative motion. */
 FN sweep_rest sweep_rest_of(vf distance2, vf radius2)
 {
     const vf inf = v_infinity();
@@ -109,12 +115,13 @@ FN sweep_rest sweep_rest_of(vf distance2, vf radius2)
     return rest;
 }
 
+/* Replaces the answer in lanes `at_rest`. want: SWEEP_FIRST, SWEEP_TIMES or SWEEP_FULL. */
 FN void sweep_at_rest(sweep_in in, sweep_relative relative, vf radius, vm at_rest, sweep_out *out, int want)
 {
     const vf scale = v_scale_down(v_exponent(relative.length)), zero = v_f(R(0.0));
-    const nearest c =
+    const nearest closest_point =
         nearest_on_triangle(v3_mul(relative.center, -scale), v3_mul(relative.e01, scale), v3_mul(relative.e02, scale));
-    const sweep_rest rest = sweep_rest_of(c.distance2, (radius * scale) * (radius * scale));
+    const sweep_rest rest = sweep_rest_of(closest_point.distance2, (radius * scale) * (radius * scale));
     out->t_first = v_sel(at_rest, rest.first, out->t_first);
     if (want == SWEEP_FIRST)
         return;
@@ -122,14 +129,15 @@ FN void sweep_at_rest(sweep_in in, sweep_relative relative, vf radius, vm at_res
     out->state = vi_sel(at_rest, rest.state, out->state);
     if (want != SWEEP_FULL)
         return;
-    const v3 point = sweep_foot_point(in, sweep_foot_of(in, c.at), zero, rest.in_contact, 0);
-    const vi feature = vi_sel(rest.in_contact, c.at.feature, v_i(FEATURE_NONE));
+    const v3 point = sweep_foot_point(in, sweep_foot_of(in, closest_point.at), zero, rest.in_contact, 0);
+    const vi feature = vi_sel(rest.in_contact, closest_point.at.feature, v_i(FEATURE_NONE));
     out->point_first = v3_sel(at_rest, point, out->point_first);
     out->point_last = v3_sel(at_rest, point, out->point_last);
     out->feature_first = vi_sel(at_rest, feature, out->feature_first);
     out->feature_last = vi_sel(at_rest, feature, out->feature_last);
 }
 
+/* Replaces the answer of invalid queries: no times, no point, STATE_INVALID. */
 FN void sweep_invalid(vm valid, sweep_out *out, int want)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
@@ -170,16 +178,19 @@ FN sweep_out sweep_answer(sweep_in given, sweep_query query, sweep_view view, sw
         out.state = vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS));
     }
     if (want == SWEEP_FULL) {
-        const sweep_contact end = sweep_contact_sel(v_lt(span.first.at, span.last.at), span.last, span.first);
-        const vm some_first = v_and(hit, v_finite(out.t_first)), some_last = v_and(hit, v_finite(out.t_last));
+        /* Where rounding lost the last contact, the first one also stands for the last. */
+        const sweep_contact last_contact = sweep_contact_sel(v_lt(span.first.at, span.last.at), span.last, span.first);
+        const vm has_first = v_and(hit, v_finite(out.t_first)), has_last = v_and(hit, v_finite(out.t_last));
         const vf half_unit = v_from_bits(view.unit) * (query.unscale * R(0.5));
-        const v3 back = v3_mul(span.to_face, v_f(R(-1.0)));
-        const v3 end_face = v3_sel(v_lt(span.first.at, span.last.at), back, span.to_face);
+        const v3 minus_to_face = v3_mul(span.to_face, v_f(R(-1.0)));
+        const v3 to_last_face = v3_sel(v_lt(span.first.at, span.last.at), minus_to_face, span.to_face);
+        /* Points and features. They exist where the time is finite. */
         out.point_first =
-            sweep_point(given, view, &span, span.first, span.to_face, half_unit, out.t_first, some_first, moving);
-        out.point_last = sweep_point(given, view, &span, end, end_face, half_unit, out.t_last, some_last, moving);
-        out.feature_first = vi_sel(some_first, span.first.feature, v_i(FEATURE_NONE));
-        out.feature_last = vi_sel(some_last, end.feature, v_i(FEATURE_NONE));
+            sweep_point(given, view, &span, span.first, span.to_face, half_unit, out.t_first, has_first, moving);
+        out.point_last =
+            sweep_point(given, view, &span, last_contact, to_last_face, half_unit, out.t_last, has_last, moving);
+        out.feature_first = vi_sel(has_first, span.first.feature, v_i(FEATURE_NONE));
+        out.feature_last = vi_sel(has_last, last_contact.feature, v_i(FEATURE_NONE));
     }
     const vm at_rest = vi_eq(query.relative.speed, v_i(0));
     if (v_any(at_rest))
@@ -189,6 +200,7 @@ FN sweep_out sweep_answer(sweep_in given, sweep_query query, sweep_view view, sw
     return out;
 }
 
+/* Answers LANES pairs. moving: the triangle has a velocity, too. */
 FN sweep_out sweep(sweep_in in, int want, int moving)
 {
     const sweep_query query = sweep_prepare(in, moving);
@@ -219,6 +231,7 @@ FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters, int 
     const sweep_view view = sweep_view_of(query.relative, query.in.radius, sweep_heading_after(&query, heading));
     if (SWEEP_SOME_HAS_BEGUN)
         return sweep_answer(in, query, view, sweep_solve(query.in, view, SWEEP_TIMES), SWEEP_TIMES, 0);
+    /* The first contact alone; the last one, too, if a contact has begun in some lane. */
     const sweep_span span = sweep_solve(query.in, view, SWEEP_FIRST);
     const vm hit = v_lt(span.first.at, v_infinity());
     const vf first = view.start + span.first.at * view.time_per_height;

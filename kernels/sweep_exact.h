@@ -18,6 +18,7 @@ FN void store3_lanes(real (*p)[LANES], v3 x)
     v_store(p[2], x.z);
 }
 
+/* Stores the pairs in memory. */
 FN void sweep_store(sweep_rows *rows, sweep_in in)
 {
     store3_lanes(rows->center, in.center);
@@ -55,43 +56,48 @@ typedef struct sweep_miss {
     vi feature;
 } sweep_miss;
 
+/* Replaces the best guess in lanes `better`. */
 FN void sweep_miss_keep(sweep_miss *best, vm better, vf at, int feature)
 {
     best->at = v_sel(better, at, best->at);
     best->feature = vi_max_where(better, v_i(feature), best->feature);
 }
 
-FN void sweep_miss_vertex(sweep_miss *best, vf line_x, vf line_y, vf h, int feature)
+/* The distance at which the line of centres passes a vertex. */
+FN void sweep_miss_vertex(sweep_miss *best, vf line_x, vf line_y, vf height, int feature)
 {
     const vf distance2 = line_x * line_x + line_y * line_y;
-    sweep_miss_keep(best, v_lt(distance2, best->distance2), h, feature);
+    sweep_miss_keep(best, v_lt(distance2, best->distance2), height, feature);
     best->distance2 = v_min(distance2, best->distance2);
 }
 
-FN void sweep_miss_edge(sweep_miss *best, vf line_x, vf line_y, vf h, vf ex, vf ey, vf eh, sweep_lengths lengths,
-                        int feature)
+/* The distance at which the line of centres passes an edge, if it passes between the ends. */
+FN void sweep_miss_edge(sweep_miss *best, vf line_x, vf line_y, vf height, vf edge_x, vf edge_y, vf edge_h,
+                        sweep_lengths lengths, int feature)
 {
-    const vf side = line_x * ey - line_y * ex, along = line_x * ex + line_y * ey,
+    const vf side = line_x * edge_y - line_y * edge_x, along = line_x * edge_x + line_y * edge_y,
              distance2 = side * side * lengths.per_seen2;
     const vm beside = v_and(lengths.seen, v_within(v_f(R(0.0)), along, lengths.seen2));
     const vm better = v_and(beside, v_lt(distance2, best->distance2));
-    sweep_miss_keep(best, better, h + along * eh * lengths.per_seen2, feature);
+    sweep_miss_keep(best, better, height + along * edge_h * lengths.per_seen2, feature);
     best->distance2 = v_sel(better, distance2, best->distance2);
 }
 
+/* The feature that the line of centres passes closest to. */
 FN sweep_miss sweep_miss_of(sweep_view view, const sweep_span *span)
 {
-    const vf line1_x = view.line_x - view.e01x, line1_y = view.line_y - view.e01y, h1 = view.p0_height + view.e01h;
+    const vf line1_x = view.line_x - view.e01x, line1_y = view.line_y - view.e01y,
+             p1_height = view.p0_height + view.e01h;
     const vf e12x = view.e02x - view.e01x, e12y = view.e02y - view.e01y, e12h = view.e02h - view.e01h;
     sweep_miss best;
     best.distance2 = view.line_x * view.line_x + view.line_y * view.line_y;
     best.at = view.p0_height;
     best.feature = v_i(FEATURE_V0);
-    sweep_miss_vertex(&best, line1_x, line1_y, h1, FEATURE_V1);
+    sweep_miss_vertex(&best, line1_x, line1_y, p1_height, FEATURE_V1);
     sweep_miss_vertex(&best, view.line_x - view.e02x, view.line_y - view.e02y, view.p0_height + view.e02h, FEATURE_V2);
     sweep_miss_edge(&best, view.line_x, view.line_y, view.p0_height, view.e01x, view.e01y, view.e01h, span->edge[0],
                     FEATURE_E01);
-    sweep_miss_edge(&best, line1_x, line1_y, h1, e12x, e12y, e12h, span->edge[1], FEATURE_E12);
+    sweep_miss_edge(&best, line1_x, line1_y, p1_height, e12x, e12y, e12h, span->edge[1], FEATURE_E12);
     sweep_miss_edge(&best, view.line_x, view.line_y, view.p0_height, view.e02x, view.e02y, view.e02h, span->edge[2],
                     FEATURE_E20);
     return best;
@@ -126,16 +132,18 @@ typedef struct sweep_exact {
 FN v2 sweep_guess_time(const sweep_exact *filter, vf height, vf *time)
 {
     const sweep_view *view = &filter->view;
-    const proof_pair *q = &filter->pair;
+    const proof_pair *pair = &filter->pair;
     *time = view->start + height * view->time_per_height;
-    v2 g =
-        v2_of(v3_dot(view->center, q->e01) + height * view->e01h, v3_dot(view->center, q->e02) + height * view->e02h);
-    if (v_any(q->at_rest)) {
-        const v3 d = v3_mul(filter->query.relative.center, v_scale_down(view->unit));
-        *time = v_sel(q->at_rest, v_f(R(0.0)), *time);
-        g = v2_of(v_sel(q->at_rest, v3_dot(d, q->e01), g.x1), v_sel(q->at_rest, v3_dot(d, q->e02), g.x2));
+    v2 products = v2_of(v3_dot(view->center, pair->e01) + height * view->e01h,
+                        v3_dot(view->center, pair->e02) + height * view->e02h);
+    /* Pairs at rest have the centre at time 0. */
+    if (v_any(pair->at_rest)) {
+        const v3 center = v3_mul(filter->query.relative.center, v_scale_down(view->unit));
+        *time = v_sel(pair->at_rest, v_f(R(0.0)), *time);
+        products = v2_of(v_sel(pair->at_rest, v3_dot(center, pair->e01), products.x1),
+                         v_sel(pair->at_rest, v3_dot(center, pair->e02), products.x2));
     }
-    return g;
+    return products;
 }
 
 /* Completes the guessed contacts [from, to) from their features and heights. Each loop takes one step for both, as in
@@ -168,6 +176,7 @@ FN void sweep_guess_features(sweep_in in, sweep_query query, sweep_heading headi
     const sweep_view view = sweep_view_of(query.relative, query.in.radius, heading);
     const sweep_span span = sweep_solve(query.in, view, want);
     const sweep_miss miss = sweep_miss_of(view, &span);
+    /* Terms of the pair and its units. */
     filter->query = query;
     filter->pair = proof_pair_of(&query, &view);
     filter->unit = v_pow2_of((view.unit - v_exponent(query.relative.speed)) >> R_EXPONENT_SHIFT);
@@ -176,6 +185,7 @@ FN void sweep_guess_features(sweep_in in, sweep_query query, sweep_heading headi
     filter->largest = v_from_bits(vi_max(v3_magnitude(in.center), v3_magnitude(in.p0))) * v_scale_down(view.unit);
     filter->moving = moving;
     filter->w_speed = moving ? v3_size(v3_mul(in.w, v_scale_down(v_exponent(query.relative.speed)))) : v_f(R(0.0));
+    /* The first contact, else the closest approach of a miss. */
     const vm hit = v_lt(span.first.at, v_infinity()), at_rest = filter->pair.at_rest;
     vi first = vi_sel(hit, span.first.feature, miss.feature);
     if (v_any(at_rest))
@@ -186,6 +196,7 @@ FN void sweep_guess_features(sweep_in in, sweep_query query, sweep_heading headi
     filter->height[PROOF_FIRST] = v_sel(hit, span.first.at, miss.at);
     if (want == SWEEP_FIRST)
         return;
+    /* The last contact, if it differs from the first. */
     const vm later = v_and(v_and(hit, v_not(at_rest)), v_lt(span.first.at, span.last.at));
     filter->contact[PROOF_LAST].feature = vi_sel(later, span.last.feature, first);
     filter->height[PROOF_LAST] = v_max(span.last.at, span.first.at);
@@ -205,7 +216,7 @@ FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *filter)
     sweep_guess_contacts(filter, PROOF_FIRST, sweep_contacts_end(want));
 }
 
-/* Residuals at the guesses. q: the same pairs in binary64. */
+/* Residuals at the guesses. wide_pairs: the same pairs in binary64. */
 FN void sweep_residuals(const residual_pair *pair, sweep_exact *filter, int want)
 {
     LANG_UNROLL
@@ -230,14 +241,14 @@ FN v3 sweep_proven_point(const sweep_exact *filter, const residual *res, const p
     if (filter->moving)
         moved = v3_add(moved, v3_mul(filter->query.in.w, proven->step));
     const v3 point = v3_add(res->point, moved);
-    const vf off = (filter->pair.speed + filter->w_speed) * proven->view_error +
-                   proven->shift_error * (v3_size(shift) + proven->travel * R(2.0)) +
-                   (filter->pair.reach + filter->pair.radius) * R(0x1p-36);
-    const vm known = v_and(v_eq(point.x, point.x), v_lt(off, filter->largest * R(0x1p-25)));
-    *certain = v_and(*certain, v_or(known, v_not(exists)));
-    const v3 none = v3_of(zero, zero, zero);
-    const v3 is = v3_sel(exists, point, none);
-    return v3_of(v_positive_zero(is.x), v_positive_zero(is.y), v_positive_zero(is.z));
+    const vf error = (filter->pair.speed + filter->w_speed) * proven->view_error +
+                     proven->shift_error * (v3_size(shift) + proven->travel * R(2.0)) +
+                     (filter->pair.reach + filter->pair.radius) * R(0x1p-36);
+    const vm is_precise = v_and(v_eq(point.x, point.x), v_lt(error, filter->largest * R(0x1p-25)));
+    *certain = v_and(*certain, v_or(is_precise, v_not(exists)));
+    const v3 origin = v3_of(zero, zero, zero);
+    const v3 answer = v3_sel(exists, point, origin);
+    return v3_of(v_positive_zero(answer.x), v_positive_zero(answer.y), v_positive_zero(answer.z));
 }
 
 /* Direction from the point to the centre; for a moving sphere on a face, the triangle's normal. It is uncertain if the
@@ -259,10 +270,10 @@ FN v3 sweep_proven_gap(const sweep_exact *filter, const proof *proven, vm at_res
 FN vi sweep_proven_state(const proof *first, const proof *last, vm *certain)
 {
     const vf zero = v_f(R(0.0));
-    const vm ahead = v_lt(zero, first->low), begun = v_lt(first->high, zero);
-    const vm over = v_lt(last->high, zero), on = v_lt(zero, last->low);
-    *certain = v_and(*certain, v_or(ahead, v_or(over, v_and(begun, on))));
-    return vi_sel(ahead, v_i(STATE_APPROACHING), vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)));
+    const vm is_ahead = v_lt(zero, first->low), has_begun = v_lt(first->high, zero);
+    const vm ended = v_lt(last->high, zero), lasting = v_lt(zero, last->low);
+    *certain = v_and(*certain, v_or(is_ahead, v_or(ended, v_and(has_begun, lasting))));
+    return vi_sel(is_ahead, v_i(STATE_APPROACHING), vi_sel(ended, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)));
 }
 
 /* Rare lanes. Spheres at rest are in contact at all times or never, and the first contact alone decides. Invalid pairs
@@ -271,29 +282,31 @@ FN void sweep_proven_rare(const sweep_exact *filter, const proof *first, sweep_o
 {
     const vf inf = v_infinity();
     const vm invalid = v_not(filter->query.valid), at_rest = filter->pair.at_rest,
-             rests = v_and(at_rest, v_not(first->apart));
+             in_contact = v_and(at_rest, v_not(first->apart));
     *certain = v_or(invalid, v_or(v_and(at_rest, first->certain), v_and(v_not(at_rest), *certain)));
-    answer->t_first = v_sel(invalid, inf, v_sel(rests, -inf, answer->t_first));
+    answer->t_first = v_sel(invalid, inf, v_sel(in_contact, -inf, answer->t_first));
     if (want == SWEEP_FIRST)
         return;
-    answer->t_last = v_sel(invalid, -inf, v_sel(rests, inf, answer->t_last));
-    answer->state = vi_sel(invalid, v_i(STATE_INVALID), vi_sel(rests, v_i(STATE_OVERLAPPING), answer->state));
+    answer->t_last = v_sel(invalid, -inf, v_sel(in_contact, inf, answer->t_last));
+    answer->state = vi_sel(invalid, v_i(STATE_INVALID), vi_sel(in_contact, v_i(STATE_OVERLAPPING), answer->state));
 }
 
+/* The points, features and the gap of proven contacts. */
 FN void sweep_prove_points(const sweep_exact *filter, const proof *first, const proof *last, sweep_proven *proven,
                            vm *certain)
 {
     const vm hit = v_and(filter->query.valid, v_not(first->apart)), at_rest = v_and(filter->pair.at_rest, hit);
-    const vm first_is = v_and(hit, v_or(at_rest, v_finite(proven->answer.t_first)));
-    const vm last_is = v_and(v_and(hit, v_not(at_rest)), v_finite(proven->answer.t_last));
-    const v3 point = sweep_proven_point(filter, &filter->residuals[PROOF_FIRST], first, first_is, certain);
-    const vi feature = vi_sel(first_is, filter->contact[PROOF_FIRST].feature, v_i(FEATURE_NONE));
+    /* Lanes whose first, or last, contact has a point. */
+    const vm has_first = v_and(hit, v_or(at_rest, v_finite(proven->answer.t_first)));
+    const vm has_last = v_and(v_and(hit, v_not(at_rest)), v_finite(proven->answer.t_last));
+    const v3 point = sweep_proven_point(filter, &filter->residuals[PROOF_FIRST], first, has_first, certain);
+    const vi feature = vi_sel(has_first, filter->contact[PROOF_FIRST].feature, v_i(FEATURE_NONE));
     proven->answer.point_first = point;
     proven->answer.feature_first = feature;
     proven->answer.point_last =
-        v3_sel(at_rest, point, sweep_proven_point(filter, &filter->residuals[PROOF_LAST], last, last_is, certain));
+        v3_sel(at_rest, point, sweep_proven_point(filter, &filter->residuals[PROOF_LAST], last, has_last, certain));
     proven->answer.feature_last =
-        vi_sel(at_rest, feature, vi_sel(last_is, filter->contact[PROOF_LAST].feature, v_i(FEATURE_NONE)));
+        vi_sel(at_rest, feature, vi_sel(has_last, filter->contact[PROOF_LAST].feature, v_i(FEATURE_NONE)));
     proven->gap = sweep_proven_gap(filter, first, at_rest, &proven->clear);
 }
 
@@ -333,36 +346,39 @@ typedef struct sweep_ahead {
     vf least;   /* lower bound of the time of an undecided pair; 0 without a bound */
 } sweep_ahead;
 
-/* q: the pairs in binary64; `active`: lanes whose answers are read. */
-FN sweep_ahead sweep_prove_ahead(const residual_pair *pair, sweep_exact *filter, vm active)
+/* wide_pairs: the pairs in binary64; `active`: lanes whose answers are read. */
+FN sweep_ahead sweep_prove_ahead(const residual_pair *wide_pairs, sweep_exact *filter, vm active)
 {
     const vf zero = v_f(R(0.0));
     const int full = 0; /* no contact points */
     proof proofs[PROOF_CONTACTS];
     const proof *first = &proofs[PROOF_FIRST], *last = &proofs[PROOF_LAST];
+    /* The first contact. Where the filter fails, the feature beside the guessed one is tried, too. */
     for (int tries = 2; tries > 0; tries--) {
         sweep_guess_contacts(filter, PROOF_FIRST, PROOF_LAST);
-        residual_of(pair, &filter->contact[PROOF_FIRST].at, full, &filter->residuals[PROOF_FIRST]);
+        residual_of(wide_pairs, &filter->contact[PROOF_FIRST].at, full, &filter->residuals[PROOF_FIRST]);
         prove(&filter->pair, filter->contact, filter->residuals, filter->unit, PROOF_FIRST, PROOF_LAST, full, proofs);
         const vm lost = v_and(active, v_not(v_or(first->certain, first->apart)));
         if (!v_any(lost))
             break;
         filter->contact[PROOF_FIRST].feature = proof_neighbour_feature(&filter->contact[PROOF_FIRST], first, lost);
     }
+    /* A time ahead must round to one number; of a contact that has begun only the sign counts. */
     const vm apart = first->apart, ahead = v_lt(zero, first->low), begun = v_and(v_lt(first->high, zero), v_not(apart));
     vm certain = v_and(first->certain, v_or(v_or(apart, begun), v_and(ahead, v_eq(first->low, first->high))));
     sweep_out answer;
     answer.t_first = v_sel(apart, v_infinity(), first->low);
     answer.t_last = zero;
     answer.state = vi_sel(apart, v_i(STATE_MISS), v_i(STATE_APPROACHING));
+    /* The last contact tells whether a contact that has begun is past. */
     if (v_any(v_and(begun, certain))) {
         sweep_guess_contacts(filter, PROOF_LAST, PROOF_CONTACTS);
-        residual_of(pair, &filter->contact[PROOF_LAST].at, full, &filter->residuals[PROOF_LAST]);
+        residual_of(wide_pairs, &filter->contact[PROOF_LAST].at, full, &filter->residuals[PROOF_LAST]);
         prove(&filter->pair, filter->contact, filter->residuals, filter->unit, PROOF_LAST, PROOF_CONTACTS, full,
               proofs);
-        const vm over = v_lt(last->high, zero), on = v_lt(zero, last->low);
-        certain = v_and(certain, v_or(v_not(begun), v_and(last->certain, v_or(over, on))));
-        answer.state = vi_sel(begun, vi_sel(over, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)), answer.state);
+        const vm ended = v_lt(last->high, zero), lasting = v_lt(zero, last->low);
+        certain = v_and(certain, v_or(v_not(begun), v_and(last->certain, v_or(ended, lasting))));
+        answer.state = vi_sel(begun, vi_sel(ended, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)), answer.state);
     }
     if (v_any(v_or(filter->pair.at_rest, v_not(filter->query.valid))))
         sweep_proven_rare(filter, first, &answer, &certain, SWEEP_TIMES);

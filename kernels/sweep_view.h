@@ -33,6 +33,7 @@ typedef struct sweep_relative {
     vi speed;                /* largest magnitude among the components of v */
 } sweep_relative;
 
+/* Differences of a pair's inputs. moving: the triangle has the velocity `w`. */
 FN sweep_relative sweep_relate(sweep_in in, int moving)
 {
     sweep_relative relative;
@@ -47,6 +48,7 @@ FN sweep_relative sweep_relate(sweep_in in, int moving)
     return relative;
 }
 
+/* Lanes in which no input is NaN or infinite. */
 FN vm sweep_is_finite(sweep_in in, int moving)
 {
     vm ok = v_and(v_and(v3_finite(in.center), v3_finite(in.velocity)), v_finite(in.radius));
@@ -67,26 +69,31 @@ typedef struct sweep_query {
 FN void sweep_rescue(sweep_query *query, int moving)
 {
     const vm finite = sweep_is_finite(query->in, moving);
+    /* Lanes to scale: all lengths are tiny, a length is huge, the speed is huge. */
     const vm near = vi_gt(v_i(R_SMALL_BITS), query->relative.length);
     const vm far = v_and(finite, v_not(vi_gt(v_i(R_BIG_BITS), query->relative.length)));
     const vm fast = v_and(finite, v_not(vi_gt(v_i(R_BIG_BITS), query->relative.speed)));
     const vf one = v_f(R(1.0)), small = v_f(R(0x1p-8));
-    const vf length = v_sel(near, v_f(R(0x1p32)), v_sel(far, small, one)), speed = v_sel(fast, small, one);
+    /* Factors by which lengths and velocities are scaled, and how the answer undoes that. */
+    const vf length_factor = v_sel(near, v_f(R(0x1p32)), v_sel(far, small, one)),
+             speed_factor = v_sel(fast, small, one);
     const vi none = v_i(0);
     query->valid = v_and(query->valid, finite);
     query->unscale = v_sel(near, v_f(R(0x1p-32)), v_sel(far, v_f(R(0x1p8)), one));
     query->time_exponent = vi_sel(near, v_i(-32), vi_sel(far, v_i(8), none)) - vi_sel(fast, v_i(8), none);
-    query->in.center = v3_mul(query->in.center, length);
-    query->in.radius = query->in.radius * length;
-    query->in.p0 = v3_mul(query->in.p0, length);
-    query->in.p1 = v3_mul(query->in.p1, length);
-    query->in.p2 = v3_mul(query->in.p2, length);
-    query->in.velocity = v3_mul(query->in.velocity, speed);
+    /* The scaled inputs, and their differences. */
+    query->in.center = v3_mul(query->in.center, length_factor);
+    query->in.radius = query->in.radius * length_factor;
+    query->in.p0 = v3_mul(query->in.p0, length_factor);
+    query->in.p1 = v3_mul(query->in.p1, length_factor);
+    query->in.p2 = v3_mul(query->in.p2, length_factor);
+    query->in.velocity = v3_mul(query->in.velocity, speed_factor);
     if (moving)
-        query->in.w = v3_mul(query->in.w, speed);
+        query->in.w = v3_mul(query->in.w, speed_factor);
     query->relative = sweep_relate(query->in, moving);
 }
 
+/* Differences of a pair, in range: a pair whose squares would overflow or underflow is scaled first. */
 FN sweep_query sweep_prepare(sweep_in in, int moving)
 {
     sweep_query query;
@@ -108,18 +115,19 @@ typedef struct sweep_basis {
     vf per_speed; /* 1 / |v| */
 } sweep_basis;
 
+/* Orthonormal basis around the direction of v. The vector v is not zero. */
 FN sweep_basis sweep_basis_of(v3 v)
 {
     const vf sign = v_copysign_one(v.z), speed = v_sqrt(v3_dot(v, v));
     const vf sum = sign * speed + v.z;
-    const vf both = v_f(R(1.0)) / (speed * sum);
+    const vf per_speed_and_sum = v_f(R(1.0)) / (speed * sum);
     sweep_basis basis;
-    basis.per_speed = both * sum;
+    basis.per_speed = per_speed_and_sum * sum;
     basis.u = v3_mul(v, basis.per_speed);
-    const vf a = -(both * speed); /* -1 / (sign |v| + v.z) */
-    const vf ax = v.x * a, ay = v.y * a;
-    basis.s = v3_of(v_f(R(1.0)) + sign * (basis.u.x * ax), sign * (basis.u.x * ay), -(sign * basis.u.x));
-    basis.w = v3_of(basis.u.x * ay, sign + basis.u.y * ay, -basis.u.y);
+    const vf minus_per_sum = -(per_speed_and_sum * speed); /* -1 / (sign |v| + v.z) */
+    const vf x_share = v.x * minus_per_sum, y_share = v.y * minus_per_sum;
+    basis.s = v3_of(v_f(R(1.0)) + sign * (basis.u.x * x_share), sign * (basis.u.x * y_share), -(sign * basis.u.x));
+    basis.w = v3_of(basis.u.x * y_share, sign + basis.u.y * y_share, -basis.u.y);
     return basis;
 }
 
@@ -129,6 +137,7 @@ typedef struct sweep_heading {
     sweep_basis axes;
 } sweep_heading;
 
+/* Direction of a velocity, which is scaled first so that no square overflows. */
 FN sweep_heading sweep_heading_of(v3 velocity)
 {
     sweep_heading heading;
@@ -155,13 +164,15 @@ typedef struct sweep_view {
 
 /* Moves the start of the motion next to P0, before any term is squared. The shift has 12 significant bits and the
  * velocity is split into two parts of 12 bits. So the products are exact, and a far start loses no precision. */
-FN v3 sweep_shifted(v3 d, v3 d_error, v3 v, vf shift)
+FN v3 sweep_shifted(v3 offset, v3 offset_error, v3 v, vf shift)
 {
     const v3 head = v3_of(v_head(v.x), v_head(v.y), v_head(v.z));
-    const v3 near = v3_add(d, v3_mul(head, shift));
-    return v3_add(v3_add(near, v3_mul(v3_sub(v, head), shift)), d_error);
+    const v3 near = v3_add(offset, v3_mul(head, shift));
+    return v3_add(v3_add(near, v3_mul(v3_sub(v, head), shift)), offset_error);
 }
 
+/* The triangle in the frame of the motion: lengths get one unit, time starts where the centre passes P0, then all
+ * vectors are rotated. */
 FN sweep_view sweep_view_of(sweep_relative relative, vf radius, sweep_heading heading)
 {
     const vi length = v_exponent(relative.length);
@@ -171,12 +182,14 @@ FN sweep_view sweep_view_of(sweep_relative relative, vf radius, sweep_heading he
     const vf to_unit = v_scale_down(unit), to_length = v_scale_down(length);
     const v3 v = heading.v;
     const sweep_basis basis = heading.axes;
-    const v3 d = v3_mul(relative.center, to_length);
+    const v3 far_center = v3_mul(relative.center, to_length);
     sweep_view view;
-    view.start = v_head(-(v3_dot(d, basis.u) * basis.per_speed));
-    v3 center = sweep_shifted(d, v3_mul(relative.center_error, to_length), v, view.start);
+    /* The time at which the centre is nearest to P0, and its offset from P0 then. */
+    view.start = v_head(-(v3_dot(far_center, basis.u) * basis.per_speed));
+    v3 center = sweep_shifted(far_center, v3_mul(relative.center_error, to_length), v, view.start);
     center = v3_mul(center, v_scale_ratio(length, unit));
     const v3 e01 = v3_mul(relative.e01, to_unit), e02 = v3_mul(relative.e02, to_unit);
+    /* Vectors that are not rotated, and the scales. */
     view.v = v;
     view.center = center;
     view.unit = unit;
@@ -185,6 +198,7 @@ FN sweep_view sweep_view_of(sweep_relative relative, vf radius, sweep_heading he
     view.axes = basis;
     view.e01 = e01;
     view.e02 = e02;
+    /* Rotated vectors: two coordinates across the motion, and the height along it. */
     view.line_x = v3_dot(center, basis.s);
     view.line_y = v3_dot(center, basis.w);
     view.p0_height = -v3_dot(center, basis.u);
@@ -194,6 +208,7 @@ FN sweep_view sweep_view_of(sweep_relative relative, vf radius, sweep_heading he
     view.e02x = v3_dot(e02, basis.s);
     view.e02y = v3_dot(e02, basis.w);
     view.e02h = v3_dot(e02, basis.u);
+    /* The radius, and the factor from heights to times. */
     view.radius = radius * to_unit;
     view.radius2 = view.radius * view.radius;
     view.time_per_height = basis.per_speed * v_scale_ratio(unit, length);
