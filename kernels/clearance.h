@@ -34,6 +34,7 @@ typedef struct clearance_span {
     vf slab, needed;
 } clearance_span;
 
+/* The interval [middle - reach, middle + reach] along an axis, in slabs of the grid. */
 FN clearance_span clearance_span_of(vf middle, vf reach, const mesh_clearance *grid, int axis)
 {
     const vf zero = v_f(R(0.0)), by_two = v_f(R(0.5)), end = v_f(grid->size[axis]);
@@ -62,12 +63,14 @@ FN vm clearance_is_free(G const mesh_clearance *clearance, v3 center, vf radius,
     const vf half_length = half_paths.x + half_paths.y + half_paths.z;
     const vf size = v_abs(start.x) + v_abs(start.y) + v_abs(start.z) + radius * v_f(grid.scale) + v_f(R(2.0));
     const vf reach = radius * v_f(grid.scale) + size * v_f(R(0x1p-18)) + half_length * v_f(R(0x1p-20));
-    const clearance_span x = clearance_span_of(middle.x, reach + half_paths.x, &grid, 0);
-    const clearance_span y = clearance_span_of(middle.y, reach + half_paths.y, &grid, 1);
-    const clearance_span z = clearance_span_of(middle.z, reach + half_paths.z, &grid, 2);
+    const clearance_span x = clearance_span_of(middle.x, reach + half_paths.x, &grid, AXIS_X);
+    const clearance_span y = clearance_span_of(middle.y, reach + half_paths.y, &grid, AXIS_Y);
+    const clearance_span z = clearance_span_of(middle.z, reach + half_paths.z, &grid, AXIS_Z);
+    /* The extent that is needed around the middle cube, and the number of that cube. */
     const vm outside = v_lt(v_min(v_min(x.needed, y.needed), z.needed), v_f(R(0.0)));
     const vf needed = v_sel(outside, v_f(R(0.0)), v_max(v_max(x.needed, y.needed), z.needed));
     const vf at = (z.slab * v_f(grid.size[1]) + y.slab) * v_f(grid.size[0]) + x.slab;
+    /* Looks up the clearance of the cube. */
     int cube[LANES];
     real free_cubes[LANES];
     vi_store(cube, v_bits(at + v_f(CLEARANCE_ROUND)) & 0x7fffff);

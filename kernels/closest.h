@@ -27,6 +27,7 @@ typedef struct closest_found {
     vm valid;
 } closest_found;
 
+/* Corners relative to the centre, edges, and the largest magnitude. */
 FN closest_relative closest_relate(closest_in in)
 {
     closest_relative relative;
@@ -40,6 +41,7 @@ FN closest_relative closest_relate(closest_in in)
     return relative;
 }
 
+/* Lanes in which no input is NaN or infinite. */
 FN vm closest_is_finite(closest_in in)
 {
     return v_and(v_and(v3_finite(in.center), v3_finite(in.p0)), v_and(v3_finite(in.p1), v3_finite(in.p2)));
@@ -47,13 +49,13 @@ FN vm closest_is_finite(closest_in in)
 
 /* Scales inputs whose differences would overflow. They are rare, so the caller branches. (Into a struct of its own:
  * Mesa 22.3 lets a function that changes its copy of one change the caller's.) */
-FN closest_relative closest_rescue(closest_in in, vf small)
+FN closest_relative closest_rescue(closest_in in, vf factor)
 {
     closest_in scaled;
-    scaled.center = v3_mul(in.center, small);
-    scaled.p0 = v3_mul(in.p0, small);
-    scaled.p1 = v3_mul(in.p1, small);
-    scaled.p2 = v3_mul(in.p2, small);
+    scaled.center = v3_mul(in.center, factor);
+    scaled.p0 = v3_mul(in.p0, factor);
+    scaled.p1 = v3_mul(in.p1, factor);
+    scaled.p2 = v3_mul(in.p2, factor);
     return closest_relate(scaled);
 }
 
@@ -62,12 +64,14 @@ FN closest_relative closest_rescue(closest_in in, vf small)
 FN nearest_inner closest_refine_foot(nearest_inner face, v3 a, v3 e01, v3 e02)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), square1 = v3_dot(e01, e01), square2 = v3_dot(e02, e02);
-    const vm first = v_lt(square2, square1);
-    const vf step = v3_dot(face.foot, v3_sel(first, e01, e02)) / v_sel(first, square1, square2);
-    const vf w = v_sel(first, face.w1, face.w2) - step, other = v_sel(first, face.w2, face.w1);
-    const vf moved = v_max(v_min(w, one - other), zero);
-    face.w1 = v_sel(first, moved, face.w1);
-    face.w2 = v_sel(first, face.w2, moved);
+    const vm e01_is_longer = v_lt(square2, square1);
+    /* Projects the foot's offset to the longer edge, and keeps the weight within the triangle. */
+    const vf step = v3_dot(face.foot, v3_sel(e01_is_longer, e01, e02)) / v_sel(e01_is_longer, square1, square2);
+    const vf weight = v_sel(e01_is_longer, face.w1, face.w2) - step,
+             other_weight = v_sel(e01_is_longer, face.w2, face.w1);
+    const vf corrected = v_max(v_min(weight, one - other_weight), zero);
+    face.w1 = v_sel(e01_is_longer, corrected, face.w1);
+    face.w2 = v_sel(e01_is_longer, face.w2, corrected);
     face.foot = v3_add(a, v3_add(v3_mul(e01, face.w1), v3_mul(e02, face.w2)));
     return face;
 }
@@ -83,6 +87,7 @@ typedef struct closest_solution {
     vm valid;
 } closest_solution;
 
+/* The nearest of the candidates on corners, edges and face, with all lengths scaled to about 1. */
 FN void closest_choose(closest_solution *solution, vf scale)
 {
     const v3 a = v3_mul(solution->relative.a, scale), b = v3_mul(solution->relative.b, scale),
@@ -114,6 +119,7 @@ FN closest_solution closest_solution_of(closest_in in)
     return solution;
 }
 
+/* The distance in the caller's unit, and the closest point as weights. */
 FN closest_found closest_found_of(const closest_solution *solution)
 {
     closest_found found;
@@ -123,12 +129,14 @@ FN closest_found closest_found_of(const closest_solution *solution)
     return found;
 }
 
+/* Distance and closest point of a triangle, as weights. */
 FN closest_found closest_find(closest_in in)
 {
     const closest_solution solution = closest_solution_of(in);
     return closest_found_of(&solution);
 }
 
+/* The closest point in space: exact at a corner, like the contact point of a sweep. */
 FN closest_out closest_output(closest_in in, closest_found found)
 {
     const vf zero = v_f(R(0.0));
@@ -138,13 +146,14 @@ FN closest_out closest_output(closest_in in, closest_found found)
     corners.p0 = in.p0;
     corners.p1 = in.p1;
     corners.p2 = in.p2;
-    const v3 point = sweep_foot_point(corners, sweep_foot_of(corners, found.at), zero, found.valid, 0);
+    const v3 point = sweep_foot_point(corners, sweep_foot_of(corners, found.at), zero, found.valid, TRIANGLE_AT_REST);
     closest_out out;
     out.point = v3_of(v_positive_zero(point.x), v_positive_zero(point.y), v_positive_zero(point.z));
     out.feature = vi_sel(found.valid, found.at.feature, v_i(FEATURE_NONE));
     return out;
 }
 
+/* The closest point of a triangle to a centre. */
 FN closest_out closest(closest_in in)
 {
     return closest_output(in, closest_find(in));

@@ -40,39 +40,46 @@ FN contact_out contact(sweep_in in, int has_end_positions)
     const sweep_relative relative = query.relative;
     const sweep_view view = sweep_view_of(relative, query.in.radius, sweep_heading_of(relative.v));
     const sweep_span span = sweep_solve(query.in, view, SWEEP_FULL);
-    const sweep_out s = sweep_answer(in, query, view, span, SWEEP_FULL, 0);
+    const sweep_out answer = sweep_answer(in, query, view, span, SWEEP_FULL, TRIANGLE_AT_REST);
     const vm at_rest = vi_eq(relative.speed, v_i(0));
 
     /* At first contact. */
-    const sweep_contact c = span.first;
-    const barycentric touch_point = sweep_barycentric_of(&span, c);
+    const sweep_contact first = span.first;
+    const barycentric touch_point = sweep_barycentric_of(&span, first);
     const v3 foot = v3_add(v3_mul(view.e01, touch_point.w1), v3_mul(view.e02, touch_point.w2));
-    const v3 center = v3_add(view.center, v3_mul(view.axes.u, c.at));
-    const v3 u = v3_sel(at_rest, none, view.axes.u);
-    const v3 n = contact_unit(v3_cross(view.e01, view.e02)), against = contact_against(n, u);
+    const v3 center = v3_add(view.center, v3_mul(view.axes.u, first.at));
+    const v3 direction = v3_sel(at_rest, none, view.axes.u);
+    const v3 face_normal = contact_unit(v3_cross(view.e01, view.e02)),
+             against = contact_against(face_normal, direction);
     const v3 gap = v3_sub(center, foot);
     const vm none_left = v_or(v_eq(in.radius, zero), vi_eq(v3_magnitude(gap), v_i(0)));
-    const vm flat = v_or(vi_eq(c.feature, v_i(FEATURE_FACE)), none_left);
+    const vm flat = v_or(vi_eq(first.feature, v_i(FEATURE_FACE)), none_left);
     const v3 first_normal = v3_sel(flat, against, contact_unit(gap));
 
     /* At time 0. */
     const vf scale = v_scale_down(v_exponent(relative.length));
-    const nearest near =
+    const nearest nearest_point =
         nearest_on_triangle(v3_mul(relative.center, -scale), v3_mul(relative.e01, scale), v3_mul(relative.e02, scale));
-    const v3 away = v3_mul(near.point, v_f(R(-1.0)));
-    const vf side = v3_dot(n, away);
-    const vm at_face = v_and(vi_eq(near.at.feature, v_i(FEATURE_FACE)), v_lt(near.distance2, v_f(R(0x1p-24))));
-    const v3 own = v3_mul(n, v_sel(v_lt(side, zero), v_f(R(-1.0)), v_f(R(1.0))));
-    v3 start_normal = v3_sel(at_face, own, contact_unit(away)); /* the direction of a short vector is mostly rounding */
+    /* The normal there: the triangle's on the face, else the direction to the centre. */
+    const v3 away = v3_mul(nearest_point.point, v_f(R(-1.0)));
+    const vf side = v3_dot(face_normal, away);
+    const vm at_face =
+        v_and(vi_eq(nearest_point.at.feature, v_i(FEATURE_FACE)), v_lt(nearest_point.distance2, v_f(R(0x1p-24))));
+    const v3 facing_centre = v3_mul(face_normal, v_sel(v_lt(side, zero), v_f(R(-1.0)), v_f(R(1.0))));
+    v3 start_normal =
+        v3_sel(at_face, facing_centre, contact_unit(away)); /* the direction of a short vector is mostly rounding */
     start_normal = v3_sel(vi_eq(v3_magnitude(away), v_i(0)), against, start_normal);
 
-    const vm begins = v_or(vi_eq(s.state, v_i(STATE_TOUCHING)), vi_eq(s.state, v_i(STATE_OVERLAPPING)));
-    const vm hits = v_or(begins, v_and(vi_eq(s.state, v_i(STATE_APPROACHING)), v_finite(s.t_first)));
+    /* A sphere that starts in contact has the contact of time 0. */
+    const vm begins = v_or(vi_eq(answer.state, v_i(STATE_TOUCHING)), vi_eq(answer.state, v_i(STATE_OVERLAPPING)));
+    const vm hits = v_or(begins, v_and(vi_eq(answer.state, v_i(STATE_APPROACHING)), v_finite(answer.t_first)));
     contact_out out;
-    out.point = v3_sel(begins, sweep_foot_point(in, sweep_foot_of(in, near.at), zero, begins, 0), s.point_first);
+    out.point =
+        v3_sel(begins, sweep_foot_point(in, sweep_foot_of(in, nearest_point.at), zero, begins, TRIANGLE_AT_REST),
+               answer.point_first);
     const v3 normal = v3_sel(hits, v3_sel(begins, start_normal, first_normal), none);
     out.normal = v3_of(v_positive_zero(normal.x), v_positive_zero(normal.y), v_positive_zero(normal.z));
-    out.feature = vi_sel(hits, vi_sel(begins, near.at.feature, s.feature_first), v_i(FEATURE_NONE));
+    out.feature = vi_sel(hits, vi_sel(begins, nearest_point.at.feature, answer.feature_first), v_i(FEATURE_NONE));
     return out;
 }
 #endif

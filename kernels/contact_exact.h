@@ -7,11 +7,12 @@
 #include "sweep_exact.h"
 
 /* The triangle is at rest, so the point does not move even if `w` is not zero. */
+/* Runs the three stages of the filter: guess, residual, proof. */
 FN sweep_proven contact_prove(sweep_in in, const sweep_rows *rows, sweep_exact *filter, int has_end_positions)
 {
     residual_pair pair[PARTS];
     const sweep_query query = sweep_prepare(in, has_end_positions);
-    sweep_guess_features(in, query, sweep_heading_of(query.relative.v), SWEEP_FULL, 0, filter);
+    sweep_guess_features(in, query, sweep_heading_of(query.relative.v), SWEEP_FULL, TRIANGLE_AT_REST, filter);
     sweep_guess_contacts(filter, PROOF_FIRST, PROOF_CONTACTS);
     sweep_widen(rows, filter->scale, pair, has_end_positions);
     sweep_residuals(pair, filter, SWEEP_FULL);
@@ -35,7 +36,7 @@ FN contact_out contact_exact(sweep_in in, int has_end_positions)
     if (v_any(begins)) {
         in.velocity = none;
         store3_lanes(rows.velocity, none);
-        const sweep_proven at_start = contact_prove(in, &rows, &filter, 0);
+        const sweep_proven at_start = contact_prove(in, &rows, &filter, MOTION_BY_VELOCITY);
         certain = v_and(certain, v_or(v_not(begins), v_eq(at_start.answer.t_first, at_start.answer.t_first)));
         proven.answer.point_first = v3_sel(begins, at_start.answer.point_first, proven.answer.point_first);
         proven.gap = v3_sel(begins, at_start.gap, proven.gap);

@@ -28,20 +28,21 @@ typedef struct foot_edge {
     vm on;     /* the foot is certainly between the ends */
 } foot_edge;
 
-/* a, b: the ends relative to the centre, e: from a to b, all scaled to about 1. (b, a, -e) gives the same result. Equal
- * ends make a corner, whose line has no foot. */
+/* The foot on an edge. a, b: the ends relative to the centre, e: from a to b, all scaled to about 1. (b, a, -e) gives
+ * the same result. Equal ends make a corner, whose line has no foot. */
 FN foot_edge foot_on_edge(v3 a, v3 b, v3 e)
 {
-    const vf a2 = v3_dot(a, a), b2 = v3_dot(b, b), e2 = v3_dot(e, e);
+    const vf begin2 = v3_dot(a, a), end2 = v3_dot(b, b), edge2 = v3_dot(e, e);
     foot_edge foot;
-    foot.last = v_or(v_lt(b2, a2), v_and(v_eq(a2, b2), foot_before(b, a)));
-    foot.end2 = v_min(a2, b2);
-    const v3 end = v3_sel(foot.last, b, a), out = v3_sel(foot.last, v3_mul(e, v_f(R(-1.0))), e);
-    const vf along = -v3_dot(end, out);
-    foot.share = along / e2;
-    foot.offset = v3_add(end, v3_mul(out, foot.share));
+    foot.last = v_or(v_lt(end2, begin2), v_and(v_eq(begin2, end2), foot_before(b, a)));
+    foot.end2 = v_min(begin2, end2);
+    /* From the closer end: how far along the edge the foot is, and whether it is certainly on it. */
+    const v3 end = v3_sel(foot.last, b, a), inward = v3_sel(foot.last, v3_mul(e, v_f(R(-1.0))), e);
+    const vf along = -v3_dot(end, inward);
+    foot.share = along / edge2;
+    foot.offset = v3_add(end, v3_mul(inward, foot.share));
     foot.gain = along * foot.share / foot.end2;
-    foot.on = v_and(v_lt(v_f(R(0.0)), along), v_lt(foot.end2 * e2 * v_f(R(0x1p-42)), along * along));
+    foot.on = v_and(v_lt(v_f(R(0.0)), along), v_lt(foot.end2 * edge2 * v_f(R(0x1p-42)), along * along));
     return foot;
 }
 
@@ -57,24 +58,25 @@ FN vm foot_is_beside(const foot_edge *foot, v3 third)
 FN vf foot_distance(v3 center, v3 p, v3 q)
 {
     const vf one = v_f(R(1.0));
-    v3 a = v3_sub(p, center), b = v3_sub(q, center), e = v3_sub(q, p);
+    v3 a = v3_sub(p, center), b = v3_sub(q, center), edge = v3_sub(q, p);
     vi size = vi_max(v3_magnitude(a), v3_magnitude(b));
-    vf back = one;
+    vf unscale = one;
     const vm big = v_not(vi_gt(v_i(R_BIG_BITS), size));
     if (v_any(big)) { /* as closest_rescue */
-        const vf small = v_sel(big, v_f(R(0x1p-8)), one);
-        const v3 c = v3_mul(center, small), first = v3_mul(p, small), second = v3_mul(q, small);
-        back = v_sel(big, v_f(R(0x1p8)), one);
-        a = v3_sub(first, c);
-        b = v3_sub(second, c);
-        e = v3_sub(second, first);
+        const vf factor = v_sel(big, v_f(R(0x1p-8)), one);
+        const v3 center2 = v3_mul(center, factor), first = v3_mul(p, factor), second = v3_mul(q, factor);
+        unscale = v_sel(big, v_f(R(0x1p8)), one);
+        a = v3_sub(first, center2);
+        b = v3_sub(second, center2);
+        edge = v3_sub(second, first);
         size = vi_max(v3_magnitude(a), v3_magnitude(b));
     }
+    /* The foot if it is on the edge, else the closer end. */
     const vi unit = v_exponent(size);
     const vf scale = v_scale_down(unit);
-    const foot_edge foot = foot_on_edge(v3_mul(a, scale), v3_mul(b, scale), v3_mul(e, scale));
+    const foot_edge foot = foot_on_edge(v3_mul(a, scale), v3_mul(b, scale), v3_mul(edge, scale));
     const vf square = v_sel(foot.on, v_min(v3_dot(foot.offset, foot.offset), foot.end2), foot.end2);
-    return (v_sqrt(square) * v_from_bits(unit)) * back;
+    return (v_sqrt(square) * v_from_bits(unit)) * unscale;
 }
 
 /* The largest squared distance that ties with the least: each distance is off by at most 16 units of 2^-24 of the
@@ -88,12 +90,13 @@ FN vf foot_tie_limit(vf least2)
 FN vm foot_ties(const closest_solution *solution)
 {
     const nearest_border *border = &solution->border;
-    const vf none = v_infinity(), face2 = v3_dot(solution->inner.foot, solution->inner.foot);
-    vf least = border->corner.distance2, second = none;
+    const vf infinity = v_infinity(), face2 = v3_dot(solution->inner.foot, solution->inner.foot);
+    /* The two smallest distances among corner, edges and face. */
+    vf least = border->corner.distance2, second = infinity;
     LANG_UNROLL
     for (int i = 0; i < 4; i++) {
-        const vf next = i < 3 ? v_sel(border->on[i % 3], border->edge[i % 3].distance2, none)
-                              : v_sel(solution->inner.inside, face2, none);
+        const vf next = i < 3 ? v_sel(border->on[i % 3], border->edge[i % 3].distance2, infinity)
+                              : v_sel(solution->inner.inside, face2, infinity);
         second = v_min(second, v_max(least, next));
         least = v_min(least, next);
     }
@@ -122,9 +125,10 @@ FN nearest foot_find(const closest_solution *solution)
     const vm beside[3] = {foot_is_beside(&foot[0], v3_sel(foot[0].last, e12, e02)),
                           foot_is_beside(&foot[1], v3_sel(foot[1].last, e20, e10)),
                           foot_is_beside(&foot[2], v3_sel(foot[2].last, e01, e21))};
-    const vf most = foot_tie_limit(solution->nearest.distance2);
+    const vf tie_limit = foot_tie_limit(solution->nearest.distance2);
     const nearest corner = foot_at_corner(a, b, c);
-    nearest found = nearest_sel(v_le(corner.distance2, most), corner, solution->nearest);
+    nearest found = nearest_sel(v_le(corner.distance2, tie_limit), corner, solution->nearest);
+    /* The edge whose foot is closest, among edges that have the centre outside. */
     vf gain = zero;
     LANG_UNROLL
     for (int i = 0; i < 3; i++) {
@@ -132,13 +136,14 @@ FN nearest foot_find(const closest_solution *solution)
                  from = v_sel(foot[i].last, foot[i].share, rest);
         const vf w1 = i == 0 ? to : i == 1 ? from : zero, w2 = i == 0 ? zero : i == 1 ? to : from;
         const nearest edge = nearest_of(foot[i].offset, w1, w2, FEATURE_E01 + i);
-        const vm may = v_and(v_and(foot[i].on, v_not(beside[i])), v_le(edge.distance2, most));
+        const vm may = v_and(v_and(foot[i].on, v_not(beside[i])), v_le(edge.distance2, tie_limit));
         const vm more = v_and(may, v_lt(gain, foot[i].gain));
         found = nearest_sel(more, edge, found);
         gain = v_sel(more, foot[i].gain, gain);
     }
+    /* The face, if the projection is inside all edges. */
     const nearest face = nearest_of(solution->inner.foot, solution->inner.w1, solution->inner.w2, FEATURE_FACE);
     const vm inside = v_and(v_and(solution->inner.inside, beside[0]), v_and(beside[1], beside[2]));
-    return nearest_sel(v_and(inside, v_le(face.distance2, most)), face, found);
+    return nearest_sel(v_and(inside, v_le(face.distance2, tie_limit)), face, found);
 }
 #endif

@@ -43,10 +43,10 @@ FN vf lattice_gap(const lattice_block *block, int axis, vf lo, vf hi)
 /* Whether a triangle in the box may be the answer of a node, and within the band. */
 FN vm lattice_keeps_box(const lattice_block *block, v3 lo, v3 hi)
 {
-    const vf excess = lattice_excess(block, 0, lo.x, hi.x) + lattice_excess(block, 1, lo.y, hi.y) +
-                      lattice_excess(block, 2, lo.z, hi.z);
-    const vf x = lattice_gap(block, 0, lo.x, hi.x), y = lattice_gap(block, 1, lo.y, hi.y),
-             z = lattice_gap(block, 2, lo.z, hi.z);
+    const vf excess = lattice_excess(block, AXIS_X, lo.x, hi.x) + lattice_excess(block, AXIS_Y, lo.y, hi.y) +
+                      lattice_excess(block, AXIS_Z, lo.z, hi.z);
+    const vf x = lattice_gap(block, AXIS_X, lo.x, hi.x), y = lattice_gap(block, AXIS_Y, lo.y, hi.y),
+             z = lattice_gap(block, AXIS_Z, lo.z, hi.z);
     return v_and(v_le(v_f(-block->slack), excess), v_le(x * x + y * y + z * z, v_f(block->band2)));
 }
 
@@ -83,9 +83,9 @@ FN vm lattice_keeps_triangle(const lattice_block *block, v3 p0, v3 p1, v3 p2)
     if (!block->has_bound_point || !v_any(keeps))
         return keeps;
     lattice_linear terms = {{zero, zero, zero}, zero, zero, zero};
-    lattice_add_axis(block, 0, p0.x, p1.x, p2.x, &terms);
-    lattice_add_axis(block, 1, p0.y, p1.y, p2.y, &terms);
-    lattice_add_axis(block, 2, p0.z, p1.z, p2.z, &terms);
+    lattice_add_axis(block, AXIS_X, p0.x, p1.x, p2.x, &terms);
+    lattice_add_axis(block, AXIS_Y, p0.y, p1.y, p2.y, &terms);
+    lattice_add_axis(block, AXIS_Z, p0.z, p1.z, p2.z, &terms);
     const vf excess = v_max(v_max(terms.corner[0], terms.corner[1]), terms.corner[2]) + terms.extent - terms.least2;
     const vf slack = v_f(block->slack) + terms.size * (v_f(block->reach * R(0x1p-15)) + terms.size * R(0x1p-20));
     return v_and(keeps, v_le(-slack, excess));

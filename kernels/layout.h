@@ -24,6 +24,19 @@
 #define OVERLAP_INVALID 255
 #define OVERLAP_UNDECIDED 254 /* stored by the floating-point filter of exact mode; integers then replace it */
 
+/* Bits of the mask of separating axes: the triangle's normal, and the directions from edges and corners to the
+ * centre. */
+#define AXIS_OF_FACE 1
+#define AXIS_OF_E01 2
+#define AXIS_OF_E12 4
+#define AXIS_OF_E20 8
+#define AXIS_OF_V0 16
+#define AXIS_OF_V1 32
+#define AXIS_OF_V2 64
+
+/* Axes of space, for functions that work on one at a time. */
+enum { AXIS_X, AXIS_Y, AXIS_Z };
+
 /* clang-format off */
 /* Input columns of the pair queries that meshes have too; a query type reads a prefix of them. Columns of other pair
  * queries stand in their own headers (spheres.h). */

@@ -267,6 +267,12 @@ CONTACTS_SEARCH(contacts, contacts_leaf_lanes)
 
 /* ---- begin and answer, for mesh_run.h: MESH_IN_CLOSEST columns, the last of them a margin ------------------------ */
 
+/* Values of the parameter `exact`. */
+#define CONTACTS_FAST 0
+#define CONTACTS_EXACT 1
+
+/* Begins a query whose limit is radius + margin. Without MESH_OWN_DISTANCE triangles that another precedes are left
+ * out. */
 FN int contacts_begin_within(const mesh_run *run, contacts_traversal *trav, u32 at, const real *rows, int options,
                              int exact)
 {
@@ -285,11 +291,11 @@ FN int contacts_begin_within(const mesh_run *run, contacts_traversal *trav, u32 
 }
 FN int contacts_begin_next(const mesh_run *run, contacts_traversal *trav, u32 at, const real *rows, int options)
 {
-    return contacts_begin_within(run, trav, at, rows, options, 0);
+    return contacts_begin_within(run, trav, at, rows, options, CONTACTS_FAST);
 }
 FN int contacts_exact_begin_next(const mesh_run *run, contacts_traversal *trav, u32 at, const real *rows, int options)
 {
-    return contacts_begin_within(run, trav, at, rows, options, 1);
+    return contacts_begin_within(run, trav, at, rows, options, CONTACTS_EXACT);
 }
 
 FN void contacts_answer(const mesh_run *run, const contacts_traversal *trav)

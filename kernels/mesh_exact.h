@@ -17,7 +17,8 @@ FN mesh_packet_result mesh_sweep_exact(const mesh_packet *packet, int options)
     sweep_rows rows;
     residual_pair pairs[PARTS];
     const sweep_query query = sweep_prepare(packet->in, has_end_positions);
-    sweep_guess_features(packet->in, query, sweep_heading_after(&query, packet->heading), SWEEP_TIMES, 0, &filter);
+    sweep_guess_features(packet->in, query, sweep_heading_after(&query, packet->heading), SWEEP_TIMES, TRIANGLE_AT_REST,
+                         &filter);
     sweep_store(&rows, packet->in);
     sweep_widen(&rows, filter.scale, pairs, has_end_positions);
     const sweep_ahead a = sweep_prove_ahead(pairs, &filter, packet->active);

@@ -72,7 +72,7 @@ FN void mesh_store_feature(real *to, vi feature, int which)
 
 FN void mesh_guess_nearest(sweep_in in, mesh_guess *guessed)
 {
-    const sweep_query query = sweep_prepare(in, 0);
+    const sweep_query query = sweep_prepare(in, TRIANGLE_AT_REST);
     const barycentric at = mesh_nearest(&query).at;
     v_store(guessed->w1, at.w1);
     v_store(guessed->w2, at.w2);

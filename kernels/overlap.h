@@ -28,6 +28,7 @@ typedef struct overlap_relative {
     vi size;       /* largest magnitude */
 } overlap_relative;
 
+/* Corners relative to the centre, edges, and the largest magnitude. */
 FN overlap_relative overlap_relate(overlap_in in)
 {
     overlap_relative x;
@@ -41,7 +42,7 @@ FN overlap_relative overlap_relate(overlap_in in)
     return x;
 }
 
-/* Whether the line from a along e is farther than r from the centre. moment = a x e. */
+/* Whether the line of an edge is farther than r from the centre. moment: corner x edge. */
 FN vm overlap_line_far(v3 moment, vf length2, vf radius2)
 {
     return v_lt(radius2 * length2, v3_dot(moment, moment));
@@ -53,59 +54,69 @@ FN vm overlap_vertex(v3 a, vf radius2, vm away1, vm away2)
     return v_and(v_lt(radius2, v3_dot(a, a)), v_and(away1, away2));
 }
 
-FN vi overlap_axes(overlap_relative x, vf radius)
+/* The mask of the axes that separate sphere and triangle. radius: in the unit of the triangle. */
+FN vi overlap_axes(overlap_relative triangle, vf radius)
 {
     const vf zero = v_f(R(0.0)), r2 = radius * radius;
-    const vf ab2 = v3_dot(x.ab, x.ab), bc2 = v3_dot(x.bc, x.bc), ca2 = v3_dot(x.ca, x.ca);
+    const vf ab2 = v3_dot(triangle.ab, triangle.ab), bc2 = v3_dot(triangle.bc, triangle.bc),
+             ca2 = v3_dot(triangle.ca, triangle.ca);
     /* An edge shorter than 2^-22 of the longest is a point within rounding and has no line of its own. A foot nearer to
      * a vertex than that is at the vertex. (2^-90: smaller squares leave the range.) */
     const vf longest2 = v_max(v_max(ab2, bc2), ca2);
     const vf least2 = v_max(longest2 * v_f(R(0x1p-44)), v_f(R(0x1p-90))), slack = -least2;
     const vm line_ab = v_le(least2, ab2), line_bc = v_le(least2, bc2), line_ca = v_le(least2, ca2);
     /* The normal is scaled on its own, so that a small triangle keeps its face. */
-    v3 n = v3_cross(x.ca, x.ab);
-    n = v3_mul(n, v_scale_down(v_exponent(v3_magnitude(n))));
+    v3 normal = v3_cross(triangle.ca, triangle.ab);
+    normal = v3_mul(normal, v_scale_down(v_exponent(v3_magnitude(normal))));
 
-    const v3 m_ab = v3_cross(x.a, x.ab), m_bc = v3_cross(x.b, x.bc), m_ca = v3_cross(x.c, x.ca);
-    const vm far_ab = overlap_line_far(m_ab, ab2, r2);
-    const vm far_bc = overlap_line_far(m_bc, bc2, r2);
-    const vm far_ca = overlap_line_far(m_ca, ca2, r2);
-    const vm edge_ab = v_and(v_and(line_ab, far_ab), v_le(v3_dot(m_ab, n), zero));
-    const vm edge_bc = v_and(v_and(line_bc, far_bc), v_le(v3_dot(m_bc, n), zero));
-    const vm edge_ca = v_and(v_and(line_ca, far_ca), v_le(v3_dot(m_ca, n), zero));
+    /* Edges: the line is far, and the centre is on its outer side. */
+    const v3 moment_ab = v3_cross(triangle.a, triangle.ab), moment_bc = v3_cross(triangle.b, triangle.bc),
+             moment_ca = v3_cross(triangle.c, triangle.ca);
+    const vm far_ab = overlap_line_far(moment_ab, ab2, r2);
+    const vm far_bc = overlap_line_far(moment_bc, bc2, r2);
+    const vm far_ca = overlap_line_far(moment_ca, ca2, r2);
+    const vm edge_ab = v_and(v_and(line_ab, far_ab), v_le(v3_dot(moment_ab, normal), zero));
+    const vm edge_bc = v_and(v_and(line_bc, far_bc), v_le(v3_dot(moment_bc, normal), zero));
+    const vm edge_ca = v_and(v_and(line_ca, far_ca), v_le(v3_dot(moment_ca, normal), zero));
 
-    const vf a_ab = v3_dot(x.a, x.ab), a_ca = v3_dot(x.a, x.ca), b_ab = v3_dot(x.b, x.ab);
-    const vf b_bc = v3_dot(x.b, x.bc), c_bc = v3_dot(x.c, x.bc), c_ca = v3_dot(x.c, x.ca);
-    const vm vertex_a = overlap_vertex(x.a, r2, v_le(slack, a_ab), v_le(a_ca, least2));
-    const vm vertex_b = overlap_vertex(x.b, r2, v_le(slack, b_bc), v_le(b_ab, least2));
-    const vm vertex_c = overlap_vertex(x.c, r2, v_le(slack, c_ca), v_le(c_bc, least2));
+    /* Corners: products of the corner with the edges that end there. */
+    const vf a_ab = v3_dot(triangle.a, triangle.ab), a_ca = v3_dot(triangle.a, triangle.ca),
+             b_ab = v3_dot(triangle.b, triangle.ab);
+    const vf b_bc = v3_dot(triangle.b, triangle.bc), c_bc = v3_dot(triangle.c, triangle.bc),
+             c_ca = v3_dot(triangle.c, triangle.ca);
+    const vm vertex_a = overlap_vertex(triangle.a, r2, v_le(slack, a_ab), v_le(a_ca, least2));
+    const vm vertex_b = overlap_vertex(triangle.b, r2, v_le(slack, b_bc), v_le(b_ab, least2));
+    const vm vertex_c = overlap_vertex(triangle.c, r2, v_le(slack, c_ca), v_le(c_bc, least2));
 
     /* Distance to the plane, from the foot on AB, because the offset of the foot is short where the decision is close.
      * From a far vertex the rounding of a sliver's normal would be multiplied by the sliver's length. A plane separates
      * only if the lines in it do. For the line AB this holds by construction; if AB is the short edge of a needle, CA
      * is a long one. */
-    const v3 foot = v3_sub(x.a, v3_mul(x.ab, a_ab / v_max(ab2, least2)));
-    const vf height = v3_dot(foot, n);
-    const vm plane = v_and(v_lt(r2 * v3_dot(n, n), height * height), v_or(far_ca, v_not(line_ca)));
+    const v3 foot = v3_sub(triangle.a, v3_mul(triangle.ab, a_ab / v_max(ab2, least2)));
+    const vf height = v3_dot(foot, normal);
+    const vm plane = v_and(v_lt(r2 * v3_dot(normal, normal), height * height), v_or(far_ca, v_not(line_ca)));
 
     const vi none = v_i(0);
-    return (vi_sel(plane, v_i(1), none) | vi_sel(edge_ab, v_i(2), none)) |
-           (vi_sel(edge_bc, v_i(4), none) | vi_sel(edge_ca, v_i(8), none)) |
-           (vi_sel(vertex_a, v_i(16), none) | vi_sel(vertex_b, v_i(32), none)) | vi_sel(vertex_c, v_i(64), none);
+    return (vi_sel(plane, v_i(AXIS_OF_FACE), none) | vi_sel(edge_ab, v_i(AXIS_OF_E01), none)) |
+           (vi_sel(edge_bc, v_i(AXIS_OF_E12), none) | vi_sel(edge_ca, v_i(AXIS_OF_E20), none)) |
+           (vi_sel(vertex_a, v_i(AXIS_OF_V0), none) | vi_sel(vertex_b, v_i(AXIS_OF_V1), none)) |
+           vi_sel(vertex_c, v_i(AXIS_OF_V2), none);
 }
 
+/* Lanes in which no input is NaN or infinite. */
 FN vm overlap_is_finite(overlap_in in)
 {
     const vm sphere = v_and(v3_finite(in.center), v_finite(in.radius));
     return v_and(sphere, v_and(v_and(v3_finite(in.p0), v3_finite(in.p1)), v3_finite(in.p2)));
 }
 
+/* Answers LANES pairs in fast mode. */
 FN overlap_out overlap(overlap_in in)
 {
-    overlap_relative x = overlap_relate(in);
+    overlap_relative triangle = overlap_relate(in);
     vm valid = v_le(v_f(R(0.0)), in.radius);
     /* Differences that would overflow: rare, so under a branch. An edge is at most twice the size. */
-    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), x.size));
+    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), triangle.size));
     if (v_any(big)) {
         const vf small = v_sel(big, v_f(R(0x1p-8)), v_f(R(1.0)));
         valid = v_and(valid, overlap_is_finite(in));
@@ -114,22 +125,24 @@ FN overlap_out overlap(overlap_in in)
         in.p0 = v3_mul(in.p0, small);
         in.p1 = v3_mul(in.p1, small);
         in.p2 = v3_mul(in.p2, small);
-        x = overlap_relate(in);
+        triangle = overlap_relate(in);
     }
-    const vf scale = v_scale_down(v_exponent(x.size));
-    x.a = v3_mul(x.a, scale);
-    x.b = v3_mul(x.b, scale);
-    x.c = v3_mul(x.c, scale);
-    x.ab = v3_mul(x.ab, scale);
-    x.bc = v3_mul(x.bc, scale);
-    x.ca = v3_mul(x.ca, scale);
-    const vi axes = overlap_axes(x, in.radius * scale);
+    /* The triangle scaled to a size of about 1. */
+    const vf scale = v_scale_down(v_exponent(triangle.size));
+    triangle.a = v3_mul(triangle.a, scale);
+    triangle.b = v3_mul(triangle.b, scale);
+    triangle.c = v3_mul(triangle.c, scale);
+    triangle.ab = v3_mul(triangle.ab, scale);
+    triangle.bc = v3_mul(triangle.bc, scale);
+    triangle.ca = v3_mul(triangle.ca, scale);
+    const vi axes = overlap_axes(triangle, in.radius * scale);
     overlap_out out;
     out.axes = vi_sel(valid, axes, v_i(OVERLAP_INVALID));
     out.overlap = vi_sel(valid, vi_sel(vi_eq(axes, v_i(0)), v_i(1), v_i(0)), v_i(OVERLAP_INVALID));
     return out;
 }
 
+/* Loads LANES pairs from their columns. */
 FN overlap_in load_overlap(in_columns in, size_t i)
 {
     overlap_in query;

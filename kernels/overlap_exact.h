@@ -28,6 +28,7 @@ typedef struct overlap_verdict {
     vm certain, may;
 } overlap_verdict;
 
+/* The test x > 0 for an x with an error: above `certain` it holds, above `may` it may hold. */
 FN overlap_verdict overlap_above(vf x, vf certain, vf may)
 {
     overlap_verdict verdict;
@@ -36,6 +37,7 @@ FN overlap_verdict overlap_above(vf x, vf certain, vf may)
     return verdict;
 }
 
+/* The conjunction of two tests. */
 FN overlap_verdict overlap_both(overlap_verdict a, overlap_verdict b)
 {
     overlap_verdict verdict;
@@ -49,32 +51,35 @@ typedef struct overlap_gap {
     vf certain, may;
 } overlap_gap;
 
+/* Thresholds and error bounds of all tests of a triangle. */
 typedef struct overlap_bounds {
     overlap_gap radius2; /* thresholds of A.A and of M.M / AB^2 */
     overlap_gap plane;   /* thresholds of |n.A| */
     vf dot, side;        /* errors of A.AB, and of M.n over the extent of AB */
 } overlap_bounds;
 
-/* r in the corners' unit; squared lengths of the corners, of the longest edge, of n, and D^2. */
-FN overlap_bounds overlap_bound(vf r, v3 corner2, vf edge2, vf normal2, vf d2)
+/* Bounds for a triangle: the radius in the corners' unit; squared lengths of the corners, of the longest edge, of n,
+ * and D^2 as d2. */
+FN overlap_bounds overlap_bound(vf radius, v3 corner2, vf edge2, vf normal2, vf d2)
 {
     const vf one = v_f(R(1.0)), quarter = v_f(R(0.25));
-    const vf n = v_sqrt(normal2), d = v_sqrt(d2);
-    const vf l = one + v_max(v_max(corner2.x, corner2.y), corner2.z) * quarter;
-    const vf e = one + edge2 * quarter;
+    const vf normal = v_sqrt(normal2), edge_product = v_sqrt(d2);
+    const vf corner_length = one + v_max(v_max(corner2.x, corner2.y), corner2.z) * quarter;
+    const vf edge_length = one + edge2 * quarter;
     overlap_bounds bounds;
     /* The thresholds differ from r by the error of M or n.A, plus 6 eps of r for the squares and products of the
      * comparison. A.A needs less. */
-    const vf pad = l * v_f(R(0x5p-24)) + r * v_f(R(0x7.8p-24));
-    const vf outer = r + pad, inner = v_max(r - pad, v_f(R(0.0)));
+    const vf slack = corner_length * v_f(R(0x5p-24)) + radius * v_f(R(0x7.8p-24));
+    const vf outer = radius + slack, inner = v_max(radius - slack, v_f(R(0.0)));
     bounds.radius2.certain = outer * outer;
     bounds.radius2.may = inner * inner;
-    const vf plane_error = d * (l + r) * v_f(R(0x4.cp-24));
-    bounds.plane.certain = n * outer + plane_error;
-    bounds.plane.may = n * inner - plane_error;
-    bounds.dot = l * e * v_f(R(0x5.4p-24));
+    const vf plane_error = edge_product * (corner_length + radius) * v_f(R(0x4.cp-24));
+    bounds.plane.certain = normal * outer + plane_error;
+    bounds.plane.may = normal * inner - plane_error;
+    /* Error bounds of products with edges, for the sides of corners and edges. */
+    bounds.dot = corner_length * edge_length * v_f(R(0x5.4p-24));
     /* sqrt(3): an edge is measured by its largest component, because a short one must have a small bound. */
-    bounds.side = l * (n * v_f(R(0xd.8p-24)) + d * v_f(R(0x8.4p-24)));
+    bounds.side = corner_length * (normal * v_f(R(0xd.8p-24)) + edge_product * v_f(R(0x8.4p-24)));
     return bounds;
 }
 
@@ -103,6 +108,7 @@ typedef struct overlap_masks {
     vi certain, may;
 } overlap_masks;
 
+/* Adds a bit to the mask. */
 FN overlap_masks overlap_put(overlap_masks masks, overlap_verdict verdict, int bit)
 {
     const vi none = v_i(0);
@@ -128,6 +134,7 @@ typedef struct overlap_sizes {
     vi ab, bc, ca, longest, size;
 } overlap_sizes;
 
+/* Sizes of a triangle. */
 FN overlap_sizes overlap_measure(overlap_relative x, vf radius)
 {
     overlap_sizes sizes;
@@ -139,17 +146,22 @@ FN overlap_sizes overlap_measure(overlap_relative x, vf radius)
     return sizes;
 }
 
+/* Values of the parameter `rare`: whether some lane may have a degenerate triangle. */
+#define OVERLAP_USUAL 0
+#define OVERLAP_RARE 1
+
 /* Flags of rare degenerate triangles: edges of length 0; no area. */
 typedef struct overlap_flats {
     vm ab, bc, ca, flat;
 } overlap_flats;
 
-FN overlap_masks overlap_corners(overlap_masks masks, overlap_relative x, v3 length2, overlap_bounds bounds, int rare,
-                                 overlap_flats flats)
+/* Adds the bits of the three corners. */
+FN overlap_masks overlap_corners(overlap_masks masks, overlap_relative relative, v3 length2, overlap_bounds bounds,
+                                 int rare, overlap_flats flats)
 {
-    vf a_ab = v3_dot(x.a, x.ab), b_ba = -v3_dot(x.b, x.ab);
-    vf b_bc = v3_dot(x.b, x.bc), c_cb = -v3_dot(x.c, x.bc);
-    vf c_ca = v3_dot(x.c, x.ca), a_ac = -v3_dot(x.a, x.ca);
+    vf a_ab = v3_dot(relative.a, relative.ab), b_ba = -v3_dot(relative.b, relative.ab);
+    vf b_bc = v3_dot(relative.b, relative.bc), c_cb = -v3_dot(relative.c, relative.bc);
+    vf c_ca = v3_dot(relative.c, relative.ca), a_ac = -v3_dot(relative.a, relative.ca);
     if (rare) { /* along an edge of length 0 the products are exactly 0: the test holds */
         const vf yes = v_f(R(1.0));
         a_ab = v_sel(flats.ab, yes, a_ab);
@@ -159,26 +171,31 @@ FN overlap_masks overlap_corners(overlap_masks masks, overlap_relative x, v3 len
         c_ca = v_sel(flats.ca, yes, c_ca);
         a_ac = v_sel(flats.ca, yes, a_ac);
     }
-    masks = overlap_put(masks, overlap_corner(length2.x, v_min(a_ab, a_ac), bounds), 16);
-    masks = overlap_put(masks, overlap_corner(length2.y, v_min(b_bc, b_ba), bounds), 32);
-    return overlap_put(masks, overlap_corner(length2.z, v_min(c_ca, c_cb), bounds), 64);
+    masks = overlap_put(masks, overlap_corner(length2.x, v_min(a_ab, a_ac), bounds), AXIS_OF_V0);
+    masks = overlap_put(masks, overlap_corner(length2.y, v_min(b_bc, b_ba), bounds), AXIS_OF_V1);
+    return overlap_put(masks, overlap_corner(length2.z, v_min(c_ca, c_cb), bounds), AXIS_OF_V2);
 }
 
+/* The mask of separating axes: the bits that are certain, and the bits that may be set. */
 FN overlap_masks overlap_decide(overlap_triangle triangle, int rare, overlap_flats flats)
 {
-    const overlap_relative x = triangle.x;
-    const v3 corner2 = v3_of(v3_dot(x.a, x.a), v3_dot(x.b, x.b), v3_dot(x.c, x.c));
+    const overlap_relative relative = triangle.x;
+    const v3 corner2 =
+        v3_of(v3_dot(relative.a, relative.a), v3_dot(relative.b, relative.b), v3_dot(relative.c, relative.c));
     const overlap_bounds bounds =
         overlap_bound(triangle.r, corner2, triangle.longest2, v3_dot(triangle.n, triangle.n), triangle.d2);
-    const v3 m_ab = v3_cross(x.a, x.ab), m_bc = v3_cross(x.b, x.bc), m_ca = v3_cross(x.c, x.ca);
-    overlap_verdict ab = overlap_line(m_ab, triangle.edge2.x, bounds),
-                    side_ab = overlap_side(m_ab, triangle.n, triangle.extent.x, bounds);
-    overlap_verdict bc = overlap_line(m_bc, triangle.edge2.y, bounds),
-                    side_bc = overlap_side(m_bc, triangle.n, triangle.extent.y, bounds);
-    overlap_verdict ca = overlap_line(m_ca, triangle.edge2.z, bounds),
-                    side_ca = overlap_side(m_ca, triangle.n, triangle.extent.z, bounds);
+    const v3 moment_ab = v3_cross(relative.a, relative.ab), moment_bc = v3_cross(relative.b, relative.bc),
+             moment_ca = v3_cross(relative.c, relative.ca);
+    /* For each edge: whether its line is far, and whether the centre is on its outer side. */
+    overlap_verdict ab = overlap_line(moment_ab, triangle.edge2.x, bounds),
+                    side_ab = overlap_side(moment_ab, triangle.n, triangle.extent.x, bounds);
+    overlap_verdict bc = overlap_line(moment_bc, triangle.edge2.y, bounds),
+                    side_bc = overlap_side(moment_bc, triangle.n, triangle.extent.y, bounds);
+    overlap_verdict ca = overlap_line(moment_ca, triangle.edge2.z, bounds),
+                    side_ca = overlap_side(moment_ca, triangle.n, triangle.extent.z, bounds);
     /* No plane is farther than a line in it. */
-    overlap_verdict plane = overlap_above(v_abs(v3_dot(triangle.n, x.a)), bounds.plane.certain, bounds.plane.may);
+    overlap_verdict plane =
+        overlap_above(v_abs(v3_dot(triangle.n, relative.a)), bounds.plane.certain, bounds.plane.may);
     plane.may = v_and(plane.may, v_and(v_and(ab.may, bc.may), ca.may));
     if (rare) { /* an edge of length 0 has no line; a triangle without area has no plane, and every side of it separates
                  */
@@ -192,11 +209,11 @@ FN overlap_masks overlap_decide(overlap_triangle triangle, int rare, overlap_fla
     }
     overlap_masks masks;
     masks.certain = masks.may = v_i(0);
-    masks = overlap_put(masks, plane, 1);
-    masks = overlap_put(masks, overlap_both(ab, side_ab), 2);
-    masks = overlap_put(masks, overlap_both(bc, side_bc), 4);
-    masks = overlap_put(masks, overlap_both(ca, side_ca), 8);
-    return overlap_corners(masks, x, corner2, bounds, rare, flats);
+    masks = overlap_put(masks, plane, AXIS_OF_FACE);
+    masks = overlap_put(masks, overlap_both(ab, side_ab), AXIS_OF_E01);
+    masks = overlap_put(masks, overlap_both(bc, side_bc), AXIS_OF_E12);
+    masks = overlap_put(masks, overlap_both(ca, side_ca), AXIS_OF_E20);
+    return overlap_corners(masks, relative, corner2, bounds, rare, flats);
 }
 
 FN vm overlap_is_zero(v3 x)
@@ -231,6 +248,7 @@ FN overlap_flats overlap_find_flats(overlap_in in, v3 n, overlap_sizes sizes, vm
     return flats;
 }
 
+/* The pair with all lengths scaled. */
 FN overlap_in overlap_scaled(overlap_in in, vf scale)
 {
     in.center = v3_mul(in.center, scale);
@@ -254,6 +272,7 @@ FN overlap_triangle overlap_unite(overlap_relative x, vf radius, overlap_sizes s
     triangle.x.bc = v3_mul(x.bc, edge_unit);
     triangle.x.ca = v3_mul(x.ca, edge_unit);
     triangle.x.size = sizes.size;
+    /* Lengths of the edges. */
     triangle.extent = v3_mul(v3_of(v_from_bits(sizes.ab), v_from_bits(sizes.bc), v_from_bits(sizes.ca)), edge_unit);
     triangle.edge2 = v3_of(v3_dot(triangle.x.ab, triangle.x.ab), v3_dot(triangle.x.bc, triangle.x.bc),
                            v3_dot(triangle.x.ca, triangle.x.ca));
@@ -277,6 +296,7 @@ FN vm overlap_is_thin(overlap_triangle triangle, overlap_sizes sizes, vm big)
     return v_or(v_lt(shortest, v_f(R(0x1p-30))), vi_gt(least, sizes.longest));
 }
 
+/* Answers LANES pairs in exact mode; OVERLAP_UNDECIDED where the filter fails. */
 FN overlap_out overlap_exact(overlap_in in)
 {
     overlap_relative x = overlap_relate(in);
@@ -292,19 +312,22 @@ FN overlap_out overlap_exact(overlap_in in)
         x = overlap_relate(in);
         sizes = overlap_measure(x, in.radius);
     }
+    /* The usual case takes no heed of degenerate triangles. */
     const overlap_triangle triangle = overlap_unite(x, in.radius, sizes);
     overlap_flats flats;
     flats.ab = flats.bc = flats.ca = flats.flat = big; /* the first pass does not read them */
-    overlap_masks masks = overlap_decide(triangle, 0, flats);
+    overlap_masks masks = overlap_decide(triangle, OVERLAP_USUAL, flats);
     const vm thin = overlap_is_thin(triangle, sizes, big), rare = v_or(thin, overlap_is_zero(triangle.n));
     vm undecided = v_not(vi_eq(masks.certain, masks.may));
+    /* Triangles with an edge of length 0 or without area are decided again. */
     if (v_any(rare)) {
         flats = overlap_find_flats(in, triangle.n, sizes, big);
-        masks = overlap_decide(triangle, 1, flats);
+        masks = overlap_decide(triangle, OVERLAP_RARE, flats);
         undecided = v_or(v_not(vi_eq(masks.certain, masks.may)), v_and(thin, v_not(flats.flat)));
     }
     /* Scaling up denormal numbers may have moved the other numbers of the pair out of range. */
     undecided = v_or(undecided, v_not(v_and(v3_finite(x.a), v_and(v3_finite(x.b), v3_finite(x.c)))));
+    /* Invalid and undecided lanes get their marks. */
     const vi invalid = v_i(OVERLAP_INVALID), unknown = v_i(OVERLAP_UNDECIDED), none = v_i(0);
     const vi overlap = vi_sel(vi_eq(masks.certain, none), v_i(1), none);
     overlap_out out;

@@ -97,7 +97,7 @@ FN sweep_in load_sweep(in_columns in, size_t i, int moving)
 /* Loads a sweep whose velocity columns hold the centres at time 1. */
 FN sweep_in load_sweep_ends(in_columns in, size_t i)
 {
-    sweep_in q = load_sweep(in, i, 0);
+    sweep_in q = load_sweep(in, i, TRIANGLE_AT_REST);
     q.w = q.center;
     return q;
 }
@@ -147,12 +147,12 @@ FN void pairs_sweep(in_columns in, out_columns out, size_t i, int want, int movi
 
 FN void pairs_contact(in_columns in, out_columns out, size_t i)
 {
-    store_contact(out, i, contact(load_sweep(in, i, 0), 0));
+    store_contact(out, i, contact(load_sweep(in, i, TRIANGLE_AT_REST), MOTION_BY_VELOCITY));
 }
 
 FN void pairs_contact_ends(in_columns in, out_columns out, size_t i)
 {
-    store_contact(out, i, contact(load_sweep_ends(in, i), 1));
+    store_contact(out, i, contact(load_sweep_ends(in, i), MOTION_BY_END));
 }
 
 FN void pairs_closest(in_columns in, out_columns out, size_t i)
@@ -183,12 +183,12 @@ FN void pairs_prefetch(in_columns in, int in_count, out_columns out, int out_cou
 }
 
 /* clang-format off */
-FN void pairs_sweep_first(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FIRST, 0); }
-FN void pairs_sweep_times(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_TIMES, 0); }
-FN void pairs_sweep_full(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FULL, 0); }
-FN void pairs_sweep_first_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FIRST, 1); }
-FN void pairs_sweep_times_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_TIMES, 1); }
-FN void pairs_sweep_full_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FULL, 1); }
+FN void pairs_sweep_first(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FIRST, TRIANGLE_AT_REST); }
+FN void pairs_sweep_times(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_TIMES, TRIANGLE_AT_REST); }
+FN void pairs_sweep_full(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FULL, TRIANGLE_AT_REST); }
+FN void pairs_sweep_first_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FIRST, TRIANGLE_MOVING); }
+FN void pairs_sweep_times_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_TIMES, TRIANGLE_MOVING); }
+FN void pairs_sweep_full_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FULL, TRIANGLE_MOVING); }
 /* clang-format on */
 #endif
 #endif

@@ -35,12 +35,12 @@ FN void exact_sweep(in_columns in, out_columns out, size_t i, int want, int movi
 
 FN void pairs_contact_exact(in_columns in, out_columns out, size_t i)
 {
-    store_contact(out, i, contact_exact(load_sweep(in, i, 0), 0));
+    store_contact(out, i, contact_exact(load_sweep(in, i, TRIANGLE_AT_REST), MOTION_BY_VELOCITY));
 }
 
 FN void pairs_contact_ends_exact(in_columns in, out_columns out, size_t i)
 {
-    store_contact(out, i, contact_exact(load_sweep_ends(in, i), 1));
+    store_contact(out, i, contact_exact(load_sweep_ends(in, i), MOTION_BY_END));
 }
 
 FN void pairs_closest_exact(in_columns in, out_columns out, size_t i)
@@ -54,20 +54,20 @@ FN void pairs_touch_exact(in_columns in, out_columns out, size_t i)
 }
 
 /* clang-format off */
-FN void pairs_sweep_first_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FIRST, 0); }
-FN void pairs_sweep_times_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_TIMES, 0); }
-FN void pairs_sweep_full_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FULL, 0); }
+FN void pairs_sweep_first_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FIRST, TRIANGLE_AT_REST); }
+FN void pairs_sweep_times_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_TIMES, TRIANGLE_AT_REST); }
+FN void pairs_sweep_full_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FULL, TRIANGLE_AT_REST); }
 FN void pairs_sweep_first_moving_exact(in_columns in, out_columns out, size_t i)
 {
-    exact_sweep(in, out, i, SWEEP_FIRST, 1);
+    exact_sweep(in, out, i, SWEEP_FIRST, TRIANGLE_MOVING);
 }
 FN void pairs_sweep_times_moving_exact(in_columns in, out_columns out, size_t i)
 {
-    exact_sweep(in, out, i, SWEEP_TIMES, 1);
+    exact_sweep(in, out, i, SWEEP_TIMES, TRIANGLE_MOVING);
 }
 FN void pairs_sweep_full_moving_exact(in_columns in, out_columns out, size_t i)
 {
-    exact_sweep(in, out, i, SWEEP_FULL, 1);
+    exact_sweep(in, out, i, SWEEP_FULL, TRIANGLE_MOVING);
 }
 /* clang-format on */
 #endif

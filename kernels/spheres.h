@@ -45,10 +45,11 @@ typedef struct spheres_out {
     vi state;
 } spheres_out;
 
+/* A pair of spheres as a moving point and a sphere at rest. */
 typedef struct spheres_relative {
-    v3 d, d_error, v;
-    vf radius;
-    vi length, speed;
+    v3 d, d_error, v; /* offset of the centres at time 0, and its rounding error; relative velocity */
+    vf radius;        /* sum of the radii */
+    vi length, speed; /* largest magnitudes: of d and radius; of v */
 } spheres_relative;
 
 /* (a1 - a0) - (b1 - b0), with the rounding errors of all three differences added back. So two spheres that move almost
@@ -60,6 +61,7 @@ FN v3 spheres_motion(spheres_in in)
     return v3_add(v, v3_add(v3_sub_error(a, b, v), lost));
 }
 
+/* Differences of a pair. */
 FN spheres_relative spheres_relate(spheres_in in)
 {
     spheres_relative pair;
@@ -72,6 +74,7 @@ FN spheres_relative spheres_relate(spheres_in in)
     return pair;
 }
 
+/* Lanes in which no input is NaN or infinite. */
 FN vm spheres_are_finite(spheres_in in)
 {
     const vm a = v_and(v3_finite(in.a0), v3_finite(in.a1)), b = v_and(v3_finite(in.b0), v3_finite(in.b1));
@@ -93,6 +96,7 @@ FN void spheres_rescue(spheres_in *in, spheres_relative *pair, vm *valid, vm big
     *pair = spheres_relate(*in);
 }
 
+/* Times and state of a pair, from the quadratic at the nearest approach. */
 FN spheres_out spheres_solve(spheres_relative pair)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
@@ -100,25 +104,28 @@ FN spheres_out spheres_solve(spheres_relative pair)
     const vf to_length = v_scale_down(length);
     const v3 v = v3_mul(pair.v, v_scale_down(speed)), d = v3_mul(pair.d, to_length);
     const vf per_speed = v_f(R(1.0)) / v_sqrt(v3_dot(v, v)), radius = pair.radius * to_length;
-    const v3 u = v3_mul(v, per_speed);
-    const vf start = v_head(-(v3_dot(d, u) * per_speed));
-    const v3 m = sweep_shifted(d, v3_mul(pair.d_error, to_length), v, start);
-    const vf rest = v3_dot(m, u);
-    const v3 beside = v3_sub(m, v3_mul(u, rest));
-    const vf left = radius * radius - v3_dot(beside, beside);
-    const vf chord = v_sqrt(left);
-    const vf first = start - (rest + chord) * per_speed, last = start - (rest - chord) * per_speed;
-    const vm hit = v_le(zero, left), at_rest = vi_eq(pair.speed, v_i(0));
+    const v3 direction = v3_mul(v, per_speed);
+    const vf start = v_head(-(v3_dot(d, direction) * per_speed));
+    /* The offset when the time is `start`, near the closest approach: its parts along and across the motion. */
+    const v3 near_offset = sweep_shifted(d, v3_mul(pair.d_error, to_length), v, start);
+    const vf along = v3_dot(near_offset, direction);
+    const v3 across = v3_sub(near_offset, v3_mul(direction, along));
+    const vf chord2 = radius * radius - v3_dot(across, across);
+    const vf half_chord = v_sqrt(chord2);
+    const vf first = start - (along + half_chord) * per_speed, last = start - (along - half_chord) * per_speed;
+    /* Without relative motion the distance at time 0 decides. */
+    const vm hit = v_le(zero, chord2), at_rest = vi_eq(pair.speed, v_i(0));
     const v_pow2 unit = v_pow2_of((length - speed) >> R_EXPONENT_SHIFT);
-    const sweep_rest r = sweep_rest_of(v3_dot(d, d), radius * radius);
+    const sweep_rest rest = sweep_rest_of(v3_dot(d, d), radius * radius);
 
     spheres_out out;
-    out.u_first = v_sel(at_rest, r.first, v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf));
-    out.u_last = v_sel(at_rest, r.last, v_sel(hit, v_positive_zero(v_ldexp(last, unit)), -inf));
-    out.state = vi_sel(at_rest, r.state, vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS)));
+    out.u_first = v_sel(at_rest, rest.first, v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf));
+    out.u_last = v_sel(at_rest, rest.last, v_sel(hit, v_positive_zero(v_ldexp(last, unit)), -inf));
+    out.state = vi_sel(at_rest, rest.state, vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS)));
     return out;
 }
 
+/* Answers LANES pairs in fast mode. */
 FN spheres_out spheres(spheres_in in)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
@@ -134,19 +141,20 @@ FN spheres_out spheres(spheres_in in)
     return out;
 }
 
+/* Columns in, solver, columns out. */
 FN void pairs_spheres(in_columns in, out_columns out, size_t i)
 {
-    spheres_in q;
-    q.a0 = load3(in, IN_A0X, i);
-    q.a1 = load3(in, IN_A1X, i);
-    q.radius_a = v_load(in[IN_RA] + i);
-    q.b0 = load3(in, IN_B0X, i);
-    q.b1 = load3(in, IN_B1X, i);
-    q.radius_b = v_load(in[IN_RB] + i);
-    const spheres_out a = spheres(q);
-    store(out, OUT_U_FIRST, i, a.u_first);
-    store(out, OUT_U_LAST, i, a.u_last);
-    store_u8(out, OUT_U_STATE, i, a.state);
+    spheres_in pair;
+    pair.a0 = load3(in, IN_A0X, i);
+    pair.a1 = load3(in, IN_A1X, i);
+    pair.radius_a = v_load(in[IN_RA] + i);
+    pair.b0 = load3(in, IN_B0X, i);
+    pair.b1 = load3(in, IN_B1X, i);
+    pair.radius_b = v_load(in[IN_RB] + i);
+    const spheres_out answer = spheres(pair);
+    store(out, OUT_U_FIRST, i, answer.u_first);
+    store(out, OUT_U_LAST, i, answer.u_last);
+    store_u8(out, OUT_U_STATE, i, answer.state);
 }
 
 #ifdef CAROM_WIDE_H /* programs of exact mode have binary64 */
@@ -178,59 +186,69 @@ typedef struct spheres_curve {
     wf a_error, b_error, left_error;
 } spheres_curve;
 
+/* The quadratic at the time `near`, with error bounds. a: square of the relative velocity. */
 FN spheres_curve spheres_curve_of(const spheres_wide *pair, wf a, wf near)
 {
-    const w3 y = w3_add(pair->d, w3_mul(pair->v, near));
-    const wf reach = pair->d_size + w_abs(near) * pair->v_size, size = w3_size(y), r2 = pair->radius * pair->radius;
-    spheres_curve g;
-    g.a = a;
-    g.b = w3_dot(y, pair->v);
-    g.c = w3_dot(y, y) - r2;
-    g.left = g.b * g.b - a * g.c;
-    const wf y_error = W_EPS(4.0) * reach;
-    g.a_error = W_EPS(10.0) * pair->v_size * pair->v_size;
-    g.b_error = W_EPS(12.0) * reach * pair->v_size;
-    const wf c_error = W_EPS(16.0) * (size * reach + r2) + y_error * y_error;
-    g.left_error = (W(2.0) * w_abs(g.b) + g.b_error) * g.b_error + a * c_error + w_abs(g.c) * g.a_error +
-                   W_EPS(8.0) * (g.b * g.b + a * w_abs(g.c));
-    return g;
+    const w3 offset = w3_add(pair->d, w3_mul(pair->v, near));
+    const wf reach = pair->d_size + w_abs(near) * pair->v_size, size = w3_size(offset),
+             r2 = pair->radius * pair->radius;
+    spheres_curve curve;
+    curve.a = a;
+    curve.b = w3_dot(offset, pair->v);
+    curve.c = w3_dot(offset, offset) - r2;
+    curve.left = curve.b * curve.b - a * curve.c;
+    /* Error bounds of the coefficients and of the discriminant. */
+    const wf offset_error = W_EPS(4.0) * reach;
+    curve.a_error = W_EPS(10.0) * pair->v_size * pair->v_size;
+    curve.b_error = W_EPS(12.0) * reach * pair->v_size;
+    const wf c_error = W_EPS(16.0) * (size * reach + r2) + offset_error * offset_error;
+    curve.left_error = (W(2.0) * w_abs(curve.b) + curve.b_error) * curve.b_error + a * c_error +
+                       w_abs(curve.c) * curve.a_error + W_EPS(8.0) * (curve.b * curve.b + a * w_abs(curve.c));
+    return curve;
 }
 
+/* Times and state that the filter proves. Undecided lanes have NaN as u_first. */
 FN spheres_proven spheres_prove(const spheres_wide *pair)
 {
     const wf zero = w_f(W(0.0)), one = w_f(W(1.0)), inf = w_infinity();
     const wf a = w3_dot(pair->v, pair->v), near = -w3_dot(pair->d, pair->v) / a;
-    const spheres_curve g = spheres_curve_of(pair, a, near);
-    const wf chord = w_sqrt(g.left), both = one / (a * chord), per = both * chord;
-    const wf error = W(2.0) * per * (g.b_error + g.left_error * (both * a) + W_EPS(4.0) * (w_abs(g.b) + chord));
-    const wf first = (-g.b - chord) * per, last = (chord - g.b) * per;
-    const wf slope = W(2.0) * g.a_error * per;
+    const spheres_curve curve = spheres_curve_of(pair, a, near);
+    const wf chord = w_sqrt(curve.left), per_square_and_chord = one / (a * chord),
+             per_square = per_square_and_chord * chord;
+    const wf error =
+        W(2.0) * per_square *
+        (curve.b_error + curve.left_error * (per_square_and_chord * a) + W_EPS(4.0) * (w_abs(curve.b) + chord));
+    /* Both roots, as steps from the nearest approach, and bounds of their errors. */
+    const wf first = (-curve.b - chord) * per_square, last = (chord - curve.b) * per_square;
+    const wf slope = W(2.0) * curve.a_error * per_square;
     const wf at_first = near + first, at_last = near + last;
-    const wf off_first = error + w_abs(first) * slope + W_EPS(2.0) * w_abs(at_first);
-    const wf off_last = error + w_abs(last) * slope + W_EPS(2.0) * w_abs(at_last);
+    const wf error_first = error + w_abs(first) * slope + W_EPS(2.0) * w_abs(at_first);
+    const wf error_last = error + w_abs(last) * slope + W_EPS(2.0) * w_abs(at_last);
 
-    const wm moves = w_lt(W(4.0) * g.a_error, a), hit = w_and(moves, w_lt(W(2.0) * g.left_error, g.left));
-    const wm ahead = w_lt(off_first, at_first), begun = w_lt(at_first, -off_first);
-    const wm over = w_lt(at_last, -off_last), on = w_lt(off_last, at_last);
-    wf low = spheres_nearest(at_first - off_first, at_first + off_first);
-    wf high = spheres_nearest(at_last - off_last, at_last + off_last);
-    wf state = w_sel(ahead, w_f(STATE_APPROACHING), w_sel(over, w_f(STATE_PAST), w_f(STATE_OVERLAPPING)));
-    wm certain = w_and(hit, w_and(w_or(ahead, w_or(over, w_and(begun, on))), w_and(w_eq(low, low), w_eq(high, high))));
+    /* Lanes with a proven hit whose times round to one number, and whose state is certain. */
+    const wm moves = w_lt(W(4.0) * curve.a_error, a), hit = w_and(moves, w_lt(W(2.0) * curve.left_error, curve.left));
+    const wm is_ahead = w_lt(error_first, at_first), has_begun = w_lt(at_first, -error_first);
+    const wm ended = w_lt(at_last, -error_last), lasting = w_lt(error_last, at_last);
+    wf low = spheres_nearest(at_first - error_first, at_first + error_first);
+    wf high = spheres_nearest(at_last - error_last, at_last + error_last);
+    wf state = w_sel(is_ahead, w_f(STATE_APPROACHING), w_sel(ended, w_f(STATE_PAST), w_f(STATE_OVERLAPPING)));
+    wm certain = w_and(
+        hit, w_and(w_or(is_ahead, w_or(ended, w_and(has_begun, lasting))), w_and(w_eq(low, low), w_eq(high, high))));
 
     /* Pairs in which neither sphere moves. If both move alike, integers decide. */
     const wf c = w3_dot(pair->d, pair->d) - pair->radius * pair->radius;
     const wf c_error = W_EPS(16.0) * (pair->d_size * pair->d_size + pair->radius * pair->radius);
-    const wm at_rest = w_eq(pair->v_size, zero), rests = w_and(at_rest, w_lt(c, -c_error));
-    low = w_sel(rests, -inf, low);
-    high = w_sel(rests, inf, high);
-    state = w_sel(rests, w_f(STATE_OVERLAPPING), state);
-    const wm apart = w_or(w_and(moves, w_lt(g.left, -g.left_error)), w_and(at_rest, w_lt(c_error, c)));
-    certain = w_or(certain, w_or(rests, w_or(apart, w_not(pair->valid))));
-    const wm none = w_or(apart, w_not(pair->valid));
+    const wm at_rest = w_eq(pair->v_size, zero), rest_contact = w_and(at_rest, w_lt(c, -c_error));
+    low = w_sel(rest_contact, -inf, low);
+    high = w_sel(rest_contact, inf, high);
+    state = w_sel(rest_contact, w_f(STATE_OVERLAPPING), state);
+    const wm apart = w_or(w_and(moves, w_lt(curve.left, -curve.left_error)), w_and(at_rest, w_lt(c_error, c)));
+    certain = w_or(certain, w_or(rest_contact, w_or(apart, w_not(pair->valid))));
+    const wm no_contact = w_or(apart, w_not(pair->valid));
     spheres_proven out;
-    out.u_first = w_sel(certain, w_sel(none, inf, low), zero / zero);
-    out.u_last = w_sel(none, -inf, high);
-    out.state = w_sel(pair->valid, w_sel(none, w_f(STATE_MISS), state), w_f(STATE_INVALID));
+    out.u_first = w_sel(certain, w_sel(no_contact, inf, low), zero / zero);
+    out.u_last = w_sel(no_contact, -inf, high);
+    out.state = w_sel(pair->valid, w_sel(no_contact, w_f(STATE_MISS), state), w_f(STATE_INVALID));
     return out;
 }
 
@@ -250,6 +268,7 @@ FN spheres_wide spheres_relate_wide(w3 a0, w3 a1, wf radius_a, w3 b0, w3 b1, wf 
     return pair;
 }
 
+/* Columns in, filter, columns out, for each half of the lanes. */
 FN void pairs_spheres_exact(in_columns in, out_columns out, size_t i)
 {
     LANG_UNROLL

@@ -129,7 +129,7 @@ FN void sweep_at_rest(sweep_in in, sweep_relative relative, vf radius, vm at_res
     out->state = vi_sel(at_rest, rest.state, out->state);
     if (want != SWEEP_FULL)
         return;
-    const v3 point = sweep_foot_point(in, sweep_foot_of(in, closest_point.at), zero, rest.in_contact, 0);
+    const v3 point = sweep_foot_point(in, sweep_foot_of(in, closest_point.at), zero, rest.in_contact, TRIANGLE_AT_REST);
     const vi feature = vi_sel(rest.in_contact, closest_point.at.feature, v_i(FEATURE_NONE));
     out->point_first = v3_sel(at_rest, point, out->point_first);
     out->point_last = v3_sel(at_rest, point, out->point_last);
@@ -230,15 +230,15 @@ FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters, int 
     const sweep_query query = sweep_prepare(in, moving);
     const sweep_view view = sweep_view_of(query.relative, query.in.radius, sweep_heading_after(&query, heading));
     if (SWEEP_SOME_HAS_BEGUN)
-        return sweep_answer(in, query, view, sweep_solve(query.in, view, SWEEP_TIMES), SWEEP_TIMES, 0);
+        return sweep_answer(in, query, view, sweep_solve(query.in, view, SWEEP_TIMES), SWEEP_TIMES, TRIANGLE_AT_REST);
     /* The first contact alone; the last one, too, if a contact has begun in some lane. */
     const sweep_span span = sweep_solve(query.in, view, SWEEP_FIRST);
     const vm hit = v_lt(span.first.at, v_infinity());
     const vf first = view.start + span.first.at * view.time_per_height;
     const vm begun = v_and(v_and(hit, matters), v_lt(first, v_f(R(0.0))));
     if (v_any(v_or(begun, vi_eq(query.relative.speed, v_i(0)))))
-        return sweep_answer(in, query, view, sweep_solve(query.in, view, SWEEP_TIMES), SWEEP_TIMES, 0);
-    sweep_out out = sweep_answer(in, query, view, span, SWEEP_FIRST, 0);
+        return sweep_answer(in, query, view, sweep_solve(query.in, view, SWEEP_TIMES), SWEEP_TIMES, TRIANGLE_AT_REST);
+    sweep_out out = sweep_answer(in, query, view, span, SWEEP_FIRST, TRIANGLE_AT_REST);
     out.state = vi_sel(hit, sweep_state(first, v_infinity()), v_i(STATE_MISS));
     return out;
 }

@@ -23,6 +23,13 @@ typedef struct sweep_out {
 #define SWEEP_TIMES 1 /* both times and the state */
 #define SWEEP_FULL 2  /* and points and features */
 
+/* Values of the parameter `moving`. */
+#define TRIANGLE_AT_REST 0
+#define TRIANGLE_MOVING 1
+/* Values of `has_end_positions`: `velocity` holds velocities, or positions of the centre at time 1. */
+#define MOTION_BY_VELOCITY 0
+#define MOTION_BY_END 1
+
 /* Differences of the inputs: the solver computes with these alone. */
 typedef struct sweep_relative {
     v3 center, center_error; /* centre - P0 at time 0, and its rounding error */

@@ -434,7 +434,8 @@ FN void cloud_behind_pairs(const caromi_cloud_view *view, const caromi_cloud_row
         const uint32_t to = row->end - from < CLOUD_BORDER ? row->end : from + CLOUD_BORDER;
         const uint32_t count = cloud_near_border(view, behind, from, to, slots);
         for (uint32_t i = 0; i < count; i++) {
-            const int64_t cell = caromi_cloud_cell(level, 0, (double)columns.x[slots[i]]) - (int64_t)neighbour->low;
+            const int64_t cell =
+                caromi_cloud_cell(level, AXIS_X, (double)columns.x[slots[i]]) - (int64_t)neighbour->low;
             cloud_cells(view, neighbour, (cell - 1) >> neighbour->shift, (cell + 1) >> neighbour->shift, &begin[i],
                         &end[i]);
         }
@@ -492,15 +493,15 @@ static void cloud_finer_runs(const caromi_cloud_view *view, const cloud_ball *ba
     runs->count = 0;
     for (uint32_t at; runs->count < CLOUD_RUNS && (at = cloud_rows_next(view, rows)) != CAROMI_NO_ROW;) {
         const caromi_cloud_row *neighbour = &view->rows[at];
-        const double dy = cloud_off_row(level, 1, y_wide, neighbour->y, y),
-                     dz = cloud_off_row(level, 2, z_wide, neighbour->z, z);
+        const double dy = cloud_off_row(level, AXIS_Y, y_wide, neighbour->y, y),
+                     dz = cloud_off_row(level, AXIS_Z, z_wide, neighbour->z, z);
         const double left2 = reach * reach - dy * dy - dz * dz;
         if (left2 < 0)
             continue;
         const double left = sqrt(left2) + fabs(x) * 0x1p-48;
         uint32_t *begin = &runs->begin[runs->count], *end = &runs->end[runs->count];
-        rows->box.low[0] = caromi_cloud_cell(level, 0, x - left);
-        rows->box.high[0] = caromi_cloud_cell(level, 0, x + left);
+        rows->box.low[0] = caromi_cloud_cell(level, AXIS_X, x - left);
+        rows->box.high[0] = caromi_cloud_cell(level, AXIS_X, x + left);
         cloud_box_run(view, neighbour, &rows->box, begin, end);
         runs->count += *begin < *end;
     }

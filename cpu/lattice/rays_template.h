@@ -36,7 +36,7 @@ FN vf rays_side(vf x, vf y, v3 a, v3 b)
 FN vm rays_keep(const caromi_rays *rays, v3 p0, v3 p1, v3 p2)
 {
     const v3 lo = mesh_min3(p0, p1, p2), hi = mesh_max3(p0, p1, p2);
-    const rays_last x = rays_last_of(rays, 0, lo.x, hi.x), y = rays_last_of(rays, 1, lo.y, hi.y);
+    const rays_last x = rays_last_of(rays, AXIS_X, lo.x, hi.x), y = rays_last_of(rays, AXIS_Y, lo.y, hi.y);
     const vm keep = v_and(v_le(v_f(rays->lowest), hi.z), v_and(x.exists, y.exists));
     const vf at_x = v_f(rays->origin[0]) + x.column * v_f(rays->spacing);
     const vf at_y = v_f(rays->origin[1]) + y.column * v_f(rays->spacing);
@@ -88,8 +88,8 @@ static void rays_search(const caromi_rays *rays)
         }
         const mesh_node *node = rays->mesh->nodes + next;
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-            const rays_last x = rays_last_of(rays, 0, v_load(node->lo_x + lane), v_load(node->hi_x + lane));
-            const rays_last y = rays_last_of(rays, 1, v_load(node->lo_y + lane), v_load(node->hi_y + lane));
+            const rays_last x = rays_last_of(rays, AXIS_X, v_load(node->lo_x + lane), v_load(node->hi_x + lane));
+            const rays_last y = rays_last_of(rays, AXIS_Y, v_load(node->lo_y + lane), v_load(node->hi_y + lane));
             const vm filled = v_not(vi_eq(mesh_load_int(node->child + lane), v_i(0)));
             const vm above = v_and(filled, v_le(v_f(rays->lowest), v_load(node->hi_z + lane)));
             for (u32 left = v_bitmask(v_and(above, v_and(x.exists, y.exists))); left != 0; left &= left - 1)
