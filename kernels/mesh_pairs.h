@@ -36,6 +36,7 @@ typedef struct mesh_packet_result {
     vf from;
 } mesh_packet_result;
 
+/* A result without undecided pairs. */
 FN mesh_packet_result mesh_packet_result_of(vm hits, vf t, vi state)
 {
     mesh_packet_result result;
@@ -71,18 +72,18 @@ FN void mesh_record_first(mesh_traversal *traversals, const mesh_packet *packet,
     v_store(t, result->t);
     v_store(from, result->from);
     for (u32 left = v_bitmask(result->hits); left != 0; left &= left - 1) {
-        const int i = bitmask_first(left);
-        mesh_traversal *trav = mesh_traversal_of_lane(traversals, packet, i);
-        const mesh_hit_key hit = mesh_hit_key_of(t[i], triangle[i]);
+        const int lane = bitmask_first(left);
+        mesh_traversal *trav = mesh_traversal_of_lane(traversals, packet, lane);
+        const mesh_hit_key hit = mesh_hit_key_of(t[lane], triangle[lane]);
         if (mesh_is_after(trav->best, hit)) {
             trav->best = hit;
-            trav->state = state[i];
+            trav->state = state[lane];
         }
     }
     for (u32 left = v_bitmask(result->undecided); left != 0; left &= left - 1) {
-        const int i = bitmask_first(left);
-        mesh_traversal *trav = mesh_traversal_of_lane(traversals, packet, i);
-        trav->earliest_undecided = from[i] < trav->earliest_undecided ? from[i] : trav->earliest_undecided;
+        const int lane = bitmask_first(left);
+        mesh_traversal *trav = mesh_traversal_of_lane(traversals, packet, lane);
+        trav->earliest_undecided = from[lane] < trav->earliest_undecided ? from[lane] : trav->earliest_undecided;
     }
 }
 
@@ -331,15 +332,16 @@ FN vf mesh_distance2(v3 p, const mesh_query *query)
 FN void mesh_accept_initial_overlap(mesh_traversal *trav, mesh_group *group, int options)
 {
     const mesh_query *query = &trav->query;
-    const real r2 = query->radius * query->radius;
+    const real radius2 = query->radius * query->radius;
     if ((options & (MESH_CULL_BACK | MESH_SKIP_PARTING | MESH_SKIP)) != 0)
         return;
-    const vf a = mesh_distance2(group->p.p0, query), b = mesh_distance2(group->p.p1, query),
-             c = mesh_distance2(group->p.p2, query);
-    const vm near = v_lt(v_max(v_max(a, b), c), v_f(r2 * MESH_NEAR_ENOUGH));
-    const vm holds = v_lt(v_min(v_min(a, b), c), v_f(r2 * MESH_WELL_INSIDE));
-    const u32 inside = v_bitmask(v_and(group->active, v_and(near, holds)));
-    if (inside == 0 || !(r2 > MESH_LEAST_SQUARE && r2 < MESH_MOST_SQUARE))
+    const vf p0_distance2 = mesh_distance2(group->p.p0, query), p1_distance2 = mesh_distance2(group->p.p1, query),
+             p2_distance2 = mesh_distance2(group->p.p2, query);
+    const vm is_small = v_lt(v_max(v_max(p0_distance2, p1_distance2), p2_distance2), v_f(radius2 * MESH_NEAR_ENOUGH));
+    const vm has_corner_inside =
+        v_lt(v_min(v_min(p0_distance2, p1_distance2), p2_distance2), v_f(radius2 * MESH_WELL_INSIDE));
+    const u32 inside = v_bitmask(v_and(group->active, v_and(is_small, has_corner_inside)));
+    if (inside == 0 || !(radius2 > MESH_LEAST_SQUARE && radius2 < MESH_MOST_SQUARE))
         return;
     int triangle[LANES];
     vi_store(triangle, group->triangle);
@@ -356,25 +358,28 @@ FN void mesh_cull_bounding_sphere(const mesh_traversal *trav, mesh_group *group,
     if (trav->precalc[PRECALC_REACH] == R(1.0) / R(0.0))
         return;
     const mesh_capsule capsule = traversal_precalc_of(trav->precalc).capsule;
-    const real ball = MESH_IS_UNINDEXED(group->reference) ? R(1.0) / R(0.0) : group->leaf->ball;
-    const v3 lo = mesh_min3(group->p.p0, group->p.p1, group->p.p2),
-             hi = mesh_max3(group->p.p0, group->p.p1, group->p.p2);
-    const v3 middle = v3_mul(v3_add(lo, hi), v_f(R(0.5)));
+    const real bounding_radius = MESH_IS_UNINDEXED(group->reference) ? R(1.0) / R(0.0) : group->leaf->ball;
+    const v3 box_low = mesh_min3(group->p.p0, group->p.p1, group->p.p2),
+             box_high = mesh_max3(group->p.p0, group->p.p1, group->p.p2);
+    const v3 middle = v3_mul(v3_add(box_low, box_high), v_f(R(0.5)));
     const sweep_in sphere = mesh_sphere_of(query, options);
+    /* How far the centre of a triangle's bounding sphere is from the query's path. */
     const v3 offset = v3_sub(middle, sphere.center);
     const v3 velocity = (options & MESH_ENDS) != 0 ? v3_sub(sphere.velocity, sphere.w) : sphere.velocity;
     const vf nearest_at = v_min(v_max(v3_dot(offset, velocity) * capsule.per_v2, v_f(R(0.0))), v_f(trav->best.t));
     const v3 gap = v3_sub(offset, v3_mul(velocity, nearest_at));
-    const vf reach = capsule.reach + v_f(ball);
+    const vf reach = capsule.reach + v_f(bounding_radius);
     group->active = v_and(group->active, v_le(v3_dot(gap, gap), reach * reach));
 }
 
+/* Culling for the first hit. */
 FN void mesh_cull_leaf_first(mesh_traversal *trav, mesh_group *group, int options)
 {
     mesh_cull_bounding_sphere(trav, group, options);
     mesh_accept_initial_overlap(trav, group, options);
 }
 
+/* Culling for all hits: an initial overlap ends nothing. */
 FN void mesh_cull_leaf_all(mesh_traversal *trav, mesh_group *group, int options)
 {
     mesh_cull_bounding_sphere(trav, group, options);
@@ -395,11 +400,13 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *group, int options
 /* Defines a search by its three steps at a leaf: `cull_leaf` decides entered triangles without the solver, `solve` is
  * the narrow phase for the others, `record` uses the results. `options` are the queries' options, or a constant 0. */
 #define MESH_SEARCH(name, cull_leaf, solve, record)                                                 \
-    FN void name##_packet(mesh_traversal *traversals, const mesh_packet *q, int options)            \
+    /* Narrow phase for one packet. */                                                              \
+    FN void name##_packet(mesh_traversal *traversals, const mesh_packet *packet, int options)       \
     {                                                                                               \
-        const mesh_packet_result a = solve(q, options);                                             \
-        record(traversals, q, &a);                                                                  \
+        const mesh_packet_result result = solve(packet, options);                                   \
+        record(traversals, packet, &result);                                                        \
     }                                                                                               \
+    /* Tests LANES triangles of the leaf at a time and submits those that are left. */              \
     FN int name##_visit_leaf(mesh_traversal *trav, int number, mesh_pairs *pairs, mesh_frame frame, \
                              G const mesh_leaf *leaf, int options)                                  \
     {                                                                                               \
@@ -415,6 +422,8 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *group, int options
     }                                                                                               \
     MESH_SEARCH_SOLVE(name)
 
+/* MESH_SEARCH_SUBMIT hands a group's active lanes to the narrow phase: to the queue of pairs, to the deferred groups of
+ * a work-item in lockstep, or directly to the solver. */
 #ifdef LANG_HAS_COMPRESS
 #define MESH_SEARCH_SUBMIT(name)                \
     {                                           \
@@ -428,8 +437,8 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *group, int options
         (void)run;                                                                                        \
         if (pairs->end - pairs->first < LANES)                                                            \
             mesh_pairs_pad(pairs);                                                                        \
-        const mesh_packet q = mesh_pairs_packet(pairs, options);                                          \
-        name##_packet(traversals, &q, options);                                                           \
+        const mesh_packet packet = mesh_pairs_packet(pairs, options);                                     \
+        name##_packet(traversals, &packet, options);                                                      \
         mesh_pairs_pop(pairs);                                                                            \
     }
 #elif defined(LANG_LOCKSTEP)
@@ -447,21 +456,21 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *group, int options
             const mesh_group group =                                                                           \
                 mesh_group_of(mesh_leaf_of(run, leaf), leaf, pairs->lane[k], trav, run->frame.scale, options); \
             if (v_any(group.active)) {                                                                         \
-                mesh_packet q = mesh_packet_of(&group, trav, options);                                         \
-                q.leaves = run->leaves;                                                                        \
-                q.leaf = pairs->leaf + k;                                                                      \
-                q.slot = pairs->lane + k;                                                                      \
-                name##_packet(trav, &q, options);                                                              \
+                mesh_packet packet = mesh_packet_of(&group, trav, options);                                    \
+                packet.leaves = run->leaves;                                                                   \
+                packet.leaf = pairs->leaf + k;                                                                 \
+                packet.slot = pairs->lane + k;                                                                 \
+                name##_packet(trav, &packet, options);                                                         \
             }                                                                                                  \
         }                                                                                                      \
         pairs->end = 0;                                                                                        \
     }
 #else
-#define MESH_SEARCH_SUBMIT(name)                                     \
-    {                                                                \
-        const mesh_packet q = mesh_packet_of(&group, trav, options); \
-        (void)number, (void)pairs;                                   \
-        name##_packet(trav, &q, options);                            \
+#define MESH_SEARCH_SUBMIT(name)                                          \
+    {                                                                     \
+        const mesh_packet packet = mesh_packet_of(&group, trav, options); \
+        (void)number, (void)pairs;                                        \
+        name##_packet(trav, &packet, options);                            \
     }
 #define MESH_SEARCH_SOLVE(name) MESH_NEVER_WAITS(name, mesh_traversal)
 #endif

@@ -65,14 +65,15 @@ FN int mesh_run_is_truncated(u32 number)
 /* A column of LANES queries, padded with copies of the last query. */
 FN vf mesh_run_column(const mesh_run *run, int column, u32 at)
 {
-    real x[LANES];
+    real padded[LANES];
     if (LANES == 1 || at + LANES <= run->end)
         return v_load(run->in[column] + at);
     for (u32 lane = 0; lane < LANES; lane++)
-        x[lane] = run->in[column][at + lane < run->end ? at + lane : run->end - 1];
-    return v_load(x);
+        padded[lane] = run->in[column][at + lane < run->end ? at + lane : run->end - 1];
+    return v_load(padded);
 }
 
+/* Precalculates the traversal's terms of LANES queries. */
 FN void mesh_run_precalculate(const mesh_run *run, u32 at, real *rows, int options)
 {
     const v3 center =
@@ -95,6 +96,7 @@ FN void mesh_run_clear(const mesh_run *run, u32 at, real *clear, int options)
     v_store(clear, v_sel(holds, v_f(R(1.0)), v_f(R(0.0))));
 }
 
+/* Loads one query. */
 FN mesh_query mesh_run_query(const mesh_run *run, u32 row, int options)
 {
     mesh_query query;
@@ -111,6 +113,7 @@ FN mesh_query mesh_run_query(const mesh_run *run, u32 row, int options)
     return query;
 }
 
+/* The leaf that a reference names. */
 FN G const mesh_leaf *mesh_leaf_of(const mesh_run *run, int reference)
 {
     return run->leaves + MESH_LEAF_AT(reference);
@@ -168,9 +171,10 @@ typedef struct traversal_scheduler {
     u32 resume_at[MESH_TRAVERSALS];      /* resumes when so many pairs are solved */
 } traversal_scheduler;
 
+/* All traversals have ended, so each takes a query next. */
 FN traversal_scheduler scheduler_of_idle(void)
 {
-    const traversal_scheduler scheduler = {0, 0, (1u << MESH_TRAVERSALS) - 1, 0, {0}, 0, 0, {0}};
+    const traversal_scheduler scheduler = {.ended = (1u << MESH_TRAVERSALS) - 1};
     return scheduler;
 }
 
@@ -189,11 +193,13 @@ FN void scheduler_enqueue(traversal_scheduler *scheduler, int i, int next)
     scheduler->leaf |= (u32)(next < 0) << i;
 }
 
+/* Whether some traversal can take a step. */
 FN int scheduler_has_ready(const traversal_scheduler *scheduler)
 {
     return (scheduler->node | scheduler->leaf | scheduler->ended) != 0;
 }
 
+/* Traversal i waits until so many pairs are solved. */
 FN void scheduler_suspend(traversal_scheduler *scheduler, int i, u32 resume_at)
 {
     scheduler->resume_at[i] = resume_at;
@@ -240,13 +246,16 @@ FN int scheduler_resume(traversal_scheduler *scheduler, u32 answered)
         u32 next = run->first;                                                                                        \
         mesh_pairs_begin(&pairs);                                                                                     \
         do {                                                                                                          \
+            /* Narrow phase: solves full packets, and a partial one if all traversals wait. */                        \
             while (pairs.end - pairs.first >= LANES || (pairs.end > pairs.first && !scheduler_has_ready(&scheduler))) \
                 search##_solve(run, traversals, &pairs, options);                                                     \
+            /* Traversals whose pairs are solved go on. */                                                            \
             for (int i; (i = scheduler_resume(&scheduler, pairs.answered)) >= 0;)                                     \
                 if (kind##_pop_next(&traversals[i]))                                                                  \
                     scheduler_enqueue(&scheduler, i, traversals[i].next);                                             \
                 else                                                                                                  \
                     scheduler.ended |= 1u << i;                                                                       \
+            /* Traversals that have ended store their answers and begin the next queries. */                          \
             for (u32 left = scheduler_drain(&scheduler.ended); left != 0; left &= left - 1) {                         \
                 const int i = bitmask_first(left);                                                                    \
                 int begun = -1;                                                                                       \
@@ -264,6 +273,7 @@ FN int scheduler_resume(traversal_scheduler *scheduler, u32 answered)
                     scheduler_enqueue(&scheduler, i, traversals[i].next);                                             \
                 }                                                                                                     \
             }                                                                                                         \
+            /* At nodes: first all box tests, then all pushes. */                                                     \
             for (u32 left = scheduler.node; left != 0; left &= left - 1) {                                            \
                 const int i = bitmask_first(left);                                                                    \
                 kind##_test_children(&traversals[i], run->nodes + traversals[i].next, &tested[i]);                    \
@@ -279,6 +289,7 @@ FN int scheduler_resume(traversal_scheduler *scheduler, u32 answered)
             }                                                                                                         \
             if (is_alone)                                                                                             \
                 mesh_prefetch_stack(&addresses, &traversals[0].stack);                                                \
+            /* At leaves: triangles are tested, and their pairs submitted. */                                         \
             for (u32 left = scheduler_drain(&scheduler.leaf); left != 0; left &= left - 1) {                          \
                 const int i = bitmask_first(left);                                                                    \
                 const int step = search##_visit_leaf(&traversals[i], i, &pairs, run->frame,                           \
@@ -296,27 +307,29 @@ FN int scheduler_resume(traversal_scheduler *scheduler, u32 answered)
         } while (scheduler_has_ready(&scheduler) || scheduler.waits > 0);                                             \
     }
 #else
-#define MESH_RUN_(name, kind, search, begin, answer, options)                                                      \
-    FN void name(const mesh_run *run)                                                                              \
-    {                                                                                                              \
-        kind##_traversal traversal;                                                                                \
-        mesh_pairs pairs;                                                                                          \
-        real rows[LANES * MESH_ROWS]; /* of the next queries */                                                    \
-        MESH_STACK_ENTRIES(traversal);                                                                             \
-        mesh_pairs_begin(&pairs);                                                                                  \
-        for (u32 next = run->first; next < run->end; next++) {                                                     \
-            const int begun = begin(run, &traversal, MESH_ROW(next), rows, options);                               \
-            int on = begun > 0;                                                                                    \
-            while (on || pairs.end > 0) {                                                                          \
-                while (on && pairs.end < MESH_DEFERRED)                                                            \
-                    on = traversal.next >= 0 ? kind##_visit_node(&traversal, run->nodes + traversal.next, options) \
-                                             : search##_visit_leaf(&traversal, 0, &pairs, run->frame,              \
-                                                                   mesh_leaf_of(run, traversal.next), options);    \
-                search##_solve(run, &traversal, &pairs, options);                                                  \
-            }                                                                                                      \
-            if (begun >= 0)                                                                                        \
-                answer(run, &traversal);                                                                           \
-        }                                                                                                          \
+#define MESH_RUN_(name, kind, search, begin, answer, options)                                           \
+    FN void name(const mesh_run *run)                                                                   \
+    {                                                                                                   \
+        kind##_traversal traversal;                                                                     \
+        mesh_pairs pairs;                                                                               \
+        real rows[LANES * MESH_ROWS]; /* of the next queries */                                         \
+        MESH_STACK_ENTRIES(traversal);                                                                  \
+        mesh_pairs_begin(&pairs);                                                                       \
+        for (u32 next = run->first; next < run->end; next++) {                                          \
+            const int begun = begin(run, &traversal, MESH_ROW(next), rows, options);                    \
+            int goes_on = begun > 0;                                                                    \
+            /* Steps until enough pairs are deferred or the traversal ends, then the narrow phase. */   \
+            while (goes_on || pairs.end > 0) {                                                          \
+                while (goes_on && pairs.end < MESH_DEFERRED)                                            \
+                    goes_on = traversal.next >= 0                                                       \
+                                  ? kind##_visit_node(&traversal, run->nodes + traversal.next, options) \
+                                  : search##_visit_leaf(&traversal, 0, &pairs, run->frame,              \
+                                                        mesh_leaf_of(run, traversal.next), options);    \
+                search##_solve(run, &traversal, &pairs, options);                                       \
+            }                                                                                           \
+            if (begun >= 0)                                                                             \
+                answer(run, &traversal);                                                                \
+        }                                                                                               \
     }
 #endif
 
@@ -344,6 +357,7 @@ FN int mesh_begin_clear(const mesh_run *run, mesh_traversal *trav, u32 at, real 
     return mesh_begin_next(run, trav, at, rows, options) && clear[lane] == R(0.0);
 }
 
+/* Stores state, triangle and time of a query. */
 FN void mesh_answer_hit(const mesh_run *run, const mesh_traversal *trav, real t)
 {
     const int triangle = trav->best.triangle | -(trav->best.triangle == MESH_NO_TRIANGLE); /* -1 if there is none */

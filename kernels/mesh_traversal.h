@@ -29,6 +29,7 @@ typedef struct mesh_hit_key {
     int triangle;
 } mesh_hit_key;
 
+/* Makes a key. */
 FN mesh_hit_key mesh_hit_key_of(real t, int triangle)
 {
     mesh_hit_key key;
@@ -203,7 +204,7 @@ typedef struct mesh_children {
 /* LANG_LOADS times LANES children of a node, from `lane` on. */
 FN void mesh_load_children(G const mesh_node *node, int lane, mesh_children children[LANG_LOADS])
 {
-    vf rows[8][LANG_LOADS];
+    vf rows[8][LANG_LOADS]; /* lower x y z, upper x y z, child, least index */
     v_loads(node->lo_x + lane, rows[0]);
     v_loads(node->lo_y + lane, rows[1]);
     v_loads(node->lo_z + lane, rows[2]);
@@ -212,14 +213,15 @@ FN void mesh_load_children(G const mesh_node *node, int lane, mesh_children chil
     v_loads(node->hi_z + lane, rows[5]);
     v_loads((G const real *)node->child + lane, rows[6]);
     v_loads((G const real *)node->least + lane, rows[7]);
-    for (int i = 0; i < LANG_LOADS; i++) {
-        children[i].lo = v3_of(rows[0][i], rows[1][i], rows[2][i]);
-        children[i].hi = v3_of(rows[3][i], rows[4][i], rows[5][i]);
-        children[i].exist = v_not(vi_eq(v_bits(rows[6][i]), v_i(0))); /* 0 is the root, which is no child */
-        children[i].least = v_bits(rows[7][i]);
+    for (int load = 0; load < LANG_LOADS; load++) {
+        children[load].lo = v3_of(rows[0][load], rows[1][load], rows[2][load]);
+        children[load].hi = v3_of(rows[3][load], rows[4][load], rows[5][load]);
+        children[load].exist = v_not(vi_eq(v_bits(rows[6][load]), v_i(0))); /* 0 is the root, which is no child */
+        children[load].least = v_bits(rows[7][load]);
     }
 }
 
+/* Slab tests of all children of a node. */
 FN void mesh_test_children(const mesh_traversal *trav, G const mesh_node *node, mesh_tested_children *tested)
 {
     u32 entered = 0;
@@ -227,13 +229,13 @@ FN void mesh_test_children(const mesh_traversal *trav, G const mesh_node *node, 
     for (int lane = 0; lane < MESH_WIDTH; lane += LANG_LOADS * LANES) {
         mesh_children children[LANG_LOADS];
         mesh_load_children(node, lane, children);
-        for (int i = 0; i < LANG_LOADS; i++) {
-            const int at = lane + i * LANES;
+        for (int load = 0; load < LANG_LOADS; load++) {
+            const int first_child = lane + load * LANES;
             const mesh_slab_interval interval =
-                mesh_slab_test(traversal_precalc_of(trav->precalc).slabs, children[i].lo, children[i].hi);
-            const vm can_improve = mesh_can_improve(interval, children[i].least, trav->best);
-            v_store(tested->enters + at, v_max(interval.enter, v_f(R(0.0))));
-            entered |= v_bitmask(v_and(can_improve, children[i].exist)) << at;
+                mesh_slab_test(traversal_precalc_of(trav->precalc).slabs, children[load].lo, children[load].hi);
+            const vm can_improve = mesh_can_improve(interval, children[load].least, trav->best);
+            v_store(tested->enters + first_child, v_max(interval.enter, v_f(R(0.0))));
+            entered |= v_bitmask(v_and(can_improve, children[load].exist)) << first_child;
         }
     }
     tested->entered = entered;
@@ -248,9 +250,9 @@ FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const me
     const real *enters = tested->enters;
     const u32 entered = tested->entered;
     for (u32 left = entered; left != 0; left &= left - 1) {
-        const int i = bitmask_first(left);
-        const vf own = v_f(enters[i]);
-        const vi least = v_i(node->least[i]);
+        const int child = bitmask_first(left);
+        const vf own = v_f(enters[child]);
+        const vi least = v_i(node->least[child]);
         u32 after = 0;
         LANG_ROLLED
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
@@ -259,17 +261,19 @@ FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const me
             after |= v_bitmask(v_or(v_lt(own, enter), v_and(v_eq(own, enter), index))) << lane;
         }
         mesh_stack_set(&trav->stack, trav->stack.top + bitmask_count(after & entered),
-                       mesh_key_bits_of(enters[i], node->least[i]), node->child[i]);
+                       mesh_key_bits_of(enters[child], node->least[child]), node->child[child]);
     }
     trav->stack.top += bitmask_count(entered);
 }
 #else
+/* Insertion sort. */
 FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const mesh_tested_children *tested)
 {
     const int bottom = trav->stack.top;
     for (u32 left = tested->entered; left != 0; left &= left - 1) {
-        const int i = bitmask_first(left);
-        mesh_stack_insert(&trav->stack, bottom, mesh_key_bits_of(tested->enters[i], node->least[i]), node->child[i]);
+        const int child = bitmask_first(left);
+        mesh_stack_insert(&trav->stack, bottom, mesh_key_bits_of(tested->enters[child], node->least[child]),
+                          node->child[child]);
     }
 }
 #endif
@@ -290,6 +294,7 @@ FN int mesh_push_children(mesh_traversal *trav, G const mesh_node *node, const m
     return 1;
 }
 
+/* Tests a node's children and pops what to visit next; 0 ends the traversal. */
 FN int mesh_visit_node(mesh_traversal *trav, G const mesh_node *node, int options)
 {
     mesh_tested_children tested;
@@ -328,17 +333,20 @@ typedef struct mesh_corners {
     v3 p0, p1, p2;
 } mesh_corners;
 
+/* One corner of LANES triangles of an unindexed leaf: rows of x, y and z. */
 FN v3 mesh_unindexed_corner(G const real *rows)
 {
     return v3_of(v_load(rows), v_load(rows + MESH_WIDTH), v_load(rows + 2 * MESH_WIDTH));
 }
 
+/* One corner of LANES triangles, looked up among the leaf's vertices. */
 FN v3 mesh_indexed_corner(G const mesh_leaf *leaf, G const u8 *corner)
 {
     return v3_of(v_table_lookup(leaf->vertex[0], corner), v_table_lookup(leaf->vertex[1], corner),
                  v_table_lookup(leaf->vertex[2], corner));
 }
 
+/* Corners of LANES triangles of a leaf, from slot `lane` on. */
 FN mesh_corners mesh_corners_of(G const mesh_leaf *leaf, int reference, int lane)
 {
     mesh_corners corners;
@@ -375,6 +383,7 @@ typedef struct mesh_group {
     int reference; /* to it */
 } mesh_group;
 
+/* Box tests of LANES triangles of a leaf. */
 FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int reference, int lane, const mesh_traversal *trav, real scale,
                             int options)
 {

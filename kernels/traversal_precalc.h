@@ -21,28 +21,30 @@ typedef struct mesh_motion {
     vi smaller; /* the velocity is scaled by 2^-smaller; an exponent field */
 } mesh_motion;
 
+/* The velocity. given: velocities, or with MESH_ENDS the centre's positions at time 1. */
 FN mesh_motion mesh_motion_of(v3 center, v3 given, int options)
 {
-    mesh_motion m;
-    m.velocity = given;
-    m.smaller = v_i(0);
+    mesh_motion motion;
+    motion.velocity = given;
+    motion.smaller = v_i(0);
     if ((options & MESH_ENDS) == 0)
-        return m;
-    m.velocity = v3_sub(given, center);
-    const vm large = v_not(vi_gt(v_i(R_BIG_BITS), v3_magnitude(m.velocity)));
+        return motion;
+    motion.velocity = v3_sub(given, center);
+    const vm large = v_not(vi_gt(v_i(R_BIG_BITS), v3_magnitude(motion.velocity)));
     if (v_any(large)) {
-        const vf by = v_f(R(0x1p-8));
-        m.velocity = v3_sel(large, v3_sub(v3_mul(given, by), v3_mul(center, by)), m.velocity);
-        m.smaller = vi_sel(large, v_i(8 << R_EXPONENT_SHIFT), m.smaller);
+        const vf factor = v_f(R(0x1p-8));
+        motion.velocity = v3_sel(large, v3_sub(v3_mul(given, factor), v3_mul(center, factor)), motion.velocity);
+        motion.smaller = vi_sel(large, v_i(8 << R_EXPONENT_SHIFT), motion.smaller);
     }
-    return m;
+    return motion;
 }
 
 /* Slab test of a query against boxes that are inflated by its reach. Units: the mesh's. The centre crosses the plane of
  * a lower side `lo` at the time (lo - below) / v, that of an upper side `hi` at (hi - above) / v. */
 typedef struct mesh_slabs {
-    v3 below, above, per_v;
-    v_pow2 unit;
+    v3 below, above; /* the centre plus its reach; the centre minus its reach */
+    v3 per_v;        /* 1 / velocity */
+    v_pow2 unit;     /* factor from these times to the caller's */
 } mesh_slabs;
 
 /* Velocities of 0 become tiny in slab tests, to avoid division by 0. A box is then entered very early or very late. The
@@ -53,28 +55,32 @@ FN vf mesh_nonzero(vf v)
     return v_sel(v_lt(v_abs(v), least), v_from_bits((v_bits(v) & R_SIGN_MASK) | v_bits(least)), v);
 }
 
+/* Terms of the slab test: the centre plus and minus its reach, and the inverse velocity. */
 FN mesh_slabs mesh_slabs_of(v3 center, vf radius, mesh_motion motion, mesh_frame frame)
 {
     const vf one = v_f(R(1.0)), scale = v_f(frame.scale);
     const vi speed = v_exponent(vi_min(v3_magnitude(motion.velocity), v_i(R_BIG_BITS + 0x00800000)));
-    const v3 v = v3_mul(motion.velocity, v_scale_down(speed));
-    v3 c = v3_mul(center, scale);
-    vf r = radius * scale;
+    const v3 mesh_velocity = v3_mul(motion.velocity, v_scale_down(speed));
+    v3 mesh_center = v3_mul(center, scale);
+    vf mesh_radius = radius * scale;
     /* At a distance of 2^60 mesh sizes one unit in the last place covers the mesh: every box passes the test. */
-    const vf size = v_from_bits(vi_max(vi_max(v3_magnitude(c), v_magnitude(r)), v_bits(v_f(R(2.0)))));
+    const vf size =
+        v_from_bits(vi_max(vi_max(v3_magnitude(mesh_center), v_magnitude(mesh_radius)), v_bits(v_f(R(2.0)))));
     const vm far = v_not(v_lt(size, v_f(R(0x1p60))));
-    mesh_slabs s;
+    mesh_slabs slabs;
+    /* The reach, with a margin for the roundings of the test. */
     const v3 zero = v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
     /* 2^-20 of the largest coordinate is 16 roundings of it; the tests below err by less than 12. */
-    const vf reach = v_sel(far, v_f(R(0x1p100)), r + size * v_f(R(0x1p-20)));
-    c = v3_sel(far, zero, c);
-    s.below = v3_of(c.x + reach, c.y + reach, c.z + reach);
-    s.above = v3_of(c.x - reach, c.y - reach, c.z - reach);
-    s.per_v.x = v_sel(far, one, one / mesh_nonzero(v.x));
-    s.per_v.y = v_sel(far, one, one / mesh_nonzero(v.y));
-    s.per_v.z = v_sel(far, one, one / mesh_nonzero(v.z));
-    s.unit = v_pow2_of((v_i(frame.scale_field) - speed - motion.smaller) >> R_EXPONENT_SHIFT);
-    return s;
+    const vf reach = v_sel(far, v_f(R(0x1p100)), mesh_radius + size * v_f(R(0x1p-20)));
+    mesh_center = v3_sel(far, zero, mesh_center);
+    slabs.below = v3_of(mesh_center.x + reach, mesh_center.y + reach, mesh_center.z + reach);
+    slabs.above = v3_of(mesh_center.x - reach, mesh_center.y - reach, mesh_center.z - reach);
+    /* Inverse velocities, and the factor from scaled times to the caller's. */
+    slabs.per_v.x = v_sel(far, one, one / mesh_nonzero(mesh_velocity.x));
+    slabs.per_v.y = v_sel(far, one, one / mesh_nonzero(mesh_velocity.y));
+    slabs.per_v.z = v_sel(far, one, one / mesh_nonzero(mesh_velocity.z));
+    slabs.unit = v_pow2_of((v_i(frame.scale_field) - speed - motion.smaller) >> R_EXPONENT_SHIFT);
+    return slabs;
 }
 
 /* `enter`: when the centre enters the inflated boxes, in the caller's unit of time. `exists`: whether the centre enters
@@ -85,14 +91,19 @@ typedef struct mesh_slab_interval {
     vm exists;
 } mesh_slab_interval;
 
-FN mesh_slab_interval mesh_slab_test(mesh_slabs s, v3 lo, v3 hi)
+/* Slab test of LANES boxes: the centre is inside all three slabs between `enter` and `leave`. */
+FN mesh_slab_interval mesh_slab_test(mesh_slabs slabs, v3 lo, v3 hi)
 {
-    const v3 a = v3_of((lo.x - s.below.x) * s.per_v.x, (lo.y - s.below.y) * s.per_v.y, (lo.z - s.below.z) * s.per_v.z);
-    const v3 b = v3_of((hi.x - s.above.x) * s.per_v.x, (hi.y - s.above.y) * s.per_v.y, (hi.z - s.above.z) * s.per_v.z);
-    const vf enter = v_max(v_max(v_min(a.x, b.x), v_min(a.y, b.y)), v_min(a.z, b.z));
-    const vf leave = v_min(v_min(v_max(a.x, b.x), v_max(a.y, b.y)), v_max(a.z, b.z));
+    const v3 at_lower = v3_of((lo.x - slabs.below.x) * slabs.per_v.x, (lo.y - slabs.below.y) * slabs.per_v.y,
+                              (lo.z - slabs.below.z) * slabs.per_v.z);
+    const v3 at_upper = v3_of((hi.x - slabs.above.x) * slabs.per_v.x, (hi.y - slabs.above.y) * slabs.per_v.y,
+                              (hi.z - slabs.above.z) * slabs.per_v.z);
+    const vf enter =
+        v_max(v_max(v_min(at_lower.x, at_upper.x), v_min(at_lower.y, at_upper.y)), v_min(at_lower.z, at_upper.z));
+    const vf leave =
+        v_min(v_min(v_max(at_lower.x, at_upper.x), v_max(at_lower.y, at_upper.y)), v_max(at_lower.z, at_upper.z));
     mesh_slab_interval interval;
-    interval.enter = v_ldexp(enter, s.unit);
+    interval.enter = v_ldexp(enter, slabs.unit);
     interval.exists = v_and(v_le(enter, leave), v_le(v_f(R(0.0)), leave));
     return interval;
 }
@@ -101,7 +112,8 @@ FN mesh_slab_interval mesh_slab_test(mesh_slabs s, v3 lo, v3 hi)
  * centre).velocity) per_v2. A bounding sphere of radius b is missed if its centre is then farther away than reach + b.
  * `reach` is infinity if this test is not made. Units: the caller's. */
 typedef struct mesh_capsule {
-    vf per_v2, reach;
+    vf per_v2; /* 1 / v.v, 0 without motion */
+    vf reach;  /* radius plus a margin */
 } mesh_capsule;
 
 /* Range of sizes and speeds whose squares and quotients are normal numbers. Outside this range no bounding sphere is
