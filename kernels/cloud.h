@@ -35,6 +35,7 @@ FN v3 cloud_offset(cloud_in in)
     return v3_add(d, v3_add(v3_sub_error(in.b, in.a, offset), v3_sub_error(offset, back, d)));
 }
 
+/* Differences of a pair; the offset's error is already added back. */
 FN spheres_relative cloud_relate(cloud_in in)
 {
     spheres_relative pair;
@@ -48,17 +49,17 @@ FN spheres_relative cloud_relate(cloud_in in)
 }
 
 /* Scales pairs that would overflow, as spheres_rescue does: lengths and velocities alike, so times stay. */
-FN void cloud_rescue(cloud_in *in, spheres_relative *pair, vm big)
+FN void cloud_rescue(cloud_in *in, spheres_relative *pair, vm large)
 {
-    const vf small = v_sel(big, v_f(R(0x1p-8)), v_f(R(1.0)));
-    in->a = v3_mul(in->a, small);
-    in->b = v3_mul(in->b, small);
-    in->shift = v3_mul(in->shift, small);
-    in->a_velocity = v3_mul(in->a_velocity, small);
-    in->b_velocity = v3_mul(in->b_velocity, small);
-    in->radius_a = in->radius_a * small;
-    in->radius_b = in->radius_b * small;
-    in->margin = in->margin * small;
+    const vf factor = v_sel(large, v_f(R(0x1p-8)), v_f(R(1.0)));
+    in->a = v3_mul(in->a, factor);
+    in->b = v3_mul(in->b, factor);
+    in->shift = v3_mul(in->shift, factor);
+    in->a_velocity = v3_mul(in->a_velocity, factor);
+    in->b_velocity = v3_mul(in->b_velocity, factor);
+    in->radius_a = in->radius_a * factor;
+    in->radius_b = in->radius_b * factor;
+    in->margin = in->margin * factor;
     *pair = cloud_relate(*in);
 }
 
@@ -77,16 +78,18 @@ FN spheres_out cloud_ties(spheres_out s, v3 d, v3 v, vf radius, v_pow2 unit)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
     const v3 across = v3_cross(d, v);
-    const vf r2 = radius * radius, vv = v3_dot(v, v), dv = v3_dot(d, v), dd = v3_dot(d, d);
-    const vf left = r2 * vv - v3_dot(across, across);
-    const vm meets = v_and(v_lt(dv, zero), v_le(zero, left)), grazes = v_eq(left, zero);
-    const vf root = v_sqrt(v_sel(meets, left, zero)), graze = -dv / vv;
-    const vf time = v_sel(grazes, graze, v_min((dd - r2) / (root - dv), graze));
+    const vf radius2 = radius * radius, v2 = v3_dot(v, v), d_dot_v = v3_dot(d, v), d2 = v3_dot(d, d);
+    const vf discriminant = radius2 * v2 - v3_dot(across, across);
+    /* Approaching pairs whose paths come within the radius; at distance 0 of it they graze. */
+    const vm meets = v_and(v_lt(d_dot_v, zero), v_le(zero, discriminant)), grazes = v_eq(discriminant, zero);
+    const vf half_chord = v_sqrt(v_sel(meets, discriminant, zero)), nearest_time = -d_dot_v / v2;
+    const vf time = v_sel(grazes, nearest_time, v_min((d2 - radius2) / (half_chord - d_dot_v), nearest_time));
     const vm solved = v_and(v_lt(zero, s.u_first), v_lt(s.u_first, inf));
-    const vi later = vi_sel(meets, v_i(STATE_APPROACHING), v_i(STATE_MISS));
-    const vi now =
-        vi_sel(v_lt(dd, r2), v_i(STATE_OVERLAPPING), vi_sel(v_lt(zero, dv), v_i(STATE_MISS), v_i(STATE_TOUCHING)));
-    s.state = vi_sel(v_lt(r2, dd), later, now);
+    /* The state: by the distance at time 0, then by the direction of the motion. */
+    const vi ahead = vi_sel(meets, v_i(STATE_APPROACHING), v_i(STATE_MISS));
+    const vi at_start = vi_sel(v_lt(d2, radius2), v_i(STATE_OVERLAPPING),
+                               vi_sel(v_lt(zero, d_dot_v), v_i(STATE_MISS), v_i(STATE_TOUCHING)));
+    s.state = vi_sel(v_lt(radius2, d2), ahead, at_start);
     s.u_first = v_sel(v_and(solved, v_not(grazes)), s.u_first, v_ldexp(time, unit));
     return s;
 }
@@ -98,6 +101,7 @@ FN vi cloud_state(vi state, vf t, vf limit)
     return vi_sel(v_or(late, vi_gt(state, v_i(STATE_OVERLAPPING))), v_i(STATE_MISS), state);
 }
 
+/* Answers LANES pairs in fast mode. */
 FN cloud_out cloud(cloud_in in)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
@@ -105,6 +109,7 @@ FN cloud_out cloud(cloud_in in)
     const vm big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(pair.length, pair.speed)));
     if (v_any(big))
         cloud_rescue(&in, &pair, big);
+    /* Scaled to about 1, for the signs that decide ties. */
     const vi length = v_exponent(pair.length), speed = v_exponent(pair.speed);
     const vf to_length = v_scale_down(length), reach = (pair.radius + in.margin) * to_length;
     const v3 d = v3_mul(pair.d, to_length), v = v3_mul(pair.v, v_scale_down(speed));
@@ -120,13 +125,14 @@ FN cloud_out cloud(cloud_in in)
     cloud_out out;
     out.state = cloud_state(solved.state, solved.u_first, in.limit);
     const vm apart = vi_eq(out.state, v_i(STATE_MISS));
-    const vm near = v_and(v_and(at_rest, apart), v_le(v3_dot(d, d), reach * reach));
-    out.state = vi_sel(near, v_i(STATE_NEAR), out.state);
+    const vm in_margin = v_and(v_and(at_rest, apart), v_le(v3_dot(d, d), reach * reach));
+    out.state = vi_sel(in_margin, v_i(STATE_NEAR), out.state);
     out.t = v_sel(vi_eq(out.state, v_i(STATE_APPROACHING)), solved.u_first, v_sel(apart, inf, zero));
     out.parts = vi_sel(v_lt(zero, v3_dot(d, v)), v_i(1), v_i(0));
     return out;
 }
 
+/* Columns in, solver, columns out. */
 FN void pairs_cloud(in_columns in, out_columns out, size_t i)
 {
     cloud_in pair;
@@ -172,17 +178,22 @@ FN void cloud_prove(in_columns in, out_columns out, size_t at)
     const wf zero = w_f(W(0.0)), one = w_f(W(1.0)), inf = w_infinity();
     const spheres_wide pair = cloud_relate_wide(in, at);
     const spheres_proven proven = spheres_prove(&pair);
+    /* State and contact as the solver of spheres proves them. */
     const wf limit = w_load(in[IN_LIMIT] + at), reach = pair.radius + w_load(in[IN_MARGIN] + at);
     const wm at_rest = w_eq(pair.v_size, zero), ahead = w_eq(proven.state, w_f(STATE_APPROACHING));
     const wm contact = w_or(w_eq(proven.state, w_f(STATE_TOUCHING)), w_eq(proven.state, w_f(STATE_OVERLAPPING)));
 
-    const wf c = w3_dot(pair.d, pair.d) - reach * reach,
-             c_error = W_EPS(16.0) * (pair.d_size * pair.d_size + reach * reach);
-    const wm miss = w_eq(proven.state, w_f(STATE_MISS)), close = w_and(w_and(at_rest, miss), w_le(c, c_error));
+    /* Pairs at rest that may be within the margin; pairs whose sign or time is not certain. */
+    const wf margin_square = w3_dot(pair.d, pair.d) - reach * reach,
+             margin_square_error = W_EPS(16.0) * (pair.d_size * pair.d_size + reach * reach);
+    const wm miss = w_eq(proven.state, w_f(STATE_MISS)),
+             close = w_and(w_and(at_rest, miss), w_le(margin_square, margin_square_error));
     const wf dot = w3_dot(pair.d, pair.v), dot_error = W_EPS(16.0) * pair.d_size * pair.v_size;
-    const wm undecided = w_or(w_or(w_and(ahead, w_eq(proven.u_first, limit)), w_and(close, w_le(-c_error, c))),
-                              w_and(contact, w_and(w_not(at_rest), w_le(w_abs(dot), dot_error))));
+    const wm undecided =
+        w_or(w_or(w_and(ahead, w_eq(proven.u_first, limit)), w_and(close, w_le(-margin_square_error, margin_square))),
+             w_and(contact, w_and(w_not(at_rest), w_le(w_abs(dot), dot_error))));
 
+    /* The answers, with NaN as the time of undecided pairs. */
     const wm hit = w_or(contact, w_and(ahead, w_lt(proven.u_first, limit)));
     const wf state = w_sel(close, w_f(STATE_NEAR), w_sel(hit, proven.state, w_f(STATE_MISS)));
     const wf t = w_sel(hit, w_sel(ahead, proven.u_first, zero), inf), certain = w_sel(undecided, zero / zero, t);

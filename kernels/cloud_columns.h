@@ -16,10 +16,10 @@ enum { OUT_PAIR_DEPTH, OUT_PAIR_NORMAL, OUT_PAIR_COLUMNS = OUT_PAIR_NORMAL + 3 }
 /* to - from + shift, correct to the last place but one however much cancels: the errors of both sums are added back. */
 FN wf columns_offset(wf from, wf to, wf shift)
 {
-    const wf offset = to - from, to_part = offset + from, sum = offset + shift, shift_part = sum - offset;
-    const wf lost = (to - to_part) - (from - (to_part - offset));
-    const wf lost_then = (offset - (sum - shift_part)) + (shift - shift_part);
-    return sum + (lost_then + lost);
+    const wf offset = to - from, to_again = offset + from, sum = offset + shift, shift_part = sum - offset;
+    const wf first_error = (to - to_again) - (from - (to_again - offset));
+    const wf second_error = (offset - (sum - shift_part)) + (shift - shift_part);
+    return sum + (second_error + first_error);
 }
 
 FN w3 columns_offset3(in_columns in, size_t i)
@@ -33,21 +33,24 @@ FN w3 columns_offset3(in_columns in, size_t i)
  * radius. */
 FN w3 columns_contact(w3 d, w3 v, wf speed, wf distance, wf radius)
 {
-    const w3 aside = w3_sub_scaled(d, v, w3_dot(d, v) / (speed * speed)); /* at the nearest approach */
-    const wf passes = w_sqrt(w3_dot(aside, aside)), aside_error = W_EPS(32.0) * distance;
-    const wf left = (radius - passes) * (radius + passes), chord = w_sqrt(left);
-    const wf left_error = (W(2.0) * passes + aside_error) * aside_error + W_EPS(16.0) * (radius + passes) * radius;
-    const wf error = aside_error + left_error / chord + W_EPS(8.0) * radius;
-    const wm certain = w_and(w_lt(W(2.0) * left_error, left), w_le(error, W(0x1p-27) * radius));
-    const w3 offset = w3_sub_scaled(aside, v, chord / speed);
+    const w3 nearest_offset = w3_sub_scaled(d, v, w3_dot(d, v) / (speed * speed)); /* at the nearest approach */
+    const wf nearest_distance = w_sqrt(w3_dot(nearest_offset, nearest_offset)), nearest_error = W_EPS(32.0) * distance;
+    const wf chord2 = (radius - nearest_distance) * (radius + nearest_distance), half_chord = w_sqrt(chord2);
+    const wf chord2_error = (W(2.0) * nearest_distance + nearest_error) * nearest_error +
+                            W_EPS(16.0) * (radius + nearest_distance) * radius;
+    const wf error = nearest_error + chord2_error / half_chord + W_EPS(8.0) * radius;
+    const wm certain = w_and(w_lt(W(2.0) * chord2_error, chord2), w_le(error, W(0x1p-27) * radius));
+    const w3 offset = w3_sub_scaled(nearest_offset, v, half_chord / speed);
     return w3_mul(offset, w_sel(certain, w_f(W(1.0)), w_f(W(0.0)) / w_f(W(0.0))));
 }
 
+/* Stores a column in binary32. */
 FN void columns_store(out_columns out, int column, size_t i, wf x)
 {
     w_store((G real *)out[column] + i, x + w_f(W(0.0))); /* no -0 */
 }
 
+/* Depth and normal of WIDE pairs from index i on. */
 FN void cloud_columns(in_columns in, out_columns out, size_t i)
 {
     const wf zero = w_f(W(0.0)), one = w_f(W(1.0));
@@ -60,13 +63,13 @@ FN void cloud_columns(in_columns in, out_columns out, size_t i)
     /* Offset from A to B, and its length. Where the length is 0 the normal is the direction against the motion. */
     const w3 contact = columns_contact(d, v, speed, distance, radius);
     const wf length = w_sel(ahead, radius, distance);
-    const wm coincide = w_eq(length, zero);
-    const wf over = w_sel(coincide, w_sel(at_rest, one, -speed), length);
-    const w3 to = w3_of(w_sel(ahead, contact.x, d.x), w_sel(ahead, contact.y, d.y), w_sel(ahead, contact.z, d.z));
+    const wm is_zero = w_eq(length, zero);
+    const wf divisor = w_sel(is_zero, w_sel(at_rest, one, -speed), length);
+    const w3 normal = w3_of(w_sel(ahead, contact.x, d.x), w_sel(ahead, contact.y, d.y), w_sel(ahead, contact.z, d.z));
     columns_store(out, OUT_PAIR_DEPTH, i, spheres_nearest(depth - depth_error, depth + depth_error));
-    columns_store(out, OUT_PAIR_NORMAL, i, w_sel(coincide, v.x, to.x) / over);
-    columns_store(out, OUT_PAIR_NORMAL + 1, i, w_sel(coincide, v.y, to.y) / over);
-    columns_store(out, OUT_PAIR_NORMAL + 2, i, w_sel(coincide, v.z, to.z) / over);
+    columns_store(out, OUT_PAIR_NORMAL, i, w_sel(is_zero, v.x, normal.x) / divisor);
+    columns_store(out, OUT_PAIR_NORMAL + 1, i, w_sel(is_zero, v.y, normal.y) / divisor);
+    columns_store(out, OUT_PAIR_NORMAL + 2, i, w_sel(is_zero, v.z, normal.z) / divisor);
 }
 #endif
 #endif

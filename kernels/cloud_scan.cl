@@ -15,10 +15,12 @@ __kernel void carom_cloud_test(__global const real *x, __global const real *y, _
     const size_t i = get_global_id(0);
     if (i >= items)
         return;
+    /* The item's sphere in all lanes. */
     const uint own = slot[i], first = begin[i], count = length[i];
     const v3 at = v3_of(v_f(x[own]), v_f(y[own]), v_f(z[own]));
     const vf own_reach = v_f(reach[own]);
     const vi own_mask = v_i(options & CLOUD_MASKED ? mask[own] : 0);
+    /* Its partners, a bit for each. */
     cloud_lanes_found all = {0, 0, 0};
     for (uint j = 0; j < count; j += LANES) {
         const uint from = first + j;
@@ -55,27 +57,30 @@ __kernel void carom_cloud_gather(__global const real *x, __global const real *y,
     const size_t i = get_global_id(0);
     if (i >= pairs)
         return;
-    const uint p = a[i], q = b[i], of_b = image[i];
+    const uint slot_a = a[i], slot_b = b[i], image_b = image[i];
     const real at_rest = R(0.0), never = real_of_bits(R_INFINITY_BITS);
-    GATHER(ax, x, p);
-    GATHER(ay, y, p);
-    GATHER(az, z, p);
-    GATHER(ar, radius, p);
-    GATHER(bx, x, q);
-    GATHER(by, y, q);
-    GATHER(bz, z, q);
-    GATHER(br, radius, q);
-    avx[i] = moves ? vx[p] : at_rest;
-    avy[i] = moves ? vy[p] : at_rest;
-    avz[i] = moves ? vz[p] : at_rest;
-    bvx[i] = moves ? vx[q] : at_rest;
-    bvy[i] = moves ? vy[q] : at_rest;
-    bvz[i] = moves ? vz[q] : at_rest;
-    shift_x[i] = (real)((int)(of_b / 9) - 1) * period_x;
-    shift_y[i] = (real)((int)(of_b / 3 % 3) - 1) * period_y;
-    shift_z[i] = (real)((int)(of_b % 3) - 1) * period_z;
+    /* Positions and radii. */
+    GATHER(ax, x, slot_a);
+    GATHER(ay, y, slot_a);
+    GATHER(az, z, slot_a);
+    GATHER(ar, radius, slot_a);
+    GATHER(bx, x, slot_b);
+    GATHER(by, y, slot_b);
+    GATHER(bz, z, slot_b);
+    GATHER(br, radius, slot_b);
+    /* Velocities. */
+    avx[i] = moves ? vx[slot_a] : at_rest;
+    avy[i] = moves ? vy[slot_a] : at_rest;
+    avz[i] = moves ? vz[slot_a] : at_rest;
+    bvx[i] = moves ? vx[slot_b] : at_rest;
+    bvy[i] = moves ? vy[slot_b] : at_rest;
+    bvz[i] = moves ? vz[slot_b] : at_rest;
+    /* The shift of B: the image's number has three digits in base 3, one per axis, 1 for no shift. */
+    shift_x[i] = (real)((int)(image_b / 9) - 1) * period_x;
+    shift_y[i] = (real)((int)(image_b / 3 % 3) - 1) * period_y;
+    shift_z[i] = (real)((int)(image_b % 3) - 1) * period_z;
     margins[i] = margin;
-    const real limit_a = moves ? limit[p] : never, limit_b = moves ? limit[q] : never;
+    const real limit_a = moves ? limit[slot_a] : never, limit_b = moves ? limit[slot_b] : never;
     limits[i] = limit_a < limit_b ? limit_a : limit_b;
 }
 #endif

@@ -8,17 +8,20 @@
 #include "layout.h"
 #include "scan.h"
 
+/* Whether a row has a hit, or a time that is NaN. */
 FN int compact_selects(G const uint *triangle, G const uint *t, uint row)
 {
     return triangle[row] != (uint)-1 || (t[row] & R_MAGNITUDE_MASK) > R_INFINITY_BITS;
 }
 
+/* End of the run of rows that begins at `first`. */
 FN uint compact_end(uint first, uint rows)
 {
     return rows - first < COMPACT_RUN ? rows : first + COMPACT_RUN;
 }
 
 #ifdef KERNEL_compact_count
+/* Counts the selected rows of a run. */
 __kernel void carom_compact_count(__global const uint *triangle, __global const uint *t, __global uint *count,
                                   uint rows, uint items)
 {
@@ -47,6 +50,7 @@ __kernel void carom_compact_fill(__global const uint *triangle, __global const u
     const uint run = (uint)get_group_id(0), first = run * COMPACT_RUN;
     if (run >= items / COMPACT_ITEMS)
         return;
+    /* Each step compacts one row per work-item: a prefix sum gives the slots of the selected rows. */
     uint at = start[run];
     for (uint next = first; next < compact_end(first, rows); next += (uint)get_local_size(0)) {
         const uint row = next + (uint)get_local_id(0);

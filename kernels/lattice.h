@@ -60,22 +60,25 @@ typedef struct lattice_linear {
     vf size;      /* upper bound of the sum of the magnitudes of w */
 } lattice_linear;
 
+/* Adds one axis' part of each term. p0, p1, p2: coordinates of the corners. */
 FN void lattice_add_axis(const lattice_block *block, int axis, vf p0, vf p1, vf p2, lattice_linear *terms)
 {
     const vf middle = v_f(block->middle[axis]), offset = v_f(block->offset[axis]),
-             twice = v_f(R(-2.0) * block->offset[axis]);
-    const vf w0 = (p0 - middle) - offset, w1 = (p1 - middle) - offset, w2 = (p2 - middle) - offset;
-    const vf low = v_min(v_min(w0, w1), w2), high = v_max(v_max(w0, w1), w2), zero = v_f(R(0.0));
-    const vf near = v_max(v_max(low, -high), zero), far = v_max(high, -low);
-    terms->corner[0] = terms->corner[0] + twice * w0;
-    terms->corner[1] = terms->corner[1] + twice * w1;
-    terms->corner[2] = terms->corner[2] + twice * w2;
-    terms->extent = terms->extent + v_f(block->spread[axis]) * far;
-    terms->least2 = terms->least2 + near * near;
-    terms->size = terms->size + far;
+             minus_twice_offset = v_f(R(-2.0) * block->offset[axis]);
+    const vf from_point0 = (p0 - middle) - offset, from_point1 = (p1 - middle) - offset,
+             from_point2 = (p2 - middle) - offset;
+    const vf low = v_min(v_min(from_point0, from_point1), from_point2),
+             high = v_max(v_max(from_point0, from_point1), from_point2), zero = v_f(R(0.0));
+    const vf least_size = v_max(v_max(low, -high), zero), most_size = v_max(high, -low);
+    terms->corner[0] = terms->corner[0] + minus_twice_offset * from_point0;
+    terms->corner[1] = terms->corner[1] + minus_twice_offset * from_point1;
+    terms->corner[2] = terms->corner[2] + minus_twice_offset * from_point2;
+    terms->extent = terms->extent + v_f(block->spread[axis]) * most_size;
+    terms->least2 = terms->least2 + least_size * least_size;
+    terms->size = terms->size + most_size;
 }
 
-/* Corners in units of the mesh. */
+/* Whether the triangle may be the answer of a node, and within the band. Corners are in units of the mesh. */
 FN vm lattice_keeps_triangle(const lattice_block *block, v3 p0, v3 p1, v3 p2)
 {
     const vf zero = v_f(R(0.0));
@@ -103,44 +106,49 @@ enum {
     LATTICE_ROWS
 };
 
+/* Squared length of an edge. */
 FN vf lattice_edge2(v3 a, v3 b)
 {
     const v3 e = v3_sub(a, b);
     return v3_dot(e, e);
 }
 
-FN void lattice_corner_rows(v3 v, vf *rows)
+/* Four rows of a corner: 2 v and -v.v. */
+FN void lattice_corner_rows(v3 corner, vf *rows)
 {
-    rows[0] = v.x + v.x;
-    rows[1] = v.y + v.y;
-    rows[2] = v.z + v.z;
-    rows[3] = -v3_dot(v, v);
+    rows[0] = corner.x + corner.x;
+    rows[1] = corner.y + corner.y;
+    rows[2] = corner.z + corner.z;
+    rows[3] = -v3_dot(corner, corner);
 }
 
-/* Cover by the corners. A third of the longest edge's square covers every triangle. A quarter is enough if the angle
- * opposite that edge is not acute; else a quarter over the square of the angle's sine is enough. Triangles with a short
- * edge, whose cosine is imprecise, take the third. */
-FN vf lattice_cover2(vf a2, vf b2, vf c2)
+/* Cover by the corners, from the squares of the edges. A third of the longest edge's square covers every triangle. A
+ * quarter is enough if the angle opposite that edge is not acute; else a quarter over the square of the angle's sine is
+ * enough. Triangles with a short edge, whose cosine is imprecise, take the third. */
+FN vf lattice_cover2(vf square01, vf square12, vf square20)
 {
-    const vf longest = v_max(v_max(a2, b2), c2), shortest = v_min(v_min(a2, b2), c2), quarter = v_f(R(0.25));
-    const vf middle = v_max(v_min(v_max(a2, b2), c2), v_min(a2, b2));
+    const vf longest = v_max(v_max(square01, square12), square20),
+             shortest = v_min(v_min(square01, square12), square20), quarter = v_f(R(0.25));
+    const vf middle = v_max(v_min(v_max(square01, square12), square20), v_min(square01, square12));
     const vf more = v_max((shortest + middle) - longest, v_f(R(0.0)));
     const vf cosine2 = v_min((more * more) / (shortest * middle * v_f(R(4.0))), quarter);
     const vf cover = longest * v_f(R(0.2505)) / (v_f(R(1.0)) - cosine2);
     return v_sel(v_lt(longest * v_f(R(0x1p-12)), shortest), cover, longest * v_f(R(0.3335)));
 }
 
+/* All rows of LANES triangles. */
 FN void lattice_filter_rows(const lattice_block *block, v3 p0, v3 p1, v3 p2, vf rows[LATTICE_ROWS])
 {
     const v3 middle = v3_of(v_f(block->middle[0]), v_f(block->middle[1]), v_f(block->middle[2]));
-    const vf quarter = v_f(R(0.25)), a2 = lattice_edge2(p0, p1), b2 = lattice_edge2(p1, p2), c2 = lattice_edge2(p2, p0);
+    const vf quarter = v_f(R(0.25)), square01 = lattice_edge2(p0, p1), square12 = lattice_edge2(p1, p2),
+             square20 = lattice_edge2(p2, p0);
     lattice_corner_rows(v3_sub(p0, middle), rows);
     lattice_corner_rows(v3_sub(p1, middle), rows + LATTICE_CORNER);
     lattice_corner_rows(v3_sub(p2, middle), rows + 2 * LATTICE_CORNER);
-    rows[LATTICE_EDGES] = a2 * quarter;
-    rows[LATTICE_EDGES + 1] = b2 * quarter;
-    rows[LATTICE_EDGES + 2] = c2 * quarter;
-    rows[LATTICE_CORNER_COVER] = lattice_cover2(a2, b2, c2);
+    rows[LATTICE_EDGES] = square01 * quarter;
+    rows[LATTICE_EDGES + 1] = square12 * quarter;
+    rows[LATTICE_EDGES + 2] = square20 * quarter;
+    rows[LATTICE_CORNER_COVER] = lattice_cover2(square01, square12, square20);
     rows[LATTICE_COVER] = rows[LATTICE_CORNER_COVER] * quarter;
 }
 
@@ -149,13 +157,13 @@ FN void lattice_filter_rows(const lattice_block *block, v3 p0, v3 p1, v3 p2, vf 
  * extent, p by 2 p. */
 FN vf lattice_corner_excess(const real middle[3], const real half[3], const real twice[3], const real *rows, int stride)
 {
-    vf sum = v_load(rows + 3 * stride);
+    vf excess = v_load(rows + 3 * stride);
     LANG_UNROLL
     for (int k = 0; k < 3; k++) {
         const vf offset = v_load(rows + k * stride) - v_f(twice[k]);
-        sum = sum + (offset * v_f(middle[k]) + v_abs(offset) * v_f(half[k]));
+        excess = excess + (offset * v_f(middle[k]) + v_abs(offset) * v_f(half[k]));
     }
-    return sum;
+    return excess;
 }
 
 /* A term of a sample is x.x less its squared distance from the node x. These are the terms of one triangle's corners
@@ -164,16 +172,19 @@ typedef struct lattice_terms {
     vf a, b, c;
 } lattice_terms;
 
-FN vf lattice_corner_term(v3 x, const real *rows, int stride)
+/* The term of one corner for LANES nodes. */
+FN vf lattice_corner_term(v3 node, const real *rows, int stride)
 {
-    return x.x * rows[0] + x.y * rows[stride] + x.z * rows[2 * stride] + rows[3 * stride];
+    return node.x * rows[0] + node.y * rows[stride] + node.z * rows[2 * stride] + rows[3 * stride];
 }
 
-FN lattice_terms lattice_terms_of(v3 x, const real *rows, int stride)
+/* The terms of the three corners of a triangle. */
+FN lattice_terms lattice_terms_of(v3 node, const real *rows, int stride)
 {
-    const int corner = LATTICE_CORNER * stride;
-    const lattice_terms terms = {lattice_corner_term(x, rows, stride), lattice_corner_term(x, rows + corner, stride),
-                                 lattice_corner_term(x, rows + 2 * corner, stride)};
+    const int corner_rows = LATTICE_CORNER * stride;
+    const lattice_terms terms = {lattice_corner_term(node, rows, stride),
+                                 lattice_corner_term(node, rows + corner_rows, stride),
+                                 lattice_corner_term(node, rows + 2 * corner_rows, stride)};
     return terms;
 }
 

@@ -18,6 +18,7 @@
 #define MESH_SHARE_PARAMETERS uint share, uint queries, __global const uint *row, uint rows
 #define MESH_SHARE_ARGUMENTS share, queries, row, rows
 
+/* A run over a mesh, from a kernel's arguments. */
 FN mesh_run mesh_run_of_mesh(MESH_PARAMETERS)
 {
     mesh_run run;
@@ -32,6 +33,7 @@ FN mesh_run mesh_run_of_mesh(MESH_PARAMETERS)
     return run;
 }
 
+/* A run of spheres at rest, from a kernel's arguments. */
 FN mesh_run mesh_run_of_spheres(MESH_PARAMETERS, MESH_SPHERE_PARAMETERS)
 {
     mesh_run run = mesh_run_of_mesh(MESH_ARGUMENTS);

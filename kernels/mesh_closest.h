@@ -33,16 +33,17 @@ typedef struct closest_view {
     vf unit;   /* factor to the caller's unit */
 } closest_view;
 
+/* The centre in units in which neither it nor the mesh overflows. */
 FN closest_view closest_view_of(v3 center, mesh_frame frame)
 {
-    const vi mesh = v_i(frame.scale_field);
-    const vi unit = vi_max(mesh, vi_min(v_exponent(v3_magnitude(center)), v_i(R_BIG_BITS)));
+    const vi mesh_unit = v_i(frame.scale_field);
+    const vi unit = vi_max(mesh_unit, vi_min(v_exponent(v3_magnitude(center)), v_i(R_BIG_BITS)));
     const vf scale = v_scale_down(unit);
     closest_view view;
     view.cx = center.x * scale;
     view.cy = center.y * scale;
     view.cz = center.z * scale;
-    view.shrink = v_scale_ratio(mesh, unit);
+    view.shrink = v_scale_ratio(mesh_unit, unit);
     view.unit = v_from_bits(unit);
     return view;
 }
@@ -58,16 +59,22 @@ FN vf closest_length(vf x, vf y, vf z)
     return v_sqrt(x * x + y * y + z * z);
 }
 
+/* Bounds for LANES boxes, given in units of the mesh. */
 FN closest_span closest_span_of(closest_view view, v3 lo, v3 hi)
 {
     const vf zero = v_f(R(0.0)), floor = v_f(R(0x1p-70));
-    const vf ax = lo.x * view.shrink - view.cx, ay = lo.y * view.shrink - view.cy, az = lo.z * view.shrink - view.cz;
-    const vf bx = view.cx - hi.x * view.shrink, by = view.cy - hi.y * view.shrink, bz = view.cz - hi.z * view.shrink;
-    const vf near = closest_length(v_max(v_max(ax, bx), zero), v_max(v_max(ay, by), zero), v_max(v_max(az, bz), zero));
-    const vf far = closest_length(v_min(ax, bx), v_min(ay, by), v_min(az, bz)); /* none is above 0 */
+    const vf below_x = lo.x * view.shrink - view.cx, below_y = lo.y * view.shrink - view.cy,
+             below_z = lo.z * view.shrink - view.cz;
+    const vf above_x = view.cx - hi.x * view.shrink, above_y = view.cy - hi.y * view.shrink,
+             above_z = view.cz - hi.z * view.shrink;
+    /* Distances to the nearest and to the farthest point of the box. */
+    const vf to_nearest = closest_length(v_max(v_max(below_x, above_x), zero), v_max(v_max(below_y, above_y), zero),
+                                         v_max(v_max(below_z, above_z), zero));
+    const vf to_farthest =
+        closest_length(v_min(below_x, above_x), v_min(below_y, above_y), v_min(below_z, above_z)); /* none is above 0 */
     closest_span bounds;
-    bounds.least = v_max(near * v_f(R(0x1.fffffp-1)) - floor, zero) * view.unit;
-    bounds.most = (far * v_f(R(0x1.00001p0)) + floor) * view.unit;
+    bounds.least = v_max(to_nearest * v_f(R(0x1.fffffp-1)) - floor, zero) * view.unit;
+    bounds.most = (to_farthest * v_f(R(0x1.00001p0)) + floor) * view.unit;
     return bounds;
 }
 
@@ -104,6 +111,7 @@ typedef struct closest_tested_children {
     real most;
 } closest_tested_children;
 
+/* Bounds of all children of a node. */
 FN void closest_test_children(const closest_traversal *trav, G const mesh_node *node, closest_tested_children *tested)
 {
     vf most = v_infinity();
@@ -111,10 +119,10 @@ FN void closest_test_children(const closest_traversal *trav, G const mesh_node *
     for (int lane = 0; lane < MESH_WIDTH; lane += LANG_LOADS * LANES) {
         mesh_children children[LANG_LOADS];
         mesh_load_children(node, lane, children);
-        for (int i = 0; i < LANG_LOADS; i++) {
-            const closest_span bounds = closest_span_of(trav->view, children[i].lo, children[i].hi);
-            v_store(tested->least + lane + i * LANES, bounds.least);
-            most = v_min(v_sel(children[i].exist, bounds.most, v_infinity()), most);
+        for (int load = 0; load < LANG_LOADS; load++) {
+            const closest_span bounds = closest_span_of(trav->view, children[load].lo, children[load].hi);
+            v_store(tested->least + lane + load * LANES, bounds.least);
+            most = v_min(v_sel(children[load].exist, bounds.most, v_infinity()), most);
         }
     }
     tested->most = v_reduce_min(most);
@@ -135,9 +143,9 @@ FN void closest_push_candidates(closest_traversal *trav, G const mesh_node *node
         const vm can_improve =
             mesh_not_after(v_load(tested->least + lane), mesh_load_int(node->least + lane), trav->best);
         for (u32 lanes = v_bitmask(v_and(can_improve, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
-            const int i = lane + bitmask_first(lanes);
-            const u64 from = mesh_key_bits_of(tested->least[i], node->least[i]);
-            mesh_stack_insert(stack, bottom, from, node->child[i]);
+            const int child = lane + bitmask_first(lanes);
+            const u64 from = mesh_key_bits_of(tested->least[child], node->least[child]);
+            mesh_stack_insert(stack, bottom, from, node->child[child]);
         }
     }
 }
@@ -148,7 +156,7 @@ FN int closest_pop_next(closest_traversal *trav)
     return mesh_stack_pop(&trav->stack, trav->best, &trav->next);
 }
 
-/* 0 if there is nothing to traverse. */
+/* Begins the traversal of a query; 0 if there is nothing to traverse. */
 FN int closest_begin(closest_traversal *trav, mesh_frame frame, closest_query query, int options)
 {
     const vf radius = v_f(query.radius);
@@ -174,6 +182,7 @@ typedef struct closest_group {
     vm active;
 } closest_group;
 
+/* Box bounds of LANES triangles of a leaf, from slot `lane` on. */
 FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, real scale,
                                   int options)
 {
@@ -212,6 +221,7 @@ FN void closest_reduce(closest_traversal *trav)
         least, vi_reduce_min(vi_sel(v_eq(trav->distance, v_f(least)), trav->triangle, v_i(MESH_NO_TRIANGLE))));
 }
 
+/* Solves LANES triangles of a leaf; returns whether one of them improves on the best. */
 FN int closest_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
 {
     const closest_group group = closest_group_of(leaf, lane, trav, scale, options);
@@ -229,6 +239,7 @@ FN int closest_push_children(closest_traversal *trav, G const mesh_node *node, c
     return closest_pop_next(trav);
 }
 
+/* Tests a node's children and pops what to visit next; 0 ends the traversal. */
 FN int closest_visit_node(closest_traversal *trav, G const mesh_node *node, int options)
 {
     closest_tested_children tested;
@@ -275,6 +286,7 @@ FN closest_hit closest_end(const closest_traversal *trav)
 
 /* ---- begin and answer, for mesh_run.h: MESH_IN_CLOSEST columns; `t` holds distances ----------------------------- */
 
+/* Begins query `at`. */
 FN int closest_begin_next(const mesh_run *run, closest_traversal *trav, u32 at, const real *rows, int options)
 {
     closest_query query;
@@ -290,6 +302,7 @@ FN int closest_begin_next(const mesh_run *run, closest_traversal *trav, u32 at, 
     return closest_begin(trav, run->frame, query, options);
 }
 
+/* Stores triangle, distance and depth of a query. */
 FN void closest_answer_hit(const mesh_run *run, const closest_traversal *trav, closest_hit hit)
 {
     run->triangle[trav->number] = hit.triangle;
@@ -297,6 +310,7 @@ FN void closest_answer_hit(const mesh_run *run, const closest_traversal *trav, c
     run->depth[trav->number] = hit.depth;
 }
 
+/* Answers a query in fast mode. */
 FN void closest_answer(const mesh_run *run, const closest_traversal *trav)
 {
     closest_answer_hit(run, trav, closest_end(trav));

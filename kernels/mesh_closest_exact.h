@@ -12,6 +12,7 @@ typedef struct closest_proven {
     vf low, high;
 } closest_proven;
 
+/* Bounds of the distances of the active triangles, for each half of the lanes that has one. */
 FN closest_proven closest_prove(closest_in in, vm active)
 {
     closest_rows rows;
@@ -33,6 +34,7 @@ FN closest_proven closest_prove(closest_in in, vm active)
     return proven;
 }
 
+/* Solves LANES triangles of a leaf in exact mode; returns whether one of them improves on the best. */
 FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
 {
     const closest_group group = closest_group_of(leaf, lane, trav, scale, options);

@@ -26,21 +26,23 @@ FN contacts_edge contacts_ends(closest_in in, vi feature)
                                                                vi_eq(feature, v_i(FEATURE_E20))));
     const vm is1 = v_or(vi_eq(feature, v_i(FEATURE_V1)), vi_eq(feature, v_i(FEATURE_E12)));
     const vm to1 = v_or(vi_eq(feature, v_i(FEATURE_V1)), vi_eq(feature, v_i(FEATURE_E01)));
-    contacts_edge e;
-    e.a = v3_sel(has0, in.p0, v3_sel(is1, in.p1, in.p2));
-    e.b = v3_sel(vi_eq(feature, v_i(FEATURE_V0)), in.p0, v3_sel(to1, in.p1, in.p2));
-    return e;
+    contacts_edge ends;
+    ends.a = v3_sel(has0, in.p0, v3_sel(is1, in.p1, in.p2));
+    ends.b = v3_sel(vi_eq(feature, v_i(FEATURE_V0)), in.p0, v3_sel(to1, in.p1, in.p2));
+    return ends;
 }
 
+/* Clamps a distance to what a box allows. */
 FN vf contacts_clamp(vf distance, closest_span span)
 {
     return v_min(v_max(distance, span.least), span.most);
 }
 
-FN closest_span contacts_span_of(closest_view view, contacts_edge e, real scale)
+/* Bounds of the distance from the box of an edge. */
+FN closest_span contacts_span_of(closest_view view, contacts_edge ends, real scale)
 {
-    return closest_span_of(view, v3_mul(mesh_min3(e.a, e.b, e.b), v_f(scale)),
-                           v3_mul(mesh_max3(e.a, e.b, e.b), v_f(scale)));
+    return closest_span_of(view, v3_mul(mesh_min3(ends.a, ends.b, ends.b), v_f(scale)),
+                           v3_mul(mesh_max3(ends.a, ends.b, ends.b), v_f(scale)));
 }
 
 /* Appends the lanes of a group that are within the limit. */
@@ -77,6 +79,7 @@ typedef struct contacts_solution {
     vf scale, length;
 } contacts_solution;
 
+/* Feature, offset and distance of LANES triangles. own: the distance is the one that `closest` gives. */
 FN contacts_solution contacts_solution_of(closest_in in, closest_span span, vm active, int own)
 {
     const closest_solution solution = closest_solution_of(in);
@@ -104,8 +107,8 @@ FN vf contacts_distance(closest_in in, closest_view view, const contacts_solutio
     const vm on_edge = v_and(active, vi_gt(v_i(FEATURE_FACE), solution->feature));
     if (!v_any(on_edge))
         return solution->distance;
-    const contacts_edge e = contacts_ends(in, solution->feature);
-    return v_sel(on_edge, contacts_clamp(foot_distance(in.center, e.a, e.b), contacts_span_of(view, e, scale)),
+    const contacts_edge ends = contacts_ends(in, solution->feature);
+    return v_sel(on_edge, contacts_clamp(foot_distance(in.center, ends.a, ends.b), contacts_span_of(view, ends, scale)),
                  solution->distance);
 }
 
@@ -143,6 +146,7 @@ FN vm contacts_rises_to(const contacts_solution *s, v3 center, v3 opposite, real
     return v_and(v_lt(least, fall), v_lt(least * v3_dot(u, u), fall * fall));
 }
 
+/* Whether a neighbour that shares the triangle's closest edge or corner is certainly closer. */
 FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_traversal *trav,
                            const contacts_solution *solution, vm active)
 {
@@ -154,6 +158,7 @@ FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_trav
                        contacts_rises_to(solution, trav->center, contacts_opposite(leaf, trav, edge, lane), R(1.0))));
     if (MESH_IS_UNINDEXED(trav->next) || !v_any(v_and(v_not(preceded), vi_gt(v_i(FEATURE_E01), solution->feature))))
         return preceded;
+    /* Neighbours across a corner matter only if the corner is the closest feature. */
     for (int k = 0; k < 3; k++)
         preceded =
             v_or(preceded,
@@ -162,6 +167,7 @@ FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_trav
     return preceded;
 }
 
+/* Appends the contacts among LANES triangles of a leaf. */
 FN void contacts_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
 {
     const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
@@ -190,16 +196,17 @@ typedef struct contacts_tested_children {
 FN vm contacts_is_beside(const contacts_traversal *trav, G const mesh_cones *cones, int lane, v3 lo, v3 hi)
 {
     const closest_view view = trav->view;
-    const v3 d = v3_of((view.cx - hi.x * view.shrink) - (lo.x * view.shrink - view.cx),
-                       (view.cy - hi.y * view.shrink) - (lo.y * view.shrink - view.cy),
-                       (view.cz - hi.z * view.shrink) - (lo.z * view.shrink - view.cz));
+    const v3 centre_from_box = v3_of((view.cx - hi.x * view.shrink) - (lo.x * view.shrink - view.cx),
+                                     (view.cy - hi.y * view.shrink) - (lo.y * view.shrink - view.cy),
+                                     (view.cz - hi.z * view.shrink) - (lo.z * view.shrink - view.cz));
     const v3 axis = v3_of(v_load(cones->axis_x + lane), v_load(cones->axis_y + lane), v_load(cones->axis_z + lane));
-    const vf around = v_load(cones->diameter + lane) * view.shrink, along = v_abs(v3_dot(d, axis));
-    const vf across = around + v_load(cones->slope + lane) * (along + around);
-    const vm far = v_lt(across * across + v_f(R(0x1p-100)), v3_dot(d, d) - along * along);
+    const vf radius = v_load(cones->diameter + lane) * view.shrink, along = v_abs(v3_dot(centre_from_box, axis));
+    const vf across = radius + v_load(cones->slope + lane) * (along + radius);
+    const vm far = v_lt(across * across + v_f(R(0x1p-100)), v3_dot(centre_from_box, centre_from_box) - along * along);
     return v_and(far, v_le(v_f(trav->best.t), v_load(cones->reach + lane)));
 }
 
+/* Box tests of all children of a node against the limit and their normal cones. */
 FN void contacts_test_children(const contacts_traversal *trav, G const mesh_node *node,
                                contacts_tested_children *tested)
 {
@@ -239,6 +246,7 @@ FN int contacts_push_children(contacts_traversal *trav, G const mesh_node *node,
     return contacts_pop_next(trav);
 }
 
+/* Tests a node's children and pops what to visit next; 0 ends the traversal. */
 FN int contacts_visit_node(contacts_traversal *trav, G const mesh_node *node, int options)
 {
     contacts_tested_children tested;
@@ -278,6 +286,7 @@ FN int contacts_begin_within(const mesh_run *run, contacts_traversal *trav, u32 
 {
     const int begun = closest_begin_next(run, trav, at, rows, options);
     const int leaves_out = (options & MESH_OWN_DISTANCE) == 0;
+    /* The limit is the rounded sum; a sum rounded down must not cull in exact mode. */
     real limit[LANES];
     v_store(limit, v_f(trav->query.radius) + v_f(trav->query.max_distance));
     /* Exact mode: the real sum is not above the number after its rounding. */
@@ -289,15 +298,18 @@ FN int contacts_begin_within(const mesh_run *run, contacts_traversal *trav, u32 
     trav->cones = leaves_out ? run->cones : 0;
     return begun;
 }
+/* Begins query `at` in fast mode. */
 FN int contacts_begin_next(const mesh_run *run, contacts_traversal *trav, u32 at, const real *rows, int options)
 {
     return contacts_begin_within(run, trav, at, rows, options, CONTACTS_FAST);
 }
+/* Begins query `at` in exact mode. */
 FN int contacts_exact_begin_next(const mesh_run *run, contacts_traversal *trav, u32 at, const real *rows, int options)
 {
     return contacts_begin_within(run, trav, at, rows, options, CONTACTS_EXACT);
 }
 
+/* Stores the state; the contacts are in the records. */
 FN void contacts_answer(const mesh_run *run, const contacts_traversal *trav)
 {
     run->state[trav->number] = STATE_MISS;

@@ -10,53 +10,57 @@
 
 /* Third corners of the triangles behind the edges, in memory. */
 typedef struct contacts_rows {
-    real at[9][LANES];
+    real corner[9][LANES]; /* x y z for each edge */
 } contacts_rows;
 
 FN w3 contacts_load3(const contacts_rows *rows, int edge, int first_lane)
 {
-    return w3_of(w_load(rows->at[3 * edge] + first_lane), w_load(rows->at[3 * edge + 1] + first_lane),
-                 w_load(rows->at[3 * edge + 2] + first_lane));
+    return w3_of(w_load(rows->corner[3 * edge] + first_lane), w_load(rows->corner[3 * edge + 1] + first_lane),
+                 w_load(rows->corner[3 * edge + 2] + first_lane));
 }
 
-/* Whether (O - P).offset is certainly positive: then the triangle with P and O is closer. offset: from the closest
- * point, which is P or on an edge from P, to the centre. It is off by at most 15 u |D| (docs/exact.md, section 19). */
-FN wm contacts_certainly_rises(const closest_wide *wide, w3 p, w3 o, w3 offset)
+/* Whether a triangle with the corners p and opposite is certainly closer, because (opposite - p).offset > 0. offset:
+ * from the closest point, which is p or on an edge from p, to the centre. It is off by at most 15 u |D| (docs/exact.md,
+ * section 19). */
+FN wm contacts_certainly_rises(const closest_wide *wide, w3 p, w3 opposite, w3 offset)
 {
-    const w3 e = w3_sub(o, p);
-    return w_lt(CLOSEST_EPS(40.0) * (wide->size2 + w3_dot(e, e)), w3_dot(e, offset));
+    const w3 edge = w3_sub(opposite, p);
+    return w_lt(CLOSEST_EPS(40.0) * (wide->size2 + w3_dot(edge, edge)), w3_dot(edge, offset));
 }
 
+/* The feature, or CONTACTS_PRECEDED if a neighbour across an edge is certainly closer. */
 FN wf contacts_preceded_or(const closest_wide *wide, const contacts_rows *rows, int first_lane, wf feature)
 {
-    const w3 p[3] = {wide->p0, wide->p1, wide->p2};
+    const w3 corners[3] = {wide->p0, wide->p1, wide->p2};
     const wf preceded = w_f(CONTACTS_PRECEDED);
     wf answer = feature;
     LANG_UNROLL
     for (int i = 0; i < 3; i++) {
         const w3 after = contacts_load3(rows, i, first_lane), before = contacts_load3(rows, (i + 2) % 3, first_lane);
-        const w3 offset = w3_sub(wide->center, p[i]);
+        const w3 offset = w3_sub(wide->center, corners[i]);
         const wm at_corner = w_eq(feature, w_f((wide_real)(FEATURE_V0 + i)));
         const wm on_edge = w_eq(feature, w_f((wide_real)(FEATURE_E01 + i)));
-        const wm corner = w_or(contacts_certainly_rises(wide, p[i], after, offset),
-                               contacts_certainly_rises(wide, p[i], before, offset));
-        answer = w_sel(w_and(at_corner, corner), preceded, answer);
-        answer =
-            w_sel(w_and(on_edge, contacts_certainly_rises(wide, p[i], after, wide->edge[i].offset)), preceded, answer);
+        const wm corner_is_preceded = w_or(contacts_certainly_rises(wide, corners[i], after, offset),
+                                           contacts_certainly_rises(wide, corners[i], before, offset));
+        answer = w_sel(w_and(at_corner, corner_is_preceded), preceded, answer);
+        answer = w_sel(w_and(on_edge, contacts_certainly_rises(wide, corners[i], after, wide->edge[i].offset)),
+                       preceded, answer);
     }
     return answer;
 }
 
+/* Stores the third corners of the neighbours. */
 FN void contacts_load_opposites(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, contacts_rows *rows)
 {
     for (int edge = 0; edge < 3; edge++) {
-        const v3 o = contacts_opposite(leaf, trav, edge, lane);
-        v_store(rows->at[3 * edge], o.x);
-        v_store(rows->at[3 * edge + 1], o.y);
-        v_store(rows->at[3 * edge + 2], o.z);
+        const v3 opposite = contacts_opposite(leaf, trav, edge, lane);
+        v_store(rows->corner[3 * edge], opposite.x);
+        v_store(rows->corner[3 * edge + 1], opposite.y);
+        v_store(rows->corner[3 * edge + 2], opposite.z);
     }
 }
 
+/* Appends the contacts among LANES triangles of a leaf, in exact mode. */
 FN void contacts_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
 {
     const closest_group group = closest_group_of(leaf, lane, trav, scale, options);
@@ -65,32 +69,34 @@ FN void contacts_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversa
     const int has_opposites = trav->opposites != 0;
     closest_rows rows;
     contacts_rows opposites;
-    closest_range range[PARTS];
+    closest_range ranges[PARTS];
     wf feature[PARTS];
     closest_store(&rows, group.in);
     if (has_opposites)
         contacts_load_opposites(leaf, lane, trav, &opposites);
     LANG_UNROLL
     for (int first_lane = 0; first_lane < LANES; first_lane += WIDE) {
-        range[first_lane / WIDE].low = range[first_lane / WIDE].high = w_f(W(1.0) / W(0.0));
+        /* Half a vector without active triangles is skipped. */
+        ranges[first_lane / WIDE].low = ranges[first_lane / WIDE].high = w_f(W(1.0) / W(0.0));
         feature[first_lane / WIDE] = w_f(W(0.0));
         if ((v_bitmask(group.active) >> first_lane & ((1u << WIDE) - 1)) == 0)
             continue;
         const closest_wide wide =
             closest_wide_of(closest_load3(&rows, IN_NCX, first_lane), closest_load3(&rows, IN_NP0X, first_lane),
                             closest_load3(&rows, IN_NP1X, first_lane), closest_load3(&rows, IN_NP2X, first_lane));
-        range[first_lane / WIDE] = closest_range_of(&wide);
+        ranges[first_lane / WIDE] = closest_range_of(&wide);
         feature[first_lane / WIDE] = closest_point_of(&wide).feature;
         if (has_opposites)
             feature[first_lane / WIDE] =
                 contacts_preceded_or(&wide, &opposites, first_lane, feature[first_lane / WIDE]);
     }
-    const vf low = w_join(range[0].low, range[PARTS - 1].low), high = w_join(range[0].high, range[PARTS - 1].high);
-    const vf found = w_join(feature[0], feature[PARTS - 1]);
+    /* Joins both halves and appends the triangles that may be within the limit. */
+    const vf low = w_join(ranges[0].low, ranges[PARTS - 1].low), high = w_join(ranges[0].high, ranges[PARTS - 1].high);
+    const vf features = w_join(feature[0], feature[PARTS - 1]);
     const vm within =
-        v_and(v_and(group.active, v_lt(found, v_f((real)CONTACTS_PRECEDED))), v_le(low, v_f(trav->best.t)));
+        v_and(v_and(group.active, v_lt(features, v_f((real)CONTACTS_PRECEDED))), v_le(low, v_f(trav->best.t)));
     contacts_append(trav, group.triangle, v_sel(v_eq(low, high), low, v_from_bits(v_i(R_NAN_BITS))),
-                    closest_feature_of(found), within);
+                    closest_feature_of(features), within);
 }
 
 CONTACTS_SEARCH(contacts_exact, contacts_exact_lanes)

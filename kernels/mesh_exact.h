@@ -9,6 +9,7 @@
 #include "mesh_options_exact.h"
 #include "sweep_exact.h"
 
+/* Hits of LANES pairs, as far as the filter proves them. */
 FN mesh_packet_result mesh_sweep_exact(const mesh_packet *packet, int options)
 {
     const vf zero = v_f(R(0.0));
@@ -21,21 +22,22 @@ FN mesh_packet_result mesh_sweep_exact(const mesh_packet *packet, int options)
                          &filter);
     sweep_store(&rows, packet->in);
     sweep_widen(&rows, filter.scale, pairs, has_end_positions);
-    const sweep_ahead a = sweep_prove_ahead(pairs, &filter, packet->active);
-    const vm begins = vi_eq(a.state, v_i(STATE_OVERLAPPING));
-    const vf t = v_sel(begins, zero, a.t_first);
+    const sweep_ahead answer = sweep_prove_ahead(pairs, &filter, packet->active);
+    const vm begins = vi_eq(answer.state, v_i(STATE_OVERLAPPING));
+    const vf t = v_sel(begins, zero, answer.t_first);
     /* A time that rounds to the end of the window may lie on either side of it. */
     const vm at_end = v_and(v_eq(t, packet->limit), v_and(v_finite(packet->limit), v_not(begins)));
-    const vm certain = v_and(a.certain, v_not(at_end)), some = v_or(begins, vi_eq(a.state, v_i(STATE_APPROACHING)));
-    mesh_packet_result out =
-        mesh_packet_result_of(v_and(v_and(packet->active, v_and(certain, some)), v_le(t, packet->limit)), t, a.state);
-    out.undecided = v_and(packet->active, v_not(certain));
+    const vm certain = v_and(answer.certain, v_not(at_end)),
+             in_contact = v_or(begins, vi_eq(answer.state, v_i(STATE_APPROACHING)));
+    mesh_packet_result result = mesh_packet_result_of(
+        v_and(v_and(packet->active, v_and(certain, in_contact)), v_le(t, packet->limit)), t, answer.state);
+    result.undecided = v_and(packet->active, v_not(certain));
     if ((options & (MESH_CULL_BACK | MESH_SKIP_PARTING | MESH_SKIP)) != 0)
-        mesh_cull_hits(packet, begins, options, &out);
+        mesh_cull_hits(packet, begins, options, &result);
     /* Keep it below infinity, which would mean that nothing is undecided: the hit and its box may lie beyond
      * binary32. */
-    out.from = v_min(v_max(v_max(packet->enter, zero), a.least), v_largest());
-    return out;
+    result.from = v_min(v_max(v_max(packet->enter, zero), answer.least), v_largest());
+    return result;
 }
 
 MESH_SEARCH(mesh_first_exact, mesh_cull_leaf_first, mesh_sweep_exact, mesh_record_first)

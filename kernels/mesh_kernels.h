@@ -98,15 +98,15 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global c
         return;
     const size_t i = group * LANES;
     const vf zero = v_f(R(0.0));
-    sweep_in q;
-    q.center = v3_of(v_load(cx + i), v_load(cy + i), v_load(cz + i));
-    q.radius = v_load(radius + i);
-    q.velocity = v3_of(v_load(vx + i), v_load(vy + i), v_load(vz + i));
-    q.p0 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 0);
-    q.p1 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 1);
-    q.p2 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 2);
-    q.w = mesh_relative_to(q.center, options);
-    const contact_out answer = MESH_CONTACT(q, (options & MESH_ENDS) != 0);
+    sweep_in query;
+    query.center = v3_of(v_load(cx + i), v_load(cy + i), v_load(cz + i));
+    query.radius = v_load(radius + i);
+    query.velocity = v3_of(v_load(vx + i), v_load(vy + i), v_load(vz + i));
+    query.p0 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 0);
+    query.p1 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 1);
+    query.p2 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 2);
+    query.w = mesh_relative_to(query.center, options);
+    const contact_out answer = MESH_CONTACT(query, (options & MESH_ENDS) != 0);
     const vm hit = vi_gt(mesh_load_int(triangle + i), v_i(-1));
     const v3 none = v3_of(zero, zero, zero), point = v3_sel(hit, answer.point, none),
              normal = v3_sel(hit, answer.normal, none);

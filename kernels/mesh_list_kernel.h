@@ -6,6 +6,7 @@
 #define CAROM_MESH_LIST_KERNEL_H
 typedef LANG_CAT(MESH_KIND, _traversal) list_traversal;
 
+/* Begins query `at`. In the second pass its records go to its own slots. */
 FN int list_begin_own(const mesh_run *run, list_traversal *trav, u32 at, real *rows, int options)
 {
     const int begun = MESH_BEGIN(run, trav, at, rows, options);
@@ -23,6 +24,7 @@ FN int list_begin_own(const mesh_run *run, list_traversal *trav, u32 at, real *r
     return from < 0 ? -1 : begun;
 }
 
+/* Stores number and state of the hits, and where the records of this query begin. */
 FN void list_answer_count(const mesh_run *run, const list_traversal *trav)
 {
     run->hits[trav->number] = (int)trav->hits;
@@ -53,6 +55,7 @@ LANG_SEARCH_KERNEL void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global m
     run.start = start;
     if (run.first == run.end)
         return;
+    /* The first pass: one pool of records for all queries of the work-item. */
     pool.records = records + (each > 0 ? from[run.first] : 0);
     pool.capacity = each > 0 ? (u32)each * (run.end - run.first) : 0;
     pool.count = 0;

@@ -5,6 +5,7 @@
 #include "mesh_run.h"
 #include "overlap_exact.h"
 
+/* The spheres and triangles of a packet. */
 FN overlap_in mesh_overlap_in(const mesh_packet *packet)
 {
     overlap_in in;
@@ -16,20 +17,22 @@ FN overlap_in mesh_overlap_in(const mesh_packet *packet)
     return in;
 }
 
+/* Overlaps of LANES pairs in fast mode, as hits at time 0. */
 FN mesh_packet_result mesh_overlap(const mesh_packet *packet, int options)
 {
-    const vi is = overlap(mesh_overlap_in(packet)).overlap;
+    const vi overlaps = overlap(mesh_overlap_in(packet)).overlap;
     (void)options;
-    return mesh_packet_result_of(v_and(packet->active, vi_eq(is, v_i(1))), v_f(R(0.0)), v_i(STATE_OVERLAPPING));
+    return mesh_packet_result_of(v_and(packet->active, vi_eq(overlaps, v_i(1))), v_f(R(0.0)), v_i(STATE_OVERLAPPING));
 }
 
+/* Overlaps of LANES pairs in exact mode. */
 FN mesh_packet_result mesh_overlap_exact(const mesh_packet *packet, int options)
 {
-    const vi is = overlap_exact(mesh_overlap_in(packet)).overlap;
+    const vi overlaps = overlap_exact(mesh_overlap_in(packet)).overlap;
     (void)options;
     mesh_packet_result result =
-        mesh_packet_result_of(v_and(packet->active, vi_eq(is, v_i(1))), v_f(R(0.0)), v_i(STATE_OVERLAPPING));
-    result.undecided = v_and(packet->active, vi_eq(is, v_i(OVERLAP_UNDECIDED)));
+        mesh_packet_result_of(v_and(packet->active, vi_eq(overlaps, v_i(1))), v_f(R(0.0)), v_i(STATE_OVERLAPPING));
+    result.undecided = v_and(packet->active, vi_eq(overlaps, v_i(OVERLAP_UNDECIDED)));
     return result;
 }
 

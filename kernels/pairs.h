@@ -81,27 +81,29 @@
 #include "sweep.h"
 #include "touch.h"
 
+/* Loads LANES sweeps from their columns. */
 FN sweep_in load_sweep(in_columns in, size_t i, int moving)
 {
-    sweep_in q;
-    q.center = load3(in, IN_CX, i);
-    q.radius = v_load(in[IN_R] + i);
-    q.velocity = load3(in, IN_VX, i);
-    q.p0 = load3(in, IN_P0X, i);
-    q.p1 = load3(in, IN_P1X, i);
-    q.p2 = load3(in, IN_P2X, i);
-    q.w = moving ? load3(in, IN_WX, i) : v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
-    return q;
+    sweep_in pair;
+    pair.center = load3(in, IN_CX, i);
+    pair.radius = v_load(in[IN_R] + i);
+    pair.velocity = load3(in, IN_VX, i);
+    pair.p0 = load3(in, IN_P0X, i);
+    pair.p1 = load3(in, IN_P1X, i);
+    pair.p2 = load3(in, IN_P2X, i);
+    pair.w = moving ? load3(in, IN_WX, i) : v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
+    return pair;
 }
 
 /* Loads a sweep whose velocity columns hold the centres at time 1. */
 FN sweep_in load_sweep_ends(in_columns in, size_t i)
 {
-    sweep_in q = load_sweep(in, i, TRIANGLE_AT_REST);
-    q.w = q.center;
-    return q;
+    sweep_in pair = load_sweep(in, i, TRIANGLE_AT_REST);
+    pair.w = pair.center;
+    return pair;
 }
 
+/* Loads LANES centres and triangles from their columns. */
 FN closest_in load_closest(in_columns in, size_t i)
 {
     closest_in query;
@@ -112,6 +114,7 @@ FN closest_in load_closest(in_columns in, size_t i)
     return query;
 }
 
+/* Stores the columns that `want` names. */
 FN void store_sweep(out_columns out, size_t i, sweep_out answer, int want)
 {
     store(out, OUT_T_FIRST, i, answer.t_first);
@@ -127,6 +130,7 @@ FN void store_sweep(out_columns out, size_t i, sweep_out answer, int want)
     }
 }
 
+/* Stores point, normal and feature. */
 FN void store_contact(out_columns out, size_t i, contact_out a)
 {
     store3(out, OUT_POINT_X, i, a.point);
@@ -134,6 +138,7 @@ FN void store_contact(out_columns out, size_t i, contact_out a)
     store_u8(out, OUT_FEATURE, i, a.feature);
 }
 
+/* Stores point and feature. */
 FN void store_closest(out_columns out, size_t i, closest_out a)
 {
     store3(out, OUT_CLOSEST_X, i, a.point);
@@ -182,13 +187,30 @@ FN void pairs_prefetch(in_columns in, int in_count, out_columns out, int out_cou
             v_prefetch(out[c], i);
 }
 
-/* clang-format off */
-FN void pairs_sweep_first(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FIRST, TRIANGLE_AT_REST); }
-FN void pairs_sweep_times(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_TIMES, TRIANGLE_AT_REST); }
-FN void pairs_sweep_full(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FULL, TRIANGLE_AT_REST); }
-FN void pairs_sweep_first_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FIRST, TRIANGLE_MOVING); }
-FN void pairs_sweep_times_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_TIMES, TRIANGLE_MOVING); }
-FN void pairs_sweep_full_moving(in_columns in, out_columns out, size_t i) { pairs_sweep(in, out, i, SWEEP_FULL, TRIANGLE_MOVING); }
-/* clang-format on */
+/* A kernel for each set of outputs, and for triangles at rest or in motion. */
+FN void pairs_sweep_first(in_columns in, out_columns out, size_t i)
+{
+    pairs_sweep(in, out, i, SWEEP_FIRST, TRIANGLE_AT_REST);
+}
+FN void pairs_sweep_times(in_columns in, out_columns out, size_t i)
+{
+    pairs_sweep(in, out, i, SWEEP_TIMES, TRIANGLE_AT_REST);
+}
+FN void pairs_sweep_full(in_columns in, out_columns out, size_t i)
+{
+    pairs_sweep(in, out, i, SWEEP_FULL, TRIANGLE_AT_REST);
+}
+FN void pairs_sweep_first_moving(in_columns in, out_columns out, size_t i)
+{
+    pairs_sweep(in, out, i, SWEEP_FIRST, TRIANGLE_MOVING);
+}
+FN void pairs_sweep_times_moving(in_columns in, out_columns out, size_t i)
+{
+    pairs_sweep(in, out, i, SWEEP_TIMES, TRIANGLE_MOVING);
+}
+FN void pairs_sweep_full_moving(in_columns in, out_columns out, size_t i)
+{
+    pairs_sweep(in, out, i, SWEEP_FULL, TRIANGLE_MOVING);
+}
 #endif
 #endif

@@ -10,21 +10,25 @@
 #include "sweep_exact.h"
 #include "touch_exact.h"
 
+/* Residuals at the guessed contacts, from the columns in binary64. */
 FN void exact_residuals(in_columns in, size_t i, sweep_exact *filter, int want, int moving)
 {
     const wf zero = w_f(W(0.0));
-    residual_pair pair[PARTS];
+    residual_pair wide_pairs[PARTS];
     LANG_UNROLL
     for (int first_lane = 0; first_lane < LANES; first_lane += WIDE) {
         const size_t at = i + (size_t)first_lane;
-        const w3 v = load3_wide(in, IN_VX, at), w = moving ? load3_wide(in, IN_WX, at) : w3_of(zero, zero, zero);
-        pair[first_lane / WIDE] = residual_pair_of(
-            load3_wide(in, IN_CX, at), w_load(in[IN_R] + at), moving ? w3_sub(v, w) : v, w, load3_wide(in, IN_P0X, at),
-            load3_wide(in, IN_P1X, at), load3_wide(in, IN_P2X, at), w_load(filter->scale + first_lane));
+        const w3 velocity = load3_wide(in, IN_VX, at),
+                 triangle_velocity = moving ? load3_wide(in, IN_WX, at) : w3_of(zero, zero, zero);
+        wide_pairs[first_lane / WIDE] = residual_pair_of(
+            load3_wide(in, IN_CX, at), w_load(in[IN_R] + at), moving ? w3_sub(velocity, triangle_velocity) : velocity,
+            triangle_velocity, load3_wide(in, IN_P0X, at), load3_wide(in, IN_P1X, at), load3_wide(in, IN_P2X, at),
+            w_load(filter->scale + first_lane));
     }
-    sweep_residuals(pair, filter, want);
+    sweep_residuals(wide_pairs, filter, want);
 }
 
+/* Guesses contacts, proves them, stores the answers. */
 FN void exact_sweep(in_columns in, out_columns out, size_t i, int want, int moving)
 {
     sweep_exact filter;
@@ -53,10 +57,19 @@ FN void pairs_touch_exact(in_columns in, out_columns out, size_t i)
     store_contact(out, i, touch_exact(load_closest(in, i)));
 }
 
-/* clang-format off */
-FN void pairs_sweep_first_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FIRST, TRIANGLE_AT_REST); }
-FN void pairs_sweep_times_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_TIMES, TRIANGLE_AT_REST); }
-FN void pairs_sweep_full_exact(in_columns in, out_columns out, size_t i) { exact_sweep(in, out, i, SWEEP_FULL, TRIANGLE_AT_REST); }
+/* A kernel for each set of outputs, and for triangles at rest or in motion. */
+FN void pairs_sweep_first_exact(in_columns in, out_columns out, size_t i)
+{
+    exact_sweep(in, out, i, SWEEP_FIRST, TRIANGLE_AT_REST);
+}
+FN void pairs_sweep_times_exact(in_columns in, out_columns out, size_t i)
+{
+    exact_sweep(in, out, i, SWEEP_TIMES, TRIANGLE_AT_REST);
+}
+FN void pairs_sweep_full_exact(in_columns in, out_columns out, size_t i)
+{
+    exact_sweep(in, out, i, SWEEP_FULL, TRIANGLE_AT_REST);
+}
 FN void pairs_sweep_first_moving_exact(in_columns in, out_columns out, size_t i)
 {
     exact_sweep(in, out, i, SWEEP_FIRST, TRIANGLE_MOVING);
@@ -69,5 +82,4 @@ FN void pairs_sweep_full_moving_exact(in_columns in, out_columns out, size_t i)
 {
     exact_sweep(in, out, i, SWEEP_FULL, TRIANGLE_MOVING);
 }
-/* clang-format on */
 #endif

@@ -28,7 +28,7 @@ __kernel void carom_sort_histogram(__global const real *cx, __global const real 
     __local uint base[CELL_SLOTS];
     const uint i = (uint)get_global_id(0), item = (uint)get_local_id(0), size = (uint)get_local_size(0);
     const cell_grid grid = {{lower_x, lower_y, lower_z}, {per_x, per_y, per_z}};
-    uint own = 0, before = 0;
+    uint own = 0, own_rank = 0;
     for (uint slot = item; slot < CELL_SLOTS; slot += size)
         owner[slot] = count[slot] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -40,17 +40,18 @@ __kernel void carom_sort_histogram(__global const real *cx, __global const real 
         atomic_max(&owner[own % CELL_SLOTS], own);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+    /* Counts in local memory, then one global addition per cell that owns a slot. */
     const uint slot = own % CELL_SLOTS;
     const int is_owner = i < queries && owner[slot] == own;
     if (is_owner)
-        before = atomic_inc(&count[slot]);
+        own_rank = atomic_inc(&count[slot]);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (is_owner && before == 0)
+    if (is_owner && own_rank == 0)
         base[slot] = atomic_add(per_cell + own, count[slot]);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (i < queries) {
         cell[i] = own;
-        rank[i] = is_owner ? base[slot] + before : atomic_inc(per_cell + own);
+        rank[i] = is_owner ? base[slot] + own_rank : atomic_inc(per_cell + own);
     }
 }
 #endif
@@ -65,6 +66,7 @@ __kernel void carom_prefix_sum(__global uint *counts, uint kinds, uint items)
     if (get_group_id(0) != 0)
         return;
     for (uint tile = 0; tile < kinds; tile += size * PREFIX_EACH) {
+        /* A work-item sums its own counts; the scan over the group gives each work-item its start. */
         const uint first = tile + item * PREFIX_EACH;
         uint count[PREFIX_EACH], own = 0, all;
         for (uint k = 0; k < PREFIX_EACH; k++) {
@@ -85,6 +87,7 @@ __kernel void carom_prefix_sum(__global uint *counts, uint kinds, uint items)
 #endif
 
 #ifdef KERNEL_sort_scatter
+/* Writes each query's row to the slot that the prefix sum and its rank give. */
 __kernel void carom_sort_scatter(__global const uint *cell, __global const uint *rank, __global const uint *start,
                                  __global uint *row, uint queries)
 {

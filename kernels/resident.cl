@@ -5,6 +5,7 @@
 #include "lang.h"
 #include "layout.h"
 
+/* Loads a word from any address. */
 FN uint resident_load(G const uchar *from, ulong at)
 {
     if ((at & 3) == 0)

@@ -2,6 +2,7 @@
 /* Quotients and roots, as the solvers take them, for devices that do not promise to round them correctly. */
 #include "lang.h"
 
+/* Stores LANES quotients and roots. */
 __kernel void carom_rounding(__global const real *a, __global const real *b, __global real *quotient,
                              __global real *root, uint groups)
 {

@@ -35,20 +35,21 @@ FN vf twofloat_head(vf x)
 /* a b, exactly */
 FN twofloat twofloat_product(vf a, vf b)
 {
-    const vf ah = twofloat_head(a), al = a - ah, bh = twofloat_head(b), bl = b - bh;
+    const vf a_head = twofloat_head(a), a_tail = a - a_head, b_head = twofloat_head(b), b_tail = b - b_head;
     twofloat r;
     r.hi = a * b;
-    r.lo = (((ah * bh - r.hi) + ah * bl) + al * bh) + al * bl;
+    r.lo = (((a_head * b_head - r.hi) + a_head * b_tail) + a_tail * b_head) + a_tail * b_tail;
     return r;
 }
 
+/* a times a power of two, exactly. */
 FN twofloat twofloat_scale(twofloat a, vf power)
 {
     a.hi = a.hi * power;
     a.lo = a.lo * power;
     return a;
 }
-/* hi is the sum rounded again, because after cancellation lo may be as large as the rest. */
+/* a + b. hi is the sum rounded again, because after cancellation lo may be as large as the rest. */
 FN twofloat twofloat_add(twofloat a, twofloat b)
 {
     const vf sum = a.hi + b.hi, rest = v_sub_error(a.hi, -b.hi, sum) + (a.lo + b.lo);
@@ -57,22 +58,26 @@ FN twofloat twofloat_add(twofloat a, twofloat b)
     r.lo = v_sub_error(sum, -rest, r.hi);
     return r;
 }
+/* a - b */
 FN twofloat twofloat_sub(twofloat a, twofloat b)
 {
     return twofloat_add(a, twofloat_scale(b, v_f(R(-1.0))));
 }
+/* a b */
 FN twofloat twofloat_mul(twofloat a, twofloat b)
 {
     twofloat r = twofloat_product(a.hi, b.hi);
     r.lo = r.lo + (a.hi * b.lo + a.lo * b.hi);
     return r;
 }
+/* a b, b a single number. */
 FN twofloat twofloat_times(twofloat a, vf b)
 {
     twofloat r = twofloat_product(a.hi, b);
     r.lo = r.lo + a.lo * b;
     return r;
 }
+/* The number rounded to one real. */
 FN vf twofloat_value(twofloat a)
 {
     return a.hi + a.lo;

@@ -26,8 +26,8 @@ FN vm v3_finite(v3 a) { return v_and(v_and(v_finite(a.x), v_finite(a.y)), v_fini
 /* Rounding error of fl(a - b) = d, exactly (Knuth). */
 FN vf v_sub_error(vf a, vf b, vf d)
 {
-    const vf bb = a - d;
-    return (a - (d + bb)) + (bb - b);
+    const vf b_again = a - d;
+    return (a - (d + b_again)) + (b_again - b);
 }
 FN v3 v3_sub_error(v3 a, v3 b, v3 d)
 {

@@ -170,6 +170,7 @@ typedef struct w3 {
     wf x, y, z;
 } w3;
 FN w3 w3_of(wf x, wf y, wf z) { w3 r; r.x = x; r.y = y; r.z = z; return r; }
+/* Three rows of LANES reals in binary64, for the half that begins at first_lane. */
 FN w3 load3_lanes(const real (*p)[LANES], int first_lane)
 {
     return w3_of(w_load(p[0] + first_lane), w_load(p[1] + first_lane), w_load(p[2] + first_lane));
