@@ -24,6 +24,7 @@ enum {
 #define CAROMI_NO_ROW UINT32_MAX
 #define CAROMI_NO_SLOT UINT32_MAX
 
+/* Spheres of a level whose positions have about the same y and z, ordered by cells along x. */
 typedef struct caromi_cloud_row {
     int32_t y, z;        /* coordinates of the row in its level */
     uint32_t begin, end; /* slots of its spheres */
@@ -46,6 +47,7 @@ typedef struct caromi_cloud_level {
         coarser; /* bits: coarser levels whose spheres the spheres of this level search for, not the other way round */
 } caromi_cloud_level;
 
+/* A buffer of pairs, as two columns. */
 enum { CAROMI_CLOUD_PAIRS = CAROMI_CLOUD_FLUSH + CAROMI_CLOUD_RUN + 4 * CAROMI_CLOUD_PADDING };
 typedef struct caromi_cloud_pairs {
     uint32_t count;
@@ -57,7 +59,7 @@ typedef struct caromi_cloud_item {
     uint32_t slot, begin, end;
 } caromi_cloud_item;
 typedef struct caromi_cloud_runs {
-    uint64_t count, capacity; /* room > 0 */
+    uint64_t count, capacity; /* capacity > 0 */
     caromi_cloud_item *item;
 } caromi_cloud_runs;
 
@@ -99,8 +101,9 @@ static inline int caromi_image_step(int image, int axis)
 }
 
 /* Bounds of x, y, z and reach. Columns are padded with their last element to a multiple of 16. */
+enum { CAROMI_BOUND_REACH = 3, CAROMI_BOUNDS_COUNT };
 typedef struct caromi_cloud_bounds {
-    float low[4], high[4];
+    float low[CAROMI_BOUNDS_COUNT], high[CAROMI_BOUNDS_COUNT];
 } caromi_cloud_bounds;
 typedef void caromi_cloud_bound_fn(const float *const *slot, uint32_t count, caromi_cloud_bounds *bounds);
 
@@ -140,37 +143,41 @@ static inline int caromi_cloud_options(const caromi_cloud_view *view)
 /* Most cells of a level along an axis. Sparse outliers beyond are clamped into the last cell. */
 enum { CAROMI_CLOUD_CELL_MOST = 1 << 27 };
 
+/* The cell of a coordinate along an axis, clamped to the level. */
 static inline int32_t caromi_cloud_cell(const caromi_cloud_level *level, int axis, double x)
 {
-    const double c = (x - level->low[axis]) * level->per[axis], most = (double)level->most[axis];
-    const double from = c > 0 ? c : 0, cut = from < most ? from : most; /* no branches */
-    return (int32_t)cut;
+    const double cell = (x - level->low[axis]) * level->per[axis], last = (double)level->most[axis];
+    const double at_least_0 = cell > 0 ? cell : 0, clamped = at_least_0 < last ? at_least_0 : last; /* no branches */
+    return (int32_t)clamped;
 }
 
+/* Number of a row in a dense table. */
 static inline uint64_t caromi_cloud_dense_row(const caromi_cloud_level *level, int32_t y, int32_t z)
 {
     return level->first_row + (uint64_t)z * ((uint64_t)level->most[1] + 1) + (uint64_t)y;
 }
 
+/* Hash of a row's coordinates, for a table of all levels. */
 static inline uint64_t caromi_cloud_hash(uint32_t level, int32_t y, int32_t z)
 {
     const uint64_t key = (uint64_t)level << 56 | (uint64_t)(uint32_t)y << 28 | (uint32_t)z;
     return (key ^ key >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 20;
 }
 
-static inline uint32_t caromi_cloud_row_at(const caromi_cloud_view *view, uint32_t level, int32_t y, int32_t z)
+/* The row with these coordinates in its level; CAROMI_NO_ROW if it has no spheres. */
+static inline uint32_t caromi_cloud_row_at(const caromi_cloud_view *view, uint32_t level_index, int32_t y, int32_t z)
 {
-    const caromi_cloud_level *l = &view->levels[level];
-    if (y < 0 || z < 0 || y > l->most[1] || z > l->most[2])
+    const caromi_cloud_level *level = &view->levels[level_index];
+    if (y < 0 || z < 0 || y > level->most[1] || z > level->most[2])
         return CAROMI_NO_ROW;
     if (view->is_dense)
-        return view->table[caromi_cloud_dense_row(l, y, z)];
-    for (uint64_t h = caromi_cloud_hash(level, y, z);; h++) {
-        const uint32_t row = view->table[h & view->table_mask];
+        return view->table[caromi_cloud_dense_row(level, y, z)];
+    for (uint64_t probe = caromi_cloud_hash(level_index, y, z);; probe++) {
+        const uint32_t row = view->table[probe & view->table_mask];
         if (row == CAROMI_NO_ROW)
             return row;
-        const caromi_cloud_row *neighbour = &view->rows[row];
-        if (neighbour->y == y && neighbour->z == z && neighbour->level == level)
+        const caromi_cloud_row *found = &view->rows[row];
+        if (found->y == y && found->z == z && found->level == level_index)
             return row;
     }
 }
@@ -180,20 +187,20 @@ static inline double caromi_cloud_nearby(const caromi_cloud_view *view, uint32_t
 {
     const double at[3] = {(double)view->x[slot], (double)view->y[slot], (double)view->z[slot]};
     double count = 0;
-    for (uint32_t number = from; number < view->level_count; number++) {
-        const caromi_cloud_level *level = &view->levels[number];
+    for (uint32_t level_index = from; level_index < view->level_count; level_index++) {
+        const caromi_cloud_level *level = &view->levels[level_index];
         const double reach = (double)view->reach[slot] + level->reach;
         if (level->begin_row == level->end_row)
             continue;
-        double in = view->rows[level->end_row - 1].end - view->rows[level->begin_row].begin;
+        double spheres = view->rows[level->end_row - 1].end - view->rows[level->begin_row].begin;
         for (int k = 0; k < 3; k++) {
             const int misses = at[k] + reach < level->from[k] || at[k] - reach > level->to[k];
-            in *= misses
-                      ? 0
-                      : (caromi_cloud_cell(level, k, at[k] + reach) - caromi_cloud_cell(level, k, at[k] - reach) + 1) /
-                            (level->most[k] + 1.0);
+            spheres *=
+                misses ? 0
+                       : (caromi_cloud_cell(level, k, at[k] + reach) - caromi_cloud_cell(level, k, at[k] - reach) + 1) /
+                             (level->most[k] + 1.0);
         }
-        count += in;
+        count += spheres;
     }
     return count;
 }
@@ -231,8 +238,17 @@ typedef void caromi_cloud_test_fn(const caromi_cloud_view *view, const uint32_t 
 /* Converts a device's answers to pairs, as a scan would find them. Items are in six arrays: slot, begin, length; some,
  * certain, near. It begins at item `begin` and returns the first item that it has not read, because `found` may be
  * full; at last `end`. */
-typedef uint64_t caromi_cloud_answers_fn(const caromi_cloud_view *view, uint32_t *const item[6], uint64_t begin,
-                                         uint64_t end, caromi_cloud_found *found);
+enum {
+    CAROMI_ITEM_SLOT,
+    CAROMI_ITEM_BEGIN,
+    CAROMI_ITEM_LENGTH,
+    CAROMI_ITEM_SOME,
+    CAROMI_ITEM_CERTAIN,
+    CAROMI_ITEM_NEAR,
+    CAROMI_ITEM_WORDS
+};
+typedef uint64_t caromi_cloud_answers_fn(const caromi_cloud_view *view, uint32_t *const item[CAROMI_ITEM_WORDS],
+                                         uint64_t begin, uint64_t end, caromi_cloud_found *found);
 
 /* Segmented sort: each of `rows` groups from[starts[i] .. starts[i + 1]) is sorted in ascending order into the same
  * slots of `to`. 16 numbers behind the last may be read. */

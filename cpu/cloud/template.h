@@ -19,12 +19,13 @@ FN cloud_sorted cloud_sorted_of(const caromi_cloud_view *view)
 
 /* A sphere in all lanes. */
 typedef struct cloud_sphere {
-    v3 at;
+    v3 at;           /* position */
     vf reach, least; /* least: lower bound of an image's reach; `reach` is then an upper bound */
     vi mask, index;
     uint32_t slot;
 } cloud_sphere;
 
+/* The sphere of a slot. */
 FN cloud_sphere cloud_load(const cloud_sorted *columns, uint32_t slot)
 {
     cloud_sphere sphere;
@@ -36,6 +37,7 @@ FN cloud_sphere cloud_load(const cloud_sorted *columns, uint32_t slot)
     return sphere;
 }
 
+/* Loads LANES words. */
 FN vi cloud_load_bits(const uint32_t *from)
 {
     vi bits;
@@ -43,6 +45,7 @@ FN vi cloud_load_bits(const uint32_t *from)
     return bits;
 }
 
+/* Bitmask of the lanes that hold one of `left` spheres. */
 FN u32 cloud_lanes(uint32_t left)
 {
     const uint32_t lanes = left < LANES ? left : LANES;
@@ -63,6 +66,7 @@ FN uint32_t cloud_append(caromi_cloud_pairs *pairs, uint32_t count, vi own, vi n
     return count + (uint32_t)bitmask_count(lanes);
 }
 
+/* The slots `from` + lane. */
 FN vi cloud_slots(uint32_t from)
 {
     static const uint32_t steps[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -117,9 +121,9 @@ FN void cloud_short_swept(const cloud_sorted *columns, const cloud_sphere *spher
                           int options, caromi_cloud_found *found)
 {
     uint32_t count = found->swept.count;
-    for (uint32_t j = begin; j < end; j += LANES) {
-        const u32 some = cloud_test(columns, sphere, j, options).some & cloud_lanes(end - j);
-        count = cloud_append(&found->swept, count, v_i((int)sphere->slot), cloud_slots(j), some);
+    for (uint32_t slot = begin; slot < end; slot += LANES) {
+        const u32 some = cloud_test(columns, sphere, slot, options).some & cloud_lanes(end - slot);
+        count = cloud_append(&found->swept, count, v_i((int)sphere->slot), cloud_slots(slot), some);
     }
     found->swept.count = count;
     if (count >= CLOUD_SWEEP)
@@ -130,29 +134,30 @@ FN void cloud_short_swept(const cloud_sorted *columns, const cloud_sphere *spher
 FN void cloud_short_run(const cloud_sorted *columns, const cloud_sphere *sphere, uint32_t begin, uint32_t end,
                         int options, caromi_cloud_found *found)
 {
-    uint32_t certain = found->certain.count, near = found->near.count;
+    uint32_t certain_count = found->certain.count, near_count = found->near.count;
     if (options & CLOUD_SWEPT) {
         cloud_short_swept(columns, sphere, begin, end, options, found);
         return;
     }
+    /* Tests LANES spheres at a time, and appends each class of partners to its buffer. */
     const u32 last = cloud_lanes((end - begin - 1) % LANES + 1); /* shorter than a mask for each step */
-    for (uint32_t j = begin; j < end; j += LANES) {
-        const cloud_lanes_found tested = cloud_test(columns, sphere, j, options);
-        const u32 lanes = end - j > LANES ? cloud_lanes(LANES) : last,
+    for (uint32_t slot = begin; slot < end; slot += LANES) {
+        const cloud_lanes_found tested = cloud_test(columns, sphere, slot, options);
+        const u32 lanes = end - slot > LANES ? cloud_lanes(LANES) : last,
                   undecided = tested.some & ~(tested.certain | tested.near) & lanes;
         if (!(options & CLOUD_BOUNDS_ONLY))
-            certain = cloud_append(&found->certain, certain, sphere->index, cloud_load_bits(columns->index + j),
-                                   tested.certain & lanes);
+            certain_count = cloud_append(&found->certain, certain_count, sphere->index,
+                                         cloud_load_bits(columns->index + slot), tested.certain & lanes);
         if (options & CLOUD_MARGIN && !(options & CLOUD_BOUNDS_ONLY))
-            near = cloud_append(&found->near, near, sphere->index, cloud_load_bits(columns->index + j),
-                                tested.near & lanes);
+            near_count = cloud_append(&found->near, near_count, sphere->index, cloud_load_bits(columns->index + slot),
+                                      tested.near & lanes);
         if (undecided)
             found->undecided.count = cloud_append(&found->undecided, found->undecided.count, v_i((int)sphere->slot),
-                                                  cloud_slots(j), undecided);
+                                                  cloud_slots(slot), undecided);
     }
-    found->certain.count = certain;
-    found->near.count = near;
-    if ((certain | near | found->undecided.count) >= CAROMI_CLOUD_FLUSH)
+    found->certain.count = certain_count;
+    found->near.count = near_count;
+    if ((certain_count | near_count | found->undecided.count) >= CAROMI_CLOUD_FLUSH)
         found->flush(found);
 }
 
@@ -165,51 +170,54 @@ static void cloud_test_items(const caromi_cloud_view *view, const uint32_t *slot
     for (uint32_t i = 0; i < count; i++) {
         const cloud_sphere sphere = cloud_load(&columns, slot[i]);
         some[i] = certain[i] = near[i] = 0;
-        for (uint32_t j = 0; j < length[i]; j += LANES) {
+        for (uint32_t offset = 0; offset < length[i]; offset += LANES) {
             const cloud_lanes_found tested =
-                cloud_keep(cloud_test(&columns, &sphere, begin[i] + j, options), cloud_lanes(length[i] - j));
-            some[i] |= tested.some << j;
-            certain[i] |= tested.certain << j;
-            near[i] |= tested.near << j;
+                cloud_keep(cloud_test(&columns, &sphere, begin[i] + offset, options), cloud_lanes(length[i] - offset));
+            some[i] |= tested.some << offset;
+            certain[i] |= tested.certain << offset;
+            near[i] |= tested.near << offset;
         }
     }
 }
 
 /* Bits j to j + LANES - 1 of an item. */
-FN cloud_lanes_found cloud_answer_at(uint32_t *const item[6], uint64_t i, uint32_t j)
+FN cloud_lanes_found cloud_answer_at(uint32_t *const item[CAROMI_ITEM_WORDS], uint64_t i, uint32_t offset)
 {
-    const cloud_lanes_found tested = {item[3][i] >> j, item[4][i] >> j, item[5][i] >> j};
+    const cloud_lanes_found tested = {item[CAROMI_ITEM_SOME][i] >> offset, item[CAROMI_ITEM_CERTAIN][i] >> offset,
+                                      item[CAROMI_ITEM_NEAR][i] >> offset};
     return cloud_keep(tested, cloud_lanes(LANES));
 }
 
 /* The device's answers to items [begin, end), six words each: the slot of a sphere, the first slot that it is compared
  * with and how many, then a bit for each of these that is a partner, a certain one, a near one. Stops when a buffer is
  * half full: as CAROMI_CLOUD_FLUSH / 2 is a power of two, the OR of the counts is below it if all of them are. */
-static uint64_t cloud_read_answers(const caromi_cloud_view *view, uint32_t *const item[6], uint64_t begin, uint64_t end,
-                                   caromi_cloud_found *found)
+static uint64_t cloud_read_answers(const caromi_cloud_view *view, uint32_t *const item[CAROMI_ITEM_WORDS],
+                                   uint64_t begin, uint64_t end, caromi_cloud_found *found)
 {
     const cloud_sorted columns = cloud_sorted_of(view);
     const int is_swept = view->motion.given != NULL;
     uint64_t i = begin;
     while (i < end && (found->certain.count | found->near.count | found->undecided.count) < CAROMI_CLOUD_FLUSH / 2) {
-        const vi own = v_i((int)item[0][i]), index = v_i((int)columns.index[item[0][i]]);
-        for (uint32_t j = 0; j < CLOUD_ITEM && item[3][i] >> j != 0; j += LANES) {
-            const cloud_lanes_found tested = cloud_answer_at(item, i, j);
-            const uint32_t at = item[1][i] + j;
+        const uint32_t slot = item[CAROMI_ITEM_SLOT][i];
+        const vi own = v_i((int)slot), index = v_i((int)columns.index[slot]);
+        for (uint32_t offset = 0; offset < CLOUD_ITEM && item[CAROMI_ITEM_SOME][i] >> offset != 0; offset += LANES) {
+            const cloud_lanes_found tested = cloud_answer_at(item, i, offset);
+            const uint32_t first_slot = item[CAROMI_ITEM_BEGIN][i] + offset;
             const u32 near = tested.near & ~tested.certain, undecided = tested.some & ~(tested.certain | near);
             if (is_swept) {
-                found->swept.count = cloud_append(&found->swept, found->swept.count, own, cloud_slots(at), tested.some);
+                found->swept.count =
+                    cloud_append(&found->swept, found->swept.count, own, cloud_slots(first_slot), tested.some);
                 continue;
             }
             if (tested.certain)
                 found->certain.count = cloud_append(&found->certain, found->certain.count, index,
-                                                    cloud_load_bits(columns.index + at), tested.certain);
+                                                    cloud_load_bits(columns.index + first_slot), tested.certain);
             if (near)
-                found->near.count =
-                    cloud_append(&found->near, found->near.count, index, cloud_load_bits(columns.index + at), near);
+                found->near.count = cloud_append(&found->near, found->near.count, index,
+                                                 cloud_load_bits(columns.index + first_slot), near);
             if (undecided)
                 found->undecided.count =
-                    cloud_append(&found->undecided, found->undecided.count, own, cloud_slots(at), undecided);
+                    cloud_append(&found->undecided, found->undecided.count, own, cloud_slots(first_slot), undecided);
         }
         if (++i == end || found->swept.count >= CLOUD_SWEEP)
             cloud_sweep(view, found);
@@ -217,6 +225,7 @@ static uint64_t cloud_read_answers(const caromi_cloud_view *view, uint32_t *cons
     return i;
 }
 
+/* Lists a comparison for the device. */
 FN void cloud_list_run(uint32_t slot, uint32_t begin, uint32_t end, caromi_cloud_found *found)
 {
     caromi_cloud_runs *runs = found->runs;
@@ -228,6 +237,7 @@ FN void cloud_list_run(uint32_t slot, uint32_t begin, uint32_t end, caromi_cloud
     runs->item[runs->count++] = run;
 }
 
+/* A sphere against a run of spheres of any length. */
 FN void cloud_run(const cloud_sorted *columns, const cloud_sphere *sphere, uint32_t begin, uint32_t end, int options,
                   caromi_cloud_found *found)
 {
@@ -281,27 +291,29 @@ typedef struct cloud_box {
 FN cloud_box cloud_cells_within(const caromi_cloud_level *level, const double low[3], const double high[3])
 {
     cloud_box box = {.misses = 0};
-    for (int k = 0; k < 3; k++)
-        box.misses |= high[k] < level->from[k] || low[k] > level->to[k];
-    for (int k = 0; k < 3 && !box.misses; k++) {
-        box.low[k] = caromi_cloud_cell(level, k, low[k]);
-        box.high[k] = caromi_cloud_cell(level, k, high[k]);
+    for (int axis = 0; axis < 3; axis++)
+        box.misses |= high[axis] < level->from[axis] || low[axis] > level->to[axis];
+    for (int axis = 0; axis < 3 && !box.misses; axis++) {
+        box.low[axis] = caromi_cloud_cell(level, axis, low[axis]);
+        box.high[axis] = caromi_cloud_cell(level, axis, high[axis]);
     }
     return box;
 }
 
+/* The cells of a level whose spheres may touch the ball. */
 static cloud_box cloud_box_of(const caromi_cloud_view *view, const caromi_cloud_level *level, const cloud_ball *ball)
 {
     const double reach = (ball->reach + level->reach + (double)view->margin) * (1 + 0x1p-16);
     double low[3], high[3];
     for (int k = 0; k < 3; k++) {
-        const double off = reach + fabs(ball->at[k]) * 0x1p-48;
-        low[k] = ball->at[k] - off;
-        high[k] = ball->at[k] + off;
+        const double half_side = reach + fabs(ball->at[k]) * 0x1p-48;
+        low[k] = ball->at[k] - half_side;
+        high[k] = ball->at[k] + half_side;
     }
     return cloud_cells_within(level, low, high);
 }
 
+/* The spheres of a row in cells of the box. */
 FN void cloud_box_run(const caromi_cloud_view *view, const caromi_cloud_row *row, const cloud_box *box, uint32_t *begin,
                       uint32_t *end)
 {
@@ -319,25 +331,28 @@ typedef struct cloud_rows_in_box {
     uint32_t next, number; /* the next row to test; number of the level */
 } cloud_rows_in_box;
 
-static cloud_rows_in_box cloud_rows_of(const caromi_cloud_view *view, uint32_t number, const cloud_box *box)
+/* Begins the iteration over the rows that a box meets. */
+static cloud_rows_in_box cloud_rows_of(const caromi_cloud_view *view, uint32_t level_index, const cloud_box *box)
 {
-    const caromi_cloud_level *level = &view->levels[number];
-    cloud_rows_in_box rows = {.level = level, .box = *box, .number = number, .next = level->begin_row};
-    const int64_t across = (int64_t)rows.box.high[1] - rows.box.low[1] + 1,
-                  up = (int64_t)rows.box.high[2] - rows.box.low[2] + 1;
-    rows.is_by_hash = across * up <= 8 + (level->end_row - level->begin_row) / 4;
+    const caromi_cloud_level *level = &view->levels[level_index];
+    cloud_rows_in_box rows = {.level = level, .box = *box, .number = level_index, .next = level->begin_row};
+    const int64_t count_y = (int64_t)rows.box.high[1] - rows.box.low[1] + 1,
+                  count_z = (int64_t)rows.box.high[2] - rows.box.low[2] + 1;
+    rows.is_by_hash = count_y * count_z <= 8 + (level->end_row - level->begin_row) / 4;
     rows.is_by_hash |= rows.box.misses;
     rows.y = rows.box.low[1];
     rows.z = rows.box.misses ? rows.box.high[2] + 1 : rows.box.low[2];
     return rows;
 }
 
-static cloud_rows_in_box cloud_rows_begin(const caromi_cloud_view *view, uint32_t number, const cloud_ball *ball)
+/* Begins the iteration over the rows of a level whose spheres may touch the ball. */
+static cloud_rows_in_box cloud_rows_begin(const caromi_cloud_view *view, uint32_t level_index, const cloud_ball *ball)
 {
-    const cloud_box box = cloud_box_of(view, &view->levels[number], ball);
-    return cloud_rows_of(view, number, &box);
+    const cloud_box box = cloud_box_of(view, &view->levels[level_index], ball);
+    return cloud_rows_of(view, level_index, &box);
 }
 
+/* The next row that the box meets; CAROMI_NO_ROW after the last. */
 static uint32_t cloud_rows_next(const caromi_cloud_view *view, cloud_rows_in_box *rows)
 {
     if (!rows->is_by_hash) {
@@ -379,12 +394,13 @@ static float cloud_round_down(double x)
     return (double)rounded <= x ? rounded : nextafterf(rounded, -INFINITY);
 }
 
-/* (y + 1, z), (y - 1, z + 1), (y, z + 1), (y + 1, z + 1) */
+/* The four later neighbours of a row (y, z): (y + 1, z), (y - 1, z + 1), (y, z + 1) and (y + 1, z + 1). */
 static void cloud_behind_of(const caromi_cloud_view *view, const caromi_cloud_row *row, cloud_behind behind[4])
 {
     static const int dy[4] = {1, -1, 0, 1}, dz[4] = {0, 1, 1, 1};
     const caromi_cloud_level *level = &view->levels[row->level];
     const double reach = (2 * level->reach + (double)view->margin) * (1 + 0x1p-16);
+    /* The row's bounds, and how near to them a sphere must be to touch the neighbour. */
     const double y = level->low[1] + row->y / level->per[1], y_end = level->low[1] + (row->y + 1.0) / level->per[1];
     const double z_end = level->low[2] + (row->z + 1.0) / level->per[2];
     const float y_low = -cloud_round_down(-(y + reach + (fabs(level->low[1]) + fabs(y)) * 0x1p-45));
@@ -405,15 +421,15 @@ FN uint32_t cloud_near_border(const caromi_cloud_view *view, const cloud_behind 
                               int32_t slots[CLOUD_BORDER + LANES])
 {
     uint32_t count = 0;
-    for (uint32_t p = begin; p < end; p += LANES) {
-        const vf y = v_load(view->y + p), z = v_load(view->z + p);
+    for (uint32_t slot = begin; slot < end; slot += LANES) {
+        const vf y = v_load(view->y + slot), z = v_load(view->z + slot);
         const vm is_near = v_and(v_within(v_f(behind->y_from), y, v_f(behind->y_to)), v_le(v_f(behind->z_from), z));
-        const u32 lanes = v_bitmask(is_near) & cloud_lanes(end - p);
+        const u32 lanes = v_bitmask(is_near) & cloud_lanes(end - slot);
 #ifdef LANG_HAS_COMPRESS
-        const vf numbers = v_from_bits(cloud_slots(p));
+        const vf numbers = v_from_bits(cloud_slots(slot));
         v_compress((real *)(void *)(slots + count), LANES, &numbers, 1, lanes);
 #else
-        vi_store(slots + count, cloud_slots(p));
+        vi_store(slots + count, cloud_slots(slot));
 #endif
         count += (uint32_t)bitmask_count(lanes);
     }
@@ -452,11 +468,11 @@ FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *r
 {
     const uint32_t *starts = view->starts + row->cells;
     const cloud_sorted columns = cloud_sorted_of(view);
-    for (int32_t i = 0; i < row->count && !found->ends; i++) {
-        const uint32_t end = starts[i + 1], last = starts[i + 2 < row->count ? i + 2 : row->count];
-        for (uint32_t p = starts[i]; p < end; p++) {
-            const cloud_sphere sphere = cloud_load(&columns, p);
-            cloud_run(&columns, &sphere, p + 1, last, options, found);
+    for (int32_t cell = 0; cell < row->count && !found->ends; cell++) {
+        const uint32_t end = starts[cell + 1], run_end = starts[cell + 2 < row->count ? cell + 2 : row->count];
+        for (uint32_t slot = starts[cell]; slot < end; slot++) {
+            const cloud_sphere sphere = cloud_load(&columns, slot);
+            cloud_run(&columns, &sphere, slot + 1, run_end, options, found);
         }
     }
     cloud_behind behind[4];
@@ -468,12 +484,12 @@ FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *r
 
 /* Lower bound of the distance of x from a row along an axis. The first and the last row also hold all spheres
  * beyond. */
-FN double cloud_off_row(const caromi_cloud_level *level, int axis, double wide, int32_t row, double x)
+FN double cloud_off_row(const caromi_cloud_level *level, int axis, double row_width, int32_t row, double x)
 {
-    const double low = level->low[axis] + row * wide, high = level->low[axis] + (row + 1.0) * wide;
-    const double below = row == 0 ? 0 : low - x, above = row == level->most[axis] ? 0 : x - high;
-    const double off = (below > above ? below : above) - (fabs(level->low[axis]) + fabs(low) + fabs(high)) * 0x1p-45;
-    return off > 0 ? off : 0;
+    const double low = level->low[axis] + row * row_width, high = level->low[axis] + (row + 1.0) * row_width;
+    const double under = row == 0 ? 0 : low - x, over = row == level->most[axis] ? 0 : x - high;
+    const double outside = (under > over ? under : over) - (fabs(level->low[axis]) + fabs(low) + fabs(high)) * 0x1p-45;
+    return outside > 0 ? outside : 0;
 }
 
 /* Runs of spheres. */
@@ -488,20 +504,20 @@ static void cloud_finer_runs(const caromi_cloud_view *view, const cloud_ball *ba
                              cloud_rows_in_box *rows, cloud_runs *runs)
 {
     const caromi_cloud_level *level = rows->level;
-    const double y_wide = 1 / level->per[1], z_wide = 1 / level->per[2];
+    const double y_width = 1 / level->per[1], z_width = 1 / level->per[2];
     const double x = ball->at[0], y = ball->at[1], z = ball->at[2];
     runs->count = 0;
-    for (uint32_t at; runs->count < CLOUD_RUNS && (at = cloud_rows_next(view, rows)) != CAROMI_NO_ROW;) {
-        const caromi_cloud_row *neighbour = &view->rows[at];
-        const double dy = cloud_off_row(level, AXIS_Y, y_wide, neighbour->y, y),
-                     dz = cloud_off_row(level, AXIS_Z, z_wide, neighbour->z, z);
-        const double left2 = reach * reach - dy * dy - dz * dz;
-        if (left2 < 0)
+    for (uint32_t row; runs->count < CLOUD_RUNS && (row = cloud_rows_next(view, rows)) != CAROMI_NO_ROW;) {
+        const caromi_cloud_row *neighbour = &view->rows[row];
+        const double gap_y = cloud_off_row(level, AXIS_Y, y_width, neighbour->y, y),
+                     gap_z = cloud_off_row(level, AXIS_Z, z_width, neighbour->z, z);
+        const double chord2 = reach * reach - gap_y * gap_y - gap_z * gap_z;
+        if (chord2 < 0)
             continue;
-        const double left = sqrt(left2) + fabs(x) * 0x1p-48;
+        const double half_chord = sqrt(chord2) + fabs(x) * 0x1p-48;
         uint32_t *begin = &runs->begin[runs->count], *end = &runs->end[runs->count];
-        rows->box.low[0] = caromi_cloud_cell(level, AXIS_X, x - left);
-        rows->box.high[0] = caromi_cloud_cell(level, AXIS_X, x + left);
+        rows->box.low[0] = caromi_cloud_cell(level, AXIS_X, x - half_chord);
+        rows->box.high[0] = caromi_cloud_cell(level, AXIS_X, x + half_chord);
         cloud_box_run(view, neighbour, &rows->box, begin, end);
         runs->count += *begin < *end;
     }
@@ -509,11 +525,11 @@ static void cloud_finer_runs(const caromi_cloud_view *view, const cloud_ball *ba
 
 /* A sphere against the spheres of a level. */
 FN void cloud_level_pairs(const caromi_cloud_view *view, const cloud_sphere *sphere, const cloud_ball *ball,
-                          uint32_t number, int options, caromi_cloud_found *found)
+                          uint32_t level_index, int options, caromi_cloud_found *found)
 {
     const cloud_sorted columns = cloud_sorted_of(view);
-    const double reach = (ball->reach + view->levels[number].reach + (double)columns.margin) * (1 + 0x1p-16);
-    cloud_rows_in_box rows = cloud_rows_begin(view, number, ball);
+    const double reach = (ball->reach + view->levels[level_index].reach + (double)columns.margin) * (1 + 0x1p-16);
+    cloud_rows_in_box rows = cloud_rows_begin(view, level_index, ball);
     cloud_runs runs;
     do {
         cloud_finer_runs(view, ball, reach, &rows, &runs);
@@ -523,33 +539,35 @@ FN void cloud_level_pairs(const caromi_cloud_view *view, const cloud_sphere *sph
 }
 
 /* The spheres of a row against a finer level. */
-FN void cloud_finer_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, uint32_t number, int options,
+FN void cloud_finer_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, uint32_t level_index, int options,
                           caromi_cloud_found *found)
 {
     const cloud_sorted columns = cloud_sorted_of(view);
-    for (uint32_t p = row->begin; p < row->end && !found->ends; p++) {
-        const cloud_ball ball = cloud_ball_of(view, p);
-        const cloud_sphere sphere = cloud_load(&columns, p);
-        cloud_level_pairs(view, &sphere, &ball, number, options, found);
+    for (uint32_t slot = row->begin; slot < row->end && !found->ends; slot++) {
+        const cloud_ball ball = cloud_ball_of(view, slot);
+        const cloud_sphere sphere = cloud_load(&columns, slot);
+        cloud_level_pairs(view, &sphere, &ball, level_index, options, found);
     }
 }
 
 #include "coarser.h"
 
+/* The pairs of rows [begin, end): in each row's own level, and with other levels. */
 FN void cloud_all_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t end, int options,
                         caromi_cloud_found *found)
 {
-    for (uint32_t r = begin; r < end && !found->ends; r++) {
-        const uint32_t own = view->rows[r].level;
-        cloud_row_pairs(view, &view->rows[r], options, found);
-        for (uint32_t level = own + 1; level < view->level_count; level++)
-            if (!(view->levels[level].coarser >> own & 1))
-                cloud_finer_pairs(view, &view->rows[r], level, options, found);
-        if (view->levels[own].coarser != 0)
-            cloud_coarser_pairs(view, &view->rows[r], options, found);
+    for (uint32_t row = begin; row < end && !found->ends; row++) {
+        const uint32_t own_level = view->rows[row].level;
+        cloud_row_pairs(view, &view->rows[row], options, found);
+        for (uint32_t level = own_level + 1; level < view->level_count; level++)
+            if (!(view->levels[level].coarser >> own_level & 1))
+                cloud_finer_pairs(view, &view->rows[row], level, options, found);
+        if (view->levels[own_level].coarser != 0)
+            cloud_coarser_pairs(view, &view->rows[row], options, found);
     }
 }
 
+/* Scans rows [begin, end). Options become constants, so that each scan compiles without the others' code. */
 static void cloud_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t end, caromi_cloud_found *found)
 {
     const int options = caromi_cloud_options(view);
@@ -566,6 +584,7 @@ static void cloud_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t 
         cloud_all_pairs(view, begin, end, CLOUD_MASKED | CLOUD_MARGIN, found);
 }
 
+/* Lists the comparisons of a scan, for a device. */
 static void cloud_list_runs(const caromi_cloud_view *view, uint32_t begin, uint32_t end, caromi_cloud_found *found)
 {
     cloud_all_pairs(view, begin, end, CLOUD_LISTED, found);
