@@ -78,11 +78,11 @@ FN spheres_out cloud_ties(spheres_out s, v3 d, v3 v, vf radius, v_pow2 unit)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
     const v3 across = v3_cross(d, v);
-    const vf radius2 = radius * radius, v2 = v3_dot(v, v), d_dot_v = v3_dot(d, v), d2 = v3_dot(d, d);
-    const vf discriminant = radius2 * v2 - v3_dot(across, across);
+    const vf radius2 = radius * radius, speed2 = v3_dot(v, v), d_dot_v = v3_dot(d, v), d2 = v3_dot(d, d);
+    const vf discriminant = radius2 * speed2 - v3_dot(across, across);
     /* Approaching pairs whose paths come within the radius; at distance 0 of it they graze. */
     const vm meets = v_and(v_lt(d_dot_v, zero), v_le(zero, discriminant)), grazes = v_eq(discriminant, zero);
-    const vf half_chord = v_sqrt(v_sel(meets, discriminant, zero)), nearest_time = -d_dot_v / v2;
+    const vf half_chord = v_sqrt(v_sel(meets, discriminant, zero)), nearest_time = -d_dot_v / speed2;
     const vf time = v_sel(grazes, nearest_time, v_min((d2 - radius2) / (half_chord - d_dot_v), nearest_time));
     const vm solved = v_and(v_lt(zero, s.u_first), v_lt(s.u_first, inf));
     /* The state: by the distance at time 0, then by the direction of the motion. */

@@ -4,7 +4,7 @@
  * certain. Included by template.h. */
 #include "cloud.h"
 
-enum { CLOUD_IMAGED = 512 };
+enum { CLOUD_IMAGED = 512 }; /* spheres that are collected before their images are searched for */
 
 /* Spheres that may have images, and along which axes: bit 2k above, bit 2k + 1 below. */
 typedef struct cloud_imaged {
@@ -12,12 +12,13 @@ typedef struct cloud_imaged {
     uint8_t steps[CLOUD_IMAGED];
 } cloud_imaged;
 
+/* The sides, as in cloud_imaged.steps, to which an image is shifted. */
 FN u32 cloud_steps_of(int image)
 {
     u32 steps = 0;
-    for (int k = 0; k < 3; k++) {
-        const int step = caromi_image_step(image, k);
-        steps |= step > 0 ? 1u << 2 * k : step < 0 ? 2u << 2 * k : 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const int step = caromi_image_step(image, axis);
+        steps |= step > 0 ? 1u << 2 * axis : step < 0 ? 2u << 2 * axis : 0;
     }
     return steps;
 }
@@ -26,15 +27,15 @@ FN u32 cloud_steps_of(int image)
 FN u32 cloud_reach_bounds(const caromi_cloud_view *view, uint32_t from, u32 lanes, u32 side[6])
 {
     const caromi_cloud_images *images = view->images;
-    const float *const slot[3] = {view->x, view->y, view->z};
+    const float *const columns[3] = {view->x, view->y, view->z};
     const vf reach = v_load(view->reach + from) * v_f(R(1.000244140625)); /* 1 + 2^-12 */
     u32 any = 0;
-    for (int k = 0; k < 3; k++) {
-        const u32 has = images->period[k] > 0 ? lanes : 0;
-        const vf at = v_load(slot[k] + from);
-        side[2 * k] = v_bitmask(v_le(at - reach, v_f(images->below[k]))) & has;
-        side[2 * k + 1] = v_bitmask(v_le(v_f(images->above[k]), at + reach)) & has;
-        any |= side[2 * k] | side[2 * k + 1];
+    for (int axis = 0; axis < 3; axis++) {
+        const u32 periodic_lanes = images->period[axis] > 0 ? lanes : 0;
+        const vf position = v_load(columns[axis] + from);
+        side[2 * axis] = v_bitmask(v_le(position - reach, v_f(images->below[axis]))) & periodic_lanes;
+        side[2 * axis + 1] = v_bitmask(v_le(v_f(images->above[axis]), position + reach)) & periodic_lanes;
+        any |= side[2 * axis] | side[2 * axis + 1];
     }
     return any;
 }
@@ -49,8 +50,8 @@ static void cloud_find_imaged(const caromi_cloud_view *view, uint32_t *from, uin
             const u32 lane = bitmask_first(left);
             to->slot[to->count] = *from + lane;
             to->steps[to->count] = 0;
-            for (u32 k = 0; k < 6; k++)
-                to->steps[to->count] |= (uint8_t)((side[k] >> lane & 1) << k);
+            for (u32 bit = 0; bit < 6; bit++)
+                to->steps[to->count] |= (uint8_t)((side[bit] >> lane & 1) << bit);
             to->count++;
         }
     }
@@ -63,33 +64,34 @@ FN cloud_ball cloud_shift(const caromi_cloud_view *view, uint32_t slot, int imag
     cloud_ball ball = cloud_ball_of(view, slot);
     double size = 0;
     *sphere = cloud_load(&columns, slot);
-    for (int k = 0; k < 3; k++) {
-        ball.at[k] += caromi_image_step(image, k) * view->images->period[k];
-        size += fabs(ball.at[k]);
+    for (int axis = 0; axis < 3; axis++) {
+        ball.at[axis] += caromi_image_step(image, axis) * view->images->period[axis];
+        size += fabs(ball.at[axis]);
     }
+    /* Bounds of the reach, which includes the rounding of the position to binary32. */
     const int fits = size < 0x1p120 && ball.reach < 0x1p120;
     const double error = size * 0x1p-22;
     const float reach = (float)((ball.reach + error) * (1 + 0x1p-22)) + 0x1p-149f;
     const float least = (float)((ball.reach - error) * (1 - 0x1p-22)) - 0x1p-149f;
-    float at[3];
-    for (int k = 0; k < 3; k++) {
-        at[k] = fits ? (float)ball.at[k] : 0;
-        ball.at[k] = (double)at[k];
+    float position[3];
+    for (int axis = 0; axis < 3; axis++) {
+        position[axis] = fits ? (float)ball.at[axis] : 0;
+        ball.at[axis] = (double)position[axis];
     }
     ball.reach = fits ? (double)reach : (double)INFINITY;
-    sphere->at = v3_of(v_f(at[0]), v_f(at[1]), v_f(at[2]));
+    sphere->at = v3_of(v_f(position[0]), v_f(position[1]), v_f(position[2]));
     sphere->reach = v_f((real)ball.reach);
     sphere->least = v_f(fits ? least : -INFINITY);
     return ball;
 }
 
 /* Whether an image may touch a sphere of a level, by their bounds. */
-FN int cloud_meets_level(const caromi_cloud_view *view, const cloud_ball *ball, uint32_t number)
+FN int cloud_meets_level(const caromi_cloud_view *view, const cloud_ball *ball, uint32_t level_index)
 {
-    const caromi_cloud_bounds *bounds = &view->images->bounds[number];
-    const double off = (ball->reach + (double)bounds->high[3] + (double)view->margin) * (1 + 0x1p-14);
-    for (int k = 0; k < 3; k++)
-        if (ball->at[k] + off < (double)bounds->low[k] || ball->at[k] - off > (double)bounds->high[k])
+    const caromi_cloud_bounds *bounds = &view->images->bounds[level_index];
+    const double reach = (ball->reach + (double)bounds->high[3] + (double)view->margin) * (1 + 0x1p-14);
+    for (int axis = 0; axis < 3; axis++)
+        if (ball->at[axis] + reach < (double)bounds->low[axis] || ball->at[axis] - reach > (double)bounds->high[axis])
             return 0;
     return 1;
 }
@@ -107,18 +109,18 @@ FN void cloud_end_image(const caromi_cloud_view *view, caromi_cloud_found *found
 /* An image against the spheres of a level. In a box of few rows every row is compared: to cull by the distance in y and
  * z would take longer. */
 FN void cloud_pairs_in_box(const caromi_cloud_view *view, const cloud_sphere *sphere, const cloud_ball *ball,
-                           uint32_t number, int options, caromi_cloud_found *found)
+                           uint32_t level_index, int options, caromi_cloud_found *found)
 {
     enum { DIRECT_ROWS = 3 };
     const cloud_sorted columns = cloud_sorted_of(view);
-    const cloud_box box = cloud_box_of(view, &view->levels[number], ball);
+    const cloud_box box = cloud_box_of(view, &view->levels[level_index], ball);
     if (box.high[1] - box.low[1] >= DIRECT_ROWS || box.high[2] - box.low[2] >= DIRECT_ROWS) {
-        cloud_level_pairs(view, sphere, ball, number, options, found);
+        cloud_level_pairs(view, sphere, ball, level_index, options, found);
         return;
     }
     for (int32_t z = box.low[2]; z <= box.high[2]; z++)
         for (int32_t y = box.low[1]; y <= box.high[1]; y++) {
-            const uint32_t row = caromi_cloud_row_at(view, number, y, z);
+            const uint32_t row = caromi_cloud_row_at(view, level_index, y, z);
             uint32_t begin, end;
             if (row == CAROMI_NO_ROW)
                 continue;
@@ -150,14 +152,15 @@ FN void cloud_pairs_of_images(const caromi_cloud_view *view, uint32_t begin, uin
         for (int image = CAROMI_IMAGE_OWN + 1; image < CAROMI_IMAGES && imaged.count > 0; image++) {
             const u32 steps = cloud_steps_of(image);
             cloud_end_image(view, found, image);
-            for (uint32_t i = 0; i < imaged.count; i++)
-                if ((imaged.steps[i] & steps) == steps)
-                    cloud_pairs_of_image(view, imaged.slot[i], image, options, found);
+            for (uint32_t index = 0; index < imaged.count; index++)
+                if ((imaged.steps[index] & steps) == steps)
+                    cloud_pairs_of_image(view, imaged.slot[index], image, options, found);
         }
         cloud_end_image(view, found, CAROMI_IMAGE_OWN);
     }
 }
 
+/* Pairs of images of the spheres in rows [begin, end), with options as constants. */
 static void cloud_image_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t end, caromi_cloud_found *found)
 {
     if (begin == end)
@@ -185,6 +188,7 @@ static void cloud_best_of_image(const caromi_cloud_view *view, uint32_t slot, in
             return;
 }
 
+/* Searches for partners of the images of spheres in rows [begin, end). */
 static void cloud_best_images(const caromi_cloud_view *view, uint32_t begin, uint32_t end,
                               const caromi_cloud_best *best, caromi_cloud_found *found)
 {
@@ -197,11 +201,11 @@ static void cloud_best_images(const caromi_cloud_view *view, uint32_t begin, uin
             if (image == CAROMI_IMAGE_OWN)
                 continue;
             cloud_end_image(view, found, image);
-            for (uint32_t i = 0; i < imaged.count; i++) {
-                const uint32_t p = imaged.slot[i];
-                const int is_done = best->is_done[p] || (best->any && best->partner[p] != UINT32_MAX);
-                if (!is_done && (imaged.steps[i] & steps) == steps)
-                    cloud_best_of_image(view, p, image, best, found);
+            for (uint32_t index = 0; index < imaged.count; index++) {
+                const uint32_t slot = imaged.slot[index];
+                const int is_done = best->is_done[slot] || (best->any && best->partner[slot] != UINT32_MAX);
+                if (!is_done && (imaged.steps[index] & steps) == steps)
+                    cloud_best_of_image(view, slot, image, best, found);
             }
         }
         cloud_end_image(view, found, CAROMI_IMAGE_OWN);

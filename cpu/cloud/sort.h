@@ -7,33 +7,33 @@ FN void cloud_sort_insertion(const uint32_t *from, uint32_t count, uint32_t *to)
 {
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t number = from[i];
-        uint32_t j = i;
-        for (; j > 0 && to[j - 1] > number; j--)
-            to[j] = to[j - 1];
-        to[j] = number;
+        uint32_t at = i;
+        for (; at > 0 && to[at - 1] > number; at--)
+            to[at] = to[at - 1];
+        to[at] = number;
     }
 }
 
-/* Heap sort, because long groups may be in any order. */
+/* Heap sort, because long groups may be in any order: first builds the heap, then takes the greatest number off. */
 FN_RARE void cloud_sort_heap(const uint32_t *from, uint32_t count, uint32_t *to)
 {
     memcpy(to, from, count * sizeof *to);
-    for (uint32_t left = count, start = count / 2; left > 1;) {
+    for (uint32_t left = count, root = count / 2; left > 1;) {
         uint32_t number;
-        if (start > 0)
-            number = to[--start];
+        if (root > 0)
+            number = to[--root];
         else {
             number = to[--left];
             to[left] = to[0];
         }
-        uint32_t at = start;
-        for (uint32_t child; (child = 2 * at + 1) < left; at = child) {
+        uint32_t hole = root;
+        for (uint32_t child; (child = 2 * hole + 1) < left; hole = child) {
             child += child + 1 < left && to[child + 1] > to[child];
             if (to[child] <= number)
                 break;
-            to[at] = to[child];
+            to[hole] = to[child];
         }
-        to[at] = number;
+        to[hole] = number;
     }
 }
 
@@ -64,16 +64,16 @@ FN void cloud_sort_8(const uint32_t *from, uint32_t count, uint32_t *to)
 static void cloud_sort(const uint32_t *from, const uint32_t *starts, uint32_t rows, uint32_t *to)
 {
     enum { INSERTION_MOST = 32 };
-    for (uint32_t i = 0; i < rows; i++) {
-        const uint32_t at = starts[i], count = starts[i + 1] - at;
+    for (uint32_t group = 0; group < rows; group++) {
+        const uint32_t begin = starts[group], count = starts[group + 1] - begin;
 #if LANES >= 8
-        if (count <= 8 && at + 8 <= starts[rows])
-            cloud_sort_8(from + at, count, to + at);
+        if (count <= 8 && begin + 8 <= starts[rows])
+            cloud_sort_8(from + begin, count, to + begin);
         else
 #endif
             if (count <= INSERTION_MOST)
-            cloud_sort_insertion(from + at, count, to + at);
+            cloud_sort_insertion(from + begin, count, to + begin);
         else
-            cloud_sort_heap(from + at, count, to + at);
+            cloud_sort_heap(from + begin, count, to + begin);
     }
 }

@@ -26,9 +26,11 @@ FN void cloud_transpose_8(const real *const rows[8], const real *const subtracte
     __m256 r[8], s[8];
     LANG_UNROLL
     for (int i = 0; i < 8; i++)
+        /* Differences b - a; the fourth number is the radius, which is added. */
         r[i] = _mm256_add_ps(_mm256_loadu_ps(rows[i]), _mm256_mul_ps(_mm256_loadu_ps(subtracted[i]), sign));
     LANG_UNROLL
     for (int i = 0; i < 8; i += 2) {
+        /* Transposes 8 x 8 numbers: pairs of rows, then quarters, then halves. */
         s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
         s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
     }
@@ -46,6 +48,7 @@ FN void cloud_transpose_8(const real *const rows[8], const real *const subtracte
     }
 }
 #else
+/* The same in scalar code. */
 FN void cloud_transpose_8(const real *const rows[8], const real *const subtracted[8], real (*to)[CLOUD_SWEEP_RUN],
                           uint32_t at)
 {
@@ -61,36 +64,42 @@ FN void cloud_relate_pairs(const caromi_cloud_motion *motion, int image, const u
 {
     for (uint32_t i = 0; i < count; i += 8) {
         const real *rows[8], *subtracted[8];
-        for (uint32_t k = 0; k < 8; k++) {
-            const uint32_t at = i + k < count ? i + k : count - 1;
-            subtracted[k] = motion->given + (size_t)CAROMI_GIVEN * a[at];
-            rows[k] = motion->given + (size_t)CAROMI_GIVEN * b[at];
+        for (uint32_t row = 0; row < 8; row++) {
+            const uint32_t at = i + row < count ? i + row : count - 1;
+            subtracted[row] = motion->given + (size_t)CAROMI_GIVEN * a[at];
+            rows[row] = motion->given + (size_t)CAROMI_GIVEN * b[at];
         }
         cloud_transpose_8(rows, subtracted, to->number, i);
     }
-    for (int k = 0; image != CAROMI_IMAGE_OWN && k < 3; k++)
+    for (int row = 0; image != CAROMI_IMAGE_OWN && row < 3; row++)
         for (uint32_t i = 0; i < count; i++)
-            to->number[k][i] -= (real)caromi_image_step(image, k) * motion->period[k];
+            to->number[row][i] -= (real)caromi_image_step(image, row) * motion->period[row];
 }
 
 /* Which of LANES pairs may meet within the slice, and which certainly overlap when it begins. `more`: error bound of
  * the offsets. */
-FN cloud_lanes_found cloud_meet(const caromi_cloud_motion *motion, float more, const cloud_relative *x, uint32_t at)
+FN cloud_lanes_found cloud_meet(const caromi_cloud_motion *motion, float more, const cloud_relative *relative,
+                                uint32_t at)
 {
-    const v3 d = v3_of(v_load(x->number[0] + at), v_load(x->number[1] + at), v_load(x->number[2] + at));
-    const v3 v = v3_of(v_load(x->number[CAROMI_GIVEN_VX] + at), v_load(x->number[CAROMI_GIVEN_VX + 1] + at),
-                       v_load(x->number[CAROMI_GIVEN_VX + 2] + at));
-    const vf radius = v_load(x->number[CAROMI_GIVEN_R] + at), first = v_f(motion->begin), last = v_f(motion->end);
+    const v3 d =
+        v3_of(v_load(relative->number[0] + at), v_load(relative->number[1] + at), v_load(relative->number[2] + at));
+    const v3 v =
+        v3_of(v_load(relative->number[CAROMI_GIVEN_VX] + at), v_load(relative->number[CAROMI_GIVEN_VX + 1] + at),
+              v_load(relative->number[CAROMI_GIVEN_VX + 2] + at));
+    const vf radius = v_load(relative->number[CAROMI_GIVEN_R] + at), first = v_f(motion->begin),
+             last = v_f(motion->end);
     const vf error = (radius + v_abs(d.x) + v_abs(d.y) + v_abs(d.z)) * v_f(R(0x1p-15)) + v_f(more);
-    const vf vv = v3_dot(v, v), dd = v3_dot(d, d), zero = v_f(R(0.0));
-    const vm is_slow = v_lt(vv, v_f(CLOUD_SQUARE_LEAST));
+    const vf speed2 = v3_dot(v, v), d2 = v3_dot(d, d), zero = v_f(R(0.0));
+    /* The time of the nearest approach within the slice. Slow pairs have no such time, so their whole path is added. */
+    const vm is_slow = v_lt(speed2, v_f(CLOUD_SQUARE_LEAST));
     const vf path = v_sel(is_slow, (v_abs(v.x) + v_abs(v.y) + v_abs(v.z)) * last, zero);
-    const vf time = v_sel(is_slow, zero, v_min(v_max(-(v3_dot(d, v) / vv), first), last));
-    const v3 near = v3_add(d, v3_mul(v, time)), begin = v3_add(d, v3_mul(v, first));
-    const vf most = radius + error + path, least = radius - error;
-    const vm apart = v_gt(v3_dot(near, near), most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
-    const vm begun = v_and(v_lt(zero, least), cloud_is_below(v3_dot(begin, begin), least * least));
-    const cloud_lanes_found tested = {v_bitmask(v_not(v_and(apart, v_lt(dd + vv, v_f(CLOUD_SQUARE_MOST))))),
+    const vf time = v_sel(is_slow, zero, v_min(v_max(-(v3_dot(d, v) / speed2), first), last));
+    const v3 nearest_offset = v3_add(d, v3_mul(v, time)), first_offset = v3_add(d, v3_mul(v, first));
+    const vf outer = radius + error + path, inner = radius - error;
+    /* Apart at the nearest approach; overlapping at the begin of the slice. */
+    const vm apart = v_gt(v3_dot(nearest_offset, nearest_offset), outer * outer * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
+    const vm begun = v_and(v_lt(zero, inner), cloud_is_below(v3_dot(first_offset, first_offset), inner * inner));
+    const cloud_lanes_found tested = {v_bitmask(v_not(v_and(apart, v_lt(d2 + speed2, v_f(CLOUD_SQUARE_MOST))))),
                                       v_bitmask(begun), 0};
     return tested;
 }
@@ -123,9 +132,10 @@ static void cloud_sweep(const caromi_cloud_view *view, caromi_cloud_found *found
     cloud_relative relative;
     for (uint32_t begin = 0; begin < from->count; begin += CLOUD_SWEEP_RUN) {
         const uint32_t left = from->count - begin, count = left < CLOUD_SWEEP_RUN ? left : CLOUD_SWEEP_RUN;
-        const uint32_t before = certain->count;
+        const uint32_t old_count = certain->count;
         cloud_relate_pairs(motion, found->image, from->a + begin, from->b + begin, count, &relative);
         for (uint32_t i = 0; i < count; i += LANES) {
+            /* Tests LANES pairs; pairs that overlap at the begin are treated as motion->begun says. */
             const uint32_t *a = from->a + begin + i, *b = from->b + begin + i;
             const cloud_lanes_found tested = cloud_keep(cloud_meet(motion, more, &relative, i), cloud_lanes(count - i));
             const u32 begun = tested.some & tested.certain & is_known;
@@ -133,9 +143,10 @@ static void cloud_sweep(const caromi_cloud_view *view, caromi_cloud_found *found
                 cloud_append_both(&found->undecided, found->undecided.count, a, b, tested.some & ~begun);
             certain->count = cloud_append_both(certain, certain->count, a, b, begun & is_certain);
         }
-        for (uint32_t k = before; k < certain->count; k++) {
-            certain->a[k] = view->index[certain->a[k]];
-            certain->b[k] = view->index[certain->b[k]];
+        /* Certain pairs are given by index. */
+        for (uint32_t pair = old_count; pair < certain->count; pair++) {
+            certain->a[pair] = view->index[certain->a[pair]];
+            certain->b[pair] = view->index[certain->b[pair]];
         }
         if ((certain->count | found->undecided.count) >= CAROMI_CLOUD_FLUSH)
             found->flush(found);
