@@ -12,6 +12,7 @@ enum {
     LATTICE_LEVELS = 5,                      /* blocks of 32, 16, 8, 4 and 2 nodes along an edge */
     LATTICE_BOXES = 2048,                    /* most boxes of a frontier */
     LATTICE_TRIANGLES = 16384,               /* most triangles of a list */
+    LATTICE_TRIANGLE_COLUMNS = 10,           /* nine coordinates of corners, and the index */
     LATTICE_STRIDE = LATTICE_TRIANGLES + 16, /* of its columns, with LANES more elements that v_compress may store */
     LATTICE_PENDING = 512                    /* nodes of the hierarchy to visit */
 };
@@ -21,14 +22,14 @@ enum {
 /* Sets the bounds of a block; it has no bound point yet. */
 static void lattice_bound(const real low[3], const real high[3], real band2, lattice_block *block)
 {
-    for (int k = 0; k < 3; k++) {
-        block->low[k] = low[k];
-        block->high[k] = high[k];
-        block->middle[k] = R(0.5) * (low[k] + high[k]);
-        const real below = block->middle[k] - low[k], above = high[k] - block->middle[k];
-        block->spread[k] = R(2.0) * (below > above ? below : above);
-        block->from_low[k] = block->from_high[k] = R(1.0) / R(0.0);
-        block->offset[k] = R(0.0);
+    for (int axis = 0; axis < 3; axis++) {
+        block->low[axis] = low[axis];
+        block->high[axis] = high[axis];
+        block->middle[axis] = R(0.5) * (low[axis] + high[axis]);
+        const real below = block->middle[axis] - low[axis], above = high[axis] - block->middle[axis];
+        block->spread[axis] = R(2.0) * (below > above ? below : above);
+        block->from_low[axis] = block->from_high[axis] = R(1.0) / R(0.0);
+        block->offset[axis] = R(0.0);
     }
     block->reach = block->slack = R(0.0);
     block->band2 = band2;
@@ -39,13 +40,13 @@ static void lattice_bound(const real low[3], const real high[3], real band2, lat
 static void lattice_set_bound_point(const caromi_bound_point *bound_point, double scale, lattice_block *block)
 {
     double reach2 = 0.0;
-    for (int k = 0; k < 3; k++) {
-        const double p = bound_point->point[k] * scale, low = (double)block->low[k] - p,
-                     high = (double)block->high[k] - p;
-        block->from_low[k] = (real)(low * low);
-        block->from_high[k] = (real)(high * high);
-        block->offset[k] = (real)(p - (double)block->middle[k]);
-        reach2 += low * low > high * high ? low * low : high * high;
+    for (int axis = 0; axis < 3; axis++) {
+        const double coordinate = bound_point->point[axis] * scale, from_low = (double)block->low[axis] - coordinate,
+                     from_high = (double)block->high[axis] - coordinate;
+        block->from_low[axis] = (real)(from_low * from_low);
+        block->from_high[axis] = (real)(from_high * from_high);
+        block->offset[axis] = (real)(coordinate - (double)block->middle[axis]);
+        reach2 += from_low * from_low > from_high * from_high ? from_low * from_low : from_high * from_high;
     }
     const double reach = sqrt(reach2), longest = bound_point->longest * scale;
     block->reach = (real)(reach * 1.001);
@@ -65,8 +66,8 @@ typedef struct lattice_frontier {
 
 /* Triangles of a smallest block, in columns. */
 typedef struct lattice_triangles {
-    real corner[10][LATTICE_STRIDE];           /* in the caller's unit; then the triangle's index, the bits of an int */
-    real sample[LATTICE_ROWS][LATTICE_STRIDE]; /* rows of the filter: lattice_filter_rows() */
+    real corner[LATTICE_TRIANGLE_COLUMNS][LATTICE_STRIDE]; /* in the caller's unit; the index as bits of an int */
+    real sample[LATTICE_ROWS][LATTICE_STRIDE];             /* rows of the filter: lattice_filter_rows() */
     int count, overflows;
 } lattice_triangles;
 
@@ -76,16 +77,17 @@ FN void lattice_append(real *to, int stride, const vf *rows, int count, u32 lane
 #ifdef LANG_HAS_COMPRESS
     v_compress(to, stride, rows, count, lanes);
 #else
-    real row[LANES];
-    for (int k = 0; k < count; k++) {
-        v_store(row, rows[k]);
-        real *at = to + k * stride;
+    real values[LANES];
+    for (int row = 0; row < count; row++) {
+        v_store(values, rows[row]);
+        real *out = to + row * stride;
         for (u32 left = lanes; left != 0; left &= left - 1)
-            *at++ = row[bitmask_first(left)];
+            *out++ = values[bitmask_first(left)];
     }
 #endif
 }
 
+/* Appends the boxes in the bitmask, or notes that they do not fit. */
 FN void lattice_push(lattice_frontier *to, v3 lo, v3 hi, vf reference, u32 lanes)
 {
     const int count = bitmask_count(lanes);
@@ -94,7 +96,7 @@ FN void lattice_push(lattice_frontier *to, v3 lo, v3 hi, vf reference, u32 lanes
         return;
     }
     const vf rows[] = {lo.x, lo.y, lo.z, hi.x, hi.y, hi.z, reference};
-    lattice_append(&to->lo[0][to->count], LATTICE_BOXES + 16, rows, 7, lanes);
+    lattice_append(&to->lo[0][to->count], LATTICE_BOXES + 16, rows, sizeof rows / sizeof *rows, lanes);
     to->count += count;
 }
 
@@ -131,11 +133,13 @@ FN void lattice_filter_boxes(const lattice_block *block, v3 lo, v3 hi, vf refere
     }
 }
 
+/* Bitmask of the first `count` lanes. */
 FN u32 lattice_first_lanes(int count)
 {
     return count >= LANES ? (u32)((1ull << LANES) - 1) : (1u << count) - 1;
 }
 
+/* Lower and upper corners of LANES boxes from `at` on. */
 FN v3 lattice_low(const lattice_frontier *frontier, int at)
 {
     return v3_of(v_load(frontier->lo[0] + at), v_load(frontier->lo[1] + at), v_load(frontier->lo[2] + at));
@@ -168,6 +172,7 @@ static void lattice_filter(const lattice_block *block, const mesh_node *nodes, c
         lattice_filter_boxes(block, lattice_low(from, i), lattice_high(from, i), v_load(from->reference + i),
                              lattice_first_lanes(from->count - i), limit, to, &pending);
         while (pending.count > 0 && !to->overflows) {
+            /* A large box: its children are filtered in its place. */
             const mesh_node *node = nodes + pending.node[--pending.count];
             for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
                 const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
@@ -201,7 +206,7 @@ static void lattice_collect_leaf(const lattice_block *block, const caromi_lattic
         }
         const vf rows[] = {corners.p0.x, corners.p0.y, corners.p0.z, corners.p1.x, corners.p1.y,
                            corners.p1.z, corners.p2.x, corners.p2.y, corners.p2.z, v_from_bits(triangle)};
-        lattice_append(&to->corner[0][to->count], LATTICE_STRIDE, rows, 10, lanes);
+        lattice_append(&to->corner[0][to->count], LATTICE_STRIDE, rows, LATTICE_TRIANGLE_COLUMNS, lanes);
         to->count += count;
     }
 }
@@ -216,6 +221,7 @@ static void lattice_collect(const lattice_block *block, const caromi_lattice_til
         pending.count = 1;
         pending.node[0] = (int)real_bits(from->reference[i]);
         while (pending.count > 0 && !to->overflows) {
+            /* A leaf has its triangles collected, a node its children tested. */
             const int next = pending.node[--pending.count];
             if (next < 0) {
                 lattice_collect_leaf(block, tile, next, to);
@@ -254,7 +260,7 @@ FN mesh_corners lattice_corners(const lattice_triangles *list, int at, vf scale)
 static void lattice_set_samples(const lattice_block *block, real scale, lattice_triangles *list)
 {
     for (int i = list->count; i % LANES != 0; i++)
-        for (int k = 0; k < 10; k++)
+        for (int k = 0; k < LATTICE_TRIANGLE_COLUMNS; k++)
             list->corner[k][i] = list->corner[k][list->count - 1];
     for (int i = 0; i < list->count; i += LANES) {
         const mesh_corners corners = lattice_corners(list, i, v_f(scale));

@@ -17,12 +17,12 @@ FN rays_last rays_last_of(const caromi_rays *rays, int axis, vf lo, vf hi)
     const real error = rays->error * rays->per_length;
     const vf origin = v_f(rays->origin[axis]), per_length = v_f(rays->per_length), magic = v_f(R(0x1.8p23));
     const vf first = v_f(rays->first[axis] - R(0.5)), end = v_f(rays->end[axis] - R(0.5));
-    const vf from = v_max((lo - origin) * per_length, first) - v_f(error);
-    const vf to = v_max(v_min((hi - origin) * per_length, end), first - v_f(R(1.0)));
+    const vf first_column = v_max((lo - origin) * per_length, first) - v_f(error);
+    const vf last_column = v_max(v_min((hi - origin) * per_length, end), first - v_f(R(1.0)));
     rays_last last;
-    last.column = ((to + v_f(R(2.0) * error - R(0.5))) + magic) - magic;
-    last.exists = v_le(from, last.column);
-    last.is_single = v_lt(last.column - v_f(R(1.0)), from);
+    last.column = ((last_column + v_f(R(2.0) * error - R(0.5))) + magic) - magic;
+    last.exists = v_le(first_column, last.column);
+    last.is_single = v_lt(last.column - v_f(R(1.0)), first_column);
     return last;
 }
 
@@ -37,44 +37,52 @@ FN vm rays_keep(const caromi_rays *rays, v3 p0, v3 p1, v3 p2)
 {
     const v3 lo = mesh_min3(p0, p1, p2), hi = mesh_max3(p0, p1, p2);
     const rays_last x = rays_last_of(rays, AXIS_X, lo.x, hi.x), y = rays_last_of(rays, AXIS_Y, lo.y, hi.y);
-    const vm keep = v_and(v_le(v_f(rays->lowest), hi.z), v_and(x.exists, y.exists));
+    const vm box_is_met = v_and(v_le(v_f(rays->lowest), hi.z), v_and(x.exists, y.exists));
     const vf at_x = v_f(rays->origin[0]) + x.column * v_f(rays->spacing);
     const vf at_y = v_f(rays->origin[1]) + y.column * v_f(rays->spacing);
-    const vf a = rays_side(at_x, at_y, p0, p1), b = rays_side(at_x, at_y, p1, p2), c = rays_side(at_x, at_y, p2, p0);
+    /* A triangle with the single column of its box certainly outside an edge is missed. */
+    const vf side01 = rays_side(at_x, at_y, p0, p1), side12 = rays_side(at_x, at_y, p1, p2),
+             side20 = rays_side(at_x, at_y, p2, p0);
     const vf width = v_max(hi.x - lo.x, hi.y - lo.y) + v_f(R(4.0) * rays->error);
     const vf error = width * (width * v_f(R(0x1p-19)) + v_f(R(8.0) * rays->error)) + v_f(R(0x1p-100));
-    const vm beside = v_and(v_lt(v_min(v_min(a, b), c), -error), v_lt(error, v_max(v_max(a, b), c)));
-    return v_and(keep, v_not(v_and(beside, v_and(x.is_single, y.is_single))));
+    const vm is_outside =
+        v_and(v_lt(v_min(v_min(side01, side12), side20), -error), v_lt(error, v_max(v_max(side01, side12), side20)));
+    return v_and(box_is_met, v_not(v_and(is_outside, v_and(x.is_single, y.is_single))));
 }
 
+/* Passes the leaf's triangles that a ray may meet to the caller; 0 ends the search. */
 static int rays_visit_leaf(const caromi_rays *rays, int reference)
 {
     const mesh_leaf *leaf = rays->mesh->leaves + MESH_LEAF_AT(reference);
     const vf scale = v_f(rays->mesh->frame.scale);
-    LANG_ALIGNED real row[9][LANES];
+    LANG_ALIGNED real rows[9][LANES];
     int32_t found[MESH_WIDTH];
-    real corners[MESH_WIDTH][9];
+    real corners[MESH_WIDTH][9]; /* x y z of P0, P1 and P2 */
     u32 count = 0;
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        const mesh_corners p = mesh_corners_of(leaf, reference, lane);
+        const mesh_corners mesh_triangle = mesh_corners_of(leaf, reference, lane);
         const vm filled = vi_gt(mesh_load_int(leaf->triangle + lane), v_i(-1));
         u32 left =
-            v_bitmask(v_and(filled, rays_keep(rays, v3_mul(p.p0, scale), v3_mul(p.p1, scale), v3_mul(p.p2, scale))));
+            v_bitmask(v_and(filled, rays_keep(rays, v3_mul(mesh_triangle.p0, scale), v3_mul(mesh_triangle.p1, scale),
+                                              v3_mul(mesh_triangle.p2, scale))));
         if (left == 0)
             continue;
-        const vf values[] = {p.p0.x, p.p0.y, p.p0.z, p.p1.x, p.p1.y, p.p1.z, p.p2.x, p.p2.y, p.p2.z};
-        for (int k = 0; k < 9; k++)
-            v_store(row[k], values[k]);
+        const vf values[] = {mesh_triangle.p0.x, mesh_triangle.p0.y, mesh_triangle.p0.z,
+                             mesh_triangle.p1.x, mesh_triangle.p1.y, mesh_triangle.p1.z,
+                             mesh_triangle.p2.x, mesh_triangle.p2.y, mesh_triangle.p2.z};
+        for (int coordinate = 0; coordinate < 9; coordinate++)
+            v_store(rows[coordinate], values[coordinate]);
         for (; left != 0; left &= left - 1) {
-            const int at = bitmask_first(left);
-            for (int k = 0; k < 9; k++)
-                corners[count][k] = row[k][at];
-            found[count++] = leaf->triangle[lane + at];
+            const int hit_lane = bitmask_first(left);
+            for (int coordinate = 0; coordinate < 9; coordinate++)
+                corners[count][coordinate] = rows[coordinate][hit_lane];
+            found[count++] = leaf->triangle[lane + hit_lane];
         }
     }
     return count == 0 || rays->found(rays->user, found, corners, count);
 }
 
+/* Visits all boxes that a ray may meet. */
 static void rays_search(const caromi_rays *rays)
 {
     int pending[MESH_STACK], count = 1;

@@ -7,24 +7,27 @@
 #include "cpu/exact/cube.h"
 #include "cpu/mesh/mesh.h"
 
+/* The limit to test against, and its bounds in binary64. */
 typedef struct reach {
     const caromi_cube *cube;
     enum caromi_cube_limit which;
     caromi_bounds limit;
 } reach;
 
-static int triangle_reaches(const closest_group *g, const reach *r)
+/* Whether one triangle is within the limit: the filter decides, or else integers. */
+static int triangle_reaches(const closest_group *group, const reach *reach_limit)
 {
-    const closest_proven p = closest_prove(g->in, g->active);
+    const closest_proven proven = closest_prove(group->in, group->active);
     closest_rows in;
-    if (caromi_distance_bounds(p.high).high <= r->limit.low)
+    if (caromi_distance_bounds(proven.high).high <= reach_limit->limit.low)
         return 1;
-    if (caromi_distance_bounds(p.low).low > r->limit.high)
+    if (caromi_distance_bounds(proven.low).low > reach_limit->limit.high)
         return 0;
-    closest_store(&in, g->in);
-    return caromi_cube_reaches((const float *)&in, r->cube, r->which);
+    closest_store(&in, group->in);
+    return caromi_cube_reaches((const float *)&in, reach_limit->cube, reach_limit->which);
 }
 
+/* Whether a triangle of a leaf is within the limit. */
 static int leaf_reaches(const mesh_leaf *leaf, const closest_traversal *trav, float scale, int options, const reach *r)
 {
     for (int lane = 0; lane < MESH_WIDTH; lane++) {

@@ -5,6 +5,7 @@
 #include "nodes.h"
 #include "scan.h"
 
+/* Working memory of a tile: a frontier for each level of blocks. */
 typedef struct lattice_scratch {
     lattice_frontier frontier[LATTICE_LEVELS + 1];
     lattice_workspace work;
@@ -25,6 +26,7 @@ typedef struct lattice_range {
 
 /* ---- searches of the hierarchy ----------------------------------------------------------------------------------- */
 
+/* Begins the search for the triangle that is closest to a node. */
 FN int lattice_begin(const caromi_lattice_tile *tile, const real at[3], closest_traversal *trav)
 {
     const closest_query q = {at[0], at[1], at[2], R(0.0), tile->band, -1};
@@ -33,6 +35,7 @@ FN int lattice_begin(const caromi_lattice_tile *tile, const real at[3], closest_
     return closest_begin(trav, tile->mesh->frame, q, tile->options);
 }
 
+/* Searches the hierarchy for a single node: in fast mode, and below in exact mode. */
 static void lattice_search_fast(const caromi_lattice_tile *tile, const real at[3], closest_traversal *trav)
 {
     const caromi_mesh_view *mesh = tile->mesh;
@@ -51,6 +54,7 @@ static void lattice_search_exact(const caromi_lattice_tile *tile, const real at[
                                                           mesh->leaves + MESH_LEAF_AT(trav->next), tile->options);
 }
 
+/* Index of a node among the answers. */
 FN size_t lattice_element(const caromi_lattice_tile *tile, const uint32_t at[3])
 {
     return at[2] * tile->slab + at[1] * tile->row + at[0];
@@ -98,6 +102,7 @@ static void lattice_single(const caromi_lattice_tile *tile, lattice_scratch *scr
         for (node[1] = (r)->first[1]; node[1] < (r)->end[1]; node[1]++)              \
             for (node[0] = (r)->first[0]; node[0] < (r)->end[0]; node[0]++)
 
+/* Bounds of the nodes of a range, as a block. */
 static void lattice_bound_range(const caromi_lattice_tile *tile, const lattice_range *range, lattice_block *block)
 {
     const real scale = tile->mesh->frame.scale;
@@ -115,6 +120,7 @@ typedef struct lattice_least {
     vi which;
 } lattice_least;
 
+/* Replaces the minimum in lanes where a valid number is less. */
 FN void lattice_keep_least(lattice_least *best, vf number, vi which, vm valid)
 {
     const vm less = v_and(valid, v_lt(number, best->number));
@@ -122,6 +128,7 @@ FN void lattice_keep_least(lattice_least *best, vf number, vi which, vm valid)
     best->which = vi_sel(less, which, best->which);
 }
 
+/* The item with the least number of all lanes. */
 FN int lattice_which(const lattice_least *best)
 {
     const vf least = v_f(v_reduce_min(best->number));
@@ -184,24 +191,25 @@ static void lattice_find_bound_point(const caromi_lattice_tile *tile, const latt
 {
     caromi_bound_point candidate;
     real at[3];
-    double to[3], old2 = 0.0, new2 = 0.0;
+    double middle[3], old_distance2 = 0.0, new_distance2 = 0.0;
     float corners[9];
     for (int k = 0; k < 3; k++) {
-        to[k] = 0.5 * ((double)tile->at[k][range->first[k]] + (double)tile->at[k][range->end[k] - 1]);
-        at[k] = (real)to[k];
+        middle[k] = 0.5 * ((double)tile->at[k][range->first[k]] + (double)tile->at[k][range->end[k] - 1]);
+        at[k] = (real)middle[k];
     }
+    /* The point of a near triangle that is closest to the block's middle. */
     const int triangle = lattice_near_triangle(tile, from, at);
     if (triangle == MESH_NO_TRIANGLE)
         return;
     for (int k = 0; k < 9; k++)
         corners[k] =
             tile->vertices[3 * (size_t)tile->indices[3 * (size_t)triangle + (size_t)(k / 3)] + (size_t)(k % 3)];
-    caromi_bound_point_of(corners, to, &candidate);
+    caromi_bound_point_of(corners, middle, &candidate);
     for (int k = 0; k < 3; k++) {
-        old2 += (seed->bound_point.point[k] - to[k]) * (seed->bound_point.point[k] - to[k]);
-        new2 += (candidate.point[k] - to[k]) * (candidate.point[k] - to[k]);
+        old_distance2 += (seed->bound_point.point[k] - middle[k]) * (seed->bound_point.point[k] - middle[k]);
+        new_distance2 += (candidate.point[k] - middle[k]) * (candidate.point[k] - middle[k]);
     }
-    if (seed->exists && old2 < new2)
+    if (seed->exists && old_distance2 < new_distance2)
         return;
     seed->exists = 1;
     seed->bound_point = candidate;
@@ -221,29 +229,31 @@ static void lattice_gather_group(const caromi_lattice_tile *tile, const lattice_
                                  const lattice_block *block, int is_near, lattice_group *group)
 {
     const real scale = tile->mesh->frame.scale;
-    int n = 0;
+    int node_count = 0;
     LATTICE_EACH(range, node)
     {
-        for (int k = 0; k < 3; k++) {
-            group->at[k][n] = tile->at[k][node[k]];
-            group->offset[k][n] = group->at[k][n] * scale - block->middle[k];
+        for (int axis = 0; axis < 3; axis++) {
+            group->position[axis][node_count] = tile->at[axis][node[axis]];
+            group->offset[axis][node_count] = group->position[axis][node_count] * scale - block->middle[axis];
         }
-        group->element[n++] = lattice_element(tile, node);
+        group->element[node_count++] = lattice_element(tile, node);
     }
-    group->count = n;
+    /* Unused elements repeat the last node. */
+    group->count = node_count;
     group->is_near = is_near;
-    for (; n < LATTICE_GROUP; n++)
-        for (int k = 0; k < 3; k++) {
-            group->at[k][n] = group->at[k][n - 1];
-            group->offset[k][n] = group->offset[k][n - 1];
+    for (; node_count < LATTICE_GROUP; node_count++)
+        for (int axis = 0; axis < 3; axis++) {
+            group->position[axis][node_count] = group->position[axis][node_count - 1];
+            group->offset[axis][node_count] = group->offset[axis][node_count - 1];
         }
-    for (n = 0; n < LATTICE_GROUP; n++) {
-        group->best[n] = mesh_key_bits_of(lattice_beyond(tile, is_near), MESH_NO_TRIANGLE);
-        group->most[n] = group->earliest_undecided[n] = R(1.0) / R(0.0);
+    /* No answer is known yet. */
+    for (node_count = 0; node_count < LATTICE_GROUP; node_count++) {
+        group->best[node_count] = mesh_key_bits_of(lattice_beyond(tile, is_near), MESH_NO_TRIANGLE);
+        group->most[node_count] = group->earliest_undecided[node_count] = R(1.0) / R(0.0);
     }
-    for (int k = 0; k < 3; k++) {
-        group->low[k] = tile->at[k][range->first[k]] * scale;
-        group->high[k] = tile->at[k][range->end[k] - 1] * scale;
+    for (int axis = 0; axis < 3; axis++) {
+        group->low[axis] = tile->at[axis][range->first[axis]] * scale;
+        group->high[axis] = tile->at[axis][range->end[axis] - 1] * scale;
     }
 }
 
@@ -252,24 +262,25 @@ static int lattice_gather(const caromi_lattice_tile *tile, const lattice_range *
                           int is_near, lattice_group *groups)
 {
     int count = 0;
-    for (uint32_t k = range->first[2]; k < range->end[2]; k += 2)
-        for (uint32_t j = range->first[1]; j < range->end[1]; j += 2) {
-            const lattice_range own = {{range->first[0], j, k},
-                                       {range->end[0], j + 2 < range->end[1] ? j + 2 : range->end[1],
-                                        k + 2 < range->end[2] ? k + 2 : range->end[2]},
-                                       2};
-            lattice_gather_group(tile, &own, block, is_near, &groups[count++]);
+    for (uint32_t z = range->first[2]; z < range->end[2]; z += 2)
+        for (uint32_t y = range->first[1]; y < range->end[1]; y += 2) {
+            const lattice_range group_range = {{range->first[0], y, z},
+                                               {range->end[0], y + 2 < range->end[1] ? y + 2 : range->end[1],
+                                                z + 2 < range->end[2] ? z + 2 : range->end[2]},
+                                               2};
+            lattice_gather_group(tile, &group_range, block, is_near, &groups[count++]);
         }
     return count;
 }
 
+/* Stores the answers of a group; NaN where a triangle that exact mode left undecided may be closer. */
 static void lattice_store(const caromi_lattice_tile *tile, const lattice_group *group, int *state)
 {
-    for (int n = 0; n < group->count; n++) {
-        const real distance = real_of_bits((u32)(group->best[n] >> 32)), undecided = group->earliest_undecided[n];
+    for (int node = 0; node < group->count; node++) {
+        const real distance = real_of_bits((u32)(group->best[node] >> 32)), undecided = group->earliest_undecided[node];
         const int is_undecided = undecided < R(1.0) / R(0.0) && undecided <= distance;
-        lattice_store_node(tile, group->element[n], is_undecided ? real_of_bits(R_NAN_BITS) : distance,
-                           (int)(u32)group->best[n], state);
+        lattice_store_node(tile, group->element[node], is_undecided ? real_of_bits(R_NAN_BITS) : distance,
+                           (int)(u32)group->best[node], state);
     }
 }
 
@@ -284,8 +295,8 @@ static int lattice_answer_block(const caromi_lattice_tile *tile, lattice_scratch
     const int groups = lattice_gather(tile, range, block, seed->is_near, work->group);
     if (work->list.count > 0 && !lattice_answer(tile, block, seed->exists ? &seed->bound_point : NULL, groups, work))
         return 0;
-    for (int g = 0; g < groups; g++)
-        lattice_store(tile, &work->group[g], &scratch->state);
+    for (int group = 0; group < groups; group++)
+        lattice_store(tile, &work->group[group], &scratch->state);
     return 1;
 }
 
@@ -324,34 +335,38 @@ static void lattice_block_of(const caromi_lattice_tile *tile, lattice_scratch *s
                              int level, lattice_frontier *from, lattice_seed seed)
 {
     lattice_block block;
-    lattice_frontier *own = &scratch->frontier[level];
+    lattice_frontier *frontier = &scratch->frontier[level];
     real longest = R(0.0);
     lattice_bound_range(tile, range, &block);
-    for (int k = 0; k < 3; k++)
-        longest = block.high[k] - block.low[k] > longest ? block.high[k] - block.low[k] : longest;
+    for (int axis = 0; axis < 3; axis++)
+        longest = block.high[axis] - block.low[axis] > longest ? block.high[axis] - block.low[axis] : longest;
+    /* Early outs: the inherited bound point answers all nodes, or no box is within the band. */
     if (tile->limits != NULL && lattice_bound_point_answers(tile, scratch, range, &block, &seed))
         return;
     if (tile->band < R(1.0) / R(0.0)) { /* most blocks are beyond a band, which is found without a bound point */
-        lattice_filter(&block, tile->mesh->nodes, from, longest, own);
-        if (own->count == 0 && !own->overflows) {
+        lattice_filter(&block, tile->mesh->nodes, from, longest, frontier);
+        if (frontier->count == 0 && !frontier->overflows) {
             lattice_fill(tile, scratch, range, lattice_beyond(tile, seed.is_near));
             return;
         }
     }
+    /* A bound point of the block's own culls more boxes. */
     lattice_find_bound_point(tile, range, from, &seed);
     if (lattice_bound_point_answers(tile, scratch, range, &block, &seed))
         return;
+    /* Answers the block if it is small and few boxes are left, else its eight parts. */
     const int each_alone = tile->limits != NULL && range->edge <= 2;
-    lattice_filter(&block, tile->mesh->nodes, from, each_alone ? R(-1.0) : longest * R(0.5), own);
-    if (own->overflows)
-        own = from;
-    if (own->count == 0)
+    lattice_filter(&block, tile->mesh->nodes, from, each_alone ? R(-1.0) : longest * R(0.5), frontier);
+    if (frontier->overflows)
+        frontier = from;
+    if (frontier->count == 0)
         lattice_fill(tile, scratch, range, lattice_beyond(tile, seed.is_near));
-    else if (range->edge > 4 || each_alone || (tile->limits != NULL && own->count > LATTICE_LONG_FRONTIER) ||
-             !lattice_answer_block(tile, scratch, range, &block, &seed, own))
-        lattice_divide(tile, scratch, range, level + 1, own, &seed);
+    else if (range->edge > 4 || each_alone || (tile->limits != NULL && frontier->count > LATTICE_LONG_FRONTIER) ||
+             !lattice_answer_block(tile, scratch, range, &block, &seed, frontier))
+        lattice_divide(tile, scratch, range, level + 1, frontier, &seed);
 }
 
+/* Answers the eight parts of a block, or each node of a group alone. */
 static void lattice_divide(const caromi_lattice_tile *tile, lattice_scratch *scratch, const lattice_range *range,
                            int level, lattice_frontier *from, const lattice_seed *seed)
 {
@@ -361,17 +376,18 @@ static void lattice_divide(const caromi_lattice_tile *tile, lattice_scratch *scr
         return;
     }
     for (int part = 0; part < 8; part++) {
-        lattice_range own = {.edge = half};
+        lattice_range part_range = {.edge = half};
         int is_empty = 0;
-        for (int k = 0; k < 3; k++) {
-            const uint32_t length = k == 0 && half == 2 ? range->edge : half; /* 4 x 2 x 2 nodes are a group */
-            const uint32_t middle = range->first[k] + length < range->end[k] ? range->first[k] + length : range->end[k];
-            own.first[k] = part >> k & 1 ? middle : range->first[k];
-            own.end[k] = part >> k & 1 ? range->end[k] : middle;
-            is_empty |= own.first[k] == own.end[k];
+        for (int axis = 0; axis < 3; axis++) {
+            const uint32_t length = axis == 0 && half == 2 ? range->edge : half; /* 4 x 2 x 2 nodes are a group */
+            const uint32_t middle =
+                range->first[axis] + length < range->end[axis] ? range->first[axis] + length : range->end[axis];
+            part_range.first[axis] = part >> axis & 1 ? middle : range->first[axis];
+            part_range.end[axis] = part >> axis & 1 ? range->end[axis] : middle;
+            is_empty |= part_range.first[axis] == part_range.end[axis];
         }
         if (!is_empty)
-            lattice_block_of(tile, scratch, &own, level, from, *seed);
+            lattice_block_of(tile, scratch, &part_range, level, from, *seed);
     }
 }
 
