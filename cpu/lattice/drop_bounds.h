@@ -10,6 +10,7 @@ typedef struct drop_frame {
     vf far;                       /* factor that makes a negative square less than all heights */
 } drop_frame;
 
+/* Makes a frame of the columns from (x0, y0) to (x1, y1) and a ball. */
 FN drop_frame drop_frame_of(real x0, real x1, real y0, real y1, real r)
 {
     drop_frame frame;
@@ -32,11 +33,11 @@ FN vf drop_minus_infinity(void)
 FN vf drop_box_top(drop_frame frame, v3 lo, v3 hi)
 {
     const vf zero = v_f(R(0.0));
-    const vf x = v_max(v_max(lo.x - frame.x1, frame.x0 - hi.x), zero),
-             y = v_max(v_max(lo.y - frame.y1, frame.y0 - hi.y), zero);
-    const vf square = (frame.r2 + frame.slack) - (x * x + y * y);
-    const vf root = v_sqrt(v_max(square, zero));
-    const vf top = (hi.z + root) + ((v_abs(hi.z) + root) * v_f(R(0x1p-21)) + v_f(R(0x1p-120)));
+    const vf gap_x = v_max(v_max(lo.x - frame.x1, frame.x0 - hi.x), zero),
+             gap_y = v_max(v_max(lo.y - frame.y1, frame.y0 - hi.y), zero);
+    const vf square = (frame.r2 + frame.slack) - (gap_x * gap_x + gap_y * gap_y);
+    const vf above_box = v_sqrt(v_max(square, zero));
+    const vf top = (hi.z + above_box) + ((v_abs(hi.z) + above_box) * v_f(R(0x1p-21)) + v_f(R(0x1p-120)));
     return v_sel(v_lt(square, zero), drop_minus_infinity(), top);
 }
 
@@ -49,15 +50,17 @@ typedef struct drop_points {
     vf inverse;       /* inverse of how far the centre is above the point */
 } drop_points;
 
-FN drop_points drop_points_of(drop_frame frame, v3 p)
+/* Contact with LANES points. */
+FN drop_points drop_points_of(drop_frame frame, v3 point)
 {
     drop_points contact;
-    const vf x = frame.x0 - p.x, y = frame.y0 - p.y, square = frame.r2 - (x * x + y * y);
+    const vf offset_x = frame.x0 - point.x, offset_y = frame.y0 - point.y,
+             square = frame.r2 - (offset_x * offset_x + offset_y * offset_y);
     const vm known = v_gt(square, frame.r2 * v_f(R(0x1p-8)));
     const vf root = v_sqrt(v_sel(known, square, frame.r2));
     contact.inverse = v_f(R(1.0)) / root;
-    contact.error = frame.slack * contact.inverse + (v_abs(p.z) + root) * v_f(R(0x1p-21));
-    contact.height = v_sel(known, p.z + root, drop_minus_infinity());
+    contact.error = frame.slack * contact.inverse + (v_abs(point.z) + root) * v_f(R(0x1p-21));
+    contact.height = v_sel(known, point.z + root, drop_minus_infinity());
     return contact;
 }
 
@@ -70,17 +73,19 @@ typedef struct drop_vertices {
 FN int drop_vertices_of(drop_frame frame, G const mesh_leaf *leaf, drop_vertices *vertices)
 {
     int any = 0;
-    for (int k = 0; k < MESH_WIDTH; k += LANES) {
-        const drop_points contact = drop_points_of(
-            frame, v3_of(v_load(leaf->vertex[0] + k), v_load(leaf->vertex[1] + k), v_load(leaf->vertex[2] + k)));
+    for (int first = 0; first < MESH_WIDTH; first += LANES) {
+        const drop_points contact =
+            drop_points_of(frame, v3_of(v_load(leaf->vertex[0] + first), v_load(leaf->vertex[1] + first),
+                                        v_load(leaf->vertex[2] + first)));
         any |= v_any(v_gt(contact.height, v_f(-R(0x1p126))));
-        v_store(vertices->height + k, contact.height);
-        v_store(vertices->error + k, contact.error);
-        v_store(vertices->inverse + k, contact.inverse);
+        v_store(vertices->height + first, contact.height);
+        v_store(vertices->error + first, contact.error);
+        v_store(vertices->inverse + first, contact.inverse);
     }
     return any;
 }
 
+/* Contacts of LANES corners, from those of the leaf's vertices. */
 FN drop_points drop_lookup(const drop_vertices *vertices, const u8 *corner)
 {
     drop_points contact;
@@ -91,21 +96,22 @@ FN drop_points drop_lookup(const drop_vertices *vertices, const u8 *corner)
 }
 
 /* Replaces `best` by the contact c with corner p where it is higher. */
-FN void drop_choose_higher(drop_points *best, v3 *at, drop_points contact, v3 p)
+FN void drop_choose_higher(drop_points *best, v3 *best_point, drop_points contact, v3 point)
 {
     const vm higher = v_gt(contact.height, best->height);
     best->height = v_sel(higher, contact.height, best->height);
     best->error = v_sel(higher, contact.error, best->error);
     best->inverse = v_sel(higher, contact.inverse, best->inverse);
-    *at = v3_sel(higher, p, *at);
+    *best_point = v3_sel(higher, point, *best_point);
 }
 
 /* How much the height can rise from a point of the triangle to a corner: linear bound. */
-FN vf drop_rise(drop_frame frame, const drop_points *contact, v3 at, v3 to, vf loss)
+FN vf drop_rise(drop_frame frame, const drop_points *contact, v3 point, v3 corner, vf loss)
 {
-    const vf x = (frame.x0 - at.x) * (to.x - at.x), y = (frame.y0 - at.y) * (to.y - at.y), z = to.z - at.z;
-    return (x + y) * contact->inverse + z + (v_abs(x) + v_abs(y)) * contact->inverse * loss +
-           v_abs(z) * v_f(R(0x1p-22));
+    const vf along_x = (frame.x0 - point.x) * (corner.x - point.x),
+             along_y = (frame.y0 - point.y) * (corner.y - point.y), along_z = corner.z - point.z;
+    return (along_x + along_y) * contact->inverse + along_z +
+           (v_abs(along_x) + v_abs(along_y)) * contact->inverse * loss + v_abs(along_z) * v_f(R(0x1p-22));
 }
 
 /* Bounds of LANES triangles. */
@@ -119,14 +125,14 @@ FN drop_bounds drop_corner_bounds(drop_frame frame, mesh_corners corners, const 
 {
     const vf zero = v_f(R(0.0));
     drop_points best = contact[0];
-    v3 at = corners.p0;
+    v3 highest = corners.p0;
     drop_bounds bounds;
-    drop_choose_higher(&best, &at, contact[1], corners.p1);
-    drop_choose_higher(&best, &at, contact[2], corners.p2);
+    drop_choose_higher(&best, &highest, contact[1], corners.p1);
+    drop_choose_higher(&best, &highest, contact[2], corners.p2);
     const vf loss = (v_f(R(1.0)) + frame.r2 * best.inverse * best.inverse) * v_f(R(0x1p-20));
-    const vf rise =
-        v_max(v_max(drop_rise(frame, &best, at, corners.p0, loss), drop_rise(frame, &best, at, corners.p1, loss)),
-              v_max(drop_rise(frame, &best, at, corners.p2, loss), zero));
+    const vf rise = v_max(
+        v_max(drop_rise(frame, &best, highest, corners.p0, loss), drop_rise(frame, &best, highest, corners.p1, loss)),
+        v_max(drop_rise(frame, &best, highest, corners.p2, loss), zero));
     const vf upper = best.height + (rise + best.error), by_corner = upper + v_abs(upper) * v_f(R(0x1p-21));
     bounds.low = best.height - best.error;
     bounds.upper = v_sel(v_lt(best.height, v_f(-R(0x1p126))), v_infinity(), by_corner);
@@ -136,8 +142,9 @@ FN drop_bounds drop_corner_bounds(drop_frame frame, mesh_corners corners, const 
 /* Whether a column is certainly on the left, or on the right, of the edge from a to b. */
 FN void drop_sides(drop_frame frame, v3 a, v3 b, vm *left, vm *right)
 {
-    const vf plus = (b.x - a.x) * (frame.y0 - a.y), minus = (b.y - a.y) * (frame.x0 - a.x), side = plus - minus;
-    const vf error = (v_abs(plus) + v_abs(minus)) * v_f(R(0x1p-21)) + v_f(R(0x1p-120));
+    const vf product = (b.x - a.x) * (frame.y0 - a.y), other_product = (b.y - a.y) * (frame.x0 - a.x),
+             side = product - other_product;
+    const vf error = (v_abs(product) + v_abs(other_product)) * v_f(R(0x1p-21)) + v_f(R(0x1p-120));
     *left = v_gt(side, error);
     *right = v_lt(side, -error);
 }
@@ -150,19 +157,19 @@ FN drop_bounds drop_ray_bounds(drop_frame frame, mesh_corners corners)
     drop_sides(frame, corners.p0, corners.p1, &left[0], &right[0]);
     drop_sides(frame, corners.p1, corners.p2, &left[1], &right[1]);
     drop_sides(frame, corners.p2, corners.p0, &left[2], &right[2]);
-    const vm a_left = v_or(v_or(left[0], left[1]), left[2]), a_right = v_or(v_or(right[0], right[1]), right[2]);
+    const vm some_left = v_or(v_or(left[0], left[1]), left[2]), some_right = v_or(v_or(right[0], right[1]), right[2]);
     const vm inside = v_or(v_and(v_and(left[0], left[1]), left[2]), v_and(v_and(right[0], right[1]), right[2]));
     bounds.low = v_sel(inside, v_min(v_min(corners.p0.z, corners.p1.z), corners.p2.z), drop_minus_infinity());
-    bounds.upper =
-        v_sel(v_and(a_left, a_right), drop_minus_infinity(), v_max(v_max(corners.p0.z, corners.p1.z), corners.p2.z));
+    bounds.upper = v_sel(v_and(some_left, some_right), drop_minus_infinity(),
+                         v_max(v_max(corners.p0.z, corners.p1.z), corners.p2.z));
     return bounds;
 }
 
 /* Lower bound for a ball: the point of the triangle straight below its centre. */
 FN vf drop_low_over(drop_frame frame, mesh_corners corners, real radius)
 {
-    const vf z = drop_ray_bounds(frame, corners).low, r = v_f(radius);
-    return (z + r) - (v_abs(z) + r) * v_f(R(0x1p-21));
+    const vf z = drop_ray_bounds(frame, corners).low, ball_radius = v_f(radius);
+    return (z + ball_radius) - (v_abs(z) + ball_radius) * v_f(R(0x1p-21));
 }
 
 /* ---- tight bounds ------------------------------------------------------------------------------------------------ */
@@ -176,6 +183,7 @@ typedef struct drop_touch_point {
               */
 } drop_touch_point;
 
+/* Clamps x to [0, 1]. */
 FN vf drop_unit(vf x)
 {
     return v_max(v_min(x, v_f(R(1.0))), v_f(R(0.0))); /* NaN gives 1 */
@@ -186,15 +194,19 @@ FN vf drop_unit(vf x)
 FN void drop_touch_on_face(drop_frame frame, mesh_corners corners, drop_touch_point *touch)
 {
     const vf zero = v_f(R(0.0));
-    const v3 e = v3_sub(corners.p1, corners.p0), to = v3_sub(corners.p2, corners.p0), n = v3_cross(e, to);
-    const vf per = v_sqrt(frame.r2 / v3_dot(n, n)) * v_copysign_one(n.z), inverse = v_f(R(1.0)) / n.z;
-    const vf x = frame.x0 - corners.p0.x - n.x * per, y = frame.y0 - corners.p0.y - n.y * per;
-    const vf b = (x * to.y - y * to.x) * inverse, c = (y * e.x - x * e.y) * inverse;
-    const vf most = (v_f(R(1.0)) - b) * v_f(R(0x1.fffffcp-1));
-    const vm inside = v_and(v_le(zero, b), v_and(v_le(zero, c), v_le(c, most)));
+    const v3 edge1 = v3_sub(corners.p1, corners.p0), edge2 = v3_sub(corners.p2, corners.p0),
+             normal = v3_cross(edge1, edge2);
+    const vf radius_per_normal = v_sqrt(frame.r2 / v3_dot(normal, normal)) * v_copysign_one(normal.z),
+             per_area = v_f(R(1.0)) / normal.z;
+    const vf offset_x = frame.x0 - corners.p0.x - normal.x * radius_per_normal,
+             offset_y = frame.y0 - corners.p0.y - normal.y * radius_per_normal;
+    const vf weight1 = (offset_x * edge2.y - offset_y * edge2.x) * per_area,
+             weight2 = (offset_y * edge1.x - offset_x * edge1.y) * per_area;
+    const vf most = (v_f(R(1.0)) - weight1) * v_f(R(0x1.fffffcp-1));
+    const vm inside = v_and(v_le(zero, weight1), v_and(v_le(zero, weight2), v_le(weight2, most)));
     touch->p = corners;
-    touch->b = v_sel(inside, b, zero);
-    touch->c = v_sel(inside, c, zero);
+    touch->b = v_sel(inside, weight1, zero);
+    touch->c = v_sel(inside, weight2, zero);
     touch->rise = v_sel(inside, v_infinity(), drop_minus_infinity());
 }
 
@@ -203,15 +215,19 @@ FN void drop_touch_on_face(drop_frame frame, mesh_corners corners, drop_touch_po
 FN vm drop_touch_on_edge(drop_frame frame, v3 p, v3 next, vf up, drop_touch_point *touch)
 {
     const vf zero = v_f(R(0.0));
-    const v3 e = v3_sub(next, p);
-    const vf x = frame.x0 - p.x, y = frame.y0 - p.y, l2 = e.x * e.x + e.y * e.y, whole = l2 + e.z * e.z;
-    const vf per = v_f(R(1.0)) / (l2 * whole), inverse = per * whole;
-    const vf cross = e.x * y - e.y * x, near2 = v_max(frame.r2 - cross * cross * inverse, zero);
-    const vf b = drop_unit((e.x * x + e.y * y) * inverse + e.z * v_sqrt(near2 * per));
-    const vf dx = x - b * e.x, dy = y - b * e.y, square = frame.r2 - (dx * dx + dy * dy);
-    const vf rise = v_sel(v_gt(square, zero), up + b * e.z + v_sqrt(square), square * frame.far);
+    const v3 edge = v3_sub(next, p);
+    const vf offset_x = frame.x0 - p.x, offset_y = frame.y0 - p.y, flat_length2 = edge.x * edge.x + edge.y * edge.y,
+             length2 = flat_length2 + edge.z * edge.z;
+    const vf per_lengths = v_f(R(1.0)) / (flat_length2 * length2), inverse = per_lengths * length2;
+    const vf cross = edge.x * offset_y - edge.y * offset_x, chord2 = v_max(frame.r2 - cross * cross * inverse, zero);
+    const vf weight =
+        drop_unit((edge.x * offset_x + edge.y * offset_y) * inverse + edge.z * v_sqrt(chord2 * per_lengths));
+    /* The height there. An edge that is out of reach gets a negative number. */
+    const vf across_x = offset_x - weight * edge.x, across_y = offset_y - weight * edge.y,
+             square = frame.r2 - (across_x * across_x + across_y * across_y);
+    const vf rise = v_sel(v_gt(square, zero), up + weight * edge.z + v_sqrt(square), square * frame.far);
     const vm higher = v_gt(rise, touch->rise);
-    touch->b = v_sel(higher, b, touch->b);
+    touch->b = v_sel(higher, weight, touch->b);
     touch->c = v_sel(higher, zero, touch->c);
     touch->rise = v_sel(higher, rise, touch->rise);
     return higher;
@@ -232,14 +248,15 @@ FN drop_touch_point drop_find_touch_point(drop_frame frame, mesh_corners corners
 }
 
 /* Early out: whether the triangle is certainly farther than the radius, seen from above. The touch point is, and the
- * directions from there to all corners lead away from the column. ex + ey, fx + fy: products of the edges with the
- * offset from the touch point to the column. */
-FN vm drop_is_out(const drop_touch_point *touch, vf square, vf square_error, vf ex, vf ey, vf fx, vf fy,
-                  vf position_error)
+ * directions from there to all corners lead away from the column. edge1_x + edge1_y, edge2_x + edge2_y: products of the
+ * edges with the offset from the touch point to the column. */
+FN vm drop_is_out(const drop_touch_point *touch, vf square, vf square_error, vf edge1_x, vf edge1_y, vf edge2_x,
+                  vf edge2_y, vf position_error)
 {
-    const vf e = ex + ey, to = fx + fy, back = -(touch->b * e + touch->c * to);
-    const vf ahead = v_max(v_max(v_max(back, e + back), to + back), v_f(R(0.0)));
-    const vf error = v_f(R(0x1p-20)) * (v_abs(ex) + v_abs(ey) + v_abs(fx) + v_abs(fy)) + v_f(R(4.0)) * position_error;
+    const vf along1 = edge1_x + edge1_y, along2 = edge2_x + edge2_y, to_p0 = -(touch->b * along1 + touch->c * along2);
+    const vf ahead = v_max(v_max(v_max(to_p0, along1 + to_p0), along2 + to_p0), v_f(R(0.0)));
+    const vf error = v_f(R(0x1p-20)) * (v_abs(edge1_x) + v_abs(edge1_y) + v_abs(edge2_x) + v_abs(edge2_y)) +
+                     v_f(R(4.0)) * position_error;
     return v_lt(v_f(R(2.0)) * (ahead + error) + v_f(R(2.0)) * square_error, -square);
 }
 
@@ -247,33 +264,43 @@ FN vm drop_is_out(const drop_touch_point *touch, vf square, vf square_error, vf 
  * The upper bound is +inf if the side of the ball touches, where there is no tangent plane. */
 FN drop_bounds drop_touch_bounds(drop_frame frame, const drop_touch_point *touch)
 {
-    const vf u = v_f(R(0x1p-21)); /* eight roundings */
-    const v3 e = v3_sub(touch->p.p1, touch->p.p0), to = v3_sub(touch->p.p2, touch->p.p0);
-    const vf dx = frame.x0 - touch->p.p0.x, dy = frame.y0 - touch->p.p0.y;
-    const vf x = dx - (touch->b * e.x + touch->c * to.x), y = dy - (touch->b * e.y + touch->c * to.y);
-    const vf e1 = v_abs(e.x) + v_abs(e.y), f1 = v_abs(to.x) + v_abs(to.y);
-    const vf position_error = u * (v_abs(dx) + v_abs(dy) + touch->b * e1 + touch->c * f1);
-    const vf square = frame.r2 - (x * x + y * y);
-    const vf square_error = u * frame.r2 + (v_f(R(2.0)) * (v_abs(x) + v_abs(y)) + position_error) * position_error;
+    const vf eps = v_f(R(0x1p-21)); /* eight roundings */
+    const v3 edge1 = v3_sub(touch->p.p1, touch->p.p0), edge2 = v3_sub(touch->p.p2, touch->p.p0);
+    const vf from_p0_x = frame.x0 - touch->p.p0.x, from_p0_y = frame.y0 - touch->p.p0.y;
+    const vf offset_x = from_p0_x - (touch->b * edge1.x + touch->c * edge2.x),
+             offset_y = from_p0_y - (touch->b * edge1.y + touch->c * edge2.y);
+    const vf size1 = v_abs(edge1.x) + v_abs(edge1.y), size2 = v_abs(edge2.x) + v_abs(edge2.y);
+    const vf position_error = eps * (v_abs(from_p0_x) + v_abs(from_p0_y) + touch->b * size1 + touch->c * size2);
+    /* The height of the centre over the touch point, and its error. */
+    const vf square = frame.r2 - (offset_x * offset_x + offset_y * offset_y);
+    const vf square_error =
+        eps * frame.r2 + (v_f(R(2.0)) * (v_abs(offset_x) + v_abs(offset_y)) + position_error) * position_error;
     const vm known = v_gt(square, v_f(R(1024.0)) * square_error);
     const vf root = v_sqrt(v_sel(known, square, frame.r2)), inverse = v_f(R(1.0)) / root;
-    const vf loss = v_f(R(2.0)) * (square_error * inverse) * inverse + u;
-    const vf height = touch->p.p0.z + (touch->b * e.z + touch->c * to.z) + root;
-    const vf error = v_f(R(2.0)) * (u * (v_abs(touch->p.p0.z) + touch->b * v_abs(e.z) + touch->c * v_abs(to.z) + root) +
-                                    square_error * inverse);
-    const vf ex = x * e.x, ey = y * e.y, fx = x * to.x, fy = y * to.y;
-    const vf along_e = (ex + ey) * inverse + e.z, along_f = (fx + fy) * inverse + to.z;
-    const vf wide = v_f(R(2.0)) * position_error * inverse;
-    const vf slope_error_e = (v_abs(ex) + v_abs(ey)) * inverse * loss + wide * e1 + u * v_abs(e.z);
-    const vf slope_error_f = (v_abs(fx) + v_abs(fy)) * inverse * loss + wide * f1 + u * v_abs(to.z);
-    const vf back = -(touch->b * along_e + touch->c * along_f);
-    const vf rise = v_max(v_max(v_max(back, along_e + back), along_f + back), v_f(R(0.0)));
-    const vf sum = height + (error + rise + v_f(R(3.0)) * (slope_error_e + slope_error_f) +
-                             v_f(R(2.0)) * u * (v_abs(along_e) + v_abs(along_f)));
+    const vf loss = v_f(R(2.0)) * (square_error * inverse) * inverse + eps;
+    const vf height = touch->p.p0.z + (touch->b * edge1.z + touch->c * edge2.z) + root;
+    const vf error =
+        v_f(R(2.0)) * (eps * (v_abs(touch->p.p0.z) + touch->b * v_abs(edge1.z) + touch->c * v_abs(edge2.z) + root) +
+                       square_error * inverse);
+    /* Slopes of the height along both edges, and their errors. */
+    const vf edge1_x = offset_x * edge1.x, edge1_y = offset_y * edge1.y, edge2_x = offset_x * edge2.x,
+             edge2_y = offset_y * edge2.y;
+    const vf slope1 = (edge1_x + edge1_y) * inverse + edge1.z, slope2 = (edge2_x + edge2_y) * inverse + edge2.z;
+    const vf slope_position_error = v_f(R(2.0)) * position_error * inverse;
+    const vf slope_error1 =
+        (v_abs(edge1_x) + v_abs(edge1_y)) * inverse * loss + slope_position_error * size1 + eps * v_abs(edge1.z);
+    const vf slope_error2 =
+        (v_abs(edge2_x) + v_abs(edge2_y)) * inverse * loss + slope_position_error * size2 + eps * v_abs(edge2.z);
+    /* The rise of the tangent plane to the highest corner bounds the height from above. */
+    const vf to_p0 = -(touch->b * slope1 + touch->c * slope2);
+    const vf rise = v_max(v_max(v_max(to_p0, slope1 + to_p0), slope2 + to_p0), v_f(R(0.0)));
+    const vf sum = height + (error + rise + v_f(R(3.0)) * (slope_error1 + slope_error2) +
+                             v_f(R(2.0)) * eps * (v_abs(slope1) + v_abs(slope2)));
     drop_bounds bounds;
     bounds.low = v_sel(known, height - error, drop_minus_infinity());
     bounds.upper = v_sel(known, sum,
-                         v_sel(drop_is_out(touch, square, square_error, ex, ey, fx, fy, position_error * (e1 + f1)),
+                         v_sel(drop_is_out(touch, square, square_error, edge1_x, edge1_y, edge2_x, edge2_y,
+                                           position_error * (size1 + size2)),
                                drop_minus_infinity(), v_infinity()));
     return bounds;
 }

@@ -8,7 +8,15 @@
 /* Rows of a queue: nine coordinates of corners; the column's x and y; the owner, bits of an int. In the binary32 queue
  * the owner is the traversal's number * CAROMI_DROP_BLOCK + the column's number in its block. In the binary64 queue it
  * is the column's slot, and two rows hold the weights of a drop_touch_point. */
-enum { DROP_X = 9, DROP_Y, DROP_OWNER, DROP_B, DROP_C, DROP_ROWS };
+enum {
+    DROP_CORNERS, /* x y z of P0, P1 and P2 */
+    DROP_X = DROP_CORNERS + 9,
+    DROP_Y,
+    DROP_OWNER,
+    DROP_B,
+    DROP_C,
+    DROP_ROWS
+};
 /* Fewer than LANES pairs stay in a queue, a leaf may be added, and lattice_append() may store LANES further. */
 enum { DROP_CAPACITY = 2 * LANES + MESH_WIDTH };
 
@@ -18,6 +26,7 @@ typedef struct drop_queue {
     int first, end;
 } drop_queue;
 
+/* The two queues, named by the precision of the bounds that their pairs wait for. */
 typedef struct drop_pairs {
     drop_queue binary32, binary64;
     const caromi_drop_search *search;
@@ -29,6 +38,7 @@ FN void drop_pairs_begin(drop_pairs *pairs, const caromi_drop_search *search)
     pairs->search = search;
 }
 
+/* Appends the triangles in the bitmask, as pairs with one column. */
 FN void drop_queue_add(drop_queue *queue, const mesh_corners *corners, real x, real y, int owner, u32 lanes)
 {
     const vf rows[] = {corners->p0.x, corners->p0.y, corners->p0.z, corners->p1.x, corners->p1.y,
@@ -42,6 +52,7 @@ FN void drop_queue_add(drop_queue *queue, const mesh_corners *corners, real x, r
     queue->end += bitmask_count(lanes);
 }
 
+/* Number of waiting pairs. */
 FN int drop_queue_count(const drop_queue *queue)
 {
     return queue->end - queue->first;
@@ -60,35 +71,39 @@ FN void drop_queue_pop(drop_queue *queue)
     if (drop_queue_count(queue) >= LANES)
         return;
     LANG_UNROLL
-    for (int k = 0; k < DROP_ROWS; k++)
-        v_store(queue->row[k], v_load(queue->row[k] + queue->first));
+    for (int row = 0; row < DROP_ROWS; row++)
+        v_store(queue->row[row], v_load(queue->row[row] + queue->first));
     queue->end -= queue->first;
     queue->first = 0;
 }
 
-FN vf drop_queue_row(const drop_queue *queue, int k)
+/* A row of the oldest packet. */
+FN vf drop_queue_row(const drop_queue *queue, int row)
 {
-    return v_load(queue->row[k] + queue->first);
+    return v_load(queue->row[row] + queue->first);
 }
 
-FN v3 drop_queue_corner(const drop_queue *queue, int k)
+/* Corner 0, 1 or 2 of the oldest packet's triangles. */
+FN v3 drop_queue_corner(const drop_queue *queue, int corner)
 {
-    return v3_of(drop_queue_row(queue, 3 * k), drop_queue_row(queue, 3 * k + 1), drop_queue_row(queue, 3 * k + 2));
+    const int row = DROP_CORNERS + 3 * corner;
+    return v3_of(drop_queue_row(queue, row), drop_queue_row(queue, row + 1), drop_queue_row(queue, row + 2));
 }
 
 /* ---- binary64 ---------------------------------------------------------------------------------------------------- */
 
-FN wf drop_wide_row(const drop_queue *queue, int k, int part)
+FN wf drop_wide_row(const drop_queue *queue, int k, int first_lane)
 {
-    return w_load(queue->row[k] + queue->first + part);
+    return w_load(queue->row[k] + queue->first + first_lane);
 }
 
-FN w3 drop_wide_corner(const drop_queue *queue, int k, int part)
+FN w3 drop_wide_corner(const drop_queue *queue, int k, int first_lane)
 {
-    return w3_of(drop_wide_row(queue, 3 * k, part), drop_wide_row(queue, 3 * k + 1, part),
-                 drop_wide_row(queue, 3 * k + 2, part));
+    return w3_of(drop_wide_row(queue, 3 * k, first_lane), drop_wide_row(queue, 3 * k + 1, first_lane),
+                 drop_wide_row(queue, 3 * k + 2, first_lane));
 }
 
+/* Bounds the pair in position `at` by the caller's function. */
 FN void drop_bound_one(const drop_pairs *pairs, u32 slot, int at)
 {
     real corner[DROP_X];
@@ -97,7 +112,8 @@ FN void drop_bound_one(const drop_pairs *pairs, u32 slot, int at)
     pairs->search->bound(pairs->search->user, slot, corner);
 }
 
-FN void drop_bound_wide(const drop_pairs *pairs, int part)
+/* Bounds WIDE pairs of the binary64 queue; pairs that stay uncertain are bounded one by one. */
+FN void drop_bound_wide(const drop_pairs *pairs, int first_lane)
 {
     const drop_queue *queue = &pairs->binary64;
     const caromi_drop_search *search = pairs->search;
@@ -105,27 +121,28 @@ FN void drop_bound_wide(const drop_pairs *pairs, int part)
     real certain[WIDE];
     int owner[LANES];
     drop_wide_point pair;
-    pair.p0 = drop_wide_corner(queue, 0, part);
-    pair.p1 = drop_wide_corner(queue, 1, part);
-    pair.p2 = drop_wide_corner(queue, 2, part);
-    pair.x = drop_wide_row(queue, DROP_X, part);
-    pair.y = drop_wide_row(queue, DROP_Y, part);
-    pair.b = drop_wide_row(queue, DROP_B, part);
-    pair.c = drop_wide_row(queue, DROP_C, part);
+    pair.p0 = drop_wide_corner(queue, 0, first_lane);
+    pair.p1 = drop_wide_corner(queue, 1, first_lane);
+    pair.p2 = drop_wide_corner(queue, 2, first_lane);
+    pair.x = drop_wide_row(queue, DROP_X, first_lane);
+    pair.y = drop_wide_row(queue, DROP_Y, first_lane);
+    pair.b = drop_wide_row(queue, DROP_B, first_lane);
+    pair.c = drop_wide_row(queue, DROP_C, first_lane);
     pair.r = w_real(search->radius);
     pair.r2 = pair.r * pair.r;
     const drop_wide_bounds bounds = drop_wide_bounds_of(&pair);
+    /* Raises the columns' bounds. */
     memcpy(low, &bounds.low, sizeof low);
     memcpy(high, &bounds.high, sizeof high);
     w_store(certain, w_sel(bounds.certain, w_f(W(1.0)), w_f(W(0.0))));
     vi_store(owner, v_bits(drop_queue_row(queue, DROP_OWNER)));
-    for (int i = 0; i < WIDE && part + i < drop_queue_count(queue); i++) {
-        const u32 slot = (u32)owner[part + i];
-        if (certain[i] != 0) {
-            search->low[slot] = low[i] > search->low[slot] ? low[i] : search->low[slot];
-            search->high[slot] = high[i] > search->high[slot] ? high[i] : search->high[slot];
+    for (int lane = 0; lane < WIDE && first_lane + lane < drop_queue_count(queue); lane++) {
+        const u32 slot = (u32)owner[first_lane + lane];
+        if (certain[lane] != 0) {
+            search->low[slot] = low[lane] > search->low[slot] ? low[lane] : search->low[slot];
+            search->high[slot] = high[lane] > search->high[slot] ? high[lane] : search->high[slot];
         } else {
-            drop_bound_one(pairs, slot, queue->first + part + i);
+            drop_bound_one(pairs, slot, queue->first + first_lane + lane);
         }
     }
 }
@@ -133,8 +150,8 @@ FN void drop_bound_wide(const drop_pairs *pairs, int part)
 /* Bounds a packet of the binary64 queue. */
 FN_RARE void drop_bound_binary64(drop_pairs *pairs)
 {
-    for (int part = 0; part < drop_packet_count(&pairs->binary64); part += WIDE)
-        drop_bound_wide(pairs, part);
+    for (int first_lane = 0; first_lane < drop_packet_count(&pairs->binary64); first_lane += WIDE)
+        drop_bound_wide(pairs, first_lane);
     drop_queue_pop(&pairs->binary64);
 }
 
@@ -163,6 +180,7 @@ typedef struct drop_packet {
     vf x, y;
 } drop_packet;
 
+/* Tight bounds of the oldest packet. */
 FN drop_packet drop_bound_binary32(const drop_pairs *pairs)
 {
     const drop_queue *queue = &pairs->binary32;

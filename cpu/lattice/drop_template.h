@@ -8,6 +8,7 @@
 #include "drop_bounds.h"
 #include "drop_pairs.h"
 
+/* A traversal for one block of columns. */
 typedef struct drop_traversal {
     G const mesh_node *nodes;
     const int *masks;       /* of the leaves' triangles; read with MESH_TRIANGLE_MASKS */
@@ -26,6 +27,7 @@ typedef struct drop_traversal {
 
 /* ---- leaves ------------------------------------------------------------------------------------------------------ */
 
+/* Raises a column's lower bound to the highest of LANES triangles' lower bounds. */
 FN void drop_raise(drop_traversal *trav, int column, vf lows, vm valid)
 {
     const real low = -v_reduce_min(v_sel(valid, -lows, v_infinity()));
@@ -48,6 +50,7 @@ FN drop_bounds drop_bound_without_corners(const drop_traversal *trav, int column
     return bounds;
 }
 
+/* Bounds the triangles of a leaf for one column. Triangles that may decide it are queued. */
 FN void drop_ball_column(drop_traversal *trav, int number, int column, G const mesh_leaf *leaf, int options)
 {
     const drop_frame frame =
@@ -69,9 +72,9 @@ FN void drop_ball_column(drop_traversal *trav, int number, int column, G const m
         }
         bounds = drop_bound_without_corners(trav, column, frame, corners, bounds, valid);
         drop_raise(trav, column, bounds.low, valid);
-        const vm may = v_and(v_ge(bounds.upper, v_f(trav->low[column])), v_gt(bounds.upper, v_f(-R(0x1p126))));
+        const vm may_decide = v_and(v_ge(bounds.upper, v_f(trav->low[column])), v_gt(bounds.upper, v_f(-R(0x1p126))));
         drop_queue_add(&trav->pairs->binary32, &corners, trav->x[column], trav->y[column],
-                       number * CAROMI_DROP_BLOCK + column, v_bitmask(v_and(valid, may)));
+                       number * CAROMI_DROP_BLOCK + column, v_bitmask(v_and(valid, may_decide)));
     }
 }
 
@@ -85,8 +88,8 @@ FN void drop_ray_column(drop_traversal *trav, int column, G const mesh_leaf *lea
         const mesh_corners corners = mesh_corners_of(leaf, trav->next, lane);
         const drop_bounds bounds = drop_ray_bounds(frame, corners);
         drop_raise(trav, column, bounds.low, valid);
-        const vm may = v_and(v_ge(bounds.upper, v_f(trav->low[column])), v_gt(bounds.upper, v_f(-R(0x1p126))));
-        const u32 lanes = v_bitmask(v_and(valid, may));
+        const vm may_decide = v_and(v_ge(bounds.upper, v_f(trav->low[column])), v_gt(bounds.upper, v_f(-R(0x1p126))));
+        const u32 lanes = v_bitmask(v_and(valid, may_decide));
         if (lanes != 0)
             drop_bound_lanes(trav->pairs->search, &corners, trav->slot[column], lanes);
     }
@@ -99,27 +102,31 @@ FN u32 drop_columns_at(const drop_traversal *trav)
     u32 slots = 0, columns = 0;
     if (trav->parent < 0 || all == 1)
         return all;
+    /* The leaf's box is in its parent, in the slot that refers to the leaf. */
     const mesh_node *node = trav->nodes + trav->parent;
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
         slots |= v_bitmask(vi_eq(mesh_load_int(node->child + lane), v_i(trav->next))) << lane;
-    const int s = bitmask_first(slots);
-    const v3 lo = v3_of(v_f(node->lo_x[s]), v_f(node->lo_y[s]), v_f(R(0.0)));
-    const v3 hi = v3_of(v_f(node->hi_x[s]), v_f(node->hi_y[s]), v_f(node->hi_z[s]));
-    for (int c = 0; c < CAROMI_DROP_BLOCK; c += LANES) {
-        const vf scale = v_f(trav->scale), x = v_load(trav->x + c) * scale, y = v_load(trav->y + c) * scale;
+    const int slot = bitmask_first(slots);
+    const v3 box_low = v3_of(v_f(node->lo_x[slot]), v_f(node->lo_y[slot]), v_f(R(0.0)));
+    const v3 box_high = v3_of(v_f(node->hi_x[slot]), v_f(node->hi_y[slot]), v_f(node->hi_z[slot]));
+    for (int column = 0; column < CAROMI_DROP_BLOCK; column += LANES) {
+        const vf scale = v_f(trav->scale), x = v_load(trav->x + column) * scale, y = v_load(trav->y + column) * scale;
+        /* LANES columns: whether the ball may touch the box above their lower bounds. */
         drop_frame frame = drop_frame_of(R(0.0), R(0.0), R(0.0), R(0.0), trav->r);
         frame.x0 = frame.x1 = x;
         frame.y0 = frame.y1 = y;
-        columns |= v_bitmask(v_gt(drop_box_top(frame, lo, hi), v_load(trav->low + c) * scale)) << c;
+        columns |= v_bitmask(v_gt(drop_box_top(frame, box_low, box_high), v_load(trav->low + column) * scale))
+                   << column;
     }
     return columns & all;
 }
 
+/* The least lower bound of the block's columns. */
 FN void drop_find_least(drop_traversal *trav)
 {
     vf low = v_infinity();
-    for (int c = 0; c < CAROMI_DROP_BLOCK; c += LANES)
-        low = v_min(low, v_load(trav->low + c));
+    for (int column = 0; column < CAROMI_DROP_BLOCK; column += LANES)
+        low = v_min(low, v_load(trav->low + column));
     trav->least = v_reduce_min(low);
 }
 
@@ -132,6 +139,7 @@ FN u32 drop_rank(real height)
     return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
 }
 
+/* Pops the next box that may raise a column; 0 ends the traversal. */
 FN int drop_pop_next(drop_traversal *trav)
 {
     mesh_stack *s = &trav->stack;
@@ -148,11 +156,13 @@ FN int drop_pop_next(drop_traversal *trav)
     return 0;
 }
 
+/* Result of the box tests of a node's children. */
 typedef struct drop_tested_children {
-    LANG_ALIGNED real top[MESH_WIDTH];
-    u32 higher; /* children that may raise a column */
+    LANG_ALIGNED real top[MESH_WIDTH]; /* upper bounds of the height at which the ball touches */
+    u32 higher;                        /* children that may raise a column */
 } drop_tested_children;
 
+/* Bounds of all children of a node, for all columns of the block. */
 FN void drop_test_children(const drop_traversal *trav, G const mesh_node *node, drop_tested_children *tested)
 {
     const drop_frame frame = drop_frame_of(trav->x0, trav->x1, trav->y0, trav->y1, trav->r);
@@ -175,8 +185,8 @@ FN int drop_push_children(drop_traversal *trav, G const mesh_node *node, const d
     const int bottom = s->top;
     (void)options;
     for (u32 left = tested->higher; left != 0; left &= left - 1) {
-        const int i = bitmask_first(left);
-        mesh_stack_insert(s, bottom, (u64)drop_rank(tested->top[i]) << 32 | (u32)trav->next, node->child[i]);
+        const int child = bitmask_first(left);
+        mesh_stack_insert(s, bottom, (u64)drop_rank(tested->top[child]) << 32 | (u32)trav->next, node->child[child]);
     }
     return drop_pop_next(trav);
 }
@@ -201,14 +211,14 @@ FN void drop_ball_solve(const mesh_run *run, drop_traversal *traversals, mesh_pa
     v_store(low, packet.bounds.low);
     v_store(upper, packet.bounds.upper);
     vi_store(owner, v_bits(drop_queue_row(&pairs->binary32, DROP_OWNER)));
-    for (int i = 0; i < count; i++) {
-        real *lowest = &traversals[owner[i] / CAROMI_DROP_BLOCK].low[owner[i] % CAROMI_DROP_BLOCK];
-        *lowest = low[i] > *lowest ? low[i] : *lowest;
+    for (int pair = 0; pair < count; pair++) {
+        real *lowest = &traversals[owner[pair] / CAROMI_DROP_BLOCK].low[owner[pair] % CAROMI_DROP_BLOCK];
+        *lowest = low[pair] > *lowest ? low[pair] : *lowest;
     }
-    for (int i = 0; i < count; i++) {
-        const drop_traversal *trav = traversals + owner[i] / CAROMI_DROP_BLOCK;
-        slot[i] = (int)trav->slot[owner[i] % CAROMI_DROP_BLOCK];
-        lanes |= (u32)(upper[i] >= trav->low[owner[i] % CAROMI_DROP_BLOCK] && upper[i] > -R(0x1p126)) << i;
+    for (int pair = 0; pair < count; pair++) {
+        const drop_traversal *trav = traversals + owner[pair] / CAROMI_DROP_BLOCK;
+        slot[pair] = (int)trav->slot[owner[pair] % CAROMI_DROP_BLOCK];
+        lanes |= (u32)(upper[pair] >= trav->low[owner[pair] % CAROMI_DROP_BLOCK] && upper[pair] > -R(0x1p126)) << pair;
     }
     drop_queue_binary64(pairs, &packet, slot, lanes);
     drop_queue_pop(&pairs->binary32);
@@ -234,6 +244,7 @@ FN int drop_ball_visit_leaf(drop_traversal *trav, int number, mesh_pairs *counts
     return counts->submitted != submitted && drop_queue_count(binary32) > 0 ? MESH_WAITS : drop_pop_next(trav);
 }
 
+/* Bounds a leaf's triangles for each column at once, so no pair waits. */
 FN int drop_ray_visit_leaf(drop_traversal *trav, int number, mesh_pairs *pairs, mesh_frame frame,
                            G const mesh_leaf *leaf, int options)
 {
@@ -246,6 +257,7 @@ MESH_NEVER_WAITS(drop_ray, drop_traversal)
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
+/* A run over the blocks of a drop map. */
 typedef struct drop_run {
     mesh_run run; /* must be first: callbacks cast a mesh_run to drop_run */
     const caromi_drop_search *search;
@@ -253,32 +265,35 @@ typedef struct drop_run {
     drop_pairs *pairs;
 } drop_run;
 
+/* Begins the traversal of block `at`. */
 FN int drop_begin_next(const mesh_run *run, drop_traversal *trav, u32 at, const real *rows, int options)
 {
-    const drop_run *all = (const drop_run *)(const void *)run;
-    const caromi_drop_search *search = all->search;
+    const drop_run *drop = (const drop_run *)(const void *)run;
+    const caromi_drop_search *search = drop->search;
     (void)rows, (void)options;
     trav->nodes = run->nodes;
     trav->masks = run->masks;
-    trav->pairs = all->pairs;
+    trav->pairs = drop->pairs;
     trav->radius = search->radius;
     trav->scale = run->frame.scale;
-    trav->i = at % all->across * search->side;
-    trav->j = at / all->across * search->side;
+    trav->i = at % drop->across * search->side;
+    trav->j = at / drop->across * search->side;
     trav->nx = search->nx - trav->i < search->side ? search->nx - trav->i : search->side;
     trav->ny = search->ny - trav->j < search->side ? search->ny - trav->j : search->side;
+    /* Extent of the block. */
     trav->x0 = search->x[trav->i] * trav->scale;
     trav->x1 = search->x[trav->i + trav->nx - 1] * trav->scale;
     trav->y0 = search->y[trav->j] * trav->scale;
     trav->y1 = search->y[trav->j + trav->ny - 1] * trav->scale;
     trav->r = search->radius * trav->scale;
     trav->least = -R(1.0) / R(0.0);
-    for (u32 c = 0, i = 0, j = 0; c < CAROMI_DROP_BLOCK; c++) {
+    /* Its columns, row by row; unused ones cannot be raised. */
+    for (u32 column = 0, i = 0, j = 0; column < CAROMI_DROP_BLOCK; column++) {
         const int exists = j < trav->ny;
-        trav->x[c] = search->x[trav->i + i];
-        trav->y[c] = search->y[trav->j + (exists ? j : 0)];
-        trav->low[c] = exists ? trav->least : R(1.0) / R(0.0);
-        trav->slot[c] = (trav->j + j) * search->stride + trav->i + i;
+        trav->x[column] = search->x[trav->i + i];
+        trav->y[column] = search->y[trav->j + (exists ? j : 0)];
+        trav->low[column] = exists ? trav->least : R(1.0) / R(0.0);
+        trav->slot[column] = (trav->j + j) * search->stride + trav->i + i;
         i = i + 1 < trav->nx ? i + 1 : 0;
         j += i == 0;
     }
@@ -298,11 +313,12 @@ FN void drop_answer(const mesh_run *run, const drop_traversal *trav)
 MESH_RUN(drop_ball_run, drop, drop_ball, drop_begin_next, drop_answer, DROP_OPTIONS)
 MESH_RUN(drop_ray_run, drop, drop_ray, drop_begin_next, drop_answer, DROP_OPTIONS)
 
+/* Bounds all columns of a drop map. */
 static void drop_columns(const caromi_drop_search *search)
 {
     const u32 side = search->side, across = (search->nx - 1) / side + 1, down = (search->ny - 1) / side + 1;
     drop_pairs pairs;
-    const drop_run all = {.run = {.frame = search->mesh->frame,
+    const drop_run run = {.run = {.frame = search->mesh->frame,
                                   .nodes = search->mesh->nodes,
                                   .leaves = search->mesh->leaves,
                                   .masks = search->mesh->masks,
@@ -310,8 +326,9 @@ static void drop_columns(const caromi_drop_search *search)
                           .search = search,
                           .across = across,
                           .pairs = &pairs};
+    /* All blocks, then the pairs that are left in the queue. */
     drop_pairs_begin(&pairs, search);
-    (search->radius > 0 ? drop_ball_run : drop_ray_run)(&all.run);
+    (search->radius > 0 ? drop_ball_run : drop_ray_run)(&run.run);
     while (drop_queue_count(&pairs.binary64) > 0)
         drop_bound_binary64(&pairs);
 }
