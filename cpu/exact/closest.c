@@ -30,12 +30,14 @@ static int motion_of(const float *in, float *pair_at_rest, caromi_motion *motion
     return caromi_motion_of(motion, pair_at_rest, IN_SWEEP_RESTING);
 }
 
+/* The closest point in space. */
 static void point_of(const float *in, const caromi_nearest *nearest, float point[3])
 {
     static const float at_rest[3];
     caromi_point_of(in + IN_NP0X, nearest->weights, at_rest, 0, point);
 }
 
+/* Closest point, feature and distance of a pair. */
 void caromi_exact_closest_of(const float *in, caromi_exact_closest *out)
 {
     float pair_at_rest[IN_SWEEP_RESTING];
@@ -46,12 +48,13 @@ void caromi_exact_closest_of(const float *in, caromi_exact_closest *out)
     if (!motion_of(in, pair_at_rest, &motion))
         return;
     caromi_nearest_of(&motion, &nearest);
-    const caromi_int *over = caromi_nearest_square(&motion, nearest.feature, &square);
-    out->distance = distance_of(&motion, &square, over);
+    const caromi_int *denominator = caromi_nearest_square(&motion, nearest.feature, &square);
+    out->distance = distance_of(&motion, &square, denominator);
     out->feature = nearest.feature;
     point_of(in, &nearest, out->point);
 }
 
+/* Resolves an undecided pair of a batch. */
 void caromi_resolve_closest_exact(caromi_exact_pair *pair)
 {
     caromi_exact_closest answer;
@@ -68,24 +71,26 @@ typedef struct fraction {
     int unit;
 } fraction;
 
-static void square_of(const float *in, fraction *f)
+/* The squared distance of a centre and a triangle, as a fraction; 0 for numbers that are not finite. */
+static void square_of(const float *in, fraction *distance2)
 {
     float pair_at_rest[IN_SWEEP_RESTING];
     caromi_motion motion;
     caromi_nearest nearest;
-    caromi_int_zero(&f->square);
-    caromi_int_of_unsigned(&f->over, 1, 1);
-    f->unit = 0;
+    caromi_int_zero(&distance2->square);
+    caromi_int_of_unsigned(&distance2->over, 1, 1);
+    distance2->unit = 0;
     if (!motion_of(in, pair_at_rest, &motion))
         return;
     caromi_nearest_of(&motion, &nearest);
-    const caromi_int *over = caromi_nearest_square(&motion, nearest.feature, &f->square);
-    if (over != NULL)
-        caromi_int_copy(&f->over, over);
-    f->unit = motion.unit;
+    const caromi_int *denominator = caromi_nearest_square(&motion, nearest.feature, &distance2->square);
+    if (denominator != NULL)
+        caromi_int_copy(&distance2->over, denominator);
+    distance2->unit = motion.unit;
 }
 
 /* A square of at most 1674 bits, an area of 1116, and a difference of units of 277 (integer.h): 3344 bits at most. */
+/* Cross-multiplies both fractions in their common unit. */
 int caromi_exact_closest_order(const float *in, const float *other)
 {
     fraction a, b;
@@ -100,6 +105,7 @@ int caromi_exact_closest_order(const float *in, const float *other)
     return caromi_int_compare(&left, &right);
 }
 
+/* |a - b|^2 in binary64. */
 static double offset2(const float *a, const float *b)
 {
     double sum = 0.0;
@@ -108,6 +114,7 @@ static double offset2(const float *a, const float *b)
     return sum;
 }
 
+/* |a - b|^2 in units of 2^(2 unit). */
 static void square_of_offset(const float *a, const float *b, int unit, caromi_int *out)
 {
     caromi_int3 offset;
@@ -120,6 +127,7 @@ static void square_of_offset(const float *a, const float *b, int unit, caromi_in
     caromi_int3_dot(out, &offset, &offset);
 }
 
+/* The filter first; integers if the difference may be rounding. */
 int caromi_exact_distance_order(const float *a, const float *b, const float *c, const float *d)
 {
     const double one = offset2(a, b), other = offset2(c, d), error = 0x1p-49 * (one + other);
@@ -141,6 +149,7 @@ int caromi_exact_distance_order(const float *a, const float *b, const float *c, 
 
 /* ---- contacts ---------------------------------------------------------------------------------------------------- */
 
+/* Closest point and normal of a sphere at rest. */
 void caromi_exact_touch_of(const float *in, caromi_exact_contact *out)
 {
     float pair_at_rest[IN_SWEEP_RESTING];
@@ -158,6 +167,7 @@ void caromi_exact_touch_of(const float *in, caromi_exact_contact *out)
     caromi_store_unit_of(apart ? &gap : caromi_motion_normal(&motion), 1, out->normal);
 }
 
+/* Resolves an undecided pair of a batch. */
 void caromi_resolve_touch_exact(caromi_exact_pair *pair)
 {
     caromi_exact_contact answer;

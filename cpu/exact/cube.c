@@ -43,11 +43,11 @@ static void int_of_double(caromi_int *out, double x, int unit)
 /* ---- half a diagonal --------------------------------------------------------------------------------------------- */
 
 /* Whether h >= sqrt(3) / 2 H (1 + 2^-16), H being the spacing: h^2 2^34 >= 3 H^2 (2^16 + 1)^2. */
-static int is_half(double h, double spacing)
+static int is_half(double candidate, double spacing)
 {
-    const int unit = lower(lowest_bit(h), lowest_bit(spacing));
+    const int unit = lower(lowest_bit(candidate), lowest_bit(spacing));
     caromi_int x, square, left, factor, right;
-    int_of_double(&x, h, unit);
+    int_of_double(&x, candidate, unit);
     caromi_int_square(&square, &x);
     caromi_int_shift(&left, &square, 34);
     int_of_double(&x, spacing, unit);
@@ -57,30 +57,33 @@ static int is_half(double h, double spacing)
     return caromi_int_compare(&left, &right) >= 0;
 }
 
+/* Starts near the bound and steps to the least number that satisfies it. */
 double caromi_cube_half(double spacing)
 {
-    double h = spacing * 0x1.bb67ae8584caap-1 * (1.0 + 0x1p-16); /* about sqrt(3) / 2 */
-    while (!is_half(h, spacing))
-        h = nextafter(h, HUGE_VAL);
-    for (double less = nextafter(h, 0.0); less > 0.0 && is_half(less, spacing); less = nextafter(h, 0.0))
-        h = less;
-    return h;
+    double candidate = spacing * 0x1.bb67ae8584caap-1 * (1.0 + 0x1p-16); /* about sqrt(3) / 2 */
+    while (!is_half(candidate, spacing))
+        candidate = nextafter(candidate, HUGE_VAL);
+    for (double less = nextafter(candidate, 0.0); less > 0.0 && is_half(less, spacing);
+         less = nextafter(candidate, 0.0))
+        candidate = less;
+    return candidate;
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
+/* Compares 2^17 |node - (origin + index spacing)| with the spacing. */
 int caromi_cube_is_displaced(double origin, double spacing, uint64_t index, float node)
 {
-    const double at = (double)node;
-    const int unit = lower(lower(lowest_bit(origin), lowest_bit(at)), lowest_bit(spacing));
-    caromi_int step, steps, real, x, offset, magnified;
+    const double node_position = (double)node;
+    const int unit = lower(lower(lowest_bit(origin), lowest_bit(node_position)), lowest_bit(spacing));
+    caromi_int step, steps, exact_position, value, offset, magnified;
     int_of_double(&step, spacing, unit);
-    caromi_int_of_unsigned(&x, 1, index);
-    caromi_int_mul(&steps, &step, &x);
-    int_of_double(&x, origin, unit);
-    caromi_int_add(&real, &x, &steps);
-    int_of_double(&x, at, unit);
-    caromi_int_sub(&offset, &x, &real);
+    caromi_int_of_unsigned(&value, 1, index);
+    caromi_int_mul(&steps, &step, &value);
+    int_of_double(&value, origin, unit);
+    caromi_int_add(&exact_position, &value, &steps);
+    int_of_double(&value, node_position, unit);
+    caromi_int_sub(&offset, &value, &exact_position);
     offset.sign = offset.sign != 0;
     caromi_int_shift(&magnified, &offset, 17);
     return caromi_int_compare(&magnified, &step) > 0;
@@ -102,6 +105,7 @@ static int is_within(const caromi_int *square, const caromi_int *over, int finer
     return caromi_int_compare(&left, &right) <= 0;
 }
 
+/* Compares the squared distance with the square of the limit R + h or R - h. */
 int caromi_cube_reaches(const float *in, const caromi_cube *cube, enum caromi_cube_limit which)
 {
     float pair_at_rest[IN_SWEEP_RESTING] = {0}; /* without radius and motion */
@@ -114,7 +118,7 @@ int caromi_cube_reaches(const float *in, const caromi_cube *cube, enum caromi_cu
     if (!caromi_motion_of(&motion, pair_at_rest, IN_SWEEP_RESTING))
         return 0;
     caromi_nearest_of(&motion, &nearest);
-    const caromi_int *over = caromi_nearest_square(&motion, nearest.feature, &square);
+    const caromi_int *denominator = caromi_nearest_square(&motion, nearest.feature, &square);
     const int unit = lower(motion.unit, lower(lowest_bit(radius), lowest_bit(cube->half)));
     int_of_double(&limit, radius, unit);
     int_of_double(&half, cube->half, unit);
@@ -122,5 +126,5 @@ int caromi_cube_reaches(const float *in, const caromi_cube *cube, enum caromi_cu
         caromi_int_add(&limit, &limit, &half);
     else
         caromi_int_sub(&limit, &limit, &half);
-    return is_within(&square, over, motion.unit - unit, &limit);
+    return is_within(&square, denominator, motion.unit - unit, &limit);
 }

@@ -10,29 +10,32 @@
 #include "cube.h"
 #include "motion.h"
 
+/* A triangle's normal in binary64. */
 typedef struct normal {
     double x[3], square, error_factor; /* error_factor: bound of the normal's relative error, in units of 2^-53 */
 } normal;
 
-static normal normal_of(const float *p)
+/* The normal of a triangle (nine numbers), and how imprecise it is. */
+static normal normal_of(const float *corners)
 {
-    double a[3], b[3], aa = 0.0, bb = 0.0;
-    normal n = {.square = 0.0};
+    double edge1[3], edge2[3], edge1_square = 0.0, edge2_square = 0.0;
+    normal result = {.square = 0.0};
     for (int k = 0; k < 3; k++) {
-        a[k] = (double)p[3 + k] - (double)p[k];
-        b[k] = (double)p[6 + k] - (double)p[k];
-        aa += a[k] * a[k];
-        bb += b[k] * b[k];
+        edge1[k] = (double)corners[3 + k] - (double)corners[k];
+        edge2[k] = (double)corners[6 + k] - (double)corners[k];
+        edge1_square += edge1[k] * edge1[k];
+        edge2_square += edge2[k] * edge2[k];
     }
     for (int k = 0; k < 3; k++) {
         const int i = (k + 1) % 3, j = (k + 2) % 3;
-        n.x[k] = a[i] * b[j] - a[j] * b[i];
-        n.square += n.x[k] * n.x[k];
+        result.x[k] = edge1[i] * edge2[j] - edge1[j] * edge2[i];
+        result.square += result.x[k] * result.x[k];
     }
-    n.error_factor = 8.0 * sqrt(aa * bb / n.square); /* infinite or NaN without area */
-    return n;
+    result.error_factor = 8.0 * sqrt(edge1_square * edge2_square / result.square); /* infinite or NaN without area */
+    return result;
 }
 
+/* The triangle in integers; its first corner stands in for a centre. */
 static void integers_of(const float *corners, float *in, caromi_motion *motion)
 {
     memset(in, 0, IN_SWEEP_RESTING * sizeof *in);
@@ -41,11 +44,12 @@ static void integers_of(const float *corners, float *in, caromi_motion *motion)
     caromi_motion_of(motion, in, IN_SWEEP_RESTING);
 }
 
+/* Compares (n.m)^2 with c^2 n^2 m^2 in integers, after their signs. */
 static int decide(const float *one, const float *other, int sign, double least)
 {
     float in[2][IN_SWEEP_RESTING];
     caromi_motion motion[2];
-    caromi_int dot, factor, a, b, left, right;
+    caromi_int dot, factor, dot_square, normals2, left, right;
     int exponent;
     integers_of(one, in[0], &motion[0]);
     integers_of(other, in[1], &motion[1]);
@@ -57,21 +61,22 @@ static int decide(const float *one, const float *other, int sign, double least)
         return least <= 0.0;
     /* Both sides have the sign of the cosine, which is not 0. */
     caromi_int_of_unsigned(&factor, 1, caromi_split_double(least, &exponent));
-    caromi_int_square(&a, &factor);
-    caromi_int_mul(&b, caromi_motion_normal2(&motion[0]), caromi_motion_normal2(&motion[1]));
-    caromi_int_mul(&right, &a, &b);
-    caromi_int_square(&a, &dot);
-    caromi_int_shift(&left, exponent < 0 ? &a : &right, 2 * (exponent < 0 ? -exponent : exponent));
-    const int order = exponent < 0 ? caromi_int_compare(&left, &right) : caromi_int_compare(&a, &left);
+    caromi_int_square(&dot_square, &factor);
+    caromi_int_mul(&normals2, caromi_motion_normal2(&motion[0]), caromi_motion_normal2(&motion[1]));
+    caromi_int_mul(&right, &dot_square, &normals2);
+    caromi_int_square(&dot_square, &dot);
+    caromi_int_shift(&left, exponent < 0 ? &dot_square : &right, 2 * (exponent < 0 ? -exponent : exponent));
+    const int order = exponent < 0 ? caromi_int_compare(&left, &right) : caromi_int_compare(&dot_square, &left);
     return least > 0.0 ? order >= 0 : order <= 0;
 }
 
+/* The filter first: the cosine in binary64 with its error. */
 int caromi_exact_is_flat(const float *one, const float *other, int sign, double least)
 {
-    const normal n = normal_of(one), m = normal_of(other);
-    const double dot = n.x[0] * m.x[0] + n.x[1] * m.x[1] + n.x[2] * m.x[2];
-    const double cosine = (double)sign * dot / (sqrt(n.square) * sqrt(m.square));
-    const double error = 0x1p-53 * (2.0 * (n.error_factor + m.error_factor) + 16.0);
+    const normal first = normal_of(one), second = normal_of(other);
+    const double dot = first.x[0] * second.x[0] + first.x[1] * second.x[1] + first.x[2] * second.x[2];
+    const double cosine = (double)sign * dot / (sqrt(first.square) * sqrt(second.square));
+    const double error = 0x1p-53 * (2.0 * (first.error_factor + second.error_factor) + 16.0);
     if (error < 0.25 && fabs(cosine - least) > error)
         return cosine > least;
     return decide(one, other, sign, least);
@@ -92,27 +97,29 @@ static int orientation_in_integers(const float *a, const float *b, const float *
     return height.sign;
 }
 
-/* Each of the six products is off by less than 6 u of itself, and so is their sum by less than 12 u of their sizes. */
+/* Determinant of the edge and the offsets to p and q. Each of its six products is off by less than 6 u of itself, and
+ * their sum by less than 12 u of their sizes; else integers decide. */
 int caromi_exact_orientation(const float *a, const float *b, const float *p, const float *q)
 {
-    double e[3], x[3], y[3], sum = 0.0, size = 0.0;
+    double edge[3], to_p[3], to_q[3], sum = 0.0, size = 0.0;
     if (memcmp(p, q, 3 * sizeof *p) == 0)
         return 0;
     for (int k = 0; k < 3; k++) {
-        e[k] = (double)b[k] - (double)a[k];
-        x[k] = (double)p[k] - (double)a[k];
-        y[k] = (double)q[k] - (double)a[k];
+        edge[k] = (double)b[k] - (double)a[k];
+        to_p[k] = (double)p[k] - (double)a[k];
+        to_q[k] = (double)q[k] - (double)a[k];
     }
     for (int k = 0; k < 3; k++) {
         const int i = (k + 1) % 3, j = (k + 2) % 3;
-        sum += (e[i] * x[j] - e[j] * x[i]) * y[k];
-        size += (fabs(e[i] * x[j]) + fabs(e[j] * x[i])) * fabs(y[k]);
+        sum += (edge[i] * to_p[j] - edge[j] * to_p[i]) * to_q[k];
+        size += (fabs(edge[i] * to_p[j]) + fabs(edge[j] * to_p[i])) * fabs(to_q[k]);
     }
     if (fabs(sum) > 0x1p-49 * size)
         return sum > 0.0 ? 1 : -1;
     return orientation_in_integers(a, b, p, q);
 }
 
+/* The filter first: a normal that is precise is not 0. */
 int caromi_exact_has_area(const float *corners)
 {
     float in[IN_SWEEP_RESTING];

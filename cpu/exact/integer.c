@@ -7,7 +7,8 @@ __extension__ typedef __int128 wide_signed;
 
 enum { WORD = 64, SMALL_BITS = 62 }; /* three products of two such numbers fit 127 bits */
 
-/* Inputs. */
+/* ---- inputs -------------------------------------------------------------------------------------------------------
+ */
 
 static uint32_t float_bits(float x)
 {
@@ -24,6 +25,7 @@ static uint32_t float_split(float x, int *exponent)
     return field ? fraction | 0x800000 : fraction;
 }
 
+/* Whether no number is infinite or NaN, by the exponents' bits. */
 int caromi_floats_finite(const float *x, int count)
 {
     int finite = 1;
@@ -37,6 +39,7 @@ int caromi_radius_valid(float r)
     return float_bits(r) <= 0x80000000u;
 }
 
+/* Exponent of the lowest bit that is set in any of the numbers. */
 int caromi_lowest_bit(const float *x, int count)
 {
     int lowest = CAROMI_NO_BIT;
@@ -51,7 +54,8 @@ int caromi_lowest_bit(const float *x, int count)
     return lowest;
 }
 
-/* Simple values. */
+/* ---- simple values ------------------------------------------------------------------------------------------------
+ */
 
 void caromi_int_zero(caromi_int *out)
 {
@@ -91,6 +95,7 @@ void caromi_int_of_float(caromi_int *out, float x, int unit)
     }
 }
 
+/* Sets sign and count after leading limbs may have become 0. */
 static void trim(caromi_int *a, int sign, int count)
 {
     while (count > 0 && a->limb[count - 1] == 0)
@@ -101,20 +106,20 @@ static void trim(caromi_int *a, int sign, int count)
 
 void caromi_int_shift(caromi_int *out, const caromi_int *a, int bits)
 {
-    const int words = bits / WORD, rest = bits % WORD;
+    const int word_shift = bits / WORD, bit_shift = bits % WORD;
     if (a->sign == 0) {
         caromi_int_zero(out);
         return;
     }
-    for (int i = 0; i < words; i++)
+    for (int i = 0; i < word_shift; i++)
         out->limb[i] = 0;
     uint64_t carry = 0;
     for (int i = 0; i < a->count; i++) {
-        const wide_word part = (wide_word)a->limb[i] << rest;
-        out->limb[words + i] = (uint64_t)part | carry;
-        carry = (uint64_t)(part >> WORD);
+        const wide_word shifted = (wide_word)a->limb[i] << bit_shift;
+        out->limb[word_shift + i] = (uint64_t)shifted | carry;
+        carry = (uint64_t)(shifted >> WORD);
     }
-    int count = words + a->count;
+    int count = word_shift + a->count;
     if (carry)
         out->limb[count++] = carry;
     out->sign = a->sign;
@@ -132,8 +137,10 @@ caromi_approx caromi_int_approx(const caromi_int *a)
     return (caromi_approx){(double)top * (a->sign < 0 ? -0x1p-64 : 0x1p-64), a->count * WORD - zeros};
 }
 
-/* Sums. */
+/* ---- sums ---------------------------------------------------------------------------------------------------------
+ */
 
+/* The sign of |a| - |b|. */
 static int compare_magnitudes(const caromi_int *a, const caromi_int *b)
 {
     if (a->count != b->count)
@@ -180,6 +187,7 @@ static void sub_magnitudes(caromi_int *out, const caromi_int *a, const caromi_in
     trim(out, sign, count);
 }
 
+/* Whether the number fits SMALL_BITS. */
 static int is_small(const caromi_int *a)
 {
     return a->count <= 1 && a->limb[0] >> SMALL_BITS == 0;
@@ -221,9 +229,13 @@ void caromi_int_sub(caromi_int *out, const caromi_int *a, const caromi_int *b)
     add_signed(out, a, b, -b->sign);
 }
 
-/* Products. A sum of products accumulates in place, in two's complement of `count` limbs, and is converted to sign and
+/* ---- products -----------------------------------------------------------------------------------------------------
+ */
+
+/* A sum of products accumulates in place, in two's complement of `count` limbs, and is converted to sign and
  * magnitude once. */
 
+/* sum += |a| |b|, modulo 2^(64 count). */
 static void add_product(uint64_t *sum, int count, const caromi_int *a, const caromi_int *b)
 {
     for (int i = 0; i < a->count; i++) {
@@ -242,6 +254,7 @@ static void add_product(uint64_t *sum, int count, const caromi_int *a, const car
     }
 }
 
+/* sum -= |a| |b|, modulo 2^(64 count). */
 static void sub_product(uint64_t *sum, int count, const caromi_int *a, const caromi_int *b)
 {
     for (int i = 0; i < a->count; i++) {
@@ -262,6 +275,7 @@ static void sub_product(uint64_t *sum, int count, const caromi_int *a, const car
     }
 }
 
+/* sum += sign a b */
 static void accumulate(caromi_int *sum, int count, const caromi_int *a, const caromi_int *b, int sign)
 {
     if (a->sign * b->sign * sign > 0)
@@ -270,6 +284,7 @@ static void accumulate(caromi_int *sum, int count, const caromi_int *a, const ca
         sub_product(sum->limb, count, a, b);
 }
 
+/* Converts two's complement to sign and magnitude. */
 static void finish(caromi_int *sum, int count)
 {
     const int negative = sum->limb[count - 1] >> (WORD - 1) != 0;
@@ -283,6 +298,7 @@ static void finish(caromi_int *sum, int count)
     trim(sum, negative ? -1 : 1, count);
 }
 
+/* Sets a number of at most 127 bits. */
 static void set_wide(caromi_int *out, wide_signed value)
 {
     const wide_word magnitude = value < 0 ? (wide_word)-value : (wide_word)value;
@@ -320,6 +336,7 @@ void caromi_int_square(caromi_int *out, const caromi_int *a)
     }
     for (int i = 0; i < 2 * count; i++)
         out->limb[i] = 0;
+    /* Products of different limbs, each once. */
     for (int i = 0; i + 1 < count; i++) {
         uint64_t carry = 0;
         for (int j = i + 1; j < count; j++) {
@@ -329,6 +346,7 @@ void caromi_int_square(caromi_int *out, const caromi_int *a)
         }
         out->limb[i + count] = carry;
     }
+    /* Twice that sum plus the squares, two limbs of the result at a time. */
     uint64_t shifted = 0, carry = 0;
     for (int i = 0; i < count; i++) {
         const wide_word square = (wide_word)a->limb[i] * a->limb[i];
@@ -344,14 +362,17 @@ void caromi_int_square(caromi_int *out, const caromi_int *a)
     trim(out, 1, 2 * count);
 }
 
-/* Vectors. */
+/* ---- vectors ------------------------------------------------------------------------------------------------------
+ */
 
+/* Whether all components fit SMALL_BITS. */
 static int are_small(const caromi_int3 *a)
 {
     return (a->x[0].count | a->x[1].count | a->x[2].count) <= 1 &&
            (a->x[0].limb[0] | a->x[1].limb[0] | a->x[2].limb[0]) >> SMALL_BITS == 0;
 }
 
+/* The greatest number of limbs of a component. */
 static int most_limbs(const caromi_int3 *a)
 {
     const int xy = a->x[0].count > a->x[1].count ? a->x[0].count : a->x[1].count;

@@ -23,6 +23,7 @@ enum {
 };
 _Static_assert(PART_END <= 64, "a bit for each part");
 
+/* Whether a quantity is needed for the first time; then the caller computes it. */
 static int is_first_use(caromi_motion *motion, int part)
 {
     const uint64_t bit = (uint64_t)1 << part;
@@ -31,8 +32,10 @@ static int is_first_use(caromi_motion *motion, int part)
     return missing;
 }
 
-/* Loading. */
+/* ---- loading ------------------------------------------------------------------------------------------------------
+ */
 
+/* The vector a - b, in units of 2^unit. */
 static void load_difference(caromi_int3 *out, const float *a, const float *b, int unit)
 {
     caromi_int subtrahend;
@@ -43,6 +46,7 @@ static void load_difference(caromi_int3 *out, const float *a, const float *b, in
     }
 }
 
+/* The exponent of the lowest bit; 0 if all numbers are 0. */
 static int unit_of(int lowest)
 {
     return lowest == CAROMI_NO_BIT ? 0 : lowest;
@@ -51,25 +55,27 @@ static int unit_of(int lowest)
 int caromi_motion_of(caromi_motion *motion, const float *in, int count)
 {
     static const float at_rest[3];
-    const float *w = count == IN_SWEEP_MOVING ? in + IN_WX : at_rest;
-    caromi_int r;
+    const float *triangle_velocity = count == IN_SWEEP_MOVING ? in + IN_WX : at_rest;
+    caromi_int radius;
     if (!caromi_floats_finite(in, count) || !caromi_radius_valid(in[IN_R]))
         return 0;
+    /* Units in which all lengths, and all velocities, are integers. */
     const int center = caromi_lowest_bit(in, IN_R + 1), corners = caromi_lowest_bit(in + IN_P0X, 9);
     const int length = unit_of(center < corners ? center : corners);
-    const int own = caromi_lowest_bit(in + IN_VX, 3), other = caromi_lowest_bit(w, 3);
-    const int speed = unit_of(own < other ? own : other);
+    const int sphere_speed = caromi_lowest_bit(in + IN_VX, 3), triangle_speed = caromi_lowest_bit(triangle_velocity, 3);
+    const int speed = unit_of(sphere_speed < triangle_speed ? sphere_speed : triangle_speed);
     motion->in = in;
     motion->unit = length - speed;
     motion->known = 0;
-    caromi_int_of_float(&r, in[IN_R], length);
-    caromi_int_square(&motion->r2, &r);
-    load_difference(&motion->v, in + IN_VX, w, speed);
+    /* Differences of the inputs. */
+    caromi_int_of_float(&radius, in[IN_R], length);
+    caromi_int_square(&motion->r2, &radius);
+    load_difference(&motion->v, in + IN_VX, triangle_velocity, speed);
     motion->resting = (motion->v.x[0].count | motion->v.x[1].count | motion->v.x[2].count) == 0;
-    for (int k = 0; k < 3; k++)
-        load_difference(&motion->d[k], in + IN_CX, in + IN_P0X + 3 * k, length);
-    for (int k = 0; k < 3; k++)
-        caromi_int3_sub(&motion->e[k], &motion->d[k], &motion->d[(k + 1) % 3]);
+    for (int corner = 0; corner < 3; corner++)
+        load_difference(&motion->d[corner], in + IN_CX, in + IN_P0X + 3 * corner, length);
+    for (int corner = 0; corner < 3; corner++)
+        caromi_int3_sub(&motion->e[corner], &motion->d[corner], &motion->d[(corner + 1) % 3]);
     return 1;
 }
 
@@ -174,13 +180,15 @@ static const caromi_int *h_times_nv(caromi_motion *motion, int edge)
     return &motion->h_times_nv[edge];
 }
 
-/* Elements. */
+/* ---- roots of the features ----------------------------------------------------------------------------------------
+ */
 
 static int is_corner(int feature)
 {
     return feature < FEATURE_E01;
 }
 
+/* A and Y of a corner. Returns the sign of Y. */
 static int corner_of(caromi_motion *motion, int corner, caromi_element *element)
 {
     caromi_int square, reach;
@@ -192,6 +200,7 @@ static int corner_of(caromi_motion *motion, int corner, caromi_element *element)
     return element->y.sign;
 }
 
+/* A, E and Y of an edge. Returns the sign of Y; -1 for an edge along the motion. */
 static int edge_of(caromi_motion *motion, int edge, caromi_element *element)
 {
     caromi_int square, reach;
@@ -205,6 +214,7 @@ static int edge_of(caromi_motion *motion, int edge, caromi_element *element)
     return element->y.sign;
 }
 
+/* A, E and Y of the face. Returns the sign of Y; -1 if the motion is along the plane. */
 static int face_of(caromi_motion *motion, caromi_element *element)
 {
     const caromi_int *normal_speed = caromi_motion_normal_speed(motion);
@@ -219,6 +229,7 @@ static int face_of(caromi_motion *motion, caromi_element *element)
     return element->y.sign;
 }
 
+/* Computes a feature's roots. */
 static void make_element(caromi_motion *motion, int feature, caromi_element *element)
 {
     element->feature = feature;
@@ -273,6 +284,7 @@ static int region_condition(caromi_motion *motion, const caromi_element *element
     return wanted;
 }
 
+/* Whether a root lies in its feature's region. */
 int caromi_element_holds(caromi_motion *motion, const caromi_element *element, int side)
 {
     caromi_surd form;
@@ -283,7 +295,8 @@ int caromi_element_holds(caromi_motion *motion, const caromi_element *element, i
     return 1;
 }
 
-/* Times. */
+/* ---- times --------------------------------------------------------------------------------------------------------
+ */
 
 /* |x|^2 - r^2 scale */
 static caromi_approx beyond_radius(const caromi_motion *motion, const caromi_int *square, const caromi_int *scale)
@@ -294,21 +307,22 @@ static caromi_approx beyond_radius(const caromi_motion *motion, const caromi_int
     return caromi_int_approx(&left);
 }
 
+/* B and K of a feature. */
 static void make_quadratic(caromi_motion *motion, const caromi_element *element, caromi_quadratic *to)
 {
     caromi_int square, one;
     if (is_corner(element->feature)) {
-        const caromi_int3 *d = &motion->d[element->feature - FEATURE_V0];
-        caromi_int3_dot(&to->b, &motion->v, d);
-        caromi_int3_dot(&square, d, d);
+        const caromi_int3 *from_corner = &motion->d[element->feature - FEATURE_V0];
+        caromi_int3_dot(&to->b, &motion->v, from_corner);
+        caromi_int3_dot(&square, from_corner, from_corner);
         caromi_int_of_unsigned(&one, 1, 1);
         to->k = beyond_radius(motion, &square, &one);
     } else if (element->feature < FEATURE_FACE) {
         const int edge = element->feature - FEATURE_E01;
-        caromi_int3 c;
-        caromi_int3_cross(&c, &motion->e[edge], &motion->d[edge]);
-        caromi_int3_dot(&to->b, &c, caromi_motion_sweep_normal(motion, edge));
-        caromi_int3_dot(&square, &c, &c);
+        caromi_int3 e_cross_d;
+        caromi_int3_cross(&e_cross_d, &motion->e[edge], &motion->d[edge]);
+        caromi_int3_dot(&to->b, &e_cross_d, caromi_motion_sweep_normal(motion, edge));
+        caromi_int3_dot(&square, &e_cross_d, &e_cross_d);
         to->k = beyond_radius(motion, &square, caromi_motion_edge2(motion, edge));
     } else {
         caromi_int3_dot(&to->b, caromi_motion_normal(motion), &motion->d[0]);
@@ -320,6 +334,7 @@ static void make_quadratic(caromi_motion *motion, const caromi_element *element,
     }
 }
 
+/* The root of a feature on one side: contact begins at -1 and ends at 1. */
 void caromi_element_root(caromi_motion *motion, const caromi_element *element, int side, caromi_root *root)
 {
     caromi_quadratic *quadratic = &motion->quadratics[element->feature];
@@ -334,12 +349,14 @@ void caromi_element_root(caromi_motion *motion, const caromi_element *element, i
     root->side = side;
 }
 
-/* Points. */
+/* ---- points -------------------------------------------------------------------------------------------------------
+ */
 
+/* A weight in [0, 1]. */
 static double clamped(caromi_approx weight)
 {
-    const double x = caromi_approx_double(weight, 0);
-    return x < 0.0 ? 0.0 : x > 1.0 ? 1.0 : x;
+    const double value = caromi_approx_double(weight, 0);
+    return value < 0.0 ? 0.0 : value > 1.0 ? 1.0 : value;
 }
 
 /* A barycentric weight: the surd of a region's inequality over A sqrt(E). */
@@ -353,6 +370,7 @@ static double condition_weight(caromi_motion *motion, const caromi_element *elem
     return clamped(caromi_approx_div(value, over));
 }
 
+/* Barycentric weights of P1 and P2 at a root. */
 void caromi_element_weights(caromi_motion *motion, const caromi_element *element, int side, double weights[2])
 {
     weights[0] = element->feature == FEATURE_V1 ? 1.0 : 0.0;

@@ -12,6 +12,7 @@ static int is_farther(const caromi_motion *motion, const caromi_int *square, con
     return caromi_int_compare(square, &reach) > 0;
 }
 
+/* Whether the plane is farther than r; a triangle without area has none. */
 static int plane_separates(caromi_motion *motion)
 {
     caromi_int height, square;
@@ -26,16 +27,16 @@ static int plane_separates(caromi_motion *motion)
 /* Let Q be the foot on the line and O the opposite corner: (Q - C).(O - Q) e.e = -(e x d).n. */
 static int edge_separates(caromi_motion *motion, int edge)
 {
-    caromi_int3 c;
+    caromi_int3 e_cross_d;
     caromi_int side, square;
     const caromi_int *edge2 = caromi_motion_edge2(motion, edge);
     if (edge2->sign == 0)
         return 0;
-    caromi_int3_cross(&c, &motion->e[edge], &motion->d[edge]);
-    caromi_int3_dot(&side, &c, caromi_motion_normal(motion));
+    caromi_int3_cross(&e_cross_d, &motion->e[edge], &motion->d[edge]);
+    caromi_int3_dot(&side, &e_cross_d, caromi_motion_normal(motion));
     if (side.sign > 0)
         return 0;
-    caromi_int3_dot(&square, &c, &c);
+    caromi_int3_dot(&square, &e_cross_d, &e_cross_d);
     return is_farther(motion, &square, edge2);
 }
 
@@ -43,18 +44,19 @@ static int edge_separates(caromi_motion *motion, int edge)
  * direction. */
 static int corner_separates(caromi_motion *motion, int corner)
 {
-    const caromi_int3 *d = &motion->d[corner];
+    const caromi_int3 *from_corner = &motion->d[corner];
     caromi_int product;
-    caromi_int3_dot(&product, d, &motion->e[corner]);
+    caromi_int3_dot(&product, from_corner, &motion->e[corner]);
     if (product.sign > 0)
         return 0;
-    caromi_int3_dot(&product, d, &motion->e[(corner + 2) % 3]);
+    caromi_int3_dot(&product, from_corner, &motion->e[(corner + 2) % 3]);
     if (product.sign < 0)
         return 0;
-    caromi_int3_dot(&product, d, d);
+    caromi_int3_dot(&product, from_corner, from_corner);
     return caromi_int_compare(&product, &motion->r2) > 0;
 }
 
+/* The mask of separating axes; the pair overlaps if there is none. */
 void caromi_exact_overlap_of(const float *in, int *overlap, int *axes)
 {
     float pair_at_rest[IN_SWEEP_RESTING] = {0};
@@ -66,11 +68,13 @@ void caromi_exact_overlap_of(const float *in, int *overlap, int *axes)
         return;
     }
     *axes = plane_separates(&motion);
-    for (int i = 0; i < 3; i++)
-        *axes |= edge_separates(&motion, i) << (1 + i) | corner_separates(&motion, i) << (4 + i);
+    for (int feature = 0; feature < 3; feature++)
+        *axes |= edge_separates(&motion, feature) << (1 + feature) | corner_separates(&motion, feature)
+                                                                         << (4 + feature);
     *overlap = *axes == 0;
 }
 
+/* Resolves an undecided pair of a batch. */
 void caromi_resolve_overlap_exact(caromi_exact_pair *pair)
 {
     int overlap, axes;

@@ -27,6 +27,7 @@ static int scale(const float *x, int count, int bits, int64_t *to)
     return fits;
 }
 
+/* a - b, in units of 2^unit. */
 static void difference(caromi_int *out, float a, float b, int unit)
 {
     caromi_int subtrahend;
@@ -35,6 +36,7 @@ static void difference(caromi_int *out, float a, float b, int unit)
     caromi_int_sub(out, out, &subtrahend);
 }
 
+/* The exponent of the lowest bit; 0 if all numbers are 0. */
 static int unit_of(const float *x, int count)
 {
     const int lowest = caromi_lowest_bit(x, count);
@@ -43,32 +45,37 @@ static int unit_of(const float *x, int count)
 
 /* ---- sides ------------------------------------------------------------------------------------------------------- */
 
-/* (a - p) x (b - p) of in = ax ay bx by px py. */
-static int side_in_integers(const float in[6])
+/* Inputs of a side: the ends of an edge and the ray, seen from above. */
+enum { SIDE_AX, SIDE_AY, SIDE_BX, SIDE_BY, SIDE_PX, SIDE_PY, SIDE_COUNT };
+
+/* The sign of (a - p) x (b - p). */
+static int side_in_integers(const float in[SIDE_COUNT])
 {
-    const int unit = unit_of(in, 6);
+    const int unit = unit_of(in, SIDE_COUNT);
     caromi_int ax, ay, bx, by, left, right;
-    difference(&ax, in[0], in[4], unit);
-    difference(&ay, in[1], in[5], unit);
-    difference(&bx, in[2], in[4], unit);
-    difference(&by, in[3], in[5], unit);
+    difference(&ax, in[SIDE_AX], in[SIDE_PX], unit);
+    difference(&ay, in[SIDE_AY], in[SIDE_PY], unit);
+    difference(&bx, in[SIDE_BX], in[SIDE_PX], unit);
+    difference(&by, in[SIDE_BY], in[SIDE_PY], unit);
     caromi_int_mul(&left, &ax, &by);
     caromi_int_mul(&right, &ay, &bx);
     return caromi_int_compare(&left, &right);
 }
 
-/* Differences have 62 bits, products 124. */
-static int side_of(const float in[6])
+/* The same in 128 bits, if the numbers fit: differences have 62 bits, products 124. */
+static int side_of(const float in[SIDE_COUNT])
 {
-    int64_t v[6];
-    if (!scale(in, 6, 61, v))
+    int64_t v[SIDE_COUNT];
+    if (!scale(in, SIDE_COUNT, 61, v))
         return side_in_integers(in);
-    return sign_of((wide)(v[0] - v[4]) * (v[3] - v[5]) - (wide)(v[1] - v[5]) * (v[2] - v[4]));
+    return sign_of((wide)(v[SIDE_AX] - v[SIDE_PX]) * (v[SIDE_BY] - v[SIDE_PY]) -
+                   (wide)(v[SIDE_AY] - v[SIDE_PY]) * (v[SIDE_BX] - v[SIDE_PX]));
 }
 
+/* The side of the line; a ray on the line is moved to one side, as ray.h says. */
 int caromi_exact_ray_side(const float *a, const float *b, float x, float y)
 {
-    const float in[6] = {a[0], a[1], b[0], b[1], x, y};
+    const float in[SIDE_COUNT] = {a[0], a[1], b[0], b[1], x, y};
     const int side = side_of(in);
     if (side != 0)
         return side;
@@ -81,46 +88,52 @@ int caromi_exact_ray_side(const float *a, const float *b, float x, float y)
 
 /* ---- heights ----------------------------------------------------------------------------------------------------- */
 
-/* in = P0 P1 P2 start. Signs of the product, and of the normal's x and y. */
+/* Inputs of a height: a triangle and the ray's start, three coordinates each. */
+enum { HEIGHT_P0, HEIGHT_P1 = 3, HEIGHT_P2 = 6, HEIGHT_START = 9, HEIGHT_COUNT = 12 };
+
+/* Signs of the product, and of the normal's x and y. */
 typedef struct height {
     int product, x, y;
 } height;
 
-static height height_in_integers(const float in[12])
+/* The height of the start above the plane, in integers of any size. */
+static height height_in_integers(const float in[HEIGHT_COUNT])
 {
-    const int unit = unit_of(in, 12);
+    const int unit = unit_of(in, HEIGHT_COUNT);
     caromi_int3 first, second, offset, normal;
     caromi_int product;
     for (int k = 0; k < 3; k++) {
-        difference(&first.x[k], in[3 + k], in[k], unit);
-        difference(&second.x[k], in[6 + k], in[k], unit);
-        difference(&offset.x[k], in[9 + k], in[k], unit);
+        difference(&first.x[k], in[HEIGHT_P1 + k], in[HEIGHT_P0 + k], unit);
+        difference(&second.x[k], in[HEIGHT_P2 + k], in[HEIGHT_P0 + k], unit);
+        difference(&offset.x[k], in[HEIGHT_START + k], in[HEIGHT_P0 + k], unit);
     }
     caromi_int3_cross(&normal, &first, &second);
     caromi_int3_dot(&product, &normal, &offset);
     return (height){product.sign, normal.x[0].sign, normal.x[1].sign};
 }
 
-/* Differences have 40 bits, components of the normal 81, the product 123. */
-static height height_of(const float in[12])
+/* The same in 128 bits, if the numbers fit: differences have 40 bits, components of the normal 81, the product 123. */
+static height height_of(const float in[HEIGHT_COUNT])
 {
-    int64_t v[12], e[3], f[3], d[3];
-    if (!scale(in, 12, 39, v))
+    int64_t v[HEIGHT_COUNT], e01[3], e02[3], offset[3];
+    if (!scale(in, HEIGHT_COUNT, 39, v))
         return height_in_integers(in);
     for (int k = 0; k < 3; k++) {
-        e[k] = v[3 + k] - v[k];
-        f[k] = v[6 + k] - v[k];
-        d[k] = v[9 + k] - v[k];
+        e01[k] = v[HEIGHT_P1 + k] - v[HEIGHT_P0 + k];
+        e02[k] = v[HEIGHT_P2 + k] - v[HEIGHT_P0 + k];
+        offset[k] = v[HEIGHT_START + k] - v[HEIGHT_P0 + k];
     }
-    const wide x = (wide)e[1] * f[2] - (wide)e[2] * f[1], y = (wide)e[2] * f[0] - (wide)e[0] * f[2];
-    const wide z = (wide)e[0] * f[1] - (wide)e[1] * f[0];
-    return (height){sign_of(x * d[0] + y * d[1] + z * d[2]), sign_of(x), sign_of(y)};
+    /* The triangle's normal. */
+    const wide x = (wide)e01[1] * e02[2] - (wide)e01[2] * e02[1], y = (wide)e01[2] * e02[0] - (wide)e01[0] * e02[2];
+    const wide z = (wide)e01[0] * e02[1] - (wide)e01[1] * e02[0];
+    return (height){sign_of(x * offset[0] + y * offset[1] + z * offset[2]), sign_of(x), sign_of(y)};
 }
 
+/* Whether the start is above the plane; a start in the plane is moved, as ray.h says. */
 int caromi_exact_ray_height(const float *const p[3], const float start[3])
 {
-    const float in[12] = {p[0][0], p[0][1], p[0][2], p[1][0],  p[1][1],  p[1][2],
-                          p[2][0], p[2][1], p[2][2], start[0], start[1], start[2]};
+    const float in[HEIGHT_COUNT] = {p[0][0], p[0][1], p[0][2], p[1][0],  p[1][1],  p[1][2],
+                                    p[2][0], p[2][1], p[2][2], start[0], start[1], start[2]};
     const height h = height_of(in);
     return h.product != 0 ? h.product : h.x != 0 ? h.x : h.y; /* the start is in the plane: the symbolic move decides */
 }

@@ -5,7 +5,8 @@
 
 #include "kernels/layout.h"
 
-/* Signs. */
+/* ---- signs --------------------------------------------------------------------------------------------------------
+ */
 
 void caromi_surd_set(caromi_surd *surd, caromi_approx root_e, caromi_approx root_y)
 {
@@ -38,22 +39,24 @@ static int sum_is_clear(caromi_approx x, caromi_approx z, double share, caromi_a
     return fabs(sum->m) > share * most;
 }
 
+/* The number with its sign changed if side is -1. */
 static caromi_approx signed_by(caromi_approx a, int side)
 {
     return (caromi_approx){side < 0 ? -a.m : a.m, a.e};
 }
 
+/* The sign of p sqrt(E) + side s sqrt(Y): by the terms' signs, by their values, or by the norm. */
 int caromi_surd_sign(const caromi_surd *surd, int side)
 {
-    const int p = surd->p->sign, s = side * surd->s->sign * surd->y->sign;
+    const int first_sign = surd->p->sign, second_sign = side * surd->s->sign * surd->y->sign;
     caromi_approx sum;
     caromi_int norm;
-    if (p == 0 || s == 0 || p == s)
-        return p ? p : s;
+    if (first_sign == 0 || second_sign == 0 || first_sign == second_sign)
+        return first_sign ? first_sign : second_sign;
     if (sum_is_clear(surd->x, signed_by(surd->z, side), 0x1p-44, &sum))
         return sum.m < 0.0 ? -1 : 1;
     surd_norm(surd, &norm);
-    return p * norm.sign;
+    return first_sign * norm.sign;
 }
 
 caromi_approx caromi_surd_approx(const caromi_surd *surd, int side)
@@ -71,27 +74,29 @@ caromi_approx caromi_surd_approx(const caromi_surd *surd, int side)
     return caromi_approx_div(caromi_int_approx(&norm), conjugate);
 }
 
-/* Times. */
+/* ---- times --------------------------------------------------------------------------------------------------------
+ */
 
+/* The sign of a time: by the signs of -B and of the root, or by which of the two is larger. */
 int caromi_root_sign(const caromi_root *root)
 {
-    const int b = -root->b->sign, s = root->side * root->y->sign;
-    if (b == 0 || s == 0 || b == s)
-        return b ? b : s;
+    const int minus_b = -root->b->sign, root_sign = root->side * root->y->sign;
+    if (minus_b == 0 || root_sign == 0 || minus_b == root_sign)
+        return minus_b ? minus_b : root_sign;
     /* B^2 - E Y = A K tells which term is the larger. */
-    return root->k.m > 0.0 ? b : root->k.m < 0.0 ? s : 0;
+    return root->k.m > 0.0 ? minus_b : root->k.m < 0.0 ? root_sign : 0;
 }
 
 caromi_approx caromi_root_approx(const caromi_root *root)
 {
-    const caromi_approx b = signed_by(caromi_int_approx(root->b), -1);
-    const caromi_approx s = root->side == 0 ? (caromi_approx){0.0, 0} : signed_by(root->root, root->side);
+    const caromi_approx minus_b = signed_by(caromi_int_approx(root->b), -1);
+    const caromi_approx signed_root = root->side == 0 ? (caromi_approx){0.0, 0} : signed_by(root->root, root->side);
     caromi_approx sum, conjugate;
     if (caromi_root_sign(root) == 0)
         return (caromi_approx){0.0, 0};
-    if (sum_is_clear(b, s, 0x1p-3, &sum))
+    if (sum_is_clear(minus_b, signed_root, 0x1p-3, &sum))
         return caromi_approx_div(sum, caromi_int_approx(root->a));
-    sum_is_clear(b, signed_by(s, -1), 0.0, &conjugate);
+    sum_is_clear(minus_b, signed_by(signed_root, -1), 0.0, &conjugate);
     return caromi_approx_div(root->k, conjugate);
 }
 
@@ -107,7 +112,7 @@ static void split_double(double m, caromi_int *whole, int *exponent)
     caromi_int_of_unsigned(whole, sign, mantissa >> zeros);
 }
 
-/* -B 2^k - M A 2^j. One of k and j is zero, and both terms are integers. */
+/* out = -B 2^k - M A 2^j. One of k and j is zero, and both terms are integers. Returns k. */
 static int rational_part(const caromi_root *root, double m, int unit, caromi_int *out)
 {
     caromi_int whole, product, shifted;
@@ -117,31 +122,34 @@ static int rational_part(const caromi_root *root, double m, int unit, caromi_int
     else
         split_double(m, &whole, &exponent);
     exponent = whole.sign ? exponent - unit : 0;
-    const int k = exponent < 0 ? -exponent : 0;
+    const int shift = exponent < 0 ? -exponent : 0;
     caromi_int_mul(&product, &whole, root->a);
     caromi_int_shift(&shifted, &product, exponent < 0 ? 0 : exponent);
-    caromi_int_shift(out, root->b, k);
+    caromi_int_shift(out, root->b, shift);
     caromi_int_add(out, out, &shifted);
     out->sign = -out->sign;
-    return k;
+    return shift;
 }
 
+/* The sign of root - m: compares the squares of the rational part and of the root. */
 int caromi_root_compare(const caromi_root *root, double m, int unit)
 {
     caromi_int rational, square, product, shifted;
-    const int k = rational_part(root, m, unit, &rational);
-    const int s = root->side * root->y->sign;
-    if (rational.sign == 0 || s == 0 || rational.sign == s)
-        return rational.sign ? rational.sign : s;
+    const int shift = rational_part(root, m, unit, &rational);
+    const int root_sign = root->side * root->y->sign;
+    if (rational.sign == 0 || root_sign == 0 || rational.sign == root_sign)
+        return rational.sign ? rational.sign : root_sign;
+    /* Both parts have opposite signs, so the larger square decides. */
     caromi_int_square(&square, &rational);
     if (root->e)
         caromi_int_mul(&product, root->y, root->e);
     else
         caromi_int_copy(&product, root->y);
-    caromi_int_shift(&shifted, &product, 2 * k);
+    caromi_int_shift(&shifted, &product, 2 * shift);
     return rational.sign * caromi_int_compare(&square, &shifted);
 }
 
+/* The order of two double roots, -B / A each. */
 int caromi_root_order(const caromi_root *one, const caromi_root *two)
 {
     caromi_int left, right;
@@ -150,6 +158,7 @@ int caromi_root_order(const caromi_root *one, const caromi_root *two)
     return caromi_int_compare(&right, &left);
 }
 
+/* Whether the last bit of x is set: ties go to even numbers. */
 static uint32_t lowest_bit_of(float x)
 {
     uint32_t bits;
@@ -157,6 +166,7 @@ static uint32_t lowest_bit_of(float x)
     return bits & 1;
 }
 
+/* Rounds a time: if the estimate may round to two numbers, the exact root is compared with their midpoint. */
 float caromi_root_float(const caromi_root *root, caromi_approx approx, int unit)
 {
     const int sign = approx.m < 0.0 ? -1 : 1;
@@ -172,6 +182,7 @@ float caromi_root_float(const caromi_root *root, caromi_approx approx, int unit)
     return nearest == 0.0f ? 0.0f : (float)sign * nearest;
 }
 
+/* The state at time 0, by the signs of first and last time. */
 int caromi_state_of(int first_sign, int last_sign)
 {
     if (first_sign > 0)

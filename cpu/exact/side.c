@@ -11,6 +11,7 @@ int caromi_exact_is_back(const float *in)
            caromi_motion_normal_speed(&motion)->sign > 0;
 }
 
+/* The sign of gap.v at the closest point of time 0. */
 int caromi_exact_is_parting(const float *in)
 {
     caromi_motion motion;

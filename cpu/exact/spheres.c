@@ -23,6 +23,7 @@ static void load(caromi_int3 *out, const float *a, const float *b, int unit)
     }
 }
 
+/* The sum of two radii. */
 static void load_radius(caromi_int *out, float a, float b, int unit)
 {
     caromi_int other;
@@ -31,12 +32,14 @@ static void load_radius(caromi_int *out, float a, float b, int unit)
     caromi_int_add(out, out, &other);
 }
 
+/* The exponent of the lowest bit; 0 if all numbers are 0. */
 static int unit_of(const float *in, int count)
 {
     const int lowest = caromi_lowest_bit(in, count);
     return lowest == CAROMI_NO_BIT ? 0 : lowest;
 }
 
+/* r^2, K and v.v, from the offset and the velocity. */
 static void set_gap(spheres *pair, const caromi_int *r)
 {
     caromi_int_square(&pair->r2, r);
@@ -45,30 +48,32 @@ static void set_gap(spheres *pair, const caromi_int *r)
     caromi_int3_dot(&pair->vv, &pair->v, &pair->v);
 }
 
+/* Loads a pair given by the ends of its motions. */
 static void load_spheres(spheres *pair, const float *in)
 {
     caromi_int3 end;
-    caromi_int r;
+    caromi_int radius;
     const int unit = unit_of(in, IN_SPHERES);
-    load_radius(&r, in[IN_RA], in[IN_RB], unit);
+    load_radius(&radius, in[IN_RA], in[IN_RB], unit);
     load(&pair->d, in + IN_A0X, in + IN_B0X, unit);
     load(&end, in + IN_A1X, in + IN_B1X, unit);
     caromi_int3_sub(&pair->v, &end, &pair->d);
-    set_gap(pair, &r);
+    set_gap(pair, &radius);
 }
 
 /* Y = r^2 v.v - (d x v)^2 */
 static void make_quadratic(spheres *pair)
 {
-    caromi_int3 q;
+    caromi_int3 d_cross_v;
     caromi_int square;
-    caromi_int3_cross(&q, &pair->d, &pair->v);
-    caromi_int3_dot(&square, &q, &q);
+    caromi_int3_cross(&d_cross_v, &pair->d, &pair->v);
+    caromi_int3_dot(&square, &d_cross_v, &d_cross_v);
     caromi_int_mul(&pair->y, &pair->r2, &pair->vv);
     caromi_int_sub(&pair->y, &pair->y, &square);
     caromi_int3_dot(&pair->b, &pair->v, &pair->d);
 }
 
+/* The binary32 nearest to a time. */
 static float round_root(const caromi_root *root)
 {
     return caromi_root_float(root, caromi_root_approx(root), 0);
@@ -81,9 +86,11 @@ typedef struct spheres_times {
     int beyond; /* the true first time is greater than the limit */
 } spheres_times;
 
+/* Times and state; `beyond` if the true first time is after the limit. */
 static spheres_times solve(spheres *pair, float limit)
 {
     spheres_times times = {.first = INFINITY, .last = -INFINITY, .state = STATE_MISS};
+    /* Without relative motion K, the gap at time 0, decides. */
     if (pair->vv.sign == 0) {
         if (pair->k.sign <= 0)
             times = (spheres_times){-INFINITY, INFINITY, pair->k.sign == 0 ? STATE_TOUCHING : STATE_OVERLAPPING, 0};
@@ -105,6 +112,7 @@ static spheres_times solve(spheres *pair, float limit)
     return times;
 }
 
+/* Resolves an undecided pair of a batch. */
 void caromi_resolve_spheres_exact(caromi_exact_pair *pair)
 {
     const float *in = pair->in;
@@ -124,12 +132,12 @@ void caromi_resolve_spheres_exact(caromi_exact_pair *pair)
 /* Loads a pair of a cloud; r is the sum of the radii, plus the margin if requested. */
 static void load_cloud(spheres *pair, const float *in, int with_margin)
 {
-    caromi_int r, margin;
+    caromi_int radius, margin;
     const int unit = unit_of(in, IN_LIMIT);
-    load_radius(&r, in[IN_AR], in[IN_BR], unit);
+    load_radius(&radius, in[IN_AR], in[IN_BR], unit);
     if (with_margin) {
         caromi_int_of_float(&margin, in[IN_MARGIN], unit);
-        caromi_int_add(&r, &r, &margin);
+        caromi_int_add(&radius, &radius, &margin);
     }
     load(&pair->d, in + IN_BX, in + IN_AX, unit);
     for (int i = 0; i < 3; i++) {
@@ -138,15 +146,17 @@ static void load_cloud(spheres *pair, const float *in, int with_margin)
         caromi_int_add(&pair->d.x[i], &pair->d.x[i], &shift);
     }
     load(&pair->v, in + IN_BVX, in + IN_AVX, unit);
-    set_gap(pair, &r);
+    set_gap(pair, &radius);
 }
 
+/* Whether a pair at rest is within the margin. */
 static int is_in_margin(spheres *pair, const float *in)
 {
     load_cloud(pair, in, 1);
     return pair->vv.sign == 0 && pair->k.sign <= 0;
 }
 
+/* Resolves an undecided pair of a cloud. */
 void caromi_resolve_cloud_exact(caromi_exact_pair *pair)
 {
     spheres s;
@@ -168,15 +178,15 @@ void caromi_resolve_cloud_exact(caromi_exact_pair *pair)
 float caromi_exact_cloud_depth(const float *in)
 {
     spheres pair;
-    caromi_int one, r;
+    caromi_int one, minus_radius;
     load_cloud(&pair, in, 0);
-    load_radius(&r, in[IN_AR], in[IN_BR], unit_of(in, IN_LIMIT));
+    load_radius(&minus_radius, in[IN_AR], in[IN_BR], unit_of(in, IN_LIMIT));
     caromi_int_of_unsigned(&one, 1, 1);
     caromi_int3_dot(&pair.y, &pair.d, &pair.d);
-    r.sign = -r.sign;
+    minus_radius.sign = -minus_radius.sign;
     pair.k.sign = -pair.k.sign;
     const caromi_root root = {.a = &one,
-                              .b = &r,
+                              .b = &minus_radius,
                               .y = &pair.y,
                               .k = caromi_int_approx(&pair.k),
                               .root = caromi_approx_sqrt(caromi_int_approx(&pair.y)),

@@ -6,6 +6,7 @@
 
 #include "touch.h"
 
+/* A miss, without points. */
 static void clear(caromi_exact_sweep *out)
 {
     memset(out, 0, sizeof *out);
@@ -32,6 +33,7 @@ static void answer_resting(caromi_motion *motion, int want, caromi_exact_sweep *
     out->feature_first = out->feature_last = nearest.feature;
 }
 
+/* Point and feature of a contact; none if its time rounds to infinity. */
 static void touch_point(caromi_motion *motion, const caromi_touch *touch, float t, float point[3], int *feature)
 {
     double weights[2];
@@ -43,6 +45,7 @@ static void touch_point(caromi_motion *motion, const caromi_touch *touch, float 
                     point);
 }
 
+/* Whether a contact is after the limit. t: its time, rounded. */
 static int is_beyond(const caromi_motion *motion, const caromi_touch *touch, float t, float limit)
 {
     /* Rounding is monotone, so the exact time is needed only if it rounds to the limit. */
@@ -50,6 +53,7 @@ static int is_beyond(const caromi_motion *motion, const caromi_touch *touch, flo
                          caromi_root_compare(&touch->root, (double)limit, motion->unit) > 0);
 }
 
+/* The answer of a moving pair, as far as `want` needs it. */
 static void answer_moving(caromi_motion *motion, int want, float limit, caromi_exact_sweep *out)
 {
     caromi_touch first, last;
@@ -74,6 +78,7 @@ static void answer_moving(caromi_motion *motion, int want, float limit, caromi_e
     touch_point(motion, &last, out->t_last, out->point_last, &out->feature_last);
 }
 
+/* Answers one pair. */
 void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out)
 {
     caromi_motion motion;
@@ -99,6 +104,7 @@ static void normal_against(caromi_motion *motion, float out[3])
         caromi_store_unit_of(&motion->v, -1, out);
 }
 
+/* Contact of a sphere that touches or overlaps at time 0. */
 static void start_contact(caromi_motion *motion, caromi_exact_contact *out)
 {
     static const float at_rest[3];
@@ -120,10 +126,10 @@ static void store_unit_sum(const caromi_int3 *a, caromi_approx by, const caromi_
 {
     caromi_approx sum[3];
     for (int i = 0; i < 3; i++) {
-        caromi_approx x = caromi_approx_mul(caromi_int_approx(&a->x[i]), by);
-        caromi_approx y = caromi_approx_mul(caromi_int_approx(&b->x[i]), and_by);
-        const int e = caromi_approx_align(&x, &y);
-        sum[i] = (caromi_approx){x.m + y.m, e};
+        caromi_approx scaled_a = caromi_approx_mul(caromi_int_approx(&a->x[i]), by);
+        caromi_approx scaled_b = caromi_approx_mul(caromi_int_approx(&b->x[i]), and_by);
+        const int exponent = caromi_approx_align(&scaled_a, &scaled_b);
+        sum[i] = (caromi_approx){scaled_a.m + scaled_b.m, exponent};
     }
     caromi_store_unit(sum, out);
 }
@@ -155,6 +161,7 @@ static void touch_normal(caromi_motion *motion, const caromi_touch *touch, float
     }
 }
 
+/* Contact of a sphere that touches later. */
 static void first_contact(caromi_motion *motion, const caromi_touch *first, caromi_exact_contact *out)
 {
     static const float at_rest[3];
@@ -171,6 +178,7 @@ static void first_contact(caromi_motion *motion, const caromi_touch *first, caro
         touch_normal(motion, first, out->normal);
 }
 
+/* Contact of a mesh hit. */
 void caromi_exact_contact_of(const float *in, int ends, caromi_exact_contact *out)
 {
     caromi_motion motion;
@@ -182,6 +190,7 @@ void caromi_exact_contact_of(const float *in, int ends, caromi_exact_contact *ou
         memcpy(relative + IN_WX, in + IN_CX, 3 * sizeof *in);
     if (!caromi_motion_of(&motion, relative, IN_SWEEP_MOVING))
         return;
+    /* A pair at rest has contact at time 0 or never. */
     if (motion.resting) {
         caromi_nearest nearest;
         caromi_nearest_of(&motion, &nearest);
@@ -206,6 +215,7 @@ void caromi_exact_contact_of(const float *in, int ends, caromi_exact_contact *ou
 
 /* ---- rows of a batch ---- */
 
+/* Resolves an undecided sweep of a batch. */
 static void resolve_sweep(caromi_exact_pair *pair, int want, int moving)
 {
     caromi_exact_sweep answer;
@@ -246,6 +256,7 @@ void caromi_resolve_sweep_full_moving_exact(caromi_exact_pair *pair)
     resolve_sweep(pair, CAROMI_EXACT_FULL, 1);
 }
 
+/* Resolves an undecided contact of a batch. ends: the motion is given by its end. */
 static void resolve_contact(caromi_exact_pair *pair, int ends)
 {
     caromi_exact_contact answer;

@@ -34,6 +34,7 @@ static const caromi_element *find_graze(caromi_motion *motion, int which)
     return best;
 }
 
+/* Finds the begin or end of contact: a crossing, else a graze. */
 int caromi_touch_find(caromi_motion *motion, int which, caromi_touch *touch)
 {
     touch->side = which;
@@ -49,14 +50,15 @@ int caromi_touch_find(caromi_motion *motion, int which, caromi_touch *touch)
     return 1;
 }
 
-/* Time 0. */
+/* ---- time 0 -------------------------------------------------------------------------------------------------------
+ */
 
 /* (e x d).n: the barycentric weight of the foot on the face at the corner opposite the edge, times n.n. */
 static void weight_of(caromi_motion *motion, int edge, caromi_int *out)
 {
-    caromi_int3 c;
-    caromi_int3_cross(&c, &motion->e[edge], &motion->d[edge]);
-    caromi_int3_dot(out, &c, caromi_motion_normal(motion));
+    caromi_int3 e_cross_d;
+    caromi_int3_cross(&e_cross_d, &motion->e[edge], &motion->d[edge]);
+    caromi_int3_dot(out, &e_cross_d, caromi_motion_normal(motion));
 }
 
 /* Position of the foot along the edge, times e.e: from the first corner, and from the second (negative before that
@@ -87,6 +89,7 @@ static int nearest_feature(caromi_motion *motion, caromi_int reach[3][2])
     return FEATURE_FACE;
 }
 
+/* The quotient of two integers. */
 static double ratio(const caromi_int *part, const caromi_int *whole)
 {
     return caromi_approx_double(caromi_approx_div(caromi_int_approx(part), caromi_int_approx(whole)), 0);
@@ -113,18 +116,19 @@ static void nearest_weights(caromi_motion *motion, int feature, caromi_int reach
     }
 }
 
+/* The squared distance to a feature, as a numerator and the returned denominator. */
 const caromi_int *caromi_nearest_square(caromi_motion *motion, int feature, caromi_int *square)
 {
     if (feature < FEATURE_E01) {
-        const caromi_int3 *d = &motion->d[feature - FEATURE_V0];
-        caromi_int3_dot(square, d, d);
+        const caromi_int3 *from_corner = &motion->d[feature - FEATURE_V0];
+        caromi_int3_dot(square, from_corner, from_corner);
         return NULL;
     }
     if (feature < FEATURE_FACE) {
         const int edge = feature - FEATURE_E01;
-        caromi_int3 c;
-        caromi_int3_cross(&c, &motion->e[edge], &motion->d[edge]);
-        caromi_int3_dot(square, &c, &c);
+        caromi_int3 e_cross_d;
+        caromi_int3_cross(&e_cross_d, &motion->e[edge], &motion->d[edge]);
+        caromi_int3_dot(square, &e_cross_d, &e_cross_d);
         return caromi_motion_edge2(motion, edge);
     }
     caromi_int height;
@@ -144,6 +148,7 @@ static int nearest_order(caromi_motion *motion, int feature)
     return caromi_int_compare(&square, &reach);
 }
 
+/* The closest feature, its weights, and whether it is within the radius. */
 void caromi_nearest_of(caromi_motion *motion, caromi_nearest *nearest)
 {
     caromi_int reach[3][2];
@@ -152,6 +157,7 @@ void caromi_nearest_of(caromi_motion *motion, caromi_nearest *nearest)
     nearest->order = nearest_order(motion, nearest->feature);
 }
 
+/* A multiple of the offset from a feature's point to the centre. */
 void caromi_nearest_gap(caromi_motion *motion, int feature, caromi_int3 *gap)
 {
     if (feature < FEATURE_E01) {
@@ -160,15 +166,15 @@ void caromi_nearest_gap(caromi_motion *motion, int feature, caromi_int3 *gap)
     } else if (feature < FEATURE_FACE) {
         /* (e x d) x e = d e.e - e d.e */
         const int edge = feature - FEATURE_E01;
-        caromi_int3 c;
-        caromi_int3_cross(&c, &motion->e[edge], &motion->d[edge]);
-        caromi_int3_cross(gap, &c, &motion->e[edge]);
+        caromi_int3 e_cross_d;
+        caromi_int3_cross(&e_cross_d, &motion->e[edge], &motion->d[edge]);
+        caromi_int3_cross(gap, &e_cross_d, &motion->e[edge]);
     } else {
-        const caromi_int3 *n = caromi_motion_normal(motion);
+        const caromi_int3 *normal = caromi_motion_normal(motion);
         caromi_int height;
-        caromi_int3_dot(&height, n, &motion->d[0]);
+        caromi_int3_dot(&height, normal, &motion->d[0]);
         for (int i = 0; i < 3; i++) {
-            caromi_int_copy(&gap->x[i], &n->x[i]);
+            caromi_int_copy(&gap->x[i], &normal->x[i]);
             gap->x[i].sign *= height.sign;
             if (height.sign == 0)
                 caromi_int_zero(&gap->x[i]);
@@ -176,42 +182,43 @@ void caromi_nearest_gap(caromi_motion *motion, int feature, caromi_int3 *gap)
     }
 }
 
+/* Scales by the greatest exponent first, so that squares stay in range. */
 void caromi_store_unit(const caromi_approx from[3], float out[3])
 {
-    double x[3], square = 0.0;
-    int e = INT32_MIN;
+    double scaled[3], square = 0.0;
+    int greatest_exponent = INT32_MIN;
     for (int i = 0; i < 3; i++)
-        if (from[i].m != 0.0 && from[i].e > e)
-            e = from[i].e;
+        if (from[i].m != 0.0 && from[i].e > greatest_exponent)
+            greatest_exponent = from[i].e;
     for (int i = 0; i < 3; i++) {
-        x[i] = from[i].m == 0.0 ? 0.0 : from[i].m * caromi_power2(from[i].e - e);
-        square += x[i] * x[i];
+        scaled[i] = from[i].m == 0.0 ? 0.0 : from[i].m * caromi_power2(from[i].e - greatest_exponent);
+        square += scaled[i] * scaled[i];
     }
     const double length = sqrt(square);
     for (int i = 0; i < 3; i++)
-        out[i] = square > 0.0 ? caromi_float_of(x[i] / length) : 0.0f;
+        out[i] = square > 0.0 ? caromi_float_of(scaled[i] / length) : 0.0f;
 }
 
 void caromi_store_unit_of(const caromi_int3 *v, int sign, float out[3])
 {
-    caromi_approx x[3];
+    caromi_approx components[3];
     for (int i = 0; i < 3; i++) {
-        x[i] = caromi_int_approx(&v->x[i]);
-        x[i].m *= (double)sign;
+        components[i] = caromi_int_approx(&v->x[i]);
+        components[i].m *= (double)sign;
     }
-    caromi_store_unit(x, out);
+    caromi_store_unit(components, out);
 }
 
 void caromi_point_of(const float *corners, const double weights[2], const float *w, double t, float out[3])
 {
     for (int i = 0; i < 3; i++) {
         const double p0 = (double)corners[i], e01 = (double)corners[3 + i] - p0, e02 = (double)corners[6 + i] - p0;
-        double x = p0 + (weights[0] * e01 + weights[1] * e02);
+        double coordinate = p0 + (weights[0] * e01 + weights[1] * e02);
         /* The point of a corner is the corner itself, without the rounding of a difference. */
         if (weights[0] == 1.0)
-            x = (double)corners[3 + i];
+            coordinate = (double)corners[3 + i];
         else if (weights[1] == 1.0)
-            x = (double)corners[6 + i];
-        out[i] = caromi_float_of(x + t * (double)w[i]);
+            coordinate = (double)corners[6 + i];
+        out[i] = caromi_float_of(coordinate + t * (double)w[i]);
     }
 }
