@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "columns.h"
 
+/* Gathers a column: by one copy, by a stride, or by indices. */
 void caromi_gather(float *to, const caromi_in_column *from, uint64_t first, size_t count)
 {
     const char *base = from->base;
@@ -28,6 +29,7 @@ void caromi_gather(float *to, const caromi_in_column *from, uint64_t first, size
     }
 }
 
+/* Scatters a column to the caller's array. */
 void caromi_scatter(const caromi_out_column *to, uint64_t first, const void *from, size_t count, size_t size)
 {
     if (to->base == NULL)

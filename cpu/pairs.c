@@ -32,34 +32,35 @@ typedef struct indexed_structures {
 /* Returns no structures for a batch without indices, or with so many separate arrays that prefetching does not pay. */
 static indexed_structures find_structures(const caromi_pair_batch *batch, uint32_t columns)
 {
-    indexed_structures s = {.count = 0};
+    indexed_structures structures = {.count = 0};
     uint32_t start = 0; /* of the structure that the column before belongs to */
-    for (uint32_t c = 0; batch->in[0].index.base != NULL && c < columns; c++) {
-        const caromi_in_column *column = &batch->in[c], *first = &s.end[start];
-        const int is_member = c > 0 && column->index.base == first->index.base && column->stride == first->stride &&
+    for (uint32_t column_number = 0; batch->in[0].index.base != NULL && column_number < columns; column_number++) {
+        const caromi_in_column *column = &batch->in[column_number], *first = &structures.end[start];
+        const int is_member = column_number > 0 && column->index.base == first->index.base &&
+                              column->stride == first->stride &&
                               (uintptr_t)column->base - (uintptr_t)first->base < LINE;
-        if (is_member && s.count - start > 1)
-            s.count--; /* a later member takes its place as the last */
-        if (s.count == ENDS_MAX)
+        if (is_member && structures.count - start > 1)
+            structures.count--; /* a later member takes its place as the last */
+        if (structures.count == ENDS_MAX)
             return (indexed_structures){.count = 0};
-        start = is_member ? start : s.count;
-        s.end[s.count++] = *column;
+        start = is_member ? start : structures.count;
+        structures.end[structures.count++] = *column;
     }
-    return s;
+    return structures;
 }
 
 /* Prefetches all cache lines of a run, then gathers. Both ends are prefetched, because a structure of 28 bytes may lie
  * in two lines. */
-static void gather_structures(const indexed_structures *s, const caromi_pair_batch *batch, uint32_t columns,
+static void gather_structures(const indexed_structures *structures, const caromi_pair_batch *batch, uint32_t columns,
                               uint64_t first, size_t count, float *to, size_t apart)
 {
     for (size_t from = 0; from < count; from += RUN) {
-        const size_t n = count - from < RUN ? count - from : RUN;
-        for (uint32_t k = 0; k < s->count; k++)
-            for (size_t i = 0; i < n; i++)
-                __builtin_prefetch(caromi_element(&s->end[k], first + from + i));
-        for (uint32_t c = 0; c < columns; c++)
-            caromi_gather(to + c * apart + from, &batch->in[c], first + from, n);
+        const size_t run = count - from < RUN ? count - from : RUN;
+        for (uint32_t end = 0; end < structures->count; end++)
+            for (size_t pair = 0; pair < run; pair++)
+                __builtin_prefetch(caromi_element(&structures->end[end], first + from + pair));
+        for (uint32_t column = 0; column < columns; column++)
+            caromi_gather(to + column * apart + from, &batch->in[column], first + from, run);
     }
 }
 
@@ -75,6 +76,7 @@ static uint64_t run_block(const caromi_isa_table *isa, float *scratch, const car
     const float *in[COLUMNS_MAX];
     void *out[COLUMNS_MAX] = {0};
     const indexed_structures structures = find_structures(batch, shape->in_count);
+    /* Inputs: columns of whole groups are used in place, others are gathered and padded with the last pair. */
     if (structures.count > 0)
         gather_structures(&structures, batch, shape->in_count, first, count, scratch, padded);
     for (uint32_t c = 0; c < shape->in_count; c++) {
@@ -90,6 +92,7 @@ static uint64_t run_block(const caromi_isa_table *isa, float *scratch, const car
             staged[i] = staged[count - 1];
         in[c] = staged;
     }
+    /* Outputs: in place, or staged. */
     for (uint32_t c = 0; c < shape->out_count; c++) {
         const caromi_out_column *column = &batch->out[c];
         const size_t size = caromi_out_size(shape, c);
@@ -97,6 +100,7 @@ static uint64_t run_block(const caromi_isa_table *isa, float *scratch, const car
         out[c] = direct ? (void *)((char *)column->base + first * size)
                         : (void *)(scratch + (size_t)(COLUMNS_MAX + c) * padded);
     }
+    /* The kernel; then staged outputs are scattered, and undecided pairs resolved. */
     isa->pairs[batch->kernel](in, out, padded, batch->count > SMALL);
     for (uint32_t c = 0; c < shape->out_count; c++)
         if (out[c] == (void *)(scratch + (size_t)(COLUMNS_MAX + c) * padded))
@@ -113,6 +117,7 @@ typedef struct pair_job {
     atomic_uint_fast64_t resolved;
 } pair_job;
 
+/* Answers one slice, block by block. */
 static void run_slice(void *user, uint64_t slice, uint32_t thread)
 {
     pair_job *job = user;
@@ -121,10 +126,10 @@ static void run_slice(void *user, uint64_t slice, uint32_t thread)
     const uint64_t from = caromi_slice_start(blocks, job->slices, slice);
     const uint64_t to = caromi_slice_start(blocks, job->slices, slice + 1);
     float *scratch = (float *)(void *)(job->scratch + thread * caromi_cpu_scratch_size(job->count));
-    for (uint64_t b = from; b < to; b++) {
-        const uint64_t left = job->count - b * BLOCK;
+    for (uint64_t block = from; block < to; block++) {
+        const uint64_t left = job->count - block * BLOCK;
         resolved +=
-            run_block(job->isa, scratch, job->batch, job->first + b * BLOCK, left < BLOCK ? (size_t)left : BLOCK);
+            run_block(job->isa, scratch, job->batch, job->first + block * BLOCK, left < BLOCK ? (size_t)left : BLOCK);
     }
     atomic_fetch_add(&job->resolved, resolved);
 }

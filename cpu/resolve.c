@@ -12,6 +12,7 @@ typedef void resolve_fn(caromi_exact_pair *pair);
 #define RESOLVE(name, in_count, radii, out_count, bytes) [CAROMI_PAIR_##name] = caromi_resolve_##name,
 static resolve_fn *const resolve_one[] = {PAIR_KERNELS_OF(RESOLVE, _exact)};
 
+/* Whether a pair's first output has the mark of an undecided pair: OVERLAP_UNDECIDED, or NaN. */
 static int is_undecided(const caromi_pair_shape *shape, const void *marks, size_t i)
 {
     if (shape->out_bytes & 1)
@@ -30,18 +31,21 @@ static int any_undecided(const caromi_pair_shape *shape, const void *marks, size
     return some;
 }
 
+/* Resolves one pair in integers, from the caller's arrays to the caller's arrays. */
 static void resolve_pair(const caromi_pair_batch *batch, const caromi_pair_shape *shape, uint64_t at)
 {
     caromi_exact_pair pair;
-    for (uint32_t c = 0; c < shape->in_count; c++)
-        caromi_gather(&pair.in[c], &batch->in[c], at, 1);
+    for (uint32_t column = 0; column < shape->in_count; column++)
+        caromi_gather(&pair.in[column], &batch->in[column], at, 1);
     resolve_one[batch->kernel](&pair);
-    for (uint32_t c = 0; c < shape->out_count; c++) {
-        const size_t size = caromi_out_size(shape, c);
-        caromi_scatter(&batch->out[c], at, size == 1 ? (const void *)&pair.byte[c] : &pair.real[c], 1, size);
+    for (uint32_t column = 0; column < shape->out_count; column++) {
+        const size_t size = caromi_out_size(shape, column);
+        caromi_scatter(&batch->out[column], at, size == 1 ? (const void *)&pair.byte[column] : &pair.real[column], 1,
+                       size);
     }
 }
 
+/* Looks through the marks run by run, because undecided pairs are rare. */
 uint64_t caromi_resolve_pairs(const caromi_pair_batch *batch, const void *marks, uint64_t first, size_t count)
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];

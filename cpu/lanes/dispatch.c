@@ -11,6 +11,7 @@ extern const caromi_isa_table caromi_isa_sse41, caromi_isa_avx2, caromi_isa_avx5
 extern const caromi_isa_table caromi_isa_neon;
 #endif
 
+/* The table of one instruction set; NULL if the machine lacks it. */
 static const caromi_isa_table *find(int isa)
 {
 #if defined(CAROM_HIGHEST_ISA) /* a build for tests, which answers as on an older CPU */
@@ -35,6 +36,7 @@ static const caromi_isa_table *find(int isa)
     return NULL;
 }
 
+/* The table of an instruction set, if this build and this machine have it. */
 const caromi_isa_table *caromi_isa_select(int isa, int *chosen)
 {
     static const int best_first[] = {CAROM_ISA_AVX512, CAROM_ISA_AVX2, CAROM_ISA_SSE41, CAROM_ISA_NEON,

@@ -7,29 +7,30 @@
 #include "mesh.h"
 
 /* Decides a triangle of a leaf; 1 if it is closer than the best. */
-static int resolve_triangle(const closest_group *g, closest_traversal *trav)
+static int resolve_triangle(const closest_group *group, closest_traversal *trav)
 {
-    const closest_proven p = closest_prove(g->in, g->active);
-    float distance = p.low;
-    if (p.low != p.high) {
+    const closest_proven proven = closest_prove(group->in, group->active);
+    float distance = proven.low;
+    if (proven.low != proven.high) {
         caromi_exact_closest answer;
         closest_rows in;
-        if (p.low > trav->distance || p.low > trav->best.t)
+        if (proven.low > trav->distance || proven.low > trav->best.t)
             return 0;
-        closest_store(&in, g->in);
+        closest_store(&in, group->in);
         caromi_exact_closest_of((const float *)&in, &answer);
         distance = answer.distance;
     }
-    return closest_record(trav, 1, distance, g->triangle);
+    return closest_record(trav, 1, distance, group->triangle);
 }
 
+/* Solves the triangles of a leaf, and keeps the closest. */
 static void resolve_leaf(const mesh_leaf *leaf, closest_traversal *trav, float scale, int options)
 {
     int better = 0;
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
-        const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
-        if (g.active)
-            better |= resolve_triangle(&g, trav);
+        const closest_group group = closest_group_of(leaf, lane, trav, scale, options);
+        if (group.active)
+            better |= resolve_triangle(&group, trav);
     }
     if (better)
         closest_reduce(trav);
@@ -39,11 +40,11 @@ void caromi_resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_quer
                             float *distance, float *depth)
 {
     const float *in = query->in;
-    const closest_query q = {in[MESH_CX],     in[MESH_CY],           in[MESH_CZ],
-                             in[MESH_RADIUS], in[MESH_MAX_DISTANCE], query->mask};
+    const closest_query traversed = {in[MESH_CX],     in[MESH_CY],           in[MESH_CZ],
+                                     in[MESH_RADIUS], in[MESH_MAX_DISTANCE], query->mask};
     closest_traversal trav;
     trav.masks = mesh->masks;
-    int left = closest_begin(&trav, mesh->frame, q, query->options);
+    int left = closest_begin(&trav, mesh->frame, traversed, query->options);
     while (left)
         if (trav.next >= 0) {
             left = closest_visit_node(&trav, mesh->nodes + trav.next, query->options);

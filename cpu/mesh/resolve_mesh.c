@@ -14,21 +14,24 @@
 static int is_outside(const caromi_mesh_query *query, const float *corners, int moving, float until)
 {
     double enter = 0, leave = (double)until * (1 + 0x1p-22) + 0x1p-148;
-    for (int k = 0; k < 3; k++) {
-        const float *const p = corners + k, given = moving ? query->in[MESH_VX + k] : 0;
-        const double low = (double)fminf(p[0], fminf(p[3], p[6])), high = (double)fmaxf(p[0], fmaxf(p[3], p[6]));
-        const double center = (double)query->in[MESH_CX + k], radius = (double)query->in[MESH_RADIUS];
-        const double v = (double)given - (moving && (query->options & MESH_ENDS) != 0 ? center : 0);
-        const double off = 0x1p-50 * (fabs(low) + fabs(high) + fabs(center) + radius);
-        const double to_low = low - radius - center - off, to_high = high + radius - center + off;
-        if (v == 0) {
+    for (int axis = 0; axis < 3; axis++) {
+        const float *const coordinate = corners + axis, given = moving ? query->in[MESH_VX + axis] : 0;
+        const double low = (double)fminf(coordinate[0], fminf(coordinate[3], coordinate[6])),
+                     high = (double)fmaxf(coordinate[0], fmaxf(coordinate[3], coordinate[6]));
+        const double center = (double)query->in[MESH_CX + axis], radius = (double)query->in[MESH_RADIUS];
+        const double velocity = (double)given - (moving && (query->options & MESH_ENDS) != 0 ? center : 0);
+        const double error = 0x1p-50 * (fabs(low) + fabs(high) + fabs(center) + radius);
+        const double to_low = low - radius - center - error, to_high = high + radius - center + error;
+        if (velocity == 0) {
             if (to_low > 0 || to_high < 0)
                 return 1;
             continue;
         }
-        const double in = (v > 0 ? to_low : to_high) / v, out = (v > 0 ? to_high : to_low) / v;
-        enter = fmax(enter, in - 0x1p-50 * fabs(in));
-        leave = fmin(leave, out + 0x1p-50 * fabs(out));
+        /* Times at which the centre enters and leaves the inflated slab of this axis. */
+        const double axis_enter = (velocity > 0 ? to_low : to_high) / velocity,
+                     axis_leave = (velocity > 0 ? to_high : to_low) / velocity;
+        enter = fmax(enter, axis_enter - 0x1p-50 * fabs(axis_enter));
+        leave = fmin(leave, axis_leave + 0x1p-50 * fabs(axis_leave));
     }
     return enter > leave;
 }
@@ -58,6 +61,7 @@ static int resolve_sweep(const caromi_mesh_query *query, const float *corners, f
     return !is_culled(query->options, in, begins);
 }
 
+/* Decides in integers whether a sphere at rest overlaps a triangle. */
 static int resolve_overlap(const caromi_mesh_query *query, const float *corners)
 {
     float in[IN_OVERLAP];
@@ -75,47 +79,50 @@ int caromi_resolve_hit(const caromi_mesh_query *query, const float *corners, int
     if (overlap)
         return !is_outside(query, corners, 0, 0) && resolve_overlap(query, corners);
     const float until = query->in[MESH_T_MAX];
-    const int is = !is_outside(query, corners, 1, until) && resolve_sweep(query, corners, until, &hit->t, &state);
+    const int is_hit = !is_outside(query, corners, 1, until) && resolve_sweep(query, corners, until, &hit->t, &state);
     hit->state = state;
-    return is;
+    return is_hit;
 }
 
 /* Solves one pair: box, filter, integers. */
-static mesh_packet_result resolve_pair(const mesh_packet *q, const mesh_traversal *trav, const caromi_mesh_query *query)
+static mesh_packet_result resolve_pair(const mesh_packet *packet, const mesh_traversal *trav,
+                                       const caromi_mesh_query *query)
 {
-    const float corners[9] = {q->in.p0.x, q->in.p0.y, q->in.p0.z, q->in.p1.x, q->in.p1.y,
-                              q->in.p1.z, q->in.p2.x, q->in.p2.y, q->in.p2.z};
+    const float corners[9] = {packet->in.p0.x, packet->in.p0.y, packet->in.p0.z, packet->in.p1.x, packet->in.p1.y,
+                              packet->in.p1.z, packet->in.p2.x, packet->in.p2.y, packet->in.p2.z};
     if (is_outside(query, corners, 1, trav->best.t))
         return mesh_packet_result_of(0, 0, STATE_MISS);
-    mesh_packet_result a = mesh_sweep_exact(q, query->options);
-    if (!a.undecided)
-        return a;
-    a.hits = resolve_sweep(query, corners, trav->precalc[PRECALC_LIMIT], &a.t, &a.state);
-    a.undecided = 0;
-    return a;
+    mesh_packet_result result = mesh_sweep_exact(packet, query->options);
+    if (!result.undecided)
+        return result;
+    result.hits = resolve_sweep(query, corners, trav->precalc[PRECALC_LIMIT], &result.t, &result.state);
+    result.undecided = 0;
+    return result;
 }
 
+/* Solves the triangles of a leaf, and keeps the first hit. */
 static void resolve_leaf(const mesh_leaf *leaf, mesh_traversal *trav, float scale, const caromi_mesh_query *query)
 {
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
-        const mesh_group g = mesh_group_of(leaf, trav->next, lane, trav, scale, query->options);
-        if (g.active) {
-            const mesh_packet q = mesh_packet_of(&g, trav, query->options);
-            const mesh_packet_result a = resolve_pair(&q, trav, query);
-            mesh_record_first(trav, &q, &a);
+        const mesh_group group = mesh_group_of(leaf, trav->next, lane, trav, scale, query->options);
+        if (group.active) {
+            const mesh_packet packet = mesh_packet_of(&group, trav, query->options);
+            const mesh_packet_result result = resolve_pair(&packet, trav, query);
+            mesh_record_first(trav, &packet, &result);
         }
     }
 }
 
+/* Traverses the hierarchy for one query; no pair stays undecided. */
 void caromi_resolve_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
                          int32_t *state, float *t)
 {
     const float *in = query->in;
-    const mesh_query q = {in[MESH_CX], in[MESH_CY], in[MESH_CZ],    in[MESH_RADIUS], in[MESH_VX],
-                          in[MESH_VY], in[MESH_VZ], in[MESH_T_MAX], query->options,  query->mask};
+    const mesh_query traversed = {in[MESH_CX], in[MESH_CY], in[MESH_CZ],    in[MESH_RADIUS], in[MESH_VX],
+                                  in[MESH_VY], in[MESH_VZ], in[MESH_T_MAX], query->options,  query->mask};
     mesh_traversal trav;
     trav.masks = mesh->masks;
-    int left = mesh_begin_single(&trav, mesh->frame, q);
+    int left = mesh_begin_single(&trav, mesh->frame, traversed);
     while (left)
         if (trav.next >= 0) {
             left = mesh_visit_node(&trav, mesh->nodes + trav.next, query->options);

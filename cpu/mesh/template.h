@@ -7,6 +7,7 @@
 #include "kernels/mesh_overlap.h"
 #include "kernels/mesh_run.h"
 
+/* Defines `name`: answers a run of queries by one search, whose run has the same parameters as MESH_RUN. */
 #define MESH_ON_CPU(name, kind, search, begin, answer, asked)               \
     MESH_RUN(name##_run, kind, search, begin, answer, asked)                \
     static void name(const caromi_mesh_view *mesh, caromi_mesh_queries *q)  \
@@ -49,6 +50,7 @@ MESH_CLOSEST(mesh_closest_exact, closest_exact, closest_answer_exact)
 MESH_ON_CPU(mesh_contacts, contacts, contacts, contacts_begin_next, contacts_answer, run->options)
 MESH_ON_CPU(mesh_contacts_exact, contacts, contacts_exact, contacts_exact_begin_next, contacts_answer, run->options)
 
+/* Empty-space skipping for LANES spheres at a time. */
 static void mesh_clear(const mesh_clearance *clearance, const float *const *in, size_t count, int options, u8 *is_clear)
 {
     for (size_t i = 0; i < count; i += LANES) {

@@ -19,6 +19,7 @@
 enum { SPIN_NANOSECONDS = 50000, SPINS_PER_CLOCK = 16 };
 enum { MOVES_MAX = 4, STACK = 2 << 20 };
 
+/* A thread of the pool; the caller's own thread has number 0. */
 typedef struct pool_worker {
     caromi_pool *pool;
     pthread_t id;
@@ -42,6 +43,7 @@ struct caromi_pool {
     pool_worker workers[];
 };
 
+/* Conditions for spin_until(). */
 static int is_zero(const atomic_uint *value)
 {
     return atomic_load(value) == 0;
@@ -52,6 +54,7 @@ static int is_some(const atomic_uint *value)
     return atomic_load(value) != 0;
 }
 
+/* Nanoseconds of a clock that never goes back. */
 static uint64_t now(void)
 {
     struct timespec t;
@@ -76,6 +79,7 @@ static void spin_until(int (*test)(const atomic_uint *), const atomic_uint *valu
     } while (now() - start < SPIN_NANOSECONDS);
 }
 
+/* Takes tasks, one after the other, until none is left. */
 static void run_tasks(caromi_pool *pool, uint32_t thread)
 {
     for (;;) {
@@ -120,6 +124,7 @@ static void leave_core(int core, int *moves)
 }
 #endif
 
+/* A worker: waits for a batch, joins it if there is a vacancy, works, spins for the next. */
 static void *worker_main(void *user)
 {
     const pool_worker *self = user;
@@ -134,6 +139,7 @@ static void *worker_main(void *user)
             break;
         atomic_fetch_sub(&pool->vacancies, 1);
         atomic_fetch_add(&pool->working, 1);
+        /* Works with the lock released. The last worker to end wakes the caller. */
         const int core = pool->core;
         (void)pthread_mutex_unlock(&pool->lock);
         leave_core(core, &moves);
@@ -154,6 +160,7 @@ size_t caromi_pool_size(uint32_t threads)
     return sizeof(caromi_pool) + (size_t)threads * sizeof(pool_worker);
 }
 
+/* Starts workers. If the system allows no more threads, the pool stays smaller. */
 static void start_workers(caromi_pool *pool, uint32_t threads)
 {
     while (pool->threads < threads) {
@@ -166,6 +173,7 @@ static void start_workers(caromi_pool *pool, uint32_t threads)
     }
 }
 
+/* Makes a pool in the caller's memory; NULL if a lock cannot be made. */
 caromi_pool *caromi_pool_open(void *memory, uint32_t threads)
 {
     caromi_pool *pool = memory;
@@ -191,6 +199,7 @@ caromi_pool *caromi_pool_open(void *memory, uint32_t threads)
     return pool;
 }
 
+/* Ends the workers and waits for them. */
 void caromi_pool_close(caromi_pool *pool)
 {
     if (pool == NULL || pool->process != getpid())
@@ -211,6 +220,7 @@ uint32_t caromi_pool_threads(const caromi_pool *pool)
     return pool != NULL && pool->process == getpid() ? pool->threads : 1;
 }
 
+/* Whether the calling thread belongs to the pool. */
 int caromi_pool_is_worker(const caromi_pool *pool)
 {
     for (uint32_t i = 1; i < caromi_pool_threads(pool); i++)
@@ -219,6 +229,7 @@ int caromi_pool_is_worker(const caromi_pool *pool)
     return 0;
 }
 
+/* Offers the tasks to as many workers as can be of use, and wakes them. */
 static void start_batch(caromi_pool *pool, uint64_t tasks, caromi_task_fn *run, void *user)
 {
     const uint64_t others = tasks - 1 < pool->threads - 1 ? tasks - 1 : pool->threads - 1;
@@ -250,6 +261,7 @@ static void finish_batch(caromi_pool *pool)
     (void)pthread_mutex_unlock(&pool->lock);
 }
 
+/* Runs all tasks. Without a free pool the caller runs them alone. */
 void caromi_parallel(caromi_pool *pool, uint64_t tasks, caromi_task_fn *run, void *user)
 {
     if (tasks > 1 && caromi_pool_threads(pool) > 1 && !atomic_flag_test_and_set(&pool->busy)) {
@@ -263,12 +275,14 @@ void caromi_parallel(caromi_pool *pool, uint64_t tasks, caromi_task_fn *run, voi
     }
 }
 
+/* Elements that are worked on in runs of `size`. */
 typedef struct runs_job {
     uint64_t count, size;
     caromi_run_fn *run;
     void *user;
 } runs_job;
 
+/* A task of caromi_parallel_runs: one run of elements. */
 static void run_run(void *user, uint64_t task, uint32_t thread)
 {
     const runs_job *job = user;
