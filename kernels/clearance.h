@@ -67,8 +67,8 @@ FN vm clearance_is_free(G const mesh_clearance *clearance, v3 center, vf radius,
     const clearance_span y = clearance_span_of(middle.y, reach + half_paths.y, &grid, AXIS_Y);
     const clearance_span z = clearance_span_of(middle.z, reach + half_paths.z, &grid, AXIS_Z);
     /* The extent that is needed around the middle cube, and the number of that cube. */
-    const vm outside = v_lt(v_min(v_min(x.needed, y.needed), z.needed), v_f(R(0.0)));
-    const vf needed = v_sel(outside, v_f(R(0.0)), v_max(v_max(x.needed, y.needed), z.needed));
+    const vm is_outside = v_lt(v_min(v_min(x.needed, y.needed), z.needed), v_f(R(0.0)));
+    const vf needed = v_sel(is_outside, v_f(R(0.0)), v_max(v_max(x.needed, y.needed), z.needed));
     const vf at = (z.slab * v_f(grid.size[1]) + y.slab) * v_f(grid.size[0]) + x.slab;
     /* Looks up the clearance of the cube. */
     int cube[LANES];

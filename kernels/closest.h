@@ -107,12 +107,12 @@ FN closest_solution closest_solution_of(closest_in in)
     closest_solution solution;
     solution.relative = closest_relate(in);
     solution.unscale = one;
-    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), solution.relative.size));
+    const vm is_big = v_not(vi_gt(v_i(R_BIG_BITS), solution.relative.size));
     solution.valid = v_eq(one, one);
-    if (v_any(big)) {
+    if (v_any(is_big)) {
         solution.valid = closest_is_finite(in);
-        solution.unscale = v_sel(big, v_f(R(0x1p8)), one);
-        solution.relative = closest_rescue(in, v_sel(big, v_f(R(0x1p-8)), one));
+        solution.unscale = v_sel(is_big, v_f(R(0x1p8)), one);
+        solution.relative = closest_rescue(in, v_sel(is_big, v_f(R(0x1p-8)), one));
     }
     solution.unit = v_exponent(solution.relative.size);
     closest_choose(&solution, v_scale_down(solution.unit));

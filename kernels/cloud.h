@@ -49,9 +49,9 @@ FN spheres_relative cloud_relate(cloud_in in)
 }
 
 /* Scales pairs that would overflow, as spheres_rescue does: lengths and velocities alike, so times stay. */
-FN void cloud_rescue(cloud_in *in, spheres_relative *pair, vm large)
+FN void cloud_rescue(cloud_in *in, spheres_relative *pair, vm is_large)
 {
-    const vf factor = v_sel(large, v_f(R(0x1p-8)), v_f(R(1.0)));
+    const vf factor = v_sel(is_large, v_f(R(0x1p-8)), v_f(R(1.0)));
     in->a = v3_mul(in->a, factor);
     in->b = v3_mul(in->b, factor);
     in->shift = v3_mul(in->shift, factor);
@@ -97,7 +97,7 @@ FN spheres_out cloud_ties(spheres_out s, v3 d, v3 v, vf radius, v_pow2 unit)
 /* State within the window [0, limit], from the state and time of a sweep over all times. */
 FN vi cloud_state(vi state, vf t, vf limit)
 {
-    const vm ahead = vi_eq(state, v_i(STATE_APPROACHING)), late = v_and(ahead, v_not(v_le(t, limit)));
+    const vm is_ahead = vi_eq(state, v_i(STATE_APPROACHING)), late = v_and(is_ahead, v_not(v_le(t, limit)));
     return vi_sel(v_or(late, vi_gt(state, v_i(STATE_OVERLAPPING))), v_i(STATE_MISS), state);
 }
 
@@ -106,9 +106,9 @@ FN cloud_out cloud(cloud_in in)
 {
     const vf zero = v_f(R(0.0)), inf = v_infinity();
     spheres_relative pair = cloud_relate(in);
-    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(pair.length, pair.speed)));
-    if (v_any(big))
-        cloud_rescue(&in, &pair, big);
+    const vm is_big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(pair.length, pair.speed)));
+    if (v_any(is_big))
+        cloud_rescue(&in, &pair, is_big);
     /* Scaled to about 1, for the signs that decide ties. */
     const vi length = v_exponent(pair.length), speed = v_exponent(pair.speed);
     const vf to_length = v_scale_down(length), reach = (pair.radius + in.margin) * to_length;

@@ -58,14 +58,15 @@ FN void cloud_columns(in_columns in, out_columns out, size_t i)
     const wf radius = w_load(in[IN_AR] + i) + w_load(in[IN_BR] + i), distance = w_sqrt(w3_dot(d, d));
     const wf depth = radius - distance, depth_error = W_EPS(8.0) * (radius + distance);
     const wf speed = w_sqrt(w3_dot(v, v));
-    const wm ahead = w_eq(w_load(in[IN_AHEAD] + i), one), at_rest = w_eq(speed, zero);
+    const wm is_ahead = w_eq(w_load(in[IN_AHEAD] + i), one), at_rest = w_eq(speed, zero);
 
     /* Offset from A to B, and its length. Where the length is 0 the normal is the direction against the motion. */
     const w3 contact = columns_contact(d, v, speed, distance, radius);
-    const wf length = w_sel(ahead, radius, distance);
+    const wf length = w_sel(is_ahead, radius, distance);
     const wm is_zero = w_eq(length, zero);
     const wf divisor = w_sel(is_zero, w_sel(at_rest, one, -speed), length);
-    const w3 normal = w3_of(w_sel(ahead, contact.x, d.x), w_sel(ahead, contact.y, d.y), w_sel(ahead, contact.z, d.z));
+    const w3 normal =
+        w3_of(w_sel(is_ahead, contact.x, d.x), w_sel(is_ahead, contact.y, d.y), w_sel(is_ahead, contact.z, d.z));
     columns_store(out, OUT_PAIR_DEPTH, i, spheres_nearest(depth - depth_error, depth + depth_error));
     columns_store(out, OUT_PAIR_NORMAL, i, w_sel(is_zero, v.x, normal.x) / divisor);
     columns_store(out, OUT_PAIR_NORMAL + 1, i, w_sel(is_zero, v.y, normal.y) / divisor);

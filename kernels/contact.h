@@ -53,8 +53,8 @@ FN contact_out contact(sweep_in in, int has_end_positions)
              against = contact_against(face_normal, direction);
     const v3 gap = v3_sub(center, foot);
     const vm none_left = v_or(v_eq(in.radius, zero), vi_eq(v3_magnitude(gap), v_i(0)));
-    const vm flat = v_or(vi_eq(first.feature, v_i(FEATURE_FACE)), none_left);
-    const v3 first_normal = v3_sel(flat, against, contact_unit(gap));
+    const vm is_flat = v_or(vi_eq(first.feature, v_i(FEATURE_FACE)), none_left);
+    const v3 first_normal = v3_sel(is_flat, against, contact_unit(gap));
 
     /* At time 0. */
     const vf scale = v_scale_down(v_exponent(relative.length));

@@ -61,13 +61,13 @@ FN vf foot_distance(v3 center, v3 p, v3 q)
     v3 a = v3_sub(p, center), b = v3_sub(q, center), edge = v3_sub(q, p);
     vi size = vi_max(v3_magnitude(a), v3_magnitude(b));
     vf unscale = one;
-    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), size));
-    if (v_any(big)) { /* as closest_rescue */
-        const vf factor = v_sel(big, v_f(R(0x1p-8)), one);
-        const v3 center2 = v3_mul(center, factor), first = v3_mul(p, factor), second = v3_mul(q, factor);
-        unscale = v_sel(big, v_f(R(0x1p8)), one);
-        a = v3_sub(first, center2);
-        b = v3_sub(second, center2);
+    const vm is_big = v_not(vi_gt(v_i(R_BIG_BITS), size));
+    if (v_any(is_big)) { /* as closest_rescue */
+        const vf factor = v_sel(is_big, v_f(R(0x1p-8)), one);
+        const v3 scaled_center = v3_mul(center, factor), first = v3_mul(p, factor), second = v3_mul(q, factor);
+        unscale = v_sel(is_big, v_f(R(0x1p8)), one);
+        a = v3_sub(first, scaled_center);
+        b = v3_sub(second, scaled_center);
         edge = v3_sub(second, first);
         size = vi_max(v3_magnitude(a), v3_magnitude(b));
     }
@@ -95,6 +95,7 @@ FN vm foot_ties(const closest_solution *solution)
     vf least = border->corner.distance2, second = infinity;
     LANG_UNROLL
     for (int i = 0; i < 4; i++) {
+        /* The fourth candidate is the face. */
         const vf next = i < 3 ? v_sel(border->on[i % 3], border->edge[i % 3].distance2, infinity)
                               : v_sel(solution->inner.inside, face2, infinity);
         second = v_min(second, v_max(least, next));
@@ -122,9 +123,9 @@ FN nearest foot_find(const closest_solution *solution)
     const v3 e10 = v3_mul(solution->relative.e01, minus), e21 = v3_mul(solution->relative.e12, minus),
              e20 = v3_mul(solution->relative.e02, minus);
     const foot_edge foot[3] = {foot_on_edge(a, b, e01), foot_on_edge(b, c, e12), foot_on_edge(c, a, e20)};
-    const vm beside[3] = {foot_is_beside(&foot[0], v3_sel(foot[0].last, e12, e02)),
-                          foot_is_beside(&foot[1], v3_sel(foot[1].last, e20, e10)),
-                          foot_is_beside(&foot[2], v3_sel(foot[2].last, e01, e21))};
+    const vm is_beside[3] = {foot_is_beside(&foot[0], v3_sel(foot[0].last, e12, e02)),
+                             foot_is_beside(&foot[1], v3_sel(foot[1].last, e20, e10)),
+                             foot_is_beside(&foot[2], v3_sel(foot[2].last, e01, e21))};
     const vf tie_limit = foot_tie_limit(solution->nearest.distance2);
     const nearest corner = foot_at_corner(a, b, c);
     nearest found = nearest_sel(v_le(corner.distance2, tie_limit), corner, solution->nearest);
@@ -136,14 +137,14 @@ FN nearest foot_find(const closest_solution *solution)
                  from = v_sel(foot[i].last, foot[i].share, rest);
         const vf w1 = i == 0 ? to : i == 1 ? from : zero, w2 = i == 0 ? zero : i == 1 ? to : from;
         const nearest edge = nearest_of(foot[i].offset, w1, w2, FEATURE_E01 + i);
-        const vm may = v_and(v_and(foot[i].on, v_not(beside[i])), v_le(edge.distance2, tie_limit));
+        const vm may = v_and(v_and(foot[i].on, v_not(is_beside[i])), v_le(edge.distance2, tie_limit));
         const vm more = v_and(may, v_lt(gain, foot[i].gain));
         found = nearest_sel(more, edge, found);
         gain = v_sel(more, foot[i].gain, gain);
     }
     /* The face, if the projection is inside all edges. */
     const nearest face = nearest_of(solution->inner.foot, solution->inner.w1, solution->inner.w2, FEATURE_FACE);
-    const vm inside = v_and(v_and(solution->inner.inside, beside[0]), v_and(beside[1], beside[2]));
+    const vm inside = v_and(v_and(solution->inner.inside, is_beside[0]), v_and(is_beside[1], is_beside[2]));
     return nearest_sel(v_and(inside, v_le(face.distance2, tie_limit)), face, found);
 }
 #endif

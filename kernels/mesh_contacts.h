@@ -202,8 +202,9 @@ FN vm contacts_is_beside(const contacts_traversal *trav, G const mesh_cones *con
     const v3 axis = v3_of(v_load(cones->axis_x + lane), v_load(cones->axis_y + lane), v_load(cones->axis_z + lane));
     const vf radius = v_load(cones->diameter + lane) * view.shrink, along = v_abs(v3_dot(centre_from_box, axis));
     const vf across = radius + v_load(cones->slope + lane) * (along + radius);
-    const vm far = v_lt(across * across + v_f(R(0x1p-100)), v3_dot(centre_from_box, centre_from_box) - along * along);
-    return v_and(far, v_le(v_f(trav->best.t), v_load(cones->reach + lane)));
+    const vm is_far =
+        v_lt(across * across + v_f(R(0x1p-100)), v3_dot(centre_from_box, centre_from_box) - along * along);
+    return v_and(is_far, v_le(v_f(trav->best.t), v_load(cones->reach + lane)));
 }
 
 /* Box tests of all children of a node against the limit and their normal cones. */

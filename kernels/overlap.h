@@ -106,8 +106,8 @@ FN vi overlap_axes(overlap_relative triangle, vf radius)
 /* Lanes in which no input is NaN or infinite. */
 FN vm overlap_is_finite(overlap_in in)
 {
-    const vm sphere = v_and(v3_finite(in.center), v_finite(in.radius));
-    return v_and(sphere, v_and(v_and(v3_finite(in.p0), v3_finite(in.p1)), v3_finite(in.p2)));
+    const vm sphere_is_finite = v_and(v3_finite(in.center), v_finite(in.radius));
+    return v_and(sphere_is_finite, v_and(v_and(v3_finite(in.p0), v3_finite(in.p1)), v3_finite(in.p2)));
 }
 
 /* Answers LANES pairs in fast mode. */
@@ -116,9 +116,9 @@ FN overlap_out overlap(overlap_in in)
     overlap_relative triangle = overlap_relate(in);
     vm valid = v_le(v_f(R(0.0)), in.radius);
     /* Differences that would overflow: rare, so under a branch. An edge is at most twice the size. */
-    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), triangle.size));
-    if (v_any(big)) {
-        const vf small = v_sel(big, v_f(R(0x1p-8)), v_f(R(1.0)));
+    const vm is_big = v_not(vi_gt(v_i(R_BIG_BITS), triangle.size));
+    if (v_any(is_big)) {
+        const vf small = v_sel(is_big, v_f(R(0x1p-8)), v_f(R(1.0)));
         valid = v_and(valid, overlap_is_finite(in));
         in.center = v3_mul(in.center, small);
         in.radius = in.radius * small;

@@ -233,12 +233,12 @@ FN vm overlap_on_grid(v3 a, v3 b, vf big)
 
 /* Finds degenerate triangles. An edge is exactly 0 if and only if its corners are equal, and n = 0 on a grid is exact.
  * Big triangles may have lost digits, so no flag is set for them. */
-FN overlap_flats overlap_find_flats(overlap_in in, v3 n, overlap_sizes sizes, vm big)
+FN overlap_flats overlap_find_flats(overlap_in in, v3 n, overlap_sizes sizes, vm is_big)
 {
     const vi zero = v_i(0);
     const vf grid = v_from_bits(v_exponent(sizes.longest)) * v_f(R(0x1.8p13));
     const vm ab = overlap_on_grid(in.p0, in.p1, grid), bc = overlap_on_grid(in.p1, in.p2, grid);
-    const vm ca = overlap_on_grid(in.p2, in.p0, grid), known = v_not(big);
+    const vm ca = overlap_on_grid(in.p2, in.p0, grid), known = v_not(is_big);
     overlap_flats flats;
     flats.ab = v_and(known, vi_eq(sizes.ab, zero));
     flats.bc = v_and(known, vi_eq(sizes.bc, zero));
@@ -289,10 +289,10 @@ FN overlap_triangle overlap_unite(overlap_relative x, vf radius, overlap_sizes s
 
 /* Edges that may have lost digits to underflow: shorter than 2^-30 of their unit, or all denormal, or below 2^-60 in a
  * big triangle. */
-FN vm overlap_is_thin(overlap_triangle triangle, overlap_sizes sizes, vm big)
+FN vm overlap_is_thin(overlap_triangle triangle, overlap_sizes sizes, vm is_big)
 {
     const vf shortest = v_min(v_min(triangle.extent.x, triangle.extent.y), triangle.extent.z);
-    const vi least = vi_sel(big, v_bits(v_f(R(0x1p-60))), v_i(R_MIN_NORMAL_BITS));
+    const vi least = vi_sel(is_big, v_bits(v_f(R(0x1p-60))), v_i(R_MIN_NORMAL_BITS));
     return v_or(v_lt(shortest, v_f(R(0x1p-30))), vi_gt(least, sizes.longest));
 }
 
@@ -304,26 +304,26 @@ FN overlap_out overlap_exact(overlap_in in)
     vm valid = v_le(v_f(R(0.0)), in.radius);
     /* Differences that would overflow or are near to denormal numbers: rare, so under a branch. 2^32 is exact, and 2^-8
      * is but for numbers below 2^-118. */
-    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), sizes.size));
-    const vm odd = v_or(big, vi_gt(v_i(R_SMALL_BITS), sizes.size));
-    if (v_any(odd)) {
+    const vm is_big = v_not(vi_gt(v_i(R_BIG_BITS), sizes.size));
+    const vm is_odd = v_or(is_big, vi_gt(v_i(R_SMALL_BITS), sizes.size));
+    if (v_any(is_odd)) {
         valid = v_and(valid, overlap_is_finite(in));
-        in = overlap_scaled(in, v_sel(odd, v_sel(big, v_f(R(0x1p-8)), v_f(R(0x1p32))), v_f(R(1.0))));
+        in = overlap_scaled(in, v_sel(is_odd, v_sel(is_big, v_f(R(0x1p-8)), v_f(R(0x1p32))), v_f(R(1.0))));
         x = overlap_relate(in);
         sizes = overlap_measure(x, in.radius);
     }
     /* The usual case takes no heed of degenerate triangles. */
     const overlap_triangle triangle = overlap_unite(x, in.radius, sizes);
     overlap_flats flats;
-    flats.ab = flats.bc = flats.ca = flats.flat = big; /* the first pass does not read them */
+    flats.ab = flats.bc = flats.ca = flats.flat = is_big; /* the first pass does not read them */
     overlap_masks masks = overlap_decide(triangle, OVERLAP_USUAL, flats);
-    const vm thin = overlap_is_thin(triangle, sizes, big), rare = v_or(thin, overlap_is_zero(triangle.n));
+    const vm is_thin = overlap_is_thin(triangle, sizes, is_big), rare = v_or(is_thin, overlap_is_zero(triangle.n));
     vm undecided = v_not(vi_eq(masks.certain, masks.may));
     /* Triangles with an edge of length 0 or without area are decided again. */
     if (v_any(rare)) {
-        flats = overlap_find_flats(in, triangle.n, sizes, big);
+        flats = overlap_find_flats(in, triangle.n, sizes, is_big);
         masks = overlap_decide(triangle, OVERLAP_RARE, flats);
-        undecided = v_or(v_not(vi_eq(masks.certain, masks.may)), v_and(thin, v_not(flats.flat)));
+        undecided = v_or(v_not(vi_eq(masks.certain, masks.may)), v_and(is_thin, v_not(flats.flat)));
     }
     /* Scaling up denormal numbers may have moved the other numbers of the pair out of range. */
     undecided = v_or(undecided, v_not(v_and(v3_finite(x.a), v_and(v3_finite(x.b), v3_finite(x.c)))));

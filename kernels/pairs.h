@@ -10,6 +10,7 @@
 
 /* clang-format off */
 /* Masks of columns: radii among the inputs, bytes among the outputs. Columns not in the masks are reals. */
+#define NO_COLUMNS 0
 #define RADII_SWEEP (1 << IN_R)
 #define RADII_OVERLAP (1 << IN_OR)
 #define BYTES_FULL (1 << OUT_STATE | 1 << OUT_FIRST_FEATURE | 1 << OUT_LAST_FEATURE)
@@ -19,9 +20,9 @@
  * NaN, or OVERLAP_UNDECIDED if it is a byte. TIME_KERNELS answer only times and states; POINT_KERNELS also points,
  * features or masks. */
 #define TIME_KERNELS(X, accuracy) \
-    X(sweep_first##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
+    X(sweep_first##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FIRST, NO_COLUMNS) \
     X(sweep_times##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
-    X(sweep_first_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FIRST, 0) \
+    X(sweep_first_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FIRST, NO_COLUMNS) \
     X(sweep_times_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
     X(spheres##accuracy, IN_SPHERES, RADII_SPHERES, OUT_SPHERES, 1 << OUT_U_STATE) \
     X(cloud##accuracy, IN_CLOUD, RADII_CLOUD, OUT_CLOUD, BYTES_CLOUD)
@@ -31,8 +32,8 @@
     X(overlap##accuracy, IN_OVERLAP, RADII_OVERLAP, OUT_OVERLAP_ALL, 1 << OUT_OVERLAP | 1 << OUT_AXES) \
     X(contact##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE) \
     X(contact_ends##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE) \
-    X(closest##accuracy, IN_CLOSEST, 0, OUT_CLOSEST, 1 << OUT_CLOSEST_FEATURE) \
-    X(touch##accuracy, IN_CLOSEST, 0, OUT_CONTACT, 1 << OUT_FEATURE)
+    X(closest##accuracy, IN_CLOSEST, NO_COLUMNS, OUT_CLOSEST, 1 << OUT_CLOSEST_FEATURE) \
+    X(touch##accuracy, IN_CLOSEST, NO_COLUMNS, OUT_CONTACT, 1 << OUT_FEATURE)
 #define PAIR_KERNELS_OF(X, accuracy) TIME_KERNELS(X, accuracy) POINT_KERNELS(X, accuracy)
 #define PAIR_KERNELS(X) PAIR_KERNELS_OF(X, ) PAIR_KERNELS_OF(X, _exact)
 /* clang-format on */

@@ -83,9 +83,9 @@ FN vm spheres_are_finite(spheres_in in)
 
 /* Scales pairs that would overflow. Rare, so the caller branches. Lengths and displacements are scaled alike, so u
  * stays. */
-FN void spheres_rescue(spheres_in *in, spheres_relative *pair, vm *valid, vm big)
+FN void spheres_rescue(spheres_in *in, spheres_relative *pair, vm *valid, vm is_big)
 {
-    const vf small = v_sel(big, v_f(R(0x1p-8)), v_f(R(1.0)));
+    const vf small = v_sel(is_big, v_f(R(0x1p-8)), v_f(R(1.0)));
     *valid = v_and(*valid, spheres_are_finite(*in));
     in->a0 = v3_mul(in->a0, small);
     in->a1 = v3_mul(in->a1, small);
@@ -131,9 +131,9 @@ FN spheres_out spheres(spheres_in in)
     const vf zero = v_f(R(0.0)), inf = v_infinity();
     spheres_relative pair = spheres_relate(in);
     vm valid = v_and(v_le(zero, in.radius_a), v_le(zero, in.radius_b));
-    const vm big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(pair.length, pair.speed)));
-    if (v_any(big))
-        spheres_rescue(&in, &pair, &valid, big);
+    const vm is_big = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(pair.length, pair.speed)));
+    if (v_any(is_big))
+        spheres_rescue(&in, &pair, &valid, is_big);
     spheres_out out = spheres_solve(pair);
     out.u_first = v_sel(valid, out.u_first, inf);
     out.u_last = v_sel(valid, out.u_last, -inf);
@@ -263,8 +263,8 @@ FN spheres_wide spheres_relate_wide(w3 a0, w3 a1, wf radius_a, w3 b0, w3 b1, wf 
     pair.radius = radius_a + radius_b;
     pair.d_size = w3_size(pair.d);
     pair.v_size = w3_size(a) + w3_size(b);
-    const wm finite = w_lt(pair.d_size + pair.v_size + pair.radius, w_infinity());
-    pair.valid = w_and(finite, w_and(w_le(zero, radius_a), w_le(zero, radius_b)));
+    const wm is_finite = w_lt(pair.d_size + pair.v_size + pair.radius, w_infinity());
+    pair.valid = w_and(is_finite, w_and(w_le(zero, radius_a), w_le(zero, radius_b)));
     return pair;
 }
 

@@ -235,8 +235,8 @@ FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters, int 
     const sweep_span span = sweep_solve(query.in, view, SWEEP_FIRST);
     const vm hit = v_lt(span.first.at, v_infinity());
     const vf first = view.start + span.first.at * view.time_per_height;
-    const vm begun = v_and(v_and(hit, matters), v_lt(first, v_f(R(0.0))));
-    if (v_any(v_or(begun, vi_eq(query.relative.speed, v_i(0)))))
+    const vm has_begun = v_and(v_and(hit, matters), v_lt(first, v_f(R(0.0))));
+    if (v_any(v_or(has_begun, vi_eq(query.relative.speed, v_i(0)))))
         return sweep_answer(in, query, view, sweep_solve(query.in, view, SWEEP_TIMES), SWEEP_TIMES, TRIANGLE_AT_REST);
     sweep_out out = sweep_answer(in, query, view, span, SWEEP_FIRST, TRIANGLE_AT_REST);
     out.state = vi_sel(hit, sweep_state(first, v_infinity()), v_i(STATE_MISS));

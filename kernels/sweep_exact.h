@@ -77,8 +77,8 @@ FN void sweep_miss_edge(sweep_miss *best, vf line_x, vf line_y, vf height, vf ed
 {
     const vf side = line_x * edge_y - line_y * edge_x, along = line_x * edge_x + line_y * edge_y,
              distance2 = side * side * lengths.per_seen2;
-    const vm beside = v_and(lengths.seen, v_within(v_f(R(0.0)), along, lengths.seen2));
-    const vm better = v_and(beside, v_lt(distance2, best->distance2));
+    const vm is_beside = v_and(lengths.seen, v_within(v_f(R(0.0)), along, lengths.seen2));
+    const vm better = v_and(is_beside, v_lt(distance2, best->distance2));
     sweep_miss_keep(best, better, height + along * edge_h * lengths.per_seen2, feature);
     best->distance2 = v_sel(better, distance2, best->distance2);
 }
@@ -253,16 +253,16 @@ FN v3 sweep_proven_point(const sweep_exact *filter, const residual *res, const p
 
 /* Direction from the point to the centre; for a moving sphere on a face, the triangle's normal. It is uncertain if the
  * gap is not much longer than its error. */
-FN v3 sweep_proven_gap(const sweep_exact *filter, const proof *proven, vm at_rest, vm *clear)
+FN v3 sweep_proven_gap(const sweep_exact *filter, const proof *proven, vm at_rest, vm *is_clear)
 {
     const residual *res = &filter->residuals[PROOF_FIRST];
     const vm face = vi_eq(filter->contact[PROOF_FIRST].feature, v_i(FEATURE_FACE));
     const v3 shift = v3_add(v3_mul(filter->pair.e01, proven->shift.x1), v3_mul(filter->pair.e02, proven->shift.x2));
     const v3 gap = v3_sub(v3_add(res->y, v3_mul(filter->pair.v, proven->view_step)), shift);
     const vf length = v3_size(gap);
-    const vm sharp = v_and(v_lt(proven->gap_error, length * R(0x1p-14)),
-                           v_lt(filter->pair.speed * proven->view_error, length * R(0x1p-22)));
-    *clear = v_or(v_and(face, v_not(at_rest)), sharp);
+    const vm is_sharp = v_and(v_lt(proven->gap_error, length * R(0x1p-14)),
+                              v_lt(filter->pair.speed * proven->view_error, length * R(0x1p-22)));
+    *is_clear = v_or(v_and(face, v_not(at_rest)), is_sharp);
     return v3_sel(face, res->normal, gap);
 }
 
@@ -364,8 +364,9 @@ FN sweep_ahead sweep_prove_ahead(const residual_pair *wide_pairs, sweep_exact *f
         filter->contact[PROOF_FIRST].feature = proof_neighbour_feature(&filter->contact[PROOF_FIRST], first, lost);
     }
     /* A time ahead must round to one number; of a contact that has begun only the sign counts. */
-    const vm apart = first->apart, ahead = v_lt(zero, first->low), begun = v_and(v_lt(first->high, zero), v_not(apart));
-    vm certain = v_and(first->certain, v_or(v_or(apart, begun), v_and(ahead, v_eq(first->low, first->high))));
+    const vm apart = first->apart, is_ahead = v_lt(zero, first->low),
+             begun = v_and(v_lt(first->high, zero), v_not(apart));
+    vm certain = v_and(first->certain, v_or(v_or(apart, begun), v_and(is_ahead, v_eq(first->low, first->high))));
     sweep_out answer;
     answer.t_first = v_sel(apart, v_infinity(), first->low);
     answer.t_last = zero;
@@ -386,7 +387,7 @@ FN sweep_ahead sweep_prove_ahead(const residual_pair *wide_pairs, sweep_exact *f
     out.t_first = answer.t_first;
     out.state = answer.state;
     out.certain = certain;
-    out.least = v_sel_or_zero(v_and(v_and(first->certain, v_not(apart)), ahead), first->low);
+    out.least = v_sel_or_zero(v_and(v_and(first->certain, v_not(apart)), is_ahead), first->low);
     return out;
 }
 #endif

@@ -161,14 +161,14 @@ FN_RARE void sweep_line_close(const sweep_in *in, const sweep_view *view, sweep_
         from = to, to = next, next = begin;
     }
     /* For a triangle seen edge-on, edge functions are all noise: instead the line must lie between the corners. */
-    const vm near =
+    const vm is_near =
         v_and(v_and(sweep_spans_zero(range_x, slip), sweep_spans_zero(range_y, slip)), sweep_spans_zero(range_z, slip));
     /* The heights: a triangle that is too thin in the view has those of its crossed edges. */
-    line->through = v_and(near, sweep_same_side(sides, slack));
-    const vm thin = sweep_edge_on(line, view);
+    line->through = v_and(is_near, sweep_same_side(sides, slack));
+    const vm is_thin = sweep_edge_on(line, view);
     const vf mean = sweep_mean_height(sides, view->e01h, view->e02h);
-    line->enter = v_sel(thin, line->enter, mean);
-    line->leave = v_sel(thin, line->leave, mean);
+    line->enter = v_sel(is_thin, line->enter, mean);
+    line->leave = v_sel(is_thin, line->leave, mean);
 }
 
 /* Edge function, and its error bound. */
@@ -200,9 +200,9 @@ FN sweep_line sweep_line_of(sweep_in in, sweep_view view, vm asked)
     const vm right = v_or(v_or(v_lt(sides.e01, -error01), v_lt(sides.e12, -error12)), v_lt(sides.e20, -error20));
     const vm certain =
         v_and(v_and(v_lt(error01, v_abs(sides.e01)), v_lt(error12, v_abs(sides.e12))), v_lt(error20, v_abs(sides.e20)));
-    const vm beside = v_and(left, right), near = v_and(asked, v_not(v_or(beside, certain)));
+    const vm is_beside = v_and(left, right), near = v_and(asked, v_not(v_or(is_beside, certain)));
     sweep_line line;
-    line.through = v_and(certain, v_not(beside));
+    line.through = v_and(certain, v_not(is_beside));
     line.enter = line.leave = sweep_mean_height(sides, view.e01h, view.e02h);
     if (v_any(near)) {
         const sweep_in in_copy =

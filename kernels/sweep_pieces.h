@@ -120,7 +120,7 @@ FN sweep_wall sweep_wall_of(v3 normal, vf line_x, vf line_y, vf edge_x, vf edge_
     return wall;
 }
 
-/* The prism over the triangle, and the range of heights at which contact is possible. */
+/* The prism over the triangle: a wall over each edge, and the range of heights at which contact is possible. */
 typedef struct sweep_prism {
     sweep_wall wall[3];
     vf low, high;
@@ -170,11 +170,12 @@ FN vm sweep_is_solid(v3 normal, vf longest2)
 /* The slab around the plane, bounded by the prism over the triangle. The region test is made at the root itself. So an
  * ill-conditioned root (motion along the plane) is early or late by no more than the slide, and never beside the
  * triangle. */
-FN void sweep_face(sweep_span *span, sweep_view view, vf e12x, vf e12y, vf e12h, v3 normal, vf per_nz, vm solid,
-                   vm point, sweep_line line, int want)
+FN void sweep_face(sweep_span *span, sweep_view view, vf e12x, vf e12y, vf e12h, v3 normal, vf per_nz, vm is_solid,
+                   vm is_point, sweep_line line, int want)
 {
-    const vf zero = v_f(R(0.0)), length = v_sqrt(v3_dot(normal, normal)), slant = length * v_abs(per_nz);
-    const vf middle = -(normal.x * view.line_x + normal.y * view.line_y) * per_nz, chord = view.radius * slant;
+    const vf zero = v_f(R(0.0)), length = v_sqrt(v3_dot(normal, normal)), per_normal_speed = length * v_abs(per_nz);
+    const vf middle = -(normal.x * view.line_x + normal.y * view.line_y) * per_nz,
+             half_chord = view.radius * per_normal_speed;
     sweep_prism prism;
     /* The prism over the triangle, with a wall over each edge. */
     prism.wall[0] = sweep_wall_of(normal, view.line_x, view.line_y, view.e01x, view.e01y, view.e01h, zero);
@@ -187,30 +188,31 @@ FN void sweep_face(sweep_span *span, sweep_view view, vf e12x, vf e12y, vf e12h,
     prism.low = v_min(v_min(view.e01h, view.e02h), zero) - reach;
     prism.high = v_max(v_max(view.e01h, view.e02h), zero) + reach;
     /* Where the centre enters and leaves the slab around the plane. */
-    sweep_crossing enter = sweep_cross(prism, middle - chord), leave = sweep_cross(prism, middle + chord);
-    enter.inside = v_and(solid, enter.inside);
-    leave.inside = v_and(solid, leave.inside);
-    /* radius along the normal, in the direction of the motion */
+    sweep_crossing enter = sweep_cross(prism, middle - half_chord), leave = sweep_cross(prism, middle + half_chord);
+    enter.inside = v_and(is_solid, enter.inside);
+    leave.inside = v_and(is_solid, leave.inside);
+    /* The radius along the normal, in the direction of the motion. */
     vf offset = v_copysign_one(normal.z) * view.radius / length;
-    if (v_any(point)) {
-        const vm through = v_and(point, line.through);
+    /* Spheres that are almost points: the line test replaces roots outside the prism. */
+    if (v_any(is_point)) {
+        const vm passes_through = v_and(is_point, line.through);
         /* A point hits only triangles that its ray passes through: the sides of a needle accept roots beyond its
          * tip. */
-        const vm sphere = v_lt(v_f(R(0x1p-40)), view.radius);
-        enter.inside = v_and(enter.inside, v_or(sphere, line.through));
-        leave.inside = v_and(leave.inside, v_or(sphere, line.through));
+        const vm is_sphere = v_lt(v_f(R(0x1p-40)), view.radius);
+        enter.inside = v_and(enter.inside, v_or(is_sphere, line.through));
+        leave.inside = v_and(leave.inside, v_or(is_sphere, line.through));
         enter.at = v_sel(enter.inside, enter.at, line.enter);
         leave.at = v_sel(leave.inside, leave.at, line.leave);
-        enter.inside = v_or(enter.inside, through);
-        leave.inside = v_or(leave.inside, through);
-        offset = v_sel_or_zero(solid, offset); /* a triangle without area has no normal */
+        enter.inside = v_or(enter.inside, passes_through);
+        leave.inside = v_or(leave.inside, passes_through);
+        offset = v_sel_or_zero(is_solid, offset); /* a triangle without area has no normal */
     }
     /* Contacts with the face count if they are before the first, or after the last, so far. */
     const vf enter_at = view.p0_height + enter.at, leave_at = view.p0_height + leave.at;
     sweep_contact_keep(&span->first, v_and(enter.inside, v_lt(enter_at, span->first.at)), enter_at, FEATURE_FACE);
     if (want != SWEEP_FIRST)
         sweep_contact_keep(&span->last, v_and(leave.inside, v_gt(leave_at, span->last.at)), leave_at, FEATURE_FACE);
-    /* rotated back out of the view */
+    /* The offset to the face, rotated back out of the view. */
     const v3 to_face = v3_mul(normal, offset);
     span->to_face =
         v3_add(v3_add(v3_mul(view.axes.s, to_face.x), v3_mul(view.axes.w, to_face.y)), v3_mul(view.axes.u, to_face.z));
@@ -218,12 +220,12 @@ FN void sweep_face(sweep_span *span, sweep_view view, vf e12x, vf e12y, vf e12h,
 
 /* Line test for spheres so small that the line of centres alone decides about the face. The solver does this first, so
  * that the registers of the rare test near an edge do not add to those of later steps. */
-FN sweep_line sweep_line_of_points(sweep_in in, sweep_view view, vm point)
+FN sweep_line sweep_line_of_points(sweep_in in, sweep_view view, vm is_point)
 {
     sweep_line line;
     line.enter = line.leave = v_f(R(0.0));
-    line.through = point;
-    return v_any(point) ? sweep_line_of(in, view, point) : line;
+    line.through = is_point;
+    return v_any(is_point) ? sweep_line_of(in, view, is_point) : line;
 }
 
 /* A contact that any other one replaces. */
@@ -242,8 +244,9 @@ FN sweep_span sweep_solve(sweep_in in, sweep_view view, int want)
     sweep_span span;
     span.first = sweep_no_contact(v_infinity());
     span.last = sweep_no_contact(-v_infinity());
-    const vm point = v_le(view.radius, view.noise);
-    const sweep_line line = sweep_line_of_points(in, view, point);
+    const vm is_point = v_le(view.radius, view.noise);
+    const sweep_line line = sweep_line_of_points(in, view, is_point);
+    /* The line of centres relative to P1, and the edge E12. */
     const vf line1_x = view.line_x - view.e01x, line1_y = view.line_y - view.e01y,
              p1_height = view.p0_height + view.e01h;
     const vf e12x = view.e02x - view.e01x, e12y = view.e02y - view.e01y, e12h = view.e02h - view.e01h;
@@ -258,8 +261,8 @@ FN sweep_span sweep_solve(sweep_in in, sweep_view view, int want)
     sweep_lengths length20 = sweep_lengths_of(view.e02x, view.e02y, view.e02h);
     const v3 normal = sweep_normal(view, length01.space2);
     const vf longest2 = v_max(v_max(length01.space2, length12.space2), length20.space2);
-    const vm solid = sweep_is_solid(normal, longest2);
-    vf per_nz = v_sel(solid, normal.z, v_f(R(1.0)));
+    const vm is_solid = sweep_is_solid(normal, longest2);
+    vf per_nz = v_sel(is_solid, normal.z, v_f(R(1.0)));
     sweep_reciprocals(&length01.per_seen2, &length12.per_seen2);
     sweep_reciprocals(&length20.per_seen2, &per_nz);
     span.edge[0] = length01;
@@ -271,7 +274,7 @@ FN sweep_span sweep_solve(sweep_in in, sweep_view view, int want)
     sweep_edge(&span, view.radius2, line1_x, line1_y, p1_height, e12x, e12y, e12h, length12, FEATURE_E12, want);
     sweep_edge(&span, view.radius2, view.line_x, view.line_y, view.p0_height, view.e02x, view.e02y, view.e02h, length20,
                FEATURE_E20, want);
-    sweep_face(&span, view, e12x, e12y, e12h, normal, per_nz, solid, point, line, want);
+    sweep_face(&span, view, e12x, e12y, e12h, normal, per_nz, is_solid, is_point, line, want);
     return span;
 }
 #endif

@@ -75,19 +75,19 @@ typedef struct sweep_query {
 /* Scales queries that are out of range. They are rare, so the caller branches. */
 FN void sweep_rescue(sweep_query *query, int moving)
 {
-    const vm finite = sweep_is_finite(query->in, moving);
+    const vm is_finite = sweep_is_finite(query->in, moving);
     /* Lanes to scale: all lengths are tiny, a length is huge, the speed is huge. */
-    const vm near = vi_gt(v_i(R_SMALL_BITS), query->relative.length);
-    const vm far = v_and(finite, v_not(vi_gt(v_i(R_BIG_BITS), query->relative.length)));
-    const vm fast = v_and(finite, v_not(vi_gt(v_i(R_BIG_BITS), query->relative.speed)));
+    const vm is_near = vi_gt(v_i(R_SMALL_BITS), query->relative.length);
+    const vm is_far = v_and(is_finite, v_not(vi_gt(v_i(R_BIG_BITS), query->relative.length)));
+    const vm is_fast = v_and(is_finite, v_not(vi_gt(v_i(R_BIG_BITS), query->relative.speed)));
     const vf one = v_f(R(1.0)), small = v_f(R(0x1p-8));
     /* Factors by which lengths and velocities are scaled, and how the answer undoes that. */
-    const vf length_factor = v_sel(near, v_f(R(0x1p32)), v_sel(far, small, one)),
-             speed_factor = v_sel(fast, small, one);
+    const vf length_factor = v_sel(is_near, v_f(R(0x1p32)), v_sel(is_far, small, one)),
+             speed_factor = v_sel(is_fast, small, one);
     const vi none = v_i(0);
-    query->valid = v_and(query->valid, finite);
-    query->unscale = v_sel(near, v_f(R(0x1p-32)), v_sel(far, v_f(R(0x1p8)), one));
-    query->time_exponent = vi_sel(near, v_i(-32), vi_sel(far, v_i(8), none)) - vi_sel(fast, v_i(8), none);
+    query->valid = v_and(query->valid, is_finite);
+    query->unscale = v_sel(is_near, v_f(R(0x1p-32)), v_sel(is_far, v_f(R(0x1p8)), one));
+    query->time_exponent = vi_sel(is_near, v_i(-32), vi_sel(is_far, v_i(8), none)) - vi_sel(is_fast, v_i(8), none);
     /* The scaled inputs, and their differences. */
     query->in.center = v3_mul(query->in.center, length_factor);
     query->in.radius = query->in.radius * length_factor;

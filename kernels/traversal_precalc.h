@@ -30,11 +30,11 @@ FN mesh_motion mesh_motion_of(v3 center, v3 given, int options)
     if ((options & MESH_ENDS) == 0)
         return motion;
     motion.velocity = v3_sub(given, center);
-    const vm large = v_not(vi_gt(v_i(R_BIG_BITS), v3_magnitude(motion.velocity)));
-    if (v_any(large)) {
+    const vm is_large = v_not(vi_gt(v_i(R_BIG_BITS), v3_magnitude(motion.velocity)));
+    if (v_any(is_large)) {
         const vf factor = v_f(R(0x1p-8));
-        motion.velocity = v3_sel(large, v3_sub(v3_mul(given, factor), v3_mul(center, factor)), motion.velocity);
-        motion.smaller = vi_sel(large, v_i(8 << R_EXPONENT_SHIFT), motion.smaller);
+        motion.velocity = v3_sel(is_large, v3_sub(v3_mul(given, factor), v3_mul(center, factor)), motion.velocity);
+        motion.smaller = vi_sel(is_large, v_i(8 << R_EXPONENT_SHIFT), motion.smaller);
     }
     return motion;
 }
@@ -66,19 +66,19 @@ FN mesh_slabs mesh_slabs_of(v3 center, vf radius, mesh_motion motion, mesh_frame
     /* At a distance of 2^60 mesh sizes one unit in the last place covers the mesh: every box passes the test. */
     const vf size =
         v_from_bits(vi_max(vi_max(v3_magnitude(mesh_center), v_magnitude(mesh_radius)), v_bits(v_f(R(2.0)))));
-    const vm far = v_not(v_lt(size, v_f(R(0x1p60))));
+    const vm is_far = v_not(v_lt(size, v_f(R(0x1p60))));
     mesh_slabs slabs;
     /* The reach, with a margin for the roundings of the test. */
     const v3 zero = v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
     /* 2^-20 of the largest coordinate is 16 roundings of it; the tests below err by less than 12. */
-    const vf reach = v_sel(far, v_f(R(0x1p100)), mesh_radius + size * v_f(R(0x1p-20)));
-    mesh_center = v3_sel(far, zero, mesh_center);
+    const vf reach = v_sel(is_far, v_f(R(0x1p100)), mesh_radius + size * v_f(R(0x1p-20)));
+    mesh_center = v3_sel(is_far, zero, mesh_center);
     slabs.below = v3_of(mesh_center.x + reach, mesh_center.y + reach, mesh_center.z + reach);
     slabs.above = v3_of(mesh_center.x - reach, mesh_center.y - reach, mesh_center.z - reach);
     /* Inverse velocities, and the factor from scaled times to the caller's. */
-    slabs.per_v.x = v_sel(far, one, one / mesh_nonzero(mesh_velocity.x));
-    slabs.per_v.y = v_sel(far, one, one / mesh_nonzero(mesh_velocity.y));
-    slabs.per_v.z = v_sel(far, one, one / mesh_nonzero(mesh_velocity.z));
+    slabs.per_v.x = v_sel(is_far, one, one / mesh_nonzero(mesh_velocity.x));
+    slabs.per_v.y = v_sel(is_far, one, one / mesh_nonzero(mesh_velocity.y));
+    slabs.per_v.z = v_sel(is_far, one, one / mesh_nonzero(mesh_velocity.z));
     slabs.unit = v_pow2_of((v_i(frame.scale_field) - speed - motion.smaller) >> R_EXPONENT_SHIFT);
     return slabs;
 }
@@ -175,10 +175,10 @@ enum { PRECALC_LIMIT, PRECALC_REACH, PRECALC_ROWS = PRECALC_FIELDS(PRECALC_COUNT
 FN vf mesh_limit_of(v3 center, vf radius, v3 given, v3 velocity, vf t_max)
 {
     const vf zero = v_f(R(0.0));
-    const vm finite = v_and(v_and(v3_finite(center), v3_finite(given)), v_finite(radius));
+    const vm is_finite = v_and(v_and(v3_finite(center), v3_finite(given)), v_finite(radius));
     const vm moves = v_not(v_eq(v_from_bits(v3_magnitude(velocity)), zero));
     const vf limit = v_sel(v_and(moves, v_lt(zero, t_max)), t_max, zero);
-    return v_sel(v_and(finite, v_le(zero, radius)), limit, v_f(R(-1.0)));
+    return v_sel(v_and(is_finite, v_le(zero, radius)), limit, v_f(R(-1.0)));
 }
 
 /* Computes the terms of LANES queries into rows[PRECALC_ROWS][LANES]. given: velocities, or with MESH_ENDS end

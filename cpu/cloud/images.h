@@ -149,6 +149,7 @@ FN void cloud_pairs_of_images(const caromi_cloud_view *view, uint32_t begin, uin
     cloud_imaged imaged;
     for (uint32_t from = view->rows[begin].begin, last = view->rows[end - 1].end; from < last;) {
         cloud_find_imaged(view, &from, last, &imaged);
+        /* All spheres of one shift before the next, because a buffer holds pairs of one image only. */
         for (int image = CAROMI_IMAGE_OWN + 1; image < CAROMI_IMAGES && imaged.count > 0; image++) {
             const u32 steps = cloud_steps_of(image);
             cloud_end_image(view, found, image);

@@ -98,9 +98,9 @@ FN cloud_lanes_found cloud_meet(const caromi_cloud_motion *motion, float more, c
     const vf outer = radius + error + path, inner = radius - error;
     /* Apart at the nearest approach; overlapping at the begin of the slice. */
     const vm apart = v_gt(v3_dot(nearest_offset, nearest_offset), outer * outer * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
-    const vm begun = v_and(v_lt(zero, inner), cloud_is_below(v3_dot(first_offset, first_offset), inner * inner));
+    const vm has_begun = v_and(v_lt(zero, inner), cloud_is_below(v3_dot(first_offset, first_offset), inner * inner));
     const cloud_lanes_found tested = {v_bitmask(v_not(v_and(apart, v_lt(d2 + speed2, v_f(CLOUD_SQUARE_MOST))))),
-                                      v_bitmask(begun), 0};
+                                      v_bitmask(has_begun), 0};
     return tested;
 }
 

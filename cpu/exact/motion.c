@@ -81,6 +81,7 @@ int caromi_motion_of(caromi_motion *motion, const float *in, int count)
 
 /* Parts. */
 
+/* n = e_0 x e_1 */
 const caromi_int3 *caromi_motion_normal(caromi_motion *motion)
 {
     if (is_first_use(motion, PART_NORMAL))
@@ -88,6 +89,7 @@ const caromi_int3 *caromi_motion_normal(caromi_motion *motion)
     return &motion->n;
 }
 
+/* n.n */
 const caromi_int *caromi_motion_normal2(caromi_motion *motion)
 {
     if (is_first_use(motion, PART_NORMAL2))
@@ -95,6 +97,7 @@ const caromi_int *caromi_motion_normal2(caromi_motion *motion)
     return &motion->nn;
 }
 
+/* n.v */
 const caromi_int *caromi_motion_normal_speed(caromi_motion *motion)
 {
     if (is_first_use(motion, PART_NORMAL_SPEED))
@@ -102,6 +105,7 @@ const caromi_int *caromi_motion_normal_speed(caromi_motion *motion)
     return &motion->nv;
 }
 
+/* e.e */
 const caromi_int *caromi_motion_edge2(caromi_motion *motion, int edge)
 {
     if (is_first_use(motion, PART_EDGE2 + edge))
@@ -109,6 +113,7 @@ const caromi_int *caromi_motion_edge2(caromi_motion *motion, int edge)
     return &motion->edge2[edge];
 }
 
+/* v.v */
 static const caromi_int *v_dot_v(caromi_motion *motion)
 {
     if (is_first_use(motion, PART_V_DOT_V))
@@ -116,6 +121,7 @@ static const caromi_int *v_dot_v(caromi_motion *motion)
     return &motion->vv;
 }
 
+/* q = d x v */
 const caromi_int3 *caromi_motion_moment(caromi_motion *motion, int corner)
 {
     if (is_first_use(motion, PART_MOMENT + corner))
@@ -123,6 +129,7 @@ const caromi_int3 *caromi_motion_moment(caromi_motion *motion, int corner)
     return &motion->q[corner];
 }
 
+/* a = e x v, as a difference of moments */
 const caromi_int3 *caromi_motion_sweep_normal(caromi_motion *motion, int edge)
 {
     if (is_first_use(motion, PART_SWEEP_NORMAL + edge))
@@ -131,6 +138,7 @@ const caromi_int3 *caromi_motion_sweep_normal(caromi_motion *motion, int edge)
     return &motion->a[edge];
 }
 
+/* a.a */
 static const caromi_int *a_dot_a(caromi_motion *motion, int edge)
 {
     if (is_first_use(motion, PART_SWEEP_NORMAL2 + edge))
@@ -156,6 +164,7 @@ static const caromi_int *a_dot_q(caromi_motion *motion, int edge, int end)
     return &motion->a_dot_q[edge][end];
 }
 
+/* h = e.q */
 const caromi_int *caromi_motion_plucker(caromi_motion *motion, int edge)
 {
     if (is_first_use(motion, PART_PLUCKER + edge))

@@ -56,11 +56,11 @@ FN drop_points drop_points_of(drop_frame frame, v3 point)
     drop_points contact;
     const vf offset_x = frame.x0 - point.x, offset_y = frame.y0 - point.y,
              square = frame.r2 - (offset_x * offset_x + offset_y * offset_y);
-    const vm known = v_gt(square, frame.r2 * v_f(R(0x1p-8)));
-    const vf root = v_sqrt(v_sel(known, square, frame.r2));
+    const vm is_known = v_gt(square, frame.r2 * v_f(R(0x1p-8)));
+    const vf root = v_sqrt(v_sel(is_known, square, frame.r2));
     contact.inverse = v_f(R(1.0)) / root;
     contact.error = frame.slack * contact.inverse + (v_abs(point.z) + root) * v_f(R(0x1p-21));
-    contact.height = v_sel(known, point.z + root, drop_minus_infinity());
+    contact.height = v_sel(is_known, point.z + root, drop_minus_infinity());
     return contact;
 }
 
@@ -275,8 +275,8 @@ FN drop_bounds drop_touch_bounds(drop_frame frame, const drop_touch_point *touch
     const vf square = frame.r2 - (offset_x * offset_x + offset_y * offset_y);
     const vf square_error =
         eps * frame.r2 + (v_f(R(2.0)) * (v_abs(offset_x) + v_abs(offset_y)) + position_error) * position_error;
-    const vm known = v_gt(square, v_f(R(1024.0)) * square_error);
-    const vf root = v_sqrt(v_sel(known, square, frame.r2)), inverse = v_f(R(1.0)) / root;
+    const vm is_known = v_gt(square, v_f(R(1024.0)) * square_error);
+    const vf root = v_sqrt(v_sel(is_known, square, frame.r2)), inverse = v_f(R(1.0)) / root;
     const vf loss = v_f(R(2.0)) * (square_error * inverse) * inverse + eps;
     const vf height = touch->p.p0.z + (touch->b * edge1.z + touch->c * edge2.z) + root;
     const vf error =
@@ -297,8 +297,8 @@ FN drop_bounds drop_touch_bounds(drop_frame frame, const drop_touch_point *touch
     const vf sum = height + (error + rise + v_f(R(3.0)) * (slope_error1 + slope_error2) +
                              v_f(R(2.0)) * eps * (v_abs(slope1) + v_abs(slope2)));
     drop_bounds bounds;
-    bounds.low = v_sel(known, height - error, drop_minus_infinity());
-    bounds.upper = v_sel(known, sum,
+    bounds.low = v_sel(is_known, height - error, drop_minus_infinity());
+    bounds.upper = v_sel(is_known, sum,
                          v_sel(drop_is_out(touch, square, square_error, edge1_x, edge1_y, edge2_x, edge2_y,
                                            position_error * (size1 + size2)),
                                drop_minus_infinity(), v_infinity()));

@@ -59,8 +59,8 @@ FN wf drop_wide_bulge(const drop_wide_point *pair, const drop_wide_slopes *slope
     const wf steepness1 = w_abs(slopes->slope1) + slopes->slope_error1, steepness2 = inwards * edge_length2 / area;
     const wf bulge =
         w_f(W(0x1.0001p-1)) * pair->r * ((steepness1 * steepness1 + steepness2 * steepness2) / edge_length2);
-    const wm known = w_lt((w_abs(product) + w_abs(other_product)) * w_f(W(0x1p-20)), w_abs(area));
-    return w_sel(w_and(known, w_le(zero, bulge)), bulge, w_infinity());
+    const wm is_known = w_lt((w_abs(product) + w_abs(other_product)) * w_f(W(0x1p-20)), w_abs(area));
+    return w_sel(w_and(is_known, w_le(zero, bulge)), bulge, w_infinity());
 }
 
 /* The same formulas as touch_at() in host/lattice/drop_bound.c. */
@@ -80,8 +80,8 @@ FN drop_wide_bounds drop_wide_bounds_of(const drop_wide_point *pair)
              square = pair->r2 - (offset_x * offset_x + offset_y * offset_y);
     const wf square_error =
         eight * pair->r2 + (two * (w_abs(offset_x) + w_abs(offset_y)) + position_error) * position_error;
-    const wm known = w_lt(w_f(W(1024.0)) * square_error, square);
-    const wf root = w_sqrt(w_sel(known, square, pair->r2)), inverse = w_f(W(1.0)) / root;
+    const wm is_known = w_lt(w_f(W(1024.0)) * square_error, square);
+    const wf root = w_sqrt(w_sel(is_known, square, pair->r2)), inverse = w_f(W(1.0)) / root;
     const wf per_root_error = inverse * (eight + two * (square_error * inverse * inverse)),
              slope_position_error = two * position_error * inverse;
     const wf height = pair->p0.z + (pair->b * slopes.edge1.z + pair->c * slopes.edge2.z) + root;
@@ -103,7 +103,7 @@ FN drop_wide_bounds drop_wide_bounds_of(const drop_wide_point *pair)
     /* Certain if all numbers between the bounds round up to one binary32. */
     const wf rounded = w_round(bounds.low);
     const wm crosses = w_and(w_le(bounds.low, rounded), w_lt(rounded, bounds.high));
-    bounds.certain = w_and(known, w_and(w_eq(rounded, w_round(bounds.high)), w_not(crosses)));
+    bounds.certain = w_and(is_known, w_and(w_eq(rounded, w_round(bounds.high)), w_not(crosses)));
     return bounds;
 }
 #endif

@@ -121,6 +121,7 @@ FN void lattice_filter_boxes(const lattice_block *block, v3 lo, v3 hi, vf refere
     lanes &= v_bitmask(lattice_keeps_box(block, lo, hi));
     if (lanes == 0)
         return;
+    /* Small boxes and leaves join the frontier; large boxes wait for their children to be tested. */
     const u32 large = lanes & lattice_large(lo, hi, reference, limit);
     lattice_push(to, lo, hi, reference, lanes & ~large);
     vi_store(references, v_bits(reference));
@@ -259,16 +260,16 @@ FN mesh_corners lattice_corners(const lattice_triangles *list, int at, vf scale)
 /* Fills in the samples of a list. The columns are padded with the last triangle. */
 static void lattice_set_samples(const lattice_block *block, real scale, lattice_triangles *list)
 {
-    for (int i = list->count; i % LANES != 0; i++)
-        for (int k = 0; k < LATTICE_TRIANGLE_COLUMNS; k++)
-            list->corner[k][i] = list->corner[k][list->count - 1];
-    for (int i = 0; i < list->count; i += LANES) {
-        const mesh_corners corners = lattice_corners(list, i, v_f(scale));
+    for (int first = list->count; first % LANES != 0; first++)
+        for (int column = 0; column < LATTICE_TRIANGLE_COLUMNS; column++)
+            list->corner[column][first] = list->corner[column][list->count - 1];
+    for (int first = 0; first < list->count; first += LANES) {
+        const mesh_corners corners = lattice_corners(list, first, v_f(scale));
         vf rows[LATTICE_ROWS];
         lattice_filter_rows(block, corners.p0, corners.p1, corners.p2, rows);
         LANG_UNROLL
-        for (int k = 0; k < LATTICE_ROWS; k++)
-            v_store(list->sample[k] + i, rows[k]);
+        for (int column = 0; column < LATTICE_ROWS; column++)
+            v_store(list->sample[column] + first, rows[column]);
     }
 }
 #endif

@@ -110,15 +110,15 @@ static int order_children(const near_two_points *search, const mesh_node *node, 
             continue;
         const float distance = closest_span_of(search->view[1], lo, hi).least;
         /* Insertion sort by the distance from the second point. */
-        int at = count;
+        int position = count;
         if (!(distance <= search->limit[1]))
             continue;
-        for (; at > 0 && least[at - 1] > distance; at--) {
-            least[at] = least[at - 1];
-            child[at] = child[at - 1];
+        for (; position > 0 && least[position - 1] > distance; position--) {
+            least[position] = least[position - 1];
+            child[position] = child[position - 1];
         }
-        least[at] = distance;
-        child[at] = node->child[slot];
+        least[position] = distance;
+        child[position] = node->child[slot];
         count++;
     }
     return count;
