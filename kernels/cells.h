@@ -36,6 +36,7 @@ FN u32 cell_slab(real x, real lower, real per_length)
     return (u32)(int)(from < last ? from : last);
 }
 
+/* The cell of a point: its Morton code. */
 FN u32 cell_of(real x, real y, real z, const cell_grid *grid)
 {
     return cell_spread(cell_slab(x, grid->lower[0], grid->per_length[0])) |

@@ -202,6 +202,7 @@ FN void cloud_prove(in_columns in, out_columns out, size_t at)
     w_store_u8((G u8 *)out[OUT_CLOUD_PARTS] + at, w_sel(w_lt(zero, dot), one, zero));
 }
 
+/* Columns in, filter, columns out, for each half of the lanes. */
 FN void pairs_cloud_exact(in_columns in, out_columns out, size_t i)
 {
     LANG_UNROLL

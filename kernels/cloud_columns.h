@@ -22,6 +22,7 @@ FN wf columns_offset(wf from, wf to, wf shift)
     return sum + (second_error + first_error);
 }
 
+/* Offset from A to B, shifted. */
 FN w3 columns_offset3(in_columns in, size_t i)
 {
     const w3 a = load3_wide(in, IN_AX, i), b = load3_wide(in, IN_BX, i), shift = load3_wide(in, IN_SHIFT_X, i);

@@ -99,7 +99,8 @@ FN vm lattice_keeps_triangle(const lattice_block *block, v3 p0, v3 p1, v3 p2)
  * rounded up: every point of the triangle has a sample of its own face, edge or corner within the root of the cover.
  * The last row is the cover of the corners alone. */
 enum {
-    LATTICE_CORNER = 4,
+    LATTICE_MINUS_SQUARE = 3, /* within the rows of a corner */
+    LATTICE_CORNER,           /* rows of a corner */
     LATTICE_EDGES = 3 * LATTICE_CORNER,
     LATTICE_COVER = LATTICE_EDGES + 3,
     LATTICE_CORNER_COVER,
@@ -119,7 +120,7 @@ FN void lattice_corner_rows(v3 corner, vf *rows)
     rows[0] = corner.x + corner.x;
     rows[1] = corner.y + corner.y;
     rows[2] = corner.z + corner.z;
-    rows[3] = -v3_dot(corner, corner);
+    rows[LATTICE_MINUS_SQUARE] = -v3_dot(corner, corner);
 }
 
 /* Cover by the corners, from the squares of the edges. A third of the longest edge's square covers every triangle. A
@@ -157,11 +158,11 @@ FN void lattice_filter_rows(const lattice_block *block, v3 p0, v3 p1, v3 p2, vf 
  * extent, p by 2 p. */
 FN vf lattice_corner_excess(const real middle[3], const real half[3], const real twice[3], const real *rows, int stride)
 {
-    vf excess = v_load(rows + 3 * stride);
+    vf excess = v_load(rows + LATTICE_MINUS_SQUARE * stride);
     LANG_UNROLL
-    for (int k = 0; k < 3; k++) {
-        const vf offset = v_load(rows + k * stride) - v_f(twice[k]);
-        excess = excess + (offset * v_f(middle[k]) + v_abs(offset) * v_f(half[k]));
+    for (int axis = 0; axis < 3; axis++) {
+        const vf offset = v_load(rows + axis * stride) - v_f(twice[axis]);
+        excess = excess + (offset * v_f(middle[axis]) + v_abs(offset) * v_f(half[axis]));
     }
     return excess;
 }

@@ -13,6 +13,7 @@ typedef struct contacts_rows {
     real corner[9][LANES]; /* x y z for each edge */
 } contacts_rows;
 
+/* The third corner behind an edge, for the half of the lanes that begins at first_lane. */
 FN w3 contacts_load3(const contacts_rows *rows, int edge, int first_lane)
 {
     return w3_of(w_load(rows->corner[3 * edge] + first_lane), w_load(rows->corner[3 * edge + 1] + first_lane),

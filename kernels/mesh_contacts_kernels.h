@@ -22,6 +22,7 @@
         __global const mesh_cones *cones
 #define MESH_RUN_ARGUMENTS \
     contacts_run_of(MESH_ARGUMENTS, MESH_SPHERE_ARGUMENTS, MESH_SHARE_ARGUMENTS, opposites, cones)
+/* A run from the kernel's arguments. */
 FN mesh_run contacts_run_of(MESH_RUN_PARAMETERS)
 {
     mesh_run run = mesh_run_of_spheres(MESH_ARGUMENTS, MESH_SPHERE_ARGUMENTS);

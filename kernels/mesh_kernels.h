@@ -37,6 +37,7 @@
         __global const mesh_clearance *clearance
 #define MESH_RUN_ARGUMENTS \
     mesh_run_of(MESH_ARGUMENTS, cx, cy, cz, radius, vx, vy, vz, t_max, mask, MESH_SHARE_ARGUMENTS, clearance)
+/* A run from the kernel's arguments. */
 FN mesh_run mesh_run_of(MESH_RUN_PARAMETERS)
 {
     mesh_run run = mesh_run_of_mesh(MESH_ARGUMENTS);

@@ -170,9 +170,9 @@ FN void mesh_cull_hits(const mesh_packet *packet, vm begins, int options, mesh_p
     const vm starts = v_and(result->hits, begins), none = v_and(starts, v_not(starts));
     vm culled = none, undecided = none;
     if ((options & MESH_CULL_BACK) != 0 && v_any(v_or(result->hits, result->undecided))) {
-        const vf back = mesh_back_exact(packet, options);
-        culled = v_eq(back, v_f(MESH_YES));
-        undecided = v_and(result->hits, v_eq(back, v_f(MESH_UNDECIDED)));
+        const vf to_begin = mesh_back_exact(packet, options);
+        culled = v_eq(to_begin, v_f(MESH_YES));
+        undecided = v_and(result->hits, v_eq(to_begin, v_f(MESH_UNDECIDED)));
     }
     if ((options & MESH_SKIP) != 0) {
         culled = v_or(culled, starts);

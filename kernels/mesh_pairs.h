@@ -158,6 +158,7 @@ typedef struct mesh_pairs {
     u32 submitted, answered; /* pairs since the beginning, modulo 2^32 */
 } mesh_pairs;
 
+/* Empties the queue. */
 FN void mesh_pairs_begin(mesh_pairs *pairs)
 {
     pairs->first = pairs->end = 0;
@@ -206,6 +207,7 @@ FN void mesh_pairs_pad(mesh_pairs *pairs)
     v_store_u8(pairs->traversal + pairs->end, v_i(pairs->traversal[pairs->end - 1]));
 }
 
+/* A vector from three columns of the oldest packet. */
 FN v3 mesh_pairs_load(const mesh_pairs *pairs, int column)
 {
     return v3_of(v_load(PAIR_COLUMN(pairs, column) + pairs->first),
@@ -271,6 +273,7 @@ FN void mesh_set_sphere(mesh_pairs *pairs, const mesh_traversal *trav, int numbe
 }
 
 #ifdef LANG_LOCKSTEP
+/* Defers a triangle of a leaf. */
 FN void mesh_defer(mesh_pairs *pairs, int leaf, int lane)
 {
     pairs->leaf[pairs->end] = leaf;
@@ -321,6 +324,7 @@ FN sweep_in mesh_packet_again(const mesh_packet *packet)
 #define MESH_LEAST_SQUARE R(0x1p-80)
 #define MESH_MOST_SQUARE R(0x1p80)
 
+/* Squared distance from the query's centre at the start. */
 FN vf mesh_distance2(v3 p, const mesh_query *query)
 {
     const v3 d = v3_sub(p, v3_of(v_f(query->cx), v_f(query->cy), v_f(query->cz)));

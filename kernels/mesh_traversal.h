@@ -129,6 +129,7 @@ FN void mesh_stack_begin(mesh_stack *stack, int root)
     stack->top = 0;
 }
 
+/* Sets an element of the stack. */
 FN void mesh_stack_set(mesh_stack *stack, int at, u64 from, int child)
 {
     stack->entries->from[at] = from;

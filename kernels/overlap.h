@@ -118,13 +118,13 @@ FN overlap_out overlap(overlap_in in)
     /* Differences that would overflow: rare, so under a branch. An edge is at most twice the size. */
     const vm is_big = v_not(vi_gt(v_i(R_BIG_BITS), triangle.size));
     if (v_any(is_big)) {
-        const vf small = v_sel(is_big, v_f(R(0x1p-8)), v_f(R(1.0)));
+        const vf factor = v_sel(is_big, v_f(R(0x1p-8)), v_f(R(1.0)));
         valid = v_and(valid, overlap_is_finite(in));
-        in.center = v3_mul(in.center, small);
-        in.radius = in.radius * small;
-        in.p0 = v3_mul(in.p0, small);
-        in.p1 = v3_mul(in.p1, small);
-        in.p2 = v3_mul(in.p2, small);
+        in.center = v3_mul(in.center, factor);
+        in.radius = in.radius * factor;
+        in.p0 = v3_mul(in.p0, factor);
+        in.p1 = v3_mul(in.p1, factor);
+        in.p2 = v3_mul(in.p2, factor);
         triangle = overlap_relate(in);
     }
     /* The triangle scaled to a size of about 1. */
@@ -154,6 +154,7 @@ FN overlap_in load_overlap(in_columns in, size_t i)
     return query;
 }
 
+/* Columns in, solver, columns out. */
 FN void pairs_overlap(in_columns in, out_columns out, size_t i)
 {
     const overlap_out answer = overlap(load_overlap(in, i));

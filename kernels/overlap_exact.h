@@ -336,6 +336,7 @@ FN overlap_out overlap_exact(overlap_in in)
     return out;
 }
 
+/* Columns in, filter, columns out. */
 FN void pairs_overlap_exact(in_columns in, out_columns out, size_t i)
 {
     const overlap_out answer = overlap_exact(load_overlap(in, i));

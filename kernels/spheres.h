@@ -85,14 +85,14 @@ FN vm spheres_are_finite(spheres_in in)
  * stays. */
 FN void spheres_rescue(spheres_in *in, spheres_relative *pair, vm *valid, vm is_big)
 {
-    const vf small = v_sel(is_big, v_f(R(0x1p-8)), v_f(R(1.0)));
+    const vf factor = v_sel(is_big, v_f(R(0x1p-8)), v_f(R(1.0)));
     *valid = v_and(*valid, spheres_are_finite(*in));
-    in->a0 = v3_mul(in->a0, small);
-    in->a1 = v3_mul(in->a1, small);
-    in->b0 = v3_mul(in->b0, small);
-    in->b1 = v3_mul(in->b1, small);
-    in->radius_a = in->radius_a * small;
-    in->radius_b = in->radius_b * small;
+    in->a0 = v3_mul(in->a0, factor);
+    in->a1 = v3_mul(in->a1, factor);
+    in->b0 = v3_mul(in->b0, factor);
+    in->b1 = v3_mul(in->b1, factor);
+    in->radius_a = in->radius_a * factor;
+    in->radius_b = in->radius_b * factor;
     *pair = spheres_relate(*in);
 }
 

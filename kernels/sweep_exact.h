@@ -11,6 +11,7 @@ typedef struct sweep_rows {
     real center[3][LANES], velocity[3][LANES], p0[3][LANES], p1[3][LANES], p2[3][LANES], radius[LANES];
 } sweep_rows;
 
+/* Stores a vector to three rows. */
 FN void store3_lanes(real (*p)[LANES], v3 x)
 {
     v_store(p[0], x.x);

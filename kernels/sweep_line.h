@@ -37,6 +37,7 @@ typedef struct sweep_range {
     vf least, most;
 } sweep_range;
 
+/* Extends the range to a number. */
 FN void sweep_extend(sweep_range *range, twofloat a)
 {
     const vf x = twofloat_value(a);

@@ -8,6 +8,7 @@
 #include "contact.h"
 #include "foot.h"
 
+/* Answers LANES spheres at rest in fast mode. */
 FN contact_out touch(closest_in in)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0)), minus = v_f(R(-1.0));

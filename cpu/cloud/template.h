@@ -273,6 +273,7 @@ typedef struct cloud_ball {
     double at[3], reach;
 } cloud_ball;
 
+/* The ball of a sphere. */
 FN cloud_ball cloud_ball_of(const caromi_cloud_view *view, uint32_t slot)
 {
     const cloud_ball ball = {{(double)view->x[slot], (double)view->y[slot], (double)view->z[slot]},

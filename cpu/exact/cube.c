@@ -19,6 +19,7 @@ uint64_t caromi_split_double(double x, int *exponent)
     return m >> zeros;
 }
 
+/* Exponent of the lowest bit that is set. */
 static int lowest_bit(double x)
 {
     int exponent;

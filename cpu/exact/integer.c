@@ -10,6 +10,7 @@ enum { WORD = 64, SMALL_BITS = 62 }; /* three products of two such numbers fit 1
 /* ---- inputs -------------------------------------------------------------------------------------------------------
  */
 
+/* The bits of a binary32 number. */
 static uint32_t float_bits(float x)
 {
     uint32_t bits;
@@ -308,6 +309,7 @@ static void set_wide(caromi_int *out, wide_signed value)
     out->sign = out->count == 0 ? 0 : value < 0 ? -1 : 1;
 }
 
+/* a b; numbers of one limb need a single multiplication. */
 void caromi_int_mul(caromi_int *out, const caromi_int *a, const caromi_int *b)
 {
     const int count = a->count + b->count;
@@ -385,6 +387,7 @@ void caromi_int3_sub(caromi_int3 *out, const caromi_int3 *a, const caromi_int3 *
         caromi_int_sub(&out->x[i], &a->x[i], &b->x[i]);
 }
 
+/* A dot product in one pass: small numbers in 128 bits, others limb by limb. */
 void caromi_int3_dot(caromi_int *out, const caromi_int3 *a, const caromi_int3 *b)
 {
     if (are_small(a) && are_small(b)) {
@@ -402,6 +405,7 @@ void caromi_int3_dot(caromi_int *out, const caromi_int3 *a, const caromi_int3 *b
     finish(out, count);
 }
 
+/* A cross product, component by component. */
 void caromi_int3_cross(caromi_int3 *out, const caromi_int3 *a, const caromi_int3 *b)
 {
     const int small = are_small(a) && are_small(b);

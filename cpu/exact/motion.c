@@ -52,6 +52,7 @@ static int unit_of(int lowest)
     return lowest == CAROMI_NO_BIT ? 0 : lowest;
 }
 
+/* Loads a pair; 0 if it is invalid. count: IN_SWEEP_MOVING with the triangle's velocity, else IN_SWEEP_RESTING. */
 int caromi_motion_of(caromi_motion *motion, const float *in, int count)
 {
     static const float at_rest[3];
@@ -254,6 +255,7 @@ static void make_element(caromi_motion *motion, int feature, caromi_element *ele
     element->root_y = caromi_approx_sqrt(caromi_int_approx(&element->y));
 }
 
+/* The root of a feature, computed at first use. */
 const caromi_element *caromi_motion_element(caromi_motion *motion, int feature)
 {
     if (is_first_use(motion, PART_ELEMENT + feature))

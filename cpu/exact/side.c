@@ -4,6 +4,7 @@
 
 #include "touch.h"
 
+/* The sign of n.v. */
 int caromi_exact_is_back(const float *in)
 {
     caromi_motion motion;

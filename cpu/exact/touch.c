@@ -209,6 +209,7 @@ void caromi_store_unit_of(const caromi_int3 *v, int sign, float out[3])
     caromi_store_unit(components, out);
 }
 
+/* P0 + weights[0] e01 + weights[1] e02 + t w, in binary64. */
 void caromi_point_of(const float *corners, const double weights[2], const float *w, double t, float out[3])
 {
     for (int i = 0; i < 3; i++) {

@@ -60,6 +60,7 @@ static int on_face(triple a, triple edge1, triple edge2, triple normal, triple t
     return 1;
 }
 
+/* The closest point of corners, edges and face, as far as binary64 finds it. */
 void caromi_bound_point_of(const float corners[9], const double to[3], caromi_bound_point *out)
 {
     const triple a = {(double)corners[0], (double)corners[1], (double)corners[2]};

@@ -32,6 +32,7 @@ typedef struct drop_pairs {
     const caromi_drop_search *search;
 } drop_pairs;
 
+/* Empties both queues. */
 FN void drop_pairs_begin(drop_pairs *pairs, const caromi_drop_search *search)
 {
     memset(pairs, 0, sizeof *pairs); /* padding lanes are computed, too */
@@ -97,6 +98,7 @@ FN wf drop_wide_row(const drop_queue *queue, int k, int first_lane)
     return w_load(queue->row[k] + queue->first + first_lane);
 }
 
+/* Corner 0, 1 or 2 of WIDE pairs. */
 FN w3 drop_wide_corner(const drop_queue *queue, int k, int first_lane)
 {
     return w3_of(drop_wide_row(queue, 3 * k, first_lane), drop_wide_row(queue, 3 * k + 1, first_lane),

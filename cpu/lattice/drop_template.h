@@ -15,7 +15,8 @@ typedef struct drop_traversal {
     real radius, scale;     /* scale: factor to the mesh's unit */
     real x0, x1, y0, y1, r; /* extent of the block, and the radius, in the mesh's unit */
     real least;             /* the least of `low` */
-    u32 i, j, nx, ny;       /* the first column; numbers of columns */
+    u32 first_x, first_y;   /* indices of the first column */
+    u32 count_x, count_y;   /* numbers of columns along x and y */
     int next;               /* to visit next: a node, or a leaf if negative */
     int parent;             /* parent of `next`; -1: `next` is the root */
     LANG_ALIGNED real x[CAROMI_DROP_BLOCK], y[CAROMI_DROP_BLOCK];
@@ -98,7 +99,7 @@ FN void drop_ray_column(drop_traversal *trav, int column, G const mesh_leaf *lea
 /* The columns of the block that triangles in the leaf's box may raise. */
 FN u32 drop_columns_at(const drop_traversal *trav)
 {
-    const u32 all = (1u << trav->nx * trav->ny) - 1;
+    const u32 all = (1u << trav->count_x * trav->count_y) - 1;
     u32 slots = 0, columns = 0;
     if (trav->parent < 0 || all == 1)
         return all;
@@ -276,25 +277,25 @@ FN int drop_begin_next(const mesh_run *run, drop_traversal *trav, u32 at, const 
     trav->pairs = drop->pairs;
     trav->radius = search->radius;
     trav->scale = run->frame.scale;
-    trav->i = at % drop->across * search->side;
-    trav->j = at / drop->across * search->side;
-    trav->nx = search->nx - trav->i < search->side ? search->nx - trav->i : search->side;
-    trav->ny = search->ny - trav->j < search->side ? search->ny - trav->j : search->side;
+    trav->first_x = at % drop->across * search->side;
+    trav->first_y = at / drop->across * search->side;
+    trav->count_x = search->nx - trav->first_x < search->side ? search->nx - trav->first_x : search->side;
+    trav->count_y = search->ny - trav->first_y < search->side ? search->ny - trav->first_y : search->side;
     /* Extent of the block. */
-    trav->x0 = search->x[trav->i] * trav->scale;
-    trav->x1 = search->x[trav->i + trav->nx - 1] * trav->scale;
-    trav->y0 = search->y[trav->j] * trav->scale;
-    trav->y1 = search->y[trav->j + trav->ny - 1] * trav->scale;
+    trav->x0 = search->x[trav->first_x] * trav->scale;
+    trav->x1 = search->x[trav->first_x + trav->count_x - 1] * trav->scale;
+    trav->y0 = search->y[trav->first_y] * trav->scale;
+    trav->y1 = search->y[trav->first_y + trav->count_y - 1] * trav->scale;
     trav->r = search->radius * trav->scale;
     trav->least = -R(1.0) / R(0.0);
     /* Its columns, row by row; unused ones cannot be raised. */
     for (u32 column = 0, i = 0, j = 0; column < CAROMI_DROP_BLOCK; column++) {
-        const int exists = j < trav->ny;
-        trav->x[column] = search->x[trav->i + i];
-        trav->y[column] = search->y[trav->j + (exists ? j : 0)];
+        const int exists = j < trav->count_y;
+        trav->x[column] = search->x[trav->first_x + i];
+        trav->y[column] = search->y[trav->first_y + (exists ? j : 0)];
         trav->low[column] = exists ? trav->least : R(1.0) / R(0.0);
-        trav->slot[column] = (trav->j + j) * search->stride + trav->i + i;
-        i = i + 1 < trav->nx ? i + 1 : 0;
+        trav->slot[column] = (trav->first_y + j) * search->stride + trav->first_x + i;
+        i = i + 1 < trav->count_x ? i + 1 : 0;
         j += i == 0;
     }
     trav->next = run->frame.root;

@@ -38,21 +38,22 @@ static int leaf_reaches(const mesh_leaf *leaf, const closest_traversal *trav, fl
     return 0;
 }
 
+/* Traverses the hierarchy until a triangle is within the limit. */
 int caromi_resolve_cube(const caromi_mesh_view *mesh, const float *center, int options, const caromi_cube *cube,
                         enum caromi_cube_limit which)
 {
-    const reach r = {cube, which, caromi_cube_bounds(cube, which)};
-    const closest_query q = {center[0], center[1], center[2], 0, caromi_float_above(r.limit.high), -1};
+    const reach reach_limit = {cube, which, caromi_cube_bounds(cube, which)};
+    const closest_query query = {center[0], center[1], center[2], 0, caromi_float_above(reach_limit.limit.high), -1};
     closest_traversal trav;
-    if (r.limit.high < 0)
+    if (reach_limit.limit.high < 0)
         return 0;
     trav.masks = mesh->masks;
-    int left = closest_begin(&trav, mesh->frame, q, options);
+    int left = closest_begin(&trav, mesh->frame, query, options);
     while (left)
         if (trav.next >= 0) {
             left = closest_visit_node(&trav, mesh->nodes + trav.next, options);
         } else {
-            if (leaf_reaches(mesh->leaves + MESH_LEAF_AT(trav.next), &trav, mesh->frame.scale, options, &r))
+            if (leaf_reaches(mesh->leaves + MESH_LEAF_AT(trav.next), &trav, mesh->frame.scale, options, &reach_limit))
                 return 1;
             left = closest_pop_next(&trav);
         }

@@ -24,6 +24,7 @@ typedef struct lattice_node {
     int count;
 } lattice_node;
 
+/* Sets a node: its position, the bound point's distance, and the distance of each leaf's box. */
 static void lattice_set_node(const caromi_lattice_tile *tile, const uint32_t index[3], const lattice_frontier *leaves,
                              const caromi_bound_point *bound_point, lattice_node *node)
 {

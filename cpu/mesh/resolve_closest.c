@@ -36,6 +36,7 @@ static void resolve_leaf(const mesh_leaf *leaf, closest_traversal *trav, float s
         closest_reduce(trav);
 }
 
+/* Traverses the hierarchy for one query; no triangle stays undecided. */
 void caromi_resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
                             float *distance, float *depth)
 {

@@ -24,6 +24,7 @@ static closest_range range_of(const float *in)
     return closest_range_of(&wide);
 }
 
+/* The order of two distances: by their bounds, else in integers. */
 int caromi_resolve_order(const float *in, const float *other, uint8_t *by_integers)
 {
     const closest_range a = range_of(in), b = range_of(other);
@@ -61,6 +62,7 @@ static float distance_in(closest_range range)
     return low < high || low > high ? v_from_bits(R_NAN_BITS) : low;
 }
 
+/* The distance that `closest` gives a triangle; NaN in exact mode if the filter leaves it undecided. */
 float caromi_own_distance(const caromi_mesh_view *mesh, const float *in, int exact)
 {
     const closest_in pair = pair_of(in);
@@ -70,6 +72,7 @@ float caromi_own_distance(const caromi_mesh_view *mesh, const float *in, int exa
         .distance;
 }
 
+/* The record of one triangle, as the search makes it. */
 void caromi_contact_record(const caromi_mesh_view *mesh, const float *in, int exact, mesh_record *record)
 {
     const closest_in pair = pair_of(in);
@@ -142,6 +145,7 @@ static int find_in_subtree(const near_two_points *search, int reference)
     return 0;
 }
 
+/* The first triangle near both points that passes the test. */
 int caromi_find_triangle(const caromi_mesh_view *mesh, const float *point, float point_distance, const float *center,
                          float center_distance, int (*test)(void *user, int32_t triangle), void *user)
 {
@@ -155,6 +159,7 @@ int caromi_find_triangle(const caromi_mesh_view *mesh, const float *point, float
     return find_in_subtree(&search, mesh->frame.root);
 }
 
+/* Whether the normal, |n|^2 against its error, may be 0. */
 int caromi_may_be_flat(const float *corners)
 {
     const w3 p0 = w3_of((double)corners[0], (double)corners[1], (double)corners[2]);

@@ -72,6 +72,7 @@ static int resolve_overlap(const caromi_mesh_query *query, const float *corners)
     return overlap == 1;
 }
 
+/* Decides one triangle: by its box, then in integers. */
 int caromi_resolve_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit)
 {
     int state = STATE_MISS;

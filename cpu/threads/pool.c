@@ -290,6 +290,7 @@ static void run_run(void *user, uint64_t task, uint32_t thread)
     job->run(job->user, begin, begin + (left < job->size ? left : job->size), thread);
 }
 
+/* Runs of `size` elements as tasks. */
 void caromi_parallel_runs(caromi_pool *pool, uint64_t count, uint64_t size, caromi_run_fn *run, void *user)
 {
     runs_job job = {count, size, run, user};

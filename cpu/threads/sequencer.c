@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sequencer.h"
 
+/* Begins a sequence over [first, end); parts have the size `part`. */
 int caromi_sequencer_open(caromi_sequencer *sequencer, uint64_t first, uint64_t end, uint64_t part)
 {
     if (pthread_mutex_init(&sequencer->lock, NULL) != 0)
@@ -36,6 +37,7 @@ uint64_t caromi_sequencer_claim(caromi_sequencer *sequencer, uint64_t most, uint
     return count;
 }
 
+/* Waits until the part that begins at `first` may commit; 0 if the sequence is stopped. */
 int caromi_sequencer_wait(caromi_sequencer *sequencer, uint64_t first)
 {
     (void)pthread_mutex_lock(&sequencer->lock);
