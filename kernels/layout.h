@@ -47,10 +47,12 @@ enum {
     IN_WX = IN_SWEEP_RESTING, IN_WY, IN_WZ,
     IN_SWEEP_MOVING                      /* columns with the triangle's velocity */
 };
+/* Columns of an overlap (IN_O..): centre, radius, corners. */
 enum {
     IN_OCX, IN_OCY, IN_OCZ, IN_OR, IN_OP0X, IN_OP0Y, IN_OP0Z, IN_OP1X, IN_OP1Y, IN_OP1Z, IN_OP2X, IN_OP2Y, IN_OP2Z,
     IN_OVERLAP
 };
+/* Columns of a closest point (IN_N.., nearest): centre, corners. */
 enum {
     IN_NCX, IN_NCY, IN_NCZ, IN_NP0X, IN_NP0Y, IN_NP0Z, IN_NP1X, IN_NP1Y, IN_NP1Z, IN_NP2X, IN_NP2Y, IN_NP2Z, IN_CLOSEST
 };

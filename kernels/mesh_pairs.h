@@ -215,6 +215,7 @@ FN v3 mesh_pairs_load(const mesh_pairs *pairs, int column)
                  v_load(PAIR_COLUMN(pairs, column + 2) + pairs->first));
 }
 
+/* A column of the spheres of the oldest packet, looked up by each pair's traversal. */
 FN vf mesh_pairs_sphere(const mesh_pairs *pairs, int number)
 {
     return v_table_lookup(pairs->sphere + number * MESH_TRAVERSALS, pairs->traversal + pairs->first);

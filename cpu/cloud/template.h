@@ -75,7 +75,7 @@ FN vi cloud_slots(uint32_t from)
 
 #include "swept.h"
 
-/* More options: only list comparisons, for a device; spheres move; the sphere `s` is an image. */
+/* More options: only list comparisons, for a device; spheres move; the single sphere is an image. */
 enum { CLOUD_LISTED = 8, CLOUD_SWEPT = 16, CLOUD_IMAGE = 32 };
 
 /* cloud_compare() where the sum of reaches is known to be between two numbers. */

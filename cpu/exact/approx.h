@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* m * 2^e. A few operations in a row leave m far inside a double's range, so it is not normalised. */
+/* A mantissa m and an exponent e: the number m * 2^e. A few operations in a row leave m far inside a double's range, so
+ * it is not normalised. */
 typedef struct caromi_approx {
     double m;
     int e;
@@ -44,8 +45,8 @@ static inline caromi_approx caromi_approx_sqrt(caromi_approx a)
     return (caromi_approx){sqrt(odd ? a.m * 2.0 : a.m), (a.e - odd) / 2};
 }
 
-/* Gives both numbers the larger exponent, so that their m may be added and compared. A number below 2^-900 of the other
- * becomes 0. */
+/* Gives both numbers the larger exponent, so that their mantissas m may be added and compared. A number below 2^-900 of
+ * the other becomes 0. */
 static inline int caromi_approx_align(caromi_approx *a, caromi_approx *b)
 {
     if (a->m == 0.0)

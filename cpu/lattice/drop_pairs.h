@@ -199,7 +199,7 @@ FN drop_packet drop_bound_binary32(const drop_pairs *pairs)
     return packet;
 }
 
-/* Moves the lanes' pairs to the binary64 queue. slot: their columns' slots. */
+/* Moves pairs of a packet to the binary64 queue. slot: the slots of their columns. */
 FN void drop_queue_binary64(drop_pairs *pairs, const drop_packet *packet, const int slot[LANES], u32 lanes)
 {
     drop_queue *queue = &pairs->binary64;

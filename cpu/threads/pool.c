@@ -215,6 +215,7 @@ void caromi_pool_close(caromi_pool *pool)
     (void)pthread_mutex_destroy(&pool->lock);
 }
 
+/* Number of threads; 1 in a child process, which has none of the workers. */
 uint32_t caromi_pool_threads(const caromi_pool *pool)
 {
     return pool != NULL && pool->process == getpid() ? pool->threads : 1;
