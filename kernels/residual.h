@@ -71,17 +71,17 @@ FN residual_part residual_part_of(const residual_pair *pair, const guess *guesse
              w2 = w_load(guessed->w2 + first_lane);
     const w3 center = w3_add_scaled(pair->center, pair->velocity, time),
              y = w3_sub_scaled(w3_sub_scaled(center, pair->e01, w1), pair->e02, w2);
-    residual_part half;
-    half.y = w3_mul(y, pair->scale);
-    half.c = w3_dot(half.y, half.y) - pair->radius2;
+    residual_part part;
+    part.y = w3_mul(y, pair->scale);
+    part.c = w3_dot(part.y, part.y) - pair->radius2;
     if (full) {
-        half.g1 = w3_dot(half.y, pair->e01) * pair->scale;
-        half.g2 = w3_dot(half.y, pair->e02) * pair->scale;
-        half.g12 = half.g1 - half.g2;
-        half.point = w3_add_scaled(w3_add(pair->p0, w3_sub(center, y)), pair->w, time);
-        half.normal = residual_normal(pair, half.y);
+        part.g1 = w3_dot(part.y, pair->e01) * pair->scale;
+        part.g2 = w3_dot(part.y, pair->e02) * pair->scale;
+        part.g12 = part.g1 - part.g2;
+        part.point = w3_add_scaled(w3_add(pair->p0, w3_sub(center, y)), pair->w, time);
+        part.normal = residual_normal(pair, part.y);
     }
-    return half;
+    return part;
 }
 
 /* Three columns of binary32 from both halves of the lanes. */

@@ -35,16 +35,16 @@ typedef struct sweep_foot {
 /* The point of the triangle with these weights. Everything is halved, so that no difference overflows. */
 FN sweep_foot sweep_foot_of(sweep_in in, barycentric weights)
 {
-    const vf zero = v_f(R(0.0)), half = v_f(R(0.5));
+    const vf zero = v_f(R(0.0)), one_half = v_f(R(0.5));
     /* The vertex to start from: the feature's own, P1 for E12, else P0. */
     const vm e12 = vi_eq(weights.feature, v_i(FEATURE_E12)), vertex = vi_gt(v_i(FEATURE_E01), weights.feature);
     sweep_foot foot;
     foot.vertex = v3_sel(vi_eq(weights.feature, v_i(FEATURE_V2)), in.p2, in.p0);
     foot.vertex = v3_sel(v_or(vi_eq(weights.feature, v_i(FEATURE_V1)), e12), in.p1, foot.vertex);
     /* The step from there, half of it because it is added twice. */
-    const v3 half_vertex = v3_mul(foot.vertex, half);
-    const v3 half_to_p1 = v3_sub(v3_mul(in.p1, half), half_vertex),
-             half_to_p2 = v3_sub(v3_mul(in.p2, half), half_vertex);
+    const v3 half_vertex = v3_mul(foot.vertex, one_half);
+    const v3 half_to_p1 = v3_sub(v3_mul(in.p1, one_half), half_vertex),
+             half_to_p2 = v3_sub(v3_mul(in.p2, one_half), half_vertex);
     const vf w1 = v_sel(v_or(vertex, e12), zero, weights.w1), w2 = v_sel(vertex, zero, weights.w2);
     foot.step = v3_add(v3_mul(half_to_p1, w1), v3_mul(half_to_p2, w2));
     return foot;
