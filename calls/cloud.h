@@ -9,11 +9,11 @@
 enum { CLOUD_X, CLOUD_Y, CLOUD_Z, CLOUD_R, CLOUD_VX, CLOUD_VY, CLOUD_VZ, CLOUD_T_MAX, CLOUD_COLUMNS };
 
 static const caromi_member caromi_spheres_in[] = {
-    CAROMI_VIEW(carom_cloud_desc, center, CAROMI_POINTS, CAROMI_PER_QUERY, CLOUD_X, 1),
-    CAROMI_VIEW(carom_cloud_desc, velocity, CAROMI_POINTS, CAROMI_PER_QUERY, CLOUD_VX, 0),
-    CAROMI_VIEW(carom_cloud_desc, radius, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_R, 1),
-    CAROMI_VIEW(carom_cloud_desc, t_max, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_T_MAX, 0),
-    CAROMI_VIEW(carom_cloud_desc, mask, CAROMI_UINTS, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, 0),
+    CAROMI_VIEW(carom_cloud_desc, center, CAROMI_POINTS, CAROMI_PER_QUERY, CLOUD_X, CAROMI_REQUIRED),
+    CAROMI_VIEW(carom_cloud_desc, velocity, CAROMI_POINTS, CAROMI_PER_QUERY, CLOUD_VX, CAROMI_OPTIONAL),
+    CAROMI_VIEW(carom_cloud_desc, radius, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_R, CAROMI_REQUIRED),
+    CAROMI_VIEW(carom_cloud_desc, t_max, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_T_MAX, CAROMI_OPTIONAL),
+    CAROMI_VIEW(carom_cloud_desc, mask, CAROMI_UINTS, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, CAROMI_OPTIONAL),
 };
 #define CAROMI_PAIR_RECORDS(member) CAROMI_FILLED(carom_cloud_pair_list, member, CAROMI_PER_RECORD, CAROMI_NO_COLUMN)
 #define CAROMI_PAIR_NUMBER(X, member, words) CAROMI_PAIR_RECORDS(member),
@@ -25,7 +25,7 @@ static const caromi_member caromi_pairs_out[] = {
     CAROMI_PAIR_RECORDS(b),
     CAROMI_PAIR_RECORDS(state),
     CAROMI_PAIR_RECORDS(t),
-    CAROMI_MEMBER(carom_cloud_pair_list, shift, CAROMI_ARRAY, CAROMI_PER_RECORD, CAROMI_NO_COLUMN, 3, 0),
+    CAROMI_MEMBER(carom_cloud_pair_list, shift, CAROMI_ARRAY, CAROMI_PER_RECORD, CAROMI_NO_COLUMN, 3, CAROMI_OPTIONAL),
     CAROMI_PAIR_NUMBERS(, CAROMI_PAIR_NUMBER, CAROMI_PAIR_POINTS) CAROMI_PAIR_RECORDS(previous),
 };
 static const caromi_member caromi_partner_out[] = {
@@ -35,7 +35,7 @@ static const caromi_member caromi_partner_out[] = {
 };
 static const caromi_member caromi_count_out[] = {
     CAROMI_MEMBER(carom_cloud_count_result, partners, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN,
-                  sizeof(uint32_t), 1),
+                  sizeof(uint32_t), CAROMI_REQUIRED),
 };
 
 CAROMI_CALL_TYPE(cloud_list, "context", carom_cloud_desc, CAROMI_MEMBERS(caromi_spheres_in), "list",

@@ -5,7 +5,8 @@
 #include "mesh.h"
 
 static const caromi_member caromi_distance_in[] = {
-    CAROMI_MEMBER(carom_mesh_distance_desc, band, CAROMI_NUMBER, CAROMI_SINGLE, CAROMI_NO_COLUMN, sizeof(float), 0),
+    CAROMI_MEMBER(carom_mesh_distance_desc, band, CAROMI_NUMBER, CAROMI_SINGLE, CAROMI_NO_COLUMN, sizeof(float),
+                  CAROMI_OPTIONAL),
 };
 static const caromi_member caromi_distance_out[] = {
     CAROMI_FILLED(carom_mesh_distance_result, distance, CAROMI_PER_NODE, CAROMI_ANSWER_KEY),

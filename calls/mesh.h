@@ -18,31 +18,33 @@ enum {
 
 #define CAROMI_MESH_VIEW(type, member, kind, column, needed) \
     CAROMI_VIEW(type, member, kind, CAROMI_PER_ELEMENT, column, needed)
-#define CAROMI_MESH_MASK(type) CAROMI_MESH_VIEW(type, mask, CAROMI_UINTS, CAROMI_NO_COLUMN, 0)
+#define CAROMI_MESH_MASK(type) CAROMI_MESH_VIEW(type, mask, CAROMI_UINTS, CAROMI_NO_COLUMN, CAROMI_OPTIONAL)
 static const caromi_member caromi_sweep_in[] = {
-    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, center, CAROMI_POINTS, MESH_CX, 1),
-    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, radius, CAROMI_SCALARS, MESH_RADIUS, 1),
-    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, velocity, CAROMI_POINTS, MESH_VX, 0), /* one of these two is given */
-    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, end, CAROMI_POINTS, MESH_VX, 0),
-    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, t_max, CAROMI_SCALARS, MESH_T_MAX, 0),
+    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, center, CAROMI_POINTS, MESH_CX, CAROMI_REQUIRED),
+    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, radius, CAROMI_SCALARS, MESH_RADIUS, CAROMI_REQUIRED),
+    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, velocity, CAROMI_POINTS, MESH_VX,
+                     CAROMI_OPTIONAL), /* one of these two is given */
+    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, end, CAROMI_POINTS, MESH_VX, CAROMI_OPTIONAL),
+    CAROMI_MESH_VIEW(carom_mesh_sweep_desc, t_max, CAROMI_SCALARS, MESH_T_MAX, CAROMI_OPTIONAL),
     CAROMI_MESH_MASK(carom_mesh_sweep_desc),
 };
 static const caromi_member caromi_overlap_in[] = {
-    CAROMI_MESH_VIEW(carom_mesh_overlap_desc, center, CAROMI_POINTS, MESH_CX, 1),
-    CAROMI_MESH_VIEW(carom_mesh_overlap_desc, radius, CAROMI_SCALARS, MESH_RADIUS, 1),
+    CAROMI_MESH_VIEW(carom_mesh_overlap_desc, center, CAROMI_POINTS, MESH_CX, CAROMI_REQUIRED),
+    CAROMI_MESH_VIEW(carom_mesh_overlap_desc, radius, CAROMI_SCALARS, MESH_RADIUS, CAROMI_REQUIRED),
     CAROMI_MESH_MASK(carom_mesh_overlap_desc),
 };
 static const caromi_member caromi_closest_in[] = {
-    CAROMI_MESH_VIEW(carom_mesh_closest_desc, center, CAROMI_POINTS, MESH_CX, 1),
-    CAROMI_MESH_VIEW(carom_mesh_closest_desc, radius, CAROMI_SCALARS, MESH_RADIUS, 0),
-    CAROMI_MESH_VIEW(carom_mesh_closest_desc, max_distance, CAROMI_SCALARS, MESH_MAX_DISTANCE, 0),
+    CAROMI_MESH_VIEW(carom_mesh_closest_desc, center, CAROMI_POINTS, MESH_CX, CAROMI_REQUIRED),
+    CAROMI_MESH_VIEW(carom_mesh_closest_desc, radius, CAROMI_SCALARS, MESH_RADIUS, CAROMI_OPTIONAL),
+    CAROMI_MESH_VIEW(carom_mesh_closest_desc, max_distance, CAROMI_SCALARS, MESH_MAX_DISTANCE, CAROMI_OPTIONAL),
     CAROMI_MESH_MASK(carom_mesh_closest_desc),
 };
 static const caromi_member caromi_contacts_in[] = {
-    CAROMI_MESH_VIEW(carom_mesh_contacts_desc, center, CAROMI_POINTS, MESH_CX, 1),
-    CAROMI_MESH_VIEW(carom_mesh_contacts_desc, radius, CAROMI_SCALARS, MESH_RADIUS, 1),
+    CAROMI_MESH_VIEW(carom_mesh_contacts_desc, center, CAROMI_POINTS, MESH_CX, CAROMI_REQUIRED),
+    CAROMI_MESH_VIEW(carom_mesh_contacts_desc, radius, CAROMI_SCALARS, MESH_RADIUS, CAROMI_REQUIRED),
     CAROMI_MESH_MASK(carom_mesh_contacts_desc),
-    CAROMI_MEMBER(carom_mesh_contacts_desc, flat, CAROMI_NUMBER, CAROMI_SINGLE, CAROMI_NO_COLUMN, sizeof(double), 0),
+    CAROMI_MEMBER(carom_mesh_contacts_desc, flat, CAROMI_NUMBER, CAROMI_SINGLE, CAROMI_NO_COLUMN, sizeof(double),
+                  CAROMI_OPTIONAL),
 };
 /* Of hits: but for the triangle, alike in a result and a list. */
 #define CAROMI_HIT_MEMBERS(type, extent)                                                                        \

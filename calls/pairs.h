@@ -5,10 +5,12 @@
 #include "type.h"
 
 /* A member as the tables of arrays have it. The function around them names desc_type and out_type. */
-#define CAROMI_KIND_points(name, extent, column) CAROMI_VIEW(desc_type, name, CAROMI_POINTS, extent, column, 1),
-#define CAROMI_KIND_scalars(name, extent, column) CAROMI_VIEW(desc_type, name, CAROMI_SCALARS, extent, column, 1),
+#define CAROMI_KIND_points(name, extent, column) \
+    CAROMI_VIEW(desc_type, name, CAROMI_POINTS, extent, column, CAROMI_REQUIRED),
+#define CAROMI_KIND_scalars(name, extent, column) \
+    CAROMI_VIEW(desc_type, name, CAROMI_SCALARS, extent, column, CAROMI_REQUIRED),
 #define CAROMI_KIND_optional_points(name, extent, column) \
-    CAROMI_VIEW(desc_type, name, CAROMI_POINTS, extent, column, 0),
+    CAROMI_VIEW(desc_type, name, CAROMI_POINTS, extent, column, CAROMI_OPTIONAL),
 #define CAROMI_SIDE_a CAROMI_PER_A
 #define CAROMI_SIDE_b CAROMI_PER_B
 #define CAROMI_INPUT(kind, name, side, column) CAROMI_KIND_##kind(name, CAROMI_SIDE_##side, column)

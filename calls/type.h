@@ -33,6 +33,7 @@ typedef enum caromi_extent_kind {
 } caromi_extent_kind;
 
 enum { CAROMI_NO_COLUMN = 255, CAROMI_MEMBERS_MAX = 12 };
+enum { CAROMI_OPTIONAL, CAROMI_REQUIRED }; /* whether a NULL member is an error */
 
 typedef struct caromi_member {
     const char *name;
@@ -40,21 +41,22 @@ typedef struct caromi_member {
     uint8_t kind, extent;
     uint8_t column;    /* the first of a batch that it fills */
     uint8_t size;      /* bytes of an element */
-    uint8_t is_needed; /* NULL is an error */
+    uint8_t is_needed; /* CAROMI_REQUIRED or CAROMI_OPTIONAL */
 } caromi_member;
 
 typedef struct caromi_members {
-    const caromi_member *at;
+    const caromi_member *at; /* array */
     uint32_t count;
 } caromi_members;
-/* An array with more members than there is room for does not compile. */
+/* An array with more than CAROMI_MEMBERS_MAX members does not compile: a char array would have the size -1. */
 #define CAROMI_COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define CAROMI_MEMBERS(array)                                                                                   \
     {                                                                                                           \
         array, CAROMI_COUNT_OF(array) + 0 * sizeof(char[CAROMI_COUNT_OF(array) <= CAROMI_MEMBERS_MAX ? 1 : -1]) \
     }
 
-/* Spell a member of structure `type`. */
+/* An entry of such an array: a member of structure `type`, and the batch's columns from `column` on that it fills. The
+ * macros behind it are for views that a call reads, and for arrays and points that it fills. */
 #define CAROMI_MEMBER(type, member, kind, extent, column, size, needed)     \
     {                                                                       \
 #member, offsetof(type, member), kind, extent, column, size, needed \
@@ -62,9 +64,9 @@ typedef struct caromi_members {
 #define CAROMI_VIEW(type, member, kind, extent, column, needed) \
     CAROMI_MEMBER(type, member, kind, extent, column, sizeof(float), needed)
 #define CAROMI_FILLED(type, member, extent, column) \
-    CAROMI_MEMBER(type, member, CAROMI_ARRAY, extent, column, sizeof *((type *)0)->member, 0)
+    CAROMI_MEMBER(type, member, CAROMI_ARRAY, extent, column, sizeof *((type *)0)->member, CAROMI_OPTIONAL)
 #define CAROMI_FILLED_POINTS(type, member, extent, column) \
-    CAROMI_MEMBER(type, member, CAROMI_POINTS_OUT, extent, column, sizeof(float), 0)
+    CAROMI_MEMBER(type, member, CAROMI_POINTS_OUT, extent, column, sizeof(float), CAROMI_OPTIONAL)
 
 /* Members of carom_batch that a call supports, besides those that all do. */
 enum { CAROMI_SERVES_SELECT = 1, CAROMI_SERVES_BEGIN = 2 };
@@ -79,13 +81,13 @@ typedef struct caromi_call_type {
     const char *name;                   /* of the public function */
     const char *subject, *out_argument; /* "context" or "mesh"; "out", "list" or "order" */
     const char *desc_name, *out_name;   /* of the structures */
-    size_t desc_size, out_size;         /* out_size 0: the result is an array, ... */
-    size_t out_element;                 /* ... of as many bytes for each query */
+    size_t desc_size, out_size;         /* out_size 0: the result is an array of elements */
+    size_t out_element;                 /* bytes of such an element; there is one for each query */
     caromi_members in, out;
     uint8_t unit;      /* caromi_unit */
     uint8_t serves;    /* members of the batch */
     uint8_t stays;     /* a device can use the arrays where they lie */
-    uint8_t has_which; /* all or first hits */
+    uint8_t has_which; /* the call has one more argument: all or first hits */
     uint16_t totals;   /* offset of a list's totals in the result; 0: no list */
     uint16_t lattice;  /* offset of the lattice in the descriptor; 0: none */
     uint16_t radius;   /* offset of the one radius of all queries, a float; 0: none */
@@ -95,7 +97,7 @@ typedef struct caromi_call_type {
 
 #define CAROMI_INLINED static inline __attribute__((always_inline))
 
-/* caromi_call_NAME(...): the public function carom_NAME. */
+/* Defines caromi_call_NAME(...), which calls the public function carom_NAME: all calls have one type then. */
 #define CALL(name, subject_type, desc_type, out_type)                                                                  \
     static inline carom_status caromi_call_##name(void *subject, const void *desc, const void *out, int which,         \
                                                   carom_stats *stats, carom_error *err)                                \
@@ -133,7 +135,8 @@ typedef struct caromi_call_type {
 
 /* Of calls that say yes or no to each query. */
 static const caromi_member caromi_any_out[] = {
-    CAROMI_MEMBER(carom_any_result, hit, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, sizeof(uint8_t), 1),
+    CAROMI_MEMBER(carom_any_result, hit, CAROMI_ARRAY, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, sizeof(uint8_t),
+                  CAROMI_REQUIRED),
 };
 #define CAROMI_NO_MEMBERS \
     {                     \

@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+/* Seconds of a clock that does not jump when the time is set. */
 double caromi_now(void)
 {
     struct timespec t;

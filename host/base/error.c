@@ -6,6 +6,7 @@
 
 #include "memory.h"
 
+/* Fills *err, if it is not NULL, and returns `status`. */
 carom_status caromi_fail(carom_error *err, carom_status status, int native_code, const char *format, ...)
 {
     if (err != NULL) {

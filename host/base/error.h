@@ -5,9 +5,14 @@
 #include "cpu/threads/float_mode.h"
 #include "carom/carom.h"
 
+enum { CAROMI_NO_NATIVE_CODE = 0 };
 /* Fills *err, if it is not NULL, and returns `status`. */
 carom_status caromi_fail(carom_error *err, carom_status status, int native_code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* The two commonest failures. They have no native code, which is a driver's or system's own number of an error. */
+#define caromi_fail_argument(err, ...) \
+    caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, CAROMI_NO_NATIVE_CODE, __VA_ARGS__)
+#define caromi_fail_memory(err, ...) caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, CAROMI_NO_NATIVE_CODE, __VA_ARGS__)
 void caromi_log(const carom_context *context, carom_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -18,10 +23,10 @@ void caromi_log(const carom_context *context, carom_log_level level, const char 
         if (check_status != CAROM_OK)             \
             return check_status;                  \
     } while (0)
-#define CHECK_NOT_NULL(argument, name, err)                                                     \
-    do {                                                                                        \
-        if ((argument) == NULL)                                                                 \
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, name " must not be NULL"); \
+#define CHECK_NOT_NULL(argument, name, err)                             \
+    do {                                                                \
+        if ((argument) == NULL)                                         \
+            return caromi_fail_argument(err, name " must not be NULL"); \
     } while (0)
 
 /* Evaluates and returns a call in the library's floating-point mode. For every public function that computes or calls a

@@ -61,11 +61,11 @@ void *caromi_alloc_aligned(const carom_context *context, uint64_t wanted, size_t
     if (wanted > SIZE_MAX - alignment)
         return NULL;
     const size_t bytes = ((size_t)wanted + alignment - 1) / alignment * alignment;
-    const carom_allocator *a = &hooks_in(context)->allocator;
-    if (a->alloc == NULL)
+    const carom_allocator *allocator = &hooks_in(context)->allocator;
+    if (allocator->alloc == NULL)
         return system_alloc(alignment, bytes);
     caromi_hooks_lock(context);
-    void *memory = a->alloc(a->user, bytes, alignment);
+    void *memory = allocator->alloc(allocator->user, bytes, alignment);
     caromi_hooks_unlock(context);
     (void)caromi_float_mode_set(); /* the callback may have changed it */
     return memory;
@@ -81,15 +81,15 @@ void *caromi_alloc(const carom_context *context, uint64_t count, size_t size)
 
 void caromi_free(const carom_context *context, void *memory)
 {
-    const carom_allocator *a = &hooks_in(context)->allocator;
+    const carom_allocator *allocator = &hooks_in(context)->allocator;
     if (memory == NULL)
         return;
-    if (a->free == NULL) {
+    if (allocator->free == NULL) {
         free(memory);
         return;
     }
     caromi_hooks_lock(context);
-    a->free(a->user, memory);
+    allocator->free(allocator->user, memory);
     caromi_hooks_unlock(context);
     (void)caromi_float_mode_set();
 }
@@ -188,6 +188,7 @@ void caromi_cached_free(const carom_context *context, void *block)
         caromi_free(context, (char *)block - CACHED_HEAD);
 }
 
+/* Frees all cached blocks. */
 void caromi_cached_release(const carom_context *context)
 {
     caromi_block_cache *kept = begin_cache(context);

@@ -11,25 +11,28 @@ enum { ITEMS_PER_TASK = 8192, PARTS_PER_THREAD = 8, SLICES_PER_THREAD = 4, SLICE
 
 /* ---- items ------------------------------------------------------------------------------------------------------- */
 
+/* The item of a triangle: its bounding box in mesh units. */
 static void make_item(const carom_mesh *mesh, uint32_t triangle, bvh_item *item)
 {
-    const float *p = caromi_corner(mesh, triangle, 0), *q = caromi_corner(mesh, triangle, 1);
-    const float *r = caromi_corner(mesh, triangle, 2), scale = mesh->view.frame.scale;
+    const float *corner0 = caromi_corner(mesh, triangle, 0), *corner1 = caromi_corner(mesh, triangle, 1);
+    const float *corner2 = caromi_corner(mesh, triangle, 2), scale = mesh->view.frame.scale;
     for (int k = 0; k < 3; k++) {
-        const float lo = p[k] < q[k] ? p[k] : q[k], hi = p[k] > q[k] ? p[k] : q[k];
-        item->lo[k] = bvh_scaled(r[k] < lo ? r[k] : lo, scale);
-        item->hi[k] = bvh_scaled(r[k] > hi ? r[k] : hi, scale);
+        const float lo = corner0[k] < corner1[k] ? corner0[k] : corner1[k],
+                    hi = corner0[k] > corner1[k] ? corner0[k] : corner1[k];
+        item->lo[k] = bvh_scaled(corner2[k] < lo ? corner2[k] : lo, scale);
+        item->hi[k] = bvh_scaled(corner2[k] > hi ? corner2[k] : hi, scale);
     }
     item->triangle = triangle;
     item->zero = 0;
 }
 
+/* Task: makes a range of items. */
 static void make_items(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
-    const bvh_build *b = user;
+    const bvh_build *build = user;
     (void)thread;
     for (uint64_t i = begin; i < end; i++)
-        make_item(b->mesh, (uint32_t)i, &b->items[0][i]);
+        make_item(build->mesh, (uint32_t)i, &build->items[0][i]);
 }
 
 /* ---- the binary tree --------------------------------------------------------------------------------------------- */
@@ -50,17 +53,18 @@ static bvh_box box_around(const bvh_item *items, uint32_t count)
     return box;
 }
 
-/* Splits a part in two; their nodes are `below` and `below` + 1. */
-static void cut_part(const bvh_build *b, const bvh_part *part, uint32_t below, int is_large, bvh_part parts[2])
+/* Splits a part in two; their nodes are `below` and `below` + 1. LARGE: by all threads. */
+typedef enum part_size { SMALL, LARGE } part_size;
+static void cut_part(const bvh_build *build, const bvh_part *part, uint32_t below, part_size size, bvh_part parts[2])
 {
-    const bvh_item *from = b->items[part->side] + part->first;
-    bvh_item *to = b->items[!part->side] + part->first;
+    const bvh_item *from = build->items[part->side] + part->first;
+    bvh_item *to = build->items[!part->side] + part->first;
     int side = !part->side;
     bvh_split split;
     split.axis = -1;
-    if (!b->halve_only && part->depth < BVH_HALVING_DEPTH) {
-        if (is_large) {
-            caromi_bvh_split_large(b, from, to, part->count, &split);
+    if (!build->halve_only && part->depth < BVH_HALVING_DEPTH) {
+        if (size == LARGE) {
+            caromi_bvh_split_large(build, from, to, part->count, &split);
         } else {
             caromi_bvh_find_split(from, part->count, &split);
             if (split.axis >= 0)
@@ -73,144 +77,154 @@ static void cut_part(const bvh_build *b, const bvh_part *part, uint32_t below, i
         split.box[0] = box_around(from, split.left);
         split.box[1] = box_around(from + split.left, part->count - split.left);
     }
-    b->binary[part->node].at = below;
-    b->binary[part->node].count = 0;
-    set_node(&b->binary[below], &split.box[0]);
-    set_node(&b->binary[below + 1], &split.box[1]);
-    parts[0] = (bvh_part){below, part->first, split.left, 0, 0, part->depth + 1, side};
-    parts[1] = (bvh_part){below + 1, part->first + split.left, part->count - split.left, 0, 0, part->depth + 1, side};
+    /* The part's node becomes an inner one, with two new nodes as its children. */
+    build->binary[part->node].at = below;
+    build->binary[part->node].count = 0;
+    set_node(&build->binary[below], &split.box[0]);
+    set_node(&build->binary[below + 1], &split.box[1]);
+    parts[0] =
+        (bvh_part){.node = below, .first = part->first, .count = split.left, .depth = part->depth + 1, .side = side};
+    parts[1] = (bvh_part){.node = below + 1,
+                          .first = part->first + split.left,
+                          .count = part->count - split.left,
+                          .depth = part->depth + 1,
+                          .side = side};
 }
 
 /* Builds a leaf; returns its size in leaves: 2 if it is unindexed, else 1. */
-static uint32_t build_leaf(const bvh_build *b, const bvh_part *part)
+static uint32_t build_leaf(const bvh_build *build, const bvh_part *part)
 {
-    bvh_binary *node = &b->binary[part->node];
+    bvh_binary *node = &build->binary[part->node];
     uint8_t corner[3][MESH_WIDTH];
     if (part->side != 0)
-        memcpy(b->items[0] + part->first, b->items[1] + part->first, part->count * sizeof(bvh_item));
+        memcpy(build->items[0] + part->first, build->items[1] + part->first, part->count * sizeof(bvh_item));
     node->at = part->first;
     node->count = (uint16_t)part->count;
     node->is_unindexed =
-        caromi_bvh_index_vertices(b->mesh, b->items[0] + part->first, part->count, corner) > MESH_WIDTH;
+        caromi_bvh_index_vertices(build->mesh, build->items[0] + part->first, part->count, corner) > MESH_WIDTH;
     return 1 + (uint32_t)node->is_unindexed;
 }
 
 /* Builds the subtree of a part, with nodes from *below on. Returns the number of its leaves. */
-static uint32_t build_part(const bvh_build *b, const bvh_part *part, uint32_t *below)
+static uint32_t build_part(const bvh_build *build, const bvh_part *part, uint32_t *below)
 {
     if (part->count <= MESH_WIDTH)
-        return build_leaf(b, part);
+        return build_leaf(build, part);
     bvh_part parts[2];
-    cut_part(b, part, *below, 0, parts);
+    cut_part(build, part, *below, SMALL, parts);
     *below += 2;
-    const uint32_t left = build_part(b, &parts[0], below);
-    return left + build_part(b, &parts[1], below);
+    const uint32_t left = build_part(build, &parts[0], below);
+    return left + build_part(build, &parts[1], below);
 }
 
+/* Task: builds the subtree of a part. */
 static void build_parts(void *user, uint64_t task, uint32_t thread)
 {
-    const bvh_build *b = user;
-    bvh_part *part = &b->parts[task];
+    const bvh_build *build = user;
+    bvh_part *part = &build->parts[task];
     uint32_t below = part->below;
     (void)thread;
-    part->leaves = build_part(b, part, &below);
+    part->leaves = build_part(build, part, &below);
 }
 
 /* Builds the binary tree. A subtree over n items has at most 2n-1 nodes, so each part has its own range for the nodes
  * below its root, and threads are independent. */
-static void build_binary(bvh_build *b)
+static void build_binary(bvh_build *build)
 {
-    caromi_pool *pool = b->mesh->context->pool;
-    const uint32_t threads = caromi_pool_threads(pool), count = (uint32_t)b->mesh->info.triangle_count;
+    caromi_pool *pool = build->mesh->context->pool;
+    const uint32_t threads = caromi_pool_threads(pool), count = (uint32_t)build->mesh->info.triangle_count;
     const uint32_t share = count / (threads * PARTS_PER_THREAD);
     const uint32_t largest = threads == 1 ? count : share < ITEMS_PER_TASK ? ITEMS_PER_TASK : share;
     const bvh_box none = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    set_node(&b->binary[0], &none); /* the cost of the root is not used */
-    b->parts[0] = (bvh_part){0, 0, count, 2, 0, 0, 0};
-    b->part_count = 1;
-    for (uint32_t i = 0; i < b->part_count && b->part_count < b->part_max;) {
-        const bvh_part part = b->parts[i];
+    set_node(&build->binary[0], &none); /* the cost of the root is not used */
+    /* Splits large parts by all threads, until each is small enough for one. */
+    build->parts[0] = (bvh_part){.count = count, .below = 2};
+    build->part_count = 1;
+    for (uint32_t i = 0; i < build->part_count && build->part_count < build->part_max;) {
+        const bvh_part part = build->parts[i];
         if (part.count <= largest) {
             i++;
             continue;
         }
         bvh_part parts[2];
-        cut_part(b, &part, part.below, 1, parts);
+        cut_part(build, &part, part.below, LARGE, parts);
         parts[0].below = part.below + 2;
         parts[1].below = part.below + 2 * parts[0].count;
-        b->parts[i] = parts[0];
-        b->parts[b->part_count++] = parts[1];
+        build->parts[i] = parts[0];
+        build->parts[build->part_count++] = parts[1];
     }
-    caromi_parallel(pool, b->part_count, build_parts, b);
-    b->leaf_total = 0;
-    for (uint32_t i = 0; i < b->part_count; i++)
-        b->leaf_total += b->parts[i].leaves;
+    caromi_parallel(pool, build->part_count, build_parts, build);
+    build->leaf_total = 0;
+    for (uint32_t i = 0; i < build->part_count; i++)
+        build->leaf_total += build->parts[i].leaves;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------------- */
+/* ---- the build --------------------------------------------------------------------------------------------------- */
 
-static carom_status alloc_build(bvh_build *b, const carom_mesh *mesh, carom_error *err)
+/* Allocates the items, the binary tree, and the memory of the tasks. */
+static carom_status alloc_build(bvh_build *build, const carom_mesh *mesh, carom_error *err)
 {
-    const carom_context *c = mesh->context;
+    const carom_context *context = mesh->context;
     const uint64_t count = mesh->info.triangle_count;
-    const uint32_t threads = caromi_pool_threads(c->pool), slices = threads * SLICES_PER_THREAD;
-    memset(b, 0, sizeof *b);
-    b->mesh = mesh;
-    b->slice_count = slices < SLICES_MAX ? slices : SLICES_MAX;
-    b->part_max = 4 * PARTS_PER_THREAD * threads;
-    b->items[0] = caromi_alloc(c, count, sizeof(bvh_item));
-    b->items[1] = caromi_alloc(c, count, sizeof(bvh_item));
-    b->binary = caromi_alloc(c, 2 * count, sizeof *b->binary);
-    b->slices = caromi_alloc(c, b->slice_count, sizeof *b->slices);
-    b->parts = caromi_alloc(c, b->part_max, sizeof *b->parts);
-    if (b->items[0] && b->items[1] && b->binary && b->slices && b->parts)
+    const uint32_t threads = caromi_pool_threads(context->pool), slices = threads * SLICES_PER_THREAD;
+    memset(build, 0, sizeof *build);
+    build->mesh = mesh;
+    build->slice_count = slices < SLICES_MAX ? slices : SLICES_MAX;
+    build->part_max = 4 * PARTS_PER_THREAD * threads;
+    build->items[0] = caromi_alloc(context, count, sizeof(bvh_item));
+    build->items[1] = caromi_alloc(context, count, sizeof(bvh_item));
+    build->binary = caromi_alloc(context, 2 * count, sizeof *build->binary);
+    build->slices = caromi_alloc(context, build->slice_count, sizeof *build->slices);
+    build->parts = caromi_alloc(context, build->part_max, sizeof *build->parts);
+    if (build->items[0] && build->items[1] && build->binary && build->slices && build->parts)
         return CAROM_OK;
-    return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to build over %llu triangles",
-                       (unsigned long long)count);
+    return caromi_fail_memory(err, "no memory to build over %llu triangles", (unsigned long long)count);
 }
 
-static void free_build(bvh_build *b)
+static void free_build(bvh_build *build)
 {
-    const carom_context *c = b->mesh->context;
-    caromi_free(c, b->items[0]);
-    caromi_free(c, b->items[1]);
-    caromi_free(c, b->binary);
-    caromi_free(c, b->slices);
-    caromi_free(c, b->parts);
+    const carom_context *context = build->mesh->context;
+    caromi_free(context, build->items[0]);
+    caromi_free(context, build->items[1]);
+    caromi_free(context, build->binary);
+    caromi_free(context, build->slices);
+    caromi_free(context, build->parts);
 }
 
-static carom_status build_tree(bvh_build *b, int *stack, carom_error *err)
+static carom_status build_tree(bvh_build *build, int *stack, carom_error *err)
 {
-    build_binary(b);
-    return caromi_bvh_collapse(b, stack, err);
+    build_binary(build);
+    return caromi_bvh_collapse(build, stack, err);
 }
 
+/* Items, binary tree, wide nodes; a refit follows for boxes and vertices. */
 carom_status caromi_bvh_build(const carom_mesh *mesh, caromi_tree *out, carom_error *err)
 {
-    const carom_context *c = mesh->context;
-    bvh_build b;
+    const carom_context *context = mesh->context;
+    bvh_build build;
     int stack = 0;
-    carom_status status = alloc_build(&b, mesh, err);
+    carom_status status = alloc_build(&build, mesh, err);
     if (status == CAROM_OK) {
-        caromi_parallel_runs(c->pool, mesh->info.triangle_count, ITEMS_PER_TASK, make_items, &b);
-        status = build_tree(&b, &stack, err);
+        caromi_parallel_runs(context->pool, mesh->info.triangle_count, ITEMS_PER_TASK, make_items, &build);
+        status = build_tree(&build, &stack, err);
     }
-    if (status == CAROM_OK && stack > MESH_STACK) { /* only a contrived input: then all splits halve, which bounds the
-                                                       depth by 27, as a leaf holds at least 8 */
-        caromi_free(c, b.leaves);
-        caromi_free(c, b.nodes);
-        b.leaves = NULL;
-        b.nodes = NULL;
-        b.halve_only = 1;
-        status = build_tree(&b, &stack, err);
+    /* A contrived input can make the tree too deep for a traversal's stack. Then all splits halve, which bounds the
+     * depth by 27, as a leaf holds at least 8. */
+    if (status == CAROM_OK && stack > MESH_STACK) {
+        caromi_free(context, build.leaves);
+        caromi_free(context, build.nodes);
+        build.leaves = NULL;
+        build.nodes = NULL;
+        build.halve_only = 1;
+        status = build_tree(&build, &stack, err);
         assert(stack <= MESH_STACK);
     }
-    free_build(&b);
+    free_build(&build);
     if (status != CAROM_OK) {
-        caromi_free(c, b.leaves);
-        caromi_free(c, b.nodes);
+        caromi_free(context, build.leaves);
+        caromi_free(context, build.nodes);
         return status;
     }
-    *out = (caromi_tree){b.nodes, b.leaves, b.node_count, b.leaf_count, b.root, stack};
+    *out = (caromi_tree){build.nodes, build.leaves, build.node_count, build.leaf_count, build.root, stack};
     return CAROM_OK;
 }

@@ -19,10 +19,12 @@ enum { BVH_HALVING_DEPTH = 40, BVH_DEPTH_MAX = BVH_HALVING_DEPTH + 27 };
 typedef float bvh_vec __attribute__((vector_size(16)));
 typedef int32_t bvh_ints __attribute__((vector_size(16)));
 
+/* A box; lower and upper corner. */
 typedef struct bvh_box {
     bvh_vec lo, hi;
 } bvh_box;
 
+/* A triangle while the tree is built: its box, in mesh units. */
 typedef struct bvh_item {
     float lo[3]; /* mesh units */
     uint32_t triangle;
@@ -30,6 +32,7 @@ typedef struct bvh_item {
     uint32_t zero;
 } bvh_item;
 
+/* A node or leaf of the binary tree. */
 typedef struct bvh_binary {
     union {
         struct {
@@ -52,6 +55,7 @@ typedef struct bvh_split {
 } bvh_split;
 
 enum { BVH_BINS = 16 };
+/* The histogram of one part: box and number of items of each bin, for each axis. */
 typedef struct bvh_bins {
     bvh_box box[3][BVH_BINS];
     uint32_t count[3][BVH_BINS];
@@ -71,6 +75,7 @@ typedef struct bvh_part {
     int depth, side; /* side: number of the array that holds the items */
 } bvh_part;
 
+/* A build while it runs. */
 typedef struct bvh_build {
     const carom_mesh *mesh;
     bvh_item *items[2]; /* ping-pong buffers: a split moves a part from one to the other; leaves end up in the first */

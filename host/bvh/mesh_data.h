@@ -43,8 +43,8 @@ struct carom_mesh {
     struct caromi_corners *corners;       /* NULL: not computed. mesh/corners.h */
     struct caromi_edges *edges;           /* NULL: not computed. mesh/edges.h */
     caromi_patches patches;               /* mesh/patches.h */
-    const void
-        *image; /* the caller's memory that holds all arrays except the clearance; NULL: the mesh owns them. image.c */
+    /* The caller's memory that holds all arrays except the clearance; NULL: the mesh owns them. image.c */
+    const void *image;
     /* Its copy on each device; a device may be closed before its copy is released. opencl/mesh.c */
     void *device_copies[CAROM_DEVICES_MAX];
 };

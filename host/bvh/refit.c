@@ -12,7 +12,7 @@
 
 #include "bvh.h"
 
-enum { SLICES = 64, NODES_PER_SLICE = 64 }; /* most slices; least nodes of a slice */
+enum { SLICES_MAX = 64, NODES_PER_SLICE = 64 /* at least */ };
 
 /* A slice of the nodes. Slices depend only on the number of nodes, as the order of sums must not depend on the number
  * of threads. */
@@ -21,26 +21,28 @@ typedef struct refit_slice {
     uint32_t deferred[BVH_DEPTH_MAX], deferred_count; /* from the lowest upwards */
 } refit_slice;
 
+/* A refit while it runs. */
 typedef struct refit {
     carom_mesh *mesh;
     uint64_t slices;
-    refit_slice slice[SLICES];
+    refit_slice slice[SLICES_MAX];
 } refit;
 
 /* ---- boxes of 16 lanes ------------------------------------------------------------------------------------------- */
 
+/* The least of 16 numbers, in four lanes that are still to be compared; and the largest. */
 static bvh_vec row_min(const float *row)
 {
-    bvh_vec v[4];
-    memcpy(v, row, sizeof v);
-    return bvh_min(bvh_min(v[0], v[1]), bvh_min(v[2], v[3]));
+    bvh_vec quarters[4];
+    memcpy(quarters, row, sizeof quarters);
+    return bvh_min(bvh_min(quarters[0], quarters[1]), bvh_min(quarters[2], quarters[3]));
 }
 
 static bvh_vec row_max(const float *row)
 {
-    bvh_vec v[4];
-    memcpy(v, row, sizeof v);
-    return bvh_max(bvh_max(v[0], v[1]), bvh_max(v[2], v[3]));
+    bvh_vec quarters[4];
+    memcpy(quarters, row, sizeof quarters);
+    return bvh_max(bvh_max(quarters[0], quarters[1]), bvh_max(quarters[2], quarters[3]));
 }
 
 static float lanes_min(bvh_vec v)
@@ -63,6 +65,7 @@ static bvh_box node_box(const mesh_node *node)
     return (bvh_box){lo, hi};
 }
 
+/* The box around 16 points, in mesh units. */
 static bvh_box box_of_rows(const float *x, const float *y, const float *z, float scale)
 {
     const bvh_vec lo = {lanes_min(row_min(x)), lanes_min(row_min(y)), lanes_min(row_min(z))};
@@ -91,27 +94,29 @@ static double area_of(const bvh_box *box)
 /* Fills an indexed leaf: each vertex once, under the number that its corners have. Returns its box. */
 static bvh_box fill_indexed(const carom_mesh *mesh, mesh_leaf *leaf)
 {
-    int last = 0;
-    float size2 = 0;
+    int last_vertex = 0;
+    float largest_square = 0;
     for (int lane = 0; lane < MESH_WIDTH && leaf->triangle[lane] >= 0; lane++) {
         bvh_box box = bvh_empty();
         for (int corner = 0; corner < 3; corner++) {
-            const float *p = caromi_corner(mesh, (uint32_t)leaf->triangle[lane], corner);
-            const bvh_vec at_p = {p[0], p[1], p[2], 0};
-            const int at = leaf->corner[corner][lane];
+            const float *coordinates = caromi_corner(mesh, (uint32_t)leaf->triangle[lane], corner);
+            const bvh_vec position = {coordinates[0], coordinates[1], coordinates[2], 0};
+            const int vertex = leaf->corner[corner][lane];
             for (int k = 0; k < 3; k++)
-                leaf->vertex[k][at] = p[k];
-            bvh_grow(&box, (bvh_box){at_p, at_p});
-            last = at > last ? at : last;
+                leaf->vertex[k][vertex] = coordinates[k];
+            bvh_grow(&box, (bvh_box){position, position});
+            last_vertex = vertex > last_vertex ? vertex : last_vertex;
         }
         const bvh_vec size = box.hi - box.lo, squares = size * size;
         const float sum = squares[0] + squares[1] + squares[2];
-        size2 = sum > size2 ? sum : size2;
+        largest_square = sum > largest_square ? sum : largest_square;
     }
-    leaf->ball = 0.5F * BALL_MARGIN * __builtin_sqrtf(size2);
+    /* Half the largest diagonal of a triangle's box bounds the radius of each triangle. */
+    leaf->ball = 0.5F * BALL_MARGIN * __builtin_sqrtf(largest_square);
+    /* Unused vertices are copies of the last one, so that they change no bounds. */
     for (int k = 0; k < 3; k++)
-        for (int at = last + 1; at < MESH_WIDTH; at++)
-            leaf->vertex[k][at] = leaf->vertex[k][last];
+        for (int vertex = last_vertex + 1; vertex < MESH_WIDTH; vertex++)
+            leaf->vertex[k][vertex] = leaf->vertex[k][last_vertex];
     return box_of_rows(leaf->vertex[0], leaf->vertex[1], leaf->vertex[2], mesh->view.frame.scale);
 }
 
@@ -122,9 +127,9 @@ static bvh_box fill_unindexed(const carom_mesh *mesh, mesh_leaf *leaf)
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const int triangle = leaf->triangle[leaf->triangle[lane] < 0 ? 0 : lane];
         for (int corner = 0; corner < 3; corner++) {
-            const float *p = caromi_corner(mesh, (uint32_t)triangle, corner);
+            const float *coordinates = caromi_corner(mesh, (uint32_t)triangle, corner);
             for (int k = 0; k < 3; k++)
-                rows[3 * corner + k][lane] = p[k];
+                rows[3 * corner + k][lane] = coordinates[k];
         }
     }
     bvh_box box = bvh_empty();
@@ -168,6 +173,7 @@ static int refit_leaves(const carom_mesh *mesh, mesh_node *node, uint32_t end, u
     return waits;
 }
 
+/* Takes over the boxes of a node's child nodes, which are refit already. */
 static void refit_children(const carom_mesh *mesh, mesh_node *node, double *area)
 {
     for (int i = 0; i < MESH_WIDTH; i++)
@@ -177,31 +183,32 @@ static void refit_children(const carom_mesh *mesh, mesh_node *node, double *area
         }
 }
 
+/* Task: refits a slice of the nodes, from its last to its first. */
 static void refit_nodes(void *user, uint64_t slice, uint32_t thread)
 {
-    refit *r = user;
-    const carom_mesh *mesh = r->mesh;
-    refit_slice *s = &r->slice[slice];
+    refit *job = user;
+    const carom_mesh *mesh = job->mesh;
+    refit_slice *own = &job->slice[slice];
     const uint64_t nodes = mesh->info.node_count;
-    const uint32_t first = (uint32_t)caromi_slice_start(nodes, r->slices, slice);
-    const uint32_t end = (uint32_t)caromi_slice_start(nodes, r->slices, slice + 1);
+    const uint32_t first = (uint32_t)caromi_slice_start(nodes, job->slices, slice);
+    const uint32_t end = (uint32_t)caromi_slice_start(nodes, job->slices, slice + 1);
     uint32_t deferred = UINT32_MAX; /* the node deferred last */
     double area = 0;
     (void)thread;
-    s->deferred_count = 0;
-    for (uint32_t n = end; n-- > first;) {
-        mesh_node *node = &mesh->nodes[n];
+    own->deferred_count = 0;
+    for (uint32_t number = end; number-- > first;) {
+        mesh_node *node = &mesh->nodes[number];
         if (refit_leaves(mesh, node, end, deferred, &area)) {
-            assert(s->deferred_count < BVH_DEPTH_MAX);
-            s->deferred[s->deferred_count++] = deferred = n;
+            assert(own->deferred_count < BVH_DEPTH_MAX);
+            own->deferred[own->deferred_count++] = deferred = number;
         } else {
             refit_children(mesh, node, &area);
         }
     }
-    s->area = area;
+    own->area = area;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------------- */
+/* ---- the refit of a mesh ----------------------------------------------------------------------------------------- */
 
 /* The SAH cost: the expected number of boxes that a line through the mesh's box hits, from their areas. Nodes and
  * leaves cost about the same. */
@@ -236,6 +243,7 @@ static float typical_ball(const carom_mesh *mesh)
     return count > 0 ? ball[count / 2] : INFINITY;
 }
 
+/* Sets the vertices in the leaves, all boxes, and the cost, from the mesh's vertices and frame. */
 void caromi_bvh_refit(carom_mesh *mesh)
 {
     const uint64_t nodes = mesh->info.node_count;
@@ -246,14 +254,15 @@ void caromi_bvh_refit(carom_mesh *mesh)
         mesh->view.frame.ball = INFINITY; /* a single leaf: culling would gain nothing */
         return;
     }
-    refit r = {.mesh = mesh, .slices = nodes / NODES_PER_SLICE};
-    r.slices = r.slices < 1 ? 1 : r.slices > SLICES ? SLICES : r.slices;
-    caromi_parallel(mesh->context->pool, r.slices, refit_nodes, &r);
-    for (uint64_t i = r.slices; i-- > 0;) {
-        refit_slice *s = &r.slice[i];
-        for (uint32_t k = 0; k < s->deferred_count; k++)
-            refit_children(mesh, &mesh->nodes[s->deferred[k]], &s->area);
-        area += s->area;
+    refit job = {.mesh = mesh, .slices = nodes / NODES_PER_SLICE};
+    job.slices = job.slices < 1 ? 1 : job.slices > SLICES_MAX ? SLICES_MAX : job.slices;
+    caromi_parallel(mesh->context->pool, job.slices, refit_nodes, &job);
+    /* Deferred nodes, from the last slice to the first: their subtrees are complete then. */
+    for (uint64_t i = job.slices; i-- > 0;) {
+        refit_slice *slice = &job.slice[i];
+        for (uint32_t k = 0; k < slice->deferred_count; k++)
+            refit_children(mesh, &mesh->nodes[slice->deferred[k]], &slice->area);
+        area += slice->area;
     }
     mesh->info.cost = cost_of(mesh, area);
     mesh->view.frame.ball = typical_ball(mesh);

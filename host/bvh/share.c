@@ -3,7 +3,7 @@
 #include "bvh.h"
 
 /* The position of a vertex in the list, or MESH_WIDTH. */
-static uint32_t place_of(const uint32_t vertex[MESH_WIDTH], uint32_t index)
+static uint32_t slot_of(const uint32_t vertex[MESH_WIDTH], uint32_t index)
 {
 #if defined(__SSE2__)
     const __m128i own = _mm_set1_epi32((int)index), *at = (const __m128i *)(const void *)vertex;
@@ -21,21 +21,22 @@ static uint32_t place_of(const uint32_t vertex[MESH_WIDTH], uint32_t index)
 #endif
 }
 
+/* Lists the distinct vertices of a leaf corner by corner; gives up if there are more than MESH_WIDTH. */
 uint32_t caromi_bvh_index_vertices(const carom_mesh *mesh, const bvh_item *items, uint32_t count,
                                    uint8_t corner[3][MESH_WIDTH])
 {
     uint32_t vertex[MESH_WIDTH], vertices = 0;
-    memset(vertex, 0xff,
-           sizeof vertex); /* a vertex with index UINT32_MAX is found at the first free position, as if it were new */
+    /* Free slots hold UINT32_MAX. A vertex with that index is found in the first free slot, as if it were new. */
+    memset(vertex, 0xff, sizeof vertex);
     for (uint32_t lane = 0; lane < count; lane++)
-        for (int c = 0; c < 3; c++) {
-            const uint32_t index = mesh->indices[3 * (size_t)items[lane].triangle + (size_t)c];
-            const uint32_t found = place_of(vertex, index), at = found < vertices ? found : vertices;
+        for (int k = 0; k < 3; k++) {
+            const uint32_t index = mesh->indices[3 * (size_t)items[lane].triangle + (size_t)k];
+            const uint32_t found = slot_of(vertex, index), at = found < vertices ? found : vertices;
             if (at == MESH_WIDTH)
                 return MESH_WIDTH + 1;
             vertex[at] = index;
             vertices += at == vertices;
-            corner[c][lane] = (uint8_t)at;
+            corner[k][lane] = (uint8_t)at;
         }
     return vertices;
 }

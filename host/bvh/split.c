@@ -34,11 +34,12 @@ static void set_frame(bvh_split *split, const bvh_box *centroids)
 static void clear_bins(bvh_bins *bins)
 {
     for (int axis = 0; axis < 3; axis++)
-        for (int b = 0; b < BVH_BINS; b++)
-            bins->box[axis][b] = bvh_empty();
+        for (int bin = 0; bin < BVH_BINS; bin++)
+            bins->box[axis][bin] = bvh_empty();
     memset(bins->count, 0, sizeof bins->count);
 }
 
+/* Adds an item to its bin along each axis. */
 static inline void put_in_bins(bvh_bins *bins, const bvh_item *item, bvh_vec low, bvh_vec per_bin)
 {
     const bvh_vec last = {BVH_BINS - 1, BVH_BINS - 1, BVH_BINS - 1, 0};
@@ -53,9 +54,9 @@ static inline void put_in_bins(bvh_bins *bins, const bvh_item *item, bvh_vec low
 static void add_bins(bvh_bins *bins, const bvh_bins *other)
 {
     for (int axis = 0; axis < 3; axis++)
-        for (int b = 0; b < BVH_BINS; b++) {
-            bvh_grow(&bins->box[axis][b], other->box[axis][b]);
-            bins->count[axis][b] += other->count[axis][b];
+        for (int bin = 0; bin < BVH_BINS; bin++) {
+            bvh_grow(&bins->box[axis][bin], other->box[axis][bin]);
+            bins->count[axis][bin] += other->count[axis][bin];
         }
 }
 
@@ -80,6 +81,7 @@ static void fill_bins(bvh_bins *bins, const bvh_item *items, uint32_t count, con
         put_in_bins(bins, &items[i], low, per_bin);
 }
 
+/* The SAH cost of a side: its area times its number of leaves. */
 static float cost_of(const bvh_box *box, uint32_t count)
 {
     return bvh_area(box->lo, box->hi) * (float)((count + MESH_WIDTH - 1) / MESH_WIDTH);
@@ -93,25 +95,28 @@ static void try_axis(const bvh_bins *bins, int axis, uint32_t count, bvh_split *
     float right[BVH_BINS];
     bvh_box box = bvh_empty();
     uint32_t above = 0, left = 0;
-    for (int b = BVH_BINS - 1; b > 0; b--) {
-        bvh_grow(&box, boxes[b]);
-        above += counts[b];
-        right[b] = cost_of(&box, above);
+    /* From the last bin down: the cost of everything from each bin on. */
+    for (int bin = BVH_BINS - 1; bin > 0; bin--) {
+        bvh_grow(&box, boxes[bin]);
+        above += counts[bin];
+        right[bin] = cost_of(&box, above);
     }
+    /* From the first bin up: the cost of everything before each bin, plus the rest. */
     box = bvh_empty();
-    for (int b = 1; b < BVH_BINS; b++) {
-        bvh_grow(&box, boxes[b - 1]);
-        left += counts[b - 1];
-        const float cost = cost_of(&box, left) + right[b];
+    for (int bin = 1; bin < BVH_BINS; bin++) {
+        bvh_grow(&box, boxes[bin - 1]);
+        left += counts[bin - 1];
+        const float cost = cost_of(&box, left) + right[bin];
         if (left > 0 && left < count && (best->axis < 0 || cost < best->cost)) {
             best->axis = axis;
-            best->bin = b;
+            best->bin = bin;
             best->cost = cost;
             best->left = left;
         }
     }
 }
 
+/* Chooses the cheapest split of all axes, and computes the boxes of its sides. */
 static void choose_split(const bvh_bins *bins, uint32_t count, bvh_split *split)
 {
     split->axis = -1;
@@ -119,8 +124,8 @@ static void choose_split(const bvh_bins *bins, uint32_t count, bvh_split *split)
         if (split->per_bin[axis] > 0)
             try_axis(bins, axis, count, split);
     split->box[0] = split->box[1] = bvh_empty();
-    for (int b = 0; b < BVH_BINS && split->axis >= 0; b++)
-        bvh_grow(&split->box[b >= split->bin], bins->box[split->axis][b]);
+    for (int bin = 0; bin < BVH_BINS && split->axis >= 0; bin++)
+        bvh_grow(&split->box[bin >= split->bin], bins->box[split->axis][bin]);
 }
 
 /* Partitions the items: a comparison of coordinates that agrees with the bins, which are rounded down. */
@@ -154,6 +159,7 @@ void caromi_bvh_partition(const bvh_item *from, bvh_item *to, uint32_t count, co
 
 /* ---- a part on all threads --------------------------------------------------------------------------------------- */
 
+/* The split of a part whose items are cut into slices, one task each. */
 typedef struct large_run {
     const bvh_build *build;
     const bvh_item *from;
@@ -193,28 +199,30 @@ static void partition_slice(void *user, uint64_t slice, uint32_t thread)
     const bvh_split *split = run->split;
     uint32_t left = 0;
     (void)thread;
-    for (uint64_t s = 0; s < slice; s++)
-        for (int b = 0; b < split->bin; b++)
-            left += run->build->slices[s].bins.count[split->axis][b];
+    for (uint64_t earlier = 0; earlier < slice; earlier++)
+        for (int bin = 0; bin < split->bin; bin++)
+            left += run->build->slices[earlier].bins.count[split->axis][bin];
     const uint32_t start = slice_start(run, slice);
     partition(run->from + start, slice_size(run, slice), split, run->to + left, run->to + split->left + start - left);
 }
 
-void caromi_bvh_split_large(const bvh_build *b, const bvh_item *from, bvh_item *to, uint32_t count, bvh_split *split)
+/* Each step runs on all threads, slice by slice: bounds of centroids, bins, partition. */
+void caromi_bvh_split_large(const bvh_build *build, const bvh_item *from, bvh_item *to, uint32_t count,
+                            bvh_split *split)
 {
-    caromi_pool *pool = b->mesh->context->pool;
-    large_run run = {b, from, to, count, split};
-    caromi_parallel(pool, b->slice_count, find_centroids, &run);
+    caromi_pool *pool = build->mesh->context->pool;
+    large_run run = {build, from, to, count, split};
+    caromi_parallel(pool, build->slice_count, find_centroids, &run);
     bvh_box centroids = bvh_empty();
-    for (uint32_t s = 0; s < b->slice_count; s++)
-        bvh_grow(&centroids, b->slices[s].centroids);
+    for (uint32_t slice = 0; slice < build->slice_count; slice++)
+        bvh_grow(&centroids, build->slices[slice].centroids);
     set_frame(split, &centroids);
-    caromi_parallel(pool, b->slice_count, find_bins, &run);
+    caromi_parallel(pool, build->slice_count, find_bins, &run);
     bvh_bins bins;
     clear_bins(&bins);
-    for (uint32_t s = 0; s < b->slice_count; s++)
-        add_bins(&bins, &b->slices[s].bins);
+    for (uint32_t slice = 0; slice < build->slice_count; slice++)
+        add_bins(&bins, &build->slices[slice].bins);
     choose_split(&bins, count, split);
     if (split->axis >= 0)
-        caromi_parallel(pool, b->slice_count, partition_slice, &run);
+        caromi_parallel(pool, build->slice_count, partition_slice, &run);
 }

@@ -8,41 +8,43 @@
 
 _Static_assert(sizeof(mesh_leaf) % 64 == 0 && 2 * sizeof(mesh_leaf) == sizeof(float[1 + 9][MESH_WIDTH]) &&
                    offsetof(mesh_leaf, triangle) == 0,
-               "an unindexed leaf, triangles and nine rows, fills two places");
-_Static_assert(sizeof(bvh_binary) == 32, "the shares take no more room than the box");
+               "an unindexed leaf, triangles and nine rows, has the size of two leaves");
+_Static_assert(sizeof(bvh_binary) == 32, "bvh_binary.left takes no more memory than the box");
 
-enum { LEAVES_PER_TASK = 256 };
+enum { LEAVES_PER_TASK = 256, ROOT = 0 /* number of the binary tree's root */ };
 
 /* Marks the second leaf of an unindexed one, which is written with the first. */
 #define NO_SOURCE UINT32_MAX
-static uint32_t *leaf_sources(const bvh_build *b)
+static uint32_t *leaf_sources(const bvh_build *build)
 {
     /* reuses the items' memory; it suffices, as an unindexed leaf has more than two items */
-    return (uint32_t *)(void *)b->items[1];
+    return (uint32_t *)(void *)build->items[1];
 }
 
-static void fill_leaf(const bvh_build *b, mesh_leaf *leaf, const bvh_binary *from)
+/* Writes the triangles of a leaf and, if it is indexed, the vertex of each corner. */
+static void fill_leaf(const bvh_build *build, mesh_leaf *leaf, const bvh_binary *from)
 {
-    const bvh_item *items = b->items[0] + from->at;
+    const bvh_item *items = build->items[0] + from->at;
     for (uint32_t lane = 0; lane < MESH_WIDTH; lane++)
         leaf->triangle[lane] = lane < from->count ? (int)items[lane].triangle : -1;
     if (from->is_unindexed)
         return;
     memset(leaf->corner, 0, sizeof leaf->corner);
     memset(leaf->unused, 0, sizeof leaf->unused);
-    (void)caromi_bvh_index_vertices(b->mesh, items, from->count, leaf->corner);
+    (void)caromi_bvh_index_vertices(build->mesh, items, from->count, leaf->corner);
     for (uint32_t lane = from->count; lane < MESH_WIDTH; lane++)
-        for (int c = 0; c < 3; c++)
-            leaf->corner[c][lane] = leaf->corner[c][0];
+        for (int corner = 0; corner < 3; corner++)
+            leaf->corner[corner][lane] = leaf->corner[corner][0];
 }
 
+/* Task: fills a range of leaves. */
 static void fill_leaves(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
-    const bvh_build *b = user;
+    const bvh_build *build = user;
     (void)thread;
     for (uint64_t i = begin; i < end; i++)
-        if (leaf_sources(b)[i] != NO_SOURCE)
-            fill_leaf(b, &b->leaves[i], &b->binary[leaf_sources(b)[i]]);
+        if (leaf_sources(build)[i] != NO_SOURCE)
+            fill_leaf(build, &build->leaves[i], &build->binary[leaf_sources(build)[i]]);
 }
 
 /* ---- choice of the binary nodes that become wide ones ------------------------------------------------------------ */
@@ -70,10 +72,10 @@ static void share_slots(bvh_binary *node, const wide_costs *left, const wide_cos
         best[slots] = left->under[1] + right->under[slots - 1];
         share[slots] = 1;
     }
-    for (int k = 2; k < MESH_WIDTH; k++)
-        for (int slots = k + 1; slots <= MESH_WIDTH; slots++) {
-            const float cost = left->under[k] + right->under[slots - k];
-            share[slots] = cost < best[slots] ? k : share[slots];
+    for (int left_slots = 2; left_slots < MESH_WIDTH; left_slots++)
+        for (int slots = left_slots + 1; slots <= MESH_WIDTH; slots++) {
+            const float cost = left->under[left_slots] + right->under[slots - left_slots];
+            share[slots] = cost < best[slots] ? left_slots : share[slots];
             best[slots] = cost < best[slots] ? cost : best[slots];
         }
     costs->under[1] = best[MESH_WIDTH] + area;
@@ -85,129 +87,136 @@ static void share_slots(bvh_binary *node, const wide_costs *left, const wide_cos
     }
 }
 
-static void find_shares(const bvh_build *b, uint32_t binary, wide_costs *costs)
+/* Computes the costs below a binary node, children first. */
+static void find_shares(const bvh_build *build, uint32_t binary, wide_costs *costs)
 {
-    bvh_binary *node = &b->binary[binary];
+    bvh_binary *node = &build->binary[binary];
     if (node->count > 0) {
         memset(costs, 0, sizeof *costs);
         return;
     }
     const bvh_vec lo = {node->lo[0], node->lo[1], node->lo[2], 0}, hi = {node->hi[0], node->hi[1], node->hi[2], 0};
     wide_costs left, right;
-    find_shares(b, node->at, &left);
-    find_shares(b, node->at + 1, &right);
+    find_shares(build, node->at, &left);
+    find_shares(build, node->at + 1, &right);
     share_slots(node, &left, &right, bvh_area(lo, hi) + LEAST_AREA, costs);
 }
 
 /* The children of a wide node. */
 typedef struct wide_slots {
     uint32_t binary[MESH_WIDTH];
-    int used;
+    int used; /* number of children */
 } wide_slots;
 
 /* Distributes the triangles below a binary node over at most `slots` slots. */
-static void take_slots(const bvh_build *b, uint32_t binary, int slots, wide_slots *s)
+static void take_slots(const bvh_build *build, uint32_t binary, int slots, wide_slots *taken)
 {
-    const bvh_binary *node = &b->binary[binary];
+    const bvh_binary *node = &build->binary[binary];
     const int left = node->count > 0 ? 0 : node->left[slots];
     if (left == 0) {
-        s->binary[s->used++] = binary;
+        taken->binary[taken->used++] = binary;
         return;
     }
-    take_slots(b, node->at, left, s);
-    take_slots(b, node->at + 1, slots - left, s);
+    take_slots(build, node->at, left, taken);
+    take_slots(build, node->at + 1, slots - left, taken);
 }
 
-static wide_slots slots_of(const bvh_build *b, uint32_t binary)
+/* The binary nodes that become the children of a wide node. */
+static wide_slots slots_of(const bvh_build *build, uint32_t binary)
 {
-    wide_slots s = {.used = 0};
-    take_slots(b, binary, MESH_WIDTH, &s);
-    return s;
+    wide_slots taken = {.used = 0};
+    take_slots(build, binary, MESH_WIDTH, &taken);
+    return taken;
 }
 
-static uint32_t count_nodes(const bvh_build *b, uint32_t binary)
+/* The number of wide nodes in a subtree. */
+static uint32_t count_nodes(const bvh_build *build, uint32_t binary)
 {
     uint32_t nodes = 1;
-    if (b->binary[binary].count > 0)
+    if (build->binary[binary].count > 0)
         return 0;
-    const wide_slots s = slots_of(b, binary);
-    for (int i = 0; i < s.used; i++)
-        nodes += count_nodes(b, s.binary[i]);
+    const wide_slots taken = slots_of(build, binary);
+    for (int i = 0; i < taken.used; i++)
+        nodes += count_nodes(build, taken.binary[i]);
     return nodes;
 }
 
 /* ---- nodes and leaves -------------------------------------------------------------------------------------------- */
 
+/* Makes all boxes of a node empty. */
 static void clear_boxes(mesh_node *node)
 {
-    for (int i = 0; i < MESH_WIDTH; i++) {
-        node->lo_x[i] = node->lo_y[i] = node->lo_z[i] = __builtin_inff();
-        node->hi_x[i] = node->hi_y[i] = node->hi_z[i] = -__builtin_inff();
+    for (int slot = 0; slot < MESH_WIDTH; slot++) {
+        node->lo_x[slot] = node->lo_y[slot] = node->lo_z[slot] = __builtin_inff();
+        node->hi_x[slot] = node->hi_y[slot] = node->hi_z[slot] = -__builtin_inff();
     }
 }
 
 /* Makes the wide node, or the leaf, of a binary node; returns its reference. *stack: entries that a traversal may need
  * below it. */
-static int collapse(bvh_build *b, uint32_t binary, int *stack)
+static int collapse(bvh_build *build, uint32_t binary, int *stack)
 {
     *stack = 1;
-    if (b->binary[binary].count > 0) {
-        const int at = (int)b->leaf_count, is_unindexed = b->binary[binary].is_unindexed;
-        leaf_sources(b)[b->leaf_count++] = binary;
+    if (build->binary[binary].count > 0) {
+        const int at = (int)build->leaf_count, is_unindexed = build->binary[binary].is_unindexed;
+        leaf_sources(build)[build->leaf_count++] = binary;
         if (is_unindexed)
-            leaf_sources(b)[b->leaf_count++] = NO_SOURCE;
+            leaf_sources(build)[build->leaf_count++] = NO_SOURCE;
         return MESH_LEAF(at, is_unindexed);
     }
-    const wide_slots s = slots_of(b, binary);
-    const uint32_t self = b->node_count++;
-    clear_boxes(&b->nodes[self]);
+    const wide_slots taken = slots_of(build, binary);
+    const uint32_t self = build->node_count++;
+    clear_boxes(&build->nodes[self]);
     for (int i = 0; i < MESH_WIDTH; i++) {
         int below = 0;
-        b->nodes[self].child[i] = i < s.used ? collapse(b, s.binary[i], &below) : 0;
-        *stack = below + s.used > *stack ? below + s.used : *stack;
+        build->nodes[self].child[i] = i < taken.used ? collapse(build, taken.binary[i], &below) : 0;
+        *stack = below + taken.used > *stack ? below + taken.used : *stack;
     }
     return (int)self;
 }
 
-static int least_below(const bvh_build *b, int child)
+/* The lowest triangle index below a child. */
+static int least_below(const bvh_build *build, int child)
 {
-    const int *index = child < 0 ? b->leaves[MESH_LEAF_AT(child)].triangle : b->nodes[child].least;
+    const int *index = child < 0 ? build->leaves[MESH_LEAF_AT(child)].triangle : build->nodes[child].least;
     int least = index[0]; /* starts with the first slot, which is never empty */
-    for (int i = 1; i < MESH_WIDTH; i++)
-        least = index[i] >= 0 && index[i] < least ? index[i] : least;
+    for (int slot = 1; slot < MESH_WIDTH; slot++)
+        least = index[slot] >= 0 && index[slot] < least ? index[slot] : least;
     return least;
 }
 
 /* Finds the lowest triangle index below every slot, from the last node to the first: children have higher numbers than
  * their node. */
-static void find_least(bvh_build *b)
+static void find_least(bvh_build *build)
 {
-    for (uint32_t n = b->node_count; n-- > 0;) {
-        mesh_node *node = &b->nodes[n];
-        for (int i = 0; i < MESH_WIDTH; i++)
-            node->least[i] = node->child[i] == 0 ? INT_MAX : least_below(b, node->child[i]);
+    for (uint32_t number = build->node_count; number-- > 0;) {
+        mesh_node *node = &build->nodes[number];
+        for (int slot = 0; slot < MESH_WIDTH; slot++)
+            node->least[slot] = node->child[slot] == 0 ? INT_MAX : least_below(build, node->child[slot]);
     }
 }
 
-carom_status caromi_bvh_collapse(bvh_build *b, int *stack, carom_error *err)
+/* Chooses the wide nodes, numbers them and their leaves, and fills the leaves. A tree that is too large or deep for a
+ * traversal is left to the caller, who builds another one. */
+carom_status caromi_bvh_collapse(bvh_build *build, int *stack, carom_error *err)
 {
-    const carom_mesh *mesh = b->mesh;
+    const carom_mesh *mesh = build->mesh;
     *stack = MESH_STACK + 1;
-    if (b->leaf_total > MESH_LEAVES_MAX)
+    if (build->leaf_total > MESH_LEAVES_MAX)
         return CAROM_OK;
-    b->node_count = b->leaf_count = 0;
-    b->leaves = caromi_alloc(mesh->context, b->leaf_total, sizeof *b->leaves);
+    build->node_count = build->leaf_count = 0;
+    build->leaves = caromi_alloc(mesh->context, build->leaf_total, sizeof *build->leaves);
     wide_costs costs;
-    find_shares(b, 0, &costs);
-    const uint32_t nodes = count_nodes(b, 0);
-    b->nodes = caromi_alloc(mesh->context, nodes > 0 ? nodes : 1, sizeof *b->nodes);
-    if (b->leaves == NULL || b->nodes == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the hierarchy of %u triangles (%u leaves)",
-                           (uint32_t)mesh->info.triangle_count, b->leaf_total);
-    b->root = collapse(b, 0, stack);
+    find_shares(build, ROOT, &costs);
+    const uint32_t nodes = count_nodes(build, ROOT);
+    build->nodes = caromi_alloc(mesh->context, nodes > 0 ? nodes : 1, sizeof *build->nodes);
+    if (build->leaves == NULL || build->nodes == NULL)
+        return caromi_fail_memory(err, "no memory for the hierarchy of %u triangles (%u leaves)",
+                                  (uint32_t)mesh->info.triangle_count, build->leaf_total);
+    build->root = collapse(build, ROOT, stack);
     if (*stack > MESH_STACK)
         return CAROM_OK;
-    caromi_parallel_runs(mesh->context->pool, b->leaf_count, LEAVES_PER_TASK, fill_leaves, b);
-    find_least(b);
+    caromi_parallel_runs(mesh->context->pool, build->leaf_count, LEAVES_PER_TASK, fill_leaves, build);
+    find_least(build);
     return CAROM_OK;
 }

@@ -12,17 +12,19 @@ typedef struct caromi_build_row {
     uint32_t level;
 } caromi_build_row;
 
+/* A part of the spheres, which one thread sorts. */
 typedef struct caromi_build_part {
     uint64_t begin, end; /* indices of its spheres */
-    uint64_t count;
-    uint32_t *counts; /* [rows] histogram of its spheres; after the prefix sum, where the row's next sphere goes */
+    uint64_t count;      /* spheres read so far in this pass */
+    uint32_t *counts;    /* [rows] histogram of its spheres; after the prefix sum, where the row's next sphere goes */
     caromi_build_row *rows; /* the rows that it has met, in the order of meeting; unused if rows are dense */
     uint32_t row_count, row_capacity;
-    uint32_t *table;
-    uint64_t mask; /* slots of the hash table - 1 */
-    int is_short;  /* out of memory */
+    uint32_t *table; /* hash table of row numbers */
+    uint64_t mask;   /* slots of the hash table - 1 */
+    int is_short;    /* out of memory */
 } caromi_build_part;
 
+/* The sort of a slice's spheres into cells, while it runs. */
 typedef struct caromi_build {
     const caromi_cloud *cloud;
     const caromi_cloud_slice *slice;
@@ -35,10 +37,10 @@ typedef struct caromi_build {
     uint64_t dense_rows; /* number of rows, also without spheres, if each has a number of its own; 0: rows are found by
                             hash */
     uint32_t *row_of;    /* [spheres] number of its row within its part */
-    char *records;
-    size_t record_size;
-    int has_given;
-    uint64_t row_tasks;
+    char *records;       /* [spheres] between the sort by row and the sort by cell; see cells.c */
+    size_t record_size;  /* bytes; shorter for spheres at rest */
+    int has_given;       /* spheres move: records hold the caller's inputs too */
+    uint64_t row_tasks;  /* tasks of the sort by cell */
     _Atomic uint64_t doubled; /* pairs of spheres that share a cell */
 } caromi_build;
 

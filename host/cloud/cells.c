@@ -13,65 +13,69 @@
 #include "crowded.h"
 
 /* A sphere after the sort by row and before the sort by cell. */
-typedef struct record {
+typedef struct cell_record {
     float position[4]; /* x, y, z and reach in the slice */
     uint32_t index;
     int32_t x;                  /* number of its cell along its row */
     uint32_t mask, unused;      /* `unused`: so that no record straddles two cache lines */
     float given[CLOUD_COLUMNS]; /* the caller's inputs; only of spheres in motion */
-} record;
+} cell_record;
 enum {
     TASKS_EACH = 32, /* tasks of each thread. A task has consecutive rows, as a core's prefetcher reads into cache lines
                         that another writes */
-    RECORD_SHORT = offsetof(record, given),
+    RECORD_SHORT = offsetof(cell_record, given),
     AHEAD = 16 /* how many spheres ahead their record's cache line is prefetched, as the store would wait for it */
 };
 
 /* ---- sorting ----------------------------------------------------------------------------------------------------- */
 
 /* Record i. `size` is a constant in every caller, so that the product is cheap once this is inlined. */
-static inline record *record_at(const caromi_build *job, uint32_t i, size_t size)
+static inline cell_record *record_at(const caromi_build *job, uint32_t number, size_t size)
 {
-    return (record *)(void *)(job->records + i * size);
+    return (cell_record *)(void *)(job->records + number * size);
 }
 
-static inline __attribute__((always_inline)) void scatter_records(caromi_build *job, caromi_build_part *p,
+/* Scatters a batch of spheres to their rows. `size`: of a record, without the inputs if spheres are at rest. */
+static inline __attribute__((always_inline)) void scatter_records(caromi_build *job, caromi_build_part *part,
                                                                   const caromi_cloud_batch *batch, size_t size)
 {
-    int32_t level[CAROMI_CLOUD_BLOCK], x[CAROMI_CLOUD_BLOCK];
-    uint32_t *counts = p->counts;
-    const uint32_t *rows = job->row_of + p->begin + p->count;
+    int32_t level[CAROMI_CLOUD_BLOCK], cell_x[CAROMI_CLOUD_BLOCK];
+    uint32_t *counts = part->counts;
+    const uint32_t *rows = job->row_of + part->begin + part->count;
     const caromi_in_column mask = job->cloud->mask;
-    const float *const at[] = {batch->position[0], batch->position[1], batch->position[2], batch->position[3]};
+    const float *const position[] = {batch->position[0], batch->position[1], batch->position[2],
+                                     batch->position[CLOUD_REACH]};
     caromi_cloud_block given; /* a block of the caller's inputs that holds the next sphere */
     given.first = given.count = 0;
     caromi_build_levels(job, batch, level);
-    caromi_build_cells(job, batch, level, 0, x);
+    caromi_build_cells(job, batch, level, AXIS_X, cell_x);
+    /* counts[row] is where the row's next sphere goes. */
     for (uint32_t i = 0; i < batch->count; i++) {
         if (i + AHEAD < batch->count)
             __builtin_prefetch(record_at(job, counts[rows[i + AHEAD]], size), 1);
-        record *r = record_at(job, counts[rows[i]]++, size);
-        r->position[0] = at[0][i];
-        r->position[1] = at[1][i];
-        r->position[2] = at[2][i];
-        r->position[3] = at[3][i];
-        r->index = batch->index[i];
-        r->x = x[i];
+        cell_record *record = record_at(job, counts[rows[i]]++, size);
+        record->position[0] = position[0][i];
+        record->position[1] = position[1][i];
+        record->position[2] = position[2][i];
+        record->position[CLOUD_REACH] = position[CLOUD_REACH][i];
+        record->index = batch->index[i];
+        record->x = cell_x[i];
         if (mask.base != NULL)
-            memcpy(&r->mask, caromi_element(&mask, batch->index[i]), sizeof r->mask);
-        if (size == sizeof *r && batch->index[i] - given.first >= given.count)
+            memcpy(&record->mask, caromi_element(&mask, batch->index[i]), sizeof record->mask);
+        if (size == sizeof *record && batch->index[i] - given.first >= given.count)
             caromi_cloud_read(job->cloud, batch->index[i], job->cloud->count, &given);
-        for (int c = 0; size == sizeof *r && c < CLOUD_COLUMNS; c++)
-            r->given[c] = given.in[c][batch->index[i] - given.first];
+        for (int column = 0; size == sizeof *record && column < CLOUD_COLUMNS; column++)
+            record->given[column] = given.in[column][batch->index[i] - given.first];
     }
-    p->count += batch->count;
+    part->count += batch->count;
 }
 
+/* The scatter pass's callback for a batch. */
 static void position(void *user, const caromi_cloud_batch *batch)
 {
     const caromi_build_user *to = user;
     if (to->job->has_given)
-        scatter_records(to->job, to->part, batch, sizeof(record));
+        scatter_records(to->job, to->part, batch, sizeof(cell_record));
     else
         scatter_records(to->job, to->part, batch, RECORD_SHORT);
 }
@@ -79,6 +83,7 @@ static void position(void *user, const caromi_cloud_batch *batch)
 /* The most cells of a row with n spheres; it has one more entry in `starts`. A row whose level has more cells merges
  * 2^shift neighbours into one. */
 #define CELLS_MOST(n) (4 * (int64_t)(n) + 8)
+/* The number of entries of `starts` before a row, which has so many spheres and rows before it. */
 static uint64_t starts_before(uint64_t spheres, uint64_t rows)
 {
     return (uint64_t)CELLS_MOST(spheres) - (uint64_t)CELLS_MOST(0) + rows * (uint64_t)(CELLS_MOST(0) + 1);
@@ -88,11 +93,12 @@ static uint64_t starts_before(uint64_t spheres, uint64_t rows)
  * fewer cells than the row has spheres, they are all of the level's. */
 static inline void set_cells(const caromi_build *job, caromi_cloud_row *row, size_t size)
 {
-    const int32_t most = job->cells->levels[row->level].most[0];
+    const int32_t most = job->cells->levels[row->level].most[AXIS_X];
     if ((uint32_t)most < row->end - row->begin) {
         row->count = most + 1;
         return;
     }
+    /* The range of occupied cells; neighbours are merged until there are few enough. */
     int32_t low = INT32_MAX, high = INT32_MIN;
     for (uint32_t i = row->begin; i < row->end; i++) {
         const int32_t x = record_at(job, i, size)->x;
@@ -106,29 +112,31 @@ static inline void set_cells(const caromi_build *job, caromi_cloud_row *row, siz
     row->count = (int32_t)(wide >> row->shift) + 1;
 }
 
+/* Moves the spheres of a row from records to columns, sorted by cell. */
 static inline void put_records(const caromi_build *job, const caromi_cloud_row *row, uint32_t *starts, size_t size)
 {
-    caromi_cloud_cells *const c = job->cells;
-    float *const x = c->column[CLOUD_POSITION_X], *const y = c->column[CLOUD_POSITION_Y],
-                 *const z = c->column[CLOUD_POSITION_Z], *const reach = c->column[CLOUD_REACH];
-    uint32_t *const index = c->index, *const mask = c->mask;
-    float *const given = c->given;
-    const int has_columns = c->column[CLOUD_GIVEN] != NULL;
+    caromi_cloud_cells *const cells = job->cells;
+    float *const x = cells->column[CLOUD_POSITION_X], *const y = cells->column[CLOUD_POSITION_Y],
+                 *const z = cells->column[CLOUD_POSITION_Z], *const reach = cells->column[CLOUD_REACH];
+    uint32_t *const index = cells->index, *const mask = cells->mask;
+    float *const given = cells->given;
+    const int has_columns = cells->column[CLOUD_GIVEN] != NULL;
     const int32_t low = row->low, shift = row->shift;
     for (uint32_t i = row->begin, end = row->end; i < end; i++) {
-        const record *r = record_at(job, i, size);
-        const uint32_t to = starts[(r->x - low) >> shift]++;
-        x[to] = r->position[0];
-        y[to] = r->position[1];
-        z[to] = r->position[2];
-        reach[to] = r->position[3];
-        index[to] = r->index;
+        const cell_record *record = record_at(job, i, size);
+        const uint32_t slot = starts[(record->x - low) >> shift]++;
+        x[slot] = record->position[0];
+        y[slot] = record->position[1];
+        z[slot] = record->position[2];
+        reach[slot] = record->position[CLOUD_REACH];
+        index[slot] = record->index;
         if (mask)
-            mask[to] = r->mask;
-        if (size == sizeof *r)
-            memcpy(given + (size_t)CLOUD_COLUMNS * to, r->given, sizeof r->given);
-        for (int k = 0; has_columns && k < CLOUD_COLUMNS; k++)
-            c->column[CLOUD_GIVEN + k][to] = r->given[k];
+            mask[slot] = record->mask;
+        /* The caller's inputs of moving spheres: as rows for the CPU, as columns for a device. */
+        if (size == sizeof *record)
+            memcpy(given + (size_t)CLOUD_COLUMNS * slot, record->given, sizeof record->given);
+        for (int input = 0; has_columns && input < CLOUD_COLUMNS; input++)
+            cells->column[CLOUD_GIVEN + input][slot] = record->given[input];
     }
 }
 
@@ -142,13 +150,14 @@ static inline __attribute__((always_inline)) uint64_t sort_records(const caromi_
     set_cells(job, row, size);
     row->cells = starts_before(row->begin, number);
     uint32_t *starts = job->cells->starts + row->cells;
-    memset(starts, 0, ((size_t)row->count + 1) * sizeof *starts);
+    memset(starts, 0, ((size_t)row->count + 1) * sizeof *starts); /* histogram */
     for (uint32_t i = row->begin; i < row->end; i++)
         starts[(record_at(job, i, size)->x - row->low) >> row->shift]++;
-    for (int32_t c = 0, at = (int32_t)row->begin; c <= row->count; c++) {
-        const int32_t count = (int32_t)starts[c];
-        starts[c] = (uint32_t)at;
-        at += count;
+    /* prefix sum */
+    for (int32_t cell = 0, slot = (int32_t)row->begin; cell <= row->count; cell++) {
+        const int32_t count = (int32_t)starts[cell];
+        starts[cell] = (uint32_t)slot;
+        slot += count;
         doubled += (uint64_t)((int64_t)count * (count - 1) / 2);
     }
     put_records(job, row, starts, size);
@@ -164,15 +173,16 @@ static void sort_rows(void *user, uint64_t task, uint32_t thread)
     const uint64_t rows = job->cells->view.row_count;
     uint64_t doubled = 0;
     (void)thread;
-    for (uint64_t r = caromi_slice_start(rows, job->row_tasks, task),
+    for (uint64_t row = caromi_slice_start(rows, job->row_tasks, task),
                   end = caromi_slice_start(rows, job->row_tasks, task + 1);
-         r < end; r++)
-        doubled += job->has_given ? sort_records(job, r, sizeof(record)) : sort_records(job, r, RECORD_SHORT);
+         row < end; row++)
+        doubled += job->has_given ? sort_records(job, row, sizeof(cell_record)) : sort_records(job, row, RECORD_SHORT);
     atomic_fetch_add_explicit(&job->doubled, doubled, memory_order_relaxed);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------------- */
+/* ---- building the cells ------------------------------------------------------------------------------------------ */
 
+/* Task: scatters a part's spheres to their rows. */
 static void run_scatter(void *user, uint64_t number, uint32_t thread)
 {
     caromi_build *job = user;
@@ -181,36 +191,37 @@ static void run_scatter(void *user, uint64_t number, uint32_t thread)
     caromi_build_pass(job, &job->parts[number], position);
 }
 
-/* Returns 0 if there is no memory. */
+/* Allocates the columns of the sorted spheres, and the records before the sort. Returns 0 if there is no memory. */
 static int alloc_columns(caromi_build *job)
 {
-    caromi_cloud_cells *c = job->cells;
+    caromi_cloud_cells *cells = job->cells;
     const carom_context *context = job->cloud->context;
-    const uint64_t n = c->count + CAROMI_CLOUD_PADDING;
+    const uint64_t padded_count = cells->count + CAROMI_CLOUD_PADDING;
     int complete = 1;
     const int has_columns = job->has_given && job->cloud->device != NULL;
-    for (int k = 0; k < (has_columns ? CLOUD_MOVING : CLOUD_RESTING); k++) {
-        c->column[k] = caromi_cached_alloc(context, n, sizeof(float));
-        complete &= c->column[k] != NULL;
+    for (int k = 0; k < (has_columns ? CLOUD_ALL_COLUMNS : CLOUD_POSITION_COLUMNS); k++) {
+        cells->column[k] = caromi_cached_alloc(context, padded_count, sizeof(float));
+        complete &= cells->column[k] != NULL;
     }
     if (job->has_given) {
-        c->given = caromi_cached_alloc(context, CLOUD_COLUMNS * n, sizeof *c->given);
-        complete &= c->given != NULL;
+        cells->given = caromi_cached_alloc(context, CLOUD_COLUMNS * padded_count, sizeof *cells->given);
+        complete &= cells->given != NULL;
     }
-    c->index = caromi_cached_alloc(context, n, sizeof *c->index);
-    complete &= c->index != NULL;
+    cells->index = caromi_cached_alloc(context, padded_count, sizeof *cells->index);
+    complete &= cells->index != NULL;
     if (job->cloud->mask.base) {
-        c->mask = caromi_cached_alloc(context, n, sizeof *c->mask);
-        complete &= c->mask != NULL;
+        cells->mask = caromi_cached_alloc(context, padded_count, sizeof *cells->mask);
+        complete &= cells->mask != NULL;
     }
-    job->records = caromi_cached_alloc(context, c->count, job->record_size);
+    job->records = caromi_cached_alloc(context, cells->count, job->record_size);
     if (!complete || job->records == NULL)
         return 0;
-    for (int k = 0; k < CLOUD_RESTING; k++)
-        memset(c->column[k] + c->count, 0, CAROMI_CLOUD_PADDING * sizeof(float));
-    memset(c->index + c->count, 0, CAROMI_CLOUD_PADDING * sizeof *c->index);
-    if (c->mask)
-        memset(c->mask + c->count, 0, CAROMI_CLOUD_PADDING * sizeof *c->mask);
+    /* Scans read whole vectors, so also the padding behind the last sphere. */
+    for (int k = 0; k < CLOUD_POSITION_COLUMNS; k++)
+        memset(cells->column[k] + cells->count, 0, CAROMI_CLOUD_PADDING * sizeof(float));
+    memset(cells->index + cells->count, 0, CAROMI_CLOUD_PADDING * sizeof *cells->index);
+    if (cells->mask)
+        memset(cells->mask + cells->count, 0, CAROMI_CLOUD_PADDING * sizeof *cells->mask);
     return 1;
 }
 
@@ -218,53 +229,56 @@ static int alloc_columns(caromi_build *job)
 static int make_rows(caromi_build *job)
 {
     const carom_context *context = job->cloud->context;
-    caromi_cloud_cells *c = job->cells;
+    caromi_cloud_cells *cells = job->cells;
     uint64_t rows = 0, table_slots = job->dense_rows;
-    for (uint32_t p = 0; p < job->part_count; p++) {
-        if (job->parts[p].is_short)
+    for (uint32_t part = 0; part < job->part_count; part++) {
+        if (job->parts[part].is_short)
             return 0;
-        rows += job->parts[p].row_count;
+        rows += job->parts[part].row_count;
     }
-    rows = table_slots ? (table_slots < c->count ? table_slots : c->count) : rows;
-    if (!table_slots) {
-        for (c->view.table_mask = 1; c->view.table_mask < 2 * rows; c->view.table_mask = 2 * c->view.table_mask + 1)
+    /* At most so many rows hold spheres: as many as the parts have found, or as there are spheres. */
+    rows = table_slots ? (table_slots < cells->count ? table_slots : cells->count) : rows;
+    if (!table_slots) { /* a hash table with two slots for each row */
+        for (cells->view.table_mask = 1; cells->view.table_mask < 2 * rows;
+             cells->view.table_mask = 2 * cells->view.table_mask + 1)
             ;
-        table_slots = c->view.table_mask + 1;
+        table_slots = cells->view.table_mask + 1;
     }
-    c->rows = caromi_cached_alloc(context, rows + 1, sizeof *c->rows);
-    c->table = caromi_cached_alloc(context, table_slots, sizeof *c->table);
-    if (c->rows == NULL || c->table == NULL)
+    cells->rows = caromi_cached_alloc(context, rows + 1, sizeof *cells->rows);
+    cells->table = caromi_cached_alloc(context, table_slots, sizeof *cells->table);
+    if (cells->rows == NULL || cells->table == NULL)
         return 0;
     if (!caromi_build_join(job, rows))
         return 0;
-    c->starts = caromi_cached_alloc(context, starts_before(c->count, c->view.row_count), sizeof *c->starts);
-    return c->starts != NULL;
+    cells->starts =
+        caromi_cached_alloc(context, starts_before(cells->count, cells->view.row_count), sizeof *cells->starts);
+    return cells->starts != NULL;
 }
 
 /* Gives every row of the bounding boxes a number if they are at most a few times as many as the spheres ("dense"). */
 static void number_rows(caromi_build *job)
 {
-    caromi_cloud_cells *c = job->cells;
+    caromi_cloud_cells *cells = job->cells;
     double rows = 0;
-    for (uint32_t l = 0; l < c->view.level_count; l++) {
-        caromi_cloud_level *level = &c->levels[l];
+    for (uint32_t l = 0; l < cells->view.level_count; l++) {
+        caromi_cloud_level *level = &cells->levels[l];
         level->first_row = (uint64_t)rows;
-        rows += (level->most[1] + 1.0) * (level->most[2] + 1.0);
+        rows += (level->most[AXIS_Y] + 1.0) * (level->most[AXIS_Z] + 1.0);
         if (rows > 4.0 * (double)job->extent->valid + 4096 || rows > INT32_MAX)
             return;
     }
     job->dense_rows = (uint64_t)rows;
-    c->view.is_dense = 1;
+    cells->view.is_dense = 1;
 }
 
 /* Computes the bounds of levels that cover only a part of the cloud. */
-static void set_bounds(const caromi_cloud *cloud, caromi_cloud_cells *c)
+static void set_bounds(const caromi_cloud *cloud, caromi_cloud_cells *cells)
 {
-    for (uint32_t l = 0; l < c->view.level_count; l++) {
-        caromi_cloud_level *level = &c->levels[l];
+    for (uint32_t l = 0; l < cells->view.level_count; l++) {
+        caromi_cloud_level *level = &cells->levels[l];
         if (level->has_bounds)
             continue;
-        const caromi_cloud_bounds bounds = caromi_cloud_bounds_of(cloud, c, l);
+        const caromi_cloud_bounds bounds = caromi_cloud_bounds_of(cloud, cells, l);
         for (int k = 0; k < 3; k++) {
             level->from[k] = (double)bounds.low[k];
             level->to[k] = (double)bounds.high[k];
@@ -273,64 +287,70 @@ static void set_bounds(const caromi_cloud *cloud, caromi_cloud_cells *c)
     }
 }
 
-/* Returns 0 if there is no memory. */
+/* Sorts the spheres: rows are found, spheres scattered to rows, and each row sorted by cell. Returns 0 if there is no
+ * memory. */
 static int build(caromi_build *job)
 {
     const carom_context *context = job->cloud->context;
-    caromi_cloud_cells *c = job->cells;
+    caromi_cloud_cells *cells = job->cells;
     caromi_pool *pool = caromi_cloud_pool(job->cloud);
     job->part_count = caromi_pool_threads(pool);
     job->parts = caromi_alloc(context, job->part_count, sizeof *job->parts);
     if (job->parts == NULL)
         return 0;
     memset(job->parts, 0, job->part_count * sizeof *job->parts);
-    for (uint32_t p = 0; p < job->part_count; p++) {
-        job->parts[p].begin = caromi_slice_start(job->cloud->count, job->part_count, p);
-        job->parts[p].end = caromi_slice_start(job->cloud->count, job->part_count, p + 1);
+    /* Parts of equal numbers of spheres. */
+    for (uint32_t part = 0; part < job->part_count; part++) {
+        job->parts[part].begin = caromi_slice_start(job->cloud->count, job->part_count, part);
+        job->parts[part].end = caromi_slice_start(job->cloud->count, job->part_count, part + 1);
     }
+    /* First pass: the row of each sphere, and the histogram. */
     number_rows(job);
-    c->count = job->extent->valid;
+    cells->count = job->extent->valid;
     job->row_of = caromi_cached_alloc(context, job->cloud->count + 1, sizeof *job->row_of);
     if (job->row_of == NULL)
         return 0;
     caromi_parallel(pool, job->part_count, caromi_build_enter, job);
+    /* Rows in order; then the scatter to rows, and the sort of each row by cell. */
     if (!make_rows(job) || !alloc_columns(job))
         return 0;
     caromi_parallel(pool, job->part_count, run_scatter, job);
     const uint32_t most = TASKS_EACH * caromi_pool_threads(pool);
-    job->row_tasks = c->view.row_count < most ? c->view.row_count : most;
+    job->row_tasks = cells->view.row_count < most ? cells->view.row_count : most;
     caromi_parallel(pool, job->row_tasks, sort_rows, job);
-    c->doubled = atomic_load(&job->doubled);
-    set_bounds(job->cloud, c);
+    cells->doubled = atomic_load(&job->doubled);
+    set_bounds(job->cloud, cells);
     return 1;
 }
 
-static void set_view(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *c)
+/* Sets the pointers and numbers that a scan reads. */
+static void set_view(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells)
 {
-    caromi_cloud_view *v = &c->view;
-    v->x = c->column[CLOUD_POSITION_X];
-    v->y = c->column[CLOUD_POSITION_Y];
-    v->z = c->column[CLOUD_POSITION_Z];
-    v->reach = c->column[CLOUD_REACH];
-    v->mask = c->mask;
-    v->index = c->index;
-    v->margin = cloud->margin;
-    v->reach_is_bound = !caromi_slice_is_instant(slice) || (cloud->is_moving && cloud->start != CAROM_START_REPORT);
-    v->motion = caromi_cloud_motion_in(cloud, slice, c);
-    v->starts = c->starts;
-    v->rows = c->rows;
-    v->levels = c->levels;
-    v->table = c->table;
-    caromi_cloud_find_images(cloud, c);
+    caromi_cloud_view *view = &cells->view;
+    view->x = cells->column[CLOUD_POSITION_X];
+    view->y = cells->column[CLOUD_POSITION_Y];
+    view->z = cells->column[CLOUD_POSITION_Z];
+    view->reach = cells->column[CLOUD_REACH];
+    view->mask = cells->mask;
+    view->index = cells->index;
+    view->margin = cloud->margin;
+    view->reach_is_bound = !caromi_slice_is_instant(slice) || (cloud->is_moving && cloud->start != CAROM_START_REPORT);
+    view->motion = caromi_cloud_motion_in(cloud, slice, cells);
+    view->starts = cells->starts;
+    view->rows = cells->rows;
+    view->levels = cells->levels;
+    view->table = cells->table;
+    caromi_cloud_find_images(cloud, cells);
 }
 
+/* Frees what only the sort needs. */
 static void free_work(caromi_build *job)
 {
     const carom_context *context = job->cloud->context;
-    for (uint32_t p = 0; job->parts != NULL && p < job->part_count; p++) {
-        caromi_free(context, job->parts[p].rows);
-        caromi_free(context, job->parts[p].counts);
-        caromi_free(context, job->parts[p].table);
+    for (uint32_t part = 0; job->parts != NULL && part < job->part_count; part++) {
+        caromi_free(context, job->parts[part].rows);
+        caromi_free(context, job->parts[part].counts);
+        caromi_free(context, job->parts[part].table);
     }
     caromi_free(context, job->parts);
     caromi_cached_free(context, job->row_of);
@@ -357,6 +377,7 @@ static int build_again(caromi_build *job)
         return 0;
     set_view(cloud, job->slice, job->cells);
     const uint32_t count = caromi_cloud_relevel(cloud, job->cells, levels, own_level);
+    /* New levels: the cells are built from the beginning. */
     if (count > 0) {
         caromi_cloud_free(cloud, job->cells);
         clear(job->cells);
@@ -386,10 +407,10 @@ static float *alloc_positions(const caromi_cloud *cloud, caromi_cloud_slice *sli
 
 static carom_status fail_to_build(const caromi_cloud_cells *cells, carom_error *err)
 {
-    return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the cells of %llu spheres",
-                       (unsigned long long)cells->count);
+    return caromi_fail_memory(err, "no memory for the cells of %llu spheres", (unsigned long long)cells->count);
 }
 
+/* Few spheres share one cell. */
 static carom_status build_few(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells,
                               carom_error *err)
 {
@@ -399,6 +420,7 @@ static carom_status build_few(const caromi_cloud *cloud, const caromi_cloud_slic
     return CAROM_OK;
 }
 
+/* Sorts the spheres of a slice into cells. */
 carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_cloud_cells *cells,
                                 carom_error *err)
 {
@@ -410,7 +432,8 @@ carom_status caromi_cloud_build(const caromi_cloud *cloud, const caromi_cloud_sl
     float *positions = alloc_positions(cloud, &own);
     caromi_build job = {.cloud = cloud, .slice = &own, .extent = &extent, .cells = cells};
     job.has_given = cloud->is_moving;
-    job.record_size = job.has_given ? sizeof(record) : RECORD_SHORT;
+    job.record_size = job.has_given ? sizeof(cell_record) : RECORD_SHORT;
+    /* Levels are chosen by size; if cells are crowded then, once more by local density. */
     const carom_status status = caromi_cloud_measure(cloud, &own, &extent, err);
     int complete = 0;
     if (status == CAROM_OK) {
@@ -438,7 +461,7 @@ void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells)
         caromi_free(cloud->context, cells->one_cell);
         return;
     }
-    for (int k = 0; k < CLOUD_MOVING; k++)
+    for (int k = 0; k < CLOUD_ALL_COLUMNS; k++)
         caromi_cached_free(cloud->context, cells->column[k]);
     caromi_cached_free(cloud->context, cells->given);
     caromi_cached_free(cloud->context, cells->index);

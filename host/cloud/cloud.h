@@ -80,7 +80,7 @@ static inline int caromi_cloud_is_one_cell(const caromi_cloud *cloud)
  * packed, else to its copy in `own`. Velocities and t_max are set only if spheres move. */
 typedef struct caromi_cloud_block {
     uint64_t first;
-    uint32_t count, valid;
+    uint32_t count, valid; /* spheres; valid spheres */
     const float *in[CLOUD_COLUMNS];
     uint8_t is_valid[CAROMI_CLOUD_BLOCK];
     float own[CLOUD_COLUMNS][CAROMI_CLOUD_BLOCK];
@@ -102,6 +102,7 @@ static inline int caromi_slice_is_instant(const caromi_cloud_slice *slice)
 {
     return slice->end <= 0;
 }
+/* The bounding sphere of a sphere in a slice. */
 typedef struct caromi_cloud_position {
     float at[3], reach;
 } caromi_cloud_position;
@@ -143,8 +144,8 @@ static inline uint32_t caromi_reach_class(float reach)
 
 /* A kind: the spheres of one class of reaches, with the bounds of most of them, from a sample. */
 enum {
-    CAROMI_CLOUD_KINDS = 64,
-    CAROMI_CLOUD_SAMPLE = 2048,
+    CAROMI_CLOUD_KINDS = 64,     /* at most so many kinds */
+    CAROMI_CLOUD_SAMPLE = 2048,  /* at most so many spheres of a sample */
     CAROMI_CLOUD_KIND_LEAST = 8, /* sampled spheres that a kind needs before its bounds count */
     CAROMI_CLOUD_APART = 4       /* a kind lies apart if its volume is so many times smaller than the cloud's */
 };
@@ -173,10 +174,10 @@ static inline uint64_t caromi_cloud_sampled(const caromi_cloud *cloud, uint64_t 
 /* Bounds and sizes of all spheres of a slice. */
 typedef struct caromi_cloud_extent {
     double low[3], high[3];
-    uint64_t valid;
-    uint64_t reaches[CAROMI_REACHES];
-    float largest;  /* the largest reach */
-    double side[3]; /* see caromi_cloud_sides */
+    uint64_t valid;                   /* number of valid spheres */
+    uint64_t reaches[CAROMI_REACHES]; /* histogram of reaches: spheres of each class */
+    float largest;                    /* the largest reach */
+    double side[3];                   /* see caromi_cloud_sides */
     caromi_cloud_kinds kinds;
 } caromi_cloud_extent;
 
@@ -192,9 +193,10 @@ typedef struct caromi_cloud_batch {
 } caromi_cloud_batch;
 typedef void caromi_cloud_use_fn(void *user, const caromi_cloud_batch *batch);
 /* Calls `use`, batch by batch, for the spheres [begin, end) that are valid and in the slice. If slice->position is a
- * cache, a first pass (is_first) fills it, and later passes read it. */
-void caromi_cloud_each_batch(const caromi_cloud *cloud, const caromi_cloud_slice *slice, int is_first, uint64_t begin,
-                             uint64_t end, caromi_cloud_use_fn *use, void *user);
+ * cache, the first pass over the slice fills it, and later passes read it. */
+typedef enum caromi_pass { CAROMI_LATER_PASS, CAROMI_FIRST_PASS } caromi_pass;
+void caromi_cloud_each_batch(const caromi_cloud *cloud, const caromi_cloud_slice *slice, caromi_pass pass,
+                             uint64_t begin, uint64_t end, caromi_cloud_use_fn *use, void *user);
 
 /* The number of a given rank in ascending order (quickselect); permutes x. */
 float caromi_cloud_select(float *x, size_t count, size_t rank);
@@ -221,9 +223,9 @@ enum {
     CLOUD_POSITION_Y,
     CLOUD_POSITION_Z,
     CLOUD_REACH,
-    CLOUD_RESTING,
-    CLOUD_GIVEN = CLOUD_RESTING, /* CLOUD_X .. CLOUD_T_MAX */
-    CLOUD_MOVING = CLOUD_GIVEN + CLOUD_COLUMNS
+    CLOUD_POSITION_COLUMNS,
+    CLOUD_GIVEN = CLOUD_POSITION_COLUMNS, /* the caller's inputs, CLOUD_X to CLOUD_T_MAX */
+    CLOUD_ALL_COLUMNS = CLOUD_GIVEN + CLOUD_COLUMNS
 };
 
 /* Spheres of a slice in rows of cells. */
@@ -231,14 +233,15 @@ typedef struct caromi_cloud_cells {
     caromi_cloud_view view;
     uint64_t count;   /* number of spheres */
     uint64_t doubled; /* pairs of spheres that share a cell */
-    float *column[CLOUD_MOVING];
+    float *column[CLOUD_ALL_COLUMNS];
     float *given; /* [spheres][CLOUD_COLUMNS] the caller's inputs, sphere by sphere; NULL: at rest, where the positions
                      are the inputs */
     uint32_t *index, *mask; /* [spheres] by slot: index and mask of the sphere; mask NULL: no masks */
-    uint32_t *starts, *table;
-    caromi_cloud_row *rows;
-    void *
-        one_cell; /* one allocation with all of the arrays above, of few spheres; NULL: they are allocated one by one */
+    uint32_t *starts;       /* first slot of each cell, row by row */
+    uint32_t *table;        /* lookup of rows by level, y and z: dense or hashed */
+    caromi_cloud_row *rows; /* sorted by level, z and y */
+    /* One allocation with all of the arrays above, of few spheres; NULL: they are allocated one by one. */
+    void *one_cell;
     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS]; /* large members come last; only entries in use are set */
     caromi_cloud_images images;
 } caromi_cloud_cells;

@@ -46,8 +46,7 @@ carom_status caromi_columns_create(const caromi_cloud *cloud, const carom_cloud_
           lend(cloud, count, sizeof *r->b, is_wanted, &r->b, &out->own[1]) &&
           lend(cloud, count, 1, has_numbers(list), &r->state, &out->own[2]) &&
           lend(cloud, count, 3, is_wanted && caromi_cloud_is_periodic(cloud), &r->shift, &out->own[3])))
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for columns of %llu pairs of spheres",
-                           (unsigned long long)count);
+        return caromi_fail_memory(err, "no memory for columns of %llu pairs of spheres", (unsigned long long)count);
     return CAROM_OK;
 }
 

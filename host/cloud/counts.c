@@ -4,105 +4,113 @@
 #include <string.h>
 
 enum {
-    SUMS = 8,      /* at most so many columns of sums; more threads share them and add atomically */
-    RUN = 1 << 14, /* spheres of a task */
-    LOOK = 1024    /* slots whose owner is looked up at a time */
+    SUMS = 8,            /* at most so many columns of sums; more threads share them and add atomically */
+    RUN = 1 << 14,       /* spheres of a task */
+    SLOTS_AT_ONCE = 1024 /* slots whose owner is looked up at a time */
 };
 
 /* Task: sets the counts of some spheres to 0. */
 static void begin_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
-    const caromi_counts *c = user;
+    const caromi_counts *tally = user;
     (void)thread;
-    memset(c->counts + begin, 0, (end - begin) * sizeof *c->counts);
-    for (uint64_t i = begin; c->is_by_slot && i < end; i++)
-        c->slots[i] = (uint32_t)i;
+    memset(tally->counts + begin, 0, (end - begin) * sizeof *tally->counts);
+    for (uint64_t i = begin; tally->is_by_slot && i < end; i++)
+        tally->slots[i] = (uint32_t)i;
 }
 
 /* Task: sets the sums of some spheres to 0, before a slice. */
 static void clear_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
-    const caromi_counts *c = user;
-    const uint64_t n = c->cloud->count;
+    const caromi_counts *tally = user;
+    const uint64_t spheres = tally->cloud->count;
     (void)thread;
-    for (uint32_t s = 0; s < c->sum_count; s++)
-        memset(c->sums + s * n + begin, 0, (end - begin) * sizeof *c->sums);
+    for (uint32_t column = 0; column < tally->sum_count; column++)
+        memset(tally->sums + column * spheres + begin, 0, (end - begin) * sizeof *tally->sums);
 }
 
-static void run_all(caromi_counts *c, caromi_run_fn *run)
+/* Runs a task on all spheres. */
+static void run_all(caromi_counts *tally, caromi_run_fn *run)
 {
-    caromi_parallel_runs(caromi_cloud_pool(c->cloud), c->cloud->count, RUN, run, c);
+    caromi_parallel_runs(caromi_cloud_pool(tally->cloud), tally->cloud->count, RUN, run, tally);
 }
 
-carom_status caromi_counts_begin(caromi_counts *c, const caromi_cloud *cloud, int full, uint32_t *counts,
+/* Allocates the sums, and sets the counts to 0. */
+carom_status caromi_counts_begin(caromi_counts *tally, const caromi_cloud *cloud, int full, uint32_t *counts,
                                  carom_error *err)
 {
-    const uint64_t n = cloud->count;
-    *c = (caromi_counts){.cloud = cloud, .full = full, .counts = counts};
-    c->threads = caromi_pool_threads(caromi_cloud_pool(cloud));
-    c->sum_count = c->threads < SUMS ? c->threads : SUMS;
-    c->is_by_slot = full && cloud->begin == 0 && cloud->end == n;
-    c->sums = caromi_cached_alloc(cloud->context, c->sum_count * n + 1, sizeof *c->sums);
-    c->slots = c->is_by_slot ? caromi_cached_alloc(cloud->context, n + CAROMI_CLOUD_PADDING, sizeof *c->slots) : NULL;
-    if (c->sums == NULL || (c->is_by_slot && c->slots == NULL)) {
-        caromi_counts_end(c);
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to count pairs of spheres");
+    const uint64_t spheres = cloud->count;
+    *tally = (caromi_counts){.cloud = cloud, .full = full, .counts = counts};
+    tally->threads = caromi_pool_threads(caromi_cloud_pool(cloud));
+    tally->sum_count = tally->threads < SUMS ? tally->threads : SUMS;
+    tally->is_by_slot = full && cloud->begin == 0 && cloud->end == spheres;
+    tally->sums = caromi_cached_alloc(cloud->context, tally->sum_count * spheres + 1, sizeof *tally->sums);
+    tally->slots = tally->is_by_slot
+                       ? caromi_cached_alloc(cloud->context, spheres + CAROMI_CLOUD_PADDING, sizeof *tally->slots)
+                       : NULL;
+    if (tally->sums == NULL || (tally->is_by_slot && tally->slots == NULL)) {
+        caromi_counts_end(tally);
+        return caromi_fail_memory(err, "no memory to count pairs of spheres");
     }
-    run_all(c, begin_run);
-    for (uint64_t i = n; c->is_by_slot && i < n + CAROMI_CLOUD_PADDING; i++)
-        c->slots[i] = (uint32_t)i;
+    run_all(tally, begin_run);
+    for (uint64_t i = spheres; tally->is_by_slot && i < spheres + CAROMI_CLOUD_PADDING; i++)
+        tally->slots[i] = (uint32_t)i;
     return CAROM_OK;
 }
 
-void caromi_counts_end(caromi_counts *c)
+void caromi_counts_end(caromi_counts *tally)
 {
-    caromi_cached_free(c->cloud->context, c->sums);
-    caromi_cached_free(c->cloud->context, c->slots);
+    caromi_cached_free(tally->cloud->context, tally->sums);
+    caromi_cached_free(tally->cloud->context, tally->slots);
 }
 
-void caromi_counts_enter(caromi_counts *c, caromi_cloud_cells *cells)
+void caromi_counts_enter(caromi_counts *tally, caromi_cloud_cells *cells)
 {
-    c->cells = cells;
-    run_all(c, clear_run);
-    if (c->is_by_slot)
-        cells->view.index = c->slots;
+    tally->cells = cells;
+    run_all(tally, clear_run);
+    if (tally->is_by_slot)
+        cells->view.index = tally->slots;
 }
 
 /* ---- adding ------------------------------------------------------------------------------------------------------ */
 
-static void add(const caromi_counts *c, uint32_t *sums, uint32_t a)
+/* Counts one pair for sphere a, if that is asked for. */
+static void add(const caromi_counts *tally, uint32_t *sums, uint32_t a)
 {
-    if (!c->is_by_slot && (a < c->cloud->begin || a >= c->cloud->end))
+    if (!tally->is_by_slot && (a < tally->cloud->begin || a >= tally->cloud->end))
         return;
-    if (c->threads > c->sum_count)
+    if (tally->threads > tally->sum_count)
         atomic_fetch_add_explicit((_Atomic uint32_t *)&sums[a], 1, memory_order_relaxed);
     else
         sums[a]++;
 }
 
-static uint32_t *sums_of(const caromi_counts *c, uint32_t thread)
+/* The column that a thread adds to. */
+static uint32_t *sums_of(const caromi_counts *tally, uint32_t thread)
 {
-    return c->sums + thread % c->sum_count * c->cloud->count;
+    return tally->sums + thread % tally->sum_count * tally->cloud->count;
 }
 
+/* The scan's callback for hits: each counts for sphere a and, with `full`, for sphere b. */
 void caromi_counts_add(void *user, uint32_t thread, const caromi_cloud_pair *pairs, uint32_t count)
 {
-    const caromi_counts *c = user;
-    const uint32_t *index = c->is_by_slot ? c->slots : c->cells->index;
-    uint32_t *sums = sums_of(c, thread);
+    const caromi_counts *tally = user;
+    const uint32_t *index = tally->is_by_slot ? tally->slots : tally->cells->index;
+    uint32_t *sums = sums_of(tally, thread);
     for (uint32_t i = 0; i < count; i++) {
-        add(c, sums, index[pairs[i].a]);
-        if (c->full)
-            add(c, sums, index[pairs[i].b]);
+        add(tally, sums, index[pairs[i].a]);
+        if (tally->full)
+            add(tally, sums, index[pairs[i].b]);
     }
 }
 
+/* The scan's callback for proven pairs, which come in either order. */
 void caromi_counts_add_certain(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image, uint8_t state)
 {
-    const caromi_counts *c = user;
-    uint32_t *sums = sums_of(c, thread);
+    const caromi_counts *tally = user;
+    uint32_t *sums = sums_of(tally, thread);
     (void)image, (void)state;
-    if (c->is_by_slot && c->threads <= c->sum_count) {
+    if (tally->is_by_slot && tally->threads <= tally->sum_count) {
         for (uint32_t i = 0; i < pairs->count; i++) {
             sums[pairs->a[i]]++;
             sums[pairs->b[i]]++;
@@ -111,33 +119,33 @@ void caromi_counts_add_certain(void *user, uint32_t thread, const caromi_cloud_p
     }
     for (uint32_t i = 0; i < pairs->count; i++) {
         const uint32_t a = pairs->a[i], b = pairs->b[i];
-        add(c, sums, a < b ? a : b);
-        if (c->full)
-            add(c, sums, a < b ? b : a);
+        add(tally, sums, a < b ? a : b);
+        if (tally->full)
+            add(tally, sums, a < b ? b : a);
     }
 }
 
 /* ---- joining ----------------------------------------------------------------------------------------------------- */
 
 /* Number i of the columns of all threads, added up. */
-static inline uint32_t sum_of(const caromi_counts *c, uint64_t i)
+static inline uint32_t sum_of(const caromi_counts *tally, uint64_t i)
 {
     uint32_t sum = 0;
-    for (uint32_t s = 0; s < c->sum_count; s++)
-        sum += c->sums[s * c->cloud->count + i];
+    for (uint32_t column = 0; column < tally->sum_count; column++)
+        sum += tally->sums[column * tally->cloud->count + i];
     return sum;
 }
 
 /* Task: adds the sums of some spheres, or of some slots, to the counts. */
 static void join_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
-    const caromi_counts *c = user;
-    const uint64_t filled = end < c->cells->count ? end : c->cells->count;
+    const caromi_counts *tally = user;
+    const uint64_t filled = end < tally->cells->count ? end : tally->cells->count;
     (void)thread;
-    for (uint64_t i = begin; !c->is_by_slot && i < end; i++)
-        c->counts[i] += sum_of(c, i);
-    for (uint64_t i = begin; c->is_by_slot && i < filled; i++)
-        c->counts[c->cells->index[i]] += sum_of(c, i);
+    for (uint64_t i = begin; !tally->is_by_slot && i < end; i++)
+        tally->counts[i] += sum_of(tally, i);
+    for (uint64_t i = begin; tally->is_by_slot && i < filled; i++)
+        tally->counts[tally->cells->index[i]] += sum_of(tally, i);
 }
 
 /* Task: adds the sums of the spheres of a range of indices to their counts. Sums are by slot, so indices come in no
@@ -145,28 +153,29 @@ static void join_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
  * lines would wait for each other. */
 static void join_own(void *user, uint64_t task, uint32_t thread)
 {
-    const caromi_counts *c = user;
-    const uint32_t *index = c->cells->index, filled = (uint32_t)c->cells->count;
-    const uint32_t first = (uint32_t)caromi_slice_start(c->cloud->count, c->sum_count, task);
-    const uint32_t some = (uint32_t)caromi_slice_start(c->cloud->count, c->sum_count, task + 1) - first;
-    uint32_t own[LOOK];
+    const caromi_counts *tally = user;
+    const uint32_t *index = tally->cells->index, filled = (uint32_t)tally->cells->count;
+    const uint32_t first = (uint32_t)caromi_slice_start(tally->cloud->count, tally->sum_count, task);
+    const uint32_t range = (uint32_t)caromi_slice_start(tally->cloud->count, tally->sum_count, task + 1) - first;
+    uint32_t own[SLOTS_AT_ONCE];
     (void)thread;
     for (uint32_t begin = 0, end; begin < filled; begin = end) {
         uint32_t count = 0;
-        end = filled - begin < LOOK ? filled : begin + LOOK;
-        for (uint32_t p = begin; p < end; p++) {
-            own[count] = p;
-            count += index[p] - first < some;
+        end = filled - begin < SLOTS_AT_ONCE ? filled : begin + SLOTS_AT_ONCE;
+        for (uint32_t slot = begin; slot < end; slot++) {
+            own[count] = slot;
+            count += index[slot] - first < range;
         }
-        for (uint32_t k = 0; k < count; k++)
-            c->counts[index[own[k]]] += sum_of(c, own[k]);
+        for (uint32_t number = 0; number < count; number++)
+            tally->counts[index[own[number]]] += sum_of(tally, own[number]);
     }
 }
 
-void caromi_counts_join(caromi_counts *c)
+/* Ends a slice: adds its sums to the counts. */
+void caromi_counts_join(caromi_counts *tally)
 {
-    if (c->is_by_slot && c->sum_count > 1)
-        caromi_parallel(caromi_cloud_pool(c->cloud), c->sum_count, join_own, c);
+    if (tally->is_by_slot && tally->sum_count > 1)
+        caromi_parallel(caromi_cloud_pool(tally->cloud), tally->sum_count, join_own, tally);
     else
-        run_all(c, join_run);
+        run_all(tally, join_run);
 }

@@ -15,8 +15,8 @@ enum {
     CLASS_ZERO = 150, /* number of the class of width 2^0 */
     CLASSES = CLASS_ZERO + 132,
     NO_CLASS = 0,
-    SIDE_MOST =
-        (1 << 4) + 1 /* cells along an axis, one more than the power of two as the grid begins at the first sphere */
+    /* Cells along an axis, one more than the power of two as the grid begins at the first sphere. */
+    SIDE_MOST = (1 << 4) + 1
 };
 
 /* The spheres whose leaf cells have one width, a power of two. */
@@ -27,21 +27,23 @@ typedef struct width_class {
     int stays;     /* its spheres keep their old level */
 } width_class;
 
-typedef struct range {
+/* Slots [begin, end). */
+typedef struct slot_range {
     uint32_t begin, end;
-} range;
+} slot_range;
 
-typedef struct crowded {
+/* The subdivision of crowded cells, while it runs. */
+typedef struct crowded_cells {
     const caromi_cloud *cloud;
     const caromi_cloud_cells *cells;
     uint16_t *class_of;     /* [slots] narrowest class that the sphere fits into, later the class of its leaf; NO_CLASS:
                                keeps its level */
     uint32_t *slot, *other; /* [slots] slots of the spheres of the cells in work; scratch of the counting sort */
     uint16_t *bucket;       /* [slots] number of the subcell of each */
-    range *todo;            /* stack of cells to subdivide, as ranges of `slot` */
+    slot_range *todo;       /* stack of cells to subdivide, as ranges of `slot` */
     uint32_t todo_count;
     width_class classes[CLASSES];
-} crowded;
+} crowded_cells;
 
 /* ---- widths ------------------------------------------------------------------------------------------------------ */
 
@@ -60,45 +62,49 @@ static double width_of(int class)
     return ldexp(1, class - CLASS_ZERO);
 }
 
-/* ---- cutting ----------------------------------------------------------------------------------------------------- */
+/* ---- subdividing ------------------------------------------------------------------------------------------------- */
 
-static const float *coordinates(const crowded *c, int axis)
+/* The spheres' column of coordinates along an axis, by slot. */
+static const float *coordinates(const crowded_cells *crowd, int axis)
 {
-    return c->cells->column[CLOUD_POSITION_X + axis];
+    return crowd->cells->column[CLOUD_POSITION_X + axis];
 }
 
-static void finish(crowded *c, uint32_t slot, int class)
+/* Gives a sphere its final class: at least the narrowest that it fits into. */
+static void finish(crowded_cells *crowd, uint32_t slot, int class)
 {
-    const int own = c->class_of[slot], last = own > class ? own : class;
-    width_class *in = &c->classes[last];
-    const float reach = c->cells->view.reach[slot];
-    c->class_of[slot] = (uint16_t)last;
-    in->count++;
-    in->forced += own >= class;
-    in->reach = reach > in->reach ? reach : in->reach;
-    for (int k = 0; k < 3; k++) {
-        const float x = coordinates(c, k)[slot];
-        in->low[k] = x < in->low[k] ? x : in->low[k];
-        in->high[k] = x > in->high[k] ? x : in->high[k];
+    const int narrowest = crowd->class_of[slot], final = narrowest > class ? narrowest : class;
+    width_class *sum = &crowd->classes[final];
+    const float reach = crowd->cells->view.reach[slot];
+    crowd->class_of[slot] = (uint16_t) final;
+    sum->count++;
+    sum->forced += narrowest >= class;
+    sum->reach = reach > sum->reach ? reach : sum->reach;
+    for (int axis = 0; axis < 3; axis++) {
+        const float coordinate = coordinates(crowd, axis)[slot];
+        sum->low[axis] = coordinate < sum->low[axis] ? coordinate : sum->low[axis];
+        sum->high[axis] = coordinate > sum->high[axis] ? coordinate : sum->high[axis];
     }
 }
 
-typedef struct cube {
+/* Bounds of the centres in a range. */
+typedef struct range_bounds {
     double low[3], span, far; /* span: the longest side; far: the largest coordinate by magnitude */
-} cube;
+} range_bounds;
 
-static cube cube_of(const crowded *c, range r)
+/* The bounds of the spheres' centres in a range. */
+static range_bounds bounds_of_range(const crowded_cells *crowd, slot_range range)
 {
-    cube of = {.span = 0};
-    for (int k = 0; k < 3; k++) {
-        const float *const x = coordinates(c, k);
-        float low = x[c->slot[r.begin]], high = low;
-        for (uint32_t i = r.begin + 1; i < r.end; i++) {
-            const float at = x[c->slot[i]];
-            low = at < low ? at : low;
-            high = at > high ? at : high;
+    range_bounds of = {.span = 0};
+    for (int axis = 0; axis < 3; axis++) {
+        const float *const column = coordinates(crowd, axis);
+        float low = column[crowd->slot[range.begin]], high = low;
+        for (uint32_t i = range.begin + 1; i < range.end; i++) {
+            const float coordinate = column[crowd->slot[i]];
+            low = coordinate < low ? coordinate : low;
+            high = coordinate > high ? coordinate : high;
         }
-        of.low[k] = (double)low;
+        of.low[axis] = (double)low;
         of.span = fmax(of.span, (double)high - (double)low);
         of.far = fmax(of.far, fmax(fabs((double)low), fabs((double)high)));
     }
@@ -107,90 +113,96 @@ static cube cube_of(const crowded *c, range r)
 
 /* Counting sort of a range by subcell. A sphere that fits into no cell of this width gets its final class instead and
  * drops out. Returns the end of the sorted spheres. */
-static uint32_t sort_by_cell(crowded *c, range r, const cube *of, int class, uint32_t side, uint32_t *starts)
+static uint32_t sort_by_cell(crowded_cells *crowd, slot_range range, const range_bounds *bounds, int class,
+                             uint32_t side, uint32_t *starts)
 {
-    const double per = 1 / width_of(class);
+    const double per_width = 1 / width_of(class);
     uint32_t count = 0;
     memset(starts, 0, ((size_t)side * side * side + 1) * sizeof *starts);
-    for (uint32_t i = r.begin; i < r.end; i++) {
-        const uint32_t slot = c->slot[i];
-        if (c->class_of[slot] > class) {
-            finish(c, slot, class);
+    for (uint32_t i = range.begin; i < range.end; i++) {
+        const uint32_t slot = crowd->slot[i];
+        if (crowd->class_of[slot] > class) {
+            finish(crowd, slot, class);
             continue;
         }
         uint32_t cell = 0;
-        for (int k = 0; k < 3; k++)
-            cell = cell * side + (uint32_t)(((double)coordinates(c, k)[slot] - of->low[k]) * per);
-        c->bucket[count] = (uint16_t)cell;
-        c->other[count++] = slot;
+        for (int axis = 0; axis < 3; axis++)
+            cell = cell * side + (uint32_t)(((double)coordinates(crowd, axis)[slot] - bounds->low[axis]) * per_width);
+        crowd->bucket[count] = (uint16_t)cell;
+        crowd->other[count++] = slot;
         starts[cell + 1]++;
     }
     for (uint32_t cell = 0; cell < side * side * side; cell++)
         starts[cell + 1] += starts[cell];
+    /* Scatter. */
     for (uint32_t i = 0; i < count; i++)
-        c->slot[r.begin + starts[c->bucket[i]]++] = c->other[i];
-    return r.begin + count;
+        crowd->slot[range.begin + starts[crowd->bucket[i]]++] = crowd->other[i];
+    return range.begin + count;
 }
 
 /* Subdivides a cell once. The spheres of small subcells get their final class, large subcells go to the stack. */
-static void cut(crowded *c, range r)
+static void cut(crowded_cells *crowd, slot_range range)
 {
-    const uint32_t count = r.end - r.begin;
-    const cube of = cube_of(c, r);
-    const int bits = count > 2048 ? 4 : count > 256 ? 3 : count > 32 ? 2 : 1, whole = class_above(of.span);
-    const int least = class_above(of.far * 0x1p-26);
-    const int class = whole - bits > least ? whole - bits : least;
-    if (class >= whole) { /* binary32 coordinates have no finer resolution: a leaf */
-        for (uint32_t i = r.begin; i < r.end; i++)
-            finish(c, c->slot[i], class);
+    const uint32_t count = range.end - range.begin;
+    const range_bounds bounds = bounds_of_range(crowd, range);
+    /* 2^bits subcells along each axis, the more the more spheres there are. */
+    const int bits = count > 2048 ? 4 : count > 256 ? 3 : count > 32 ? 2 : 1, class_of_range = class_above(bounds.span);
+    const int least_class = class_above(bounds.far * 0x1p-26);
+    const int class = class_of_range - bits > least_class ? class_of_range - bits : least_class;
+    if (class >= class_of_range) { /* binary32 coordinates have no finer resolution: a leaf */
+        for (uint32_t i = range.begin; i < range.end; i++)
+            finish(crowd, crowd->slot[i], class);
         return;
     }
     uint32_t starts[SIDE_MOST * SIDE_MOST * SIDE_MOST + 1];
-    const uint32_t side = (1u << (whole - class)) + 1, end = sort_by_cell(c, r, &of, class, side, starts);
-    uint32_t begin = r.begin;
+    const uint32_t side = (1u << (class_of_range - class)) + 1,
+                   end = sort_by_cell(crowd, range, &bounds, class, side, starts);
+    uint32_t begin = range.begin;
     for (uint32_t cell = 0; begin < end; cell++) { /* the scatter moved starts[cell] to the cell's end */
-        const range part = {begin, r.begin + starts[cell]};
+        const slot_range part = {begin, range.begin + starts[cell]};
         begin = part.end;
         if (part.end - part.begin > LEAF)
-            c->todo[c->todo_count++] = part;
+            crowd->todo[crowd->todo_count++] = part;
         else
             for (uint32_t i = part.begin; i < part.end; i++)
-                finish(c, c->slot[i], class);
+                finish(crowd, crowd->slot[i], class);
     }
 }
 
 /* ---- crowded cells ----------------------------------------------------------------------------------------------- */
 
 /* The least cell width for a sphere if that is at most half of its cell's; else 0. */
-static double narrower(const crowded *c, uint32_t slot, double width)
+static double narrower(const crowded_cells *crowd, uint32_t slot, double width)
 {
-    const double own = caromi_cloud_width_for(c->cloud, (double)c->cells->view.reach[slot]);
-    const int is_wide = c->cloud->finds_best && !c->cloud->is_moving;
+    const double own = caromi_cloud_width_for(crowd->cloud, (double)crowd->cells->view.reach[slot]);
+    /* Searches for best partners use wider cells. */
+    const int is_wide = crowd->cloud->finds_best && !crowd->cloud->is_moving;
     return own * (is_wide ? 2 * CAROMI_CLOUD_SEARCH : 2) <= width ? fmax(own, 0x1p-140) : 0;
 }
 
-static uint32_t count_narrower(const crowded *c, uint32_t begin, uint32_t end, double width)
+/* The number of spheres in a cell that fit into cells of half its width. */
+static uint32_t count_narrower(const crowded_cells *crowd, uint32_t begin, uint32_t end, double width)
 {
     uint32_t count = 0;
-    for (uint32_t p = begin; p < end; p++)
-        count += narrower(c, p, width) > 0;
+    for (uint32_t slot = begin; slot < end; slot++)
+        count += narrower(crowd, slot, width) > 0;
     return count;
 }
 
 /* Subdivides a crowded cell down to its leaves. */
-static void cut_cell(crowded *c, uint32_t begin, uint32_t end, double width)
+static void cut_cell(crowded_cells *crowd, uint32_t begin, uint32_t end, double width)
 {
     uint32_t count = 0;
-    for (uint32_t p = begin; p < end; p++) {
-        const double own = narrower(c, p, width);
-        c->class_of[p] = (uint16_t)(own > 0 ? class_above(own) : NO_CLASS);
-        c->slot[count] = p;
+    for (uint32_t slot = begin; slot < end; slot++) {
+        const double own = narrower(crowd, slot, width);
+        crowd->class_of[slot] = (uint16_t)(own > 0 ? class_above(own) : NO_CLASS);
+        crowd->slot[count] = slot;
         count += own > 0;
     }
     if (count > 0)
-        c->todo[c->todo_count++] = (range){0, count};
-    while (c->todo_count > 0)
-        cut(c, c->todo[--c->todo_count]);
+        crowd->todo[crowd->todo_count++] = (slot_range){0, count};
+    while (crowd->todo_count > 0)
+        cut(crowd, crowd->todo[--crowd->todo_count]);
 }
 
 /* Half of the spheres in a cell and its two neighbours along the row: about the tests of one sphere there. */
@@ -200,23 +212,25 @@ static double neighbours(const uint32_t *starts, int32_t cell, int32_t count)
     return 0.5 * (end - begin);
 }
 
-/* Visits all crowded cells. Returns an estimate of the tests that narrower cells could save; with `is_cut`, subdivides
- * the cells instead. */
-static double each_crowd(crowded *c, int is_cut)
+typedef enum crowd_task { ESTIMATE, SUBDIVIDE } crowd_task;
+/* Visits all crowded cells. Either returns an estimate of the tests that narrower cells would save, or subdivides the
+ * cells. */
+static double each_crowd(crowded_cells *crowd, crowd_task task)
 {
-    const caromi_cloud_view *v = &c->cells->view;
+    const caromi_cloud_view *view = &crowd->cells->view;
     double tests = 0;
-    for (uint32_t r = 0; r < v->row_count; r++) {
-        const caromi_cloud_row *row = &v->rows[r];
-        const uint32_t *starts = v->starts + row->cells;
-        const double width = ldexp(1 / v->levels[row->level].per[0], row->shift);
-        for (int32_t i = 0; row->end - row->begin > CROWD && i < row->count; i++) {
-            if (starts[i + 1] - starts[i] <= CROWD)
+    for (uint32_t number = 0; number < view->row_count; number++) {
+        const caromi_cloud_row *row = &view->rows[number];
+        const uint32_t *starts = view->starts + row->cells;
+        const double width = ldexp(1 / view->levels[row->level].per[0], row->shift);
+        for (int32_t cell = 0; row->end - row->begin > CROWD && cell < row->count; cell++) {
+            if (starts[cell + 1] - starts[cell] <= CROWD)
                 continue;
-            if (is_cut)
-                cut_cell(c, starts[i], starts[i + 1], width);
+            if (task == SUBDIVIDE)
+                cut_cell(crowd, starts[cell], starts[cell + 1], width);
             else
-                tests += count_narrower(c, starts[i], starts[i + 1], width) * neighbours(starts, i, row->count);
+                tests +=
+                    count_narrower(crowd, starts[cell], starts[cell + 1], width) * neighbours(starts, cell, row->count);
         }
     }
     return tests;
@@ -224,18 +238,19 @@ static double each_crowd(crowded *c, int is_cut)
 
 /* ---- levels ------------------------------------------------------------------------------------------------------ */
 
-static int coarser_class(const crowded *c, int class)
+/* The next wider class that has spheres; CLASSES if there is none. */
+static int coarser_class(const crowded_cells *crowd, int class)
 {
     do
         class ++;
-    while (class < CLASSES && c->classes[class].count == 0);
+    while (class < CLASSES && crowd->classes[class].count == 0);
     return class;
 }
 
 /* Merges a class into another one. */
-static void join_classes(crowded *c, int class, int to)
+static void join_classes(crowded_cells *crowd, int class, int to)
 {
-    width_class *from = &c->classes[class], *sum = &c->classes[to];
+    width_class *from = &crowd->classes[class], *sum = &crowd->classes[to];
     for (int k = 0; k < 3; k++) {
         sum->low[k] = from->low[k] < sum->low[k] ? from->low[k] : sum->low[k];
         sum->high[k] = from->high[k] > sum->high[k] ? from->high[k] : sum->high[k];
@@ -247,71 +262,72 @@ static void join_classes(crowded *c, int class, int to)
 }
 
 /* An upper estimate of the tests that merging a class into the next coarser one costs. */
-static double joined_tests(const crowded *c, int class)
+static double joined_tests(const crowded_cells *crowd, int class)
 {
-    const int to = coarser_class(c, class);
-    if (c->classes[class].count == 0 || to == CLASSES)
+    const int to = coarser_class(crowd, class);
+    if (crowd->classes[class].count == 0 || to == CLASSES)
         return (double)INFINITY;
-    return (double)c->classes[class].count * (double)(c->classes[class].count + c->classes[to].count);
+    return (double)crowd->classes[class].count * (double)(crowd->classes[class].count + crowd->classes[to].count);
 }
 
 /* Whether the spheres of a class fit into cells of a finer one. */
-static int fits(const crowded *c, int class, int finer)
+static int fits(const crowded_cells *crowd, int class, int finer)
 {
-    return class_above(caromi_cloud_width_for(c->cloud, (double)c->classes[class].reach)) <= finer;
+    return class_above(caromi_cloud_width_for(crowd->cloud, (double)crowd->classes[class].reach)) <= finer;
 }
 
-static void join_if_fits(crowded *c, int class, int finer)
+/* Merges a class into a finer one if its spheres fit there. */
+static void join_if_fits(crowded_cells *crowd, int class, int finer)
 {
-    width_class *to = &c->classes[finer];
-    if (c->classes[class].count == 0 || !fits(c, class, finer))
+    width_class *to = &crowd->classes[finer];
+    if (crowd->classes[class].count == 0 || !fits(crowd, class, finer))
         return;
-    to->forced +=
-        2 * to->forced > to->count ? c->classes[class].count : 0; /* keeps the level's cells as narrow as before */
-    join_classes(c, class, finer);
+    /* Keeps the level's cells as narrow as before. */
+    to->forced += 2 * to->forced > to->count ? crowd->classes[class].count : 0;
+    join_classes(crowd, class, finer);
 }
 
 /* Leaves of equal spheres have two or three widths by chance: such classes are merged into the narrowest. */
-static void join_finer(crowded *c)
+static void join_finer(crowded_cells *crowd)
 {
     for (int class = 0; class + 2 < CLASSES; class ++) {
-        const uint64_t count = c->classes[class].count;
+        const uint64_t count = crowd->classes[class].count;
         if (count == 0)
             continue;
-        join_if_fits(c, class + 1, class);
-        if (4 * c->classes[class + 2].count < count)
-            join_if_fits(c, class + 2, class);
+        join_if_fits(crowd, class + 1, class);
+        if (4 * crowd->classes[class + 2].count < count)
+            join_if_fits(crowd, class + 2, class);
     }
 }
 
 /* Merges classes with few spheres into coarser ones, until at most `most` levels are used. */
-static void join_few(crowded *c, uint32_t most)
+static void join_few(crowded_cells *crowd, uint32_t most)
 {
-    const double one_cell = 4 * (double)c->cells->count;
-    uint32_t used = 0;
+    const double small = 4 * (double)crowd->cells->count;
+    uint32_t levels_used = 0;
     for (int class = 0; class < CLASSES; class ++) {
-        width_class *own = &c->classes[class];
-        if (joined_tests(c, class) <= one_cell)
-            join_classes(c, class, coarser_class(c, class));
-        own->stays =
-            own->count > 0 && coarser_class(c, class) == CLASSES && (double)own->count * (double)own->count <= one_cell;
+        width_class *own = &crowd->classes[class];
+        if (joined_tests(crowd, class) <= small)
+            join_classes(crowd, class, coarser_class(crowd, class));
+        own->stays = own->count > 0 && coarser_class(crowd, class) == CLASSES &&
+                     (double)own->count * (double)own->count <= small;
         own->count = own->stays ? 0 : own->count;
-        used += own->count > 0;
+        levels_used += own->count > 0;
     }
-    for (; used > most; used--) {
+    for (; levels_used > most; levels_used--) {
         int best = 0;
         for (int class = 1; class < CLASSES; class ++)
-            best = joined_tests(c, class) < joined_tests(c, best) ? class : best;
-        join_classes(c, best, coarser_class(c, best));
+            best = joined_tests(crowd, class) < joined_tests(crowd, best) ? class : best;
+        join_classes(crowd, best, coarser_class(crowd, best));
     }
 }
 
 /* The level of a class. Its cells are as narrow as its largest sphere allows if most of its spheres fit into no
  * narrower class. Cells are never so narrow that their numbers overflow. */
-static caromi_cloud_level level_of_class(const crowded *c, int class)
+static caromi_cloud_level level_of_class(const crowded_cells *crowd, int class)
 {
-    const width_class *of = &c->classes[class];
-    double width = caromi_cloud_width_for(c->cloud, (double)of->reach), low[3], high[3];
+    const width_class *of = &crowd->classes[class];
+    double width = caromi_cloud_width_for(crowd->cloud, (double)of->reach), low[3], high[3];
     if (2 * of->forced <= of->count)
         width = fmax(width, width_of(class));
     for (int k = 0; k < 3; k++) {
@@ -322,6 +338,7 @@ static caromi_cloud_level level_of_class(const crowded *c, int class)
     return caromi_cloud_level_of((double)of->reach, width, low, high);
 }
 
+/* A new level, with the number by which its spheres are found. */
 typedef struct numbered {
     caromi_cloud_level level;
     uint32_t was; /* number of an old level, or the number of old levels plus a class */
@@ -338,53 +355,57 @@ static void insert(numbered *sorted, uint32_t count, const caromi_cloud_level *l
 }
 
 /* The class that a class is merged into in the end; NO_CLASS: its spheres keep their old levels. */
-static int last_class(const crowded *c, int class)
+static int last_class(const crowded_cells *crowd, int class)
 {
-    while (c->classes[class].into != 0)
-        class = (int)c->classes[class].into;
-    return c->classes[class].stays ? NO_CLASS : class;
+    while (crowd->classes[class].into != 0)
+        class = (int)crowd->classes[class].into;
+    return crowd->classes[class].stays ? NO_CLASS : class;
 }
 
 /* Numbers the levels that hold spheres, and writes the level of each sphere by index. Returns the number of levels. */
-static uint32_t number_levels(crowded *c, caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t *level_of)
+static uint32_t number_levels(crowded_cells *crowd, caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t *level_of)
 {
-    const caromi_cloud_cells *cells = c->cells;
+    const caromi_cloud_cells *cells = crowd->cells;
     const uint32_t before = cells->view.level_count;
     numbered sorted[CAROMI_CLOUD_LEVELS];
-    uint8_t to[CAROMI_CLOUD_LEVELS + CLASSES];
-    int16_t last[CLASSES];
+    uint8_t new_number[CAROMI_CLOUD_LEVELS + CLASSES];
+    int16_t final_class[CLASSES];
     uint32_t count = 0;
-    join_finer(c);
-    join_few(c, CAROMI_CLOUD_LEVELS - before);
-    for (uint32_t l = 0; l < before; l++)
-        insert(sorted, count++, &cells->levels[l], l);
+    join_finer(crowd);
+    join_few(crowd, CAROMI_CLOUD_LEVELS - before);
+    /* Old levels and those of classes, sorted from coarse to fine. */
+    for (uint32_t level = 0; level < before; level++)
+        insert(sorted, count++, &cells->levels[level], level);
     for (int class = 0; class < CLASSES; class ++) {
-        last[class] = (int16_t)last_class(c, class);
-        if (c->classes[class].count > 0) {
-            const caromi_cloud_level level = level_of_class(c, class);
+        final_class[class] = (int16_t)last_class(crowd, class);
+        if (crowd->classes[class].count > 0) {
+            const caromi_cloud_level level = level_of_class(crowd, class);
             insert(sorted, count++, &level, before + (uint32_t) class);
         }
     }
-    for (uint32_t l = 0; l < count; l++) {
-        levels[l] = sorted[l].level;
-        to[sorted[l].was] = (uint8_t)l;
+    /* The new number of each. */
+    for (uint32_t level = 0; level < count; level++) {
+        levels[level] = sorted[level].level;
+        new_number[sorted[level].was] = (uint8_t)level;
     }
-    for (uint32_t r = 0; r < cells->view.row_count; r++)
-        for (uint32_t p = cells->rows[r].begin; p < cells->rows[r].end; p++) {
-            const int class = last[c->class_of[p]];
-            level_of[cells->index[p]] = to[class == NO_CLASS ? cells->rows[r].level : before + (uint32_t) class];
+    /* The level of each sphere. */
+    for (uint32_t row = 0; row < cells->view.row_count; row++)
+        for (uint32_t slot = cells->rows[row].begin; slot < cells->rows[row].end; slot++) {
+            const int class = final_class[crowd->class_of[slot]];
+            level_of[cells->index[slot]] =
+                new_number[class == NO_CLASS ? cells->rows[row].level : before + (uint32_t) class];
         }
     return count;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static void clear_classes(crowded *c)
+static void clear_classes(crowded_cells *crowd)
 {
     for (int class = 0; class < CLASSES; class ++)
         for (int k = 0; k < 3; k++) {
-            c->classes[class].low[k] = INFINITY;
-            c->classes[class].high[k] = -INFINITY;
+            crowd->classes[class].low[k] = INFINITY;
+            crowd->classes[class].high[k] = -INFINITY;
         }
 }
 
@@ -393,33 +414,37 @@ int caromi_cloud_is_crowded(const caromi_cloud_cells *cells)
     return 4 * (double)cells->doubled > GAIN * (double)cells->count;
 }
 
+/* Subdivides crowded cells and chooses new levels, if that saves enough tests. Returns the number of levels; 0: the old
+ * ones stay. */
 uint32_t caromi_cloud_relevel(const caromi_cloud *cloud, const caromi_cloud_cells *cells,
                               caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t *level_of)
 {
     const carom_context *context = cloud->context;
-    crowded *c = caromi_alloc(context, 1, sizeof *c);
+    crowded_cells *crowd = caromi_alloc(context, 1, sizeof *crowd);
     uint32_t count = 0;
-    if (c == NULL)
+    if (crowd == NULL)
         return 0;
-    memset(c, 0, sizeof *c);
-    c->cloud = cloud;
-    c->cells = cells;
-    c->class_of = caromi_cached_alloc(context, cells->count, sizeof *c->class_of);
-    c->slot = caromi_cached_alloc(context, cells->count, sizeof *c->slot);
-    c->other = caromi_cached_alloc(context, cells->count, sizeof *c->other);
-    c->bucket = caromi_cached_alloc(context, cells->count, sizeof *c->bucket);
-    c->todo = caromi_cached_alloc(context, cells->count / LEAF + 1, sizeof *c->todo);
-    if (c->class_of && c->slot && c->other && c->bucket && c->todo && each_crowd(c, 0) > GAIN * (double)cells->count) {
-        memset(c->class_of, 0, cells->count * sizeof *c->class_of);
-        clear_classes(c);
-        (void)each_crowd(c, 1);
-        count = number_levels(c, levels, level_of);
+    memset(crowd, 0, sizeof *crowd);
+    crowd->cloud = cloud;
+    crowd->cells = cells;
+    /* Without memory for them, the old levels stay. */
+    crowd->class_of = caromi_cached_alloc(context, cells->count, sizeof *crowd->class_of);
+    crowd->slot = caromi_cached_alloc(context, cells->count, sizeof *crowd->slot);
+    crowd->other = caromi_cached_alloc(context, cells->count, sizeof *crowd->other);
+    crowd->bucket = caromi_cached_alloc(context, cells->count, sizeof *crowd->bucket);
+    crowd->todo = caromi_cached_alloc(context, cells->count / LEAF + 1, sizeof *crowd->todo);
+    if (crowd->class_of && crowd->slot && crowd->other && crowd->bucket && crowd->todo &&
+        each_crowd(crowd, ESTIMATE) > GAIN * (double)cells->count) {
+        memset(crowd->class_of, 0, cells->count * sizeof *crowd->class_of);
+        clear_classes(crowd);
+        (void)each_crowd(crowd, SUBDIVIDE);
+        count = number_levels(crowd, levels, level_of);
     }
-    caromi_cached_free(context, c->class_of);
-    caromi_cached_free(context, c->slot);
-    caromi_cached_free(context, c->other);
-    caromi_cached_free(context, c->bucket);
-    caromi_cached_free(context, c->todo);
-    caromi_free(context, c);
+    caromi_cached_free(context, crowd->class_of);
+    caromi_cached_free(context, crowd->slot);
+    caromi_cached_free(context, crowd->other);
+    caromi_cached_free(context, crowd->bucket);
+    caromi_cached_free(context, crowd->todo);
+    caromi_free(context, crowd);
     return count;
 }

@@ -9,56 +9,60 @@
 
 enum { TASK = 1 << 12 }; /* items or pairs of a task */
 
-static void list_rows(const caromi_device_work *w, uint64_t begin, uint64_t end, caromi_cloud_found *found)
+/* Lists the runs of whole rows of cells: each sphere with the later spheres that may touch it. */
+static void list_rows(const caromi_device_work *work, uint64_t begin, uint64_t end, caromi_cloud_found *found)
 {
-    const caromi_cloud_cells *cells = w->scan->cells;
-    w->context->isa->cloud_runs(&cells->view, caromi_row_from(cells, begin), caromi_row_from(cells, end), found);
+    const caromi_cloud_cells *cells = work->scan->cells;
+    work->context->isa->cloud_runs(&cells->view, caromi_row_from(cells, begin), caromi_row_from(cells, end), found);
 }
 
 /* Moves undecided pairs into the device's next batch. Pairs that do not fit stay in `found`, for the CPU's solver. */
-static void store_undecided(caromi_device_work *w, caromi_cloud_found *found)
+static void store_undecided(caromi_device_work *work, caromi_cloud_found *found)
 {
     caromi_cloud_pairs *undecided = &found->undecided;
-    const uint64_t first = atomic_fetch_add_explicit(&w->undecided_count, undecided->count, memory_order_relaxed);
+    const uint64_t first = atomic_fetch_add_explicit(&work->undecided_count, undecided->count, memory_order_relaxed);
     const uint64_t room = first < CAROMI_WORK_UNDECIDED ? CAROMI_WORK_UNDECIDED - first : 0;
     const uint32_t kept = undecided->count < room ? undecided->count : (uint32_t)room;
     for (uint32_t i = 0; i < kept; i++) {
         const caromi_cloud_pair pair =
-            caromi_narrow_phase_orient(w->scan, CAROMI_IMAGE_OWN, undecided->a[i], undecided->b[i]);
-        caromi_work_store(w, first + i, &pair);
+            caromi_narrow_phase_orient(work->scan, CAROMI_IMAGE_OWN, undecided->a[i], undecided->b[i]);
+        caromi_work_store(work, first + i, &pair);
     }
     undecided->count -= kept;
     memmove(undecided->a, undecided->a + kept, undecided->count * sizeof *undecided->a);
     memmove(undecided->b, undecided->b + kept, undecided->count * sizeof *undecided->b);
 }
 
+/* Task: reads the filter's results of some items: certain pairs are emitted, undecided ones stored. */
 static void read_items(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
-    caromi_device_work *w = user;
-    const caromi_isa_table *isa = w->context->isa;
-    caromi_cloud_found *found = caromi_narrow_phase_found(&w->narrow, thread);
+    caromi_device_work *work = user;
+    const caromi_isa_table *isa = work->context->isa;
+    caromi_cloud_found *found = caromi_narrow_phase_found(&work->narrow, thread);
     for (uint64_t i = begin; i < end;) {
-        i = isa->cloud_answers(&w->view, w->item, i, end, found);
-        store_undecided(w, found);
+        i = isa->cloud_answers(&work->view, work->item, i, end, found);
+        store_undecided(work, found);
         caromi_narrow_phase_flush(found);
     }
 }
 
+/* Task: emits the hits among some solved pairs. */
 static void emit_undecided(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     caromi_work_emit(user, begin, end, thread);
 }
 
-static carom_status run_items(caromi_device_work *w, carom_stats *stats, carom_error *err)
+/* One launch of the filter and, for the pairs that it leaves undecided, of the solver. */
+static carom_status run_items(caromi_device_work *work, carom_stats *stats, carom_error *err)
 {
-    if (w->items == 0)
+    if (work->items == 0)
         return CAROM_OK;
-    CHECK(caromi_work_test(w, stats, err));
-    w->undecided_count = 0;
-    caromi_parallel_runs(caromi_cloud_pool(w->scan->cloud), w->items, TASK, read_items, w);
-    w->items = 0;
-    CHECK(caromi_work_solve(w, stats, err));
-    caromi_parallel_runs(caromi_cloud_pool(w->scan->cloud), w->undecided_count, TASK, emit_undecided, w);
+    CHECK(caromi_work_test(work, stats, err));
+    work->undecided_count = 0;
+    caromi_parallel_runs(caromi_cloud_pool(work->scan->cloud), work->items, TASK, read_items, work);
+    work->items = 0;
+    CHECK(caromi_work_solve(work, stats, err));
+    caromi_parallel_runs(caromi_cloud_pool(work->scan->cloud), work->undecided_count, TASK, emit_undecided, work);
     return CAROM_OK;
 }
 
@@ -74,13 +78,13 @@ typedef struct cut_job {
 static void cut_runs(void *user, uint64_t task, uint32_t thread)
 {
     const cut_job *job = user;
-    caromi_device_work *w = job->work;
-    caromi_run_list *list = &w->lists[task];
+    caromi_device_work *work = job->work;
+    caromi_run_list *list = &work->lists[task];
     (void)thread;
     for (; list->cut < list->items && list->before + list->cut < job->end; list->cut++) {
         const caromi_cloud_item *run = &list->runs.item[list->run];
         const uint32_t begin = run->begin + CLOUD_ITEM * list->at++;
-        caromi_work_set_item(w, w->items + list->before + list->cut - job->first, run->slot, begin, run->end);
+        caromi_work_set_item(work, work->items + list->before + list->cut - job->first, run->slot, begin, run->end);
         if (run->end - begin <= CLOUD_ITEM) {
             list->run++;
             list->at = 0;
@@ -88,41 +92,43 @@ static void cut_runs(void *user, uint64_t task, uint32_t thread)
     }
 }
 
-static carom_status run_lists(caromi_device_work *w, carom_stats *stats, carom_error *err)
+/* Cuts the listed runs into items, launch by launch; the last launch is filled with items of later lists. */
+static carom_status run_lists(caromi_device_work *work, carom_stats *stats, carom_error *err)
 {
-    caromi_pool *pool = caromi_cloud_pool(w->scan->cloud);
-    uint64_t all = 0;
-    for (uint32_t i = 0; i < w->list_count; i++) {
-        w->lists[i].before = all;
-        all += w->lists[i].items;
+    caromi_pool *pool = caromi_cloud_pool(work->scan->cloud);
+    uint64_t all = 0; /* prefix sum of the lists' items */
+    for (uint32_t i = 0; i < work->list_count; i++) {
+        work->lists[i].before = all;
+        all += work->lists[i].items;
     }
-    for (cut_job job = {.work = w}; job.first < all; job.first = job.end) {
-        const uint64_t room = CAROMI_WORK_ITEMS - w->items;
+    for (cut_job job = {.work = work}; job.first < all; job.first = job.end) {
+        const uint64_t room = CAROMI_WORK_ITEMS - work->items;
         job.end = all - job.first < room ? all : job.first + room;
-        caromi_parallel(pool, w->list_count, cut_runs, &job);
-        w->items += job.end - job.first;
-        if (w->items == CAROMI_WORK_ITEMS)
-            CHECK(run_items(w, stats, err));
+        caromi_parallel(pool, work->list_count, cut_runs, &job);
+        work->items += job.end - job.first;
+        if (work->items == CAROMI_WORK_ITEMS)
+            CHECK(run_items(work, stats, err));
     }
     return CAROM_OK;
 }
 
-static carom_status run_scan(caromi_device_work *w, carom_stats *stats, carom_error *err)
+static carom_status run_scan(caromi_device_work *work, carom_stats *stats, carom_error *err)
 {
-    for (w->begin = 0; w->begin < w->scan->cells->count; w->begin = w->end) {
-        CHECK(caromi_work_list(w, err));
-        CHECK(run_lists(w, stats, err));
+    for (work->begin = 0; work->begin < work->scan->cells->count; work->begin = work->end) {
+        CHECK(caromi_work_list(work, err));
+        CHECK(run_lists(work, stats, err));
     }
-    return run_items(w, stats, err);
+    return run_items(work, stats, err);
 }
 
+/* Scans all pairs on the device. Any failure here is the device's own. */
 carom_status caromi_cloud_run_on_device(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err)
 {
-    caromi_device_work w;
-    carom_status status = caromi_work_open(&w, scan, list_rows, stats, err);
+    caromi_device_work work;
+    carom_status status = caromi_work_open(&work, scan, list_rows, stats, err);
     if (status == CAROM_OK)
-        status = run_scan(&w, stats, err);
+        status = run_scan(&work, stats, err);
     *scan->cloud->device_failed |= status != CAROM_OK;
-    caromi_work_close(&w, stats);
+    caromi_work_close(&work, stats);
     return status;
 }

@@ -13,8 +13,9 @@
  * Results are bit masks of these spheres. */
 typedef struct caromi_cloud_items {
     const uint32_t *slot, *begin, *length;
-    uint32_t *some, *certain,
-        *near; /* the filter's candidates; the ones that certainly overlap; that are certainly within the margin */
+    uint32_t *candidates; /* spheres that the filter cannot exclude */
+    uint32_t *certain;    /* the ones among them that certainly overlap */
+    uint32_t *near;       /* and that are certainly within the margin */
 } caromi_cloud_items;
 static inline uint32_t caromi_cloud_item_bits(uint32_t length)
 {
@@ -53,6 +54,10 @@ struct caromi_device_work;
 typedef void caromi_work_list_fn(const struct caromi_device_work *work, uint64_t begin, uint64_t end,
                                  caromi_cloud_found *found);
 
+/* Indices of the arrays of a work: columns of caromi_cloud_items and of undecided pairs. */
+enum { ITEM_SLOT, ITEM_BEGIN, ITEM_LENGTH, ITEM_CANDIDATES, ITEM_CERTAIN, ITEM_NEAR, ITEM_COLUMNS };
+enum { PAIR_A, PAIR_B, PAIR_IMAGE, PAIR_COLUMNS };
+
 typedef struct caromi_device_work {
     const caromi_cloud_scan *scan;
     const carom_context *context;
@@ -65,10 +70,10 @@ typedef struct caromi_device_work {
     uint32_t list_count;
     uint64_t begin, end;               /* slots of the spheres whose runs are listed now */
     struct caromi_work_arrays *arrays; /* one allocation for the arrays that follow */
-    uint32_t *item[6];                 /* columns of caromi_cloud_items */
-    uint64_t items;                    /* number of items of the launch */
-    uint32_t *pair[3];                 /* columns of the undecided pairs: a, b, image */
-    uint8_t *by;                       /* see caromi_cloud_pair */
+    uint32_t *item[ITEM_COLUMNS];
+    uint64_t items; /* number of items of the launch */
+    uint32_t *pair[PAIR_COLUMNS];
+    uint8_t *by; /* see caromi_cloud_pair */
     float *t;
     uint8_t *state, *parts;
     int is_solved;                        /* whether the device has solved the undecided pairs */
@@ -76,31 +81,31 @@ typedef struct caromi_device_work {
 } caromi_device_work;
 
 /* Allocates the memory and copies the cloud to the device. Call caromi_work_close even if this fails. */
-carom_status caromi_work_open(caromi_device_work *w, const caromi_cloud_scan *scan, caromi_work_list_fn *list,
+carom_status caromi_work_open(caromi_device_work *work, const caromi_cloud_scan *scan, caromi_work_list_fn *list,
                               carom_stats *stats, carom_error *err);
-void caromi_work_close(caromi_device_work *w, carom_stats *stats);
+void caromi_work_close(caromi_device_work *work, carom_stats *stats);
 
-/* Lists the runs of spheres from w->begin on, as many as there is memory for; sets w->end. */
-carom_status caromi_work_list(caromi_device_work *w, carom_error *err);
+/* Lists the runs of spheres from work->begin on, as many as there is memory for; sets work->end. */
+carom_status caromi_work_list(caromi_device_work *work, carom_error *err);
 /* Runs the filter on the items, on the device. */
-carom_status caromi_work_test(caromi_device_work *w, carom_stats *stats, carom_error *err);
+carom_status caromi_work_test(caromi_device_work *work, carom_stats *stats, carom_error *err);
 /* Solves the undecided pairs on the device and sets is_solved. Few pairs are not worth a launch: they are left to the
  * CPU.
  */
-carom_status caromi_work_solve(caromi_device_work *w, carom_stats *stats, carom_error *err);
+carom_status caromi_work_solve(caromi_device_work *work, carom_stats *stats, carom_error *err);
 
 /* Sets item i: the sphere at `slot` against the next CLOUD_ITEM spheres of [begin, end). */
-static inline void caromi_work_set_item(const caromi_device_work *w, uint64_t i, uint32_t slot, uint32_t begin,
+static inline void caromi_work_set_item(const caromi_device_work *work, uint64_t i, uint32_t slot, uint32_t begin,
                                         uint32_t end)
 {
-    w->item[0][i] = slot;
-    w->item[1][i] = begin;
-    w->item[2][i] = end - begin < CLOUD_ITEM ? end - begin : CLOUD_ITEM;
+    work->item[ITEM_SLOT][i] = slot;
+    work->item[ITEM_BEGIN][i] = begin;
+    work->item[ITEM_LENGTH][i] = end - begin < CLOUD_ITEM ? end - begin : CLOUD_ITEM;
 }
-void caromi_work_store(caromi_device_work *w, uint64_t at, const caromi_cloud_pair *pair);
+void caromi_work_store(caromi_device_work *work, uint64_t at, const caromi_cloud_pair *pair);
 /* Passes the hits among undecided pairs [begin, end) to the scan's callback, and the undecided pairs to the CPU's
  * solver. In a search for best partners the pairs are of one sphere. */
-void caromi_work_emit(caromi_device_work *w, uint64_t begin, uint64_t end, uint32_t thread);
+void caromi_work_emit(caromi_device_work *work, uint64_t begin, uint64_t end, uint32_t thread);
 /* Adds a pair to the buffer of the CPU's solver. */
 void caromi_work_solve_here(caromi_cloud_found *found, uint32_t a, uint32_t b);
 

@@ -9,27 +9,29 @@ static void extend(const caromi_cloud *cloud, const caromi_cloud_cells *cells, u
                    caromi_cloud_bounds *bounds)
 {
     enum { PADDED = CAROMI_CLOUD_PADDING };
-    const uint32_t rest = (end - begin) % PADDED, whole = end - begin - rest;
-    float own[4][PADDED];
-    const float *position[4], *last[4];
-    caromi_cloud_bounds more;
-    for (int k = 0; k < 4; k++) {
+    /* Whole vectors are read in place; the remainder is padded with copies of the last sphere. */
+    const uint32_t remainder = (end - begin) % PADDED, whole = end - begin - remainder;
+    float padded[CLOUD_POSITION_COLUMNS][PADDED];
+    const float *position[CLOUD_POSITION_COLUMNS], *last[CLOUD_POSITION_COLUMNS];
+    caromi_cloud_bounds last_bounds;
+    for (int k = 0; k < CLOUD_POSITION_COLUMNS; k++) {
         position[k] = cells->column[k] + begin;
-        last[k] = own[k];
+        last[k] = padded[k];
         for (uint32_t i = 0; i < PADDED; i++)
-            own[k][i] = position[k][i < rest ? whole + i : end - begin - 1];
+            padded[k][i] = position[k][i < remainder ? whole + i : end - begin - 1];
         bounds->low[k] = INFINITY;
         bounds->high[k] = -INFINITY;
     }
     if (whole > 0)
         cloud->context->isa->cloud_bound(position, whole, bounds);
-    cloud->context->isa->cloud_bound(last, PADDED, &more);
-    for (int k = 0; k < 4; k++) {
-        bounds->low[k] = fminf(bounds->low[k], more.low[k]);
-        bounds->high[k] = fmaxf(bounds->high[k], more.high[k]);
+    cloud->context->isa->cloud_bound(last, PADDED, &last_bounds);
+    for (int k = 0; k < CLOUD_POSITION_COLUMNS; k++) {
+        bounds->low[k] = fminf(bounds->low[k], last_bounds.low[k]);
+        bounds->high[k] = fmaxf(bounds->high[k], last_bounds.high[k]);
     }
 }
 
+/* The bounds of the spheres of a level. */
 caromi_cloud_bounds caromi_cloud_bounds_of(const caromi_cloud *cloud, const caromi_cloud_cells *cells, uint32_t level)
 {
     const caromi_cloud_level *of = &cells->levels[level];
@@ -43,17 +45,18 @@ caromi_cloud_bounds caromi_cloud_bounds_of(const caromi_cloud *cloud, const caro
 static caromi_cloud_bounds find_bounds(const caromi_cloud *cloud, caromi_cloud_cells *cells)
 {
     caromi_cloud_bounds all = {{INFINITY, INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY, 0}};
-    for (uint32_t l = 0; l < cells->view.level_count; l++) {
-        const caromi_cloud_bounds bounds = caromi_cloud_bounds_of(cloud, cells, l);
-        for (int k = 0; k < 4; k++) {
+    for (uint32_t level = 0; level < cells->view.level_count; level++) {
+        const caromi_cloud_bounds bounds = caromi_cloud_bounds_of(cloud, cells, level);
+        for (int k = 0; k < CLOUD_POSITION_COLUMNS; k++) {
             all.low[k] = fminf(all.low[k], bounds.low[k]);
             all.high[k] = fmaxf(all.high[k], bounds.high[k]);
         }
-        cells->images.bounds[l] = bounds;
+        cells->images.bounds[level] = bounds;
     }
     return all;
 }
 
+/* Along each periodic axis: from which coordinate on an image of a sphere may touch another sphere. */
 void caromi_cloud_find_images(const caromi_cloud *cloud, caromi_cloud_cells *cells)
 {
     caromi_cloud_images *images = &cells->images;
@@ -61,15 +64,17 @@ void caromi_cloud_find_images(const caromi_cloud *cloud, caromi_cloud_cells *cel
     if (!caromi_cloud_is_periodic(cloud) || cells->count == 0)
         return;
     const caromi_cloud_bounds all = find_bounds(cloud, cells);
-    const double off = ((double)all.high[3] + (double)cloud->margin) * (1 + 0x1p-12);
-    for (int k = 0; k < 3; k++) {
-        const double period = (double)cloud->period[k], low = (double)all.low[k], high = (double)all.high[k];
-        const double slack =
-            (fmax(fabs(low), fabs(high)) + period) * 0x1p-20; /* for the rounding of binary32 here and in the scan */
-        const int has_images = period > 0 && low + period - off - slack <= high + off;
-        images->period[k] = has_images ? period : 0;
-        images->below[k] = (float)(high - period + off + slack);
-        images->above[k] = (float)(low + period - off - slack);
+    const double reach_most = ((double)all.high[CLOUD_REACH] + (double)cloud->margin) * (1 + 0x1p-12);
+    for (int axis = 0; axis < 3; axis++) {
+        const double period = (double)cloud->period[axis], low = (double)all.low[axis], high = (double)all.high[axis];
+        /* For the rounding of binary32 here and in the scan. */
+        const double slack = (fmax(fabs(low), fabs(high)) + period) * 0x1p-20;
+        /* An image one period above may touch a sphere only if the lowest sphere's image can touch the highest sphere.
+         */
+        const int has_images = period > 0 && low + period - reach_most - slack <= high + reach_most;
+        images->period[axis] = has_images ? period : 0;
+        images->below[axis] = (float)(high - period + reach_most + slack);
+        images->above[axis] = (float)(low + period - reach_most - slack);
         cells->view.images = has_images ? images : cells->view.images;
     }
 }

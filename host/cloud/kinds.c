@@ -13,6 +13,7 @@ enum {
                           leaving out more would crowd the cells at the ends */
 };
 
+/* The sampled spheres, and the kind of each. */
 typedef struct sample {
     uint32_t count, index[SAMPLE];
     uint8_t kind[SAMPLE];
@@ -24,99 +25,102 @@ static uint32_t kind_of(caromi_cloud_kinds *kinds, int class, uint32_t likely)
 {
     if (likely < kinds->count && kinds->kind[likely].class == class)
         return likely;
-    uint32_t k = 0;
-    for (; k < kinds->count && kinds->kind[k].class != class; k++)
+    uint32_t number = 0;
+    for (; number < kinds->count && kinds->kind[number].class != class; number++)
         ;
-    if (k == kinds->count && k < CAROMI_CLOUD_KINDS)
+    if (number == kinds->count && number < CAROMI_CLOUD_KINDS)
         kinds->kind[kinds->count++] = (caromi_cloud_kind){.class = class};
-    return k;
+    return number;
 }
 
 /* Draws the sample and counts its kinds. Returns 0 if there are more kinds than room. */
-static int draw_sample(const caromi_cloud *cloud, caromi_cloud_kinds *kinds, sample *s)
+static int draw_sample(const caromi_cloud *cloud, caromi_cloud_kinds *kinds, sample *drawn)
 {
     const uint64_t samples = caromi_cloud_sample(cloud);
-    uint32_t k = 0;
-    s->count = 0;
-    for (uint64_t i = 0; i < samples; i++) {
-        const uint64_t index = caromi_cloud_sampled(cloud, samples, i);
+    uint32_t kind = 0;
+    drawn->count = 0;
+    for (uint64_t number = 0; number < samples; number++) {
+        const uint64_t index = caromi_cloud_sampled(cloud, samples, number);
         float radius;
         memcpy(&radius, caromi_element(&cloud->in[CLOUD_R], index), sizeof radius);
         if (!(radius >= 0 && radius < INFINITY))
             continue;
-        k = kind_of(kinds, (int)caromi_reach_class(fabsf(radius)), k);
-        if (k == CAROMI_CLOUD_KINDS)
+        kind = kind_of(kinds, (int)caromi_reach_class(fabsf(radius)), kind);
+        if (kind == CAROMI_CLOUD_KINDS)
             return 0;
-        kinds->kind[k].count++;
-        s->kind[s->count] = (uint8_t)k;
-        s->index[s->count++] = (uint32_t)index;
+        kinds->kind[kind].count++;
+        drawn->kind[drawn->count] = (uint8_t)kind;
+        drawn->index[drawn->count++] = (uint32_t)index;
     }
     return 1;
 }
 
 /* The bounds of a sample without its outliers, widened by the expected distance of the outermost samples from the ends.
  */
-static void bound(float *x, uint32_t count, double *low, double *high)
+static void bound(float *coordinates, uint32_t count, double *low, double *high)
 {
-    const uint32_t out = count / TRIMMED_OF;
-    float least = x[0], most = x[0];
-    for (uint32_t i = 1; out == 0 && i < count; i++) {
-        least = x[i] < least ? x[i] : least;
-        most = x[i] > most ? x[i] : most;
+    const uint32_t trimmed = count / TRIMMED_OF;
+    float lowest = coordinates[0], highest = coordinates[0];
+    for (uint32_t i = 1; trimmed == 0 && i < count; i++) {
+        lowest = coordinates[i] < lowest ? coordinates[i] : lowest;
+        highest = coordinates[i] > highest ? coordinates[i] : highest;
     }
-    if (out > 0) {
-        least = caromi_cloud_select(x, count, out);
-        most = caromi_cloud_select(x, count, count - 1 - out);
+    if (trimmed > 0) {
+        lowest = caromi_cloud_select(coordinates, count, trimmed);
+        highest = caromi_cloud_select(coordinates, count, count - 1 - trimmed);
     }
-    const double within = count - 1.0 - 2.0 * out, beyond = ((double)most - (double)least) * (1.0 + out) / within;
-    *low = (double)least - (count > 1 ? beyond : 0);
-    *high = (double)most + (count > 1 ? beyond : 0);
+    const double within = count - 1.0 - 2.0 * trimmed,
+                 beyond = ((double)highest - (double)lowest) * (1.0 + trimmed) / within;
+    *low = (double)lowest - (count > 1 ? beyond : 0);
+    *high = (double)highest + (count > 1 ? beyond : 0);
 }
 
 /* Computes the bounds of all kinds along an axis. */
-static void bound_kinds(const caromi_cloud *cloud, const sample *s, int axis, caromi_cloud_kinds *kinds)
+static void bound_kinds(const caromi_cloud *cloud, const sample *drawn, int axis, caromi_cloud_kinds *kinds)
 {
-    float x[SAMPLE];
+    float coordinates[SAMPLE];
     uint32_t begin[CAROMI_CLOUD_KINDS], end[CAROMI_CLOUD_KINDS], sum = 0;
-    for (uint32_t k = 0; k < kinds->count; sum += kinds->kind[k++].count)
-        begin[k] = end[k] = sum;
-    for (uint32_t i = 0; i < s->count; i++) {
-        float at;
-        memcpy(&at, caromi_element(&cloud->in[CLOUD_X + axis], s->index[i]), sizeof at);
-        if (isfinite(at))
-            x[end[s->kind[i]]++] = at;
+    for (uint32_t number = 0; number < kinds->count; sum += kinds->kind[number++].count)
+        begin[number] = end[number] = sum;
+    for (uint32_t i = 0; i < drawn->count; i++) {
+        float coordinate;
+        memcpy(&coordinate, caromi_element(&cloud->in[CLOUD_X + axis], drawn->index[i]), sizeof coordinate);
+        if (isfinite(coordinate))
+            coordinates[end[drawn->kind[i]]++] = coordinate;
     }
-    for (uint32_t k = 0; k < kinds->count; k++) {
-        caromi_cloud_kind *kind = &kinds->kind[k];
+    for (uint32_t number = 0; number < kinds->count; number++) {
+        caromi_cloud_kind *kind = &kinds->kind[number];
         kind->low[axis] = HUGE_VAL;
         kind->high[axis] = -(double)INFINITY;
-        if (end[k] > begin[k])
-            bound(x + begin[k], end[k] - begin[k], &kind->low[axis], &kind->high[axis]);
+        if (end[number] > begin[number])
+            bound(coordinates + begin[number], end[number] - begin[number], &kind->low[axis], &kind->high[axis]);
     }
 }
 
 /* Whether a kind occupies a small part of the cloud's box. */
-static int is_apart(const caromi_cloud_kind *kind, const double all[3])
+static int is_apart(const caromi_cloud_kind *kind, const double cloud_side[3])
 {
-    const uint32_t bits = ((uint32_t)kind->class + 1) << 21;
+    /* The upper end of the class of reaches. */
+    const uint32_t reach_bits = ((uint32_t)kind->class + 1) << 21;
     double side[3];
-    float reach;
-    memcpy(&reach, &bits, sizeof reach);
-    for (int k = 0; k < 3; k++)
-        side[k] = kind->high[k] - kind->low[k];
+    float largest_reach;
+    memcpy(&largest_reach, &reach_bits, sizeof largest_reach);
+    for (int axis = 0; axis < 3; axis++)
+        side[axis] = kind->high[axis] - kind->low[axis];
     return kind->count >= CAROMI_CLOUD_KIND_LEAST &&
-           CAROMI_CLOUD_APART * caromi_cloud_volume(side, 2 * (double)reach) <=
-               caromi_cloud_volume(all, 2 * (double)reach);
+           CAROMI_CLOUD_APART * caromi_cloud_volume(side, 2 * (double)largest_reach) <=
+               caromi_cloud_volume(cloud_side, 2 * (double)largest_reach);
 }
 
+/* Finds the kinds of spheres in a sample, and their bounds. */
 void caromi_cloud_find_kinds(const caromi_cloud *cloud, const double side[3], caromi_cloud_kinds *kinds)
 {
-    sample s;
+    sample drawn;
     uint32_t apart = 0;
     kinds->count = 0;
-    if (cloud->count >= COUNT_LEAST && draw_sample(cloud, kinds, &s) && kinds->count > 1) {
+    if (cloud->count >= COUNT_LEAST && draw_sample(cloud, kinds, &drawn) && kinds->count > 1) {
         for (int k = 0; k < 3; k++)
-            bound_kinds(cloud, &s, k, kinds);
+            bound_kinds(cloud, &drawn, k, kinds);
         for (uint32_t k = 0; k < kinds->count; k++)
             apart += is_apart(&kinds->kind[k], side);
     }

@@ -8,9 +8,10 @@
 #include "cpu/resolve.h"
 
 enum {
-    ROOM = CAROMI_CLOUD_PAIRS, /* pairs of one solver call, a multiple of every lane count */
-    TASKS_EACH = 16,           /* tasks of each thread, so that none waits long for another at the end */
-    TASKS_REPORTED = 64        /* least number of tasks where the caller asked for progress reports */
+    PAIRS = CAROMI_CLOUD_PAIRS, /* pairs of one solver call, a multiple of every lane count */
+    TASKS_EACH = 16,            /* tasks of each thread, so that none waits long for another at the end */
+    NO_OPTIONS = 0,
+    TASKS_REPORTED = 64 /* least number of tasks where the caller asked for progress reports */
 };
 
 /* The buffers of one thread: pairs found by the scan, and the solver's input and output columns. */
@@ -19,80 +20,89 @@ typedef struct caromi_narrow_work {
     const caromi_cloud_scan *scan;
     uint32_t thread;
     uint64_t resolved;
-    float in[IN_CLOUD][ROOM];
-    float t[ROOM];
-    uint8_t state[ROOM], parts[ROOM];
-    caromi_cloud_pair pairs[ROOM];
+    float in[IN_CLOUD][PAIRS];
+    float t[PAIRS];
+    uint8_t state[PAIRS], parts[PAIRS];
+    caromi_cloud_pair pairs[PAIRS];
 } narrow_work;
 
 /* ---- which pair -------------------------------------------------------------------------------------------------- */
 
-caromi_cloud_pair caromi_narrow_phase_orient(const caromi_cloud_scan *scan, int image, uint32_t p, uint32_t q)
+/* The pair of two slots: sphere a is the one of the lower index. If they change sides, the image is the opposite one.
+ */
+caromi_cloud_pair caromi_narrow_phase_orient(const caromi_cloud_scan *scan, int image, uint32_t slot, uint32_t other)
 {
-    const uint32_t ip = scan->cells->index[p], iq = scan->cells->index[q];
-    const int of_b = ip < iq ? CAROMI_IMAGES - 1 - image : image;
-    return (caromi_cloud_pair){.a = ip < iq ? p : q, .b = ip < iq ? q : p, .image = (uint8_t)of_b, .by = ip > iq};
+    const uint32_t index = scan->cells->index[slot], other_index = scan->cells->index[other];
+    const int image_of_b = index < other_index ? CAROMI_IMAGES - 1 - image : image;
+    return (caromi_cloud_pair){.a = index < other_index ? slot : other,
+                               .b = index < other_index ? other : slot,
+                               .image = (uint8_t)image_of_b,
+                               .by = index > other_index};
 }
 
 /* ---- the solver -------------------------------------------------------------------------------------------------- */
 
 /* Copies the caller's inputs of `count` spheres into the solver's columns; input c goes to column to[c]. Sphere i is
- * slot[i * stride]: `slot` points to member a or b of the first element of w->pairs, and the stride leads to the same
- * member of the next pair. Spheres at rest have positions alone: their velocity is 0 and their limit infinite. */
-static void gather(narrow_work *w, const int to[CLOUD_COLUMNS], const uint32_t *slot, size_t stride, uint32_t count)
+ * slot[i * stride]: `slot` points to member a or b of the first element of work->pairs, and the stride leads to the
+ * same member of the next pair. Spheres at rest have positions alone: their velocity is 0 and their limit infinite. */
+static void gather(narrow_work *work, const int to[CLOUD_COLUMNS], const uint32_t *slot, size_t stride, uint32_t count)
 {
-    const caromi_cloud_cells *cells = w->scan->cells;
-    for (uint32_t i = 0; cells->given != NULL && i < count; i++)
-        for (int c = 0; c < CLOUD_COLUMNS; c++)
-            w->in[to[c]][i] = cells->given[(size_t)CLOUD_COLUMNS * slot[i * stride] + (size_t)c];
-    for (int c = 0; cells->given == NULL && c < CLOUD_COLUMNS; c++)
-        for (uint32_t i = 0; i < count; i++)
-            w->in[to[c]][i] = c <= CLOUD_R ? cells->column[c][slot[i * stride]] : c == CLOUD_T_MAX ? INFINITY : 0;
+    const caromi_cloud_cells *cells = work->scan->cells;
+    for (uint32_t number = 0; cells->given != NULL && number < count; number++)
+        for (int input = 0; input < CLOUD_COLUMNS; input++)
+            work->in[to[input]][number] = cells->given[(size_t)CLOUD_COLUMNS * slot[number * stride] + (size_t)input];
+    for (int input = 0; cells->given == NULL && input < CLOUD_COLUMNS; input++)
+        for (uint32_t number = 0; number < count; number++)
+            work->in[to[input]][number] = input <= CLOUD_R       ? cells->column[input][slot[number * stride]]
+                                          : input == CLOUD_T_MAX ? INFINITY
+                                                                 : 0;
 }
 
-static void gather_pairs(narrow_work *w, uint32_t count)
+/* Gathers the solver's input columns for the buffered pairs. */
+static void gather_pairs(narrow_work *work, uint32_t count)
 {
     static const int a_columns[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ, IN_LIMIT};
     static const int b_columns[] = {IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ, IN_MARGIN};
-    const caromi_cloud *cloud = w->scan->cloud;
-    const size_t stride = sizeof *w->pairs / sizeof(uint32_t);
+    const caromi_cloud *cloud = work->scan->cloud;
+    const size_t stride = sizeof *work->pairs / sizeof(uint32_t);
     const int is_shifted = caromi_cloud_is_periodic(cloud);
-    gather(w, a_columns, &w->pairs->a, stride, count);
-    gather(w, b_columns, &w->pairs->b, stride, count);
+    gather(work, a_columns, &work->pairs->a, stride, count);
+    gather(work, b_columns, &work->pairs->b, stride, count);
     for (uint32_t i = 0; i < count; i++) {
-        const float limit = w->in[IN_LIMIT][i], other = w->in[IN_MARGIN][i];
-        w->in[IN_LIMIT][i] = limit < other ? limit : other;
-        w->in[IN_MARGIN][i] = cloud->margin;
+        const float limit = work->in[IN_LIMIT][i], other = work->in[IN_MARGIN][i];
+        work->in[IN_LIMIT][i] = limit < other ? limit : other;
+        work->in[IN_MARGIN][i] = cloud->margin;
         for (int k = 0; k < 3; k++)
-            w->in[IN_SHIFT_X + k][i] =
-                is_shifted ? (float)caromi_image_step(w->pairs[i].image, k) * cloud->period[k] : 0;
+            work->in[IN_SHIFT_X + k][i] =
+                is_shifted ? (float)caromi_image_step(work->pairs[i].image, k) * cloud->period[k] : 0;
     }
 }
 
 /* Computes t, state and the parting flag of the gathered pairs; in exact mode integer arithmetic decides the pairs that
  * the kernel leaves undecided. */
-static void solve(narrow_work *w, uint32_t count)
+static void solve(narrow_work *work, uint32_t count)
 {
-    const caromi_cloud *cloud = w->scan->cloud;
+    const caromi_cloud *cloud = work->scan->cloud;
     const caromi_isa_table *isa = cloud->context->isa;
     const uint32_t padded = (count + isa->lanes - 1) / isa->lanes * isa->lanes;
     caromi_pair_batch batch = {.kernel = cloud->exact ? CAROMI_PAIR_cloud_exact : CAROMI_PAIR_cloud, .count = count};
     const float *in[IN_CLOUD];
-    void *out[OUT_CLOUD] = {w->t, w->state, w->parts};
-    for (int c = 0; c < IN_CLOUD; c++) {
-        for (uint32_t i = count; i < padded; i++)
-            w->in[c][i] = w->in[c][count - 1];
-        in[c] = w->in[c];
-        batch.in[c] = (caromi_in_column){.base = w->in[c], .stride = sizeof(float)};
+    void *out[OUT_CLOUD] = {work->t, work->state, work->parts};
+    for (int column = 0; column < IN_CLOUD; column++) { /* pads to whole vectors with copies of the last pair */
+        for (uint32_t lane = count; lane < padded; lane++)
+            work->in[column][lane] = work->in[column][count - 1];
+        in[column] = work->in[column];
+        batch.in[column] = (caromi_in_column){.base = work->in[column], .stride = sizeof(float)};
     }
-    isa->pairs[batch.kernel](in, out, padded, 0);
+    isa->pairs[batch.kernel](in, out, padded, NO_OPTIONS);
     if (!cloud->exact)
         return;
-    for (int c = 0; c < OUT_CLOUD; c++)
-        batch.out[c] = (caromi_out_column){out[c], c == OUT_CLOUD_T ? sizeof(float) : 1};
-    w->resolved += caromi_resolve_pairs(&batch, w->t, 0, count);
+    for (int column = 0; column < OUT_CLOUD; column++)
+        batch.out[column] = (caromi_out_column){out[column], column == OUT_CLOUD_T ? sizeof(float) : 1};
+    work->resolved += caromi_resolve_pairs(&batch, work->t, 0, count);
 }
 
+/* Whether a solved pair is a hit of this slice, by the start policy and the slice's interval. */
 int caromi_narrow_phase_is_hit(const caromi_cloud_scan *scan, float t, uint8_t state, uint8_t parts)
 {
     const carom_start start = scan->cloud->start;
@@ -105,40 +115,43 @@ int caromi_narrow_phase_is_hit(const caromi_cloud_scan *scan, float t, uint8_t s
     return (scan->is_first || (double)t >= scan->slice->begin) && (scan->is_last || (double)t < scan->slice->end);
 }
 
-static void solve_undecided(narrow_work *w)
+/* Solves the undecided pairs of a thread's buffer, and emits the hits among them. */
+static void solve_undecided(narrow_work *work)
 {
-    const caromi_cloud_pairs *open = &w->found.undecided;
-    const uint32_t count = open->count;
+    const caromi_cloud_pairs *undecided = &work->found.undecided;
+    const uint32_t count = undecided->count;
     uint32_t hits = 0;
     if (count == 0)
         return;
     for (uint32_t i = 0; i < count; i++)
-        w->pairs[i] = caromi_narrow_phase_orient(w->scan, w->found.image, open->a[i], open->b[i]);
-    gather_pairs(w, count);
-    solve(w, count);
+        work->pairs[i] = caromi_narrow_phase_orient(work->scan, work->found.image, undecided->a[i], undecided->b[i]);
+    gather_pairs(work, count);
+    solve(work, count);
+    /* Compaction: hits move to the front. */
     for (uint32_t i = 0; i < count; i++) {
-        caromi_cloud_pair pair = w->pairs[i];
-        pair.t = w->t[i];
-        pair.state = w->state[i];
-        w->pairs[hits] = pair;
-        hits += (uint32_t)caromi_narrow_phase_is_hit(w->scan, pair.t, pair.state, w->parts[i]);
+        caromi_cloud_pair pair = work->pairs[i];
+        pair.t = work->t[i];
+        pair.state = work->state[i];
+        work->pairs[hits] = pair;
+        hits += (uint32_t)caromi_narrow_phase_is_hit(work->scan, pair.t, pair.state, work->parts[i]);
     }
-    caromi_watch_pairs(w->scan->cloud->watch, hits);
+    caromi_watch_pairs(work->scan->cloud->watch, hits);
     if (hits)
-        w->scan->emit(w->scan->user, w->thread, w->pairs, hits);
+        work->scan->emit(work->scan->user, work->thread, work->pairs, hits);
 }
 
+/* Empties the buffers of pairs that the filter has proven. */
 void caromi_narrow_phase_flush_certain(caromi_cloud_found *found)
 {
-    const narrow_work *w = (narrow_work *)(void *)found;
-    const caromi_cloud_scan *scan = w->scan;
+    const narrow_work *work = (narrow_work *)(void *)found;
+    const caromi_cloud_scan *scan = work->scan;
     caromi_cloud_pairs *certain = &found->certain, *near = &found->near;
     if (scan->cloud->start == CAROM_START_SKIP)
         certain->count = 0;
     if (certain->count)
-        scan->emit_certain(scan->user, w->thread, certain, found->image, STATE_OVERLAPPING);
+        scan->emit_certain(scan->user, work->thread, certain, found->image, STATE_OVERLAPPING);
     if (near->count)
-        scan->emit_certain(scan->user, w->thread, near, found->image, STATE_NEAR);
+        scan->emit_certain(scan->user, work->thread, near, found->image, STATE_NEAR);
     caromi_watch_pairs(scan->cloud->watch, (uint64_t)certain->count + near->count);
     certain->count = near->count = 0;
 }
@@ -147,38 +160,39 @@ void caromi_narrow_phase_flush_certain(caromi_cloud_found *found)
  * call its progress function; a call on a device runs on another thread. */
 void caromi_narrow_phase_flush(caromi_cloud_found *found)
 {
-    narrow_work *w = (narrow_work *)(void *)found;
-    const caromi_cloud *cloud = w->scan->cloud;
-    if (w->thread == 0 && cloud->device == NULL)
+    narrow_work *work = (narrow_work *)(void *)found;
+    const caromi_cloud *cloud = work->scan->cloud;
+    if (work->thread == 0 && cloud->device == NULL)
         caromi_watch_report(cloud->watch);
     found->ends = caromi_watch_ends(cloud->watch);
     found->long_runs = 0;
     if (!found->ends) {
         caromi_narrow_phase_flush_certain(found);
-        solve_undecided(w);
+        solve_undecided(work);
     }
     found->certain.count = found->near.count = found->undecided.count = 0;
 }
 
+/* Allocates the buffers of each thread, and empties them. */
 carom_status caromi_narrow_phase_begin(const caromi_cloud_scan *scan, caromi_narrow_phase *narrow, carom_error *err)
 {
-    const carom_context *c = scan->cloud->context;
-    narrow->context = c;
+    const carom_context *context = scan->cloud->context;
+    narrow->context = context;
     narrow->threads = caromi_pool_threads(caromi_cloud_pool(scan->cloud));
-    narrow->works = caromi_cached_alloc(c, narrow->threads, sizeof *narrow->works);
+    narrow->works = caromi_cached_alloc(context, narrow->threads, sizeof *narrow->works);
     if (narrow->works == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for pairs of spheres (%u threads x %zu bytes)",
-                           narrow->threads, sizeof *narrow->works);
-    for (uint32_t t = 0; t < narrow->threads; t++) {
-        narrow_work *w = &narrow->works[t];
-        w->found.certain.count = w->found.near.count = w->found.undecided.count = w->found.swept.count = 0;
-        w->found.image = CAROMI_IMAGE_OWN;
-        w->found.long_runs = 0;
-        w->found.ends = 0;
-        w->found.flush = caromi_narrow_phase_flush;
-        w->scan = scan;
-        w->thread = t;
-        w->resolved = 0;
+        return caromi_fail_memory(err, "no memory for pairs of spheres (%u threads x %zu bytes)", narrow->threads,
+                                  sizeof *narrow->works);
+    for (uint32_t thread = 0; thread < narrow->threads; thread++) {
+        narrow_work *work = &narrow->works[thread];
+        work->found.certain.count = work->found.near.count = work->found.undecided.count = work->found.swept.count = 0;
+        work->found.image = CAROMI_IMAGE_OWN;
+        work->found.long_runs = 0;
+        work->found.ends = 0;
+        work->found.flush = caromi_narrow_phase_flush;
+        work->scan = scan;
+        work->thread = thread;
+        work->resolved = 0;
     }
     return CAROM_OK;
 }
@@ -190,13 +204,14 @@ caromi_cloud_found *caromi_narrow_phase_found(const caromi_narrow_phase *narrow,
 
 void caromi_narrow_phase_end(caromi_narrow_phase *narrow, carom_stats *stats)
 {
-    for (uint32_t t = 0; stats != NULL && t < narrow->threads; t++)
-        stats->by_integers += narrow->works[t].resolved;
+    for (uint32_t thread = 0; stats != NULL && thread < narrow->threads; thread++)
+        stats->by_integers += narrow->works[thread].resolved;
     caromi_cached_free(narrow->context, narrow->works);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
+/* A scan on the CPU, cut into tasks. */
 typedef struct scan_job {
     const caromi_cloud_scan *scan;
     caromi_cloud_view view;
@@ -204,6 +219,7 @@ typedef struct scan_job {
     uint64_t tasks;
 } scan_job;
 
+/* Binary search: the first row that begins at `slot` or later. */
 uint32_t caromi_row_from(const caromi_cloud_cells *cells, uint64_t slot)
 {
     uint32_t low = 0, high = cells->view.row_count;
@@ -228,6 +244,7 @@ static int begun_of(const caromi_cloud_scan *scan)
     return may_be_certain ? CAROMI_BEGUN_CERTAIN : CAROMI_BEGUN_UNDECIDED;
 }
 
+/* The cells as the scan of a slice sees them, with the rule for pairs that overlap where the slice begins. */
 caromi_cloud_view caromi_narrow_phase_view(const caromi_cloud_scan *scan)
 {
     caromi_cloud_view view = scan->cells->view;
@@ -253,6 +270,7 @@ static void run_task(void *user, uint64_t task, uint32_t thread)
     const uint32_t begin = first_row(job, task), end = first_row(job, task + 1);
     if (found->ends)
         return;
+    /* has_own: pairs of spheres themselves; has_images: pairs with periodic images. */
     const int has_own = scan->cloud->device == NULL, has_images = job->view.images != NULL;
     if (has_own && scan->best != NULL)
         isa->cloud_best(&job->view, begin, end, scan->best, found);
@@ -266,6 +284,7 @@ static void run_task(void *user, uint64_t task, uint32_t thread)
     caromi_narrow_phase_flush(found);
 }
 
+/* Scans all pairs on a device, or searches best partners there. */
 static carom_status run_on_device(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err)
 {
     return scan->best == NULL ? caromi_cloud_run_on_device(scan, stats, err)
@@ -281,6 +300,7 @@ static uint64_t tasks_of(const caromi_cloud_scan *scan, uint32_t threads)
     return rows < tasks ? rows : tasks;
 }
 
+/* Scans the cells: on the device, if there is one, except for periodic images. */
 carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats, carom_error *err)
 {
     caromi_pool *pool = caromi_cloud_pool(scan->cloud);

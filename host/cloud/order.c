@@ -17,6 +17,7 @@ static void write_order(const caromi_cloud_cells *cells, uint64_t count, uint8_t
             order[slot++] = (uint32_t)i;
 }
 
+/* Sorts the spheres at time 0 into cells, and writes their indices by cell. */
 carom_status caromi_cloud_order(const caromi_cloud *cloud, uint32_t *order, carom_error *err)
 {
     const caromi_cloud_slice instant = {.begin = 0};
@@ -28,8 +29,7 @@ carom_status caromi_cloud_order(const caromi_cloud *cloud, uint32_t *order, caro
     resting.margin = 0;
     uint8_t *is_written = caromi_alloc(cloud->context, cloud->count + 1, 1);
     if (is_written == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the order of %llu spheres",
-                           (unsigned long long)cloud->count);
+        return caromi_fail_memory(err, "no memory for the order of %llu spheres", (unsigned long long)cloud->count);
     memset(is_written, 0, cloud->count);
     const carom_status status = caromi_cloud_build(&resting, &instant, &cells, err);
     if (status == CAROM_OK) {

@@ -6,8 +6,9 @@
 
 #include "columns.h"
 
-enum { RUN = 4096, LONG = 64 }; /* RUN: records of a task; LONG: a row with more records is sorted */
+enum { RUN = 4096, LONG_ROW = 64 }; /* RUN: records of a task; LONG_ROW: a row with more records is sorted */
 
+/* The search of a list's pairs in an earlier list. */
 typedef struct previous_job {
     const caromi_cloud *cloud;
     const carom_cloud_pairs_before *before;
@@ -28,6 +29,7 @@ static uint64_t key_of(int32_t b, const int8_t *shift)
     return (uint64_t)(uint32_t)b << 32 | image;
 }
 
+/* The key of a pair of the earlier list, and of the new list. */
 static uint64_t key_before(const carom_cloud_pairs_before *before, uint64_t i)
 {
     return key_of(before->b[i], before->shift ? before->shift + 3 * i : NULL);
@@ -54,6 +56,7 @@ static uint64_t row_from(const int32_t *numbers, uint64_t count, int32_t a)
 
 /* ---- short rows -------------------------------------------------------------------------------------------------- */
 
+/* Finds new pairs [from, to) among the earlier pairs [begin, end) of the same sphere. */
 static void find_in_short(const previous_job *job, uint64_t from, uint64_t to, uint64_t begin, uint64_t end)
 {
     for (uint64_t i = from; i < to; i++) {
@@ -67,6 +70,7 @@ static void find_in_short(const previous_job *job, uint64_t from, uint64_t to, u
 
 /* ---- long rows --------------------------------------------------------------------------------------------------- */
 
+/* An earlier pair: partner and image, and its position in the list. */
 typedef struct known_pair {
     uint64_t key, at;
 } known_pair;
@@ -77,6 +81,7 @@ static int compare(const void *one, const void *other)
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->at > y->at) - (x->at < y->at);
 }
 
+/* Binary search: the position of the pair with a key; -1 if there is none. */
 static int64_t search(const known_pair *row, uint64_t count, uint64_t key)
 {
     uint64_t low = 0, high = count;
@@ -90,6 +95,7 @@ static int64_t search(const known_pair *row, uint64_t count, uint64_t key)
     return low < count && row[low].key == key ? (int64_t)row[low].at : -1;
 }
 
+/* The same by binary search in the sorted earlier pairs. */
 static void find_in_long(previous_job *job, uint64_t from, uint64_t to, uint64_t begin, uint64_t end)
 {
     const uint64_t count = end - begin;
@@ -115,11 +121,13 @@ static void find_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
     const int32_t *a = job->records->a;
     uint64_t i = begin;
     (void)thread;
+    /* A row that began before belongs to another task. */
     while (i > 0 && i < end && a[i] == a[i - 1])
         i++;
     if (i == end)
         return;
     for (uint64_t row = row_from(job->before->a, job->before->count, a[i]); i < end;) {
+        /* [i, to): the sphere's new pairs; [row, row_end): its earlier ones. */
         uint64_t to = i + 1, row_end;
         while (to < job->count && a[to] == a[i])
             to++;
@@ -127,7 +135,7 @@ static void find_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
             row++;
         for (row_end = row; row_end < job->before->count && job->before->a[row_end] == a[i];)
             row_end++;
-        if (row_end - row < LONG)
+        if (row_end - row < LONG_ROW)
             find_in_short(job, i, to, row, row_end);
         else
             find_in_long(job, i, to, row, row_end);
@@ -136,6 +144,7 @@ static void find_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
     }
 }
 
+/* Finds each pair of a list in an earlier list, in parallel. */
 carom_status caromi_previous_find(const caromi_cloud *cloud, const carom_cloud_pairs_before *before,
                                   const caromi_record_columns *records, uint64_t count, int64_t *previous,
                                   carom_error *err)
@@ -148,6 +157,6 @@ carom_status caromi_previous_find(const caromi_cloud *cloud, const carom_cloud_p
                         .previous = previous};
     caromi_parallel_runs(cloud->context->pool, count, RUN, find_run, &job);
     if (job.is_short)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to find pairs of spheres in an earlier list");
+        return caromi_fail_memory(err, "no memory to find pairs of spheres in an earlier list");
     return CAROM_OK;
 }

@@ -40,8 +40,8 @@ typedef struct caromi_record_store {
     uint32_t *blocks;            /* [buckets] number of blocks; all but the newest are full */
     uint64_t **next_certain;     /* the same for pairs that the filter has proven */
     uint32_t *certain_blocks;
-    char *free,
-        *slab; /* next free block of the newest allocation; list of all allocations, linked by their first bytes */
+    char *free;                 /* next free block of the newest allocation */
+    char *slab;                 /* list of all allocations, linked by their first bytes */
     uint32_t left, slab_blocks; /* free blocks and all blocks of the newest allocation */
     uint64_t unsaid;            /* pairs in full blocks that are not yet added to records->stored */
 } caromi_record_store;
@@ -54,8 +54,8 @@ typedef struct caromi_records {
     int full;                        /* whether a pair is listed under both of its spheres */
     uint32_t shift, bucket_count, threads;
     caromi_record_store *stores; /* [threads] */
-    void *pointers;              /* one allocation with the arrays of all keepers */
-    _Atomic uint64_t stored;     /* pairs in full blocks, except for each keeper's `unsaid` */
+    void *pointers;              /* one allocation with the arrays of all stores */
+    _Atomic uint64_t stored;     /* pairs in full blocks, except for each store's `unsaid` */
     _Atomic int is_full;         /* more than `most` records: the scan's further pairs are dropped */
     _Atomic int is_short;        /* out of memory */
 } caromi_records;

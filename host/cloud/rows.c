@@ -4,19 +4,20 @@
 
 #include "build.h"
 
-void caromi_build_pass(caromi_build *job, caromi_build_part *p, caromi_cloud_use_fn *use)
+void caromi_build_pass(caromi_build *job, caromi_build_part *part, caromi_cloud_use_fn *use)
 {
-    caromi_build_user to = {job, p};
-    caromi_cloud_each_batch(job->cloud, job->slice, 0, p->begin, p->end, use, &to);
+    caromi_build_user to = {job, part};
+    caromi_cloud_each_batch(job->cloud, job->slice, CAROMI_LATER_PASS, part->begin, part->end, use, &to);
 }
 
 /* ---- cells of a batch -------------------------------------------------------------------------------------------- */
 
+/* The level of each sphere: its own, or the level of its class of reaches. */
 void caromi_build_levels(const caromi_build *job, const caromi_cloud_batch *batch, int32_t *level)
 {
     memset(level, 0, CAROMI_CLOUD_BLOCK * sizeof *level);
     for (uint32_t i = 0; job->own_level == NULL && job->cells->view.level_count > 1 && i < batch->count; i++)
-        level[i] = job->level_of[caromi_reach_class(batch->position[3][i])];
+        level[i] = job->level_of[caromi_reach_class(batch->position[CLOUD_REACH][i])];
     for (uint32_t i = 0; job->own_level != NULL && i < batch->count; i++)
         level[i] = job->own_level[batch->index[i]];
 }
@@ -24,69 +25,74 @@ void caromi_build_levels(const caromi_build *job, const caromi_cloud_batch *batc
 void caromi_build_cells(const caromi_build *job, const caromi_cloud_batch *batch, const int32_t *level, int axis,
                         int32_t *cell)
 {
-    const caromi_cloud_cells *c = job->cells;
-    job->cloud->context->isa->cloud_cells(c->levels, c->view.level_count, level, axis, batch->position[axis],
+    const caromi_cloud_cells *cells = job->cells;
+    job->cloud->context->isa->cloud_cells(cells->levels, cells->view.level_count, level, axis, batch->position[axis],
                                           batch->count, cell);
 }
 
 /* ---- rows of a part ---------------------------------------------------------------------------------------------- */
 
 /* Doubles the capacity for rows; the hash table has two slots for each row. Returns 0 if there is no memory. */
-static int grow_rows(const caromi_build *job, caromi_build_part *p)
+static int grow_rows(const caromi_build *job, caromi_build_part *part)
 {
-    const carom_context *c = job->cloud->context;
-    const uint32_t room = p->row_capacity ? 2 * p->row_capacity : 1024;
-    caromi_build_row *rows = caromi_alloc(c, room, sizeof *rows);
-    uint32_t *counts = caromi_alloc(c, room, sizeof *counts);
-    uint32_t *table = caromi_alloc(c, 2 * (uint64_t)room, sizeof *table);
+    const carom_context *context = job->cloud->context;
+    const uint32_t capacity = part->row_capacity ? 2 * part->row_capacity : 1024;
+    /* All three arrays, or none. */
+    caromi_build_row *rows = caromi_alloc(context, capacity, sizeof *rows);
+    uint32_t *counts = caromi_alloc(context, capacity, sizeof *counts);
+    uint32_t *table = caromi_alloc(context, 2 * (uint64_t)capacity, sizeof *table);
     if (rows == NULL || counts == NULL || table == NULL) {
-        caromi_free(c, rows);
-        caromi_free(c, counts);
-        caromi_free(c, table);
+        caromi_free(context, rows);
+        caromi_free(context, counts);
+        caromi_free(context, table);
         return 0;
     }
-    if (p->row_count) {
-        memcpy(rows, p->rows, p->row_count * sizeof *rows);
-        memcpy(counts, p->counts, p->row_count * sizeof *counts);
+    if (part->row_count) {
+        memcpy(rows, part->rows, part->row_count * sizeof *rows);
+        memcpy(counts, part->counts, part->row_count * sizeof *counts);
     }
-    memset(table, 0xff, 2 * (size_t)room * sizeof *table);
-    p->mask = 2 * (uint64_t)room - 1;
-    for (uint32_t r = 0; r < p->row_count; r++) {
-        uint64_t h = caromi_cloud_hash(rows[r].level, rows[r].y, rows[r].z);
-        while (table[h & p->mask] != CAROMI_NO_ROW)
-            h++;
-        table[h & p->mask] = r;
+    /* Rehashing: each slot is CAROMI_NO_ROW at first. */
+    memset(table, 0xff, 2 * (size_t)capacity * sizeof *table);
+    part->mask = 2 * (uint64_t)capacity - 1;
+    for (uint32_t row = 0; row < part->row_count; row++) {
+        uint64_t hash = caromi_cloud_hash(rows[row].level, rows[row].y, rows[row].z);
+        while (table[hash & part->mask] != CAROMI_NO_ROW)
+            hash++;
+        table[hash & part->mask] = row;
     }
-    caromi_free(c, p->rows);
-    caromi_free(c, p->counts);
-    caromi_free(c, p->table);
-    p->rows = rows;
-    p->counts = counts;
-    p->table = table;
-    p->row_capacity = room;
+    /* The new arrays replace the old ones. */
+    caromi_free(context, part->rows);
+    caromi_free(context, part->counts);
+    caromi_free(context, part->table);
+    part->rows = rows;
+    part->counts = counts;
+    part->table = table;
+    part->row_capacity = capacity;
     return 1;
 }
 
-static uint32_t row_of(const caromi_build *job, caromi_build_part *p, uint32_t level, int32_t y, int32_t z)
+/* Looks up the number of a row in the part's hash table, adding the row if it is new. CAROMI_NO_ROW: no memory. */
+static uint32_t row_of(const caromi_build *job, caromi_build_part *part, uint32_t level, int32_t y, int32_t z)
 {
-    uint64_t h = caromi_cloud_hash(level, y, z);
-    for (;; h++) {
-        const uint32_t at = p->table[h & p->mask];
-        if (at == CAROMI_NO_ROW)
+    uint64_t hash = caromi_cloud_hash(level, y, z);
+    for (;; hash++) {
+        const uint32_t row = part->table[hash & part->mask];
+        if (row == CAROMI_NO_ROW)
             break;
-        if (p->rows[at].y == y && p->rows[at].z == z && p->rows[at].level == level)
-            return at;
+        if (part->rows[row].y == y && part->rows[row].z == z && part->rows[row].level == level)
+            return row;
     }
-    if (p->row_count == p->row_capacity) {
-        if (!grow_rows(job, p))
+    /* A new row. */
+    if (part->row_count == part->row_capacity) {
+        if (!grow_rows(job, part))
             return CAROMI_NO_ROW;
-        for (h = caromi_cloud_hash(level, y, z); p->table[h & p->mask] != CAROMI_NO_ROW; h++)
+        for (hash = caromi_cloud_hash(level, y, z); part->table[hash & part->mask] != CAROMI_NO_ROW; hash++)
             ;
     }
-    p->table[h & p->mask] = p->row_count;
-    p->rows[p->row_count] = (caromi_build_row){.y = y, .z = z, .level = level};
-    p->counts[p->row_count] = 0;
-    return p->row_count++;
+    part->table[hash & part->mask] = part->row_count;
+    part->rows[part->row_count] = (caromi_build_row){.y = y, .z = z, .level = level};
+    part->counts[part->row_count] = 0;
+    return part->row_count++;
 }
 
 /* Finds the row of each sphere of a batch and adds to the histogram. */
@@ -94,80 +100,83 @@ static void enter(void *user, const caromi_cloud_batch *batch)
 {
     const caromi_build_user *to = user;
     caromi_build *job = to->job;
-    caromi_build_part *p = to->part;
+    caromi_build_part *part = to->part;
     int32_t level[CAROMI_CLOUD_BLOCK], y[CAROMI_CLOUD_BLOCK], z[CAROMI_CLOUD_BLOCK];
-    uint32_t *rows = job->row_of + p->begin + p->count;
-    if (p->is_short)
+    uint32_t *rows = job->row_of + part->begin + part->count;
+    if (part->is_short)
         return;
     caromi_build_levels(job, batch, level);
-    caromi_build_cells(job, batch, level, 1, y);
-    caromi_build_cells(job, batch, level, 2, z);
+    caromi_build_cells(job, batch, level, AXIS_Y, y);
+    caromi_build_cells(job, batch, level, AXIS_Z, z);
+    /* Dense rows: the number follows from level, y and z. Else it is looked up. */
     for (uint32_t i = 0; job->dense_rows && i < batch->count; i++) {
         const caromi_cloud_level *l = &job->cells->levels[level[i]];
         rows[i] = (uint32_t)caromi_cloud_dense_row(l, y[i], z[i]);
-        p->counts[rows[i]]++;
+        part->counts[rows[i]]++;
     }
     for (uint32_t i = 0; !job->dense_rows && i < batch->count; i++) {
-        rows[i] = row_of(job, p, (uint32_t)level[i], y[i], z[i]);
-        p->is_short = rows[i] == CAROMI_NO_ROW;
-        if (p->is_short)
+        rows[i] = row_of(job, part, (uint32_t)level[i], y[i], z[i]);
+        part->is_short = rows[i] == CAROMI_NO_ROW;
+        if (part->is_short)
             return;
-        p->counts[rows[i]]++;
+        part->counts[rows[i]]++;
     }
-    p->count += batch->count;
+    part->count += batch->count;
 }
 
+/* Task: the histogram pass of a part. */
 void caromi_build_enter(void *user, uint64_t number, uint32_t thread)
 {
     caromi_build *job = user;
-    caromi_build_part *p = &job->parts[number];
+    caromi_build_part *part = &job->parts[number];
     (void)thread;
-    p->count = 0;
+    part->count = 0;
     if (job->dense_rows) {
-        p->counts = caromi_alloc(job->cloud->context, job->dense_rows, sizeof *p->counts);
-        p->is_short = p->counts == NULL;
-        if (!p->is_short)
-            memset(p->counts, 0, job->dense_rows * sizeof *p->counts);
+        part->counts = caromi_alloc(job->cloud->context, job->dense_rows, sizeof *part->counts);
+        part->is_short = part->counts == NULL;
+        if (!part->is_short)
+            memset(part->counts, 0, job->dense_rows * sizeof *part->counts);
     } else
-        p->is_short = !grow_rows(job, p);
-    caromi_build_pass(job, p, enter);
+        part->is_short = !grow_rows(job, part);
+    caromi_build_pass(job, part, enter);
 }
 
 /* ---- rows of all parts ------------------------------------------------------------------------------------------- */
 
 /* Appends an empty row; its spheres begin at `slot`. */
-static uint32_t add_row(caromi_cloud_cells *c, uint32_t level, int32_t y, int32_t z, uint32_t slot)
+static uint32_t add_row(caromi_cloud_cells *cells, uint32_t level, int32_t y, int32_t z, uint32_t slot)
 {
-    const uint32_t row = c->view.row_count++;
-    c->rows[row] = (caromi_cloud_row){.y = y, .z = z, .begin = slot, .end = slot, .level = level};
+    const uint32_t row = cells->view.row_count++;
+    cells->rows[row] = (caromi_cloud_row){.y = y, .z = z, .begin = slot, .end = slot, .level = level};
     return row;
 }
 
 /* Appends a part's spheres to the last row. *count, their number, becomes the slot of the first of them. Returns the
  * row's end. */
-static uint32_t add_to_row(caromi_cloud_cells *c, uint32_t *count)
+static uint32_t add_to_row(caromi_cloud_cells *cells, uint32_t *count)
 {
-    caromi_cloud_row *row = &c->rows[c->view.row_count - 1];
+    caromi_cloud_row *row = &cells->rows[cells->view.row_count - 1];
     const uint32_t slot = row->end;
     row->end += *count;
     *count = slot;
     return row->end;
 }
 
+/* Gives a number to each dense row that holds spheres, in the order of (level, z, y). */
 static void join_dense(caromi_build *job)
 {
-    caromi_cloud_cells *c = job->cells;
+    caromi_cloud_cells *cells = job->cells;
     uint32_t slot = 0;
     uint64_t number = 0;
-    for (uint32_t l = 0; l < c->view.level_count; l++)
-        for (int32_t z = 0; z <= c->levels[l].most[2]; z++)
-            for (int32_t y = 0; y <= c->levels[l].most[1]; y++, number++) {
+    for (uint32_t level = 0; level < cells->view.level_count; level++)
+        for (int32_t z = 0; z <= cells->levels[level].most[AXIS_Z]; z++)
+            for (int32_t y = 0; y <= cells->levels[level].most[AXIS_Y]; y++, number++) {
                 uint32_t count = 0;
-                for (uint32_t p = 0; p < job->part_count; p++)
-                    count += job->parts[p].counts[number];
-                c->table[number] = count ? add_row(c, l, y, z, slot) : CAROMI_NO_ROW;
-                for (uint32_t p = 0; count && p < job->part_count; p++)
-                    slot = add_to_row(c, &job->parts[p].counts[number]);
+                for (uint32_t part = 0; part < job->part_count; part++)
+                    count += job->parts[part].counts[number];
+                cells->table[number] = count ? add_row(cells, level, y, z, slot) : CAROMI_NO_ROW;
+                for (uint32_t part = 0; count && part < job->part_count; part++)
+                    slot = add_to_row(cells, &job->parts[part].counts[number]);
             }
 }
 
@@ -178,78 +187,85 @@ typedef struct row_key {
 } row_key;
 
 /* Radix sort, lowest digit first, between two arrays; returns the one with the result. */
-static row_key *sort_keys(row_key *keys, row_key *other, size_t count)
+static row_key *sort_keys(row_key *keys, row_key *spare, size_t count)
 {
     enum { BITS = 10, DIGITS = 1 << BITS };
-    uint64_t used = 0;
+    uint64_t differing_bits = 0;
     for (size_t i = 0; i < count; i++)
-        used |= keys[i].key ^ keys[0].key;
+        differing_bits |= keys[i].key ^ keys[0].key;
+    /* Digits in which all keys agree are skipped. */
     for (int shift = 0; shift < 64; shift += BITS) {
-        size_t start[DIGITS + 1] = {0};
-        if (!(used >> shift & (DIGITS - 1)))
+        size_t digit_start[DIGITS + 1] = {0};
+        if (!(differing_bits >> shift & (DIGITS - 1)))
             continue;
         for (size_t i = 0; i < count; i++)
-            start[(keys[i].key >> shift & (DIGITS - 1)) + 1]++;
-        for (int d = 0; d < DIGITS; d++)
-            start[d + 1] += start[d];
+            /* Histogram, prefix sum, scatter. */
+            digit_start[(keys[i].key >> shift & (DIGITS - 1)) + 1]++;
+        for (int digit = 0; digit < DIGITS; digit++)
+            digit_start[digit + 1] += digit_start[digit];
         for (size_t i = 0; i < count; i++)
-            other[start[keys[i].key >> shift & (DIGITS - 1)]++] = keys[i];
-        row_key *const sorted = other;
-        other = keys;
+            spare[digit_start[keys[i].key >> shift & (DIGITS - 1)]++] = keys[i];
+        row_key *const sorted = spare;
+        spare = keys;
         keys = sorted;
     }
     return keys;
 }
 
-static uint64_t key_of(const caromi_build_row *r)
+/* 6 bits of the level, 29 of z, 29 of y. */
+static uint64_t key_of(const caromi_build_row *row)
 {
-    return (uint64_t)r->level << 58 | (uint64_t)(uint32_t)r->z << 29 | (uint32_t)r->y;
+    return (uint64_t)row->level << 58 | (uint64_t)(uint32_t)row->z << 29 | (uint32_t)row->y;
 }
 
-static void set_table(caromi_cloud_cells *c)
+/* Fills the hash table of all rows. */
+static void set_table(caromi_cloud_cells *cells)
 {
-    memset(c->table, 0xff, (size_t)(c->view.table_mask + 1) * sizeof *c->table);
-    for (uint32_t r = 0; r < c->view.row_count; r++) {
-        uint64_t h = caromi_cloud_hash(c->rows[r].level, c->rows[r].y, c->rows[r].z);
-        while (c->table[h & c->view.table_mask] != CAROMI_NO_ROW)
-            h++;
-        c->table[h & c->view.table_mask] = r;
+    /* Each slot is CAROMI_NO_ROW at first; collisions go to the next free slot. */
+    memset(cells->table, 0xff, (size_t)(cells->view.table_mask + 1) * sizeof *cells->table);
+    for (uint32_t row = 0; row < cells->view.row_count; row++) {
+        uint64_t hash = caromi_cloud_hash(cells->rows[row].level, cells->rows[row].y, cells->rows[row].z);
+        while (cells->table[hash & cells->view.table_mask] != CAROMI_NO_ROW)
+            hash++;
+        cells->table[hash & cells->view.table_mask] = row;
     }
 }
 
-/* Returns 0 if there is no memory. */
+/* Sorts the rows of all parts, and merges equal ones. Returns 0 if there is no memory. */
 static int join_hashed(caromi_build *job, uint64_t count)
 {
-    caromi_cloud_cells *c = job->cells;
+    caromi_cloud_cells *cells = job->cells;
     row_key *keys = caromi_alloc(job->cloud->context, 2 * count + 1, sizeof *keys);
     if (keys == NULL)
         return 0;
-    size_t n = 0;
-    for (uint32_t p = 0; p < job->part_count; p++)
-        for (uint32_t r = 0; r < job->parts[p].row_count; r++)
-            keys[n++] = (row_key){key_of(&job->parts[p].rows[r]), p, r};
-    const row_key *sorted = sort_keys(keys, keys + n, n);
+    size_t key_count = 0;
+    for (uint32_t part = 0; part < job->part_count; part++)
+        for (uint32_t row = 0; row < job->parts[part].row_count; row++)
+            keys[key_count++] = (row_key){key_of(&job->parts[part].rows[row]), part, row};
+    /* Equal keys are one row: its spheres come part by part. */
+    const row_key *sorted = sort_keys(keys, keys + key_count, key_count);
     uint32_t slot = 0;
-    for (size_t i = 0; i < n; i++) {
-        caromi_build_part *p = &job->parts[sorted[i].part];
-        const caromi_build_row *r = &p->rows[sorted[i].row];
+    for (size_t i = 0; i < key_count; i++) {
+        caromi_build_part *part = &job->parts[sorted[i].part];
+        const caromi_build_row *row = &part->rows[sorted[i].row];
         if (i == 0 || sorted[i].key != sorted[i - 1].key)
-            add_row(c, r->level, r->y, r->z, slot);
-        slot = add_to_row(c, &p->counts[sorted[i].row]);
+            add_row(cells, row->level, row->y, row->z, slot);
+        slot = add_to_row(cells, &part->counts[sorted[i].row]);
     }
     caromi_free(job->cloud->context, keys);
-    set_table(c);
+    set_table(cells);
     return 1;
 }
 
-static void set_levels(caromi_cloud_cells *c)
+/* Sets the range of rows of each level. */
+static void set_levels(caromi_cloud_cells *cells)
 {
-    for (uint32_t l = 0, r = 0; l < c->view.level_count; l++) {
-        caromi_cloud_level *level = &c->levels[l];
-        level->begin_row = r;
-        while (r < c->view.row_count && c->rows[r].level == l)
-            r++;
-        level->end_row = r;
+    for (uint32_t number = 0, row = 0; number < cells->view.level_count; number++) {
+        caromi_cloud_level *level = &cells->levels[number];
+        level->begin_row = row;
+        while (row < cells->view.row_count && cells->rows[row].level == number)
+            row++;
+        level->end_row = row;
     }
 }
 

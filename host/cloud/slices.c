@@ -9,32 +9,35 @@
 /* A column of a block's inputs. A full block of a packed and aligned column is read in place, else copied into `own`.
  */
 static const float *read_column(const caromi_in_column *column, float missing, uint64_t first, uint32_t count,
-                                float *own)
+                                float *copy)
 {
-    const int is_packed = column->stride == sizeof *own && (uintptr_t)column->base % sizeof *own == 0;
+    const int is_packed = column->stride == sizeof *copy && (uintptr_t)column->base % sizeof *copy == 0;
     if (column->base != NULL && is_packed && count == CAROMI_CLOUD_BLOCK)
         return (const float *)column->base + first;
     if (column->base != NULL)
-        caromi_gather(own, column, first, count);
+        caromi_gather(copy, column, first, count);
     else
         for (uint32_t i = 0; i < count; i++)
-            own[i] = missing;
+            copy[i] = missing;
     for (uint32_t i = count; i % CAROMI_CLOUD_PADDING; i++)
-        own[i] = own[count - 1];
-    return own;
+        copy[i] = copy[count - 1];
+    return copy;
 }
 
+/* Reads a block of spheres, and finds out which are valid. */
 void caromi_cloud_read(const caromi_cloud *cloud, uint64_t first, uint64_t end, caromi_cloud_block *block)
 {
     const uint32_t count = end - first < CAROMI_CLOUD_BLOCK ? (uint32_t)(end - first) : CAROMI_CLOUD_BLOCK;
     const int columns = cloud->is_moving ? CLOUD_COLUMNS : CLOUD_VX;
     block->first = first;
     block->count = count;
-    for (int c = 0; c < columns; c++)
-        block->in[c] = read_column(&cloud->in[c], c == CLOUD_T_MAX ? INFINITY : 0, first, count, block->own[c]);
-    const uint32_t finite = columns == CLOUD_COLUMNS ? CLOUD_T_MAX : CLOUD_VX;
-    block->valid =
-        cloud->context->isa->cloud_check(block->in, finite, CLOUD_R, count, block->own[CLOUD_R], block->is_valid);
+    for (int column = 0; column < columns; column++)
+        block->in[column] =
+            read_column(&cloud->in[column], column == CLOUD_T_MAX ? INFINITY : 0, first, count, block->own[column]);
+    /* Columns that must be finite for a sphere to be valid: t_max alone may be infinite. */
+    const uint32_t finite_columns = columns == CLOUD_COLUMNS ? CLOUD_T_MAX : CLOUD_VX;
+    block->valid = cloud->context->isa->cloud_check(block->in, finite_columns, CLOUD_R, count, block->own[CLOUD_R],
+                                                    block->is_valid);
     block->in[CLOUD_R] = block->own[CLOUD_R]; /* the copy, in which -0 has become 0 */
 }
 
@@ -45,7 +48,7 @@ static float upwards(double x)
     return rounded + 0x1p-149f;
 }
 
-/* error: bound of the rounding of the offset to a periodic image, which may be as long as two periods. */
+/* motion.error: bound of the rounding of the offset to a periodic image, which may be as long as two periods. */
 caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                            const caromi_cloud_cells *cells)
 {
@@ -64,26 +67,27 @@ caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caro
 /* ---- slices ------------------------------------------------------------------------------------------------------ */
 
 enum {
-    SAMPLE = 1024,
-    SLICES_MOST = 4096,
-    SPEEDS = 64,     /* sampled spheres whose speeds enter the cost one by one */
-    DRIFT_TRIED = 15 /* sampled spheres that must hint at a common velocity before it is searched for */
+    SAMPLE = 1024,      /* spheres of the sample */
+    SLICES_MOST = 4096, /* of a span */
+    SPEEDS = 64,        /* sampled spheres whose speeds enter the cost one by one */
+    DRIFT_TRIED = 15    /* sampled spheres that must hint at a common velocity before it is searched for */
 };
 
-static float median(float *x, size_t count)
+static float median(float *numbers, size_t count)
 {
-    return count ? caromi_cloud_select(x, count, count / 2) : 0;
+    return count ? caromi_cloud_select(numbers, count, count / 2) : 0;
 }
 
 /* A sample of the spheres, from which the cost of slices is estimated. */
-typedef struct cut {
+typedef struct slice_costs {
     const caromi_cloud *cloud;
     double radius, side[3];   /* radius: median; side: of the box that holds most spheres */
     double speed[SPEEDS];     /* the median alone or, with a drift, speeds of some spheres relative to it */
     uint32_t samples, speeds; /* entries of limit and of speed */
     float limit[SAMPLE];      /* t_max of the sampled spheres */
-} cut;
+} slice_costs;
 
+/* The t_max of a sphere. */
 static float limit_of(const caromi_cloud *cloud, uint64_t i)
 {
     const caromi_in_column *column = &cloud->in[CLOUD_T_MAX];
@@ -95,69 +99,70 @@ static float limit_of(const caromi_cloud *cloud, uint64_t i)
 
 /* The index of sample k: a pseudorandom one of its share of the spheres. A fixed step would miss a kind of spheres that
  * comes at a fixed period. */
-static uint64_t sampled(const caromi_cloud *cloud, uint64_t k)
+static uint64_t sampled(const caromi_cloud *cloud, uint64_t number)
 {
     const uint64_t samples = cloud->count < SAMPLE ? cloud->count : SAMPLE;
-    const uint64_t first = caromi_slice_start(cloud->count, samples, k);
-    return first +
-           (k * UINT64_C(0x9e3779b97f4a7c15) >> 33) % (caromi_slice_start(cloud->count, samples, k + 1) - first);
+    const uint64_t first = caromi_slice_start(cloud->count, samples, number);
+    return first + (number * UINT64_C(0x9e3779b97f4a7c15) >> 33) %
+                       (caromi_slice_start(cloud->count, samples, number + 1) - first);
 }
 
 /* Draws the sample: its velocities and limits, and medians of speed, radius and centre, which becomes the origin. */
-static void sample(cut *of, caromi_cloud_slices *s, float velocity[3][SAMPLE])
+static void sample(slice_costs *costs, caromi_cloud_slices *slices, float velocity[3][SAMPLE])
 {
     enum { SPEED = 3, RADIUS, NUMBERS };
-    const caromi_cloud *cloud = of->cloud;
-    float x[NUMBERS][SAMPLE];
-    uint32_t n = 0;
+    const caromi_cloud *cloud = costs->cloud;
+    float numbers[NUMBERS][SAMPLE];
+    uint32_t count = 0;
     caromi_cloud_block block;
-    for (uint64_t k = 0; k < SAMPLE && k < cloud->count; k++) {
-        const uint64_t i = sampled(cloud, k);
+    for (uint64_t number = 0; number < SAMPLE && number < cloud->count; number++) {
+        const uint64_t sphere = sampled(cloud, number);
         double speed2 = 0;
-        caromi_cloud_read(cloud, i, i + 1, &block);
+        caromi_cloud_read(cloud, sphere, sphere + 1, &block);
         if (!block.is_valid[0])
             continue;
-        for (int c = 0; c < 3; c++) {
-            x[c][n] = block.in[CLOUD_X + c][0];
-            velocity[c][n] = block.in[CLOUD_VX + c][0];
-            speed2 += (double)velocity[c][n] * (double)velocity[c][n];
+        for (int axis = 0; axis < 3; axis++) {
+            numbers[axis][count] = block.in[CLOUD_X + axis][0];
+            velocity[axis][count] = block.in[CLOUD_VX + axis][0];
+            speed2 += (double)velocity[axis][count] * (double)velocity[axis][count];
         }
-        x[SPEED][n] = (float)sqrt(speed2);
-        of->limit[n] = limit_of(cloud, i);
-        x[RADIUS][n++] = block.in[CLOUD_R][0];
+        numbers[SPEED][count] = (float)sqrt(speed2);
+        costs->limit[count] = limit_of(cloud, sphere);
+        numbers[RADIUS][count++] = block.in[CLOUD_R][0];
     }
-    for (int c = 0; c < 3; c++)
-        s->origin[c] = (double)median(x[c], n);
-    of->samples = n;
-    of->speeds = 1;
-    of->speed[0] = (double)median(x[SPEED], n);
-    of->radius = (double)median(x[RADIUS], n);
-    caromi_cloud_sides(cloud, of->side);
+    for (int axis = 0; axis < 3; axis++)
+        slices->origin[axis] = (double)median(numbers[axis], count);
+    costs->samples = count;
+    costs->speeds = 1;
+    costs->speed[0] = (double)median(numbers[SPEED], count);
+    costs->radius = (double)median(numbers[RADIUS], count);
+    caromi_cloud_sides(cloud, costs->side);
 }
 
 /* Compaction: columns with the velocities of a block's valid spheres, the block's own columns if all are valid. Returns
  * the number of valid spheres. */
-static uint32_t velocities_of(const caromi_cloud_block *block, float room[3][CAROMI_CLOUD_BLOCK],
+static uint32_t velocities_of(const caromi_cloud_block *block, float scratch[3][CAROMI_CLOUD_BLOCK],
                               const float *velocity[3])
 {
-    uint32_t n = 0;
-    for (int c = 0; c < 3; c++)
-        velocity[c] = block->valid == block->count ? block->in[CLOUD_VX + c] : room[c];
+    uint32_t valid = 0;
+    for (int axis = 0; axis < 3; axis++)
+        velocity[axis] = block->valid == block->count ? block->in[CLOUD_VX + axis] : scratch[axis];
     for (uint32_t i = 0; block->valid < block->count && i < block->count; i++) {
-        for (int c = 0; c < 3; c++)
-            room[c][n] = block->in[CLOUD_VX + c][i];
-        n += block->is_valid[i];
+        for (int axis = 0; axis < 3; axis++)
+            scratch[axis][valid] = block->in[CLOUD_VX + axis][i];
+        valid += block->is_valid[i];
     }
     return block->valid;
 }
 
 /* Chooses the origin for few spheres: the first valid centre. It moves with the common velocity if there is one and the
  * spheres are enough to profit from it. */
-static void begin_with_one_cell(const caromi_cloud *cloud, caromi_cloud_slices *s)
+static void begin_with_one_cell(const caromi_cloud *cloud, caromi_cloud_slices *slices)
 {
+    /* NOTICED: spheres from which on a drift pays. A test of few spheres comes before one of more. */
     enum { NOTICED = 32, TRIED_FIRST = 3, TRIED = 9 };
     caromi_cloud_block block;
-    float own[3][CAROMI_CLOUD_BLOCK], room[CAROMI_CLOUD_BLOCK];
+    float own[3][CAROMI_CLOUD_BLOCK], scratch[CAROMI_CLOUD_BLOCK];
     const float *velocity[3];
     double drift[CAROMI_DRIFTS][3];
     uint32_t first = 0;
@@ -166,15 +171,15 @@ static void begin_with_one_cell(const caromi_cloud *cloud, caromi_cloud_slices *
     caromi_cloud_read(cloud, 0, cloud->count, &block);
     while (first < block.count && !block.is_valid[first])
         first++;
-    for (int c = 0; first < block.count && c < 3; c++)
-        s->origin[c] = (double)block.in[CLOUD_X + c][first];
+    for (int axis = 0; first < block.count && axis < 3; axis++)
+        slices->origin[axis] = (double)block.in[CLOUD_X + axis][first];
     if (block.valid < NOTICED)
         return;
-    const uint32_t n = velocities_of(&block, own, velocity);
-    if (!caromi_drift_is_likely(velocity, n, TRIED_FIRST) || !caromi_drift_is_likely(velocity, n, TRIED))
+    const uint32_t valid = velocities_of(&block, own, velocity);
+    if (!caromi_drift_is_likely(velocity, valid, TRIED_FIRST) || !caromi_drift_is_likely(velocity, valid, TRIED))
         return;
-    caromi_drift_candidates(velocity, n, room, drift);
-    memcpy(s->velocity, drift[0], sizeof s->velocity);
+    caromi_drift_candidates(velocity, valid, scratch, drift);
+    memcpy(slices->velocity, drift[0], sizeof slices->velocity);
 }
 
 /* A time just behind a limit: a sphere with that limit is in no slice that begins there. */
@@ -185,50 +190,50 @@ static double behind(float limit)
 
 /* Finds the end of the time window. A pair has the smaller of its two t_max, so the second largest t_max ends the
  * window. If that is infinite, the spans end behind the largest finite one. */
-static void set_limits(const caromi_cloud *cloud, caromi_cloud_slices *s)
+static void set_limits(const caromi_cloud *cloud, caromi_cloud_slices *slices)
 {
     const caromi_in_column *column = &cloud->in[CLOUD_T_MAX];
     const int is_one = column->base == NULL || column->stride == 0;
-    float first = -1, second = -1, finite = 0;
+    float largest = -1, second_largest = -1, largest_finite = 0;
     for (uint64_t i = 0; i < (is_one ? 2 : cloud->count); i++) {
-        const float t = limit_of(cloud, i);
-        second = t > first ? first : t > second ? t : second;
-        first = t > first ? t : first;
-        finite = t > finite && t < INFINITY ? t : finite;
+        const float limit = limit_of(cloud, i);
+        second_largest = limit > largest ? largest : limit > second_largest ? limit : second_largest;
+        largest = limit > largest ? limit : largest;
+        largest_finite = limit > largest_finite && limit < INFINITY ? limit : largest_finite;
     }
-    s->has_end = second < INFINITY;
-    s->limit = s->has_end ? (double)second : behind(finite);
-    s->limit = s->limit > 0 ? s->limit : 0;
+    slices->has_end = second_largest < INFINITY;
+    slices->limit = slices->has_end ? (double)second_largest : behind(largest_finite);
+    slices->limit = slices->limit > 0 ? slices->limit : 0;
 }
 
 /* ---- spans ------------------------------------------------------------------------------------------------------- */
 
 /* Approximate nanoseconds per sphere: the sort of each slice, and the narrow phase of the spheres near its path in it.
  */
-static double cost_of(const cut *of, double spheres, double slices, double time)
+static double cost_of(const slice_costs *costs, double spheres, double slices, double time)
 {
-    const double volume = caromi_cloud_volume(of->side, 2 * of->radius);
+    const double volume = caromi_cloud_volume(costs->side, 2 * costs->radius);
     double near = 0;
-    for (uint32_t i = 0; i < of->speeds; i++) {
-        const double reach = 2 * of->radius + of->speed[i] * time / slices;
+    for (uint32_t i = 0; i < costs->speeds; i++) {
+        const double reach = 2 * costs->radius + costs->speed[i] * time / slices;
         near += fmin(spheres / volume * 2 * reach * reach * reach, spheres);
     }
-    return slices * (60 + 2e4 / spheres + 15 * near / of->speeds);
+    return slices * (60 + 2e4 / spheres + 15 * near / costs->speeds);
 }
 
 /* Chooses the number of slices of a span: more slices mean more sorts, but a smaller narrow phase. Returns the
  * estimated cost. */
-static double cut_span(const cut *of, double begin, caromi_cloud_span *span)
+static double cut_span(const slice_costs *costs, double begin, caromi_cloud_span *span)
 {
-    double in = 0;
-    for (uint32_t i = 0; i < of->samples; i++)
-        in += (double)of->limit[i] >= begin;
-    const double spheres = fmax(2, (double)of->cloud->count * in / fmax(1, of->samples));
+    double sampled_in_span = 0;
+    for (uint32_t i = 0; i < costs->samples; i++)
+        sampled_in_span += (double)costs->limit[i] >= begin;
+    const double spheres = fmax(2, (double)costs->cloud->count * sampled_in_span / fmax(1, costs->samples));
     const double time = span->end - begin;
-    double least = cost_of(of, spheres, 1, time);
+    double least = cost_of(costs, spheres, 1, time);
     span->slices = 1;
     for (uint32_t count = 2; count <= SLICES_MOST; count += (count + 1) / 2) {
-        const double cost = cost_of(of, spheres, count, time);
+        const double cost = cost_of(costs, spheres, count, time);
         if (cost < least) {
             least = cost;
             span->slices = count;
@@ -237,13 +242,14 @@ static double cut_span(const cut *of, double begin, caromi_cloud_span *span)
     return spheres * least;
 }
 
-static double cut_spans(const cut *of, caromi_cloud_slices *s)
+/* Chooses the slices of all spans; returns their estimated cost. */
+static double cut_spans(const slice_costs *costs, caromi_cloud_slices *slices)
 {
     double cost = 0;
-    s->count = 0;
-    for (uint32_t k = 0; k < s->span_count; k++) {
-        cost += cut_span(of, k > 0 ? s->spans[k - 1].end : 0, &s->spans[k]);
-        s->count += s->spans[k].slices;
+    slices->count = 0;
+    for (uint32_t number = 0; number < slices->span_count; number++) {
+        cost += cut_span(costs, number > 0 ? slices->spans[number - 1].end : 0, &slices->spans[number]);
+        slices->count += slices->spans[number].slices;
     }
     return cost;
 }
@@ -251,125 +257,133 @@ static double cut_spans(const cut *of, caromi_cloud_slices *s)
 /* Ends spans where half of all spheres have passed their t_max, three quarters, and so on, but merges spans that end
  * close together. So the few spheres with a long t_max share slices of their own, and do not make the slices of all
  * others wide. */
-static void choose_spans(cut *of, caromi_cloud_slices *s)
+static void choose_spans(slice_costs *costs, caromi_cloud_slices *slices)
 {
-    enum { APART = 4 };
-    double first = 0; /* first end of the last span, before other ends were merged into it */
-    for (uint32_t rest = of->samples / 2; rest > 0; rest /= 2) {
-        const float limit = caromi_cloud_select(of->limit, of->samples, of->samples - rest);
-        if (!(limit > 0) || behind(limit) >= s->limit)
+    enum { APART = 4 }; /* least ratio of the ends of two spans */
+    double first = 0;   /* first end of the last span, before other ends were merged into it */
+    for (uint32_t rest = costs->samples / 2; rest > 0; rest /= 2) {
+        const float limit = caromi_cloud_select(costs->limit, costs->samples, costs->samples - rest);
+        if (!(limit > 0) || behind(limit) >= slices->limit)
             continue;
-        if (s->span_count == 0 || behind(limit) > APART * first)
-            first = (s->spans + s->span_count++)->end = behind(limit);
+        if (slices->span_count == 0 || behind(limit) > APART * first)
+            first = (slices->spans + slices->span_count++)->end = behind(limit);
         else
-            s->spans[s->span_count - 1].end = behind(limit);
+            slices->spans[slices->span_count - 1].end = behind(limit);
     }
-    if (s->span_count == 0 || s->limit > APART * first)
-        s->span_count++;
-    s->spans[s->span_count - 1].end = s->limit;
+    if (slices->span_count == 0 || slices->limit > APART * first)
+        slices->span_count++;
+    slices->spans[slices->span_count - 1].end = slices->limit;
 }
 
 /* ---- drift ------------------------------------------------------------------------------------------------------- */
 
 /* Sets the speeds of some sampled spheres relative to a velocity. */
-static void set_speeds(cut *of, const float velocity[3][SAMPLE], const double against[3])
+static void set_speeds(slice_costs *costs, const float velocity[3][SAMPLE], const double against[3])
 {
-    of->speeds = of->samples < SPEEDS ? of->samples : SPEEDS;
-    for (uint32_t i = 0; i < of->speeds; i++) {
-        const uint32_t at = (uint32_t)caromi_slice_start(of->samples, of->speeds, i);
+    costs->speeds = costs->samples < SPEEDS ? costs->samples : SPEEDS;
+    for (uint32_t i = 0; i < costs->speeds; i++) {
+        const uint32_t number = (uint32_t)caromi_slice_start(costs->samples, costs->speeds, i);
         double speed2 = 0;
-        for (int c = 0; c < 3; c++) {
-            const double v = (double)velocity[c][at] - against[c];
-            speed2 += v * v;
+        for (int axis = 0; axis < 3; axis++) {
+            const double component = (double)velocity[axis][number] - against[axis];
+            speed2 += component * component;
         }
-        of->speed[i] = sqrt(speed2);
+        costs->speed[i] = sqrt(speed2);
     }
 }
 
 /* The estimated cost with an origin that moves at velocity `against`. A window without an end adds the last slice, in
  * which each moving sphere is tested with all others. */
-static double cost_against(cut *of, const caromi_cloud_slices *s, const float velocity[3][SAMPLE],
+static double cost_against(slice_costs *costs, const caromi_cloud_slices *slices, const float velocity[3][SAMPLE],
                            const double against[3])
 {
-    caromi_cloud_span span = {.end = s->limit};
+    caromi_cloud_span span = {.end = slices->limit};
     double moving = 0;
-    set_speeds(of, velocity, against);
-    for (uint32_t i = 0; i < of->speeds && !s->has_end; i++)
-        moving += of->speed[i] > 0;
-    return cut_span(of, 0, &span) + moving / of->speeds * 15 * (double)of->cloud->count * (double)of->cloud->count;
+    set_speeds(costs, velocity, against);
+    for (uint32_t i = 0; i < costs->speeds && !slices->has_end; i++)
+        moving += costs->speed[i] > 0;
+    return cut_span(costs, 0, &span) +
+           moving / costs->speeds * 15 * (double)costs->cloud->count * (double)costs->cloud->count;
 }
 
 /* Only relative motion makes pairs: the origin moves at a common velocity where that lowers the cost. */
-static void choose_velocity(cut *of, caromi_cloud_slices *s, const float velocity[3][SAMPLE])
+static void choose_velocity(slice_costs *costs, caromi_cloud_slices *slices, const float velocity[3][SAMPLE])
 {
-    static const double rest[3] = {0, 0, 0};
+    static const double at_rest[3] = {0, 0, 0};
     const float *const all[3] = {velocity[0], velocity[1], velocity[2]};
-    double drift[CAROMI_DRIFTS][3], speed = of->speed[0];
-    float room[SAMPLE];
-    if (of->samples <= DRIFT_TRIED || !caromi_drift_is_likely(all, of->samples, DRIFT_TRIED))
+    double drift[CAROMI_DRIFTS][3], speed = costs->speed[0];
+    float scratch[SAMPLE];
+    if (costs->samples <= DRIFT_TRIED || !caromi_drift_is_likely(all, costs->samples, DRIFT_TRIED))
         return;
-    caromi_drift_candidates(all, of->samples, room, drift);
-    double least = cost_against(of, s, velocity, rest);
+    caromi_drift_candidates(all, costs->samples, scratch, drift);
+    double least = cost_against(costs, slices, velocity, at_rest);
     int best = -1;
-    for (int k = 0; k < CAROMI_DRIFTS; k++) {
-        const double cost = cost_against(of, s, velocity, drift[k]);
-        best = cost < least ? k : best;
+    /* The candidate with the lowest cost, if that is lower than without a drift. */
+    for (int number = 0; number < CAROMI_DRIFTS; number++) {
+        const double cost = cost_against(costs, slices, velocity, drift[number]);
+        best = cost < least ? number : best;
         least = fmin(cost, least);
     }
+    /* No drift: the median speed alone is used again. */
     if (best < 0) {
-        of->speeds = 1;
-        of->speed[0] = speed;
+        costs->speeds = 1;
+        costs->speed[0] = speed;
         return;
     }
-    set_speeds(of, velocity, drift[best]);
-    memcpy(s->velocity, drift[best], sizeof s->velocity);
+    set_speeds(costs, velocity, drift[best]);
+    memcpy(slices->velocity, drift[best], sizeof slices->velocity);
 }
 
-static void begin_with_sample(cut *of, caromi_cloud_slices *s)
+/* Chooses the origin and its velocity by a sample of the spheres. */
+static void begin_with_sample(slice_costs *costs, caromi_cloud_slices *slices)
 {
     float velocity[3][SAMPLE];
-    sample(of, s, velocity);
-    choose_velocity(of, s, velocity);
+    sample(costs, slices, velocity);
+    choose_velocity(costs, slices, velocity);
 }
 
-/* A window without an end gets a last slice [limit, +inf). */
-void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *s)
+/* Cuts the time window into slices. A window without an end gets a last slice [limit, +inf). */
+void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *slices)
 {
-    cut of = {.cloud = cloud, .samples = 0}; /* stays empty for few spheres: they get one span of one slice */
-    *s = (caromi_cloud_slices){.count = 1, .has_end = 1, .span_count = 1};
-    s->spans[0].slices = 1;
+    slice_costs costs = {.cloud = cloud,
+                         .samples = 0}; /* stays empty for few spheres: they get one span of one slice */
+    *slices = (caromi_cloud_slices){.count = 1, .has_end = 1, .span_count = 1};
+    slices->spans[0].slices = 1;
     if (!cloud->is_moving)
         return;
-    set_limits(cloud, s);
-    s->spans[0].end = s->limit;
+    set_limits(cloud, slices);
+    slices->spans[0].end = slices->limit;
     if (caromi_cloud_is_one_cell(cloud)) /* one cell: all pairs are tested in any case */
-        begin_with_one_cell(cloud, s);
+        begin_with_one_cell(cloud, slices);
     else
-        begin_with_sample(&of, s);
-    if (of.samples > 0 && s->limit > 0) {
-        caromi_cloud_slices other = *s;
+        begin_with_sample(&costs, slices);
+    /* Several spans, by the distribution of t_max, if they are cheaper than one. */
+    if (costs.samples > 0 && slices->limit > 0) {
+        caromi_cloud_slices other = *slices;
         other.span_count = 0;
-        choose_spans(&of, &other);
-        if (cut_spans(&of, &other) < cut_spans(&of, s))
-            *s = other;
+        choose_spans(&costs, &other);
+        if (cut_spans(&costs, &other) < cut_spans(&costs, slices))
+            *slices = other;
     }
-    if (!s->has_end) {
-        s->span_count = s->limit > 0 ? s->span_count : 0;
-        s->count = s->limit > 0 ? s->count + 1 : 1;
+    if (!slices->has_end) {
+        slices->span_count = slices->limit > 0 ? slices->span_count : 0;
+        slices->count = slices->limit > 0 ? slices->count + 1 : 1;
     }
 }
 
+/* The time at which slice `number` of a span begins. */
 static double edge_of(double begin, const caromi_cloud_span *span, uint32_t number)
 {
     return number == span->slices ? span->end : begin + (span->end - begin) * number / span->slices;
 }
 
-caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *s, uint32_t number)
+/* Slice `number`: looks for its span, then for its place in the span. */
+caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *slices, uint32_t number)
 {
-    caromi_cloud_slice slice = {.begin = s->limit, .end = (double)INFINITY};
+    caromi_cloud_slice slice = {.begin = slices->limit, .end = (double)INFINITY};
     double begin = 0;
-    for (uint32_t k = 0; k < s->span_count; k++) {
-        const caromi_cloud_span *span = &s->spans[k];
+    for (uint32_t i = 0; i < slices->span_count; i++) {
+        const caromi_cloud_span *span = &slices->spans[i];
         if (number < span->slices) {
             slice.begin = edge_of(begin, span, number);
             slice.end = edge_of(begin, span, number + 1);
@@ -379,8 +393,8 @@ caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *s, uint32_t 
         begin = span->end;
     }
     if (!caromi_slice_is_instant(&slice)) {
-        memcpy(slice.origin, s->origin, sizeof slice.origin);
-        memcpy(slice.velocity, s->velocity, sizeof slice.velocity);
+        memcpy(slice.origin, slices->origin, sizeof slice.origin);
+        memcpy(slice.velocity, slices->velocity, sizeof slice.velocity);
     }
     return slice;
 }

@@ -33,36 +33,36 @@ static inline size_t caromi_stride(size_t stride)
 }
 
 /* Columns of a batch from the caller's arrays. */
-static inline caromi_index caromi_index_of(const carom_uints *u)
+static inline caromi_index caromi_index_of(const carom_uints *uints)
 {
-    return (caromi_index){u->data, caromi_stride(u->stride)};
+    return (caromi_index){uints->data, caromi_stride(uints->stride)};
 }
-static inline void caromi_points_to_columns(const carom_points *p, caromi_index index, caromi_in_column *columns)
+static inline void caromi_points_to_columns(const carom_points *points, caromi_index index, caromi_in_column *columns)
 {
-    columns[0] = (caromi_in_column){p->x, caromi_stride(p->stride), index};
-    columns[1] = (caromi_in_column){p->y, caromi_stride(p->stride), index};
-    columns[2] = (caromi_in_column){p->z, caromi_stride(p->stride), index};
+    columns[0] = (caromi_in_column){points->x, caromi_stride(points->stride), index};
+    columns[1] = (caromi_in_column){points->y, caromi_stride(points->stride), index};
+    columns[2] = (caromi_in_column){points->z, caromi_stride(points->stride), index};
 }
-static inline void caromi_scalars_to_column(const carom_scalars *s, caromi_index index, caromi_in_column *column)
+static inline void caromi_scalars_to_column(const carom_scalars *scalars, caromi_index index, caromi_in_column *column)
 {
-    *column = (caromi_in_column){s->data, caromi_stride(s->stride), index};
+    *column = (caromi_in_column){scalars->data, caromi_stride(scalars->stride), index};
 }
-static inline void caromi_uints_to_column(const carom_uints *u, caromi_index index, caromi_in_column *column)
+static inline void caromi_uints_to_column(const carom_uints *uints, caromi_index index, caromi_in_column *column)
 {
-    *column = (caromi_in_column){u->data, caromi_stride(u->stride), index};
+    *column = (caromi_in_column){uints->data, caromi_stride(uints->stride), index};
 }
-static inline void caromi_points_out_to_columns(const carom_points_out *p, caromi_out_column *columns)
+static inline void caromi_points_out_to_columns(const carom_points_out *points, caromi_out_column *columns)
 {
-    columns[0] = (caromi_out_column){p->x, p->stride};
-    columns[1] = (caromi_out_column){p->y, p->stride};
-    columns[2] = (caromi_out_column){p->z, p->stride};
+    columns[0] = (caromi_out_column){points->x, points->stride};
+    columns[1] = (caromi_out_column){points->y, points->stride};
+    columns[2] = (caromi_out_column){points->z, points->stride};
 }
 
 /* The members of a type of calls, and the arrays that a call has beside them. */
 enum { CAROMI_ARRAYS_MAX = CAROMI_MEMBERS_MAX + 4 };
 /* The arrays of a call. The fields before the spans start as zero. */
 typedef struct caromi_arrays {
-    int named;                    /* in the second step: names and strides are stored too */
+    int named;                    /* the second step: names and strides are stored too */
     int too_large;                /* an array may not fit into the address space */
     int self_alias;               /* x, y and z of one output may overlap */
     const uint64_t *stored;       /* number of records written, while a list's record arrays are listed; else NULL */
@@ -81,9 +81,9 @@ carom_status caromi_check_index_values(const carom_uints *index, const char *nam
 int caromi_may_alias(const caromi_arrays *a);
 /* Whether an array may lie in a buffer of another context, if `context` is not NULL. */
 int caromi_meets_ranges(const caromi_arrays *a);
-static inline int caromi_may_be_foreign(const carom_context *context, const caromi_arrays *a)
+static inline int caromi_may_be_foreign(const carom_context *context, const caromi_arrays *arrays)
 {
-    return caromi_has_ranges() && context != NULL && caromi_meets_ranges(a);
+    return caromi_has_ranges() && context != NULL && caromi_meets_ranges(arrays);
 }
 /* The second step. Its time does not depend on the count, as no element is read. */
 carom_status caromi_check_arrays(const caromi_arrays *a, carom_error *err);
@@ -123,51 +123,60 @@ static inline int caromi_use_of(const carom_batch *batch, int can_stay)
 /* Declares a function that lists arrays. Inlined, because then the first step is a few instructions per array. */
 #define CAROMI_LIST CAROMI_INLINED void
 
-CAROMI_LIST caromi_add_array(caromi_arrays *a, int is_output, const caromi_array *array)
+enum { CAROMI_IS_INPUT, CAROMI_IS_OUTPUT };
+CAROMI_LIST caromi_add_array(caromi_arrays *arrays, int is_output, const caromi_array *array)
 {
-    uint64_t last;
+    uint64_t last; /* distance of the last element from the first, in bytes */
     if (array->base[0] == NULL || array->count == 0)
         return;
+    /* The span of up to three arrays: x, y and z. */
     uintptr_t low = (uintptr_t)array->base[0], high = low;
     for (int k = 1; k < 3 && array->base[1] != NULL; k++) {
         const uintptr_t base = (uintptr_t)array->base[k];
         low = base < low ? base : low;
         high = base > high ? base : high;
     }
-    a->too_large |= __builtin_mul_overflow(array->count - 1, array->stride, &last) |
-                    (last > CAROMI_ADDRESS_SPACE - array->size) |
-                    (high > INTPTR_MAX - CAROMI_ADDRESS_SPACE); /* spans are compared by signed differences */
-    const uint32_t at = is_output ? a->out_count++ : a->in_count++;
-    (is_output ? a->out : a->in)[at] = (caromi_span){low, high + last + array->size};
-    if (!a->named)
+    /* Spans are compared by signed differences. */
+    arrays->too_large |= __builtin_mul_overflow(array->count - 1, array->stride, &last) |
+                         (last > CAROMI_ADDRESS_SPACE - array->size) | (high > INTPTR_MAX - CAROMI_ADDRESS_SPACE);
+    const uint32_t at = is_output ? arrays->out_count++ : arrays->in_count++;
+    (is_output ? arrays->out : arrays->in)[at] = (caromi_span){low, high + last + array->size};
+    if (!arrays->named)
         return;
-    caromi_array *named = &(is_output ? a->out_array : a->in_array)[at];
+    caromi_array *named = &(is_output ? arrays->out_array : arrays->in_array)[at];
     *named = *array;
-    named->stored = is_output ? a->stored : NULL;
+    named->stored = is_output ? arrays->stored : NULL;
 }
 
-CAROMI_LIST caromi_reads(caromi_arrays *a, const char *name, const void *base, uint64_t count, size_t stride,
+CAROMI_LIST caromi_reads(caromi_arrays *arrays, const char *name, const void *base, uint64_t count, size_t stride,
                          size_t size)
 {
-    caromi_add_array(a, 0, &(caromi_array){name, {base, NULL, NULL}, count, stride, size, NULL});
+    caromi_add_array(arrays, CAROMI_IS_INPUT, &(caromi_array){name, {base, NULL, NULL}, count, stride, size, NULL});
 }
-CAROMI_LIST caromi_reads_points(caromi_arrays *a, const char *name, const carom_points *p, uint64_t count)
+/* A structure, or one number. */
+CAROMI_LIST caromi_reads_one(caromi_arrays *arrays, const char *name, const void *base, size_t size)
 {
-    caromi_add_array(a, 0,
-                     &(caromi_array){name, {p->x, p->y, p->z}, count, caromi_stride(p->stride), sizeof(float), NULL});
+    caromi_reads(arrays, name, base, 1, 0, size);
 }
-CAROMI_LIST caromi_reads_scalars(caromi_arrays *a, const char *name, const carom_scalars *s, uint64_t count)
+CAROMI_LIST caromi_reads_points(caromi_arrays *arrays, const char *name, const carom_points *points, uint64_t count)
 {
-    caromi_reads(a, name, s->data, count, caromi_stride(s->stride), sizeof(float));
+    caromi_add_array(
+        arrays, CAROMI_IS_INPUT,
+        &(caromi_array){
+            name, {points->x, points->y, points->z}, count, caromi_stride(points->stride), sizeof(float), NULL});
 }
-CAROMI_LIST caromi_reads_uints(caromi_arrays *a, const char *name, const carom_uints *u, uint64_t count)
+CAROMI_LIST caromi_reads_scalars(caromi_arrays *arrays, const char *name, const carom_scalars *scalars, uint64_t count)
 {
-    caromi_reads(a, name, u->data, count, caromi_stride(u->stride), sizeof(uint32_t));
+    caromi_reads(arrays, name, scalars->data, count, caromi_stride(scalars->stride), sizeof(float));
+}
+CAROMI_LIST caromi_reads_uints(caromi_arrays *arrays, const char *name, const carom_uints *uints, uint64_t count)
+{
+    caromi_reads(arrays, name, uints->data, count, caromi_stride(uints->stride), sizeof(uint32_t));
 }
 /* A contiguous output array. */
-CAROMI_LIST caromi_writes(caromi_arrays *a, const char *name, const void *base, uint64_t count, size_t size)
+CAROMI_LIST caromi_writes(caromi_arrays *arrays, const char *name, const void *base, uint64_t count, size_t size)
 {
-    caromi_add_array(a, 1, &(caromi_array){name, {base, NULL, NULL}, count, size, size, NULL});
+    caromi_add_array(arrays, CAROMI_IS_OUTPUT, &(caromi_array){name, {base, NULL, NULL}, count, size, size, NULL});
 }
 /* Whether two of x, y and z, of the same stride, certainly do not overlap: they are members of one structure, or far
  * apart. */
@@ -176,27 +185,32 @@ static inline int caromi_is_apart(const float *first, const float *second, size_
     const uintptr_t a = (uintptr_t)first, b = (uintptr_t)second, apart = a < b ? b - a : a - b;
     return (apart >= sizeof(float) && apart <= stride - sizeof(float)) || apart >= length;
 }
-CAROMI_LIST caromi_writes_points(caromi_arrays *a, const char *name, const carom_points_out *p, uint64_t count)
+CAROMI_LIST caromi_writes_points(caromi_arrays *arrays, const char *name, const carom_points_out *points,
+                                 uint64_t count)
 {
-    const uint64_t length = (count - 1) * p->stride + sizeof(float); /* unless that overflows */
-    caromi_add_array(a, 1, &(caromi_array){name, {p->x, p->y, p->z}, count, p->stride, sizeof(float), NULL});
-    if (p->x != NULL && count != 0)
-        a->self_alias |= !caromi_is_apart(p->x, p->y, p->stride, length) ||
-                         !caromi_is_apart(p->y, p->z, p->stride, length) ||
-                         !caromi_is_apart(p->x, p->z, p->stride, length);
+    const uint64_t length = (count - 1) * points->stride + sizeof(float); /* unless that overflows */
+    caromi_add_array(
+        arrays, CAROMI_IS_OUTPUT,
+        &(caromi_array){name, {points->x, points->y, points->z}, count, points->stride, sizeof(float), NULL});
+    if (points->x != NULL && count != 0)
+        arrays->self_alias |= !caromi_is_apart(points->x, points->y, points->stride, length) ||
+                              !caromi_is_apart(points->y, points->z, points->stride, length) ||
+                              !caromi_is_apart(points->x, points->z, points->stride, length);
 }
 
 /* Checks of optional views. */
-static inline carom_status caromi_check_optional_points(const carom_points *p, const char *name, carom_error *err)
+static inline carom_status caromi_check_optional_points(const carom_points *points, const char *name, carom_error *err)
 {
-    return p->x == NULL && p->y == NULL && p->z == NULL ? CAROM_OK : caromi_check_points(p, name, err);
+    return points->x == NULL && points->y == NULL && points->z == NULL ? CAROM_OK
+                                                                       : caromi_check_points(points, name, err);
 }
-static inline carom_status caromi_check_optional_scalars(const carom_scalars *s, const char *name, carom_error *err)
+static inline carom_status caromi_check_optional_scalars(const carom_scalars *scalars, const char *name,
+                                                         carom_error *err)
 {
-    return s->data == NULL ? CAROM_OK : caromi_check_scalars(s, name, err);
+    return scalars->data == NULL ? CAROM_OK : caromi_check_scalars(scalars, name, err);
 }
-static inline carom_status caromi_check_optional_uints(const carom_uints *u, const char *name, carom_error *err)
+static inline carom_status caromi_check_optional_uints(const carom_uints *uints, const char *name, carom_error *err)
 {
-    return u->data == NULL ? CAROM_OK : caromi_check_uints(u, name, err);
+    return uints->data == NULL ? CAROM_OK : caromi_check_uints(uints, name, err);
 }
 #endif

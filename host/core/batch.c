@@ -11,11 +11,11 @@
 #include "pieces.h"
 
 enum { PAIRS_PIECE = 1 << 20 }; /* pairs between two reports of progress, about 10 ms */
-enum {
-    SHARES = offsetof(carom_stats, devices)
-}; /* bytes before the statistics of devices, which small batches do not clear */
-enum { FEW_PAIRS = 64, SCRATCH_FEW = 2 * COLUMNS_MAX * FEW_PAIRS * sizeof(float) };
+/* The bytes of carom_stats before the statistics of devices, which small batches do not clear. */
+enum { BYTES_BEFORE_DEVICES = offsetof(carom_stats, devices) };
+enum { STACK_PAIRS = 64, STACK_BYTES = 2 * COLUMNS_MAX * STACK_PAIRS * sizeof(float) };
 
+/* Reports progress, and fails if the caller's function ends the call. */
 carom_status caromi_report_progress(const carom_progress *progress, const char *one, uint64_t done, uint64_t count,
                                     carom_error *err)
 {
@@ -25,10 +25,12 @@ carom_status caromi_report_progress(const carom_progress *progress, const char *
     (void)caromi_float_mode_set(); /* the callback may have changed it */
     if (!enough)
         return CAROM_OK;
-    return caromi_fail(err, CAROM_ERROR_CANCELLED, 0, "cancelled at %s %llu of %llu; those before it are answered", one,
-                       (unsigned long long)done, (unsigned long long)count);
+    return caromi_fail(err, CAROM_ERROR_CANCELLED, CAROMI_NO_NATIVE_CODE,
+                       "cancelled at %s %llu of %llu; those before it are answered", one, (unsigned long long)done,
+                       (unsigned long long)count);
 }
 
+/* Calls the caller's progress function for a batch whose queries before `done` are answered. */
 carom_status caromi_report_batch(const caromi_batch *batch, uint64_t done, carom_error *err)
 {
     const uint64_t unit = batch->slab != 0 ? batch->slab : 1;
@@ -43,13 +45,14 @@ static uint64_t piece_end(const caromi_batch *batch, uint64_t first, uint64_t pi
     return batch->progress.fn == NULL || batch->count - first < piece ? batch->count : first + piece;
 }
 
+/* Answers queries from *done on, piece by piece, until the device fails or declines. */
 static carom_status run_on_device(caromi_device *device, const caromi_batch *batch, uint64_t *done, carom_stats *stats,
                                   carom_error *cause, carom_error *err)
 {
     carom_status status = CAROM_OK;
     while (status == CAROM_OK && *done < batch->count) {
-        /* larger pieces than on the CPU, so that several chunks are in flight */
-        const uint64_t first = *done, end = piece_end(batch, first, 8 * batch->piece);
+        enum { CHUNKS = 8 }; /* larger pieces than on the CPU, so that several chunks are in flight */
+        const uint64_t first = *done, end = piece_end(batch, first, CHUNKS * batch->piece);
         status = batch->on_device(device, batch->batch, end, done, stats, cause);
         if (status == CAROM_OK && *done == first) /* the device declines the batch */
             return CAROM_OK;
@@ -60,9 +63,9 @@ static carom_status run_on_device(caromi_device *device, const caromi_batch *bat
 }
 
 enum {
-    INTEGERS = 1 << 16,
-    GROWTH = 8
-}; /* most queries of a piece that integers decide; most growth from piece to piece */
+    INTEGERS = 1 << 16, /* most queries of a piece that integers decide */
+    GROWTH = 8          /* most growth from piece to piece */
+};
 
 /* The queries of the next piece on the CPU: whole slabs of a lattice. */
 static uint64_t piece_of(const caromi_batch *batch)
@@ -84,13 +87,14 @@ static void learn_piece(const caromi_batch *batch, uint64_t queries, uint64_t by
         *next = *next < batch->piece / GROWTH ? *next * GROWTH : 0;
 }
 
-static carom_status run_on_cpu(const carom_context *c, const caromi_batch *batch, uint64_t *done, carom_stats *stats,
-                               carom_error *err)
+/* Answers queries from *done on, piece by piece. */
+static carom_status run_on_cpu(const carom_context *context, const caromi_batch *batch, uint64_t *done,
+                               carom_stats *stats, carom_error *err)
 {
     carom_status status = CAROM_OK;
     while (status == CAROM_OK && *done < batch->count) {
         const uint64_t end = piece_end(batch, *done, piece_of(batch)), before = stats->by_integers;
-        status = batch->on_cpu(c, batch->batch, *done, end, stats, err);
+        status = batch->on_cpu(context, batch->batch, *done, end, stats, err);
         if (batch->next_piece != NULL)
             learn_piece(batch, end - *done, stats->by_integers - before);
         if (status == CAROM_OK)
@@ -99,7 +103,8 @@ static carom_status run_on_cpu(const carom_context *c, const caromi_batch *batch
     return status;
 }
 
-static carom_status prepare(carom_context *c, const caromi_batch *batch, carom_stats *stats, carom_error *err)
+/* Does all work that precedes the first query, on the backend that the batch would use. */
+static carom_status prepare(carom_context *context, const caromi_batch *batch, carom_stats *stats, carom_error *err)
 {
     const double start = caromi_now();
     uint64_t done = batch->begin;
@@ -109,14 +114,15 @@ static carom_status prepare(carom_context *c, const caromi_batch *batch, carom_s
     memset(&local, 0, sizeof local);
     local.size = sizeof local;
     carom_status status = CAROM_OK;
+    /* The device or devices; without one there is nothing to prepare. */
     if (batch->count > batch->begin)
-        CHECK(caromi_pick_device(c, batch, &device, &local, err));
-    if (device != NULL && caromi_has_several(c))
-        CHECK(caromi_prepare_pieces(c, batch, &local, err));
+        CHECK(caromi_pick_device(context, batch, &device, &local, err));
+    if (device != NULL && caromi_has_several(context))
+        CHECK(caromi_prepare_pieces(context, batch, &local, err));
     else if (device != NULL)
         status = batch->on_device(device, batch->batch, done, &done, &local, &cause);
     if (status != CAROM_OK)
-        status = caromi_fall_back(c, device, status, caromi_batch_size(batch), &local, &cause, err);
+        status = caromi_fall_back(context, device, status, caromi_batch_size(batch), &local, &cause, err);
     local.fallen_back = 0;
     local.total = caromi_now() - start;
     if (status == CAROM_OK && stats != NULL)
@@ -125,7 +131,7 @@ static carom_status prepare(carom_context *c, const caromi_batch *batch, carom_s
 }
 
 /* Runs a batch on the context's single device, as far as it succeeds. */
-static carom_status run_on_one(carom_context *c, caromi_device *device, const caromi_batch *batch, uint64_t *done,
+static carom_status run_on_one(carom_context *context, caromi_device *device, const caromi_batch *batch, uint64_t *done,
                                carom_stats *stats, carom_error *err)
 {
     carom_error cause = {CAROM_OK, 0, ""};
@@ -139,83 +145,89 @@ static carom_status run_on_one(carom_context *c, caromi_device *device, const ca
                                              .queries = stats->on_device,
                                              .seconds = seconds};
     if (status != CAROM_OK && status != CAROM_ERROR_CANCELLED)
-        status = caromi_fall_back(c, device, status, batch->count - *done, stats, &cause, err);
+        status = caromi_fall_back(context, device, status, batch->count - *done, stats, &cause, err);
     else if (*done == batch->count && *done > batch->begin)
         caromi_learn_device(batch, seconds);
     return status;
 }
 
+/* Copies the statistics to the caller. */
 static void give_stats(carom_stats *stats, const carom_stats *local)
 {
-    memcpy(stats, local, SHARES + local->device_count * sizeof *local->devices);
+    memcpy(stats, local, BYTES_BEFORE_DEVICES + local->device_count * sizeof *local->devices);
     stats->host = local->host;
     stats->brought = local->brought;
     stats->returned = local->returned;
 }
 
-carom_status caromi_run(carom_context *c, const caromi_batch *batch, carom_stats *stats, carom_error *err)
+/* Answers a batch: on the device or devices as far as they succeed, the rest on the CPU. */
+carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom_stats *stats, carom_error *err)
 {
     if (batch->prepare)
-        return prepare(c, batch, stats, err);
-    const double start = caromi_now(), brought = c->staging_traffic.bringing;
+        return prepare(context, batch, stats, err);
+    const double start = caromi_now(), brought = context->staging_traffic.bringing;
     uint64_t done = batch->begin;
     carom_stats local;
-    memset(&local, 0, SHARES);
+    memset(&local, 0, BYTES_BEFORE_DEVICES);
     local.host = 0.0;
     local.brought = local.returned = 0;
     local.size = sizeof local;
     local.queries = caromi_batch_size(batch);
     caromi_device *device = NULL;
-    carom_status status = caromi_pick_device(c, batch, &device, &local, err);
-    if (status == CAROM_OK && device != NULL && caromi_has_several(c))
-        status = caromi_run_pieces(c, batch, &done, &local, stats != NULL, err);
+    carom_status status = caromi_pick_device(context, batch, &device, &local, err);
+    if (status == CAROM_OK && device != NULL && caromi_has_several(context))
+        status = caromi_run_pieces(context, batch, &done, &local, stats != NULL, err);
     else if (status == CAROM_OK && device != NULL) {
         caromi_driver.time(device, stats != NULL);
-        status = run_on_one(c, device, batch, &done, &local, err);
+        status = run_on_one(context, device, batch, &done, &local, err);
     }
+    /* Queries that no device has answered: the CPU needs the caller's arrays in host memory. */
     if (status == CAROM_OK && done < batch->count)
-        status = caromi_staging_show(c, err);
+        status = caromi_staging_show(context, err);
     if (status == CAROM_OK && done < batch->count) {
         const double cpu_start = caromi_now();
         const uint64_t first = done;
-        status = run_on_cpu(c, batch, &done, &local, err);
+        status = run_on_cpu(context, batch, &done, &local, err);
         const double seconds = caromi_now() - cpu_start;
         local.on_cpu += done - first;
         local.compute += seconds;
         if (first == batch->begin && status == CAROM_OK)
-            caromi_learn_cpu(c, batch, seconds);
+            caromi_learn_cpu(context, batch, seconds);
     }
+    /* Statistics of all answered queries. */
     const uint64_t answered = done - batch->begin;
     if (batch->exact && !batch->counts_pairs && answered > local.by_integers)
         local.by_proof = answered - local.by_integers;
     if (local.fallen_back > local.on_cpu)
         local.fallen_back = local.on_cpu; /* cancelled before the CPU answered the rest */
-    local.total = caromi_now() - start -
-                  (c->staging_traffic.bringing -
-                   brought); /* without the time of staging copies, which the end of the call adds */
+    /* Without the time of staging copies, which the end of the call adds. */
+    local.total = caromi_now() - start - (context->staging_traffic.bringing - brought);
     if ((status == CAROM_OK || status == CAROM_ERROR_CANCELLED) && stats != NULL)
         give_stats(stats, &local);
     return status;
 }
 
-carom_status caromi_pairs_on_cpu(const carom_context *c, const void *batch, uint64_t first, uint64_t end,
+/* Answers pairs [first, end) on the CPU. */
+carom_status caromi_pairs_on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,
                                  carom_stats *stats, carom_error *err)
 {
     const caromi_pair_batch *pairs = batch;
-    const size_t each = caromi_cpu_scratch_size(end - first);
-    const uint32_t threads = end - first > FEW_PAIRS ? caromi_pool_threads(c->pool) : 1;
-    _Alignas(64) char few[SCRATCH_FEW]; /* on the stack: an allocation would dominate the time of a single query */
-    void *scratch = threads == 1 && each <= SCRATCH_FEW ? few : caromi_alloc(c, threads, each);
+    const size_t bytes_each = caromi_cpu_scratch_size(end - first);
+    const uint32_t threads = end - first > STACK_PAIRS ? caromi_pool_threads(context->pool) : 1;
+    /* On the stack: an allocation would dominate the time of a single query. */
+    _Alignas(64) char stack_memory[STACK_BYTES];
+    void *scratch =
+        threads == 1 && bytes_each <= STACK_BYTES ? stack_memory : caromi_alloc(context, threads, bytes_each);
     if (scratch == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
-                           threads, each);
-    stats->by_integers += caromi_cpu_pairs(c->isa, c->pool, scratch, pairs, first, end - first);
-    if (scratch != few)
-        caromi_free(c, scratch);
+        return caromi_fail_memory(err, "no memory to stage a batch (%u threads x %zu bytes)", threads, bytes_each);
+    stats->by_integers += caromi_cpu_pairs(context->isa, context->pool, scratch, pairs, first, end - first);
+    if (scratch != stack_memory)
+        caromi_free(context, scratch);
     return CAROM_OK;
 }
 
-carom_status caromi_run_pairs(carom_context *c, const caromi_pair_batch *batch, const carom_batch *asked,
+/* Describes a batch of pairs for caromi_run(). */
+carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, const carom_batch *asked,
                               carom_stats *stats, carom_error *err)
 {
     const caromi_batch run = {.batch = batch,
@@ -227,6 +239,6 @@ carom_status caromi_run_pairs(carom_context *c, const caromi_pair_batch *batch, 
                               .prepare = asked->prepare,
                               .exact = caromi_is_exact(batch->kernel),
                               .name = caromi_pair_shapes[batch->kernel].name,
-                              .pace = &c->paces[batch->kernel]};
-    return caromi_run(c, &run, stats, err);
+                              .pace = &context->paces[batch->kernel]};
+    return caromi_run(context, &run, stats, err);
 }

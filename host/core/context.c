@@ -11,33 +11,31 @@
 
 carom_context_desc carom_context_desc_default(void)
 {
-    carom_context_desc d;
-    memset(&d, 0, sizeof d);
-    d.size = sizeof d;
-    d.log_level = CAROM_LOG_WARNING;
-    return d;
+    carom_context_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.size = sizeof desc;
+    desc.log_level = CAROM_LOG_WARNING;
+    return desc;
 }
 
-static carom_status check_desc(const carom_context_desc *d, carom_error *err)
+/* Checks the numbers of a descriptor. */
+static carom_status check_desc(const carom_context_desc *desc, carom_error *err)
 {
-    const carom_status status = caromi_check_desc(d->size, sizeof *d, "carom_context_desc", err);
+    const carom_status status = caromi_check_desc(desc->size, sizeof *desc, "carom_context_desc", err);
     if (status != CAROM_OK)
         return status;
-    if ((int)d->backend < CAROM_BACKEND_AUTO || (int)d->backend > CAROM_BACKEND_OPENCL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "backend is %d; it must be 0 (auto), 1 (cpu) or 2 (opencl)", (int)d->backend);
-    if ((int)d->isa < CAROM_ISA_AUTO || (int)d->isa > CAROM_ISA_NEON)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "isa is %d; it must be within 0..%d", (int)d->isa,
-                           (int)CAROM_ISA_NEON);
-    if (d->threads > CAROMI_THREADS_MAX)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "threads is %u; at most %d", d->threads,
-                           (int)CAROMI_THREADS_MAX);
-    if (d->device_lanes != 0 && d->device_lanes != 1 && d->device_lanes != 4 && d->device_lanes != 8 &&
-        d->device_lanes != 16)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "device_lanes is %u; it must be 0, 1, 4, 8 or 16",
-                           d->device_lanes);
-    if ((d->allocator.alloc == NULL) != (d->allocator.free == NULL))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "allocator: give both alloc and free, or neither");
+    if ((int)desc->backend < CAROM_BACKEND_AUTO || (int)desc->backend > CAROM_BACKEND_OPENCL)
+        return caromi_fail_argument(err, "backend is %d; it must be 0 (auto), 1 (cpu) or 2 (opencl)",
+                                    (int)desc->backend);
+    if ((int)desc->isa < CAROM_ISA_AUTO || (int)desc->isa > CAROM_ISA_NEON)
+        return caromi_fail_argument(err, "isa is %d; it must be within 0..%d", (int)desc->isa, (int)CAROM_ISA_NEON);
+    if (desc->threads > CAROMI_THREADS_MAX)
+        return caromi_fail_argument(err, "threads is %u; at most %d", desc->threads, (int)CAROMI_THREADS_MAX);
+    if (desc->device_lanes != 0 && desc->device_lanes != 1 && desc->device_lanes != 4 && desc->device_lanes != 8 &&
+        desc->device_lanes != 16)
+        return caromi_fail_argument(err, "device_lanes is %u; it must be 0, 1, 4, 8 or 16", desc->device_lanes);
+    if ((desc->allocator.alloc == NULL) != (desc->allocator.free == NULL))
+        return caromi_fail_argument(err, "allocator: give both alloc and free, or neither");
     return CAROM_OK;
 }
 
@@ -57,86 +55,90 @@ static char *copy_string(const carom_context *context, const char *text)
 }
 
 /* Opens the thread pool; a single thread needs none. */
-static carom_status open_pool(carom_context *c, carom_error *err)
+static carom_status open_pool(carom_context *context, carom_error *err)
 {
     const uint32_t processors = caromi_cpu_threads();
     const uint32_t useful = processors < CAROMI_THREADS_MAX ? processors : CAROMI_THREADS_MAX;
-    const uint32_t wanted = c->desc.threads > 0 && c->desc.threads < useful ? c->desc.threads : useful;
-    if (c->desc.threads >
-        wanted) /* more threads than cores would only alternate, and every call would cut its work for all of them */
-        caromi_log(c, CAROM_LOG_INFO, "%u threads instead of %u: the process may use %u processors", wanted,
-                   c->desc.threads, processors);
+    const uint32_t wanted =
+        context->desc.threads > 0 && context->desc.threads < useful ? context->desc.threads : useful;
+    /* More threads than cores would only alternate, and every call would cut its work for all of them. */
+    if (context->desc.threads > wanted)
+        caromi_log(context, CAROM_LOG_INFO, "%u threads instead of %u: the process may use %u processors", wanted,
+                   context->desc.threads, processors);
     if (wanted == 1)
         return CAROM_OK;
-    void *memory = caromi_alloc(c, 1, caromi_pool_size(wanted));
+    void *memory = caromi_alloc(context, 1, caromi_pool_size(wanted));
     if (memory == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %u threads (%zu bytes)", wanted,
-                           caromi_pool_size(wanted));
-    c->pool = caromi_pool_open(memory, wanted);
-    if (c->pool == NULL)
-        caromi_free(c, memory);
-    const uint32_t started = caromi_pool_threads(c->pool);
+        return caromi_fail_memory(err, "no memory for %u threads (%zu bytes)", wanted, caromi_pool_size(wanted));
+    context->pool = caromi_pool_open(memory, wanted);
+    if (context->pool == NULL)
+        caromi_free(context, memory);
+    const uint32_t started = caromi_pool_threads(context->pool);
     if (started < wanted)
-        caromi_log(c, CAROM_LOG_WARNING, "%u threads instead of %u: the system starts no more", started, wanted);
+        caromi_log(context, CAROM_LOG_WARNING, "%u threads instead of %u: the system starts no more", started, wanted);
     return CAROM_OK;
 }
 
 /* Opens devices that the descriptor requires at creation. */
-static carom_status open_device(carom_context *c, const struct carom_opencl_desc *cl, carom_error *err)
+static carom_status open_device(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err)
 {
     if (cl != NULL)
-        return caromi_open_shared(c, cl, err);
-    if (c->desc.backend != CAROM_BACKEND_OPENCL)
+        return caromi_open_shared(context, cl, err);
+    if (context->desc.backend != CAROM_BACKEND_OPENCL)
         return CAROM_OK;
-    c->device_tried = 1;
-    return caromi_devices_open(c, 0, err);
+    context->device_tried = 1;
+    return caromi_devices_open(context, 0 /* also CPU devices */, err);
 }
 
+/* Makes a context: thread pools, the CPU code for the highest instruction set, and devices. */
 carom_status caromi_context_make(const carom_context_desc *desc, const struct carom_opencl_desc *cl,
                                  carom_context **out, carom_error *err)
 {
     const carom_context_desc defaults = carom_context_desc_default();
     if (out == NULL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "out must not be NULL");
+        return caromi_fail_argument(err, "out must not be NULL");
     if (desc == NULL)
         desc = &defaults;
     carom_status status = check_desc(desc, err);
     if (status != CAROM_OK)
         return status;
+    /* The CPU code for the highest instruction set allowed. */
     int isa_id;
     const caromi_isa_table *isa = caromi_isa_select((int)desc->isa, &isa_id);
     if (isa == NULL)
-        return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, 0, "this machine cannot run %s", carom_isa_name(desc->isa));
+        return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, CAROMI_NO_NATIVE_CODE, "this machine cannot run %s",
+                           carom_isa_name(desc->isa));
 
     const carom_context seed = {.hooks = caromi_hooks_of_desc(desc)};
-    carom_context *c = caromi_alloc(&seed, 1, sizeof *c);
-    if (c == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a context (%zu bytes)", sizeof *c);
-    memset(c, 0, sizeof *c);
-    atomic_init(&c->references, 1);
-    c->hooks = seed.hooks;
-    atomic_flag_clear(&c->hooks.kept.is_busy);
-    (void)pthread_mutex_init(&c->hooks.lock, NULL);
-    (void)pthread_mutex_init(&c->finding, NULL);
-    c->desc = *desc;
-    c->isa = isa;
-    c->isa_id = isa_id;
-    status = open_pool(c, err);
+    carom_context *context = caromi_alloc(&seed, 1, sizeof *context);
+    if (context == NULL)
+        return caromi_fail_memory(err, "no memory for a context (%zu bytes)", sizeof *context);
+    /* The members; then thread pool, device name and device, of which each may fail. */
+    memset(context, 0, sizeof *context);
+    atomic_init(&context->references, 1);
+    context->hooks = seed.hooks;
+    atomic_flag_clear(&context->hooks.kept.is_busy);
+    (void)pthread_mutex_init(&context->hooks.lock, NULL);
+    (void)pthread_mutex_init(&context->finding, NULL);
+    context->desc = *desc;
+    context->isa = isa;
+    context->isa_id = isa_id;
+    status = open_pool(context, err);
     if (status != CAROM_OK) {
-        caromi_context_release(c);
+        caromi_context_release(context);
         return status;
     }
-    if (desc->device != NULL && (c->device_selector = copy_string(c, desc->device)) == NULL) {
-        caromi_context_release(c);
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the device name");
+    if (desc->device != NULL && (context->device_selector = copy_string(context, desc->device)) == NULL) {
+        caromi_context_release(context);
+        return caromi_fail_memory(err, "no memory for the device name");
     }
-    c->desc.device = c->device_selector;
-    status = open_device(c, cl, err);
+    context->desc.device = context->device_selector;
+    status = open_device(context, cl, err);
     if (status != CAROM_OK) {
-        caromi_context_release(c);
+        caromi_context_release(context);
         return status;
     }
-    *out = c;
+    *out = context;
     return CAROM_OK;
 }
 
@@ -145,24 +147,24 @@ carom_status carom_context_create(const carom_context_desc *desc, carom_context 
     IN_FLOAT_MODE(caromi_context_make(desc, NULL, out, err));
 }
 
-void caromi_context_release(carom_context *c)
+void caromi_context_release(carom_context *context)
 {
-    if (atomic_fetch_sub(&c->references, 1) != 1)
+    if (atomic_fetch_sub(&context->references, 1) != 1)
         return;
-    caromi_queue_close(c);
-    caromi_driver.shared_release(c);
-    caromi_devices_close(c);
-    caromi_pool_close(c->device_pool);
-    caromi_free(c, c->device_pool);
-    caromi_pool_close(c->pool);
-    caromi_free(c, c->pool);
-    caromi_free(c, c->device_selector);
-    caromi_free(c, c->staging);
-    caromi_cached_release(c);
-    (void)pthread_mutex_destroy(&c->finding);
-    (void)pthread_mutex_destroy(&c->hooks.lock);
-    const carom_context last = {.hooks = caromi_hooks_of_desc(&c->desc)};
-    caromi_free(&last, c);
+    caromi_queue_close(context);
+    caromi_driver.shared_release(context);
+    caromi_devices_close(context);
+    caromi_pool_close(context->device_pool);
+    caromi_free(context, context->device_pool);
+    caromi_pool_close(context->pool);
+    caromi_free(context, context->pool);
+    caromi_free(context, context->device_selector);
+    caromi_free(context, context->staging);
+    caromi_cached_release(context);
+    (void)pthread_mutex_destroy(&context->finding);
+    (void)pthread_mutex_destroy(&context->hooks.lock);
+    const carom_context last = {.hooks = caromi_hooks_of_desc(&context->desc)};
+    caromi_free(&last, context);
 }
 
 void carom_context_destroy(carom_context *context)
@@ -193,7 +195,8 @@ carom_status carom_context_get_device(const carom_context *context, carom_device
     caromi_wait_for_jobs(context); /* jobs may open or close devices */
     const caromi_device *device = caromi_first_device(context);
     if (device == NULL)
-        return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0, "no OpenCL device is open in this context");
+        return caromi_fail(err, CAROM_ERROR_NO_DEVICE, CAROMI_NO_NATIVE_CODE,
+                           "no OpenCL device is open in this context");
     if (caromi_driver.is_inherited())
         return caromi_driver.fail_inherited(err);
     caromi_driver.describe(device, out);
@@ -206,7 +209,7 @@ carom_status carom_context_get_devices(const carom_context *context, carom_devic
     CHECK_NOT_NULL(context, "context", err);
     CHECK_NOT_NULL(count, "count", err);
     if (out == NULL && capacity != 0)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "out is NULL, but capacity is %u", capacity);
+        return caromi_fail_argument(err, "out is NULL, but capacity is %u", capacity);
     if (capacity != 0)
         CHECK(caromi_check_desc(out->size, sizeof *out, "carom_device_info", err));
     caromi_wait_for_jobs(context);

@@ -9,6 +9,9 @@
 #include "host/base/error.h"
 #include "host/base/memory.h"
 
+/* Indices of arrays with one element per axis. */
+enum { AXIS_X, AXIS_Y, AXIS_Z };
+
 typedef struct caromi_device caromi_device; /* an open OpenCL device; opencl/device.c */
 
 /* The speeds that `auto` has measured for one kind of batches: seconds per query, 0: unknown. choice.c */
@@ -47,8 +50,8 @@ struct carom_context {
      * failure */
     caromi_device *devices[CAROM_DEVICES_MAX];
     uint32_t device_count; /* devices in the list; 0: not opened */
-    pthread_mutex_t
-        finding; /* held by the device that computes a table which a mesh or a batch caches for all devices */
+    /* Held by the device that computes a table which a mesh or a batch caches for all devices. */
+    pthread_mutex_t finding;
     caromi_pool *device_pool;   /* a thread for each of several devices; NULL: one device, or none */
     int device_tried;           /* `auto` has searched for a device already */
     carom_error device_lacking; /* why the found or named device cannot be used; of several devices, the last one */

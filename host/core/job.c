@@ -16,13 +16,13 @@ struct carom_job {
     pid_t process;          /* the process that made it; in a fork()ed child the job never ends */
     atomic_uint references; /* the caller's, the queue's, and one for each job that waits for this one */
     caromi_call call;       /* its arguments are copies, in the job's memory block */
-    carom_job **wait;       /* jobs that it waits for: the caller's, and one more */
+    carom_job **wait;       /* jobs that it waits for: the ones in batch.wait, and the caller's queue */
     uint32_t wait_count;
     uint32_t waits_given;         /* number of the caller's jobs in `wait` */
     caromi_job_listener *listens; /* list, under the queue's lock */
     void *event;                  /* an event of the caller: the job ends with it; NULL: the job is a call */
     carom_progress progress;      /* the caller's function */
-    uint64_t count;
+    uint64_t count;               /* queries */
     atomic_uint_fast64_t done;
     atomic_int is_cancelled;
     /* Under the queue's lock: */
@@ -32,6 +32,7 @@ struct carom_job {
     carom_stats stats;
 };
 
+/* Gives up a reference; returns whether it was the last. */
 static int drop(carom_job *job)
 {
     return atomic_fetch_sub(&job->references, 1) == 1;
@@ -39,6 +40,7 @@ static int drop(carom_job *job)
 
 static void release(carom_job *job);
 
+/* Frees a job, which has no references any more. */
 static void end(carom_job *job)
 {
     carom_context *context = job->context;
@@ -70,19 +72,21 @@ static void unlock(const carom_job *job)
 /* The first cause in a message, where jobs wait for jobs that wait. */
 static const char *cause(const carom_error *error)
 {
-    const char *behind = strstr(error->message, "] has failed: ");
-    return behind != NULL && strncmp(error->message, "batch.wait[", 11) == 0 ? behind + 14 : error->message;
+    const char *separator = "] has failed: ", *behind = strstr(error->message, separator);
+    return behind != NULL && strncmp(error->message, "batch.wait[", strlen("batch.wait[")) == 0
+               ? behind + strlen(separator)
+               : error->message;
 }
 
 /* Waits until a job has ended, or until the waiting job (NULL: a call) is cancelled. */
 static carom_status await(carom_job *job, const carom_job *waiting, carom_error *err)
 {
-    caromi_job_queue *q = job->context->jobs;
+    caromi_job_queue *queue = job->context->jobs;
     if (job->event != NULL)
         return caromi_driver.event_wait(job->event, (double)INFINITY, err);
     lock(job);
     while (!job->has_ended && !(waiting != NULL && atomic_load(&waiting->is_cancelled)))
-        (void)pthread_cond_wait(&q->ended, &q->lock);
+        (void)pthread_cond_wait(&queue->ended, &queue->lock);
     const carom_status status = job->has_ended ? job->status : CAROM_OK;
     if (status != CAROM_OK && err != NULL)
         *err = job->error;
@@ -90,11 +94,13 @@ static carom_status await(carom_job *job, const carom_job *waiting, carom_error 
     return status;
 }
 
+/* Waits for several jobs; fails with the first failure. `waiting`: as in await(). */
 static carom_status await_all(carom_job *const *wait, uint32_t count, const carom_job *waiting, carom_error *err)
 {
     for (uint32_t i = 0; i < count; i++) {
         carom_error why = {CAROM_OK, 0, ""};
         const carom_status status = await(wait[i], waiting, &why);
+        /* Behind batch.wait comes the caller's queue, which has a message of its own. */
         if (status != CAROM_OK && waiting != NULL && i >= waiting->waits_given)
             return caromi_fail(err, status, why.native_code, "%s", why.message);
         if (status != CAROM_OK)
@@ -103,6 +109,7 @@ static carom_status await_all(carom_job *const *wait, uint32_t count, const caro
     return CAROM_OK;
 }
 
+/* Whether this is a fork()ed child of the process that made the job. */
 static int is_elsewhere(const carom_job *job)
 {
     return job->process != getpid();
@@ -110,43 +117,42 @@ static int is_elsewhere(const carom_job *job)
 
 static carom_status fail_elsewhere(carom_error *err)
 {
-    return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                       "the job belongs to the process that has made it, not to a child of its");
+    return caromi_fail_argument(err, "the job belongs to the process that has made it, not to a child of its");
 }
 
 static carom_status fail_own(carom_error *err)
 {
-    return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                       "a function that a job calls cannot wait for a job of the same context");
+    return caromi_fail_argument(err, "a function that a job calls cannot wait for a job of the same context");
 }
 
-static carom_status check_wait(const carom_batch *b, uint32_t i, carom_error *err)
+static carom_status check_wait(const carom_batch *batch, uint32_t i, carom_error *err)
 {
-    const carom_job *job = b->wait[i];
+    const carom_job *job = batch->wait[i];
     if (job == NULL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.wait[%u] is NULL", i);
+        return caromi_fail_argument(err, "batch.wait[%u] is NULL", i);
     if (is_elsewhere(job))
         return fail_elsewhere(err);
-    return b->job == NULL && caromi_queue_is_own_thread(job->context->jobs) ? fail_own(err) : CAROM_OK;
+    return batch->job == NULL && caromi_queue_is_own_thread(job->context->jobs) ? fail_own(err) : CAROM_OK;
 }
 
-static carom_status meet(const carom_batch *b, carom_error *err)
+/* Checks batch.wait. A call waits for these jobs now; a job waits for them when it runs. */
+static carom_status meet(const carom_batch *batch, carom_error *err)
 {
-    if (b->wait_count > 0 && b->wait == NULL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "batch.wait is NULL, batch.wait_count is %u",
-                           b->wait_count);
-    for (uint32_t i = 0; i < b->wait_count; i++)
-        CHECK(check_wait(b, i, err));
-    return b->job == NULL ? await_all(b->wait, b->wait_count, NULL, err) : CAROM_OK;
+    if (batch->wait_count > 0 && batch->wait == NULL)
+        return caromi_fail_argument(err, "batch.wait is NULL, batch.wait_count is %u", batch->wait_count);
+    for (uint32_t i = 0; i < batch->wait_count; i++)
+        CHECK(check_wait(batch, i, err));
+    return batch->job == NULL ? await_all(batch->wait, batch->wait_count, NULL, err) : CAROM_OK;
 }
 
-carom_status caromi_meet_jobs(const carom_batch *b, carom_error *err)
+carom_status caromi_meet_jobs(const carom_batch *batch, carom_error *err)
 {
-    IN_FLOAT_MODE(meet(b, err));
+    IN_FLOAT_MODE(meet(batch, err));
 }
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
+/* The progress function of every job: calls the caller's, and cancels the job if that is asked for. */
 static int on_progress(void *user, uint64_t done, uint64_t count)
 {
     carom_job *job = user;
@@ -176,12 +182,13 @@ static carom_status may_begin(carom_job *job, carom_error *err)
         (void)await_all(job->wait + job->waits_given, job->wait_count - job->waits_given, NULL, NULL);
     forget_waits(job);
     CHECK(status);
-    return !atomic_load(&job->is_cancelled)
-               ? CAROM_OK
-               : caromi_fail(err, CAROM_ERROR_CANCELLED, 0, "cancelled before it began; nothing is answered");
+    return !atomic_load(&job->is_cancelled) ? CAROM_OK
+                                            : caromi_fail(err, CAROM_ERROR_CANCELLED, CAROMI_NO_NATIVE_CODE,
+                                                          "cancelled before it began; nothing is answered");
 }
 
-static void tell(caromi_job_listener *next, carom_status status)
+/* Calls all listeners of a job that has ended. */
+static void notify(caromi_job_listener *next, carom_status status)
 {
     while (next != NULL) {
         caromi_job_listener *listener = next;
@@ -194,8 +201,8 @@ static void tell(caromi_job_listener *next, carom_status status)
  * it by carom_job_destroy. */
 static void set_ended(carom_job *job, carom_status status, const carom_error *error, const carom_stats *stats)
 {
-    caromi_job_queue *q = job->context->jobs;
-    (void)pthread_mutex_lock(&q->lock);
+    caromi_job_queue *queue = job->context->jobs;
+    (void)pthread_mutex_lock(&queue->lock);
     job->status = status;
     job->error = *error;
     if (stats != NULL)
@@ -204,24 +211,25 @@ static void set_ended(carom_job *job, carom_status status, const carom_error *er
     caromi_job_listener *listeners = job->listens;
     job->listens = NULL;
     const int is_last = drop(job);
-    (void)pthread_cond_broadcast(&q->ended);
-    (void)pthread_mutex_unlock(&q->lock);
-    tell(listeners, status);
+    (void)pthread_cond_broadcast(&queue->ended);
+    (void)pthread_mutex_unlock(&queue->lock);
+    notify(listeners, status);
     if (is_last)
         end(job);
 }
 
+/* Runs a job, on the queue's thread. */
 static void run(caromi_task *task)
 {
     carom_job *job = (carom_job *)(void *)task;
-    const caromi_call *c = &job->call;
+    const caromi_call *call = &job->call;
     carom_error error = {CAROM_OK, 0, ""};
     carom_status status = may_begin(job, &error);
     const int has_begun = status == CAROM_OK;
     if (has_begun)
-        status = c->call(c->subject, c->desc, c->out, c->which, c->stats, &error);
+        status = call->call(call->subject, call->desc, call->out, call->which, call->stats, &error);
     const int has_stats = has_begun && (status == CAROM_OK || status == CAROM_ERROR_CANCELLED);
-    set_ended(job, status, &error, has_stats ? c->stats : NULL);
+    set_ended(job, status, &error, has_stats ? call->stats : NULL);
 }
 
 /* ---- making ------------------------------------------------------------------------------------------------------ */
@@ -233,6 +241,7 @@ static size_t rounded(size_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/* Copies an argument into the job's memory block; *at moves behind the copy. */
 static void *copy_to(char **at, const void *from, size_t bytes)
 {
     char *to = *at;
@@ -242,15 +251,15 @@ static void *copy_to(char **at, const void *from, size_t bytes)
 }
 
 /* Makes a job in a memory block of so many bytes. */
-static carom_status make_block(carom_context *c, size_t bytes, carom_job **out, carom_error *err)
+static carom_status make_block(carom_context *context, size_t bytes, carom_job **out, carom_error *err)
 {
-    carom_job *job = caromi_alloc(c, 1, bytes);
+    carom_job *job = caromi_alloc(context, 1, bytes);
     if (job == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a job (%zu bytes)", bytes);
+        return caromi_fail_memory(err, "no memory for a job (%zu bytes)", bytes);
     memset(job, 0, bytes);
-    job->context = c;
+    job->context = context;
     job->process = getpid();
-    atomic_fetch_add(&c->references, 1);
+    atomic_fetch_add(&context->references, 1);
     atomic_init(&job->references, 1);
     atomic_init(&job->done, 0);
     atomic_init(&job->is_cancelled, 0);
@@ -259,13 +268,14 @@ static carom_status make_block(carom_context *c, size_t bytes, carom_job **out, 
 }
 
 /* Makes a job for a call. The job and the copies of its arguments are one memory block. */
-static carom_status make(carom_context *c, const caromi_call *call, carom_job **out, carom_error *err)
+static carom_status make(carom_context *context, const caromi_call *call, carom_job **out, carom_error *err)
 {
     const carom_batch *given = call->desc;
     const size_t waits = ((size_t)given->wait_count + 1) * sizeof(carom_job *);
     const size_t bytes = rounded(sizeof **out) + rounded(call->desc_size) + rounded(call->out_size) + rounded(waits);
     carom_job *job = NULL;
-    CHECK(make_block(c, bytes, &job, err));
+    CHECK(make_block(context, bytes, &job, err));
+    /* Copies of the arguments lie behind the job, and then the list of jobs that it waits for. */
     char *at = (char *)job + rounded(sizeof *job);
     job->task.run = run;
     job->call = *call;
@@ -279,6 +289,7 @@ static carom_status make(carom_context *c, const caromi_call *call, carom_job **
         job->wait[i] = given->wait[i];
         atomic_fetch_add(&job->wait[i]->references, 1);
     }
+    /* The copied batch is an ordinary call: it reports to the job and waits for nothing. */
     job->progress = given->progress;
     job->count = given->count;
     atomic_store(&job->done, given->begin);
@@ -290,32 +301,33 @@ static carom_status make(carom_context *c, const caromi_call *call, carom_job **
     return CAROM_OK;
 }
 
-carom_status caromi_submit(carom_context *c, const caromi_call *call, carom_error *err)
+/* Makes a job of a call, and puts it into the queue. */
+carom_status caromi_submit(carom_context *context, const caromi_call *call, carom_error *err)
 {
     const carom_batch *batch = call->desc;
-    caromi_job_queue *q;
+    caromi_job_queue *queue;
     carom_job *job = NULL;
-    CHECK(caromi_queue_start(c, &q, err));
-    CHECK(make(c, call, &job, err));
-    const carom_status status = c->shared != NULL ? caromi_driver.shared_enter(c, job, err) : CAROM_OK;
+    CHECK(caromi_queue_start(context, &queue, err));
+    CHECK(make(context, call, &job, err));
+    const carom_status status = context->shared != NULL ? caromi_driver.shared_enter(context, job, err) : CAROM_OK;
     if (status != CAROM_OK) {
-        tell(job->listens, CAROM_OK); /* the caller's queue continues */
+        notify(job->listens, CAROM_OK); /* the caller's queue continues */
         release(job);
         return status;
     }
     atomic_fetch_add(&job->references, 1); /* for the queue */
     *batch->job = job;
-    caromi_queue_add(q, &job->task);
+    caromi_queue_add(queue, &job->task);
     return CAROM_OK;
 }
 
 /* ---- for events of OpenCL ---------------------------------------------------------------------------------------- */
 
-carom_status caromi_job_of_event(carom_context *c, void *event, carom_job **out, carom_error *err)
+carom_status caromi_job_of_event(carom_context *context, void *event, carom_job **out, carom_error *err)
 {
-    caromi_job_queue *q; /* for its lock */
-    CHECK(caromi_queue_make(c, &q, err));
-    CHECK(make_block(c, sizeof **out, out, err));
+    caromi_job_queue *queue; /* for its lock */
+    CHECK(caromi_queue_make(context, &queue, err));
+    CHECK(make_block(context, sizeof **out, out, err));
     (*out)->event = event;
     return CAROM_OK;
 }
@@ -330,6 +342,7 @@ void caromi_job_begin_after(carom_job *job, carom_job *other)
     job->wait[job->wait_count++] = other;
 }
 
+/* Adds a listener, or calls it at once if the job has ended. */
 void caromi_job_listen(carom_job *job, caromi_job_listener *listener)
 {
     lock(job);
@@ -348,46 +361,49 @@ carom_context *caromi_job_context(const carom_job *job)
     return job->context;
 }
 
-/* ---- the program's side ------------------------------------------------------------------------------------------ */
+/* ---- public functions -------------------------------------------------------------------------------------------- */
 
 /* The time in so many seconds, limited to the far future. */
 static struct timespec time_in(double seconds)
 {
-    struct timespec t;
-    const double whole = floor(seconds);
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += (time_t)whole;
-    t.tv_nsec += (long)(1e9 * (seconds - whole));
-    if (t.tv_nsec >= 1000000000) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000;
+    struct timespec time;
+    const double whole_seconds = floor(seconds);
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    time.tv_sec += (time_t)whole_seconds;
+    time.tv_nsec += (long)(1e9 * (seconds - whole_seconds));
+    if (time.tv_nsec >= 1000000000) {
+        time.tv_sec++;
+        time.tv_nsec -= 1000000000;
     }
-    return t;
+    return time;
 }
 
 /* Waits at most so many seconds; returns whether the job has ended. The lock is held. */
 static int has_ended_in(const carom_job *job, double seconds)
 {
     const double for_ever = 1e9;
-    caromi_job_queue *q = job->context->jobs;
+    caromi_job_queue *queue = job->context->jobs;
     const struct timespec end = time_in(seconds < for_ever ? seconds : for_ever);
     int error = 0;
     while (!job->has_ended && error == 0 && seconds > 0)
-        error = seconds < for_ever ? pthread_cond_timedwait(&q->ended, &q->lock, &end)
-                                   : pthread_cond_wait(&q->ended, &q->lock);
+        error = seconds < for_ever ? pthread_cond_timedwait(&queue->ended, &queue->lock, &end)
+                                   : pthread_cond_wait(&queue->ended, &queue->lock);
     return job->has_ended;
 }
 
+/* The error of carom_job_wait for a job that is still running. */
 carom_status caromi_fail_running(double seconds, carom_error *err)
 {
-    return caromi_fail(err, CAROM_ERROR_TIMEOUT, 0, "the job has not ended after %g s; it goes on", seconds);
+    return caromi_fail(err, CAROM_ERROR_TIMEOUT, CAROMI_NO_NATIVE_CODE, "the job has not ended after %g s; it goes on",
+                       seconds);
 }
 
+/* Waits at most so many seconds for a job. */
 static carom_status wait_for(carom_job *job, double seconds, carom_error *err)
 {
     CHECK_NOT_NULL(job, "job", err);
     if (!(seconds >= 0))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "seconds is %g; it must be >= 0", seconds);
+        return caromi_fail_argument(err, "seconds is %g; it must be >= 0", seconds);
     if (is_elsewhere(job))
         return fail_elsewhere(err);
     if (job->event != NULL)
@@ -442,6 +458,7 @@ void carom_job_cancel(carom_job *job)
     caromi_float_mode_restore(mode);
 }
 
+/* Fills in the state of a job. */
 static carom_status get_info(const carom_job *job, carom_job_info *out, carom_error *err)
 {
     CHECK_NOT_NULL(job, "job", err);
@@ -449,6 +466,7 @@ static carom_status get_info(const carom_job *job, carom_job_info *out, carom_er
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_job_info", err));
     if (is_elsewhere(job))
         return fail_elsewhere(err);
+    /* A job of the caller's event: its state is the event's. */
     if (job->event != NULL) {
         const carom_status status = caromi_driver.event_wait(job->event, 0, NULL);
         const int has_ended = status != CAROM_ERROR_TIMEOUT;

@@ -4,7 +4,7 @@
 
 static carom_status refuse(carom_status status, carom_error *err)
 {
-    return caromi_fail(err, status, 0, "this build has no OpenCL");
+    return caromi_fail(err, status, CAROMI_NO_NATIVE_CODE, "this build has no OpenCL");
 }
 
 int carom_has_opencl(void)

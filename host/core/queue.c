@@ -8,37 +8,39 @@
 #include "cpu/threads/thread.h"
 #include "device.h"
 
-int caromi_queue_is_here(const caromi_job_queue *q)
+int caromi_queue_is_here(const caromi_job_queue *queue)
 {
-    return q != NULL && q->process == getpid();
+    return queue != NULL && queue->process == getpid();
 }
 
-int caromi_queue_is_own_thread(const caromi_job_queue *q)
+int caromi_queue_is_own_thread(const caromi_job_queue *queue)
 {
-    return atomic_load_explicit(&q->has_thread, memory_order_acquire) && pthread_equal(pthread_self(), q->thread);
+    return atomic_load_explicit(&queue->has_thread, memory_order_acquire) &&
+           pthread_equal(pthread_self(), queue->thread);
 }
 
 /* ---- the thread -------------------------------------------------------------------------------------------------- */
 
+/* The queue's thread: runs tasks in order until the queue is closed. */
 static void *run_tasks(void *user)
 {
-    caromi_job_queue *q = user;
+    caromi_job_queue *queue = user;
     (void)caromi_float_mode_set();
-    (void)pthread_mutex_lock(&q->lock);
+    (void)pthread_mutex_lock(&queue->lock);
     for (;;) {
-        while (q->first == NULL && !q->closing)
-            (void)pthread_cond_wait(&q->added, &q->lock);
-        caromi_task *task = q->first;
+        while (queue->first == NULL && !queue->closing)
+            (void)pthread_cond_wait(&queue->added, &queue->lock);
+        caromi_task *task = queue->first;
         if (task == NULL)
             break;
-        q->first = task->next;
-        (void)pthread_mutex_unlock(&q->lock);
+        queue->first = task->next;
+        (void)pthread_mutex_unlock(&queue->lock);
         task->run(task);
-        (void)pthread_mutex_lock(&q->lock);
-        if (--q->unfinished == 0)
-            (void)pthread_cond_broadcast(&q->ended);
+        (void)pthread_mutex_lock(&queue->lock);
+        if (--queue->unfinished == 0)
+            (void)pthread_cond_broadcast(&queue->ended);
     }
-    (void)pthread_mutex_unlock(&q->lock);
+    (void)pthread_mutex_unlock(&queue->lock);
     return NULL;
 }
 
@@ -56,134 +58,140 @@ static int open_condition(pthread_cond_t *condition)
     return opened;
 }
 
-static int open_queue(caromi_job_queue *q)
+/* Initializes the lock and the conditions. Returns 0 if the system lacks memory. */
+static int open_queue(caromi_job_queue *queue)
 {
-    memset(q, 0, sizeof *q);
-    if (pthread_mutex_init(&q->lock, NULL) != 0)
+    memset(queue, 0, sizeof *queue);
+    if (pthread_mutex_init(&queue->lock, NULL) != 0)
         return 0;
-    if (open_condition(&q->added)) {
-        if (open_condition(&q->ended)) {
-            q->process = getpid();
+    if (open_condition(&queue->added)) {
+        if (open_condition(&queue->ended)) {
+            queue->process = getpid();
             return 1;
         }
-        (void)pthread_cond_destroy(&q->added);
+        (void)pthread_cond_destroy(&queue->added);
     }
-    (void)pthread_mutex_destroy(&q->lock);
+    (void)pthread_mutex_destroy(&queue->lock);
     return 0;
 }
 
-void caromi_queue_adopt(carom_context *c)
+/* In a fork()ed child: makes the queue and the lock of the allocator hooks anew. */
+void caromi_queue_adopt(carom_context *context)
 {
-    if (!caromi_queue_is_here(c->jobs) && open_queue(c->jobs))
-        (void)pthread_mutex_init(&c->hooks.lock, NULL);
+    if (!caromi_queue_is_here(context->jobs) && open_queue(context->jobs))
+        (void)pthread_mutex_init(&context->hooks.lock, NULL);
 }
 
-carom_status caromi_queue_make(carom_context *c, caromi_job_queue **out, carom_error *err)
+/* Makes the context's queue, without a thread, if it has none. */
+carom_status caromi_queue_make(carom_context *context, caromi_job_queue **out, carom_error *err)
 {
-    if (c->jobs == NULL) {
-        caromi_job_queue *q = caromi_alloc(c, 1, sizeof *q);
-        if (q == NULL)
-            return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the queue of jobs (%zu bytes)",
-                               sizeof *q);
-        memset(q, 0, sizeof *q);
-        c->jobs = q;
-        c->hooks.adopt = caromi_queue_adopt;
+    if (context->jobs == NULL) {
+        caromi_job_queue *queue = caromi_alloc(context, 1, sizeof *queue);
+        if (queue == NULL)
+            return caromi_fail_memory(err, "no memory for the queue of jobs (%zu bytes)", sizeof *queue);
+        memset(queue, 0, sizeof *queue);
+        context->jobs = queue;
+        context->hooks.adopt = caromi_queue_adopt;
     }
-    caromi_queue_adopt(c);
-    *out = c->jobs;
-    return caromi_queue_is_here(c->jobs)
-               ? CAROM_OK
-               : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "the system makes no lock for jobs");
+    caromi_queue_adopt(context);
+    *out = context->jobs;
+    return caromi_queue_is_here(context->jobs) ? CAROM_OK
+                                               : caromi_fail_memory(err, "the system makes no lock for jobs");
 }
 
-carom_status caromi_queue_start(carom_context *c, caromi_job_queue **out, carom_error *err)
+/* Starts the queue's thread, if it has none. */
+carom_status caromi_queue_start(carom_context *context, caromi_job_queue **out, carom_error *err)
 {
-    CHECK(caromi_queue_make(c, out, err));
-    caromi_job_queue *q = *out;
-    if (atomic_load(&q->has_thread))
+    CHECK(caromi_queue_make(context, out, err));
+    caromi_job_queue *queue = *out;
+    if (atomic_load(&queue->has_thread))
         return CAROM_OK;
-    (void)pthread_mutex_lock(&q->lock); /* held until q->thread is set: the new thread needs it */
-    const int started = caromi_thread_start(&q->thread, 0, run_tasks, q);
-    atomic_store(&q->has_thread, started);
-    (void)pthread_mutex_unlock(&q->lock);
-    return started ? CAROM_OK : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "the system starts no thread for jobs");
+    (void)pthread_mutex_lock(&queue->lock); /* held until queue->thread is set: the new thread needs it */
+    const int started = caromi_thread_start(&queue->thread, 0, run_tasks, queue);
+    atomic_store(&queue->has_thread, started);
+    (void)pthread_mutex_unlock(&queue->lock);
+    return started ? CAROM_OK : caromi_fail_memory(err, "the system starts no thread for jobs");
 }
 
-void caromi_queue_close(carom_context *c)
+/* Ends the thread after its last task, and frees the queue. */
+void caromi_queue_close(carom_context *context)
 {
-    caromi_job_queue *q = c->jobs;
-    if (q == NULL)
+    caromi_job_queue *queue = context->jobs;
+    if (queue == NULL)
         return;
-    caromi_queue_adopt(c);
-    if (caromi_queue_is_here(q)) {
-        (void)pthread_mutex_lock(&q->lock);
-        q->closing = 1;
-        (void)pthread_cond_broadcast(&q->added);
-        (void)pthread_mutex_unlock(&q->lock);
-        if (atomic_load(&q->has_thread))
-            (void)pthread_join(q->thread, NULL);
-        (void)pthread_cond_destroy(&q->ended);
-        (void)pthread_cond_destroy(&q->added);
-        (void)pthread_mutex_destroy(&q->lock);
+    caromi_queue_adopt(context);
+    if (caromi_queue_is_here(queue)) {
+        (void)pthread_mutex_lock(&queue->lock);
+        queue->closing = 1;
+        (void)pthread_cond_broadcast(&queue->added);
+        (void)pthread_mutex_unlock(&queue->lock);
+        if (atomic_load(&queue->has_thread))
+            (void)pthread_join(queue->thread, NULL);
+        (void)pthread_cond_destroy(&queue->ended);
+        (void)pthread_cond_destroy(&queue->added);
+        (void)pthread_mutex_destroy(&queue->lock);
     }
-    c->hooks.adopt = NULL;
-    c->jobs = NULL;
-    caromi_free(c, q);
+    context->hooks.adopt = NULL;
+    context->jobs = NULL;
+    caromi_free(context, queue);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-void caromi_queue_add(caromi_job_queue *q, caromi_task *task)
+/* Appends a task. */
+void caromi_queue_add(caromi_job_queue *queue, caromi_task *task)
 {
     task->next = NULL;
-    (void)pthread_mutex_lock(&q->lock);
-    if (q->first == NULL)
-        q->first = task;
+    (void)pthread_mutex_lock(&queue->lock);
+    if (queue->first == NULL)
+        queue->first = task;
     else
-        q->last->next = task;
-    q->last = task;
-    q->unfinished++;
-    (void)pthread_cond_signal(&q->added);
-    (void)pthread_mutex_unlock(&q->lock);
+        queue->last->next = task;
+    queue->last = task;
+    queue->unfinished++;
+    (void)pthread_cond_signal(&queue->added);
+    (void)pthread_mutex_unlock(&queue->lock);
 }
 
 /* Whether the present thread works for the running call, as the threads of devices do: the call has waited already. */
-static int works_for(const carom_context *c)
+static int works_for(const carom_context *context)
 {
-    return caromi_queue_is_own_thread(c->jobs) || caromi_pool_is_worker(c->device_pool);
+    return caromi_queue_is_own_thread(context->jobs) || caromi_pool_is_worker(context->device_pool);
 }
 
-void caromi_finish_jobs(const carom_context *c)
+/* Waits until all tasks have ended. */
+void caromi_finish_jobs(const carom_context *context)
 {
-    caromi_job_queue *q = c->jobs;
-    if (!caromi_queue_is_here(q) || works_for(c))
+    caromi_job_queue *queue = context->jobs;
+    if (!caromi_queue_is_here(queue) || works_for(context))
         return;
-    (void)pthread_mutex_lock(&q->lock);
-    while (q->unfinished > 0)
-        (void)pthread_cond_wait(&q->ended, &q->lock);
-    (void)pthread_mutex_unlock(&q->lock);
+    (void)pthread_mutex_lock(&queue->lock);
+    while (queue->unfinished > 0)
+        (void)pthread_cond_wait(&queue->ended, &queue->lock);
+    (void)pthread_mutex_unlock(&queue->lock);
 }
 
-carom_status caromi_await_turn(const carom_context *c, carom_error *err)
+carom_status caromi_await_turn(const carom_context *context, carom_error *err)
 {
-    caromi_finish_jobs(c);
-    return c->shared != NULL && !works_for(c) ? caromi_driver.shared_await(c, err) : CAROM_OK;
+    caromi_finish_jobs(context);
+    return context->shared != NULL && !works_for(context) ? caromi_driver.shared_await(context, err) : CAROM_OK;
 }
 
-int caromi_leave_to_jobs(const carom_context *c, caromi_task *task)
+/* Appends a task if others are running; else the caller runs it itself. */
+int caromi_leave_to_jobs(const carom_context *context, caromi_task *task)
 {
-    caromi_job_queue *q = c->jobs;
-    if (!caromi_queue_is_here(q) || works_for(c))
+    caromi_job_queue *queue = context->jobs;
+    if (!caromi_queue_is_here(queue) || works_for(context))
         return 0;
-    if (c->is_destroyed) { /* the task's object may hold the last reference to the context, which this thread must free
-                              then */
-        caromi_finish_jobs(c);
+    if (context->is_destroyed) { /* the task's object may hold the last reference to the context, which this thread must
+                              free then */
+        caromi_finish_jobs(context);
         return 0;
     }
-    (void)pthread_mutex_lock(&q->lock);
-    const int busy = q->unfinished > 0;
-    (void)pthread_mutex_unlock(&q->lock);
+    (void)pthread_mutex_lock(&queue->lock);
+    const int busy = queue->unfinished > 0;
+    (void)pthread_mutex_unlock(&queue->lock);
     if (busy)
-        caromi_queue_add(q, task);
+        caromi_queue_add(queue, task);
     return busy;
 }

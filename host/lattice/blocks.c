@@ -19,11 +19,11 @@ typedef struct tile_job {
 /* Decides in integers a distance that the filter of exact mode left undecided. */
 static void resolve(const caromi_lattice_batch *batch, const float center[3], float *distance, int32_t *triangle)
 {
-    caromi_mesh_query q = {.mask = -1, .options = batch->mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0};
+    caromi_mesh_query query = {.mask = -1, .options = batch->mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0};
     float depth;
-    memcpy(q.in, center, 3 * sizeof *center);
-    q.in[MESH_MAX_DISTANCE] = batch->band;
-    caromi_resolve_closest(&batch->mesh->view, &q, triangle, distance, &depth);
+    memcpy(query.in, center, 3 * sizeof *center);
+    query.in[MESH_MAX_DISTANCE] = batch->band;
+    caromi_resolve_closest(&batch->mesh->view, &query, triangle, distance, &depth);
 }
 
 /* Finishes a node: decides an undecided distance (NaN), and replaces distances beyond the band. Returns 1 if integers
@@ -101,15 +101,15 @@ static void distances_of_tile(const caromi_tiles *tiles, caromi_lattice_tile *ti
 static void store_block(const tile_job *job, caromi_tile_memory *own, const uint8_t *counted, size_t count)
 {
     const caromi_mesh_batch *batch = &job->points;
-    caromi_mesh_block *b = own->extra;
+    caromi_mesh_block *block = own->extra;
     const int wants_points = caromi_wants_points(batch);
     if (wants_points)
-        caromi_block_points(batch->mesh->context, batch, b, count);
-    caromi_block_store(batch, b, count);
+        caromi_block_points(batch->mesh->context, batch, block, count);
+    caromi_block_store(batch, block, count);
     for (size_t i = 0; wants_points && batch->exact && i < count; i++)
-        if (isnan(b->point[0][i])) {
-            const float in[] = {b->in[0][i], b->in[1][i], b->in[2][i], 0};
-            caromi_resolve_points(batch, in, b->triangle[i], b->row[i]);
+        if (isnan(block->point[0][i])) {
+            const float in[] = {block->in[0][i], block->in[1][i], block->in[2][i], 0};
+            caromi_resolve_points(batch, in, block->triangle[i], block->row[i]);
             own->resolved += !counted[i];
         }
 }
@@ -119,7 +119,7 @@ static void store_row(const caromi_tiles *tiles, const caromi_lattice_tile *tile
                       uint64_t first, caromi_tile_memory *own)
 {
     const size_t at = k * tile->slab + j * tile->row;
-    caromi_mesh_block *b = own->extra;
+    caromi_mesh_block *block = own->extra;
     uint8_t counted[CAROMI_TILE];
     for (uint32_t i = 0; i < tile->count[0]; i++) {
         const float center[] = {tile->at[0][i], tile->at[1][j], tile->at[2][k]};
@@ -128,10 +128,10 @@ static void store_row(const caromi_tiles *tiles, const caromi_lattice_tile *tile
         counted[i] = (uint8_t)finish_node(tiles->batch, center, &distance, &triangle);
         own->resolved += counted[i];
         for (int c = 0; c < 3; c++)
-            b->in[c][i] = center[c];
-        b->row[i] = first + i;
-        b->key[i] = distance;
-        b->triangle[i] = triangle;
+            block->in[c][i] = center[c];
+        block->row[i] = first + i;
+        block->key[i] = distance;
+        block->triangle[i] = triangle;
     }
     store_block(tiles->user, own, counted, tile->count[0]);
 }
@@ -165,6 +165,7 @@ int caromi_lattice_has_blocks(const caromi_lattice_batch *batch)
            farthest <= largest * CAROMI_LATTICE_FAR;
 }
 
+/* Answers whole slabs, tile by tile. */
 carom_status caromi_lattice_blocks(const carom_context *context, const caromi_lattice_batch *batch, uint64_t first,
                                    uint64_t end, carom_stats *stats, carom_error *err)
 {

@@ -30,23 +30,24 @@ static carom_status check_axis(const carom_lattice *lattice, int axis, carom_err
     for (uint64_t i = 0; i < lattice->dims[axis]; i++) {
         const float node = carom_lattice_coordinate(lattice, axis, i);
         if (is_displaced(lattice, axis, i, node))
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                               "lattice: node %llu along %c, at %.9g, is rounded by more than 2^-17 of the spacing %g; "
-                               "the cubes around nodes would leave gaps",
-                               (unsigned long long)i, "xyz"[axis], (double)node, lattice -> spacing);
+            return caromi_fail_argument(
+                err,
+                "lattice: node %llu along %c, at %.9g, is rounded by more than 2^-17 of the spacing %g; "
+                "the cubes around nodes would leave gaps",
+                (unsigned long long)i, "xyz"[axis], (double)node, lattice -> spacing);
     }
     return CAROM_OK;
 }
 
-static carom_status check(const caromi_request *r, uint64_t *extent, carom_error *err)
+/* Checks the descriptor of a clearance volume. */
+static carom_status check(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
-    const carom_mesh_clearance_desc *d = r->desc;
-    CHECK(caromi_check_lattice(&d->batch, &d->lattice, 2, &extent[CAROMI_PER_NODE], err));
-    if (!(isfinite(d->radius) && d->radius >= 0))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "radius is %g; it must be finite and >= 0",
-                           (double)d->radius);
+    const carom_mesh_clearance_desc *desc = request->desc;
+    CHECK(caromi_check_lattice(&desc->batch, &desc->lattice, AXIS_Z, &extent[CAROMI_PER_NODE], err));
+    if (!(isfinite(desc->radius) && desc->radius >= 0))
+        return caromi_fail_argument(err, "radius is %g; it must be finite and >= 0", (double)desc->radius);
     for (int axis = 0; axis < 3; axis++)
-        CHECK(check_axis(&d->lattice, axis, err));
+        CHECK(check_axis(&desc->lattice, axis, err));
     return CAROM_OK;
 }
 
@@ -61,19 +62,20 @@ static uint64_t piece_of(uint64_t slab)
     return slab * (tile > least ? tile : least);
 }
 
-static carom_status run(const caromi_request *r, carom_error *err)
+/* Runs a checked call. */
+static carom_status run(const caromi_request *request, carom_error *err)
 {
-    const carom_mesh_clearance_desc *d = r->desc;
-    const carom_mesh_clearance_result *out = r->out;
-    carom_mesh *mesh = r->subject;
-    const uint64_t slab = caromi_slab_of(&d->lattice);
+    const carom_mesh_clearance_desc *desc = request->desc;
+    const carom_mesh_clearance_result *out = request->out;
+    carom_mesh *mesh = request->subject;
+    const uint64_t slab = caromi_slab_of(&desc->lattice);
     const caromi_lattice_batch nodes = {.mesh = mesh,
-                                        .lattice = d->lattice,
+                                        .lattice = desc->lattice,
                                         .slab = slab,
-                                        .begin = d->batch.begin * slab,
-                                        .count = d->batch.count * slab,
+                                        .begin = desc->batch.begin * slab,
+                                        .count = desc->batch.count * slab,
                                         .exact = 1};
-    const caromi_cubes cubes = caromi_cubes_of(&nodes, d->radius, out->clearance);
+    const caromi_cubes cubes = caromi_cubes_of(&nodes, desc->radius, out->clearance);
     const int can_use_device = mesh->info.triangle_count > 0 && out->clearance != NULL;
     const caromi_batch run = {.batch = &cubes,
                               .begin = nodes.begin,
@@ -81,13 +83,13 @@ static carom_status run(const caromi_request *r, carom_error *err)
                               .on_device = can_use_device ? caromi_cubes_on_device : NULL,
                               .on_cpu = caromi_cubes_on_cpu,
                               .piece = piece_of(slab),
-                              .progress = d->batch.progress,
-                              .prepare = d->batch.prepare,
+                              .progress = desc->batch.progress,
+                              .prepare = desc->batch.prepare,
                               .slab = slab,
-                              .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
+                              .exact = desc->batch.accuracy == CAROM_ACCURACY_EXACT,
                               .name = "a lattice's clearance",
                               .pace = &mesh->clearance_pace};
-    return caromi_run(mesh->context, &run, r->stats, err);
+    return caromi_run(mesh->context, &run, request->stats, err);
 }
 
 static const caromi_handler clearance = {.check = check, .run = run};
@@ -96,5 +98,5 @@ carom_status carom_mesh_clearance(carom_mesh *mesh, const carom_mesh_clearance_d
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
     return caromi_answer(caromi_type_of_mesh_clearance(), &clearance, mesh->context,
-                         &(caromi_request){mesh, desc, out, 0, stats}, err);
+                         &(caromi_request){mesh, desc, out, CAROMI_NO_WHICH, stats}, err);
 }

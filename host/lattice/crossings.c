@@ -19,8 +19,9 @@ typedef struct seen_triangle {
 
 /* ---- ranges of nodes --------------------------------------------------------------------------------------------- */
 
-/* Binary search in ascending coordinates: the first index in [first, end) with a coordinate >= limit, or with `beyond`
- * > limit. */
+enum { AT_LIMIT, BEYOND_LIMIT };
+/* Binary search in ascending coordinates: the first index in [first, end) with a coordinate >= limit (AT_LIMIT) or
+ * > limit (BEYOND_LIMIT). */
 static uint64_t search(const float *coordinate, uint64_t first, uint64_t end, float limit, int beyond)
 {
     while (first < end) {
@@ -49,6 +50,7 @@ static uint64_t find(const caromi_inside *inside, int axis, const float *coordin
     return search(coordinate, first, end, limit, beyond);
 }
 
+/* Nodes [first, end) along an axis. */
 typedef struct node_range {
     uint64_t first, end;
 } node_range;
@@ -60,51 +62,53 @@ static node_range range_of(const caromi_inside *inside, int axis, const float *c
     const float a = corner[0][axis], b = corner[1][axis], c = corner[2][axis];
     const float least = a < b ? a : b, most = a > b ? a : b; /* without branches, which would be mispredicted */
     const float low = least < c ? least : c, high = most > c ? most : c;
-    node_range r = {first, first};
+    node_range range = {first, first};
     if (first == end || coordinate[first] > high || coordinate[end - 1] < low)
-        return r;
-    r.first = r.end = find(inside, axis, coordinate, first, end, low, 0);
-    if (coordinate[r.first] <= high) /* early out: few triangles of a fine mesh contain a column */
-        r.end = find(inside, axis, coordinate, r.first, end, high, 1);
-    return r;
+        return range;
+    range.first = range.end = find(inside, axis, coordinate, first, end, low, AT_LIMIT);
+    if (coordinate[range.first] <= high) /* early out: few triangles of a fine mesh contain a column */
+        range.end = find(inside, axis, coordinate, range.first, end, high, BEYOND_LIMIT);
+    return range;
 }
 
 /* ---- one column -------------------------------------------------------------------------------------------------- */
 
 /* The side of an edge that a column is on, seen from above; 0 if the edge is a point from above. */
-static int side_of(const seen_triangle *t, int edge, double x, double y)
+static int side_of(const seen_triangle *triangle, int edge, double x, double y)
 {
     const int next = edge == 2 ? 0 : edge + 1;
-    const double left = (t->x[edge] - x) * (t->y[next] - y), right = (t->y[edge] - y) * (t->x[next] - x);
+    const double left = (triangle->x[edge] - x) * (triangle->y[next] - y),
+                 right = (triangle->y[edge] - y) * (triangle->x[next] - x);
     const double product = left - right, error = side_error * (fabs(left) + fabs(right));
     if (product > error)
         return 1;
     if (product < -error)
         return -1;
-    return caromi_exact_ray_side(t->corner[edge], t->corner[next], (float)x, (float)y);
+    return caromi_exact_ray_side(triangle->corner[edge], triangle->corner[next], (float)x, (float)y);
 }
 
 /* 1 or -1 if the column crosses the triangle, the sign of the normal's z; else 0. */
-static int crosses(const seen_triangle *t, double x, double y)
+static int crosses(const seen_triangle *triangle, double x, double y)
 {
-    const int side = side_of(t, 0, x, y);
-    return side != 0 && side_of(t, 1, x, y) == side && side_of(t, 2, x, y) == side ? side : 0;
+    const int side = side_of(triangle, 0, x, y);
+    return side != 0 && side_of(triangle, 1, x, y) == side && side_of(triangle, 2, x, y) == side ? side : 0;
 }
 
-static void set_plane(seen_triangle *t)
+/* Computes the normal of a triangle's plane, and bounds of its terms. */
+static void set_plane(seen_triangle *triangle)
 {
     double e[3], f[3];
     for (int k = 0; k < 3; k++) {
-        e[k] = (double)t->corner[1][k] - (double)t->corner[0][k];
-        f[k] = (double)t->corner[2][k] - (double)t->corner[0][k];
+        e[k] = (double)triangle->corner[1][k] - (double)triangle->corner[0][k];
+        f[k] = (double)triangle->corner[2][k] - (double)triangle->corner[0][k];
     }
     for (int k = 0; k < 3; k++) {
         const int a = (k + 1) % 3, b = (k + 2) % 3;
         const double plus = e[a] * f[b], minus = e[b] * f[a];
-        t->normal[k] = plus - minus;
-        t->size[k] = fabs(plus) + fabs(minus);
+        triangle->normal[k] = plus - minus;
+        triangle->size[k] = fabs(plus) + fabs(minus);
     }
-    t->has_plane = 1;
+    triangle->has_plane = 1;
 }
 
 /* The part of the height determinant that is common to a column's nodes. */
@@ -113,35 +117,38 @@ typedef struct column_height {
 } column_height;
 
 /* Whether the triangle crosses the column strictly above a node. */
-static int is_above(const seen_triangle *t, const column_height *c, int side, const float node[3])
+static int is_above(const seen_triangle *triangle, const column_height *column, int side, const float node[3])
 {
-    const double rise = (double)node[2] - (double)t->corner[0][2];
-    const double product = c->product + t->normal[2] * rise;
-    const double error = height_error * (c->size + t->size[2] * fabs(rise));
+    const double rise = (double)node[2] - (double)triangle->corner[0][2];
+    const double product = column->product + triangle->normal[2] * rise;
+    const double error = height_error * (column->size + triangle->size[2] * fabs(rise));
     if (product > error || product < -error)
         return (product < 0) == (side > 0);
-    return caromi_exact_ray_height(t->corner, node) == -side;
+    return caromi_exact_ray_height(triangle->corner, node) == -side;
 }
 
 /* The number of nodes of the group's column that are strictly below the crossing. */
-static uint64_t count_below(const caromi_inside *inside, const seen_triangle *t, int side, float x, float y)
+static uint64_t count_below(const caromi_inside *inside, const seen_triangle *triangle, int side, float x, float y)
 {
     const carom_lattice *lattice = &inside->batch->lattice;
-    const float *base = t->corner[0];
+    const float *base = triangle->corner[0];
     const double dx = (double)x - (double)base[0], dy = (double)y - (double)base[1];
-    const column_height c = {t->normal[0] * dx + t->normal[1] * dy, t->size[0] * fabs(dx) + t->size[1] * fabs(dy)};
-    const double at = ((double)base[2] - c.product / t->normal[2] - lattice->origin[2]) / lattice->spacing -
-                      (double)(lattice->first[2] + inside->first);
+    const column_height column = {triangle->normal[0] * dx + triangle->normal[1] * dy,
+                                  triangle->size[0] * fabs(dx) + triangle->size[1] * fabs(dy)};
+    const double estimate =
+        ((double)base[2] - column.product / triangle->normal[2] - lattice->origin[2]) / lattice->spacing -
+        (double)(lattice->first[2] + inside->first);
     float node[3] = {x, y, 0};
-    uint64_t count = at > 0 ? (at < (double)inside->count ? (uint64_t)ceil(at) : inside->count)
-                            : 0; /* approximate; corrected below by the predicate */
-    while (count < inside->count && (node[2] = inside->z[count], is_above(t, &c, side, node)))
+    uint64_t count = estimate > 0 ? (estimate < (double)inside->count ? (uint64_t)ceil(estimate) : inside->count)
+                                  : 0; /* approximate; corrected below by the predicate */
+    while (count < inside->count && (node[2] = inside->z[count], is_above(triangle, &column, side, node)))
         count++;
-    while (count > 0 && (node[2] = inside->z[count - 1], !is_above(t, &c, side, node)))
+    while (count > 0 && (node[2] = inside->z[count - 1], !is_above(triangle, &column, side, node)))
         count--;
     return count;
 }
 
+/* Adds a crossing of a column: `below` nodes of the group are below it. */
 static void add(caromi_crossings *to, uint64_t i, uint64_t j, uint64_t below, int side)
 {
     if (to->levels != NULL) {
@@ -156,31 +163,34 @@ static void add(caromi_crossings *to, uint64_t i, uint64_t j, uint64_t below, in
                                               (uint32_t)(i - to->i0) << 1 | (side < 0)};
 }
 
+/* Adds the crossings of one triangle with all columns of the rectangle. */
 void caromi_cross_triangle(const caromi_inside *inside, const float corners[9], caromi_crossings *to)
 {
     const float lowest = inside->z[0];
-    seen_triangle t;
-    t.has_plane = 0;
+    seen_triangle triangle;
+    triangle.has_plane = 0;
     for (int k = 0; k < 3; k++)
-        t.corner[k] = corners + (size_t)3 * (size_t)k;
-    if (t.corner[0][2] <= lowest && t.corner[1][2] <= lowest && t.corner[2][2] <= lowest)
+        triangle.corner[k] = corners + (size_t)3 * (size_t)k;
+    if (triangle.corner[0][2] <= lowest && triangle.corner[1][2] <= lowest && triangle.corner[2][2] <= lowest)
         return;
-    const node_range rows = range_of(inside, 1, inside->y, to->j0, to->j1, t.corner);
+    /* The nodes below its bounding box. */
+    const node_range rows = range_of(inside, AXIS_Y, inside->y, to->j0, to->j1, triangle.corner);
     if (rows.first == rows.end)
         return;
-    const node_range columns = range_of(inside, 0, inside->x, to->i0, to->i1, t.corner);
+    const node_range columns = range_of(inside, AXIS_X, inside->x, to->i0, to->i1, triangle.corner);
     for (int k = 0; k < 3; k++) {
-        t.x[k] = (double)t.corner[k][0];
-        t.y[k] = (double)t.corner[k][1];
+        triangle.x[k] = (double)triangle.corner[k][0];
+        triangle.y[k] = (double)triangle.corner[k][1];
     }
+    /* Each column: whether it crosses the triangle, and how many nodes are below the crossing. */
     for (uint64_t j = rows.first; j < rows.end; j++)
         for (uint64_t i = columns.first; i < columns.end; i++) {
-            const int side = crosses(&t, (double)inside->x[i], (double)inside->y[j]);
+            const int side = crosses(&triangle, (double)inside->x[i], (double)inside->y[j]);
             if (side == 0)
                 continue;
-            if (!t.has_plane)
-                set_plane(&t);
-            const uint64_t below = count_below(inside, &t, side, inside->x[i], inside->y[j]);
+            if (!triangle.has_plane)
+                set_plane(&triangle);
+            const uint64_t below = count_below(inside, &triangle, side, inside->x[i], inside->y[j]);
             if (below > 0)
                 add(to, i, j, below, side);
         }

@@ -19,66 +19,66 @@ enum { CHUNK = CAROMI_MESH_PIECE /* nodes whose distances are computed together 
 /* Distances closer than 2^-18 (R + h) to a limit need an exact decision. */
 caromi_cubes caromi_cubes_of(const caromi_lattice_batch *nodes, float radius, uint8_t *out)
 {
-    caromi_cubes c = {.nodes = *nodes, .cube = {radius, caromi_cube_half(nodes->lattice.spacing)}, .out = out};
-    c.free = caromi_cube_bounds(&c.cube, CAROMI_CUBE_FREE);
-    c.blocked = caromi_cube_bounds(&c.cube, CAROMI_CUBE_BLOCKED);
-    const double margin = c.free.high * 0x1p-18 + 0x1p-140;
-    c.certain = (caromi_lattice_limits){caromi_float_of(c.blocked.low - margin),
-                                        caromi_float_of(c.blocked.high + margin), caromi_float_of(c.free.low - margin)};
-    c.nodes.band = caromi_float_of(c.free.high + margin);
-    return c;
+    caromi_cubes cubes = {.nodes = *nodes, .cube = {radius, caromi_cube_half(nodes->lattice.spacing)}, .out = out};
+    cubes.free = caromi_cube_bounds(&cubes.cube, CAROMI_CUBE_FREE);
+    cubes.blocked = caromi_cube_bounds(&cubes.cube, CAROMI_CUBE_BLOCKED);
+    const double margin = cubes.free.high * 0x1p-18 + 0x1p-140;
+    cubes.certain =
+        (caromi_lattice_limits){caromi_float_of(cubes.blocked.low - margin),
+                                caromi_float_of(cubes.blocked.high + margin), caromi_float_of(cubes.free.low - margin)};
+    cubes.nodes.band = caromi_float_of(cubes.free.high + margin);
+    return cubes;
 }
 
 /* Whether the limits are far enough apart, and in a range of magnitudes, for the tile search's error bounds to hold. */
-static int has_blocks(const caromi_cubes *c)
+static int has_blocks(const caromi_cubes *cubes)
 {
-    const carom_mesh_info *mesh = &c->nodes.mesh->info;
+    const carom_mesh_info *mesh = &cubes->nodes.mesh->info;
     float largest = 0;
     for (int k = 0; k < 3; k++)
         largest = fmaxf(largest, fmaxf(fabsf(mesh->lower[k]), fabsf(mesh->upper[k])));
-    return c->certain.inner_high < c->certain.outer_low &&
-           c->free.high >= (double)largest / (double)CAROMI_LATTICE_FAR &&
-           c->free.high <= (double)largest * (double)CAROMI_LATTICE_FAR && caromi_lattice_has_blocks(&c->nodes);
+    return cubes->certain.inner_high < cubes->certain.outer_low &&
+           cubes->free.high >= (double)largest / (double)CAROMI_LATTICE_FAR &&
+           cubes->free.high <= (double)largest * (double)CAROMI_LATTICE_FAR && caromi_lattice_has_blocks(&cubes->nodes);
 }
 
 /* ---- one node ---------------------------------------------------------------------------------------------------- */
 
-static carom_clearance resolve(const caromi_cubes *c, const float node[3])
+static carom_clearance resolve(const caromi_cubes *cubes, const float node[3])
 {
-    const caromi_mesh_view *mesh = &c->nodes.mesh->view;
+    const caromi_mesh_view *mesh = &cubes->nodes.mesh->view;
     const int options = mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0;
-    if (!caromi_resolve_cube(mesh, node, options, &c->cube, CAROMI_CUBE_FREE))
+    if (!caromi_resolve_cube(mesh, node, options, &cubes->cube, CAROMI_CUBE_FREE))
         return CAROM_CLEARANCE_FREE;
-    return caromi_resolve_cube(mesh, node, options, &c->cube, CAROMI_CUBE_BLOCKED) ? CAROM_CLEARANCE_BLOCKED
-                                                                                   : CAROM_CLEARANCE_UNDECIDED;
+    return caromi_resolve_cube(mesh, node, options, &cubes->cube, CAROMI_CUBE_BLOCKED) ? CAROM_CLEARANCE_BLOCKED
+                                                                                       : CAROM_CLEARANCE_UNDECIDED;
 }
 
 /* The answer for a distance. A NaN (undecided by the filter) and a distance next to a limit are decided in integers,
  * and counted. */
-static carom_clearance decide_closely(const caromi_cubes *c, const float node[3], float distance, uint64_t *resolved)
+static carom_clearance decide_closely(const caromi_cubes *cubes, const float node[3], float distance,
+                                      uint64_t *resolved)
 {
     if (!isnan(distance)) {
         const caromi_bounds d = caromi_distance_bounds(distance);
-        if (d.high <= c->blocked.low)
+        if (d.high <= cubes->blocked.low)
             return CAROM_CLEARANCE_BLOCKED;
-        if (d.low > c->free.high)
+        if (d.low > cubes->free.high)
             return CAROM_CLEARANCE_FREE;
-        if (d.high <= c->free.low && (d.low > c->blocked.high || c->blocked.high < 0.0))
+        if (d.high <= cubes->free.low && (d.low > cubes->blocked.high || cubes->blocked.high < 0.0))
             return CAROM_CLEARANCE_UNDECIDED;
     }
     ++*resolved;
-    return resolve(c, node);
+    return resolve(cubes, node);
 }
 
 /* Answers a row of nodes; x: their coordinates along x. */
-static void answer_row(const caromi_cubes *c, const float *distance, const float *x, float y, float z, size_t count,
+static void answer_row(const caromi_cubes *cubes, const float *distance, const float *x, float y, float z, size_t count,
                        uint8_t *out, uint64_t *resolved)
 {
-    const caromi_lattice_limits certain = c->certain;
-    const float beyond =
-        isinf(c->nodes.band)
-            ? NAN
-            : c->nodes.band; /* NaN: no distance is certainly beyond, so each takes the exact decision */
+    const caromi_lattice_limits certain = cubes->certain;
+    /* NaN: no distance is certainly beyond, so each takes the exact decision. */
+    const float beyond = isinf(cubes->nodes.band) ? NAN : cubes->nodes.band;
     for (size_t i = 0; i < count; i++) {
         const float d = distance[i];
         if (d <= certain.inner_low)
@@ -88,34 +88,36 @@ static void answer_row(const caromi_cubes *c, const float *distance, const float
         else if (d >= certain.inner_high && d <= certain.outer_low)
             out[i] = CAROM_CLEARANCE_UNDECIDED;
         else
-            out[i] = (uint8_t)decide_closely(c, (const float[]){x[i], y, z}, d, resolved);
+            out[i] = (uint8_t)decide_closely(cubes, (const float[]){x[i], y, z}, d, resolved);
     }
 }
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
+/* Answers the nodes of a tile: classified by the search, or decided closely. */
 static void answer_tile(const caromi_tiles *tiles, caromi_lattice_tile *tile, const uint64_t first[3],
                         caromi_tile_memory *own)
 {
-    const caromi_cubes *c = tiles->user;
-    const uint64_t *dims = c->nodes.lattice.dims;
-    uint8_t *out = c->out + ((first[2] * dims[1] + first[1]) * dims[0] + first[0] - c->nodes.begin);
+    const caromi_cubes *cubes = tiles->user;
+    const uint64_t *dims = cubes->nodes.lattice.dims;
+    uint8_t *out = cubes->out + ((first[2] * dims[1] + first[1]) * dims[0] + first[0] - cubes->nodes.begin);
     (void)caromi_tile_find(tiles, tile, own);
     for (uint32_t k = 0; k < tile->count[2]; k++)
         for (uint32_t j = 0; j < tile->count[1]; j++)
-            answer_row(c, own->distance + (k * tile->slab + j * tile->row), tile->at[0], tile->at[1][j], tile->at[2][k],
-                       tile->count[0], out + (k * dims[1] + j) * dims[0], &own->resolved);
+            answer_row(cubes, own->distance + (k * tile->slab + j * tile->row), tile->at[0], tile->at[1][j],
+                       tile->at[2][k], tile->count[0], out + (k * dims[1] + j) * dims[0], &own->resolved);
 }
 
-static carom_status by_tiles(const carom_context *context, const caromi_cubes *c, uint64_t first, uint64_t end,
+/* Answers slabs [first, end) tile by tile. */
+static carom_status by_tiles(const carom_context *context, const caromi_cubes *cubes, uint64_t first, uint64_t end,
                              carom_stats *stats, carom_error *err)
 {
-    caromi_tiles tiles = {.batch = &c->nodes,
-                          .limits = &c->certain,
-                          .first = first / c->nodes.slab,
-                          .end = end / c->nodes.slab,
+    caromi_tiles tiles = {.batch = &cubes->nodes,
+                          .limits = &cubes->certain,
+                          .first = first / cubes->nodes.slab,
+                          .end = end / cubes->nodes.slab,
                           .answer = answer_tile,
-                          .user = c};
+                          .user = cubes};
     return caromi_tiles_run(context, &tiles, stats, err);
 }
 
@@ -127,14 +129,15 @@ typedef struct chunk {
     float *distance, *at[3];
 } chunk;
 
-static carom_status make_chunk(const caromi_cubes *c, uint64_t capacity, chunk *out, carom_error *err)
+/* Allocates the columns of a chunk of nodes. */
+static carom_status make_chunk(const caromi_cubes *cubes, uint64_t capacity, chunk *out, carom_error *err)
 {
     enum { COLUMNS = 4 };
-    *out =
-        (chunk){.nodes = c->nodes, .distance = caromi_alloc(c->nodes.mesh->context, capacity * COLUMNS, sizeof(float))};
+    *out = (chunk){.nodes = cubes->nodes,
+                   .distance = caromi_alloc(cubes->nodes.mesh->context, capacity * COLUMNS, sizeof(float))};
     if (out->distance == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the nodes of a lattice (%llu x %zu bytes)",
-                           (unsigned long long)capacity, COLUMNS * sizeof(float));
+        return caromi_fail_memory(err, "no memory for the nodes of a lattice (%llu x %zu bytes)",
+                                  (unsigned long long)capacity, COLUMNS * sizeof(float));
     for (int k = 0; k < 3; k++)
         out->at[k] = out->distance + (uint64_t)(k + 1) * capacity;
     out->nodes.out[CAROMI_ANSWER_KEY] = (caromi_out_column){out->distance, sizeof(float)};
@@ -142,24 +145,24 @@ static carom_status make_chunk(const caromi_cubes *c, uint64_t capacity, chunk *
 }
 
 /* Answers nodes [first, end) from the chunk's distances. Returns the number of nodes decided in integers. */
-static uint64_t answer_chunk(const caromi_cubes *c, const chunk *of, uint64_t first, uint64_t end)
+static uint64_t answer_chunk(const caromi_cubes *cubes, const chunk *of, uint64_t first, uint64_t end)
 {
     uint64_t resolved = 0;
-    caromi_lattice_columns(&c->nodes.lattice, first, end - first, of->at[0], of->at[1], of->at[2]);
+    caromi_lattice_columns(&cubes->nodes.lattice, first, end - first, of->at[0], of->at[1], of->at[2]);
     for (uint64_t i = 0; i < end - first; i++)
-        answer_row(c, of->distance + i, of->at[0] + i, of->at[1][i], of->at[2][i], 1,
-                   c->out + (first - c->nodes.begin) + i, &resolved);
+        answer_row(cubes, of->distance + i, of->at[0] + i, of->at[1][i], of->at[2][i], 1,
+                   cubes->out + (first - cubes->nodes.begin) + i, &resolved);
     return resolved;
 }
 
 /* Answers nodes [*done, end) by their distances, on a device or, if that is NULL, on the CPU. If the device fails,
  * *done is where the CPU continues. */
-static carom_status one_by_one(const carom_context *context, caromi_device *device, const caromi_cubes *c, uint64_t end,
-                               uint64_t *done, carom_stats *stats, carom_error *err)
+static carom_status one_by_one(const carom_context *context, caromi_device *device, const caromi_cubes *cubes,
+                               uint64_t end, uint64_t *done, carom_stats *stats, carom_error *err)
 {
     const uint64_t capacity = end - *done < CHUNK ? end - *done : CHUNK;
     chunk own;
-    carom_status status = make_chunk(c, capacity, &own, err);
+    carom_status status = make_chunk(cubes, capacity, &own, err);
     for (uint64_t next = *done; status == CAROM_OK && *done < end && *done == next;) {
         const uint64_t first = *done, before = stats->by_integers;
         next = end - first < capacity ? end : first + capacity;
@@ -169,9 +172,9 @@ static carom_status one_by_one(const carom_context *context, caromi_device *devi
         else if ((status = caromi_lattice_plain(context, &own.nodes, first, next, stats, err)) == CAROM_OK)
             *done = next;
         if (*done > first)
-            stats->by_integers += answer_chunk(c, &own, first, *done);
-        if (stats->by_integers >
-            before + (next - first)) /* a node may need integers for its distance and for its answer: it counts once */
+            stats->by_integers += answer_chunk(cubes, &own, first, *done);
+        /* A node may need integers for its distance and for its answer: it counts once. */
+        if (stats->by_integers > before + (next - first))
             stats->by_integers = before + (next - first);
     }
     caromi_free(context, own.distance);
@@ -180,6 +183,7 @@ static carom_status one_by_one(const carom_context *context, caromi_device *devi
 
 /* ---- both -------------------------------------------------------------------------------------------------------- */
 
+/* Answers nodes by tiles or, outside the error bounds of tiles, one by one. */
 carom_status caromi_cubes_on_cpu(const carom_context *context, const void *cubes, uint64_t first, uint64_t end,
                                  carom_stats *stats, carom_error *err)
 {

@@ -11,23 +11,23 @@
 /* Nodes between two reports of progress: at least, and at most unless a slab has more. */
 enum { PIECE = CAROMI_MESH_PIECE, MOST = 16 * PIECE };
 
-static carom_status check_options(const carom_mesh_distance_desc *d, carom_error *err)
+/* Checks sign, allow_open and band. */
+static carom_status check_options(const carom_mesh_distance_desc *desc, carom_error *err)
 {
-    if (d->sign != CAROM_SIGN_NONE && d->sign != CAROM_SIGN_PARITY && d->sign != CAROM_SIGN_WINDING)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "sign is %d; it must be none (0), parity (1) or winding (2)", (int)d->sign);
-    if (d->allow_open > 1)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "allow_open is %d; it must be 0 or 1", d->allow_open);
-    if (d->band != NULL && !(*d->band >= 0))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "band is %g; it must be >= 0", (double)*d->band);
+    if (desc->sign != CAROM_SIGN_NONE && desc->sign != CAROM_SIGN_PARITY && desc->sign != CAROM_SIGN_WINDING)
+        return caromi_fail_argument(err, "sign is %d; it must be none (0), parity (1) or winding (2)", (int)desc->sign);
+    if (desc->allow_open > 1)
+        return caromi_fail_argument(err, "allow_open is %d; it must be 0 or 1", desc->allow_open);
+    if (desc->band != NULL && !(*desc->band >= 0))
+        return caromi_fail_argument(err, "band is %g; it must be >= 0", (double)*desc->band);
     return CAROM_OK;
 }
 
-static carom_status check(const caromi_request *r, uint64_t *extent, carom_error *err)
+static carom_status check(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
-    const carom_mesh_distance_desc *d = r->desc;
-    CHECK(caromi_check_lattice(&d->batch, &d->lattice, 2, &extent[CAROMI_PER_NODE], err));
-    return check_options(d, err);
+    const carom_mesh_distance_desc *desc = request->desc;
+    CHECK(caromi_check_lattice(&desc->batch, &desc->lattice, AXIS_Z, &extent[CAROMI_PER_NODE], err));
+    return check_options(desc, err);
 }
 
 static carom_status on_cpu(const carom_context *context, const void *lattice_batch, uint64_t first, uint64_t end,
@@ -68,6 +68,7 @@ static uint64_t piece_of(uint64_t slab)
     return slabs * slab;
 }
 
+/* Runs a described batch on the backend that the context chooses. */
 static carom_status run_batch(const caromi_lattice_batch *batch, const carom_batch *asked, carom_stats *stats,
                               carom_error *err)
 {
@@ -88,40 +89,41 @@ static carom_status run_batch(const caromi_lattice_batch *batch, const carom_bat
 }
 
 /* Runs a batch whose distances have signs, if there are distances. */
-static carom_status run_signed(caromi_lattice_batch *batch, const carom_mesh_distance_desc *d, const int32_t *masks,
+static carom_status run_signed(caromi_lattice_batch *batch, const carom_mesh_distance_desc *desc, const int32_t *masks,
                                carom_stats *stats, carom_error *err)
 {
     caromi_inside inside;
-    if (!d->allow_open)
-        CHECK(caromi_check_closed(batch->mesh, d->sign, masks, err));
-    if (batch->out[CAROMI_ANSWER_KEY].base == NULL || batch->begin == batch->count || d->batch.prepare)
-        return run_batch(batch, &d->batch, stats, err);
-    CHECK(caromi_inside_make(batch, d->sign, masks, &inside, err));
+    if (!desc->allow_open)
+        CHECK(caromi_check_closed(batch->mesh, desc->sign, masks, err));
+    if (batch->out[CAROMI_ANSWER_KEY].base == NULL || batch->begin == batch->count || desc->batch.prepare)
+        return run_batch(batch, &desc->batch, stats, err);
+    CHECK(caromi_inside_make(batch, desc->sign, masks, &inside, err));
     batch->inside = &inside;
-    const carom_status status = run_batch(batch, &d->batch, stats, err);
+    const carom_status status = run_batch(batch, &desc->batch, stats, err);
     caromi_inside_free(&inside);
     return status;
 }
 
-static carom_status run(const caromi_request *r, carom_error *err)
+/* Describes and runs a checked call for a distance volume. */
+static carom_status run(const caromi_request *request, carom_error *err)
 {
-    const carom_mesh_distance_desc *d = r->desc;
-    carom_mesh *mesh = r->subject;
-    const uint64_t slab = caromi_slab_of(&d->lattice);
+    const carom_mesh_distance_desc *desc = request->desc;
+    carom_mesh *mesh = request->subject;
+    const uint64_t slab = caromi_slab_of(&desc->lattice);
     caromi_lattice_batch batch = {.mesh = mesh,
-                                  .lattice = d->lattice,
+                                  .lattice = desc->lattice,
                                   .slab = slab,
-                                  .begin = d->batch.begin * slab,
-                                  .count = d->batch.count * slab,
-                                  .exact = d->batch.accuracy == CAROM_ACCURACY_EXACT,
-                                  .band = d->band != NULL ? fabsf(*d->band) : INFINITY}; /* a zero is +0 */
-    caromi_set_outputs(caromi_type_of_mesh_distance()->out, r->out, batch.out);
-    if (d->sign == CAROM_SIGN_NONE)
-        return run_batch(&batch, &d->batch, r->stats, err);
+                                  .begin = desc->batch.begin * slab,
+                                  .count = desc->batch.count * slab,
+                                  .exact = desc->batch.accuracy == CAROM_ACCURACY_EXACT,
+                                  .band = desc->band != NULL ? fabsf(*desc->band) : INFINITY}; /* a zero is +0 */
+    caromi_set_outputs(caromi_type_of_mesh_distance()->out, request->out, batch.out);
+    if (desc->sign == CAROM_SIGN_NONE)
+        return run_batch(&batch, &desc->batch, request->stats, err);
     int32_t *masks = NULL;
     if (mesh->masks != NULL)
         CHECK(caromi_masks_of_triangles(mesh, &masks, err));
-    const carom_status status = run_signed(&batch, d, masks, r->stats, err);
+    const carom_status status = run_signed(&batch, desc, masks, request->stats, err);
     caromi_free(mesh->context, masks);
     return status;
 }
@@ -132,5 +134,5 @@ carom_status carom_mesh_distance(carom_mesh *mesh, const carom_mesh_distance_des
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
     return caromi_answer(caromi_type_of_mesh_distance(), &distance, mesh->context,
-                         &(caromi_request){mesh, desc, out, 0, stats}, err);
+                         &(caromi_request){mesh, desc, out, CAROMI_NO_WHICH, stats}, err);
 }

@@ -9,19 +9,20 @@
 
 enum { PIECE = 1 << 20 }; /* columns between two reports of progress, at most */
 
-static carom_status check(const caromi_request *r, uint64_t *extent, carom_error *err)
+/* Checks the descriptor of a drop map. */
+static carom_status check(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
-    const carom_mesh_drop_desc *d = r->desc;
-    CHECK(caromi_check_lattice(&d->batch, &d->lattice, 1, &extent[CAROMI_PER_NODE], err));
-    if (d->lattice.dims[2] != 1)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "lattice.dims[2] is %llu; it must be 1 for a drop map",
-                           (unsigned long long)d->lattice.dims[2]);
-    if (!(d->radius >= 0 && isfinite(d->radius)))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "radius is %g; it must be finite and >= 0",
-                           (double)d->radius);
+    const carom_mesh_drop_desc *desc = request->desc;
+    CHECK(caromi_check_lattice(&desc->batch, &desc->lattice, AXIS_Y, &extent[CAROMI_PER_NODE], err));
+    if (desc->lattice.dims[2] != 1)
+        return caromi_fail_argument(err, "lattice.dims[2] is %llu; it must be 1 for a drop map",
+                                    (unsigned long long)desc->lattice.dims[2]);
+    if (!(desc->radius >= 0 && isfinite(desc->radius)))
+        return caromi_fail_argument(err, "radius is %g; it must be finite and >= 0", (double)desc->radius);
     return CAROM_OK;
 }
 
+/* A drop map as a batch of columns. */
 typedef struct drop_batch {
     drop_map *map;
     uint64_t begin; /* column of height[0] */
@@ -40,20 +41,20 @@ static carom_status on_cpu(const carom_context *context, const void *batch, uint
                             &stats->by_integers, err);
 }
 
-static carom_status run_batch(drop_map *map, const carom_mesh_drop_desc *d, const carom_mesh_drop_result *out,
+static carom_status run_batch(drop_map *map, const carom_mesh_drop_desc *desc, const carom_mesh_drop_result *out,
                               carom_stats *stats, carom_error *err)
 {
-    const uint64_t width = d->lattice.dims[0];
+    const uint64_t width = desc->lattice.dims[0];
     caromi_pace pace = {0}; /* there is no device to choose */
-    const drop_batch batch = {map, d->batch.begin * width, out->height};
+    const drop_batch batch = {map, desc->batch.begin * width, out->height};
     const caromi_batch run = {.batch = &batch,
-                              .begin = d->batch.begin * width,
-                              .count = d->batch.count * width,
+                              .begin = desc->batch.begin * width,
+                              .count = desc->batch.count * width,
                               .on_cpu = on_cpu,
                               .piece = (PIECE + width - 1) / width * width,
                               .next_piece = &map->mesh->drop_piece,
-                              .progress = d->batch.progress,
-                              .prepare = d->batch.prepare,
+                              .progress = desc->batch.progress,
+                              .prepare = desc->batch.prepare,
                               .slab = width,
                               .slab_name = "row",
                               .exact = 1,
@@ -63,27 +64,27 @@ static carom_status run_batch(drop_map *map, const carom_mesh_drop_desc *d, cons
 }
 
 /* One answer is served in both modes: the exact one. */
-static carom_status run(const caromi_request *r, carom_error *err)
+static carom_status run(const caromi_request *request, carom_error *err)
 {
-    const carom_mesh_drop_desc *d = r->desc;
-    const carom_mesh_drop_result *out = r->out;
-    carom_mesh *mesh = r->subject;
-    const uint64_t columns = (d->batch.count - d->batch.begin) * d->lattice.dims[0];
-    drop_map map = {.mesh = mesh, .lattice = &d->lattice};
+    const carom_mesh_drop_desc *desc = request->desc;
+    const carom_mesh_drop_result *out = request->out;
+    carom_mesh *mesh = request->subject;
+    const uint64_t columns = (desc->batch.count - desc->batch.begin) * desc->lattice.dims[0];
+    drop_map map = {.mesh = mesh, .lattice = &desc->lattice};
     int32_t *masks = NULL;
-    map.ball = (drop_ball){.radius = d->radius, .r = fabs((double)d->radius)};
+    map.ball = (drop_ball){.radius = desc->radius, .r = fabs((double)desc->radius)};
     map.ball.r2 = map.ball.r * map.ball.r;
     if (columns == 0 || out->height == NULL)
-        return run_batch(&map, d, out, r->stats, err);
+        return run_batch(&map, desc, out, request->stats, err);
     if (mesh->masks != NULL)
         CHECK(caromi_masks_of_triangles(mesh, &masks, err));
     map.masks = masks;
     uint64_t none = 0;
     carom_status status = CAROM_OK;
-    if (d->batch.prepare)
-        status = caromi_drop_rows(&map, d->batch.begin, d->batch.count - d->batch.begin, NULL, &none, err);
+    if (desc->batch.prepare)
+        status = caromi_drop_rows(&map, desc->batch.begin, desc->batch.count - desc->batch.begin, NULL, &none, err);
     if (status == CAROM_OK)
-        status = run_batch(&map, d, out, r->stats, err);
+        status = run_batch(&map, desc, out, request->stats, err);
     caromi_free(mesh->context, masks);
     return status;
 }
@@ -93,6 +94,6 @@ carom_status carom_mesh_drop(carom_mesh *mesh, const carom_mesh_drop_desc *desc,
                              carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
-    return caromi_answer(caromi_type_of_mesh_drop(), &drop, mesh->context, &(caromi_request){mesh, desc, out, 0, stats},
-                         err);
+    return caromi_answer(caromi_type_of_mesh_drop(), &drop, mesh->context,
+                         &(caromi_request){mesh, desc, out, CAROMI_NO_WHICH, stats}, err);
 }

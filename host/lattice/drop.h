@@ -24,9 +24,10 @@
 #include "host/mesh/corners.h"
 #include "lattice.h"
 
-/* 2^-53, the largest relative rounding error of one operation in binary64. */
-#define DROP_U 0x1p-53
+/* The unit roundoff 2^-53: the largest relative rounding error of one operation in binary64. */
+#define DROP_ROUNDING 0x1p-53
 
+/* The ball that comes down. */
 typedef struct drop_ball {
     float radius;
     double r, r2; /* radius and its square, both exact */
@@ -46,10 +47,11 @@ typedef struct drop_bound {
 
 drop_bound caromi_drop_corner_bound(const drop_ball *ball, const double corner[3], double x, double y);
 
+/* An edge, prepared for columns. */
 typedef struct drop_edge {
     double a[3], e[3];    /* first end; vector to the other end */
     double b[3], top;     /* other end; z of the higher end */
-    double l2;            /* square of its length seen from above; 0: a point from above, which decides nothing */
+    double length2;       /* square of its length seen from above; 0: a point from above, which decides nothing */
     double contact_shift; /* e.z / (|e| seen from above * |e|) */
     double slope2;        /* (e.z / |e| seen from above)^2 */
 } drop_edge;
@@ -66,7 +68,7 @@ enum { DROP_FACE_NONE, DROP_FACE_FLAT, DROP_FACE_SLOPE, DROP_FACE_THIN };
 typedef struct drop_face {
     /* NONE: it has no area, or none from above, and decides nothing. THIN: its normal is too inaccurate, only `top` is
      * set. */
-    int kind;
+    int kind; /* DROP_FACE_NONE and so on */
     const float *corner[3];
     double p[3], e[3], f[3];      /* P0, P1 - P0, P2 - P0 */
     double side[3][2];            /* edges seen from above, counter-clockwise: times the sign of the normal's z */
@@ -87,6 +89,11 @@ int caromi_drop_face_may_touch(const drop_face *face, double x, double y);
 /* Bounds of z + radius + rest, for a rest between `low` and `high`. Both are rounded up to binary64, so they round up
  * to the same binary32 as the exact sums: of a rest below the last place, the sign counts. drop_flat.c */
 drop_bound caromi_drop_sum(double z, double radius, double low, double high);
+/* The same without a rest. */
+static inline drop_bound caromi_drop_sum_alone(double z, double radius)
+{
+    return caromi_drop_sum(z, radius, 0, 0);
+}
 /* Bounds for a corner at z. square: of its distance from the column, at most half of the squared radius. */
 drop_bound caromi_drop_near_corner(const drop_ball *ball, double z, double square);
 /* Bounds for an edge with slope2 <= DROP_FLAT. Returns 0 if the column is too far away for them. */
@@ -102,11 +109,13 @@ static inline double caromi_drop_plane_rise(const double e[3], const double f[3]
                                             double size, double *error)
 {
     const double beta = (u * f[1] - v * f[0]) / area, gamma = (v * e[0] - u * e[1]) / area;
-    const double area_error = 8 * DROP_U * size / fabs(area);
-    const double beta_error = 8 * DROP_U * (fabs(u * f[1]) + fabs(v * f[0])) / fabs(area) + 2 * area_error * fabs(beta);
+    const double area_error = 8 * DROP_ROUNDING * size / fabs(area);
+    const double beta_error =
+        8 * DROP_ROUNDING * (fabs(u * f[1]) + fabs(v * f[0])) / fabs(area) + 2 * area_error * fabs(beta);
     const double gamma_error =
-        8 * DROP_U * (fabs(v * e[0]) + fabs(u * e[1])) / fabs(area) + 2 * area_error * fabs(gamma);
-    *error = beta_error * fabs(e[2]) + gamma_error * fabs(f[2]) + 8 * DROP_U * (fabs(beta * e[2]) + fabs(gamma * f[2]));
+        8 * DROP_ROUNDING * (fabs(v * e[0]) + fabs(u * e[1])) / fabs(area) + 2 * area_error * fabs(gamma);
+    *error = beta_error * fabs(e[2]) + gamma_error * fabs(f[2]) +
+             8 * DROP_ROUNDING * (fabs(beta * e[2]) + fabs(gamma * f[2]));
     return beta * e[2] + gamma * f[2];
 }
 
@@ -115,7 +124,7 @@ static inline int caromi_drop_certain_side(const float *a, const float *b, doubl
 {
     const double ax = (double)a[0], ay = (double)a[1];
     const double left = ((double)b[0] - ax) * (y - ay), right = ((double)b[1] - ay) * (x - ax);
-    const double side = left - right, error = 8 * DROP_U * (fabs(left) + fabs(right));
+    const double side = left - right, error = 8 * DROP_ROUNDING * (fabs(left) + fabs(right));
     return side > error ? 1 : side < -error ? -1 : 0;
 }
 /* The exact side; 0: on the line. drop_ray.c */
@@ -134,13 +143,16 @@ double caromi_drop_box_bound(const drop_ball *ball, const float *const corner[3]
 drop_bound caromi_drop_triangle_bound(const drop_ball *ball, const float *const corner[3], double x, double y,
                                       double bar);
 
-/* ---- tiles: drop_map.c, drop_rasterize.c, drop_resolve.c
- * -------------------------------------------------------------- */
+/* ---- tiles: drop_map.c, drop_rasterize.c, drop_resolve.c --------------------------------------------------------- */
 
-/* DROP_TILE: most columns of a tile along x and y; DROP_BLOCK: of a block in it. DROP_SMALL: columns that are bounded
- * one by one instead of being subdivided. DROP_FAN: most triangles of a one-ring with normals. */
-enum { DROP_TILE = 256, DROP_BLOCK = 16, DROP_SMALL = 8, DROP_FAN = 16 };
+enum {
+    DROP_TILE = 256, /* most columns of a tile along x and y */
+    DROP_BLOCK = 16, /* columns of a block of a tile, along x and y */
+    DROP_SMALL = 8,  /* up to so many columns are bounded one by one instead of being subdivided */
+    DROP_FAN = 16    /* most triangles of a one-ring with normals */
+};
 
+/* A checked call. */
 typedef struct drop_map {
     carom_mesh *mesh;
     const carom_lattice *lattice;
@@ -149,9 +161,10 @@ typedef struct drop_map {
     const caromi_corners *corners; /* NULL until a tile is rasterized */
 } drop_map;
 
+/* A tile while its heights are bounded. */
 typedef struct drop_tile {
     const drop_map *map;
-    uint64_t nx, ny;
+    uint64_t nx, ny;    /* numbers of columns along x and y */
     double per_spacing; /* 1 / the lattice's spacing */
     uint32_t *visited;  /* a bit for each position: its features are done */
     double x[DROP_TILE], y[DROP_TILE];
@@ -219,7 +232,7 @@ float caromi_drop_resolve(const drop_map *map, float x, float y, double low);
 float caromi_drop_round_up(double value);
 
 /* Computes rows [first, first + rows) into height[rows][dims x]; adds the number of columns decided in integers to
- * *settled. height NULL: only prepares the tables that the mesh caches. drop_map.c */
+ * *resolved. height NULL: only prepares the tables that the mesh caches. drop_map.c */
 carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *resolved,
                               carom_error *err);
 #endif

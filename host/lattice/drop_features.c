@@ -19,62 +19,67 @@ typedef struct rasterized_corner {
     int count;
 } rasterized_corner;
 
-static void begin_corner(rasterized_corner *c, drop_tile *tile, const float *at)
+/* Begins with a corner without neighbours. */
+static void begin_corner(rasterized_corner *corner, drop_tile *tile, const float *at)
 {
-    c->tile = tile; /* the vectors take 8 KiB, so they are not cleared */
-    c->count = 0;
+    corner->tile = tile; /* the vectors take 8 KiB, so they are not cleared */
+    corner->count = 0;
     for (int k = 0; k < 3; k++)
-        c->at[k] = (double)at[k];
+        corner->at[k] = (double)at[k];
 }
 
-static void add_neighbour(rasterized_corner *c, const float *at)
+/* Adds a neighbouring corner. */
+static void add_neighbour(rasterized_corner *corner, const float *at)
 {
-    double *offset = c->offset[c->count];
+    double *offset = corner->offset[corner->count];
     for (int k = 0; k < 3; k++)
-        offset[k] = (double)at[k] - c->at[k];
-    c->reach[c->count] = fabs(offset[0]) + fabs(offset[1]) + fabs(offset[2]);
-    c->count += c->reach[c->count] > 0;
+        offset[k] = (double)at[k] - corner->at[k];
+    corner->reach[corner->count] = fabs(offset[0]) + fabs(offset[1]) + fabs(offset[2]);
+    corner->count += corner->reach[corner->count] > 0;
 }
 
 /* Whether, for some ball centre over the block's columns, no neighbour may lead higher, rounding allowed for. */
-static int may_rest(const rasterized_corner *c, const double dx[2], const double dy[2])
+static int may_rest(const rasterized_corner *corner, const double dx[2], const double dy[2])
 {
-    const drop_ball *ball = &c->tile->map->ball;
+    const drop_ball *ball = &corner->tile->map->ball;
     const double x2 = drop_most(dx[0] * dx[0], dx[1] * dx[1]), y2 = drop_most(dy[0] * dy[0], dy[1] * dy[1]);
     const double near_x = dx[0] > 0 ? dx[0] : dx[1] < 0 ? dx[1] : 0, near_y = dy[0] > 0 ? dy[0] : dy[1] < 0 ? dy[1] : 0;
-    const double most2 = ball->r2 - (near_x * near_x + near_y * near_y), least2 = ball->r2 - (x2 + y2);
-    if (most2 < -8 * DROP_U * ball->r2)
+    const double upright2_most = ball->r2 - (near_x * near_x + near_y * near_y), upright2_least = ball->r2 - (x2 + y2);
+    if (upright2_most < -8 * DROP_ROUNDING * ball->r2)
         return 0;
-    const double z[2] = {least2 > 0 ? sqrt(least2) : 0, most2 > 0 ? sqrt(most2) : 0};
+    const double upright[2] = {upright2_least > 0 ? sqrt(upright2_least) : 0,
+                               upright2_most > 0 ? sqrt(upright2_most) : 0};
     const double slack = 0x1p-20 * ball->r;
-    for (int k = 0; k < c->count; k++) {
-        const double *offset = c->offset[k];
+    for (int k = 0; k < corner->count; k++) {
+        const double *offset = corner->offset[k];
         const double rise =
-            offset[0] * dx[offset[0] < 0] + offset[1] * dy[offset[1] < 0] + offset[2] * z[offset[2] < 0];
-        if (rise > slack * c->reach[k])
+            offset[0] * dx[offset[0] < 0] + offset[1] * dy[offset[1] < 0] + offset[2] * upright[offset[2] < 0];
+        if (rise > slack * corner->reach[k])
             return 0;
     }
     return 1;
 }
 
 /* Subdivides a block of columns until it is small or may_rest() culls it. */
-static void rasterize_block(const rasterized_corner *c, span i, span j)
+static void rasterize_block(const rasterized_corner *corner, span columns, span rows)
 {
-    drop_tile *tile = c->tile;
-    const double dx[2] = {tile->x[i.first] - c->at[0], tile->x[i.end - 1] - c->at[0]};
-    const double dy[2] = {tile->y[j.first] - c->at[1], tile->y[j.end - 1] - c->at[1]};
-    const uint64_t nx = i.end - i.first, ny = j.end - j.first;
-    if (!may_rest(c, dx, dy))
+    drop_tile *tile = corner->tile;
+    const double dx[2] = {tile->x[columns.first] - corner->at[0], tile->x[columns.end - 1] - corner->at[0]};
+    const double dy[2] = {tile->y[rows.first] - corner->at[1], tile->y[rows.end - 1] - corner->at[1]};
+    const uint64_t nx = columns.end - columns.first, ny = rows.end - rows.first;
+    if (!may_rest(corner, dx, dy))
         return;
     if (nx * ny > DROP_SMALL) {
-        const uint64_t middle = nx > ny ? i.first + nx / 2 : j.first + ny / 2;
-        rasterize_block(c, nx > ny ? (span){i.first, middle} : i, nx > ny ? j : (span){j.first, middle});
-        rasterize_block(c, nx > ny ? (span){middle, i.end} : i, nx > ny ? j : (span){middle, j.end});
+        const uint64_t middle = nx > ny ? columns.first + nx / 2 : rows.first + ny / 2;
+        rasterize_block(corner, nx > ny ? (span){columns.first, middle} : columns,
+                        nx > ny ? rows : (span){rows.first, middle});
+        rasterize_block(corner, nx > ny ? (span){middle, columns.end} : columns,
+                        nx > ny ? rows : (span){middle, rows.end});
         return;
     }
-    for (uint64_t b = j.first; b < j.end; b++)
-        for (uint64_t a = i.first; a < i.end; a++)
-            drop_put(tile, a, b, caromi_drop_corner_bound(&tile->map->ball, c->at, tile->x[a], tile->y[b]));
+    for (uint64_t j = rows.first; j < rows.end; j++)
+        for (uint64_t i = columns.first; i < columns.end; i++)
+            drop_put(tile, i, j, caromi_drop_corner_bound(&tile->map->ball, corner->at, tile->x[i], tile->y[j]));
 }
 
 /* ---- the tangents of a corner's normals ---- */
@@ -86,75 +91,78 @@ static void rasterize_block(const rasterized_corner *c, span i, span j)
  * the rounding errors of the quotient. */
 static double joint_bound(const double ahead[2], const double side[2], const double up[2])
 {
-    const double a = -side[1] * ahead[0], b = side[0] * ahead[1], sum = a + b;
-    if (!(sum > 0x1p-20 * (fabs(a) + fabs(b))))
+    const double weight0 = -side[1] * ahead[0], weight1 = side[0] * ahead[1], sum = weight0 + weight1;
+    if (!(sum > 0x1p-20 * (fabs(weight0) + fabs(weight1))))
         return HUGE_VAL;
-    const double p = -side[1] * up[0], q = side[0] * up[1], bound = -(p + q) / sum;
-    return bound + 0x1p-24 * (1 + fabs(bound) + (fabs(p) + fabs(q)) / sum);
+    const double fall0 = -side[1] * up[0], fall1 = side[0] * up[1], bound = -(fall0 + fall1) / sum;
+    return bound + 0x1p-24 * (1 + fabs(bound) + (fabs(fall0) + fabs(fall1)) / sum);
 }
 
 /* Lower and upper bound of the normal's tangent along `axis`. */
-static void bound_tangent(const rasterized_corner *c, int axis, double range[2])
+static void bound_tangent(const rasterized_corner *corner, int axis, double range[2])
 {
     range[0] = -HUGE_VAL;
     range[1] = HUGE_VAL;
-    for (int i = 0; i < c->count; i++) {
-        const double *v = c->offset[i];
-        for (int k = 0; k < c->count && v[!axis] >= 0; k++) {
-            const double *w = c->offset[k];
-            if (w[!axis] >= 0)
+    for (int i = 0; i < corner->count; i++) {
+        const double *one = corner->offset[i];
+        for (int j = 0; j < corner->count && one[!axis] >= 0; j++) {
+            const double *other = corner->offset[j];
+            if (other[!axis] >= 0)
                 continue;
-            const double side[2] = {v[!axis], w[!axis]}, up[2] = {v[2], w[2]};
-            range[1] = drop_least(range[1], joint_bound((double[]){v[axis], w[axis]}, side, up));
-            range[0] = drop_most(range[0], -joint_bound((double[]){-v[axis], -w[axis]}, side, up));
+            const double side[2] = {one[!axis], other[!axis]}, up[2] = {one[2], other[2]};
+            range[1] = drop_least(range[1], joint_bound((double[]){one[axis], other[axis]}, side, up));
+            range[0] = drop_most(range[0], -joint_bound((double[]){-one[axis], -other[axis]}, side, up));
         }
     }
 }
 
 /* The range of offsets of the ball's centre along an axis, from the ranges of the normal's tangents along and across
  * it. */
-static void reach_of(const double tangent[2], const double across[2], double r, double reach[2])
+static void reach_of(const double tangent[2], const double across[2], double radius, double reach[2])
 {
     const double far = drop_most(fabs(across[0]), fabs(across[1]));
     const double near = across[0] > 0 ? across[0] : across[1] < 0 ? -across[1] : 0;
     for (int k = 0; k < 2; k++) {
-        const double t = tangent[k];
-        const int outwards = (t < 0) == (k == 0);
-        const double other = outwards ? near : far, slack = 0x1p-20 * r;
-        if (fabs(t) < 0x1p40)
-            reach[k] = r * (t / sqrt(1 + t * t + other * other));
+        const double slope = tangent[k];
+        const int outwards = (slope < 0) == (k == 0);
+        const double other = outwards ? near : far, slack = 0x1p-20 * radius;
+        if (fabs(slope) < 0x1p40)
+            reach[k] = radius * (slope / sqrt(1 + slope * slope + other * other));
         else
-            reach[k] = !outwards ? 0 : t < 0 ? -r : r;
+            reach[k] = !outwards ? 0 : slope < 0 ? -radius : radius;
         reach[k] += k == 0 ? -slack : slack;
     }
 }
 
+/* The columns (axis x) or rows (axis y) at some offsets from a coordinate. */
 static span span_around(const drop_tile *tile, int axis, double at, const double reach[2])
 {
-    return axis == 0 ? caromi_drop_span_of(tile, tile->x, tile->nx, at + reach[0], at + reach[1])
-                     : caromi_drop_span_of(tile, tile->y, tile->ny, at + reach[0], at + reach[1]);
+    return axis == AXIS_X ? caromi_drop_span_of(tile, tile->x, tile->nx, at + reach[0], at + reach[1])
+                          : caromi_drop_span_of(tile, tile->y, tile->ny, at + reach[0], at + reach[1]);
 }
 
-static void rasterize_corner(const rasterized_corner *c)
+/* Rasterizes a corner: the rectangle of offsets, from the ranges of the normal's tangents, first along x, then y, then
+ * once more along x. */
+static void rasterize_corner(const rasterized_corner *corner)
 {
     static const double any[2] = {-HUGE_VAL, HUGE_VAL};
-    drop_tile *tile = c->tile;
-    const double r = tile->map->ball.r;
-    double x[2], y[2], reach[2];
-    bound_tangent(c, 0, x);
-    reach_of(x, any, r, reach);
-    span i = span_around(tile, 0, c->at[0], reach);
-    if (!(x[0] <= x[1]) || i.first >= i.end)
+    drop_tile *tile = corner->tile;
+    const double radius = tile->map->ball.r;
+    double tangent_x[2], tangent_y[2], reach[2];
+    bound_tangent(corner, AXIS_X, tangent_x);
+    reach_of(tangent_x, any, radius, reach);
+    span columns = span_around(tile, AXIS_X, corner->at[0], reach);
+    if (!(tangent_x[0] <= tangent_x[1]) || columns.first >= columns.end)
         return;
-    bound_tangent(c, 1, y);
-    reach_of(y, x, r, reach);
-    const span j = span_around(tile, 1, c->at[1], reach);
-    if (!(y[0] <= y[1]) || j.first >= j.end)
+    bound_tangent(corner, AXIS_Y, tangent_y);
+    reach_of(tangent_y, tangent_x, radius, reach);
+    const span rows = span_around(tile, AXIS_Y, corner->at[1], reach);
+    if (!(tangent_y[0] <= tangent_y[1]) || rows.first >= rows.end)
         return;
-    reach_of(x, y, r, reach);
-    i = span_around(tile, 0, c->at[0], reach);
-    if (i.first < i.end && !drop_is_hidden(tile, i, j, drop_top_of(tile, c->at[2])))
-        rasterize_block(c, i, j);
+    reach_of(tangent_x, tangent_y, radius, reach);
+    columns = span_around(tile, AXIS_X, corner->at[0], reach);
+    if (columns.first < columns.end && !drop_is_hidden(tile, columns, rows, drop_top_of(tile, corner->at[2])))
+        rasterize_block(corner, columns, rows);
 }
 
 /* ---- edges ------------------------------------------------------------------------------------------------------- */
@@ -170,21 +178,22 @@ typedef struct rasterized_edge {
 
 /* Narrows the range of tangents by a triangle at the edge: excludes normals at less than 90 degrees from the vector to
  * its opposite corner. */
-static void cut(rasterized_edge *g, const float *opposite)
+static void cut(rasterized_edge *frame, const float *opposite)
 {
-    const double v[3] = {(double)opposite[0] - g->edge.a[0], (double)opposite[1] - g->edge.a[1],
-                         (double)opposite[2] - g->edge.a[2]};
-    const double left = g->along[0] * v[1] - g->along[1] * v[0], u = g->along[0] * v[0] + g->along[1] * v[1];
-    const double up = (g->length * v[2] - g->edge.e[2] * u) / g->whole;
-    const double size = fabs(v[0]) + fabs(v[1]) + fabs(v[2]);
+    const double opposite_offset[3] = {(double)opposite[0] - frame->edge.a[0], (double)opposite[1] - frame->edge.a[1],
+                                       (double)opposite[2] - frame->edge.a[2]};
+    const double left = frame->along[0] * opposite_offset[1] - frame->along[1] * opposite_offset[0],
+                 ahead = frame->along[0] * opposite_offset[0] + frame->along[1] * opposite_offset[1];
+    const double rise = (frame->length * opposite_offset[2] - frame->edge.e[2] * ahead) / frame->whole;
+    const double size = fabs(opposite_offset[0]) + fabs(opposite_offset[1]) + fabs(opposite_offset[2]);
     if (fabs(left) <= 0x1p-20 * size)
         return;
-    g->level[left > 0] |= g->edge.e[2] == 0 && v[2] == 0;
-    const double bound = -up / left, slack = 0x1p-24 * (1 + fabs(bound));
+    frame->level[left > 0] |= frame->edge.e[2] == 0 && opposite_offset[2] == 0;
+    const double bound = -rise / left, slack = 0x1p-24 * (1 + fabs(bound));
     if (left > 0)
-        g->most = drop_least(g->most, bound + slack);
+        frame->most = drop_least(frame->most, bound + slack);
     else
-        g->least = drop_most(g->least, bound - slack);
+        frame->least = drop_most(frame->least, bound - slack);
 }
 
 /* The offset w of the ball's centre for a tangent. */
@@ -193,22 +202,25 @@ static double offset_of(double tangent, double r)
     return fabs(tangent) < 0x1p40 ? r * (tangent / sqrt(1 + tangent * tangent)) : tangent < 0 ? -r : r;
 }
 
+/* A box in an edge's frame: ranges along the edge and to its left. */
 typedef struct frame_box {
     double u[2], w[2];
 } frame_box;
 
 /* The box of ball centres that may touch the edge. Its ends are shifted along u as the edge slopes. */
-static frame_box box_of(const rasterized_edge *g, double r)
+static frame_box box_of(const rasterized_edge *frame, double r)
 {
-    const double slack = 0x1p-20 * (r + g->length), sine = g->edge.e[2] / g->whole;
-    frame_box b;
-    b.w[0] = offset_of(g->least, r) - slack;
-    b.w[1] = offset_of(g->most, r) + slack;
-    const double far = drop_most(fabs(b.w[0]), fabs(b.w[1])), near = b.w[0] > 0 ? b.w[0] : b.w[1] < 0 ? b.w[1] : 0;
-    const double q[2] = {far < r ? sqrt(r * r - far * far) : 0, fabs(near) < r ? sqrt(r * r - near * near) : 0};
-    b.u[0] = -sine * (sine > 0 ? q[1] : q[0]) - slack;
-    b.u[1] = g->length - sine * (sine > 0 ? q[0] : q[1]) + slack;
-    return b;
+    const double slack = 0x1p-20 * (r + frame->length), sine = frame->edge.e[2] / frame->whole;
+    frame_box box;
+    box.w[0] = offset_of(frame->least, r) - slack;
+    box.w[1] = offset_of(frame->most, r) + slack;
+    const double far = drop_most(fabs(box.w[0]), fabs(box.w[1])), near = box.w[0] > 0   ? box.w[0]
+                                                                         : box.w[1] < 0 ? box.w[1]
+                                                                                        : 0;
+    const double upright[2] = {far < r ? sqrt(r * r - far * far) : 0, fabs(near) < r ? sqrt(r * r - near * near) : 0};
+    box.u[0] = -sine * (sine > 0 ? upright[1] : upright[0]) - slack;
+    box.u[1] = frame->length - sine * (sine > 0 ? upright[0] : upright[1]) + slack;
+    return box;
 }
 
 /* Clips [x[0], x[1]] to range[0] <= a x + b <= range[1]. */
@@ -216,67 +228,75 @@ static void cut_row(double a, double b, const double range[2], double x[2])
 {
     if (fabs(a) < 0x1p-10)
         return;
-    const double p = (range[0] - b) / a, q = (range[1] - b) / a;
-    x[0] = drop_most(x[0], drop_least(p, q));
-    x[1] = drop_least(x[1], drop_most(p, q));
+    const double end1 = (range[0] - b) / a, end2 = (range[1] - b) / a;
+    x[0] = drop_most(x[0], drop_least(end1, end2));
+    x[1] = drop_least(x[1], drop_most(end1, end2));
 }
 
-static void rasterize_strip(drop_tile *tile, const rasterized_edge *g)
+/* Rasterizes an edge: the box of ball centres in the edge's frame, clipped to each row of columns. */
+static void rasterize_strip(drop_tile *tile, const rasterized_edge *frame)
 {
     const drop_ball *ball = &tile->map->ball;
-    const frame_box b = box_of(g, ball->r);
-    const double *along = g->along, *a = g->edge.a;
-    const double slack = 0x1p-20 * (ball->r + g->length);
-    const double y0 =
-        drop_least(along[1] * b.u[0], along[1] * b.u[1]) + drop_least(along[0] * b.w[0], along[0] * b.w[1]);
-    const double y1 = drop_most(along[1] * b.u[0], along[1] * b.u[1]) + drop_most(along[0] * b.w[0], along[0] * b.w[1]);
-    const double x0 =
-        drop_least(along[0] * b.u[0], along[0] * b.u[1]) + drop_least(-along[1] * b.w[0], -along[1] * b.w[1]);
-    const double x1 =
-        drop_most(along[0] * b.u[0], along[0] * b.u[1]) + drop_most(-along[1] * b.w[0], -along[1] * b.w[1]);
-    const span rows = caromi_drop_span_of(tile, tile->y, tile->ny, a[1] + y0 - slack, a[1] + y1 + slack);
+    const frame_box box = box_of(frame, ball->r);
+    const double *along = frame->along, *begin = frame->edge.a;
+    const double slack = 0x1p-20 * (ball->r + frame->length);
+    /* The box's bounding rectangle along x and y. */
+    const double y_low =
+        drop_least(along[1] * box.u[0], along[1] * box.u[1]) + drop_least(along[0] * box.w[0], along[0] * box.w[1]);
+    const double y_high =
+        drop_most(along[1] * box.u[0], along[1] * box.u[1]) + drop_most(along[0] * box.w[0], along[0] * box.w[1]);
+    const double x_low =
+        drop_least(along[0] * box.u[0], along[0] * box.u[1]) + drop_least(-along[1] * box.w[0], -along[1] * box.w[1]);
+    const double x_high =
+        drop_most(along[0] * box.u[0], along[0] * box.u[1]) + drop_most(-along[1] * box.w[0], -along[1] * box.w[1]);
+    const span rows = caromi_drop_span_of(tile, tile->y, tile->ny, begin[1] + y_low - slack, begin[1] + y_high + slack);
     if (rows.first == rows.end)
         return;
-    const span columns = caromi_drop_span_of(tile, tile->x, tile->nx, a[0] + x0 - slack, a[0] + x1 + slack);
-    if (columns.first == columns.end || drop_is_hidden(tile, columns, rows, drop_top_of(tile, g->edge.top)))
+    const span columns =
+        caromi_drop_span_of(tile, tile->x, tile->nx, begin[0] + x_low - slack, begin[0] + x_high + slack);
+    if (columns.first == columns.end || drop_is_hidden(tile, columns, rows, drop_top_of(tile, frame->edge.top)))
         return;
+    /* Row by row: the range of x within the box. */
     for (uint64_t j = rows.first; j < rows.end; j++) {
-        const double dy = tile->y[j] - a[1];
-        double x[2] = {x0 - slack, x1 + slack};
-        cut_row(along[0], along[1] * dy, b.u, x);
-        cut_row(-along[1], along[0] * dy, b.w, x);
+        const double dy = tile->y[j] - begin[1];
+        double x[2] = {x_low - slack, x_high + slack};
+        cut_row(along[0], along[1] * dy, box.u, x);
+        cut_row(-along[1], along[0] * dy, box.w, x);
         if (x[0] > x[1])
             continue;
-        const span i = caromi_drop_span_of(tile, tile->x, tile->nx, a[0] + x[0] - slack, a[0] + x[1] + slack);
-        for (uint64_t k = i.first; k < i.end; k++)
-            drop_put(tile, k, j, caromi_drop_edge_bound(ball, &g->edge, tile->x[k], tile->y[j]));
+        const span range =
+            caromi_drop_span_of(tile, tile->x, tile->nx, begin[0] + x[0] - slack, begin[0] + x[1] + slack);
+        for (uint64_t i = range.first; i < range.end; i++)
+            drop_put(tile, i, j, caromi_drop_edge_bound(ball, &frame->edge, tile->x[i], tile->y[j]));
     }
 }
 
 /* Begins with an edge from `at` to `end` without triangles. */
-static void begin_edge(rasterized_edge *g, const float *at, const float *end)
+static void begin_edge(rasterized_edge *frame, const float *at, const float *end)
 {
-    *g = (rasterized_edge){.least = -HUGE_VAL, .most = HUGE_VAL};
-    caromi_drop_edge_make(&g->edge, at, end);
-    g->length = sqrt(g->edge.l2);
-    g->whole = sqrt(g->edge.l2 + g->edge.e[2] * g->edge.e[2]);
-    g->along[0] = g->edge.e[0] / g->length;
-    g->along[1] = g->edge.e[1] / g->length;
+    *frame = (rasterized_edge){.least = -HUGE_VAL, .most = HUGE_VAL};
+    caromi_drop_edge_make(&frame->edge, at, end);
+    frame->length = sqrt(frame->edge.length2);
+    frame->whole = sqrt(frame->edge.length2 + frame->edge.e[2] * frame->edge.e[2]);
+    frame->along[0] = frame->edge.e[0] / frame->length;
+    frame->along[1] = frame->edge.e[1] / frame->length;
 }
 
-static void end_edge(drop_tile *tile, const rasterized_edge *g)
+/* Rasterizes a finished edge. Between two level triangles it decides nothing. */
+static void end_edge(drop_tile *tile, const rasterized_edge *frame)
 {
-    if (g->least <= g->most && !(g->level[0] && g->level[1]))
-        rasterize_strip(tile, g);
+    if (frame->least <= frame->most && !(frame->level[0] && frame->level[1]))
+        rasterize_strip(tile, frame);
 }
 
-/* ---- stars ------------------------------------------------------------------------------------------------------- */
+/* ---- one-rings --------------------------------------------------------------------------------------------------- */
 
 static const float *at_position(const drop_map *map, uint32_t position)
 {
     return map->mesh->vertices + 3 * (size_t)position;
 }
 
+/* The number of triangles at a position. */
 static uint64_t triangles_at(const drop_map *map, uint32_t position)
 {
     return map->corners->start[position + 1] - map->corners->start[position];
@@ -290,51 +310,56 @@ static int owns(const drop_map *map, uint32_t position, uint32_t end)
 }
 
 /* Whether side i is the first one of its edge: sides with the same end are one edge. */
-static int is_new(const drop_side *side, int i)
+static int is_new(const drop_side *side, int number)
 {
-    for (int k = 0; k < i; k++)
-        if (side[k].end == side[i].end)
+    for (int earlier = 0; earlier < number; earlier++)
+        if (side[earlier].end == side[number].end)
             return 0;
     return 1;
 }
 
-static void rasterize_edge(drop_tile *tile, const float *at, const drop_side *side, int count, int i)
+/* Rasterizes an edge with all triangles at it. */
+static void rasterize_edge(drop_tile *tile, const float *at, const drop_side *side, int count, int number)
 {
     const drop_map *map = tile->map;
-    rasterized_edge g;
-    begin_edge(&g, at, at_position(map, side[i].end));
-    if (g.edge.l2 == 0)
+    rasterized_edge frame;
+    begin_edge(&frame, at, at_position(map, side[number].end));
+    if (frame.edge.length2 == 0)
         return;
-    for (int k = i; k < count; k++)
-        if (side[k].end == side[i].end)
-            cut(&g, at_position(map, side[k].opposite));
-    end_edge(tile, &g);
+    for (int other = number; other < count; other++)
+        if (side[other].end == side[number].end)
+            cut(&frame, at_position(map, side[other].opposite));
+    end_edge(tile, &frame);
 }
 
+/* Rasterizes the corner in the middle of a one-ring. */
 static void rasterize_centre(const drop_one_ring *one_ring, drop_tile *tile, const drop_side *side, int count)
 {
     double lower[2], upper[2];
-    rasterized_corner c;
+    rasterized_corner corner;
     const int is_boxed = caromi_drop_one_ring_corner(one_ring, lower, upper);
-    span i = {0, tile->nx}, j = {0, tile->ny};
+    span columns = {0, tile->nx}, rows = {0, tile->ny};
+    /* The one-ring surrounds the corner: a rectangle of columns is known. */
     if (is_boxed) {
-        j = caromi_drop_span_of(tile, tile->y, tile->ny, lower[1], upper[1]);
-        if (j.first >= j.end)
+        rows = caromi_drop_span_of(tile, tile->y, tile->ny, lower[1], upper[1]);
+        if (rows.first >= rows.end)
             return;
-        i = caromi_drop_span_of(tile, tile->x, tile->nx, lower[0], upper[0]);
-        if (i.first >= i.end)
+        columns = caromi_drop_span_of(tile, tile->x, tile->nx, lower[0], upper[0]);
+        if (columns.first >= columns.end)
             return;
     }
-    begin_corner(&c, tile, one_ring->at);
+    /* Neighbours once each. */
+    begin_corner(&corner, tile, one_ring->at);
     for (int k = 0; k < count; k++)
         if (is_new(side, k))
-            add_neighbour(&c, at_position(tile->map, side[k].end));
+            add_neighbour(&corner, at_position(tile->map, side[k].end));
     if (!is_boxed)
-        rasterize_corner(&c);
-    else if (!drop_is_hidden(tile, i, j, drop_top_of(tile, c.at[2])))
-        rasterize_block(&c, i, j);
+        rasterize_corner(&corner);
+    else if (!drop_is_hidden(tile, columns, rows, drop_top_of(tile, corner.at[2])))
+        rasterize_block(&corner, columns, rows);
 }
 
+/* Rasterizes a one-ring given by its sides: the edges that it owns, and its corner. */
 static void rasterize_sides(drop_tile *tile, uint32_t position, const drop_side *side, int count)
 {
     const drop_map *map = tile->map;
@@ -370,6 +395,7 @@ static void rasterize_hub(drop_tile *tile, uint32_t position)
     }
 }
 
+/* Lists the sides of the position's triangles, and rasterizes them. */
 void caromi_drop_rasterize_one_ring(drop_tile *tile, uint32_t position)
 {
     const drop_map *map = tile->map;

@@ -22,18 +22,21 @@ static double next_above(double x)
     return x;
 }
 
-/* The sum rounded up to binary64. */
+/* The sum rounded up to binary64, by its exact rounding error (two-sum). */
 static double add_up(double a, double b)
 {
-    const double sum = a + b, part = sum - a, error = (a - (sum - part)) + (b - part);
+    const double sum = a + b, rounded_b = sum - a, error = (a - (sum - rounded_b)) + (b - rounded_b);
     return error > 0 ? next_above(sum) : sum;
 }
 
+/* Two-sum: the sum and its exact rounding error, to which the rest is added. */
 drop_bound caromi_drop_sum(double z, double radius, double low, double high)
 {
-    const double sum = z + radius, part = sum - z, error = (z - (sum - part)) + (radius - part);
-    const double from = error + low, to = error + high;
-    return (drop_bound){add_up(sum, from - 2 * DROP_U * fabs(from)), add_up(sum, to + 2 * DROP_U * fabs(to))};
+    const double sum = z + radius, rounded_radius = sum - z,
+                 error = (z - (sum - rounded_radius)) + (radius - rounded_radius);
+    const double rest_low = error + low, rest_high = error + high;
+    return (drop_bound){add_up(sum, rest_low - 2 * DROP_ROUNDING * fabs(rest_low)),
+                        add_up(sum, rest_high + 2 * DROP_ROUNDING * fabs(rest_high))};
 }
 
 /* How much lower a ball rests on a point beside its column than on one straight below. square: a bound of their squared
@@ -45,51 +48,58 @@ static double sink_of(const drop_ball *ball, double square, double upright, doub
 
 /* ---- corners ----------------------------------------------------------------------------------------------------- */
 
+/* Bounds for a corner at z that is nearly below the column. */
 drop_bound caromi_drop_near_corner(const drop_ball *ball, double z, double square)
 {
-    const double loss = 32 * DROP_U, upright = sqrt(ball->r2 - square);
+    const double loss = 32 * DROP_ROUNDING, upright = sqrt(ball->r2 - square);
     return caromi_drop_sum(z, ball->r, -sink_of(ball, square, upright, loss), -sink_of(ball, square, upright, -loss));
 }
 
 /* ---- edges ------------------------------------------------------------------------------------------------------- */
 
 /* Whether the column is exactly on the edge's line, seen from above. */
-static int is_on_line(const drop_edge *g, double x, double y)
+static int is_on_line(const drop_edge *edge, double x, double y)
 {
-    const float a[2] = {(float)g->a[0], (float)g->a[1]}, b[2] = {(float)g->b[0], (float)g->b[1]};
+    const float a[2] = {(float)edge->a[0], (float)edge->a[1]}, b[2] = {(float)edge->b[0], (float)edge->b[1]};
     const float at[2] = {(float)x, (float)y};
     return caromi_drop_side(a, b, at) == 0;
 }
 
 /* Bounds of the column's squared distance from the edge's line, seen from above. */
-static void square_from_line(const drop_edge *g, const double d[2], double x, double y, double square[2])
+static void square_from_line(const drop_edge *edge, const double offset[2], double x, double y, double square[2])
 {
-    const double left = g->e[0] * d[1], right = g->e[1] * d[0], cross = fabs(left - right);
-    const double cross_error = 8 * DROP_U * (fabs(left) + fabs(right));
+    const double left = edge->e[0] * offset[1], right = edge->e[1] * offset[0], cross = fabs(left - right);
+    const double cross_error = 8 * DROP_ROUNDING * (fabs(left) + fabs(right));
     const double least = cross > cross_error ? cross - cross_error : 0;
-    const double most = cross <= cross_error && cross_error > 0 && is_on_line(g, x, y) ? 0 : cross + cross_error;
-    square[0] = least * least / g->l2 * (1 - 8 * DROP_U);
-    square[1] = most * most / g->l2 * (1 + 8 * DROP_U);
+    const double most = cross <= cross_error && cross_error > 0 && is_on_line(edge, x, y) ? 0 : cross + cross_error;
+    square[0] = least * least / edge->length2 * (1 - 8 * DROP_ROUNDING);
+    square[1] = most * most / edge->length2 * (1 + 8 * DROP_ROUNDING);
 }
 
-int caromi_drop_flat_edge_bound(const drop_ball *ball, const drop_edge *g, double x, double y, drop_bound *bound)
+/* Bounds from the column's foot on a nearly level edge. */
+int caromi_drop_flat_edge_bound(const drop_ball *ball, const drop_edge *edge, double x, double y, drop_bound *bound)
 {
-    const double d[2] = {x - g->a[0], y - g->a[1]}, ahead = g->e[0] * d[0], aside = g->e[1] * d[1];
-    const double at = (ahead + aside) / g->l2, error = 16 * DROP_U * (fabs(ahead) + fabs(aside)) / g->l2;
-    const double out = at < 0 ? -at : at > 1 ? at - 1 : 0, beyond = 0x1p-30 * ball->r;
+    const double offset[2] = {x - edge->a[0], y - edge->a[1]}, ahead = edge->e[0] * offset[0],
+                 aside = edge->e[1] * offset[1];
+    const double fraction = (ahead + aside) / edge->length2,
+                 error = 16 * DROP_ROUNDING * (fabs(ahead) + fabs(aside)) / edge->length2;
+    const double outside = fraction < 0 ? -fraction : fraction > 1 ? fraction - 1 : 0, tolerance = 0x1p-30 * ball->r;
     double square[2];
-    square_from_line(g, d, x, y, square);
-    if (!(4 * square[1] < ball->r2) || out * out * g->l2 > beyond * beyond)
+    square_from_line(edge, offset, x, y, square);
+    if (!(4 * square[1] < ball->r2) || outside * outside * edge->length2 > tolerance * tolerance)
         return 0;
-    const double upright = sqrt(ball->r2 - square[1]), loss = 16 * DROP_U + (square[1] - square[0]) / ball->r2;
-    const double rise = at * g->e[2], slope_rise = ball->r * g->slope2;
-    const double most = sink_of(ball, square[1], upright, loss), least = sink_of(ball, square[0], upright, -loss);
-    const double slack = error * fabs(g->e[2]) + 8 * DROP_U * (fabs(rise) + most + slope_rise);
-    *bound = caromi_drop_sum(g->a[2], ball->r, rise - most - slack, rise - least + slope_rise + slack);
-    if (!(error < at && at < 1 - error)) { /* the foot may be outside the edge: its end is closest then */
-        const double *end = at < 0.5 ? g->a : g->b, p[2] = {x - end[0], y - end[1]};
-        const double far = p[0] * p[0] + p[1] * p[1];
-        bound->low = 2 * far < ball->r2 ? caromi_drop_near_corner(ball, end[2], far).low : -HUGE_VAL;
+    /* How much lower the ball rests as the column is beside the line, and how much the edge rises up to the foot. */
+    const double upright = sqrt(ball->r2 - square[1]), loss = 16 * DROP_ROUNDING + (square[1] - square[0]) / ball->r2;
+    const double rise = fraction * edge->e[2], slope_rise = ball->r * edge->slope2;
+    const double sink_most = sink_of(ball, square[1], upright, loss),
+                 sink_least = sink_of(ball, square[0], upright, -loss);
+    const double slack = error * fabs(edge->e[2]) + 8 * DROP_ROUNDING * (fabs(rise) + sink_most + slope_rise);
+    *bound = caromi_drop_sum(edge->a[2], ball->r, rise - sink_most - slack, rise - sink_least + slope_rise + slack);
+    if (!(error < fraction && fraction < 1 - error)) { /* the foot may be outside the edge: its end is closest then */
+        const double *end = fraction < 0.5 ? edge->a : edge->b, end_offset[2] = {x - end[0], y - end[1]};
+        const double end_distance2 = end_offset[0] * end_offset[0] + end_offset[1] * end_offset[1];
+        bound->low =
+            2 * end_distance2 < ball->r2 ? caromi_drop_near_corner(ball, end[2], end_distance2).low : -HUGE_VAL;
     }
     return 1;
 }
@@ -110,6 +120,7 @@ static int holds(const drop_face *face, double x, double y)
     return 1;
 }
 
+/* Bounds from the plane of a nearly level face. */
 drop_bound caromi_drop_flat_bound(const drop_ball *ball, const drop_face *face, double x, double y)
 {
     const int is_below = holds(face, x, y);

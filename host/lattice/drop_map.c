@@ -8,28 +8,30 @@
 #include "drop.h"
 
 enum {
-    LEAF = 12,  /* average triangles of a BVH leaf */
-    SMALL = 32, /* least columns along a tile's side, however many threads there are */
-    EACH = 8    /* tiles of each thread, if they stay large enough */
+    LEAF_TRIANGLES = 12, /* average triangles of a BVH leaf */
+    TILE_LEAST = 32,     /* least columns along a tile's side, however many threads there are */
+    TILES_EACH = 8       /* tiles of each thread, if they stay large enough */
 };
 
 /* ---- triangles near a rectangle ---------------------------------------------------------------------------------- */
 
-typedef struct visit {
+/* A traversal for the triangles near a rectangle of columns. */
+typedef struct rectangle_visit {
     const drop_visitor *to;
     double lower[2], upper[2]; /* the rectangle, grown by the radius */
     double scale;              /* coordinates of BVH nodes are multiplied by it */
-} visit;
+} rectangle_visit;
 
-static int is_near(const visit *v, uint32_t triangle)
+/* Whether a triangle's bounding box, seen from above, overlaps the rectangle. */
+static int is_near(const rectangle_visit *visit, uint32_t triangle)
 {
-    const carom_mesh *mesh = v->to->map->mesh;
+    const carom_mesh *mesh = visit->to->map->mesh;
     for (int k = 0; k < 2; k++) {
         const float a = caromi_corner(mesh, triangle, 0)[k], b = caromi_corner(mesh, triangle, 1)[k];
         const float c = caromi_corner(mesh, triangle, 2)[k];
         const float low = a < b ? (a < c ? a : c) : (b < c ? b : c);
         const float high = a > b ? (a > c ? a : c) : (b > c ? b : c);
-        if ((double)low > v->upper[k] || (double)high < v->lower[k])
+        if ((double)low > visit->upper[k] || (double)high < visit->lower[k])
             return 0;
     }
     return 1;
@@ -37,38 +39,40 @@ static int is_near(const visit *v, uint32_t triangle)
 
 /* Visits the triangles of a leaf that are near the rectangle. is_inside: the leaf's box is within the rectangle, so
  * triangles need no test. */
-static void visit_leaf(const visit *v, int reference, int is_inside)
+static void visit_leaf(const rectangle_visit *visit, int reference, int is_inside)
 {
-    const int32_t *masks = v->to->map->masks;
-    const mesh_leaf *leaf = &v->to->map->mesh->view.leaves[MESH_LEAF_AT(reference)];
+    const int32_t *masks = visit->to->map->masks;
+    const mesh_leaf *leaf = &visit->to->map->mesh->view.leaves[MESH_LEAF_AT(reference)];
     for (int slot = 0; slot < MESH_WIDTH; slot++) {
         const int32_t triangle = leaf->triangle[slot];
-        if (triangle >= 0 && (masks == NULL || masks[triangle] != 0) && (is_inside || is_near(v, (uint32_t)triangle)))
-            v->to->triangle(v->to->user, (uint32_t)triangle);
+        if (triangle >= 0 && (masks == NULL || masks[triangle] != 0) &&
+            (is_inside || is_near(visit, (uint32_t)triangle)))
+            visit->to->triangle(visit->to->user, (uint32_t)triangle);
     }
 }
 
-static visit visit_of(const drop_visitor *visitor)
+/* Begins a visit: the rectangle is grown by the radius. */
+static rectangle_visit visit_of(const drop_visitor *visitor)
 {
     const double r = visitor->map->ball.r;
-    visit v = {.to = visitor, .scale = (double)visitor->map->mesh->view.frame.scale};
+    rectangle_visit visit = {.to = visitor, .scale = (double)visitor->map->mesh->view.frame.scale};
     for (int k = 0; k < 2; k++) { /* grown by more than the rounding of the sums */
-        v.lower[k] = visitor->lower[k] - r - 0x1p-40 * (fabs(visitor->lower[k]) + r);
-        v.upper[k] = visitor->upper[k] + r + 0x1p-40 * (fabs(visitor->upper[k]) + r);
+        visit.lower[k] = visitor->lower[k] - r - 0x1p-40 * (fabs(visitor->lower[k]) + r);
+        visit.upper[k] = visitor->upper[k] + r + 0x1p-40 * (fabs(visitor->upper[k]) + r);
     }
-    return v;
+    return visit;
 }
 
 /* The children whose boxes overlap the rectangle, highest first. `least` covers the underflow of scaled coordinates. */
-static int near_children(const visit *v, const mesh_node *node, int slots[MESH_WIDTH])
+static int near_children(const rectangle_visit *visit, const mesh_node *node, int slots[MESH_WIDTH])
 {
     const double least = 0x1p-120;
     int count = 0;
     for (int slot = 0; slot < MESH_WIDTH; slot++) {
-        if (node->child[slot] == 0 || (double)node->lo_x[slot] - least > v->upper[0] * v->scale ||
-            (double)node->hi_x[slot] + least < v->lower[0] * v->scale ||
-            (double)node->lo_y[slot] - least > v->upper[1] * v->scale ||
-            (double)node->hi_y[slot] + least < v->lower[1] * v->scale)
+        if (node->child[slot] == 0 || (double)node->lo_x[slot] - least > visit->upper[0] * visit->scale ||
+            (double)node->hi_x[slot] + least < visit->lower[0] * visit->scale ||
+            (double)node->lo_y[slot] - least > visit->upper[1] * visit->scale ||
+            (double)node->hi_y[slot] + least < visit->lower[1] * visit->scale)
             continue;
         int at = count++;
         for (; at > 0 && node->hi_z[slots[at - 1]] < node->hi_z[slot]; at--)
@@ -83,54 +87,56 @@ typedef struct visit_box {
     double lower[2], upper[2], top;
 } visit_box;
 
-static visit_box box_of(const visit *v, const mesh_node *node, int slot)
+static visit_box box_of(const rectangle_visit *visit, const mesh_node *node, int slot)
 {
-    const double least = 0x1p-120, unit = 1 / v->scale;
+    const double least = 0x1p-120, unit = 1 / visit->scale;
     return (visit_box){{((double)node->lo_x[slot] - least) * unit, ((double)node->lo_y[slot] - least) * unit},
                        {((double)node->hi_x[slot] + least) * unit, ((double)node->hi_y[slot] + least) * unit},
                        ((double)node->hi_z[slot] + least) * unit};
 }
 
-static int is_inside(const visit *v, const visit_box *b)
+/* Whether a box is within the rectangle. */
+static int is_inside(const rectangle_visit *visit, const visit_box *box)
 {
-    return b->lower[0] >= v->lower[0] && b->upper[0] <= v->upper[0] && b->lower[1] >= v->lower[1] &&
-           b->upper[1] <= v->upper[1];
+    return box->lower[0] >= visit->lower[0] && box->upper[0] <= visit->upper[0] && box->lower[1] >= visit->lower[1] &&
+           box->upper[1] <= visit->upper[1];
 }
 
 /* Visits the triangles near the rectangle in the subtree of a node or leaf. */
-static void visit_subtree(const visit *v, int reference)
+static void visit_subtree(const rectangle_visit *visit, int reference)
 {
-    const caromi_mesh_view *view = &v->to->map->mesh->view;
+    const caromi_mesh_view *view = &visit->to->map->mesh->view;
     int slots[MESH_WIDTH];
     if (reference < 0) {
         const int inside = 0; /* the box of a root leaf is not known */
-        visit_leaf(v, reference, inside);
+        visit_leaf(visit, reference, inside);
         return;
     }
     const mesh_node *node = &view->nodes[reference];
-    const int count = near_children(v, node, slots);
+    const int count = near_children(visit, node, slots);
     for (int i = 0; i < count; i++) {
         const int child = node->child[slots[i]], next = i + 1 < count ? node->child[slots[i + 1]] : 0;
-        const visit_box box = box_of(v, node, slots[i]);
+        const visit_box box = box_of(visit, node, slots[i]);
         if (next < 0)
             __builtin_prefetch(&view->leaves[MESH_LEAF_AT(next)]);
-        if (v->to->skip != NULL && v->to->skip(v->to->user, box.lower, box.upper, box.top))
+        if (visit->to->skip != NULL && visit->to->skip(visit->to->user, box.lower, box.upper, box.top))
             continue;
         if (child < 0)
-            visit_leaf(v, child, is_inside(v, &box));
+            visit_leaf(visit, child, is_inside(visit, &box));
         else
-            visit_subtree(v, child);
+            visit_subtree(visit, child);
     }
 }
 
+/* Visits the triangles near a rectangle, higher boxes first. */
 void caromi_drop_visit(const drop_visitor *visitor)
 {
-    const visit v = visit_of(visitor);
+    const rectangle_visit visit = visit_of(visitor);
     if (visitor->map->mesh->info.triangle_count > 0)
-        visit_subtree(&v, visitor->map->mesh->view.frame.root);
+        visit_subtree(&visit, visitor->map->mesh->view.frame.root);
 }
 
-/* ---- the cheaper way --------------------------------------------------------------------------------------------- */
+/* ---- rasterizing or searching ------------------------------------------------------------------------------------ */
 
 /* The number of columns whose search costs as much as rasterizing `triangles`; `under`: triangles below a ball. */
 static double columns_for(double triangles, double under)
@@ -138,29 +144,32 @@ static double columns_for(double triangles, double under)
     return triangles / (0.18 + 0.23 * sqrt(under));
 }
 
-typedef struct census {
-    const visit *visit;
+/* Leaves below a tile, counted until the decision is certain. */
+typedef struct leaf_census {
+    const rectangle_visit *visit;
     double columns, leaves;
     double share; /* share of the leaves that is below a ball */
-} census;
+} leaf_census;
 
-static int has_many(const census *c)
+/* Whether searching the columns is cheaper than rasterizing all triangles. */
+static int has_many(const leaf_census *census)
 {
-    return columns_for(LEAF * c->leaves, LEAF * c->leaves * c->share) > c->columns;
+    return columns_for(LEAF_TRIANGLES * census->leaves, LEAF_TRIANGLES * census->leaves * census->share) >
+           census->columns;
 }
 
 /* Counts the leaves that overlap the rectangle, until the decision is certain. */
-static void count_in_subtree(census *c, int reference)
+static void count_in_subtree(leaf_census *census, int reference)
 {
     int slots[MESH_WIDTH];
     if (reference < 0) {
-        c->leaves++;
+        census->leaves++;
         return;
     }
-    const mesh_node *node = &c->visit->to->map->mesh->view.nodes[reference];
-    const int count = near_children(c->visit, node, slots);
-    for (int i = 0; i < count && !has_many(c); i++)
-        count_in_subtree(c, node->child[slots[i]]);
+    const mesh_node *node = &census->visit->to->map->mesh->view.nodes[reference];
+    const int count = near_children(census->visit, node, slots);
+    for (int i = 0; i < count && !has_many(census); i++)
+        count_in_subtree(census, node->child[slots[i]]);
 }
 
 /* Whether a tile has so many triangles that its columns are searched instead of rasterized. Both give the same bits. */
@@ -169,13 +178,15 @@ static int is_crowded(const drop_tile *tile)
     const drop_map *map = tile->map;
     const drop_visitor visitor = {
         .map = map, .lower = {tile->x[0], tile->y[0]}, .upper = {tile->x[tile->nx - 1], tile->y[tile->ny - 1]}};
-    const visit v = visit_of(&visitor);
-    const double area = (v.upper[0] - v.lower[0]) * (v.upper[1] - v.lower[1]), ball = 3.2 * map->ball.r2;
-    census c = {.visit = &v, .columns = (double)(tile->nx * tile->ny), .share = area > ball ? ball / area : 1};
+    const rectangle_visit visit = visit_of(&visitor);
+    const double area = (visit.upper[0] - visit.lower[0]) * (visit.upper[1] - visit.lower[1]),
+                 ball = 3.2 * map->ball.r2;
+    leaf_census census = {
+        .visit = &visit, .columns = (double)(tile->nx * tile->ny), .share = area > ball ? ball / area : 1};
     if (!caromi_drop_can_search(map))
         return 0;
-    count_in_subtree(&c, map->mesh->view.frame.root);
-    return has_many(&c);
+    count_in_subtree(&census, map->mesh->view.frame.root);
+    return has_many(&census);
 }
 
 /* The side of the search's blocks in columns: less where columns are too far apart to share leaves. */
@@ -190,6 +201,7 @@ static uint32_t side_of_blocks(const drop_map *map)
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
+/* The tiles of a range of rows. */
 typedef struct tile_job {
     const drop_map *map;
     drop_tile *tiles;      /* [threads] */
@@ -211,7 +223,7 @@ static uint64_t round_tile(const drop_tile *tile, float *height, uint64_t stride
         for (uint64_t i = 0; i < tile->nx; i++) {
             const double low = tile->low[j * DROP_TILE + i], high = tile->high[j * DROP_TILE + i];
             float z = caromi_drop_round_up(low);
-            if (caromi_drop_round_up(high) > z) {
+            if (caromi_drop_round_up(high) > z) { /* the bounds do not decide */
                 z = caromi_drop_resolve(tile->map, (float)tile->x[i], (float)tile->y[j], low);
                 resolved++;
             }
@@ -220,45 +232,47 @@ static uint64_t round_tile(const drop_tile *tile, float *height, uint64_t stride
     return resolved;
 }
 
-/* Sets the columns and rows of a tile. *i, *j: its first column, and its first row within the job. */
-static void place_tile(const tile_job *job, uint64_t task, drop_tile *tile, uint64_t *i, uint64_t *j)
+/* Sets the columns and rows of a tile. Also returns its first column, and its first row within the job. */
+static void place_tile(const tile_job *job, uint64_t task, drop_tile *tile, uint64_t *first_column, uint64_t *first_row)
 {
     const carom_lattice *lattice = job->map->lattice;
-    *i = task % job->across * job->width;
-    *j = task / job->across * job->depth;
-    const uint64_t left = lattice->dims[0] - *i, below = job->rows - *j;
+    *first_column = task % job->across * job->width;
+    *first_row = task / job->across * job->depth;
+    const uint64_t columns_left = lattice->dims[0] - *first_column, rows_left = job->rows - *first_row;
     tile->map = job->map;
     tile->per_spacing = 1 / lattice->spacing;
-    tile->nx = left < job->width ? left : job->width;
-    tile->ny = below < job->depth ? below : job->depth;
+    tile->nx = columns_left < job->width ? columns_left : job->width;
+    tile->ny = rows_left < job->depth ? rows_left : job->depth;
     for (uint64_t k = 0; k < tile->nx; k++)
-        tile->x[k] = (double)carom_lattice_coordinate(lattice, 0, *i + k);
+        tile->x[k] = (double)carom_lattice_coordinate(lattice, AXIS_X, *first_column + k);
     for (uint64_t k = 0; k < tile->ny; k++)
-        tile->y[k] = (double)carom_lattice_coordinate(lattice, 1, job->first + *j + k);
+        tile->y[k] = (double)carom_lattice_coordinate(lattice, AXIS_Y, job->first + *first_row + k);
 }
 
+/* Task: decides for a tile. */
 static void choose_rasterizing(void *user, uint64_t task, uint32_t thread)
 {
     const tile_job *job = user;
     drop_tile *tile = &job->tiles[thread];
-    uint64_t i, j;
-    place_tile(job, task, tile, &i, &j);
+    uint64_t column, row;
+    place_tile(job, task, tile, &column, &row);
     job->side[task] = (uint8_t)(is_crowded(tile) ? side_of_blocks(job->map) : 0);
 }
 
+/* Task: bounds the heights of a tile, and rounds them. */
 static void run_tile(void *user, uint64_t task, uint32_t thread)
 {
     const tile_job *job = user;
     drop_tile *tile = &job->tiles[thread];
-    uint64_t i, j;
-    place_tile(job, task, tile, &i, &j);
+    uint64_t column, row;
+    place_tile(job, task, tile, &column, &row);
     tile->visited = job->visited + thread * job->words;
     if (job->side[task] > 0)
         caromi_drop_search_tile(tile, job->side[task]);
     else
         caromi_drop_rasterize(tile);
     job->resolved[task] =
-        round_tile(tile, job->height + j * job->map->lattice->dims[0] + i, job->map->lattice->dims[0]);
+        round_tile(tile, job->height + row * job->map->lattice->dims[0] + column, job->map->lattice->dims[0]);
 }
 
 /* Chooses for each tile whether it is rasterized or searched. If any is rasterized, makes the table of triangles at
@@ -266,8 +280,8 @@ static void run_tile(void *user, uint64_t task, uint32_t thread)
 static carom_status prepare(tile_job *job, uint64_t tasks, drop_map *map, carom_error *err)
 {
     caromi_parallel(map->mesh->context->pool, tasks, choose_rasterizing, job);
-    for (uint64_t t = 0; t < tasks; t++)
-        if (job->side[t] == 0 && map->ball.r > 0)
+    for (uint64_t task = 0; task < tasks; task++)
+        if (job->side[task] == 0 && map->ball.r > 0)
             return caromi_corners_of(map->mesh, &map->corners, err);
     return CAROM_OK;
 }
@@ -284,8 +298,8 @@ static void cut_tiles(tile_job *job, uint32_t threads)
     const carom_lattice *lattice = job->map->lattice;
     const double reach = 2 * job->map->ball.r / lattice->spacing;
     uint64_t edge = DROP_TILE;
-    while (edge > SMALL && (double)edge > reach && threads > 1 &&
-           tiles_of(lattice->dims[0], edge) * tiles_of(job->rows, edge) < EACH * (uint64_t)threads)
+    while (edge > TILE_LEAST && (double)edge > reach && threads > 1 &&
+           tiles_of(lattice->dims[0], edge) * tiles_of(job->rows, edge) < TILES_EACH * (uint64_t)threads)
         edge /= 2;
     job->across = tiles_of(lattice->dims[0], edge);
     job->width = tiles_of(lattice->dims[0], job->across);
@@ -293,6 +307,7 @@ static void cut_tiles(tile_job *job, uint32_t threads)
     job->depth = tiles_of(job->rows, job->down);
 }
 
+/* Computes some rows of a drop map, tile by tile, in parallel. */
 carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *resolved,
                               carom_error *err)
 {
@@ -301,6 +316,7 @@ carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, floa
     tile_job job = {.map = map, .first = first, .rows = rows, .height = height};
     cut_tiles(&job, threads);
     const uint64_t tasks = job.across * job.down;
+    /* The memory of each thread and of each tile. */
     job.tiles = caromi_alloc(context, threads, sizeof *job.tiles);
     job.resolved = caromi_alloc(context, tasks, sizeof *job.resolved);
     job.side = caromi_alloc(context, tasks, sizeof *job.side);
@@ -308,15 +324,16 @@ carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, floa
     job.visited = caromi_alloc(context, threads * job.words, sizeof *job.visited);
     carom_status status = CAROM_OK;
     if (job.tiles == NULL || job.resolved == NULL || job.side == NULL || job.visited == NULL)
-        status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
-                             "no memory for the tiles of a drop map (%u x %zu bytes)", threads, sizeof *job.tiles);
+        status = caromi_fail_memory(err, "no memory for the tiles of a drop map (%u x %zu bytes)", threads,
+                                    sizeof *job.tiles);
     else
         status = prepare(&job, tasks, map, err);
+    /* Without an output, only the tables of the mesh are prepared. */
     const int answers = status == CAROM_OK && height != NULL;
     if (answers)
         caromi_parallel(context->pool, tasks, run_tile, &job);
-    for (uint64_t t = 0; answers && t < tasks; t++)
-        *resolved += job.resolved[t];
+    for (uint64_t task = 0; answers && task < tasks; task++)
+        *resolved += job.resolved[task];
     caromi_free(context, job.tiles);
     caromi_free(context, job.resolved);
     caromi_free(context, job.side);

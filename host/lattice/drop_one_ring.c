@@ -4,50 +4,51 @@
 #include "drop.h"
 
 /* Computes R times the triangle's upward normal. Returns 0 if it is not accurate enough. */
-static int find_normal(drop_one_ring *s, int t)
+static int find_normal(drop_one_ring *one_ring, int triangle)
 {
-    const float *p = s->at, *a = s->corner[t][0], *b = s->corner[t][1];
-    double e[3], f[3], n[3], all = 0;
+    const float *p = one_ring->at, *a = one_ring->corner[triangle][0], *b = one_ring->corner[triangle][1];
+    double e[3], f[3], normal[3], size = 0;
     for (int k = 0; k < 3; k++) {
         e[k] = (double)a[k] - (double)p[k];
         f[k] = (double)b[k] - (double)p[k];
     }
     for (int k = 0; k < 3; k++) {
         const double plus = e[(k + 1) % 3] * f[(k + 2) % 3], minus = e[(k + 2) % 3] * f[(k + 1) % 3];
-        n[k] = plus - minus;
-        all += fabs(plus) + fabs(minus);
+        normal[k] = plus - minus;
+        size += fabs(plus) + fabs(minus);
     }
-    const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-    if (!(fabs(n[2]) > 0x1p-10 * length && length > 0x1p-20 * all))
+    const double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    /* A steep or thin triangle has no useful normal. */
+    if (!(fabs(normal[2]) > 0x1p-10 * length && length > 0x1p-20 * size))
         return 0;
-    const double per = s->tile->map->ball.r / (n[2] < 0 ? -length : length);
+    const double factor = one_ring->tile->map->ball.r / (normal[2] < 0 ? -length : length);
     for (int k = 0; k < 3; k++)
-        s->normal[t][k] = per * n[k];
-    s->is_turned[t] = n[2] < 0;
+        one_ring->normal[triangle][k] = factor * normal[k];
+    one_ring->is_turned[triangle] = normal[2] < 0;
     return 1;
 }
 
 /* Whether the triangles surround the position, seen from above: each begins where another ends. */
-static int is_fan(const drop_one_ring *s)
+static int is_fan(const drop_one_ring *one_ring)
 {
-    for (int t = 0; t < s->count; t++) {
-        int begin = 0, end = 0;
-        for (int i = 0; i < s->count; i++) {
-            begin += s->side[2 * i].end == s->side[2 * t].opposite;
-            end += s->side[2 * i].opposite == s->side[2 * t].end;
+    for (int triangle = 0; triangle < one_ring->count; triangle++) {
+        int begins_here = 0, ends_here = 0;
+        for (int other = 0; other < one_ring->count; other++) {
+            begins_here += one_ring->side[2 * other].end == one_ring->side[2 * triangle].opposite;
+            ends_here += one_ring->side[2 * other].opposite == one_ring->side[2 * triangle].end;
         }
-        if (begin != 1 || end != 1 || s->is_turned[t] != s->is_turned[0])
+        if (begins_here != 1 || ends_here != 1 || one_ring->is_turned[triangle] != one_ring->is_turned[0])
             return 0;
     }
-    return s->count > 0;
+    return one_ring->count > 0;
 }
 
-void caromi_drop_one_ring_make(drop_one_ring *s)
+void caromi_drop_one_ring_make(drop_one_ring *one_ring)
 {
-    s->is_known = s->count <= DROP_FAN;
-    for (int t = 0; t < s->count && s->is_known; t++)
-        s->is_known = find_normal(s, t);
-    s->is_fan = s->is_known && is_fan(s);
+    one_ring->is_known = one_ring->count <= DROP_FAN;
+    for (int triangle = 0; triangle < one_ring->count && one_ring->is_known; triangle++)
+        one_ring->is_known = find_normal(one_ring, triangle);
+    one_ring->is_fan = one_ring->is_known && is_fan(one_ring);
 }
 
 static double larger(double a, double b)
@@ -60,92 +61,102 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-int caromi_drop_one_ring_corner(const drop_one_ring *s, double lower[2], double upper[2])
+/* The ball's centre lies above the corner at R times a normal between those of the triangles. */
+int caromi_drop_one_ring_corner(const drop_one_ring *one_ring, double lower[2], double upper[2])
 {
     double spread = 0;
-    if (!s->is_fan)
+    if (!one_ring->is_fan)
         return 0;
-    for (int k = 0; k < 3; k++) {
-        double low = s->normal[0][k], high = low;
-        for (int t = 1; t < s->count; t++) {
-            low = smaller(low, s->normal[t][k]);
-            high = larger(high, s->normal[t][k]);
+    /* The range of the normals along each axis. Normals inside the fan deviate from it by at most `spread`. */
+    for (int axis = 0; axis < 3; axis++) {
+        double low = one_ring->normal[0][axis], high = low;
+        for (int triangle = 1; triangle < one_ring->count; triangle++) {
+            low = smaller(low, one_ring->normal[triangle][axis]);
+            high = larger(high, one_ring->normal[triangle][axis]);
         }
         spread += (high - low) * (high - low);
-        if (k < 2) {
-            lower[k] = low;
-            upper[k] = high;
+        if (axis < 2) {
+            lower[axis] = low;
+            upper[axis] = high;
         }
     }
-    const double r = s->tile->map->ball.r, slack = 0x1p-19 * r + spread / r;
-    for (int k = 0; k < 2; k++) {
-        lower[k] += (double)s->at[k] - slack;
-        upper[k] += (double)s->at[k] + slack;
+    const double r = one_ring->tile->map->ball.r, slack = 0x1p-19 * r + spread / r;
+    for (int axis = 0; axis < 2; axis++) {
+        lower[axis] += (double)one_ring->at[axis] - slack;
+        upper[axis] += (double)one_ring->at[axis] + slack;
     }
     return 1;
 }
 
 /* ---- edges ------------------------------------------------------------------------------------------------------- */
 
+enum { LEFT = 1, RIGHT = 2 };
 /* Finds the two triangles at the edge to a neighbour, if there are two, on different sides seen from above. */
-static int find_pair(const drop_one_ring *s, uint32_t end, const double e[3], int pair[2])
+static int find_pair(const drop_one_ring *one_ring, uint32_t end, const double e[3], int pair[2])
 {
     int found = 0, sides = 0;
-    for (int i = 0; i < 2 * s->count; i++) {
-        if (s->side[i].end != end)
+    for (int i = 0; i < 2 * one_ring->count; i++) {
+        if (one_ring->side[i].end != end)
             continue;
-        const float *other = s->corner[i / 2][i % 2 == 0];
-        const double x = (double)other[0] - (double)s->at[0], y = (double)other[1] - (double)s->at[1];
+        const float *other = one_ring->corner[i / 2][i % 2 == 0];
+        const double x = (double)other[0] - (double)one_ring->at[0], y = (double)other[1] - (double)one_ring->at[1];
         const double left = e[0] * y, right = e[1] * x;
         if (found == 2 || !(fabs(left - right) > 0x1p-20 * (fabs(left) + fabs(right))))
             return 0;
-        sides |= left > right ? 1 : 2;
+        sides |= left > right ? LEFT : RIGHT;
         pair[found++] = i / 2;
     }
-    return found == 2 && sides == 3;
+    return found == 2 && sides == (LEFT | RIGHT);
 }
 
 /* Whether a column of the block may be inside the strip of ball centres that touch the edge. */
-static int crosses(const drop_tile *tile, const float *at, const double e[3], const double range[2], drop_span i,
-                   drop_span j)
+static int crosses(const drop_tile *tile, const float *at, const double edge[3], const double range[2],
+                   drop_span columns, drop_span rows)
 {
-    for (uint64_t b = j.first; b < j.end; b++)
-        for (uint64_t a = i.first; a < i.end; a++) {
-            const double w = e[0] * (tile->y[b] - (double)at[1]) - e[1] * (tile->x[a] - (double)at[0]);
-            if (range[0] <= w && w <= range[1])
+    for (uint64_t j = rows.first; j < rows.end; j++)
+        for (uint64_t i = columns.first; i < columns.end; i++) {
+            const double side = edge[0] * (tile->y[j] - (double)at[1]) - edge[1] * (tile->x[i] - (double)at[0]);
+            if (range[0] <= side && side <= range[1])
                 return 1;
         }
     return 0;
 }
 
-int caromi_drop_one_ring_skips_edge(const drop_one_ring *s, uint32_t end, const float *to)
+/* Tests whether any column is inside the strip of ball centres that touch the edge. */
+int caromi_drop_one_ring_skips_edge(const drop_one_ring *one_ring, uint32_t end, const float *to)
 {
-    const drop_tile *tile = s->tile;
+    const drop_tile *tile = one_ring->tile;
     const double r = tile->map->ball.r;
     int pair[2];
-    double e[3], chord = 0, lower[2], upper[2];
+    double edge[3], chord = 0, lower[2], upper[2];
     for (int k = 0; k < 3; k++)
-        e[k] = (double)to[k] - (double)s->at[k];
-    if (!s->is_known || !find_pair(s, end, e, pair))
+        edge[k] = (double)to[k] - (double)one_ring->at[k];
+    if (!one_ring->is_known || !find_pair(one_ring, end, edge, pair))
         return 0;
-    const double *m = s->normal[pair[0]], *n = s->normal[pair[1]];
+    const double *normal1 = one_ring->normal[pair[0]], *normal2 = one_ring->normal[pair[1]];
     for (int k = 0; k < 3; k++)
-        chord += (m[k] - n[k]) * (m[k] - n[k]);
-    const double slack = 0x1p-19 * (r + fabs(e[0]) + fabs(e[1])) + 0.25 * chord / r;
+        chord += (normal1[k] - normal2[k]) * (normal1[k] - normal2[k]);
+    /* Between its triangles' normals, the ball's centre lies in a strip along the edge: first its bounding rectangle.
+     */
+    const double slack = 0x1p-19 * (r + fabs(edge[0]) + fabs(edge[1])) + 0.25 * chord / r;
     for (int k = 0; k < 2; k++) {
-        const double a = (double)s->at[k];
-        lower[k] = a + smaller(0, e[k]) + smaller(m[k], n[k]) - slack;
-        upper[k] = a + larger(0, e[k]) + larger(m[k], n[k]) + slack;
+        const double centre = (double)one_ring->at[k];
+        lower[k] = centre + smaller(0, edge[k]) + smaller(normal1[k], normal2[k]) - slack;
+        upper[k] = centre + larger(0, edge[k]) + larger(normal1[k], normal2[k]) + slack;
     }
-    const drop_span j = caromi_drop_span_of(tile, tile->y, tile->ny, lower[1], upper[1]);
-    if (j.first == j.end)
+    const drop_span rows = caromi_drop_span_of(tile, tile->y, tile->ny, lower[1], upper[1]);
+    if (rows.first == rows.end)
         return 1;
-    const drop_span i = caromi_drop_span_of(tile, tile->x, tile->nx, lower[0], upper[0]);
-    if (i.first == i.end)
+    const drop_span columns = caromi_drop_span_of(tile, tile->x, tile->nx, lower[0], upper[0]);
+    if (columns.first == columns.end)
         return 1;
-    if ((i.end - i.first) * (j.end - j.first) > DROP_SMALL)
+    if ((columns.end - columns.first) * (rows.end - rows.first) > DROP_SMALL)
         return 0;
-    const double p = e[0] * m[1] - e[1] * m[0], q = e[0] * n[1] - e[1] * n[0];
-    const double position_error = slack * (fabs(e[0]) + fabs(e[1]));
-    return !crosses(tile, s->at, e, (double[]){smaller(p, q) - position_error, larger(p, q) + position_error}, i, j);
+    /* Few columns are left: whether each is in the strip itself. */
+    const double side1 = edge[0] * normal1[1] - edge[1] * normal1[0],
+                 side2 = edge[0] * normal2[1] - edge[1] * normal2[0];
+    const double position_error = slack * (fabs(edge[0]) + fabs(edge[1]));
+    return !crosses(tile, one_ring->at, edge,
+                    (double[]){smaller(side1, side2) - position_error, larger(side1, side2) + position_error}, columns,
+                    rows);
 }

@@ -5,35 +5,40 @@
 
 #include <string.h>
 
-drop_span caromi_drop_span_of(const drop_tile *tile, const double *at, uint64_t count, double lower, double upper)
+/* The columns whose coordinates are within [lower, upper]. */
+drop_span caromi_drop_span_of(const drop_tile *tile, const double *coordinate, uint64_t count, double lower,
+                              double upper)
 {
-    const double guess = (lower - at[0]) * tile->per_spacing;
-    span s = {guess > 0 ? (guess < (double)count ? (uint64_t)guess : count) : 0, 0};
-    while (s.first > 0 && at[s.first - 1] >= lower)
-        s.first--;
-    while (s.first < count && at[s.first] < lower)
-        s.first++;
-    s.end = s.first;
-    if (s.first == count || at[s.first] > upper)
-        return s;
-    const double wide = (upper - at[0]) * tile->per_spacing;
-    s.end = wide > (double)s.first ? (wide < (double)count ? (uint64_t)wide : count) : s.first;
-    while (s.end > s.first && at[s.end - 1] > upper)
-        s.end--;
-    while (s.end < count && at[s.end] <= upper)
-        s.end++;
-    return s;
+    /* The first column, guessed by the spacing and then corrected. */
+    const double guess = (lower - coordinate[0]) * tile->per_spacing;
+    span found = {guess > 0 ? (guess < (double)count ? (uint64_t)guess : count) : 0, 0};
+    while (found.first > 0 && coordinate[found.first - 1] >= lower)
+        found.first--;
+    while (found.first < count && coordinate[found.first] < lower)
+        found.first++;
+    found.end = found.first;
+    if (found.first == count || coordinate[found.first] > upper)
+        return found;
+    /* The end, also guessed by the spacing and then corrected. */
+    const double guess_of_end = (upper - coordinate[0]) * tile->per_spacing;
+    found.end = guess_of_end > (double)found.first ? (guess_of_end < (double)count ? (uint64_t)guess_of_end : count)
+                                                   : found.first;
+    while (found.end > found.first && coordinate[found.end - 1] > upper)
+        found.end--;
+    while (found.end < count && coordinate[found.end] <= upper)
+        found.end++;
+    return found;
 }
 
 /* The least `low` in a block. */
-static double find_least(const drop_tile *tile, uint64_t a, uint64_t b)
+static double find_least(const drop_tile *tile, uint64_t block_x, uint64_t block_y)
 {
-    const uint64_t end = (b + 1) * DROP_BLOCK < tile->ny ? (b + 1) * DROP_BLOCK : tile->ny;
+    const uint64_t end = (block_y + 1) * DROP_BLOCK < tile->ny ? (block_y + 1) * DROP_BLOCK : tile->ny;
     double column[DROP_BLOCK], found = HUGE_VAL;
     for (int i = 0; i < DROP_BLOCK; i++)
         column[i] = HUGE_VAL;
-    for (uint64_t j = b * DROP_BLOCK; j < end; j++) {
-        const double *low = &tile->low[j * DROP_TILE + a * DROP_BLOCK];
+    for (uint64_t j = block_y * DROP_BLOCK; j < end; j++) {
+        const double *low = &tile->low[j * DROP_TILE + block_x * DROP_BLOCK];
         for (int i = 0; i < DROP_BLOCK; i++)
             column[i] = low[i] < column[i] ? low[i] : column[i];
     }
@@ -65,19 +70,21 @@ static void rasterize_thin(drop_tile *tile, const drop_face *face)
 }
 
 /* Clips [x[0], x[1]] to the columns of a row that are inside edge k, with a slack for rounding. */
-static void cut_side(const drop_face *face, int k, double slack, double y, double x[2])
+static void cut_side(const drop_face *face, int edge, double slack, double y, double x[2])
 {
-    const double at = (double)face->corner[k][0] + face->shift[0];
-    const double rest = face->side[k][0] * (y - face->shift[1] - (double)face->corner[k][1]) + slack;
-    const double a = face->side[k][1];
-    if (a > 0)
-        x[1] = drop_least(x[1], at + rest / a);
-    else if (a < 0)
-        x[0] = drop_most(x[0], at + rest / a);
-    else if (rest < 0)
+    const double edge_x = (double)face->corner[edge][0] + face->shift[0];
+    const double numerator = face->side[edge][0] * (y - face->shift[1] - (double)face->corner[edge][1]) + slack;
+    const double denominator = face->side[edge][1];
+    if (denominator > 0)
+        x[1] = drop_least(x[1], edge_x + numerator / denominator);
+    else if (denominator < 0)
+        x[0] = drop_most(x[0], edge_x + numerator / denominator);
+    else if (numerator < 0)
         x[1] = -HUGE_VAL;
 }
 
+/* Bounds a face over the columns whose contact point may be inside it, row by row: the triangle, shifted along its
+ * normal. */
 static void rasterize_face(drop_tile *tile, const drop_face *face)
 {
     double lower[2], upper[2], slack[3], reach = 0;
@@ -93,6 +100,7 @@ static void rasterize_face(drop_tile *tile, const drop_face *face)
     for (int k = 0; k < 3; k++)
         slack[k] = caromi_drop_face_slack(face, k, reach);
     for (uint64_t j = rows.first; j < rows.end; j++) {
+        /* The range of x in this row, cut by the three edges. */
         double x[2] = {lower[0] - position_error, upper[0] + position_error};
         for (int k = 0; k < 3; k++)
             cut_side(face, k, slack[k], tile->y[j], x);
@@ -106,6 +114,7 @@ static void rasterize_face(drop_tile *tile, const drop_face *face)
 
 /* ---- triangles --------------------------------------------------------------------------------------------------- */
 
+/* Visits a triangle: rasterizes its face. */
 static void visit_face(void *user, uint32_t triangle)
 {
     drop_tile *tile = user;
@@ -138,25 +147,27 @@ static void visit_one_rings(void *user, uint32_t triangle)
 static int skip_box(void *user, const double lower[2], const double upper[2], double top)
 {
     drop_tile *tile = user;
-    const double r = tile->map->ball.r, reach = r * (1 + 0x1p-40), high = drop_top_of(tile, top);
-    const span i = caromi_drop_span_of(tile, tile->x, tile->nx, lower[0] - reach, upper[0] + reach);
-    const span j = caromi_drop_span_of(tile, tile->y, tile->ny, lower[1] - reach, upper[1] + reach);
-    if (i.first == i.end || j.first == j.end)
+    const double radius = tile->map->ball.r, reach = radius * (1 + 0x1p-40), high = drop_top_of(tile, top);
+    const span columns = caromi_drop_span_of(tile, tile->x, tile->nx, lower[0] - reach, upper[0] + reach);
+    const span rows = caromi_drop_span_of(tile, tile->y, tile->ny, lower[1] - reach, upper[1] + reach);
+    if (columns.first == columns.end || rows.first == rows.end)
         return 1;
-    for (uint64_t b = j.first / DROP_BLOCK; b <= (j.end - 1) / DROP_BLOCK; b++)
-        for (uint64_t a = i.first / DROP_BLOCK; a <= (i.end - 1) / DROP_BLOCK; a++) {
-            if (tile->least[b][a] >= high)
+    for (uint64_t block_y = rows.first / DROP_BLOCK; block_y <= (rows.end - 1) / DROP_BLOCK; block_y++)
+        for (uint64_t block_x = columns.first / DROP_BLOCK; block_x <= (columns.end - 1) / DROP_BLOCK; block_x++) {
+            if (tile->least[block_y][block_x] >= high) /* the block hides the box */
                 continue;
-            if (!tile->is_raised[b][a] || tile->low[b * DROP_BLOCK * DROP_TILE + a * DROP_BLOCK] < high)
+            if (!tile->is_raised[block_y][block_x] ||
+                tile->low[block_y * DROP_BLOCK * DROP_TILE + block_x * DROP_BLOCK] < high)
                 return 0;
-            tile->least[b][a] = find_least(tile, a, b);
-            tile->is_raised[b][a] = 0;
-            if (tile->least[b][a] < high)
+            tile->least[block_y][block_x] = find_least(tile, block_x, block_y);
+            tile->is_raised[block_y][block_x] = 0;
+            if (tile->least[block_y][block_x] < high)
                 return 0;
         }
     return 1;
 }
 
+/* Begins with no height, then raises the bounds by faces, and by edges and corners. */
 void caromi_drop_rasterize(drop_tile *tile)
 {
     drop_visitor visitor = {.map = tile->map,
@@ -166,7 +177,7 @@ void caromi_drop_rasterize(drop_tile *tile)
                             .user = tile};
     for (uint64_t j = 0; j < tile->ny; j++)
         for (uint64_t i = 0; i < tile->nx || i % DROP_BLOCK != 0;
-             i++) { /* padding, as find_least() reads whole blocks */
+             i++) { /* with padding: find_least() reads whole blocks */
             tile->low[j * DROP_TILE + i] = i < tile->nx ? -HUGE_VAL : HUGE_VAL;
             tile->high[j * DROP_TILE + i] = -HUGE_VAL;
         }

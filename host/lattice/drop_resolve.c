@@ -4,6 +4,7 @@
  * ends when two neighbours enclose the height. */
 #include "drop.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ static int64_t rank_of(float x)
     return bits < 0 ? -(int64_t)(bits & INT32_MAX) : bits;
 }
 
+/* The binary32 number of a rank. */
 static float of_rank(int64_t rank)
 {
     const uint32_t bits = rank < 0 ? (uint32_t)-rank | UINT32_C(0x80000000) : (uint32_t)rank;
@@ -38,15 +40,16 @@ typedef struct undecided_column {
     float height; /* the height over the triangles so far, rounded up; -inf: none was met */
 } undecided_column;
 
+enum { AT_REST, FALLING }; /* speeds */
 /* The state of the exact sweep of a ball at height z that falls with a speed, against one triangle. */
-static int state_at(const undecided_column *c, const float *const corner[3], float z, float speed)
+static int state_at(const undecided_column *column, const float *const corner[3], float z, float speed)
 {
     float in[IN_SWEEP_MOVING] = {0};
     caromi_exact_sweep answer;
-    in[IN_CX] = c->x;
-    in[IN_CX + 1] = c->y;
+    in[IN_CX] = column->x;
+    in[IN_CX + 1] = column->y;
     in[IN_CX + 2] = z;
-    in[IN_R] = c->map->ball.radius;
+    in[IN_R] = column->map->ball.radius;
     in[IN_VX + 2] = -speed;
     for (int k = 0; k < 3; k++)
         memcpy(in + IN_P0X + 3 * k, corner[k], 3 * sizeof(float));
@@ -55,77 +58,81 @@ static int state_at(const undecided_column *c, const float *const corner[3], flo
 }
 
 /* Whether the column's height over the triangle, which the ball meets, is above z. */
-static int is_above(const undecided_column *c, const float *const corner[3], float z)
+static int is_above(const undecided_column *column, const float *const corner[3], float z)
 {
-    const float at[3] = {c->x, c->y, z};
-    if (c->map->ball.r == 0 && caromi_drop_side(corner[0], corner[1], corner[2]) != 0)
+    const float at[3] = {column->x, column->y, z};
+    if (column->map->ball.r == 0 && caromi_drop_side(corner[0], corner[1], corner[2]) != 0)
         return caromi_drop_ray_above(corner, at);
-    if (corner[0][2] <= z && corner[1][2] <= z &&
-        corner[2][2] <=
-            z) /* the triangle is not above z: a ball at rest at z overlaps it exactly if its height is above z */
-        return state_at(c, corner, z, 0) == STATE_OVERLAPPING;
-    const int state = state_at(c, corner, z, 1);
+    /* A triangle that is not above z: a ball at rest at z overlaps it exactly if its height is above z. */
+    if (corner[0][2] <= z && corner[1][2] <= z && corner[2][2] <= z)
+        return state_at(column, corner, z, AT_REST) == STATE_OVERLAPPING;
+    const int state = state_at(column, corner, z, FALLING);
     return state != STATE_MISS && state != STATE_APPROACHING && state != STATE_TOUCHING;
 }
 
-/* Raises c->height to the height over the triangle, which is above it. */
-static void raise(undecided_column *c, const float *const corner[3], const drop_bound *bound)
+/* Raises column->height to the height over the triangle, which is above it. */
+static void raise(undecided_column *column, const float *const corner[3], const drop_bound *bound)
 {
-    int64_t below = rank_of(c->height), above = rank_of(caromi_drop_round_up(bound->high));
+    int64_t below = rank_of(column->height), above = rank_of(caromi_drop_round_up(bound->high));
     if (bound->low > -HUGE_VAL && rank_of(caromi_drop_round_up(bound->low)) - 1 > below)
         below = rank_of(caromi_drop_round_up(bound->low)) - 1;
+    /* Bisection over the ranks: the height is above `below` and not above `above`. */
     while (above - below > 1) {
         const int64_t middle = below + (above - below) / 2;
-        if (is_above(c, corner, of_rank(middle)))
+        if (is_above(column, corner, of_rank(middle)))
             below = middle;
         else
             above = middle;
     }
-    c->height = of_rank(above) + 0.0f;
+    column->height = of_rank(above) + 0.0f;
 }
 
+/* Whether no triangle in a box can give a greater height. */
 static int skip_lower(void *user, const double lower[2], const double upper[2], double top)
 {
-    const undecided_column *c = user;
-    const drop_ball *ball = &c->map->ball;
-    const double at[2] = {(double)c->x, (double)c->y};
+    const undecided_column *column = user;
+    const drop_ball *ball = &column->map->ball;
+    const double at[2] = {(double)column->x, (double)column->y};
     double square = 0;
     for (int k = 0; k < 2; k++) {
         const double gap = lower[k] > at[k] ? lower[k] - at[k] : at[k] > upper[k] ? at[k] - upper[k] : 0;
         square += gap * gap;
     }
-    return caromi_drop_reach_bound(ball, top, square) <= (double)c->height;
+    return caromi_drop_reach_bound(ball, top, square) <= (double)column->height;
 }
 
+/* Visits a triangle: raises the height if the triangle gives a greater one. */
 static void resolve_triangle(void *user, uint32_t triangle)
 {
-    undecided_column *c = user;
+    undecided_column *column = user;
     const float *corner[3];
     for (int k = 0; k < 3; k++)
-        corner[k] = caromi_corner(c->map->mesh, triangle, k);
-    if (!(caromi_drop_box_bound(&c->map->ball, corner, (double)c->x, (double)c->y) > (double)c->height))
+        corner[k] = caromi_corner(column->map->mesh, triangle, k);
+    if (!(caromi_drop_box_bound(&column->map->ball, corner, (double)column->x, (double)column->y) >
+          (double)column->height))
         return;
-    const drop_bound bound =
-        caromi_drop_triangle_bound(&c->map->ball, corner, (double)c->x, (double)c->y, (double)c->height);
-    if (!(bound.high > (double)c->height))
+    const drop_bound bound = caromi_drop_triangle_bound(&column->map->ball, corner, (double)column->x,
+                                                        (double)column->y, (double)column->height);
+    if (!(bound.high > (double)column->height))
         return;
-    const int is_certain = bound.low > (double)c->height;
-    if (!is_certain && c->height == -INFINITY && state_at(c, corner, 0, 1) == STATE_MISS)
+    const int is_certain = bound.low > (double)column->height;
+    if (!is_certain && column->height == -INFINITY && state_at(column, corner, 0, FALLING) == STATE_MISS)
         return;
-    if (is_certain || is_above(c, corner, c->height == -INFINITY ? -0x1.fffffep127f : c->height))
-        raise(c, corner, &bound);
-    else if (c->height == -INFINITY)
-        c->height = -0x1.fffffep127f;
+    if (is_certain || is_above(column, corner, column->height == -INFINITY ? -FLT_MAX : column->height))
+        raise(column, corner, &bound);
+    else if (column->height == -INFINITY)
+        column->height = -FLT_MAX;
 }
 
+/* Visits the triangles near the column, highest boxes first, and raises the height exactly. */
 float caromi_drop_resolve(const drop_map *map, float x, float y, double low)
 {
-    undecided_column c = {map, x, y, low > -HUGE_VAL ? caromi_drop_round_up(low) : -INFINITY};
+    undecided_column column = {map, x, y, low > -HUGE_VAL ? caromi_drop_round_up(low) : -INFINITY};
     caromi_drop_visit(&(drop_visitor){.map = map,
                                       .lower = {(double)x, (double)y},
                                       .upper = {(double)x, (double)y},
                                       .triangle = resolve_triangle,
                                       .skip = skip_lower,
-                                      .user = &c});
-    return c.height;
+                                      .user = &column});
+    return column.height;
 }

@@ -6,12 +6,13 @@
 
 #include "drop.h"
 
-static void bound_triangle(void *user, uint32_t place, const float at[9])
+/* The search's callback: bounds a triangle over a column. */
+static void bound_triangle(void *user, uint32_t column, const float corners[9])
 {
     drop_tile *tile = user;
-    const double x = tile->x[place % DROP_TILE], y = tile->y[place / DROP_TILE];
-    double *low = &tile->low[place], *high = &tile->high[place];
-    const float *const corner[3] = {at, at + 3, at + 6};
+    const double x = tile->x[column % DROP_TILE], y = tile->y[column / DROP_TILE];
+    double *low = &tile->low[column], *high = &tile->high[column];
+    const float *const corner[3] = {corners, corners + 3, corners + 6};
     /* `low` rounded up to binary32: heights up to it do not change the answer */
     const double bar = (double)caromi_drop_round_up(*low);
     const drop_bound bound = caromi_drop_triangle_bound(&tile->map->ball, corner, x, y, bar);
@@ -19,10 +20,12 @@ static void bound_triangle(void *user, uint32_t place, const float at[9])
     *high = bound.high > *high ? bound.high : *high;
 }
 
+/* Bounds a tile's columns by one traversal of the BVH for each block of columns. */
 void caromi_drop_search_tile(drop_tile *tile, uint32_t side)
 {
     const drop_map *map = tile->map;
     float x[DROP_TILE], y[DROP_TILE];
+    /* Coordinates in binary32, in which they are exact. */
     for (uint64_t i = 0; i < tile->nx; i++)
         x[i] = (float)tile->x[i];
     for (uint64_t j = 0; j < tile->ny; j++)
@@ -50,10 +53,11 @@ static int is_within(double x, double least, double most)
     return least <= x && x <= most;
 }
 
+/* The traversal's error bounds need magnitudes within limits. */
 int caromi_drop_can_search(const drop_map *map)
 {
     const carom_mesh_info *info = &map->mesh->info;
-    const double scale = (double)map->mesh->view.frame.scale, r = map->ball.r * scale;
+    const double scale = (double)map->mesh->view.frame.scale, radius = map->ball.r * scale;
     double farthest = 0;
     for (int axis = 0; axis < 2; axis++) {
         const double first = fabs((double)carom_lattice_coordinate(map->lattice, axis, 0));
@@ -63,6 +67,6 @@ int caromi_drop_can_search(const drop_map *map)
     }
     return info->triangle_count > 0 &&
            is_within(scale, 1 / (double)CAROMI_DROP_COORDINATE, (double)CAROMI_DROP_COORDINATE) &&
-           (r == 0 || is_within(r, (double)CAROMI_DROP_LEAST, (double)CAROMI_DROP_MOST)) &&
+           (radius == 0 || is_within(radius, (double)CAROMI_DROP_LEAST, (double)CAROMI_DROP_MOST)) &&
            farthest * scale <= (double)CAROMI_DROP_FAR;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    WORD = 32,
+    WORD_BITS = 32,
     GROUP_BYTES = 1 << 26,                       /* most memory for the bits of a group, unless one slab needs more */
     CROSSINGS = 1 << 17,                         /* crossings that a thread sorts at a time */
     DIGIT = 11,                                  /* bits of a radix-sort digit */
@@ -36,82 +36,93 @@ static uint32_t *row_bits(const caromi_inside *inside, uint64_t level, uint64_t 
 
 /* ---- sums along columns ------------------------------------------------------------------------------------------ */
 
+/* Whether a node with a winding sum is inside. */
 static int is_inside(carom_sign sign, int32_t sum)
 {
     return sign == CAROM_SIGN_PARITY ? sum & 1 : sum != 0;
 }
 
-static void sort_by_digit(const caromi_crossing *from, caromi_crossing *to, uint32_t count, int shift, uint32_t *place)
+enum { LOW_DIGIT = 0, HIGH_DIGIT = DIGIT }; /* first bits */
+/* One pass of a radix sort, from one array to another. */
+static void sort_by_digit(const caromi_crossing *from, caromi_crossing *to, uint32_t count, int shift, uint32_t *start)
 {
     const uint32_t mask = (1u << DIGIT) - 1;
     uint32_t sum = 0;
-    memset(place, 0, sizeof *place << DIGIT);
+    memset(start, 0, sizeof *start << DIGIT);
     for (uint32_t i = 0; i < count; i++)
-        place[from[i].key >> shift & mask]++;
-    for (uint32_t d = 0; d <= mask; d++) {
-        const uint32_t own = place[d];
-        place[d] = sum;
-        sum += own;
+        start[from[i].key >> shift & mask]++;
+    for (uint32_t digit = 0; digit <= mask; digit++) {
+        const uint32_t count_of_digit = start[digit];
+        start[digit] = sum;
+        sum += count_of_digit;
     }
     for (uint32_t i = 0; i < count; i++)
-        to[place[from[i].key >> shift & mask]++] = from[i];
+        to[start[from[i].key >> shift & mask]++] = from[i];
 }
 
 /* Sets the bits of one row's nodes, from its crossings by ascending level. From the highest slab down, each crossing
  * changes its column's winding sum and so the bits of all nodes below. */
-static void fill_row(const caromi_inside *inside, const caromi_crossings *c, const caromi_crossing *list,
+static void fill_row(const caromi_inside *inside, const caromi_crossings *rectangle, const caromi_crossing *list,
                      uint32_t count, uint64_t row, int32_t *sum, uint32_t *bits)
 {
-    for (uint64_t level = inside->count, left = count; level-- > 0;) {
-        for (; left > 0 && (list[left - 1].key & (CAROMI_GROUP_SLABS - 1)) == level; left--) {
-            const uint64_t column = c->i0 + (list[left - 1].column >> 1);
-            const uint32_t bit = 1u << column % WORD;
-            sum[column] += list[left - 1].column & 1 ? -1 : 1;
-            bits[column / WORD] &= ~bit;
-            bits[column / WORD] |= is_inside(inside->sign, sum[column]) ? bit : 0;
+    for (uint64_t level = inside->count, crossings_left = count; level-- > 0;) {
+        /* The crossings between this slab and the one above. */
+        for (; crossings_left > 0 && (list[crossings_left - 1].key & (CAROMI_GROUP_SLABS - 1)) == level;
+             crossings_left--) {
+            const uint64_t column = rectangle->i0 + (list[crossings_left - 1].column >> 1);
+            const uint32_t bit = 1u << column % WORD_BITS;
+            sum[column] += list[crossings_left - 1].column & 1 ? -1 : 1;
+            bits[column / WORD_BITS] &= ~bit;
+            bits[column / WORD_BITS] |= is_inside(inside->sign, sum[column]) ? bit : 0;
         }
+        /* The columns that are inside at this slab. */
         uint32_t *to = row_bits(inside, level, row);
-        for (uint64_t w = c->i0 / WORD; left < count && w <= (c->i1 - 1) / WORD; w++)
-            to[w] |= bits[w];
+        for (uint64_t word = rectangle->i0 / WORD_BITS;
+             crossings_left < count && word <= (rectangle->i1 - 1) / WORD_BITS; word++)
+            to[word] |= bits[word];
     }
+    /* Clears the scratch for the next row. */
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t column = c->i0 + (list[i].column >> 1);
+        const uint64_t column = rectangle->i0 + (list[i].column >> 1);
         sum[column] = 0;
-        bits[column / WORD] = 0;
+        bits[column / WORD_BITS] = 0;
     }
 }
 
-static void fill_rows(const caromi_inside *inside, const caromi_crossings *c, thread_scratch *own, int32_t *sum,
-                      uint32_t *bits)
+/* Sets the bits of a rectangle's nodes: radix sort of its crossings by row and level, then row by row. */
+static void fill_rows(const caromi_inside *inside, const caromi_crossings *rectangle, thread_scratch *scratch,
+                      int32_t *sum, uint32_t *bits)
 {
-    sort_by_digit(own->list[0], own->list[1], c->count, 0, own->place);
-    sort_by_digit(own->list[1], own->list[0], c->count, DIGIT, own->place);
-    for (uint32_t first = 0, end; first < c->count; first = end) {
-        const uint32_t row = own->list[0][first].key >> CAROMI_GROUP_BITS;
-        for (end = first; end < c->count && own->list[0][end].key >> CAROMI_GROUP_BITS == row; end++) {
+    sort_by_digit(scratch->list[0], scratch->list[1], rectangle->count, LOW_DIGIT, scratch->place);
+    sort_by_digit(scratch->list[1], scratch->list[0], rectangle->count, HIGH_DIGIT, scratch->place);
+    for (uint32_t first = 0, end; first < rectangle->count; first = end) {
+        const uint32_t row = scratch->list[0][first].key >> CAROMI_GROUP_BITS;
+        for (end = first; end < rectangle->count && scratch->list[0][end].key >> CAROMI_GROUP_BITS == row; end++) {
         }
-        fill_row(inside, c, own->list[0] + first, end - first, c->j0 + row, sum, bits);
+        fill_row(inside, rectangle, scratch->list[0] + first, end - first, rectangle->j0 + row, sum, bits);
     }
 }
 
 /* Sets the bits of one column's nodes, from winding sums by level. */
-static void fill_column(const caromi_inside *inside, const caromi_crossings *c)
+static void fill_column(const caromi_inside *inside, const caromi_crossings *column)
 {
     int32_t sum = 0;
     for (uint64_t level = inside->count; level-- > 0;) {
-        sum += c->levels[level];
+        sum += column->levels[level];
         if (is_inside(inside->sign, sum))
-            row_bits(inside, level, c->j0)[c->i0 / WORD] |= 1u << c->i0 % WORD;
+            row_bits(inside, level, column->j0)[column->i0 / WORD_BITS] |= 1u << column->i0 % WORD_BITS;
     }
 }
 
 /* ---- rectangles of columns --------------------------------------------------------------------------------------- */
 
+/* The callback's user that collects crossings. */
 typedef struct cross_job {
     const caromi_inside *inside;
     caromi_crossings *crossings;
 } cross_job;
 
+/* The search's callback: adds the crossings of some triangles. Returns 0 if the list is full. */
 static int cross_found(void *user, const int32_t *triangles, const float (*corners)[9], uint32_t count)
 {
     const cross_job *job = user;
@@ -121,69 +132,77 @@ static int cross_found(void *user, const int32_t *triangles, const float (*corne
     return !job->crossings->overflows;
 }
 
-static void cross_all(const caromi_inside *inside, caromi_crossings *c)
+/* Finds the crossings of a rectangle of columns, by a traversal of the BVH if its error bounds hold. */
+static void cross_all(const caromi_inside *inside, caromi_crossings *crossings)
 {
     const carom_mesh *mesh = inside->batch->mesh;
-    cross_job job = {inside, c};
+    cross_job job = {inside, crossings};
+    /* A traversal of the BVH for all columns of the rectangle. */
     if (inside->has_rays) {
         caromi_rays rays = inside->rays;
-        rays.first[0] = (float)c->i0;
-        rays.first[1] = (float)c->j0;
-        rays.end[0] = (float)c->i1;
-        rays.end[1] = (float)c->j1;
+        rays.first[0] = (float)crossings->i0;
+        rays.first[1] = (float)crossings->j0;
+        rays.end[0] = (float)crossings->i1;
+        rays.end[1] = (float)crossings->j1;
         rays.found = cross_found;
         rays.user = &job;
         mesh->context->isa->rays(&rays);
         return;
     }
-    for (uint64_t t = 0; t < mesh->info.triangle_count && !c->overflows; t++) {
-        const int32_t triangle = (int32_t)t;
+    /* Outside its error bounds: every triangle. */
+    for (uint64_t number = 0; number < mesh->info.triangle_count && !crossings->overflows; number++) {
+        const int32_t triangle = (int32_t)number;
         float corners[1][9];
         for (int k = 0; k < 3; k++)
-            memcpy(corners[0] + 3 * k, caromi_corner(mesh, (uint32_t)t, k), 3 * sizeof(float));
+            memcpy(corners[0] + 3 * k, caromi_corner(mesh, (uint32_t)number, k), 3 * sizeof(float));
         cross_found(&job, &triangle, corners, 1);
     }
 }
 
 /* Fills a rectangle of columns. If its crossings exceed the list's capacity, it is halved, down to one column. */
-static void fill(const caromi_inside *inside, uint32_t thread, uint64_t i0, uint64_t i1, uint64_t j0, uint64_t j1)
+static void fill(const caromi_inside *inside, uint32_t thread, uint64_t column_begin, uint64_t column_end,
+                 uint64_t row_begin, uint64_t row_end)
 {
     int32_t *sum;
     uint32_t *row;
-    thread_scratch *own = scratch_of(inside, thread, &sum, &row);
-    const int one = i1 - i0 == 1 && j1 - j0 == 1;
-    caromi_crossings c = {.i0 = i0,
-                          .i1 = i1,
-                          .j0 = j0,
-                          .j1 = j1,
-                          .list = own->list[0],
-                          .capacity = CROSSINGS,
-                          .overflows = i1 - i0 > COLUMNS};
-    if (one) {
-        memset(own->levels, 0, sizeof own->levels);
-        c.levels = own->levels;
+    thread_scratch *scratch = scratch_of(inside, thread, &sum, &row);
+    /* A single column needs no list: its crossings are summed by level. */
+    const int is_column = column_end - column_begin == 1 && row_end - row_begin == 1;
+    caromi_crossings crossings = {.i0 = column_begin,
+                                  .i1 = column_end,
+                                  .j0 = row_begin,
+                                  .j1 = row_end,
+                                  .list = scratch->list[0],
+                                  .capacity = CROSSINGS,
+                                  .overflows = column_end - column_begin > COLUMNS};
+    if (is_column) {
+        memset(scratch->levels, 0, sizeof scratch->levels);
+        crossings.levels = scratch->levels;
     }
-    cross_all(inside, &c);
-    if (one) {
-        fill_column(inside, &c);
-    } else if (!c.overflows) {
-        fill_rows(inside, &c, own, sum, row);
-    } else if (j1 - j0 > 1) {
-        fill(inside, thread, i0, i1, j0, j0 + (j1 - j0) / 2);
-        fill(inside, thread, i0, i1, j0 + (j1 - j0) / 2, j1);
+    /* Fills the rectangle, or halves it along rows, then along columns. */
+    cross_all(inside, &crossings);
+    if (is_column) {
+        fill_column(inside, &crossings);
+    } else if (!crossings.overflows) {
+        fill_rows(inside, &crossings, scratch, sum, row);
+    } else if (row_end - row_begin > 1) {
+        fill(inside, thread, column_begin, column_end, row_begin, row_begin + (row_end - row_begin) / 2);
+        fill(inside, thread, column_begin, column_end, row_begin + (row_end - row_begin) / 2, row_end);
     } else {
-        fill(inside, thread, i0, i0 + (i1 - i0) / 2, j0, j1);
-        fill(inside, thread, i0 + (i1 - i0) / 2, i1, j0, j1);
+        fill(inside, thread, column_begin, column_begin + (column_end - column_begin) / 2, row_begin, row_end);
+        fill(inside, thread, column_begin + (column_end - column_begin) / 2, column_end, row_begin, row_end);
     }
 }
 
 /* ---- a group of slabs -------------------------------------------------------------------------------------------- */
 
+/* A group of slabs, cut into bands of rows. */
 typedef struct band_job {
     const caromi_inside *inside;
     uint64_t tasks;
 } band_job;
 
+/* Task: fills a band of rows. */
 static void fill_band(void *user, uint64_t task, uint32_t thread)
 {
     const band_job *job = user;
@@ -199,17 +218,17 @@ static void set_rays(caromi_inside *inside)
     const carom_lattice *lattice = &inside->batch->lattice;
     const double scale = (double)mesh->view.frame.scale, spacing = lattice->spacing * scale;
     caromi_rays *rays = &inside->rays;
-    double most = 2.0;
+    double largest = 2.0;
     *rays = (caromi_rays){.mesh = &mesh->view,
                           .spacing = (float)spacing,
                           .per_length = (float)(1.0 / spacing),
                           .lowest = inside->z[0] * mesh->view.frame.scale};
-    for (int k = 0; k < 2; k++) {
-        const double length = (double)(lattice->first[k] + lattice->dims[k]) * spacing;
-        rays->origin[k] = (float)(lattice->origin[k] * scale + (double)lattice->first[k] * spacing);
-        most = fmax(most, fmax(fabs(lattice->origin[k]) * scale, length));
+    for (int axis = 0; axis < 2; axis++) {
+        const double length = (double)(lattice->first[axis] + lattice->dims[axis]) * spacing;
+        rays->origin[axis] = (float)(lattice->origin[axis] * scale + (double)lattice->first[axis] * spacing);
+        largest = fmax(largest, fmax(fabs(lattice->origin[axis]) * scale, length));
     }
-    rays->error = (float)(most * 0x1p-19);
+    rays->error = (float)(largest * 0x1p-19);
     inside->has_rays = mesh->info.triangle_count > 0 && rays->spacing >= CAROMI_RAYS_LEAST &&
                        rays->error <= CAROMI_RAYS_ERROR * rays->spacing;
 }
@@ -226,8 +245,8 @@ static void fill_group(caromi_inside *inside, uint64_t first)
     job.tasks = job.tasks < rows ? job.tasks : rows;
     inside->first = first;
     inside->count = left < inside->capacity ? left : inside->capacity;
-    for (uint64_t k = 0; k < inside->count; k++)
-        inside->z[k] = carom_lattice_coordinate(&batch->lattice, 2, first + k);
+    for (uint64_t slab = 0; slab < inside->count; slab++)
+        inside->z[slab] = carom_lattice_coordinate(&batch->lattice, AXIS_Z, first + slab);
     set_rays(inside);
     memset(inside->bits, 0, inside->count * rows * inside->words * sizeof *inside->bits);
     caromi_parallel(pool, job.tasks, fill_band, &job);
@@ -246,15 +265,17 @@ static void sign_word(float *distance, uint32_t bits)
 
 static void sign_whole_word(float *distance)
 {
-    for (int i = 0; i < WORD; i++)
+    for (int i = 0; i < WORD_BITS; i++)
         distance[i] = 0.0f - distance[i];
 }
 
+/* Slabs whose distances get signs. */
 typedef struct sign_job {
     const caromi_inside *inside;
     uint64_t first; /* slab */
 } sign_job;
 
+/* Task: negates the distances of a slab's inside nodes. */
 static void sign_slab(void *user, uint64_t task, uint32_t thread)
 {
     const sign_job *job = user;
@@ -263,16 +284,17 @@ static void sign_slab(void *user, uint64_t task, uint32_t thread)
     const uint64_t slab = job->first + task;
     float *distance = (float *)batch->out[CAROMI_ANSWER_KEY].base + (slab * batch->slab - batch->begin);
     (void)thread;
-    for (uint64_t j = 0; j < height; j++, distance += width) {
-        const uint32_t *bits = row_bits(job->inside, slab - job->inside->first, j);
-        for (uint64_t w = 0; w < words; w++)
-            if (bits[w] == UINT32_MAX)
-                sign_whole_word(distance + w * WORD);
-            else if (bits[w] != 0)
-                sign_word(distance + w * WORD, bits[w]);
+    for (uint64_t row = 0; row < height; row++, distance += width) {
+        const uint32_t *bits = row_bits(job->inside, slab - job->inside->first, row);
+        for (uint64_t word = 0; word < words; word++)
+            if (bits[word] == UINT32_MAX)
+                sign_whole_word(distance + word * WORD_BITS);
+            else if (bits[word] != 0)
+                sign_word(distance + word * WORD_BITS, bits[word]);
     }
 }
 
+/* Negates the distances of inside nodes, group of slabs by group of slabs. */
 void caromi_inside_sign(caromi_inside *inside, uint64_t first, uint64_t end)
 {
     const caromi_lattice_batch *batch = inside->batch;
@@ -289,6 +311,7 @@ void caromi_inside_sign(caromi_inside *inside, uint64_t first, uint64_t end)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
+/* The number of slabs whose bits fit into the memory of a group. */
 static uint64_t group_capacity(const caromi_inside *inside)
 {
     const caromi_lattice_batch *batch = inside->batch;
@@ -299,35 +322,38 @@ static uint64_t group_capacity(const caromi_inside *inside)
     return capacity > 0 ? capacity : 1;
 }
 
+/* Allocates the bits of a group, each thread's scratch, and the coordinates of columns. */
 static carom_status alloc_inside(caromi_inside *inside, carom_error *err)
 {
     const caromi_lattice_batch *batch = inside->batch;
-    const carom_context *c = batch->mesh->context;
+    const carom_context *context = batch->mesh->context;
     const uint64_t width = batch->lattice.dims[0], height = batch->lattice.dims[1];
-    inside->words = (width + WORD - 1) / WORD;
+    inside->words = (width + WORD_BITS - 1) / WORD_BITS;
     inside->capacity = group_capacity(inside);
     inside->each = (sizeof(thread_scratch) + (width + inside->words) * sizeof(uint32_t) + 63) / 64 * 64;
-    inside->x = caromi_alloc(c, width, sizeof *inside->x);
-    inside->y = caromi_alloc(c, height, sizeof *inside->y);
-    inside->z = caromi_alloc(c, inside->capacity, sizeof *inside->z);
-    inside->bits = caromi_alloc(c, inside->capacity * height * inside->words, sizeof *inside->bits);
-    inside->scratch = caromi_alloc(c, caromi_pool_threads(c->pool), inside->each);
+    inside->x = caromi_alloc(context, width, sizeof *inside->x);
+    inside->y = caromi_alloc(context, height, sizeof *inside->y);
+    inside->z = caromi_alloc(context, inside->capacity, sizeof *inside->z);
+    inside->bits = caromi_alloc(context, inside->capacity * height * inside->words, sizeof *inside->bits);
+    inside->scratch = caromi_alloc(context, caromi_pool_threads(context->pool), inside->each);
     if (inside->x == NULL || inside->y == NULL || inside->z == NULL || inside->bits == NULL || inside->scratch == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the signs of %llu slabs of %llu nodes",
-                           (unsigned long long)inside->capacity, (unsigned long long)batch->slab);
-    for (uint32_t t = 0; t < caromi_pool_threads(c->pool); t++) {
+        return caromi_fail_memory(err, "no memory for the signs of %llu slabs of %llu nodes",
+                                  (unsigned long long)inside->capacity, (unsigned long long)batch->slab);
+    /* The sums and the row of bits are zero between uses. */
+    for (uint32_t thread = 0; thread < caromi_pool_threads(context->pool); thread++) {
         int32_t *sum;
         uint32_t *row;
-        (void)scratch_of(inside, t, &sum, &row);
+        (void)scratch_of(inside, thread, &sum, &row);
         memset(sum, 0, (width + inside->words) * sizeof *sum);
     }
     for (uint64_t i = 0; i < width; i++)
-        inside->x[i] = carom_lattice_coordinate(&batch->lattice, 0, i);
+        inside->x[i] = carom_lattice_coordinate(&batch->lattice, AXIS_X, i);
     for (uint64_t j = 0; j < height; j++)
-        inside->y[j] = carom_lattice_coordinate(&batch->lattice, 1, j);
+        inside->y[j] = carom_lattice_coordinate(&batch->lattice, AXIS_Y, j);
     return CAROM_OK;
 }
 
+/* Allocates and prepares the bits. */
 carom_status caromi_inside_make(const caromi_lattice_batch *batch, carom_sign sign, const int32_t *masks,
                                 caromi_inside *inside, carom_error *err)
 {
@@ -340,10 +366,10 @@ carom_status caromi_inside_make(const caromi_lattice_batch *batch, carom_sign si
 
 void caromi_inside_free(caromi_inside *inside)
 {
-    const carom_context *c = inside->batch->mesh->context;
-    caromi_free(c, inside->x);
-    caromi_free(c, inside->y);
-    caromi_free(c, inside->z);
-    caromi_free(c, inside->bits);
-    caromi_free(c, inside->scratch);
+    const carom_context *context = inside->batch->mesh->context;
+    caromi_free(context, inside->x);
+    caromi_free(context, inside->y);
+    caromi_free(context, inside->z);
+    caromi_free(context, inside->bits);
+    caromi_free(context, inside->scratch);
 }

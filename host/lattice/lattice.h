@@ -29,7 +29,7 @@ typedef struct caromi_lattice_batch {
     caromi_out_column out[CAROMI_ANSWERS]; /* outputs of closest points, from node `begin` on */
 } caromi_lattice_batch;
 
-/* Fails unless the lattice is within its limits and contains the batch's range of slabs (axis 2) or rows (axis 1). Sets
+/* Fails unless the lattice is within its limits and contains the batch's range of slabs (AXIS_Z) or rows (AXIS_Y). Sets
  * the number of nodes that the batch answers. */
 carom_status caromi_check_lattice(const carom_batch *batch, const carom_lattice *lattice, int axis, uint64_t *nodes,
                                   carom_error *err);

@@ -21,6 +21,7 @@ typedef struct node_chunk {
     uint64_t capacity;
 } node_chunk;
 
+/* Describes a chunk of nodes as closest-point queries. */
 static carom_status make_chunk(const caromi_lattice_batch *lattice, uint64_t capacity, node_chunk *chunk,
                                carom_error *err)
 {
@@ -33,8 +34,8 @@ static carom_status make_chunk(const caromi_lattice_batch *lattice, uint64_t cap
                                        .options = mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0};
     chunk->column[0] = caromi_alloc(mesh->context, capacity * COLUMNS, sizeof(float));
     if (chunk->column[0] == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the nodes of a lattice (%llu x %zu bytes)",
-                           (unsigned long long)capacity, COLUMNS * sizeof(float));
+        return caromi_fail_memory(err, "no memory for the nodes of a lattice (%llu x %zu bytes)",
+                                  (unsigned long long)capacity, COLUMNS * sizeof(float));
     for (int k = 1; k < COLUMNS; k++)
         chunk->column[k] = chunk->column[0] + (uint64_t)k * capacity;
     for (int k = 0; k < 3; k++)
@@ -65,6 +66,7 @@ static void cut_to_band(float band, const caromi_mesh_batch *batch)
             caromi_store_answer(batch, 0, batch->kind->out, &beyond, i);
 }
 
+/* Answers nodes chunk by chunk on the CPU. */
 carom_status caromi_lattice_plain(const carom_context *context, const caromi_lattice_batch *batch, uint64_t first,
                                   uint64_t end, carom_stats *stats, carom_error *err)
 {
@@ -79,6 +81,7 @@ carom_status caromi_lattice_plain(const carom_context *context, const caromi_lat
     return status;
 }
 
+/* Answers nodes chunk by chunk on a device; without nodes, only prepares it. */
 carom_status caromi_lattice_plain_on_device(caromi_device *device, const void *lattice_batch, uint64_t end,
                                             uint64_t *done, carom_stats *stats, carom_error *err)
 {

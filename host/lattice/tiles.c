@@ -17,6 +17,7 @@ static caromi_tile_memory *memory_of(const caromi_tiles *tiles, uint32_t thread)
     return (caromi_tile_memory *)(void *)(tiles->memory + thread * tiles->each);
 }
 
+/* Searches the closest triangle of each node in a tile. */
 caromi_lattice_state caromi_tile_find(const caromi_tiles *tiles, caromi_lattice_tile *tile, caromi_tile_memory *own)
 {
     for (size_t i = 0; own->is_used && i < CAROMI_TILE_NODES; i++)
@@ -30,6 +31,7 @@ caromi_lattice_state caromi_tile_find(const caromi_tiles *tiles, caromi_lattice_
     return state;
 }
 
+/* Task: describes a tile, and answers its nodes. */
 static void run_tile(void *user, uint64_t task, uint32_t thread)
 {
     const caromi_tiles *tiles = user;
@@ -38,6 +40,7 @@ static void run_tile(void *user, uint64_t task, uint32_t thread)
     caromi_tile_memory *own = memory_of(tiles, thread);
     const uint64_t place[3] = {task % tiles->numbers[0], task / tiles->numbers[0] % tiles->numbers[1],
                                task / tiles->numbers[0] / tiles->numbers[1]};
+    /* The tile, with the coordinates of its nodes. */
     caromi_lattice_tile tile = {.mesh = &mesh->view,
                                 .vertices = mesh->vertices,
                                 .indices = mesh->indices,
@@ -72,18 +75,21 @@ static uint64_t set_edge(caromi_tiles *tiles, uint64_t edge)
     return all;
 }
 
+/* Cuts the slabs into tiles, at least TILES_PER_THREAD for each thread, and answers them. */
 carom_status caromi_tiles_run(const carom_context *context, caromi_tiles *tiles, carom_stats *stats, carom_error *err)
 {
     const uint32_t threads = caromi_pool_threads(context->pool);
     const size_t before = round_up(sizeof(caromi_tile_memory));
     uint64_t edge = CAROMI_TILE, number = set_edge(tiles, edge);
+    /* Smaller tiles, if there are too few for all threads. */
     while (number < (uint64_t)threads * TILES_PER_THREAD && edge > LEAST_EDGE)
         number = set_edge(tiles, edge /= 2);
     tiles->each = before + round_up(tiles->extra) + round_up(context->isa->lattice_scratch);
     tiles->memory = caromi_alloc(context, threads, tiles->each);
     if (tiles->memory == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
-                           "no memory for the blocks of a lattice (%u threads x %zu bytes)", threads, tiles->each);
+        return caromi_fail_memory(err, "no memory for the blocks of a lattice (%u threads x %zu bytes)", threads,
+                                  tiles->each);
+    /* Each thread has memory of its own. */
     for (uint32_t t = 0; t < threads; t++) {
         caromi_tile_memory *own = memory_of(tiles, t);
         own->resolved = 0;

@@ -36,24 +36,25 @@ static void middle_of(const carom_mesh *mesh, uint32_t triangle, int k, double o
         out[a] = w[0][a] / length[0] + w[1][a] / length[1];
 }
 
-uint32_t caromi_edges_across(const caromi_edges *e, uint32_t triangle, int k, int queries, int *corner)
+uint32_t caromi_edges_across(const caromi_edges *edges, uint32_t triangle, int k, int queries, int *corner)
 {
-    const carom_mesh *mesh = e->corners->mesh;
-    const uint32_t position = caromi_edge_position(e, triangle, k);
-    const uint64_t *fan = &e->corners->start[position];
+    const carom_mesh *mesh = edges->corners->mesh;
+    const uint32_t position = caromi_edge_position(edges, triangle, k);
+    const uint64_t *fan = &edges->corners->start[position];
     uint32_t across = triangle;
     double middle[3], w[3],
         least = 0; /* cosine of the angle to `middle`; 0: only edges at more than a right angle qualify */
     if (fan[1] - fan[0] < FAN_LEAST || fan[1] - fan[0] > FAN_MOST)
         return triangle;
+    /* The edge of another triangle that points most away from this one. */
     middle_of(mesh, triangle, k, middle);
     for (uint64_t i = fan[0]; i < fan[1]; i++) {
-        const uint32_t other = e->corners->triangle[i];
-        if (!caromi_edges_counts_with(e, other, triangle, queries))
+        const uint32_t other = edges->corners->triangle[i];
+        if (!caromi_edges_counts_with(edges, other, triangle, queries))
             continue;
         for (int c = 0; c < 6; c++) { /* the six directed edges: each edge that starts at the corner */
             const int from = c / 2, to = (from + 1 + c % 2) % 3, last = 3 - from - to;
-            if (caromi_edge_position(e, other, from) != position)
+            if (caromi_edge_position(edges, other, from) != position)
                 continue;
             const double beside = offset_of(mesh, other, from, last, w), length = offset_of(mesh, other, from, to, w);
             const double along = (w[0] * middle[0] + w[1] * middle[1] + w[2] * middle[2]) / length;
@@ -69,25 +70,26 @@ uint32_t caromi_edges_across(const caromi_edges *e, uint32_t triangle, int k, in
 
 /* Whether any triangle may have a triangle across (across.h): such triangles are looked for around vertices with so
  * many triangles alone. */
-int caromi_edges_have_across(const caromi_edges *e)
+int caromi_edges_have_across(const caromi_edges *edges)
 {
-    const uint64_t *start = e->corners->start;
-    for (uint64_t v = 0; v < e->corners->mesh->vertex_count; v++)
+    const uint64_t *start = edges->corners->start;
+    for (uint64_t v = 0; v < edges->corners->mesh->vertex_count; v++)
         if (start[v + 1] - start[v] >= FAN_LEAST && start[v + 1] - start[v] <= FAN_MOST)
             return 1;
     return 0;
 }
 
 /* Tests heights, as no edge is shorter than the triangle's least height. */
-int caromi_edges_may_be_across(const caromi_edges *e, uint32_t triangle, int k, uint32_t other, const caromi_face *face)
+int caromi_edges_may_be_across(const caromi_edges *edges, uint32_t triangle, int k, uint32_t other,
+                               const caromi_face *face)
 {
-    const carom_mesh *mesh = e->corners->mesh;
-    const uint32_t position = caromi_edge_position(e, triangle, k);
+    const carom_mesh *mesh = edges->corners->mesh;
+    const uint32_t position = caromi_edge_position(edges, triangle, k);
     double w[3];
     int from = 0;
     if (LONGER * face->height >= (1 + 0x1p-20F) * face->length && face->height > 0)
         return 1;
-    while (from < 2 && caromi_edge_position(e, other, from) != position)
+    while (from < 2 && caromi_edge_position(edges, other, from) != position)
         from++;
     const double after = offset_of(mesh, other, from, (from + 1) % 3, w);
     const double before = offset_of(mesh, other, from, (from + 2) % 3, w);

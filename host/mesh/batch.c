@@ -27,13 +27,13 @@ uint64_t caromi_resolve_mesh_batch(const void *mesh_batch, const void *const *ma
             continue;
         const uint64_t row = rows != NULL ? rows[i] : first + i;
         const caromi_mesh_query query = caromi_mesh_query_of(batch, row);
-        caromi_mesh_answer a = {.triangle = triangles[i]};
+        caromi_mesh_answer answer = {.triangle = triangles[i]};
         if (undecided) {
-            kind->resolve(&batch->mesh->view, &query, &a);
-            caromi_store_answer(batch, 0, kind->search_out, &a, row);
+            kind->resolve(&batch->mesh->view, &query, &answer);
+            caromi_store_answer(batch, 0, kind->search_out, &answer, row);
         }
         if (wants_points)
-            caromi_resolve_points(batch, query.in, a.triangle, row);
+            caromi_resolve_points(batch, query.in, answer.triangle, row);
         resolved++;
     }
     return resolved;
@@ -61,25 +61,25 @@ static uint64_t run_block(const void *user, void *own, const caromi_sorted_queri
 {
     const mesh_job *job = user;
     const caromi_mesh_batch *batch = job->batch;
-    caromi_mesh_block *b = own;
-    caromi_block_gather(batch, b, queries, from, count);
+    caromi_mesh_block *block = own;
+    caromi_block_gather(batch, block, queries, from, count);
     if (from < queries->active) {
-        caromi_block_search(job->context, batch, b, count);
+        caromi_block_search(job->context, batch, block, count);
         if (caromi_wants_points(batch))
-            caromi_block_points(job->context, batch, b, count);
+            caromi_block_points(job->context, batch, block, count);
     } else {
-        caromi_block_miss(b, count);
+        caromi_block_miss(block, count);
     }
-    caromi_block_store(batch, b, count);
-    const void *const marks[] = {b->triangle, b->key, b->point[0]};
-    return batch->exact ? caromi_resolve_mesh_batch(batch, marks, b->row, 0, count) : 0;
+    caromi_block_store(batch, block, count);
+    const void *const marks[] = {block->triangle, block->key, block->point[0]};
+    return batch->exact ? caromi_resolve_mesh_batch(batch, marks, block->row, 0, count) : 0;
 }
 
-carom_status caromi_cpu_mesh(const carom_context *c, const void *mesh_batch, uint64_t first, uint64_t end,
+carom_status caromi_cpu_mesh(const carom_context *context, const void *mesh_batch, uint64_t first, uint64_t end,
                              carom_stats *stats, carom_error *err)
 {
     const caromi_mesh_batch *batch = mesh_batch;
-    const mesh_job job = {c, batch};
-    return caromi_run_blocks(c, batch->mesh, batch->in, batch->kind->in, batch->options, first, end,
+    const mesh_job job = {context, batch};
+    return caromi_run_blocks(context, batch->mesh, batch->in, batch->kind->in, batch->options, first, end,
                              sizeof(caromi_mesh_block), run_block, &job, stats, err);
 }

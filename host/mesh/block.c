@@ -32,51 +32,54 @@ static void gather_masks(const caromi_in_column *mask, const uint64_t *rows, siz
         memcpy(&to[i], caromi_element(mask, rows[i]), sizeof *to);
 }
 
-void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *b, const caromi_sorted_queries *queries,
+/* Gathers the rows, columns and masks of `count` queries, from position `from` of the sorted order on. */
+void caromi_block_gather(const caromi_mesh_batch *batch, caromi_mesh_block *block, const caromi_sorted_queries *queries,
                          uint32_t from, uint32_t count)
 {
-    caromi_sorted_gather(queries, from, count, b->row, b->in);
+    caromi_sorted_gather(queries, from, count, block->row, block->in);
     if (batch->mask.base != NULL)
-        gather_masks(&batch->mask, b->row, count, b->mask);
+        gather_masks(&batch->mask, block->row, count, block->mask);
 }
 
 caromi_mesh_query caromi_mesh_query_of(const caromi_mesh_batch *batch, uint64_t row)
 {
-    caromi_mesh_query q = {.mask = -1, .options = batch->options};
+    caromi_mesh_query query = {.mask = -1, .options = batch->options};
     for (int c = 0; c < batch->kind->in; c++)
-        caromi_gather(&q.in[c], &batch->in[c], row, 1);
+        caromi_gather(&query.in[c], &batch->in[c], row, 1);
     if (batch->mask.base != NULL)
-        gather_masks(&batch->mask, &row, 1, &q.mask);
-    return q;
+        gather_masks(&batch->mask, &row, 1, &query.mask);
+    return query;
 }
 
-void caromi_block_search(const carom_context *context, const caromi_mesh_batch *batch, caromi_mesh_block *b,
+/* Searches the triangle of each query in the block. */
+void caromi_block_search(const carom_context *context, const caromi_mesh_batch *batch, caromi_mesh_block *block,
                          size_t count)
 {
-    caromi_mesh_queries q = {.triangle = b->triangle,
-                             .state = b->state,
-                             .t = b->key,
-                             .depth = b->depth,
-                             .count = count,
-                             .options = batch->options,
-                             .mask = batch->mask.base != NULL ? b->mask : NULL};
+    caromi_mesh_queries queries = {.triangle = block->triangle,
+                                   .state = block->state,
+                                   .t = block->key,
+                                   .depth = block->depth,
+                                   .count = count,
+                                   .options = batch->options,
+                                   .mask = batch->mask.base != NULL ? block->mask : NULL};
     for (int c = 0; c < batch->kind->in; c++)
-        q.in[c] = b->in[c];
-    context->isa->mesh[batch->kind->search][batch->exact](&batch->mesh->view, &q);
+        queries.in[c] = block->in[c];
+    context->isa->mesh[batch->kind->search][batch->exact](&batch->mesh->view, &queries);
 }
 
-void caromi_block_miss(caromi_mesh_block *b, size_t count)
+/* The answers of queries that certainly hit nothing. */
+void caromi_block_miss(caromi_mesh_block *block, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        b->triangle[i] = -1;
-        b->key[i] = INFINITY;
-        b->depth[i] = -INFINITY;
+        block->triangle[i] = -1;
+        block->key[i] = INFINITY;
+        block->depth[i] = -INFINITY;
     }
-    memset(b->state, CAROM_MISS, count);
-    memset(b->feature, CAROM_FEATURE_NONE, count);
+    memset(block->state, CAROM_MISS, count);
+    memset(block->feature, CAROM_FEATURE_NONE, count);
     for (int k = 0; k < 3; k++) {
-        memset(b->point[k], 0, count * sizeof **b->point);
-        memset(b->normal[k], 0, count * sizeof **b->normal);
+        memset(block->point[k], 0, count * sizeof **block->point);
+        memset(block->normal[k], 0, count * sizeof **block->normal);
     }
 }
 
@@ -85,46 +88,47 @@ void caromi_block_miss(caromi_mesh_block *b, size_t count)
 /* Input columns of the point kernel: the queries' columns, then the corners of each query's triangle. A query without a
  * triangle gets triangle 0, and its result is discarded. Pads to whole vectors with the last query; returns the number
  * of rows to run. */
-static size_t gather_pairs(const caromi_mesh_batch *batch, size_t lanes, caromi_mesh_block *b, size_t count,
+static size_t gather_pairs(const caromi_mesh_batch *batch, size_t lanes, caromi_mesh_block *block, size_t count,
                            const float **in)
 {
     const size_t padded = (count + lanes - 1) / lanes * lanes;
     const int columns = batch->kind->point_in;
     for (size_t i = 0; i < padded; i++)
         for (int k = 0; k < 9; k++)
-            b->corners[k][i] = caromi_corner(
-                batch->mesh, i < count && b->triangle[i] >= 0 ? (uint32_t)b->triangle[i] : 0, k / 3)[k % 3];
+            block->corners[k][i] = caromi_corner(
+                batch->mesh, i < count && block->triangle[i] >= 0 ? (uint32_t)block->triangle[i] : 0, k / 3)[k % 3];
     for (int c = 0; c < columns; c++) {
         for (size_t i = count; i < padded; i++)
-            b->in[c][i] = b->in[c][count - 1];
-        in[c] = b->in[c];
+            block->in[c][i] = block->in[c][count - 1];
+        in[c] = block->in[c];
     }
     for (int k = 0; k < 9; k++)
-        in[columns + k] = b->corners[k];
+        in[columns + k] = block->corners[k];
     return padded;
 }
 
-void caromi_block_points(const carom_context *context, const caromi_mesh_batch *batch, caromi_mesh_block *b,
+/* Runs the point kernel for all queries of the block. */
+void caromi_block_points(const carom_context *context, const caromi_mesh_batch *batch, caromi_mesh_block *block,
                          size_t count)
 {
     const caromi_mesh_kind *kind = batch->kind;
     const float *in[COLUMNS_MAX];
     void *out[COLUMNS_MAX];
-    const size_t padded = gather_pairs(batch, context->isa->lanes, b, count, in);
+    const size_t padded = gather_pairs(batch, context->isa->lanes, block, count, in);
     for (uint32_t k = kind->search_out; k < kind->out; k++)
-        out[k - kind->search_out] = (char *)b + places[kind->answer[k]].in_block;
+        out[k - kind->search_out] = (char *)block + places[kind->answer[k]].in_block;
     context->isa->pairs[caromi_point_kernel(batch, batch->exact)](in, out, padded, 0);
     for (size_t i = 0; i < count; i++)
-        if (b->triangle[i] < 0) {
+        if (block->triangle[i] < 0) {
             for (int k = 0; k < 3; k++)
-                b->point[k][i] = b->normal[k][i] = 0;
-            b->feature[i] = CAROM_FEATURE_NONE;
+                block->point[k][i] = block->normal[k][i] = 0;
+            block->feature[i] = CAROM_FEATURE_NONE;
         }
 }
 
 /* The point kernel for one query and its triangle. It runs first, even if integers decided the search: the last bit of
  * a point depends on the code that computes it, and must not depend on the hierarchy. */
-static void point_of(const caromi_mesh_batch *batch, const float *in, caromi_mesh_answer *a)
+static void point_of(const caromi_mesh_batch *batch, const float *in, caromi_mesh_answer *answer)
 {
     const caromi_mesh_kind *kind = batch->kind;
     int chosen;
@@ -134,34 +138,37 @@ static void point_of(const caromi_mesh_batch *batch, const float *in, caromi_mes
     for (int c = 0; c < kind->point_in + 9; c++)
         column[c] = in + c;
     for (uint32_t k = kind->search_out; k < kind->out; k++)
-        out[k - kind->search_out] = (char *)a + places[kind->answer[k]].in_answer;
-    scalar->pairs[caromi_point_kernel(batch, 1)](column, out, 1, 0);
-    if (isnan(a->point[0]))
-        kind->resolve_point(in, batch->options, a);
+        out[k - kind->search_out] = (char *)answer + places[kind->answer[k]].in_answer;
+    scalar->pairs[caromi_point_kernel(batch, CAROMI_EXACT)](column, out, 1, 0);
+    if (isnan(answer->point[0]))
+        kind->resolve_point(in, batch->options, answer);
 }
 
+/* Computes and stores points, normals and feature of one query by integers. */
 void caromi_resolve_points(const caromi_mesh_batch *batch, const float *query, int32_t triangle, uint64_t row)
 {
     const caromi_mesh_kind *kind = batch->kind;
-    caromi_mesh_answer a = {.feature = CAROM_FEATURE_NONE};
+    caromi_mesh_answer answer = {.feature = CAROM_FEATURE_NONE};
     float in[COLUMNS_MAX];
     if (triangle >= 0) {
         memcpy(in, query, (size_t)kind->point_in * sizeof *in);
         for (int k = 0; k < 9; k++)
             in[kind->point_in + k] = caromi_corner(batch->mesh, (uint32_t)triangle, k / 3)[k % 3];
-        point_of(batch, in, &a);
+        point_of(batch, in, &answer);
     }
-    caromi_store_answer(batch, kind->search_out, kind->out, &a, row);
+    caromi_store_answer(batch, kind->search_out, kind->out, &answer, row);
 }
 
 /* ---- store ------------------------------------------------------------------------------------------------------- */
 
+/* Stores the kind's output columns [from, end) of one query. */
 void caromi_store_answer(const caromi_mesh_batch *batch, uint32_t from, uint32_t end, const caromi_mesh_answer *answer,
                          uint64_t row)
 {
     for (uint32_t k = from; k < end; k++) {
-        const uint32_t a = batch->kind->answer[k];
-        caromi_scatter(&batch->out[a], row, (const char *)answer + places[a].in_answer, 1, caromi_answer_size(a));
+        const uint32_t column = batch->kind->answer[k];
+        caromi_scatter(&batch->out[column], row, (const char *)answer + places[column].in_answer, 1,
+                       caromi_answer_size(column));
     }
 }
 
@@ -175,12 +182,14 @@ static void store_column(const caromi_out_column *to, const uint64_t *rows, cons
         memcpy(base + rows[i] * stride, from + i * sizeof(float), sizeof(float));
 }
 
-void caromi_block_store(const caromi_mesh_batch *batch, const caromi_mesh_block *b, size_t count)
+/* Scatters the block's answers to the caller's columns. */
+void caromi_block_store(const caromi_mesh_batch *batch, const caromi_mesh_block *block, size_t count)
 {
     const uint32_t columns = caromi_wants_points(batch) ? batch->kind->out : batch->kind->search_out;
     for (uint32_t k = 0; k < columns; k++) {
-        const uint32_t a = batch->kind->answer[k];
-        if (batch->out[a].base != NULL)
-            store_column(&batch->out[a], b->row, (const char *)b + places[a].in_block, count, caromi_answer_size(a));
+        const uint32_t answer = batch->kind->answer[k];
+        if (batch->out[answer].base != NULL)
+            store_column(&batch->out[answer], block->row, (const char *)block + places[answer].in_block, count,
+                         caromi_answer_size(answer));
     }
 }

@@ -5,6 +5,7 @@
 #include "batch.h"
 #include "query_sort.h"
 
+/* A block of queries on the CPU: inputs and answers, as columns. */
 typedef struct caromi_mesh_block {
     uint64_t row[CAROMI_BLOCK]; /* row of each query in the batch */
     float in[CAROMI_MESH_IN][CAROMI_BLOCK];

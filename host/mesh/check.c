@@ -8,8 +8,9 @@
 
 enum {
     SLICES = 64,
+    /* SLICES: most slices of a mesh; a mesh of fewer triangles than ONE_SLICE is one slice. */
     ONE_SLICE = 8192
-}; /* SLICES: most slices of a mesh; a mesh of fewer triangles than ONE_SLICE is one slice */
+};
 
 /* Result of a slice of the corners. The box is complete only if no corner is refused. */
 typedef struct mesh_slice {
@@ -18,6 +19,7 @@ typedef struct mesh_slice {
 } mesh_slice;
 static const uint64_t NONE = UINT64_MAX;
 
+/* The check of a mesh, slice by slice. */
 typedef struct mesh_survey {
     const carom_mesh *mesh;
     const carom_points *vertices;
@@ -30,10 +32,11 @@ uint64_t caromi_mesh_slices(uint64_t triangles)
     return triangles > ONE_SLICE ? SLICES : 1;
 }
 
-static bvh_vec vertex(const carom_points *p, uint64_t i)
+static bvh_vec vertex(const carom_points *points, uint64_t i)
 {
-    const size_t stride = caromi_stride(p->stride);
-    return (bvh_vec){caromi_load(p->x, stride, i), caromi_load(p->y, stride, i), caromi_load(p->z, stride, i), 0};
+    const size_t stride = caromi_stride(points->stride);
+    return (bvh_vec){caromi_load(points->x, stride, i), caromi_load(points->y, stride, i),
+                     caromi_load(points->z, stride, i), 0};
 }
 
 /* Lanes that are infinite or NaN: only for these is v - v not 0. */
@@ -84,12 +87,10 @@ static carom_status refuse(const carom_mesh *mesh, uint64_t corner, carom_error 
     const uint32_t v = mesh->indices[corner];
     const unsigned long long triangle = corner / 3;
     if (v >= mesh->vertex_count)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "triangle %llu, corner %d: vertex %u, but there are %llu", triangle, (int)(corner % 3), v,
-                           (unsigned long long)mesh->vertex_count);
-    return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                       "triangle %llu, corner %d: vertex %u has a coordinate that is not finite", triangle,
-                       (int)(corner % 3), v);
+        return caromi_fail_argument(err, "triangle %llu, corner %d: vertex %u, but there are %llu", triangle,
+                                    (int)(corner % 3), v, (unsigned long long)mesh->vertex_count);
+    return caromi_fail_argument(err, "triangle %llu, corner %d: vertex %u has a coordinate that is not finite",
+                                triangle, (int)(corner % 3), v);
 }
 
 /* The slices are read in order, so the error names the first wrong triangle. */

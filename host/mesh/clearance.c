@@ -21,6 +21,7 @@ static uint64_t cubes_for(uint64_t leaves)
 
 /* ---- a grid ------------------------------------------------------------------------------------------------------ */
 
+/* The grid of cubes while distances are computed. */
 typedef struct clearance_grid {
     const mesh_clearance *c;
     int size[3];
@@ -39,40 +40,40 @@ static size_t cubes_of(const float *length, float per_length, int *size)
 }
 
 /* Chooses the grid over the box of a mesh: the smallest cubes of which there are at most `most`. */
-static void lay_out(clearance_grid *g, const carom_mesh *mesh, mesh_clearance *c, uint64_t most)
+static void lay_out(clearance_grid *grid, const carom_mesh *mesh, mesh_clearance *clearance, uint64_t most)
 {
     float length[3], longest = 0;
-    c->scale = mesh->view.frame.scale;
+    clearance->scale = mesh->view.frame.scale;
     for (int k = 0; k < 3; k++) {
-        c->lower[k] = mesh->info.lower[k] * c->scale;
-        length[k] = mesh->info.upper[k] * c->scale - c->lower[k];
+        clearance->lower[k] = mesh->info.lower[k] * clearance->scale;
+        length[k] = mesh->info.upper[k] * clearance->scale - clearance->lower[k];
         longest = length[k] > longest ? length[k] : longest;
     }
     /* Coordinates are scaled to at most about 1, so that a box below 2^-30 counts as a point. */
-    c->per_length = longest > 0x1p-30F ? (float)(CUBES_ALONG - 1) / longest : 0;
-    while ((g->count = cubes_of(length, c->per_length, g->size)) > most)
-        c->per_length *= 0.9375F;
+    clearance->per_length = longest > 0x1p-30F ? (float)(CUBES_ALONG - 1) / longest : 0;
+    while ((grid->count = cubes_of(length, clearance->per_length, grid->size)) > most)
+        clearance->per_length *= 0.9375F;
     for (int k = 0; k < 3; k++)
-        c->size[k] = (float)g->size[k];
+        clearance->size[k] = (float)grid->size[k];
 }
 
-static int slab_of(const clearance_grid *g, float x, int axis)
+static int slab_of(const clearance_grid *grid, float x, int axis)
 {
-    const int slab = (int)((x - g->c->lower[axis]) * g->c->per_length);
-    return slab < 0 ? 0 : slab < g->size[axis] ? slab : g->size[axis] - 1;
+    const int slab = (int)((x - grid->c->lower[axis]) * grid->c->per_length);
+    return slab < 0 ? 0 : slab < grid->size[axis] ? slab : grid->size[axis] - 1;
 }
 
 /* Marks the cubes that a box touches; returns their number. */
-static size_t mark(const clearance_grid *g, const float *lo, const float *hi)
+static size_t mark(const clearance_grid *grid, const float *lo, const float *hi)
 {
     int from[3], to[3];
     for (int k = 0; k < 3; k++) {
-        from[k] = slab_of(g, lo[k], k);
-        to[k] = slab_of(g, hi[k], k);
+        from[k] = slab_of(grid, lo[k], k);
+        to[k] = slab_of(grid, hi[k], k);
     }
     for (int z = from[2]; z <= to[2]; z++)
         for (int y = from[1]; y <= to[1]; y++) {
-            uint8_t *row = g->occupied + ((size_t)z * (size_t)g->size[1] + (size_t)y) * (size_t)g->size[0];
+            uint8_t *row = grid->occupied + ((size_t)z * (size_t)grid->size[1] + (size_t)y) * (size_t)grid->size[0];
             for (int x = from[0]; x <= to[0]; x++)
                 row[x] |= 1; /* most rows are too short for a call of memset */
         }
@@ -81,9 +82,9 @@ static size_t mark(const clearance_grid *g, const float *lo, const float *hi)
 
 /* Marks the boxes of all leaves. Returns 0 if the grid is not worth it: boxes overlap many times, or a single leaf
  * fills the grid. */
-static int mark_leaves(const clearance_grid *g, const carom_mesh *mesh)
+static int mark_leaves(const clearance_grid *grid, const carom_mesh *mesh)
 {
-    size_t left = MARKS_PER_CUBE * g->count;
+    size_t left = MARKS_PER_CUBE * grid->count;
     if (mesh->info.node_count == 0) /* a single leaf, whose box is the whole grid */
         return 0;
     for (uint64_t n = 0; n < mesh->info.node_count; n++) {
@@ -93,7 +94,7 @@ static int mark_leaves(const clearance_grid *g, const carom_mesh *mesh)
                 continue;
             const float lo[3] = {node->lo_x[i], node->lo_y[i], node->lo_z[i]};
             const float hi[3] = {node->hi_x[i], node->hi_y[i], node->hi_z[i]};
-            const size_t marked = mark(g, lo, hi);
+            const size_t marked = mark(grid, lo, hi);
             if (marked > left)
                 return 0;
             left -= marked;
@@ -121,34 +122,34 @@ static void spread_run(uint8_t *to, const uint8_t *from, size_t count, size_t st
 }
 
 /* Dilates the whole grid along one axis. */
-static void spread(clearance_grid *g, size_t count, size_t step)
+static void spread(clearance_grid *grid, size_t count, size_t step)
 {
-    for (size_t first = 0; first < g->count; first += count)
-        spread_run(g->spare + first, g->occupied + first, count, step);
-    uint8_t *const to = g->spare;
-    g->spare = g->occupied;
-    g->occupied = to;
+    for (size_t first = 0; first < grid->count; first += count)
+        spread_run(grid->spare + first, grid->occupied + first, count, step);
+    uint8_t *const to = grid->spare;
+    grid->spare = grid->occupied;
+    grid->occupied = to;
 }
 
 /* Adds 1 to the distance of each cube that is not occupied yet; returns whether there is any. */
-static int count_free(const clearance_grid *g)
+static int count_free(const clearance_grid *grid)
 {
     uint8_t any = 0;
-    for (size_t i = 0; i < g->count; i++) {
-        const uint8_t is_free = !g->occupied[i];
-        g->cubes[i] = (uint8_t)(g->cubes[i] + is_free);
+    for (size_t i = 0; i < grid->count; i++) {
+        const uint8_t is_free = !grid->occupied[i];
+        grid->cubes[i] = (uint8_t)(grid->cubes[i] + is_free);
         any |= is_free;
     }
     return any;
 }
 
-static void measure(clearance_grid *g)
+static void measure(clearance_grid *grid)
 {
-    const size_t row = (size_t)g->size[0], slice = row * (size_t)g->size[1];
-    for (int room = 1; count_free(g) && room < CLEARANCE_MOST; room++) {
-        spread(g, row, 1);
-        spread(g, slice, row);
-        spread(g, g->count, slice);
+    const size_t row = (size_t)grid->size[0], slice = row * (size_t)grid->size[1];
+    for (int room = 1; count_free(grid) && room < CLEARANCE_MOST; room++) {
+        spread(grid, row, 1);
+        spread(grid, slice, row);
+        spread(grid, grid->count, slice);
     }
 }
 
@@ -164,31 +165,33 @@ carom_status caromi_clearance_alloc(const carom_mesh *mesh, uint64_t leaves, mes
 {
     const uint64_t bytes = caromi_clearance_bytes(leaves);
     *out = caromi_alloc(mesh->context, 1, bytes);
-    return *out != NULL ? CAROM_OK
-                        : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
-                                      "no memory for a grid over a mesh (%llu bytes)", (unsigned long long)bytes);
+    return *out != NULL
+               ? CAROM_OK
+               : caromi_fail_memory(err, "no memory for a grid over a mesh (%llu bytes)", (unsigned long long)bytes);
 }
 
+/* Discards the clearance, as the boxes of the leaves have changed. */
 void caromi_clearance_forget(carom_mesh *mesh)
 {
     mesh->clearance_known = 0;
     mesh->clearance_queries = 0;
 }
 
+/* Computes the grid, once: marks the cubes that leaves touch, then measures distances from them. */
 void caromi_clearance_find(carom_mesh *mesh)
 {
     const uint64_t most = cubes_for(mesh->leaf_count);
-    mesh_clearance *c = mesh->clearance;
-    clearance_grid g = {.c = c, .cubes = (uint8_t *)(c + 1)};
+    mesh_clearance *clearance = mesh->clearance;
+    clearance_grid grid = {.c = clearance, .cubes = (uint8_t *)(clearance + 1)};
     if (mesh->clearance_known)
         return;
-    lay_out(&g, mesh, c, most);
-    g.occupied = g.cubes + most;
-    g.spare = g.occupied + most;
-    memset(g.cubes, 0, most);
-    memset(g.occupied, 0, g.count);
-    if (mark_leaves(&g, mesh))
-        measure(&g);
+    lay_out(&grid, mesh, clearance, most);
+    grid.occupied = grid.cubes + most;
+    grid.spare = grid.occupied + most;
+    memset(grid.cubes, 0, most);
+    memset(grid.occupied, 0, grid.count);
+    if (mark_leaves(&grid, mesh))
+        measure(&grid);
     mesh->clearance_known = 1;
 }
 

@@ -15,23 +15,25 @@ typedef struct compact_part {
     float *t, *point[3], *normal[3];
 } compact_part;
 
-static void free_part(const carom_context *c, const compact_part *p)
+static void free_part(const carom_context *context, const compact_part *part)
 {
-    void *const all[] = {p->triangle, p->state,    p->feature,   p->t,         p->point[0],
-                         p->point[1], p->point[2], p->normal[0], p->normal[1], p->normal[2]};
+    void *const all[] = {part->triangle, part->state,    part->feature,   part->t,         part->point[0],
+                         part->point[1], part->point[2], part->normal[0], part->normal[1], part->normal[2]};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        caromi_free(c, all[i]);
+        caromi_free(context, all[i]);
 }
 
-static int alloc_part(const carom_context *c, const carom_hit_list *list, uint64_t queries, compact_part *p)
+/* Allocates the columns of a part. */
+static int alloc_part(const carom_context *context, const carom_hit_list *list, uint64_t queries, compact_part *p)
 {
-    int whole = 1;
+    int complete = 1;
     *p = (compact_part){.queries = queries};
-#define COLUMN(member, wanted)                                   \
-    if (wanted) {                                                \
-        p->member = caromi_alloc(c, queries, sizeof *p->member); \
-        whole = whole && p->member != NULL;                      \
+#define COLUMN(member, wanted)                                         \
+    if (wanted) {                                                      \
+        p->member = caromi_alloc(context, queries, sizeof *p->member); \
+        complete = complete && p->member != NULL;                      \
     }
+    /* Only columns that the caller wants. */
     COLUMN(triangle, 1)
     COLUMN(state, list->state != NULL)
     COLUMN(t, list->t != NULL)
@@ -41,9 +43,9 @@ static int alloc_part(const carom_context *c, const carom_hit_list *list, uint64
         COLUMN(normal[k], list->normal.x != NULL)
     }
 #undef COLUMN
-    if (!whole)
-        free_part(c, p);
-    return whole;
+    if (!complete)
+        free_part(context, p);
+    return complete;
 }
 
 static void put_point(const carom_points_out *to, uint64_t at, float *const *from, uint64_t i)
@@ -53,32 +55,33 @@ static void put_point(const carom_points_out *to, uint64_t at, float *const *fro
         memcpy((char *)base[k] + at * to->stride, &from[k][i], sizeof(float));
 }
 
-static void put_hit(const carom_hit_list *list, uint64_t query, const compact_part *p, uint64_t i)
+/* Copies one hit to the list. */
+static void put_hit(const carom_hit_list *list, uint64_t query, const compact_part *part, uint64_t i)
 {
     const uint64_t at = list->totals->stored;
     if (list->query != NULL)
         list->query[at] = query;
     if (list->triangle != NULL)
-        list->triangle[at] = p->triangle[i];
+        list->triangle[at] = part->triangle[i];
     if (list->state != NULL)
-        list->state[at] = p->state[i];
+        list->state[at] = part->state[i];
     if (list->t != NULL)
-        list->t[at] = p->t[i];
+        list->t[at] = part->t[i];
     if (list->feature != NULL)
-        list->feature[at] = p->feature[i];
-    put_point(&list->point, at, p->point, i);
-    put_point(&list->normal, at, p->normal, i);
+        list->feature[at] = part->feature[i];
+    put_point(&list->point, at, part->point, i);
+    put_point(&list->normal, at, part->normal, i);
 }
 
-static void put_part(const carom_hit_list *list, uint64_t first, const compact_part *p, uint64_t count)
+static void put_part(const carom_hit_list *list, uint64_t first, const compact_part *part, uint64_t count)
 {
     carom_list_totals *totals = list->totals;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t query = first + i;
-        const int hit = p->triangle[i] >= 0;
+        const int hit = part->triangle[i] >= 0;
         if (totals->complete == query && (!hit || totals->stored < list->capacity)) {
             if (hit)
-                put_hit(list, query, p, i);
+                put_hit(list, query, part, i);
             totals->stored += (uint64_t)hit;
             totals->complete++;
         }
@@ -105,6 +108,7 @@ static void add_shares(carom_stats *sum, const carom_stats *part)
     sum->device_count = sum->device_count > part->device_count ? sum->device_count : part->device_count;
 }
 
+/* Adds the statistics of a part. */
 static void add_stats(carom_stats *sum, const carom_stats *part)
 {
     const size_t size = sum->size;
@@ -140,22 +144,23 @@ static caromi_mesh_batch part_of(const caromi_mesh_batch *whole, uint64_t first,
     return part;
 }
 
-carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *d, const carom_hit_list *list,
+/* Answers first hits part by part, and appends the hits to the list. */
+carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_hit_list *list,
                                   carom_stats *stats, carom_error *err)
 {
     const carom_batch silent = {
-        .prepare = d->batch.prepare}; /* without progress: that counts the queries of the whole batch */
+        .prepare = desc->batch.prepare}; /* without progress: that counts the queries of the whole batch */
     caromi_mesh_batch whole;
     compact_part part;
     carom_stats sum = {.size = sizeof sum};
     carom_status status = CAROM_OK;
     /* Equal parts, so that none is too small for a device. */
-    const uint64_t begin = d->batch.begin, all = d->batch.count - begin;
+    const uint64_t begin = desc->batch.begin, all = desc->batch.count - begin;
     const uint64_t parts = all < PART ? 1 : all / PART, queries = all / parts + 1;
-    caromi_begin_list(&d->batch, list->offsets, list->totals);
+    caromi_begin_list(&desc->batch, list->offsets, list->totals);
     if (!alloc_part(mesh->context, list, queries, &part))
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the first hits of %llu queries",
-                           (unsigned long long)queries);
+        return caromi_fail_memory(err, "no memory for the first hits of %llu queries", (unsigned long long)queries);
+    /* Each part is a batch of first hits whose outputs are the part's columns. */
     carom_mesh_hit_result out = {.size = sizeof out,
                                  .triangle = part.triangle,
                                  .state = part.state,
@@ -163,7 +168,7 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
                                  .feature = part.feature,
                                  .point = {part.point[0], part.point[1], part.point[2], sizeof(float)},
                                  .normal = {part.normal[0], part.normal[1], part.normal[2], sizeof(float)}};
-    caromi_mesh_sweep_batch(d, mesh, &whole);
+    caromi_mesh_sweep_batch(desc, mesh, &whole);
     for (uint64_t i = 0; status == CAROM_OK && i < parts && all > 0; i++) {
         const uint64_t first = begin + caromi_slice_start(all, parts, i);
         const uint64_t count = begin + caromi_slice_start(all, parts, i + 1) - first;
@@ -178,7 +183,7 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
         if (status == CAROM_OK) {
             put_part(list, first, &part, count);
             add_stats(&sum, &s);
-            status = caromi_report_progress(&d->batch.progress, "query", first + count, d->batch.count, err);
+            status = caromi_report_progress(&desc->batch.progress, "query", first + count, desc->batch.count, err);
         }
     }
     free_part(mesh->context, &part);

@@ -9,33 +9,50 @@
 #include <math.h>
 
 #define LEAST_HEIGHT 0x1p-100 /* of a triangle, so that no distance is denormal */
-#define LEAST_RATIO 0.125
-#define SURPLUS_SINE \
-    0x1.02p-4 /* sine of the angle by which a vector must be outside the cone of normals to be culled */
+#define LEAST_RATIO 0.125     /* least height / longest edge: a triangle with less is a sliver */
+/* Sine of the angle by which a vector must be outside the cone of normals to be culled. */
+#define SURPLUS_SINE 0x1.02p-4
 #define SURPLUS_COSINE 0x1.fefa2p-1 /* lower bound of the cosine of the same angle */
 #define NORMAL_ERROR 0x1p-20F       /* error of the cosine of two directions in binary32 */
 #define LEAST_COSINE 0.125          /* of the half angle of the cone with its surplus */
 enum { CHILDREN_PER_CONE = 8 };     /* at least one child in so many has a cone, or all cones are dropped */
-enum { FAN_MOST = 48, FACES_PER_TASK = 4096, NODES_PER_TASK = 64 };
-enum { WHOLE = CAROMI_FACE_WHOLE };
+enum {
+    FAN_MOST = 48 /* triangles around a corner; with more there is no cone */,
+    FACES_PER_TASK = 4096,
+    NODES_PER_TASK = 64
+};
+enum { WHOLE = CAROMI_FACE_WHOLE }; /* the flag of a triangle that meets exactly one other at each of its edges */
 
 typedef caromi_face face;
 
+/* A cone of normals, and what its triangles look like. */
 typedef struct cone {
     float axis[3], cosine;       /* cosine of the half angle; 0: there is no cone */
     float height, length, ratio; /* of its triangles: least height, longest edge, least height / longest edge */
     float radius;                /* of a leaf: of its vertices around the middle of its box, in the box's scale */
 } cone;
 
+/* The computation of all cones. */
 typedef struct cone_job {
     const carom_mesh *mesh;
     const caromi_edges *edges;
     face *faces;
-    cone *cones; /* [nodes][MESH_WIDTH] */
-    mesh_cones *rows;
-    int queries;
-    int moves; /* only vertices have changed: the faces' `along` stays */
+    cone *cones;      /* [nodes][MESH_WIDTH] */
+    mesh_cones *rows; /* [nodes] the result, in the search's format */
+    int queries;      /* CAROMI_ANY_QUERY or CAROMI_UNMASKED_QUERY */
+    int moves;        /* only vertices have changed: the faces' `along` stays */
 } cone_job;
+
+static cone no_cone(void)
+{
+    return (cone){{0}, 0, 0, 0, 0, 0};
+}
+
+/* The bounds of no triangle yet, which others widen. */
+static cone empty_cone(void)
+{
+    return (cone){{0}, 1, INFINITY, 0, 1, 0};
+}
 
 /* ---- triangles --------------------------------------------------------------------------------------------------- */
 
@@ -43,16 +60,17 @@ typedef struct cone_job {
  * *along if both triangles run along it in the same direction. */
 static int has_one_neighbour(const cone_job *job, uint32_t triangle, int edge, uint32_t *along)
 {
-    const caromi_edges *e = job->edges;
-    const uint32_t other = e->next[3 * (size_t)triangle + (size_t)edge];
-    const uint32_t a = caromi_edge_position(e, triangle, edge), b = caromi_edge_position(e, triangle, (edge + 1) % 3);
-    const int there = other != triangle ? caromi_edge_between(e, other, a, b) : -1;
-    if (!caromi_edges_counts_with(e, other, triangle, job->queries) ||
-        !caromi_edges_counts_with(e, triangle, other, job->queries))
+    const caromi_edges *edges = job->edges;
+    const uint32_t other = edges->next[3 * (size_t)triangle + (size_t)edge];
+    const uint32_t edge_begin = caromi_edge_position(edges, triangle, edge),
+                   edge_end = caromi_edge_position(edges, triangle, (edge + 1) % 3);
+    const int edge_of_other = other != triangle ? caromi_edge_between(edges, other, edge_begin, edge_end) : -1;
+    if (!caromi_edges_counts_with(edges, other, triangle, job->queries) ||
+        !caromi_edges_counts_with(edges, triangle, other, job->queries))
         return 0;
-    if (there < 0 || e->next[3 * (size_t)other + (size_t)there] != triangle)
+    if (edge_of_other < 0 || edges->next[3 * (size_t)other + (size_t)edge_of_other] != triangle)
         return 0;
-    *along |= (uint32_t)(caromi_edge_position(e, other, there) == a) << edge;
+    *along |= (uint32_t)(caromi_edge_position(edges, other, edge_of_other) == edge_begin) << edge;
     return 1;
 }
 
@@ -61,6 +79,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+/* Sets the vector between two corners; returns its squared length. */
 static double edge_between(const carom_mesh *mesh, uint32_t triangle, int from, int to, double edge[3])
 {
     for (int k = 0; k < 3; k++)
@@ -68,29 +87,35 @@ static double edge_between(const carom_mesh *mesh, uint32_t triangle, int from, 
     return dot(edge, edge);
 }
 
-static uint32_t along_of(const cone_job *job, uint32_t t)
+/* The bits of edges along which the neighbour runs in the same direction, with the flag WHOLE. 0: an edge has not
+ * exactly one neighbour. */
+static uint32_t along_of(const cone_job *job, uint32_t triangle)
 {
     uint32_t along = 0;
-    for (int k = 0; k < 3; k++)
-        if (!has_one_neighbour(job, t, k, &along))
+    for (int edge = 0; edge < 3; edge++)
+        if (!has_one_neighbour(job, triangle, edge, &along))
             return 0;
     return along | WHOLE;
 }
 
 /* Computes normal, height and length of a triangle; f->along stays. */
-static void set_face(const carom_mesh *mesh, uint32_t t, face *f)
+static void set_face(const carom_mesh *mesh, uint32_t triangle, face *f)
 {
-    double u[3], v[3], w[3];
-    const double uu = edge_between(mesh, t, 0, 1, u), vv = edge_between(mesh, t, 0, 2, v);
-    const double ww = edge_between(mesh, t, 1, 2, w), most = uu > vv ? uu : vv, square = most > ww ? most : ww;
-    const double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
-    const double area2 = dot(n, n), area = sqrt(area2), per_area = 1 / area;
+    double edge1[3], edge2[3], edge3[3];
+    const double square1 = edge_between(mesh, triangle, 0, 1, edge1),
+                 square2 = edge_between(mesh, triangle, 0, 2, edge2);
+    const double square3 = edge_between(mesh, triangle, 1, 2, edge3), square12 = square1 > square2 ? square1 : square2,
+                 longest2 = square12 > square3 ? square12 : square3;
+    const double cross[3] = {edge1[1] * edge2[2] - edge1[2] * edge2[1], edge1[2] * edge2[0] - edge1[0] * edge2[2],
+                             edge1[0] * edge2[1] - edge1[1] * edge2[0]};
+    const double area2 = dot(cross, cross), area = sqrt(area2), per_area = 1 / area;
+    /* A triangle without area and a sliver have neither normal nor height. */
     *f = (face){.along = f->along};
-    if (!(area2 >= LEAST_RATIO * LEAST_RATIO * square * square && area2 >= LEAST_HEIGHT * LEAST_HEIGHT * square))
+    if (!(area2 >= LEAST_RATIO * LEAST_RATIO * longest2 * longest2 && area2 >= LEAST_HEIGHT * LEAST_HEIGHT * longest2))
         return;
-    const double length = sqrt(square);
+    const double length = sqrt(longest2);
     for (int k = 0; k < 3; k++)
-        f->normal[k] = (float)(n[k] * per_area);
+        f->normal[k] = (float)(cross[k] * per_area);
     f->length = (float)length;
     if (f->along & WHOLE) {
         f->height = (float)(area / length);
@@ -98,6 +123,7 @@ static void set_face(const carom_mesh *mesh, uint32_t t, face *f)
     }
 }
 
+/* Task: computes normals and neighbours of a range of triangles. */
 static void find_faces(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const cone_job *job = user;
@@ -147,6 +173,7 @@ static float lower_of(float a, float b)
     return b < a ? b : a;
 }
 
+/* Extends a cone's bounds by those of a triangle or of another cone. */
 static void widen(cone *c, float cosine, float height, float length, float ratio)
 {
     c->cosine = lower_of(c->cosine, cosine);
@@ -155,6 +182,7 @@ static void widen(cone *c, float cosine, float height, float length, float ratio
     c->ratio = lower_of(c->ratio, ratio);
 }
 
+/* Whether a triangle's normal points against the cone's axis. */
 static int is_turned(const cone *c, const face *f)
 {
     return product_of(c->axis, f->normal) < 0;
@@ -165,14 +193,16 @@ static int is_turned(const cone *c, const face *f)
  * flipped. */
 static int is_unfolded(const cone_job *job, uint32_t position, const cone *c)
 {
-    const caromi_edges *e = job->edges;
-    for (uint64_t i = e->corners->start[position]; i < e->corners->start[position + 1]; i++) {
-        const uint32_t t = e->corners->triangle[i];
-        for (int k = 0; k < 3; k++) {
-            const face *f = &job->faces[t], *other = &job->faces[e->next[3 * (size_t)t + (size_t)k]];
-            if (caromi_edge_position(e, t, k) != position && caromi_edge_position(e, t, (k + 1) % 3) != position)
+    const caromi_edges *edges = job->edges;
+    for (uint64_t fan = edges->corners->start[position]; fan < edges->corners->start[position + 1]; fan++) {
+        const uint32_t triangle = edges->corners->triangle[fan];
+        for (int edge = 0; edge < 3; edge++) {
+            const face *f = &job->faces[triangle],
+                       *other = &job->faces[edges->next[3 * (size_t)triangle + (size_t)edge]];
+            if (caromi_edge_position(edges, triangle, edge) != position &&
+                caromi_edge_position(edges, triangle, (edge + 1) % 3) != position)
                 continue;
-            if ((is_turned(c, f) != is_turned(c, other)) != (f->along >> k & 1))
+            if ((is_turned(c, f) != is_turned(c, other)) != (f->along >> edge & 1)) /* the surface folds here */
                 return 0;
         }
     }
@@ -182,29 +212,29 @@ static int is_unfolded(const cone_job *job, uint32_t position, const cone *c)
 /* ---- the triangles around a leaf --------------------------------------------------------------------------------- */
 
 enum { LEAF_CORNERS = 3 * MESH_WIDTH };
-#define NO_MORE UINT32_MAX
-/* Marks in place of a list's first triangle: a corner has too many triangles for a cone; the list has no room for all.
- */
-#define NO_CONE (UINT32_MAX - 1)
-#define NO_ROOM (UINT32_MAX - 2)
+#define NO_MORE UINT32_MAX /* behind a list's last triangle */
+/* Marks in place of a list's first triangle. */
+#define NO_CONE (UINT32_MAX - 1)     /* a corner has too many triangles */
+#define NO_CAPACITY (UINT32_MAX - 2) /* the list is too short for all triangles */
 
+/* A list of triangles, each once. */
 typedef struct listed {
     uint64_t may_have[2]; /* filter: a bit for each triangle listed, by the triangle's lowest bits */
-    uint32_t count, room, *triangle;
+    uint32_t count, capacity, *triangle;
 } listed;
 
 /* Adds a triangle once. Returns 0 if there is no room. */
-static int list_triangle(listed *l, uint32_t triangle)
+static int list_triangle(listed *list, uint32_t triangle)
 {
     const uint64_t bit = UINT64_C(1) << (triangle & 63);
-    uint64_t *may_have = &l->may_have[triangle >> 6 & 1];
-    for (uint32_t i = 0; (*may_have & bit) != 0 && i < l->count; i++)
-        if (l->triangle[i] == triangle)
+    uint64_t *may_have = &list->may_have[triangle >> 6 & 1];
+    for (uint32_t i = 0; (*may_have & bit) != 0 && i < list->count; i++)
+        if (list->triangle[i] == triangle)
             return 1;
     *may_have |= bit;
-    if (l->count + 1 == l->room)
+    if (list->count + 1 == list->capacity)
         return 0;
-    l->triangle[l->count++] = triangle;
+    list->triangle[list->count++] = triangle;
     return 1;
 }
 
@@ -225,46 +255,48 @@ static int list_positions(const cone_job *job, const mesh_leaf *leaf, int is_uni
 
 /* Lists the triangles around a leaf's corners. Returns the mark for the list: behind its last triangle, or in place of
  * the first. */
-static uint32_t list_fans(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, listed *l)
+static uint32_t list_fans(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, listed *list)
 {
-    int has_room = 1;
+    int has_capacity = 1;
     const caromi_corners *corners = job->edges->corners;
     uint32_t positions[LEAF_CORNERS];
     const int count = list_positions(job, leaf, is_unindexed, positions);
+    /* Each corner's fan: the triangles that share its position. */
     for (int i = 0; i < count; i++)
         __builtin_prefetch(&corners->start[positions[i]]);
     for (int i = 0; i < count; i++) {
-        const uint64_t from = corners->start[positions[i]], end = corners->start[positions[i] + 1];
-        if (end - from > FAN_MOST)
+        const uint64_t fan_begin = corners->start[positions[i]], fan_end = corners->start[positions[i] + 1];
+        if (fan_end - fan_begin > FAN_MOST)
             return NO_CONE;
-        for (uint64_t t = from; has_room && t < end; t++)
-            has_room = list_triangle(l, corners->triangle[t]);
+        for (uint64_t fan = fan_begin; has_capacity && fan < fan_end; fan++)
+            has_capacity = list_triangle(list, corners->triangle[fan]);
     }
-    return has_room ? NO_MORE : NO_ROOM;
+    return has_capacity ? NO_MORE : NO_CAPACITY;
 }
 
+/* Writes the list of triangles around a leaf, which ends or begins with a mark. */
 static void list_around(const cone_job *job, const mesh_leaf *leaf, int is_unindexed, caromi_around *to)
 {
-    const uint32_t room = sizeof to->triangle / sizeof *to->triangle;
-    listed l = {.room = is_unindexed ? 2 * room : room, .triangle = to->triangle};
-    const uint32_t end = list_fans(job, leaf, is_unindexed, &l);
-    l.triangle[end == NO_MORE ? l.count : 0] = end;
+    const uint32_t capacity = sizeof to->triangle / sizeof *to->triangle;
+    listed list = {.capacity = is_unindexed ? 2 * capacity : capacity, .triangle = to->triangle};
+    const uint32_t mark = list_fans(job, leaf, is_unindexed, &list);
+    list.triangle[mark == NO_MORE ? list.count : 0] = mark;
 }
 
 /* The winding of some triangles, seen along an axis. */
-typedef struct turns {
+typedef struct winding {
     uint32_t along;         /* or of the faces' along */
     uint64_t count, turned; /* triangles; with normals against the axis */
-} turns;
+} winding;
 
 /* Widens the cone by a triangle. Returns 0 if the triangle is under no cone. */
-static inline int add_face(const face *f, cone *c, turns *t)
+static inline int add_face(const face *f, cone *c, winding *sum)
 {
-    const float product = product_of(c->axis, f->normal);
-    t->along |= f->along;
-    t->turned += product < 0;
-    t->count++;
-    widen(c, fabsf(product) - NORMAL_ERROR, f->height, f->length, f->ratio);
+    const float cosine = product_of(c->axis, f->normal);
+    sum->along |= f->along;
+    sum->turned += cosine < 0;
+    sum->count++;
+    widen(c, fabsf(cosine) - NORMAL_ERROR, f->height, f->length, f->ratio);
     return f->height > 0;
 }
 
@@ -273,20 +305,22 @@ static int add_around(const cone_job *job, const mesh_leaf *leaf, int is_unindex
 {
     const caromi_corners *corners = job->edges->corners;
     uint32_t positions[LEAF_CORNERS];
-    turns t = {0};
+    winding sum = {0};
     cone own = *c; /* a local copy: the compiler keeps it in registers */
-    int fans = *triangle == NO_ROOM ? list_positions(job, leaf, is_unindexed, positions) : 0;
-    while (fans-- > 0)
-        for (uint64_t k = corners->start[positions[fans]]; k < corners->start[positions[fans] + 1]; k++)
-            if (!add_face(&job->faces[corners->triangle[k]], &own, &t))
+    /* The triangles come from the list or, if that was too short, from the fans of the corners. */
+    int fan = *triangle == NO_CAPACITY ? list_positions(job, leaf, is_unindexed, positions) : 0;
+    while (fan-- > 0)
+        for (uint64_t j = corners->start[positions[fan]]; j < corners->start[positions[fan] + 1]; j++)
+            if (!add_face(&job->faces[corners->triangle[j]], &own, &sum))
                 return 0;
-    for (; *triangle < NO_ROOM; triangle++)
-        if (!add_face(&job->faces[*triangle], &own, &t))
+    for (; *triangle < NO_CAPACITY; triangle++)
+        if (!add_face(&job->faces[*triangle], &own, &sum))
             return 0;
     *c = own;
     if (!(c->cosine > 0))
         return 0;
-    if (t.along == WHOLE && (t.turned == 0 || t.turned == t.count))
+    /* All wound alike: the surface does not fold. Else each corner's fan is tested. */
+    if (sum.along == WHOLE && (sum.turned == 0 || sum.turned == sum.count))
         return 1;
     for (int i = list_positions(job, leaf, is_unindexed, positions); i-- > 0;)
         if (!is_unfolded(job, positions[i], c))
@@ -322,20 +356,19 @@ static int set_axis_of_leaf(const cone_job *job, const mesh_leaf *leaf, cone *c)
     return set_axis(c, sum);
 }
 
+/* The cone of a leaf; cosine 0 if there is none. */
 static cone cone_of_leaf(const cone_job *job, int reference, const double middle[3])
 {
     const mesh_leaf *leaf = &job->mesh->view.leaves[MESH_LEAF_AT(reference)];
     caromi_around *around = &job->edges->around[MESH_LEAF_AT(reference)];
     const int is_unindexed = MESH_IS_UNINDEXED(reference);
-    const cone none = {{0}, 0, 0, 0, 0, 0};
-    cone c = {{0}, 1, INFINITY, 0, 1, 0};
-    if (!job->moves &&
-        job->queries ==
-            CAROMI_ANY_QUERY) /* the table of triangles around leaves is filled for these queries first, then reused */
+    cone c = empty_cone();
+    /* The table of triangles around leaves is filled for any queries first, then reused for those of one side. */
+    if (!job->moves && job->queries == CAROMI_ANY_QUERY)
         list_around(job, leaf, is_unindexed, around);
     if (around->triangle[0] == NO_CONE || !set_axis_of_leaf(job, leaf, &c) ||
         !add_around(job, leaf, is_unindexed, around->triangle, &c))
-        return none;
+        return no_cone();
     c.radius = radius_of(job, leaf, is_unindexed, middle);
     return c;
 }
@@ -349,24 +382,24 @@ static double cosine_of_sum(double a, double b)
 /* The cone around the cones of a node's children. */
 static cone join_cones(const cone *part, const mesh_node *node)
 {
-    const cone none = {{0}, 0, 0, 0, 0, 0};
-    cone c = {{0}, 1, INFINITY, 0, 1, 0};
+    cone c = empty_cone();
     double sum[3] = {0};
-    for (int i = 0; i < MESH_WIDTH; i++)
+    for (int i = 0; i < MESH_WIDTH; i++) /* the axis: the mean direction of the children's axes */
         if (node->child[i] != 0)
             add_line(sum, part[i].axis);
     if (!set_axis(&c, sum))
-        return none;
+        return no_cone();
     for (int i = 0; i < MESH_WIDTH && c.cosine > 0; i++) {
         if (node->child[i] == 0)
             continue;
+        /* The angle from the common axis to the child's axis, plus the child's half angle. */
         const double apart = fmin((double)cosine_of(c.axis, part[i].axis), 1);
         if (!(part[i].cosine > 0 && apart > 0))
-            return none;
+            return no_cone();
         widen(&c, (float)(cosine_of_sum(apart, (double)part[i].cosine) - (double)NORMAL_ERROR), part[i].height,
               part[i].length, part[i].ratio);
     }
-    return c.cosine > 0 ? c : none;
+    return c.cosine > 0 ? c : no_cone();
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -392,6 +425,7 @@ static void set_row(mesh_cones *to, int i, const cone *c, float radius, float sc
     const double least = 2 * (double)c->length / (0x1p9 * ratio * ratio - 1) * (double)scale;
     if (!(cosine > 0 && wide >= LEAST_COSINE))
         return;
+    /* Rounded outwards, so that the search never culls a contact. */
     to->axis_x[i] = c->axis[0];
     to->axis_y[i] = c->axis[1];
     to->axis_z[i] = c->axis[2];
@@ -408,21 +442,22 @@ static mesh_cones no_cones(void)
     return c;
 }
 
+/* Task: the cones of those children of a range of nodes that are leaves. */
 static void find_leaves(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const cone_job *job = user;
     double middle[3];
     (void)thread;
-    for (uint64_t n = begin; n < end; n++) {
-        const mesh_node *node = &job->mesh->view.nodes[n];
-        job->rows[n] = no_cones();
+    for (uint64_t number = begin; number < end; number++) {
+        const mesh_node *node = &job->mesh->view.nodes[number];
+        job->rows[number] = no_cones();
         for (int i = 0; i < MESH_WIDTH; i++) {
             if (node->child[i] >= 0)
                 continue;
             middle_of(node, i, middle);
             const cone c = cone_of_leaf(job, node->child[i], middle);
-            job->cones[MESH_WIDTH * n + (uint64_t)i] = c;
-            set_row(&job->rows[n], i, &c, c.radius, job->mesh->view.frame.scale);
+            job->cones[MESH_WIDTH * number + (uint64_t)i] = c;
+            set_row(&job->rows[number], i, &c, c.radius, job->mesh->view.frame.scale);
         }
     }
 }
@@ -431,15 +466,15 @@ static void find_leaves(void *user, uint64_t begin, uint64_t end, uint32_t threa
 static void find_nodes(const cone_job *job)
 {
     double middle[3];
-    for (uint64_t n = job->mesh->info.node_count; n-- > 0;) {
-        const mesh_node *node = &job->mesh->view.nodes[n];
+    for (uint64_t number = job->mesh->info.node_count; number-- > 0;) {
+        const mesh_node *node = &job->mesh->view.nodes[number];
         for (int i = 0; i < MESH_WIDTH; i++) {
             const int child = node->child[i];
-            cone *to = &job->cones[MESH_WIDTH * n + (uint64_t)i];
+            cone *to = &job->cones[MESH_WIDTH * number + (uint64_t)i];
             if (child <= 0)
                 continue;
             *to = join_cones(job->cones + MESH_WIDTH * (uint64_t)child, &job->mesh->view.nodes[child]);
-            set_row(&job->rows[n], i, to, middle_of(node, i, middle), job->mesh->view.frame.scale);
+            set_row(&job->rows[number], i, to, middle_of(node, i, middle), job->mesh->view.frame.scale);
         }
     }
 }
@@ -450,24 +485,25 @@ static int keep_if_many(const cone_job *job)
 {
     const uint64_t nodes = job->mesh->info.node_count;
     uint64_t children = 0, found = 0;
-    for (uint64_t n = 0; n < nodes; n++)
+    for (uint64_t number = 0; number < nodes; number++)
         for (int i = 0; i < MESH_WIDTH; i++) {
-            children += job->mesh->view.nodes[n].child[i] != 0;
-            found += isfinite(job->rows[n].slope[i]) != 0;
+            children += job->mesh->view.nodes[number].child[i] != 0;
+            found += isfinite(job->rows[number].slope[i]) != 0;
         }
     if (found >= children / CHILDREN_PER_CONE)
         return 1;
-    for (uint64_t n = 0; n < nodes; n++)
-        job->rows[n] = no_cones();
+    for (uint64_t number = 0; number < nodes; number++)
+        job->rows[number] = no_cones();
     return 0;
 }
 
-int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries, int moves)
+/* Computes faces, then cones of leaves, then cones of inner nodes. Returns 0 if there is no memory. */
+int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *edges, int queries, int moves)
 {
     const uint64_t nodes = mesh->info.node_count, triangles = mesh->info.triangle_count;
-    caromi_culling *to = &e->culling[queries];
+    caromi_culling *to = &edges->culling[queries];
     cone_job job = {
-        .mesh = mesh, .edges = e, .faces = to->faces, .rows = to->cones, .queries = queries, .moves = moves};
+        .mesh = mesh, .edges = edges, .faces = to->faces, .rows = to->cones, .queries = queries, .moves = moves};
     caromi_parallel_runs(mesh->context->pool, triangles, FACES_PER_TASK, find_faces, &job);
     if (nodes == 0)
         return 1;

@@ -9,34 +9,32 @@
 static carom_status check_length(float x, const char *name, carom_error *err)
 {
     return x >= 0 && isfinite(x) ? CAROM_OK
-                                 : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                                               "%s is %g; it must be finite and >= 0", name, (double)x);
+                                 : caromi_fail_argument(err, "%s is %g; it must be finite and >= 0", name, (double)x);
 }
 
-static carom_status check(const caromi_request *r, uint64_t *extent, carom_error *err)
+static carom_status check(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
-    const carom_mesh_contacts_desc *d = r->desc;
+    const carom_mesh_contacts_desc *desc = request->desc;
     (void)extent;
-    CHECK(check_length(d->margin, "margin", err));
-    CHECK(check_length(d->merge_within, "merge_within", err));
-    if (d->flat != NULL && !(*d->flat >= 0 && *d->flat <= 180))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "flat is %.17g degrees; it must be in [0, 180]",
-                           *d->flat);
+    CHECK(check_length(desc->margin, "margin", err));
+    CHECK(check_length(desc->merge_within, "merge_within", err));
+    if (desc->flat != NULL && !(*desc->flat >= 0 && *desc->flat <= 180))
+        return caromi_fail_argument(err, "flat is %.17g degrees; it must be in [0, 180]", *desc->flat);
     return CAROM_OK;
 }
 
-static carom_status run(const caromi_request *r, carom_error *err)
+static carom_status run(const caromi_request *request, carom_error *err)
 {
-    const carom_mesh_contacts_desc *d = r->desc;
-    const carom_contact_list *out = r->out;
-    carom_mesh *mesh = r->subject;
-    caromi_contacts call = {.merge = d->merge_within, .patch_of_hit = out->patch};
-    CHECK(caromi_check_select(&d->batch, err));
-    caromi_begin_list(&d->batch, out->offsets, out->totals); /* the caller reads them if there is no memory, too */
-    if (mesh->info.triangle_count > 0 && d->batch.count > d->batch.begin) {
+    const carom_mesh_contacts_desc *desc = request->desc;
+    const carom_contact_list *out = request->out;
+    carom_mesh *mesh = request->subject;
+    caromi_contacts call = {.merge = desc->merge_within, .patch_of_hit = out->patch};
+    CHECK(caromi_check_select(&desc->batch, err));
+    caromi_begin_list(&desc->batch, out->offsets, out->totals); /* the caller reads them if there is no memory, too */
+    if (mesh->info.triangle_count > 0 && desc->batch.count > desc->batch.begin) {
         CHECK(caromi_edges_of(mesh, &call.edges, err));
         if (out->patch != NULL)
-            CHECK(caromi_patches_of(mesh, call.edges, d->flat != NULL ? *d->flat : 1.0, &call.patch, err));
+            CHECK(caromi_patches_of(mesh, call.edges, desc->flat != NULL ? *desc->flat : 1.0, &call.patch, err));
     }
     const carom_hit_list list = {.size = sizeof list,
                                  .capacity = out->capacity,
@@ -46,9 +44,9 @@ static carom_status run(const caromi_request *r, carom_error *err)
                                  .t = out->distance,
                                  .totals = out->totals};
     caromi_list_batch batch = {.search = CAROMI_MESH_CONTACTS, .contacts = &call, .list = &list};
-    caromi_mesh_contacts_batch(d, mesh, &batch.sweep);
+    caromi_mesh_contacts_batch(desc, mesh, &batch.sweep);
     caromi_set_outputs(caromi_type_of_mesh_contacts()->out, out, batch.sweep.out);
-    return caromi_run_list(&batch, &d->batch, batch.sweep.kind->name[batch.sweep.exact], r->stats, err);
+    return caromi_run_list(&batch, &desc->batch, batch.sweep.kind->name[batch.sweep.exact], request->stats, err);
 }
 
 static const caromi_handler contacts = {.check = check, .run = run};
@@ -57,5 +55,5 @@ carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_des
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
     return caromi_answer(caromi_type_of_mesh_contacts(), &contacts, mesh->context,
-                         &(caromi_request){mesh, desc, list, 0, stats}, err);
+                         &(caromi_request){mesh, desc, list, CAROMI_NO_WHICH, stats}, err);
 }

@@ -7,8 +7,6 @@
 #include <assert.h>
 #include <math.h>
 
-typedef caromi_chooser chooser;
-
 /* A closest feature as ids of distinct vertex positions, in ascending order: one for a corner, two for an edge, three
  * for a face. */
 typedef struct place {
@@ -17,14 +15,15 @@ typedef struct place {
     int corner[3]; /* number of the triangle's corner at each position */
 } place;
 
-static place place_of(const caromi_edges *e, const mesh_record *r)
+/* The positions of a record's closest feature, in ascending order. */
+static place place_of(const caromi_edges *edges, const mesh_record *record)
 {
-    assert(r->state >= FEATURE_V0 && r->state <= FEATURE_FACE);
-    place p = {.count = r->state < FEATURE_E01 ? 1 : r->state < FEATURE_FACE ? 2 : 3};
-    const int first = p.count == 1 ? r->state - FEATURE_V0 : p.count == 2 ? r->state - FEATURE_E01 : 0;
+    assert(record->state >= FEATURE_V0 && record->state <= FEATURE_FACE);
+    place p = {.count = record->state < FEATURE_E01 ? 1 : record->state < FEATURE_FACE ? 2 : 3};
+    const int first = p.count == 1 ? record->state - FEATURE_V0 : p.count == 2 ? record->state - FEATURE_E01 : 0;
     for (int i = 0; i < p.count; i++) {
         const int corner = (first + i) % 3;
-        const uint32_t position = caromi_edge_position(e, (uint32_t)r->triangle, corner);
+        const uint32_t position = caromi_edge_position(edges, (uint32_t)record->triangle, corner);
         int at = i;
         for (; at > 0 && p.position[at - 1] > position; at--) {
             p.position[at] = p.position[at - 1];
@@ -36,14 +35,15 @@ static place place_of(const caromi_edges *e, const mesh_record *r)
     return p;
 }
 
-static int same_feature(const caromi_edges *e, const mesh_record *a, const mesh_record *b)
+/* Whether two triangles have the same closest feature, by positions. */
+static int same_feature(const caromi_edges *edges, const mesh_record *a, const mesh_record *b)
 {
     if (a->state < FEATURE_E01 && b->state < FEATURE_E01)
-        return caromi_edge_position(e, (uint32_t)a->triangle, a->state - FEATURE_V0) ==
-               caromi_edge_position(e, (uint32_t)b->triangle, b->state - FEATURE_V0);
+        return caromi_edge_position(edges, (uint32_t)a->triangle, a->state - FEATURE_V0) ==
+               caromi_edge_position(edges, (uint32_t)b->triangle, b->state - FEATURE_V0);
     if ((a->state < FEATURE_E01) != (b->state < FEATURE_E01) || (a->state < FEATURE_FACE) != (b->state < FEATURE_FACE))
         return 0;
-    const place p = place_of(e, a), q = place_of(e, b);
+    const place p = place_of(edges, a), q = place_of(edges, b);
     int same = 1;
     for (int i = 0; i < p.count; i++)
         same &= p.position[i] == q.position[i];
@@ -53,16 +53,16 @@ static int same_feature(const caromi_edges *e, const mesh_record *a, const mesh_
 /* ---- exact mode -------------------------------------------------------------------------------------------------- */
 
 /* The sign of a's minus b's true distance. */
-static int exact_order_of(const chooser *c, const mesh_record *a, const mesh_record *b)
+static int exact_order_of(const caromi_chooser *chooser, const mesh_record *a, const mesh_record *b)
 {
     float in[IN_CLOSEST], other[IN_CLOSEST];
     if (a->t < b->t || a->t > b->t)
         return a->t < b->t ? -1 : 1;
-    if (same_feature(c->contacts->edges, a, b))
+    if (same_feature(chooser->contacts->edges, a, b))
         return 0;
-    caromi_chooser_pair(c, c->query->in, a->triangle, in);
-    caromi_chooser_pair(c, c->query->in, b->triangle, other);
-    return caromi_resolve_order(in, other, c->by_integers);
+    caromi_chooser_pair(chooser, chooser->query->in, a->triangle, in);
+    caromi_chooser_pair(chooser, chooser->query->in, b->triangle, other);
+    return caromi_resolve_order(in, other, chooser->by_integers);
 }
 
 /* ---- fast mode --------------------------------------------------------------------------------------------------- */
@@ -95,23 +95,23 @@ static double square_of(const float *center, const float *const corner[3], int c
     return dot(offset, offset);
 }
 
-static double square_from(const chooser *c, const mesh_record *r)
+static double square_from(const caromi_chooser *chooser, const mesh_record *record)
 {
-    const place p = place_of(c->contacts->edges, r);
+    const place p = place_of(chooser->contacts->edges, record);
     const float *corner[3];
     for (int i = 0; i < p.count; i++)
-        corner[i] = caromi_corner(c->batch->mesh, (uint32_t)r->triangle, p.corner[i]);
-    return square_of(c->query->in, corner, p.count);
+        corner[i] = caromi_corner(chooser->batch->mesh, (uint32_t)record->triangle, p.corner[i]);
+    return square_of(chooser->query->in, corner, p.count);
 }
 
 /* The largest coordinate of the triangle relative to the centre, by magnitude. */
-static double size_of(const chooser *c, const mesh_record *r)
+static double size_of(const caromi_chooser *chooser, const mesh_record *record)
 {
     double size = 0;
     for (int k = 0; k < 3; k++) {
-        const float *corner = caromi_corner(c->batch->mesh, (uint32_t)r->triangle, k);
+        const float *corner = caromi_corner(chooser->batch->mesh, (uint32_t)record->triangle, k);
         for (int a = 0; a < 3; a++) {
-            const double x = fabs((double)corner[a] - (double)c->query->in[a]);
+            const double x = fabs((double)corner[a] - (double)chooser->query->in[a]);
             size = x > size ? x : size;
         }
     }
@@ -120,50 +120,53 @@ static double size_of(const chooser *c, const mesh_record *r)
 
 /* Whether two binary32 distances are in the true order for certain. Each has an error of at most 2^-20 of the size, so
  * a difference of twice that decides. A first test with the mesh's extent as the size decides most pairs. */
-static int are_apart(const chooser *c, const mesh_record *a, const mesh_record *b)
+static int are_apart(const caromi_chooser *chooser, const mesh_record *a, const mesh_record *b)
 {
     const double apart = fabs((double)a->t - (double)b->t);
-    if (apart > 0x1p-18 * ((double)a->t + c->extent))
+    if (apart > 0x1p-18 * ((double)a->t + chooser->extent))
         return 1;
-    const double first = size_of(c, a), second = size_of(c, b);
+    const double first = size_of(chooser, a), second = size_of(chooser, b);
     return apart > 0x1p-18 * (first > second ? first : second);
 }
 
 /* The sign of a's minus b's distance. */
-static int fast_order_of(const chooser *c, const mesh_record *a, const mesh_record *b)
+static int fast_order_of(const caromi_chooser *chooser, const mesh_record *a, const mesh_record *b)
 {
     const int differ = a->t < b->t || a->t > b->t;
-    if (differ && are_apart(c, a, b))
+    if (differ && are_apart(chooser, a, b))
         return a->t < b->t ? -1 : 1;
-    if (same_feature(c->contacts->edges, a, b))
+    if (same_feature(chooser->contacts->edges, a, b))
         return 0;
-    const double first = square_from(c, a), second = square_from(c, b);
+    const double first = square_from(chooser, a), second = square_from(chooser, b);
     return (first > second) - (first < second);
 }
 
 /* ---- both -------------------------------------------------------------------------------------------------------- */
 
-int caromi_comes_before(const caromi_chooser *c, const mesh_record *j, const mesh_record *k)
+/* Whether j comes before k, which is within reach, in the order (distance, index). */
+int caromi_comes_before(const caromi_chooser *chooser, const mesh_record *j, const mesh_record *record)
 {
     /* In fast mode, a triangle beyond the limit in binary32 makes no contact and suppresses none. */
-    if (!c->batch->exact && j->t > c->query->in[MESH_RADIUS] + c->query->in[MESH_MAX_DISTANCE])
+    if (!chooser->batch->exact && j->t > chooser->query->in[MESH_RADIUS] + chooser->query->in[MESH_MAX_DISTANCE])
         return 0;
-    const int order = c->batch->exact ? exact_order_of(c, j, k) : fast_order_of(c, j, k);
-    return order != 0 ? order < 0 : j->triangle < k->triangle;
+    const int order = chooser->batch->exact ? exact_order_of(chooser, j, record) : fast_order_of(chooser, j, record);
+    return order != 0 ? order < 0 : j->triangle < record->triangle;
 }
 
-float caromi_before_limit(const caromi_chooser *c, const mesh_record *k)
+/* The largest binary32 distance at which a triangle may come before k. */
+float caromi_before_limit(const caromi_chooser *chooser, const mesh_record *record)
 {
-    return c->batch->exact ? k->t : (float)((double)k->t + 0x1p-17 * ((double)k->t + c->extent));
+    return chooser->batch->exact ? record->t
+                                 : (float)((double)record->t + 0x1p-17 * ((double)record->t + chooser->extent));
 }
 
-int caromi_precedes(const caromi_chooser *c, const mesh_record *j, const mesh_record *k)
+int caromi_precedes(const caromi_chooser *chooser, const mesh_record *j, const mesh_record *record)
 {
     float in[IN_CLOSEST];
-    if (!c->batch->exact)
-        return caromi_comes_before(c, j, k);
-    if (same_feature(c->contacts->edges, j, k))
-        return j->triangle < k->triangle;
-    caromi_chooser_pair(c, c->query->in, j->triangle, in);
-    return !caromi_may_be_flat(in + IN_NP0X) || caromi_comes_before(c, j, k);
+    if (!chooser->batch->exact)
+        return caromi_comes_before(chooser, j, record);
+    if (same_feature(chooser->contacts->edges, j, record))
+        return j->triangle < record->triangle;
+    caromi_chooser_pair(chooser, chooser->query->in, j->triangle, in);
+    return !caromi_may_be_flat(in + IN_NP0X) || caromi_comes_before(chooser, j, record);
 }

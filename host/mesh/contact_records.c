@@ -11,89 +11,98 @@ void caromi_contact_scratch_free(const carom_context *context, caromi_contact_sc
     caromi_free(context, scratch->near);
 }
 
-static uint64_t slot_of(const caromi_chooser *c, int32_t triangle)
+static uint64_t slot_of(const caromi_chooser *chooser, int32_t triangle)
 {
-    return ((uint64_t)(uint32_t)triangle * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & c->mask;
+    return ((uint64_t)(uint32_t)triangle * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & chooser->mask;
 }
 
-int caromi_records_fill(caromi_chooser *c)
+/* Enters the records into the hash table, if there are many. */
+int caromi_records_fill(caromi_chooser *chooser)
 {
-    caromi_contact_scratch *s = c->scratch;
+    caromi_contact_scratch *scratch = chooser->scratch;
     uint64_t size = 16;
-    if (c->count < TABLE_FROM)
+    if (chooser->count < TABLE_FROM)
         return 1;
-    while (size < 2 * (uint64_t)c->count)
+    while (size < 2 * (uint64_t)chooser->count)
         size *= 2;
-    if (size > s->slots) {
-        caromi_free(c->context, s->slot);
-        s->slots = 0;
-        s->slot = caromi_alloc(c->context, size, sizeof *s->slot);
-        if (s->slot == NULL)
+    /* The table is reused for the next sphere, and enlarged if necessary. */
+    if (size > scratch->slots) {
+        caromi_free(chooser->context, scratch->slot);
+        scratch->slots = 0;
+        scratch->slot = caromi_alloc(chooser->context, size, sizeof *scratch->slot);
+        if (scratch->slot == NULL)
             return 0;
-        s->slots = size;
+        scratch->slots = size;
     }
-    c->mask = size - 1;
-    memset(s->slot, 0, size * sizeof *s->slot);
-    for (uint32_t i = 0; i < c->count; i++) {
-        uint64_t at = slot_of(c, c->records[i].triangle);
-        while (s->slot[at] != 0)
-            at = (at + 1) & c->mask;
-        s->slot[at] = i + 1;
+    chooser->mask = size - 1;
+    memset(scratch->slot, 0, size * sizeof *scratch->slot);
+    for (uint32_t i = 0; i < chooser->count; i++) {
+        uint64_t at = slot_of(chooser, chooser->records[i].triangle);
+        while (scratch->slot[at] != 0)
+            at = (at + 1) & chooser->mask;
+        scratch->slot[at] = i + 1;
     }
     return 1;
 }
 
-void caromi_chooser_pair(const caromi_chooser *c, const float *center, int32_t triangle, float in[IN_CLOSEST])
+/* Fills the inputs of a pair kernel for a centre and a triangle. */
+void caromi_chooser_pair(const caromi_chooser *chooser, const float *center, int32_t triangle, float in[IN_CLOSEST])
 {
     memcpy(in + IN_NCX, center, 3 * sizeof *in);
     for (int k = 0; k < 3; k++)
-        memcpy(in + IN_NP0X + 3 * k, caromi_corner(c->batch->mesh, (uint32_t)triangle, k), 3 * sizeof *in);
+        memcpy(in + IN_NP0X + 3 * k, caromi_corner(chooser->batch->mesh, (uint32_t)triangle, k), 3 * sizeof *in);
 }
 
-void caromi_chooser_resolve(const caromi_chooser *c, mesh_record *r)
+/* Decides feature and distance of a record in integers. */
+void caromi_chooser_resolve(const caromi_chooser *c, mesh_record *record)
 {
     float in[IN_CLOSEST];
     caromi_exact_closest a;
-    caromi_chooser_pair(c, c->query->in, r->triangle, in);
+    caromi_chooser_pair(c, c->query->in, record->triangle, in);
     caromi_exact_closest_of(in, &a);
-    r->t = a.distance;
-    r->state = a.feature;
+    record->t = a.distance;
+    record->state = a.feature;
     *c->by_integers = 1;
 }
 
-const mesh_record *caromi_known_record(const caromi_chooser *c, uint32_t triangle)
+/* Looks up the record of a triangle; NULL: the search has not found it. */
+const mesh_record *caromi_known_record(const caromi_chooser *chooser, uint32_t triangle)
 {
-    const uint32_t *slot = c->scratch->slot;
-    for (uint32_t i = 0; c->count < TABLE_FROM && i < c->count; i++)
-        if (c->records[i].triangle == (int32_t)triangle)
-            return &c->records[i];
-    for (uint64_t at = slot_of(c, (int32_t)triangle); c->count >= TABLE_FROM && slot[at] != 0; at = (at + 1) & c->mask)
-        if (c->records[slot[at] - 1].triangle == (int32_t)triangle)
-            return &c->records[slot[at] - 1];
+    const uint32_t *slot = chooser->scratch->slot;
+    for (uint32_t i = 0; chooser->count < TABLE_FROM && i < chooser->count; i++)
+        if (chooser->records[i].triangle == (int32_t)triangle)
+            return &chooser->records[i];
+    for (uint64_t at = slot_of(chooser, (int32_t)triangle); chooser->count >= TABLE_FROM && slot[at] != 0;
+         at = (at + 1) & chooser->mask)
+        if (chooser->records[slot[at] - 1].triangle == (int32_t)triangle)
+            return &chooser->records[slot[at] - 1];
     return NULL;
 }
 
-int caromi_chooser_counts(const caromi_chooser *c, uint32_t triangle)
+/* Whether the query's mask includes the triangle. */
+int caromi_chooser_counts(const caromi_chooser *chooser, uint32_t triangle)
 {
-    const int32_t *mask = c->contacts->edges->mask;
-    return mask == NULL || (mask[triangle] & c->query->mask) != 0;
+    const int32_t *mask = chooser->contacts->edges->mask;
+    return mask == NULL || (mask[triangle] & chooser->query->mask) != 0;
 }
 
-void caromi_compute_record(const caromi_chooser *c, uint32_t triangle, mesh_record *out)
+/* Computes the record of a triangle that has none. */
+void caromi_compute_record(const caromi_chooser *chooser, uint32_t triangle, mesh_record *out)
 {
     float in[IN_CLOSEST];
     out->triangle = (int32_t)triangle;
-    caromi_chooser_pair(c, c->query->in, out->triangle, in);
-    caromi_contact_record(&c->batch->mesh->view, in, c->batch->exact, out);
-    if (c->batch->exact && out->state == FEATURE_NONE)
-        caromi_chooser_resolve(c, out);
+    caromi_chooser_pair(chooser, chooser->query->in, out->triangle, in);
+    caromi_contact_record(&chooser->batch->mesh->view, in, chooser->batch->exact, out);
+    if (chooser->batch->exact && out->state == FEATURE_NONE)
+        caromi_chooser_resolve(chooser, out);
 }
 
-void caromi_find_record(const caromi_chooser *c, uint32_t triangle, mesh_record *out)
+/* The known record of a triangle, or else a computed one. */
+void caromi_find_record(const caromi_chooser *chooser, uint32_t triangle, mesh_record *out)
 {
-    const mesh_record *known = caromi_known_record(c, triangle);
+    const mesh_record *known = caromi_known_record(chooser, triangle);
     if (known != NULL)
         *out = *known;
     else
-        caromi_compute_record(c, triangle, out);
+        caromi_compute_record(chooser, triangle, out);
 }

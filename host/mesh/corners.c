@@ -6,6 +6,7 @@
 
 #include "edges.h"
 
+/* Hash table of vertices by their coordinates. */
 typedef struct position_table {
     const carom_mesh *mesh;
     uint32_t *entry; /* slots: number of a vertex + 1; 0: free */
@@ -27,17 +28,17 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 29;
 }
 
-static uint32_t find_position(const position_table *s, uint32_t vertex)
+static uint32_t find_position(const position_table *table, uint32_t vertex)
 {
     uint32_t own[3], other[3];
-    position_bits(s->mesh->vertices + 3 * (size_t)vertex, own);
-    uint64_t at = mix(mix(mix(own[0]) + own[1]) + own[2]) & s->mask;
-    for (; s->entry[at] != 0; at = (at + 1) & s->mask) {
-        position_bits(s->mesh->vertices + 3 * (size_t)(s->entry[at] - 1), other);
+    position_bits(table->mesh->vertices + 3 * (size_t)vertex, own);
+    uint64_t at = mix(mix(mix(own[0]) + own[1]) + own[2]) & table->mask;
+    for (; table->entry[at] != 0; at = (at + 1) & table->mask) {
+        position_bits(table->mesh->vertices + 3 * (size_t)(table->entry[at] - 1), other);
         if (memcmp(own, other, sizeof own) == 0)
-            return s->entry[at] - 1;
+            return table->entry[at] - 1;
     }
-    s->entry[at] = vertex + 1;
+    table->entry[at] = vertex + 1;
     return vertex;
 }
 
@@ -51,87 +52,88 @@ static uint64_t table_size(uint64_t vertices)
 
 static carom_status no_memory(const carom_mesh *mesh, carom_error *err)
 {
-    return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the edges of %llu triangles",
-                       (unsigned long long)mesh->info.triangle_count);
+    return caromi_fail_memory(err, "no memory for the edges of %llu triangles",
+                              (unsigned long long)mesh->info.triangle_count);
 }
 
 carom_status caromi_find_positions(const carom_mesh *mesh, uint32_t *position, carom_error *err)
 {
     const uint64_t vertices = mesh->vertex_count, size = table_size(vertices);
-    position_table s = {mesh, caromi_alloc(mesh->context, size, sizeof *s.entry), size - 1};
-    if (s.entry == NULL)
+    position_table table = {mesh, caromi_alloc(mesh->context, size, sizeof *table.entry), size - 1};
+    if (table.entry == NULL)
         return no_memory(mesh, err);
-    memset(s.entry, 0, size * sizeof *s.entry);
+    memset(table.entry, 0, size * sizeof *table.entry);
     for (uint64_t v = 0; v < vertices; v++)
-        position[v] = find_position(&s, (uint32_t)v);
-    caromi_free(mesh->context, s.entry);
+        position[v] = find_position(&table, (uint32_t)v);
+    caromi_free(mesh->context, table.entry);
     return CAROM_OK;
 }
 
 /* Whether, after a move, the same vertices coincide as before: vertices of one position still do, and no others. */
-static int are_same(const caromi_corners *c, position_table *s)
+static int are_same(const caromi_corners *corners, position_table *table)
 {
-    const uint64_t vertices = c->mesh->vertex_count;
+    const uint64_t vertices = corners->mesh->vertex_count;
     uint32_t own[3], first[3];
     for (uint64_t v = 0; v < vertices; v++) {
-        if (c->position[v] != v) {
-            position_bits(c->mesh->vertices + 3 * v, own);
-            position_bits(c->mesh->vertices + 3 * (size_t)c->position[v], first);
+        if (corners->position[v] != v) {
+            position_bits(corners->mesh->vertices + 3 * v, own);
+            position_bits(corners->mesh->vertices + 3 * (size_t)corners->position[v], first);
             if (memcmp(own, first, sizeof own) != 0)
                 return 0;
-        } else if (find_position(s, (uint32_t)v) != v) {
+        } else if (find_position(table, (uint32_t)v) != v) {
             return 0;
         }
     }
     return 1;
 }
 
-static carom_status compare_corners(const caromi_corners *c, int *same, carom_error *err)
+static carom_status compare_corners(const caromi_corners *corners, int *same, carom_error *err)
 {
     uint64_t positions = 0;
-    for (uint64_t v = 0; v < c->mesh->vertex_count; v++)
-        positions += c->position[v] == v;
+    for (uint64_t v = 0; v < corners->mesh->vertex_count; v++)
+        positions += corners->position[v] == v;
     const uint64_t size = table_size(positions);
-    position_table s = {c->mesh, caromi_alloc(c->mesh->context, size, sizeof *s.entry), size - 1};
-    if (s.entry == NULL)
-        return no_memory(c->mesh, err);
-    memset(s.entry, 0, size * sizeof *s.entry);
-    *same = are_same(c, &s);
-    caromi_free(c->mesh->context, s.entry);
+    position_table table = {corners->mesh, caromi_alloc(corners->mesh->context, size, sizeof *table.entry), size - 1};
+    if (table.entry == NULL)
+        return no_memory(corners->mesh, err);
+    memset(table.entry, 0, size * sizeof *table.entry);
+    *same = are_same(corners, &table);
+    caromi_free(corners->mesh->context, table.entry);
     return CAROM_OK;
 }
 
 /* Counting sort of the triangles by position: histogram, prefix sum, scatter. */
-static void sort_triangles(caromi_corners *c)
+static void sort_triangles(caromi_corners *corners)
 {
-    const uint64_t vertices = c->mesh->vertex_count, triangles = c->mesh->info.triangle_count;
-    memset(c->start, 0, (vertices + 2) * sizeof *c->start);
+    const uint64_t vertices = corners->mesh->vertex_count, triangles = corners->mesh->info.triangle_count;
+    memset(corners->start, 0, (vertices + 2) * sizeof *corners->start);
     for (uint64_t t = 0; t < triangles; t++)
         for (int k = 0; k < 3; k++)
-            c->start[caromi_corner_position(c, (uint32_t)t, k) + (uint64_t)2]++;
+            corners->start[caromi_corner_position(corners, (uint32_t)t, k) + (uint64_t)2]++;
     for (uint64_t v = 2; v < vertices + 2; v++)
-        c->start[v] += c->start[v - 1];
+        corners->start[v] += corners->start[v - 1];
     for (uint64_t t = 0; t < triangles; t++)
         for (int k = 0; k < 3; k++)
-            c->triangle[c->start[caromi_corner_position(c, (uint32_t)t, k) + (uint64_t)1]++] = (uint32_t)t;
+            corners->triangle[corners->start[caromi_corner_position(corners, (uint32_t)t, k) + (uint64_t)1]++] =
+                (uint32_t)t;
 }
 
 uint64_t caromi_corners_bytes(const carom_mesh *mesh)
 {
-    const caromi_corners *c = mesh->corners;
-    return c == NULL
-               ? 0
-               : sizeof *c + mesh->vertex_count * sizeof *c->position + (mesh->vertex_count + 2) * sizeof *c->start +
-                     3 * mesh->info.triangle_count * sizeof *c->triangle;
+    const caromi_corners *corners = mesh->corners;
+    return corners == NULL ? 0
+                           : sizeof *corners + mesh->vertex_count * sizeof *corners->position +
+                                 (mesh->vertex_count + 2) * sizeof *corners->start +
+                                 3 * mesh->info.triangle_count * sizeof *corners->triangle;
 }
 
-static void free_corners(caromi_corners *c)
+static void free_corners(caromi_corners *corners)
 {
-    const carom_context *context = c->mesh->context;
-    caromi_free(context, c->position);
-    caromi_free(context, c->start);
-    caromi_free(context, c->triangle);
-    caromi_free(context, c);
+    const carom_context *context = corners->mesh->context;
+    caromi_free(context, corners->position);
+    caromi_free(context, corners->start);
+    caromi_free(context, corners->triangle);
+    caromi_free(context, corners);
 }
 
 /* After a move: drops the corners if other vertices coincide now. */
@@ -148,6 +150,7 @@ static carom_status renew(carom_mesh *mesh, carom_error *err)
     return CAROM_OK;
 }
 
+/* The mesh's table, computed if it is not cached. */
 carom_status caromi_corners_of(carom_mesh *mesh, const caromi_corners **corners, carom_error *err)
 {
     CHECK(renew(mesh, err));
@@ -175,12 +178,14 @@ carom_status caromi_corners_of(carom_mesh *mesh, const caromi_corners **corners,
     return CAROM_OK;
 }
 
+/* Marks the table as outdated, as vertices have moved. */
 void caromi_corners_move(carom_mesh *mesh)
 {
     if (mesh->corners != NULL)
         mesh->corners->is_old = 1;
 }
 
+/* Discards the table, and the edges that depend on it. */
 void caromi_corners_forget(carom_mesh *mesh)
 {
     if (mesh->corners == NULL)

@@ -25,8 +25,8 @@ void caromi_corners_move(carom_mesh *mesh);
 /* Discards the table, and the edges that depend on it. */
 void caromi_corners_forget(carom_mesh *mesh);
 
-static inline uint32_t caromi_corner_position(const caromi_corners *c, uint32_t triangle, int corner)
+static inline uint32_t caromi_corner_position(const caromi_corners *corners, uint32_t triangle, int corner)
 {
-    return c->position[c->mesh->indices[3 * (size_t)triangle + (size_t)corner]];
+    return corners->position[corners->mesh->indices[3 * (size_t)triangle + (size_t)corner]];
 }
 #endif

@@ -11,6 +11,7 @@
 enum { RING_SMALL = 8 };
 #define TWIN_BYTES(triangles) (((triangles) + 7) / 8)
 
+/* Hash table of triangles by their edges. */
 typedef struct edge_table {
     caromi_edges *edges;
     uint32_t *entry; /* slots: number of a triangle + 1; 0: free */
@@ -27,58 +28,64 @@ static uint64_t hash(uint32_t a, uint32_t b)
 /* Puts a triangle into the ring of its edge, unless a lower edge of it is the same edge. The hash table holds
  * triangles, not edges: an entry serves every edge of its triangle whose probe sequence passes it, even for that
  * triangle itself. */
-static void join(edge_table *s, uint32_t triangle, int edge)
+static void join(edge_table *table, uint32_t triangle, int edge)
 {
-    caromi_edges *e = s->edges;
-    const uint32_t a = caromi_edge_position(e, triangle, edge), b = caromi_edge_position(e, triangle, (edge + 1) % 3);
-    uint64_t at = hash(a, b) & s->mask;
-    uint32_t *own = &e->next[3 * (size_t)triangle + (size_t)edge];
-    for (; s->entry[at] != 0; at = (at + 1) & s->mask) {
-        const uint32_t other = s->entry[at] - 1;
-        const int k = caromi_edge_between(e, other, a, b);
+    caromi_edges *edges = table->edges;
+    const uint32_t a = caromi_edge_position(edges, triangle, edge),
+                   b = caromi_edge_position(edges, triangle, (edge + 1) % 3);
+    uint64_t at = hash(a, b) & table->mask;
+    uint32_t *own = &edges->next[3 * (size_t)triangle + (size_t)edge];
+    for (; table->entry[at] != 0; at = (at + 1) & table->mask) {
+        const uint32_t other = table->entry[at] - 1;
+        const int k = caromi_edge_between(edges, other, a, b);
         if (k < 0)
             continue;
-        uint32_t *first = &e->next[3 * (size_t)other + (size_t)k];
+        uint32_t *first = &edges->next[3 * (size_t)other + (size_t)k];
         *own = *first;
         *first = triangle;
         return;
     }
-    s->entry[at] = triangle + 1;
+    table->entry[at] = triangle + 1;
 }
 
-static int fill(const carom_mesh *mesh, caromi_edges *e)
+/* Links the rings of all edges. Returns 0 if there is no memory. */
+static int fill(const carom_mesh *mesh, caromi_edges *edges)
 {
     const uint64_t triangles = mesh->info.triangle_count;
-    edge_table s = {.edges = e};
+    edge_table table = {.edges = edges};
     uint64_t size = 16;
+    /* A hash table with at least two slots for each edge of each triangle. */
     while (size < 6 * triangles)
         size *= 2;
-    s.mask = size - 1;
-    s.entry = caromi_alloc(mesh->context, size, sizeof *s.entry);
-    if (s.entry == NULL)
+    table.mask = size - 1;
+    table.entry = caromi_alloc(mesh->context, size, sizeof *table.entry);
+    if (table.entry == NULL)
         return 0;
-    memset(s.entry, 0, size * sizeof *s.entry);
+    memset(table.entry, 0, size * sizeof *table.entry);
     for (uint32_t t = 0; t < triangles; t++)
         for (int k = 0; k < 3; k++) {
-            e->position[3 * (size_t)t + (size_t)k] = caromi_corner_position(e->corners, t, k);
-            e->next[3 * (size_t)t + (size_t)k] = t;
+            /* At first each triangle is a ring of its own at each edge. */
+            edges->position[3 * (size_t)t + (size_t)k] = caromi_corner_position(edges->corners, t, k);
+            edges->next[3 * (size_t)t + (size_t)k] = t;
         }
     for (uint32_t t = 0; t < triangles; t++)
         for (int k = 0; k < 3; k++) {
-            const uint32_t a = caromi_edge_position(e, t, k), b = caromi_edge_position(e, t, (k + 1) % 3);
-            if (a != b && caromi_edge_between(e, t, a, b) == k)
-                join(&s, t, k);
+            const uint32_t a = caromi_edge_position(edges, t, k), b = caromi_edge_position(edges, t, (k + 1) % 3);
+            /* An edge that occurs twice in one triangle counts once. */
+            if (a != b && caromi_edge_between(edges, t, a, b) == k)
+                join(&table, t, k);
         }
-    caromi_free(mesh->context, s.entry);
+    caromi_free(mesh->context, table.entry);
     return 1;
 }
 
 /* ---- twins ------------------------------------------------------------------------------------------------------- */
 
-static void sorted_corners(const caromi_edges *e, uint32_t triangle, uint32_t p[3])
+/* The positions of a triangle's corners in ascending order. */
+static void sorted_corners(const caromi_edges *edges, uint32_t triangle, uint32_t p[3])
 {
     for (int k = 0; k < 3; k++) {
-        const uint32_t own = caromi_edge_position(e, triangle, k);
+        const uint32_t own = caromi_edge_position(edges, triangle, k);
         int at = k;
         for (; at > 0 && p[at - 1] > own; at--)
             p[at] = p[at - 1];
@@ -86,23 +93,23 @@ static void sorted_corners(const caromi_edges *e, uint32_t triangle, uint32_t p[
     }
 }
 
-int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b)
+int caromi_edges_same_corners(const caromi_edges *edges, uint32_t a, uint32_t b)
 {
     uint32_t p[3], q[3];
-    sorted_corners(e, a, p);
-    sorted_corners(e, b, q);
+    sorted_corners(edges, a, p);
+    sorted_corners(edges, b, q);
     return memcmp(p, q, sizeof p) == 0;
 }
 
 /* Whether another triangle may have the same three corners. Tests only some triangles at an edge, as there may be very
  * many. */
-static int may_have_twin(const caromi_edges *e, uint32_t own)
+static int may_have_twin(const caromi_edges *edges, uint32_t own)
 {
-    const uint32_t a = caromi_edge_position(e, own, 0), b = caromi_edge_position(e, own, 1);
+    const uint32_t a = caromi_edge_position(edges, own, 0), b = caromi_edge_position(edges, own, 1);
     uint32_t at = own;
     for (int i = 0; i < RING_SMALL; i++) {
-        at = e->next[3 * (size_t)at + (size_t)caromi_edge_between(e, at, a, b)];
-        if (at == own || caromi_edges_same_corners(e, at, own))
+        at = edges->next[3 * (size_t)at + (size_t)caromi_edge_between(edges, at, a, b)];
+        if (at == own || caromi_edges_same_corners(edges, at, own))
             return at != own;
     }
     return 1;
@@ -110,66 +117,70 @@ static int may_have_twin(const caromi_edges *e, uint32_t own)
 
 /* Whether this triangle may be another one's twin. The search of a triangle whose first edge has no length finds
  * nothing, but another triangle's search may find it. */
-static int may_be_twin(const caromi_edges *e, uint32_t own)
+static int may_be_twin(const caromi_edges *edges, uint32_t own)
 {
-    return caromi_edges_has_twin(e, own) || caromi_edge_position(e, own, 0) == caromi_edge_position(e, own, 1);
+    return caromi_edges_has_twin(edges, own) ||
+           caromi_edge_position(edges, own, 0) == caromi_edge_position(edges, own, 1);
 }
 
-static void join_twin(const caromi_edges *e, uint32_t *entry, uint64_t mask, uint32_t triangle)
+/* Links a triangle with its twin in the table; else enters it there. */
+static void join_twin(const caromi_edges *edges, uint32_t *entry, uint64_t mask, uint32_t triangle)
 {
     uint32_t p[3];
-    sorted_corners(e, triangle, p);
+    sorted_corners(edges, triangle, p);
     uint64_t at = hash(p[0] ^ (uint32_t)hash(p[1], p[2]), p[2]) & mask;
-    while (entry[at] != 0 && !caromi_edges_same_corners(e, entry[at] - 1, triangle))
+    while (entry[at] != 0 && !caromi_edges_same_corners(edges, entry[at] - 1, triangle))
         at = (at + 1) & mask;
     if (entry[at] == 0) {
         entry[at] = triangle + 1;
         return;
     }
-    e->twin[triangle] = e->twin[entry[at] - 1];
-    e->twin[entry[at] - 1] = triangle;
+    edges->twin[triangle] = edges->twin[entry[at] - 1];
+    edges->twin[entry[at] - 1] = triangle;
 }
 
 /* Sets the bits of triangles that may have a twin. Returns the number of triangles that may be one. */
-static uint64_t count_twins(const carom_mesh *mesh, const caromi_edges *e)
+static uint64_t count_twins(const carom_mesh *mesh, const caromi_edges *edges)
 {
     const uint32_t triangles = (uint32_t)mesh->info.triangle_count;
     uint64_t count = 0;
-    memset(e->twins, 0, TWIN_BYTES(triangles));
+    memset(edges->twins, 0, TWIN_BYTES(triangles));
     for (uint32_t t = 0; t < triangles; t++) {
-        if (may_have_twin(e, t))
-            e->twins[t / 8] |= (uint8_t)(1u << t % 8);
-        count += (uint64_t)may_be_twin(e, t);
+        if (may_have_twin(edges, t))
+            edges->twins[t / 8] |= (uint8_t)(1u << t % 8);
+        count += (uint64_t)may_be_twin(edges, t);
     }
     return count;
 }
 
 /* Returns 0 if there is no memory. */
-static int fill_twins(const carom_mesh *mesh, caromi_edges *e)
+static int fill_twins(const carom_mesh *mesh, caromi_edges *edges)
 {
     const uint32_t triangles = (uint32_t)mesh->info.triangle_count;
-    const uint64_t count = count_twins(mesh, e);
+    const uint64_t count = count_twins(mesh, edges);
     uint64_t size = 16;
     while (size < 2 * count)
         size *= 2;
     if (count == 0)
         return 1;
     uint32_t *entry = caromi_alloc(mesh->context, size, sizeof *entry);
-    e->twin = caromi_alloc(mesh->context, triangles, sizeof *e->twin);
-    if (entry == NULL || e->twin == NULL) {
+    edges->twin = caromi_alloc(mesh->context, triangles, sizeof *edges->twin);
+    if (entry == NULL || edges->twin == NULL) {
         caromi_free(mesh->context, entry);
         return 0;
     }
+    /* Triangles that may be twins are linked by a hash table of their three corners. */
     memset(entry, 0, size * sizeof *entry);
     for (uint32_t t = 0; t < triangles; t++) {
-        e->twin[t] = t;
-        if (may_be_twin(e, t))
-            join_twin(e, entry, size - 1, t);
+        edges->twin[t] = t;
+        if (may_be_twin(edges, t))
+            join_twin(edges, entry, size - 1, t);
     }
     caromi_free(mesh->context, entry);
     for (uint32_t t = 0; t < triangles; t++)
-        if (e->twin[t] == t)
-            e->twins[t / 8] &= (uint8_t) ~(1u << t % 8);
+        /* The test was cautious: triangles without a twin lose their bit. */
+        if (edges->twin[t] == t)
+            edges->twins[t / 8] &= (uint8_t) ~(1u << t % 8);
     return 1;
 }
 
@@ -180,30 +191,31 @@ static int kinds_of_queries(const carom_mesh *mesh)
     return mesh->masks != NULL ? 2 : 1;
 }
 
-static uint64_t left_out_bytes(const carom_mesh *mesh, const caromi_culling *l)
+static uint64_t left_out_bytes(const carom_mesh *mesh, const caromi_culling *culling)
 {
-    return l->opposites == NULL
-               ? 0
-               : mesh->leaf_count * (sizeof *l->opposites + sizeof *l->sources) +
-                     (l->across != NULL ? mesh->leaf_count * sizeof *l->across : 0) +
-                     mesh->info.node_count * sizeof *l->cones + mesh->info.triangle_count * sizeof *l->faces;
+    return culling->opposites == NULL ? 0
+                                      : mesh->leaf_count * (sizeof *culling->opposites + sizeof *culling->sources) +
+                                            (culling->across != NULL ? mesh->leaf_count * sizeof *culling->across : 0) +
+                                            mesh->info.node_count * sizeof *culling->cones +
+                                            mesh->info.triangle_count * sizeof *culling->faces;
 }
 
 uint64_t caromi_edges_bytes(const carom_mesh *mesh)
 {
     const uint64_t triangles = mesh->info.triangle_count;
-    const caromi_edges *e = mesh->edges;
-    return e == NULL ? 0
-                     : sizeof *e + 6 * triangles * sizeof *e->next + TWIN_BYTES(triangles) +
-                           (e->twin != NULL ? triangles * sizeof *e->twin : 0) +
-                           (e->mask != NULL ? triangles * sizeof *e->mask : 0) + left_out_bytes(mesh, &e->culling[0]) +
-                           left_out_bytes(mesh, &e->culling[1]);
+    const caromi_edges *edges = mesh->edges;
+    return edges == NULL ? 0
+                         : sizeof *edges + 6 * triangles * sizeof *edges->next + TWIN_BYTES(triangles) +
+                               (edges->twin != NULL ? triangles * sizeof *edges->twin : 0) +
+                               (edges->mask != NULL ? triangles * sizeof *edges->mask : 0) +
+                               left_out_bytes(mesh, &edges->culling[0]) + left_out_bytes(mesh, &edges->culling[1]);
 }
 
-static void free_left_out(const carom_context *context, caromi_edges *e)
+/* Frees the culling data. */
+static void free_left_out(const carom_context *context, caromi_edges *edges)
 {
     for (int i = 0; i < 2; i++) {
-        caromi_culling *l = &e->culling[i];
+        caromi_culling *l = &edges->culling[i];
         caromi_free(context, l->opposites);
         caromi_free(context, l->sources);
         caromi_free(context, l->across);
@@ -211,73 +223,75 @@ static void free_left_out(const carom_context *context, caromi_edges *e)
         caromi_free(context, l->faces);
         *l = (caromi_culling){.opposites = NULL};
     }
-    caromi_free(context, e->around);
-    e->around = NULL;
+    caromi_free(context, edges->around);
+    edges->around = NULL;
 }
 
-static void free_edges(const carom_context *context, caromi_edges *e)
+static void free_edges(const carom_context *context, caromi_edges *edges)
 {
-    caromi_free(context, e->position);
-    caromi_free(context, e->next);
-    caromi_free(context, e->twins);
-    caromi_free(context, e->twin);
-    caromi_free(context, e->mask);
-    free_left_out(context, e);
-    caromi_free(context, e);
+    caromi_free(context, edges->position);
+    caromi_free(context, edges->next);
+    caromi_free(context, edges->twins);
+    caromi_free(context, edges->twin);
+    caromi_free(context, edges->mask);
+    free_left_out(context, edges);
+    caromi_free(context, edges);
 }
 
 /* Computes the culling data for a kind of queries. Returns 0 if there is no memory. */
-static int fill_culling(const carom_mesh *mesh, caromi_edges *e, int queries)
+static int fill_culling(const carom_mesh *mesh, caromi_edges *edges, int queries)
 {
-    caromi_culling *to = &e->culling[queries];
+    caromi_culling *to = &edges->culling[queries];
     to->opposites = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->opposites);
     to->sources = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->sources);
-    if (e->around == NULL)
-        e->around = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *e->around);
+    if (edges->around == NULL)
+        edges->around = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *edges->around);
     to->cones = caromi_alloc(mesh->context, mesh->info.node_count, sizeof *to->cones);
     to->faces = caromi_alloc(mesh->context, mesh->info.triangle_count, sizeof *to->faces);
-    if (caromi_edges_have_across(e))
+    if (caromi_edges_have_across(edges))
         to->across = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->across);
-    if (to->opposites == NULL || to->sources == NULL || e->around == NULL || to->cones == NULL || to->faces == NULL ||
-        (to->across == NULL && caromi_edges_have_across(e)) || !caromi_edges_fill_cones(mesh, e, queries, 0))
+    if (to->opposites == NULL || to->sources == NULL || edges->around == NULL || to->cones == NULL ||
+        to->faces == NULL || (to->across == NULL && caromi_edges_have_across(edges)) ||
+        !caromi_edges_fill_cones(mesh, edges, queries, CAROMI_NEW_DATA))
         return 0;
-    caromi_edges_fill_opposites(mesh, e, queries);
+    caromi_edges_fill_opposites(mesh, edges, queries);
     return 1;
 }
 
 /* Recomputes the culling data for a new hierarchy, or updates it to moved vertices. Returns 0 if there is no memory. */
-static int renew_culling(const carom_mesh *mesh, caromi_edges *e)
+static int renew_culling(const carom_mesh *mesh, caromi_edges *edges)
 {
-    int whole = 1;
-    for (int i = 0; whole && i < kinds_of_queries(mesh); i++) {
-        if (e->culling[i].opposites == NULL) {
-            whole = fill_culling(mesh, e, i);
+    int complete = 1;
+    for (int i = 0; complete && i < kinds_of_queries(mesh); i++) {
+        if (edges->culling[i].opposites == NULL) {
+            complete = fill_culling(mesh, edges, i);
             continue;
         }
-        whole = caromi_edges_fill_cones(mesh, e, i, 1);
-        if (whole)
-            caromi_edges_move_opposites(mesh, e, i);
+        complete = caromi_edges_fill_cones(mesh, edges, i, CAROMI_MOVED_VERTICES);
+        if (complete)
+            caromi_edges_move_opposites(mesh, edges, i);
     }
-    e->is_old = !whole;
-    return whole;
+    edges->is_old = !complete;
+    return complete;
 }
 
 static carom_status no_memory(const carom_mesh *mesh, carom_error *err)
 {
-    return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the edges of %llu triangles",
-                       (unsigned long long)mesh->info.triangle_count);
+    return caromi_fail_memory(err, "no memory for the edges of %llu triangles",
+                              (unsigned long long)mesh->info.triangle_count);
 }
 
 static carom_status renew(carom_mesh *mesh, carom_error *err)
 {
     mesh->info.bytes -= caromi_edges_bytes(mesh);
-    const int whole = renew_culling(mesh, mesh->edges);
-    if (!whole)
+    const int complete = renew_culling(mesh, mesh->edges);
+    if (!complete)
         free_left_out(mesh->context, mesh->edges);
     mesh->info.bytes += caromi_edges_bytes(mesh);
-    return whole ? CAROM_OK : no_memory(mesh, err);
+    return complete ? CAROM_OK : no_memory(mesh, err);
 }
 
+/* The edges of a mesh, computed at first use. */
 carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom_error *err)
 {
     const uint64_t corners = 3 * mesh->info.triangle_count;
@@ -306,12 +320,14 @@ carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom
     return CAROM_OK;
 }
 
+/* Marks the culling data as outdated, as vertices have moved. */
 void caromi_edges_move(carom_mesh *mesh)
 {
     if (mesh->edges != NULL)
         mesh->edges->is_old = 1;
 }
 
+/* Discards the culling data of leaves, as the hierarchy changes. */
 void caromi_edges_forget_leaves(carom_mesh *mesh)
 {
     if (mesh->edges == NULL)

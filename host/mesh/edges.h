@@ -8,6 +8,7 @@
 /* A triangle as normal cones need it. CAROMI_FACE_WHOLE, a bit of `along`: each edge belongs to exactly one other
  * triangle, which has the same mask. */
 enum { CAROMI_FACE_WHOLE = 8 };
+/* A triangle's normal, size and neighbours. */
 typedef struct caromi_face {
     float normal[3], length; /* unit normal, length of the longest edge; 0: no normal */
     float height, ratio;     /* the least height, 0: under no cone; height / length */
@@ -81,37 +82,39 @@ int caromi_edges_may_be_across(const caromi_edges *e, uint32_t triangle, int k, 
 /* Fills e->culling[queries].opposites, or updates them to moved vertices. opposites.c */
 void caromi_edges_fill_opposites(const carom_mesh *mesh, const caromi_edges *e, int queries);
 void caromi_edges_move_opposites(const carom_mesh *mesh, const caromi_edges *e, int queries);
+enum { CAROMI_NEW_DATA, CAROMI_MOVED_VERTICES }; /* whether only vertices have changed since the data was filled */
 /* Fills e->culling[queries].faces and cones from the rest of e; no cones if only few children would have one. moves:
- * only vertices have changed. Returns 0 if there is no memory. cones.c */
+ * CAROMI_MOVED_VERTICES or CAROMI_NEW_DATA. Returns 0 if there is no memory. cones.c */
 int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries, int moves);
 
 /* Whether two triangles have the same three corners, in any order. */
 int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b);
 
-static inline uint32_t caromi_edge_position(const caromi_edges *e, uint32_t triangle, int corner)
+static inline uint32_t caromi_edge_position(const caromi_edges *edges, uint32_t triangle, int corner)
 {
-    return e->position[3 * (size_t)triangle + (size_t)corner];
+    return edges->position[3 * (size_t)triangle + (size_t)corner];
 }
-static inline int caromi_edges_has_twin(const caromi_edges *e, uint32_t triangle)
+static inline int caromi_edges_has_twin(const caromi_edges *edges, uint32_t triangle)
 {
-    return e->twins[triangle / 8] >> triangle % 8 & 1;
+    return edges->twins[triangle / 8] >> triangle % 8 & 1;
 }
 /* Whether `other` counts for every query of that kind for which the triangle counts. */
-static inline int caromi_edges_counts_with(const caromi_edges *e, uint32_t other, uint32_t triangle, int queries)
+static inline int caromi_edges_counts_with(const caromi_edges *edges, uint32_t other, uint32_t triangle, int queries)
 {
-    if (e->mask == NULL)
+    if (edges->mask == NULL)
         return 1;
-    return queries == CAROMI_UNMASKED_QUERY ? e->mask[other] != 0 : (e->mask[triangle] & ~e->mask[other]) == 0;
+    return queries == CAROMI_UNMASKED_QUERY ? edges->mask[other] != 0
+                                            : (edges->mask[triangle] & ~edges->mask[other]) == 0;
 }
 /* The culling data for a batch whose queries have masks or not. */
-static inline const caromi_culling *caromi_culling_of(const caromi_edges *e, int have_masks)
+static inline const caromi_culling *caromi_culling_of(const caromi_edges *edges, int have_masks)
 {
-    return &e->culling[e->mask != NULL && !have_masks ? CAROMI_UNMASKED_QUERY : CAROMI_ANY_QUERY];
+    return &edges->culling[edges->mask != NULL && !have_masks ? CAROMI_UNMASKED_QUERY : CAROMI_ANY_QUERY];
 }
 /* The triangle's first edge between these positions; -1: it has none. */
-static inline int caromi_edge_between(const caromi_edges *e, uint32_t triangle, uint32_t a, uint32_t b)
+static inline int caromi_edge_between(const caromi_edges *edges, uint32_t triangle, uint32_t a, uint32_t b)
 {
-    const uint32_t *p = e->position + 3 * (size_t)triangle;
+    const uint32_t *p = edges->position + 3 * (size_t)triangle;
     for (int k = 0; k < 3; k++) {
         const uint32_t from = p[k], to = p[(k + 1) % 3];
         if ((from == a && to == b) || (from == b && to == a))

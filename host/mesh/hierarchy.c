@@ -35,9 +35,10 @@ static void replace(carom_mesh *mesh, const caromi_tree *tree, int32_t *masks, m
     mesh->info.refits = 0;
 }
 
+/* Builds a new hierarchy beside the old one, then replaces it. */
 carom_status caromi_hierarchy_build(carom_mesh *mesh, carom_error *err)
 {
-    const carom_context *c = mesh->context;
+    const carom_context *context = mesh->context;
     caromi_tree tree;
     int32_t *masks = NULL;
     mesh_clearance *clearance = NULL;
@@ -50,13 +51,14 @@ carom_status caromi_hierarchy_build(carom_mesh *mesh, carom_error *err)
     if (status == CAROM_OK) {
         replace(mesh, &tree, masks, clearance);
     } else {
-        caromi_free(c, clearance);
-        caromi_free(c, tree.leaves);
-        caromi_free(c, tree.nodes);
+        caromi_free(context, clearance);
+        caromi_free(context, tree.leaves);
+        caromi_free(context, tree.nodes);
     }
     return status;
 }
 
+/* Refits the hierarchy to changed vertices and frame. */
 void caromi_hierarchy_refit(carom_mesh *mesh)
 {
     caromi_clearance_forget(mesh);

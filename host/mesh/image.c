@@ -27,22 +27,23 @@ typedef struct image_head {
 
 enum { VERTICES, INDICES, NODES, LEAVES, MASKS, PATCHES, IMAGE_ARRAYS };
 
+/* The offset and the size of an array in an image. */
 typedef struct image_array {
     uint64_t at, bytes;
 } image_array;
 
 /* Places the arrays; returns the bytes of the image. Counts are within their limits, so no product overflows. */
-static uint64_t lay_out(const image_head *h, image_array arrays[IMAGE_ARRAYS])
+static uint64_t lay_out(const image_head *head, image_array arrays[IMAGE_ARRAYS])
 {
     const uint64_t bytes[IMAGE_ARRAYS] = {
-        [VERTICES] = h->vertex_count * 3 * sizeof(float),
-        [INDICES] = h->info.triangle_count * 3 * sizeof(uint32_t),
-        [NODES] = h->info.node_count * sizeof(mesh_node),
-        [LEAVES] = h->leaf_count * sizeof(mesh_leaf),
-        [MASKS] = h->has_masks ? h->leaf_count * MESH_WIDTH * sizeof(int32_t) : 0,
-        [PATCHES] = h->has_patches ? h->info.triangle_count * sizeof(uint32_t) : 0,
+        [VERTICES] = head->vertex_count * 3 * sizeof(float),
+        [INDICES] = head->info.triangle_count * 3 * sizeof(uint32_t),
+        [NODES] = head->info.node_count * sizeof(mesh_node),
+        [LEAVES] = head->leaf_count * sizeof(mesh_leaf),
+        [MASKS] = head->has_masks ? head->leaf_count * MESH_WIDTH * sizeof(int32_t) : 0,
+        [PATCHES] = head->has_patches ? head->info.triangle_count * sizeof(uint32_t) : 0,
     };
-    uint64_t end = sizeof *h;
+    uint64_t end = sizeof *head;
     for (int i = 0; i < IMAGE_ARRAYS; i++) {
         arrays[i] = (image_array){(end + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, bytes[i]};
         end = arrays[i].at + arrays[i].bytes;
@@ -50,46 +51,47 @@ static uint64_t lay_out(const image_head *h, image_array arrays[IMAGE_ARRAYS])
     return end;
 }
 
-static void set_signature(image_head *h)
+static void set_signature(image_head *head)
 {
-    const uint64_t sizes[] = {sizeof *h, sizeof(mesh_node), sizeof(mesh_leaf)};
-    memset(h, 0, sizeof *h); /* padding too, so that equal meshes have equal images */
-    memcpy(h->magic, magic, sizeof magic);
-    snprintf(h->version, sizeof h->version, "%s", carom_version());
-    memcpy(h->sizes, sizes, sizeof sizes);
+    const uint64_t sizes[] = {sizeof *head, sizeof(mesh_node), sizeof(mesh_leaf)};
+    memset(head, 0, sizeof *head); /* padding too, so that equal meshes have equal images */
+    memcpy(head->magic, magic, sizeof magic);
+    snprintf(head->version, sizeof head->version, "%s", carom_version());
+    memcpy(head->sizes, sizes, sizeof sizes);
 }
 
-static void describe(const carom_mesh *mesh, image_head *h, image_array arrays[IMAGE_ARRAYS])
+/* Fills the head of a mesh's image, and places its arrays. */
+static void describe(const carom_mesh *mesh, image_head *head, image_array arrays[IMAGE_ARRAYS])
 {
-    set_signature(h);
-    h->vertex_count = mesh->vertex_count;
-    h->leaf_count = mesh->leaf_count;
-    memcpy(&h->info, &mesh->info, sizeof h->info);
+    set_signature(head);
+    head->vertex_count = mesh->vertex_count;
+    head->leaf_count = mesh->leaf_count;
+    memcpy(&head->info, &mesh->info, sizeof head->info);
     /* Tables that are computed on first use are not part of the image. */
-    h->info.bytes -= caromi_corners_bytes(mesh) + caromi_edges_bytes(mesh) + caromi_patches_bytes(mesh);
-    memcpy(&h->frame, &mesh->view.frame, sizeof h->frame);
-    h->built_cost = mesh->built_cost;
-    h->stack = mesh->stack;
-    h->has_masks = mesh->masks != NULL;
-    h->has_patches = mesh->patches.given != NULL;
-    memcpy(&h->boundary_edges, &mesh->boundary_edges, sizeof h->boundary_edges);
-    h->bytes = lay_out(h, arrays);
+    head->info.bytes -= caromi_corners_bytes(mesh) + caromi_edges_bytes(mesh) + caromi_patches_bytes(mesh);
+    memcpy(&head->frame, &mesh->view.frame, sizeof head->frame);
+    head->built_cost = mesh->built_cost;
+    head->stack = mesh->stack;
+    head->has_masks = mesh->masks != NULL;
+    head->has_patches = mesh->patches.given != NULL;
+    memcpy(&head->boundary_edges, &mesh->boundary_edges, sizeof head->boundary_edges);
+    head->bytes = lay_out(head, arrays);
 }
 
 /* A mesh reads its image in place, so the image must be in memory that the host can access. */
 static carom_status check_reachable(const carom_context *context, const void *image, carom_error *err)
 {
     const char *begin = image;
-    const carom_buffer *b = caromi_buffer_at(context, begin, begin + 1);
-    if (b == NULL && caromi_is_foreign(begin, begin + 1))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "image lies in a buffer of another context; it must be the program's own memory");
-    return b == NULL || b->store == NULL
+    const carom_buffer *buffer = caromi_buffer_at(context, begin, begin + 1);
+    if (buffer == NULL && caromi_is_foreign(begin, begin + 1))
+        return caromi_fail_argument(err,
+                                    "image lies in a buffer of another context; it must be the program's own memory");
+    return buffer == NULL || buffer->store == NULL
                ? CAROM_OK
-               : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                             "image lies in a buffer on the device; it must be the program's own memory");
+               : caromi_fail_argument(err, "image lies in a buffer on the device; it must be the program's own memory");
 }
 
+/* Writes the image of a mesh: head, arrays, and zeros between them. */
 carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t capacity, uint64_t *bytes,
                                   carom_error *err)
 {
@@ -98,14 +100,16 @@ carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t 
     CHECK_NOT_NULL(mesh, "mesh", err);
     CHECK_NOT_NULL(bytes, "bytes", err);
     caromi_wait_for_jobs(mesh->context);
+    /* The size is known before the image is written. */
     describe(mesh, &head, arrays);
     *bytes = head.bytes;
     if (image == NULL)
         return CAROM_OK;
     CHECK(check_reachable(mesh->context, image, err));
     if (capacity < head.bytes)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "capacity is %llu; the image has %llu bytes",
-                           (unsigned long long)capacity, (unsigned long long)head.bytes);
+        return caromi_fail_argument(err, "capacity is %llu; the image has %llu bytes", (unsigned long long)capacity,
+                                    (unsigned long long)head.bytes);
+    /* Head and arrays, with zeros between them. */
     const void *const from[IMAGE_ARRAYS] = {mesh->vertices, mesh->indices, mesh->nodes,
                                             mesh->leaves,   mesh->masks,   mesh->patches.given};
     char *const to = image;
@@ -123,29 +127,30 @@ carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t 
 /* ---- a mesh in an image ------------------------------------------------------------------------------------------ */
 
 /* Checks the head and the sizes that follow from its counts; the contents of the arrays are trusted. */
-static carom_status check_image(const void *image, uint64_t size, image_head *h, image_array arrays[IMAGE_ARRAYS],
+static carom_status check_image(const void *image, uint64_t size, image_head *head, image_array arrays[IMAGE_ARRAYS],
                                 carom_error *err)
 {
     image_head own;
     if ((uintptr_t)image % ALIGNMENT != 0)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "image is not at a multiple of %d bytes", ALIGNMENT);
-    if (size < sizeof *h)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "size is %llu; an image has at least %zu bytes",
-                           (unsigned long long)size, sizeof *h);
-    memcpy(h, image, sizeof *h);
+        return caromi_fail_argument(err, "image is not at a multiple of %d bytes", ALIGNMENT);
+    if (size < sizeof *head)
+        return caromi_fail_argument(err, "size is %llu; an image has at least %zu bytes", (unsigned long long)size,
+                                    sizeof *head);
+    /* The signature: kind, version and sizes. */
+    memcpy(head, image, sizeof *head);
     set_signature(&own);
-    if (memcmp(h->magic, own.magic, sizeof own.magic) != 0)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "image is no image of a mesh");
-    if (memcmp(h->version, own.version, sizeof own.version) != 0 || memcmp(h->sizes, own.sizes, sizeof own.sizes) != 0)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "image is of another version or build of carom (%.15s; this is %s)", h->version,
-                           own.version);
-    const int is_within = h->info.triangle_count <= INT32_MAX && h->vertex_count <= UINT32_MAX &&
-                          h->info.node_count <= INT32_MAX && h->leaf_count <= INT32_MAX;
-    if (!is_within || lay_out(h, arrays) != h->bytes || size < h->bytes)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "size is %llu; the image has %llu bytes, or its head is damaged", (unsigned long long)size,
-                           (unsigned long long)h->bytes);
+    if (memcmp(head->magic, own.magic, sizeof own.magic) != 0)
+        return caromi_fail_argument(err, "image is no image of a mesh");
+    if (memcmp(head->version, own.version, sizeof own.version) != 0 ||
+        memcmp(head->sizes, own.sizes, sizeof own.sizes) != 0)
+        return caromi_fail_argument(err, "image is of another version or build of carom (%.15s; this is %s)",
+                                    head->version, own.version);
+    /* The counts: within limits, and the size follows from them. */
+    const int is_within = head->info.triangle_count <= INT32_MAX && head->vertex_count <= UINT32_MAX &&
+                          head->info.node_count <= INT32_MAX && head->leaf_count <= INT32_MAX;
+    if (!is_within || lay_out(head, arrays) != head->bytes || size < head->bytes)
+        return caromi_fail_argument(err, "size is %llu; the image has %llu bytes, or its head is damaged",
+                                    (unsigned long long)size, (unsigned long long)head->bytes);
     return CAROM_OK;
 }
 
@@ -155,24 +160,26 @@ static void *place(const void *image, const image_array *array)
     return array->bytes > 0 ? (char *)(uintptr_t)image + array->at : NULL;
 }
 
-static void adopt(carom_mesh *mesh, const void *image, const image_head *h, const image_array arrays[IMAGE_ARRAYS])
+/* Makes the arrays of an image the arrays of a mesh. */
+static void adopt(carom_mesh *mesh, const void *image, const image_head *head, const image_array arrays[IMAGE_ARRAYS])
 {
     mesh->image = image;
-    memcpy(&mesh->info, &h->info, sizeof mesh->info);
+    memcpy(&mesh->info, &head->info, sizeof mesh->info);
     mesh->vertices = place(image, &arrays[VERTICES]);
     mesh->indices = place(image, &arrays[INDICES]);
     mesh->nodes = place(image, &arrays[NODES]);
     mesh->leaves = place(image, &arrays[LEAVES]);
     mesh->masks = place(image, &arrays[MASKS]);
     mesh->patches.given = place(image, &arrays[PATCHES]);
-    mesh->view = (caromi_mesh_view){h->frame, mesh->nodes, mesh->leaves, mesh->masks, NULL, NULL};
-    mesh->vertex_count = h->vertex_count;
-    mesh->leaf_count = h->leaf_count;
-    mesh->built_cost = h->built_cost;
-    mesh->stack = h->stack;
-    mesh->boundary_edges = h->boundary_edges;
+    mesh->view = (caromi_mesh_view){head->frame, mesh->nodes, mesh->leaves, mesh->masks, NULL, NULL};
+    mesh->vertex_count = head->vertex_count;
+    mesh->leaf_count = head->leaf_count;
+    mesh->built_cost = head->built_cost;
+    mesh->stack = head->stack;
+    mesh->boundary_edges = head->boundary_edges;
 }
 
+/* Makes a mesh over an image. */
 static carom_status open_image(carom_context *context, const void *image, uint64_t size, carom_mesh **out,
                                carom_error *err)
 {

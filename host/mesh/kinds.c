@@ -5,22 +5,24 @@
 
 enum { SEARCH_COLUMNS = 3 }; /* output columns of each search; the point kernel writes the columns after them */
 
-static void resolve_hit(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
+/* Decides a first hit in integers. */
+static void resolve_hit(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *answer)
 {
     int32_t state;
-    caromi_resolve_mesh(mesh, query, &a->triangle, &state, &a->key);
-    a->state = (uint8_t)state;
+    caromi_resolve_mesh(mesh, query, &answer->triangle, &state, &answer->key);
+    answer->state = (uint8_t)state;
 }
 
-static void resolve_contact(const float *in, int options, caromi_mesh_answer *a)
+/* Computes the contact of a first hit in integers. */
+static void resolve_contact(const float *in, int options, caromi_mesh_answer *answer)
 {
     caromi_exact_contact contact;
     caromi_exact_contact_of(in, (options & MESH_ENDS) != 0, &contact);
     for (int k = 0; k < 3; k++) {
-        a->point[k] = contact.point[k];
-        a->normal[k] = contact.normal[k];
+        answer->point[k] = contact.point[k];
+        answer->normal[k] = contact.normal[k];
     }
-    a->feature = (uint8_t)contact.feature;
+    answer->feature = (uint8_t)contact.feature;
 }
 
 const caromi_mesh_kind caromi_first_hit = {
@@ -40,19 +42,19 @@ const caromi_mesh_kind caromi_first_hit = {
     .resolve_point = resolve_contact,
 };
 
-static void resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *a)
+static void resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *answer)
 {
-    caromi_resolve_closest(mesh, query, &a->triangle, &a->key, &a->depth);
+    caromi_resolve_closest(mesh, query, &answer->triangle, &answer->key, &answer->depth);
 }
 
-static void resolve_point(const float *in, int options, caromi_mesh_answer *a)
+static void resolve_point(const float *in, int options, caromi_mesh_answer *answer)
 {
     caromi_exact_closest closest;
     (void)options; /* a sphere at rest has no end position */
     caromi_exact_closest_of(in, &closest);
     for (int k = 0; k < 3; k++)
-        a->point[k] = closest.point[k];
-    a->feature = (uint8_t)closest.feature;
+        answer->point[k] = closest.point[k];
+    answer->feature = (uint8_t)closest.feature;
 }
 
 const caromi_mesh_kind caromi_closest_triangle = {
@@ -70,16 +72,16 @@ const caromi_mesh_kind caromi_closest_triangle = {
     .resolve_point = resolve_point,
 };
 
-static void resolve_touch(const float *in, int options, caromi_mesh_answer *a)
+static void resolve_touch(const float *in, int options, caromi_mesh_answer *answer)
 {
     caromi_exact_contact contact;
     (void)options;
     caromi_exact_touch_of(in, &contact);
     for (int k = 0; k < 3; k++) {
-        a->point[k] = contact.point[k];
-        a->normal[k] = contact.normal[k];
+        answer->point[k] = contact.point[k];
+        answer->normal[k] = contact.normal[k];
     }
-    a->feature = (uint8_t)contact.feature;
+    answer->feature = (uint8_t)contact.feature;
 }
 
 const caromi_mesh_kind caromi_contact_triangles = {

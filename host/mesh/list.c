@@ -22,6 +22,7 @@ typedef struct list_found {
     uint32_t capacity;
 } list_found;
 
+/* A list of hits while it is made. */
 typedef struct list_job {
     const carom_context *context;
     const caromi_list_batch *batch;
@@ -37,20 +38,21 @@ typedef struct list_job {
 } list_job;
 
 /* Searches for the queries of a block, with a growing buffer until all records fit. Returns 0 if there is no memory. */
-static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, caromi_mesh_queries *q)
+static int search_block(list_job *job, caromi_mesh_block *block, uint32_t thread, caromi_mesh_queries *queries)
 {
     const caromi_list_batch *batch = job->batch;
     for (int c = 0; c < batch->sweep.kind->in; c++)
-        q->in[c] = b->in[c];
-    q->mask = batch->sweep.mask.base != NULL ? b->mask : NULL;
+        queries->in[c] = block->in[c];
+    queries->mask = batch->sweep.mask.base != NULL ? block->mask : NULL;
     for (list_found *found = &job->found[thread];;) {
-        q->records = found->records;
-        q->capacity = found->capacity;
-        if (q->capacity > 0)
-            job->context->isa->mesh[batch->search][batch->sweep.exact](&job->view, q);
-        if (q->capacity > 0 && q->found <= q->capacity)
+        queries->records = found->records;
+        queries->capacity = found->capacity;
+        if (queries->capacity > 0)
+            job->context->isa->mesh[batch->search][batch->sweep.exact](&job->view, queries);
+        if (queries->capacity > 0 && queries->found <= queries->capacity)
             return 1;
-        const uint32_t least = q->capacity > 0 ? q->found : HITS_EACH * (uint32_t)q->count;
+        /* The buffer is too small: a larger one, and the search is repeated. */
+        const uint32_t least = queries->capacity > 0 ? queries->found : HITS_EACH * (uint32_t)queries->count;
         const uint32_t capacity = least < UINT32_MAX - least / 2 ? least + least / 2 : UINT32_MAX;
         caromi_free(job->context, found->records);
         found->capacity = 0;
@@ -61,86 +63,91 @@ static int search_block(list_job *job, caromi_mesh_block *b, uint32_t thread, ca
     }
 }
 
-static caromi_mesh_query query_in_block(const caromi_mesh_batch *batch, const caromi_mesh_block *b, size_t i)
+static caromi_mesh_query query_in_block(const caromi_mesh_batch *batch, const caromi_mesh_block *block, size_t i)
 {
-    caromi_mesh_query q = {.mask = batch->mask.base != NULL ? b->mask[i] : -1, .options = batch->options};
+    caromi_mesh_query query = {.mask = batch->mask.base != NULL ? block->mask[i] : -1, .options = batch->options};
     for (int c = 0; c < batch->kind->in; c++)
-        q.in[c] = b->in[c][i];
-    return q;
+        query.in[c] = block->in[c][i];
+    return query;
 }
 
 /* Adds the records of a query to the stage. Contacts are chosen in place, as the search's records are not needed
  * afterwards. */
-static int add_query(list_job *job, caromi_stage *s, uint32_t thread, const caromi_mesh_block *b,
-                     const caromi_mesh_queries *q, size_t i, mesh_record *records, uint32_t count)
+static int add_query(list_job *job, caromi_stage *stage, uint32_t thread, const caromi_mesh_block *block,
+                     const caromi_mesh_queries *queries, size_t i, mesh_record *records, uint32_t count)
 {
-    const uint32_t row = (uint32_t)(b->row[i] - s->first);
+    const uint32_t row = (uint32_t)(block->row[i] - stage->first);
     if (job->batch->contacts == NULL)
-        return caromi_stage_add(job->context, job->batch, s, row, b->state[i], records, count);
-    const caromi_mesh_query query = query_in_block(&job->batch->sweep, b, i);
-    return caromi_stage_add_contacts(job->context, job->batch, &job->choosers[thread], s, row, &query, b->state[i],
-                                     records, count, q->records);
+        return caromi_stage_add(job->context, job->batch, stage, row, block->state[i], records, count);
+    const caromi_mesh_query query = query_in_block(&job->batch->sweep, block, i);
+    return caromi_stage_add_contacts(job->context, job->batch, &job->choosers[thread], stage, row, &query,
+                                     block->state[i], records, count, queries->records);
 }
 
 /* Adds the records of a block to the stage, query by query. */
-static int add_block(list_job *job, caromi_stage *s, uint32_t thread, const caromi_mesh_block *b,
-                     const caromi_mesh_queries *q)
+static int add_block(list_job *job, caromi_stage *stage, uint32_t thread, const caromi_mesh_block *block,
+                     const caromi_mesh_queries *queries)
 {
-    mesh_record *sorted = q->records + q->capacity;
+    mesh_record *sorted = queries->records + queries->capacity;
     uint32_t end[BLOCK] = {0}, start = 0;
-    int whole = 1;
-    for (uint32_t i = 0; i < q->found; i++)
-        end[q->records[i].query]++;
-    for (size_t i = 0; i < q->count; i++) {
+    int complete = 1;
+    /* Counting sort of the records by query: histogram, prefix sum, scatter. */
+    for (uint32_t i = 0; i < queries->found; i++)
+        end[queries->records[i].query]++;
+    for (size_t i = 0; i < queries->count; i++) {
         const uint32_t count = end[i];
         end[i] = start;
         start += count;
     }
-    for (uint32_t i = 0; i < q->found; i++)
-        sorted[end[q->records[i].query]++] = q->records[i];
+    for (uint32_t i = 0; i < queries->found; i++)
+        sorted[end[queries->records[i].query]++] = queries->records[i];
+    /* The records of each query go to the stage, in the order of the block. */
     start = 0;
     job->choosers[thread].ahead = sorted;
-    job->choosers[thread].end = sorted + q->found;
-    for (size_t i = 0; whole && i < q->count; i++) {
-        whole = add_query(job, s, thread, b, q, i, sorted + start, end[i] - start);
+    job->choosers[thread].end = sorted + queries->found;
+    for (size_t i = 0; complete && i < queries->count; i++) {
+        complete = add_query(job, stage, thread, block, queries, i, sorted + start, end[i] - start);
         start = end[i];
     }
-    return whole;
+    return complete;
 }
 
 /* Adds culled queries, which hit nothing, to the stage. */
-static int add_clear(const list_job *job, caromi_stage *s, const caromi_mesh_block *b, uint32_t count)
+static int add_clear(const list_job *job, caromi_stage *stage, const caromi_mesh_block *block, uint32_t count)
 {
-    int whole = 1;
-    for (uint32_t i = 0; whole && i < count; i++)
-        whole = caromi_stage_add(job->context, job->batch, s, (uint32_t)(b->row[i] - s->first), CAROM_MISS, NULL, 0);
-    return whole;
+    int complete = 1;
+    for (uint32_t i = 0; complete && i < count; i++)
+        complete = caromi_stage_add(job->context, job->batch, stage, (uint32_t)(block->row[i] - stage->first),
+                                    CAROM_MISS, NULL, 0);
+    return complete;
 }
 
+/* Task: searches the queries of a stage, block by block, and stores their hits there. */
 static void search_stage(void *user, uint64_t task, uint32_t thread)
 {
     list_job *job = user;
     const caromi_mesh_batch *sweep = &job->batch->sweep;
     const int columns = sweep->kind->in;
-    caromi_stage *s = &job->stages[task];
+    caromi_stage *stage = &job->stages[task];
     caromi_mesh_block *b = &job->blocks[thread];
     /* Few enough queries that their hits can be counted in 32 bits. */
     const uint64_t most = UINT32_MAX / (sweep->mesh->info.triangle_count + 1);
     const uint32_t block = most < BLOCK ? (uint32_t)most : BLOCK;
     void *scratch = NULL;
-    if (job->scratch != NULL && s->queries > BLOCK)
+    if (job->scratch != NULL && stage->queries > BLOCK)
         scratch = job->scratch + (size_t)thread * job->part * caromi_sort_bytes(sweep->mesh, columns);
     const caromi_sorted_queries queries =
-        caromi_sort_queries(sweep->mesh, sweep->in, columns, sweep->options, s->first, s->queries, scratch);
-    s->count = s->total = 0;
-    for (uint32_t from = 0, n; !s->full && from < s->queries; from += n) {
+        caromi_sort_queries(sweep->mesh, sweep->in, columns, sweep->options, stage->first, stage->queries, scratch);
+    stage->count = stage->total = 0;
+    for (uint32_t from = 0, n; !stage->full && from < stage->queries; from += n) {
         n = caromi_sorted_block_size(&queries, from, block);
         caromi_mesh_queries q = {
             .state = b->state, .count = n, .options = sweep->options, .one_is_enough = job->batch->any != NULL};
         caromi_block_gather(sweep, b, &queries, from, n);
-        const int whole = from >= queries.active ? add_clear(job, s, b, n)
-                                                 : search_block(job, b, thread, &q) && add_block(job, s, thread, b, &q);
-        s->full = !whole || (s->queries > BLOCK && s->count > job->most);
+        const int complete = from >= queries.active
+                                 ? add_clear(job, stage, b, n)
+                                 : search_block(job, b, thread, &q) && add_block(job, stage, thread, b, &q);
+        stage->full = !complete || (stage->queries > BLOCK && stage->count > job->most);
     }
 }
 
@@ -202,10 +209,10 @@ static carom_status run_parts(list_job *job, uint32_t stages, uint64_t done, uin
         const uint64_t next = share_out(job, used, part, done, count);
         job->most = 4 * (size_t)HITS_HELD / used;
         caromi_parallel(job->context->pool, used, search_stage, job);
+        /* Too many hits: repeats the part with one stage, then with fewer queries. */
         if (any_full(job, used)) {
             if (used == 1 && part == 1)
-                return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the hits of query %llu",
-                                   (unsigned long long)done);
+                return caromi_fail_memory(err, "no memory for the hits of query %llu", (unsigned long long)done);
             drop_hits(job, used);
             part = used > 1 ? (part < BLOCK ? part : BLOCK) : part > 4 ? part / 4 : 1;
             used = 1;
@@ -219,49 +226,55 @@ static carom_status run_parts(list_job *job, uint32_t stages, uint64_t done, uin
     return CAROM_OK;
 }
 
-carom_status caromi_cpu_list(const carom_context *c, const void *list_batch, uint64_t first, uint64_t end,
+/* Answers a list on the CPU: allocates what each thread needs, then runs the parts. */
+carom_status caromi_cpu_list(const carom_context *context, const void *list_batch, uint64_t first, uint64_t end,
                              carom_stats *stats, carom_error *err)
 {
-    const uint32_t threads = end - first > BLOCK ? caromi_pool_threads(c->pool) : 1;
+    const uint32_t threads = end - first > BLOCK ? caromi_pool_threads(context->pool) : 1;
     const uint32_t stages = end - first > BLOCK ? STAGES_PER_THREAD * threads : 1;
     const caromi_list_batch *batch = list_batch;
     carom_mesh *mesh = batch->sweep.mesh;
-    list_job job = {
-        .context = c, .batch = batch, .threads = threads, .part = end - first < PART ? (uint32_t)(end - first) : PART};
+    list_job job = {.context = context,
+                    .batch = batch,
+                    .threads = threads,
+                    .part = end - first < PART ? (uint32_t)(end - first) : PART};
     job.view = mesh->view;
     if (batch->contacts != NULL) {
         const caromi_culling *culling = caromi_culling_of(batch->contacts->edges, batch->sweep.mask.base != NULL);
         job.view.opposites = culling->opposites;
         job.view.cones = culling->has_cones ? culling->cones : NULL;
     }
-    carom_status status = caromi_stages_create(c, stages, job.part, &job.stages, err);
+    /* Stages, and the buffers of each thread. */
+    carom_status status = caromi_stages_create(context, stages, job.part, &job.stages, err);
     if (status != CAROM_OK)
         return status;
-    job.blocks = caromi_alloc(c, threads, sizeof *job.blocks);
-    job.found = caromi_alloc(c, threads, sizeof *job.found);
+    job.blocks = caromi_alloc(context, threads, sizeof *job.blocks);
+    job.found = caromi_alloc(context, threads, sizeof *job.found);
     /* If there is no memory for sorting, queries stay unsorted; the answers are the same. */
     if (job.part > BLOCK) {
         if (batch->contacts == NULL)
             caromi_clearance_report(mesh, end - first);
-        job.scratch = caromi_alloc(c, (uint64_t)threads * job.part, caromi_sort_bytes(mesh, batch->sweep.kind->in));
+        job.scratch =
+            caromi_alloc(context, (uint64_t)threads * job.part, caromi_sort_bytes(mesh, batch->sweep.kind->in));
     }
-    job.choosers = caromi_alloc(c, threads, sizeof *job.choosers);
+    job.choosers = caromi_alloc(context, threads, sizeof *job.choosers);
     if (job.found != NULL)
         memset(job.found, 0, threads * sizeof *job.found);
     if (job.choosers != NULL)
         memset(job.choosers, 0, threads * sizeof *job.choosers);
     status = job.blocks != NULL && job.found != NULL && job.choosers != NULL
                  ? run_parts(&job, stages, first, end, stats, err)
-                 : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
-                               threads, sizeof *job.blocks);
+                 : caromi_fail_memory(err, "no memory to stage a batch (%u threads x %zu bytes)", threads,
+                                      sizeof *job.blocks);
+    /* Frees everything. */
     for (uint32_t i = 0; job.found != NULL && i < threads; i++)
-        caromi_free(c, job.found[i].records);
+        caromi_free(context, job.found[i].records);
     for (uint32_t i = 0; job.choosers != NULL && i < threads; i++)
-        caromi_contact_scratch_free(c, &job.choosers[i]);
-    caromi_free(c, job.choosers);
-    caromi_free(c, job.found);
-    caromi_free(c, job.blocks);
-    caromi_free(c, job.scratch);
-    caromi_stages_destroy(c, job.stages, stages);
+        caromi_contact_scratch_free(context, &job.choosers[i]);
+    caromi_free(context, job.choosers);
+    caromi_free(context, job.found);
+    caromi_free(context, job.blocks);
+    caromi_free(context, job.scratch);
+    caromi_stages_destroy(context, job.stages, stages);
     return status;
 }

@@ -27,8 +27,8 @@ typedef struct caromi_stage {
 
 /* A checked batch with any number of hits per query. */
 typedef struct caromi_list_batch {
-    caromi_mesh_batch
-        sweep; /* inputs, as a batch of first hits or of contacts; its `out` are the columns of the list */
+    /* Inputs, as a batch of first hits or of contacts; its `out` are the columns of the list. */
+    caromi_mesh_batch sweep;
     enum caromi_mesh_search search;
     const caromi_contacts *contacts; /* options of contacts; else NULL */
     uint8_t *any;                    /* any-hit query: 1 or 0 for each query; else NULL */

@@ -5,11 +5,11 @@
 #include "query.h"
 
 /* A mesh without triangles has no hierarchy and no hits. */
-static carom_status answer_empty(const carom_context *c, const void *list_batch, uint64_t done, uint64_t end,
+static carom_status answer_empty(const carom_context *context, const void *list_batch, uint64_t done, uint64_t end,
                                  carom_stats *stats, carom_error *err)
 {
     const caromi_list_batch *batch = list_batch;
-    (void)c, (void)stats, (void)err;
+    (void)context, (void)stats, (void)err;
     for (uint64_t i = done; batch->any != NULL && i < end; i++)
         batch->any[i] = caromi_mesh_query_valid(batch->sweep.in, i) ? 0 : CAROM_OVERLAP_INVALID;
     for (uint64_t i = done; batch->list != NULL && batch->list->offsets != NULL && i < end; i++)
@@ -21,6 +21,7 @@ static carom_status answer_empty(const carom_context *c, const void *list_batch,
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
 
+/* Runs a batch whose columns are set: initializes its list, then answers it, also if the mesh is empty. */
 carom_status caromi_run_list(caromi_list_batch *batch, const carom_batch *asked, const char *name, carom_stats *stats,
                              carom_error *err)
 {
@@ -81,44 +82,43 @@ static carom_status begin(carom_mesh *mesh, const carom_batch *batch, const caro
     return caromi_check_select(batch, err);
 }
 
-static carom_status sweep(const caromi_request *r, const carom_hit_list *list, const carom_any_result *any,
+static carom_status sweep(const caromi_request *request, const carom_hit_list *list, const carom_any_result *any,
                           carom_error *err)
 {
-    const carom_mesh_sweep_desc *d = r->desc;
-    carom_mesh *mesh = r->subject;
-    CHECK(begin(mesh, &d->batch, &d->t_max, any, err));
-    CHECK(caromi_check_t_max(d, err));
-    if (r->which == CAROM_HITS_FIRST)
-        return caromi_compact_first(mesh, d, list, r->stats, err);
+    const carom_mesh_sweep_desc *desc = request->desc;
+    carom_mesh *mesh = request->subject;
+    CHECK(begin(mesh, &desc->batch, &desc->t_max, any, err));
+    CHECK(caromi_check_t_max(desc, err));
+    if (request->which == CAROM_HITS_FIRST)
+        return caromi_compact_first(mesh, desc, list, request->stats, err);
     caromi_list_batch batch = {.search = CAROMI_MESH_LIST, .any = any != NULL ? any->hit : NULL, .list = list};
-    caromi_mesh_sweep_batch(d, mesh, &batch.sweep);
-    return run_hits(&batch, &d->batch, r->stats, err);
+    caromi_mesh_sweep_batch(desc, mesh, &batch.sweep);
+    return run_hits(&batch, &desc->batch, request->stats, err);
 }
 
-static carom_status overlap(const caromi_request *r, const carom_hit_list *list, const carom_any_result *any,
+static carom_status overlap(const caromi_request *request, const carom_hit_list *list, const carom_any_result *any,
                             carom_error *err)
 {
-    const carom_mesh_overlap_desc *d = r->desc;
-    carom_mesh *mesh = r->subject;
-    CHECK(begin(mesh, &d->batch, NULL, any, err));
+    const carom_mesh_overlap_desc *desc = request->desc;
+    carom_mesh *mesh = request->subject;
+    CHECK(begin(mesh, &desc->batch, NULL, any, err));
     caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any != NULL ? any->hit : NULL, .list = list};
-    caromi_mesh_overlap_batch(d, mesh, &batch.sweep);
-    return run_hits(&batch, &d->batch, r->stats, err);
+    caromi_mesh_overlap_batch(desc, mesh, &batch.sweep);
+    return run_hits(&batch, &desc->batch, request->stats, err);
 }
 
 /* ---- all hits of sweeps ------------------------------------------------------------------------------------------ */
 
-static carom_status check_sweep_list(const caromi_request *r, uint64_t *extent, carom_error *err)
+static carom_status check_sweep_list(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
-    if (r->which != CAROM_HITS_ALL && r->which != CAROM_HITS_FIRST)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "which is %d; it must be 0 (all) or 1 (first)",
-                           r->which);
-    return caromi_check_sweep_options(r, extent, err);
+    if (request->which != CAROM_HITS_ALL && request->which != CAROM_HITS_FIRST)
+        return caromi_fail_argument(err, "which is %d; it must be 0 (all) or 1 (first)", request->which);
+    return caromi_check_sweep_options(request, extent, err);
 }
 
-static carom_status run_sweep_list(const caromi_request *r, carom_error *err)
+static carom_status run_sweep_list(const caromi_request *request, carom_error *err)
 {
-    return sweep(r, r->out, NULL, err);
+    return sweep(request, request->out, NULL, err);
 }
 
 static const caromi_handler sweep_list = {.check = check_sweep_list, .run = run_sweep_list};
@@ -132,9 +132,9 @@ carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc
 
 /* ---- any hit ----------------------------------------------------------------------------------------------------- */
 
-static carom_status run_sweep_any(const caromi_request *r, carom_error *err)
+static carom_status run_sweep_any(const caromi_request *request, carom_error *err)
 {
-    return sweep(r, NULL, r->out, err);
+    return sweep(request, NULL, request->out, err);
 }
 
 static const caromi_handler sweep_any = {.check = caromi_check_sweep_options, .run = run_sweep_any};
@@ -143,14 +143,14 @@ carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc 
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
     return caromi_answer(caromi_type_of_mesh_sweep_any(), &sweep_any, mesh->context,
-                         &(caromi_request){mesh, desc, out, 0, stats}, err);
+                         &(caromi_request){mesh, desc, out, CAROMI_NO_WHICH, stats}, err);
 }
 
 /* ---- overlaps ---------------------------------------------------------------------------------------------------- */
 
-static carom_status run_overlap_any(const caromi_request *r, carom_error *err)
+static carom_status run_overlap_any(const caromi_request *request, carom_error *err)
 {
-    return overlap(r, NULL, r->out, err);
+    return overlap(request, NULL, request->out, err);
 }
 
 static const caromi_handler overlap_any = {.run = run_overlap_any};
@@ -159,23 +159,22 @@ carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_d
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
     return caromi_answer(caromi_type_of_mesh_overlap_any(), &overlap_any, mesh->context,
-                         &(caromi_request){mesh, desc, out, 0, stats}, err);
+                         &(caromi_request){mesh, desc, out, CAROMI_NO_WHICH, stats}, err);
 }
 
-static carom_status check_overlap_list(const caromi_request *r, uint64_t *extent, carom_error *err)
+static carom_status check_overlap_list(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
-    const carom_hit_list *list = r->out;
+    const carom_hit_list *list = request->out;
     (void)extent;
     if (list->state || list->t || list->point.x || list->normal.x || list->feature)
-        return caromi_fail(
-            err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-            "a list of overlaps has queries and triangles; state, t, point, normal and feature must be NULL");
+        return caromi_fail_argument(
+            err, "a list of overlaps has queries and triangles; state, t, point, normal and feature must be NULL");
     return CAROM_OK;
 }
 
-static carom_status run_overlap_list(const caromi_request *r, carom_error *err)
+static carom_status run_overlap_list(const caromi_request *request, carom_error *err)
 {
-    return overlap(r, r->out, NULL, err);
+    return overlap(request, request->out, NULL, err);
 }
 
 static const caromi_handler overlap_list = {.check = check_overlap_list, .run = run_overlap_list};
@@ -184,5 +183,5 @@ carom_status carom_mesh_overlap_list(carom_mesh *mesh, const carom_mesh_overlap_
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
     return caromi_answer(caromi_type_of_mesh_overlap_list(), &overlap_list, mesh->context,
-                         &(caromi_request){mesh, desc, list, 0, stats}, err);
+                         &(caromi_request){mesh, desc, list, CAROMI_NO_WHICH, stats}, err);
 }

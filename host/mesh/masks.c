@@ -7,6 +7,7 @@
 
 enum { NODES_PER_TASK = 256 };
 
+/* The permutation of masks between triangles and leaf slots. */
 typedef struct mask_job {
     caromi_mesh_view view;
     uint64_t node_count;
@@ -56,10 +57,11 @@ static void copy_all(const carom_mesh *mesh, mask_job *job)
 
 static carom_status no_memory(const carom_mesh *mesh, carom_error *err)
 {
-    return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the masks of %llu triangles",
-                       (unsigned long long)mesh->info.triangle_count);
+    return caromi_fail_memory(err, "no memory for the masks of %llu triangles",
+                              (unsigned long long)mesh->info.triangle_count);
 }
 
+/* Permutes the triangles' masks to the order of a finished hierarchy's leaves. */
 carom_status caromi_mesh_mask(carom_mesh *mesh, const carom_uints *masks, carom_error *err)
 {
     mask_job job = {.view = mesh->view, .node_count = mesh->info.node_count};
@@ -74,6 +76,7 @@ carom_status caromi_mesh_mask(carom_mesh *mesh, const carom_uints *masks, carom_
     return CAROM_OK;
 }
 
+/* The masks of a mesh in the order of its triangles. */
 carom_status caromi_masks_of_triangles(const carom_mesh *mesh, int32_t **out, carom_error *err)
 {
     *out = caromi_alloc(mesh->context, mesh->info.triangle_count, sizeof **out);

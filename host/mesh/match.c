@@ -14,8 +14,9 @@
 #include "point_tree.h"
 
 enum { NONE = CAROMI_NO_POINT, PAIRED = -2 };
-enum { MANY = 4096 }; /* number of pairs of one sphere's contacts from which on trees find the closest contact */
+enum { TREES_FROM = 4096 }; /* pairs of one sphere's contacts; with more, trees find the closest contact */
 
+/* A matching while it is found. */
 typedef struct match_search {
     const carom_contact_records *previous, *now;
     int64_t *previous_of; /* [now->count] the result: the previous contact of each new one */
@@ -30,107 +31,114 @@ typedef struct match_group {
     caromi_point_tree *old, *new;
 } match_group;
 
-static void load_point(const carom_contact_records *r, uint64_t i, float to[3])
+static void load_point(const carom_contact_records *records, uint64_t i, float to[3])
 {
     caromi_in_column column[3];
-    caromi_points_to_columns(&r->point, (caromi_index){NULL, 0}, column);
+    caromi_points_to_columns(&records->point, (caromi_index){NULL, 0}, column);
     for (int k = 0; k < 3; k++)
         memcpy(&to[k], caromi_element(&column[k], i), sizeof to[k]);
 }
 
 /* Whether one pair comes before another in the order (distance, previous, new). */
-static int comes_before(const match_search *s, uint64_t previous, int64_t now, uint64_t other, int64_t other_now)
+static int comes_before(const match_search *search, uint64_t previous, int64_t now, uint64_t other, int64_t other_now)
 {
-    float a[3], b[3], c[3], d[3];
-    load_point(s->previous, previous, a);
-    load_point(s->now, (uint64_t)now, b);
-    load_point(s->previous, other, c);
-    load_point(s->now, (uint64_t)other_now, d);
-    const int order = caromi_exact_distance_order(a, b, c, d);
+    float from[3], to[3], other_from[3], other_to[3];
+    load_point(search->previous, previous, from);
+    load_point(search->now, (uint64_t)now, to);
+    load_point(search->previous, other, other_from);
+    load_point(search->now, (uint64_t)other_now, other_to);
+    const int order = caromi_exact_distance_order(from, to, other_from, other_to);
     if (order != 0)
         return order < 0;
     return previous != other ? previous < other : now < other_now;
 }
 
 /* A previous contact's closest choice among the free new contacts of its patch. */
-static int64_t choose_new(const match_search *s, const match_group *g, int64_t previous)
+static int64_t choose_new(const match_search *search, const match_group *group, int64_t previous)
 {
     const uint64_t i = (uint64_t)previous;
     float own[3], point[3];
     double least = (double)INFINITY;
     int64_t best = NONE;
-    load_point(s->previous, i, own);
-    if (g->new != NULL)
-        return caromi_point_tree_find(g->new, own);
-    for (uint64_t j = g->from; j < g->end; j++) {
-        if (s->previous_of[j] != NONE || s->now->patch[j] != s->previous->patch[i])
+    load_point(search->previous, i, own);
+    if (group->new != NULL)
+        return caromi_point_tree_find(group->new, own);
+    for (uint64_t j = group->from; j < group->end; j++) {
+        if (search->previous_of[j] != NONE || search->now->patch[j] != search->previous->patch[i])
             continue;
-        load_point(s->now, j, point);
-        const double square = caromi_square_between(own, point);
+        load_point(search->now, j, point);
+        const double square_distance = caromi_square_between(own, point);
+        /* Squares that are too close to each other are compared exactly. */
         if (best == NONE ||
-            (caromi_squares_apart(square, least) ? square < least : comes_before(s, i, (int64_t)j, i, best))) {
+            (caromi_squares_apart(square_distance, least) ? square_distance < least
+                                                          : comes_before(search, i, (int64_t)j, i, best))) {
             best = (int64_t)j;
-            least = square;
+            least = square_distance;
         }
     }
     return best;
 }
 
 /* A new contact's closest choice among the free previous contacts; there is at least one. */
-static int64_t choose_previous(const match_search *s, const match_group *g, int64_t now)
+static int64_t choose_previous(const match_search *search, const match_group *group, int64_t now)
 {
     float own[3], point[3];
     double least = (double)INFINITY;
     int64_t best = NONE;
-    load_point(s->now, (uint64_t)now, own);
-    if (g->old != NULL)
-        return caromi_point_tree_find(g->old, own);
-    for (uint64_t i = g->first; i < g->last; i++) {
-        if (s->below[i] == PAIRED || s->previous->patch[i] != s->now->patch[now])
+    load_point(search->now, (uint64_t)now, own);
+    if (group->old != NULL)
+        return caromi_point_tree_find(group->old, own);
+    for (uint64_t i = group->first; i < group->last; i++) {
+        if (search->below[i] == PAIRED || search->previous->patch[i] != search->now->patch[now])
             continue;
-        load_point(s->previous, i, point);
-        const double square = caromi_square_between(own, point);
+        load_point(search->previous, i, point);
+        const double square_distance = caromi_square_between(own, point);
+        /* Squares that are too close to each other are compared exactly. */
         if (best == NONE ||
-            (caromi_squares_apart(square, least) ? square < least : comes_before(s, i, now, (uint64_t)best, now))) {
+            (caromi_squares_apart(square_distance, least) ? square_distance < least
+                                                          : comes_before(search, i, now, (uint64_t)best, now))) {
             best = (int64_t)i;
-            least = square;
+            least = square_distance;
         }
     }
     return best;
 }
 
-static void pair_up(match_search *s, const match_group *g, int64_t previous, int64_t now)
+/* Makes a pair: neither contact is free from now on. */
+static void pair_up(match_search *search, const match_group *group, int64_t previous, int64_t now)
 {
-    s->previous_of[now] = previous;
-    s->below[previous] = PAIRED;
-    if (g->old != NULL) {
-        caromi_point_tree_remove(g->old, previous);
-        caromi_point_tree_remove(g->new, now);
+    search->previous_of[now] = previous;
+    search->below[previous] = PAIRED;
+    if (group->old != NULL) {
+        caromi_point_tree_remove(group->old, previous);
+        caromi_point_tree_remove(group->new, now);
     }
 }
 
 /* Follows the chain from a previous contact until it is empty. Each link ends in a pair, so matching m with n contacts
  * takes about m + n choices. Only the first contact of a chain can be without a choice; it stays unmatched. */
-static void follow_chain(match_search *s, const match_group *g, uint64_t first)
+static void follow_chain(match_search *search, const match_group *group, uint64_t first)
 {
-    int64_t at = s->below[first] != PAIRED ? (int64_t)first : NONE;
+    /* `at`: the previous contact at the top of the chain, the last one without a pair. */
+    int64_t at = search->below[first] != PAIRED ? (int64_t)first : NONE;
     while (at != NONE) {
-        const int64_t now = choose_new(s, g, at);
-        const int64_t previous = now != NONE ? choose_previous(s, g, now) : NONE;
-        if (now != NONE && previous != at) {
-            s->below[previous] = at;
+        const int64_t now = choose_new(search, group, at);
+        const int64_t previous = now != NONE ? choose_previous(search, group, now) : NONE;
+        if (now != NONE && previous != at) { /* the choice prefers another contact: the chain goes on there */
+            search->below[previous] = at;
             at = previous;
             continue;
         }
-        const int64_t below = s->below[at];
-        if (now != NONE)
-            pair_up(s, g, at, now);
+        const int64_t below = search->below[at];
+        if (now != NONE) /* each is the other's closest choice */
+            pair_up(search, group, at, now);
         at = below;
     }
 }
 
 /* ---- many contacts of one sphere --------------------------------------------------------------------------------- */
 
+/* Order of points by patch, then by number, for qsort. */
 static int compare_patches(const void *a, const void *b)
 {
     const caromi_tree_point *x = a, *y = b;
@@ -139,30 +147,30 @@ static int compare_patches(const void *a, const void *b)
 }
 
 /* Lists the points of records, sorted by patch. Returns 0 if there is no memory. */
-static int list_points(const match_search *s, const carom_contact_records *r, uint64_t from, uint64_t end,
+static int list_points(const match_search *search, const carom_contact_records *records, uint64_t from, uint64_t end,
                        caromi_point_tree *tree)
 {
     tree->count = end - from;
-    tree->points = caromi_alloc(s->context, tree->count, sizeof *tree->points);
-    tree->boxes = caromi_alloc(s->context, caromi_point_tree_boxes(tree->count), sizeof *tree->boxes);
-    tree->slot = caromi_alloc(s->context, tree->count, sizeof *tree->slot);
+    tree->points = caromi_alloc(search->context, tree->count, sizeof *tree->points);
+    tree->boxes = caromi_alloc(search->context, caromi_point_tree_boxes(tree->count), sizeof *tree->boxes);
+    tree->slot = caromi_alloc(search->context, tree->count, sizeof *tree->slot);
     tree->first = (int64_t)from;
     if (tree->points == NULL || tree->boxes == NULL || tree->slot == NULL)
         return 0;
     for (uint64_t i = from; i < end; i++) {
         caromi_tree_point *to = &tree->points[i - from];
-        *to = (caromi_tree_point){.patch = r->patch[i], .number = (int64_t)i};
-        load_point(r, i, to->at);
+        *to = (caromi_tree_point){.patch = records->patch[i], .number = (int64_t)i};
+        load_point(records, i, to->at);
     }
     qsort(tree->points, tree->count, sizeof *tree->points, compare_patches);
     return 1;
 }
 
-static void free_points(const match_search *s, const caromi_point_tree *tree)
+static void free_points(const match_search *search, const caromi_point_tree *tree)
 {
-    caromi_free(s->context, tree->points);
-    caromi_free(s->context, tree->boxes);
-    caromi_free(s->context, tree->slot);
+    caromi_free(search->context, tree->points);
+    caromi_free(search->context, tree->boxes);
+    caromi_free(search->context, tree->slot);
 }
 
 /* The number of points, from `from` on, in the first one's patch. */
@@ -184,130 +192,137 @@ static caromi_point_tree part_of(const caromi_point_tree *all, uint64_t at, uint
     return part;
 }
 
-static void match_patches(match_search *s, match_group *g, const caromi_point_tree *old, const caromi_point_tree *new)
+/* Walks both lists in the order of their patches; contacts match only within a patch. */
+static void match_patches(match_search *search, match_group *group, const caromi_point_tree *old,
+                          const caromi_point_tree *new)
 {
-    uint64_t i = 0, j = 0;
-    while (i < old->count && j < new->count) {
-        const uint32_t patch = old->points[i].patch, other = new->points[j].patch;
-        const uint64_t m = patch <= other ? count_patch(old, i) : 0, n = other <= patch ? count_patch(new, j) : 0;
-        if (m > 0 && n > 0) {
-            caromi_point_tree before = part_of(old, i, m), after = part_of(new, j, n);
-            g->old = &before;
-            g->new = &after;
-            for (uint64_t k = 0; k < m; k++)
-                follow_chain(s, g, (uint64_t)before.points[k].number);
+    uint64_t old_at = 0, new_at = 0;
+    while (old_at < old->count && new_at < new->count) {
+        const uint32_t patch = old->points[old_at].patch, other = new->points[new_at].patch;
+        const uint64_t old_count = patch <= other ? count_patch(old, old_at) : 0,
+                       new_count = other <= patch ? count_patch(new, new_at) : 0;
+        if (old_count > 0 && new_count > 0) {
+            caromi_point_tree before = part_of(old, old_at, old_count), after = part_of(new, new_at, new_count);
+            group->old = &before;
+            group->new = &after;
+            for (uint64_t i = 0; i < old_count; i++)
+                follow_chain(search, group, (uint64_t)before.points[i].number);
         }
-        i += m;
-        j += n;
+        old_at += old_count;
+        new_at += new_count;
     }
 }
 
 /* Matches with trees of the contacts of each patch. Returns 0 if there is no memory. */
-static int match_with_trees(match_search *s, match_group *g)
+static int match_with_trees(match_search *search, match_group *group)
 {
     caromi_point_tree old = {.count = 0}, new = {.count = 0};
-    const int whole =
-        list_points(s, s->previous, g->first, g->last, &old) && list_points(s, s->now, g->from, g->end, &new);
-    if (whole)
-        match_patches(s, g, &old, &new);
-    free_points(s, &old);
-    free_points(s, &new);
-    return whole;
+    const int complete = list_points(search, search->previous, group->first, group->last, &old) &&
+                         list_points(search, search->now, group->from, group->end, &new);
+    if (complete)
+        match_patches(search, group, &old, &new);
+    free_points(search, &old);
+    free_points(search, &new);
+    return complete;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------------- */
+/* ---- all spheres ------------------------------------------------------------------------------------------------- */
 
-static int match_sphere(match_search *s, match_group *g)
+/* Matches the contacts of one sphere. Returns 0 if there is no memory. */
+static int match_sphere(match_search *search, match_group *group)
 {
-    for (uint64_t i = g->first; i < g->last; i++)
-        s->below[i] = NONE;
-    if (g->last > g->first && g->end - g->from > MANY / (g->last - g->first))
-        return match_with_trees(s, g);
-    for (uint64_t i = g->first; i < g->last; i++)
-        follow_chain(s, g, i);
+    for (uint64_t i = group->first; i < group->last; i++)
+        search->below[i] = NONE;
+    if (group->last > group->first && group->end - group->from > TREES_FROM / (group->last - group->first))
+        return match_with_trees(search, group);
+    for (uint64_t i = group->first; i < group->last; i++)
+        follow_chain(search, group, i);
     return 1;
 }
 
-/* Returns 0 if there is no memory. */
-static int match_all(match_search *s)
+/* Walks both lists in the order of their spheres, as a merge does. Returns 0 if there is no memory. */
+static int match_all(match_search *search)
 {
-    const carom_contact_records *p = s->previous, *n = s->now;
-    uint64_t i = 0, j = 0;
-    int whole = 1;
-    for (uint64_t k = 0; k < n->count; k++)
-        s->previous_of[k] = NONE;
-    while (whole && i < p->count && j < n->count) {
-        const uint64_t sphere = p->query[i] < n->query[j] ? p->query[i] : n->query[j];
-        match_group g = {.first = i, .from = j};
-        while (i < p->count && p->query[i] == sphere)
-            i++;
-        while (j < n->count && n->query[j] == sphere)
-            j++;
-        g.last = i;
-        g.end = j;
-        whole = match_sphere(s, &g);
+    const carom_contact_records *before = search->previous, *after = search->now;
+    uint64_t next_before = 0, next_after = 0;
+    int complete = 1;
+    for (uint64_t record = 0; record < after->count; record++)
+        search->previous_of[record] = NONE;
+    while (complete && next_before < before->count && next_after < after->count) {
+        const uint64_t sphere = before->query[next_before] < after->query[next_after] ? before->query[next_before]
+                                                                                      : after->query[next_after];
+        match_group group = {.first = next_before, .from = next_after};
+        while (next_before < before->count && before->query[next_before] == sphere)
+            next_before++;
+        while (next_after < after->count && after->query[next_after] == sphere)
+            next_after++;
+        group.last = next_before;
+        group.end = next_after;
+        complete = match_sphere(search, &group);
     }
-    return whole;
+    return complete;
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-static carom_status check_records(const carom_contact_records *r, carom_error *err)
+/* Checks the structure of contact records. */
+static carom_status check_records(const carom_contact_records *records, carom_error *err)
 {
-    CHECK(caromi_check_desc(r->size, sizeof *r, "carom_contact_records", err));
-    CHECK(caromi_check_count(r->count, "count", err));
-    if (r->count == 0)
+    CHECK(caromi_check_desc(records->size, sizeof *records, "carom_contact_records", err));
+    CHECK(caromi_check_count(records->count, "count", err));
+    if (records->count == 0)
         return CAROM_OK;
-    CHECK_NOT_NULL(r->query, "query", err);
-    CHECK_NOT_NULL(r->patch, "patch", err);
-    return caromi_check_points(&r->point, "point", err);
+    CHECK_NOT_NULL(records->query, "query", err);
+    CHECK_NOT_NULL(records->patch, "patch", err);
+    return caromi_check_points(&records->point, "point", err);
 }
 
-static carom_status check_values(const carom_contact_records *r, const char *name, carom_error *err)
+/* Checks that the records are sorted by query, and that their points are finite. */
+static carom_status check_values(const carom_contact_records *records, const char *name, carom_error *err)
 {
-    for (uint64_t i = 0; i < r->count; i++) {
-        float p[3];
-        load_point(r, i, p);
-        if (i > 0 && r->query[i] < r->query[i - 1])
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                               "%s record %llu has query %llu, less than the one before it; queries must ascend", name,
-                               (unsigned long long)i, (unsigned long long)r->query[i]);
-        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
-            return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "%s record %llu has a point that is not finite",
-                               name, (unsigned long long)i);
+    for (uint64_t i = 0; i < records->count; i++) {
+        float point[3];
+        load_point(records, i, point);
+        if (i > 0 && records->query[i] < records->query[i - 1])
+            return caromi_fail_argument(
+                err, "%s record %llu has query %llu, less than the one before it; queries must ascend", name,
+                (unsigned long long)i, (unsigned long long)records->query[i]);
+        if (!isfinite(point[0]) || !isfinite(point[1]) || !isfinite(point[2]))
+            return caromi_fail_argument(err, "%s record %llu has a point that is not finite", name,
+                                        (unsigned long long)i);
     }
     return CAROM_OK;
 }
 
-CAROMI_LIST list_records(caromi_arrays *a, const carom_contact_records *r)
+CAROMI_LIST list_records(caromi_arrays *arrays, const carom_contact_records *records)
 {
-    caromi_reads(a, "records", r, 1, 0, sizeof *r);
-    caromi_reads(a, "query", r->query, r->count, sizeof *r->query, sizeof *r->query);
-    caromi_reads(a, "patch", r->patch, r->count, sizeof *r->patch, sizeof *r->patch);
-    caromi_reads_points(a, "point", &r->point, r->count);
+    caromi_reads_one(arrays, "records", records, sizeof *records);
+    caromi_reads(arrays, "query", records->query, records->count, sizeof *records->query, sizeof *records->query);
+    caromi_reads(arrays, "patch", records->patch, records->count, sizeof *records->patch, sizeof *records->patch);
+    caromi_reads_points(arrays, "point", &records->point, records->count);
 }
-CAROMI_LIST list_match(caromi_arrays *a, const carom_contact_records *previous, const carom_contact_records *now,
+CAROMI_LIST list_match(caromi_arrays *arrays, const carom_contact_records *previous, const carom_contact_records *now,
                        const carom_contact_match *out)
 {
-    list_records(a, previous);
-    list_records(a, now);
-    caromi_reads(a, "out", out, 1, 0, sizeof *out);
-    caromi_writes(a, "previous", out->previous, now->count, sizeof *out->previous);
-    caromi_writes(a, "ended", out->ended, previous->count, sizeof *out->ended);
-    caromi_writes(a, "ended_count", out->ended_count, 1, sizeof *out->ended_count);
+    list_records(arrays, previous);
+    list_records(arrays, now);
+    caromi_reads_one(arrays, "out", out, sizeof *out);
+    caromi_writes(arrays, "previous", out->previous, now->count, sizeof *out->previous);
+    caromi_writes(arrays, "ended", out->ended, previous->count, sizeof *out->ended);
+    caromi_writes(arrays, "ended_count", out->ended_count, 1, sizeof *out->ended_count);
 }
 
-/* Lists the previous contacts without a new one. */
-static void list_ended(const match_search *s, const carom_contact_match *out)
+/* Lists the contacts that have ended: previous contacts without a new one. `below` serves as marks. */
+static void list_ended(const match_search *search, const carom_contact_match *out)
 {
     uint64_t ended = 0;
-    for (uint64_t i = 0; i < s->previous->count; i++)
-        s->below[i] = NONE;
-    for (uint64_t j = 0; j < s->now->count; j++)
-        if (s->previous_of[j] != NONE)
-            s->below[s->previous_of[j]] = PAIRED;
-    for (uint64_t i = 0; i < s->previous->count; i++)
-        if (s->below[i] != PAIRED) {
+    for (uint64_t i = 0; i < search->previous->count; i++)
+        search->below[i] = NONE;
+    for (uint64_t j = 0; j < search->now->count; j++)
+        if (search->previous_of[j] != NONE)
+            search->below[search->previous_of[j]] = PAIRED;
+    for (uint64_t i = 0; i < search->previous->count; i++)
+        if (search->below[i] != PAIRED) {
             if (out->ended != NULL)
                 out->ended[ended] = i;
             ended++;
@@ -316,6 +331,7 @@ static void list_ended(const match_search *s, const carom_contact_match *out)
         *out->ended_count = ended;
 }
 
+/* Checks the arguments, matches the contacts, and lists the ended ones. */
 static carom_status match(carom_context *context, const carom_contact_records *previous,
                           const carom_contact_records *now, const carom_contact_match *out, carom_error *err)
 {
@@ -325,19 +341,20 @@ static carom_status match(carom_context *context, const carom_contact_records *p
     CAROMI_CHECK_ARRAYS(context, err, list_match, previous, now, out);
     CHECK(check_values(previous, "previous", err));
     CHECK(check_values(now, "now", err));
-    match_search s = {.previous = previous, .now = now, .context = context};
-    s.below = caromi_alloc(context, previous->count + 1, sizeof *s.below);
-    s.previous_of =
-        out->previous != NULL ? out->previous : caromi_alloc(context, now->count + 1, sizeof *s.previous_of);
-    const int whole = s.below != NULL && s.previous_of != NULL && match_all(&s);
-    if (whole)
-        list_ended(&s, out);
-    caromi_free(context, s.below);
+    /* The result, or scratch for it if the caller wants only the ended contacts. */
+    match_search search = {.previous = previous, .now = now, .context = context};
+    search.below = caromi_alloc(context, previous->count + 1, sizeof *search.below);
+    search.previous_of =
+        out->previous != NULL ? out->previous : caromi_alloc(context, now->count + 1, sizeof *search.previous_of);
+    const int complete = search.below != NULL && search.previous_of != NULL && match_all(&search);
+    if (complete)
+        list_ended(&search, out);
+    caromi_free(context, search.below);
     if (out->previous == NULL)
-        caromi_free(context, s.previous_of);
-    return whole ? CAROM_OK
-                 : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to match %llu and %llu contacts",
-                               (unsigned long long)previous->count, (unsigned long long)now->count);
+        caromi_free(context, search.previous_of);
+    return complete ? CAROM_OK
+                    : caromi_fail_memory(err, "no memory to match %llu and %llu contacts",
+                                         (unsigned long long)previous->count, (unsigned long long)now->count);
 }
 
 carom_status carom_contacts_match(carom_context *context, const carom_contact_records *previous,

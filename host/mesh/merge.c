@@ -15,10 +15,8 @@
 enum { NEAR_EACH = 8, BLOCK = 64 }; /* triangles per point that the first buffer has room for; points of a block */
 enum { MANY = 1 << 22 };            /* product of contacts and triangles within reach from which on the grid is used */
 
-typedef caromi_chooser chooser;
-
 /* Computes the reported points of contacts. */
-static void find_points(const chooser *c, const mesh_record *contacts, size_t count, float points[3][BLOCK])
+static void find_points(const caromi_chooser *c, const mesh_record *contacts, size_t count, float points[3][BLOCK])
 {
     const caromi_isa_table *isa = c->context->isa;
     const int exact = c->batch->exact;
@@ -27,6 +25,7 @@ static void find_points(const chooser *c, const mesh_record *contacts, size_t co
     const float *from[IN_CLOSEST];
     void *to[] = {points[0], points[1], points[2], normal[0], normal[1], normal[2], feature};
     const size_t padded = (count + isa->lanes - 1) / isa->lanes * isa->lanes;
+    /* The centre and the corners of each contact's triangle, padded to whole vectors. */
     for (size_t i = 0; i < padded; i++) {
         caromi_chooser_pair(c, c->query->in, contacts[i < count ? i : count - 1].triangle, row);
         for (int k = 0; k < IN_CLOSEST; k++)
@@ -35,6 +34,7 @@ static void find_points(const chooser *c, const mesh_record *contacts, size_t co
     for (int k = 0; k < IN_CLOSEST; k++)
         from[k] = in[k];
     isa->pairs[exact ? CAROMI_PAIR_touch_exact : CAROMI_PAIR_touch](from, to, padded, 0);
+    /* A NaN marks a point that the exact kernel left undecided. */
     for (size_t i = 0; exact && i < count; i++) {
         caromi_exact_contact a;
         if (!isnan(points[0][i]))
@@ -50,60 +50,65 @@ static void find_points(const chooser *c, const mesh_record *contacts, size_t co
 /* ---- blocks of points -------------------------------------------------------------------------------------------- */
 
 /* Finds the triangles within `merge` of each point, in scratch->near. Returns their number; -1: no memory. */
-static int64_t find_near(const chooser *c, float points[3][BLOCK], size_t count)
+static int64_t find_near(const caromi_chooser *chooser, float points[3][BLOCK], size_t count)
 {
-    caromi_contact_scratch *s = c->scratch;
+    caromi_contact_scratch *scratch = chooser->scratch;
     float reach[BLOCK], margin[BLOCK] = {0};
     int32_t mask[BLOCK];
     uint8_t state[BLOCK];
     for (size_t i = 0; i < count; i++) {
-        reach[i] = c->contacts->merge;
-        mask[i] = c->query->mask;
+        reach[i] = chooser->contacts->merge;
+        mask[i] = chooser->query->mask;
     }
-    caromi_mesh_queries q = {.state = state,
-                             .count = count,
-                             .options = c->batch->options | MESH_OWN_DISTANCE,
-                             .mask = c->batch->mask.base != NULL ? mask : NULL};
+    /* A contact query for each point, with `merge` as the radius. */
+    caromi_mesh_queries queries = {.state = state,
+                                   .count = count,
+                                   .options = chooser->batch->options | MESH_OWN_DISTANCE,
+                                   .mask = chooser->batch->mask.base != NULL ? mask : NULL};
     const float *const in[] = {points[0], points[1], points[2], reach, margin};
-    memcpy(q.in, in, sizeof in);
+    memcpy(queries.in, in, sizeof in);
     for (;;) {
-        q.records = s->near;
-        q.capacity = s->capacity;
-        if (q.capacity > 0)
-            c->context->isa->mesh[CAROMI_MESH_CONTACTS][c->batch->exact](&c->batch->mesh->view, &q);
-        if (q.capacity > 0 && q.found <= q.capacity)
-            return q.found;
-        const uint32_t capacity = q.capacity > 0 ? q.found : NEAR_EACH * BLOCK;
-        caromi_free(c->context, s->near);
-        s->capacity = 0;
-        s->near = caromi_alloc(c->context, capacity, sizeof *s->near);
-        if (s->near == NULL)
+        queries.records = scratch->near;
+        queries.capacity = scratch->capacity;
+        if (queries.capacity > 0)
+            chooser->context->isa->mesh[CAROMI_MESH_CONTACTS][chooser->batch->exact](&chooser->batch->mesh->view,
+                                                                                     &queries);
+        if (queries.capacity > 0 && queries.found <= queries.capacity)
+            return queries.found;
+        /* The buffer is too small: a larger one, and the search is repeated. */
+        const uint32_t capacity = queries.capacity > 0 ? queries.found : NEAR_EACH * BLOCK;
+        caromi_free(chooser->context, scratch->near);
+        scratch->capacity = 0;
+        scratch->near = caromi_alloc(chooser->context, capacity, sizeof *scratch->near);
+        if (scratch->near == NULL)
             return -1;
-        s->capacity = capacity;
+        scratch->capacity = capacity;
     }
 }
 
-static int64_t merge_blocks(const chooser *c, mesh_record *contacts, size_t count)
+/* Merges a block of contacts; returns how many are left, -1: no memory. */
+static int64_t merge_blocks(const caromi_chooser *chooser, mesh_record *contacts, size_t count)
 {
     float points[3][BLOCK];
     uint8_t is_gone[BLOCK] = {0};
     int64_t kept = 0;
-    find_points(c, contacts, count, points);
-    const int64_t found = find_near(c, points, count);
+    find_points(chooser, contacts, count, points);
+    const int64_t found = find_near(chooser, points, count);
     if (found < 0)
         return -1;
+    /* A contact is dropped if a triangle near its point precedes it. */
     for (int64_t i = 0; i < found; i++) {
-        const mesh_record *near = &c->scratch->near[i], *k = &contacts[near->query];
+        const mesh_record *near = &chooser->scratch->near[i], *k = &contacts[near->query];
         const float point[3] = {points[0][near->query], points[1][near->query], points[2][near->query]};
         mesh_record j;
         if (is_gone[near->query] || near->triangle == k->triangle ||
-            !caromi_chooser_counts(c, (uint32_t)near->triangle))
+            !caromi_chooser_counts(chooser, (uint32_t)near->triangle))
             continue;
-        caromi_find_record(c, (uint32_t)near->triangle, &j);
-        if (!caromi_comes_before(c, &j, k))
+        caromi_find_record(chooser, (uint32_t)near->triangle, &j);
+        if (!caromi_comes_before(chooser, &j, k))
             continue;
-        is_gone[near->query] =
-            !c->batch->exact || caromi_is_within(c, point, near->triangle, near->t, c->contacts->merge, 0);
+        is_gone[near->query] = !chooser->batch->exact ||
+                               caromi_is_within(chooser, point, near->triangle, near->t, chooser->contacts->merge, 0);
     }
     for (size_t i = 0; i < count; i++)
         if (!is_gone[i])
@@ -113,45 +118,49 @@ static int64_t merge_blocks(const chooser *c, mesh_record *contacts, size_t coun
 
 /* ---- one point after the other ----------------------------------------------------------------------------------- */
 
-static int is_near(const chooser *c, const float *point, int32_t triangle)
+/* Whether a triangle is within `merge` of a point. */
+static int is_near(const caromi_chooser *chooser, const float *point, int32_t triangle)
 {
     float in[IN_CLOSEST];
-    caromi_chooser_pair(c, point, triangle, in);
-    const float t = caromi_own_distance(&c->batch->mesh->view, in, c->batch->exact);
-    return c->batch->exact ? caromi_is_within(c, point, triangle, t, c->contacts->merge, 0) : t <= c->contacts->merge;
+    caromi_chooser_pair(chooser, point, triangle, in);
+    const float t = caromi_own_distance(&chooser->batch->mesh->view, in, chooser->batch->exact);
+    return chooser->batch->exact ? caromi_is_within(chooser, point, triangle, t, chooser->contacts->merge, 0)
+                                 : t <= chooser->contacts->merge;
 }
 
+/* The callback's user of a search around one point. */
 typedef struct near_search {
-    const chooser *c;
+    const caromi_chooser *chooser;
     const mesh_record *contact;
     const float *point;
 } near_search;
 
+/* The search's callback: whether a triangle near the contact's point precedes the contact. */
 static int precedes_near(void *user, int32_t triangle)
 {
-    const near_search *s = user;
+    const near_search *search = user;
     mesh_record j;
-    if (triangle == s->contact->triangle || !caromi_chooser_counts(s->c, (uint32_t)triangle) ||
-        !is_near(s->c, s->point, triangle))
+    if (triangle == search->contact->triangle || !caromi_chooser_counts(search->chooser, (uint32_t)triangle) ||
+        !is_near(search->chooser, search->point, triangle))
         return 0;
-    caromi_find_record(s->c, (uint32_t)triangle, &j);
-    return caromi_comes_before(s->c, &j, s->contact);
+    caromi_find_record(search->chooser, (uint32_t)triangle, &j);
+    return caromi_comes_before(search->chooser, &j, search->contact);
 }
 
 /* Merges contact by contact: each search ends at the first triangle that precedes. */
-static uint32_t merge_each(const chooser *c, mesh_record *contacts, uint32_t count)
+static uint32_t merge_each(const caromi_chooser *chooser, mesh_record *contacts, uint32_t count)
 {
-    const caromi_mesh_view *mesh = &c->batch->mesh->view;
+    const caromi_mesh_view *mesh = &chooser->batch->mesh->view;
     float points[3][BLOCK];
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (i % BLOCK == 0)
-            find_points(c, contacts + i, count - i < BLOCK ? count - i : BLOCK, points);
+            find_points(chooser, contacts + i, count - i < BLOCK ? count - i : BLOCK, points);
         const mesh_record own = contacts[i];
         const float point[3] = {points[0][i % BLOCK], points[1][i % BLOCK], points[2][i % BLOCK]};
-        near_search s = {c, &own, point};
-        if (!caromi_find_triangle(mesh, point, c->contacts->merge, c->query->in, caromi_before_limit(c, &own),
-                                  precedes_near, &s))
+        near_search search = {chooser, &own, point};
+        if (!caromi_find_triangle(mesh, point, chooser->contacts->merge, chooser->query->in,
+                                  caromi_before_limit(chooser, &own), precedes_near, &search))
             contacts[kept++] = own;
     }
     return kept;
@@ -159,8 +168,9 @@ static uint32_t merge_each(const chooser *c, mesh_record *contacts, uint32_t cou
 
 /* ---- the first of a cell ----------------------------------------------------------------------------------------- */
 
+/* The cells of all contacts' points. */
 typedef struct grid {
-    const chooser *c;
+    const caromi_chooser *chooser;
     const mesh_record *contacts;
     float (*point)[3]; /* [contacts] */
     uint32_t *slot;    /* hash table of cells: number of the cell's first contact in the order + 1; 0: free */
@@ -172,7 +182,7 @@ typedef struct grid {
 static void cell_of(const grid *g, uint32_t contact, double cell[3])
 {
     for (int k = 0; k < 3; k++)
-        cell[k] = floor((double)g->point[contact][k] / (0.5 * (double)g->c->contacts->merge)) + 0.0;
+        cell[k] = floor((double)g->point[contact][k] / (0.5 * (double)g->chooser->contacts->merge)) + 0.0;
 }
 
 /* The hash table's slot for the contact's cell. */
@@ -192,54 +202,56 @@ static uint32_t *slot_of(const grid *g, uint32_t contact)
     return &g->slot[at];
 }
 
+/* Finds the first contact of each cell. */
 static void set_cells(const grid *g, uint32_t count)
 {
     float points[3][BLOCK];
     memset(g->slot, 0, (g->mask + 1) * sizeof *g->slot);
     for (uint32_t i = 0; i < count; i++) {
         if (i % BLOCK == 0)
-            find_points(g->c, g->contacts + i, count - i < BLOCK ? count - i : BLOCK, points);
+            find_points(g->chooser, g->contacts + i, count - i < BLOCK ? count - i : BLOCK, points);
         for (int k = 0; k < 3; k++)
             g->point[i][k] = points[k][i % BLOCK];
         uint32_t *first = slot_of(g, i);
-        if (*first == 0 || caromi_comes_before(g->c, &g->contacts[i], &g->contacts[*first - 1]))
+        if (*first == 0 || caromi_comes_before(g->chooser, &g->contacts[i], &g->contacts[*first - 1]))
             *first = i + 1;
     }
 }
 
 /* Drops contacts that the first contact of their cell precedes. Returns the number left; -1: no memory. */
-static int64_t merge_cells(const chooser *c, mesh_record *contacts, uint32_t count, mesh_record *kept)
+static int64_t merge_cells(const caromi_chooser *chooser, mesh_record *contacts, uint32_t count, mesh_record *kept)
 {
-    grid g = {.c = c, .contacts = contacts, .mask = 15};
+    grid g = {.chooser = chooser, .contacts = contacts, .mask = 15};
     int64_t left = -1;
     while (g.mask < 2 * (uint64_t)count)
         g.mask = 2 * g.mask + 1;
-    g.point = caromi_alloc(c->context, count, sizeof *g.point);
-    g.slot = caromi_alloc(c->context, g.mask + 1, sizeof *g.slot);
+    g.point = caromi_alloc(chooser->context, count, sizeof *g.point);
+    g.slot = caromi_alloc(chooser->context, g.mask + 1, sizeof *g.slot);
     if (g.point != NULL && g.slot != NULL) {
         set_cells(&g, count);
         left = 0;
         for (uint32_t i = 0; i < count; i++) {
             const uint32_t first = *slot_of(&g, i) - 1;
-            if (first == i || !is_near(c, g.point[i], contacts[first].triangle))
+            if (first == i || !is_near(chooser, g.point[i], contacts[first].triangle))
                 kept[left++] = contacts[i];
         }
     }
-    caromi_free(c->context, g.point);
-    caromi_free(c->context, g.slot);
+    caromi_free(chooser->context, g.point);
+    caromi_free(chooser->context, g.slot);
     return left;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static int64_t merge_all(const chooser *c, mesh_record *contacts, uint32_t count)
+/* Merges contacts block by block or, if there are very many, one by one. */
+static int64_t merge_all(const caromi_chooser *chooser, mesh_record *contacts, uint32_t count)
 {
     uint32_t kept = 0;
-    if ((uint64_t)count * c->count > MANY)
-        return merge_each(c, contacts, count);
+    if ((uint64_t)count * chooser->count > MANY)
+        return merge_each(chooser, contacts, count);
     for (uint32_t from = 0; from < count; from += BLOCK) {
         const uint32_t n = count - from < BLOCK ? count - from : BLOCK;
-        const int64_t left = merge_blocks(c, contacts + from, n);
+        const int64_t left = merge_blocks(chooser, contacts + from, n);
         if (left < 0)
             return -1;
         memmove(contacts + kept, contacts + from, (size_t)left * sizeof *contacts);
@@ -248,16 +260,17 @@ static int64_t merge_all(const chooser *c, mesh_record *contacts, uint32_t count
     return kept;
 }
 
-int64_t caromi_merge_contacts(const chooser *c, mesh_record *contacts, uint32_t count)
+/* Merges many contacts by cells first, then the rest. */
+int64_t caromi_merge_contacts(const caromi_chooser *chooser, mesh_record *contacts, uint32_t count)
 {
     if (count <= BLOCK)
-        return merge_all(c, contacts, count);
-    mesh_record *kept = caromi_alloc(c->context, count, sizeof *kept);
+        return merge_all(chooser, contacts, count);
+    mesh_record *kept = caromi_alloc(chooser->context, count, sizeof *kept);
     if (kept == NULL)
         return -1;
-    int64_t left = merge_cells(c, contacts, count, kept);
+    int64_t left = merge_cells(chooser, contacts, count, kept);
     if (left > 0)
         memcpy(contacts, kept, (size_t)left * sizeof *contacts);
-    caromi_free(c->context, kept);
-    return left > 0 ? merge_all(c, contacts, (uint32_t)left) : left;
+    caromi_free(chooser->context, kept);
+    return left > 0 ? merge_all(chooser, contacts, (uint32_t)left) : left;
 }

@@ -8,45 +8,46 @@
 #include "mesh.h"
 #include "patches.h"
 
-CAROMI_LIST list_mesh(caromi_arrays *a, const carom_mesh_desc *d)
+CAROMI_LIST list_mesh(caromi_arrays *arrays, const carom_mesh_desc *desc)
 {
-    const uint64_t corners = 3 * d->triangle_count;
-    caromi_reads_points(a, "vertices", &d->vertices, d->indices.data != NULL ? d->vertex_count : corners);
-    caromi_reads_uints(a, "indices", &d->indices, corners);
-    caromi_reads_uints(a, "masks", &d->masks, d->triangle_count);
-    caromi_reads_uints(a, "patches", &d->patches, d->triangle_count);
+    const uint64_t corners = 3 * desc->triangle_count;
+    caromi_reads_points(arrays, "vertices", &desc->vertices, desc->indices.data != NULL ? desc->vertex_count : corners);
+    caromi_reads_uints(arrays, "indices", &desc->indices, corners);
+    caromi_reads_uints(arrays, "masks", &desc->masks, desc->triangle_count);
+    caromi_reads_uints(arrays, "patches", &desc->patches, desc->triangle_count);
 }
 
-static carom_status check_mesh(carom_context *context, const carom_mesh_desc *d, carom_mesh *const *out,
+static carom_status check_mesh(carom_context *context, const carom_mesh_desc *desc, carom_mesh *const *out,
                                carom_error *err)
 {
     CHECK_NOT_NULL(context, "context", err);
-    CHECK_NOT_NULL(d, "desc", err);
+    CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(out, "out", err);
-    CHECK(caromi_check_desc(d->size, sizeof *d, "carom_mesh_desc", err));
-    if (d->triangle_count > INT32_MAX)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "triangle_count is %llu; at most %d",
-                           (unsigned long long)d->triangle_count, INT32_MAX);
-    if (d->vertex_count > UINT32_MAX)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "vertex_count is %llu; at most %u",
-                           (unsigned long long)d->vertex_count, UINT32_MAX);
-    if (d->indices.data == NULL && d->vertex_count < 3 * d->triangle_count)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "without indices %llu triangles need %llu vertices, not %llu",
-                           (unsigned long long)d->triangle_count, (unsigned long long)(3 * d->triangle_count),
-                           (unsigned long long)d->vertex_count);
-    if (d->triangle_count == 0)
+    CHECK(caromi_check_desc(desc->size, sizeof *desc, "carom_mesh_desc", err));
+    if (desc->triangle_count > INT32_MAX)
+        return caromi_fail_argument(err, "triangle_count is %llu; at most %d", (unsigned long long)desc->triangle_count,
+                                    INT32_MAX);
+    if (desc->vertex_count > UINT32_MAX)
+        return caromi_fail_argument(err, "vertex_count is %llu; at most %u", (unsigned long long)desc->vertex_count,
+                                    UINT32_MAX);
+    if (desc->indices.data == NULL && desc->vertex_count < 3 * desc->triangle_count)
+        return caromi_fail_argument(err, "without indices %llu triangles need %llu vertices, not %llu",
+                                    (unsigned long long)desc->triangle_count,
+                                    (unsigned long long)(3 * desc->triangle_count),
+                                    (unsigned long long)desc->vertex_count);
+    if (desc->triangle_count == 0)
         return CAROM_OK;
-    CHECK(caromi_check_points(&d->vertices, "vertices", err));
-    CHECK(caromi_check_optional_uints(&d->indices, "indices", err));
-    CHECK(caromi_check_optional_uints(&d->masks, "masks", err));
-    CHECK(caromi_check_optional_uints(&d->patches, "patches", err));
-    CAROMI_CHECK_ARRAYS(context, err, list_mesh, d);
+    CHECK(caromi_check_points(&desc->vertices, "vertices", err));
+    CHECK(caromi_check_optional_uints(&desc->indices, "indices", err));
+    CHECK(caromi_check_optional_uints(&desc->masks, "masks", err));
+    CHECK(caromi_check_optional_uints(&desc->patches, "patches", err));
+    CAROMI_CHECK_ARRAYS(context, err, list_mesh, desc);
     return CAROM_OK;
 }
 
 /* ---- copies, in slices that the threads of the context take ------------------------------------------------------ */
 
+/* The copy of vertices and indices, slice by slice. */
 typedef struct mesh_fill {
     carom_mesh *mesh;
     const carom_points *vertices;
@@ -90,6 +91,7 @@ static void set_frame(mesh_frame *frame, float largest)
     frame->scale_field = (exponent + 127) << 23;
 }
 
+/* Copies checked vertices, and sets bounds and frame. */
 void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent)
 {
     mesh_fill fill = {.mesh = mesh, .vertices = vertices, .slices = caromi_mesh_slices(mesh->info.triangle_count)};
@@ -100,39 +102,39 @@ void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caro
     mesh->boundary_edges.known = 0;
 }
 
-static carom_status copy_patches(carom_mesh *mesh, const carom_mesh_desc *d, carom_error *err)
+static carom_status copy_patches(carom_mesh *mesh, const carom_mesh_desc *desc, carom_error *err)
 {
-    if (d->patches.data == NULL)
+    if (desc->patches.data == NULL)
         return CAROM_OK;
-    mesh->patches.given = caromi_alloc(mesh->context, d->triangle_count, sizeof *mesh->patches.given);
+    mesh->patches.given = caromi_alloc(mesh->context, desc->triangle_count, sizeof *mesh->patches.given);
     if (mesh->patches.given == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the patches of %llu triangles",
-                           (unsigned long long)d->triangle_count);
-    const caromi_index patches = caromi_index_of(&d->patches);
-    for (uint64_t t = 0; t < d->triangle_count; t++)
+        return caromi_fail_memory(err, "no memory for the patches of %llu triangles",
+                                  (unsigned long long)desc->triangle_count);
+    const caromi_index patches = caromi_index_of(&desc->patches);
+    for (uint64_t t = 0; t < desc->triangle_count; t++)
         mesh->patches.given[t] = (uint32_t)caromi_index_at(&patches, t);
     return CAROM_OK;
 }
 
-static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *d, carom_error *err)
+static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *desc, carom_error *err)
 {
-    const uint64_t corners = 3 * d->triangle_count;
-    const uint64_t vertices = d->indices.data != NULL ? d->vertex_count : corners;
+    const uint64_t corners = 3 * desc->triangle_count;
+    const uint64_t vertices = desc->indices.data != NULL ? desc->vertex_count : corners;
     mesh->vertex_count = vertices;
     mesh->vertices = caromi_alloc(mesh->context, vertices, 3 * sizeof *mesh->vertices);
     mesh->indices = caromi_alloc(mesh->context, corners, sizeof *mesh->indices);
     if (mesh->vertices == NULL || mesh->indices == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu triangles and %llu vertices",
-                           (unsigned long long)d->triangle_count, (unsigned long long)vertices);
+        return caromi_fail_memory(err, "no memory for %llu triangles and %llu vertices",
+                                  (unsigned long long)desc->triangle_count, (unsigned long long)vertices);
     mesh_fill fill = {
-        .mesh = mesh, .indices = caromi_index_of(&d->indices), .slices = caromi_mesh_slices(d->triangle_count)};
+        .mesh = mesh, .indices = caromi_index_of(&desc->indices), .slices = caromi_mesh_slices(desc->triangle_count)};
     caromi_extent extent;
     caromi_parallel(mesh->context->pool, fill.slices, copy_indices, &fill);
-    CHECK(caromi_mesh_check(mesh, &d->vertices, &extent, err));
-    caromi_mesh_move(mesh, &d->vertices, &extent);
-    CHECK(copy_patches(mesh, d, err));
+    CHECK(caromi_mesh_check(mesh, &desc->vertices, &extent, err));
+    caromi_mesh_move(mesh, &desc->vertices, &extent);
+    CHECK(copy_patches(mesh, desc, err));
     CHECK(caromi_hierarchy_build(mesh, err));
-    return d->masks.data != NULL ? caromi_mesh_mask(mesh, &d->masks, err) : CAROM_OK;
+    return desc->masks.data != NULL ? caromi_mesh_mask(mesh, &desc->masks, err) : CAROM_OK;
 }
 
 void caromi_mesh_end(carom_mesh *mesh)
@@ -154,11 +156,12 @@ void caromi_mesh_end(carom_mesh *mesh)
     caromi_context_release(context);
 }
 
+/* An empty mesh, which holds a reference to its context. */
 carom_status caromi_mesh_new(carom_context *context, carom_mesh **out, carom_error *err)
 {
     carom_mesh *mesh = caromi_alloc(context, 1, sizeof *mesh);
     if (mesh == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a mesh (%zu bytes)", sizeof *mesh);
+        return caromi_fail_memory(err, "no memory for a mesh (%zu bytes)", sizeof *mesh);
     memset(mesh, 0, sizeof *mesh);
     mesh->context = context;
     atomic_fetch_add(&context->references, 1);
@@ -166,18 +169,18 @@ carom_status caromi_mesh_new(carom_context *context, carom_mesh **out, carom_err
     return CAROM_OK;
 }
 
-carom_status caromi_mesh_make(carom_context *context, const carom_mesh_desc *d, carom_mesh **out, carom_error *err)
+carom_status caromi_mesh_make(carom_context *context, const carom_mesh_desc *desc, carom_mesh **out, carom_error *err)
 {
     carom_mesh *mesh = NULL;
-    CHECK(check_mesh(context, d, out, err));
+    CHECK(check_mesh(context, desc, out, err));
     CHECK(caromi_mesh_new(context, &mesh, err));
     mesh->info.size = sizeof mesh->info;
-    mesh->info.triangle_count = d->triangle_count;
+    mesh->info.triangle_count = desc->triangle_count;
     for (int k = 0; k < 3; k++) {
         mesh->info.lower[k] = INFINITY;
         mesh->info.upper[k] = -INFINITY;
     }
-    const carom_status status = d->triangle_count == 0 ? CAROM_OK : fill_mesh(mesh, d, err);
+    const carom_status status = desc->triangle_count == 0 ? CAROM_OK : fill_mesh(mesh, desc, err);
     if (status != CAROM_OK) {
         caromi_mesh_end(mesh);
         return status;

@@ -25,6 +25,7 @@ int caromi_squares_apart(double a, double b)
     return fabs(a - b) > 0x1p-48 * (a + b);
 }
 
+/* The number of boxes for so many points. */
 uint64_t caromi_point_tree_boxes(uint64_t points)
 {
     uint64_t boxes = 2;
@@ -47,6 +48,7 @@ static int64_t least_of(const caromi_tree_point *points, uint64_t count)
     return least;
 }
 
+/* The bounding box of some points, and the least number among them. */
 static caromi_point_box box_of(const caromi_tree_point *points, uint64_t count)
 {
     caromi_point_box box = {.least = least_of(points, count)};
@@ -60,6 +62,7 @@ static caromi_point_box box_of(const caromi_tree_point *points, uint64_t count)
     return box;
 }
 
+/* The axis of a box's longest side. */
 static int longest_side(const caromi_point_box *box)
 {
     double side[3];
@@ -69,6 +72,7 @@ static int longest_side(const caromi_point_box *box)
     return side[2] > side[longer] ? 2 : longer;
 }
 
+/* The order of points along an axis; ties by number. */
 static int comes_before(const caromi_tree_point *a, const caromi_tree_point *b, int axis)
 {
     if (a->at[axis] < b->at[axis] || a->at[axis] > b->at[axis])
@@ -105,6 +109,7 @@ static void select_front(caromi_tree_point *p, uint64_t count, uint64_t front, i
     }
 }
 
+/* Builds a subtree by median splits along the longest side. */
 static void build(caromi_point_tree *tree, uint64_t box, uint64_t from, uint64_t end)
 {
     const uint64_t middle = from + (end - from) / 2;
@@ -125,6 +130,7 @@ void caromi_point_tree_build(caromi_point_tree *tree)
 
 /* ---- search ------------------------------------------------------------------------------------------------------ */
 
+/* A search for the closest point. */
 typedef struct search {
     const caromi_point_tree *tree;
     const float *place; /* the query point */
@@ -133,6 +139,7 @@ typedef struct search {
     int64_t best;
 } search;
 
+/* Makes a point the best one so far, if it is closer, or as close with a lower number. */
 static void consider(search *s, const float *at, int64_t number)
 {
     const double square = caromi_square_between(s->place, at);
@@ -148,6 +155,7 @@ static void consider(search *s, const float *at, int64_t number)
     s->best = number;
 }
 
+/* Squared distance from the query point to a box. */
 static double square_to(const search *s, const caromi_point_box *box)
 {
     float near[3];
@@ -158,6 +166,7 @@ static double square_to(const search *s, const caromi_point_box *box)
     return caromi_square_between(s->place, near);
 }
 
+/* Whether a box has no extent. */
 static int is_point(const caromi_point_box *box)
 {
     int is = 1;
@@ -166,6 +175,7 @@ static int is_point(const caromi_point_box *box)
     return is;
 }
 
+/* Searches a subtree, the closer half first; skips boxes that are farther away than the best point. */
 static void find_below(search *s, uint64_t box, uint64_t from, uint64_t end)
 {
     const caromi_point_box *own = &s->tree->boxes[box];
@@ -173,6 +183,7 @@ static void find_below(search *s, uint64_t box, uint64_t from, uint64_t end)
     if (own->least == CAROMI_NO_POINT ||
         (s->best != CAROMI_NO_POINT && square > s->square && caromi_squares_apart(square, s->square)))
         return;
+    /* All points are in one place: the least number decides. */
     if (is_point(own)) {
         consider(s, own->lower, own->least);
         return;
@@ -199,6 +210,7 @@ int64_t caromi_point_tree_find(const caromi_point_tree *tree, const float *place
     return s.best;
 }
 
+/* Removes a point, and updates the least numbers on its path. */
 static void remove_below(caromi_point_tree *tree, uint64_t box, uint64_t from, uint64_t end, uint64_t slot)
 {
     const uint64_t middle = from + (end - from) / 2;

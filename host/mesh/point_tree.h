@@ -6,6 +6,7 @@
 
 enum { CAROMI_NO_POINT = -1 };
 
+/* A point of the tree. */
 typedef struct caromi_tree_point {
     float at[3];
     uint32_t patch; /* for the caller's use */
@@ -13,11 +14,13 @@ typedef struct caromi_tree_point {
     int is_removed;
 } caromi_tree_point;
 
+/* A node of the tree: the bounding box of its points. */
 typedef struct caromi_point_box {
     float lower[3], upper[3];
     int64_t least; /* the lowest number of the box's points that are not removed; CAROMI_NO_POINT: all are */
 } caromi_point_box;
 
+/* A tree of points, from which points can be removed. */
 typedef struct caromi_point_tree {
     caromi_tree_point *points;
     caromi_point_box *boxes;

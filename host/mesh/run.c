@@ -6,21 +6,21 @@
 
 /* Answers a batch on a mesh without triangles, which has no hierarchy. All queries miss; if states are wanted, invalid
  * queries are marked. */
-static carom_status answer_empty(const carom_context *c, const void *mesh_batch, uint64_t done, uint64_t end,
+static carom_status answer_empty(const carom_context *context, const void *mesh_batch, uint64_t done, uint64_t end,
                                  carom_stats *stats, carom_error *err)
 {
     const caromi_mesh_batch *batch = mesh_batch;
     const int wants_state = batch->out[CAROMI_ANSWER_STATE].base != NULL;
-    caromi_mesh_block b;
-    (void)c, (void)stats, (void)err;
-    caromi_block_miss(&b, CAROMI_BLOCK);
+    caromi_mesh_block block;
+    (void)context, (void)stats, (void)err;
+    caromi_block_miss(&block, CAROMI_BLOCK);
     for (uint64_t first = done; first < end; first += CAROMI_BLOCK) {
         const size_t count = end - first < CAROMI_BLOCK ? (size_t)(end - first) : CAROMI_BLOCK;
         for (size_t i = 0; i < count; i++) {
-            b.row[i] = first + i;
-            b.state[i] = !wants_state || caromi_mesh_query_valid(batch->in, first + i) ? CAROM_MISS : CAROM_INVALID;
+            block.row[i] = first + i;
+            block.state[i] = !wants_state || caromi_mesh_query_valid(batch->in, first + i) ? CAROM_MISS : CAROM_INVALID;
         }
-        caromi_block_store(batch, &b, count);
+        caromi_block_store(batch, &block, count);
     }
     return CAROM_OK;
 }
@@ -30,6 +30,7 @@ caromi_on_cpu *caromi_mesh_on_cpu(const carom_mesh *mesh)
     return mesh->info.triangle_count == 0 ? answer_empty : caromi_cpu_mesh;
 }
 
+/* Describes a batch of mesh queries for caromi_run(). */
 carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *asked, carom_stats *stats,
                              carom_error *err)
 {

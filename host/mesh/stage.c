@@ -7,69 +7,72 @@
 #include "block.h"
 #include "list.h"
 
-enum { RUN = 16 }; /* records that are sorted by insertion; such runs are then merged */
+enum { INSERTION_RUN = 16 }; /* merge sort begins with runs of so many records, which are sorted by insertion */
 
-/* ---- taking ------------------------------------------------------------------------------------------------------ */
+/* ---- adding hits ------------------------------------------------------------------------------------------------- */
 
-static int reserve(const carom_context *context, caromi_stage *s, size_t more)
+/* Enlarges the array for `more` further records. Returns 0 if there is no memory. */
+static int reserve(const carom_context *context, caromi_stage *stage, size_t more)
 {
-    if (s->capacity - s->count >= more)
+    if (stage->capacity - stage->count >= more)
         return 1;
-    const size_t capacity = s->count + more + s->capacity / 2 + CAROMI_BLOCK;
+    const size_t capacity = stage->count + more + stage->capacity / 2 + CAROMI_BLOCK;
     mesh_record *records = caromi_alloc(context, capacity, sizeof *records);
     if (records == NULL)
         return 0;
-    if (s->count > 0)
-        memcpy(records, s->records, s->count * sizeof *records);
-    caromi_free(context, s->records);
-    s->records = records;
-    s->capacity = capacity;
+    if (stage->count > 0)
+        memcpy(records, stage->records, stage->count * sizeof *records);
+    caromi_free(context, stage->records);
+    stage->records = records;
+    stage->capacity = capacity;
     return 1;
 }
 
-/* A key in the order of time, then triangle. Times are not negative, so their bit patterns have their order. */
-static uint64_t key(const mesh_record *r)
+/* A sort key: time in the high half, triangle in the low half. Times are not negative, so their bit patterns have their
+ * order. */
+static uint64_t time_key(const mesh_record *record)
 {
-    uint32_t t;
-    memcpy(&t, &r->t, sizeof t);
-    return (uint64_t)t << 32 | (uint32_t)r->triangle;
+    uint32_t time_bits;
+    memcpy(&time_bits, &record->t, sizeof time_bits);
+    return (uint64_t)time_bits << 32 | (uint32_t)record->triangle;
 }
 
-static void insert_all(mesh_record *records, uint32_t count)
+/* Sorts few records by time, then triangle. */
+static void insertion_sort(mesh_record *records, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
         const mesh_record next = records[i];
         uint32_t at = i;
-        for (; at > 0 && key(&next) < key(&records[at - 1]); at--)
+        for (; at > 0 && time_key(&next) < time_key(&records[at - 1]); at--)
             records[at] = records[at - 1];
         records[at] = next;
     }
 }
 
 /* Merges two adjacent runs. No branch depends on which record is next, because it would be mispredicted. */
-static void merge(const mesh_record *left, uint32_t left_count, uint32_t count, mesh_record *to)
+static void merge(const mesh_record *left, uint32_t left_count, uint32_t count, mesh_record *merged)
 {
     const mesh_record *const middle = left + left_count, *const end = left + count, *right = middle;
     while (left < middle && right < end) {
-        const int is_right = key(right) < key(left);
-        *to++ = *(is_right ? right : left);
+        const int is_right = time_key(right) < time_key(left);
+        *merged++ = *(is_right ? right : left);
         right += is_right;
         left += !is_right;
     }
-    memcpy(to, left, (size_t)(middle - left) * sizeof *to);
-    memcpy(to + (middle - left), right, (size_t)(end - right) * sizeof *to);
+    memcpy(merged, left, (size_t)(middle - left) * sizeof *merged);
+    memcpy(merged + (middle - left), right, (size_t)(end - right) * sizeof *merged);
 }
 
 /* Merge sort of records; behind them is scratch for as many again. */
-static void put_in_order(mesh_record *records, uint32_t count)
+static void merge_sort(mesh_record *records, uint32_t count)
 {
     mesh_record *from = records, *to = records + count;
-    for (uint32_t i = 0; i < count; i += RUN)
-        insert_all(records + i, count - i < RUN ? count - i : RUN);
-    for (uint64_t run = RUN; run < count; run *= 2) {
+    for (uint32_t i = 0; i < count; i += INSERTION_RUN)
+        insertion_sort(records + i, count - i < INSERTION_RUN ? count - i : INSERTION_RUN);
+    for (uint64_t run = INSERTION_RUN; run < count; run *= 2) {
         for (uint64_t i = 0; i < count; i += 2 * run) {
-            const uint32_t both = (uint32_t)(count - i < 2 * run ? count - i : 2 * run);
-            merge(from + i, both < run ? both : (uint32_t)run, both, to + i);
+            const uint32_t merged = (uint32_t)(count - i < 2 * run ? count - i : 2 * run);
+            merge(from + i, merged < run ? merged : (uint32_t)run, merged, to + i);
         }
         mesh_record *const sorted = to;
         to = from;
@@ -85,65 +88,71 @@ static uint32_t resolve(const caromi_list_batch *batch, uint64_t query, mesh_rec
 {
     const caromi_mesh_query q = caromi_mesh_query_of(&batch->sweep, query);
     float corners[9];
-    uint32_t kept = 0;
+    uint32_t hits = 0;
     for (uint32_t i = 0; i < count; i++) {
-        mesh_record r = records[i];
-        if (isnan(r.t)) {
-            for (int k = 0; k < 9; k++)
-                corners[k] = caromi_corner(batch->sweep.mesh, (uint32_t)r.triangle, k / 3)[k % 3];
+        mesh_record record = records[i];
+        if (isnan(record.t)) {
+            for (int number = 0; number < 9; number++)
+                corners[number] = caromi_corner(batch->sweep.mesh, (uint32_t)record.triangle, number / 3)[number % 3];
             *by_integers = 1;
-            if (!caromi_resolve_hit(&q, corners, batch->search == CAROMI_MESH_OVERLAPS, &r))
+            if (!caromi_resolve_hit(&q, corners, batch->search == CAROMI_MESH_OVERLAPS, &record))
                 continue;
         }
-        records[kept++] = r;
+        records[hits++] = record;
         if (batch->any != NULL)
             break;
     }
-    return kept;
+    return hits;
 }
 
-int caromi_stage_add(const carom_context *context, const caromi_list_batch *batch, caromi_stage *s, uint32_t row,
+/* Adds the hits of a query to a stage: resolves undecided ones, and sorts. */
+int caromi_stage_add(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stage, uint32_t row,
                      int state, const mesh_record *records, uint32_t count)
 {
-    if (caromi_is_answered(batch, state)) /* the state is the whole answer, and no record is needed */
+    /* The state alone may be the whole answer: then no record is stored. */
+    if (caromi_is_answered(batch, state))
         count = 0;
-    if (!reserve(context, s,
-                 (batch->counts_only ? 1 : 2) * (size_t)count)) /* twice: the second half is scratch for sorting */
+    /* Twice the space if hits are sorted: the second half is scratch for the merge sort. */
+    if (!reserve(context, stage, (batch->counts_only ? 1 : 2) * (size_t)count))
         return 0;
-    mesh_record *to = NULL; /* without hits there may be no records yet */
+    mesh_record *stored = NULL; /* without hits, stage->records may still be NULL */
     if (count > 0)
-        to = memcpy(s->records + s->count, records, count * sizeof *to);
-    s->by_integers[row] = 0;
-    s->start[row] = s->count;
-    s->hits[row] = batch->sweep.exact && batch->contacts == NULL
-                       ? resolve(batch, s->first + row, to, count, &s->by_integers[row])
-                       : count;
-    if (!batch->counts_only && s->hits[row] > 1)
-        put_in_order(to, s->hits[row]);
-    s->count += s->hits[row];
-    s->total += s->hits[row];
+        stored = memcpy(stage->records + stage->count, records, count * sizeof *stored);
+    /* Exact mode: hits that the filter left undecided are decided now; misses among them are dropped. */
+    stage->by_integers[row] = 0;
+    stage->start[row] = stage->count;
+    stage->hits[row] = batch->sweep.exact && batch->contacts == NULL
+                           ? resolve(batch, stage->first + row, stored, count, &stage->by_integers[row])
+                           : count;
+    if (!batch->counts_only && stage->hits[row] > 1)
+        merge_sort(stored, stage->hits[row]);
+    stage->count += stage->hits[row];
+    stage->total += stage->hits[row];
+    /* An overlap query that stops at the first hit answers yes, no or invalid. */
     if (batch->any != NULL)
-        batch->any[s->first + row] =
-            state == CAROM_INVALID ? CAROM_OVERLAP_INVALID : state != CAROM_MISS || s->hits[row] > 0;
+        batch->any[stage->first + row] =
+            state == CAROM_INVALID ? CAROM_OVERLAP_INVALID : state != CAROM_MISS || stage->hits[row] > 0;
     return 1;
 }
 
+/* Chooses the contacts of a query among its records, and adds them. */
 int caromi_stage_add_contacts(const carom_context *context, const caromi_list_batch *batch,
-                              caromi_contact_scratch *scratch, caromi_stage *s, uint32_t row,
+                              caromi_contact_scratch *scratch, caromi_stage *stage, uint32_t row,
                               const caromi_mesh_query *query, int state, mesh_record *records, uint32_t count,
                               mesh_record *spare)
 {
     uint8_t by_integers = 0;
     const int64_t chosen = caromi_choose_contacts(context, &batch->sweep, batch->contacts, scratch, query, records,
                                                   count, spare, &by_integers);
-    if (chosen < 0 || !caromi_stage_add(context, batch, s, row, state, records, (uint32_t)chosen))
+    if (chosen < 0 || !caromi_stage_add(context, batch, stage, row, state, records, (uint32_t)chosen))
         return 0;
-    s->by_integers[row] |= by_integers;
+    stage->by_integers[row] |= by_integers;
     return 1;
 }
 
-/* ---- delivering -------------------------------------------------------------------------------------------------- */
+/* ---- scattering to the list -------------------------------------------------------------------------------------- */
 
+/* The scatter of all stages to the list. */
 typedef struct scatter_job {
     const carom_context *context;
     const caromi_list_batch *batch;
@@ -162,37 +171,40 @@ typedef struct hit_run {
 
 /* Writes hits with their points. Points that the kernel leaves undecided are decided in integers, and their queries
  * marked. */
-static void write_contacts(scatter_job *job, caromi_stage *s, const hit_run *run, caromi_mesh_block *b)
+static void write_contacts(scatter_job *job, caromi_stage *stage, const hit_run *run, caromi_mesh_block *block)
 {
     const caromi_mesh_batch *sweep = &job->batch->sweep;
-    caromi_gather_rows(sweep->in, sweep->kind->in, run->query, run->count, b->in);
+    caromi_gather_rows(sweep->in, sweep->kind->in, run->query, run->count, block->in);
     for (size_t i = 0; i < run->count; i++) {
-        b->row[i] = run->at + i;
-        b->triangle[i] = run->record[i]->triangle;
-        b->state[i] = (uint8_t)run->record[i]->state;
-        b->key[i] = run->record[i]->t;
-        b->depth[i] = b->in[MESH_RADIUS][i] - run->record[i]->t + 0.0f; /* -0 becomes +0 */
+        block->row[i] = run->at + i;
+        block->triangle[i] = run->record[i]->triangle;
+        block->state[i] = (uint8_t)run->record[i]->state;
+        block->key[i] = run->record[i]->t;
+        block->depth[i] = block->in[MESH_RADIUS][i] - run->record[i]->t + 0.0f; /* -0 becomes +0 */
     }
-    caromi_block_points(job->context, sweep, b, run->count);
-    caromi_block_store(sweep, b, run->count);
+    caromi_block_points(job->context, sweep, block, run->count);
+    caromi_block_store(sweep, block, run->count);
+    /* A NaN marks a point that the exact kernel left undecided. */
     for (size_t i = 0; sweep->exact && i < run->count; i++) {
         float query[CAROMI_MESH_IN];
-        if (!isnan(b->point[0][i]))
+        if (!isnan(block->point[0][i]))
             continue;
-        for (int c = 0; c < sweep->kind->in; c++)
-            query[c] = b->in[c][i];
-        caromi_resolve_points(sweep, query, b->triangle[i], b->row[i]);
-        s->by_integers[run->query[i] - s->first] = 1;
+        for (int column = 0; column < sweep->kind->in; column++)
+            query[column] = block->in[column][i];
+        caromi_resolve_points(sweep, query, block->triangle[i], block->row[i]);
+        stage->by_integers[run->query[i] - stage->first] = 1;
     }
 }
 
+/* Writes the patch of each hit's triangle. */
 static void write_patches(const caromi_contacts *contacts, const hit_run *run)
 {
     for (size_t i = 0; i < run->count; i++)
         contacts->patch_of_hit[run->at + i] = contacts->patch[run->record[i]->triangle];
 }
 
-static void write_run(scatter_job *job, caromi_stage *s, const hit_run *run, uint32_t thread)
+/* Writes a run of hits to the columns that the caller wants. */
+static void write_run(scatter_job *job, caromi_stage *stage, const hit_run *run, uint32_t thread)
 {
     const carom_hit_list *list = job->batch->list;
     for (size_t i = 0; list->query != NULL && i < run->count; i++)
@@ -200,66 +212,70 @@ static void write_run(scatter_job *job, caromi_stage *s, const hit_run *run, uin
     if (job->batch->contacts != NULL && job->batch->contacts->patch_of_hit != NULL)
         write_patches(job->batch->contacts, run);
     if (job->blocks != NULL) {
-        write_contacts(job, s, run, &job->blocks[thread]);
+        write_contacts(job, stage, run, &job->blocks[thread]);
         return;
     }
     for (size_t i = 0; i < run->count; i++) {
-        const mesh_record *r = run->record[i];
+        const mesh_record *record = run->record[i];
         if (list->triangle != NULL)
-            list->triangle[run->at + i] = r->triangle;
+            list->triangle[run->at + i] = record->triangle;
         if (list->state != NULL)
-            list->state[run->at + i] = (uint8_t)r->state;
+            list->state[run->at + i] = (uint8_t)record->state;
         if (list->t != NULL)
-            list->t[run->at + i] = r->t;
+            list->t[run->at + i] = record->t;
     }
 }
 
+/* Task: writes the hits of one stage to the list, run by run, and the offset behind each query. */
 static void scatter_stage(void *user, uint64_t task, uint32_t thread)
 {
     scatter_job *job = user;
-    caromi_stage *s = &job->stages[task];
+    caromi_stage *stage = &job->stages[task];
     const carom_hit_list *list = job->batch->list;
-    uint64_t next = s->base, resolved = 0;
-    hit_run run = {.at = s->base};
-    for (uint32_t row = 0; row < s->queries; row++) {
-        const uint64_t query = s->first + row;
-        for (uint32_t i = 0; query < job->complete && i < s->hits[row]; i++) {
+    uint64_t next = stage->base, resolved = 0;
+    hit_run run = {.at = stage->base};
+    for (uint32_t row = 0; row < stage->queries; row++) {
+        const uint64_t query = stage->first + row;
+        for (uint32_t i = 0; query < job->complete && i < stage->hits[row]; i++) {
             run.query[run.count] = query;
-            run.record[run.count++] = &s->records[s->start[row] + i];
+            run.record[run.count++] = &stage->records[stage->start[row] + i];
+            /* A full run is written. */
             if (run.count == CAROMI_BLOCK) {
-                write_run(job, s, &run, thread);
+                write_run(job, stage, &run, thread);
                 run.at += run.count;
                 run.count = 0;
             }
         }
-        next += s->hits[row];
+        next += stage->hits[row];
         if (list->offsets != NULL)
             list->offsets[query + 1] = next;
     }
     if (run.count > 0)
-        write_run(job, s, &run, thread);
-    for (uint32_t row = 0; row < s->queries; row++)
-        resolved += s->by_integers[row];
+        write_run(job, stage, &run, thread);
+    for (uint32_t row = 0; row < stage->queries; row++)
+        /* Statistics of exact mode. */
+        resolved += stage->by_integers[row];
     atomic_fetch_add(&job->resolved, resolved);
 }
 
 /* Counts the queries whose hits fit into the list. After the first that does not fit, none counts. */
-static void find_complete(const carom_hit_list *list, const caromi_stage *s)
+static void find_complete(const carom_hit_list *list, const caromi_stage *stage)
 {
-    if (list->totals->complete != s->first) /* an earlier query did not fit */
+    if (list->totals->complete != stage->first) /* an earlier query did not fit */
         return;
-    for (uint32_t row = 0; row < s->queries && list->capacity - list->totals->stored >= s->hits[row]; row++) {
-        list->totals->stored += s->hits[row];
+    for (uint32_t row = 0; row < stage->queries && list->capacity - list->totals->stored >= stage->hits[row]; row++) {
+        list->totals->stored += stage->hits[row];
         list->totals->complete++;
     }
 }
 
+/* Writes the hits of all stages to the list, in the order of the queries. */
 carom_status caromi_stages_scatter(const carom_context *context, const caromi_list_batch *batch, caromi_stage *stages,
                                    uint32_t count, carom_stats *stats, carom_error *err)
 {
     const carom_hit_list *list = batch->list;
     scatter_job job = {.context = context, .batch = batch, .stages = stages};
-    if (list == NULL) {
+    if (list == NULL) { /* counts or yes/no answers: nothing is written to a list */
         for (uint32_t i = 0; i < count; i++)
             for (uint32_t row = 0; row < stages[i].queries; row++)
                 stats->by_integers += stages[i].by_integers[row];
@@ -268,9 +284,10 @@ carom_status caromi_stages_scatter(const carom_context *context, const caromi_li
     if (caromi_wants_points(&batch->sweep) || batch->sweep.out[CAROMI_ANSWER_DEPTH].base != NULL) {
         job.blocks = caromi_alloc(context, caromi_pool_threads(context->pool), sizeof *job.blocks);
         if (job.blocks == NULL)
-            return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to stage a batch (%u threads x %zu bytes)",
-                               caromi_pool_threads(context->pool), sizeof *job.blocks);
+            return caromi_fail_memory(err, "no memory to stage a batch (%u threads x %zu bytes)",
+                                      caromi_pool_threads(context->pool), sizeof *job.blocks);
     }
+    /* Prefix sum over the stages: where the hits of each begin in the list. */
     for (uint32_t i = 0; i < count; i++) {
         stages[i].base = list->totals->total;
         list->totals->total += stages[i].total;
@@ -285,6 +302,7 @@ carom_status caromi_stages_scatter(const carom_context *context, const caromi_li
 
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
 
+/* Frees the records of stages. */
 void caromi_stages_empty(const carom_context *context, caromi_stage *stages, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -294,6 +312,7 @@ void caromi_stages_empty(const carom_context *context, caromi_stage *stages, uin
     }
 }
 
+/* Frees stages and the arrays that they share. */
 void caromi_stages_destroy(const carom_context *context, caromi_stage *stages, uint32_t count)
 {
     if (stages == NULL)
@@ -305,6 +324,7 @@ void caromi_stages_destroy(const carom_context *context, caromi_stage *stages, u
     caromi_free(context, stages);
 }
 
+/* Allocates stages; their arrays are consecutive parts of common ones. */
 carom_status caromi_stages_create(const carom_context *context, uint32_t count, uint32_t queries, caromi_stage **out,
                                   carom_error *err)
 {
@@ -318,9 +338,9 @@ carom_status caromi_stages_create(const carom_context *context, uint32_t count, 
     }
     if (stages == NULL || stages[0].start == NULL || stages[0].hits == NULL || stages[0].by_integers == NULL) {
         caromi_stages_destroy(context, stages, count);
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the hits of %llu queries",
-                           (unsigned long long)all);
+        return caromi_fail_memory(err, "no memory for the hits of %llu queries", (unsigned long long)all);
     }
+    /* Each stage has its part of the common arrays. */
     for (uint32_t i = 1; i < count; i++) {
         stages[i].start = stages[i - 1].start + queries;
         stages[i].hits = stages[i - 1].hits + queries;

@@ -3,18 +3,18 @@
 #include "batch.h"
 #include "query.h"
 
-static carom_status run(const caromi_request *r, carom_error *err)
+static carom_status run(const caromi_request *request, carom_error *err)
 {
-    const carom_mesh_sweep_desc *d = r->desc;
-    carom_mesh *mesh = r->subject;
-    CHECK(caromi_staging_show_index(mesh->context, d->batch.select.data, err));
-    CHECK(caromi_staging_show_input(mesh->context, d->t_max.data, err));
-    CHECK(caromi_check_select(&d->batch, err));
-    CHECK(caromi_check_t_max(d, err));
+    const carom_mesh_sweep_desc *desc = request->desc;
+    carom_mesh *mesh = request->subject;
+    CHECK(caromi_staging_show_index(mesh->context, desc->batch.select.data, err));
+    CHECK(caromi_staging_show_input(mesh->context, desc->t_max.data, err));
+    CHECK(caromi_check_select(&desc->batch, err));
+    CHECK(caromi_check_t_max(desc, err));
     caromi_mesh_batch batch;
-    caromi_mesh_sweep_batch(d, mesh, &batch);
-    caromi_hits_to_columns(r->out, batch.out);
-    return caromi_run_mesh(&batch, &d->batch, r->stats, err);
+    caromi_mesh_sweep_batch(desc, mesh, &batch);
+    caromi_hits_to_columns(request->out, batch.out);
+    return caromi_run_mesh(&batch, &desc->batch, request->stats, err);
 }
 
 static const caromi_handler sweep_first = {.check = caromi_check_sweep_options, .run = run};
@@ -23,5 +23,5 @@ carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_des
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
     return caromi_answer(caromi_type_of_mesh_sweep_first(), &sweep_first, mesh->context,
-                         &(caromi_request){mesh, desc, out, 0, stats}, err);
+                         &(caromi_request){mesh, desc, out, CAROMI_NO_WHICH, stats}, err);
 }

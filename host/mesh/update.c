@@ -13,8 +13,7 @@ static carom_status rebuild(carom_mesh *mesh, const carom_points *vertices, cons
     mesh->vertices = caromi_alloc(mesh->context, mesh->vertex_count, 3 * sizeof *mesh->vertices);
     carom_status status = CAROM_OK;
     if (mesh->vertices == NULL) {
-        status = caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu vertices",
-                             (unsigned long long)mesh->vertex_count);
+        status = caromi_fail_memory(err, "no memory for %llu vertices", (unsigned long long)mesh->vertex_count);
     } else {
         caromi_mesh_move(mesh, vertices, extent);
         status = caromi_hierarchy_build(mesh, err);
@@ -84,11 +83,10 @@ static carom_status check_update(const carom_mesh *mesh, const carom_points *ver
                                  carom_error *err)
 {
     if (how != CAROM_MESH_AUTO && how != CAROM_MESH_REFIT && how != CAROM_MESH_REBUILD)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "how is %d; it must be auto (0), refit (1) or rebuild (2)", (int)how);
+        return caromi_fail_argument(err, "how is %d; it must be auto (0), refit (1) or rebuild (2)", (int)how);
     if (mesh->image != NULL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "the mesh lies in an image (carom_mesh_open_image): its vertices cannot be moved");
+        return caromi_fail_argument(err,
+                                    "the mesh lies in an image (carom_mesh_open_image): its vertices cannot be moved");
     if (mesh->info.triangle_count == 0)
         return CAROM_OK;
     CHECK(caromi_check_points(vertices, "vertices", err));

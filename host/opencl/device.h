@@ -31,6 +31,7 @@
 #include "programs.h"
 #include "verbs.h"
 
+/* A built program. */
 typedef struct caromi_program {
     cl_program program;
     cl_kernel kernel;
@@ -49,8 +50,9 @@ typedef struct caromi_cl_column {
 } caromi_cl_column;
 
 enum {
+    /* Rows to which columns of a block are padded, so that a column of words begins at a cache line of any device. */
     CAROMI_BLOCK_LINE = 32
-}; /* rows to which columns of a block are padded, so that a column of words begins at a cache line of any device */
+};
 
 /* A transfer block: columns of a chunk that cross the bus in one transfer. Their `host` points into the block's host
  * memory. block.c */
@@ -217,8 +219,8 @@ typedef struct caromi_stream {
      * rows: the row of each query; NULL: consecutive. Returns the number of rows decided. */
     uint64_t (*resolve)(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first, size_t count);
     uint32_t mark[3], mark_count;
-    const caromi_undecided *
-        undecided; /* for columns that stay on the device; with `resolve`, or instead of it if all exact columns stay */
+    /* For columns that stay on the device; with `resolve`, or instead of it if all exact columns stay. */
+    const caromi_undecided *undecided;
     /* Enqueues the kernels that compute the slot's outputs from its inputs. */
     carom_status (*launch)(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err);
     const void *user;
@@ -235,8 +237,8 @@ typedef struct caromi_stream {
     carom_status (*scatter)(caromi_device *device, const struct caromi_stream *stream, caromi_cl_slot *slot,
                             carom_stats *stats, carom_error *err);
     uint32_t extra; /* device memory in bytes that launch and callbacks need for each query, besides the columns */
-    uint32_t
-        states_as_hits; /* 1 + number of a resident output column of states that are reduced to hit or miss; 0: none */
+    /* 1 + number of a resident output column of states that are reduced to hit or miss; 0: none. */
+    uint32_t states_as_hits;
     const caromi_residents *residents; /* locations of the columns, while the stream runs; NULL: all are on the host */
 } caromi_stream;
 
@@ -246,13 +248,14 @@ int caromi_is_resident(const caromi_device *device, const void *base);
 int caromi_find_residents(const caromi_device *device, const caromi_stream *stream, caromi_residents *out);
 /* Whether an input column stays on the device. An input of one constant word is passed as an argument, so it stays too.
  */
-static inline int caromi_input_stays(const caromi_stream *s, uint32_t column)
+static inline int caromi_input_stays(const caromi_stream *stream, uint32_t column)
 {
-    return s->residents != NULL && (s->residents->in[column].memory != NULL || s->in[column].stride == 0);
+    return stream->residents != NULL &&
+           (stream->residents->in[column].memory != NULL || stream->in[column].stride == 0);
 }
-static inline int caromi_output_stays(const caromi_stream *s, uint32_t column)
+static inline int caromi_output_stays(const caromi_stream *stream, uint32_t column)
 {
-    return s->residents != NULL && s->residents->out[column].memory != NULL;
+    return stream->residents != NULL && stream->residents->out[column].memory != NULL;
 }
 /* Whether all inputs stay; whether all wanted answers stay. */
 int caromi_inputs_stay(const caromi_stream *stream);
@@ -351,6 +354,10 @@ static inline cl_mem caromi_column_memory(const caromi_cl_column *column)
 
 /* Sets columns as a kernel's next arguments. This and the launches below are in program.c. */
 void caromi_set_columns(caromi_arguments *arguments, const caromi_cl_column *columns, uint32_t count);
+static inline void caromi_set_column(caromi_arguments *arguments, const caromi_cl_column *column)
+{
+    caromi_set_columns(arguments, column, 1);
+}
 /* Launches a kernel on a slot's queue, as part of its chunk; `items` is its last argument. */
 carom_status caromi_launch_chunk(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
                                  uint64_t items, carom_error *err);

@@ -43,80 +43,83 @@ static cl_int state_of(cl_event event)
 }
 
 /* Keeps an event. If there is no memory for the list, its reference is never released. */
-static void keep(const carom_context *c, cl_event event, cl_int state)
+static void keep(const carom_context *context, cl_event event, cl_int state)
 {
-    caromi_failed_event *kept = caromi_alloc(c, 1, sizeof *kept);
+    caromi_failed_event *kept = caromi_alloc(context, 1, sizeof *kept);
     if (kept == NULL)
         return;
     kept->event = event;
-    push(state < 0 ? &c->shared->failed : &c->shared->running, kept);
+    push(state < 0 ? &context->shared->failed : &context->shared->running, kept);
 }
 
 /* Releases the event of a command in the caller's queue, unless it may still fail. The context is its only owner. */
-static void release_command(const carom_context *c, cl_event event)
+static void release_command(const carom_context *context, cl_event event)
 {
     const cl_int state = state_of(event);
     if (state == CL_COMPLETE)
         (void)clReleaseEvent(event);
     else
-        keep(c, event, state);
+        keep(context, event, state);
 }
 
-static void release_list(const carom_context *c, _Atomic(caromi_failed_event *) *list,
+static void release_list(const carom_context *context, _Atomic(caromi_failed_event *) *list,
                          void (*release)(const carom_context *, cl_event))
 {
     for (caromi_failed_event *kept = atomic_exchange(list, NULL), *next; kept != NULL; kept = next) {
         next = kept->next;
-        release(c, kept->event);
-        caromi_free(c, kept);
+        release(context, kept->event);
+        caromi_free(context, kept);
     }
 }
 
-static void release_in_any_state(const carom_context *c, cl_event event)
+static void release_in_any_state(const carom_context *context, cl_event event)
 {
-    (void)c;
+    (void)context;
     if (!caromi_opencl_is_inherited())
         (void)clReleaseEvent(event);
 }
 
 /* ---- the caller's OpenCL, kept ----------------------------------------------------------------------------------- */
 
-carom_status caromi_shared_make(carom_context *c, const carom_opencl_desc *cl, carom_error *err)
+/* Retains the caller's context and queue. */
+carom_status caromi_shared_make(carom_context *context, const carom_opencl_desc *cl, carom_error *err)
 {
     caromi_job_queue *jobs;
-    caromi_shared *s = caromi_alloc(c, 1, sizeof *s);
-    if (s == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a context (%zu bytes)", sizeof *s);
-    s->context = cl->context;
-    s->queue = cl->queue;
-    atomic_init(&s->failed, NULL);
-    atomic_init(&s->running, NULL);
-    (void)clRetainContext(s->context);
-    if (s->queue != NULL)
-        (void)clRetainCommandQueue(s->queue);
-    c->shared = s;
-    return s->queue != NULL ? caromi_queue_make(c, &jobs, err)
-                            : CAROM_OK; /* calls become jobs, in the order of the caller's queue */
+    caromi_shared *shared = caromi_alloc(context, 1, sizeof *shared);
+    if (shared == NULL)
+        return caromi_fail_memory(err, "no memory for a context (%zu bytes)", sizeof *shared);
+    shared->context = cl->context;
+    shared->queue = cl->queue;
+    atomic_init(&shared->failed, NULL);
+    atomic_init(&shared->running, NULL);
+    (void)clRetainContext(shared->context);
+    if (shared->queue != NULL)
+        (void)clRetainCommandQueue(shared->queue);
+    context->shared = shared;
+    return shared->queue != NULL ? caromi_queue_make(context, &jobs, err)
+                                 : CAROM_OK; /* calls become jobs, in the order of the caller's queue */
 }
 
-void caromi_shared_release(carom_context *c)
+/* Releases the caller's objects and the events that were kept. */
+void caromi_shared_release(carom_context *context)
 {
-    caromi_shared *s = c->shared;
-    if (s == NULL)
+    caromi_shared *shared = context->shared;
+    if (shared == NULL)
         return;
-    release_list(c, &s->failed, release_in_any_state);
-    release_list(c, &s->running, release_in_any_state);
+    release_list(context, &shared->failed, release_in_any_state);
+    release_list(context, &shared->running, release_in_any_state);
     if (!caromi_opencl_is_inherited()) {
-        if (s->queue != NULL)
-            (void)clReleaseCommandQueue(s->queue);
-        (void)clReleaseContext(s->context);
+        if (shared->queue != NULL)
+            (void)clReleaseCommandQueue(shared->queue);
+        (void)clReleaseContext(shared->context);
     }
-    caromi_free(c, s);
-    c->shared = NULL;
+    caromi_free(context, shared);
+    context->shared = NULL;
 }
 
 /* ---- events that a job sets -------------------------------------------------------------------------------------- */
 
+/* An event that is set when a job ends. */
 typedef struct event_listener {
     caromi_job_listener head;
     const carom_context *context;
@@ -127,66 +130,69 @@ typedef struct event_listener {
 
 static void set_event(caromi_job_listener *head, carom_status status)
 {
-    event_listener *l = (event_listener *)(void *)head;
-    (void)clSetUserEventStatus(l->event, l->is_gate ? CL_COMPLETE : -(cl_int)status);
-    (void)clReleaseEvent(l->event);
-    if (l->barrier != NULL)
-        release_command(l->context, l->barrier);
-    caromi_free(l->context, l);
+    event_listener *listener = (event_listener *)(void *)head;
+    (void)clSetUserEventStatus(listener->event, listener->is_gate ? CL_COMPLETE : -(cl_int)status);
+    (void)clReleaseEvent(listener->event);
+    if (listener->barrier != NULL)
+        release_command(listener->context, listener->barrier);
+    caromi_free(listener->context, listener);
 }
 
-static carom_status make_listener(const carom_context *c, int is_gate, event_listener **out, carom_error *err)
+enum { NO_GATE, GATE };
+/* Makes a user event that a job will set. */
+static carom_status make_listener(const carom_context *context, int is_gate, event_listener **out, carom_error *err)
 {
     cl_int code;
-    event_listener *l = caromi_alloc(c, 1, sizeof *l);
+    event_listener *l = caromi_alloc(context, 1, sizeof *l);
     if (l == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for an event (%zu bytes)", sizeof *l);
-    *l = (event_listener){.head = {NULL, set_event}, .context = c, .is_gate = is_gate};
-    l->event = clCreateUserEvent(c->shared->context, &code);
+        return caromi_fail_memory(err, "no memory for an event (%zu bytes)", sizeof *l);
+    *l = (event_listener){.head = {NULL, set_event}, .context = context, .is_gate = is_gate};
+    l->event = clCreateUserEvent(context->shared->context, &code);
     if (l->event == NULL || code != CL_SUCCESS) {
-        caromi_free(c, l);
+        caromi_free(context, l);
         return fail_call(code, "clCreateUserEvent", err);
     }
     *out = l;
     return CAROM_OK;
 }
 
-static carom_status check_shared(const carom_context *c, const char *name, carom_error *err)
+static carom_status check_shared(const carom_context *context, const char *name, carom_error *err)
 {
-    if (!c->is_on_shared)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "%s was not made by carom_context_create_opencl, so it has no cl_context of the caller",
-                           name);
+    if (!context->is_on_shared)
+        return caromi_fail_argument(
+            err, "%s was not made by carom_context_create_opencl, so it has no cl_context of the caller", name);
     return caromi_opencl_is_inherited() ? caromi_fail_inherited(err) : CAROM_OK;
 }
 
+/* Retains an event. */
 static carom_status retain(cl_event event, carom_error *err)
 {
     const cl_int code = clRetainEvent(event);
     return code == CL_SUCCESS ? CAROM_OK : fail_call(code, "clRetainEvent", err);
 }
 
+/* An event that is set when the job ends. */
 static carom_status get_event(carom_job *job, cl_event *out, carom_error *err)
 {
-    event_listener *l;
+    event_listener *listener;
     CHECK_NOT_NULL(job, "job", err);
     CHECK_NOT_NULL(out, "out", err);
-    const carom_context *c = caromi_job_context(job);
-    CHECK(check_shared(c, "the job's context", err));
+    const carom_context *context = caromi_job_context(job);
+    CHECK(check_shared(context, "the job's context", err));
     cl_event event = caromi_job_event(job);
     if (event != NULL) {
         CHECK(retain(event, err));
         *out = event;
         return CAROM_OK;
     }
-    CHECK(make_listener(c, 0, &l, err));
-    event = l->event;
+    CHECK(make_listener(context, NO_GATE, &listener, err));
+    event = listener->event;
     const carom_status status = retain(event, err);
     if (status != CAROM_OK) {
-        set_event(&l->head, status);
+        set_event(&listener->head, status);
         return status;
     }
-    caromi_job_listen(job, &l->head);
+    caromi_job_listen(job, &listener->head);
     *out = event;
     return CAROM_OK;
 }
@@ -225,17 +231,19 @@ carom_status caromi_event_wait(void *event, double seconds, carom_error *err)
     }
 }
 
-void caromi_event_release(const carom_context *c, void *event)
+/* Releases an event; a failed one is kept. */
+void caromi_event_release(const carom_context *context, void *event)
 {
     if (event == NULL || caromi_opencl_is_inherited())
         return;
     const cl_int state = state_of(event);
     if (state < 0)
-        keep(c, event, state);
+        keep(context, event, state);
     else
         (void)clReleaseEvent(event);
 }
 
+/* Makes a job that ends with an event of the caller. */
 static carom_status wrap_event(carom_context *c, cl_event event, carom_job **out, carom_error *err)
 {
     cl_context context = NULL;
@@ -247,8 +255,7 @@ static carom_status wrap_event(carom_context *c, cl_event event, carom_job **out
     if (code != CL_SUCCESS)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, code, "event: clGetEventInfo says %d", code);
     if (context != c->shared->context)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "event belongs to another cl_context than this context");
+        return caromi_fail_argument(err, "event belongs to another cl_context than this context");
     CHECK(retain(event, err));
     const carom_status status = caromi_job_of_event(c, event, out, err);
     if (status != CAROM_OK)
@@ -263,58 +270,62 @@ carom_status carom_job_wrap_event(carom_context *context, cl_event event, carom_
 
 /* ---- order in the caller's queue --------------------------------------------------------------------------------- */
 
-static carom_status mark(const caromi_shared *s, cl_event *out, carom_error *err)
+/* Enqueues a marker behind the present commands. */
+static carom_status mark(const caromi_shared *shared, cl_event *out, carom_error *err)
 {
-    const cl_int code = clEnqueueMarkerWithWaitList(s->queue, 0, NULL, out);
+    const cl_int code = clEnqueueMarkerWithWaitList(shared->queue, 0, NULL, out);
     return code == CL_SUCCESS ? CAROM_OK : fail_call(code, "clEnqueueMarkerWithWaitList", err);
 }
 
-static carom_status flush(const caromi_shared *s, carom_error *err)
+static carom_status flush(const caromi_shared *shared, carom_error *err)
 {
-    const cl_int code = clFlush(s->queue);
+    const cl_int code = clFlush(shared->queue);
     return code == CL_SUCCESS ? CAROM_OK : fail_call(code, "clFlush", err);
 }
 
-carom_status caromi_shared_await(const carom_context *c, carom_error *err)
+/* Waits for the commands that are in the caller's queue now. */
+carom_status caromi_shared_await(const carom_context *context, carom_error *err)
 {
     cl_event marker;
-    if (c->shared->queue == NULL || caromi_opencl_is_inherited())
+    if (context->shared->queue == NULL || caromi_opencl_is_inherited())
         return CAROM_OK;
-    CHECK(mark(c->shared, &marker, err));
-    const carom_status status = flush(c->shared, err);
+    CHECK(mark(context->shared, &marker, err));
+    const carom_status status = flush(context->shared, err);
     const cl_int code = status == CAROM_OK ? clWaitForEvents(1, &marker) : CL_SUCCESS;
-    release_command(c, marker);
+    release_command(context, marker);
     return code == CL_SUCCESS ? status : fail_call(code, "clWaitForEvents", err);
 }
 
-static carom_status wait_for_queue(carom_context *c, carom_job *job, carom_error *err)
+/* Makes a job wait for the commands that are in the caller's queue now. */
+static carom_status wait_for_queue(carom_context *context, carom_job *job, carom_error *err)
 {
     cl_event marker;
     carom_job *before;
-    CHECK(mark(c->shared, &marker, err));
-    const carom_status status = caromi_job_of_event(c, marker, &before, err);
+    CHECK(mark(context->shared, &marker, err));
+    const carom_status status = caromi_job_of_event(context, marker, &before, err);
     if (status == CAROM_OK)
         caromi_job_begin_after(job, before);
     else
-        release_command(c, marker);
+        release_command(context, marker);
     return status;
 }
 
-carom_status caromi_shared_enter(carom_context *c, carom_job *job, carom_error *err)
+/* Puts a job into the order of the caller's queue: behind present commands, before later ones. */
+carom_status caromi_shared_enter(carom_context *context, carom_job *job, carom_error *err)
 {
     event_listener *gate;
-    if (c->shared->queue == NULL)
+    if (context->shared->queue == NULL)
         return CAROM_OK;
     if (caromi_opencl_is_inherited())
         return caromi_fail_inherited(err);
-    release_list(c, &c->shared->running, release_command);
-    CHECK(wait_for_queue(c, job, err));
-    CHECK(make_listener(c, 1, &gate, err));
-    const cl_int code = clEnqueueBarrierWithWaitList(c->shared->queue, 1, &gate->event, &gate->barrier);
+    release_list(context, &context->shared->running, release_command);
+    CHECK(wait_for_queue(context, job, err));
+    CHECK(make_listener(context, GATE, &gate, err));
+    const cl_int code = clEnqueueBarrierWithWaitList(context->shared->queue, 1, &gate->event, &gate->barrier);
     if (code != CL_SUCCESS) {
         set_event(&gate->head, CAROM_OK);
         return fail_call(code, "clEnqueueBarrierWithWaitList", err);
     }
     caromi_job_listen(job, &gate->head);
-    return flush(c->shared, err);
+    return flush(context->shared, err);
 }

@@ -20,9 +20,9 @@ typedef struct mesh_copy {
     carom_error lacking;           /* why the upload failed: retrying a large mesh in every batch would be slow */
 } mesh_copy;
 
-static const mesh_copy *copy_of(const caromi_device *d, const carom_mesh *mesh)
+static const mesh_copy *copy_of(const caromi_device *device, const carom_mesh *mesh)
 {
-    return mesh->device_copies[d->place];
+    return mesh->device_copies[device->place];
 }
 
 static void release_arrays(mesh_copy *copy)
@@ -34,6 +34,7 @@ static void release_arrays(mesh_copy *copy)
         caromi_release_buffer(parts[i]);
 }
 
+/* Frees the copy of a mesh on one device. */
 static void release_copy(carom_mesh *mesh, uint32_t place)
 {
     mesh_copy *copy = mesh->device_copies[place];
@@ -53,6 +54,7 @@ void caromi_device_mesh_release(carom_mesh *mesh)
         release_copy(mesh, place);
 }
 
+/* An array of a mesh, to be copied to a device. */
 typedef struct mesh_array {
     const char *what;
     void *data;
@@ -63,15 +65,16 @@ typedef struct mesh_array {
 
 /* Copies an array to the device. An empty one, like the nodes of a mesh of one leaf, still needs a buffer as kernel
  * argument. */
-static carom_status copy_array(caromi_device *d, const mesh_array *a, carom_error *err)
+static carom_status copy_array(caromi_device *device, const mesh_array *a, carom_error *err)
 {
-    const cl_mem_flags data = d->unified ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR;
+    const cl_mem_flags data = device->unified ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR;
     return a->count == 0
-               ? caromi_make_buffer(d, a->what, CL_MEM_READ_ONLY, a->size, NULL, a->out, err)
-               : caromi_make_buffer(d, a->what, CL_MEM_READ_ONLY | data, a->count * a->size, a->data, a->out, err);
+               ? caromi_make_buffer(device, a->what, CL_MEM_READ_ONLY, a->size, NULL, a->out, err)
+               : caromi_make_buffer(device, a->what, CL_MEM_READ_ONLY | data, a->count * a->size, a->data, a->out, err);
 }
 
-static carom_status copy_arrays(caromi_device *d, const carom_mesh *mesh, mesh_copy *copy, carom_error *err)
+/* Copies the arrays of a mesh to a device. */
+static carom_status copy_arrays(caromi_device *device, const carom_mesh *mesh, mesh_copy *copy, carom_error *err)
 {
     const mesh_array arrays[] = {
         {"a mesh's nodes", mesh->nodes, mesh->info.node_count, sizeof *mesh->nodes, &copy->nodes},
@@ -82,65 +85,66 @@ static carom_status copy_arrays(caromi_device *d, const carom_mesh *mesh, mesh_c
         {"a mesh's masks", mesh->masks, mesh->leaf_count, MESH_WIDTH * sizeof *mesh->masks, &copy->masks}};
     const size_t count = sizeof arrays / sizeof arrays[0] - (mesh->masks == NULL);
     uint64_t bytes = 0;
+    /* A mesh larger than the device's memory is refused at once. */
     for (size_t i = 0; i < count; i++)
         bytes += arrays[i].count * arrays[i].size;
-    if (!d->unified && bytes > d->info.memory && d->info.memory != 0)
+    if (!device->unified && bytes > device->info.memory && device->info.memory != 0)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, CL_MEM_OBJECT_ALLOCATION_FAILURE,
-                           "a mesh: %llu bytes; %s has %llu", (unsigned long long)bytes, d->info.name,
-                           (unsigned long long)d->info.memory);
+                           "a mesh: %llu bytes; %s has %llu", (unsigned long long)bytes, device->info.name,
+                           (unsigned long long)device->info.memory);
     for (size_t i = 0; i < count; i++)
-        CHECK(copy_array(d, &arrays[i], err));
+        CHECK(copy_array(device, &arrays[i], err));
     return CAROM_OK;
 }
 
-static mesh_copy *create_copy(const caromi_device *d, const carom_context *context)
+static mesh_copy *create_copy(const caromi_device *device, const carom_context *context)
 {
     mesh_copy *copy = caromi_alloc(context, 1, sizeof *copy);
     if (copy == NULL)
         return NULL;
     memset(copy, 0, sizeof *copy);
     copy->context = context;
-    copy->cl = caromi_retain_context(d);
+    copy->cl = caromi_retain_context(device);
     return copy;
 }
 
 /* Copies a mesh. If there is no memory, frees the idle slots' memory and tries again. */
-static void fill_copy(caromi_device *d, const carom_mesh *mesh, mesh_copy *copy)
+static void fill_copy(caromi_device *device, const carom_mesh *mesh, mesh_copy *copy)
 {
-    carom_status status = copy_arrays(d, mesh, copy, &copy->lacking);
+    carom_status status = copy_arrays(device, mesh, copy, &copy->lacking);
     if (status == CAROM_ERROR_OUT_OF_MEMORY) {
         release_arrays(copy);
-        caromi_columns_release(d);
-        caromi_inline_hits_release(d);
-        status = copy_arrays(d, mesh, copy, &copy->lacking);
+        caromi_columns_release(device);
+        caromi_inline_hits_release(device);
+        status = copy_arrays(device, mesh, copy, &copy->lacking);
     }
     copy->lacking.status = status;
     if (status != CAROM_OK)
         release_arrays(copy);
 }
 
-carom_status caromi_upload_mesh(caromi_device *d, carom_mesh *mesh, carom_error *err)
+/* Copies a mesh to a device, unless that was done or has failed before. */
+carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_error *err)
 {
-    mesh_copy *copy = mesh->device_copies[d->place];
-    if (copy == NULL || copy->cl != d->cl) {
-        release_copy(mesh, d->place);
-        copy = create_copy(d, mesh->context);
+    mesh_copy *copy = mesh->device_copies[device->place];
+    if (copy == NULL || copy->cl != device->cl) {
+        release_copy(mesh, device->place);
+        copy = create_copy(device, mesh->context);
         if (copy == NULL)
-            return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a mesh copy (%zu bytes)",
-                               sizeof *copy);
+            return caromi_fail_memory(err, "no memory for a mesh copy (%zu bytes)", sizeof *copy);
         (void)pthread_mutex_lock(&mesh->context->finding); /* several devices may need the edges at once */
         caromi_clearance_find(mesh);
         (void)pthread_mutex_unlock(&mesh->context->finding);
-        fill_copy(d, mesh, copy);
-        mesh->device_copies[d->place] = copy;
+        fill_copy(device, mesh, copy);
+        mesh->device_copies[device->place] = copy;
     }
     if (copy->lacking.status == CAROM_OK)
         return CAROM_OK;
     const carom_status status =
         caromi_fail(err, copy->lacking.status, copy->lacking.native_code, "%s", copy->lacking.message);
     /* If the caller requires the device, it may free memory before the next call, which tries again. */
-    if (d->context->desc.backend != CAROM_BACKEND_AUTO)
-        release_copy(mesh, d->place);
+    if (device->context->desc.backend != CAROM_BACKEND_AUTO)
+        release_copy(mesh, device->place);
     return status;
 }
 
@@ -149,109 +153,117 @@ static size_t kind_of_left_out(const carom_mesh *mesh, int have_masks)
     return (size_t)(caromi_culling_of(mesh->edges, have_masks) - mesh->edges->culling);
 }
 
-carom_status caromi_upload_edges(caromi_device *d, carom_mesh *mesh, int have_masks, carom_error *err)
+/* Copies the culling data for contacts to a device. */
+carom_status caromi_upload_edges(caromi_device *device, carom_mesh *mesh, int have_masks, carom_error *err)
 {
-    mesh_copy *copy = mesh->device_copies[d->place];
+    mesh_copy *copy = mesh->device_copies[device->place];
     const size_t kind = kind_of_left_out(mesh, have_masks);
-    const caromi_culling *l = &mesh->edges->culling[kind];
+    const caromi_culling *culling = &mesh->edges->culling[kind];
     const mesh_array arrays[] = {
-        {"third corners of a mesh", l->opposites, mesh->leaf_count, sizeof *l->opposites, &copy->opposites[kind]},
-        {"cones of a mesh", l->cones, mesh->info.node_count, sizeof *l->cones, &copy->cones[kind]}};
+        {"third corners of a mesh", culling->opposites, mesh->leaf_count, sizeof *culling->opposites,
+         &copy->opposites[kind]},
+        {"cones of a mesh", culling->cones, mesh->info.node_count, sizeof *culling->cones, &copy->cones[kind]}};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         if (*arrays[i].out == NULL)
-            CHECK(copy_array(d, &arrays[i], err));
+            CHECK(copy_array(device, &arrays[i], err));
     return CAROM_OK;
 }
 
-void caromi_set_edges(const caromi_device *d, caromi_arguments *a, const carom_mesh *mesh, int have_masks)
+void caromi_set_edges(const caromi_device *device, caromi_arguments *arguments, const carom_mesh *mesh, int have_masks)
 {
-    const mesh_copy *copy = copy_of(d, mesh);
+    const mesh_copy *copy = copy_of(device, mesh);
     const size_t kind = kind_of_left_out(mesh, have_masks);
-    caromi_set_argument(a, &copy->opposites[kind], sizeof copy->opposites[kind]);
-    caromi_set_argument(a, &copy->cones[kind], sizeof copy->cones[kind]);
+    caromi_set_argument(arguments, &copy->opposites[kind], sizeof copy->opposites[kind]);
+    caromi_set_argument(arguments, &copy->cones[kind], sizeof copy->cones[kind]);
 }
 
-static void set_tree(const caromi_device *d, caromi_arguments *a, const carom_mesh *mesh)
+/* Sets the nodes, the leaves and the frame of a mesh as arguments. */
+static void set_tree(const caromi_device *device, caromi_arguments *arguments, const carom_mesh *mesh)
 {
-    const mesh_copy *copy = copy_of(d, mesh);
+    const mesh_copy *copy = copy_of(device, mesh);
     const mesh_frame *frame = &mesh->view.frame;
-    caromi_set_argument(a, &copy->nodes, sizeof copy->nodes);
-    caromi_set_argument(a, &copy->leaves, sizeof copy->leaves);
-    caromi_set_argument(a, &frame->scale, sizeof frame->scale);
-    caromi_set_argument(a, &frame->scale_field, sizeof frame->scale_field);
-    caromi_set_argument(a, &frame->root, sizeof frame->root);
-    caromi_set_argument(a, &frame->ball, sizeof frame->ball);
+    caromi_set_argument(arguments, &copy->nodes, sizeof copy->nodes);
+    caromi_set_argument(arguments, &copy->leaves, sizeof copy->leaves);
+    caromi_set_argument(arguments, &frame->scale, sizeof frame->scale);
+    caromi_set_argument(arguments, &frame->scale_field, sizeof frame->scale_field);
+    caromi_set_argument(arguments, &frame->root, sizeof frame->root);
+    caromi_set_argument(arguments, &frame->ball, sizeof frame->ball);
 }
 
-void caromi_set_clearance(const caromi_device *d, caromi_arguments *a, const carom_mesh *mesh)
+/* Sets the clearance of an uploaded mesh as arguments. */
+void caromi_set_clearance(const caromi_device *device, caromi_arguments *arguments, const carom_mesh *mesh)
 {
-    const mesh_copy *copy = copy_of(d, mesh);
-    caromi_set_argument(a, &copy->clearance, sizeof copy->clearance);
+    const mesh_copy *copy = copy_of(device, mesh);
+    caromi_set_argument(arguments, &copy->clearance, sizeof copy->clearance);
 }
 
-void caromi_set_triangles(const caromi_device *d, caromi_arguments *a, const carom_mesh *mesh)
+/* Sets the mesh's vertices, indices and number of triangles as arguments. */
+void caromi_set_triangles(const caromi_device *device, caromi_arguments *arguments, const carom_mesh *mesh)
 {
-    const mesh_copy *copy = copy_of(d, mesh);
+    const mesh_copy *copy = copy_of(device, mesh);
     const cl_uint triangles = (cl_uint)mesh->info.triangle_count;
-    caromi_set_argument(a, &copy->vertices, sizeof copy->vertices);
-    caromi_set_argument(a, &copy->indices, sizeof copy->indices);
-    caromi_set_argument(a, &triangles, sizeof triangles);
+    caromi_set_argument(arguments, &copy->vertices, sizeof copy->vertices);
+    caromi_set_argument(arguments, &copy->indices, sizeof copy->indices);
+    caromi_set_argument(arguments, &triangles, sizeof triangles);
 }
 
 /* The number of queries of a work-item. With lanes, a work-item interleaves several traversals: it gets a few times as
  * many queries, as long as all cores have some work-items. Without lanes it gets one. */
-static cl_uint share_of(const caromi_device *d, uint64_t queries)
+static cl_uint share_of(const caromi_device *device, uint64_t queries)
 {
     enum { PER_UNIT = 32 };
-    cl_uint share = d->lanes;
-    while (d->lanes > 1 && 2 * share <= CAROMI_SHARE_MAX &&
-           queries / (2 * share) >= (uint64_t)PER_UNIT * d->info.compute_units)
+    cl_uint share = device->lanes;
+    while (device->lanes > 1 && 2 * share <= CAROMI_SHARE_MAX &&
+           queries / (2 * share) >= (uint64_t)PER_UNIT * device->info.compute_units)
         share *= 2;
     return share;
 }
 
-uint64_t caromi_set_search(const caromi_device *d, const caromi_cl_slot *slot, caromi_arguments *a,
+/* Sets the arguments that all searches share; returns the number of work-items. */
+uint64_t caromi_set_search(const caromi_device *device, const caromi_cl_slot *slot, caromi_arguments *arguments,
                            const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask)
 {
-    const mesh_copy *copy = copy_of(d, mesh);
+    const mesh_copy *copy = copy_of(device, mesh);
     const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
-    const cl_uint share = share_of(d, count), queries = (cl_uint)count, rows = slot->sorted ? queries : 0;
-    set_tree(d, a, mesh);
-    caromi_set_argument(a, masks, sizeof *masks);
-    caromi_set_argument(a, &options, sizeof options);
-    caromi_set_columns(a, slot->in, columns);
+    const cl_uint share = share_of(device, count), queries = (cl_uint)count, rows = slot->sorted ? queries : 0;
+    set_tree(device, arguments, mesh);
+    caromi_set_argument(arguments, masks, sizeof *masks);
+    caromi_set_argument(arguments, &options, sizeof options);
+    caromi_set_columns(arguments, slot->in, columns);
     /* Arguments that are never read still need a buffer: without masks any column, without an order any buffer. */
-    caromi_set_columns(a, &slot->in[options & MESH_QUERY_MASKS ? mask : 0], 1);
-    caromi_set_argument(a, &share, sizeof share);
-    caromi_set_argument(a, &queries, sizeof queries);
-    caromi_set_columns(a, slot->sorted ? &slot->sort[CAROMI_SORT_ROW] : slot->in, 1);
-    caromi_set_argument(a, &rows, sizeof rows);
+    caromi_set_column(arguments, &slot->in[options & MESH_QUERY_MASKS ? mask : 0]);
+    caromi_set_argument(arguments, &share, sizeof share);
+    caromi_set_argument(arguments, &queries, sizeof queries);
+    caromi_set_column(arguments, slot->sorted ? &slot->sort[CAROMI_SORT_ROW] : slot->in);
+    caromi_set_argument(arguments, &rows, sizeof rows);
     if (columns == CAROMI_MESH_IN)
-        caromi_set_clearance(d, a, mesh);
+        caromi_set_clearance(device, arguments, mesh);
     return (count + share - 1) / share;
 }
 
-carom_status caromi_fail_corrupt(const caromi_device *d, const char *what, uint64_t first, uint64_t end,
+/* The error for a device that returned impossible numbers, such as indices outside the arrays. */
+carom_status caromi_fail_corrupt(const caromi_device *device, const char *what, uint64_t first, uint64_t end,
                                  carom_error *err)
 {
-    return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0,
-                       "%s reports %s that cannot be, among queries %llu to %llu of the batch", d->info.name, what,
+    return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, CAROMI_NO_NATIVE_CODE,
+                       "%s reports %s that cannot be, among queries %llu to %llu of the batch", device->info.name, what,
                        (unsigned long long)first, (unsigned long long)(end - 1));
 }
 
-carom_status caromi_fail_truncated(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err)
+carom_status caromi_fail_truncated(const caromi_device *device, uint64_t first, uint64_t end, carom_error *err)
 {
-    return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, 0,
+    return caromi_fail(err, CAROM_ERROR_DEVICE_LOST, CAROMI_NO_NATIVE_CODE,
                        "%s ends the loops of a search before they are done, among queries %llu to %llu of the batch",
-                       d->info.name, (unsigned long long)first, (unsigned long long)(end - 1));
+                       device->info.name, (unsigned long long)first, (unsigned long long)(end - 1));
 }
 
-carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
+/* Runs a stream of queries against a mesh, which is uploaded first if necessary. */
+carom_status caromi_stream_past(caromi_device *device, carom_mesh *mesh, const caromi_stream *stream, uint64_t *done,
                                 carom_stats *stats, carom_error *err)
 {
-    CHECK(caromi_upload_mesh(d, mesh, err));
-    assert(mesh->stack <= d->stack);
-    return caromi_stream_run(d, s, done, stats, err);
+    CHECK(caromi_upload_mesh(device, mesh, err));
+    assert(mesh->stack <= device->stack);
+    return caromi_stream_run(device, stream, done, stats, err);
 }
 
 /* The fast programs of a kind of search; the exact ones follow them. */
@@ -274,41 +286,45 @@ uint32_t caromi_batch_points_program(const caromi_mesh_batch *batch)
     return programs_of[batch->kind->search].points + (uint32_t)batch->exact;
 }
 
-static carom_status launch_search(caromi_device *d, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
+/* Launches the search of a chunk's queries. */
+static carom_status launch_search(caromi_device *device, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
                                   carom_error *err)
 {
-    caromi_arguments a = caromi_arguments_of(d, caromi_batch_search_program(batch));
+    caromi_arguments arguments = caromi_arguments_of(device, caromi_batch_search_program(batch));
     const uint32_t in = (uint32_t)batch->kind->in;
-    const uint64_t items = caromi_set_search(d, slot, &a, batch->mesh, batch->options, slot->padded, in, in);
-    caromi_set_columns(&a, slot->out, batch->kind->search_out);
-    return caromi_launch_search(d, slot, &a, items, err);
+    const uint64_t items =
+        caromi_set_search(device, slot, &arguments, batch->mesh, batch->options, slot->padded, in, in);
+    caromi_set_columns(&arguments, slot->out, batch->kind->search_out);
+    return caromi_launch_search(device, slot, &arguments, items, err);
 }
 
-static carom_status launch_points(caromi_device *d, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
+/* Launches the point kernel for a chunk. */
+static carom_status launch_points(caromi_device *device, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
                                   carom_error *err)
 {
     const caromi_mesh_kind *kind = batch->kind;
-    caromi_arguments a = caromi_arguments_of(d, caromi_batch_points_program(batch));
-    caromi_set_triangles(d, &a, batch->mesh);
+    caromi_arguments arguments = caromi_arguments_of(device, caromi_batch_points_program(batch));
+    caromi_set_triangles(device, &arguments, batch->mesh);
     if (kind == &caromi_first_hit)
-        caromi_set_argument(&a, &batch->options, sizeof batch->options);
-    caromi_set_columns(&a, slot->in, (uint32_t)kind->point_in);
-    caromi_set_columns(&a, &slot->out[TRIANGLE], 1);
-    caromi_set_columns(&a, &slot->out[kind->search_out], kind->out - kind->search_out);
-    return caromi_launch_chunk(d, slot, &a, slot->padded / d->lanes, err);
+        caromi_set_argument(&arguments, &batch->options, sizeof batch->options);
+    caromi_set_columns(&arguments, slot->in, (uint32_t)kind->point_in);
+    caromi_set_column(&arguments, &slot->out[TRIANGLE]);
+    caromi_set_columns(&arguments, &slot->out[kind->search_out], kind->out - kind->search_out);
+    return caromi_launch_chunk(device, slot, &arguments, slot->padded / device->lanes, err);
 }
 
-static carom_status launch_mesh(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
+/* Launches the search and, if it is wanted, the point kernel. */
+static carom_status launch_mesh(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err)
 {
     const caromi_mesh_batch *batch = user;
-    CHECK(caromi_sort_chunk(d, slot, batch->mesh, batch->kind->in, batch->options, err));
-    CHECK(launch_search(d, slot, batch, err));
-    return caromi_wants_points(batch) ? launch_points(d, slot, batch, err) : CAROM_OK;
+    CHECK(caromi_sort_chunk(device, slot, batch->mesh, batch->kind->in, batch->options, err));
+    CHECK(launch_search(device, slot, batch, err));
+    return caromi_wants_points(batch) ? launch_points(device, slot, batch, err) : CAROM_OK;
 }
 
 /* Checks the triangles of every chunk, even if the caller wants only times: if a triangle is impossible, the time is
  * wrong too. */
-static carom_status check_triangles(const caromi_device *d, const void *user, const void *triangles, size_t stride,
+static carom_status check_triangles(const caromi_device *device, const void *user, const void *triangles, size_t stride,
                                     uint64_t count, uint64_t first, uint64_t end, carom_error *err)
 {
     const caromi_mesh_batch *batch = user;
@@ -319,12 +335,13 @@ static carom_status check_triangles(const caromi_device *d, const void *user, co
         corrupt |= !caromi_can_be(batch->mesh, triangle);
         truncated |= triangle == MESH_LOOP_TRUNCATED;
     }
-    return truncated ? caromi_fail_truncated(d, first, end, err)
-           : corrupt ? caromi_fail_corrupt(d, "triangles", first, end, err)
+    return truncated ? caromi_fail_truncated(device, first, end, err)
+           : corrupt ? caromi_fail_corrupt(device, "triangles", first, end, err)
                      : CAROM_OK;
 }
 
-static carom_status answer_undecided(const carom_context *c, const void *user, const caromi_in_column *in,
+/* Answers queries that the device left undecided, on the CPU. */
+static carom_status answer_undecided(const carom_context *context, const void *user, const caromi_in_column *in,
                                      const caromi_out_column *out, uint64_t count, carom_stats *stats, carom_error *err)
 {
     caromi_mesh_batch batch = *(const caromi_mesh_batch *)user;
@@ -336,59 +353,62 @@ static carom_status answer_undecided(const carom_context *c, const void *user, c
         batch.out[kind->answer[k]] = out[k];
     batch.begin = 0;
     batch.count = count;
-    return caromi_cpu_mesh(c, &batch, 0, count, stats, err);
+    return caromi_cpu_mesh(context, &batch, 0, count, stats, err);
 }
 static const caromi_undecided undecided_queries = {caromi_undecided_mesh_batch, answer_undecided};
 
-carom_status caromi_stream_mesh(caromi_device *d, const caromi_mesh_batch *batch, uint64_t end, uint64_t *done,
+/* Streams a batch of mesh queries through a device. */
+carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *batch, uint64_t end, uint64_t *done,
                                 carom_stats *stats, carom_error *err)
 {
     const caromi_mesh_kind *kind = batch->kind;
     const int wants_points = caromi_wants_points(batch);
     caromi_in_column in[CAROMI_MESH_IN + 1];
     caromi_out_column out[CAROMI_ANSWERS];
-    caromi_stream s = {.count = end,
-                       .chunk = d->gpu ? 1u << 18 : d->max_items, /* smaller than for pairs, as a query costs more */
-                       .answers_any_count = !wants_points,
-                       .in_count = (uint32_t)kind->in + (batch->mask.base != NULL),
-                       .out_count = wants_points ? kind->out : kind->search_out,
-                       .in = in,
-                       .out = out,
-                       .mark = {TRIANGLE, 0, kind->search_out}, /* mark[1] is set below */
-                       .mark_count = !batch->exact  ? 1
-                                     : wants_points ? 3
-                                                    : 2,
-                       .resolve = batch->exact ? caromi_resolve_mesh_batch : NULL,
-                       .undecided = batch->exact ? &undecided_queries : NULL,
-                       .extra = caromi_sort_chunk_bytes(d),
-                       .check = check_triangles,
-                       .launch = launch_mesh,
-                       .user = batch};
+    caromi_stream stream = {
+        .count = end,
+        .chunk = device->gpu ? 1u << 18 : device->max_items, /* smaller than for pairs, as a query costs more */
+        .answers_any_count = !wants_points,
+        .in_count = (uint32_t)kind->in + (batch->mask.base != NULL),
+        .out_count = wants_points ? kind->out : kind->search_out,
+        .in = in,
+        .out = out,
+        .mark = {TRIANGLE, 0, kind->search_out}, /* mark[1] is set below */
+        .mark_count = !batch->exact  ? 1
+                      : wants_points ? 3
+                                     : 2,
+        .resolve = batch->exact ? caromi_resolve_mesh_batch : NULL,
+        .undecided = batch->exact ? &undecided_queries : NULL,
+        .extra = caromi_sort_chunk_bytes(device),
+        .check = check_triangles,
+        .launch = launch_mesh,
+        .user = batch};
     memcpy(in, batch->in, (size_t)kind->in * sizeof *in);
     in[kind->in] = batch->mask;
-    for (uint32_t c = 0; c < s.out_count; c++) {
+    for (uint32_t c = 0; c < stream.out_count; c++) {
         const uint32_t answer = kind->answer[c];
         out[c] = batch->out[answer];
-        s.out_size[c] = (uint8_t)caromi_answer_size(answer);
+        stream.out_size[c] = (uint8_t)caromi_answer_size(answer);
         if (answer == CAROMI_ANSWER_KEY)
-            s.mark[1] = c;
+            stream.mark[1] = c;
     }
     if (batch->hits_only)
-        caromi_compact_stream(&s);
-    return caromi_stream_past(d, batch->mesh, &s, done, stats, err);
+        caromi_compact_stream(&stream);
+    return caromi_stream_past(device, batch->mesh, &stream, done, stats, err);
 }
 
-carom_status caromi_device_mesh(caromi_device *d, const void *mesh_batch, uint64_t end, uint64_t *done,
+/* Answers a batch of mesh queries on a device, after the probes. */
+carom_status caromi_device_mesh(caromi_device *device, const void *mesh_batch, uint64_t end, uint64_t *done,
                                 carom_stats *stats, carom_error *err)
 {
     const caromi_mesh_batch *batch = mesh_batch;
-    if (batch->exact && !d->info.fp64)
-        return caromi_lacks_fp64(d, stats);
-    caromi_fit_stack(d, batch->mesh);
-    carom_status status = caromi_probe_mesh(d, batch, err);
+    if (batch->exact && !device->info.fp64)
+        return caromi_lacks_fp64(device, stats);
+    caromi_fit_stack(device, batch->mesh);
+    carom_status status = caromi_probe_mesh(device, batch, err);
     if (status == CAROM_OK && batch->hits_only)
-        status = caromi_probe_compact(d, err);
+        status = caromi_probe_compact(device, err);
     if (status == CAROM_OK)
-        status = caromi_stream_mesh(d, batch, end, done, stats, err);
+        status = caromi_stream_mesh(device, batch, end, done, stats, err);
     return status;
 }

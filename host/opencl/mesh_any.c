@@ -18,7 +18,7 @@ static uint32_t list_undecided(const void *user, const void *const *marks, uint3
     return found;
 }
 
-static carom_status answer_undecided(const carom_context *c, const void *user, const caromi_in_column *in,
+static carom_status answer_undecided(const carom_context *context, const void *user, const caromi_in_column *in,
                                      const caromi_out_column *out, uint64_t count, carom_stats *stats, carom_error *err)
 {
     caromi_list_batch batch = *((const caromi_list_part *)user)->batch;
@@ -28,13 +28,13 @@ static carom_status answer_undecided(const carom_context *c, const void *user, c
     sweep->begin = 0;
     sweep->count = count;
     batch.any = out[1].base;
-    return caromi_cpu_list(c, &batch, 0, count, stats, err);
+    return caromi_cpu_list(context, &batch, 0, count, stats, err);
 }
 static const caromi_undecided undecided_any = {list_undecided, answer_undecided};
 
 /* Checks the numbers of hits: if they are impossible, the states are wrong too. */
-static carom_status check_any(const caromi_device *d, const void *user, const void *hits, size_t stride, uint64_t count,
-                              uint64_t first, uint64_t end, carom_error *err)
+static carom_status check_any(const caromi_device *device, const void *user, const void *hits, size_t stride,
+                              uint64_t count, uint64_t first, uint64_t end, carom_error *err)
 {
     const uint64_t most = ((const caromi_list_part *)user)->batch->sweep.mesh->info.triangle_count;
     int corrupt = 0, truncated = 0;
@@ -44,8 +44,8 @@ static carom_status check_any(const caromi_device *d, const void *user, const vo
         corrupt |= (uint32_t)number > most;
         truncated |= number == MESH_LOOP_TRUNCATED;
     }
-    return truncated ? caromi_fail_truncated(d, first, end, err)
-           : corrupt ? caromi_fail_corrupt(d, "numbers of hits", first, end, err)
+    return truncated ? caromi_fail_truncated(device, first, end, err)
+           : corrupt ? caromi_fail_corrupt(device, "numbers of hits", first, end, err)
                      : CAROM_OK;
 }
 
@@ -56,31 +56,31 @@ static void states_to_hits(uint8_t *any, uint64_t first, uint64_t end)
 }
 
 /* Streams any-hit queries in fast mode, or with answers that stay on the device. */
-carom_status caromi_stream_any(caromi_device *d, caromi_list_part *p, uint64_t end, uint64_t *done, carom_stats *stats,
-                               carom_error *err)
+carom_status caromi_stream_any(caromi_device *device, caromi_list_part *part, uint64_t end, uint64_t *done,
+                               carom_stats *stats, carom_error *err)
 {
     static const float none = 0;
-    const caromi_mesh_batch *sweep = &p->batch->sweep;
+    const caromi_mesh_batch *sweep = &part->batch->sweep;
     const int columns = sweep->kind->in;
     caromi_in_column in[CAROMI_MESH_IN + 2];
-    const caromi_out_column out[3] = {{NULL, 4}, {p->batch->any, 1}, {NULL, 4}};
+    const caromi_out_column out[3] = {{NULL, 4}, {part->batch->any, 1}, {NULL, 4}};
     memcpy(in, sweep->in, (size_t)columns * sizeof *in);
     in[columns] = (caromi_in_column){.base = &none};
     in[columns + 1] = sweep->mask;
-    caromi_stream s = caromi_list_stream(d, p, end, in, out);
-    const int stays = caromi_is_resident(d, p->batch->any);
+    caromi_stream stream = caromi_list_stream(device, part, end, in, out);
+    const int stays = caromi_is_resident(device, part->batch->any);
     const uint64_t first = *done;
-    s.states_as_hits = stays ? 2 : 0;
+    stream.states_as_hits = stays ? 2 : 0;
     if (sweep->exact) {
-        s.mark[1] = 1;
-        s.mark_count = 2;
-        s.undecided = &undecided_any;
+        stream.mark[1] = 1;
+        stream.mark_count = 2;
+        stream.undecided = &undecided_any;
     } else {
-        s.mark_count = 1;
-        s.check = check_any;
+        stream.mark_count = 1;
+        stream.check = check_any;
     }
-    const carom_status status = caromi_stream_run(d, &s, done, stats, err);
+    const carom_status status = caromi_stream_run(device, &stream, done, stats, err);
     if (!stays)
-        states_to_hits(p->batch->any, first, *done);
+        states_to_hits(part->batch->any, first, *done);
     return status;
 }

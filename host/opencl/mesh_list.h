@@ -18,6 +18,7 @@ enum {
 /* A thread's memory for choosing contacts. mesh_list_add.c */
 struct caromi_list_chooser;
 
+/* A part of a list on a device. */
 typedef struct caromi_list_part {
     const caromi_list_batch *batch;
     uint64_t first, queries; /* the part is queries [first, first + queries) of the batch */

@@ -18,66 +18,67 @@ struct caromi_list_chooser {
     uint32_t capacity;
 };
 
-uint64_t caromi_end_of_item(const caromi_list_part *p, uint64_t first)
+uint64_t caromi_end_of_item(const caromi_list_part *part, uint64_t first)
 {
     uint64_t end = first + 1;
-    while (end < p->counted && p->start[end] == p->start[first])
+    while (end < part->counted && part->start[end] == part->start[first])
         end++;
     return end;
 }
 
 /* Checks records; only in exact mode may a feature be undecided. */
-static enum list_fault fault_of(const caromi_list_part *p, const mesh_record *records, uint32_t hits)
+static enum list_fault fault_of(const caromi_list_part *part, const mesh_record *records, uint32_t hits)
 {
-    const uint32_t none = p->batch->sweep.exact ? FEATURE_NONE : FEATURE_V0;
+    const uint32_t none = part->batch->sweep.exact ? FEATURE_NONE : FEATURE_V0;
     uint32_t triangles = 0, features = 0;
     for (uint32_t k = 0; k < hits; k++) {
-        triangles |= (uint32_t)records[k].triangle >= p->batch->sweep.mesh->info.triangle_count;
+        triangles |= (uint32_t)records[k].triangle >= part->batch->sweep.mesh->info.triangle_count;
         features |= (uint32_t)records[k].state - none > FEATURE_FACE - none;
     }
-    return triangles ? FAULT_TRIANGLE : p->batch->contacts != NULL && features ? FAULT_FEATURE : FAULT_NONE;
+    return triangles ? FAULT_TRIANGLE : part->batch->contacts != NULL && features ? FAULT_FEATURE : FAULT_NONE;
 }
 
 /* Grows the buffers to `hits` records. Returns 0 if there is no memory. */
-static int reserve_chooser(const carom_context *context, struct caromi_list_chooser *c, uint32_t hits)
+static int reserve_chooser(const carom_context *context, struct caromi_list_chooser *list_chooser, uint32_t hits)
 {
-    if (hits <= c->capacity)
+    if (hits <= list_chooser->capacity)
         return 1;
-    caromi_free(context, c->records);
-    c->capacity = 0;
-    c->records = caromi_alloc(context, hits, 2 * sizeof *c->records);
-    c->capacity = c->records != NULL ? hits : 0;
-    return c->records != NULL;
+    caromi_free(context, list_chooser->records);
+    list_chooser->capacity = 0;
+    list_chooser->records = caromi_alloc(context, hits, 2 * sizeof *list_chooser->records);
+    list_chooser->capacity = list_chooser->records != NULL ? hits : 0;
+    return list_chooser->records != NULL;
 }
 
 /* Adds query i of the part, with its records, to a stage. */
-static void add_query(caromi_list_part *p, caromi_stage *s, uint32_t thread, uint64_t i, const mesh_record *records,
-                      uint32_t hits)
+static void add_query(caromi_list_part *part, caromi_stage *stage, uint32_t thread, uint64_t i,
+                      const mesh_record *records, uint32_t hits)
 {
-    const uint32_t row = (uint32_t)(p->first + i - s->first);
-    const enum list_fault fault = fault_of(p, records, hits);
+    const uint32_t row = (uint32_t)(part->first + i - stage->first);
+    const enum list_fault fault = fault_of(part, records, hits);
     if (fault != FAULT_NONE)
-        atomic_store(&p->corrupt, fault);
-    else if (p->batch->contacts == NULL || hits == 0)
-        s->full = !caromi_stage_add(p->context, p->batch, s, row, p->state[i], records, hits);
+        atomic_store(&part->corrupt, fault);
+    else if (part->batch->contacts == NULL || hits == 0)
+        stage->full = !caromi_stage_add(part->context, part->batch, stage, row, part->state[i], records, hits);
     else {
-        struct caromi_list_chooser *c = &p->choosers[thread];
-        s->full = !reserve_chooser(p->context, c, hits);
-        if (s->full)
+        struct caromi_list_chooser *list_chooser = &part->choosers[thread];
+        stage->full = !reserve_chooser(part->context, list_chooser, hits);
+        if (stage->full)
             return;
-        const caromi_mesh_query query = caromi_mesh_query_of(&p->batch->sweep, p->first + i);
-        memcpy(c->records, records, hits * sizeof *records);
-        s->full = !caromi_stage_add_contacts(p->context, p->batch, &c->scratch, s, row, &query, p->state[i], c->records,
-                                             hits, c->records + hits);
+        const caromi_mesh_query query = caromi_mesh_query_of(&part->batch->sweep, part->first + i);
+        memcpy(list_chooser->records, records, hits * sizeof *records);
+        stage->full =
+            !caromi_stage_add_contacts(part->context, part->batch, &list_chooser->scratch, stage, row, &query,
+                                       part->state[i], list_chooser->records, hits, list_chooser->records + hits);
     }
 }
 
 /* Counting sort by query of the records of one work-item, queries [first, end). Returns 0 if their numbers differ from
  * the counts. */
-static int sort_item(const caromi_list_part *p, uint64_t first, uint64_t end, uint32_t *start, mesh_record *sorted)
+static int sort_item(const caromi_list_part *part, uint64_t first, uint64_t end, uint32_t *start, mesh_record *sorted)
 {
-    const mesh_record *records = p->written + first * CAROMI_INLINE_HITS;
-    const int32_t *hits = p->hits - p->gone;
+    const mesh_record *records = part->written + first * CAROMI_INLINE_HITS;
+    const int32_t *hits = part->hits - part->gone;
     uint32_t next[CAROMI_SHARE_MAX], all = 0;
     for (uint64_t i = first; i < end; i++) {
         start[i - first] = next[i - first] = all;
@@ -94,97 +95,100 @@ static int sort_item(const caromi_list_part *p, uint64_t first, uint64_t end, ui
 
 /* Adds query i of the part and the following ones of its work-item to the stage; returns the next query. A stage may
  * begin in the middle of a work-item. */
-static uint64_t add_item(caromi_list_part *p, caromi_stage *s, uint32_t thread, uint64_t i)
+static uint64_t add_item(caromi_list_part *part, caromi_stage *stage, uint32_t thread, uint64_t i)
 {
     mesh_record sorted[INLINE_MOST];
     uint32_t start[CAROMI_SHARE_MAX];
-    const uint64_t first = (uint64_t)p->start[i] / CAROMI_INLINE_HITS, stage_end = s->first - p->first + s->queries;
-    const uint64_t item_end = caromi_end_of_item(p, i), end = item_end < stage_end ? item_end : stage_end;
-    if (!sort_item(p, first, p->gone + item_end, start, sorted)) {
-        atomic_store(&p->corrupt, FAULT_COUNT);
+    const uint64_t first = (uint64_t)part->start[i] / CAROMI_INLINE_HITS,
+                   stage_end = stage->first - part->first + stage->queries;
+    const uint64_t item_end = caromi_end_of_item(part, i), end = item_end < stage_end ? item_end : stage_end;
+    if (!sort_item(part, first, part->gone + item_end, start, sorted)) {
+        atomic_store(&part->corrupt, FAULT_COUNT);
         return end;
     }
-    for (; !s->full && i < end; i++)
-        add_query(p, s, thread, i, sorted + start[p->gone + i - first], (uint32_t)p->hits[i]);
+    for (; !stage->full && i < end; i++)
+        add_query(part, stage, thread, i, sorted + start[part->gone + i - first], (uint32_t)part->hits[i]);
     return end;
 }
 
+/* Task: adds the hits of a stage's queries. */
 static void fill_stage(void *user, uint64_t task, uint32_t thread)
 {
-    caromi_list_part *p = user;
-    caromi_stage *s = &p->stages[task];
-    const uint64_t first = s->first - p->first, end = first + s->queries;
-    s->count = s->total = 0;
-    s->full = 0;
-    for (uint64_t i = first; !s->full && !atomic_load(&p->corrupt) && i < end;) {
-        if (p->start[i] >= 0) {
-            i = add_item(p, s, thread, i);
+    caromi_list_part *part = user;
+    caromi_stage *stage = &part->stages[task];
+    const uint64_t first = stage->first - part->first, end = first + stage->queries;
+    stage->count = stage->total = 0;
+    stage->full = 0;
+    for (uint64_t i = first; !stage->full && !atomic_load(&part->corrupt) && i < end;) {
+        if (part->start[i] >= 0) {
+            i = add_item(part, stage, thread, i);
             continue;
         }
-        const uint32_t hits = p->from[i] < 0 ? 0 : (uint32_t)p->hits[i];
-        add_query(p, s, thread, i, hits > 0 ? p->records + p->from[i] : NULL, hits);
+        const uint32_t hits = part->from[i] < 0 ? 0 : (uint32_t)part->hits[i];
+        add_query(part, stage, thread, i, hits > 0 ? part->records + part->from[i] : NULL, hits);
         i++;
     }
 }
 
 /* Writes the part's hits to the list. With several devices, each waits until its part is next in the order of the
  * batch. */
-static carom_status scatter(caromi_list_part *p, carom_stats *stats, carom_error *err)
+static carom_status scatter(caromi_list_part *part, carom_stats *stats, carom_error *err)
 {
-    caromi_sequencer *turns = p->batch->turns;
+    caromi_sequencer *turns = part->batch->turns;
     const int is_ordered = turns != NULL && turns->is_shared;
-    p->is_stopped = is_ordered && !caromi_sequencer_wait(turns, p->first);
-    if (p->is_stopped)
+    part->is_stopped = is_ordered && !caromi_sequencer_wait(turns, part->first);
+    if (part->is_stopped)
         return CAROM_OK;
     const double start = caromi_now();
-    CHECK(caromi_stages_scatter(p->context, p->batch, p->stages, p->stage_count, stats, err));
+    CHECK(caromi_stages_scatter(part->context, part->batch, part->stages, part->stage_count, stats, err));
     stats->host += caromi_now() - start;
     if (is_ordered)
-        caromi_sequencer_commit(turns, p->first + p->queries);
+        caromi_sequencer_commit(turns, part->first + part->queries);
     return CAROM_OK;
 }
 
-carom_status caromi_add_part(const caromi_device *d, caromi_list_part *p, carom_stats *stats, carom_error *err)
+/* Adds a part's hits to the stages, checks them, and writes them to the list. */
+carom_status caromi_add_part(const caromi_device *device, caromi_list_part *part, carom_stats *stats, carom_error *err)
 {
     static const char *const names[] = {
         [FAULT_TRIANGLE] = "triangles", [FAULT_FEATURE] = "features", [FAULT_COUNT] = "queries of hits"};
     const double start = caromi_now();
-    for (uint64_t i = 0; i < p->stage_count; i++) {
-        p->stages[i].first = p->first + caromi_slice_start(p->queries, p->stage_count, i);
-        p->stages[i].queries =
-            (uint32_t)(p->first + caromi_slice_start(p->queries, p->stage_count, i + 1) - p->stages[i].first);
+    for (uint64_t i = 0; i < part->stage_count; i++) {
+        part->stages[i].first = part->first + caromi_slice_start(part->queries, part->stage_count, i);
+        part->stages[i].queries = (uint32_t)(part->first + caromi_slice_start(part->queries, part->stage_count, i + 1) -
+                                             part->stages[i].first);
     }
-    atomic_store(&p->corrupt, FAULT_NONE);
-    caromi_parallel(p->context->pool, p->stage_count, fill_stage, p);
-    const int fault = atomic_load(&p->corrupt);
+    atomic_store(&part->corrupt, FAULT_NONE);
+    caromi_parallel(part->context->pool, part->stage_count, fill_stage, part);
+    const int fault = atomic_load(&part->corrupt);
     if (fault != FAULT_NONE)
-        return caromi_fail_corrupt(d, names[fault], p->first, p->first + p->queries, err);
-    for (uint32_t i = 0; i < p->stage_count; i++)
-        if (p->stages[i].full)
-            return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu hits",
-                               (unsigned long long)p->all);
+        return caromi_fail_corrupt(device, names[fault], part->first, part->first + part->queries, err);
+    for (uint32_t i = 0; i < part->stage_count; i++)
+        if (part->stages[i].full)
+            return caromi_fail_memory(err, "no memory for %llu hits", (unsigned long long)part->all);
     stats->host += caromi_now() - start;
-    return scatter(p, stats, err);
+    return scatter(part, stats, err);
 }
 
-carom_status caromi_open_choosers(caromi_device *d, caromi_list_part *p, carom_error *err)
+/* Allocates what the threads need to choose contacts. */
+carom_status caromi_open_choosers(caromi_device *device, caromi_list_part *part, carom_error *err)
 {
-    const uint32_t threads = caromi_pool_threads(p->context->pool);
-    if (p->batch->contacts == NULL)
+    const uint32_t threads = caromi_pool_threads(part->context->pool);
+    if (part->batch->contacts == NULL)
         return CAROM_OK;
-    CHECK(caromi_upload_edges(d, p->batch->sweep.mesh, p->batch->sweep.mask.base != NULL, err));
-    p->choosers = caromi_alloc(p->context, threads, sizeof *p->choosers);
-    if (p->choosers == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to choose contacts (%u threads)", threads);
-    memset(p->choosers, 0, threads * sizeof *p->choosers);
+    CHECK(caromi_upload_edges(device, part->batch->sweep.mesh, part->batch->sweep.mask.base != NULL, err));
+    part->choosers = caromi_alloc(part->context, threads, sizeof *part->choosers);
+    if (part->choosers == NULL)
+        return caromi_fail_memory(err, "no memory to choose contacts (%u threads)", threads);
+    memset(part->choosers, 0, threads * sizeof *part->choosers);
     return CAROM_OK;
 }
 
-void caromi_close_choosers(caromi_list_part *p)
+void caromi_close_choosers(caromi_list_part *part)
 {
-    for (uint32_t i = 0; p->choosers != NULL && i < caromi_pool_threads(p->context->pool); i++) {
-        caromi_contact_scratch_free(p->context, &p->choosers[i].scratch);
-        caromi_free(p->context, p->choosers[i].records);
+    for (uint32_t i = 0; part->choosers != NULL && i < caromi_pool_threads(part->context->pool); i++) {
+        caromi_contact_scratch_free(part->context, &part->choosers[i].scratch);
+        caromi_free(part->context, part->choosers[i].records);
     }
-    caromi_free(p->context, p->choosers);
+    caromi_free(part->context, part->choosers);
 }

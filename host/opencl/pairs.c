@@ -7,14 +7,14 @@
 #include "host/core/fallback.h"
 #include "device.h"
 
-static carom_status launch_pairs(caromi_device *d, caromi_cl_slot *slot, const void *user, carom_error *err)
+static carom_status launch_pairs(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err)
 {
     const caromi_pair_batch *batch = user;
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
-    caromi_arguments a = caromi_arguments_of(d, batch->kernel);
-    caromi_set_columns(&a, slot->in, shape->in_count);
-    caromi_set_columns(&a, slot->out, shape->out_count);
-    return caromi_launch_chunk(d, slot, &a, slot->padded / d->lanes, err);
+    caromi_arguments arguments = caromi_arguments_of(device, batch->kernel);
+    caromi_set_columns(&arguments, slot->in, shape->in_count);
+    caromi_set_columns(&arguments, slot->out, shape->out_count);
+    return caromi_launch_chunk(device, slot, &arguments, slot->padded / device->lanes, err);
 }
 
 static uint64_t resolve_pairs(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
@@ -30,7 +30,7 @@ static uint32_t list_undecided(const void *user, const void *const *marks, uint3
     return caromi_undecided_pairs(user, marks[0], count, rows);
 }
 
-static carom_status answer_undecided(const carom_context *c, const void *user, const caromi_in_column *in,
+static carom_status answer_undecided(const carom_context *context, const void *user, const caromi_in_column *in,
                                      const caromi_out_column *out, uint64_t count, carom_stats *stats, carom_error *err)
 {
     caromi_pair_batch batch = *(const caromi_pair_batch *)user;
@@ -38,48 +38,50 @@ static carom_status answer_undecided(const carom_context *c, const void *user, c
     memcpy(batch.in, in, shape->in_count * sizeof *in);
     memcpy(batch.out, out, shape->out_count * sizeof *out);
     batch.count = count;
-    return caromi_pairs_on_cpu(c, &batch, 0, count, stats, err);
+    return caromi_pairs_on_cpu(context, &batch, 0, count, stats, err);
 }
 static const caromi_undecided undecided_pairs = {list_undecided, answer_undecided};
 
-carom_status caromi_stream_pairs(caromi_device *d, const caromi_pair_batch *batch, uint64_t end, uint64_t *done,
+/* Streams a batch of pairs through a device. */
+carom_status caromi_stream_pairs(caromi_device *device, const caromi_pair_batch *batch, uint64_t end, uint64_t *done,
                                  carom_stats *stats, carom_error *err)
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
-    const int resolves = caromi_is_exact(batch->kernel) && !d->probing;
-    caromi_stream s = {.count = end,
-                       .chunk = d->gpu ? 1u << 18
-                                       : d->max_items * d->lanes, /* small enough that several chunks are in flight */
-                       .in_count = shape->in_count,
-                       .out_count = shape->out_count,
-                       .in = batch->in,
-                       .out = batch->out,
-                       .resolve = resolves ? resolve_pairs : NULL,
-                       .mark_count = resolves ? 1 : 0,
-                       .undecided = resolves ? &undecided_pairs : NULL,
-                       .launch = launch_pairs,
-                       .user = batch};
+    const int resolves = caromi_is_exact(batch->kernel) && !device->probing;
+    caromi_stream stream = {.count = end,
+                            /* Small enough that several chunks are in flight. */
+                            .chunk = device->gpu ? 1u << 18 : device->max_items * device->lanes,
+                            .in_count = shape->in_count,
+                            .out_count = shape->out_count,
+                            .in = batch->in,
+                            .out = batch->out,
+                            .resolve = resolves ? resolve_pairs : NULL,
+                            .mark_count = resolves ? 1 : 0,
+                            .undecided = resolves ? &undecided_pairs : NULL,
+                            .launch = launch_pairs,
+                            .user = batch};
     for (uint32_t c = 0; c < shape->out_count; c++)
-        s.out_size[c] = (uint8_t)caromi_out_size(shape, c);
-    return caromi_stream_run(d, &s, done, stats, err);
+        stream.out_size[c] = (uint8_t)caromi_out_size(shape, c);
+    return caromi_stream_run(device, &stream, done, stats, err);
 }
 
-carom_status caromi_lacks_fp64(const caromi_device *d, carom_stats *stats)
+/* Leaves an exact batch to the CPU, on a device without binary64. */
+carom_status caromi_lacks_fp64(const caromi_device *device, carom_stats *stats)
 {
     char reason[128];
-    (void)snprintf(reason, sizeof reason, "%.60s has no binary64, which exact mode needs", d->info.name);
-    caromi_decline(d->context, stats, reason);
+    (void)snprintf(reason, sizeof reason, "%.60s has no binary64, which exact mode needs", device->info.name);
+    caromi_decline(device->context, stats, reason);
     return CAROM_OK;
 }
 
-carom_status caromi_device_pairs(caromi_device *d, const void *pair_batch, uint64_t end, uint64_t *done,
+carom_status caromi_device_pairs(caromi_device *device, const void *pair_batch, uint64_t end, uint64_t *done,
                                  carom_stats *stats, carom_error *err)
 {
     const caromi_pair_batch *batch = pair_batch;
-    if (caromi_program_needs_fp64(batch->kernel) && !d->info.fp64)
-        return caromi_lacks_fp64(d, stats);
-    carom_status status = caromi_probe_pairs(d, batch->kernel, err);
+    if (caromi_program_needs_fp64(batch->kernel) && !device->info.fp64)
+        return caromi_lacks_fp64(device, stats);
+    carom_status status = caromi_probe_pairs(device, batch->kernel, err);
     if (status == CAROM_OK)
-        status = caromi_stream_pairs(d, batch, end, done, stats, err);
+        status = caromi_stream_pairs(device, batch, end, done, stats, err);
     return status;
 }

@@ -18,6 +18,7 @@ uint64_t caromi_probe_next(uint64_t *state)
     return x ^ (x >> 31);
 }
 
+/* A binary32 number from its fields. */
 float caromi_probe_float(uint32_t sign, uint32_t exponent, uint32_t mantissa)
 {
     const uint32_t bits = (sign & 1) << 31 | (exponent & 255) << 23 | (mantissa & 0x7fffff);
@@ -29,6 +30,7 @@ float caromi_probe_float(uint32_t sign, uint32_t exponent, uint32_t mantissa)
 /* Kinds of numbers; the first two are in the header. */
 enum { NEAR = CAROMI_PROBE_NEAR, LATTICE = CAROMI_PROBE_LATTICE, FAR, TINY, DENORMAL, HUGE_ONE, RAW, WIDE, KINDS };
 
+/* A pseudorandom number of a kind. */
 float caromi_probe_number(uint64_t *state, uint32_t kind)
 {
     const uint64_t r = caromi_probe_next(state);
@@ -51,8 +53,8 @@ void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t ra
 {
     const uint64_t r = caromi_probe_next(state);
     assert(columns >= 7);
-    const uint32_t kind =
-        (uint32_t)r % (KINDS + 4); /* the last four kinds stand for coordinates near 0, which give most hits */
+    /* The last four kinds stand for coordinates near 0, which give most hits. */
+    const uint32_t kind = (uint32_t)r % (KINDS + 4);
     for (uint32_t c = 0; c < columns; c++)
         row[c] = caromi_probe_number(state, kind);
     const uint32_t from = (uint32_t)(r >> 8) % (columns - 3), to = (uint32_t)(r >> 16) % (columns - 3);
@@ -72,20 +74,22 @@ void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t ra
             row[c] = fabsf(row[c]);
 }
 
-static carom_status refuse(const caromi_device *d, uint32_t program, uint32_t element, uint32_t column, const void *got,
-                           const void *expected, size_t size, carom_error *err)
+/* The error for a device whose results differ. */
+static carom_status refuse(const caromi_device *device, uint32_t program, uint32_t element, uint32_t column,
+                           const void *got, const void *expected, size_t size, carom_error *err)
 {
     uint64_t a = 0, b = 0; /* offsets are the widest columns */
     assert(size <= sizeof a);
     memcpy(&a, got, size);
     memcpy(&b, expected, size);
     return caromi_fail(
-        err, CAROM_ERROR_NOT_BIT_EXACT, 0,
+        err, CAROM_ERROR_NOT_BIT_EXACT, CAROMI_NO_NATIVE_CODE,
         "%.80s was refused: its bits differ from the CPU's: kernel %s, probe %u, column %u: %#llx, not %#llx",
-        d->info.name, caromi_program_name(program), element, column, (unsigned long long)a, (unsigned long long)b);
+        device->info.name, caromi_program_name(program), element, column, (unsigned long long)a, (unsigned long long)b);
 }
 
-carom_status caromi_probe_compare(const caromi_device *d, uint32_t program, uint32_t count, uint32_t column,
+/* Compares a column of results with the expected one, bit by bit. */
+carom_status caromi_probe_compare(const caromi_device *device, uint32_t program, uint32_t count, uint32_t column,
                                   const void *got, const void *expected, size_t size, carom_error *err)
 {
     const char *a = got, *b = expected;
@@ -94,7 +98,7 @@ carom_status caromi_probe_compare(const caromi_device *d, uint32_t program, uint
     uint32_t i = 0;
     while (memcmp(a + i * size, b + i * size, size) == 0)
         i++;
-    return refuse(d, program, i, column, a + i * size, b + i * size, size, err);
+    return refuse(device, program, i, column, a + i * size, b + i * size, size, err);
 }
 
 static int is_open(const caromi_pair_shape *shape, const float *column, uint32_t i)
@@ -121,12 +125,15 @@ static uint32_t clear_open(enum caromi_pair_kernel kernel, float (*got)[PAIRS], 
     return device_only;
 }
 
+/* Inputs and results of the probe of a pair kernel. */
 typedef struct pair_probe {
     float in[COLUMNS_MAX][PAIRS];
     float got[COLUMNS_MAX][PAIRS], expected[COLUMNS_MAX][PAIRS];
 } pair_probe;
 
-static carom_status run_pair_probe(caromi_device *d, enum caromi_pair_kernel kernel, pair_probe *p, carom_error *err)
+/* Runs a pair kernel on hard inputs, on the CPU and on the device, and compares. */
+static carom_status run_pair_probe(caromi_device *device, enum caromi_pair_kernel kernel, pair_probe *data,
+                                   carom_error *err)
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[kernel];
     caromi_pair_batch batch;
@@ -134,52 +141,56 @@ static carom_status run_pair_probe(caromi_device *d, enum caromi_pair_kernel ker
     void *expected[COLUMNS_MAX];
     uint64_t state = 1, done = 0;
     carom_stats stats = {.size = sizeof stats};
+    /* Hard inputs, column by column. */
     for (uint32_t i = 0; i < PAIRS; i++) {
         float row[COLUMNS_MAX];
         caromi_probe_row(&state, row, shape->in_count, shape->in_radii);
         for (uint32_t c = 0; c < shape->in_count; c++)
-            p->in[c][i] = row[c];
+            data->in[c][i] = row[c];
     }
     memset(&batch, 0, sizeof batch);
     batch.kernel = kernel;
     batch.count = PAIRS;
     for (uint32_t c = 0; c < shape->in_count; c++) {
-        batch.in[c] = (caromi_in_column){.base = p->in[c], .stride = sizeof(float)};
-        in[c] = p->in[c];
+        batch.in[c] = (caromi_in_column){.base = data->in[c], .stride = sizeof(float)};
+        in[c] = data->in[c];
     }
     for (uint32_t c = 0; c < shape->out_count; c++) {
-        batch.out[c] = (caromi_out_column){p->got[c], caromi_out_size(shape, c)};
-        expected[c] = p->expected[c];
+        batch.out[c] = (caromi_out_column){data->got[c], caromi_out_size(shape, c)};
+        expected[c] = data->expected[c];
     }
+    /* Scalar code gives the expected results. */
     int chosen;
     caromi_isa_select(CAROM_ISA_SCALAR, &chosen)->pairs[kernel](in, expected, PAIRS, 0);
-    carom_status status = caromi_stream_pairs(d, &batch, PAIRS, &done, &stats, err);
-    const uint32_t more_open = clear_open(kernel, p->got, p->expected);
+    carom_status status = caromi_stream_pairs(device, &batch, PAIRS, &done, &stats, err);
+    /* In exact mode the device may leave a few more pairs undecided than the CPU. */
+    const uint32_t more_open = clear_open(kernel, data->got, data->expected);
     if (status == CAROM_OK && more_open > PAIRS / 32)
-        status = caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0,
+        status = caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, CAROMI_NO_NATIVE_CODE,
                              "%.80s was refused: kernel %s leaves %u of %u probes open that the CPU settles",
-                             d->info.name, caromi_program_name((uint32_t)kernel), more_open, (unsigned)PAIRS);
+                             device->info.name, caromi_program_name((uint32_t)kernel), more_open, (unsigned)PAIRS);
     for (uint32_t c = 0; status == CAROM_OK && c < shape->out_count; c++)
-        status = caromi_probe_compare(d, kernel, PAIRS, c, p->got[c], p->expected[c], caromi_out_size(shape, c), err);
+        status = caromi_probe_compare(device, kernel, PAIRS, c, data->got[c], data->expected[c],
+                                      caromi_out_size(shape, c), err);
     return status;
 }
 
-carom_status caromi_probe_pairs(caromi_device *d, enum caromi_pair_kernel kernel, carom_error *err)
+carom_status caromi_probe_pairs(caromi_device *device, enum caromi_pair_kernel kernel, carom_error *err)
 {
-    caromi_program *program = &d->programs[kernel];
+    caromi_program *program = &device->programs[kernel];
     if (program->probed)
         return CAROM_OK;
-    carom_status status = caromi_program_build(d, kernel, err);
+    carom_status status = caromi_program_build(device, kernel, err);
     if (status != CAROM_OK)
         return status;
-    pair_probe *p = caromi_alloc(d->context, 1, sizeof *p);
-    if (p == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
-    memset(p, 0, sizeof *p);
-    d->probing = 1;
-    status = run_pair_probe(d, kernel, p, err);
-    d->probing = 0;
+    pair_probe *data = caromi_alloc(device->context, 1, sizeof *data);
+    if (data == NULL)
+        return caromi_fail_memory(err, "no memory for the bit probe (%zu bytes)", sizeof *data);
+    memset(data, 0, sizeof *data);
+    device->probing = 1;
+    status = run_pair_probe(device, kernel, data, err);
+    device->probing = 0;
     program->probed = status == CAROM_OK;
-    caromi_free(d->context, p);
+    caromi_free(device->context, data);
     return status;
 }

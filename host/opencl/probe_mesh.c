@@ -21,6 +21,7 @@ typedef struct probe_answers {
     uint32_t column[CAROMI_ANSWERS][CLOSEST_QUERIES];
 } probe_answers;
 
+/* The output of a list of hits. */
 typedef struct list_answers {
     uint64_t offsets[QUERIES + 1];
     int32_t triangle[HITS];
@@ -29,6 +30,7 @@ typedef struct list_answers {
     carom_list_totals totals;
 } list_answers;
 
+/* The mesh and the queries of a probe, and its results. */
 typedef struct mesh_probe {
     float vertices[9 * TRIANGLES];
     uint32_t masks[TRIANGLES], mask[CLOSEST_QUERIES];
@@ -37,6 +39,7 @@ typedef struct mesh_probe {
     list_answers list_got, list_expected;
 } mesh_probe;
 
+/* Makes triangles of three sizes, some without area, some twice. */
 void caromi_probe_triangles(uint64_t *state, float *vertices, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -54,6 +57,7 @@ void caromi_probe_triangles(uint64_t *state, float *vertices, uint32_t count)
     }
 }
 
+/* The corner (i, k) of the sheet. */
 static void sheet_corner(uint32_t i, uint32_t k, float *v)
 {
     uint64_t state = i * (SHEET + 1) + k + 100;
@@ -79,8 +83,8 @@ static void make_sheet(float *vertices)
 /* Makes a sphere small and slow, and its window short, so that it has few hits. NaN stays NaN. */
 static void limit(float *row)
 {
-    for (int c = 3; c < CAROMI_MESH_IN; c++) {
-        const float most = c == 3 ? 0x1p-8f : c == 7 ? 0x1p-4f : 1.0f;
+    for (int c = MESH_RADIUS; c < CAROMI_MESH_IN; c++) {
+        const float most = c == MESH_RADIUS ? 0x1p-8f : c == MESH_T_MAX ? 0x1p-4f : 1.0f;
         row[c] = row[c] > most ? most : row[c] < -1.0f ? -1.0f : row[c];
     }
 }
@@ -92,50 +96,54 @@ static float window_of(uint32_t query, float any)
     return query % 4 != 3 || !(end >= 0) ? INFINITY : end;
 }
 
-static void make_sweeps(uint64_t *state, mesh_probe *p)
+/* Makes moving spheres of several sizes; every fourth is aimed at the mesh. */
+static void make_sweeps(uint64_t *state, mesh_probe *data)
 {
     for (uint32_t i = 0; i < QUERIES; i++) {
         float row[CAROMI_MESH_IN];
         caromi_probe_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
-        row[3] *= i % 2 ? 0.125f : 1.0f;
+        row[MESH_RADIUS] *= i % 2 ? 0.125f : 1.0f;
         for (int k = 0; i % 4 == 0 && k < 3; k++) /* aimed at the middle of the mesh */
-            row[4 + k] = row[k] * -0.5f;
-        row[7] = window_of(i, row[7]);
+            row[MESH_VX + k] = row[k] * -0.5f;
+        row[MESH_T_MAX] = window_of(i, row[MESH_T_MAX]);
         /* Work-items with few hits, whose records the first pass of a list writes. */
         if (i / GROUP % 2 == 0)
             limit(row);
         for (int c = 0; c < CAROMI_MESH_IN; c++)
-            p->in[c][i] = row[c];
+            data->in[c][i] = row[c];
     }
 }
 
-static void make_centers(uint64_t *state, mesh_probe *p)
+/* Makes centres for closest points; every eighth is a corner of the mesh. */
+static void make_centers(uint64_t *state, mesh_probe *data)
 {
     for (uint32_t i = 0; i < CLOSEST_QUERIES; i++) {
         float row[CAROMI_MESH_IN];
         caromi_probe_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
         row[MESH_MAX_DISTANCE] = window_of(i, row[MESH_MAX_DISTANCE]);
         if (i % 8 == 0) /* centre at a corner of the mesh */
-            memcpy(row, p->vertices + 3 * (size_t)i, 3 * sizeof *row);
+            memcpy(row, data->vertices + 3 * (size_t)i, 3 * sizeof *row);
         for (int c = 0; c < CAROMI_CLOSEST_IN; c++)
-            p->in[c][i] = row[c];
+            data->in[c][i] = row[c];
     }
 }
 
 /* Makes spheres at rest near the sheet, and at its corners; every fourth query has a margin. */
-static void make_resting(uint64_t *state, mesh_probe *p)
+static void make_resting(uint64_t *state, mesh_probe *data)
 {
-    make_centers(state, p);
+    make_centers(state, data);
     for (uint32_t i = 0; i < QUERIES; i++) {
         float row[CAROMI_MESH_IN];
         caromi_probe_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
         for (int k = 0; i % 8 != 0 && i % 16 != 1 && k < 3; k++) /* NaN stays NaN */
-            p->in[k][i] = row[k] > 1.0f ? 1.0f : row[k] < -1.0f ? -1.0f : row[k];
-        p->in[MESH_RADIUS][i] = i / GROUP % 2 == 0 && p->in[MESH_RADIUS][i] > 0.25f ? 0.25f : p->in[MESH_RADIUS][i];
-        p->in[MESH_MAX_DISTANCE][i] = i % 4 == 3 ? 0.125f : 0.0f;
+            data->in[k][i] = row[k] > 1.0f ? 1.0f : row[k] < -1.0f ? -1.0f : row[k];
+        data->in[MESH_RADIUS][i] =
+            i / GROUP % 2 == 0 && data->in[MESH_RADIUS][i] > 0.25f ? 0.25f : data->in[MESH_RADIUS][i];
+        data->in[MESH_MAX_DISTANCE][i] = i % 4 == 3 ? 0.125f : 0.0f;
     }
 }
 
+/* Makes random masks, in which one bit in four is set. */
 void caromi_probe_masks(uint64_t state, uint32_t *masks, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -146,29 +154,30 @@ void caromi_probe_masks(uint64_t state, uint32_t *masks, uint32_t count)
     }
 }
 
-static carom_status make_probe(const caromi_mesh_batch *like, int masked, mesh_probe *p, carom_mesh **mesh,
+/* Makes the mesh and the queries of a probe. */
+static carom_status make_probe(const caromi_mesh_batch *like, int masked, mesh_probe *data, carom_mesh **mesh,
                                carom_error *err)
 {
     const int moves = like->kind == &caromi_first_hit, contacts = like->kind == &caromi_contact_triangles;
     uint64_t state = moves ? 2 : 3;
-    caromi_probe_triangles(&state, p->vertices, TRIANGLES);
+    caromi_probe_triangles(&state, data->vertices, TRIANGLES);
     if (contacts)
-        make_sheet(p->vertices);
-    (moves ? make_sweeps : contacts ? make_resting : make_centers)(&state, p);
-    caromi_probe_masks(3, p->masks, TRIANGLES);
-    caromi_probe_masks(4, p->mask, CLOSEST_QUERIES);
+        make_sheet(data->vertices);
+    (moves ? make_sweeps : contacts ? make_resting : make_centers)(&state, data);
+    caromi_probe_masks(3, data->masks, TRIANGLES);
+    caromi_probe_masks(4, data->mask, CLOSEST_QUERIES);
     for (uint32_t i = 0; i < CLOSEST_QUERIES; i++)
-        p->mask[i] = i % 8 == 0 ? 0 : p->mask[i] & 0xff00ff00u;
+        data->mask[i] = i % 8 == 0 ? 0 : data->mask[i] & 0xff00ff00u;
     const carom_mesh_desc desc = {.size = sizeof desc,
-                                  .vertices = carom_xyz(p->vertices),
+                                  .vertices = carom_xyz(data->vertices),
                                   .vertex_count = 3 * TRIANGLES,
                                   .triangle_count = TRIANGLES,
-                                  .masks = {masked ? p->masks : NULL, sizeof *p->masks}};
+                                  .masks = {masked ? data->masks : NULL, sizeof *data->masks}};
     return caromi_mesh_make(like->mesh->context, &desc, mesh, err);
 }
 
 /* The probe's queries as a batch without outputs, of the same kind and accuracy as `like`. */
-static caromi_mesh_batch batch_of(const mesh_probe *p, carom_mesh *mesh, const caromi_mesh_batch *like, int options)
+static caromi_mesh_batch batch_of(const mesh_probe *data, carom_mesh *mesh, const caromi_mesh_batch *like, int options)
 {
     caromi_mesh_batch batch = {
         .kind = like->kind,
@@ -178,12 +187,13 @@ static caromi_mesh_batch batch_of(const mesh_probe *p, carom_mesh *mesh, const c
         .options = options,
     };
     for (int c = 0; c < like->kind->in; c++)
-        batch.in[c] = (caromi_in_column){.base = p->in[c], .stride = sizeof(float)};
+        batch.in[c] = (caromi_in_column){.base = data->in[c], .stride = sizeof(float)};
     if (options)
-        batch.mask = (caromi_in_column){.base = p->mask, .stride = sizeof(uint32_t)};
+        batch.mask = (caromi_in_column){.base = data->mask, .stride = sizeof(uint32_t)};
     return batch;
 }
 
+/* Sets the outputs of a batch. */
 static void set_outputs(probe_answers *to, int points, caromi_mesh_batch *batch)
 {
     const uint32_t count = points ? batch->kind->out : batch->kind->search_out;
@@ -193,7 +203,8 @@ static void set_outputs(probe_answers *to, int points, caromi_mesh_batch *batch)
     }
 }
 
-static carom_status compare_answers(const caromi_device *d, const caromi_mesh_batch *batch, const mesh_probe *p,
+/* Compares the answers of queries with one answer each. */
+static carom_status compare_answers(const caromi_device *device, const caromi_mesh_batch *batch, const mesh_probe *data,
                                     carom_error *err)
 {
     const caromi_mesh_kind *kind = batch->kind;
@@ -201,77 +212,82 @@ static carom_status compare_answers(const caromi_device *d, const caromi_mesh_ba
     carom_status status = CAROM_OK;
     for (uint32_t k = 0; status == CAROM_OK && k < kind->out; k++) {
         const uint32_t answer = kind->answer[k], of_points = k >= kind->search_out;
-        status = caromi_probe_compare(d, of_points ? points : search, (uint32_t)batch->count,
-                                      of_points ? k - kind->search_out : k, p->got.column[answer],
-                                      p->expected.column[answer], caromi_answer_size(answer), err);
+        status = caromi_probe_compare(device, of_points ? points : search, (uint32_t)batch->count,
+                                      of_points ? k - kind->search_out : k, data->got.column[answer],
+                                      data->expected.column[answer], caromi_answer_size(answer), err);
     }
     return status;
 }
 
 /* A context for scalar code on one thread, with the allocator and the log of the device's context. */
-static carom_context scalar_context(const caromi_device *d)
+static carom_context scalar_context(const caromi_device *device)
 {
     int chosen;
-    carom_context scalar = {.desc = d->context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen)};
+    carom_context scalar = {.desc = device->context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen)};
     scalar.hooks = caromi_hooks_of_desc(&scalar.desc);
-    scalar.hooks.owner = d->context;
+    scalar.hooks.owner = device->context;
     return scalar;
 }
 
-static carom_status run_mesh_probe(caromi_device *d, carom_mesh *mesh, const caromi_mesh_batch *like, int options,
-                                   mesh_probe *p, carom_error *err)
+/* Answers the queries on the CPU and on the device, and compares. */
+static carom_status run_mesh_probe(caromi_device *device, carom_mesh *mesh, const caromi_mesh_batch *like, int options,
+                                   mesh_probe *data, carom_error *err)
 {
     uint64_t done = 0;
     carom_stats stats = {.size = sizeof stats};
-    const carom_context scalar = scalar_context(d);
-    caromi_mesh_batch batch = batch_of(p, mesh, like, options);
+    const carom_context scalar = scalar_context(device);
+    caromi_mesh_batch batch = batch_of(data, mesh, like, options);
     const int points = caromi_wants_points(like);
-    set_outputs(&p->expected, points, &batch);
+    set_outputs(&data->expected, points, &batch);
     carom_status status = caromi_cpu_mesh(&scalar, &batch, 0, batch.count, &stats, err);
     if (status == CAROM_OK) {
-        set_outputs(&p->got, points, &batch);
-        status = caromi_stream_mesh(d, &batch, batch.count, &done, &stats, err);
+        set_outputs(&data->got, points, &batch);
+        status = caromi_stream_mesh(device, &batch, batch.count, &done, &stats, err);
     }
-    return status == CAROM_OK ? compare_answers(d, &batch, p, err) : status;
+    return status == CAROM_OK ? compare_answers(device, &batch, data, err) : status;
 }
 
-static carom_hit_list list_out(list_answers *a)
+/* A list over some memory. */
+static carom_hit_list list_out(list_answers *answers)
 {
     return (carom_hit_list){.size = sizeof(carom_hit_list),
                             .capacity = HITS,
-                            .offsets = a->offsets,
-                            .triangle = a->triangle,
-                            .state = a->state,
-                            .t = a->t,
-                            .totals = &a->totals};
+                            .offsets = answers->offsets,
+                            .triangle = answers->triangle,
+                            .state = answers->state,
+                            .t = answers->t,
+                            .totals = &answers->totals};
 }
 
+/* Columns of a list, by which a failed probe is reported. */
+enum { LIST_OFFSETS, LIST_TRIANGLE, LIST_STATE, LIST_T, LIST_ANY };
+
 /* Compares any-hit queries, in which a device stops at the first decided hit. */
-static carom_status run_any_probe(caromi_device *d, const carom_context *scalar, const caromi_list_batch *list,
-                                  mesh_probe *p, carom_error *err)
+static carom_status run_any_probe(caromi_device *device, const carom_context *scalar, const caromi_list_batch *list,
+                                  mesh_probe *data, carom_error *err)
 {
     uint64_t done = 0;
     carom_stats stats = {.size = sizeof stats};
-    caromi_list_batch batch = {.search = list->search, .sweep = list->sweep, .any = p->list_expected.any};
+    caromi_list_batch batch = {.search = list->search, .sweep = list->sweep, .any = data->list_expected.any};
     memset(batch.sweep.out, 0, sizeof batch.sweep.out);
     carom_status status = caromi_cpu_list(scalar, &batch, 0, QUERIES, &stats, err);
-    batch.any = p->list_got.any;
+    batch.any = data->list_got.any;
     if (status == CAROM_OK)
-        status = caromi_stream_list(d, &batch, QUERIES, &done, &stats, err);
+        status = caromi_stream_list(device, &batch, QUERIES, &done, &stats, err);
     return status != CAROM_OK ? status
-                              : caromi_probe_compare(d, caromi_list_program(&batch), QUERIES, 4, p->list_got.any,
-                                                     p->list_expected.any, 1, err);
+                              : caromi_probe_compare(device, caromi_list_program(&batch), QUERIES, LIST_ANY,
+                                                     data->list_got.any, data->list_expected.any, 1, err);
 }
 
 /* Compares a list: the counts of all queries, as many hits as fit, and the any-hit answers. The state of a contact is
  * its feature. */
-static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const caromi_list_batch *like, int options,
-                                   mesh_probe *p, carom_error *err)
+static carom_status run_list_probe(caromi_device *device, carom_mesh *mesh, const caromi_list_batch *like, int options,
+                                   mesh_probe *data, carom_error *err)
 {
     uint64_t done = 0;
     carom_stats stats = {.size = sizeof stats};
-    const carom_context scalar = scalar_context(d);
-    carom_hit_list got = list_out(&p->list_got), expected = list_out(&p->list_expected);
+    const carom_context scalar = scalar_context(device);
+    carom_hit_list got = list_out(&data->list_got), expected = list_out(&data->list_expected);
     const carom_mesh_hit_result got_columns = {.triangle = got.triangle, .state = got.state, .t = got.t};
     const carom_mesh_hit_result expected_columns = {
         .triangle = expected.triangle, .state = expected.state, .t = expected.t};
@@ -281,25 +297,32 @@ static carom_status run_list_probe(caromi_device *d, carom_mesh *mesh, const car
         CHECK(caromi_edges_of(mesh, &contacts.edges, err));
         batch.contacts = &contacts;
     }
-    batch.sweep = batch_of(p, mesh, &like->sweep, options);
+    /* The CPU's list is the expected one. */
+    batch.sweep = batch_of(data, mesh, &like->sweep, options);
     caromi_hits_to_columns(&expected_columns, batch.sweep.out);
     const uint32_t program = caromi_list_program(&batch);
     carom_status status = caromi_cpu_list(&scalar, &batch, 0, QUERIES, &stats, err);
     if (status != CAROM_OK)
         return status;
+    /* The device's list. */
     batch.list = &got;
     caromi_hits_to_columns(&got_columns, batch.sweep.out);
-    status = caromi_stream_list(d, &batch, QUERIES, &done, &stats, err);
-    const list_answers *a = &p->list_got, *b = &p->list_expected;
+    status = caromi_stream_list(device, &batch, QUERIES, &done, &stats, err);
+    const list_answers *got_answers = &data->list_got, *expected_answers = &data->list_expected;
+    /* All columns must have the same bits. */
     if (status == CAROM_OK)
-        status = caromi_probe_compare(d, program, QUERIES + 1, 0, a->offsets, b->offsets, sizeof *a->offsets, err);
+        status = caromi_probe_compare(device, program, QUERIES + 1, LIST_OFFSETS, got_answers->offsets,
+                                      expected_answers->offsets, sizeof *got_answers->offsets, err);
     if (status == CAROM_OK)
-        status = caromi_probe_compare(d, program, HITS, 1, a->triangle, b->triangle, sizeof *a->triangle, err);
+        status = caromi_probe_compare(device, program, HITS, LIST_TRIANGLE, got_answers->triangle,
+                                      expected_answers->triangle, sizeof *got_answers->triangle, err);
     if (status == CAROM_OK)
-        status = caromi_probe_compare(d, program, HITS, 2, a->state, b->state, sizeof *a->state, err);
+        status = caromi_probe_compare(device, program, HITS, LIST_STATE, got_answers->state, expected_answers->state,
+                                      sizeof *got_answers->state, err);
     if (status == CAROM_OK)
-        status = caromi_probe_compare(d, program, HITS, 3, a->t, b->t, sizeof *a->t, err);
-    return status == CAROM_OK && like->contacts == NULL ? run_any_probe(d, &scalar, &batch, p, err) : status;
+        status = caromi_probe_compare(device, program, HITS, LIST_T, got_answers->t, expected_answers->t,
+                                      sizeof *got_answers->t, err);
+    return status == CAROM_OK && like->contacts == NULL ? run_any_probe(device, &scalar, &batch, data, err) : status;
 }
 
 /* The options that a program is probed with. A program for queries without options is probed without any. Other
@@ -318,26 +341,26 @@ static const probe_options *options_of(const caromi_mesh_batch *like)
 }
 
 /* Builds and probes the programs of a batch. list: NULL for queries with one answer each. */
-static carom_status probe(caromi_device *d, const caromi_mesh_batch *like, const caromi_list_batch *list,
+static carom_status probe(caromi_device *device, const caromi_mesh_batch *like, const caromi_list_batch *list,
                           carom_error *err)
 {
     const probe_options *asked = options_of(like);
     carom_mesh *mesh = NULL;
-    mesh_probe *p = caromi_alloc(d->context, 1, sizeof *p);
-    if (p == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
-    memset(p, 0, sizeof *p);
-    d->probing = 1;
-    carom_status status = make_probe(like, asked->options[asked->count - 1], p, &mesh, err);
+    mesh_probe *data = caromi_alloc(device->context, 1, sizeof *data);
+    if (data == NULL)
+        return caromi_fail_memory(err, "no memory for the bit probe (%zu bytes)", sizeof *data);
+    memset(data, 0, sizeof *data);
+    device->probing = 1;
+    carom_status status = make_probe(like, asked->options[asked->count - 1], data, &mesh, err);
     for (int i = 0; status == CAROM_OK && i < asked->count; i++) {
         const int options = asked->options[i] | (like->options & MESH_ENDS);
-        status = list != NULL ? run_list_probe(d, mesh, list, options, p, err)
-                              : run_mesh_probe(d, mesh, like, options, p, err);
+        status = list != NULL ? run_list_probe(device, mesh, list, options, data, err)
+                              : run_mesh_probe(device, mesh, like, options, data, err);
     }
     if (mesh != NULL)
         caromi_mesh_end(mesh);
-    d->probing = 0;
-    caromi_free(d->context, p);
+    device->probing = 0;
+    caromi_free(device->context, data);
     return status;
 }
 
@@ -347,34 +370,34 @@ static int kind_of_motion(const caromi_mesh_batch *batch)
     return (batch->options & MESH_ENDS) != 0 ? 2 : 1;
 }
 
-carom_status caromi_probe_mesh(caromi_device *d, const caromi_mesh_batch *batch, carom_error *err)
+carom_status caromi_probe_mesh(caromi_device *device, const caromi_mesh_batch *batch, carom_error *err)
 {
     const int motion = kind_of_motion(batch);
     const uint32_t search = caromi_batch_search_program(batch), points = caromi_batch_points_program(batch);
     const int wants_points = caromi_wants_points(batch);
-    caromi_program *first = &d->programs[search], *second = &d->programs[points];
+    caromi_program *first = &device->programs[search], *second = &device->programs[points];
     if ((first->probed & motion) != 0 && ((second->probed & motion) != 0 || !wants_points))
         return CAROM_OK;
-    carom_status status = caromi_program_build(d, search, err);
+    carom_status status = caromi_program_build(device, search, err);
     if (status == CAROM_OK && wants_points)
-        status = caromi_program_build(d, points, err);
+        status = caromi_program_build(device, points, err);
     if (status != CAROM_OK)
         return status;
-    status = probe(d, batch, NULL, err);
+    status = probe(device, batch, NULL, err);
     first->probed |= status == CAROM_OK ? motion : 0;
     second->probed |= status == CAROM_OK && wants_points ? motion : 0;
     return status;
 }
 
-carom_status caromi_probe_list(caromi_device *d, const caromi_list_batch *batch, carom_error *err)
+carom_status caromi_probe_list(caromi_device *device, const caromi_list_batch *batch, carom_error *err)
 {
     const int motion = kind_of_motion(&batch->sweep);
     const uint32_t program = caromi_list_program(batch);
-    if ((d->programs[program].probed & motion) != 0)
+    if ((device->programs[program].probed & motion) != 0)
         return CAROM_OK;
-    carom_status status = caromi_program_build(d, program, err);
+    carom_status status = caromi_program_build(device, program, err);
     if (status == CAROM_OK)
-        status = probe(d, &batch->sweep, batch, err);
-    d->programs[program].probed |= status == CAROM_OK ? motion : 0;
+        status = probe(device, &batch->sweep, batch, err);
+    device->programs[program].probed |= status == CAROM_OK ? motion : 0;
     return status;
 }

@@ -18,11 +18,12 @@ int caromi_opencl_is_inherited(void)
 
 carom_status caromi_fail_inherited(carom_error *err)
 {
-    return caromi_fail(err, CAROM_ERROR_NO_DEVICE, 0,
+    return caromi_fail(err, CAROM_ERROR_NO_DEVICE, CAROMI_NO_NATIVE_CODE,
                        "OpenCL was opened by process %d before fork() made this one, %d: the driver does not work here",
                        atomic_load(&opencl_process), getpid());
 }
 
+/* Notes which process uses OpenCL, before its first OpenCL call. */
 carom_status caromi_claim_opencl(carom_error *err)
 {
     int none = 0;

@@ -5,85 +5,88 @@
 
 #include "device.h"
 
-static cl_program create_program(caromi_device *d, uint32_t program, cl_int *code)
+static cl_program create_program(caromi_device *device, uint32_t program, cl_int *code)
 {
     const char *pieces[CAROMI_PIECES_MAX];
     const cl_uint count = caromi_program_text(program, pieces);
-    return clCreateProgramWithSource(d->cl, count, pieces, NULL, code);
+    return clCreateProgramWithSource(device->cl, count, pieces, NULL, code);
 }
 
 /* Reports a failed build: the compiler's whole output goes to the log, its beginning into the error message. */
-static carom_status report_build(caromi_device *d, uint32_t program, cl_int code, carom_error *err)
+static carom_status report_build(caromi_device *device, uint32_t program, cl_int code, carom_error *err)
 {
     size_t size = 0;
     char *text = NULL;
-    if (clGetProgramBuildInfo(d->programs[program].program, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) == CL_SUCCESS)
-        text = caromi_alloc(d->context, size + 1, 1);
+    if (clGetProgramBuildInfo(device->programs[program].program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) ==
+        CL_SUCCESS)
+        text = caromi_alloc(device->context, size + 1, 1);
     if (text != NULL) {
         text[size] = '\0';
-        if (clGetProgramBuildInfo(d->programs[program].program, d->id, CL_PROGRAM_BUILD_LOG, size, text, NULL) !=
-            CL_SUCCESS)
+        if (clGetProgramBuildInfo(device->programs[program].program, device->id, CL_PROGRAM_BUILD_LOG, size, text,
+                                  NULL) != CL_SUCCESS)
             text[0] = '\0';
         for (const char *line = text; *line;) {
             const size_t length = strcspn(line, "\n");
             if (length > 0)
-                caromi_log(d->context, CAROM_LOG_ERROR, "%s: %.*s", caromi_program_name(program), (int)length, line);
+                caromi_log(device->context, CAROM_LOG_ERROR, "%s: %.*s", caromi_program_name(program), (int)length,
+                           line);
             line += length + (line[length] == '\n');
         }
         for (char *c = text; *c; c++)
             *c = *c == '\n' || *c == '\t' ? ' ' : *c;
     }
     const carom_status status =
-        caromi_fail(err, CAROM_ERROR_KERNEL_BUILD, code, "%.60s cannot build kernel %s (%d): %.140s", d->info.name,
+        caromi_fail(err, CAROM_ERROR_KERNEL_BUILD, code, "%.60s cannot build kernel %s (%d): %.140s", device->info.name,
                     caromi_program_name(program), code, text ? text : "");
-    caromi_free(d->context, text);
+    caromi_free(device->context, text);
     return status;
 }
 
 /* Builds a program. Vendor options only change its speed: if the driver refuses them, all programs are built without
  * them from then on. */
-static cl_int build(caromi_device *d, uint32_t program, char *options, size_t size)
+static cl_int build(caromi_device *device, uint32_t program, char *options, size_t size)
 {
-    const cl_program made = d->programs[program].program;
-    const char *vendor =
-        d->gpu && !d->vendor_options_refused ? caromi_program_vendor_options(program, d->info.platform) : "";
-    caromi_program_options(program, d->lanes, d->stack, d->info.correctly_rounded, options, size);
+    const cl_program made = device->programs[program].program;
+    const char *vendor = device->gpu && !device->vendor_options_refused
+                             ? caromi_program_vendor_options(program, device->info.platform)
+                             : "";
+    caromi_program_options(program, device->lanes, device->stack, device->info.correctly_rounded, options, size);
     const size_t used = strlen(options);
     (void)snprintf(options + used, size - used, "%s", vendor);
-    const cl_int code = clBuildProgram(made, 1, &d->id, options, NULL, NULL);
+    const cl_int code = clBuildProgram(made, 1, &device->id, options, NULL, NULL);
     if (code == CL_SUCCESS || vendor[0] == '\0')
         return code;
     options[used] = '\0';
-    const cl_int without = clBuildProgram(made, 1, &d->id, options, NULL, NULL);
+    const cl_int without = clBuildProgram(made, 1, &device->id, options, NULL, NULL);
     if (without == CL_SUCCESS) {
-        d->vendor_options_refused = 1;
-        caromi_log(d->context, CAROM_LOG_WARNING, "%s does not take build option%s (%d); kernels may be slower",
-                   d->info.name, vendor, code);
+        device->vendor_options_refused = 1;
+        caromi_log(device->context, CAROM_LOG_WARNING, "%s does not take build option%s (%d); kernels may be slower",
+                   device->info.name, vendor, code);
     }
     return without;
 }
 
-carom_status caromi_program_build(caromi_device *d, uint32_t program, carom_error *err)
+carom_status caromi_program_build(caromi_device *device, uint32_t program, carom_error *err)
 {
-    caromi_program *p = &d->programs[program];
+    caromi_program *p = &device->programs[program];
     if (p->kernel != NULL)
         return CAROM_OK;
     cl_int code;
     char options[256], name[64];
     const double start = caromi_now();
-    p->program = create_program(d, program, &code);
+    p->program = create_program(device, program, &code);
     if (p->program == NULL || code != CL_SUCCESS)
-        return caromi_cl_fail(d, code, "clCreateProgramWithSource", err);
-    code = build(d, program, options, sizeof options);
+        return caromi_cl_fail(device, code, "clCreateProgramWithSource", err);
+    code = build(device, program, options, sizeof options);
     if (code != CL_SUCCESS)
-        return report_build(d, program, code, err);
+        return report_build(device, program, code, err);
     (void)snprintf(name, sizeof name, "carom_%s", caromi_program_name(program));
     p->kernel = clCreateKernel(p->program, name, &code);
     if (p->kernel == NULL || code != CL_SUCCESS) {
         p->kernel = NULL;
-        return report_build(d, program, code, err);
+        return report_build(device, program, code, err);
     }
-    caromi_log(d->context, CAROM_LOG_INFO, "built %s in %.3f s: %s", name, caromi_now() - start, options);
+    caromi_log(device->context, CAROM_LOG_INFO, "built %s in %.3f s: %s", name, caromi_now() - start, options);
     return CAROM_OK;
 }
 
@@ -96,58 +99,60 @@ static void release_program(caromi_program *p)
     memset(p, 0, sizeof *p);
 }
 
-void caromi_programs_release(caromi_device *d)
+void caromi_programs_release(caromi_device *device)
 {
     for (uint32_t i = 0; i < CAROMI_PROGRAM_COUNT; i++)
-        release_program(&d->programs[i]);
+        release_program(&device->programs[i]);
 }
 
-void caromi_fit_stack(caromi_device *d, const carom_mesh *mesh)
+/* Ensures that the programs' traversal stack fits the mesh. */
+void caromi_fit_stack(caromi_device *device, const carom_mesh *mesh)
 {
-    if (mesh->stack <= d->stack)
+    if (mesh->stack <= device->stack)
         return;
-    caromi_log(d->context, CAROM_LOG_INFO,
-               "%s: a mesh needs a stack of %d entries; kernels are built with %d from now on", d->info.name,
+    caromi_log(device->context, CAROM_LOG_INFO,
+               "%s: a mesh needs a stack of %d entries; kernels are built with %d from now on", device->info.name,
                mesh->stack, MESH_STACK);
-    d->stack = MESH_STACK;
+    device->stack = MESH_STACK;
     for (uint32_t i = 0; i < CAROMI_PROGRAM_COUNT; i++)
         if (caromi_program_has_stack(i))
-            release_program(&d->programs[i]);
+            release_program(&device->programs[i]);
 }
 
 /* ---------------------------------------------------------------- launches */
 
-void caromi_set_columns(caromi_arguments *a, const caromi_cl_column *columns, uint32_t count)
+/* Sets columns as a kernel's next arguments. */
+void caromi_set_columns(caromi_arguments *arguments, const caromi_cl_column *columns, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const cl_mem memory = caromi_column_memory(&columns[i]);
-        caromi_set_argument(a, &memory, sizeof memory);
+        caromi_set_argument(arguments, &memory, sizeof memory);
     }
 }
 
-static carom_status launch(caromi_device *d, caromi_cl_slot *slot, caromi_arguments *a, uint64_t items, size_t local,
-                           carom_error *err)
+static carom_status launch(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments, uint64_t items,
+                           size_t local, carom_error *err)
 {
     cl_event event = NULL;
-    CHECK(caromi_launch(d, slot->queue, a, items, local, &event, err));
+    CHECK(caromi_launch(device, slot->queue, arguments, items, local, &event, err));
     caromi_add_event(&slot->compute, event);
     return CAROM_OK;
 }
 
-carom_status caromi_launch_chunk(caromi_device *d, caromi_cl_slot *slot, caromi_arguments *a, uint64_t items,
-                                 carom_error *err)
+carom_status caromi_launch_chunk(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
+                                 uint64_t items, carom_error *err)
 {
-    return launch(d, slot, a, items, CAROMI_GROUP, err);
+    return launch(device, slot, arguments, items, CAROMI_GROUP, err);
 }
 
-carom_status caromi_launch_group(caromi_device *d, caromi_cl_slot *slot, caromi_arguments *a, uint64_t items,
-                                 carom_error *err)
+carom_status caromi_launch_group(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
+                                 uint64_t items, carom_error *err)
 {
-    return launch(d, slot, a, items, (size_t)items, err);
+    return launch(device, slot, arguments, items, (size_t)items, err);
 }
 
-carom_status caromi_launch_search(caromi_device *d, caromi_cl_slot *slot, caromi_arguments *a, uint64_t items,
-                                  carom_error *err)
+carom_status caromi_launch_search(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
+                                  uint64_t items, carom_error *err)
 {
-    return launch(d, slot, a, items, d->lanes > 1 ? 1 : CAROMI_GROUP, err);
+    return launch(device, slot, arguments, items, device->lanes > 1 ? 1 : CAROMI_GROUP, err);
 }

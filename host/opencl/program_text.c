@@ -17,6 +17,7 @@ typedef struct kernel_text {
 #include "carom_kernels.h"
 static_assert((int)PIECES_MAX <= (int)CAROMI_PIECES_MAX, "a text has more pieces than its readers have room for");
 
+/* The source and the build options of a program. */
 typedef struct program_row {
     const char *kernel;
     const kernel_text *text;
@@ -66,6 +67,7 @@ uint32_t caromi_program_text(uint32_t program, const char *pieces[CAROMI_PIECES_
     return text->count;
 }
 
+/* A program's build options, for a number of lanes and of traversal stack entries. */
 void caromi_program_options(uint32_t program, uint32_t lanes, int stack, int correctly_rounded, char *out, size_t size)
 {
     const program_row *row = &rows[program];

@@ -5,46 +5,47 @@
 #define CAROM_HOST_OPENCL_PROGRAMS_H
 #include "cpu/cpu.h"
 
-/* X(program, kernel, root, has_stack, build options): has_stack: each work-item has a traversal stack of MESH_STACK
- * entries.
+/* X(program, kernel, root, has_stack, build options): with CAROMI_ON_STACK each work-item has a traversal stack of
+ * MESH_STACK entries.
  *
  * A search has four rows, in this order: fast, exact, and both again for queries with options. Those without are
  * built with -DMESH_PLAIN, which leaves out the options' code and the registers that it takes. A search for the
  * closest point, or for contacts, has one code for both. */
+enum { CAROMI_NO_STACK, CAROMI_ON_STACK };
 /* clang-format off */
 #define CAROMI_PROGRAMS(X) \
-    X(MESH_FIRST,                  mesh_first,               mesh,               1, " -DMESH_PLAIN") \
-    X(MESH_FIRST_EXACT,            mesh_first_exact,         mesh_exact,         1, " -DMESH_PLAIN") \
-    X(MESH_FIRST_OPTIONS,          mesh_first,               mesh,               1, "") \
-    X(MESH_FIRST_EXACT_OPTIONS,    mesh_first_exact,         mesh_exact,         1, "") \
-    X(MESH_LIST,                   mesh_list,                mesh,               1, " -DMESH_PLAIN") \
-    X(MESH_LIST_EXACT,             mesh_list_exact,          mesh_exact,         1, " -DMESH_PLAIN") \
-    X(MESH_LIST_OPTIONS,           mesh_list,                mesh,               1, "") \
-    X(MESH_LIST_EXACT_OPTIONS,     mesh_list_exact,          mesh_exact,         1, "") \
-    X(MESH_OVERLAPS,               mesh_overlaps,            mesh_overlap,       1, " -DMESH_PLAIN") \
-    X(MESH_OVERLAPS_EXACT,         mesh_overlaps_exact,      mesh_overlap,       1, " -DMESH_PLAIN") \
-    X(MESH_OVERLAPS_OPTIONS,       mesh_overlaps,            mesh_overlap,       1, "") \
-    X(MESH_OVERLAPS_EXACT_OPTIONS, mesh_overlaps_exact,      mesh_overlap,       1, "") \
-    X(MESH_CONTACT,                mesh_contact,             mesh,               0, "") \
-    X(MESH_CONTACT_EXACT,          mesh_contact_exact,       mesh_exact,         0, "") \
-    X(MESH_CLOSEST,                mesh_closest,             mesh_closest,       1, "") \
-    X(MESH_CLOSEST_EXACT,          mesh_closest_exact,       mesh_closest_exact, 1, "") \
-    X(MESH_CLOSEST_POINT,          mesh_closest_point,       mesh_closest,       0, "") \
-    X(MESH_CLOSEST_POINT_EXACT,    mesh_closest_point_exact, mesh_closest_exact, 0, "") \
-    X(MESH_CONTACTS,               mesh_contacts,            mesh_contacts,      1, "") \
-    X(MESH_CONTACTS_EXACT,         mesh_contacts_exact,      mesh_contacts_exact, 1, "") \
-    X(ROUNDING,                    rounding,                 rounding,           0, "") \
-    X(SORT_HISTOGRAM,              sort_histogram,           query_sort,         0, "") \
-    X(PREFIX_SUM,                  prefix_sum,               query_sort,         0, "") \
-    X(SORT_SCATTER,                sort_scatter,             query_sort,         0, "") \
-    X(COMPACT_COUNT,               compact_count,            compact,            0, "") \
-    X(COMPACT_FILL,                compact_fill,             compact,            0, "") \
-    X(CLOUD_TEST,                  cloud_test,               cloud_scan,         0, "") \
-    X(CLOUD_GATHER,                cloud_gather,             cloud_scan,         0, "") \
-    X(RESIDENT_GATHER,             resident_gather,          resident,           0, "") \
-    X(RESIDENT_SCATTER,            resident_scatter,         resident,           0, "") \
-    X(BLOCK_SPLIT,                 block_split,              block,              0, "") \
-    X(BLOCK_JOIN,                  block_join,               block,              0, "")
+    X(MESH_FIRST,                  mesh_first,               mesh,               CAROMI_ON_STACK, " -DMESH_PLAIN") \
+    X(MESH_FIRST_EXACT,            mesh_first_exact,         mesh_exact,         CAROMI_ON_STACK, " -DMESH_PLAIN") \
+    X(MESH_FIRST_OPTIONS,          mesh_first,               mesh,               CAROMI_ON_STACK, "") \
+    X(MESH_FIRST_EXACT_OPTIONS,    mesh_first_exact,         mesh_exact,         CAROMI_ON_STACK, "") \
+    X(MESH_LIST,                   mesh_list,                mesh,               CAROMI_ON_STACK, " -DMESH_PLAIN") \
+    X(MESH_LIST_EXACT,             mesh_list_exact,          mesh_exact,         CAROMI_ON_STACK, " -DMESH_PLAIN") \
+    X(MESH_LIST_OPTIONS,           mesh_list,                mesh,               CAROMI_ON_STACK, "") \
+    X(MESH_LIST_EXACT_OPTIONS,     mesh_list_exact,          mesh_exact,         CAROMI_ON_STACK, "") \
+    X(MESH_OVERLAPS,               mesh_overlaps,            mesh_overlap,       CAROMI_ON_STACK, " -DMESH_PLAIN") \
+    X(MESH_OVERLAPS_EXACT,         mesh_overlaps_exact,      mesh_overlap,       CAROMI_ON_STACK, " -DMESH_PLAIN") \
+    X(MESH_OVERLAPS_OPTIONS,       mesh_overlaps,            mesh_overlap,       CAROMI_ON_STACK, "") \
+    X(MESH_OVERLAPS_EXACT_OPTIONS, mesh_overlaps_exact,      mesh_overlap,       CAROMI_ON_STACK, "") \
+    X(MESH_CONTACT,                mesh_contact,             mesh,               CAROMI_NO_STACK, "") \
+    X(MESH_CONTACT_EXACT,          mesh_contact_exact,       mesh_exact,         CAROMI_NO_STACK, "") \
+    X(MESH_CLOSEST,                mesh_closest,             mesh_closest,       CAROMI_ON_STACK, "") \
+    X(MESH_CLOSEST_EXACT,          mesh_closest_exact,       mesh_closest_exact, CAROMI_ON_STACK, "") \
+    X(MESH_CLOSEST_POINT,          mesh_closest_point,       mesh_closest,       CAROMI_NO_STACK, "") \
+    X(MESH_CLOSEST_POINT_EXACT,    mesh_closest_point_exact, mesh_closest_exact, CAROMI_NO_STACK, "") \
+    X(MESH_CONTACTS,               mesh_contacts,            mesh_contacts,      CAROMI_ON_STACK, "") \
+    X(MESH_CONTACTS_EXACT,         mesh_contacts_exact,      mesh_contacts_exact, CAROMI_ON_STACK, "") \
+    X(ROUNDING,                    rounding,                 rounding,           CAROMI_NO_STACK, "") \
+    X(SORT_HISTOGRAM,              sort_histogram,           query_sort,         CAROMI_NO_STACK, "") \
+    X(PREFIX_SUM,                  prefix_sum,               query_sort,         CAROMI_NO_STACK, "") \
+    X(SORT_SCATTER,                sort_scatter,             query_sort,         CAROMI_NO_STACK, "") \
+    X(COMPACT_COUNT,               compact_count,            compact,            CAROMI_NO_STACK, "") \
+    X(COMPACT_FILL,                compact_fill,             compact,            CAROMI_NO_STACK, "") \
+    X(CLOUD_TEST,                  cloud_test,               cloud_scan,         CAROMI_NO_STACK, "") \
+    X(CLOUD_GATHER,                cloud_gather,             cloud_scan,         CAROMI_NO_STACK, "") \
+    X(RESIDENT_GATHER,             resident_gather,          resident,           CAROMI_NO_STACK, "") \
+    X(RESIDENT_SCATTER,            resident_scatter,         resident,           CAROMI_NO_STACK, "") \
+    X(BLOCK_SPLIT,                 block_split,              block,              CAROMI_NO_STACK, "") \
+    X(BLOCK_JOIN,                  block_join,               block,              CAROMI_NO_STACK, "")
 /* clang-format on */
 
 /* Programs of pair kernels have the numbers of caromi_pair_kernel; those of CAROMI_PROGRAMS follow. */

@@ -127,6 +127,7 @@ static survey visit_devices(survey_fn *visit, void *user)
     return s;
 }
 
+/* The caller's array of a listing. */
 typedef struct device_listing {
     carom_device_info *out;
     uint32_t capacity;
@@ -140,18 +141,18 @@ static int list_one(void *user, const caromi_cl_found *found)
     return 1;
 }
 
-CAROMI_LIST list_listing(caromi_arrays *a, const carom_device_info *out, uint32_t capacity, const uint32_t *count)
+CAROMI_LIST list_listing(caromi_arrays *arrays, const carom_device_info *out, uint32_t capacity, const uint32_t *count)
 {
-    caromi_writes(a, "out", out, capacity, sizeof *out);
-    caromi_writes(a, "count", count, 1, sizeof *count);
+    caromi_writes(arrays, "out", out, capacity, sizeof *out);
+    caromi_writes(arrays, "count", count, 1, sizeof *count);
 }
 
 static carom_status list_devices(carom_device_info *out, uint32_t capacity, uint32_t *count, carom_error *err)
 {
     if (count == NULL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "count must not be NULL");
+        return caromi_fail_argument(err, "count must not be NULL");
     if (out == NULL && capacity != 0)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "out is NULL, but capacity is %u", capacity);
+        return caromi_fail_argument(err, "out is NULL, but capacity is %u", capacity);
     if (capacity != 0)
         CHECK(caromi_check_desc(out->size, sizeof *out, "carom_device_info", err));
     CAROMI_CHECK_ARRAYS((carom_context *)NULL, err, list_listing, out, capacity, count);
@@ -188,45 +189,47 @@ static int contains(const char *text, const char *part)
 
 static int consider(void *user, const caromi_cl_found *found)
 {
-    choice *c = user;
+    choice *wanted = user;
     const int gpu = strcmp(found->info.kind, "gpu") == 0;
     int rank = 0;
-    if (c->by_index)
-        rank = found->index == c->index;
-    else if (c->selector != NULL)
-        rank = contains(found->info.platform, c->selector) || contains(found->info.name, c->selector);
-    else if (found->info.available && (gpu || !c->gpu_only))
+    if (wanted->by_index)
+        rank = found->index == wanted->index;
+    else if (wanted->selector != NULL)
+        rank = contains(found->info.platform, wanted->selector) || contains(found->info.name, wanted->selector);
+    else if (found->info.available && (gpu || !wanted->gpu_only))
         rank = gpu ? 2 : 1;
-    c->matches += rank > 0;
-    if (rank > c->rank) {
-        c->rank = rank;
-        c->best = *found;
+    wanted->matches += rank > 0;
+    if (rank > wanted->rank) {
+        wanted->rank = rank;
+        wanted->best = *found;
     }
     return 1;
 }
 
 /* The error if no device was found, with a hint. */
-static carom_status explain(const choice *c, const survey *s, carom_error *err)
+static carom_status explain(const choice *wanted, const survey *seen, carom_error *err)
 {
     const carom_status status = CAROM_ERROR_NO_DEVICE;
-    if (s->platforms == 0)
-        return caromi_fail(err, status, s->code,
+    if (seen->platforms == 0)
+        return caromi_fail(err, status, seen->code,
                            "no OpenCL platform (clGetPlatformIDs: %d): no driver is installed, or "
                            "OCL_ICD_VENDORS points elsewhere",
-                           s->code);
-    if (s->devices == 0)
-        return caromi_fail(err, status, CL_DEVICE_NOT_FOUND, "no OpenCL device on %u platform(s)%s%s", s->platforms,
-                           s->empty_pocl ? "; PoCL has none if it cannot write its cache: set POCL_CACHE_DIR" : "",
-                           s->empty_rusticl ? "; rusticl has none unless RUSTICL_ENABLE names a driver" : "");
-    if (c->by_index)
-        return caromi_fail(err, status, 0, "there is no OpenCL device %s: devices are 0..%u", c->selector,
-                           s->devices - 1);
-    if (c->selector != NULL)
-        return caromi_fail(err, status, 0, "no OpenCL device is called '%.100s': %u present", c->selector, s->devices);
-    return caromi_fail(err, status, 0, "no usable OpenCL %s among %u device(s)", c->gpu_only ? "GPU" : "device",
-                       s->devices);
+                           seen->code);
+    if (seen->devices == 0)
+        return caromi_fail(err, status, CL_DEVICE_NOT_FOUND, "no OpenCL device on %u platform(s)%s%s", seen->platforms,
+                           seen->empty_pocl ? "; PoCL has none if it cannot write its cache: set POCL_CACHE_DIR" : "",
+                           seen->empty_rusticl ? "; rusticl has none unless RUSTICL_ENABLE names a driver" : "");
+    if (wanted->by_index)
+        return caromi_fail(err, status, CAROMI_NO_NATIVE_CODE, "there is no OpenCL device %s: devices are 0..%u",
+                           wanted->selector, seen->devices - 1);
+    if (wanted->selector != NULL)
+        return caromi_fail(err, status, CAROMI_NO_NATIVE_CODE, "no OpenCL device is called '%.100s': %u present",
+                           wanted->selector, seen->devices);
+    return caromi_fail(err, status, CAROMI_NO_NATIVE_CODE, "no usable OpenCL %s among %u device(s)",
+                       wanted->gpu_only ? "GPU" : "device", seen->devices);
 }
 
+/* The device that `selector` names (NULL: the best). */
 carom_status caromi_select_device(const carom_context *context, const char *selector, int gpu_only,
                                   caromi_cl_found *found, carom_error *err)
 {

@@ -10,6 +10,7 @@
 
 typedef struct caromi_failed_event caromi_failed_event;
 
+/* The caller's OpenCL objects. */
 typedef struct caromi_shared {
     cl_context context;
     cl_command_queue queue;                /* calls take part in its order; NULL: none */

@@ -4,28 +4,30 @@
 
 #include "device.h"
 
-static void unmap(const caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c)
+static void unmap(const caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column)
 {
-    if (c->host != NULL && (d->unified || c->pinned != NULL)) /* else the host pointer belongs to a block */
-        (void)caromi_unmap(d, slot->queue, c->pinned ? c->pinned : caromi_column_memory(c), c->host, NULL, NULL);
-    c->host = NULL;
+    /* Else the host pointer belongs to a block. */
+    if (column->host != NULL && (device->unified || column->pinned != NULL))
+        (void)caromi_unmap(device, slot->queue, column->pinned ? column->pinned : caromi_column_memory(column),
+                           column->host, NULL, NULL);
+    column->host = NULL;
 }
 
-static void release_direct(caromi_cl_column *c)
+static void release_direct(caromi_cl_column *column)
 {
-    if (!c->shared)
-        caromi_release_buffer(&c->direct);
-    c->direct = NULL;
-    c->shared = 0;
+    if (!column->shared)
+        caromi_release_buffer(&column->direct);
+    column->direct = NULL;
+    column->shared = 0;
 }
 
-static void release_column(const caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c)
+static void release_column(const caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column)
 {
-    unmap(d, slot, c);
-    caromi_release_buffer(&c->pinned);
-    caromi_release_buffer(&c->memory);
-    release_direct(c);
-    memset(c, 0, sizeof *c);
+    unmap(device, slot, column);
+    caromi_release_buffer(&column->pinned);
+    caromi_release_buffer(&column->memory);
+    release_direct(column);
+    memset(column, 0, sizeof *column);
 }
 
 static void release_events(caromi_cl_events *e)
@@ -35,6 +37,7 @@ static void release_events(caromi_cl_events *e)
     e->count = 0;
 }
 
+/* Releases what belongs to one chunk. */
 void caromi_slot_retire(caromi_cl_slot *slot)
 {
     release_events(&slot->upload);
@@ -46,48 +49,50 @@ void caromi_slot_retire(caromi_cl_slot *slot)
     slot->count = 0;
 }
 
-void caromi_slot_release(const caromi_device *d, caromi_cl_slot *slot)
+/* Frees everything that a slot holds. */
+void caromi_slot_release(const caromi_device *device, caromi_cl_slot *slot)
 {
     for (int i = 0; i < COLUMNS_MAX; i++)
         if (slot->out[i].direct != NULL) /* left by a chunk that was never finished */
-            unmap(d, slot, &slot->out[i]);
+            unmap(device, slot, &slot->out[i]);
     caromi_slot_retire(slot);
     for (int i = 0; i < COLUMNS_MAX; i++) {
-        release_column(d, slot, &slot->in[i]);
-        release_column(d, slot, &slot->out[i]);
+        release_column(device, slot, &slot->in[i]);
+        release_column(device, slot, &slot->out[i]);
     }
-    release_column(d, slot, &slot->sent.memory);
-    release_column(d, slot, &slot->fetched.memory);
+    release_column(device, slot, &slot->sent.memory);
+    release_column(device, slot, &slot->fetched.memory);
     for (int i = 0; i < CAROMI_SORT_COLUMNS; i++)
-        release_column(d, slot, &slot->sort[i]);
+        release_column(device, slot, &slot->sort[i]);
     for (int i = 0; i < CAROMI_COMPACT_MEMORIES; i++)
-        release_column(d, slot, &slot->compact[i]);
-    release_column(d, slot, &slot->rows);
+        release_column(device, slot, &slot->compact[i]);
+    release_column(device, slot, &slot->rows);
 }
 
 /* Waits for the unmaps before the release: an unmap is a command, which holds the memory while it runs. */
-void caromi_columns_release(caromi_device *d)
+void caromi_columns_release(caromi_device *device)
 {
     for (int i = 0; i < CAROMI_SLOTS; i++) {
-        caromi_slot_release(d, &d->slots[i]);
-        (void)caromi_finish(d, d->slots[i].queue, NULL);
+        caromi_slot_release(device, &device->slots[i]);
+        (void)caromi_finish(device, device->slots[i].queue, NULL);
     }
-    caromi_release_buffer(&d->empty_histogram);
+    caromi_release_buffer(&device->empty_histogram);
 }
 
-carom_status caromi_reserve(caromi_device *d, caromi_cl_slot *slot, caromi_cl_column *c, size_t bytes,
+/* Allocates a column's memory, unless it is large enough. */
+carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column, size_t bytes,
                             enum caromi_host_access access, carom_error *err)
 {
-    if (c->capacity < bytes) {
-        release_column(d, slot, c);
-        CHECK(caromi_make_buffer(d, "a column", CL_MEM_READ_WRITE | (d->unified ? CL_MEM_ALLOC_HOST_PTR : 0), bytes,
-                                 NULL, &c->memory, err));
-        c->capacity = bytes;
+    if (column->capacity < bytes) {
+        release_column(device, slot, column);
+        CHECK(caromi_make_buffer(device, "a column", CL_MEM_READ_WRITE | (device->unified ? CL_MEM_ALLOC_HOST_PTR : 0),
+                                 bytes, NULL, &column->memory, err));
+        column->capacity = bytes;
     }
-    if (d->unified || access == CAROMI_NO_HOST_POINTER || c->pinned != NULL)
+    if (device->unified || access == CAROMI_NO_HOST_POINTER || column->pinned != NULL)
         return CAROM_OK;
-    CHECK(caromi_make_buffer(d, "a pinned column", CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, c->capacity, NULL,
-                             &c->pinned, err));
-    return caromi_map(d, slot->queue, c->pinned, CL_MAP_READ | CL_MAP_WRITE, c->capacity, 1, &c->host, NULL, "pinned",
-                      err);
+    CHECK(caromi_make_buffer(device, "a pinned column", CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, column->capacity,
+                             NULL, &column->pinned, err));
+    return caromi_map(device, slot->queue, column->pinned, CL_MAP_READ | CL_MAP_WRITE, column->capacity, CAROMI_WAIT,
+                      &column->host, NULL, "pinned", err);
 }

@@ -20,19 +20,19 @@ typedef struct row_copies {
 } row_copies;
 
 /* Allocates elements, inputs and answers in one piece. */
-static carom_status make_copies(row_copies *c, carom_error *err)
+static carom_status make_copies(row_copies *copies, carom_error *err)
 {
-    const caromi_stream *s = c->stream;
-    const uint64_t words = 1 + (uint64_t)s->in_count + s->out_count;
-    uint32_t *memory = caromi_alloc(c->device->context, c->count, words * sizeof *memory);
+    const caromi_stream *stream = copies->stream;
+    const uint64_t words = 1 + (uint64_t)stream->in_count + stream->out_count;
+    uint32_t *memory = caromi_alloc(copies->device->context, copies->count, words * sizeof *memory);
     if (memory == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %u undecided queries", c->count);
-    c->elements = memory;
-    for (uint32_t i = 0; i < s->in_count; i++)
-        c->in[i] = (caromi_in_column){.base = memory += c->count, .stride = sizeof *memory};
-    for (uint32_t i = 0; i < s->out_count; i++) {
-        memory += c->count;
-        c->out[i] = (caromi_out_column){s->out[i].base != NULL ? memory : NULL, s->out_size[i]};
+        return caromi_fail_memory(err, "no memory for %u undecided queries", copies->count);
+    copies->elements = memory;
+    for (uint32_t i = 0; i < stream->in_count; i++)
+        copies->in[i] = (caromi_in_column){.base = memory += copies->count, .stride = sizeof *memory};
+    for (uint32_t i = 0; i < stream->out_count; i++) {
+        memory += copies->count;
+        copies->out[i] = (caromi_out_column){stream->out[i].base != NULL ? memory : NULL, stream->out_size[i]};
     }
     return CAROM_OK;
 }
@@ -40,79 +40,84 @@ static carom_status make_copies(row_copies *c, carom_error *err)
 /* ---- in ---------------------------------------------------------------------------------------------------------- */
 
 /* Sends the index that a column needs, unless the slot has it. */
-static carom_status send_index(row_copies *c, const caromi_index *index, carom_error *err)
+static carom_status send_index(row_copies *copies, const caromi_index *index, carom_error *err)
 {
-    const void *wanted = index != NULL && index->base != NULL ? index->base : (const void *)c->rows;
-    if (c->sent_index == wanted)
+    const void *wanted = index != NULL && index->base != NULL ? index->base : (const void *)copies->rows;
+    if (copies->sent_index == wanted)
         return CAROM_OK;
-    for (uint32_t i = 0; wanted != c->rows && i < c->count; i++)
-        c->elements[i] = (uint32_t)caromi_index_at(index, c->slot->first + c->rows[i]);
-    CHECK(caromi_reserve(c->device, c->slot, &c->slot->rows, c->count * sizeof *c->rows, CAROMI_NO_HOST_POINTER, err));
-    CHECK(caromi_write_at(c->device, c->slot->queue, c->slot->rows.memory, 0, wanted == c->rows ? c->rows : c->elements,
-                          c->count * sizeof *c->rows, "rows", err));
-    c->sent_index = wanted;
+    for (uint32_t i = 0; wanted != copies->rows && i < copies->count; i++)
+        copies->elements[i] = (uint32_t)caromi_index_at(index, copies->slot->first + copies->rows[i]);
+    CHECK(caromi_reserve(copies->device, copies->slot, &copies->slot->rows, copies->count * sizeof *copies->rows,
+                         CAROMI_NO_HOST_POINTER, err));
+    CHECK(caromi_write_at(copies->device, copies->slot->queue, copies->slot->rows.memory, CAROMI_BEGIN,
+                          wanted == copies->rows ? copies->rows : copies->elements,
+                          copies->count * sizeof *copies->rows, "rows", err));
+    copies->sent_index = wanted;
     return CAROM_OK;
 }
 
-static carom_status copy_input(row_copies *c, uint32_t column, carom_error *err)
+static carom_status copy_input(row_copies *copies, uint32_t column, carom_error *err)
 {
-    const caromi_stream *s = c->stream;
-    float *to = (float *)(uintptr_t)c->in[column].base;
-    const size_t bytes = c->count * sizeof *to;
-    for (uint32_t i = 0; s->residents->in[column].memory == NULL && i < c->count; i++)
-        caromi_gather(&to[i], &s->in[column], c->slot->first + c->rows[i], 1);
-    if (s->residents->in[column].memory == NULL)
+    const caromi_stream *stream = copies->stream;
+    float *to = (float *)(uintptr_t)copies->in[column].base;
+    const size_t bytes = copies->count * sizeof *to;
+    for (uint32_t i = 0; stream->residents->in[column].memory == NULL && i < copies->count; i++)
+        caromi_gather(&to[i], &stream->in[column], copies->slot->first + copies->rows[i], 1);
+    if (stream->residents->in[column].memory == NULL)
         return CAROM_OK;
-    CHECK(send_index(c, &s->in[column].index, err));
-    CHECK(caromi_reserve(c->device, c->slot, &c->slot->in[column], bytes, CAROMI_NO_HOST_POINTER, err));
-    CHECK(caromi_gather_resident_rows(c->device, s, c->slot, column, c->count, err));
-    return caromi_read(c->device, c->slot->queue, c->slot->in[column].memory, 0, to, bytes, 1, NULL,
-                       "undecided queries", err);
+    CHECK(send_index(copies, &stream->in[column].index, err));
+    CHECK(caromi_reserve(copies->device, copies->slot, &copies->slot->in[column], bytes, CAROMI_NO_HOST_POINTER, err));
+    CHECK(caromi_gather_resident_rows(copies->device, stream, copies->slot, column, copies->count, err));
+    return caromi_read(copies->device, copies->slot->queue, copies->slot->in[column].memory, CAROMI_BEGIN, to, bytes,
+                       CAROMI_WAIT, NULL, "undecided queries", err);
 }
 
 /* ---- out --------------------------------------------------------------------------------------------------------- */
 
-static carom_status put_output(row_copies *c, uint32_t column, carom_error *err)
+static carom_status put_output(row_copies *copies, uint32_t column, carom_error *err)
 {
-    const caromi_stream *s = c->stream;
-    const size_t size = s->out_size[column];
-    const char *from = c->out[column].base;
+    const caromi_stream *stream = copies->stream;
+    const size_t size = stream->out_size[column];
+    const char *from = copies->out[column].base;
     if (from == NULL)
         return CAROM_OK;
-    if (!caromi_output_stays(s, column)) {
-        for (uint32_t i = 0; i < c->count; i++)
-            caromi_scatter(&s->out[column], c->slot->first + c->rows[i], from + i * size, 1, size);
+    if (!caromi_output_stays(stream, column)) {
+        for (uint32_t i = 0; i < copies->count; i++)
+            caromi_scatter(&stream->out[column], copies->slot->first + copies->rows[i], from + i * size, 1, size);
         return CAROM_OK;
     }
-    CHECK(send_index(c, NULL, err));
-    CHECK(caromi_reserve(c->device, c->slot, &c->slot->out[column], c->count * size, CAROMI_NO_HOST_POINTER, err));
-    CHECK(caromi_write_at(c->device, c->slot->queue, c->slot->out[column].memory, 0, from, c->count * size,
-                          "decided queries", err));
-    return caromi_scatter_resident_rows(c->device, s, c->slot, column, c->count, err);
+    CHECK(send_index(copies, NULL, err));
+    CHECK(caromi_reserve(copies->device, copies->slot, &copies->slot->out[column], copies->count * size,
+                         CAROMI_NO_HOST_POINTER, err));
+    CHECK(caromi_write_at(copies->device, copies->slot->queue, copies->slot->out[column].memory, CAROMI_BEGIN, from,
+                          copies->count * size, "decided queries", err));
+    return caromi_scatter_resident_rows(copies->device, stream, copies->slot, column, copies->count, err);
 }
 
-static carom_status answer(row_copies *c, carom_stats *stats, carom_error *err)
+static carom_status answer(row_copies *copies, carom_stats *stats, carom_error *err)
 {
-    const caromi_stream *s = c->stream;
-    for (uint32_t i = 0; i < s->in_count; i++)
-        CHECK(copy_input(c, i, err));
-    CHECK(s->undecided->answer(c->device->context, s->user, c->in, c->out, c->count, stats, err));
-    for (uint32_t i = 0; i < s->out_count; i++)
-        CHECK(put_output(c, i, err));
-    return caromi_finish(c->device, c->slot->queue, err);
+    const caromi_stream *stream = copies->stream;
+    for (uint32_t i = 0; i < stream->in_count; i++)
+        CHECK(copy_input(copies, i, err));
+    CHECK(stream->undecided->answer(copies->device->context, stream->user, copies->in, copies->out, copies->count,
+                                    stats, err));
+    for (uint32_t i = 0; i < stream->out_count; i++)
+        CHECK(put_output(copies, i, err));
+    return caromi_finish(copies->device, copies->slot->queue, err);
 }
 
-carom_status caromi_answer_undecided(caromi_device *d, const caromi_stream *s, caromi_cl_slot *slot,
+/* Copies the inputs of undecided rows to the host, answers them on the CPU, and copies the answers back. */
+carom_status caromi_answer_undecided(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
                                      const uint32_t *rows, uint32_t count, carom_stats *stats, carom_error *err)
 {
-    row_copies c = {.device = d, .stream = s, .slot = slot, .rows = rows, .count = count};
+    row_copies copies = {.device = device, .stream = stream, .slot = slot, .rows = rows, .count = count};
     const double start = caromi_now();
     const uint64_t chunk = slot->count;
-    CHECK(make_copies(&c, err));
+    CHECK(make_copies(&copies, err));
     caromi_slot_retire(slot); /* rows go into the slot's own columns, not into the caller's arrays */
     slot->count = chunk;
-    const carom_status status = answer(&c, stats, err);
-    caromi_free(d->context, c.elements);
+    const carom_status status = answer(&copies, stats, err);
+    caromi_free(device->context, copies.elements);
     stats->host += caromi_now() - start;
     return status;
 }

@@ -26,10 +26,13 @@ carom_status caromi_retain_buffer(const caromi_device *device, cl_mem buffer, ca
 /* Releases a buffer and sets *buffer to NULL; it may be NULL before. */
 void caromi_release_buffer(cl_mem *buffer);
 
-/* Maps the first `bytes` of a buffer to host memory. wait: returns when it is mapped; else it is mapped when the event
- * has ended. */
+/* Whether a call returns when its command has ended, or at once: the command has ended when its event has. */
+enum caromi_blocking { CAROMI_NO_WAIT, CAROMI_WAIT };
+enum { CAROMI_BEGIN = 0 }; /* offset of a transfer, in bytes */
+/* Maps the first `bytes` of a buffer to host memory. */
 carom_status caromi_map(const caromi_device *device, cl_command_queue queue, cl_mem buffer, cl_map_flags access,
-                        size_t bytes, int wait, void **host, cl_event *event, const char *what, carom_error *err);
+                        size_t bytes, enum caromi_blocking wait, void **host, cl_event *event, const char *what,
+                        carom_error *err);
 carom_status caromi_unmap(const caromi_device *device, cl_command_queue queue, cl_mem buffer, void *host,
                           cl_event *event, carom_error *err);
 /* Enqueues a write to the beginning of a buffer; `data` must stay valid until the command has ended. */
@@ -39,7 +42,7 @@ carom_status caromi_write(const caromi_device *device, cl_command_queue queue, c
 carom_status caromi_write_at(const caromi_device *device, cl_command_queue queue, cl_mem buffer, size_t offset,
                              const void *data, size_t bytes, const char *what, carom_error *err);
 carom_status caromi_read(const caromi_device *device, cl_command_queue queue, cl_mem buffer, size_t offset, void *data,
-                         size_t bytes, int wait, cl_event *event, const char *what, carom_error *err);
+                         size_t bytes, enum caromi_blocking wait, cl_event *event, const char *what, carom_error *err);
 carom_status caromi_copy(const caromi_device *device, cl_command_queue queue, cl_mem from, cl_mem to, size_t bytes,
                          carom_error *err);
 

@@ -7,42 +7,44 @@
 /* ---- indices ----------------------------------------------------------------------------------------------------- */
 
 /* Checks the indices; they tell how many elements the inputs have. */
-static carom_status check_indices(const carom_pair_indices *x, uint64_t *extent, carom_error *err)
+static carom_status check_indices(const carom_pair_indices *indices, uint64_t *extent, carom_error *err)
 {
     if (extent[CAROMI_PER_QUERY] == 0)
         return CAROM_OK;
-    CHECK(caromi_check_optional_uints(&x->a, "indices.a", err));
-    CHECK(caromi_check_optional_uints(&x->b, "indices.b", err));
-    if (x->a.data != NULL) {
-        CHECK(caromi_check_count(x->a_count, "indices.a_count", err));
-        extent[CAROMI_PER_A] = x->a_count;
+    CHECK(caromi_check_optional_uints(&indices->a, "indices.a", err));
+    CHECK(caromi_check_optional_uints(&indices->b, "indices.b", err));
+    if (indices->a.data != NULL) {
+        CHECK(caromi_check_count(indices->a_count, "indices.a_count", err));
+        extent[CAROMI_PER_A] = indices->a_count;
     }
-    if (x->b.data != NULL) {
-        CHECK(caromi_check_count(x->b_count, "indices.b_count", err));
-        extent[CAROMI_PER_B] = x->b_count;
+    if (indices->b.data != NULL) {
+        CHECK(caromi_check_count(indices->b_count, "indices.b_count", err));
+        extent[CAROMI_PER_B] = indices->b_count;
     }
     return CAROM_OK;
 }
 
-CAROMI_LIST list_indices(caromi_arrays *a, const carom_pair_indices *x, uint64_t count)
+CAROMI_LIST list_indices(caromi_arrays *arrays, const carom_pair_indices *indices, uint64_t count)
 {
-    caromi_reads_uints(a, "indices.a", &x->a, count);
-    caromi_reads_uints(a, "indices.b", &x->b, count);
+    caromi_reads_uints(arrays, "indices.a", &indices->a, count);
+    caromi_reads_uints(arrays, "indices.b", &indices->b, count);
 }
 
 /* Brings indices that lie on a device; what a call that prepares has been given may be undefined. */
-static carom_status check_index_values(carom_context *context, const carom_pair_indices *x, const carom_batch *batch,
-                                       carom_error *err)
+static carom_status check_index_values(carom_context *context, const carom_pair_indices *indices,
+                                       const carom_batch *batch, carom_error *err)
 {
     const uint64_t count = batch->count;
-    if (count == 0 || (x->a.data == NULL && x->b.data == NULL))
+    if (count == 0 || (indices->a.data == NULL && indices->b.data == NULL))
         return CAROM_OK;
-    CHECK(caromi_staging_show_index(context, x->a.data, err));
-    CHECK(caromi_staging_show_index(context, x->b.data, err));
+    CHECK(caromi_staging_show_index(context, indices->a.data, err));
+    CHECK(caromi_staging_show_index(context, indices->b.data, err));
     if (batch->prepare)
         return CAROM_OK;
-    CHECK(caromi_check_index_values(&x->a, "indices.a", 0, count, x->a_count, "indices.a_count", "pair", err));
-    return caromi_check_index_values(&x->b, "indices.b", 0, count, x->b_count, "indices.b_count", "pair", err);
+    CHECK(caromi_check_index_values(&indices->a, "indices.a", 0, count, indices->a_count, "indices.a_count", "pair",
+                                    err));
+    return caromi_check_index_values(&indices->b, "indices.b", 0, count, indices->b_count, "indices.b_count", "pair",
+                                     err);
 }
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
@@ -92,7 +94,7 @@ static enum caromi_pair_kernel kernel_for(enum caromi_pair_kernel kernel, carom_
     {                                                                                                                 \
         CHECK_NOT_NULL(context, "context", err);                                                                      \
         return caromi_answer(caromi_type_of_##query##_pairs(), &handler_##query, context,                             \
-                             &(caromi_request){context, d, out, 0, stats}, err);                                      \
+                             &(caromi_request){context, d, out, CAROMI_NO_WHICH, stats}, err);                        \
     }
 PAIR_QUERY(sweep, SWEEP_INPUTS, SWEEP_OUTPUTS, sweep_kernel(out, d->triangle_velocity.x != NULL))
 #define EACH_QUERY(query, kernel, INPUTS, OUTPUTS) PAIR_QUERY(query, INPUTS, OUTPUTS, CAROMI_PAIR_##kernel)
