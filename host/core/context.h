@@ -9,9 +9,6 @@
 #include "host/base/error.h"
 #include "host/base/memory.h"
 
-/* Indices of arrays with one element per axis. */
-enum { AXIS_X, AXIS_Y, AXIS_Z };
-
 typedef struct caromi_device caromi_device; /* an open OpenCL device; opencl/device.c */
 
 /* The speeds that `auto` has measured for one kind of batches: seconds per query, 0: unknown. choice.c */
