@@ -39,14 +39,14 @@ static const caromi_member caromi_count_out[] = {
 };
 
 CAROMI_CALL_TYPE(cloud_list, "context", carom_cloud_desc, CAROMI_MEMBERS(caromi_spheres_in), "list",
-                 carom_cloud_pair_list, CAROMI_MEMBERS(caromi_pairs_out), .unit = CAROMI_UNIT_SPHERE,
+                 carom_cloud_pair_list, CAROMI_MEMBERS(caromi_pairs_out), .unit = CAROMI_UNIT_SPHERE, .stays = 1,
                  .serves = CAROMI_SERVES_BEGIN, .totals = offsetof(carom_cloud_pair_list, totals))
 CAROMI_CALL_TYPE(cloud_first, "context", carom_cloud_desc, CAROMI_MEMBERS(caromi_spheres_in), "out",
-                 carom_cloud_partner_result, CAROMI_MEMBERS(caromi_partner_out), .unit = CAROMI_UNIT_SPHERE)
+                 carom_cloud_partner_result, CAROMI_MEMBERS(caromi_partner_out), .unit = CAROMI_UNIT_SPHERE, .stays = 1)
 CAROMI_CALL_TYPE(cloud_any, "context", carom_cloud_desc, CAROMI_MEMBERS(caromi_spheres_in), "out", carom_any_result,
-                 CAROMI_MEMBERS(caromi_any_out), .unit = CAROMI_UNIT_SPHERE)
+                 CAROMI_MEMBERS(caromi_any_out), .unit = CAROMI_UNIT_SPHERE, .stays = 1)
 CAROMI_CALL_TYPE(cloud_count, "context", carom_cloud_desc, CAROMI_MEMBERS(caromi_spheres_in), "out",
-                 carom_cloud_count_result, CAROMI_MEMBERS(caromi_count_out), .unit = CAROMI_UNIT_SPHERE)
+                 carom_cloud_count_result, CAROMI_MEMBERS(caromi_count_out), .unit = CAROMI_UNIT_SPHERE, .stays = 1)
 CAROMI_INLINED const caromi_call_type *caromi_type_of_cloud_order(void)
 {
     static const caromi_call_type type = {.name = "carom_cloud_order",

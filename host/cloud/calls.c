@@ -5,17 +5,20 @@
 
 #include "narrow_phase.h"
 #include "best.h"
+#include "check.h"
 #include "columns.h"
 #include "counts.h"
+#include "device.h"
 #include "host/core/batch.h"
-#include "host/core/device.h"
 #include "host/core/handler.h"
+#include "host/core/staging.h"
 #include "records.h"
 
 /* A call of any kind: of the results behind `desc`, the one that is asked for is not NULL. */
 typedef struct cloud_call {
     caromi_cloud cloud;
     caromi_cloud_watch watch;
+    carom_context *context;
     const carom_cloud_desc *desc;
     const carom_cloud_pair_list *list;
     const carom_cloud_partner_result *first;
@@ -24,103 +27,26 @@ typedef struct cloud_call {
     uint32_t *order;
 } cloud_call;
 
-/* ---- checks ------------------------------------------------------------------------------------------------------ */
-
-/* Lists the arrays of the earlier list, for the check of arrays. */
-static void list_before(caromi_arrays *arrays, const caromi_request *request)
-{
-    const carom_cloud_pairs_before *before = ((const carom_cloud_pair_list *)request->out)->before;
-    if (before == NULL)
-        return;
-    caromi_reads_one(arrays, "before", before, sizeof *before);
-    caromi_reads(arrays, "before.a", before->a, before->count, sizeof *before->a, sizeof *before->a);
-    caromi_reads(arrays, "before.b", before->b, before->count, sizeof *before->b, sizeof *before->b);
-    caromi_reads(arrays, "before.shift", before->shift, before->count, 3, 3);
-}
-
-/* Checks the numbers of a descriptor for a kind of call. */
-enum { FOR_LIST, FOR_PARTNERS, FOR_COUNT };
-static carom_status check_numbers(const carom_cloud_desc *desc, int kind, carom_error *err)
-{
-    const int is_list = kind == FOR_LIST, has_margin = kind != FOR_PARTNERS;
-    if (desc->batch.count > INT32_MAX)
-        return caromi_fail_argument(err, "batch.count is %llu; a cloud has at most 2^31 - 1 spheres",
-                                    (unsigned long long)desc->batch.count);
-    if (!(desc->margin >= 0 && desc->margin < INFINITY))
-        return caromi_fail_argument(err, "margin is %g; it must be finite and >= 0", (double)desc->margin);
-    if (desc->margin > 0 && (desc->velocity.x != NULL || !has_margin))
-        return caromi_fail_argument(err, "margin is %g; it must be 0 %s", (double)desc->margin,
-                                    desc->velocity.x != NULL ? "where spheres move" : "for first and any partners");
-    for (int k = 0; k < 3; k++)
-        if (!(desc->period[k] >= 0 && desc->period[k] < INFINITY))
-            return caromi_fail_argument(err, "period[%d] is %g; it must be finite and >= 0", k,
-                                        (double)desc->period[k]);
-    if (desc->start != CAROM_START_REPORT && desc->start != CAROM_START_SKIP_PARTING && desc->start != CAROM_START_SKIP)
-        return caromi_fail_argument(err, "start is %d; it must be report (0), skip-parting (1) or skip (2)",
-                                    (int)desc->start);
-    if (desc->full > 1 || (desc->full && !is_list))
-        return caromi_fail_argument(err, "full is %d; it must be 0%s", desc->full,
-                                    is_list ? " or 1" : ", but for a list");
-    if (desc->a_end > desc->batch.count || (desc->a_end > 0 && desc->a_end < desc->batch.begin) ||
-        (desc->a_end > 0 && !is_list))
-        return caromi_fail_argument(err, "a_end is %llu; it must be %s", (unsigned long long)desc->a_end,
-                                    is_list ? "0 or within begin and count" : "0, but for a list");
-    return CAROM_OK;
-}
-
-/* Checks the t_max of each sphere. */
-static carom_status check_limits(const caromi_cloud *cloud, carom_error *err)
-{
-    const caromi_in_column *column = &cloud->in[CLOUD_T_MAX];
-    const uint64_t count = column->stride == 0 && cloud->count > 0 ? 1 : cloud->count;
-    for (uint64_t i = 0; column->base != NULL && i < count; i++) {
-        float t;
-        memcpy(&t, caromi_element(column, i), sizeof t);
-        if (!(t >= 0))
-            return caromi_fail_argument(err, "sphere %llu: t_max is %g; it must be >= 0", (unsigned long long)i,
-                                        (double)t);
-    }
-    return CAROM_OK;
-}
-
-static carom_status check_before(const carom_cloud_pairs_before *before, carom_error *err)
-{
-    CHECK(caromi_check_desc(before->size, sizeof *before, "carom_cloud_pairs_before", err));
-    CHECK(caromi_check_count(before->count, "before.count", err));
-    if (before->count > 0 && (before->a == NULL || before->b == NULL))
-        return caromi_fail_argument(err, "before: a and b must not be NULL");
-    return CAROM_OK;
-}
-
-/* Reads the earlier list, so it comes after the check of arrays. */
-static carom_status check_order_before(const carom_cloud_pair_list *list, carom_error *err)
-{
-    const carom_cloud_pairs_before *before = list->before;
-    for (uint64_t i = 1; list->previous != NULL && before != NULL && i < before->count; i++)
-        if (before->a[i] < before->a[i - 1])
-            return caromi_fail_argument(err, "before: record %llu has a = %d behind a = %d; they must ascend",
-                                        (unsigned long long)i, before->a[i], before->a[i - 1]);
-    return CAROM_OK;
-}
+/* ---- checks of a call's options ---------------------------------------------------------------------------------- */
 
 static carom_status check_list(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
     const carom_cloud_pair_list *list = request->out;
     (void)extent;
-    CHECK(check_numbers(request->desc, FOR_LIST, err));
-    return list->before != NULL ? check_before(list->before, err) : CAROM_OK;
+    CHECK(caromi_cloud_check_numbers(request->desc, CAROMI_FOR_LIST, err));
+    return list->before != NULL ? caromi_cloud_check_before(list->before, err) : CAROM_OK;
 }
 
 static carom_status check_partners(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
     (void)extent;
-    return check_numbers(request->desc, FOR_PARTNERS, err);
+    return caromi_cloud_check_numbers(request->desc, CAROMI_FOR_PARTNERS, err);
 }
 
 static carom_status check_count(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
     (void)extent;
-    return check_numbers(request->desc, FOR_COUNT, err);
+    return caromi_cloud_check_numbers(request->desc, CAROMI_FOR_COUNT, err);
 }
 
 /* Describes the call as a caromi_cloud. */
@@ -410,22 +336,63 @@ static carom_status on_cpu(const carom_context *context, const void *batch, uint
     return answer(batch, stats, err);
 }
 
-/* Returns a failure only if it is the device's own. The CPU then repeats any other one, and reports it. */
-static carom_status on_device(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
-                              carom_stats *stats, carom_error *err)
+/* Whether a GPU can do the whole call: spheres at rest in an open box. */
+static int can_sort_on_device(const cloud_call *call)
 {
-    cloud_call call = *(const cloud_call *)batch;
+    const int is_simple = call->order == NULL && (call->list == NULL || !caromi_columns_are_wanted(call->list));
+    return is_simple && !call->cloud.is_moving && !caromi_cloud_is_periodic(&call->cloud);
+}
+
+/* The device sorts the spheres itself, and the arrays stay where they are. */
+static carom_status answer_by_grid(caromi_device *device, const cloud_call *call, int *answered, carom_stats *stats,
+                                   carom_error *err)
+{
+    const caromi_grid_result result = {.list = call->list,
+                                       .full = call->list != NULL && call->desc->full,
+                                       .partners = call->count != NULL ? call->count->partners : NULL,
+                                       .first = call->first,
+                                       .hit = call->any != NULL ? call->any->hit : NULL};
+    return caromi_driver.grid_answer(device, &call->cloud, &result, answered, stats, err);
+}
+
+/* The host sorts the spheres, and the device compares them. Returns a failure only if it is the device's own. The CPU
+ * then repeats any other one, and reports it. */
+static carom_status answer_with_device(caromi_device *device, const cloud_call *of, int *answered, carom_stats *stats,
+                                       carom_error *err)
+{
+    cloud_call call = *of;
     int has_failed = 0;
-    if (end == *done)
-        return caromi_driver.cloud_prepare(device, call.cloud.exact, err);
+    CHECK(caromi_staging_show(call.context, err));
     call.cloud.device = device;
     call.cloud.device_failed = &has_failed;
     const carom_status status = answer(&call, stats, err);
-    if (status == CAROM_OK)
-        *done = end;
-    else
+    *answered = status == CAROM_OK;
+    if (status != CAROM_OK)
         stats->by_integers = 0;
     return has_failed ? status : CAROM_OK;
+}
+
+static carom_status prepare_device(caromi_device *device, const cloud_call *call, carom_error *err)
+{
+    if (can_sort_on_device(call) && caromi_driver.grid_serves(device))
+        CHECK(caromi_driver.grid_prepare(device, &call->cloud, err));
+    return caromi_driver.cloud_prepare(device, call->cloud.exact, err);
+}
+
+static carom_status on_device(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
+                              carom_stats *stats, carom_error *err)
+{
+    const cloud_call *call = batch;
+    int answered = 0;
+    if (end == *done)
+        return prepare_device(device, call, err);
+    if (can_sort_on_device(call) && caromi_driver.grid_serves(device))
+        CHECK(answer_by_grid(device, call, &answered, stats, err));
+    if (!answered)
+        CHECK(answer_with_device(device, call, &answered, stats, err));
+    if (answered)
+        *done = end;
+    return CAROM_OK;
 }
 
 /* The measured speed of calls of this kind. */
@@ -436,16 +403,38 @@ static caromi_pace *pace_of(carom_context *context, const cloud_call *call)
     return &context->cloud_paces[kind][call->cloud.is_moving][call->cloud.exact];
 }
 
+/* Brings arrays from a device to the host, but those that may stay there. The host reads each limit. */
+static carom_status bring_arrays(const cloud_call *call, carom_error *err)
+{
+    const int is_empty = call->cloud.begin == call->cloud.end;
+    const int writes_totals = call->list != NULL && caromi_resident_buffer(call->context, call->list->totals) != NULL;
+    if (is_empty || writes_totals || !can_sort_on_device(call))
+        return caromi_staging_show(call->context, err);
+    return caromi_staging_show_input(call->context, call->cloud.in[CLOUD_T_MAX].base, err);
+}
+
+/* Sets what a list has without pairs, but for an array that stays on a device. */
+static void begin_list(const cloud_call *call)
+{
+    const carom_cloud_pair_list *list = call->list;
+    const int stays = caromi_resident_buffer(call->context, list->offsets) != NULL;
+    caromi_begin_list(&call->desc->batch, stays ? NULL : list->offsets, list->totals);
+}
+
 /* Describes, checks and runs a call of any kind, on the backend that the context chooses. */
 static carom_status run_call(const caromi_request *request, cloud_call *call, carom_error *err)
 {
     carom_context *context = request->subject;
+    call->context = context;
     call->desc = request->desc;
     describe(context, call);
+    CHECK(bring_arrays(call, err));
+    if (!call->desc->batch.prepare && call->list != NULL)
+        CHECK(caromi_cloud_check_order_before(call->list, err));
     if (!call->desc->batch.prepare)
-        CHECK(check_limits(&call->cloud, err));
+        CHECK(caromi_cloud_check_limits(&call->cloud, err));
     if (call->list != NULL) /* nothing is written before the last check */
-        caromi_begin_list(&call->desc->batch, call->list->offsets, call->list->totals);
+        begin_list(call);
     const int has_device = call->order == NULL;
     caromi_pace pace = {0};
     const caromi_batch run = {.batch = call,
@@ -467,14 +456,10 @@ static carom_status run_call(const caromi_request *request, cloud_call *call, ca
 /* The handlers: each runs a checked request with its result in the place of the call's kind. */
 static carom_status run_list(const caromi_request *request, carom_error *err)
 {
-    const carom_cloud_desc *desc = request->desc;
-    cloud_call call = {.list = request->out};
-    if (!desc->batch.prepare)
-        CHECK(check_order_before(call.list, err));
-    return run_call(request, &call, err);
+    return run_call(request, &(cloud_call){.list = request->out}, err);
 }
 
-static const caromi_handler list_handler = {.more = list_before, .check = check_list, .run = run_list};
+static const caromi_handler list_handler = {.more = caromi_cloud_list_before, .check = check_list, .run = run_list};
 carom_status carom_cloud_list(carom_context *context, const carom_cloud_desc *desc, const carom_cloud_pair_list *list,
                               carom_stats *stats, carom_error *err)
 {

@@ -109,6 +109,19 @@ void caromi_work_emit(caromi_device_work *work, uint64_t begin, uint64_t end, ui
 /* Adds a pair to the buffer of the CPU's solver. */
 void caromi_work_solve_here(caromi_cloud_found *found, uint32_t a, uint32_t b);
 
+/* The answer of a device that needs no such work. One of these is asked for, the others are NULL. */
+typedef struct caromi_grid_result {
+    const carom_cloud_pair_list *list; /* without the columns that columns.c fills */
+    int full;                          /* a list: a pair stands under both spheres */
+    uint32_t *partners;                /* the number of partners of each sphere */
+    const carom_cloud_partner_result *first;
+    uint8_t *hit; /* whether each has a partner */
+} caromi_grid_result;
+static inline int caromi_grid_finds_best(const caromi_grid_result *result)
+{
+    return result->first != NULL || result->hit != NULL;
+}
+
 static inline uint32_t caromi_lowest_bit(uint32_t bits)
 {
     return (uint32_t)__builtin_ctz(bits);

@@ -10,6 +10,7 @@ struct caromi_cloud;
 struct caromi_cloud_cells;
 struct caromi_cloud_items;
 struct caromi_cloud_undecided;
+struct caromi_grid_result;
 typedef struct caromi_device_memory caromi_device_memory;
 typedef struct caromi_cloud_copy caromi_cloud_copy;
 
@@ -63,6 +64,15 @@ typedef struct caromi_device_driver {
                                carom_stats *stats, carom_error *err);
     carom_status (*cloud_solve)(caromi_cloud_copy *copy, const struct caromi_cloud_undecided *open, uint64_t count,
                                 int exact, carom_stats *stats, carom_error *err);
+
+    /* Clouds at rest without the host's work: whether the device can do that; builds and probes the programs; answers a
+     * list or a count, whose arrays may lie on the device. *answered is 0 if the device leaves the cloud to others,
+     * because too many spheres share cells. */
+    int (*grid_serves)(const caromi_device *device);
+    carom_status (*grid_prepare)(caromi_device *device, const struct caromi_cloud *cloud, carom_error *err);
+    carom_status (*grid_answer)(caromi_device *device, const struct caromi_cloud *cloud,
+                                const struct caromi_grid_result *result, int *answered, carom_stats *stats,
+                                carom_error *err);
 
     /* The caller's OpenCL (carom_opencl.h). The number of devices in its descriptor; opens device number `place` of it:
      * INVALID_ARGUMENT if the caller's cl_context has no such device. */

@@ -18,6 +18,7 @@ static carom_status make_memory(caromi_device *device, uint64_t bytes, cl_mem *o
         return status;
     caromi_columns_release(device);
     caromi_inline_hits_release(device);
+    caromi_grid_release(device);
     return caromi_make_buffer(device, "a buffer", CL_MEM_READ_WRITE, bytes, NULL, out, err);
 }
 

@@ -24,6 +24,7 @@ static carom_status check_floats(const caromi_device *device, carom_error *err)
 static void read_limits(caromi_device *device)
 {
     cl_bool unified = CL_FALSE;
+    size_t group = 0;
     if (clGetDeviceInfo(device->id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL) != CL_SUCCESS)
         unified = CL_FALSE;
     const int cpu = strcmp(device->info.kind, "cpu") == 0;
@@ -35,6 +36,8 @@ static void read_limits(caromi_device *device)
     /* Enough to fill a device, short enough for watchdogs. PoCL compiles a kernel once more for launches of 2^16
      * work-items: staying below runs the code that was probed. */
     device->max_items = device->gpu ? 1u << 20 : (1u << 16) - 64;
+    if (clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL) == CL_SUCCESS)
+        device->max_group = group;
 }
 
 static carom_status create_context(caromi_device *device, cl_platform_id platform, carom_error *err)
@@ -92,6 +95,7 @@ static void release_device(caromi_device *device)
             (void)clReleaseCommandQueue(device->slots[s].queue);
     }
     caromi_inline_hits_release(device);
+    caromi_grid_release(device);
     caromi_release_buffer(&device->empty_histogram);
     caromi_programs_release(device);
     if (device->cl != NULL)

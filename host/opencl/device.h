@@ -105,6 +105,33 @@ enum {
     CAROMI_SHARE_MAX = 256 /* most queries that a work-item searches for */
 };
 
+/* Memory of clouds that a GPU sorts by itself (grid.c), in the order of its making. */
+enum {
+    CAROMI_GRID_SPHERES, /* centre and reach of each sphere, by index */
+    CAROMI_GRID_MASKS,
+    CAROMI_GRID_MEASURE,
+    CAROMI_GRID_PLAN,
+    CAROMI_GRID_BUCKETS, /* of each sphere, and its rank in the bucket; later the list of long rows */
+    CAROMI_GRID_RANKS,
+    CAROMI_GRID_STARTS, /* spheres before each bucket */
+    CAROMI_GRID_SUMS,   /* of tiles, in a prefix sum */
+    CAROMI_GRID_SORTED, /* spheres in the order of cells, their indices and masks */
+    CAROMI_GRID_INDICES,
+    CAROMI_GRID_SORTED_MASKS,
+    CAROMI_GRID_COUNTS, /* pairs of each sphere, by index */
+    CAROMI_GRID_OFFSETS,
+    CAROMI_GRID_UNDECIDED, /* slots of each undecided pair, and the solver's answers */
+    CAROMI_GRID_UNDECIDED_COUNT,
+    CAROMI_GRID_GATHERED,
+    CAROMI_GRID_T,
+    CAROMI_GRID_STATES,
+    CAROMI_GRID_TOTALS,
+    CAROMI_GRID_KEYS, /* stored pairs in no order, and sphere a of each */
+    CAROMI_GRID_OF,
+    CAROMI_GRID_COLUMN, /* columns of a list that are read back */
+    CAROMI_GRID_MEMORIES = CAROMI_GRID_COLUMN + 5
+};
+
 struct caromi_device {
     const carom_context *context;
     uint32_t place;      /* index among the context's devices */
@@ -115,6 +142,7 @@ struct caromi_device {
     carom_device_info info;
     uint32_t lanes;
     uint64_t max_items; /* most work-items of a launch */
+    uint64_t max_group; /* most work-items of a group */
     int unified;        /* host and device share memory: columns are used in place */
     int gpu;
     int timed;                  /* the caller wants the times of commands */
@@ -125,8 +153,9 @@ struct caromi_device {
     int compaction_unavailable; /* the programs that compact hits could not be built */
     int compaction_was_short;   /* there was no memory for compaction once; it is logged only once */
     caromi_cl_slot slots[CAROMI_SLOTS];
-    cl_mem empty_histogram; /* zeros, from which the query sort clears its histogram */
-    cl_mem inline_hits;     /* the first hits of each query of a list, kept from batch to batch. mesh_list.c */
+    cl_mem empty_histogram;                      /* zeros, from which the query sort clears its histogram */
+    caromi_cl_column grid[CAROMI_GRID_MEMORIES]; /* kept from cloud to cloud */
+    cl_mem inline_hits; /* the first hits of each query of a list, kept from batch to batch. mesh_list.c */
     caromi_program programs[CAROMI_PROGRAM_COUNT];
 };
 
@@ -244,6 +273,8 @@ typedef struct caromi_stream {
 
 /* Arrays that stay on the device (resident.c). Whether an array does. */
 int caromi_is_resident(const caromi_device *device, const void *base);
+/* Where an array lies on the device; memory NULL: it does not. */
+caromi_resident caromi_resident_at(const caromi_device *device, const void *base);
 /* Finds the stream's columns that stay on the device. Returns 0 if none does. */
 int caromi_find_residents(const caromi_device *device, const caromi_stream *stream, caromi_residents *out);
 /* Whether an input column stays on the device. An input of one constant word is passed as an argument, so it stays too.
@@ -287,6 +318,10 @@ carom_status caromi_stream_run(caromi_device *device, const caromi_stream *strea
 /* Ends a chunk: releases its events and the buffers over the caller's arrays; the slot's own memory stays. slot.c */
 void caromi_slot_retire(caromi_cl_slot *slot);
 void caromi_slot_release(const caromi_device *device, caromi_cl_slot *slot);
+void caromi_column_release(const caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column);
+/* Waits for the commands that a slot has events of, and adds their times to the statistics. stream.c */
+carom_status caromi_slot_finish(const caromi_device *device, caromi_cl_slot *slot, carom_stats *stats,
+                                carom_error *err);
 /* Frees the columns of idle slots. */
 void caromi_columns_release(caromi_device *device);
 /* How the host reaches a column's memory. */
@@ -364,6 +399,9 @@ carom_status caromi_launch_chunk(caromi_device *device, caromi_cl_slot *slot, ca
 /* The same with all `items` in one work-group, or in as few as the device allows. */
 carom_status caromi_launch_group(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
                                  uint64_t items, carom_error *err);
+/* The same with `groups` work-groups of `items` each. */
+carom_status caromi_launch_groups(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
+                                  uint64_t groups, size_t items, carom_error *err);
 /* The same for a traversal of a mesh. With lanes each work-item is a group of its own: it interleaves many queries, and
  * PoCL keeps the stacks of a whole group on one thread's stack. */
 carom_status caromi_launch_search(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
@@ -379,7 +417,8 @@ carom_status caromi_stream_mesh(caromi_device *device, const struct caromi_mesh_
                                 uint64_t *done, carom_stats *stats, carom_error *err);
 carom_status caromi_stream_list(caromi_device *device, const struct caromi_list_batch *batch, uint64_t end,
                                 uint64_t *done, carom_stats *stats, carom_error *err);
-/* Frees the device memory that lists keep for the next list. */
+/* Frees the device memory that lists keep for the next list, and that clouds keep. */
+void caromi_grid_release(caromi_device *device);
 void caromi_inline_hits_release(caromi_device *device);
 /* Copies a mesh to the device at its first use. mesh.c */
 carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_error *err);

@@ -116,6 +116,7 @@ static void fill_copy(caromi_device *device, const carom_mesh *mesh, mesh_copy *
         release_arrays(copy);
         caromi_columns_release(device);
         caromi_inline_hits_release(device);
+        caromi_grid_release(device);
         status = copy_arrays(device, mesh, copy, &copy->lacking);
     }
     copy->lacking.status = status;

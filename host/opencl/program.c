@@ -151,6 +151,12 @@ carom_status caromi_launch_group(caromi_device *device, caromi_cl_slot *slot, ca
     return launch(device, slot, arguments, items, (size_t)items, err);
 }
 
+carom_status caromi_launch_groups(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
+                                  uint64_t groups, size_t items, carom_error *err)
+{
+    return launch(device, slot, arguments, groups * items, items, err);
+}
+
 carom_status caromi_launch_search(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
                                   uint64_t items, carom_error *err)
 {

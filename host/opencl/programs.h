@@ -42,6 +42,31 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK };
     X(COMPACT_FILL,                compact_fill,             compact,            CAROMI_NO_STACK, "") \
     X(CLOUD_TEST,                  cloud_test,               cloud_scan,         CAROMI_NO_STACK, "") \
     X(CLOUD_GATHER,                cloud_gather,             cloud_scan,         CAROMI_NO_STACK, "") \
+    X(GRID_CLEAR,                  grid_clear,               cloud_sort,         CAROMI_NO_STACK, "") \
+    X(GRID_READ,                   grid_read,                cloud_sort,         CAROMI_NO_STACK, "") \
+    X(GRID_MEASURE,                grid_measure,             cloud_sort,         CAROMI_NO_STACK, "") \
+    X(GRID_PLAN,                   grid_plan,                cloud_sort,         CAROMI_NO_STACK, "") \
+    X(GRID_ASSIGN,                  grid_assign,               cloud_sort,         CAROMI_NO_STACK, "") \
+    X(GRID_SUM,                    grid_sum,                 cloud_sum,          CAROMI_NO_STACK, "") \
+    X(GRID_CARRY,                  grid_carry,               cloud_sum,          CAROMI_NO_STACK, "") \
+    X(GRID_START,                  grid_offset,              cloud_sum,          CAROMI_NO_STACK, " -DGRID_SHORT") \
+    X(GRID_OFFSET,                 grid_offset,              cloud_sum,          CAROMI_NO_STACK, "") \
+    X(GRID_SCATTER,                grid_scatter,             cloud_sort,         CAROMI_NO_STACK, "") \
+    X(GRID_COUNT,                  grid_count,               cloud_pairs,        CAROMI_NO_STACK, "") \
+    X(GRID_SOLVE,                  grid_solve,               cloud_pairs,        CAROMI_NO_STACK, "") \
+    X(GRID_GATHER,                 grid_gather,              cloud_pairs,        CAROMI_NO_STACK, "") \
+    X(GRID_COUNT_UNDECIDED,        grid_count_undecided,     cloud_pairs,        CAROMI_NO_STACK, "") \
+    X(GRID_TOTALS,                 grid_totals,              cloud_rows,         CAROMI_NO_STACK, "") \
+    X(GRID_FIND_LONG,              grid_find_long,           cloud_rows,         CAROMI_NO_STACK, "") \
+    X(GRID_STORE,                  grid_store,               cloud_pairs,        CAROMI_NO_STACK, "") \
+    X(GRID_STORE_UNDECIDED,        grid_store_undecided,     cloud_pairs,        CAROMI_NO_STACK, "") \
+    X(GRID_SORT_LONG,              grid_sort_long,           cloud_rows,         CAROMI_NO_STACK, "") \
+    X(GRID_ORDER,                  grid_order,               cloud_rows,         CAROMI_NO_STACK, "") \
+    X(GRID_BEST,                   grid_best,                cloud_pairs,        CAROMI_NO_STACK, "") \
+    X(GRID_BEST_UNDECIDED,         grid_best_undecided,      cloud_pairs,        CAROMI_NO_STACK, "") \
+    X(GRID_PARTNER,                grid_partner,             cloud_rows,         CAROMI_NO_STACK, "") \
+    X(GRID_TOUCH,                  grid_touch,               cloud_rows,         CAROMI_NO_STACK, "") \
+    X(GRID_PARTNERS,               grid_partners,            cloud_rows,         CAROMI_NO_STACK, "") \
     X(RESIDENT_GATHER,             resident_gather,          resident,           CAROMI_NO_STACK, "") \
     X(RESIDENT_SCATTER,            resident_scatter,         resident,           CAROMI_NO_STACK, "") \
     X(BLOCK_SPLIT,                 block_split,              block,              CAROMI_NO_STACK, "") \
@@ -56,6 +81,9 @@ enum {
 #undef X
         CAROMI_PROGRAM_COUNT
 };
+
+/* Programs of clouds that a GPU sorts by itself. */
+enum { CAROMI_PROGRAM_GRID_FIRST = CAROMI_PROGRAM_GRID_CLEAR, CAROMI_PROGRAM_GRID_LAST = CAROMI_PROGRAM_GRID_PARTNERS };
 
 /* Entries of the traversal stack with one lane, unless a mesh needs MESH_STACK. A tree with 16 children per node needs
  * 15 entries for each level; 10^7 triangles have 6 or 7 levels. */

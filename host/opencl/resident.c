@@ -12,7 +12,7 @@
 /* ---- locations of columns ---------------------------------------------------------------------------------------- */
 
 /* The location of an array on this device. */
-static caromi_resident place_of(const caromi_device *device, const void *base)
+caromi_resident caromi_resident_at(const caromi_device *device, const void *base)
 {
     const carom_buffer *buffer = caromi_resident_buffer(device->context, base);
     return buffer != NULL && buffer->store->device == device
@@ -23,7 +23,7 @@ static caromi_resident place_of(const caromi_device *device, const void *base)
 
 int caromi_is_resident(const caromi_device *device, const void *base)
 {
-    return place_of(device, base).memory != NULL;
+    return caromi_resident_at(device, base).memory != NULL;
 }
 
 /* Looks up which columns lie in memory of the device. */
@@ -34,12 +34,12 @@ int caromi_find_residents(const caromi_device *device, const caromi_stream *stre
         return 0;
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < stream->in_count; i++) {
-        out->in[i] = place_of(device, stream->in[i].base);
-        out->index[i] = place_of(device, stream->in[i].index.base);
+        out->in[i] = caromi_resident_at(device, stream->in[i].base);
+        out->index[i] = caromi_resident_at(device, stream->in[i].index.base);
         some |= out->in[i].memory != NULL;
     }
     for (uint32_t i = 0; i < stream->out_count; i++) {
-        out->out[i] = place_of(device, stream->out[i].base);
+        out->out[i] = caromi_resident_at(device, stream->out[i].base);
         some |= out->out[i].memory != NULL;
     }
     return some;

@@ -21,7 +21,7 @@ static void release_direct(caromi_cl_column *column)
     column->shared = 0;
 }
 
-static void release_column(const caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column)
+void caromi_column_release(const caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column)
 {
     unmap(device, slot, column);
     caromi_release_buffer(&column->pinned);
@@ -57,16 +57,16 @@ void caromi_slot_release(const caromi_device *device, caromi_cl_slot *slot)
             unmap(device, slot, &slot->out[i]);
     caromi_slot_retire(slot);
     for (int i = 0; i < COLUMNS_MAX; i++) {
-        release_column(device, slot, &slot->in[i]);
-        release_column(device, slot, &slot->out[i]);
+        caromi_column_release(device, slot, &slot->in[i]);
+        caromi_column_release(device, slot, &slot->out[i]);
     }
-    release_column(device, slot, &slot->sent.memory);
-    release_column(device, slot, &slot->fetched.memory);
+    caromi_column_release(device, slot, &slot->sent.memory);
+    caromi_column_release(device, slot, &slot->fetched.memory);
     for (int i = 0; i < CAROMI_SORT_COLUMNS; i++)
-        release_column(device, slot, &slot->sort[i]);
+        caromi_column_release(device, slot, &slot->sort[i]);
     for (int i = 0; i < CAROMI_COMPACT_MEMORIES; i++)
-        release_column(device, slot, &slot->compact[i]);
-    release_column(device, slot, &slot->rows);
+        caromi_column_release(device, slot, &slot->compact[i]);
+    caromi_column_release(device, slot, &slot->rows);
 }
 
 /* Waits for the unmaps before the release: an unmap is a command, which holds the memory while it runs. */
@@ -84,7 +84,7 @@ carom_status caromi_reserve(caromi_device *device, caromi_cl_slot *slot, caromi_
                             enum caromi_host_access access, carom_error *err)
 {
     if (column->capacity < bytes) {
-        release_column(device, slot, column);
+        caromi_column_release(device, slot, column);
         CHECK(caromi_make_buffer(device, "a column", CL_MEM_READ_WRITE | (device->unified ? CL_MEM_ALLOC_HOST_PTR : 0),
                                  bytes, NULL, &column->memory, err));
         column->capacity = bytes;

@@ -296,6 +296,15 @@ static void add_times(const caromi_device *device, const caromi_cl_slot *slot, c
     caromi_add_durations(slot->download.event, slot->download.count, &stats->download);
 }
 
+carom_status caromi_slot_finish(const caromi_device *d, caromi_cl_slot *slot, carom_stats *stats, carom_error *err)
+{
+    const carom_status status = await(d, slot, err);
+    if (status == CAROM_OK)
+        add_times(d, slot, stats);
+    caromi_slot_retire(slot);
+    return status;
+}
+
 /* The host's address of an output column of a finished chunk. */
 static const char *arrived(const caromi_stream *stream, const caromi_cl_slot *slot, uint32_t column)
 {

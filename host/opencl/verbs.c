@@ -149,11 +149,17 @@ carom_status caromi_read(const caromi_device *device, cl_command_queue queue, cl
                    "clEnqueueReadBuffer", what, err);
 }
 
+carom_status caromi_copy_range(const caromi_device *device, cl_command_queue queue, cl_mem from, size_t from_at,
+                               cl_mem to, size_t to_at, size_t bytes, carom_error *err)
+{
+    return outcome(device, clEnqueueCopyBuffer(queue, from, to, from_at, to_at, bytes, 0, NULL, NULL),
+                   "clEnqueueCopyBuffer", NULL, err);
+}
+
 carom_status caromi_copy(const caromi_device *device, cl_command_queue queue, cl_mem from, cl_mem to, size_t bytes,
                          carom_error *err)
 {
-    return outcome(device, clEnqueueCopyBuffer(queue, from, to, 0, 0, bytes, 0, NULL, NULL), "clEnqueueCopyBuffer",
-                   NULL, err);
+    return caromi_copy_range(device, queue, from, 0, to, 0, bytes, err);
 }
 
 /* ---------------------------------------------------------------- launches */

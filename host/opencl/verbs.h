@@ -45,6 +45,9 @@ carom_status caromi_read(const caromi_device *device, cl_command_queue queue, cl
                          size_t bytes, enum caromi_blocking wait, cl_event *event, const char *what, carom_error *err);
 carom_status caromi_copy(const caromi_device *device, cl_command_queue queue, cl_mem from, cl_mem to, size_t bytes,
                          carom_error *err);
+/* The same for a part of each buffer. */
+carom_status caromi_copy_range(const caromi_device *device, cl_command_queue queue, cl_mem from, size_t from_at,
+                               cl_mem to, size_t to_at, size_t bytes, carom_error *err);
 
 /* A kernel's arguments, set one after another. After a failure no further argument is set; the launch reports the
  * failure. */

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* A cloud at rest on a GPU, from the caller's arrays to the list in order: spheres are sorted into cells
+ * (kernels/cloud_sort.cl), pairs are counted, then stored (cloud_pairs.cl), and brought into order (cloud_rows.cl). The
+ * host learns three numbers between the launches, and in exact mode decides the pairs that the test leaves undecided.
+ *
+ * The path of a list:
+ *   1. read_spheres    streams the caller's columns, or gathers them where they lie on the device
+ *   2. sort_spheres    bounds and widths, a plan of levels, cells, and the spheres in the order of cells
+ *   3. count_pairs     the number of pairs of each sphere; undecided pairs go to a list
+ *   4. solve_undecided the solver, or in exact mode the host
+ *   5. find_offsets    prefix sum: where each sphere's pairs begin, and how many spheres fit
+ *   6. store_pairs     the pairs as keys, in any order within a sphere's row
+ *   7. order_pairs     rows in order, into the caller's arrays on the device or a copy that is read back */
+#include "grid.h"
+#include "host/cloud/watch.h"
+
+enum {
+    SPHERES_MOST = 1 << 29, /* a table has up to four buckets for each, counted in 32 bits */
+    GROUPS = 128,           /* of a kernel whose groups go on until all is done */
+    WORD = sizeof(cl_uint)
+};
+
+/* ---- the caller's arrays ----------------------------------------------------------------------------------------- */
+
+/* An output array: where it lies on the device, or a copy that is read back to it. */
+typedef struct output {
+    caromi_resident at;
+    void *host; /* NULL: the array is on the device, or not wanted */
+} output;
+
+static carom_status place_output(const grid_job *job, uint32_t memory, void *base, uint64_t elements, size_t size,
+                                 output *out, carom_error *err)
+{
+    out->at = base != NULL && !job->device->probing ? caromi_resident_at(job->device, base) : (caromi_resident){0};
+    out->host = NULL;
+    if (out->at.memory != NULL)
+        return CAROM_OK;
+    CHECK(caromi_grid_reserve(job, memory, base != NULL ? elements : 1, size, err));
+    out->at = (caromi_resident){*caromi_grid_memory_of(job, memory), 0};
+    out->host = base;
+    return CAROM_OK;
+}
+
+static void set_output(caromi_arguments *arguments, const output *out)
+{
+    caromi_set_argument(arguments, &out->at.memory, sizeof out->at.memory);
+    caromi_grid_set_ulong(arguments, out->at.at);
+}
+
+static carom_status fetch_output(const grid_job *job, const output *out, size_t bytes, carom_error *err)
+{
+    return out->host == NULL || bytes == 0
+               ? CAROM_OK
+               : caromi_read(job->device, job->slot->queue, out->at.memory, 0, out->host, bytes, 1, NULL, "pairs", err);
+}
+
+/* ---- the list ---------------------------------------------------------------------------------------------------- */
+
+static carom_status find_offsets(grid_job *job, carom_error *err)
+{
+    const uint64_t capacity = job->result->list->capacity, begin = job->row_begin, end = job->row_end;
+    caromi_arguments totals = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_TOTALS),
+                     find = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_FIND_LONG);
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_TOTALS, 1, sizeof(grid_totals), err));
+    CHECK(caromi_grid_clear(job, CAROMI_GRID_TOTALS, sizeof(grid_totals) / WORD, err));
+    CHECK(caromi_grid_sum_up(job, CAROMI_GRID_COUNTS, CAROMI_GRID_OFFSETS, CAROMI_PROGRAM_GRID_OFFSET, job->spheres,
+                             err));
+    caromi_grid_set_memory(job, &totals, CAROMI_GRID_OFFSETS);
+    caromi_grid_set_ulong(&totals, capacity);
+    caromi_grid_set_uint(&totals, job->row_begin);
+    caromi_grid_set_uint(&totals, job->row_end);
+    caromi_grid_set_memory(job, &totals, CAROMI_GRID_TOTALS);
+    CHECK(caromi_grid_launch(job, &totals, 1, err));
+    caromi_grid_set_memory(job, &find, CAROMI_GRID_OFFSETS);
+    caromi_grid_set_uint(&find, job->row_begin);
+    caromi_grid_set_memory(job, &find, CAROMI_GRID_RANKS);
+    caromi_grid_set_memory(job, &find, CAROMI_GRID_TOTALS);
+    CHECK(caromi_grid_launch_each(job, &find, end - begin, err));
+    CHECK(caromi_grid_read_back(job, CAROMI_GRID_TOTALS, 0, &job->totals, sizeof job->totals, err));
+    const grid_totals *t = &job->totals;
+    if (t->stored > capacity || t->stored > t->total || t->complete < begin || t->complete > end ||
+        t->long_rows > end - begin)
+        return caromi_fail_corrupt(job->device, "numbers of pairs", begin, end, err);
+    return t->total >> CAROMI_PAIRS_BITS == 0 ? CAROM_OK : caromi_refuse_pairs((double)t->total, err);
+}
+
+static carom_status store_pairs(grid_job *job, carom_error *err)
+{
+    job->row_end = (cl_uint)job->totals.complete;
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_KEYS, job->totals.stored, sizeof(cl_ulong), err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_OF, job->totals.stored, WORD, err));
+    CHECK(caromi_grid_search(job, CAROMI_PROGRAM_GRID_STORE, err));
+    return caromi_grid_add_undecided(job, CAROMI_PROGRAM_GRID_STORE_UNDECIDED, err);
+}
+
+/* Long rows are those of all spheres: rows behind the last complete one have no pairs here, and are left out. */
+static carom_status sort_long_rows(const grid_job *job, carom_error *err)
+{
+    caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_SORT_LONG);
+    if (job->totals.long_rows == 0)
+        return CAROM_OK;
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_OFFSETS);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_RANKS);
+    caromi_grid_set_uint(&arguments, job->totals.long_rows);
+    caromi_grid_set_uint(&arguments, job->row_end);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_KEYS);
+    return caromi_grid_launch_groups(job, &arguments, job->totals.long_rows < GROUPS ? job->totals.long_rows : GROUPS,
+                                     err);
+}
+
+/* The columns of a list: their elements' sizes, and their arrays. */
+static const size_t column_size[GRID_RECORD_COLUMNS] = {4, 4, 1, 4, 3};
+
+static void find_columns(const carom_cloud_pair_list *list, void *column[GRID_RECORD_COLUMNS])
+{
+    column[GRID_A] = list->a;
+    column[GRID_B] = list->b;
+    column[GRID_STATE] = list->state;
+    column[GRID_T] = list->t;
+    column[GRID_SHIFT] = list->shift;
+}
+
+static carom_status order_pairs(const grid_job *job, carom_error *err)
+{
+    const uint64_t stored = job->totals.stored, most = job->device->max_items;
+    void *column[GRID_RECORD_COLUMNS];
+    output out[GRID_RECORD_COLUMNS];
+    cl_uint wanted = 0;
+    find_columns(job->result->list, column);
+    for (uint32_t k = 0; k < GRID_RECORD_COLUMNS; k++) {
+        wanted |= column[k] != NULL ? 1u << k : 0;
+        CHECK(place_output(job, CAROMI_GRID_COLUMN + k, column[k], stored, column_size[k], &out[k], err));
+    }
+    CHECK(sort_long_rows(job, err));
+    for (uint64_t first = 0; wanted != 0 && first < stored; first += most) {
+        caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_ORDER);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_OFFSETS);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_KEYS);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_OF);
+        caromi_grid_set_uint(&arguments, wanted);
+        for (uint32_t k = 0; k < GRID_RECORD_COLUMNS; k++)
+            set_output(&arguments, &out[k]);
+        caromi_grid_set_ulong(&arguments, first);
+        CHECK(caromi_grid_launch(job, &arguments, stored - first < most ? stored - first : most, err));
+    }
+    CHECK(caromi_slot_finish(job->device, job->slot, job->stats, err));
+    for (uint32_t k = 0; k < GRID_RECORD_COLUMNS; k++)
+        CHECK(fetch_output(job, &out[k], (size_t)stored * column_size[k], err));
+    return CAROM_OK;
+}
+
+/* Offsets of spheres [begin, end], where the caller wants them. */
+static carom_status give_offsets(const grid_job *job, uint64_t end, carom_error *err)
+{
+    uint64_t *const to = job->result->list->offsets;
+    const size_t from = job->row_begin * sizeof *to, bytes = (size_t)(end + 1) * sizeof *to - from;
+    if (to == NULL)
+        return CAROM_OK;
+    const caromi_resident at =
+        job->device->probing ? (caromi_resident){0} : caromi_resident_at(job->device, to + job->row_begin);
+    if (at.memory == NULL)
+        return caromi_grid_read_back(job, CAROMI_GRID_OFFSETS, from, to + job->row_begin, bytes, err);
+    CHECK(caromi_copy_range(job->device, job->slot->queue, *caromi_grid_memory_of(job, CAROMI_GRID_OFFSETS), from,
+                            at.memory, (size_t)at.at, bytes, err));
+    return caromi_finish(job->device, job->slot->queue, err);
+}
+
+static carom_status answer_list(grid_job *job, carom_error *err)
+{
+    carom_list_totals *totals = job->result->list->totals;
+    const uint64_t end = job->row_end;
+    CHECK(find_offsets(job, err));
+    CHECK(give_offsets(job, end, err));
+    if (job->totals.stored > 0) {
+        CHECK(store_pairs(job, err));
+        CHECK(order_pairs(job, err));
+    }
+    totals->total = job->totals.total;
+    totals->complete = job->totals.complete;
+    totals->stored = job->totals.stored;
+    return CAROM_OK;
+}
+
+static carom_status answer_count(const grid_job *job, carom_error *err)
+{
+    caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_PARTNERS);
+    output out;
+    CHECK(place_output(job, CAROMI_GRID_COLUMN, job->result->partners, job->spheres, WORD, &out, err));
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTS);
+    set_output(&arguments, &out);
+    CHECK(caromi_grid_launch_each(job, &arguments, job->spheres, err));
+    CHECK(caromi_slot_finish(job->device, job->slot, job->stats, err));
+    return fetch_output(job, &out, (size_t)job->spheres * WORD, err);
+}
+
+/* First and any partners. Partners that only touch are known from the undecided pairs alone. */
+static carom_status answer_best(const grid_job *job, carom_error *err)
+{
+    static const size_t size[GRID_PARTNER_COLUMNS] = {sizeof(int32_t), 1, sizeof(float), 1};
+    const carom_cloud_partner_result none = {0}, *first = job->result->first != NULL ? job->result->first : &none;
+    void *const column[GRID_PARTNER_COLUMNS] = {first->other, first->state, first->t, job->result->hit};
+    caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_PARTNER),
+                     touch = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_TOUCH);
+    output out[GRID_PARTNER_COLUMNS];
+    cl_uint wanted = 0;
+    for (uint32_t k = 0; k < GRID_PARTNER_COLUMNS; k++) {
+        wanted |= column[k] != NULL ? 1u << k : 0;
+        CHECK(place_output(job, CAROMI_GRID_COLUMN + k, column[k], job->spheres, size[k], &out[k], err));
+    }
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTS);
+    caromi_grid_set_uint(&arguments, wanted);
+    for (uint32_t k = 0; k < GRID_PARTNER_COLUMNS; k++)
+        set_output(&arguments, &out[k]);
+    CHECK(caromi_grid_launch_each(job, &arguments, job->spheres, err));
+    caromi_grid_set_memory(job, &touch, CAROMI_GRID_INDICES);
+    caromi_grid_set_memory(job, &touch, CAROMI_GRID_UNDECIDED);
+    caromi_grid_set_memory(job, &touch, CAROMI_GRID_STATES);
+    caromi_grid_set_memory(job, &touch, CAROMI_GRID_COUNTS);
+    set_output(&touch, &out[GRID_OTHER_STATE]);
+    CHECK(caromi_grid_launch_each(job, &touch, first->state != NULL ? job->undecided : 0, err));
+    CHECK(caromi_slot_finish(job->device, job->slot, job->stats, err));
+    for (uint32_t k = 0; k < GRID_PARTNER_COLUMNS; k++)
+        CHECK(fetch_output(job, &out[k], (size_t)job->spheres * size[k], err));
+    return CAROM_OK;
+}
+
+static carom_status answer(grid_job *job, carom_error *err)
+{
+    CHECK(caromi_grid_read_spheres(job, err));
+    CHECK(caromi_grid_sort_spheres(job, err));
+    if (job->is_declined)
+        return CAROM_OK;
+    CHECK(caromi_grid_count_pairs(job, err));
+    CHECK(caromi_grid_solve_undecided(job, err));
+    return job->result->list != NULL             ? answer_list(job, err)
+           : caromi_grid_finds_best(job->result) ? answer_best(job, err)
+                                                 : answer_count(job, err);
+}
+
+static int options_of(const caromi_cloud *cloud, const caromi_grid_result *result)
+{
+    return (cloud->mask.base != NULL ? CLOUD_MASKED : 0) | (cloud->margin > 0 ? CLOUD_MARGIN : 0) |
+           (result->full || result->list == NULL ? GRID_FULL : 0) |
+           (cloud->start == CAROM_START_SKIP ? GRID_SKIPS_CONTACT : 0);
+}
+
+static grid_job job_of(caromi_device *device, const caromi_cloud *cloud, const caromi_grid_result *result,
+                       carom_stats *stats)
+{
+    return (grid_job){.device = device,
+                      .slot = &device->slots[0],
+                      .cloud = cloud,
+                      .result = result,
+                      .stats = stats,
+                      .spheres = (cl_uint)cloud->count,
+                      .row_begin = (cl_uint)cloud->begin,
+                      .row_end = (cl_uint)cloud->end,
+                      .options = options_of(cloud, result)};
+}
+
+carom_status caromi_grid_run(caromi_device *device, const caromi_cloud *cloud, const caromi_grid_result *result,
+                             int *answered, carom_stats *stats, carom_error *err)
+{
+    grid_job job = job_of(device, cloud, result, stats);
+    *answered = 0;
+    if (cloud->count == 0 || cloud->count > SPHERES_MOST)
+        return CAROM_OK;
+    const carom_status status = answer(&job, err);
+    if (status != CAROM_OK) { /* commands may still run in the caller's arrays */
+        (void)caromi_finish(device, job.slot->queue, NULL);
+        caromi_slot_retire(job.slot);
+    }
+    *answered = status == CAROM_OK && !job.is_declined;
+    return status;
+}
+
+carom_status caromi_grid_prepare(caromi_device *device, const caromi_cloud *cloud, carom_error *err)
+{
+    const grid_job job = job_of(device, cloud, &(caromi_grid_result){0}, NULL);
+    caromi_in_column in[5];
+    const caromi_stream stream = caromi_grid_stream_of(&job, in);
+    for (uint32_t p = CAROMI_PROGRAM_GRID_FIRST; p <= CAROMI_PROGRAM_GRID_LAST; p++)
+        CHECK(caromi_program_build(device, p, err));
+    CHECK(caromi_grid_probe(device, err));
+    return caromi_prepare_residents(device, &stream, err);
+}
+
+carom_status caromi_grid_answer(caromi_device *device, const caromi_cloud *cloud, const caromi_grid_result *result,
+                                int *answered, carom_stats *stats, carom_error *err)
+{
+    *answered = 0;
+    CHECK(caromi_grid_prepare(device, cloud, err));
+    return caromi_grid_run(device, cloud, result, answered, stats, err);
+}
+
+/* Devices that answer one query in a work-item, and have groups of the size that the kernels need. */
+int caromi_grid_serves(const caromi_device *device)
+{
+    return device->lanes == 1 && device->max_group >= GRID_GROUP;
+}
+
+void caromi_grid_release(caromi_device *device)
+{
+    for (int k = 0; k < CAROMI_GRID_MEMORIES; k++)
+        caromi_column_release(device, &device->slots[0], &device->grid[k]);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Clouds at rest that a GPU sorts and searches by itself. grid.c has the path of a list, grid_probe.c the probe. */
+#ifndef CAROM_HOST_OPENCL_GRID_H
+#define CAROM_HOST_OPENCL_GRID_H
+#include "device.h"
+#include "host/cloud/device.h"
+#include "kernels/cloud_grid.h"
+
+/* Runs a cloud without a probe. Sets *answered to 0 if the device leaves the cloud to others. */
+carom_status caromi_grid_run(caromi_device *device, const caromi_cloud *cloud, const caromi_grid_result *result,
+                             int *answered, carom_stats *stats, carom_error *err);
+/* Compares lists of a small cloud with the CPU's, at the first use of the programs. */
+carom_status caromi_grid_probe(caromi_device *device, carom_error *err);
+
+/* A call on a device. */
+typedef struct grid_job {
+    caromi_device *device;
+    caromi_cl_slot *slot; /* whose queue runs all commands; the memory is the device's own */
+    const caromi_cloud *cloud;
+    const caromi_grid_result *result;
+    carom_stats *stats;
+    cl_uint spheres, row_begin, row_end; /* only pairs whose sphere a is in [row_begin, row_end) */
+    cl_int options;
+    cl_uint undecided, capacity; /* undecided pairs, and how many there is room for */
+    grid_totals totals;
+    int is_declined; /* too many spheres share cells */
+} grid_job;
+
+/* ---- memory, arguments, launches (grid_commands.c) --------------------------------------------------------------- */
+
+carom_status caromi_grid_reserve(const grid_job *job, uint32_t memory, uint64_t elements, size_t size,
+                                 carom_error *err);
+const cl_mem *caromi_grid_memory_of(const grid_job *job, uint32_t memory);
+void caromi_grid_set_memory(const grid_job *job, caromi_arguments *arguments, uint32_t memory);
+void caromi_grid_set_uint(caromi_arguments *arguments, cl_uint value);
+void caromi_grid_set_int(caromi_arguments *arguments, cl_int value);
+void caromi_grid_set_ulong(caromi_arguments *arguments, cl_ulong value);
+void caromi_grid_set_real(caromi_arguments *arguments, cl_float value);
+caromi_arguments caromi_grid_arguments_of(const grid_job *job, uint32_t program);
+/* Launches a kernel with a work-item for each of `items` elements. */
+carom_status caromi_grid_launch(const grid_job *job, caromi_arguments *arguments, uint64_t items, carom_error *err);
+/* Launches a kernel whose work-items share `count` elements. */
+carom_status caromi_grid_launch_each(const grid_job *job, caromi_arguments *arguments, uint64_t count,
+                                     carom_error *err);
+/* Launches whole groups of GRID_GROUP work-items. */
+carom_status caromi_grid_launch_groups(const grid_job *job, caromi_arguments *arguments, uint64_t groups,
+                                       carom_error *err);
+carom_status caromi_grid_clear(const grid_job *job, uint32_t memory, uint64_t words, carom_error *err);
+/* Waits for all commands and reads some bytes. */
+carom_status caromi_grid_read_back(const grid_job *job, uint32_t memory, size_t from, void *to, size_t bytes,
+                                   carom_error *err);
+/* Enqueues the prefix sum of `numbers` counts; the sum of all follows the last one. The program decides whether sums
+ * have 32 bits or 64; with CAROMI_PROGRAM_COUNT only the sum of all is computed, behind the sums of tiles. */
+carom_status caromi_grid_sum_up(const grid_job *job, uint32_t counts, uint32_t to, uint32_t program, uint64_t numbers,
+                                carom_error *err);
+
+/* ---- steps of a call --------------------------------------------------------------------------------------------- */
+
+/* grid_sort.c */
+caromi_stream caromi_grid_stream_of(const grid_job *job, caromi_in_column in[5]);
+carom_status caromi_grid_read_spheres(const grid_job *job, carom_error *err);
+carom_status caromi_grid_sort_spheres(grid_job *job, carom_error *err);
+/* grid_pairs.c */
+carom_status caromi_grid_count_pairs(grid_job *job, carom_error *err);
+carom_status caromi_grid_solve_undecided(const grid_job *job, carom_error *err);
+/* Adds undecided pairs that are hits to the rows, by the program that counts or the one that stores. */
+carom_status caromi_grid_add_undecided(const grid_job *job, uint32_t program, carom_error *err);
+/* Searches from all spheres, by the program that counts pairs or the one that stores them. */
+carom_status caromi_grid_search(const grid_job *job, uint32_t program, carom_error *err);
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts and stores the pairs of a cloud, and solves those that the test leaves undecided. */
+#include <math.h>
+
+#include "grid.h"
+
+enum {
+    SEARCH_ITEMS = 1 << 18,    /* searches of a launch, which bounds its time */
+    UNDECIDED_FIRST = 1 << 14, /* undecided pairs that there is room for at first, or one for each four spheres */
+    WORD = sizeof(cl_uint)
+};
+
+/* The arguments of the rows, in the order of all kernels that add pairs to them. */
+static void set_rows(const grid_job *job, caromi_arguments *arguments)
+{
+    caromi_grid_set_int(arguments, job->options);
+    caromi_grid_set_uint(arguments, job->row_begin);
+    caromi_grid_set_uint(arguments, job->row_end);
+    caromi_grid_set_memory(job, arguments, CAROMI_GRID_COUNTS);
+    caromi_grid_set_memory(job, arguments, CAROMI_GRID_OFFSETS);
+    caromi_grid_set_memory(job, arguments, CAROMI_GRID_KEYS);
+    caromi_grid_set_memory(job, arguments, CAROMI_GRID_OF);
+}
+
+carom_status caromi_grid_search(const grid_job *job, uint32_t program, carom_error *err)
+{
+    const uint64_t max_items = job->device->max_items;
+    const cl_uint most = max_items < SEARCH_ITEMS ? (cl_uint)max_items : SEARCH_ITEMS;
+    for (cl_uint first = 0; first < job->spheres; first += most) {
+        caromi_arguments arguments = caromi_grid_arguments_of(job, program);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_PLAN);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_INDICES);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED_MASKS);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STARTS);
+        caromi_grid_set_real(&arguments, job->cloud->margin);
+        set_rows(job, &arguments);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED_COUNT);
+        caromi_grid_set_uint(&arguments, job->capacity);
+        caromi_grid_set_uint(&arguments, first);
+        CHECK(caromi_grid_launch(job, &arguments, job->spheres - first < most ? job->spheres - first : most, err));
+    }
+    return CAROM_OK;
+}
+
+/* One pass over all spheres: their pairs are counted, or their best partners kept. */
+static carom_status count_once(grid_job *job, carom_error *err)
+{
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_UNDECIDED, job->capacity, sizeof(cl_uint2), err));
+    CHECK(caromi_grid_clear(job, CAROMI_GRID_COUNTS, job->spheres, err));
+    CHECK(caromi_grid_clear(job, CAROMI_GRID_UNDECIDED_COUNT, 1, err));
+    CHECK(caromi_grid_search(
+        job, caromi_grid_finds_best(job->result) ? CAROMI_PROGRAM_GRID_BEST : CAROMI_PROGRAM_GRID_COUNT, err));
+    return caromi_grid_read_back(job, CAROMI_GRID_UNDECIDED_COUNT, 0, &job->undecided, sizeof job->undecided, err);
+}
+
+/* Once more if there was no room for all undecided pairs. */
+carom_status caromi_grid_count_pairs(grid_job *job, carom_error *err)
+{
+    job->capacity = job->spheres / 4 > UNDECIDED_FIRST ? job->spheres / 4 : UNDECIDED_FIRST;
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_COUNTS, job->spheres, WORD, err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_OFFSETS, job->spheres, sizeof(cl_ulong), err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_UNDECIDED_COUNT, 1, WORD, err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_KEYS, 1, sizeof(cl_ulong), err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_OF, 1, WORD, err));
+    CHECK(count_once(job, err));
+    if (job->undecided <= job->capacity)
+        return CAROM_OK;
+    job->capacity = job->undecided;
+    CHECK(count_once(job, err));
+    return job->undecided <= job->capacity ? CAROM_OK
+                                           : caromi_fail_corrupt(job->device, "undecided pairs", 0, job->spheres, err);
+}
+
+/* Exact mode: the CPU answers the undecided pairs. */
+static carom_status solve_on_host(const grid_job *job, carom_error *err)
+{
+    static const float at_rest = 0, no_limit = INFINITY;
+    static const int members[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_BX, IN_BY, IN_BZ, IN_BR};
+    const carom_context *c = job->device->context;
+    const uint64_t count = job->undecided;
+    caromi_arguments gather = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_GATHER);
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_GATHERED, 2 * count, sizeof(cl_float4), err));
+    caromi_grid_set_memory(job, &gather, CAROMI_GRID_SORTED);
+    caromi_grid_set_memory(job, &gather, CAROMI_GRID_UNDECIDED);
+    caromi_grid_set_memory(job, &gather, CAROMI_GRID_GATHERED);
+    CHECK(caromi_grid_launch_each(job, &gather, count, err));
+    cl_float4 *spheres = caromi_alloc(c, count, 2 * sizeof *spheres + sizeof(float) + 2);
+    if (spheres == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu undecided pairs",
+                           (unsigned long long)count);
+    float *t = (float *)(void *)(spheres + 2 * count);
+    uint8_t *state = (uint8_t *)(t + count), *parts = state + count;
+    caromi_pair_batch batch = {.kernel = CAROMI_PAIR_cloud_exact, .count = count};
+    for (int k = 0; k < IN_CLOUD; k++)
+        batch.in[k] = (caromi_in_column){.base = &at_rest, .stride = 0};
+    for (int k = 0; k < 8; k++)
+        batch.in[members[k]] = (caromi_in_column){.base = (float *)(void *)spheres + k, .stride = 2 * sizeof *spheres};
+    batch.in[IN_LIMIT].base = &no_limit;
+    batch.in[IN_MARGIN].base = &job->cloud->margin;
+    batch.out[OUT_CLOUD_T] = (caromi_out_column){t, sizeof *t};
+    batch.out[OUT_CLOUD_STATE] = (caromi_out_column){state, 1};
+    batch.out[OUT_CLOUD_PARTS] = (caromi_out_column){parts, 1};
+    carom_status status =
+        caromi_grid_read_back(job, CAROMI_GRID_GATHERED, 0, spheres, (size_t)count * 2 * sizeof *spheres, err);
+    const double start = caromi_now();
+    if (status == CAROM_OK)
+        status = caromi_pairs_on_cpu(c, &batch, 0, count, job->stats, err);
+    job->stats->host += caromi_now() - start;
+    if (status == CAROM_OK)
+        status = caromi_write_at(job->device, job->slot->queue, *caromi_grid_memory_of(job, CAROMI_GRID_T), 0, t,
+                                 (size_t)count * sizeof *t, "decided pairs", err);
+    if (status == CAROM_OK)
+        status = caromi_write_at(job->device, job->slot->queue, *caromi_grid_memory_of(job, CAROMI_GRID_STATES), 0,
+                                 state, (size_t)count, "decided pairs", err);
+    caromi_free(c, spheres);
+    return status;
+}
+
+carom_status caromi_grid_add_undecided(const grid_job *job, uint32_t program, carom_error *err)
+{
+    caromi_arguments arguments = caromi_grid_arguments_of(job, program);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_INDICES);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_T);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STATES);
+    set_rows(job, &arguments);
+    return caromi_grid_launch_each(job, &arguments, job->undecided, err);
+}
+
+carom_status caromi_grid_solve_undecided(const grid_job *job, carom_error *err)
+{
+    caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_SOLVE);
+    if (job->undecided == 0)
+        return CAROM_OK;
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_T, job->undecided, sizeof(float), err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_STATES, job->undecided, 1, err));
+    if (job->cloud->exact)
+        CHECK(solve_on_host(job, err));
+    else {
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED);
+        caromi_grid_set_real(&arguments, job->cloud->margin);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_T);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STATES);
+        CHECK(caromi_grid_launch_each(job, &arguments, job->undecided, err));
+    }
+    const uint32_t program =
+        caromi_grid_finds_best(job->result) ? CAROMI_PROGRAM_GRID_BEST_UNDECIDED : CAROMI_PROGRAM_GRID_COUNT_UNDECIDED;
+    return caromi_grid_add_undecided(job, program, err);
+}

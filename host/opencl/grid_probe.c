@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* The probe of clouds that a GPU sorts by itself: lists of a small cloud, of all kinds of numbers, against those of a
+ * loop over all pairs on the CPU. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grid.h"
+#include "host/cloud/device.h"
+#include "probe.h"
+
+enum { SPHERES = 300, RECORDS = SPHERES * SPHERES, CHAIN = 7 };
+
+typedef struct record {
+    int32_t a, b;
+    float t;
+    uint8_t state;
+} record;
+
+typedef struct grid_probe {
+    float column[4][SPHERES];
+    uint32_t mask[SPHERES], count[SPHERES], expected_count[SPHERES];
+    float in[IN_CLOUD][SPHERES], t[SPHERES];
+    uint8_t states[SPHERES], parts[SPHERES];
+    record expected[RECORDS];
+    uint64_t expected_offset[SPHERES + 1], offset[SPHERES + 1];
+    int32_t a[RECORDS], b[RECORDS];
+    float time[RECORDS];
+    uint8_t state[RECORDS];
+    int8_t shift[3 * RECORDS];
+    uint64_t found;
+} grid_probe;
+
+/* Spheres on a lattice, spheres of arbitrary sizes, a large one around many of them, one far away, invalid ones; pairs
+ * of one sphere in two sizes, whose indices are adjacent; and a chain of spheres that touch. */
+static void make_spheres(grid_probe *p)
+{
+    uint64_t random = 17;
+    for (uint32_t i = 0; i < SPHERES; i++) {
+        float row[CLOUD_COLUMNS];
+        const uint64_t r = caromi_probe_next(&random);
+        caromi_probe_row(&random, row, CLOUD_COLUMNS, 1 << CLOUD_R);
+        for (int k = 0; k < 4 && r % 8 != 0; k++)
+            row[k] = caromi_probe_number(&random, r % 2 ? CAROMI_PROBE_LATTICE : CAROMI_PROBE_NEAR);
+        for (int k = 0; k < 4; k++)
+            p->column[k][i] = k == CLOUD_R ? fabsf(row[k]) * (r % 16 == 1 ? 1.0f : 0.125f) : row[k];
+    }
+    for (uint32_t i = 32; i < SPHERES; i += 32)
+        for (int k = 0; k < 4; k++)
+            p->column[k][i] = k == CLOUD_R ? p->column[k][i + 1] * 0.75f : p->column[k][i + 1];
+    for (uint32_t i = 0; i < CHAIN; i++) { /* the lowest indices, so that they are partners of each other */
+        p->column[CLOUD_X][i] = 100.0f + (float)i;
+        p->column[CLOUD_Y][i] = p->column[CLOUD_Z][i] = 0.0f;
+        p->column[CLOUD_R][i] = 0.5f;
+    }
+    p->column[CLOUD_R][7] = 30.0f;
+    p->column[CLOUD_X][8] = 3e7f;
+    p->column[CLOUD_Y][9] = NAN;
+    caromi_probe_masks(18, p->mask, SPHERES);
+}
+
+static int compare(const void *one, const void *other)
+{
+    const record *x = one, *y = other;
+    return x->t != y->t ? (x->t > y->t) - (x->t < y->t) : (x->b > y->b) - (x->b < y->b);
+}
+
+static int is_valid(const grid_probe *p, uint32_t i)
+{
+    return isfinite(p->column[0][i]) && isfinite(p->column[1][i]) && isfinite(p->column[2][i]) &&
+           isfinite(p->column[CLOUD_R][i]);
+}
+
+/* The row of sphere a, by the solver: pairs with spheres from `first` on. */
+static void expect_row(grid_probe *p, const caromi_cloud *cloud, const caromi_isa_table *isa, uint32_t a,
+                       uint32_t first)
+{
+    static const int of_a[] = {IN_AX, IN_AY, IN_AZ, IN_AR}, of_b[] = {IN_BX, IN_BY, IN_BZ, IN_BR};
+    const float *in[IN_CLOUD];
+    void *out[OUT_CLOUD] = {p->t, p->states, p->parts};
+    const uint64_t begin = p->found;
+    for (int k = 0; k < IN_CLOUD; k++)
+        in[k] = p->in[k];
+    for (uint32_t b = 0; b < SPHERES; b++) {
+        const uint32_t low = a < b ? a : b, high = a < b ? b : a;
+        for (int k = 0; k < 4; k++) {
+            p->in[of_a[k]][b] = p->column[k][low];
+            p->in[of_b[k]][b] = p->column[k][high];
+        }
+        p->in[IN_MARGIN][b] = cloud->margin;
+        p->in[IN_LIMIT][b] = INFINITY;
+    }
+    isa->pairs[CAROMI_PAIR_cloud](in, out, SPHERES, 0);
+    for (uint32_t b = first; b < SPHERES; b++)
+        if (b != a && is_valid(p, a) && is_valid(p, b) && (cloud->mask.base == NULL || (p->mask[a] & p->mask[b])) &&
+            p->states[b] != STATE_MISS)
+            p->expected[p->found++] =
+                (record){(int32_t)a, (int32_t)b, p->t[b], p->states[b] == STATE_NEAR ? STATE_MISS : p->states[b]};
+    qsort(p->expected + begin, p->found - begin, sizeof *p->expected, compare);
+    p->expected_offset[a + 1] = p->found;
+    p->expected_count[a] = is_valid(p, a) ? (uint32_t)(p->found - begin) : GRID_INVALID;
+}
+
+static carom_status compare_list(const caromi_device *device, const grid_probe *p, const carom_list_totals *totals,
+                                 carom_error *err)
+{
+    int differs = totals->total != p->found || totals->stored != p->found ||
+                  memcmp(p->offset, p->expected_offset, sizeof p->offset) != 0;
+    for (uint64_t i = 0; !differs && i < p->found; i++) {
+        const record *r = &p->expected[i];
+        differs = p->a[i] != r->a || p->b[i] != r->b || p->state[i] != r->state ||
+                  memcmp(&p->time[i], &r->t, sizeof r->t) != 0 ||
+                  p->shift[3 * i] | p->shift[3 * i + 1] | p->shift[3 * i + 2];
+    }
+    return !differs ? CAROM_OK
+                    : caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0,
+                                  "%s: the list of a small cloud differs from the CPU's (%llu pairs of %llu)",
+                                  device->info.name, (unsigned long long)totals->total, (unsigned long long)p->found);
+}
+
+/* First partners, which follow from the rows of the full list: all its times are 0. */
+static carom_status probe_best(caromi_device *device, grid_probe *p, const caromi_cloud *cloud, carom_error *err)
+{
+    int answered = 0, differs = 0;
+    carom_stats stats = {.size = sizeof stats};
+    const carom_cloud_partner_result first = {sizeof first, p->a, p->state, p->time};
+    CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.first = &first, .hit = p->states}, &answered, &stats,
+                          err));
+    for (uint32_t i = 0; i < SPHERES; i++) {
+        const record *r = &p->expected[p->expected_offset[i]];
+        const int has_one = p->expected_offset[i + 1] > p->expected_offset[i];
+        const uint8_t without = is_valid(p, i) ? STATE_MISS : STATE_INVALID;
+        differs |= p->a[i] != (has_one ? r->b : -1) || p->state[i] != (has_one ? r->state : without) ||
+                   p->time[i] != (has_one ? 0.0f : INFINITY) ||
+                   p->states[i] != (is_valid(p, i) ? (uint8_t)has_one : OVERLAP_INVALID);
+    }
+    return !differs ? CAROM_OK
+                    : caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0,
+                                  "%s: the first partners in a small cloud differ from the CPU's", device->info.name);
+}
+
+static carom_status probe_list(caromi_device *device, grid_probe *p, const caromi_cloud *cloud, int full,
+                               carom_error *err)
+{
+    int chosen, answered = 0;
+    const caromi_isa_table *isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen);
+    carom_stats stats = {.size = sizeof stats};
+    carom_list_totals totals = {0};
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = RECORDS,
+                                        .offsets = p->offset,
+                                        .a = p->a,
+                                        .b = p->b,
+                                        .state = p->state,
+                                        .t = p->time,
+                                        .shift = p->shift,
+                                        .totals = &totals};
+    p->found = 0;
+    for (uint32_t a = 0; a < SPHERES; a++)
+        expect_row(p, cloud, isa, a, full ? 0 : a + 1);
+    CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.list = &list, .full = full}, &answered, &stats, err));
+    CHECK(compare_list(device, p, &totals, err));
+    if (!full)
+        return CAROM_OK;
+    CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.partners = p->count}, &answered, &stats, err));
+    CHECK(probe_best(device, p, cloud, err));
+    return caromi_probe_compare(device, CAROMI_PROGRAM_GRID_PARTNERS, SPHERES, 0, p->count, p->expected_count,
+                                sizeof *p->count, err);
+}
+
+static carom_status run_probe(caromi_device *device, grid_probe *p, carom_error *err)
+{
+    caromi_cloud cloud = {.context = device->context, .count = SPHERES, .end = SPHERES};
+    make_spheres(p);
+    for (int k = 0; k < 4; k++)
+        cloud.in[k] = (caromi_in_column){.base = p->column[k], .stride = sizeof(float)};
+    CHECK(probe_list(device, p, &cloud, 1, err));
+    cloud.margin = 0.25f;
+    cloud.mask = (caromi_in_column){.base = p->mask, .stride = sizeof *p->mask};
+    return probe_list(device, p, &cloud, 0, err);
+}
+
+carom_status caromi_grid_probe(caromi_device *device, carom_error *err)
+{
+    caromi_program *last = &device->programs[CAROMI_PROGRAM_GRID_LAST];
+    if (last->probed)
+        return CAROM_OK;
+    grid_probe *p = caromi_alloc(device->context, 1, sizeof *p);
+    if (p == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
+    memset(p, 0, sizeof *p);
+    device->probing = 1;
+    const carom_status status = run_probe(device, p, err);
+    device->probing = 0;
+    last->probed = status == CAROM_OK;
+    caromi_free(device->context, p);
+    return status;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Cells of a cloud's spheres, for kernels: coordinates in units, and buckets. docs/spheres.md, section 11, shows that
+ * the cells of a pair are adjacent. */
+#ifndef CAROM_CLOUD_CELL_H
+#define CAROM_CLOUD_CELL_H
+#include "vec.h"
+#include "cloud_grid.h"
+
+/* The bin of spheres that must be looked for within `width`. */
+FN uint grid_bin(real width)
+{
+    return as_uint(width) >> 21;
+}
+
+/* The distance within which a sphere meets another of its reach. */
+FN real grid_width(real reach, real margin)
+{
+    return reach + reach + margin;
+}
+
+/* x * 2^exponent cut towards 0 to a whole number, and to +-2^61. In integers: compilers convert to 64 bits through
+ * fused multiplications and additions, which kernels do without. */
+FN long grid_whole(real x, int exponent)
+{
+    const uint bits = as_uint(x) & R_MAGNITUDE_MASK, field = bits >> R_EXPONENT_SHIFT;
+    const ulong mantissa = (bits & 0x007fffffu) | (field > 0 ? 0x00800000u : 0);
+    const int shift = (int)max(field, 1u) - R_EXPONENT_BIAS - R_EXPONENT_SHIFT + exponent;
+    ulong whole = shift > -32 ? mantissa >> max(-shift, 0) << max(shift, 0) : 0;
+    if (shift > GRID_LAST_UNIT_BITS - 1 - R_EXPONENT_SHIFT)
+        whole = mantissa != 0 ? (ulong)1 << GRID_LAST_UNIT_BITS : 0;
+    return x < R(0.0) ? -(long)whole : (long)whole;
+}
+
+/* x - anchor in units, cut to +-2^61: the difference and its rounding error, each cut by less than one unit. Halves are
+ * subtracted, as the difference of two large numbers may overflow. */
+FN long grid_units(real x, real anchor, G const grid_level *level)
+{
+    const real a = x * R(0.5), b = anchor * R(0.5), d = a - b;
+    const long units = grid_whole(d, level->exponent + 1), most = (long)1 << GRID_LAST_UNIT_BITS;
+    if (units == most || units == -most)
+        return units;
+    return units + grid_whole(v_sub_error(a, b, d), level->exponent + 1);
+}
+
+/* The number of the cell along an axis, without its upper half. */
+FN uint grid_cell(long units, G const grid_level *level)
+{
+    return (uint)mul_hi((ulong)(units + ((long)1 << (GRID_LAST_UNIT_BITS + 1))), level->per_unit);
+}
+
+/* Cells that a sphere's search goes through along an axis: at most three. */
+typedef struct grid_range {
+    uint low, count, own; /* own: the sphere's cell is low + own */
+} grid_range;
+
+FN grid_range grid_range_of(real x, real anchor, long reach, G const grid_level *level)
+{
+    const long at = grid_units(x, anchor, level);
+    grid_range r;
+    r.low = grid_cell(at - reach, level);
+    r.count = grid_cell(at + reach, level) - r.low + 1;
+    r.own = grid_cell(at, level) - r.low;
+    return r;
+}
+
+/* In units, not less than the distance within which the centres of two spheres are that may be a pair, and less than
+ * the width of a cell. */
+FN long grid_reach(real own, real margin, G const grid_level *level)
+{
+    const real reach = own + level->reach + margin;
+    return level->per_unit == 0 ? 0 : grid_whole(reach + reach * R(0x1p-16), level->exponent) + 8;
+}
+
+/* The number of a cell's bucket behind level->base. */
+FN uint grid_bucket(uint x, uint y, uint z, G const grid_level *level)
+{
+    return (x + y * level->stride_y + z * level->stride_z) & level->mask;
+}
+#endif

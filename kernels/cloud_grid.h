@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* The cells of a cloud that a GPU sorts by itself: layouts that kernels and host agree on.
+ *
+ * Spheres of about one size share a level, a grid of cells as wide as its largest pair. A level's cells are counted in
+ * buckets of a table. If its grid fits into its table, each cell has a bucket of its own; else cells far apart may
+ * share one. Cells along x have adjacent buckets, so a sphere reads one range of spheres for each of the rows around
+ * it. */
+#ifndef CAROM_CLOUD_GRID_H
+#define CAROM_CLOUD_GRID_H
+
+#define GRID_LEVELS 32
+#define GRID_BINS 1024 /* of widths, four for each power of two: the exponent and two bits behind it */
+
+/* Coordinates count from an anchor in units, 2^-20 to 2^-21 of a cell: whole numbers of 64 bits, so that cells are
+ * exact however far a sphere is from the anchor. Beyond 2^61 units all spheres share the last cell. */
+#define GRID_UNIT_BITS 20
+#define GRID_LAST_UNIT_BITS 61
+
+typedef struct grid_level {
+    unsigned long per_unit;  /* 0, or 2^64 / width of a cell in units */
+    int exponent;            /* a length is so many powers of two smaller than in units */
+    float reach;             /* the largest of its spheres */
+    unsigned int base, mask; /* a cell's bucket is base + (number of the cell & mask) */
+    unsigned int stride_y, stride_z;
+} grid_level;
+
+/* The levels of a cloud, from the largest spheres to the smallest. Made by carom_grid_plan for all later kernels. */
+typedef struct grid_plan {
+    grid_level level[GRID_LEVELS];
+    float anchor[3];
+    unsigned int level_count, buckets;
+    unsigned int level_of[GRID_BINS];
+} grid_plan;
+
+/* Bounds of all spheres, as integers in the order of the numbers, and spheres by bin. It begins with zeros. */
+typedef struct grid_measure {
+    unsigned int above[3], below[3];                 /* the largest coordinates; the complement of the smallest */
+    unsigned int count[GRID_BINS], reach[GRID_BINS]; /* reach: the largest, as bits */
+} grid_measure;
+
+/* Numbers that the host reads: 64 bytes at most in a call. */
+typedef struct grid_totals {
+    unsigned long total;    /* pairs under the spheres in question */
+    unsigned long complete; /* the list holds all pairs of spheres before this one */
+    unsigned long stored;   /* pairs that it holds */
+    unsigned int undecided; /* pairs for the solver */
+    unsigned int long_rows; /* spheres with more than GRID_LONG_ROW pairs */
+} grid_totals;
+
+/* A table has 2 to 4 buckets for each sphere, at least GRID_TABLE_LEAST. */
+#define GRID_TABLE_LEAST 64
+/* Steps of the bucket's number along y and z where the grid does not fit. Modulo each size of a table, no two cells
+ * among 3 x 3 x 3 have the same number, nor are two rows less than three apart: so no pair is found twice. */
+#define GRID_STRIDE_Y 0x9e3779b1u
+#define GRID_STRIDE_Z 0x85ebca6bu
+
+/* Work-items of a group, and numbers that each of them sums, in a prefix sum. */
+#define GRID_GROUP 256
+#define GRID_EACH 8
+#define GRID_TILE (GRID_GROUP * GRID_EACH)
+
+/* More pairs of one sphere than this are sorted by a work-group; fewer are ranked one by one. */
+#define GRID_LONG_ROW 64
+
+/* In kernels: work-items share `count` elements. No launch is larger than a device bears, whatever the count. */
+#define GRID_FOR_EACH(i, count) for (uint i = (uint)get_global_id(0); i < (count); i += (uint)get_global_size(0))
+
+/* Options of the scan for pairs, besides those of kernels/cloud_test.h. */
+#define GRID_FULL 256          /* a pair counts under both spheres */
+#define GRID_SKIPS_CONTACT 512 /* pairs in contact are no hits */
+
+/* A stored pair in the order of a row: 31 bits of t, 31 of b, 2 of the state. */
+#define GRID_KEY_T_SHIFT 33
+#define GRID_KEY_B_SHIFT 2
+#define GRID_KEY_STATE 3
+
+#define GRID_INVALID 0xffffffffu /* as CAROM_COUNT_INVALID */
+
+/* Columns of a list, as bits of a mask. */
+enum { GRID_A, GRID_B, GRID_STATE, GRID_T, GRID_SHIFT, GRID_RECORD_COLUMNS };
+/* Columns of first and any partners. */
+enum { GRID_OTHER, GRID_OTHER_STATE, GRID_OTHER_T, GRID_HIT, GRID_PARTNER_COLUMNS };
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the pairs of a cloud at rest on a GPU, in two passes over its cells: the first counts the pairs of each sphere
+ * and lists those that the test of cloud_test.h does not decide; the second stores the others. A work-item goes
+ * through the cells around one sphere, in its level and in all coarser ones. So each pair is found once: from its
+ * smaller sphere, and within a level from the sphere whose row of cells, or slot, comes first. The host names the
+ * kernel that it builds: -DKERNEL_grid_count, _grid_store, or one for the undecided pairs. First and any partners have
+ * a pass of their own, in which each sphere keeps its partner of the lowest index: at rest all pairs have one time. */
+#define PAIR_SOLVERS
+#include "cloud_cell.h"
+#include "cloud.h"
+#include "cloud_test.h"
+
+/* The rows of the list, one for each sphere a, and where their pairs go. */
+typedef struct grid_rows {
+    uint begin, end;               /* spheres a that are asked for */
+    volatile __global uint *count; /* pairs of each, which the second pass counts down; or its best partner */
+    __global const ulong *offset;  /* of each row */
+    __global ulong *key;
+    __global uint *of; /* sphere a of each stored pair */
+} grid_rows;
+
+#if defined(KERNEL_grid_count) || defined(KERNEL_grid_count_undecided)
+FN void grid_add(const grid_rows *rows, uint a, uint b, uint state, real t)
+{
+    (void)b, (void)state, (void)t;
+    if (a >= rows->begin && a < rows->end)
+        atomic_inc(rows->count + a);
+}
+#elif defined(KERNEL_grid_best) || defined(KERNEL_grid_best_undecided)
+/* Keeps the lowest b, as its complement: 0 is no partner. */
+FN void grid_add(const grid_rows *rows, uint a, uint b, uint state, real t)
+{
+    (void)state, (void)t;
+    atomic_max(rows->count + a, ~b);
+}
+#else
+FN void grid_add(const grid_rows *rows, uint a, uint b, uint state, real t)
+{
+    if (a < rows->begin || a >= rows->end)
+        return;
+    const ulong at = rows->offset[a] + atomic_dec(rows->count + a) - 1;
+    rows->key[at] = (ulong)as_uint(t) << GRID_KEY_T_SHIFT | (ulong)b << GRID_KEY_B_SHIFT | state;
+    rows->of[at] = a;
+}
+#endif
+
+FN void grid_add_pair(const grid_rows *rows, uint one, uint other, uint state, real t, int options)
+{
+    const uint a = min(one, other), b = max(one, other);
+    grid_add(rows, a, b, state, t);
+    if (options & GRID_FULL)
+        grid_add(rows, b, a, state, t);
+}
+
+#if defined(KERNEL_grid_count) || defined(KERNEL_grid_best) || defined(KERNEL_grid_store)
+typedef struct grid_cloud {
+    __global const grid_plan *plan;
+    __global const float4 *at;
+    __global const uint *index, *mask, *start;
+    real margin;
+    int options;
+} grid_cloud;
+
+/* Pairs that the test leaves undecided, by slots; those beyond the capacity are only counted. */
+typedef struct grid_undecided {
+    __global uint2 *pair;
+    volatile __global uint *count;
+    uint capacity;
+} grid_undecided;
+
+/* The sphere whose partners are searched, and the level that is searched. */
+typedef struct grid_search {
+    float4 at;
+    uint slot, index, mask;
+    __global const grid_level *level;
+    grid_range x;
+} grid_search;
+
+FN void grid_compare(const grid_cloud *c, const grid_search *s, const grid_rows *rows, const grid_undecided *undecided,
+                     uint slot)
+{
+    const float4 other = c->at[slot];
+    const v3 d = v3_of(other.x - s->at.x, other.y - s->at.y, other.z - s->at.z);
+    const real sum = other.w + s->at.w;
+    if (!cloud_compare(d, sum, c->margin, c->options | CLOUD_BOUNDS_ONLY).some)
+        return; /* nearly always */
+    const cloud_lanes_found is = cloud_compare(d, sum, c->margin, c->options);
+    const uint index = c->index[slot];
+    if ((c->options & CLOUD_MASKED) && !(c->mask[slot] & s->mask))
+        return;
+    if (is.certain && (c->options & GRID_SKIPS_CONTACT))
+        return;
+    if (is.certain || is.near) {
+        const real inf = v_infinity();
+        grid_add_pair(rows, s->index, index, is.certain ? STATE_OVERLAPPING : STATE_MISS, is.certain ? R(0.0) : inf,
+                      c->options);
+        return;
+    }
+#ifndef KERNEL_grid_store
+    const uint at = atomic_inc(undecided->count);
+    if (at < undecided->capacity)
+        undecided->pair[at] = s->index < index ? (uint2)(s->slot, slot) : (uint2)(slot, s->slot);
+#endif
+}
+
+/* Goes through the cells of a row, from slot `first` on. Buckets that reach over the end of the table go on at its
+ * begin.
+ */
+FN void grid_search_row(const grid_cloud *c, const grid_search *s, const grid_rows *rows,
+                        const grid_undecided *undecided, uint y, uint z, uint first)
+{
+    uint bucket = grid_bucket(s->x.low, y, z, s->level);
+    for (uint left = s->x.count; left > 0;) {
+        const uint here = min(left, s->level->mask + 1 - bucket);
+        const uint begin = c->start[s->level->base + bucket], end = c->start[s->level->base + bucket + here];
+        LANG_ROLLED
+        for (uint slot = max(begin, first); slot < end; slot++)
+            grid_compare(c, s, rows, undecided, slot);
+        left -= here;
+        bucket = 0;
+    }
+}
+
+/* Within its own level a sphere searches half of the cells around it: its row behind itself, and the rows behind that
+ * one. The other half is searched from the other spheres. */
+FN void grid_search_level(const grid_cloud *c, grid_search *s, const grid_rows *rows, const grid_undecided *undecided,
+                          int is_own)
+{
+    const long reach = grid_reach(s->at.w, c->margin, s->level);
+    s->x = grid_range_of(s->at.x, c->plan->anchor[0], reach, s->level);
+    const grid_range y = grid_range_of(s->at.y, c->plan->anchor[1], reach, s->level);
+    const grid_range z = grid_range_of(s->at.z, c->plan->anchor[2], reach, s->level);
+    LANG_ROLLED
+    for (uint row = is_own ? y.own + z.own * y.count : 0; row < y.count * z.count; row++) {
+        const int is_first = is_own && row == y.own + z.own * y.count;
+        grid_search_row(c, s, rows, undecided, y.low + row % y.count, z.low + row / y.count,
+                        is_first ? s->slot + 1 : 0);
+    }
+}
+
+/* Searches from the spheres in slots [first, first + items). */
+__kernel void LANG_CAT(carom_, KERNEL)(__global const grid_plan *plan, __global const float4 *at,
+                                       __global const uint *index, __global const uint *mask,
+                                       __global const uint *start, real margin, int options, uint row_begin,
+                                       uint row_end, volatile __global uint *count, __global const ulong *offset,
+                                       __global ulong *key, __global uint *of, __global uint2 *undecided_pair,
+                                       volatile __global uint *undecided_count, uint undecided_capacity, uint first,
+                                       uint items)
+{
+    const uint slot = first + (uint)get_global_id(0);
+    if (get_global_id(0) >= items || slot >= start[plan->buckets])
+        return;
+    const grid_cloud c = {plan, at, index, mask, start, margin, options};
+    const grid_rows rows = {row_begin, row_end, count, offset, key, of};
+    const grid_undecided undecided = {undecided_pair, undecided_count, undecided_capacity};
+    grid_search s;
+    s.at = at[slot];
+    s.slot = slot;
+    s.index = index[slot];
+    s.mask = options & CLOUD_MASKED ? mask[slot] : 0;
+    const uint own = plan->level_of[grid_bin(grid_width(s.at.w, margin))];
+    LANG_ROLLED
+    for (uint level = 0; level <= own; level++) {
+        s.level = &plan->level[level];
+        grid_search_level(&c, &s, &rows, &undecided, level == own);
+    }
+}
+#endif
+
+#ifdef KERNEL_grid_solve
+FN void grid_load(__global const float4 *at, uint slot, v3 *center, vf *radius)
+{
+    const float4 s = at[slot];
+    *center = v3_of(s.x, s.y, s.z);
+    *radius = s.w;
+}
+
+/* The solver's answers about the undecided pairs. */
+__kernel void carom_grid_solve(__global const float4 *at, __global const uint2 *pair, real margin, __global real *t,
+                               __global uchar *state, uint pairs, uint items)
+{
+    GRID_FOR_EACH(i, pairs)
+    {
+        const v3 zero = v3_of(R(0.0), R(0.0), R(0.0));
+        cloud_in in;
+        grid_load(at, pair[i].x, &in.a, &in.radius_a);
+        grid_load(at, pair[i].y, &in.b, &in.radius_b);
+        in.a_velocity = in.b_velocity = in.shift = zero;
+        in.margin = margin;
+        in.limit = v_infinity();
+        const cloud_out out = cloud(in);
+        t[i] = out.t;
+        state[i] = (uchar)out.state;
+    }
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_grid_gather
+/* The inputs of undecided pairs, for the host: two spheres each. */
+__kernel void carom_grid_gather(__global const float4 *at, __global const uint2 *pair, __global float4 *spheres,
+                                uint pairs, uint items)
+{
+    GRID_FOR_EACH(i, pairs)
+    {
+        spheres[2 * (size_t)i] = at[pair[i].x];
+        spheres[2 * (size_t)i + 1] = at[pair[i].y];
+    }
+    (void)items;
+}
+#endif
+
+#if defined(KERNEL_grid_count_undecided) || defined(KERNEL_grid_best_undecided) || defined(KERNEL_grid_store_undecided)
+/* Adds the hits among the undecided pairs to the rows. */
+__kernel void LANG_CAT(carom_, KERNEL)(__global const uint *index, __global const uint2 *pair, __global const real *t,
+                                       __global const uchar *state, int options, uint row_begin, uint row_end,
+                                       volatile __global uint *count, __global const ulong *offset, __global ulong *key,
+                                       __global uint *of, uint pairs, uint items)
+{
+    const grid_rows rows = {row_begin, row_end, count, offset, key, of};
+    GRID_FOR_EACH(i, pairs)
+    {
+        const int is_near = state[i] == STATE_NEAR;
+        if (state[i] != STATE_MISS && (is_near || !(options & GRID_SKIPS_CONTACT)))
+            grid_add_pair(&rows, index[pair[i].x], index[pair[i].y], is_near ? STATE_MISS : state[i], t[i], options);
+    }
+    (void)items;
+}
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Brings the stored pairs of a cloud into the order of the list, by rows: the pairs of one sphere a. The host names the
+ * kernel that it builds. */
+#include "cloud_grid.h"
+#include "lang.h"
+#include "layout.h"
+
+/* A column that begins `at` bytes behind the begin of its memory. */
+#define COLUMN(type, memory, at) ((__global type *)(memory + at))
+
+#ifdef KERNEL_grid_totals
+/* Finds the last sphere up to which all pairs fit. offset[begin] is 0. */
+__kernel void carom_grid_totals(__global const ulong *offset, ulong capacity, uint begin, uint end,
+                                __global grid_totals *totals, uint items)
+{
+    uint low = begin, high = end; /* offset[low] fits; offset[high + 1] does not, or is beyond the end */
+    if (get_global_id(0) != 0)
+        return;
+    while (low < high) {
+        const uint middle = low + (high - low + 1) / 2;
+        if (offset[middle] <= capacity)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    totals->total = offset[end];
+    totals->complete = low;
+    totals->stored = offset[low];
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_grid_find_long
+/* Lists the spheres of [begin, end) with long rows. */
+__kernel void carom_grid_find_long(__global const ulong *offset, uint begin, __global uint *row,
+                                   __global grid_totals *totals, uint rows, uint items)
+{
+    GRID_FOR_EACH(i, rows)
+    if (offset[begin + i + 1] - offset[begin + i] > GRID_LONG_ROW)
+        row[atomic_inc(&totals->long_rows)] = begin + i;
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_grid_sort_long
+/* Compares elements `low` and `high` of a row, and exchanges them if they are not in order. */
+FN void grid_exchange(__global ulong *key, ulong low, ulong high, ulong count)
+{
+    if (high >= count)
+        return; /* as if it were larger than all others */
+    const ulong one = key[low], other = key[high];
+    if (one > other) {
+        key[low] = other;
+        key[high] = one;
+    }
+}
+
+/* A step of a merge, in blocks of 2^(bits + 1) elements: each element of a block's first half is compared with its
+ * mirror image in the block, or with the element 2^bits behind it. */
+FN void grid_merge_step(__global ulong *key, ulong count, uint bits, int is_mirrored)
+{
+    const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
+    const ulong step = (ulong)1 << bits;
+    for (ulong k = item; k < (count + 1) / 2 + step; k += size) {
+        const ulong block = k >> bits << (bits + 1), at = k & (step - 1);
+        grid_exchange(key, block + at, is_mirrored ? block + 2 * step - 1 - at : block + step + at, count);
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+}
+
+/* Each group sorts a long row after the other: a bitonic merge sort for any number of elements, because every exchange
+ * brings the smaller one to the front. Rows from `row_end` on are not stored. */
+__kernel void carom_grid_sort_long(__global const ulong *offset, __global const uint *row, uint rows, uint row_end,
+                                   __global ulong *key, uint items)
+{
+    for (uint r = (uint)get_group_id(0); r < rows; r += (uint)get_num_groups(0)) {
+        if (row[r] >= row_end)
+            continue;
+        const ulong begin = offset[row[r]], count = offset[row[r] + 1] - begin;
+        for (uint sorted = 0; (ulong)1 << sorted < count; sorted++) {
+            grid_merge_step(key + begin, count, sorted, 1);
+            for (uint bits = sorted; bits > 0; bits--)
+                grid_merge_step(key + begin, count, bits - 1, 0);
+        }
+    }
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_grid_order
+/* The rank of a pair in its row. */
+FN ulong grid_rank(__global const ulong *key, ulong begin, ulong end, ulong own)
+{
+    const ulong mine = key[own];
+    ulong rank = 0;
+    if (end - begin > GRID_LONG_ROW)
+        return own - begin; /* the row is sorted */
+    LANG_ROLLED
+    for (ulong k = begin; k < end; k++)
+        rank += key[k] < mine ? 1 : 0;
+    return rank;
+}
+
+/* Stores pairs [first, first + items) in order into the columns of the mask `wanted`, each of which begins `at` bytes
+ * behind the begin of its memory. */
+__kernel void carom_grid_order(__global const ulong *offset, __global const ulong *key, __global const uint *of,
+                               uint wanted, __global uchar *a, ulong a_at, __global uchar *b, ulong b_at,
+                               __global uchar *state, ulong state_at, __global uchar *t, ulong t_at,
+                               __global uchar *shift, ulong shift_at, ulong first, uint items)
+{
+    if (get_global_id(0) >= items)
+        return;
+    const ulong own = first + get_global_id(0), mine = key[own];
+    const ulong begin = offset[of[own]], end = offset[of[own] + 1], at = begin + grid_rank(key, begin, end, own);
+    if (wanted >> GRID_A & 1)
+        COLUMN(int, a, a_at)[at] = (int)of[own];
+    if (wanted >> GRID_B & 1)
+        COLUMN(int, b, b_at)[at] = (int)(mine >> GRID_KEY_B_SHIFT & 0x7fffffff);
+    if (wanted >> GRID_STATE & 1)
+        state[state_at + at] = (uchar)(mine & GRID_KEY_STATE);
+    if (wanted >> GRID_T & 1)
+        COLUMN(real, t, t_at)[at] = as_float((uint)(mine >> GRID_KEY_T_SHIFT));
+    for (uint k = 0; (wanted >> GRID_SHIFT & 1) && k < 3; k++)
+        shift[shift_at + 3 * at + k] = 0;
+}
+#endif
+
+#ifdef KERNEL_grid_partners
+/* The number of partners of each sphere; GRID_INVALID for spheres with an invalid input. */
+__kernel void carom_grid_partners(__global const float4 *sphere, __global const uint *count, __global uchar *partners,
+                                  ulong partners_at, uint spheres, uint items)
+{
+    GRID_FOR_EACH(i, spheres)
+    COLUMN(uint, partners, partners_at)[i] = sphere[i].w < R(0.0) ? GRID_INVALID : count[i];
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_grid_partner
+/* The best partner of each sphere, -1 without one, and what is known of the pair; `hit` says whether there is one.
+ * Columns of the mask `wanted`. */
+__kernel void carom_grid_partner(__global const float4 *sphere, __global const uint *best, uint wanted,
+                                 __global uchar *other, ulong other_at, __global uchar *state, ulong state_at,
+                                 __global uchar *t, ulong t_at, __global uchar *hit, ulong hit_at, uint spheres,
+                                 uint items)
+{
+    GRID_FOR_EACH(i, spheres)
+    {
+        const int is_valid = sphere[i].w >= R(0.0), has_one = best[i] != 0;
+        if (wanted >> GRID_OTHER & 1)
+            COLUMN(int, other, other_at)[i] = has_one ? (int)~best[i] : -1;
+        if (wanted >> GRID_OTHER_STATE & 1)
+            state[state_at + i] = !is_valid ? STATE_INVALID : has_one ? STATE_OVERLAPPING : STATE_MISS;
+        if (wanted >> GRID_OTHER_T & 1)
+            COLUMN(real, t, t_at)[i] = has_one ? R(0.0) : real_of_bits(R_INFINITY_BITS);
+        if (wanted >> GRID_HIT & 1)
+            hit[hit_at + i] = !is_valid ? OVERLAP_INVALID : has_one;
+    }
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_grid_touch
+/* Best partners that only touch: all of these pairs are among the undecided ones. */
+__kernel void carom_grid_touch(__global const uint *index, __global const uint2 *pair, __global const uchar *pair_state,
+                               __global const uint *best, __global uchar *state, ulong state_at, uint pairs, uint items)
+{
+    GRID_FOR_EACH(i, pairs)
+    {
+        const uint one = index[pair[i].x], other = index[pair[i].y];
+        if (pair_state[i] != STATE_TOUCHING)
+            continue;
+        if (best[one] == ~other)
+            state[state_at + one] = STATE_TOUCHING;
+        if (best[other] == ~one)
+            state[state_at + other] = STATE_TOUCHING;
+    }
+    (void)items;
+}
+#endif

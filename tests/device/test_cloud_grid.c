@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/* Clouds at rest that a GPU sorts and searches by itself: lists, counts and partners against the CPU's, byte for byte,
+ * for clouds of every kind that is hard for cells, with arrays in the program's memory and on the device. */
+#include "tests/support/cl_shim.h"
+#include "kernels/cloud_grid.h"
+#include "tests/support/clouds.h"
+
+#include <math.h>
+
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
+
+typedef struct answer {
+    uint64_t *offsets;
+    int32_t *a, *b;
+    uint8_t *state;
+    float *t;
+    int8_t *shift;
+    uint32_t *partners;
+    int32_t *other; /* of first partners, and what is known of these */
+    float *other_t;
+    uint8_t *other_state, *hit;
+    carom_list_totals totals;
+} answer;
+
+static answer answer_alloc(size_t count, size_t capacity)
+{
+    return (answer){.offsets = test_alloc(count + 1, sizeof(uint64_t)),
+                    .a = test_alloc(capacity + 1, sizeof(int32_t)),
+                    .b = test_alloc(capacity + 1, sizeof(int32_t)),
+                    .state = test_alloc(capacity + 1, 1),
+                    .t = test_alloc(capacity + 1, sizeof(float)),
+                    .shift = test_alloc(capacity + 1, 3),
+                    .partners = test_alloc(count + 1, sizeof(uint32_t)),
+                    .other = test_alloc(count + 1, sizeof(int32_t)),
+                    .other_t = test_alloc(count + 1, sizeof(float)),
+                    .other_state = test_alloc(count + 1, 1),
+                    .hit = test_alloc(count + 1, 1)};
+}
+
+static void answer_free(answer *of)
+{
+    free(of->offsets), free(of->a), free(of->b), free(of->state), free(of->t), free(of->shift), free(of->partners);
+    free(of->other), free(of->other_t), free(of->other_state), free(of->hit);
+}
+
+static carom_cloud_pair_list list_of(answer *to, size_t capacity)
+{
+    return (carom_cloud_pair_list){.size = sizeof(carom_cloud_pair_list),
+                                   .capacity = capacity,
+                                   .offsets = to->offsets,
+                                   .a = to->a,
+                                   .b = to->b,
+                                   .state = to->state,
+                                   .t = to->t,
+                                   .shift = to->shift,
+                                   .totals = &to->totals};
+}
+
+static void answer_both(carom_context *context, const carom_cloud_desc *d, size_t capacity, answer *to,
+                        carom_stats *stats)
+{
+    carom_error err = {0};
+    const carom_cloud_pair_list list = list_of(to, capacity);
+    const carom_cloud_count_result count = {sizeof count, to->partners};
+    carom_cloud_desc all = *d;
+    all.full = 0;
+    all.batch.begin = all.a_end = 0;
+    *stats = (carom_stats){.size = sizeof *stats};
+    test_ok("list", carom_cloud_list(context, d, &list, stats, &err), &err);
+    test_ok("count", carom_cloud_count(context, &all, &count, NULL, &err), &err);
+    all.margin = 0;
+    const carom_cloud_partner_result first = {sizeof first, to->other, to->other_state, to->other_t};
+    test_ok("first", carom_cloud_first(context, &all, &first, NULL, &err), &err);
+    test_ok("any", carom_cloud_any(context, &all, TEST_ANY(to->hit), NULL, &err), &err);
+}
+
+static void expect_same(const void *got, const void *expected, size_t bytes, const char *column, const char *what)
+{
+    if (memcmp(got, expected, bytes) != 0)
+        fail_msg("%s: %s differs from the CPU's", what, column);
+}
+
+/* Compares everything, also what lies behind the stored pairs and must not be written. */
+static void compare(carom_context *cpu, carom_context *device, const carom_cloud_desc *d, size_t capacity,
+                    const char *what)
+{
+    const size_t count = d->batch.count;
+    answer expected = answer_alloc(count, capacity), got = answer_alloc(count, capacity);
+    carom_stats stats;
+    answer_both(cpu, d, capacity, &expected, &stats);
+    answer_both(device, d, capacity, &got, &stats);
+    if (count > 0)
+        assert_int_equal(stats.on_device, count - d->batch.begin - (d->a_end ? count - d->a_end : 0));
+    expect_same(&got.totals, &expected.totals, sizeof got.totals, "totals", what);
+    expect_same(got.offsets, expected.offsets, (count + 1) * sizeof *got.offsets, "offsets", what);
+    expect_same(got.a, expected.a, (capacity + 1) * sizeof *got.a, "a", what);
+    expect_same(got.b, expected.b, (capacity + 1) * sizeof *got.b, "b", what);
+    expect_same(got.state, expected.state, capacity + 1, "state", what);
+    expect_same(got.t, expected.t, (capacity + 1) * sizeof *got.t, "t", what);
+    expect_same(got.shift, expected.shift, 3 * (capacity + 1), "shift", what);
+    expect_same(got.partners, expected.partners, count * sizeof *got.partners, "partners", what);
+    expect_same(got.other, expected.other, count * sizeof *got.other, "other", what);
+    expect_same(got.other_state, expected.other_state, count, "state of first partners", what);
+    expect_same(got.other_t, expected.other_t, count * sizeof *got.other_t, "t of first partners", what);
+    expect_same(got.hit, expected.hit, count, "hit", what);
+    answer_free(&got);
+    answer_free(&expected);
+}
+
+/* All that can be asked about a cloud: each start policy, a list that is too short, none, a part of the spheres. */
+static void compare_ways(carom_context *cpu, carom_context *device, const carom_cloud_desc *of, const char *what)
+{
+    carom_cloud_desc d = *of;
+    const size_t count = d.batch.count, room = 40 * count + 1000;
+    for (int full = 0; full < 2; full++) {
+        d.full = (uint8_t)full;
+        compare(cpu, device, &d, room, what);
+        compare(cpu, device, &d, count / 2, what);
+    }
+    compare(cpu, device, &d, 0, what);
+    d.batch.begin = count / 3;
+    d.a_end = count - count / 4;
+    compare(cpu, device, &d, room, what);
+    compare(cpu, device, &d, count / 3, what);
+    d.start = CAROM_START_SKIP;
+    compare(cpu, device, &d, room, what);
+}
+
+/* ---- clouds ------------------------------------------------------------------------------------------------------ */
+
+static void test_families(void **state)
+{
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *device = test_device(1, 0);
+    size_t asked = 0;
+    for (size_t i = 0; i < test_effort(24 * CLOUD_FAMILIES); i++)
+        for (int exact = 0; exact < 2; exact++) {
+            cloud c = make_cloud(i, exact);
+            if (c.desc.velocity.x == NULL && c.desc.period[0] == 0) {
+                compare_ways(cpu, device, &c.desc, cloud_family(i));
+                asked++;
+            }
+            cloud_free(&c);
+        }
+    assert_true(asked > 0);
+    carom_context_destroy(device);
+    carom_context_destroy(cpu);
+    cl_expect_none("families");
+}
+
+enum { MANY = 4000, SIDE = 16, PILE = 150 };
+
+typedef void shape_fn(float *center, float *radius, size_t i, ref_gen *g);
+static void equal(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)center, (void)i, (void)g;
+    *radius = 0.6f;
+}
+static void ten_sizes(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)center, (void)i;
+    *radius = between(g, 0.08, 0.8);
+}
+static void decades(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)center, (void)i;
+    *radius = powf(10.0f, between(g, -7, 0));
+}
+/* One sphere reaches all others, in rows too long to be ranked. */
+static void one_giant(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)center, (void)g;
+    *radius = i == MANY / 2 ? 20.0f : 0.4f;
+}
+/* Each is near others, far from all others: cells share buckets. */
+static void scattered(float *center, float *radius, size_t i, ref_gen *g)
+{
+    for (size_t k = 0; k < 3; k++)
+        center[k] = (float)(i / 4 * 7919 % 1009) * 1e4f * (float)(k + 1) + between(g, 0, 1);
+    *radius = 0.4f;
+}
+static void outliers(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)g;
+    if (i % 500 == 7)
+        center[i / 500 % 3] *= i % 1000 == 7 ? 1e7f : -1e33f;
+    *radius = 0.5f;
+}
+/* Touches its neighbours exactly, so the test decides no pair; there are more of these than there is room for at first.
+ */
+static void on_lattice(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)g;
+    center[0] = (float)(i % SIDE);
+    center[1] = (float)(i / SIDE % SIDE);
+    center[2] = (float)(i / SIDE / SIDE % SIDE);
+    *radius = i % 2 ? 0.75f : 0.5f;
+}
+static void in_piles(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)g;
+    for (size_t k = 0; k < 3; k++)
+        center[k] = floorf((float)i / PILE) * 3.0f;
+    *radius = 0.5f;
+}
+static void fines_in_a_heap(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)g;
+    for (size_t k = 0; k < 3 && i % 2; k++)
+        center[k] *= 0.02f;
+    *radius = i % 2 ? 0.015f : 0.5f;
+}
+static void tiny(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)i, (void)g;
+    for (size_t k = 0; k < 3; k++)
+        center[k] *= 1e-41f;
+    *radius = 0.5e-41f;
+}
+static void huge(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)i, (void)g;
+    for (size_t k = 0; k < 3; k++)
+        center[k] = (center[k] - 8.0f) * 4e37f;
+    *radius = 1e37f;
+}
+static void far_away(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)i, (void)g;
+    center[0] += 3e6f;
+    *radius = 0.5f;
+}
+static void in_line(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)i, (void)g;
+    center[0] *= 200.0f;
+    center[1] = center[2] = 0.0f;
+    *radius = 0.5f;
+}
+static void some_invalid(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)g;
+    *radius = i % 9 == 4 ? -1.0f : 0.5f;
+    center[2] = i % 11 == 4 ? NAN : center[2];
+    center[1] = i % 13 == 4 ? -INFINITY : center[1];
+}
+static void none_valid(float *center, float *radius, size_t i, ref_gen *g)
+{
+    (void)center, (void)i, (void)g;
+    *radius = NAN;
+}
+static const struct {
+    const char *name;
+    shape_fn *change;
+} shapes[] = {{"equal", equal},
+              {"ten sizes", ten_sizes},
+              {"decades", decades},
+              {"giant", one_giant},
+              {"scattered", scattered},
+              {"outliers", outliers},
+              {"lattice", on_lattice},
+              {"piles", in_piles},
+              {"heap", fines_in_a_heap},
+              {"tiny", tiny},
+              {"huge", huge},
+              {"far", far_away},
+              {"line", in_line},
+              {"invalid", some_invalid},
+              {"none", none_valid}};
+
+typedef struct many {
+    float center[3 * MANY], radius[MANY];
+    uint32_t mask[MANY];
+    carom_cloud_desc desc;
+} many;
+
+static many *make_many(size_t shape, size_t count)
+{
+    many *m = test_alloc(1, sizeof *m);
+    ref_gen g;
+    ref_gen_seed(&g, 23, 1, shape);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < 3; k++)
+            m->center[3 * i + k] = between(&g, 0, SIDE);
+        shapes[shape].change(&m->center[3 * i], &m->radius[i], i, &g);
+        m->mask[i] = 1u << i % 3 | 1u << i % 5;
+    }
+    m->desc = (carom_cloud_desc){.batch = {.size = sizeof m->desc, .count = count},
+                                 .center = carom_xyz(m->center),
+                                 .radius = carom_scalars_of(m->radius)};
+    return m;
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *device = test_device(1, 0);
+    for (size_t i = 0; i < 2 * COUNT_OF(shapes); i++) {
+        many *m = make_many(i % COUNT_OF(shapes), MANY);
+        m->desc.margin = i % 2 ? 0.01f * m->radius[0] : 0;
+        if (i / COUNT_OF(shapes))
+            m->desc.mask = carom_uints_of(m->mask);
+        m->desc.batch.accuracy = i / 2 % 2 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        if (isnan(m->desc.margin))
+            m->desc.margin = 0;
+        compare_ways(cpu, device, &m->desc, shapes[i % COUNT_OF(shapes)].name);
+        free(m);
+    }
+    carom_context_destroy(device);
+    carom_context_destroy(cpu);
+    cl_expect_none("shapes");
+}
+
+/* ---- arrays on the device ---------------------------------------------------------------------------------------- */
+
+typedef struct region {
+    carom_buffer *buffer;
+    void *at; /* some bytes behind the begin of the buffer */
+} region;
+enum { REGIONS = 14, BEHIND = 24, ROOM = 6 * MANY };
+
+static region make_region(carom_context *context, const void *data, size_t bytes)
+{
+    const carom_buffer_desc d = {.size = sizeof d, .bytes = bytes + BEHIND, .where = CAROM_BUFFER_DEVICE};
+    region r;
+    carom_error err = {0};
+    test_ok("buffer", carom_buffer_create(context, &d, &r.buffer, &err), &err);
+    test_ok("write", carom_buffer_write(r.buffer, BEHIND, data, bytes, &err), &err);
+    r.at = (char *)carom_buffer_address(r.buffer) + BEHIND;
+    return r;
+}
+
+static void expect_region(const region *r, const void *expected, size_t bytes, const char *what)
+{
+    char *got = test_alloc(bytes, 1);
+    carom_error err = {0};
+    test_ok(what, carom_buffer_read(r->buffer, BEHIND, got, bytes, &err), &err);
+    if (memcmp(got, expected, bytes) != 0)
+        fail_msg("%s differs from the CPU's", what);
+    free(got);
+}
+
+/* A step whose arrays lie on the device: nothing crosses but the three numbers of the totals and two more. */
+static void expect_little_crosses(carom_context *cpu, carom_context *device, carom_cloud_desc d, many *m)
+{
+    answer expected = answer_alloc(MANY, ROOM), got = answer_alloc(MANY, ROOM);
+    carom_stats stats;
+    carom_error err = {0};
+    answer_both(cpu, &d, ROOM, &expected, &stats);
+    memset(got.partners, 0, MANY * sizeof *got.partners);
+    region r[REGIONS] = {make_region(device, m->center, sizeof m->center),
+                         make_region(device, m->radius, sizeof m->radius),
+                         make_region(device, m->mask, sizeof m->mask),
+                         make_region(device, got.offsets, (MANY + 1) * sizeof *got.offsets),
+                         make_region(device, got.a, ROOM * sizeof *got.a),
+                         make_region(device, got.b, ROOM * sizeof *got.b),
+                         make_region(device, got.state, ROOM),
+                         make_region(device, got.t, ROOM * sizeof *got.t),
+                         make_region(device, got.shift, ROOM * 3),
+                         make_region(device, got.partners, MANY * sizeof *got.partners),
+                         make_region(device, got.other, MANY * sizeof *got.other),
+                         make_region(device, got.other_t, MANY * sizeof *got.other_t),
+                         make_region(device, got.other_state, MANY),
+                         make_region(device, got.hit, MANY)};
+    d.center = carom_xyz(r[0].at);
+    d.radius = carom_scalars_of(r[1].at);
+    d.mask = carom_uints_of(r[2].at);
+    answer there = {r[3].at, r[4].at,  r[5].at,  r[6].at,  r[7].at,  r[8].at,
+                    r[9].at, r[10].at, r[11].at, r[12].at, r[13].at, {0}};
+    for (int round = 0; round < 2; round++) { /* programs are built in the first */
+        cl_relieve();
+        cl_fetched = 0;
+        answer_both(device, &d, ROOM, &there, &stats);
+        assert_int_equal(stats.on_device, MANY);
+        assert_int_equal(stats.brought + stats.returned, 0);
+    }
+    if (cl_fetched > 4 * 64 || cl_calls(CALL_WRITE) > 0) /* four calls */
+        fail_msg("%zu bytes are read, in %d reads and %d writes", cl_fetched, cl_calls(CALL_READ),
+                 cl_calls(CALL_WRITE));
+    expect_same(&there.totals, &expected.totals, sizeof there.totals, "totals", "buffers");
+    expect_region(&r[3], expected.offsets, (MANY + 1) * sizeof *got.offsets, "offsets");
+    expect_region(&r[4], expected.a, ROOM * sizeof *got.a, "a");
+    expect_region(&r[5], expected.b, ROOM * sizeof *got.b, "b");
+    expect_region(&r[6], expected.state, ROOM, "state");
+    expect_region(&r[7], expected.t, ROOM * sizeof *got.t, "t");
+    expect_region(&r[8], expected.shift, ROOM * 3, "shift");
+    expect_region(&r[9], expected.partners, MANY * sizeof *got.partners, "partners");
+    expect_region(&r[10], expected.other, MANY * sizeof *got.other, "other");
+    expect_region(&r[11], expected.other_t, MANY * sizeof *got.other_t, "t of first partners");
+    expect_region(&r[12], expected.other_state, MANY, "state of first partners");
+    expect_region(&r[13], expected.hit, MANY, "hit");
+    for (size_t i = 0; i < REGIONS; i++)
+        carom_buffer_destroy(r[i].buffer);
+    (void)err;
+    answer_free(&got);
+    answer_free(&expected);
+}
+
+static void test_buffers(void **state)
+{
+    (void)state;
+    cl_seen_as.discrete = 1;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *device = test_device(1, 0);
+    for (int i = 0; i < 2; i++) {
+        many *m = make_many((size_t)i, MANY);
+        m->desc.mask = carom_uints_of(m->mask);
+        m->desc.margin = i ? 0.0625f : 0;
+        expect_little_crosses(cpu, device, m->desc, m);
+        free(m);
+    }
+    carom_context_destroy(device);
+    carom_context_destroy(cpu);
+    cl_seen_as.discrete = 0;
+    cl_expect_none("buffers");
+}
+
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
+
+/* Each is found by the probe, or where the numbers of a larger cloud cannot be. */
+static const struct {
+    const char *name;
+    cl_patch patch;
+    carom_status expected;
+} faults[] = {
+    {"a sphere with itself", {"? s->slot + 1 : 0", "? s->slot : 0"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"a pair too few", {"? s->slot + 1 : 0", "? s->slot + 2 : 0"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"pairs twice", {"row = is_own ? y.own + z.own * y.count : 0", "row = 0"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"one cell only", {"grid_cell(at + reach, level) - r.low + 1", "1"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"no coarser levels",
+     {"uint level = 0; level <= own", "uint level = own; level <= own"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"no masks", {"!(c->mask[slot] & s->mask)", "0"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"the order", {"key[k] < mine", "key[k] > mine"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"long rows", {"if (one > other) {", "if (one > other + 64) {"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"not the best partner", {"rows->count + a, ~b", "rows->count + a, b + 1"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"touching partners", {"best[other] == ~one", "0"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"the solver", {"state[i] = (uchar)out.state;", "state[i] = 0;"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"too many pairs",
+     {"totals->stored = offset[low];", "totals->stored = offset[low] + (end > 999 ? 1u << 30 : 0);"},
+     CAROM_ERROR_DEVICE_LOST},
+};
+
+static void test_faults(void **state)
+{
+    (void)state;
+    (void)test_need_device();
+    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+        many *m = make_many(0, MANY);
+        answer to = answer_alloc(MANY, ROOM);
+        const carom_cloud_pair_list list = list_of(&to, ROOM);
+        carom_error err = {0};
+        cl_text_patch = faults[i].patch;
+        carom_context *device = test_device(1, 0);
+        const carom_status status = carom_cloud_list(device, &m->desc, &list, NULL, &err);
+        if (status != faults[i].expected)
+            fail_msg("%s: status %d (%s)", faults[i].name, (int)status, err.message);
+        cl_text_patch = (cl_patch){NULL, NULL};
+        carom_context_destroy(device);
+        answer_free(&to);
+        free(m);
+    }
+    cl_expect_none("faults");
+}
+
+/* The rows around a cell have ranges of buckets that do not meet, in tables of all sizes. */
+static void test_strides(void **state)
+{
+    (void)state;
+    for (uint64_t table = GRID_TABLE_LEAST; table <= UINT64_C(1) << 31; table *= 2)
+        for (int y = -2; y <= 2; y++)
+            for (int z = -2; z <= 2; z++) {
+                const uint32_t apart =
+                    ((uint32_t)y * GRID_STRIDE_Y + (uint32_t)z * GRID_STRIDE_Z) & (uint32_t)(table - 1);
+                assert_true((y == 0 && z == 0) || (apart > 2 && table - apart > 2));
+            }
+}
+
+/* So many spheres in one place that the device would search very long: an error, as on the CPU. */
+static void test_crowd(void **state)
+{
+    enum { CROWD = 400000 };
+    (void)state;
+    (void)test_need_device();
+    carom_context *device = test_device(1, 0);
+    static const float zero[3], one = 1;
+    const carom_cloud_desc d = {.batch = {.size = sizeof d, .count = CROWD},
+                                .center = {&zero[0], &zero[1], &zero[2], CAROM_REPEAT},
+                                .radius = {&one, CAROM_REPEAT}};
+    carom_list_totals totals;
+    const carom_cloud_pair_list list = {.size = sizeof list, .totals = &totals};
+    carom_error err = {0};
+    assert_int_equal(carom_cloud_list(device, &d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.message, "at most 2^36"));
+    carom_context_destroy(device);
+    cl_expect_none("crowd");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_families), cmocka_unit_test(test_shapes),
+                                       cmocka_unit_test(test_buffers),  cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_strides),  cmocka_unit_test(test_crowd)};
+    return cmocka_run_group_tests_name("cloud_grid", tests, NULL, NULL);
+}
