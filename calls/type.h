@@ -55,14 +55,16 @@ typedef struct caromi_members {
         array, CAROMI_COUNT_OF(array) + 0 * sizeof(char[CAROMI_COUNT_OF(array) <= CAROMI_MEMBERS_MAX ? 1 : -1]) \
     }
 
-/* An entry of such an array: a member of structure `type`, and the batch's columns from `column` on that it fills. The
- * macros behind it are for views that a call reads, and for arrays and points that it fills. */
+/* An entry of such an array: a member of structure `type`, how many elements it has, and the first of the batch's
+ * columns that it fills. */
 #define CAROMI_MEMBER(type, member, kind, extent, column, size, needed)     \
     {                                                                       \
 #member, offsetof(type, member), kind, extent, column, size, needed \
     }
+/* An entry for an input: a view of numbers, or of points. */
 #define CAROMI_VIEW(type, member, kind, extent, column, needed) \
     CAROMI_MEMBER(type, member, kind, extent, column, sizeof(float), needed)
+/* Entries for outputs that may be NULL: an array, and the arrays x, y and z of points. */
 #define CAROMI_FILLED(type, member, extent, column) \
     CAROMI_MEMBER(type, member, CAROMI_ARRAY, extent, column, sizeof *((type *)0)->member, CAROMI_OPTIONAL)
 #define CAROMI_FILLED_POINTS(type, member, extent, column) \

@@ -42,7 +42,7 @@ __kernel void carom_grid_measure(__global const float4 *sphere, real margin, uin
 {
     volatile __local uint count[GRID_BINS], reach[GRID_BINS];
     const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
-    uint above[3] = {0, 0, 0}, below[3] = {0, 0, 0};
+    uint above[3] = {0, 0, 0}, below[3] = {0, 0, 0}; /* bounds, as in grid_measure */
     for (uint k = item; k < GRID_BINS; k += size)
         count[k] = reach[k] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -5,6 +5,7 @@
 #define CAROM_MESH_ARGUMENTS_H
 #include "mesh_run.h"
 
+/* The hierarchy, its mesh_frame (scale to ball, layout.h), and the triangles' masks. */
 #define MESH_PARAMETERS                                                                                        \
     __global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale, int scale_field, int root, \
         float ball, __global const int *masks, int options

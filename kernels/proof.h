@@ -28,7 +28,8 @@
 #define PROOF_WIDE_EPS(n) v_f(R(n) * R(0x1p-53) * PROOF_BOUND)
 #define PROOF_FLOOR v_f(R(0x1p-100)) /* far above losses by underflow, far below the terms that it is added to */
 
-/* The two contacts of a sweep: indices of arrays. A miss and a pair at rest have a single guess, PROOF_FIRST. */
+/* The two contacts of a sweep, where the sphere enters and where it leaves: indices of arrays. A miss and a pair at
+ * rest have a single guess, PROOF_FIRST. */
 enum { PROOF_FIRST, PROOF_LAST, PROOF_CONTACTS };
 
 /* Sum of magnitudes: an upper bound of the length. */

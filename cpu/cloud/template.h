@@ -78,7 +78,8 @@ FN vi cloud_slots(uint32_t from)
 /* More options: only list comparisons, for a device; spheres move; the single sphere is an image. */
 enum { CLOUD_LISTED = 8, CLOUD_SWEPT = 16, CLOUD_IMAGE = 32 };
 
-/* cloud_compare() where the sum of reaches is known to be between two numbers. */
+/* cloud_compare() where the sum of reaches is between `least` and `most`: a pair must be certain with `least`, and may
+ * be one with `most`. The sums with the margin are `inner` and `outer`. */
 FN cloud_lanes_found cloud_compare_between(v3 d, vf least, vf most, vf margin, int options)
 {
     const vf distance2 = v3_dot(d, d), zero = v_f(R(0.0));
@@ -91,6 +92,7 @@ FN cloud_lanes_found cloud_compare_between(v3 d, vf least, vf most, vf margin, i
         return tested;
     tested.certain = v_bitmask(v_and(some, v_and(v_lt(zero, least), cloud_is_below(distance2, least * least))));
     if (options & CLOUD_MARGIN) {
+        /* Within the margin alone: beyond the largest sum, but within the smallest sum and the margin. */
         const vm is_out = v_gt(distance2, most * most * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
         const vm is_in = v_and(v_lt(zero, inner), cloud_is_below(distance2, inner * inner));
         tested.near = v_bitmask(v_and(some, v_and(is_out, is_in)));

@@ -71,7 +71,7 @@ typedef struct bvh_slice {
 typedef struct bvh_part {
     uint32_t node, first, count;
     uint32_t below;  /* first node of the range for its subtree */
-    uint32_t leaves; /* number of its leaves; an unindexed leaf counts twice */
+    uint32_t leaves; /* places of its leaves; a leaf that stores nine numbers a triangle (unindexed) has two */
     int depth, side; /* side: number of the array that holds the items */
 } bvh_part;
 

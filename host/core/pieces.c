@@ -120,7 +120,7 @@ static uint32_t drop_smallest(const spread_batch *spread, caromi_device **device
     if (count == 1 || share[least] >= PIECE_LEAST)
         return count;
     if (is_known(spread, devices[least]))
-        *rate_of(spread, devices[least]) *= forgiven;
+        *rate_of(spread, devices[least]) *= forgiven; /* seconds a query: it is tried again later */
     memmove(&devices[least], &devices[least + 1], (count - least - 1) * sizeof *devices);
     return count - 1;
 }
