@@ -76,46 +76,47 @@ typedef struct grid_search {
     grid_range x;
 } grid_search;
 
-FN void grid_compare(const grid_cloud *c, const grid_search *s, const grid_rows *rows, const grid_undecided *undecided,
-                     uint slot)
+FN void grid_compare(const grid_cloud *grid, const grid_search *search, const grid_rows *rows,
+                     const grid_undecided *undecided, uint slot)
 {
-    const float4 other = c->at[slot];
-    const v3 d = v3_of(other.x - s->at.x, other.y - s->at.y, other.z - s->at.z);
-    const real sum = other.w + s->at.w;
-    if (!cloud_compare(d, sum, c->margin, c->options | CLOUD_BOUNDS_ONLY).some)
+    const float4 other = grid->at[slot];
+    const v3 d = v3_of(other.x - search->at.x, other.y - search->at.y, other.z - search->at.z);
+    const real sum = other.w + search->at.w;
+    if (!cloud_compare(d, sum, grid->margin, grid->options | CLOUD_BOUNDS_ONLY).some)
         return; /* nearly always */
-    const cloud_lanes_found is = cloud_compare(d, sum, c->margin, c->options);
-    const uint index = c->index[slot];
-    if ((c->options & CLOUD_MASKED) && !(c->mask[slot] & s->mask))
+    const cloud_lanes_found tested = cloud_compare(d, sum, grid->margin, grid->options);
+    const uint index = grid->index[slot];
+    if ((grid->options & CLOUD_MASKED) && !(grid->mask[slot] & search->mask))
         return;
-    if (is.certain && (c->options & GRID_SKIPS_CONTACT))
+    if (tested.certain && (grid->options & GRID_SKIPS_CONTACT))
         return;
-    if (is.certain || is.near) {
+    if (tested.certain || tested.near) {
         const real inf = v_infinity();
-        grid_add_pair(rows, s->index, index, is.certain ? STATE_OVERLAPPING : STATE_MISS, is.certain ? R(0.0) : inf,
-                      c->options);
+        grid_add_pair(rows, search->index, index, tested.certain ? STATE_OVERLAPPING : STATE_MISS,
+                      tested.certain ? R(0.0) : inf, grid->options);
         return;
     }
 #ifndef KERNEL_grid_store
     const uint at = atomic_inc(undecided->count);
     if (at < undecided->capacity)
-        undecided->pair[at] = s->index < index ? (uint2)(s->slot, slot) : (uint2)(slot, s->slot);
+        undecided->pair[at] = search->index < index ? (uint2)(search->slot, slot) : (uint2)(slot, search->slot);
 #endif
 }
 
 /* Goes through the cells of a row, from slot `first` on. Buckets that reach over the end of the table go on at its
  * begin.
  */
-FN void grid_search_row(const grid_cloud *c, const grid_search *s, const grid_rows *rows,
+FN void grid_search_row(const grid_cloud *grid, const grid_search *search, const grid_rows *rows,
                         const grid_undecided *undecided, uint y, uint z, uint first)
 {
-    uint bucket = grid_bucket(s->x.low, y, z, s->level);
-    for (uint left = s->x.count; left > 0;) {
-        const uint here = min(left, s->level->mask + 1 - bucket);
-        const uint begin = c->start[s->level->base + bucket], end = c->start[s->level->base + bucket + here];
+    uint bucket = grid_bucket(search->x.low, y, z, search->level);
+    for (uint left = search->x.count; left > 0;) {
+        const uint here = min(left, search->level->mask + 1 - bucket);
+        const uint begin = grid->start[search->level->base + bucket],
+                   end = grid->start[search->level->base + bucket + here];
         LANG_ROLLED
         for (uint slot = max(begin, first); slot < end; slot++)
-            grid_compare(c, s, rows, undecided, slot);
+            grid_compare(grid, search, rows, undecided, slot);
         left -= here;
         bucket = 0;
     }
@@ -123,18 +124,18 @@ FN void grid_search_row(const grid_cloud *c, const grid_search *s, const grid_ro
 
 /* Within its own level a sphere searches half of the cells around it: its row behind itself, and the rows behind that
  * one. The other half is searched from the other spheres. */
-FN void grid_search_level(const grid_cloud *c, grid_search *s, const grid_rows *rows, const grid_undecided *undecided,
-                          int is_own)
+FN void grid_search_level(const grid_cloud *grid, grid_search *search, const grid_rows *rows,
+                          const grid_undecided *undecided, int is_own)
 {
-    const long reach = grid_reach(s->at.w, c->margin, s->level);
-    s->x = grid_range_of(s->at.x, c->plan->anchor[0], reach, s->level);
-    const grid_range y = grid_range_of(s->at.y, c->plan->anchor[1], reach, s->level);
-    const grid_range z = grid_range_of(s->at.z, c->plan->anchor[2], reach, s->level);
+    const long reach = grid_reach(search->at.w, grid->margin, search->level);
+    search->x = grid_range_of(search->at.x, grid->plan->anchor[0], reach, search->level);
+    const grid_range y = grid_range_of(search->at.y, grid->plan->anchor[1], reach, search->level);
+    const grid_range z = grid_range_of(search->at.z, grid->plan->anchor[2], reach, search->level);
     LANG_ROLLED
     for (uint row = is_own ? y.own + z.own * y.count : 0; row < y.count * z.count; row++) {
         const int is_first = is_own && row == y.own + z.own * y.count;
-        grid_search_row(c, s, rows, undecided, y.low + row % y.count, z.low + row / y.count,
-                        is_first ? s->slot + 1 : 0);
+        grid_search_row(grid, search, rows, undecided, y.low + row % y.count, z.low + row / y.count,
+                        is_first ? search->slot + 1 : 0);
     }
 }
 
@@ -150,19 +151,19 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const grid_plan *plan, __global 
     const uint slot = first + (uint)get_global_id(0);
     if (get_global_id(0) >= items || slot >= start[plan->buckets])
         return;
-    const grid_cloud c = {plan, at, index, mask, start, margin, options};
+    const grid_cloud grid = {plan, at, index, mask, start, margin, options};
     const grid_rows rows = {row_begin, row_end, count, offset, key, of};
     const grid_undecided undecided = {undecided_pair, undecided_count, undecided_capacity};
-    grid_search s;
-    s.at = at[slot];
-    s.slot = slot;
-    s.index = index[slot];
-    s.mask = options & CLOUD_MASKED ? mask[slot] : 0;
-    const uint own = plan->level_of[grid_bin(grid_width(s.at.w, margin))];
+    grid_search search;
+    search.at = at[slot];
+    search.slot = slot;
+    search.index = index[slot];
+    search.mask = options & CLOUD_MASKED ? mask[slot] : 0;
+    const uint own = plan->level_of[grid_bin(grid_width(search.at.w, margin))];
     LANG_ROLLED
     for (uint level = 0; level <= own; level++) {
-        s.level = &plan->level[level];
-        grid_search_level(&c, &s, &rows, &undecided, level == own);
+        search.level = &plan->level[level];
+        grid_search_level(&grid, &search, &rows, &undecided, level == own);
     }
 }
 #endif
@@ -170,9 +171,9 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const grid_plan *plan, __global 
 #ifdef KERNEL_grid_solve
 FN void grid_load(__global const float4 *at, uint slot, v3 *center, vf *radius)
 {
-    const float4 s = at[slot];
-    *center = v3_of(s.x, s.y, s.z);
-    *radius = s.w;
+    const float4 sphere = at[slot];
+    *center = v3_of(sphere.x, sphere.y, sphere.z);
+    *radius = sphere.w;
 }
 
 /* The solver's answers about the undecided pairs. */

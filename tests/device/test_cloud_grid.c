@@ -425,14 +425,14 @@ static const struct {
     cl_patch patch;
     carom_status expected;
 } faults[] = {
-    {"a sphere with itself", {"? s->slot + 1 : 0", "? s->slot : 0"}, CAROM_ERROR_NOT_BIT_EXACT},
-    {"a pair too few", {"? s->slot + 1 : 0", "? s->slot + 2 : 0"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"a sphere with itself", {"? search->slot + 1 : 0", "? search->slot : 0"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"a pair too few", {"? search->slot + 1 : 0", "? search->slot + 2 : 0"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"pairs twice", {"row = is_own ? y.own + z.own * y.count : 0", "row = 0"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"one cell only", {"grid_cell(at + reach, level) - r.low + 1", "1"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"no coarser levels",
      {"uint level = 0; level <= own", "uint level = own; level <= own"},
      CAROM_ERROR_NOT_BIT_EXACT},
-    {"no masks", {"!(c->mask[slot] & s->mask)", "0"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"no masks", {"!(grid->mask[slot] & search->mask)", "0"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"the order", {"key[k] < mine", "key[k] > mine"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"long rows", {"if (one > other) {", "if (one > other + 64) {"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"not the best partner", {"rows->count + a, ~b", "rows->count + a, b + 1"}, CAROM_ERROR_NOT_BIT_EXACT},
