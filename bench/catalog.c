@@ -201,6 +201,7 @@ static const struct {
     RESIDENT("sweep-first-random"), RESIDENT("sweep-full-random"),     RESIDENT("overlap-random"),
     RESIDENT("spheres-random"),     RESIDENT("mesh-near-70k"),         RESIDENT("mesh-long-70k"),
     RESIDENT("mesh-near-1m"),       RESIDENT("mesh-closest-near-70k"), RESIDENT("mesh-any-70k"),
+    RESIDENT("cloud-list-a"),       RESIDENT("cloud-count-a"),         RESIDENT("cloud-first-a"),
 };
 enum { RESIDENTS = sizeof residents / sizeof residents[0] };
 

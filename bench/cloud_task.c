@@ -107,16 +107,26 @@ void cloud_answers_free(cloud_answers *a)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
+static void *input(const cloud_call *a, int column)
+{
+    return resident_at(a->resident, a->spheres->column[column]);
+}
+
+/* NULL for a column that the task does not write. */
+static void *output(const cloud_call *a, const columns *column)
+{
+    return resident_at(a->resident, column->column[0]);
+}
+
 static carom_cloud_desc describe(const cloud_call *a)
 {
     static const float t_max = 1.0f;
-    float *const *in = (float *const *)(const void *)a->spheres->column;
     carom_cloud_desc desc = {.batch = {.size = sizeof desc, .count = a->out->count, .accuracy = a->accuracy},
-                             .center = {in[0], in[1], in[2], sizeof(float)},
-                             .radius = {in[6], sizeof(float)}};
+                             .center = {input(a, 0), input(a, 1), input(a, 2), sizeof(float)},
+                             .radius = {input(a, 6), sizeof(float)}};
 
     if (a->task.radii > 0.0f) {
-        desc.velocity = (carom_points){in[3], in[4], in[5], sizeof(float)};
+        desc.velocity = (carom_points){input(a, 3), input(a, 4), input(a, 5), sizeof(float)};
         desc.t_max = (carom_scalars){&t_max, CAROM_REPEAT};
     }
     return desc;
@@ -128,12 +138,13 @@ static carom_status ask(cloud_call *a, carom_error *err)
     const cloud_answers *o = a->out;
     const carom_cloud_pair_list list = {.size = sizeof list,
                                         .capacity = o->capacity,
-                                        .offsets = o->offsets.column[0],
-                                        .b = o->b.column[0],
-                                        .t = o->t.column[0],
+                                        .offsets = output(a, &o->offsets),
+                                        .b = output(a, &o->b),
+                                        .t = output(a, &o->t),
                                         .totals = &a->totals};
-    const carom_cloud_count_result counts = {.size = sizeof counts, .partners = o->partners.column[0]};
-    const carom_cloud_partner_result first = {.size = sizeof first, .other = o->other.column[0], .t = o->t.column[0]};
+    const carom_cloud_count_result counts = {.size = sizeof counts, .partners = output(a, &o->partners)};
+    const carom_cloud_partner_result first = {
+        .size = sizeof first, .other = output(a, &o->other), .t = output(a, &o->t)};
 
     if (a->task.work == CLOUD_COUNT)
         return carom_cloud_count(a->subject->context, &desc, &counts, &a->stats, err);
@@ -161,22 +172,58 @@ void cloud_call_run(void *user)
         bench_die("cloud on %s: %s: %s", a->subject->what, carom_status_name(status), err.message);
 }
 
-uint64_t cloud_call_check(cloud_call *a)
+/* The columns of the answers, and the bytes of each that are compared. */
+enum { ANSWERS = 5 };
+static void list_answers(const cloud_answers *o, const columns *of[ANSWERS], size_t bytes[ANSWERS])
 {
-    cloud_answers *o = a->out;
+    const columns *const all[ANSWERS] = {&o->offsets, &o->b, &o->partners, &o->other, &o->t};
     const size_t times = o->work == CLOUD_LIST ? o->capacity : o->count;
-    void *const array[] = {o->offsets.column[0], o->b.column[0], o->partners.column[0], o->other.column[0],
-                           o->t.column[0]};
-    const size_t bytes[] = {(o->count + 1) * sizeof(uint64_t), o->capacity * sizeof(int32_t),
-                            o->count * sizeof(uint32_t), o->count * sizeof(int32_t), times * sizeof(float)};
+    const size_t sizes[ANSWERS] = {(o->count + 1) * sizeof(uint64_t), o->capacity * sizeof(int32_t),
+                                   o->count * sizeof(uint32_t), o->count * sizeof(int32_t), times * sizeof(float)};
+
+    memcpy(of, all, sizeof all);
+    memcpy(bytes, sizes, sizeof sizes);
+}
+
+uint64_t cloud_call_hash(const cloud_call *a)
+{
+    const columns *of[ANSWERS];
+    size_t bytes[ANSWERS];
     uint64_t hash = 0;
 
-    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++)
-        if (array[i] != NULL)
-            memset(array[i], 0xa5, bytes[i]);
-    cloud_call_run(a);
-    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++)
-        if (array[i] != NULL)
-            hash = bench_hash(hash, array[i], bytes[i]);
+    list_answers(a->out, of, bytes);
+    for (int i = 0; i < ANSWERS; i++)
+        if (of[i]->column[0] != NULL) {
+            resident_read(a->resident, of[i]);
+            hash = bench_hash(hash, of[i]->column[0], bytes[i]);
+        }
     return hash;
+}
+
+/* Wipes the answers, asks, and returns their hash. */
+uint64_t cloud_call_check(cloud_call *a)
+{
+    const columns *of[ANSWERS];
+    size_t bytes[ANSWERS];
+
+    list_answers(a->out, of, bytes);
+    for (int i = 0; i < ANSWERS; i++)
+        if (of[i]->column[0] != NULL) {
+            memset(of[i]->column[0], 0xa5, bytes[i]);
+            resident_write(a->resident, of[i]);
+        }
+    cloud_call_run(a);
+    return cloud_call_hash(a);
+}
+
+carom_status cloud_call_settle(cloud_call *a, carom_error *err)
+{
+    const cloud_answers *o = a->out;
+    const columns *all[] = {a->spheres, &o->offsets, &o->b, &o->partners, &o->other, &o->t};
+    carom_status status = CAROM_OK;
+
+    a->resident = resident_alloc();
+    for (size_t i = 0; status == CAROM_OK && i < sizeof all / sizeof all[0]; i++)
+        status = resident_add(a->resident, a->subject, all[i], err);
+    return status;
 }

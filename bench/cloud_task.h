@@ -3,8 +3,7 @@
 #ifndef CAROM_BENCH_CLOUD_TASK_H
 #define CAROM_BENCH_CLOUD_TASK_H
 
-#include "scenes.h"
-#include "subjects.h"
+#include "resident.h"
 
 /* EQUAL    radii of 1, anywhere in a cube
  * DOUBLE   radii of 1 to 2
@@ -49,12 +48,15 @@ typedef struct cloud_call {
     cloud_task task;
     const columns *spheres;
     cloud_answers *out;
+    resident *resident;         /* of the columns of both, which the call uses in their place; NULL: none */
     carom_stats stats, fastest; /* of the last run; of the run with the smallest total */
     carom_list_totals totals;   /* of the last list */
 } cloud_call;
 void cloud_call_run(void *user);
 carom_status cloud_call_try(cloud_call *a, carom_error *err);
-/* Wipe the answers, ask, and return their hash. */
+/* As pair_call_check(), pair_call_hash() and pair_call_settle(). */
 uint64_t cloud_call_check(cloud_call *a);
+uint64_t cloud_call_hash(const cloud_call *a);
+carom_status cloud_call_settle(cloud_call *a, carom_error *err);
 
 #endif

@@ -82,7 +82,8 @@ static void free_resident(side *s)
 {
     resident_free(s->pairs.resident);
     resident_free(s->mesh.resident);
-    s->pairs.resident = s->mesh.resident = NULL;
+    resident_free(s->cloud.resident);
+    s->pairs.resident = s->mesh.resident = s->cloud.resident = NULL;
 }
 
 /* A device is also refused late, when the program of a query turns out to be wrong or not to build. */
@@ -93,7 +94,9 @@ static int is_able(suite *u, const suite_scene *scene, side *s)
     carom_status status = CAROM_OK;
 
     if (scene->resident)
-        status = s->pairs.subject != NULL ? pair_call_settle(&s->pairs, &err) : mesh_call_settle(&s->mesh, &err);
+        status = s->pairs.subject != NULL   ? pair_call_settle(&s->pairs, &err)
+                 : s->cloud.subject != NULL ? cloud_call_settle(&s->cloud, &err)
+                                            : mesh_call_settle(&s->mesh, &err);
     if (status == CAROM_OK)
         status = s->pairs.subject != NULL   ? pair_call_try(&s->pairs, &err)
                  : s->cloud.subject != NULL ? cloud_call_try(&s->cloud, &err)
@@ -150,7 +153,7 @@ static uint64_t ask_from_host(const side *s)
 {
     side copy = *s;
 
-    copy.pairs.resident = copy.mesh.resident = NULL;
+    copy.pairs.resident = copy.mesh.resident = copy.cloud.resident = NULL;
     return ask(&copy);
 }
 
@@ -160,7 +163,8 @@ static void check_resident(suite *u)
     for (int i = 0; i < u->count; i++) {
         side *s = &u->sides[i];
         if ((s->pairs.resident != NULL && pair_call_hash(&s->pairs) != s->hash) ||
-            (s->mesh.resident != NULL && mesh_call_hash(&s->mesh) != s->hash))
+            (s->mesh.resident != NULL && mesh_call_hash(&s->mesh) != s->hash) ||
+            (s->cloud.resident != NULL && cloud_call_hash(&s->cloud) != s->hash))
             s->row.same = 0;
     }
 }
@@ -185,7 +189,7 @@ void suite_check_sides(suite *u, const suite_scene *scene)
 
 static void fill_device_times(side *s, const carom_stats *fastest)
 {
-    const int is_resident = s->pairs.resident != NULL || s->mesh.resident != NULL;
+    const int is_resident = s->pairs.resident != NULL || s->mesh.resident != NULL || s->cloud.resident != NULL;
 
     if (fastest->on_device > 0) {
         s->row.upload = fastest->upload;

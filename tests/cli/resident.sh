@@ -10,7 +10,7 @@ discrete=${2:-}
 check_begin "$1"
 
 scenes=(sweep-first-random sweep-full-random overlap-random spheres-random mesh-near-70k mesh-long-70k mesh-near-1m
-    mesh-closest-near-70k mesh-any-70k)
+    mesh-closest-near-70k mesh-any-70k cloud-list-a cloud-count-a cloud-first-a)
 "$carom" bench --scene list > list.txt
 nothing "scenes are listed" "$(diff <(grep -o '^resident-[^ ]*' list.txt) <(printf 'resident-%s\n' "${scenes[@]}"))"
 
@@ -38,7 +38,7 @@ agree() { # NAME SCENE...: rows.txt, of all these scenes
     done
 }
 few=(sweep-first-random sweep-full-random overlap-random spheres-random mesh-near-70k mesh-closest-near-70k
-    mesh-any-70k)
+    mesh-any-70k cloud-list-a cloud-count-a cloud-first-a)
 names=$(printf 'resident-%s,' "${few[@]}")
 
 measure cpu --backend cpu --queries 3000 --scene "${names%,}"
