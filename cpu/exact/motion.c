@@ -370,7 +370,8 @@ static double clamped(caromi_approx weight)
     return value < 0.0 ? 0.0 : value > 1.0 ? 1.0 : value;
 }
 
-/* A barycentric weight: the surd of a region's inequality over A sqrt(E). */
+/* A barycentric weight: the left side of a region's inequality, a surd, over its scale A sqrt(E), both members of the
+ * element. */
 static double condition_weight(caromi_motion *motion, const caromi_element *element, int side, int which)
 {
     const caromi_approx over = caromi_approx_mul(caromi_int_approx(element->a), element->root_e);

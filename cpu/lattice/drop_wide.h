@@ -55,6 +55,7 @@ FN wf drop_wide_bulge(const drop_wide_point *pair, const drop_wide_slopes *slope
     const wf error =
         slopes->slope_error2 + slopes->slope_error1 * w_abs(share) + eps * (w_abs(slopes->slope2) + w_abs(along));
     const wf across = slopes->slope2 - along;
+    /* The slope across the edge P0 P1: of a point off the edge (weight c of P2 > 0) to either side, else inwards. */
     const wf inwards = drop_wide_max(across, w_sel(w_lt(zero, pair->c), -across, zero)) + error;
     const wf steepness1 = w_abs(slopes->slope1) + slopes->slope_error1, steepness2 = inwards * edge_length2 / area;
     const wf bulge =

@@ -203,7 +203,7 @@ carom_status caromi_cubes_on_device(caromi_device *device, const void *cubes, ui
                                     carom_stats *stats, carom_error *err)
 {
     const caromi_cubes *c = cubes;
-    if (end == *done)
+    if (end == *done) /* the call only prepares the device */
         return caromi_lattice_plain_on_device(device, &c->nodes, end, done, stats, err);
     return one_by_one(c->nodes.mesh->context, device, c, end, done, stats, err);
 }
