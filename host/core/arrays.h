@@ -18,7 +18,7 @@ typedef struct caromi_array {
     const void *base[3]; /* x, y, z; or one array and NULLs */
     uint64_t count;
     size_t stride, size;
-    const uint64_t *stored; /* records of a list: how many of them the call has written; NULL: not of a list */
+    caromi_written written; /* of an output */
 } caromi_array;
 
 /* The range from the first byte of an array (or of x, y and z) to behind the last one. */
@@ -65,7 +65,7 @@ typedef struct caromi_arrays {
     int named;                    /* the second step: names and strides are stored too */
     int too_large;                /* an array may not fit into the address space */
     int self_alias;               /* x, y and z of one output may overlap */
-    const uint64_t *stored;       /* number of records written, while a list's record arrays are listed; else NULL */
+    caromi_written written;       /* of the outputs that are listed now */
     uint32_t in_count, out_count; /* numbers of arrays that are not empty */
     caromi_span in[CAROMI_ARRAYS_MAX], out[CAROMI_ARRAYS_MAX];
     caromi_array in_array[CAROMI_ARRAYS_MAX], out_array[CAROMI_ARRAYS_MAX]; /* if named */
@@ -105,7 +105,7 @@ carom_status caromi_check_named_arrays(carom_context *context, const caromi_arra
         caromi_arrays arrays_;                                                                         \
         arrays_.named = arrays_.too_large = 0;                                                         \
         arrays_.self_alias = 0;                                                                        \
-        arrays_.stored = NULL;                                                                         \
+        arrays_.written = (caromi_written){CAROMI_SINGLE, 0, NULL};                                    \
         arrays_.in_count = arrays_.out_count = 0;                                                      \
         list(&arrays_, __VA_ARGS__);                                                                   \
         const int may_alias_ = caromi_may_alias(&arrays_);                                             \
@@ -145,13 +145,13 @@ CAROMI_LIST caromi_add_array(caromi_arrays *arrays, int is_output, const caromi_
         return;
     caromi_array *named = &(is_output ? arrays->out_array : arrays->in_array)[at];
     *named = *array;
-    named->stored = is_output ? arrays->stored : NULL;
 }
 
 CAROMI_LIST caromi_reads(caromi_arrays *arrays, const char *name, const void *base, uint64_t count, size_t stride,
                          size_t size)
 {
-    caromi_add_array(arrays, CAROMI_IS_INPUT, &(caromi_array){name, {base, NULL, NULL}, count, stride, size, NULL});
+    caromi_add_array(arrays, CAROMI_IS_INPUT,
+                     &(caromi_array){name, {base, NULL, NULL}, count, stride, size, arrays->written});
 }
 /* A structure, or one number. */
 CAROMI_LIST caromi_reads_one(caromi_arrays *arrays, const char *name, const void *base, size_t size)
@@ -160,10 +160,13 @@ CAROMI_LIST caromi_reads_one(caromi_arrays *arrays, const char *name, const void
 }
 CAROMI_LIST caromi_reads_points(caromi_arrays *arrays, const char *name, const carom_points *points, uint64_t count)
 {
-    caromi_add_array(
-        arrays, CAROMI_IS_INPUT,
-        &(caromi_array){
-            name, {points->x, points->y, points->z}, count, caromi_stride(points->stride), sizeof(float), NULL});
+    caromi_add_array(arrays, CAROMI_IS_INPUT,
+                     &(caromi_array){name,
+                                     {points->x, points->y, points->z},
+                                     count,
+                                     caromi_stride(points->stride),
+                                     sizeof(float),
+                                     arrays->written});
 }
 CAROMI_LIST caromi_reads_scalars(caromi_arrays *arrays, const char *name, const carom_scalars *scalars, uint64_t count)
 {
@@ -176,7 +179,8 @@ CAROMI_LIST caromi_reads_uints(caromi_arrays *arrays, const char *name, const ca
 /* A contiguous output array. */
 CAROMI_LIST caromi_writes(caromi_arrays *arrays, const char *name, const void *base, uint64_t count, size_t size)
 {
-    caromi_add_array(arrays, CAROMI_IS_OUTPUT, &(caromi_array){name, {base, NULL, NULL}, count, size, size, NULL});
+    caromi_add_array(arrays, CAROMI_IS_OUTPUT,
+                     &(caromi_array){name, {base, NULL, NULL}, count, size, size, arrays->written});
 }
 /* Whether two of x, y and z, of the same stride, certainly do not overlap: they are members of one structure, or far
  * apart. */
@@ -191,7 +195,8 @@ CAROMI_LIST caromi_writes_points(caromi_arrays *arrays, const char *name, const 
     const uint64_t length = (count - 1) * points->stride + sizeof(float); /* unless that overflows */
     caromi_add_array(
         arrays, CAROMI_IS_OUTPUT,
-        &(caromi_array){name, {points->x, points->y, points->z}, count, points->stride, sizeof(float), NULL});
+        &(caromi_array){
+            name, {points->x, points->y, points->z}, count, points->stride, sizeof(float), arrays->written});
     if (points->x != NULL && count != 0)
         arrays->self_alias |= !caromi_is_apart(points->x, points->y, points->stride, length) ||
                               !caromi_is_apart(points->y, points->z, points->stride, length) ||

@@ -183,7 +183,7 @@ carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom
     }
     /* Queries that no device has answered: the CPU needs the caller's arrays in host memory. */
     if (status == CAROM_OK && done < batch->count)
-        status = caromi_staging_show(context, err);
+        status = caromi_staging_show_after(context, done - batch->begin, err);
     if (status == CAROM_OK && done < batch->count) {
         const double cpu_start = caromi_now();
         const uint64_t first = done;
@@ -196,6 +196,7 @@ carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom
     }
     /* Statistics of all answered queries. */
     const uint64_t answered = done - batch->begin;
+    caromi_staging_note_answers(context, answered);
     if (batch->exact && !batch->counts_pairs && answered > local.by_integers)
         local.by_proof = answered - local.by_integers;
     if (local.fallen_back > local.on_cpu)

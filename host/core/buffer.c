@@ -25,6 +25,39 @@ int caromi_is_foreign(const char *begin, const char *end)
     return caromi_has_ranges() && caromi_range_meets((uintptr_t)begin, (uintptr_t)end);
 }
 
+/* ---- memory behind reserved addresses ---------------------------------------------------------------------------- */
+
+void caromi_buffer_close(carom_buffer *b, const char *begin, const char *end)
+{
+    const uint64_t from = (uint64_t)(begin - b->base), to = (uint64_t)(end - b->base);
+    const int is_first = b->kept_from == b->kept_end;
+    caromi_range_close(begin, end);
+    b->kept_from = is_first || from < b->kept_from ? from : b->kept_from;
+    b->kept_end = is_first || to > b->kept_end ? to : b->kept_end;
+    b->is_recent = 1;
+}
+
+static void give_back(carom_buffer *b)
+{
+    caromi_range_empty(b->base + b->kept_from, b->base + b->kept_end);
+    b->kept_from = b->kept_end = 0;
+}
+
+void caromi_buffers_trim(carom_context *c, uint64_t most)
+{
+    uint64_t kept = 0;
+    for (const carom_buffer *b = c->buffers; b != NULL; b = b->next)
+        kept += b->kept_end - b->kept_from;
+    for (int recent = 0; recent <= 1; recent++)
+        for (carom_buffer *b = c->buffers; b != NULL && kept > most; b = b->next)
+            if (b->kept_end > b->kept_from && b->is_recent == recent && b->mapped == 0) {
+                kept -= b->kept_end - b->kept_from;
+                give_back(b);
+            }
+    for (carom_buffer *b = c->buffers; b != NULL; b = b->next)
+        b->is_recent = 0;
+}
+
 /* ---- making ------------------------------------------------------------------------------------------------------ */
 
 static carom_status check_host(const carom_context *context, const carom_buffer_desc *d, carom_error *err)
@@ -126,6 +159,7 @@ static carom_status make(carom_context *context, carom_buffer_where where, uint6
     b->context = context;
     b->where = where;
     b->bytes = bytes;
+    b->use = CAROM_ACCESS_READ_WRITE;
     *out = b;
     return CAROM_OK;
 }
@@ -256,9 +290,18 @@ static carom_status check_transfer(const carom_buffer *b, uint64_t offset, const
                              "data lies in a buffer on the device; it must be the program's own memory");
 }
 
+static carom_status check_writable(const carom_buffer *b, carom_error *err)
+{
+    return !b->is_host_read_only
+               ? CAROM_OK
+               : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
+                             "the buffer's memory was made with CL_MEM_HOST_READ_ONLY; the host cannot write it");
+}
+
 static carom_status write_bytes(carom_buffer *b, uint64_t offset, const void *data, uint64_t bytes, carom_error *err)
 {
     CHECK(check_transfer(b, offset, data, bytes, err));
+    CHECK(check_writable(b, err));
     if (bytes == 0)
         return CAROM_OK;
     if (b->store != NULL)
@@ -300,6 +343,8 @@ static carom_status check_map(const carom_buffer *b, uint64_t offset, uint64_t b
     if (access != CAROM_ACCESS_READ && access != CAROM_ACCESS_WRITE && access != CAROM_ACCESS_READ_WRITE)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
                            "access is %d; it must be read (1), write (2) or both (3)", (int)access);
+    if (access != CAROM_ACCESS_READ)
+        CHECK(check_writable(b, err));
     CHECK(check_range(b, offset, bytes, err));
     if (bytes == 0)
         return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "bytes is 0; a map has at least 1");
@@ -309,8 +354,7 @@ static carom_status check_map(const carom_buffer *b, uint64_t offset, uint64_t b
                                         (unsigned long long)b->map_bytes, (unsigned long long)b->map_offset);
 }
 
-static carom_status show_map(const carom_buffer *b, uint64_t offset, uint64_t bytes, carom_access access,
-                             carom_error *err)
+static carom_status show_map(carom_buffer *b, uint64_t offset, uint64_t bytes, carom_access access, carom_error *err)
 {
     char *begin = b->base + offset, *end = begin + bytes;
     if (caromi_driver.is_inherited())
@@ -321,7 +365,7 @@ static carom_status show_map(const carom_buffer *b, uint64_t offset, uint64_t by
                                     ? caromi_driver.memory_read(b->store, offset, begin, bytes, err)
                                     : CAROM_OK;
     if (status != CAROM_OK)
-        caromi_range_close(begin, end);
+        caromi_buffer_close(b, begin, end);
     return status;
 }
 
@@ -356,7 +400,8 @@ static carom_status unmap(carom_buffer *b, carom_error *err)
         return CAROM_OK;
     const carom_status status =
         written ? caromi_driver.memory_write(b->store, b->map_offset, begin, b->map_bytes, err) : CAROM_OK;
-    caromi_range_close(begin, begin + b->map_bytes);
+    caromi_buffer_close(b, begin, begin + b->map_bytes);
+    caromi_buffers_trim(b->context, CAROMI_BUFFERS_KEPT);
     return status;
 }
 

@@ -2,6 +2,7 @@
 /* Creates and destroys contexts. */
 #include <string.h>
 
+#include "buffer.h"
 #include "checks.h"
 #include "choice.h"
 #include "context.h"
@@ -174,6 +175,7 @@ void carom_context_destroy(carom_context *context)
     const caromi_float_mode mode = caromi_float_mode_set();
     caromi_wait_for_jobs(context);
     context->is_destroyed = 1;
+    caromi_buffers_trim(context, 0);
     caromi_context_release(context);
     caromi_float_mode_restore(mode);
 }

@@ -60,6 +60,8 @@ struct carom_context {
     uint32_t staging_count;
     caromi_traffic staging_traffic; /* of the running call */
     int staging_is_on_host;         /* all staging copies are on the host */
+    uint64_t staging_from;          /* the first answer that goes back from there */
+    uint64_t staging_answered;      /* answers that the call has; UINT64_MAX: unknown */
     int staging_is_unused;          /* the call prepares: no copy is brought to the host */
     struct caromi_job_queue *jobs;  /* NULL: no job so far. queue.h */
 };

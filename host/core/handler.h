@@ -78,18 +78,24 @@ CAROMI_LIST caromi_list_request(caromi_arrays *arrays, const caromi_call_type *t
         caromi_add_member(arrays, &type->in.at[i], request->desc, extent[type->in.at[i].extent]);
     if (type->serves & CAROMI_SERVES_SELECT)
         caromi_reads_uints(arrays, "batch.select", &batch->select, batch->count);
+    arrays->written = (caromi_written){CAROMI_PER_QUERY, 0, NULL};
     if (type->out_size == 0)
         caromi_writes(arrays, type->out_argument, request->out, batch->count, type->out_element);
-    else
+    arrays->written.extent = CAROMI_SINGLE;
+    if (type->out_size != 0)
         caromi_reads_one(arrays, type->out_argument, request->out, type->out_size);
     caromi_writes(arrays, "stats", request->stats, 1, sizeof *request->stats);
     caromi_writes(arrays, "totals", totals, 1, sizeof *totals);
     CAROMI_UNROLL_MEMBERS
     for (int i = 0; i < (int)type->out.count; i++) {
-        arrays->stored = type->out.at[i].extent == CAROMI_PER_RECORD ? &totals->stored : NULL;
+        const caromi_extent_kind kind = (caromi_extent_kind)type->out.at[i].extent;
+        arrays->written = (caromi_written){kind, batch->begin,
+                                           totals == NULL              ? NULL
+                                           : kind == CAROMI_PER_RECORD ? &totals->stored
+                                                                       : &totals->complete};
         caromi_add_member(arrays, &type->out.at[i], request->out, extent[type->out.at[i].extent]);
     }
-    arrays->stored = NULL;
+    arrays->written = (caromi_written){CAROMI_SINGLE, 0, NULL};
     if (handler->more != NULL)
         handler->more(arrays, request);
 }

@@ -330,7 +330,7 @@ static carom_status run_on_devices(spread_batch *spread, uint64_t first, uint64_
     while (spread->left_count > 0) {
         const query_range next = spread->left[spread->left_count - 1];
         if (caromi_has_residents(spread->context) && (spread->context->devices[0] == NULL || (spread->out & 1) != 0))
-            CHECK(caromi_staging_show(spread->context, err));
+            CHECK(caromi_staging_show_after(spread->context, CAROMI_SOME, err));
         if (!cut_for_all(spread, &next))
             return CAROM_OK;
         spread->left_count--;
@@ -354,7 +354,7 @@ static uint64_t left_of(const spread_batch *spread)
 static carom_status finish_on_cpu(spread_batch *spread, carom_error *err)
 {
     const double start = caromi_now();
-    CHECK(caromi_staging_show(spread->context, err));
+    CHECK(caromi_staging_show_after(spread->context, CAROMI_SOME, err));
     for (uint32_t i = 0; i < spread->left_count; i++) {
         const query_range *range = &spread->left[i];
         CHECK(

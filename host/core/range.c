@@ -89,8 +89,8 @@ static size_t rounded(uint64_t bytes)
     return ((size_t)bytes + page - 1) / page * page;
 }
 
-/* Reserves addresses, aligned to a large page if the range has that size: each call faults the pages of its arrays in
- * again, and a small page costs 3 us. */
+/* Reserves addresses, aligned to a large page if the range has that size, because a fault of a small page costs 2 us.
+ */
 static char *map_addresses(uint64_t bytes)
 {
     const size_t spare = bytes >= CAROMI_LARGE_PAGE ? CAROMI_LARGE_PAGE : 0, all = rounded(bytes) + spare;
@@ -146,10 +146,31 @@ int caromi_range_open(const char *begin, const char *end)
     return mprotect(first, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
+/* Tells the system that it may take whole large pages without saving them. It would split a large page of which it may
+ * take a part, and a small one costs as much as half a fault. */
+static void offer(const char *first, const char *end)
+{
+#ifdef MADV_FREE
+    const uintptr_t page = CAROMI_LARGE_PAGE, from = ((uintptr_t)first + page - 1) / page * page;
+    const uintptr_t to = (uintptr_t)end / page * page;
+    if (from < to)
+        (void)madvise((char *)from, to - from, MADV_FREE); /* on failure they are kept in any case */
+#else
+    (void)first, (void)end;
+#endif
+}
+
 void caromi_range_close(const char *begin, const char *end)
 {
     size_t bytes;
     char *first = pages_of(begin, end, &bytes);
-    (void)madvise(first, bytes, MADV_DONTNEED);
+    offer(begin, end);
     (void)mprotect(first, bytes, PROT_NONE);
+}
+
+void caromi_range_empty(const char *begin, const char *end)
+{
+    size_t bytes;
+    char *first = pages_of(begin, end, &bytes);
+    (void)madvise(first, bytes, MADV_DONTNEED);
 }

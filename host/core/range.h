@@ -10,10 +10,13 @@
 /* Reserves a range; an access to it is a fault. NULL: there is no range of that size. */
 char *caromi_range_reserve(uint64_t bytes);
 void caromi_range_release(char *base, uint64_t bytes);
-/* Maps memory to the pages of [begin, end); new memory is zero. Returns 0 if there is no memory. */
+/* Makes the pages of [begin, end) accessible; their contents are undefined. Returns 0 if there is no memory. */
 int caromi_range_open(const char *begin, const char *end);
-/* Unmaps that memory. */
+/* Makes an access to them a fault again. Their memory is kept for the next time; the system may take large pages when
+ * it is short of memory. */
 void caromi_range_close(const char *begin, const char *end);
+/* Gives their memory back. They are not accessible. */
+void caromi_range_empty(const char *begin, const char *end);
 
 /* Whether the process has ever had a range. */
 extern _Atomic(struct caromi_range_page *) caromi_range_pages;

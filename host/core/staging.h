@@ -5,18 +5,28 @@
  */
 #ifndef CAROM_HOST_CORE_STAGING_H
 #define CAROM_HOST_CORE_STAGING_H
+#include "calls/type.h"
 #include "context.h"
 #include "range.h"
+
+/* Which elements of an output a call has written in the end. It depends on the extent:
+ * CAROMI_PER_RECORD: the first *end; CAROMI_PER_OFFSET: from `begin` on, to that of the last answered query, or to *end
+ * if this is higher; CAROMI_SINGLE: all or none; else those of the answered queries or nodes. */
+typedef struct caromi_written {
+    caromi_extent_kind extent;
+    uint64_t begin;
+    const uint64_t *end;
+} caromi_written;
 
 typedef struct caromi_staging_copy {
     carom_buffer *buffer;
     char *begin, *end;
     int is_output;
     int is_on_host; /* the copy is in host memory */
-    /* Records of a list: the number written in the end, and their layout. NULL: no list */
-    const uint64_t *stored;
+    int is_read;    /* and has the buffer's bytes */
+    uint64_t count; /* of elements of `size` bytes, `stride` bytes apart */
     size_t stride, size;
-    int is_packed; /* there are no bytes between the records, so none are brought to the host */
+    caromi_written written; /* of an output: as above */
 } caromi_staging_copy;
 
 /* Flags of a call, about arrays on a device: a device can use them in place; the call prepares and brings none to the
@@ -29,8 +39,14 @@ carom_status caromi_staging_begin(carom_context *context, const struct caromi_ar
                                   carom_error *err);
 /* The device buffer of an array, as long as the call's arrays stay on the device; else NULL. */
 const carom_buffer *caromi_resident_buffer(const carom_context *context, const void *base);
-/* Ends all staging copies. If `status` means that there are answers, outputs are written back; of a list, only the
- * stored records. Adds the traffic to the caller's statistics, if these are not NULL. */
+/* A call has answered so many of its queries, or nodes, counted from its first one. The end of its staging copies uses
+ * that where the call is cancelled, and for the offsets of a list. */
+static inline void caromi_staging_note_answers(carom_context *context, uint64_t answered)
+{
+    context->staging_answered = answered;
+}
+/* Ends all staging copies. If `status` means that there are answers, those are written back, and no other bytes. Adds
+ * the traffic to the caller's statistics, if these are not NULL. */
 carom_status caromi_staging_end(carom_context *context, carom_status status, carom_stats *stats, carom_error *err);
 /* Allocates a context's list of staging copies, with its first buffer that may need it. */
 carom_status caromi_staging_prepare(carom_context *context, carom_error *err);
@@ -51,11 +67,19 @@ static inline int caromi_has_residents(const carom_context *context)
     return caromi_staging_held(context) > 0 && !context->staging_is_on_host;
 }
 
-/* Brings all arrays of the call to the host, unless they are there. Without buffers this is one comparison. */
-carom_status caromi_staging_bring(carom_context *context, carom_error *err);
+/* Brings all arrays of the call to the host, unless they are there. Without buffers this is one comparison. Outputs are
+ * not read, as the call is to write them.
+ * answered: the first answers that a device has written already, which do not go back; or CAROMI_SOME, if devices may
+ * have written any of them: then outputs are read. */
+#define CAROMI_SOME UINT64_MAX
+carom_status caromi_staging_bring(carom_context *context, uint64_t answered, carom_error *err);
+static inline carom_status caromi_staging_show_after(carom_context *context, uint64_t answered, carom_error *err)
+{
+    return caromi_has_residents(context) ? caromi_staging_bring(context, answered, err) : CAROM_OK;
+}
 static inline carom_status caromi_staging_show(carom_context *context, carom_error *err)
 {
-    return caromi_has_residents(context) ? caromi_staging_bring(context, err) : CAROM_OK;
+    return caromi_staging_show_after(context, 0, err);
 }
 /* Brings array `base` to the host, before the call reads an input that the device reads too. NULL and arrays in host
  * memory are ignored. */

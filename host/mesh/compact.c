@@ -157,6 +157,7 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
     /* Equal parts, so that none is too small for a device. */
     const uint64_t begin = desc->batch.begin, all = desc->batch.count - begin;
     const uint64_t parts = all < PART ? 1 : all / PART, queries = all / parts + 1;
+    uint64_t answered = 0;
     caromi_begin_list(&desc->batch, list->offsets, list->totals);
     if (!alloc_part(mesh->context, list, queries, &part))
         return caromi_fail_memory(err, "no memory for the first hits of %llu queries", (unsigned long long)queries);
@@ -182,11 +183,13 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
         }
         if (status == CAROM_OK) {
             put_part(list, first, &part, count);
+            answered = first + count - begin;
             add_stats(&sum, &s);
             status = caromi_report_progress(&desc->batch.progress, "query", first + count, desc->batch.count, err);
         }
     }
     free_part(mesh->context, &part);
+    caromi_staging_note_answers(mesh->context, answered);
     sum.queries = silent.prepare ? 0 : all;
     if ((status == CAROM_OK || status == CAROM_ERROR_CANCELLED) && stats != NULL)
         *stats = sum;

@@ -301,19 +301,28 @@ CAROMI_LIST list_records(caromi_arrays *arrays, const carom_contact_records *rec
     caromi_reads(arrays, "patch", records->patch, records->count, sizeof *records->patch, sizeof *records->patch);
     caromi_reads_points(arrays, "point", &records->point, records->count);
 }
+/* How much a match has written. */
+typedef struct match_written {
+    uint64_t previous, ended;
+} match_written;
+
 CAROMI_LIST list_match(caromi_arrays *arrays, const carom_contact_records *previous, const carom_contact_records *now,
-                       const carom_contact_match *out)
+                       const carom_contact_match *out, const match_written *written)
 {
     list_records(arrays, previous);
     list_records(arrays, now);
     caromi_reads_one(arrays, "out", out, sizeof *out);
+    arrays->written = (caromi_written){CAROMI_PER_RECORD, 0, &written->previous};
     caromi_writes(arrays, "previous", out->previous, now->count, sizeof *out->previous);
+    arrays->written.end = &written->ended;
     caromi_writes(arrays, "ended", out->ended, previous->count, sizeof *out->ended);
+    arrays->written.extent = CAROMI_SINGLE;
     caromi_writes(arrays, "ended_count", out->ended_count, 1, sizeof *out->ended_count);
 }
 
-/* Lists the contacts that have ended: previous contacts without a new one. `below` serves as marks. */
-static void list_ended(const match_search *search, const carom_contact_match *out)
+/* Lists the contacts that have ended: previous contacts without a new one. Returns their number. `below` serves as
+ * marks. */
+static uint64_t list_ended(const match_search *search, const carom_contact_match *out)
 {
     uint64_t ended = 0;
     for (uint64_t i = 0; i < search->previous->count; i++)
@@ -329,16 +338,18 @@ static void list_ended(const match_search *search, const carom_contact_match *ou
         }
     if (out->ended_count != NULL)
         *out->ended_count = ended;
+    return ended;
 }
 
 /* Checks the arguments, matches the contacts, and lists the ended ones. */
 static carom_status match(carom_context *context, const carom_contact_records *previous,
-                          const carom_contact_records *now, const carom_contact_match *out, carom_error *err)
+                          const carom_contact_records *now, const carom_contact_match *out, match_written *written,
+                          carom_error *err)
 {
     CHECK(check_records(previous, err));
     CHECK(check_records(now, err));
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_contact_match", err));
-    CAROMI_CHECK_ARRAYS(context, err, list_match, previous, now, out);
+    CAROMI_CHECK_ARRAYS(context, err, list_match, previous, now, out, written);
     CHECK(check_values(previous, "previous", err));
     CHECK(check_values(now, "now", err));
     /* The result, or scratch for it if the caller wants only the ended contacts. */
@@ -348,7 +359,7 @@ static carom_status match(carom_context *context, const carom_contact_records *p
         out->previous != NULL ? out->previous : caromi_alloc(context, now->count + 1, sizeof *search.previous_of);
     const int complete = search.below != NULL && search.previous_of != NULL && match_all(&search);
     if (complete)
-        list_ended(&search, out);
+        *written = (match_written){now->count, list_ended(&search, out)};
     caromi_free(context, search.below);
     if (out->previous == NULL)
         caromi_free(context, search.previous_of);
@@ -364,5 +375,6 @@ carom_status carom_contacts_match(carom_context *context, const carom_contact_re
     CHECK_NOT_NULL(previous, "previous", err);
     CHECK_NOT_NULL(now, "now", err);
     CHECK_NOT_NULL(out, "out", err);
-    IN_CALL(context, err, match(context, previous, now, out, err));
+    match_written written = {0, 0};
+    IN_CALL(context, err, match(context, previous, now, out, &written, err));
 }

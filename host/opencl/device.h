@@ -220,6 +220,7 @@ typedef struct caromi_resident {
 /* The locations of a stream's columns. */
 typedef struct caromi_residents {
     caromi_resident in[COLUMNS_MAX], index[COLUMNS_MAX], out[COLUMNS_MAX];
+    uint8_t is_write_only[COLUMNS_MAX]; /* kernels must not read this output's memory */
 } caromi_residents;
 
 /* Exact mode with columns that stay on the device. The host downloads only marks, and answers the rows that the kernels

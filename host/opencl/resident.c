@@ -41,6 +41,8 @@ int caromi_find_residents(const caromi_device *device, const caromi_stream *stre
     for (uint32_t i = 0; i < stream->out_count; i++) {
         out->out[i] = caromi_resident_at(device, stream->out[i].base);
         some |= out->out[i].memory != NULL;
+        out->is_write_only[i] = out->out[i].memory != NULL &&
+                                caromi_resident_buffer(device->context, stream->out[i].base)->use == CAROM_ACCESS_WRITE;
     }
     return some;
 }
@@ -80,9 +82,11 @@ void caromi_place_resident_input(const caromi_stream *stream, caromi_cl_slot *sl
         try_whole(slot, &stream->residents->in[column], &slot->in[column]);
 }
 
+/* Not if it must not be read: kernels may read columns of answers. */
 void caromi_place_resident_output(const caromi_stream *stream, caromi_cl_slot *slot, uint32_t column)
 {
-    if (stream->out[column].stride == stream->out_size[column] && stream->states_as_hits != column + 1)
+    if (!stream->residents->is_write_only[column] && stream->out[column].stride == stream->out_size[column] &&
+        stream->states_as_hits != column + 1)
         try_whole(slot, &stream->residents->out[column], &slot->out[column]);
 }
 

@@ -148,38 +148,39 @@ static carom_status query_memory(cl_mem memory, cl_mem_info what, size_t size, v
                : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, code, "memory: clGetMemObjectInfo says %d", code);
 }
 
-/* Checks that kernels and transfers may read and write the memory: an array may be an input of one call and an output
- * of the next. */
+/* What calls may do with memory of these flags: as an input kernels and the host read it, as an output kernels write
+ * it, and the host does both. 0: nothing. */
+static unsigned use_of(cl_mem_flags flags)
+{
+    const unsigned reads = (flags & (CL_MEM_WRITE_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)) == 0;
+    const unsigned writes =
+        (flags & (CL_MEM_READ_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)) == 0;
+    return reads * CAROM_ACCESS_READ | writes * CAROM_ACCESS_WRITE;
+}
+
 static carom_status check_flags(cl_mem_flags flags, carom_error *err)
 {
-    static const struct {
-        cl_mem_flags flag;
-        const char *name;
-    } limits[] = {{CL_MEM_READ_ONLY, "CL_MEM_READ_ONLY"},
-                  {CL_MEM_WRITE_ONLY, "CL_MEM_WRITE_ONLY"},
-                  {CL_MEM_HOST_NO_ACCESS, "CL_MEM_HOST_NO_ACCESS"},
-                  {CL_MEM_HOST_READ_ONLY, "CL_MEM_HOST_READ_ONLY"},
-                  {CL_MEM_HOST_WRITE_ONLY, "CL_MEM_HOST_WRITE_ONLY"}};
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        if ((flags & limits[i].flag) != 0)
-            return caromi_fail_argument(
-                err, "memory was made with %s; kernels and host must both be allowed to read and write it",
-                limits[i].name);
-    return CAROM_OK;
+    const char *name = (flags & CL_MEM_HOST_NO_ACCESS) != 0    ? "CL_MEM_HOST_NO_ACCESS"
+                       : (flags & CL_MEM_HOST_WRITE_ONLY) != 0 ? "CL_MEM_HOST_WRITE_ONLY"
+                                                               : "CL_MEM_WRITE_ONLY and CL_MEM_HOST_READ_ONLY";
+    return use_of(flags) != 0 ? CAROM_OK
+                              : caromi_fail_argument(err,
+                                                     "memory was made with %s; the host must be allowed to read it, "
+                                                     "and to write what kernels write",
+                                                     name);
 }
 
 static carom_status check_memory(const caromi_device *device, cl_mem memory, uint64_t offset, uint64_t bytes,
-                                 carom_error *err)
+                                 cl_mem_flags *flags, carom_error *err)
 {
     cl_mem_object_type type = 0;
     cl_context context = NULL;
     cl_mem whole = NULL;
-    cl_mem_flags flags = 0;
     size_t size = 0;
     CHECK_NOT_NULL(memory, "memory", err);
     CHECK(query_memory(memory, CL_MEM_TYPE, sizeof type, &type, err));
     CHECK(query_memory(memory, CL_MEM_CONTEXT, sizeof context, &context, err));
-    CHECK(query_memory(memory, CL_MEM_FLAGS, sizeof flags, &flags, err));
+    CHECK(query_memory(memory, CL_MEM_FLAGS, sizeof *flags, flags, err));
     CHECK(query_memory(memory, CL_MEM_SIZE, sizeof size, &size, err));
     CHECK(query_memory(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, err));
     if (type != CL_MEM_OBJECT_BUFFER)
@@ -189,7 +190,7 @@ static carom_status check_memory(const caromi_device *device, cl_mem memory, uin
     if (whole != NULL)
         return caromi_fail_argument(
             err, "memory is a sub-buffer; give the buffer that it is a part of, and its place as offset");
-    CHECK(check_flags(flags, err));
+    CHECK(check_flags(*flags, err));
     if (bytes == 0)
         return caromi_fail_argument(err, "bytes is 0; a buffer has at least 1");
     if (offset > size || bytes > size - offset)
@@ -220,6 +221,7 @@ static carom_status wrap(carom_context *context, cl_mem memory, uint64_t offset,
 {
     caromi_device *device;
     caromi_device_memory *store;
+    cl_mem_flags flags = 0;
     CHECK_NOT_NULL(context, "context", err);
     CHECK_NOT_NULL(out, "out", err);
     if (!context->is_on_shared)
@@ -227,13 +229,17 @@ static carom_status wrap(carom_context *context, cl_mem memory, uint64_t offset,
             err, "context was not made by carom_context_create_opencl, so it has no cl_context of the "
                  "caller, to which memory could belong");
     CHECK(caromi_pick_shared(context, &device, err));
-    CHECK(check_memory(device, memory, offset, bytes, err));
+    CHECK(check_memory(device, memory, offset, bytes, &flags, err));
     CHECK(check_alone(context, memory, offset, bytes, err));
     CHECK(caromi_device_memory_wrap(device, memory, offset, &store, err));
     const carom_status status = caromi_buffer_around(context, store, bytes, out, err);
-    if (status != CAROM_OK)
+    if (status != CAROM_OK) {
         caromi_device_memory_destroy(store);
-    return status;
+        return status;
+    }
+    (*out)->use = (carom_access)use_of(flags);
+    (*out)->is_host_read_only = (flags & CL_MEM_HOST_READ_ONLY) != 0;
+    return CAROM_OK;
 }
 
 carom_status carom_buffer_wrap_opencl(carom_context *context, cl_mem memory, uint64_t offset, uint64_t bytes,

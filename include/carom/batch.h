@@ -312,7 +312,7 @@ CAROM_API void carom_job_destroy(carom_job *job);
 /// and results take buffers as they are. On a discrete device arrays stay there for pairs, first
 /// hits, closest points and any-hit queries, but for limits and indices, which are read back to be
 /// checked. Exact mode reads back 1 to 8 bytes of each query, and what its kernels leave undecided.
-/// Other calls bring their arrays to the host while they last.
+/// Other calls bring their inputs to the host while they last, and write back their answers alone.
 /// docs/devices.md ("Buffers") has the table of what crosses between host and device.
 typedef struct carom_buffer carom_buffer;
 

@@ -18,8 +18,9 @@
 ///
 /// Arrays of pairs, first hits, closest points and any-hit queries stay on the device. Arrays of
 /// other calls (lists of hits, contacts, clouds, lattices, meshes) cross: before such a call its
-/// arrays are brought to the host, and its answers go back after it. docs/devices.md ("Buffers")
-/// has the table.
+/// inputs are brought to the host, and what it has written goes back after it: of a list the stored
+/// records, whatever its capacity. `stats.brought` and `stats.returned` count the bytes, and
+/// docs/devices.md ("Buffers") has them for each call.
 ///
 /// Order. With a `queue` of the caller every call with arrays takes its turn in it, as a command
 /// would: it begins when the commands that the queue has had before have ended, and with a job
@@ -107,10 +108,14 @@ CAROM_API carom_status carom_context_create_opencl(const carom_context_desc *des
 /// reaches the bytes through its own queues, carom_buffer_read, _write or _map. docs/devices.md
 /// ("Buffers") has what a call transfers.
 /// context  made by carom_context_create_opencl
-/// memory   a buffer object of its cl_context: no sub-buffer, and not made with flags that keep
-///          kernels or the host from reading or writing it. It is retained until the buffer is
-///          destroyed, so the caller may release it at once. It must be valid: OpenCL cannot check
-///          that, so memory that was freed before cannot be seen
+/// memory   a buffer object of its cl_context, no sub-buffer. Of CL_MEM_READ_ONLY or
+///          CL_MEM_HOST_READ_ONLY it takes inputs alone, of CL_MEM_WRITE_ONLY outputs alone: a call
+///          with others is CAROM_ERROR_INVALID_ARGUMENT and names the array. Refused here are
+///          CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_WRITE_ONLY, and CL_MEM_WRITE_ONLY with
+///          CL_MEM_HOST_READ_ONLY, because limits, undecided queries and arrays that cannot stay
+///          cross. It is retained until the buffer is destroyed, so the caller may release it at
+///          once. It must be valid: OpenCL cannot check that, so memory that was freed before
+///          cannot be seen
 /// offset   in bytes, any; bytes: at least 1
 /// out      the buffer, to be destroyed by the caller; untouched on failure
 /// returns CAROM_OK | INVALID_ARGUMENT (also: beyond the end of `memory`; another buffer of the

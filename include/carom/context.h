@@ -97,7 +97,8 @@ typedef void (*carom_log_fn)(void *user, carom_log_level level, const char *mess
 /// Threads of a context call them too, but never two at once; those of several contexts do, also
 /// where one thread of the program has made all their jobs. (qsort, which refits and clouds call,
 /// may allocate memory of its own.) A context keeps large blocks of a call for clouds, at most 1
-/// GiB, for the next one, until it is destroyed.
+/// GiB, for the next one, until it is destroyed; and at most 1 GiB of those pages, which the system
+/// may take when it is short of memory.
 typedef struct carom_allocator {
     void *(*alloc)(void *user, size_t size, size_t alignment);
     void (*free)(void *user, void *memory);

@@ -444,11 +444,11 @@ static void try_flags(const caller *c, carom_context *context)
     static const struct {
         cl_mem_flags flags;
         const char *words;
-    } limits[] = {{CL_MEM_READ_ONLY, "memory was made with CL_MEM_READ_ONLY"},
-                  {CL_MEM_WRITE_ONLY, "memory was made with CL_MEM_WRITE_ONLY"},
-                  {CL_MEM_HOST_NO_ACCESS, "memory was made with CL_MEM_HOST_NO_ACCESS"},
-                  {CL_MEM_HOST_READ_ONLY, "memory was made with CL_MEM_HOST_READ_ONLY"},
-                  {CL_MEM_HOST_WRITE_ONLY, "memory was made with CL_MEM_HOST_WRITE_ONLY"}};
+    } limits[] = {{CL_MEM_HOST_NO_ACCESS, "memory was made with CL_MEM_HOST_NO_ACCESS"},
+                  {CL_MEM_HOST_WRITE_ONLY, "memory was made with CL_MEM_HOST_WRITE_ONLY"},
+                  {CL_MEM_READ_ONLY | CL_MEM_HOST_WRITE_ONLY, "memory was made with CL_MEM_HOST_WRITE_ONLY"},
+                  {CL_MEM_WRITE_ONLY | CL_MEM_HOST_READ_ONLY,
+                   "memory was made with CL_MEM_WRITE_ONLY and CL_MEM_HOST_READ_ONLY"}};
     for (size_t i = 0; i < COUNT_OF(limits); i++) {
         const cl_mem memory = memory_of(c, limits[i].flags, 64);
         try_wrap(context, memory, 0, 64, CAROM_ERROR_INVALID_ARGUMENT, limits[i].words);

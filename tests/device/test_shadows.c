@@ -53,7 +53,7 @@ static void limits_begin_where_the_radius_lies(void **state)
 }
 
 /* The first sphere touches a corner, the second everything, whose hits do not fit. */
-static carom_list_totals ask_too_much(carom_mesh *mesh, const scene *s, uint64_t *query)
+static carom_list_totals ask_too_much(carom_mesh *mesh, const scene *s, uint64_t *query, uint64_t *offsets)
 {
     const float center[] = {s->vertices[0], s->vertices[1], s->vertices[2], 0, 0, 0}, radius[] = {1e-3f, 1e3f};
     const carom_mesh_overlap_desc desc = {
@@ -64,6 +64,7 @@ static carom_list_totals ask_too_much(carom_mesh *mesh, const scene *s, uint64_t
     test_ok("counts", carom_mesh_overlap_list(mesh, &desc, &list, NULL, &err), &err); /* the mesh goes over */
     list.capacity = RECORDS;
     list.query = query;
+    list.offsets = offsets;
     cl_scarce.above = 16 * s->triangle_count - 1;
     cl_scarce.code = CL_OUT_OF_RESOURCES;
     test_error(carom_mesh_overlap_list(mesh, &desc, &list, NULL, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, "(hits)");
@@ -73,7 +74,8 @@ static carom_list_totals ask_too_much(carom_mesh *mesh, const scene *s, uint64_t
 
 static void a_list_without_memory_keeps_its_records(void **state)
 {
-    static uint64_t old[RECORDS], host[RECORDS], got[RECORDS];
+    enum { OFFSETS = 3 };
+    static uint64_t old[RECORDS + OFFSETS], host[RECORDS + OFFSETS], got[RECORDS + OFFSETS];
     (void)state;
     carom_context *context = open_discrete();
     scene s = scene_sphere(SIDES);
@@ -81,20 +83,82 @@ static void a_list_without_memory_keeps_its_records(void **state)
     memset(old, 0xa5, sizeof old);
     memcpy(host, old, sizeof host);
     carom_buffer *buffer = fill_buffer(context, old, sizeof old);
-    const carom_list_totals expected = ask_too_much(mesh, &s, host);
-    const carom_list_totals totals = ask_too_much(mesh, &s, carom_buffer_address(buffer));
+    const carom_list_totals expected = ask_too_much(mesh, &s, host + OFFSETS, host);
+    uint64_t *there = carom_buffer_address(buffer);
+    const carom_list_totals totals = ask_too_much(mesh, &s, there + OFFSETS, there);
     carom_error err = {0};
     test_ok("read", carom_buffer_read(buffer, 0, got, sizeof got, &err), &err);
     assert_int_equal(expected.complete, 1);
     assert_int_equal(totals.complete, 1);
     assert_true(totals.stored > 0);
     assert_int_equal(got[0], 0);
+    assert_int_equal(got[1], totals.stored);
+    assert_memory_equal(&got[2], old, sizeof *old); /* of the query without an answer */
+    assert_int_equal(got[OFFSETS], 0);
     assert_memory_equal(got, host, sizeof got);
     carom_buffer_destroy(buffer);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
     scene_free(&s);
     cl_expect_none("a list");
+}
+
+/* Memory of the host that lasts for the first of two queries. */
+static atomic_size_t largest;
+
+static void *alloc_some(void *user, size_t size, size_t alignment)
+{
+    (void)user;
+    return size <= largest ? aligned_alloc(alignment, size) : NULL;
+}
+
+static void free_some(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+/* The CPU ends amid a piece of the batch, whose first queries have their records and offsets. */
+static void a_list_without_host_memory_keeps_its_records(void **state)
+{
+    enum { OFFSETS = 3, HITS = 1 << 16 };
+    static uint64_t old[OFFSETS + RECORDS], got[OFFSETS + RECORDS];
+    const float center[] = {0, 0, 1, 0, 0, 0}, radius[] = {0x1p-10f, 4};
+    carom_context_desc desc = test_desc(CAROM_BACKEND_AUTO);
+    carom_context *context = NULL;
+    carom_list_totals totals = {0};
+    carom_error err = {0};
+    (void)state;
+    carom_context_destroy(open_discrete());
+    desc.auto_from = UINT64_MAX;
+    desc.allocator = (carom_allocator){alloc_some, free_some, NULL};
+    largest = SIZE_MAX;
+    test_ok("context", carom_context_create(&desc, &context, &err), &err);
+    scene s = scene_sphere(32);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    memset(old, 0xa5, sizeof old);
+    carom_buffer *buffer = fill_buffer(context, old, sizeof old);
+    uint64_t *at = carom_buffer_address(buffer);
+    const carom_mesh_overlap_desc asked = {
+        .batch = {.size = sizeof asked, .count = 2}, .center = carom_xyz(center), .radius = carom_scalars_of(radius)};
+    const carom_hit_list list = {
+        .size = sizeof list, .capacity = RECORDS, .offsets = at, .query = at + OFFSETS, .totals = &totals};
+    largest = HITS;
+    test_error(carom_mesh_overlap_list(mesh, &asked, &list, NULL, &err), CAROM_ERROR_OUT_OF_MEMORY, &err, "query 1");
+    largest = SIZE_MAX;
+    test_ok("read", carom_buffer_read(buffer, 0, got, sizeof got, &err), &err);
+    assert_int_equal(totals.complete, 1);
+    assert_true(totals.stored > 0);
+    assert_int_equal(got[0], 0);
+    assert_int_equal(got[1], totals.stored);
+    assert_memory_equal(&got[2], old, sizeof *old);
+    assert_int_equal(got[OFFSETS], 0);
+    assert_memory_equal(&got[OFFSETS + totals.stored], old, (RECORDS - totals.stored) * sizeof *old);
+    carom_buffer_destroy(buffer);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    scene_free(&s);
+    cl_expect_none("a list on the host");
 }
 
 /* ---- what they cost ---------------------------------------------------------------------------------------------- */
@@ -105,6 +169,7 @@ enum { PLACED = 64, CAPACITY = 100000, POINT = 12, PLACE = 16 /* bytes of a norm
 typedef struct contact_arrays {
     float *center, *distance, *point, *normal;
     uint64_t *offsets;
+    size_t point_stride, normal_stride;
 } contact_arrays;
 
 typedef struct contact_sizes {
@@ -126,21 +191,21 @@ static carom_list_totals find_contacts(carom_mesh *mesh, const contact_arrays *a
                                      .capacity = CAPACITY,
                                      .offsets = a->offsets,
                                      .distance = a->distance,
-                                     .point = carom_xyz_out(a->point),
-                                     .normal = {a->normal, a->normal + 1, a->normal + 2, PLACE},
+                                     .point = {a->point, a->point + 1, a->point + 2, a->point_stride},
+                                     .normal = {a->normal, a->normal + 1, a->normal + 2, a->normal_stride},
                                      .totals = &totals};
     test_ok("contacts", carom_mesh_contacts(mesh, &desc, &list, stats, &err), &err);
     return totals;
 }
 
-/* A list in buffers costs its inputs, its offsets and the records that are stored, whatever its capacity; only where
- * something lies between records they are brought too. The statistics have each byte. */
+/* A list in buffers costs its inputs, its offsets and the records that are stored, whatever its capacity; where
+ * something lies between records, those are brought too. The statistics have each byte. */
 static void a_list_costs_its_records(void **state)
 {
     static float center[3 * PLACED], distance[CAPACITY], point[3 * CAPACITY], normal[4 * CAPACITY];
     static uint64_t offsets[PLACED + 1];
     static char old[CAPACITY * PLACE], got[CAPACITY * PLACE];
-    const contact_arrays host = {center, distance, point, normal, offsets};
+    const contact_arrays host = {center, distance, point, normal, offsets, POINT, PLACE};
     const size_t sizes[] = {all_of.distance, all_of.point, all_of.normal};
     carom_stats stats = {.size = sizeof stats}, beside = {.size = sizeof beside};
     carom_buffer *buffer[5];
@@ -159,9 +224,13 @@ static void a_list_costs_its_records(void **state)
     buffer[1] = fill_buffer(context, old, all_of.offsets);
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
         buffer[2 + i] = fill_buffer(context, old, sizes[i]);
-    const contact_arrays there = {carom_buffer_address(buffer[0]), carom_buffer_address(buffer[2]),
-                                  carom_buffer_address(buffer[3]), carom_buffer_address(buffer[4]),
-                                  carom_buffer_address(buffer[1])};
+    const contact_arrays there = {carom_buffer_address(buffer[0]),
+                                  carom_buffer_address(buffer[2]),
+                                  carom_buffer_address(buffer[3]),
+                                  carom_buffer_address(buffer[4]),
+                                  carom_buffer_address(buffer[1]),
+                                  POINT,
+                                  PLACE};
     (void)find_contacts(mesh, &host, NULL); /* the programs are built */
     cl_fetched = 0;
     const carom_list_totals expected = find_contacts(mesh, &host, &beside);
@@ -171,7 +240,7 @@ static void a_list_costs_its_records(void **state)
     assert_true(totals.stored >= PLACED && totals.stored < CAPACITY / 8);
     assert_int_equal(totals.stored, expected.stored);
     assert_int_equal(beside.brought + beside.returned, 0);
-    assert_int_equal(stats.brought, all_of.center + all_of.offsets + (CAPACITY - 1) * PLACE + 12);
+    assert_int_equal(stats.brought, all_of.center + (totals.stored - 1) * PLACE + 12);
     assert_int_equal(cl_fetched - without, stats.brought);
     assert_int_equal(stats.returned,
                      all_of.offsets + totals.stored * (sizeof(float) + POINT) + (totals.stored - 1) * PLACE + 12);
@@ -189,10 +258,84 @@ static void a_list_costs_its_records(void **state)
     cl_expect_none("a list in buffers");
 }
 
+/* Point and normal side by side in one structure leave nothing between them that would have to be brought. */
+static void members_of_one_structure_are_written_back_alone(void **state)
+{
+    static float center[3 * PLACED], distance[CAPACITY], pairs[6 * CAPACITY], got[6 * CAPACITY];
+    static uint64_t offsets[PLACED + 1];
+    const contact_arrays host = {center, distance, pairs, pairs + 3, offsets, 2 * POINT, 2 * POINT};
+    contact_arrays there = host;
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    (void)state;
+    carom_context *context = open_discrete();
+    scene s = scene_sphere(SIDES);
+    carom_mesh *mesh = scene_mesh(context, &s);
+    for (size_t i = 0; i < COUNT_OF(center); i++)
+        center[i] = s.vertices[i % (3 * s.vertex_count)];
+    memset(pairs, 0xa5, sizeof pairs);
+    carom_buffer *buffer = fill_buffer(context, pairs, sizeof pairs);
+    there.point = carom_buffer_address(buffer);
+    there.normal = there.point + 3;
+    (void)find_contacts(mesh, &host, NULL);
+    const carom_list_totals totals = find_contacts(mesh, &there, &stats);
+    assert_int_equal(stats.brought, 0);
+    assert_int_equal(stats.returned, totals.stored * 2 * POINT);
+    test_ok("read", carom_buffer_read(buffer, 0, got, sizeof got, &err), &err);
+    assert_memory_equal(got, pairs, sizeof got);
+    carom_buffer_destroy(buffer);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    scene_free(&s);
+    cl_expect_none("members of a structure");
+}
+
+/* A match writes as many ended contacts as there are. The second list lacks the first two of the first. */
+static void a_match_writes_what_has_ended(void **state)
+{
+    enum { CONTACTS = 100, GONE = 2, LEFT = CONTACTS - GONE };
+    uint64_t query[CONTACTS], ended[CONTACTS], got[CONTACTS], count = 0;
+    uint32_t patch[CONTACTS] = {0};
+    float point[3 * CONTACTS] = {0};
+    int64_t previous[LEFT];
+    carom_error err = {0};
+    (void)state;
+    carom_context *context = open_discrete();
+    for (size_t i = 0; i < CONTACTS; i++)
+        query[i] = i;
+    memset(ended, 0xa5, sizeof ended);
+    carom_buffer *old = fill_buffer(context, query, sizeof query), *gone = fill_buffer(context, ended, sizeof ended);
+    const uint64_t *at = carom_buffer_address(old);
+    const carom_contact_records before = {
+        .size = sizeof before, .count = CONTACTS, .query = at, .patch = patch, .point = carom_xyz(point)};
+    carom_contact_records now = before;
+    now.count = LEFT;
+    now.query = at + GONE;
+    const carom_contact_match match = {
+        .size = sizeof match, .previous = previous, .ended = carom_buffer_address(gone), .ended_count = &count};
+    cl_fetched = cl_sent = 0;
+    test_ok("match", carom_contacts_match(context, &before, &now, &match, &err), &err);
+    assert_int_equal(count, GONE);
+    assert_int_equal(cl_fetched, sizeof query);
+    assert_int_equal(cl_sent, GONE * sizeof *ended);
+    test_ok("read", carom_buffer_read(gone, 0, got, sizeof got, &err), &err);
+    ended[0] = 0;
+    ended[1] = 1;
+    assert_memory_equal(got, ended, sizeof got);
+    assert_int_equal(previous[LEFT - 1], CONTACTS - 1);
+    carom_buffer_destroy(gone);
+    carom_buffer_destroy(old);
+    carom_context_destroy(context);
+    cl_expect_none("a match");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(limits_begin_where_the_radius_lies),
                                        cmocka_unit_test(a_list_without_memory_keeps_its_records),
-                                       cmocka_unit_test(a_list_costs_its_records)};
+                                       cmocka_unit_test(a_list_without_host_memory_keeps_its_records),
+                                       cmocka_unit_test(a_list_costs_its_records),
+                                       cmocka_unit_test(members_of_one_structure_are_written_back_alone),
+                                       cmocka_unit_test(a_match_writes_what_has_ended)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -334,13 +334,18 @@ static void point_to(call_case *c, const call_array *a, char *base)
         memcpy(member, &at, sizeof at);
 }
 
+void call_case_place_apart(call_case *c, void *in, void *out)
+{
+    c->base = out;
+    for (int i = 0; i < c->in_count; i++)
+        point_to(c, &c->in[i], in);
+    for (int i = 0; i < c->out_count; i++)
+        point_to(c, &c->out[i], out);
+}
+
 void call_case_place(call_case *c, void *base)
 {
-    c->base = base;
-    for (int i = 0; i < c->in_count; i++)
-        point_to(c, &c->in[i], base);
-    for (int i = 0; i < c->out_count; i++)
-        point_to(c, &c->out[i], base);
+    call_case_place_apart(c, base, base);
 }
 
 static void set_structures(call_case *c, size_t elements, size_t capacity)

@@ -66,6 +66,8 @@ const char *call_case_name(const call_case *c);
 carom_batch *call_case_batch(call_case *c);
 /* Sets all pointers to arrays at `base`, which has c->bytes bytes; at first it is c->memory. */
 void call_case_place(call_case *c, void *base);
+/* The same, with inputs and outputs in two pieces of memory of this size. */
+void call_case_place_apart(call_case *c, void *in, void *out);
 /* Outputs, totals and statistics as before the first call. */
 void call_case_reset(call_case *c);
 /* Makes the call; `mesh` serves if the call is one of meshes. */

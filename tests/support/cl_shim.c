@@ -4,7 +4,7 @@
 #include <time.h>
 
 atomic_int cl_held[HELD_KINDS];
-_Atomic size_t cl_fetched;
+_Atomic size_t cl_fetched, cl_sent;
 int cl_pageable;
 cl_device_id cl_seen_members;
 cl_mem cl_seen_whole;

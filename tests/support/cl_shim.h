@@ -92,8 +92,8 @@ typedef struct cl_buffers {
     atomic_int copied;   /* created as copies of host memory, as a mesh is on a discrete device */
 } cl_buffers;
 extern cl_buffers cl_seen;
-/* Bytes transferred to the host by reads and maps. */
-extern _Atomic size_t cl_fetched;
+/* Bytes transferred to the host by reads and maps, and from there by writes. */
+extern _Atomic size_t cl_fetched, cl_sent;
 /* Reads and writes that are not to wait, of host memory that is not a mapped buffer: drivers wait for them all the
  * same. */
 extern int cl_pageable;

@@ -68,6 +68,7 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool block
 {
     NEXT(clEnqueueWriteBuffer);
     watch(queue);
+    cl_sent += size;
     count_pageable(blocking, from, size);
     return shim_fails_on(queue, CALL_WRITE)
                ? cl_call_code(CALL_WRITE)
