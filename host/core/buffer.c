@@ -14,9 +14,9 @@ enum { ALIGNMENT = 4096 }; /* a device that shares the host's memory uses whole 
 
 carom_buffer *caromi_buffer_at(const carom_context *context, const char *begin, const char *end)
 {
-    for (carom_buffer *b = context->buffers; b != NULL; b = b->next)
-        if (begin < b->base + b->bytes && b->base < end)
-            return b;
+    for (carom_buffer *buffer = context->buffers; buffer != NULL; buffer = buffer->next)
+        if (begin < buffer->base + buffer->bytes && buffer->base < end)
+            return buffer;
     return NULL;
 }
 
@@ -27,174 +27,171 @@ int caromi_is_foreign(const char *begin, const char *end)
 
 /* ---- memory behind reserved addresses ---------------------------------------------------------------------------- */
 
-void caromi_buffer_close(carom_buffer *b, const char *begin, const char *end)
+void caromi_buffer_close(carom_buffer *buffer, const char *begin, const char *end)
 {
-    const uint64_t from = (uint64_t)(begin - b->base), to = (uint64_t)(end - b->base);
-    const int is_first = b->kept_from == b->kept_end;
+    const uint64_t from = (uint64_t)(begin - buffer->base), to = (uint64_t)(end - buffer->base);
+    const int is_first = buffer->kept_from == buffer->kept_end;
     caromi_range_close(begin, end);
-    b->kept_from = is_first || from < b->kept_from ? from : b->kept_from;
-    b->kept_end = is_first || to > b->kept_end ? to : b->kept_end;
-    b->is_recent = 1;
+    buffer->kept_from = is_first || from < buffer->kept_from ? from : buffer->kept_from;
+    buffer->kept_end = is_first || to > buffer->kept_end ? to : buffer->kept_end;
+    buffer->is_recent = 1;
 }
 
-static void give_back(carom_buffer *b)
+static void give_back(carom_buffer *buffer)
 {
-    caromi_range_empty(b->base + b->kept_from, b->base + b->kept_end);
-    b->kept_from = b->kept_end = 0;
+    caromi_range_empty(buffer->base + buffer->kept_from, buffer->base + buffer->kept_end);
+    buffer->kept_from = buffer->kept_end = 0;
 }
 
-void caromi_buffers_trim(carom_context *c, uint64_t most)
+void caromi_buffers_trim(carom_context *context, uint64_t most)
 {
     uint64_t kept = 0;
-    for (const carom_buffer *b = c->buffers; b != NULL; b = b->next)
-        kept += b->kept_end - b->kept_from;
+    for (const carom_buffer *buffer = context->buffers; buffer != NULL; buffer = buffer->next)
+        kept += buffer->kept_end - buffer->kept_from;
     for (int recent = 0; recent <= 1; recent++)
-        for (carom_buffer *b = c->buffers; b != NULL && kept > most; b = b->next)
-            if (b->kept_end > b->kept_from && b->is_recent == recent && b->mapped == 0) {
-                kept -= b->kept_end - b->kept_from;
-                give_back(b);
+        for (carom_buffer *buffer = context->buffers; buffer != NULL && kept > most; buffer = buffer->next)
+            if (buffer->kept_end > buffer->kept_from && buffer->is_recent == recent && buffer->mapped == 0) {
+                kept -= buffer->kept_end - buffer->kept_from;
+                give_back(buffer);
             }
-    for (carom_buffer *b = c->buffers; b != NULL; b = b->next)
-        b->is_recent = 0;
+    for (carom_buffer *buffer = context->buffers; buffer != NULL; buffer = buffer->next)
+        buffer->is_recent = 0;
 }
 
 /* ---- making ------------------------------------------------------------------------------------------------------ */
 
-static carom_status check_host(const carom_context *context, const carom_buffer_desc *d, carom_error *err)
+static carom_status check_host(const carom_context *context, const carom_buffer_desc *desc, carom_error *err)
 {
-    if (d->host == NULL)
+    if (desc->host == NULL)
         return CAROM_OK;
-    if (d->where != CAROM_BUFFER_HOST)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "host is given, but where is device (1); only a host buffer wraps the caller's memory");
-    if ((uintptr_t)d->host > INTPTR_MAX - d->bytes)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "host: %llu bytes from address %p on would wrap",
-                           (unsigned long long)d->bytes, d->host);
-    const char *begin = d->host, *end = begin + d->bytes;
+    if (desc->where != CAROM_BUFFER_HOST)
+        return caromi_fail_argument(
+            err, "host is given, but where is device (1); only a host buffer wraps the caller's memory");
+    if ((uintptr_t)desc->host > INTPTR_MAX - desc->bytes)
+        return caromi_fail_argument(err, "host: %llu bytes from address %p on would wrap",
+                                    (unsigned long long)desc->bytes, desc->host);
+    const char *begin = desc->host, *end = begin + desc->bytes;
     if (caromi_buffer_at(context, begin, end) != NULL)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "host: another buffer of this context has some of these bytes");
+        return caromi_fail_argument(err, "host: another buffer of this context has some of these bytes");
     return !caromi_is_foreign(begin, end)
                ? CAROM_OK
-               : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                             "host: a buffer on the device of another context has some of these bytes");
+               : caromi_fail_argument(err, "host: a buffer on the device of another context has some of these bytes");
 }
 
-static carom_status check_create(const carom_context *context, const carom_buffer_desc *d, carom_buffer *const *out,
+static carom_status check_create(const carom_context *context, const carom_buffer_desc *desc, carom_buffer *const *out,
                                  carom_error *err)
 {
     CHECK_NOT_NULL(context, "context", err);
-    CHECK_NOT_NULL(d, "desc", err);
+    CHECK_NOT_NULL(desc, "desc", err);
     CHECK_NOT_NULL(out, "out", err);
-    CHECK(caromi_check_desc(d->size, sizeof *d, "carom_buffer_desc", err));
-    if (d->where != CAROM_BUFFER_HOST && d->where != CAROM_BUFFER_DEVICE)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "where is %d; it must be host (0) or device (1)",
-                           (int)d->where);
-    if (d->bytes == 0 || d->bytes > CAROMI_ADDRESS_SPACE)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "bytes is %llu; at least 1, at most 2^%d",
-                           (unsigned long long)d->bytes, (int)CAROMI_ADDRESS_BITS);
-    return check_host(context, d, err);
+    CHECK(caromi_check_desc(desc->size, sizeof *desc, "carom_buffer_desc", err));
+    if (desc->where != CAROM_BUFFER_HOST && desc->where != CAROM_BUFFER_DEVICE)
+        return caromi_fail_argument(err, "where is %d; it must be host (0) or device (1)", (int)desc->where);
+    if (desc->bytes == 0 || desc->bytes > CAROMI_ADDRESS_SPACE)
+        return caromi_fail_argument(err, "bytes is %llu; at least 1, at most 2^%d", (unsigned long long)desc->bytes,
+                                    (int)CAROMI_ADDRESS_BITS);
+    return check_host(context, desc, err);
 }
 
-static carom_status make_on_host(carom_buffer *b, carom_error *err)
+static carom_status make_on_host(carom_buffer *buffer, carom_error *err)
 {
-    b->base = b->own = caromi_alloc_aligned(b->context, b->bytes, ALIGNMENT);
-    return b->own != NULL ? CAROM_OK
-                          : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a buffer of %llu bytes",
-                                        (unsigned long long)b->bytes);
+    buffer->base = buffer->own = caromi_alloc_aligned(buffer->context, buffer->bytes, ALIGNMENT);
+    return buffer->own != NULL
+               ? CAROM_OK
+               : caromi_fail_memory(err, "no memory for a buffer of %llu bytes", (unsigned long long)buffer->bytes);
 }
 
-static carom_status reserve(carom_buffer *b, carom_error *err)
+static carom_status reserve(carom_buffer *buffer, carom_error *err)
 {
-    CHECK(caromi_staging_prepare(b->context, err));
-    b->base = caromi_range_reserve(b->bytes);
-    return b->base != NULL ? CAROM_OK
-                           : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no addresses for a buffer of %llu bytes",
-                                         (unsigned long long)b->bytes);
+    CHECK(caromi_staging_prepare(buffer->context, err));
+    buffer->base = caromi_range_reserve(buffer->bytes);
+    return buffer->base != NULL
+               ? CAROM_OK
+               : caromi_fail_memory(err, "no addresses for a buffer of %llu bytes", (unsigned long long)buffer->bytes);
 }
 
-static carom_status make_on_device(carom_buffer *b, caromi_device *device, carom_error *err)
+static carom_status make_on_device(carom_buffer *buffer, caromi_device *device, carom_error *err)
 {
-    CHECK(reserve(b, err));
-    const carom_status status = caromi_driver.memory_create(device, b->bytes, &b->store, err);
+    CHECK(reserve(buffer, err));
+    const carom_status status = caromi_driver.memory_create(device, buffer->bytes, &buffer->store, err);
     if (status == CAROM_OK)
         return CAROM_OK;
-    caromi_range_release(b->base, b->bytes);
-    b->base = NULL;
+    caromi_range_release(buffer->base, buffer->bytes);
+    buffer->base = NULL;
     return status;
 }
 
 /* Allocates where the caller wants. With `auto`, a device without enough memory counts as no device: calls have the
  * same answers, and carom_buffer_get_info reports it. */
-static carom_status allocate_where_wanted(carom_buffer *b, carom_error *err)
+static carom_status allocate_where_wanted(carom_buffer *buffer, carom_error *err)
 {
     caromi_device *device = NULL;
     carom_error why = {CAROM_OK, 0, ""};
-    if (b->where == CAROM_BUFFER_DEVICE)
-        CHECK(caromi_pick_memory(b->context, &device, err));
-    if (caromi_has_several(b->context)) /* each device would need a part of every batch's arrays */
+    if (buffer->where == CAROM_BUFFER_DEVICE)
+        CHECK(caromi_pick_memory(buffer->context, &device, err));
+    if (caromi_has_several(buffer->context)) /* each device would need a part of every batch's arrays */
         device = NULL;
-    b->where = device != NULL ? CAROM_BUFFER_DEVICE : CAROM_BUFFER_HOST;
+    buffer->where = device != NULL ? CAROM_BUFFER_DEVICE : CAROM_BUFFER_HOST;
     if (device == NULL || caromi_driver.is_unified(device))
-        return make_on_host(b, err);
-    const carom_status status = make_on_device(b, device, &why);
+        return make_on_host(buffer, err);
+    const carom_status status = make_on_device(buffer, device, &why);
     if (status == CAROM_OK)
         return CAROM_OK;
-    if (b->context->desc.backend == CAROM_BACKEND_OPENCL)
+    if (buffer->context->desc.backend == CAROM_BACKEND_OPENCL)
         return caromi_fail(err, status, why.native_code, "%s", why.message);
-    caromi_log(b->context, CAROM_LOG_WARNING, "a buffer of %llu bytes lies in the host's memory: %s",
-               (unsigned long long)b->bytes, why.message);
-    b->where = CAROM_BUFFER_HOST;
-    return make_on_host(b, err);
+    caromi_log(buffer->context, CAROM_LOG_WARNING, "a buffer of %llu bytes lies in the host's memory: %s",
+               (unsigned long long)buffer->bytes, why.message);
+    buffer->where = CAROM_BUFFER_HOST;
+    return make_on_host(buffer, err);
 }
 
 /* Makes a buffer without memory. */
 static carom_status make(carom_context *context, carom_buffer_where where, uint64_t bytes, carom_buffer **out,
                          carom_error *err)
 {
-    carom_buffer *b = caromi_alloc(context, 1, sizeof *b);
-    if (b == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a buffer (%zu bytes)", sizeof *b);
-    memset(b, 0, sizeof *b);
-    b->context = context;
-    b->where = where;
-    b->bytes = bytes;
-    b->use = CAROM_ACCESS_READ_WRITE;
-    *out = b;
+    carom_buffer *buffer = caromi_alloc(context, 1, sizeof *buffer);
+    if (buffer == NULL)
+        return caromi_fail_memory(err, "no memory for a buffer (%zu bytes)", sizeof *buffer);
+    memset(buffer, 0, sizeof *buffer);
+    buffer->context = context;
+    buffer->where = where;
+    buffer->bytes = bytes;
+    buffer->use = CAROM_ACCESS_READ_WRITE;
+    *out = buffer;
     return CAROM_OK;
 }
 
 /* Ends the making of a buffer: adds it to the context's list or, on failure, frees it. */
-static carom_status enlist(carom_buffer *b, carom_status status, carom_buffer **out)
+static carom_status enlist(carom_buffer *buffer, carom_status status, carom_buffer **out)
 {
-    carom_context *context = b->context;
+    carom_context *context = buffer->context;
     if (status != CAROM_OK) {
-        caromi_free(context, b);
+        caromi_free(context, buffer);
         return status;
     }
-    b->next = context->buffers;
-    context->buffers = b;
+    buffer->next = context->buffers;
+    context->buffers = buffer;
     atomic_fetch_add(&context->references, 1);
-    *out = b;
+    *out = buffer;
     return CAROM_OK;
 }
 
-static carom_status create(carom_context *context, const carom_buffer_desc *d, carom_buffer **out, carom_error *err)
+static carom_status create(carom_context *context, const carom_buffer_desc *desc, carom_buffer **out, carom_error *err)
 {
-    CHECK(check_create(context, d, out, err));
-    carom_buffer *b;
-    CHECK(make(context, d->where, d->bytes, &b, err));
-    b->base = d->host;
-    return enlist(b, d->host != NULL ? CAROM_OK : allocate_where_wanted(b, err), out);
+    CHECK(check_create(context, desc, out, err));
+    carom_buffer *buffer;
+    CHECK(make(context, desc->where, desc->bytes, &buffer, err));
+    buffer->base = desc->host;
+    return enlist(buffer, desc->host != NULL ? CAROM_OK : allocate_where_wanted(buffer, err), out);
 }
 
 carom_status caromi_buffer_around(carom_context *context, caromi_device_memory *store, uint64_t bytes,
                                   carom_buffer **out, carom_error *err)
 {
-    carom_buffer *b;
-    CHECK(make(context, CAROM_BUFFER_DEVICE, bytes, &b, err));
-    b->store = store;
-    return enlist(b, reserve(b, err), out);
+    carom_buffer *buffer;
+    CHECK(make(context, CAROM_BUFFER_DEVICE, bytes, &buffer, err));
+    buffer->store = store;
+    return enlist(buffer, reserve(buffer, err), out);
 }
 
 carom_status carom_buffer_create(carom_context *context, const carom_buffer_desc *desc, carom_buffer **out,
@@ -203,19 +200,19 @@ carom_status carom_buffer_create(carom_context *context, const carom_buffer_desc
     IN_TURN(context, create(context, desc, out, err));
 }
 
-static void destroy(carom_buffer *b)
+static void destroy(carom_buffer *buffer)
 {
-    carom_context *context = b->context;
+    carom_context *context = buffer->context;
     carom_buffer **link = &context->buffers;
-    while (*link != b)
+    while (*link != buffer)
         link = &(*link)->next;
-    *link = b->next;
-    if (b->store != NULL) {
-        caromi_driver.memory_destroy(b->store);
-        caromi_range_release(b->base, b->bytes);
+    *link = buffer->next;
+    if (buffer->store != NULL) {
+        caromi_driver.memory_destroy(buffer->store);
+        caromi_range_release(buffer->base, buffer->bytes);
     }
-    caromi_free(context, b->own);
-    caromi_free(context, b);
+    caromi_free(context, buffer->own);
+    caromi_free(context, buffer);
     caromi_context_release(context);
 }
 
@@ -255,58 +252,57 @@ carom_status carom_buffer_get_info(const carom_buffer *buffer, carom_buffer_info
 
 /* ---- read and write ---------------------------------------------------------------------------------------------- */
 
-static carom_context *context_of(const carom_buffer *b)
+static carom_context *context_of(const carom_buffer *buffer)
 {
-    return b != NULL ? b->context : NULL;
+    return buffer != NULL ? buffer->context : NULL;
 }
 
-static carom_status check_range(const carom_buffer *b, uint64_t offset, uint64_t bytes, carom_error *err)
+static carom_status check_range(const carom_buffer *buffer, uint64_t offset, uint64_t bytes, carom_error *err)
 {
-    return offset <= b->bytes && bytes <= b->bytes - offset
+    return offset <= buffer->bytes && bytes <= buffer->bytes - offset
                ? CAROM_OK
-               : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                             "offset %llu and bytes %llu reach beyond the end of the buffer, which has %llu bytes",
-                             (unsigned long long)offset, (unsigned long long)bytes, (unsigned long long)b->bytes);
+               : caromi_fail_argument(
+                     err, "offset %llu and bytes %llu reach beyond the end of the buffer, which has %llu bytes",
+                     (unsigned long long)offset, (unsigned long long)bytes, (unsigned long long)buffer->bytes);
 }
 
-static carom_status check_transfer(const carom_buffer *b, uint64_t offset, const char *data, uint64_t bytes,
+static carom_status check_transfer(const carom_buffer *buffer, uint64_t offset, const char *data, uint64_t bytes,
                                    carom_error *err)
 {
-    CHECK_NOT_NULL(b, "buffer", err);
-    CHECK(check_range(b, offset, bytes, err));
+    CHECK_NOT_NULL(buffer, "buffer", err);
+    CHECK(check_range(buffer, offset, bytes, err));
     if (bytes == 0)
         return CAROM_OK;
     CHECK_NOT_NULL(data, "data", err);
-    if (b->mapped != 0)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "the buffer is mapped; it must be unmapped before it is read or written");
-    const carom_buffer *other = caromi_buffer_at(b->context, data, data + bytes);
+    if (buffer->mapped != 0)
+        return caromi_fail_argument(err, "the buffer is mapped; it must be unmapped before it is read or written");
+    const carom_buffer *other = caromi_buffer_at(buffer->context, data, data + bytes);
     if (other == NULL && caromi_is_foreign(data, data + bytes))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "data lies in a buffer of another context; it must be the program's own memory");
+        return caromi_fail_argument(err,
+                                    "data lies in a buffer of another context; it must be the program's own memory");
     return other == NULL || other->store == NULL
                ? CAROM_OK
-               : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                             "data lies in a buffer on the device; it must be the program's own memory");
+               : caromi_fail_argument(err, "data lies in a buffer on the device; it must be the program's own memory");
 }
 
-static carom_status check_writable(const carom_buffer *b, carom_error *err)
+static carom_status check_writable(const carom_buffer *buffer, carom_error *err)
 {
-    return !b->is_host_read_only
+    return !buffer->is_host_read_only
                ? CAROM_OK
-               : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                             "the buffer's memory was made with CL_MEM_HOST_READ_ONLY; the host cannot write it");
+               : caromi_fail_argument(
+                     err, "the buffer's memory was made with CL_MEM_HOST_READ_ONLY; the host cannot write it");
 }
 
-static carom_status write_bytes(carom_buffer *b, uint64_t offset, const void *data, uint64_t bytes, carom_error *err)
+static carom_status write_bytes(carom_buffer *buffer, uint64_t offset, const void *data, uint64_t bytes,
+                                carom_error *err)
 {
-    CHECK(check_transfer(b, offset, data, bytes, err));
-    CHECK(check_writable(b, err));
+    CHECK(check_transfer(buffer, offset, data, bytes, err));
+    CHECK(check_writable(buffer, err));
     if (bytes == 0)
         return CAROM_OK;
-    if (b->store != NULL)
-        return caromi_driver.memory_write(b->store, offset, data, bytes, err);
-    memmove(b->base + offset, data, (size_t)bytes);
+    if (buffer->store != NULL)
+        return caromi_driver.memory_write(buffer->store, offset, data, bytes, err);
+    memmove(buffer->base + offset, data, (size_t)bytes);
     return CAROM_OK;
 }
 
@@ -316,14 +312,15 @@ carom_status carom_buffer_write(carom_buffer *buffer, uint64_t offset, const voi
     IN_CALL(context_of(buffer), err, write_bytes(buffer, offset, data, bytes, err));
 }
 
-static carom_status read_bytes(const carom_buffer *b, uint64_t offset, void *data, uint64_t bytes, carom_error *err)
+static carom_status read_bytes(const carom_buffer *buffer, uint64_t offset, void *data, uint64_t bytes,
+                               carom_error *err)
 {
-    CHECK(check_transfer(b, offset, data, bytes, err));
+    CHECK(check_transfer(buffer, offset, data, bytes, err));
     if (bytes == 0)
         return CAROM_OK;
-    if (b->store != NULL)
-        return caromi_driver.memory_read(b->store, offset, data, bytes, err);
-    memmove(data, b->base + offset, (size_t)bytes);
+    if (buffer->store != NULL)
+        return caromi_driver.memory_read(buffer->store, offset, data, bytes, err);
+    memmove(data, buffer->base + offset, (size_t)bytes);
     return CAROM_OK;
 }
 
@@ -335,50 +332,50 @@ carom_status carom_buffer_read(const carom_buffer *buffer, uint64_t offset, void
 
 /* ---- map and unmap ----------------------------------------------------------------------------------------------- */
 
-static carom_status check_map(const carom_buffer *b, uint64_t offset, uint64_t bytes, carom_access access,
+static carom_status check_map(const carom_buffer *buffer, uint64_t offset, uint64_t bytes, carom_access access,
                               void *const *out, carom_error *err)
 {
-    CHECK_NOT_NULL(b, "buffer", err);
+    CHECK_NOT_NULL(buffer, "buffer", err);
     CHECK_NOT_NULL(out, "out", err);
     if (access != CAROM_ACCESS_READ && access != CAROM_ACCESS_WRITE && access != CAROM_ACCESS_READ_WRITE)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "access is %d; it must be read (1), write (2) or both (3)", (int)access);
+        return caromi_fail_argument(err, "access is %d; it must be read (1), write (2) or both (3)", (int)access);
     if (access != CAROM_ACCESS_READ)
-        CHECK(check_writable(b, err));
-    CHECK(check_range(b, offset, bytes, err));
+        CHECK(check_writable(buffer, err));
+    CHECK(check_range(buffer, offset, bytes, err));
     if (bytes == 0)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "bytes is 0; a map has at least 1");
-    return b->mapped == 0 ? CAROM_OK
-                          : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                                        "the buffer is mapped already, %llu bytes from offset %llu on",
-                                        (unsigned long long)b->map_bytes, (unsigned long long)b->map_offset);
+        return caromi_fail_argument(err, "bytes is 0; a map has at least 1");
+    return buffer->mapped == 0
+               ? CAROM_OK
+               : caromi_fail_argument(err, "the buffer is mapped already, %llu bytes from offset %llu on",
+                                      (unsigned long long)buffer->map_bytes, (unsigned long long)buffer->map_offset);
 }
 
-static carom_status show_map(carom_buffer *b, uint64_t offset, uint64_t bytes, carom_access access, carom_error *err)
+static carom_status show_map(carom_buffer *buffer, uint64_t offset, uint64_t bytes, carom_access access,
+                             carom_error *err)
 {
-    char *begin = b->base + offset, *end = begin + bytes;
+    char *begin = buffer->base + offset, *end = begin + bytes;
     if (caromi_driver.is_inherited())
         return caromi_driver.fail_inherited(err);
     if (!caromi_range_open(begin, end))
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory to map %llu bytes", (unsigned long long)bytes);
+        return caromi_fail_memory(err, "no memory to map %llu bytes", (unsigned long long)bytes);
     const carom_status status = ((unsigned)access & CAROM_ACCESS_READ) != 0
-                                    ? caromi_driver.memory_read(b->store, offset, begin, bytes, err)
+                                    ? caromi_driver.memory_read(buffer->store, offset, begin, bytes, err)
                                     : CAROM_OK;
     if (status != CAROM_OK)
-        caromi_buffer_close(b, begin, end);
+        caromi_buffer_close(buffer, begin, end);
     return status;
 }
 
-static carom_status map(carom_buffer *b, uint64_t offset, uint64_t bytes, carom_access access, void **out,
+static carom_status map(carom_buffer *buffer, uint64_t offset, uint64_t bytes, carom_access access, void **out,
                         carom_error *err)
 {
-    CHECK(check_map(b, offset, bytes, access, out, err));
-    if (b->store != NULL)
-        CHECK(show_map(b, offset, bytes, access, err));
-    b->mapped = (unsigned)access;
-    b->map_offset = offset;
-    b->map_bytes = bytes;
-    *out = b->base + offset;
+    CHECK(check_map(buffer, offset, bytes, access, out, err));
+    if (buffer->store != NULL)
+        CHECK(show_map(buffer, offset, bytes, access, err));
+    buffer->mapped = (unsigned)access;
+    buffer->map_offset = offset;
+    buffer->map_bytes = bytes;
+    *out = buffer->base + offset;
     return CAROM_OK;
 }
 
@@ -388,20 +385,21 @@ carom_status carom_buffer_map(carom_buffer *buffer, uint64_t offset, uint64_t by
     IN_CALL(context_of(buffer), err, map(buffer, offset, bytes, access, out, err));
 }
 
-static carom_status unmap(carom_buffer *b, carom_error *err)
+static carom_status unmap(carom_buffer *buffer, carom_error *err)
 {
-    CHECK_NOT_NULL(b, "buffer", err);
-    if (b->mapped == 0)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0, "the buffer is not mapped");
-    const char *begin = b->base + b->map_offset;
-    const int written = (b->mapped & CAROM_ACCESS_WRITE) != 0;
-    b->mapped = 0;
-    if (b->store == NULL)
+    CHECK_NOT_NULL(buffer, "buffer", err);
+    if (buffer->mapped == 0)
+        return caromi_fail_argument(err, "the buffer is not mapped");
+    const char *begin = buffer->base + buffer->map_offset;
+    const int written = (buffer->mapped & CAROM_ACCESS_WRITE) != 0;
+    buffer->mapped = 0;
+    if (buffer->store == NULL)
         return CAROM_OK;
     const carom_status status =
-        written ? caromi_driver.memory_write(b->store, b->map_offset, begin, b->map_bytes, err) : CAROM_OK;
-    caromi_buffer_close(b, begin, begin + b->map_bytes);
-    caromi_buffers_trim(b->context, CAROMI_BUFFERS_KEPT);
+        written ? caromi_driver.memory_write(buffer->store, buffer->map_offset, begin, buffer->map_bytes, err)
+                : CAROM_OK;
+    caromi_buffer_close(buffer, begin, begin + buffer->map_bytes);
+    caromi_buffers_trim(buffer->context, CAROMI_BUFFERS_KEPT);
     return status;
 }
 

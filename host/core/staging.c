@@ -9,72 +9,73 @@
 enum { STAGING_MAX = 2 * 3 * CAROMI_ARRAYS_MAX }; /* inputs and outputs, each up to three arrays */
 enum { PIECE = 1 << 20 };                         /* bytes that are read and written at a time around gaps */
 
-carom_status caromi_staging_prepare(carom_context *c, carom_error *err)
+carom_status caromi_staging_prepare(carom_context *context, carom_error *err)
 {
-    if (c->staging == NULL)
-        c->staging = caromi_alloc(c, STAGING_MAX, sizeof *c->staging);
-    return c->staging != NULL ? CAROM_OK
-                              : caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for a buffer (%zu bytes)",
-                                            STAGING_MAX * sizeof *c->staging);
+    if (context->staging == NULL)
+        context->staging = caromi_alloc(context, STAGING_MAX, sizeof *context->staging);
+    return context->staging != NULL
+               ? CAROM_OK
+               : caromi_fail_memory(err, "no memory for a buffer (%zu bytes)", STAGING_MAX * sizeof *context->staging);
 }
 
 /* ---- locations of the arrays ------------------------------------------------------------------------------------- */
 
-static carom_status add_part(carom_context *c, const caromi_array *a, int part, int is_output, carom_error *err)
+static carom_status add_part(carom_context *context, const caromi_array *array, int part, int is_output,
+                             carom_error *err)
 {
     union {
         const void *given;
         char *bytes; /* an address in a buffer's range, which the library owns */
-    } base = {a->base[part]};
-    char *begin = base.bytes, *end = begin + (a->count - 1) * a->stride + a->size;
-    carom_buffer *b = caromi_buffer_at(c, begin, end);
-    const char *letter = caromi_letter_of(a, part);
-    if (b == NULL && caromi_is_foreign(begin, end))
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "%s%s lies in a buffer of another context; the array must lie in one of its own or in none",
-                           a->name, letter);
-    if (b == NULL)
+    } base = {array->base[part]};
+    char *begin = base.bytes, *end = begin + (array->count - 1) * array->stride + array->size;
+    carom_buffer *buffer = caromi_buffer_at(context, begin, end);
+    const char *letter = caromi_letter_of(array, part);
+    if (buffer == NULL && caromi_is_foreign(begin, end))
+        return caromi_fail_argument(
+            err, "%s%s lies in a buffer of another context; the array must lie in one of its own or in none",
+            array->name, letter);
+    if (buffer == NULL)
         return CAROM_OK;
-    if (begin < b->base)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "%s%s begins %llu bytes before the buffer that it ends in; an array lies in one buffer or "
-                           "in none",
-                           a->name, letter, (unsigned long long)(b->base - begin));
-    if (end > b->base + b->bytes)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "%s%s reaches beyond the end of its buffer: %llu bytes from offset %llu on, of %llu",
-                           a->name, letter, (unsigned long long)(end - begin), (unsigned long long)(begin - b->base),
-                           (unsigned long long)b->bytes);
-    if (b->mapped != 0)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           "%s%s lies in a buffer that is mapped; it must be unmapped before a call uses it", a->name,
-                           letter);
-    if ((b->use & (is_output ? CAROM_ACCESS_WRITE : CAROM_ACCESS_READ)) == 0)
-        return caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, 0,
-                           is_output ? "%s%s is an output, but lies in memory that was made with CL_MEM_READ_ONLY or "
-                                       "CL_MEM_HOST_READ_ONLY"
-                                     : "%s%s is an input, but lies in memory that was made with CL_MEM_WRITE_ONLY",
-                           a->name, letter);
-    if (b->store != NULL)
-        c->staging[c->staging_count++] = (caromi_staging_copy){.buffer = b,
-                                                               .begin = begin,
-                                                               .end = end,
-                                                               .is_output = is_output,
-                                                               .count = a->count,
-                                                               .stride = a->stride,
-                                                               .size = a->size,
-                                                               .written = a->written};
+    if (begin < buffer->base)
+        return caromi_fail_argument(
+            err, "%s%s begins %llu bytes before the buffer that it ends in; an array lies in one buffer or in none",
+            array->name, letter, (unsigned long long)(buffer->base - begin));
+    if (end > buffer->base + buffer->bytes)
+        return caromi_fail_argument(
+            err, "%s%s reaches beyond the end of its buffer: %llu bytes from offset %llu on, of %llu", array->name,
+            letter, (unsigned long long)(end - begin), (unsigned long long)(begin - buffer->base),
+            (unsigned long long)buffer->bytes);
+    if (buffer->mapped != 0)
+        return caromi_fail_argument(err,
+                                    "%s%s lies in a buffer that is mapped; it must be unmapped before a call uses it",
+                                    array->name, letter);
+    if ((buffer->use & (is_output ? CAROM_ACCESS_WRITE : CAROM_ACCESS_READ)) == 0)
+        return caromi_fail_argument(
+            err,
+            is_output ? "%s%s is an output, but lies in memory that was made with CL_MEM_READ_ONLY or "
+                        "CL_MEM_HOST_READ_ONLY"
+                      : "%s%s is an input, but lies in memory that was made with CL_MEM_WRITE_ONLY",
+            array->name, letter);
+    if (buffer->store != NULL)
+        context->staging[context->staging_count++] = (caromi_staging_copy){.buffer = buffer,
+                                                                           .begin = begin,
+                                                                           .end = end,
+                                                                           .is_output = is_output,
+                                                                           .count = array->count,
+                                                                           .stride = array->stride,
+                                                                           .size = array->size,
+                                                                           .written = array->written};
     return CAROM_OK;
 }
 
-static carom_status add_arrays(carom_context *c, const caromi_arrays *a, carom_error *err)
+static carom_status add_arrays(carom_context *context, const caromi_arrays *arrays, carom_error *err)
 {
-    for (uint32_t i = 0; i < a->in_count; i++)
-        for (int part = 0; part < caromi_parts_of(&a->in_array[i]); part++)
-            CHECK(add_part(c, &a->in_array[i], part, 0, err));
-    for (uint32_t i = 0; i < a->out_count; i++)
-        for (int part = 0; part < caromi_parts_of(&a->out_array[i]); part++)
-            CHECK(add_part(c, &a->out_array[i], part, 1, err));
+    for (uint32_t i = 0; i < arrays->in_count; i++)
+        for (int part = 0; part < caromi_parts_of(&arrays->in_array[i]); part++)
+            CHECK(add_part(context, &arrays->in_array[i], part, CAROMI_IS_INPUT, err));
+    for (uint32_t i = 0; i < arrays->out_count; i++)
+        for (int part = 0; part < caromi_parts_of(&arrays->out_array[i]); part++)
+            CHECK(add_part(context, &arrays->out_array[i], part, CAROMI_IS_OUTPUT, err));
     return CAROM_OK;
 }
 
@@ -120,53 +121,56 @@ typedef struct element_range {
 } element_range;
 
 /* The elements of an output that the call has written. */
-static element_range written_of(const carom_context *c, const caromi_staging_copy *s, carom_status status)
+static element_range written_of(const carom_context *context, const caromi_staging_copy *copy, carom_status status)
 {
-    const caromi_written *w = &s->written;
-    const uint64_t unknown = status == CAROM_OK ? s->count : 0;
-    uint64_t answered = c->staging_answered != UINT64_MAX ? c->staging_answered : unknown;
-    if (w->extent == CAROMI_SINGLE)
-        return (element_range){0, s->count};
-    if (w->extent == CAROMI_PER_RECORD)
-        return (element_range){0, *w->end < s->count ? *w->end : s->count};
-    if (w->extent != CAROMI_PER_OFFSET)
-        return (element_range){c->staging_from, answered < s->count && status != CAROM_OK ? answered : s->count};
-    if (answered < *w->end - w->begin) /* the list ended within a piece of the batch */
-        answered = *w->end - w->begin;
-    return (element_range){w->begin, answered < s->count - w->begin ? w->begin + answered + 1 : s->count};
+    const caromi_written *written = &copy->written;
+    const uint64_t unknown = status == CAROM_OK ? copy->count : 0;
+    uint64_t answered = context->staging_answered != UINT64_MAX ? context->staging_answered : unknown;
+    if (written->extent == CAROMI_SINGLE)
+        return (element_range){0, copy->count};
+    if (written->extent == CAROMI_PER_RECORD)
+        return (element_range){0, *written->end < copy->count ? *written->end : copy->count};
+    if (written->extent != CAROMI_PER_OFFSET)
+        return (element_range){context->staging_from,
+                               answered < copy->count && status != CAROM_OK ? answered : copy->count};
+    if (answered < *written->end - written->begin) /* the list ended within a piece of the batch */
+        answered = *written->end - written->begin;
+    return (element_range){written->begin,
+                           answered < copy->count - written->begin ? written->begin + answered + 1 : copy->count};
 }
 
 /* Whether there are bytes between the elements of an output that no output of the call fills. */
-static int has_gaps(const carom_context *c, const caromi_staging_copy *s)
+static int has_gaps(const carom_context *context, const caromi_staging_copy *copy)
 {
     size_t filled = 0;
-    for (uint32_t i = 0; i < c->staging_count; i++) {
-        const caromi_staging_copy *o = &c->staging[i];
-        const size_t apart = (size_t)(o->begin < s->begin ? s->begin - o->begin : o->begin - s->begin);
-        if (o->is_output && o->stride == s->stride && o->count == s->count && o->written.extent == s->written.extent &&
-            apart < s->stride)
-            filled += o->size;
+    for (uint32_t i = 0; i < context->staging_count; i++) {
+        const caromi_staging_copy *other = &context->staging[i];
+        const size_t apart =
+            (size_t)(other->begin < copy->begin ? copy->begin - other->begin : other->begin - copy->begin);
+        if (other->is_output && other->stride == copy->stride && other->count == copy->count &&
+            other->written.extent == copy->written.extent && apart < copy->stride)
+            filled += other->size;
     }
-    return s->count > 1 && filled < s->stride;
+    return copy->count > 1 && filled < copy->stride;
 }
 
 /* ---- transfers --------------------------------------------------------------------------------------------------- */
 
-static carom_status read_bytes(carom_context *c, const byte_run *run, char *to, carom_error *err)
+static carom_status read_bytes(carom_context *context, const byte_run *run, char *to, carom_error *err)
 {
     const double start = caromi_now();
     const uint64_t bytes = (uint64_t)(run->end - run->begin);
     CHECK(caromi_driver.memory_read(run->buffer->store, (uint64_t)(run->begin - run->buffer->base), to, bytes, err));
-    c->staging_traffic.brought += bytes;
-    c->staging_traffic.bringing += caromi_now() - start;
+    context->staging_traffic.brought += bytes;
+    context->staging_traffic.bringing += caromi_now() - start;
     return CAROM_OK;
 }
 
-static carom_status write_bytes(carom_context *c, const byte_run *run, const char *from, carom_error *err)
+static carom_status write_bytes(carom_context *context, const byte_run *run, const char *from, carom_error *err)
 {
     const uint64_t bytes = (uint64_t)(run->end - run->begin);
     CHECK(caromi_driver.memory_write(run->buffer->store, (uint64_t)(run->begin - run->buffer->base), from, bytes, err));
-    c->staging_traffic.returned += bytes;
+    context->staging_traffic.returned += bytes;
     return CAROM_OK;
 }
 
@@ -176,45 +180,45 @@ static carom_status open_ranges(caromi_staging_copy *copies, uint32_t count, car
         copies[i].is_on_host = 1;
     for (uint32_t i = 0; i < count; i++)
         if (!caromi_range_open(copies[i].begin, copies[i].end))
-            return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
-                               "no memory to bring %llu bytes of a buffer to the host",
-                               (unsigned long long)(copies[i].end - copies[i].begin));
+            return caromi_fail_memory(err, "no memory to bring %llu bytes of a buffer to the host",
+                                      (unsigned long long)(copies[i].end - copies[i].begin));
     return CAROM_OK;
 }
 
 /* Whether an output is read before the call: a single number, as some calls leave it alone, and bytes between elements.
  * Not those between records, of which only the call finds out how many there are. */
-static int is_read_first(const carom_context *c, const caromi_staging_copy *s)
+static int is_read_first(const carom_context *context, const caromi_staging_copy *copy)
 {
-    return s->written.extent == CAROMI_SINGLE || (s->written.extent != CAROMI_PER_RECORD && has_gaps(c, s));
+    return copy->written.extent == CAROMI_SINGLE ||
+           (copy->written.extent != CAROMI_PER_RECORD && has_gaps(context, copy));
 }
 
 /* Brings copies to the host: their pages, and the contents of inputs and of some outputs, or of all. */
-static carom_status show(carom_context *c, caromi_staging_copy *copies, uint32_t count, int reads_outputs,
+static carom_status show(carom_context *context, caromi_staging_copy *copies, uint32_t count, int reads_outputs,
                          carom_error *err)
 {
     byte_run runs[STAGING_MAX];
     uint32_t run_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        copies[i].is_read = !copies[i].is_output || reads_outputs || is_read_first(c, &copies[i]);
+        copies[i].is_read = !copies[i].is_output || reads_outputs || is_read_first(context, &copies[i]);
         if (copies[i].is_read)
             add_run(runs, &run_count, (byte_run){copies[i].buffer, copies[i].begin, copies[i].end, 0});
     }
     run_count = join_runs(runs, run_count);
     CHECK(open_ranges(copies, count, err));
     for (uint32_t i = 0; i < run_count; i++)
-        CHECK(read_bytes(c, &runs[i], runs[i].begin, err));
+        CHECK(read_bytes(context, &runs[i], runs[i].begin, err));
     return CAROM_OK;
 }
 
 /* Copies the bytes of an output's written elements that lie in a run to `piece`, which stands for the run. */
-static void put_elements(const caromi_staging_copy *s, element_range written, const byte_run *run, char *piece)
+static void put_elements(const caromi_staging_copy *copy, element_range written, const byte_run *run, char *piece)
 {
-    if (s->end <= run->begin || run->end <= s->begin)
+    if (copy->end <= run->begin || run->end <= copy->begin)
         return;
-    const uint64_t before = run->begin > s->begin ? (uint64_t)(run->begin - s->begin) / s->stride : 0;
+    const uint64_t before = run->begin > copy->begin ? (uint64_t)(run->begin - copy->begin) / copy->stride : 0;
     for (uint64_t i = before > written.from ? before : written.from; i < written.to; i++) {
-        const char *element = s->begin + i * s->stride, *last = element + s->size;
+        const char *element = copy->begin + i * copy->stride, *last = element + copy->size;
         if (element >= run->end)
             return;
         const char *from = element > run->begin ? element : run->begin, *to = last < run->end ? last : run->end;
@@ -227,102 +231,103 @@ static void put_elements(const caromi_staging_copy *s, element_range written, co
 
 /* Writes a run back without a change of the bytes between its elements: reads it, piece by piece, and puts the elements
  * in. */
-static carom_status write_around_gaps(carom_context *c, const byte_run *run, carom_status status, carom_error *err)
+static carom_status write_around_gaps(carom_context *context, const byte_run *run, carom_status status,
+                                      carom_error *err)
 {
     const size_t all = (size_t)(run->end - run->begin), size = all < PIECE ? all : PIECE;
-    char *piece = caromi_alloc(c, 1, size);
+    char *piece = caromi_alloc(context, 1, size);
     carom_status written = CAROM_OK;
     if (piece == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0,
-                           "no memory to return outputs whose elements have gaps (%zu bytes)", size);
+        return caromi_fail_memory(err, "no memory to return outputs whose elements have gaps (%zu bytes)", size);
     for (char *at = run->begin; written == CAROM_OK && at < run->end; at += size) {
         const byte_run part = {run->buffer, at, (size_t)(run->end - at) < size ? run->end : at + size, 1};
-        written = read_bytes(c, &part, piece, err);
-        for (uint32_t i = 0; written == CAROM_OK && i < c->staging_count; i++)
-            if (c->staging[i].is_output)
-                put_elements(&c->staging[i], written_of(c, &c->staging[i], status), &part, piece);
+        written = read_bytes(context, &part, piece, err);
+        for (uint32_t i = 0; written == CAROM_OK && i < context->staging_count; i++)
+            if (context->staging[i].is_output)
+                put_elements(&context->staging[i], written_of(context, &context->staging[i], status), &part, piece);
         if (written == CAROM_OK)
-            written = write_bytes(c, &part, piece, err);
+            written = write_bytes(context, &part, piece, err);
     }
-    caromi_free(c, piece);
+    caromi_free(context, piece);
     return written;
 }
 
 /* Writes back what a call with this status has written. */
-static carom_status write_back(carom_context *c, carom_status status, carom_error *err)
+static carom_status write_back(carom_context *context, carom_status status, carom_error *err)
 {
     byte_run runs[STAGING_MAX];
-    const double start = caromi_now(), brought = c->staging_traffic.bringing;
+    const double start = caromi_now(), brought = context->staging_traffic.bringing;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < c->staging_count; i++) {
-        const caromi_staging_copy *s = &c->staging[i];
-        const element_range e = s->is_output ? written_of(c, s, status) : (element_range){0, 0};
-        if (e.from < e.to)
+    for (uint32_t i = 0; i < context->staging_count; i++) {
+        const caromi_staging_copy *copy = &context->staging[i];
+        const element_range elements = copy->is_output ? written_of(context, copy, status) : (element_range){0, 0};
+        if (elements.from < elements.to)
             add_run(runs, &count,
-                    (byte_run){s->buffer, s->begin + e.from * s->stride, s->begin + (e.to - 1) * s->stride + s->size,
-                               !s->is_read && has_gaps(c, s)});
+                    (byte_run){copy->buffer, copy->begin + elements.from * copy->stride,
+                               copy->begin + (elements.to - 1) * copy->stride + copy->size,
+                               !copy->is_read && has_gaps(context, copy)});
     }
     count = join_runs(runs, count);
     for (uint32_t i = 0; i < count; i++)
-        CHECK(runs[i].has_gaps ? write_around_gaps(c, &runs[i], status, err)
-                               : write_bytes(c, &runs[i], runs[i].begin, err));
-    c->staging_traffic.returning = caromi_now() - start - (c->staging_traffic.bringing - brought);
+        CHECK(runs[i].has_gaps ? write_around_gaps(context, &runs[i], status, err)
+                               : write_bytes(context, &runs[i], runs[i].begin, err));
+    context->staging_traffic.returning = caromi_now() - start - (context->staging_traffic.bringing - brought);
     return CAROM_OK;
 }
 
 /* ---- the copies of a call ---------------------------------------------------------------------------------------- */
 
-carom_status caromi_staging_begin(carom_context *c, const caromi_arrays *a, int can_stay, carom_error *err)
+carom_status caromi_staging_begin(carom_context *context, const caromi_arrays *arrays, int can_stay, carom_error *err)
 {
-    const uint32_t held = c->staging_count;
-    CHECK(add_arrays(c, a, err));
-    if (c->staging_count == held)
+    const uint32_t held = context->staging_count;
+    CHECK(add_arrays(context, arrays, err));
+    if (context->staging_count == held)
         return CAROM_OK;
     if (held == 0)
-        c->staging_traffic = (caromi_traffic){0};
-    c->staging_is_on_host = 0;
-    c->staging_from = 0;
-    c->staging_answered = UINT64_MAX;
-    c->staging_is_unused = (can_stay & CAROMI_PREPARES) != 0;
+        context->staging_traffic = (caromi_traffic){0};
+    context->staging_is_on_host = 0;
+    context->staging_from = 0;
+    context->staging_answered = UINT64_MAX;
+    context->staging_is_unused = (can_stay & CAROMI_PREPARES) != 0;
     if (can_stay == CAROMI_PREPARES) /* a call that prepares treats them like arrays in host memory */
-        c->staging_count = held;
-    return can_stay != 0 ? CAROM_OK : caromi_staging_bring(c, 0, err);
+        context->staging_count = held;
+    return can_stay != 0 ? CAROM_OK : caromi_staging_bring(context, 0, err);
 }
 
-carom_status caromi_staging_bring(carom_context *c, uint64_t answered, carom_error *err)
+carom_status caromi_staging_bring(carom_context *context, uint64_t answered, carom_error *err)
 {
-    if (c->staging_is_unused)
+    if (context->staging_is_unused)
         return CAROM_OK;
-    CHECK(show(c, c->staging, c->staging_count, answered == CAROMI_SOME, err));
-    c->staging_from = answered != CAROMI_SOME ? answered : 0;
-    c->staging_is_on_host = 1;
+    CHECK(show(context, context->staging, context->staging_count, answered == CAROMI_SOME, err));
+    context->staging_from = answered != CAROMI_SOME ? answered : 0;
+    context->staging_is_on_host = 1;
     return CAROM_OK;
 }
 
-carom_status caromi_staging_bring_input(carom_context *c, const void *base, carom_error *err)
+carom_status caromi_staging_bring_input(carom_context *context, const void *base, carom_error *err)
 {
     const char *begin = base;
-    for (uint32_t i = 0; !c->staging_is_unused && i < c->staging_count;
+    for (uint32_t i = 0; !context->staging_is_unused && i < context->staging_count;
          i++) /* several inputs may begin at that address */
-        if (c->staging[i].begin == begin && !c->staging[i].is_on_host)
-            CHECK(show(c, &c->staging[i], 1, 0, err));
+        if (context->staging[i].begin == begin && !context->staging[i].is_on_host)
+            CHECK(show(context, &context->staging[i], 1, 0, err));
     return CAROM_OK;
 }
 
-carom_status caromi_staging_bring_index(carom_context *c, const void *base, carom_error *err)
+carom_status caromi_staging_bring_index(carom_context *context, const void *base, carom_error *err)
 {
     if (base == NULL)
         return CAROM_OK;
-    return caromi_resident_buffer(c, base) != NULL ? caromi_staging_bring_input(c, base, err)
-                                                   : caromi_staging_bring(c, 0, err);
+    return caromi_resident_buffer(context, base) != NULL ? caromi_staging_bring_input(context, base, err)
+                                                         : caromi_staging_bring(context, 0, err);
 }
 
-const carom_buffer *caromi_resident_buffer(const carom_context *c, const void *base)
+const carom_buffer *caromi_resident_buffer(const carom_context *context, const void *base)
 {
     const char *at = base;
-    for (uint32_t i = 0; caromi_has_residents(c) && i < c->staging_count; i++)
-        if (c->staging[i].begin <= at && at < c->staging[i].end)
-            return c->staging[i].buffer;
+    for (uint32_t i = 0; caromi_has_residents(context) && i < context->staging_count; i++)
+        if (context->staging[i].begin <= at && at < context->staging[i].end)
+            return context->staging[i].buffer;
     return NULL;
 }
 
@@ -334,29 +339,29 @@ static int has_answers(carom_status status)
 }
 
 /* Adds the staging copies to the statistics; the times of caromi_run do not include them. */
-static void add_traffic(const caromi_traffic *t, carom_stats *stats)
+static void add_traffic(const caromi_traffic *traffic, carom_stats *stats)
 {
-    stats->brought += t->brought;
-    stats->returned += t->returned;
-    stats->download += t->bringing;
-    stats->upload += t->returning;
-    stats->total += t->bringing + t->returning;
+    stats->brought += traffic->brought;
+    stats->returned += traffic->returned;
+    stats->download += traffic->bringing;
+    stats->upload += traffic->returning;
+    stats->total += traffic->bringing + traffic->returning;
 }
 
-carom_status caromi_staging_end(carom_context *c, carom_status status, carom_stats *stats, carom_error *err)
+carom_status caromi_staging_end(carom_context *context, carom_status status, carom_stats *stats, carom_error *err)
 {
-    const uint32_t count = c->staging_count;
-    if (c->staging_is_on_host && has_answers(status)) {
-        const carom_status written = write_back(c, status, err);
+    const uint32_t count = context->staging_count;
+    if (context->staging_is_on_host && has_answers(status)) {
+        const carom_status written = write_back(context, status, err);
         status = written != CAROM_OK ? written : status;
     }
-    if (stats != NULL && c->staging_traffic.brought + c->staging_traffic.returned > 0 &&
+    if (stats != NULL && context->staging_traffic.brought + context->staging_traffic.returned > 0 &&
         (status == CAROM_OK || status == CAROM_ERROR_CANCELLED))
-        add_traffic(&c->staging_traffic, stats);
+        add_traffic(&context->staging_traffic, stats);
     for (uint32_t i = 0; i < count; i++)
-        if (c->staging[i].is_on_host)
-            caromi_buffer_close(c->staging[i].buffer, c->staging[i].begin, c->staging[i].end);
-    caromi_buffers_trim(c, CAROMI_BUFFERS_KEPT);
-    c->staging_count = 0;
+        if (context->staging[i].is_on_host)
+            caromi_buffer_close(context->staging[i].buffer, context->staging[i].begin, context->staging[i].end);
+    caromi_buffers_trim(context, CAROMI_BUFFERS_KEPT);
+    context->staging_count = 0;
     return status;
 }
