@@ -191,6 +191,7 @@ static void no_memory_is_an_error(void **state)
     carom_cloud_desc desc = {.batch = {.size = sizeof desc, .count = LARGE / 16},
                              .center = carom_strided(carom_buffer_address(buffer), 16)};
     desc.radius = (carom_scalars){(const float *)carom_buffer_address(buffer) + 3, 16};
+    desc.velocity = desc.center; /* arrays of spheres in motion cross */
     const carom_cloud_count_result out = {.size = sizeof out, .partners = partners};
     carom_error err = {0};
     void *at = NULL;
