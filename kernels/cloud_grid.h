@@ -54,6 +54,10 @@ typedef struct grid_totals {
 #define GRID_STRIDE_Y 0x9e3779b1u
 #define GRID_STRIDE_Z 0x85ebca6bu
 
+/* Undecided pairs beyond this number are not counted: a counter of 32 bits would come round, as pairs are up to 2^36.
+ */
+#define GRID_UNDECIDED_MOST 0x40000000u
+
 /* Work-items of a group, and numbers that each of them sums, in a prefix sum. */
 #define GRID_GROUP 256
 #define GRID_EACH 8

@@ -97,6 +97,8 @@ FN void grid_compare(const grid_cloud *grid, const grid_search *search, const gr
         return;
     }
 #ifndef KERNEL_grid_store
+    if (*undecided->count >= GRID_UNDECIDED_MOST)
+        return; /* the host declines the cloud */
     const uint at = atomic_inc(undecided->count);
     if (at < undecided->capacity)
         undecided->pair[at] = search->index < index ? (uint2)(search->slot, slot) : (uint2)(slot, search->slot);

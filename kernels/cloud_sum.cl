@@ -11,8 +11,11 @@ typedef uint grid_sum;
 typedef ulong grid_sum;
 #endif
 
+/* The host counts tiles by this size of a group. */
+#define GRID_WHOLE_GROUP __attribute__((reqd_work_group_size(GRID_GROUP, 1, 1)))
+
 #ifdef KERNEL_grid_sum
-__kernel void carom_grid_sum(__global const uint *count, __global ulong *sum, uint numbers, uint items)
+__kernel GRID_WHOLE_GROUP void carom_grid_sum(__global const uint *count, __global ulong *sum, uint numbers, uint items)
 {
     __local ulong scratch[GRID_GROUP];
     const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
@@ -31,7 +34,7 @@ __kernel void carom_grid_sum(__global const uint *count, __global ulong *sum, ui
 
 #ifdef KERNEL_grid_carry
 /* Prefix sum of the tiles' sums, in place, and the total behind them. */
-__kernel void carom_grid_carry(__global ulong *sum, uint tiles, uint items)
+__kernel GRID_WHOLE_GROUP void carom_grid_carry(__global ulong *sum, uint tiles, uint items)
 {
     __local ulong scratch[GRID_GROUP];
     const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
@@ -54,7 +57,7 @@ __kernel void carom_grid_carry(__global ulong *sum, uint tiles, uint items)
 
 #ifdef KERNEL_grid_offset
 /* to[i] is the sum of all counts before i, for i up to `numbers`. */
-__kernel void carom_grid_offset(__global const uint *count, __global const ulong *sum, __global grid_sum *to,
+__kernel GRID_WHOLE_GROUP void carom_grid_offset(__global const uint *count, __global const ulong *sum, __global grid_sum *to,
                                 uint numbers, uint items)
 {
     __local ulong scratch[GRID_GROUP];

@@ -67,7 +67,7 @@ typedef struct caromi_device_driver {
 
     /* Clouds at rest without the host's work: whether the device can do that; builds and probes the programs; answers a
      * list or a count, whose arrays may lie on the device. *answered is 0 if the device leaves the cloud to others,
-     * because too many spheres share cells. */
+     * because it has too many pairs: docs/spheres.md, section 11. */
     int (*grid_serves)(const caromi_device *device);
     carom_status (*grid_prepare)(caromi_device *device, const struct caromi_cloud *cloud, carom_error *err);
     carom_status (*grid_answer)(caromi_device *device, const struct caromi_cloud *cloud,

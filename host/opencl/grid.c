@@ -81,7 +81,8 @@ static carom_status find_offsets(grid_job *job, carom_error *err)
     if (t->stored > capacity || t->stored > t->total || t->complete < begin || t->complete > end ||
         t->long_rows > end - begin)
         return caromi_fail_corrupt(job->device, "numbers of pairs", begin, end, err);
-    return t->total >> CAROMI_PAIRS_BITS == 0 ? CAROM_OK : caromi_refuse_pairs((double)t->total, err);
+    job->is_declined = t->total >> CAROMI_PAIRS_BITS != 0; /* an error of the call, which the host reports */
+    return CAROM_OK;
 }
 
 static carom_status store_pairs(grid_job *job, carom_error *err)
@@ -170,6 +171,8 @@ static carom_status answer_list(grid_job *job, carom_error *err)
     carom_list_totals *totals = job->result->list->totals;
     const uint64_t end = job->row_end;
     CHECK(find_offsets(job, err));
+    if (job->is_declined)
+        return CAROM_OK;
     CHECK(give_offsets(job, end, err));
     if (job->totals.stored > 0) {
         CHECK(store_pairs(job, err));
@@ -181,10 +184,17 @@ static carom_status answer_list(grid_job *job, carom_error *err)
     return CAROM_OK;
 }
 
-static carom_status answer_count(const grid_job *job, carom_error *err)
+static carom_status answer_count(grid_job *job, carom_error *err)
 {
+    const uint64_t tiles = ((uint64_t)job->spheres + GRID_TILE - 1) / GRID_TILE;
     caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_PARTNERS);
+    cl_ulong total = 0;
     output out;
+    CHECK(caromi_grid_sum_up(job, CAROMI_GRID_COUNTS, CAROMI_GRID_SUMS, CAROMI_GRID_SUM_ALONE, job->spheres, err));
+    CHECK(caromi_grid_read_back(job, CAROMI_GRID_SUMS, tiles * sizeof total, &total, sizeof total, err));
+    job->is_declined = total / 2 >> CAROMI_PAIRS_BITS != 0;
+    if (job->is_declined)
+        return CAROM_OK;
     CHECK(place_output(job, CAROMI_GRID_COLUMN, job->result->partners, job->spheres, WORD, &out, err));
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTS);
@@ -233,6 +243,8 @@ static carom_status answer(grid_job *job, carom_error *err)
     if (job->is_declined)
         return CAROM_OK;
     CHECK(caromi_grid_count_pairs(job, err));
+    if (job->is_declined)
+        return CAROM_OK;
     CHECK(caromi_grid_solve_undecided(job, err));
     return job->result->list != NULL             ? answer_list(job, err)
            : caromi_grid_finds_best(job->result) ? answer_best(job, err)

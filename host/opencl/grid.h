@@ -23,7 +23,7 @@ typedef struct grid_job {
     cl_int options;
     cl_uint undecided, capacity; /* undecided pairs, and how many there is room for */
     grid_totals totals;
-    int is_declined; /* too many spheres share cells */
+    int is_declined; /* too many spheres share cells, or too many pairs, undecided or all */
 } grid_job;
 
 /* ---- memory, arguments, launches (grid_commands.c) --------------------------------------------------------------- */
@@ -49,8 +49,9 @@ carom_status caromi_grid_clear(const grid_job *job, uint32_t memory, uint64_t wo
 /* Waits for all commands and reads some bytes. */
 carom_status caromi_grid_read_back(const grid_job *job, uint32_t memory, size_t from, void *to, size_t bytes,
                                    carom_error *err);
+enum { CAROMI_GRID_SUM_ALONE = CAROMI_PROGRAM_COUNT }; /* in place of a program: no prefix sum is stored */
 /* Enqueues the prefix sum of `numbers` counts; the sum of all follows the last one. The program decides whether sums
- * have 32 bits or 64; with CAROMI_PROGRAM_COUNT only the sum of all is computed, behind the sums of tiles. */
+ * have 32 bits or 64; with CAROMI_GRID_SUM_ALONE only the sum of all is computed, behind the sums of tiles. */
 carom_status caromi_grid_sum_up(const grid_job *job, uint32_t counts, uint32_t to, uint32_t program, uint64_t numbers,
                                 carom_error *err);
 

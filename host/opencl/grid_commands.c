@@ -108,7 +108,7 @@ carom_status caromi_grid_sum_up(const grid_job *job, uint32_t counts, uint32_t t
     caromi_grid_set_memory(job, &carry, CAROMI_GRID_SUMS);
     caromi_grid_set_uint(&carry, (cl_uint)tiles);
     CHECK(caromi_grid_launch_groups(job, &carry, 1, err));
-    if (program == CAROMI_PROGRAM_COUNT)
+    if (program == CAROMI_GRID_SUM_ALONE)
         return CAROM_OK; /* only the sum of all is wanted */
     caromi_grid_set_memory(job, &offset, counts);
     caromi_grid_set_memory(job, &offset, CAROMI_GRID_SUMS);

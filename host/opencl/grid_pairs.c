@@ -7,6 +7,7 @@
 enum {
     SEARCH_ITEMS = 1 << 18,    /* searches of a launch, which bounds its time */
     UNDECIDED_FIRST = 1 << 14, /* undecided pairs that there is room for at first, or one for each four spheres */
+    UNDECIDED_EACH = 32,       /* undecided pairs of a sphere that a cloud may have besides: bounds their memory */
     WORD = sizeof(cl_uint)
 };
 
@@ -55,7 +56,8 @@ static carom_status count_once(grid_job *job, carom_error *err)
     return caromi_grid_read_back(job, CAROMI_GRID_UNDECIDED_COUNT, 0, &job->undecided, sizeof job->undecided, err);
 }
 
-/* Once more if there was no room for all undecided pairs. */
+/* Once more if there was no room for all undecided pairs. Lattices have up to some ten for each sphere. Clouds with
+ * many more are left to the host, which has them solved batch by batch. */
 carom_status caromi_grid_count_pairs(grid_job *job, carom_error *err)
 {
     job->capacity = job->spheres / 4 > UNDECIDED_FIRST ? job->spheres / 4 : UNDECIDED_FIRST;
@@ -65,7 +67,9 @@ carom_status caromi_grid_count_pairs(grid_job *job, carom_error *err)
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_KEYS, 1, sizeof(cl_ulong), err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_OF, 1, WORD, err));
     CHECK(count_once(job, err));
-    if (job->undecided <= job->capacity)
+    job->is_declined = job->undecided >= GRID_UNDECIDED_MOST ||
+                       job->undecided > UNDECIDED_FIRST + UNDECIDED_EACH * (uint64_t)job->spheres;
+    if (job->undecided <= job->capacity || job->is_declined)
         return CAROM_OK;
     job->capacity = job->undecided;
     CHECK(count_once(job, err));

@@ -99,7 +99,7 @@ static carom_status decline_crowds(grid_job *job, carom_error *err)
 {
     const uint64_t tiles = ((uint64_t)job->spheres + GRID_TILE - 1) / GRID_TILE;
     cl_ulong pairs = 0;
-    CHECK(caromi_grid_sum_up(job, CAROMI_GRID_RANKS, 0, CAROMI_PROGRAM_COUNT, job->spheres, err));
+    CHECK(caromi_grid_sum_up(job, CAROMI_GRID_RANKS, 0, CAROMI_GRID_SUM_ALONE, job->spheres, err));
     CHECK(caromi_grid_read_back(job, CAROMI_GRID_SUMS, tiles * sizeof pairs, &pairs, sizeof pairs, err));
     job->is_declined = pairs > (caromi_grid_finds_best(job->result) ? (cl_ulong)job->spheres * BEST_PAIRS
                                                                     : (cl_ulong)1 << CAROMI_PAIRS_BITS);

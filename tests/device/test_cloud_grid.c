@@ -465,6 +465,90 @@ static void test_faults(void **state)
     cl_expect_none("faults");
 }
 
+/* Numbers that would be too many for the device: the host takes the cloud over, and the device stays in use. */
+static void test_declined(void **state)
+{
+    static const cl_patch patches[] = {
+        {"atomic_inc(undecided->count)", "atomic_add(undecided->count, rows->end > 999 ? 1u << 20 : 1u)"},
+        {"totals->total = offset[end];", "totals->total = offset[end] + ((ulong)(end > 999) << 40);"}};
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
+    for (size_t i = 0; i < 2 * COUNT_OF(patches); i++) {
+        many *m = make_many(6, MANY); /* the lattice */
+        m->desc.batch.accuracy = i % 2 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        cl_text_patch = patches[i / 2];
+        carom_context *device = test_device(1, 0);
+        compare(cpu, device, &m->desc, ROOM, patches[i / 2].find);
+        carom_context_destroy(device);
+        cl_text_patch = (cl_patch){NULL, NULL};
+        free(m);
+    }
+    carom_context_destroy(cpu);
+    cl_expect_none("declined");
+}
+
+/* ---- failures of the driver -------------------------------------------------------------------------------------- */
+
+static carom_status ask_list(carom_context *context, const many *m, int prepare, answer *to, carom_stats *stats,
+                             carom_error *err)
+{
+    const carom_cloud_pair_list list = list_of(to, ROOM);
+    carom_cloud_desc d = m->desc;
+    d.batch.prepare = (uint8_t)prepare;
+    *stats = (carom_stats){.size = sizeof *stats};
+    return carom_cloud_list(context, &d, &list, stats, err);
+}
+
+/* Call number `at` of this kind fails in a list, on a prepared device; at 0 none does. Returns how many there are. */
+static int ask_failing(cl_call call, int at, const many *m, const answer *expected)
+{
+    carom_context *context = test_device(1, 0);
+    answer got = answer_alloc(MANY, ROOM);
+    carom_stats stats;
+    carom_error err = {0};
+    test_ok("prepare", ask_list(context, m, 1, &got, &stats, &err), &err);
+    cl_sabotage(call, at, 0);
+    const carom_status status = ask_list(context, m, 0, &got, &stats, &err);
+    const int calls = cl_calls(call);
+    cl_sabotage(call, 0, 0);
+    if (status != (at ? CAROM_ERROR_DEVICE_LOST : CAROM_OK))
+        fail_msg("%s %d of %d: status %d (%s)", cl_call_name(call), at, calls, (int)status, err.message);
+    if (at == 0) {
+        assert_int_equal(stats.on_device, MANY);
+        expect_same(got.offsets, expected->offsets, (MANY + 1) * sizeof *got.offsets, "offsets", "prepared");
+        expect_same(got.b, expected->b, (ROOM + 1) * sizeof *got.b, "b", "prepared");
+    }
+    answer_free(&got);
+    carom_context_destroy(context);
+    cl_expect_none(cl_call_name(call));
+    return calls;
+}
+
+static void test_lost(void **state)
+{
+    enum { TRIALS = 3 };
+    static const cl_call kinds[] = {CALL_LAUNCH, CALL_COMMAND, CALL_ARGUMENT, CALL_READ, CALL_WRITE};
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
+    many *m = make_many(6, MANY); /* the lattice: the host decides pairs */
+    answer expected = answer_alloc(MANY, ROOM);
+    carom_stats stats;
+    carom_error err = {0};
+    m->desc.batch.accuracy = CAROM_ACCURACY_EXACT;
+    test_ok("the CPU", ask_list(cpu, m, 0, &expected, &stats, &err), &err);
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        const int calls = ask_failing(kinds[k], 0, m, &expected);
+        const int trials = (int)test_effort(TRIALS);
+        for (int i = 0; i < trials && i < calls; i++)
+            (void)ask_failing(kinds[k], 1 + i * calls / trials, m, &expected);
+    }
+    answer_free(&expected);
+    free(m);
+    carom_context_destroy(cpu);
+}
+
 /* The rows around a cell have ranges of buckets that do not meet, in tables of all sizes. */
 static void test_strides(void **state)
 {
@@ -502,6 +586,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_families), cmocka_unit_test(test_shapes),
                                        cmocka_unit_test(test_buffers),  cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_declined), cmocka_unit_test(test_lost),
                                        cmocka_unit_test(test_strides),  cmocka_unit_test(test_crowd)};
     return cmocka_run_group_tests_name("cloud_grid", tests, NULL, NULL);
 }
