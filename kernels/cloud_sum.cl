@@ -57,8 +57,8 @@ __kernel GRID_WHOLE_GROUP void carom_grid_carry(__global ulong *sum, uint tiles,
 
 #ifdef KERNEL_grid_offset
 /* to[i] is the sum of all counts before i, for i up to `numbers`. */
-__kernel GRID_WHOLE_GROUP void carom_grid_offset(__global const uint *count, __global const ulong *sum, __global grid_sum *to,
-                                uint numbers, uint items)
+__kernel GRID_WHOLE_GROUP void carom_grid_offset(__global const uint *count, __global const ulong *sum,
+                                                 __global grid_sum *to, uint numbers, uint items)
 {
     __local ulong scratch[GRID_GROUP];
     const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
