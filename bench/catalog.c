@@ -6,6 +6,7 @@
 #include "reference/reference.h"
 #include "queries/mesh/mesh.h"
 #include "contacts.h"
+#include "common.h"
 #include "suite.h"
 
 enum {
@@ -207,9 +208,13 @@ enum { RESIDENTS = sizeof residents / sizeof residents[0] };
 
 static void resident_scene(size_t index, suite_scene *out)
 {
-    for (size_t i = 0; i < LISTED; i++)
-        if (!strcmp(scenes[i].name, residents[index].of))
-            *out = scenes[i];
+    size_t i = 0;
+
+    while (i < LISTED && strcmp(scenes[i].name, residents[index].of) != 0)
+        i++;
+    if (i == LISTED)
+        bench_die("%s: there is no scene %s", residents[index].name, residents[index].of);
+    *out = scenes[i];
     snprintf(out->name, sizeof out->name, "%s", residents[index].name);
     out->what = residents[index].what;
     out->peers = PEERS_NEVER;
