@@ -307,10 +307,12 @@ carom_status caromi_grid_answer(caromi_device *device, const caromi_cloud *cloud
     return caromi_grid_run(device, cloud, result, answered, stats, err);
 }
 
-/* Devices that answer one query in a work-item, and have groups of the size that the kernels need. */
+/* GPUs that answer one query in a work-item, and have groups of the size that the kernels need; CPU devices only where
+ * the caller wants one lane. Mesa's llvmpipe, a CPU device of one lane, answers some clouds wrongly after its probe. */
 int caromi_grid_serves(const caromi_device *device)
 {
-    return device->lanes == 1 && device->max_group >= GRID_GROUP;
+    const int is_meant = device->gpu || device->context->desc.device_lanes == 1;
+    return is_meant && device->lanes == 1 && device->max_group >= GRID_GROUP;
 }
 
 void caromi_grid_release(caromi_device *device)
