@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What carom bake writes at the nodes of a lattice: a line for each kind of volume, and for each array of a file. */
+/* Values that carom bake writes at the nodes of a lattice: a line for each kind of volume, and for each array of a
+ * file. */
 #ifndef CAROM_CLI_BAKE_LISTS_H
 #define CAROM_CLI_BAKE_LISTS_H
 

@@ -65,7 +65,7 @@ extern const cli_option bake_output_option;
 cli_read_fn bake_read_spacing, bake_read_origin, bake_read_dims, bake_read_map_origin, bake_read_map_dims,
     bake_read_margin, bake_read_sign, bake_read_band, bake_read_radius, bake_read_part, bake_read_max_memory;
 
-/* What stands behind the help of an option that `read` stores into bake_options, and of a flag there. */
+/* Members behind the help of an option that `read` stores into bake_options, and of a flag there. */
 #define BAKE_OWN(read) read, offsetof(bake_request, bake), 0, CLI_NO_FILE
 #define BAKE_OWN_FLAG(member) NULL, 0, offsetof(bake_request, bake.member), CLI_NO_FILE
 

@@ -14,11 +14,7 @@
 #include "grid.h"
 #include "host/cloud/watch.h"
 
-enum {
-    SPHERES_MOST = 1 << 29, /* a table has up to four buckets for each, counted in 32 bits */
-    GROUPS = 128,           /* of a kernel whose groups go on until all is done */
-    WORD = sizeof(cl_uint)
-};
+enum { SPHERES_MOST = 1 << 29 }; /* a table has up to four buckets for each, counted in 32 bits */
 
 /* ---- the caller's arrays ----------------------------------------------------------------------------------------- */
 
@@ -31,7 +27,7 @@ typedef struct output {
 static carom_status place_output(const grid_job *job, uint32_t memory, void *base, uint64_t elements, size_t size,
                                  output *out, carom_error *err)
 {
-    out->at = base != NULL && !job->device->probing ? caromi_resident_at(job->device, base) : (caromi_resident){0};
+    out->at = caromi_resident_at(job->device, base);
     out->host = NULL;
     if (out->at.memory != NULL)
         return CAROM_OK;
@@ -44,7 +40,7 @@ static carom_status place_output(const grid_job *job, uint32_t memory, void *bas
 static void set_output(caromi_arguments *arguments, const output *out)
 {
     caromi_set_argument(arguments, &out->at.memory, sizeof out->at.memory);
-    caromi_grid_set_ulong(arguments, out->at.at);
+    caromi_set_ulong(arguments, out->at.at);
 }
 
 static carom_status fetch_output(const grid_job *job, const output *out, size_t bytes, carom_error *err)
@@ -54,25 +50,61 @@ static carom_status fetch_output(const grid_job *job, const output *out, size_t 
                : caromi_read(job->device, job->slot->queue, out->at.memory, 0, out->host, bytes, 1, NULL, "pairs", err);
 }
 
+/* Several output arrays of as many elements each; `base` is NULL of those that are not wanted. */
+enum { OUTPUTS_MOST = GRID_RECORD_COLUMNS };
+typedef struct outputs {
+    uint32_t count;
+    uint64_t elements;
+    const size_t *size;
+    void *base[OUTPUTS_MOST];
+    cl_uint wanted; /* a bit for each */
+    output out[OUTPUTS_MOST];
+} outputs;
+
+static carom_status place_outputs(const grid_job *job, outputs *all, carom_error *err)
+{
+    for (uint32_t k = 0; k < all->count; k++) {
+        all->wanted |= all->base[k] != NULL ? 1u << k : 0;
+        CHECK(place_output(job, CAROMI_GRID_COLUMN + k, all->base[k], all->elements, all->size[k], &all->out[k], err));
+    }
+    return CAROM_OK;
+}
+
+static void set_outputs(caromi_arguments *arguments, const outputs *all)
+{
+    caromi_set_uint(arguments, all->wanted);
+    for (uint32_t k = 0; k < all->count; k++)
+        set_output(arguments, &all->out[k]);
+}
+
+/* Waits for the kernels, and reads back the arrays that lie on the host. */
+static carom_status fetch_outputs(const grid_job *job, const outputs *all, carom_error *err)
+{
+    CHECK(caromi_slot_finish(job->device, job->slot, job->stats, err));
+    for (uint32_t k = 0; k < all->count; k++)
+        CHECK(fetch_output(job, &all->out[k], (size_t)all->elements * all->size[k], err));
+    return CAROM_OK;
+}
+
 /* ---- the list ---------------------------------------------------------------------------------------------------- */
 
 static carom_status find_offsets(grid_job *job, carom_error *err)
 {
     const uint64_t capacity = job->result->list->capacity, begin = job->row_begin, end = job->row_end;
-    caromi_arguments totals = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_TOTALS),
-                     find = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_FIND_LONG);
+    caromi_arguments totals = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_TOTALS),
+                     find = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_FIND_LONG);
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_TOTALS, 1, sizeof(grid_totals), err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_TOTALS, sizeof(grid_totals) / WORD, err));
     CHECK(caromi_grid_sum_up(job, CAROMI_GRID_COUNTS, CAROMI_GRID_OFFSETS, CAROMI_PROGRAM_GRID_OFFSET, job->spheres,
                              err));
     caromi_grid_set_memory(job, &totals, CAROMI_GRID_OFFSETS);
-    caromi_grid_set_ulong(&totals, capacity);
-    caromi_grid_set_uint(&totals, job->row_begin);
-    caromi_grid_set_uint(&totals, job->row_end);
+    caromi_set_ulong(&totals, capacity);
+    caromi_set_uint(&totals, job->row_begin);
+    caromi_set_uint(&totals, job->row_end);
     caromi_grid_set_memory(job, &totals, CAROMI_GRID_TOTALS);
     CHECK(caromi_grid_launch(job, &totals, 1, err));
     caromi_grid_set_memory(job, &find, CAROMI_GRID_OFFSETS);
-    caromi_grid_set_uint(&find, job->row_begin);
+    caromi_set_uint(&find, job->row_begin);
     caromi_grid_set_memory(job, &find, CAROMI_GRID_RANKS);
     caromi_grid_set_memory(job, &find, CAROMI_GRID_TOTALS);
     CHECK(caromi_grid_launch_each(job, &find, end - begin, err));
@@ -97,57 +129,39 @@ static carom_status store_pairs(grid_job *job, carom_error *err)
 /* Long rows are those of all spheres: rows behind the last complete one have no pairs here, and are left out. */
 static carom_status sort_long_rows(const grid_job *job, carom_error *err)
 {
-    caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_SORT_LONG);
+    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_SORT_LONG);
     if (job->totals.long_rows == 0)
         return CAROM_OK;
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_OFFSETS);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_RANKS);
-    caromi_grid_set_uint(&arguments, job->totals.long_rows);
-    caromi_grid_set_uint(&arguments, job->row_end);
+    caromi_set_uint(&arguments, job->totals.long_rows);
+    caromi_set_uint(&arguments, job->row_end);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_KEYS);
     return caromi_grid_launch_groups(job, &arguments, job->totals.long_rows < GROUPS ? job->totals.long_rows : GROUPS,
                                      err);
 }
 
-/* The columns of a list: their elements' sizes, and their arrays. */
-static const size_t column_size[GRID_RECORD_COLUMNS] = {4, 4, 1, 4, 3};
-
-static void find_columns(const carom_cloud_pair_list *list, void *column[GRID_RECORD_COLUMNS])
-{
-    column[GRID_A] = list->a;
-    column[GRID_B] = list->b;
-    column[GRID_STATE] = list->state;
-    column[GRID_T] = list->t;
-    column[GRID_SHIFT] = list->shift;
-}
-
 static carom_status order_pairs(const grid_job *job, carom_error *err)
 {
+    static const size_t size[GRID_RECORD_COLUMNS] = {sizeof(int32_t), sizeof(int32_t), 1, sizeof(float), 3};
+    const carom_cloud_pair_list *list = job->result->list;
     const uint64_t stored = job->totals.stored, most = job->device->max_items;
-    void *column[GRID_RECORD_COLUMNS];
-    output out[GRID_RECORD_COLUMNS];
-    cl_uint wanted = 0;
-    find_columns(job->result->list, column);
-    for (uint32_t k = 0; k < GRID_RECORD_COLUMNS; k++) {
-        wanted |= column[k] != NULL ? 1u << k : 0;
-        CHECK(place_output(job, CAROMI_GRID_COLUMN + k, column[k], stored, column_size[k], &out[k], err));
-    }
+    outputs columns = {.count = GRID_RECORD_COLUMNS,
+                       .elements = stored,
+                       .size = size,
+                       .base = {list->a, list->b, list->state, list->t, list->shift}};
+    CHECK(place_outputs(job, &columns, err));
     CHECK(sort_long_rows(job, err));
-    for (uint64_t first = 0; wanted != 0 && first < stored; first += most) {
-        caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_ORDER);
+    for (uint64_t first = 0; columns.wanted != 0 && first < stored; first += most) {
+        caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_ORDER);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_OFFSETS);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_KEYS);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_OF);
-        caromi_grid_set_uint(&arguments, wanted);
-        for (uint32_t k = 0; k < GRID_RECORD_COLUMNS; k++)
-            set_output(&arguments, &out[k]);
-        caromi_grid_set_ulong(&arguments, first);
+        set_outputs(&arguments, &columns);
+        caromi_set_ulong(&arguments, first);
         CHECK(caromi_grid_launch(job, &arguments, stored - first < most ? stored - first : most, err));
     }
-    CHECK(caromi_slot_finish(job->device, job->slot, job->stats, err));
-    for (uint32_t k = 0; k < GRID_RECORD_COLUMNS; k++)
-        CHECK(fetch_output(job, &out[k], (size_t)stored * column_size[k], err));
-    return CAROM_OK;
+    return fetch_outputs(job, &columns, err);
 }
 
 /* Offsets of spheres [begin, end], where the caller wants them. */
@@ -157,8 +171,7 @@ static carom_status give_offsets(const grid_job *job, uint64_t end, carom_error 
     const size_t from = job->row_begin * sizeof *to, bytes = (size_t)(end + 1) * sizeof *to - from;
     if (to == NULL)
         return CAROM_OK;
-    const caromi_resident at =
-        job->device->probing ? (caromi_resident){0} : caromi_resident_at(job->device, to + job->row_begin);
+    const caromi_resident at = caromi_resident_at(job->device, to + job->row_begin);
     if (at.memory == NULL)
         return caromi_grid_read_back(job, CAROMI_GRID_OFFSETS, from, to + job->row_begin, bytes, err);
     CHECK(caromi_copy_range(job->device, job->slot->queue, *caromi_grid_memory_of(job, CAROMI_GRID_OFFSETS), from,
@@ -186,12 +199,10 @@ static carom_status answer_list(grid_job *job, carom_error *err)
 
 static carom_status answer_count(grid_job *job, carom_error *err)
 {
-    const uint64_t tiles = ((uint64_t)job->spheres + GRID_TILE - 1) / GRID_TILE;
-    caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_PARTNERS);
-    cl_ulong total = 0;
+    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_PARTNERS);
+    uint64_t total = 0;
     output out;
-    CHECK(caromi_grid_sum_up(job, CAROMI_GRID_COUNTS, CAROMI_GRID_SUMS, CAROMI_GRID_SUM_ALONE, job->spheres, err));
-    CHECK(caromi_grid_read_back(job, CAROMI_GRID_SUMS, tiles * sizeof total, &total, sizeof total, err));
+    CHECK(caromi_grid_total(job, CAROMI_GRID_COUNTS, job->spheres, &total, err));
     job->is_declined = total / 2 >> CAROMI_PAIRS_BITS != 0;
     if (job->is_declined)
         return CAROM_OK;
@@ -209,31 +220,24 @@ static carom_status answer_best(const grid_job *job, carom_error *err)
 {
     static const size_t size[GRID_PARTNER_COLUMNS] = {sizeof(int32_t), 1, sizeof(float), 1};
     const carom_cloud_partner_result none = {0}, *first = job->result->first != NULL ? job->result->first : &none;
-    void *const column[GRID_PARTNER_COLUMNS] = {first->other, first->state, first->t, job->result->hit};
-    caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_PARTNER),
-                     touch = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_TOUCH);
-    output out[GRID_PARTNER_COLUMNS];
-    cl_uint wanted = 0;
-    for (uint32_t k = 0; k < GRID_PARTNER_COLUMNS; k++) {
-        wanted |= column[k] != NULL ? 1u << k : 0;
-        CHECK(place_output(job, CAROMI_GRID_COLUMN + k, column[k], job->spheres, size[k], &out[k], err));
-    }
+    outputs columns = {.count = GRID_PARTNER_COLUMNS,
+                       .elements = job->spheres,
+                       .size = size,
+                       .base = {first->other, first->state, first->t, job->result->hit}};
+    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_PARTNER),
+                     touch = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_TOUCH);
+    CHECK(place_outputs(job, &columns, err));
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTS);
-    caromi_grid_set_uint(&arguments, wanted);
-    for (uint32_t k = 0; k < GRID_PARTNER_COLUMNS; k++)
-        set_output(&arguments, &out[k]);
+    set_outputs(&arguments, &columns);
     CHECK(caromi_grid_launch_each(job, &arguments, job->spheres, err));
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_INDICES);
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_UNDECIDED);
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_STATES);
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_COUNTS);
-    set_output(&touch, &out[GRID_OTHER_STATE]);
+    set_output(&touch, &columns.out[GRID_OTHER_STATE]);
     CHECK(caromi_grid_launch_each(job, &touch, first->state != NULL ? job->undecided : 0, err));
-    CHECK(caromi_slot_finish(job->device, job->slot, job->stats, err));
-    for (uint32_t k = 0; k < GRID_PARTNER_COLUMNS; k++)
-        CHECK(fetch_output(job, &out[k], (size_t)job->spheres * size[k], err));
-    return CAROM_OK;
+    return fetch_outputs(job, &columns, err);
 }
 
 static carom_status answer(grid_job *job, carom_error *err)
@@ -293,8 +297,6 @@ carom_status caromi_grid_prepare(caromi_device *device, const caromi_cloud *clou
     const grid_job job = job_of(device, cloud, &(caromi_grid_result){0}, NULL);
     caromi_in_column in[5];
     const caromi_stream stream = caromi_grid_stream_of(&job, in);
-    for (uint32_t p = CAROMI_PROGRAM_GRID_FIRST; p <= CAROMI_PROGRAM_GRID_LAST; p++)
-        CHECK(caromi_program_build(device, p, err));
     CHECK(caromi_grid_probe(device, err));
     return caromi_prepare_residents(device, &stream, err);
 }
@@ -303,7 +305,7 @@ carom_status caromi_grid_answer(caromi_device *device, const caromi_cloud *cloud
                                 int *answered, carom_stats *stats, carom_error *err)
 {
     *answered = 0;
-    CHECK(caromi_grid_prepare(device, cloud, err));
+    CHECK(caromi_grid_probe(device, err));
     return caromi_grid_run(device, cloud, result, answered, stats, err);
 }
 

@@ -9,8 +9,13 @@
 /* Runs a cloud without a probe. Sets *answered to 0 if the device leaves the cloud to others. */
 carom_status caromi_grid_run(caromi_device *device, const caromi_cloud *cloud, const caromi_grid_result *result,
                              int *answered, carom_stats *stats, carom_error *err);
-/* Compares lists of a small cloud with the CPU's, at the first use of the programs. */
+/* Builds the programs at their first use, and compares lists of a small cloud with the CPU's. */
 carom_status caromi_grid_probe(caromi_device *device, carom_error *err);
+
+enum {
+    WORD = sizeof(cl_uint),
+    GROUPS = 128 /* of a kernel whose groups go on until all is done */
+};
 
 /* A call on a device. */
 typedef struct grid_job {
@@ -32,11 +37,6 @@ carom_status caromi_grid_reserve(const grid_job *job, uint32_t memory, uint64_t 
                                  carom_error *err);
 const cl_mem *caromi_grid_memory_of(const grid_job *job, uint32_t memory);
 void caromi_grid_set_memory(const grid_job *job, caromi_arguments *arguments, uint32_t memory);
-void caromi_grid_set_uint(caromi_arguments *arguments, cl_uint value);
-void caromi_grid_set_int(caromi_arguments *arguments, cl_int value);
-void caromi_grid_set_ulong(caromi_arguments *arguments, cl_ulong value);
-void caromi_grid_set_real(caromi_arguments *arguments, cl_float value);
-caromi_arguments caromi_grid_arguments_of(const grid_job *job, uint32_t program);
 /* Launches a kernel with a work-item for each of `items` elements. */
 carom_status caromi_grid_launch(const grid_job *job, caromi_arguments *arguments, uint64_t items, carom_error *err);
 /* Launches a kernel whose work-items share `count` elements. */
@@ -49,9 +49,11 @@ carom_status caromi_grid_clear(const grid_job *job, uint32_t memory, uint64_t wo
 /* Waits for all commands and reads some bytes. */
 carom_status caromi_grid_read_back(const grid_job *job, uint32_t memory, size_t from, void *to, size_t bytes,
                                    carom_error *err);
-enum { CAROMI_GRID_SUM_ALONE = CAROMI_PROGRAM_COUNT }; /* in place of a program: no prefix sum is stored */
-/* Enqueues the prefix sum of `numbers` counts; the sum of all follows the last one. The program decides whether sums
- * have 32 bits or 64; with CAROMI_GRID_SUM_ALONE only the sum of all is computed, behind the sums of tiles. */
+/* Waits for the total of `numbers` counts. */
+carom_status caromi_grid_total(const grid_job *job, uint32_t counts, uint64_t numbers, uint64_t *total,
+                               carom_error *err);
+/* Enqueues the prefix sum of `numbers` counts; the total follows the last one. The program decides whether sums have 32
+ * bits or 64. */
 carom_status caromi_grid_sum_up(const grid_job *job, uint32_t counts, uint32_t to, uint32_t program, uint64_t numbers,
                                 carom_error *err);
 

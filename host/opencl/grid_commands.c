@@ -2,8 +2,6 @@
 /* Memory, arguments and launches of clouds on a GPU, and the prefix sum. */
 #include "grid.h"
 
-enum { WORD = sizeof(cl_uint) };
-
 carom_status caromi_grid_reserve(const grid_job *job, uint32_t memory, uint64_t elements, size_t size, carom_error *err)
 {
     return caromi_reserve(job->device, job->slot, &job->device->grid[memory], (size_t)elements * size + size,
@@ -18,31 +16,6 @@ const cl_mem *caromi_grid_memory_of(const grid_job *job, uint32_t memory)
 void caromi_grid_set_memory(const grid_job *job, caromi_arguments *arguments, uint32_t memory)
 {
     caromi_set_argument(arguments, caromi_grid_memory_of(job, memory), sizeof(cl_mem));
-}
-
-void caromi_grid_set_uint(caromi_arguments *arguments, cl_uint value)
-{
-    caromi_set_argument(arguments, &value, sizeof value);
-}
-
-void caromi_grid_set_int(caromi_arguments *arguments, cl_int value)
-{
-    caromi_set_argument(arguments, &value, sizeof value);
-}
-
-void caromi_grid_set_ulong(caromi_arguments *arguments, cl_ulong value)
-{
-    caromi_set_argument(arguments, &value, sizeof value);
-}
-
-void caromi_grid_set_real(caromi_arguments *arguments, cl_float value)
-{
-    caromi_set_argument(arguments, &value, sizeof value);
-}
-
-caromi_arguments caromi_grid_arguments_of(const grid_job *job, uint32_t program)
-{
-    return caromi_arguments_of(job->device, program);
 }
 
 /* Waits where a slot has no room for the event of a further command. */
@@ -63,7 +36,7 @@ carom_status caromi_grid_launch(const grid_job *job, caromi_arguments *arguments
 carom_status caromi_grid_launch_each(const grid_job *job, caromi_arguments *arguments, uint64_t count, carom_error *err)
 {
     const uint64_t most = job->device->max_items;
-    caromi_grid_set_uint(arguments, (cl_uint)count);
+    caromi_set_uint(arguments, count);
     return count > 0 ? caromi_grid_launch(job, arguments, count < most ? count : most, err) : CAROM_OK;
 }
 
@@ -77,7 +50,7 @@ carom_status caromi_grid_launch_groups(const grid_job *job, caromi_arguments *ar
 
 carom_status caromi_grid_clear(const grid_job *job, uint32_t memory, uint64_t words, carom_error *err)
 {
-    caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_CLEAR);
+    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_CLEAR);
     caromi_grid_set_memory(job, &arguments, memory);
     return caromi_grid_launch_each(job, &arguments, words, err);
 }
@@ -91,28 +64,42 @@ carom_status caromi_grid_read_back(const grid_job *job, uint32_t memory, size_t 
                        "spheres", err);
 }
 
-/* Enqueues the prefix sum of `numbers` counts; the sum of all follows the last one. The program decides whether sums
- * have 32 bits or 64. */
-carom_status caromi_grid_sum_up(const grid_job *job, uint32_t counts, uint32_t to, uint32_t program, uint64_t numbers,
-                                carom_error *err)
+static uint64_t tiles_of(uint64_t numbers)
 {
-    const uint64_t tiles = (numbers + GRID_TILE - 1) / GRID_TILE;
-    caromi_arguments sum = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_SUM),
-                     carry = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_CARRY),
-                     offset = caromi_grid_arguments_of(job, program);
+    return (numbers + GRID_TILE - 1) / GRID_TILE;
+}
+
+/* Enqueues the sums before each tile, and the total behind them. */
+static carom_status sum_tiles(const grid_job *job, uint32_t counts, uint64_t numbers, carom_error *err)
+{
+    const uint64_t tiles = tiles_of(numbers);
+    caromi_arguments sum = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_SUM),
+                     carry = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_CARRY);
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_SUMS, tiles, sizeof(cl_ulong), err));
     caromi_grid_set_memory(job, &sum, counts);
     caromi_grid_set_memory(job, &sum, CAROMI_GRID_SUMS);
-    caromi_grid_set_uint(&sum, (cl_uint)numbers);
+    caromi_set_uint(&sum, numbers);
     CHECK(caromi_grid_launch_groups(job, &sum, tiles, err));
     caromi_grid_set_memory(job, &carry, CAROMI_GRID_SUMS);
-    caromi_grid_set_uint(&carry, (cl_uint)tiles);
-    CHECK(caromi_grid_launch_groups(job, &carry, 1, err));
-    if (program == CAROMI_GRID_SUM_ALONE)
-        return CAROM_OK; /* only the sum of all is wanted */
+    caromi_set_uint(&carry, tiles);
+    return caromi_grid_launch_groups(job, &carry, 1, err);
+}
+
+carom_status caromi_grid_total(const grid_job *job, uint32_t counts, uint64_t numbers, uint64_t *total,
+                               carom_error *err)
+{
+    CHECK(sum_tiles(job, counts, numbers, err));
+    return caromi_grid_read_back(job, CAROMI_GRID_SUMS, tiles_of(numbers) * sizeof *total, total, sizeof *total, err);
+}
+
+carom_status caromi_grid_sum_up(const grid_job *job, uint32_t counts, uint32_t to, uint32_t program, uint64_t numbers,
+                                carom_error *err)
+{
+    caromi_arguments offset = caromi_arguments_of(job->device, program);
+    CHECK(sum_tiles(job, counts, numbers, err));
     caromi_grid_set_memory(job, &offset, counts);
     caromi_grid_set_memory(job, &offset, CAROMI_GRID_SUMS);
     caromi_grid_set_memory(job, &offset, to);
-    caromi_grid_set_uint(&offset, (cl_uint)numbers);
-    return caromi_grid_launch_groups(job, &offset, tiles, err);
+    caromi_set_uint(&offset, numbers);
+    return caromi_grid_launch_groups(job, &offset, tiles_of(numbers), err);
 }

@@ -7,16 +7,15 @@
 enum {
     SEARCH_ITEMS = 1 << 18,    /* searches of a launch, which bounds its time */
     UNDECIDED_FIRST = 1 << 14, /* undecided pairs that there is room for at first, or one for each four spheres */
-    UNDECIDED_EACH = 32,       /* undecided pairs of a sphere that a cloud may have besides: bounds their memory */
-    WORD = sizeof(cl_uint)
+    UNDECIDED_EACH = 32        /* undecided pairs of a sphere that a cloud may have besides: bounds their memory */
 };
 
 /* The arguments of the rows, in the order of all kernels that add pairs to them. */
 static void set_rows(const grid_job *job, caromi_arguments *arguments)
 {
-    caromi_grid_set_int(arguments, job->options);
-    caromi_grid_set_uint(arguments, job->row_begin);
-    caromi_grid_set_uint(arguments, job->row_end);
+    caromi_set_int(arguments, job->options);
+    caromi_set_uint(arguments, job->row_begin);
+    caromi_set_uint(arguments, job->row_end);
     caromi_grid_set_memory(job, arguments, CAROMI_GRID_COUNTS);
     caromi_grid_set_memory(job, arguments, CAROMI_GRID_OFFSETS);
     caromi_grid_set_memory(job, arguments, CAROMI_GRID_KEYS);
@@ -28,18 +27,18 @@ carom_status caromi_grid_search(const grid_job *job, uint32_t program, carom_err
     const uint64_t max_items = job->device->max_items;
     const cl_uint most = max_items < SEARCH_ITEMS ? (cl_uint)max_items : SEARCH_ITEMS;
     for (cl_uint first = 0; first < job->spheres; first += most) {
-        caromi_arguments arguments = caromi_grid_arguments_of(job, program);
+        caromi_arguments arguments = caromi_arguments_of(job->device, program);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_PLAN);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_INDICES);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED_MASKS);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STARTS);
-        caromi_grid_set_real(&arguments, job->cloud->margin);
+        caromi_set_real(&arguments, job->cloud->margin);
         set_rows(job, &arguments);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED_COUNT);
-        caromi_grid_set_uint(&arguments, job->capacity);
-        caromi_grid_set_uint(&arguments, first);
+        caromi_set_uint(&arguments, job->capacity);
+        caromi_set_uint(&arguments, first);
         CHECK(caromi_grid_launch(job, &arguments, job->spheres - first < most ? job->spheres - first : most, err));
     }
     return CAROM_OK;
@@ -84,7 +83,7 @@ static carom_status solve_on_host(const grid_job *job, carom_error *err)
     static const int members[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_BX, IN_BY, IN_BZ, IN_BR};
     const carom_context *c = job->device->context;
     const uint64_t count = job->undecided;
-    caromi_arguments gather = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_GATHER);
+    caromi_arguments gather = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_GATHER);
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_GATHERED, 2 * count, sizeof(cl_float4), err));
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_SORTED);
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_UNDECIDED);
@@ -124,7 +123,7 @@ static carom_status solve_on_host(const grid_job *job, carom_error *err)
 
 carom_status caromi_grid_add_undecided(const grid_job *job, uint32_t program, carom_error *err)
 {
-    caromi_arguments arguments = caromi_grid_arguments_of(job, program);
+    caromi_arguments arguments = caromi_arguments_of(job->device, program);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_INDICES);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_T);
@@ -135,7 +134,7 @@ carom_status caromi_grid_add_undecided(const grid_job *job, uint32_t program, ca
 
 carom_status caromi_grid_solve_undecided(const grid_job *job, carom_error *err)
 {
-    caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_SOLVE);
+    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_SOLVE);
     if (job->undecided == 0)
         return CAROM_OK;
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_T, job->undecided, sizeof(float), err));
@@ -145,7 +144,7 @@ carom_status caromi_grid_solve_undecided(const grid_job *job, carom_error *err)
     else {
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED);
-        caromi_grid_set_real(&arguments, job->cloud->margin);
+        caromi_set_real(&arguments, job->cloud->margin);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_T);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STATES);
         CHECK(caromi_grid_launch_each(job, &arguments, job->undecided, err));

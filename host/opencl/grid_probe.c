@@ -185,6 +185,8 @@ carom_status caromi_grid_probe(caromi_device *device, carom_error *err)
     caromi_program *last = &device->programs[CAROMI_PROGRAM_GRID_LAST];
     if (last->probed)
         return CAROM_OK;
+    for (uint32_t program = CAROMI_PROGRAM_GRID_FIRST; program <= CAROMI_PROGRAM_GRID_LAST; program++)
+        CHECK(caromi_program_build(device, program, err));
     grid_probe *p = caromi_alloc(device->context, 1, sizeof *p);
     if (p == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);

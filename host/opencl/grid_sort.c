@@ -4,10 +4,8 @@
 #include "host/cloud/watch.h"
 
 enum {
-    GROUPS = 128,     /* of a kernel whose groups go on until all is done */
-    CHUNK = 1 << 20,  /* spheres that are uploaded together */
-    BEST_PAIRS = 512, /* pairs of a bucket for each sphere, at most, where one partner is searched */
-    WORD = sizeof(cl_uint)
+    CHUNK = 1 << 20, /* spheres that are uploaded together */
+    BEST_PAIRS = 512 /* pairs of a bucket for each sphere, at most, where one partner is searched */
 };
 
 static carom_status launch_read(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err)
@@ -17,11 +15,11 @@ static carom_status launch_read(caromi_device *device, caromi_cl_slot *slot, con
     const int is_masked = (job->options & CLOUD_MASKED) != 0;
     caromi_set_columns(&arguments, slot->in, 4);
     caromi_set_columns(&arguments, is_masked ? &slot->in[4] : slot->in, 1); /* any memory: it is not read */
-    caromi_grid_set_int(&arguments, is_masked);
-    caromi_grid_set_uint(&arguments, (cl_uint)slot->first);
+    caromi_set_int(&arguments, is_masked);
+    caromi_set_uint(&arguments, (cl_uint)slot->first);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MASKS);
-    caromi_grid_set_uint(&arguments, (cl_uint)slot->count);
+    caromi_set_uint(&arguments, (cl_uint)slot->count);
     return caromi_launch_chunk(device, slot, &arguments,
                                slot->count < device->max_items ? slot->count : device->max_items, err);
 }
@@ -58,20 +56,20 @@ static uint64_t buckets_most(const grid_job *job)
 
 static carom_status plan_cells(const grid_job *job, carom_error *err)
 {
-    caromi_arguments measure = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_MEASURE),
-                     plan = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_PLAN);
+    caromi_arguments measure = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_MEASURE),
+                     plan = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_PLAN);
     const uint64_t groups = ((uint64_t)job->spheres + GRID_GROUP - 1) / GRID_GROUP;
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_MEASURE, 1, sizeof(grid_measure), err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_PLAN, 1, sizeof(grid_plan), err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_MEASURE, sizeof(grid_measure) / WORD, err));
     caromi_grid_set_memory(job, &measure, CAROMI_GRID_SPHERES);
-    caromi_grid_set_real(&measure, job->cloud->margin);
-    caromi_grid_set_uint(&measure, job->spheres);
+    caromi_set_real(&measure, job->cloud->margin);
+    caromi_set_uint(&measure, job->spheres);
     caromi_grid_set_memory(job, &measure, CAROMI_GRID_MEASURE);
     CHECK(caromi_grid_launch_groups(job, &measure, groups < GROUPS ? groups : GROUPS, err));
     caromi_grid_set_memory(job, &plan, CAROMI_GRID_SPHERES);
-    caromi_grid_set_real(&plan, job->cloud->margin);
-    caromi_grid_set_uint(&plan, job->spheres);
+    caromi_set_real(&plan, job->cloud->margin);
+    caromi_set_uint(&plan, job->spheres);
     caromi_grid_set_memory(job, &plan, CAROMI_GRID_MEASURE);
     caromi_grid_set_memory(job, &plan, CAROMI_GRID_PLAN);
     return caromi_grid_launch_groups(job, &plan, 1, err);
@@ -79,13 +77,13 @@ static carom_status plan_cells(const grid_job *job, carom_error *err)
 
 static carom_status place_spheres(const grid_job *job, carom_error *err)
 {
-    caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_ASSIGN);
+    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_ASSIGN);
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_BUCKETS, job->spheres, WORD, err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_RANKS, job->spheres, WORD, err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_STARTS, buckets_most(job), WORD, err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_STARTS, buckets_most(job), err));
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
-    caromi_grid_set_real(&arguments, job->cloud->margin);
+    caromi_set_real(&arguments, job->cloud->margin);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_PLAN);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_BUCKETS);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_RANKS);
@@ -97,18 +95,16 @@ static carom_status place_spheres(const grid_job *job, carom_error *err)
  * would take the device very long. */
 static carom_status decline_crowds(grid_job *job, carom_error *err)
 {
-    const uint64_t tiles = ((uint64_t)job->spheres + GRID_TILE - 1) / GRID_TILE;
-    cl_ulong pairs = 0;
-    CHECK(caromi_grid_sum_up(job, CAROMI_GRID_RANKS, 0, CAROMI_GRID_SUM_ALONE, job->spheres, err));
-    CHECK(caromi_grid_read_back(job, CAROMI_GRID_SUMS, tiles * sizeof pairs, &pairs, sizeof pairs, err));
-    job->is_declined = pairs > (caromi_grid_finds_best(job->result) ? (cl_ulong)job->spheres * BEST_PAIRS
-                                                                    : (cl_ulong)1 << CAROMI_PAIRS_BITS);
+    uint64_t pairs = 0;
+    CHECK(caromi_grid_total(job, CAROMI_GRID_RANKS, job->spheres, &pairs, err));
+    job->is_declined = pairs > (caromi_grid_finds_best(job->result) ? (uint64_t)job->spheres * BEST_PAIRS
+                                                                    : (uint64_t)1 << CAROMI_PAIRS_BITS);
     return CAROM_OK;
 }
 
 static carom_status scatter_spheres(const grid_job *job, carom_error *err)
 {
-    caromi_arguments arguments = caromi_grid_arguments_of(job, CAROMI_PROGRAM_GRID_SCATTER);
+    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_SCATTER);
     const int is_masked = (job->options & CLOUD_MASKED) != 0;
     CHECK(caromi_grid_sum_up(job, CAROMI_GRID_STARTS, CAROMI_GRID_STARTS, CAROMI_PROGRAM_GRID_START, buckets_most(job),
                              err));
@@ -117,7 +113,7 @@ static carom_status scatter_spheres(const grid_job *job, carom_error *err)
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_SORTED_MASKS, is_masked ? job->spheres : 1, WORD, err));
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MASKS);
-    caromi_grid_set_int(&arguments, is_masked);
+    caromi_set_int(&arguments, is_masked);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_BUCKETS);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_RANKS);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STARTS);

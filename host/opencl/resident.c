@@ -92,23 +92,11 @@ void caromi_place_resident_output(const caromi_stream *stream, caromi_cl_slot *s
 
 /* ---- columns that are copied ------------------------------------------------------------------------------------- */
 
-static void set_ulong(caromi_arguments *arguments, uint64_t value)
-{
-    const cl_ulong argument = value;
-    caromi_set_argument(arguments, &argument, sizeof argument);
-}
-
-static void set_uint(caromi_arguments *arguments, uint64_t value)
-{
-    const cl_uint argument = (cl_uint)value;
-    caromi_set_argument(arguments, &argument, sizeof argument);
-}
-
 static void set_place(caromi_arguments *arguments, const caromi_resident *place, size_t stride)
 {
     caromi_set_argument(arguments, &place->memory, sizeof place->memory);
-    set_ulong(arguments, place->at);
-    set_ulong(arguments, stride);
+    caromi_set_ulong(arguments, place->at);
+    caromi_set_ulong(arguments, stride);
 }
 
 /* A column to gather. If one word serves all rows, `from.at` holds that word instead of an address. */
@@ -129,14 +117,14 @@ static carom_status gather(caromi_device *device, cl_command_queue queue, const 
     for (uint32_t k = 0; k < RESIDENT_COLUMNS; k++) {
         const gathered *c = &columns[k < count ? k : 0];
         set_place(&arguments, &c->from, c->stride);
-        set_uint(&arguments, c->same ? RESIDENT_SAME : RESIDENT_ELEMENT);
+        caromi_set_uint(&arguments, c->same ? RESIDENT_SAME : RESIDENT_ELEMENT);
         caromi_set_argument(&arguments, &c->to, sizeof c->to);
     }
-    set_uint(&arguments, count);
+    caromi_set_uint(&arguments, count);
     set_place(&arguments, index != NULL ? index : &columns[0].from, index_stride); /* any memory: it is not read */
-    set_uint(&arguments, index != NULL ? RESIDENT_INDEXED : RESIDENT_ELEMENT);
-    set_ulong(&arguments, first);
-    set_uint(&arguments, rows);
+    caromi_set_uint(&arguments, index != NULL ? RESIDENT_INDEXED : RESIDENT_ELEMENT);
+    caromi_set_ulong(&arguments, first);
+    caromi_set_uint(&arguments, rows);
     return caromi_launch(device, queue, &arguments, padded, CAROMI_GROUP, event, err);
 }
 
@@ -207,11 +195,11 @@ static carom_status scatter(caromi_device *device, cl_command_queue queue, const
 {
     caromi_arguments arguments = caromi_arguments_of(device, CAROMI_PROGRAM_RESIDENT_SCATTER);
     caromi_set_argument(&arguments, from, sizeof *from);
-    set_uint(&arguments, kind);
+    caromi_set_uint(&arguments, kind);
     set_place(&arguments, to, stride);
     caromi_set_argument(&arguments, index != NULL ? index : from, sizeof *from); /* any memory: it is not read */
-    set_uint(&arguments, index != NULL ? RESIDENT_INDEXED : RESIDENT_ELEMENT);
-    set_ulong(&arguments, first);
+    caromi_set_uint(&arguments, index != NULL ? RESIDENT_INDEXED : RESIDENT_ELEMENT);
+    caromi_set_ulong(&arguments, first);
     return caromi_launch(device, queue, &arguments, rows, CAROMI_GROUP, event, err);
 }
 

@@ -148,7 +148,7 @@ static carom_status query_memory(cl_mem memory, cl_mem_info what, size_t size, v
                : caromi_fail(err, CAROM_ERROR_INVALID_ARGUMENT, code, "memory: clGetMemObjectInfo says %d", code);
 }
 
-/* What calls may do with memory of these flags: as an input kernels and the host read it, as an output kernels write
+/* Uses of memory with these flags by calls: as an input kernels and the host read it, as an output kernels write
  * it, and the host does both. 0: nothing. */
 static unsigned use_of(cl_mem_flags flags)
 {

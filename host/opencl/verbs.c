@@ -170,6 +170,29 @@ void caromi_set_argument(caromi_arguments *arguments, const void *value, size_t 
         arguments->code = clSetKernelArg(arguments->kernel, arguments->next++, bytes, value);
 }
 
+void caromi_set_int(caromi_arguments *arguments, cl_int value)
+{
+    caromi_set_argument(arguments, &value, sizeof value);
+}
+
+void caromi_set_uint(caromi_arguments *arguments, uint64_t value)
+{
+    const cl_uint argument = (cl_uint)value;
+    caromi_set_argument(arguments, &argument, sizeof argument);
+}
+
+void caromi_set_ulong(caromi_arguments *arguments, uint64_t value)
+{
+    const cl_ulong argument = value;
+    caromi_set_argument(arguments, &argument, sizeof argument);
+}
+
+void caromi_set_real(caromi_arguments *arguments, float value)
+{
+    const cl_float argument = value;
+    caromi_set_argument(arguments, &argument, sizeof argument);
+}
+
 /* Launches a kernel. A kernel always gets the same group size, as some compilers build it again for each size. */
 carom_status caromi_launch(const caromi_device *device, cl_command_queue queue, caromi_arguments *arguments,
                            uint64_t items, size_t local, cl_event *event, carom_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What crosses between a discrete device and the host when the arrays of a call lie in a buffer: for every call the
+/* Bytes that cross between a discrete device and the host when the arrays of a call lie in a buffer: for every call the
  * bytes that docs/devices.md says, by the statistics and by the transfers, and no byte that the call has not written.
  */
 #include "tests/support/call_cases.h"
