@@ -272,12 +272,9 @@ static void make_probe(cloud_probe *data)
     /* Spheres: coordinates on a lattice, near 0, or arbitrary. */
     for (uint32_t i = 0; i < SPHERES; i++) {
         float row[GIVEN];
-        const uint64_t r = caromi_probe_next(&state);
-        caromi_probe_row(&state, row, GIVEN, 1 << CLOUD_R | 1 << CLOUD_T_MAX);
-        for (int k = 0; k < GIVEN && r % 8 != 0; k++)
-            row[k] = caromi_probe_number(&state, r % 2 ? CAROMI_PROBE_LATTICE : CAROMI_PROBE_NEAR);
+        (void)caromi_probe_sphere(&state, row, GIVEN, 1 << CLOUD_R | 1 << CLOUD_T_MAX);
         for (int k = 0; k < GIVEN; k++)
-            data->column[k][i] = k == CLOUD_R || k == CLOUD_T_MAX ? fabsf(row[k]) : row[k];
+            data->column[k][i] = row[k];
         data->index[i] = i;
     }
     caromi_probe_masks(12, data->mask, SPHERES);

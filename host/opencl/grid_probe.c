@@ -38,12 +38,9 @@ static void make_spheres(grid_probe *p)
     uint64_t random = 17;
     for (uint32_t i = 0; i < SPHERES; i++) {
         float row[CLOUD_COLUMNS];
-        const uint64_t r = caromi_probe_next(&random);
-        caromi_probe_row(&random, row, CLOUD_COLUMNS, 1 << CLOUD_R);
-        for (int k = 0; k < 4 && r % 8 != 0; k++)
-            row[k] = caromi_probe_number(&random, r % 2 ? CAROMI_PROBE_LATTICE : CAROMI_PROBE_NEAR);
+        const uint64_t r = caromi_probe_sphere(&random, row, CLOUD_COLUMNS, 1 << CLOUD_R);
         for (int k = 0; k < 4; k++)
-            p->column[k][i] = k == CLOUD_R ? fabsf(row[k]) * (r % 16 == 1 ? 1.0f : 0.125f) : row[k];
+            p->column[k][i] = row[k] * (k == CLOUD_R && r % 16 != 1 ? 0.125f : 1.0f);
     }
     for (uint32_t i = 32; i < SPHERES; i += 32)
         for (int k = 0; k < 4; k++)

@@ -74,6 +74,18 @@ void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t ra
             row[c] = fabsf(row[c]);
 }
 
+uint64_t caromi_probe_sphere(uint64_t *state, float *row, uint32_t columns, uint32_t radii)
+{
+    const uint64_t random = caromi_probe_next(state);
+    caromi_probe_row(state, row, columns, radii);
+    for (uint32_t k = 0; k < columns; k++) {
+        if (random % 8 != 0)
+            row[k] = caromi_probe_number(state, random % 2 ? CAROMI_PROBE_LATTICE : CAROMI_PROBE_NEAR);
+        row[k] = radii >> k & 1 ? fabsf(row[k]) : row[k];
+    }
+    return random;
+}
+
 /* The error for a device whose results differ. */
 static carom_status refuse(const caromi_device *device, uint32_t program, uint32_t element, uint32_t column,
                            const void *got, const void *expected, size_t size, carom_error *err)

@@ -13,6 +13,8 @@ float caromi_probe_number(uint64_t *state, uint32_t kind);
 /* Fills the columns of a query, at least seven, with numbers of one kind, then makes some of them special: equal
  * points, no motion, and so on. radii: mask of the columns that are radii. */
 void caromi_probe_row(uint64_t *state, float *row, uint32_t columns, uint32_t radii);
+/* The same for a sphere: on a lattice, near 0, or arbitrary. Returns a random number. */
+uint64_t caromi_probe_sphere(uint64_t *state, float *row, uint32_t columns, uint32_t radii);
 
 /* Makes triangles of all sizes around the origin, nine numbers each: some on a lattice, some degenerate, some twice. */
 void caromi_probe_triangles(uint64_t *state, float *vertices, uint32_t count);
