@@ -163,26 +163,55 @@ static carom_status list_pairs(const cloud_call *call, uint64_t end, int *is_ful
     return status;
 }
 
-/* Sets offsets and totals of a list that is too short, from the number of pairs of each sphere. */
-static void cut_list(const cloud_call *call, const uint32_t *counts)
+/* Totals of a list that is too short, from the number of pairs of each sphere; no record is stored yet. */
+static carom_list_totals cut_list(const cloud_call *call, const uint32_t *counts)
 {
-    const carom_cloud_pair_list *list = call->list;
-    carom_list_totals *totals = list->totals;
-    totals->total = 0;
-    totals->complete = call->cloud.begin;
+    carom_list_totals totals = {.complete = call->cloud.begin};
     for (uint64_t i = call->cloud.begin; i < call->cloud.end; i++) {
-        totals->total += counts[i];
-        if (list->offsets)
-            list->offsets[i + 1] = totals->total;
-        if (totals->total <= list->capacity)
-            totals->complete = i + 1;
+        totals.total += counts[i];
+        if (totals.total <= call->list->capacity)
+            totals.complete = i + 1;
     }
+    return totals;
+}
+
+static void write_offsets(const cloud_call *call, const uint32_t *counts)
+{
+    uint64_t total = 0;
+    for (uint64_t i = call->cloud.begin; call->list->offsets != NULL && i < call->cloud.end; i++)
+        call->list->offsets[i + 1] = total += counts[i];
 }
 
 /* Sets the share of the progress that the next scan makes. A list that is too short costs three scans. */
 static void begin_pass(const cloud_call *call, double from, double to)
 {
     call->cloud.watch->share = (caromi_watch_share){from, to};
+}
+
+/* Lists the spheres that fit into a list which is too short. Offsets and totals follow the records, so that a cancelled
+ * list has none. */
+static carom_status answer_short_list(const cloud_call *call, const uint32_t *counts, carom_stats *stats,
+                                      carom_error *err)
+{
+    const carom_cloud_pair_list *list = call->list;
+    carom_list_totals totals = cut_list(call, counts);
+    if (totals.complete > call->cloud.begin && list->capacity > 0) {
+        carom_list_totals stored = {0};
+        cloud_call part = *call;
+        carom_cloud_pair_list without = *list;
+        without.offsets = NULL;
+        without.totals = &stored;
+        part.list = &without;
+        const uint64_t by_integers = stats->by_integers;
+        int is_full;
+        begin_pass(call, 0.75, 1);
+        CHECK(list_pairs(&part, totals.complete, &is_full, stats, err));
+        stats->by_integers = by_integers;
+        totals.stored = stored.stored;
+    }
+    write_offsets(call, counts);
+    *list->totals = totals;
+    return CAROM_OK;
 }
 
 /* Answers a list: one scan if its pairs fit into the capacity, else two more. */
@@ -202,28 +231,14 @@ static carom_status answer_list(const cloud_call *call, carom_stats *stats, caro
         list->totals->complete = cloud->end;
         return CAROM_OK;
     }
-    /* The list is too short: counts pairs, then lists the spheres that fit. */
     uint32_t *counts = caromi_alloc(cloud->context, cloud->count + 1, sizeof *counts);
     if (counts == NULL)
         return caromi_fail_memory(err, "no memory to count pairs of spheres");
     stats->by_integers = 0;
     begin_pass(call, list->capacity > 0 ? 0.5 : 0, list->capacity > 0 ? 0.75 : 1);
     carom_status status = count_pairs(cloud, call->desc->full, counts, stats, err);
-    if (status == CAROM_OK) {
-        cut_list(call, counts);
-        const uint64_t total = list->totals->total, complete = list->totals->complete, by_integers = stats->by_integers;
-        if (complete > cloud->begin && list->capacity > 0) {
-            cloud_call part = *call;
-            carom_cloud_pair_list without = *list;
-            without.offsets = NULL; /* they are set */
-            part.list = &without;
-            begin_pass(call, 0.75, 1);
-            status = list_pairs(&part, complete, &is_full, stats, err);
-        }
-        list->totals->total = total;
-        list->totals->complete = complete;
-        stats->by_integers = by_integers;
-    }
+    if (status == CAROM_OK)
+        status = answer_short_list(call, counts, stats, err);
     caromi_free(cloud->context, counts);
     return status;
 }

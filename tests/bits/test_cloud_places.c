@@ -372,9 +372,52 @@ static void ends_when_asked(void **state)
     carom_context_destroy(context);
 }
 
+static int end_in_last_pass(void *user, uint64_t done, uint64_t count)
+{
+    (void)user;
+    return done > count - count / 5;
+}
+
+/* A list that is too short is cancelled while it stores the spheres that fit: it has no complete sphere, and the
+ * offsets keep what they had. */
+static void cancelled_list_has_nothing(void **state)
+{
+    enum { COUNT = 120000, CAPACITY = 2000000 };
+    static const float radius = 0.5f;
+    float *center = test_alloc(3 * COUNT, sizeof *center);
+    int32_t *a = test_alloc(CAPACITY, sizeof *a), *b = test_alloc(CAPACITY, sizeof *b);
+    uint64_t *offsets = test_alloc(COUNT + 1, sizeof *offsets);
+    ref_gen g;
+    (void)state;
+    ref_gen_seed(&g, 44, 10, 0);
+    for (size_t i = 0; i < 3 * (size_t)COUNT; i++)
+        center[i] = between(&g, 0, 21);
+    for (size_t i = 1; i <= COUNT; i++)
+        offsets[i] = UINT64_MAX;
+    carom_context *context = NULL;
+    const carom_context_desc cpu = {.size = sizeof cpu, .backend = CAROM_BACKEND_CPU, .threads = 1};
+    carom_cloud_desc d = {.batch = {.size = sizeof d,
+                                    .count = COUNT,
+                                    .accuracy = CAROM_ACCURACY_EXACT,
+                                    .progress = {end_in_last_pass, NULL}},
+                          .center = carom_xyz(center),
+                          .radius = {.data = &radius, .stride = CAROM_REPEAT}};
+    carom_list_totals totals = {7, 7, 7};
+    const carom_cloud_pair_list list = {
+        .size = sizeof list, .capacity = CAPACITY, .offsets = offsets, .a = a, .b = b, .totals = &totals};
+    carom_error err;
+    assert_int_equal(carom_context_create(&cpu, &context, &err), CAROM_OK);
+    test_error(carom_cloud_list(context, &d, &list, NULL, &err), CAROM_ERROR_CANCELLED, &err, "cancelled");
+    assert_true(totals.complete == 0 && totals.stored == 0 && totals.total == 0);
+    for (size_t i = 1; i <= COUNT; i++)
+        assert_true(offsets[i] == UINT64_MAX);
+    free(center), free(a), free(b), free(offsets);
+    carom_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {SAME_BITS_ON_CPU(every_arrangement), cmocka_unit_test(many_of_every_arrangement),
-                                       cmocka_unit_test(ends_when_asked)};
+                                       cmocka_unit_test(ends_when_asked), cmocka_unit_test(cancelled_list_has_nothing)};
     return cmocka_run_group_tests(tests, NULL, forget);
 }
