@@ -18,6 +18,12 @@ FN real grid_width(real reach, real margin)
     return reach + reach + margin;
 }
 
+/* The level of spheres of a reach. */
+FN uint grid_level_of(G const grid_plan *plan, real reach, real margin)
+{
+    return min(plan->level_of[grid_bin(grid_width(reach, margin))], GRID_LEVELS - 1u);
+}
+
 /* x * 2^exponent cut towards 0 to a whole number, and to +-2^61. In integers: compilers convert to 64 bits through
  * fused multiplications and additions, which kernels do without. */
 FN long grid_whole(real x, int exponent)

@@ -38,13 +38,17 @@ typedef struct grid_measure {
     unsigned int count[GRID_BINS], reach[GRID_BINS]; /* reach: the largest, as bits */
 } grid_measure;
 
-/* Numbers that the host reads: 64 bytes at most in a call. */
+/* Numbers that the host reads: some 100 bytes in a call. */
 typedef struct grid_totals {
-    unsigned long total;    /* pairs under the spheres in question */
-    unsigned long complete; /* the list holds all pairs of spheres before this one */
-    unsigned long stored;   /* pairs that it holds */
-    unsigned int undecided; /* pairs for the solver */
-    unsigned int long_rows; /* spheres with more than GRID_LONG_ROW pairs */
+    unsigned int unfinished; /* searches that go on in the next round */
+    unsigned int undecided;  /* pairs for the solver */
+    unsigned int faults;     /* not 0: a number read from memory would have led outside an array */
+    unsigned int long_rows;  /* spheres with more than GRID_LONG_ROW pairs in the list */
+    unsigned int giant_rows; /* and with more than GRID_GIANT_ROW, which do not count as long ones */
+    unsigned int longest;    /* pairs of the longest of these */
+    unsigned long total;     /* pairs under the spheres in question */
+    unsigned long complete;  /* the list holds all pairs of spheres before this one */
+    unsigned long stored;    /* pairs that it holds */
 } grid_totals;
 
 /* A table has 2 to 4 buckets for each sphere, at least GRID_TABLE_LEAST. */
@@ -58,13 +62,19 @@ typedef struct grid_totals {
  */
 #define GRID_UNDECIDED_MOST 0x40000000u
 
-/* Work-items of a group, and numbers that each of them sums, in a prefix sum. */
+/* Work-items that a group has at most: 32 on some drivers, always a power of two. */
 #define GRID_GROUP 256
+/* Numbers of a tile, the unit of a prefix sum, and numbers that a work-item adds up at a time. */
+#define GRID_TILE 2048
 #define GRID_EACH 8
-#define GRID_TILE (GRID_GROUP * GRID_EACH)
 
-/* More pairs of one sphere than this are sorted by a work-group; fewer are ranked one by one. */
+/* Tests of one search in a round, about: a launch ends in bounded time however many spheres share a cell. */
+#define GRID_TESTS 2048
+
+/* Pairs of one sphere are ranked one by one, sorted by a work-group if there are more than GRID_LONG_ROW, and merged by
+ * all groups, a launch for each step, if there are more than GRID_GIANT_ROW. */
 #define GRID_LONG_ROW 64
+#define GRID_GIANT_ROW 8192
 
 /* In kernels: work-items share `count` elements. No launch is larger than a device bears, whatever the count. */
 #define GRID_FOR_EACH(i, count) for (uint i = (uint)get_global_id(0); i < (count); i += (uint)get_global_size(0))

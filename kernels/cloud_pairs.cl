@@ -2,9 +2,11 @@
 /* Finds the pairs of a cloud at rest on a GPU, in two passes over its cells: the first counts the pairs of each sphere
  * and lists those that the test of cloud_test.h does not decide; the second stores the others. A work-item goes
  * through the cells around one sphere, in its level and in all coarser ones. So each pair is found once: from its
- * smaller sphere, and within a level from the sphere whose row of cells, or slot, comes first. The host names the
- * kernel that it builds: -DKERNEL_grid_count, _grid_store, or one for the undecided pairs. First and any partners have
- * a pass of their own, in which each sphere keeps its partner of the lowest index: at rest all pairs have one time. */
+ * smaller sphere, and within a level from the sphere whose row of cells, or slot, comes first. A pass has rounds: a
+ * search that has made its tests of one goes on in the next. The host names the kernel that it builds:
+ * -DKERNEL_grid_count, _grid_store, or one for the undecided pairs. First and any partners have a pass of their own, in
+ * which each sphere keeps its partner of the lowest index: at rest all pairs have one time. No index that comes from
+ * memory leads outside an array, whatever a device does wrong: the host is told by totals->faults. */
 #define PAIR_SOLVERS
 #include "cloud_cell.h"
 #include "cloud.h"
@@ -17,6 +19,8 @@ typedef struct grid_rows {
     __global const ulong *offset;  /* of each row */
     __global ulong *key;
     __global uint *of; /* sphere a of each stored pair */
+    ulong stored;      /* pairs that there is room for */
+    volatile __global grid_totals *totals;
 } grid_rows;
 
 #if defined(KERNEL_grid_count) || defined(KERNEL_grid_count_undecided)
@@ -31,14 +35,20 @@ FN void grid_add(const grid_rows *rows, uint a, uint b, uint state, real t)
 FN void grid_add(const grid_rows *rows, uint a, uint b, uint state, real t)
 {
     (void)state, (void)t;
-    atomic_max(rows->count + a, ~b);
+    if (a >= rows->begin && a < rows->end)
+        atomic_max(rows->count + a, ~b);
 }
 #else
+/* A pair that the first pass has not counted has no place in its row. */
 FN void grid_add(const grid_rows *rows, uint a, uint b, uint state, real t)
 {
     if (a < rows->begin || a >= rows->end)
         return;
-    const ulong at = rows->offset[a] + atomic_dec(rows->count + a) - 1;
+    const ulong at = rows->offset[a] + (atomic_dec(rows->count + a) - 1u);
+    if (at >= rows->offset[a + 1] || at >= rows->stored) {
+        atomic_or(&rows->totals->faults, 1u);
+        return;
+    }
     rows->key[at] = (ulong)as_uint(t) << GRID_KEY_T_SHIFT | (ulong)b << GRID_KEY_B_SHIFT | state;
     rows->of[at] = a;
 }
@@ -59,6 +69,7 @@ typedef struct grid_cloud {
     __global const uint *index, *mask, *start;
     real margin;
     int options;
+    uint slots; /* that have spheres */
 } grid_cloud;
 
 /* Pairs that the test leaves undecided, by slots; those beyond the capacity are only counted. */
@@ -68,10 +79,12 @@ typedef struct grid_undecided {
     uint capacity;
 } grid_undecided;
 
-/* The sphere whose partners are searched, and the level that is searched. */
+/* The sphere whose partners are searched, and the level that is searched. Of its tests, in the order of the search,
+ * this round makes [from, to). */
 typedef struct grid_search {
     float4 at;
     uint slot, index, mask;
+    uint from, to, tests; /* tests: before those of the next cells */
     __global const grid_level *level;
     grid_range x;
 } grid_search;
@@ -108,17 +121,22 @@ FN void grid_compare(const grid_cloud *grid, const grid_search *search, const gr
 /* Goes through the cells of a row, from slot `first` on. Buckets that reach over the end of the table go on at its
  * begin.
  */
-FN void grid_search_row(const grid_cloud *grid, const grid_search *search, const grid_rows *rows,
+FN void grid_search_row(const grid_cloud *grid, grid_search *search, const grid_rows *rows,
                         const grid_undecided *undecided, uint y, uint z, uint first)
 {
     uint bucket = grid_bucket(search->x.low, y, z, search->level);
-    for (uint left = search->x.count; left > 0;) {
+    for (uint left = search->x.count; left > 0 && search->tests <= search->to;) {
         const uint here = min(left, search->level->mask + 1 - bucket);
-        const uint begin = grid->start[search->level->base + bucket],
-                   end = grid->start[search->level->base + bucket + here];
+        const uint end = min(grid->start[search->level->base + bucket + here], grid->slots),
+                   begin = min(max(grid->start[search->level->base + bucket], first), end), count = end - begin;
+        const uint stop = begin + min(count, search->to - search->tests);
+        uint slot = begin;
+        if (search->tests < search->from)
+            slot += min(count, search->from - search->tests);
         LANG_ROLLED
-        for (uint slot = max(begin, first); slot < end; slot++)
+        for (; slot < stop; slot++)
             grid_compare(grid, search, rows, undecided, slot);
+        search->tests += count;
         left -= here;
         bucket = 0;
     }
@@ -141,53 +159,66 @@ FN void grid_search_level(const grid_cloud *grid, grid_search *search, const gri
     }
 }
 
-/* Searches from the spheres in slots [first, first + items). */
+/* Searches from the spheres in slots [first, first + items), in later rounds from those of the list `unfinished`.
+ * Searches that have tests left go to the list `next`. */
 __kernel void LANG_CAT(carom_, KERNEL)(__global const grid_plan *plan, __global const float4 *at,
                                        __global const uint *index, __global const uint *mask,
                                        __global const uint *start, real margin, int options, uint row_begin,
                                        uint row_end, volatile __global uint *count, __global const ulong *offset,
-                                       __global ulong *key, __global uint *of, __global uint2 *undecided_pair,
-                                       volatile __global uint *undecided_count, uint undecided_capacity, uint first,
-                                       uint items)
+                                       __global ulong *key, __global uint *of, ulong stored,
+                                       volatile __global grid_totals *totals, __global uint2 *undecided_pair,
+                                       uint undecided_capacity, uint spheres, __global const uint *unfinished,
+                                       __global uint *next, uint round, uint first, uint items)
 {
-    const uint slot = first + (uint)get_global_id(0);
-    if (get_global_id(0) >= items || slot >= start[plan->buckets])
+    const grid_cloud grid = {plan, at, index, mask, start, margin, options, min(start[plan->buckets], spheres)};
+    const uint place = first + (uint)get_global_id(0);
+    if (get_global_id(0) >= items)
         return;
-    const grid_cloud grid = {plan, at, index, mask, start, margin, options};
-    const grid_rows rows = {row_begin, row_end, count, offset, key, of};
-    const grid_undecided undecided = {undecided_pair, undecided_count, undecided_capacity};
+    const uint slot = round == 0 ? place : unfinished[place];
+    if (slot >= grid.slots)
+        return;
+    const grid_rows rows = {row_begin, row_end, count, offset, key, of, stored, totals};
+    const grid_undecided undecided = {undecided_pair, &totals->undecided, undecided_capacity};
     grid_search search;
+    search.from = round * GRID_TESTS;
+    search.to = search.from + GRID_TESTS;
+    search.tests = 0;
     search.at = at[slot];
     search.slot = slot;
     search.index = index[slot];
     search.mask = options & CLOUD_MASKED ? mask[slot] : 0;
-    const uint own = plan->level_of[grid_bin(grid_width(search.at.w, margin))];
+    const uint own = grid_level_of(plan, search.at.w, margin);
     LANG_ROLLED
-    for (uint level = 0; level <= own; level++) {
+    for (uint level = 0; level <= own && search.tests <= search.to; level++) {
         search.level = &plan->level[level];
         grid_search_level(&grid, &search, &rows, &undecided, level == own);
+    }
+    if (search.tests > search.to) {
+        const uint own_place = atomic_inc(&totals->unfinished);
+        if (own_place < spheres)
+            next[own_place] = slot;
     }
 }
 #endif
 
 #ifdef KERNEL_grid_solve
-FN void grid_load(__global const float4 *at, uint slot, v3 *center, vf *radius)
+FN void grid_load(__global const float4 *at, uint slot, uint spheres, v3 *center, vf *radius)
 {
-    const float4 sphere = at[slot];
+    const float4 sphere = at[min(slot, spheres - 1)];
     *center = v3_of(sphere.x, sphere.y, sphere.z);
     *radius = sphere.w;
 }
 
 /* The solver's answers about the undecided pairs. */
 __kernel void carom_grid_solve(__global const float4 *at, __global const uint2 *pair, real margin, __global real *t,
-                               __global uchar *state, uint pairs, uint items)
+                               __global uchar *state, uint spheres, uint pairs, uint items)
 {
     GRID_FOR_EACH(i, pairs)
     {
         const v3 zero = v3_of(R(0.0), R(0.0), R(0.0));
         cloud_in in;
-        grid_load(at, pair[i].x, &in.a, &in.radius_a);
-        grid_load(at, pair[i].y, &in.b, &in.radius_b);
+        grid_load(at, pair[i].x, spheres, &in.a, &in.radius_a);
+        grid_load(at, pair[i].y, spheres, &in.b, &in.radius_b);
         in.a_velocity = in.b_velocity = in.shift = zero;
         in.margin = margin;
         in.limit = v_infinity();
@@ -201,13 +232,13 @@ __kernel void carom_grid_solve(__global const float4 *at, __global const uint2 *
 
 #ifdef KERNEL_grid_gather
 /* The inputs of undecided pairs, for the host: two spheres each. */
-__kernel void carom_grid_gather(__global const float4 *at, __global const uint2 *pair, __global float4 *spheres,
-                                uint pairs, uint items)
+__kernel void carom_grid_gather(__global const float4 *at, __global const uint2 *pair, __global float4 *to,
+                                uint spheres, uint pairs, uint items)
 {
     GRID_FOR_EACH(i, pairs)
     {
-        spheres[2 * (size_t)i] = at[pair[i].x];
-        spheres[2 * (size_t)i + 1] = at[pair[i].y];
+        to[2 * (size_t)i] = at[min(pair[i].x, spheres - 1)];
+        to[2 * (size_t)i + 1] = at[min(pair[i].y, spheres - 1)];
     }
     (void)items;
 }
@@ -218,14 +249,16 @@ __kernel void carom_grid_gather(__global const float4 *at, __global const uint2 
 __kernel void LANG_CAT(carom_, KERNEL)(__global const uint *index, __global const uint2 *pair, __global const real *t,
                                        __global const uchar *state, int options, uint row_begin, uint row_end,
                                        volatile __global uint *count, __global const ulong *offset, __global ulong *key,
-                                       __global uint *of, uint pairs, uint items)
+                                       __global uint *of, ulong stored, volatile __global grid_totals *totals,
+                                       uint spheres, uint pairs, uint items)
 {
-    const grid_rows rows = {row_begin, row_end, count, offset, key, of};
+    const grid_rows rows = {row_begin, row_end, count, offset, key, of, stored, totals};
     GRID_FOR_EACH(i, pairs)
     {
+        const uint one = min(pair[i].x, spheres - 1), other = min(pair[i].y, spheres - 1);
         const int is_near = state[i] == STATE_NEAR;
         if (state[i] != STATE_MISS && (is_near || !(options & GRID_SKIPS_CONTACT)))
-            grid_add_pair(&rows, index[pair[i].x], index[pair[i].y], is_near ? STATE_MISS : state[i], t[i], options);
+            grid_add_pair(&rows, index[one], index[other], is_near ? STATE_MISS : state[i], t[i], options);
     }
     (void)items;
 }

@@ -31,18 +31,29 @@ __kernel void carom_grid_totals(__global const ulong *offset, ulong capacity, ui
 #endif
 
 #ifdef KERNEL_grid_find_long
-/* Lists the spheres of [begin, end) with long rows. */
-__kernel void carom_grid_find_long(__global const ulong *offset, uint begin, __global uint *row,
-                                   __global grid_totals *totals, uint rows, uint items)
+/* Lists the spheres from `begin` on with long rows that are stored: giant ones from the end of the list on, which has
+ * `room` for both. */
+__kernel void carom_grid_find_long(__global const ulong *offset, uint begin, __global uint *row, uint room,
+                                   volatile __global grid_totals *totals, uint rows, uint items)
 {
     GRID_FOR_EACH(i, rows)
-    if (offset[begin + i + 1] - offset[begin + i] > GRID_LONG_ROW)
-        row[atomic_inc(&totals->long_rows)] = begin + i;
+    {
+        const uint own = begin + i;
+        const ulong count = offset[own + 1] - offset[own];
+        if (count <= GRID_LONG_ROW || own >= totals->complete)
+            continue;
+        const int is_giant = count > GRID_GIANT_ROW;
+        const uint at = atomic_inc(is_giant ? &totals->giant_rows : &totals->long_rows);
+        if (is_giant)
+            atomic_max(&totals->longest, (uint)count);
+        if (at < room)
+            row[is_giant ? room - 1 - at : at] = own;
+    }
     (void)items;
 }
 #endif
 
-#ifdef KERNEL_grid_sort_long
+#if defined(KERNEL_grid_sort_long) || defined(KERNEL_grid_merge)
 /* Compares elements `low` and `high` of a row, and exchanges them if they are not in order. */
 FN void grid_exchange(__global ulong *key, ulong low, ulong high, ulong count)
 {
@@ -56,32 +67,60 @@ FN void grid_exchange(__global ulong *key, ulong low, ulong high, ulong count)
 }
 
 /* A step of a merge, in blocks of 2^(bits + 1) elements: each element of a block's first half is compared with its
- * mirror image in the block, or with the element 2^bits behind it. */
-FN void grid_merge_step(__global ulong *key, ulong count, uint bits, int is_mirrored)
+ * mirror image in the block, or with the element 2^bits behind it. The step is shared by `size` work-items. All steps
+ * together are a bitonic merge sort for any number of elements, because every exchange brings the smaller one to the
+ * front. */
+FN void grid_merge_step(__global ulong *key, ulong count, uint bits, int is_mirrored, uint item, uint size)
 {
-    const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
     const ulong step = (ulong)1 << bits;
     for (ulong k = item; k < (count + 1) / 2 + step; k += size) {
         const ulong block = k >> bits << (bits + 1), at = k & (step - 1);
         grid_exchange(key, block + at, is_mirrored ? block + 2 * step - 1 - at : block + step + at, count);
     }
-    barrier(CLK_GLOBAL_MEM_FENCE);
 }
 
-/* Each group sorts a long row after the other: a bitonic merge sort for any number of elements, because every exchange
- * brings the smaller one to the front. Rows from `row_end` on are not stored. */
-__kernel void carom_grid_sort_long(__global const ulong *offset, __global const uint *row, uint rows, uint row_end,
-                                   __global ulong *key, uint items)
+/* The pairs of sphere `a` among the stored ones. */
+typedef struct grid_row {
+    ulong begin, count;
+} grid_row;
+FN grid_row grid_row_of(__global const ulong *offset, uint a, uint row_end, ulong stored)
 {
+    grid_row row = {0, 0};
+    if (a < row_end) {
+        row.begin = min(offset[a], stored);
+        row.count = max(min(offset[a + 1], stored), row.begin) - row.begin;
+    }
+    return row;
+}
+#endif
+
+#ifdef KERNEL_grid_sort_long
+/* Each group sorts a long row after the other, of rows [first, first + rows) of the list. */
+__kernel void carom_grid_sort_long(__global const ulong *offset, __global const uint *row, uint first, uint rows,
+                                   uint row_end, ulong stored, __global ulong *key, uint items)
+{
+    const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
     for (uint r = (uint)get_group_id(0); r < rows; r += (uint)get_num_groups(0)) {
-        if (row[r] >= row_end)
-            continue;
-        const ulong begin = offset[row[r]], count = offset[row[r] + 1] - begin;
-        for (uint sorted = 0; (ulong)1 << sorted < count; sorted++) {
-            grid_merge_step(key + begin, count, sorted, 1);
-            for (uint bits = sorted; bits > 0; bits--)
-                grid_merge_step(key + begin, count, bits - 1, 0);
-        }
+        const grid_row own = grid_row_of(offset, row[first + r], row_end, stored);
+        for (uint sorted = 0; own.count <= GRID_GIANT_ROW && (ulong)1 << sorted < own.count; sorted++)
+            for (uint bits = sorted + 1; bits > 0; bits--) {
+                grid_merge_step(key + own.begin, own.count, bits - 1, bits > sorted, item, size);
+                barrier(CLK_GLOBAL_MEM_FENCE);
+            }
+    }
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_grid_merge
+/* One step in giant rows [first, first + rows) of the list. */
+__kernel void carom_grid_merge(__global const ulong *offset, __global const uint *row, uint first, uint rows,
+                               uint row_end, ulong stored, __global ulong *key, uint bits, int is_mirrored, uint items)
+{
+    for (uint r = first; r < first + rows; r++) {
+        const grid_row own = grid_row_of(offset, row[r], row_end, stored);
+        grid_merge_step(key + own.begin, own.count, bits, is_mirrored, (uint)get_global_id(0),
+                        (uint)get_global_size(0));
     }
     (void)items;
 }
@@ -101,19 +140,32 @@ FN ulong grid_rank(__global const ulong *key, ulong begin, ulong end, ulong own)
     return rank;
 }
 
+/* Whether the pair in place `own` is in the row of sphere `a`, and none is left of those that the first pass counted
+ * there. */
+FN int grid_is_full(__global const ulong *offset, __global const uint *left, uint a, ulong own, ulong stored)
+{
+    return own >= offset[a] && own < offset[a + 1] && offset[a + 1] <= stored && left[a] == 0;
+}
+
 /* Stores pairs [first, first + items) in order into the columns of the mask `wanted`, each of which begins `at` bytes
  * behind the begin of its memory. */
 __kernel void carom_grid_order(__global const ulong *offset, __global const ulong *key, __global const uint *of,
-                               uint wanted, __global uchar *a, ulong a_at, __global uchar *b, ulong b_at,
-                               __global uchar *state, ulong state_at, __global uchar *t, ulong t_at,
-                               __global uchar *shift, ulong shift_at, ulong first, uint items)
+                               __global const uint *left, uint row_begin, uint row_end, ulong stored,
+                               volatile __global grid_totals *totals, uint wanted, __global uchar *a, ulong a_at,
+                               __global uchar *b, ulong b_at, __global uchar *state, ulong state_at, __global uchar *t,
+                               ulong t_at, __global uchar *shift, ulong shift_at, ulong first, uint items)
 {
     if (get_global_id(0) >= items)
         return;
     const ulong own = first + get_global_id(0), mine = key[own];
-    const ulong begin = offset[of[own]], end = offset[of[own] + 1], at = begin + grid_rank(key, begin, end, own);
+    const uint sphere = of[own];
+    if (sphere < row_begin || sphere >= row_end || !grid_is_full(offset, left, sphere, own, stored)) {
+        atomic_or(&totals->faults, 1u);
+        return;
+    }
+    const ulong begin = offset[sphere], at = begin + grid_rank(key, begin, offset[sphere + 1], own);
     if (wanted >> GRID_A & 1)
-        COLUMN(int, a, a_at)[at] = (int)of[own];
+        COLUMN(int, a, a_at)[at] = (int)sphere;
     if (wanted >> GRID_B & 1)
         COLUMN(int, b, b_at)[at] = (int)(mine >> GRID_KEY_B_SHIFT & 0x7fffffff);
     if (wanted >> GRID_STATE & 1)
@@ -163,12 +215,13 @@ __kernel void carom_grid_partner(__global const float4 *sphere, __global const u
 #ifdef KERNEL_grid_touch
 /* Best partners that only touch: all of these pairs are among the undecided ones. */
 __kernel void carom_grid_touch(__global const uint *index, __global const uint2 *pair, __global const uchar *pair_state,
-                               __global const uint *best, __global uchar *state, ulong state_at, uint pairs, uint items)
+                               __global const uint *best, __global uchar *state, ulong state_at, uint spheres,
+                               uint pairs, uint items)
 {
     GRID_FOR_EACH(i, pairs)
     {
-        const uint one = index[pair[i].x], other = index[pair[i].y];
-        if (pair_state[i] != STATE_TOUCHING)
+        const uint one = index[min(pair[i].x, spheres - 1)], other = index[min(pair[i].y, spheres - 1)];
+        if (pair_state[i] != STATE_TOUCHING || max(one, other) >= spheres)
             continue;
         if (best[one] == ~other)
             state[state_at + one] = STATE_TOUCHING;

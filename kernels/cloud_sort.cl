@@ -173,25 +173,48 @@ FN void grid_set_table(__global grid_level *level, __global const grid_measure *
     level->stride_z = fits ? x * y : GRID_STRIDE_Z;
 }
 
-/* Puts spheres of at least half the width of a level's largest into that level. Returns the number of levels. */
+/* Puts spheres of at least half the width of a level's largest into that level. Returns the number of levels: at least
+ * one, even without spheres. */
 FN uint grid_choose_levels(__global grid_plan *plan, __local const uint *count, __local const uint *reach,
                            __local uint *of_level, real margin)
 {
     uint levels = 0;
     real widest = R(0.0);
     for (int bin = GRID_BINS - 1; bin >= 0; bin--) {
-        if (count[bin] == 0)
-            continue;
         const real width = grid_width(as_float(reach[bin]), margin);
-        if (levels == 0 || (width + width < widest && levels < GRID_LEVELS)) {
+        const int is_finer = count[bin] > 0 && (levels == 0 || width + width < widest);
+        if (is_finer && levels < GRID_LEVELS) {
             plan->level[levels].reach = as_float(reach[bin]);
             of_level[levels++] = 0;
             widest = width;
         }
-        plan->level_of[bin] = levels - 1;
-        of_level[levels - 1] += count[bin];
+        plan->level_of[bin] = max(levels, 1u) - 1;
+        if (levels > 0)
+            of_level[levels - 1] += count[bin];
     }
-    return levels;
+    if (levels > 0)
+        return levels;
+    plan->level[0].reach = R(0.0);
+    of_level[0] = 0;
+    return 1;
+}
+
+/* Gives each level a table of buckets. Tables of wrong numbers would not fit: all levels then share the least one. */
+FN uint grid_share_buckets(__global grid_plan *plan, __local const uint *of_level, uint levels, uint spheres)
+{
+    uint buckets = 0;
+    ulong all = 0;
+    for (uint l = 0; l < levels; l++)
+        all += of_level[l];
+    for (uint l = 0; l < levels; l++) {
+        uint table = GRID_TABLE_LEAST;
+        while (all <= spheres && table < of_level[l] + of_level[l])
+            table += table;
+        plan->level[l].base = all <= spheres ? buckets : 0;
+        plan->level[l].mask = table - 1;
+        buckets += table;
+    }
+    return buckets;
 }
 
 __kernel void carom_grid_plan(__global const float4 *sphere, real margin, uint spheres,
@@ -210,18 +233,9 @@ __kernel void carom_grid_plan(__global const float4 *sphere, real margin, uint s
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0) {
-        uint buckets = 0;
         levels = grid_choose_levels(plan, count, reach, of_level, margin);
-        for (uint l = 0; l < levels; l++) {
-            uint table = GRID_TABLE_LEAST;
-            while (table < of_level[l] + of_level[l])
-                table += table;
-            plan->level[l].base = buckets;
-            plan->level[l].mask = table - 1;
-            buckets += table;
-        }
         plan->level_count = levels;
-        plan->buckets = buckets;
+        plan->buckets = grid_share_buckets(plan, of_level, levels, spheres);
         for (int k = 0; k < 3; k++)
             plan->anchor[k] = sample.median[k];
     }
@@ -245,7 +259,7 @@ __kernel void carom_grid_assign(__global const float4 *sphere, real margin, __gl
         rank[i] = 0;
         if (s.w < R(0.0))
             continue;
-        __global const grid_level *level = &plan->level[plan->level_of[grid_bin(grid_width(s.w, margin))]];
+        __global const grid_level *level = &plan->level[grid_level_of(plan, s.w, margin)];
         const uint own = level->base + grid_bucket(grid_cell(grid_units(s.x, plan->anchor[0], level), level),
                                                    grid_cell(grid_units(s.y, plan->anchor[1], level), level),
                                                    grid_cell(grid_units(s.z, plan->anchor[2], level), level), level);
@@ -260,13 +274,17 @@ __kernel void carom_grid_assign(__global const float4 *sphere, real margin, __gl
 __kernel void carom_grid_scatter(__global const float4 *sphere, __global const uint *mask, int is_masked,
                                  __global const uint *bucket, __global const uint *rank, __global const uint *start,
                                  __global float4 *sorted, __global uint *sorted_index, __global uint *sorted_mask,
-                                 uint spheres, uint items)
+                                 volatile __global grid_totals *totals, uint spheres, uint items)
 {
     GRID_FOR_EACH(i, spheres)
     {
         if (sphere[i].w < R(0.0))
             continue;
         const uint slot = start[bucket[i]] + rank[i];
+        if (slot >= spheres) {
+            atomic_or(&totals->faults, 1u);
+            continue;
+        }
         sorted[slot] = sphere[i];
         sorted_index[slot] = i;
         if (is_masked)

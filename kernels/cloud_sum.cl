@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Exclusive prefix sum over any count of numbers, by three kernels: the sum of each tile, the prefix sum of these sums
  * by one work-group, and the prefix sums within the tiles. Sums have 64 bits; with GRID_SHORT they are stored with
- * 32, which may be in place. */
+ * 32, which may be in place. A tile has one size however small the groups are that a driver allows, and surplus groups
+ * have no tile. */
 #include "cloud_grid.h"
 #include "scan.h"
 
@@ -11,30 +12,37 @@ typedef uint grid_sum;
 typedef ulong grid_sum;
 #endif
 
-/* The host counts tiles by this size of a group. */
-#define GRID_WHOLE_GROUP __attribute__((reqd_work_group_size(GRID_GROUP, 1, 1)))
+/* The tile of a group, and how many there are. */
+FN uint grid_tile(void)
+{
+    return (uint)get_group_id(0);
+}
+FN uint grid_tiles(uint numbers)
+{
+    return numbers / GRID_TILE + (numbers % GRID_TILE != 0 ? 1 : 0);
+}
 
 #ifdef KERNEL_grid_sum
-__kernel GRID_WHOLE_GROUP void carom_grid_sum(__global const uint *count, __global ulong *sum, uint numbers, uint items)
+__kernel void carom_grid_sum(__global const uint *count, __global ulong *sum, uint numbers, uint items)
 {
     __local ulong scratch[GRID_GROUP];
-    const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
-    const ulong first = (ulong)get_group_id(0) * size * GRID_EACH;
+    const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), tile = grid_tile();
+    const ulong first = (ulong)tile * GRID_TILE;
     ulong own = 0, all;
-    for (uint k = 0; k < GRID_EACH; k++) {
-        const ulong i = first + k * size + item;
-        own += i < numbers ? count[i] : 0;
-    }
+    (void)items;
+    if (tile >= grid_tiles(numbers))
+        return;
+    for (uint k = item; k < GRID_TILE; k += size)
+        own += first + k < numbers ? count[first + k] : 0;
     (void)scan_group_long(own, scratch, &all);
     if (item == 0)
-        sum[get_group_id(0)] = all;
-    (void)items;
+        sum[tile] = all;
 }
 #endif
 
 #ifdef KERNEL_grid_carry
 /* Prefix sum of the tiles' sums, in place, and the total behind them. */
-__kernel GRID_WHOLE_GROUP void carom_grid_carry(__global ulong *sum, uint tiles, uint items)
+__kernel void carom_grid_carry(__global ulong *sum, uint tiles, uint items)
 {
     __local ulong scratch[GRID_GROUP];
     const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
@@ -57,25 +65,31 @@ __kernel GRID_WHOLE_GROUP void carom_grid_carry(__global ulong *sum, uint tiles,
 
 #ifdef KERNEL_grid_offset
 /* to[i] is the sum of all counts before i, for i up to `numbers`. */
-__kernel GRID_WHOLE_GROUP void carom_grid_offset(__global const uint *count, __global const ulong *sum,
-                                                 __global grid_sum *to, uint numbers, uint items)
+__kernel void carom_grid_offset(__global const uint *count, __global const ulong *sum, __global grid_sum *to,
+                                uint numbers, uint items)
 {
     __local ulong scratch[GRID_GROUP];
-    const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
-    const ulong first = ((ulong)get_group_id(0) * size + item) * GRID_EACH;
-    ulong own = 0, all;
-    uint counts[GRID_EACH];
-    for (uint k = 0; k < GRID_EACH; k++) {
-        counts[k] = first + k < numbers ? count[first + k] : 0;
-        own += counts[k];
-    }
-    ulong start = sum[get_group_id(0)] + scan_group_long(own, scratch, &all);
-    for (uint k = 0; k < GRID_EACH && first + k < numbers; k++) {
-        to[first + k] = (grid_sum)start;
-        start += counts[k];
-    }
-    if (first < numbers && first + GRID_EACH >= numbers)
-        to[numbers] = (grid_sum)start;
+    const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0), tile = grid_tile();
     (void)items;
+    if (tile >= grid_tiles(numbers))
+        return;
+    ulong before = sum[tile];
+    for (uint part = 0; part < GRID_TILE; part += size * GRID_EACH) {
+        const ulong first = (ulong)tile * GRID_TILE + part + item * GRID_EACH;
+        ulong own = 0, all;
+        uint counts[GRID_EACH];
+        for (uint k = 0; k < GRID_EACH; k++) {
+            counts[k] = first + k < numbers ? count[first + k] : 0;
+            own += counts[k];
+        }
+        ulong start = before + scan_group_long(own, scratch, &all);
+        for (uint k = 0; k < GRID_EACH && first + k < numbers; k++) {
+            to[first + k] = (grid_sum)start;
+            start += counts[k];
+        }
+        if (first < numbers && first + GRID_EACH >= numbers)
+            to[numbers] = (grid_sum)start;
+        before += all;
+    }
 }
 #endif

@@ -111,7 +111,7 @@ enum {
     CAROMI_GRID_MASKS,
     CAROMI_GRID_MEASURE,
     CAROMI_GRID_PLAN,
-    CAROMI_GRID_BUCKETS, /* of each sphere, and its rank in the bucket; later the list of long rows */
+    CAROMI_GRID_BUCKETS, /* of each sphere, and its rank in the bucket; later lists of unfinished searches */
     CAROMI_GRID_RANKS,
     CAROMI_GRID_STARTS, /* spheres before each bucket */
     CAROMI_GRID_SUMS,   /* of tiles, in a prefix sum */
@@ -121,13 +121,13 @@ enum {
     CAROMI_GRID_COUNTS, /* pairs of each sphere, by index */
     CAROMI_GRID_OFFSETS,
     CAROMI_GRID_UNDECIDED, /* slots of each undecided pair, and the solver's answers */
-    CAROMI_GRID_UNDECIDED_COUNT,
     CAROMI_GRID_GATHERED,
     CAROMI_GRID_T,
     CAROMI_GRID_STATES,
     CAROMI_GRID_TOTALS,
     CAROMI_GRID_KEYS, /* stored pairs in no order, and sphere a of each */
     CAROMI_GRID_OF,
+    CAROMI_GRID_LONG, /* spheres with long rows of pairs */
     CAROMI_GRID_COLUMN, /* columns of a list that are read back */
     CAROMI_GRID_MEMORIES = CAROMI_GRID_COLUMN + 5
 };

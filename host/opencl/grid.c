@@ -14,7 +14,11 @@
 #include "grid.h"
 #include "host/cloud/watch.h"
 
-enum { SPHERES_MOST = 1 << 29 }; /* a table has up to four buckets for each, counted in 32 bits */
+enum {
+    SPHERES_MOST = 1 << 29, /* a table has up to four buckets for each, counted in 32 bits */
+    ROWS_SORTED = 1 << 10,  /* rows that are sorted in a launch, which bounds its time */
+    KEYS_MERGED = 1 << 26   /* pairs of giant rows of a launch, if it has several rows */
+};
 
 /* ---- the caller's arrays ----------------------------------------------------------------------------------------- */
 
@@ -91,10 +95,11 @@ static carom_status fetch_outputs(const grid_job *job, const outputs *all, carom
 static carom_status find_offsets(grid_job *job, carom_error *err)
 {
     const uint64_t capacity = job->result->list->capacity, begin = job->row_begin, end = job->row_end;
+    const uint64_t long_most = capacity / GRID_LONG_ROW;
+    const cl_uint room = job->long_room = (cl_uint)(long_most < end - begin ? long_most : end - begin);
     caromi_arguments totals = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_TOTALS),
                      find = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_FIND_LONG);
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_TOTALS, 1, sizeof(grid_totals), err));
-    CHECK(caromi_grid_clear(job, CAROMI_GRID_TOTALS, sizeof(grid_totals) / WORD, err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_LONG, room, WORD, err));
     CHECK(caromi_grid_sum_up(job, CAROMI_GRID_COUNTS, CAROMI_GRID_OFFSETS, CAROMI_PROGRAM_GRID_OFFSET, job->spheres,
                              err));
     caromi_grid_set_memory(job, &totals, CAROMI_GRID_OFFSETS);
@@ -105,13 +110,14 @@ static carom_status find_offsets(grid_job *job, carom_error *err)
     CHECK(caromi_grid_launch(job, &totals, 1, err));
     caromi_grid_set_memory(job, &find, CAROMI_GRID_OFFSETS);
     caromi_set_uint(&find, job->row_begin);
-    caromi_grid_set_memory(job, &find, CAROMI_GRID_RANKS);
+    caromi_grid_set_memory(job, &find, CAROMI_GRID_LONG);
+    caromi_set_uint(&find, room);
     caromi_grid_set_memory(job, &find, CAROMI_GRID_TOTALS);
     CHECK(caromi_grid_launch_each(job, &find, end - begin, err));
     CHECK(caromi_grid_read_back(job, CAROMI_GRID_TOTALS, 0, &job->totals, sizeof job->totals, err));
     const grid_totals *t = &job->totals;
     if (t->stored > capacity || t->stored > t->total || t->complete < begin || t->complete > end ||
-        t->long_rows > end - begin)
+        t->long_rows > room || t->giant_rows > room - t->long_rows)
         return caromi_fail_corrupt(job->device, "numbers of pairs", begin, end, err);
     job->is_declined = t->total >> CAROMI_PAIRS_BITS != 0; /* an error of the call, which the host reports */
     return CAROM_OK;
@@ -126,22 +132,57 @@ static carom_status store_pairs(grid_job *job, carom_error *err)
     return caromi_grid_add_undecided(job, CAROMI_PROGRAM_GRID_STORE_UNDECIDED, err);
 }
 
-/* Long rows are those of all spheres: rows behind the last complete one have no pairs here, and are left out. */
-static carom_status sort_long_rows(const grid_job *job, carom_error *err)
+/* Arguments that the kernels of long rows have in common: rows [first, first + rows) of their list. */
+static caromi_arguments long_row_arguments(const grid_job *job, uint32_t program, cl_uint first, cl_uint rows)
 {
-    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_SORT_LONG);
-    if (job->totals.long_rows == 0)
-        return CAROM_OK;
+    caromi_arguments arguments = caromi_arguments_of(job->device, program);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_OFFSETS);
-    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_RANKS);
-    caromi_set_uint(&arguments, job->totals.long_rows);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_LONG);
+    caromi_set_uint(&arguments, first);
+    caromi_set_uint(&arguments, rows);
     caromi_set_uint(&arguments, job->row_end);
+    caromi_set_ulong(&arguments, job->totals.stored);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_KEYS);
-    return caromi_grid_launch_groups(job, &arguments, job->totals.long_rows < GROUPS ? job->totals.long_rows : GROUPS,
-                                     err);
+    return arguments;
 }
 
-static carom_status order_pairs(const grid_job *job, carom_error *err)
+/* A group sorts a long row, in launches of some rows. */
+static carom_status sort_long_rows(const grid_job *job, carom_error *err)
+{
+    const cl_uint all = job->totals.long_rows;
+    for (cl_uint first = 0; first < all; first += ROWS_SORTED) {
+        const cl_uint rows = all - first < ROWS_SORTED ? all - first : ROWS_SORTED;
+        caromi_arguments arguments = long_row_arguments(job, CAROMI_PROGRAM_GRID_SORT_LONG, first, rows);
+        CHECK(caromi_grid_launch_groups(job, &arguments, rows, err));
+    }
+    return CAROM_OK;
+}
+
+/* One step of the merge sort in all giant rows, which are the last ones of the list. */
+static carom_status merge_giant_rows(const grid_job *job, cl_uint bits, int is_mirrored, carom_error *err)
+{
+    const cl_uint all = job->totals.giant_rows, before = job->long_room - all;
+    const cl_uint each = KEYS_MERGED / job->totals.longest, most = each > 1 ? each : 1;
+    const uint64_t items = job->totals.longest < job->device->max_items ? job->totals.longest : job->device->max_items;
+    for (cl_uint first = 0; first < all; first += most) {
+        const cl_uint rows = all - first < most ? all - first : most;
+        caromi_arguments arguments = long_row_arguments(job, CAROMI_PROGRAM_GRID_MERGE, before + first, rows);
+        caromi_set_uint(&arguments, bits);
+        caromi_set_int(&arguments, is_mirrored);
+        CHECK(caromi_grid_launch(job, &arguments, items, err));
+    }
+    return CAROM_OK;
+}
+
+static carom_status sort_giant_rows(const grid_job *job, carom_error *err)
+{
+    for (cl_uint sorted = 0; job->totals.giant_rows > 0 && (job->totals.longest - 1) >> sorted > 0; sorted++)
+        for (cl_uint bits = sorted + 1; bits > 0; bits--)
+            CHECK(merge_giant_rows(job, bits - 1, bits > sorted, err));
+    return CAROM_OK;
+}
+
+static carom_status order_pairs(grid_job *job, carom_error *err)
 {
     static const size_t size[GRID_RECORD_COLUMNS] = {sizeof(int32_t), sizeof(int32_t), 1, sizeof(float), 3};
     const carom_cloud_pair_list *list = job->result->list;
@@ -152,16 +193,23 @@ static carom_status order_pairs(const grid_job *job, carom_error *err)
                        .base = {list->a, list->b, list->state, list->t, list->shift}};
     CHECK(place_outputs(job, &columns, err));
     CHECK(sort_long_rows(job, err));
+    CHECK(sort_giant_rows(job, err));
     for (uint64_t first = 0; columns.wanted != 0 && first < stored; first += most) {
         caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_ORDER);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_OFFSETS);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_KEYS);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_OF);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTS);
+        caromi_set_uint(&arguments, job->row_begin);
+        caromi_set_uint(&arguments, job->row_end);
+        caromi_set_ulong(&arguments, stored);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_TOTALS);
         set_outputs(&arguments, &columns);
         caromi_set_ulong(&arguments, first);
         CHECK(caromi_grid_launch(job, &arguments, stored - first < most ? stored - first : most, err));
     }
-    return fetch_outputs(job, &columns, err);
+    CHECK(fetch_outputs(job, &columns, err));
+    return caromi_grid_check(job, err);
 }
 
 /* Offsets of spheres [begin, end], where the caller wants them. */
@@ -236,7 +284,8 @@ static carom_status answer_best(const grid_job *job, carom_error *err)
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_STATES);
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_COUNTS);
     set_output(&touch, &columns.out[GRID_OTHER_STATE]);
-    CHECK(caromi_grid_launch_each(job, &touch, first->state != NULL ? job->undecided : 0, err));
+    caromi_set_uint(&touch, job->spheres);
+    CHECK(caromi_grid_launch_each(job, &touch, first->state != NULL ? job->totals.undecided : 0, err));
     return fetch_outputs(job, &columns, err);
 }
 
@@ -309,12 +358,10 @@ carom_status caromi_grid_answer(caromi_device *device, const caromi_cloud *cloud
     return caromi_grid_run(device, cloud, result, answered, stats, err);
 }
 
-/* GPUs that answer one query in a work-item, and have groups of the size that the kernels need; CPU devices only where
- * the caller wants one lane. Mesa's llvmpipe, a CPU device of one lane, answers some clouds wrongly after its probe. */
+/* Devices that answer one query in a work-item. */
 int caromi_grid_serves(const caromi_device *device)
 {
-    const int is_meant = device->gpu || device->context->desc.device_lanes == 1;
-    return is_meant && device->lanes == 1 && device->max_group >= GRID_GROUP;
+    return device->lanes == 1;
 }
 
 void caromi_grid_release(caromi_device *device)

@@ -14,7 +14,7 @@ carom_status caromi_grid_probe(caromi_device *device, carom_error *err);
 
 enum {
     WORD = sizeof(cl_uint),
-    GROUPS = 128 /* of a kernel whose groups go on until all is done */
+    GROUPS = 128 /* of a kernel whose groups share all spheres */
 };
 
 /* A call on a device. */
@@ -26,7 +26,9 @@ typedef struct grid_job {
     carom_stats *stats;
     cl_uint spheres, row_begin, row_end; /* only pairs whose sphere a is in [row_begin, row_end) */
     cl_int options;
-    cl_uint undecided, capacity; /* undecided pairs, and how many there is room for */
+    cl_uint capacity;  /* of undecided pairs there is room for so many */
+    cl_uint rounds;    /* of the first search through the cells */
+    cl_uint long_room; /* for spheres in the list of long rows */
     grid_totals totals;
     int is_declined; /* too many spheres share cells, or too many pairs, undecided or all */
 } grid_job;
@@ -69,5 +71,7 @@ carom_status caromi_grid_solve_undecided(const grid_job *job, carom_error *err);
 /* Adds undecided pairs that are hits to the rows, by the program that counts or the one that stores. */
 carom_status caromi_grid_add_undecided(const grid_job *job, uint32_t program, carom_error *err);
 /* Searches from all spheres, by the program that counts pairs or the one that stores them. */
-carom_status caromi_grid_search(const grid_job *job, uint32_t program, carom_error *err);
+carom_status caromi_grid_search(grid_job *job, uint32_t program, carom_error *err);
+/* Waits for all commands and reads the numbers of searches and undecided pairs. Fails if the device has gone wrong. */
+carom_status caromi_grid_check(grid_job *job, carom_error *err);
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts and stores the pairs of a cloud, and solves those that the test leaves undecided. */
 #include <math.h>
+#include <stddef.h>
 
 #include "grid.h"
 
 enum {
-    SEARCH_ITEMS = 1 << 18,    /* searches of a launch, which bounds its time */
+    SEARCH_ITEMS = 1 << 18,    /* searches of a launch, each of GRID_TESTS tests at most, which bounds its time */
     UNDECIDED_FIRST = 1 << 14, /* undecided pairs that there is room for at first, or one for each four spheres */
     UNDECIDED_EACH = 32        /* undecided pairs of a sphere that a cloud may have besides: bounds their memory */
 };
@@ -20,13 +21,27 @@ static void set_rows(const grid_job *job, caromi_arguments *arguments)
     caromi_grid_set_memory(job, arguments, CAROMI_GRID_OFFSETS);
     caromi_grid_set_memory(job, arguments, CAROMI_GRID_KEYS);
     caromi_grid_set_memory(job, arguments, CAROMI_GRID_OF);
+    caromi_set_ulong(arguments, job->totals.stored);
+    caromi_grid_set_memory(job, arguments, CAROMI_GRID_TOTALS);
 }
 
-carom_status caromi_grid_search(const grid_job *job, uint32_t program, carom_error *err)
+carom_status caromi_grid_check(grid_job *job, carom_error *err)
 {
+    CHECK(caromi_grid_read_back(job, CAROMI_GRID_TOTALS, 0, &job->totals, offsetof(grid_totals, long_rows), err));
+    return job->totals.faults == 0 && job->totals.unfinished <= job->spheres
+               ? CAROM_OK
+               : caromi_fail_corrupt(job->device, "places of spheres or pairs", 0, job->spheres, err);
+}
+
+/* A round of `searches` searches, in launches that each end in bounded time. */
+static carom_status search_round(const grid_job *job, uint32_t program, cl_uint round, cl_uint searches,
+                                 carom_error *err)
+{
+    static const uint32_t lists[2] = {CAROMI_GRID_BUCKETS, CAROMI_GRID_RANKS};
     const uint64_t max_items = job->device->max_items;
     const cl_uint most = max_items < SEARCH_ITEMS ? (cl_uint)max_items : SEARCH_ITEMS;
-    for (cl_uint first = 0; first < job->spheres; first += most) {
+    CHECK(caromi_grid_clear(job, CAROMI_GRID_TOTALS, 1, err)); /* totals.unfinished */
+    for (cl_uint first = 0; first < searches; first += most) {
         caromi_arguments arguments = caromi_arguments_of(job->device, program);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_PLAN);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED);
@@ -36,10 +51,31 @@ carom_status caromi_grid_search(const grid_job *job, uint32_t program, carom_err
         caromi_set_real(&arguments, job->cloud->margin);
         set_rows(job, &arguments);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED);
-        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED_COUNT);
         caromi_set_uint(&arguments, job->capacity);
+        caromi_set_uint(&arguments, job->spheres);
+        caromi_grid_set_memory(job, &arguments, lists[round % 2]);
+        caromi_grid_set_memory(job, &arguments, lists[(round + 1) % 2]);
+        caromi_set_uint(&arguments, round);
         caromi_set_uint(&arguments, first);
-        CHECK(caromi_grid_launch(job, &arguments, job->spheres - first < most ? job->spheres - first : most, err));
+        CHECK(caromi_grid_launch(job, &arguments, searches - first < most ? searches - first : most, err));
+    }
+    return CAROM_OK;
+}
+
+/* All passes have the same rounds, so after a pass of a single one the host does not wait. */
+carom_status caromi_grid_search(grid_job *job, uint32_t program, carom_error *err)
+{
+    cl_uint searches = job->spheres;
+    for (cl_uint round = 0; searches > 0; round++) {
+        if (round > job->spheres)
+            return caromi_fail_corrupt(job->device, "searches without an end", 0, job->spheres, err);
+        CHECK(search_round(job, program, round, searches, err));
+        if (job->rounds == 1)
+            return CAROM_OK;
+        CHECK(caromi_grid_check(job, err));
+        searches = job->totals.unfinished;
+        if (searches == 0)
+            job->rounds = round + 1;
     }
     return CAROM_OK;
 }
@@ -49,10 +85,10 @@ static carom_status count_once(grid_job *job, carom_error *err)
 {
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_UNDECIDED, job->capacity, sizeof(cl_uint2), err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_COUNTS, job->spheres, err));
-    CHECK(caromi_grid_clear(job, CAROMI_GRID_UNDECIDED_COUNT, 1, err));
-    CHECK(caromi_grid_search(
-        job, caromi_grid_finds_best(job->result) ? CAROMI_PROGRAM_GRID_BEST : CAROMI_PROGRAM_GRID_COUNT, err));
-    return caromi_grid_read_back(job, CAROMI_GRID_UNDECIDED_COUNT, 0, &job->undecided, sizeof job->undecided, err);
+    CHECK(caromi_grid_clear(job, CAROMI_GRID_TOTALS, 2, err)); /* unfinished and undecided */
+    job->rounds = 0;
+    return caromi_grid_search(
+        job, caromi_grid_finds_best(job->result) ? CAROMI_PROGRAM_GRID_BEST : CAROMI_PROGRAM_GRID_COUNT, err);
 }
 
 /* Once more if there was no room for all undecided pairs. Lattices have up to some ten for each sphere. Clouds with
@@ -62,18 +98,18 @@ carom_status caromi_grid_count_pairs(grid_job *job, carom_error *err)
     job->capacity = job->spheres / 4 > UNDECIDED_FIRST ? job->spheres / 4 : UNDECIDED_FIRST;
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_COUNTS, job->spheres, WORD, err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_OFFSETS, job->spheres, sizeof(cl_ulong), err));
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_UNDECIDED_COUNT, 1, WORD, err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_KEYS, 1, sizeof(cl_ulong), err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_OF, 1, WORD, err));
     CHECK(count_once(job, err));
-    job->is_declined = job->undecided >= GRID_UNDECIDED_MOST ||
-                       job->undecided > UNDECIDED_FIRST + UNDECIDED_EACH * (uint64_t)job->spheres;
-    if (job->undecided <= job->capacity || job->is_declined)
+    job->is_declined = job->totals.undecided >= GRID_UNDECIDED_MOST ||
+                       job->totals.undecided > UNDECIDED_FIRST + UNDECIDED_EACH * (uint64_t)job->spheres;
+    if (job->totals.undecided <= job->capacity || job->is_declined)
         return CAROM_OK;
-    job->capacity = job->undecided;
+    job->capacity = job->totals.undecided;
     CHECK(count_once(job, err));
-    return job->undecided <= job->capacity ? CAROM_OK
-                                           : caromi_fail_corrupt(job->device, "undecided pairs", 0, job->spheres, err);
+    return job->totals.undecided <= job->capacity
+               ? CAROM_OK
+               : caromi_fail_corrupt(job->device, "undecided pairs", 0, job->spheres, err);
 }
 
 /* Exact mode: the CPU answers the undecided pairs. */
@@ -82,12 +118,13 @@ static carom_status solve_on_host(const grid_job *job, carom_error *err)
     static const float at_rest = 0, no_limit = INFINITY;
     static const int members[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_BX, IN_BY, IN_BZ, IN_BR};
     const carom_context *c = job->device->context;
-    const uint64_t count = job->undecided;
+    const uint64_t count = job->totals.undecided;
     caromi_arguments gather = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_GATHER);
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_GATHERED, 2 * count, sizeof(cl_float4), err));
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_SORTED);
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_UNDECIDED);
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_GATHERED);
+    caromi_set_uint(&gather, job->spheres);
     CHECK(caromi_grid_launch_each(job, &gather, count, err));
     cl_float4 *spheres = caromi_alloc(c, count, 2 * sizeof *spheres + sizeof(float) + 2);
     if (spheres == NULL)
@@ -129,16 +166,17 @@ carom_status caromi_grid_add_undecided(const grid_job *job, uint32_t program, ca
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_T);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STATES);
     set_rows(job, &arguments);
-    return caromi_grid_launch_each(job, &arguments, job->undecided, err);
+    caromi_set_uint(&arguments, job->spheres);
+    return caromi_grid_launch_each(job, &arguments, job->totals.undecided, err);
 }
 
 carom_status caromi_grid_solve_undecided(const grid_job *job, carom_error *err)
 {
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_SOLVE);
-    if (job->undecided == 0)
+    if (job->totals.undecided == 0)
         return CAROM_OK;
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_T, job->undecided, sizeof(float), err));
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_STATES, job->undecided, 1, err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_T, job->totals.undecided, sizeof(float), err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_STATES, job->totals.undecided, 1, err));
     if (job->cloud->exact)
         CHECK(solve_on_host(job, err));
     else {
@@ -147,7 +185,8 @@ carom_status caromi_grid_solve_undecided(const grid_job *job, carom_error *err)
         caromi_set_real(&arguments, job->cloud->margin);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_T);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STATES);
-        CHECK(caromi_grid_launch_each(job, &arguments, job->undecided, err));
+        caromi_set_uint(&arguments, job->spheres);
+        CHECK(caromi_grid_launch_each(job, &arguments, job->totals.undecided, err));
     }
     const uint32_t program =
         caromi_grid_finds_best(job->result) ? CAROMI_PROGRAM_GRID_BEST_UNDECIDED : CAROMI_PROGRAM_GRID_COUNT_UNDECIDED;

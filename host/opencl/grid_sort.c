@@ -61,6 +61,8 @@ static carom_status plan_cells(const grid_job *job, carom_error *err)
     const uint64_t groups = ((uint64_t)job->spheres + GRID_GROUP - 1) / GRID_GROUP;
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_MEASURE, 1, sizeof(grid_measure), err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_PLAN, 1, sizeof(grid_plan), err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_TOTALS, 1, sizeof(grid_totals), err));
+    CHECK(caromi_grid_clear(job, CAROMI_GRID_TOTALS, sizeof(grid_totals) / WORD, err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_MEASURE, sizeof(grid_measure) / WORD, err));
     caromi_grid_set_memory(job, &measure, CAROMI_GRID_SPHERES);
     caromi_set_real(&measure, job->cloud->margin);
@@ -120,6 +122,7 @@ static carom_status scatter_spheres(const grid_job *job, carom_error *err)
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_INDICES);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED_MASKS);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_TOTALS);
     return caromi_grid_launch_each(job, &arguments, job->spheres, err);
 }
 

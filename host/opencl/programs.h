@@ -61,6 +61,7 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK };
     X(GRID_STORE,                  grid_store,               cloud_pairs,        CAROMI_NO_STACK, "") \
     X(GRID_STORE_UNDECIDED,        grid_store_undecided,     cloud_pairs,        CAROMI_NO_STACK, "") \
     X(GRID_SORT_LONG,              grid_sort_long,           cloud_rows,         CAROMI_NO_STACK, "") \
+    X(GRID_MERGE,                  grid_merge,               cloud_rows,         CAROMI_NO_STACK, "") \
     X(GRID_ORDER,                  grid_order,               cloud_rows,         CAROMI_NO_STACK, "") \
     X(GRID_BEST,                   grid_best,                cloud_pairs,        CAROMI_NO_STACK, "") \
     X(GRID_BEST_UNDECIDED,         grid_best_undecided,      cloud_pairs,        CAROMI_NO_STACK, "") \

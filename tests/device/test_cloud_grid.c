@@ -438,6 +438,21 @@ static const struct {
     {"not the best partner", {"rows->count + a, ~b", "rows->count + a, b + 1"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"touching partners", {"best[other] == ~one", "0"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"the solver", {"state[i] = (uchar)out.state;", "state[i] = 0;"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"a pair that was not counted",
+     {"atomic_inc(rows->count + a);", "if (rows->end < 999 || a % 7) atomic_inc(rows->count + a);"},
+     CAROM_ERROR_DEVICE_LOST},
+    {"a pair that was counted twice",
+     {"atomic_inc(rows->count + a);", "atomic_add(rows->count + a, rows->end > 999 && a % 7 == 0 ? 2u : 1u);"},
+     CAROM_ERROR_DEVICE_LOST},
+    {"a slot beyond the spheres",
+     {"start[bucket[i]] + rank[i];", "start[bucket[i]] + rank[i] + (spheres > 999 ? 1u << 30 : 0);"},
+     CAROM_ERROR_DEVICE_LOST},
+    {"a row beyond the spheres",
+     {"const uint sphere = of[own];", "const uint sphere = of[own] + (row_end > 999 ? 1u << 30 : 0);"},
+     CAROM_ERROR_DEVICE_LOST},
+    {"searches without an end",
+     {"search.tests > search.to) {", "search.tests > search.to || spheres > 999) {"},
+     CAROM_ERROR_DEVICE_LOST},
     {"too many pairs",
      {"totals->stored = offset[low];", "totals->stored = offset[low] + (end > 999 ? 1u << 30 : 0);"},
      CAROM_ERROR_DEVICE_LOST},
@@ -486,6 +501,87 @@ static void test_declined(void **state)
     }
     carom_context_destroy(cpu);
     cl_expect_none("declined");
+}
+
+/* ---- work of a launch -------------------------------------------------------------------------------------------- */
+
+/* Drivers whose kernels bear small groups alone, such as Mesa's llvmpipe. */
+static void test_small_groups(void **state)
+{
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
+    for (size_t group = 1; group <= 64; group *= 8) {
+        cl_seen_as.group = group;
+        carom_context *device = test_device(1, 0);
+        for (size_t shape = 1; shape < 8; shape += 3) {
+            many *m = make_many(shape, MANY);
+            compare(cpu, device, &m->desc, ROOM, shapes[shape].name);
+            free(m);
+        }
+        carom_context_destroy(device);
+        cl_seen_as.group = 0;
+    }
+    carom_context_destroy(cpu);
+    cl_expect_none("small groups");
+}
+
+/* Searches of many rounds, and rows that are merged by all groups. */
+static void test_rounds(void **state)
+{
+    static const cl_patch patches[] = {{"#define GRID_TESTS 2048", "#define GRID_TESTS 40"},
+                                       {"#define GRID_GIANT_ROW 8192", "#define GRID_GIANT_ROW 70"}};
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
+    for (size_t i = 0; i < COUNT_OF(patches); i++) {
+        cl_text_patch = patches[i];
+        carom_context *device = test_device(1, 0);
+        for (size_t shape = 0; shape < COUNT_OF(shapes); shape++) {
+            many *m = make_many(shape, MANY);
+            m->desc.full = 1;
+            m->desc.batch.accuracy = shape % 2 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+            compare(cpu, device, &m->desc, 40 * MANY, shapes[shape].name);
+            compare(cpu, device, &m->desc, MANY, shapes[shape].name);
+            free(m);
+        }
+        carom_context_destroy(device);
+        cl_text_patch = (cl_patch){NULL, NULL};
+    }
+    carom_context_destroy(cpu);
+    cl_expect_none("rounds");
+}
+
+/* However many spheres share a cell, no search makes more than some tests in a launch. */
+static void test_launches(void **state)
+{
+    enum { PLACE = 12000 };
+    static const cl_patch least = {"for (; slot < stop; slot++)",
+                                   "for (uint turns = 0; slot < stop && turns < 2048; slot++, turns++)"};
+    static const float zero[3], one = 1;
+    (void)state;
+    (void)test_need_device();
+    cl_text_patch = least;
+    carom_context *device = test_device(1, 0);
+    uint32_t *partners = test_alloc(PLACE, sizeof *partners);
+    carom_cloud_desc d = {.batch = {.size = sizeof d, .count = PLACE},
+                          .center = {&zero[0], &zero[1], &zero[2], CAROM_REPEAT},
+                          .radius = {&one, CAROM_REPEAT}};
+    const carom_cloud_count_result count = {sizeof count, partners};
+    carom_error err = {0};
+    d.batch.prepare = 1;
+    test_ok("prepare", carom_cloud_count(device, &d, &count, NULL, &err), &err);
+    d.batch.prepare = 0;
+    cl_relieve();
+    test_ok("count", carom_cloud_count(device, &d, &count, NULL, &err), &err);
+    if (cl_calls(CALL_LAUNCH) < 2 * (PLACE / GRID_TESTS))
+        fail_msg("%d launches", cl_calls(CALL_LAUNCH));
+    for (uint32_t i = 0; i < PLACE; i++)
+        assert_int_equal(partners[i], PLACE - 1);
+    cl_text_patch = (cl_patch){NULL, NULL};
+    free(partners);
+    carom_context_destroy(device);
+    cl_expect_none("launches");
 }
 
 /* ---- failures of the driver -------------------------------------------------------------------------------------- */
@@ -584,9 +680,10 @@ static void test_crowd(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_families), cmocka_unit_test(test_shapes),
-                                       cmocka_unit_test(test_buffers),  cmocka_unit_test(test_faults),
-                                       cmocka_unit_test(test_declined), cmocka_unit_test(test_lost),
-                                       cmocka_unit_test(test_strides),  cmocka_unit_test(test_crowd)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_families), cmocka_unit_test(test_shapes),   cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_faults),   cmocka_unit_test(test_declined), cmocka_unit_test(test_small_groups),
+        cmocka_unit_test(test_rounds),   cmocka_unit_test(test_launches), cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_strides),  cmocka_unit_test(test_crowd)};
     return cmocka_run_group_tests_name("cloud_grid", tests, NULL, NULL);
 }
