@@ -64,6 +64,7 @@ cat > "$work/bin/sudo" << 'END'
 exec true
 END
 chmod +x "$work/bin/sudo"
+absent='no jansson|needs gnuplot|no OpenCL device|mpirun: command not found|Executable: carom-mpi'
 for file in "$work"/*.sh; do
     [ -e "$file" ] || continue
     scripts=$((scripts + 1))
@@ -74,6 +75,7 @@ for file in "$work"/*.sh; do
         -e 's#^scripts/rain( .*)?$#scripts/rain --quick --no-install#' -e '/apt(-get)? /d' \
         -e 's#^(git clone|cd carom).*#true#' -e 's#verify --queries [0-9]+#verify --queries 20000#' \
         -e 's#^ctest#CAROM_TEST_EFFORT=10 &#' -e 's#^CAROM_TEST_EFFORT=[0-9]+#CAROM_TEST_EFFORT=10#' \
+        -e "s#-Lbuild -Wl,-rpath,build#-L'$build' -Wl,-rpath,'$build'#" \
         -e '/-DCAROM_TESTS=ON/,/^cmake --build/d' -e "s#(ctest --test-dir) build#\\1 '$build'#" \
         -e 's#^scripts/device-report.*#true#' \
         -e '/^carom bench --scaling/s#$# --quick --backend cpu --scene threads#' \
@@ -84,7 +86,7 @@ for file in "$work"/*.sh; do
     if env PATH="$work/bin:$PATH" bash -euo pipefail -c "cd '$work/copy' && . '$work/run'" > "$work/printed" \
         2> "$work/said"; then
         pass "README commands $number: $(grep -m 1 . "$file" | cut -c 1-60)"
-    elif grep -qE 'no jansson|needs gnuplot|mpirun: command not found|Executable: carom-mpi' "$work/said"; then
+    elif grep -qE "$absent" "$work/said"; then
         skip "README commands $number: $(grep -m 1 . "$file" | cut -c 1-60)" "$(tail -n 1 "$work/said")"
         continue
     else
