@@ -261,8 +261,8 @@ uint64_t step_report(const simulation *s, int steps, float *const host[HOST_ARRA
             hash = (hash ^ bits) * 0x100000001b3;
         }
     }
-    printf("%d steps of %llu particles: %llu are outside, %llu contacts with the wall\n", steps, (unsigned long long)s->count,
-           (unsigned long long)outside, (unsigned long long)s->contacts);
+    printf("%d steps of %llu particles: %llu are outside, %llu contacts with the wall\n", steps,
+           (unsigned long long)s->count, (unsigned long long)outside, (unsigned long long)s->contacts);
     printf("kinetic energy %.9g, positions %016llx\n", energy, (unsigned long long)hash);
     for (int i = 0; i < CALLS; i++)
         printf("%s: %llu bytes brought to the host in a step, %llu returned\n", calls[i],

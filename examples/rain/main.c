@@ -14,8 +14,9 @@
 
 typedef struct options {
     carom_backend backend;
+    int is_backend_given;
     carom_isa isa;
-    const char *device, *frames;
+    const char *device, *frames; /* device: as it was given; NULL: not */
     uint64_t particles, steps, triangles, every, seed, sample, threads;
     uint64_t plant; /* 0: none */
     int exact;
@@ -31,8 +32,9 @@ static const char usage[] =
     "  --frames DIR     write each frame there: rain-NUMBER.vtu, .png, and vessel.vtu\n"
     "  --seed N         of the spheres (1)\n"
     "  --exact          carom's exact mode\n"
-    "  --backend B      cpu, opencl or auto (auto)\n"
-    "  --device D       OpenCL device, by index or name\n"
+    "  --device D       cpu; auto, which takes a device if it pays; or OpenCL devices by number or part of a name,\n"
+    "                   several separated by commas (auto)\n"
+    "  --backend B      cpu, opencl or auto (opencl with a device by number or name, else auto)\n"
     "  --isa I          of the CPU: scalar, sse4.1, avx2, avx512 or neon (the best)\n"
     "  --threads N      0: all (0)\n"
     "  --sample N       spheres whose distance from the mesh the checker measures in each frame (8)\n"
@@ -103,16 +105,21 @@ typedef struct run {
     double start, check_time, frame_time, last_progress;
 } run;
 
+static int names_device(const options *o)
+{
+    return o->device && strcmp(o->device, "cpu") != 0 && strcmp(o->device, "auto") != 0;
+}
+
 static int open_world(run *r)
 {
     carom_context_desc desc = carom_context_desc_default();
     carom_error err;
     desc.backend = r->o.backend;
-    desc.device = r->o.device;
+    desc.device = names_device(&r->o) ? r->o.device : NULL;
     desc.isa = r->o.isa;
     desc.threads = (uint32_t)r->o.threads;
     if (carom_context_create(&desc, &r->world.context, &err) != CAROM_OK)
-        return rain_fail("%s", err.message);
+        return desc.device ? rain_fail("--device %s: %s", desc.device, err.message) : rain_fail("%s", err.message);
     const carom_mesh_desc shape = {
         .size = sizeof shape,
         .vertices = carom_xyz(r->mesh.vertex),
@@ -212,6 +219,8 @@ static void report(const run *r)
     const rain_times *t = rain_stepper_times(r->stepper);
     const rain_counts *c = rain_stepper_counts(r->stepper);
     const double done = (double)(r->o.steps * r->spheres.count), all = stepping(r);
+    carom_device_info device = {.size = sizeof device};
+    (void)carom_context_get_device(r->world.context, &device, NULL); /* without one it has no name */
     printf(
         "\n%.4g particle-steps in %.2f s on %u threads: %.4g per second, %.4g per CPU second, %.1f %% of them awake\n",
         done, all, carom_context_threads(r->world.context), done / all, done / t->cpu, 100.0 * (double)c->awake / done);
@@ -222,6 +231,10 @@ static void report(const run *r)
            "%.3f with spheres, %.3f waited\n",
            (double)c->motions / done, (double)c->asked / done, (double)c->pairs / done, (double)c->wall_hits / done,
            (double)c->sphere_hits / done, (double)c->waited / done);
+    printf("answers: %llu on devices%s%s, %llu on the CPU\n", (unsigned long long)c->on_device,
+           device.name[0] ? " from " : "", device.name, (unsigned long long)c->on_cpu);
+    if (c->fallen_back > 0)
+        printf("%llu answers fell back from a device to the CPU\n", (unsigned long long)c->fallen_back);
     printf("beside it: checker %.2f s, frames %.2f s\n", r->check_time, r->frame_time);
     printf("outside, over %llu frames: %llu\n", (unsigned long long)r->frames, (unsigned long long)r->outside);
     printf("hash of all centres after %llu steps: %016llx\n", (unsigned long long)r->o.steps,
@@ -301,12 +314,30 @@ static int parse_option(const char *name, const char *value, options *o)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (strcmp(name, numbers[i].name) == 0)
             return parse_number(name, value, numbers[i].low, numbers[i].high, numbers[i].to);
-    if (strcmp(name, "backend") == 0)
+    if (strcmp(name, "backend") == 0) {
+        o->is_backend_given = 1;
         return parse_backend(value, &o->backend);
+    }
     if (strcmp(name, "isa") == 0)
         return parse_isa(value, &o->isa);
     *(strcmp(name, "device") == 0 ? &o->device : &o->frames) = value;
     return 1;
+}
+
+/* A device by number or name is the one that answers, unless --backend auto may take the CPU in its place. */
+static int settle_backend(options *o)
+{
+    const carom_backend wanted = names_device(o)                 ? CAROM_BACKEND_OPENCL
+                                 : strcmp(o->device, "cpu") == 0 ? CAROM_BACKEND_CPU
+                                                                 : CAROM_BACKEND_AUTO;
+    if (!o->is_backend_given)
+        o->backend = wanted;
+    if (o->backend == wanted || (names_device(o) && o->backend == CAROM_BACKEND_AUTO))
+        return 1;
+    if (names_device(o))
+        return rain_fail("--device names an OpenCL device, and --backend cpu uses none");
+    return rain_fail("--device %s and --backend %s: they name different backends", o->device,
+                     carom_backend_name(o->backend));
 }
 
 static int parse(int argc, char **argv, options *o)
@@ -331,6 +362,8 @@ static int parse(int argc, char **argv, options *o)
     }
     if (ok && optind < argc)
         ok = rain_fail("%s: not an option", argv[optind]);
+    if (ok && o->device)
+        ok = settle_backend(o);
     if (ok && o->plant > o->steps)
         ok = rain_fail("--plant %llu: there are only %llu steps", (unsigned long long)o->plant,
                        (unsigned long long)o->steps);

@@ -48,6 +48,8 @@ typedef struct rain_counts {
     uint64_t motions, asked;         /* of spheres that flew, and of all in the clouds, over all substeps */
     uint64_t pairs;                  /* of spheres, listed */
     uint64_t wall_hits, sphere_hits; /* of motions: their first hits */
+    uint64_t on_device, on_cpu;      /* of motions and spheres asked: who answered */
+    uint64_t fallen_back;            /* of these on_cpu, meant for a device */
     uint64_t waited;                 /* particle-steps that had time left after the last substep */
 } rain_counts;
 

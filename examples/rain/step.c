@@ -198,7 +198,7 @@ int rain_step(rain_stepper *s, uint64_t number)
     begin(s);
     for (int substep = 0; ok && substep < SUBSTEPS && rain_substep_gather(sub, &s->world, s->spheres, s->left) > 0;
          substep++) {
-        ok = rain_substep_query(sub, &s->world, &s->times);
+        ok = rain_substep_query(sub, &s->world, &s->times, &s->counts);
         for (uint64_t n = 0; ok && n < sub->count; n++)
             advance(s, n);
         s->counts.motions += sub->active_count;

@@ -100,7 +100,14 @@ uint64_t rain_substep_gather(rain_substep *sub, const rain_world *world, const r
 
 static const float substep_end = 1.0f;
 
-static int query_mesh(rain_substep *sub, const rain_world *world)
+static void count_answers(const carom_stats *stats, rain_counts *counts)
+{
+    counts->on_device += stats->on_device;
+    counts->on_cpu += stats->on_cpu;
+    counts->fallen_back += stats->fallen_back;
+}
+
+static int query_mesh(rain_substep *sub, const rain_world *world, rain_counts *counts)
 {
     const carom_mesh_sweep_desc desc = {
         .batch = {.size = sizeof desc,
@@ -116,9 +123,12 @@ static int query_mesh(rain_substep *sub, const rain_world *world)
     };
     const carom_mesh_hit_result out = {
         .size = sizeof out, .triangle = sub->triangle, .t = sub->t, .normal = carom_xyz_out(sub->normal)};
+    carom_stats stats = {.size = sizeof stats};
     carom_error err;
-    return carom_mesh_sweep_first(world->mesh, &desc, &out, NULL, &err) == CAROM_OK ||
-           rain_fail("mesh: %s", err.message);
+    if (carom_mesh_sweep_first(world->mesh, &desc, &out, &stats, &err) != CAROM_OK)
+        return rain_fail("mesh: %s", err.message);
+    count_answers(&stats, counts);
+    return 1;
 }
 
 static int make_room(rain_substep *sub, uint64_t records)
@@ -132,7 +142,7 @@ static int make_room(rain_substep *sub, uint64_t records)
 }
 
 /* All pairs that meet in the substep, under both spheres. A list that is too short is asked for again. */
-static int query_pairs(rain_substep *sub, const rain_world *world)
+static int query_pairs(rain_substep *sub, const rain_world *world, rain_counts *counts)
 {
     const carom_cloud_desc desc = {
         .batch = {.size = sizeof desc, .count = sub->count, .accuracy = world->accuracy},
@@ -144,6 +154,7 @@ static int query_pairs(rain_substep *sub, const rain_world *world)
         .full = 1,
     };
     carom_list_totals totals = {.total = 2 * sub->count};
+    carom_stats stats = {.size = sizeof stats};
     carom_error err;
     do {
         if (totals.total > sub->room && !make_room(sub, totals.total + totals.total / 4))
@@ -154,20 +165,21 @@ static int query_pairs(rain_substep *sub, const rain_world *world)
                                             .b = sub->partner,
                                             .t = sub->partner_t,
                                             .totals = &totals};
-        if (carom_cloud_list(world->context, &desc, &list, NULL, &err) != CAROM_OK)
+        if (carom_cloud_list(world->context, &desc, &list, &stats, &err) != CAROM_OK)
             return rain_fail("spheres: %s", err.message);
     } while (totals.stored < totals.total);
+    count_answers(&stats, counts);
     return 1;
 }
 
-int rain_substep_query(rain_substep *sub, const rain_world *world, rain_times *times)
+int rain_substep_query(rain_substep *sub, const rain_world *world, rain_times *times, rain_counts *counts)
 {
     const double start = rain_seconds();
-    if (!query_mesh(sub, world))
+    if (!query_mesh(sub, world, counts))
         return 0;
     const double between = rain_seconds();
     times->mesh += between - start;
-    if (!query_pairs(sub, world))
+    if (!query_pairs(sub, world, counts))
         return 0;
     times->cloud += rain_seconds() - between;
     return 1;

@@ -33,6 +33,6 @@ void rain_substep_destroy(rain_substep *substep);
 /* `left`: [spheres] time left. Returns the number of spheres that have some. */
 uint64_t rain_substep_gather(rain_substep *substep, const rain_world *world, const rain_spheres *spheres,
                              const float *left);
-int rain_substep_query(rain_substep *substep, const rain_world *world, rain_times *times);
+int rain_substep_query(rain_substep *substep, const rain_world *world, rain_times *times, rain_counts *counts);
 
 #endif

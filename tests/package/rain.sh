@@ -81,8 +81,24 @@ for isa in scalar sse4.1 avx2 avx512 neon; do
         skip "rain: 1000 steps, $isa" "not on this machine"
     fi
 done
+on_cpu='^answers: 0 on devices, [1-9][0-9]* on the CPU$'
+"$rain" "${few[@]}" --device cpu > device.txt
+equal "rain: 1000 steps, --device cpu" "$(hash_of few.txt)" "$(hash_of device.txt)"
+check "rain: --device cpu is the CPU path" grep -q "$on_cpu" device.txt
+"$rain" "${few[@]}" --device auto > device.txt
+equal "rain: 1000 steps, --device auto" "$(hash_of few.txt)" "$(hash_of device.txt)"
+check "rain: --device auto leaves few particles to the CPU" grep -q "$on_cpu" device.txt
 if "$rain" "${few[@]}" --backend opencl > opencl.txt 2> said.txt; then
     equal "rain: 1000 steps, OpenCL" "$(hash_of few.txt)" "$(hash_of opencl.txt)"
+    "$rain" "${few[@]}" --device 0 > device.txt
+    equal "rain: 1000 steps, --device 0" "$(hash_of few.txt)" "$(hash_of device.txt)"
+    check "rain: a device by its number answers" grep -q '^answers: [1-9][0-9]* on devices from .*, 0 on the CPU$' \
+        device.txt
+    "$rain" "${few[@]}" --device "$(sed -n 's/^answers: .* on devices from \(.*\), 0 on the CPU$/\1/p' device.txt)" \
+        > named.txt
+    equal "rain: a device by its name answers" "$(grep '^answers' device.txt)" "$(grep '^answers' named.txt)"
+    "$rain" "${few[@]}" --device 0 --backend auto > device.txt
+    check "rain: auto leaves few particles to the CPU where a device is named" grep -q "$on_cpu" device.txt
 else
     skip "rain: 1000 steps, OpenCL" "$(head -n 1 said.txt)"
 fi
@@ -125,6 +141,11 @@ refused() { # NAME SENTENCE OPTION...
     equal "rain refuses $name" "rain: $wanted" "$(head -n 1 <<< "$got")"
 }
 refused "a backend" "--backend gpu: not cpu, opencl or auto" --backend gpu
+refused "a device and no device" "--device names an OpenCL device, and --backend cpu uses none" --backend cpu --device 0
+refused "two backends" "--device cpu and --backend opencl: they name different backends" --backend opencl --device cpu
+refused "another two" "--device auto and --backend cpu: they name different backends" --device auto --backend cpu
+nowhere=$("$rain" "${few[@]}" --device nowhere 2>&1) && nowhere="status 0"
+check "rain: a device that is not there is an error" grep -q '^rain: --device nowhere: ' <<< "$nowhere"
 refused "an instruction set" "--isa mmx: not scalar, sse4.1, avx2, avx512 or neon" --isa mmx
 refused "a plant behind the last step" "--plant 3: there are only 2 steps" --plant 3 --steps 2
 refused "no particles" "--particles 0: not a number from 1 to 100000000" --particles 0

@@ -72,7 +72,7 @@ for file in "$work"/*.sh; do
     # scripts/device-report has a test of its own.
     sed -E -e 's#^(\$ )?##' -e 's#^scripts/test( .*)?$#scripts/test --list#' \
         -e 's#^scripts/demo( .*)?$#scripts/demo --quick --no-install#' \
-        -e 's#^scripts/rain( .*)?$#scripts/rain --quick --no-install#' -e '/apt(-get)? /d' \
+        -e 's#^scripts/rain( |$)#scripts/rain --quick --no-install\1#' -e '/apt(-get)? /d' \
         -e 's#^(git clone|cd carom).*#true#' -e 's#verify --queries [0-9]+#verify --queries 20000#' \
         -e 's#^ctest#CAROM_TEST_EFFORT=10 &#' -e 's#^CAROM_TEST_EFFORT=[0-9]+#CAROM_TEST_EFFORT=10#' \
         -e "s#-Lbuild -Wl,-rpath,build#-L'$build' -Wl,-rpath,'$build'#" \
