@@ -38,6 +38,11 @@ enum {
     {                                                                                                                \
         name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, TORUS_70K, PEERS_NEVER, 1, task, 0, NO_CLOUD, 0 \
     }
+/* So many that a GPU is busy throughout. */
+#define MILLION_QUERIES(name, what, spheres, task)                                                                     \
+    {                                                                                                                  \
+        name, what, TYPE_MESH, MILLION, 5000, NO_PAIRS, NULL, spheres, TORUS_70K, PEERS_NEVER, 1, task, 0, NO_CLOUD, 0 \
+    }
 #define OTHER_MESH(name, what, spheres, shape)                                                                      \
     {                                                                                                               \
         name, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, 100, 0, PEERS_FULL, 1, ASK(mesh_first), shape, \
@@ -65,6 +70,13 @@ enum {
         "contacts-" #edges "-" of, "contacts beside closest points and overlap lists, radii of " #edges " edges", \
             TYPE_CONTACTS, 50000, 5000, NO_PAIRS, change, 0, __VA_ARGS__, PEERS_NEVER, 1,                         \
             ASK_WITHIN(mesh_contacts, edges), 0, NO_CLOUD, 0                                                      \
+    }
+
+/* Steps of a simulation: only when --scene names them, or with a device that has memory of its own. */
+#define STEP(name, what, resident)                                                                                 \
+    {                                                                                                              \
+        name, what, TYPE_STEP, MILLION, 20000, NO_PAIRS, NULL, 0, TORUS_70K, PEERS_NEVER, 1, NO_TASK, 0, NO_CLOUD, \
+            resident                                                                                               \
     }
 
 /* Clouds: only when --scene names them. */
@@ -124,6 +136,12 @@ static const suite_scene scenes[] = {
     MESH_QUERY("mesh-closest-box-70k", "closest point: from anywhere in the box", SPHERES_BOX, ASK(mesh_closest)),
     MESH_QUERY("mesh-closest-band-70k", "closest point within 1 %: from anywhere in the box", SPHERES_BOX,
                ASK_WITHIN(mesh_closest, 0.01f)),
+    MILLION_QUERIES("million-near-70k", "first hit: a million, from next to the surface", SPHERES_NEAR,
+                    ASK(mesh_first)),
+    MILLION_QUERIES("million-closest-near-70k", "closest point: a million, from next to the surface", SPHERES_NEAR,
+                    ASK(mesh_closest)),
+    MILLION_QUERIES("million-closest-box-70k", "closest point: a million, from anywhere in the box", SPHERES_BOX,
+                    ASK(mesh_closest)),
     OTHER_MESH("mesh-near-soup", "first hit in a soup with needles: short ways", SPHERES_NEAR, SHAPE_SOUP),
     OTHER_MESH("mesh-long-soup", "first hit in a soup with needles: long ways", SPHERES_LONG, SHAPE_SOUP),
     OTHER_MESH("mesh-near-building", "first hit in a building: short ways", SPHERES_NEAR, SHAPE_BUILDING),
@@ -152,6 +170,8 @@ static const suite_scene scenes[] = {
     CLOUDS("b", "spheres of radii 1 to 2", CLOUD_DOUBLE),
     CLOUDS("c", "spheres of radii 1 to 10", CLOUD_TENFOLD),
     CLOUDS("d", "equal spheres in a pile", CLOUD_PILE),
+    STEP("step-cpu", "a step: refit, first hits, neighbours, contacts, match", 0),
+    STEP("step-device", "the same with all arrays in buffers on the device", 1),
     CONTACTS("70k", 1, NULL, TORUS_70K),
     CONTACTS("70k", 3, NULL, TORUS_70K),
     CONTACTS("70k", 10, NULL, TORUS_70K),
@@ -191,7 +211,8 @@ static void unlisted_mesh_scene(size_t index, suite_scene *out)
     snprintf(out->name, sizeof out->name, "%s-70k", q->name);
 }
 
-/* Scenes above once more, with all arrays of the batch in buffers on the device. */
+/* Scenes above once more, with all arrays of the batch in buffers on the device, and a million queries or more: fewer
+ * leave a GPU with too little to do. */
 #define RESIDENT(of)                                                       \
     {                                                                      \
         of, "resident-" of, of " with all arrays in buffers on the device" \
@@ -199,10 +220,14 @@ static void unlisted_mesh_scene(size_t index, suite_scene *out)
 static const struct {
     const char *of, *name, *what;
 } residents[] = {
-    RESIDENT("sweep-first-random"), RESIDENT("sweep-full-random"),     RESIDENT("overlap-random"),
-    RESIDENT("spheres-random"),     RESIDENT("mesh-near-70k"),         RESIDENT("mesh-long-70k"),
-    RESIDENT("mesh-near-1m"),       RESIDENT("mesh-closest-near-70k"), RESIDENT("mesh-any-70k"),
-    RESIDENT("cloud-list-a"),       RESIDENT("cloud-count-a"),         RESIDENT("cloud-first-a"),
+    RESIDENT("sweep-first-random"),  RESIDENT("sweep-full-random"),     RESIDENT("overlap-random"),
+    RESIDENT("spheres-random"),      RESIDENT("mesh-near-70k"),         RESIDENT("mesh-long-70k"),
+    RESIDENT("mesh-near-1m"),        RESIDENT("mesh-closest-near-70k"), RESIDENT("mesh-closest-box-70k"),
+    RESIDENT("mesh-any-70k"),        RESIDENT("mesh-all-70k"),          RESIDENT("mesh-overlaps-70k"),
+    RESIDENT("cloud-list-a"),        RESIDENT("cloud-count-a"),         RESIDENT("cloud-first-a"),
+    RESIDENT("moving-tenth-list-a"), RESIDENT("moving-one-list-a"),     RESIDENT("moving-one-first-a"),
+    RESIDENT("contacts-1-70k"),      RESIDENT("contacts-3-70k"),        RESIDENT("volume-70k"),
+    RESIDENT("volume-band-70k"),     RESIDENT("clearance-70k"),
 };
 enum { RESIDENTS = sizeof residents / sizeof residents[0] };
 
@@ -219,6 +244,8 @@ static void resident_scene(size_t index, suite_scene *out)
     out->what = residents[index].what;
     out->peers = PEERS_NEVER;
     out->resident = 1;
+    if (out->count < MILLION)
+        out->count = MILLION;
 }
 
 int catalog_scene(size_t index, suite_scene *out)

@@ -91,23 +91,6 @@ static const char *const beside[ASKED] = {[CONTACTS] = "", [CLOSEST] = "-closest
 static const query_type *const query_of[ASKED] = {
     [CONTACTS] = &query_mesh_contacts, [CLOSEST] = &query_mesh_closest, [OVERLAPS] = &query_mesh_overlaps};
 
-/* Hits of all spheres in either mode, whichever are more. */
-static size_t count_hits(mesh_call call)
-{
-    hits none = hits_alloc(call.out->count, 0);
-    size_t most = 0;
-
-    call.out = &none;
-    for (int exact = 0; exact < 2; exact++) {
-        call.accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
-        mesh_call_run(&call);
-        const uint64_t total = ((const uint64_t *)none.offsets.column[0])[none.count];
-        most = total > most ? total : most;
-    }
-    hits_free(&none);
-    return most;
-}
-
 /* ---- what a scene says as a whole -------------------------------------------------------------------------------- */
 
 /* The side that asks the same subject in the same mode; -1: none. */
@@ -149,6 +132,7 @@ void contacts_run(suite *u, const suite_scene *scene)
     mesh_scene shape = suite_mesh(u, scene);
     const size_t count = suite_count(u, scene);
     const double edge = mean_edge(&shape);
+    const int asked = scene->resident ? 1 : ASKED; /* in buffers contacts alone */
     columns spheres = resting_spheres(&shape, (double)scene->task.band * edge, count);
     carom_mesh *meshes[SUBJECTS_MAX] = {NULL};
     hits out[ASKED];
@@ -163,9 +147,9 @@ void contacts_run(suite *u, const suite_scene *scene)
         hits sizes = {.count = count};
         call.task = (mesh_task){query_of[k], MESH_ASK, 0};
         call.out = &sizes;
-        out[k] = hits_alloc(count, query_of[k]->mesh.is_list ? count_hits(call) : count);
+        out[k] = hits_alloc(count, query_of[k]->mesh.is_list ? mesh_call_count_hits(call) : count);
     }
-    for (int k = 0; k < ASKED; k++) {
+    for (int k = 0; k < asked; k++) {
         call.task = (mesh_task){query_of[k], MESH_ASK, 0};
         call.out = &out[k];
         suite_add_mesh_sides(u, scene, beside[k], call, (double)call.out->count, meshes);
@@ -176,7 +160,7 @@ void contacts_run(suite *u, const suite_scene *scene)
     suite_measure(u, scene);
     for (int i = 0; i < u->subjects.count; i++)
         carom_mesh_destroy(meshes[i]);
-    for (int k = 0; k < ASKED; k++)
+    for (int k = 0; k < asked; k++)
         hits_free(&out[k]);
     columns_free(&spheres);
     mesh_scene_free(&shape);

@@ -84,7 +84,8 @@ static carom_status ask_distance(mesh_call *a, carom_error *err)
         .sign = a->task.work == MESH_SIGNED_BAND ? CAROM_SIGN_WINDING : CAROM_SIGN_NONE,
         .allow_open = a->task.work == MESH_SIGNED_BAND,
         .band = a->task.work == MESH_VOLUME ? NULL : &band};
-    const carom_mesh_distance_result out = {.size = sizeof out, .distance = a->out->time.column[0]};
+    const carom_mesh_distance_result out = {.size = sizeof out,
+                                            .distance = resident_at(a->resident, a->out->time.column[0])};
 
     return carom_mesh_distance(a->mesh, &desc, &out, &a->stats, err);
 }
@@ -95,7 +96,8 @@ static carom_status ask_clearance(mesh_call *a, carom_error *err)
         .batch = {.size = sizeof desc, .count = a->lattice.dims[2], .accuracy = a->accuracy},
         .lattice = a->lattice,
         .radius = radius_of(a)};
-    const carom_mesh_clearance_result out = {.size = sizeof out, .clearance = a->out->state.column[0]};
+    const carom_mesh_clearance_result out = {.size = sizeof out,
+                                             .clearance = resident_at(a->resident, a->out->state.column[0])};
 
     return carom_mesh_clearance(a->mesh, &desc, &out, &a->stats, err);
 }
@@ -106,7 +108,7 @@ static carom_status ask_drop(mesh_call *a, carom_error *err)
         .batch = {.size = sizeof desc, .count = a->lattice.dims[1], .accuracy = a->accuracy},
         .lattice = a->lattice,
         .radius = radius_of(a)};
-    const carom_mesh_drop_result out = {.size = sizeof out, .height = a->out->time.column[0]};
+    const carom_mesh_drop_result out = {.size = sizeof out, .height = resident_at(a->resident, a->out->time.column[0])};
 
     return carom_mesh_drop(a->mesh, &desc, &out, &a->stats, err);
 }
@@ -163,9 +165,10 @@ void lattices_run(suite *u, const suite_scene *scene)
         drop_balls(&shape, radius_of(&all), sampled, &centers);
     suite_add_mesh_sides(u, scene, "", all, (double)nodes, meshes);
     all.task.work = MESH_BAND;
-    if (scene->task.work == MESH_SIGNED_BAND)
+    if (scene->task.work == MESH_SIGNED_BAND && !scene->resident)
         suite_add_mesh_sides(u, scene, "-unsigned", all, (double)nodes, meshes);
-    suite_add_mesh_sides(u, scene, "-each", each, (double)sampled, meshes);
+    if (!scene->resident)
+        suite_add_mesh_sides(u, scene, "-each", each, (double)sampled, meshes);
     u->truth = (truth){0};
     suite_check_sides(u, scene);
     suite_measure(u, scene);

@@ -105,8 +105,10 @@ static carom_status query(mesh_call *a, carom_error *err)
     const float band = a->task.band * (float)a->shape->diagonal;
     query_inputs in = inputs_of(a);
     carom_list_totals totals = {0};
-    carom_hit_list list = {
-        .size = sizeof list, .totals = &totals, .capacity = a->out->capacity, .offsets = a->out->offsets.column[0]};
+    carom_hit_list list = {.size = sizeof list,
+                           .totals = &totals,
+                           .capacity = a->out->capacity,
+                           .offsets = resident_at(a->resident, a->out->offsets.column[0])};
     const query_call call = {.count = a->out->count, .accuracy = a->accuracy, .in = &in, .out = out, .list = &list};
 
     if (a->task.band > 0.0f)
@@ -150,6 +152,24 @@ void mesh_call_run(void *user)
         bench_die("mesh on %s: %s: %s", a->subject->what, carom_status_name(status), err.message);
 }
 
+size_t mesh_call_count_hits(mesh_call call)
+{
+    hits none = hits_alloc(call.out->count, 0);
+    size_t most = 0;
+
+    call.out = &none;
+    for (int exact = 0; exact < 2; exact++) {
+        carom_error err = {0};
+        call.accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        if (mesh_call_try(&call, &err) != CAROM_OK)
+            break;
+        const uint64_t total = ((const uint64_t *)none.offsets.column[0])[none.count];
+        most = total > most ? total : most;
+    }
+    hits_free(&none);
+    return most;
+}
+
 /* Over all that the query has written, and the sentinels where it writes nothing. */
 uint64_t mesh_call_check(mesh_call *a)
 {
@@ -161,6 +181,7 @@ uint64_t mesh_call_check(mesh_call *a)
     resident_write(a->resident, &h->triangle);
     resident_write(a->resident, &h->time);
     resident_write(a->resident, &h->state);
+    resident_write(a->resident, &h->offsets);
     mesh_call_run(a);
     return mesh_call_hash(a);
 }
@@ -171,6 +192,7 @@ uint64_t mesh_call_hash(const mesh_call *a)
     resident_read(a->resident, &h->triangle);
     resident_read(a->resident, &h->time);
     resident_read(a->resident, &h->state);
+    resident_read(a->resident, &h->offsets);
     uint64_t hash = bench_hash(0, h->triangle.column[0], h->capacity * sizeof(int32_t));
     hash = bench_hash(hash, h->time.column[0], h->capacity * sizeof(float));
     hash = bench_hash(hash, h->state.column[0], h->capacity);
@@ -179,11 +201,13 @@ uint64_t mesh_call_hash(const mesh_call *a)
 
 carom_status mesh_call_settle(mesh_call *a, carom_error *err)
 {
-    const columns *all[] = {a->spheres, &a->out->triangle, &a->out->time, &a->out->state};
+    const hits *h = a->out;
+    const columns *all[] = {a->spheres, &h->triangle, &h->time, &h->state, &h->offsets};
     carom_status status = CAROM_OK;
 
     a->resident = resident_alloc();
     for (size_t i = 0; status == CAROM_OK && i < sizeof all / sizeof all[0]; i++)
-        status = resident_add(a->resident, a->subject, all[i], err);
+        if (all[i] != NULL) /* a lattice has no spheres */
+            status = resident_add(a->resident, a->subject, all[i], err);
     return status;
 }

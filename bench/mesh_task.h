@@ -68,7 +68,9 @@ typedef struct mesh_call {
 } mesh_call;
 void mesh_call_run(void *user);
 carom_status mesh_call_try(mesh_call *a, carom_error *err);
-/* As pair_call_check(), pair_call_hash() and pair_call_settle(); offsets of a list stay where they are. */
+/* Of a list: hits of all spheres in either mode, whichever are more; fewer if the call fails, which it will again. */
+size_t mesh_call_count_hits(mesh_call call);
+/* As pair_call_check(), pair_call_hash() and pair_call_settle(). */
 uint64_t mesh_call_check(mesh_call *a);
 uint64_t mesh_call_hash(const mesh_call *a);
 carom_status mesh_call_settle(mesh_call *a, carom_error *err);

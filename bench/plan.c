@@ -12,16 +12,17 @@
 #include "contacts.h"
 #include "lattices.h"
 #include "memory.h"
+#include "steps.h"
 #include "suite.h"
 
 /* ---- which scenes ------------------------------------------------------------------------------------------------ */
 
-/* A resident scene differs from its ordinary one only on a device with memory of its own. */
+/* A resident scene differs from its ordinary one only on a device with memory of its own. Steps are compared there. */
 static int is_in_every_run(const suite *u, const suite_scene *scene)
 {
     int asked = scene->asked;
 
-    if (scene->resident) {
+    if (scene->resident || scene->type == TYPE_STEP) {
         asked = 1;
         for (int i = 0; i < u->subjects.count; i++)
             asked &= !u->subjects.list[i].has_memory;
@@ -47,8 +48,8 @@ static int is_wanted(const suite *u, const suite_scene *scene)
     return 0;
 }
 
-/* Inputs, answers, what peers copy; and a list; and of a node. */
-enum { QUERY_BYTES = 256, LIST_BYTES = 16 * HITS_EACH, NODE_BYTES = 16 };
+/* Inputs, answers, what peers copy; and a list of 64 hits; and of a node. */
+enum { QUERY_BYTES = 256, LIST_BYTES = 16 * 64, NODE_BYTES = 16 };
 
 /* A side of a resident scene has columns of its own beside the scene's. */
 static double query_bytes(const suite *u, const suite_scene *scene)
@@ -57,14 +58,15 @@ static double query_bytes(const suite *u, const suite_scene *scene)
 
     for (int i = 0; scene->resident && i < u->subjects.count; i++)
         copies += suite_takes_part(u, scene, i) ? 2.0 : 0.0; /* accuracies */
-    return copies * QUERY_BYTES + suite_is_list(scene) * LIST_BYTES;
+    if (scene->type == TYPE_LATTICE)
+        return copies * NODE_BYTES;
+    return copies * (QUERY_BYTES + suite_is_list(scene) * LIST_BYTES);
 }
 
 /* Batches of the user's size may be too large for this machine. */
 static int has_room(const suite *u, const suite_scene *scene)
 {
-    const double each = scene->type == TYPE_LATTICE ? NODE_BYTES : query_bytes(u, scene),
-                 bytes = each * (double)suite_count(u, scene), room = memory_to_spare();
+    const double bytes = query_bytes(u, scene) * (double)suite_count(u, scene), room = memory_to_spare();
     char text[192];
 
     if (u->settings->queries == 0 || scene->type == TYPE_BUILD || scene->type == TYPE_REFIT || bytes <= room)
@@ -105,6 +107,7 @@ static double weight_of(const suite *u, const suite_scene *scene)
     case TYPE_REFIT: return 2.0;
     case TYPE_LATTICE: return lattices_weight(scene->task.work) * pow((double)suite_triangles(u, scene), 0.5);
     case TYPE_CLOUD: return cloud_task_weight(&scene->cloud);
+    case TYPE_STEP: return steps_weight();
     case TYPE_CONTACTS: return contacts_weight(scene->task.band) * pow((double)suite_triangles(u, scene), 0.25);
     case TYPE_MESH: return spheres[scene->spheres] * pow((double)suite_triangles(u, scene), 0.25);
     default: return scene->pairs.query == &query_sweep ? 1.0 : 0.45;

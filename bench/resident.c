@@ -38,7 +38,7 @@ carom_status resident_add(resident *r, const subject *of, const columns *host, c
 {
     carom_status status = CAROM_OK;
 
-    for (int i = 0; i < host->count && status == CAROM_OK; i++) {
+    for (int i = 0; i < host->count && host->column_bytes > 0 && status == CAROM_OK; i++) {
         const carom_buffer_desc desc = {.size = sizeof desc, .bytes = host->column_bytes, .where = CAROM_BUFFER_DEVICE};
         resident_column c = {host->column[i], host->column_bytes, NULL};
         if (r->count == RESIDENT_MAX)

@@ -12,7 +12,7 @@ typedef struct resident resident;
 resident *resident_alloc(void);
 /* NULL is fine. */
 void resident_free(resident *r);
-/* Buffers for these columns, filled with what they hold. */
+/* Buffers for these columns, filled with what they hold; none for columns without rows. */
 carom_status resident_add(resident *r, const subject *of, const columns *host, carom_error *err);
 /* The address in a buffer of what begins at `host`; without a resident, `host`. */
 void *resident_at(const resident *r, void *host);

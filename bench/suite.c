@@ -11,6 +11,7 @@
 #include "contacts.h"
 #include "lattices.h"
 #include "limits.h"
+#include "steps.h"
 #include "suite.h"
 
 /* Further rounds may take so much of the time that the planned ones took, over the whole run. */
@@ -28,6 +29,8 @@ static void side_run(void *user)
         pair_call_run(&s->pairs);
     else if (s->cloud.subject != NULL)
         cloud_call_run(&s->cloud);
+    else if (s->step.subject != NULL)
+        step_call_run(&s->step);
     else
         mesh_call_run(&s->mesh);
 }
@@ -57,9 +60,12 @@ int suite_has_answers(scene_type type)
 int suite_takes_part(const suite *u, const suite_scene *scene, int number)
 {
     const subject *best = subjects_best(&u->subjects), *s = &u->subjects.list[number];
+    const int is_device = strcmp(s->backend, "cpu") != 0;
 
+    if (scene->type == TYPE_STEP)
+        return scene->resident ? is_device : !is_device && s->isa == best->isa;
     if (scene->resident)
-        return s == best || strcmp(s->backend, "cpu") != 0;
+        return s == best || is_device;
     return suite_has_answers(scene->type) || (best != NULL && s->isa == best->isa);
 }
 
@@ -83,7 +89,8 @@ static void free_resident(side *s)
     resident_free(s->pairs.resident);
     resident_free(s->mesh.resident);
     resident_free(s->cloud.resident);
-    s->pairs.resident = s->mesh.resident = s->cloud.resident = NULL;
+    resident_free(s->step.resident);
+    s->pairs.resident = s->mesh.resident = s->cloud.resident = s->step.resident = NULL;
 }
 
 /* A device is also refused late, when the program of a query turns out to be wrong or not to build. */
@@ -96,10 +103,12 @@ static int is_able(suite *u, const suite_scene *scene, side *s)
     if (scene->resident)
         status = s->pairs.subject != NULL   ? pair_call_settle(&s->pairs, &err)
                  : s->cloud.subject != NULL ? cloud_call_settle(&s->cloud, &err)
+                 : s->step.subject != NULL  ? step_call_settle(&s->step, &err)
                                             : mesh_call_settle(&s->mesh, &err);
     if (status == CAROM_OK)
         status = s->pairs.subject != NULL   ? pair_call_try(&s->pairs, &err)
                  : s->cloud.subject != NULL ? cloud_call_try(&s->cloud, &err)
+                 : s->step.subject != NULL  ? step_call_try(&s->step, &err)
                                             : mesh_call_try(&s->mesh, &err);
     if (status == CAROM_OK)
         return 1;
@@ -145,6 +154,7 @@ static uint64_t ask(side *s)
 {
     return s->pairs.subject != NULL   ? pair_call_check(&s->pairs)
            : s->cloud.subject != NULL ? cloud_call_check(&s->cloud)
+           : s->step.subject != NULL  ? step_call_check(&s->step)
                                       : mesh_call_check(&s->mesh);
 }
 
@@ -153,7 +163,7 @@ static uint64_t ask_from_host(const side *s)
 {
     side copy = *s;
 
-    copy.pairs.resident = copy.mesh.resident = copy.cloud.resident = NULL;
+    copy.pairs.resident = copy.mesh.resident = copy.cloud.resident = copy.step.resident = NULL;
     return ask(&copy);
 }
 
@@ -164,7 +174,8 @@ static void check_resident(suite *u)
         side *s = &u->sides[i];
         if ((s->pairs.resident != NULL && pair_call_hash(&s->pairs) != s->hash) ||
             (s->mesh.resident != NULL && mesh_call_hash(&s->mesh) != s->hash) ||
-            (s->cloud.resident != NULL && cloud_call_hash(&s->cloud) != s->hash))
+            (s->cloud.resident != NULL && cloud_call_hash(&s->cloud) != s->hash) ||
+            (s->step.resident != NULL && step_call_hash(&s->step) != s->hash))
             s->row.same = 0;
     }
 }
@@ -189,7 +200,8 @@ void suite_check_sides(suite *u, const suite_scene *scene)
 
 static void fill_device_times(side *s, const carom_stats *fastest)
 {
-    const int is_resident = s->pairs.resident != NULL || s->mesh.resident != NULL || s->cloud.resident != NULL;
+    const int is_resident =
+        s->pairs.resident != NULL || s->mesh.resident != NULL || s->cloud.resident != NULL || s->step.resident != NULL;
 
     if (fastest->on_device > 0) {
         s->row.upload = fastest->upload;
@@ -266,6 +278,7 @@ static void report(suite *u, const suite_scene *scene, const measurement *m)
         if (s->subject >= 0 && suite_has_answers(scene->type))
             fill_device_times(s, s->pairs.subject != NULL   ? &s->pairs.fastest
                                  : s->cloud.subject != NULL ? &s->cloud.fastest
+                                 : s->step.subject != NULL  ? &s->step.fastest
                                                             : &s->mesh.fastest);
         fill_limit(u, s, scene);
         u->listener->row(u->listener->user, &s->row);
@@ -436,12 +449,15 @@ static void run_mesh(suite *u, const suite_scene *scene)
     const size_t count = scene->type == TYPE_MESH ? suite_count(u, scene) : shape.triangle_count;
     const size_t swept = scene->type == TYPE_MESH ? count : 0;
     const int is_first = task.query == &query_mesh_first && task.work == MESH_ASK;
-    hits out = hits_alloc(swept, suite_is_list(scene) ? HITS_EACH * swept : swept);
     columns spheres = spheres_make(&shape, scene->spheres, swept);
     carom_mesh *meshes[SUBJECTS_MAX] = {NULL};
+    hits out = {.count = swept};
+    mesh_call call = {.subject = &u->subjects.list[0], .shape = &shape, .spheres = &spheres, .out = &out, .task = task};
 
-    suite_add_mesh_sides(u, scene, "", (mesh_call){.shape = &shape, .spheres = &spheres, .out = &out, .task = task},
-                         (double)count, meshes);
+    if (suite_is_list(scene))
+        meshes[0] = call.mesh = mesh_call_create(&call);
+    out = hits_alloc(swept, suite_is_list(scene) ? mesh_call_count_hits(call) : swept);
+    suite_add_mesh_sides(u, scene, "", call, (double)count, meshes);
     u->truth = truth_mesh(&shape, &spheres, mesh_judged(u, &shape, is_first ? swept : 0));
     suite_check_sides(u, scene);
     if (suite_has_peers(u, scene))
@@ -489,6 +505,7 @@ static run_fn *run_of(scene_type type)
     case TYPE_LATTICE: return lattices_run;
     case TYPE_CONTACTS: return contacts_run;
     case TYPE_CLOUD: return clouds_run;
+    case TYPE_STEP: return steps_run;
     default: return run_mesh;
     }
 }

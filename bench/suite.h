@@ -9,6 +9,7 @@
 #include "peers.h"
 #include "plain.h"
 #include "pair_task.h"
+#include "step_task.h"
 #include "verdict.h"
 
 typedef enum scene_type {
@@ -18,7 +19,8 @@ typedef enum scene_type {
     TYPE_REFIT,
     TYPE_LATTICE,
     TYPE_CONTACTS,
-    TYPE_CLOUD
+    TYPE_CLOUD,
+    TYPE_STEP
 } scene_type;
 /* Peers are measured where their answer would be read; in a quick run in one scene of each kind, unless it is asked for
  * by name. */
@@ -38,7 +40,7 @@ typedef struct suite_scene {
     mesh_task task;   /* of TYPE_MESH, TYPE_LATTICE and TYPE_CONTACTS */
     mesh_shape shape; /* of others than a torus, `rings` thousand triangles */
     cloud_task cloud; /* of TYPE_CLOUD */
-    int resident;     /* pairs or a mesh: all arrays of the batch lie in buffers on the device */
+    int resident;     /* all arrays of the batch lie in buffers on the device */
 } suite_scene;
 
 enum { CACHED = 4096 }; /* pairs that stay in cache */
@@ -51,6 +53,7 @@ typedef struct side {
     pair_call pairs;
     mesh_call mesh;
     cloud_call cloud;
+    step_call step;
     const plain_loops *plain;
     plain_columns columns; /* of a loop that only reads and writes; else none */
     const peer *peer;
@@ -107,10 +110,9 @@ int suite_has_peers(const suite *u, const suite_scene *scene);
 /* Are they answered, rather than made? Builds and refits are made: on the CPU, with each instruction set alike. */
 int suite_has_answers(scene_type type);
 /* Does this subject take part? Builds and refits want the best instruction set; resident scenes devices and the best of
- * the CPU path. */
+ * the CPU path; a step the one or the other. */
 int suite_takes_part(const suite *u, const suite_scene *scene, int number);
 
-enum { HITS_EACH = 64 }; /* that a list has room for */
 int suite_is_list(const suite_scene *scene);
 
 /* plan.c: the scenes of a run, and seconds that each will take, a guess from the time that each subject needs for a few

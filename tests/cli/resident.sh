@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# resident.sh CAROM [DISCRETE]: scenes of carom bench whose arrays lie in buffers. DISCRETE is the shim of discrete.c,
+# resident.sh CAROM [DISCRETE]: scenes of carom bench whose arrays lie in buffers, and steps of a simulation. DISCRETE is the shim of discrete.c,
 # which shows a device as one with memory of its own.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
@@ -10,7 +10,9 @@ discrete=${2:-}
 check_begin "$1"
 
 scenes=(sweep-first-random sweep-full-random overlap-random spheres-random mesh-near-70k mesh-long-70k mesh-near-1m
-    mesh-closest-near-70k mesh-any-70k cloud-list-a cloud-count-a cloud-first-a)
+    mesh-closest-near-70k mesh-closest-box-70k mesh-any-70k mesh-all-70k mesh-overlaps-70k cloud-list-a cloud-count-a
+    cloud-first-a moving-tenth-list-a moving-one-list-a moving-one-first-a contacts-1-70k contacts-3-70k volume-70k
+    volume-band-70k clearance-70k)
 "$carom" bench --scene list > list.txt
 nothing "scenes are listed" "$(diff <(grep -o '^resident-[^ ]*' list.txt) <(printf 'resident-%s\n' "${scenes[@]}"))"
 
@@ -37,8 +39,19 @@ agree() { # NAME SCENE...: rows.txt, of all these scenes
         done
     done
 }
+# Steps: every row has the bits of the CPU path; below stand the parts. rows.txt and NAME.txt.
+step() { # NAME SCENE
+    nothing "$1: all rows of $2 have the bits of the CPU path" \
+        "$(grep "\"name\": \"$2/" rows.txt | grep -v '"same_bits": true' || true)"
+    for accuracy in fast exact; do
+        check "$1: $2 in $accuracy mode" grep -q "\"name\": \"$2/$accuracy/" rows.txt
+        check "$1: parts of $2 in $accuracy mode" grep -qE \
+            "^$2: $accuracy/.*: ns a sphere: refit .*, first hits .*, neighbours .*, contacts .*, match " "$1.txt"
+    done
+}
 few=(sweep-first-random sweep-full-random overlap-random spheres-random mesh-near-70k mesh-closest-near-70k
-    mesh-any-70k cloud-list-a cloud-count-a cloud-first-a)
+    mesh-any-70k mesh-all-70k mesh-overlaps-70k cloud-list-a cloud-count-a cloud-first-a moving-one-list-a
+    moving-one-first-a contacts-3-70k volume-70k volume-band-70k clearance-70k)
 names=$(printf 'resident-%s,' "${few[@]}")
 
 measure cpu --backend cpu --queries 3000 --scene "${names%,}"
@@ -50,6 +63,11 @@ check "what the first queries say is judged" grep -qE 'resident-mesh-near-70k/.*
 check "so are overlaps" grep -qE 'resident-overlap-random/.*"judged": [1-9]' rows.txt
 check "batches beyond the memory are not begun" grep -qE '^resident-spheres-random is not measured: .* more than half' \
     <("$carom" bench --quick --backend cpu --queries 99999999999 --scene resident-spheres-random)
+
+measure steps --backend cpu --queries 3000 --scene step
+step steps step-cpu
+check "a step on a device needs one" grep -qx 'step-device is not measured: no device is a subject' steps.txt
+check "a step of one sphere" "$carom" bench --quick --progress none --backend cpu --queries 1 --scene step-cpu
 
 if ! ASAN_OPTIONS=detect_leaks=0 "$carom" bench --quick --backend opencl --scene resident-spheres-random > device.txt \
     2> stderr.txt && grep -q 'not measured' device.txt; then
@@ -63,6 +81,9 @@ nothing "transfers, kernels and the host are apart" \
     "$(grep -vE '"upload_ns_per_query": .*"compute_ns_.*"download_ns_.*"host_ns_per_query": ' rows.txt || true)"
 check "in the table too" grep -qE ' up [0-9.]+, compute [0-9.]+, down [0-9.]+ ns, host [0-9.]+' device.txt
 check "and what a call takes beyond its kernels" grep -q '"overhead_ns_per_query": ' rows.txt
+measure device_steps --backend opencl --queries 3000 --scene step
+step device_steps step-device
+check "a step on the CPU needs its path" grep -qx 'step-cpu is not measured: the CPU path is no subject' device_steps.txt
 if "$carom" bench --from device.json > again.txt 2> stderr.txt; then
     # Not to the last digit: a figure of nine digits in the file may round otherwise.
     equal "what a call takes beyond its kernels is shown again" "$(grep -c ', overhead [0-9]' device.txt)" \
@@ -73,7 +94,12 @@ fi
 if [ -n "$discrete" ]; then
     export LD_PRELOAD=$discrete
     measure discrete --backend opencl --queries 3000 --scene "${names%,}"
+    measure discrete_steps --backend opencl --queries 3000 --scene step-device
     unset LD_PRELOAD
+    step discrete_steps step-device
+    check "what crosses in a step" grep -qE '; bytes a sphere: [0-9.]+ brought to the host, [0-9.]+ returned$' \
+        discrete_steps.txt
+    grep '"run_type"' discrete.json > rows.txt
     agree discrete "${few[@]}"
 else
     skip "a device with memory of its own" "nothing can be put in front of the loader"
