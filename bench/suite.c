@@ -17,24 +17,6 @@
 /* Further rounds may take so much of the time that the planned ones took, over the whole run. */
 static const double SPARE = 0.25;
 
-static void side_run(void *user)
-{
-    side *s = user;
-
-    if (s->peer != NULL)
-        s->peer->run(s->peer_state, s->peer_count);
-    else if (s->plain != NULL)
-        rivals_run_plain(s);
-    else if (s->pairs.subject != NULL)
-        pair_call_run(&s->pairs);
-    else if (s->cloud.subject != NULL)
-        cloud_call_run(&s->cloud);
-    else if (s->step.subject != NULL)
-        step_call_run(&s->step);
-    else
-        mesh_call_run(&s->mesh);
-}
-
 side *suite_add_side(suite *u, const suite_scene *scene, int number, int exact, const char *backend, const char *what,
                      uint32_t threads)
 {
@@ -84,15 +66,6 @@ void suite_add_subjects(suite *u, const suite_scene *scene, const char *beside)
     }
 }
 
-static void free_resident(side *s)
-{
-    resident_free(s->pairs.resident);
-    resident_free(s->mesh.resident);
-    resident_free(s->cloud.resident);
-    resident_free(s->step.resident);
-    s->pairs.resident = s->mesh.resident = s->cloud.resident = s->step.resident = NULL;
-}
-
 /* A device is also refused late, when the program of a query turns out to be wrong or not to build. */
 static int is_able(suite *u, const suite_scene *scene, side *s)
 {
@@ -101,18 +74,12 @@ static int is_able(suite *u, const suite_scene *scene, side *s)
     carom_status status = CAROM_OK;
 
     if (scene->resident)
-        status = s->pairs.subject != NULL   ? pair_call_settle(&s->pairs, &err)
-                 : s->cloud.subject != NULL ? cloud_call_settle(&s->cloud, &err)
-                 : s->step.subject != NULL  ? step_call_settle(&s->step, &err)
-                                            : mesh_call_settle(&s->mesh, &err);
+        status = suite_side_settle(s, &err);
     if (status == CAROM_OK)
-        status = s->pairs.subject != NULL   ? pair_call_try(&s->pairs, &err)
-                 : s->cloud.subject != NULL ? cloud_call_try(&s->cloud, &err)
-                 : s->step.subject != NULL  ? step_call_try(&s->step, &err)
-                                            : mesh_call_try(&s->mesh, &err);
+        status = suite_side_try(s, &err);
     if (status == CAROM_OK)
         return 1;
-    free_resident(s);
+    suite_side_free_resident(s);
     snprintf(text, sizeof text, "%s is not measured: %s", s->row.name, err.message);
     u->listener->note(u->listener->user, text);
     return 0;
@@ -150,32 +117,12 @@ static int is_alike(const side *a, const side *b)
     return a->mesh.task.query == b->mesh.task.query && a->mesh.task.work == b->mesh.task.work;
 }
 
-static uint64_t ask(side *s)
-{
-    return s->pairs.subject != NULL   ? pair_call_check(&s->pairs)
-           : s->cloud.subject != NULL ? cloud_call_check(&s->cloud)
-           : s->step.subject != NULL  ? step_call_check(&s->step)
-                                      : mesh_call_check(&s->mesh);
-}
-
-/* The same subject asked about the host's arrays. */
-static uint64_t ask_from_host(const side *s)
-{
-    side copy = *s;
-
-    copy.pairs.resident = copy.mesh.resident = copy.cloud.resident = copy.step.resident = NULL;
-    return ask(&copy);
-}
-
 /* What the timed runs have left in the buffers must be what was judged before them. */
 static void check_resident(suite *u)
 {
     for (int i = 0; i < u->count; i++) {
         side *s = &u->sides[i];
-        if ((s->pairs.resident != NULL && pair_call_hash(&s->pairs) != s->hash) ||
-            (s->mesh.resident != NULL && mesh_call_hash(&s->mesh) != s->hash) ||
-            (s->cloud.resident != NULL && cloud_call_hash(&s->cloud) != s->hash) ||
-            (s->step.resident != NULL && step_call_hash(&s->step) != s->hash))
+        if (suite_side_is_resident(s) && suite_side_hash(s) != s->hash)
             s->row.same = 0;
     }
 }
@@ -187,28 +134,25 @@ void suite_check_sides(suite *u, const suite_scene *scene)
     drop_unable(u, scene);
     for (int i = 0; i < u->count && suite_has_answers(scene->type); i++) {
         side *s = &u->sides[i];
-        s->hash = ask(s);
+        s->hash = suite_side_check(s);
         if (u->truth.count > 0)
             judge(u, s);
         for (int k = 0; k < i && s->row.same < 0; k++)
             if (u->sides[k].exact == s->exact && is_alike(&u->sides[k], s))
                 s->row.same = s->hash == u->sides[k].hash;
         if (scene->resident)
-            s->row.same = s->row.same != 0 && ask_from_host(s) == s->hash;
+            s->row.same = s->row.same != 0 && suite_side_check_from_host(s) == s->hash;
     }
 }
 
 static void fill_device_times(side *s, const carom_stats *fastest)
 {
-    const int is_resident =
-        s->pairs.resident != NULL || s->mesh.resident != NULL || s->cloud.resident != NULL || s->step.resident != NULL;
-
     if (fastest->on_device > 0) {
         s->row.upload = fastest->upload;
         s->row.compute = fastest->compute;
         s->row.download = fastest->download;
         s->row.host = fastest->host;
-        if (is_resident && s->row.best >= fastest->compute) /* kernels of two pieces may overlap */
+        if (suite_side_is_resident(s) && s->row.best >= fastest->compute) /* kernels of two pieces may overlap */
             s->row.overhead = s->row.best - fastest->compute;
     }
     if (s->exact && fastest->queries > 0)
@@ -276,10 +220,7 @@ static void report(suite *u, const suite_scene *scene, const measurement *m)
             s->row.over_each =
                 measure_ratio(m, each_of(u, i), i) * s->row.queries / u->sides[each_of(u, i)].row.queries;
         if (s->subject >= 0 && suite_has_answers(scene->type))
-            fill_device_times(s, s->pairs.subject != NULL   ? &s->pairs.fastest
-                                 : s->cloud.subject != NULL ? &s->cloud.fastest
-                                 : s->step.subject != NULL  ? &s->step.fastest
-                                                            : &s->mesh.fastest);
+            fill_device_times(s, suite_side_fastest(s));
         fill_limit(u, s, scene);
         u->listener->row(u->listener->user, &s->row);
     }
@@ -325,7 +266,7 @@ void suite_measure(suite *u, const suite_scene *scene)
     if (m == NULL)
         bench_die("no memory for a measurement");
     for (int i = 0; i < u->count; i++)
-        runs[i] = (measure_side){side_run, &u->sides[i]};
+        runs[i] = (measure_side){suite_side_run, &u->sides[i]};
     plan.go_on = go_on;
     plan.user = u;
     const double start = measure_now();
@@ -519,7 +460,7 @@ static int run_scene(suite *u, const planned_scene *p)
     u->listener->scene(u->listener->user, p->scene.name, p->scene.what);
     run_of(p->scene.type)(u, &p->scene);
     for (int i = 0; i < u->count; i++)
-        free_resident(&u->sides[i]);
+        suite_side_free_resident(&u->sides[i]);
     u->before += p->seconds;
     u->done += !u->ended;
     return go_on(u, 0.0);

@@ -85,6 +85,19 @@ typedef struct suite {
     int ended;                          /* before its end, by the listener */
 } suite;
 
+/* suite_side.c, of sides of carom's subjects but for suite_side_run(), which takes any as its user. A side that has
+ * settled has its arrays in buffers. */
+void suite_side_run(void *user);
+carom_status suite_side_settle(side *s, carom_error *err);
+carom_status suite_side_try(side *s, carom_error *err);
+uint64_t suite_side_check(side *s);
+uint64_t suite_side_hash(const side *s);
+const carom_stats *suite_side_fastest(const side *s);
+int suite_side_is_resident(const side *s);
+void suite_side_free_resident(side *s);
+/* The same subject asked about the host's arrays. */
+uint64_t suite_side_check_from_host(const side *s);
+
 /* catalog.c; 0 beyond the last. */
 int catalog_scene(size_t index, suite_scene *out);
 

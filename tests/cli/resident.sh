@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# resident.sh CAROM [DISCRETE]: scenes of carom bench whose arrays lie in buffers, and steps of a simulation. DISCRETE is the shim of discrete.c,
-# which shows a device as one with memory of its own.
+# resident.sh CAROM [DISCRETE]: scenes of carom bench whose arrays lie in buffers, and steps of a simulation. DISCRETE
+# is the shim of discrete.c, which shows a device as one with memory of its own.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -83,7 +83,8 @@ check "in the table too" grep -qE ' up [0-9.]+, compute [0-9.]+, down [0-9.]+ ns
 check "and what a call takes beyond its kernels" grep -q '"overhead_ns_per_query": ' rows.txt
 measure device_steps --backend opencl --queries 3000 --scene step
 step device_steps step-device
-check "a step on the CPU needs its path" grep -qx 'step-cpu is not measured: the CPU path is no subject' device_steps.txt
+check "a step on the CPU needs its path" grep -qx 'step-cpu is not measured: the CPU path is no subject' \
+    device_steps.txt
 if "$carom" bench --from device.json > again.txt 2> stderr.txt; then
     # Not to the last digit: a figure of nine digits in the file may round otherwise.
     equal "what a call takes beyond its kernels is shown again" "$(grep -c ', overhead [0-9]' device.txt)" \

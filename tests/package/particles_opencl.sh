@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # particles_opencl.sh SOURCE BUILD TRANSFERS DISCRETE: the example particles_opencl. Its particles stay in the box, and
 # are where the same steps on the CPU path put them (particles_cpu.c), to the last bit. Arrays of first hits stay on the
-# device. TRANSFERS and DISCRETE are the shims of transfers.c and cli/discrete.c. And the example devices: two parts of a
-# device answer as one does.
+# device. TRANSFERS and DISCRETE are the shims of transfers.c and cli/discrete.c. And the example devices: two parts of
+# a device answer as one does.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -15,7 +15,8 @@ compile() { # OUTPUT INPUT...
     local out=$1
     shift
     "${CC:-cc}" -std=c11 -pedantic -Wall -Wextra -Werror -O1 -ffp-contract=off \
-        -DCL_TARGET_OPENCL_VERSION=120 -I"$source/include" -I"$example" "$@" -o "$out" -L"$build" -Wl,-rpath,"$build" -lcarom -lOpenCL -lm
+        -DCL_TARGET_OPENCL_VERSION=120 -I"$source/include" -I"$example" "$@" -o "$out" -L"$build" \
+        -Wl,-rpath,"$build" -lcarom -lOpenCL -lm
 }
 count=3000 steps=60
 check "particles_opencl compiles as a stranger's program" compile particles "$example/main.c" "$example/step.c"
@@ -47,8 +48,8 @@ for shims in "$transfers" "$discrete:$transfers"; do
     equal "$what: energy and positions are those of the CPU path" "$(cat expected.txt)" "$(head -n 2 out.txt)"
     equal "$what: first hits stay" "first hits: 0 bytes brought to the host in a step, 0 returned" \
         "$(grep '^first hits' out.txt)"
-    equal "$what: what each call brings is printed" 3 "$(grep -cE '^[a-z ]+: [0-9]+ bytes brought .*, [0-9]+ returned$' \
-        out.txt)"
+    equal "$what: what each call brings is printed" 3 \
+        "$(grep -cE '^[a-z ]+: [0-9]+ bytes brought .*, [0-9]+ returned$' out.txt)"
     said=$(awk '/bytes brought/ { for (i = 1; i < NF; i++) if ($(i + 1) == "bytes") sum += $i; sum += $(NF - 1) }
         END { print sum }' out.txt)
     check "$what: a step transfers no less than it says" [ $(($(cat bytes) - $(cat before))) -ge "$said" ]
