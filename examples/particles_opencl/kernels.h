@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's kernels. KERNEL(NAME, TEXT) is for the file that includes this: main.c makes a string of each for
  * OpenCL's compiler. The text is C too, so a CPU can run it. Every operation is rounded once (no contraction, no sin):
- * so particles have the same bits on every device. One work-item for each particle, or corner of the wall. */
+ * so particles have the same bits on all devices with correctly rounded quotients and roots. One work-item for each
+ * particle, or corner of the wall. */
 
 /* clang-format off */
 KERNEL(constants,
