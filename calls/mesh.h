@@ -82,21 +82,24 @@ static const caromi_member caromi_contacts_out[] = {
 };
 
 CAROMI_CALL_TYPE(mesh_sweep_first, "mesh", carom_mesh_sweep_desc, CAROMI_MEMBERS(caromi_sweep_in), "out",
-                 carom_mesh_hit_result, CAROMI_MEMBERS(caromi_hit_out), .serves = CAROMI_SERVES_SELECT, .stays = 1)
+                 carom_mesh_hit_result, CAROMI_MEMBERS(caromi_hit_out), .serves = CAROMI_SERVES_SELECT, .stays = 1,
+                 .enqueues = 1)
 CAROMI_CALL_TYPE(mesh_sweep_list, "mesh", carom_mesh_sweep_desc, CAROMI_MEMBERS(caromi_sweep_in), "list",
                  carom_hit_list, CAROMI_MEMBERS(caromi_hit_list_out),
                  .serves = CAROMI_SERVES_SELECT | CAROMI_SERVES_BEGIN, .totals = offsetof(carom_hit_list, totals),
                  .has_which = 1)
 CAROMI_CALL_TYPE(mesh_sweep_any, "mesh", carom_mesh_sweep_desc, CAROMI_MEMBERS(caromi_sweep_in), "out",
-                 carom_any_result, CAROMI_MEMBERS(caromi_any_out), .serves = CAROMI_SERVES_SELECT, .stays = 1)
+                 carom_any_result, CAROMI_MEMBERS(caromi_any_out), .serves = CAROMI_SERVES_SELECT, .stays = 1,
+                 .enqueues = 1)
 CAROMI_CALL_TYPE(mesh_overlap_list, "mesh", carom_mesh_overlap_desc, CAROMI_MEMBERS(caromi_overlap_in), "list",
                  carom_hit_list, CAROMI_MEMBERS(caromi_hit_list_out),
                  .serves = CAROMI_SERVES_SELECT | CAROMI_SERVES_BEGIN, .totals = offsetof(carom_hit_list, totals))
 CAROMI_CALL_TYPE(mesh_overlap_any, "mesh", carom_mesh_overlap_desc, CAROMI_MEMBERS(caromi_overlap_in), "out",
-                 carom_any_result, CAROMI_MEMBERS(caromi_any_out), .serves = CAROMI_SERVES_SELECT, .stays = 1)
+                 carom_any_result, CAROMI_MEMBERS(caromi_any_out), .serves = CAROMI_SERVES_SELECT, .stays = 1,
+                 .enqueues = 1)
 CAROMI_CALL_TYPE(mesh_closest, "mesh", carom_mesh_closest_desc, CAROMI_MEMBERS(caromi_closest_in), "out",
                  carom_mesh_closest_result, CAROMI_MEMBERS(caromi_closest_out), .serves = CAROMI_SERVES_SELECT,
-                 .stays = 1)
+                 .stays = 1, .enqueues = 1)
 CAROMI_CALL_TYPE(mesh_contacts, "mesh", carom_mesh_contacts_desc, CAROMI_MEMBERS(caromi_contacts_in), "list",
                  carom_contact_list, CAROMI_MEMBERS(caromi_contacts_out),
                  .serves = CAROMI_SERVES_SELECT | CAROMI_SERVES_BEGIN, .totals = offsetof(carom_contact_list, totals))

@@ -34,6 +34,7 @@
                                               .in = CAROMI_MEMBERS(in),                             \
                                               .out = CAROMI_MEMBERS(out),                           \
                                               .stays = 1,                                           \
+                                              .enqueues = 1,                                        \
                                               .indices = offsetof(desc_type, indices),              \
                                               .call = caromi_call_##query##_pairs};                 \
         return &type;                                                                               \

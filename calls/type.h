@@ -89,6 +89,7 @@ typedef struct caromi_call_type {
     uint8_t unit;      /* caromi_unit */
     uint8_t serves;    /* members of the batch */
     uint8_t stays;     /* a device can use the arrays where they lie */
+    uint8_t enqueues;  /* and then answers in fast mode without the host */
     uint8_t has_which; /* the call has one more argument: all or first hits */
     uint16_t totals;   /* offset of a list's totals in the result; 0: no list */
     uint16_t lattice;  /* offset of the lattice in the descriptor; 0: none */

@@ -137,13 +137,17 @@ static carom_status run_on_one(carom_context *context, caromi_device *device, co
     carom_error cause = {CAROM_OK, 0, ""};
     const double start = caromi_now();
     carom_status status = run_on_device(device, batch, done, stats, &cause, err);
-    const double seconds = caromi_now() - start;
+    if (context->enqueued != NULL && status == CAROM_OK && *done < batch->count)
+        status = CAROM_ERROR_UNSUPPORTED; /* it becomes an ordinary job */
+    const double seconds = context->enqueued == NULL ? caromi_now() - start : 0;
     stats->on_device = *done - batch->begin;
     stats->device_count = 1;
     stats->devices[0] = (carom_device_share){.index = caromi_driver.index(device),
                                              .status = status == CAROM_ERROR_CANCELLED ? CAROM_OK : status,
                                              .queries = stats->on_device,
                                              .seconds = seconds};
+    if (context->enqueued != NULL)
+        return status;
     if (status != CAROM_OK && status != CAROM_ERROR_CANCELLED)
         status = caromi_fall_back(context, device, status, batch->count - *done, stats, &cause, err);
     else if (*done == batch->count && *done > batch->begin)
@@ -175,6 +179,8 @@ carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom
     local.queries = caromi_batch_size(batch);
     caromi_device *device = NULL;
     carom_status status = caromi_pick_device(context, batch, &device, &local, err);
+    if (context->enqueued != NULL && device == NULL)
+        return CAROM_ERROR_UNSUPPORTED;
     if (status == CAROM_OK && device != NULL && caromi_has_several(context))
         status = caromi_run_pieces(context, batch, &done, &local, stats != NULL, err);
     else if (status == CAROM_OK && device != NULL) {

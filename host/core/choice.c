@@ -144,6 +144,17 @@ static void leave_inherited(carom_context *context)
     caromi_log(context, CAROM_LOG_WARNING, "%s", context->device_lacking.message);
 }
 
+/* Gives up a device on which an enqueued call has failed. */
+static void leave_lost(carom_context *context)
+{
+    carom_error cause = {CAROM_OK, 0, ""};
+    if (context->shared == NULL || context->devices[0] == NULL ||
+        caromi_driver.enqueued_settle(context, &cause) == CAROM_OK)
+        return;
+    caromi_log(context, CAROM_LOG_WARNING, "OpenCL failed in a call that was enqueued: %s", cause.message);
+    caromi_give_up(context, context->devices[0], cause.status, &cause);
+}
+
 /* For `auto`: opens the device at the first batch. Returns 0 if the CPU should answer the batch. */
 static int auto_wants_device(carom_context *context, const caromi_batch *batch)
 {
@@ -173,6 +184,7 @@ carom_status caromi_pick_memory(carom_context *context, caromi_device **out, car
     if (context->desc.backend == CAROM_BACKEND_CPU)
         return CAROM_OK;
     leave_inherited(context);
+    leave_lost(context);
     if (!context->device_tried)
         open_for_auto(context);
     *out = caromi_first_device(context);
@@ -182,6 +194,7 @@ carom_status caromi_pick_memory(carom_context *context, caromi_device **out, car
 carom_status caromi_pick_shared(carom_context *context, caromi_device **out, carom_error *err)
 {
     leave_inherited(context);
+    leave_lost(context);
     *out = context->devices[0];
     return *out != NULL ? CAROM_OK : fail_given_up(context, err);
 }
@@ -199,6 +212,7 @@ carom_status caromi_pick_device(carom_context *context, const caromi_batch *batc
         return CAROM_OK;
     }
     leave_inherited(context);
+    leave_lost(context);
     if (context->desc.backend == CAROM_BACKEND_AUTO && !stays && !auto_wants_device(context, batch))
         return CAROM_OK;
     *out = caromi_first_device(context);

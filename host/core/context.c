@@ -174,6 +174,7 @@ void carom_context_destroy(carom_context *context)
         return;
     const caromi_float_mode mode = caromi_float_mode_set();
     caromi_wait_for_jobs(context);
+    caromi_finish_enqueued(context);
     context->is_destroyed = 1;
     caromi_buffers_trim(context, 0);
     caromi_context_release(context);

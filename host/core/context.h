@@ -9,7 +9,8 @@
 #include "host/base/error.h"
 #include "host/base/memory.h"
 
-typedef struct caromi_device caromi_device; /* an open OpenCL device; opencl/device.c */
+typedef struct caromi_device caromi_device;     /* an open OpenCL device; opencl/device.c */
+typedef struct caromi_enqueued caromi_enqueued; /* a call in the caller's OpenCL queue; opencl/enqueue.c */
 
 /* The speeds that `auto` has measured for one kind of batches: seconds per query, 0: unknown. choice.c */
 typedef struct caromi_pace {
@@ -40,6 +41,8 @@ struct carom_context {
     char *device_selector;        /* copy of desc.device */
     int is_on_shared;             /* the devices are of the caller's cl_context */
     struct caromi_shared *shared; /* the checked objects of the caller's OpenCL. opencl/shared.h */
+    /* The call that is being enqueued in the caller's queue, so that nothing may wait; NULL: none is. enqueue.h */
+    caromi_enqueued *enqueued;
     const caromi_isa_table *isa;
     int isa_id;
     caromi_pool *pool; /* NULL: one thread */
@@ -85,7 +88,9 @@ static inline carom_status caromi_wait_for_turn(const carom_context *context, ca
 {
     return context != NULL && context->jobs != NULL ? caromi_await_turn(context, err) : CAROM_OK;
 }
-/* Leaves a task to the context's thread, behind the running jobs. Returns 0 if there are no jobs, and the task is not
- * taken. */
-int caromi_leave_to_jobs(const carom_context *context, caromi_task *task);
+/* Leaves a task to the context's thread, behind the running jobs and calls in the caller's queue. Returns 0 if there
+ * are none, and the task is not taken. */
+int caromi_leave_to_jobs(carom_context *context, caromi_task *task);
+/* Waits until the calls that are enqueued in the caller's queue have ended. */
+void caromi_finish_enqueued(const carom_context *context);
 #endif

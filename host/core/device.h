@@ -87,6 +87,20 @@ typedef struct caromi_device_driver {
     carom_status (*shared_await)(const carom_context *context, carom_error *err);
     carom_status (*shared_enter)(carom_context *context, carom_job *job, carom_error *err);
     void (*shared_release)(carom_context *context);
+    /* Calls that are enqueued straight in that queue. From enqueue_begin, which returns 0 if that cannot be, to
+     * enqueue_end each command goes there, and everything else fails. events: the commands that the call begins behind.
+     * enqueue_end takes the status so far; it returns NULL if the call has failed. */
+    int (*enqueue_begin)(carom_context *context, void *const *events, uint32_t count);
+    caromi_enqueued *(*enqueue_end)(carom_context *context, carom_status status);
+    void *(*enqueued_event)(const caromi_enqueued *call);                                   /* of its last command */
+    carom_status (*enqueued_wait)(caromi_enqueued *call, double seconds, carom_error *err); /* as event_wait */
+    void (*enqueued_release)(caromi_enqueued *call);
+    /* Forgets the calls that have ended; fails if a command of one has failed, so that the device is lost. */
+    carom_status (*enqueued_settle)(const carom_context *context, carom_error *err);
+    int (*enqueued_in_flight)(const carom_context *context); /* whether one has not ended */
+    void (*enqueued_finish)(const carom_context *context);   /* waits for all */
+    /* Whether a command's event can be in a wait list of this context's queue without the host's help. */
+    int (*event_serves)(const carom_context *context, void *event);
     /* Waits for an event of the caller, at most so many seconds; then CAROM_ERROR_TIMEOUT. */
     carom_status (*event_wait)(void *event, double seconds, carom_error *err);
     /* Releases an event; a failed one is kept as long as the context. NULL is ignored. */

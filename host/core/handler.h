@@ -225,11 +225,11 @@ CAROMI_INLINED carom_status caromi_answer(const caromi_call_type *type, const ca
         CHECK(caromi_meet_jobs(batch, err));
     CAROMI_CALL(is_job ? NULL : context, request->stats, err,
                 caromi_answer_request(type, handler, context, request, err),
-                if (is_job && status_ == CAROM_OK) status_ =
-                    caromi_submit(context,
-                                  &(const caromi_call){type->call, request->subject, request->desc, type->desc_size,
-                                                       request->out, type->out_size, request->which, request->stats},
-                                  err));
+                if (is_job && status_ == CAROM_OK) status_ = caromi_submit(
+                    context,
+                    &(const caromi_call){type->call, request->subject, request->desc, type->desc_size, request->out,
+                                         type->out_size, request->which, request->stats, type->enqueues},
+                    err));
 }
 
 /* A list without records, unless the call prepares. */

@@ -20,7 +20,8 @@ struct carom_job {
     uint32_t wait_count;
     uint32_t waits_given;         /* number of the caller's jobs in `wait` */
     caromi_job_listener *listens; /* list, under the queue's lock */
-    void *event;                  /* an event of the caller: the job ends with it; NULL: the job is a call */
+    void *event;                  /* of a command: the job ends with it; NULL: the job is a call */
+    caromi_enqueued *enqueued;    /* the call whose last command has this event; NULL: it is an event of the caller */
     carom_progress progress;      /* the caller's function */
     uint64_t count;               /* queries */
     atomic_uint_fast64_t done;
@@ -46,7 +47,10 @@ static void end(carom_job *job)
     carom_context *context = job->context;
     for (uint32_t i = 0; i < job->wait_count; i++)
         release(job->wait[i]);
-    caromi_driver.event_release(context, job->event);
+    if (job->enqueued != NULL)
+        caromi_driver.enqueued_release(job->enqueued);
+    else
+        caromi_driver.event_release(context, job->event);
     caromi_free(context, job);
     caromi_context_release(context);
 }
@@ -78,12 +82,19 @@ static const char *cause(const carom_error *error)
                : error->message;
 }
 
+/* Waits at most so many seconds for the job of an event. */
+static carom_status await_event(const carom_job *job, double seconds, carom_error *err)
+{
+    return job->enqueued != NULL ? caromi_driver.enqueued_wait(job->enqueued, seconds, err)
+                                 : caromi_driver.event_wait(job->event, seconds, err);
+}
+
 /* Waits until a job has ended, or until the waiting job (NULL: a call) is cancelled. */
 static carom_status await(carom_job *job, const carom_job *waiting, carom_error *err)
 {
     caromi_job_queue *queue = job->context->jobs;
     if (job->event != NULL)
-        return caromi_driver.event_wait(job->event, (double)INFINITY, err);
+        return await_event(job, (double)INFINITY, err);
     lock(job);
     while (!job->has_ended && !(waiting != NULL && atomic_load(&waiting->is_cancelled)))
         (void)pthread_cond_wait(&queue->ended, &queue->lock);
@@ -289,11 +300,10 @@ static carom_status make(carom_context *context, const caromi_call *call, carom_
         job->wait[i] = given->wait[i];
         atomic_fetch_add(&job->wait[i]->references, 1);
     }
-    /* The copied batch is an ordinary call: it reports to the job and waits for nothing. */
+    /* The copied batch is an ordinary call, which waits for nothing. */
     job->progress = given->progress;
     job->count = given->count;
     atomic_store(&job->done, given->begin);
-    batch->progress = (carom_progress){on_progress, job};
     batch->job = NULL;
     batch->wait = NULL;
     batch->wait_count = 0;
@@ -301,24 +311,91 @@ static carom_status make(carom_context *context, const caromi_call *call, carom_
     return CAROM_OK;
 }
 
-/* Makes a job of a call, and puts it into the queue. */
+/* ---- calls in the caller's queue --------------------------------------------------------------------------------- */
+
+enum { WAITS_MAX = 16 };
+/* The events that a call has to wait for. Returns 0 if it waits for more than commands of the caller's OpenCL. */
+static int events_of(const carom_job *job, void **events)
+{
+    for (uint32_t i = 0; i < job->wait_count; i++) {
+        const carom_job *other = job->wait[i];
+        if (i == WAITS_MAX || other->event == NULL || !caromi_driver.event_serves(job->context, other->event))
+            return 0;
+        events[i] = other->event;
+    }
+    return 1;
+}
+
+/* Whether a device may answer a call without the host. */
+static int may_enqueue(const carom_context *context, const carom_job *job)
+{
+    const carom_batch *batch = job->call.desc;
+    return job->call.enqueues && batch->accuracy == CAROM_ACCURACY_FAST && !batch->prepare &&
+           batch->progress.fn == NULL && context->shared != NULL && context->device_count == 1 &&
+           !caromi_queue_is_busy(context->jobs);
+}
+
+/* Enqueues a call in the caller's queue, if its arrays are on the device and nothing has to be built for it. The job is
+ * one of the last command's event then. Returns whether. */
+static int enqueue(carom_context *context, carom_job *job)
+{
+    const caromi_call *call = &job->call;
+    void *events[WAITS_MAX];
+    if (!may_enqueue(context, job) || !events_of(job, events) ||
+        !caromi_driver.enqueue_begin(context, events, job->wait_count))
+        return 0;
+    if (call->stats != NULL)
+        job->stats.size = sizeof job->stats;
+    const carom_status status =
+        call->call(call->subject, call->desc, call->out, call->which, call->stats != NULL ? &job->stats : NULL, NULL);
+    job->enqueued = caromi_driver.enqueue_end(context, status);
+    if (job->enqueued == NULL)
+        return 0;
+    job->event = caromi_driver.enqueued_event(job->enqueued);
+    job->stats.total = job->stats.host = 0; /* the host does not wait, so it knows no times */
+    if (call->stats != NULL)
+        *call->stats = job->stats;
+    forget_waits(job);
+    return 1;
+}
+
+/* Leaves a job to the context's thread; *out is set before it can run. */
+static carom_status add(carom_context *context, carom_job *job, carom_job **out, carom_error *err)
+{
+    caromi_job_queue *queue;
+    union {
+        const void *given;
+        carom_batch *copy; /* the job's own */
+    } batch = {job->call.desc};
+    batch.copy->progress = (carom_progress){on_progress, job};
+    job->stats = (carom_stats){0};
+    CHECK(caromi_queue_start(context, &queue, err));
+    if (context->shared != NULL)
+        CHECK(caromi_driver.shared_enter(context, job, err));
+    atomic_fetch_add(&job->references, 1); /* for the queue */
+    *out = job;
+    caromi_queue_add(queue, &job->task);
+    return CAROM_OK;
+}
+
+/* Makes a job of a call, in the caller's queue or in the context's. */
 carom_status caromi_submit(carom_context *context, const caromi_call *call, carom_error *err)
 {
     const carom_batch *batch = call->desc;
-    caromi_job_queue *queue;
+    caromi_job_queue *queue; /* for its lock */
     carom_job *job = NULL;
-    CHECK(caromi_queue_start(context, &queue, err));
+    CHECK(caromi_queue_make(context, &queue, err));
     CHECK(make(context, call, &job, err));
-    const carom_status status = context->shared != NULL ? caromi_driver.shared_enter(context, job, err) : CAROM_OK;
+    if (enqueue(context, job)) {
+        *batch->job = job;
+        return CAROM_OK;
+    }
+    const carom_status status = add(context, job, batch->job, err);
     if (status != CAROM_OK) {
         notify(job->listens, CAROM_OK); /* the caller's queue continues */
         release(job);
-        return status;
     }
-    atomic_fetch_add(&job->references, 1); /* for the queue */
-    *batch->job = job;
-    caromi_queue_add(queue, &job->task);
-    return CAROM_OK;
+    return status;
 }
 
 /* ---- for events of OpenCL ---------------------------------------------------------------------------------------- */
@@ -407,7 +484,7 @@ static carom_status wait_for(carom_job *job, double seconds, carom_error *err)
     if (is_elsewhere(job))
         return fail_elsewhere(err);
     if (job->event != NULL)
-        return caromi_driver.event_wait(job->event, seconds, err);
+        return await_event(job, seconds, err);
     if (seconds > 0 && caromi_queue_is_own_thread(job->context->jobs))
         return fail_own(err);
     lock(job);
@@ -466,12 +543,17 @@ static carom_status get_info(const carom_job *job, carom_job_info *out, carom_er
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_job_info", err));
     if (is_elsewhere(job))
         return fail_elsewhere(err);
-    /* A job of the caller's event: its state is the event's. */
+    /* The state of an event's job is the event's. */
     if (job->event != NULL) {
-        const carom_status status = caromi_driver.event_wait(job->event, 0, NULL);
+        const carom_status status = await_event(job, 0, NULL);
         const int has_ended = status != CAROM_ERROR_TIMEOUT;
-        *out = (carom_job_info){
-            .size = sizeof *out, .has_ended = (uint8_t)has_ended, .status = has_ended ? status : CAROM_OK};
+        *out = (carom_job_info){.size = sizeof *out,
+                                .has_ended = (uint8_t)has_ended,
+                                .status = has_ended ? status : CAROM_OK,
+                                .done = status == CAROM_OK ? job->count : 0,
+                                .count = job->count};
+        if (status == CAROM_OK)
+            out->stats = job->stats;
         return CAROM_OK;
     }
     lock(job);

@@ -16,6 +16,7 @@ typedef struct caromi_call {
     size_t out_size; /* 0: the result is an array of the caller, which is not copied */
     int which;
     carom_stats *stats;
+    int enqueues; /* a device may answer it without the host */
 } caromi_call;
 
 /* Checks the jobs that a batch waits for; a blocking call waits here. */

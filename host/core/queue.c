@@ -173,12 +173,34 @@ void caromi_finish_jobs(const carom_context *context)
 
 carom_status caromi_await_turn(const carom_context *context, carom_error *err)
 {
+    if (context->enqueued != NULL) /* the device keeps the order */
+        return CAROM_OK;
     caromi_finish_jobs(context);
     return context->shared != NULL && !works_for(context) ? caromi_driver.shared_await(context, err) : CAROM_OK;
 }
 
+/* Whether a call is enqueued in the caller's queue. Only if no task runs: its thread may look at these calls too. */
+static int has_enqueued(const carom_context *context)
+{
+    return context->shared != NULL && caromi_driver.enqueued_in_flight(context);
+}
+
+void caromi_finish_enqueued(const carom_context *context)
+{
+    if (context->shared != NULL)
+        caromi_driver.enqueued_finish(context);
+}
+
+int caromi_queue_is_busy(caromi_job_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    const int busy = queue->unfinished > 0;
+    (void)pthread_mutex_unlock(&queue->lock);
+    return busy;
+}
+
 /* Appends a task if others are running; else the caller runs it itself. */
-int caromi_leave_to_jobs(const carom_context *context, caromi_task *task)
+int caromi_leave_to_jobs(carom_context *context, caromi_task *task)
 {
     caromi_job_queue *queue = context->jobs;
     if (!caromi_queue_is_here(queue) || works_for(context))
@@ -188,10 +210,9 @@ int caromi_leave_to_jobs(const carom_context *context, caromi_task *task)
         caromi_finish_jobs(context);
         return 0;
     }
-    (void)pthread_mutex_lock(&queue->lock);
-    const int busy = queue->unfinished > 0;
-    (void)pthread_mutex_unlock(&queue->lock);
-    if (busy)
-        caromi_queue_add(queue, task);
-    return busy;
+    if (!caromi_queue_is_busy(queue) &&
+        !(has_enqueued(context) && caromi_queue_start(context, &queue, NULL) == CAROM_OK))
+        return 0;
+    caromi_queue_add(queue, task);
+    return 1;
 }

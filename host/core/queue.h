@@ -28,6 +28,8 @@ carom_status caromi_queue_make(carom_context *context, caromi_job_queue **out, c
 /* The same, and starts its thread. */
 carom_status caromi_queue_start(carom_context *context, caromi_job_queue **out, carom_error *err);
 void caromi_queue_add(caromi_job_queue *queue, caromi_task *task);
+/* Whether a task has not ended. */
+int caromi_queue_is_busy(caromi_job_queue *queue);
 /* Whether the queue is this process's, and whether this is its thread. */
 int caromi_queue_is_here(const caromi_job_queue *queue);
 int caromi_queue_is_own_thread(const caromi_job_queue *queue);

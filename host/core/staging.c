@@ -197,6 +197,8 @@ static int is_read_first(const carom_context *context, const caromi_staging_copy
 static carom_status show(carom_context *context, caromi_staging_copy *copies, uint32_t count, int reads_outputs,
                          carom_error *err)
 {
+    if (context->enqueued != NULL)
+        return CAROM_ERROR_UNSUPPORTED; /* it becomes an ordinary job */
     byte_run runs[STAGING_MAX];
     uint32_t run_count = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -196,7 +196,9 @@ carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *de
 
 static void end_task(caromi_task *end)
 {
-    caromi_mesh_end((carom_mesh *)(void *)((char *)end - offsetof(carom_mesh, end)));
+    carom_mesh *mesh = (carom_mesh *)(void *)((char *)end - offsetof(carom_mesh, end));
+    caromi_finish_enqueued(mesh->context); /* a device that shares the host's memory reads the mesh in place */
+    caromi_mesh_end(mesh);
 }
 
 void carom_mesh_destroy(carom_mesh *mesh)
@@ -206,7 +208,7 @@ void carom_mesh_destroy(carom_mesh *mesh)
     const caromi_float_mode mode = caromi_float_mode_set();
     mesh->end.run = end_task;
     if (!caromi_leave_to_jobs(mesh->context, &mesh->end))
-        caromi_mesh_end(mesh);
+        end_task(&mesh->end);
     caromi_float_mode_restore(mode);
 }
 

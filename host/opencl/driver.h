@@ -14,6 +14,15 @@ carom_status caromi_shared_retain(carom_context *context, const struct carom_ope
 carom_status caromi_shared_await(const carom_context *context, carom_error *err);
 carom_status caromi_shared_enter(carom_context *context, carom_job *job, carom_error *err);
 void caromi_shared_release(carom_context *context);
+int caromi_enqueue_begin(carom_context *context, void *const *events, uint32_t count);
+caromi_enqueued *caromi_enqueue_end(carom_context *context, carom_status status);
+void *caromi_enqueued_event(const caromi_enqueued *call);
+carom_status caromi_enqueued_wait(caromi_enqueued *call, double seconds, carom_error *err);
+void caromi_enqueued_release(caromi_enqueued *call);
+carom_status caromi_enqueued_settle(const carom_context *context, carom_error *err);
+int caromi_enqueued_in_flight(const carom_context *context);
+void caromi_enqueued_finish(const carom_context *context);
+int caromi_event_serves(const carom_context *context, void *event);
 carom_status caromi_event_wait(void *event, double seconds, carom_error *err);
 void caromi_event_release(const carom_context *context, void *event);
 void caromi_device_close(caromi_device *device);

@@ -6,6 +6,7 @@
 #include "carom/carom_opencl.h"
 
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 #include "device.h"
@@ -88,6 +89,7 @@ carom_status caromi_shared_make(carom_context *context, const carom_opencl_desc 
     caromi_shared *shared = caromi_alloc(context, 1, sizeof *shared);
     if (shared == NULL)
         return caromi_fail_memory(err, "no memory for a context (%zu bytes)", sizeof *shared);
+    memset(shared, 0, sizeof *shared);
     shared->context = cl->context;
     shared->queue = cl->queue;
     atomic_init(&shared->failed, NULL);
@@ -106,6 +108,8 @@ void caromi_shared_release(carom_context *context)
     caromi_shared *shared = context->shared;
     if (shared == NULL)
         return;
+    caromi_enqueued_finish(context);
+    caromi_enqueued_forget(shared);
     release_list(context, &shared->failed, release_in_any_state);
     release_list(context, &shared->running, release_in_any_state);
     if (!caromi_opencl_is_inherited()) {
@@ -229,6 +233,17 @@ carom_status caromi_event_wait(void *event, double seconds, carom_error *err)
         (void)nanosleep(&(struct timespec){0, nanoseconds}, NULL);
         nanoseconds += nanoseconds < 1000000 ? nanoseconds / 2 : 0;
     }
+}
+
+/* Not a user event, which the host sets: commands behind one that fails would fail with it. */
+int caromi_event_serves(const carom_context *context, void *event)
+{
+    cl_context own = NULL;
+    cl_command_type type = CL_COMMAND_USER;
+    return clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof own, &own, NULL) == CL_SUCCESS &&
+           own == context->shared->context &&
+           clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL) == CL_SUCCESS &&
+           type != CL_COMMAND_USER && state_of(event) >= 0;
 }
 
 /* Releases an event; a failed one is kept. */

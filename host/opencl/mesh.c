@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "enqueue.h"
 #include "host/mesh/batch.h"
 #include "host/mesh/clearance.h"
 #include "host/mesh/edges.h"
@@ -129,6 +130,7 @@ carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_e
 {
     mesh_copy *copy = mesh->device_copies[device->place];
     if (copy == NULL || copy->cl != device->cl) {
+        CHECK(caromi_enqueue_refuse(device->context, err));
         release_copy(mesh, device->place);
         copy = create_copy(device, mesh->context);
         if (copy == NULL)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "enqueue.h"
 #include "probe.h"
 
 enum { PAIRS = 4096 };
@@ -192,6 +193,7 @@ carom_status caromi_probe_pairs(caromi_device *device, enum caromi_pair_kernel k
     caromi_program *program = &device->programs[kernel];
     if (program->probed)
         return CAROM_OK;
+    CHECK(caromi_enqueue_refuse(device->context, err));
     carom_status status = caromi_program_build(device, kernel, err);
     if (status != CAROM_OK)
         return status;

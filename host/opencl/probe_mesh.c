@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "enqueue.h"
 #include "probe.h"
 #include "host/mesh/list.h"
 #include "host/mesh/mesh.h"
@@ -378,6 +379,7 @@ carom_status caromi_probe_mesh(caromi_device *device, const caromi_mesh_batch *b
     caromi_program *first = &device->programs[search], *second = &device->programs[points];
     if ((first->probed & motion) != 0 && ((second->probed & motion) != 0 || !wants_points))
         return CAROM_OK;
+    CHECK(caromi_enqueue_refuse(device->context, err));
     carom_status status = caromi_program_build(device, search, err);
     if (status == CAROM_OK && wants_points)
         status = caromi_program_build(device, points, err);
@@ -395,6 +397,7 @@ carom_status caromi_probe_list(caromi_device *device, const caromi_list_batch *b
     const uint32_t program = caromi_list_program(batch);
     if ((device->programs[program].probed & motion) != 0)
         return CAROM_OK;
+    CHECK(caromi_enqueue_refuse(device->context, err));
     carom_status status = caromi_program_build(device, program, err);
     if (status == CAROM_OK)
         status = probe(device, &batch->sweep, batch, err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "enqueue.h"
 
 static cl_program create_program(caromi_device *device, uint32_t program, cl_int *code)
 {
@@ -71,6 +72,7 @@ carom_status caromi_program_build(caromi_device *device, uint32_t program, carom
     caromi_program *p = &device->programs[program];
     if (p->kernel != NULL)
         return CAROM_OK;
+    CHECK(caromi_enqueue_refuse(device->context, err));
     cl_int code;
     char options[256], name[64];
     const double start = caromi_now();

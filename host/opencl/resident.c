@@ -7,6 +7,7 @@
 
 #include "host/core/buffer.h"
 #include "host/core/staging.h"
+#include "enqueue.h"
 #include "probe.h"
 
 /* ---- locations of columns ---------------------------------------------------------------------------------------- */
@@ -342,6 +343,7 @@ carom_status caromi_probe_resident(caromi_device *device, carom_error *err)
     caromi_program *last = &device->programs[CAROMI_PROGRAM_RESIDENT_SCATTER];
     if (last->probed)
         return CAROM_OK;
+    CHECK(caromi_enqueue_refuse(device->context, err));
     CHECK(caromi_program_build(device, CAROMI_PROGRAM_RESIDENT_GATHER, err));
     CHECK(caromi_program_build(device, CAROMI_PROGRAM_RESIDENT_SCATTER, err));
     resident_probe *data = caromi_alloc(device->context, 1, sizeof *data);

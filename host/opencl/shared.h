@@ -16,9 +16,15 @@ typedef struct caromi_shared {
     cl_command_queue queue;                /* calls take part in its order; NULL: none */
     _Atomic(caromi_failed_event *) failed; /* events of failed commands, kept as long as the context */
     _Atomic(caromi_failed_event *) running;
+    /* Calls in the queue that may not have ended, in its order (enqueue.c); why the device is lost, if one has failed
+     */
+    caromi_enqueued *first, *last;
+    carom_error lost;
 } caromi_shared;
 
 /* Retains the caller's objects, which have been checked. */
 struct carom_opencl_desc;
 carom_status caromi_shared_make(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err);
+/* Forgets the calls that were enqueued. enqueue.c */
+void caromi_enqueued_forget(caromi_shared *shared);
 #endif

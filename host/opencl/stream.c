@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "enqueue.h"
 
 enum {
     SLAB = 1 << 13,         /* rows that a task gathers or scatters; for fewer, waking a thread costs more */
@@ -270,7 +271,7 @@ static carom_status start_chunk(caromi_device *device, const caromi_stream *stre
         status = stream->launch(device, slot, stream->user, err);
     if (status == CAROM_OK)
         status = slot->compacts ? stream->fetch(device, stream, slot, err) : fetch_outputs(device, stream, slot, err);
-    return status == CAROM_OK ? caromi_flush(device, slot->queue, err) : status;
+    return status;
 }
 
 /* Waits for all commands of a chunk. The queue is in order, so it waits for the last command first: the thread wakes
@@ -489,10 +490,31 @@ static carom_status run_chunks(caromi_device *device, const caromi_stream *strea
             cut_chunk(device, stream, next, chunk, slot);
             next += slot->count;
             status = start_chunk(device, stream, slot, stats, err);
+            if (status == CAROM_OK)
+                status = caromi_flush(device, slot->queue, err);
         }
         if (status != CAROM_OK)
             abandon(device, stream, slot, done, stats);
     }
+    return status;
+}
+
+/* Enqueues all chunks of a call in the caller's queue, one after the other in one slot, whose memory the commands keep
+ * as long as they need it. */
+static carom_status enqueue_chunks(caromi_device *device, const caromi_stream *stream, uint64_t chunk, uint64_t *done,
+                                   carom_stats *stats, carom_error *err)
+{
+    caromi_cl_slot *slot = &device->slots[0];
+    const cl_command_queue own = slot->queue;
+    carom_status status = CAROM_OK;
+    slot->queue = caromi_enqueue_queue(device->context);
+    while (status == CAROM_OK && *done < stream->count) {
+        cut_chunk(device, stream, *done, chunk, slot);
+        status = start_chunk(device, stream, slot, stats, err);
+        *done += slot->count;
+        caromi_slot_retire(slot);
+    }
+    slot->queue = own;
     return status;
 }
 
@@ -553,8 +575,10 @@ carom_status caromi_stream_run(caromi_device *device, const caromi_stream *strea
     caromi_residents residents;
     if (*done >= stream->count) /* only prepares: builds and allocates */
         return caromi_prepare_residents(device, stream, err);
-    if (!caromi_find_residents(device, stream, &residents))
+    if (!caromi_find_residents(device, stream, &residents)) {
+        CHECK(caromi_enqueue_refuse(device->context, err));
         return run_all(device, stream, done, stats, err);
+    }
     caromi_stream own = *stream;
     own.residents = &residents;
     assert(own.compacts == NULL); /* with compaction no column stays on the device */
@@ -568,5 +592,9 @@ carom_status caromi_stream_run(caromi_device *device, const caromi_stream *strea
      * be. */
     if (device->gpu && caromi_inputs_stay(&own) && caromi_answers_stay(&own))
         own.chunk = own.undecided == NULL || device->max_items < CHUNK_MARKED ? device->max_items : CHUNK_MARKED;
-    return run_all(device, &own, done, stats, err);
+    if (device->context->enqueued == NULL)
+        return run_all(device, &own, done, stats, err);
+    if (!caromi_inputs_stay(&own) || !caromi_answers_stay(&own) || own.check != NULL || own.undecided != NULL)
+        return caromi_enqueue_refuse(device->context, err);
+    return enqueue_chunks(device, &own, first_chunk(device, &own), done, stats, err);
 }

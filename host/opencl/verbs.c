@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "device.h"
+#include "enqueue.h"
 
 static const char *code_name(cl_int code)
 {
@@ -152,8 +153,13 @@ carom_status caromi_read(const caromi_device *device, cl_command_queue queue, cl
 carom_status caromi_copy_range(const caromi_device *device, cl_command_queue queue, cl_mem from, size_t from_at,
                                cl_mem to, size_t to_at, size_t bytes, carom_error *err)
 {
-    return outcome(device, clEnqueueCopyBuffer(queue, from, to, from_at, to_at, bytes, 0, NULL, NULL),
-                   "clEnqueueCopyBuffer", NULL, err);
+    caromi_links links = {0};
+    CHECK(caromi_enqueue_command(device->context, &links, err));
+    CHECK(outcome(
+        device, clEnqueueCopyBuffer(queue, from, to, from_at, to_at, bytes, links.wait_count, links.wait, links.event),
+        "clEnqueueCopyBuffer", NULL, err));
+    caromi_enqueue_count(device->context);
+    return CAROM_OK;
 }
 
 carom_status caromi_copy(const caromi_device *device, cl_command_queue queue, cl_mem from, cl_mem to, size_t bytes,
@@ -207,8 +213,14 @@ carom_status caromi_launch(const caromi_device *device, cl_command_queue queue, 
         while (local > most)
             local /= 2;
     const size_t global = ((size_t)items + local - 1) / local * local;
-    return outcome(device, clEnqueueNDRangeKernel(queue, arguments->kernel, 1, NULL, &global, &local, 0, NULL, event),
-                   "clEnqueueNDRangeKernel", NULL, err);
+    caromi_links links = {0, NULL, event};
+    CHECK(caromi_enqueue_command(device->context, &links, err));
+    CHECK(outcome(device,
+                  clEnqueueNDRangeKernel(queue, arguments->kernel, 1, NULL, &global, &local, links.wait_count,
+                                         links.wait, links.event),
+                  "clEnqueueNDRangeKernel", NULL, err));
+    caromi_enqueue_count(device->context);
+    return CAROM_OK;
 }
 
 /* ---------------------------------------------------------------- waiting */

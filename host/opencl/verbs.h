@@ -61,7 +61,8 @@ void caromi_set_int(caromi_arguments *arguments, cl_int value);
 void caromi_set_uint(caromi_arguments *arguments, uint64_t value); /* below 2^32 */
 void caromi_set_ulong(caromi_arguments *arguments, uint64_t value);
 void caromi_set_real(caromi_arguments *arguments, float value);
-/* Launches a kernel with `items` as its last argument, in groups of at most `local` work-items. */
+/* Launches a kernel with `items` as its last argument, in groups of at most `local` work-items. Of a call that is being
+ * enqueued *event stays as it is: the call keeps the event. */
 carom_status caromi_launch(const caromi_device *device, cl_command_queue queue, caromi_arguments *arguments,
                            uint64_t items, size_t local, cl_event *event, carom_error *err);
 

@@ -296,7 +296,8 @@ CAROM_API carom_status carom_job_wait(carom_job *job, double seconds, carom_erro
 /// before it begins; its answers [begin, done) of carom_job_get_info are valid then, all others
 /// undefined. A job that has nothing left to do ends as if it had not been asked, and so does a
 /// query of spheres among themselves that has begun: it reports at its end alone. A job that waits
-/// for an event or a queue of the caller's OpenCL ends when these have. NULL is fine.
+/// for an event or a queue of the caller's OpenCL ends when these have. A call that is enqueued in
+/// that queue (carom_opencl.h) ends as if it had not been asked. NULL is fine.
 CAROM_API void carom_job_cancel(carom_job *job);
 /// returns CAROM_OK | INVALID_ARGUMENT
 CAROM_API carom_status carom_job_get_info(const carom_job *job, carom_job_info *out,

@@ -26,12 +26,32 @@
 /// would: it begins when the commands that the queue has had before have ended, and with a job
 /// (batch.h, "jobs") the commands enqueued later begin when the job has ended. So a step of a
 /// simulation is a kernel of the caller, a call with a job, a kernel of the caller, and no thread
-/// of the caller waits (one of the context does):
+/// of the caller waits:
 ///
 ///     clEnqueueNDRangeKernel(queue, integrate, ...);
 ///     desc.batch.job = &job;
 ///     carom_mesh_sweep_first(mesh, &desc, &out, NULL, &err); /* returns at once */
 ///     clEnqueueNDRangeKernel(queue, bounce, ...);            /* begins after the sweep */
+///
+/// Enqueued calls. Such a call goes straight into the queue, as kernels between those of the
+/// caller, if the device can answer it alone. Then no thread of the host begins or ends it, and the
+/// job ends with its last command. This takes all of the following:
+///
+/// - the call is one of pairs, first hits, closest points or any hits, in fast mode;
+/// - its arrays lie in buffers of the device, but for inputs of one element (CAROM_REPEAT). Limits
+///   and indices (`t_max`, `max_distance`, `select`, `indices`) are constant or not given;
+/// - the context has one device, which is that of the queue, and no job of it is unfinished;
+/// - programs and mesh are ready: by an earlier call of the same kind, or by batch.prepare;
+/// - there is no progress function, and all that batch.wait names are such jobs or events of
+///   commands. An event that the host sets (clCreateUserEvent) is waited for by the host.
+///
+/// Any other call is an ordinary job: a thread of the context waits for its turn, answers it, and
+/// sets a user event that the queue waits for. The answers are the same. Of an enqueued call
+/// `stats` have counts and no times, and are there when the call returns. Cancelling has no effect.
+/// A command that fails makes its job DEVICE_LOST, commands behind it in the queue fail as the
+/// driver has it, and the context gives its device up at its next call. If a command of the caller
+/// before the call has failed, the job is DEVICE_LOST too, and the device is kept. Mesh and buffers
+/// may be destroyed at once, as those of any job.
 ///
 /// Without a queue, or between several, events order both sides: carom_job_wrap_event and
 /// carom_job_get_event. Or the caller waits itself: what its queues write must have ended before a
@@ -46,19 +66,21 @@
 ///         for (ulong k = offsets[i]; k < offsets[i + 1]; k++) ... /* record k */
 ///     else ...                                  /* not in the list: the host has to go on */
 ///
-/// A job that fails lets the queue go on. A kernel that waits for the job's event
+/// An ordinary job that fails lets the queue go on. A kernel that waits for the job's event
 /// (carom_job_get_event) fails with it. Without the event, fill the offsets with ones (UINT64_MAX)
 /// before the call: if its arguments are refused or it is cancelled, queries that it has not
 /// answered keep them, and do not pass the test.
 ///
 /// carom retains what it keeps and releases it in the end. It computes in command queues of its own
-/// in the caller's cl_context. In the caller's queue it puts markers and barriers, and flushes it;
-/// it never finishes it, and a call with a job waits for nothing. A call without a job waits for
-/// the queue, and for ever if a command there waits for an event that the same thread sets later.
-/// The barriers wait for user events. OpenCL does not define what happens if the program releases
-/// objects other than events while commands wait for such: it does so when its jobs have ended.
+/// in the caller's cl_context. In the caller's queue it puts markers, barriers and the commands of
+/// enqueued calls, and flushes it; it never finishes it, and a call with a job waits for nothing. A
+/// call without a job waits for the queue, and for ever if a command there waits for an event that
+/// the same thread sets later.
+/// The barriers of ordinary jobs wait for user events. OpenCL does not define what happens if the
+/// program releases objects other than events while commands wait for such: it does so when its
+/// jobs have ended.
 /// On rusticl (Mesa 22.3) clFinish keeps other threads from waiting for events of the queue, and
-/// hangs if a command there waits for a job: wait for the event of a marker instead.
+/// hangs if a command there waits for an ordinary job: wait for the event of a marker instead.
 #ifndef CAROM_CAROM_OPENCL_H
 #define CAROM_CAROM_OPENCL_H
 
@@ -147,7 +169,7 @@ CAROM_API carom_status carom_job_wrap_event(carom_context *context, cl_event eve
 /// has ended, also of an empty batch. It is set just after that, so perhaps after carom_job_wait
 /// has returned. If the job has failed, its status is the negative of the carom_status, and
 /// commands that wait for it fail. (The caller's `queue` goes on in that case.) Of a job that was
-/// made of an event it is that event.
+/// made of an event it is that event, of an enqueued call the event of its last command.
 /// job  of a context made by carom_context_create_opencl
 /// out  the event, to be released by the caller; untouched on failure
 /// returns as carom_job_wrap_event

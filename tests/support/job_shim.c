@@ -58,7 +58,9 @@ static carom_status end(carom_job *job, carom_error *err)
         carom_job *job = NULL;                                                                                       \
         desc_type copy = *desc;                                                                                      \
         copy.batch.job = &job;                                                                                       \
+        is_main_thread = 0; /* the library may make the call of the job here, by the public name */                  \
         const carom_status status = call(subject, &copy, VALUES out, stats, err);                                    \
+        is_main_thread = 1;                                                                                          \
         return status == CAROM_OK ? end(job, err) : status;                                                          \
     }
 #define WHICH_ARGUMENT carom_hits which,
