@@ -86,7 +86,17 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 #define RESIDENT_ELEMENT 0
 #define RESIDENT_INDEXED 1
 #define RESIDENT_SAME 2
+/* A limit that must be >= 0; where it is not, 0 is gathered in its place. */
+#define RESIDENT_LIMIT 3
 #define RESIDENT_COLUMNS 8
+/* Kinds of values that are checked. */
+#define RESIDENT_INDICES 0
+#define RESIDENT_LIMITS 1
+/* The words of the checks: for each of RESIDENT_CHECKS the lowest row with a refused value, then that row and the value
+ * as they were noted. A row of RESIDENT_NONE: there is none. */
+#define RESIDENT_CHECKS 2
+#define RESIDENT_NONE 0xffffffffu
+#define RESIDENT_CHECK_WORDS (3 * RESIDENT_CHECKS)
 
 /* Reals per cache line, and the distance of prefetching in pairs. */
 #define PREFETCH_LINE 16

@@ -9,20 +9,6 @@ carom_status caromi_check_count(uint64_t count, const char *name, carom_error *e
                                                                 (unsigned long long)count, (int)CAROMI_ADDRESS_BITS);
 }
 
-carom_status caromi_check_index_values(const carom_uints *index, const char *name, uint64_t begin, uint64_t count,
-                                       uint64_t limit, const char *limit_name, const char *one, carom_error *err)
-{
-    const caromi_index values = caromi_index_of(index);
-    for (uint64_t i = begin; index->data != NULL && i < count; i++) {
-        const uint64_t at = caromi_index_at(&values, i);
-        if (at >= limit)
-            return caromi_fail_argument(err, "%s %llu: %s is %llu; it must be below %s, %llu", one,
-                                        (unsigned long long)i, name, (unsigned long long)at, limit_name,
-                                        (unsigned long long)limit);
-    }
-    return CAROM_OK;
-}
-
 static int is_meeting(caromi_span a, caromi_span b)
 {
     return (a.begin < b.end) & (b.begin < a.end);

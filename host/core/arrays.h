@@ -73,10 +73,6 @@ typedef struct caromi_arrays {
 
 /* Fails if `count` exceeds the elements of any possible array. */
 carom_status caromi_check_count(uint64_t count, const char *name, carom_error *err);
-/* Fails unless elements [begin, count) of an index are below `limit`, which is named `limit_name` in its descriptor.
- * one: "pair" or "query", for the message. Without an index it succeeds. */
-carom_status caromi_check_index_values(const carom_uints *index, const char *name, uint64_t begin, uint64_t count,
-                                       uint64_t limit, const char *limit_name, const char *one, carom_error *err);
 /* The first step: whether arrays may alias or be too large, so that the second step must follow. */
 int caromi_may_alias(const caromi_arrays *a);
 /* Whether an array may lie in a buffer of another context, if `context` is not NULL. */

@@ -6,6 +6,7 @@
 #include "batch.h"
 
 struct carom_opencl_desc;
+struct caromi_values;
 struct caromi_cloud;
 struct caromi_cloud_cells;
 struct caromi_cloud_items;
@@ -74,6 +75,11 @@ typedef struct caromi_device_driver {
                                 const struct caromi_grid_result *result, int *answered, carom_stats *stats,
                                 carom_error *err);
 
+    /* Checks rows [begin, end) of arrays on the device: fails if a value is refused. While a call is being enqueued,
+     * its job fails instead. */
+    carom_status (*values_check)(caromi_device *device, const struct caromi_values *values, uint32_t count,
+                                 uint64_t begin, uint64_t end, carom_error *err);
+
     /* The caller's OpenCL (carom_opencl.h). The number of devices in its descriptor; opens device number `place` of it:
      * INVALID_ARGUMENT if the caller's cl_context has no such device. */
     uint32_t (*shared_devices)(const struct carom_opencl_desc *cl);
@@ -95,6 +101,7 @@ typedef struct caromi_device_driver {
     void *(*enqueued_event)(const caromi_enqueued *call);                                   /* of its last command */
     carom_status (*enqueued_wait)(caromi_enqueued *call, double seconds, carom_error *err); /* as event_wait */
     void (*enqueued_release)(caromi_enqueued *call);
+    int (*enqueued_is_settled)(caromi_enqueued *call); /* it has ended well, or can only fail with its event */
     /* Forgets the calls that have ended; fails if a command of one has failed, so that the device is lost. */
     carom_status (*enqueued_settle)(const carom_context *context, carom_error *err);
     int (*enqueued_in_flight)(const carom_context *context); /* whether one has not ended */

@@ -319,7 +319,8 @@ static int events_of(const carom_job *job, void **events)
 {
     for (uint32_t i = 0; i < job->wait_count; i++) {
         const carom_job *other = job->wait[i];
-        if (i == WAITS_MAX || other->event == NULL || !caromi_driver.event_serves(job->context, other->event))
+        if (i == WAITS_MAX || other->event == NULL || !caromi_driver.event_serves(job->context, other->event) ||
+            (other->enqueued != NULL && !caromi_driver.enqueued_is_settled(other->enqueued)))
             return 0;
         events[i] = other->event;
     }

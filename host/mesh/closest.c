@@ -7,10 +7,8 @@ static carom_status run(const caromi_request *request, carom_error *err)
 {
     const carom_mesh_closest_desc *desc = request->desc;
     carom_mesh *mesh = request->subject;
-    CHECK(caromi_staging_show_index(mesh->context, desc->batch.select.data, err));
-    CHECK(caromi_staging_show_input(mesh->context, desc->max_distance.data, err));
-    CHECK(caromi_check_select(&desc->batch, err));
-    CHECK(caromi_check_max_distance(desc, err));
+    const caromi_values values[] = {caromi_select_of(&desc->batch), caromi_max_distance_of(desc)};
+    CHECK(caromi_check_values(mesh->context, &desc->batch, values, 2, err));
     caromi_mesh_batch batch;
     caromi_mesh_closest_batch(desc, mesh, &batch);
     caromi_set_outputs(caromi_type_of_mesh_closest()->out, request->out, batch.out);

@@ -71,15 +71,13 @@ static carom_status show_unless_any_stays(carom_context *context, const carom_ba
                : caromi_staging_show(context, err);
 }
 
-/* Shows what the host must read of an any-hit query or a list, and checks that. */
-static carom_status begin(carom_mesh *mesh, const carom_batch *batch, const carom_scalars *t_max,
+/* Shows what the host must read of an any-hit query or a list, and checks selection and limits. t_max NULL: none. */
+static carom_status begin(carom_mesh *mesh, const carom_batch *batch, const caromi_values *t_max,
                           const carom_any_result *any, carom_error *err)
 {
+    const caromi_values values[] = {caromi_select_of(batch), t_max != NULL ? *t_max : (caromi_values){0}};
     CHECK(show_unless_any_stays(mesh->context, batch, any, err));
-    CHECK(caromi_staging_show_index(mesh->context, batch->select.data, err));
-    if (t_max != NULL)
-        CHECK(caromi_staging_show_input(mesh->context, t_max->data, err));
-    return caromi_check_select(batch, err);
+    return caromi_check_values(mesh->context, batch, values, t_max != NULL ? 2 : 1, err);
 }
 
 static carom_status sweep(const caromi_request *request, const carom_hit_list *list, const carom_any_result *any,
@@ -87,8 +85,8 @@ static carom_status sweep(const caromi_request *request, const carom_hit_list *l
 {
     const carom_mesh_sweep_desc *desc = request->desc;
     carom_mesh *mesh = request->subject;
-    CHECK(begin(mesh, &desc->batch, &desc->t_max, any, err));
-    CHECK(caromi_check_t_max(desc, err));
+    const caromi_values t_max = caromi_t_max_of(desc);
+    CHECK(begin(mesh, &desc->batch, &t_max, any, err));
     if (request->which == CAROM_HITS_FIRST)
         return caromi_compact_first(mesh, desc, list, request->stats, err);
     caromi_list_batch batch = {.search = CAROMI_MESH_LIST, .any = any != NULL ? any->hit : NULL, .list = list};

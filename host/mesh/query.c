@@ -4,31 +4,23 @@
 #include <math.h>
 #include <string.h>
 
-/* Checks the values of batch.select, after the arrays have been checked. */
-carom_status caromi_check_select(const carom_batch *batch, carom_error *err)
+caromi_values caromi_select_of(const carom_batch *batch)
 {
-    if (batch->prepare)
-        return CAROM_OK;
-    return caromi_check_index_values(&batch->select, "batch.select", batch->begin, batch->count, batch->elements,
-                                     "batch.elements", "query", err);
+    return caromi_indices_below(&batch->select, "batch.select", "query", batch->elements, "batch.elements");
 }
 
-/* Fails unless each query's limit, an optional array, is in [0, most]; most: 1 or infinity. */
-static carom_status check_limits(const carom_batch *batch, const carom_scalars *limits, const char *name, float most,
-                                 carom_error *err)
+carom_status caromi_check_select(const carom_batch *batch, carom_error *err)
 {
-    const uint64_t end =
-        limits->stride == CAROM_REPEAT && batch->count > batch->begin ? batch->begin + 1 : batch->count;
-    caromi_in_column column;
-    caromi_scalars_to_column(limits, caromi_index_of(&batch->select), &column);
-    for (uint64_t i = batch->begin; limits->data != NULL && !batch->prepare && i < end; i++) {
-        float limit;
-        memcpy(&limit, caromi_element(&column, i), sizeof limit);
-        if (!(limit >= 0 && limit <= most))
-            return caromi_fail_argument(err, "query %llu: %s is %g; it must be >= 0%s", (unsigned long long)i, name,
-                                        (double)limit, most < INFINITY ? ", and at most 1, when `end` is reached" : "");
-    }
-    return CAROM_OK;
+    const caromi_values select = caromi_select_of(batch);
+    return caromi_check_values(NULL, batch, &select, 1, err);
+}
+
+/* Each query's limit, an optional array, must be in [0, most]; most: 1 or infinity. */
+static caromi_values limits_of(const carom_batch *batch, const carom_scalars *limits, const char *name, float most)
+{
+    caromi_values values = {.name = name, .one = "query", .elements = batch->elements, .are_limits = 1, .most = most};
+    caromi_scalars_to_column(limits, caromi_index_of(&batch->select), &values.column);
+    return values;
 }
 
 static carom_status check_one_motion(const carom_mesh_sweep_desc *desc, carom_error *err)
@@ -40,14 +32,14 @@ static carom_status check_one_motion(const carom_mesh_sweep_desc *desc, carom_er
                                                     : "velocity is NULL, and so is end; one of them must be given");
 }
 
-carom_status caromi_check_t_max(const carom_mesh_sweep_desc *desc, carom_error *err)
+caromi_values caromi_t_max_of(const carom_mesh_sweep_desc *desc)
 {
-    return check_limits(&desc->batch, &desc->t_max, "t_max", desc->end.x != NULL ? 1 : INFINITY, err);
+    return limits_of(&desc->batch, &desc->t_max, "t_max", desc->end.x != NULL ? 1 : INFINITY);
 }
 
-carom_status caromi_check_max_distance(const carom_mesh_closest_desc *desc, carom_error *err)
+caromi_values caromi_max_distance_of(const carom_mesh_closest_desc *desc)
 {
-    return check_limits(&desc->batch, &desc->max_distance, "max_distance", INFINITY, err);
+    return limits_of(&desc->batch, &desc->max_distance, "max_distance", INFINITY);
 }
 
 /* Checks the options of a sweep. */

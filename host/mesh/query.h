@@ -4,16 +4,19 @@
 #define CAROM_HOST_MESH_QUERY_H
 #include "calls/mesh.h"
 #include "host/core/handler.h"
+#include "host/core/values.h"
 #include "batch.h"
 
 enum { CAROMI_MESH_PIECE = 1 << 18 }; /* queries between two reports of progress */
 
 /* The options of a sweep, for handlers. */
 carom_status caromi_check_sweep_options(const caromi_request *request, uint64_t *extent, carom_error *err);
-/* Values in arrays that have been checked. None is read to prepare. */
+/* Values that must be checked (caromi_check_values). */
+caromi_values caromi_select_of(const carom_batch *batch);
+caromi_values caromi_t_max_of(const carom_mesh_sweep_desc *desc);
+caromi_values caromi_max_distance_of(const carom_mesh_closest_desc *desc);
+/* Checks a selection in host memory. None is read to prepare. */
 carom_status caromi_check_select(const carom_batch *batch, carom_error *err);
-carom_status caromi_check_t_max(const carom_mesh_sweep_desc *desc, carom_error *err);
-carom_status caromi_check_max_distance(const carom_mesh_closest_desc *desc, carom_error *err);
 /* Inputs, options and the rest of a checked descriptor, as a batch of first hits without outputs. */
 void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *desc, carom_mesh *mesh, caromi_mesh_batch *batch);
 /* Spheres at rest, in the columns of a sweep. */

@@ -7,10 +7,8 @@ static carom_status run(const caromi_request *request, carom_error *err)
 {
     const carom_mesh_sweep_desc *desc = request->desc;
     carom_mesh *mesh = request->subject;
-    CHECK(caromi_staging_show_index(mesh->context, desc->batch.select.data, err));
-    CHECK(caromi_staging_show_input(mesh->context, desc->t_max.data, err));
-    CHECK(caromi_check_select(&desc->batch, err));
-    CHECK(caromi_check_t_max(desc, err));
+    const caromi_values values[] = {caromi_select_of(&desc->batch), caromi_t_max_of(desc)};
+    CHECK(caromi_check_values(mesh->context, &desc->batch, values, 2, err));
     caromi_mesh_batch batch;
     caromi_mesh_sweep_batch(desc, mesh, &batch);
     caromi_hits_to_columns(request->out, batch.out);

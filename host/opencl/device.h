@@ -153,6 +153,8 @@ struct caromi_device {
     int compaction_unavailable; /* the programs that compact hits could not be built */
     int compaction_was_short;   /* there was no memory for compaction once; it is logged only once */
     caromi_cl_slot slots[CAROMI_SLOTS];
+    cl_mem checked;                              /* RESIDENT_CHECK_WORDS words of checks. values.c */
+    int checked_is_clear;                        /* no check has left a row there */
     cl_mem empty_histogram;                      /* zeros, from which the query sort clears its histogram */
     caromi_cl_column grid[CAROMI_GRID_MEMORIES]; /* kept from cloud to cloud */
     cl_mem inline_hits; /* the first hits of each query of a list, kept from batch to batch. mesh_list.c */
@@ -221,6 +223,9 @@ typedef struct caromi_resident {
 typedef struct caromi_residents {
     caromi_resident in[COLUMNS_MAX], index[COLUMNS_MAX], out[COLUMNS_MAX];
     uint8_t is_write_only[COLUMNS_MAX]; /* kernels must not read this output's memory */
+    /* Of a call that is being enqueued, whose values are checked while it runs: limits, and the last valid index */
+    uint8_t is_limit[COLUMNS_MAX];
+    uint32_t last[COLUMNS_MAX];
 } caromi_residents;
 
 /* Exact mode with columns that stay on the device. The host downloads only marks, and answers the rows that the kernels
@@ -310,6 +315,11 @@ carom_status caromi_scatter_resident_rows(caromi_device *device, const caromi_st
 carom_status caromi_answer_undecided(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
                                      const uint32_t *rows, uint32_t count, carom_stats *stats, carom_error *err);
 carom_status caromi_probe_resident(caromi_device *device, carom_error *err);
+/* Builds and probes the checks of values. values.c */
+carom_status caromi_probe_values(caromi_device *device, carom_error *err);
+/* The last index that is not refused. */
+struct caromi_values;
+uint32_t caromi_last_index(const struct caromi_values *values);
 /* Builds and probes the gather and scatter programs, if the stream has columns that need them. */
 carom_status caromi_prepare_residents(caromi_device *device, const caromi_stream *stream, carom_error *err);
 

@@ -7,6 +7,8 @@
 carom_status caromi_device_open(const carom_context *context, uint32_t place, const char *selector, int gpu_only,
                                 caromi_device **out, carom_error *err);
 carom_status caromi_device_find(const carom_context *context, const char *selector, uint32_t *index, carom_error *err);
+carom_status caromi_device_check_values(caromi_device *device, const struct caromi_values *values, uint32_t count,
+                                        uint64_t begin, uint64_t end, carom_error *err);
 uint32_t caromi_shared_devices(const struct carom_opencl_desc *cl);
 carom_status caromi_device_open_shared(carom_context *context, const struct carom_opencl_desc *cl, uint32_t place,
                                        caromi_device **out, carom_error *err);
@@ -18,6 +20,7 @@ int caromi_enqueue_begin(carom_context *context, void *const *events, uint32_t c
 caromi_enqueued *caromi_enqueue_end(carom_context *context, carom_status status);
 void *caromi_enqueued_event(const caromi_enqueued *call);
 carom_status caromi_enqueued_wait(caromi_enqueued *call, double seconds, carom_error *err);
+int caromi_enqueued_is_settled(caromi_enqueued *call);
 void caromi_enqueued_release(caromi_enqueued *call);
 carom_status caromi_enqueued_settle(const carom_context *context, carom_error *err);
 int caromi_enqueued_in_flight(const carom_context *context);

@@ -8,9 +8,19 @@
 #include <string.h>
 
 #include "device.h"
+#include "host/core/values.h"
 #include "shared.h"
 
 enum { EVENTS_FIRST = 32 };
+enum { NOTES = 1024, NOTE_WORDS = 2 * CAROMI_VALUES_MAX /* row and value of each check */ };
+
+/* What checks on the device have found, in page-locked memory: reads into any other would make drivers wait. */
+struct caromi_notes {
+    cl_mem memory;
+    const cl_uint *words; /* of `memory`, mapped: NOTE_WORDS of each note */
+    atomic_uchar is_taken[NOTES];
+    uint32_t next; /* the note to try first */
+};
 
 struct caromi_enqueued {
     caromi_enqueued *next;  /* in the order of the queue */
@@ -22,6 +32,11 @@ struct caromi_enqueued {
     uint32_t wait_count;
     cl_event *event; /* of its commands: `leading` markers or barriers, then the call's own */
     uint32_t count, capacity, leading;
+    caromi_values values[CAROMI_VALUES_MAX]; /* that are checked on the device */
+    uint32_t value_count;
+    uint64_t begin; /* of their rows */
+    const cl_uint *found;
+    atomic_uchar *note; /* given back with the call; NULL: none */
 };
 
 /* ---- one call ---------------------------------------------------------------------------------------------------- */
@@ -44,6 +59,8 @@ static void release(caromi_enqueued *call)
         return;
     for (uint32_t i = 0; i < call->count; i++)
         caromi_event_release(call->context, call->event[i]);
+    if (call->note != NULL)
+        atomic_store(call->note, 0);
     caromi_free(call->context, call->event);
     caromi_free(call->context, call);
 }
@@ -126,6 +143,93 @@ carom_status caromi_enqueue_refuse(const carom_context *context, carom_error *er
                                      : caromi_fail(err, CAROM_ERROR_UNSUPPORTED, CAROMI_NO_NATIVE_CODE,
                                                    "the call cannot be enqueued: the host has to work for it");
 }
+
+/* ---- values that are checked on the device ----------------------------------------------------------------------- */
+
+carom_status caromi_enqueue_prepare(const carom_context *context, caromi_device *device, carom_error *err)
+{
+    caromi_shared *shared = context->shared;
+    void *words = NULL;
+    if (shared == NULL || shared->queue == NULL || shared->notes != NULL)
+        return CAROM_OK;
+    caromi_notes *notes = caromi_alloc(context, 1, sizeof *notes);
+    if (notes == NULL)
+        return caromi_fail_memory(err, "no memory for checks (%zu bytes)", sizeof *notes);
+    memset(notes, 0, sizeof *notes);
+    const size_t bytes = NOTES * NOTE_WORDS * sizeof *notes->words;
+    carom_status status = caromi_make_buffer(device, "notes", CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL,
+                                             &notes->memory, err);
+    if (status == CAROM_OK)
+        status = caromi_map(device, device->slots[0].queue, notes->memory, CL_MAP_READ | CL_MAP_WRITE, bytes,
+                            CAROMI_WAIT, &words, NULL, "notes", err);
+    if (status != CAROM_OK) {
+        caromi_release_buffer(&notes->memory);
+        caromi_free(context, notes);
+        return status;
+    }
+    notes->words = words;
+    shared->notes = notes;
+    return CAROM_OK;
+}
+
+/* Frees the notes; no call is left that has one. */
+static void release_notes(carom_context *context)
+{
+    caromi_notes *notes = context->shared->notes;
+    if (notes == NULL)
+        return;
+    if (!caromi_opencl_is_inherited()) {
+        (void)clEnqueueUnmapMemObject(context->shared->queue, notes->memory, (void *)(uintptr_t)notes->words, 0, NULL,
+                                      NULL);
+        (void)clFinish(context->shared->queue);
+        caromi_release_buffer(&notes->memory);
+    }
+    caromi_free(context, notes);
+}
+
+carom_status caromi_enqueue_values(const carom_context *context, const caromi_values *values, uint32_t count,
+                                   uint64_t begin, void **to, carom_error *err)
+{
+    caromi_enqueued *call = context->enqueued;
+    caromi_notes *notes = context->shared->notes;
+    const uint32_t at = notes != NULL ? notes->next : 0;
+    unsigned char is_taken = 0;
+    if (notes == NULL || call->note != NULL || !atomic_compare_exchange_strong(&notes->is_taken[at], &is_taken, 1))
+        return caromi_enqueue_refuse(context, err);
+    notes->next = (at + 1) % NOTES;
+    call->note = &notes->is_taken[at];
+    call->found = notes->words + (size_t)at * NOTE_WORDS;
+    *to = (void *)(uintptr_t)call->found;
+    memcpy(call->values, values, count * sizeof *values);
+    call->value_count = count;
+    call->begin = begin;
+    return CAROM_OK;
+}
+
+const caromi_values *caromi_enqueue_check_of(const carom_context *context, const void *base)
+{
+    const caromi_enqueued *call = context->enqueued;
+    for (uint32_t i = 0; call != NULL && i < call->value_count; i++)
+        if (call->values[i].column.base == base)
+            return &call->values[i];
+    return NULL;
+}
+
+/* The error for a value that a check has refused. */
+static carom_status find_refused(const caromi_enqueued *call, carom_error *err)
+{
+    for (uint32_t i = 0; i < call->value_count; i++)
+        if (call->found[2 * i] != RESIDENT_NONE)
+            return caromi_fail_value(&call->values[i], call->begin + call->found[2 * i], call->found[2 * i + 1], err);
+    return CAROM_OK;
+}
+
+int caromi_enqueued_is_settled(caromi_enqueued *call)
+{
+    return call->value_count == 0 || caromi_enqueued_wait(call, 0, NULL) == CAROM_OK;
+}
+
+/* ---- the call in the queue --------------------------------------------------------------------------------------- */
 
 /* Whether the queue is the device's own; *is_out_of_order: its commands may overtake each other. */
 static int serves(cl_command_queue queue, const caromi_device *device, int *is_out_of_order)
@@ -222,7 +326,9 @@ static carom_status fail_commands(const caromi_enqueued *call, cl_int state, car
 carom_status caromi_enqueued_wait(caromi_enqueued *call, double seconds, carom_error *err)
 {
     const carom_status status = caromi_event_wait(last_of(call), seconds, err);
-    return status == CAROM_ERROR_DEVICE_LOST ? fail_commands(call, state_of(last_of(call)), err) : status;
+    if (status == CAROM_ERROR_DEVICE_LOST)
+        return fail_commands(call, state_of(last_of(call)), err);
+    return status == CAROM_OK ? find_refused(call, err) : status;
 }
 
 static void drop_first(caromi_shared *shared)
@@ -266,8 +372,9 @@ void caromi_enqueued_finish(const carom_context *context)
     (void)caromi_enqueued_settle(context, NULL);
 }
 
-void caromi_enqueued_forget(caromi_shared *shared)
+void caromi_enqueued_forget(carom_context *context)
 {
-    while (shared->first != NULL)
-        drop_first(shared);
+    while (context->shared->first != NULL)
+        drop_first(context->shared);
+    release_notes(context);
 }

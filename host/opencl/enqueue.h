@@ -21,6 +21,14 @@ typedef struct caromi_links {
 carom_status caromi_enqueue_command(const carom_context *context, caromi_links *links, carom_error *err);
 /* Follows it: the command was enqueued. */
 void caromi_enqueue_count(const carom_context *context);
+/* Makes room for what calls in the caller's queue check, unless there is room. */
+carom_status caromi_enqueue_prepare(const carom_context *context, caromi_device *device, carom_error *err);
+/* Notes the values that the call checks from row `begin` on; *to: where two words for each array are to be read. */
+struct caromi_values;
+carom_status caromi_enqueue_values(const carom_context *context, const struct caromi_values *values, uint32_t count,
+                                   uint64_t begin, void **to, carom_error *err);
+/* What the call checks of an array; NULL: nothing, or no call is being enqueued. */
+const struct caromi_values *caromi_enqueue_check_of(const carom_context *context, const void *base);
 /* Fails while a call is being enqueued, before work for which the host would have to wait. */
 carom_status caromi_enqueue_refuse(const carom_context *context, carom_error *err);
 #endif

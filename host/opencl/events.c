@@ -109,7 +109,7 @@ void caromi_shared_release(carom_context *context)
     if (shared == NULL)
         return;
     caromi_enqueued_finish(context);
-    caromi_enqueued_forget(shared);
+    caromi_enqueued_forget(context);
     release_list(context, &shared->failed, release_in_any_state);
     release_list(context, &shared->running, release_in_any_state);
     if (!caromi_opencl_is_inherited()) {

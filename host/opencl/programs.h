@@ -70,6 +70,8 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK };
     X(GRID_PARTNERS,               grid_partners,            cloud_rows,         CAROMI_NO_STACK, "") \
     X(RESIDENT_GATHER,             resident_gather,          resident,           CAROMI_NO_STACK, "") \
     X(RESIDENT_SCATTER,            resident_scatter,         resident,           CAROMI_NO_STACK, "") \
+    X(RESIDENT_CHECK,              resident_check,           resident,           CAROMI_NO_STACK, "") \
+    X(RESIDENT_NOTE,               resident_note,            resident,           CAROMI_NO_STACK, "") \
     X(BLOCK_SPLIT,                 block_split,              block,              CAROMI_NO_STACK, "") \
     X(BLOCK_JOIN,                  block_join,               block,              CAROMI_NO_STACK, "")
 /* clang-format on */

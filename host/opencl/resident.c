@@ -7,6 +7,7 @@
 
 #include "host/core/buffer.h"
 #include "host/core/staging.h"
+#include "host/core/values.h"
 #include "enqueue.h"
 #include "probe.h"
 
@@ -37,6 +38,10 @@ int caromi_find_residents(const caromi_device *device, const caromi_stream *stre
     for (uint32_t i = 0; i < stream->in_count; i++) {
         out->in[i] = caromi_resident_at(device, stream->in[i].base);
         out->index[i] = caromi_resident_at(device, stream->in[i].index.base);
+        const caromi_values *limits = caromi_enqueue_check_of(device->context, stream->in[i].base),
+                            *indices = caromi_enqueue_check_of(device->context, stream->in[i].index.base);
+        out->is_limit[i] = limits != NULL && limits->are_limits;
+        out->last[i] = indices != NULL ? caromi_last_index(indices) : UINT32_MAX;
         some |= out->in[i].memory != NULL;
     }
     for (uint32_t i = 0; i < stream->out_count; i++) {
@@ -79,7 +84,8 @@ static void try_whole(const caromi_cl_slot *slot, const caromi_resident *from, c
 /* Uses an input array in place, if kernels can. */
 void caromi_place_resident_input(const caromi_stream *stream, caromi_cl_slot *slot, uint32_t column)
 {
-    if (stream->in[column].index.base == NULL && stream->in[column].stride == sizeof(float))
+    if (stream->in[column].index.base == NULL && stream->in[column].stride == sizeof(float) &&
+        !stream->residents->is_limit[column])
         try_whole(slot, &stream->residents->in[column], &slot->in[column]);
 }
 
@@ -104,26 +110,27 @@ static void set_place(caromi_arguments *arguments, const caromi_resident *place,
 typedef struct gathered {
     caromi_resident from;
     size_t stride;
-    int same;
+    int same, is_limit;
     cl_mem to;
 } gathered;
 
 /* Enqueues the gather of at most RESIDENT_COLUMNS columns with a common index; NULL: consecutive rows. Writes `padded`
  * rows, of which `rows` are elements from `first` on. */
 static carom_status gather(caromi_device *device, cl_command_queue queue, const gathered *columns, uint32_t count,
-                           const caromi_resident *index, size_t index_stride, uint64_t first, uint64_t rows,
-                           uint64_t padded, cl_event *event, carom_error *err)
+                           const caromi_resident *index, size_t index_stride, uint32_t last, uint64_t first,
+                           uint64_t rows, uint64_t padded, cl_event *event, carom_error *err)
 {
     caromi_arguments arguments = caromi_arguments_of(device, CAROMI_PROGRAM_RESIDENT_GATHER);
     for (uint32_t k = 0; k < RESIDENT_COLUMNS; k++) {
         const gathered *c = &columns[k < count ? k : 0];
         set_place(&arguments, &c->from, c->stride);
-        caromi_set_uint(&arguments, c->same ? RESIDENT_SAME : RESIDENT_ELEMENT);
+        caromi_set_uint(&arguments, c->same ? RESIDENT_SAME : c->is_limit ? RESIDENT_LIMIT : RESIDENT_ELEMENT);
         caromi_set_argument(&arguments, &c->to, sizeof c->to);
     }
     caromi_set_uint(&arguments, count);
     set_place(&arguments, index != NULL ? index : &columns[0].from, index_stride); /* any memory: it is not read */
     caromi_set_uint(&arguments, index != NULL ? RESIDENT_INDEXED : RESIDENT_ELEMENT);
+    caromi_set_uint(&arguments, last);
     caromi_set_ulong(&arguments, first);
     caromi_set_uint(&arguments, rows);
     return caromi_launch(device, queue, &arguments, padded, CAROMI_GROUP, event, err);
@@ -133,11 +140,12 @@ static carom_status gather(caromi_device *device, cl_command_queue queue, const 
 static gathered gathered_of(const caromi_stream *stream, const caromi_cl_slot *slot, uint32_t column)
 {
     const caromi_in_column *c = &stream->in[column];
-    gathered g = {stream->residents->in[column], c->stride, 0, slot->in[column].memory};
+    gathered g = {stream->residents->in[column], c->stride, 0, stream->residents->is_limit[column],
+                  slot->in[column].memory};
     if (g.from.memory == NULL) {
         uint32_t word;
         memcpy(&word, c->base, sizeof word);
-        g = (gathered){{g.to, word}, 0, 1, g.to}; /* any memory: it is not read */
+        g = (gathered){{g.to, word}, 0, 1, 0, g.to}; /* any memory: it is not read */
     }
     return g;
 }
@@ -169,8 +177,8 @@ carom_status caromi_gather_residents(caromi_device *device, const caromi_stream 
             together[n] = gathered_of(stream, slot, columns[from + n]);
         const caromi_resident *index = has_index(stream, first) ? &stream->residents->index[first] : NULL;
         assert(index == NULL || index->memory != NULL);
-        CHECK(gather(device, slot->queue, together, n, index, stream->in[first].index.stride, slot->first, slot->count,
-                     slot->padded, &event, err));
+        CHECK(gather(device, slot->queue, together, n, index, stream->in[first].index.stride,
+                     stream->residents->last[first], slot->first, slot->count, slot->padded, &event, err));
         caromi_add_event(&slot->upload, event);
     }
     return CAROM_OK;
@@ -186,7 +194,7 @@ carom_status caromi_gather_resident_rows(caromi_device *device, const caromi_str
     CHECK(caromi_probe_resident(device, err));
     /* With an index, its values are elements of the array. */
     g.from.at += c->index.base == NULL ? slot->first * c->stride : 0;
-    return gather(device, slot->queue, &g, 1, &index, sizeof(cl_uint), 0, rows, rows, NULL, err);
+    return gather(device, slot->queue, &g, 1, &index, sizeof(cl_uint), UINT32_MAX, 0, rows, rows, NULL, err);
 }
 
 /* Enqueues the scatter of a column. index: NULL if the rows are consecutive. */
@@ -231,7 +239,7 @@ carom_status caromi_scatter_resident_rows(caromi_device *device, const caromi_st
 
 /* ---- the probe --------------------------------------------------------------------------------------------------- */
 
-enum { PROBE_ROWS = 100, PROBE_FIRST = 3, PROBE_STRIDE = 7, PROBE_BYTES = 6144 };
+enum { PROBE_ROWS = 100, PROBE_FIRST = 3, PROBE_STRIDE = 7, PROBE_LAST = 97, PROBE_BYTES = 6144 };
 
 /* The probe gathers from an array of words 7 bytes apart, and an index behind it. Columns begin one byte apart; the
  * last one is a constant word. The rows of the first column are scattered to every second word, then as bytes, then in
@@ -268,6 +276,7 @@ static void make_probe(resident_probe *data)
     for (uint32_t i = 0; i < PROBE_ROWS; i++) {
         uint32_t element;
         memcpy(&element, data->array + PROBE_INDEX + (PROBE_FIRST + i) * PROBE_STRIDE, sizeof element);
+        element = element < PROBE_LAST ? element : PROBE_LAST;
         memcpy(data->expected + PROBE_WORDS + i * 8, data->array + PROBE_AT + element * PROBE_STRIDE, 4);
         memcpy(data->expected + PROBE_ODD + i * 8, data->array + PROBE_AT + element * PROBE_STRIDE, 4);
         for (uint32_t k = 1; k < RESIDENT_COLUMNS; k++) {
@@ -303,7 +312,7 @@ static carom_status run_probe(caromi_device *device, resident_probe *data, carom
     const caromi_resident index = {data->from, PROBE_INDEX};
     gathered columns[RESIDENT_COLUMNS];
     for (uint32_t k = 0; k < RESIDENT_COLUMNS; k++)
-        columns[k] = (gathered){{data->from, PROBE_AT + k}, PROBE_STRIDE, 0, data->column[k]};
+        columns[k] = (gathered){{data->from, PROBE_AT + k}, PROBE_STRIDE, 0, 0, data->column[k]};
     /* The last column is one word for all rows. */
     columns[RESIDENT_COLUMNS - 1].same = 1;
     columns[RESIDENT_COLUMNS - 1].from.at = PROBE_WORD;
@@ -311,8 +320,8 @@ static carom_status run_probe(caromi_device *device, resident_probe *data, carom
     CHECK(caromi_write_at(device, queue, data->to, CAROMI_BEGIN, data->got, PROBE_BYTES, NULL, err));
     CHECK(caromi_write_at(device, queue, data->turn, CAROMI_BEGIN, data->turned, sizeof data->turned, NULL, err));
     /* Gathers all columns, then scatters them in each way. */
-    CHECK(gather(device, queue, columns, RESIDENT_COLUMNS, &index, PROBE_STRIDE, PROBE_FIRST, PROBE_ROWS, PROBE_ROWS,
-                 NULL, err));
+    CHECK(gather(device, queue, columns, RESIDENT_COLUMNS, &index, PROBE_STRIDE, PROBE_LAST, PROBE_FIRST, PROBE_ROWS,
+                 PROBE_ROWS, NULL, err));
     CHECK(scatter_probe(device, data, 0, RESIDENT_WORDS, PROBE_WORDS, 8, NULL, err));
     CHECK(scatter_probe(device, data, 0, RESIDENT_WORDS, PROBE_ODD, 8, NULL, err));
     CHECK(scatter_probe(device, data, 0, RESIDENT_BYTES, PROBE_HITS, 2, NULL, err));
@@ -350,14 +359,16 @@ carom_status caromi_probe_resident(caromi_device *device, carom_error *err)
     if (data == NULL)
         return caromi_fail_memory(err, "no memory for the bit probe (%zu bytes)", sizeof *data);
     memset(data, 0, sizeof *data);
-    const carom_status status = probe(device, data, err);
+    carom_status status = probe(device, data, err);
     caromi_release_buffer(&data->from);
     for (uint32_t k = 0; k < RESIDENT_COLUMNS; k++)
         caromi_release_buffer(&data->column[k]);
     caromi_release_buffer(&data->turn);
     caromi_release_buffer(&data->to);
-    last->probed = status == CAROM_OK;
     caromi_free(device->context, data);
+    if (status == CAROM_OK)
+        status = caromi_probe_values(device, err);
+    last->probed = status == CAROM_OK;
     return status;
 }
 

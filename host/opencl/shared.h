@@ -9,6 +9,7 @@
 #include "host/core/queue.h"
 
 typedef struct caromi_failed_event caromi_failed_event;
+typedef struct caromi_notes caromi_notes;
 
 /* The caller's OpenCL objects. */
 typedef struct caromi_shared {
@@ -19,6 +20,7 @@ typedef struct caromi_shared {
     /* Calls in the queue that may not have ended, in its order (enqueue.c); why the device is lost, if one has failed
      */
     caromi_enqueued *first, *last;
+    struct caromi_notes *notes; /* NULL: none so far */
     carom_error lost;
 } caromi_shared;
 
@@ -26,5 +28,5 @@ typedef struct caromi_shared {
 struct carom_opencl_desc;
 carom_status caromi_shared_make(carom_context *context, const struct carom_opencl_desc *cl, carom_error *err);
 /* Forgets the calls that were enqueued. enqueue.c */
-void caromi_enqueued_forget(caromi_shared *shared);
+void caromi_enqueued_forget(carom_context *context);
 #endif

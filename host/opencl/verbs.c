@@ -145,9 +145,16 @@ carom_status caromi_write_at(const caromi_device *device, cl_command_queue queue
 carom_status caromi_read(const caromi_device *device, cl_command_queue queue, cl_mem buffer, size_t offset, void *data,
                          size_t bytes, enum caromi_blocking wait, cl_event *event, const char *what, carom_error *err)
 {
-    return outcome(device,
-                   clEnqueueReadBuffer(queue, buffer, wait ? CL_TRUE : CL_FALSE, offset, bytes, data, 0, NULL, event),
-                   "clEnqueueReadBuffer", what, err);
+    caromi_links links = {0, NULL, event};
+    if (wait)
+        CHECK(caromi_enqueue_refuse(device->context, err));
+    CHECK(caromi_enqueue_command(device->context, &links, err));
+    CHECK(outcome(device,
+                  clEnqueueReadBuffer(queue, buffer, wait ? CL_TRUE : CL_FALSE, offset, bytes, data, links.wait_count,
+                                      links.wait, links.event),
+                  "clEnqueueReadBuffer", what, err));
+    caromi_enqueue_count(device->context);
+    return CAROM_OK;
 }
 
 carom_status caromi_copy_range(const caromi_device *device, cl_command_queue queue, cl_mem from, size_t from_at,

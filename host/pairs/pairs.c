@@ -3,6 +3,7 @@
 #include "calls/pairs.h"
 #include "host/core/device.h"
 #include "host/core/handler.h"
+#include "host/core/values.h"
 
 /* ---- indices ----------------------------------------------------------------------------------------------------- */
 
@@ -30,21 +31,16 @@ CAROMI_LIST list_indices(caromi_arrays *arrays, const carom_pair_indices *indice
     caromi_reads_uints(arrays, "indices.b", &indices->b, count);
 }
 
-/* Brings indices that lie on a device; what a call that prepares has been given may be undefined. */
+/* Checks indices, on a device where they lie there; those of a call that prepares may be undefined. */
 static carom_status check_index_values(carom_context *context, const carom_pair_indices *indices,
                                        const carom_batch *batch, carom_error *err)
 {
-    const uint64_t count = batch->count;
-    if (count == 0 || (indices->a.data == NULL && indices->b.data == NULL))
+    if (batch->count == 0 || (indices->a.data == NULL && indices->b.data == NULL))
         return CAROM_OK;
-    CHECK(caromi_staging_show_index(context, indices->a.data, err));
-    CHECK(caromi_staging_show_index(context, indices->b.data, err));
-    if (batch->prepare)
-        return CAROM_OK;
-    CHECK(caromi_check_index_values(&indices->a, "indices.a", 0, count, indices->a_count, "indices.a_count", "pair",
-                                    err));
-    return caromi_check_index_values(&indices->b, "indices.b", 0, count, indices->b_count, "indices.b_count", "pair",
-                                     err);
+    const caromi_values values[] = {
+        caromi_indices_below(&indices->a, "indices.a", "pair", indices->a_count, "indices.a_count"),
+        caromi_indices_below(&indices->b, "indices.b", "pair", indices->b_count, "indices.b_count")};
+    return caromi_check_values(context, batch, values, 2, err);
 }
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */

@@ -38,8 +38,7 @@
 /// job ends with its last command. This takes all of the following:
 ///
 /// - the call is one of pairs, first hits, closest points or any hits, in fast mode;
-/// - its arrays lie in buffers of the device, but for inputs of one element (CAROM_REPEAT). Limits
-///   and indices (`t_max`, `max_distance`, `select`, `indices`) are constant or not given;
+/// - its arrays lie in buffers of the device, but for inputs of one element (CAROM_REPEAT);
 /// - the context has one device, which is that of the queue, and no job of it is unfinished;
 /// - programs and mesh are ready: by an earlier call of the same kind, or by batch.prepare;
 /// - there is no progress function, and all that batch.wait names are such jobs or events of
@@ -48,6 +47,9 @@
 /// Any other call is an ordinary job: a thread of the context waits for its turn, answers it, and
 /// sets a user event that the queue waits for. The answers are the same. Of an enqueued call
 /// `stats` have counts and no times, and are there when the call returns. Cancelling has no effect.
+/// Limits and indices in buffers are checked on the device while the call runs: if one is refused,
+/// the job is INVALID_ARGUMENT when it is asked, its outputs are undefined, and its event is
+/// complete all the same. Nothing is read or written outside of the arrays.
 /// A command that fails makes its job DEVICE_LOST, commands behind it in the queue fail as the
 /// driver has it, and the context gives its device up at its next call. If a command of the caller
 /// before the call has failed, the job is DEVICE_LOST too, and the device is kept. Mesh and buffers
