@@ -33,11 +33,63 @@ check "the text warns of a load as the JSON does" test "$(grep -c '"load_warning
 rm "$work/parts/bits.status"
 check "a part that was ended" report --only tests
 check "is named" grep -q '^bits: cut short; ' "$work"/*.txt
-sed -i '2s/.*/another/' "$work/parts/device.txt"
-check_status() {
+
+# A part that hangs, even if it cannot be asked to end, and one that fails: the others are in the report all the same.
+mkdir "$work/fake" "$work/cut"
+cat > "$work/fake/carom" << END
+#!/bin/bash
+case "\$1 \$*" in
+verify*) trap '' TERM INT; while :; do sleep 1; done ;;
+bench*--scaling*) echo 'a series that fails'; exit 3 ;;
+bench*) echo 'a table of scenes'; exit 0 ;;
+*) exec "$build/carom" "\$@" ;;
+esac
+END
+chmod +x "$work/fake/carom"
+mkdir -p "$work/fake/tests"
+ln -s "$build/tests/device_programs" "$work/fake/tests/"
+cut_report() {
     local got=0
-    report --only tests > "$work/said" 2>&1 || got=$?
-    [ $got -eq 2 ] && grep -q 'parts of another device, another$' "$work/said"
+    OCL_ICD_VENDORS=$icd "$source/scripts/device-report" --quick --build "$work/fake" --output "$work/cut" \
+        --work "$work/cut/parts" --limit 3 "$@" > "$work/said" 2>&1 || got=$?
+    return $got
 }
-check "parts of two devices make no report" check_status
+check_status() { # STATUS COMMAND...
+    local expected=$1 got=0
+    shift
+    "$@" || got=$?
+    [ $got -eq "$expected" ]
+}
+check "a part that fails is the status" check_status 1 cut_report --only driver,programs,bits,rates,scaling,peers
+has() { grep -q -e "$1" "$work/cut"/*.txt; }
+check "the driver's extensions" has '^extensions: .*cl_khr'
+check "its limits" has '^work-items of a group: [1-9]'
+check "a line for each program" has '^sweep_first: group '
+check "with its log" test -s "$(echo "$work/cut"/*.programs/sweep_first.log)"
+check "and its binary" test -s "$(echo "$work/cut"/*.programs/sweep_first.bin)"
+check "a part that hangs is cut" has '^bits: cut short by its limit'
+check "and named" grep -q '^device-report: bits: cut short by its limit$' "$work/said"
+check "what follows it is there" has '^a table of scenes$'
+check "so is one that fails" has '^a series that fails$'
+check "and the one behind it" has '^other libraries: ended$'
+rm -r "$work/cut"
+mkdir "$work/cut"
+OCL_ICD_VENDORS=$icd "$source/scripts/device-report" --quick --build "$work/fake" --output "$work/cut" \
+    --work "$work/cut/parts" --only driver,bits,rates > "$work/said" 2>&1 &
+whole=$!
+for _ in $(seq 200); do
+    [ ! -e "$work/cut/parts/bits.txt" ] || break
+    sleep 0.5
+done
+got=0
+kill -TERM $whole
+wait $whole || got=$?
+check "a report can be ended" test $got -eq 130
+check "then it says which parts it has" grep -q 'interrupted; .* has the parts so far$' "$work/said"
+check "and that one was cut" has '^bits: cut short'
+check "a report that is ended has the parts before" has '^extensions: .*cl_khr'
+sed -i '2s/.*/another/' "$work/parts/device.txt"
+of_another() { report --only tests > "$work/said" 2>&1; }
+check "parts of two devices make no report" check_status 2 of_another
+check "and are named" grep -q 'parts of another device, another$' "$work/said"
 check_end
