@@ -4,14 +4,7 @@
  * the kernel that it builds: -DKERNEL_resident_gather, _scatter, _check or _note. */
 #include "lang.h"
 #include "layout.h"
-
-/* Loads a word from any address. */
-FN uint resident_load(G const uchar *from, ulong at)
-{
-    if ((at & 3) == 0)
-        return *(G const uint *)(from + at);
-    return (uint)from[at] | (uint)from[at + 1] << 8 | (uint)from[at + 2] << 16 | (uint)from[at + 3] << 24;
-}
+#include "resident.h"
 
 /* Whether a limit is below zero, or no number; -0 is neither. */
 FN int resident_is_no_limit(uint word)

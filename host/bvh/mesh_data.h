@@ -45,6 +45,10 @@ struct carom_mesh {
     caromi_patches patches;               /* mesh/patches.h */
     /* The caller's memory that holds all arrays except the clearance; NULL: the mesh owns them. image.c */
     const void *image;
+    /* The vertices of the last refit on a device, and memory for those of the next one; NULL: there was none. If
+     * is_stale, the host's vertices, leaves and nodes are older than these. mesh/follow.c */
+    struct caromi_device_memory *moved[2];
+    int is_stale;
     /* Its copy on each device; a device may be closed before its copy is released. opencl/mesh.c */
     void *device_copies[CAROM_DEVICES_MAX];
 };

@@ -12,6 +12,7 @@ struct caromi_cloud_cells;
 struct caromi_cloud_items;
 struct caromi_cloud_undecided;
 struct caromi_grid_result;
+struct refit_result;
 typedef struct caromi_device_memory caromi_device_memory;
 typedef struct caromi_cloud_copy caromi_cloud_copy;
 
@@ -52,6 +53,12 @@ typedef struct caromi_device_driver {
     caromi_on_device *pairs, *mesh, *list;
     /* Frees the copies of a mesh on the devices. */
     void (*mesh_release)(carom_mesh *mesh);
+    /* Whether a device refits meshes to these vertices, which lie in its memory. Refits its copy of a mesh to them:
+     * `to` receives them, and *result what the host has to know. If a vertex is refused, the copy is unchanged; after
+     * an error it is undefined. */
+    int (*refit_serves)(const caromi_device *device, const carom_points *vertices);
+    carom_status (*refit)(caromi_device *device, carom_mesh *mesh, const carom_points *vertices,
+                          caromi_device_memory *to, struct refit_result *result, carom_error *err);
 
     /* Copies the spheres of a cloud to a device, in the order of their cells, which must outlive the copy. Builds and
      * probes the programs. Failures as above. */

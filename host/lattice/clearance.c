@@ -5,6 +5,7 @@
 
 #include "calls/lattice.h"
 #include "cubes.h"
+#include "host/mesh/mesh.h"
 #include "host/mesh/query.h"
 
 enum {
@@ -69,6 +70,7 @@ static carom_status run(const caromi_request *request, carom_error *err)
     const carom_mesh_clearance_result *out = request->out;
     carom_mesh *mesh = request->subject;
     const uint64_t slab = caromi_slab_of(&desc->lattice);
+    CHECK(caromi_mesh_bring(mesh, err));
     const caromi_lattice_batch nodes = {.mesh = mesh,
                                         .lattice = desc->lattice,
                                         .slab = slab,

@@ -110,6 +110,7 @@ static carom_status run(const caromi_request *request, carom_error *err)
     const carom_mesh_distance_desc *desc = request->desc;
     carom_mesh *mesh = request->subject;
     const uint64_t slab = caromi_slab_of(&desc->lattice);
+    CHECK(caromi_mesh_bring(mesh, err));
     caromi_lattice_batch batch = {.mesh = mesh,
                                   .lattice = desc->lattice,
                                   .slab = slab,

@@ -72,6 +72,7 @@ static carom_status run(const caromi_request *request, carom_error *err)
     const uint64_t columns = (desc->batch.count - desc->batch.begin) * desc->lattice.dims[0];
     drop_map map = {.mesh = mesh, .lattice = &desc->lattice};
     int32_t *masks = NULL;
+    CHECK(caromi_mesh_bring(mesh, err));
     map.ball = (drop_ball){.radius = desc->radius, .r = fabs((double)desc->radius)};
     map.ball.r2 = map.ball.r * map.ball.r;
     if (columns == 0 || out->height == NULL)

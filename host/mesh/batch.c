@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "block.h"
+#include "mesh.h"
 #include "query.h"
 
 void caromi_hits_to_columns(const carom_mesh_hit_result *out, caromi_out_column *columns)
@@ -80,6 +81,7 @@ carom_status caromi_cpu_mesh(const carom_context *context, const void *mesh_batc
 {
     const caromi_mesh_batch *batch = mesh_batch;
     const mesh_job job = {context, batch};
+    CHECK(caromi_mesh_bring(batch->mesh, err));
     return caromi_run_blocks(context, batch->mesh, batch->in, batch->kind->in, batch->options, first, end,
                              sizeof(caromi_mesh_block), run_block, &job, stats, err);
 }

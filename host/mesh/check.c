@@ -82,7 +82,7 @@ static void check_slice(void *user, uint64_t slice, uint32_t thread)
     survey->slice[slice].refused = i < end || is_some(refused) ? first_refused(survey, first, end) : NONE;
 }
 
-static carom_status refuse(const carom_mesh *mesh, uint64_t corner, carom_error *err)
+carom_status caromi_mesh_refuse(const carom_mesh *mesh, uint64_t corner, carom_error *err)
 {
     const uint32_t v = mesh->indices[corner];
     const unsigned long long triangle = corner / 3;
@@ -103,7 +103,7 @@ carom_status caromi_mesh_check(const carom_mesh *mesh, const carom_points *verti
     caromi_parallel(mesh->context->pool, survey.slices, check_slice, &survey);
     for (uint64_t i = 0; i < survey.slices; i++) {
         if (survey.slice[i].refused != NONE)
-            return refuse(mesh, survey.slice[i].refused, err);
+            return caromi_mesh_refuse(mesh, survey.slice[i].refused, err);
         box.lo = bvh_min(survey.slice[i].box.lo, box.lo);
         box.hi = bvh_max(survey.slice[i].box.hi, box.hi);
     }

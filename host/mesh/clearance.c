@@ -10,11 +10,10 @@ enum {
     CUBES_PER_LEAF = 32,
     CUBES_MOST = 1 << 17,  /* most cubes: the grid fits a second-level cache beside other data */
     CUBES_ALONG = 1 << 10, /* most cubes along an axis */
-    MARKS_PER_CUBE = 16,   /* leaf boxes per cube, summed; a mesh with more has hardly any empty cubes */
     QUERIES_PER_LEAF = 4   /* queries per leaf and thread that pay for computing the grid */
 };
 
-static uint64_t cubes_for(uint64_t leaves)
+uint64_t caromi_clearance_most(uint64_t leaves)
 {
     return leaves < CUBES_MOST / CUBES_PER_LEAF ? leaves * CUBES_PER_LEAF : CUBES_MOST;
 }
@@ -39,9 +38,11 @@ static size_t cubes_of(const float *length, float per_length, int *size)
     return count;
 }
 
-/* Chooses the grid over the box of a mesh: the smallest cubes of which there are at most `most`. */
-static void lay_out(clearance_grid *grid, const carom_mesh *mesh, mesh_clearance *clearance, uint64_t most)
+/* Chooses the grid over the box of a mesh: the smallest cubes of which there are not too many. */
+size_t caromi_clearance_lay_out(const carom_mesh *mesh, mesh_clearance *clearance, int size[3])
 {
+    const uint64_t most = caromi_clearance_most(mesh->leaf_count);
+    size_t count;
     float length[3], longest = 0;
     clearance->scale = mesh->view.frame.scale;
     for (int k = 0; k < 3; k++) {
@@ -51,10 +52,11 @@ static void lay_out(clearance_grid *grid, const carom_mesh *mesh, mesh_clearance
     }
     /* Coordinates are scaled to at most about 1, so that a box below 2^-30 counts as a point. */
     clearance->per_length = longest > 0x1p-30F ? (float)(CUBES_ALONG - 1) / longest : 0;
-    while ((grid->count = cubes_of(length, clearance->per_length, grid->size)) > most)
+    while ((count = cubes_of(length, clearance->per_length, size)) > most)
         clearance->per_length *= 0.9375F;
     for (int k = 0; k < 3; k++)
-        clearance->size[k] = (float)grid->size[k];
+        clearance->size[k] = (float)size[k];
+    return count;
 }
 
 static int slab_of(const clearance_grid *grid, float x, int axis)
@@ -84,7 +86,7 @@ static size_t mark(const clearance_grid *grid, const float *lo, const float *hi)
  * fills the grid. */
 static int mark_leaves(const clearance_grid *grid, const carom_mesh *mesh)
 {
-    size_t left = MARKS_PER_CUBE * grid->count;
+    size_t left = CAROMI_MARKS_PER_CUBE * grid->count;
     if (mesh->info.node_count == 0) /* a single leaf, whose box is the whole grid */
         return 0;
     for (uint64_t n = 0; n < mesh->info.node_count; n++) {
@@ -158,7 +160,7 @@ static void measure(clearance_grid *grid)
 /* Bytes of the cubes and of the scratch for computing them, so that a refit and a query need no allocation. */
 uint64_t caromi_clearance_bytes(uint64_t leaves)
 {
-    return sizeof(mesh_clearance) + 3 * cubes_for(leaves);
+    return sizeof(mesh_clearance) + 3 * caromi_clearance_most(leaves);
 }
 
 carom_status caromi_clearance_alloc(const carom_mesh *mesh, uint64_t leaves, mesh_clearance **out, carom_error *err)
@@ -180,12 +182,12 @@ void caromi_clearance_forget(carom_mesh *mesh)
 /* Computes the grid, once: marks the cubes that leaves touch, then measures distances from them. */
 void caromi_clearance_find(carom_mesh *mesh)
 {
-    const uint64_t most = cubes_for(mesh->leaf_count);
+    const uint64_t most = caromi_clearance_most(mesh->leaf_count);
     mesh_clearance *clearance = mesh->clearance;
     clearance_grid grid = {.c = clearance, .cubes = (uint8_t *)(clearance + 1)};
     if (mesh->clearance_known)
         return;
-    lay_out(&grid, mesh, clearance, most);
+    grid.count = caromi_clearance_lay_out(mesh, clearance, grid.size);
     grid.occupied = grid.cubes + most;
     grid.spare = grid.occupied + most;
     memset(grid.cubes, 0, most);
@@ -208,5 +210,5 @@ void caromi_clearance_report(carom_mesh *mesh, uint64_t queries)
 
 uint64_t caromi_clearance_shown(const carom_mesh *mesh)
 {
-    return sizeof(mesh_clearance) + cubes_for(mesh->leaf_count);
+    return sizeof(mesh_clearance) + caromi_clearance_most(mesh->leaf_count);
 }

@@ -18,6 +18,12 @@ void caromi_clearance_report(carom_mesh *mesh, uint64_t queries);
 void caromi_clearance_find(carom_mesh *mesh);
 /* Discards the clearance, as the boxes of the leaves have changed. */
 void caromi_clearance_forget(carom_mesh *mesh);
+/* The grid for a mesh with so many leaves: fills the header, sets the number of cubes along each axis, and returns that
+ * of all, at most caromi_clearance_most(leaves). A grid that leaf boxes touch more than CAROMI_MARKS_PER_CUBE times its
+ * cubes has hardly any empty ones: all its cubes are 0 then. */
+enum { CAROMI_MARKS_PER_CUBE = 16 };
+uint64_t caromi_clearance_most(uint64_t leaves);
+size_t caromi_clearance_lay_out(const carom_mesh *mesh, mesh_clearance *header, int size[3]);
 /* Size in bytes of the part that a search reads. */
 uint64_t caromi_clearance_shown(const carom_mesh *mesh);
 #endif

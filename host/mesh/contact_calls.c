@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "list.h"
+#include "mesh.h"
 #include "patches.h"
 #include "query.h"
 
@@ -29,6 +30,7 @@ static carom_status run(const caromi_request *request, carom_error *err)
     const carom_contact_list *out = request->out;
     carom_mesh *mesh = request->subject;
     caromi_contacts call = {.merge = desc->merge_within, .patch_of_hit = out->patch};
+    CHECK(caromi_mesh_bring(mesh, err));
     CHECK(caromi_check_select(&desc->batch, err));
     caromi_begin_list(&desc->batch, out->offsets, out->totals); /* the caller reads them if there is no memory, too */
     if (mesh->info.triangle_count > 0 && desc->batch.count > desc->batch.begin) {

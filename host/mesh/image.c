@@ -92,14 +92,11 @@ static carom_status check_reachable(const carom_context *context, const void *im
 }
 
 /* Writes the image of a mesh: head, arrays, and zeros between them. */
-carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t capacity, uint64_t *bytes,
-                                  carom_error *err)
+static carom_status get_image(carom_mesh *mesh, void *image, uint64_t capacity, uint64_t *bytes, carom_error *err)
 {
     image_head head;
     image_array arrays[IMAGE_ARRAYS];
-    CHECK_NOT_NULL(mesh, "mesh", err);
-    CHECK_NOT_NULL(bytes, "bytes", err);
-    caromi_wait_for_jobs(mesh->context);
+    CHECK(caromi_mesh_bring(mesh, err));
     /* The size is known before the image is written. */
     describe(mesh, &head, arrays);
     *bytes = head.bytes;
@@ -122,6 +119,14 @@ carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t 
         end = arrays[i].at + arrays[i].bytes;
     }
     return CAROM_OK;
+}
+
+carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t capacity, uint64_t *bytes,
+                                  carom_error *err)
+{
+    CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK_NOT_NULL(bytes, "bytes", err);
+    IN_TURN(mesh->context, get_image(caromi_mesh_of(mesh), image, capacity, bytes, err));
 }
 
 /* ---- a mesh in an image ------------------------------------------------------------------------------------------ */

@@ -6,6 +6,7 @@
 #include "clearance.h"
 #include "block.h"
 #include "list.h"
+#include "mesh.h"
 #include "query_sort.h"
 
 enum {
@@ -238,6 +239,7 @@ carom_status caromi_cpu_list(const carom_context *context, const void *list_batc
                     .batch = batch,
                     .threads = threads,
                     .part = end - first < PART ? (uint32_t)(end - first) : PART};
+    CHECK(caromi_mesh_bring(mesh, err));
     job.view = mesh->view;
     if (batch->contacts != NULL) {
         const caromi_culling *culling = caromi_culling_of(batch->contacts->edges, batch->sweep.mask.base != NULL);

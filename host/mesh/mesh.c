@@ -91,15 +91,19 @@ static void set_frame(mesh_frame *frame, float largest)
     frame->scale_field = (exponent + 127) << 23;
 }
 
-/* Copies checked vertices, and sets bounds and frame. */
-void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent)
+void caromi_mesh_set_extent(carom_mesh *mesh, const caromi_extent *extent)
 {
-    mesh_fill fill = {.mesh = mesh, .vertices = vertices, .slices = caromi_mesh_slices(mesh->info.triangle_count)};
-    caromi_parallel(mesh->context->pool, fill.slices, copy_vertices, &fill);
     memcpy(mesh->info.lower, extent->lower, sizeof mesh->info.lower);
     memcpy(mesh->info.upper, extent->upper, sizeof mesh->info.upper);
     set_frame(&mesh->view.frame, extent->largest);
     mesh->boundary_edges.known = 0;
+}
+
+void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent)
+{
+    mesh_fill fill = {.mesh = mesh, .vertices = vertices, .slices = caromi_mesh_slices(mesh->info.triangle_count)};
+    caromi_parallel(mesh->context->pool, fill.slices, copy_vertices, &fill);
+    caromi_mesh_set_extent(mesh, extent);
 }
 
 static carom_status copy_patches(carom_mesh *mesh, const carom_mesh_desc *desc, carom_error *err)
@@ -141,6 +145,7 @@ void caromi_mesh_end(carom_mesh *mesh)
 {
     carom_context *context = mesh->context;
     caromi_driver.mesh_release(mesh);
+    caromi_mesh_end_following(mesh);
     caromi_patches_forget(mesh);
     caromi_corners_forget(mesh);
     if (mesh->image == NULL) {
@@ -212,12 +217,17 @@ void carom_mesh_destroy(carom_mesh *mesh)
     caromi_float_mode_restore(mode);
 }
 
+static carom_status get_info(carom_mesh *mesh, carom_mesh_info *out, carom_error *err)
+{
+    CHECK(caromi_mesh_bring(mesh, err));
+    *out = mesh->info;
+    return CAROM_OK;
+}
+
 carom_status carom_mesh_get_info(const carom_mesh *mesh, carom_mesh_info *out, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
     CHECK_NOT_NULL(out, "out", err);
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_mesh_info", err));
-    caromi_wait_for_jobs(mesh->context);
-    *out = mesh->info;
-    return CAROM_OK;
+    IN_TURN(mesh->context, get_info(caromi_mesh_of(mesh), out, err));
 }

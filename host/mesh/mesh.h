@@ -13,6 +13,16 @@ static inline float caromi_load(const float *base, size_t stride, uint64_t i)
     return value;
 }
 
+/* The mesh behind a pointer of the caller, whose host copy may be brought up to date in calls that change nothing. */
+static inline carom_mesh *caromi_mesh_of(const carom_mesh *mesh)
+{
+    union {
+        const carom_mesh *given;
+        carom_mesh *own;
+    } both = {mesh};
+    return both.own;
+}
+
 /* An empty mesh, which holds a reference to its context. mesh.c */
 carom_status caromi_mesh_new(carom_context *context, carom_mesh **out, carom_error *err);
 /* carom_mesh_create and carom_mesh_destroy within another call of the context. */
@@ -24,13 +34,30 @@ typedef struct caromi_extent {
     float lower[3], upper[3], largest;
 } caromi_extent;
 
+/* Brings the host's copy of a mesh up to date, if a device has refitted the mesh: reads the vertices back, and refits.
+ * Whatever reads vertices, leaves or nodes on the host calls it first. follow.c */
+carom_status caromi_mesh_bring_old(carom_mesh *mesh, carom_error *err);
+static inline carom_status caromi_mesh_bring(carom_mesh *mesh, carom_error *err)
+{
+    return mesh->is_stale ? caromi_mesh_bring_old(mesh, err) : CAROM_OK;
+}
+/* Refits a mesh on a device that has the vertices in its memory. Sets *done to 0 if none has, or if the host must do
+ * it, with a warning. */
+carom_status caromi_mesh_follow(carom_mesh *mesh, const carom_points *vertices, int *done, carom_error *err);
+/* The host's copy is the present one. */
+void caromi_mesh_end_following(carom_mesh *mesh);
+
 /* Checks that the mesh's indices are in range and refer to finite vertices. check.c */
 carom_status caromi_mesh_check(const carom_mesh *mesh, const carom_points *vertices, caromi_extent *extent,
                                carom_error *err);
+/* The error for a corner whose vertex is refused; corners of all triangles are counted. */
+carom_status caromi_mesh_refuse(const carom_mesh *mesh, uint64_t corner, carom_error *err);
 /* The number of slices into which loops over the triangles are cut for the thread pool. */
 uint64_t caromi_mesh_slices(uint64_t triangles);
 /* Copies checked vertices, and sets bounds and frame. mesh.c */
 void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent);
+/* Sets bounds and frame. */
+void caromi_mesh_set_extent(carom_mesh *mesh, const caromi_extent *extent);
 
 /* Permutes the triangles' masks to the order of a finished hierarchy's leaves. masks.c */
 carom_status caromi_mesh_mask(carom_mesh *mesh, const carom_uints *masks, carom_error *err);

@@ -8,29 +8,30 @@
 #include "host/mesh/batch.h"
 #include "host/mesh/clearance.h"
 #include "host/mesh/edges.h"
+#include "host/mesh/mesh.h"
+#include "mesh_copy.h"
 
 enum { TRIANGLE = 0 /* number of the search's output column for triangles */ };
-
-/* The copy of a mesh on a device. It holds a reference to the device's OpenCL context, so it may outlive the
- * caromi_device, and the address of a context with copies is never reused for a new one. */
-typedef struct mesh_copy {
-    const carom_context *context;
-    cl_context cl;
-    cl_mem nodes, leaves, masks, clearance, vertices, indices; /* masks NULL: none */
-    cl_mem opposites[2], cones[2]; /* culling data of contacts by kind of query; NULL: not uploaded */
-    carom_error lacking;           /* why the upload failed: retrying a large mesh in every batch would be slow */
-} mesh_copy;
 
 static const mesh_copy *copy_of(const caromi_device *device, const carom_mesh *mesh)
 {
     return mesh->device_copies[device->place];
 }
 
+void caromi_mesh_copy_forget_edges(mesh_copy *copy)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        caromi_release_buffer(&copy->opposites[kind]);
+        caromi_release_buffer(&copy->cones[kind]);
+    }
+}
+
 static void release_arrays(mesh_copy *copy)
 {
-    cl_mem *const parts[] = {&copy->nodes,        &copy->leaves,  &copy->masks,        &copy->clearance,
-                             &copy->vertices,     &copy->indices, &copy->opposites[0], &copy->cones[0],
-                             &copy->opposites[1], &copy->cones[1]};
+    cl_mem *const parts[] = {&copy->nodes,    &copy->leaves,  &copy->masks,        &copy->clearance,
+                             &copy->vertices, &copy->indices, &copy->levels,       &copy->areas,
+                             &copy->work,     &copy->marks,   &copy->distances[0], &copy->distances[1]};
+    caromi_mesh_copy_forget_edges(copy);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         caromi_release_buffer(parts[i]);
 }
@@ -45,6 +46,7 @@ static void release_copy(carom_mesh *mesh, uint32_t place)
         release_arrays(copy);
         caromi_release_context(copy->cl);
     }
+    caromi_free(copy->context, copy->level_start);
     caromi_free(copy->context, copy);
     mesh->device_copies[place] = NULL;
 }
@@ -68,10 +70,11 @@ typedef struct mesh_array {
  * argument. */
 static carom_status copy_array(caromi_device *device, const mesh_array *a, carom_error *err)
 {
-    const cl_mem_flags data = device->unified ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR;
-    return a->count == 0
-               ? caromi_make_buffer(device, a->what, CL_MEM_READ_ONLY, a->size, NULL, a->out, err)
-               : caromi_make_buffer(device, a->what, CL_MEM_READ_ONLY | data, a->count * a->size, a->data, a->out, err);
+    /* Kernels write some of them in a refit, but never memory of the host. */
+    const cl_mem_flags flags =
+        device->unified ? CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR : CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
+    return a->count == 0 ? caromi_make_buffer(device, a->what, CL_MEM_READ_ONLY, a->size, NULL, a->out, err)
+                         : caromi_make_buffer(device, a->what, flags, a->count * a->size, a->data, a->out, err);
 }
 
 /* Copies the arrays of a mesh to a device. */
@@ -131,6 +134,7 @@ carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_e
     mesh_copy *copy = mesh->device_copies[device->place];
     if (copy == NULL || copy->cl != device->cl) {
         CHECK(caromi_enqueue_refuse(device->context, err));
+        CHECK(caromi_mesh_bring(mesh, err));
         release_copy(mesh, device->place);
         copy = create_copy(device, mesh->context);
         if (copy == NULL)
@@ -265,6 +269,7 @@ carom_status caromi_stream_past(caromi_device *device, carom_mesh *mesh, const c
                                 carom_stats *stats, carom_error *err)
 {
     CHECK(caromi_upload_mesh(device, mesh, err));
+    CHECK(caromi_space_find(device, mesh, err));
     assert(mesh->stack <= device->stack);
     return caromi_stream_run(device, stream, done, stats, err);
 }
@@ -397,6 +402,9 @@ carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *
     }
     if (batch->hits_only)
         caromi_compact_stream(&stream);
+    caromi_residents residents;
+    if (batch->exact && *done < end && !caromi_find_residents(device, &stream, &residents))
+        CHECK(caromi_mesh_bring(batch->mesh, err)); /* for queries that the host decides */
     return caromi_stream_past(device, batch->mesh, &stream, done, stats, err);
 }
 

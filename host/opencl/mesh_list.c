@@ -3,9 +3,11 @@
  * their positions, and the second pass writes them. On devices that share memory with the host, the first pass already
  * writes hits: the queries of a work-item share space for CAROMI_INLINE_HITS hits each. Only work-items whose hits did
  * not fit run in the second pass. */
+#include "mesh_copy.h"
 #include "mesh_list.h"
 
 #include "host/mesh/block.h"
+#include "host/mesh/mesh.h"
 
 enum {
     STAGES_PER_THREAD = 4,
@@ -302,6 +304,7 @@ carom_status caromi_stream_list(caromi_device *device, const caromi_list_batch *
     const carom_context *context = device->context;
     caromi_list_part part = {.batch = batch, .context = context};
     CHECK(caromi_upload_mesh(device, batch->sweep.mesh, err));
+    CHECK(caromi_space_find(device, batch->sweep.mesh, err));
     if (batch->any != NULL && (!batch->sweep.exact || caromi_is_resident(device, batch->any)))
         return caromi_stream_any(device, &part, end, done, stats, err);
     /* Buffers of the host: counts, positions and states of a first pass, and stages for its hits. */
@@ -353,6 +356,9 @@ carom_status caromi_device_list(caromi_device *device, const void *list_batch, u
                                 carom_stats *stats, carom_error *err)
 {
     const caromi_list_batch *batch = list_batch;
+    const int stays = batch->any != NULL && (!batch->sweep.exact || caromi_is_resident(device, batch->any));
+    if (!stays && *done < end) /* the host decides or completes the hits */
+        CHECK(caromi_mesh_bring(batch->sweep.mesh, err));
     if (caromi_program_needs_fp64(caromi_list_program(batch)) && !device->info.fp64)
         return caromi_lacks_fp64(device, stats);
     caromi_fit_stack(device, batch->sweep.mesh);

@@ -68,6 +68,17 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK };
     X(GRID_PARTNER,                grid_partner,             cloud_rows,         CAROMI_NO_STACK, "") \
     X(GRID_TOUCH,                  grid_touch,               cloud_rows,         CAROMI_NO_STACK, "") \
     X(GRID_PARTNERS,               grid_partners,            cloud_rows,         CAROMI_NO_STACK, "") \
+    X(REFIT_MOVE,                  refit_move,               refit,              CAROMI_NO_STACK, "") \
+    X(REFIT_MEASURE,               refit_measure,            refit,              CAROMI_NO_STACK, "") \
+    X(REFIT_FRAME,                 refit_frame,              refit,              CAROMI_NO_STACK, "") \
+    X(REFIT_LEAVES,                refit_leaves,             refit,              CAROMI_NO_STACK, "") \
+    X(REFIT_NODES,                 refit_nodes,              refit,              CAROMI_NO_STACK, "") \
+    X(REFIT_END,                   refit_end,                refit,              CAROMI_NO_STACK, "") \
+    X(REFIT_SPACE_BEGIN,           refit_space_begin,        refit_space,        CAROMI_NO_STACK, "") \
+    X(REFIT_SPACE_COUNT,           refit_space_count,        refit_space,        CAROMI_NO_STACK, "") \
+    X(REFIT_SPACE_MARK,            refit_space_mark,         refit_space,        CAROMI_NO_STACK, "") \
+    X(REFIT_SPACE_ROW,             refit_space_row,          refit_space,        CAROMI_NO_STACK, "") \
+    X(REFIT_SPACE_SPREAD,          refit_space_spread,       refit_space,        CAROMI_NO_STACK, "") \
     X(RESIDENT_GATHER,             resident_gather,          resident,           CAROMI_NO_STACK, "") \
     X(RESIDENT_SCATTER,            resident_scatter,         resident,           CAROMI_NO_STACK, "") \
     X(RESIDENT_CHECK,              resident_check,           resident,           CAROMI_NO_STACK, "") \
@@ -87,6 +98,12 @@ enum {
 
 /* Programs of clouds that a GPU sorts by itself. */
 enum { CAROMI_PROGRAM_GRID_FIRST = CAROMI_PROGRAM_GRID_CLEAR, CAROMI_PROGRAM_GRID_LAST = CAROMI_PROGRAM_GRID_PARTNERS };
+
+/* Programs of refits on a device. */
+enum {
+    CAROMI_PROGRAM_REFIT_FIRST = CAROMI_PROGRAM_REFIT_MOVE,
+    CAROMI_PROGRAM_REFIT_LAST = CAROMI_PROGRAM_REFIT_SPACE_SPREAD
+};
 
 /* Entries of the traversal stack with one lane, unless a mesh needs MESH_STACK. A tree with 16 children per node needs
  * 15 entries for each level; 10^7 triangles have 6 or 7 levels. */

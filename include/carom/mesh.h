@@ -63,14 +63,23 @@ CAROM_API void carom_mesh_destroy(carom_mesh *mesh);
 /// from these vertices, bit for bit. One call at a time per context.
 /// vertices as many as at creation (without indices: three per triangle), in the same units or
 ///          others; copied
+/// device  a GPU that has all three arrays in a buffer refits its own copy of the mesh, unless a
+///         rebuild is asked for, and at most 64 bytes cross. The host's copy follows when something
+///         needs it: calls that the CPU answers or completes, exact answers in host memory, lists,
+///         contacts, lattices, carom_mesh_get_info and _get_image; auto for a rebuild, of which it
+///         judges the cost in binary32. Until then the device alone has the vertices. If it is
+///         lost, or in a child of fork(), these calls fail with its error rather than answer with
+///         old positions; an update with vertices of the host ends that
 /// returns CAROM_OK | INVALID_ARGUMENT (a used vertex not finite: names triangle and vertex) |
 ///         OUT_OF_MEMORY (rebuild alone: auto then keeps the hierarchy that it has refitted, with a
 ///         warning in the log). On failure the mesh is as it was
 /// cost    refit: O(n), a tenth of a build or less. A rebuild holds both hierarchies for its
-///         duration. A device copies the mesh again at its next batch; docs/performance.md
+///         duration. A device that has not refitted the mesh itself copies it again at its next
+///         batch; docs/performance.md
 CAROM_API carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *vertices,
                                          carom_mesh_follow how, carom_error *err);
-/// Counts, bytes and bounds of a mesh. returns CAROM_OK | INVALID_ARGUMENT
+/// Counts, bytes and bounds of a mesh. returns CAROM_OK | INVALID_ARGUMENT; device errors of a mesh
+///         that a device has moved (carom_mesh_update)
 CAROM_API carom_status carom_mesh_get_info(const carom_mesh *mesh, carom_mesh_info *out,
                                            carom_error *err);
 
@@ -80,7 +89,8 @@ CAROM_API carom_status carom_mesh_get_info(const carom_mesh *mesh, carom_mesh_in
 /// have been counted, for a sign.
 /// image  caller-owned, NULL to ask for the size alone; capacity in bytes
 /// bytes  out: size of the image
-/// returns CAROM_OK | INVALID_ARGUMENT (capacity is too small).   cost: a copy
+/// returns CAROM_OK | INVALID_ARGUMENT (capacity is too small); device errors as
+///         carom_mesh_get_info.   cost: a copy
 CAROM_API carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t capacity,
                                             uint64_t *bytes, carom_error *err);
 /// A mesh that reads an image where it lies. Its answers are those of the mesh that was copied, bit

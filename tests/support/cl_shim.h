@@ -92,6 +92,8 @@ typedef struct cl_buffers {
     atomic_int copied;   /* created as copies of host memory, as a mesh is on a discrete device */
 } cl_buffers;
 extern cl_buffers cl_seen;
+/* Reads the buffer of exactly this size that was created last as a copy of host memory. Returns 0 if there is none. */
+int cl_peek(size_t size, void *data);
 /* Bytes transferred to the host by reads and maps, and from there by writes. */
 extern _Atomic size_t cl_fetched, cl_sent;
 /* Reads and writes that are not to wait, of host memory that is not a mapped buffer: drivers wait for them all the

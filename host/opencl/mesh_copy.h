@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CAROM_HOST_OPENCL_MESH_COPY_H
+#define CAROM_HOST_OPENCL_MESH_COPY_H
+#include "device.h"
+
+/* The copy of a mesh on a device. It holds a reference to the device's OpenCL context, so it may outlive the
+ * caromi_device, and the address of a context with copies is never reused for a new one. */
+typedef struct mesh_copy {
+    const carom_context *context;
+    cl_context cl;
+    cl_mem nodes, leaves, masks, clearance, vertices, indices; /* masks NULL: none */
+    cl_mem opposites[2], cones[2]; /* culling data of contacts by kind of query; NULL: not uploaded */
+    carom_error lacking;           /* why the upload failed: retrying a large mesh in every batch would be slow */
+    /* For refits on the device (refit.c), made by the first one: arrays of its own where it shares the host's memory,
+     * nodes by level, areas of their slots, and a refit_work. */
+    cl_mem levels, areas, work;
+    uint32_t *level_start; /* [level_count + 1] */
+    uint32_t level_count;
+    cl_mem marks, distances[2]; /* for the grid of empty space (space.c): a bit and two bytes for each cube */
+    int space_is_old;           /* the grid is that of the vertices before a refit */
+} mesh_copy;
+
+/* Makes memory for the grid of empty space; computes the grid after a refit, unless that is done. space.c */
+carom_status caromi_space_make(caromi_device *device, const carom_mesh *mesh, mesh_copy *copy, carom_error *err);
+carom_status caromi_space_find(caromi_device *device, const carom_mesh *mesh, carom_error *err);
+/* Frees the culling data of contacts, which belongs to the vertices before a move. mesh.c */
+void caromi_mesh_copy_forget_edges(mesh_copy *copy);
+#endif
