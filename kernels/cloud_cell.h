@@ -24,7 +24,7 @@ FN uint grid_level_of(G const grid_plan *plan, real reach, real margin)
     return min(plan->level_of[grid_bin(grid_width(reach, margin))], GRID_LEVELS - 1u);
 }
 
-/* x * 2^exponent cut towards 0 to a whole number, and to +-2^61. In integers: compilers convert to 64 bits through
+/* x * 2^exponent cut towards 0 to a whole number, and to +-2^62. In integers: compilers convert to 64 bits through
  * fused multiplications and additions, which kernels do without. */
 FN long grid_whole(real x, int exponent)
 {
@@ -32,20 +32,37 @@ FN long grid_whole(real x, int exponent)
     const ulong mantissa = (bits & 0x007fffffu) | (field > 0 ? 0x00800000u : 0);
     const int shift = (int)max(field, 1u) - R_EXPONENT_BIAS - R_EXPONENT_SHIFT + exponent;
     ulong whole = shift > -32 ? mantissa >> max(-shift, 0) << max(shift, 0) : 0;
-    if (shift > GRID_LAST_UNIT_BITS - 1 - R_EXPONENT_SHIFT)
-        whole = mantissa != 0 ? (ulong)1 << GRID_LAST_UNIT_BITS : 0;
+    if (shift > GRID_WHOLE_BITS - 1 - R_EXPONENT_SHIFT)
+        whole = mantissa != 0 ? (ulong)1 << GRID_WHOLE_BITS : 0;
     return x < R(0.0) ? -(long)whole : (long)whole;
 }
 
-/* x - anchor in units, cut to +-2^61: the difference and its rounding error, each cut by less than one unit. Halves are
- * subtracted, as the difference of two large numbers may overflow. */
+/* `large` and two numbers that are far smaller, in units. The sum is cut to +-2^61, and not before, as a cut `large`
+ * would lose the others. */
+FN long grid_sum_of_units(real large, real small, real smaller, int exponent)
+{
+    const long units = grid_whole(large, exponent), whole_most = (long)1 << GRID_WHOLE_BITS;
+    const long most = (long)1 << GRID_LAST_UNIT_BITS;
+    if (units == whole_most || units == -whole_most)
+        return units / 2;
+    return min(max(units + grid_whole(small, exponent) + grid_whole(smaller, exponent), -most), most);
+}
+
+/* x - anchor in units: the difference and its rounding error, each cut by less than one unit. Halves are subtracted, as
+ * the difference of two large numbers may overflow. */
 FN long grid_units(real x, real anchor, G const grid_level *level)
 {
     const real a = x * R(0.5), b = anchor * R(0.5), d = a - b;
-    const long units = grid_whole(d, level->exponent + 1), most = (long)1 << GRID_LAST_UNIT_BITS;
-    if (units == most || units == -most)
-        return units;
-    return units + grid_whole(v_sub_error(a, b, d), level->exponent + 1);
+    return grid_sum_of_units(d, v_sub_error(a, b, d), R(0.0), level->exponent + 1);
+}
+
+/* x + shift - anchor in units: two sums and their errors, of which the first is added to the second sum, as that may
+ * cancel. Quarters do not overflow. */
+FN long grid_shifted_units(real x, real shift, real anchor, G const grid_level *level)
+{
+    const real a = x * R(0.25), b = anchor * R(0.25), d = a - b, error = v_sub_error(a, b, d);
+    const real back = shift * R(-0.25), s = d - back, sum = s + error;
+    return grid_sum_of_units(sum, v_sub_error(s, -error, sum), v_sub_error(d, back, s), level->exponent + 2);
 }
 
 /* The number of the cell along an axis, without its upper half. */
@@ -59,9 +76,9 @@ typedef struct grid_range {
     uint low, count, own; /* own: the sphere's cell is low + own */
 } grid_range;
 
-FN grid_range grid_range_of(real x, real anchor, long reach, G const grid_level *level)
+/* at: the sphere's coordinate in units. */
+FN grid_range grid_range_of(long at, long reach, G const grid_level *level)
 {
-    const long at = grid_units(x, anchor, level);
     grid_range r;
     r.low = grid_cell(at - reach, level);
     r.count = grid_cell(at + reach, level) - r.low + 1;

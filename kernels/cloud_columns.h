@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Depth and normal of a listed pair of spheres at its hit, in binary64 with bounds on all roundings. A number that the
  * bounds leave undecided is NaN, and integers decide it. One text serves both accuracies and all instruction sets. So
- * its answers, and the set of undecided ones, have the same bits everywhere. docs/spheres.md, section 8, derives the
+ * its answers, and the set of undecided ones, have the same bits everywhere. docs/spheres.md, section 3, derives the
  * bounds. */
 #ifndef CAROM_CLOUD_COLUMNS_H
 #define CAROM_CLOUD_COLUMNS_H
@@ -22,13 +22,15 @@ FN wf columns_offset(wf from, wf to, wf shift)
     return sum + (second_error + first_error);
 }
 
-/* Offset from A to B, shifted. */
-FN w3 columns_offset3(in_columns in, size_t i)
-{
-    const w3 a = load3_wide(in, IN_AX, i), b = load3_wide(in, IN_BX, i), shift = load3_wide(in, IN_SHIFT_X, i);
-    return w3_of(columns_offset(a.x, b.x, shift.x), columns_offset(a.y, b.y, shift.y),
-                 columns_offset(a.z, b.z, shift.z));
-}
+/* A pair at its hit: what it is, and what follows. */
+typedef struct columns_in {
+    w3 a, b, a_velocity, b_velocity, shift;
+    wf radius, ahead; /* radius: the sum of both; ahead: see IN_AHEAD */
+} columns_in;
+typedef struct columns_out {
+    wf depth; /* NaN: undecided */
+    w3 normal;
+} columns_out;
 
 /* Offset from A to B at the first contact, whose length is `radius`; NaN if its error bound exceeds 2^-27 of the
  * radius. */
@@ -45,21 +47,17 @@ FN w3 columns_contact(w3 d, w3 v, wf speed, wf distance, wf radius)
     return w3_mul(offset, w_sel(certain, w_f(W(1.0)), w_f(W(0.0)) / w_f(W(0.0))));
 }
 
-/* Stores a column in binary32. */
-FN void columns_store(out_columns out, int column, size_t i, wf x)
+/* Depth and normal of WIDE pairs. */
+FN columns_out columns_of(columns_in in)
 {
-    w_store((G real *)out[column] + i, x + w_f(W(0.0))); /* no -0 */
-}
-
-/* Depth and normal of WIDE pairs from index i on. */
-FN void cloud_columns(in_columns in, out_columns out, size_t i)
-{
-    const wf zero = w_f(W(0.0)), one = w_f(W(1.0));
-    const w3 d = columns_offset3(in, i), v = w3_sub(load3_wide(in, IN_BVX, i), load3_wide(in, IN_AVX, i));
-    const wf radius = w_load(in[IN_AR] + i) + w_load(in[IN_BR] + i), distance = w_sqrt(w3_dot(d, d));
+    const wf zero = w_f(W(0.0)), one = w_f(W(1.0)), radius = in.radius;
+    const w3 d = w3_of(columns_offset(in.a.x, in.b.x, in.shift.x), columns_offset(in.a.y, in.b.y, in.shift.y),
+                       columns_offset(in.a.z, in.b.z, in.shift.z));
+    const w3 v = w3_sub(in.b_velocity, in.a_velocity);
+    const wf distance = w_sqrt(w3_dot(d, d));
     const wf depth = radius - distance, depth_error = W_EPS(8.0) * (radius + distance);
     const wf speed = w_sqrt(w3_dot(v, v));
-    const wm is_ahead = w_eq(w_load(in[IN_AHEAD] + i), one), at_rest = w_eq(speed, zero);
+    const wm is_ahead = w_eq(in.ahead, one), at_rest = w_eq(speed, zero);
 
     /* Offset from A to B, and its length. Where the length is 0 the normal is the direction against the motion. */
     const w3 contact = columns_contact(d, v, speed, distance, radius);
@@ -68,10 +66,35 @@ FN void cloud_columns(in_columns in, out_columns out, size_t i)
     const wf divisor = w_sel(is_zero, w_sel(at_rest, one, -speed), length);
     const w3 normal =
         w3_of(w_sel(is_ahead, contact.x, d.x), w_sel(is_ahead, contact.y, d.y), w_sel(is_ahead, contact.z, d.z));
-    columns_store(out, OUT_PAIR_DEPTH, i, spheres_nearest(depth - depth_error, depth + depth_error));
-    columns_store(out, OUT_PAIR_NORMAL, i, w_sel(is_zero, v.x, normal.x) / divisor);
-    columns_store(out, OUT_PAIR_NORMAL + 1, i, w_sel(is_zero, v.y, normal.y) / divisor);
-    columns_store(out, OUT_PAIR_NORMAL + 2, i, w_sel(is_zero, v.z, normal.z) / divisor);
+    columns_out out;
+    out.depth = spheres_nearest(depth - depth_error, depth + depth_error);
+    out.normal = w3_of(w_sel(is_zero, v.x, normal.x) / divisor, w_sel(is_zero, v.y, normal.y) / divisor,
+                       w_sel(is_zero, v.z, normal.z) / divisor);
+    return out;
+}
+
+/* Stores a column in binary32. */
+FN void columns_store(G real *to, wf x)
+{
+    w_store(to, x + w_f(W(0.0))); /* no -0 */
+}
+
+/* Columns in, columns out: WIDE pairs from index i on. */
+FN void cloud_columns(in_columns in, out_columns out, size_t i)
+{
+    columns_in pair;
+    pair.a = load3_wide(in, IN_AX, i);
+    pair.b = load3_wide(in, IN_BX, i);
+    pair.a_velocity = load3_wide(in, IN_AVX, i);
+    pair.b_velocity = load3_wide(in, IN_BVX, i);
+    pair.shift = load3_wide(in, IN_SHIFT_X, i);
+    pair.radius = w_load(in[IN_AR] + i) + w_load(in[IN_BR] + i);
+    pair.ahead = w_load(in[IN_AHEAD] + i);
+    const columns_out found = columns_of(pair);
+    columns_store((G real *)out[OUT_PAIR_DEPTH] + i, found.depth);
+    columns_store((G real *)out[OUT_PAIR_NORMAL] + i, found.normal.x);
+    columns_store((G real *)out[OUT_PAIR_NORMAL + 1] + i, found.normal.y);
+    columns_store((G real *)out[OUT_PAIR_NORMAL + 2] + i, found.normal.z);
 }
 #endif
 #endif

@@ -15,6 +15,7 @@
  * exact however far a sphere is from the anchor. Beyond 2^61 units all spheres share the last cell. */
 #define GRID_UNIT_BITS 20
 #define GRID_LAST_UNIT_BITS 61
+#define GRID_WHOLE_BITS (GRID_LAST_UNIT_BITS + 1)
 
 typedef struct grid_level {
     unsigned long per_unit;  /* 0, or 2^64 / width of a cell in units */
@@ -28,6 +29,8 @@ typedef struct grid_level {
 typedef struct grid_plan {
     grid_level level[GRID_LEVELS];
     float anchor[3];
+    float period[3];          /* 0: along this axis no image may touch a sphere */
+    float below[3], above[3]; /* an image one period above is of a sphere that begins below, an eighth of the number */
     unsigned int level_count, buckets;
     unsigned int level_of[GRID_BINS];
 } grid_plan;
@@ -83,15 +86,31 @@ typedef struct grid_totals {
 #define GRID_FULL 256          /* a pair counts under both spheres */
 #define GRID_SKIPS_CONTACT 512 /* pairs in contact are no hits */
 
-/* A stored pair in the order of a row: 31 bits of t, 31 of b, 2 of the state. */
+#define GRID_IMAGED 1024 /* pairs have images */
+
+/* Images of a sphere are numbered as on the CPU. Slots of undecided pairs have 29 bits: three of the image of b stand
+ * above that of a, two above that of b. So many spheres at most, and fewer where each has 27 images in 32 bits. */
+#define GRID_IMAGES 27
+#define GRID_IMAGE_OWN 13
+#define GRID_SLOT_BITS 29
+#define GRID_SPHERES_MOST (1u << GRID_SLOT_BITS)
+#define GRID_IMAGED_SPHERES_MOST (1u << 27)
+
+/* A stored pair in the order of a row: 31 bits of t, 31 of b, 2 of the state. With GRID_IMAGED b begins at
+ * GRID_KEY_IMAGED_B_SHIFT, and its image is between b and the state: at rest t is 0 or infinity, whose last bits are 0.
+ */
 #define GRID_KEY_T_SHIFT 33
 #define GRID_KEY_B_SHIFT 2
+#define GRID_KEY_IMAGED_B_SHIFT 7
+#define GRID_KEY_IMAGE_SHIFT 2
 #define GRID_KEY_STATE 3
 
 #define GRID_INVALID 0xffffffffu /* as CAROM_COUNT_INVALID */
 
 /* Columns of a list, as bits of a mask. */
 enum { GRID_A, GRID_B, GRID_STATE, GRID_T, GRID_SHIFT, GRID_RECORD_COLUMNS };
+/* Columns that follow from the pairs of a list. */
+enum { GRID_DEPTH, GRID_NORMAL_X, GRID_NORMAL_Y, GRID_NORMAL_Z, GRID_PAIR_COLUMNS };
 /* Columns of first and any partners. */
 enum { GRID_OTHER, GRID_OTHER_STATE, GRID_OTHER_T, GRID_HIT, GRID_PARTNER_COLUMNS };
 #endif

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Brings the stored pairs of a cloud into the order of the list, by rows: the pairs of one sphere a. The host names the
  * kernel that it builds. */
-#include "cloud_grid.h"
-#include "lang.h"
-#include "layout.h"
-
-/* A column that begins `at` bytes behind the begin of its memory. */
-#define COLUMN(type, memory, at) ((__global type *)(memory + at))
+#include "cloud_rows.h"
 
 #ifdef KERNEL_grid_totals
 /* Finds the last sphere up to which all pairs fit. offset[begin] is 0. */
@@ -127,19 +122,6 @@ __kernel void carom_grid_merge(__global const ulong *offset, __global const uint
 #endif
 
 #ifdef KERNEL_grid_order
-/* The rank of a pair in its row. */
-FN ulong grid_rank(__global const ulong *key, ulong begin, ulong end, ulong own)
-{
-    const ulong mine = key[own];
-    ulong rank = 0;
-    if (end - begin > GRID_LONG_ROW)
-        return own - begin; /* the row is sorted */
-    LANG_ROLLED
-    for (ulong k = begin; k < end; k++)
-        rank += key[k] < mine ? 1 : 0;
-    return rank;
-}
-
 /* Whether the pair in place `own` is in the row of sphere `a`, and none is left of those that the first pass counted
  * there. */
 FN int grid_is_full(__global const ulong *offset, __global const uint *left, uint a, ulong own, ulong stored)
@@ -151,9 +133,10 @@ FN int grid_is_full(__global const ulong *offset, __global const uint *left, uin
  * behind the begin of its memory. */
 __kernel void carom_grid_order(__global const ulong *offset, __global const ulong *key, __global const uint *of,
                                __global const uint *left, uint row_begin, uint row_end, ulong stored,
-                               volatile __global grid_totals *totals, uint wanted, __global uchar *a, ulong a_at,
-                               __global uchar *b, ulong b_at, __global uchar *state, ulong state_at, __global uchar *t,
-                               ulong t_at, __global uchar *shift, ulong shift_at, ulong first, uint items)
+                               volatile __global grid_totals *totals, int options, uint wanted, __global uchar *a,
+                               ulong a_at, __global uchar *b, ulong b_at, __global uchar *state, ulong state_at,
+                               __global uchar *t, ulong t_at, __global uchar *shift, ulong shift_at, ulong first,
+                               uint items)
 {
     if (get_global_id(0) >= items)
         return;
@@ -163,17 +146,17 @@ __kernel void carom_grid_order(__global const ulong *offset, __global const ulon
         atomic_or(&totals->faults, 1u);
         return;
     }
-    const ulong begin = offset[sphere], at = begin + grid_rank(key, begin, offset[sphere + 1], own);
+    const ulong at = grid_place(offset, key, of, own);
     if (wanted >> GRID_A & 1)
         COLUMN(int, a, a_at)[at] = (int)sphere;
     if (wanted >> GRID_B & 1)
-        COLUMN(int, b, b_at)[at] = (int)(mine >> GRID_KEY_B_SHIFT & 0x7fffffff);
+        COLUMN(int, b, b_at)[at] = (int)grid_partner_of(mine, options);
     if (wanted >> GRID_STATE & 1)
         state[state_at + at] = (uchar)(mine & GRID_KEY_STATE);
     if (wanted >> GRID_T & 1)
-        COLUMN(real, t, t_at)[at] = as_float((uint)(mine >> GRID_KEY_T_SHIFT));
-    for (uint k = 0; (wanted >> GRID_SHIFT & 1) && k < 3; k++)
-        shift[shift_at + 3 * at + k] = 0;
+        COLUMN(real, t, t_at)[at] = grid_time_of(mine, options);
+    for (int k = 0; (wanted >> GRID_SHIFT & 1) && k < 3; k++)
+        shift[shift_at + 3 * at + (uint)k] = (uchar)grid_step_of(grid_image_of(mine, options), k);
 }
 #endif
 
@@ -220,7 +203,8 @@ __kernel void carom_grid_touch(__global const uint *index, __global const uint2 
 {
     GRID_FOR_EACH(i, pairs)
     {
-        const uint one = index[min(pair[i].x, spheres - 1)], other = index[min(pair[i].y, spheres - 1)];
+        const uint one = index[min(grid_slot_of(pair[i].x), spheres - 1)],
+                   other = index[min(grid_slot_of(pair[i].y), spheres - 1)];
         if (pair_state[i] != STATE_TOUCHING || max(one, other) >= spheres)
             continue;
         if (best[one] == ~other)

@@ -217,8 +217,22 @@ FN uint grid_share_buckets(__global grid_plan *plan, __local const uint *of_leve
     return buckets;
 }
 
-__kernel void carom_grid_plan(__global const float4 *sphere, real margin, uint spheres,
-                              __global const grid_measure *measure, __global grid_plan *plan, uint items)
+/* From which coordinate on an image of a sphere may touch another one. All numbers are eighths, which do not overflow.
+ */
+FN void grid_find_images(__global grid_plan *plan, __global const grid_measure *measure, real margin, real period,
+                         int axis)
+{
+    const real part = R(0.125), low = grid_number(~measure->below[axis]) * part,
+               high = grid_number(measure->above[axis]) * part;
+    const real reach = (plan->level[0].reach * part + margin * part) * R(1.000244140625); /* 1 + 2^-12 */
+    const real slack = (max(v_abs(low), v_abs(high)) + period * part) * R(0x1p-20) + R(0x1p-140);
+    plan->below[axis] = high - period * part + reach + slack;
+    plan->above[axis] = low + period * part - reach - slack;
+    plan->period[axis] = plan->level_count > 0 && plan->above[axis] <= high + reach ? period : R(0.0);
+}
+
+__kernel void carom_grid_plan(__global const float4 *sphere, real margin, real period_x, real period_y, real period_z,
+                              uint spheres, __global const grid_measure *measure, __global grid_plan *plan, uint items)
 {
     __local grid_sample sample;
     __local uint count[GRID_BINS], reach[GRID_BINS], of_level[GRID_LEVELS], levels;
@@ -238,6 +252,9 @@ __kernel void carom_grid_plan(__global const float4 *sphere, real margin, uint s
         plan->buckets = grid_share_buckets(plan, of_level, levels, spheres);
         for (int k = 0; k < 3; k++)
             plan->anchor[k] = sample.median[k];
+        grid_find_images(plan, measure, margin, period_x, 0);
+        grid_find_images(plan, measure, margin, period_y, 1);
+        grid_find_images(plan, measure, margin, period_z, 2);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     for (uint l = item; l < levels; l += size) {

@@ -25,6 +25,7 @@ typedef struct cloud_call {
     const carom_any_result *any;
     const carom_cloud_count_result *count;
     uint32_t *order;
+    int before_stays; /* the earlier list is on a device, and not checked */
 } cloud_call;
 
 /* ---- checks of a call's options ---------------------------------------------------------------------------------- */
@@ -220,6 +221,8 @@ static carom_status answer_list(const cloud_call *call, carom_stats *stats, caro
     const caromi_cloud *cloud = &call->cloud;
     const carom_cloud_pair_list *list = call->list;
     int is_full = 1;
+    if (call->before_stays)
+        CHECK(caromi_cloud_check_order_before(list, err));
     *list->totals = (carom_list_totals){.complete = cloud->begin};
     if (list->offsets)
         list->offsets[cloud->begin] = 0;
@@ -351,11 +354,10 @@ static carom_status on_cpu(const carom_context *context, const void *batch, uint
     return answer(batch, stats, err);
 }
 
-/* Whether a GPU can do the whole call: spheres at rest in an open box. */
+/* Whether a GPU can do the whole call: spheres at rest. */
 static int can_sort_on_device(const cloud_call *call)
 {
-    const int is_simple = call->order == NULL && (call->list == NULL || !caromi_columns_are_wanted(call->list));
-    return is_simple && !call->cloud.is_moving && !caromi_cloud_is_periodic(&call->cloud);
+    return call->order == NULL && !call->cloud.is_moving;
 }
 
 /* The device sorts the spheres itself, and the arrays stay where they are. */
@@ -444,11 +446,13 @@ static carom_status run_call(const caromi_request *request, cloud_call *call, ca
     call->desc = request->desc;
     describe(context, call);
     CHECK(bring_arrays(call, err));
-    if (!call->desc->batch.prepare && call->list != NULL)
+    call->before_stays = call->list != NULL && call->list->previous != NULL && call->list->before != NULL &&
+                         caromi_resident_buffer(context, call->list->before->a) != NULL;
+    if (!call->desc->batch.prepare && call->list != NULL && !call->before_stays)
         CHECK(caromi_cloud_check_order_before(call->list, err));
     if (!call->desc->batch.prepare)
         CHECK(caromi_cloud_check_limits(&call->cloud, err));
-    if (call->list != NULL) /* nothing is written before the last check */
+    if (call->list != NULL && !call->before_stays) /* nothing is written before the last check */
         begin_list(call);
     const int has_device = call->order == NULL;
     caromi_pace pace = {0};

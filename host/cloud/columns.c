@@ -11,15 +11,9 @@ enum {
     RUN = 64 * BLOCK
 }; /* numbers of records: of one kernel call, a multiple of every lane count; of one task */
 
-/* Columns with numbers of the two spheres. */
-static int has_numbers(const carom_cloud_pair_list *list)
-{
-    return list->depth != NULL || list->normal.x != NULL;
-}
-
 int caromi_columns_are_wanted(const carom_cloud_pair_list *list)
 {
-    return has_numbers(list) || list->previous != NULL;
+    return caromi_columns_have_numbers(list) || list->previous != NULL;
 }
 
 /* ---- the records ------------------------------------------------------------------------------------------------- */
@@ -44,7 +38,7 @@ carom_status caromi_columns_create(const caromi_cloud *cloud, const carom_cloud_
     caromi_record_columns *r = &out->records;
     if (!(lend(cloud, count, sizeof *r->a, is_wanted, &r->a, &out->own[0]) &&
           lend(cloud, count, sizeof *r->b, is_wanted, &r->b, &out->own[1]) &&
-          lend(cloud, count, 1, has_numbers(list), &r->state, &out->own[2]) &&
+          lend(cloud, count, 1, caromi_columns_have_numbers(list), &r->state, &out->own[2]) &&
           lend(cloud, count, 3, is_wanted && caromi_cloud_is_periodic(cloud), &r->shift, &out->own[3])))
         return caromi_fail_memory(err, "no memory for columns of %llu pairs of spheres", (unsigned long long)count);
     return CAROM_OK;
@@ -168,11 +162,43 @@ static void fill_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
     }
 }
 
+/* ---- depths for a device ----------------------------------------------------------------------------------------- */
+
+typedef struct decide_job {
+    const caromi_pair_spheres *pairs;
+    float *depth;
+} decide_job;
+
+static void decide_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
+{
+    const decide_job *job = user;
+    static const int to_a[] = {IN_AX, IN_AY, IN_AZ, IN_AR}, to_b[] = {IN_BX, IN_BY, IN_BZ, IN_BR};
+    (void)thread;
+    for (uint64_t i = begin; i < end; i++) {
+        float in[IN_CLOUD] = {0};
+        for (int k = 0; k < 4; k++) {
+            in[to_a[k]] = job->pairs[i].a[k];
+            in[to_b[k]] = job->pairs[i].b[k];
+        }
+        for (int k = 0; k < 3; k++)
+            in[IN_SHIFT_X + k] = job->pairs[i].shift[k];
+        job->depth[i] = caromi_exact_cloud_depth(in);
+    }
+}
+
+void caromi_columns_decide(const carom_context *context, const caromi_pair_spheres *pairs, uint64_t count, float *depth)
+{
+    decide_job job = {pairs, depth};
+    caromi_parallel_runs(context->pool, count, RUN, decide_run, &job);
+}
+
+/* ---- all columns ------------------------------------------------------------------------------------------------- */
+
 carom_status caromi_columns_fill(const caromi_cloud *cloud, const carom_cloud_pair_list *list,
                                  const caromi_record_columns *records, uint64_t count, carom_error *err)
 {
     columns_job job = {cloud, list, records};
-    if (has_numbers(list))
+    if (caromi_columns_have_numbers(list))
         caromi_parallel_runs(cloud->context->pool, count, RUN, fill_run, &job);
     if (list->previous == NULL)
         return CAROM_OK;

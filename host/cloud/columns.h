@@ -4,8 +4,20 @@
 #define CAROM_HOST_CLOUD_COLUMNS_H
 #include "records.h"
 
-/* Whether the list has any of these columns. */
+/* Whether the list has any of these columns; whether it has depth or normal. */
 int caromi_columns_are_wanted(const carom_cloud_pair_list *list);
+static inline int caromi_columns_have_numbers(const carom_cloud_pair_list *list)
+{
+    return list->depth != NULL || list->normal.x != NULL;
+}
+
+/* Two spheres at rest, as x, y, z and radius, and the shift of b: a pair whose depth a device has left undecided. */
+typedef struct caromi_pair_spheres {
+    float a[4], b[4], shift[4]; /* shift[3] is not used */
+} caromi_pair_spheres;
+/* Computes the depths of such pairs in integer arithmetic. */
+void caromi_columns_decide(const carom_context *context, const caromi_pair_spheres *pairs, uint64_t count,
+                           float *depth);
 
 /* The record columns from which depth, normal and previous are computed: the caller's arrays, or temporary ones where
  * the caller has none. */

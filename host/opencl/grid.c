@@ -10,85 +10,16 @@
  *   4. solve_undecided the solver, or in exact mode the host
  *   5. find_offsets    prefix sum: where each sphere's pairs begin, and how many spheres fit
  *   6. store_pairs     the pairs as keys, in any order within a sphere's row
- *   7. order_pairs     rows in order, into the caller's arrays on the device or a copy that is read back */
+ *   7. order_pairs     rows in order, into the caller's arrays on the device or a copy that is read back
+ *   8. grid_columns.c  depth, normal and previous, likewise */
 #include "grid.h"
+#include "host/cloud/columns.h"
 #include "host/cloud/watch.h"
 
 enum {
-    SPHERES_MOST = 1 << 29, /* a table has up to four buckets for each, counted in 32 bits */
-    ROWS_SORTED = 1 << 10,  /* rows that are sorted in a launch, which bounds its time */
-    KEYS_MERGED = 1 << 26   /* pairs of giant rows of a launch, if it has several rows */
+    ROWS_SORTED = 1 << 10, /* rows that are sorted in a launch, which bounds its time */
+    KEYS_MERGED = 1 << 26  /* pairs of giant rows of a launch, if it has several rows */
 };
-
-/* ---- the caller's arrays ----------------------------------------------------------------------------------------- */
-
-/* An output array: where it lies on the device, or a copy that is read back to it. */
-typedef struct output {
-    caromi_resident at;
-    void *host; /* NULL: the array is on the device, or not wanted */
-} output;
-
-static carom_status place_output(const grid_job *job, uint32_t memory, void *base, uint64_t elements, size_t size,
-                                 output *out, carom_error *err)
-{
-    out->at = caromi_resident_at(job->device, base);
-    out->host = NULL;
-    if (out->at.memory != NULL)
-        return CAROM_OK;
-    CHECK(caromi_grid_reserve(job, memory, base != NULL ? elements : 1, size, err));
-    out->at = (caromi_resident){*caromi_grid_memory_of(job, memory), 0};
-    out->host = base;
-    return CAROM_OK;
-}
-
-static void set_output(caromi_arguments *arguments, const output *out)
-{
-    caromi_set_argument(arguments, &out->at.memory, sizeof out->at.memory);
-    caromi_set_ulong(arguments, out->at.at);
-}
-
-static carom_status fetch_output(const grid_job *job, const output *out, size_t bytes, carom_error *err)
-{
-    return out->host == NULL || bytes == 0
-               ? CAROM_OK
-               : caromi_read(job->device, job->slot->queue, out->at.memory, 0, out->host, bytes, 1, NULL, "pairs", err);
-}
-
-/* Several output arrays of as many elements each; `base` is NULL of those that are not wanted. */
-enum { OUTPUTS_MOST = GRID_RECORD_COLUMNS };
-typedef struct outputs {
-    uint32_t count;
-    uint64_t elements;
-    const size_t *size;
-    void *base[OUTPUTS_MOST];
-    cl_uint wanted; /* a bit for each */
-    output out[OUTPUTS_MOST];
-} outputs;
-
-static carom_status place_outputs(const grid_job *job, outputs *all, carom_error *err)
-{
-    for (uint32_t k = 0; k < all->count; k++) {
-        all->wanted |= all->base[k] != NULL ? 1u << k : 0;
-        CHECK(place_output(job, CAROMI_GRID_COLUMN + k, all->base[k], all->elements, all->size[k], &all->out[k], err));
-    }
-    return CAROM_OK;
-}
-
-static void set_outputs(caromi_arguments *arguments, const outputs *all)
-{
-    caromi_set_uint(arguments, all->wanted);
-    for (uint32_t k = 0; k < all->count; k++)
-        set_output(arguments, &all->out[k]);
-}
-
-/* Waits for the kernels, and reads back the arrays that lie on the host. */
-static carom_status fetch_outputs(const grid_job *job, const outputs *all, carom_error *err)
-{
-    CHECK(caromi_slot_finish(job->device, job->slot, job->stats, err));
-    for (uint32_t k = 0; k < all->count; k++)
-        CHECK(fetch_output(job, &all->out[k], (size_t)all->elements * all->size[k], err));
-    return CAROM_OK;
-}
 
 /* ---- the list ---------------------------------------------------------------------------------------------------- */
 
@@ -187,14 +118,17 @@ static carom_status order_pairs(grid_job *job, carom_error *err)
     static const size_t size[GRID_RECORD_COLUMNS] = {sizeof(int32_t), sizeof(int32_t), 1, sizeof(float), 3};
     const carom_cloud_pair_list *list = job->result->list;
     const uint64_t stored = job->totals.stored, most = job->device->max_items;
-    outputs columns = {.count = GRID_RECORD_COLUMNS,
-                       .elements = stored,
-                       .size = size,
-                       .base = {list->a, list->b, list->state, list->t, list->shift}};
-    CHECK(place_outputs(job, &columns, err));
+    grid_outputs columns = {.count = GRID_RECORD_COLUMNS,
+                            .memory = CAROMI_GRID_COLUMN,
+                            .elements = stored,
+                            .size = size,
+                            .base = {list->a, list->b, list->state, list->t, list->shift}};
+    CHECK(caromi_grid_place_outputs(job, &columns, err));
     CHECK(sort_long_rows(job, err));
     CHECK(sort_giant_rows(job, err));
-    for (uint64_t first = 0; columns.wanted != 0 && first < stored; first += most) {
+    /* Without a column, too: it checks the pairs from which further columns are made. */
+    const int is_wanted = columns.wanted != 0 || caromi_columns_are_wanted(list);
+    for (uint64_t first = 0; is_wanted && first < stored; first += most) {
         caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_ORDER);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_OFFSETS);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_KEYS);
@@ -204,11 +138,12 @@ static carom_status order_pairs(grid_job *job, carom_error *err)
         caromi_set_uint(&arguments, job->row_end);
         caromi_set_ulong(&arguments, stored);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_TOTALS);
-        set_outputs(&arguments, &columns);
+        caromi_set_int(&arguments, job->options);
+        caromi_grid_set_outputs(&arguments, &columns);
         caromi_set_ulong(&arguments, first);
         CHECK(caromi_grid_launch(job, &arguments, stored - first < most ? stored - first : most, err));
     }
-    CHECK(fetch_outputs(job, &columns, err));
+    CHECK(caromi_grid_fetch_outputs(job, &columns, err));
     return caromi_grid_check(job, err);
 }
 
@@ -238,7 +173,11 @@ static carom_status answer_list(grid_job *job, carom_error *err)
     if (job->totals.stored > 0) {
         CHECK(store_pairs(job, err));
         CHECK(order_pairs(job, err));
+        CHECK(caromi_grid_fill_columns(job, err));
+        CHECK(caromi_grid_find_previous(job, err));
     }
+    if (job->is_declined)
+        return CAROM_OK;
     totals->total = job->totals.total;
     totals->complete = job->totals.complete;
     totals->stored = job->totals.stored;
@@ -249,18 +188,22 @@ static carom_status answer_count(grid_job *job, carom_error *err)
 {
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_PARTNERS);
     uint64_t total = 0;
-    output out;
+    static const size_t size = WORD;
+    grid_outputs out = {.count = 1,
+                        .memory = CAROMI_GRID_COLUMN,
+                        .elements = job->spheres,
+                        .size = &size,
+                        .base = {job->result->partners}};
     CHECK(caromi_grid_total(job, CAROMI_GRID_COUNTS, job->spheres, &total, err));
     job->is_declined = total / 2 >> CAROMI_PAIRS_BITS != 0;
     if (job->is_declined)
         return CAROM_OK;
-    CHECK(place_output(job, CAROMI_GRID_COLUMN, job->result->partners, job->spheres, WORD, &out, err));
+    CHECK(caromi_grid_place_outputs(job, &out, err));
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTS);
-    set_output(&arguments, &out);
+    caromi_grid_set_output(&arguments, &out, 0);
     CHECK(caromi_grid_launch_each(job, &arguments, job->spheres, err));
-    CHECK(caromi_slot_finish(job->device, job->slot, job->stats, err));
-    return fetch_output(job, &out, (size_t)job->spheres * WORD, err);
+    return caromi_grid_fetch_outputs(job, &out, err);
 }
 
 /* First and any partners. Partners that only touch are known from the undecided pairs alone. */
@@ -268,29 +211,33 @@ static carom_status answer_best(const grid_job *job, carom_error *err)
 {
     static const size_t size[GRID_PARTNER_COLUMNS] = {sizeof(int32_t), 1, sizeof(float), 1};
     const carom_cloud_partner_result none = {0}, *first = job->result->first != NULL ? job->result->first : &none;
-    outputs columns = {.count = GRID_PARTNER_COLUMNS,
-                       .elements = job->spheres,
-                       .size = size,
-                       .base = {first->other, first->state, first->t, job->result->hit}};
+    grid_outputs columns = {.count = GRID_PARTNER_COLUMNS,
+                            .memory = CAROMI_GRID_COLUMN,
+                            .elements = job->spheres,
+                            .size = size,
+                            .base = {first->other, first->state, first->t, job->result->hit}};
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_PARTNER),
                      touch = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_TOUCH);
-    CHECK(place_outputs(job, &columns, err));
+    CHECK(caromi_grid_place_outputs(job, &columns, err));
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTS);
-    set_outputs(&arguments, &columns);
+    caromi_grid_set_outputs(&arguments, &columns);
     CHECK(caromi_grid_launch_each(job, &arguments, job->spheres, err));
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_INDICES);
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_UNDECIDED);
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_STATES);
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_COUNTS);
-    set_output(&touch, &columns.out[GRID_OTHER_STATE]);
+    caromi_grid_set_output(&touch, &columns, GRID_OTHER_STATE);
     caromi_set_uint(&touch, job->spheres);
     CHECK(caromi_grid_launch_each(job, &touch, first->state != NULL ? job->totals.undecided : 0, err));
-    return fetch_outputs(job, &columns, err);
+    return caromi_grid_fetch_outputs(job, &columns, err);
 }
 
 static carom_status answer(grid_job *job, carom_error *err)
 {
+    CHECK(caromi_grid_check_before(job, err));
+    if (job->is_declined)
+        return CAROM_OK;
     CHECK(caromi_grid_read_spheres(job, err));
     CHECK(caromi_grid_sort_spheres(job, err));
     if (job->is_declined)
@@ -308,7 +255,8 @@ static int options_of(const caromi_cloud *cloud, const caromi_grid_result *resul
 {
     return (cloud->mask.base != NULL ? CLOUD_MASKED : 0) | (cloud->margin > 0 ? CLOUD_MARGIN : 0) |
            (result->full || result->list == NULL ? GRID_FULL : 0) |
-           (cloud->start == CAROM_START_SKIP ? GRID_SKIPS_CONTACT : 0);
+           (cloud->start == CAROM_START_SKIP ? GRID_SKIPS_CONTACT : 0) |
+           (caromi_cloud_is_periodic(cloud) ? GRID_IMAGED : 0);
 }
 
 static grid_job job_of(caromi_device *device, const caromi_cloud *cloud, const caromi_grid_result *result,
@@ -330,7 +278,8 @@ carom_status caromi_grid_run(caromi_device *device, const caromi_cloud *cloud, c
 {
     grid_job job = job_of(device, cloud, result, stats);
     *answered = 0;
-    if (cloud->count == 0 || cloud->count > SPHERES_MOST)
+    if (cloud->count == 0 ||
+        cloud->count > (caromi_cloud_is_periodic(cloud) ? GRID_IMAGED_SPHERES_MOST : GRID_SPHERES_MOST))
         return CAROM_OK;
     const carom_status status = answer(&job, err);
     if (status != CAROM_OK) { /* commands may still run in the caller's arrays */
@@ -355,6 +304,8 @@ carom_status caromi_grid_answer(caromi_device *device, const caromi_cloud *cloud
 {
     *answered = 0;
     CHECK(caromi_grid_probe(device, err));
+    if (result->list != NULL && caromi_columns_have_numbers(result->list) && !device->info.fp64)
+        return CAROM_OK;
     return caromi_grid_run(device, cloud, result, answered, stats, err);
 }
 

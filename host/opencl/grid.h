@@ -26,11 +26,11 @@ typedef struct grid_job {
     carom_stats *stats;
     cl_uint spheres, row_begin, row_end; /* only pairs whose sphere a is in [row_begin, row_end) */
     cl_int options;
-    cl_uint capacity;  /* of undecided pairs there is room for so many */
-    cl_uint rounds;    /* of the first search through the cells */
-    cl_uint long_room; /* for spheres in the list of long rows */
+    cl_uint capacity;              /* of undecided pairs there is room for so many */
+    cl_uint rounds, imaged_rounds; /* of the first search through the cells; of the one from images */
+    cl_uint long_room;             /* for spheres in the list of long rows */
     grid_totals totals;
-    int is_declined; /* too many spheres share cells, or too many pairs, undecided or all */
+    int is_declined; /* too many spheres share cells, or too many pairs, undecided or all; or a wrong earlier list */
 } grid_job;
 
 /* ---- memory, arguments, launches (grid_commands.c) --------------------------------------------------------------- */
@@ -39,6 +39,7 @@ carom_status caromi_grid_reserve(const grid_job *job, uint32_t memory, uint64_t 
                                  carom_error *err);
 const cl_mem *caromi_grid_memory_of(const grid_job *job, uint32_t memory);
 void caromi_grid_set_memory(const grid_job *job, caromi_arguments *arguments, uint32_t memory);
+void caromi_grid_set_periods(const grid_job *job, caromi_arguments *arguments);
 /* Launches a kernel with a work-item for each of `items` elements. */
 carom_status caromi_grid_launch(const grid_job *job, caromi_arguments *arguments, uint64_t items, carom_error *err);
 /* Launches a kernel whose work-items share `count` elements. */
@@ -59,6 +60,28 @@ carom_status caromi_grid_total(const grid_job *job, uint32_t counts, uint64_t nu
 carom_status caromi_grid_sum_up(const grid_job *job, uint32_t counts, uint32_t to, uint32_t program, uint64_t numbers,
                                 carom_error *err);
 
+/* ---- the caller's arrays (grid_outputs.c) ------------------------------------------------------------------------ */
+
+/* Output arrays of as many elements each: `base` is NULL of an array that is not wanted. The fields before `wanted` are
+ * the caller's. */
+typedef struct grid_outputs {
+    uint32_t count, memory; /* memory: of the first array's copy; the others' follow */
+    uint64_t elements;
+    const size_t *size, *stride; /* of elements in bytes; stride NULL: in all arrays they are adjacent */
+    void *base[GRID_RECORD_COLUMNS];
+    cl_uint wanted; /* a bit for each */
+    caromi_resident at[GRID_RECORD_COLUMNS];
+    int is_copy[GRID_RECORD_COLUMNS]; /* the array is in the caller's memory, or not wanted */
+} grid_outputs;
+
+carom_status caromi_grid_place_outputs(const grid_job *job, grid_outputs *all, carom_error *err);
+/* Arguments of one array: memory, where it begins and, if the outputs have strides, the stride. */
+void caromi_grid_set_output(caromi_arguments *arguments, const grid_outputs *all, uint32_t k);
+/* The mask `wanted`, and the arguments of all arrays. */
+void caromi_grid_set_outputs(caromi_arguments *arguments, const grid_outputs *all);
+/* Waits for the kernels, and reads back the copies. */
+carom_status caromi_grid_fetch_outputs(const grid_job *job, const grid_outputs *all, carom_error *err);
+
 /* ---- steps of a call --------------------------------------------------------------------------------------------- */
 
 /* grid_sort.c */
@@ -70,8 +93,14 @@ carom_status caromi_grid_count_pairs(grid_job *job, carom_error *err);
 carom_status caromi_grid_solve_undecided(const grid_job *job, carom_error *err);
 /* Adds undecided pairs that are hits to the rows, by the program that counts or the one that stores. */
 carom_status caromi_grid_add_undecided(const grid_job *job, uint32_t program, carom_error *err);
-/* Searches from all spheres, by the program that counts pairs or the one that stores them. */
+/* Searches from all spheres, by the program that counts pairs or the one that stores them; in a periodic cloud also
+ * from their images. */
 carom_status caromi_grid_search(grid_job *job, uint32_t program, carom_error *err);
 /* Waits for all commands and reads the numbers of searches and undecided pairs. Fails if the device has gone wrong. */
 carom_status caromi_grid_check(grid_job *job, carom_error *err);
+/* grid_columns.c: depth and normal, and the places in an earlier list, where the caller wants these. */
+carom_status caromi_grid_fill_columns(grid_job *job, carom_error *err);
+carom_status caromi_grid_find_previous(grid_job *job, carom_error *err);
+/* Declines a call with an earlier list on the device that is not in order: the host reports it. */
+carom_status caromi_grid_check_before(grid_job *job, carom_error *err);
 #endif

@@ -18,6 +18,12 @@ void caromi_grid_set_memory(const grid_job *job, caromi_arguments *arguments, ui
     caromi_set_argument(arguments, caromi_grid_memory_of(job, memory), sizeof(cl_mem));
 }
 
+void caromi_grid_set_periods(const grid_job *job, caromi_arguments *arguments)
+{
+    for (int k = 0; k < 3; k++)
+        caromi_set_real(arguments, job->cloud->period[k]);
+}
+
 /* Waits where a slot has no room for the event of a further command. */
 static carom_status wait_for_room(const grid_job *job, carom_error *err)
 {

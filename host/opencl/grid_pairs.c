@@ -62,22 +62,31 @@ static carom_status search_round(const grid_job *job, uint32_t program, cl_uint 
     return CAROM_OK;
 }
 
-/* All passes have the same rounds, so after a pass of a single one the host does not wait. */
-carom_status caromi_grid_search(grid_job *job, uint32_t program, carom_error *err)
+/* All passes of spheres, or of images, have the same rounds, so after a pass of a single one the host does not wait. */
+static carom_status search(grid_job *job, uint32_t program, cl_uint *rounds, carom_error *err)
 {
     cl_uint searches = job->spheres;
     for (cl_uint round = 0; searches > 0; round++) {
         if (round > job->spheres)
             return caromi_fail_corrupt(job->device, "searches without an end", 0, job->spheres, err);
         CHECK(search_round(job, program, round, searches, err));
-        if (job->rounds == 1)
+        if (*rounds == 1)
             return CAROM_OK;
         CHECK(caromi_grid_check(job, err));
         searches = job->totals.unfinished;
         if (searches == 0)
-            job->rounds = round + 1;
+            *rounds = round + 1;
     }
     return CAROM_OK;
+}
+
+carom_status caromi_grid_search(grid_job *job, uint32_t program, carom_error *err)
+{
+    const uint32_t of_images = program == CAROMI_PROGRAM_GRID_COUNT  ? CAROMI_PROGRAM_GRID_COUNT_IMAGES
+                               : program == CAROMI_PROGRAM_GRID_BEST ? CAROMI_PROGRAM_GRID_BEST_IMAGES
+                                                                     : CAROMI_PROGRAM_GRID_STORE_IMAGES;
+    CHECK(search(job, program, &job->rounds, err));
+    return job->options & GRID_IMAGED ? search(job, of_images, &job->imaged_rounds, err) : CAROM_OK;
 }
 
 /* One pass over all spheres: their pairs are counted, or their best partners kept. */
@@ -86,7 +95,7 @@ static carom_status count_once(grid_job *job, carom_error *err)
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_UNDECIDED, job->capacity, sizeof(cl_uint2), err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_COUNTS, job->spheres, err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_TOTALS, 2, err)); /* unfinished and undecided */
-    job->rounds = 0;
+    job->rounds = job->imaged_rounds = 0;
     return caromi_grid_search(
         job, caromi_grid_finds_best(job->result) ? CAROMI_PROGRAM_GRID_BEST : CAROMI_PROGRAM_GRID_COUNT, err);
 }
@@ -116,34 +125,39 @@ carom_status caromi_grid_count_pairs(grid_job *job, carom_error *err)
 static carom_status solve_on_host(const grid_job *job, carom_error *err)
 {
     static const float at_rest = 0, no_limit = INFINITY;
-    static const int members[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_BX, IN_BY, IN_BZ, IN_BR};
+    static const int members[] = {IN_AX, IN_AY, IN_AZ,      IN_AR,      IN_BX,     IN_BY,
+                                  IN_BZ, IN_BR, IN_SHIFT_X, IN_SHIFT_Y, IN_SHIFT_Z};
+    const cl_uint each = job->options & GRID_IMAGED ? 3 : 2; /* two spheres, and the shift if there is one */
     const carom_context *c = job->device->context;
     const uint64_t count = job->totals.undecided;
     caromi_arguments gather = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_GATHER);
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_GATHERED, 2 * count, sizeof(cl_float4), err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_GATHERED, each * count, sizeof(cl_float4), err));
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_SORTED);
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_UNDECIDED);
+    caromi_grid_set_periods(job, &gather);
+    caromi_set_uint(&gather, each);
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_GATHERED);
     caromi_set_uint(&gather, job->spheres);
     CHECK(caromi_grid_launch_each(job, &gather, count, err));
-    cl_float4 *spheres = caromi_alloc(c, count, 2 * sizeof *spheres + sizeof(float) + 2);
+    cl_float4 *spheres = caromi_alloc(c, count, each * sizeof *spheres + sizeof(float) + 2);
     if (spheres == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %llu undecided pairs",
                            (unsigned long long)count);
-    float *t = (float *)(void *)(spheres + 2 * count);
+    float *t = (float *)(void *)(spheres + each * count);
     uint8_t *state = (uint8_t *)(t + count), *parts = state + count;
     caromi_pair_batch batch = {.kernel = CAROMI_PAIR_cloud_exact, .count = count};
     for (int k = 0; k < IN_CLOUD; k++)
         batch.in[k] = (caromi_in_column){.base = &at_rest, .stride = 0};
-    for (int k = 0; k < 8; k++)
-        batch.in[members[k]] = (caromi_in_column){.base = (float *)(void *)spheres + k, .stride = 2 * sizeof *spheres};
+    for (int k = 0; k < (each > 2 ? 11 : 8); k++)
+        batch.in[members[k]] =
+            (caromi_in_column){.base = (float *)(void *)spheres + k, .stride = each * sizeof *spheres};
     batch.in[IN_LIMIT].base = &no_limit;
     batch.in[IN_MARGIN].base = &job->cloud->margin;
     batch.out[OUT_CLOUD_T] = (caromi_out_column){t, sizeof *t};
     batch.out[OUT_CLOUD_STATE] = (caromi_out_column){state, 1};
     batch.out[OUT_CLOUD_PARTS] = (caromi_out_column){parts, 1};
     carom_status status =
-        caromi_grid_read_back(job, CAROMI_GRID_GATHERED, 0, spheres, (size_t)count * 2 * sizeof *spheres, err);
+        caromi_grid_read_back(job, CAROMI_GRID_GATHERED, 0, spheres, (size_t)count * each * sizeof *spheres, err);
     const double start = caromi_now();
     if (status == CAROM_OK)
         status = caromi_pairs_on_cpu(c, &batch, 0, count, job->stats, err);
@@ -183,6 +197,7 @@ carom_status caromi_grid_solve_undecided(const grid_job *job, carom_error *err)
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED);
         caromi_set_real(&arguments, job->cloud->margin);
+        caromi_grid_set_periods(job, &arguments);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_T);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STATES);
         caromi_set_uint(&arguments, job->spheres);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "grid.h"
+#include "host/cloud/columns.h"
 #include "host/cloud/device.h"
+#include "kernels/cloud_columns.h"
 #include "probe.h"
 
 enum { SPHERES = 300, RECORDS = SPHERES * SPHERES, CHAIN = 7 };
@@ -14,12 +16,13 @@ enum { SPHERES = 300, RECORDS = SPHERES * SPHERES, CHAIN = 7 };
 typedef struct record {
     int32_t a, b;
     float t;
-    uint8_t state;
+    uint8_t state, image;
 } record;
 
 typedef struct grid_probe {
     float column[4][SPHERES];
     uint32_t mask[SPHERES], count[SPHERES], expected_count[SPHERES];
+    float period[3]; /* 0: an open box */
     float in[IN_CLOUD][SPHERES], t[SPHERES];
     uint8_t states[SPHERES], parts[SPHERES];
     record expected[RECORDS];
@@ -29,10 +32,16 @@ typedef struct grid_probe {
     uint8_t state[RECORDS];
     int8_t shift[3 * RECORDS];
     uint64_t found;
+    /* An earlier list, and the columns that follow from the pairs. */
+    int32_t before_a[RECORDS], before_b[RECORDS];
+    int8_t before_shift[3 * RECORDS];
+    int64_t previous[RECORDS], expected_previous[RECORDS];
+    float depth[RECORDS], normal[3 * RECORDS];
 } grid_probe;
 
 /* Spheres on a lattice, spheres of arbitrary sizes, a large one around many of them, one far away, invalid ones; pairs
- * of one sphere in two sizes, whose indices are adjacent; and a chain of spheres that touch. */
+ * of one sphere in two sizes, whose indices are adjacent; a chain of spheres that touch, of which two have a depth in
+ * the middle between two numbers. */
 static void make_spheres(grid_probe *p)
 {
     uint64_t random = 17;
@@ -50,6 +59,11 @@ static void make_spheres(grid_probe *p)
         p->column[CLOUD_Y][i] = p->column[CLOUD_Z][i] = 0.0f;
         p->column[CLOUD_R][i] = 0.5f;
     }
+    for (uint32_t i = 10; i < 12; i++) {
+        p->column[CLOUD_X][i] = 200.0f + 0.0625f * (float)(i - 10);
+        p->column[CLOUD_Y][i] = p->column[CLOUD_Z][i] = 0.0f;
+        p->column[CLOUD_R][i] = 0.6f + 0x1p-24f * (float)(i - 10);
+    }
     p->column[CLOUD_R][7] = 30.0f;
     p->column[CLOUD_X][8] = 3e7f;
     p->column[CLOUD_Y][9] = NAN;
@@ -59,7 +73,8 @@ static void make_spheres(grid_probe *p)
 static int compare(const void *one, const void *other)
 {
     const record *x = one, *y = other;
-    return x->t != y->t ? (x->t > y->t) - (x->t < y->t) : (x->b > y->b) - (x->b < y->b);
+    const int by_time = (x->t > y->t) - (x->t < y->t), by_b = (x->b > y->b) - (x->b < y->b);
+    return by_time != 0 ? by_time : by_b != 0 ? by_b : (x->image > y->image) - (x->image < y->image);
 }
 
 static int is_valid(const grid_probe *p, uint32_t i)
@@ -68,14 +83,13 @@ static int is_valid(const grid_probe *p, uint32_t i)
            isfinite(p->column[CLOUD_R][i]);
 }
 
-/* The row of sphere a, by the solver: pairs with spheres from `first` on. */
-static void expect_row(grid_probe *p, const caromi_cloud *cloud, const caromi_isa_table *isa, uint32_t a,
-                       uint32_t first)
+/* Pairs of sphere a with an image of spheres from `first` on, by the solver. */
+static void expect_image(grid_probe *p, const caromi_cloud *cloud, const caromi_isa_table *isa, uint32_t a,
+                         uint32_t first, int image)
 {
     static const int of_a[] = {IN_AX, IN_AY, IN_AZ, IN_AR}, of_b[] = {IN_BX, IN_BY, IN_BZ, IN_BR};
     const float *in[IN_CLOUD];
     void *out[OUT_CLOUD] = {p->t, p->states, p->parts};
-    const uint64_t begin = p->found;
     for (int k = 0; k < IN_CLOUD; k++)
         in[k] = p->in[k];
     for (uint32_t b = 0; b < SPHERES; b++) {
@@ -84,15 +98,31 @@ static void expect_row(grid_probe *p, const caromi_cloud *cloud, const caromi_is
             p->in[of_a[k]][b] = p->column[k][low];
             p->in[of_b[k]][b] = p->column[k][high];
         }
+        for (int k = 0; k < 3; k++)
+            p->in[IN_SHIFT_X + k][b] = (float)((a < b ? 1 : -1) * caromi_image_step(image, k)) * p->period[k];
         p->in[IN_MARGIN][b] = cloud->margin;
         p->in[IN_LIMIT][b] = INFINITY;
     }
     isa->pairs[CAROMI_PAIR_cloud](in, out, SPHERES, 0);
     for (uint32_t b = first; b < SPHERES; b++)
         if (b != a && is_valid(p, a) && is_valid(p, b) && (cloud->mask.base == NULL || (p->mask[a] & p->mask[b])) &&
-            p->states[b] != STATE_MISS)
-            p->expected[p->found++] =
-                (record){(int32_t)a, (int32_t)b, p->t[b], p->states[b] == STATE_NEAR ? STATE_MISS : p->states[b]};
+            p->states[b] != STATE_MISS && p->found < RECORDS)
+            p->expected[p->found++] = (record){(int32_t)a, (int32_t)b, p->t[b],
+                                               p->states[b] == STATE_NEAR ? STATE_MISS : p->states[b], (uint8_t)image};
+}
+
+/* The row of sphere a: all pairs with spheres from `first` on. */
+static void expect_row(grid_probe *p, const caromi_cloud *cloud, const caromi_isa_table *isa, uint32_t a,
+                       uint32_t first)
+{
+    const uint64_t begin = p->found;
+    for (int image = 0; image < CAROMI_IMAGES; image++) {
+        int exists = 1;
+        for (int k = 0; k < 3; k++)
+            exists &= caromi_image_step(image, k) == 0 || p->period[k] > 0;
+        if (exists)
+            expect_image(p, cloud, isa, a, first, image);
+    }
     qsort(p->expected + begin, p->found - begin, sizeof *p->expected, compare);
     p->expected_offset[a + 1] = p->found;
     p->expected_count[a] = is_valid(p, a) ? (uint32_t)(p->found - begin) : GRID_INVALID;
@@ -106,13 +136,24 @@ static carom_status compare_list(const caromi_device *device, const grid_probe *
     for (uint64_t i = 0; !differs && i < p->found; i++) {
         const record *r = &p->expected[i];
         differs = p->a[i] != r->a || p->b[i] != r->b || p->state[i] != r->state ||
-                  memcmp(&p->time[i], &r->t, sizeof r->t) != 0 ||
-                  p->shift[3 * i] | p->shift[3 * i + 1] | p->shift[3 * i + 2];
+                  memcmp(&p->time[i], &r->t, sizeof r->t) != 0;
+        for (int k = 0; k < 3; k++)
+            differs |= p->shift[3 * i + (uint64_t)k] != caromi_image_step(r->image, k);
     }
     return !differs ? CAROM_OK
                     : caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0,
                                   "%s: the list of a small cloud differs from the CPU's (%llu pairs of %llu)",
                                   device->info.name, (unsigned long long)totals->total, (unsigned long long)p->found);
+}
+
+/* The lowest state of the images of a sphere's first partner, which stand at the begin of its row. */
+static uint8_t lowest_state(const grid_probe *p, uint32_t i)
+{
+    uint64_t at = p->expected_offset[i];
+    uint8_t state = p->expected[at].state;
+    for (; at < p->expected_offset[i + 1] && p->expected[at].b == p->expected[p->expected_offset[i]].b; at++)
+        state = p->expected[at].state < state ? p->expected[at].state : state;
+    return state;
 }
 
 /* First partners, which follow from the rows of the full list: all its times are 0. */
@@ -127,13 +168,79 @@ static carom_status probe_best(caromi_device *device, grid_probe *p, const carom
         const record *r = &p->expected[p->expected_offset[i]];
         const int has_one = p->expected_offset[i + 1] > p->expected_offset[i];
         const uint8_t without = is_valid(p, i) ? STATE_MISS : STATE_INVALID;
-        differs |= p->a[i] != (has_one ? r->b : -1) || p->state[i] != (has_one ? r->state : without) ||
+        differs |= p->a[i] != (has_one ? r->b : -1) || p->state[i] != (has_one ? lowest_state(p, i) : without) ||
                    p->time[i] != (has_one ? 0.0f : INFINITY) ||
                    p->states[i] != (is_valid(p, i) ? (uint8_t)has_one : OVERLAP_INVALID);
     }
     return !differs ? CAROM_OK
                     : caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0,
                                   "%s: the first partners in a small cloud differ from the CPU's", device->info.name);
+}
+
+/* Depth and normal of record i as the CPU has them. */
+static int has_numbers(const grid_probe *p, const carom_context *context, uint64_t i)
+{
+    int chosen;
+    static const int of_a[] = {IN_AX, IN_AY, IN_AZ, IN_AR}, of_b[] = {IN_BX, IN_BY, IN_BZ, IN_BR};
+    float row[IN_CLOUD] = {0}, found[OUT_PAIR_COLUMNS];
+    const float *in[IN_CLOUD];
+    void *out[OUT_PAIR_COLUMNS];
+    const record *r = &p->expected[i];
+    caromi_pair_spheres pair;
+    for (int k = 0; k < IN_CLOUD; k++)
+        in[k] = &row[k];
+    for (int k = 0; k < OUT_PAIR_COLUMNS; k++)
+        out[k] = &found[k];
+    for (int k = 0; k < 4; k++) {
+        row[of_a[k]] = pair.a[k] = p->column[k][r->a];
+        row[of_b[k]] = pair.b[k] = p->column[k][r->b];
+    }
+    for (int k = 0; k < 3; k++)
+        row[IN_SHIFT_X + k] = pair.shift[k] = (float)caromi_image_step(r->image, k) * p->period[k];
+    caromi_isa_select(CAROM_ISA_SCALAR, &chosen)->cloud_columns(in, out, 1);
+    if (r->state == STATE_TOUCHING)
+        found[OUT_PAIR_DEPTH] = 0;
+    else if (isnan(found[OUT_PAIR_DEPTH]))
+        caromi_columns_decide(context, &pair, 1, &found[OUT_PAIR_DEPTH]);
+    return memcmp(&p->depth[i], &found[OUT_PAIR_DEPTH], sizeof *p->depth) == 0 &&
+           memcmp(&p->normal[3 * i], &found[OUT_PAIR_NORMAL], 3 * sizeof *p->normal) == 0;
+}
+
+/* The columns of a list that has been compared. Most of its pairs are in the earlier list, some of them twice. */
+static carom_status probe_columns(caromi_device *device, grid_probe *p, const caromi_cloud *cloud, int full,
+                                  carom_error *err)
+{
+    enum { MISSING = 5, TWICE = 3 };
+    const int has_fp64 = device->info.fp64;
+    carom_cloud_pairs_before before = {
+        .size = sizeof before, .a = p->before_a, .b = p->before_b, .shift = p->before_shift};
+    int answered = 0, differs = 0;
+    carom_stats stats = {.size = sizeof stats};
+    carom_list_totals totals = {0};
+    for (uint64_t i = 0; i < p->found; i++) {
+        const uint64_t times = i % MISSING == 0 ? 0 : i % MISSING == TWICE ? 2 : 1;
+        p->expected_previous[i] = times > 0 ? (int64_t)before.count : -1;
+        for (uint64_t k = 0; k < times && before.count < RECORDS; k++, before.count++) {
+            p->before_a[before.count] = p->expected[i].a;
+            p->before_b[before.count] = p->expected[i].b;
+            for (int axis = 0; axis < 3; axis++)
+                p->before_shift[3 * before.count + (uint64_t)axis] =
+                    (int8_t)caromi_image_step(p->expected[i].image, axis);
+        }
+    }
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = RECORDS,
+                                        .depth = has_fp64 ? p->depth : NULL,
+                                        .normal = has_fp64 ? carom_xyz_out(p->normal) : (carom_points_out){0},
+                                        .previous = p->previous,
+                                        .before = &before,
+                                        .totals = &totals};
+    CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.list = &list, .full = full}, &answered, &stats, err));
+    for (uint64_t i = 0; i < p->found; i++)
+        differs |= p->previous[i] != p->expected_previous[i] || (has_fp64 && !has_numbers(p, cloud->context, i));
+    return !differs ? CAROM_OK
+                    : caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0,
+                                  "%s: columns of the pairs of a small cloud differ from the CPU's", device->info.name);
 }
 
 static carom_status probe_list(caromi_device *device, grid_probe *p, const caromi_cloud *cloud, int full,
@@ -157,6 +264,7 @@ static carom_status probe_list(caromi_device *device, grid_probe *p, const carom
         expect_row(p, cloud, isa, a, full ? 0 : a + 1);
     CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.list = &list, .full = full}, &answered, &stats, err));
     CHECK(compare_list(device, p, &totals, err));
+    CHECK(probe_columns(device, p, cloud, full, err));
     if (!full)
         return CAROM_OK;
     CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.partners = p->count}, &answered, &stats, err));
@@ -172,6 +280,9 @@ static carom_status run_probe(caromi_device *device, grid_probe *p, carom_error 
     for (int k = 0; k < 4; k++)
         cloud.in[k] = (caromi_in_column){.base = p->column[k], .stride = sizeof(float)};
     CHECK(probe_list(device, p, &cloud, 1, err));
+    p->period[CLOUD_X] = cloud.period[CLOUD_X] = 5.5f;
+    p->period[CLOUD_Z] = cloud.period[CLOUD_Z] = 24.0f;
+    CHECK(probe_list(device, p, &cloud, 1, err));
     cloud.margin = 0.25f;
     cloud.mask = (caromi_in_column){.base = p->mask, .stride = sizeof *p->mask};
     return probe_list(device, p, &cloud, 0, err);
@@ -183,7 +294,8 @@ carom_status caromi_grid_probe(caromi_device *device, carom_error *err)
     if (last->probed)
         return CAROM_OK;
     for (uint32_t program = CAROMI_PROGRAM_GRID_FIRST; program <= CAROMI_PROGRAM_GRID_LAST; program++)
-        CHECK(caromi_program_build(device, program, err));
+        if (device->info.fp64 || !caromi_program_needs_fp64(program))
+            CHECK(caromi_program_build(device, program, err));
     grid_probe *p = caromi_alloc(device->context, 1, sizeof *p);
     if (p == NULL)
         return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);

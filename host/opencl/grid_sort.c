@@ -71,6 +71,7 @@ static carom_status plan_cells(const grid_job *job, carom_error *err)
     CHECK(caromi_grid_launch_groups(job, &measure, groups < GROUPS ? groups : GROUPS, err));
     caromi_grid_set_memory(job, &plan, CAROMI_GRID_SPHERES);
     caromi_set_real(&plan, job->cloud->margin);
+    caromi_grid_set_periods(job, &plan);
     caromi_set_uint(&plan, job->spheres);
     caromi_grid_set_memory(job, &plan, CAROMI_GRID_MEASURE);
     caromi_grid_set_memory(job, &plan, CAROMI_GRID_PLAN);

@@ -68,6 +68,15 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK };
     X(GRID_PARTNER,                grid_partner,             cloud_rows,         CAROMI_NO_STACK, "") \
     X(GRID_TOUCH,                  grid_touch,               cloud_rows,         CAROMI_NO_STACK, "") \
     X(GRID_PARTNERS,               grid_partners,            cloud_rows,         CAROMI_NO_STACK, "") \
+    X(GRID_COLUMNS,                grid_columns,             cloud_columns,      CAROMI_NO_STACK, "") \
+    X(GRID_GATHER_PAIRS,           grid_gather_pairs,        cloud_columns,      CAROMI_NO_STACK, "") \
+    X(GRID_PUT_DEPTH,              grid_put_depth,           cloud_columns,      CAROMI_NO_STACK, "") \
+    X(GRID_CHECK_BEFORE,           grid_check_before,        cloud_previous,     CAROMI_NO_STACK, "") \
+    X(GRID_FIND_BEFORE,            grid_find_before,         cloud_previous,     CAROMI_NO_STACK, "") \
+    X(GRID_PREVIOUS,               grid_previous,            cloud_previous,     CAROMI_NO_STACK, "") \
+    X(GRID_COUNT_IMAGES,           grid_count,               cloud_pairs,        CAROMI_NO_STACK, " -DGRID_OF_IMAGES") \
+    X(GRID_BEST_IMAGES,            grid_best,                cloud_pairs,        CAROMI_NO_STACK, " -DGRID_OF_IMAGES") \
+    X(GRID_STORE_IMAGES,           grid_store,               cloud_pairs,        CAROMI_NO_STACK, " -DGRID_OF_IMAGES") \
     X(REFIT_MOVE,                  refit_move,               refit,              CAROMI_NO_STACK, "") \
     X(REFIT_MEASURE,               refit_measure,            refit,              CAROMI_NO_STACK, "") \
     X(REFIT_FRAME,                 refit_frame,              refit,              CAROMI_NO_STACK, "") \
@@ -97,7 +106,7 @@ enum {
 };
 
 /* Programs of clouds that a GPU sorts by itself. */
-enum { CAROMI_PROGRAM_GRID_FIRST = CAROMI_PROGRAM_GRID_CLEAR, CAROMI_PROGRAM_GRID_LAST = CAROMI_PROGRAM_GRID_PARTNERS };
+enum { CAROMI_PROGRAM_GRID_FIRST = CAROMI_PROGRAM_GRID_CLEAR, CAROMI_PROGRAM_GRID_LAST = CAROMI_PROGRAM_GRID_STORE_IMAGES };
 
 /* Programs of refits on a device. */
 enum {

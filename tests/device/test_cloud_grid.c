@@ -19,6 +19,8 @@ typedef struct answer {
     int32_t *other; /* of first partners, and what is known of these */
     float *other_t;
     uint8_t *other_state, *hit;
+    float *depth, *normal;
+    int64_t *previous;
     carom_list_totals totals;
 } answer;
 
@@ -34,13 +36,17 @@ static answer answer_alloc(size_t count, size_t capacity)
                     .other = test_alloc(count + 1, sizeof(int32_t)),
                     .other_t = test_alloc(count + 1, sizeof(float)),
                     .other_state = test_alloc(count + 1, 1),
-                    .hit = test_alloc(count + 1, 1)};
+                    .hit = test_alloc(count + 1, 1),
+                    .depth = test_alloc(capacity + 1, sizeof(float)),
+                    .normal = test_alloc(capacity + 1, 3 * sizeof(float)),
+                    .previous = test_alloc(capacity + 1, sizeof(int64_t))};
 }
 
 static void answer_free(answer *of)
 {
     free(of->offsets), free(of->a), free(of->b), free(of->state), free(of->t), free(of->shift), free(of->partners);
     free(of->other), free(of->other_t), free(of->other_state), free(of->hit);
+    free(of->depth), free(of->normal), free(of->previous);
 }
 
 static carom_cloud_pair_list list_of(answer *to, size_t capacity)
@@ -74,6 +80,60 @@ static void answer_both(carom_context *context, const carom_cloud_desc *d, size_
     test_ok("any", carom_cloud_any(context, &all, TEST_ANY(to->hit), NULL, &err), &err);
 }
 
+/* The columns that follow from the pairs, without the others. Normals lie as points or, if `are_apart`, as three
+ * columns. */
+static void answer_columns(carom_context *context, const carom_cloud_desc *d, size_t capacity, int are_apart,
+                           const carom_cloud_pairs_before *before, answer *to, carom_stats *stats)
+{
+    carom_error err = {0};
+    const carom_cloud_pair_list list = {
+        .size = sizeof list,
+        .capacity = capacity,
+        .depth = to->depth,
+        .normal = are_apart ? (carom_points_out){to->normal, to->normal + capacity, to->normal + 2 * capacity, 4}
+                            : carom_xyz_out(to->normal),
+        .previous = to->previous,
+        .before = before,
+        .totals = &to->totals};
+    *stats = (carom_stats){.size = sizeof *stats};
+    test_ok("columns", carom_cloud_list(context, d, &list, stats, &err), &err);
+}
+
+/* An earlier list: some pairs of this one, some of them twice, and pairs that no list has. */
+typedef struct earlier {
+    int32_t *a, *b;
+    int8_t *shift;
+    carom_cloud_pairs_before before;
+} earlier;
+
+static earlier make_earlier(const answer *of, size_t number)
+{
+    static const int8_t odd[][3] = {{0, 0, 1}, {-1, 0, 0}, {2, -3, 100}, {-128, 127, 1}};
+    const size_t stored = (size_t)of->totals.stored;
+    earlier e = {.a = test_alloc(2 * stored + 1, sizeof *e.a),
+                 .b = test_alloc(2 * stored + 1, sizeof *e.b),
+                 .shift = test_alloc(2 * stored + 1, 3)};
+    size_t count = 0;
+    for (size_t i = 0; i < stored; i++) {
+        const size_t kind = (i * 7 + number) % 11;
+        for (size_t twice = 0; twice < (kind == 3 ? 2 : kind == 4 ? 0 : 1); twice++, count++) {
+            e.a[count] = of->a[i];
+            e.b[count] = kind == 5 ? -1 - (int32_t)i : kind == 6 ? of->a[i] : of->b[i];
+            memcpy(e.shift + 3 * count, kind == 7 ? odd[i % 4] : of->shift + 3 * i, 3);
+        }
+    }
+    if (count > 2)
+        e.a[0] = -7, e.a[count - 1] = INT32_MAX;
+    e.before = (carom_cloud_pairs_before){
+        .size = sizeof e.before, .count = count, .a = e.a, .b = e.b, .shift = number % 3 ? e.shift : NULL};
+    return e;
+}
+
+static void earlier_free(earlier *e)
+{
+    free(e->a), free(e->b), free(e->shift);
+}
+
 static void expect_same(const void *got, const void *expected, size_t bytes, const char *column, const char *what)
 {
     if (memcmp(got, expected, bytes) != 0)
@@ -103,6 +163,16 @@ static void compare(carom_context *cpu, carom_context *device, const carom_cloud
     expect_same(got.other_state, expected.other_state, count, "state of first partners", what);
     expect_same(got.other_t, expected.other_t, count * sizeof *got.other_t, "t of first partners", what);
     expect_same(got.hit, expected.hit, count, "hit", what);
+    earlier e = make_earlier(&expected, capacity);
+    answer_columns(cpu, d, capacity, capacity % 2, &e.before, &expected, &stats);
+    answer_columns(device, d, capacity, capacity % 2, &e.before, &got, &stats);
+    if (count > 0)
+        assert_int_equal(stats.on_device, count - d->batch.begin - (d->a_end ? count - d->a_end : 0));
+    expect_same(&got.totals, &expected.totals, sizeof got.totals, "totals of columns", what);
+    expect_same(got.depth, expected.depth, (capacity + 1) * sizeof *got.depth, "depth", what);
+    expect_same(got.normal, expected.normal, (capacity + 1) * 3 * sizeof *got.normal, "normal", what);
+    expect_same(got.previous, expected.previous, (capacity + 1) * sizeof *got.previous, "previous", what);
+    earlier_free(&e);
     answer_free(&got);
     answer_free(&expected);
 }
@@ -137,7 +207,7 @@ static void test_families(void **state)
     for (size_t i = 0; i < test_effort(24 * CLOUD_FAMILIES); i++)
         for (int exact = 0; exact < 2; exact++) {
             cloud c = make_cloud(i, exact);
-            if (c.desc.velocity.x == NULL && c.desc.period[0] == 0) {
+            if (c.desc.velocity.x == NULL) {
                 compare_ways(cpu, device, &c.desc, cloud_family(i));
                 asked++;
             }
@@ -231,6 +301,12 @@ static void far_away(float *center, float *radius, size_t i, ref_gen *g)
     center[0] += 3e6f;
     *radius = 0.5f;
 }
+/* Most are so far from the others that a difference to them is rounded to the edge of the range of cells. */
+static void at_the_edge(float *center, float *radius, size_t i, ref_gen *g)
+{
+    center[0] = i % 8 ? -0x1p41f : -65536.0f + between(g, -0.4, 0.4);
+    *radius = 0.5f;
+}
 static void in_line(float *center, float *radius, size_t i, ref_gen *g)
 {
     (void)i, (void)g;
@@ -244,6 +320,15 @@ static void some_invalid(float *center, float *radius, size_t i, ref_gen *g)
     *radius = i % 9 == 4 ? -1.0f : 0.5f;
     center[2] = i % 11 == 4 ? NAN : center[2];
     center[1] = i % 13 == 4 ? -INFINITY : center[1];
+}
+/* Depths that lie in the middle between two numbers: the host decides these, more than there is room for at first. */
+static void twins(float *center, float *radius, size_t i, ref_gen *g)
+{
+    enum { HEAP = 20 };
+    (void)g;
+    for (size_t k = 0; k < 3; k++)
+        center[k] = (float)(i / HEAP * (k + 1)) + (k == 1 ? (float)(i % HEAP) / 256.0f : 0);
+    *radius = 0.6f + (i % 2 ? 0x1p-24f : 0);
 }
 static void none_valid(float *center, float *radius, size_t i, ref_gen *g)
 {
@@ -267,7 +352,9 @@ static const struct {
               {"far", far_away},
               {"line", in_line},
               {"invalid", some_invalid},
-              {"none", none_valid}};
+              {"none", none_valid},
+              {"twins", twins},
+              {"edge", at_the_edge}};
 
 typedef struct many {
     float center[3 * MANY], radius[MANY];
@@ -313,13 +400,48 @@ static void test_shapes(void **state)
     cl_expect_none("shapes");
 }
 
+/* Boxes as wide as the cloud, wider, narrower than spheres, so wide that sums overflow; along one axis or several. */
+static void test_periods(void **state)
+{
+    enum { FEW = 150, BOXES = 3 }; /* of each shape */
+    static const float periods[][3] = {
+        {SIDE, SIDE, SIDE},   {SIDE, 0, 0},        {0, SIDE + 0.5f, 1e-3f},    {3, 40, 0},
+        {0.25f, 0.5f, 0.75f}, {3e38f, SIDE, 1e9f}, {2 * SIDE, 2 * SIDE, 1e6f}, {0, 0, 1e-40f}};
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *device = test_device(1, 0);
+    for (size_t i = 0; i < BOXES * COUNT_OF(shapes); i++) {
+        const size_t shape = i % COUNT_OF(shapes), room = 27 * FEW;
+        many *m = make_many(shape, FEW);
+        memcpy(m->desc.period, periods[(i + i / COUNT_OF(shapes)) % COUNT_OF(periods)], sizeof m->desc.period);
+        m->desc.margin = i % 3 == 1 && m->radius[0] > 0 ? 0.1f * m->radius[0] : 0;
+        if (i % 5 == 2)
+            m->desc.mask = carom_uints_of(m->mask);
+        m->desc.batch.accuracy = i % 2 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        m->desc.start = i % 7 == 3 ? CAROM_START_SKIP : CAROM_START_REPORT;
+        for (size_t k = 0; k < 3 * FEW && shape == 0; k++) /* on the seam, and beside it */
+            m->center[k] = k % 4 ? m->center[k] : k % 8 ? 0 : m->desc.period[k % 3];
+        for (int full = 0; full < 2; full++) {
+            m->desc.full = (uint8_t)full;
+            compare(cpu, device, &m->desc, room, shapes[shape].name);
+        }
+        m->desc.batch.begin = FEW / 3;
+        m->desc.a_end = FEW - 1;
+        compare(cpu, device, &m->desc, FEW / 4, shapes[shape].name);
+        free(m);
+    }
+    carom_context_destroy(device);
+    carom_context_destroy(cpu);
+    cl_expect_none("periods");
+}
+
 /* ---- arrays on the device ---------------------------------------------------------------------------------------- */
 
 typedef struct region {
     carom_buffer *buffer;
     void *at; /* some bytes behind the begin of the buffer */
 } region;
-enum { REGIONS = 14, BEHIND = 24, ROOM = 6 * MANY };
+enum { REGIONS = 20, BEHIND = 24, ROOM = 6 * MANY };
 
 static region make_region(carom_context *context, const void *data, size_t bytes)
 {
@@ -342,6 +464,22 @@ static void expect_region(const region *r, const void *expected, size_t bytes, c
     free(got);
 }
 
+/* An earlier list on the device that is not in order is an error, as on the host. */
+static void expect_wrong_order(carom_context *device, const carom_cloud_desc *d, const carom_cloud_pairs_before *before,
+                               const region *a, size_t known, const answer *to)
+{
+    const int32_t wrong = -9;
+    carom_list_totals totals = {77, 77, 77};
+    const carom_cloud_pair_list list = {
+        .size = sizeof list, .capacity = ROOM, .previous = to->previous, .before = before, .totals = &totals};
+    carom_error err = {0};
+    test_ok("write", carom_buffer_write(a->buffer, BEHIND + (known - 2) * sizeof wrong, &wrong, sizeof wrong, &err),
+            &err);
+    assert_int_equal(carom_cloud_list(device, d, &list, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.message, "before: record "));
+    assert_int_equal(totals.total, 77);
+}
+
 /* A step whose arrays lie on the device: nothing crosses but the three numbers of the totals and two more. */
 static void expect_little_crosses(carom_context *cpu, carom_context *device, carom_cloud_desc d, many *m)
 {
@@ -349,6 +487,9 @@ static void expect_little_crosses(carom_context *cpu, carom_context *device, car
     carom_stats stats;
     carom_error err = {0};
     answer_both(cpu, &d, ROOM, &expected, &stats);
+    earlier e = make_earlier(&expected, 1);
+    const size_t known = (size_t)e.before.count;
+    answer_columns(cpu, &d, ROOM, 0, &e.before, &expected, &stats);
     memset(got.partners, 0, MANY * sizeof *got.partners);
     region r[REGIONS] = {make_region(device, m->center, sizeof m->center),
                          make_region(device, m->radius, sizeof m->radius),
@@ -363,20 +504,33 @@ static void expect_little_crosses(carom_context *cpu, carom_context *device, car
                          make_region(device, got.other, MANY * sizeof *got.other),
                          make_region(device, got.other_t, MANY * sizeof *got.other_t),
                          make_region(device, got.other_state, MANY),
-                         make_region(device, got.hit, MANY)};
+                         make_region(device, got.hit, MANY),
+                         make_region(device, got.depth, ROOM * sizeof *got.depth),
+                         make_region(device, got.normal, ROOM * 3 * sizeof *got.normal),
+                         make_region(device, got.previous, ROOM * sizeof *got.previous),
+                         make_region(device, e.a, known * sizeof *e.a),
+                         make_region(device, e.b, known * sizeof *e.b),
+                         make_region(device, e.shift, known * 3)};
     d.center = carom_xyz(r[0].at);
     d.radius = carom_scalars_of(r[1].at);
     d.mask = carom_uints_of(r[2].at);
-    answer there = {r[3].at, r[4].at,  r[5].at,  r[6].at,  r[7].at,  r[8].at,
-                    r[9].at, r[10].at, r[11].at, r[12].at, r[13].at, {0}};
+    answer there = {r[3].at,  r[4].at,  r[5].at,  r[6].at,  r[7].at,  r[8].at,  r[9].at, r[10].at,
+                    r[11].at, r[12].at, r[13].at, r[14].at, r[15].at, r[16].at, {0}};
+    carom_cloud_pairs_before before = e.before;
+    before.a = r[17].at;
+    before.b = r[18].at;
+    before.shift = r[19].at;
     for (int round = 0; round < 2; round++) { /* programs are built in the first */
         cl_relieve();
         cl_fetched = 0;
         answer_both(device, &d, ROOM, &there, &stats);
         assert_int_equal(stats.on_device, MANY);
         assert_int_equal(stats.brought + stats.returned, 0);
+        answer_columns(device, &d, ROOM, 0, &before, &there, &stats);
+        assert_int_equal(stats.on_device, MANY);
+        assert_int_equal(stats.brought + stats.returned, 0);
     }
-    if (cl_fetched > 4 * 64 || cl_calls(CALL_WRITE) > 0) /* four calls */
+    if (cl_fetched > 5 * 64 || cl_calls(CALL_WRITE) > 0) /* five calls */
         fail_msg("%zu bytes are read, in %d reads and %d writes", cl_fetched, cl_calls(CALL_READ),
                  cl_calls(CALL_WRITE));
     expect_same(&there.totals, &expected.totals, sizeof there.totals, "totals", "buffers");
@@ -391,6 +545,11 @@ static void expect_little_crosses(carom_context *cpu, carom_context *device, car
     expect_region(&r[11], expected.other_t, MANY * sizeof *got.other_t, "t of first partners");
     expect_region(&r[12], expected.other_state, MANY, "state of first partners");
     expect_region(&r[13], expected.hit, MANY, "hit");
+    expect_region(&r[14], expected.depth, ROOM * sizeof *got.depth, "depth");
+    expect_region(&r[15], expected.normal, ROOM * 3 * sizeof *got.normal, "normal");
+    expect_region(&r[16], expected.previous, ROOM * sizeof *got.previous, "previous");
+    expect_wrong_order(device, &d, &before, &r[17], known, &there);
+    earlier_free(&e);
     for (size_t i = 0; i < REGIONS; i++)
         carom_buffer_destroy(r[i].buffer);
     (void)err;
@@ -408,6 +567,7 @@ static void test_buffers(void **state)
         many *m = make_many((size_t)i, MANY);
         m->desc.mask = carom_uints_of(m->mask);
         m->desc.margin = i ? 0.0625f : 0;
+        m->desc.period[1] = i ? SIDE : 0;
         expect_little_crosses(cpu, device, m->desc, m);
         free(m);
     }
@@ -453,6 +613,18 @@ static const struct {
     {"searches without an end",
      {"search.tests > search.to) {", "search.tests > search.to || spheres > 999) {"},
      CAROM_ERROR_DEVICE_LOST},
+    {"depth", {"found.depth = w_f(W(0.0));", "found.depth = w_f(W(1.0));"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"undecided depth", {"[grid_place(offset, key, of, pair[first + i])] =", "[0] ="}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"normal", {"columns_store(COLUMN(real, y", "columns_store(COLUMN(real, x"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"images of one level", {"image > GRID_IMAGE_OWN ? own + 1 : own", "own"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"all images of one level", {"image > GRID_IMAGE_OWN ? own + 1 : own", "own + 1"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"opposite images", {": GRID_IMAGES - 1 - search->image", ": search->image"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"opposite images of b",
+     {"grid_add(rows, b, a, GRID_IMAGES - 1 - image", "grid_add(rows, b, a, image"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"images of undecided pairs", {"pair.y >> GRID_SLOT_BITS << 3", "0"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"an earlier list", {", ~i);", ", i + 1);"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"pairs in a long row", {"if (key[middle] < least)", "if (key[middle] <= least)"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"too many pairs",
      {"totals->stored = offset[low];", "totals->stored = offset[low] + (end > 999 ? 1u << 30 : 0);"},
      CAROM_ERROR_DEVICE_LOST},
@@ -681,9 +853,9 @@ static void test_crowd(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_families), cmocka_unit_test(test_shapes),   cmocka_unit_test(test_buffers),
-        cmocka_unit_test(test_faults),   cmocka_unit_test(test_declined), cmocka_unit_test(test_small_groups),
-        cmocka_unit_test(test_rounds),   cmocka_unit_test(test_launches), cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_strides),  cmocka_unit_test(test_crowd)};
+        cmocka_unit_test(test_families),     cmocka_unit_test(test_shapes),  cmocka_unit_test(test_periods),
+        cmocka_unit_test(test_buffers),      cmocka_unit_test(test_faults),  cmocka_unit_test(test_declined),
+        cmocka_unit_test(test_small_groups), cmocka_unit_test(test_rounds),  cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_lost),         cmocka_unit_test(test_strides), cmocka_unit_test(test_crowd)};
     return cmocka_run_group_tests_name("cloud_grid", tests, NULL, NULL);
 }

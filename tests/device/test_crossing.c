@@ -78,12 +78,11 @@ typedef struct table_row {
     char brought[256];
 } table_row;
 
-/* Clouds without options are at rest in an open box: then a GPU answers by itself, but for a list with its depths. */
+/* Clouds without options are at rest: then a GPU answers by itself. */
 static int is_at_rest(call_choice choice)
 {
     const caromi_call_type *type = call_type(choice.number);
-    return type->stays && type->unit == CAROMI_UNIT_SPHERE && choice.number != CALL_cloud_list &&
-           choice.form == CALL_BARE;
+    return type->stays && type->unit == CAROMI_UNIT_SPHERE && choice.form == CALL_BARE;
 }
 
 static int stays(call_choice choice)

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the pairs of an earlier list among the stored pairs of a cloud at rest. Each earlier pair looks for itself in
+ * the new row of its sphere: a row is short, or it is sorted. So neither list is sorted for this. The host names the
+ * kernel that it builds. */
+#include "cloud_rows.h"
+
+#ifdef KERNEL_grid_check_before
+/* Whether the spheres a of an earlier list descend somewhere. */
+__kernel void carom_grid_check_before(__global const uchar *a, ulong a_at, volatile __global uint *descends, uint pairs,
+                                      uint items)
+{
+    GRID_FOR_EACH(i, pairs)
+    if (i > 0 && COLUMN(const int, a, a_at)[i] < COLUMN(const int, a, a_at)[i - 1])
+        atomic_or(descends, 1u);
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_grid_find_before
+/* The first of the sorted keys [begin, end) that is at least `least`; `end` if there is none. */
+FN ulong grid_key_from(__global const ulong *key, ulong begin, ulong end, ulong least)
+{
+    while (begin < end) {
+        const ulong middle = begin + (end - begin) / 2;
+        if (key[middle] < least)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/* The number of the key in the row [begin, end) that has this sphere b and image, alone: `wanted` is the key without t
+ * and state. `end` if there is none. At rest a row has two times: 0, and infinity of pairs that are within a margin
+ * alone. */
+FN ulong grid_find(__global const ulong *key, ulong begin, ulong end, ulong wanted)
+{
+    const ulong near = grid_key_of_time(real_of_bits(R_INFINITY_BITS)), mask = ~(near | GRID_KEY_STATE);
+    ulong at = begin;
+    if (grid_is_long(begin, end)) {
+        at = grid_key_from(key, begin, end, wanted);
+        if (at == end || (key[at] & mask) != wanted)
+            at = grid_key_from(key, begin, end, near | wanted);
+        return at < end && (key[at] & mask) == wanted ? at : end;
+    }
+    while (at < end && (key[at] & mask) != wanted)
+        at++;
+    return at;
+}
+
+/* The image of a shift; GRID_IMAGES where no list has it. */
+FN uint grid_image_by(__global const char *shift, int options)
+{
+    const int x = shift[0], y = shift[1], z = shift[2];
+    const int is_own = (x | y | z) == 0, in_range = x >= -1 && x <= 1 && y >= -1 && y <= 1 && z >= -1 && z <= 1;
+    return is_own                                     ? GRID_IMAGE_OWN
+           : (options & GRID_IMAGED) != 0 && in_range ? (uint)(9 * x + 3 * y + z + GRID_IMAGE_OWN)
+                                                      : GRID_IMAGES;
+}
+
+/* found[i]: the lowest number of an earlier pair that is pair i of the list, as its complement; 0 without one. */
+__kernel void carom_grid_find_before(__global const ulong *offset, __global const ulong *key, __global const uint *of,
+                                     int options, uint row_begin, uint row_end, __global const uchar *a, ulong a_at,
+                                     __global const uchar *b, ulong b_at, __global const uchar *shift, ulong shift_at,
+                                     int has_shift, volatile __global uint *found, uint pairs, uint items)
+{
+    GRID_FOR_EACH(i, pairs)
+    {
+        const int row = COLUMN(const int, a, a_at)[i], b_of = COLUMN(const int, b, b_at)[i];
+        const uint image =
+            has_shift ? grid_image_by(COLUMN(const char, shift, shift_at) + 3 * (size_t)i, options) : GRID_IMAGE_OWN;
+        if (row < 0 || (uint)row < row_begin || (uint)row >= row_end || b_of < 0 || image == GRID_IMAGES)
+            continue;
+        const ulong end = offset[row + 1];
+        const ulong at = grid_find(key, offset[row], end, grid_key_of((uint)b_of, image, options));
+        if (at < end)
+            atomic_max(found + grid_place(offset, key, of, at), ~i);
+    }
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_grid_previous
+/* Stores elements [first, first + items) of the column `previous`. */
+__kernel void carom_grid_previous(__global const uint *found, __global uchar *previous, ulong previous_at, ulong first,
+                                  uint items)
+{
+    const ulong i = first + get_global_id(0);
+    if (get_global_id(0) < items)
+        COLUMN(long, previous, previous_at)[i] = found[i] != 0 ? (long)(uint)~found[i] : -1;
+}
+#endif
