@@ -87,13 +87,14 @@ CAROMI_CALL_TYPE(mesh_sweep_first, "mesh", carom_mesh_sweep_desc, CAROMI_MEMBERS
 CAROMI_CALL_TYPE(mesh_sweep_list, "mesh", carom_mesh_sweep_desc, CAROMI_MEMBERS(caromi_sweep_in), "list",
                  carom_hit_list, CAROMI_MEMBERS(caromi_hit_list_out),
                  .serves = CAROMI_SERVES_SELECT | CAROMI_SERVES_BEGIN, .totals = offsetof(carom_hit_list, totals),
-                 .has_which = 1)
+                 .has_which = 1, .stays = 1)
 CAROMI_CALL_TYPE(mesh_sweep_any, "mesh", carom_mesh_sweep_desc, CAROMI_MEMBERS(caromi_sweep_in), "out",
                  carom_any_result, CAROMI_MEMBERS(caromi_any_out), .serves = CAROMI_SERVES_SELECT, .stays = 1,
                  .enqueues = 1)
 CAROMI_CALL_TYPE(mesh_overlap_list, "mesh", carom_mesh_overlap_desc, CAROMI_MEMBERS(caromi_overlap_in), "list",
                  carom_hit_list, CAROMI_MEMBERS(caromi_hit_list_out),
-                 .serves = CAROMI_SERVES_SELECT | CAROMI_SERVES_BEGIN, .totals = offsetof(carom_hit_list, totals))
+                 .serves = CAROMI_SERVES_SELECT | CAROMI_SERVES_BEGIN, .totals = offsetof(carom_hit_list, totals),
+                 .stays = 1)
 CAROMI_CALL_TYPE(mesh_overlap_any, "mesh", carom_mesh_overlap_desc, CAROMI_MEMBERS(caromi_overlap_in), "out",
                  carom_any_result, CAROMI_MEMBERS(caromi_any_out), .serves = CAROMI_SERVES_SELECT, .stays = 1,
                  .enqueues = 1)

@@ -51,6 +51,8 @@ typedef struct caromi_device_driver {
     /* Answer a caromi_pair_batch, a caromi_mesh_batch, a caromi_list_batch. After any failure except
      * CAROM_ERROR_OUT_OF_MEMORY the device must not be used again. */
     caromi_on_device *pairs, *mesh, *list;
+    /* Whether a list's arrays may stay where they lie on the device. */
+    int (*list_stays)(const caromi_device *device);
     /* Frees the copies of a mesh on the devices. */
     void (*mesh_release)(carom_mesh *mesh);
     /* Whether a device refits meshes to these vertices, which lie in its memory. Refits its copy of a mesh to them:

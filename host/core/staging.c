@@ -129,13 +129,13 @@ static element_range written_of(const carom_context *context, const caromi_stagi
     if (written->extent == CAROMI_SINGLE)
         return (element_range){0, copy->count};
     if (written->extent == CAROMI_PER_RECORD)
-        return (element_range){0, *written->end < copy->count ? *written->end : copy->count};
+        return (element_range){copy->answered, *written->end < copy->count ? *written->end : copy->count};
     if (written->extent != CAROMI_PER_OFFSET)
         return (element_range){context->staging_from,
                                answered < copy->count && status != CAROM_OK ? answered : copy->count};
     if (answered < *written->end - written->begin) /* the list ended within a piece of the batch */
         answered = *written->end - written->begin;
-    return (element_range){written->begin,
+    return (element_range){written->begin + copy->answered,
                            answered < copy->count - written->begin ? written->begin + answered + 1 : copy->count};
 }
 
@@ -296,12 +296,25 @@ carom_status caromi_staging_begin(carom_context *context, const caromi_arrays *a
     return can_stay != 0 ? CAROM_OK : caromi_staging_bring(context, 0, err);
 }
 
+/* Elements of a list's array that a device has written when it has answered so many queries: records, or offsets from
+ * that of the first query on. */
+static uint64_t answered_of(const caromi_staging_copy *copy, uint64_t queries)
+{
+    if (!copy->is_output || queries == 0)
+        return 0;
+    return copy->written.extent == CAROMI_PER_RECORD   ? *copy->written.end
+           : copy->written.extent == CAROMI_PER_OFFSET ? queries + 1
+                                                       : 0;
+}
+
 carom_status caromi_staging_bring(carom_context *context, uint64_t answered, carom_error *err)
 {
     if (context->staging_is_unused)
         return CAROM_OK;
     CHECK(show(context, context->staging, context->staging_count, answered == CAROMI_SOME, err));
     context->staging_from = answered != CAROMI_SOME ? answered : 0;
+    for (uint32_t i = 0; i < context->staging_count; i++)
+        context->staging[i].answered = answered_of(&context->staging[i], context->staging_from);
     context->staging_is_on_host = 1;
     return CAROM_OK;
 }

@@ -27,6 +27,7 @@ typedef struct caromi_staging_copy {
     uint64_t count; /* of elements of `size` bytes, `stride` bytes apart */
     size_t stride, size;
     caromi_written written; /* of an output: as above */
+    uint64_t answered;      /* elements of a list that a device has written, and that do not go back */
 } caromi_staging_copy;
 
 /* Flags of a call, about arrays on a device: a device can use them in place; the call prepares and brings none to the

@@ -144,6 +144,44 @@ static caromi_mesh_batch part_of(const caromi_mesh_batch *whole, uint64_t first,
     return part;
 }
 
+/* The list's columns as those of first hits. */
+static carom_mesh_hit_result result_of(const compact_part *part)
+{
+    return (carom_mesh_hit_result){.size = sizeof(carom_mesh_hit_result),
+                                   .triangle = part->triangle,
+                                   .state = part->state,
+                                   .t = part->t,
+                                   .feature = part->feature,
+                                   .point = {part->point[0], part->point[1], part->point[2], sizeof(float)},
+                                   .normal = {part->normal[0], part->normal[1], part->normal[2], sizeof(float)}};
+}
+
+/* Answers queries on the CPU that a device has left of a list in its memory. */
+carom_status caromi_cpu_first_list(const carom_context *context, const void *list_batch, uint64_t first, uint64_t end,
+                                   carom_stats *stats, carom_error *err)
+{
+    const caromi_list_batch *batch = list_batch;
+    const carom_hit_list *list = batch->list;
+    const uint64_t most = end - first < PART ? end - first : PART;
+    carom_status status = CAROM_OK;
+    compact_part part;
+    if (list->offsets != NULL && first == batch->sweep.begin)
+        list->offsets[first] = 0;
+    if (!alloc_part(context, list, most, &part))
+        return caromi_fail_memory(err, "no memory for the first hits of %llu queries", (unsigned long long)most);
+    const carom_mesh_hit_result out = result_of(&part);
+    for (uint64_t at = first, count; status == CAROM_OK && at < end; at += count) {
+        count = end - at < most ? end - at : most;
+        caromi_mesh_batch next = part_of(&batch->sweep, at, count);
+        caromi_hits_to_columns(&out, next.out);
+        status = caromi_cpu_mesh(context, &next, 0, count, stats, err);
+        if (status == CAROM_OK)
+            put_part(list, at, &part, count);
+    }
+    free_part(context, &part);
+    return status;
+}
+
 /* Answers first hits part by part, and appends the hits to the list. */
 carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_hit_list *list,
                                   carom_stats *stats, carom_error *err)
@@ -161,14 +199,7 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
     caromi_begin_list(&desc->batch, list->offsets, list->totals);
     if (!alloc_part(mesh->context, list, queries, &part))
         return caromi_fail_memory(err, "no memory for the first hits of %llu queries", (unsigned long long)queries);
-    /* Each part is a batch of first hits whose outputs are the part's columns. */
-    carom_mesh_hit_result out = {.size = sizeof out,
-                                 .triangle = part.triangle,
-                                 .state = part.state,
-                                 .t = part.t,
-                                 .feature = part.feature,
-                                 .point = {part.point[0], part.point[1], part.point[2], sizeof(float)},
-                                 .normal = {part.normal[0], part.normal[1], part.normal[2], sizeof(float)}};
+    const carom_mesh_hit_result out = result_of(&part);
     caromi_mesh_sweep_batch(desc, mesh, &whole);
     for (uint64_t i = 0; status == CAROM_OK && i < parts && all > 0; i++) {
         const uint64_t first = begin + caromi_slice_start(all, parts, i);

@@ -48,7 +48,7 @@ static carom_status run(const caromi_request *request, carom_error *err)
     caromi_list_batch batch = {.search = CAROMI_MESH_CONTACTS, .contacts = &call, .list = &list};
     caromi_mesh_contacts_batch(desc, mesh, &batch.sweep);
     caromi_set_outputs(caromi_type_of_mesh_contacts()->out, out, batch.sweep.out);
-    return caromi_run_list(&batch, &desc->batch, batch.sweep.kind->name[batch.sweep.exact], request->stats, err);
+    return caromi_answer_list(&batch, &desc->batch, batch.sweep.kind->name[batch.sweep.exact], request->stats, err);
 }
 
 static const caromi_handler contacts = {.check = check, .run = run};

@@ -235,6 +235,8 @@ carom_status caromi_cpu_list(const carom_context *context, const void *list_batc
     const uint32_t stages = end - first > BLOCK ? STAGES_PER_THREAD * threads : 1;
     const caromi_list_batch *batch = list_batch;
     carom_mesh *mesh = batch->sweep.mesh;
+    if (batch->list != NULL && batch->list->offsets != NULL && first == batch->sweep.begin)
+        batch->list->offsets[first] = 0; /* a device that failed may have had to write it */
     list_job job = {.context = context,
                     .batch = batch,
                     .threads = threads,

@@ -30,6 +30,7 @@ typedef struct caromi_list_batch {
     /* Inputs, as a batch of first hits or of contacts; its `out` are the columns of the list. */
     caromi_mesh_batch sweep;
     enum caromi_mesh_search search;
+    int is_first;                    /* only the first hit of each query is listed */
     const caromi_contacts *contacts; /* options of contacts; else NULL */
     uint8_t *any;                    /* any-hit query: 1 or 0 for each query; else NULL */
     const carom_hit_list *list;      /* list of hits; else NULL */
@@ -65,9 +66,12 @@ carom_status caromi_stages_scatter(const carom_context *context, const caromi_li
 caromi_on_cpu caromi_cpu_list; /* list.c */
 /* Runs a batch whose columns are set: initializes its list, then answers it, also if the mesh is empty. name: of the
  * call, for errors. list_calls.c */
-carom_status caromi_run_list(caromi_list_batch *batch, const carom_batch *asked, const char *name, carom_stats *stats,
-                             carom_error *err);
+carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *asked, const char *name,
+                                carom_stats *stats, carom_error *err);
+/* Whether a device answers the list in place, with arrays that lie in its memory. list_calls.c */
+int caromi_list_stays(const carom_mesh *mesh, const carom_batch *asked, const carom_list_totals *totals);
 /* Writes the first hits of a checked batch as a list, without the queries that have none. compact.c */
+caromi_on_cpu caromi_cpu_first_list;
 carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_hit_list *list,
                                   carom_stats *stats, carom_error *err);
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls for all hits and any hit on a mesh, and for overlaps with one. */
 #include "host/core/device.h"
+#include "host/core/devices.h"
 #include "list.h"
 #include "query.h"
 
@@ -19,17 +20,33 @@ static carom_status answer_empty(const carom_context *context, const void *list_
     return CAROM_OK;
 }
 
+/* The device itself writes the first offset where that stays there. */
+static void begin_list(const carom_context *context, const carom_batch *asked, const carom_hit_list *list)
+{
+    const int stays = caromi_resident_buffer(context, list->offsets) != NULL;
+    caromi_begin_list(asked, stays ? NULL : list->offsets, list->totals);
+}
+
+/* The caller's totals are on the host. */
+int caromi_list_stays(const carom_mesh *mesh, const carom_batch *asked, const carom_list_totals *totals)
+{
+    const carom_context *context = mesh->context;
+    const caromi_device *device = caromi_has_residents(context) ? caromi_first_device(context) : NULL;
+    return device != NULL && mesh->info.triangle_count > 0 && asked->count > asked->begin &&
+           caromi_driver.list_stays(device) && caromi_resident_buffer(context, totals) == NULL;
+}
+
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
 
 /* Runs a batch whose columns are set: initializes its list, then answers it, also if the mesh is empty. */
-carom_status caromi_run_list(caromi_list_batch *batch, const carom_batch *asked, const char *name, carom_stats *stats,
-                             carom_error *err)
+carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *asked, const char *name,
+                                carom_stats *stats, carom_error *err)
 {
     carom_mesh *mesh = batch->sweep.mesh;
     const carom_hit_list *list = batch->list;
     const int empty = mesh->info.triangle_count == 0;
     if (list != NULL)
-        caromi_begin_list(asked, list->offsets, list->totals);
+        begin_list(mesh->context, asked, list);
     caromi_sequencer turns = {0};
     batch->turns = list != NULL ? &turns : NULL;
     batch->counts_only = list == NULL || list->capacity == 0;
@@ -42,7 +59,9 @@ carom_status caromi_run_list(caromi_list_batch *batch, const carom_batch *asked,
                               .begin = batch->sweep.begin,
                               .count = batch->sweep.count,
                               .on_device = empty ? NULL : caromi_driver.list,
-                              .on_cpu = empty ? answer_empty : caromi_cpu_list,
+                              .on_cpu = empty             ? answer_empty
+                                        : batch->is_first ? caromi_cpu_first_list
+                                                          : caromi_cpu_list,
                               .turns = batch->turns,
                               .piece = CAROMI_MESH_PIECE,
                               .progress = asked->progress,
@@ -59,24 +78,27 @@ static carom_status run_hits(caromi_list_batch *batch, const carom_batch *asked,
                                             {"overlaps with this mesh", "overlaps with this mesh, exact,"}};
     if (batch->list != NULL)
         caromi_set_outputs(caromi_type_of_mesh_sweep_list()->out, batch->list, batch->sweep.out);
-    return caromi_run_list(batch, asked, names[batch->search == CAROMI_MESH_OVERLAPS][batch->sweep.exact], stats, err);
+    return caromi_answer_list(batch, asked, names[batch->search == CAROMI_MESH_OVERLAPS][batch->sweep.exact], stats,
+                              err);
 }
 
-/* Exact answers of any-hit queries stay on the device with the inputs, or everything comes to the host. */
-static carom_status show_unless_any_stays(carom_context *context, const carom_batch *batch, const carom_any_result *any,
-                                          carom_error *err)
+/* Whether the call's arrays may stay on the device. Exact answers of any-hit queries stay there with the inputs, or
+ * everything comes to the host. */
+static int may_stay(const carom_mesh *mesh, const carom_batch *batch, const carom_hit_list *list,
+                    const carom_any_result *any)
 {
-    return batch->accuracy == CAROM_ACCURACY_FAST || any == NULL || caromi_resident_buffer(context, any->hit) != NULL
-               ? CAROM_OK
-               : caromi_staging_show(context, err);
+    return list != NULL
+               ? caromi_list_stays(mesh, batch, list->totals)
+               : batch->accuracy == CAROM_ACCURACY_FAST || caromi_resident_buffer(mesh->context, any->hit) != NULL;
 }
 
 /* Shows what the host must read of an any-hit query or a list, and checks selection and limits. t_max NULL: none. */
 static carom_status begin(carom_mesh *mesh, const carom_batch *batch, const caromi_values *t_max,
-                          const carom_any_result *any, carom_error *err)
+                          const carom_hit_list *list, const carom_any_result *any, carom_error *err)
 {
     const caromi_values values[] = {caromi_select_of(batch), t_max != NULL ? *t_max : (caromi_values){0}};
-    CHECK(show_unless_any_stays(mesh->context, batch, any, err));
+    if (!may_stay(mesh, batch, list, any))
+        CHECK(caromi_staging_show(mesh->context, err));
     return caromi_check_values(mesh->context, batch, values, t_max != NULL ? 2 : 1, err);
 }
 
@@ -86,10 +108,14 @@ static carom_status sweep(const caromi_request *request, const carom_hit_list *l
     const carom_mesh_sweep_desc *desc = request->desc;
     carom_mesh *mesh = request->subject;
     const caromi_values t_max = caromi_t_max_of(desc);
-    CHECK(begin(mesh, &desc->batch, &t_max, any, err));
-    if (request->which == CAROM_HITS_FIRST)
+    CHECK(begin(mesh, &desc->batch, &t_max, list, any, err));
+    const int is_first = request->which == CAROM_HITS_FIRST;
+    if (is_first && !caromi_list_stays(mesh, &desc->batch, list->totals))
         return caromi_compact_first(mesh, desc, list, request->stats, err);
-    caromi_list_batch batch = {.search = CAROMI_MESH_LIST, .any = any != NULL ? any->hit : NULL, .list = list};
+    caromi_list_batch batch = {.search = is_first ? CAROMI_MESH_FIRST : CAROMI_MESH_LIST,
+                               .is_first = is_first,
+                               .any = any != NULL ? any->hit : NULL,
+                               .list = list};
     caromi_mesh_sweep_batch(desc, mesh, &batch.sweep);
     return run_hits(&batch, &desc->batch, request->stats, err);
 }
@@ -99,7 +125,7 @@ static carom_status overlap(const caromi_request *request, const carom_hit_list 
 {
     const carom_mesh_overlap_desc *desc = request->desc;
     carom_mesh *mesh = request->subject;
-    CHECK(begin(mesh, &desc->batch, NULL, any, err));
+    CHECK(begin(mesh, &desc->batch, NULL, list, any, err));
     caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_overlap_batch(desc, mesh, &batch.sweep);
     return run_hits(&batch, &desc->batch, request->stats, err);

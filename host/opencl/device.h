@@ -20,7 +20,8 @@
  *   5. stream.c                   abandon: after a failure, waits for all commands; the CPU continues at *done
  *
  * resident.c: columns that stay on the device, in buffers of the caller. undecided.c: exact mode for these.
- * mesh_list.h: lists of hits, in two passes. events.c, share.c: the caller's own OpenCL objects. */
+ * mesh_list.h: lists of hits, in two passes; mesh_rows.h: the same where their arrays stay. events.c, share.c: the
+ * caller's own OpenCL objects. */
 #ifndef CAROM_HOST_OPENCL_DEVICE_H
 #define CAROM_HOST_OPENCL_DEVICE_H
 #include <CL/cl.h>
@@ -316,6 +317,17 @@ carom_status caromi_gather_resident_rows(caromi_device *device, const caromi_str
                                          uint32_t column, uint32_t rows, carom_error *err);
 carom_status caromi_scatter_resident_rows(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
                                           uint32_t column, uint32_t rows, carom_error *err);
+/* Enqueues the gather of `rows` words for each of up to RESIDENT_COLUMNS columns, whose elements are `stride` bytes
+ * apart: the elements that words of `index` name from number `first` on or, without an index (NULL), those from number
+ * `first` on. */
+carom_status caromi_gather_words(caromi_device *device, cl_command_queue queue, const caromi_resident *from,
+                                 size_t stride, const cl_mem *to, uint32_t count, const cl_mem *index, uint64_t first,
+                                 uint64_t rows, carom_error *err);
+/* Enqueues the scatter of a column of words or bytes to the elements of an array that `index` names or, without one, to
+ * those from number `first` on. */
+carom_status caromi_scatter_column(caromi_device *device, caromi_cl_slot *slot, cl_mem from, uint32_t kind,
+                                   const caromi_resident *to, size_t stride, const cl_mem *index, uint64_t first,
+                                   uint64_t rows, carom_error *err);
 /* Answers rows of a finished chunk on the CPU. undecided.c */
 carom_status caromi_answer_undecided(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
                                      const uint32_t *rows, uint32_t count, carom_stats *stats, carom_error *err);
@@ -335,7 +347,13 @@ carom_status caromi_stream_run(caromi_device *device, const caromi_stream *strea
 void caromi_slot_retire(caromi_cl_slot *slot);
 void caromi_slot_release(const caromi_device *device, caromi_cl_slot *slot);
 void caromi_column_release(const caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column);
-/* Waits for the commands that a slot has events of, and adds their times to the statistics. stream.c */
+/* Releases the events of a slot's commands alone. */
+void caromi_slot_forget(caromi_cl_slot *slot);
+/* Waits for the commands that a slot has events of, and adds their times to the statistics; the chunk goes on. stream.c
+ */
+carom_status caromi_slot_settle(const caromi_device *device, caromi_cl_slot *slot, carom_stats *stats,
+                                carom_error *err);
+/* The same at the end of the chunk. */
 carom_status caromi_slot_finish(const caromi_device *device, caromi_cl_slot *slot, carom_stats *stats,
                                 carom_error *err);
 /* Frees the columns of idle slots. */

@@ -113,6 +113,12 @@ static carom_status sort_giant_rows(const grid_job *job, carom_error *err)
     return CAROM_OK;
 }
 
+carom_status caromi_grid_sort_rows(const grid_job *job, carom_error *err)
+{
+    CHECK(sort_long_rows(job, err));
+    return sort_giant_rows(job, err);
+}
+
 static carom_status order_pairs(grid_job *job, carom_error *err)
 {
     static const size_t size[GRID_RECORD_COLUMNS] = {sizeof(int32_t), sizeof(int32_t), 1, sizeof(float), 3};
@@ -124,8 +130,7 @@ static carom_status order_pairs(grid_job *job, carom_error *err)
                             .size = size,
                             .base = {list->a, list->b, list->state, list->t, list->shift}};
     CHECK(caromi_grid_place_outputs(job, &columns, err));
-    CHECK(sort_long_rows(job, err));
-    CHECK(sort_giant_rows(job, err));
+    CHECK(caromi_grid_sort_rows(job, err));
     /* Without a column, too: it checks the pairs from which further columns are made. */
     const int is_wanted = columns.wanted != 0 || caromi_columns_are_wanted(list);
     for (uint64_t first = 0; is_wanted && first < stored; first += most) {

@@ -63,10 +63,10 @@ carom_status caromi_grid_sum_up(const grid_job *job, uint32_t counts, uint32_t t
 /* ---- the caller's arrays (grid_outputs.c) ------------------------------------------------------------------------ */
 
 /* Output arrays of as many elements each: `base` is NULL of an array that is not wanted. The fields before `wanted` are
- * the caller's. */
+ * the caller's; placing moves each `base` to the first element of this job. */
 typedef struct grid_outputs {
-    uint32_t count, memory; /* memory: of the first array's copy; the others' follow */
-    uint64_t elements;
+    uint32_t count, memory;      /* memory: of the first array's copy; the others' follow */
+    uint64_t before, elements;   /* elements of each array that others have written, and those of this job */
     const size_t *size, *stride; /* of elements in bytes; stride NULL: in all arrays they are adjacent */
     void *base[GRID_RECORD_COLUMNS];
     cl_uint wanted; /* a bit for each */
@@ -96,6 +96,8 @@ carom_status caromi_grid_add_undecided(const grid_job *job, uint32_t program, ca
 /* Searches from all spheres, by the program that counts pairs or the one that stores them; in a periodic cloud also
  * from their images. */
 carom_status caromi_grid_search(grid_job *job, uint32_t program, carom_error *err);
+/* Sorts the keys of long rows before row_end, by the list of these rows and the totals. grid.c */
+carom_status caromi_grid_sort_rows(const grid_job *job, carom_error *err);
 /* Waits for all commands and reads the numbers of searches and undecided pairs. Fails if the device has gone wrong. */
 carom_status caromi_grid_check(grid_job *job, carom_error *err);
 /* grid_columns.c: depth and normal, and the places in an earlier list, where the caller wants these. */

@@ -28,7 +28,7 @@ void caromi_grid_set_periods(const grid_job *job, caromi_arguments *arguments)
 static carom_status wait_for_room(const grid_job *job, carom_error *err)
 {
     return job->slot->compute.count < CAROMI_EVENTS_MAX ? CAROM_OK
-                                                        : caromi_slot_finish(job->device, job->slot, job->stats, err);
+                                                        : caromi_slot_settle(job->device, job->slot, job->stats, err);
 }
 
 /* Launches a kernel with a work-item for each of `items` elements. */
@@ -65,7 +65,7 @@ carom_status caromi_grid_clear(const grid_job *job, uint32_t memory, uint64_t wo
 carom_status caromi_grid_read_back(const grid_job *job, uint32_t memory, size_t from, void *to, size_t bytes,
                                    carom_error *err)
 {
-    CHECK(caromi_slot_finish(job->device, job->slot, job->stats, err));
+    CHECK(caromi_slot_settle(job->device, job->slot, job->stats, err));
     return caromi_read(job->device, job->slot->queue, *caromi_grid_memory_of(job, memory), from, to, bytes, 1, NULL,
                        "spheres", err);
 }

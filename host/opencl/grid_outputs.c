@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The caller's arrays that a cloud on a GPU fills: where they lie on the device, or copies that are read back. */
+/* The caller's arrays that a cloud or a list on a GPU fills: where they lie on the device, or copies that are read
+ * back. */
 #include "grid.h"
 #include "cpu/columns.h"
 
@@ -8,7 +9,10 @@ carom_status caromi_grid_place_outputs(const grid_job *job, grid_outputs *all, c
     for (uint32_t k = 0; k < all->count; k++) {
         const int is_wanted = all->base[k] != NULL;
         const uint32_t memory = all->memory + k;
+        const size_t stride = all->stride != NULL ? all->stride[k] : all->size[k];
         all->wanted |= is_wanted ? 1u << k : 0;
+        if (is_wanted)
+            all->base[k] = (char *)all->base[k] + all->before * stride;
         all->at[k] = caromi_resident_at(job->device, all->base[k]);
         all->is_copy[k] = all->at[k].memory == NULL;
         if (!all->is_copy[k])
@@ -47,7 +51,7 @@ static carom_status fetch_scattered(const grid_job *job, const grid_outputs *all
     for (uint64_t first = 0; status == CAROM_OK && first < all->elements; first += most) {
         const size_t count = all->elements - first < most ? (size_t)(all->elements - first) : most;
         status = caromi_read(job->device, job->slot->queue, all->at[k].memory, (size_t)first * size, some, count * size,
-                             1, NULL, "pairs", err);
+                             CAROMI_WAIT, NULL, "records", err);
         if (status == CAROM_OK)
             caromi_scatter(&to, first, some, count, size);
     }
@@ -57,15 +61,15 @@ static carom_status fetch_scattered(const grid_job *job, const grid_outputs *all
 
 carom_status caromi_grid_fetch_outputs(const grid_job *job, const grid_outputs *all, carom_error *err)
 {
-    CHECK(caromi_slot_finish(job->device, job->slot, job->stats, err));
+    CHECK(caromi_slot_settle(job->device, job->slot, job->stats, err));
     for (uint32_t k = 0; k < all->count; k++) {
         if (!all->is_copy[k] || all->base[k] == NULL || all->elements == 0)
             continue;
         if (all->stride != NULL && all->stride[k] != all->size[k])
             CHECK(fetch_scattered(job, all, k, err));
         else
-            CHECK(caromi_read(job->device, job->slot->queue, all->at[k].memory, 0, all->base[k],
-                              (size_t)all->elements * all->size[k], 1, NULL, "pairs", err));
+            CHECK(caromi_read(job->device, job->slot->queue, all->at[k].memory, CAROMI_BEGIN, all->base[k],
+                              (size_t)all->elements * all->size[k], CAROMI_WAIT, NULL, "records", err));
     }
     return CAROM_OK;
 }

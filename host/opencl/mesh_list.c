@@ -6,6 +6,7 @@
 #include "mesh_copy.h"
 #include "mesh_list.h"
 
+#include "host/core/staging.h"
 #include "host/mesh/block.h"
 #include "host/mesh/mesh.h"
 
@@ -19,9 +20,32 @@ uint32_t caromi_list_program(const caromi_list_batch *batch)
 {
     if (batch->contacts != NULL)
         return caromi_search_program(CAROMI_PROGRAM_MESH_CONTACTS, batch->sweep.exact, 0);
-    const uint32_t search =
-        batch->search == CAROMI_MESH_OVERLAPS ? CAROMI_PROGRAM_MESH_OVERLAPS : CAROMI_PROGRAM_MESH_LIST;
+    const uint32_t search = batch->search == CAROMI_MESH_OVERLAPS ? CAROMI_PROGRAM_MESH_OVERLAPS
+                            : batch->is_first                     ? CAROMI_PROGRAM_MESH_FIRST
+                                                                  : CAROMI_PROGRAM_MESH_LIST;
     return caromi_search_program(search, batch->sweep.exact, batch->sweep.options);
+}
+
+/* Enqueues one pass of a search over a chunk, whose queries are sorted. */
+carom_status caromi_launch_pass(caromi_device *device, caromi_cl_slot *slot, const caromi_list_batch *batch,
+                                const caromi_list_pass *pass, carom_error *err)
+{
+    const caromi_mesh_batch *sweep = &batch->sweep;
+    const int columns = sweep->kind->in;
+    caromi_arguments arguments = caromi_arguments_of(device, caromi_list_program(batch));
+    const uint64_t items = caromi_set_search(device, slot, &arguments, sweep->mesh, sweep->options, slot->padded,
+                                             (uint32_t)columns, pass->mask);
+    if (batch->contacts != NULL)
+        caromi_set_edges(device, &arguments, sweep->mesh, sweep->mask.base != NULL);
+    caromi_set_argument(&arguments, &pass->records, sizeof pass->records);
+    caromi_set_uint(&arguments, pass->found);
+    caromi_set_int(&arguments, pass->each);
+    caromi_set_int(&arguments, batch->any != NULL);
+    caromi_set_argument(&arguments, &pass->from, sizeof pass->from);
+    caromi_set_argument(&arguments, &pass->hits, sizeof pass->hits);
+    caromi_set_argument(&arguments, &pass->state, sizeof pass->state);
+    caromi_set_argument(&arguments, &pass->start, sizeof pass->start);
+    return caromi_launch_search(device, slot, &arguments, items, err);
 }
 
 /* Launches one pass of a list over a chunk of queries. */
@@ -29,26 +53,21 @@ static carom_status launch_list(caromi_device *device, caromi_cl_slot *slot, con
 {
     const caromi_list_part *part = user;
     const caromi_mesh_batch *sweep = &part->batch->sweep;
-    caromi_arguments arguments = caromi_arguments_of(device, caromi_list_program(part->batch));
-    const cl_uint found = (cl_uint)part->found;
-    const cl_int each = part->fill ? -1 : part->inline_hits != NULL ? CAROMI_INLINE_HITS : 0;
-    const cl_mem *memory = part->fill ? &part->memory : &part->inline_hits;
-    const int one = part->batch->any != NULL, columns = sweep->kind->in;
+    const int columns = sweep->kind->in;
+    const cl_mem memory = part->fill ? part->memory : part->inline_hits;
+    const caromi_list_pass pass = {
+        .records = memory != NULL ? memory : caromi_column_memory(slot->out), /* any memory: none is written */
+        .found = (cl_uint)part->found,
+        .each = part->fill                  ? CAROMI_FILLS
+                : part->inline_hits != NULL ? CAROMI_INLINE_HITS
+                                            : CAROMI_COUNTS,
+        .mask = (uint32_t)columns + 1,
+        .from = caromi_column_memory(&slot->in[columns]),
+        .hits = caromi_column_memory(&slot->out[0]),
+        .state = caromi_column_memory(&slot->out[1]),
+        .start = caromi_column_memory(&slot->out[2])};
     CHECK(caromi_sort_chunk(device, slot, sweep->mesh, columns, sweep->options, err));
-    const uint64_t items = caromi_set_search(device, slot, &arguments, sweep->mesh, sweep->options, slot->padded,
-                                             (uint32_t)columns, (uint32_t)columns + 1);
-    if (part->batch->contacts != NULL)
-        caromi_set_edges(device, &arguments, sweep->mesh, sweep->mask.base != NULL);
-    if (*memory != NULL)
-        caromi_set_argument(&arguments, memory, sizeof *memory);
-    else /* if hits are only counted, none are written: any buffer will do */
-        caromi_set_column(&arguments, slot->out);
-    caromi_set_argument(&arguments, &found, sizeof found);
-    caromi_set_argument(&arguments, &each, sizeof each);
-    caromi_set_argument(&arguments, &one, sizeof one);
-    caromi_set_column(&arguments, &slot->in[columns]);
-    caromi_set_columns(&arguments, slot->out, 3);
-    return caromi_launch_search(device, slot, &arguments, items, err);
+    return caromi_launch_pass(device, slot, part->batch, &pass, err);
 }
 
 /* Describes one pass of a list as a stream. */
@@ -352,6 +371,25 @@ carom_status caromi_stream_list(caromi_device *device, const caromi_list_batch *
     return status;
 }
 
+/* Answers a list whose arrays stay on the device. If there is no memory even for few queries, it is answered part by
+ * part through the host. */
+static carom_status answer_in_place(caromi_device *device, const caromi_list_batch *batch, uint64_t end, uint64_t *done,
+                                    carom_stats *stats, carom_error *err)
+{
+    const uint64_t begin = batch->sweep.begin;
+    carom_error why = {CAROM_OK, 0, ""};
+    CHECK(caromi_probe_rows(device, batch, err));
+    const carom_status status = caromi_stream_rows(device, batch, end, done, stats, &why);
+    if (status == CAROM_OK || status != CAROM_ERROR_OUT_OF_MEMORY || batch->is_first)
+        return status == CAROM_OK ? CAROM_OK : caromi_fail(err, status, why.native_code, "%s", why.message);
+    caromi_log(device->context, CAROM_LOG_INFO, "%s: the list's arrays come to the host: %s", device->info.name,
+               why.message);
+    CHECK(caromi_staging_show_after(batch->sweep.mesh->context, *done - begin, err));
+    if (batch->list->offsets != NULL && *done == begin)
+        batch->list->offsets[begin] = 0;
+    return caromi_stream_list(device, batch, end, done, stats, err);
+}
+
 carom_status caromi_device_list(caromi_device *device, const void *list_batch, uint64_t end, uint64_t *done,
                                 carom_stats *stats, carom_error *err)
 {
@@ -362,6 +400,9 @@ carom_status caromi_device_list(caromi_device *device, const void *list_batch, u
     if (caromi_program_needs_fp64(caromi_list_program(batch)) && !device->info.fp64)
         return caromi_lacks_fp64(device, stats);
     caromi_fit_stack(device, batch->sweep.mesh);
+    if (batch->list != NULL && batch->contacts == NULL && caromi_has_residents(device->context) &&
+        caromi_grid_serves(device))
+        return answer_in_place(device, batch, end, done, stats, err);
     carom_status status = caromi_probe_list(device, batch, err);
     if (status == CAROM_OK)
         status = caromi_stream_list(device, batch, end, done, stats, err);

@@ -55,6 +55,20 @@ uint64_t caromi_end_of_item(const caromi_list_part *part, uint64_t first);
 carom_status caromi_add_part(const caromi_device *device, caromi_list_part *part, carom_stats *stats,
                              carom_error *error);
 
+/* A pass of the search for any number of triangles. `records` has room for `found` records. */
+enum { CAROMI_COUNTS = 0, CAROMI_FILLS = -1 };
+typedef struct caromi_list_pass {
+    cl_mem records;
+    cl_uint found;
+    cl_int each; /* CAROMI_COUNTS; CAROMI_FILLS: the records of each query from its own slot on; else so many records of
+                    each query, of a work-item side by side */
+    uint32_t mask;             /* the slot's column of masks */
+    cl_mem from;               /* each query's first slot; -1: it is not filled */
+    cl_mem hits, state, start; /* results: number of hits, state, and where a work-item's records begin */
+} caromi_list_pass;
+carom_status caromi_launch_pass(caromi_device *device, caromi_cl_slot *slot, const caromi_list_batch *batch,
+                                const caromi_list_pass *pass, carom_error *err);
+
 /* Describes `count` queries as a stream. in: the queries' columns, the position of each query's hits, and masks if
  * there are any. */
 caromi_stream caromi_list_stream(const caromi_device *device, const caromi_list_part *part, uint64_t count,
@@ -63,5 +77,12 @@ caromi_stream caromi_list_stream(const caromi_device *device, const caromi_list_
 /* Answers any-hit queries [*done, end) in fast mode, or with answers that stay on the device; advances *done. */
 carom_status caromi_stream_any(caromi_device *device, caromi_list_part *part, uint64_t end, uint64_t *done,
                                carom_stats *stats, carom_error *error);
+
+/* Lists whose arrays stay on the device (mesh_rows.c): the host learns some numbers of each chunk. */
+carom_status caromi_stream_rows(caromi_device *device, const caromi_list_batch *batch, uint64_t end, uint64_t *done,
+                                carom_stats *stats, carom_error *error);
+carom_status caromi_probe_rows(caromi_device *device, const caromi_list_batch *batch, carom_error *error);
+/* Builds the programs of mesh_rows.c. */
+carom_status caromi_build_rows(caromi_device *device, carom_error *error);
 
 #endif

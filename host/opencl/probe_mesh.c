@@ -5,8 +5,8 @@
 
 #include "enqueue.h"
 #include "probe.h"
-#include "host/mesh/list.h"
 #include "host/mesh/mesh.h"
+#include "mesh_list.h"
 
 enum {
     QUERIES = 64,          /* queries of first hits and of lists, which includes contacts */
@@ -28,6 +28,8 @@ typedef struct list_answers {
     int32_t triangle[HITS];
     uint8_t state[HITS], any[QUERIES];
     float t[HITS];
+    uint64_t query[HITS];              /* these columns of lists that stay on the device alone */
+    uint32_t point[OUT_CONTACT][HITS]; /* the features fill only a part of their row */
     carom_list_totals totals;
 } list_answers;
 
@@ -261,7 +263,50 @@ static carom_hit_list list_out(list_answers *answers)
 }
 
 /* Columns of a list, by which a failed probe is reported. */
-enum { LIST_OFFSETS, LIST_TRIANGLE, LIST_STATE, LIST_T, LIST_ANY };
+enum { LIST_OFFSETS, LIST_TRIANGLE, LIST_STATE, LIST_T, LIST_ANY, LIST_QUERY, LIST_POINT };
+
+/* Answers a list where its arrays lie, with all columns, and compares it. */
+static carom_status run_rows_probe(caromi_device *device, const carom_context *scalar, caromi_list_batch *batch,
+                                   mesh_probe *data, carom_error *err)
+{
+    const int has_points = batch->search != CAROMI_MESH_OVERLAPS;
+    const uint32_t program = CAROMI_PROGRAM_ROWS_ORDER;
+    list_answers *const answers[] = {&data->list_expected, &data->list_got};
+    uint64_t done = 0;
+    carom_stats stats = {.size = sizeof stats};
+    for (int i = 0; i < 2; i++) {
+        carom_hit_list list = list_out(answers[i]);
+        list.query = answers[i]->query;
+        if (has_points) {
+            uint32_t(*point)[HITS] = answers[i]->point;
+            list.point = (carom_points_out){(float *)point[0], (float *)point[1], (float *)point[2], sizeof(float)};
+            list.normal = (carom_points_out){(float *)point[3], (float *)point[4], (float *)point[5], sizeof(float)};
+            list.feature = (uint8_t *)point[OUT_FEATURE];
+        }
+        answers[i]->totals = (carom_list_totals){0};
+        answers[i]->offsets[0] = 0;
+        batch->list = &list;
+        for (uint32_t k = 0; k < OUT_CONTACT; k++)
+            batch->sweep.out[CAROMI_ANSWER_POINT + k] =
+                (caromi_out_column){has_points ? answers[i]->point[k] : NULL, k == OUT_FEATURE ? 1 : sizeof(float)};
+        CHECK(i > 0             ? caromi_stream_rows(device, batch, QUERIES, &done, &stats, err)
+              : batch->is_first ? caromi_cpu_first_list(scalar, batch, 0, QUERIES, &stats, err)
+                                : caromi_cpu_list(scalar, batch, 0, QUERIES, &stats, err));
+    }
+    const list_answers *got = answers[1], *expected = answers[0];
+    CHECK(caromi_probe_compare(device, program, QUERIES + 1, LIST_OFFSETS, got->offsets, expected->offsets,
+                               sizeof *got->offsets, err));
+    CHECK(
+        caromi_probe_compare(device, program, HITS, LIST_QUERY, got->query, expected->query, sizeof *got->query, err));
+    CHECK(caromi_probe_compare(device, program, HITS, LIST_TRIANGLE, got->triangle, expected->triangle,
+                               sizeof *got->triangle, err));
+    CHECK(caromi_probe_compare(device, program, HITS, LIST_STATE, got->state, expected->state, 1, err));
+    CHECK(caromi_probe_compare(device, program, HITS, LIST_T, got->t, expected->t, sizeof *got->t, err));
+    for (uint32_t k = 0; k < OUT_CONTACT; k++)
+        CHECK(caromi_probe_compare(device, program, HITS, LIST_POINT + k, got->point[k], expected->point[k],
+                                   k == OUT_FEATURE ? 1 : sizeof(float), err));
+    return CAROM_OK;
+}
 
 /* Compares any-hit queries, in which a device stops at the first decided hit. */
 static carom_status run_any_probe(caromi_device *device, const carom_context *scalar, const caromi_list_batch *list,
@@ -282,8 +327,8 @@ static carom_status run_any_probe(caromi_device *device, const carom_context *sc
 
 /* Compares a list: the counts of all queries, as many hits as fit, and the any-hit answers. The state of a contact is
  * its feature. */
-static carom_status run_list_probe(caromi_device *device, carom_mesh *mesh, const caromi_list_batch *like, int options,
-                                   mesh_probe *data, carom_error *err)
+static carom_status run_list_probe(caromi_device *device, carom_mesh *mesh, const caromi_list_batch *like, int in_place,
+                                   int options, mesh_probe *data, carom_error *err)
 {
     uint64_t done = 0;
     carom_stats stats = {.size = sizeof stats};
@@ -293,7 +338,7 @@ static carom_status run_list_probe(caromi_device *device, carom_mesh *mesh, cons
     const carom_mesh_hit_result expected_columns = {
         .triangle = expected.triangle, .state = expected.state, .t = expected.t};
     caromi_contacts contacts = {.merge = 0};
-    caromi_list_batch batch = {.search = like->search, .list = &expected};
+    caromi_list_batch batch = {.search = like->search, .is_first = like->is_first, .list = &expected};
     if (like->contacts != NULL) {
         CHECK(caromi_edges_of(mesh, &contacts.edges, err));
         batch.contacts = &contacts;
@@ -301,6 +346,8 @@ static carom_status run_list_probe(caromi_device *device, carom_mesh *mesh, cons
     /* The CPU's list is the expected one. */
     batch.sweep = batch_of(data, mesh, &like->sweep, options);
     caromi_hits_to_columns(&expected_columns, batch.sweep.out);
+    if (in_place)
+        return run_rows_probe(device, &scalar, &batch, data, err);
     const uint32_t program = caromi_list_program(&batch);
     carom_status status = caromi_cpu_list(&scalar, &batch, 0, QUERIES, &stats, err);
     if (status != CAROM_OK)
@@ -341,9 +388,10 @@ static const probe_options *options_of(const caromi_mesh_batch *like)
     return like->kind != &caromi_first_hit ? &at_rest : like->options ? &all : &plain;
 }
 
-/* Builds and probes the programs of a batch. list: NULL for queries with one answer each. */
+/* Probes the programs of a batch. list: NULL for queries with one answer each; in_place: its arrays stay on the
+ * device. */
 static carom_status probe(caromi_device *device, const caromi_mesh_batch *like, const caromi_list_batch *list,
-                          carom_error *err)
+                          int in_place, carom_error *err)
 {
     const probe_options *asked = options_of(like);
     carom_mesh *mesh = NULL;
@@ -355,7 +403,7 @@ static carom_status probe(caromi_device *device, const caromi_mesh_batch *like, 
     carom_status status = make_probe(like, asked->options[asked->count - 1], data, &mesh, err);
     for (int i = 0; status == CAROM_OK && i < asked->count; i++) {
         const int options = asked->options[i] | (like->options & MESH_ENDS);
-        status = list != NULL ? run_list_probe(device, mesh, list, options, data, err)
+        status = list != NULL ? run_list_probe(device, mesh, list, in_place, options, data, err)
                               : run_mesh_probe(device, mesh, like, options, data, err);
     }
     if (mesh != NULL)
@@ -385,7 +433,7 @@ carom_status caromi_probe_mesh(caromi_device *device, const caromi_mesh_batch *b
         status = caromi_program_build(device, points, err);
     if (status != CAROM_OK)
         return status;
-    status = probe(device, batch, NULL, err);
+    status = probe(device, batch, NULL, 0, err);
     first->probed |= status == CAROM_OK ? motion : 0;
     second->probed |= status == CAROM_OK && wants_points ? motion : 0;
     return status;
@@ -400,7 +448,23 @@ carom_status caromi_probe_list(caromi_device *device, const caromi_list_batch *b
     CHECK(caromi_enqueue_refuse(device->context, err));
     carom_status status = caromi_program_build(device, program, err);
     if (status == CAROM_OK)
-        status = probe(device, &batch->sweep, batch, err);
+        status = probe(device, &batch->sweep, batch, 0, err);
     device->programs[program].probed |= status == CAROM_OK ? motion : 0;
     return status;
+}
+
+/* Lists that stay on the device: a bit of `probed` for each search and kind of motion. */
+carom_status caromi_probe_rows(caromi_device *device, const caromi_list_batch *batch, carom_error *err)
+{
+    const uint32_t program = caromi_list_program(batch);
+    const int motion = kind_of_motion(&batch->sweep) << 2 * (program - CAROMI_PROGRAM_MESH_FIRST);
+    caromi_program *last = &device->programs[CAROMI_PROGRAM_ROWS_POINTS];
+    if ((last->probed & motion) != 0)
+        return CAROM_OK;
+    CHECK(caromi_program_build(device, program, err));
+    CHECK(caromi_program_build(device, caromi_batch_points_program(&batch->sweep), err));
+    CHECK(caromi_build_rows(device, err));
+    CHECK(probe(device, &batch->sweep, batch, 1, err));
+    last->probed |= motion;
+    return CAROM_OK;
 }

@@ -88,6 +88,17 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK };
     X(REFIT_SPACE_MARK,            refit_space_mark,         refit_space,        CAROMI_NO_STACK, "") \
     X(REFIT_SPACE_ROW,             refit_space_row,          refit_space,        CAROMI_NO_STACK, "") \
     X(REFIT_SPACE_SPREAD,          refit_space_spread,       refit_space,        CAROMI_NO_STACK, "") \
+    X(ROWS_CHECK,                  rows_check,               mesh_rows,          CAROMI_NO_STACK, "") \
+    X(ROWS_FIRST,                  rows_first,               mesh_rows,          CAROMI_NO_STACK, "") \
+    X(ROWS_DECIDE_FIRST,           rows_decide_first,        mesh_rows,          CAROMI_NO_STACK, "") \
+    X(ROWS_OFFSETS,                rows_offsets,             mesh_rows,          CAROMI_NO_STACK, "") \
+    X(ROWS_SLOTS,                  rows_slots,               mesh_rows,          CAROMI_NO_STACK, "") \
+    X(ROWS_AGAIN,                  rows_again,               mesh_rows,          CAROMI_NO_STACK, "") \
+    X(ROWS_KEYS,                   rows_keys,                mesh_rows,          CAROMI_NO_STACK, "") \
+    X(ROWS_DECIDE,                 rows_decide,              mesh_rows,          CAROMI_NO_STACK, "") \
+    X(ROWS_FIRST_KEYS,             rows_first_keys,          mesh_rows,          CAROMI_NO_STACK, "") \
+    X(ROWS_ORDER,                  rows_order,               mesh_rows,          CAROMI_NO_STACK, "") \
+    X(ROWS_POINTS,                 rows_points,              mesh_rows,          CAROMI_NO_STACK, "") \
     X(RESIDENT_GATHER,             resident_gather,          resident,           CAROMI_NO_STACK, "") \
     X(RESIDENT_SCATTER,            resident_scatter,         resident,           CAROMI_NO_STACK, "") \
     X(RESIDENT_CHECK,              resident_check,           resident,           CAROMI_NO_STACK, "") \

@@ -212,6 +212,28 @@ static carom_status scatter(caromi_device *device, cl_command_queue queue, const
     return caromi_launch(device, queue, &arguments, rows, CAROMI_GROUP, event, err);
 }
 
+carom_status caromi_gather_words(caromi_device *device, cl_command_queue queue, const caromi_resident *from,
+                                 size_t stride, const cl_mem *to, uint32_t count, const cl_mem *index, uint64_t first,
+                                 uint64_t rows, carom_error *err)
+{
+    const caromi_resident listed = {index != NULL ? *index : NULL, 0};
+    gathered columns[RESIDENT_COLUMNS];
+    for (uint32_t k = 0; k < count; k++)
+        columns[k] = (gathered){from[k], stride, 0, to[k]};
+    return gather(device, queue, columns, count, index != NULL ? &listed : NULL, sizeof(cl_uint), first, rows, rows,
+                  NULL, err);
+}
+
+carom_status caromi_scatter_column(caromi_device *device, caromi_cl_slot *slot, cl_mem from, uint32_t kind,
+                                   const caromi_resident *to, size_t stride, const cl_mem *index, uint64_t first,
+                                   uint64_t rows, carom_error *err)
+{
+    cl_event event = NULL;
+    CHECK(scatter(device, slot->queue, &from, kind, to, stride, index, first, rows, &event, err));
+    caromi_add_event(&slot->download, event);
+    return CAROM_OK;
+}
+
 /* Scatters a chunk's answers to a resident column. */
 carom_status caromi_scatter_resident(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
                                      uint32_t column, carom_error *err)

@@ -37,12 +37,17 @@ static void release_events(caromi_cl_events *e)
     e->count = 0;
 }
 
-/* Releases what belongs to one chunk. */
-void caromi_slot_retire(caromi_cl_slot *slot)
+void caromi_slot_forget(caromi_cl_slot *slot)
 {
     release_events(&slot->upload);
     release_events(&slot->compute);
     release_events(&slot->download);
+}
+
+/* Releases what belongs to one chunk. */
+void caromi_slot_retire(caromi_cl_slot *slot)
+{
+    caromi_slot_forget(slot);
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < COLUMNS_MAX; i++)
             release_direct(side ? &slot->out[i] : &slot->in[i]);

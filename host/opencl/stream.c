@@ -297,11 +297,18 @@ static void add_times(const caromi_device *device, const caromi_cl_slot *slot, c
     caromi_add_durations(slot->download.event, slot->download.count, &stats->download);
 }
 
-carom_status caromi_slot_finish(const caromi_device *d, caromi_cl_slot *slot, carom_stats *stats, carom_error *err)
+carom_status caromi_slot_settle(const caromi_device *device, caromi_cl_slot *slot, carom_stats *stats, carom_error *err)
 {
-    const carom_status status = await(d, slot, err);
+    const carom_status status = await(device, slot, err);
     if (status == CAROM_OK)
-        add_times(d, slot, stats);
+        add_times(device, slot, stats);
+    caromi_slot_forget(slot);
+    return status;
+}
+
+carom_status caromi_slot_finish(const caromi_device *device, caromi_cl_slot *slot, carom_stats *stats, carom_error *err)
+{
+    const carom_status status = caromi_slot_settle(device, slot, stats, err);
     caromi_slot_retire(slot);
     return status;
 }

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* What exact mode's search leaves undecided in a list whose arrays stay on the device: the inputs of these queries
+ * alone come to the host, and the answers go back. */
+#include <string.h>
+
+#include "mesh_rows.h"
+
+#include "host/mesh/block.h"
+
+enum { RUN = 1 << 7 /* candidates of a task */ };
+
+/* Undecided queries on the host. */
+typedef struct undecided_copy {
+    uint32_t count;
+    uint32_t *row;
+    float *in[CAROMI_MESH_IN + 1]; /* and their masks, if there are any */
+    void *memory;
+} undecided_copy;
+
+static carom_status read_words(const caromi_rows *rows, cl_mem from, uint32_t count, void *to, carom_error *err)
+{
+    return caromi_read(rows->job.device, rows->job.slot->queue, from, CAROMI_BEGIN, to, count * sizeof(cl_uint),
+                       CAROMI_WAIT, NULL, "undecided queries", err);
+}
+
+/* Gathers a word of each element that `index` names, and reads these words. */
+static carom_status fetch_words(const caromi_rows *rows, caromi_resident from, size_t stride, const cl_mem *index,
+                                uint32_t count, void *to, carom_error *err)
+{
+    caromi_device *device = rows->job.device;
+    caromi_cl_slot *slot = rows->job.slot;
+    CHECK(caromi_reserve(device, slot, &slot->out[0], count * sizeof(cl_uint), CAROMI_NO_HOST_POINTER, err));
+    CHECK(caromi_gather_words(device, slot->queue, &from, stride, &slot->out[0].memory, 1, index, 0, count, err));
+    return read_words(rows, slot->out[0].memory, count, to, err);
+}
+
+/* Marks rows as decided by integers. */
+static carom_status mark_rows(caromi_rows *rows, const uint32_t *row, uint32_t count, carom_error *err)
+{
+    const carom_context *context = rows->job.device->context;
+    if (rows->by_integers == NULL) {
+        rows->by_integers = caromi_alloc(context, rows->rows, 1);
+        if (rows->by_integers == NULL)
+            return caromi_fail_memory(err, "no memory for the marks of %u queries", rows->rows);
+        memset(rows->by_integers, 0, rows->rows);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (row[i] >= rows->rows)
+            return caromi_fail_corrupt(rows->job.device, "undecided queries", rows->first, rows->first + rows->rows,
+                                       err);
+        rows->by_integers[row[i]] = 1;
+    }
+    return CAROM_OK;
+}
+
+/* Copies the inputs of the listed rows to the host. */
+static carom_status fetch_rows(caromi_rows *rows, undecided_copy *copy, carom_error *err)
+{
+    const caromi_mesh_batch *sweep = &rows->batch->sweep;
+    const cl_mem *list = caromi_grid_memory_of(&rows->job, CAROMI_ROWS_UNDECIDED_OF);
+    const uint32_t columns = (uint32_t)sweep->kind->in + (sweep->mask.base != NULL);
+    uint32_t *words = caromi_alloc(rows->job.device->context, copy->count, (2 + columns) * sizeof *words);
+    copy->memory = words;
+    if (words == NULL)
+        return caromi_fail_memory(err, "no memory for %u undecided queries", copy->count);
+    copy->row = words;
+    CHECK(read_words(rows, *list, copy->count, copy->row, err));
+    CHECK(mark_rows(rows, copy->row, copy->count, err));
+    for (uint32_t k = 0; k < columns; k++) {
+        const caromi_resident from = {caromi_column_memory(&rows->job.slot->in[k]), 0};
+        copy->in[k] = (float *)(void *)(words += copy->count);
+        CHECK(fetch_words(rows, from, sizeof(float), list, copy->count, copy->in[k], err));
+    }
+    return CAROM_OK;
+}
+
+static carom_status send(const caromi_rows *rows, uint32_t memory, const void *data, uint64_t count, size_t size,
+                         carom_error *err)
+{
+    CHECK(caromi_grid_reserve(&rows->job, memory, count, size, err));
+    return caromi_write_at(rows->job.device, rows->job.slot->queue, *caromi_grid_memory_of(&rows->job, memory),
+                           CAROMI_BEGIN, data, (size_t)count * size, "decided queries", err);
+}
+
+/* ---- all hits ---------------------------------------------------------------------------------------------------- */
+
+/* Candidates to be decided, and their keys. */
+typedef struct decide_job {
+    const caromi_rows *rows;
+    const undecided_copy *copy;
+    const int32_t *triangle;
+    uint64_t *key;
+} decide_job;
+
+static void decide_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
+{
+    const decide_job *job = user;
+    const caromi_mesh_batch *sweep = &job->rows->batch->sweep;
+    (void)thread;
+    for (uint64_t i = begin; i < end; i++) {
+        caromi_mesh_query query = {.mask = -1, .options = sweep->options};
+        mesh_record record = {.t = NAN, .triangle = job->triangle[i]};
+        float corners[9];
+        uint32_t t;
+        for (int k = 0; k < sweep->kind->in; k++)
+            query.in[k] = job->copy->in[k][i];
+        for (int number = 0; number < 9; number++)
+            corners[number] = caromi_corner(sweep->mesh, (uint32_t)record.triangle, number / 3)[number % 3];
+        job->key[i] = ROWS_MISS;
+        if (!caromi_resolve_hit(&query, corners, job->rows->batch->search == CAROMI_MESH_OVERLAPS, &record))
+            continue;
+        memcpy(&t, &record.t, sizeof t);
+        job->key[i] = (uint64_t)t << GRID_KEY_T_SHIFT | (uint64_t)(uint32_t)record.triangle << GRID_KEY_B_SHIFT |
+                      (uint32_t)record.state;
+    }
+}
+
+static carom_status decide(caromi_rows *rows, undecided_copy *copy, uint64_t *key, int32_t *triangle, carom_error *err)
+{
+    const grid_job *job = &rows->job;
+    const caromi_resident triangles = {*caromi_grid_memory_of(job, CAROMI_ROWS_RECORDS),
+                                       offsetof(mesh_record, triangle)};
+    decide_job work = {rows, copy, triangle, key};
+    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_ROWS_DECIDE);
+    CHECK(fetch_rows(rows, copy, err));
+    CHECK(fetch_words(rows, triangles, sizeof(mesh_record), caromi_grid_memory_of(job, CAROMI_ROWS_UNDECIDED),
+                      copy->count, triangle, err));
+    for (uint32_t i = 0; i < copy->count; i++)
+        if ((uint32_t)triangle[i] >= rows->batch->sweep.mesh->info.triangle_count)
+            return caromi_fail_corrupt(job->device, "triangles", rows->first, rows->first + rows->rows, err);
+    const double start = caromi_now();
+    caromi_parallel_runs(job->device->context->pool, copy->count, RUN, decide_run, &work);
+    job->stats->host += caromi_now() - start;
+    CHECK(send(rows, CAROMI_ROWS_DECIDED, key, copy->count, sizeof *key, err));
+    caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_UNDECIDED);
+    caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_UNDECIDED_OF);
+    caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_DECIDED);
+    caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_KEYS);
+    caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_HITS);
+    return caromi_grid_launch_each(job, &arguments, copy->count, err);
+}
+
+carom_status caromi_rows_decide(caromi_rows *rows, carom_error *err)
+{
+    const carom_context *context = rows->job.device->context;
+    undecided_copy copy = {.count = rows->report.undecided};
+    uint64_t *key = caromi_alloc(context, copy.count, sizeof *key);
+    int32_t *triangle = caromi_alloc(context, copy.count, sizeof *triangle);
+    carom_status status = key != NULL && triangle != NULL
+                              ? decide(rows, &copy, key, triangle, err)
+                              : caromi_fail_memory(err, "no memory for %u undecided hits", copy.count);
+    caromi_free(context, key);
+    caromi_free(context, triangle);
+    caromi_free(context, copy.memory);
+    return status;
+}
+
+/* ---- first hits -------------------------------------------------------------------------------------------------- */
+
+/* First hits of the undecided queries. */
+typedef struct first_answers {
+    int32_t *triangle;
+    float *t;
+    uint8_t *state;
+} first_answers;
+
+static carom_status decide_first(caromi_rows *rows, undecided_copy *copy, const first_answers *out, carom_error *err)
+{
+    const grid_job *job = &rows->job;
+    caromi_mesh_batch batch = rows->batch->sweep;
+    carom_stats stats = {.size = sizeof stats};
+    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_ROWS_DECIDE_FIRST);
+    CHECK(fetch_rows(rows, copy, err));
+    for (int k = 0; k < batch.kind->in; k++)
+        batch.in[k] = (caromi_in_column){.base = copy->in[k], .stride = sizeof(float)};
+    if (batch.mask.base != NULL)
+        batch.mask = (caromi_in_column){.base = copy->in[batch.kind->in], .stride = sizeof(float)};
+    batch.begin = 0;
+    batch.count = copy->count;
+    memset(batch.out, 0, sizeof batch.out);
+    batch.out[CAROMI_ANSWER_TRIANGLE] = (caromi_out_column){out->triangle, sizeof *out->triangle};
+    batch.out[CAROMI_ANSWER_KEY] = (caromi_out_column){out->t, sizeof *out->t};
+    batch.out[CAROMI_ANSWER_STATE] = (caromi_out_column){out->state, 1};
+    const double start = caromi_now();
+    CHECK(caromi_cpu_mesh(job->device->context, &batch, 0, batch.count, &stats, err));
+    job->stats->host += caromi_now() - start;
+    CHECK(send(rows, CAROMI_ROWS_DECIDED, out->triangle, copy->count, sizeof *out->triangle, err));
+    CHECK(send(rows, CAROMI_ROWS_DECIDED_T, out->t, copy->count, sizeof *out->t, err));
+    CHECK(send(rows, CAROMI_ROWS_DECIDED_STATE, out->state, copy->count, 1, err));
+    caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_UNDECIDED);
+    caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_DECIDED);
+    caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_DECIDED_T);
+    caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_DECIDED_STATE);
+    caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_TRIANGLE);
+    caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_T);
+    caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_STATE);
+    caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_HITS);
+    return caromi_grid_launch_each(job, &arguments, copy->count, err);
+}
+
+carom_status caromi_rows_decide_first(caromi_rows *rows, carom_error *err)
+{
+    const carom_context *context = rows->job.device->context;
+    undecided_copy copy = {.count = rows->report.undecided};
+    const first_answers out = {.triangle = caromi_alloc(context, copy.count, sizeof *out.triangle),
+                               .t = caromi_alloc(context, copy.count, sizeof *out.t),
+                               .state = caromi_alloc(context, copy.count, 1)};
+    carom_status status = out.triangle != NULL && out.t != NULL && out.state != NULL
+                              ? decide_first(rows, &copy, &out, err)
+                              : caromi_fail_memory(err, "no memory for %u undecided queries", copy.count);
+    caromi_free(context, out.triangle);
+    caromi_free(context, out.t);
+    caromi_free(context, out.state);
+    caromi_free(context, copy.memory);
+    return status;
+}
+
+/* ---- points ------------------------------------------------------------------------------------------------------ */
+
+/* Marks the rows of hits whose points are undecided, and copies inputs and triangles of these hits. */
+carom_status caromi_rows_fetch_points(caromi_rows *rows, const cl_mem *columns, uint32_t count, float *const *to,
+                                      uint32_t *scratch, carom_error *err)
+{
+    const uint32_t hits = rows->report.undecided;
+    CHECK(read_words(rows, *caromi_grid_memory_of(&rows->job, CAROMI_ROWS_UNDECIDED_OF), hits, scratch, err));
+    CHECK(mark_rows(rows, scratch, hits, err));
+    for (uint32_t k = 0; k < count; k++)
+        CHECK(fetch_words(rows, (caromi_resident){columns[k], 0}, sizeof(float),
+                          caromi_grid_memory_of(&rows->job, CAROMI_ROWS_UNDECIDED), hits, to[k], err));
+    return CAROM_OK;
+}
