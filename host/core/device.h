@@ -53,6 +53,10 @@ typedef struct caromi_device_driver {
     caromi_on_device *pairs, *mesh, *list;
     /* Whether a list's arrays may stay where they lie on the device. */
     int (*list_stays)(const caromi_device *device);
+    /* Matches contacts whose arrays all lie on the device. *answered is 0 if the device leaves that to the host. */
+    carom_status (*match)(caromi_device *device, const carom_contact_records *previous,
+                          const carom_contact_records *now, const carom_contact_match *out, int *answered,
+                          carom_error *err);
     /* Frees the copies of a mesh on the devices. */
     void (*mesh_release)(carom_mesh *mesh);
     /* Whether a device refits meshes to these vertices, which lie in its memory. Refits its copy of a mesh to them:

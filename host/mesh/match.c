@@ -10,7 +10,10 @@
 
 #include "cpu/exact/exact.h"
 #include "host/core/arrays.h"
-#include "host/core/context.h"
+#include "host/core/device.h"
+#include "host/core/devices.h"
+#include "host/core/staging.h"
+#include "match.h"
 #include "point_tree.h"
 
 enum { NONE = CAROMI_NO_POINT, PAIRED = -2 };
@@ -341,17 +344,11 @@ static uint64_t list_ended(const match_search *search, const carom_contact_match
     return ended;
 }
 
-/* Checks the arguments, matches the contacts, and lists the ended ones. */
-static carom_status match(carom_context *context, const carom_contact_records *previous,
-                          const carom_contact_records *now, const carom_contact_match *out, match_written *written,
-                          carom_error *err)
+/* Matches the contacts, and lists the ended ones. */
+static carom_status match_lists(const carom_context *context, const carom_contact_records *previous,
+                                const carom_contact_records *now, const carom_contact_match *out,
+                                match_written *written, carom_error *err)
 {
-    CHECK(check_records(previous, err));
-    CHECK(check_records(now, err));
-    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_contact_match", err));
-    CAROMI_CHECK_ARRAYS(context, err, list_match, previous, now, out, written);
-    CHECK(check_values(previous, "previous", err));
-    CHECK(check_values(now, "now", err));
     /* The result, or scratch for it if the caller wants only the ended contacts. */
     match_search search = {.previous = previous, .now = now, .context = context};
     search.below = caromi_alloc(context, previous->count + 1, sizeof *search.below);
@@ -366,6 +363,51 @@ static carom_status match(carom_context *context, const carom_contact_records *p
     return complete ? CAROM_OK
                     : caromi_fail_memory(err, "no memory to match %llu and %llu contacts",
                                          (unsigned long long)previous->count, (unsigned long long)now->count);
+}
+
+carom_status caromi_match_on_host(const carom_context *context, const carom_contact_records *previous,
+                                  const carom_contact_records *now, const carom_contact_match *out, carom_error *err)
+{
+    match_written written = {0, 0};
+    return match_lists(context, previous, now, out, &written, err);
+}
+
+/* Matches lists in a device's memory there. A device that fails is given up, and `auto` goes on without it. */
+static carom_status match_on_device(carom_context *context, const carom_contact_records *previous,
+                                    const carom_contact_records *now, const carom_contact_match *out, int *answered,
+                                    carom_error *err)
+{
+    caromi_device *device = caromi_has_residents(context) ? caromi_first_device(context) : NULL;
+    carom_error why = {CAROM_OK, 0, ""};
+    if (device == NULL)
+        return CAROM_OK;
+    const carom_status status = caromi_driver.match(device, previous, now, out, answered, &why);
+    if (status == CAROM_OK || status == CAROM_ERROR_OUT_OF_MEMORY) /* the host needs none of the device's memory */
+        return CAROM_OK;
+    caromi_log(context, CAROM_LOG_WARNING, "OpenCL failed, the CPU matches %llu contacts: %s",
+               (unsigned long long)now->count, why.message);
+    caromi_give_up(context, device, status, &why);
+    return context->desc.backend != CAROM_BACKEND_OPENCL ? CAROM_OK
+                                                         : caromi_fail(err, status, why.native_code, "%s", why.message);
+}
+
+/* Checks the arguments, and matches the contacts where their arrays lie. */
+static carom_status match(carom_context *context, const carom_contact_records *previous,
+                          const carom_contact_records *now, const carom_contact_match *out, match_written *written,
+                          carom_error *err)
+{
+    int answered = 0;
+    CHECK(check_records(previous, err));
+    CHECK(check_records(now, err));
+    CHECK(caromi_check_desc(out->size, sizeof *out, "carom_contact_match", err));
+    CAROMI_CHECK_STAYING_ARRAYS(CAROMI_STAYS, context, err, list_match, previous, now, out, written);
+    CHECK(match_on_device(context, previous, now, out, &answered, err));
+    if (answered)
+        return CAROM_OK;
+    CHECK(caromi_staging_show(context, err));
+    CHECK(check_values(previous, "previous", err));
+    CHECK(check_values(now, "now", err));
+    return match_lists(context, previous, now, out, written, err);
 }
 
 carom_status carom_contacts_match(carom_context *context, const carom_contact_records *previous,

@@ -31,6 +31,7 @@ const caromi_device_driver caromi_driver = {
     .cloud_test = caromi_cloud_copy_test,
     .cloud_solve = caromi_cloud_copy_solve,
     .list_stays = caromi_grid_serves,
+    .match = caromi_device_match,
     .grid_serves = caromi_grid_serves,
     .grid_prepare = caromi_grid_prepare,
     .grid_answer = caromi_grid_answer,

@@ -59,6 +59,9 @@ carom_status caromi_cloud_copy_test(caromi_cloud_copy *copy, const struct caromi
 carom_status caromi_cloud_copy_solve(caromi_cloud_copy *copy, const struct caromi_cloud_undecided *open, uint64_t count,
                                      int exact, carom_stats *stats, carom_error *err);
 int caromi_grid_serves(const caromi_device *device);
+carom_status caromi_device_match(caromi_device *device, const carom_contact_records *previous,
+                                 const carom_contact_records *now, const carom_contact_match *out, int *answered,
+                                 carom_error *err);
 carom_status caromi_grid_prepare(caromi_device *device, const struct caromi_cloud *cloud, carom_error *err);
 carom_status caromi_grid_answer(caromi_device *device, const struct caromi_cloud *cloud,
                                 const struct caromi_grid_result *result, int *answered, carom_stats *stats,

@@ -378,8 +378,9 @@ static carom_status answer_in_place(caromi_device *device, const caromi_list_bat
 {
     const uint64_t begin = batch->sweep.begin;
     carom_error why = {CAROM_OK, 0, ""};
-    CHECK(caromi_probe_rows(device, batch, err));
-    const carom_status status = caromi_stream_rows(device, batch, end, done, stats, &why);
+    carom_status status = caromi_probe_rows(device, batch, &why);
+    if (status == CAROM_OK)
+        status = caromi_stream_rows(device, batch, end, done, stats, &why);
     if (status == CAROM_OK || status != CAROM_ERROR_OUT_OF_MEMORY || batch->is_first)
         return status == CAROM_OK ? CAROM_OK : caromi_fail(err, status, why.native_code, "%s", why.message);
     caromi_log(device->context, CAROM_LOG_INFO, "%s: the list's arrays come to the host: %s", device->info.name,
@@ -387,6 +388,7 @@ static carom_status answer_in_place(caromi_device *device, const caromi_list_bat
     CHECK(caromi_staging_show_after(batch->sweep.mesh->context, *done - begin, err));
     if (batch->list->offsets != NULL && *done == begin)
         batch->list->offsets[begin] = 0;
+    CHECK(caromi_probe_list(device, batch, err));
     return caromi_stream_list(device, batch, end, done, stats, err);
 }
 

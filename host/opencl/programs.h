@@ -99,6 +99,11 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK };
     X(ROWS_FIRST_KEYS,             rows_first_keys,          mesh_rows,          CAROMI_NO_STACK, "") \
     X(ROWS_ORDER,                  rows_order,               mesh_rows,          CAROMI_NO_STACK, "") \
     X(ROWS_POINTS,                 rows_points,              mesh_rows,          CAROMI_NO_STACK, "") \
+    X(MATCH_CHECK,                 match_check,              contact_match,      CAROMI_NO_STACK, "") \
+    X(MATCH_BEGIN,                 match_begin,              contact_match,      CAROMI_NO_STACK, "") \
+    X(MATCH_PAIR,                  match_pair,               contact_match,      CAROMI_NO_STACK, "") \
+    X(MATCH_GONE,                  match_gone,               contact_match,      CAROMI_NO_STACK, "") \
+    X(MATCH_END,                   match_end,                contact_match,      CAROMI_NO_STACK, "") \
     X(RESIDENT_GATHER,             resident_gather,          resident,           CAROMI_NO_STACK, "") \
     X(RESIDENT_SCATTER,            resident_scatter,         resident,           CAROMI_NO_STACK, "") \
     X(RESIDENT_CHECK,              resident_check,           resident,           CAROMI_NO_STACK, "") \

@@ -311,11 +311,12 @@ CAROM_API void carom_job_destroy(carom_job *job);
 /// Memory that may lie on the device. A buffer has an address: a range of its size that belongs to
 /// it alone. Every array of every call may lie in the range, with any offset and stride; so views
 /// and results take buffers as they are. On a discrete device arrays stay there for pairs, first
-/// hits, closest points and any-hit queries; limits and indices are checked there, but for indices
-/// in exact mode, which are read back. Exact mode reads back 1 to 8 bytes of each query, and what
-/// its kernels leave undecided. Other calls bring their inputs to the host while they last, and
-/// write back their answers alone. docs/devices.md ("Buffers") has the table of what crosses
-/// between host and device.
+/// hits, closest points, any-hit queries and, on a GPU, clouds at rest, lists of hits and overlaps,
+/// and matches of contacts; limits and indices are checked there, but for indices in exact mode,
+/// which are read back. Exact mode reads back 1 to 8 bytes of each query, and what its kernels
+/// leave undecided. Other calls bring their inputs to the host while they last, and write back
+/// their answers alone. docs/devices.md ("Buffers") has the table of what crosses between host and
+/// device.
 typedef struct carom_buffer carom_buffer;
 
 typedef enum carom_buffer_where {

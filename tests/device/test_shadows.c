@@ -4,6 +4,8 @@
 #include "tests/support/cl_shim.h"
 #include "tests/support/lists.h"
 
+#include <math.h>
+
 enum { COUNT = 5000, BAD = 1000, SIDES = 4, RECORDS = 4096 };
 
 static carom_context *open_discrete(void)
@@ -329,6 +331,70 @@ static void a_match_writes_what_has_ended(void **state)
     cl_expect_none("a match");
 }
 
+/* Lists of contacts on a lattice, so that many distances tie, and the answers. */
+typedef struct match_arrays {
+    uint64_t query[2][COUNT], ended[COUNT], ended_count;
+    int64_t previous[COUNT];
+    uint32_t patch[2][COUNT];
+    float point[2][COUNT][5];
+} match_arrays;
+
+static void make_contacts(match_arrays *a, size_t each)
+{
+    uint64_t random = 9;
+    memset(a, 0xa5, sizeof *a);
+    for (size_t l = 0; l < 2; l++)
+        for (size_t i = 0; i < COUNT; i++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            a->query[l][i] = i / (each + l);
+            a->patch[l][i] = (uint32_t)(random >> 60) % 2;
+            for (int k = 0; k < 3; k++)
+                a->point[l][i][k] = (float)(random >> (40 + 3 * k) & 3) * (i % 5 == 0 ? 0x1p-60f : 1.0f);
+        }
+}
+
+static carom_status ask_match(carom_context *context, match_arrays *a, carom_error *err)
+{
+    carom_contact_records list[2];
+    for (int l = 0; l < 2; l++) {
+        float *x = a->point[l][0];
+        list[l] = (carom_contact_records){
+            sizeof list[l], COUNT, a->query[l], a->patch[l], {x, x + 1, x + 2, sizeof a->point[l][0]}};
+    }
+    const carom_contact_match out = {sizeof out, a->previous, a->ended, &a->ended_count};
+    return carom_contacts_match(context, &list[0], &list[1], &out, err);
+}
+
+/* A GPU matches lists in its memory; it leaves the ones to the host that are wrong, or crowded around one sphere. */
+static void a_match_stays(void **state)
+{
+    static match_arrays expected, got;
+    const int has_fp64 = test_need_device().fp64;
+    carom_error err = {0}, why = {0};
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) { /* few contacts of a sphere; many; a point that is not finite */
+        carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *context = open_discrete();
+        make_contacts(&expected, kind == 1 ? 100 : 7);
+        expected.point[1][COUNT / 2][1] = kind == 2 ? INFINITY : 0.0f;
+        carom_buffer *buffer = fill_buffer(context, &expected, sizeof expected);
+        const carom_status status = ask_match(cpu, &expected, &why);
+        for (int again = 0; again < 2; again++) { /* the first call builds programs */
+            cl_fetched = cl_sent = 0;
+            assert_int_equal(ask_match(context, carom_buffer_address(buffer), &err), status);
+        }
+        assert_int_equal(status, kind == 2 ? CAROM_ERROR_INVALID_ARGUMENT : CAROM_OK);
+        assert_true(kind != 2 || strcmp(err.message, why.message) == 0);
+        if (kind == 0 && has_fp64)
+            assert_true(cl_fetched <= 64 && cl_sent == 0);
+        test_ok("read", carom_buffer_read(buffer, 0, &got, sizeof got, &err), &err);
+        assert_memory_equal(&got, &expected, sizeof got);
+        carom_buffer_destroy(buffer);
+        carom_context_destroy(context);
+        carom_context_destroy(cpu);
+        cl_expect_none("a match that stays");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(limits_begin_where_the_radius_lies),
@@ -336,6 +402,7 @@ int main(void)
                                        cmocka_unit_test(a_list_without_host_memory_keeps_its_records),
                                        cmocka_unit_test(a_list_costs_its_records),
                                        cmocka_unit_test(members_of_one_structure_are_written_back_alone),
-                                       cmocka_unit_test(a_match_writes_what_has_ended)};
+                                       cmocka_unit_test(a_match_writes_what_has_ended),
+                                       cmocka_unit_test(a_match_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
