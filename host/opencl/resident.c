@@ -219,9 +219,9 @@ carom_status caromi_gather_words(caromi_device *device, cl_command_queue queue, 
     const caromi_resident listed = {index != NULL ? *index : NULL, 0};
     gathered columns[RESIDENT_COLUMNS];
     for (uint32_t k = 0; k < count; k++)
-        columns[k] = (gathered){from[k], stride, 0, to[k]};
-    return gather(device, queue, columns, count, index != NULL ? &listed : NULL, sizeof(cl_uint), first, rows, rows,
-                  NULL, err);
+        columns[k] = (gathered){.from = from[k], .stride = stride, .to = to[k]};
+    return gather(device, queue, columns, count, index != NULL ? &listed : NULL, sizeof(cl_uint), UINT32_MAX, first,
+                  rows, rows, NULL, err);
 }
 
 carom_status caromi_scatter_column(caromi_device *device, caromi_cl_slot *slot, cl_mem from, uint32_t kind,
