@@ -32,7 +32,7 @@ __kernel void carom_grid_columns(__global const ulong *offset, __global const ul
     const w3 zero = w3_of(w_f(W(0.0)), w_f(W(0.0)), w_f(W(0.0)));
     if (get_global_id(0) >= items)
         return;
-    const ulong own = first + get_global_id(0), at = grid_place(offset, key, of, own);
+    const ulong own = first + get_global_id(0), at = grid_slot(offset, key, of, own);
     const float4 a = sphere[of[own]], b = sphere[min(grid_partner_of(key[own], options), spheres - 1)];
     const uint image = grid_image_of(key[own], options);
     columns_in pair;
@@ -89,7 +89,7 @@ __kernel void carom_grid_put_depth(__global const ulong *offset, __global const 
                                    __global uchar *depth, ulong depth_at, uint pairs, uint items)
 {
     GRID_FOR_EACH(i, pairs)
-    COLUMN(real, depth, depth_at)[grid_place(offset, key, of, pair[first + i])] = decided[i];
+    COLUMN(real, depth, depth_at)[grid_slot(offset, key, of, pair[first + i])] = decided[i];
     (void)items;
 }
 #endif

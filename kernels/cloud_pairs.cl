@@ -42,7 +42,7 @@ FN void grid_add(const grid_rows *rows, uint a, uint b, uint image, uint state, 
         atomic_max(rows->count + a, ~b);
 }
 #else
-/* A pair that the first pass has not counted has no place in its row. */
+/* A pair that the first pass has not counted has no slot in its row. */
 FN void grid_add(const grid_rows *rows, uint a, uint b, uint image, uint state, real t)
 {
     if (a < rows->begin || a >= rows->end)
@@ -123,16 +123,16 @@ FN void grid_compare(const grid_cloud *grid, const grid_search *search, const gr
     const v3 d = grid_offset(search, other);
     const real sum = other.w + search->at.w;
 #ifdef GRID_OF_IMAGES
-    const int is_open = !v3_finite(d); /* a sum has overflowed, which the shift may bring back */
+    const int has_overflowed = !v3_finite(d); /* a sum has overflowed, which the shift may bring back */
     if (slot == search->slot)
         return;
 #else
-    const int is_open = 0;
+    const int has_overflowed = 0;
 #endif
-    if (!is_open && !cloud_compare(d, sum, grid->margin, grid->options | CLOUD_BOUNDS_ONLY).some)
+    if (!has_overflowed && !cloud_compare(d, sum, grid->margin, grid->options | CLOUD_BOUNDS_ONLY).some)
         return; /* nearly always */
     const cloud_lanes_found tested = cloud_compare(d, sum, grid->margin, grid->options);
-    const int is_certain = tested.certain && !is_open, is_near = tested.near && !is_open;
+    const int is_certain = tested.certain && !has_overflowed, is_near = tested.near && !has_overflowed;
     const uint index = grid->index[slot],
                image = search->index > index ? search->image : GRID_IMAGES - 1 - search->image;
     if ((grid->options & CLOUD_MASKED) && !(grid->mask[slot] & search->mask))
@@ -271,10 +271,10 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const grid_plan *plan, __global 
                                        __global uint *next, uint round, uint first, uint items)
 {
     const grid_cloud grid = {plan, at, index, mask, start, margin, options, min(start[plan->buckets], spheres)};
-    const uint place = first + (uint)get_global_id(0);
+    const uint item = first + (uint)get_global_id(0);
     if (get_global_id(0) >= items)
         return;
-    const uint slot = round == 0 ? place : unfinished[place];
+    const uint slot = round == 0 ? item : unfinished[item];
     if (slot >= grid.slots)
         return;
     const grid_rows rows = {row_begin, row_end, count, offset, key, of, stored, totals, options};
@@ -290,9 +290,9 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const grid_plan *plan, __global 
     const uint own = grid_level_of(plan, search.at.w, margin);
     grid_search_all(&grid, &search, &rows, &undecided, own);
     if (search.tests > search.to) {
-        const uint own_place = atomic_inc(&totals->unfinished);
-        if (own_place < spheres)
-            next[own_place] = slot;
+        const uint own_item = atomic_inc(&totals->unfinished);
+        if (own_item < spheres)
+            next[own_item] = slot;
     }
 }
 #endif

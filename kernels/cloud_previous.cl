@@ -74,7 +74,7 @@ __kernel void carom_grid_find_before(__global const ulong *offset, __global cons
         const ulong end = offset[row + 1];
         const ulong at = grid_find(key, offset[row], end, grid_key_of((uint)b_of, image, options));
         if (at < end)
-            atomic_max(found + grid_place(offset, key, of, at), ~i);
+            atomic_max(found + grid_slot(offset, key, of, at), ~i);
     }
     (void)items;
 }

@@ -27,8 +27,8 @@ __kernel void carom_grid_totals(__global const ulong *offset, ulong capacity, ui
 
 #ifdef KERNEL_grid_find_long
 /* Lists the spheres from `begin` on with long rows that are stored: giant ones from the end of the list on, which has
- * `room` for both. */
-__kernel void carom_grid_find_long(__global const ulong *offset, uint begin, __global uint *row, uint room,
+ * `capacity` for both. */
+__kernel void carom_grid_find_long(__global const ulong *offset, uint begin, __global uint *row, uint capacity,
                                    volatile __global grid_totals *totals, uint rows, uint items)
 {
     GRID_FOR_EACH(i, rows)
@@ -41,8 +41,8 @@ __kernel void carom_grid_find_long(__global const ulong *offset, uint begin, __g
         const uint at = atomic_inc(is_giant ? &totals->giant_rows : &totals->long_rows);
         if (is_giant)
             atomic_max(&totals->longest, (uint)count);
-        if (at < room)
-            row[is_giant ? room - 1 - at : at] = own;
+        if (at < capacity)
+            row[is_giant ? capacity - 1 - at : at] = own;
     }
     (void)items;
 }
@@ -146,7 +146,7 @@ __kernel void carom_grid_order(__global const ulong *offset, __global const ulon
         atomic_or(&totals->faults, 1u);
         return;
     }
-    const ulong at = grid_place(offset, key, of, own);
+    const ulong at = grid_slot(offset, key, of, own);
     if (wanted >> GRID_A & 1)
         COLUMN(int, a, a_at)[at] = (int)sphere;
     if (wanted >> GRID_B & 1)

@@ -15,8 +15,8 @@ FN int grid_is_long(ulong begin, ulong end)
     return end - begin > GRID_LONG_ROW;
 }
 
-/* The place of a pair in the list, from the number of its key. */
-FN ulong grid_place(__global const ulong *offset, __global const ulong *key, __global const uint *of, ulong own)
+/* The slot of a pair in the list, from the number of its key. */
+FN ulong grid_slot(__global const ulong *offset, __global const ulong *key, __global const uint *of, ulong own)
 {
     const ulong begin = offset[of[own]], end = offset[of[own] + 1], mine = key[own];
     ulong rank = 0;

@@ -299,12 +299,12 @@ __kernel void carom_match_gone(__global const int *below, __global uint *gone, u
 
 #ifdef KERNEL_match_end
 /* Lists them. */
-__kernel void carom_match_end(__global const uint *gone, __global const ulong *place, __global uchar *ended,
+__kernel void carom_match_end(__global const uint *gone, __global const ulong *slot, __global uchar *ended,
                               ulong ended_at, uint count, uint items)
 {
     GRID_FOR_EACH(i, count)
     if (gone[i])
-        ((__global ulong *)(ended + ended_at))[place[i]] = i;
+        ((__global ulong *)(ended + ended_at))[slot[i]] = i;
     (void)items;
 }
 #endif

@@ -3,7 +3,7 @@
 #ifndef CAROM_CONTACT_MATCH_H
 #define CAROM_CONTACT_MATCH_H
 
-/* What the host reads: whether it has to answer the call itself. */
+/* Faults of a match, after which the host answers the call itself. */
 #define MATCH_INVALID 1 /* queries do not ascend, or a point is not finite */
 #define MATCH_CROWDED 2 /* a sphere has more than MATCH_MOST pairs of a previous and a new contact */
 #define MATCH_MOST 4096

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of hits that stay on the device. A row is a query of the chunk, with all of its hits. Candidates of a row lie
- * side by side in any order; `slot` holds the number of candidates before each row, `place` the number of hits before
- * it. Both are the same where the search decides every candidate. The host names the kernel that it builds. */
+ * side by side in any order; `slot` holds the number of candidates before each row, `hit_start` the number of hits
+ * before it. Both are the same where the search decides every candidate. The host names the kernel that it builds. */
 #include "cloud_grid.h"
 #include "lang.h"
 #include "layout.h"
@@ -88,12 +88,12 @@ __kernel void carom_rows_decide_first(__global const uint *undecided, __global c
 #ifdef KERNEL_rows_offsets
 /* Offsets of the list: `before` counts the hits of earlier chunks. Number `first` is that of the chunk's first row; it
  * is written only at the begin of a batch, as the chunk before has written it otherwise. */
-__kernel void carom_rows_offsets(__global const ulong *place, ulong before, __global uchar *to, ulong to_at,
+__kernel void carom_rows_offsets(__global const ulong *hit_start, ulong before, __global uchar *to, ulong to_at,
                                  ulong first, uint is_begin, uint rows, uint items)
 {
     GRID_FOR_EACH(i, rows)
     {
-        COLUMN(ulong, to, to_at)[first + i + 1] = before + place[i + 1];
+        COLUMN(ulong, to, to_at)[first + i + 1] = before + hit_start[i + 1];
         if (is_begin && i == 0)
             COLUMN(ulong, to, to_at)[first] = 0;
     }
@@ -212,7 +212,7 @@ FN ulong rows_rank(__global const ulong *key, ulong begin, ulong end, ulong own)
 /* Stores hits of rows before `row_end`, in order, into the columns of the mask `wanted`, each of which begins `at`
  * bytes behind the begin of its memory. query_first: the query of row 0. For the points of the hits their rows and
  * triangles are stored too. */
-__kernel void carom_rows_order(__global const ulong *slot, __global const ulong *place, __global const ulong *key,
+__kernel void carom_rows_order(__global const ulong *slot, __global const ulong *hit_start, __global const ulong *key,
                                __global const uint *of, uint row_end, ulong query_first, uint wanted,
                                __global uchar *query, ulong query_at, __global uchar *triangle, ulong triangle_at,
                                __global uchar *state, ulong state_at, __global uchar *t, ulong t_at,
@@ -224,7 +224,7 @@ __kernel void carom_rows_order(__global const ulong *slot, __global const ulong 
         const ulong mine = key[i];
         if (row >= row_end || mine == ROWS_MISS)
             continue;
-        const ulong at = place[row] + rows_rank(key, slot[row], slot[row + 1], i);
+        const ulong at = hit_start[row] + rows_rank(key, slot[row], slot[row + 1], i);
         const int own_triangle = (int)(mine >> GRID_KEY_B_SHIFT & 0x7fffffff);
         if (wanted >> ROWS_QUERY & 1)
             COLUMN(ulong, query, query_at)[at] = query_first + row;

@@ -3,7 +3,7 @@
 #ifndef CAROM_MESH_ROWS_H
 #define CAROM_MESH_ROWS_H
 
-/* What the host reads besides the totals. */
+/* Numbers that the host reads besides the totals. */
 typedef struct rows_report {
     unsigned int faults;    /* impossible results of the search: a mask of the following */
     unsigned int undecided; /* candidates that the host decides */

@@ -25,7 +25,7 @@ typedef struct refit_measure {
     unsigned int above[3], below[3], refused;
 } refit_measure;
 
-/* What the host reads of a refit. */
+/* Numbers that the host reads of a refit. */
 typedef struct refit_result {
     unsigned int is_refused, triangle, corner; /* the first corner with a coordinate that is not finite */
     float lower[3], upper[3];                  /* bounds of the used vertices */

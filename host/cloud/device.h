@@ -112,8 +112,8 @@ void caromi_work_solve_here(caromi_cloud_found *found, uint32_t a, uint32_t b);
 /* The answer of a device that needs no such work. One of these is asked for, the others are NULL. */
 typedef struct caromi_grid_result {
     const carom_cloud_pair_list *list;
-    int full;                          /* a list: a pair stands under both spheres */
-    uint32_t *partners;                /* the number of partners of each sphere */
+    int full;           /* a list: a pair stands under both spheres */
+    uint32_t *partners; /* the number of partners of each sphere */
     const carom_cloud_partner_result *first;
     uint8_t *hit; /* whether each has a partner */
 } caromi_grid_result;

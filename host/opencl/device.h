@@ -128,10 +128,10 @@ enum {
     CAROMI_GRID_TOTALS,
     CAROMI_GRID_KEYS, /* stored pairs in no order, and sphere a of each */
     CAROMI_GRID_OF,
-    CAROMI_GRID_LONG,    /* spheres with long rows of pairs */
-    CAROMI_GRID_COUNTER, /* of undecided depths; whether an earlier list descends */
-    CAROMI_GRID_FOUND,       /* of each pair, its number in an earlier list */
-    CAROMI_GRID_COLUMN,      /* columns of a list that are read back */
+    CAROMI_GRID_LONG,                                 /* spheres with long rows of pairs */
+    CAROMI_GRID_COUNTER,                              /* of undecided depths; whether an earlier list descends */
+    CAROMI_GRID_FOUND,                                /* of each pair, its number in an earlier list */
+    CAROMI_GRID_COLUMN,                               /* columns of a list that are read back */
     CAROMI_GRID_PAIR_COLUMN = CAROMI_GRID_COLUMN + 5, /* depth and normal */
     CAROMI_GRID_PREVIOUS = CAROMI_GRID_PAIR_COLUMN + 4,
     CAROMI_GRID_BEFORE, /* copies of an earlier list's columns */

@@ -122,7 +122,10 @@ enum {
 };
 
 /* Programs of clouds that a GPU sorts by itself. */
-enum { CAROMI_PROGRAM_GRID_FIRST = CAROMI_PROGRAM_GRID_CLEAR, CAROMI_PROGRAM_GRID_LAST = CAROMI_PROGRAM_GRID_STORE_IMAGES };
+enum {
+    CAROMI_PROGRAM_GRID_FIRST = CAROMI_PROGRAM_GRID_CLEAR,
+    CAROMI_PROGRAM_GRID_LAST = CAROMI_PROGRAM_GRID_STORE_IMAGES
+};
 
 /* Programs of refits on a device. */
 enum {

@@ -614,7 +614,7 @@ static const struct {
      {"search.tests > search.to) {", "search.tests > search.to || spheres > 999) {"},
      CAROM_ERROR_DEVICE_LOST},
     {"depth", {"found.depth = w_f(W(0.0));", "found.depth = w_f(W(1.0));"}, CAROM_ERROR_NOT_BIT_EXACT},
-    {"undecided depth", {"[grid_place(offset, key, of, pair[first + i])] =", "[0] ="}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"undecided depth", {"[grid_slot(offset, key, of, pair[first + i])] =", "[0] ="}, CAROM_ERROR_NOT_BIT_EXACT},
     {"normal", {"columns_store(COLUMN(real, y", "columns_store(COLUMN(real, x"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"images of one level", {"image > GRID_IMAGE_OWN ? own + 1 : own", "own"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"all images of one level", {"image > GRID_IMAGE_OWN ? own + 1 : own", "own + 1"}, CAROM_ERROR_NOT_BIT_EXACT},
