@@ -6,6 +6,8 @@
 
 #include "device.h"
 #include "enqueue.h"
+#include "host/core/buffer.h"
+#include "host/core/staging.h"
 
 enum {
     SLAB = 1 << 13,         /* rows that a task gathers or scatters; for fewer, waking a thread costs more */
@@ -574,6 +576,18 @@ static carom_status run_all(caromi_device *device, const caromi_stream *stream, 
     }
 }
 
+/* The host gathers inputs in its memory, by indices that may lie on the device. */
+static carom_status bring_indices(const caromi_device *device, const caromi_stream *stream, carom_error *err)
+{
+    carom_context *context = (carom_context *)device->context; /* of the running call, whose staging copies change */
+    for (uint32_t i = 0; i < stream->in_count; i++) {
+        const void *index = stream->in[i].index.base;
+        if (!caromi_input_stays(stream, i) && caromi_resident_buffer(context, index) != NULL)
+            CHECK(caromi_staging_show_index(context, index, err));
+    }
+    return CAROM_OK;
+}
+
 /* Triangles that stay on the device are not checked, as the host would have to download them. Unwanted triangles are
  * not checked either if all answers stay. */
 carom_status caromi_stream_run(caromi_device *device, const caromi_stream *stream, uint64_t *done, carom_stats *stats,
@@ -584,6 +598,7 @@ carom_status caromi_stream_run(caromi_device *device, const caromi_stream *strea
         return caromi_prepare_residents(device, stream, err);
     if (!caromi_find_residents(device, stream, &residents)) {
         CHECK(caromi_enqueue_refuse(device->context, err));
+        CHECK(bring_indices(device, stream, err));
         return run_all(device, stream, done, stats, err);
     }
     caromi_stream own = *stream;
@@ -599,8 +614,10 @@ carom_status caromi_stream_run(caromi_device *device, const caromi_stream *strea
      * be. */
     if (device->gpu && caromi_inputs_stay(&own) && caromi_answers_stay(&own))
         own.chunk = own.undecided == NULL || device->max_items < CHUNK_MARKED ? device->max_items : CHUNK_MARKED;
-    if (device->context->enqueued == NULL)
+    if (device->context->enqueued == NULL) {
+        CHECK(bring_indices(device, &own, err));
         return run_all(device, &own, done, stats, err);
+    }
     if (!caromi_inputs_stay(&own) || !caromi_answers_stay(&own) || own.check != NULL || own.undecided != NULL)
         return caromi_enqueue_refuse(device->context, err);
     return enqueue_chunks(device, &own, first_chunk(device, &own), done, stats, err);
