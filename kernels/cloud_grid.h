@@ -41,7 +41,7 @@ typedef struct grid_measure {
     unsigned int count[GRID_BINS], reach[GRID_BINS]; /* reach: the largest, as bits */
 } grid_measure;
 
-/* Numbers that the host reads: some 100 bytes in a call. */
+/* Numbers that the host reads: at most 64 bytes in a call. */
 typedef struct grid_totals {
     unsigned int unfinished; /* searches that go on in the next round */
     unsigned int undecided;  /* pairs for the solver */

@@ -45,7 +45,9 @@ static carom_status find_offsets(grid_job *job, carom_error *err)
     caromi_set_uint(&find, room);
     caromi_grid_set_memory(job, &find, CAROMI_GRID_TOTALS);
     CHECK(caromi_grid_launch_each(job, &find, end - begin, err));
-    CHECK(caromi_grid_read_back(job, CAROMI_GRID_TOTALS, 0, &job->totals, sizeof job->totals, err));
+    const size_t searched = offsetof(grid_totals, long_rows); /* the search has read that far */
+    CHECK(caromi_grid_read_back(job, CAROMI_GRID_TOTALS, searched, &job->totals.long_rows,
+                                sizeof job->totals - searched, err));
     const grid_totals *t = &job->totals;
     if (t->stored > capacity || t->stored > t->total || t->complete < begin || t->complete > end ||
         t->long_rows > room || t->giant_rows > room - t->long_rows)
