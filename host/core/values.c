@@ -105,6 +105,9 @@ carom_status caromi_check_values(carom_context *context, const carom_batch *batc
     for (uint32_t i = 0; i < count; i++)
         if ((!passed || is_left[i]) && !is_for_host(context, &values[i]))
             CHECK(bring(context, &values[i], err));
+    for (uint32_t i = 0; i < count; i++) /* an index on the device may select from limits in the program's memory */
+        if ((!passed || is_left[i]) && !is_constant(&values[i]))
+            CHECK(caromi_staging_show_input(context, values[i].column.index.base, err));
     for (uint32_t i = 0; !batch->prepare && i < count; i++)
         if (!passed || is_left[i])
             CHECK(check_on_host(&values[i], batch->begin, batch->count, err));

@@ -16,6 +16,7 @@ enum { NOTES = 1024, NOTE_WORDS = 2 * CAROMI_VALUES_MAX /* row and value of each
 
 /* What checks on the device have found, in page-locked memory: reads into any other would make drivers wait. */
 struct caromi_notes {
+    caromi_device *device; /* that has mapped them: they keep it open */
     cl_mem memory;
     const cl_uint *words; /* of `memory`, mapped: NOTE_WORDS of each note */
     atomic_uchar is_taken[NOTES];
@@ -168,6 +169,8 @@ carom_status caromi_enqueue_prepare(const carom_context *context, caromi_device 
         return status;
     }
     notes->words = words;
+    notes->device = device;
+    device->references++;
     shared->notes = notes;
     return CAROM_OK;
 }
@@ -179,12 +182,26 @@ static void release_notes(carom_context *context)
     if (notes == NULL)
         return;
     if (!caromi_opencl_is_inherited()) {
-        (void)clEnqueueUnmapMemObject(context->shared->queue, notes->memory, (void *)(uintptr_t)notes->words, 0, NULL,
-                                      NULL);
-        (void)clFinish(context->shared->queue);
+        const cl_command_queue queue = notes->device->slots[0].queue;
+        (void)caromi_unmap(notes->device, queue, notes->memory, (void *)(uintptr_t)notes->words, NULL, NULL);
+        (void)caromi_finish(notes->device, queue, NULL);
         caromi_release_buffer(&notes->memory);
     }
+    caromi_device_close(notes->device);
     caromi_free(context, notes);
+}
+
+/* Takes the next note that is free; NOTES: there is none. */
+static uint32_t take_note(caromi_notes *notes)
+{
+    for (uint32_t tried = 0; tried < NOTES; tried++) {
+        const uint32_t at = notes->next;
+        unsigned char is_taken = 0;
+        notes->next = (at + 1) % NOTES;
+        if (atomic_compare_exchange_strong(&notes->is_taken[at], &is_taken, 1))
+            return at;
+    }
+    return NOTES;
 }
 
 carom_status caromi_enqueue_values(const carom_context *context, const caromi_values *values, uint32_t count,
@@ -192,11 +209,9 @@ carom_status caromi_enqueue_values(const carom_context *context, const caromi_va
 {
     caromi_enqueued *call = context->enqueued;
     caromi_notes *notes = context->shared->notes;
-    const uint32_t at = notes != NULL ? notes->next : 0;
-    unsigned char is_taken = 0;
-    if (notes == NULL || call->note != NULL || !atomic_compare_exchange_strong(&notes->is_taken[at], &is_taken, 1))
+    const uint32_t at = notes != NULL && call->note == NULL ? take_note(notes) : NOTES;
+    if (at == NOTES)
         return caromi_enqueue_refuse(context, err);
-    notes->next = (at + 1) % NOTES;
     call->note = &notes->is_taken[at];
     call->found = notes->words + (size_t)at * NOTE_WORDS;
     *to = (void *)(uintptr_t)call->found;
@@ -206,13 +221,28 @@ carom_status caromi_enqueue_values(const carom_context *context, const caromi_va
     return CAROM_OK;
 }
 
-const caromi_values *caromi_enqueue_check_of(const carom_context *context, const void *base)
+int caromi_enqueue_is_limit(const carom_context *context, const caromi_in_column *column)
 {
     const caromi_enqueued *call = context->enqueued;
-    for (uint32_t i = 0; call != NULL && i < call->value_count; i++)
-        if (call->values[i].column.base == base)
-            return &call->values[i];
-    return NULL;
+    for (uint32_t i = 0; call != NULL && column->base != NULL && i < call->value_count; i++) {
+        const caromi_in_column *limits = &call->values[i].column;
+        if (call->values[i].are_limits && limits->base == column->base && limits->stride == column->stride)
+            return 1;
+    }
+    return 0;
+}
+
+uint32_t caromi_enqueue_last_index(const carom_context *context, const caromi_index *index)
+{
+    const caromi_enqueued *call = context->enqueued;
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; call != NULL && index->base != NULL && i < call->value_count; i++) {
+        const caromi_values *values = &call->values[i];
+        const uint32_t last = caromi_last_index(values);
+        if (!values->are_limits && values->column.base == index->base && values->column.stride == index->stride)
+            least = last < least ? last : least;
+    }
+    return least;
 }
 
 /* The error for a value that a check has refused. */

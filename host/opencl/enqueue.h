@@ -27,8 +27,10 @@ carom_status caromi_enqueue_prepare(const carom_context *context, caromi_device 
 struct caromi_values;
 carom_status caromi_enqueue_values(const carom_context *context, const struct caromi_values *values, uint32_t count,
                                    uint64_t begin, void **to, carom_error *err);
-/* What the call checks of an array; NULL: nothing, or no call is being enqueued. */
-const struct caromi_values *caromi_enqueue_check_of(const carom_context *context, const void *base);
+/* Whether the call that is being enqueued checks this column as limits; the largest value that it allows in an index
+ * that it checks, UINT32_MAX for any other. */
+int caromi_enqueue_is_limit(const carom_context *context, const caromi_in_column *column);
+uint32_t caromi_enqueue_last_index(const carom_context *context, const caromi_index *index);
 /* Fails while a call is being enqueued, before work for which the host would have to wait. */
 carom_status caromi_enqueue_refuse(const carom_context *context, carom_error *err);
 #endif

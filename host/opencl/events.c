@@ -226,6 +226,8 @@ carom_status caromi_event_wait(void *event, double seconds, carom_error *err)
         const cl_int code = clGetEventInfo(waited, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
         if (code != CL_SUCCESS)
             return fail_call(code, "clGetEventInfo", err);
+        if (state == CL_COMPLETE && !isinf(seconds))
+            (void)clWaitForEvents(1, &waited); /* returns at once, and makes the command's results visible */
         if (state <= CL_COMPLETE)
             return state == CL_COMPLETE ? CAROM_OK : fail_event(state, err);
         if (caromi_now() >= end)

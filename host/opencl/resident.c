@@ -38,10 +38,8 @@ int caromi_find_residents(const caromi_device *device, const caromi_stream *stre
     for (uint32_t i = 0; i < stream->in_count; i++) {
         out->in[i] = caromi_resident_at(device, stream->in[i].base);
         out->index[i] = caromi_resident_at(device, stream->in[i].index.base);
-        const caromi_values *limits = caromi_enqueue_check_of(device->context, stream->in[i].base),
-                            *indices = caromi_enqueue_check_of(device->context, stream->in[i].index.base);
-        out->is_limit[i] = limits != NULL && limits->are_limits;
-        out->last[i] = indices != NULL ? caromi_last_index(indices) : UINT32_MAX;
+        out->is_limit[i] = (uint8_t)caromi_enqueue_is_limit(device->context, &stream->in[i]);
+        out->last[i] = caromi_enqueue_last_index(device->context, &stream->in[i].index);
         some |= out->in[i].memory != NULL;
     }
     for (uint32_t i = 0; i < stream->out_count; i++) {

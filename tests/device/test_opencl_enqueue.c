@@ -485,12 +485,39 @@ static void test_refused(void **state)
     c.indices[BAD_INDEX] = c.indices[BAD_INDEX + 1] = 0;
     c.limits[c.indices[BAD_LIMIT]] = c.limits[c.indices[BAD_LIMIT + 30]] = 1;
     put_checked(&r, &c);
-    for (int i = 0; i < LAPS + LAPS / 2; i++) { /* more than there are notes, whose jobs end meanwhile */
+    carom_job *kept = NULL;
+    test_ok("a job", call_checked(&r, &c, &kept, NULL, &err), &err);
+    for (int i = 0; i < LAPS + LAPS / 2; i++) { /* more than there are notes, whose jobs end meanwhile, but one */
         cl_relieve();
         test_ok("a job", call_checked(&r, &c, &job, NULL, &err), &err);
         assert_int_equal(cl_calls(CALL_USER_EVENT), 0);
         ends_well(job);
     }
+    ends_well(kept);
+    close_checked(&c);
+    close_resident(&r);
+}
+
+/* An index on the device selects from limits in the program's memory. */
+static void test_limits_of_the_program(void **state)
+{
+    static checked c;
+    static float expected[COUNT], got[COUNT];
+    resident r = open_resident(state, TURNS);
+    carom_error err = {0};
+    carom_mesh_sweep_desc desc = sweep_of(r.s, carom_buffer_address(r.s->z), COUNT);
+    const carom_mesh_hit_result out = {.size = sizeof out, .t = carom_buffer_address(r.s->t)};
+    open_checked(&r, &c);
+    put_checked(&r, &c);
+    test_ok("a call", call_checked(&r, &c, NULL, NULL, &err), &err);
+    test_ok("a read", carom_buffer_read(r.s->t, 0, expected, BYTES, &err), &err);
+    desc.center = carom_soa(carom_buffer_address(r.x), carom_buffer_address(r.y), carom_buffer_address(r.s->z));
+    desc.batch.select = carom_uints_of(carom_buffer_address(c.select));
+    desc.batch.elements = ELEMENTS;
+    desc.t_max = carom_scalars_of(c.limits);
+    test_ok("a call", carom_mesh_sweep_first(r.s->mesh, &desc, &out, NULL, &err), &err);
+    test_ok("a read", carom_buffer_read(r.s->t, 0, got, BYTES, &err), &err);
+    assert_memory_equal(expected, got, BYTES);
     close_checked(&c);
     close_resident(&r);
 }
@@ -654,7 +681,7 @@ int main(void)
         ON_BOTH(test_mesh_moves),  ON_BOTH(test_fails_at_enqueue),
         ON_BOTH(test_lost),        ON_BOTH(test_bad_command),
         ON_BOTH(test_refused),     ON_BOTH(test_fork),
-        ON_BOTH(test_every_call),
+        ON_BOTH(test_every_call),  ON_BOTH(test_limits_of_the_program),
     };
     return cmocka_run_group_tests_name("calls in the caller's queue", tests, NULL, NULL);
 }
