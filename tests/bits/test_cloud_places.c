@@ -375,7 +375,7 @@ static void ends_when_asked(void **state)
 static int end_in_last_pass(void *user, uint64_t done, uint64_t count)
 {
     (void)user;
-    return done > count - count / 5;
+    return done > count - count / 5 && done < count;
 }
 
 /* A list that is too short is cancelled while it stores the spheres that fit: it has no complete sphere, and the
@@ -392,8 +392,6 @@ static void cancelled_list_has_nothing(void **state)
     ref_gen_seed(&g, 44, 10, 0);
     for (size_t i = 0; i < 3 * (size_t)COUNT; i++)
         center[i] = between(&g, 0, 21);
-    for (size_t i = 1; i <= COUNT; i++)
-        offsets[i] = UINT64_MAX;
     carom_context *context = NULL;
     const carom_context_desc cpu = {.size = sizeof cpu, .backend = CAROM_BACKEND_CPU, .threads = 1};
     carom_cloud_desc d = {.batch = {.size = sizeof d,
@@ -407,7 +405,14 @@ static void cancelled_list_has_nothing(void **state)
         .size = sizeof list, .capacity = CAPACITY, .offsets = offsets, .a = a, .b = b, .totals = &totals};
     carom_error err;
     assert_int_equal(carom_context_create(&cpu, &context, &err), CAROM_OK);
-    test_error(carom_cloud_list(context, &d, &list, NULL, &err), CAROM_ERROR_CANCELLED, &err, "cancelled");
+    carom_status status = CAROM_OK;
+    for (int tries = 0; status == CAROM_OK && tries < 50;
+         tries++) { /* reports are 50 ms apart: the pass may have none */
+        for (size_t i = 1; i <= COUNT; i++)
+            offsets[i] = UINT64_MAX;
+        status = carom_cloud_list(context, &d, &list, NULL, &err);
+    }
+    test_error(status, CAROM_ERROR_CANCELLED, &err, "cancelled");
     assert_true(totals.complete == 0 && totals.stored == 0 && totals.total == 0);
     for (size_t i = 1; i <= COUNT; i++)
         assert_true(offsets[i] == UINT64_MAX);
