@@ -107,7 +107,7 @@ static carom_status make_levels(caromi_device *device, const carom_mesh *mesh, m
 /* Memory of a copy that refits write, made by the first one. */
 static carom_status make_memory(caromi_device *device, const carom_mesh *mesh, mesh_copy *copy, carom_error *err)
 {
-    static refit_work none;
+    refit_work none = {0};
     const uint64_t slots = (mesh->info.node_count > 0 ? mesh->info.node_count : 1) * MESH_WIDTH;
     if (copy->work != NULL)
         return CAROM_OK;
