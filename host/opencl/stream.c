@@ -276,6 +276,12 @@ static carom_status start_chunk(caromi_device *device, const caromi_stream *stre
     return status;
 }
 
+/* The commands of a chunk for which the host has not waited. */
+static uint32_t events_of(const caromi_cl_slot *slot)
+{
+    return slot->upload.count + slot->compute.count + slot->download.count;
+}
+
 /* Waits for all commands of a chunk. The queue is in order, so it waits for the last command first: the thread wakes
  * once instead of once per command. */
 static carom_status await(const caromi_device *device, const caromi_cl_slot *slot, carom_error *err)
@@ -499,7 +505,7 @@ static carom_status run_chunks(caromi_device *device, const caromi_stream *strea
             cut_chunk(device, stream, next, chunk, slot);
             next += slot->count;
             status = start_chunk(device, stream, slot, stats, err);
-            if (status == CAROM_OK)
+            if (status == CAROM_OK && events_of(slot) > 0) /* a chunk that has settled cannot fail any more */
                 status = caromi_flush(device, slot->queue, err);
         }
         if (status != CAROM_OK)

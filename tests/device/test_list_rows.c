@@ -118,14 +118,14 @@ static void close_fixture(fixture *f)
 }
 
 /* Asks the CPU, fills the buffer as the CPU's memory was, asks the device, and compares all bytes. */
-static void compare(const fixture *f, const question *q, int launch_that_fails, carom_stats *stats)
+static void compare(const fixture *f, const question *q, cl_call call, int that_fails, carom_stats *stats)
 {
     carom_list_totals totals = {0}, found = {0};
     carom_error err = {0};
     memset(&expected, 0xa5, offsetof(list_arrays, column));
     test_ok("write", carom_buffer_write(f->buffer, 0, &expected, sizeof expected, &err), &err);
     test_ok("CPU", ask_list(q, f->here, &expected, &totals, NULL, &err), &err);
-    cl_sabotage(CALL_LAUNCH, launch_that_fails, 0);
+    cl_sabotage(call, that_fails, 0);
     test_ok("device", ask_list(q, f->there, carom_buffer_address(f->buffer), &found, stats, &err), &err);
     cl_sabotage(CALL_LAUNCH, 0, 0);
     assert_memory_equal(&found, &totals, sizeof totals);
@@ -151,15 +151,15 @@ static void lists_have_the_same_bytes(void **state)
     fixture f = open_fixture(CAROM_BACKEND_OPENCL, CHUNK, COUNT);
     for (int i = 0; i < choices; i++) {
         question q = question_of(i);
-        compare(&f, &q, 0, &stats);
+        compare(&f, &q, CALL_LAUNCH, 0, &stats);
         assert_int_equal(stats.brought + stats.returned, 0);
         assert_int_equal(stats.on_device, COUNT);
         q.begin = COUNT / 3;
         q.capacity = CHUNK;
-        compare(&f, &q, 0, &stats);
+        compare(&f, &q, CALL_LAUNCH, 0, &stats);
         assert_int_equal(stats.brought + stats.returned, 0);
         q.capacity = 0;
-        compare(&f, &q, 0, &stats);
+        compare(&f, &q, CALL_LAUNCH, 0, &stats);
     }
     close_fixture(&f);
 }
@@ -175,7 +175,7 @@ static void few_numbers_cross(void **state)
     fixture f = open_fixture(CAROM_BACKEND_OPENCL, 0, COUNT);
     for (int i = 0; i < 3; i++) {
         const question q = question_of(i);
-        compare(&f, &q, 0, &stats);
+        compare(&f, &q, CALL_LAUNCH, 0, &stats);
         cl_fetched = cl_sent = 0;
         test_ok("again", ask_list(&q, f.there, carom_buffer_address(f.buffer), &totals, &stats, &err), &err);
         assert_true(cl_fetched <= 64);
@@ -197,7 +197,7 @@ static void lists_without_memory_are_halved(void **state)
         fixture f = open_fixture(CAROM_BACKEND_OPENCL, 0, MANY);
         test_ok("CPU", ask_list(&q, f.here, &expected, &totals, NULL, &err), &err);
         cl_scarce.above = (uint64_t)quarters * 16 * totals.total / 4;
-        compare(&f, &q, 0, &stats);
+        compare(&f, &q, CALL_LAUNCH, 0, &stats);
         assert_true(cl_seen.refused > 0);
         assert_int_equal(stats.on_device, MANY);
         assert_int_equal(stats.brought > 0, quarters == 1);
@@ -214,17 +214,32 @@ static void the_cpu_goes_on(void **state)
             carom_stats stats = {.size = sizeof stats};
             fixture f = open_fixture(CAROM_BACKEND_AUTO, CHUNK, COUNT);
             const question q = question_of(i);
-            compare(&f, &q, 0, &stats);
-            compare(&f, &q, launch, &stats);
+            compare(&f, &q, CALL_LAUNCH, 0, &stats);
+            compare(&f, &q, CALL_LAUNCH, launch, &stats);
             assert_true(stats.on_cpu > 0);
             close_fixture(&f);
         }
+}
+
+/* A chunk whose answer is complete, before the driver refuses to send commands: it counts once. */
+static void a_failed_flush_repeats_nothing(void **state)
+{
+    (void)state;
+    for (int flush = 1; flush < 4; flush++) {
+        carom_stats stats = {.size = sizeof stats};
+        fixture f = open_fixture(CAROM_BACKEND_AUTO, CHUNK, COUNT);
+        const question q = question_of(0);
+        compare(&f, &q, CALL_LAUNCH, 0, &stats);
+        compare(&f, &q, CALL_FLUSH, flush, &stats);
+        close_fixture(&f);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lists_have_the_same_bytes), cmocka_unit_test(few_numbers_cross),
                                        cmocka_unit_test(lists_without_memory_are_halved),
-                                       cmocka_unit_test(the_cpu_goes_on)};
+                                       cmocka_unit_test(the_cpu_goes_on),
+                                       cmocka_unit_test(a_failed_flush_repeats_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
