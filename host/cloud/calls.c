@@ -400,11 +400,14 @@ static carom_status on_device(caromi_device *device, const void *batch, uint64_t
                               carom_stats *stats, carom_error *err)
 {
     const cloud_call *call = batch;
+    const uint64_t by_integers = stats->by_integers;
     int answered = 0;
     if (end == *done)
         return prepare_device(device, call, err);
     if (can_sort_on_device(call) && caromi_driver.grid_serves(device))
         CHECK(answer_by_grid(device, call, &answered, stats, err));
+    if (!answered)
+        stats->by_integers = by_integers; /* pairs of an answer that the device has begun are decided again */
     if (!answered)
         CHECK(answer_with_device(device, call, &answered, stats, err));
     if (answered)
