@@ -6,6 +6,7 @@
 #include "wide.h"
 #include "cloud_grid.h"
 #include "contact_match.h"
+#include "resident.h"
 
 typedef wf w_one; /* a single number: a device with one lane alone has these programs */
 
@@ -18,32 +19,37 @@ typedef wf w_one; /* a single number: a device with one lane alone has these pro
     match_records_of(query##of, query_at##of, patch##of, patch_at##of, x##of, x_at##of, y##of, y_at##of, z##of, \
                      z_at##of, stride##of, count##of)
 typedef struct match_records {
-    __global const ulong *query;
-    __global const uint *patch;
-    __global const uchar *x, *y, *z;
-    ulong stride; /* of the points */
+    __global const uchar *query, *patch, *x, *y, *z;
+    ulong query_at, patch_at, x_at, y_at, z_at, stride; /* stride: of the points */
     uint count;
 } match_records;
 
 FN match_records match_records_of(MATCH_RECORDS())
 {
     match_records records;
-    records.query = (__global const ulong *)(query + query_at);
-    records.patch = (__global const uint *)(patch + patch_at);
-    records.x = x + x_at;
-    records.y = y + y_at;
-    records.z = z + z_at;
+    records.query = query;
+    records.patch = patch;
+    records.x = x;
+    records.y = y;
+    records.z = z;
+    records.query_at = query_at;
+    records.patch_at = patch_at;
+    records.x_at = x_at;
+    records.y_at = y_at;
+    records.z_at = z_at;
     records.stride = stride;
     records.count = count;
     return records;
 }
 
-/* Loads a number from any address. */
-FN float match_load(__global const uchar *from)
+FN ulong match_query(const match_records *records, uint i)
 {
-    if (((size_t)from & 3) == 0)
-        return *(__global const float *)from;
-    return as_float((uint)from[0] | (uint)from[1] << 8 | (uint)from[2] << 16 | (uint)from[3] << 24);
+    return resident_load_long(records->query, records->query_at + 8 * (ulong)i);
+}
+
+FN uint match_patch(const match_records *records, uint i)
+{
+    return resident_load(records->patch, records->patch_at + 4 * (ulong)i);
 }
 
 typedef struct match_point {
@@ -53,9 +59,9 @@ typedef struct match_point {
 FN match_point match_point_of(const match_records *records, uint i)
 {
     match_point point;
-    point.at[0] = match_load(records->x + i * records->stride);
-    point.at[1] = match_load(records->y + i * records->stride);
-    point.at[2] = match_load(records->z + i * records->stride);
+    point.at[0] = as_float(resident_load(records->x, records->x_at + i * records->stride));
+    point.at[1] = as_float(resident_load(records->y, records->y_at + i * records->stride));
+    point.at[2] = as_float(resident_load(records->z, records->z_at + i * records->stride));
     return point;
 }
 
@@ -65,7 +71,8 @@ FN uint match_bound(const match_records *records, ulong query, int above)
     uint low = 0, high = records->count;
     while (low < high) {
         const uint middle = low + (high - low) / 2;
-        if (records->query[middle] < query || (above && records->query[middle] == query))
+        const ulong found = match_query(records, middle);
+        if (found < query || (above && found == query))
             low = middle + 1;
         else
             high = middle;
@@ -82,10 +89,10 @@ typedef struct match_group {
 FN match_group match_group_at(const match_records *previous, const match_records *now, uint i)
 {
     match_group group;
-    const ulong query = previous->query[i];
+    const ulong query = match_query(previous, i);
     group.first = group.last = i;
     group.from = group.end = 0;
-    if (i > 0 && previous->query[i - 1] == query)
+    if (i > 0 && match_query(previous, i - 1) == query)
         return group;
     group.last = match_bound(previous, query, 1);
     group.from = match_bound(now, query, 0);
@@ -102,7 +109,7 @@ __kernel void carom_match_check(MATCH_RECORDS(_own), MATCH_RECORDS(_other), uint
     GRID_FOR_EACH(i, own.count)
     {
         const match_point point = match_point_of(&own, i);
-        int is_valid = i == 0 || own.query[i - 1] <= own.query[i];
+        int is_valid = i == 0 || match_query(&own, i - 1) <= match_query(&own, i);
         for (int k = 0; k < 3; k++)
             is_valid = is_valid && (real_bits(point.at[k]) & R_MAGNITUDE_MASK) < R_INFINITY_BITS;
         if (!is_valid)
@@ -121,10 +128,10 @@ __kernel void carom_match_check(MATCH_RECORDS(_own), MATCH_RECORDS(_other), uint
 
 #ifdef KERNEL_match_begin
 /* No new contact has a previous one. */
-__kernel void carom_match_begin(__global uchar *answer, ulong answer_at, uint count, uint items)
+__kernel void carom_match_begin(__global long *answer, uint count, uint items)
 {
     GRID_FOR_EACH(i, count)
-    ((__global long *)(answer + answer_at))[i] = MATCH_FREE;
+    answer[i] = MATCH_FREE;
     (void)items;
 }
 #endif
@@ -235,7 +242,7 @@ FN int match_choose_new(const match_records *previous, const match_records *now,
 {
     match_best best = match_best_of(match_point_of(previous, i));
     for (uint j = group.from; j < group.end; j++)
-        if (answer[j] == MATCH_FREE && now->patch[j] == previous->patch[i])
+        if (answer[j] == MATCH_FREE && match_patch(now, j) == match_patch(previous, i))
             match_consider(&best, match_point_of(now, j), j);
     return best.record;
 }
@@ -246,7 +253,7 @@ FN int match_choose_previous(const match_records *previous, const match_records 
 {
     match_best best = match_best_of(match_point_of(now, j));
     for (uint i = group.first; i < group.last; i++)
-        if (below[i] != MATCH_PAIRED && previous->patch[i] == now->patch[j])
+        if (below[i] != MATCH_PAIRED && match_patch(previous, i) == match_patch(now, j))
             match_consider(&best, match_point_of(previous, i), i);
     return best.record;
 }
@@ -273,15 +280,16 @@ FN void match_chain(const match_records *previous, const match_records *now, mat
     }
 }
 
+/* Pairs the contacts of the spheres that begin among previous records [first, first + records). */
 __kernel void carom_match_pair(MATCH_RECORDS(_previous), MATCH_RECORDS(_now), __global int *below,
-                               __global uchar *answer, ulong answer_at, uint items)
+                               __global long *answer, uint first, uint records, uint items)
 {
     const match_records previous = MATCH_RECORDS_OF(_previous), now = MATCH_RECORDS_OF(_now);
-    GRID_FOR_EACH(i, previous.count)
+    GRID_FOR_EACH(i, records)
     {
-        const match_group group = match_group_at(&previous, &now, i);
+        const match_group group = match_group_at(&previous, &now, first + i);
         for (uint k = group.first; group.end > group.from && k < group.last; k++)
-            match_chain(&previous, &now, group, (__global long *)(answer + answer_at), below, k);
+            match_chain(&previous, &now, group, answer, below, k);
     }
     (void)items;
 }
@@ -304,7 +312,7 @@ __kernel void carom_match_end(__global const uint *gone, __global const ulong *s
 {
     GRID_FOR_EACH(i, count)
     if (gone[i])
-        ((__global ulong *)(ended + ended_at))[slot[i]] = i;
+        resident_store_long(ended, ended_at + 8 * slot[i], i);
     (void)items;
 }
 #endif

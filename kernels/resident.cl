@@ -60,12 +60,7 @@ __kernel void carom_resident_scatter(__global const uchar *from, uint kind, __gl
         to[address] = kind == RESIDENT_BYTES ? byte : byte == STATE_INVALID ? OVERLAP_INVALID : byte != STATE_MISS;
         return;
     }
-    const uint word = ((G const uint *)from)[row];
-    if ((address & 3) == 0)
-        *(__global uint *)(to + address) = word;
-    else
-        for (uint k = 0; k < 4; k++)
-            to[address + k] = (uchar)(word >> 8 * k);
+    resident_store(to, address, ((G const uint *)from)[row]);
 }
 #endif
 

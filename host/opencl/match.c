@@ -14,7 +14,7 @@
 enum {
     MATCH_REPORT = CAROMI_GRID_LONG,
     MATCH_BELOW = CAROMI_GRID_RANKS,   /* of each previous contact: the one below it in its chain */
-    MATCH_ANSWER = CAROMI_GRID_KEYS,   /* where the caller does not want it */
+    MATCH_ANSWER = CAROMI_GRID_KEYS,   /* the caller may not want it, or forbid that it is read */
     MATCH_GONE = CAROMI_GRID_COUNTS,   /* whether a previous contact has ended */
     MATCH_PLACE = CAROMI_GRID_OFFSETS, /* how many before it have */
     MATCH_INPUTS = CAROMI_GRID_COLUMN  /* of the probe */
@@ -26,6 +26,8 @@ typedef struct device_records {
     size_t stride;
     cl_uint count;
 } device_records;
+
+enum { RECORDS_PAIRED = 1 << 16 /* previous records of a launch, which bounds its time */ };
 
 /* A match whose arrays lie on the device; memory NULL: not wanted. */
 typedef struct match_job {
@@ -70,21 +72,32 @@ static carom_status check_records(const match_job *match, int is_previous, carom
     return launch(match, &arguments, own->count, err);
 }
 
-static carom_status pair_up(match_job *match, carom_error *err)
+static carom_status pair_some(const match_job *match, cl_uint first, cl_uint records, carom_error *err)
 {
-    caromi_arguments begin = caromi_arguments_of(match->job.device, CAROMI_PROGRAM_MATCH_BEGIN),
-                     pair = caromi_arguments_of(match->job.device, CAROMI_PROGRAM_MATCH_PAIR);
-    if (match->answer.memory == NULL) {
-        CHECK(caromi_grid_reserve(&match->job, MATCH_ANSWER, match->now.count, sizeof(cl_long), err));
-        match->answer = (caromi_resident){*caromi_grid_memory_of(&match->job, MATCH_ANSWER), 0};
-    }
-    set_place(&begin, &match->answer);
+    caromi_arguments arguments = caromi_arguments_of(match->job.device, CAROMI_PROGRAM_MATCH_PAIR);
+    set_records(&arguments, &match->previous);
+    set_records(&arguments, &match->now);
+    caromi_grid_set_memory(&match->job, &arguments, MATCH_BELOW);
+    caromi_grid_set_memory(&match->job, &arguments, MATCH_ANSWER);
+    caromi_set_uint(&arguments, first);
+    return caromi_grid_launch_each(&match->job, &arguments, records, err);
+}
+
+static carom_status pair_up(const match_job *match, carom_error *err)
+{
+    const cl_uint count = match->previous.count;
+    const size_t bytes = match->now.count * sizeof(cl_long);
+    caromi_arguments begin = caromi_arguments_of(match->job.device, CAROMI_PROGRAM_MATCH_BEGIN);
+    CHECK(caromi_grid_reserve(&match->job, MATCH_ANSWER, match->now.count, sizeof(cl_long), err));
+    caromi_grid_set_memory(&match->job, &begin, MATCH_ANSWER);
     CHECK(caromi_grid_launch_each(&match->job, &begin, match->now.count, err));
-    set_records(&pair, &match->previous);
-    set_records(&pair, &match->now);
-    caromi_grid_set_memory(&match->job, &pair, MATCH_BELOW);
-    set_place(&pair, &match->answer);
-    return launch(match, &pair, match->previous.count, err);
+    for (cl_uint first = 0; first < count; first += RECORDS_PAIRED)
+        CHECK(pair_some(match, first, count - first < RECORDS_PAIRED ? count - first : RECORDS_PAIRED, err));
+    if (match->answer.memory == NULL)
+        return CAROM_OK;
+    return caromi_copy_range(match->job.device, match->job.slot->queue,
+                             *caromi_grid_memory_of(&match->job, MATCH_ANSWER), 0, match->answer.memory,
+                             (size_t)match->answer.at, bytes, err);
 }
 
 /* Lists the ended contacts; their number stands behind the last of MATCH_PLACE. */
