@@ -12,6 +12,12 @@ FN w3 columns_center(float4 sphere)
     return w3_of(w_f(sphere.x), w_f(sphere.y), w_f(sphere.z));
 }
 
+/* A number in binary32, without -0. */
+FN uint columns_word(wf x)
+{
+    return real_bits((real)(x + w_f(W(0.0))));
+}
+
 /* A product of one step and a period is exact. */
 FN w3 columns_shift(uint image, real x, real y, real z)
 {
@@ -46,13 +52,13 @@ __kernel void carom_grid_columns(__global const ulong *offset, __global const ul
     if ((key[own] & GRID_KEY_STATE) == STATE_TOUCHING)
         found.depth = w_f(W(0.0));
     if (wanted >> GRID_DEPTH & 1)
-        columns_store(COLUMN(real, depth, depth_at + depth_step * at), found.depth);
+        resident_store(depth, depth_at + depth_step * at, columns_word(found.depth));
     if (wanted >> GRID_NORMAL_X & 1)
-        columns_store(COLUMN(real, x, x_at + x_step * at), found.normal.x);
+        resident_store(x, x_at + x_step * at, columns_word(found.normal.x));
     if (wanted >> GRID_NORMAL_Y & 1)
-        columns_store(COLUMN(real, y, y_at + y_step * at), found.normal.y);
+        resident_store(y, y_at + y_step * at, columns_word(found.normal.y));
     if (wanted >> GRID_NORMAL_Z & 1)
-        columns_store(COLUMN(real, z, z_at + z_step * at), found.normal.z);
+        resident_store(z, z_at + z_step * at, columns_word(found.normal.z));
     if (!(wanted >> GRID_DEPTH & 1) || found.depth == found.depth || *undecided_count >= GRID_UNDECIDED_MOST)
         return;
     const uint slot = atomic_inc(undecided_count);
@@ -89,7 +95,7 @@ __kernel void carom_grid_put_depth(__global const ulong *offset, __global const 
                                    __global uchar *depth, ulong depth_at, uint pairs, uint items)
 {
     GRID_FOR_EACH(i, pairs)
-    COLUMN(real, depth, depth_at)[grid_slot(offset, key, of, pair[first + i])] = decided[i];
+    resident_store(depth, depth_at + sizeof(real) * grid_slot(offset, key, of, pair[first + i]), real_bits(decided[i]));
     (void)items;
 }
 #endif

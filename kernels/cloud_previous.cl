@@ -10,7 +10,7 @@ __kernel void carom_grid_check_before(__global const uchar *a, ulong a_at, volat
                                       uint items)
 {
     GRID_FOR_EACH(i, pairs)
-    if (i > 0 && COLUMN(const int, a, a_at)[i] < COLUMN(const int, a, a_at)[i - 1])
+    if (i > 0 && (int)resident_load(a, a_at + 4 * (ulong)i) < (int)resident_load(a, a_at + 4 * (ulong)(i - 1)))
         atomic_or(descends, 1u);
     (void)items;
 }
@@ -66,9 +66,9 @@ __kernel void carom_grid_find_before(__global const ulong *offset, __global cons
 {
     GRID_FOR_EACH(i, pairs)
     {
-        const int row = COLUMN(const int, a, a_at)[i], b_of = COLUMN(const int, b, b_at)[i];
-        const uint image =
-            has_shift ? grid_image_by(COLUMN(const char, shift, shift_at) + 3 * (size_t)i, options) : GRID_IMAGE_OWN;
+        const int row = (int)resident_load(a, a_at + 4 * (ulong)i), b_of = (int)resident_load(b, b_at + 4 * (ulong)i);
+        const uint image = has_shift ? grid_image_by((__global const char *)shift + shift_at + 3 * (size_t)i, options)
+                                     : GRID_IMAGE_OWN;
         if (row < 0 || (uint)row < row_begin || (uint)row >= row_end || b_of < 0 || image == GRID_IMAGES)
             continue;
         const ulong end = offset[row + 1];
@@ -87,6 +87,6 @@ __kernel void carom_grid_previous(__global const uint *found, __global uchar *pr
 {
     const ulong i = first + get_global_id(0);
     if (get_global_id(0) < items)
-        COLUMN(long, previous, previous_at)[i] = found[i] != 0 ? (long)(uint)~found[i] : -1;
+        resident_store_long(previous, previous_at + 8 * i, found[i] != 0 ? (ulong)(uint)~found[i] : ~(ulong)0);
 }
 #endif

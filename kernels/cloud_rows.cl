@@ -148,13 +148,13 @@ __kernel void carom_grid_order(__global const ulong *offset, __global const ulon
     }
     const ulong at = grid_slot(offset, key, of, own);
     if (wanted >> GRID_A & 1)
-        COLUMN(int, a, a_at)[at] = (int)sphere;
+        resident_store(a, a_at + 4 * at, sphere);
     if (wanted >> GRID_B & 1)
-        COLUMN(int, b, b_at)[at] = (int)grid_partner_of(mine, options);
+        resident_store(b, b_at + 4 * at, grid_partner_of(mine, options));
     if (wanted >> GRID_STATE & 1)
         state[state_at + at] = (uchar)(mine & GRID_KEY_STATE);
     if (wanted >> GRID_T & 1)
-        COLUMN(real, t, t_at)[at] = grid_time_of(mine, options);
+        resident_store(t, t_at + 4 * at, real_bits(grid_time_of(mine, options)));
     for (int k = 0; (wanted >> GRID_SHIFT & 1) && k < 3; k++)
         shift[shift_at + 3 * at + (uint)k] = (uchar)grid_step_of(grid_image_of(mine, options), k);
 }
@@ -166,7 +166,7 @@ __kernel void carom_grid_partners(__global const float4 *sphere, __global const 
                                   ulong partners_at, uint spheres, uint items)
 {
     GRID_FOR_EACH(i, spheres)
-    COLUMN(uint, partners, partners_at)[i] = sphere[i].w < R(0.0) ? GRID_INVALID : count[i];
+    resident_store(partners, partners_at + 4 * (ulong)i, sphere[i].w < R(0.0) ? GRID_INVALID : count[i]);
     (void)items;
 }
 #endif
@@ -183,11 +183,11 @@ __kernel void carom_grid_partner(__global const float4 *sphere, __global const u
     {
         const int is_valid = sphere[i].w >= R(0.0), has_one = best[i] != 0;
         if (wanted >> GRID_OTHER & 1)
-            COLUMN(int, other, other_at)[i] = has_one ? (int)~best[i] : -1;
+            resident_store(other, other_at + 4 * (ulong)i, has_one ? ~best[i] : ~0u);
         if (wanted >> GRID_OTHER_STATE & 1)
             state[state_at + i] = !is_valid ? STATE_INVALID : has_one ? STATE_OVERLAPPING : STATE_MISS;
         if (wanted >> GRID_OTHER_T & 1)
-            COLUMN(real, t, t_at)[i] = has_one ? R(0.0) : real_of_bits(R_INFINITY_BITS);
+            resident_store(t, t_at + 4 * (ulong)i, has_one ? 0 : R_INFINITY_BITS);
         if (wanted >> GRID_HIT & 1)
             hit[hit_at + i] = !is_valid ? OVERLAP_INVALID : has_one;
     }

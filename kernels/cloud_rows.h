@@ -6,9 +6,7 @@
 #include "cloud_grid.h"
 #include "lang.h"
 #include "layout.h"
-
-/* A column that begins `at` bytes behind the begin of its memory. */
-#define COLUMN(type, memory, at) ((__global type *)(memory + at))
+#include "resident.h"
 
 FN int grid_is_long(ulong begin, ulong end)
 {

@@ -6,9 +6,7 @@
 #include "lang.h"
 #include "layout.h"
 #include "mesh_rows.h"
-
-/* A column that begins `at` bytes behind the begin of its memory. */
-#define COLUMN(type, memory, at) ((__global type *)(memory + at))
+#include "resident.h"
 
 /* A hit as a key in the order of its row: 31 bits of t, 31 of the triangle, 2 of the state. */
 FN ulong rows_key(uint t, uint triangle, uint state)
@@ -93,9 +91,9 @@ __kernel void carom_rows_offsets(__global const ulong *hit_start, ulong before, 
 {
     GRID_FOR_EACH(i, rows)
     {
-        COLUMN(ulong, to, to_at)[first + i + 1] = before + hit_start[i + 1];
+        resident_store_long(to, to_at + 8 * (first + i + 1), before + hit_start[i + 1]);
         if (is_begin && i == 0)
-            COLUMN(ulong, to, to_at)[first] = 0;
+            resident_store_long(to, to_at + 8 * first, 0);
     }
     (void)items;
 }
@@ -139,9 +137,10 @@ FN uint rows_row_of(__global const ulong *slot, uint end, uint candidate)
     return low;
 }
 
-/* Keys and rows of candidates. An undecided candidate has the key of a miss until the host has decided it. */
+/* Keys and rows of candidates. An undecided candidate has the key of a miss until the host has decided it; fast mode
+ * has none, and no room to list one. */
 __kernel void carom_rows_keys(__global const mesh_record *record, __global const ulong *slot, uint end, uint triangles,
-                              __global ulong *key, __global uint *of, __global rows_report *report,
+                              int is_exact, __global ulong *key, __global uint *of, __global rows_report *report,
                               __global uint *undecided, __global uint *undecided_row, uint candidates, uint items)
 {
     GRID_FOR_EACH(i, candidates)
@@ -149,7 +148,7 @@ __kernel void carom_rows_keys(__global const mesh_record *record, __global const
         const uint row = rows_row_of(slot, end, i), t = real_bits(record[i].t), triangle = (uint)record[i].triangle;
         of[i] = row;
         key[i] = ROWS_MISS;
-        if (rows_is_undecided(t) && triangle < triangles)
+        if (is_exact && rows_is_undecided(t) && triangle < triangles)
             rows_add_undecided(report, undecided, undecided_row, i, row);
         else if (rows_is_possible(t, triangle, (uint)record[i].state, triangles))
             key[i] = rows_key(t, triangle, (uint)record[i].state);
@@ -227,13 +226,13 @@ __kernel void carom_rows_order(__global const ulong *slot, __global const ulong 
         const ulong at = hit_start[row] + rows_rank(key, slot[row], slot[row + 1], i);
         const int own_triangle = (int)(mine >> GRID_KEY_B_SHIFT & 0x7fffffff);
         if (wanted >> ROWS_QUERY & 1)
-            COLUMN(ulong, query, query_at)[at] = query_first + row;
+            resident_store_long(query, query_at + 8 * at, query_first + row);
         if (wanted >> ROWS_TRIANGLE & 1)
-            COLUMN(int, triangle, triangle_at)[at] = own_triangle;
+            resident_store(triangle, triangle_at + 4 * at, (uint)own_triangle);
         if (wanted >> ROWS_STATE & 1)
             state[state_at + at] = (uchar)(mine & GRID_KEY_STATE);
         if (wanted >> ROWS_T & 1)
-            COLUMN(uint, t, t_at)[at] = (uint)(mine >> GRID_KEY_T_SHIFT);
+            resident_store(t, t_at + 4 * at, (uint)(mine >> GRID_KEY_T_SHIFT));
         if (wanted >> ROWS_POINTS & 1) {
             sorted_row[at] = row;
             sorted_triangle[at] = own_triangle;

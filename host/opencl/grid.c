@@ -23,6 +23,13 @@ enum {
 
 /* ---- the list ---------------------------------------------------------------------------------------------------- */
 
+int caromi_grid_rows_are_possible(const grid_job *job, uint64_t keys)
+{
+    const grid_totals *t = &job->totals;
+    return t->long_rows <= job->long_room && t->giant_rows <= job->long_room - t->long_rows &&
+           (t->giant_rows == 0 || (t->longest > GRID_LONG_ROW && t->longest <= keys && t->longest <= INT32_MAX));
+}
+
 static carom_status find_offsets(grid_job *job, carom_error *err)
 {
     const uint64_t capacity = job->result->list->capacity, begin = job->row_begin, end = job->row_end;
@@ -50,7 +57,7 @@ static carom_status find_offsets(grid_job *job, carom_error *err)
                                 sizeof job->totals - searched, err));
     const grid_totals *t = &job->totals;
     if (t->stored > capacity || t->stored > t->total || t->complete < begin || t->complete > end ||
-        t->long_rows > room || t->giant_rows > room - t->long_rows)
+        !caromi_grid_rows_are_possible(job, t->stored))
         return caromi_fail_corrupt(job->device, "numbers of pairs", begin, end, err);
     job->is_declined = t->total >> CAROMI_PAIRS_BITS != 0; /* an error of the call, which the host reports */
     return CAROM_OK;

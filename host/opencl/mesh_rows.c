@@ -155,8 +155,8 @@ static carom_status find_totals(caromi_rows *rows, uint64_t capacity, uint64_t c
     set_memory(rows, &find, CAROMI_ROWS_TOTALS);
     CHECK(caromi_grid_launch_each(job, &find, rows->rows, err));
     CHECK(caromi_grid_read_back(job, CAROMI_ROWS_TOTALS, FIRST, &t->long_rows, sizeof *t - FIRST, err));
-    return t->stored <= capacity && t->stored <= t->total && t->complete <= rows->rows && t->long_rows <= room &&
-                   t->giant_rows <= room - t->long_rows
+    return t->stored <= capacity && t->stored <= t->total && t->complete <= rows->rows &&
+                   caromi_grid_rows_are_possible(job, candidates)
                ? CAROM_OK
                : caromi_fail_corrupt(job->device, "numbers of hits", rows->first, rows->first + rows->rows, err);
 }
@@ -209,6 +209,7 @@ static carom_status fill_records(const caromi_rows *rows, cl_uint end, carom_err
     set_memory(rows, &keys, CAROMI_ROWS_SLOTS);
     caromi_set_uint(&keys, end);
     caromi_set_uint(&keys, triangles_of(rows));
+    caromi_set_int(&keys, rows->batch->sweep.exact);
     set_memory(rows, &keys, CAROMI_ROWS_KEYS);
     set_memory(rows, &keys, CAROMI_ROWS_OF);
     set_memory(rows, &keys, CAROMI_ROWS_REPORT);
