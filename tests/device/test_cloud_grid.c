@@ -682,6 +682,36 @@ static void test_declined(void **state)
     cl_expect_none("declined");
 }
 
+/* Spheres at one place, whose depths are too many for the device to leave undecided, after the host has decided a pair
+ * of others in integers: the pair counts once. */
+static void test_declined_once(void **state)
+{
+    enum { CROWD = 420, ALL = CROWD + 2 };
+    static float x[ALL], zero[ALL], radius[ALL], depth[ALL * ALL];
+    carom_list_totals totals = {0};
+    carom_error err = {0};
+    (void)state;
+    (void)test_need_device();
+    for (int i = 0; i < CROWD; i++)
+        radius[i] = i % 2 ? nextafterf(0.75f, 1) : 0.75f;
+    x[CROWD] = 100;
+    x[CROWD + 1] = 101;
+    radius[CROWD] = radius[CROWD + 1] = 0.5f;
+    const carom_cloud_desc d = {.batch = {.size = sizeof d, .count = ALL, .accuracy = CAROM_ACCURACY_EXACT},
+                                .center = carom_soa(x, zero, zero),
+                                .radius = carom_scalars_of(radius)};
+    const carom_cloud_pair_list list = {
+        .size = sizeof list, .capacity = COUNT_OF(depth), .depth = depth, .totals = &totals};
+    carom_context *context[] = {test_cpu(CAROM_ISA_AUTO, 1), test_device(1, 0)};
+    carom_stats stats[2] = {{.size = sizeof *stats}, {.size = sizeof *stats}};
+    for (int i = 0; i < 2; i++) {
+        test_ok("list", carom_cloud_list(context[i], &d, &list, &stats[i], &err), &err);
+        carom_context_destroy(context[i]);
+    }
+    assert_int_equal(stats[1].by_integers, stats[0].by_integers);
+    cl_expect_none("declined once");
+}
+
 /* ---- work of a launch -------------------------------------------------------------------------------------------- */
 
 /* Drivers whose kernels bear small groups alone, such as Mesa's llvmpipe. */
@@ -863,6 +893,7 @@ int main(void)
         cmocka_unit_test(test_families),     cmocka_unit_test(test_shapes),  cmocka_unit_test(test_periods),
         cmocka_unit_test(test_buffers),      cmocka_unit_test(test_faults),  cmocka_unit_test(test_declined),
         cmocka_unit_test(test_small_groups), cmocka_unit_test(test_rounds),  cmocka_unit_test(test_launches),
-        cmocka_unit_test(test_lost),         cmocka_unit_test(test_strides), cmocka_unit_test(test_crowd)};
+        cmocka_unit_test(test_lost),         cmocka_unit_test(test_strides), cmocka_unit_test(test_crowd),
+        cmocka_unit_test(test_declined_once)};
     return cmocka_run_group_tests_name("cloud_grid", tests, NULL, NULL);
 }
