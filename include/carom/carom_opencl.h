@@ -20,8 +20,8 @@
 /// those of lists of hits and overlaps, of clouds at rest, of matches of contacts and the vertices
 /// of a refit. Arrays of other calls (contacts, lattices, clouds in motion) cross: before such a
 /// call its inputs are brought to the host, and what it has written goes back after it: of a list
-/// the stored records, whatever its capacity. `stats.brought` and `stats.returned` count the bytes, and
-/// docs/devices.md ("Buffers") has them for each call.
+/// the stored records, whatever its capacity. `stats.brought` and `stats.returned` count the bytes,
+/// and docs/devices.md ("Buffers") has them for each call.
 ///
 /// Order. With a `queue` of the caller every call with arrays takes its turn in it, as a command
 /// would: it begins when the commands that the queue has had before have ended, and with a job
