@@ -53,15 +53,17 @@ static carom_status end(carom_job *job, carom_error *err)
     {                                                                                                                \
         carom_status (*call)(subject_type *, const desc_type *, ARGUMENTS out_type *, carom_stats *, carom_error *); \
         find(#name, &call);                                                                                          \
-        if (!is_main_thread || desc == NULL || desc->batch.size != sizeof *desc || desc->batch.job != NULL)          \
+        const int makes_job = is_main_thread && desc != NULL && desc->batch.size == sizeof *desc;                    \
+        if (!makes_job)                                                                                              \
             return call(subject, desc, VALUES out, stats, err);                                                      \
         carom_job *job = NULL;                                                                                       \
         desc_type copy = *desc;                                                                                      \
-        copy.batch.job = &job;                                                                                       \
+        if (copy.batch.job == NULL)                                                                                  \
+            copy.batch.job = &job;                                                                                   \
         is_main_thread = 0; /* the library may make the call of the job here, by the public name */                  \
         const carom_status status = call(subject, &copy, VALUES out, stats, err);                                    \
         is_main_thread = 1;                                                                                          \
-        return status == CAROM_OK ? end(job, err) : status;                                                          \
+        return status == CAROM_OK && job != NULL ? end(job, err) : status;                                           \
     }
 #define WHICH_ARGUMENT carom_hits which,
 #define WHICH_VALUE which,
