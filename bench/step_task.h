@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is measured of a step of a simulation: spheres among triangles that move, and the calls of a step. */
+/* Measurement of a step of a simulation: spheres among triangles that move, and the calls of a step. */
 #ifndef CAROM_BENCH_STEP_TASK_H
 #define CAROM_BENCH_STEP_TASK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a side runs: a peer, a plain loop, or one of the library's calls. */
+/* Subjects that a side runs: a peer, a plain loop, or one of the library's calls. */
 #include "suite.h"
 
 void suite_side_run(void *user)

@@ -97,7 +97,7 @@ static int is_complete(const simulation *s, const carom_list_totals *totals, con
     return 0;
 }
 
-/* What each particle hits first on its way. */
+/* The first hit of each particle on its way. */
 static int find_first_hits(simulation *s, carom_error *err)
 {
     static const float whole = 1;

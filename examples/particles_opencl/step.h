@@ -37,7 +37,7 @@ enum array {
 enum kernel { PRESS, INTEGRATE, BOUNCE, COLLIDE, TOUCH, KERNELS };
 enum { GRID = 76, CORNERS = 36 * GRID * GRID }; /* of the wall: a box, GRID squares along each edge */
 
-/* What crosses between host and device in a call, as its statistics say. */
+/* Bytes that cross between host and device in a call, as its statistics say. */
 enum { FIRST_HITS, NEIGHBOURS, CONTACTS, CALLS };
 typedef struct crossing {
     uint64_t brought, returned;

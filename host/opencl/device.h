@@ -287,6 +287,8 @@ typedef struct caromi_stream {
 int caromi_is_resident(const caromi_device *device, const void *base);
 /* Where an array lies on the device; memory NULL: it does not. */
 caromi_resident caromi_resident_at(const caromi_device *device, const void *base);
+/* Sets a kernel's two arguments for such an array: its memory, and where it begins in bytes. */
+void caromi_set_resident(caromi_arguments *arguments, const caromi_resident *array);
 /* Finds the stream's columns that stay on the device. Returns 0 if none does. */
 int caromi_find_residents(const caromi_device *device, const caromi_stream *stream, caromi_residents *out);
 /* Whether an input column stays on the device. An input of one constant word is passed as an argument, so it stays too.

@@ -14,7 +14,7 @@
 enum { EVENTS_FIRST = 32 };
 enum { NOTES = 1024, NOTE_WORDS = 2 * CAROMI_VALUES_MAX /* row and value of each check */ };
 
-/* What checks on the device have found, in page-locked memory: reads into any other would make drivers wait. */
+/* Findings of checks on the device, in page-locked memory: reads into any other would make drivers wait. */
 struct caromi_notes {
     caromi_device *device; /* that has mapped them: they keep it open */
     cl_mem memory;

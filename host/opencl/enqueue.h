@@ -10,7 +10,7 @@
 
 /* The queue of the call that is being enqueued; NULL: none is. */
 cl_command_queue caromi_enqueue_queue(const carom_context *context);
-/* What a command waits for, and where its event goes. */
+/* Events that a command waits for, and where its own goes. */
 typedef struct caromi_links {
     cl_uint wait_count;
     const cl_event *wait;

@@ -74,8 +74,7 @@ static carom_status decide(const grid_job *job, const grid_outputs *columns, cl_
     caromi_grid_set_memory(job, &put, CAROMI_GRID_UNDECIDED);
     caromi_set_uint(&put, first);
     caromi_grid_set_memory(job, &put, CAROMI_GRID_T);
-    caromi_set_argument(&put, &columns->at[GRID_DEPTH].memory, sizeof columns->at[GRID_DEPTH].memory);
-    caromi_set_ulong(&put, columns->at[GRID_DEPTH].at);
+    caromi_set_resident(&put, &columns->at[GRID_DEPTH]);
     return caromi_grid_launch_each(job, &put, count, err);
 }
 
@@ -159,8 +158,7 @@ static carom_status place_before(const grid_job *job, const carom_cloud_pairs_be
 
 static void set_before(caromi_arguments *arguments, const before_columns *before, int column)
 {
-    caromi_set_argument(arguments, &before->at[column].memory, sizeof before->at[column].memory);
-    caromi_set_ulong(arguments, before->at[column].at);
+    caromi_set_resident(arguments, &before->at[column]);
 }
 
 static const carom_cloud_pairs_before *before_of(const grid_job *job)
@@ -180,8 +178,7 @@ carom_status caromi_grid_check_before(grid_job *job, carom_error *err)
     const caromi_resident a = caromi_resident_at(job->device, before->a);
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_COUNTER, 1, WORD, err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_COUNTER, 1, err));
-    caromi_set_argument(&arguments, &a.memory, sizeof a.memory);
-    caromi_set_ulong(&arguments, a.at);
+    caromi_set_resident(&arguments, &a);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTER);
     CHECK(caromi_grid_launch_each(job, &arguments, before->count, err));
     CHECK(caromi_grid_read_back(job, CAROMI_GRID_COUNTER, 0, &descends, sizeof descends, err));

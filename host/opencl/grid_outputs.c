@@ -25,8 +25,7 @@ carom_status caromi_grid_place_outputs(const grid_job *job, grid_outputs *all, c
 
 void caromi_grid_set_output(caromi_arguments *arguments, const grid_outputs *all, uint32_t k)
 {
-    caromi_set_argument(arguments, &all->at[k].memory, sizeof all->at[k].memory);
-    caromi_set_ulong(arguments, all->at[k].at);
+    caromi_set_resident(arguments, &all->at[k]);
     if (all->stride != NULL)
         caromi_set_ulong(arguments, all->is_copy[k] ? all->size[k] : all->stride[k]);
 }

@@ -36,18 +36,12 @@ typedef struct match_job {
     caromi_resident answer, ended;
 } match_job;
 
-static void set_place(caromi_arguments *arguments, const caromi_resident *place)
-{
-    caromi_set_argument(arguments, &place->memory, sizeof place->memory);
-    caromi_set_ulong(arguments, place->at);
-}
-
 static void set_records(caromi_arguments *arguments, const device_records *records)
 {
-    set_place(arguments, &records->query);
-    set_place(arguments, &records->patch);
+    caromi_set_resident(arguments, &records->query);
+    caromi_set_resident(arguments, &records->patch);
     for (int k = 0; k < 3; k++)
-        set_place(arguments, &records->point[k]);
+        caromi_set_resident(arguments, &records->point[k]);
     caromi_set_ulong(arguments, records->stride);
     caromi_set_uint(arguments, records->count);
 }
@@ -114,7 +108,7 @@ static carom_status list_ended(const match_job *match, carom_error *err)
         return CAROM_OK;
     caromi_grid_set_memory(&match->job, &end, MATCH_GONE);
     caromi_grid_set_memory(&match->job, &end, MATCH_PLACE);
-    set_place(&end, &match->ended);
+    caromi_set_resident(&end, &match->ended);
     return caromi_grid_launch_each(&match->job, &end, count, err);
 }
 

@@ -23,6 +23,12 @@ caromi_resident caromi_resident_at(const caromi_device *device, const void *base
                : (caromi_resident){NULL, 0};
 }
 
+void caromi_set_resident(caromi_arguments *arguments, const caromi_resident *array)
+{
+    caromi_set_argument(arguments, &array->memory, sizeof array->memory);
+    caromi_set_ulong(arguments, array->at);
+}
+
 int caromi_is_resident(const caromi_device *device, const void *base)
 {
     return caromi_resident_at(device, base).memory != NULL;
@@ -99,8 +105,7 @@ void caromi_place_resident_output(const caromi_stream *stream, caromi_cl_slot *s
 
 static void set_place(caromi_arguments *arguments, const caromi_resident *place, size_t stride)
 {
-    caromi_set_argument(arguments, &place->memory, sizeof place->memory);
-    caromi_set_ulong(arguments, place->at);
+    caromi_set_resident(arguments, place);
     caromi_set_ulong(arguments, stride);
 }
 

@@ -49,11 +49,9 @@ static checked checked_of(const caromi_device *device, const caromi_values *valu
 static void set_checked(caromi_arguments *arguments, const checked *c)
 {
     const caromi_resident *index = c->index.memory != NULL ? &c->index : &c->from; /* any memory: it is not read */
-    caromi_set_argument(arguments, &c->from.memory, sizeof c->from.memory);
-    caromi_set_ulong(arguments, c->from.at);
+    caromi_set_resident(arguments, &c->from);
     caromi_set_ulong(arguments, c->stride);
-    caromi_set_argument(arguments, &index->memory, sizeof index->memory);
-    caromi_set_ulong(arguments, index->at);
+    caromi_set_resident(arguments, index);
     caromi_set_ulong(arguments, c->index_stride);
     caromi_set_uint(arguments, c->index.memory != NULL ? RESIDENT_INDEXED : RESIDENT_ELEMENT);
     caromi_set_uint(arguments, c->last);
