@@ -11,6 +11,10 @@
 #define CLOUD_ABOVE R(1.00000381) /* 1 + 2^-18 */
 #define CLOUD_BELOW R(0.99999237) /* 1 - 2^-17 */
 #define CLOUD_TINY R(0x1p-140)    /* where squares underflow */
+/* Squares above the first may overflow: such pairs stay undecided. Quotients of squares below the second have no
+ * correct digits. */
+#define CLOUD_SQUARE_MOST R(0x1p120)
+#define CLOUD_SQUARE_LEAST R(0x1p-100)
 
 /* Bitmasks of lanes: spheres that may be partners. Some of them certainly overlap, or are certainly within the margin
  * without overlap. */
@@ -43,6 +47,26 @@ FN cloud_lanes_found cloud_compare(v3 d, vf contact, vf margin, int options)
         found.near = v_bitmask(v_and(some, v_and(is_out, cloud_is_below(distance2, most2))));
     }
     return found;
+}
+
+/* Which pairs, at the offset d and the relative velocity v, may meet between two times, and which certainly overlap at
+ * the first of these. `more`: error bound of the offsets. docs/spheres.md, section 9. */
+FN cloud_lanes_found cloud_meet(v3 d, v3 v, vf radius, vf first, vf last, vf more)
+{
+    const vf error = (radius + v_abs(d.x) + v_abs(d.y) + v_abs(d.z)) * v_f(R(0x1p-15)) + more;
+    const vf speed2 = v3_dot(v, v), d2 = v3_dot(d, d), zero = v_f(R(0.0));
+    /* The time of the nearest approach within the slice. Slow pairs have no such time, so their whole path is added. */
+    const vm is_slow = v_lt(speed2, v_f(CLOUD_SQUARE_LEAST));
+    const vf path = v_sel(is_slow, (v_abs(v.x) + v_abs(v.y) + v_abs(v.z)) * last, zero);
+    const vf time = v_sel(is_slow, zero, v_min(v_max(-(v3_dot(d, v) / speed2), first), last));
+    const v3 nearest_offset = v3_add(d, v3_mul(v, time)), first_offset = v3_add(d, v3_mul(v, first));
+    const vf outer = radius + error + path, inner = radius - error;
+    /* Apart at the nearest approach; overlapping at the begin of the slice. */
+    const vm apart = v_gt(v3_dot(nearest_offset, nearest_offset), outer * outer * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
+    const vm has_begun = v_and(v_lt(zero, inner), cloud_is_below(v3_dot(first_offset, first_offset), inner * inner));
+    const cloud_lanes_found tested = {v_bitmask(v_not(v_and(apart, v_lt(d2 + speed2, v_f(CLOUD_SQUARE_MOST))))),
+                                      v_bitmask(has_begun), 0};
+    return tested;
 }
 
 /* The result for the given lanes alone. */

@@ -9,8 +9,6 @@ enum {
     CLOUD_SWEEP = 512,   /* pairs that are tested at a time, about */
     CLOUD_SWEEP_RUN = 64 /* a multiple of all lanes, and of 8 */
 };
-#define CLOUD_SQUARE_MOST R(0x1p120)   /* above this limit squares may overflow: such pairs stay undecided */
-#define CLOUD_SQUARE_LEAST R(0x1p-100) /* below this limit quotients of squares have no correct digits */
 
 /* Differences B - A of the inputs of pairs, and the sums of the radii: a row for each input, a column for each pair. */
 typedef struct cloud_relative {
@@ -76,32 +74,17 @@ FN void cloud_relate_pairs(const caromi_cloud_motion *motion, int image, const u
             to->number[row][i] -= (real)caromi_image_step(image, row) * motion->period[row];
 }
 
-/* Which of LANES pairs may meet within the slice, and which certainly overlap when it begins. `more`: error bound of
- * the offsets. */
-FN cloud_lanes_found cloud_meet(const caromi_cloud_motion *motion, float more, const cloud_relative *relative,
-                                uint32_t at)
+/* Tests LANES pairs. `more`: error bound of the offsets. */
+FN cloud_lanes_found cloud_meet_at(const caromi_cloud_motion *motion, float more, const cloud_relative *relative,
+                                   uint32_t at)
 {
     const v3 d =
         v3_of(v_load(relative->number[0] + at), v_load(relative->number[1] + at), v_load(relative->number[2] + at));
     const v3 v =
         v3_of(v_load(relative->number[CAROMI_GIVEN_VX] + at), v_load(relative->number[CAROMI_GIVEN_VX + 1] + at),
               v_load(relative->number[CAROMI_GIVEN_VX + 2] + at));
-    const vf radius = v_load(relative->number[CAROMI_GIVEN_R] + at), first = v_f(motion->begin),
-             last = v_f(motion->end);
-    const vf error = (radius + v_abs(d.x) + v_abs(d.y) + v_abs(d.z)) * v_f(R(0x1p-15)) + v_f(more);
-    const vf speed2 = v3_dot(v, v), d2 = v3_dot(d, d), zero = v_f(R(0.0));
-    /* The time of the nearest approach within the slice. Slow pairs have no such time, so their whole path is added. */
-    const vm is_slow = v_lt(speed2, v_f(CLOUD_SQUARE_LEAST));
-    const vf path = v_sel(is_slow, (v_abs(v.x) + v_abs(v.y) + v_abs(v.z)) * last, zero);
-    const vf time = v_sel(is_slow, zero, v_min(v_max(-(v3_dot(d, v) / speed2), first), last));
-    const v3 nearest_offset = v3_add(d, v3_mul(v, time)), first_offset = v3_add(d, v3_mul(v, first));
-    const vf outer = radius + error + path, inner = radius - error;
-    /* Apart at the nearest approach; overlapping at the begin of the slice. */
-    const vm apart = v_gt(v3_dot(nearest_offset, nearest_offset), outer * outer * v_f(CLOUD_ABOVE) + v_f(CLOUD_TINY));
-    const vm has_begun = v_and(v_lt(zero, inner), cloud_is_below(v3_dot(first_offset, first_offset), inner * inner));
-    const cloud_lanes_found tested = {v_bitmask(v_not(v_and(apart, v_lt(d2 + speed2, v_f(CLOUD_SQUARE_MOST))))),
-                                      v_bitmask(has_begun), 0};
-    return tested;
+    return cloud_meet(d, v, v_load(relative->number[CAROMI_GIVEN_R] + at), v_f(motion->begin), v_f(motion->end),
+                      v_f(more));
 }
 
 /* Appends the pairs (a, b) of the lanes in the bitmask. Stores LANES pairs. */
@@ -137,7 +120,8 @@ static void cloud_sweep(const caromi_cloud_view *view, caromi_cloud_found *found
         for (uint32_t i = 0; i < count; i += LANES) {
             /* Tests LANES pairs; pairs that overlap at the begin are treated as motion->begun says. */
             const uint32_t *a = from->a + begin + i, *b = from->b + begin + i;
-            const cloud_lanes_found tested = cloud_keep(cloud_meet(motion, more, &relative, i), cloud_lanes(count - i));
+            const cloud_lanes_found tested =
+                cloud_keep(cloud_meet_at(motion, more, &relative, i), cloud_lanes(count - i));
             const u32 begun = tested.some & tested.certain & is_known;
             found->undecided.count =
                 cloud_append_both(&found->undecided, found->undecided.count, a, b, tested.some & ~begun);
