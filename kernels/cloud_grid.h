@@ -46,6 +46,8 @@ typedef struct grid_totals {
     unsigned int unfinished; /* searches that go on in the next round */
     unsigned int undecided;  /* pairs for the solver */
     unsigned int faults;     /* not 0: a number read from memory would have led outside an array */
+    unsigned int meeting;    /* pairs that may meet in a slice of time */
+    unsigned int hits;       /* of all slices so far */
     unsigned int long_rows;  /* spheres with more than GRID_LONG_ROW pairs in the list */
     unsigned int giant_rows; /* and with more than GRID_GIANT_ROW, which do not count as long ones */
     unsigned int longest;    /* pairs of the longest of these */

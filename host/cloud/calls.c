@@ -354,10 +354,17 @@ static carom_status on_cpu(const carom_context *context, const void *batch, uint
     return answer(batch, stats, err);
 }
 
-/* Whether a GPU can do the whole call: spheres at rest. */
+/* Whether a GPU can do the whole call: spheres at rest; in motion in an open box alone, without columns of pairs. */
 static int can_sort_on_device(const cloud_call *call)
 {
-    return call->order == NULL && !call->cloud.is_moving;
+    const int has_columns = call->list != NULL && caromi_columns_are_wanted(call->list);
+    return call->order == NULL && (!call->cloud.is_moving || (!has_columns && !caromi_cloud_is_periodic(&call->cloud)));
+}
+
+/* Whether arrays may stay on the device. In motion the host reads samples of the spheres to cut the time window. */
+static int can_stay(const cloud_call *call)
+{
+    return can_sort_on_device(call) && !call->cloud.is_moving;
 }
 
 /* The device sorts the spheres itself, and the arrays stay where they are. */
@@ -428,7 +435,7 @@ static carom_status bring_arrays(const cloud_call *call, carom_error *err)
 {
     const int is_empty = call->cloud.begin == call->cloud.end;
     const int writes_totals = call->list != NULL && caromi_resident_buffer(call->context, call->list->totals) != NULL;
-    if (is_empty || writes_totals || !can_sort_on_device(call))
+    if (is_empty || writes_totals || !can_stay(call))
         return caromi_staging_show(call->context, err);
     return caromi_staging_show_input(call->context, call->cloud.in[CLOUD_T_MAX].base, err);
 }

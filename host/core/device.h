@@ -79,7 +79,7 @@ typedef struct caromi_device_driver {
     carom_status (*cloud_solve)(caromi_cloud_copy *copy, const struct caromi_cloud_undecided *open, uint64_t count,
                                 int exact, carom_stats *stats, carom_error *err);
 
-    /* Clouds at rest without the host's work: whether the device can do that; builds and probes the programs; answers a
+    /* Clouds without the host's work: whether the device can do that; builds and probes the programs; answers a
      * list or a count, whose arrays may lie on the device. *answered is 0 if the device leaves the cloud to others,
      * because it has too many pairs: docs/spheres.md, section 11. */
     int (*grid_serves)(const caromi_device *device);

@@ -110,6 +110,16 @@ enum {
 enum {
     CAROMI_GRID_SPHERES, /* centre and reach of each sphere, by index */
     CAROMI_GRID_MASKS,
+    CAROMI_GRID_MOTIONS, /* in motion: velocity and limit of each, and a ball around its way in a slice */
+    CAROMI_GRID_BALLS,
+    CAROMI_GRID_MEETING, /* pairs that may meet in a slice, and whether the spheres part */
+    CAROMI_GRID_PARTS,
+    CAROMI_GRID_HITS, /* of all slices */
+    CAROMI_GRID_HIT_T,
+    CAROMI_GRID_HIT_STATES,
+    CAROMI_GRID_SPARE,   /* of a list of hits that grows */
+    CAROMI_GRID_SOONEST, /* time of each first partner, and its state */
+    CAROMI_GRID_PARTNER_STATES,
     CAROMI_GRID_MEASURE,
     CAROMI_GRID_PLAN,
     CAROMI_GRID_BUCKETS, /* of each sphere, and its rank in the bucket; later lists of unfinished searches */

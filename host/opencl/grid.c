@@ -11,7 +11,11 @@
  *   5. find_offsets    prefix sum: where each sphere's pairs begin, and how many spheres fit
  *   6. store_pairs     the pairs as keys, in any order within a sphere's row
  *   7. order_pairs     rows in order, into the caller's arrays on the device or a copy that is read back
- *   8. grid_columns.c  depth, normal and previous, likewise */
+ *   8. grid_columns.c  depth, normal and previous, likewise
+ *
+ * Of a cloud in motion grid_moving.c makes a list of all hits, in place of steps 1 to 4. */
+#include <string.h>
+
 #include "grid.h"
 #include "host/cloud/columns.h"
 #include "host/cloud/watch.h"
@@ -68,7 +72,8 @@ static carom_status store_pairs(grid_job *job, carom_error *err)
     job->row_end = (cl_uint)job->totals.complete;
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_KEYS, job->totals.stored, sizeof(cl_ulong), err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_OF, job->totals.stored, WORD, err));
-    CHECK(caromi_grid_search(job, CAROMI_PROGRAM_GRID_STORE, err));
+    if (!job->cloud->is_moving)
+        CHECK(caromi_grid_search(job, CAROMI_PROGRAM_GRID_STORE, err));
     return caromi_grid_add_undecided(job, CAROMI_PROGRAM_GRID_STORE_UNDECIDED, err);
 }
 
@@ -233,10 +238,16 @@ static carom_status answer_best(const grid_job *job, carom_error *err)
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_PARTNER),
                      touch = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_TOUCH);
     CHECK(caromi_grid_place_outputs(job, &columns, err));
-    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
-    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTS);
+    if (job->cloud->is_moving)
+        CHECK(caromi_grid_find_partners(job, &arguments, err));
+    else {
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTS);
+    }
     caromi_grid_set_outputs(&arguments, &columns);
     CHECK(caromi_grid_launch_each(job, &arguments, job->spheres, err));
+    if (job->cloud->is_moving)
+        return caromi_grid_fetch_outputs(job, &columns, err);
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_INDICES);
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_UNDECIDED);
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_STATES);
@@ -247,7 +258,8 @@ static carom_status answer_best(const grid_job *job, carom_error *err)
     return caromi_grid_fetch_outputs(job, &columns, err);
 }
 
-static carom_status answer(grid_job *job, carom_error *err)
+/* Finds the pairs of spheres at rest: each sphere's are counted, or its best partner is kept. */
+static carom_status find_at_rest(grid_job *job, carom_error *err)
 {
     CHECK(caromi_grid_check_before(job, err));
     if (job->is_declined)
@@ -257,9 +269,16 @@ static carom_status answer(grid_job *job, carom_error *err)
     if (job->is_declined)
         return CAROM_OK;
     CHECK(caromi_grid_count_pairs(job, err));
+    return job->is_declined ? CAROM_OK : caromi_grid_solve_undecided(job, err);
+}
+
+static carom_status answer(grid_job *job, carom_error *err)
+{
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_TOTALS, 1, sizeof(grid_totals), err));
+    CHECK(caromi_grid_clear(job, CAROMI_GRID_TOTALS, sizeof(grid_totals) / WORD, err));
+    CHECK(job->cloud->is_moving ? caromi_grid_find_hits(job, err) : find_at_rest(job, err));
     if (job->is_declined)
         return CAROM_OK;
-    CHECK(caromi_grid_solve_undecided(job, err));
     return job->result->list != NULL             ? answer_list(job, err)
            : caromi_grid_finds_best(job->result) ? answer_best(job, err)
                                                  : answer_count(job, err);
@@ -269,7 +288,9 @@ static int options_of(const caromi_cloud *cloud, const caromi_grid_result *resul
 {
     return (cloud->mask.base != NULL ? CLOUD_MASKED : 0) | (cloud->margin > 0 ? CLOUD_MARGIN : 0) |
            (result->full || result->list == NULL ? GRID_FULL : 0) |
-           (cloud->start == CAROM_START_SKIP ? GRID_SKIPS_CONTACT : 0) |
+           (cloud->is_moving                   ? CLOUD_BOUNDS_ONLY
+            : cloud->start == CAROM_START_SKIP ? GRID_SKIPS_CONTACT
+                                               : 0) |
            (caromi_cloud_is_periodic(cloud) ? GRID_IMAGED : 0);
 }
 
@@ -284,7 +305,8 @@ static grid_job job_of(caromi_device *device, const caromi_cloud *cloud, const c
                       .spheres = (cl_uint)cloud->count,
                       .row_begin = (cl_uint)cloud->begin,
                       .row_end = (cl_uint)cloud->end,
-                      .options = options_of(cloud, result)};
+                      .options = options_of(cloud, result),
+                      .placed = cloud->is_moving ? CAROMI_GRID_BALLS : CAROMI_GRID_SPHERES};
 }
 
 carom_status caromi_grid_run(caromi_device *device, const caromi_cloud *cloud, const caromi_grid_result *result,
@@ -304,12 +326,18 @@ carom_status caromi_grid_run(caromi_device *device, const caromi_cloud *cloud, c
     return status;
 }
 
+static carom_status probe(caromi_device *device, const caromi_cloud *cloud, carom_error *err)
+{
+    CHECK(caromi_grid_probe(device, err));
+    return cloud->is_moving ? caromi_grid_probe_moving(device, err) : CAROM_OK;
+}
+
 carom_status caromi_grid_prepare(caromi_device *device, const caromi_cloud *cloud, carom_error *err)
 {
     const grid_job job = job_of(device, cloud, &(caromi_grid_result){0}, NULL);
     caromi_in_column in[5];
     const caromi_stream stream = caromi_grid_stream_of(&job, in);
-    CHECK(caromi_grid_probe(device, err));
+    CHECK(probe(device, cloud, err));
     return caromi_prepare_residents(device, &stream, err);
 }
 
@@ -317,16 +345,18 @@ carom_status caromi_grid_answer(caromi_device *device, const caromi_cloud *cloud
                                 int *answered, carom_stats *stats, carom_error *err)
 {
     *answered = 0;
-    CHECK(caromi_grid_probe(device, err));
+    CHECK(probe(device, cloud, err));
     if (result->list != NULL && caromi_columns_have_numbers(result->list) && !device->info.fp64)
         return CAROM_OK;
     return caromi_grid_run(device, cloud, result, answered, stats, err);
 }
 
-/* Devices that answer one query in a work-item. */
+/* Devices that answer one query in a work-item. A CPU device is faster where the host sorts, so it is one only if the
+ * caller asks for one lane. */
 int caromi_grid_serves(const caromi_device *device)
 {
-    return device->lanes == 1;
+    const int is_cpu = strcmp(device->info.kind, "cpu") == 0;
+    return device->lanes == 1 && (!is_cpu || device->context->desc.device_lanes == 1);
 }
 
 void caromi_grid_release(caromi_device *device)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Clouds at rest that a GPU sorts and searches by itself. grid.c has the path of a list, grid_probe.c the probe. */
+/* Clouds that a GPU sorts and searches by itself. grid.c has the path of a list, grid_moving.c what motion adds,
+ * grid_probe.c and grid_moving_probe.c the probes. */
 #ifndef CAROM_HOST_OPENCL_GRID_H
 #define CAROM_HOST_OPENCL_GRID_H
 #include "device.h"
@@ -11,6 +12,8 @@ carom_status caromi_grid_run(caromi_device *device, const caromi_cloud *cloud, c
                              int *answered, carom_stats *stats, carom_error *err);
 /* Builds the programs at their first use, and compares lists of a small cloud with the CPU's. */
 carom_status caromi_grid_probe(caromi_device *device, carom_error *err);
+/* The same for clouds in motion. */
+carom_status caromi_grid_probe_moving(caromi_device *device, carom_error *err);
 
 enum {
     WORD = sizeof(cl_uint),
@@ -26,6 +29,8 @@ typedef struct grid_job {
     carom_stats *stats;
     cl_uint spheres, row_begin, row_end; /* only pairs whose sphere a is in [row_begin, row_end) */
     cl_int options;
+    uint32_t placed;               /* memory of the spheres that are sorted: in motion, of the balls in a slice */
+    cl_uint hits_most;             /* in motion: room in the list of hits */
     cl_uint capacity;              /* of undecided pairs there is room for so many */
     cl_uint rounds, imaged_rounds; /* of the first search through the cells; of the one from images */
     cl_uint long_room;             /* for spheres in the list of long rows */
@@ -88,6 +93,10 @@ carom_status caromi_grid_fetch_outputs(const grid_job *job, const grid_outputs *
 caromi_stream caromi_grid_stream_of(const grid_job *job, caromi_in_column in[5]);
 carom_status caromi_grid_read_spheres(const grid_job *job, carom_error *err);
 carom_status caromi_grid_sort_spheres(grid_job *job, carom_error *err);
+/* grid_moving.c: the hits of a cloud in motion, as if they were its undecided pairs, solved. */
+carom_status caromi_grid_find_hits(grid_job *job, carom_error *err);
+/* The first partners among these. The arguments are of the kernel that writes them, and lack the outputs. */
+carom_status caromi_grid_find_partners(const grid_job *job, caromi_arguments *arguments, carom_error *err);
 /* grid_pairs.c */
 carom_status caromi_grid_count_pairs(grid_job *job, carom_error *err);
 carom_status caromi_grid_solve_undecided(const grid_job *job, carom_error *err);

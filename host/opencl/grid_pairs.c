@@ -27,7 +27,8 @@ static void set_rows(const grid_job *job, caromi_arguments *arguments)
 
 carom_status caromi_grid_check(grid_job *job, carom_error *err)
 {
-    CHECK(caromi_grid_read_back(job, CAROMI_GRID_TOTALS, 0, &job->totals, offsetof(grid_totals, long_rows), err));
+    const size_t bytes = job->cloud->is_moving ? offsetof(grid_totals, long_rows) : offsetof(grid_totals, meeting);
+    CHECK(caromi_grid_read_back(job, CAROMI_GRID_TOTALS, 0, &job->totals, bytes, err));
     return job->totals.faults == 0 && job->totals.unfinished <= job->spheres
                ? CAROM_OK
                : caromi_fail_corrupt(job->device, "places of spheres or pairs", 0, job->spheres, err);
@@ -104,7 +105,8 @@ static carom_status count_once(grid_job *job, carom_error *err)
  * many more are left to the host, which has them solved batch by batch. */
 carom_status caromi_grid_count_pairs(grid_job *job, carom_error *err)
 {
-    job->capacity = job->spheres / 4 > UNDECIDED_FIRST ? job->spheres / 4 : UNDECIDED_FIRST;
+    const cl_uint capacity = job->spheres / 4 > UNDECIDED_FIRST ? job->spheres / 4 : UNDECIDED_FIRST;
+    job->capacity = job->capacity > capacity ? job->capacity : capacity; /* of the slice before */
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_COUNTS, job->spheres, WORD, err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_OFFSETS, job->spheres, sizeof(cl_ulong), err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_KEYS, 1, sizeof(cl_ulong), err));

@@ -61,15 +61,13 @@ static carom_status plan_cells(const grid_job *job, carom_error *err)
     const uint64_t groups = ((uint64_t)job->spheres + GRID_GROUP - 1) / GRID_GROUP;
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_MEASURE, 1, sizeof(grid_measure), err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_PLAN, 1, sizeof(grid_plan), err));
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_TOTALS, 1, sizeof(grid_totals), err));
-    CHECK(caromi_grid_clear(job, CAROMI_GRID_TOTALS, sizeof(grid_totals) / WORD, err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_MEASURE, sizeof(grid_measure) / WORD, err));
-    caromi_grid_set_memory(job, &measure, CAROMI_GRID_SPHERES);
+    caromi_grid_set_memory(job, &measure, job->placed);
     caromi_set_real(&measure, job->cloud->margin);
     caromi_set_uint(&measure, job->spheres);
     caromi_grid_set_memory(job, &measure, CAROMI_GRID_MEASURE);
     CHECK(caromi_grid_launch_groups(job, &measure, groups < GROUPS ? groups : GROUPS, err));
-    caromi_grid_set_memory(job, &plan, CAROMI_GRID_SPHERES);
+    caromi_grid_set_memory(job, &plan, job->placed);
     caromi_set_real(&plan, job->cloud->margin);
     caromi_grid_set_periods(job, &plan);
     caromi_set_uint(&plan, job->spheres);
@@ -85,7 +83,7 @@ static carom_status place_spheres(const grid_job *job, carom_error *err)
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_RANKS, job->spheres, WORD, err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_STARTS, buckets_most(job), WORD, err));
     CHECK(caromi_grid_clear(job, CAROMI_GRID_STARTS, buckets_most(job), err));
-    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
+    caromi_grid_set_memory(job, &arguments, job->placed);
     caromi_set_real(&arguments, job->cloud->margin);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_PLAN);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_BUCKETS);
@@ -114,7 +112,7 @@ static carom_status scatter_spheres(const grid_job *job, carom_error *err)
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_SORTED, job->spheres, sizeof(cl_float4), err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_INDICES, job->spheres, WORD, err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_SORTED_MASKS, is_masked ? job->spheres : 1, WORD, err));
-    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
+    caromi_grid_set_memory(job, &arguments, job->placed);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MASKS);
     caromi_set_int(&arguments, is_masked);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_BUCKETS);

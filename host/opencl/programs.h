@@ -42,6 +42,17 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK };
     X(COMPACT_FILL,                compact_fill,             compact,            CAROMI_NO_STACK, "") \
     X(CLOUD_TEST,                  cloud_test,               cloud_scan,         CAROMI_NO_STACK, "") \
     X(CLOUD_GATHER,                cloud_gather,             cloud_scan,         CAROMI_NO_STACK, "") \
+    X(MOVING_READ,                 grid_read_moving,         cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_BOUND,                grid_bound,               cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_MEET,                 grid_meet,                cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_SOLVE,                grid_solve_moving,        cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_GATHER,               grid_gather_moving,       cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_HITS,                 grid_hits,                cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_OFFER,                grid_offer,               cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_SOONEST,              grid_soonest,             cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_LOWEST,               grid_lowest,              cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_STATE_OF,             grid_state_of,            cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_PARTNER,              grid_partner_moving,      cloud_moving,       CAROMI_NO_STACK, "") \
     X(GRID_CLEAR,                  grid_clear,               cloud_sort,         CAROMI_NO_STACK, "") \
     X(GRID_READ,                   grid_read,                cloud_sort,         CAROMI_NO_STACK, "") \
     X(GRID_MEASURE,                grid_measure,             cloud_sort,         CAROMI_NO_STACK, "") \
@@ -121,10 +132,12 @@ enum {
         CAROMI_PROGRAM_COUNT
 };
 
-/* Programs of clouds that a GPU sorts by itself. */
+/* Programs of clouds that a GPU sorts by itself, and those that it needs besides in motion. */
 enum {
     CAROMI_PROGRAM_GRID_FIRST = CAROMI_PROGRAM_GRID_CLEAR,
-    CAROMI_PROGRAM_GRID_LAST = CAROMI_PROGRAM_GRID_STORE_IMAGES
+    CAROMI_PROGRAM_GRID_LAST = CAROMI_PROGRAM_GRID_STORE_IMAGES,
+    CAROMI_PROGRAM_MOVING_FIRST = CAROMI_PROGRAM_MOVING_READ,
+    CAROMI_PROGRAM_MOVING_LAST = CAROMI_PROGRAM_MOVING_PARTNER
 };
 
 /* Programs of refits on a device. */

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* Clouds in motion on a GPU. The time window is cut into slices as on the CPU. In each, the balls around the spheres'
+ * ways are sorted and searched as a cloud at rest; pairs that may meet are solved, and hits go to one list of all
+ * slices. From that list rows and partners are made (grid.c). kernels/cloud_moving.cl, docs/spheres.md, section 11. */
+#include <math.h>
+
+#include "grid.h"
+
+enum {
+    CHUNK = 1 << 20,     /* spheres that are uploaded together */
+    HITS_FIRST = 1 << 16 /* hits that there is room for at first, or one for each sphere */
+};
+
+static carom_status launch_read(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err)
+{
+    const grid_job *job = user;
+    caromi_arguments arguments = caromi_arguments_of(device, CAROMI_PROGRAM_MOVING_READ);
+    const int is_masked = (job->options & CLOUD_MASKED) != 0;
+    caromi_set_columns(&arguments, slot->in, CLOUD_COLUMNS);
+    caromi_set_columns(&arguments, &slot->in[is_masked ? CLOUD_COLUMNS : 0], 1); /* any memory: it is not read */
+    caromi_set_int(&arguments, is_masked);
+    caromi_set_uint(&arguments, (cl_uint)slot->first);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MOTIONS);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MASKS);
+    caromi_set_uint(&arguments, (cl_uint)slot->count);
+    return caromi_launch_chunk(device, slot, &arguments,
+                               slot->count < device->max_items ? slot->count : device->max_items, err);
+}
+
+/* Spheres, velocities and limits, in the order of the caller's columns. */
+static carom_status read_moving(const grid_job *job, carom_error *err)
+{
+    caromi_in_column in[CLOUD_COLUMNS + 1];
+    uint64_t done = 0;
+    for (int k = 0; k < CLOUD_COLUMNS; k++)
+        in[k] = job->cloud->in[k];
+    in[CLOUD_COLUMNS] = job->cloud->mask;
+    const int is_masked = (job->options & CLOUD_MASKED) != 0;
+    const caromi_stream stream = {.count = job->spheres,
+                                  .chunk = CHUNK,
+                                  .answers_any_count = 1,
+                                  .in_count = CLOUD_COLUMNS + (is_masked ? 1 : 0),
+                                  .in = in,
+                                  .launch = launch_read,
+                                  .user = job};
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_SPHERES, job->spheres, sizeof(cl_float4), err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_MOTIONS, job->spheres, sizeof(cl_float4), err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_MASKS, is_masked ? job->spheres : 1, WORD, err));
+    return caromi_stream_run(job->device, &stream, &done, job->stats, err);
+}
+
+/* A slice of time. Its ends are binary32, so that a time is in one slice. */
+typedef struct grid_slice {
+    float begin, end;
+    int is_last;
+    float origin[3], velocity[3];
+} grid_slice;
+
+static grid_slice slice_of(const caromi_cloud_slices *slices, uint32_t number)
+{
+    const caromi_cloud_slice of = caromi_cloud_slice_of(slices, number);
+    grid_slice slice = {(float)of.begin, (float)of.end, number + 1 == slices->count, {0}, {0}};
+    for (int k = 0; k < 3; k++) {
+        slice.origin[k] = (float)of.origin[k];
+        slice.velocity[k] = (float)of.velocity[k];
+    }
+    return slice;
+}
+
+/* Enqueues the balls of the spheres in a slice; no pair may meet in it yet. */
+static carom_status bound_paths(const grid_job *job, const grid_slice *slice, carom_error *err)
+{
+    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_MOVING_BOUND);
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_BALLS, job->spheres, sizeof(cl_float4), err));
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MOTIONS);
+    for (int k = 0; k < 3; k++)
+        caromi_set_real(&arguments, slice->origin[k]);
+    for (int k = 0; k < 3; k++)
+        caromi_set_real(&arguments, slice->velocity[k]);
+    caromi_set_real(&arguments, slice->begin);
+    caromi_set_real(&arguments, slice->end);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_BALLS);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_TOTALS);
+    return caromi_grid_launch_each(job, &arguments, job->spheres, err);
+}
+
+/* Of the pairs whose balls touch, lists those that may meet in the slice. */
+static carom_status list_meeting(grid_job *job, const grid_slice *slice, carom_error *err)
+{
+    const cl_uint pairs = job->totals.undecided;
+    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_MOVING_MEET);
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_MEETING, pairs, sizeof(cl_uint2), err));
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MOTIONS);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_INDICES);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED);
+    caromi_set_real(&arguments, slice->begin);
+    caromi_set_real(&arguments, slice->end);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MEETING);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_TOTALS);
+    caromi_set_uint(&arguments, job->spheres);
+    CHECK(caromi_grid_launch_each(job, &arguments, pairs, err));
+    CHECK(caromi_grid_check(job, err));
+    return job->totals.meeting <= pairs ? CAROM_OK
+                                        : caromi_fail_corrupt(job->device, "pairs that meet", 0, job->spheres, err);
+}
+
+static carom_status write_answers(const grid_job *job, uint32_t memory, const void *data, size_t bytes,
+                                  carom_error *err)
+{
+    return caromi_write_at(job->device, job->slot->queue, *caromi_grid_memory_of(job, memory), 0, data, bytes,
+                           "decided pairs", err);
+}
+
+/* Exact mode: the CPU answers the pairs, from sixteen numbers each. */
+static carom_status solve_on_host(const grid_job *job, cl_uint count, carom_error *err)
+{
+    enum { EACH = 16 };
+    static const float none = 0;
+    static const int members[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ, IN_LIMIT,
+                                  IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ};
+    const carom_context *context = job->device->context;
+    caromi_arguments gather = caromi_arguments_of(job->device, CAROMI_PROGRAM_MOVING_GATHER);
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_GATHERED, count, EACH * sizeof(float), err));
+    caromi_grid_set_memory(job, &gather, CAROMI_GRID_SPHERES);
+    caromi_grid_set_memory(job, &gather, CAROMI_GRID_MOTIONS);
+    caromi_grid_set_memory(job, &gather, CAROMI_GRID_MEETING);
+    caromi_grid_set_memory(job, &gather, CAROMI_GRID_GATHERED);
+    caromi_set_uint(&gather, job->spheres);
+    CHECK(caromi_grid_launch_each(job, &gather, count, err));
+    float *inputs = caromi_alloc(context, count, (EACH + 1) * sizeof *inputs + 2);
+    if (inputs == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %u pairs that may meet", count);
+    float *t = inputs + (size_t)EACH * count;
+    uint8_t *state = (uint8_t *)(t + count), *parts = state + count;
+    caromi_pair_batch batch = {.kernel = CAROMI_PAIR_cloud_exact, .count = count};
+    for (int k = 0; k < IN_CLOUD; k++)
+        batch.in[k] = (caromi_in_column){.base = &none, .stride = 0};
+    for (int k = 0; k < EACH - 1; k++)
+        batch.in[members[k]] = (caromi_in_column){.base = inputs + k, .stride = EACH * sizeof *inputs};
+    batch.out[OUT_CLOUD_T] = (caromi_out_column){t, sizeof *t};
+    batch.out[OUT_CLOUD_STATE] = (caromi_out_column){state, 1};
+    batch.out[OUT_CLOUD_PARTS] = (caromi_out_column){parts, 1};
+    carom_status status =
+        caromi_grid_read_back(job, CAROMI_GRID_GATHERED, 0, inputs, (size_t)count * EACH * sizeof *inputs, err);
+    const double start = caromi_now();
+    if (status == CAROM_OK)
+        status = caromi_pairs_on_cpu(context, &batch, 0, count, job->stats, err);
+    job->stats->host += caromi_now() - start;
+    if (status == CAROM_OK)
+        status = write_answers(job, CAROMI_GRID_T, t, count * sizeof *t, err);
+    if (status == CAROM_OK)
+        status = write_answers(job, CAROMI_GRID_STATES, state, count, err);
+    if (status == CAROM_OK)
+        status = write_answers(job, CAROMI_GRID_PARTS, parts, count, err);
+    caromi_free(context, inputs);
+    return status;
+}
+
+/* Times, states and whether spheres part, of the pairs that may meet: by the device, or in exact mode by the CPU. */
+static carom_status solve_meeting(const grid_job *job, carom_error *err)
+{
+    const cl_uint pairs = job->totals.meeting;
+    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_MOVING_SOLVE);
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_T, pairs, sizeof(float), err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_STATES, pairs, 1, err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_PARTS, pairs, 1, err));
+    if (job->cloud->exact)
+        return solve_on_host(job, pairs, err);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MOTIONS);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MEETING);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_T);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STATES);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_PARTS);
+    caromi_set_uint(&arguments, job->spheres);
+    return caromi_grid_launch_each(job, &arguments, pairs, err);
+}
+
+/* ---- the list of hits -------------------------------------------------------------------------------------------- */
+
+/* The list's memories, and the bytes of their elements. */
+static const struct {
+    uint32_t memory;
+    size_t size;
+} hit_memories[] = {
+    {CAROMI_GRID_HITS, sizeof(cl_uint2)}, {CAROMI_GRID_HIT_T, sizeof(float)}, {CAROMI_GRID_HIT_STATES, 1}};
+enum { HIT_MEMORIES = sizeof hit_memories / sizeof hit_memories[0] };
+
+static void swap_memories(const grid_job *job, uint32_t one, uint32_t other)
+{
+    caromi_cl_column *const grid = job->device->grid;
+    const caromi_cl_column was = grid[one];
+    grid[one] = grid[other];
+    grid[other] = was;
+}
+
+/* Makes room for `more` hits behind those that the list holds. */
+static carom_status extend_hits(grid_job *job, uint64_t more, carom_error *err)
+{
+    const uint64_t hits = job->totals.hits, needed = hits + more;
+    const uint64_t first = job->spheres > HITS_FIRST ? job->spheres : HITS_FIRST;
+    const uint64_t capacity = needed < first ? first : needed + needed / 2;
+    if (needed <= job->hits_most)
+        return CAROM_OK;
+    for (int k = 0; k < HIT_MEMORIES; k++) {
+        const uint32_t memory = hit_memories[k].memory;
+        const size_t size = hit_memories[k].size;
+        CHECK(caromi_grid_reserve(job, hits > 0 ? CAROMI_GRID_SPARE : memory, capacity, size, err));
+        if (hits == 0)
+            continue;
+        CHECK(caromi_copy_range(job->device, job->slot->queue, *caromi_grid_memory_of(job, memory), 0,
+                                *caromi_grid_memory_of(job, CAROMI_GRID_SPARE), 0, (size_t)hits * size, err));
+        CHECK(caromi_slot_finish(job->device, job->slot, job->stats, err));
+        swap_memories(job, memory, CAROMI_GRID_SPARE);
+    }
+    job->hits_most = (cl_uint)(capacity < UINT32_MAX ? capacity : UINT32_MAX);
+    return CAROM_OK;
+}
+
+static carom_status append_hits(grid_job *job, const grid_slice *slice, carom_error *err)
+{
+    const carom_start start = job->cloud->start;
+    caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_MOVING_HITS);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MEETING);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_T);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STATES);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_PARTS);
+    caromi_set_real(&arguments, slice->begin);
+    caromi_set_real(&arguments, slice->end);
+    caromi_set_int(&arguments, slice->is_last);
+    caromi_set_int(&arguments, start == CAROM_START_SKIP);
+    caromi_set_int(&arguments, start == CAROM_START_SKIP_PARTING);
+    for (int k = 0; k < HIT_MEMORIES; k++)
+        caromi_grid_set_memory(job, &arguments, hit_memories[k].memory);
+    caromi_set_uint(&arguments, job->hits_most);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_TOTALS);
+    CHECK(caromi_grid_launch_each(job, &arguments, job->totals.meeting, err));
+    CHECK(caromi_grid_check(job, err));
+    return job->totals.hits <= job->hits_most ? CAROM_OK
+                                              : caromi_fail_corrupt(job->device, "hits", 0, job->spheres, err);
+}
+
+/* The hits of one slice. */
+static carom_status find_in_slice(grid_job *job, const grid_slice *slice, carom_error *err)
+{
+    CHECK(bound_paths(job, slice, err));
+    CHECK(caromi_grid_sort_spheres(job, err));
+    if (job->is_declined)
+        return CAROM_OK;
+    CHECK(caromi_grid_count_pairs(job, err));
+    if (job->is_declined || job->totals.undecided == 0)
+        return CAROM_OK;
+    CHECK(list_meeting(job, slice, err));
+    if (job->totals.meeting == 0)
+        return CAROM_OK;
+    CHECK(solve_meeting(job, err));
+    CHECK(extend_hits(job, job->totals.meeting, err));
+    CHECK(append_hits(job, slice, err));
+    job->is_declined = job->totals.hits >= GRID_UNDECIDED_MOST;
+    return CAROM_OK;
+}
+
+/* The hits take the place of the undecided pairs. */
+static carom_status offer_hits(grid_job *job, carom_error *err)
+{
+    static const uint32_t undecided[HIT_MEMORIES] = {CAROMI_GRID_UNDECIDED, CAROMI_GRID_T, CAROMI_GRID_STATES};
+    caromi_arguments offer = caromi_arguments_of(job->device, CAROMI_PROGRAM_MOVING_OFFER);
+    for (int k = 0; k < HIT_MEMORIES; k++)
+        swap_memories(job, hit_memories[k].memory, undecided[k]);
+    job->totals.undecided = job->totals.hits;
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_INDICES, job->spheres, WORD, err));
+    caromi_grid_set_memory(job, &offer, CAROMI_GRID_INDICES);
+    caromi_grid_set_memory(job, &offer, CAROMI_GRID_TOTALS);
+    CHECK(caromi_grid_launch_each(job, &offer, job->spheres, err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_COUNTS, job->spheres, WORD, err));
+    CHECK(caromi_grid_clear(job, CAROMI_GRID_COUNTS, job->spheres, err));
+    return caromi_grid_add_undecided(job, CAROMI_PROGRAM_GRID_COUNT_UNDECIDED, err);
+}
+
+/* A window without an end is left to the host: in its last slice every sphere that moves may meet every other. */
+carom_status caromi_grid_find_hits(grid_job *job, carom_error *err)
+{
+    caromi_cloud_slices slices;
+    caromi_cloud_cut(job->cloud, &slices);
+    job->is_declined = !slices.has_end;
+    if (job->is_declined)
+        return CAROM_OK;
+    CHECK(read_moving(job, err));
+    CHECK(extend_hits(job, 1, err));
+    for (uint32_t number = 0; number < slices.count && !job->is_declined; number++) {
+        const grid_slice slice = slice_of(&slices, number);
+        if (slice.begin < slice.end || slice.is_last)
+            CHECK(find_in_slice(job, &slice, err));
+    }
+    return job->is_declined || caromi_grid_finds_best(job->result) ? CAROM_OK : offer_hits(job, err);
+}
+
+/* ---- partners ---------------------------------------------------------------------------------------------------- */
+
+/* Enqueues one of the three kernels that find first partners in the list of hits. */
+static carom_status see_hits(const grid_job *job, uint32_t program, carom_error *err)
+{
+    caromi_arguments arguments = caromi_arguments_of(job->device, program);
+    for (int k = 0; k < HIT_MEMORIES; k++)
+        caromi_grid_set_memory(job, &arguments, hit_memories[k].memory);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SOONEST);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTS);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_PARTNER_STATES);
+    caromi_set_uint(&arguments, job->spheres);
+    return caromi_grid_launch_each(job, &arguments, job->totals.hits, err);
+}
+
+carom_status caromi_grid_find_partners(const grid_job *job, caromi_arguments *arguments, carom_error *err)
+{
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_SOONEST, job->spheres, WORD, err));
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_PARTNER_STATES, job->spheres, 1, err));
+    CHECK(caromi_grid_clear(job, CAROMI_GRID_SOONEST, job->spheres, err));
+    CHECK(caromi_grid_clear(job, CAROMI_GRID_COUNTS, job->spheres, err));
+    CHECK(see_hits(job, CAROMI_PROGRAM_MOVING_SOONEST, err));
+    CHECK(see_hits(job, CAROMI_PROGRAM_MOVING_LOWEST, err));
+    CHECK(see_hits(job, CAROMI_PROGRAM_MOVING_STATE_OF, err));
+    *arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_MOVING_PARTNER);
+    caromi_grid_set_memory(job, arguments, CAROMI_GRID_SPHERES);
+    caromi_grid_set_memory(job, arguments, CAROMI_GRID_SOONEST);
+    caromi_grid_set_memory(job, arguments, CAROMI_GRID_COUNTS);
+    caromi_grid_set_memory(job, arguments, CAROMI_GRID_PARTNER_STATES);
+    return CAROM_OK;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* The probe of clouds in motion that a GPU sorts by itself: lists, counts and first partners of a small cloud, of all
+ * kinds of numbers, against those of a loop over all pairs on the CPU. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grid.h"
+#include "host/core/batch.h"
+#include "probe.h"
+
+enum { SPHERES = 300, RECORDS = SPHERES * SPHERES };
+
+typedef struct record {
+    int32_t b;
+    float t;
+    uint8_t state;
+} record;
+
+typedef struct moving_probe {
+    float column[CLOUD_COLUMNS][SPHERES];
+    uint32_t mask[SPHERES];
+    /* Expected: the rows of all spheres one after another, as a full list has them. */
+    record expected[RECORDS];
+    uint64_t begin[SPHERES + 1];
+    /* The device's answers. */
+    uint64_t offset[SPHERES + 1];
+    int32_t a[RECORDS], b[RECORDS];
+    float t[RECORDS];
+    uint8_t state[RECORDS], hit[SPHERES];
+    uint32_t count[SPHERES];
+} moving_probe;
+
+/* Spheres on a lattice, near 0 and of arbitrary numbers, so far apart that the time window has several slices. All
+ * limits are finite, and one sphere is invalid. */
+static void make_spheres(moving_probe *p)
+{
+    uint64_t random = 23;
+    for (uint32_t i = 0; i < SPHERES; i++) {
+        float row[CLOUD_COLUMNS];
+        (void)caromi_probe_sphere(&random, row, CLOUD_COLUMNS, 1 << CLOUD_R | 1 << CLOUD_T_MAX);
+        for (int k = CLOUD_X; k <= CLOUD_Z; k++)
+            row[k] *= 4;
+        row[CLOUD_T_MAX] = row[CLOUD_T_MAX] <= 4 ? row[CLOUD_T_MAX] : 4;
+        for (int k = 0; k < CLOUD_COLUMNS; k++)
+            p->column[k][i] = row[k];
+    }
+    p->column[CLOUD_VY][9] = NAN;
+    caromi_probe_masks(24, p->mask, SPHERES);
+}
+
+static int is_valid(const moving_probe *p, uint32_t i)
+{
+    int valid = 1;
+    for (int k = 0; k < CLOUD_T_MAX; k++)
+        valid &= isfinite(p->column[k][i]) != 0;
+    return valid;
+}
+
+static int compare(const void *one, const void *other)
+{
+    const record *x = one, *y = other;
+    return x->t != y->t ? (x->t > y->t) - (x->t < y->t) : (x->b > y->b) - (x->b < y->b);
+}
+
+/* The row of sphere a: all its hits, in order. */
+static carom_status expect_row(moving_probe *p, const caromi_cloud *cloud, uint32_t a, carom_stats *stats,
+                               carom_error *err)
+{
+    static const float none = 0;
+    static const int of_low[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ};
+    static const int of_high[] = {IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ};
+    uint64_t found = p->begin[a];
+    caromi_pair_batch batch = {.kernel = cloud->exact ? CAROMI_PAIR_cloud_exact : CAROMI_PAIR_cloud, .count = 1};
+    for (int k = 0; k < IN_CLOUD; k++)
+        batch.in[k] = (caromi_in_column){.base = &none, .stride = 0};
+    for (uint32_t b = 0; is_valid(p, a) && b < SPHERES; b++) {
+        const uint32_t low = a < b ? a : b, high = a < b ? b : a;
+        const float limit = fminf(p->column[CLOUD_T_MAX][a], p->column[CLOUD_T_MAX][b]);
+        float t;
+        uint8_t state, parts;
+        if (b == a || !is_valid(p, b) || (cloud->mask.base != NULL && !(p->mask[a] & p->mask[b])))
+            continue;
+        for (int k = 0; k < CLOUD_T_MAX; k++) {
+            batch.in[of_low[k]].base = &p->column[k][low];
+            batch.in[of_high[k]].base = &p->column[k][high];
+        }
+        batch.in[IN_LIMIT].base = &limit;
+        batch.out[OUT_CLOUD_T] = (caromi_out_column){&t, sizeof t};
+        batch.out[OUT_CLOUD_STATE] = (caromi_out_column){&state, 1};
+        batch.out[OUT_CLOUD_PARTS] = (caromi_out_column){&parts, 1};
+        CHECK(caromi_pairs_on_cpu(cloud->context, &batch, 0, 1, stats, err));
+        if (state != STATE_MISS)
+            p->expected[found++] = (record){(int32_t)b, t, state};
+    }
+    qsort(p->expected + p->begin[a], found - p->begin[a], sizeof *p->expected, compare);
+    p->begin[a + 1] = found;
+    return CAROM_OK;
+}
+
+/* Whether list, counts and first partners differ from what is expected. */
+static int differs(const moving_probe *p, uint64_t total, const int32_t *other, const float *t, const uint8_t *state)
+{
+    int wrong = total != p->begin[SPHERES] || memcmp(p->offset, p->begin, sizeof p->begin) != 0;
+    for (uint32_t a = 0; !wrong && a < SPHERES; a++) {
+        const uint64_t count = p->begin[a + 1] - p->begin[a];
+        const record *row = &p->expected[p->begin[a]], none = {-1, INFINITY, STATE_MISS};
+        const record best = count > 0 ? *row : none;
+        const int valid = is_valid(p, a);
+        for (uint64_t i = 0; i < count; i++) {
+            const uint64_t at = p->begin[a] + i;
+            wrong |= p->a[at] != (int32_t)a || p->b[at] != row[i].b || p->state[at] != row[i].state ||
+                     memcmp(&p->t[at], &row[i].t, sizeof row[i].t) != 0;
+        }
+        wrong |= p->count[a] != (valid ? count : GRID_INVALID) || other[a] != best.b ||
+                 memcmp(&t[a], &best.t, sizeof best.t) != 0 || state[a] != (valid ? best.state : STATE_INVALID) ||
+                 p->hit[a] != (valid ? count > 0 : OVERLAP_INVALID);
+    }
+    return wrong;
+}
+
+static carom_status probe_mode(caromi_device *device, moving_probe *p, const caromi_cloud *cloud, carom_error *err)
+{
+    carom_stats stats = {.size = sizeof stats};
+    carom_list_totals totals = {0};
+    int32_t other[SPHERES];
+    float t[SPHERES];
+    uint8_t state[SPHERES];
+    int answered[3] = {0, 0, 0};
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = RECORDS,
+                                        .offsets = p->offset,
+                                        .a = p->a,
+                                        .b = p->b,
+                                        .state = p->state,
+                                        .t = p->t,
+                                        .totals = &totals};
+    const carom_cloud_partner_result first = {sizeof first, other, state, t};
+    for (uint32_t a = 0; a < SPHERES; a++)
+        CHECK(expect_row(p, cloud, a, &stats, err));
+    CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.list = &list, .full = 1}, &answered[0], &stats, err));
+    CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.partners = p->count}, &answered[1], &stats, err));
+    CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.first = &first, .hit = p->hit}, &answered[2], &stats,
+                          err));
+    if (!answered[0] || !answered[1] || !answered[2] || differs(p, totals.total, other, t, state))
+        return caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0,
+                           "%s: a small cloud in motion differs from the CPU's (%llu pairs of %llu)", device->info.name,
+                           (unsigned long long)totals.total, (unsigned long long)p->begin[SPHERES]);
+    return CAROM_OK;
+}
+
+static carom_status run_probe(caromi_device *device, moving_probe *p, carom_error *err)
+{
+    caromi_cloud cloud = {.context = device->context, .count = SPHERES, .end = SPHERES, .is_moving = 1};
+    make_spheres(p);
+    for (int k = 0; k < CLOUD_COLUMNS; k++)
+        cloud.in[k] = (caromi_in_column){.base = p->column[k], .stride = sizeof(float)};
+    CHECK(probe_mode(device, p, &cloud, err));
+    cloud.exact = 1;
+    cloud.mask = (caromi_in_column){.base = p->mask, .stride = sizeof *p->mask};
+    return probe_mode(device, p, &cloud, err);
+}
+
+carom_status caromi_grid_probe_moving(caromi_device *device, carom_error *err)
+{
+    caromi_program *last = &device->programs[CAROMI_PROGRAM_MOVING_LAST];
+    if (last->probed)
+        return CAROM_OK;
+    for (uint32_t program = CAROMI_PROGRAM_MOVING_FIRST; program <= CAROMI_PROGRAM_MOVING_LAST; program++)
+        CHECK(caromi_program_build(device, program, err));
+    moving_probe *p = caromi_alloc(device->context, 1, sizeof *p);
+    if (p == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
+    memset(p, 0, sizeof *p);
+    device->probing = 1;
+    const carom_status status = run_probe(device, p, err);
+    device->probing = 0;
+    last->probed = status == CAROM_OK;
+    caromi_free(device->context, p);
+    return status;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* Clouds in motion that a GPU sorts and searches by itself, slice by slice of the time window: lists, counts and
+ * partners against the CPU's, byte for byte. */
+#include "tests/support/cl_shim.h"
+#include "tests/support/clouds.h"
+
+#include <math.h>
+
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
+
+/* All arrays of the answers, one after another. */
+enum { MANY = 3000, ROOM = 40 * MANY };
+typedef struct cloud_answers {
+    uint64_t offsets[MANY + 1];
+    carom_list_totals totals;
+    int32_t a[ROOM], b[ROOM], other[MANY];
+    float t[ROOM], other_t[MANY];
+    uint32_t partners[MANY];
+    uint8_t state[ROOM], other_state[MANY], hit[MANY];
+    int8_t shift[3 * ROOM];
+} cloud_answers;
+
+static carom_status ask_list(carom_context *context, const carom_cloud_desc *d, size_t capacity, cloud_answers *to,
+                             carom_stats *stats, carom_error *err)
+{
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = capacity,
+                                        .offsets = to->offsets,
+                                        .a = to->a,
+                                        .b = to->b,
+                                        .state = to->state,
+                                        .t = to->t,
+                                        .shift = to->shift,
+                                        .totals = &to->totals};
+    *stats = (carom_stats){.size = sizeof *stats};
+    return carom_cloud_list(context, d, &list, stats, err);
+}
+
+static cloud_answers *ask_all(carom_context *context, const carom_cloud_desc *d, size_t capacity, carom_stats *stats)
+{
+    cloud_answers *to = test_alloc(1, sizeof *to);
+    const carom_cloud_count_result count = {sizeof count, to->partners};
+    const carom_cloud_partner_result first = {sizeof first, to->other, to->other_state, to->other_t};
+    carom_cloud_desc all = *d;
+    carom_error err = {0};
+    all.full = 0;
+    all.batch.begin = all.a_end = 0;
+    test_ok("list", ask_list(context, d, capacity, to, stats, &err), &err);
+    test_ok("count", carom_cloud_count(context, &all, &count, NULL, &err), &err);
+    test_ok("first", carom_cloud_first(context, &all, &first, NULL, &err), &err);
+    test_ok("any", carom_cloud_any(context, &all, TEST_ANY(to->hit), NULL, &err), &err);
+    return to;
+}
+
+/* Compares everything, also what lies behind the stored pairs and must not be written. */
+static void compare(carom_context *cpu, carom_context *device, const carom_cloud_desc *d, size_t capacity,
+                    const char *what)
+{
+    carom_stats stats;
+    cloud_answers *expected = ask_all(cpu, d, capacity, &stats), *got = ask_all(device, d, capacity, &stats);
+    assert_int_equal(stats.on_device, d->batch.count - d->batch.begin - (d->a_end ? d->batch.count - d->a_end : 0));
+    if (memcmp(got, expected, sizeof *got) != 0)
+        fail_msg("%s: %zu pairs of %zu, or other bytes", what, (size_t)got->totals.total,
+                 (size_t)expected->totals.total);
+    free(got);
+    free(expected);
+}
+
+static void compare_ways(carom_context *cpu, carom_context *device, const carom_cloud_desc *of, const char *what)
+{
+    carom_cloud_desc d = *of;
+    const size_t count = d.batch.count;
+    compare(cpu, device, &d, ROOM, what);
+    d.full = !d.full;
+    compare(cpu, device, &d, count / 2, what);
+    d.batch.begin = count / 3;
+    d.a_end = count - count / 4;
+    d.start = (carom_start)((d.start + 1) % 3);
+    compare(cpu, device, &d, ROOM, what);
+    d.start = (carom_start)((d.start + 1) % 3);
+    compare(cpu, device, &d, count / 4, what);
+}
+
+/* ---- clouds ------------------------------------------------------------------------------------------------------ */
+
+static void test_families(void **state)
+{
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *device = test_device(1, 0);
+    size_t asked = 0;
+    for (size_t i = 0; i < test_effort(24 * CLOUD_FAMILIES); i++)
+        for (int exact = 0; exact < 2; exact++) {
+            cloud c = make_cloud(i, exact);
+            if (c.desc.velocity.x != NULL && c.desc.period[0] == 0) {
+                compare_ways(cpu, device, &c.desc, cloud_family(i));
+                asked++;
+            }
+            cloud_free(&c);
+        }
+    assert_true(asked > 0);
+    carom_context_destroy(device);
+    carom_context_destroy(cpu);
+    cl_expect_none("families");
+}
+
+typedef struct many {
+    float center[3 * MANY], velocity[3 * MANY], radius[MANY], t_max[MANY];
+    uint32_t mask[MANY];
+    carom_cloud_desc desc;
+} many;
+
+typedef void shape_fn(many *m, size_t i, ref_gen *g);
+static void slow(many *m, size_t i, ref_gen *g)
+{
+    (void)m, (void)i, (void)g;
+}
+/* Ways of many radii: the window is cut into slices. */
+static void fast(many *m, size_t i, ref_gen *g)
+{
+    (void)g;
+    for (size_t k = 0; k < 3; k++)
+        m->velocity[3 * i + k] *= 40.0f;
+    m->radius[i] = 0.1f;
+}
+/* Half of the spheres meet their limits early. */
+static void limits(many *m, size_t i, ref_gen *g)
+{
+    fast(m, i, g);
+    m->t_max[i] = i % 2 ? between(g, 0, 0.1) : i == 4 ? INFINITY : between(g, 0, 2);
+}
+/* Hits fall on the ends of slices, and many at one time. */
+static void by_steps(many *m, size_t i, ref_gen *g)
+{
+    for (size_t k = 0; k < 3; k++) {
+        m->center[3 * i + k] = floorf(m->center[3 * i + k] * 2.0f);
+        m->velocity[3 * i + k] = 8.0f * floorf(between(g, -1, 2));
+    }
+    m->radius[i] = 0.25f;
+}
+static void drift(many *m, size_t i, ref_gen *g)
+{
+    (void)g;
+    m->velocity[3 * i] += 1000.0f;
+}
+static void far_away(many *m, size_t i, ref_gen *g)
+{
+    (void)g;
+    m->center[3 * i + 1] += 2e6f;
+}
+static void all_meet(many *m, size_t i, ref_gen *g)
+{
+    (void)g;
+    for (size_t k = 0; k < 3; k++)
+        m->velocity[3 * i + k] = 8.0f - m->center[3 * i + k];
+    m->radius[i] = 0.01f;
+    m->t_max[i] = 0.9f;
+}
+static void sizes(many *m, size_t i, ref_gen *g)
+{
+    m->radius[i] = powf(10.0f, between(g, -5, -0.3));
+}
+/* Some balls reach everywhere, others nowhere. */
+static void odd_numbers(many *m, size_t i, ref_gen *g)
+{
+    static const float odd[] = {3e38f, -3e38f, 1e30f, 1e-45f, -0.0f, NAN, INFINITY, 1e20f};
+    (void)g;
+    if (i % 97 == 3)
+        m->velocity[3 * i + i % 3] = odd[i / 97 % 8];
+    if (i % 97 == 5)
+        m->center[3 * i + i % 3] = odd[i / 97 % 8];
+    if (i % 97 == 7)
+        m->radius[i] = odd[i / 97 % 8];
+}
+static const struct {
+    const char *name;
+    shape_fn *change;
+} shapes[] = {{"slow", slow},         {"fast", fast},   {"limits", limits},
+              {"steps", by_steps},    {"drift", drift}, {"far away", far_away},
+              {"all meet", all_meet}, {"sizes", sizes}, {"odd numbers", odd_numbers}};
+
+static many *make_many(size_t shape, size_t count)
+{
+    many *m = test_alloc(1, sizeof *m);
+    ref_gen g;
+    ref_gen_seed(&g, 29, 1, shape);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < 3; k++) {
+            m->center[3 * i + k] = between(&g, 0, 16);
+            m->velocity[3 * i + k] = between(&g, -1, 1);
+        }
+        m->radius[i] = 0.4f;
+        m->t_max[i] = 1.0f;
+        m->mask[i] = 1u << i % 3 | 1u << i % 5;
+        shapes[shape].change(m, i, &g);
+    }
+    m->desc = (carom_cloud_desc){.batch = {.size = sizeof m->desc, .count = count},
+                                 .center = carom_xyz(m->center),
+                                 .velocity = carom_xyz(m->velocity),
+                                 .radius = carom_scalars_of(m->radius),
+                                 .t_max = carom_scalars_of(m->t_max)};
+    return m;
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *device = test_device(1, 0);
+    for (size_t i = 0; i < 2 * COUNT_OF(shapes); i++) {
+        many *m = make_many(i % COUNT_OF(shapes), i % COUNT_OF(shapes) == 6 ? MANY / 8 : MANY);
+        if (i / COUNT_OF(shapes))
+            m->desc.mask = carom_uints_of(m->mask);
+        m->desc.batch.accuracy = i % 2 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        m->desc.start = (carom_start)(i % 3);
+        compare_ways(cpu, device, &m->desc, shapes[i % COUNT_OF(shapes)].name);
+        free(m);
+    }
+    carom_context_destroy(device);
+    carom_context_destroy(cpu);
+    cl_expect_none("shapes");
+}
+
+/* ---- what the host answers, and faults --------------------------------------------------------------------------- */
+
+/* Windows without an end, periods, and more pairs near each other than the device keeps: the host
+ * sorts the spheres, and the answers are the same. */
+static void test_declined(void **state)
+{
+    static const cl_patch crowded = {"atomic_inc(undecided->count)",
+                                     "atomic_add(undecided->count, rows->end > 499 ? 1u << 20 : 1u)"};
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
+    for (int way = 0; way < 3; way++) {
+        many *m = make_many(0, 500);
+        if (way == 0)
+            m->desc.t_max = (carom_scalars){NULL, 0};
+        if (way == 1)
+            m->desc.period[1] = 20.0f;
+        if (way == 2)
+            cl_text_patch = crowded;
+        carom_context *device = test_device(1, 0);
+        compare(cpu, device, &m->desc, ROOM, "declined");
+        carom_context_destroy(device);
+        cl_text_patch = (cl_patch){NULL, NULL};
+        free(m);
+    }
+    carom_context_destroy(cpu);
+    cl_expect_none("declined");
+}
+
+static const struct {
+    const char *name;
+    cl_patch patch;
+    carom_status expected;
+} faults[] = {
+    {"balls without the way", {"speed * half_time +", ""}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"the wrong relative motion",
+     {"grid_between(motion[one], motion[other])", "grid_between(a, b)"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"no limits", {"in.limit = grid_limit(va, vb);", "in.limit = v_infinity();"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"a limit of one sphere",
+     {"motion_a.w < motion_b.w ? motion_a.w : motion_b.w", "motion_a.w"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"hits of no slice", {"(t[i] < end ||", "(t[i] < R(0.5) * end ||"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"the last partner", {"soonest + own, ~time", "soonest + own, time + 1"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"not the lowest partner", {"lowest + own, ~other", "lowest + own, other + 1"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"slots beyond the spheres",
+     {"const uint one = index[min(grid_slot_of(pair[i].x), spheres - 1)];",
+      "const uint one = index[min(grid_slot_of(pair[i].x), spheres - 1)] + (spheres > 999 ? 1u << 30 : 0);"},
+     CAROM_ERROR_DEVICE_LOST},
+};
+
+static void test_faults(void **state)
+{
+    (void)state;
+    (void)test_need_device();
+    many *m = make_many(0, MANY);
+    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+        cloud_answers *to = test_alloc(1, sizeof *to);
+        carom_stats stats;
+        carom_error err = {0};
+        cl_text_patch = faults[i].patch;
+        carom_context *device = test_device(1, 0);
+        const carom_status status = ask_list(device, &m->desc, ROOM, to, &stats, &err);
+        if (status != faults[i].expected)
+            fail_msg("%s: status %d (%s)", faults[i].name, (int)status, err.message);
+        cl_text_patch = (cl_patch){NULL, NULL};
+        carom_context_destroy(device);
+        free(to);
+    }
+    free(m);
+    cl_expect_none("faults");
+}
+
+/* ---- failures of the driver -------------------------------------------------------------------------------------- */
+
+/* Call number `at` of this kind fails in a list, on a prepared device; at 0 none does. Returns how many there are. */
+static int ask_failing(cl_call call, int at, many *m, const cloud_answers *expected)
+{
+    carom_context *context = test_device(1, 0);
+    cloud_answers *got = test_alloc(1, sizeof *got);
+    carom_stats stats;
+    carom_error err = {0};
+    m->desc.batch.prepare = 1;
+    test_ok("prepare", ask_list(context, &m->desc, ROOM, got, &stats, &err), &err);
+    m->desc.batch.prepare = 0;
+    cl_sabotage(call, at, 0);
+    const carom_status status = ask_list(context, &m->desc, ROOM, got, &stats, &err);
+    const int calls = cl_calls(call);
+    cl_sabotage(call, 0, 0);
+    if (status != (at ? CAROM_ERROR_DEVICE_LOST : CAROM_OK))
+        fail_msg("%s %d of %d: status %d (%s)", cl_call_name(call), at, calls, (int)status, err.message);
+    if (at == 0)
+        assert_memory_equal(got, expected, sizeof *got);
+    free(got);
+    carom_context_destroy(context);
+    cl_expect_none(cl_call_name(call));
+    return calls;
+}
+
+static void test_lost(void **state)
+{
+    enum { TRIALS = 2 };
+    static const cl_call kinds[] = {CALL_LAUNCH, CALL_COMMAND, CALL_ARGUMENT, CALL_READ, CALL_WRITE};
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
+    many *m = make_many(1, 1000);
+    cloud_answers *expected = test_alloc(1, sizeof *expected);
+    carom_stats stats;
+    carom_error err = {0};
+    m->desc.batch.accuracy = CAROM_ACCURACY_EXACT;
+    test_ok("the CPU", ask_list(cpu, &m->desc, ROOM, expected, &stats, &err), &err);
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+        const int calls = ask_failing(kinds[k], 0, m, expected), trials = (int)test_effort(TRIALS);
+        for (int i = 0; i < trials && i < calls; i++)
+            (void)ask_failing(kinds[k], 1 + i * calls / trials, m, expected);
+    }
+    free(expected);
+    free(m);
+    carom_context_destroy(cpu);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_families), cmocka_unit_test(test_shapes),
+                                       cmocka_unit_test(test_declined), cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_lost)};
+    return cmocka_run_group_tests_name("cloud_moving", tests, NULL, NULL);
+}
