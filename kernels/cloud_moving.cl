@@ -77,8 +77,8 @@ FN v3 grid_between(float4 a, float4 b)
     return v3_of(b.x - a.x, b.y - a.y, b.z - a.z);
 }
 
-/* Of pairs of slots whose balls touch, lists those that may meet in the slice, by indices: the lower one first. Pairs
- * that overlap when a later slice begins have no hit in it. */
+/* Lists the pairs that may meet in the slice, among pairs of slots whose balls touch. They are listed by indices, the
+ * lower one first. Pairs that overlap when a later slice begins have no hit in it. */
 __kernel void carom_grid_meet(__global const float4 *sphere, __global const float4 *motion, __global const uint *index,
                               __global const uint2 *pair, real begin, real end, __global uint2 *meeting,
                               volatile __global grid_totals *totals, uint spheres, uint pairs, uint items)

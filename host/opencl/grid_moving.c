@@ -86,7 +86,7 @@ static carom_status bound_paths(const grid_job *job, const grid_slice *slice, ca
     return caromi_grid_launch_each(job, &arguments, job->spheres, err);
 }
 
-/* Of the pairs whose balls touch, lists those that may meet in the slice. */
+/* Lists the pairs that may meet in the slice, among the pairs whose balls touch. */
 static carom_status list_meeting(grid_job *job, const grid_slice *slice, carom_error *err)
 {
     const cl_uint pairs = job->totals.undecided;

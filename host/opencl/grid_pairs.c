@@ -6,7 +6,9 @@
 #include "grid.h"
 
 enum {
-    SEARCH_ITEMS = 1 << 18,    /* searches of a launch, each of GRID_TESTS tests at most, which bounds its time */
+    SEARCH_ITEMS = 1 << 18, /* searches of a launch, each of GRID_TESTS tests at most, which bounds its time */
+    ROUNDS_LEAST = 64,      /* a search tests each sphere once, from 26 images at most: it ends long before that */
+    ROUNDS_EACH = GRID_TESTS / 64,
     UNDECIDED_FIRST = 1 << 14, /* undecided pairs that there is room for at first, or one for each four spheres */
     UNDECIDED_EACH = 32        /* undecided pairs of a sphere that a cloud may have besides: bounds their memory */
 };
@@ -68,7 +70,7 @@ static carom_status search(grid_job *job, uint32_t program, cl_uint *rounds, car
 {
     cl_uint searches = job->spheres;
     for (cl_uint round = 0; searches > 0; round++) {
-        if (round > job->spheres)
+        if (round > ROUNDS_LEAST + job->spheres / ROUNDS_EACH)
             return caromi_fail_corrupt(job->device, "searches without an end", 0, job->spheres, err);
         CHECK(search_round(job, program, round, searches, err));
         if (*rounds == 1)
