@@ -63,8 +63,7 @@ typedef struct grid_totals {
 #define GRID_STRIDE_Y 0x9e3779b1u
 #define GRID_STRIDE_Z 0x85ebca6bu
 
-/* Undecided pairs beyond this number are not counted: a counter of 32 bits would come round, as pairs are up to 2^36.
- */
+/* The counter of undecided pairs stays near this number: its 32 bits would come round, as pairs are up to 2^36. */
 #define GRID_UNDECIDED_MOST 0x40000000u
 
 /* Work-items that a group has at most: 32 on some drivers, always a power of two. */

@@ -172,7 +172,7 @@ __kernel void carom_grid_hits(__global const uint2 *pair, __global const real *t
         const int is_contact = state[i] == STATE_TOUCHING || state[i] == STATE_OVERLAPPING;
         const int is_skipped = is_contact && (skips || (skips_parting && parts[i]));
         const int is_in = t[i] >= begin && (t[i] < end || (is_last && t[i] <= end));
-        if (state[i] == STATE_MISS || is_skipped || !is_in || totals->hits >= GRID_UNDECIDED_MOST)
+        if (state[i] == STATE_MISS || is_skipped || !is_in)
             continue;
         const uint at = atomic_inc(&totals->hits);
         if (at < capacity) {

@@ -146,9 +146,9 @@ FN void grid_compare(const grid_cloud *grid, const grid_search *search, const gr
         return;
     }
 #ifndef KERNEL_grid_store
-    if (*undecided->count >= GRID_UNDECIDED_MOST)
-        return; /* the host declines the cloud */
     const uint at = atomic_inc(undecided->count);
+    if (at >= GRID_UNDECIDED_MOST) /* the host declines the cloud */
+        (void)atomic_xchg(undecided->count, GRID_UNDECIDED_MOST);
     if (at < undecided->capacity)
         undecided->pair[at] = search->index < index ? grid_undecided_of(search->slot, slot, image)
                                                     : grid_undecided_of(slot, search->slot, image);
