@@ -14,8 +14,6 @@
  *   8. grid_columns.c  depth, normal and previous, likewise
  *
  * Of a cloud in motion grid_moving.c makes a list of all hits, in place of steps 1 to 4. */
-#include <string.h>
-
 #include "grid.h"
 #include "host/cloud/columns.h"
 #include "host/cloud/watch.h"
@@ -351,12 +349,11 @@ carom_status caromi_grid_answer(caromi_device *device, const caromi_cloud *cloud
     return caromi_grid_run(device, cloud, result, answered, stats, err);
 }
 
-/* Devices that answer one query in a work-item. A CPU device is faster where the host sorts, so it is one only if the
- * caller asks for one lane. */
+/* Devices that answer one query in a work-item. Others than GPUs are faster where the host sorts, so they do so only if
+ * the caller asks for one lane. */
 int caromi_grid_serves(const caromi_device *device)
 {
-    const int is_cpu = strcmp(device->info.kind, "cpu") == 0;
-    return device->lanes == 1 && (!is_cpu || device->context->desc.device_lanes == 1);
+    return device->lanes == 1 && (device->gpu || device->context->desc.device_lanes == 1);
 }
 
 void caromi_grid_release(caromi_device *device)

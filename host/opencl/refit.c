@@ -272,10 +272,8 @@ carom_status caromi_refit_run(refit_job *job, refit_result *result, carom_error 
 /* As caromi_grid_serves; and all three arrays are in memory of the device. */
 int caromi_refit_serves(const caromi_device *device, const carom_points *vertices)
 {
-    const int is_meant = device->gpu || device->context->desc.device_lanes == 1;
-    return is_meant && device->lanes == 1 && device->max_group >= REFIT_GROUP &&
-           caromi_is_resident(device, vertices->x) && caromi_is_resident(device, vertices->y) &&
-           caromi_is_resident(device, vertices->z);
+    return caromi_grid_serves(device) && device->max_group >= REFIT_GROUP && caromi_is_resident(device, vertices->x) &&
+           caromi_is_resident(device, vertices->y) && caromi_is_resident(device, vertices->z);
 }
 
 carom_status caromi_device_refit(caromi_device *device, carom_mesh *mesh, const carom_points *vertices,

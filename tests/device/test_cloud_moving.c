@@ -294,6 +294,42 @@ static void test_faults(void **state)
     cl_expect_none("faults");
 }
 
+/* A CPU whose own number of lanes is one leaves the sorting to the host, unless the caller asks for one lane: then it
+ * finds the fault. A GPU sorts in any case. */
+static void test_chosen(void **state)
+{
+    static const struct {
+        int is_gpu;
+        uint32_t lanes;
+        carom_status expected;
+    } ways[] = {{0, 0, CAROM_OK}, {0, 1, CAROM_ERROR_NOT_BIT_EXACT}, {1, 0, CAROM_ERROR_NOT_BIT_EXACT}};
+    (void)state;
+    (void)test_need_device();
+    if (test_as_gpu())
+        test_skip("cpu device", "CAROM_TEST_LANES=1 shows every device as a GPU");
+    many *m = make_many(0, MANY);
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        cloud_answers *to = test_alloc(1, sizeof *to);
+        carom_context_desc desc = test_desc(CAROM_BACKEND_OPENCL);
+        carom_context *device = NULL;
+        carom_stats stats;
+        carom_error err = {0};
+        cl_seen_as = (cl_disguise){.gpu = ways[i].is_gpu, .scalar = 1};
+        cl_text_patch = faults[0].patch;
+        desc.device_lanes = ways[i].lanes;
+        test_ok("carom_context_create", carom_context_create(&desc, &device, &err), &err);
+        const carom_status status = ask_list(device, &m->desc, ROOM, to, &stats, &err);
+        if (status != ways[i].expected)
+            fail_msg("way %zu: status %d (%s)", i, (int)status, err.message);
+        cl_text_patch = (cl_patch){NULL, NULL};
+        carom_context_destroy(device);
+        cl_seen_as = (cl_disguise){0};
+        free(to);
+    }
+    free(m);
+    cl_expect_none("chosen");
+}
+
 /* ---- failures of the driver -------------------------------------------------------------------------------------- */
 
 /* Call number `at` of this kind fails in a list, on a prepared device; at 0 none does. Returns how many there are. */
@@ -347,6 +383,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_families), cmocka_unit_test(test_shapes),
                                        cmocka_unit_test(test_declined), cmocka_unit_test(test_faults),
-                                       cmocka_unit_test(test_lost)};
+                                       cmocka_unit_test(test_chosen),   cmocka_unit_test(test_lost)};
     return cmocka_run_group_tests_name("cloud_moving", tests, NULL, NULL);
 }

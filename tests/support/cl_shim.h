@@ -119,6 +119,7 @@ extern void (*cl_before_launch)(void);
 typedef struct cl_disguise {
     cl_device_id only; /* the device that is seen so; NULL: every device */
     int gpu;
+    int scalar;   /* its own number of lanes is one */
     int discrete; /* a GPU that shares no memory with the host */
     int no_fp64;
     int no_compiler;

@@ -14,6 +14,8 @@ static void disguise(cl_device_info what, void *value)
     const int discrete = cl_seen_as.discrete || test_as_gpu();
     if ((cl_seen_as.gpu || discrete) && what == CL_DEVICE_TYPE)
         *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
+    if (cl_seen_as.scalar && what == CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT)
+        *(cl_uint *)value = 1;
     if (discrete && what == CL_DEVICE_HOST_UNIFIED_MEMORY)
         *(cl_bool *)value = CL_FALSE;
     if (cl_seen_as.no_compiler && what == CL_DEVICE_COMPILER_AVAILABLE)
