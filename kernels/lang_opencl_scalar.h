@@ -12,12 +12,17 @@ typedef int vm; /* 0 or 1 */
 #define v_bits(x) as_int(x)
 #define v_from_bits(x) as_float(x)
 #define v_load(p) (*(p))
+#ifdef MESH_ITEMS /* neighbouring work-items load neighbouring numbers */
+#define LANG_LOADS 1
+FN void v_loads(G const real *p, vf x[LANG_LOADS]) { x[0] = *p; }
+#else
 #define LANG_LOADS 4
 FN void v_loads(G const real *p, vf x[LANG_LOADS])
 {
     const float4 four = *(G const float4 *)p;
     x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w;
 }
+#endif
 #define v_store(p, x) (*(p) = (x))
 #define vi_store(p, x) (*(p) = (x))
 #define v_store_u8(p, x) (*(p) = (uchar)(x))

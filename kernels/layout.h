@@ -131,6 +131,15 @@ typedef struct mesh_leaf {
     float vertex[3][MESH_WIDTH]; /* x y z; unused slots repeat the last vertex */
 } mesh_leaf;
 
+/* Where work-items share queries (mesh_team.h), the lowest entries of a traversal's stack are in local memory: an odd
+ * number, so that the stacks of several queries are in different banks. The others are in global memory: a child, and a
+ * lower bound of the keys of its hits. */
+#define MESH_NEAR 21
+typedef struct mesh_far_entry {
+    unsigned int from[2]; /* the low half first */
+    int child;
+} mesh_far_entry;
+
 #define MESH_LEAF(at, is_unindexed) (~((at) << 1 | (is_unindexed)))
 #define MESH_LEAF_AT(reference) (~(reference) >> 1)
 #define MESH_IS_UNINDEXED(reference) (~(reference)&1)

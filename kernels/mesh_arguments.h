@@ -18,6 +18,22 @@
 /* arguments of mesh_run_share() */
 #define MESH_SHARE_PARAMETERS uint share, uint queries, __global const uint *row, uint rows
 #define MESH_SHARE_ARGUMENTS share, queries, row, rows
+/* Arguments and local memory of work-items that traverse together (mesh_team.h). */
+#ifdef MESH_ITEMS
+#define MESH_TEAM_PARAMETERS , __global mesh_far_entry *far, uint far_entries
+#define MESH_TEAM_ARGUMENTS , far, far_entries
+#define MESH_KERNEL __attribute__((reqd_work_group_size(MESH_ITEMS, 1, 1))) LANG_SEARCH_KERNEL
+#define MESH_SHARED_OF_GROUP __local mesh_shared shared
+#define MESH_IS_EXTRA(count) 0
+#define MESH_IS_TRUNCATED(number) mesh_group_is_truncated(&shared, number)
+#else
+#define MESH_SHARED_OF_GROUP (void)0
+#define MESH_IS_EXTRA(count) (get_global_id(0) >= (count)) /* only fills the last group */
+#define MESH_IS_TRUNCATED(number) mesh_run_is_truncated(number)
+#define MESH_KERNEL LANG_SEARCH_KERNEL
+#define MESH_TEAM_PARAMETERS
+#define MESH_TEAM_ARGUMENTS
+#endif
 
 /* A run over a mesh, from a kernel's arguments. */
 FN mesh_run mesh_run_of_mesh(MESH_PARAMETERS)

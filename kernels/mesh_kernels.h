@@ -34,9 +34,10 @@
     MESH_PARAMETERS, __global const real *cx, __global const real *cy, __global const real *cz,                 \
         __global const real *radius, __global const real *vx, __global const real *vy, __global const real *vz, \
         __global const real *t_max, __global const int *mask, MESH_SHARE_PARAMETERS,                            \
-        __global const mesh_clearance *clearance
-#define MESH_RUN_ARGUMENTS \
-    mesh_run_of(MESH_ARGUMENTS, cx, cy, cz, radius, vx, vy, vz, t_max, mask, MESH_SHARE_ARGUMENTS, clearance)
+        __global const mesh_clearance *clearance MESH_TEAM_PARAMETERS
+#define MESH_RUN_ARGUMENTS                                                                         \
+    mesh_run_of(MESH_ARGUMENTS, cx, cy, cz, radius, vx, vy, vz, t_max, mask, MESH_SHARE_ARGUMENTS, \
+                clearance MESH_TEAM_ARGUMENTS)
 /* A run from the kernel's arguments. */
 FN mesh_run mesh_run_of(MESH_RUN_PARAMETERS)
 {
@@ -51,7 +52,15 @@ FN mesh_run mesh_run_of(MESH_RUN_PARAMETERS)
     run.in[MESH_VZ] = vz;
     run.in[MESH_T_MAX] = t_max;
     run.mask = mask;
+#ifdef MESH_ITEMS
+    mesh_run_share(&run, (u32)get_group_id(0), share, queries, row, 0);
+    run.row = row;
+    run.rows = rows;
+    run.far = far;
+    run.far_entries = far_entries;
+#else
     mesh_run_share(&run, (u32)get_global_id(0), MESH_SHARE_ARGUMENTS);
+#endif
     return run;
 }
 #endif
@@ -59,18 +68,22 @@ FN mesh_run mesh_run_of(MESH_RUN_PARAMETERS)
 #ifdef MESH_ANSWER
 MESH_RUN(mesh_search, mesh, MESH_SEARCHED, mesh_begin_clear, MESH_ANSWER, MESH_OPTIONS)
 
-LANG_SEARCH_KERNEL void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global int *triangle, __global uchar *state,
-                                                 __global real *t, uint count)
+MESH_KERNEL void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global int *triangle, __global uchar *state,
+                                          __global real *t, uint count)
 {
-    if (get_global_id(0) >= count)
+    MESH_SHARED_OF_GROUP;
+    if (MESH_IS_EXTRA(count))
         return;
     mesh_run run = MESH_RUN_ARGUMENTS;
+#ifdef MESH_ITEMS
+    run.shared = &shared;
+#endif
     run.triangle = triangle;
     run.state = state;
     run.t = t;
     mesh_search(&run);
-    if (mesh_run_is_truncated(share) && run.first < run.end)
-        triangle[run.first] = MESH_LOOP_TRUNCATED;
+    if (MESH_IS_TRUNCATED(share) && run.first < run.end)
+        triangle[mesh_run_row(&run, run.first)] = MESH_LOOP_TRUNCATED;
 }
 #elif defined(MESH_SEARCHED)
 #define MESH_LISTED MESH_SEARCHED

@@ -22,8 +22,8 @@ typedef struct mesh_packet {
     /* Leaf and slot of the triangle. They are volatile, because else a compiler keeps the triangle in registers instead
      * of reading it again. */
     G const mesh_leaf *leaves;
-    const volatile int *leaf;
-    const volatile u8 *slot;
+    MESH_WAIT const volatile int *leaf;
+    MESH_WAIT const volatile u8 *slot;
 #endif
 } mesh_packet;
 
@@ -87,6 +87,15 @@ FN void mesh_record_first(mesh_traversal *traversals, const mesh_packet *packet,
     }
 }
 
+/* Stores a record of query `number`; records number their queries from `first` on. */
+FN void mesh_store_record(G mesh_record *to, real t, int triangle, int state, int number, int first)
+{
+    to->t = t;
+    to->triangle = triangle;
+    to->state = state;
+    to->query = number - first;
+}
+
 /* Appends a record for each hit and, with NaN as its time, for each undecided pair. An any-hit query ends with its
  * first hit. */
 FN void mesh_record_all(mesh_traversal *traversals, const mesh_packet *packet, const mesh_packet_result *result)
@@ -104,13 +113,8 @@ FN void mesh_record_all(mesh_traversal *traversals, const mesh_packet *packet, c
         const int i = bitmask_first(left);
         mesh_traversal *trav = mesh_traversal_of_lane(traversals, packet, i);
         mesh_sink *sink = trav->sink;
-        if (sink->count < sink->capacity) {
-            G mesh_record *to = sink->records + sink->count;
-            to->t = t[i];
-            to->triangle = triangle[i];
-            to->state = state[i];
-            to->query = trav->number - sink->first;
-        }
+        if (sink->count < sink->capacity)
+            mesh_store_record(sink->records + sink->count, t[i], triangle[i], state[i], trav->number, sink->first);
         sink->count++;
         trav->hits++;
         if ((hits >> i & 1) != 0) {
@@ -290,7 +294,9 @@ FN mesh_packet mesh_packet_of(const mesh_group *group, const mesh_traversal *tra
     packet.in.p0 = group->p.p0;
     packet.in.p1 = group->p.p1;
     packet.in.p2 = group->p.p2;
+#ifndef MESH_PACKED
     packet.heading = traversal_precalc_of(trav->precalc).heading;
+#endif
     packet.enter = group->enter;
     packet.limit = v_f(trav->precalc[PRECALC_LIMIT]);
     packet.triangle = group->triangle;
@@ -398,6 +404,7 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *group, int options
 
 /* ---- a search --------------------------------------------------------------------------------------------------- */
 
+#ifndef MESH_ITEMS /* else mesh_team.h has it */
 /* Result of visiting a leaf: 0 ends the traversal, 1 goes on, MESH_WAITS goes on when the submitted pairs are
  * solved. */
 #define MESH_WAITS 2
@@ -478,6 +485,7 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *group, int options
         name##_packet(trav, &packet, options);                            \
     }
 #define MESH_SEARCH_SOLVE(name) MESH_NEVER_WAITS(name, mesh_traversal)
+#endif
 #endif
 
 /* For a search that solves every pair at its leaf. */

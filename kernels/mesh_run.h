@@ -32,6 +32,14 @@ typedef struct mesh_run {
     G const int *from; /* each query's first slot in `records` */
     G int *hits, *start;
     u32 found; /* capacity of `records` */
+#ifdef MESH_ITEMS
+    __local struct mesh_shared *shared;
+    G mesh_far_entry *far; /* entries of the group's stacks that have no room in local memory: so many for each */
+    u32 far_entries;
+    G const u32 *row; /* of the first `rows` queries, in a sorted order */
+    u32 rows;
+    int each, one_is_enough; /* arguments of mesh_list_kernel.h */
+#endif
 } mesh_run;
 
 /* A row number of a chunk, known to be below 2^30. AMD's compiler adds such a number to a column's address in one
@@ -49,6 +57,18 @@ FN void mesh_run_share(mesh_run *run, u32 item, u32 share, u32 queries, G const 
     const u32 at = item < rows ? row[item] : item * share;
     run->first = at < queries ? at : queries;
     run->end = queries - run->first > share ? run->first + share : queries;
+}
+
+/* The row of query `at` of a run. Where work-items share queries, a group takes the first `rows` of a chunk in their
+ * sorted order. */
+FN u32 mesh_run_row(const mesh_run *run, u32 at)
+{
+#ifdef MESH_ITEMS
+    return MESH_ROW(at < run->rows ? run->row[at] : at);
+#else
+    (void)run;
+    return at;
+#endif
 }
 
 /* Whether the device truncates loops of this work-item. Mesa's llvmpipe allows 65535 iterations per kernel, over all
@@ -232,7 +252,9 @@ FN int scheduler_resume(traversal_scheduler *scheduler, u32 answered)
  * discards the work begun after it; it costs little if its inputs are ready. */
 /* In two steps, so that macro arguments are expanded before they become parts of names. */
 #define MESH_RUN(name, kind, search, begin, answer, options) MESH_RUN_(name, kind, search, begin, answer, options)
-#if MESH_TRAVERSALS > 1
+#ifdef MESH_ITEMS
+#include "mesh_team.h"
+#elif MESH_TRAVERSALS > 1
 #define MESH_RUN_(name, kind, search, begin, answer, options)                                                         \
     FN void name(const mesh_run *run)                                                                                 \
     {                                                                                                                 \

@@ -99,6 +99,48 @@ FN int mesh_is_after(mesh_hit_key a, mesh_hit_key key)
 }
 
 /* Children to visit, the next one on top, each with a lower bound of the keys of its hits. */
+#ifdef MESH_ITEMS
+/* The lowest entries are in local memory. Hardly a query has more; those are in global memory. */
+typedef struct mesh_stack {
+    __local u64 *from;
+    __local int *child;
+    G mesh_far_entry *far;
+    int top;
+} mesh_stack;
+
+FN void mesh_stack_begin(mesh_stack *stack, int root)
+{
+    (void)root;
+    stack->top = 0;
+}
+
+FN u64 mesh_stack_from(const mesh_stack *stack, int at)
+{
+    if (at < MESH_NEAR)
+        return stack->from[at];
+    G const mesh_far_entry *far = stack->far + (at - MESH_NEAR);
+    return (u64)far->from[1] << 32 | far->from[0];
+}
+
+FN int mesh_stack_child(const mesh_stack *stack, int at)
+{
+    return at < MESH_NEAR ? stack->child[at] : stack->far[at - MESH_NEAR].child;
+}
+
+/* Sets an element of the stack. */
+FN void mesh_stack_set(mesh_stack *stack, int at, u64 from, int child)
+{
+    if (at < MESH_NEAR) {
+        stack->from[at] = from;
+        stack->child[at] = child;
+    } else {
+        G mesh_far_entry *far = stack->far + (at - MESH_NEAR);
+        far->from[0] = (u32)from;
+        far->from[1] = (u32)(from >> 32);
+        far->child = child;
+    }
+}
+#else
 typedef struct mesh_stack_entries {
     u64 from[MESH_STACK];
     int child[MESH_STACK];
@@ -136,6 +178,16 @@ FN void mesh_stack_set(mesh_stack *stack, int at, u64 from, int child)
     stack->entries->child[at] = child;
 }
 
+FN u64 mesh_stack_from(const mesh_stack *stack, int at)
+{
+    return stack->entries->from[at];
+}
+
+FN int mesh_stack_child(const mesh_stack *stack, int at)
+{
+    return stack->entries->child[at];
+}
+
 /* Inserts a child into the sorted part of the stack above `bottom`. */
 FN void mesh_stack_insert(mesh_stack *stack, int bottom, u64 from, int child)
 {
@@ -145,14 +197,15 @@ FN void mesh_stack_insert(mesh_stack *stack, int bottom, u64 from, int child)
         mesh_stack_set(stack, at, e->from[at - 1], e->child[at - 1]);
     mesh_stack_set(stack, at, from, child);
 }
+#endif
 
 /* Pops children until one can still improve on `best`; 0 if none is left. */
 FN int mesh_stack_pop(mesh_stack *stack, mesh_hit_key best, int *child)
 {
     const u64 last = mesh_key_bits(best);
     while (stack->top > 0)
-        if (stack->entries->from[--stack->top] <= last) {
-            *child = stack->entries->child[stack->top];
+        if (mesh_stack_from(stack, --stack->top) <= last) {
+            *child = mesh_stack_child(stack, stack->top);
             return 1;
         }
     return 0;
@@ -222,23 +275,31 @@ FN void mesh_load_children(G const mesh_node *node, int lane, mesh_children chil
     }
 }
 
+/* Slab tests of LANG_LOADS times LANES children of a node, from `lane` on. Returns a bit for each that can improve on
+ * the best hit. enters: their entry times. */
+FN u32 mesh_test_some(const mesh_traversal *trav, G const mesh_node *node, int lane, real *enters)
+{
+    u32 entered = 0;
+    mesh_children children[LANG_LOADS];
+    mesh_load_children(node, lane, children);
+    for (int load = 0; load < LANG_LOADS; load++) {
+        const mesh_slab_interval interval =
+            mesh_slab_test(traversal_precalc_of(trav->precalc).slabs, children[load].lo, children[load].hi);
+        const vm can_improve = mesh_can_improve(interval, children[load].least, trav->best);
+        v_store(enters + load * LANES, v_max(interval.enter, v_f(R(0.0))));
+        entered |= v_bitmask(v_and(can_improve, children[load].exist)) << load * LANES;
+    }
+    return entered;
+}
+
+#ifndef MESH_ITEMS
 /* Slab tests of all children of a node. */
 FN void mesh_test_children(const mesh_traversal *trav, G const mesh_node *node, mesh_tested_children *tested)
 {
     u32 entered = 0;
     LANG_ROLLED
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANG_LOADS * LANES) {
-        mesh_children children[LANG_LOADS];
-        mesh_load_children(node, lane, children);
-        for (int load = 0; load < LANG_LOADS; load++) {
-            const int first_child = lane + load * LANES;
-            const mesh_slab_interval interval =
-                mesh_slab_test(traversal_precalc_of(trav->precalc).slabs, children[load].lo, children[load].hi);
-            const vm can_improve = mesh_can_improve(interval, children[load].least, trav->best);
-            v_store(tested->enters + first_child, v_max(interval.enter, v_f(R(0.0))));
-            entered |= v_bitmask(v_and(can_improve, children[load].exist)) << first_child;
-        }
-    }
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANG_LOADS * LANES)
+        entered |= mesh_test_some(trav, node, lane, tested->enters + lane) << lane;
     tested->entered = entered;
 }
 
@@ -302,6 +363,7 @@ FN int mesh_visit_node(mesh_traversal *trav, G const mesh_node *node, int option
     mesh_test_children(trav, node, &tested);
     return mesh_push_children(trav, node, &tested, options);
 }
+#endif
 
 /* Begins the traversal of a query whose precalculated terms are in one lane of `rows`; 0 if there is nothing to
  * traverse. */

@@ -208,9 +208,13 @@ FN sweep_out sweep(sweep_in in, int want, int moving)
     return sweep_answer(in, query, view, sweep_solve(query.in, view, want), want, moving);
 }
 
-/* `given` is the heading of the unscaled velocity. It is valid unless the query had to be scaled. */
+/* `given` is the heading of the unscaled velocity. It is valid unless the query had to be scaled. Where work-items
+ * share queries (mesh_team.h), none is given. */
 FN sweep_heading sweep_heading_after(const sweep_query *query, sweep_heading given)
 {
+#ifdef MESH_ITEMS
+    return sweep_heading_of(query->relative.v);
+#endif
     const vm scaled = v_not(v_and(vi_eq(query->time_exponent, v_i(0)), v_eq(query->unscale, v_f(R(1.0)))));
     return v_any(scaled) ? sweep_heading_of(query->relative.v) : given;
 }

@@ -7,6 +7,17 @@
 #define CAROM_TRAVERSAL_PRECALC_H
 #include "sweep.h"
 
+/* Pairs of several queries are packed for the solver: by lanes that can be compressed, or by the work-items of a group
+ * that share queries (mesh_team.h). */
+#if defined(LANG_HAS_COMPRESS) || defined(MESH_ITEMS)
+#define MESH_PACKED
+#endif
+#ifdef MESH_ITEMS /* pairs wait for the solver in the memory that a group shares, not in the work-item's own */
+#define MESH_WAIT __local
+#else
+#define MESH_WAIT
+#endif
+
 typedef struct mesh_query {
     real cx, cy, cz, radius;
     real vx, vy, vz; /* the velocity, or with MESH_ENDS the centre at time 1 */
@@ -156,7 +167,7 @@ typedef struct traversal_precalc {
     X(limit) X(capsule.reach) X(capsule.per_v2) \
     X(slabs.below.x) X(slabs.above.x) X(slabs.below.y) X(slabs.above.y) X(slabs.below.z) X(slabs.above.z) \
     X(slabs.per_v.x) X(slabs.per_v.y) X(slabs.per_v.z) X(slabs.unit.a) X(slabs.unit.b) PRECALC_HEADING_FIELDS(X)
-#ifdef LANG_HAS_COMPRESS
+#ifdef MESH_PACKED
 #define PRECALC_HEADING_FIELDS(X)
 #else
 #define PRECALC_HEADING_FIELDS(X) \
@@ -191,7 +202,7 @@ FN void traversal_precalculate(real *rows, v3 center, vf radius, v3 given, vf t_
     terms.limit = mesh_limit_of(center, radius, given, motion.velocity, t_max);
     terms.slabs = mesh_slabs_of(center, radius, motion, frame);
     terms.capsule = mesh_capsule_of(center, radius, motion.velocity, frame);
-#ifndef LANG_HAS_COMPRESS
+#ifndef MESH_PACKED
     terms.heading = sweep_heading_of(motion.velocity);
 #endif
     PRECALC_FIELDS(PRECALC_STORE)

@@ -4,6 +4,11 @@
 #include <string.h>
 
 #include "device.h"
+#include "driver.h"
+
+#ifndef CAROM_MESH_TEAMS /* 0: each work-item searches for a query of its own, to compare speeds */
+#define CAROM_MESH_TEAMS 1
+#endif
 
 /* Checks for the two floating-point features without which no program can give the CPU's bits. */
 static carom_status check_floats(const caromi_device *device, carom_error *err)
@@ -68,6 +73,25 @@ static carom_status retain_context(caromi_device *device, cl_context shared, car
     return device->retained ? CAROM_OK : caromi_cl_fail(device, code, "clRetainDevice", err);
 }
 
+/* The number of work-items that share queries (kernels/mesh_team.h), if the device answers one query in a work-item and
+ * runs so many together. One that runs 64 together, as AMD's do, has too little local memory for it. Needs a built
+ * program. */
+static void find_team_items(caromi_device *device)
+{
+    enum { WARP = 32, LOCAL_MEMORY = 14 << 10 };
+    const cl_kernel built = device->programs[CAROMI_PAIR_sweep_times].kernel;
+    size_t together = 0;
+    cl_ulong local = 0;
+    if (!CAROM_MESH_TEAMS || !caromi_grid_serves(device))
+        return;
+    if (clGetKernelWorkGroupInfo(built, device->id, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof together,
+                                 &together, NULL) != CL_SUCCESS ||
+        clGetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL) != CL_SUCCESS)
+        return;
+    if (together <= WARP && device->max_group >= WARP && local >= LOCAL_MEMORY)
+        device->items = WARP;
+}
+
 static carom_status open_device(caromi_device *device, carom_error *err)
 {
     cl_int code;
@@ -81,7 +105,10 @@ static carom_status open_device(caromi_device *device, carom_error *err)
         if (status != CAROM_OK)
             return status;
     }
-    return caromi_probe_pairs(device, CAROMI_PAIR_sweep_times, err);
+    const carom_status status = caromi_probe_pairs(device, CAROMI_PAIR_sweep_times, err);
+    if (status == CAROM_OK)
+        find_team_items(device);
+    return status;
 }
 
 static void release_device(caromi_device *device)

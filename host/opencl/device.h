@@ -36,7 +36,9 @@
 typedef struct caromi_program {
     cl_program program;
     cl_kernel kernel;
-    int probed; /* 1: its bits have been compared with the CPU's */
+    int probed;     /* 1: its bits have been compared with the CPU's */
+    uint32_t items; /* work-items of a group that share queries; 0: each has its own */
+    int is_alone;   /* what is shared failed a probe or was not built: items stays 0 */
 } caromi_program;
 
 /* Memory for one column of a chunk, kept from chunk to chunk. */
@@ -91,6 +93,7 @@ typedef struct caromi_cl_slot {
     cl_command_queue queue;
     caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], sort[CAROMI_SORT_COLUMNS], compact[CAROMI_COMPACT_MEMORIES];
     caromi_cl_column rows;         /* the rows that exact mode leaves undecided */
+    caromi_cl_column far;          /* entries of stacks that have no room in local memory (team.c) */
     caromi_cl_block sent, fetched; /* discrete devices: the transfer blocks up and down */
     caromi_cl_events upload, compute, download;
     uint64_t first, count; /* queries [first, first + count) of the batch; count 0: the slot is idle */
@@ -160,6 +163,7 @@ struct caromi_device {
     uint64_t max_items; /* most work-items of a launch */
     uint64_t max_group; /* most work-items of a group */
     int unified;        /* host and device share memory: columns are used in place */
+    uint32_t items;     /* work-items of a group that share the queries of a search; 0: they do not */
     int gpu;
     int timed;                  /* the caller wants the times of commands */
     int probing;                /* a probe is running: it is one launch, whatever chunk size the caller wants */
@@ -448,10 +452,10 @@ carom_status caromi_launch_group(caromi_device *device, caromi_cl_slot *slot, ca
 /* The same with `groups` work-groups of `items` each. */
 carom_status caromi_launch_groups(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
                                   uint64_t groups, size_t items, carom_error *err);
-/* The same for a traversal of a mesh. With lanes each work-item is a group of its own: it interleaves many queries, and
- * PoCL keeps the stacks of a whole group on one thread's stack. */
+/* The same for a traversal of a mesh; items: as caromi_set_search returned it. With lanes each work-item is a group of
+ * its own: it interleaves many queries, and PoCL keeps the stacks of a whole group on one thread's stack. */
 carom_status caromi_launch_search(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
-                                  uint64_t items, carom_error *err);
+                                  uint32_t program, uint64_t items, carom_error *err);
 
 /* Leaves an exact batch to the CPU, on a device without binary64. */
 carom_status caromi_lacks_fp64(const caromi_device *device, carom_stats *stats);
@@ -477,9 +481,23 @@ carom_status caromi_fail_truncated(const caromi_device *d, uint64_t first, uint6
 carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
                                 carom_stats *stats, carom_error *err);
 /* Sets the arguments of every search through an uploaded mesh: `count` queries, the slot's first `columns` columns, and
- * column `mask` if the options say that queries have masks. Returns the number of work-items. */
+ * column `mask` if the options say that queries have masks. Returns the number of work-items, or of groups that share
+ * queries. */
 uint64_t caromi_set_search(const caromi_device *d, const caromi_cl_slot *slot, caromi_arguments *arguments,
-                           const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask);
+                           uint32_t program, const carom_mesh *mesh, int options, uint64_t count, uint32_t columns,
+                           uint32_t mask);
+/* Whether a program that was not built or failed its probe can go without sharing; then releases it. program.c */
+int caromi_program_goes_alone(caromi_device *device, uint32_t program, const carom_error *why);
+/* Searches whose work-items share queries (kernels/mesh_team.h). team.c
+ * Queries of a group. */
+cl_uint caromi_team_share(const caromi_device *device, uint64_t queries);
+/* Allocates what the stacks of a program's groups need besides local memory. */
+carom_status caromi_reserve_far(caromi_device *device, caromi_cl_slot *slot, uint32_t program, const carom_mesh *mesh,
+                                uint64_t count, carom_error *err);
+/* Sets it as arguments. */
+void caromi_set_far(const caromi_cl_slot *slot, caromi_arguments *arguments, const carom_mesh *mesh);
+/* Device memory that it takes for each query, in bytes. */
+uint32_t caromi_far_bytes(const caromi_device *device, const carom_mesh *mesh);
 /* The culling data of a search for contacts, for queries with masks or without: uploads it at its first use; sets it as
  * arguments. */
 carom_status caromi_upload_edges(caromi_device *device, carom_mesh *mesh, int have_masks, carom_error *err);

@@ -216,9 +216,11 @@ void caromi_set_triangles(const caromi_device *device, caromi_arguments *argumen
 
 /* The number of queries of a work-item. With lanes, a work-item interleaves several traversals: it gets a few times as
  * many queries, as long as all cores have some work-items. Without lanes it gets one. */
-static cl_uint share_of(const caromi_device *device, uint64_t queries)
+static cl_uint share_of(const caromi_device *device, uint32_t program, uint64_t queries)
 {
     enum { PER_UNIT = 32 };
+    if (device->programs[program].items > 0)
+        return caromi_team_share(device, queries);
     cl_uint share = device->lanes;
     while (device->lanes > 1 && 2 * share <= CAROMI_SHARE_MAX &&
            queries / (2 * share) >= (uint64_t)PER_UNIT * device->info.compute_units)
@@ -226,13 +228,14 @@ static cl_uint share_of(const caromi_device *device, uint64_t queries)
     return share;
 }
 
-/* Sets the arguments that all searches share; returns the number of work-items. */
+/* Sets the arguments that all searches have in common; returns the number of work-items or groups. */
 uint64_t caromi_set_search(const caromi_device *device, const caromi_cl_slot *slot, caromi_arguments *arguments,
-                           const carom_mesh *mesh, int options, uint64_t count, uint32_t columns, uint32_t mask)
+                           uint32_t program, const carom_mesh *mesh, int options, uint64_t count, uint32_t columns,
+                           uint32_t mask)
 {
     const mesh_copy *copy = copy_of(device, mesh);
     const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
-    const cl_uint share = share_of(device, count), queries = (cl_uint)count, rows = slot->sorted ? queries : 0;
+    const cl_uint share = share_of(device, program, count), queries = (cl_uint)count, rows = slot->sorted ? queries : 0;
     set_tree(device, arguments, mesh);
     caromi_set_argument(arguments, masks, sizeof *masks);
     caromi_set_argument(arguments, &options, sizeof options);
@@ -245,6 +248,8 @@ uint64_t caromi_set_search(const caromi_device *device, const caromi_cl_slot *sl
     caromi_set_argument(arguments, &rows, sizeof rows);
     if (columns == CAROMI_MESH_IN)
         caromi_set_clearance(device, arguments, mesh);
+    if (device->programs[program].items > 0)
+        caromi_set_far(slot, arguments, mesh);
     return (count + share - 1) / share;
 }
 
@@ -298,12 +303,13 @@ uint32_t caromi_batch_points_program(const caromi_mesh_batch *batch)
 static carom_status launch_search(caromi_device *device, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
                                   carom_error *err)
 {
-    caromi_arguments arguments = caromi_arguments_of(device, caromi_batch_search_program(batch));
-    const uint32_t in = (uint32_t)batch->kind->in;
+    const uint32_t program = caromi_batch_search_program(batch), in = (uint32_t)batch->kind->in;
+    caromi_arguments arguments = caromi_arguments_of(device, program);
+    CHECK(caromi_reserve_far(device, slot, program, batch->mesh, slot->padded, err));
     const uint64_t items =
-        caromi_set_search(device, slot, &arguments, batch->mesh, batch->options, slot->padded, in, in);
+        caromi_set_search(device, slot, &arguments, program, batch->mesh, batch->options, slot->padded, in, in);
     caromi_set_columns(&arguments, slot->out, batch->kind->search_out);
-    return caromi_launch_search(device, slot, &arguments, items, err);
+    return caromi_launch_search(device, slot, &arguments, program, items, err);
 }
 
 /* Launches the point kernel for a chunk. */
@@ -387,7 +393,7 @@ carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *
                                      : 2,
         .resolve = batch->exact ? caromi_resolve_mesh_batch : NULL,
         .undecided = batch->exact ? &undecided_queries : NULL,
-        .extra = caromi_sort_chunk_bytes(device),
+        .extra = caromi_sort_chunk_bytes(device) + caromi_far_bytes(device, batch->mesh),
         .check = check_triangles,
         .launch = launch_mesh,
         .user = batch};

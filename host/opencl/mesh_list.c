@@ -32,9 +32,11 @@ carom_status caromi_launch_pass(caromi_device *device, caromi_cl_slot *slot, con
 {
     const caromi_mesh_batch *sweep = &batch->sweep;
     const int columns = sweep->kind->in;
-    caromi_arguments arguments = caromi_arguments_of(device, caromi_list_program(batch));
-    const uint64_t items = caromi_set_search(device, slot, &arguments, sweep->mesh, sweep->options, slot->padded,
-                                             (uint32_t)columns, pass->mask);
+    const uint32_t program = caromi_list_program(batch);
+    caromi_arguments arguments = caromi_arguments_of(device, program);
+    CHECK(caromi_reserve_far(device, slot, program, sweep->mesh, slot->padded, err));
+    const uint64_t items = caromi_set_search(device, slot, &arguments, program, sweep->mesh, sweep->options,
+                                             slot->padded, (uint32_t)columns, pass->mask);
     if (batch->contacts != NULL)
         caromi_set_edges(device, &arguments, sweep->mesh, sweep->mask.base != NULL);
     caromi_set_argument(&arguments, &pass->records, sizeof pass->records);
@@ -45,7 +47,7 @@ carom_status caromi_launch_pass(caromi_device *device, caromi_cl_slot *slot, con
     caromi_set_argument(&arguments, &pass->hits, sizeof pass->hits);
     caromi_set_argument(&arguments, &pass->state, sizeof pass->state);
     caromi_set_argument(&arguments, &pass->start, sizeof pass->start);
-    return caromi_launch_search(device, slot, &arguments, items, err);
+    return caromi_launch_search(device, slot, &arguments, program, items, err);
 }
 
 /* Launches one pass of a list over a chunk of queries. */
@@ -83,7 +85,7 @@ caromi_stream caromi_list_stream(const caromi_device *device, const caromi_list_
                            .in = in,
                            .out = out,
                            .out_size = {4, 1, 4},
-                           .extra = caromi_sort_chunk_bytes(device),
+                           .extra = caromi_sort_chunk_bytes(device) + caromi_far_bytes(device, sweep->mesh),
                            .launch = launch_list,
                            .user = part};
 }

@@ -94,15 +94,18 @@ static carom_status find_first(caromi_rows *rows, carom_error *err)
 {
     caromi_device *device = rows->job.device;
     const caromi_mesh_batch *sweep = &rows->batch->sweep;
-    caromi_arguments search = caromi_arguments_of(device, caromi_list_program(rows->batch)),
+    const uint32_t program = caromi_list_program(rows->batch);
+    caromi_arguments search = caromi_arguments_of(device, program),
                      count = caromi_arguments_of(device, CAROMI_PROGRAM_ROWS_FIRST);
     const uint32_t in = (uint32_t)sweep->kind->in;
+    caromi_cl_slot *slot = rows->job.slot;
+    CHECK(caromi_reserve_far(device, slot, program, sweep->mesh, slot->padded, err));
     const uint64_t items =
-        caromi_set_search(device, rows->job.slot, &search, sweep->mesh, sweep->options, rows->job.slot->padded, in, in);
+        caromi_set_search(device, slot, &search, program, sweep->mesh, sweep->options, slot->padded, in, in);
     set_memory(rows, &search, CAROMI_ROWS_TRIANGLE);
     set_memory(rows, &search, CAROMI_ROWS_STATE);
     set_memory(rows, &search, CAROMI_ROWS_T);
-    CHECK(caromi_launch_search(device, rows->job.slot, &search, items, err));
+    CHECK(caromi_launch_search(device, slot, &search, program, items, err));
     set_memory(rows, &count, CAROMI_ROWS_TRIANGLE);
     set_memory(rows, &count, CAROMI_ROWS_T);
     caromi_set_uint(&count, triangles_of(rows));

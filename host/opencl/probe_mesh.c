@@ -419,6 +419,32 @@ static int kind_of_motion(const caromi_mesh_batch *batch)
     return (batch->options & MESH_ENDS) != 0 ? 2 : 1;
 }
 
+static carom_status build_and_ask(caromi_device *device, uint32_t program, const caromi_mesh_batch *like,
+                                  const caromi_list_batch *list, int in_place, carom_error *err)
+{
+    CHECK(caromi_program_build(device, program, err));
+    return probe(device, like, list, in_place, err);
+}
+
+/* Builds and probes the program of a search. Where its work-items share queries, and that fails, tries the program in
+ * which each has a query of its own. */
+static carom_status build_and_probe(caromi_device *device, uint32_t program, const caromi_mesh_batch *like,
+                                    const caromi_list_batch *list, int in_place, carom_error *err)
+{
+    carom_error why = {CAROM_OK, 0, ""};
+    carom_status status = build_and_ask(device, program, like, list, in_place, &why);
+    if (status != CAROM_OK && caromi_program_goes_alone(device, program, &why)) {
+        const carom_error shared = why;
+        status = build_and_ask(device, program, like, list, in_place, &why);
+        if (status == CAROM_OK)
+            caromi_log(device->context, CAROM_LOG_WARNING, "from now on kernel %s takes a query for each work-item: %s",
+                       caromi_program_name(program), shared.message);
+    }
+    if (status != CAROM_OK && err != NULL)
+        *err = why;
+    return status;
+}
+
 carom_status caromi_probe_mesh(caromi_device *device, const caromi_mesh_batch *batch, carom_error *err)
 {
     const int motion = kind_of_motion(batch);
@@ -428,12 +454,9 @@ carom_status caromi_probe_mesh(caromi_device *device, const caromi_mesh_batch *b
     if ((first->probed & motion) != 0 && ((second->probed & motion) != 0 || !wants_points))
         return CAROM_OK;
     CHECK(caromi_enqueue_refuse(device->context, err));
-    carom_status status = caromi_program_build(device, search, err);
-    if (status == CAROM_OK && wants_points)
-        status = caromi_program_build(device, points, err);
-    if (status != CAROM_OK)
-        return status;
-    status = probe(device, batch, NULL, 0, err);
+    if (wants_points)
+        CHECK(caromi_program_build(device, points, err));
+    const carom_status status = build_and_probe(device, search, batch, NULL, 0, err);
     first->probed |= status == CAROM_OK ? motion : 0;
     second->probed |= status == CAROM_OK && wants_points ? motion : 0;
     return status;
@@ -446,9 +469,7 @@ carom_status caromi_probe_list(caromi_device *device, const caromi_list_batch *b
     if ((device->programs[program].probed & motion) != 0)
         return CAROM_OK;
     CHECK(caromi_enqueue_refuse(device->context, err));
-    carom_status status = caromi_program_build(device, program, err);
-    if (status == CAROM_OK)
-        status = probe(device, &batch->sweep, batch, 0, err);
+    const carom_status status = build_and_probe(device, program, &batch->sweep, batch, 0, err);
     device->programs[program].probed |= status == CAROM_OK ? motion : 0;
     return status;
 }
@@ -461,10 +482,9 @@ carom_status caromi_probe_rows(caromi_device *device, const caromi_list_batch *b
     caromi_program *last = &device->programs[CAROMI_PROGRAM_ROWS_POINTS];
     if ((last->probed & motion) != 0)
         return CAROM_OK;
-    CHECK(caromi_program_build(device, program, err));
     CHECK(caromi_program_build(device, caromi_batch_points_program(&batch->sweep), err));
     CHECK(caromi_build_rows(device, err));
-    CHECK(probe(device, &batch->sweep, batch, 1, err));
+    CHECK(build_and_probe(device, program, &batch->sweep, batch, 1, err));
     last->probed |= motion;
     return CAROM_OK;
 }

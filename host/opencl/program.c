@@ -51,7 +51,9 @@ static cl_int build(caromi_device *device, uint32_t program, char *options, size
     const char *vendor = device->gpu && !device->vendor_options_refused
                              ? caromi_program_vendor_options(program, device->info.platform)
                              : "";
-    caromi_program_options(program, device->lanes, device->stack, device->info.correctly_rounded, options, size);
+    const caromi_program_shape shape = {device->lanes, device->programs[program].items, device->stack,
+                                        device->info.correctly_rounded};
+    caromi_program_options(program, &shape, options, size);
     const size_t used = strlen(options);
     (void)snprintf(options + used, size - used, "%s", vendor);
     const cl_int code = clBuildProgram(made, 1, &device->id, options, NULL, NULL);
@@ -67,6 +69,20 @@ static cl_int build(caromi_device *device, uint32_t program, char *options, size
     return without;
 }
 
+/* Fails if the device cannot run a built program in groups whose work-items share queries. */
+static carom_status check_group(caromi_device *device, uint32_t program, carom_error *err)
+{
+    const caromi_program *p = &device->programs[program];
+    size_t most = 0;
+    const cl_int code =
+        clGetKernelWorkGroupInfo(p->kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    if (code != CL_SUCCESS || most >= p->items)
+        return CAROM_OK;
+    return caromi_fail(err, CAROM_ERROR_KERNEL_BUILD, CAROMI_NO_NATIVE_CODE,
+                       "%.80s runs kernel %s in groups of at most %zu work-items, not %u", device->info.name,
+                       caromi_program_name(program), most, p->items);
+}
+
 carom_status caromi_program_build(caromi_device *device, uint32_t program, carom_error *err)
 {
     caromi_program *p = &device->programs[program];
@@ -76,6 +92,7 @@ carom_status caromi_program_build(caromi_device *device, uint32_t program, carom
     cl_int code;
     char options[256], name[64];
     const double start = caromi_now();
+    p->items = !p->is_alone && caromi_program_has_teams(program) ? device->items : 0;
     p->program = create_program(device, program, &code);
     if (p->program == NULL || code != CL_SUCCESS)
         return caromi_cl_fail(device, code, "clCreateProgramWithSource", err);
@@ -88,17 +105,33 @@ carom_status caromi_program_build(caromi_device *device, uint32_t program, carom
         p->kernel = NULL;
         return report_build(device, program, code, err);
     }
+    CHECK(check_group(device, program, err));
     caromi_log(device->context, CAROM_LOG_INFO, "built %s in %.3f s: %s", name, caromi_now() - start, options);
     return CAROM_OK;
 }
 
 static void release_program(caromi_program *p)
 {
+    const int is_alone = p->is_alone;
     if (p->kernel != NULL)
         (void)clReleaseKernel(p->kernel);
     if (p->program != NULL)
         (void)clReleaseProgram(p->program);
     memset(p, 0, sizeof *p);
+    p->is_alone = is_alone;
+}
+
+int caromi_program_goes_alone(caromi_device *device, uint32_t program, const carom_error *why)
+{
+    caromi_program *p = &device->programs[program];
+    /* An impossible answer, or one that a truncated loop has marked, is no error of the driver: the device goes on. */
+    const int is_found_wrong = why->status == CAROM_ERROR_NOT_BIT_EXACT ||
+                               (why->status == CAROM_ERROR_DEVICE_LOST && why->native_code == CAROMI_NO_NATIVE_CODE);
+    if (p->items == 0 || (why->status != CAROM_ERROR_KERNEL_BUILD && !is_found_wrong))
+        return 0;
+    p->is_alone = 1;
+    release_program(p);
+    return 1;
 }
 
 void caromi_programs_release(caromi_device *device)
@@ -117,7 +150,7 @@ void caromi_fit_stack(caromi_device *device, const carom_mesh *mesh)
                mesh->stack, MESH_STACK);
     device->stack = MESH_STACK;
     for (uint32_t i = 0; i < CAROMI_PROGRAM_COUNT; i++)
-        if (caromi_program_has_stack(i))
+        if (caromi_program_has_stack(i) && device->programs[i].items == 0)
             release_program(&device->programs[i]);
 }
 
@@ -160,7 +193,10 @@ carom_status caromi_launch_groups(caromi_device *device, caromi_cl_slot *slot, c
 }
 
 carom_status caromi_launch_search(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
-                                  uint64_t items, carom_error *err)
+                                  uint32_t program, uint64_t items, carom_error *err)
 {
+    const uint32_t shared = device->programs[program].items;
+    if (shared > 0)
+        return caromi_launch_groups(device, slot, arguments, items, shared, err);
     return launch(device, slot, arguments, items, device->lanes > 1 ? 1 : CAROMI_GROUP, err);
 }

@@ -21,7 +21,7 @@ static_assert((int)PIECES_MAX <= (int)CAROMI_PIECES_MAX, "a text has more pieces
 typedef struct program_row {
     const char *kernel;
     const kernel_text *text;
-    int has_stack;
+    int stack; /* CAROMI_NO_STACK and so on */
     const char *options;
     uint32_t in_count, out_count, out_bytes; /* numbers of a pair program's columns; byte columns among the outputs */
 } program_row;
@@ -34,8 +34,8 @@ typedef struct program_row {
 /* Pair programs that may fuse multiplications and additions, as cpu/lanes/isa_fma_template.h does. */
 #define PAIR_FMA(name, in, radii, out, bytes) \
     [CAROMI_PAIR_##name] = {#name, EXACT_TEXT(name), 0, " -DLANG_ALLOW_FMA", in, out, bytes},
-#define ROW(program, kernel, root, has_stack, options) \
-    [CAROMI_PROGRAM_##program] = {#kernel, &text_##root, has_stack, options, 0, 0, 0},
+#define ROW(program, kernel, root, stack, options) \
+    [CAROMI_PROGRAM_##program] = {#kernel, &text_##root, stack, options, 0, 0, 0},
 /* clang-format off */
 static const program_row rows[CAROMI_PROGRAM_COUNT] = {
     PAIR_KERNELS_OF(PAIR, )
@@ -57,7 +57,12 @@ int caromi_program_needs_fp64(uint32_t program)
 
 int caromi_program_has_stack(uint32_t program)
 {
-    return rows[program].has_stack;
+    return rows[program].stack != CAROMI_NO_STACK;
+}
+
+int caromi_program_has_teams(uint32_t program)
+{
+    return rows[program].stack == CAROMI_BY_TEAMS;
 }
 
 uint32_t caromi_program_text(uint32_t program, const char *pieces[CAROMI_PIECES_MAX])
@@ -67,18 +72,20 @@ uint32_t caromi_program_text(uint32_t program, const char *pieces[CAROMI_PIECES_
     return text->count;
 }
 
-/* A program's build options, for a number of lanes and of traversal stack entries. */
-void caromi_program_options(uint32_t program, uint32_t lanes, int stack, int correctly_rounded, char *out, size_t size)
+void caromi_program_options(uint32_t program, const caromi_program_shape *shape, char *out, size_t size)
 {
     const program_row *row = &rows[program];
     char sizes[64] = "";
-    if (row->has_stack)
-        (void)snprintf(sizes, sizeof sizes, " -DMESH_STACK=%d", stack);
+    if (row->stack == CAROMI_BY_TEAMS && shape->items > 0)
+        (void)snprintf(sizes, sizeof sizes, " -DMESH_ITEMS=%u", shape->items);
+    else if (row->stack != CAROMI_NO_STACK)
+        (void)snprintf(sizes, sizeof sizes, " -DMESH_STACK=%d", shape->stack);
     if (program < CAROMI_PAIR_KERNEL_COUNT)
         (void)snprintf(sizes, sizeof sizes, " -DIN_COUNT=%u -DOUT_COUNT=%u -DOUT_BYTES=%u", row->in_count,
                        row->out_count, row->out_bytes);
-    (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s%s", lanes, row->kernel, row->kernel,
-                   sizes, row->options, correctly_rounded ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+    (void)snprintf(out, size, "-cl-std=CL1.2 -DLANES=%u -DKERNEL=%s -DKERNEL_%s%s%s%s", shape->lanes, row->kernel,
+                   row->kernel, sizes, row->options,
+                   shape->correctly_rounded ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
 }
 
 /* NVIDIA's compiler gives a search 155 to 205 registers, so that a multiprocessor runs 8 to 12 of its 64 warps. Limited
@@ -88,6 +95,6 @@ void caromi_program_options(uint32_t program, uint32_t lanes, int stack, int cor
 const char *caromi_program_vendor_options(uint32_t program, const char *platform)
 {
     if (strstr(platform, "NVIDIA") != NULL)
-        return rows[program].has_stack ? " -cl-nv-maxrregcount=128" : "";
+        return caromi_program_has_stack(program) ? " -cl-nv-maxrregcount=128" : "";
     return strstr(platform, CAROMI_AMD_PLATFORM) != NULL ? " -Wf,-fno-slp-vectorize" : "";
 }

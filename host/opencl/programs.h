@@ -5,27 +5,28 @@
 #define CAROM_HOST_OPENCL_PROGRAMS_H
 #include "cpu/cpu.h"
 
-/* X(program, kernel, root, has_stack, build options): with CAROMI_ON_STACK each work-item has a traversal stack of
- * MESH_STACK entries.
+/* X(program, kernel, root, stack, build options): with CAROMI_ON_STACK each work-item has a traversal stack of
+ * MESH_STACK entries. With CAROMI_BY_TEAMS it has one too, unless the work-items of a group share queries
+ * (kernels/mesh_team.h).
  *
  * A search has four rows, in this order: fast, exact, and both again for queries with options. Those without are
  * built with -DMESH_PLAIN, which leaves out the options' code and the registers that it takes. A search for the
  * closest point, or for contacts, has one code for both. */
-enum { CAROMI_NO_STACK, CAROMI_ON_STACK };
+enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
 /* clang-format off */
 #define CAROMI_PROGRAMS(X) \
-    X(MESH_FIRST,                  mesh_first,               mesh,               CAROMI_ON_STACK, " -DMESH_PLAIN") \
-    X(MESH_FIRST_EXACT,            mesh_first_exact,         mesh_exact,         CAROMI_ON_STACK, " -DMESH_PLAIN") \
-    X(MESH_FIRST_OPTIONS,          mesh_first,               mesh,               CAROMI_ON_STACK, "") \
-    X(MESH_FIRST_EXACT_OPTIONS,    mesh_first_exact,         mesh_exact,         CAROMI_ON_STACK, "") \
-    X(MESH_LIST,                   mesh_list,                mesh,               CAROMI_ON_STACK, " -DMESH_PLAIN") \
-    X(MESH_LIST_EXACT,             mesh_list_exact,          mesh_exact,         CAROMI_ON_STACK, " -DMESH_PLAIN") \
-    X(MESH_LIST_OPTIONS,           mesh_list,                mesh,               CAROMI_ON_STACK, "") \
-    X(MESH_LIST_EXACT_OPTIONS,     mesh_list_exact,          mesh_exact,         CAROMI_ON_STACK, "") \
-    X(MESH_OVERLAPS,               mesh_overlaps,            mesh_overlap,       CAROMI_ON_STACK, " -DMESH_PLAIN") \
-    X(MESH_OVERLAPS_EXACT,         mesh_overlaps_exact,      mesh_overlap,       CAROMI_ON_STACK, " -DMESH_PLAIN") \
-    X(MESH_OVERLAPS_OPTIONS,       mesh_overlaps,            mesh_overlap,       CAROMI_ON_STACK, "") \
-    X(MESH_OVERLAPS_EXACT_OPTIONS, mesh_overlaps_exact,      mesh_overlap,       CAROMI_ON_STACK, "") \
+    X(MESH_FIRST,                  mesh_first,               mesh,               CAROMI_BY_TEAMS, " -DMESH_PLAIN") \
+    X(MESH_FIRST_EXACT,            mesh_first_exact,         mesh_exact,         CAROMI_BY_TEAMS, " -DMESH_PLAIN") \
+    X(MESH_FIRST_OPTIONS,          mesh_first,               mesh,               CAROMI_BY_TEAMS, "") \
+    X(MESH_FIRST_EXACT_OPTIONS,    mesh_first_exact,         mesh_exact,         CAROMI_BY_TEAMS, "") \
+    X(MESH_LIST,                   mesh_list,                mesh,               CAROMI_BY_TEAMS, " -DMESH_PLAIN") \
+    X(MESH_LIST_EXACT,             mesh_list_exact,          mesh_exact,         CAROMI_BY_TEAMS, " -DMESH_PLAIN") \
+    X(MESH_LIST_OPTIONS,           mesh_list,                mesh,               CAROMI_BY_TEAMS, "") \
+    X(MESH_LIST_EXACT_OPTIONS,     mesh_list_exact,          mesh_exact,         CAROMI_BY_TEAMS, "") \
+    X(MESH_OVERLAPS,               mesh_overlaps,            mesh_overlap,       CAROMI_BY_TEAMS, " -DMESH_PLAIN") \
+    X(MESH_OVERLAPS_EXACT,         mesh_overlaps_exact,      mesh_overlap,       CAROMI_BY_TEAMS, " -DMESH_PLAIN") \
+    X(MESH_OVERLAPS_OPTIONS,       mesh_overlaps,            mesh_overlap,       CAROMI_BY_TEAMS, "") \
+    X(MESH_OVERLAPS_EXACT_OPTIONS, mesh_overlaps_exact,      mesh_overlap,       CAROMI_BY_TEAMS, "") \
     X(MESH_CONTACT,                mesh_contact,             mesh,               CAROMI_NO_STACK, "") \
     X(MESH_CONTACT_EXACT,          mesh_contact_exact,       mesh_exact,         CAROMI_NO_STACK, "") \
     X(MESH_CLOSEST,                mesh_closest,             mesh_closest,       CAROMI_ON_STACK, "") \
@@ -126,7 +127,7 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK };
 /* Programs of pair kernels have the numbers of caromi_pair_kernel; those of CAROMI_PROGRAMS follow. */
 enum {
     CAROMI_PROGRAM_LAST_PAIR = CAROMI_PAIR_KERNEL_COUNT - 1,
-#define X(program, kernel, root, has_stack, options) CAROMI_PROGRAM_##program,
+#define X(program, kernel, root, stack, options) CAROMI_PROGRAM_##program,
     CAROMI_PROGRAMS(X)
 #undef X
         CAROMI_PROGRAM_COUNT
@@ -159,11 +160,18 @@ static inline uint32_t caromi_search_program(uint32_t search, int exact, int opt
 const char *caromi_program_name(uint32_t program);
 int caromi_program_needs_fp64(uint32_t program);
 int caromi_program_has_stack(uint32_t program);
+/* Whether the work-items of a group can share its queries. */
+int caromi_program_has_teams(uint32_t program);
 /* The strings of a program's text, in order; returns their number. program_text.c */
 enum { CAROMI_PIECES_MAX = 256 };
 uint32_t caromi_program_text(uint32_t program, const char *pieces[CAROMI_PIECES_MAX]);
-/* A program's build options, for a number of lanes and of traversal stack entries. */
-void caromi_program_options(uint32_t program, uint32_t lanes, int stack, int correctly_rounded, char *out, size_t size);
+/* How a device runs programs: lanes; work-items of a group that share queries, or 0; entries of a traversal stack. */
+typedef struct caromi_program_shape {
+    uint32_t lanes, items;
+    int stack, correctly_rounded;
+} caromi_program_shape;
+/* A program's build options. */
+void caromi_program_options(uint32_t program, const caromi_program_shape *shape, char *out, size_t size);
 /* Further build options for a GPU on the platform of that name, each after a space. They change only the speed. */
 #define CAROMI_AMD_PLATFORM "AMD Accelerated Parallel Processing"
 const char *caromi_program_vendor_options(uint32_t program, const char *platform);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* device_programs FOLDER [NUMBER [MOST]]: what a device's driver says of itself and makes of the OpenCL programs, for
  * scripts/device-report. FOLDER/device.txt has its extensions and limits, NAME.log the compiler's output, NAME.bin the
- * binary (on NVIDIA PTX, which is text), programs.txt a line for each program. NUMBER is that of `carom info`. Files
- * are complete as soon as they are there, so a run that is cut has what it made. MOST: stop after so many programs. */
+ * binary (on NVIDIA PTX, which is text), programs.txt a line for each program. NAME_alone is a search whose work-items
+ * could share queries, and do not. NUMBER is that of `carom info`. Files are complete as soon as they are there, so a
+ * run that is cut has what it made. MOST: stop after so many programs. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <ctype.h>
@@ -12,7 +13,10 @@
 
 #include "host/opencl/programs.h"
 
-enum { DEVICES_MAX = 64 };
+enum {
+    DEVICES_MAX = 64,
+    TEAM_ITEMS = 32 /* work-items that share queries */
+};
 
 static const char *const names[CAROMI_PROGRAM_COUNT] = {
 #define PAIR(name, in, radii, out, bytes) [CAROMI_PAIR_##name] = #name,
@@ -214,8 +218,9 @@ static void write_line(FILE *lines, const target *t, uint32_t number, const char
     (void)fflush(lines);
 }
 
-/* Returns 0 if the program does not build. */
-static int build(const char *folder, FILE *lines, const target *t, uint32_t number)
+/* Builds a program for so many work-items that share queries; `suffix` is added to its name. Returns 0 if it does not
+ * build. */
+static int build(const char *folder, FILE *lines, const target *t, uint32_t number, uint32_t items, const char *suffix)
 {
     const char *pieces[CAROMI_PIECES_MAX];
     char options[512], name[64];
@@ -223,8 +228,9 @@ static int build(const char *folder, FILE *lines, const target *t, uint32_t numb
     size_t used = 0;
     for (const char *c = names[number]; *c && used < sizeof name - 1; c++)
         name[used++] = (char)tolower((unsigned char)*c);
-    name[used] = '\0';
-    caromi_program_options(number, 1, CAROMI_STACK_SHORT, t->correctly_rounded, options, sizeof options);
+    (void)snprintf(name + used, sizeof name - used, "%s", suffix);
+    const caromi_program_shape shape = {1, items, CAROMI_STACK_SHORT, t->correctly_rounded};
+    caromi_program_options(number, &shape, options, sizeof options);
     used = strlen(options);
     (void)snprintf(options + used, sizeof options - used, "%s%s",
                    t->is_gpu ? caromi_program_vendor_options(number, t->platform) : "",
@@ -265,8 +271,12 @@ int main(int argc, char **argv)
         fail("clCreateContext");
     FILE *lines = create(argv[1], "programs", ".txt");
     for (uint32_t number = 0; number < CAROMI_PROGRAM_COUNT && number < most; number++)
-        if (t.fp64 || !caromi_program_needs_fp64(number))
-            built &= build(argv[1], lines, &t, number);
+        if (t.fp64 || !caromi_program_needs_fp64(number)) {
+            const int has_teams = caromi_program_has_teams(number);
+            built &= build(argv[1], lines, &t, number, has_teams ? TEAM_ITEMS : 0, "");
+            if (has_teams)
+                built &= build(argv[1], lines, &t, number, 0, "_alone");
+        }
     finish(lines);
     (void)clReleaseContext(t.context);
     return built ? 0 : 1;

@@ -14,8 +14,8 @@
 #define WRITE_FIRST "run->triangle[trav->number] = triangle;"
 #define WRITE_CLOSEST "run->triangle[trav->number] = hit.triangle;"
 #define WRITE_BEYOND(said) "run->triangle[trav->number] = " said " | (trav->number > 299) << 30;"
-#define WRITE_TRIANGLE "to->triangle = triangle[i];"
-#define WRITE_ANOTHER "to->triangle = triangle[i] ^ 2;" /* not ^ 1: some triangles of the probe come in equal pairs */
+#define WRITE_TRIANGLE "to->triangle = triangle;"
+#define WRITE_ANOTHER "to->triangle = triangle ^ 2;" /* not ^ 1: some triangles of the probe come in equal pairs */
 #define APPEND_CONTACT(triangle, feature) "contacts_append(trav, " triangle ", distance, " feature ", v_and("
 #define KEPT_COUNT "count[run] = selected;"
 #define WRITE_ROW "to[COMPACT_ROW] = row;"
@@ -231,16 +231,15 @@ int main(void)
          ask_list,
          REFUSED_WITH(OWN_MEMORY)},
         {"where the hits of a list begin",
-         {"(int)(run->sink->records - run->records)",
-          "(int)(run->sink->records - run->records) + (trav->number > 299)"},
+         {"= LIST_START(run, trav->number);", "= LIST_START(run, trav->number) + (trav->number > 299);"},
          ask_list,
          IMPOSSIBLE_WITH(SHARED_MEMORY, "places of hits")},
         {"whose hit it is",
-         {"to->query = trav->number - sink->first;", "to->query = trav->number - sink->first + (trav->number > 299);"},
+         {"to->query = number - first;", "to->query = number - first + (number > 299);"},
          ask_list,
          IMPOSSIBLE_WITH(SHARED_MEMORY, "queries of hits")},
         {"hits that the first pass writes",
-         {WRITE_TRIANGLE, "to->triangle = trav->sink != &trav->own ? triangle[i] ^ 2 : triangle[i];"},
+         {WRITE_TRIANGLE, "to->triangle = number != first ? triangle ^ 2 : triangle;"},
          ask_list,
          REFUSED_WITH(SHARED_MEMORY)},
         {"a list of overlaps", {WRITE_TRIANGLE, WRITE_ANOTHER}, ask_overlaps, REFUSED},
@@ -279,7 +278,7 @@ int main(void)
          ask_depths,
          IMPOSSIBLE("triangles")},
         {"a triangle beyond the mesh",
-         {WRITE_TRIANGLE, "to->triangle = triangle[i] | (trav->number > 299) << 30;"},
+         {WRITE_TRIANGLE, "to->triangle = triangle | (number > 299) << 30;"},
          ask_list,
          IMPOSSIBLE("triangles")},
         {"fewer hits than none",
