@@ -35,6 +35,8 @@ uint64_t caromi_resolve_mesh_batch(const void *mesh_batch, const void *const *ma
         }
         if (wants_points)
             caromi_resolve_points(batch, query.in, answer.triangle, row);
+        if (batch->by_integers != NULL)
+            batch->by_integers[row] = undecided ? CAROMI_BY_INTEGERS_SEARCH : CAROMI_BY_INTEGERS_POINT;
         resolved++;
     }
     return resolved;

@@ -71,7 +71,10 @@ typedef struct caromi_mesh_batch {
     int exact;
     int hits_only; /* of a query without a hit, the caller reads only the triangle, -1 */
     caromi_out_column out[CAROMI_ANSWERS];
+    uint8_t *by_integers; /* [count] set to CAROMI_BY_INTEGERS_... for rows that integers decide; NULL: not wanted */
 } caromi_mesh_batch;
+/* Whether integers decided a query's search, or its point alone. */
+enum { CAROMI_BY_INTEGERS_POINT = 1, CAROMI_BY_INTEGERS_SEARCH = 2 };
 
 /* Whether the caller wants any output of the point kernel. */
 static inline int caromi_wants_points(const caromi_mesh_batch *batch)

@@ -2,6 +2,7 @@
 /* First hits as a list, by compaction: answers a part of the batch at a time, and drops the queries without a hit. */
 #include <string.h>
 
+#include "host/core/device.h"
 #include "list.h"
 #include "query.h"
 
@@ -11,20 +12,22 @@ enum { PART = 1 << 20 }; /* queries of a part: enough for a device; progress is 
 typedef struct compact_part {
     uint64_t queries;
     int32_t *triangle;
-    uint8_t *state, *feature;
+    uint8_t *state, *feature, *by_integers; /* by_integers: as in caromi_mesh_batch; NULL: fast mode */
     float *t, *point[3], *normal[3];
 } compact_part;
 
 static void free_part(const carom_context *context, const compact_part *part)
 {
-    void *const all[] = {part->triangle, part->state,    part->feature,   part->t,         part->point[0],
-                         part->point[1], part->point[2], part->normal[0], part->normal[1], part->normal[2]};
+    void *const all[] = {part->triangle,  part->state,     part->feature,  part->by_integers,
+                         part->t,         part->point[0],  part->point[1], part->point[2],
+                         part->normal[0], part->normal[1], part->normal[2]};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         caromi_free(context, all[i]);
 }
 
 /* Allocates the columns of a part. */
-static int alloc_part(const carom_context *context, const carom_hit_list *list, uint64_t queries, compact_part *p)
+static int alloc_part(const carom_context *context, const carom_hit_list *list, uint64_t queries, int exact,
+                      compact_part *p)
 {
     int complete = 1;
     *p = (compact_part){.queries = queries};
@@ -38,6 +41,7 @@ static int alloc_part(const carom_context *context, const carom_hit_list *list, 
     COLUMN(state, list->state != NULL)
     COLUMN(t, list->t != NULL)
     COLUMN(feature, list->feature != NULL)
+    COLUMN(by_integers, exact)
     for (int k = 0; k < 3; k++) {
         COLUMN(point[k], list->point.x != NULL)
         COLUMN(normal[k], list->normal.x != NULL)
@@ -73,13 +77,18 @@ static void put_hit(const carom_hit_list *list, uint64_t query, const compact_pa
     put_point(&list->normal, at, part->normal, i);
 }
 
-static void put_part(const carom_hit_list *list, uint64_t first, const compact_part *part, uint64_t count)
+/* Appends the hits of a part. Returns for how many queries integers have decided the hit, or the point of a hit that is
+ * in the list: other points are not counted, wherever they are computed. */
+static uint64_t put_part(const carom_hit_list *list, uint64_t first, const compact_part *part, uint64_t count)
 {
     carom_list_totals *totals = list->totals;
+    uint64_t by_integers = 0;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t query = first + i;
         const int hit = part->triangle[i] >= 0;
+        int is_stored = 0;
         if (totals->complete == query && (!hit || totals->stored < list->capacity)) {
+            is_stored = hit;
             if (hit)
                 put_hit(list, query, part, i);
             totals->stored += (uint64_t)hit;
@@ -88,7 +97,11 @@ static void put_part(const carom_hit_list *list, uint64_t first, const compact_p
         totals->total += (uint64_t)hit;
         if (list->offsets != NULL)
             list->offsets[query + 1] = totals->total;
+        if (part->by_integers != NULL)
+            by_integers += part->by_integers[i] == CAROMI_BY_INTEGERS_SEARCH ||
+                           (is_stored && part->by_integers[i] == CAROMI_BY_INTEGERS_POINT);
     }
+    return by_integers;
 }
 
 /* Adds the statistics of devices. The first part names the devices; in later parts one may be lost. */
@@ -131,19 +144,6 @@ static void add_stats(carom_stats *sum, const carom_stats *part)
     sum->size = size;
 }
 
-/* Queries [first, first + count) as a batch of their own, without outputs. */
-static caromi_mesh_batch part_of(const caromi_mesh_batch *whole, uint64_t first, uint64_t count)
-{
-    caromi_mesh_batch part = *whole;
-    part.begin = 0;
-    part.count = count;
-    part.hits_only = 1;
-    for (int c = 0; c < CAROMI_MESH_IN; c++)
-        part.in[c] = caromi_column_from(&whole->in[c], first);
-    part.mask = caromi_column_from(&whole->mask, first);
-    return part;
-}
-
 /* The list's columns as those of first hits. */
 static carom_mesh_hit_result result_of(const compact_part *part)
 {
@@ -156,30 +156,72 @@ static carom_mesh_hit_result result_of(const compact_part *part)
                                    .normal = {part->normal[0], part->normal[1], part->normal[2], sizeof(float)}};
 }
 
-/* Answers queries on the CPU that a device has left of a list in its memory. */
+/* Queries [first, first + count) as a batch of their own, whose answers go to `to`. */
+static caromi_mesh_batch part_of(const caromi_mesh_batch *whole, uint64_t first, uint64_t count, const compact_part *to)
+{
+    const carom_mesh_hit_result out = result_of(to);
+    caromi_mesh_batch part = *whole;
+    part.begin = 0;
+    part.count = count;
+    part.hits_only = 1;
+    part.by_integers = to->by_integers;
+    if (to->by_integers != NULL)
+        memset(to->by_integers, 0, count);
+    caromi_hits_to_columns(&out, part.out);
+    for (int c = 0; c < CAROMI_MESH_IN; c++)
+        part.in[c] = caromi_column_from(&whole->in[c], first);
+    part.mask = caromi_column_from(&whole->mask, first);
+    return part;
+}
+
+/* The columns of a batch that is answered part by part. */
+static carom_status open_part(const carom_context *context, const carom_hit_list *list, uint64_t queries, int exact,
+                              compact_part *part, carom_error *err)
+{
+    return alloc_part(context, list, queries, exact, part)
+               ? CAROM_OK
+               : caromi_fail_memory(err, "no memory for the first hits of %llu queries", (unsigned long long)queries);
+}
+
+/* Answers queries [*done, end) of a list that was begun on a device, there or on the CPU (NULL); advances *done. */
+static carom_status go_on(const carom_context *context, caromi_device *device, const caromi_list_batch *batch,
+                          uint64_t end, uint64_t *done, carom_stats *stats, carom_error *err)
+{
+    const carom_hit_list *list = batch->list;
+    const uint64_t most = end - *done < PART ? end - *done : PART;
+    carom_status status = CAROM_OK;
+    compact_part part;
+    uint64_t count, answered;
+    if (list->offsets != NULL && *done == batch->sweep.begin)
+        list->offsets[*done] = 0;
+    CHECK(open_part(context, list, most, batch->sweep.exact, &part, err));
+    do {
+        answered = 0;
+        count = end - *done < most ? end - *done : most;
+        const uint64_t by_integers = stats->by_integers;
+        const caromi_mesh_batch next = part_of(&batch->sweep, *done, count, &part);
+        if (device != NULL)
+            status = caromi_driver.mesh(device, &next, count, &answered, stats, err);
+        else if ((status = caromi_cpu_mesh(context, &next, 0, count, stats, err)) == CAROM_OK)
+            answered = count;
+        stats->by_integers = by_integers + put_part(list, *done, &part, answered);
+        *done += answered;
+    } while (status == CAROM_OK && answered == count && *done < end);
+    free_part(context, &part);
+    return status;
+}
+
 carom_status caromi_cpu_first_list(const carom_context *context, const void *list_batch, uint64_t first, uint64_t end,
                                    carom_stats *stats, carom_error *err)
 {
+    return go_on(context, NULL, list_batch, end, &first, stats, err);
+}
+
+carom_status caromi_device_first_list(caromi_device *device, const void *list_batch, uint64_t end, uint64_t *done,
+                                      carom_stats *stats, carom_error *err)
+{
     const caromi_list_batch *batch = list_batch;
-    const carom_hit_list *list = batch->list;
-    const uint64_t most = end - first < PART ? end - first : PART;
-    carom_status status = CAROM_OK;
-    compact_part part;
-    if (list->offsets != NULL && first == batch->sweep.begin)
-        list->offsets[first] = 0;
-    if (!alloc_part(context, list, most, &part))
-        return caromi_fail_memory(err, "no memory for the first hits of %llu queries", (unsigned long long)most);
-    const carom_mesh_hit_result out = result_of(&part);
-    for (uint64_t at = first, count; status == CAROM_OK && at < end; at += count) {
-        count = end - at < most ? end - at : most;
-        caromi_mesh_batch next = part_of(&batch->sweep, at, count);
-        caromi_hits_to_columns(&out, next.out);
-        status = caromi_cpu_mesh(context, &next, 0, count, stats, err);
-        if (status == CAROM_OK)
-            put_part(list, at, &part, count);
-    }
-    free_part(context, &part);
-    return status;
+    return go_on(batch->sweep.mesh->context, device, batch, end, done, stats, err);
 }
 
 /* Answers first hits part by part, and appends the hits to the list. */
@@ -197,23 +239,21 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
     const uint64_t parts = all < PART ? 1 : all / PART, queries = all / parts + 1;
     uint64_t answered = 0;
     caromi_begin_list(&desc->batch, list->offsets, list->totals);
-    if (!alloc_part(mesh->context, list, queries, &part))
-        return caromi_fail_memory(err, "no memory for the first hits of %llu queries", (unsigned long long)queries);
-    const carom_mesh_hit_result out = result_of(&part);
     caromi_mesh_sweep_batch(desc, mesh, &whole);
+    CHECK(open_part(mesh->context, list, queries, whole.exact, &part, err));
     for (uint64_t i = 0; status == CAROM_OK && i < parts && all > 0; i++) {
         const uint64_t first = begin + caromi_slice_start(all, parts, i);
         const uint64_t count = begin + caromi_slice_start(all, parts, i + 1) - first;
-        caromi_mesh_batch next = part_of(&whole, first, count);
+        const caromi_mesh_batch next = part_of(&whole, first, count, &part);
         carom_stats s = {.size = sizeof s};
-        caromi_hits_to_columns(&out, next.out);
         status = caromi_run_mesh(&next, &silent, &s, err);
         if (silent.prepare) {
             sum = s;
             break;
         }
         if (status == CAROM_OK) {
-            put_part(list, first, &part, count);
+            s.by_integers = put_part(list, first, &part, count);
+            s.by_proof = whole.exact ? count - s.by_integers : 0;
             answered = first + count - begin;
             add_stats(&sum, &s);
             status = caromi_report_progress(&desc->batch.progress, "query", first + count, desc->batch.count, err);

@@ -70,8 +70,10 @@ carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *ask
                                 carom_stats *stats, carom_error *err);
 /* Whether a device answers the list in place, with arrays that lie in its memory. list_calls.c */
 int caromi_list_stays(const carom_mesh *mesh, const carom_batch *asked, const carom_list_totals *totals);
-/* Writes the first hits of a checked batch as a list, without the queries that have none. compact.c */
+/* Answer the rest of a list of first hits whose arrays were to stay on a device, and are now on the host. compact.c */
 caromi_on_cpu caromi_cpu_first_list;
+caromi_on_device caromi_device_first_list;
+/* Writes the first hits of a checked batch as a list, without the queries that have none. compact.c */
 carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_hit_list *list,
                                   carom_stats *stats, carom_error *err);
 #endif

@@ -477,9 +477,11 @@ carom_status caromi_fail_corrupt(const caromi_device *d, const char *what, uint6
                                  carom_error *err);
 /* The error for a device that ended a loop too early; see mesh_run_is_truncated. */
 carom_status caromi_fail_truncated(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err);
-/* Runs a stream of queries against a mesh, which is uploaded first if necessary. */
-carom_status caromi_stream_past(caromi_device *d, carom_mesh *mesh, const caromi_stream *s, uint64_t *done,
-                                carom_stats *stats, carom_error *err);
+/* Makes a batch's mesh ready on the device: uploads it if necessary, and finds its empty space if searches use that. */
+carom_status caromi_ready_mesh(caromi_device *device, const struct caromi_mesh_batch *batch, carom_error *err);
+/* Runs a stream of a batch's queries, once its mesh is ready. */
+carom_status caromi_stream_past(caromi_device *d, const struct caromi_mesh_batch *batch, const caromi_stream *s,
+                                uint64_t *done, carom_stats *stats, carom_error *err);
 /* Sets the arguments of every search through an uploaded mesh: `count` queries, the slot's first `columns` columns, and
  * column `mask` if the options say that queries have masks. Returns the number of work-items, or of groups that share
  * queries. */

@@ -228,6 +228,13 @@ static cl_uint share_of(const caromi_device *device, uint32_t program, uint64_t 
     return share;
 }
 
+/* Whether a search with so many input columns leaves out queries in empty space. A closest point is looked for from
+ * anywhere. */
+static int is_past_space(uint32_t columns)
+{
+    return columns == CAROMI_MESH_IN;
+}
+
 /* Sets the arguments that all searches have in common; returns the number of work-items or groups. */
 uint64_t caromi_set_search(const caromi_device *device, const caromi_cl_slot *slot, caromi_arguments *arguments,
                            uint32_t program, const carom_mesh *mesh, int options, uint64_t count, uint32_t columns,
@@ -246,7 +253,7 @@ uint64_t caromi_set_search(const caromi_device *device, const caromi_cl_slot *sl
     caromi_set_argument(arguments, &queries, sizeof queries);
     caromi_set_column(arguments, slot->sorted ? &slot->sort[CAROMI_SORT_ROW] : slot->in);
     caromi_set_argument(arguments, &rows, sizeof rows);
-    if (columns == CAROMI_MESH_IN)
+    if (is_past_space(columns))
         caromi_set_clearance(device, arguments, mesh);
     if (device->programs[program].items > 0)
         caromi_set_far(slot, arguments, mesh);
@@ -269,13 +276,18 @@ carom_status caromi_fail_truncated(const caromi_device *device, uint64_t first, 
                        device->info.name, (unsigned long long)first, (unsigned long long)(end - 1));
 }
 
-/* Runs a stream of queries against a mesh, which is uploaded first if necessary. */
-carom_status caromi_stream_past(caromi_device *device, carom_mesh *mesh, const caromi_stream *stream, uint64_t *done,
-                                carom_stats *stats, carom_error *err)
+carom_status caromi_ready_mesh(caromi_device *device, const caromi_mesh_batch *batch, carom_error *err)
 {
-    CHECK(caromi_upload_mesh(device, mesh, err));
-    CHECK(caromi_space_find(device, mesh, err));
-    assert(mesh->stack <= device->stack);
+    CHECK(caromi_upload_mesh(device, batch->mesh, err));
+    assert(batch->mesh->stack <= device->stack);
+    return is_past_space((uint32_t)batch->kind->in) ? caromi_space_find(device, batch->mesh, err) : CAROM_OK;
+}
+
+/* Runs a stream of a batch's queries, once its mesh is ready. */
+carom_status caromi_stream_past(caromi_device *device, const caromi_mesh_batch *batch, const caromi_stream *stream,
+                                uint64_t *done, carom_stats *stats, carom_error *err)
+{
+    CHECK(caromi_ready_mesh(device, batch, err));
     return caromi_stream_run(device, stream, done, stats, err);
 }
 
@@ -367,6 +379,7 @@ static carom_status answer_undecided(const carom_context *context, const void *u
         batch.out[kind->answer[k]] = out[k];
     batch.begin = 0;
     batch.count = count;
+    batch.by_integers = NULL;
     return caromi_cpu_mesh(context, &batch, 0, count, stats, err);
 }
 static const caromi_undecided undecided_queries = {caromi_undecided_mesh_batch, answer_undecided};
@@ -411,7 +424,7 @@ carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *
     caromi_residents residents;
     if (batch->exact && *done < end && !caromi_find_residents(device, &stream, &residents))
         CHECK(caromi_mesh_bring(batch->mesh, err)); /* for queries that the host decides */
-    return caromi_stream_past(device, batch->mesh, &stream, done, stats, err);
+    return caromi_stream_past(device, batch, &stream, done, stats, err);
 }
 
 /* Answers a batch of mesh queries on a device, after the probes. */

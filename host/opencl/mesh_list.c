@@ -324,8 +324,7 @@ carom_status caromi_stream_list(caromi_device *device, const caromi_list_batch *
 {
     const carom_context *context = device->context;
     caromi_list_part part = {.batch = batch, .context = context};
-    CHECK(caromi_upload_mesh(device, batch->sweep.mesh, err));
-    CHECK(caromi_space_find(device, batch->sweep.mesh, err));
+    CHECK(caromi_ready_mesh(device, &batch->sweep, err));
     if (batch->any != NULL && (!batch->sweep.exact || caromi_is_resident(device, batch->any)))
         return caromi_stream_any(device, &part, end, done, stats, err);
     /* Buffers of the host: counts, positions and states of a first pass, and stages for its hits. */
@@ -373,8 +372,8 @@ carom_status caromi_stream_list(caromi_device *device, const caromi_list_batch *
     return status;
 }
 
-/* Answers a list whose arrays stay on the device. If there is no memory even for few queries, it is answered part by
- * part through the host. */
+/* Answers a list whose arrays stay on the device. If there is no memory even for few queries, the rest is answered part
+ * by part through the host. */
 static carom_status answer_in_place(caromi_device *device, const caromi_list_batch *batch, uint64_t end, uint64_t *done,
                                     carom_stats *stats, carom_error *err)
 {
@@ -383,11 +382,13 @@ static carom_status answer_in_place(caromi_device *device, const caromi_list_bat
     carom_status status = caromi_probe_rows(device, batch, &why);
     if (status == CAROM_OK)
         status = caromi_stream_rows(device, batch, end, done, stats, &why);
-    if (status == CAROM_OK || status != CAROM_ERROR_OUT_OF_MEMORY || batch->is_first)
+    if (status != CAROM_ERROR_OUT_OF_MEMORY)
         return status == CAROM_OK ? CAROM_OK : caromi_fail(err, status, why.native_code, "%s", why.message);
     caromi_log(device->context, CAROM_LOG_INFO, "%s: the list's arrays come to the host: %s", device->info.name,
                why.message);
     CHECK(caromi_staging_show_after(batch->sweep.mesh->context, *done - begin, err));
+    if (batch->is_first)
+        return caromi_device_first_list(device, batch, end, done, stats, err);
     if (batch->list->offsets != NULL && *done == begin)
         batch->list->offsets[begin] = 0;
     CHECK(caromi_probe_list(device, batch, err));

@@ -404,7 +404,7 @@ carom_status caromi_stream_rows(caromi_device *device, const caromi_list_batch *
                                   .user = &call};
     memcpy(in, sweep->in, (size_t)sweep->kind->in * sizeof *in);
     in[sweep->kind->in] = sweep->mask;
-    return caromi_stream_past(device, sweep->mesh, &stream, done, stats, err);
+    return caromi_stream_past(device, sweep, &stream, done, stats, err);
 }
 
 carom_status caromi_build_rows(caromi_device *device, carom_error *err)

@@ -101,8 +101,11 @@ typedef struct carom_cloud_count_result {
 /// fits.
 ///
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs; `stats` count spheres, but by_integers
-///         counts pairs, as often as the search decides each, and by_proof is 0. A device answers a
-///         cloud as a whole, else the CPU does
+///         counts pairs, as often as the search decides each, and by_proof is 0. Lists and counts
+///         of spheres at rest have the same number everywhere. Searches for partners, and through
+///         time, leave out pairs that cannot matter any more: which ones depends on their order, so
+///         the number differs between devices and instruction sets. A device answers a cloud as a
+///         whole, else the CPU does
 /// returns CAROM_OK | INVALID_ARGUMENT (also: more than 2^36 pairs, as of 400,000 spheres in one
 ///         place; the answers are undefined then) | CANCELLED | OUT_OF_MEMORY
 /// cost  Memory: some 80 bytes per sphere (moving: 180) and 16 per record. A

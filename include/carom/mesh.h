@@ -230,8 +230,9 @@ typedef enum carom_hits {
 /// list has to be cut more than a few times, get the offsets with capacity 0 first, and cut the
 /// batch by them.
 /// returns as carom_mesh_sweep_first; OUT_OF_MEMORY if the hits of one part of the batch cannot be
-///         held; then, too, the queries [0, complete) have theirs. stats: by_proof and by_integers
-///         count queries
+///         held; then, too, the queries [0, complete) have theirs. stats: by_integers counts
+///         queries of which integers decide whether a triangle is hit, or a point in the list;
+///         by_proof the others
 /// cost  one search for every query, two on a device with memory of its own. Working memory is
 ///       bounded, whatever the number of hits: docs/performance.md, section 2, has it
 CAROM_API carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
