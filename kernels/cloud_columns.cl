@@ -12,10 +12,9 @@ FN w3 columns_center(float4 sphere)
     return w3_of(w_f(sphere.x), w_f(sphere.y), w_f(sphere.z));
 }
 
-/* A number in binary32, without -0. */
 FN uint columns_word(wf x)
 {
-    return real_bits((real)(x + w_f(W(0.0))));
+    return real_bits((real)columns_number(x));
 }
 
 /* A product of one step and a period is exact. */

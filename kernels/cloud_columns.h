@@ -73,10 +73,16 @@ FN columns_out columns_of(columns_in in)
     return out;
 }
 
+/* A number that is no -0 in binary32, to which everything up to half of the least number rounds. */
+FN wf columns_number(wf x)
+{
+    return w_sel(w_le(w_abs(x), w_f(W(0x1p-150))), w_f(W(0.0)), x);
+}
+
 /* Stores a column in binary32. */
 FN void columns_store(G real *to, wf x)
 {
-    w_store(to, x + w_f(W(0.0))); /* no -0 */
+    w_store(to, columns_number(x));
 }
 
 /* Columns in, columns out: WIDE pairs from index i on. */

@@ -69,7 +69,8 @@ typedef struct carom_cloud_pair_list {
     /// both modes. 0 for APPROACHING and TOUCHING; below 0 where only the margin makes the pair
     float *depth;
     /// [capacity] unit vector from a to b at the hit (of a margin's pair: at time 0), each
-    /// component within 2^-24. Where centres coincide: -v / |v|, or zeros without relative motion
+    /// component within 2^-24, a zero +0. Where centres coincide: -v / |v|, or zeros without
+    /// relative motion
     carom_points_out normal;
     /// [capacity] index of the same a, b and shift in `before`, the lowest of several; -1 if the
     /// pair is new
