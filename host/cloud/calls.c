@@ -430,14 +430,16 @@ static caromi_pace *pace_of(carom_context *context, const cloud_call *call)
     return &context->cloud_paces[kind][call->cloud.is_moving][call->cloud.exact];
 }
 
-/* Brings arrays from a device to the host, but those that may stay there. The host reads each limit. */
+/* Brings arrays from a device to the host, but those that may stay there. The host reads each limit, and writes the
+ * totals of a list. */
 static carom_status bring_arrays(const cloud_call *call, carom_error *err)
 {
     const int is_empty = call->cloud.begin == call->cloud.end;
-    const int writes_totals = call->list != NULL && caromi_resident_buffer(call->context, call->list->totals) != NULL;
-    if (is_empty || writes_totals || !can_stay(call))
+    if (is_empty || !can_stay(call))
         return caromi_staging_show(call->context, err);
-    return caromi_staging_show_input(call->context, call->cloud.in[CLOUD_T_MAX].base, err);
+    if (call->list != NULL)
+        CHECK(caromi_staging_show_array(call->context, call->list->totals, err));
+    return caromi_staging_show_array(call->context, call->cloud.in[CLOUD_T_MAX].base, err);
 }
 
 /* Sets what a list has without pairs, but for an array that stays on a device. */

@@ -202,6 +202,8 @@ static carom_status show(carom_context *context, caromi_staging_copy *copies, ui
     byte_run runs[STAGING_MAX];
     uint32_t run_count = 0;
     for (uint32_t i = 0; i < count; i++) {
+        if (copies[i].is_output && copies[i].is_on_host) /* the call has begun to write it */
+            continue;
         copies[i].is_read = !copies[i].is_output || reads_outputs || is_read_first(context, &copies[i]);
         if (copies[i].is_read)
             add_run(runs, &run_count, (byte_run){copies[i].buffer, copies[i].begin, copies[i].end, 0});
@@ -262,7 +264,8 @@ static carom_status write_back(carom_context *context, carom_status status, caro
     uint32_t count = 0;
     for (uint32_t i = 0; i < context->staging_count; i++) {
         const caromi_staging_copy *copy = &context->staging[i];
-        const element_range elements = copy->is_output ? written_of(context, copy, status) : (element_range){0, 0};
+        const element_range elements =
+            copy->is_output && copy->is_on_host ? written_of(context, copy, status) : (element_range){0, 0};
         if (elements.from < elements.to)
             add_run(runs, &count,
                     (byte_run){copy->buffer, copy->begin + elements.from * copy->stride,
@@ -319,7 +322,7 @@ carom_status caromi_staging_bring(carom_context *context, uint64_t answered, car
     return CAROM_OK;
 }
 
-carom_status caromi_staging_bring_input(carom_context *context, const void *base, carom_error *err)
+carom_status caromi_staging_bring_array(carom_context *context, const void *base, carom_error *err)
 {
     const char *begin = base;
     for (uint32_t i = 0; !context->staging_is_unused && i < context->staging_count;
@@ -333,7 +336,7 @@ carom_status caromi_staging_bring_index(carom_context *context, const void *base
 {
     if (base == NULL)
         return CAROM_OK;
-    return caromi_resident_buffer(context, base) != NULL ? caromi_staging_bring_input(context, base, err)
+    return caromi_resident_buffer(context, base) != NULL ? caromi_staging_bring_array(context, base, err)
                                                          : caromi_staging_bring(context, 0, err);
 }
 
@@ -366,7 +369,7 @@ static void add_traffic(const caromi_traffic *traffic, carom_stats *stats)
 carom_status caromi_staging_end(carom_context *context, carom_status status, carom_stats *stats, carom_error *err)
 {
     const uint32_t count = context->staging_count;
-    if (context->staging_is_on_host && has_answers(status)) {
+    if (has_answers(status)) {
         const carom_status written = write_back(context, status, err);
         status = written != CAROM_OK ? written : status;
     }

@@ -82,12 +82,12 @@ static inline carom_status caromi_staging_show(carom_context *context, carom_err
 {
     return caromi_staging_show_after(context, 0, err);
 }
-/* Brings array `base` to the host, before the call reads an input that the device reads too. NULL and arrays in host
- * memory are ignored. */
-carom_status caromi_staging_bring_input(carom_context *context, const void *base, carom_error *err);
-static inline carom_status caromi_staging_show_input(carom_context *context, const void *base, carom_error *err)
+/* Brings array `base` to the host, while others stay: an input that the device reads too, or an output of one element
+ * that the host writes alone. NULL and arrays in host memory are ignored. */
+carom_status caromi_staging_bring_array(carom_context *context, const void *base, carom_error *err);
+static inline carom_status caromi_staging_show_array(carom_context *context, const void *base, carom_error *err)
 {
-    return caromi_has_residents(context) ? caromi_staging_bring_input(context, base, err) : CAROM_OK;
+    return caromi_has_residents(context) ? caromi_staging_bring_array(context, base, err) : CAROM_OK;
 }
 /* The same for an index. A device cannot use an index in host memory: then all arrays are brought. */
 carom_status caromi_staging_bring_index(carom_context *context, const void *base, carom_error *err);

@@ -29,7 +29,7 @@ static int is_constant(const caromi_values *values)
 
 static carom_status bring(carom_context *context, const caromi_values *values, carom_error *err)
 {
-    return values->are_limits ? caromi_staging_show_input(context, values->column.base, err)
+    return values->are_limits ? caromi_staging_show_array(context, values->column.base, err)
                               : caromi_staging_show_index(context, values->column.base, err);
 }
 
@@ -107,7 +107,7 @@ carom_status caromi_check_values(carom_context *context, const carom_batch *batc
             CHECK(bring(context, &values[i], err));
     for (uint32_t i = 0; i < count; i++) /* an index on the device may select from limits in the program's memory */
         if ((!passed || is_left[i]) && !is_constant(&values[i]))
-            CHECK(caromi_staging_show_input(context, values[i].column.index.base, err));
+            CHECK(caromi_staging_show_array(context, values[i].column.index.base, err));
     for (uint32_t i = 0; !batch->prepare && i < count; i++)
         if (!passed || is_left[i])
             CHECK(check_on_host(&values[i], batch->begin, batch->count, err));

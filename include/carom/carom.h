@@ -90,9 +90,9 @@
 ///
 /// Arrays may lie in buffers (carom_buffer) of the context. Such an array begins and ends in one
 /// buffer, which is not mapped; else the call is CAROM_ERROR_INVALID_ARGUMENT. The same holds for
-/// an array in another context's buffer that has `reachable` = 0 in its info. Descriptors, result
-/// structures, statistics, totals, single numbers by pointer and images of meshes are the program's
-/// memory.
+/// an array in another context's buffer that has `reachable` = 0 in its info. Totals of lists may
+/// lie there as arrays do. Descriptors, result structures, statistics, single numbers by pointer
+/// and images of meshes are the program's memory.
 ///
 /// Structures grow: descriptors, results, lists, statistics and infos begin with `size`, which the
 /// caller sets to the sizeof; of a query that is batch.size, the size of the whole descriptor.

@@ -61,18 +61,27 @@
 /// call that reads it, and what they read before a call that writes there. When a call has
 /// returned, or its job has ended, its results are complete: any queue may read them.
 ///
-/// Lists. A kernel that reads a list behind its call cannot see `totals`, which are in host memory,
-/// and a list that is too short has offsets for all queries but records for the first ones alone.
-/// So a kernel tests each query before it reads its records:
+/// Lists. `totals` may lie in a buffer too, at a multiple of 8 bytes: three ulong, `total`,
+/// `complete` and `stored`, which a kernel behind the call reads. Records [0, stored) are valid,
+/// and the list is whole if `complete` equals the count:
+///
+///     struct totals { ulong total, complete, stored; };
+///     for (ulong k = get_global_id(0); k < totals->stored; k += get_global_size(0)) ...
+///     if (totals->complete < count) ...         /* cut: the host has to go on from there */
+///
+/// Where totals are the program's, a kernel tells from the offsets. A list that is too short has
+/// offsets for all queries but records for the first ones alone, so each query is tested:
 ///
 ///     if (offsets[i + 1] <= capacity)
 ///         for (ulong k = offsets[i]; k < offsets[i + 1]; k++) ... /* record k */
 ///     else ...                                  /* not in the list: the host has to go on */
 ///
 /// An ordinary job that fails lets the queue go on. A kernel that waits for the job's event
-/// (carom_job_get_event) fails with it. Without the event, fill the offsets with ones (UINT64_MAX)
-/// before the call: if its arguments are refused or it is cancelled, queries that it has not
-/// answered keep them, and do not pass the test.
+/// (carom_job_get_event) fails with it. Without the event, fill the totals with zeros, or the
+/// offsets with ones (UINT64_MAX), by a command of the queue before the call. If its arguments are
+/// refused or it fails, they stay so: nothing is stored, nothing is complete, and no query passes
+/// the test. A call that is cancelled, or that runs out of memory, has the totals and offsets of
+/// the queries that it has answered.
 ///
 /// carom retains what it keeps and releases it in the end. It computes in command queues of its own
 /// in the caller's cl_context. In the caller's queue it puts markers, barriers and the commands of

@@ -150,7 +150,7 @@ typedef struct carom_hit_list {
     /// Counted to the end of the batch, whatever the capacity. An invalid query has none. So in a
     /// list that is too short offsets go on where records do not: query i has its records if and
     /// only if offsets[i + 1] <= capacity. A kernel that reads the list on a device tests that for
-    /// each query, because `totals` are in host memory: carom_opencl.h ("Lists")
+    /// each query, or reads `totals` in a buffer: carom_opencl.h ("Lists")
     uint64_t *offsets;
     uint64_t *query; ///< [capacity] index of the query
     /// [capacity] of the triangle. (`index`: an earlier name, for one version)

@@ -14,6 +14,7 @@ typedef struct list_arrays {
     uint8_t state[HITS], feature[HITS];
     char point[STRIDE * HITS];
     float column[SPHERE_COLUMNS][MANY];
+    carom_list_totals totals;
 } list_arrays;
 
 /* What is asked. */
@@ -190,6 +191,38 @@ static void few_numbers_cross(void **state)
     close_fixture(&f);
 }
 
+/* Totals beside the other arrays: they alone go to the host and back, whatever becomes of the list. */
+static void totals_lie_in_a_buffer(void **state)
+{
+    carom_error err = {0};
+    (void)state;
+    for (int is_short = 0; is_short < 2; is_short++)
+        for (int launch = 0; launch < 90; launch += 88) {
+            fixture f = open_fixture(launch > 0 ? CAROM_BACKEND_AUTO : CAROM_BACKEND_OPENCL, CHUNK, COUNT);
+            list_arrays *there = carom_buffer_address(f.buffer);
+            for (int i = 0; i < 3; i++) {
+                carom_stats stats = {.size = sizeof stats};
+                question q = question_of(i);
+                q.capacity = is_short ? CHUNK : HITS;
+                memset(&expected, 0xa5, offsetof(list_arrays, column));
+                memset(&expected.totals, 0xa5, sizeof expected.totals);
+                test_ok("write", carom_buffer_write(f.buffer, 0, &expected, sizeof expected, &err), &err);
+                test_ok("CPU", ask_list(&q, f.here, &expected, &expected.totals, NULL, &err), &err);
+                cl_sabotage(CALL_LAUNCH, launch, 0);
+                test_ok("device", ask_list(&q, f.there, there, &there->totals, &stats, &err), &err);
+                cl_sabotage(CALL_LAUNCH, 0, 0);
+                if (launch == 0) {
+                    assert_int_equal(stats.brought, sizeof expected.totals);
+                    assert_int_equal(stats.returned, sizeof expected.totals);
+                }
+                test_ok("read", carom_buffer_read(f.buffer, 0, &got, sizeof got, &err), &err);
+                assert_memory_equal(&got, &expected, sizeof got);
+                assert_int_equal(got.totals.complete < COUNT, is_short);
+            }
+            close_fixture(&f);
+        }
+}
+
 /* Without memory for the records of a chunk, it is halved; where that does not suffice, the arrays come to the host. */
 static void lists_without_memory_are_halved(void **state)
 {
@@ -264,11 +297,10 @@ static void a_failed_flush_repeats_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_have_the_same_bytes),
-                                       cmocka_unit_test(few_numbers_cross),
-                                       cmocka_unit_test(lists_without_memory_are_halved),
-                                       cmocka_unit_test(lists_survive_a_refused_buffer),
-                                       cmocka_unit_test(the_cpu_goes_on),
-                                       cmocka_unit_test(a_failed_flush_repeats_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_have_the_same_bytes),      cmocka_unit_test(few_numbers_cross),
+        cmocka_unit_test(totals_lie_in_a_buffer),         cmocka_unit_test(lists_without_memory_are_halved),
+        cmocka_unit_test(lists_survive_a_refused_buffer), cmocka_unit_test(the_cpu_goes_on),
+        cmocka_unit_test(a_failed_flush_repeats_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

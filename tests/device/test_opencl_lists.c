@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists that a kernel of the caller reads, behind the call in the caller's queue. The totals are in host memory, so the
- * kernel tells from the offsets alone which records are there. Lists of all capacities, and of a call that fails. */
+/* Lists that a kernel of the caller reads, behind the call in the caller's queue. It tells from the offsets which
+ * records are there or, where the totals lie in the caller's memory, from these. Lists of all capacities, and of a call
+ * that fails. */
 #include "tests/support/caller_simulation.h"
 #include "tests/support/scenes.h"
 
@@ -20,6 +21,15 @@ static const char kernels[] = "__kernel void sum(__global const ulong *offsets, 
                               "        for (ulong k = offsets[i]; k < offsets[i + 1]; k++)\n"
                               "            out[i] += record[k];\n"
                               "    }\n"
+                              "}\n"
+                              "/* The records that are in the list; -1 for all others. */\n"
+                              "__kernel void copy(__global const ulong *totals, __global const float *record,\n"
+                              "                   __global float *out, __global ulong *seen)\n"
+                              "{\n"
+                              "    uint i = get_global_id(0);\n"
+                              "    out[i] = i < totals[3] ? record[i] : -1; /* totals begin one word behind */\n"
+                              "    if (i < 3)\n"
+                              "        seen[i] = totals[i + 1];\n"
                               "}\n";
 
 /* Where a list goes. */
@@ -267,11 +277,140 @@ static void test_failed_list(void **state)
     close_simulation(s);
 }
 
+/* ---- totals in the caller's memory ------------------------------------------------------------------------------- */
+
+typedef struct totals_reader {
+    reader r;
+    cl_kernel copy;
+    place totals, seen;
+} totals_reader;
+
+static totals_reader open_totals(const simulation *s, uint64_t records)
+{
+    cl_int code;
+    totals_reader t = {.r = open_reader(s, records)};
+    t.copy = clCreateKernel(t.r.program, "copy", &code);
+    assert_int_equal(code, CL_SUCCESS);
+    t.totals = place_of(s, 2 * sizeof(carom_list_totals));
+    t.seen = place_of(s, sizeof(carom_list_totals));
+    return t;
+}
+
+static void close_totals(totals_reader *t)
+{
+    free_place(&t->totals);
+    free_place(&t->seen);
+    assert_int_equal(clReleaseKernel(t->copy), CL_SUCCESS);
+    close_reader(&t->r);
+}
+
+/* The list and the kernel behind it; the totals lie 8 bytes behind the begin of their buffer. */
+static carom_status read_totals(const simulation *s, const totals_reader *t, fill_fn *fill,
+                                const carom_mesh_sweep_desc *spheres, uint64_t capacity, float *records,
+                                carom_list_totals *seen, carom_error *err)
+{
+    const cl_mem arguments[] = {t->totals.memory, t->r.record.memory, t->r.out.memory, t->seen.memory};
+    const uint32_t zero = 0;
+    carom_job *job = NULL;
+    char *at = carom_buffer_address(t->totals.buffer);
+    const destination to = {capacity, (uint64_t *)carom_buffer_address(t->r.offsets.buffer),
+                            carom_buffer_address(t->r.record.buffer),
+                            (carom_list_totals *)(void *)(at + sizeof(uint64_t))};
+    assert_int_equal(
+        clEnqueueFillBuffer(s->cl.queue, t->totals.memory, &zero, sizeof zero, 0, 2 * sizeof *seen, 0, NULL, NULL),
+        CL_SUCCESS);
+    test_ok("a list", fill(s->context, s->mesh, spheres, &job, &to, err), err);
+    for (cl_uint i = 0; i < 4; i++)
+        assert_int_equal(clSetKernelArg(t->copy, i, sizeof arguments[i], &arguments[i]), CL_SUCCESS);
+    launch(s, t->copy, 0, NULL, NULL);
+    get(&s->cl, t->r.out.memory, records, BYTES);
+    get(&s->cl, t->seen.memory, seen, sizeof *seen);
+    const carom_status status = carom_job_wait(job, (double)INFINITY, err);
+    carom_job_destroy(job);
+    return status;
+}
+
+static void check_totals(void **state, fill_fn *fill)
+{
+    static whole_list whole;
+    static float records[COUNT];
+    simulation *s = open_simulation(state, TURNS);
+    carom_list_totals seen;
+    carom_error err = {0};
+    launch(s, s->rise, 0, NULL, NULL);
+    finish(s);
+    fill_by_cpu(s, fill, &whole);
+    const uint64_t all = whole.totals.total, capacities[] = {0, 1, all / 3, all - 1, all};
+    const carom_mesh_sweep_desc spheres = sweep_of(s, carom_buffer_address(s->z), COUNT);
+    totals_reader t = open_totals(s, all);
+    for (size_t i = 0; i < COUNT_OF(capacities); i++) {
+        uint64_t complete = 0;
+        test_ok("a job", read_totals(s, &t, fill, &spheres, capacities[i], records, &seen, &err), &err);
+        while (complete < COUNT && whole.offsets[complete + 1] <= capacities[i])
+            complete++;
+        assert_int_equal(seen.total, all);
+        assert_int_equal(seen.complete, complete);
+        assert_int_equal(seen.stored, whole.offsets[complete]);
+        for (uint64_t k = 0; k < COUNT; k++)
+            if (records[k] != (k < seen.stored ? whole.record[k] : -1))
+                fail_msg("capacity %llu: record %llu is %g", (unsigned long long)capacities[i], (unsigned long long)k,
+                         (double)records[k]);
+    }
+    close_totals(&t);
+    free(whole.record);
+    close_simulation(s);
+}
+
+static void test_totals_of_all_hits(void **state)
+{
+    check_totals(state, fill_all);
+}
+
+static void test_totals_of_first_hits(void **state)
+{
+    check_totals(state, fill_first);
+}
+
+static void test_totals_of_contacts(void **state)
+{
+    check_totals(state, fill_contacts);
+}
+
+static void test_totals_of_a_cloud(void **state)
+{
+    check_totals(state, fill_cloud);
+}
+
+/* A list that has failed is not complete: the totals keep the zeros from before the call. */
+static void test_totals_of_a_failed_list(void **state)
+{
+    static const float never = NAN;
+    static float records[COUNT];
+    simulation *s = open_simulation(state, TURNS);
+    carom_list_totals seen;
+    carom_error err = {0};
+    carom_mesh_sweep_desc spheres = sweep_of(s, carom_buffer_address(s->z), COUNT);
+    spheres.t_max = (carom_scalars){&never, CAROM_REPEAT};
+    totals_reader t = open_totals(s, COUNT);
+    test_error(read_totals(s, &t, fill_all, &spheres, COUNT, records, &seen, &err), bad, &err, "t_max is nan");
+    assert_true(seen.total == 0 && seen.complete == 0 && seen.stored == 0);
+    close_totals(&t);
+    close_simulation(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_BOTH(test_all_hits), ON_BOTH(test_first_hits),  ON_BOTH(test_contacts),
-        ON_BOTH(test_cloud),    ON_BOTH(test_failed_list),
+        ON_BOTH(test_all_hits),
+        ON_BOTH(test_first_hits),
+        ON_BOTH(test_contacts),
+        ON_BOTH(test_cloud),
+        ON_BOTH(test_failed_list),
+        ON_BOTH(test_totals_of_all_hits),
+        ON_BOTH(test_totals_of_first_hits),
+        ON_BOTH(test_totals_of_contacts),
+        ON_BOTH(test_totals_of_a_cloud),
+        ON_BOTH(test_totals_of_a_failed_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
