@@ -77,11 +77,11 @@
 ///     else ...                                  /* not in the list: the host has to go on */
 ///
 /// An ordinary job that fails lets the queue go on. A kernel that waits for the job's event
-/// (carom_job_get_event) fails with it. Without the event, fill the totals with zeros, or the
-/// offsets with ones (UINT64_MAX), by a command of the queue before the call. If its arguments are
-/// refused or it fails, they stay so: nothing is stored, nothing is complete, and no query passes
-/// the test. A call that is cancelled, or that runs out of memory, has the totals and offsets of
-/// the queries that it has answered.
+/// (carom_job_get_event) fails with it. Without the event, fill the totals with zeros by a command
+/// of the queue before the call: one that is refused or fails leaves them, so nothing is stored or
+/// complete. A call that is cancelled, or runs out of memory, has the totals of the queries that it
+/// has answered. Or fill the offsets with ones (UINT64_MAX): if its arguments are refused or it is
+/// cancelled, queries that it has not answered keep them, and do not pass the test.
 ///
 /// carom retains what it keeps and releases it in the end. It computes in command queues of its own
 /// in the caller's cl_context. In the caller's queue it puts markers, barriers and the commands of
