@@ -103,5 +103,6 @@ CAROMI_CALL_TYPE(mesh_closest, "mesh", carom_mesh_closest_desc, CAROMI_MEMBERS(c
                  .stays = 1, .enqueues = 1)
 CAROMI_CALL_TYPE(mesh_contacts, "mesh", carom_mesh_contacts_desc, CAROMI_MEMBERS(caromi_contacts_in), "list",
                  carom_contact_list, CAROMI_MEMBERS(caromi_contacts_out),
-                 .serves = CAROMI_SERVES_SELECT | CAROMI_SERVES_BEGIN, .totals = offsetof(carom_contact_list, totals))
+                 .serves = CAROMI_SERVES_SELECT | CAROMI_SERVES_BEGIN, .totals = offsetof(carom_contact_list, totals),
+                 .stays = 1)
 #endif

@@ -175,6 +175,52 @@ __kernel void carom_rows_decide(__global const uint *undecided, __global const u
 }
 #endif
 
+#ifdef KERNEL_rows_marked
+/* Lists the rows that are marked, with their marks. */
+__kernel void carom_rows_marked(__global const uint *mark, __global rows_report *report, __global uint *marks,
+                                __global uint *row, uint rows, uint items)
+{
+    GRID_FOR_EACH(i, rows)
+    if (mark[i] != 0)
+        rows_add_undecided(report, marks, row, mark[i], i);
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_rows_adopt
+/* Marked row number k becomes the one that has the host's keys from number decided_start[k] on. */
+__kernel void carom_rows_adopt(__global const uint *row, __global const uint *decided_start, __global uint *mark,
+                               __global int *hits, uint count, uint items)
+{
+    GRID_FOR_EACH(k, count)
+    {
+        mark[row[k]] = k + 1;
+        hits[row[k]] = (int)(decided_start[k + 1] - decided_start[k]);
+    }
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_rows_give
+/* Replaces the keys of all candidates of these rows. A row has at least as many candidates as contacts. */
+__kernel void carom_rows_give(__global const ulong *slot, __global const uint *of, __global const uint *mark,
+                              __global const uint *decided_start, __global const ulong *decided, __global ulong *key,
+                              __global rows_report *report, uint candidates, uint items)
+{
+    GRID_FOR_EACH(i, candidates)
+    {
+        const uint row = of[i], k = mark[row];
+        if (k == 0)
+            continue;
+        const uint at = i - (uint)slot[row], hits = decided_start[k] - decided_start[k - 1];
+        key[i] = at < hits ? decided[decided_start[k - 1] + at] : ROWS_MISS;
+        if (hits > slot[row + 1] - slot[row])
+            atomic_or(&report->faults, ROWS_CORRUPT);
+    }
+    (void)items;
+}
+#endif
+
 #ifdef KERNEL_rows_first_keys
 /* Keys of first hits, in the order of the rows. */
 __kernel void carom_rows_first_keys(__global const int *from, __global const int *triangle, __global const uint *t,
@@ -215,7 +261,9 @@ __kernel void carom_rows_order(__global const ulong *slot, __global const ulong 
                                __global const uint *of, uint row_end, ulong query_first, uint wanted,
                                __global uchar *query, ulong query_at, __global uchar *triangle, ulong triangle_at,
                                __global uchar *state, ulong state_at, __global uchar *t, ulong t_at,
-                               __global uint *sorted_row, __global int *sorted_triangle, uint candidates, uint items)
+                               __global uchar *depth, ulong depth_at, __global uchar *patch, ulong patch_at,
+                               __global const float *radius, __global const uint *patch_of, __global uint *sorted_row,
+                               __global int *sorted_triangle, uint candidates, uint items)
 {
     GRID_FOR_EACH(i, candidates)
     {
@@ -233,6 +281,11 @@ __kernel void carom_rows_order(__global const ulong *slot, __global const ulong 
             state[state_at + at] = (uchar)(mine & GRID_KEY_STATE);
         if (wanted >> ROWS_T & 1)
             resident_store(t, t_at + 4 * at, (uint)(mine >> GRID_KEY_T_SHIFT));
+        if (wanted >> ROWS_DEPTH & 1)
+            resident_store(depth, depth_at + 4 * at,
+                           real_bits(v_positive_zero(radius[row] - as_float((uint)(mine >> GRID_KEY_T_SHIFT)))));
+        if (wanted >> ROWS_PATCH & 1)
+            resident_store(patch, patch_at + 4 * at, patch_of[own_triangle]);
         if (wanted >> ROWS_POINTS & 1) {
             sorted_row[at] = row;
             sorted_triangle[at] = own_triangle;

@@ -50,13 +50,6 @@ void caromi_resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_quer
                             float *distance, float *depth);
 /* Decides one triangle (nine numbers) that a search for all hits left undecided; 0: it is no hit. */
 int caromi_resolve_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit);
-/* The sign of the difference of two triangles' true distances; in: IN_CLOSEST numbers. Sets *by_integers to 1 if
- * integers decide. */
-int caromi_resolve_order(const float *in, const float *other, uint8_t *by_integers);
-/* Fills in the record that a search for contacts makes of a triangle; in: IN_CLOSEST numbers. */
-void caromi_contact_record(const caromi_mesh_view *mesh, const float *in, int exact, mesh_record *record);
-/* Filter: 0 if the triangle (nine numbers) certainly has an area. */
-int caromi_may_be_flat(const float *corners);
 /* Whether a triangle that counts is within the limit of the centre, decided exactly. */
 int caromi_resolve_cube(const caromi_mesh_view *mesh, const float *center, int options, const caromi_cube *cube,
                         enum caromi_cube_limit limit);

@@ -2,6 +2,9 @@
 /* The call for contacts. */
 #include <math.h>
 
+#include "host/core/device.h"
+#include "host/core/devices.h"
+#include "host/core/staging.h"
 #include "list.h"
 #include "mesh.h"
 #include "patches.h"
@@ -24,6 +27,41 @@ static carom_status check(const caromi_request *request, uint64_t *extent, carom
     return CAROM_OK;
 }
 
+/* Whether the arrays stay on a device, which chooses contacts in binary64. */
+static int stays(const carom_mesh *mesh, const carom_mesh_contacts_desc *desc, const carom_contact_list *out)
+{
+    return caromi_list_stays(mesh, &desc->batch, out->totals) &&
+           caromi_driver.has_fp64(caromi_first_device(mesh->context));
+}
+
+/* Finds the tables of the mesh that contacts need. */
+static carom_status find_tables(carom_mesh *mesh, const carom_mesh_contacts_desc *desc, caromi_contacts *call,
+                                carom_error *err)
+{
+    if (mesh->info.triangle_count == 0 || desc->batch.count <= desc->batch.begin)
+        return CAROM_OK;
+    CHECK(caromi_edges_of(mesh, &call->edges, err));
+    return call->patch_of_hit == NULL
+               ? CAROM_OK
+               : caromi_patches_of(mesh, call->edges, desc->flat != NULL ? *desc->flat : 1.0, &call->patch, err);
+}
+
+/* Without memory for the tables the list is empty. */
+static carom_status begin(carom_mesh *mesh, const carom_mesh_contacts_desc *desc, const carom_contact_list *out,
+                          caromi_contacts *call, carom_error *err)
+{
+    const caromi_values select = caromi_select_of(&desc->batch);
+    if (!stays(mesh, desc, out))
+        CHECK(caromi_staging_show(mesh->context, err));
+    CHECK(caromi_check_values(mesh->context, &desc->batch, &select, 1, err));
+    const carom_status status = find_tables(mesh, desc, call, err);
+    if (status != CAROM_OK) {
+        CHECK(caromi_staging_show(mesh->context, NULL));
+        caromi_begin_list(&desc->batch, out->offsets, out->totals);
+    }
+    return status;
+}
+
 static carom_status run(const caromi_request *request, carom_error *err)
 {
     const carom_mesh_contacts_desc *desc = request->desc;
@@ -31,13 +69,7 @@ static carom_status run(const caromi_request *request, carom_error *err)
     carom_mesh *mesh = request->subject;
     caromi_contacts call = {.merge = desc->merge_within, .patch_of_hit = out->patch};
     CHECK(caromi_mesh_bring(mesh, err));
-    CHECK(caromi_check_select(&desc->batch, err));
-    caromi_begin_list(&desc->batch, out->offsets, out->totals); /* the caller reads them if there is no memory, too */
-    if (mesh->info.triangle_count > 0 && desc->batch.count > desc->batch.begin) {
-        CHECK(caromi_edges_of(mesh, &call.edges, err));
-        if (out->patch != NULL)
-            CHECK(caromi_patches_of(mesh, call.edges, desc->flat != NULL ? *desc->flat : 1.0, &call.patch, err));
-    }
+    CHECK(begin(mesh, desc, out, &call, err));
     const carom_hit_list list = {.size = sizeof list,
                                  .capacity = out->capacity,
                                  .offsets = out->offsets,

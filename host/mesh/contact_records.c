@@ -79,20 +79,16 @@ const mesh_record *caromi_known_record(const caromi_chooser *chooser, uint32_t t
     return NULL;
 }
 
-/* Whether the query's mask includes the triangle. */
 int caromi_chooser_counts(const caromi_chooser *chooser, uint32_t triangle)
 {
-    const int32_t *mask = chooser->contacts->edges->mask;
-    return mask == NULL || (mask[triangle] & chooser->query->mask) != 0;
+    return contact_counts(&chooser->mesh, &chooser->sphere, triangle);
 }
 
 /* Computes the record of a triangle that has none. */
 void caromi_compute_record(const caromi_chooser *chooser, uint32_t triangle, mesh_record *out)
 {
-    float in[IN_CLOSEST];
-    out->triangle = (int32_t)triangle;
-    caromi_chooser_pair(chooser, chooser->query->in, out->triangle, in);
-    caromi_contact_record(&chooser->batch->mesh->view, in, chooser->batch->exact, out);
+    const closest_in pair = contact_pair(&chooser->mesh, chooser->sphere.center, triangle);
+    *out = contact_record_of(chooser->mesh.frame, pair, triangle, chooser->batch->exact);
     if (chooser->batch->exact && out->state == FEATURE_NONE)
         caromi_chooser_resolve(chooser, out);
 }

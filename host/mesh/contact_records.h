@@ -3,6 +3,9 @@
  */
 #ifndef CAROM_HOST_MESH_CONTACT_RECORDS_H
 #define CAROM_HOST_MESH_CONTACT_RECORDS_H
+#define LANES 1
+#include "kernels/contact_order.h"
+
 #include "contacts.h"
 
 #include "cpu/exact/exact.h"
@@ -17,7 +20,8 @@ typedef struct caromi_chooser {
     mesh_record *records; /* the triangles within reach that the search has not culled */
     uint32_t count;
     uint64_t mask; /* slots of the hash table - 1 */
-    double extent; /* upper bound of the distance of any two points of the mesh */
+    contact_mesh mesh;
+    contact_sphere sphere;
     uint8_t *by_integers;
     int is_uncertain; /* set if a decision needs a record that is not computed yet */
 } caromi_chooser;

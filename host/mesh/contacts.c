@@ -11,11 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "block.h"
 #include "contact_records.h"
 
-enum { FAN_SMALL = 16 }; /* up to so many triangles at a corner are tested in the order of their indices */
-enum { AHEAD = 64 };     /* number of records whose data is prefetched together */
+enum { AHEAD = 64 }; /* number of records whose data is prefetched together */
 
 /* A record of contacts holds the closest feature of its triangle in `state`. */
 static int feature_of(const mesh_record *record)
@@ -65,11 +63,10 @@ static int rises_from(const caromi_chooser *chooser, uint32_t triangle, const me
  * the record is no contact: that triangle, or another one, is closer (docs/contacts.md, section 5). */
 static int culled_has_area(const caromi_chooser *chooser, uint32_t triangle)
 {
-    float in[IN_CLOSEST];
-    if (!chooser->batch->exact)
-        return 0;
-    caromi_chooser_pair(chooser, chooser->query->in, (int32_t)triangle, in);
-    return !caromi_may_be_flat(in + IN_NP0X);
+    const contact_mesh *mesh = &chooser->mesh;
+    return chooser->batch->exact &&
+           !contact_may_be_flat(contact_corner(mesh, triangle, 0), contact_corner(mesh, triangle, 1),
+                                contact_corner(mesh, triangle, 2));
 }
 
 /* Whether a triangle with the record's feature precedes it: makes the same contact, and comes first in the order. */
@@ -102,71 +99,13 @@ static int precedes_at_sight(caromi_chooser *chooser, uint32_t triangle, const m
     return 0;
 }
 
-/* Binary search: the position of a triangle in the ascending list of a corner. */
-static uint64_t place_in_fan(const caromi_corners *corners, const uint64_t *fan, uint32_t triangle)
+/* Whether any triangle with the record's feature passes a test. */
+static int any_other(caromi_chooser *chooser, const mesh_record *record,
+                     int (*test)(caromi_chooser *, uint32_t, const mesh_record *))
 {
-    uint64_t low = fan[0], high = fan[1];
-    while (high - low > 1) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (corners->triangle[middle] <= triangle)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Whether any triangle at the record's corner passes a test. At a corner of many triangles, the next lower indices are
- * tested first, as one that is not masked out nearly always precedes. A loop from the lowest index would test all of
- * the masked triangles for each record, if these have the lowest indices. */
-static int any_in_fan(caromi_chooser *chooser, const mesh_record *record,
-                      int (*test)(caromi_chooser *, uint32_t, const mesh_record *))
-{
-    const caromi_corners *corners = chooser->contacts->edges->corners;
-    const uint64_t *fan = fan_of(chooser->contacts->edges, record);
-    const uint64_t from = fan[1] - fan[0] > FAN_SMALL ? place_in_fan(corners, fan, (uint32_t)record->triangle) : fan[0];
-    for (uint64_t i = from; i-- > fan[0];)
-        if (test(chooser, corners->triangle[i], record))
-            return 1;
-    for (uint64_t i = from; i < fan[1]; i++)
-        if (test(chooser, corners->triangle[i], record))
-            return 1;
-    return 0;
-}
-
-/* Whether another triangle at the record's corner makes the same contact and comes first. */
-static int is_preceded_at(caromi_chooser *chooser, const mesh_record *record)
-{
-    chooser->is_uncertain = 0;
-    return any_in_fan(chooser, record, precedes_at_sight) ||
-           (chooser->is_uncertain && any_in_fan(chooser, record, precedes_if_found));
-}
-
-/* Whether another triangle at the record's edge makes the same contact and comes first. */
-static int is_preceded_along(caromi_chooser *chooser, const mesh_record *record, int edge)
-{
-    const caromi_edges *edges = chooser->contacts->edges;
-    const uint32_t own = (uint32_t)record->triangle;
-    const uint32_t a = caromi_edge_position(edges, own, edge), b = caromi_edge_position(edges, own, (edge + 1) % 3);
-    uint32_t at = own;
-    for (;;) {
-        at = edges->next[3 * (size_t)at + (size_t)caromi_edge_between(edges, at, a, b)];
-        if (at == own)
-            return 0;
-        if (precedes_if_found(chooser, at, record))
-            return 1;
-    }
-}
-
-/* Whether a twin, a triangle with the same three corners, makes the same contact and comes first. */
-static int is_preceded_by_twin(caromi_chooser *chooser, const mesh_record *record)
-{
-    const caromi_edges *edges = chooser->contacts->edges;
-    const uint32_t own = (uint32_t)record->triangle;
-    if (!caromi_edges_has_twin(edges, own))
-        return 0;
-    for (uint32_t at = edges->twin[own]; at != own; at = edges->twin[at])
-        if (precedes_if_found(chooser, at, record))
+    contact_others others = contact_others_of(&chooser->mesh, record);
+    while (contact_next_other(&chooser->mesh, &others))
+        if (test(chooser, others.at, record))
             return 1;
     return 0;
 }
@@ -174,10 +113,11 @@ static int is_preceded_by_twin(caromi_chooser *chooser, const mesh_record *recor
 /* Whether another triangle makes the same contact and comes first, so that this record is dropped. */
 static int is_preceded(caromi_chooser *chooser, const mesh_record *record)
 {
-    if (feature_of(record) < FEATURE_E01)
-        return is_preceded_at(chooser, record);
-    return feature_of(record) < FEATURE_FACE ? is_preceded_along(chooser, record, feature_of(record) - FEATURE_E01)
-                                             : is_preceded_by_twin(chooser, record);
+    if (feature_of(record) >= FEATURE_E01)
+        return any_other(chooser, record, precedes_if_found);
+    chooser->is_uncertain = 0;
+    return any_other(chooser, record, precedes_at_sight) ||
+           (chooser->is_uncertain && any_other(chooser, record, precedes_if_found));
 }
 
 /* ---- prefetching ------------------------------------------------------------------------------------------------- */
@@ -236,21 +176,6 @@ static void prefetch_ahead(const caromi_chooser *chooser)
             __builtin_prefetch(caromi_corner(mesh, other[i], k));
 }
 
-/* ---- limits ------------------------------------------------------------------------------------------------------ */
-
-/* Whether a distance is at most radius + more, by its bounds or else exactly. */
-int caromi_is_within(const caromi_chooser *c, const float *center, int32_t triangle, float t, float radius, float more)
-{
-    const caromi_cube cube = {.radius = fabsf(radius), .half = fabs((double)more)};
-    const caromi_bounds limit = caromi_cube_bounds(&cube, CAROMI_CUBE_FREE), distance = caromi_distance_bounds(t);
-    float in[IN_CLOSEST];
-    if (!isnan(t) && (distance.high <= limit.low || distance.low > limit.high))
-        return distance.high <= limit.low;
-    caromi_chooser_pair(c, center, triangle, in);
-    *c->by_integers = 1;
-    return caromi_cube_reaches(in, &cube, CAROMI_CUBE_FREE);
-}
-
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 /* Keeps the records that no other triangle precedes. */
@@ -273,6 +198,30 @@ static uint32_t choose(caromi_chooser *chooser, mesh_record *contacts)
     return count;
 }
 
+double caromi_mesh_extent(const carom_mesh *mesh)
+{
+    double extent = 0;
+    for (int k = 0; k < 3; k++)
+        extent += (double)mesh->info.upper[k] - (double)mesh->info.lower[k];
+    return extent;
+}
+
+static contact_mesh mesh_of(const caromi_mesh_batch *batch, const caromi_edges *edges)
+{
+    const carom_mesh *mesh = batch->mesh;
+    return (contact_mesh){.frame = mesh->view.frame,
+                          .vertices = mesh->vertices,
+                          .indices = mesh->indices,
+                          .position = edges->position,
+                          .next = edges->next,
+                          .twins = edges->twins,
+                          .twin = edges->twin,
+                          .start = edges->corners->start,
+                          .triangle = edges->corners->triangle,
+                          .mask = edges->mask,
+                          .extent = caromi_mesh_extent(mesh)};
+}
+
 /* Chooses the contacts of one sphere among its records; returns their number, -1: no memory. */
 int64_t caromi_choose_contacts(const carom_context *context, const caromi_mesh_batch *batch,
                                const caromi_contacts *contacts, caromi_contact_scratch *scratch,
@@ -289,8 +238,9 @@ int64_t caromi_choose_contacts(const carom_context *context, const caromi_mesh_b
                               .by_integers = by_integers};
     if (count == 0)
         return 0;
-    for (int k = 0; k < 3; k++)
-        chooser.extent += (double)batch->mesh->info.upper[k] - (double)batch->mesh->info.lower[k];
+    chooser.mesh = mesh_of(batch, contacts->edges);
+    chooser.sphere = (contact_sphere){
+        {query->in[0], query->in[1], query->in[2]}, query->in[MESH_RADIUS], query->in[MESH_MAX_DISTANCE], query->mask};
     /* Records are looked up by triangle. */
     if (!caromi_records_fill(&chooser))
         return -1;

@@ -9,7 +9,8 @@
  *   3. list.c              searches a part of the queries, one stage for each task: triangles within reach (broad phase
  *                          and filter in cpu/mesh; on a device opencl/mesh_list.c)
  *   4. contacts.c          caromi_choose_contacts: of one query's triangles, drops each that another one precedes;
- *                          contact_order.c has the order, contact_records.c the records of single triangles
+ *                          kernels/contact_order.h has the rules, contact_order.c what integers decide of them,
+ *                          contact_records.c the records of single triangles
  *   5. merge.c             drops contacts close to one that precedes, if merging is wanted
  *   6. stage.c             sorts a query's contacts; then writes all stages behind each other (prefix sum of their
  *                          sizes), with points and normals from a pair kernel
@@ -36,6 +37,9 @@ typedef struct caromi_contact_scratch {
     const mesh_record *ahead, *end; /* records to prefetch next, of this query and the following ones */
 } caromi_contact_scratch;
 void caromi_contact_scratch_free(const carom_context *context, caromi_contact_scratch *scratch);
+
+/* Upper bound of the distance of any two points of a mesh. */
+double caromi_mesh_extent(const carom_mesh *mesh);
 
 /* Replaces the records of a query's triangles within reach by its contacts, both in any order. A contact's t is its
  * binary32 distance, its state the feature. spare: room for as many records. Returns the number of contacts, -1: no

@@ -121,9 +121,8 @@ static int64_t merge_blocks(const caromi_chooser *chooser, mesh_record *contacts
 /* Whether a triangle is within `merge` of a point. */
 static int is_near(const caromi_chooser *chooser, const float *point, int32_t triangle)
 {
-    float in[IN_CLOSEST];
-    caromi_chooser_pair(chooser, point, triangle, in);
-    const float t = caromi_own_distance(&chooser->batch->mesh->view, in, chooser->batch->exact);
+    const closest_in pair = contact_pair(&chooser->mesh, v3_of(point[0], point[1], point[2]), (uint32_t)triangle);
+    const float t = contact_own_distance(chooser->mesh.frame, pair, chooser->batch->exact);
     return chooser->batch->exact ? caromi_is_within(chooser, point, triangle, t, chooser->contacts->merge, 0)
                                  : t <= chooser->contacts->merge;
 }

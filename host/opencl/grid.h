@@ -17,7 +17,8 @@ carom_status caromi_grid_probe_moving(caromi_device *device, carom_error *err);
 
 enum {
     WORD = sizeof(cl_uint),
-    GROUPS = 128 /* of a kernel whose groups share all spheres */
+    GROUPS = 128,           /* of a kernel whose groups share all spheres */
+    CAROMI_GRID_OUTPUTS = 6 /* arrays that are placed together */
 };
 
 /* A call on a device. */
@@ -73,10 +74,10 @@ typedef struct grid_outputs {
     uint32_t count, memory;      /* memory: of the first array's copy; the others' follow */
     uint64_t before, elements;   /* elements of each array that others have written, and those of this job */
     const size_t *size, *stride; /* of elements in bytes; stride NULL: in all arrays they are adjacent */
-    void *base[GRID_RECORD_COLUMNS];
+    void *base[CAROMI_GRID_OUTPUTS];
     cl_uint wanted; /* a bit for each */
-    caromi_resident at[GRID_RECORD_COLUMNS];
-    int is_copy[GRID_RECORD_COLUMNS]; /* the array is in the caller's memory, or not wanted */
+    caromi_resident at[CAROMI_GRID_OUTPUTS];
+    int is_copy[CAROMI_GRID_OUTPUTS]; /* the array is in the caller's memory, or not wanted */
 } grid_outputs;
 
 carom_status caromi_grid_place_outputs(const grid_job *job, grid_outputs *all, carom_error *err);

@@ -24,6 +24,8 @@ void caromi_mesh_copy_forget_edges(mesh_copy *copy)
         caromi_release_buffer(&copy->opposites[kind]);
         caromi_release_buffer(&copy->cones[kind]);
     }
+    for (int table = 0; table < CAROMI_TABLES; table++)
+        caromi_release_buffer(&copy->tables[table]);
 }
 
 static void release_arrays(mesh_copy *copy)
@@ -57,18 +59,9 @@ void caromi_device_mesh_release(carom_mesh *mesh)
         release_copy(mesh, place);
 }
 
-/* An array of a mesh, to be copied to a device. */
-typedef struct mesh_array {
-    const char *what;
-    void *data;
-    uint64_t count;
-    size_t size;
-    cl_mem *out;
-} mesh_array;
-
 /* Copies an array to the device. An empty one, like the nodes of a mesh of one leaf, still needs a buffer as kernel
  * argument. */
-static carom_status copy_array(caromi_device *device, const mesh_array *a, carom_error *err)
+carom_status caromi_copy_array(caromi_device *device, const mesh_array *a, carom_error *err)
 {
     /* Kernels write some of them in a refit, but never memory of the host. */
     const cl_mem_flags flags =
@@ -97,7 +90,7 @@ static carom_status copy_arrays(caromi_device *device, const carom_mesh *mesh, m
                            "a mesh: %llu bytes; %s has %llu", (unsigned long long)bytes, device->info.name,
                            (unsigned long long)device->info.memory);
     for (size_t i = 0; i < count; i++)
-        CHECK(copy_array(device, &arrays[i], err));
+        CHECK(caromi_copy_array(device, &arrays[i], err));
     return CAROM_OK;
 }
 
@@ -172,7 +165,7 @@ carom_status caromi_upload_edges(caromi_device *device, carom_mesh *mesh, int ha
         {"cones of a mesh", culling->cones, mesh->info.node_count, sizeof *culling->cones, &copy->cones[kind]}};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         if (*arrays[i].out == NULL)
-            CHECK(copy_array(device, &arrays[i], err));
+            CHECK(caromi_copy_array(device, &arrays[i], err));
     return CAROM_OK;
 }
 
@@ -298,7 +291,8 @@ typedef struct mesh_programs {
 } mesh_programs;
 static const mesh_programs programs_of[CAROMI_MESH_SEARCHES] = {
     [CAROMI_MESH_FIRST] = {CAROMI_PROGRAM_MESH_FIRST, CAROMI_PROGRAM_MESH_CONTACT, 1},
-    [CAROMI_MESH_CLOSEST] = {CAROMI_PROGRAM_MESH_CLOSEST, CAROMI_PROGRAM_MESH_CLOSEST_POINT, 0}};
+    [CAROMI_MESH_CLOSEST] = {CAROMI_PROGRAM_MESH_CLOSEST, CAROMI_PROGRAM_MESH_CLOSEST_POINT, 0},
+    [CAROMI_MESH_CONTACTS] = {CAROMI_PROGRAM_MESH_CONTACTS, CAROMI_PROGRAM_CONTACT_TOUCH, 0}};
 
 uint32_t caromi_batch_search_program(const caromi_mesh_batch *batch)
 {

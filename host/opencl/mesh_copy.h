@@ -3,6 +3,19 @@
 #define CAROM_HOST_OPENCL_MESH_COPY_H
 #include "device.h"
 
+/* Tables of a mesh for the choice of contacts: positions, rings and lists of host/mesh/edges.h and corners.h. */
+enum {
+    CAROMI_TABLE_POSITION,
+    CAROMI_TABLE_NEXT,
+    CAROMI_TABLE_TWINS,
+    CAROMI_TABLE_TWIN,
+    CAROMI_TABLE_START,
+    CAROMI_TABLE_TRIANGLE,
+    CAROMI_TABLE_MASK,
+    CAROMI_TABLE_PATCH,
+    CAROMI_TABLES
+};
+
 /* The copy of a mesh on a device. It holds a reference to the device's OpenCL context, so it may outlive the
  * caromi_device, and the address of a context with copies is never reused for a new one. */
 typedef struct mesh_copy {
@@ -10,6 +23,9 @@ typedef struct mesh_copy {
     cl_context cl;
     cl_mem nodes, leaves, masks, clearance, vertices, indices; /* masks NULL: none */
     cl_mem opposites[2], cones[2]; /* culling data of contacts by kind of query; NULL: not uploaded */
+    cl_mem tables[CAROMI_TABLES];  /* NULL: not uploaded */
+    const uint32_t *patch;         /* patches among the tables, and their angle */
+    double flat;
     carom_error lacking;           /* why the upload failed: retrying a large mesh in every batch would be slow */
     /* For refits on the device (refit.c), made by the first one: arrays of its own where it shares the host's memory,
      * nodes by level, areas of their slots, and a refit_work. */
@@ -23,6 +39,16 @@ typedef struct mesh_copy {
 /* Makes memory for the grid of empty space; computes the grid after a refit, unless that is done. space.c */
 carom_status caromi_space_make(caromi_device *device, const carom_mesh *mesh, mesh_copy *copy, carom_error *err);
 carom_status caromi_space_find(caromi_device *device, const carom_mesh *mesh, carom_error *err);
-/* Frees the culling data of contacts, which belongs to the vertices before a move. mesh.c */
+/* An array of a mesh, to be copied to a device. */
+typedef struct mesh_array {
+    const char *what;
+    void *data;
+    uint64_t count;
+    size_t size;
+    cl_mem *out;
+} mesh_array;
+/* Copies an array to the device. An empty one still gets a buffer, as a kernel's argument. mesh.c */
+carom_status caromi_copy_array(caromi_device *device, const mesh_array *a, carom_error *err);
+/* Frees the culling data and tables of contacts, which belong to the vertices before a move. */
 void caromi_mesh_copy_forget_edges(mesh_copy *copy);
 #endif

@@ -5,8 +5,10 @@
  * The path of a chunk:
  *   1. search    counts the candidates of each row, or finds its first hit
  *   2. sum_up    prefix sums: where the candidates of each row begin
- *   3. fill      a second pass writes the candidates as records, from which keys are made
- *   4. decide    exact mode: the host decides the candidates that the search leaves undecided (mesh_rows_decide.c)
+ *   3. fill      a second pass writes the candidates as records, from which keys are made; of contacts those that are
+ *                chosen (mesh_rows_contacts.c)
+ *   4. decide    exact mode: the host decides the candidates that the search leaves undecided, and chooses contacts of
+ *                rows that were left undecided (mesh_rows_decide.c)
  *   5. place     how many rows fit into the list; their offsets
  *   6. order     hits in the order of their rows, into the caller's arrays
  *   7. points    points and normals of the hits (mesh_rows_points.c)
@@ -173,11 +175,18 @@ static uint64_t room_of(const caromi_rows *rows)
 
 /* ---- fill -------------------------------------------------------------------------------------------------------- */
 
+/* The caller's column of patches, if it is wanted. */
+static uint32_t *patches_of(const caromi_list_batch *batch)
+{
+    return batch->contacts != NULL ? batch->contacts->patch_of_hit : NULL;
+}
+
 /* Whether any column of records is wanted. */
 static int wants_records(const caromi_list_batch *batch)
 {
     const carom_hit_list *list = batch->list;
     return list->query != NULL || list->triangle != NULL || list->state != NULL || list->t != NULL ||
+           batch->sweep.out[CAROMI_ANSWER_DEPTH].base != NULL || patches_of(batch) != NULL ||
            caromi_wants_points(&batch->sweep);
 }
 
@@ -208,6 +217,8 @@ static carom_status fill_records(const caromi_rows *rows, cl_uint end, carom_err
     set_memory(rows, &again, CAROMI_ROWS_AGAIN);
     set_memory(rows, &again, CAROMI_ROWS_REPORT);
     CHECK(caromi_grid_launch_each(&rows->job, &again, rows->rows, err));
+    if (rows->batch->contacts != NULL)
+        return caromi_rows_choose(rows, err);
     set_memory(rows, &keys, CAROMI_ROWS_RECORDS);
     set_memory(rows, &keys, CAROMI_ROWS_SLOTS);
     caromi_set_uint(&keys, end);
@@ -264,7 +275,8 @@ static carom_status sort_long_rows(const caromi_rows *rows, carom_error *err)
 /* Stores the hits of complete rows in their order. */
 static carom_status order(caromi_rows *rows, carom_error *err)
 {
-    static const size_t size[ROWS_COLUMNS] = {sizeof(uint64_t), sizeof(int32_t), 1, sizeof(float)};
+    static const size_t size[ROWS_COLUMNS] = {sizeof(uint64_t), sizeof(int32_t), 1,
+                                              sizeof(float),    sizeof(float),   sizeof(uint32_t)};
     const carom_hit_list *list = rows->batch->list;
     const int points = caromi_wants_points(&rows->batch->sweep);
     caromi_arguments arguments = caromi_arguments_of(rows->job.device, CAROMI_PROGRAM_ROWS_ORDER);
@@ -273,7 +285,8 @@ static carom_status order(caromi_rows *rows, carom_error *err)
                             .before = list->totals->stored,
                             .elements = rows->job.totals.stored,
                             .size = size,
-                            .base = {list->query, list->triangle, list->state, list->t}};
+                            .base = {list->query, list->triangle, list->state, list->t,
+                                     rows->batch->sweep.out[CAROMI_ANSWER_DEPTH].base, patches_of(rows->batch)}};
     CHECK(caromi_grid_place_outputs(&rows->job, &columns, err));
     CHECK(reserve(rows, CAROMI_ROWS_SORTED_ROW, points ? columns.elements : 1, WORD, err));
     CHECK(reserve(rows, CAROMI_ROWS_SORTED_TRIANGLE, points ? columns.elements : 1, WORD, err));
@@ -286,6 +299,8 @@ static carom_status order(caromi_rows *rows, carom_error *err)
     caromi_set_uint(&arguments, rows->job.totals.complete);
     caromi_set_ulong(&arguments, rows->first);
     caromi_grid_set_outputs(&arguments, &columns);
+    caromi_set_column(&arguments, &rows->job.slot->in[MESH_RADIUS]);
+    caromi_rows_set_patches(rows, &arguments);
     set_memory(rows, &arguments, CAROMI_ROWS_SORTED_ROW);
     set_memory(rows, &arguments, CAROMI_ROWS_SORTED_TRIANGLE);
     CHECK(caromi_grid_launch_each(&rows->job, &arguments, rows->candidates, err));
@@ -324,27 +339,29 @@ static carom_status give_offsets(const caromi_rows *rows, carom_error *err)
 
 /* ---- a chunk ----------------------------------------------------------------------------------------------------- */
 
-/* Exact mode: the candidates of all rows are decided before hits are counted. */
+/* Exact mode and contacts: the candidates of all rows are decided before hits are counted. */
 static carom_status decide(caromi_rows *rows, carom_error *err)
 {
+    const int is_chosen = rows->batch->contacts != NULL;
     uint64_t candidates = 0;
     CHECK(sum_up(rows, CAROMI_ROWS_SLOTS, err));
     CHECK(caromi_grid_read_back(&rows->job, CAROMI_ROWS_SLOTS, rows->rows * sizeof candidates, &candidates,
                                 sizeof candidates, err));
     CHECK(fill(rows, rows->rows, candidates, err));
     CHECK(caromi_rows_report(rows, err));
-    if (rows->report.undecided == 0)
+    if (rows->report.undecided == 0 && !is_chosen)
         return CAROM_OK;
     rows->places = CAROMI_ROWS_PLACES;
     CHECK(reserve(rows, CAROMI_ROWS_PLACES, rows->rows, sizeof(cl_ulong), err));
-    CHECK(caromi_rows_decide(rows, err));
+    if (rows->report.undecided > 0)
+        CHECK(is_chosen ? caromi_rows_decide_contacts(rows, err) : caromi_rows_decide(rows, err));
     return sum_up(rows, CAROMI_ROWS_PLACES, err);
 }
 
 static carom_status answer_chunk(caromi_rows *rows, carom_error *err)
 {
     const carom_hit_list *list = rows->batch->list;
-    const int decides = rows->batch->sweep.exact && !rows->batch->is_first;
+    const int decides = rows->batch->contacts != NULL || (rows->batch->sweep.exact && !rows->batch->is_first);
     CHECK(search(rows, err));
     CHECK(caromi_rows_report(rows, err));
     if (rows->report.undecided > 0)
@@ -382,7 +399,8 @@ static carom_status launch_rows(caromi_device *device, caromi_cl_slot *slot, con
                         .first = slot->first,
                         .places = CAROMI_ROWS_SLOTS};
     const carom_status status = answer_chunk(&rows, err);
-    for (cl_uint i = 0; rows.by_integers != NULL && status == CAROM_OK && i < rows.rows; i++)
+    const int has_integers = call->batch->sweep.exact && rows.by_integers != NULL;
+    for (cl_uint i = 0; has_integers && status == CAROM_OK && i < rows.rows; i++)
         call->stats->by_integers += rows.by_integers[i];
     caromi_free(device->context, rows.by_integers);
     return status;
@@ -404,6 +422,11 @@ carom_status caromi_stream_rows(caromi_device *device, const caromi_list_batch *
                                   .user = &call};
     memcpy(in, sweep->in, (size_t)sweep->kind->in * sizeof *in);
     in[sweep->kind->in] = sweep->mask;
+    if (batch->contacts != NULL && batch->contacts->edges != NULL) {
+        CHECK(caromi_upload_mesh(device, sweep->mesh, err));
+        CHECK(caromi_upload_edges(device, sweep->mesh, sweep->mask.base != NULL, err));
+        CHECK(caromi_upload_tables(device, sweep->mesh, batch->contacts, err));
+    }
     return caromi_stream_past(device, sweep, &stream, done, stats, err);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of hits whose arrays stay on the device. mesh_rows.c has the path of a chunk, mesh_rows_decide.c what exact
- * mode leaves to the host, mesh_rows_points.c the points of hits. */
+ * mode leaves to the host, mesh_rows_points.c the points of hits, mesh_rows_contacts.c how contacts are chosen. */
 #ifndef CAROM_HOST_OPENCL_MESH_ROWS_H
 #define CAROM_HOST_OPENCL_MESH_ROWS_H
 #include "grid.h"
@@ -28,6 +28,8 @@ enum {
     CAROMI_ROWS_DECIDED = CAROMI_GRID_PLAN, /* the host's answers */
     CAROMI_ROWS_DECIDED_T = CAROMI_GRID_MEASURE,
     CAROMI_ROWS_DECIDED_STATE = CAROMI_GRID_MASKS,
+    CAROMI_ROWS_MARKS = CAROMI_ROWS_TRIANGLE,          /* of rows whose contacts the host chooses */
+    CAROMI_ROWS_DECIDED_START = CAROMI_ROWS_DECIDED_T, /* the first of the host's contacts of each of these rows */
     CAROMI_ROWS_SORTED_ROW = CAROMI_GRID_SORTED_MASKS, /* of each hit in the order of the list, and its triangle */
     CAROMI_ROWS_SORTED_TRIANGLE = CAROMI_GRID_SUMS
 };
@@ -49,6 +51,15 @@ carom_status caromi_rows_report(caromi_rows *rows, carom_error *err);
 /* Decides candidates on the host, and stores the answers on the device. */
 carom_status caromi_rows_decide(caromi_rows *rows, carom_error *err);
 carom_status caromi_rows_decide_first(caromi_rows *rows, carom_error *err);
+/* Copies the tables by which contacts are chosen to the device, unless they are there. The patches may be NULL. */
+carom_status caromi_upload_tables(caromi_device *device, carom_mesh *mesh, const caromi_contacts *contacts,
+                                  carom_error *err);
+/* Makes the keys of contacts from the candidates, and lists the rows that are left to the host. */
+carom_status caromi_rows_choose(const caromi_rows *rows, carom_error *err);
+/* Chooses the contacts of these rows on the host, and stores their keys on the device. */
+carom_status caromi_rows_decide_contacts(caromi_rows *rows, carom_error *err);
+/* Sets the patches of triangles as an argument; any memory if they are not wanted. */
+void caromi_rows_set_patches(const caromi_rows *rows, caromi_arguments *arguments);
 /* Copies `count` columns of the hits whose points are undecided to the host, and marks their rows. scratch: a word for
  * each of the hits. */
 carom_status caromi_rows_fetch_points(caromi_rows *rows, const cl_mem *columns, uint32_t count, float *const *to,

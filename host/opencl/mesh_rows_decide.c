@@ -74,6 +74,17 @@ static carom_status fetch_rows(caromi_rows *rows, undecided_copy *copy, carom_er
     return CAROM_OK;
 }
 
+/* Makes the copied queries those of a batch. */
+static void set_queries(caromi_mesh_batch *batch, const undecided_copy *copy)
+{
+    for (int k = 0; k < batch->kind->in; k++)
+        batch->in[k] = (caromi_in_column){.base = copy->in[k], .stride = sizeof(float)};
+    if (batch->mask.base != NULL)
+        batch->mask = (caromi_in_column){.base = copy->in[batch->kind->in], .stride = sizeof(float)};
+    batch->begin = 0;
+    batch->count = copy->count;
+}
+
 static carom_status send(const caromi_rows *rows, uint32_t memory, const void *data, uint64_t count, size_t size,
                          carom_error *err)
 {
@@ -171,12 +182,7 @@ static carom_status decide_first(caromi_rows *rows, undecided_copy *copy, const 
     carom_stats stats = {.size = sizeof stats};
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_ROWS_DECIDE_FIRST);
     CHECK(fetch_rows(rows, copy, err));
-    for (int k = 0; k < batch.kind->in; k++)
-        batch.in[k] = (caromi_in_column){.base = copy->in[k], .stride = sizeof(float)};
-    if (batch.mask.base != NULL)
-        batch.mask = (caromi_in_column){.base = copy->in[batch.kind->in], .stride = sizeof(float)};
-    batch.begin = 0;
-    batch.count = copy->count;
+    set_queries(&batch, copy);
     memset(batch.out, 0, sizeof batch.out);
     batch.out[CAROMI_ANSWER_TRIANGLE] = (caromi_out_column){out->triangle, sizeof *out->triangle};
     batch.out[CAROMI_ANSWER_KEY] = (caromi_out_column){out->t, sizeof *out->t};
@@ -211,6 +217,109 @@ carom_status caromi_rows_decide_first(caromi_rows *rows, carom_error *err)
     caromi_free(context, out.triangle);
     caromi_free(context, out.t);
     caromi_free(context, out.state);
+    caromi_free(context, copy.memory);
+    return status;
+}
+
+/* ---- contacts ---------------------------------------------------------------------------------------------------- */
+
+/* Contacts of the undecided rows, in a list of their own. */
+typedef struct contact_answers {
+    uint64_t *offsets;
+    int32_t *triangle;
+    float *t;
+    carom_list_totals totals;
+} contact_answers;
+
+/* Chooses the contacts, with memory for a guess of their number, and again if there are more. */
+static carom_status choose(const caromi_rows *rows, const undecided_copy *copy, contact_answers *out, carom_error *err)
+{
+    enum { EACH = 8, MORE = 1024 };
+    const carom_context *context = rows->job.device->context;
+    caromi_contacts contacts = *rows->batch->contacts;
+    caromi_list_batch batch = {.search = CAROMI_MESH_CONTACTS, .sweep = rows->batch->sweep, .contacts = &contacts};
+    carom_stats stats = {.size = sizeof stats};
+    carom_hit_list list = {.size = sizeof list, .offsets = out->offsets, .totals = &out->totals};
+    contacts.patch_of_hit = NULL;
+    memset(batch.sweep.out, 0, sizeof batch.sweep.out);
+    set_queries(&batch.sweep, copy);
+    batch.list = &list;
+    list.capacity = (uint64_t)copy->count * EACH + MORE;
+    for (;;) {
+        out->totals = (carom_list_totals){0};
+        out->triangle = list.triangle = caromi_alloc(context, list.capacity, sizeof *list.triangle);
+        out->t = list.t = caromi_alloc(context, list.capacity, sizeof *list.t);
+        if (list.triangle == NULL || list.t == NULL)
+            return caromi_fail_memory(err, "no memory for the contacts of %u queries", copy->count);
+        const double start = caromi_now();
+        CHECK(caromi_cpu_list(context, &batch, 0, copy->count, &stats, err));
+        rows->job.stats->host += caromi_now() - start;
+        if (out->totals.total <= list.capacity)
+            return CAROM_OK;
+        caromi_free(context, out->triangle);
+        caromi_free(context, out->t);
+        list.capacity = out->totals.total;
+    }
+}
+
+/* Stores the keys of contacts on the device. */
+static carom_status give_contacts(const caromi_rows *rows, uint32_t count, const contact_answers *out, uint64_t *key,
+                                  uint32_t *start, carom_error *err)
+{
+    const grid_job *job = &rows->job;
+    caromi_arguments adopt = caromi_arguments_of(job->device, CAROMI_PROGRAM_ROWS_ADOPT),
+                     give = caromi_arguments_of(job->device, CAROMI_PROGRAM_ROWS_GIVE);
+    for (uint32_t i = 0; i <= count; i++)
+        start[i] = (uint32_t)out->offsets[i];
+    for (uint64_t i = 0; i < out->totals.total; i++) {
+        uint32_t t;
+        memcpy(&t, &out->t[i], sizeof t);
+        key[i] = (uint64_t)t << GRID_KEY_T_SHIFT | (uint64_t)(uint32_t)out->triangle[i] << GRID_KEY_B_SHIFT;
+    }
+    key[out->totals.total] = ROWS_MISS;
+    CHECK(send(rows, CAROMI_ROWS_DECIDED, key, out->totals.total + 1, sizeof *key, err));
+    CHECK(send(rows, CAROMI_ROWS_DECIDED_START, start, count + 1ull, sizeof *start, err));
+    caromi_grid_set_memory(job, &adopt, CAROMI_ROWS_UNDECIDED_OF);
+    caromi_grid_set_memory(job, &adopt, CAROMI_ROWS_DECIDED_START);
+    caromi_grid_set_memory(job, &adopt, CAROMI_ROWS_MARKS);
+    caromi_grid_set_memory(job, &adopt, CAROMI_ROWS_HITS);
+    CHECK(caromi_grid_launch_each(job, &adopt, count, err));
+    caromi_grid_set_memory(job, &give, CAROMI_ROWS_SLOTS);
+    caromi_grid_set_memory(job, &give, CAROMI_ROWS_OF);
+    caromi_grid_set_memory(job, &give, CAROMI_ROWS_MARKS);
+    caromi_grid_set_memory(job, &give, CAROMI_ROWS_DECIDED_START);
+    caromi_grid_set_memory(job, &give, CAROMI_ROWS_DECIDED);
+    caromi_grid_set_memory(job, &give, CAROMI_ROWS_KEYS);
+    caromi_grid_set_memory(job, &give, CAROMI_ROWS_REPORT);
+    return caromi_grid_launch_each(job, &give, rows->candidates, err);
+}
+
+static carom_status choose_and_give(caromi_rows *rows, undecided_copy *copy, contact_answers *out, carom_error *err)
+{
+    const carom_context *context = rows->job.device->context;
+    CHECK(fetch_rows(rows, copy, err));
+    CHECK(choose(rows, copy, out, err));
+    uint64_t *key = caromi_alloc(context, out->totals.total + 1, sizeof *key);
+    uint32_t *start = caromi_alloc(context, copy->count + 1ull, sizeof *start);
+    const carom_status status = key != NULL && start != NULL
+                                    ? give_contacts(rows, copy->count, out, key, start, err)
+                                    : caromi_fail_memory(err, "no memory for the contacts of %u queries", copy->count);
+    caromi_free(context, key);
+    caromi_free(context, start);
+    return status == CAROM_OK ? caromi_rows_report(rows, err) : status;
+}
+
+carom_status caromi_rows_decide_contacts(caromi_rows *rows, carom_error *err)
+{
+    const carom_context *context = rows->job.device->context;
+    undecided_copy copy = {.count = rows->report.undecided};
+    contact_answers out = {.offsets = caromi_alloc(context, copy.count + 1ull, sizeof *out.offsets)};
+    const carom_status status = out.offsets != NULL
+                                    ? choose_and_give(rows, &copy, &out, err)
+                                    : caromi_fail_memory(err, "no memory for %u undecided queries", copy.count);
+    caromi_free(context, out.offsets);
+    caromi_free(context, out.triangle);
+    caromi_free(context, out.t);
     caromi_free(context, copy.memory);
     return status;
 }

@@ -21,6 +21,12 @@ static cl_mem column_of(const caromi_rows *rows, uint32_t column)
     return rows->job.slot->out[column].memory;
 }
 
+/* Input columns of the point kernel. */
+static uint32_t columns_of(const caromi_rows *rows)
+{
+    return rows->batch->contacts != NULL ? MESH_RADIUS : MESH_T_MAX;
+}
+
 /* Gathers queries and triangles of hits [first, first + count), and enqueues the kernel. */
 static carom_status compute(const caromi_rows *rows, uint64_t first, uint32_t count, carom_error *err)
 {
@@ -28,22 +34,24 @@ static carom_status compute(const caromi_rows *rows, uint64_t first, uint32_t co
     caromi_cl_slot *slot = rows->job.slot;
     const caromi_mesh_batch *sweep = &rows->batch->sweep;
     const caromi_resident triangles = {*caromi_grid_memory_of(&rows->job, CAROMI_ROWS_SORTED_TRIANGLE), 0};
+    const uint32_t columns = columns_of(rows);
     caromi_arguments arguments = caromi_arguments_of(device, caromi_batch_points_program(sweep));
     caromi_resident from[MESH_T_MAX];
     cl_mem to[MESH_T_MAX];
     for (uint32_t k = POINT_IN; k < POINT_END; k++)
         CHECK(caromi_reserve(device, slot, &slot->out[k], count * sizeof(float), CAROMI_NO_HOST_POINTER, err));
-    for (uint32_t k = 0; k < MESH_T_MAX; k++) {
+    for (uint32_t k = 0; k < columns; k++) {
         from[k] = (caromi_resident){caromi_column_memory(&slot->in[k]), 0};
         to[k] = column_of(rows, POINT_IN + k);
     }
-    CHECK(caromi_gather_words(device, slot->queue, from, sizeof(float), to, MESH_T_MAX,
+    CHECK(caromi_gather_words(device, slot->queue, from, sizeof(float), to, columns,
                               caromi_grid_memory_of(&rows->job, CAROMI_ROWS_SORTED_ROW), first, count, err));
     const cl_mem triangle = column_of(rows, POINT_TRIANGLE);
     CHECK(caromi_gather_words(device, slot->queue, &triangles, sizeof(cl_int), &triangle, 1, NULL, first, count, err));
     caromi_set_triangles(device, &arguments, sweep->mesh);
-    caromi_set_argument(&arguments, &sweep->options, sizeof sweep->options);
-    caromi_set_columns(&arguments, &slot->out[POINT_IN], MESH_T_MAX);
+    if (rows->batch->contacts == NULL)
+        caromi_set_argument(&arguments, &sweep->options, sizeof sweep->options);
+    caromi_set_columns(&arguments, &slot->out[POINT_IN], columns);
     caromi_set_column(&arguments, &slot->out[POINT_TRIANGLE]);
     caromi_set_columns(&arguments, &slot->out[POINT_OUT], OUT_CONTACT);
     return caromi_grid_launch(&rows->job, &arguments, count, err);
@@ -65,17 +73,21 @@ static carom_status decide(caromi_rows *rows, const point_copy *copy, carom_erro
     const uint32_t count = rows->report.undecided;
     const cl_mem *index = caromi_grid_memory_of(&rows->job, CAROMI_ROWS_UNDECIDED);
     caromi_mesh_batch batch = rows->batch->sweep;
+    const uint32_t columns = columns_of(rows);
     cl_mem in[MESH_T_MAX + 1];
-    for (uint32_t k = 0; k <= MESH_T_MAX; k++)
-        in[k] = column_of(rows, POINT_IN + k);
-    CHECK(caromi_rows_fetch_points(rows, in, MESH_T_MAX + 1, &copy->column[POINT_IN], copy->scratch, err));
+    float *to[MESH_T_MAX + 1];
+    for (uint32_t k = 0; k <= columns; k++) {
+        in[k] = column_of(rows, k < columns ? POINT_IN + k : POINT_TRIANGLE);
+        to[k] = copy->column[k < columns ? POINT_IN + k : POINT_TRIANGLE];
+    }
+    CHECK(caromi_rows_fetch_points(rows, in, columns + 1, to, copy->scratch, err));
     memset(batch.out, 0, sizeof batch.out);
     for (uint32_t k = 0; k < OUT_CONTACT; k++)
         batch.out[CAROMI_ANSWER_POINT + k] = (caromi_out_column){copy->column[POINT_OUT + k], size_of(k)};
     for (uint32_t i = 0; i < count; i++) {
         float query[CAROMI_MESH_IN] = {0};
         int32_t triangle;
-        for (int k = 0; k < MESH_T_MAX; k++)
+        for (uint32_t k = 0; k < columns; k++)
             query[k] = copy->column[POINT_IN + k][i];
         memcpy(&triangle, &copy->column[POINT_TRIANGLE][i], sizeof triangle);
         if ((uint32_t)triangle >= batch.mesh->info.triangle_count)
@@ -84,12 +96,12 @@ static carom_status decide(caromi_rows *rows, const point_copy *copy, carom_erro
     }
     CHECK(caromi_reserve(device, slot, &slot->out[0], count * sizeof(float), CAROMI_NO_HOST_POINTER, err));
     for (uint32_t k = 0; k < OUT_CONTACT; k++) {
-        const caromi_resident to = {column_of(rows, POINT_OUT + k), 0};
+        const caromi_resident decided = {column_of(rows, POINT_OUT + k), 0};
         CHECK(caromi_write_at(device, slot->queue, slot->out[0].memory, CAROMI_BEGIN, copy->column[POINT_OUT + k],
                               count * size_of(k), "decided points", err));
         CHECK(caromi_scatter_column(device, slot, slot->out[0].memory,
-                                    size_of(k) == 1 ? RESIDENT_BYTES : RESIDENT_WORDS, &to, size_of(k), index, 0, count,
-                                    err));
+                                    size_of(k) == 1 ? RESIDENT_BYTES : RESIDENT_WORDS, &decided, size_of(k), index, 0,
+                                    count, err));
     }
     return CAROM_OK;
 }

@@ -30,6 +30,8 @@ typedef struct list_answers {
     float t[HITS];
     uint64_t query[HITS];              /* these columns of lists that stay on the device alone */
     uint32_t point[OUT_CONTACT][HITS]; /* the features fill only a part of their row */
+    float depth[HITS];                 /* of contacts, and their patches */
+    uint32_t patch[HITS];
     carom_list_totals totals;
 } list_answers;
 
@@ -263,11 +265,11 @@ static carom_hit_list list_out(list_answers *answers)
 }
 
 /* Columns of a list, by which a failed probe is reported. */
-enum { LIST_OFFSETS, LIST_TRIANGLE, LIST_STATE, LIST_T, LIST_ANY, LIST_QUERY, LIST_POINT };
+enum { LIST_OFFSETS, LIST_TRIANGLE, LIST_STATE, LIST_T, LIST_ANY, LIST_QUERY, LIST_DEPTH, LIST_PATCH, LIST_POINT };
 
 /* Answers a list where its arrays lie, with all columns, and compares it. */
 static carom_status run_rows_probe(caromi_device *device, const carom_context *scalar, caromi_list_batch *batch,
-                                   mesh_probe *data, carom_error *err)
+                                   caromi_contacts *contacts, mesh_probe *data, carom_error *err)
 {
     const int has_points = batch->search != CAROMI_MESH_OVERLAPS;
     const uint32_t program = CAROMI_PROGRAM_ROWS_ORDER;
@@ -286,6 +288,12 @@ static carom_status run_rows_probe(caromi_device *device, const carom_context *s
         answers[i]->totals = (carom_list_totals){0};
         answers[i]->offsets[0] = 0;
         batch->list = &list;
+        if (contacts != NULL) {
+            contacts->patch_of_hit = answers[i]->patch;
+            batch->sweep.out[CAROMI_ANSWER_TRIANGLE].base = list.triangle;
+            batch->sweep.out[CAROMI_ANSWER_KEY].base = list.t;
+            batch->sweep.out[CAROMI_ANSWER_DEPTH] = (caromi_out_column){answers[i]->depth, sizeof(float)};
+        }
         for (uint32_t k = 0; k < OUT_CONTACT; k++)
             batch->sweep.out[CAROMI_ANSWER_POINT + k] =
                 (caromi_out_column){has_points ? answers[i]->point[k] : NULL, k == OUT_FEATURE ? 1 : sizeof(float)};
@@ -302,6 +310,8 @@ static carom_status run_rows_probe(caromi_device *device, const carom_context *s
                                sizeof *got->triangle, err));
     CHECK(caromi_probe_compare(device, program, HITS, LIST_STATE, got->state, expected->state, 1, err));
     CHECK(caromi_probe_compare(device, program, HITS, LIST_T, got->t, expected->t, sizeof *got->t, err));
+    CHECK(caromi_probe_compare(device, program, HITS, LIST_DEPTH, got->depth, expected->depth, sizeof(float), err));
+    CHECK(caromi_probe_compare(device, program, HITS, LIST_PATCH, got->patch, expected->patch, sizeof(uint32_t), err));
     for (uint32_t k = 0; k < OUT_CONTACT; k++)
         CHECK(caromi_probe_compare(device, program, HITS, LIST_POINT + k, got->point[k], expected->point[k],
                                    k == OUT_FEATURE ? 1 : sizeof(float), err));
@@ -337,7 +347,8 @@ static carom_status run_list_probe(caromi_device *device, carom_mesh *mesh, cons
     const carom_mesh_hit_result got_columns = {.triangle = got.triangle, .state = got.state, .t = got.t};
     const carom_mesh_hit_result expected_columns = {
         .triangle = expected.triangle, .state = expected.state, .t = expected.t};
-    caromi_contacts contacts = {.merge = 0};
+    caromi_contacts contacts = {.merge = in_place && like->contacts != NULL && like->contacts->merge > 0 ? 0x1p-4f : 0,
+                                .patch = data->masks};
     caromi_list_batch batch = {.search = like->search, .is_first = like->is_first, .list = &expected};
     if (like->contacts != NULL) {
         CHECK(caromi_edges_of(mesh, &contacts.edges, err));
@@ -347,7 +358,7 @@ static carom_status run_list_probe(caromi_device *device, carom_mesh *mesh, cons
     batch.sweep = batch_of(data, mesh, &like->sweep, options);
     caromi_hits_to_columns(&expected_columns, batch.sweep.out);
     if (in_place)
-        return run_rows_probe(device, &scalar, &batch, data, err);
+        return run_rows_probe(device, &scalar, &batch, like->contacts != NULL ? &contacts : NULL, data, err);
     const uint32_t program = caromi_list_program(&batch);
     carom_status status = caromi_cpu_list(&scalar, &batch, 0, QUERIES, &stats, err);
     if (status != CAROM_OK)
@@ -474,14 +485,38 @@ carom_status caromi_probe_list(caromi_device *device, const caromi_list_batch *b
     return status;
 }
 
+/* Contacts that stay on the device: with merging and without, which have programs of their own. */
+static carom_status probe_contact_rows(caromi_device *device, const caromi_list_batch *batch, carom_error *err)
+{
+    const uint32_t exact = (uint32_t)batch->sweep.exact, merge = CAROMI_PROGRAM_CONTACT_MERGE + exact,
+                   programs[] = {caromi_list_program(batch), CAROMI_PROGRAM_CONTACT_CHOOSE + exact,
+                                 CAROMI_PROGRAM_CONTACT_TOUCH + exact};
+    const int merges = batch->contacts->merge > 0;
+    caromi_program *last = &device->programs[merges ? merge : programs[1]];
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
+        CHECK(caromi_program_build(device, programs[i], err));
+    if (last->probed)
+        return CAROM_OK;
+    if (merges)
+        CHECK(caromi_program_build(device, merge, err));
+    CHECK(caromi_build_rows(device, err));
+    CHECK(probe(device, &batch->sweep, batch, 1, err));
+    last->probed = 1;
+    return CAROM_OK;
+}
+
 /* Lists that stay on the device: a bit of `probed` for each search and kind of motion. */
 carom_status caromi_probe_rows(caromi_device *device, const caromi_list_batch *batch, carom_error *err)
 {
     const uint32_t program = caromi_list_program(batch);
-    const int motion = kind_of_motion(&batch->sweep) << 2 * (program - CAROMI_PROGRAM_MESH_FIRST);
+    const int shift = batch->contacts == NULL ? 2 * (int)(program - CAROMI_PROGRAM_MESH_FIRST) : 0,
+              motion = kind_of_motion(&batch->sweep) << shift;
     caromi_program *last = &device->programs[CAROMI_PROGRAM_ROWS_POINTS];
-    if ((last->probed & motion) != 0)
-        return CAROM_OK;
+    CHECK(caromi_enqueue_refuse(device->context, err));
+    if (batch->contacts != NULL)
+        return probe_contact_rows(device, batch, err);
+    if ((last->probed & motion) != 0) /* a mesh with a longer stack may have released the program */
+        return caromi_program_build(device, program, err);
     CHECK(caromi_program_build(device, caromi_batch_points_program(&batch->sweep), err));
     CHECK(caromi_build_rows(device, err));
     CHECK(build_and_probe(device, program, &batch->sweep, batch, 1, err));

@@ -35,6 +35,12 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
     X(MESH_CLOSEST_POINT_EXACT,    mesh_closest_point_exact, mesh_closest_exact, CAROMI_NO_STACK, "") \
     X(MESH_CONTACTS,               mesh_contacts,            mesh_contacts,      CAROMI_ON_STACK, "") \
     X(MESH_CONTACTS_EXACT,         mesh_contacts_exact,      mesh_contacts_exact, CAROMI_ON_STACK, "") \
+    X(CONTACT_CHOOSE,              contact_choose,           contact_rows,       CAROMI_NO_STACK, "") \
+    X(CONTACT_CHOOSE_EXACT,        contact_choose_exact,     contact_rows,       CAROMI_NO_STACK, "") \
+    X(CONTACT_MERGE,               contact_merge,            contact_rows,       CAROMI_ON_STACK, "") \
+    X(CONTACT_MERGE_EXACT,         contact_merge_exact,      contact_rows,       CAROMI_ON_STACK, "") \
+    X(CONTACT_TOUCH,               contact_touch,            contact_rows,       CAROMI_NO_STACK, "") \
+    X(CONTACT_TOUCH_EXACT,         contact_touch_exact,      contact_rows,       CAROMI_NO_STACK, "") \
     X(ROUNDING,                    rounding,                 rounding,           CAROMI_NO_STACK, "") \
     X(SORT_HISTOGRAM,              sort_histogram,           query_sort,         CAROMI_NO_STACK, "") \
     X(PREFIX_SUM,                  prefix_sum,               query_sort,         CAROMI_NO_STACK, "") \
@@ -108,6 +114,9 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
     X(ROWS_AGAIN,                  rows_again,               mesh_rows,          CAROMI_NO_STACK, "") \
     X(ROWS_KEYS,                   rows_keys,                mesh_rows,          CAROMI_NO_STACK, "") \
     X(ROWS_DECIDE,                 rows_decide,              mesh_rows,          CAROMI_NO_STACK, "") \
+    X(ROWS_MARKED,                 rows_marked,              mesh_rows,          CAROMI_NO_STACK, "") \
+    X(ROWS_ADOPT,                  rows_adopt,               mesh_rows,          CAROMI_NO_STACK, "") \
+    X(ROWS_GIVE,                   rows_give,                mesh_rows,          CAROMI_NO_STACK, "") \
     X(ROWS_FIRST_KEYS,             rows_first_keys,          mesh_rows,          CAROMI_NO_STACK, "") \
     X(ROWS_ORDER,                  rows_order,               mesh_rows,          CAROMI_NO_STACK, "") \
     X(ROWS_POINTS,                 rows_points,              mesh_rows,          CAROMI_NO_STACK, "") \

@@ -325,10 +325,11 @@ typedef struct carom_contact_list {
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs. An invalid sphere has no contacts
 /// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY
 /// cost  a search for every sphere, and some ns for each triangle within r + margin; on a mesh
-///       that is crumpled some 60. A device searches; the CPU chooses among what is found:
-///       docs/contacts.md. The first call finds edges and corners of the mesh, which it keeps
-///       until corners meet or part: some 110 bytes per triangle, 70 more if these have masks,
-///       12 per vertex; `patch` 4 more. The first call after an update takes some four refits
+///       that is crumpled some 60. A device searches, and chooses among what is found if it has
+///       binary64 and the arrays lie in its buffers; else the CPU chooses: docs/contacts.md. The
+///       first call finds edges and corners of the mesh, which it keeps until corners meet or part:
+///       some 110 bytes per triangle, 70 more if these have masks, 12 per vertex; `patch` 4 more.
+///       The first call after an update takes some four refits
 /// source docs/contacts.md
 CAROM_API carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_desc *desc,
                                            const carom_contact_list *list, carom_stats *stats,
