@@ -31,6 +31,9 @@ __kernel void carom_grid_read_moving(__global const real *x, __global const real
 }
 #endif
 
+/* The least binary32 number: by less than it a time near 0 is beside the true one. */
+#define GRID_TIME_LEAST R(0x1p-149)
+
 #ifdef KERNEL_grid_bound
 /* The length of v, or more. */
 FN real grid_speed(v3 v)
@@ -49,8 +52,8 @@ FN float4 grid_ball(float4 sphere, float4 motion, v3 origin, v3 drift, real begi
     const v3 at = v3_add(v3_sub(v3_of(sphere.x, sphere.y, sphere.z), origin), v3_mul(v, middle));
     const real size = v_abs(at.x) + v_abs(at.y) + v_abs(at.z), speed = grid_speed(v);
     const real path = (v_abs(v.x) + v_abs(v.y) + v_abs(v.z)) * last;
-    const real reach =
-        sphere.w + speed * half_time + (sphere.w + speed * last) * R(0x1p-15) + (size + path) * R(0x1p-22) + CLOUD_TINY;
+    const real reach = sphere.w + speed * (half_time + GRID_TIME_LEAST) + (sphere.w + speed * last) * R(0x1p-15) +
+                       (size + path) * R(0x1p-22) + CLOUD_TINY;
     const real most = CLOUD_SQUARE_MOST;
     if (sphere.w < R(0.0) || motion.w < begin)
         return (float4)(R(0.0), R(0.0), R(0.0), R(-1.0));
@@ -93,7 +96,8 @@ __kernel void carom_grid_meet(__global const float4 *sphere, __global const floa
         }
         const float4 a = sphere[one], b = sphere[other];
         const cloud_lanes_found found =
-            cloud_meet(grid_between(a, b), grid_between(motion[one], motion[other]), a.w + b.w, begin, end, R(0.0));
+            cloud_meet(grid_between(a, b), grid_between(motion[one], motion[other]), a.w + b.w,
+                       v_max(begin - GRID_TIME_LEAST, R(0.0)), end + GRID_TIME_LEAST, R(0.0));
         if (!found.some || (found.certain && begin > R(0.0)))
             continue;
         const uint at = atomic_inc(&totals->meeting);

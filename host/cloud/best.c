@@ -372,42 +372,14 @@ static carom_status search(const best_search *for_best, const caromi_cloud_slice
 
 /* ---- time 0 --------------------------------------------------------------------------------------------------- */
 
-/* Task: whether a sphere moves by more than the rounding allowance of a scan at time 0 (docs/spheres.md, section 7)
- * before the first time that does not round to 0. Only tiny spheres with enormous velocities do. */
-typedef struct start_job {
-    const caromi_cloud *cloud;
-    _Atomic int is_left;
-} start_job;
-
-/* Task: looks for such a sphere among some spheres. */
-static void find_left(void *user, uint64_t begin, uint64_t end, uint32_t thread)
-{
-    start_job *job = user;
-    caromi_cloud_block block;
-    int is_left = 0;
-    (void)thread;
-    for (uint64_t first = begin; first < end && !is_left; first += block.count) {
-        caromi_cloud_read(job->cloud, first, end, &block);
-        for (uint32_t i = 0; i < block.count; i++) {
-            const double speed = fabs((double)block.in[CLOUD_VX][i]) + fabs((double)block.in[CLOUD_VY][i]) +
-                                 fabs((double)block.in[CLOUD_VZ][i]);
-            is_left |= block.is_valid[i] && speed * 0x1p-150 > (double)block.in[CLOUD_R][i] * 0x1p-30;
-        }
-    }
-    if (is_left)
-        atomic_store_explicit(&job->is_left, 1, memory_order_relaxed);
-}
-
 /* The slice that holds all hits with t = 0. It is the instant 0, unless a hit just after it may round to t = 0: as a
  * first partner, such a hit may have a lower index than the spheres in contact. */
 static caromi_cloud_slice start_of(const caromi_cloud *cloud, int any_partner, const caromi_cloud_slices *slices)
 {
     caromi_cloud_slice slice = {.begin = 0};
-    start_job job = {.cloud = cloud};
     if (any_partner || !cloud->is_moving || !(slices->limit > 0 || !slices->has_end))
         return slice;
-    caromi_parallel_runs(caromi_cloud_pool(cloud), cloud->count, TASK, find_left, &job);
-    if (atomic_load(&job.is_left)) {
+    if (caromi_cloud_leaves_start(cloud)) {
         slice.end = 0x1p-149;
         memcpy(slice.origin, slices->origin, sizeof slice.origin);
     }

@@ -129,6 +129,8 @@ typedef struct caromi_cloud_slices {
     double origin[3], velocity[3];
 } caromi_cloud_slices;
 void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *slices);
+/* Whether a sphere is elsewhere at a time that rounds to 0. */
+int caromi_cloud_leaves_start(const caromi_cloud *cloud);
 caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *slices, uint32_t number);
 
 /* ---- levels ------------------------------------------------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the caller's spheres, and cuts the time window of moving ones into slices. */
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "cloud.h"
@@ -48,6 +49,13 @@ static float upwards(double x)
     return rounded + 0x1p-149f;
 }
 
+/* A binary32 number that is not above x, nor below 0. */
+static float downwards(double x)
+{
+    const float rounded = (float)(x * (1 - 0x1p-22));
+    return rounded > 0 ? rounded - 0x1p-149f : 0;
+}
+
 /* motion.error: bound of the rounding of the offset to a periodic image, which may be as long as two periods. */
 caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
                                            const caromi_cloud_cells *cells)
@@ -55,7 +63,7 @@ caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caro
     caromi_cloud_motion motion = {.given = cells->given};
     if (caromi_slice_is_instant(slice))
         motion.given = NULL;
-    motion.begin = (float)(slice->begin * (1 - 0x1p-22));
+    motion.begin = downwards(slice->begin);
     motion.end = upwards(slice->end);
     for (int k = 0; k < 3; k++) {
         motion.period[k] = cloud->period[k];
@@ -188,6 +196,40 @@ static double behind(float limit)
     return (double)limit * (1 + 0x1p-20);
 }
 
+/* Task: whether a sphere moves by more than the rounding allowance of a scan at time 0 (docs/spheres.md, section 7)
+ * before the first time that does not round to 0. Only tiny spheres with enormous velocities do. */
+typedef struct start_job {
+    const caromi_cloud *cloud;
+    _Atomic int is_left;
+} start_job;
+
+/* Task: looks for such a sphere among some spheres. */
+static void find_left(void *user, uint64_t begin, uint64_t end, uint32_t thread)
+{
+    start_job *job = user;
+    caromi_cloud_block block;
+    int is_left = 0;
+    (void)thread;
+    for (uint64_t first = begin; first < end && !is_left; first += block.count) {
+        caromi_cloud_read(job->cloud, first, end, &block);
+        for (uint32_t i = 0; i < block.count; i++) {
+            const double speed = fabs((double)block.in[CLOUD_VX][i]) + fabs((double)block.in[CLOUD_VY][i]) +
+                                 fabs((double)block.in[CLOUD_VZ][i]);
+            is_left |= block.is_valid[i] && speed * 0x1p-150 > (double)block.in[CLOUD_R][i] * 0x1p-30;
+        }
+    }
+    if (is_left)
+        atomic_store_explicit(&job->is_left, 1, memory_order_relaxed);
+}
+
+int caromi_cloud_leaves_start(const caromi_cloud *cloud)
+{
+    enum { TASK = 1 << 14 };
+    start_job job = {.cloud = cloud};
+    caromi_parallel_runs(caromi_cloud_pool(cloud), cloud->count, TASK, find_left, &job);
+    return atomic_load(&job.is_left);
+}
+
 /* Finds the end of the time window. A pair has the smaller of its two t_max, so the second largest t_max ends the
  * window. If that is infinite, the spans end behind the largest finite one. */
 static void set_limits(const caromi_cloud *cloud, caromi_cloud_slices *slices)
@@ -204,6 +246,8 @@ static void set_limits(const caromi_cloud *cloud, caromi_cloud_slices *slices)
     slices->has_end = second_largest < INFINITY;
     slices->limit = slices->has_end ? (double)second_largest : behind(largest_finite);
     slices->limit = slices->limit > 0 ? slices->limit : 0;
+    if (slices->has_end && !(slices->limit > 0) && caromi_cloud_leaves_start(cloud))
+        slices->limit = 0x1p-149; /* not the instant 0, in which spheres rest */
 }
 
 /* ---- spans ------------------------------------------------------------------------------------------------------- */
