@@ -63,8 +63,16 @@ typedef struct grid_totals {
 #define GRID_STRIDE_Y 0x9e3779b1u
 #define GRID_STRIDE_Z 0x85ebca6bu
 
-/* The counter of undecided pairs stays near this number: its 32 bits would come round, as pairs are up to 2^36. */
-#define GRID_UNDECIDED_MOST 0x40000000u
+/* Undecided pairs that a cloud may have, which bounds their memory. Where there are more, the host declines the cloud,
+ * and searches that have not begun end at once. A launch adds at most 2^29, so the counter's 32 bits do not come round.
+ */
+#define GRID_UNDECIDED_MOST 0x3fffffffu
+#define GRID_UNDECIDED_FIRST 0x4000u
+#define GRID_UNDECIDED_EACH 32u
+#define GRID_UNDECIDED_OF(spheres)                                                  \
+    ((spheres) < (GRID_UNDECIDED_MOST - GRID_UNDECIDED_FIRST) / GRID_UNDECIDED_EACH \
+         ? GRID_UNDECIDED_FIRST + GRID_UNDECIDED_EACH * (spheres)                   \
+         : GRID_UNDECIDED_MOST)
 
 /* Work-items that a group has at most: 32 on some drivers, always a power of two. */
 #define GRID_GROUP 256

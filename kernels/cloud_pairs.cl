@@ -147,8 +147,6 @@ FN void grid_compare(const grid_cloud *grid, const grid_search *search, const gr
     }
 #ifndef KERNEL_grid_store
     const uint at = atomic_inc(undecided->count);
-    if (at >= GRID_UNDECIDED_MOST) /* the host declines the cloud */
-        (void)atomic_xchg(undecided->count, GRID_UNDECIDED_MOST);
     if (at < undecided->capacity)
         undecided->pair[at] = search->index < index ? grid_undecided_of(search->slot, slot, image)
                                                     : grid_undecided_of(slot, search->slot, image);
@@ -274,6 +272,10 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const grid_plan *plan, __global 
     const uint item = first + (uint)get_global_id(0);
     if (get_global_id(0) >= items)
         return;
+#ifndef KERNEL_grid_store
+    if (atomic_or(&totals->undecided, 0u) > GRID_UNDECIDED_OF(spheres))
+        return;
+#endif
     const uint slot = round == 0 ? item : unfinished[item];
     if (slot >= grid.slots)
         return;

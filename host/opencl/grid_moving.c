@@ -259,7 +259,7 @@ static carom_status find_in_slice(grid_job *job, const grid_slice *slice, carom_
     CHECK(solve_meeting(job, err));
     CHECK(extend_hits(job, job->totals.meeting, err));
     CHECK(append_hits(job, slice, err));
-    job->is_declined = job->totals.hits >= GRID_UNDECIDED_MOST;
+    job->is_declined = job->totals.hits > GRID_UNDECIDED_MOST;
     return CAROM_OK;
 }
 

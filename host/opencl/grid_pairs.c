@@ -9,8 +9,7 @@ enum {
     SEARCH_ITEMS = 1 << 18, /* searches of a launch, each of GRID_TESTS tests at most, which bounds its time */
     ROUNDS_LEAST = 64,      /* a search tests each sphere once, from 26 images at most: it ends long before that */
     ROUNDS_EACH = GRID_TESTS / 64,
-    UNDECIDED_FIRST = 1 << 14, /* undecided pairs that there is room for at first, or one for each four spheres */
-    UNDECIDED_EACH = 32        /* undecided pairs of a sphere that a cloud may have besides: bounds their memory */
+    UNDECIDED_FIRST = 1 << 14 /* undecided pairs that there is room for at first, or one for each four spheres */
 };
 
 /* The arguments of the rows, in the order of all kernels that add pairs to them. */
@@ -114,8 +113,7 @@ carom_status caromi_grid_count_pairs(grid_job *job, carom_error *err)
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_KEYS, 1, sizeof(cl_ulong), err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_OF, 1, WORD, err));
     CHECK(count_once(job, err));
-    job->is_declined = job->totals.undecided >= GRID_UNDECIDED_MOST ||
-                       job->totals.undecided > UNDECIDED_FIRST + UNDECIDED_EACH * (uint64_t)job->spheres;
+    job->is_declined = job->totals.undecided > GRID_UNDECIDED_OF(job->spheres);
     if (job->totals.undecided <= job->capacity || job->is_declined)
         return CAROM_OK;
     job->capacity = job->totals.undecided;

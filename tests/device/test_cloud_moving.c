@@ -274,6 +274,28 @@ static void test_declined(void **state)
     cl_expect_none("declined");
 }
 
+/* Every ball reaches everywhere. Where undecided pairs are so many that the host declines the cloud, no search goes on:
+ * the patched kernel is at fault if one does in a later round. */
+static void test_declined_soon(void **state)
+{
+    (void)state;
+    (void)test_need_device();
+    carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
+    many *m = make_many(0, MANY);
+    for (size_t i = 0; i < COUNT_OF(m->velocity); i++)
+        m->velocity[i] *= 3e38f;
+    cl_text_patch =
+        (cl_patch){"if (slot >= grid.slots)",
+                   "if (round > 0 && spheres > 999) atomic_or(&totals->faults, 1u); if (slot >= grid.slots)"};
+    carom_context *device = test_device(1, 0);
+    compare(cpu, device, &m->desc, ROOM, "declined soon");
+    carom_context_destroy(device);
+    cl_text_patch = (cl_patch){NULL, NULL};
+    carom_context_destroy(cpu);
+    free(m);
+    cl_expect_none("declined soon");
+}
+
 static const struct {
     const char *name;
     cl_patch patch;
@@ -406,7 +428,8 @@ static void test_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_families), cmocka_unit_test(test_shapes),
-                                       cmocka_unit_test(test_declined), cmocka_unit_test(test_faults),
-                                       cmocka_unit_test(test_chosen),   cmocka_unit_test(test_lost)};
+                                       cmocka_unit_test(test_declined), cmocka_unit_test(test_declined_soon),
+                                       cmocka_unit_test(test_faults),   cmocka_unit_test(test_chosen),
+                                       cmocka_unit_test(test_lost)};
     return cmocka_run_group_tests_name("cloud_moving", tests, NULL, NULL);
 }
