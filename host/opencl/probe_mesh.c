@@ -505,21 +505,20 @@ static carom_status probe_contact_rows(caromi_device *device, const caromi_list_
     return CAROM_OK;
 }
 
-/* Lists that stay on the device: a bit of `probed` for each search and kind of motion. */
+/* Lists that stay on the device: further bits of `probed`. They belong to the search's program, which may be built anew
+ * later, with a longer stack or with a query for each work-item. */
 carom_status caromi_probe_rows(caromi_device *device, const caromi_list_batch *batch, carom_error *err)
 {
     const uint32_t program = caromi_list_program(batch);
-    const int shift = batch->contacts == NULL ? 2 * (int)(program - CAROMI_PROGRAM_MESH_FIRST) : 0,
-              motion = kind_of_motion(&batch->sweep) << shift;
-    caromi_program *last = &device->programs[CAROMI_PROGRAM_ROWS_POINTS];
+    const int motion = kind_of_motion(&batch->sweep) << 2;
     CHECK(caromi_enqueue_refuse(device->context, err));
     if (batch->contacts != NULL)
         return probe_contact_rows(device, batch, err);
-    if ((last->probed & motion) != 0) /* a mesh with a longer stack may have released the program */
-        return caromi_program_build(device, program, err);
+    if ((device->programs[program].probed & motion) != 0)
+        return CAROM_OK;
     CHECK(caromi_program_build(device, caromi_batch_points_program(&batch->sweep), err));
     CHECK(caromi_build_rows(device, err));
     CHECK(build_and_probe(device, program, &batch->sweep, batch, 1, err));
-    last->probed |= motion;
+    device->programs[program].probed |= motion;
     return CAROM_OK;
 }

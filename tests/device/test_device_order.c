@@ -138,25 +138,13 @@ static void test_first_hits(void **state)
     scene_free(&s);
 }
 
-/* Triangles that shrink towards a point, each a hundredth smaller than the one before: every split leaves only a few on
- * one side, so the tree is deep. */
-static scene deep_scene(void)
-{
-    scene s = scene_soup(SEED, DEEP, 0.5);
-    float size = 1.0f;
-    for (size_t i = 0; i < DEEP; i++, size *= 0.99f)
-        for (size_t k = 0; k < 9; k++)
-            s.vertices[9 * i + k] = size * (1.0f + 0.01f * s.vertices[9 * i + k]);
-    return s;
-}
-
 /* Kernels are rebuilt once with the long stack, for the first mesh that needs it. All meshes use them from then on. */
 static void test_deep(void **state)
 {
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 2);
     heard h = {0};
     carom_context *context = device(1, 0, &h);
-    scene s = scene_sphere(SIDES), deep = deep_scene();
+    scene s = scene_sphere(SIDES), deep = scene_deep(SEED, DEEP);
     carom_mesh *expected = scene_mesh(cpu, &s), *mesh = scene_mesh(context, &s);
     carom_mesh *deep_expected = scene_mesh(cpu, &deep), *deep_mesh = scene_mesh(context, &deep);
     swept_spheres b = swept_spheres_aimed(SEED + 2, &s, 1.0, 500);
@@ -164,9 +152,9 @@ static void test_deep(void **state)
     compare_first(expected, mesh, &b, CAROM_ACCURACY_FAST, "a mesh like others");
     assert_int_equal(h.stacks, 0);
     compare_first(deep_expected, deep_mesh, &b, CAROM_ACCURACY_FAST, "a deep mesh");
-    assert_true(h.stacks > 0);
     compare_list(deep_expected, deep_mesh, &b, 0, "a deep mesh, all hits");
     compare_closest(deep_expected, deep_mesh, &b, "a deep mesh, closest points");
+    assert_true(h.stacks > 0); /* work-items that share queries have other stacks: the last search has not */
     compare_first(expected, mesh, &b, CAROM_ACCURACY_FAST, "a mesh like others, after a deep one");
     swept_spheres_free(&b);
     scene_free(&s);

@@ -265,6 +265,28 @@ static void lists_survive_a_refused_buffer(void **state)
     }
 }
 
+/* A mesh that needs the long stack, after one that does not, where each work-item has a query of its own. */
+static void the_stack_grows(void **state)
+{
+    const question q = question_of(0);
+    (void)state;
+    cl_refused_options = "-DMESH_ITEMS";
+    carom_stats stats = {.size = sizeof stats};
+    fixture f = open_fixture(CAROM_BACKEND_OPENCL, 0, COUNT);
+    compare(&f, &q, CALL_LAUNCH, 0, &stats);
+    carom_mesh_destroy(f.here);
+    carom_mesh_destroy(f.there);
+    scene s = scene_deep(5, 3000);
+    f.here = scene_mesh(f.cpu, &s);
+    f.there = scene_mesh(f.context, &s);
+    scene_free(&s);
+    compare(&f, &q, CALL_LAUNCH, 0, &stats);
+    assert_int_equal(stats.on_device, COUNT);
+    assert_int_equal(stats.brought + stats.returned, 0);
+    close_fixture(&f);
+    cl_refused_options = NULL;
+}
+
 /* A device that fails in a later chunk: the CPU answers the rest, and earlier records stay. */
 static void the_cpu_goes_on(void **state)
 {
@@ -300,7 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_have_the_same_bytes),      cmocka_unit_test(few_numbers_cross),
         cmocka_unit_test(totals_lie_in_a_buffer),         cmocka_unit_test(lists_without_memory_are_halved),
-        cmocka_unit_test(lists_survive_a_refused_buffer), cmocka_unit_test(the_cpu_goes_on),
-        cmocka_unit_test(a_failed_flush_repeats_nothing)};
+        cmocka_unit_test(lists_survive_a_refused_buffer), cmocka_unit_test(the_stack_grows),
+        cmocka_unit_test(the_cpu_goes_on),                cmocka_unit_test(a_failed_flush_repeats_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,16 @@ scene scene_soup(uint64_t seed, size_t triangles, double size)
     return s;
 }
 
+scene scene_deep(uint64_t seed, size_t triangles)
+{
+    scene s = scene_soup(seed, triangles, 0.5);
+    float size = 1.0f;
+    for (size_t i = 0; i < triangles; i++, size *= 0.99f)
+        for (size_t k = 0; k < 9; k++)
+            s.vertices[9 * i + k] = size * (1.0f + 0.01f * s.vertices[9 * i + k]);
+    return s;
+}
+
 /* The sphere is an octahedron with n segments an edge, blown up: vertices are whole x y z with |x| + |y| + |z| = n. */
 typedef struct octahedron {
     scene s;

@@ -18,6 +18,9 @@ scene scene_alloc(size_t vertices, size_t triangles);
 scene scene_alloc_apart(size_t triangles);
 /* Triangles of about `size`, each with vertices of its own, in a box of half side 1. */
 scene scene_soup(uint64_t seed, size_t triangles, double size);
+/* Triangles that shrink towards a point, each a hundredth smaller than the one before: every split leaves only a few on
+ * one side, so the tree is deep. */
+scene scene_deep(uint64_t seed, size_t triangles);
 /* The closed unit sphere in 8 n^2 triangles that share their vertices; normals point outwards. */
 scene scene_sphere(int n);
 /* The square of half side 1 in the plane z = 0, in 2 n^2 triangles: its boxes have no thickness. */
