@@ -36,7 +36,7 @@
 typedef struct caromi_program {
     cl_program program;
     cl_kernel kernel;
-    int probed;     /* 1: its bits have been compared with the CPU's */
+    int probed;     /* not 0: its bits have been compared with the CPU's; of a search, for each use apart */
     uint32_t items; /* work-items of a group that share queries; 0: each has its own */
     int is_alone;   /* what is shared failed a probe or was not built: items stays 0 */
 } caromi_program;
@@ -291,7 +291,9 @@ typedef struct caromi_stream {
                           carom_error *err);
     carom_status (*scatter)(caromi_device *device, const struct caromi_stream *stream, caromi_cl_slot *slot,
                             carom_stats *stats, carom_error *err);
-    uint32_t extra; /* device memory in bytes that launch and callbacks need for each query, besides the columns */
+    /* Device memory in bytes that launch and callbacks need for each query, besides the columns; and as much of it as
+     * one buffer may take. */
+    uint32_t extra, largest;
     /* 1 + number of a resident output column of states that are reduced to hit or miss; 0: none. */
     uint32_t states_as_hits;
     const caromi_residents *residents; /* locations of the columns, while the stream runs; NULL: all are on the host */
@@ -498,7 +500,7 @@ carom_status caromi_reserve_far(caromi_device *device, caromi_cl_slot *slot, uin
                                 uint64_t count, carom_error *err);
 /* Sets it as arguments. */
 void caromi_set_far(const caromi_cl_slot *slot, caromi_arguments *arguments, const carom_mesh *mesh);
-/* Device memory that it takes for each query, in bytes. */
+/* Device memory that it takes for each query, in bytes, at most. */
 uint32_t caromi_far_bytes(const caromi_device *device, const carom_mesh *mesh);
 /* The culling data of a search for contacts, for queries with masks or without: uploads it at its first use; sets it as
  * arguments. */

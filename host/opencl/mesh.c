@@ -401,6 +401,7 @@ carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *
         .resolve = batch->exact ? caromi_resolve_mesh_batch : NULL,
         .undecided = batch->exact ? &undecided_queries : NULL,
         .extra = caromi_sort_chunk_bytes(device) + caromi_far_bytes(device, batch->mesh),
+        .largest = caromi_far_bytes(device, batch->mesh),
         .check = check_triangles,
         .launch = launch_mesh,
         .user = batch};

@@ -86,6 +86,7 @@ caromi_stream caromi_list_stream(const caromi_device *device, const caromi_list_
                            .out = out,
                            .out_size = {4, 1, 4},
                            .extra = caromi_sort_chunk_bytes(device) + caromi_far_bytes(device, sweep->mesh),
+                           .largest = caromi_far_bytes(device, sweep->mesh),
                            .launch = launch_list,
                            .user = part};
 }

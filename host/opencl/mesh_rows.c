@@ -417,7 +417,9 @@ carom_status caromi_stream_rows(caromi_device *device, const caromi_list_batch *
                                   .answers_any_count = 1,
                                   .in_count = (uint32_t)sweep->kind->in + (sweep->mask.base != NULL),
                                   .in = in,
-                                  .extra = ROW_BYTES + caromi_sort_chunk_bytes(device),
+                                  .extra = ROW_BYTES + caromi_sort_chunk_bytes(device) +
+                                           caromi_far_bytes(device, sweep->mesh),
+                                  .largest = caromi_far_bytes(device, sweep->mesh),
                                   .launch = launch_rows,
                                   .user = &call};
     memcpy(in, sweep->in, (size_t)sweep->kind->in * sizeof *in);

@@ -542,6 +542,7 @@ static uint64_t bytes_of_query(const caromi_device *device, const caromi_stream 
     for (uint32_t i = 0; i < stream->out_count; i++)
         out += stream->out_size[i];
     *most = device->unified ? sizeof(float) : in > out ? in : out;
+    *most = stream->largest > *most ? stream->largest : *most;
     return (in + out) * (device->unified ? 1 : 2) + stream->extra;
 }
 

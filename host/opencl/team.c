@@ -42,7 +42,8 @@ void caromi_set_far(const caromi_cl_slot *slot, caromi_arguments *arguments, con
     caromi_set_uint(arguments, far_entries(mesh));
 }
 
+/* As if each group had the fewest queries. */
 uint32_t caromi_far_bytes(const caromi_device *device, const carom_mesh *mesh)
 {
-    return device->items / 2 * far_entries(mesh) * (uint32_t)sizeof(mesh_far_entry) / CAROMI_SHARE_MAX;
+    return device->items / 2 * far_entries(mesh) * (uint32_t)sizeof(mesh_far_entry) / SHARE_MIN;
 }

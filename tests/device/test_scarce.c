@@ -6,7 +6,16 @@
 #include "tests/support/cl_shim.h"
 #include "tests/support/requests.h"
 
-enum { FEW = 9001, MANY = CAROM_AUTO_MIN_QUERIES, ORDINARY = 512, SMALL = 4, LARGE = 16, SEED = 137, KB = 1 << 10 };
+enum {
+    FEW = 9001,
+    MANY = CAROM_AUTO_MIN_QUERIES,
+    ORDINARY = 512,
+    SMALL = 4,
+    LARGE = 16,
+    DEEP = 3000,
+    SEED = 137,
+    KB = 1 << 10
+};
 
 /* One request of every kind, in fast mode, which needs no binary64. Sweeps of pairs have more columns than little
  * memory holds. */
@@ -57,16 +66,21 @@ static carom_context *open_device(carom_backend backend, uint32_t lanes, heard *
     return context;
 }
 
-static trial *trial_new(size_t count, int sides, carom_backend backend, uint32_t lanes)
+static trial *trial_of(scene s, size_t count, carom_backend backend, uint32_t lanes)
 {
     trial *t = test_alloc(1, sizeof *t);
     t->device = open_device(backend, lanes, &t->heard);
-    t->m = fixture_make(SEED, scene_sphere(sides), count, count / ORDINARY);
+    t->m = fixture_make(SEED, s, count, count / ORDINARY);
     for (int c = 0; c < SPHERE_RADIUS; c++) /* the first sphere contains the whole mesh and hits every triangle */
         t->m.b.column[c][0] = 0.0f;
     t->m.b.column[SPHERE_RADIUS][0] = 3.0f;
     t->mesh = scene_mesh(t->device, &t->m.s);
     return t;
+}
+
+static trial *trial_new(size_t count, int sides, carom_backend backend, uint32_t lanes)
+{
+    return trial_of(scene_sphere(sides), count, backend, lanes);
 }
 
 static void trial_free(trial *t)
@@ -134,6 +148,23 @@ static void test_limits(void **state)
         trial *t = trial_new(FEW, SMALL, CAROM_BACKEND_OPENCL, 4);
         for (size_t k = 0; k < COUNT_OF(kinds); k++)
             expect_device(t, kinds[k]);
+        assert_int_equal(cl_seen.refused, 0);
+        assert_int_equal(t->heard.halved, 0);
+        trial_free(t);
+    }
+}
+
+/* Nor where queries share a work-group, whose stacks in a deep tree take more memory than all columns. */
+static void test_limits_of_stacks(void **state)
+{
+    static const uint64_t limits[][2] = {{2048 * KB, 0}, {0, 256 * KB}};
+    static const int searches[] = {ASK_mesh_first, ASK_mesh_all, ASK_mesh_any, ASK_mesh_overlaps};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(limits); i++) {
+        cl_seen_as = (cl_disguise){.discrete = 1, .memory = limits[i][0], .largest = limits[i][1]};
+        trial *t = trial_of(scene_deep(SEED, DEEP), FEW, CAROM_BACKEND_OPENCL, 1);
+        for (size_t k = 0; k < COUNT_OF(searches); k++)
+            expect_device(t, searches[k]);
         assert_int_equal(cl_seen.refused, 0);
         assert_int_equal(t->heard.halved, 0);
         trial_free(t);
@@ -388,10 +419,17 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ABOUT_MEMORY(test_limits),         ABOUT_MEMORY(test_one_refused), ABOUT_MEMORY(test_large_ones_refused),
-        ABOUT_MEMORY(test_little_is_free), ABOUT_MEMORY(test_hits),        ABOUT_MEMORY(test_all_refused),
-        ABOUT_MEMORY(test_mesh_too_large), ABOUT_MEMORY(test_auto_pairs),  ABOUT_MEMORY(test_auto_mesh),
+        ABOUT_MEMORY(test_limits),
+        ABOUT_MEMORY(test_one_refused),
+        ABOUT_MEMORY(test_large_ones_refused),
+        ABOUT_MEMORY(test_little_is_free),
+        ABOUT_MEMORY(test_hits),
+        ABOUT_MEMORY(test_all_refused),
+        ABOUT_MEMORY(test_mesh_too_large),
+        ABOUT_MEMORY(test_auto_pairs),
+        ABOUT_MEMORY(test_auto_mesh),
         ABOUT_MEMORY(test_shared_hits),
+        ABOUT_MEMORY(test_limits_of_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
