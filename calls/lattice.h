@@ -25,7 +25,7 @@ static const caromi_member caromi_drop_out[] = {
 
 CAROMI_CALL_TYPE(mesh_distance, "mesh", carom_mesh_distance_desc, CAROMI_MEMBERS(caromi_distance_in), "out",
                  carom_mesh_distance_result, CAROMI_MEMBERS(caromi_distance_out), .unit = CAROMI_UNIT_SLAB,
-                 .serves = CAROMI_SERVES_BEGIN, .lattice = offsetof(carom_mesh_distance_desc, lattice))
+                 .serves = CAROMI_SERVES_BEGIN, .stays = 1, .lattice = offsetof(carom_mesh_distance_desc, lattice))
 CAROMI_CALL_TYPE(mesh_clearance, "mesh", carom_mesh_clearance_desc, CAROMI_NO_MEMBERS, "out",
                  carom_mesh_clearance_result, CAROMI_MEMBERS(caromi_clearance_out), .unit = CAROMI_UNIT_SLAB,
                  .serves = CAROMI_SERVES_BEGIN, .lattice = offsetof(carom_mesh_clearance_desc, lattice),

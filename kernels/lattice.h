@@ -50,6 +50,23 @@ FN vm lattice_keeps_box(const lattice_block *block, v3 lo, v3 hi)
     return v_and(v_le(v_f(-block->slack), excess), v_le(x * x + y * y + z * z, v_f(block->band2)));
 }
 
+/* Squares of the distances from a point to LANES boxes. */
+FN vf lattice_box_distance2(const real at[3], v3 lo, v3 hi)
+{
+    const vf x = v_f(at[0]), y = v_f(at[1]), z = v_f(at[2]), zero = v_f(R(0.0));
+    const v3 gap = v3_of(v_max(v_max(lo.x - x, x - hi.x), zero), v_max(v_max(lo.y - y, y - hi.y), zero),
+                         v_max(v_max(lo.z - z, z - hi.z), zero));
+    return v3_dot(gap, gap);
+}
+
+/* Square of a limit in the mesh's unit, with a margin: boxes farther from a block are beyond the limit. Negative: all
+ * boxes are. */
+FN real lattice_reach2(real limit)
+{
+    const real reach = limit * (R(1.0) + R(0x1p-15)) + R(0x1p-40);
+    return limit < R(0.0) ? R(-1.0) : reach * reach * (R(1.0) + R(0x1p-15));
+}
+
 /* Let w be the offset from the bound point to a point of the triangle, and u the offset to a node. The excess is 2 u.w
  * - w.w. The first term is greatest at a corner, except for the block's extent. The second term is at least the square
  * of the box's distance. */
@@ -156,13 +173,14 @@ FN void lattice_filter_rows(const lattice_block *block, v3 p0, v3 p1, v3 p2, vf 
 /* The greatest excess over a box of nodes, less p.p, for LANES corners: a node's squared distance from a point p, less
  * its squared distance from the corner. The excess is linear in the node. The box is given by its middle and its half
  * extent, p by 2 p. */
-FN vf lattice_corner_excess(const real middle[3], const real half[3], const real twice[3], const real *rows, int stride)
+FN vf lattice_corner_excess(const real middle[3], const real extent[3], const real twice[3], const real *rows,
+                            int stride)
 {
     vf excess = v_load(rows + LATTICE_MINUS_SQUARE * stride);
     LANG_UNROLL
     for (int axis = 0; axis < 3; axis++) {
         const vf offset = v_load(rows + axis * stride) - v_f(twice[axis]);
-        excess = excess + (offset * v_f(middle[axis]) + v_abs(offset) * v_f(half[axis]));
+        excess = excess + (offset * v_f(middle[axis]) + v_abs(offset) * v_f(extent[axis]));
     }
     return excess;
 }
@@ -193,10 +211,10 @@ FN lattice_terms lattice_terms_of(v3 node, const real *rows, int stride)
  * their squared distances, less a quarter of the edge's square. */
 FN vf lattice_middle_term(lattice_terms terms, const real *rows, int stride)
 {
-    const vf half = v_f(R(0.5));
+    const vf a_half = v_f(R(0.5));
     const real *edges = rows + LATTICE_EDGES * stride;
-    return v_max(v_max((terms.a + terms.b) * half + edges[0], (terms.b + terms.c) * half + edges[stride]),
-                 (terms.c + terms.a) * half + edges[2 * stride]);
+    return v_max(v_max((terms.a + terms.b) * a_half + edges[0], (terms.b + terms.c) * a_half + edges[stride]),
+                 (terms.c + terms.a) * a_half + edges[2 * stride]);
 }
 
 /* A triangle is excluded if its greatest term plus its cover is below this limit, where the root of `most2` bounds the

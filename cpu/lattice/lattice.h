@@ -2,7 +2,12 @@
 /* The closest triangle of every node of a tile of a lattice. */
 #ifndef CAROM_CPU_LATTICE_LATTICE_H
 #define CAROM_CPU_LATTICE_LATTICE_H
+#include <math.h>
+
 #include "cpu/mesh/mesh.h"
+
+typedef double wide_real; /* as in kernels/wide.h */
+#include "kernels/bound_point.h"
 
 enum { CAROMI_TILE = 32, CAROMI_TILE_NODES = CAROMI_TILE * CAROMI_TILE * CAROMI_TILE };
 
@@ -43,10 +48,6 @@ typedef struct caromi_lattice_tile {
     void *scratch;     /* caromi_isa_table.lattice_scratch bytes, aligned to 64 */
 } caromi_lattice_tile;
 
-/* A point of a triangle near `to`, in binary64 and in the unit of the corners. Its distance from a node gives an upper
- * bound of the node's answer (docs/volumes.md, section 6). `longest`: length of the longest edge. */
-typedef struct caromi_bound_point {
-    double point[3], longest;
-} caromi_bound_point;
+typedef bounding_point caromi_bound_point;
 void caromi_bound_point_of(const float corners[9], const double to[3], caromi_bound_point *out);
 #endif

@@ -6,12 +6,10 @@
 #define CAROM_CPU_LATTICE_LIMITS_H
 #include "lists.h"
 
-/* Square of a limit in the mesh's unit, with a margin: boxes farther from a block are beyond the limit. Negative: all
- * boxes are. */
+/* lattice_reach2() of a limit in the caller's unit. */
 FN real lattice_band2(const caromi_lattice_tile *tile, real limit)
 {
-    const real reach = limit * tile->mesh->frame.scale * (R(1.0) + R(0x1p-15)) + R(0x1p-40);
-    return limit < R(0.0) ? R(-1.0) : reach * reach * (R(1.0) + R(0x1p-15));
+    return lattice_reach2(limit * tile->mesh->frame.scale);
 }
 
 /* The answer of nodes to which no triangle matters. */

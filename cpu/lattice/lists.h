@@ -5,7 +5,7 @@
 #define CAROM_CPU_LATTICE_LISTS_H
 #include <math.h>
 
-#include "kernels/lattice.h"
+#include "kernels/lattice_block.h"
 #include "lattice.h"
 
 enum {
@@ -16,44 +16,6 @@ enum {
     LATTICE_STRIDE = LATTICE_TRIANGLES + 16, /* of its columns, with LANES more elements that v_compress may store */
     LATTICE_PENDING = 512                    /* nodes of the hierarchy to visit */
 };
-
-/* ---- a block ----------------------------------------------------------------------------------------------------- */
-
-/* Sets the bounds of a block; it has no bound point yet. */
-static void lattice_bound(const real low[3], const real high[3], real band2, lattice_block *block)
-{
-    for (int axis = 0; axis < 3; axis++) {
-        block->low[axis] = low[axis];
-        block->high[axis] = high[axis];
-        block->middle[axis] = R(0.5) * (low[axis] + high[axis]);
-        const real below = block->middle[axis] - low[axis], above = high[axis] - block->middle[axis];
-        block->spread[axis] = R(2.0) * (below > above ? below : above);
-        block->from_low[axis] = block->from_high[axis] = R(1.0) / R(0.0);
-        block->offset[axis] = R(0.0);
-    }
-    block->reach = block->slack = R(0.0);
-    block->band2 = band2;
-    block->has_bound_point = 0;
-}
-
-/* scale: from the bound point's unit to the mesh's. The slack is E of docs/volumes.md. */
-static void lattice_set_bound_point(const caromi_bound_point *bound_point, double scale, lattice_block *block)
-{
-    double reach2 = 0.0;
-    for (int axis = 0; axis < 3; axis++) {
-        const double coordinate = bound_point->point[axis] * scale, from_low = (double)block->low[axis] - coordinate,
-                     from_high = (double)block->high[axis] - coordinate;
-        block->from_low[axis] = (real)(from_low * from_low);
-        block->from_high[axis] = (real)(from_high * from_high);
-        block->offset[axis] = (real)(coordinate - (double)block->middle[axis]);
-        reach2 += from_low * from_low > from_high * from_high ? from_low * from_low : from_high * from_high;
-    }
-    const double reach = sqrt(reach2), longest = bound_point->longest * scale;
-    block->reach = (real)(reach * 1.001);
-    block->slack =
-        (real)(0x1p-11 * reach * (reach + longest) + 0x1p-22 * longest * longest + 0x1p-39 * reach + 0x1p-89);
-    block->has_bound_point = 1;
-}
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 

@@ -8,15 +8,6 @@
 
 enum { LATTICE_LONG_FRONTIER = 64 }; /* boxes: a block of 4 x 4 x 4 nodes with more is divided */
 
-/* Squares of the distances from a point to LANES boxes. */
-FN vf lattice_box_distance2(const real at[3], v3 lo, v3 hi)
-{
-    const vf x = v_f(at[0]), y = v_f(at[1]), z = v_f(at[2]), zero = v_f(R(0.0));
-    const v3 gap = v3_of(v_max(v_max(lo.x - x, x - hi.x), zero), v_max(v_max(lo.y - y, y - hi.y), zero),
-                         v_max(v_max(lo.z - z, z - hi.z), zero));
-    return v3_dot(gap, gap);
-}
-
 /* A node, in the mesh's unit, and squared bounds of its distance to the triangles of visited leaves. */
 typedef struct lattice_node {
     real at[3], least2, most2;

@@ -12,7 +12,11 @@
 #include "host/core/device.h"
 #include "tiles.h"
 
-enum { CHUNK = CAROMI_MESH_PIECE /* nodes whose distances are computed together */ };
+enum {
+    CHUNK = CAROMI_MESH_PIECE, /* nodes whose distances are computed together */
+    DEVICE_CHUNK = 4 * CHUNK,  /* on a device, in layers of LAYER slabs if these are not more */
+    LAYER = 4
+};
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */
 
@@ -129,6 +133,14 @@ typedef struct chunk {
     float *distance, *at[3];
 } chunk;
 
+/* Nodes of a chunk, on a device or on the CPU. */
+static uint64_t capacity_of(const caromi_device *device, uint64_t slab, uint64_t left)
+{
+    const uint64_t has_layers = slab <= DEVICE_CHUNK / LAYER, layer = has_layers ? LAYER * slab : DEVICE_CHUNK;
+    const uint64_t most = device == NULL ? CHUNK : DEVICE_CHUNK / layer * layer;
+    return left < most ? left : most;
+}
+
 /* Allocates the columns of a chunk of nodes. */
 static carom_status make_chunk(const caromi_cubes *cubes, uint64_t capacity, chunk *out, carom_error *err)
 {
@@ -160,7 +172,7 @@ static uint64_t answer_chunk(const caromi_cubes *cubes, const chunk *of, uint64_
 static carom_status one_by_one(const carom_context *context, caromi_device *device, const caromi_cubes *cubes,
                                uint64_t end, uint64_t *done, carom_stats *stats, carom_error *err)
 {
-    const uint64_t capacity = end - *done < CHUNK ? end - *done : CHUNK;
+    const uint64_t capacity = capacity_of(device, cubes->nodes.slab, end - *done);
     chunk own;
     carom_status status = make_chunk(cubes, capacity, &own, err);
     for (uint64_t next = *done; status == CAROM_OK && *done < end && *done == next;) {
@@ -168,7 +180,7 @@ static carom_status one_by_one(const carom_context *context, caromi_device *devi
         next = end - first < capacity ? end : first + capacity;
         own.nodes.begin = first;
         if (device != NULL)
-            status = caromi_lattice_plain_on_device(device, &own.nodes, next, done, stats, err);
+            status = caromi_lattice_on_device(device, &own.nodes, next, done, stats, err);
         else if ((status = caromi_lattice_plain(context, &own.nodes, first, next, stats, err)) == CAROM_OK)
             *done = next;
         if (*done > first)
@@ -204,6 +216,6 @@ carom_status caromi_cubes_on_device(caromi_device *device, const void *cubes, ui
 {
     const caromi_cubes *c = cubes;
     if (end == *done) /* the call only prepares the device */
-        return caromi_lattice_plain_on_device(device, &c->nodes, end, done, stats, err);
+        return caromi_lattice_on_device(device, &c->nodes, end, done, stats, err);
     return one_by_one(c->nodes.mesh->context, device, c, end, done, stats, err);
 }

@@ -47,7 +47,7 @@ static carom_status on_device(caromi_device *device, const void *lattice_batch, 
 {
     const caromi_lattice_batch *batch = lattice_batch;
     const uint64_t first = *done;
-    const carom_status status = caromi_lattice_plain_on_device(device, batch, end, done, stats, err);
+    const carom_status status = caromi_lattice_on_device(device, batch, end, done, stats, err);
     if (batch->inside != NULL) {
         pthread_mutex_t *lock = &batch->mesh->context->finding; /* several devices have one group of signs */
         (void)pthread_mutex_lock(lock);
@@ -122,6 +122,7 @@ static carom_status run(const caromi_request *request, carom_error *err)
     if (desc->sign == CAROM_SIGN_NONE)
         return run_batch(&batch, &desc->batch, request->stats, err);
     int32_t *masks = NULL;
+    CHECK(caromi_staging_show(mesh->context, err)); /* the host gives the signs */
     if (mesh->masks != NULL)
         CHECK(caromi_masks_of_triangles(mesh, &masks, err));
     const carom_status status = run_signed(&batch, desc, masks, request->stats, err);

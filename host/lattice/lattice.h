@@ -8,7 +8,8 @@
  *   3. closed.c       checks that the mesh is closed, if distances have signs
  *   4. tiles.h      on the CPU: cuts the slabs into tiles for the threads
  *   5. blocks.c     one search for all nodes of a tile (cpu/lattice/template.h), then the exact decisions
- *   6. plain.c      on a device, or where blocks.c's error bounds do not hold: a closest-point query for each node
+ *   6. plain.c      where blocks.c's error bounds do not hold: a closest-point query for each node; and on a device,
+ *                   which answers tiles of its own (opencl/lattice.c) if it is a GPU
  *   7. inside.h     finds the nodes inside the mesh, and negates their distances
  *
  * cubes.h: clearance volumes. drop.h: drop maps, with a height for each column of the lattice. */
@@ -41,11 +42,12 @@ static inline uint64_t caromi_slab_of(const carom_lattice *lattice)
 /* Computes the coordinates of nodes [first, first + count) as columns. */
 void caromi_lattice_columns(const carom_lattice *lattice, uint64_t first, uint64_t count, float *x, float *y, float *z);
 
-/* Answers nodes [first, end) by one closest-point query each: on the CPU, or on a device, where *done is set to the end
- * of the answered nodes. plain.c */
+/* Answers nodes [first, end) on the CPU by one closest-point query each. plain.c */
 carom_status caromi_lattice_plain(const carom_context *context, const caromi_lattice_batch *batch, uint64_t first,
                                   uint64_t end, carom_stats *stats, carom_error *err);
-caromi_on_device caromi_lattice_plain_on_device;
+/* Answers nodes [*done, end) on a device: by tiles, or by one query each. *done is set to the end of the answered
+ * nodes. plain.c */
+caromi_on_device caromi_lattice_on_device;
 /* Whether the tile search's error bounds hold; the answers of nodes [first, end), whole slabs, by tiles. blocks.c */
 int caromi_lattice_has_blocks(const caromi_lattice_batch *batch);
 carom_status caromi_lattice_blocks(const carom_context *context, const caromi_lattice_batch *batch, uint64_t first,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers each node by a closest-point query of host/mesh; node coordinates are computed in chunks, as columns. Devices
- * answer lattices this way. */
+ * that have no tiles answer lattices this way. */
 #include <math.h>
 
 #include "host/mesh/block.h"
@@ -82,8 +82,8 @@ carom_status caromi_lattice_plain(const carom_context *context, const caromi_lat
 }
 
 /* Answers nodes chunk by chunk on a device; without nodes, only prepares it. */
-carom_status caromi_lattice_plain_on_device(caromi_device *device, const void *lattice_batch, uint64_t end,
-                                            uint64_t *done, carom_stats *stats, carom_error *err)
+static carom_status plain_on_device(caromi_device *device, const void *lattice_batch, uint64_t end, uint64_t *done,
+                                    carom_stats *stats, carom_error *err)
 {
     const caromi_lattice_batch *batch = lattice_batch;
     const int prepares = end == *done;
@@ -109,5 +109,21 @@ carom_status caromi_lattice_plain_on_device(caromi_device *device, const void *l
         }
     }
     caromi_free(batch->mesh->context, chunk.column[0]);
+    return status;
+}
+
+/* By tiles, if the device has them: then arrays may stay there. If it fails, the CPU answers the rest, from a whole
+ * slab on. */
+carom_status caromi_lattice_on_device(caromi_device *device, const void *lattice_batch, uint64_t end, uint64_t *done,
+                                      carom_stats *stats, carom_error *err)
+{
+    const caromi_lattice_batch *batch = lattice_batch;
+    if (!caromi_driver.lattice_serves(device) || !caromi_lattice_has_blocks(batch)) {
+        CHECK(caromi_staging_show_after(batch->mesh->context, *done - batch->begin, err));
+        return plain_on_device(device, batch, end, done, stats, err);
+    }
+    const carom_status status = caromi_driver.lattice(device, batch, end, done, stats, err);
+    if (*done < end)
+        *done = *done / batch->slab * batch->slab;
     return status;
 }

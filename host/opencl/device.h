@@ -221,6 +221,8 @@ struct caromi_list_batch;
 /* The program of a list batch. */
 uint32_t caromi_list_program(const struct caromi_list_batch *batch);
 carom_status caromi_probe_list(caromi_device *device, const struct caromi_list_batch *batch, carom_error *err);
+struct caromi_lattice_batch;
+carom_status caromi_probe_lattice(caromi_device *device, const struct caromi_lattice_batch *batch, carom_error *err);
 /* Tests quotients and square roots of a device that does not promise correct rounding. rounding.c */
 carom_status caromi_probe_rounding(caromi_device *device, carom_error *err);
 
@@ -254,9 +256,10 @@ typedef struct caromi_undecided {
     /* Lists the undecided ones among `count` rows; returns their number. marks[k]: values of output column mark[k],
      * NULL if that is CAROMI_NO_MARK. */
     uint32_t (*list)(const void *user, const void *const *marks, uint32_t count, uint32_t *rows);
-    /* Answers `count` queries on the CPU. An unwanted output has base NULL. */
+    /* Answers `count` queries on the CPU. rows: their numbers from `first` on. An unwanted output has base NULL. */
     carom_status (*answer)(const carom_context *context, const void *user, const caromi_in_column *in,
-                           const caromi_out_column *out, uint64_t count, carom_stats *stats, carom_error *err);
+                           const caromi_out_column *out, uint64_t first, const uint32_t *rows, uint64_t count,
+                           carom_stats *stats, carom_error *err);
 } caromi_undecided;
 #define CAROMI_NO_MARK UINT32_MAX
 
@@ -469,6 +472,8 @@ carom_status caromi_stream_mesh(caromi_device *device, const struct caromi_mesh_
                                 uint64_t *done, carom_stats *stats, carom_error *err);
 carom_status caromi_stream_list(caromi_device *device, const struct caromi_list_batch *batch, uint64_t end,
                                 uint64_t *done, carom_stats *stats, carom_error *err);
+carom_status caromi_stream_lattice(caromi_device *device, const struct caromi_lattice_batch *batch, uint64_t end,
+                                   uint64_t *done, carom_stats *stats, carom_error *err);
 /* Frees the device memory that lists keep for the next list, and that clouds keep. */
 void caromi_grid_release(caromi_device *device);
 void caromi_inline_hits_release(caromi_device *device);
@@ -479,6 +484,9 @@ carom_status caromi_fail_corrupt(const caromi_device *d, const char *what, uint6
                                  carom_error *err);
 /* The error for a device that ended a loop too early; see mesh_run_is_truncated. */
 carom_status caromi_fail_truncated(const caromi_device *d, uint64_t first, uint64_t end, carom_error *err);
+/* Fails if one of these triangles cannot be an answer. */
+carom_status caromi_check_triangles(const caromi_device *d, const carom_mesh *mesh, const void *triangles,
+                                    size_t stride, uint64_t count, uint64_t first, uint64_t end, carom_error *err);
 /* Makes a batch's mesh ready on the device: uploads it if necessary, and finds its empty space if searches use that. */
 carom_status caromi_ready_mesh(caromi_device *device, const struct caromi_mesh_batch *batch, carom_error *err);
 /* Runs a stream of a batch's queries, once its mesh is ready. */
@@ -506,6 +514,12 @@ uint32_t caromi_far_bytes(const caromi_device *device, const carom_mesh *mesh);
  * arguments. */
 carom_status caromi_upload_edges(caromi_device *device, carom_mesh *mesh, int have_masks, carom_error *err);
 void caromi_set_edges(const caromi_device *d, caromi_arguments *arguments, const carom_mesh *mesh, int have_masks);
+/* Sets an uploaded mesh's hierarchy, masks and options as arguments. */
+void caromi_set_tree(const caromi_device *d, caromi_arguments *arguments, const carom_mesh *mesh, int options);
+/* Launches the kernel of closest points, or of contacts, for the slot's triangles. Its first inputs are the columns of
+ * the batch's kind. */
+carom_status caromi_launch_points(caromi_device *device, caromi_cl_slot *slot, const struct caromi_mesh_batch *batch,
+                                  carom_error *err);
 /* Sets the clearance of an uploaded mesh as arguments. */
 void caromi_set_clearance(const caromi_device *d, caromi_arguments *arguments, const carom_mesh *mesh);
 /* Sets the mesh's vertices, indices and number of triangles as arguments. */

@@ -44,7 +44,8 @@ carom_status caromi_device_memory_read(const caromi_device_memory *memory, uint6
                                        carom_error *err);
 carom_status caromi_device_memory_write(const caromi_device_memory *memory, uint64_t offset, const void *data,
                                         uint64_t bytes, carom_error *err);
-caromi_on_device caromi_device_pairs, caromi_device_mesh, caromi_device_list;
+caromi_on_device caromi_device_pairs, caromi_device_mesh, caromi_device_list, caromi_device_lattice;
+int caromi_lattice_serves(const caromi_device *device);
 void caromi_device_mesh_release(carom_mesh *mesh);
 int caromi_refit_serves(const caromi_device *device, const carom_points *vertices);
 carom_status caromi_device_refit(caromi_device *device, carom_mesh *mesh, const carom_points *vertices,

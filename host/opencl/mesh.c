@@ -207,6 +207,16 @@ void caromi_set_triangles(const caromi_device *device, caromi_arguments *argumen
     caromi_set_argument(arguments, &triangles, sizeof triangles);
 }
 
+/* Sets an uploaded mesh's hierarchy, masks and options as arguments. */
+void caromi_set_tree(const caromi_device *device, caromi_arguments *arguments, const carom_mesh *mesh, int options)
+{
+    const mesh_copy *copy = copy_of(device, mesh);
+    const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
+    set_tree(device, arguments, mesh);
+    caromi_set_argument(arguments, masks, sizeof *masks);
+    caromi_set_argument(arguments, &options, sizeof options);
+}
+
 /* The number of queries of a work-item. With lanes, a work-item interleaves several traversals: it gets a few times as
  * many queries, as long as all cores have some work-items. Without lanes it gets one. */
 static cl_uint share_of(const caromi_device *device, uint32_t program, uint64_t queries)
@@ -233,12 +243,8 @@ uint64_t caromi_set_search(const caromi_device *device, const caromi_cl_slot *sl
                            uint32_t program, const carom_mesh *mesh, int options, uint64_t count, uint32_t columns,
                            uint32_t mask)
 {
-    const mesh_copy *copy = copy_of(device, mesh);
-    const cl_mem *masks = copy->masks != NULL ? &copy->masks : &copy->leaves; /* any buffer: it is not read */
     const cl_uint share = share_of(device, program, count), queries = (cl_uint)count, rows = slot->sorted ? queries : 0;
-    set_tree(device, arguments, mesh);
-    caromi_set_argument(arguments, masks, sizeof *masks);
-    caromi_set_argument(arguments, &options, sizeof options);
+    caromi_set_tree(device, arguments, mesh, options);
     caromi_set_columns(arguments, slot->in, columns);
     /* Arguments that are never read still need a buffer: without masks any column, without an order any buffer. */
     caromi_set_column(arguments, &slot->in[options & MESH_QUERY_MASKS ? mask : 0]);
@@ -319,7 +325,7 @@ static carom_status launch_search(caromi_device *device, caromi_cl_slot *slot, c
 }
 
 /* Launches the point kernel for a chunk. */
-static carom_status launch_points(caromi_device *device, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
+carom_status caromi_launch_points(caromi_device *device, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
                                   carom_error *err)
 {
     const caromi_mesh_kind *kind = batch->kind;
@@ -339,20 +345,17 @@ static carom_status launch_mesh(caromi_device *device, caromi_cl_slot *slot, con
     const caromi_mesh_batch *batch = user;
     CHECK(caromi_sort_chunk(device, slot, batch->mesh, batch->kind->in, batch->options, err));
     CHECK(launch_search(device, slot, batch, err));
-    return caromi_wants_points(batch) ? launch_points(device, slot, batch, err) : CAROM_OK;
+    return caromi_wants_points(batch) ? caromi_launch_points(device, slot, batch, err) : CAROM_OK;
 }
 
-/* Checks the triangles of every chunk, even if the caller wants only times: if a triangle is impossible, the time is
- * wrong too. */
-static carom_status check_triangles(const caromi_device *device, const void *user, const void *triangles, size_t stride,
-                                    uint64_t count, uint64_t first, uint64_t end, carom_error *err)
+carom_status caromi_check_triangles(const caromi_device *device, const carom_mesh *mesh, const void *triangles,
+                                    size_t stride, uint64_t count, uint64_t first, uint64_t end, carom_error *err)
 {
-    const caromi_mesh_batch *batch = user;
     int corrupt = 0, truncated = 0;
     for (uint64_t i = 0; i < count; i++) {
         int32_t triangle;
         memcpy(&triangle, (const char *)triangles + i * stride, sizeof triangle);
-        corrupt |= !caromi_can_be(batch->mesh, triangle);
+        corrupt |= !caromi_can_be(mesh, triangle);
         truncated |= triangle == MESH_LOOP_TRUNCATED;
     }
     return truncated ? caromi_fail_truncated(device, first, end, err)
@@ -360,10 +363,21 @@ static carom_status check_triangles(const caromi_device *device, const void *use
                      : CAROM_OK;
 }
 
+/* Checks the triangles of every chunk, even if the caller wants only times: if a triangle is impossible, the time is
+ * wrong too. */
+static carom_status check_triangles(const caromi_device *device, const void *user, const void *triangles, size_t stride,
+                                    uint64_t count, uint64_t first, uint64_t end, carom_error *err)
+{
+    return caromi_check_triangles(device, ((const caromi_mesh_batch *)user)->mesh, triangles, stride, count, first, end,
+                                  err);
+}
+
 /* Answers queries that the device left undecided, on the CPU. */
 static carom_status answer_undecided(const carom_context *context, const void *user, const caromi_in_column *in,
-                                     const caromi_out_column *out, uint64_t count, carom_stats *stats, carom_error *err)
+                                     const caromi_out_column *out, uint64_t first, const uint32_t *rows, uint64_t count,
+                                     carom_stats *stats, carom_error *err)
 {
+    (void)first, (void)rows;
     caromi_mesh_batch batch = *(const caromi_mesh_batch *)user;
     const caromi_mesh_kind *kind = batch.kind;
     const uint32_t out_count = caromi_wants_points(&batch) ? kind->out : kind->search_out;

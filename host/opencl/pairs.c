@@ -31,8 +31,10 @@ static uint32_t list_undecided(const void *user, const void *const *marks, uint3
 }
 
 static carom_status answer_undecided(const carom_context *context, const void *user, const caromi_in_column *in,
-                                     const caromi_out_column *out, uint64_t count, carom_stats *stats, carom_error *err)
+                                     const caromi_out_column *out, uint64_t first, const uint32_t *rows, uint64_t count,
+                                     carom_stats *stats, carom_error *err)
 {
+    (void)first, (void)rows;
     caromi_pair_batch batch = *(const caromi_pair_batch *)user;
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch.kernel];
     memcpy(batch.in, in, shape->in_count * sizeof *in);

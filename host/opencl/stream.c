@@ -618,8 +618,8 @@ carom_status caromi_stream_run(caromi_device *device, const caromi_stream *strea
         own.mark[0] = CAROMI_NO_MARK;
     }
     /* Chunks are short so that transfers overlap with kernels. Without transfers, a chunk is as large as a launch may
-     * be. */
-    if (device->gpu && caromi_inputs_stay(&own) && caromi_answers_stay(&own))
+     * be, unless it consists of tiles of a lattice. */
+    if (device->gpu && own.in_count > 0 && caromi_inputs_stay(&own) && caromi_answers_stay(&own))
         own.chunk = own.undecided == NULL || device->max_items < CHUNK_MARKED ? device->max_items : CHUNK_MARKED;
     if (device->context->enqueued == NULL) {
         CHECK(bring_indices(device, &own, err));

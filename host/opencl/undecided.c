@@ -99,8 +99,8 @@ static carom_status answer(row_copies *copies, carom_stats *stats, carom_error *
     const caromi_stream *stream = copies->stream;
     for (uint32_t i = 0; i < stream->in_count; i++)
         CHECK(copy_input(copies, i, err));
-    CHECK(stream->undecided->answer(copies->device->context, stream->user, copies->in, copies->out, copies->count,
-                                    stats, err));
+    CHECK(stream->undecided->answer(copies->device->context, stream->user, copies->in, copies->out, copies->slot->first,
+                                    copies->rows, copies->count, stats, err));
     for (uint32_t i = 0; i < stream->out_count; i++)
         CHECK(put_output(copies, i, err));
     return caromi_finish(copies->device, copies->slot->queue, err);
