@@ -28,7 +28,7 @@ CAROMI_CALL_TYPE(mesh_distance, "mesh", carom_mesh_distance_desc, CAROMI_MEMBERS
                  .serves = CAROMI_SERVES_BEGIN, .stays = 1, .lattice = offsetof(carom_mesh_distance_desc, lattice))
 CAROMI_CALL_TYPE(mesh_clearance, "mesh", carom_mesh_clearance_desc, CAROMI_NO_MEMBERS, "out",
                  carom_mesh_clearance_result, CAROMI_MEMBERS(caromi_clearance_out), .unit = CAROMI_UNIT_SLAB,
-                 .serves = CAROMI_SERVES_BEGIN, .lattice = offsetof(carom_mesh_clearance_desc, lattice),
+                 .serves = CAROMI_SERVES_BEGIN, .stays = 1, .lattice = offsetof(carom_mesh_clearance_desc, lattice),
                  .radius = offsetof(carom_mesh_clearance_desc, radius))
 CAROMI_CALL_TYPE(mesh_drop, "mesh", carom_mesh_drop_desc, CAROMI_NO_MEMBERS, "out", carom_mesh_drop_result,
                  CAROMI_MEMBERS(caromi_drop_out), .unit = CAROMI_UNIT_ROW, .serves = CAROMI_SERVES_BEGIN,

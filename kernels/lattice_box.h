@@ -16,4 +16,13 @@ typedef struct lattice_box {
     unsigned int count[3], shift[3];
     unsigned int tiles[2]; /* along x and y */
 } lattice_box;
+
+/* Columns [first, end) along x and y, numbered from 0. Lengths are in the mesh's unit. */
+typedef struct lattice_rays {
+    float origin[2];           /* position of column 0, with an error of at most `error` */
+    float spacing, per_length; /* distance of columns; its reciprocal */
+    float error;               /* bounds all roundings of a position; docs/volumes.md */
+    float first[2], end[2];
+    float lowest; /* triangles that end below do not count */
+} lattice_rays;
 #endif

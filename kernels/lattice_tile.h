@@ -48,7 +48,7 @@ typedef struct tile_memory {
     int has_bound_corner;
 } tile_memory;
 
-/* What a work-item knows of its tile. */
+/* A work-item and its tile. */
 typedef struct tile_work {
     __local tile_memory *memory;
     mesh_frame frame;
@@ -86,15 +86,15 @@ FN v3 tile_position(const tile_work *work, u32 node)
 }
 
 /* Computes coordinates as carom_lattice_coordinate() does. first: the tile's first node in the box. */
-FN void tile_place_nodes(const tile_work *work, const lattice_box *box, const u32 first[3])
+FN void tile_locate_nodes(const tile_work *work, const lattice_box *box, const u32 first[3])
 {
     for (int axis = 0; axis < 3; axis++) {
         const u32 left = box->count[axis] - first[axis], edge = 1u << box->shift[axis],
                   last = (left < edge ? left : edge) - 1;
         if (work->item < edge) {
             const u32 index = work->item < last ? work->item : last;
-            const wide_real way = (wide_real)(box->first[axis] + first[axis] + index) * box->spacing;
-            work->memory->at[tile_begin_of(box->shift, axis) + work->item] = (real)(box->origin[axis] + way);
+            const wide_real offset = (wide_real)(box->first[axis] + first[axis] + index) * box->spacing;
+            work->memory->at[tile_begin_of(box->shift, axis) + work->item] = (real)(box->origin[axis] + offset);
         }
         if (work->item == 0)
             work->memory->count[axis] = last + 1;
@@ -259,7 +259,7 @@ FN void tile_search(const tile_work *work, const lattice_block *block)
 {
     __local tile_queue *queue = &work->memory->queue;
     while (queue->listed <= TILE_PIECE && !tile_queue_is_empty(queue)) {
-        const tile_step step = tile_take(queue, work->item);
+        const tile_step step = tile_next(queue, work->item);
         if (step.has_triangle)
             tile_test_triangle(work, block, step.reference, step.slot);
         if (step.has_child)
@@ -280,8 +280,8 @@ FN v3 tile_corner(__local const tile_memory *memory, u32 element, int corner)
 /* Minus the squared distance from a node to a corner, in the mesh's unit. */
 FN real tile_term(v3 node, v3 corner, real scale)
 {
-    const v3 way = v3_mul(v3_sub(corner, node), scale);
-    return -v3_dot(way, way);
+    const v3 offset = v3_mul(v3_sub(corner, node), scale);
+    return -v3_dot(offset, offset);
 }
 
 /* The greatest term of a triangle's samples, as in lattice.h but from the node itself: minus the square of the least
@@ -327,13 +327,13 @@ FN void tile_queue_pairs(const tile_work *work, v3 node, u32 first, u32 end, u32
     __local tile_memory *memory = work->memory;
     const real reach = tile_most(work, work->item) * work->frame.scale;
     const real limit = lattice_filter_limit(R(0.0), reach * reach, radius2);
-    u32 kept = 0;
+    u32 left = 0;
     for (u32 element = first; element < end; element++)
         if (element != solved && tile_sample(work, node, element) + memory->column[TILE_COVER][element] >= limit)
-            kept |= 1u << (element - first);
-    u32 to = kept != 0 ? atomic_add(&memory->pair_count, bitmask_count(kept)) : 0;
-    for (; kept != 0; kept &= kept - 1)
-        memory->pair[to++] = (ushort)(work->item + LATTICE_TILE * (first + (u32)bitmask_first(kept)));
+            left |= 1u << (element - first);
+    u32 to = left != 0 ? atomic_add(&memory->pair_count, bitmask_count(left)) : 0;
+    for (; left != 0; left &= left - 1)
+        memory->pair[to++] = (ushort)(work->item + LATTICE_TILE * (first + (u32)bitmask_first(left)));
 }
 
 /* ---- the solver -------------------------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ typedef struct tile_queue {
     u32 listed; /* triangles of the tile's list */
 } tile_queue;
 
-/* What an item tests next: a child of a node, or a triangle of a leaf. */
+/* The next test of an item: a child of a node, or a triangle of a leaf. */
 typedef struct tile_step {
     int reference, slot;
     int has_child, has_triangle;
@@ -44,7 +44,7 @@ FN int tile_queue_is_empty(__local const tile_queue *queue)
 }
 
 /* Takes what the group tests next; the queue is not empty. Leaves are tested as soon as all items have one. */
-FN tile_step tile_take(__local tile_queue *queue, u32 item)
+FN tile_step tile_next(__local tile_queue *queue, u32 item)
 {
     const u32 pending = queue->pending_count, leaves = queue->leaf_count, part = item / MESH_WIDTH;
     const int tests_leaves = leaves >= TILE_TAKEN || pending == 0;

@@ -1,54 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Triangles that may meet a vertical ray through a column of a lattice: LANES boxes or triangles at a time. An excluded
- * box or triangle certainly meets no ray. Most triangles of a fine mesh lie between the columns, and most triangles
- * whose box holds one column do not meet it. docs/volumes.md, section 3, has the bounds. */
+/* Searches the hierarchy for triangles that may meet a vertical ray through a column of a lattice, LANES boxes or
+ * triangles at a time (kernels/lattice_rays.h). */
+#include "kernels/lattice_rays.h"
 #include "rays.h"
-
-/* Columns in an interval along an axis: the last one that it may hold, whether it may hold any, and whether at most
- * one. */
-typedef struct rays_last {
-    vf column;
-    vm exists, is_single;
-} rays_last;
-
-/* Adding and subtracting 1.5 * 2^23 rounds to an integer. */
-FN rays_last rays_last_of(const caromi_rays *rays, int axis, vf lo, vf hi)
-{
-    const real error = rays->error * rays->per_length;
-    const vf origin = v_f(rays->origin[axis]), per_length = v_f(rays->per_length), magic = v_f(R(0x1.8p23));
-    const vf first = v_f(rays->first[axis] - R(0.5)), end = v_f(rays->end[axis] - R(0.5));
-    const vf first_column = v_max((lo - origin) * per_length, first) - v_f(error);
-    const vf last_column = v_max(v_min((hi - origin) * per_length, end), first - v_f(R(1.0)));
-    rays_last last;
-    last.column = ((last_column + v_f(R(2.0) * error - R(0.5))) + magic) - magic;
-    last.exists = v_le(first_column, last.column);
-    last.is_single = v_lt(last.column - v_f(R(1.0)), first_column);
-    return last;
-}
-
-/* Twice the area that a column and an edge span, seen from above. */
-FN vf rays_side(vf x, vf y, v3 a, v3 b)
-{
-    return (a.x - x) * (b.y - y) - (a.y - y) * (b.x - x);
-}
-
-/* Whether a ray may meet the triangle. Corners are in the mesh's unit. */
-FN vm rays_keep(const caromi_rays *rays, v3 p0, v3 p1, v3 p2)
-{
-    const v3 lo = mesh_min3(p0, p1, p2), hi = mesh_max3(p0, p1, p2);
-    const rays_last x = rays_last_of(rays, AXIS_X, lo.x, hi.x), y = rays_last_of(rays, AXIS_Y, lo.y, hi.y);
-    const vm box_is_met = v_and(v_le(v_f(rays->lowest), hi.z), v_and(x.exists, y.exists));
-    const vf at_x = v_f(rays->origin[0]) + x.column * v_f(rays->spacing);
-    const vf at_y = v_f(rays->origin[1]) + y.column * v_f(rays->spacing);
-    /* A triangle with the single column of its box certainly outside an edge is missed. */
-    const vf side01 = rays_side(at_x, at_y, p0, p1), side12 = rays_side(at_x, at_y, p1, p2),
-             side20 = rays_side(at_x, at_y, p2, p0);
-    const vf width = v_max(hi.x - lo.x, hi.y - lo.y) + v_f(R(4.0) * rays->error);
-    const vf error = width * (width * v_f(R(0x1p-19)) + v_f(R(8.0) * rays->error)) + v_f(R(0x1p-100));
-    const vm is_outside =
-        v_and(v_lt(v_min(v_min(side01, side12), side20), -error), v_lt(error, v_max(v_max(side01, side12), side20)));
-    return v_and(box_is_met, v_not(v_and(is_outside, v_and(x.is_single, y.is_single))));
-}
 
 /* Passes the leaf's triangles that a ray may meet to the caller; 0 ends the search. */
 static int rays_visit_leaf(const caromi_rays *rays, int reference)
@@ -63,8 +17,8 @@ static int rays_visit_leaf(const caromi_rays *rays, int reference)
         const mesh_corners mesh_triangle = mesh_corners_of(leaf, reference, lane);
         const vm filled = vi_gt(mesh_load_int(leaf->triangle + lane), v_i(-1));
         u32 left =
-            v_bitmask(v_and(filled, rays_keep(rays, v3_mul(mesh_triangle.p0, scale), v3_mul(mesh_triangle.p1, scale),
-                                              v3_mul(mesh_triangle.p2, scale))));
+            v_bitmask(v_and(filled, rays_keep(&rays->columns, v3_mul(mesh_triangle.p0, scale),
+                                              v3_mul(mesh_triangle.p1, scale), v3_mul(mesh_triangle.p2, scale))));
         if (left == 0)
             continue;
         const vf values[] = {mesh_triangle.p0.x, mesh_triangle.p0.y, mesh_triangle.p0.z,
@@ -96,11 +50,11 @@ static void rays_search(const caromi_rays *rays)
         }
         const mesh_node *node = rays->mesh->nodes + next;
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-            const rays_last x = rays_last_of(rays, AXIS_X, v_load(node->lo_x + lane), v_load(node->hi_x + lane));
-            const rays_last y = rays_last_of(rays, AXIS_Y, v_load(node->lo_y + lane), v_load(node->hi_y + lane));
+            const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
+            const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
             const vm filled = v_not(vi_eq(mesh_load_int(node->child + lane), v_i(0)));
-            const vm above = v_and(filled, v_le(v_f(rays->lowest), v_load(node->hi_z + lane)));
-            for (u32 left = v_bitmask(v_and(above, v_and(x.exists, y.exists))); left != 0; left &= left - 1)
+            for (u32 left = v_bitmask(v_and(filled, rays_keep_box(&rays->columns, lo, hi))); left != 0;
+                 left &= left - 1)
                 pending[count++] = node->child[lane + bitmask_first(left)];
         }
     }

@@ -57,9 +57,10 @@ typedef struct caromi_device_driver {
     carom_status (*match)(caromi_device *device, const carom_contact_records *previous,
                           const carom_contact_records *now, const carom_contact_match *out, int *answered,
                           carom_error *err);
-    /* Whether the device answers lattices by tiles; answers a caromi_lattice_batch so, as above. */
+    /* Whether the device answers lattices by tiles; answers a caromi_lattice_batch, or caromi_cubes, so, as
+     * above. */
     int (*lattice_serves)(const caromi_device *device);
-    caromi_on_device *lattice;
+    caromi_on_device *lattice, *cubes;
     /* Frees the copies of a mesh on the devices. */
     void (*mesh_release)(carom_mesh *mesh);
     /* Whether a device refits meshes to these vertices, which lie in its memory. Refits its copy of a mesh to them:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A cube's answer depends on the distance of its node: at most R - h, between the limits, or beyond R + h. On the CPU,
  * cpu/lattice/template.h classifies the nodes of a tile together. A device, and the CPU for meshes outside the tile
- * search's error bounds, computes each distance. Distances next to a limit are decided in integers. docs/volumes.md,
- * section 4, has the proof. */
+ * search's error bounds, computes each distance; tiles of a GPU compare it there (host/opencl/lattice_cubes.c).
+ * Distances next to a limit are decided in integers. docs/volumes.md, section 4, has the proof. */
 #include "cubes.h"
 
 #include <math.h>
@@ -12,11 +12,7 @@
 #include "host/core/device.h"
 #include "tiles.h"
 
-enum {
-    CHUNK = CAROMI_MESH_PIECE, /* nodes whose distances are computed together */
-    DEVICE_CHUNK = 4 * CHUNK,  /* on a device, in layers of LAYER slabs if these are not more */
-    LAYER = 4
-};
+enum { CHUNK = CAROMI_MESH_PIECE /* nodes whose distances are computed together */ };
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */
 
@@ -56,6 +52,13 @@ static carom_clearance resolve(const caromi_cubes *cubes, const float node[3])
         return CAROM_CLEARANCE_FREE;
     return caromi_resolve_cube(mesh, node, options, &cubes->cube, CAROMI_CUBE_BLOCKED) ? CAROM_CLEARANCE_BLOCKED
                                                                                        : CAROM_CLEARANCE_UNDECIDED;
+}
+
+carom_clearance caromi_cubes_resolve(const caromi_cubes *cubes, uint64_t node)
+{
+    float at[3];
+    caromi_lattice_columns(&cubes->nodes.lattice, node, 1, &at[0], &at[1], &at[2]);
+    return resolve(cubes, at);
 }
 
 /* The answer for a distance. A NaN (undecided by the filter) and a distance next to a limit are decided in integers,
@@ -133,14 +136,6 @@ typedef struct chunk {
     float *distance, *at[3];
 } chunk;
 
-/* Nodes of a chunk, on a device or on the CPU. */
-static uint64_t capacity_of(const caromi_device *device, uint64_t slab, uint64_t left)
-{
-    const uint64_t has_layers = slab <= DEVICE_CHUNK / LAYER, layer = has_layers ? LAYER * slab : DEVICE_CHUNK;
-    const uint64_t most = device == NULL ? CHUNK : DEVICE_CHUNK / layer * layer;
-    return left < most ? left : most;
-}
-
 /* Allocates the columns of a chunk of nodes. */
 static carom_status make_chunk(const caromi_cubes *cubes, uint64_t capacity, chunk *out, carom_error *err)
 {
@@ -172,7 +167,7 @@ static uint64_t answer_chunk(const caromi_cubes *cubes, const chunk *of, uint64_
 static carom_status one_by_one(const carom_context *context, caromi_device *device, const caromi_cubes *cubes,
                                uint64_t end, uint64_t *done, carom_stats *stats, carom_error *err)
 {
-    const uint64_t capacity = capacity_of(device, cubes->nodes.slab, end - *done);
+    const uint64_t capacity = end - *done < CHUNK ? end - *done : CHUNK;
     chunk own;
     carom_status status = make_chunk(cubes, capacity, &own, err);
     for (uint64_t next = *done; status == CAROM_OK && *done < end && *done == next;) {
@@ -215,6 +210,13 @@ carom_status caromi_cubes_on_device(caromi_device *device, const void *cubes, ui
                                     carom_stats *stats, carom_error *err)
 {
     const caromi_cubes *c = cubes;
+    if (has_blocks(c) && caromi_lattice_by_tiles(device, &c->nodes)) {
+        const carom_status status = caromi_driver.cubes(device, c, end, done, stats, err);
+        if (*done < end)
+            *done = *done / c->nodes.slab * c->nodes.slab;
+        return status;
+    }
+    CHECK(caromi_staging_show_after(c->nodes.mesh->context, *done - c->nodes.begin, err));
     if (end == *done) /* the call only prepares the device */
         return caromi_lattice_on_device(device, &c->nodes, end, done, stats, err);
     return one_by_one(c->nodes.mesh->context, device, c, end, done, stats, err);

@@ -2,7 +2,7 @@
 /* Clearance volumes: whether a cube around each node of a lattice is free for a sphere, or blocked.
  *
  * clearance.c checks the call and the rounding of its nodes
- * cubes.c classifies the nodes' distances, by tiles, or node by node as a device does */
+ * cubes.c classifies the nodes' distances, by tiles, or node by node as a device without tiles does */
 #ifndef CAROM_HOST_LATTICE_CUBES_H
 #define CAROM_HOST_LATTICE_CUBES_H
 #include "cpu/lattice/lattice.h"
@@ -19,6 +19,8 @@ typedef struct caromi_cubes {
 
 /* Describes a call for a sphere of this radius; `out` may be NULL. */
 caromi_cubes caromi_cubes_of(const caromi_lattice_batch *nodes, float radius, uint8_t *out);
+/* Decides a node in integers. */
+carom_clearance caromi_cubes_resolve(const caromi_cubes *cubes, uint64_t node);
 /* Answer nodes [first, end), whole slabs. */
 caromi_on_cpu caromi_cubes_on_cpu;
 caromi_on_device caromi_cubes_on_device;

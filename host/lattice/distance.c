@@ -41,14 +41,14 @@ static carom_status on_cpu(const carom_context *context, const void *lattice_bat
     return CAROM_OK;
 }
 
-/* What is answered before a failure needs its signs too. */
+/* The host gives the signs unless the device has. What is answered before a failure needs them too. */
 static carom_status on_device(caromi_device *device, const void *lattice_batch, uint64_t end, uint64_t *done,
                               carom_stats *stats, carom_error *err)
 {
     const caromi_lattice_batch *batch = lattice_batch;
     const uint64_t first = *done;
     const carom_status status = caromi_lattice_on_device(device, batch, end, done, stats, err);
-    if (batch->inside != NULL) {
+    if (batch->inside != NULL && !caromi_lattice_by_tiles(device, batch)) {
         pthread_mutex_t *lock = &batch->mesh->context->finding; /* several devices have one group of signs */
         (void)pthread_mutex_lock(lock);
         caromi_inside_sign(batch->inside, first, *done);
@@ -95,7 +95,10 @@ static carom_status run_signed(caromi_lattice_batch *batch, const carom_mesh_dis
     caromi_inside inside;
     if (!desc->allow_open)
         CHECK(caromi_check_closed(batch->mesh, desc->sign, masks, err));
-    if (batch->out[CAROMI_ANSWER_KEY].base == NULL || batch->begin == batch->count || desc->batch.prepare)
+    if (batch->out[CAROMI_ANSWER_KEY].base == NULL)
+        return run_batch(batch, &desc->batch, stats, err);
+    batch->sign = desc->sign;
+    if (batch->begin == batch->count || desc->batch.prepare)
         return run_batch(batch, &desc->batch, stats, err);
     CHECK(caromi_inside_make(batch, desc->sign, masks, &inside, err));
     batch->inside = &inside;
@@ -122,7 +125,6 @@ static carom_status run(const caromi_request *request, carom_error *err)
     if (desc->sign == CAROM_SIGN_NONE)
         return run_batch(&batch, &desc->batch, request->stats, err);
     int32_t *masks = NULL;
-    CHECK(caromi_staging_show(mesh->context, err)); /* the host gives the signs */
     if (mesh->masks != NULL)
         CHECK(caromi_masks_of_triangles(mesh, &masks, err));
     const carom_status status = run_signed(&batch, desc, masks, request->stats, err);

@@ -139,11 +139,11 @@ static void cross_all(const caromi_inside *inside, caromi_crossings *crossings)
     cross_job job = {inside, crossings};
     /* A traversal of the BVH for all columns of the rectangle. */
     if (inside->has_rays) {
-        caromi_rays rays = inside->rays;
-        rays.first[0] = (float)crossings->i0;
-        rays.first[1] = (float)crossings->j0;
-        rays.end[0] = (float)crossings->i1;
-        rays.end[1] = (float)crossings->j1;
+        caromi_rays rays = {.mesh = &mesh->view, .columns = inside->rays};
+        rays.columns.first[0] = (float)crossings->i0;
+        rays.columns.first[1] = (float)crossings->j0;
+        rays.columns.end[0] = (float)crossings->i1;
+        rays.columns.end[1] = (float)crossings->j1;
         rays.found = cross_found;
         rays.user = &job;
         mesh->context->isa->rays(&rays);
@@ -211,26 +211,23 @@ static void fill_band(void *user, uint64_t task, uint32_t thread)
     fill(job->inside, thread, 0, lattice->dims[0], first, caromi_slice_start(lattice->dims[1], job->tasks, task + 1));
 }
 
-/* Sets the columns as rays, in the mesh's unit of length. docs/volumes.md, section 3, derives the error. */
-static void set_rays(caromi_inside *inside)
+/* The columns as rays, in the mesh's unit of length. docs/volumes.md, section 3, derives the error. */
+int caromi_lattice_rays(const caromi_lattice_batch *batch, float lowest, lattice_rays *rays)
 {
-    const carom_mesh *mesh = inside->batch->mesh;
-    const carom_lattice *lattice = &inside->batch->lattice;
-    const double scale = (double)mesh->view.frame.scale, spacing = lattice->spacing * scale;
-    caromi_rays *rays = &inside->rays;
+    const carom_lattice *lattice = &batch->lattice;
+    const double scale = (double)batch->mesh->view.frame.scale, spacing = lattice->spacing * scale;
     double largest = 2.0;
-    *rays = (caromi_rays){.mesh = &mesh->view,
-                          .spacing = (float)spacing,
-                          .per_length = (float)(1.0 / spacing),
-                          .lowest = inside->z[0] * mesh->view.frame.scale};
+    *rays = (lattice_rays){.spacing = (float)spacing,
+                           .per_length = (float)(1.0 / spacing),
+                           .lowest = lowest * batch->mesh->view.frame.scale};
     for (int axis = 0; axis < 2; axis++) {
         const double length = (double)(lattice->first[axis] + lattice->dims[axis]) * spacing;
         rays->origin[axis] = (float)(lattice->origin[axis] * scale + (double)lattice->first[axis] * spacing);
         largest = fmax(largest, fmax(fabs(lattice->origin[axis]) * scale, length));
     }
     rays->error = (float)(largest * 0x1p-19);
-    inside->has_rays = mesh->info.triangle_count > 0 && rays->spacing >= CAROMI_RAYS_LEAST &&
-                       rays->error <= CAROMI_RAYS_ERROR * rays->spacing;
+    return batch->mesh->info.triangle_count > 0 && rays->spacing >= CAROMI_RAYS_LEAST &&
+           rays->error <= CAROMI_RAYS_ERROR * rays->spacing;
 }
 
 /* Computes the bits of the group that begins with slab `first`. */
@@ -247,7 +244,7 @@ static void fill_group(caromi_inside *inside, uint64_t first)
     inside->count = left < inside->capacity ? left : inside->capacity;
     for (uint64_t slab = 0; slab < inside->count; slab++)
         inside->z[slab] = carom_lattice_coordinate(&batch->lattice, AXIS_Z, first + slab);
-    set_rays(inside);
+    inside->has_rays = caromi_lattice_rays(batch, inside->z[0], &inside->rays);
     memset(inside->bits, 0, inside->count * rows * inside->words * sizeof *inside->bits);
     caromi_parallel(pool, job.tasks, fill_band, &job);
 }
@@ -307,6 +304,23 @@ void caromi_inside_sign(caromi_inside *inside, uint64_t first, uint64_t end)
         next = last < group_end ? last : group_end;
         caromi_parallel(batch->mesh->context->pool, next - slab, sign_slab, &job);
     }
+}
+
+/* Whether one node is inside, by its own ray alone. */
+int caromi_inside_node(const caromi_inside *inside, uint64_t node)
+{
+    const caromi_lattice_batch *batch = inside->batch;
+    const uint64_t row = batch->lattice.dims[0], i = node % row, j = node / row % batch->lattice.dims[1];
+    caromi_inside own = *inside;
+    int32_t sum = 0;
+    own.first = node / batch->slab;
+    own.count = 1;
+    float z = carom_lattice_coordinate(&batch->lattice, AXIS_Z, own.first);
+    own.z = &z;
+    own.has_rays = caromi_lattice_rays(batch, z, &own.rays);
+    caromi_crossings crossings = {.i0 = i, .i1 = i + 1, .j0 = j, .j1 = j + 1, .levels = &sum};
+    cross_all(&own, &crossings);
+    return is_inside(inside->sign, sum);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */

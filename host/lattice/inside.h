@@ -22,11 +22,11 @@ typedef struct caromi_inside {
     uint64_t words;       /* 32-bit words of a row of bits */
     uint64_t capacity;    /* slabs that the bits have room for */
     uint64_t first, count;
-    uint32_t *bits;   /* [count][dims y][words] */
-    caromi_rays rays; /* the group's columns as rays, without a rectangle */
-    int has_rays;     /* node coordinates are accurate enough for the ray filter */
-    char *scratch;    /* [threads] */
-    size_t each;      /* bytes of one thread's scratch */
+    uint32_t *bits;    /* [count][dims y][words] */
+    lattice_rays rays; /* the group's columns as rays, without a rectangle */
+    int has_rays;      /* node coordinates are accurate enough for the ray filter */
+    char *scratch;     /* [threads] */
+    size_t each;       /* bytes of one thread's scratch */
 } caromi_inside;
 
 /* A crossing of a triangle with a column. Nodes [0, level] of the group's column are strictly below it. */
@@ -51,6 +51,11 @@ void caromi_cross_triangle(const caromi_inside *inside, const float corners[9], 
 carom_status caromi_inside_make(const caromi_lattice_batch *batch, carom_sign sign, const int32_t *masks,
                                 caromi_inside *inside, carom_error *err);
 void caromi_inside_free(caromi_inside *inside);
+/* The columns as rays over nodes from the coordinate `lowest` on, without a rectangle. Returns whether the error bounds
+ * of their filter hold. */
+int caromi_lattice_rays(const caromi_lattice_batch *batch, float lowest, lattice_rays *rays);
+/* Whether one node of the batch is inside, by its own ray alone. */
+int caromi_inside_node(const caromi_inside *inside, uint64_t node);
 /* Gives the distances of nodes [first, end), whole slabs, their signs. */
 void caromi_inside_sign(caromi_inside *inside, uint64_t first, uint64_t end);
 #endif

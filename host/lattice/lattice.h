@@ -10,7 +10,7 @@
  *   5. blocks.c     one search for all nodes of a tile (cpu/lattice/template.h), then the exact decisions
  *   6. plain.c      where blocks.c's error bounds do not hold: a closest-point query for each node; and on a device,
  *                   which answers tiles of its own (opencl/lattice.c) if it is a GPU
- *   7. inside.h     finds the nodes inside the mesh, and negates their distances
+ *   7. inside.h     finds the nodes inside the mesh, and negates their distances, unless tiles of a device do
  *
  * cubes.h: clearance volumes. drop.h: drop maps, with a height for each column of the lattice. */
 #ifndef CAROM_HOST_LATTICE_LATTICE_H
@@ -26,7 +26,8 @@ typedef struct caromi_lattice_batch {
     uint64_t begin, count; /* nodes [begin, count), whole slabs */
     int exact;
     float band;                            /* distances beyond it are cut to it; +inf: no band */
-    struct caromi_inside *inside;          /* NULL: distances have no signs */
+    carom_sign sign;                       /* of distances; NONE also if distances are not wanted */
+    struct caromi_inside *inside;          /* NULL: there are no signs, or no node is answered */
     caromi_out_column out[CAROMI_ANSWERS]; /* outputs of closest points, from node `begin` on */
 } caromi_lattice_batch;
 
@@ -48,6 +49,8 @@ carom_status caromi_lattice_plain(const carom_context *context, const caromi_lat
 /* Answers nodes [*done, end) on a device: by tiles, or by one query each. *done is set to the end of the answered
  * nodes. plain.c */
 caromi_on_device caromi_lattice_on_device;
+/* Whether the device answers by tiles. Then it gives distances their signs too. */
+int caromi_lattice_by_tiles(const caromi_device *device, const caromi_lattice_batch *batch);
 /* Whether the tile search's error bounds hold; the answers of nodes [first, end), whole slabs, by tiles. blocks.c */
 int caromi_lattice_has_blocks(const caromi_lattice_batch *batch);
 carom_status caromi_lattice_blocks(const carom_context *context, const caromi_lattice_batch *batch, uint64_t first,

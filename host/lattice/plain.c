@@ -6,7 +6,7 @@
 #include "host/mesh/block.h"
 #include "host/mesh/query.h"
 #include "host/core/device.h"
-#include "lattice.h"
+#include "inside.h"
 
 enum {
     CHUNK = CAROMI_MESH_PIECE,
@@ -112,13 +112,20 @@ static carom_status plain_on_device(caromi_device *device, const void *lattice_b
     return status;
 }
 
+int caromi_lattice_by_tiles(const caromi_device *device, const caromi_lattice_batch *batch)
+{
+    lattice_rays rays;
+    return caromi_driver.lattice_serves(device) && caromi_lattice_has_blocks(batch) &&
+           (batch->sign == CAROM_SIGN_NONE || caromi_lattice_rays(batch, 0, &rays));
+}
+
 /* By tiles, if the device has them: then arrays may stay there. If it fails, the CPU answers the rest, from a whole
  * slab on. */
 carom_status caromi_lattice_on_device(caromi_device *device, const void *lattice_batch, uint64_t end, uint64_t *done,
                                       carom_stats *stats, carom_error *err)
 {
     const caromi_lattice_batch *batch = lattice_batch;
-    if (!caromi_driver.lattice_serves(device) || !caromi_lattice_has_blocks(batch)) {
+    if (!caromi_lattice_by_tiles(device, batch)) {
         CHECK(caromi_staging_show_after(batch->mesh->context, *done - batch->begin, err));
         return plain_on_device(device, batch, end, done, stats, err);
     }

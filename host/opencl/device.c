@@ -82,7 +82,7 @@ static void find_team_items(caromi_device *device)
     const cl_kernel built = device->programs[CAROMI_PAIR_sweep_times].kernel;
     size_t together = 0;
     cl_ulong local = 0;
-    if (!CAROM_MESH_TEAMS || !caromi_grid_serves(device))
+    if (!CAROM_MESH_TEAMS || !caromi_serves_alone(device))
         return;
     if (clGetKernelWorkGroupInfo(built, device->id, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof together,
                                  &together, NULL) != CL_SUCCESS ||

@@ -94,6 +94,7 @@ typedef struct caromi_cl_slot {
     caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], sort[CAROMI_SORT_COLUMNS], compact[CAROMI_COMPACT_MEMORIES];
     caromi_cl_column rows;         /* the rows that exact mode leaves undecided */
     caromi_cl_column far;          /* entries of stacks that have no room in local memory (team.c) */
+    caromi_cl_column levels;       /* crossings of columns of lattice nodes */
     caromi_cl_block sent, fetched; /* discrete devices: the transfer blocks up and down */
     caromi_cl_events upload, compute, download;
     uint64_t first, count; /* queries [first, first + count) of the batch; count 0: the slot is idle */
@@ -223,6 +224,8 @@ uint32_t caromi_list_program(const struct caromi_list_batch *batch);
 carom_status caromi_probe_list(caromi_device *device, const struct caromi_list_batch *batch, carom_error *err);
 struct caromi_lattice_batch;
 carom_status caromi_probe_lattice(caromi_device *device, const struct caromi_lattice_batch *batch, carom_error *err);
+struct caromi_cubes;
+carom_status caromi_probe_cubes(caromi_device *device, const struct caromi_cubes *cubes, carom_error *err);
 /* Tests quotients and square roots of a device that does not promise correct rounding. rounding.c */
 carom_status caromi_probe_rounding(caromi_device *device, carom_error *err);
 
@@ -474,6 +477,8 @@ carom_status caromi_stream_list(caromi_device *device, const struct caromi_list_
                                 uint64_t *done, carom_stats *stats, carom_error *err);
 carom_status caromi_stream_lattice(caromi_device *device, const struct caromi_lattice_batch *batch, uint64_t end,
                                    uint64_t *done, carom_stats *stats, carom_error *err);
+carom_status caromi_stream_cubes(caromi_device *device, const struct caromi_cubes *cubes, uint64_t end, uint64_t *done,
+                                 carom_stats *stats, carom_error *err);
 /* Frees the device memory that lists keep for the next list, and that clouds keep. */
 void caromi_grid_release(caromi_device *device);
 void caromi_inline_hits_release(caromi_device *device);

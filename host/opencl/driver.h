@@ -44,7 +44,8 @@ carom_status caromi_device_memory_read(const caromi_device_memory *memory, uint6
                                        carom_error *err);
 carom_status caromi_device_memory_write(const caromi_device_memory *memory, uint64_t offset, const void *data,
                                         uint64_t bytes, carom_error *err);
-caromi_on_device caromi_device_pairs, caromi_device_mesh, caromi_device_list, caromi_device_lattice;
+caromi_on_device caromi_device_pairs, caromi_device_mesh, caromi_device_list, caromi_device_lattice,
+    caromi_device_cubes;
 int caromi_lattice_serves(const caromi_device *device);
 void caromi_device_mesh_release(carom_mesh *mesh);
 int caromi_refit_serves(const caromi_device *device, const carom_points *vertices);
@@ -59,7 +60,7 @@ carom_status caromi_cloud_copy_test(caromi_cloud_copy *copy, const struct caromi
                                     carom_stats *stats, carom_error *err);
 carom_status caromi_cloud_copy_solve(caromi_cloud_copy *copy, const struct caromi_cloud_undecided *open, uint64_t count,
                                      int exact, carom_stats *stats, carom_error *err);
-int caromi_grid_serves(const caromi_device *device);
+int caromi_serves_alone(const caromi_device *device);
 carom_status caromi_device_match(caromi_device *device, const carom_contact_records *previous,
                                  const carom_contact_records *now, const carom_contact_match *out, int *answered,
                                  carom_error *err);

@@ -351,7 +351,7 @@ carom_status caromi_grid_answer(caromi_device *device, const caromi_cloud *cloud
 
 /* Devices that answer one query in a work-item. Others than GPUs are faster where the host sorts, so they do so only if
  * the caller asks for one lane. */
-int caromi_grid_serves(const caromi_device *device)
+int caromi_serves_alone(const caromi_device *device)
 {
     return device->lanes == 1 && (device->gpu || device->context->desc.device_lanes == 1);
 }

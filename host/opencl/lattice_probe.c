@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "host/lattice/lattice.h"
+#include "host/lattice/cubes.h"
+#include "host/lattice/inside.h"
 #include "host/mesh/mesh.h"
 #include "host/mesh/query.h"
 #include "probe.h"
@@ -22,6 +23,7 @@ typedef struct lattice_probe {
     float vertices[9 * TRIANGLES];
     uint32_t masks[TRIANGLES];
     lattice_answers got, expected;
+    uint8_t clearance[2][NODES]; /* of the device, and expected */
 } lattice_probe;
 
 static void set_outputs(lattice_answers *to, caromi_lattice_batch *batch)
@@ -49,7 +51,7 @@ static carom_status compare(const caromi_device *device, uint32_t program, const
 }
 
 /* Answers the lattice on the CPU and on the device, and compares. */
-static carom_status run(caromi_device *device, carom_mesh *mesh, int exact, float band, lattice_probe *data,
+static carom_status run(caromi_device *device, caromi_lattice_batch *batch, carom_sign sign, lattice_probe *data,
                         carom_error *err)
 {
     int chosen;
@@ -58,57 +60,162 @@ static carom_status run(caromi_device *device, carom_mesh *mesh, int exact, floa
     carom_context scalar = {.desc = device->context->desc, .isa = caromi_isa_select(CAROM_ISA_SCALAR, &chosen)};
     scalar.hooks = caromi_hooks_of_desc(&scalar.desc);
     scalar.hooks.owner = device->context;
-    caromi_lattice_batch batch = {.mesh = mesh,
+    set_outputs(&data->expected, batch);
+    CHECK(caromi_lattice_plain(&scalar, batch, 0, NODES, &stats, err));
+    if (sign != CAROM_SIGN_NONE)
+        caromi_inside_sign(batch->inside, 0, NODES);
+    batch->sign = sign;
+    set_outputs(&data->got, batch);
+    CHECK(caromi_stream_lattice(device, batch, NODES, &done, &stats, err));
+    return compare(device, CAROMI_PROGRAM_LATTICE_TILE + (uint32_t)batch->exact, data, err);
+}
+
+/* The same with signs. */
+static carom_status run_signed(caromi_device *device, caromi_lattice_batch *batch, carom_sign sign, lattice_probe *data,
+                               carom_error *err)
+{
+    caromi_inside inside;
+    int32_t *masks = NULL;
+    if (batch->mesh->masks != NULL)
+        CHECK(caromi_masks_of_triangles(batch->mesh, &masks, err));
+    carom_status status = caromi_inside_make(batch, sign, masks, &inside, err);
+    if (status == CAROM_OK) {
+        batch->inside = &inside;
+        status = run(device, batch, sign, data, err);
+        caromi_inside_free(&inside);
+    }
+    caromi_free(device->context, masks);
+    return status;
+}
+
+static carom_status make_mesh(const caromi_lattice_batch *like, int masked, const lattice_probe *data,
+                              carom_mesh **mesh, carom_error *err)
+{
+    const carom_mesh_desc desc = {.size = sizeof desc,
+                                  .vertices = carom_xyz(data->vertices),
+                                  .vertex_count = 3 * TRIANGLES,
+                                  .triangle_count = TRIANGLES,
+                                  .masks = {masked ? data->masks : NULL, sizeof *data->masks}};
+    return caromi_mesh_make(like->mesh->context, &desc, mesh, err);
+}
+
+static caromi_lattice_batch batch_of(carom_mesh *mesh, int exact)
+{
+    return (caromi_lattice_batch){.mesh = mesh,
                                   .lattice = {.origin = {-1.5, -1.25, -1}, .spacing = 0.25, .dims = {13, 11, 6}},
                                   .slab = 13 * 11,
                                   .count = NODES,
                                   .exact = exact,
-                                  .band = band};
-    set_outputs(&data->expected, &batch);
-    CHECK(caromi_lattice_plain(&scalar, &batch, 0, NODES, &stats, err));
-    set_outputs(&data->got, &batch);
-    CHECK(caromi_stream_lattice(device, &batch, NODES, &done, &stats, err));
-    return compare(device, CAROMI_PROGRAM_LATTICE_TILE + (uint32_t)exact, data, err);
+                                  .band = INFINITY};
 }
 
 static carom_status probe(caromi_device *device, const caromi_lattice_batch *like, int masked, lattice_probe *data,
                           carom_error *err)
 {
     carom_mesh *mesh = NULL;
-    const carom_mesh_desc desc = {.size = sizeof desc,
-                                  .vertices = carom_xyz(data->vertices),
-                                  .vertex_count = 3 * TRIANGLES,
-                                  .triangle_count = TRIANGLES,
-                                  .masks = {masked ? data->masks : NULL, sizeof *data->masks}};
-    CHECK(caromi_mesh_make(like->mesh->context, &desc, &mesh, err));
-    carom_status status = run(device, mesh, like->exact, INFINITY, data, err);
-    if (status == CAROM_OK)
-        status = run(device, mesh, like->exact, 0.125f, data, err);
+    CHECK(make_mesh(like, masked, data, &mesh, err));
+    caromi_lattice_batch batch = batch_of(mesh, like->exact);
+    carom_status status = CAROM_OK;
+    for (int banded = 0; status == CAROM_OK && banded < 2; banded++, batch.band = 0.125f)
+        status = like->sign == CAROM_SIGN_NONE ? run(device, &batch, CAROM_SIGN_NONE, data, err)
+                 : banded                      ? run_signed(device, &batch, CAROM_SIGN_WINDING, data, err)
+                                               : run_signed(device, &batch, CAROM_SIGN_PARITY, data, err);
     caromi_mesh_end(mesh);
     return status;
 }
 
-/* Builds and probes the programs of a lattice batch. */
-carom_status caromi_probe_lattice(caromi_device *device, const caromi_lattice_batch *batch, carom_error *err)
+/* Clearance for a radius, against the CPU's. */
+static carom_status probe_radius(caromi_device *device, const caromi_lattice_batch *batch, float radius,
+                                 lattice_probe *data, carom_error *err)
 {
-    const uint32_t exact = batch->exact != 0, search = CAROMI_PROGRAM_LATTICE_TILE + exact;
+    const caromi_cubes cubes = caromi_cubes_of(batch, radius, data->clearance[0]),
+                       there = caromi_cubes_of(batch, radius, data->clearance[1]);
+    carom_stats stats = {.size = sizeof stats};
+    uint64_t done = 0;
+    CHECK(caromi_stream_cubes(device, &cubes, NODES, &done, &stats, err));
+    CHECK(caromi_cubes_on_cpu(batch->mesh->context, &there, 0, NODES, &stats, err));
+    return caromi_probe_compare(device, CAROMI_PROGRAM_LATTICE_CLASSIFY, NODES, 0, data->clearance[0],
+                                data->clearance[1], 1, err);
+}
+
+/* The program whose probe has compared signs, or distances alone. */
+static uint32_t probed_program(const caromi_lattice_batch *batch)
+{
+    return batch->sign == CAROM_SIGN_NONE ? CAROMI_PROGRAM_LATTICE_TILE + (uint32_t)(batch->exact != 0)
+                                          : CAROMI_PROGRAM_LATTICE_COLUMNS;
+}
+
+/* The triangles of all probes. */
+static carom_status make_data(const caromi_device *device, lattice_probe **out, carom_error *err)
+{
     uint64_t state = 5;
-    if (device->programs[search].probed)
-        return CAROM_OK;
-    CHECK(caromi_program_build(device, search, err));
-    CHECK(caromi_program_build(device, CAROMI_PROGRAM_MESH_CLOSEST_POINT + exact, err));
     lattice_probe *data = caromi_alloc(device->context, 1, sizeof *data);
     if (data == NULL)
         return caromi_fail_memory(err, "no memory for the bit probe (%zu bytes)", sizeof *data);
     memset(data, 0, sizeof *data);
     caromi_probe_triangles(&state, data->vertices, TRIANGLES);
     caromi_probe_masks(6, data->masks, TRIANGLES);
+    *out = data;
+    return CAROM_OK;
+}
+
+static carom_status build(caromi_device *device, const caromi_lattice_batch *batch, carom_error *err)
+{
+    const uint32_t exact = batch->exact != 0;
+    for (uint32_t program = CAROMI_PROGRAM_LATTICE_CLEAR;
+         batch->sign != CAROM_SIGN_NONE && program <= CAROMI_PROGRAM_LATTICE_INSIDE; program++)
+        CHECK(caromi_program_build(device, program, err));
+    CHECK(caromi_program_build(device, CAROMI_PROGRAM_LATTICE_TILE + exact, err));
+    return caromi_program_build(device, CAROMI_PROGRAM_MESH_CLOSEST_POINT + exact, err);
+}
+
+/* Builds and probes the programs of a lattice batch: distances first, then signs. */
+carom_status caromi_probe_lattice(caromi_device *device, const caromi_lattice_batch *batch, carom_error *err)
+{
+    const uint32_t probed = probed_program(batch);
+    lattice_probe *data;
+    CHECK(build(device, batch, err));
+    if (batch->sign != CAROM_SIGN_NONE) {
+        caromi_lattice_batch plain = *batch;
+        plain.sign = CAROM_SIGN_NONE;
+        CHECK(caromi_probe_lattice(device, &plain, err));
+    }
+    if (device->programs[probed].probed)
+        return CAROM_OK;
+    CHECK(make_data(device, &data, err));
     device->probing = 1;
     carom_status status = probe(device, batch, 0, data, err);
     if (status == CAROM_OK)
         status = probe(device, batch, 1, data, err);
     device->probing = 0;
-    device->programs[search].probed = status == CAROM_OK;
+    device->programs[probed].probed = status == CAROM_OK;
+    caromi_free(device->context, data);
+    return status;
+}
+
+/* The same of clearance, whose distances are exact. */
+carom_status caromi_probe_cubes(caromi_device *device, const caromi_cubes *cubes, carom_error *err)
+{
+    carom_mesh *mesh = NULL;
+    lattice_probe *data;
+    CHECK(caromi_probe_lattice(device, &cubes->nodes, err));
+    CHECK(caromi_program_build(device, CAROMI_PROGRAM_LATTICE_CLEAR, err));
+    CHECK(caromi_program_build(device, CAROMI_PROGRAM_LATTICE_CLASSIFY, err));
+    CHECK(caromi_program_build(device, CAROMI_PROGRAM_LATTICE_PUT, err));
+    if (device->programs[CAROMI_PROGRAM_LATTICE_CLASSIFY].probed)
+        return CAROM_OK;
+    CHECK(make_data(device, &data, err));
+    device->probing = 1;
+    carom_status status = make_mesh(&cubes->nodes, 1, data, &mesh, err);
+    if (status == CAROM_OK) {
+        const caromi_lattice_batch batch = batch_of(mesh, 1);
+        status = probe_radius(device, &batch, 0.0f, data, err);
+        if (status == CAROM_OK)
+            status = probe_radius(device, &batch, 0.375f, data, err);
+        caromi_mesh_end(mesh);
+    }
+    device->probing = 0;
+    device->programs[CAROMI_PROGRAM_LATTICE_CLASSIFY].probed = status == CAROM_OK;
     caromi_free(device->context, data);
     return status;
 }

@@ -268,7 +268,7 @@ carom_status caromi_device_match(caromi_device *device, const carom_contact_reco
     *answered = 0;
     match.answer = caromi_resident_at(device, out->previous);
     match.ended = caromi_resident_at(device, out->ended);
-    if (!caromi_grid_serves(device) || !device->info.fp64 || !find_records(device, previous, &match.previous) ||
+    if (!caromi_serves_alone(device) || !device->info.fp64 || !find_records(device, previous, &match.previous) ||
         !find_records(device, now, &match.now) || (out->previous != NULL && match.answer.memory == NULL) ||
         (out->ended != NULL && match.ended.memory == NULL))
         return CAROM_OK;

@@ -406,7 +406,7 @@ carom_status caromi_device_list(caromi_device *device, const void *list_batch, u
     if (caromi_program_needs_fp64(caromi_list_program(batch)) && !device->info.fp64)
         return caromi_lacks_fp64(device, stats);
     caromi_fit_stack(device, batch->sweep.mesh);
-    if (batch->list != NULL && caromi_has_residents(device->context) && caromi_grid_serves(device))
+    if (batch->list != NULL && caromi_has_residents(device->context) && caromi_serves_alone(device))
         return answer_in_place(device, batch, end, done, stats, err);
     carom_status status = caromi_probe_list(device, batch, err);
     if (status == CAROM_OK)

@@ -35,6 +35,11 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
     X(MESH_CLOSEST_POINT_EXACT,    mesh_closest_point_exact, mesh_closest_exact, CAROMI_NO_STACK, "") \
     X(LATTICE_TILE,                lattice_tile,             lattice_tile,       CAROMI_ON_STACK, "") \
     X(LATTICE_TILE_EXACT,          lattice_tile_exact,       lattice_tile,       CAROMI_ON_STACK, "") \
+    X(LATTICE_CLEAR,               lattice_clear,            lattice_columns,    CAROMI_NO_STACK, "") \
+    X(LATTICE_COLUMNS,             lattice_columns,          lattice_columns,    CAROMI_ON_STACK, "") \
+    X(LATTICE_INSIDE,              lattice_inside,           lattice_columns,    CAROMI_NO_STACK, "") \
+    X(LATTICE_CLASSIFY,            lattice_classify,         lattice_columns,    CAROMI_NO_STACK, "") \
+    X(LATTICE_PUT,                 lattice_put,              lattice_columns,    CAROMI_NO_STACK, "") \
     X(MESH_CONTACTS,               mesh_contacts,            mesh_contacts,      CAROMI_ON_STACK, "") \
     X(MESH_CONTACTS_EXACT,         mesh_contacts_exact,      mesh_contacts_exact, CAROMI_ON_STACK, "") \
     X(CONTACT_CHOOSE,              contact_choose,           contact_rows,       CAROMI_NO_STACK, "") \

@@ -269,10 +269,10 @@ carom_status caromi_refit_run(refit_job *job, refit_result *result, carom_error 
     return CAROM_OK;
 }
 
-/* As caromi_grid_serves; and all three arrays are in memory of the device. */
+/* As caromi_serves_alone; and all three arrays are in memory of the device. */
 int caromi_refit_serves(const caromi_device *device, const carom_points *vertices)
 {
-    return caromi_grid_serves(device) && device->max_group >= REFIT_GROUP && caromi_is_resident(device, vertices->x) &&
+    return caromi_serves_alone(device) && device->max_group >= REFIT_GROUP && caromi_is_resident(device, vertices->x) &&
            caromi_is_resident(device, vertices->y) && caromi_is_resident(device, vertices->z);
 }
 

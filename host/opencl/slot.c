@@ -73,6 +73,7 @@ void caromi_slot_release(const caromi_device *device, caromi_cl_slot *slot)
         caromi_column_release(device, slot, &slot->compact[i]);
     caromi_column_release(device, slot, &slot->rows);
     caromi_column_release(device, slot, &slot->far);
+    caromi_column_release(device, slot, &slot->levels);
 }
 
 /* Waits for the unmaps before the release: an unmap is a command, which holds the memory while it runs. */

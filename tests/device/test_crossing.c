@@ -85,23 +85,17 @@ static int is_at_rest(call_choice choice)
     return type->stays && type->unit == CAROMI_UNIT_SPHERE && choice.form == CALL_BARE;
 }
 
-/* Distances without options have no signs: then a GPU answers by itself. */
-static int is_unsigned(call_choice choice)
-{
-    return choice.number == CALL_mesh_distance && choice.form == CALL_BARE;
-}
-
 static int stays(call_choice choice)
 {
     const caromi_call_type *type = call_type(choice.number);
-    return type->stays && (type->unit != CAROMI_UNIT_SPHERE || is_at_rest(choice)) &&
-           (choice.number != CALL_mesh_distance || is_unsigned(choice));
+    return type->stays && (type->unit != CAROMI_UNIT_SPHERE || is_at_rest(choice));
 }
 
 /* Whether the host learns some numbers of the answer, although the arrays stay. */
 static int learns_numbers(call_choice choice)
 {
-    return is_at_rest(choice) || (stays(choice) && call_type(choice.number)->totals != 0);
+    return is_at_rest(choice) || choice.number == CALL_mesh_clearance ||
+           (stays(choice) && call_type(choice.number)->totals != 0);
 }
 
 /* Reads the row that names the call in its first cell. */
@@ -111,11 +105,7 @@ static table_row row_of(call_choice choice)
     char path[512], line[1024], name[96];
     table_row row = {.stays = -1};
     (void)snprintf(path, sizeof path, "%s/../docs/devices.md", getenv("CAROM_TEST_DATA"));
-    (void)snprintf(name, sizeof name,
-                   is_at_rest(choice)    ? "clouds at rest"
-                   : is_unsigned(choice) ? "distances without signs"
-                                         : "`%s`",
-                   type->name);
+    (void)snprintf(name, sizeof name, is_at_rest(choice) ? "clouds at rest" : "`%s`", type->name);
     FILE *page = fopen(path, "r");
     assert_non_null(page);
     while (row.stays < 0 && fgets(line, sizeof line, page) != NULL) {
@@ -234,23 +224,23 @@ static void each_call_crosses_as_documented(void **state)
 
 /* ---- lattices ---------------------------------------------------------------------------------------------------- */
 
-/* A device computes the nodes of a lattice: only answers cross, and no byte where they lie in a buffer. */
-static void lattices_send_nothing(void **state)
+/* A device computes the nodes of a lattice and their signs: only answers cross, and no byte where they lie in a
+ * buffer. */
+static void check_lattice(carom_context *context, carom_mesh *mesh, carom_sign sign)
 {
     enum { SIDE = 24, NODES = SIDE * SIDE * SIDE };
-    (void)state;
-    carom_context *context = open_discrete(CAROM_BACKEND_OPENCL);
-    carom_mesh *mesh = mesh_of(context);
     const carom_buffer_desc in_buffer = {
         .size = sizeof in_buffer, .bytes = NODES * sizeof(float), .where = CAROM_BUFFER_DEVICE};
+    const carom_mesh_distance_desc desc = {
+        .batch = {.size = sizeof desc, .count = SIDE},
+        .lattice = {.origin = {-2, -2, -2}, .spacing = 4.0 / SIDE, .dims = {SIDE, SIDE, SIDE}},
+        .sign = sign,
+        .allow_open = 1};
     carom_buffer *buffer = NULL;
     carom_error err = {0};
     float *host = test_alloc(NODES, sizeof *host), *there = test_alloc(NODES, sizeof *there);
     test_ok("buffer", carom_buffer_create(context, &in_buffer, &buffer, &err), &err);
-    const carom_mesh_distance_desc desc = {
-        .batch = {.size = sizeof desc, .count = SIDE},
-        .lattice = {.origin = {-2, -2, -2}, .spacing = 4.0 / SIDE, .dims = {SIDE, SIDE, SIDE}}};
-    for (int stays = 0; stays < 2 && test_need_device().fp64; stays++)
+    for (int stays = 0; stays < 2; stays++)
         for (int again = 0; again < 2; again++) { /* the first call builds programs */
             const carom_mesh_distance_result out = {.size = sizeof out,
                                                     .distance = stays ? carom_buffer_address(buffer) : host};
@@ -265,11 +255,19 @@ static void lattices_send_nothing(void **state)
             }
         }
     test_ok("read", carom_buffer_read(buffer, 0, there, NODES * sizeof *there, &err), &err);
-    if (test_need_device().fp64)
-        assert_memory_equal(there, host, NODES * sizeof *there);
+    assert_memory_equal(there, host, NODES * sizeof *there);
     free(host);
     free(there);
     carom_buffer_destroy(buffer);
+}
+
+static void lattices_send_nothing(void **state)
+{
+    (void)state;
+    carom_context *context = open_discrete(CAROM_BACKEND_OPENCL);
+    carom_mesh *mesh = mesh_of(context);
+    for (carom_sign sign = CAROM_SIGN_NONE; sign <= CAROM_SIGN_WINDING && test_need_device().fp64; sign++)
+        check_lattice(context, mesh, sign);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
     cl_expect_none("lattices");
