@@ -28,9 +28,9 @@ static carom_status check(const caromi_request *request, uint64_t *extent, carom
 }
 
 /* Whether the arrays stay on a device, which chooses contacts in binary64. */
-static int stays(const carom_mesh *mesh, const carom_mesh_contacts_desc *desc, const carom_contact_list *out)
+static int stays(const carom_mesh *mesh, const carom_mesh_contacts_desc *desc)
 {
-    return caromi_list_stays(mesh, &desc->batch, out->totals) &&
+    return caromi_list_stays(mesh, &desc->batch) &&
            caromi_driver.has_fp64(caromi_first_device(mesh->context));
 }
 
@@ -51,8 +51,9 @@ static carom_status begin(carom_mesh *mesh, const carom_mesh_contacts_desc *desc
                           caromi_contacts *call, carom_error *err)
 {
     const caromi_values select = caromi_select_of(&desc->batch);
-    if (!stays(mesh, desc, out))
+    if (!stays(mesh, desc))
         CHECK(caromi_staging_show(mesh->context, err));
+    CHECK(caromi_staging_show_array(mesh->context, out->totals, err)); /* the host writes the totals */
     CHECK(caromi_check_values(mesh->context, &desc->batch, &select, 1, err));
     const carom_status status = find_tables(mesh, desc, call, err);
     if (status != CAROM_OK) {
