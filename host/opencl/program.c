@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Builds and launches programs. A program is built at its first use, so a batch waits only for its own programs. */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,18 +70,28 @@ static cl_int build(caromi_device *device, uint32_t program, char *options, size
     return without;
 }
 
-/* Fails if the device cannot run a built program in groups whose work-items share queries. */
+/* Fails if the device cannot run a built program in groups whose work-items share queries. Some drivers say so only
+ * when it is launched, and some crash. */
 static carom_status check_group(caromi_device *device, uint32_t program, carom_error *err)
 {
     const caromi_program *p = &device->programs[program];
-    size_t most = 0;
-    const cl_int code =
-        clGetKernelWorkGroupInfo(p->kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
-    if (code != CL_SUCCESS || most >= p->items)
+    size_t most = SIZE_MAX;
+    cl_ulong needed = 0, local = 0;
+    if (p->items == 0)
         return CAROM_OK;
-    return caromi_fail(err, CAROM_ERROR_KERNEL_BUILD, CAROMI_NO_NATIVE_CODE,
-                       "%.80s runs kernel %s in groups of at most %zu work-items, not %u", device->info.name,
-                       caromi_program_name(program), most, p->items);
+    (void)clGetKernelWorkGroupInfo(p->kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    if (most < p->items)
+        return caromi_fail(err, CAROM_ERROR_KERNEL_BUILD, CAROMI_NO_NATIVE_CODE,
+                           "%.80s runs kernel %s in groups of at most %zu work-items, not %u", device->info.name,
+                           caromi_program_name(program), most, p->items);
+    if (clGetKernelWorkGroupInfo(p->kernel, device->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof needed, &needed, NULL) ==
+            CL_SUCCESS &&
+        clGetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL) == CL_SUCCESS &&
+        needed > local)
+        return caromi_fail(err, CAROM_ERROR_KERNEL_BUILD, CAROMI_NO_NATIVE_CODE,
+                           "%.80s has %llu bytes of local memory; kernel %s needs %llu", device->info.name,
+                           (unsigned long long)local, caromi_program_name(program), (unsigned long long)needed);
+    return CAROM_OK;
 }
 
 carom_status caromi_program_build(caromi_device *device, uint32_t program, carom_error *err)

@@ -81,6 +81,19 @@ static void test_not_built(void **state)
     cl_refused_options = NULL;
 }
 
+/* A kernel for whose local memory the device has no room: some drivers say so only when it is launched, or crash. */
+static void test_too_large(void **state)
+{
+    (void)state;
+    (void)test_need_device();
+    fixture m = fixture_make(SEED, scene_sphere(SIDES), QUERIES, 1);
+    words = "bytes of local memory";
+    cl_text_patch = (cl_patch){"#define MESH_QUEUE (4 * MESH_ITEMS)", "#define MESH_QUEUE (1 << 20)"};
+    check(&requests[ASK_mesh_first], &m, 1);
+    cl_text_patch = (cl_patch){NULL, NULL};
+    fixture_free(&m);
+}
+
 static void test_wrong(void **state)
 {
     (void)state;
@@ -98,6 +111,6 @@ static void test_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_shared), cmocka_unit_test(test_not_built),
-                                       cmocka_unit_test(test_wrong)};
+                                       cmocka_unit_test(test_too_large), cmocka_unit_test(test_wrong)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
