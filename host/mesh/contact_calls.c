@@ -30,8 +30,7 @@ static carom_status check(const caromi_request *request, uint64_t *extent, carom
 /* Whether the arrays stay on a device, which chooses contacts in binary64. */
 static int stays(const carom_mesh *mesh, const carom_mesh_contacts_desc *desc)
 {
-    return caromi_list_stays(mesh, &desc->batch) &&
-           caromi_driver.has_fp64(caromi_first_device(mesh->context));
+    return caromi_list_stays(mesh, &desc->batch) && caromi_driver.has_fp64(caromi_first_device(mesh->context));
 }
 
 /* Finds the tables of the mesh that contacts need. */

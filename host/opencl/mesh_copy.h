@@ -26,7 +26,7 @@ typedef struct mesh_copy {
     cl_mem tables[CAROMI_TABLES];  /* NULL: not uploaded */
     const uint32_t *patch;         /* patches among the tables, and their angle */
     double flat;
-    carom_error lacking;           /* why the upload failed: retrying a large mesh in every batch would be slow */
+    carom_error lacking; /* why the upload failed: retrying a large mesh in every batch would be slow */
     /* For refits on the device (refit.c), made by the first one: arrays of its own where it shares the host's memory,
      * nodes by level, areas of their slots, and a refit_work. */
     cl_mem levels, areas, work;

@@ -319,10 +319,13 @@ static void a_failed_flush_repeats_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_have_the_same_bytes),      cmocka_unit_test(few_numbers_cross),
-        cmocka_unit_test(totals_lie_in_a_buffer),         cmocka_unit_test(lists_without_memory_are_halved),
-        cmocka_unit_test(lists_survive_a_refused_buffer), cmocka_unit_test(the_stack_grows),
-        cmocka_unit_test(the_cpu_goes_on),                cmocka_unit_test(a_failed_flush_repeats_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_have_the_same_bytes),
+                                       cmocka_unit_test(few_numbers_cross),
+                                       cmocka_unit_test(totals_lie_in_a_buffer),
+                                       cmocka_unit_test(lists_without_memory_are_halved),
+                                       cmocka_unit_test(lists_survive_a_refused_buffer),
+                                       cmocka_unit_test(the_stack_grows),
+                                       cmocka_unit_test(the_cpu_goes_on),
+                                       cmocka_unit_test(a_failed_flush_repeats_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
