@@ -145,14 +145,16 @@ __kernel void carom_grid_solve_moving(__global const float4 *sphere, __global co
 #endif
 
 #ifdef KERNEL_grid_gather_moving
-/* The inputs of pairs for the host: of A centre and radius, velocity and the pair's limit; of B the same, without. */
+/* The inputs of pairs [first, first + pairs) for the host: of A centre and radius, velocity and the pair's limit; of B
+ * the same, without. */
 __kernel void carom_grid_gather_moving(__global const float4 *sphere, __global const float4 *motion,
-                                       __global const uint2 *pair, __global float4 *to, uint spheres, uint pairs,
-                                       uint items)
+                                       __global const uint2 *pair, __global float4 *to, uint spheres, uint first,
+                                       uint pairs, uint items)
 {
     GRID_FOR_EACH(i, pairs)
     {
-        const uint one = min(pair[i].x, spheres - 1), other = min(pair[i].y, spheres - 1);
+        const uint2 of = pair[(size_t)first + i];
+        const uint one = min(of.x, spheres - 1), other = min(of.y, spheres - 1);
         const float4 va = motion[one], vb = motion[other];
         to[4 * (size_t)i] = sphere[one];
         to[4 * (size_t)i + 1] = (float4)(va.x, va.y, va.z, grid_limit(va, vb));

@@ -7,8 +7,9 @@
 #include "grid.h"
 
 enum {
-    CHUNK = 1 << 20,     /* spheres that are uploaded together */
-    HITS_FIRST = 1 << 16 /* hits that there is room for at first, or one for each sphere */
+    CHUNK = 1 << 20,       /* spheres that are uploaded together */
+    HITS_FIRST = 1 << 16,  /* hits that there is room for at first, or one for each sphere */
+    ON_HOST_MOST = 1 << 18 /* pairs that the host answers at a time: 18 MB */
 };
 
 static carom_status launch_read(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err)
@@ -107,21 +108,14 @@ static carom_status list_meeting(grid_job *job, const grid_slice *slice, carom_e
                                         : caromi_fail_corrupt(job->device, "pairs that meet", 0, job->spheres, err);
 }
 
-static carom_status write_answers(const grid_job *job, uint32_t memory, const void *data, size_t bytes,
-                                  carom_error *err)
-{
-    return caromi_write_at(job->device, job->slot->queue, *caromi_grid_memory_of(job, memory), 0, data, bytes,
-                           "decided pairs", err);
-}
+/* Numbers of a pair that the host reads, in the order of carom_grid_gather_moving. The last one is not used. */
+enum { EACH = 16 };
+static const int member_of[EACH - 1] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ, IN_LIMIT,
+                                        IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ};
 
-/* Exact mode: the CPU answers the pairs, from sixteen numbers each. */
-static carom_status solve_on_host(const grid_job *job, cl_uint count, carom_error *err)
+/* Reads the inputs of pairs [first, first + count). */
+static carom_status gather_pairs(const grid_job *job, cl_uint first, cl_uint count, float *inputs, carom_error *err)
 {
-    enum { EACH = 16 };
-    static const float none = 0;
-    static const int members[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ, IN_LIMIT,
-                                  IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ};
-    const carom_context *context = job->device->context;
     caromi_arguments gather = caromi_arguments_of(job->device, CAROMI_PROGRAM_MOVING_GATHER);
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_GATHERED, count, EACH * sizeof(float), err));
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_SPHERES);
@@ -129,32 +123,55 @@ static carom_status solve_on_host(const grid_job *job, cl_uint count, carom_erro
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_MEETING);
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_GATHERED);
     caromi_set_uint(&gather, job->spheres);
+    caromi_set_uint(&gather, first);
     CHECK(caromi_grid_launch_each(job, &gather, count, err));
-    float *inputs = caromi_alloc(context, count, (EACH + 1) * sizeof *inputs + 2);
-    if (inputs == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %u pairs that may meet", count);
-    float *t = inputs + (size_t)EACH * count;
-    uint8_t *state = (uint8_t *)(t + count), *parts = state + count;
+    return caromi_grid_read_back(job, CAROMI_GRID_GATHERED, 0, inputs, (size_t)count * EACH * sizeof *inputs, err);
+}
+
+/* Writes what the CPU has answered of pairs from `first` on. */
+static carom_status write_answers(const grid_job *job, uint32_t memory, cl_uint first, const void *data, cl_uint count,
+                                  size_t size, carom_error *err)
+{
+    return caromi_write_at(job->device, job->slot->queue, *caromi_grid_memory_of(job, memory), first * size, data,
+                           count * size, "decided pairs", err);
+}
+
+/* Answers pairs [first, first + count). `inputs`: memory for `most` pairs, and for their answers behind. */
+static carom_status solve_some(const grid_job *job, cl_uint first, cl_uint count, cl_uint most, float *inputs,
+                               carom_error *err)
+{
+    static const float none = 0;
+    float *t = inputs + (size_t)EACH * most;
+    uint8_t *state = (uint8_t *)(t + most), *parts = state + most;
     caromi_pair_batch batch = {.kernel = CAROMI_PAIR_cloud_exact, .count = count};
     for (int k = 0; k < IN_CLOUD; k++)
         batch.in[k] = (caromi_in_column){.base = &none, .stride = 0};
     for (int k = 0; k < EACH - 1; k++)
-        batch.in[members[k]] = (caromi_in_column){.base = inputs + k, .stride = EACH * sizeof *inputs};
+        batch.in[member_of[k]] = (caromi_in_column){.base = inputs + k, .stride = EACH * sizeof *inputs};
     batch.out[OUT_CLOUD_T] = (caromi_out_column){t, sizeof *t};
     batch.out[OUT_CLOUD_STATE] = (caromi_out_column){state, 1};
     batch.out[OUT_CLOUD_PARTS] = (caromi_out_column){parts, 1};
-    carom_status status =
-        caromi_grid_read_back(job, CAROMI_GRID_GATHERED, 0, inputs, (size_t)count * EACH * sizeof *inputs, err);
+    CHECK(gather_pairs(job, first, count, inputs, err));
     const double start = caromi_now();
-    if (status == CAROM_OK)
-        status = caromi_pairs_on_cpu(context, &batch, 0, count, job->stats, err);
+    const carom_status status = caromi_pairs_on_cpu(job->device->context, &batch, 0, count, job->stats, err);
     job->stats->host += caromi_now() - start;
-    if (status == CAROM_OK)
-        status = write_answers(job, CAROMI_GRID_T, t, count * sizeof *t, err);
-    if (status == CAROM_OK)
-        status = write_answers(job, CAROMI_GRID_STATES, state, count, err);
-    if (status == CAROM_OK)
-        status = write_answers(job, CAROMI_GRID_PARTS, parts, count, err);
+    CHECK(status);
+    CHECK(write_answers(job, CAROMI_GRID_T, first, t, count, sizeof *t, err));
+    CHECK(write_answers(job, CAROMI_GRID_STATES, first, state, count, 1, err));
+    return write_answers(job, CAROMI_GRID_PARTS, first, parts, count, 1, err);
+}
+
+/* Exact mode: the CPU answers the pairs, some at a time so that memory is bounded. */
+static carom_status solve_on_host(const grid_job *job, cl_uint count, carom_error *err)
+{
+    const carom_context *context = job->device->context;
+    const cl_uint most = count < ON_HOST_MOST ? count : ON_HOST_MOST;
+    float *inputs = caromi_alloc(context, most, (EACH + 1) * sizeof *inputs + 2);
+    if (inputs == NULL)
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %u pairs that may meet", most);
+    carom_status status = CAROM_OK;
+    for (cl_uint first = 0; first < count && status == CAROM_OK; first += most)
+        status = solve_some(job, first, count - first < most ? count - first : most, most, inputs, err);
     caromi_free(context, inputs);
     return status;
 }

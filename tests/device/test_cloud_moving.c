@@ -296,6 +296,49 @@ static void test_declined_soon(void **state)
     cl_expect_none("declined soon");
 }
 
+/* In exact mode the host answers the pairs of a slice in several parts. */
+static void test_many_pairs(void **state)
+{
+    enum { COUNT = 12000, PAIRS = 1 << 18 };
+    static const float radius = 0.5f, limit = 1;
+    (void)state;
+    (void)test_need_device();
+    carom_context *contexts[] = {test_cpu(CAROM_ISA_AUTO, 1), test_device(1, 0)};
+    float *center = test_alloc(3 * COUNT, sizeof *center), *velocity = test_alloc(3 * COUNT, sizeof *velocity);
+    uint32_t *partners[] = {test_alloc(COUNT, sizeof **partners), test_alloc(COUNT, sizeof **partners)};
+    ref_gen g;
+    ref_gen_seed(&g, 46, 7, 0);
+    for (size_t i = 0; i < 3 * (size_t)COUNT; i++) {
+        center[i] = between(&g, 0, 9.7);
+        velocity[i] = between(&g, -0.001, 0.001);
+    }
+    const carom_cloud_desc d = {
+        .batch = {.size = sizeof d, .count = COUNT, .accuracy = CAROM_ACCURACY_EXACT},
+        .center = carom_xyz(center),
+        .velocity = carom_xyz(velocity),
+        .radius = {.data = &radius, .stride = CAROM_REPEAT},
+        .t_max = {.data = &limit, .stride = CAROM_REPEAT},
+    };
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err;
+    for (size_t k = 0; k < 2; k++) {
+        const carom_cloud_count_result count = {sizeof count, partners[k]};
+        test_ok("count", carom_cloud_count(contexts[k], &d, &count, &stats, &err), &err);
+    }
+    uint64_t pairs = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        pairs += partners[0][i];
+    assert_true(pairs > 2 * (uint64_t)PAIRS); /* each pair counts twice */
+    assert_memory_equal(partners[0], partners[1], COUNT * sizeof **partners);
+    assert_int_equal(stats.on_device, COUNT);
+    for (size_t k = 0; k < 2; k++) {
+        free(partners[k]);
+        carom_context_destroy(contexts[k]);
+    }
+    free(center), free(velocity);
+    cl_expect_none("many pairs");
+}
+
 static const struct {
     const char *name;
     cl_patch patch;
@@ -427,9 +470,9 @@ static void test_lost(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_families), cmocka_unit_test(test_shapes),
-                                       cmocka_unit_test(test_declined), cmocka_unit_test(test_declined_soon),
-                                       cmocka_unit_test(test_faults),   cmocka_unit_test(test_chosen),
-                                       cmocka_unit_test(test_lost)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_families),   cmocka_unit_test(test_shapes),
+                                       cmocka_unit_test(test_declined),   cmocka_unit_test(test_declined_soon),
+                                       cmocka_unit_test(test_many_pairs), cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_chosen),     cmocka_unit_test(test_lost)};
     return cmocka_run_group_tests_name("cloud_moving", tests, NULL, NULL);
 }
