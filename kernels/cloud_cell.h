@@ -71,7 +71,8 @@ FN uint grid_cell(long units, G const grid_level *level)
     return (uint)mul_hi((ulong)(units + ((long)1 << (GRID_LAST_UNIT_BITS + 1))), level->per_unit);
 }
 
-/* Cells that a sphere's search goes through along an axis: at most three. */
+/* Cells that a sphere's search goes through along an axis: at most three, as its reach is less than a cell. A cut to
+ * three keeps a wrong number in memory from making the search endless. */
 typedef struct grid_range {
     uint low, count, own; /* own: the sphere's cell is low + own */
 } grid_range;
@@ -81,7 +82,7 @@ FN grid_range grid_range_of(long at, long reach, G const grid_level *level)
 {
     grid_range r;
     r.low = grid_cell(at - reach, level);
-    r.count = grid_cell(at + reach, level) - r.low + 1;
+    r.count = min(grid_cell(at + reach, level) - r.low + 1, 3u);
     r.own = grid_cell(at, level) - r.low;
     return r;
 }

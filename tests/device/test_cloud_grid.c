@@ -588,7 +588,7 @@ static const struct {
     {"a sphere with itself", {"? search->slot + 1 : 0", "? search->slot : 0"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"a pair too few", {"? search->slot + 1 : 0", "? search->slot + 2 : 0"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"pairs twice", {"row = is_own ? y.own + z.own * y.count : 0", "row = 0"}, CAROM_ERROR_NOT_BIT_EXACT},
-    {"one cell only", {"grid_cell(at + reach, level) - r.low + 1", "1"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"one cell only", {"grid_cell(at + reach, level) - r.low + 1", "1u"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"no coarser levels",
      {"uint level = 0; level <= own", "uint level = own; level <= own"},
      CAROM_ERROR_NOT_BIT_EXACT},
@@ -607,6 +607,9 @@ static const struct {
     {"a slot beyond the spheres",
      {"start[bucket[i]] + rank[i];", "start[bucket[i]] + rank[i] + (spheres > 999 ? 1u << 30 : 0);"},
      CAROM_ERROR_DEVICE_LOST},
+    {"searches beyond a cell",
+     {"search.at = at[slot];", "search.at = at[slot]; if (spheres > 999) search.at.w = R(1e30);"},
+     CAROM_OK}, /* wrong, but it ends */
     {"a row beyond the spheres",
      {"const uint sphere = of[own];", "const uint sphere = of[own] + (row_end > 999 ? 1u << 30 : 0);"},
      CAROM_ERROR_DEVICE_LOST},
