@@ -5,9 +5,8 @@
  * marked: the host chooses its contacts. The host names the kernel that it builds; the exact twin's name ends with
  * _exact. */
 #include "contact_order.h"
-#include "cloud_grid.h"
 #include "mesh_arguments.h"
-#include "mesh_rows.h"
+#include "mesh_rows_keys.h"
 #include "touch_exact.h"
 
 #if defined(KERNEL_contact_choose_exact) || defined(KERNEL_contact_merge_exact) || defined(KERNEL_contact_touch_exact)
@@ -59,14 +58,14 @@ FN contact_sphere contact_sphere_of(CONTACT_SPHERE_PARAMETERS, uint row)
 }
 
 #if defined(KERNEL_contact_choose) || defined(KERNEL_contact_choose_exact)
-/* Whether another triangle makes a record's contact and comes first; or CONTACT_CROWDED. */
-FN int contact_is_preceded(const contact_mesh *mesh, const contact_sphere *sphere, const mesh_record *record)
+/* Whether another triangle makes a record's contact and comes first; or CONTACT_CROWDED, after `most` triangles. */
+FN int contact_is_preceded(const contact_mesh *mesh, const contact_sphere *sphere, const mesh_record *record, uint most)
 {
     contact_others others = contact_others_of(mesh, record);
     int answer = CONTACT_NO;
     LANG_ROLLED
     for (uint tests = 0; contact_next_other(mesh, &others); tests++) {
-        if (tests == CONTACT_TESTS)
+        if (tests == most)
             return CONTACT_CROWDED;
         if (others.at == others.own || !contact_counts(mesh, sphere, others.at))
             continue;
@@ -81,28 +80,22 @@ FN int contact_is_preceded(const contact_mesh *mesh, const contact_sphere *spher
 }
 
 /* Whether a record is a contact, before contacts are merged. */
-FN int contact_is_chosen(const contact_mesh *mesh, const contact_sphere *sphere, const mesh_record *record)
+FN int contact_is_chosen(const contact_mesh *mesh, const contact_sphere *sphere, const mesh_record *record, uint most)
 {
     if (record->state == FEATURE_NONE)
         return CONTACT_UNDECIDED;
-    const int preceded = contact_is_preceded(mesh, sphere, record);
+    const int preceded = contact_is_preceded(mesh, sphere, record, most);
     if (preceded != CONTACT_NO)
         return preceded == CONTACT_YES ? CONTACT_NO : preceded;
     return CONTACT_EXACT ? contact_is_within(record->t, sphere->radius, sphere->margin) : CONTACT_YES;
 }
 
-/* The row of a candidate among rows [0, end): the last one that begins at or before it. */
-FN uint contact_row_of(__global const ulong *slot, uint end, uint candidate)
+/* Whether a device may return such a record. Exact mode leaves some distances and features undecided. */
+FN int contact_is_possible(const mesh_record *record, uint triangles)
 {
-    uint low = 0, high = end - 1;
-    while (low < high) {
-        const uint middle = low + (high - low + 1) / 2;
-        if (slot[middle] <= candidate)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    const uint t = real_bits(record->t);
+    return (uint)record->triangle < triangles && record->state >= (CONTACT_EXACT ? FEATURE_NONE : FEATURE_V0) &&
+           record->state <= FEATURE_FACE && (t <= R_INFINITY_BITS || (CONTACT_EXACT && rows_is_undecided(t)));
 }
 
 /* Makes the keys of candidates [first, first + count); all but contacts have the key of a miss, and do not count as
@@ -110,24 +103,22 @@ FN uint contact_row_of(__global const ulong *slot, uint end, uint candidate)
 __kernel void LANG_CAT(carom_, KERNEL)(CONTACT_MESH_PARAMETERS, CONTACT_SPHERE_PARAMETERS,
                                        __global const mesh_record *record, __global const ulong *slot, uint end,
                                        __global ulong *key, __global uint *of, __global int *hits, __global uint *mark,
-                                       __global rows_report *report, uint share, uint first, uint count, uint items)
+                                       __global rows_report *report, uint most, uint share, uint first, uint count,
+                                       uint items)
 {
     const contact_mesh mesh = contact_mesh_of(CONTACT_MESH_ARGUMENTS);
     GRID_FOR_EACH(k, count)
     {
-        const uint i = first + k, row = contact_row_of(slot, end, i);
+        const uint i = first + k, row = rows_row_of(slot, end, i);
         const mesh_record own = record[i];
         const contact_sphere sphere = contact_sphere_of(MESH_SPHERE_ARGUMENTS, has_masks, row);
         int chosen = CONTACT_NO;
         of[i] = row;
-        if ((uint)own.triangle >= triangles || own.state < (CONTACT_EXACT ? FEATURE_NONE : FEATURE_V0) ||
-            own.state > FEATURE_FACE)
-            atomic_or(&report->faults, ROWS_CORRUPT);
+        if (contact_is_possible(&own, triangles))
+            chosen = contact_is_chosen(&mesh, &sphere, &own, most);
         else
-            chosen = contact_is_chosen(&mesh, &sphere, &own);
-        key[i] = chosen == CONTACT_YES
-                     ? (ulong)real_bits(own.t) << GRID_KEY_T_SHIFT | (ulong)(uint)own.triangle << GRID_KEY_B_SHIFT
-                     : ROWS_MISS;
+            atomic_or(&report->faults, ROWS_CORRUPT);
+        key[i] = chosen == CONTACT_YES ? rows_key(real_bits(own.t), (uint)own.triangle, 0) : ROWS_MISS;
         if (chosen != CONTACT_YES)
             atomic_dec(&hits[row]);
         if (chosen > CONTACT_YES)
@@ -176,9 +167,10 @@ FN int contact_push_children(__global const mesh_node *node, closest_view view, 
     return top;
 }
 
-/* Whether any triangle within reach of the contact's point precedes it; or CONTACT_CROWDED. */
+/* Whether any triangle within reach of the contact's point precedes it; or CONTACT_CROWDED, after `most` nodes and
+ * leaves. */
 FN int contact_is_gone(const contact_mesh *mesh, __global const mesh_node *nodes, __global const mesh_leaf *leaves,
-                       int root, const contact_merging *merging)
+                       int root, const contact_merging *merging, uint most)
 {
     const closest_view view = closest_view_of(merging->point, mesh->frame);
     /* In exact mode a true distance may be above the number after rounding. */
@@ -188,7 +180,7 @@ FN int contact_is_gone(const contact_mesh *mesh, __global const mesh_node *nodes
     LANG_ROLLED
     for (uint steps = 0; top > 0; steps++) {
         const int reference = stack[--top];
-        if (steps == CONTACT_STEPS)
+        if (steps == most)
             return CONTACT_CROWDED;
         if (reference >= 0) {
             top = contact_push_children(nodes + reference, view, limit, stack, top);
@@ -212,8 +204,8 @@ LANG_SEARCH_KERNEL void LANG_CAT(carom_, KERNEL)(CONTACT_MESH_PARAMETERS, __glob
                                                  __global const mesh_leaf *leaves, int root, CONTACT_SPHERE_PARAMETERS,
                                                  float within, __global const mesh_record *record,
                                                  __global const uint *of, __global ulong *key, __global int *hits,
-                                                 __global uint *mark, __global rows_report *report, uint share,
-                                                 uint first, uint count, uint items)
+                                                 __global uint *mark, __global rows_report *report, uint most,
+                                                 uint share, uint first, uint count, uint items)
 {
     const contact_mesh mesh = contact_mesh_of(CONTACT_MESH_ARGUMENTS);
     GRID_FOR_EACH(k, count)
@@ -227,8 +219,9 @@ LANG_SEARCH_KERNEL void LANG_CAT(carom_, KERNEL)(CONTACT_MESH_PARAMETERS, __glob
         merging.within = within;
         const closest_in pair = contact_pair(&mesh, merging.sphere.center, (uint)merging.record.triangle);
         merging.point = CONTACT_EXACT ? touch_exact(pair).point : touch(pair).point;
-        const int gone = merging.point.x == merging.point.x ? contact_is_gone(&mesh, nodes, leaves, root, &merging)
-                                                            : CONTACT_UNDECIDED;
+        const int gone = merging.point.x == merging.point.x
+                             ? contact_is_gone(&mesh, nodes, leaves, root, &merging, most)
+                             : CONTACT_UNDECIDED;
         if (gone == CONTACT_YES) {
             key[i] = ROWS_MISS;
             atomic_dec(&hits[row]);

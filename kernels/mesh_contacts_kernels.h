@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Triangles within reach of a sphere as OpenCL sees them: the host names the kernel it builds, -DKERNEL_mesh_contacts
- * or its exact twin, and chooses contacts from the records. */
+ * or its exact twin. Contacts are chosen from the records by the host, or by contact_rows.cl. */
 #ifndef CAROM_MESH_CONTACTS_KERNELS_H
 #define CAROM_MESH_CONTACTS_KERNELS_H
 #include "mesh_arguments.h"

@@ -5,19 +5,8 @@
 #include "cloud_grid.h"
 #include "lang.h"
 #include "layout.h"
-#include "mesh_rows.h"
+#include "mesh_rows_keys.h"
 #include "resident.h"
-
-/* A hit as a key in the order of its row: 31 bits of t, 31 of the triangle, 2 of the state. */
-FN ulong rows_key(uint t, uint triangle, uint state)
-{
-    return (ulong)t << GRID_KEY_T_SHIFT | (ulong)triangle << GRID_KEY_B_SHIFT | state;
-}
-
-FN int rows_is_undecided(uint t)
-{
-    return (t & R_MAGNITUDE_MASK) > R_INFINITY_BITS;
-}
 
 /* Whether a device may return such a hit, whose time is decided. */
 FN int rows_is_possible(uint t, uint triangle, uint state, uint triangles)
@@ -122,21 +111,6 @@ __kernel void carom_rows_again(__global const int *hits, __global const int *fro
 #endif
 
 #ifdef KERNEL_rows_keys
-/* The row of a candidate among rows [0, end): the last one that begins at or before it. Rows without candidates begin
- * where the next one does. */
-FN uint rows_row_of(__global const ulong *slot, uint end, uint candidate)
-{
-    uint low = 0, high = end - 1;
-    while (low < high) {
-        const uint middle = low + (high - low + 1) / 2;
-        if (slot[middle] <= candidate)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 /* Keys and rows of candidates. An undecided candidate has the key of a miss until the host has decided it; fast mode
  * has none, and no room to list one. */
 __kernel void carom_rows_keys(__global const mesh_record *record, __global const ulong *slot, uint end, uint triangles,

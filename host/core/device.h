@@ -52,7 +52,7 @@ typedef struct caromi_device_driver {
      * CAROM_ERROR_OUT_OF_MEMORY the device must not be used again. */
     caromi_on_device *pairs, *mesh, *list;
     /* Whether a list's arrays may stay where they lie on the device. */
-    int (*list_stays)(const caromi_device *device);
+    int (*list_stays)(const caromi_device *device, int is_of_contacts);
     /* Matches contacts whose arrays all lie on the device. *answered is 0 if the device leaves that to the host. */
     carom_status (*match)(caromi_device *device, const carom_contact_records *previous,
                           const carom_contact_records *now, const carom_contact_match *out, int *answered,

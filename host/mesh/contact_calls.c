@@ -2,8 +2,6 @@
 /* The call for contacts. */
 #include <math.h>
 
-#include "host/core/device.h"
-#include "host/core/devices.h"
 #include "host/core/staging.h"
 #include "list.h"
 #include "mesh.h"
@@ -27,12 +25,6 @@ static carom_status check(const caromi_request *request, uint64_t *extent, carom
     return CAROM_OK;
 }
 
-/* Whether the arrays stay on a device, which chooses contacts in binary64. */
-static int stays(const carom_mesh *mesh, const carom_mesh_contacts_desc *desc)
-{
-    return caromi_list_stays(mesh, &desc->batch) && caromi_driver.has_fp64(caromi_first_device(mesh->context));
-}
-
 /* Finds the tables of the mesh that contacts need. */
 static carom_status find_tables(carom_mesh *mesh, const carom_mesh_contacts_desc *desc, caromi_contacts *call,
                                 carom_error *err)
@@ -50,7 +42,7 @@ static carom_status begin(carom_mesh *mesh, const carom_mesh_contacts_desc *desc
                           caromi_contacts *call, carom_error *err)
 {
     const caromi_values select = caromi_select_of(&desc->batch);
-    if (!stays(mesh, desc))
+    if (!caromi_list_stays(mesh, &desc->batch, 1))
         CHECK(caromi_staging_show(mesh->context, err));
     CHECK(caromi_staging_show_array(mesh->context, out->totals, err)); /* the host writes the totals */
     CHECK(caromi_check_values(mesh->context, &desc->batch, &select, 1, err));

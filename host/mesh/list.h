@@ -69,7 +69,7 @@ caromi_on_cpu caromi_cpu_list; /* list.c */
 carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *asked, const char *name,
                                 carom_stats *stats, carom_error *err);
 /* Whether a device answers the list in place, with arrays that lie in its memory. list_calls.c */
-int caromi_list_stays(const carom_mesh *mesh, const carom_batch *asked);
+int caromi_list_stays(const carom_mesh *mesh, const carom_batch *asked, int is_of_contacts);
 /* Answer the rest of a list of first hits whose arrays were to stay on a device, and are now on the host. compact.c */
 caromi_on_cpu caromi_cpu_first_list;
 caromi_on_device caromi_device_first_list;

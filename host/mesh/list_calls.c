@@ -27,12 +27,12 @@ static void begin_list(const carom_context *context, const carom_batch *asked, c
     caromi_begin_list(asked, stays ? NULL : list->offsets, list->totals);
 }
 
-int caromi_list_stays(const carom_mesh *mesh, const carom_batch *asked)
+int caromi_list_stays(const carom_mesh *mesh, const carom_batch *asked, int is_of_contacts)
 {
     const carom_context *context = mesh->context;
     const caromi_device *device = caromi_has_residents(context) ? caromi_first_device(context) : NULL;
     return device != NULL && mesh->info.triangle_count > 0 && asked->count > asked->begin &&
-           caromi_driver.list_stays(device);
+           caromi_driver.list_stays(device, is_of_contacts);
 }
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ static int may_stay(const carom_mesh *mesh, const carom_batch *batch, const caro
                     const carom_any_result *any)
 {
     return list != NULL
-               ? caromi_list_stays(mesh, batch)
+               ? caromi_list_stays(mesh, batch, 0)
                : batch->accuracy == CAROM_ACCURACY_FAST || caromi_resident_buffer(mesh->context, any->hit) != NULL;
 }
 
@@ -111,7 +111,7 @@ static carom_status sweep(const caromi_request *request, const carom_hit_list *l
     const caromi_values t_max = caromi_t_max_of(desc);
     CHECK(begin(mesh, &desc->batch, &t_max, list, any, err));
     const int is_first = request->which == CAROM_HITS_FIRST;
-    if (is_first && !caromi_list_stays(mesh, &desc->batch))
+    if (is_first && !caromi_list_stays(mesh, &desc->batch, 0))
         return caromi_compact_first(mesh, desc, list, request->stats, err);
     caromi_list_batch batch = {.search = is_first ? CAROMI_MESH_FIRST : CAROMI_MESH_LIST,
                                .is_first = is_first,

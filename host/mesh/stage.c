@@ -252,9 +252,12 @@ static void scatter_stage(void *user, uint64_t task, uint32_t thread)
     }
     if (run.count > 0)
         write_run(job, stage, &run, thread);
-    for (uint32_t row = 0; row < stage->queries; row++)
+    for (uint32_t row = 0; row < stage->queries; row++) {
         /* Statistics of exact mode. */
         resolved += stage->by_integers[row];
+        if (job->batch->sweep.by_integers != NULL && stage->by_integers[row])
+            job->batch->sweep.by_integers[stage->first + row] = CAROMI_BY_INTEGERS_SEARCH;
+    }
     atomic_fetch_add(&job->resolved, resolved);
 }
 

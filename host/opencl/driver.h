@@ -61,6 +61,7 @@ carom_status caromi_cloud_copy_test(caromi_cloud_copy *copy, const struct caromi
 carom_status caromi_cloud_copy_solve(caromi_cloud_copy *copy, const struct caromi_cloud_undecided *open, uint64_t count,
                                      int exact, carom_stats *stats, carom_error *err);
 int caromi_serves_alone(const caromi_device *device);
+int caromi_list_stays_on(const caromi_device *device, int is_of_contacts);
 carom_status caromi_device_match(caromi_device *device, const carom_contact_records *previous,
                                  const carom_contact_records *now, const carom_contact_match *out, int *answered,
                                  carom_error *err);

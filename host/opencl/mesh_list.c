@@ -373,6 +373,12 @@ carom_status caromi_stream_list(caromi_device *device, const caromi_list_batch *
     return status;
 }
 
+/* Contacts are chosen in binary64. */
+int caromi_list_stays_on(const caromi_device *device, int is_of_contacts)
+{
+    return caromi_serves_alone(device) && (!is_of_contacts || device->info.fp64);
+}
+
 /* Answers a list whose arrays stay on the device. If there is no memory even for few queries, the rest is answered part
  * by part through the host. */
 static carom_status answer_in_place(caromi_device *device, const caromi_list_batch *batch, uint64_t end, uint64_t *done,
@@ -406,7 +412,8 @@ carom_status caromi_device_list(caromi_device *device, const void *list_batch, u
     if (caromi_program_needs_fp64(caromi_list_program(batch)) && !device->info.fp64)
         return caromi_lacks_fp64(device, stats);
     caromi_fit_stack(device, batch->sweep.mesh);
-    if (batch->list != NULL && caromi_has_residents(device->context) && caromi_serves_alone(device))
+    if (batch->list != NULL && caromi_has_residents(device->context) &&
+        caromi_list_stays_on(device, batch->contacts != NULL))
         return answer_in_place(device, batch, end, done, stats, err);
     carom_status status = caromi_probe_list(device, batch, err);
     if (status == CAROM_OK)

@@ -202,8 +202,9 @@ static carom_status reserve_records(const caromi_rows *rows, carom_error *err)
     if (rows->batch->is_first)
         return CAROM_OK;
     CHECK(reserve(rows, CAROMI_ROWS_RECORDS, count, sizeof(mesh_record), err));
-    CHECK(reserve(rows, CAROMI_ROWS_UNDECIDED, rows->batch->sweep.exact ? count : 1, WORD, err));
-    return reserve(rows, CAROMI_ROWS_UNDECIDED_OF, rows->batch->sweep.exact ? count : 1, WORD, err);
+    const uint64_t undecided = rows->batch->sweep.exact && rows->batch->contacts == NULL ? count : 1;
+    CHECK(reserve(rows, CAROMI_ROWS_UNDECIDED, undecided, WORD, err));
+    return reserve(rows, CAROMI_ROWS_UNDECIDED_OF, undecided, WORD, err);
 }
 
 /* Writes the records of rows before `end`. */

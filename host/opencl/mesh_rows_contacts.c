@@ -7,6 +7,7 @@
 
 /* Candidates of a launch, which bounds its time. */
 enum { CHOSEN = 1 << 16, MERGED = 1 << 14 };
+enum { FEW = 2 }; /* steps of decisions in a probe, so that the host has to choose some contacts */
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
@@ -102,6 +103,13 @@ static carom_status launch_in_parts(const caromi_rows *rows, const caromi_argume
     return CAROM_OK;
 }
 
+/* The most steps of a decision. Of the two questions of a probe, the one without masks asks for few. */
+static void set_most(const caromi_rows *rows, caromi_arguments *arguments, uint32_t most)
+{
+    const int is_few = rows->job.device->probing && rows->batch->sweep.mask.base == NULL;
+    caromi_set_uint(arguments, is_few ? FEW : most);
+}
+
 static carom_status choose(const caromi_rows *rows, carom_error *err)
 {
     const uint32_t program = CAROMI_PROGRAM_CONTACT_CHOOSE + (uint32_t)rows->batch->sweep.exact;
@@ -116,6 +124,7 @@ static carom_status choose(const caromi_rows *rows, carom_error *err)
     caromi_grid_set_memory(&rows->job, &arguments, CAROMI_ROWS_HITS);
     caromi_grid_set_memory(&rows->job, &arguments, CAROMI_ROWS_MARKS);
     caromi_grid_set_memory(&rows->job, &arguments, CAROMI_ROWS_REPORT);
+    set_most(rows, &arguments, CONTACT_TESTS);
     return launch_in_parts(rows, &arguments, CHOSEN, err);
 }
 
@@ -137,6 +146,7 @@ static carom_status merge(const caromi_rows *rows, carom_error *err)
     caromi_grid_set_memory(&rows->job, &arguments, CAROMI_ROWS_HITS);
     caromi_grid_set_memory(&rows->job, &arguments, CAROMI_ROWS_MARKS);
     caromi_grid_set_memory(&rows->job, &arguments, CAROMI_ROWS_REPORT);
+    set_most(rows, &arguments, CONTACT_STEPS);
     return launch_in_parts(rows, &arguments, MERGED, err);
 }
 

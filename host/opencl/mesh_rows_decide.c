@@ -34,27 +34,33 @@ static carom_status fetch_words(const caromi_rows *rows, caromi_resident from, s
     return read_words(rows, slot->out[0].memory, count, to, err);
 }
 
+static carom_status check_rows(const caromi_rows *rows, const uint32_t *row, uint32_t count, carom_error *err)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (row[i] >= rows->rows)
+            return caromi_fail_corrupt(rows->job.device, "undecided queries", rows->first, rows->first + rows->rows,
+                                       err);
+    return CAROM_OK;
+}
+
 /* Marks rows as decided by integers. */
 static carom_status mark_rows(caromi_rows *rows, const uint32_t *row, uint32_t count, carom_error *err)
 {
     const carom_context *context = rows->job.device->context;
+    CHECK(check_rows(rows, row, count, err));
     if (rows->by_integers == NULL) {
         rows->by_integers = caromi_alloc(context, rows->rows, 1);
         if (rows->by_integers == NULL)
             return caromi_fail_memory(err, "no memory for the marks of %u queries", rows->rows);
         memset(rows->by_integers, 0, rows->rows);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (row[i] >= rows->rows)
-            return caromi_fail_corrupt(rows->job.device, "undecided queries", rows->first, rows->first + rows->rows,
-                                       err);
+    for (uint32_t i = 0; i < count; i++)
         rows->by_integers[row[i]] = 1;
-    }
     return CAROM_OK;
 }
 
 /* Copies the inputs of the listed rows to the host. */
-static carom_status fetch_rows(caromi_rows *rows, undecided_copy *copy, carom_error *err)
+static carom_status fetch_rows(const caromi_rows *rows, undecided_copy *copy, carom_error *err)
 {
     const caromi_mesh_batch *sweep = &rows->batch->sweep;
     const cl_mem *list = caromi_grid_memory_of(&rows->job, CAROMI_ROWS_UNDECIDED_OF);
@@ -65,7 +71,7 @@ static carom_status fetch_rows(caromi_rows *rows, undecided_copy *copy, carom_er
         return caromi_fail_memory(err, "no memory for %u undecided queries", copy->count);
     copy->row = words;
     CHECK(read_words(rows, *list, copy->count, copy->row, err));
-    CHECK(mark_rows(rows, copy->row, copy->count, err));
+    CHECK(check_rows(rows, copy->row, copy->count, err));
     for (uint32_t k = 0; k < columns; k++) {
         const caromi_resident from = {caromi_column_memory(&rows->job.slot->in[k]), 0};
         copy->in[k] = (float *)(void *)(words += copy->count);
@@ -134,6 +140,7 @@ static carom_status decide(caromi_rows *rows, undecided_copy *copy, uint64_t *ke
     decide_job work = {rows, copy, triangle, key};
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_ROWS_DECIDE);
     CHECK(fetch_rows(rows, copy, err));
+    CHECK(mark_rows(rows, copy->row, copy->count, err));
     CHECK(fetch_words(rows, triangles, sizeof(mesh_record), caromi_grid_memory_of(job, CAROMI_ROWS_UNDECIDED),
                       copy->count, triangle, err));
     for (uint32_t i = 0; i < copy->count; i++)
@@ -182,6 +189,7 @@ static carom_status decide_first(caromi_rows *rows, undecided_copy *copy, const 
     carom_stats stats = {.size = sizeof stats};
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_ROWS_DECIDE_FIRST);
     CHECK(fetch_rows(rows, copy, err));
+    CHECK(mark_rows(rows, copy->row, copy->count, err));
     set_queries(&batch, copy);
     memset(batch.out, 0, sizeof batch.out);
     batch.out[CAROMI_ANSWER_TRIANGLE] = (caromi_out_column){out->triangle, sizeof *out->triangle};
@@ -226,6 +234,7 @@ carom_status caromi_rows_decide_first(caromi_rows *rows, carom_error *err)
 /* Contacts of the undecided rows, in a list of their own. */
 typedef struct contact_answers {
     uint64_t *offsets;
+    uint8_t *by_integers; /* [rows] not 0: integers decided something */
     int32_t *triangle;
     float *t;
     carom_list_totals totals;
@@ -243,6 +252,7 @@ static carom_status choose(const caromi_rows *rows, const undecided_copy *copy, 
     contacts.patch_of_hit = NULL;
     memset(batch.sweep.out, 0, sizeof batch.sweep.out);
     set_queries(&batch.sweep, copy);
+    batch.sweep.by_integers = memset(out->by_integers, 0, copy->count);
     batch.list = &list;
     list.capacity = (uint64_t)copy->count * EACH + MORE;
     for (;;) {
@@ -294,11 +304,23 @@ static carom_status give_contacts(const caromi_rows *rows, uint32_t count, const
     return caromi_grid_launch_each(job, &give, rows->candidates, err);
 }
 
+/* A crowded row takes no integers. */
+static carom_status mark_decided(caromi_rows *rows, const undecided_copy *copy, const contact_answers *out,
+                                 carom_error *err)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < copy->count; i++)
+        if (out->by_integers[i])
+            copy->row[count++] = copy->row[i];
+    return mark_rows(rows, copy->row, count, err);
+}
+
 static carom_status choose_and_give(caromi_rows *rows, undecided_copy *copy, contact_answers *out, carom_error *err)
 {
     const carom_context *context = rows->job.device->context;
     CHECK(fetch_rows(rows, copy, err));
     CHECK(choose(rows, copy, out, err));
+    CHECK(mark_decided(rows, copy, out, err));
     uint64_t *key = caromi_alloc(context, out->totals.total + 1, sizeof *key);
     uint32_t *start = caromi_alloc(context, copy->count + 1ull, sizeof *start);
     const carom_status status = key != NULL && start != NULL
@@ -313,11 +335,13 @@ carom_status caromi_rows_decide_contacts(caromi_rows *rows, carom_error *err)
 {
     const carom_context *context = rows->job.device->context;
     undecided_copy copy = {.count = rows->report.undecided};
-    contact_answers out = {.offsets = caromi_alloc(context, copy.count + 1ull, sizeof *out.offsets)};
-    const carom_status status = out.offsets != NULL
+    contact_answers out = {.offsets = caromi_alloc(context, copy.count + 1ull, sizeof *out.offsets),
+                           .by_integers = caromi_alloc(context, copy.count, 1)};
+    const carom_status status = out.offsets != NULL && out.by_integers != NULL
                                     ? choose_and_give(rows, &copy, &out, err)
                                     : caromi_fail_memory(err, "no memory for %u undecided queries", copy.count);
     caromi_free(context, out.offsets);
+    caromi_free(context, out.by_integers);
     caromi_free(context, out.triangle);
     caromi_free(context, out.t);
     caromi_free(context, copy.memory);

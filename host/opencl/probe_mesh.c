@@ -485,40 +485,31 @@ carom_status caromi_probe_list(caromi_device *device, const caromi_list_batch *b
     return status;
 }
 
-/* Contacts that stay on the device: with merging and without, which have programs of their own. */
-static carom_status probe_contact_rows(caromi_device *device, const caromi_list_batch *batch, carom_error *err)
+static carom_status build_choice(caromi_device *device, const caromi_list_batch *batch, carom_error *err)
 {
-    const uint32_t exact = (uint32_t)batch->sweep.exact, merge = CAROMI_PROGRAM_CONTACT_MERGE + exact,
-                   programs[] = {caromi_list_program(batch), CAROMI_PROGRAM_CONTACT_CHOOSE + exact,
-                                 CAROMI_PROGRAM_CONTACT_TOUCH + exact};
-    const int merges = batch->contacts->merge > 0;
-    caromi_program *last = &device->programs[merges ? merge : programs[1]];
-    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
-        CHECK(caromi_program_build(device, programs[i], err));
-    if (last->probed)
+    const uint32_t exact = (uint32_t)batch->sweep.exact;
+    if (batch->contacts == NULL)
         return CAROM_OK;
-    if (merges)
-        CHECK(caromi_program_build(device, merge, err));
-    CHECK(caromi_build_rows(device, err));
-    CHECK(probe(device, &batch->sweep, batch, 1, err));
-    last->probed = 1;
-    return CAROM_OK;
+    CHECK(caromi_program_build(device, CAROMI_PROGRAM_CONTACT_CHOOSE + exact, err));
+    return batch->contacts->merge > 0 ? caromi_program_build(device, CAROMI_PROGRAM_CONTACT_MERGE + exact, err)
+                                      : CAROM_OK;
 }
 
 /* Lists that stay on the device: further bits of `probed`. They belong to the search's program, which may be built anew
- * later, with a longer stack or with a query for each work-item. */
+ * later, with a longer stack or with a query for each work-item. Contacts have a bit for each of two kinds: merged ones
+ * need one program more. */
 carom_status caromi_probe_rows(caromi_device *device, const caromi_list_batch *batch, carom_error *err)
 {
     const uint32_t program = caromi_list_program(batch);
-    const int motion = kind_of_motion(&batch->sweep) << 2;
+    const int merges = batch->contacts != NULL && batch->contacts->merge > 0;
+    const int kind = (merges ? 2 : kind_of_motion(&batch->sweep)) << 2;
     CHECK(caromi_enqueue_refuse(device->context, err));
-    if (batch->contacts != NULL)
-        return probe_contact_rows(device, batch, err);
-    if ((device->programs[program].probed & motion) != 0)
+    if ((device->programs[program].probed & kind) != 0)
         return CAROM_OK;
     CHECK(caromi_program_build(device, caromi_batch_points_program(&batch->sweep), err));
+    CHECK(build_choice(device, batch, err));
     CHECK(caromi_build_rows(device, err));
     CHECK(build_and_probe(device, program, &batch->sweep, batch, 1, err));
-    device->programs[program].probed |= motion;
+    device->programs[program].probed |= kind;
     return CAROM_OK;
 }

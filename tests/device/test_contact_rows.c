@@ -28,7 +28,7 @@ typedef struct question {
     float margin, merge;
     unsigned wanted; /* outputs */
     size_t shift;    /* of the spheres, in bytes */
-    int is_selected, is_masked;
+    int is_selected, is_masked, prepares;
     double flat;
 } question;
 
@@ -132,7 +132,8 @@ static carom_status ask_contacts_of(const question *q, carom_mesh *mesh, contact
                                                      .count = q->count,
                                                      .elements = q->is_selected ? ELEMENTS : 0,
                                                      .select = {q->is_selected ? at->select : NULL, sizeof *at->select},
-                                                     .accuracy = q->accuracy},
+                                                     .accuracy = q->accuracy,
+                                                     .prepare = (uint8_t)q->prepares},
                                            .center = {spheres, spheres + 1, spheres + 2, STRIDE},
                                            .radius = {spheres + 3, STRIDE},
                                            .mask = {q->is_masked ? at->mask : NULL, sizeof *at->mask},
@@ -198,20 +199,36 @@ static void close_fixture(fixture *f)
     cl_expect_none("contacts in a buffer");
 }
 
+static void open_meshes(fixture *f, scene s)
+{
+    f->s = s;
+    f->here = scene_mesh(f->cpu, &f->s);
+    f->there = scene_mesh(f->context, &f->s);
+}
+
+static void close_meshes(fixture *f)
+{
+    carom_mesh_destroy(f->here);
+    carom_mesh_destroy(f->there);
+    scene_free(&f->s);
+}
+
 /* Asks the CPU, fills the buffer as the CPU's memory was, asks the device, whose launch number `that_fails` fails (0:
- * none does), and compares all bytes. */
+ * none does), and compares all bytes. Integers decide no sphere on the device that they do not decide on the CPU. */
 static void compare_after(const fixture *f, const question *q, int that_fails, carom_stats *stats)
 {
     carom_list_totals totals = {0}, found = {0};
+    carom_stats here = {.size = sizeof here};
     carom_error err = {0};
     memset(&expected, 0xa5, offsetof(contact_arrays, select));
     memset(expected.distance, 0xa5, offsetof(contact_arrays, spheres) - offsetof(contact_arrays, distance));
     test_ok("write", carom_buffer_write(f->buffer, 0, &expected, sizeof expected, &err), &err);
-    test_ok("CPU", ask_contacts_of(q, f->here, &expected, &totals, NULL, &err), &err);
+    test_ok("CPU", ask_contacts_of(q, f->here, &expected, &totals, &here, &err), &err);
     cl_sabotage(CALL_LAUNCH, that_fails, 0);
     test_ok("device", ask_contacts_of(q, f->there, carom_buffer_address(f->buffer), &found, stats, &err), &err);
     cl_sabotage(CALL_LAUNCH, 0, 0);
     assert_memory_equal(&found, &totals, sizeof totals);
+    assert_true(stats->by_integers <= here.by_integers);
     test_ok("read", carom_buffer_read(f->buffer, 0, &got, sizeof got, &err), &err);
     assert_memory_equal(&got, &expected, sizeof got);
 }
@@ -271,11 +288,10 @@ static void move(fixture *f)
 
 static void check_case(fixture *f, uint32_t kind)
 {
-    f->s = scene_of(kind);
-    f->s.masks = any(3) ? NULL : random_masks(any(1000), f->s.triangle_count);
-    const float scale = kind == 9 ? fabsf(f->s.vertices[3 * 2] + f->s.vertices[3 * 2 + 1]) + 1e-9f : 1;
-    f->here = scene_mesh(f->cpu, &f->s);
-    f->there = scene_mesh(f->context, &f->s);
+    scene s = scene_of(kind);
+    s.masks = any(3) ? NULL : random_masks(any(1000), s.triangle_count);
+    const float scale = kind == 9 ? fabsf(s.vertices[3 * 2] + s.vertices[3 * 2 + 1]) + 1e-9f : 1;
+    open_meshes(f, s);
     for (int i = 0; i < 3; i++) {
         const question q = question_of(scale);
         make_spheres(&f->s, q.shift, scale);
@@ -283,9 +299,7 @@ static void check_case(fixture *f, uint32_t kind)
         if (i == 1 && f->s.vertex_count < 500)
             move(f);
     }
-    carom_mesh_destroy(f->here);
-    carom_mesh_destroy(f->there);
-    scene_free(&f->s);
+    close_meshes(f);
 }
 
 static void contacts_have_the_same_bytes(void **state)
@@ -300,35 +314,45 @@ static void contacts_have_the_same_bytes(void **state)
     }
 }
 
+/* A book of which one page counts, on the other side of the edge than the sphere. */
+static scene masked_book(void)
+{
+    scene s = fan_scene(1);
+    for (int k = 0; k < 3; k++)
+        s.vertices[6 + k] = k == 0 ? 1 : 0;
+    s.masks = test_alloc(s.triangle_count, sizeof *s.masks);
+    for (size_t t = 0; t < s.triangle_count; t++)
+        s.masks[t] = t > 0 ? 2 : 1;
+    return s;
+}
+
+/* A sphere at the edge of that book. */
+static question at_the_book(void)
+{
+    const float sphere[4] = {-0.25f, 0, 0.5f, 0.5f};
+    expected.mask[0] = 1;
+    put(0, 0, sphere);
+    return (question){.count = 1, .capacity = HITS, .wanted = 511, .is_masked = 1, .flat = -1, .merge = 0.125f};
+}
+
 /* The host learns at most 64 bytes in fast mode. But it chooses the contact of a sphere at the edge of a book, where
- * none of very many pages counts but one. */
+ * none of very many pages counts but one; in exact mode without integers. */
 static void few_numbers_cross(void **state)
 {
     (void)state;
     fixture f = open_fixture(CAROM_BACKEND_OPENCL, 0);
     for (int is_book = 0; is_book < 2; is_book++) {
-        const float sphere[4] = {-0.25f, 0, 0.5f, 0.5f};
-        question q = {.count = 1, .capacity = HITS, .wanted = 511, .is_masked = 1, .flat = -1, .merge = 0.125f};
-        f.s = is_book ? fan_scene(1) : scene_floor(9);
-        for (int k = 0; is_book && k < 3; k++) /* the page that counts is on the other side of the edge */
-            f.s.vertices[6 + k] = k == 0 ? 1 : 0;
-        f.s.masks = calloc(f.s.triangle_count, sizeof *f.s.masks);
-        assert_non_null(f.s.masks);
-        for (size_t t = 0; t < f.s.triangle_count; t++)
-            f.s.masks[t] = is_book && t > 0 ? 2 : 1;
-        f.here = scene_mesh(f.cpu, &f.s);
-        f.there = scene_mesh(f.context, &f.s);
-        expected.mask[0] = 1;
-        put(0, 0, sphere);
+        question q = at_the_book();
+        open_meshes(&f, is_book ? masked_book() : scene_floor(9));
         compare(&f, &q); /* builds the programs */
         cl_fetched = cl_sent = 0;
         compare(&f, &q);
         assert_int_equal(got.offsets[1] > 0, 1);
         assert_int_equal(cl_fetched - sizeof got > 64, is_book);
         assert_int_equal(cl_sent - sizeof got > 0, is_book);
-        carom_mesh_destroy(f.here);
-        carom_mesh_destroy(f.there);
-        scene_free(&f.s);
+        q.accuracy = test_need_device().fp64 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
+        compare(&f, &q);
+        close_meshes(&f);
     }
     close_fixture(&f);
 }
@@ -341,24 +365,99 @@ static void a_failing_device_changes_no_byte(void **state)
     for (int launch = 1; launch < 80; launch += 24) {
         carom_stats stats = {.size = sizeof stats};
         fixture f = open_fixture(CAROM_BACKEND_AUTO, MOST / 4);
-        f.s = scene_sphere(8);
-        f.here = scene_mesh(f.cpu, &f.s);
-        f.there = scene_mesh(f.context, &f.s);
+        open_meshes(&f, scene_sphere(8));
         make_spheres(&f.s, 0, 1);
         compare_after(&f, &q, 0, &stats);
         compare_after(&f, &q, launch, &stats);
         assert_true(stats.on_cpu > 0);
-        carom_mesh_destroy(f.here);
-        carom_mesh_destroy(f.there);
-        scene_free(&f.s);
+        close_meshes(&f);
         close_fixture(&f);
     }
 }
 
+/* A device without binary64 searches, and the host chooses: no kernel that chooses is built, also where a call
+ * prepares. */
+static void without_binary64_no_device_chooses(void **state)
+{
+    question q = {.count = MOST, .capacity = HITS, .wanted = 511, .flat = -1, .prepares = 1};
+    carom_stats stats = {.size = sizeof stats};
+    carom_list_totals totals = {0};
+    carom_error err = {0};
+    (void)state;
+    (void)test_need_device();
+    cl_seen_as.no_fp64 = 1;
+    fixture f = open_fixture(CAROM_BACKEND_OPENCL, 0);
+    cl_broken = (cl_unbuilt){"contact_choose", "no binary64"};
+    open_meshes(&f, scene_sphere(8));
+    make_spheres(&f.s, 0, 1);
+    test_ok("prepare", ask_contacts_of(&q, f.there, carom_buffer_address(f.buffer), &totals, NULL, &err), &err);
+    q.prepares = 0;
+    compare_after(&f, &q, 0, &stats);
+    assert_int_equal(stats.on_device, MOST);
+    close_meshes(&f);
+    close_fixture(&f);
+    cl_broken = (cl_unbuilt){NULL, NULL};
+    cl_seen_as.no_fp64 = 0;
+}
+
+/* Asks a device whose kernels are patched, so that its answers to `wrong` are wrong: the CPU answers in its place. */
+static void expect_refused(fixture *f, const question *wrong)
+{
+    carom_stats stats = {.size = sizeof stats};
+    compare_after(f, wrong, 0, &stats);
+    assert_int_equal(stats.on_cpu, wrong->count);
+    close_meshes(f);
+    close_fixture(f);
+    cl_text_patch = (cl_patch){NULL, NULL};
+}
+
+/* A search that is built anew, with a longer stack for a deep mesh, is compared with the CPU once more. */
+static void a_longer_stack_is_probed(void **state)
+{
+    const question q = {.count = 40, .capacity = HITS, .wanted = 511, .flat = -1};
+    carom_stats stats = {.size = sizeof stats};
+    (void)state;
+    cl_text_patch = (cl_patch){"to->triangle = triangle[i];", "to->triangle = triangle[i] ^ (MESH_STACK > 128);"};
+    fixture f = open_fixture(CAROM_BACKEND_AUTO, 0);
+    open_meshes(&f, scene_floor(9));
+    make_spheres(&f.s, 0, 1);
+    compare_after(&f, &q, 0, &stats);
+    assert_int_equal(stats.on_device, q.count);
+    close_meshes(&f);
+    open_meshes(&f, scene_deep(1, 3000));
+    make_spheres(&f.s, 0, 1);
+    expect_refused(&f, &q);
+}
+
+/* Kernels for what the host chooses are compared with the CPU too, also in fast mode. */
+static void what_the_host_chooses_is_probed(void **state)
+{
+    const question q = at_the_book();
+    (void)state;
+    cl_text_patch = (cl_patch){"? decided[decided_start[k - 1] + at]", "? decided[decided_start[k - 1] + at] ^ 4"};
+    fixture f = open_fixture(CAROM_BACKEND_AUTO, 0);
+    open_meshes(&f, masked_book());
+    expect_refused(&f, &q);
+}
+
+/* A distance that is no number ends the device's work. */
+static void impossible_distances_end_the_device(void **state)
+{
+    const question q = {.count = MOST, .capacity = HITS, .wanted = 511, .flat = -1};
+    (void)state;
+    cl_text_patch = (cl_patch){"to->t = t[i];", "to->t = trav->number > 99 ? NAN : t[i];"}; /* beyond the probe */
+    fixture f = open_fixture(CAROM_BACKEND_AUTO, 0);
+    open_meshes(&f, scene_floor(9));
+    make_spheres(&f.s, 0, 1);
+    expect_refused(&f, &q);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(contacts_have_the_same_bytes),
-                                       cmocka_unit_test(few_numbers_cross),
-                                       cmocka_unit_test(a_failing_device_changes_no_byte)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contacts_have_the_same_bytes),       cmocka_unit_test(few_numbers_cross),
+        cmocka_unit_test(a_failing_device_changes_no_byte),   cmocka_unit_test(without_binary64_no_device_chooses),
+        cmocka_unit_test(a_longer_stack_is_probed),           cmocka_unit_test(what_the_host_chooses_is_probed),
+        cmocka_unit_test(impossible_distances_end_the_device)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
