@@ -311,12 +311,18 @@ int caromi_inside_node(const caromi_inside *inside, uint64_t node)
 {
     const caromi_lattice_batch *batch = inside->batch;
     const uint64_t row = batch->lattice.dims[0], i = node % row, j = node / row % batch->lattice.dims[1];
-    caromi_inside own = *inside;
+    float z = carom_lattice_coordinate(&batch->lattice, AXIS_Z, node / batch->slab);
     int32_t sum = 0;
-    own.first = node / batch->slab;
-    own.count = 1;
-    float z = carom_lattice_coordinate(&batch->lattice, AXIS_Z, own.first);
-    own.z = &z;
+    /* Another device may change the group of slabs meanwhile, so nothing of that is read. */
+    caromi_inside own = {.batch = batch,
+                         .sign = inside->sign,
+                         .masks = inside->masks,
+                         .x = inside->x,
+                         .y = inside->y,
+                         .z = &z,
+                         .per_length = inside->per_length,
+                         .first = node / batch->slab,
+                         .count = 1};
     own.has_rays = caromi_lattice_rays(batch, z, &own.rays);
     caromi_crossings crossings = {.i0 = i, .i1 = i + 1, .j0 = j, .j1 = j + 1, .levels = &sum};
     cross_all(&own, &crossings);

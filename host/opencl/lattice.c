@@ -15,6 +15,7 @@ enum {
     CHUNK_MOST = 1 << 22, /* where a layer of tiles has more nodes than CHUNK */
     BOX_MOST = 3,         /* nodes of a box for each node of its chunk: two more slabs, or rows */
     EDGE = 4,             /* of a tile in a large lattice */
+    DEEPEST = 1 << 16,    /* slabs of a chunk with signs: a work-item adds up a column of these */
     TIMED = 8,            /* most launches of a kind and a box that are timed: a slot has room for few events */
     GROUPS = 2048,        /* that fill a device, when few columns are shared by several */
     LEAVES_LEAST = 32,    /* of a share */
@@ -75,10 +76,12 @@ static lattice_box box_of(const caromi_lattice_batch *batch, uint64_t first, uin
 }
 
 /* On a GPU whole layers of tiles, if one is no more than CHUNK_MOST nodes; else whole rows of tiles; else any. With
- * signs a chunk is as large as may be, because each looks at all that is above it. */
+ * signs a chunk is as large as may be, because each looks at all that is above it, but not so deep that a launch takes
+ * long. */
 uint64_t caromi_lattice_chunk(const caromi_device *device, const caromi_lattice_batch *batch)
 {
-    const uint64_t wanted = batch->sign != CAROM_SIGN_NONE ? CHUNK_MOST : CHUNK;
+    const uint64_t deep = batch->slab < CHUNK_MOST / DEEPEST ? DEEPEST * batch->slab : CHUNK_MOST,
+                   wanted = batch->sign != CAROM_SIGN_NONE ? deep : CHUNK;
     const uint64_t layer = batch->slab <= CHUNK_MOST / EDGE ? EDGE * batch->slab : CHUNK_MOST + 1;
     const uint64_t row = batch->lattice.dims[0], rows = row <= CHUNK / 8 ? 8 * row : 1;
     return !device->gpu         ? device->max_items
@@ -107,7 +110,8 @@ static carom_status reserve_nodes(caromi_device *device, caromi_cl_slot *slot, u
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
 /* Launches `groups` work-groups, in launches of limited size, which take a limited time. The kernel's argument
- * `first_argument` is the number of the launch's first group. */
+ * `first_argument` is the number of the launch's first group. The last launch is among the timed ones, because the host
+ * waits for these. */
 static carom_status launch_groups(caromi_device *device, caromi_cl_slot *slot, const caromi_arguments *of,
                                   cl_uint first_argument, uint64_t groups, carom_error *err)
 {
@@ -118,7 +122,7 @@ static carom_status launch_groups(caromi_device *device, caromi_cl_slot *slot, c
         arguments.next = first_argument;
         caromi_set_uint(&arguments, first);
         arguments.next = of->next;
-        CHECK(first < TIMED * most
+        CHECK(first < (TIMED - 1) * most || count == groups - first
                   ? caromi_launch_groups(device, slot, &arguments, count, LATTICE_TILE, err)
                   : caromi_launch(device, slot->queue, &arguments, count * LATTICE_TILE, LATTICE_TILE, NULL, err));
     }
