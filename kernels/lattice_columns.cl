@@ -26,7 +26,7 @@ carom_lattice_columns(MESH_PARAMETERS, lattice_box box, lattice_rays rays, uint 
     work.shares = 1u << shares_log2;
     work.share = group & (work.shares - 1);
     work.box = &box;
-    work.rays = &rays;
+    work.rays = rays;
     work.levels = levels;
     work.first[0] = tile % box.tiles[0] << box.shift[0];
     work.first[1] = tile / box.tiles[0] << box.shift[1];

@@ -35,26 +35,23 @@ typedef struct columns_work {
     int options;
     u32 item, share, shares; /* shares: a power of two */
     const lattice_box *box;
-    const lattice_rays *rays;
-    u32 first[2]; /* the group's first column in the box */
+    lattice_rays rays; /* those of the group */
+    u32 first[2];      /* the group's first column in the box */
     G int *levels;
 } columns_work;
 
-/* The coordinate of a node of the box, as carom_lattice_coordinate() computes it. */
-FN real columns_coordinate(const lattice_box *box, int axis, u32 index)
-{
-    return (real)(box->origin[axis] + (wide_real)(box->first[axis] + index) * box->spacing);
-}
-
-FN void columns_locate(const columns_work *work)
+/* Computes the columns' coordinates, and narrows the rays from the box's columns to the group's. */
+FN void columns_locate(columns_work *work)
 {
     const lattice_box *box = work->box;
     for (int axis = 0; axis < 2; axis++) {
         const u32 left = box->count[axis] - work->first[axis], edge = 1u << box->shift[axis],
                   count = left < edge ? left : edge;
         __local real *to = axis == 0 ? work->memory->x : work->memory->y;
+        work->rays.first[axis] += (real)work->first[axis];
+        work->rays.end[axis] = work->rays.first[axis] + (real)count;
         if (work->item < count)
-            to[work->item] = columns_coordinate(box, axis, work->first[axis] + work->item);
+            to[work->item] = tile_coordinate(box, axis, work->first[axis] + work->item);
         if (work->item == 0)
             work->memory->count[axis] = count;
     }
@@ -88,7 +85,7 @@ FN void columns_test_triangle(const columns_work *work, int reference, int slot)
         const u32 along_x = columns_within(memory->x, memory->count[0], corners.p0.x, corners.p1.x, corners.p2.x),
                   along_y = columns_within(memory->y, memory->count[1], corners.p0.y, corners.p1.y, corners.p2.y);
         if (along_x >> 8 != 0 && along_y >> 8 != 0 &&
-            rays_keep(work->rays, v3_mul(corners.p0, scale), v3_mul(corners.p1, scale), v3_mul(corners.p2, scale))) {
+            rays_keep(&work->rays, v3_mul(corners.p0, scale), v3_mul(corners.p1, scale), v3_mul(corners.p2, scale))) {
             const u32 to = atomic_inc(&memory->queue.listed);
             const real corner[9] = {corners.p0.x, corners.p0.y, corners.p0.z, corners.p1.x, corners.p1.y,
                                     corners.p1.z, corners.p2.x, corners.p2.y, corners.p2.z};
@@ -107,7 +104,7 @@ FN void columns_test_child(const columns_work *work, int reference, int slot)
     const v3 lo = v3_of(node->lo_x[slot], node->lo_y[slot], node->lo_z[slot]),
              hi = v3_of(node->hi_x[slot], node->hi_y[slot], node->hi_z[slot]);
     const int is_own = child >= 0 || ((u32)MESH_LEAF_AT(child) & (work->shares - 1)) == work->share;
-    if (child != 0 && is_own && rays_keep_box(work->rays, lo, hi))
+    if (child != 0 && is_own && rays_keep_box(&work->rays, lo, hi))
         tile_add(&work->memory->queue, child);
 }
 
@@ -122,7 +119,7 @@ FN u32 columns_below(const lattice_box *box, const v3 corner[3], int side, real 
     u32 low = 0, high = box->count[2];
     u32 next = guess > 0 ? (guess < (wide_real)(high - 1) ? (u32)ceil(guess) : high - 1) : 0, turn = 0;
     while (low < high) {
-        const int is_above = crossing_is_above(corner, &height, side, x, y, columns_coordinate(box, 2, next));
+        const int is_above = crossing_is_above(corner, &height, side, x, y, tile_coordinate(box, 2, next));
         if (is_above)
             low = next + 1;
         else

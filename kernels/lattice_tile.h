@@ -85,7 +85,7 @@ FN v3 tile_position(const tile_work *work, u32 node)
                  at[tile_begin_of(work->shift, 2) + tile_index(work->shift, node, 2)]);
 }
 
-/* Computes coordinates as carom_lattice_coordinate() does. first: the tile's first node in the box. */
+/* Computes the nodes' coordinates. first: the tile's first node in the box. */
 FN void tile_locate_nodes(const tile_work *work, const lattice_box *box, const u32 first[3])
 {
     for (int axis = 0; axis < 3; axis++) {
@@ -93,8 +93,8 @@ FN void tile_locate_nodes(const tile_work *work, const lattice_box *box, const u
                   last = (left < edge ? left : edge) - 1;
         if (work->item < edge) {
             const u32 index = work->item < last ? work->item : last;
-            const wide_real offset = (wide_real)(box->first[axis] + first[axis] + index) * box->spacing;
-            work->memory->at[tile_begin_of(box->shift, axis) + work->item] = (real)(box->origin[axis] + offset);
+            work->memory->at[tile_begin_of(box->shift, axis) + work->item] =
+                tile_coordinate(box, axis, first[axis] + index);
         }
         if (work->item == 0)
             work->memory->count[axis] = last + 1;

@@ -19,6 +19,12 @@ typedef struct tile_queue {
     u32 listed; /* triangles of the tile's list */
 } tile_queue;
 
+/* The coordinate of a node of the box along an axis, as carom_lattice_coordinate() computes it. */
+FN real tile_coordinate(const lattice_box *box, int axis, u32 index)
+{
+    return (real)(box->origin[axis] + (wide_real)(box->first[axis] + index) * box->spacing);
+}
+
 /* The next test of an item: a child of a node, or a triangle of a leaf. */
 typedef struct tile_step {
     int reference, slot;
