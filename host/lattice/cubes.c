@@ -210,14 +210,15 @@ carom_status caromi_cubes_on_device(caromi_device *device, const void *cubes, ui
                                     carom_stats *stats, carom_error *err)
 {
     const caromi_cubes *c = cubes;
-    if (has_blocks(c) && caromi_lattice_by_tiles(device, &c->nodes)) {
-        const carom_status status = caromi_driver.cubes(device, c, end, done, stats, err);
-        if (*done < end)
-            *done = *done / c->nodes.slab * c->nodes.slab;
-        return status;
-    }
-    CHECK(caromi_staging_show_after(c->nodes.mesh->context, *done - c->nodes.begin, err));
-    if (end == *done) /* the call only prepares the device */
-        return caromi_lattice_on_device(device, &c->nodes, end, done, stats, err);
-    return one_by_one(c->nodes.mesh->context, device, c, end, done, stats, err);
+    carom_context *context = c->nodes.mesh->context;
+    const uint64_t first = *done, before = stats->by_integers;
+    const int by_tiles = has_blocks(c) && caromi_lattice_by_tiles(device, &c->nodes);
+    if (!by_tiles)
+        CHECK(caromi_staging_show_after(context, first - c->nodes.begin, err));
+    const carom_status status =
+        by_tiles       ? caromi_driver.cubes(device, c, end, done, stats, err)
+        : end == first ? caromi_lattice_on_device(device, &c->nodes, end, done, stats, err) /* only prepares it */
+                       : one_by_one(context, device, c, end, done, stats, err);
+    caromi_lattice_keep_slabs(&c->nodes, first, end, done, before, stats);
+    return status;
 }

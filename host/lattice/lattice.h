@@ -49,6 +49,10 @@ carom_status caromi_lattice_plain(const carom_context *context, const caromi_lat
 /* Answers nodes [*done, end) on a device: by tiles, or by one query each. *done is set to the end of the answered
  * nodes. plain.c */
 caromi_on_device caromi_lattice_on_device;
+/* After a device has answered nodes [first, *done): if it has failed before `end`, cuts *done to whole slabs, because
+ * the CPU answers the rest. before: stats->by_integers before the device. */
+void caromi_lattice_keep_slabs(const caromi_lattice_batch *batch, uint64_t first, uint64_t end, uint64_t *done,
+                               uint64_t before, carom_stats *stats);
 /* Whether the device answers by tiles. Then it gives distances their signs too. */
 int caromi_lattice_by_tiles(const caromi_device *device, const caromi_lattice_batch *batch);
 /* Whether the tile search's error bounds hold; the answers of nodes [first, end), whole slabs, by tiles. blocks.c */

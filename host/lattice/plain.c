@@ -99,14 +99,8 @@ static carom_status plain_on_device(caromi_device *device, const void *lattice_b
         answered = 0;
         fill_chunk(batch, *done, end - *done < chunk.capacity ? end - *done : chunk.capacity, &chunk);
         status = caromi_driver.mesh(device, &chunk.batch, chunk.batch.count, &answered, stats, err);
-        const int is_whole = answered == chunk.batch.count;
         chunk.batch.count = answered;
         cut_to_band(batch->band, &chunk.batch);
-        if (!is_whole) { /* the device failed: the CPU answers the rest, from a whole slab on */
-            const uint64_t whole = (*done + answered) / batch->slab * batch->slab;
-            *done = whole;
-            break;
-        }
     }
     caromi_free(batch->mesh->context, chunk.column[0]);
     return status;
@@ -119,18 +113,27 @@ int caromi_lattice_by_tiles(const caromi_device *device, const caromi_lattice_ba
            (batch->sign == CAROM_SIGN_NONE || caromi_lattice_rays(batch, 0, &rays));
 }
 
-/* By tiles, if the device has them: then arrays may stay there. If it fails, the CPU answers the rest, from a whole
- * slab on. */
+/* Integers may have decided nodes that the CPU answers again: then it counts them. */
+void caromi_lattice_keep_slabs(const caromi_lattice_batch *batch, uint64_t first, uint64_t end, uint64_t *done,
+                               uint64_t before, carom_stats *stats)
+{
+    if (*done < end)
+        *done = *done / batch->slab * batch->slab;
+    const uint64_t most = before + (*done > first ? *done - first : 0);
+    stats->by_integers = stats->by_integers < most ? stats->by_integers : most;
+}
+
+/* By tiles, if the device has them: then arrays may stay there. */
 carom_status caromi_lattice_on_device(caromi_device *device, const void *lattice_batch, uint64_t end, uint64_t *done,
                                       carom_stats *stats, carom_error *err)
 {
     const caromi_lattice_batch *batch = lattice_batch;
-    if (!caromi_lattice_by_tiles(device, batch)) {
+    const uint64_t first = *done, before = stats->by_integers;
+    const int by_tiles = caromi_lattice_by_tiles(device, batch);
+    if (!by_tiles)
         CHECK(caromi_staging_show_after(batch->mesh->context, *done - batch->begin, err));
-        return plain_on_device(device, batch, end, done, stats, err);
-    }
-    const carom_status status = caromi_driver.lattice(device, batch, end, done, stats, err);
-    if (*done < end)
-        *done = *done / batch->slab * batch->slab;
+    const carom_status status =
+        (by_tiles ? caromi_driver.lattice : plain_on_device)(device, batch, end, done, stats, err);
+    caromi_lattice_keep_slabs(batch, first, end, done, before, stats);
     return status;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A device that fails in the middle of a volume: what it has answered is cut to the band and has its signs, the CPU
- * answers the slabs that are left, and all bits are those of the CPU alone. */
+ * answers the slabs that are left, and all bits are those of the CPU alone. No node counts twice. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/volumes.h"
+
+#include <math.h>
 
 enum { NODES = 40, CHUNK = 2000, TRIALS = 6 }; /* a chunk ends within a slab */
 
@@ -71,8 +73,59 @@ static void test_partial(void **state)
     scene_free(&s);
 }
 
+/* The square of scene_floor, in the plane x = 0. */
+static scene upright_floor(void)
+{
+    scene s = scene_floor(4);
+    for (size_t i = 0; i < s.vertex_count; i++) {
+        s.vertices[3 * i + 2] = s.vertices[3 * i];
+        s.vertices[3 * i] = 0;
+    }
+    return s;
+}
+
+/* Nodes whose distance is next to the limit R + h: integers decide all of them. */
+static void test_integers(void **state)
+{
+    enum { WIDE = 70, DEEP = 140, ALL = WIDE * DEEP };
+    const carom_lattice lattice = {.origin = {0.5, -0.25, -0.5625}, .spacing = 0x1p-7, .dims = {1, WIDE, DEEP}};
+    const float radius = (float)(0.5 - lattice.spacing * sqrt(0.75) * (1 + 0x1p-16));
+    (void)state;
+    carom_context_destroy(test_device(0, 0)); /* ends the test if there is none */
+    scene s = upright_floor();
+    uint8_t *expected = test_alloc(ALL, 1), *got = test_alloc(ALL, 1);
+    int calls = 0, partial = 0;
+    for (int i = 0; i < TRIALS; i++) {
+        carom_stats stats = {.size = sizeof stats};
+        carom_error err = {0};
+        cl_sabotage(CALL_LAUNCH, i == 0 ? 0 : calls - i, 0);
+        carom_context *context = open_device(1);
+        carom_mesh *mesh = scene_mesh(context, &s);
+        const carom_mesh_clearance_desc desc = {
+            .batch = {.size = sizeof desc, .count = DEEP, .accuracy = CAROM_ACCURACY_EXACT},
+            .lattice = lattice,
+            .radius = radius};
+        const carom_mesh_clearance_result out = {.size = sizeof out, .clearance = i == 0 ? expected : got};
+        test_ok("clearance", carom_mesh_clearance(mesh, &desc, &out, &stats, &err), &err);
+        if (i == 0)
+            calls = cl_calls(CALL_LAUNCH);
+        else
+            assert_memory_equal(got, expected, ALL);
+        assert_int_equal(stats.by_integers, ALL);
+        assert_int_equal(stats.by_proof, 0);
+        partial += stats.on_device > 0 && stats.fallen_back > 0;
+        carom_mesh_destroy(mesh);
+        carom_context_destroy(context);
+    }
+    assert_true(partial > 0);
+    cl_sabotage(CALL_LAUNCH, 0, 0);
+    free(expected);
+    free(got);
+    scene_free(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_partial)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_partial), cmocka_unit_test(test_integers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
