@@ -145,6 +145,17 @@ static uint32_t probed_program(const caromi_lattice_batch *batch)
                                           : CAROMI_PROGRAM_LATTICE_COLUMNS;
 }
 
+/* Triangles that pass the node at the origin, and the column at (0.25, 0.25), by so little that integers decide. */
+static void make_close(float *vertices)
+{
+    static const float close[][9] = {{0.5f, 0.125f, 0.25f, -0.125f, 0.5f, -0.25f, -0.375f, -0.625f, 0x1p-80f},
+                                     {-0.125f, 0.5f, -0.25f, 0.5f, 0.125f, 0.25f, -0.375f, -0.625f, -0x1p-80f},
+                                     {0x1p-80f, 0, 0.3f, 0.5f, 0.5f, 0.3f, -1, 1, 0.3f},
+                                     {-0x1p-140f, 0, 0.6f, 0.5f, 0.5f, 0.6f, 1, -1, 0.6f},
+                                     {-0x1p-80f, 0, 0.7f, 0.5f, 0.5f, 0.7f, -1, 1, 0.7f}};
+    memcpy(vertices, close, sizeof close);
+}
+
 /* The triangles of all probes. */
 static carom_status make_data(const caromi_device *device, lattice_probe **out, carom_error *err)
 {
@@ -154,6 +165,7 @@ static carom_status make_data(const caromi_device *device, lattice_probe **out, 
         return caromi_fail_memory(err, "no memory for the bit probe (%zu bytes)", sizeof *data);
     memset(data, 0, sizeof *data);
     caromi_probe_triangles(&state, data->vertices, TRIANGLES);
+    make_close(data->vertices);
     caromi_probe_masks(6, data->masks, TRIANGLES);
     *out = data;
     return CAROM_OK;
