@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What job.c and job_submit.c share: the state of a job. */
+/* The state of a job, which job.c and job_submit.c share. */
 #ifndef CAROM_HOST_CORE_JOB_STATE_H
 #define CAROM_HOST_CORE_JOB_STATE_H
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a GPU does for the signs of a lattice: a group of columns looks at the triangles near these alone, and launches
- * add up no more than a part of a deep column. */
+/* The work of a GPU for the signs of a lattice: a group of columns looks at the triangles near these alone, and
+ * launches add up no more than a part of a deep column. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/volumes.h"
 
