@@ -44,7 +44,7 @@ typedef struct bench_row {
     double overhead;                        /* resident: `best` without `compute`; NAN if kernels overlap */
     double share;                           /* of the limit that is nearest */
     const char *limit;                      /* which: "memory", "divider", "device memory" */
-    double integers;                        /* share of the queries that exact mode settled in integers */
+    double second_filter, integers;         /* shares of the queries that these rungs of exact mode decided */
     int same;                               /* 1: the bits of the first subject; 0: others; -1: not to be compared */
     uint64_t other;                         /* a peer: answers that are not carom's */
     double size;                            /* what a series goes over: queries, triangles, threads, rows of a chunk */

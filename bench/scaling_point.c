@@ -148,7 +148,7 @@ void scaling_place(const scaling *s, scaling_side *side, double size, double que
     row->size = size;
     row->queries = queries;
     row->over_fast = row->share = row->upload = row->compute = row->download = row->host = row->overhead =
-        row->integers = (double)NAN;
+        row->second_filter = row->integers = (double)NAN;
     row->same = -1;
     snprintf(row->name, sizeof row->name, "%s-%.0f/%s/%s/%s/threads:%u", s->series, size,
              s->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast", side->subject->backend, side->subject->what,
@@ -232,8 +232,10 @@ static void fill_row(scaling_side *side, const measurement *m, int place)
         side->row.download = fastest->download;
         side->row.host = fastest->host;
     }
-    if (fastest->by_proof > 0)
+    if (fastest->by_proof > 0) {
+        side->row.second_filter = (double)fastest->by_second_filter / (double)fastest->queries;
         side->row.integers = (double)fastest->by_integers / (double)fastest->queries;
+    }
 }
 
 int scaling_ask(scaling *s)

@@ -117,6 +117,7 @@ static void add_stats(carom_stats *sum, const carom_stats *stats)
     sum->queries += stats->queries;
     sum->on_device += stats->on_device;
     sum->by_integers += stats->by_integers;
+    sum->by_second_filter += stats->by_second_filter;
     sum->upload += stats->upload;
     sum->compute += stats->compute;
     sum->download += stats->download;

@@ -27,7 +27,7 @@ side *suite_add_side(suite *u, const suite_scene *scene, int number, int exact, 
     s->row = (bench_row){
         .threads = threads, .over_fast = (double)NAN, .share = (double)NAN, .same = -1, .size = (double)NAN};
     s->row.over_each = s->row.upload = s->row.compute = s->row.download = s->row.host = s->row.overhead =
-        s->row.integers = (double)NAN;
+        s->row.second_filter = s->row.integers = (double)NAN;
     snprintf(s->row.scene, sizeof s->row.scene, "%s", scene->name);
     snprintf(s->row.name, sizeof s->row.name, "%s/%s/%s/%s/threads:%u", scene->name, exact ? "exact" : "fast", backend,
              what, threads);
@@ -155,8 +155,10 @@ static void fill_device_times(side *s, const carom_stats *fastest)
         if (suite_side_is_resident(s) && s->row.best >= fastest->compute) /* kernels of two pieces may overlap */
             s->row.overhead = s->row.best - fastest->compute;
     }
-    if (s->exact && fastest->queries > 0)
+    if (s->exact && fastest->queries > 0) {
+        s->row.second_filter = (double)fastest->by_second_filter / (double)fastest->queries;
         s->row.integers = (double)fastest->by_integers / (double)fastest->queries;
+    }
 }
 
 /* The nearest limit of so many threads; for the instruction set that the limits were measured with. Of a device: its

@@ -14,6 +14,7 @@ static const caromi_member caromi_spheres_in[] = {
     CAROMI_VIEW(carom_cloud_desc, radius, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_R, CAROMI_REQUIRED),
     CAROMI_VIEW(carom_cloud_desc, t_max, CAROMI_SCALARS, CAROMI_PER_QUERY, CLOUD_T_MAX, CAROMI_OPTIONAL),
     CAROMI_VIEW(carom_cloud_desc, mask, CAROMI_UINTS, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, CAROMI_OPTIONAL),
+    CAROMI_VIEW(carom_cloud_desc, group, CAROMI_UINTS, CAROMI_PER_QUERY, CAROMI_NO_COLUMN, CAROMI_OPTIONAL),
 };
 #define CAROMI_PAIR_RECORDS(member) CAROMI_FILLED(carom_cloud_pair_list, member, CAROMI_PER_RECORD, CAROMI_NO_COLUMN)
 #define CAROMI_PAIR_NUMBER(X, member, words) CAROMI_PAIR_RECORDS(member),

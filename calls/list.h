@@ -16,6 +16,7 @@ CALL(mesh_contacts, carom_mesh, carom_mesh_contacts_desc, const carom_contact_li
 CALL(mesh_distance, carom_mesh, carom_mesh_distance_desc, const carom_mesh_distance_result)
 CALL(mesh_clearance, carom_mesh, carom_mesh_clearance_desc, const carom_mesh_clearance_result)
 CALL(mesh_drop, carom_mesh, carom_mesh_drop_desc, const carom_mesh_drop_result)
+CALL(mesh_drop_at, carom_mesh, carom_mesh_drop_at_desc, const carom_mesh_drop_at_result)
 CALL(cloud_list, carom_context, carom_cloud_desc, const carom_cloud_pair_list)
 CALL(cloud_first, carom_context, carom_cloud_desc, const carom_cloud_partner_result)
 CALL(cloud_any, carom_context, carom_cloud_desc, const carom_any_result)

@@ -13,6 +13,8 @@ enum {
     CAROMI_ANSWER_POINT,                            /* x y z */
     CAROMI_ANSWER_NORMAL = CAROMI_ANSWER_POINT + 3, /* x y z */
     CAROMI_ANSWER_FEATURE = CAROMI_ANSWER_NORMAL + 3,
+    CAROMI_ANSWER_GRADIENT,                              /* x y z, of closest points */
+    CAROMI_ANSWER_INSTANCE = CAROMI_ANSWER_GRADIENT + 3, /* of a scene */
     CAROMI_ANSWERS
 };
 
@@ -54,20 +56,24 @@ static const caromi_member caromi_contacts_in[] = {
         CAROMI_FILLED(type, feature, extent, CAROMI_ANSWER_FEATURE)
 static const caromi_member caromi_hit_out[] = {
     CAROMI_FILLED(carom_mesh_hit_result, triangle, CAROMI_PER_QUERY, CAROMI_ANSWER_TRIANGLE),
+    CAROMI_FILLED(carom_mesh_hit_result, instance, CAROMI_PER_QUERY, CAROMI_ANSWER_INSTANCE),
     CAROMI_HIT_MEMBERS(carom_mesh_hit_result, CAROMI_PER_QUERY),
 };
 static const caromi_member caromi_hit_list_out[] = {
     CAROMI_FILLED(carom_hit_list, offsets, CAROMI_PER_OFFSET, CAROMI_NO_COLUMN),
     CAROMI_FILLED(carom_hit_list, query, CAROMI_PER_RECORD, CAROMI_NO_COLUMN),
     CAROMI_FILLED(carom_hit_list, triangle, CAROMI_PER_RECORD, CAROMI_ANSWER_TRIANGLE),
+    CAROMI_FILLED(carom_hit_list, instance, CAROMI_PER_RECORD, CAROMI_ANSWER_INSTANCE),
     CAROMI_HIT_MEMBERS(carom_hit_list, CAROMI_PER_RECORD),
 };
 static const caromi_member caromi_closest_out[] = {
     CAROMI_FILLED(carom_mesh_closest_result, triangle, CAROMI_PER_QUERY, CAROMI_ANSWER_TRIANGLE),
+    CAROMI_FILLED(carom_mesh_closest_result, instance, CAROMI_PER_QUERY, CAROMI_ANSWER_INSTANCE),
     CAROMI_FILLED(carom_mesh_closest_result, distance, CAROMI_PER_QUERY, CAROMI_ANSWER_KEY),
     CAROMI_FILLED_POINTS(carom_mesh_closest_result, point, CAROMI_PER_QUERY, CAROMI_ANSWER_POINT),
     CAROMI_FILLED(carom_mesh_closest_result, feature, CAROMI_PER_QUERY, CAROMI_ANSWER_FEATURE),
     CAROMI_FILLED(carom_mesh_closest_result, depth, CAROMI_PER_QUERY, CAROMI_ANSWER_DEPTH),
+    CAROMI_FILLED_POINTS(carom_mesh_closest_result, gradient, CAROMI_PER_QUERY, CAROMI_ANSWER_GRADIENT),
 };
 static const caromi_member caromi_contacts_out[] = {
     CAROMI_FILLED(carom_contact_list, offsets, CAROMI_PER_OFFSET, CAROMI_NO_COLUMN),

@@ -5,6 +5,7 @@
 #include "cli/base/output.h"
 #include "cli/bench/command.h"
 #include "cli/contacts/command.h"
+#include "cli/drop/command.h"
 #include "cli/explain/command.h"
 #include "cli/info/command.h"
 #include "cli/probe/probe.h"
@@ -24,6 +25,7 @@ static const cli_command *const commands[] = {
     &overlap_command,
     &spheres_command,
     &contacts_command,
+    &drop_command,
 #define PAIRS_ONLY(name) &name##_command,
     QUERY_PAIRS(PAIRS_COMMAND)
 #undef PAIRS_ONLY

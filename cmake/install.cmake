@@ -7,7 +7,7 @@ install(TARGETS carom EXPORT carom-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-foreach(header carom context batch pairs mesh lattice cloud renamed)
+foreach(header carom context batch pairs mesh scene lattice cloud renamed)
   install(FILES include/carom/${header}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/carom)
 endforeach()
 if(CAROM_OPENCL)

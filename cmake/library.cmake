@@ -2,10 +2,10 @@
 # A folder's files are the library's, but for those of the instruction sets, which follow.
 file(GLOB carom_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
   cpu/*.c cpu/*/*.c host/*/*.c)
-list(FILTER carom_sources EXCLUDE REGEX "^(cpu/lanes/isa_|host/opencl/|host/core/no_driver)")
+list(FILTER carom_sources EXCLUDE REGEX "^(cpu/lanes/(isa|mesh|scene)_|host/opencl/|host/core/no_driver)")
 
-# Two files per instruction set, each with flags of its own: nothing else may use them. The _fma one may fuse
-# multiplications and additions (cpu/lanes/isa_fma_template.h).
+# Files of an instruction set have flags of its own: nothing else may use them. The _fma one may fuse multiplications and
+# additions (cpu/lanes/isa_fma_template.h), the others must not. Searches of meshes have a file for each width.
 function(carom_isa name)
   if(CAROM_LIBFUZZER) # checked arithmetic in kernels is for CAROM_SANITIZE: here it takes clang minutes for each file
     list(APPEND ARGN -fno-sanitize=undefined)
@@ -16,9 +16,12 @@ function(carom_isa name)
   if(CAROM_SANITIZE_THREADS) # kernels share nothing that they write, and would compile for minutes
     list(APPEND ARGN -fno-sanitize=thread)
   endif()
-  set_source_files_properties(cpu/lanes/isa_${name}.c PROPERTIES COMPILE_OPTIONS "${ARGN}")
+  file(GLOB meshes CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cpu/lanes/mesh_${name}_*.c
+    cpu/lanes/scene_${name}_*.c)
+  set(plain cpu/lanes/isa_${name}.c cpu/lanes/isa_${name}_second.c ${meshes})
+  set_source_files_properties(${plain} PROPERTIES COMPILE_OPTIONS "${ARGN}")
   set_source_files_properties(cpu/lanes/isa_${name}_fma.c PROPERTIES COMPILE_OPTIONS "${ARGN};-DLANG_ALLOW_FMA;-ffp-contract=fast")
-  set(carom_sources ${carom_sources} cpu/lanes/isa_${name}.c cpu/lanes/isa_${name}_fma.c PARENT_SCOPE)
+  set(carom_sources ${carom_sources} ${plain} cpu/lanes/isa_${name}_fma.c PARENT_SCOPE)
   set(carom_isas ${carom_isas} ${name} PARENT_SCOPE) # tests/CMakeLists.txt compiles with the same flags
   set(carom_isa_flags_${name} ${ARGN} PARENT_SCOPE)
 endfunction()

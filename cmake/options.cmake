@@ -5,7 +5,7 @@ target_compile_features(carom_flags INTERFACE c_std_17)
 target_compile_definitions(carom_flags INTERFACE _GNU_SOURCE)
 target_compile_options(carom_flags INTERFACE
   -fno-fast-math -ffp-contract=off -fno-math-errno -fno-trapping-math
-  -Wall -Wextra -Wshadow -Wdouble-promotion -Werror=double-promotion -Wstrict-prototypes -Wmissing-prototypes)
+  -Wall -Wextra -Wshadow -Wdouble-promotion -Werror=double-promotion -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith)
 # gcc 12.2 takes loads whose address it has computed as a whole for loads through NULL, and what follows them for code
 # that never runs: a function that stores behind such a load is "pure", and its callers do not see what it stored.
 # tests/unit/test_compiler.c has such a function.

@@ -67,9 +67,9 @@ static void gather_structures(const indexed_structures *structures, const caromi
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 /* One block through the kernel; contiguous columns of whole groups of lanes are used in place. Returns how many pairs
- * exact mode resolved in integers. */
-static uint64_t run_block(const caromi_isa_table *isa, float *scratch, const caromi_pair_batch *batch, uint64_t first,
-                          size_t count)
+ * the later rungs of exact mode decided. */
+static caromi_rungs run_block(const caromi_isa_table *isa, float *scratch, const caromi_pair_batch *batch,
+                              uint64_t first, size_t count)
 {
     const caromi_pair_shape *shape = &caromi_pair_shapes[batch->kernel];
     const size_t padded = (count + isa->lanes - 1) / isa->lanes * isa->lanes;
@@ -105,7 +105,7 @@ static uint64_t run_block(const caromi_isa_table *isa, float *scratch, const car
     for (uint32_t c = 0; c < shape->out_count; c++)
         if (out[c] == (void *)(scratch + (size_t)(COLUMNS_MAX + c) * padded))
             caromi_scatter(&batch->out[c], first, out[c], count, caromi_out_size(shape, c));
-    return caromi_is_exact(batch->kernel) ? caromi_resolve_pairs(batch, out[0], first, count) : 0;
+    return caromi_is_exact(batch->kernel) ? caromi_resolve_pairs(batch, out[0], first, count) : (caromi_rungs){0, 0};
 }
 
 /* A contiguous range of blocks is a task. */
@@ -114,35 +114,37 @@ typedef struct pair_job {
     char *scratch;
     const caromi_pair_batch *batch;
     uint64_t first, count, slices;
-    atomic_uint_fast64_t resolved;
+    caromi_rung_sums rungs;
 } pair_job;
 
 /* Answers one slice, block by block. */
 static void run_slice(void *user, uint64_t slice, uint32_t thread)
 {
     pair_job *job = user;
-    uint64_t resolved = 0;
+    caromi_rungs rungs = {0, 0};
     const uint64_t blocks = (job->count + BLOCK - 1) / BLOCK;
     const uint64_t from = caromi_slice_start(blocks, job->slices, slice);
     const uint64_t to = caromi_slice_start(blocks, job->slices, slice + 1);
     float *scratch = (float *)(void *)(job->scratch + thread * caromi_cpu_scratch_size(job->count));
     for (uint64_t block = from; block < to; block++) {
         const uint64_t left = job->count - block * BLOCK;
-        resolved +=
+        const caromi_rungs more =
             run_block(job->isa, scratch, job->batch, job->first + block * BLOCK, left < BLOCK ? (size_t)left : BLOCK);
+        rungs.second_filter += more.second_filter;
+        rungs.integers += more.integers;
     }
-    atomic_fetch_add(&job->resolved, resolved);
+    caromi_rungs_add(&job->rungs, rungs);
 }
 
-uint64_t caromi_cpu_pairs(const caromi_isa_table *isa, caromi_pool *pool, void *scratch, const caromi_pair_batch *batch,
-                          uint64_t first, uint64_t count)
+caromi_rungs caromi_cpu_pairs(const caromi_isa_table *isa, caromi_pool *pool, void *scratch,
+                              const caromi_pair_batch *batch, uint64_t first, uint64_t count)
 {
     /* Waking a thread costs about as much as four blocks. More slices than threads, because a core may be taken
      * away. */
     const uint64_t useful = count / (4 * BLOCK), most = 16 * (uint64_t)caromi_pool_threads(pool);
-    pair_job job = {isa, scratch, batch, first, count, useful < most ? useful : most, 0};
+    pair_job job = {isa, scratch, batch, first, count, useful < most ? useful : most, {0, 0}};
     if (job.slices == 0)
         job.slices = 1;
     caromi_parallel(pool, job.slices, run_slice, &job);
-    return job.resolved;
+    return caromi_rungs_of(&job.rungs);
 }

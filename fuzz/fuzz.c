@@ -167,4 +167,6 @@ void fuzz_check_call(carom_status status, const carom_error *err, const carom_st
         fuzz_fail(err->message, carom_status_name(status), NULL, 0);
     if (stats && stats->by_proof + stats->by_integers != 1)
         fuzz_fail("by_proof + by_integers is not 1", "statistics", NULL, 0);
+    if (stats && stats->by_second_filter > stats->by_proof)
+        fuzz_fail("by_second_filter is more than by_proof", "statistics", NULL, 0);
 }

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 8, ROOM = 2 * CLOUD_IMAGES * MOST * MOST, NUMBERS = 9 };
-enum { MOVES = 1, MASKED = 2, LIMITED = 4, PERIODIC = 8, MARGIN = 16, FULL = 32, SAME_PLACES = 64 };
+enum { MOST = 8, ROOM = 2 * CLOUD_IMAGES * MOST * MOST, NUMBERS = 10 };
+enum { MOVES = 1, MASKED = 2, LIMITED = 4, PERIODIC = 8, MARGIN = 16, FULL = 32, SAME_PLACES = 64, GROUPED = 128 };
 
 typedef struct cloud {
     size_t count;
     unsigned flags;
     float center[3 * MOST], velocity[3 * MOST], radius[MOST], t_max[MOST];
-    uint32_t mask[MOST];
+    uint32_t mask[MOST], group[MOST];
     carom_cloud_desc desc;
 } cloud;
 
@@ -38,7 +38,8 @@ static _Noreturn void give_up(const char *what, const char *label, const cloud *
         numbers[NUMBERS * i + 3] = c->radius[i];
         memcpy(numbers + NUMBERS * i + 4, c->velocity + 3 * i, 3 * sizeof(float));
         numbers[NUMBERS * i + 7] = (float)c->mask[i];
-        numbers[NUMBERS * i + 8] = c->t_max[i];
+        numbers[NUMBERS * i + 8] = (float)c->group[i];
+        numbers[NUMBERS * i + 9] = c->t_max[i];
     }
     fuzz_fail(what, label, numbers, c->count * NUMBERS); /* as carom spheres --cloud has them */
 }
@@ -61,6 +62,7 @@ static void make_cloud(fuzz_source *s, cloud *c)
         c->radius[i] = fuzz_radius(s);
         fuzz_vector(s, c->velocity + 3 * i);
         c->mask[i] = fuzz_byte(s) % 8;
+        c->group[i] = fuzz_byte(s) % 8;
         c->t_max[i] = fuzz_byte(s) % 4 ? length_of(s) : INFINITY;
     }
     c->desc = (carom_cloud_desc){
@@ -78,6 +80,8 @@ static void make_cloud(fuzz_source *s, cloud *c)
         c->desc.t_max = carom_scalars_of(c->t_max);
     if (c->flags & MASKED)
         c->desc.mask = carom_uints_of(c->mask);
+    if (c->flags & GROUPED)
+        c->desc.group = carom_uints_of(c->group);
     for (int k = 0; k < 3 && c->flags & PERIODIC; k++)
         c->desc.period[k] = length_of(s);
 }

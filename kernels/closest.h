@@ -81,27 +81,38 @@ typedef struct closest_solution {
     closest_relative relative;
     nearest nearest;       /* the closest point */
     nearest_border border; /* candidates on corners and edges */
-    nearest_inner inner;   /* candidate on the face */
+    nearest_sides sides;   /* tell whether there is a candidate on the face */
+    nearest_inner inner;   /* candidate on the face, after closest_add_face() */
     vi unit;               /* exponent of the unit of the scaled lengths */
     vf unscale;            /* factor that undoes closest_rescue */
     vm valid;
 } closest_solution;
 
-/* The nearest of the candidates on corners, edges and face, with all lengths scaled to about 1. */
-FN void closest_choose(closest_solution *solution, vf scale)
+/* The nearest of the candidates on corners and edges, with all lengths scaled to about 1. */
+FN void closest_choose_border(closest_solution *solution, vf scale)
 {
     const v3 a = v3_mul(solution->relative.a, scale), b = v3_mul(solution->relative.b, scale),
              c = v3_mul(solution->relative.c, scale);
     const v3 e01 = v3_mul(solution->relative.e01, scale), e12 = v3_mul(solution->relative.e12, scale),
              e02 = v3_mul(solution->relative.e02, scale);
     solution->border = nearest_on_border(a, b, c, e01, e12, e02);
-    solution->inner = closest_refine_foot(nearest_on_face(a, b, e01, e12, e02), a, e01, e02);
-    solution->nearest = nearest_of_all(&solution->border, solution->inner);
+    solution->nearest = nearest_of_border(&solution->border);
+    solution->sides = nearest_sides_of(a, b, e01, e12, e02);
 }
 
-/* Lanes whose inputs are so large that squares could overflow are solved at 2^-8 of their scale; `unscale` undoes that.
- */
-FN closest_solution closest_solution_of(closest_in in)
+/* Adds the candidate on the face. Changes nothing where the foot on the plane is outside the triangle. */
+FN void closest_add_face(closest_solution *solution)
+{
+    const vf scale = v_scale_down(solution->unit);
+    const v3 a = v3_mul(solution->relative.a, scale), e01 = v3_mul(solution->relative.e01, scale),
+             e02 = v3_mul(solution->relative.e02, scale);
+    solution->inner = closest_refine_foot(nearest_on_face(a, e01, e02, solution->sides), a, e01, e02);
+    solution->nearest = nearest_of_all(solution->nearest, solution->inner);
+}
+
+/* The closest points of the borders alone; `inner` is not set. Lanes whose inputs are so large that squares could
+ * overflow are solved at 2^-8 of their scale; `unscale` undoes that. */
+FN closest_solution closest_border_of(closest_in in)
 {
     const vf one = v_f(R(1.0));
     closest_solution solution;
@@ -115,7 +126,15 @@ FN closest_solution closest_solution_of(closest_in in)
         solution.relative = closest_rescue(in, v_sel(is_big, v_f(R(0x1p-8)), one));
     }
     solution.unit = v_exponent(solution.relative.size);
-    closest_choose(&solution, v_scale_down(solution.unit));
+    closest_choose_border(&solution, v_scale_down(solution.unit));
+    return solution;
+}
+
+/* The closest points of the triangles. */
+FN closest_solution closest_solution_of(closest_in in)
+{
+    closest_solution solution = closest_border_of(in);
+    closest_add_face(&solution);
     return solution;
 }
 

@@ -13,7 +13,8 @@ FN sweep_proven contact_prove(sweep_in in, const sweep_rows *rows, sweep_exact *
     residual_pair pair[PARTS];
     const sweep_query query = sweep_prepare(in, has_end_positions);
     sweep_guess_features(in, query, sweep_heading_of(query.relative.v), SWEEP_FULL, TRIANGLE_AT_REST, filter);
-    sweep_guess_contacts(filter, PROOF_FIRST, PROOF_CONTACTS);
+    const proof_inverses inverses = proof_inverses_of(&filter->pair);
+    sweep_guess_contacts(filter, &inverses, PROOF_FIRST, PROOF_CONTACTS, 1);
     sweep_widen(rows, filter->scale, pair, has_end_positions);
     sweep_residuals(pair, filter, SWEEP_FULL);
     return sweep_prove(filter, SWEEP_FULL);

@@ -240,7 +240,7 @@ FN int contact_next_other(const contact_mesh *mesh, contact_others *others)
     if (others->feature < FEATURE_FACE)
         others->at =
             mesh->next[3 * (size_t)others->at + (size_t)contact_edge_between(mesh, others->at, others->a, others->b)];
-    else if (mesh->twins[others->own / 8] >> others->own % 8 & 1)
+    else if (mesh->twin != 0 && (mesh->twins[others->own / 8] >> others->own % 8 & 1) != 0)
         others->at = mesh->twin[others->at];
     return others->at != others->own;
 }

@@ -86,22 +86,33 @@ FN vf foot_tie_limit(vf least2)
     return least2 + v_sqrt(least2) * v_f(R(0x1p-19));
 }
 
-/* Whether the distances of two features tie. */
-FN vm foot_ties(const closest_solution *solution)
+/* Whether the squared distances of two features tie. face2: of the face; infinite: it is no candidate. */
+FN vm foot_ties_with(const closest_solution *solution, vf face2)
 {
     const nearest_border *border = &solution->border;
-    const vf infinity = v_infinity(), face2 = v3_dot(solution->inner.foot, solution->inner.foot);
     /* The two smallest distances among corner, edges and face. */
-    vf least = border->corner.distance2, second = infinity;
+    vf least = border->corner.distance2, second = v_infinity();
     LANG_UNROLL
     for (int i = 0; i < 4; i++) {
         /* The fourth candidate is the face. */
-        const vf next = i < 3 ? v_sel(border->on[i % 3], border->edge[i % 3].distance2, infinity)
-                              : v_sel(solution->inner.inside, face2, infinity);
+        const vf next = i < 3 ? v_sel(border->on[i % 3], border->edge[i % 3].distance2, v_infinity()) : face2;
         second = v_min(second, v_max(least, next));
         least = v_min(least, next);
     }
     return v_le(second, foot_tie_limit(solution->nearest.distance2));
+}
+
+/* Whether the distances of two features tie. */
+FN vm foot_ties(const closest_solution *solution)
+{
+    return foot_ties_with(
+        solution, v_sel(solution->inner.inside, v3_dot(solution->inner.foot, solution->inner.foot), v_infinity()));
+}
+
+/* The same before closest_add_face(), where the foot on the plane is outside the triangle. */
+FN vm foot_ties_on_border(const closest_solution *solution)
+{
+    return foot_ties_with(solution, v_infinity());
 }
 
 /* The closest corner. */

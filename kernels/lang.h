@@ -38,7 +38,10 @@
  *   v_store(p, x)             LANES reals to p; vi_store(p, x) LANES integers
  *   v_store_u8(p, x)          LANES bytes to p. Requires 0 <= x <= 255.
  *   v_prefetch(base, bytes)   a hint: may point beyond the array. Does nothing without LANG_HAS_PREFETCH.
+ *   vi_load_u8(p)             LANES bytes from p, as integers
  *   v_table_lookup(t, p)      lane i is t[p[i]], p of u8. Requires p[i] < 16 and 16 readable reals at t.
+ *   v_tables_at(t, u, x)      lane i is t[x[i]], or u[x[i] - 16] if x[i] >= 16; x of vi. Requires 0 <= x[i] < 32 and
+ *                             16 readable reals at both.
  *   v_compress(to, stride, rows, count, lanes)
  *                             from each of `count` rows (vf) the lanes in the bitmask `lanes`, in order, without gaps,
  *                             to `to + row * stride`. May store up to LANES reals per row; those after the selected
@@ -61,6 +64,7 @@
  *   v_sel(m, a, b) vi_sel     a where m, else b
  *   v_sel_or_zero(m, a)       a where m, else +0
  *   v_or_disjoint(m, a, b)    a where m, else b. Requires b = +0 where m: a bitwise or of (a where m) and b will do.
+ *   v_below_where(m, x)       where m the next number below x, NaN below +0, else x. Requires x >= +0.
  *   vi_max_where(m, a, b)     a where m, else b. Requires 0 <= b everywhere and b <= a where m: a maximum will do.
  *
  * Arithmetic
@@ -68,6 +72,7 @@
  *   v_min(a, b)               a < b ? a : b, so b if one is NaN. Of +0 and -0 it is b on CPUs, but either one on GPUs,
  *   v_max(a, b)               whose compilers use the hardware's minimum (llvm #93414): a use must not depend on that
  *                             sign. v_max is a > b ? a : b likewise. The x86 instructions do just this; ARM's do not.
+ *   v_min_where(m, a, b)      a where m and a < b, else b, with v_min's freedom in signs of zero; v_max_where likewise
  *   vi_min vi_max             of signed integers
  *   v_reduce_min(x)           real: the least lane. Requires no NaN; of +0 and -0 either one.
  *   vi_reduce_min(x)          int: the least lane
@@ -86,7 +91,8 @@
  *                             unless the result does. Exact if the result is normal.
  *
  * A spelling also defines: LANG_LOADS, what one load brings at the cost of one; LANG_HAS_PREFETCH, LANG_HAS_COMPRESS
- * (or not); LANG_LOCKSTEP if lanes are work-items that wait for each other; LANG_UNROLL and LANG_ALIGNED for loops over
+ * (or not); LANG_RARE_APART if FN_RARE is out of line, so that a packet with one rare lane goes there as a whole;
+ * LANG_LOCKSTEP if lanes are work-items that wait for each other; LANG_UNROLL and LANG_ALIGNED for loops over
  * and arrays of vectors; LANG_ROLLED for loops that GPUs are not to unroll, because of the registers. OpenCL C also:
  * LANG_SEARCH_KERNEL, which begins the kernel of a search, as __kernel begins others. */
 #ifndef CAROM_LANG_H

@@ -12,6 +12,9 @@
 #else
 #define FN_RARE static __attribute__((noinline, unused)) /* keeps rare work out of the registers of a hot loop */
 #endif
+#if LANES > 1 && !defined(LANG_ALLOW_FMA)
+#define LANG_RARE_APART
+#endif
 #if defined(__clang__)
 #define LANG_UNROLL _Pragma("unroll")
 #else

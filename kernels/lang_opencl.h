@@ -65,6 +65,8 @@ FN vm v_and(vm a, vm b) { return a & b; }
 FN vm v_or(vm a, vm b) { return a | b; }
 FN vf v_min(vf a, vf b) { return a < b ? a : b; }
 FN vf v_max(vf a, vf b) { return a > b ? a : b; }
+FN vf v_min_where(vm m, vf a, vf b) { return v_sel(v_and(m, v_lt(a, b)), a, b); }
+FN vf v_max_where(vm m, vf a, vf b) { return v_sel(v_and(m, v_lt(b, a)), a, b); }
 FN vi vi_max(vi a, vi b) { return a > b ? a : b; }
 #ifdef LANG_HAS_PREFETCH /* on a CPU the instruction itself, because every step of a traversal begins with it */
 FN int bitmask_first(u32 lanes) { return __builtin_ctz(lanes); }

@@ -11,6 +11,7 @@ typedef int vm; /* 0 or 1 */
 #define v_bitmask(m) ((u32)(m))
 #define v_bits(x) as_int(x)
 #define v_from_bits(x) as_float(x)
+#define v_below_where(m, x) as_float(as_int(x) - (m))
 #define v_load(p) (*(p))
 #ifdef MESH_ITEMS /* neighbouring work-items load neighbouring numbers */
 #define LANG_LOADS 1
@@ -28,5 +29,7 @@ FN void v_loads(G const real *p, vf x[LANG_LOADS])
 #define v_store_u8(p, x) (*(p) = (uchar)(x))
 #define v_reduce_min(x) (x)
 #define vi_reduce_min(x) (x)
+#define vi_load_u8(p) ((int)*(p))
+#define v_tables_at(first, second, at) ((at) < 16 ? (first) : (second))[(at)&15]
 #define v_table_lookup(table, indices) ((table)[*(indices)])
 /* clang-format on */

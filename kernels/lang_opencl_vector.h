@@ -9,12 +9,14 @@ typedef vi vm; /* -1 or 0 */
 #define v_not(m) (~(m))
 #define v_bits(x) LANG_CAT(as_int, LANES)(x)
 #define v_from_bits(x) LANG_CAT(as_float, LANES)(x)
+#define v_below_where(m, x) v_from_bits(v_bits(x) + (m))
 #define v_load(p) LANG_CAT(vload, LANES)(0, p)
 #define LANG_LOADS 1
 #define v_loads(p, x) ((x)[0] = v_load(p))
 #define v_store(p, x) LANG_CAT(vstore, LANES)(x, 0, p)
 #define vi_store(p, x) LANG_CAT(vstore, LANES)(x, 0, p)
 #define v_store_u8(p, x) LANG_CAT(vstore, LANES)(LANG_CAT(convert_uchar, LANES)(x), 0, p)
+#define vi_load_u8(p) LANG_CAT(convert_int, LANES)(LANG_CAT(vload, LANES)(0, p))
 
 /* v_bitmask and v_any. */
 #if LANES == 16 && defined(LANG_HAS_PREFETCH) && defined(__AVX512DQ__)
@@ -62,8 +64,9 @@ FN void v_compress(real *to, int stride, const vf *rows, int count, u32 lanes)
         *(lang_row *)(to + k * stride) =
             __builtin_ia32_compresssf512_mask(*(const lang_row *)(rows + k), *(const lang_row *)&zero, (ushort)lanes);
 }
-#define v_table_lookup(table, indices) \
-    lang_permute(v_load(table), LANG_CAT(convert_int, LANES)(LANG_CAT(vload, LANES)(0, indices)))
+#define v_table_lookup(table, indices) lang_permute(v_load(table), vi_load_u8(indices))
+#define v_tables_at(first, second, at) \
+    v_sel((at) < 16, lang_permute(v_load(first), at), lang_permute(v_load(second), at))
 FN vf lang_permute(vf from, vi at)
 {
     vf picked;
@@ -71,6 +74,16 @@ FN vf lang_permute(vf from, vi at)
     return picked;
 }
 #else
+FN vf v_tables_at(G const real *first, G const real *second, vi at)
+{
+    int slot[LANES];
+    real picked[LANES];
+    vi_store(slot, at);
+    LANG_UNROLL
+    for (int lane = 0; lane < LANES; lane++)
+        picked[lane] = (slot[lane] < 16 ? first : second)[slot[lane] & 15];
+    return v_load(picked);
+}
 FN vf v_table_lookup(G const real *table, G const u8 *indices)
 {
     real picked[LANES];

@@ -7,6 +7,12 @@ typedef vi vm; /* -1 or 0 */
 FN vm v_not(vm m) { return ~m; }
 FN vf v_sel_or_zero(vm m, vf a) { return (vf)(m & (vi)a); }
 FN vf v_or_disjoint(vm m, vf a, vf b) { return (vf)((m & (vi)a) | (vi)b); }
+FN vf v_min(vf a, vf b);
+FN vf v_max(vf a, vf b);
+/* `a` is NaN where not m, so that v_min and v_max are b. */
+FN vf v_min_where(vm m, vf a, vf b) { return v_min((vf)((vi)a | ~m), b); }
+FN vf v_max_where(vm m, vf a, vf b) { return v_max((vf)((vi)a | ~m), b); }
+FN vf v_below_where(vm m, vf x) { return (vf)((vi)x + m); }
 FN vm v_lt(vf a, vf b) { return a < b; }
 FN vm v_le(vf a, vf b) { return a <= b; }
 FN vm v_eq(vf a, vf b) { return a == b; }
@@ -36,7 +42,23 @@ FN int vi_reduce_min(vi x)
         least = lane[i] < least ? lane[i] : least;
     return least;
 }
-#if LANES == 4
+#if LANES == 4 /* AVX2 has instructions for all of these */
+FN vi vi_load_u8(const u8 *p)
+{
+    lang_bytes b;
+    memcpy(&b, p, sizeof b);
+    return __builtin_convertvector(b, vi);
+}
+FN vf v_tables_at(const real *first, const real *second, vi at)
+{
+    vf picked;
+    real lane[LANES];
+    LANG_UNROLL
+    for (int i = 0; i < LANES; i++)
+        lane[i] = (at[i] < 16 ? first : second)[at[i] & 15];
+    memcpy(&picked, lane, sizeof picked);
+    return picked;
+}
 FN vf v_table_lookup(const real *table, const u8 *indices)
 {
     vf picked;
@@ -47,7 +69,6 @@ FN vf v_table_lookup(const real *table, const u8 *indices)
     memcpy(&picked, lane, sizeof picked);
     return picked;
 }
-#endif
 
 /* The shuffle of bytes that compresses four lanes, for each bitmask of them. */
 #define LANG_LANE(i) 4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3
@@ -63,12 +84,8 @@ FN void lang_compress_4(real *to, const real *from, u32 lanes);
 FN void v_compress(real *to, int stride, const vf *rows, int count, u32 lanes)
 {
     LANG_UNROLL
-    for (int k = 0; k < count; k++) {
-        real row[LANES];
-        v_store(row, rows[k]);
-        lang_compress_4(to + k * stride, row, lanes & 15);
-        if (LANES == 8)
-            lang_compress_4(to + k * stride + bitmask_count(lanes & 15), row + LANES - 4, lanes >> 4);
-    }
+    for (int k = 0; k < count; k++)
+        lang_compress_4(to + k * stride, (const real *)(rows + k), lanes);
 }
+#endif
 /* clang-format on */

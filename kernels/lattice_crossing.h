@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The crossing of a triangle with a column of nodes, as host/lattice/crossings.c decides it: a filter in binary64 whose
+/* The crossing of a triangle with a column of nodes, as cpu/exact/crossing.h decides it: a filter in binary64 whose
  * bounds are proven, and integers where that leaves a sign open. docs/volumes.md, section 3, has both. */
 #ifndef CAROM_LATTICE_CROSSING_H
 #define CAROM_LATTICE_CROSSING_H

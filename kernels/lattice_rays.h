@@ -4,7 +4,7 @@
  * whose box holds one column do not meet it. docs/volumes.md, section 3, has the bounds. */
 #ifndef CAROM_LATTICE_RAYS_H
 #define CAROM_LATTICE_RAYS_H
-#include "mesh.h"
+#include "mesh_rays.h"
 
 #include "lattice_box.h" /* needs wide_real */
 
@@ -30,12 +30,6 @@ FN rays_last rays_last_of(const lattice_rays *rays, int axis, vf lo, vf hi)
     return last;
 }
 
-/* Twice the area that a column and an edge span, seen from above. */
-FN vf rays_side(vf x, vf y, v3 a, v3 b)
-{
-    return (a.x - x) * (b.y - y) - (a.y - y) * (b.x - x);
-}
-
 /* Whether a ray may meet the triangle. Corners are in the mesh's unit. */
 FN vm rays_keep(const lattice_rays *rays, v3 p0, v3 p1, v3 p2)
 {
@@ -45,12 +39,7 @@ FN vm rays_keep(const lattice_rays *rays, v3 p0, v3 p1, v3 p2)
     const vf at_x = v_f(rays->origin[0]) + x.column * v_f(rays->spacing);
     const vf at_y = v_f(rays->origin[1]) + y.column * v_f(rays->spacing);
     /* A triangle with the single column of its box certainly outside an edge is missed. */
-    const vf side01 = rays_side(at_x, at_y, p0, p1), side12 = rays_side(at_x, at_y, p1, p2),
-             side20 = rays_side(at_x, at_y, p2, p0);
-    const vf width = v_max(hi.x - lo.x, hi.y - lo.y) + v_f(R(4.0) * rays->error);
-    const vf error = width * (width * v_f(R(0x1p-19)) + v_f(R(8.0) * rays->error)) + v_f(R(0x1p-100));
-    const vm is_outside =
-        v_and(v_lt(v_min(v_min(side01, side12), side20), -error), v_lt(error, v_max(v_max(side01, side12), side20)));
+    const vm is_outside = rays_is_outside(at_x, at_y, rays->error, p0, p1, p2, lo, hi);
     return v_and(box_is_met, v_not(v_and(is_outside, v_and(x.is_single, y.is_single))));
 }
 

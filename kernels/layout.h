@@ -104,32 +104,12 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 /* clang-format on */
 
 /* The hierarchy over a mesh, for the broad phase: nodes of up to MESH_WIDTH boxes, leaves of up to MESH_WIDTH
- * triangles. Both are stored in columns, so that lanes read consecutive slots. Lengths in nodes are scaled by the
- * mesh's power of two. An empty slot of a node has child 0: the root, which is no child. An empty slot of a leaf has
- * triangle -1 and the corners of the first triangle.
- *
- * The triangle indices of a leaf ascend. A leaf stores each of its vertices once, and for each triangle which vertices
- * its corners are. A leaf with more than MESH_WIDTH vertices is unindexed: after the triangle indices come nine rows,
- * P0 x y z, P1 x y z, P2 x y z. It takes the room of two leaves. A reference to a leaf is its position, counted in
- * leaves, and a bit that marks an unindexed leaf. */
-#define MESH_WIDTH 16
+ * triangles, 8 or 16 (mesh_nodes.h). A table of MESH_VERTICES numbers is what lanes can look up (v_table_lookup). */
+#define MESH_WIDEST 16
+#define MESH_VERTICES 16
 #ifndef MESH_STACK /* programs of OpenCL devices may have a shorter one: caromi_fit_stack */
 #define MESH_STACK 512
 #endif
-
-typedef struct mesh_node {
-    float lo_x[MESH_WIDTH], lo_y[MESH_WIDTH], lo_z[MESH_WIDTH];
-    float hi_x[MESH_WIDTH], hi_y[MESH_WIDTH], hi_z[MESH_WIDTH];
-    int child[MESH_WIDTH]; /* a node; a leaf if negative */
-    int least[MESH_WIDTH]; /* the lowest triangle index below it */
-} mesh_node;
-
-typedef struct mesh_leaf {
-    int triangle[MESH_WIDTH];
-    unsigned char corner[3][MESH_WIDTH]; /* numbers of the vertices P0, P1 and P2 */
-    float ball, unused[3]; /* radius of a bounding sphere of each triangle, around the middle of the triangle's box */
-    float vertex[3][MESH_WIDTH]; /* x y z; unused slots repeat the last vertex */
-} mesh_leaf;
 
 /* Where work-items share queries (mesh_team.h), the lowest entries of a traversal's stack are in local memory: an odd
  * number, so that the stacks of several queries are in different banks. The others are in global memory: a child, and a
@@ -146,7 +126,7 @@ typedef struct mesh_far_entry {
 #define MESH_LEAVES_MAX (1 << 30) /* so that a reference is an int; an unindexed leaf counts twice */
 
 /* Options of a search. */
-#define MESH_TRIANGLE_MASKS 1 /* triangles have masks: MESH_WIDTH per leaf, twice that per unindexed leaf */
+#define MESH_TRIANGLE_MASKS 1 /* triangles have masks: a mesh's width per leaf, twice that per unindexed leaf */
 #define MESH_QUERY_MASKS 2    /* queries have masks */
 #define MESH_CULL_BACK 4      /* culls back faces: triangles whose normal points along the motion */
 #define MESH_SKIP_PARTING 8   /* culls triangles in contact at the start from which the sphere moves away */
@@ -157,29 +137,6 @@ typedef struct mesh_far_entry {
 /* Stored in place of a triangle or a number of hits if the device truncated a loop of the search
  * (mesh_run_is_truncated). */
 #define MESH_LOOP_TRUNCATED (-2)
-
-/* Neighbours of the triangles of a leaf. For each edge of a triangle: the third corner of another triangle on that
- * edge, whose mask passes every query that the first one's mask passes. For each corner of a triangle: a corner of such
- * a neighbour across the triangle's corner. `vertex` is the number of one of the leaf's vertices; `outside` selects a
- * point of `at` instead, and the last point is NaN for "not outside". Without a neighbour, a corner of the edge, or the
- * corner itself, is stored. An unindexed leaf has nine rows in the space of two leaves: x y z of the third corner for
- * each edge. */
-#define MESH_NO_OPPOSITE (MESH_WIDTH - 1)
-typedef struct mesh_opposites {
-    unsigned char vertex[6][MESH_WIDTH], outside[6][MESH_WIDTH];
-    float at[3][MESH_WIDTH]; /* x y z */
-} mesh_opposites;
-
-/* Normal cones of the children of a node. A child's cone holds the normals of all triangles that touch a triangle below
- * the child; neighbours among these have equal masks. A direction is in the cone, or in its opposite, if its distance
- * from the axis is at most slope times its part along the axis. The cone is a little wider than the normals need. All
- * triangles below the child are within `diameter` / 2, with a margin, of the middle of the child's box, in the unit of
- * the box. docs/contacts.md, section 5, derives both margins. Contacts whose limit is at most `reach` may use the cone.
- * An infinite slope means that there is no cone. */
-typedef struct mesh_cones {
-    float axis_x[MESH_WIDTH], axis_y[MESH_WIDTH], axis_z[MESH_WIDTH];
-    float slope[MESH_WIDTH], diameter[MESH_WIDTH], reach[MESH_WIDTH];
-} mesh_cones;
 
 /* A hit. `query` counts from the first of the run. t is NaN if exact mode has not decided it. */
 typedef struct mesh_record {

@@ -50,6 +50,20 @@ FN mesh_run mesh_run_of_mesh(MESH_PARAMETERS)
     return run;
 }
 
+/* The queries of a run, from a kernel's arguments: of a work-item, or of a group whose work-items share them. */
+FN void mesh_run_set_queries(mesh_run *run, MESH_SHARE_PARAMETERS MESH_TEAM_PARAMETERS)
+{
+#ifdef MESH_ITEMS
+    mesh_run_share(run, (u32)get_group_id(0), share, queries, row, 0);
+    run->row = row;
+    run->rows = rows;
+    run->far = far;
+    run->far_entries = far_entries;
+#else
+    mesh_run_share(run, (u32)get_global_id(0), MESH_SHARE_ARGUMENTS);
+#endif
+}
+
 /* A run of spheres at rest, from a kernel's arguments. */
 FN mesh_run mesh_run_of_spheres(MESH_PARAMETERS, MESH_SPHERE_PARAMETERS)
 {

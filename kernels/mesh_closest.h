@@ -13,6 +13,10 @@
 #ifndef CAROM_MESH_CLOSEST_H
 #define CAROM_MESH_CLOSEST_H
 #include "closest.h"
+/* Where work-items share queries (mesh_shared.h): a query has its centre, its view and its radius in local memory; a
+ * pair the bounds of the distance from the triangle's box. */
+#define MESH_TERMS 9
+#define MESH_BOUNDS 2
 #include "mesh_run.h"
 
 typedef struct closest_query {
@@ -98,6 +102,7 @@ typedef struct closest_traversal {
     mesh_stack stack;
 } closest_traversal;
 
+#ifndef MESH_ITEMS /* else mesh_team_closest.h has it */
 /* Lowers the limit of the search: some triangle is not farther than `most`. */
 FN void closest_limit(closest_traversal *trav, real most)
 {
@@ -120,6 +125,7 @@ FN void closest_test_children(const closest_traversal *trav, G const mesh_node *
         mesh_children children[LANG_LOADS];
         mesh_load_children(node, lane, children);
         for (int load = 0; load < LANG_LOADS; load++) {
+            MESH_MAP_BOXES(trav, &children[load].lo, &children[load].hi);
             const closest_span bounds = closest_span_of(trav->view, children[load].lo, children[load].hi);
             v_store(tested->least + lane + load * LANES, bounds.least);
             most = v_min(v_sel(children[load].exist, bounds.most, v_infinity()), most);
@@ -140,15 +146,17 @@ FN void closest_push_candidates(closest_traversal *trav, G const mesh_node *node
     LANG_ROLLED
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0));
-        const vm can_improve =
-            mesh_not_after(v_load(tested->least + lane), mesh_load_int(node->least + lane), trav->best);
+        const vm can_improve = mesh_not_after(v_load(tested->least + lane),
+                                              MESH_NUMBER(trav, mesh_load_int(node->least + lane)), trav->best);
         for (u32 lanes = v_bitmask(v_and(can_improve, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
             const int child = lane + bitmask_first(lanes);
-            const u64 from = mesh_key_bits_of(tested->least[child], node->least[child]);
+            const u64 from = mesh_key_bits_of(tested->least[child], MESH_FIRST(trav) + node->least[child]);
             mesh_stack_insert(stack, bottom, from, node->child[child]);
         }
     }
 }
+
+#endif
 
 /* Pops what to visit next; 0 ends the traversal. */
 FN int closest_pop_next(closest_traversal *trav)
@@ -188,18 +196,60 @@ FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const close
 {
     closest_group group;
     group.in.center = trav->center;
-    const mesh_corners corners = mesh_corners_of(leaf, trav->next, lane);
+    const vi index = mesh_load_int(leaf->triangle + lane);
+    mesh_corners corners = mesh_corners_of(leaf, trav->next, lane);
+    MESH_MAP_CORNERS(trav, leaf, trav->next, lane, &corners);
     group.in.p0 = corners.p0;
     group.in.p1 = corners.p1;
     group.in.p2 = corners.p2;
     group.span = closest_span_of(trav->view, v3_mul(mesh_min3(group.in.p0, group.in.p1, group.in.p2), v_f(scale)),
                                  v3_mul(mesh_max3(group.in.p0, group.in.p1, group.in.p2), v_f(scale)));
-    group.triangle = mesh_load_int(leaf->triangle + lane);
+    group.triangle = MESH_NUMBER(trav, index);
     group.active = v_and(mesh_not_after(group.span.least, group.triangle, trav->best),
-                         mesh_unmasked(group.triangle, trav->masks, trav->next, lane, trav->query.mask, options));
+                         mesh_unmasked(index, MESH_MASKS(trav), trav->next, lane, MESH_MASK(trav), options));
     return group;
 }
 
+#ifdef MESH_SCENE
+/* Pushes the instances of a leaf whose boxes are near enough, and pops what to visit next; 0 ends the traversal. */
+FN int closest_visit_instances(closest_traversal *trav, G const mesh_leaf *leaf, real scale, int options)
+{
+    const int bottom = trav->stack.top;
+    LANG_ROLLED
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const closest_group group = closest_group_of(leaf, lane, trav, scale, options);
+        real least[LANES];
+        v_store(least, group.span.least);
+        if (options == 0)
+            closest_limit(trav, v_reduce_min(v_sel(group.active, group.span.most, v_infinity())));
+        for (u32 left = v_bitmask(group.active); left != 0; left &= left - 1) {
+            const int i = bitmask_first(left), instance = leaf->triangle[lane + i];
+            mesh_stack_insert(&trav->stack, bottom, mesh_key_bits_of(least[i], trav->stack.at[1 + instance].base),
+                              MESH_INSTANCE + instance);
+        }
+    }
+    return closest_pop_next(trav);
+}
+#endif
+
+/* Distances rounded down and up, equal in fast mode and usually in exact mode. */
+typedef struct closest_proven {
+    vf low, high;
+} closest_proven;
+
+/* The distances of LANES triangles of a leaf, in fast mode. */
+FN vf closest_measure(const closest_group *group)
+{
+    closest_solution solution = closest_border_of(group->in);
+    if (v_any(v_and(group->active, solution.sides.inside)))
+        closest_add_face(&solution);
+    return v_min(v_max(closest_found_of(&solution).distance, group->span.least), group->span.most);
+}
+
+#ifdef MESH_ITEMS
+#include "mesh_team_closest.h"
+CLOSEST_SEARCH(closest, closest_solve)
+#else
 /* Updates the best of each lane; returns whether one has improved. */
 FN int closest_record(closest_traversal *trav, vm active, vf distance, vi triangle)
 {
@@ -227,8 +277,7 @@ FN int closest_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *
     const closest_group group = closest_group_of(leaf, lane, trav, scale, options);
     if (!v_any(group.active))
         return 0;
-    const vf distance = v_min(v_max(closest_find(group.in).distance, group.span.least), group.span.most);
-    return closest_record(trav, group.active, distance, group.triangle);
+    return closest_record(trav, group.active, closest_measure(&group), group.triangle);
 }
 
 /* Pushes the children and pops the closest of them; 0 ends the traversal. */
@@ -269,6 +318,7 @@ FN void closest_set_sphere(mesh_pairs *pairs, const closest_traversal *trav, int
     }                                                                                                  \
     MESH_NEVER_WAITS(name, closest_traversal)
 CLOSEST_SEARCH(closest, closest_leaf_lanes)
+#endif
 
 /* The answer. An invalid query, or one whose triangles are all beyond the limit, has the answer of an empty mesh. */
 FN closest_hit closest_end(const closest_traversal *trav)
@@ -299,6 +349,7 @@ FN int closest_begin_next(const mesh_run *run, closest_traversal *trav, u32 at, 
     query.mask = (options & MESH_QUERY_MASKS) != 0 ? run->mask[at] : -1;
     trav->number = (int)at;
     trav->masks = run->masks;
+    MESH_BEGIN_AT(trav, run);
     return closest_begin(trav, run->frame, query, options);
 }
 

@@ -7,11 +7,6 @@
 #include "closest_exact.h"
 #include "mesh_closest.h"
 
-/* The distances of the active triangles, rounded down and up; usually equal. */
-typedef struct closest_proven {
-    vf low, high;
-} closest_proven;
-
 /* Bounds of the distances of the active triangles, for each half of the lanes that has one. */
 FN closest_proven closest_prove(closest_in in, vm active)
 {
@@ -34,6 +29,14 @@ FN closest_proven closest_prove(closest_in in, vm active)
     return proven;
 }
 
+#ifdef MESH_ITEMS
+/* Solves one pair in exact mode. */
+FN closest_proven closest_exact_solve(const closest_group *group)
+{
+    return closest_prove(group->in, group->active);
+}
+CLOSEST_SEARCH(closest_exact, closest_exact_solve)
+#else
 /* Solves LANES triangles of a leaf in exact mode; returns whether one of them improves on the best. */
 FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
 {
@@ -51,6 +54,7 @@ FN int closest_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal 
 }
 
 CLOSEST_SEARCH(closest_exact, closest_exact_lanes)
+#endif
 
 /* The distance is NaN if the query is undecided. Undecided triangles that are certainly beyond the best, or the limit,
  * do not matter. */

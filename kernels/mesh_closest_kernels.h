@@ -17,20 +17,24 @@
 MESH_RUN(closest_search, closest, CLOSEST_SEARCHED, closest_begin_next, CLOSEST_ANSWER, run->options)
 
 /* A work-item answers its share of the queries; its lanes are boxes and triangles. */
-__kernel void LANG_CAT(carom_, KERNEL)(MESH_PARAMETERS, MESH_SPHERE_PARAMETERS, MESH_SHARE_PARAMETERS,
-                                       __global int *triangle, __global real *distance, __global real *depth,
-                                       uint count)
+MESH_KERNEL void LANG_CAT(carom_, KERNEL)(MESH_PARAMETERS, MESH_SPHERE_PARAMETERS,
+                                          MESH_SHARE_PARAMETERS MESH_TEAM_PARAMETERS, __global int *triangle,
+                                          __global real *distance, __global real *depth, uint count)
 {
-    if (get_global_id(0) >= count)
+    MESH_SHARED_OF_GROUP;
+    if (MESH_IS_EXTRA(count))
         return;
     mesh_run run = mesh_run_of_spheres(MESH_ARGUMENTS, MESH_SPHERE_ARGUMENTS);
-    mesh_run_share(&run, (u32)get_global_id(0), MESH_SHARE_ARGUMENTS);
+    mesh_run_set_queries(&run, MESH_SHARE_ARGUMENTS MESH_TEAM_ARGUMENTS);
+#ifdef MESH_ITEMS
+    run.shared = &shared;
+#endif
     run.triangle = triangle;
     run.t = distance;
     run.depth = depth;
     closest_search(&run);
-    if (mesh_run_is_truncated(share) && run.first < run.end)
-        triangle[run.first] = MESH_LOOP_TRUNCATED;
+    if (MESH_IS_TRUNCATED(share) && run.first < run.end)
+        triangle[mesh_run_row(&run, run.first)] = MESH_LOOP_TRUNCATED;
 }
 #endif
 

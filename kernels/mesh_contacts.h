@@ -45,32 +45,6 @@ FN closest_span contacts_span_of(closest_view view, contacts_edge ends, real sca
                            v3_mul(mesh_max3(ends.a, ends.b, ends.b), v_f(scale)));
 }
 
-/* Appends the lanes of a group that are within the limit. */
-FN void contacts_append(closest_traversal *trav, vi triangles, vf distances, vi states, vm within)
-{
-    u32 left = v_bitmask(within);
-    int triangle[LANES], state[LANES];
-    real t[LANES];
-    if (left == 0)
-        return;
-    vi_store(triangle, triangles);
-    vi_store(state, states);
-    v_store(t, distances);
-    for (; left != 0; left &= left - 1) {
-        const int i = bitmask_first(left);
-        mesh_sink *sink = trav->sink;
-        if (sink->count < sink->capacity) {
-            G mesh_record *to = sink->records + sink->count;
-            to->t = t[i];
-            to->triangle = triangle[i];
-            to->state = state[i];
-            to->query = trav->number - sink->first;
-        }
-        sink->count++;
-        trav->hits++;
-    }
-}
-
 /* Closest feature and distance of LANES triangles of a leaf. */
 typedef struct contacts_solution {
     vf distance;
@@ -82,20 +56,24 @@ typedef struct contacts_solution {
 /* Feature, offset and distance of LANES triangles. own: the distance is the one that `closest` gives. */
 FN contacts_solution contacts_solution_of(closest_in in, closest_span span, vm active, int own)
 {
-    const closest_solution solution = closest_solution_of(in);
-    const closest_found f = closest_found_of(&solution);
-    contacts_solution s;
-    s.distance = contacts_clamp(f.distance, span);
-    s.feature = f.at.feature;
-    s.offset = solution.nearest.point;
-    s.length = v_sqrt(solution.nearest.distance2);
-    const vm ties = v_and(active, foot_ties(&solution));
-    if (!own && v_any(ties)) {
-        const nearest foot = foot_find(&solution);
-        s.feature = vi_sel(ties, foot.at.feature, s.feature);
-        s.offset = v3_sel(ties, foot.point, s.offset);
-        s.length = v_sel(ties, v_sqrt(foot.distance2), s.length);
+    closest_solution solution = closest_border_of(in);
+    nearest chosen = solution.nearest;
+    /* Few centres are above a triangle's face or tie between two of its features. */
+    vm needs_face = solution.sides.inside;
+    if (!own)
+        needs_face = v_or(needs_face, foot_ties_on_border(&solution));
+    if (v_any(v_and(active, needs_face))) {
+        closest_add_face(&solution);
+        chosen = solution.nearest;
+        const vm ties = v_and(active, foot_ties(&solution));
+        if (!own && v_any(ties))
+            chosen = nearest_sel(ties, foot_find(&solution), chosen);
     }
+    contacts_solution s;
+    s.distance = contacts_clamp(closest_found_of(&solution).distance, span);
+    s.feature = chosen.at.feature;
+    s.offset = chosen.point;
+    s.length = v_sqrt(chosen.distance2);
     /* Near overflow no comparison is certain: NaN makes each of them false. */
     s.scale = v_sel(v_eq(solution.unscale, v_f(R(1.0))), v_scale_down(solution.unit), v_from_bits(v_i(R_NAN_BITS)));
     return s;
@@ -114,24 +92,68 @@ FN vf contacts_distance(closest_in in, closest_view view, const contacts_solutio
 
 /* ---- triangles that another surely precedes --------------------------------------------------------------- */
 
-/* Whether an edge belongs to a feature: an edge itself, or one of the two edges that meet in a corner. */
-FN vm contacts_has_edge(vi feature, int edge)
+/* Lanes whose feature is the corner or the edge with this number. */
+typedef struct contacts_numbers {
+    vm is1, is2; /* else it is number 0, or the face */
+} contacts_numbers;
+
+FN contacts_numbers contacts_numbers_of(vi feature)
 {
-    return v_or(vi_eq(feature, v_i(FEATURE_E01 + edge)),
-                v_or(vi_eq(feature, v_i(FEATURE_V0 + edge)), vi_eq(feature, v_i(FEATURE_V0 + (edge + 1) % 3))));
+    contacts_numbers numbers;
+    numbers.is1 = v_or(vi_eq(feature, v_i(FEATURE_V1)), vi_eq(feature, v_i(FEATURE_E12)));
+    numbers.is2 = v_or(vi_eq(feature, v_i(FEATURE_V2)), vi_eq(feature, v_i(FEATURE_E20)));
+    return numbers;
 }
 
-/* Neighbours' corners. row: number of an edge; in an indexed leaf also 3 + number of a corner. */
-FN v3 contacts_opposite(G const mesh_leaf *leaf, const closest_traversal *trav, int row, int lane)
+/* Three numbers of edges, or of rows for corners: what lanes with feature number 0, 1 and 2 take. */
+typedef struct contacts_choice {
+    contacts_numbers numbers;
+    int row0, row1, row2;
+} contacts_choice;
+
+FN contacts_choice contacts_choice_of(contacts_numbers numbers, int row0, int row1, int row2)
+{
+    contacts_choice choice;
+    choice.numbers = numbers;
+    choice.row0 = row0;
+    choice.row1 = row1;
+    choice.row2 = row2;
+    return choice;
+}
+
+/* Neighbours' corners in an indexed leaf, by their slots (mesh_opposites). */
+FN v3 contacts_corner_at(G const mesh_leaf *leaf, G const mesh_opposites *opposites, vi slot)
+{
+    return v3_of(v_tables_at(leaf->vertex[0], opposites->at[0], slot),
+                 v_tables_at(leaf->vertex[1], opposites->at[1], slot),
+                 v_tables_at(leaf->vertex[2], opposites->at[2], slot));
+}
+
+/* Neighbours' corners in an indexed leaf. Row 3 + k is that of the neighbours across corner k. */
+FN v3 contacts_indexed_opposite(G const mesh_leaf *leaf, const closest_traversal *trav, contacts_choice c, int lane)
 {
     G const mesh_opposites *opposites = trav->opposites + MESH_LEAF_AT(trav->next);
-    if (MESH_IS_UNINDEXED(trav->next))
-        return mesh_unindexed_corner((G const real *)opposites + 3 * MESH_WIDTH * row + lane);
-    G const u8 *outside = opposites->outside[row] + lane;
-    const v3 own = mesh_indexed_corner(leaf, opposites->vertex[row] + lane);
-    const v3 other = v3_of(v_table_lookup(opposites->at[0], outside), v_table_lookup(opposites->at[1], outside),
-                           v_table_lookup(opposites->at[2], outside));
-    return v3_sel(v_eq(other.x, other.x), other, own);
+    return contacts_corner_at(leaf, opposites,
+                              vi_sel(c.numbers.is2, vi_load_u8(opposites->slot[c.row2] + lane),
+                                     vi_sel(c.numbers.is1, vi_load_u8(opposites->slot[c.row1] + lane),
+                                            vi_load_u8(opposites->slot[c.row0] + lane))));
+}
+
+/* The third corners of LANES neighbours at one edge, in an unindexed leaf. */
+FN v3 contacts_unindexed_opposite(const closest_traversal *trav, int edge, int lane)
+{
+    return mesh_unindexed_corner((G const real *)(trav->opposites + MESH_LEAF_AT(trav->next)) + 3 * MESH_WIDTH * edge +
+                                 lane);
+}
+
+/* The third corners of neighbours at the edges that lanes have chosen. */
+FN v3 contacts_opposite(G const mesh_leaf *leaf, const closest_traversal *trav, contacts_choice choice, int lane)
+{
+    if (!MESH_IS_UNINDEXED(trav->next))
+        return contacts_indexed_opposite(leaf, trav, choice, lane);
+    return v3_sel(choice.numbers.is2, contacts_unindexed_opposite(trav, choice.row2, lane),
+                  v3_sel(choice.numbers.is1, contacts_unindexed_opposite(trav, choice.row1, lane),
+                         contacts_unindexed_opposite(trav, choice.row0, lane)));
 }
 
 /* Whether the neighbour with this corner O is certainly closer. It contains the segment from the closest point q to O,
@@ -150,46 +172,58 @@ FN vm contacts_rises_to(const contacts_solution *s, v3 center, v3 opposite, real
 FN vm contacts_is_preceded(G const mesh_leaf *leaf, int lane, const closest_traversal *trav,
                            const contacts_solution *solution, vm active)
 {
-    vm preceded = v_not(active);
-    for (int edge = 0; edge < 3; edge++)
-        preceded =
-            v_or(preceded,
-                 v_and(contacts_has_edge(solution->feature, edge),
-                       contacts_rises_to(solution, trav->center, contacts_opposite(leaf, trav, edge, lane), R(1.0))));
-    if (MESH_IS_UNINDEXED(trav->next) || !v_any(v_and(v_not(preceded), vi_gt(v_i(FEATURE_E01), solution->feature))))
+    const contacts_numbers numbers = contacts_numbers_of(solution->feature);
+    const vm is_corner = vi_gt(v_i(FEATURE_E01), solution->feature),
+             is_face = vi_eq(solution->feature, v_i(FEATURE_FACE));
+    /* The edge with the feature's number; at a corner the edge before it, too. */
+    const v3 after = contacts_opposite(leaf, trav, contacts_choice_of(numbers, 0, 1, 2), lane),
+             before = contacts_opposite(leaf, trav, contacts_choice_of(numbers, 2, 0, 1), lane);
+    const vm rises = v_or(contacts_rises_to(solution, trav->center, after, R(1.0)),
+                          v_and(is_corner, contacts_rises_to(solution, trav->center, before, R(1.0))));
+    const vm preceded = v_or(v_not(active), v_and(v_not(is_face), rises));
+    if (MESH_IS_UNINDEXED(trav->next) || !v_any(v_and(v_not(preceded), is_corner)))
         return preceded;
     /* Neighbours across a corner matter only if the corner is the closest feature. */
-    for (int k = 0; k < 3; k++)
-        preceded =
-            v_or(preceded,
-                 v_and(vi_eq(solution->feature, v_i(FEATURE_V0 + k)),
-                       contacts_rises_to(solution, trav->center, contacts_opposite(leaf, trav, 3 + k, lane), R(8.0))));
-    return preceded;
+    const v3 across = contacts_indexed_opposite(leaf, trav, contacts_choice_of(numbers, 3, 4, 5), lane);
+    return v_or(preceded, v_and(is_corner, contacts_rises_to(solution, trav->center, across, R(8.0))));
 }
 
-/* Appends the contacts among LANES triangles of a leaf. */
-FN void contacts_leaf_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
+/* The contacts among LANES triangles. */
+typedef struct contacts_found {
+    vf distance; /* exact mode: NaN if its rounding is not certain */
+    vi feature;  /* exact mode: FEATURE_NONE if it is not certain */
+    vm within;   /* the limit, and not preceded */
+} contacts_found;
+
+/* Finds the contacts among LANES triangles of a leaf, from slot `lane` on. */
+FN contacts_found contacts_find(G const mesh_leaf *leaf, int lane, const closest_traversal *trav,
+                                const closest_group *g, real scale, int options)
 {
-    const closest_group g = closest_group_of(leaf, lane, trav, scale, options);
-    if (!v_any(g.active))
-        return;
     const int own = (options & MESH_OWN_DISTANCE) != 0;
-    const contacts_solution s = contacts_solution_of(g.in, g.span, g.active, own);
-    vm left = g.active;
+    const contacts_solution s = contacts_solution_of(g->in, g->span, g->active, own);
+    contacts_found found;
+    found.within = g->active;
+    found.feature = s.feature;
+    found.distance = s.distance;
     if (trav->opposites != 0)
-        left = v_not(contacts_is_preceded(leaf, lane, trav, &s, g.active));
-    if (!v_any(left))
-        return;
-    const vf distance = own ? s.distance : contacts_distance(g.in, trav->view, &s, left, scale);
-    contacts_append(trav, g.triangle, distance, s.feature, v_and(left, v_le(distance, v_f(trav->best.t))));
+        found.within = v_not(contacts_is_preceded(leaf, lane, trav, &s, g->active));
+    if (!v_any(found.within))
+        return found;
+    if (!own)
+        found.distance = contacts_distance(g->in, trav->view, &s, found.within, scale);
+    found.within = v_and(found.within, v_le(found.distance, v_f(trav->best.t)));
+    return found;
 }
 
 typedef closest_traversal contacts_traversal;
 
-/* A bit for each child of a node that is within the limit. */
-typedef struct contacts_tested_children {
-    u32 within;
-} contacts_tested_children;
+/* Without MESH_OWN_DISTANCE triangles that another precedes are left out. */
+FN void contacts_set_culling(const mesh_run *run, contacts_traversal *trav, int options)
+{
+    const int leaves_out = (options & MESH_OWN_DISTANCE) == 0;
+    trav->opposites = leaves_out ? run->opposites : 0;
+    trav->cones = leaves_out ? run->cones : 0;
+}
 
 /* Whether every triangle below a child is certainly preceded by a neighbour, because no direction from the child to the
  * centre is in its normal cone. lo, hi: the child's box. Lengths are doubled, in the unit of the view. */
@@ -207,21 +241,16 @@ FN vm contacts_is_beside(const contacts_traversal *trav, G const mesh_cones *con
     return v_and(is_far, v_le(v_f(trav->best.t), v_load(cones->reach + lane)));
 }
 
-/* Box tests of all children of a node against the limit and their normal cones. */
-FN void contacts_test_children(const contacts_traversal *trav, G const mesh_node *node,
-                               contacts_tested_children *tested)
+/* Tests LANES children of a node, from `lane` on, against the limit and their normal cones. */
+FN vm contacts_test_some(const contacts_traversal *trav, G const mesh_node *node, int lane)
 {
-    tested->within = 0;
-    LANG_ROLLED
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
-        const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
-        const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* 0 is the root, which is no child */
-        vm within = v_le(closest_span_of(trav->view, lo, hi).least, v_f(trav->best.t));
-        if (trav->cones != 0)
-            within = v_and(within, v_not(contacts_is_beside(trav, trav->cones + trav->next, lane, lo, hi)));
-        tested->within |= v_bitmask(v_and(within, v_not(empty))) << lane;
-    }
+    const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
+    const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
+    const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* 0 is the root, which is no child */
+    vm within = v_le(closest_span_of(trav->view, lo, hi).least, v_f(trav->best.t));
+    if (trav->cones != 0)
+        within = v_and(within, v_not(contacts_is_beside(trav, trav->cones + trav->next, lane, lo, hi)));
+    return v_and(within, v_not(empty));
 }
 
 /* Pops the next node or leaf, and prefetches its neighbours or cones; 0 ends the traversal. */
@@ -235,6 +264,24 @@ FN int contacts_pop_next(contacts_traversal *trav)
         for (size_t at = 0; at < sizeof(mesh_cones); at += MESH_CACHE_LINE)
             v_prefetch(trav->cones + trav->next, at);
     return left;
+}
+
+#ifdef MESH_ITEMS
+#include "mesh_team_contacts.h"
+#else
+/* A bit for each child of a node that is within the limit. */
+typedef struct contacts_tested_children {
+    u32 within;
+} contacts_tested_children;
+
+/* Tests all children of a node. */
+FN void contacts_test_children(const contacts_traversal *trav, G const mesh_node *node,
+                               contacts_tested_children *tested)
+{
+    tested->within = 0;
+    LANG_ROLLED
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES)
+        tested->within |= v_bitmask(contacts_test_some(trav, node, lane)) << lane;
 }
 
 /* Pushes the children within the limit, in no order. */
@@ -260,19 +307,46 @@ FN void contacts_set_sphere(mesh_pairs *pairs, const contacts_traversal *trav, i
     closest_set_sphere(pairs, trav, number);
 }
 
-/* Defines a search by what it does with LANES triangles of a leaf. */
-#define CONTACTS_SEARCH(name, leaf_lanes)                                                               \
+/* Appends the lanes of a group that are within the limit. */
+FN void contacts_append(closest_traversal *trav, vi triangles, vf distances, vi states, vm within)
+{
+    u32 left = v_bitmask(within);
+    int triangle[LANES], state[LANES];
+    real t[LANES];
+    if (left == 0)
+        return;
+    vi_store(triangle, triangles);
+    vi_store(state, states);
+    v_store(t, distances);
+    for (; left != 0; left &= left - 1) {
+        const int i = bitmask_first(left);
+        mesh_sink *sink = trav->sink;
+        if (sink->count < sink->capacity)
+            mesh_store_record(sink->records + sink->count, t[i], triangle[i], state[i], trav->number, sink->first);
+        sink->count++;
+        trav->hits++;
+    }
+}
+
+/* Defines a search by how it finds contacts among LANES triangles of a leaf. */
+#define CONTACTS_SEARCH(name, find)                                                                     \
     FN int name##_visit_leaf(contacts_traversal *trav, int number, mesh_pairs *pairs, mesh_frame frame, \
                              G const mesh_leaf *leaf, int options)                                      \
     {                                                                                                   \
         (void)number, (void)pairs;                                                                      \
         LANG_ROLLED                                                                                     \
-        for (int lane = 0; lane < MESH_WIDTH; lane += LANES)                                            \
-            leaf_lanes(leaf, lane, trav, frame.scale, options);                                         \
+        for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                          \
+            const closest_group group = closest_group_of(leaf, lane, trav, frame.scale, options);       \
+            if (!v_any(group.active))                                                                   \
+                continue;                                                                               \
+            const contacts_found found = find(leaf, lane, trav, &group, frame.scale, options);          \
+            contacts_append(trav, group.triangle, found.distance, found.feature, found.within);         \
+        }                                                                                               \
         return contacts_pop_next(trav);                                                                 \
     }                                                                                                   \
     MESH_NEVER_WAITS(name, contacts_traversal)
-CONTACTS_SEARCH(contacts, contacts_leaf_lanes)
+#endif
+CONTACTS_SEARCH(contacts, contacts_find)
 
 /* ---- begin and answer, for mesh_run.h: MESH_IN_CLOSEST columns, the last of them a margin ------------------------ */
 
@@ -280,13 +354,11 @@ CONTACTS_SEARCH(contacts, contacts_leaf_lanes)
 #define CONTACTS_FAST 0
 #define CONTACTS_EXACT 1
 
-/* Begins a query whose limit is radius + margin. Without MESH_OWN_DISTANCE triangles that another precedes are left
- * out. */
+/* Begins a query whose limit is radius + margin. */
 FN int contacts_begin_within(const mesh_run *run, contacts_traversal *trav, u32 at, const real *rows, int options,
                              int exact)
 {
     const int begun = closest_begin_next(run, trav, at, rows, options);
-    const int leaves_out = (options & MESH_OWN_DISTANCE) == 0;
     /* The limit is the rounded sum; a sum rounded down must not cull in exact mode. */
     real limit[LANES];
     v_store(limit, v_f(trav->query.radius) + v_f(trav->query.max_distance));
@@ -295,8 +367,7 @@ FN int contacts_begin_within(const mesh_run *run, contacts_traversal *trav, u32 
     trav->best = mesh_hit_key_of(real_of_bits(bits + (u32)(exact && bits < R_INFINITY_BITS)), MESH_NO_TRIANGLE);
     trav->sink = run->sink;
     trav->hits = 0;
-    trav->opposites = leaves_out ? run->opposites : 0;
-    trav->cones = leaves_out ? run->cones : 0;
+    contacts_set_culling(run, trav, options);
     return begun;
 }
 /* Begins query `at` in fast mode. */

@@ -53,26 +53,27 @@ FN wf contacts_preceded_or(const closest_wide *wide, const contacts_rows *rows, 
 /* Stores the third corners of the neighbours. */
 FN void contacts_load_opposites(G const mesh_leaf *leaf, int lane, const closest_traversal *trav, contacts_rows *rows)
 {
+    G const mesh_opposites *opposites = trav->opposites + MESH_LEAF_AT(trav->next);
     for (int edge = 0; edge < 3; edge++) {
-        const v3 opposite = contacts_opposite(leaf, trav, edge, lane);
+        const v3 opposite = MESH_IS_UNINDEXED(trav->next)
+                                ? contacts_unindexed_opposite(trav, edge, lane)
+                                : contacts_corner_at(leaf, opposites, vi_load_u8(opposites->slot[edge] + lane));
         v_store(rows->corner[3 * edge], opposite.x);
         v_store(rows->corner[3 * edge + 1], opposite.y);
         v_store(rows->corner[3 * edge + 2], opposite.z);
     }
 }
 
-/* Appends the contacts among LANES triangles of a leaf, in exact mode. */
-FN void contacts_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversal *trav, real scale, int options)
+/* Finds the contacts among LANES triangles of a leaf, in exact mode. */
+FN contacts_found contacts_exact_find(G const mesh_leaf *leaf, int lane, const closest_traversal *trav,
+                                      const closest_group *g, real scale, int options)
 {
-    const closest_group group = closest_group_of(leaf, lane, trav, scale, options);
-    if (!v_any(group.active))
-        return;
     const int has_opposites = trav->opposites != 0;
     closest_rows rows;
     contacts_rows opposites;
     closest_range ranges[PARTS];
     wf feature[PARTS];
-    closest_store(&rows, group.in);
+    closest_store(&rows, g->in);
     if (has_opposites)
         contacts_load_opposites(leaf, lane, trav, &opposites);
     LANG_UNROLL
@@ -80,7 +81,7 @@ FN void contacts_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversa
         /* Half a vector without active triangles is skipped. */
         ranges[first_lane / WIDE].low = ranges[first_lane / WIDE].high = w_f(W(1.0) / W(0.0));
         feature[first_lane / WIDE] = w_f(W(0.0));
-        if ((v_bitmask(group.active) >> first_lane & ((1u << WIDE) - 1)) == 0)
+        if ((v_bitmask(g->active) >> first_lane & ((1u << WIDE) - 1)) == 0)
             continue;
         const closest_wide wide =
             closest_wide_of(closest_load3(&rows, IN_NCX, first_lane), closest_load3(&rows, IN_NP0X, first_lane),
@@ -91,14 +92,16 @@ FN void contacts_exact_lanes(G const mesh_leaf *leaf, int lane, closest_traversa
             feature[first_lane / WIDE] =
                 contacts_preceded_or(&wide, &opposites, first_lane, feature[first_lane / WIDE]);
     }
-    /* Joins both halves and appends the triangles that may be within the limit. */
+    /* Joins both halves; triangles that may be within the limit are left. */
     const vf low = w_join(ranges[0].low, ranges[PARTS - 1].low), high = w_join(ranges[0].high, ranges[PARTS - 1].high);
     const vf features = w_join(feature[0], feature[PARTS - 1]);
-    const vm within =
-        v_and(v_and(group.active, v_lt(features, v_f((real)CONTACTS_PRECEDED))), v_le(low, v_f(trav->best.t)));
-    contacts_append(trav, group.triangle, v_sel(v_eq(low, high), low, v_from_bits(v_i(R_NAN_BITS))),
-                    closest_feature_of(features), within);
+    contacts_found found;
+    found.distance = v_sel(v_eq(low, high), low, v_from_bits(v_i(R_NAN_BITS)));
+    found.feature = closest_feature_of(features);
+    found.within = v_and(v_and(g->active, v_lt(features, v_f((real)CONTACTS_PRECEDED))), v_le(low, v_f(trav->best.t)));
+    (void)scale, (void)options;
+    return found;
 }
 
-CONTACTS_SEARCH(contacts_exact, contacts_exact_lanes)
+CONTACTS_SEARCH(contacts_exact, contacts_exact_find)
 #endif

@@ -17,18 +17,18 @@
 #define MESH_OPTIONS run->options
 
 /* A work-item answers its share of the queries; its lanes are boxes and triangles. */
-#define MESH_RUN_PARAMETERS                                                                                   \
-    MESH_PARAMETERS, MESH_SPHERE_PARAMETERS, MESH_SHARE_PARAMETERS, __global const mesh_opposites *opposites, \
-        __global const mesh_cones *cones
+#define MESH_RUN_PARAMETERS                                                              \
+    MESH_PARAMETERS, MESH_SPHERE_PARAMETERS, MESH_SHARE_PARAMETERS MESH_TEAM_PARAMETERS, \
+        __global const mesh_opposites *opposites, __global const mesh_cones *cones
 #define MESH_RUN_ARGUMENTS \
-    contacts_run_of(MESH_ARGUMENTS, MESH_SPHERE_ARGUMENTS, MESH_SHARE_ARGUMENTS, opposites, cones)
+    contacts_run_of(MESH_ARGUMENTS, MESH_SPHERE_ARGUMENTS, MESH_SHARE_ARGUMENTS MESH_TEAM_ARGUMENTS, opposites, cones)
 /* A run from the kernel's arguments. */
 FN mesh_run contacts_run_of(MESH_RUN_PARAMETERS)
 {
     mesh_run run = mesh_run_of_spheres(MESH_ARGUMENTS, MESH_SPHERE_ARGUMENTS);
     run.opposites = opposites;
     run.cones = cones;
-    mesh_run_share(&run, (u32)get_global_id(0), MESH_SHARE_ARGUMENTS);
+    mesh_run_set_queries(&run, MESH_SHARE_ARGUMENTS MESH_TEAM_ARGUMENTS);
     return run;
 }
 #include "mesh_list_kernel.h"

@@ -52,15 +52,7 @@ FN mesh_run mesh_run_of(MESH_RUN_PARAMETERS)
     run.in[MESH_VZ] = vz;
     run.in[MESH_T_MAX] = t_max;
     run.mask = mask;
-#ifdef MESH_ITEMS
-    mesh_run_share(&run, (u32)get_group_id(0), share, queries, row, 0);
-    run.row = row;
-    run.rows = rows;
-    run.far = far;
-    run.far_entries = far_entries;
-#else
-    mesh_run_share(&run, (u32)get_global_id(0), MESH_SHARE_ARGUMENTS);
-#endif
+    mesh_run_set_queries(&run, MESH_SHARE_ARGUMENTS MESH_TEAM_ARGUMENTS);
     return run;
 }
 #endif

@@ -369,7 +369,8 @@ FN void mesh_cull_bounding_sphere(const mesh_traversal *trav, mesh_group *group,
     if (trav->precalc[PRECALC_REACH] == R(1.0) / R(0.0))
         return;
     const mesh_capsule capsule = traversal_precalc_of(trav->precalc).capsule;
-    const real bounding_radius = MESH_IS_UNINDEXED(group->reference) ? R(1.0) / R(0.0) : group->leaf->ball;
+    const real bounding_radius =
+        MESH_IS_UNINDEXED(group->reference) ? R(1.0) / R(0.0) : MESH_BALL(trav, group->leaf->ball);
     const v3 box_low = mesh_min3(group->p.p0, group->p.p1, group->p.p2),
              box_high = mesh_max3(group->p.p0, group->p.p1, group->p.p2);
     const v3 middle = v3_mul(v3_add(box_low, box_high), v_f(R(0.5)));
@@ -409,6 +410,8 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *group, int options
  * solved. */
 #define MESH_WAITS 2
 
+#define MESH_GROUPS (MESH_WIDTH / LANES) /* of a leaf's triangles */
+
 /* Defines a search by its three steps at a leaf: `cull_leaf` decides entered triangles without the solver, `solve` is
  * the narrow phase for the others, `record` uses the results. `options` are the queries' options, or a constant 0. */
 #define MESH_SEARCH(name, cull_leaf, solve, record)                                                 \
@@ -426,6 +429,8 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *group, int options
         LANG_ROLLED                                                                                 \
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                      \
             mesh_group group = mesh_group_of(leaf, trav->next, lane, trav, frame.scale, options);   \
+            if (MESH_GROUPS > 1 && !v_any(group.active)) /* as every second group of a leaf */      \
+                continue;                                                                           \
             cull_leaf(trav, &group, options);                                                       \
             if (v_any(group.active))                                                                \
                 MESH_SEARCH_SUBMIT(name)                                                            \

@@ -18,6 +18,9 @@ typedef struct mesh_run {
     G const mesh_leaf *leaves;
     G const mesh_clearance *clearance; /* for mesh_begin_clear */
     G const int *masks;                /* of the triangles, with MESH_TRIANGLE_MASKS */
+#ifdef MESH_SCENE
+    const mesh_instance *instances; /* the hierarchy over the instances first, then these */
+#endif
     G const real *in[MESH_IN_COLUMNS];
     G const int *mask;                 /* of the queries, with MESH_QUERY_MASKS */
     G const mesh_opposites *opposites; /* of the leaves, for contacts; or NULL */
@@ -174,12 +177,37 @@ FN int mesh_stack_top(const mesh_stack *stack)
     return stack->entries->child[stack->top > 0 ? stack->top - 1 : 0];
 }
 
+#ifdef MESH_SCENE
+/* Prefetches a node or a leaf of an instance. */
+FN void scene_prefetch(const mesh_instance *at, int next)
+{
+    mesh_run arrays;
+    arrays.nodes = at->nodes;
+    arrays.leaves = at->leaves;
+    const mesh_addresses addresses = mesh_addresses_of(&arrays);
+    if (next < MESH_INSTANCE)
+        mesh_prefetch(&addresses, next);
+}
+#define MESH_PREFETCH(addresses, stack, next) ((void)(addresses), scene_prefetch((stack)->at, next))
+#define MESH_PREFETCH_TOP(addresses, stack) \
+    scene_prefetch((stack)->entries->at[(stack)->top > 0 ? (stack)->top - 1 : 0], mesh_stack_top(stack))
+#else
+#define MESH_PREFETCH(addresses, stack, next) mesh_prefetch(addresses, next)
+#define MESH_PREFETCH_TOP(addresses, stack) mesh_prefetch(addresses, mesh_stack_top(stack))
+#endif
+
 /* Prefetches the top of the stack: for a lone query, which has no other traversals to hide latency behind. */
 FN void mesh_prefetch_stack(const mesh_addresses *addresses, const mesh_stack *stack)
 {
     for (int i = stack->top; i > 0 && i > stack->top - MESH_PREFETCH_AHEAD; i--)
         mesh_prefetch(addresses, stack->entries->child[i - 1]);
 }
+
+#ifdef MESH_SCENE
+#define MESH_PREFETCH_STACK(addresses, stack) MESH_PREFETCH_TOP(addresses, stack)
+#else
+#define MESH_PREFETCH_STACK(addresses, stack) mesh_prefetch_stack(addresses, stack)
+#endif
 
 /* Interleaves traversals. Bit sets of those to take the same kind of step: a loop over bits needs no branch on the
  * kind, which would be mispredicted. */
@@ -250,6 +278,11 @@ FN int scheduler_resume(traversal_scheduler *scheduler, u32 answered)
  *
  * The children of all nodes are tested before any are pushed. Pushing branches unpredictably, and a misprediction
  * discards the work begun after it; it costs little if its inputs are ready. */
+/* A step at a leaf; in the hierarchy over a scene's instances, at a leaf of these. */
+#define MESH_VISIT_LEAF(kind, search, run, trav, number, pairs, options)                                            \
+    (MESH_IS_ABOVE(trav) ? MESH_VISIT_INSTANCES(kind, trav, MESH_LEAF_HERE(run, trav), (run)->frame.scale, options) \
+                         : search##_visit_leaf(trav, number, pairs, (run)->frame, MESH_LEAF_HERE(run, trav), options))
+
 /* In two steps, so that macro arguments are expanded before they become parts of names. */
 #define MESH_RUN(name, kind, search, begin, answer, options) MESH_RUN_(name, kind, search, begin, answer, options)
 #ifdef MESH_ITEMS
@@ -298,29 +331,28 @@ FN int scheduler_resume(traversal_scheduler *scheduler, u32 answered)
             /* At nodes: first all box tests, then all pushes. */                                                     \
             for (u32 left = scheduler.node; left != 0; left &= left - 1) {                                            \
                 const int i = bitmask_first(left);                                                                    \
-                kind##_test_children(&traversals[i], run->nodes + traversals[i].next, &tested[i]);                    \
+                kind##_test_children(&traversals[i], MESH_NODE(run, &traversals[i]), &tested[i]);                     \
             }                                                                                                         \
             for (u32 left = scheduler_drain(&scheduler.node); left != 0; left &= left - 1) {                          \
                 const int i = bitmask_first(left);                                                                    \
-                if (!kind##_push_children(&traversals[i], run->nodes + traversals[i].next, &tested[i], options)) {    \
+                if (!kind##_push_children(&traversals[i], MESH_NODE(run, &traversals[i]), &tested[i], options)) {     \
                     scheduler.ended |= 1u << i;                                                                       \
                     continue;                                                                                         \
                 }                                                                                                     \
-                mesh_prefetch(&addresses, traversals[i].next);                                                        \
+                MESH_PREFETCH(&addresses, &traversals[i].stack, traversals[i].next);                                  \
                 scheduler_enqueue(&scheduler, i, traversals[i].next);                                                 \
             }                                                                                                         \
             if (is_alone)                                                                                             \
-                mesh_prefetch_stack(&addresses, &traversals[0].stack);                                                \
+                MESH_PREFETCH_STACK(&addresses, &traversals[0].stack);                                                \
             /* At leaves: triangles are tested, and their pairs submitted. */                                         \
             for (u32 left = scheduler_drain(&scheduler.leaf); left != 0; left &= left - 1) {                          \
                 const int i = bitmask_first(left);                                                                    \
-                const int step = search##_visit_leaf(&traversals[i], i, &pairs, run->frame,                           \
-                                                     mesh_leaf_of(run, traversals[i].next), options);                 \
+                const int step = MESH_VISIT_LEAF(kind, search, run, &traversals[i], i, &pairs, options);              \
                 if (step == MESH_WAITS) {                                                                             \
-                    mesh_prefetch(&addresses, mesh_stack_top(&traversals[i].stack));                                  \
+                    MESH_PREFETCH_TOP(&addresses, &traversals[i].stack);                                              \
                     scheduler_suspend(&scheduler, i, pairs.submitted);                                                \
                 } else if (step) {                                                                                    \
-                    mesh_prefetch(&addresses, traversals[i].next);                                                    \
+                    MESH_PREFETCH(&addresses, &traversals[i].stack, traversals[i].next);                              \
                     scheduler_enqueue(&scheduler, i, traversals[i].next);                                             \
                 } else {                                                                                              \
                     scheduler.ended |= 1u << i;                                                                       \
@@ -344,9 +376,8 @@ FN int scheduler_resume(traversal_scheduler *scheduler, u32 answered)
             while (goes_on || pairs.end > 0) {                                                          \
                 while (goes_on && pairs.end < MESH_DEFERRED)                                            \
                     goes_on = traversal.next >= 0                                                       \
-                                  ? kind##_visit_node(&traversal, run->nodes + traversal.next, options) \
-                                  : search##_visit_leaf(&traversal, 0, &pairs, run->frame,              \
-                                                        mesh_leaf_of(run, traversal.next), options);    \
+                                  ? kind##_visit_node(&traversal, MESH_NODE(run, &traversal), options)  \
+                                  : MESH_VISIT_LEAF(kind, search, run, &traversal, 0, &pairs, options); \
                 search##_solve(run, &traversal, &pairs, options);                                       \
             }                                                                                           \
             if (begun >= 0)                                                                             \
@@ -365,6 +396,7 @@ FN int mesh_begin_next(const mesh_run *run, mesh_traversal *trav, u32 at, real *
         mesh_run_precalculate(run, at, rows, options);
     trav->number = (int)at;
     trav->masks = run->masks;
+    MESH_BEGIN_AT(trav, run);
     trav->sink = run->sink;
     return mesh_begin(trav, run->frame, mesh_run_query(run, at, options), rows, lane);
 }

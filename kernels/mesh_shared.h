@@ -5,21 +5,24 @@
 
 #define MESH_TEAMS (MESH_ITEMS / MESH_WIDTH)
 #define MESH_SLOTS (MESH_ITEMS / 2)
-#define MESH_HELD (MESH_SLOTS + MESH_ITEMS) /* queries in traversal, and those that wait for a slot */
-#define MESH_LEAVES (3 * MESH_TEAMS)        /* most leaves of a step */
-#define MESH_QUEUE (4 * MESH_ITEMS)         /* pairs: fewer than MESH_ITEMS, and those of the leaves */
+#define MESH_HELD (MESH_SLOTS + MESH_ITEMS)    /* queries in traversal, and those that wait for a slot */
+#define MESH_LEAVES (3 * MESH_TEAMS)           /* most leaves of a step */
+#define MESH_QUEUE (4 * MESH_ITEMS)            /* pairs: fewer than MESH_ITEMS, and those of the leaves */
+#ifndef MESH_TERMS                             /* mesh_closest.h has others */
+#define MESH_TERMS (PRECALC_ROWS + MESH_T_MAX) /* of a query: precalculated ones, and columns MESH_CX to MESH_VZ */
+#define MESH_BOUNDS 1                          /* of a pair: entry into the triangle's box */
+#endif
 
 /* A query is at a node or a leaf; or must pop, as soon as no pair of it is queued; or the slot has none. */
 enum { MESH_TRAVERSES, MESH_POPS, MESH_IS_EMPTY };
 
 /* A query in traversal, or one that waits for it. */
 typedef struct mesh_shared_query {
-    real precalc[PRECALC_ROWS];
-    real sphere[MESH_T_MAX]; /* columns MESH_CX to MESH_VZ */
+    real terms[MESH_TERMS]; /* what the tests and the solver read */
     int mask, number;
     real best_t; /* the best hit, as in mesh_traversal */
     int best_triangle, state;
-    u32 earliest_undecided; /* bits of a time that is not negative */
+    u32 earliest_undecided; /* bits of a time, or a distance, that is not negative */
     int next, top;          /* to visit next; entries of its stack */
     int stops;              /* MESH_TRAVERSES and so on */
     int pending;            /* pairs that are not solved */
@@ -30,11 +33,11 @@ typedef struct mesh_shared_query {
 
 typedef struct mesh_shared {
     u64 from[MESH_SLOTS][MESH_NEAR];  /* stacks */
-    u64 key[MESH_SLOTS][MESH_WIDTH];  /* of a node's children that are entered; entry times of a leaf's triangles */
+    u64 key[MESH_SLOTS][MESH_WIDTH];  /* of a node's children that are entered; bounds of a leaf's triangles */
     int child[MESH_SLOTS][MESH_NEAR]; /* of the stacks */
     mesh_shared_query queries[MESH_HELD];
-    int leaf[MESH_QUEUE];   /* pairs, a ring: reference to the leaf */
-    real enter[MESH_QUEUE]; /* entry into the triangle's box */
+    int leaf[MESH_QUEUE]; /* pairs, a ring: reference to the leaf */
+    real bound[MESH_BOUNDS][MESH_QUEUE];
     u8 lane[MESH_QUEUE], slot[MESH_QUEUE];
     u8 query_at[MESH_HELD]; /* of the query of each slot, then of those that wait; behind them unused ones */
     u32 queued, solved;     /* pairs since the beginning */
@@ -62,52 +65,72 @@ FN mesh_stack mesh_stack_of(const mesh_run *run, int slot)
     return stack;
 }
 
+/* Loads where a query is in its traversal, less its stack; of any type of traversal. */
+#define MESH_LOAD_SHARED(trav, run, shared)                                        \
+    do {                                                                           \
+        (trav)->query.mask = (shared)->mask;                                       \
+        (trav)->best = mesh_hit_key_of((shared)->best_t, (shared)->best_triangle); \
+        (trav)->masks = (run)->masks;                                              \
+        (trav)->number = (shared)->number;                                         \
+        (trav)->next = (shared)->next;                                             \
+    } while (0)
+
+/* Stores a query that begins its traversal, less its terms; of any type of traversal. */
+#define MESH_STORE_SHARED(trav, shared)                  \
+    do {                                                 \
+        (shared)->mask = (trav)->query.mask;             \
+        (shared)->number = (trav)->number;               \
+        (shared)->best_t = (trav)->best.t;               \
+        (shared)->best_triangle = (trav)->best.triangle; \
+        (shared)->state = STATE_MISS;                    \
+        (shared)->earliest_undecided = R_INFINITY_BITS;  \
+        (shared)->next = (trav)->next;                   \
+        (shared)->top = 0;                               \
+        (shared)->stops = MESH_TRAVERSES;                \
+        (shared)->pending = 0;                           \
+        (shared)->least_t = real_bits((trav)->best.t);   \
+        (shared)->least_triangle = MESH_NO_TRIANGLE;     \
+        (shared)->hits = 0;                              \
+    } while (0)
+
 /* Loads what the steps of a traversal read of a query, less its stack. */
 FN void mesh_load_shared(const mesh_run *run, __local const mesh_shared_query *query, int options, mesh_traversal *trav)
 {
+    __local const real *sphere = query->terms + PRECALC_ROWS;
     for (int k = 0; k < PRECALC_ROWS; k++)
-        trav->precalc[k] = query->precalc[k];
-    trav->query.cx = query->sphere[MESH_CX];
-    trav->query.cy = query->sphere[MESH_CY];
-    trav->query.cz = query->sphere[MESH_CZ];
-    trav->query.radius = query->sphere[MESH_RADIUS];
-    trav->query.vx = query->sphere[MESH_VX];
-    trav->query.vy = query->sphere[MESH_VY];
-    trav->query.vz = query->sphere[MESH_VZ];
+        trav->precalc[k] = query->terms[k];
+    trav->query.cx = sphere[MESH_CX];
+    trav->query.cy = sphere[MESH_CY];
+    trav->query.cz = sphere[MESH_CZ];
+    trav->query.radius = sphere[MESH_RADIUS];
+    trav->query.vx = sphere[MESH_VX];
+    trav->query.vy = sphere[MESH_VY];
+    trav->query.vz = sphere[MESH_VZ];
     trav->query.options = options;
-    trav->query.mask = query->mask;
-    trav->best = mesh_hit_key_of(query->best_t, query->best_triangle);
     trav->state = query->state;
-    trav->masks = run->masks;
-    trav->number = query->number;
-    trav->next = query->next;
+    MESH_LOAD_SHARED(trav, run, query);
 }
 
 /* Stores a query that begins its traversal. */
 FN void mesh_store_shared(const mesh_traversal *trav, __local mesh_shared_query *query)
 {
+    __local real *sphere = query->terms + PRECALC_ROWS;
     for (int k = 0; k < PRECALC_ROWS; k++)
-        query->precalc[k] = trav->precalc[k];
-    query->sphere[MESH_CX] = trav->query.cx;
-    query->sphere[MESH_CY] = trav->query.cy;
-    query->sphere[MESH_CZ] = trav->query.cz;
-    query->sphere[MESH_RADIUS] = trav->query.radius;
-    query->sphere[MESH_VX] = trav->query.vx;
-    query->sphere[MESH_VY] = trav->query.vy;
-    query->sphere[MESH_VZ] = trav->query.vz;
-    query->mask = trav->query.mask;
-    query->number = trav->number;
-    query->best_t = trav->best.t;
-    query->best_triangle = trav->best.triangle;
-    query->state = trav->state;
-    query->earliest_undecided = real_bits(trav->earliest_undecided);
-    query->next = trav->next;
-    query->top = trav->stack.top;
-    query->stops = MESH_TRAVERSES;
-    query->pending = 0;
-    query->least_t = real_bits(trav->best.t);
-    query->least_triangle = MESH_NO_TRIANGLE;
-    query->hits = 0;
+        query->terms[k] = trav->precalc[k];
+    sphere[MESH_CX] = trav->query.cx;
+    sphere[MESH_CY] = trav->query.cy;
+    sphere[MESH_CZ] = trav->query.cz;
+    sphere[MESH_RADIUS] = trav->query.radius;
+    sphere[MESH_VX] = trav->query.vx;
+    sphere[MESH_VY] = trav->query.vy;
+    sphere[MESH_VZ] = trav->query.vz;
+    MESH_STORE_SHARED(trav, query);
+}
+
+/* The best hit is in `best_t` when the query pops. */
+FN void mesh_update_best(__local mesh_shared_query *query)
+{
+    (void)query;
 }
 
 /* All slots are empty. */
@@ -115,10 +138,8 @@ FN void mesh_begin_shared(__local mesh_shared *shared, int item)
 {
     for (int k = item; k < MESH_HELD; k += MESH_ITEMS)
         shared->query_at[k] = (u8)k;
-    if (item < MESH_SLOTS) {
-        shared->marks[item] = 0;
+    if (item < MESH_SLOTS)
         shared->queries[item].stops = MESH_IS_EMPTY;
-    }
     if (item == 0) {
         shared->queued = shared->solved = 0;
         shared->at_node = shared->at_leaf = 0;

@@ -10,7 +10,7 @@
  *   0  a work-item for each slot pops the next node or leaf, or stores the answer and takes a query that waits
  *   1  all decide what to do, from counts that none of them changes now; then the tests, or the solver
  *   2  children are pushed, pairs queued, or queries prepared, one for each work-item
- *   3  hits that were solved become best hits
+ *   3  hits that were solved become best hits; a search for closest points pushes children
  *
  * Where a platform has votes, phase 1 could leave its masks in registers instead of `marks`. */
 #ifndef CAROM_MESH_TEAM_H
@@ -82,8 +82,6 @@ FN void mesh_decide(const mesh_run *run, mesh_step *step)
 FN void mesh_end_step(const mesh_run *run, const mesh_step *step)
 {
     __local mesh_shared *shared = run->shared;
-    if (step->item < MESH_SLOTS)
-        shared->marks[step->item] = 0;
     if (step->item == 0 && step->action == MESH_STEP_SOLVE) {
         const u32 pairs = shared->queued - shared->solved;
         shared->solved += pairs < MESH_ITEMS ? pairs : MESH_ITEMS;
@@ -94,23 +92,33 @@ FN void mesh_end_step(const mesh_run *run, const mesh_step *step)
 
 /* ---- at a node -------------------------------------------------------------------------------------------------- */
 
+/* Keeps the number of a query's node, and the height of its stack, for the push. */
+FN void mesh_keep_node(__local mesh_shared *shared, int slot)
+{
+    __local const mesh_shared_query *query = mesh_query_of(shared, slot);
+    shared->node[slot] = query->next;
+    shared->bottom[slot] = query->top;
+}
+
+/* Marks a child that is entered. */
+FN void mesh_mark_child(__local mesh_shared *shared, int slot, int lane, u64 key)
+{
+    shared->key[slot][lane] = key;
+    atomic_or(&shared->marks[slot], 1u << lane);
+}
+
 /* Tests one child of a node. */
 FN void mesh_test_child(const mesh_run *run, int slot, int lane, int options)
 {
     __local mesh_shared *shared = run->shared;
     mesh_traversal trav;
     real enters[1];
-    __local mesh_shared_query *query = mesh_query_of(shared, slot);
-    mesh_load_shared(run, query, options, &trav);
+    mesh_load_shared(run, mesh_query_of(shared, slot), options, &trav);
     G const mesh_node *node = run->nodes + trav.next;
-    if (lane == 0) {
-        shared->node[slot] = trav.next;
-        shared->bottom[slot] = query->top;
-    }
-    if (mesh_test_some(&trav, node, lane, enters) == 0)
-        return;
-    shared->key[slot][lane] = mesh_key_bits_of(enters[0], node->least[lane]);
-    atomic_or(&shared->marks[slot], 1u << lane);
+    if (lane == 0)
+        mesh_keep_node(shared, slot);
+    if (mesh_test_some(&trav, node, lane, enters) != 0)
+        mesh_mark_child(shared, slot, lane, mesh_key_bits_of(enters[0], node->least[lane]));
 }
 
 /* Pushes one child that is entered, or goes on there if it is the first. Its place on the stack is the number of
@@ -145,7 +153,37 @@ FN void mesh_push_child(const mesh_run *run, int slot, int lane)
     }
 }
 
+/* Phases 2 and 3 at a node. */
+FN void mesh_node_phase2(const mesh_run *run, int slot, int lane)
+{
+    mesh_push_child(run, slot, lane);
+}
+FN void mesh_node_phase3(const mesh_run *run, int slot, int lane)
+{
+    (void)run, (void)slot, (void)lane;
+}
+
 /* ---- at a leaf -------------------------------------------------------------------------------------------------- */
+
+/* Queues one triangle if it is left. The query waits until its pairs are solved. */
+FN void mesh_queue_left(const mesh_run *run, int slot, int lane, int is_left)
+{
+    __local mesh_shared *shared = run->shared;
+    __local mesh_shared_query *query = mesh_query_of(shared, slot);
+    if (is_left) {
+        const u32 at = atomic_inc(&shared->queued) % MESH_QUEUE;
+        shared->leaf[at] = query->next;
+        for (int k = 0; k < MESH_BOUNDS; k++)
+            shared->bound[k][at] = real_of_bits((u32)(shared->key[slot][lane] >> 32 * k));
+        shared->lane[at] = (u8)lane;
+        shared->slot[at] = (u8)slot;
+        atomic_inc(&query->pending);
+    }
+    if (lane == 0) {
+        atomic_xor(&shared->at_leaf, 1u << slot);
+        query->stops = MESH_POPS;
+    }
+}
 
 /* Queues one triangle that is left. The high half of the marks: triangles that are hit at time 0, the first of which
  * becomes the best hit, because indices ascend in a leaf. */
@@ -155,11 +193,10 @@ FN void mesh_queue_pair(const mesh_run *run, int slot, int lane)
     __local mesh_shared_query *query = mesh_query_of(shared, slot);
     const u32 marks = shared->marks[slot], accepted = marks >> MESH_WIDTH;
     const real enter = real_of_bits((u32)shared->key[slot][lane]);
-    const int reference = query->next;
     int is_left = (int)(marks >> lane & 1);
     if (accepted != 0) {
         const int first = bitmask_first(accepted);
-        G const int *triangle = mesh_leaf_of(run, reference)->triangle;
+        G const int *triangle = mesh_leaf_of(run, query->next)->triangle;
         if (lane == first) {
             query->best_t = R(0.0);
             query->best_triangle = triangle[first];
@@ -169,18 +206,18 @@ FN void mesh_queue_pair(const mesh_run *run, int slot, int lane)
         is_left = is_left &&
                   mesh_not_after(v_max(enter, v_f(R(0.0))), triangle[lane], mesh_hit_key_of(R(0.0), triangle[first]));
     }
-    if (is_left) {
-        const u32 at = atomic_inc(&shared->queued) % MESH_QUEUE;
-        shared->leaf[at] = reference;
-        shared->enter[at] = enter;
-        shared->lane[at] = (u8)lane;
-        shared->slot[at] = (u8)slot;
-        atomic_inc(&query->pending);
-    }
-    if (lane == 0) {
-        atomic_xor(&shared->at_leaf, 1u << slot);
-        query->stops = MESH_POPS;
-    }
+    mesh_queue_left(run, slot, lane, is_left);
+}
+
+/* The next pair for this work-item, or the first one once more if there are fewer; returns where it is queued. */
+FN u32 mesh_next_pair(const mesh_run *run, mesh_step *step)
+{
+    __local mesh_shared *shared = run->shared;
+    const u32 pairs = shared->queued - shared->solved;
+    step->has_pair = (u32)step->item < pairs;
+    const u32 at = (shared->solved + (step->has_pair ? (u32)step->item : 0)) % MESH_QUEUE;
+    step->query = mesh_query_of(shared, shared->slot[at]);
+    return at;
 }
 
 /* ---- hits ------------------------------------------------------------------------------------------------------- */
@@ -224,17 +261,21 @@ FN void mesh_record_first_phase3(const mesh_run *run, const mesh_step *step)
     query->state = step->state;
 }
 
-/* All hits. Phase 1 counts each hit and undecided pair, and stores its record if there is room; in phase 3 one of the
- * query's hits sets its state. */
+/* Counts a hit of a list, and stores its record if there is room. */
+FN void mesh_add_record(const mesh_run *run, const mesh_step *step, real t)
+{
+    const u32 at = atomic_inc(&step->query->hits), from = run->each != 0 ? (u32)run->from[step->query->number] : 0;
+    const int number = step->query->number;
+    if (at < (run->each < 0 ? run->found - from : (u32)run->each))
+        mesh_store_record(run->records + from + at, t, step->triangle, step->state, number, number);
+}
+
+/* All hits. Phase 1 counts each hit and undecided pair; in phase 3 one of the query's hits sets its state. */
 FN void mesh_record_all_phase1(const mesh_run *run, const mesh_packet_result *result, mesh_step *step)
 {
     if (!v_any(v_or(result->hits, result->undecided)))
         return;
-    const u32 at = atomic_inc(&step->query->hits), from = run->each != 0 ? (u32)run->from[step->query->number] : 0;
-    const real t = v_any(result->undecided) ? real_of_bits(R_NAN_BITS) : step->t;
-    const int number = step->query->number;
-    if (at < (run->each < 0 ? run->found - from : (u32)run->each))
-        mesh_store_record(run->records + from + at, t, step->triangle, step->state, number, number);
+    mesh_add_record(run, step, v_any(result->undecided) ? real_of_bits(R_NAN_BITS) : step->t);
     if (step->has_hit)
         atomic_min(&step->query->least_triangle, step->triangle);
 }
@@ -281,18 +322,15 @@ FN void mesh_record_all_phase3(const mesh_run *run, const mesh_step *step)
     FN void name##_solve_pair(const mesh_run *run, mesh_step *step, int options)                                       \
     {                                                                                                                  \
         __local mesh_shared *shared = run->shared;                                                                     \
-        const u32 pairs = shared->queued - shared->solved;                                                             \
-        step->has_pair = (u32)step->item < pairs;                                                                      \
-        const u32 at = (shared->solved + (step->has_pair ? (u32)step->item : 0)) % MESH_QUEUE;                         \
+        const u32 at = mesh_next_pair(run, step);                                                                      \
         mesh_traversal trav;                                                                                           \
         mesh_group group;                                                                                              \
-        step->query = mesh_query_of(shared, shared->slot[at]);                                                         \
         mesh_load_shared(run, step->query, options, &trav);                                                            \
         group.reference = shared->leaf[at];                                                                            \
         group.leaf = mesh_leaf_of(run, group.reference);                                                               \
         group.p = mesh_corners_of(group.leaf, group.reference, shared->lane[at]);                                      \
         group.triangle = group.leaf->triangle[shared->lane[at]];                                                       \
-        group.enter = shared->enter[at];                                                                               \
+        group.enter = shared->bound[0][at];                                                                            \
         group.active = step->has_pair;                                                                                 \
         mesh_packet packet = mesh_packet_of(&group, &trav, options);                                                   \
         packet.leaves = run->leaves;                                                                                   \
@@ -305,15 +343,19 @@ FN void mesh_record_all_phase3(const mesh_run *run, const mesh_step *step)
         step->triangle = mesh_leaf_of(run, *packet.leaf)->triangle[*packet.slot]; /* kept, it would cost a register */ \
         record##_phase1(run, &result, step);                                                                           \
     }                                                                                                                  \
-    FN void name##_phase2(mesh_step *step)                                                                             \
-    {                                                                                                                  \
-        record##_phase2(step);                                                                                         \
-    }                                                                                                                  \
-    FN void name##_phase3(const mesh_run *run, const mesh_step *step)                                                  \
-    {                                                                                                                  \
-        record##_phase3(run, step);                                                                                    \
-        if (step->has_pair)                                                                                            \
-            atomic_dec(&step->query->pending);                                                                         \
+    MESH_SEARCH_PHASES(name, record)
+
+/* Phases 2 and 3 of the solver, by the rules of `record`. */
+#define MESH_SEARCH_PHASES(name, record)                              \
+    FN void name##_phase2(mesh_step *step)                            \
+    {                                                                 \
+        record##_phase2(step);                                        \
+    }                                                                 \
+    FN void name##_phase3(const mesh_run *run, const mesh_step *step) \
+    {                                                                 \
+        record##_phase3(run, step);                                   \
+        if (step->has_pair)                                           \
+            atomic_dec(&step->query->pending);                        \
     }
 
 /* A team serves every MESH_TEAMS-th slot of the step. */
@@ -322,80 +364,85 @@ FN void mesh_record_all_phase3(const mesh_run *run, const mesh_step *step)
     visit
 
 /* Defines a run, as in mesh_run.h. */
-#define MESH_RUN_(name, kind, search, begin, answer, options)                                                        \
-    /* Phase 0: the query of this work-item's slot pops, or ends; an empty slot takes a query that waits. */         \
-    FN void name##_serve_slot(const mesh_run *run, int slot)                                                         \
-    {                                                                                                                \
-        __local mesh_shared *shared = run->shared;                                                                   \
-        __local mesh_shared_query *query = mesh_query_of(shared, slot);                                              \
-        if (query->stops == MESH_POPS && query->pending == 0) {                                                      \
-            mesh_traversal trav;                                                                                     \
-            mesh_load_shared(run, query, options, &trav);                                                            \
-            trav.earliest_undecided = real_of_bits(query->earliest_undecided);                                       \
-            trav.hits = query->hits;                                                                                 \
-            trav.stack = mesh_stack_of(run, slot);                                                                   \
-            trav.stack.top = query->top;                                                                             \
-            const int goes_on = mesh_pop_next(&trav);                                                                \
-            query->stops = goes_on ? MESH_TRAVERSES : MESH_IS_EMPTY;                                                 \
-            query->next = trav.next;                                                                                 \
-            query->top = trav.stack.top;                                                                             \
-            if (goes_on)                                                                                             \
-                mesh_go_on(shared, slot, trav.next);                                                                 \
-            else                                                                                                     \
-                answer(run, &trav);                                                                                  \
-        }                                                                                                            \
-        if (query->stops == MESH_IS_EMPTY)                                                                           \
-            mesh_fill_slot(shared, slot);                                                                            \
-    }                                                                                                                \
-    /* Prepares one of the next queries: it waits for a slot, or is answered without traversal. */                   \
-    FN void name##_prepare(const mesh_run *run, int item)                                                            \
-    {                                                                                                                \
-        __local mesh_shared *shared = run->shared;                                                                   \
-        real rows[LANES * MESH_ROWS];                                                                                \
-        mesh_traversal trav;                                                                                         \
-        const u32 at = run->first + shared->prepared + (u32)item;                                                    \
-        if (at >= run->end)                                                                                          \
-            return;                                                                                                  \
-        const int begun = begin(run, &trav, mesh_run_row(run, at), rows, options);                                   \
-        if (begun > 0)                                                                                               \
-            mesh_store_shared(&trav, shared->queries + shared->query_at[MESH_SLOTS + atomic_inc(&shared->waiting)]); \
-        else if (begun == 0)                                                                                         \
-            answer(run, &trav);                                                                                      \
-    }                                                                                                                \
-    FN void name(const mesh_run *run)                                                                                \
-    {                                                                                                                \
-        __local mesh_shared *shared = run->shared;                                                                   \
-        mesh_step step;                                                                                              \
-        step.item = (int)get_local_id(0);                                                                            \
-        step.team = step.item / MESH_WIDTH;                                                                          \
-        step.lane = step.item % MESH_WIDTH;                                                                          \
-        mesh_begin_shared(shared, step.item);                                                                        \
-        MESH_MEET;                                                                                                   \
-        do {                                                                                                         \
-            if (step.item < MESH_SLOTS)                                                                              \
-                name##_serve_slot(run, step.item);                                                                   \
-            MESH_MEET;                                                                                               \
-            mesh_decide(run, &step);                                                                                 \
-            if (step.action == MESH_STEP_NODE)                                                                       \
-                MESH_EACH_SLOT(kind##_test_child(run, bitmask_first(left), step.lane, options);)                     \
-            else if (step.action == MESH_STEP_LEAF)                                                                  \
-                MESH_EACH_SLOT(search##_test_triangle(run, bitmask_first(left), step.lane, options);)                \
-            else if (step.action == MESH_STEP_SOLVE)                                                                 \
-                search##_solve_pair(run, &step, options);                                                            \
-            MESH_MEET;                                                                                               \
-            if (step.action == MESH_STEP_NODE)                                                                       \
-                MESH_EACH_SLOT(kind##_push_child(run, bitmask_first(left), step.lane);)                              \
-            else if (step.action == MESH_STEP_LEAF)                                                                  \
-                MESH_EACH_SLOT(mesh_queue_pair(run, bitmask_first(left), step.lane);)                                \
-            else if (step.action == MESH_STEP_SOLVE)                                                                 \
-                search##_phase2(&step);                                                                              \
-            else if (step.action == MESH_STEP_PREPARE)                                                               \
-                name##_prepare(run, step.item);                                                                      \
-            MESH_MEET;                                                                                               \
-            if (step.action == MESH_STEP_SOLVE)                                                                      \
-                search##_phase3(run, &step);                                                                         \
-            mesh_end_step(run, &step);                                                                               \
-            MESH_MEET;                                                                                               \
-        } while (step.action != MESH_STEP_END);                                                                      \
+#define MESH_RUN_(name, kind, search, begin, answer, options)                                                          \
+    /* Phase 0: the query of this work-item's slot pops, or ends; an empty slot takes a query that waits. */           \
+    FN void name##_serve_slot(const mesh_run *run, int slot)                                                           \
+    {                                                                                                                  \
+        __local mesh_shared *shared = run->shared;                                                                     \
+        __local mesh_shared_query *query = mesh_query_of(shared, slot);                                                \
+        if (query->stops == MESH_POPS && query->pending == 0) {                                                        \
+            kind##_traversal trav;                                                                                     \
+            kind##_update_best(query);                                                                                 \
+            kind##_load_shared(run, query, options, &trav);                                                            \
+            trav.earliest_undecided = real_of_bits(query->earliest_undecided);                                         \
+            trav.hits = query->hits;                                                                                   \
+            trav.stack = mesh_stack_of(run, slot);                                                                     \
+            trav.stack.top = query->top;                                                                               \
+            const int goes_on = kind##_pop_next(&trav);                                                                \
+            query->stops = goes_on ? MESH_TRAVERSES : MESH_IS_EMPTY;                                                   \
+            query->next = trav.next;                                                                                   \
+            query->top = trav.stack.top;                                                                               \
+            if (goes_on)                                                                                               \
+                mesh_go_on(shared, slot, trav.next);                                                                   \
+            else                                                                                                       \
+                answer(run, &trav);                                                                                    \
+        }                                                                                                              \
+        if (query->stops == MESH_IS_EMPTY)                                                                             \
+            mesh_fill_slot(shared, slot);                                                                              \
+    }                                                                                                                  \
+    /* Prepares one of the next queries: it waits for a slot, or is answered without traversal. */                     \
+    FN void name##_prepare(const mesh_run *run, int item)                                                              \
+    {                                                                                                                  \
+        __local mesh_shared *shared = run->shared;                                                                     \
+        real rows[LANES * MESH_ROWS];                                                                                  \
+        kind##_traversal trav;                                                                                         \
+        const u32 at = run->first + shared->prepared + (u32)item;                                                      \
+        if (at >= run->end)                                                                                            \
+            return;                                                                                                    \
+        const int begun = begin(run, &trav, mesh_run_row(run, at), rows, options);                                     \
+        if (begun > 0)                                                                                                 \
+            kind##_store_shared(&trav, shared->queries + shared->query_at[MESH_SLOTS + atomic_inc(&shared->waiting)]); \
+        else if (begun == 0)                                                                                           \
+            answer(run, &trav);                                                                                        \
+    }                                                                                                                  \
+    FN void name(const mesh_run *run)                                                                                  \
+    {                                                                                                                  \
+        __local mesh_shared *shared = run->shared;                                                                     \
+        mesh_step step;                                                                                                \
+        step.item = (int)get_local_id(0);                                                                              \
+        step.team = step.item / MESH_WIDTH;                                                                            \
+        step.lane = step.item % MESH_WIDTH;                                                                            \
+        mesh_begin_shared(shared, step.item);                                                                          \
+        MESH_MEET;                                                                                                     \
+        do {                                                                                                           \
+            if (step.item < MESH_SLOTS) {                                                                              \
+                shared->marks[step.item] = 0;                                                                          \
+                name##_serve_slot(run, step.item);                                                                     \
+            }                                                                                                          \
+            MESH_MEET;                                                                                                 \
+            mesh_decide(run, &step);                                                                                   \
+            if (step.action == MESH_STEP_NODE)                                                                         \
+                MESH_EACH_SLOT(kind##_test_child(run, bitmask_first(left), step.lane, options);)                       \
+            else if (step.action == MESH_STEP_LEAF)                                                                    \
+                MESH_EACH_SLOT(search##_test_triangle(run, bitmask_first(left), step.lane, options);)                  \
+            else if (step.action == MESH_STEP_SOLVE)                                                                   \
+                search##_solve_pair(run, &step, options);                                                              \
+            MESH_MEET;                                                                                                 \
+            if (step.action == MESH_STEP_NODE)                                                                         \
+                MESH_EACH_SLOT(kind##_node_phase2(run, bitmask_first(left), step.lane);)                               \
+            else if (step.action == MESH_STEP_LEAF)                                                                    \
+                MESH_EACH_SLOT(kind##_queue_pair(run, bitmask_first(left), step.lane);)                                \
+            else if (step.action == MESH_STEP_SOLVE)                                                                   \
+                search##_phase2(&step);                                                                                \
+            else if (step.action == MESH_STEP_PREPARE)                                                                 \
+                name##_prepare(run, step.item);                                                                        \
+            MESH_MEET;                                                                                                 \
+            if (step.action == MESH_STEP_NODE)                                                                         \
+                MESH_EACH_SLOT(kind##_node_phase3(run, bitmask_first(left), step.lane);)                               \
+            else if (step.action == MESH_STEP_SOLVE)                                                                   \
+                search##_phase3(run, &step);                                                                           \
+            mesh_end_step(run, &step);                                                                                 \
+            MESH_MEET;                                                                                                 \
+        } while (step.action != MESH_STEP_END);                                                                        \
     }
 #endif

@@ -9,6 +9,7 @@
  * lowest index) loses no better hit. */
 #ifndef CAROM_MESH_TRAVERSAL_H
 #define CAROM_MESH_TRAVERSAL_H
+#include "mesh_nodes.h"
 #include "traversal_precalc.h"
 
 /* Number of interleaved traversals. At most 16, the size of a v_table_lookup. */
@@ -25,7 +26,7 @@
 /* Key by which hits are compared: time, then triangle index. A search begins with the end of its time window and no
  * triangle. */
 typedef struct mesh_hit_key {
-    real t, before; /* the next number below t; NaN below +0 */
+    real t;
     int triangle;
 } mesh_hit_key;
 
@@ -34,15 +35,15 @@ FN mesh_hit_key mesh_hit_key_of(real t, int triangle)
 {
     mesh_hit_key key;
     key.t = t;
-    key.before = real_of_bits(real_bits(t) - 1); /* NaN below +0: nothing is at or before it */
     key.triangle = triangle;
     return key;
 }
 
-/* Whether (from, least) is not after `best`, by time and then by index. `from` is not negative. */
+/* Whether (from, least) is not after `best`, by time and then by index. `from` is not negative. A higher index must be
+ * strictly earlier: at most the number below the time, and below +0 is NaN, which nothing is at most. */
 FN vm mesh_not_after(vf from, vi least, mesh_hit_key best)
 {
-    return v_le(from, v_sel(vi_gt(least, v_i(best.triangle)), v_f(best.before), v_f(best.t)));
+    return v_le(from, v_below_where(vi_gt(least, v_i(best.triangle)), v_f(best.t)));
 }
 
 /* Whether a box with triangle indices from `least` on can hold a better hit: the query enters it, and not after
@@ -144,6 +145,9 @@ FN void mesh_stack_set(mesh_stack *stack, int at, u64 from, int child)
 typedef struct mesh_stack_entries {
     u64 from[MESH_STACK];
     int child[MESH_STACK];
+#ifdef MESH_SCENE
+    const mesh_instance *at[MESH_STACK]; /* whose child it is */
+#endif
 } mesh_stack_entries;
 typedef struct mesh_stack {
 #ifdef LANG_LOCKSTEP /* outside the structure: a GPU's compiler keeps a structure in registers only if no member is \
@@ -151,6 +155,9 @@ typedef struct mesh_stack {
     mesh_stack_entries *entries;
 #else
     mesh_stack_entries entries[1];
+#endif
+#ifdef MESH_SCENE
+    const mesh_instance *at; /* where the traversal is */
 #endif
     int top;
 } mesh_stack;
@@ -168,6 +175,9 @@ typedef struct mesh_stack {
 FN void mesh_stack_begin(mesh_stack *stack, int root)
 {
     stack->entries->child[0] = root;
+#ifdef MESH_SCENE
+    stack->entries->at[0] = stack->at;
+#endif
     stack->top = 0;
 }
 
@@ -176,6 +186,9 @@ FN void mesh_stack_set(mesh_stack *stack, int at, u64 from, int child)
 {
     stack->entries->from[at] = from;
     stack->entries->child[at] = child;
+#ifdef MESH_SCENE
+    stack->entries->at[at] = stack->at;
+#endif
 }
 
 FN u64 mesh_stack_from(const mesh_stack *stack, int at)
@@ -199,6 +212,20 @@ FN void mesh_stack_insert(mesh_stack *stack, int bottom, u64 from, int child)
 }
 #endif
 
+#ifdef MESH_SCENE
+/* Goes to the child that was popped, into an instance if it is one. */
+FN void mesh_stack_enter(mesh_stack *stack, int *child)
+{
+    stack->at = stack->entries->at[stack->top];
+    if (*child < MESH_INSTANCE)
+        return;
+    stack->at += *child - MESH_INSTANCE + 1;
+    *child = stack->at->root;
+}
+#else
+#define mesh_stack_enter(stack, child) (void)0
+#endif
+
 /* Pops children until one can still improve on `best`; 0 if none is left. */
 FN int mesh_stack_pop(mesh_stack *stack, mesh_hit_key best, int *child)
 {
@@ -206,6 +233,7 @@ FN int mesh_stack_pop(mesh_stack *stack, mesh_hit_key best, int *child)
     while (stack->top > 0)
         if (mesh_stack_from(stack, --stack->top) <= last) {
             *child = mesh_stack_child(stack, stack->top);
+            mesh_stack_enter(stack, child);
             return 1;
         }
     return 0;
@@ -240,6 +268,36 @@ FN int mesh_pop_next(mesh_traversal *trav)
 {
     return mesh_stack_pop(&trav->stack, trav->best, &trav->next);
 }
+
+/* Where a traversal `trav` is, so that meshes and scenes (on CPUs: cpu/scene/map.h) have one text. */
+#ifdef MESH_SCENE
+#define MESH_BEGIN_AT(trav, all) ((trav)->stack.at = (all)->instances)
+#define MESH_IS_ABOVE(trav) ((trav)->stack.at->kind == INSTANCE_OF_ALL) /* the instances */
+#define MESH_VISIT_INSTANCES(kind, trav, leaf, scale, options) kind##_visit_instances(trav, leaf, scale, options)
+#define MESH_NODE(all, trav) ((G const mesh_node *)(trav)->stack.at->nodes + (trav)->next)
+#define MESH_LEAF_HERE(all, trav) ((G const mesh_leaf *)(trav)->stack.at->leaves + MESH_LEAF_AT((trav)->next))
+#define MESH_MASKS(trav) ((trav)->stack.at->masks)
+#define MESH_MASK(trav) ((trav)->query.mask & (trav)->stack.at->mask)
+#define MESH_NUMBER(trav, index) scene_number((trav)->stack.at, index) /* of a triangle there */
+#define MESH_FIRST(trav) ((trav)->stack.at->base)                      /* the number of its first triangle */
+#define MESH_MAP_BOXES(trav, lo, hi) scene_map_boxes((trav)->stack.at, lo, hi)
+#define MESH_MAP_CORNERS(trav, leaf, reference, lane, corners) \
+    scene_map_corners((trav)->stack.at, leaf, reference, lane, &(corners)->p0, &(corners)->p1, &(corners)->p2)
+#define MESH_BALL(trav, ball) ((ball) * (trav)->stack.at->stretch + (trav)->stack.at->slack)
+#else
+#define MESH_BEGIN_AT(trav, all) (void)0
+#define MESH_IS_ABOVE(trav) 0
+#define MESH_VISIT_INSTANCES(kind, trav, leaf, scale, options) 0
+#define MESH_NODE(all, trav) ((G const mesh_node *)(all)->nodes + (trav)->next)
+#define MESH_LEAF_HERE(all, trav) ((G const mesh_leaf *)(all)->leaves + MESH_LEAF_AT((trav)->next))
+#define MESH_MASKS(trav) ((trav)->masks)
+#define MESH_MASK(trav) ((trav)->query.mask)
+#define MESH_NUMBER(trav, index) (index)
+#define MESH_FIRST(trav) 0
+#define MESH_MAP_BOXES(trav, lo, hi) (void)0
+#define MESH_MAP_CORNERS(trav, leaf, reference, lane, corners) (void)0
+#define MESH_BALL(trav, ball) (ball)
+#endif
 
 /* Result of the box tests of a node's children: entry times, and a bit for each child that can improve on the best
  * hit. */
@@ -283,9 +341,10 @@ FN u32 mesh_test_some(const mesh_traversal *trav, G const mesh_node *node, int l
     mesh_children children[LANG_LOADS];
     mesh_load_children(node, lane, children);
     for (int load = 0; load < LANG_LOADS; load++) {
+        MESH_MAP_BOXES(trav, &children[load].lo, &children[load].hi);
         const mesh_slab_interval interval =
             mesh_slab_test(traversal_precalc_of(trav->precalc).slabs, children[load].lo, children[load].hi);
-        const vm can_improve = mesh_can_improve(interval, children[load].least, trav->best);
+        const vm can_improve = mesh_can_improve(interval, MESH_NUMBER(trav, children[load].least), trav->best);
         v_store(enters + load * LANES, v_max(interval.enter, v_f(R(0.0))));
         entered |= v_bitmask(v_and(can_improve, children[load].exist)) << load * LANES;
     }
@@ -323,7 +382,7 @@ FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const me
             after |= v_bitmask(v_or(v_lt(own, enter), v_and(v_eq(own, enter), index))) << lane;
         }
         mesh_stack_set(&trav->stack, trav->stack.top + bitmask_count(after & entered),
-                       mesh_key_bits_of(enters[child], node->least[child]), node->child[child]);
+                       mesh_key_bits_of(enters[child], MESH_FIRST(trav) + node->least[child]), node->child[child]);
     }
     trav->stack.top += bitmask_count(entered);
 }
@@ -334,7 +393,8 @@ FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const me
     const int bottom = trav->stack.top;
     for (u32 left = tested->entered; left != 0; left &= left - 1) {
         const int child = bitmask_first(left);
-        mesh_stack_insert(&trav->stack, bottom, mesh_key_bits_of(tested->enters[child], node->least[child]),
+        mesh_stack_insert(&trav->stack, bottom,
+                          mesh_key_bits_of(tested->enters[child], MESH_FIRST(trav) + node->least[child]),
                           node->child[child]);
     }
 }
@@ -432,6 +492,10 @@ FN vm mesh_unmasked(vi triangle, G const int *masks, int reference, int lane, in
     const vm filled = vi_gt(triangle, v_i(-1));
     if ((options & MESH_TRIANGLE_MASKS) == 0)
         return filled;
+#ifdef MESH_SCENE
+    if (masks == NULL)
+        return filled;
+#endif
     const vi own = mesh_load_int(masks + MESH_WIDTH * (size_t)MESH_LEAF_AT(reference) + lane);
     return v_and(filled, v_not(vi_eq(own & v_i(mask), v_i(0))));
 }
@@ -451,16 +515,38 @@ FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int reference, int lane, co
                             int options)
 {
     mesh_group group;
+    const vi index = mesh_load_int(leaf->triangle + lane);
     group.p = mesh_corners_of(leaf, reference, lane);
+    MESH_MAP_CORNERS(trav, leaf, reference, lane, &group.p);
     const mesh_slab_interval interval = mesh_slab_test(
         traversal_precalc_of(trav->precalc).slabs, v3_mul(mesh_min3(group.p.p0, group.p.p1, group.p.p2), v_f(scale)),
         v3_mul(mesh_max3(group.p.p0, group.p.p1, group.p.p2), v_f(scale)));
     group.enter = interval.enter;
-    group.triangle = mesh_load_int(leaf->triangle + lane);
+    group.triangle = MESH_NUMBER(trav, index);
     group.active = v_and(mesh_can_improve(interval, group.triangle, trav->best),
-                         mesh_unmasked(group.triangle, trav->masks, reference, lane, trav->query.mask, options));
+                         mesh_unmasked(index, MESH_MASKS(trav), reference, lane, MESH_MASK(trav), options));
     group.leaf = leaf;
     group.reference = reference;
     return group;
 }
+
+#ifdef MESH_SCENE
+/* Pushes the instances of a leaf whose boxes the query enters, and pops what to visit next; 0 ends the traversal. */
+FN int mesh_visit_instances(mesh_traversal *trav, G const mesh_leaf *leaf, real scale, int options)
+{
+    const int bottom = trav->stack.top;
+    LANG_ROLLED
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const mesh_group group = mesh_group_of(leaf, trav->next, lane, trav, scale, options);
+        real enters[LANES];
+        v_store(enters, v_max(group.enter, v_f(R(0.0))));
+        for (u32 left = v_bitmask(group.active); left != 0; left &= left - 1) {
+            const int i = bitmask_first(left), instance = leaf->triangle[lane + i];
+            mesh_stack_insert(&trav->stack, bottom, mesh_key_bits_of(enters[i], trav->stack.at[1 + instance].base),
+                              MESH_INSTANCE + instance);
+        }
+    }
+    return mesh_pop_next(trav);
+}
+#endif
 #endif

@@ -90,8 +90,30 @@ FN nearest nearest_of_border(const nearest_border *border)
     nearest best = border->corner;
     LANG_UNROLL
     for (int i = 0; i < 3; i++)
-        best = nearest_sel(border->on[i], nearest_nearer(best, border->edge[i]), best);
+        best =
+            nearest_sel(v_and(border->on[i], v_lt(border->edge[i].distance2, best.distance2)), border->edge[i], best);
     return best;
+}
+
+/* The edge functions of two edges and the sum of all three, at the foot on the plane. Each edge function, over the sum,
+ * is the weight of the opposite corner. All of them use the same normal, so its rounding does not matter. */
+typedef struct nearest_sides {
+    vf side01, side20, sum;
+    vm inside; /* the foot is inside the triangle */
+} nearest_sides;
+
+FN nearest_sides nearest_sides_of(v3 a, v3 b, v3 e01, v3 e12, v3 e02)
+{
+    const vf zero = v_f(R(0.0));
+    const v3 normal = v3_cross(e01, e02);
+    const vf side12 = -v3_dot(v3_cross(normal, e12), b);
+    nearest_sides sides;
+    sides.side01 = -v3_dot(v3_cross(normal, e01), a);
+    sides.side20 = v3_dot(v3_cross(normal, e02), a);
+    sides.sum = sides.side01 + side12 + sides.side20;
+    sides.inside = v_and(v_and(v_ge(sides.side01, zero), v_ge(side12, zero)),
+                         v_and(v_ge(sides.side20, zero), v_gt(sides.sum, zero)));
+    return sides;
 }
 
 /* Candidate on the face: the foot on the plane, its weights, and whether it is inside the triangle. */
@@ -101,28 +123,21 @@ typedef struct nearest_inner {
     vm inside;
 } nearest_inner;
 
-/* Weights of the foot from edge functions. All of them use the same normal n, so its rounding does not matter. */
-FN nearest_inner nearest_on_face(v3 a, v3 b, v3 e01, v3 e12, v3 e02)
+FN nearest_inner nearest_on_face(v3 a, v3 e01, v3 e02, nearest_sides sides)
 {
-    const vf zero = v_f(R(0.0));
-    const v3 normal = v3_cross(e01, e02);
-    const vf side01 = -v3_dot(v3_cross(normal, e01), a), side12 = -v3_dot(v3_cross(normal, e12), b),
-             side20 = v3_dot(v3_cross(normal, e02), a);
-    /* Each edge function, over their sum, is the weight of the opposite corner. */
-    const vf sum = side01 + side12 + side20;
     nearest_inner face;
-    face.w1 = side20 / sum;
-    face.w2 = side01 / sum;
+    face.w1 = sides.side20 / sides.sum;
+    face.w2 = sides.side01 / sides.sum;
     face.foot = v3_add(a, v3_add(v3_mul(e01, face.w1), v3_mul(e02, face.w2)));
-    face.inside = v_and(v_and(v_ge(side01, zero), v_ge(side12, zero)), v_and(v_ge(side20, zero), v_gt(sum, zero)));
+    face.inside = sides.inside;
     return face;
 }
 
-/* The nearest of all candidates. */
-FN nearest nearest_of_all(const nearest_border *border, nearest_inner face)
+/* The nearest of all candidates. border: the nearest of the others. */
+FN nearest nearest_of_all(nearest border, nearest_inner face)
 {
-    const nearest best = nearest_of_border(border);
-    return nearest_sel(face.inside, nearest_nearer(best, nearest_of(face.foot, face.w1, face.w2, FEATURE_FACE)), best);
+    const nearest on_face = nearest_of(face.foot, face.w1, face.w2, FEATURE_FACE);
+    return nearest_sel(v_and(face.inside, v_lt(on_face.distance2, border.distance2)), on_face, border);
 }
 
 /* a: vertex P0, e01 and e02 its edges, all relative to the origin and scaled to about 1. */
@@ -130,6 +145,7 @@ FN nearest nearest_on_triangle(v3 a, v3 e01, v3 e02)
 {
     const v3 b = v3_add(a, e01), e12 = v3_sub(e02, e01);
     const nearest_border border = nearest_on_border(a, b, v3_add(a, e02), e01, e12, e02);
-    return nearest_of_all(&border, nearest_on_face(a, b, e01, e12, e02));
+    return nearest_of_all(nearest_of_border(&border),
+                          nearest_on_face(a, e01, e02, nearest_sides_of(a, b, e01, e12, e02)));
 }
 #endif

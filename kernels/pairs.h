@@ -19,13 +19,15 @@
  * body of each, `pairs_name_exact` that of its exact twin. A twin may leave a pair undecided: its first output is then
  * NaN, or OVERLAP_UNDECIDED if it is a byte. TIME_KERNELS answer only times and states; POINT_KERNELS also points,
  * features or masks. */
-#define TIME_KERNELS(X, accuracy) \
+#define SWEEP_TIME_KERNELS(X, accuracy) \
     X(sweep_first##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FIRST, NO_COLUMNS) \
     X(sweep_times##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
     X(sweep_first_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FIRST, NO_COLUMNS) \
-    X(sweep_times_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE) \
+    X(sweep_times_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_TIMES, 1 << OUT_STATE)
+#define SPHERE_TIME_KERNELS(X, accuracy) \
     X(spheres##accuracy, IN_SPHERES, RADII_SPHERES, OUT_SPHERES, 1 << OUT_U_STATE) \
     X(cloud##accuracy, IN_CLOUD, RADII_CLOUD, OUT_CLOUD, BYTES_CLOUD)
+#define TIME_KERNELS(X, accuracy) SWEEP_TIME_KERNELS(X, accuracy) SPHERE_TIME_KERNELS(X, accuracy)
 #define POINT_KERNELS(X, accuracy) \
     X(sweep_full##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \
     X(sweep_full_moving##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_SWEEP_FULL, BYTES_FULL) \

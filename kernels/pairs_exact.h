@@ -10,21 +10,25 @@
 #include "sweep_exact.h"
 #include "touch_exact.h"
 
+/* WIDE pairs in binary64, from their columns. */
+FN residual_pair exact_wide_pair(in_columns in, size_t i, const real *scale, int moving)
+{
+    const wf zero = w_f(W(0.0));
+    const w3 velocity = load3_wide(in, IN_VX, i),
+             triangle_velocity = moving ? load3_wide(in, IN_WX, i) : w3_of(zero, zero, zero);
+    return residual_pair_of(load3_wide(in, IN_CX, i), w_load(in[IN_R] + i),
+                            moving ? w3_sub(velocity, triangle_velocity) : velocity, triangle_velocity,
+                            load3_wide(in, IN_P0X, i), load3_wide(in, IN_P1X, i), load3_wide(in, IN_P2X, i),
+                            w_load(scale));
+}
+
 /* Residuals at the guessed contacts, from the columns in binary64. */
 FN void exact_residuals(in_columns in, size_t i, sweep_exact *filter, int want, int moving)
 {
-    const wf zero = w_f(W(0.0));
     residual_pair wide_pairs[PARTS];
     LANG_UNROLL
-    for (int first_lane = 0; first_lane < LANES; first_lane += WIDE) {
-        const size_t at = i + (size_t)first_lane;
-        const w3 velocity = load3_wide(in, IN_VX, at),
-                 triangle_velocity = moving ? load3_wide(in, IN_WX, at) : w3_of(zero, zero, zero);
-        wide_pairs[first_lane / WIDE] = residual_pair_of(
-            load3_wide(in, IN_CX, at), w_load(in[IN_R] + at), moving ? w3_sub(velocity, triangle_velocity) : velocity,
-            triangle_velocity, load3_wide(in, IN_P0X, at), load3_wide(in, IN_P1X, at), load3_wide(in, IN_P2X, at),
-            w_load(filter->scale + first_lane));
-    }
+    for (int first_lane = 0; first_lane < LANES; first_lane += WIDE)
+        wide_pairs[first_lane / WIDE] = exact_wide_pair(in, i + (size_t)first_lane, filter->scale + first_lane, moving);
     sweep_residuals(wide_pairs, filter, want);
 }
 

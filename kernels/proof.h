@@ -66,50 +66,84 @@ typedef struct proof_pair {
     vf radius;
     vf speed;                  /* upper bound of |v| */
     vf size;                   /* upper bound of |e01| + |e02| */
-    vf reach;                  /* upper bound of `size` plus the distance of the centre from P0 at time 0 */
+    vf distance;               /* upper bound of the distance of the centre from P0 at time 0 */
+    vf reach;                  /* upper bound of `size` plus `distance` */
     vf gram11, gram12, gram22; /* e01.e01, e01.e02, e02.e02 */
-    vf per11, per22, per_e12;  /* 1 / squared length: of e01, e02, e02 - e01 */
-    vf face11, face12, face22; /* inverse of the Gram matrix; meaningless without area */
     v2 ve;                     /* v.e01, v.e02 */
     vf reach_per_time;         /* length of the view per scaled time, at unit speed */
     vm at_rest;                /* no relative motion */
     vm ordinary;               /* the error bounds hold: neither scaled by sweep_rescue() nor almost at rest */
 } proof_pair;
 
-/* Terms of the pair, from its view: bounds of sizes, then inverses of squares and areas. */
+/* Motion and triangle of a pair, as its view has them. length: the largest magnitude among the pair's lengths. */
+FN void proof_pair_view(const sweep_view *view, vi length, proof_pair *pair)
+{
+    pair->v = view->v;
+    pair->e01 = view->e01;
+    pair->e02 = view->e02;
+    pair->radius = view->radius;
+    pair->distance = v_from_bits(length) * v_scale_down(view->unit) * R(1.7321);
+    pair->reach_per_time = v_scale_ratio(v_exponent(length), view->unit);
+}
+
+/* Inverses of squares and areas, for the projections to edges and face. */
+typedef struct proof_inverses {
+    vf per11, per22, per_e12;  /* 1 / squared length: of e01, e02, e02 - e01 */
+    vf face11, face12, face22; /* inverse of the Gram matrix; meaningless without area */
+} proof_inverses;
+
+/* Inverses of squares and areas. */
+FN proof_inverses proof_inverses_of(const proof_pair *pair)
+{
+    const v3 e12 = v3_sub(pair->e02, pair->e01), normal = v3_cross(pair->e01, pair->e02);
+    const vf one = v_f(R(1.0)), per_area = one / v3_dot(normal, normal);
+    proof_inverses inverses;
+    inverses.per11 = one / pair->gram11;
+    inverses.per22 = one / pair->gram22;
+    inverses.per_e12 = one / v3_dot(e12, e12);
+    inverses.face11 = pair->gram22 * per_area;
+    inverses.face12 = -(pair->gram12 * per_area);
+    inverses.face22 = pair->gram11 * per_area;
+    return inverses;
+}
+
+/* Terms of motion and triangle: bounds of sizes, and products. */
+FN void proof_pair_terms(proof_pair *pair)
+{
+    pair->speed = v_sqrt(v3_dot(pair->v, pair->v)) * R(1.00001);
+    /* Products of the edges, and bounds of their sizes. */
+    pair->gram11 = v3_dot(pair->e01, pair->e01);
+    pair->gram12 = v3_dot(pair->e01, pair->e02);
+    pair->gram22 = v3_dot(pair->e02, pair->e02);
+    pair->size = v_sqrt(pair->gram11 + pair->gram22) * R(1.41423) + v_f(R(0x1p-60)); /* squares can underflow */
+    pair->reach = pair->distance + pair->size;
+    /* The motion along the edges. */
+    pair->ve = v2_of(v3_dot(pair->v, pair->e01), v3_dot(pair->v, pair->e02));
+}
+
+/* Lanes whose motion may have denormal components: the bounds below do not hold so near the end of the range. */
+FN vm proof_is_slow(vi speed)
+{
+    return v_not(vi_gt(speed, v_i(R_SMALL_BITS)));
+}
+
+/* Terms of a query whose lanes may be rare. */
 FN proof_pair proof_pair_of(const sweep_query *query, const sweep_view *view)
 {
-    const vi length = v_exponent(query->relative.length);
     proof_pair pair;
-    pair.v = view->v;
-    pair.e01 = view->e01;
-    pair.e02 = view->e02;
-    pair.radius = view->radius;
-    pair.speed = v_sqrt(v3_dot(view->v, view->v)) * R(1.00001);
-    pair.reach_per_time = v_scale_ratio(length, view->unit);
-    /* Products of the edges, and bounds of their sizes. */
-    pair.gram11 = v3_dot(view->e01, view->e01);
-    pair.gram12 = v3_dot(view->e01, view->e02);
-    pair.gram22 = v3_dot(view->e02, view->e02);
-    pair.size = v_sqrt(pair.gram11 + pair.gram22) * R(1.41423) + v_f(R(0x1p-60)); /* squares can underflow */
-    pair.reach = v_from_bits(query->relative.length) * v_scale_down(view->unit) * R(1.7321) + pair.size;
-    const v3 e12 = v3_sub(view->e02, view->e01), normal = v3_cross(view->e01, view->e02);
-    const vf one = v_f(R(1.0)), per_area = one / v3_dot(normal, normal);
-    /* Inverses, for the projections to edges and face. */
-    pair.per11 = one / pair.gram11;
-    pair.per22 = one / pair.gram22;
-    pair.per_e12 = one / v3_dot(e12, e12);
-    pair.face11 = pair.gram22 * per_area;
-    pair.face12 = -(pair.gram12 * per_area);
-    pair.face22 = pair.gram11 * per_area;
-    /* The motion along the edges. */
-    pair.ve = v2_of(v3_dot(view->v, view->e01), v3_dot(view->v, view->e02));
+    proof_pair_view(view, query->relative.length, &pair);
+    proof_pair_terms(&pair);
     pair.at_rest = vi_eq(query->relative.speed, v_i(0));
-    /* Pairs that sweep_rescue had to scale are not ordinary, nor are pairs whose motion may have denormal components:
-     * the bounds below do not hold so near the ends of the range. */
+    /* Pairs that sweep_rescue had to scale are not ordinary, either. */
     pair.ordinary = v_and(vi_eq(query->time_exponent, v_i(0)), v_eq(query->unscale, v_f(R(1.0))));
-    pair.ordinary = v_and(pair.ordinary, v_or(pair.at_rest, vi_gt(query->relative.speed, v_i(R_SMALL_BITS))));
+    pair.ordinary = v_and(pair.ordinary, v_or(pair.at_rest, v_not(proof_is_slow(query->relative.speed))));
     return pair;
+}
+
+/* Lanes in which the sphere is almost a point beside the triangle. */
+FN vm proof_is_point(vf radius, vf size)
+{
+    return v_lt(radius, size * R(0x1p-16));
 }
 
 /* ---- hull: projecting the centre to a feature -------------------------------------------------------------------- */
@@ -118,7 +152,7 @@ FN proof_pair proof_pair_of(const sweep_query *query, const sweep_view *view)
  * foot, and bounds how far the projection's roundings grow. */
 typedef struct proof_hull {
     vm in0, in1, in2;  /* which corners the feature has */
-    vm at1, at2, e12;  /* the feature is P1, P2, or E12 (whose direction is e02 - e01) */
+    vm e12;            /* the feature is E12 (whose direction is e02 - e01) */
     vf m11, m12, m22;  /* inverse of the Gram matrix of the feature's edges; 0 for a corner */
     vf spread;         /* factor from errors of products with the edges to errors of weights */
     vf condition;      /* square of the factor by which a projection grows its roundings */
@@ -126,8 +160,8 @@ typedef struct proof_hull {
     vm in_range;       /* the feature is large and wide enough for the bounds */
 } proof_hull;
 
-/* The hull of a feature. in0, in1, in2: lanes whose feature has the corner. */
-FN proof_hull proof_hull_of(const proof_pair *pair, vi feature)
+/* The hull of a feature. */
+FN proof_hull proof_hull_of(const proof_pair *pair, const proof_inverses *inverses, vi feature)
 {
     const vf one = v_f(R(1.0));
     const vm e01 = vi_eq(feature, v_i(FEATURE_E01)), e20 = vi_eq(feature, v_i(FEATURE_E20));
@@ -135,17 +169,15 @@ FN proof_hull proof_hull_of(const proof_pair *pair, vi feature)
     const vm edge_at_p1 = v_or(e01, e12), edge_at_p2 = v_or(e20, e12);
     proof_hull hull;
     /* Corners of the feature. */
-    hull.at1 = vi_eq(feature, v_i(FEATURE_V1));
-    hull.at2 = vi_eq(feature, v_i(FEATURE_V2));
     hull.e12 = e12;
     hull.in0 = v_or(v_or(vi_eq(feature, v_i(FEATURE_V0)), face), v_or(e01, e20));
-    hull.in1 = v_or(v_or(hull.at1, face), edge_at_p1);
-    hull.in2 = v_or(v_or(hull.at2, face), edge_at_p2);
+    hull.in1 = v_or(v_or(vi_eq(feature, v_i(FEATURE_V1)), face), edge_at_p1);
+    hull.in2 = v_or(v_or(vi_eq(feature, v_i(FEATURE_V2)), face), edge_at_p2);
     /* Inverse of the Gram matrix: a single number for an edge, a matrix for the face. */
-    const vf per_e12 = v_sel_or_zero(e12, pair->per_e12);
-    hull.m11 = v_or_disjoint(e01, pair->per11, v_or_disjoint(face, pair->face11, per_e12));
-    hull.m22 = v_or_disjoint(e20, pair->per22, v_or_disjoint(face, pair->face22, per_e12));
-    hull.m12 = v_sel_or_zero(face, pair->face12);
+    const vf per_e12 = v_sel_or_zero(e12, inverses->per_e12);
+    hull.m11 = v_or_disjoint(e01, inverses->per11, v_or_disjoint(face, inverses->face11, per_e12));
+    hull.m22 = v_or_disjoint(e20, inverses->per22, v_or_disjoint(face, inverses->face22, per_e12));
+    hull.m12 = v_sel_or_zero(face, inverses->face12);
     const vf inverse_size = hull.m11 + hull.m22;
     /* How errors grow in a projection, and whether the bounds hold. */
     hull.spread = inverse_size * pair->size;
@@ -174,15 +206,15 @@ FN v2 proof_solve_fine(const proof_hull *hull, v2 products, vf difference)
 /* The foot: the projection of the centre to the hull, as weights. `products` are the dot products of centre - P0 with
  * the edges. A point of an edge must lie exactly on it: on E12, w2 is a multiple of 2^-23 in [0, 1], so that 1 - w2 is
  * exact. */
-FN v2 proof_foot(const proof_pair *pair, const proof_hull *hull, v2 products)
+FN v2 proof_foot(const proof_pair *pair, const proof_hull *hull, vi feature, v2 products)
 {
     const vf zero = v_f(R(0.0)), one = v_f(R(1.0));
     const v2 weights = proof_solve(hull, products);
     const vf e12_offset = hull->m22 * (pair->gram11 - pair->gram12),
              e12_weight = v_min(v_max(weights.x2 + e12_offset, zero), one);
     const vf w2 = v_sel(hull->e12, (e12_weight + one) - one, weights.x2);
-    return v2_of(v_sel(hull->e12, one - w2, weights.x1) + v_sel_or_zero(hull->at1, one),
-                 w2 + v_sel_or_zero(hull->at2, one));
+    return v2_of(v_sel(hull->e12, one - w2, weights.x1) + v_sel_or_zero(vi_eq(feature, v_i(FEATURE_V1)), one),
+                 w2 + v_sel_or_zero(vi_eq(feature, v_i(FEATURE_V2)), one));
 }
 
 /* ---- parabola: the squared distance over time -------------------------------------------------------------------- */
@@ -201,12 +233,11 @@ typedef struct proof_contact {
 typedef struct proof_parabola {
     vf a, b, c;
     vf a_error, b_error, c_error;
-    v2 foot_shift;        /* foot - guessed point at the guessed time, as weights */
-    v2 foot_velocity;     /* velocity of the foot, as weights */
-    v2 y_products;        /* dot products of y with the edges; y = centre - guessed point */
-    vf foot_shift_length; /* upper bound of the length of foot_shift */
-    vf y_error;           /* error bound of y */
-    vf projection_error;  /* error bound of a projection of y, counted in roundings */
+    v2 foot_shift;       /* foot - guessed point at the guessed time, as weights */
+    v2 foot_velocity;    /* velocity of the foot, as weights */
+    v2 y_products;       /* dot products of y with the edges; y = centre - guessed point */
+    vf y_error;          /* error bound of y */
+    vf projection_error; /* error bound of a projection of y, counted in roundings */
 } proof_parabola;
 
 /* Where the foot is at the guessed time, and how fast it moves. full: y_products come from binary64. */
@@ -234,16 +265,16 @@ FN void proof_parabola_errors(const proof_pair *pair, const proof_contact *conta
     const proof_hull *hull = &contact->hull;
     const vf size = v3_size(res->y), reach = pair->reach + contact->reach * pair->speed;
     /* Bounds of the foot's shift, and of the errors of y and of its projection. */
-    parabola->foot_shift_length = (v_abs(parabola->foot_shift.x1) + v_abs(parabola->foot_shift.x2)) * pair->size +
-                                  PROOF_EPS(6.0) * size * hull->condition_root;
+    const vf foot_shift_length = (v_abs(parabola->foot_shift.x1) + v_abs(parabola->foot_shift.x2)) * pair->size +
+                                 PROOF_EPS(6.0) * size * hull->condition_root;
     parabola->y_error = PROOF_WIDE_EPS(8.0) * reach;
-    parabola->projection_error = hull->condition_root * (size + hull->condition * parabola->foot_shift_length);
+    parabola->projection_error = hull->condition_root * (size + hull->condition * foot_shift_length);
     /* Bounds of the coefficients: roundings of binary32, and of binary64 where y enters. */
     parabola->a_error = PROOF_EPS(13.0) * (pair->speed * pair->speed) * (hull->condition * hull->condition_root);
     parabola->b_error =
         pair->speed * (PROOF_EPS(26.0) * parabola->projection_error + parabola->y_error * R(2.0)) + PROOF_FLOOR;
     parabola->c_error = PROOF_EPS(2.0) * v_abs(parabola->c) + PROOF_FLOOR +
-                        PROOF_EPS(14.0) * parabola->foot_shift_length * parabola->projection_error +
+                        PROOF_EPS(14.0) * foot_shift_length * parabola->projection_error +
                         PROOF_WIDE_EPS(24.0) * ((size + parabola->y_error) * reach + pair->radius * pair->radius);
 }
 
@@ -408,7 +439,7 @@ FN vi proof_neighbour_feature(const proof_contact *contact, const proof *failed,
 FN void proof_steps_rare(const proof_pair *pair, const proof_contact *contacts, const residual *residuals,
                          const proof_parabola *parabolas, int from, int to, proof_step *roots)
 {
-    const vm is_point = v_lt(pair->radius, pair->size * R(0x1p-16));
+    const vm is_point = proof_is_point(pair->radius, pair->size);
     vm face_of_point[PROOF_CONTACTS];
     LANG_UNROLL
     for (int i = from; i < to; i++)
@@ -427,11 +458,11 @@ FN void proof_steps_rare(const proof_pair *pair, const proof_contact *contacts, 
 
 /* Where the true contact point is, and the error bound of the vector from it to the centre. */
 FN void proof_shift(const proof_pair *pair, const proof_contact *contact, const proof_parabola *parabola,
-                    const proof_step *root, int last, proof *out)
+                    const proof_step *root, int last, int rare, proof *out)
 {
     const vf spread = contact->hull.condition * contact->hull.condition_root;
     out->apart = contact->apart;
-    if (!last && v_any(pair->at_rest))
+    if (rare && !last && v_any(pair->at_rest))
         out->apart =
             v_or(v_and(v_not(pair->at_rest), out->apart), v_and(pair->at_rest, v_lt(v_f(R(0.0)), parabola->c)));
     out->shift = v2_of(parabola->foot_shift.x1 + root->step * parabola->foot_velocity.x1,
@@ -455,13 +486,11 @@ FN void proof_time(const proof_contact *contact, const proof_step *root, v_pow2 
     out->view_error = root->error * R(2.0) + PROOF_EPS(4.0) * v_abs(root->step);
 }
 
-/* Filters the guessed contacts [from, to): PROOF_FIRST, PROOF_LAST or both. PROOF_FIRST alone decides a miss or a pair
- * at rest. Each loop takes one step for both contacts, so a core has two independent chains of operations. */
-FN void prove(const proof_pair *pair, const proof_contact *contacts, const residual *residuals, v_pow2 unit, int from,
-              int to, int full, proof *proofs)
+/* The parabolas at the guessed contacts [from, to): PROOF_FIRST, PROOF_LAST or both. Each loop takes one step for both
+ * contacts, so a core has two independent chains of operations. full: as in proof_parabola_foot(). */
+FN void proof_parabolas(const proof_pair *pair, const proof_contact *contacts, const residual *residuals, int from,
+                        int to, int full, proof_parabola *parabolas)
 {
-    proof_parabola parabolas[PROOF_CONTACTS];
-    proof_step roots[PROOF_CONTACTS];
     LANG_UNROLL
     for (int i = from; i < to; i++)
         proof_parabola_foot(pair, &contacts[i], &residuals[i], full, &parabolas[i]);
@@ -471,17 +500,29 @@ FN void prove(const proof_pair *pair, const proof_contact *contacts, const resid
     LANG_UNROLL
     for (int i = from; i < to; i++)
         proof_parabola_errors(pair, &contacts[i], &residuals[i], &parabolas[i]);
+}
+
+/* Filters the guessed contacts [from, to). PROOF_FIRST alone decides a miss or a pair at rest. rare: some lane may be
+ * at rest, almost a point, or not ordinary; a constant at every call. */
+FN void prove(const proof_pair *pair, const proof_contact *contacts, const residual *residuals,
+              const proof_parabola *parabolas, v_pow2 unit, int from, int to, int rare, proof *proofs)
+{
+    proof_step roots[PROOF_CONTACTS];
     LANG_UNROLL
     for (int i = from; i < to; i++)
         roots[i] = proof_step_of(&parabolas[i], contacts[i].apart, i);
-    proof_steps_rare(pair, contacts, residuals, parabolas, from, to, roots);
+    if (rare)
+        proof_steps_rare(pair, contacts, residuals, parabolas, from, to, roots);
     LANG_UNROLL
     for (int i = from; i < to; i++)
-        proof_shift(pair, &contacts[i], &parabolas[i], &roots[i], i, &proofs[i]);
+        proof_shift(pair, &contacts[i], &parabolas[i], &roots[i], i, rare, &proofs[i]);
     LANG_UNROLL
     for (int i = from; i < to; i++)
-        proofs[i].certain = v_and(v_and(v_and(pair->ordinary, contacts[i].hull.in_range), roots[i].certain),
+        proofs[i].certain = v_and(v_and(contacts[i].hull.in_range, roots[i].certain),
                                   proof_nearest(pair, &contacts[i], &parabolas[i], &roots[i], &proofs[i]));
+    LANG_UNROLL
+    for (int i = from; rare && i < to; i++)
+        proofs[i].certain = v_and(pair->ordinary, proofs[i].certain);
     LANG_UNROLL
     for (int i = from; i < to; i++)
         proof_time(&contacts[i], &roots[i], unit, &proofs[i]);

@@ -4,6 +4,7 @@
  * frame, leaves, nodes once for each level from the lowest upwards, end. From `leaves` on they do nothing if a vertex
  * is refused. */
 #include "refit.h"
+#include "mesh_nodes.h"
 #include "resident.h"
 
 /* Unsigned integers in the order of the numbers. */

@@ -4,12 +4,16 @@
 #define CAROM_REFIT_H
 #include "layout.h"
 
-#define REFIT_GROUP 64                         /* work-items of a group, in kernels that need whole groups */
-#define REFIT_SLOTS (REFIT_GROUP / MESH_WIDTH) /* slots of nodes that a group refits at a time */
-#define REFIT_SAMPLES 64                       /* nodes whose leaves are asked for the radius of a typical one */
+#define REFIT_GROUP 64                          /* work-items of a group, in kernels that need whole groups */
+#define REFIT_SLOTS (REFIT_GROUP / MESH_WIDEST) /* slots of nodes that a group refits at a time */
+#define REFIT_SAMPLES 64                        /* nodes whose leaves are asked for the radius of a typical one */
 
 #define REFIT_INVERSE_BITS 34 /* of cubes, which are at most 2^17 */
 #define REFIT_SUMS_MOST 1024  /* groups that count the marks of cubes */
+
+#define REFIT_PROBES 1024 /* entries of the table of positions that a vertex looks at */
+/* Words before that table: vertices of which the same others coincide, children of nodes, children with a cone. */
+enum { REFIT_UNCHANGED, REFIT_CHILDREN, REFIT_FOUND, REFIT_COUNTS = 4 };
 
 /* In kernels: work-items share `count` things. No launch is larger than a device bears, whatever the count. */
 #define REFIT_FOR_EACH(i, count) \

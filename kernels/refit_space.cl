@@ -2,6 +2,7 @@
 /* The grid of empty space of a mesh that a GPU has refitted: the bytes of host/mesh/clearance.c. The host names the
  * kernel that it builds, and runs them in this order: begin, count, mark, row, and spread along y and z. */
 #include "refit.h"
+#include "mesh_nodes.h"
 #include "clearance.h"
 
 /* The cubes that a leaf's box touches: first and last along each axis. Returns their number, 0 if it is no leaf. */

@@ -156,28 +156,35 @@ FN void sweep_invalid(vm valid, sweep_out *out, int want)
 }
 
 /* Power of two that turns scaled times into the caller's. */
-FN v_pow2 sweep_time_unit(const sweep_query *query)
+FN v_pow2 sweep_time_unit(const sweep_relative *relative, vi time_exponent)
 {
-    return v_pow2_of(((v_exponent(query->relative.length) - v_exponent(query->relative.speed)) >> R_EXPONENT_SHIFT) +
-                     query->time_exponent);
+    return v_pow2_of(((v_exponent(relative->length) - v_exponent(relative->speed)) >> R_EXPONENT_SHIFT) +
+                     time_exponent);
+}
+
+/* From heights of contact in the view to times, and to the state. `start` and `time_per_height` are the view's. */
+FN sweep_out sweep_times_of(const sweep_span *span, vf start, vf time_per_height, v_pow2 unit, int want)
+{
+    const vf inf = v_infinity(), first = start + span->first.at * time_per_height;
+    const vm hit = v_lt(span->first.at, inf);
+    sweep_out out;
+    out.t_first = v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf);
+    if (want != SWEEP_FIRST) {
+        /* Only rounding can lose the last root or put it before the first, where the two coincide. */
+        const vf last = start + v_max(span->last.at, span->first.at) * time_per_height;
+        out.t_last = v_sel(hit, v_positive_zero(v_ldexp(last, unit)), -inf);
+        out.state = vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS));
+    }
+    return out;
 }
 
 /* From heights of contact in the view to the caller's times, points and features. */
 FN sweep_out sweep_answer(sweep_in given, sweep_query query, sweep_view view, sweep_span span, int want, int moving)
 {
-    const vf inf = v_infinity();
-    const vm hit = v_lt(span.first.at, inf);
-    const vf first = view.start + span.first.at * view.time_per_height;
-    const v_pow2 unit = sweep_time_unit(&query);
-    sweep_out out;
-    out.t_first = v_sel(hit, v_positive_zero(v_ldexp(first, unit)), inf);
-    if (want != SWEEP_FIRST) {
-        /* Only rounding can lose the last root or put it before the first, where the two coincide. */
-        const vf last = view.start + v_max(span.last.at, span.first.at) * view.time_per_height;
-        out.t_last = v_sel(hit, v_positive_zero(v_ldexp(last, unit)), -inf);
-        out.state = vi_sel(hit, sweep_state(first, last), v_i(STATE_MISS));
-    }
+    sweep_out out = sweep_times_of(&span, view.start, view.time_per_height,
+                                   sweep_time_unit(&query.relative, query.time_exponent), want);
     if (want == SWEEP_FULL) {
+        const vm hit = v_lt(span.first.at, v_infinity());
         /* Where rounding lost the last contact, the first one also stands for the last. */
         const sweep_contact last_contact = sweep_contact_sel(v_lt(span.first.at, span.last.at), span.last, span.first);
         const vm has_first = v_and(hit, v_finite(out.t_first)), has_last = v_and(hit, v_finite(out.t_last));
@@ -226,10 +233,8 @@ FN sweep_heading sweep_heading_after(const sweep_query *query, sweep_heading giv
 #define SWEEP_SOME_HAS_BEGUN (LANES >= 16)
 #endif
 
-/* For mesh searches: first time and state, of triangles at rest. If a contact has begun at time 0 in a lane that
- * `matters`, the last time is computed too, to distinguish overlapping from past. In other lanes these two states may
- * be confused. */
-FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters, int moving)
+/* First time and state in any lanes: what sweep_ahead_of() answers. */
+FN sweep_out sweep_ahead_of_any(sweep_in in, sweep_heading heading, vm matters, int moving)
 {
     const sweep_query query = sweep_prepare(in, moving);
     const sweep_view view = sweep_view_of(query.relative, query.in.radius, sweep_heading_after(&query, heading));
@@ -246,4 +251,47 @@ FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters, int 
     out.state = vi_sel(hit, sweep_state(first, v_infinity()), v_i(STATE_MISS));
     return out;
 }
+
+/* For mesh searches: first time and state, of triangles at rest. If a contact has begun at time 0 in a lane that
+ * `matters`, the last time is computed too, to distinguish overlapping from past. In other lanes these two states may
+ * be confused. */
+#ifdef LANG_RARE_APART
+/* A function of its own, because what rare steps need would otherwise be kept through all others. */
+FN_RARE void sweep_ahead_of_rare(const sweep_in *in, const vm *matters, int moving, sweep_out *out)
+{
+    *out = sweep_ahead_of_any(*in, sweep_heading_of(sweep_relate(*in, moving).v), *matters, moving);
+}
+
+FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters, int moving)
+{
+    const sweep_relative relative = sweep_relate(in, moving);
+    if (v_any(sweep_is_rare(&relative, in.radius))) {
+        const sweep_in in_copy = in; /* copies, as in sweep_line_of() */
+        const vm matters_copy = matters;
+        sweep_out rare;
+        sweep_ahead_of_rare(&in_copy, &matters_copy, moving, &rare);
+        return rare;
+    }
+    const sweep_view view = sweep_view_of(relative, in.radius, heading);
+    const v_pow2 unit = sweep_time_unit(&relative, v_i(0));
+    const int want = SWEEP_SOME_HAS_BEGUN ? SWEEP_TIMES : SWEEP_FIRST;
+    sweep_span span = sweep_solve_spheres(view, want);
+    sweep_out out = sweep_times_of(&span, view.start, view.time_per_height, unit, want);
+    if (want == SWEEP_FIRST) {
+        const vm hit = v_lt(span.first.at, v_infinity());
+        const vf first = view.start + span.first.at * view.time_per_height;
+        out.state = vi_sel(hit, sweep_state(first, v_infinity()), v_i(STATE_MISS));
+        if (v_any(v_and(v_and(hit, matters), v_lt(first, v_f(R(0.0)))))) {
+            span = sweep_solve_spheres(view, SWEEP_TIMES);
+            out = sweep_times_of(&span, view.start, view.time_per_height, unit, SWEEP_TIMES);
+        }
+    }
+    return out;
+}
+#else
+FN sweep_out sweep_ahead_of(sweep_in in, sweep_heading heading, vm matters, int moving)
+{
+    return sweep_ahead_of_any(in, heading, matters, moving);
+}
+#endif
 #endif

@@ -120,7 +120,8 @@ typedef struct sweep_exact {
     v_pow2 unit;                           /* from time steps of the view to the caller's */
     proof_contact contact[PROOF_CONTACTS]; /* the guesses; indices: PROOF_FIRST, PROOF_LAST */
     residual residuals[PROOF_CONTACTS];    /* at the guesses */
-    sweep_view view;
+    sweep_sight sight;                     /* of the view */
+    v3 center;                             /* of the view: not rotated */
     vf height[PROOF_CONTACTS]; /* of the centre at the guesses: its position along the motion, in the view */
     int moving;
     vf w_speed;   /* speed of the triangle, in units of the view: sum of magnitudes */
@@ -130,16 +131,16 @@ typedef struct sweep_exact {
 } sweep_exact;
 
 /* The guessed time of a contact, and the dot products of centre - P0 with the edges then. */
-FN v2 sweep_guess_time(const sweep_exact *filter, vf height, vf *time)
+FN v2 sweep_guess_time(const sweep_exact *filter, vf height, int rare, vf *time)
 {
-    const sweep_view *view = &filter->view;
+    const sweep_sight *sight = &filter->sight;
     const proof_pair *pair = &filter->pair;
-    *time = view->start + height * view->time_per_height;
-    v2 products = v2_of(v3_dot(view->center, pair->e01) + height * view->e01h,
-                        v3_dot(view->center, pair->e02) + height * view->e02h);
+    *time = sight->start + height * sight->time_per_height;
+    v2 products = v2_of(v3_dot(filter->center, pair->e01) + height * sight->e01h,
+                        v3_dot(filter->center, pair->e02) + height * sight->e02h);
     /* Pairs at rest have the centre at time 0. */
-    if (v_any(pair->at_rest)) {
-        const v3 center = v3_mul(filter->query.relative.center, v_scale_down(view->unit));
+    if (rare && v_any(pair->at_rest)) {
+        const v3 center = v3_mul(filter->query.relative.center, v_load(filter->scale));
         *time = v_sel(pair->at_rest, v_f(R(0.0)), *time);
         products = v2_of(v_sel(pair->at_rest, v3_dot(center, pair->e01), products.x1),
                          v_sel(pair->at_rest, v3_dot(center, pair->e02), products.x2));
@@ -148,59 +149,26 @@ FN v2 sweep_guess_time(const sweep_exact *filter, vf height, vf *time)
 }
 
 /* Completes the guessed contacts [from, to) from their features and heights. Each loop takes one step for both, as in
- * prove(). */
-FN void sweep_guess_contacts(sweep_exact *filter, int from, int to)
+ * prove(). rare: some lane may be at rest; a constant at every call. */
+FN void sweep_guess_contacts(sweep_exact *filter, const proof_inverses *inverses, int from, int to, int rare)
 {
     vf time[PROOF_CONTACTS];
     v2 products[PROOF_CONTACTS];
     LANG_UNROLL
     for (int i = from; i < to; i++)
-        products[i] = sweep_guess_time(filter, filter->height[i], &time[i]);
+        products[i] = sweep_guess_time(filter, filter->height[i], rare, &time[i]);
     LANG_UNROLL
     for (int i = from; i < to; i++)
-        filter->contact[i].hull = proof_hull_of(&filter->pair, filter->contact[i].feature);
+        filter->contact[i].hull = proof_hull_of(&filter->pair, inverses, filter->contact[i].feature);
     LANG_UNROLL
     for (int i = from; i < to; i++) {
         proof_contact *contact = &filter->contact[i];
-        const v2 foot = proof_foot(&filter->pair, &contact->hull, products[i]);
+        const v2 foot = proof_foot(&filter->pair, &contact->hull, contact->feature, products[i]);
         contact->reach = v_abs(time[i]) * filter->pair.reach_per_time;
-        v_store(contact->at.time, v_ldexp(time[i], sweep_time_unit(&filter->query)));
+        v_store(contact->at.time, v_ldexp(time[i], filter->sight.unit));
         v_store(contact->at.w1, foot.x1);
         v_store(contact->at.w2, foot.x2);
     }
-}
-
-/* Guesses the features and heights of first and last contact; for SWEEP_FIRST of the first alone. */
-FN void sweep_guess_features(sweep_in in, sweep_query query, sweep_heading heading, int want, int moving,
-                             sweep_exact *filter)
-{
-    const sweep_view view = sweep_view_of(query.relative, query.in.radius, heading);
-    const sweep_span span = sweep_solve(query.in, view, want);
-    const sweep_miss miss = sweep_miss_of(view, &span);
-    /* Terms of the pair and its units. */
-    filter->query = query;
-    filter->pair = proof_pair_of(&query, &view);
-    filter->unit = v_pow2_of((view.unit - v_exponent(query.relative.speed)) >> R_EXPONENT_SHIFT);
-    filter->to_caller = v_from_bits(view.unit);
-    v_store(filter->scale, v_scale_down(view.unit));
-    filter->largest = v_from_bits(vi_max(v3_magnitude(in.center), v3_magnitude(in.p0))) * v_scale_down(view.unit);
-    filter->moving = moving;
-    filter->w_speed = moving ? v3_size(v3_mul(in.w, v_scale_down(v_exponent(query.relative.speed)))) : v_f(R(0.0));
-    /* The first contact, else the closest approach of a miss. */
-    const vm hit = v_lt(span.first.at, v_infinity()), at_rest = filter->pair.at_rest;
-    vi first = vi_sel(hit, span.first.feature, miss.feature);
-    if (v_any(at_rest))
-        first = vi_sel(at_rest, sweep_guess_at_rest(query), first);
-    filter->view = view;
-    filter->contact[PROOF_FIRST].apart = filter->contact[PROOF_LAST].apart = v_not(hit);
-    filter->contact[PROOF_FIRST].feature = first;
-    filter->height[PROOF_FIRST] = v_sel(hit, span.first.at, miss.at);
-    if (want == SWEEP_FIRST)
-        return;
-    /* The last contact, if it differs from the first. */
-    const vm later = v_and(v_and(hit, v_not(at_rest)), v_lt(span.first.at, span.last.at));
-    filter->contact[PROOF_LAST].feature = vi_sel(later, span.last.feature, first);
-    filter->height[PROOF_LAST] = v_max(span.last.at, span.first.at);
 }
 
 /* Where the contacts end that an answer needs: SWEEP_FIRST needs no last contact. */
@@ -209,12 +177,63 @@ FN int sweep_contacts_end(int want)
     return want == SWEEP_FIRST ? PROOF_LAST : PROOF_CONTACTS;
 }
 
+/* The part of the view that later stages need, and the units. */
+FN void sweep_guess_view(const sweep_view *view, const sweep_relative *relative, vi time_exponent, sweep_exact *filter)
+{
+    filter->sight = sweep_sight_of(view, sweep_time_unit(relative, time_exponent));
+    filter->center = view->center;
+    filter->unit = v_pow2_of((view->unit - v_exponent(relative->speed)) >> R_EXPONENT_SHIFT);
+    v_store(filter->scale, v_scale_down(view->unit));
+}
+
+/* Features and heights of the guesses, from what the solver finds. No lane is at rest. */
+FN void sweep_guess_span(const sweep_view *view, const sweep_span *span, int want, sweep_exact *filter)
+{
+    const sweep_miss miss = sweep_miss_of(*view, span);
+    const vm hit = v_lt(span->first.at, v_infinity());
+    /* The first contact, else the closest approach of a miss. */
+    const vi first = vi_sel(hit, span->first.feature, miss.feature);
+    filter->contact[PROOF_FIRST].apart = filter->contact[PROOF_LAST].apart = v_not(hit);
+    filter->contact[PROOF_FIRST].feature = first;
+    filter->height[PROOF_FIRST] = v_sel(hit, span->first.at, miss.at);
+    if (want == SWEEP_FIRST)
+        return;
+    /* The last contact, if it differs from the first. */
+    const vm later = v_and(hit, v_lt(span->first.at, span->last.at));
+    filter->contact[PROOF_LAST].feature = vi_sel(later, span->last.feature, first);
+    filter->height[PROOF_LAST] = v_max(span->last.at, span->first.at);
+}
+
+/* Guesses the features and heights of first and last contact; for SWEEP_FIRST of the first alone. */
+FN void sweep_guess_features(sweep_in in, sweep_query query, sweep_heading heading, int want, int moving,
+                             sweep_exact *filter)
+{
+    const sweep_view view = sweep_view_of(query.relative, query.in.radius, heading);
+    const sweep_span span = sweep_solve(query.in, view, want);
+    /* Terms of the pair and its units. */
+    sweep_guess_view(&view, &query.relative, query.time_exponent, filter);
+    filter->query = query;
+    filter->pair = proof_pair_of(&query, &view);
+    filter->to_caller = v_from_bits(view.unit);
+    filter->largest = v_from_bits(vi_max(v3_magnitude(in.center), v3_magnitude(in.p0))) * v_scale_down(view.unit);
+    filter->moving = moving;
+    filter->w_speed = moving ? v3_size(v3_mul(in.w, v_scale_down(v_exponent(query.relative.speed)))) : v_f(R(0.0));
+    sweep_guess_span(&view, &span, want, filter);
+    const vm at_rest = filter->pair.at_rest;
+    if (v_any(at_rest)) {
+        const vi feature = sweep_guess_at_rest(query);
+        for (int i = PROOF_FIRST; i < sweep_contacts_end(want); i++)
+            filter->contact[i].feature = vi_sel(at_rest, feature, filter->contact[i].feature);
+    }
+}
+
 /* The guesses of first and last contact, in binary32. want: SWEEP_FIRST, SWEEP_TIMES or SWEEP_FULL. */
 FN void sweep_guess(sweep_in in, int want, int moving, sweep_exact *filter)
 {
     const sweep_query query = sweep_prepare(in, moving);
     sweep_guess_features(in, query, sweep_heading_of(query.relative.v), want, moving, filter);
-    sweep_guess_contacts(filter, PROOF_FIRST, sweep_contacts_end(want));
+    const proof_inverses inverses = proof_inverses_of(&filter->pair);
+    sweep_guess_contacts(filter, &inverses, PROOF_FIRST, sweep_contacts_end(want), 1);
 }
 
 /* Residuals at the guesses. wide_pairs: the same pairs in binary64. */
@@ -311,30 +330,55 @@ FN void sweep_prove_points(const sweep_exact *filter, const proof *first, const 
     proven->gap = sweep_proven_gap(filter, first, at_rest, &proven->clear);
 }
 
-/* The answers that the filter proves; NaN for t_first in all other lanes. A time is proven if both ends of its interval
- * round to the same number. `certain`: all parts of the answer that `want` names are proven; `apart`: a miss. */
+/* Filters the contacts [from, to). full: as in proof_parabola_foot(). */
+FN void sweep_prove_contacts(const sweep_exact *filter, int from, int to, int full, proof *proofs)
+{
+    proof_parabola parabolas[PROOF_CONTACTS];
+    proof_parabolas(&filter->pair, filter->contact, filter->residuals, from, to, full, parabolas);
+    prove(&filter->pair, filter->contact, filter->residuals, parabolas, filter->unit, from, to, 1, proofs);
+}
+
+/* The first time of a proven contact, and whether the filter proves it or a miss. A time is proven if both ends of its
+ * interval round to the same number. */
+FN vf sweep_proven_first(const proof *first, vm *certain)
+{
+    *certain = v_and(first->certain, v_or(first->apart, v_eq(first->low, first->high)));
+    return v_sel(first->apart, v_infinity(), first->low);
+}
+
+/* Adds the last time and the state to the answer. */
+FN void sweep_proven_last(const proof *first, const proof *last, sweep_out *answer, vm *certain)
+{
+    const vm apart = first->apart;
+    vm last_certain = v_and(last->certain, v_eq(last->low, last->high));
+    answer->t_last = v_sel(apart, -v_infinity(), last->low);
+    answer->state = vi_sel(apart, v_i(STATE_MISS), sweep_proven_state(first, last, &last_certain));
+    *certain = v_and(*certain, v_or(apart, last_certain));
+}
+
+/* The mark of an undecided pair. */
+FN vf sweep_unless_undecided(vm certain, vf t_first)
+{
+    return v_sel(certain, t_first, v_from_bits(v_i(R_NAN_BITS)));
+}
+
+/* The answers that the filter proves; NaN for t_first in all other lanes. `certain`: all parts of the answer that
+ * `want` names are proven; `apart`: a miss. */
 FN sweep_proven sweep_prove(const sweep_exact *filter, int want)
 {
-    const vf inf = v_infinity();
     proof proofs[PROOF_CONTACTS];
     const proof *first = &proofs[PROOF_FIRST], *last = &proofs[PROOF_LAST];
-    prove(&filter->pair, filter->contact, filter->residuals, filter->unit, PROOF_FIRST, sweep_contacts_end(want),
-          want == SWEEP_FULL, proofs);
-    const vm apart = first->apart;
-    vm certain = v_and(first->certain, v_or(apart, v_eq(first->low, first->high)));
+    sweep_prove_contacts(filter, PROOF_FIRST, sweep_contacts_end(want), want == SWEEP_FULL, proofs);
     sweep_proven proven;
-    proven.answer.t_first = v_sel(apart, inf, first->low);
-    if (want != SWEEP_FIRST) {
-        vm last_certain = v_and(last->certain, v_eq(last->low, last->high));
-        proven.answer.t_last = v_sel(apart, -inf, last->low);
-        proven.answer.state = vi_sel(apart, v_i(STATE_MISS), sweep_proven_state(first, last, &last_certain));
-        certain = v_and(certain, v_or(apart, last_certain));
-    }
+    vm certain;
+    proven.answer.t_first = sweep_proven_first(first, &certain);
+    if (want != SWEEP_FIRST)
+        sweep_proven_last(first, last, &proven.answer, &certain);
     if (v_any(v_or(filter->pair.at_rest, v_not(filter->query.valid))))
         sweep_proven_rare(filter, first, &proven.answer, &certain, want);
     if (want == SWEEP_FULL)
         sweep_prove_points(filter, first, last, &proven, &certain);
-    proven.answer.t_first = v_sel(certain, proven.answer.t_first, v_from_bits(v_i(R_NAN_BITS)));
+    proven.answer.t_first = sweep_unless_undecided(certain, proven.answer.t_first);
     return proven;
 }
 
@@ -352,13 +396,14 @@ FN sweep_ahead sweep_prove_ahead(const residual_pair *wide_pairs, sweep_exact *f
 {
     const vf zero = v_f(R(0.0));
     const int full = 0; /* no contact points */
+    const proof_inverses inverses = proof_inverses_of(&filter->pair);
     proof proofs[PROOF_CONTACTS];
     const proof *first = &proofs[PROOF_FIRST], *last = &proofs[PROOF_LAST];
     /* The first contact. Where the filter fails, the feature beside the guessed one is tried, too. */
     for (int tries = 2; tries > 0; tries--) {
-        sweep_guess_contacts(filter, PROOF_FIRST, PROOF_LAST);
+        sweep_guess_contacts(filter, &inverses, PROOF_FIRST, PROOF_LAST, 1);
         residual_of(wide_pairs, &filter->contact[PROOF_FIRST].at, full, &filter->residuals[PROOF_FIRST]);
-        prove(&filter->pair, filter->contact, filter->residuals, filter->unit, PROOF_FIRST, PROOF_LAST, full, proofs);
+        sweep_prove_contacts(filter, PROOF_FIRST, PROOF_LAST, full, proofs);
         const vm lost = v_and(active, v_not(v_or(first->certain, first->apart)));
         if (!v_any(lost))
             break;
@@ -374,10 +419,9 @@ FN sweep_ahead sweep_prove_ahead(const residual_pair *wide_pairs, sweep_exact *f
     answer.state = vi_sel(apart, v_i(STATE_MISS), v_i(STATE_APPROACHING));
     /* The last contact tells whether a contact that has begun is past. */
     if (v_any(v_and(begun, certain))) {
-        sweep_guess_contacts(filter, PROOF_LAST, PROOF_CONTACTS);
+        sweep_guess_contacts(filter, &inverses, PROOF_LAST, PROOF_CONTACTS, 1);
         residual_of(wide_pairs, &filter->contact[PROOF_LAST].at, full, &filter->residuals[PROOF_LAST]);
-        prove(&filter->pair, filter->contact, filter->residuals, filter->unit, PROOF_LAST, PROOF_CONTACTS, full,
-              proofs);
+        sweep_prove_contacts(filter, PROOF_LAST, PROOF_CONTACTS, full, proofs);
         const vm ended = v_lt(last->high, zero), lasting = v_lt(zero, last->low);
         certain = v_and(certain, v_or(v_not(begun), v_and(last->certain, v_or(ended, lasting))));
         answer.state = vi_sel(begun, vi_sel(ended, v_i(STATE_PAST), v_i(STATE_OVERLAPPING)), answer.state);

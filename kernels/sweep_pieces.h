@@ -37,11 +37,29 @@ FN sweep_contact sweep_contact_sel(vm m, sweep_contact a, sweep_contact b)
     return contact;
 }
 
-/* Replaces the best contact in lanes `better`. */
-FN void sweep_contact_keep(sweep_contact *best, vm better, vf at, int feature)
+/* The contact that a root is a candidate for; a constant at every call. */
+#define SWEEP_ENTER 0
+#define SWEEP_LEAVE 1
+
+/* Lanes in which a root is earlier than the first contact so far, or later than the last. NaN is neither. */
+FN vm sweep_is_better(const sweep_contact *best, vf at, int which)
 {
-    best->at = v_sel(better, at, best->at);
-    best->feature = vi_max_where(better, v_i(feature), best->feature); /* features are tested in ascending order */
+    return which == SWEEP_ENTER ? v_lt(at, best->at) : v_gt(at, best->at);
+}
+
+/* Replaces the best contact where the root is better. Features are tested in ascending order. */
+FN void sweep_contact_keep(sweep_contact *best, vf at, int feature, int which)
+{
+    best->feature = vi_max_where(sweep_is_better(best, at, which), v_i(feature), best->feature);
+    best->at = which == SWEEP_ENTER ? v_min(at, best->at) : v_max(at, best->at);
+}
+
+/* Replaces it in lanes `counts` alone. */
+FN void sweep_contact_keep_where(sweep_contact *best, vm counts, vf at, int feature, int which)
+{
+    const vm better = v_and(counts, sweep_is_better(best, at, which));
+    best->feature = vi_max_where(better, v_i(feature), best->feature);
+    best->at = which == SWEEP_ENTER ? v_min_where(counts, at, best->at) : v_max_where(counts, at, best->at);
 }
 
 /* First and last contact with the ball around a vertex. line: the line of centres, relative to the vertex. */
@@ -50,10 +68,10 @@ FN void sweep_vertex(sweep_span *span, vf radius2, vf line_x, vf line_y, vf heig
     const vf chord2 = radius2 - (line_x * line_x + line_y * line_y);
     const vf half_chord = v_sqrt(chord2); /* NaN where the line misses, so every comparison below is false */
     const vf enter = height - half_chord;
-    sweep_contact_keep(&span->first, v_lt(enter, span->first.at), enter, feature);
+    sweep_contact_keep(&span->first, enter, feature, SWEEP_ENTER);
     if (want != SWEEP_FIRST) {
         const vf leave = height + half_chord;
-        sweep_contact_keep(&span->last, v_gt(leave, span->last.at), leave, feature);
+        sweep_contact_keep(&span->last, leave, feature, SWEEP_LEAVE);
     }
 }
 
@@ -77,12 +95,12 @@ FN void sweep_reciprocals(vf *a, vf *b)
     *a = per_a;
 }
 
-/* Replaces the best contact in lanes `better`, if the root lies between the ends of the edge. */
-FN void sweep_edge_root(sweep_contact *best, vm better, vf at, vf along, vf length2, int feature)
+/* Replaces the best contact in lanes `seen` where the root is better and lies between the ends of the edge. */
+FN void sweep_edge_root(sweep_contact *best, vm seen, vf at, vf along, vf length2, int feature, int which)
 {
-    const vm between_ends = v_and(better, v_within(v_f(R(0.0)), along, length2));
-    best->along = v_sel(between_ends, along, best->along);
-    sweep_contact_keep(best, between_ends, at, feature);
+    const vm between_ends = v_and(seen, v_within(v_f(R(0.0)), along, length2));
+    best->along = v_sel(v_and(between_ends, sweep_is_better(best, at, which)), along, best->along);
+    sweep_contact_keep_where(best, between_ends, at, feature, which);
 }
 
 /* First and last contact with the cylinder around an edge. line: the line of centres, relative to the vertex where the
@@ -94,12 +112,12 @@ FN void sweep_edge(sweep_span *span, vf radius2, vf line_x, vf line_y, vf height
     const vf chord2 = radius2 * lengths.seen2 - side * side;
     const vf half_chord = v_sqrt(chord2 * lengths.space2), middle = along0 * edge_h;
     const vf enter = (middle - half_chord) * lengths.per_seen2, enter_at = height + enter;
-    const vm enters = v_and(lengths.seen, v_lt(enter_at, span->first.at));
-    sweep_edge_root(&span->first, enters, enter_at, enter * edge_h + along0, lengths.space2, feature);
+    sweep_edge_root(&span->first, lengths.seen, enter_at, enter * edge_h + along0, lengths.space2, feature,
+                    SWEEP_ENTER);
     if (want != SWEEP_FIRST) {
         const vf leave = (middle + half_chord) * lengths.per_seen2, leave_at = height + leave;
-        const vm leaves = v_and(lengths.seen, v_gt(leave_at, span->last.at));
-        sweep_edge_root(&span->last, leaves, leave_at, leave * edge_h + along0, lengths.space2, feature);
+        sweep_edge_root(&span->last, lengths.seen, leave_at, leave * edge_h + along0, lengths.space2, feature,
+                        SWEEP_LEAVE);
     }
 }
 
@@ -171,7 +189,7 @@ FN vm sweep_is_solid(v3 normal, vf longest2)
  * ill-conditioned root (motion along the plane) is early or late by no more than the slide, and never beside the
  * triangle. */
 FN void sweep_face(sweep_span *span, sweep_view view, vf e12x, vf e12y, vf e12h, v3 normal, vf per_nz, vm is_solid,
-                   vm is_point, sweep_line line, int want)
+                   vm is_point, sweep_line line, int want, int with_points)
 {
     const vf zero = v_f(R(0.0)), length = v_sqrt(v3_dot(normal, normal)), per_normal_speed = length * v_abs(per_nz);
     const vf middle = -(normal.x * view.line_x + normal.y * view.line_y) * per_nz,
@@ -194,7 +212,7 @@ FN void sweep_face(sweep_span *span, sweep_view view, vf e12x, vf e12y, vf e12h,
     /* The radius along the normal, in the direction of the motion. */
     vf offset = v_copysign_one(normal.z) * view.radius / length;
     /* Spheres that are almost points: the line test replaces roots outside the prism. */
-    if (v_any(is_point)) {
+    if (with_points && v_any(is_point)) {
         const vm passes_through = v_and(is_point, line.through);
         /* A point hits only triangles that its ray passes through: the sides of a needle accept roots beyond its
          * tip. */
@@ -209,9 +227,9 @@ FN void sweep_face(sweep_span *span, sweep_view view, vf e12x, vf e12y, vf e12h,
     }
     /* Contacts with the face count if they are before the first, or after the last, so far. */
     const vf enter_at = view.p0_height + enter.at, leave_at = view.p0_height + leave.at;
-    sweep_contact_keep(&span->first, v_and(enter.inside, v_lt(enter_at, span->first.at)), enter_at, FEATURE_FACE);
+    sweep_contact_keep_where(&span->first, enter.inside, enter_at, FEATURE_FACE, SWEEP_ENTER);
     if (want != SWEEP_FIRST)
-        sweep_contact_keep(&span->last, v_and(leave.inside, v_gt(leave_at, span->last.at)), leave_at, FEATURE_FACE);
+        sweep_contact_keep_where(&span->last, leave.inside, leave_at, FEATURE_FACE, SWEEP_LEAVE);
     /* The offset to the face, rotated back out of the view. */
     const v3 to_face = v3_mul(normal, offset);
     span->to_face =
@@ -238,14 +256,13 @@ FN sweep_contact sweep_no_contact(vf at)
     return contact;
 }
 
-/* Heights of first and last contact: the earliest and latest root over the seven features. */
-FN sweep_span sweep_solve(sweep_in in, sweep_view view, int want)
+/* Heights of first and last contact: the earliest and latest root over the seven features. with_points: some lane may
+ * be a point; a constant at every call. */
+FN sweep_span sweep_span_of(sweep_view view, vm is_point, sweep_line line, int want, int with_points)
 {
     sweep_span span;
     span.first = sweep_no_contact(v_infinity());
     span.last = sweep_no_contact(-v_infinity());
-    const vm is_point = v_le(view.radius, view.noise);
-    const sweep_line line = sweep_line_of_points(in, view, is_point);
     /* The line of centres relative to P1, and the edge E12. */
     const vf line1_x = view.line_x - view.e01x, line1_y = view.line_y - view.e01y,
              p1_height = view.p0_height + view.e01h;
@@ -274,7 +291,23 @@ FN sweep_span sweep_solve(sweep_in in, sweep_view view, int want)
     sweep_edge(&span, view.radius2, line1_x, line1_y, p1_height, e12x, e12y, e12h, length12, FEATURE_E12, want);
     sweep_edge(&span, view.radius2, view.line_x, view.line_y, view.p0_height, view.e02x, view.e02y, view.e02h, length20,
                FEATURE_E20, want);
-    sweep_face(&span, view, e12x, e12y, e12h, normal, per_nz, is_solid, is_point, line, want);
+    sweep_face(&span, view, e12x, e12y, e12h, normal, per_nz, is_solid, is_point, line, want, with_points);
     return span;
+}
+
+/* Heights of contact of any spheres. `in` is what the line test reads. */
+FN sweep_span sweep_solve(sweep_in in, sweep_view view, int want)
+{
+    const vm is_point = v_le(view.radius, view.noise);
+    return sweep_span_of(view, is_point, sweep_line_of_points(in, view, is_point), want, 1);
+}
+
+/* Heights of contact where no lane is a point. */
+FN sweep_span sweep_solve_spheres(sweep_view view, int want)
+{
+    sweep_line line;
+    line.enter = line.leave = v_f(R(0.0));
+    line.through = v_lt(line.enter, line.leave); /* none */
+    return sweep_span_of(view, line.through, line, want, 0);
 }
 #endif

@@ -72,6 +72,13 @@ typedef struct sweep_query {
     vm valid;         /* all inputs are finite and the radius is not negative */
 } sweep_query;
 
+/* Lanes whose squares would overflow or underflow. */
+FN vm sweep_is_out_of_range(const sweep_relative *relative)
+{
+    const vm is_large = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(relative->length, relative->speed)));
+    return v_or(is_large, vi_gt(v_i(R_SMALL_BITS), relative->length));
+}
+
 /* Scales queries that are out of range. They are rare, so the caller branches. */
 FN void sweep_rescue(sweep_query *query, int moving)
 {
@@ -109,8 +116,7 @@ FN sweep_query sweep_prepare(sweep_in in, int moving)
     query.unscale = v_f(R(1.0));
     query.time_exponent = v_i(0);
     query.valid = v_le(v_f(R(0.0)), in.radius);
-    const vm too_large = v_not(vi_gt(v_i(R_BIG_BITS), vi_max(query.relative.length, query.relative.speed)));
-    if (v_any(v_or(too_large, vi_gt(v_i(R_SMALL_BITS), query.relative.length))))
+    if (v_any(sweep_is_out_of_range(&query.relative)))
         sweep_rescue(&query, moving);
     return query;
 }
@@ -169,6 +175,47 @@ typedef struct sweep_view {
     v3 center, e01, e02; /* not rotated: centre at time `start`, relative to P0; edges from P0 */
 } sweep_view;
 
+/* The part of a view that times depend on, and the unit of the times. */
+typedef struct sweep_sight {
+    vf line_x, line_y, p0_height, e01x, e01y, e01h, e02x, e02y, e02h, radius, start, time_per_height;
+    v_pow2 unit;
+} sweep_sight;
+
+/* The part of a view that times depend on. */
+FN sweep_sight sweep_sight_of(const sweep_view *view, v_pow2 time_unit)
+{
+    sweep_sight sight;
+    sight.line_x = view->line_x;
+    sight.line_y = view->line_y;
+    sight.p0_height = view->p0_height;
+    sight.e01x = view->e01x;
+    sight.e01y = view->e01y;
+    sight.e01h = view->e01h;
+    sight.e02x = view->e02x;
+    sight.e02y = view->e02y;
+    sight.e02h = view->e02h;
+    sight.radius = view->radius;
+    sight.start = view->start;
+    sight.time_per_height = view->time_per_height;
+    sight.unit = time_unit;
+    return sight;
+}
+
+/* The view of a sight, as far as sweep_solve_spheres() needs it. */
+FN sweep_view sweep_sight_view(const sweep_sight *sight)
+{
+    sweep_view view = {.line_x = sight->line_x, .line_y = sight->line_y, .p0_height = sight->p0_height};
+    view.e01x = sight->e01x;
+    view.e01y = sight->e01y;
+    view.e01h = sight->e01h;
+    view.e02x = sight->e02x;
+    view.e02y = sight->e02y;
+    view.e02h = sight->e02h;
+    view.radius = sight->radius;
+    view.radius2 = view.radius * view.radius;
+    return view;
+}
+
 /* Moves the start of the motion next to P0, before any term is squared. The shift has 12 significant bits and the
  * velocity is split into two parts of 12 bits. So the products are exact, and a far start loses no precision. */
 FN v3 sweep_shifted(v3 offset, v3 offset_error, v3 v, vf shift)
@@ -178,14 +225,34 @@ FN v3 sweep_shifted(v3 offset, v3 offset_error, v3 v, vf shift)
     return v3_add(v3_add(near, v3_mul(v3_sub(v, head), shift)), offset_error);
 }
 
+/* Exponent field of the view's unit. A triangle smaller than 2^-40 of its distance is a point within the rounding of
+ * the answer. A smaller unit would push the distance out of range. */
+FN vi sweep_unit_of(const sweep_relative *relative, vi length)
+{
+    return v_exponent(vi_max(relative->size, length - (40 << R_EXPONENT_SHIFT)));
+}
+
+/* Error bound of the position of the line of centres relative to the triangle. */
+FN vf sweep_noise_of(vi length, vi unit)
+{
+    return v_f(R(0x1p-14)) + v_scale_ratio(length, unit) * v_f(R(0x1p-27));
+}
+
+/* Lanes that the solver's usual steps do not answer: out of range or invalid, without relative motion, or so small that
+ * the line of centres decides. */
+FN vm sweep_is_rare(const sweep_relative *relative, vf radius)
+{
+    const vi length = v_exponent(relative->length), unit = sweep_unit_of(relative, length);
+    const vm is_sphere = v_lt(sweep_noise_of(length, unit), radius * v_scale_down(unit));
+    return v_or(v_or(sweep_is_out_of_range(relative), vi_eq(relative->speed, v_i(0))), v_not(is_sphere));
+}
+
 /* The triangle in the frame of the motion: lengths get one unit, time starts where the centre passes P0, then all
  * vectors are rotated. */
 FN sweep_view sweep_view_of(sweep_relative relative, vf radius, sweep_heading heading)
 {
     const vi length = v_exponent(relative.length);
-    /* A triangle smaller than 2^-40 of its distance is a point within the rounding of the answer. A smaller unit would
-     * push the distance out of range. */
-    const vi unit = v_exponent(vi_max(relative.size, length - (40 << R_EXPONENT_SHIFT)));
+    const vi unit = sweep_unit_of(&relative, length);
     const vf to_unit = v_scale_down(unit), to_length = v_scale_down(length);
     const v3 v = heading.v;
     const sweep_basis basis = heading.axes;
@@ -201,7 +268,7 @@ FN sweep_view sweep_view_of(sweep_relative relative, vf radius, sweep_heading he
     view.center = center;
     view.unit = unit;
     view.length = length;
-    view.noise = v_f(R(0x1p-14)) + v_scale_ratio(length, unit) * v_f(R(0x1p-27));
+    view.noise = sweep_noise_of(length, unit);
     view.axes = basis;
     view.e01 = e01;
     view.e02 = e02;

@@ -180,7 +180,8 @@ size_t query_field_size(const query_field *field)
 {
     switch (field->kind) {
     case QUERY_TIME:
-    case QUERY_COORDINATE: return sizeof(float);
+    case QUERY_COORDINATE:
+    case QUERY_HEIGHT: return sizeof(float);
     case QUERY_TRIANGLE:
     case QUERY_PATCH: return sizeof(uint32_t);
     case QUERY_COUNT:

@@ -68,14 +68,15 @@ enum {
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
-/* What an input measures: positions and velocities are vectors; a radius, the end of a window and the largest distance
- * of an answer are numbers. A mask of 32 bits is a column of uint32_t. */
+/* The quantity that an input measures: positions and velocities are vectors; a radius, the end of a window, the largest
+ * distance of an answer and one coordinate of a place are numbers. A mask of 32 bits is a column of uint32_t. */
 typedef enum query_role {
     QUERY_POSITION,
     QUERY_VELOCITY,
     QUERY_RADIUS,
     QUERY_WINDOW,
     QUERY_REACH,
+    QUERY_PLACE,
     QUERY_MASK
 } query_role;
 
@@ -99,7 +100,10 @@ typedef struct query_inputs {
     carom_start start;
     int ends;                   /* the second vector is where the centre is at time 1, in place of a velocity */
     float margin, merge_within; /* of contacts */
+    float ball;                 /* radius of the ball that comes down */
     const double *flat;         /* the same */
+    carom_sign sign;            /* of closest points and overlaps */
+    uint8_t allow_open;
     carom_progress progress;
     uint8_t prepare;
 } query_inputs;
@@ -112,6 +116,7 @@ typedef enum query_kind {
     QUERY_BITS,       /* a byte; CAROM_OVERLAP_INVALID for an invalid query */
     QUERY_TIME,       /* a float that is always there */
     QUERY_COORDINATE, /* a float that is there if the feature in field `feature` is */
+    QUERY_HEIGHT,     /* a float that is there unless it is +inf and the triangle in field `feature` is -1 */
     QUERY_TRIANGLE,   /* an int32_t; -1: none */
     QUERY_PATCH,      /* a uint32_t */
     QUERY_COUNT,      /* a uint64_t; QUERY_NO_COUNT: none */
@@ -145,6 +150,7 @@ typedef struct query_call {
     carom_accuracy accuracy;
     const query_inputs *in;
     void *const *out;     /* [field_count] an array, or NULL: not asked for */
+    int32_t *instance;    /* of a scene: of each triangle; or NULL */
     carom_hit_list *list; /* of an answer that is a list: size, capacity and offsets; gets the totals */
 } query_call;
 
@@ -229,6 +235,9 @@ QUERY_PAIRS(QUERY_ROW)
 QUERY_MESHES(QUERY_ROW)
 QUERY_MESH_FORMS(QUERY_ROW)
 #undef QUERY_ROW
+/* Closest points with a field more, the gradient: of the command's --gradient. Devices leave it to the CPU, so it is in
+ * no list of rows. */
+extern const query_type query_mesh_closest_gradient;
 
 /* The row of pairs of that name, NULL if there is none. */
 const query_type *query_named(const char *name);

@@ -62,6 +62,10 @@ typedef struct ref_mesh_closest_answer {
 const char *ref_mesh_closest(const ref_mesh *mesh, const ref_sweep_case *ball, uint32_t mask, float max_distance,
                              ref_mesh_closest_answer *out);
 
+/* The unit vector from the closest point of the triangle to the centre, both finite; at distance 0 the triangle's
+ * normal (P1-P0)x(P2-P0), or zeros if it has none. */
+void ref_normal(const ref_sweep_case *c, double out[3]);
+
 /* Contacts of a ball with the surface: docs/contacts.md. */
 typedef struct ref_contact_options {
     uint32_t mask;
@@ -90,6 +94,10 @@ typedef struct ref_mesh_ray_answer {
 } ref_mesh_ray_answer;
 void ref_mesh_ray(const ref_mesh *mesh, const float point[3], ref_mesh_ray_answer *out);
 
+/* The sum of the solid angles of the triangles, + for each that shows its back, over 4 pi: to 2^-50 or so, if the point
+ * is not much nearer to an edge than the edge is long. */
+long double ref_mesh_winding(const ref_mesh *mesh, const float point[3]);
+
 /* Bounds of the distance from the centre to the triangle, in binary64: at most that of the nearest corner, at least
  * that of the box. */
 double ref_corner_distance(const ref_sweep_case *c);
@@ -109,6 +117,15 @@ typedef struct ref_mesh_drop_case {
 /* NULL if the height is the least binary32 that is not below the true one (-inf: there is none), else what is wrong
  * with it. */
 const char *ref_mesh_drop(const ref_mesh *mesh, const ref_mesh_drop_case *at);
+/* The contact that an answer names there. */
+typedef struct ref_mesh_drop_touch {
+    int32_t triangle;
+    int feature;
+    float point[3];
+} ref_mesh_drop_touch;
+/* NULL if the height is right, and the triangle is the lowest of those at a distance of exactly the radius from the
+ * ball's true centre, with its feature, and its closest point within one unit. */
+const char *ref_mesh_drop_at(const ref_mesh *mesh, const ref_mesh_drop_case *at, const ref_mesh_drop_touch *touch);
 
 void ref_mesh_triangle(const ref_mesh *mesh, size_t triangle, float p[3][3]);
 

@@ -147,16 +147,23 @@ static void way_of(const ref_triangle *t, int feature, ref_vec *way)
         ref_vec_copy(way, &t->normal);
 }
 
-static void describe(const contact_search *s, const candidate *k, ref_mesh_contact *out)
+void ref_normal(const ref_sweep_case *c, double out[3])
 {
     ref_triangle triangle;
+    ref_nearest nearest;
     ref_vec way;
+    ref_triangle_set(&triangle, c);
+    ref_triangle_nearest(&triangle, &nearest);
+    way_of(&triangle, nearest.feature, &way);
+    unit_of(&way, out);
+}
+
+static void describe(const contact_search *s, const candidate *k, ref_mesh_contact *out)
+{
     const ref_sweep_case c = pair_of(s, s->ball->center, k->triangle);
     out->triangle = k->triangle;
     ref_closest(&c, &out->closest);
-    ref_triangle_set(&triangle, &c);
-    way_of(&triangle, k->nearest.feature, &way);
-    unit_of(&way, out->normal);
+    ref_normal(&c, out->normal);
 }
 
 static int by_place(const void *a, const void *b)

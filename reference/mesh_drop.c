@@ -4,7 +4,10 @@
  * the future, now or never if and only if the triangle does not lead it above z. */
 #include "mesh.h"
 
+#include <float.h>
 #include <math.h>
+
+#include "judge.h"
 
 /* Far beyond the rounding of binary64. */
 #define ROOM 1e-9
@@ -14,11 +17,18 @@ typedef struct drop {
     const ref_mesh_drop_case *at;
 } drop;
 
-static int state_of(const drop *d, size_t triangle, float z)
+/* A ball that comes down from z, and a triangle. */
+static ref_sweep_case case_of(const drop *d, size_t triangle, float z)
 {
     ref_sweep_case c = {.center = {d->at->x, d->at->y, z}, .radius = (double)d->at->radius, .velocity = {0, 0, -1}};
-    ref_sweep_answer answer;
     ref_mesh_triangle(d->mesh, triangle, c.p);
+    return c;
+}
+
+static int state_of(const drop *d, size_t triangle, float z)
+{
+    const ref_sweep_case c = case_of(d, triangle, z);
+    ref_sweep_answer answer;
     ref_sweep(&c, &answer);
     return answer.state;
 }
@@ -70,4 +80,45 @@ const char *ref_mesh_drop(const ref_mesh *mesh, const ref_mesh_drop_case *at)
             meets = below > -INFINITY ? leads_above(&d, t, below) : state_of(&d, t, 0) != REF_MISS;
     }
     return at->height > -INFINITY && !meets ? "no triangle leads above the binary32 below" : NULL;
+}
+
+/* The lowest of the triangles that the ball touches first, of those that lead above the binary32 below the height. */
+static int32_t first_touched(const drop *d, float below, float from, ref_sweep_case *best)
+{
+    int32_t triangle = -1;
+    for (size_t t = 0; t < d->mesh->triangle_count; t++) {
+        if (!may_lead_above(d, t, (double)below) ||
+            (below > -INFINITY ? !leads_above(d, t, below) : state_of(d, t, 0) == REF_MISS))
+            continue;
+        const ref_sweep_case c = case_of(d, t, from);
+        if (triangle >= 0 && ref_sweep_order(&c, best) >= 0)
+            continue;
+        *best = c;
+        triangle = (int32_t)t;
+    }
+    return triangle;
+}
+
+const char *ref_mesh_drop_at(const ref_mesh *mesh, const ref_mesh_drop_case *at, const ref_mesh_drop_touch *touch)
+{
+    const drop d = {mesh, at};
+    const char *wrong = ref_mesh_drop(mesh, at);
+    ref_sweep_case c;
+    ref_sweep_answer truth;
+    if (wrong != NULL)
+        return wrong;
+    if (at->height == -INFINITY)
+        return touch->triangle == -1 && touch->feature == REF_NONE && touch->point[0] == 0 && touch->point[1] == 0 &&
+                       touch->point[2] == 0
+                   ? NULL
+                   : "it touches, where nothing is met";
+    const float from = at->height < INFINITY ? at->height : FLT_MAX;
+    if (touch->triangle != first_touched(&d, nextafterf(at->height, -INFINITY), from, &c))
+        return "another triangle";
+    ref_sweep(&c, &truth);
+    if (touch->feature != truth.feature_first)
+        return "another feature";
+    return ref_point_error(&c, truth.feature_first, truth.point_first, touch->point) <= 1.0
+               ? NULL
+               : "the point is more than one unit off";
 }

@@ -32,6 +32,8 @@ typedef struct ref_sweep_answer {
 } ref_sweep_answer;
 
 void ref_sweep(const ref_sweep_case *c, ref_sweep_answer *out);
+/* The sign of the difference of the true first times of two pairs that move and touch. */
+int ref_sweep_order(const ref_sweep_case *a, const ref_sweep_case *b);
 
 typedef struct ref_overlap_answer {
     int overlap; /* 1, 0, or -1 for invalid */

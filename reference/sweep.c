@@ -316,3 +316,27 @@ void ref_sweep(const ref_sweep_case *c, ref_sweep_answer *out)
     else
         sweep_moving(c, &triangle, &motion, &radius2, out);
 }
+
+static void first_time(const ref_sweep_case *c, ref_root *out)
+{
+    struct contact_times times;
+    ref_triangle triangle;
+    ref_vec motion;
+    ref_dyadic radius2;
+
+    ref_triangle_set(&triangle, c);
+    ref_sweep_motion(&motion, c);
+    ref_dyadic_from_double(&radius2, c->radius);
+    ref_dyadic_mul(&radius2, &radius2, &radius2);
+    find_times(&times, &triangle, &motion, &radius2);
+    ref_root_copy(out, &times.first);
+}
+
+int ref_sweep_order(const ref_sweep_case *a, const ref_sweep_case *b)
+{
+    ref_root first, other;
+
+    first_time(a, &first);
+    first_time(b, &other);
+    return ref_root_cmp(&first, &other);
+}

@@ -14,7 +14,7 @@
 #define BAKE_ATTRIBUTE "user.carom.bake"
 #define BAKE_SUM_ATTRIBUTE "user.carom.sum"
 #define BAKE_NODES_MAX (UINT64_C(1) << 48)
-enum { BAKE_SIGNS = 3, BAKE_NAME = 160, BAKE_TEXT = 2048, EXIT_STOPPED = 75 };
+enum { BAKE_NAME = 160, BAKE_TEXT = 2048, EXIT_STOPPED = 75 };
 
 typedef struct bake_array_row {
     const char *name;
@@ -25,7 +25,6 @@ typedef struct bake_array_row {
 } bake_array_row;
 
 extern const bake_array_row bake_arrays[BAKE_ARRAYS];
-extern const char *const bake_sign_words[BAKE_SIGNS];
 
 /* ---- what is baked: plan.c ----------------------------------------------------------------------------------------
  */

@@ -130,10 +130,25 @@ static int read_node(checked *c, uint64_t slab, uint64_t at, bake_node *out)
     return EXIT_DONE;
 }
 
-/* A box of that node alone. */
+/* Arrays that the reference judges, in which a message shows a node. */
+static uint32_t judged_arrays(const bake_kind *kind)
+{
+    return 1u << kind->array | kind->judged;
+}
+
+/* Arrays that a node is computed with: all of its kind, but gradients, which a device leaves to the CPU. */
+static uint32_t computed_arrays(const bake_kind *kind)
+{
+    return 1u << kind->array | (kind->more & ~(1u << BAKE_gradient));
+}
+
+/* A box of that node alone, with these arrays and those of the file. */
 static int compute_node(checked *c, const carom_lattice *one, carom_accuracy accuracy, bake_node *out)
 {
-    const bake_slab to = slab_of(out);
+    bake_slab to = slab_of(out);
+    for (int a = 0; a < BAKE_ARRAYS; a++)
+        if (((c->plan.arrays | computed_arrays(c->plan.kind)) & (1u << a)) == 0)
+            to.array[a] = NULL;
     const bake_question question = {.plan = &c->plan, .accuracy = accuracy, .allow_open = 1, .box = *one};
     carom_stats stats;
     return bake_mesh_ask(&c->mesh, &question, &to, &stats);
@@ -147,12 +162,6 @@ static int same_bits(uint32_t arrays, bake_node *a, bake_node *b)
         if ((arrays & (1u << i)) && memcmp(from.array[i], to.array[i], bake_arrays[i].size) != 0)
             return 0;
     return 1;
-}
-
-/* Arrays that the reference judges, in which a message shows a node. */
-static uint32_t judged_arrays(const bake_kind *kind)
-{
-    return 1u << kind->array | kind->judged;
 }
 
 static void add_value(char text[BAKE_TEXT], const bake_array_row *row, const void *at)
@@ -319,7 +328,7 @@ int run_bake_check(const void *own)
     return status;
 }
 
-/* A node is computed with all arrays of its kind, in two accuracies (check_node). */
+/* A node is computed in two accuracies (check_node). */
 static int prepare_for(const bake_request *options, int fd)
 {
     char text[BAKE_TEXT];
@@ -330,7 +339,7 @@ static int prepare_for(const bake_request *options, int fd)
     const bake_kind *kind = bake_file_plan(fd, text, &plan) ? plan.kind : bake_npy_read(fd, dims);
     if (!kind)
         return EXIT_DONE; /* the command says why */
-    const uint32_t arrays = 1u << kind->array | kind->more;
+    const uint32_t arrays = computed_arrays(kind);
     const int status = bake_prepare_volume(options, kind, arrays, CAROM_ACCURACY_FAST);
     return status == EXIT_DONE ? bake_prepare_volume(options, kind, arrays, CAROM_ACCURACY_EXACT) : status;
 }

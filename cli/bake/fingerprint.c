@@ -33,7 +33,7 @@ static const char *value_of(const bake_plan *plan, const bake_item *item, char v
 {
     const void *at = (const char *)&plan->parameters + item->at;
     if (item->is_sign)
-        snprintf(value, BAKE_NAME, "%s", bake_sign_words[*(const carom_sign *)at]);
+        snprintf(value, BAKE_NAME, "%s", cli_sign_words[*(const carom_sign *)at]);
     else
         snprintf(value, BAKE_NAME, "%.9g", (double)*(const float *)at);
     return value;
@@ -121,7 +121,7 @@ static int read_items(const char **at, bake_plan *plan)
         void *to = (char *)&plan->parameters + item->at;
         if (!bake_text_take(at, item->name, value))
             return 0;
-        const int sign = item->is_sign ? bake_word_of(value, bake_sign_words, BAKE_SIGNS) : 0;
+        const int sign = item->is_sign ? bake_word_of(value, cli_sign_words, CLI_SIGNS) : 0;
         if (sign < 0)
             return 0;
         if (item->is_sign)

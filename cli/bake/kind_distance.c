@@ -3,48 +3,15 @@
 #include "check.h"
 
 #include <math.h>
-#include <string.h>
-
-enum { MORE = 1u << BAKE_triangle | 1u << BAKE_feature | 1u << BAKE_point };
-
-/* ---- the command --------------------------------------------------------------------------------------------------
- */
-
-/* Returns BAKE_ARRAYS if --with adds none of that name. */
-static int array_named(const char *name, size_t length)
-{
-    int a = 0;
-    while (a < BAKE_ARRAYS && (!(MORE & (1u << a)) || strlen(bake_arrays[a].name) != length ||
-                               strncmp(name, bake_arrays[a].name, length) != 0))
-        a++;
-    return a;
-}
-
-static int read_with(const char *name, const char *value, void *out)
-{
-    bake_options *bake = out;
-    const char *at = value;
-    for (;;) {
-        const size_t length = strcspn(at, ",");
-        const int a = array_named(at, length);
-        if (a == BAKE_ARRAYS)
-            return cli_refuse(EXIT_USAGE,
-                              "--%s: expected triangle, feature or point, or some of them separated by "
-                              "commas, got '%s'",
-                              name, value);
-        bake->arrays |= 1u << a;
-        at += length;
-        if (*at++ == '\0')
-            return -1;
-    }
-}
+#include <stdio.h>
+#include <stdlib.h>
 
 /* clang-format off */
 static const cli_option own_options[] = {
     BAKE_PLACES_NODES,
     BAKE_SIGNS_AND_BAND,
-    {"allow-open", NULL, "take a sign also from a mesh that is not closed", BAKE_OWN_FLAG(allow_open)},
-    {"with", "LIST", "more arrays: some of triangle,feature,point", BAKE_OWN(read_with)},
+    CLI_ALLOW_OPEN(0, offsetof(bake_request, bake.allow_open)),
+    BAKE_WITH_GRADIENT,
     BAKE_RUNS_LONG,
     CLI_MESH(bake_request),
 };
@@ -57,7 +24,7 @@ const cli_command bake_distance_command = {
     .details =
         "OUT ends in .npy or .nrrd (float32 [nz][ny][nx]), or in .vti, .vtkhdf (both for ParaView) or .h5 (arrays "
         "distance,\n"
-        "triangle, feature, point).\n"
+        "triangle, feature, point, gradient).\n"
         "Node (i,j,k) is at origin + index * H, rounded to binary32. With --spacing alone the nodes cover the bounds "
         "of "
         "the\n"
@@ -72,11 +39,11 @@ const cli_command bake_distance_command = {
 /* ---- the call -----------------------------------------------------------------------------------------------------
  */
 
-static carom_status ask(carom_mesh *mesh, const bake_question *q, const bake_slab *to, carom_stats *stats,
-                        carom_error *err)
+static carom_status ask_for(carom_mesh *mesh, const bake_question *q, const bake_slab *to, int32_t *triangle,
+                            carom_stats *stats, carom_error *err)
 {
     const bake_parameters *parameters = &q->plan->parameters;
-    float *const point = to->array[BAKE_point];
+    float *const point = to->array[BAKE_point], *const gradient = to->array[BAKE_gradient];
     const carom_mesh_distance_desc desc = {
         .batch = bake_batch_of(q, sizeof desc),
         .lattice = q->box,
@@ -86,10 +53,29 @@ static carom_status ask(carom_mesh *mesh, const bake_question *q, const bake_sla
     };
     const carom_mesh_distance_result result = {.size = sizeof result,
                                                .distance = to->array[BAKE_distance],
-                                               .triangle = to->array[BAKE_triangle],
+                                               .triangle = triangle,
                                                .point = point ? carom_xyz_out(point) : (carom_points_out){0},
-                                               .feature = to->array[BAKE_feature]};
+                                               .feature = to->array[BAKE_feature],
+                                               .gradient = gradient ? carom_xyz_out(gradient) : (carom_points_out){0}};
     return carom_mesh_distance(mesh, &desc, &result, stats, err);
+}
+
+/* Gradients need triangles, also where the file has none. */
+static carom_status ask(carom_mesh *mesh, const bake_question *q, const bake_slab *to, carom_stats *stats,
+                        carom_error *err)
+{
+    const carom_batch batch = bake_batch_of(q, 0);
+    if (!to->array[BAKE_gradient] || to->array[BAKE_triangle])
+        return ask_for(mesh, q, to, to->array[BAKE_triangle], stats, err);
+    int32_t *triangle = cli_alloc((batch.count - batch.begin) * q->box.dims[0] * q->box.dims[1] + 1, sizeof *triangle);
+    if (!triangle) {
+        *err = (carom_error){.status = CAROM_ERROR_OUT_OF_MEMORY};
+        snprintf(err->message, sizeof err->message, "no memory for the triangles of a slab");
+        return err->status;
+    }
+    const carom_status status = ask_for(mesh, q, to, triangle, stats, err);
+    free(triangle);
+    return status;
 }
 
 /* ---- a node -------------------------------------------------------------------------------------------------------
@@ -109,19 +95,30 @@ static int is_near(const bake_place *at, const bake_node *given, const bake_node
     return fabs((double)given->distance - (double)exact->distance) <= 0x1p-12 * scale;
 }
 
+/* Whether the reference has the node inside. With sign rule `robust` either side is right where the winding number is
+ * within 2^-20 of 1/2: then it is the one given. */
+static int is_inside(const bake_place *at, const ref_mesh *mesh, int given)
+{
+    ref_mesh_ray_answer ray;
+    if (at->plan->parameters.sign == CAROM_SIGN_ROBUST) {
+        const double beyond = fabs((double)ref_mesh_winding(mesh, at->p)) - 0.5;
+        return fabs(beyond) > 0x1p-20 ? beyond > 0 : given;
+    }
+    ref_mesh_ray(mesh, at->p, &ray);
+    return at->plan->parameters.sign == CAROM_SIGN_PARITY ? (int)(ray.crossings & 1) : ray.sum != 0;
+}
+
 /* The reference's distance, triangle and feature, cut to the band. */
-static void cut(const bake_place *at, const ref_mesh *mesh, const ref_mesh_closest_answer *closest, bake_node *out)
+static void cut(const bake_place *at, const ref_mesh *mesh, const ref_mesh_closest_answer *closest,
+                const bake_node *exact, bake_node *out)
 {
     const bake_parameters *parameters = &at->plan->parameters;
-    ref_mesh_ray_answer ray = {0};
-    if (parameters->sign != CAROM_SIGN_NONE)
-        ref_mesh_ray(mesh, at->p, &ray);
     const int far = closest->closest.distance > parameters->band;
-    const int inside = parameters->sign == CAROM_SIGN_PARITY ? (int)(ray.crossings & 1) : ray.sum != 0;
+    const int inside = parameters->sign != CAROM_SIGN_NONE && is_inside(at, mesh, exact->distance < 0);
     out->distance = far ? parameters->band : closest->closest.distance;
     out->triangle = far ? -1 : closest->triangle;
     out->feature = far ? CAROM_FEATURE_NONE : (uint8_t)closest->closest.feature;
-    if (parameters->sign != CAROM_SIGN_NONE && inside && out->distance != 0.0f)
+    if (inside && out->distance != 0.0f)
         out->distance = -out->distance;
 }
 
@@ -130,17 +127,16 @@ static int refer(const bake_place *at, const bake_node *exact, bake_node *truth)
     const ref_mesh mesh = bake_reference_of(at);
     const ref_sweep_case ball = {.center = {at->p[0], at->p[1], at->p[2]}};
     ref_mesh_closest_answer closest;
-    (void)exact;
     if (ref_mesh_closest(&mesh, &ball, UINT32_MAX, INFINITY, &closest))
         return 0;
-    cut(at, &mesh, &closest, truth);
+    cut(at, &mesh, &closest, exact, truth);
     return 1;
 }
 
 const bake_kind bake_kind_distance = {.name = "distance",
                                       .command = &bake_distance_command,
                                       .array = BAKE_distance,
-                                      .more = MORE,
+                                      .more = BAKE_MORE_AND_GRADIENT,
                                       .judged = 1u << BAKE_triangle | 1u << BAKE_feature,
                                       .items = {BAKE_ITEM_SIGN, BAKE_ITEM_NUMBER("band", band)},
                                       BAKE_OF_NODES,

@@ -13,6 +13,7 @@
     X(triangle, int32_t, )  \
     X(feature, uint8_t, )   \
     X(point, float, [3])    \
+    X(gradient, float, [3]) \
     X(clearance, uint8_t, ) \
     X(height, float, )
 

@@ -102,17 +102,6 @@ int bake_read_margin(const char *name, const char *value, void *out)
     return -1;
 }
 
-int bake_read_sign(const char *name, const char *value, void *out)
-{
-    bake_options *bake = out;
-    for (int i = 0; i < BAKE_SIGNS; i++)
-        if (!strcmp(value, bake_sign_words[i])) {
-            bake->parameters.sign = (carom_sign)i;
-            return -1;
-        }
-    return cli_refuse(EXIT_USAGE, "--%s: expected none, parity or winding, got '%s'", name, value);
-}
-
 int bake_read_band(const char *name, const char *value, void *out)
 {
     bake_options *bake = out;
@@ -141,6 +130,43 @@ int bake_read_max_memory(const char *name, const char *value, void *out)
     if (!cli_parse_count(value, 1, UINT64_MAX, &bake->max_memory))
         return cli_refuse(EXIT_USAGE, "--%s: expected a whole number of bytes, such as 2e9, got '%s'", name, value);
     return -1;
+}
+
+/* Returns BAKE_ARRAYS if none of `arrays` has that name. */
+static int array_named(uint32_t arrays, const char *name, size_t length)
+{
+    int a = 0;
+    while (a < BAKE_ARRAYS && (!(arrays & (1u << a)) || strlen(bake_arrays[a].name) != length ||
+                               strncmp(name, bake_arrays[a].name, length) != 0))
+        a++;
+    return a;
+}
+
+/* Reads names of some of `arrays`; words: these names, for the message. */
+static int read_arrays(uint32_t arrays, const char *words, const char *name, const char *value, bake_options *bake)
+{
+    const char *at = value;
+    for (;;) {
+        const size_t length = strcspn(at, ",");
+        const int a = array_named(arrays, at, length);
+        if (a == BAKE_ARRAYS)
+            return cli_refuse(EXIT_USAGE, "--%s: expected %s, or some of them separated by commas, got '%s'", name,
+                              words, value);
+        bake->arrays |= 1u << a;
+        at += length;
+        if (*at++ == '\0')
+            return -1;
+    }
+}
+
+int bake_read_with(const char *name, const char *value, void *out)
+{
+    return read_arrays(BAKE_MORE, "triangle, feature or point", name, value, out);
+}
+
+int bake_read_with_gradient(const char *name, const char *value, void *out)
+{
+    return read_arrays(BAKE_MORE_AND_GRADIENT, "triangle, feature, point or gradient", name, value, out);
 }
 
 int bake_read_radius(const char *name, const char *value, void *out)

@@ -63,7 +63,12 @@ extern const cli_option bake_output_option;
  */
 
 cli_read_fn bake_read_spacing, bake_read_origin, bake_read_dims, bake_read_map_origin, bake_read_map_dims,
-    bake_read_margin, bake_read_sign, bake_read_band, bake_read_radius, bake_read_part, bake_read_max_memory;
+    bake_read_margin, bake_read_band, bake_read_radius, bake_read_with, bake_read_with_gradient, bake_read_part,
+    bake_read_max_memory;
+
+/* Arrays that --with adds. */
+#define BAKE_MORE (1u << BAKE_triangle | 1u << BAKE_feature | 1u << BAKE_point)
+#define BAKE_MORE_AND_GRADIENT (BAKE_MORE | 1u << BAKE_gradient)
 
 /* Members behind the help of an option that `read` stores into bake_options, and of a flag there. */
 #define BAKE_OWN(read) read, offsetof(bake_request, bake), 0, CLI_NO_FILE
@@ -83,8 +88,11 @@ cli_read_fn bake_read_spacing, bake_read_origin, bake_read_dims, bake_read_map_o
     {"dims", "NX,NY", "columns along x and y", BAKE_OWN(bake_read_map_dims)},                                        \
     {"margin", "M", "around the bounds of the mesh (default two spacings)", BAKE_OWN(bake_read_margin)}
 #define BAKE_SIGNS_AND_BAND                                                                                          \
-    {"sign", "S", "none, parity or winding: minus inside (default none)", BAKE_OWN(bake_read_sign)},                 \
+    CLI_SIGN(offsetof(bake_request, bake.parameters.sign), 0),                                                       \
     {"band", "B", "nodes farther than B hold B with their sign, and nothing else", BAKE_OWN(bake_read_band)}
+#define BAKE_WITH {"with", "LIST", "more arrays: some of triangle,feature,point", BAKE_OWN(bake_read_with)}
+#define BAKE_WITH_GRADIENT                                                                                           \
+    {"with", "LIST", "more arrays: some of triangle,feature,point,gradient", BAKE_OWN(bake_read_with_gradient)}
 #define BAKE_RESUME                                                                                                  \
     {"resume", NULL, "go on with the partial file of an earlier run, if there is one", BAKE_OWN_FLAG(resume)}
 #define BAKE_PART {"part", "I/N", "bake part I of N; carom bake join puts them together", BAKE_OWN(bake_read_part)}

@@ -14,7 +14,6 @@
 #define ARRAY_ROW(name, type, components) \
     {#name, sizeof(type components), OF_##type, sizeof(type components) / sizeof(type)},
 const bake_array_row bake_arrays[BAKE_ARRAYS] = {BAKE_EACH_ARRAY(ARRAY_ROW)};
-const char *const bake_sign_words[BAKE_SIGNS] = {"none", "parity", "winding"};
 
 enum { NODES_ENOUGH = 1 << 12 }; /* fewer are not worth a record */
 

@@ -55,6 +55,8 @@ int bake_memory_of(const bake_plan *plan, const bake_mesh *mesh, bake_memory *ou
 {
     out->nodes = bake_plan_most_nodes(plan);
     out->slab = out->nodes * bake_plan_node_bytes(plan);
+    if ((plan->arrays & (1u << BAKE_gradient)) && !(plan->arrays & (1u << BAKE_triangle)))
+        out->slab += out->nodes * sizeof(int32_t); /* gradients need triangles, which are not written then */
     out->list = 9 * (plan->end - plan->begin);
     return bake_mesh_bytes(mesh, &out->input);
 }

@@ -190,6 +190,8 @@ static void show_row(session *s, const bench_row *r)
         output_format(s->out, ", host %.2f", r->host / r->queries * 1e9);
     if (isfinite(r->overhead))
         output_format(s->out, ", overhead %.2f", r->overhead / r->queries * 1e9);
+    if (r->second_filter > 0.0)
+        output_format(s->out, "  %.2f %% by the second filter", 100.0 * r->second_filter);
     if (r->integers > 0.0)
         output_format(s->out, "  %.2f %% in integers", 100.0 * r->integers);
     if (r->other > 0)

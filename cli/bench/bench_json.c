@@ -205,6 +205,7 @@ static void put_row(output *out, const bench_row *r)
     put_number(out, "host_ns_per_query", r->host / r->queries * 1e9);
     put_number(out, "overhead_ns_per_query", r->overhead / r->queries * 1e9);
     put_number(out, "share_of_limit", r->share);
+    put_number(out, "by_second_filter", r->second_filter);
     put_number(out, "in_integers", r->integers);
     put_number(out, "scaling_size", r->size);
     if (r->limit != NULL) {

@@ -106,6 +106,7 @@ static int read_row(const json_t *from, bench_row *out)
         .overhead = number(from, "overhead_ns_per_query") * per_query,
         .share = number(from, "share_of_limit"),
         .limit = limit_word(from),
+        .second_filter = number(from, "by_second_filter"),
         .integers = number(from, "in_integers"),
         .same = json_is_boolean(same) ? json_is_true(same) : -1,
         .other = count(from, "other_answers"),

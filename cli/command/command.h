@@ -106,9 +106,14 @@ extern const cli_option cli_output_text, cli_output_rows;
 
 cli_read_fn cli_read_name;    /* const char * */
 cli_read_fn cli_read_limit;   /* float >= 0: the end of a window, or a largest distance */
+cli_read_fn cli_read_length;  /* float, finite and >= 0 */
 cli_read_fn cli_read_start;   /* carom_start */
+cli_read_fn cli_read_sign;    /* carom_sign */
 cli_read_fn cli_read_whole;   /* uint64_t */
 cli_read_fn cli_read_queries; /* uint64_t */
+/* The words of carom_sign, by its numbers. */
+enum { CLI_SIGNS = 4 };
+extern const char *const cli_sign_words[CLI_SIGNS];
 /* A whole number within [low, high], as 2000000, 2e6 or 2.5e6. Returns 0 if it is none. */
 int cli_parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out);
 
@@ -120,6 +125,11 @@ int cli_parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out
 #define CLI_MESH(type)                                                                 \
     {                                                                                  \
         "mesh", "FILE", "mesh file", cli_read_name, offsetof(type, mesh), 0, CLI_READS \
+    }
+#define CLI_SCENE(type)                                                                                    \
+    {                                                                                                      \
+        "scene", "FILE", "instances of mesh files, in place of --mesh: mesh,m00..m23 and optionally mask", \
+            cli_read_name, offsetof(type, scene), 0, CLI_READS                                             \
     }
 #define CLI_SPHERES(type)                                                                                    \
     {                                                                                                        \
@@ -139,6 +149,15 @@ int cli_parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out
         "start", "POLICY",                                                                               \
             "what touches or overlaps at time 0: report, skip-parting (skipped if moving away) or skip", \
             cli_read_start, offsetof(type, start), offsetof(type, is_start_given), CLI_NO_FILE           \
+    }
+#define CLI_SIGN(at, given)                                                                                          \
+    {                                                                                                                \
+        "sign", "S", "none, parity, winding or, of volumes, robust: minus inside (default none)", cli_read_sign, at, \
+            given, CLI_NO_FILE                                                                                       \
+    }
+#define CLI_ALLOW_OPEN(at, given)                                                                           \
+    {                                                                                                       \
+        "allow-open", NULL, "take a sign also from a mesh that is not closed", NULL, at, given, CLI_NO_FILE \
     }
 #define CLI_CULL_BACK(type)                                                                                    \
     {                                                                                                          \
@@ -169,9 +188,11 @@ void cli_report_unused_device(const cli_options *options, const carom_stats *sta
 carom_context_desc cli_context_desc(const cli_options *options);
 /* Create the context. Returns EXIT_DONE or an exit status with the message printed. */
 int cli_context_open(const cli_options *options, carom_context **out);
-/* Context and mesh from the imported triangles of a file; a fault that the library finds in them is the file's. Returns
- * as above; the caller destroys both in any case. */
+/* A mesh from the imported triangles of a file; a fault that the library finds in them is the file's. Returns as above.
+ */
 struct mesh_data;
+int cli_mesh_make(carom_context *context, const char *path, const struct mesh_data *data, carom_mesh **mesh);
+/* The same with its context. The caller destroys both in any case. */
 int cli_mesh_open(const cli_options *options, const char *path, const struct mesh_data *data, carom_context **context,
                   carom_mesh **mesh);
 

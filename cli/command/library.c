@@ -90,12 +90,8 @@ int cli_context_open(const cli_options *options, carom_context **out)
     return cli_library_error(status == CAROM_ERROR_NO_DEVICE ? asked : NULL, status, &err);
 }
 
-int cli_mesh_open(const cli_options *options, const char *path, const mesh_data *data, carom_context **context,
-                  carom_mesh **mesh)
+int cli_mesh_make(carom_context *context, const char *path, const mesh_data *data, carom_mesh **mesh)
 {
-    const int status = cli_context_open(options, context);
-    if (status != EXIT_DONE)
-        return status;
     const carom_mesh_desc desc = {
         .size = sizeof desc,
         .vertices = carom_xyz(data->xyz),
@@ -104,6 +100,13 @@ int cli_mesh_open(const cli_options *options, const char *path, const mesh_data 
         .triangle_count = data->triangle_count,
     };
     carom_error err = {0};
-    const carom_status made = carom_mesh_create(*context, &desc, mesh, &err);
+    const carom_status made = carom_mesh_create(context, &desc, mesh, &err);
     return made == CAROM_OK ? EXIT_DONE : cli_library_error(path, made, &err);
+}
+
+int cli_mesh_open(const cli_options *options, const char *path, const mesh_data *data, carom_context **context,
+                  carom_mesh **mesh)
+{
+    const int status = cli_context_open(options, context);
+    return status == EXIT_DONE ? cli_mesh_make(*context, path, data, mesh) : status;
 }

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "cli/base/decimal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,16 @@ int cli_read_limit(const char *name, const char *value, void *out)
     if (end == value || *end != '\0' || !(limit >= 0.0f))
         return cli_refuse(EXIT_USAGE, "--%s: expected a number >= 0 or inf, got '%s'", name, value);
     *(float *)out = limit;
+    return -1;
+}
+
+int cli_read_length(const char *name, const char *value, void *out)
+{
+    char *end;
+    const float length = strtof(value, &end);
+    if (end == value || *end != '\0' || !(length >= 0.0f && length < INFINITY))
+        return cli_refuse(EXIT_USAGE, "--%s: expected a finite number >= 0, got '%s'", name, value);
+    *(float *)out = length;
     return -1;
 }
 
@@ -62,6 +73,17 @@ int cli_read_start(const char *name, const char *value, void *out)
     if (i < 0)
         return cli_refuse(EXIT_USAGE, "--%s: expected report, skip-parting or skip, got '%s'", name, value);
     *(carom_start *)out = starts[i];
+    return -1;
+}
+
+const char *const cli_sign_words[CLI_SIGNS] = {"none", "parity", "winding", "robust"};
+
+int cli_read_sign(const char *name, const char *value, void *out)
+{
+    const int i = parse_word(value, cli_sign_words, CLI_SIGNS);
+    if (i < 0)
+        return cli_refuse(EXIT_USAGE, "--%s: expected none, parity, winding or robust, got '%s'", name, value);
+    *(carom_sign *)out = (carom_sign)i;
     return -1;
 }
 

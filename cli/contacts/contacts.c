@@ -27,16 +27,6 @@ typedef struct contacts_options {
     const char *previous, *ended; /* files; NULL: none */
 } contacts_options;
 
-static int read_length(const char *name, const char *value, void *out)
-{
-    char *end;
-    const float length = strtof(value, &end);
-    if (end == value || *end != '\0' || !(length >= 0.0f && length < INFINITY))
-        return cli_refuse(EXIT_USAGE, "--%s: expected a finite number >= 0, got '%s'", name, value);
-    *(float *)out = length;
-    return -1;
-}
-
 static int read_degrees(const char *name, const char *value, void *out)
 {
     char *end;
@@ -49,10 +39,10 @@ static int read_degrees(const char *name, const char *value, void *out)
 
 #define AT(member) offsetof(contacts_options, member)
 static const cli_option own_options[] = {
-    {"margin", "D", "also contacts that are at most D beyond the radius (default 0)", read_length, AT(margin), 0,
+    {"margin", "D", "also contacts that are at most D beyond the radius (default 0)", cli_read_length, AT(margin), 0,
      CLI_NO_FILE},
     {"merge-within", "D", "one contact where triangles come within D of its point: T-junctions, cracks (default 0)",
-     read_length, AT(merge_within), 0, CLI_NO_FILE},
+     cli_read_length, AT(merge_within), 0, CLI_NO_FILE},
     {"flat", "DEG", "angle up to which neighbouring triangles are of one patch (default 1)", read_degrees, AT(flat),
      AT(is_flat_given), CLI_NO_FILE},
     {"previous", "FILE", "the output of the step before: adds the column previous", cli_read_name, AT(previous), 0,
@@ -199,7 +189,7 @@ static rows_query query_of(const contacts_options *o, query_field *fields, conta
     q.margin = o->margin;
     q.merge_within = o->merge_within;
     q.flat = o->is_flat_given ? &o->flat : NULL;
-    if (!h->path)
+    if (!h->path || fields == NULL)
         return q;
     memcpy(fields, q.fields, (size_t)q.field_count * sizeof *fields);
     fields[CONTACTS_PREVIOUS] = contacts_previous_field;

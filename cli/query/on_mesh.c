@@ -2,8 +2,6 @@
 /* Commands that answer about pairs and about meshes: sweep and overlap. From a mesh file and a file of spheres to
  * answers. */
 #include "command.h"
-#include "cli/import/import.h"
-#include "cli/probe/probe.h"
 #include "cli/rows/rows.h"
 
 #include <math.h>
@@ -12,32 +10,56 @@
 
 typedef struct query_options {
     cli_options common;
-    const char *pairs, *mesh, *spheres;
+    const char *pairs, *mesh, *scene, *spheres;
     float t_max, max_distance; /* +inf unless given */
     int is_t_max_given, is_max_distance_given;
     const char *hits;
     carom_start start;
     int is_start_given, cull_back;
+    carom_sign sign;
+    int is_sign_given, allow_open, gradient;
 } query_options;
 
 static const query_options defaults = {.t_max = INFINITY, .max_distance = INFINITY};
 
-/* --pairs and --mesh, then the options that belong to --mesh. */
-enum { NEITHER = 2 };
+/* --pairs, --mesh and --scene, then the options that belong to the last two. */
+enum { NEITHER = 3 };
 
 static const cli_option sweep_options[] = {
-    CLI_PAIRS(query_options), CLI_MESH(query_options),  CLI_SPHERES(query_options),   CLI_T_MAX(query_options),
-    CLI_HITS(query_options),  CLI_START(query_options), CLI_CULL_BACK(query_options),
+    CLI_PAIRS(query_options), CLI_MESH(query_options), CLI_SCENE(query_options), CLI_SPHERES(query_options),
+    CLI_T_MAX(query_options), CLI_HITS(query_options), CLI_START(query_options), CLI_CULL_BACK(query_options),
 };
 
 static const cli_option overlap_options[] = {
     CLI_PAIRS(query_options),
     CLI_MESH(query_options),
+    CLI_SCENE(query_options),
     CLI_SPHERES(query_options),
     {"max-distance", "D", "with --hits closest: no triangle farther away, >= 0 or inf (default inf)", cli_read_limit,
      offsetof(query_options, max_distance), offsetof(query_options, is_max_distance_given), CLI_NO_FILE},
+    CLI_SIGN(offsetof(query_options, sign), offsetof(query_options, is_sign_given)),
+    CLI_ALLOW_OPEN(0, offsetof(query_options, allow_open)),
+    {"gradient", NULL, "with --hits closest: columns gx,gy,gz, the direction in which the distance grows", NULL, 0,
+     offsetof(query_options, gradient), CLI_NO_FILE},
     CLI_HITS(query_options),
 };
+
+/* Refuses options that belong to another word of --hits. */
+static int check_options(const query_options *o, const query_type *row)
+{
+    const char *name = o->is_max_distance_given ? "max-distance" : o->gradient ? "gradient" : NULL;
+    const char *of_body = o->is_sign_given ? "sign" : o->allow_open ? "allow-open" : NULL;
+    if (of_body && o->scene)
+        return cli_refuse(EXIT_USAGE, "%s: --%s belongs to --mesh", o->common.command->name, of_body);
+    if (o->sign == CAROM_SIGN_ROBUST)
+        return cli_refuse(EXIT_USAGE, "%s: --sign robust belongs to bake distance; here none, parity or winding",
+                          o->common.command->name);
+    if (name && row != &query_mesh_closest)
+        return cli_refuse(EXIT_USAGE, "%s: --%s belongs to --hits closest", o->common.command->name, name);
+    if (of_body && row != &query_mesh_closest && row != &query_mesh_any_still)
+        return cli_refuse(EXIT_USAGE, "%s: --%s belongs to --hits any and closest", o->common.command->name, of_body);
+    return EXIT_DONE;
+}
 
 /* The query that --hits names, the first without it. */
 static int find_query(const query_options *options, rows_query *out)
@@ -48,13 +70,16 @@ static int find_query(const query_options *options, rows_query *out)
     char words[128];
     for (int i = 0; (word = query_word_of(command, i, &row)) != NULL; i++)
         if (!options->hits || !strcmp(options->hits, word->word)) {
-            *out = rows_query_of(row, word == &row->mesh.count);
+            const int status = check_options(options, row);
+            *out = rows_query_of(options->gradient ? &query_mesh_closest_gradient : row, word == &row->mesh.count);
+            out->sign = options->sign;
+            out->allow_open = options->allow_open != 0;
             out->cull_back = options->cull_back != 0;
             out->start = options->start;
             out->limit = query_has_role(row, QUERY_WINDOW)  ? &options->t_max
                          : query_has_role(row, QUERY_REACH) ? &options->max_distance
                                                             : NULL;
-            return EXIT_DONE;
+            return status;
         }
     cli_hits_words(command, ", ", " or ", words, sizeof words);
     return cli_refuse(EXIT_USAGE, "--hits: expected %s, got '%s'", words, options->hits);
@@ -62,33 +87,12 @@ static int find_query(const query_options *options, rows_query *out)
 
 static int run_on_mesh(const query_options *o, const rows_query *query)
 {
-    const cli_options *options = &o->common;
-    rows_input input;
-    mesh_data data;
     if (!o->spheres)
-        return cli_refuse(EXIT_USAGE, "%s: --mesh needs --spheres FILE", options->command->name);
-    /* The importer may run in a process of its own, so it goes before anything starts threads. */
-    int status = mesh_import(o->mesh, &data);
-    if (status != EXIT_DONE)
-        return status;
-    status = rows_open(&input, query->row, options, o->spheres);
-    if (status == EXIT_DONE) {
-        carom_context *context = NULL;
-        carom_mesh *mesh = NULL;
-        cli_options usable = *options;
-        status = rows_next(&input, CLI_CHUNK);
-        if (status == EXIT_DONE)
-            status = probe_before_rows(&usable, input.columns, input.column_count, input.count);
-        if (status == EXIT_DONE)
-            status = cli_mesh_open(&usable, o->mesh, &data, &context, &mesh);
-        if (status == EXIT_DONE)
-            status = rows_run(query, mesh, &usable, &input);
-        carom_mesh_destroy(mesh);
-        carom_context_destroy(context);
-        rows_close(&input);
-    }
-    mesh_free(&data);
-    return status;
+        return cli_refuse(EXIT_USAGE, "%s: --%s needs --spheres FILE", o->common.command->name,
+                          o->scene ? "scene" : "mesh");
+    if (o->scene)
+        return rows_scene(query, &o->common, o->scene, o->spheres);
+    return rows_mesh(query, &o->common, o->mesh, o->spheres);
 }
 
 /* The options that belong to --mesh as `--a, --b and --c`. */
@@ -108,20 +112,21 @@ static int run(const void *options)
     const query_options *o = options;
     const cli_command *command = o->common.command;
     rows_query query;
-    char names[128];
-    if (o->pairs && o->mesh)
-        return cli_refuse(EXIT_USAGE, "%s: --pairs and --mesh exclude each other", command->name);
-    if (o->mesh) {
+    char names[192];
+    if ((o->pairs != NULL) + (o->mesh != NULL) + (o->scene != NULL) > 1)
+        return cli_refuse(EXIT_USAGE, "%s: --pairs, --mesh and --scene exclude each other", command->name);
+    if (o->mesh || o->scene) {
         const int status = find_query(o, &query);
-        if (status == EXIT_DONE && o->is_max_distance_given && !query_has_role(query.row, QUERY_REACH))
-            return cli_refuse(EXIT_USAGE, "%s: --max-distance belongs to --hits closest", command->name);
         return status == EXIT_DONE ? run_on_mesh(o, &query) : status;
     }
     if (!o->pairs)
-        return cli_refuse(EXIT_USAGE, "%s: --pairs FILE or --mesh FILE with --spheres FILE is missing", command->name);
-    if (o->spheres || o->is_t_max_given || o->is_max_distance_given || o->hits || o->is_start_given || o->cull_back) {
+        return cli_refuse(EXIT_USAGE,
+                          "%s: --pairs FILE, or --mesh FILE or --scene FILE with --spheres FILE, is missing",
+                          command->name);
+    if (o->spheres || o->is_t_max_given || o->is_max_distance_given || o->hits || o->is_start_given || o->cull_back ||
+        o->is_sign_given || o->allow_open || o->gradient) {
         names_on_mesh(command, names, sizeof names);
-        return cli_refuse(EXIT_USAGE, "%s: %s belong to --mesh", command->name, names);
+        return cli_refuse(EXIT_USAGE, "%s: %s belong to --mesh and --scene", command->name, names);
     }
     return rows_pairs(query_named(command->name), &o->common, o->pairs);
 }
@@ -130,18 +135,10 @@ static int prepare(const void *options, uint32_t present)
 {
     const query_options *o = options;
     rows_query query;
-    carom_context *context = NULL;
-    carom_mesh *mesh = NULL;
     if (o->pairs)
         return rows_prepare_pairs(query_named(o->common.command->name), &o->common, present);
-    int status = find_query(o, &query);
-    if (status == EXIT_DONE)
-        status = probe_mesh(&o->common, &context, &mesh);
-    if (status == EXIT_DONE)
-        status = rows_prepare(&query, mesh, &o->common, present);
-    carom_mesh_destroy(mesh);
-    carom_context_destroy(context);
-    return status;
+    const int status = find_query(o, &query);
+    return status == EXIT_DONE ? rows_prepare_mesh(&query, &o->common, present) : status;
 }
 
 const cli_command sweep_command = {
@@ -175,7 +172,8 @@ const cli_command overlap_command = {
     .summary = "spheres at rest against triangles: overlap, separating axes, the nearest point of a mesh",
     .synopsis = "carom overlap --pairs F.csv [options]\n       carom overlap --mesh M --spheres S.csv [--hits WHICH] "
                 "[options]\n"
-                "       carom overlap --mesh M --spheres S.csv --hits closest [--max-distance D] [options]",
+                "       carom overlap --mesh M --spheres S.csv --hits closest [--max-distance D] [--gradient]\n"
+                "                     [--sign none|parity|winding] [--allow-open] [options]",
     .details =
         "F.csv has the columns cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z. Output: overlap,axes.\n"
         "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"

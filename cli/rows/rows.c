@@ -144,7 +144,7 @@ carom_status rows_ask(const rows_query *query, void *subject, const cli_options 
     for (int f = 0; f < query->field_count; f++)
         out[f] = fields[f].memory;
     query_inputs in = query_inputs_of(q, column, from);
-    query_call call = {count, options->accuracy, &in, out, list};
+    query_call call = {count, options->accuracy, &in, out, query->instance > 0 ? out[query->instance] : NULL, list};
     in.prepare = query->prepare;
     if (!list) /* of a list, records that did not fit are asked for again */
         in.progress = (carom_progress){show_done, input};
@@ -154,7 +154,10 @@ carom_status rows_ask(const rows_query *query, void *subject, const cli_options 
     in.start = query->start;
     in.margin = query->margin;
     in.merge_within = query->merge_within;
+    in.ball = query->ball;
     in.flat = query->flat;
+    in.sign = query->sign;
+    in.allow_open = query->allow_open;
     if (!in.scalars[1].data)
         in.scalars[1] = (carom_scalars){query->limit, CAROM_REPEAT};
     if (!query->counts)

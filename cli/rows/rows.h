@@ -31,16 +31,28 @@ typedef union rows_field {
     uint64_t *longs;
 } rows_field;
 
+/* Whether number i of a field is not there: an empty field in text, NaN in HDF5. */
+static inline int rows_is_missing(const query_field *field, const rows_field *fields, const rows_field *numbers,
+                                  uint64_t i)
+{
+    const rows_field *teller = &fields[field->feature];
+    return (field->kind == QUERY_COORDINATE && teller->bytes[i] == CAROM_FEATURE_NONE) ||
+           (field->kind == QUERY_HEIGHT && teller->integers[i] < 0 && numbers->floats[i] > 0.0f);
+}
+
 typedef struct rows_query {
     const query_type *row;
     int counts;                /* of a list: the number of records of each query is asked for, in place of them */
     const query_field *fields; /* [field_count] an array of answers each, and a column of the output */
     int field_count, order[QUERY_FIELDS_MAX]; /* of the fields in the output */
+    int instance;                             /* of a scene: the field of instances; 0: none */
     /* Of meshes: what all rows have in common, as in query_inputs. */
     uint8_t cull_back, prepare;
     carom_start start;
-    float margin, merge_within;
+    float margin, merge_within, ball;
     const double *flat;
+    carom_sign sign;
+    uint8_t allow_open;
     const float *limit; /* in place of a column of limits; NULL: the row of the registry has none */
     /* Fills fields that the library does not know, of all records of the rows of the file before `end` that have not
      * been filled yet; NULL: there are none. Returns an exit status. Of lists alone. */
@@ -81,6 +93,15 @@ int rows_pairs(const query_type *q, const cli_options *options, const char *path
 int rows_prepare_pairs(const query_type *q, const cli_options *options, uint32_t present);
 /* Prepare such a query of rows with these optional columns, of a context or a mesh. */
 int rows_prepare(const rows_query *query, void *subject, const cli_options *options, uint32_t present);
+
+/* ---- rows_mesh.c: rows of a file that are asked of a mesh of another file ---------------------------------------- */
+
+/* The whole of such a command; and what it prepares. */
+int rows_mesh(const rows_query *query, const cli_options *options, const char *mesh, const char *path);
+int rows_prepare_mesh(const rows_query *query, const cli_options *options, uint32_t present);
+
+/* rows_scene.c: the same of a scene (--scene). */
+int rows_scene(const rows_query *query, const cli_options *options, const char *scene, const char *path);
 
 /* ---- rows_write.c, rows_hdf5.c: answers to a file ------------------------------------------------------------------
  */

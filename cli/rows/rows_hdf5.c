@@ -36,7 +36,8 @@ static hdf5_id create_column(hdf5_id file, const query_field *field, uint64_t ro
         return hdf5_create_words(file, field->name, words, FEATURES, rows);
     case QUERY_BITS: return hdf5_create_array(file, field->name, "|u1", 1, &rows);
     case QUERY_TIME:
-    case QUERY_COORDINATE: return hdf5_create_array(file, field->name, "<f4", 1, &rows);
+    case QUERY_COORDINATE:
+    case QUERY_HEIGHT: return hdf5_create_array(file, field->name, "<f4", 1, &rows);
     case QUERY_TRIANGLE: return hdf5_create_array(file, field->name, "<i4", 1, &rows);
     case QUERY_PATCH: return hdf5_create_array(file, field->name, "<u4", 1, &rows);
     case QUERY_COUNT: /* below 2^63; what is not there, QUERY_NO_COUNT, becomes -1 */
@@ -91,11 +92,11 @@ static const void *numbers_of(const rows_writer *w, int f, const rows_field *fie
 {
     const query_field *field = &w->query->fields[f];
     const uint32_t nan = 0x7fc00000; /* of one pattern on every machine */
-    if (field->kind != QUERY_COORDINATE)
+    if (field->kind != QUERY_COORDINATE && field->kind != QUERY_HEIGHT)
         return fields[f].bytes + from * query_field_size(field);
     memcpy(w->buffer, fields[f].floats + from, (size_t)count * sizeof(float));
     for (uint64_t i = 0; i < count; i++)
-        if (fields[field->feature].bytes[from + i] == CAROM_FEATURE_NONE)
+        if (rows_is_missing(field, fields, &fields[f], from + i))
             memcpy(w->buffer + i * sizeof nan, &nan, sizeof nan);
     return w->buffer;
 }

@@ -10,7 +10,8 @@ static int has_type(const hdf5_array *array, const query_field *field)
     case QUERY_FEATURE: return array->form.size == 1;
     case QUERY_BITS: return hdf5_is_of(array, "|u1");
     case QUERY_TIME:
-    case QUERY_COORDINATE: return hdf5_is_of(array, "<f4");
+    case QUERY_COORDINATE:
+    case QUERY_HEIGHT: return hdf5_is_of(array, "<f4");
     case QUERY_TRIANGLE: return hdf5_is_of(array, "<i4");
     case QUERY_PATCH: return hdf5_is_of(array, "<u4");
     default: return hdf5_is_of(array, "<i8");

@@ -30,7 +30,7 @@ static char *put_field(char *to, const query_field *field, const rows_field *fie
         return from->bytes[i] != CAROM_OVERLAP_INVALID ? to + decimal_write_integer(to, from->bytes[i]) : to;
     case QUERY_TIME: return to + decimal_write(to, from->floats[i]);
     case QUERY_COORDINATE:
-        return fields[field->feature].bytes[i] != CAROM_FEATURE_NONE ? to + decimal_write(to, from->floats[i]) : to;
+    case QUERY_HEIGHT: return rows_is_missing(field, fields, from, i) ? to : to + decimal_write(to, from->floats[i]);
     case QUERY_TRIANGLE: return to + decimal_write_integer(to, from->integers[i]);
     case QUERY_PATCH: return to + decimal_write_integer(to, (uint32_t)from->integers[i]);
     case QUERY_COUNT:

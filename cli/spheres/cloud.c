@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All spheres of a file among themselves. They are read as a whole, because each may meet every other. Lists go out in
- * pieces, so that memory is bounded by the spheres, however many pairs there are. */
+/* All spheres of a file among themselves, or against those of another file. They are read as a whole, because each may
+ * meet every other. Lists go out in pieces, so that memory is bounded by the spheres, however many pairs there are. */
 #include "cloud_job.h"
 #include "cli/table/csv.h"
 #include "cli/base/progress_watch.h"
@@ -73,36 +73,46 @@ static const table_column columns_of_file[CLOUD_COLUMNS] = {
     {.name = "vy", .group = 1},
     {.name = "vz", .group = 1},
     {.name = "mask", .kind = TABLE_MASK, .group = 2},
-    {.name = "t_max", .kind = TABLE_TIME, .group = 3},
+    {.name = "group", .kind = TABLE_MASK, .group = 3},
+    {.name = "t_max", .kind = TABLE_TIME, .group = 4},
 };
 
-static int read_rows(cloud_job *job, table_reader *file)
+static int read_rows(const char *path, table_reader *file, uint64_t *count)
 {
     const uint64_t rows = table_rows(file);
     int status = EXIT_DONE;
-    job->count = rows != TABLE_UNKNOWN ? rows : 0;
-    if (job->count <= SPHERES_MAX)
-        status = table_next(file, (uint64_t)SPHERES_MAX + 1, &job->count);
-    if (status == EXIT_DONE && job->count > SPHERES_MAX)
-        status =
-            cli_refuse(EXIT_USAGE, "%s: a cloud has at most 2147483647 spheres, and here are %s%llu",
-                       job->options->cloud, rows != TABLE_UNKNOWN ? "" : "at least ", (unsigned long long)job->count);
+    *count = rows != TABLE_UNKNOWN ? rows : 0;
+    if (*count <= SPHERES_MAX)
+        status = table_next(file, (uint64_t)SPHERES_MAX + 1, count);
+    if (status == EXIT_DONE && *count > SPHERES_MAX)
+        status = cli_refuse(EXIT_USAGE, "%s: a cloud has at most 2147483647 spheres, and here are %s%llu", path,
+                            rows != TABLE_UNKNOWN ? "" : "at least ", (unsigned long long)*count);
     return status;
 }
 
-static int read_spheres(cloud_job *job)
+static int read_spheres(const spheres_options *options, const char *path, table_column columns[CLOUD_COLUMNS],
+                        uint64_t *count)
 {
-    const spheres_options *options = job->options;
     const table_limits limits = {
         .rows = (uint64_t)SPHERES_MAX + 1, .threads = parallel_threads(options->common.threads), .part = CSV_PART};
     table_reader file;
-    memcpy(job->columns, columns_of_file, sizeof columns_of_file);
-    int status = table_open(&file, options->cloud, job->columns, CLOUD_COLUMNS, &limits);
+    memcpy(columns, columns_of_file, sizeof columns_of_file);
+    int status = table_open(&file, path, columns, CLOUD_COLUMNS, &limits);
     if (status != EXIT_DONE)
         return status;
-    status = read_rows(job, &file);
+    status = read_rows(path, &file, count);
     table_close(&file);
     return status;
+}
+
+/* Both files, or the only one. */
+static int read_clouds(cloud_job *job)
+{
+    const spheres_options *options = job->options;
+    const int status = read_spheres(options, options->cloud, job->columns, &job->count);
+    return status == EXIT_DONE && options->against
+               ? read_spheres(options, options->against, job->against_columns, &job->against_count)
+               : status;
 }
 
 /* The end of the window of the call is one for each of its spheres. */
@@ -112,20 +122,54 @@ static void cut_limits(const spheres_options *options, table_column *limits, uin
         limits->data[i] = limits->data[i] < options->t_max ? limits->data[i] : options->t_max;
 }
 
-/* Options that the columns of the file decide about. */
+/* Options that the columns of the files decide about. */
 static int check_columns(const cloud_job *job)
 {
     const spheres_options *options = job->options;
-    if (!job->columns[CLOUD_VX].present)
+    const table_column *own = job->columns, *other = job->against_columns;
+    const char *moving = own[CLOUD_VX].present ? options->cloud : options->against;
+    if (!own[CLOUD_VX].present && !other[CLOUD_VX].present)
         return EXIT_DONE;
     if (options->is_margin_given)
-        return cli_refuse(EXIT_USAGE, "spheres: --margin is for spheres at rest, and %s has velocities",
-                          options->cloud);
-    if (!options->is_t_max_given && !job->columns[CLOUD_T_MAX].present)
-        return cli_refuse(EXIT_USAGE,
-                          "spheres: %s has velocities, so --t-max T or a column t_max must end the time window",
-                          options->cloud);
+        return cli_refuse(EXIT_USAGE, "spheres: --margin is for spheres at rest, and %s has velocities", moving);
+    if (!options->is_t_max_given && !own[CLOUD_T_MAX].present && !other[CLOUD_T_MAX].present)
+        return cli_refuse(
+            EXIT_USAGE, "spheres: %s has velocities, so --t-max T or a column t_max must end the time window", moving);
     return EXIT_DONE;
+}
+
+/* A column of 32 bits, if the file has it. */
+static carom_uints bits_of(const table_column *column)
+{
+    return column->present ? carom_uints_of((const uint32_t *)(const void *)column->data) : (carom_uints){0};
+}
+
+/* The limits of a file's spheres: its column, or one for all. */
+static carom_scalars limits_of(const spheres_options *options, const table_column *column)
+{
+    if (column->present)
+        return carom_scalars_of(column->data);
+    return options->is_t_max_given ? (carom_scalars){.data = &options->t_max, .stride = CAROM_REPEAT}
+                                   : (carom_scalars){0};
+}
+
+static carom_points velocities_of(const table_column *c)
+{
+    return c[CLOUD_VX].present ? carom_soa(c[CLOUD_VX].data, c[CLOUD_VY].data, c[CLOUD_VZ].data) : (carom_points){0};
+}
+
+static void describe_against(cloud_job *job)
+{
+    const table_column *c = job->against_columns;
+    job->against = (carom_cloud_against){.size = sizeof job->against,
+                                         .count = job->against_count,
+                                         .center = carom_soa(c[CLOUD_X].data, c[CLOUD_Y].data, c[CLOUD_Z].data),
+                                         .velocity = velocities_of(c),
+                                         .radius = carom_scalars_of(c[CLOUD_RADIUS].data),
+                                         .mask = bits_of(&c[CLOUD_MASK]),
+                                         .group = bits_of(&c[CLOUD_GROUP]),
+                                         .t_max = limits_of(job->options, &c[CLOUD_T_MAX])};
+    job->desc.against = &job->against;
 }
 
 static void describe(cloud_job *job)
@@ -135,18 +179,14 @@ static void describe(cloud_job *job)
     carom_cloud_desc *d = &job->desc;
     *d = (carom_cloud_desc){.batch = {.size = sizeof *d, .count = job->count, .accuracy = options->common.accuracy},
                             .center = carom_soa(c[CLOUD_X].data, c[CLOUD_Y].data, c[CLOUD_Z].data),
+                            .velocity = velocities_of(c),
                             .radius = carom_scalars_of(c[CLOUD_RADIUS].data),
+                            .mask = bits_of(&c[CLOUD_MASK]),
+                            .group = bits_of(&c[CLOUD_GROUP]),
+                            .t_max = limits_of(options, &c[CLOUD_T_MAX]),
                             .margin = options->margin,
                             .start = options->start};
     memcpy(d->period, options->period, sizeof d->period);
-    if (c[CLOUD_VX].present)
-        d->velocity = carom_soa(c[CLOUD_VX].data, c[CLOUD_VY].data, c[CLOUD_VZ].data);
-    if (c[CLOUD_MASK].present)
-        d->mask = (carom_uints){.data = (const uint32_t *)(const void *)c[CLOUD_MASK].data, .stride = sizeof(uint32_t)};
-    if (c[CLOUD_T_MAX].present)
-        d->t_max = carom_scalars_of(c[CLOUD_T_MAX].data);
-    else if (options->is_t_max_given)
-        d->t_max = (carom_scalars){.data = &options->t_max, .stride = CAROM_REPEAT};
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
@@ -235,14 +275,17 @@ static int write_answers(cloud_job *job)
 int cloud_run(const spheres_options *options, cloud_hits hits)
 {
     cloud_job cloud = {.options = options, .hits = hits}, *const job = &cloud;
-    int status = read_spheres(job);
+    int status = read_clouds(job);
     if (status == EXIT_DONE)
         status = check_columns(job);
     if (status == EXIT_DONE)
         status = open_context(job);
     if (status == EXIT_DONE) {
         cut_limits(options, &job->columns[CLOUD_T_MAX], job->count);
+        cut_limits(options, &job->against_columns[CLOUD_T_MAX], job->against_count);
         describe(job);
+        if (options->against)
+            describe_against(job);
         choose_fields(job);
         progress_begin(&job->progress, options->common.command->name, "spheres", 0, job->count);
         status = write_answers(job);
@@ -250,21 +293,27 @@ int cloud_run(const spheres_options *options, cloud_hits hits)
     }
     carom_context_destroy(job->context);
     table_free(job->columns, CLOUD_COLUMNS);
+    table_free(job->against_columns, CLOUD_COLUMNS);
     return status;
 }
 
 int cloud_prepare(const spheres_options *options, cloud_hits hits, uint32_t present)
 {
-    cloud_job cloud = {.options = options, .hits = hits, .count = 1}, *const job = &cloud;
+    cloud_job cloud = {.options = options, .hits = hits, .count = 1, .against_count = 1}, *const job = &cloud;
     rows_field fields[QUERY_FIELDS_MAX] = {{NULL}};
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     memcpy(job->columns, columns_of_file, sizeof columns_of_file);
+    memcpy(job->against_columns, columns_of_file, sizeof columns_of_file);
     int status = probe_columns(job->columns, CLOUD_COLUMNS, present);
+    if (status == EXIT_DONE && options->against)
+        status = probe_columns(job->against_columns, CLOUD_COLUMNS, 0);
     if (status == EXIT_DONE)
         status = cli_context_open(&options->common, &job->context);
     if (status == EXIT_DONE) {
         describe(job);
+        if (options->against)
+            describe_against(job);
         choose_fields(job);
         job->desc.batch.prepare = 1;
         status = rows_fields_alloc(&job->query, 1, fields) ? EXIT_DONE : cli_no_memory();
@@ -277,5 +326,6 @@ int cloud_prepare(const spheres_options *options, cloud_hits hits, uint32_t pres
     rows_fields_free(fields);
     carom_context_destroy(job->context);
     table_free(job->columns, CLOUD_COLUMNS);
+    table_free(job->against_columns, CLOUD_COLUMNS);
     return status;
 }

@@ -20,8 +20,8 @@ enum {
 
 typedef struct spheres_options {
     cli_options common;
-    const char *pairs, *cloud; /* files; NULL: not given */
-    float t_max;               /* +inf unless given */
+    const char *pairs, *cloud, *against; /* files; NULL: not given */
+    float t_max;                         /* +inf unless given */
     int is_t_max_given;
     const char *hits;
     carom_start start;

@@ -6,7 +6,19 @@
 #include "cloud.h"
 #include "cli/rows/rows.h"
 
-enum { CLOUD_X, CLOUD_Y, CLOUD_Z, CLOUD_RADIUS, CLOUD_VX, CLOUD_VY, CLOUD_VZ, CLOUD_MASK, CLOUD_T_MAX, CLOUD_COLUMNS };
+enum {
+    CLOUD_X,
+    CLOUD_Y,
+    CLOUD_Z,
+    CLOUD_RADIUS,
+    CLOUD_VX,
+    CLOUD_VY,
+    CLOUD_VZ,
+    CLOUD_MASK,
+    CLOUD_GROUP,
+    CLOUD_T_MAX,
+    CLOUD_COLUMNS
+};
 
 /* The fields of a list that each has; further ones follow. */
 enum { CLOUD_A, CLOUD_B, CLOUD_STATE, CLOUD_T, CLOUD_LIST_FIELDS };
@@ -14,9 +26,10 @@ enum { CLOUD_A, CLOUD_B, CLOUD_STATE, CLOUD_T, CLOUD_LIST_FIELDS };
 typedef struct cloud_job {
     const spheres_options *options;
     cloud_hits hits;
-    table_column columns[CLOUD_COLUMNS];
-    uint64_t count;
+    table_column columns[CLOUD_COLUMNS], against_columns[CLOUD_COLUMNS]; /* of --cloud and --against */
+    uint64_t count, against_count;
     carom_context *context;
+    carom_cloud_against against;
     carom_cloud_desc desc;
     query_field fields[QUERY_FIELDS_MAX];            /* the columns of the output */
     int shift, previous, added[CLOUD_ADDED_COLUMNS]; /* the first field of each in a list; 0: not asked for */

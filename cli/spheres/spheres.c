@@ -48,6 +48,8 @@ static int read_period(const char *name, const char *value, void *out)
 static const cli_option own_options[] = {
     {"cloud", "FILE", "spheres among themselves: CSV, .npy or .h5", cli_read_name, offsetof(spheres_options, cloud), 0,
      CLI_READS},
+    {"against", "FILE", "with --cloud: pairs of its spheres with those of this file, and no others", cli_read_name,
+     offsetof(spheres_options, against), 0, CLI_READS},
     {"margin", "D", "with --cloud, at rest: also pairs that are at most D apart (default 0)", read_margin,
      offsetof(spheres_options, margin), offsetof(spheres_options, is_margin_given), CLI_NO_FILE},
     {"periodic", "X,Y,Z", "with --cloud: lengths LX,LY,LZ of a periodic box, 0 for an axis that is open", read_period,
@@ -102,8 +104,22 @@ static int check_columns(const spheres_options *o, cloud_hits hits)
 {
     if (has_columns(o) && hits != HITS_ALL)
         return cli_refuse(EXIT_USAGE, "spheres: %s are for --hits all", column_words);
-    if (o->previous && !strcmp(o->previous, "-") && !strcmp(o->cloud, "-"))
-        return cli_refuse(EXIT_USAGE, "spheres: --cloud and --previous cannot both be standard input");
+    return EXIT_DONE;
+}
+
+/* Standard input is one file at most. */
+static int check_inputs(const spheres_options *o)
+{
+    const char *const files[] = {o->cloud, o->against, o->previous};
+    static const char *const names[] = {"cloud", "against", "previous"};
+    const char *first = NULL;
+    for (size_t i = 0; i < CLI_COUNT(files); i++) {
+        if (!files[i] || strcmp(files[i], "-") != 0)
+            continue;
+        if (first)
+            return cli_refuse(EXIT_USAGE, "spheres: --%s and --%s cannot both be standard input", first, names[i]);
+        first = names[i];
+    }
     return EXIT_DONE;
 }
 
@@ -118,6 +134,8 @@ static int run(const void *options)
     if (o->pairs && (o->is_t_max_given || o->hits || o->is_start_given || o->is_margin_given || o->is_period_given))
         return cli_refuse(EXIT_USAGE,
                           "spheres: --t-max, --hits and --start, --margin and --periodic belong to --cloud");
+    if (o->pairs && o->against)
+        return cli_refuse(EXIT_USAGE, "spheres: --against belongs to --cloud");
     if (o->pairs && has_columns(o))
         return cli_refuse(EXIT_USAGE, "spheres: %s belong to --cloud", column_words);
     if (o->pairs)
@@ -127,6 +145,8 @@ static int run(const void *options)
         status = check_margin(o, hits);
     if (status == EXIT_DONE)
         status = check_columns(o, hits);
+    if (status == EXIT_DONE)
+        status = check_inputs(o);
     return status == EXIT_DONE ? cloud_run(o, hits) : status;
 }
 
@@ -146,21 +166,26 @@ const cli_command spheres_command = {
     .name = "spheres",
     .summary = "moving spheres against moving spheres, pair by pair or all of a cloud",
 #define CLOUD_SYNOPSIS(member, numbers, x, y, z, what) "[--" #member "] "
-    .synopsis = "carom spheres --pairs F.csv [options]\n       carom spheres --cloud S.csv [--t-max T] [--hits "
-                "all|first|any|count]\n"
-                "                   [--start report|skip-parting|skip] [--margin D] [--periodic LX,LY,LZ]\n"
-                "                   " CLOUD_ADDED(CLOUD_SYNOPSIS) "[--previous OLD] [options]",
+    .synopsis =
+        "carom spheres --pairs F.csv [options]\n       carom spheres --cloud S.csv [--against B.csv] [--t-max T] "
+        "[--hits all|first|any|count]\n"
+        "                   [--start report|skip-parting|skip] [--margin D] [--periodic LX,LY,LZ]\n"
+        "                   " CLOUD_ADDED(CLOUD_SYNOPSIS) "[--previous OLD] [options]",
     .details =
         "F.csv has the columns a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb: a sphere goes from a0 to a1 over "
         "u\n"
         "in [0, 1], another from b0 to b1. Output, one row per input row, in order: state,u_first,u_last.\n"
-        "S.csv has the columns cx,cy,cz,radius and optionally vx,vy,vz, mask (32 bits, 0..4294967295 or 0x..: a pair "
-        "needs "
+        "S.csv has the columns cx,cy,cz,radius and optionally vx,vy,vz, mask and group (32 bits, 0..4294967295 or "
+        "0x..: "
         "a\n"
-        "bit that both have) and t_max: contact begins at the latest at the smallest of --t-max and both spheres' own. "
-        "With\n"
-        "velocities, --t-max or the column must be there. --margin is for spheres at rest, without --t-max and "
-        "--start.\n"
+        "pair needs a bit of a's group in b's mask, and one of b's group in a's mask; without group the mask is the "
+        "group)\n"
+        "and t_max: contact begins at the latest at the smallest of --t-max and both spheres' own. With velocities, "
+        "--t-max\n"
+        "or the column must be there. --margin is for spheres at rest, without --t-max and --start.\n"
+        "--against takes the pairs of a sphere a of S.csv and a sphere b of B.csv alone, which has columns of its own; "
+        "rows\n"
+        "of first, any and count are those of S.csv.\n"
         "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for "
         "each\n"
         "column, and so has the output if it ends in .h5. With --cloud, --hits chooses:\n"
@@ -174,7 +199,7 @@ const cli_command spheres_command = {
         "  first  the partner of the smallest t, then index, of each sphere: other,state,t (-1,miss,inf without one)\n"
         "  any    whether the sphere has a partner: hit (1 or 0, empty for an invalid sphere)\n"
         "  count  how many partners it has: count (empty for an invalid sphere)\n"
-        "Spheres are numbered from 0, in the order of the file.\n",
+        "Spheres are numbered from 0, in the order of their file.\n",
     .run = run,
     .size = sizeof(spheres_options),
     .defaults = &defaults,

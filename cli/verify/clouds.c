@@ -306,13 +306,13 @@ static void write_all(const clouds_run *r, double seconds, uint64_t *different, 
             continue;
         output_format(r->out, "\n%-52s", titles[mode]);
         for (int call = 0; call < CALLS; call++)
-            output_format(r->out, " %22s", call_names[call]);
+            verify_write_column(r->out, call_names[call]);
         output_char(r->out, '\n');
         for (size_t s = 0; s < r->count; s++) {
             output_format(r->out, "%-52s", r->subjects[s].name);
             for (int call = 0; call < CALLS; call++) {
                 const cell *c = &r->cells[mode][s][call];
-                verify_write_cell(r->out, CAROM_ACCURACY_FAST, c->spheres, 0, 0, c->different);
+                verify_write_cell(r->out, CAROM_ACCURACY_FAST, c->spheres, NULL, c->different);
                 *different += c->different;
             }
             output_char(r->out, '\n');

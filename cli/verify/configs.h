@@ -18,7 +18,8 @@ typedef struct config {
     uint64_t stride;    /* it answers every stride-th block */
     uint64_t queries[VERIFY_MODES][QUERY_PAIR_COUNT], different[VERIFY_MODES][QUERY_PAIR_COUNT];
     double seconds[VERIFY_MODES][QUERY_PAIR_COUNT];
-    uint64_t by_proof[QUERY_PAIR_COUNT], by_integers[QUERY_PAIR_COUNT], exact_on_device; /* of exact mode */
+    verify_rungs rungs[QUERY_PAIR_COUNT]; /* of exact mode */
+    uint64_t exact_on_device;
 } config;
 
 typedef struct verification {

@@ -31,7 +31,8 @@ enum { QUERIES_PER_TRIANGLE = 3 };
 static const double patience = 10.0, block_patience = 3.0;
 
 typedef struct counts {
-    uint64_t queries, different, by_proof, by_integers, on_device;
+    uint64_t queries, different, on_device;
+    verify_rungs rungs;
     double seconds;
 } counts;
 
@@ -94,8 +95,7 @@ static int answer(mesh_run *r, subject *s, const verify_mesh_request *ask, verif
         return 0;
     }
     cell->queries += ask->count;
-    cell->by_proof += stats.by_proof;
-    cell->by_integers += stats.by_integers;
+    verify_add_rungs(&cell->rungs, &stats);
     cell->on_device += stats.on_device;
     return 1;
 }
@@ -291,7 +291,7 @@ static void write_row(const mesh_run *r, const subject *s, int mode)
     output_format(r->out, "%-52s", s->is.name);
     for (int type = 0; type < MESH_TYPES; type++) {
         const counts *c = &s->cells[mode][type];
-        verify_write_cell(r->out, mode, c->queries, c->by_proof, c->by_integers, c->different);
+        verify_write_cell(r->out, mode, c->queries, &c->rungs, c->different);
         sum.seconds += c->seconds;
         sum.queries += c->queries;
         sum.on_device += c->on_device;
@@ -309,7 +309,7 @@ static void write_matrix(const mesh_run *r)
 {
     const double asked = (double)(MESH_SCENES * r->each);
     static const char *const titles[VERIFY_MODES] = {"meshes, fast mode: queries / different",
-                                                     "meshes, exact: by proof + by integers / different"};
+                                                     "meshes: first filter + second + integers / different"};
     output_format(r->out,
                   "\nmeshes: %.0f queries of each type, %.3g %% of the pairs, in exact mode an eighth of them; "
                   "%d meshes of %d triangles, one of %zu\n",
@@ -320,7 +320,7 @@ static void write_matrix(const mesh_run *r)
             continue;
         output_format(r->out, "\n%-52s", titles[mode]);
         for (int type = 0; type < MESH_TYPES; type++)
-            output_format(r->out, " %22s", query_meshes[type]->name);
+            verify_write_column(r->out, query_meshes[type]->name);
         output_text(r->out, "    ns/query\n");
         for (size_t i = 0; i < r->count; i++)
             write_row(r, &r->subjects[i], mode);

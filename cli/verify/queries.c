@@ -142,6 +142,7 @@ static carom_status run_mix(carom_context *context, const verify_request *reques
         sum.on_device += stats->on_device;
         sum.by_proof += stats->by_proof;
         sum.by_integers += stats->by_integers;
+        sum.by_second_filter += stats->by_second_filter;
     }
     *stats = sum;
     return status;

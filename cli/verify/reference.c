@@ -19,7 +19,7 @@ static const double margin_share = 5e-7;
 
 typedef struct tally {
     uint64_t queries, near, wrong;
-    uint64_t exact_wrong, by_integers;
+    uint64_t exact_wrong, by_second_filter, by_integers;
     float *errors; /* of times where states agree, in units of the last place */
     size_t error_count;
 } tally;
@@ -86,9 +86,10 @@ static int compare_errors(const void *a, const void *b)
 static void write_tally(reference_run *run)
 {
     tally *t = &run->tally;
-    output_format(run->out, "  %-10s %-28s %8llu %8llu %8llu %8llu %8llu", query_pairs[run->type]->name,
+    output_format(run->out, "  %-10s %-28s %8llu %8llu %8llu %8llu %8llu %8llu", query_pairs[run->type]->name,
                   ref_family_name(run->family), (unsigned long long)t->queries, (unsigned long long)t->exact_wrong,
-                  (unsigned long long)t->by_integers, (unsigned long long)t->wrong, (unsigned long long)t->near);
+                  (unsigned long long)t->by_second_filter, (unsigned long long)t->by_integers,
+                  (unsigned long long)t->wrong, (unsigned long long)t->near);
     qsort(t->errors, t->error_count, sizeof *t->errors, compare_errors);
     if (t->error_count > 0)
         output_format(run->out, " %12.3g %12.3g", (double)t->errors[(t->error_count - 1) * 999 / 1000],
@@ -143,8 +144,10 @@ static int check_family(reference_run *run, uint64_t done)
         if (status != CAROM_OK)
             return cli_library_error("the reference check", status, &err);
     }
-    run->tally =
-        (tally){.queries = run->count, .by_integers = stats.by_integers, .errors = run->tally.errors}; /* exact's */
+    run->tally = (tally){.queries = run->count, /* the rungs are those of exact mode, which ran last */
+                         .by_second_filter = stats.by_second_filter,
+                         .by_integers = stats.by_integers,
+                         .errors = run->tally.errors};
     memset(run->explained, 0, sizeof run->explained);
     for (uint64_t i = 0; i < run->count; i++) {
         judge(run, i);
@@ -173,9 +176,9 @@ int verify_reference(carom_context *context, uint64_t count, uint64_t seed, outp
                   "\nexact reference; exact mode: wrong if anything differs; fast mode: wrong beyond %g of the largest "
                   "magnitude from a decision, time error in ulp\n",
                   margin_share);
-    output_format(out, "  %-10s %-28s %8s %17s %17s %12s %12s\n", "", "", "", "exact   ", "fast    ", "", "");
-    output_format(out, "  %-10s %-28s %8s %8s %8s %8s %8s %12s %12s\n", "query", "family", "queries", "wrong",
-                  "integers", "wrong", "near", "99.9 %", "max");
+    output_format(out, "  %-10s %-28s %8s %26s %17s %12s %12s\n", "", "", "", "exact      ", "fast    ", "", "");
+    output_format(out, "  %-10s %-28s %8s %8s %8s %8s %8s %8s %12s %12s\n", "query", "family", "queries", "wrong",
+                  "second", "integers", "wrong", "near", "99.9 %", "max");
     for (run.type = 0; run.type < QUERY_PAIR_COUNT && status == EXIT_DONE; run.type++) {
         for (run.family = 0; run.family < families && status == EXIT_DONE; run.family++) {
             uint64_t before = count * run.family / families;

@@ -56,8 +56,7 @@ static int answer(verification *v, config *c, int mode, int type, uint64_t n, co
     c->seconds[mode][type] += cli_seconds() - start;
     if (status == CAROM_OK) {
         c->queries[mode][type] += n;
-        c->by_proof[type] += stats.by_proof;
-        c->by_integers[type] += stats.by_integers;
+        verify_add_rungs(&c->rungs[type], &stats);
         c->exact_on_device += mode == CAROM_ACCURACY_EXACT ? stats.on_device : 0;
         return 1;
     }
@@ -156,8 +155,7 @@ static void warm_up_config(verification *v, config *c)
     }
     memset(c->queries, 0, sizeof c->queries);
     memset(c->seconds, 0, sizeof c->seconds);
-    memset(c->by_proof, 0, sizeof c->by_proof);
-    memset(c->by_integers, 0, sizeof c->by_integers);
+    memset(c->rungs, 0, sizeof c->rungs);
     c->exact_on_device = 0;
 }
 
@@ -198,16 +196,28 @@ static void choose_shares(verification *v, uint64_t total)
 
 /* ---- the matrix ------------------------------------------------------------------------------------------------- */
 
-void verify_write_cell(output *out, int mode, uint64_t queries, uint64_t by_proof, uint64_t by_integers,
-                       uint64_t different)
+void verify_add_rungs(verify_rungs *sum, const carom_stats *stats)
 {
-    char cell[80];
+    sum->first_filter += stats->by_proof - stats->by_second_filter;
+    sum->second_filter += stats->by_second_filter;
+    sum->integers += stats->by_integers;
+}
+
+void verify_write_column(output *out, const char *title)
+{
+    output_format(out, " %27s", title);
+}
+
+void verify_write_cell(output *out, int mode, uint64_t queries, const verify_rungs *rungs, uint64_t different)
+{
+    char cell[100];
     if (mode == CAROM_ACCURACY_FAST)
         snprintf(cell, sizeof cell, "%llu / %llu", (unsigned long long)queries, (unsigned long long)different);
     else
-        snprintf(cell, sizeof cell, "%llu + %llu / %llu", (unsigned long long)by_proof, (unsigned long long)by_integers,
+        snprintf(cell, sizeof cell, "%llu + %llu + %llu / %llu", (unsigned long long)rungs->first_filter,
+                 (unsigned long long)rungs->second_filter, (unsigned long long)rungs->integers,
                  (unsigned long long)different);
-    output_format(out, " %22s", queries || different ? cell : "-");
+    verify_write_column(out, queries || different ? cell : "-");
 }
 
 static void write_row(const verification *v, const config *c, int mode, uint64_t total)
@@ -215,8 +225,7 @@ static void write_row(const verification *v, const config *c, int mode, uint64_t
     double seconds = 0.0, queries = 0.0;
     output_format(v->out, "%-52s", c->name);
     for (int type = 0; type < QUERY_PAIR_COUNT; type++) {
-        verify_write_cell(v->out, mode, c->queries[mode][type], c->by_proof[type], c->by_integers[type],
-                          c->different[mode][type]);
+        verify_write_cell(v->out, mode, c->queries[mode][type], &c->rungs[type], c->different[mode][type]);
         seconds += c->seconds[mode][type];
         queries += (double)c->queries[mode][type];
     }
@@ -232,13 +241,13 @@ static void write_row(const verification *v, const config *c, int mode, uint64_t
 static void write_matrix(const verification *v, uint64_t total)
 {
     static const char *const titles[VERIFY_MODES] = {"fast mode: queries of each type / different",
-                                                     "exact mode: by proof + by integers / different"};
+                                                     "exact: first filter + second + integers / different"};
     for (int mode = 0; mode < VERIFY_MODES; mode++) {
         if (!is_asked(v, mode))
             continue;
         output_format(v->out, "\n%-52s", titles[mode]);
         for (int type = 0; type < QUERY_PAIR_COUNT; type++)
-            output_format(v->out, " %22s", query_pairs[type]->name);
+            verify_write_column(v->out, query_pairs[type]->name);
         output_text(v->out, "    ns/query\n");
         for (size_t i = 0; i < v->count; i++)
             write_row(v, &v->configs[i], mode, total);

@@ -77,8 +77,15 @@ int verify_meshes(const verify_subject *subjects, size_t count, const verify_opt
 int verify_clouds(const verify_subject *subjects, size_t count, const verify_options *options, output *out,
                   uint64_t *different, uint64_t *wrong);
 
-/* A cell of a matrix. Fast mode: queries / different. Exact mode: by proof + by integers / different. */
-void verify_write_cell(output *out, int mode, uint64_t queries, uint64_t by_proof, uint64_t by_integers,
-                       uint64_t different);
+/* How many queries each rung of exact mode decided. */
+typedef struct verify_rungs {
+    uint64_t first_filter, second_filter, integers;
+} verify_rungs;
+void verify_add_rungs(verify_rungs *sum, const carom_stats *stats);
+
+/* A cell of a matrix. Fast mode: queries / different. Exact mode: first filter + second + integers / different. */
+void verify_write_cell(output *out, int mode, uint64_t queries, const verify_rungs *rungs, uint64_t different);
+/* The title of a matrix's column. */
+void verify_write_column(output *out, const char *title);
 
 #endif

@@ -102,7 +102,7 @@ FN int cloud_best_level(const caromi_cloud_view *view, const cloud_sphere *spher
 /* LANES spheres in the order of their indices: the first certain partner is the best one. */
 typedef struct cloud_in_order {
     real x[LANES], y[LANES], z[LANES], reach[LANES];
-    uint32_t mask[LANES], slot[LANES];
+    uint32_t mask[LANES], group[LANES], slot[LANES];
     u32 lanes; /* lanes that hold another sphere */
 } cloud_in_order;
 
@@ -121,6 +121,7 @@ FN void cloud_gather_in_order(const caromi_cloud_view *view, const caromi_cloud_
         others->z[lane] = view->z[source];
         others->reach[lane] = view->reach[source];
         others->mask[lane] = view->mask ? view->mask[source] : 0;
+        others->group[lane] = view->group ? view->group[source] : 0;
         others->lanes |= (u32)is_other << lane;
     }
 }
@@ -132,9 +133,16 @@ static void cloud_best_in_order(const caromi_cloud_view *view, const cloud_spher
     uint32_t *partner = &best->partner[sphere->slot], undecided_count = 0;
     caromi_cloud_pairs *buffer = view->motion.given != NULL ? &found->swept : &found->undecided;
     cloud_in_order others;
-    const cloud_sorted columns = {others.x, others.y,     others.z, others.reach, view->mask ? others.mask : NULL,
-                                  NULL,     view->margin, view};
-    for (uint32_t first_index = 0; first_index < best->count && first_index <= *partner; first_index += LANES) {
+    const cloud_sorted columns = {.x = others.x,
+                                  .y = others.y,
+                                  .z = others.z,
+                                  .reach = others.reach,
+                                  .mask = view->mask ? others.mask : NULL,
+                                  .group = view->group ? others.group : NULL,
+                                  .margin = view->margin,
+                                  .view = view};
+    for (uint32_t first_index = best->first; first_index < best->count && first_index <= *partner;
+         first_index += LANES) {
         cloud_gather_in_order(view, best, sphere->slot, first_index, &others);
         const cloud_lanes_found tested = view->reach_is_bound
                                              ? cloud_test(&columns, sphere, 0, CLOUD_MASKED | CLOUD_BOUNDS_ONLY)
@@ -161,28 +169,29 @@ static void cloud_best_in_order(const caromi_cloud_view *view, const cloud_spher
 
 /* If a search would go through most spheres, it is shorter in the order of indices: the first certain partner ends
  * it. */
-FN int cloud_is_in_order(const caromi_cloud_view *view, const caromi_cloud_best *best, uint32_t slot)
+FN int cloud_is_in_order(const caromi_cloud_view *view, const caromi_cloud_best *best, uint32_t own, uint32_t slot)
 {
-    return best->slot_of != NULL && caromi_cloud_nearby(view, 0, slot) * 8 >= (double)best->count;
+    return best->slot_of != NULL && caromi_cloud_nearby(view, 0, own, slot) * 8 >= (double)(best->count - best->first);
 }
 
-/* Searches for the partner of the sphere in a slot, whose own cell has the slots [begin, end). The own cell comes
- * first: in a crowded cell it has a partner, which ends the search or culls most of the cells around. */
-FN void cloud_best_of(const caromi_cloud_view *view, uint32_t slot, uint32_t begin, uint32_t end,
+/* Searches for the partner of the sphere in a slot of level `own`, whose own cell has the slots [begin, end). The own
+ * cell comes first: in a crowded cell it has a partner, which ends the search or culls most of the cells around. */
+FN void cloud_best_of(const caromi_cloud_view *view, uint32_t own, uint32_t slot, uint32_t begin, uint32_t end,
                       const caromi_cloud_best *best, caromi_cloud_found *found)
 {
     const cloud_sorted columns = cloud_sorted_of(view);
     const cloud_sphere sphere = cloud_load(&columns, slot);
     uint32_t undecided_count = 0;
-    if (cloud_is_in_order(view, best, slot)) {
+    if (cloud_is_in_order(view, best, own, slot)) {
         cloud_best_in_order(view, &sphere, best, found);
         return;
     }
-    if (cloud_best_run(view, &sphere, begin, end, 0, best, &undecided_count, found))
+    if (!view->is_split && cloud_best_run(view, &sphere, begin, end, 0, best, &undecided_count, found))
         return;
     const cloud_ball ball = cloud_ball_of(view, slot);
     for (uint32_t level = 0; level < view->level_count; level++)
-        if (cloud_best_level(view, &sphere, &ball, level, begin, 0, best, &undecided_count, found))
+        if (caromi_cloud_levels_meet(view, own, level) &&
+            cloud_best_level(view, &sphere, &ball, level, begin, 0, best, &undecided_count, found))
             return;
 }
 
@@ -195,7 +204,7 @@ static void cloud_best(const caromi_cloud_view *view, uint32_t begin, uint32_t e
         for (int32_t cell = 0; cell < view->rows[row].count; cell++)
             for (uint32_t slot = starts[cell]; slot < starts[cell + 1] && !found->ends; slot++)
                 if (!best->is_done[slot])
-                    cloud_best_of(view, slot, starts[cell], starts[cell + 1], best, found);
+                    cloud_best_of(view, view->rows[row].level, slot, starts[cell], starts[cell + 1], best, found);
     }
     if (view->motion.given != NULL)
         cloud_sweep(view, found);

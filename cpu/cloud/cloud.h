@@ -43,8 +43,10 @@ typedef struct caromi_cloud_level {
     double reach;          /* the greatest reach of its spheres */
     uint32_t begin_row, end_row;
     uint64_t first_row; /* number of its row (0, 0), in a dense table */
-    uint64_t
-        coarser; /* bits: coarser levels whose spheres the spheres of this level search for, not the other way round */
+    /* bits: levels of lower numbers, which are coarser, whose spheres the spheres of this level search for, not the
+     * other way round */
+    uint64_t coarser;
+    int searches_twin; /* of two clouds: its spheres search for the other cloud's in the same cells */
 } caromi_cloud_level;
 
 /* A buffer of pairs, as two columns. */
@@ -119,7 +121,7 @@ typedef struct caromi_cloud_images {
  * margin. */
 typedef struct caromi_cloud_view {
     const float *x, *y, *z, *reach;
-    const uint32_t *mask, *index; /* masks may be NULL */
+    const uint32_t *mask, *group, *index; /* mask NULL: no masks; group NULL: masks are groups */
     float margin;
     int reach_is_bound; /* reaches are upper bounds, so only the sweep test makes a pair certain */
     caromi_cloud_motion motion;
@@ -127,11 +129,33 @@ typedef struct caromi_cloud_view {
     const caromi_cloud_row *rows;
     const caromi_cloud_level *levels;
     uint32_t level_count, row_count;
+    /* Pairs are those of two clouds: levels come in twos with the same cells. Even ones hold the first cloud's spheres,
+     * odd ones the second's. */
+    int is_split;
     const uint32_t *table;             /* rows by number, or by hash; CAROMI_NO_ROW: empty */
     int is_dense;                      /* by number */
     uint64_t table_mask;               /* by hash */
     const caromi_cloud_images *images; /* NULL: none */
 } caromi_cloud_view;
+
+/* Whether masks and groups allow a pair of the spheres in two slots. */
+static inline int caromi_cloud_masks_meet(const caromi_cloud_view *view, uint32_t a, uint32_t b)
+{
+    const uint32_t *const group = view->group ? view->group : view->mask;
+    return view->mask == NULL || ((group[a] & view->mask[b]) != 0 && (group[b] & view->mask[a]) != 0);
+}
+
+/* Whether spheres of two levels may be pairs. */
+static inline int caromi_cloud_levels_meet(const caromi_cloud_view *view, uint32_t level, uint32_t other)
+{
+    return !view->is_split || ((level ^ other) & 1) != 0;
+}
+
+/* Whether a level searches for the spheres of another one in cells of another size. */
+static inline int caromi_cloud_may_search(const caromi_cloud_view *view, uint32_t level, uint32_t other)
+{
+    return caromi_cloud_levels_meet(view, level, other) && !(view->is_split && (level ^ other) == 1);
+}
 
 /* Options of the scan, as kernels/layout.h numbers them. */
 static inline int caromi_cloud_options(const caromi_cloud_view *view)
@@ -182,15 +206,16 @@ static inline uint32_t caromi_cloud_row_at(const caromi_cloud_view *view, uint32
     }
 }
 
-/* Estimate of how many spheres of levels `from` and finer are in the box that the sphere in `slot` reaches. */
-static inline double caromi_cloud_nearby(const caromi_cloud_view *view, uint32_t from, uint32_t slot)
+/* Estimate of how many spheres of levels `from` and finer are in the box that the sphere in `slot`, of level `own`,
+ * reaches, and may be its partners. */
+static inline double caromi_cloud_nearby(const caromi_cloud_view *view, uint32_t from, uint32_t own, uint32_t slot)
 {
     const double at[3] = {(double)view->x[slot], (double)view->y[slot], (double)view->z[slot]};
     double count = 0;
     for (uint32_t level_index = from; level_index < view->level_count; level_index++) {
         const caromi_cloud_level *level = &view->levels[level_index];
         const double reach = (double)view->reach[slot] + level->reach;
-        if (level->begin_row == level->end_row)
+        if (level->begin_row == level->end_row || !caromi_cloud_levels_meet(view, own, level_index))
             continue;
         double spheres = view->rows[level->end_row - 1].end - view->rows[level->begin_row].begin;
         for (int k = 0; k < 3; k++) {
@@ -262,7 +287,7 @@ typedef struct caromi_cloud_best {
     int any;
     const uint32_t
         *slot_of; /* [count] slot of each sphere by index (CAROMI_NO_SLOT: not in the columns); NULL: not known */
-    uint32_t count;
+    uint32_t first, count; /* partners have indices [first, count) */
 } caromi_cloud_best;
 /* Searches for partners of the spheres of rows [begin, end). A pair may be found from either of its spheres. */
 typedef void caromi_cloud_best_fn(const caromi_cloud_view *view, uint32_t begin, uint32_t end,

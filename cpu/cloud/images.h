@@ -130,22 +130,30 @@ FN void cloud_pairs_in_box(const caromi_cloud_view *view, const cloud_sphere *sp
         }
 }
 
-/* An image against the spheres of all levels; options as in a scan. */
-FN void cloud_pairs_of_image(const caromi_cloud_view *view, uint32_t slot, int image, int options,
+/* The first row behind `row` that is of another level, at most `end`. */
+FN uint32_t cloud_end_of_level(const caromi_cloud_view *view, uint32_t row, uint32_t end)
+{
+    const uint32_t end_row = view->levels[view->rows[row].level].end_row;
+    return end_row < end ? end_row : end;
+}
+
+/* An image of a sphere of level `own` against the spheres of all levels; options as in a scan. */
+FN void cloud_pairs_of_image(const caromi_cloud_view *view, uint32_t own, uint32_t slot, int image, int options,
                              caromi_cloud_found *found)
 {
     cloud_sphere sphere;
     const cloud_ball ball = cloud_shift(view, slot, image, &sphere);
     for (uint32_t level = 0; level < view->level_count; level++)
-        if (cloud_meets_level(view, &ball, level))
+        if (caromi_cloud_levels_meet(view, own, level) && cloud_meets_level(view, &ball, level))
             cloud_pairs_in_box(view, &sphere, &ball, level, options, found);
 }
 
 /* A pair of a sphere and an image is also a pair of the other sphere's image, shifted back. So half of all shifts find
- * each pair once. */
+ * each pair once. The rows are of one level. */
 FN void cloud_pairs_of_images(const caromi_cloud_view *view, uint32_t begin, uint32_t end, int options,
                               caromi_cloud_found *found)
 {
+    const uint32_t own = view->rows[begin].level;
     cloud_imaged imaged;
     for (uint32_t from = view->rows[begin].begin, last = view->rows[end - 1].end; from < last;) {
         cloud_find_imaged(view, &from, last, &imaged);
@@ -155,7 +163,7 @@ FN void cloud_pairs_of_images(const caromi_cloud_view *view, uint32_t begin, uin
             cloud_end_image(view, found, image);
             for (uint32_t index = 0; index < imaged.count; index++)
                 if ((imaged.steps[index] & steps) == steps)
-                    cloud_pairs_of_image(view, imaged.slot[index], image, options, found);
+                    cloud_pairs_of_image(view, own, imaged.slot[index], image, options, found);
         }
         cloud_end_image(view, found, CAROMI_IMAGE_OWN);
     }
@@ -164,38 +172,40 @@ FN void cloud_pairs_of_images(const caromi_cloud_view *view, uint32_t begin, uin
 /* Pairs of images of the spheres in rows [begin, end), with options as constants. */
 static void cloud_image_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t end, caromi_cloud_found *found)
 {
-    if (begin == end)
-        return;
-    if (view->motion.given != NULL)
-        cloud_pairs_of_images(view, begin, end, CLOUD_IMAGE | CLOUD_BOUNDS_ONLY | CLOUD_MASKED | CLOUD_SWEPT, found);
-    else if (view->reach_is_bound)
-        cloud_pairs_of_images(view, begin, end, CLOUD_IMAGE | CLOUD_BOUNDS_ONLY | CLOUD_MASKED | CLOUD_MARGIN, found);
-    else
-        cloud_pairs_of_images(view, begin, end, CLOUD_IMAGE | CLOUD_MASKED | CLOUD_MARGIN, found);
+    for (uint32_t row = begin, next; row < end; row = next) {
+        next = cloud_end_of_level(view, row, end);
+        if (view->motion.given != NULL)
+            cloud_pairs_of_images(view, row, next, CLOUD_IMAGE | CLOUD_BOUNDS_ONLY | CLOUD_MASKED | CLOUD_SWEPT, found);
+        else if (view->reach_is_bound)
+            cloud_pairs_of_images(view, row, next, CLOUD_IMAGE | CLOUD_BOUNDS_ONLY | CLOUD_MASKED | CLOUD_MARGIN,
+                                  found);
+        else
+            cloud_pairs_of_images(view, row, next, CLOUD_IMAGE | CLOUD_MASKED | CLOUD_MARGIN, found);
+    }
 }
 
 /* ---- best partners ----------------------------------------------------------------------------------------------- */
 
-/* Searches for partners of one image. */
-static void cloud_best_of_image(const caromi_cloud_view *view, uint32_t slot, int image, const caromi_cloud_best *best,
-                                caromi_cloud_found *found)
+/* Searches for partners of one image of a sphere of level `own`. */
+static void cloud_best_of_image(const caromi_cloud_view *view, uint32_t own, uint32_t slot, int image,
+                                const caromi_cloud_best *best, caromi_cloud_found *found)
 {
     cloud_sphere sphere;
     const cloud_ball ball = cloud_shift(view, slot, image, &sphere);
     uint32_t undecided_count = 0;
     for (uint32_t level = 0; level < view->level_count; level++)
-        if (cloud_meets_level(view, &ball, level) &&
+        if (caromi_cloud_levels_meet(view, own, level) && cloud_meets_level(view, &ball, level) &&
             cloud_best_level(view, &sphere, &ball, level, CAROMI_NO_SLOT, CLOUD_IMAGE, best, &undecided_count, found))
             return;
 }
 
-/* Searches for partners of the images of spheres in rows [begin, end). */
-static void cloud_best_images(const caromi_cloud_view *view, uint32_t begin, uint32_t end,
-                              const caromi_cloud_best *best, caromi_cloud_found *found)
+/* Searches for partners of the images of spheres in rows [begin, end), which are of one level. */
+static void cloud_best_of_images(const caromi_cloud_view *view, uint32_t begin, uint32_t end,
+                                 const caromi_cloud_best *best, caromi_cloud_found *found)
 {
+    const uint32_t own = view->rows[begin].level;
     cloud_imaged imaged;
-    for (uint32_t from = begin < end ? view->rows[begin].begin : 0, last = begin < end ? view->rows[end - 1].end : 0;
-         from < last;) {
+    for (uint32_t from = view->rows[begin].begin, last = view->rows[end - 1].end; from < last;) {
         cloud_find_imaged(view, &from, last, &imaged);
         for (int image = 0; image < CAROMI_IMAGES && imaged.count > 0; image++) {
             const u32 steps = cloud_steps_of(image);
@@ -206,9 +216,19 @@ static void cloud_best_images(const caromi_cloud_view *view, uint32_t begin, uin
                 const uint32_t slot = imaged.slot[index];
                 const int is_done = best->is_done[slot] || (best->any && best->partner[slot] != UINT32_MAX);
                 if (!is_done && (imaged.steps[index] & steps) == steps)
-                    cloud_best_of_image(view, slot, image, best, found);
+                    cloud_best_of_image(view, own, slot, image, best, found);
             }
         }
         cloud_end_image(view, found, CAROMI_IMAGE_OWN);
+    }
+}
+
+/* Searches for partners of the images of spheres in rows [begin, end). */
+static void cloud_best_images(const caromi_cloud_view *view, uint32_t begin, uint32_t end,
+                              const caromi_cloud_best *best, caromi_cloud_found *found)
+{
+    for (uint32_t row = begin, next; row < end; row = next) {
+        next = cloud_end_of_level(view, row, end);
+        cloud_best_of_images(view, row, next, best, found);
     }
 }

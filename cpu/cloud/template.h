@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* The scan of a cloud at one lane count: a sphere against a run of spheres that are adjacent in the columns. */
+#include <math.h>
+
 #include "cloud.h"
 #include "kernels/cloud_test.h"
 
 /* Copy of the columns' pointers, which a compiler can keep in registers. */
 typedef struct cloud_sorted {
     const float *x, *y, *z, *reach;
-    const uint32_t *mask, *index;
+    const uint32_t *mask, *group, *index;
     float margin;
     const caromi_cloud_view *view;
 } cloud_sorted;
 
 FN cloud_sorted cloud_sorted_of(const caromi_cloud_view *view)
 {
-    const cloud_sorted columns = {view->x, view->y, view->z, view->reach, view->mask, view->index, view->margin, view};
+    const cloud_sorted columns = {view->x,     view->y,     view->z,      view->reach, view->mask,
+                                  view->group, view->index, view->margin, view};
     return columns;
 }
 
@@ -21,7 +24,7 @@ FN cloud_sorted cloud_sorted_of(const caromi_cloud_view *view)
 typedef struct cloud_sphere {
     v3 at;           /* position */
     vf reach, least; /* least: lower bound of an image's reach; `reach` is then an upper bound */
-    vi mask, index;
+    vi mask, group, index;
     uint32_t slot;
 } cloud_sphere;
 
@@ -32,6 +35,7 @@ FN cloud_sphere cloud_load(const cloud_sorted *columns, uint32_t slot)
     sphere.at = v3_of(v_f(columns->x[slot]), v_f(columns->y[slot]), v_f(columns->z[slot]));
     sphere.reach = sphere.least = v_f(columns->reach[slot]);
     sphere.mask = v_i(columns->mask ? (int)columns->mask[slot] : 0);
+    sphere.group = columns->group ? v_i((int)columns->group[slot]) : sphere.mask;
     sphere.index = v_i((int)columns->index[slot]);
     sphere.slot = slot;
     return sphere;
@@ -100,6 +104,12 @@ FN cloud_lanes_found cloud_compare_between(v3 d, vf least, vf most, vf margin, i
     return tested;
 }
 
+/* Bitmask of the lanes where both numbers have a common bit. */
+FN u32 cloud_common(vi a, vi b)
+{
+    return v_bitmask(v_not(vi_eq(a & b, v_i(0))));
+}
+
 /* Tests the sphere s against the spheres in slots `from` + lane. No sphere pairs with its own image. */
 FN cloud_lanes_found cloud_test(const cloud_sorted *columns, const cloud_sphere *sphere, uint32_t from, int options)
 {
@@ -113,8 +123,9 @@ FN cloud_lanes_found cloud_test(const cloud_sorted *columns, const cloud_sphere 
     } else
         tested = cloud_compare(v3_sub(at, sphere->at), reach + sphere->reach, margin, options);
     if (options & CLOUD_MASKED && columns->mask)
-        return cloud_keep(tested,
-                          v_bitmask(v_not(vi_eq(cloud_load_bits(columns->mask + from) & sphere->mask, v_i(0)))));
+        tested = cloud_keep(tested, cloud_common(cloud_load_bits(columns->mask + from), sphere->group));
+    if (options & CLOUD_MASKED && columns->group)
+        tested = cloud_keep(tested, cloud_common(cloud_load_bits(columns->group + from), sphere->mask));
     return tested;
 }
 
@@ -384,11 +395,11 @@ static uint32_t cloud_rows_next(const caromi_cloud_view *view, cloud_rows_in_box
 /* Spheres of a row that are compared with the next row at a time. */
 enum { CLOUD_BORDER = 512 };
 
-/* A neighbour row that comes later in the order, and the coordinates from which a sphere is near enough to it. */
-typedef struct cloud_behind {
+/* A row to compare with, and the coordinates from which a sphere is near enough to it. */
+typedef struct cloud_neighbour {
     const caromi_cloud_row *row; /* NULL: there is none */
-    float y_from, y_to, z_from;
-} cloud_behind;
+    float from[2], to[2];        /* along y and z */
+} cloud_neighbour;
 
 /* The greatest float that is at most x. */
 static float cloud_round_down(double x)
@@ -397,36 +408,40 @@ static float cloud_round_down(double x)
     return (double)rounded <= x ? rounded : nextafterf(rounded, -INFINITY);
 }
 
-/* The four later neighbours of a row (y, z): (y + 1, z), (y - 1, z + 1), (y, z + 1) and (y + 1, z + 1). */
-static void cloud_behind_of(const caromi_cloud_view *view, const caromi_cloud_row *row, cloud_behind behind[4])
+/* How near to the lower and the upper bound of its row along y or z a sphere must be to touch one in the next row of
+ * these cells. */
+static void cloud_borders(const caromi_cloud_view *view, const caromi_cloud_row *row, int axis, float *low, float *high)
 {
-    static const int dy[4] = {1, -1, 0, 1}, dz[4] = {0, 1, 1, 1};
     const caromi_cloud_level *level = &view->levels[row->level];
-    const double reach = (2 * level->reach + (double)view->margin) * (1 + 0x1p-16);
-    /* The row's bounds, and how near to them a sphere must be to touch the neighbour. */
-    const double y = level->low[1] + row->y / level->per[1], y_end = level->low[1] + (row->y + 1.0) / level->per[1];
-    const double z_end = level->low[2] + (row->z + 1.0) / level->per[2];
-    const float y_low = -cloud_round_down(-(y + reach + (fabs(level->low[1]) + fabs(y)) * 0x1p-45));
-    const float y_high = cloud_round_down(y_end - reach - (fabs(level->low[1]) + fabs(y_end)) * 0x1p-45);
-    const float z_high = cloud_round_down(z_end - reach - (fabs(level->low[2]) + fabs(z_end)) * 0x1p-45);
-    for (int k = 0; k < 4; k++) {
-        const uint32_t at = caromi_cloud_row_at(view, row->level, row->y + dy[k], row->z + dz[k]);
-        behind[k].row = at == CAROMI_NO_ROW ? NULL : &view->rows[at];
-        behind[k].y_from = dy[k] > 0 ? y_high : -INFINITY;
-        behind[k].y_to = dy[k] < 0 ? y_low : INFINITY;
-        behind[k].z_from = dz[k] ? z_high : -INFINITY;
-    }
+    const int32_t number = axis == AXIS_Y ? row->y : row->z;
+    const double reach = (2 * level->reach + (double)view->margin) * (1 + 0x1p-16), first = level->low[axis];
+    const double begin = first + number / level->per[axis], end = first + (number + 1.0) / level->per[axis];
+    *low = -cloud_round_down(-(begin + reach + (fabs(first) + fabs(begin)) * 0x1p-45));
+    *high = cloud_round_down(end - reach - (fabs(first) + fabs(end)) * 0x1p-45);
 }
 
-/* Selects the spheres of [begin, end), at most CLOUD_BORDER, that are near enough to a later row. Returns their
- * number. */
-FN uint32_t cloud_near_border(const caromi_cloud_view *view, const cloud_behind *behind, uint32_t begin, uint32_t end,
-                              int32_t slots[CLOUD_BORDER + LANES])
+/* The row at (y + dy, z + dz) in a level with the same cells. low, high: as cloud_borders() has them. */
+FN cloud_neighbour cloud_neighbour_of(const caromi_cloud_view *view, const caromi_cloud_row *row, uint32_t level,
+                                      const int step[2], const float low[2], const float high[2])
+{
+    const uint32_t at = caromi_cloud_row_at(view, level, row->y + step[0], row->z + step[1]);
+    cloud_neighbour neighbour = {.row = at == CAROMI_NO_ROW ? NULL : &view->rows[at]};
+    for (int k = 0; k < 2; k++) {
+        neighbour.from[k] = step[k] > 0 ? high[k] : -INFINITY;
+        neighbour.to[k] = step[k] < 0 ? low[k] : INFINITY;
+    }
+    return neighbour;
+}
+
+/* Selects the spheres of [begin, end), at most CLOUD_BORDER, that are near enough to a row. Returns their number. */
+FN uint32_t cloud_near_border(const caromi_cloud_view *view, const cloud_neighbour *neighbour, uint32_t begin,
+                              uint32_t end, int32_t slots[CLOUD_BORDER + LANES])
 {
     uint32_t count = 0;
     for (uint32_t slot = begin; slot < end; slot += LANES) {
         const vf y = v_load(view->y + slot), z = v_load(view->z + slot);
-        const vm is_near = v_and(v_within(v_f(behind->y_from), y, v_f(behind->y_to)), v_le(v_f(behind->z_from), z));
+        const vm is_near = v_and(v_within(v_f(neighbour->from[0]), y, v_f(neighbour->to[0])),
+                                 v_within(v_f(neighbour->from[1]), z, v_f(neighbour->to[1])));
         const u32 lanes = v_bitmask(is_near) & cloud_lanes(end - slot);
 #ifdef LANG_HAS_COMPRESS
         const vf numbers = v_from_bits(cloud_slots(slot));
@@ -439,19 +454,19 @@ FN uint32_t cloud_near_border(const caromi_cloud_view *view, const cloud_behind 
     return count;
 }
 
-/* Spheres of a row against a later row: three cells of the level for each sphere. All runs are found before any is
- * compared, because a mispredicted end of a run would discard work begun on the next one. */
-FN void cloud_behind_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, const cloud_behind *behind,
-                           int options, caromi_cloud_found *found)
+/* Spheres of a row against another row of the same cells: three cells of the level for each sphere. All runs are found
+ * before any is compared, because a mispredicted end of a run would discard work begun on the next one. */
+FN void cloud_neighbour_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, const cloud_neighbour *other,
+                              int options, caromi_cloud_found *found)
 {
     const cloud_sorted columns = cloud_sorted_of(view);
     const caromi_cloud_level *level = &view->levels[row->level];
-    const caromi_cloud_row *neighbour = behind->row;
+    const caromi_cloud_row *neighbour = other->row;
     int32_t slots[CLOUD_BORDER + LANES];
     uint32_t begin[CLOUD_BORDER], end[CLOUD_BORDER];
     for (uint32_t from = row->begin; from < row->end && !found->ends; from += CLOUD_BORDER) {
         const uint32_t to = row->end - from < CLOUD_BORDER ? row->end : from + CLOUD_BORDER;
-        const uint32_t count = cloud_near_border(view, behind, from, to, slots);
+        const uint32_t count = cloud_near_border(view, other, from, to, slots);
         for (uint32_t i = 0; i < count; i++) {
             const int64_t cell =
                 caromi_cloud_cell(level, AXIS_X, (double)columns.x[slots[i]]) - (int64_t)neighbour->low;
@@ -465,8 +480,8 @@ FN void cloud_behind_pairs(const caromi_cloud_view *view, const caromi_cloud_row
     }
 }
 
-/* The spheres of a row among themselves, and against later rows. */
-FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, int options,
+/* The spheres of a row among themselves. */
+FN void cloud_own_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, int options,
                         caromi_cloud_found *found)
 {
     const uint32_t *starts = view->starts + row->cells;
@@ -478,11 +493,28 @@ FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *r
             cloud_run(&columns, &sphere, slot + 1, run_end, options, found);
         }
     }
-    cloud_behind behind[4];
-    cloud_behind_of(view, row, behind);
-    for (int k = 0; k < 4; k++)
-        if (behind[k].row != NULL)
-            cloud_behind_pairs(view, row, &behind[k], options, found);
+}
+
+/* The spheres of a row among themselves, and against later rows. Of two clouds, against the other one's in the same
+ * cells: in that row and in all around it. */
+FN void cloud_row_pairs(const caromi_cloud_view *view, const caromi_cloud_row *row, int options,
+                        caromi_cloud_found *found)
+{
+    enum { LATER = 4, ALL = 9 };
+    static const int steps[ALL][2] = {{1, 0},  {-1, 1}, {0, 1},  {1, 1}, /* (y, z) of the later rows */
+                                      {-1, 0}, {1, -1}, {0, -1}, {-1, -1}, {0, 0}};
+    const int count = view->is_split ? ALL : LATER;
+    float low[2], high[2];
+    if (!view->is_split)
+        cloud_own_pairs(view, row, options, found);
+    cloud_borders(view, row, AXIS_Y, &low[0], &high[0]);
+    cloud_borders(view, row, AXIS_Z, &low[1], &high[1]);
+    for (int k = 0; k < count; k++) {
+        const cloud_neighbour neighbour =
+            cloud_neighbour_of(view, row, view->is_split ? row->level ^ 1 : row->level, steps[k], low, high);
+        if (neighbour.row != NULL)
+            cloud_neighbour_pairs(view, row, &neighbour, options, found);
+    }
 }
 
 /* Lower bound of the distance of x from a row along an axis. The first and the last row also hold all spheres
@@ -561,9 +593,10 @@ FN void cloud_all_pairs(const caromi_cloud_view *view, uint32_t begin, uint32_t 
 {
     for (uint32_t row = begin; row < end && !found->ends; row++) {
         const uint32_t own_level = view->rows[row].level;
-        cloud_row_pairs(view, &view->rows[row], options, found);
+        if (!view->is_split || view->levels[own_level].searches_twin)
+            cloud_row_pairs(view, &view->rows[row], options, found);
         for (uint32_t level = own_level + 1; level < view->level_count; level++)
-            if (!(view->levels[level].coarser >> own_level & 1))
+            if (caromi_cloud_may_search(view, own_level, level) && !(view->levels[level].coarser >> own_level & 1))
                 cloud_finer_pairs(view, &view->rows[row], level, options, found);
         if (view->levels[own_level].coarser != 0)
             cloud_coarser_pairs(view, &view->rows[row], options, found);

@@ -6,6 +6,7 @@
  * (caromi_float_mode_set): binary32 results may be denormal. */
 #ifndef CAROM_CPU_EXACT_EXACT_H
 #define CAROM_CPU_EXACT_EXACT_H
+#include <stddef.h>
 #include <stdint.h>
 
 #include "kernels/pairs.h"
@@ -21,10 +22,19 @@ typedef struct caromi_exact_sweep {
     float point_first[3], point_last[3];
     int feature_first, feature_last;
     int beyond; /* the true first time is greater than the limit; 0 without contact */
+    int by_integers;
 } caromi_exact_sweep;
 
-/* in: IN_SWEEP_MOVING numbers (W = 0 for a triangle at rest). limit may be infinite. */
+/* The second filter (kernels/sweep_second.h) at one lane, whatever the instruction set: columns to columns. */
+void caromi_scalar_second_sweep(const float *const *in, void *const *out, size_t count);
+
+/* in: IN_SWEEP_MOVING numbers (W = 0 for a triangle at rest). limit may be infinite. Integers decide what the second
+ * filter leaves undecided. */
 void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out);
+
+/* in: IN_SWEEP_RESTING numbers, all finite, with one ball and the same velocity, of one bit: (0, 0, -1). The sign of
+ * the difference of two triangles' first times; the ball meets both. */
+int caromi_exact_first_order(const float *in, const float *other);
 
 /* in: IN_SWEEP_MOVING numbers, velocities as differences V - W. Whether the triangle's normal (P1-P0)x(P2-P0) goes
  * along the motion; and whether the sphere moves away from the triangle's closest point at time 0. */

@@ -10,7 +10,7 @@
 
 #include "approx.h"
 
-/* Why 4096 bits are enough for finite binary32 inputs of any exponents. They are multiples of 2^-149 below 2^128, so in
+/* Why 5632 bits are enough for finite binary32 inputs of any exponents. They are multiples of 2^-149 below 2^128, so in
  * units of the lowest bit a difference of coordinates or of velocities has at most 278 bits and a radius 277 (between
  * spheres, where four coordinates make one velocity: 279 and 278). In motion.h's letters:
  *
@@ -29,11 +29,16 @@
  *   face:    h^2 n.n, (a.n)^2 r^2      2790
  * and a product needs one limb more than its factors have: 63.
  *
+ * More take the contacts of two triangles, whose times are compared (caromi_root_order) for a velocity of one bit. With
+ * A and A' of at most 558 bits, B and B' of at most 840 and E Y of at most 1675, the difference of both rational parts
+ * has 1399. Its square, A'^2 E Y and A^2 E' Y' have at most 2798, their sum 2800, and the two products of that size
+ * that decide 5600 bits, 88 limbs. Other comparisons are of roots with Y = 0, which are quotients.
+ *
  * To round, a root (-B +- sqrt(Y)) / A is compared with M 2^-k, |M| < 2^25. Let the largest length have l bits and the
  * largest velocity w. One unit of time is then at least 2^(w-l), and the time is a multiple of 2^-150, so
  * k <= 150 + w - l. B has at most 3l + w + 4 bits and B 2^k at most 2l + 2w + 154 <= 1266. So its square has at most
  * 2532 bits, and so has Y 4^k. M A is about as large as the number that it is compared with. */
-enum { CAROMI_INT_LIMBS = 64 };
+enum { CAROMI_INT_LIMBS = 90 };
 
 typedef struct caromi_int {
     int sign;                        /* -1, 0, 1 */

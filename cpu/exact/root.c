@@ -149,13 +149,64 @@ int caromi_root_compare(const caromi_root *root, double m, int unit)
     return rational.sign * caromi_int_compare(&square, &shifted);
 }
 
-/* The order of two double roots, -B / A each. */
-int caromi_root_order(const caromi_root *one, const caromi_root *two)
+/* out = a b 2^bits */
+static void scaled_product(caromi_int *out, const caromi_int *a, const caromi_int *b, int bits)
 {
-    caromi_int left, right;
-    caromi_int_mul(&left, one->b, two->a);
-    caromi_int_mul(&right, two->b, one->a);
-    return caromi_int_compare(&right, &left);
+    caromi_int product;
+    caromi_int_mul(&product, a, b);
+    caromi_int_shift(out, &product, bits);
+}
+
+/* The square of a root's second part times `by` 2^bits. */
+static void part_square(caromi_int *out, const caromi_root *root, const caromi_int *by, int bits)
+{
+    caromi_int square, with_y;
+    caromi_int_zero(out);
+    if (root->side == 0)
+        return;
+    caromi_int_square(&square, by);
+    scaled_product(&with_y, &square, root->y, 2 * bits);
+    if (root->e != NULL)
+        caromi_int_mul(out, &with_y, root->e);
+    else
+        caromi_int_copy(out, &with_y);
+}
+
+/* The sign of |X| - |side sqrt(U) - other_side sqrt(V)|: that of D - 2 ab sqrt(U V), with D = X^2 - U - V, a = side and
+ * b = -other_side. */
+static int against_roots(const caromi_int *x, int side, const caromi_int *u, int other_side, const caromi_int *v)
+{
+    caromi_int rest, product, square, four;
+    const int sign = -side * other_side * u->sign * v->sign;
+    caromi_int_square(&rest, x);
+    caromi_int_sub(&rest, &rest, u);
+    caromi_int_sub(&rest, &rest, v);
+    if (rest.sign != sign || sign == 0)
+        return rest.sign != 0 ? rest.sign : -sign;
+    caromi_int_square(&square, &rest);
+    caromi_int_mul(&product, u, v);
+    caromi_int_shift(&four, &product, 2);
+    return sign * caromi_int_compare(&square, &four);
+}
+
+/* With the common denominator A A', the difference is X + side sqrt(U) - other_side sqrt(V). */
+int caromi_root_order(const caromi_root *one, int unit, const caromi_root *two, int other_unit)
+{
+    const int shift = unit > other_unit ? unit - other_unit : 0,
+              other_shift = other_unit > unit ? other_unit - unit : 0;
+    caromi_int x, y, u, v;
+    scaled_product(&x, two->b, one->a, other_shift);
+    scaled_product(&y, one->b, two->a, shift);
+    caromi_int_sub(&x, &x, &y);
+    part_square(&u, one, two->a, shift);
+    part_square(&v, two, one->a, other_shift);
+    /* The sign of both roots together. */
+    const int sign = one->side * u.sign, other_sign = -two->side * v.sign;
+    const int roots = sign == 0 || other_sign == 0 || sign == other_sign ? (sign != 0 ? sign : other_sign)
+                                                                         : sign * caromi_int_compare(&u, &v);
+    if (x.sign == 0 || roots == 0 || x.sign == roots)
+        return x.sign != 0 ? x.sign : roots;
+    return x.sign * against_roots(&x, one->side, &u, two->side, &v);
 }
 
 /* Whether the last bit of x is set: ties go to even numbers. */

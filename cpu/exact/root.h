@@ -35,8 +35,8 @@ float caromi_root_float(const caromi_root *root, caromi_approx approx, int unit)
 /* The sign of root * 2^unit - m, for m in binary32 or midway between two, and either zero or so near the root that
  * their binary32 values are equal or neighbours. */
 int caromi_root_compare(const caromi_root *root, double m, int unit);
-/* The sign of the difference of two roots of side 0. */
-int caromi_root_order(const caromi_root *one, const caromi_root *two);
+/* The sign of the difference of two roots, each times 2 to the power of its unit. */
+int caromi_root_order(const caromi_root *one, int unit, const caromi_root *two, int other_unit);
 
 /* The state of contact between two times of these signs. */
 int caromi_state_of(int first_sign, int last_sign);

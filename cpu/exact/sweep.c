@@ -2,6 +2,7 @@
 /* Sweeps and contacts in integers: states, rounded times, points and normals. */
 #include "exact.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "touch.h"
@@ -78,17 +79,72 @@ static void answer_moving(caromi_motion *motion, int want, float limit, caromi_e
     touch_point(motion, &last, out->t_last, out->point_last, &out->feature_last);
 }
 
-/* Answers one pair. */
-void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out)
+/* Answers one pair in integers. */
+static void answer_in_integers(const float *in, int want, float limit, caromi_exact_sweep *out)
 {
     caromi_motion motion;
     clear(out);
+    out->by_integers = 1;
     if (!caromi_motion_of(&motion, in, IN_SWEEP_MOVING))
         out->state = STATE_INVALID;
     else if (motion.resting)
         answer_resting(&motion, want, out);
     else
         answer_moving(&motion, want, limit, out);
+}
+
+/* Answers one pair without points by the second filter. Returns 0 if it is undecided, or if its time rounds to the
+ * limit, which may be exceeded then. Nothing exceeds infinity. */
+static int answer_by_filter(const float *in, int want, float limit, caromi_exact_sweep *out)
+{
+    const float *columns[IN_SWEEP_MOVING];
+    float first, last;
+    uint8_t state;
+    void *answers[OUT_SWEEP_FULL] = {&first, &last, &state};
+    uint32_t bits; /* a comparison of values could depend on the float mode */
+    for (int column = 0; column < IN_SWEEP_MOVING; column++)
+        columns[column] = in + column;
+    caromi_scalar_second_sweep(columns, answers, 1);
+    memcpy(&bits, &first, sizeof bits);
+    if ((bits & 0x7fffffff) > 0x7f800000 || (first == limit && state != STATE_MISS && limit <= FLT_MAX))
+        return 0;
+    clear(out);
+    out->state = state;
+    if (state == STATE_MISS)
+        return 1;
+    out->t_first = first;
+    out->t_last = want == CAROMI_EXACT_FIRST ? 0.0f : last;
+    out->beyond = first > limit;
+    return 1;
+}
+
+/* Answers one pair. */
+void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out)
+{
+    if (want == CAROMI_EXACT_FULL || !answer_by_filter(in, want, limit, out))
+        answer_in_integers(in, want, limit, out);
+}
+
+/* A triangle at rest. */
+static void motion_at(caromi_motion *motion, const float *in, float *moving)
+{
+    memset(moving, 0, IN_SWEEP_MOVING * sizeof *moving);
+    memcpy(moving, in, IN_SWEEP_RESTING * sizeof *in);
+    caromi_motion_of(motion, moving, IN_SWEEP_MOVING);
+}
+
+/* Compares two first times in integers. */
+int caromi_exact_first_order(const float *in, const float *other)
+{
+    float moving[2][IN_SWEEP_MOVING];
+    caromi_motion motion[2];
+    caromi_touch first[2];
+    motion_at(&motion[0], in, moving[0]);
+    motion_at(&motion[1], other, moving[1]);
+    if (!caromi_touch_find(&motion[0], CAROMI_TOUCH_FIRST, &first[0]) ||
+        !caromi_touch_find(&motion[1], CAROMI_TOUCH_FIRST, &first[1]))
+        return 0;
+    return caromi_root_order(&first[0].root, motion[0].unit, &first[1].root, motion[1].unit);
 }
 
 /* Normals. */
@@ -221,7 +277,7 @@ static void resolve_sweep(caromi_exact_pair *pair, int want, int moving)
     caromi_exact_sweep answer;
     if (!moving)
         pair->in[IN_WX] = pair->in[IN_WY] = pair->in[IN_WZ] = 0;
-    caromi_exact_sweep_of(pair->in, want, 0, &answer);
+    answer_in_integers(pair->in, want, 0, &answer);
     pair->real[OUT_T_FIRST] = answer.t_first;
     pair->real[OUT_T_LAST] = answer.t_last;
     pair->byte[OUT_STATE] = (uint8_t)answer.state;

@@ -26,7 +26,7 @@ static const caromi_element *find_graze(caromi_motion *motion, int which)
         if (element->sign != 0 || !caromi_element_holds(motion, element, 0))
             continue;
         caromi_element_root(motion, element, 0, &root);
-        if (best && caromi_root_order(&root, &best_root) != which)
+        if (best && caromi_root_order(&root, 0, &best_root, 0) != which)
             continue;
         best = element;
         best_root = root;

@@ -4,6 +4,8 @@
 
 #define ISA_CAT_(a, b) a##b
 #define ISA_CAT(a, b) ISA_CAT_(a, b)
+#define ISA_MESH(width) ISA_CAT(ISA_CAT(ISA_CAT(caromi_mesh_, ISA_NAME), _), width)
+#define ISA_SCENE(width) ISA_CAT(ISA_CAT(ISA_CAT(caromi_scene_, ISA_NAME), _), width)
 #define ISA_NAMED(name) ISA_CAT(ISA_CAT(caromi_, ISA_NAME), _##name)
 
 #define ISA_RUN(linkage, function, name, in_count, out_count, bytes)                               \

@@ -66,14 +66,14 @@ FN drop_points drop_points_of(drop_frame frame, v3 point)
 
 /* Contacts with the vertices of a leaf, each computed once. */
 typedef struct drop_vertices {
-    LANG_ALIGNED real height[MESH_WIDTH], error[MESH_WIDTH], inverse[MESH_WIDTH];
+    LANG_ALIGNED real height[MESH_VERTICES], error[MESH_VERTICES], inverse[MESH_VERTICES];
 } drop_vertices;
 
 /* Returns whether the ball touches any vertex from above. */
 FN int drop_vertices_of(drop_frame frame, G const mesh_leaf *leaf, drop_vertices *vertices)
 {
     int any = 0;
-    for (int first = 0; first < MESH_WIDTH; first += LANES) {
+    for (int first = 0; first < MESH_VERTICES; first += LANES) {
         const drop_points contact =
             drop_points_of(frame, v3_of(v_load(leaf->vertex[0] + first), v_load(leaf->vertex[1] + first),
                                         v_load(leaf->vertex[2] + first)));

@@ -5,12 +5,14 @@
 #define CAROM_CPU_LATTICE_DROP_PAIRS_H
 #include "drop_wide.h"
 
-/* Rows of a queue: nine coordinates of corners; the column's x and y; the owner, bits of an int. In the binary32 queue
+/* Rows of a queue: nine coordinates of corners; the triangle's number, bits of an int; the column's x and y; the owner,
+ * bits of an int. In the binary32 queue
  * the owner is the traversal's number * CAROMI_DROP_BLOCK + the column's number in its block. In the binary64 queue it
  * is the column's slot, and two rows hold the weights of a drop_touch_point. */
 enum {
     DROP_CORNERS, /* x y z of P0, P1 and P2 */
-    DROP_X = DROP_CORNERS + 9,
+    DROP_TRIANGLE = DROP_CORNERS + 9,
+    DROP_X,
     DROP_Y,
     DROP_OWNER,
     DROP_B,
@@ -40,10 +42,11 @@ FN void drop_pairs_begin(drop_pairs *pairs, const caromi_drop_search *search)
 }
 
 /* Appends the triangles in the bitmask, as pairs with one column. */
-FN void drop_queue_add(drop_queue *queue, const mesh_corners *corners, real x, real y, int owner, u32 lanes)
+FN void drop_queue_add(drop_queue *queue, const mesh_corners *corners, vi triangle, real x, real y, int owner,
+                       u32 lanes)
 {
     const vf rows[] = {corners->p0.x, corners->p0.y, corners->p0.z, corners->p1.x, corners->p1.y,
-                       corners->p1.z, corners->p2.x, corners->p2.y, corners->p2.z};
+                       corners->p1.z, corners->p2.x, corners->p2.y, corners->p2.z, v_from_bits(triangle)};
     if (lanes == 0)
         return;
     lattice_append(&queue->row[0][queue->end], DROP_CAPACITY, rows, DROP_X, lanes);
@@ -108,10 +111,12 @@ FN w3 drop_wide_corner(const drop_queue *queue, int k, int first_lane)
 /* Bounds the pair in position `at` by the caller's function. */
 FN void drop_bound_one(const drop_pairs *pairs, u32 slot, int at)
 {
-    real corner[DROP_X];
-    for (int k = 0; k < DROP_X; k++)
+    real corner[DROP_TRIANGLE];
+    int triangle;
+    for (int k = 0; k < DROP_TRIANGLE; k++)
         corner[k] = pairs->binary64.row[k][at];
-    pairs->search->bound(pairs->search->user, slot, corner);
+    memcpy(&triangle, &pairs->binary64.row[DROP_TRIANGLE][at], sizeof triangle);
+    pairs->search->bound(pairs->search->user, slot, triangle, corner);
 }
 
 /* Bounds WIDE pairs of the binary64 queue; pairs that stay uncertain are bounded one by one. */
@@ -121,7 +126,7 @@ FN void drop_bound_wide(const drop_pairs *pairs, int first_lane)
     const caromi_drop_search *search = pairs->search;
     double low[WIDE], high[WIDE];
     real certain[WIDE];
-    int owner[LANES];
+    int owner[LANES], triangle[LANES];
     drop_wide_point pair;
     pair.p0 = drop_wide_corner(queue, 0, first_lane);
     pair.p1 = drop_wide_corner(queue, 1, first_lane);
@@ -138,11 +143,14 @@ FN void drop_bound_wide(const drop_pairs *pairs, int first_lane)
     memcpy(high, &bounds.high, sizeof high);
     w_store(certain, w_sel(bounds.certain, w_f(W(1.0)), w_f(W(0.0))));
     vi_store(owner, v_bits(drop_queue_row(queue, DROP_OWNER)));
+    vi_store(triangle, v_bits(drop_queue_row(queue, DROP_TRIANGLE)));
     for (int lane = 0; lane < WIDE && first_lane + lane < drop_queue_count(queue); lane++) {
         const u32 slot = (u32)owner[first_lane + lane];
         if (certain[lane] != 0) {
             search->low[slot] = low[lane] > search->low[slot] ? low[lane] : search->low[slot];
             search->high[slot] = high[lane] > search->high[slot] ? high[lane] : search->high[slot];
+            if (search->found != NULL)
+                caromi_drop_find(&search->found[slot], triangle[first_lane + lane], low[lane], high[lane]);
         } else {
             drop_bound_one(pairs, slot, queue->first + first_lane + lane);
         }
@@ -158,18 +166,21 @@ FN_RARE void drop_bound_binary64(drop_pairs *pairs)
 }
 
 /* Calls `bound` for the triangles of the lanes, one by one. */
-FN_RARE void drop_bound_lanes(const caromi_drop_search *search, const mesh_corners *corners, u32 slot, u32 lanes)
+FN_RARE void drop_bound_lanes(const caromi_drop_search *search, const mesh_corners *corners, vi triangles, u32 slot,
+                              u32 lanes)
 {
-    LANG_ALIGNED real row[DROP_X][LANES];
+    LANG_ALIGNED real row[DROP_TRIANGLE][LANES];
+    int triangle[LANES];
     const vf rows[] = {corners->p0.x, corners->p0.y, corners->p0.z, corners->p1.x, corners->p1.y,
                        corners->p1.z, corners->p2.x, corners->p2.y, corners->p2.z};
-    for (int k = 0; k < DROP_X; k++)
+    for (int k = 0; k < DROP_TRIANGLE; k++)
         v_store(row[k], rows[k]);
+    vi_store(triangle, triangles);
     for (; lanes != 0; lanes &= lanes - 1) {
-        real corner[DROP_X];
-        for (int k = 0; k < DROP_X; k++)
+        real corner[DROP_TRIANGLE];
+        for (int k = 0; k < DROP_TRIANGLE; k++)
             corner[k] = row[k][bitmask_first(lanes)];
-        search->bound(search->user, slot, corner);
+        search->bound(search->user, slot, triangle[bitmask_first(lanes)], corner);
     }
 }
 
@@ -179,7 +190,7 @@ FN_RARE void drop_bound_lanes(const caromi_drop_search *search, const mesh_corne
 typedef struct drop_packet {
     drop_touch_point touch;
     drop_bounds bounds;
-    vf x, y;
+    vf triangle, x, y; /* triangle: bits of an int */
 } drop_packet;
 
 /* Tight bounds of the oldest packet. */
@@ -192,6 +203,7 @@ FN drop_packet drop_bound_binary32(const drop_pairs *pairs)
     corners.p0 = drop_queue_corner(queue, 0);
     corners.p1 = drop_queue_corner(queue, 1);
     corners.p2 = drop_queue_corner(queue, 2);
+    packet.triangle = drop_queue_row(queue, DROP_TRIANGLE);
     frame.x0 = frame.x1 = packet.x = drop_queue_row(queue, DROP_X);
     frame.y0 = frame.y1 = packet.y = drop_queue_row(queue, DROP_Y);
     packet.touch = drop_find_touch_point(frame, corners);
@@ -206,9 +218,9 @@ FN void drop_queue_binary64(drop_pairs *pairs, const drop_packet *packet, const 
     const mesh_corners *corners = &packet->touch.p;
     real owner[LANES];
     memcpy(owner, slot, sizeof owner);
-    const vf rows[] = {corners->p0.x, corners->p0.y, corners->p0.z,   corners->p1.x,  corners->p1.y,
-                       corners->p1.z, corners->p2.x, corners->p2.y,   corners->p2.z,  packet->x,
-                       packet->y,     v_load(owner), packet->touch.b, packet->touch.c};
+    const vf rows[] = {corners->p0.x, corners->p0.y, corners->p0.z, corners->p1.x,   corners->p1.y,
+                       corners->p1.z, corners->p2.x, corners->p2.y, corners->p2.z,   packet->triangle,
+                       packet->x,     packet->y,     v_load(owner), packet->touch.b, packet->touch.c};
     lattice_append(&queue->row[0][queue->end], DROP_CAPACITY, rows, DROP_ROWS, lanes);
     queue->end += bitmask_count(lanes);
     if (drop_queue_count(queue) >= LANES)

@@ -12,6 +12,7 @@
 typedef struct drop_traversal {
     G const mesh_node *nodes;
     const int *masks;       /* of the leaves' triangles; read with MESH_TRIANGLE_MASKS */
+    int mask;               /* of the column of a list; else all bits */
     real radius, scale;     /* scale: factor to the mesh's unit */
     real x0, x1, y0, y1, r; /* extent of the block, and the radius, in the mesh's unit */
     real least;             /* the least of `low` */
@@ -61,7 +62,7 @@ FN void drop_ball_column(drop_traversal *trav, int number, int column, G const m
     const int reaches = unindexed || drop_vertices_of(frame, leaf, &vertices);
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm valid =
-            mesh_unmasked(mesh_load_int(leaf->triangle + lane), trav->masks, trav->next, lane, -1, options);
+            mesh_unmasked(mesh_load_int(leaf->triangle + lane), trav->masks, trav->next, lane, trav->mask, options);
         const mesh_corners corners = mesh_corners_of(leaf, trav->next, lane);
         drop_bounds bounds = {drop_minus_infinity(), v_infinity()};
         if (reaches) {
@@ -74,8 +75,8 @@ FN void drop_ball_column(drop_traversal *trav, int number, int column, G const m
         bounds = drop_bound_without_corners(trav, column, frame, corners, bounds, valid);
         drop_raise(trav, column, bounds.low, valid);
         const vm may_decide = v_and(v_ge(bounds.upper, v_f(trav->low[column])), v_gt(bounds.upper, v_f(-R(0x1p126))));
-        drop_queue_add(&trav->pairs->binary32, &corners, trav->x[column], trav->y[column],
-                       number * CAROMI_DROP_BLOCK + column, v_bitmask(v_and(valid, may_decide)));
+        drop_queue_add(&trav->pairs->binary32, &corners, mesh_load_int(leaf->triangle + lane), trav->x[column],
+                       trav->y[column], number * CAROMI_DROP_BLOCK + column, v_bitmask(v_and(valid, may_decide)));
     }
 }
 
@@ -85,14 +86,15 @@ FN void drop_ray_column(drop_traversal *trav, int column, G const mesh_leaf *lea
     const drop_frame frame = drop_frame_of(trav->x[column], trav->x[column], trav->y[column], trav->y[column], R(0.0));
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const vm valid =
-            mesh_unmasked(mesh_load_int(leaf->triangle + lane), trav->masks, trav->next, lane, -1, options);
+            mesh_unmasked(mesh_load_int(leaf->triangle + lane), trav->masks, trav->next, lane, trav->mask, options);
         const mesh_corners corners = mesh_corners_of(leaf, trav->next, lane);
         const drop_bounds bounds = drop_ray_bounds(frame, corners);
         drop_raise(trav, column, bounds.low, valid);
         const vm may_decide = v_and(v_ge(bounds.upper, v_f(trav->low[column])), v_gt(bounds.upper, v_f(-R(0x1p126))));
         const u32 lanes = v_bitmask(v_and(valid, may_decide));
         if (lanes != 0)
-            drop_bound_lanes(trav->pairs->search, &corners, trav->slot[column], lanes);
+            drop_bound_lanes(trav->pairs->search, &corners, mesh_load_int(leaf->triangle + lane), trav->slot[column],
+                             lanes);
     }
 }
 
@@ -277,22 +279,25 @@ FN int drop_begin_next(const mesh_run *run, drop_traversal *trav, u32 at, const 
     trav->pairs = drop->pairs;
     trav->radius = search->radius;
     trav->scale = run->frame.scale;
+    trav->mask = search->mask != NULL ? search->mask[at] : -1;
     trav->first_x = at % drop->across * search->side;
-    trav->first_y = at / drop->across * search->side;
+    trav->first_y = at / drop->across * search->side; /* of a list 0 */
     trav->count_x = search->nx - trav->first_x < search->side ? search->nx - trav->first_x : search->side;
     trav->count_y = search->ny - trav->first_y < search->side ? search->ny - trav->first_y : search->side;
+    /* Rows of the block's columns; the column of a list has its own. */
+    const float *y = search->y + (search->is_list ? at : trav->first_y);
     /* Extent of the block. */
     trav->x0 = search->x[trav->first_x] * trav->scale;
     trav->x1 = search->x[trav->first_x + trav->count_x - 1] * trav->scale;
-    trav->y0 = search->y[trav->first_y] * trav->scale;
-    trav->y1 = search->y[trav->first_y + trav->count_y - 1] * trav->scale;
+    trav->y0 = y[0] * trav->scale;
+    trav->y1 = y[trav->count_y - 1] * trav->scale;
     trav->r = search->radius * trav->scale;
     trav->least = -R(1.0) / R(0.0);
     /* Its columns, row by row; unused ones cannot be raised. */
     for (u32 column = 0, i = 0, j = 0; column < CAROMI_DROP_BLOCK; column++) {
         const int exists = j < trav->count_y;
         trav->x[column] = search->x[trav->first_x + i];
-        trav->y[column] = search->y[trav->first_y + (exists ? j : 0)];
+        trav->y[column] = y[exists ? j : 0];
         trav->low[column] = exists ? trav->least : R(1.0) / R(0.0);
         trav->slot[column] = (trav->first_y + j) * search->stride + trav->first_x + i;
         i = i + 1 < trav->count_x ? i + 1 : 0;

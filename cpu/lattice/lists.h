@@ -153,7 +153,7 @@ static void lattice_filter(const lattice_block *block, const mesh_node *nodes, c
 static void lattice_collect_leaf(const lattice_block *block, const caromi_lattice_tile *tile, int reference,
                                  lattice_triangles *to)
 {
-    const mesh_leaf *leaf = tile->mesh->leaves + MESH_LEAF_AT(reference);
+    const mesh_leaf *leaf = mesh_leaf_at(tile->mesh, reference);
     const vf scale = v_f(tile->mesh->frame.scale);
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const mesh_corners corners = mesh_corners_of(leaf, reference, lane);
@@ -190,7 +190,7 @@ static void lattice_collect(const lattice_block *block, const caromi_lattice_til
                 lattice_collect_leaf(block, tile, next, to);
                 continue;
             }
-            const mesh_node *node = tile->mesh->nodes + next;
+            const mesh_node *node = mesh_node_at(tile->mesh, next);
             for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
                 const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
                 const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));

@@ -6,7 +6,7 @@
 #define CAROM_CPU_LATTICE_SCAN_H
 #include "limits.h"
 
-enum { LATTICE_LONG_FRONTIER = 64 }; /* boxes: a block of 4 x 4 x 4 nodes with more is divided */
+enum { LATTICE_LONG_FRONTIER = 1024 / MESH_WIDTH }; /* boxes: a block of 4 x 4 x 4 nodes with more is divided */
 
 /* A node, in the mesh's unit, and squared bounds of its distance to the triangles of visited leaves. */
 typedef struct lattice_node {
@@ -56,7 +56,7 @@ static int lattice_next_leaf(const lattice_node *node, real limit2)
  * third of its longest edge's square. */
 static void lattice_visit_leaf(const caromi_lattice_tile *tile, int reference, lattice_node *node)
 {
-    const mesh_leaf *leaf = tile->mesh->leaves + MESH_LEAF_AT(reference);
+    const mesh_leaf *leaf = mesh_leaf_at(tile->mesh, reference);
     const vf scale = v_f(tile->mesh->frame.scale);
     const v3 x = v3_of(v_f(node->at[0]), v_f(node->at[1]), v_f(node->at[2]));
     vf least = v_infinity(), most = v_infinity();

@@ -40,18 +40,18 @@ static void lattice_search_fast(const caromi_lattice_tile *tile, const real at[3
 {
     const caromi_mesh_view *mesh = tile->mesh;
     for (int left = lattice_begin(tile, at, trav); left;)
-        left = trav->next >= 0 ? closest_visit_node(trav, mesh->nodes + trav->next, tile->options)
-                               : closest_visit_leaf(trav, 0, NULL, mesh->frame, mesh->leaves + MESH_LEAF_AT(trav->next),
-                                                    tile->options);
+        left = trav->next >= 0
+                   ? closest_visit_node(trav, mesh_node_at(mesh, trav->next), tile->options)
+                   : closest_visit_leaf(trav, 0, NULL, mesh->frame, mesh_leaf_at(mesh, trav->next), tile->options);
 }
 
 static void lattice_search_exact(const caromi_lattice_tile *tile, const real at[3], closest_traversal *trav)
 {
     const caromi_mesh_view *mesh = tile->mesh;
     for (int left = lattice_begin(tile, at, trav); left;)
-        left = trav->next >= 0 ? closest_visit_node(trav, mesh->nodes + trav->next, tile->options)
-                               : closest_exact_visit_leaf(trav, 0, NULL, mesh->frame,
-                                                          mesh->leaves + MESH_LEAF_AT(trav->next), tile->options);
+        left = trav->next >= 0 ? closest_visit_node(trav, mesh_node_at(mesh, trav->next), tile->options)
+                               : closest_exact_visit_leaf(trav, 0, NULL, mesh->frame, mesh_leaf_at(mesh, trav->next),
+                                                          tile->options);
 }
 
 /* Index of a node among the answers. */
@@ -151,7 +151,7 @@ static int lattice_nearest_child(const mesh_node *node, const real at[3])
 /* The triangle of a leaf that is nearest to a point (in the caller's unit); MESH_NO_TRIANGLE if masks leave out all. */
 static int lattice_nearest_in_leaf(const caromi_lattice_tile *tile, int reference, const real at[3])
 {
-    const mesh_leaf *leaf = tile->mesh->leaves + MESH_LEAF_AT(reference);
+    const mesh_leaf *leaf = mesh_leaf_at(tile->mesh, reference);
     lattice_least best = {v_infinity(), v_i(MESH_NO_TRIANGLE)};
     for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
         const mesh_corners corners = mesh_corners_of(leaf, reference, lane);
@@ -179,7 +179,7 @@ static int lattice_near_triangle(const caromi_lattice_tile *tile, const lattice_
     }
     int next = lattice_which(&best);
     while (next >= 0)
-        next = lattice_nearest_child(tile->mesh->nodes + next, scaled);
+        next = lattice_nearest_child(mesh_node_at(tile->mesh, next), scaled);
     return lattice_nearest_in_leaf(tile, next, at);
 }
 

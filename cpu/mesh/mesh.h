@@ -4,14 +4,19 @@
 #define CAROM_CPU_MESH_MESH_H
 #include "cpu/cpu.h"
 #include "cpu/exact/cube.h"
+#include "cpu/scene/instance.h"
+#include "rows.h"
 
 typedef struct caromi_mesh_view {
     mesh_frame frame;
-    const mesh_node *nodes;
-    const mesh_leaf *leaves;
-    const int32_t *masks;            /* [leaf][MESH_WIDTH]; NULL: triangles have all bits */
-    const mesh_opposites *opposites; /* [leaf] for contacts; NULL: not known */
-    const mesh_cones *cones;         /* [node] for contacts; NULL: not known */
+    int width;             /* slots of a node and of a leaf: 8 or 16 */
+    const void *nodes;     /* mesh_node of that width */
+    const void *leaves;    /* mesh_leaf */
+    const int32_t *masks;  /* [leaf][width]; NULL: triangles have all bits */
+    const void *opposites; /* [leaf] mesh_opposites, for contacts; NULL: not known */
+    const void *cones;     /* [node] mesh_cones, for contacts; NULL: not known */
+    /* Of a scene: the hierarchy over its instances, then these; above are the nodes of that hierarchy. NULL: a mesh */
+    const mesh_instance *instances;
 } caromi_mesh_view;
 
 /* Contiguous columns: MESH_CX and so on in; a state per query out. A search for the first hit also gives its triangle
@@ -42,15 +47,44 @@ typedef struct caromi_mesh_query {
     int options;
 } caromi_mesh_query;
 
-/* Exact mode's second rung: decides in integers a query that mesh_first_exact left undecided. */
-void caromi_resolve_mesh(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
+/* Decides one triangle (nine numbers) that a search for all hits left undecided; 0: it is no hit. Raises *rung to the
+ * rung that was needed. */
+int caromi_resolve_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit,
+                       caromi_rung *rung);
+
+/* The searches of a mesh by an instruction set. */
+static inline const caromi_mesh_table *caromi_mesh_table_of(const caromi_isa_table *isa, const caromi_mesh_view *mesh)
+{
+    if (mesh->instances != NULL)
+        return mesh->width == 8 ? isa->scene_8 : isa->scene_16;
+    return mesh->width == 8 ? isa->mesh_8 : isa->mesh_16;
+}
+
+/* Searches for one query at a time, compiled for each width. */
+typedef struct caromi_single_searches {
+    /* Exact mode's later rungs: decides a query that mesh_first_exact left undecided. Returns the rung that was needed.
+     */
+    caromi_rung (*first)(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
                          int32_t *state, float *t);
-/* Decides a query that mesh_closest_exact left undecided. */
-void caromi_resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
-                            float *distance, float *depth);
-/* Decides one triangle (nine numbers) that a search for all hits left undecided; 0: it is no hit. */
-int caromi_resolve_hit(const caromi_mesh_query *query, const float *corners, int overlap, mesh_record *hit);
-/* Whether a triangle that counts is within the limit of the centre, decided exactly. */
-int caromi_resolve_cube(const caromi_mesh_view *mesh, const float *center, int options, const caromi_cube *cube,
-                        enum caromi_cube_limit limit);
+    /* Decides in integers a query that mesh_closest_exact left undecided. */
+    void (*closest)(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle, float *distance,
+                    float *depth);
+    /* Whether a triangle that counts is within the limit of the centre, decided exactly. */
+    int (*cube)(const caromi_mesh_view *mesh, const float *center, int options, const caromi_cube *cube,
+                enum caromi_cube_limit limit);
+    /* Calls `test` for triangles that may be within point_distance of a point and within center_distance of a centre,
+     * in the order of their boxes' distances from the centre, until it returns nonzero. Returns its last result. */
+    int (*near_two_points)(const caromi_mesh_view *mesh, const float *point, float point_distance, const float *center,
+                           float center_distance, int (*test)(void *user, int32_t triangle), void *user);
+} caromi_single_searches;
+extern const caromi_single_searches caromi_single_searches_8, caromi_single_searches_16;
+/* Of scenes: first hits and closest points. */
+extern const caromi_single_searches caromi_scene_searches_8, caromi_scene_searches_16;
+
+static inline const caromi_single_searches *caromi_single_searches_of(const caromi_mesh_view *mesh)
+{
+    if (mesh->instances != NULL)
+        return mesh->width == 8 ? &caromi_scene_searches_8 : &caromi_scene_searches_16;
+    return mesh->width == 8 ? &caromi_single_searches_8 : &caromi_single_searches_16;
+}
 #endif

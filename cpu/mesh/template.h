@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches of a mesh for a block of queries, at one lane count. */
-#include "mesh.h"
+/* Searches of a mesh for a block of queries, at one lane count and one width. */
 #include "kernels/mesh_closest_exact.h"
 #include "kernels/mesh_contacts_exact.h"
 #include "kernels/mesh_exact.h"
 #include "kernels/mesh_overlap.h"
 #include "kernels/mesh_run.h"
+#include "nodes.h"
+
+#ifdef MESH_SCENE
+#define MESH_INSTANCES_OF(mesh) .instances = (mesh)->instances,
+#else
+#define MESH_INSTANCES_OF(mesh)
+#endif
 
 /* Defines `name`: answers a run of queries by one search, whose run has the same parameters as MESH_RUN. */
 #define MESH_ON_CPU(name, kind, search, begin, answer, asked)               \
@@ -17,7 +23,7 @@
                         .nodes = mesh->nodes,                               \
                         .leaves = mesh->leaves,                             \
                         .masks = mesh->masks,                               \
-                        .mask = q->mask,                                    \
+                        MESH_INSTANCES_OF(mesh).mask = q->mask,             \
                         .opposites = mesh->opposites,                       \
                         .cones = mesh->cones,                               \
                         .options = q->options,                              \
@@ -47,17 +53,7 @@ MESH_SWEEPS(mesh_overlaps, mesh_overlaps, mesh_answer_state, run->options)
 MESH_SWEEPS(mesh_overlaps_exact, mesh_overlaps_exact, mesh_answer_state, run->options)
 MESH_CLOSEST(mesh_closest, closest, closest_answer)
 MESH_CLOSEST(mesh_closest_exact, closest_exact, closest_answer_exact)
+#ifndef MESH_SCENE
 MESH_ON_CPU(mesh_contacts, contacts, contacts, contacts_begin_next, contacts_answer, run->options)
 MESH_ON_CPU(mesh_contacts_exact, contacts, contacts_exact, contacts_exact_begin_next, contacts_answer, run->options)
-
-/* Empty-space skipping for LANES spheres at a time. */
-static void mesh_clear(const mesh_clearance *clearance, const float *const *in, size_t count, int options, u8 *is_clear)
-{
-    for (size_t i = 0; i < count; i += LANES) {
-        const v3 center = v3_of(v_load(in[MESH_CX] + i), v_load(in[MESH_CY] + i), v_load(in[MESH_CZ] + i));
-        const v3 motion = v3_of(v_load(in[MESH_VX] + i), v_load(in[MESH_VY] + i), v_load(in[MESH_VZ] + i));
-        const vm clear = clearance_is_free(clearance, center, v_load(in[MESH_RADIUS] + i), motion,
-                                           v_load(in[MESH_T_MAX] + i), options);
-        v_store_u8(is_clear + i, vi_sel(clear, v_i(1), v_i(0)));
-    }
-}
+#endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Builds the hierarchy: a binary tree by binned SAH (surface area heuristic), which is then collapsed into nodes and
- * leaves of width MESH_WIDTH. All threads of the context build. Ties are broken by index, so the same input gives the
+ * leaves of 8 or 16 slots. All threads of the context build. Ties are broken by index, so the same input gives the
  * same tree for any number of threads. Answers do not depend on the tree (kernels/mesh.h). */
 #include <assert.h>
 
@@ -66,7 +66,7 @@ static void cut_part(const bvh_build *build, const bvh_part *part, uint32_t belo
         if (size == LARGE) {
             caromi_bvh_split_large(build, from, to, part->count, &split);
         } else {
-            caromi_bvh_find_split(from, part->count, &split);
+            caromi_bvh_find_split(from, part->count, build->width, &split);
             if (split.axis >= 0)
                 caromi_bvh_partition(from, to, part->count, &split);
         }
@@ -95,20 +95,20 @@ static void cut_part(const bvh_build *build, const bvh_part *part, uint32_t belo
 static uint32_t build_leaf(const bvh_build *build, const bvh_part *part)
 {
     bvh_binary *node = &build->binary[part->node];
-    uint8_t corner[3][MESH_WIDTH];
+    uint8_t rows[3][MESH_WIDEST], *const corner[3] = {rows[0], rows[1], rows[2]};
     if (part->side != 0)
         memcpy(build->items[0] + part->first, build->items[1] + part->first, part->count * sizeof(bvh_item));
     node->at = part->first;
     node->count = (uint16_t)part->count;
     node->is_unindexed =
-        caromi_bvh_index_vertices(build->mesh, build->items[0] + part->first, part->count, corner) > MESH_WIDTH;
+        caromi_bvh_index_vertices(build->mesh, build->items[0] + part->first, part->count, corner) > MESH_VERTICES;
     return 1 + (uint32_t)node->is_unindexed;
 }
 
 /* Builds the subtree of a part, with nodes from *below on. Returns the number of its leaves. */
 static uint32_t build_part(const bvh_build *build, const bvh_part *part, uint32_t *below)
 {
-    if (part->count <= MESH_WIDTH)
+    if (part->count <= (uint32_t)build->width)
         return build_leaf(build, part);
     bvh_part parts[2];
     cut_part(build, part, *below, SMALL, parts);
@@ -162,13 +162,14 @@ static void build_binary(bvh_build *build)
 /* ---- the build --------------------------------------------------------------------------------------------------- */
 
 /* Allocates the items, the binary tree, and the memory of the tasks. */
-static carom_status alloc_build(bvh_build *build, const carom_mesh *mesh, carom_error *err)
+static carom_status alloc_build(bvh_build *build, const carom_mesh *mesh, int width, carom_error *err)
 {
     const carom_context *context = mesh->context;
     const uint64_t count = mesh->info.triangle_count;
     const uint32_t threads = caromi_pool_threads(context->pool), slices = threads * SLICES_PER_THREAD;
     memset(build, 0, sizeof *build);
     build->mesh = mesh;
+    build->width = width;
     build->slice_count = slices < SLICES_MAX ? slices : SLICES_MAX;
     build->part_max = 4 * PARTS_PER_THREAD * threads;
     build->items[0] = caromi_alloc(context, count, sizeof(bvh_item));
@@ -198,18 +199,18 @@ static carom_status build_tree(bvh_build *build, int *stack, carom_error *err)
 }
 
 /* Items, binary tree, wide nodes; a refit follows for boxes and vertices. */
-carom_status caromi_bvh_build(const carom_mesh *mesh, caromi_tree *out, carom_error *err)
+carom_status caromi_bvh_build(const carom_mesh *mesh, int width, caromi_tree *out, carom_error *err)
 {
     const carom_context *context = mesh->context;
     bvh_build build;
     int stack = 0;
-    carom_status status = alloc_build(&build, mesh, err);
+    carom_status status = alloc_build(&build, mesh, width, err);
     if (status == CAROM_OK) {
         caromi_parallel_runs(context->pool, mesh->info.triangle_count, ITEMS_PER_TASK, make_items, &build);
         status = build_tree(&build, &stack, err);
     }
     /* A contrived input can make the tree too deep for a traversal's stack. Then all splits halve, which bounds the
-     * depth by 27, as a leaf holds at least 8. */
+     * depth by 28, as a leaf holds at least 4. */
     if (status == CAROM_OK && stack > MESH_STACK) {
         caromi_free(context, build.leaves);
         caromi_free(context, build.nodes);
@@ -225,6 +226,6 @@ carom_status caromi_bvh_build(const carom_mesh *mesh, caromi_tree *out, carom_er
         caromi_free(context, build.nodes);
         return status;
     }
-    *out = (caromi_tree){build.nodes, build.leaves, build.node_count, build.leaf_count, build.root, stack};
+    *out = (caromi_tree){build.nodes, build.leaves, width, build.node_count, build.leaf_count, build.root, stack};
     return CAROM_OK;
 }

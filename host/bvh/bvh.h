@@ -11,9 +11,9 @@
 
 #include "tree.h"
 
-/* Below that depth, splits halve the items, which bounds the depth for any input: 2^31 triangles are in leaves of
- * MESH_WIDTH after 27 more splits. */
-enum { BVH_HALVING_DEPTH = 40, BVH_DEPTH_MAX = BVH_HALVING_DEPTH + 27 };
+/* Below that depth, splits halve the items, which bounds the depth for any input: 2^31 triangles are in leaves of 8
+ * after 28 more splits. */
+enum { BVH_HALVING_DEPTH = 40, BVH_DEPTH_MAX = BVH_HALVING_DEPTH + 28 };
 
 /* Lanes x, y, z; the fourth lane is 0 or not read. */
 typedef float bvh_vec __attribute__((vector_size(16)));
@@ -38,7 +38,7 @@ typedef struct bvh_binary {
         struct {
             float lo[3], hi[3];
         };
-        uint8_t left[MESH_WIDTH + 1]; /* replaces the box when that is no longer needed: see wide.c */
+        uint8_t left[MESH_WIDEST + 1]; /* replaces the box when that is no longer needed: see wide.c */
     };
     uint32_t at;                  /* first item of a leaf; or first child of an inner node, followed by the second */
     uint16_t count, is_unindexed; /* count: items of a leaf, 0: an inner node; is_unindexed: the leaf stores three
@@ -82,8 +82,8 @@ typedef struct bvh_build {
     bvh_binary *binary;
     bvh_slice *slices;
     bvh_part *parts;
-    mesh_node *nodes;
-    mesh_leaf *leaves;
+    void *nodes, *leaves;
+    int width; /* slots of a node and of a leaf */
     uint32_t slice_count, part_count, part_max;
     uint32_t node_count, leaf_count, leaf_total;
     int root;
@@ -150,19 +150,20 @@ static inline float bvh_area(bvh_vec lo, bvh_vec hi)
     return d[0] * d[1] + d[1] * d[2] + d[2] * d[0];
 }
 
-/* Finds the cheapest split by SAH; axis -1 if none leaves items on both sides. This and the next two are in split.c. */
-void caromi_bvh_find_split(const bvh_item *items, uint32_t count, bvh_split *split);
+/* Finds the cheapest split by SAH, for leaves of `width`; axis -1 if none leaves items on both sides. This and the next
+ * two are in split.c. */
+void caromi_bvh_find_split(const bvh_item *items, uint32_t count, int width, bvh_split *split);
 /* Partitions the items by a split, stably. */
 void caromi_bvh_partition(const bvh_item *from, bvh_item *to, uint32_t count, const bvh_split *split);
 /* Both, on all threads of the mesh's context. */
 void caromi_bvh_split_large(const bvh_build *b, const bvh_item *from, bvh_item *to, uint32_t count, bvh_split *split);
 
 /* Numbers the distinct vertices of a leaf and sets the number of each corner's vertex. Returns the number of vertices;
- * if that exceeds MESH_WIDTH, `corner` is undefined. share.c */
+ * if that exceeds MESH_VERTICES, `corner` is undefined. share.c */
 uint32_t caromi_bvh_index_vertices(const carom_mesh *mesh, const bvh_item *items, uint32_t count,
-                                   uint8_t corner[3][MESH_WIDTH]);
+                                   uint8_t *const corner[3]);
 
-/* Makes nodes and leaves of width MESH_WIDTH from the binary tree; caromi_bvh_refit fills in boxes and vertices.
+/* Makes nodes and leaves of the build's width from the binary tree; caromi_bvh_refit fills in boxes and vertices.
  * *stack: entries that a traversal may need. wide.c */
 carom_status caromi_bvh_collapse(bvh_build *b, int *stack, carom_error *err);
 #endif

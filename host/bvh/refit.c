@@ -28,21 +28,29 @@ typedef struct refit {
     refit_slice slice[SLICES_MAX];
 } refit;
 
-/* ---- boxes of 16 lanes ------------------------------------------------------------------------------------------- */
+/* ---- boxes of rows ----------------------------------------------------------------------------------------------- */
 
-/* The least of 16 numbers, in four lanes that are still to be compared; and the largest. */
-static bvh_vec row_min(const float *row)
+/* The least of so many numbers, 8 or 16, in four lanes that are still to be compared; and the largest. */
+static bvh_vec row_min(const float *row, int count)
 {
     bvh_vec quarters[4];
-    memcpy(quarters, row, sizeof quarters);
-    return bvh_min(bvh_min(quarters[0], quarters[1]), bvh_min(quarters[2], quarters[3]));
+    memcpy(quarters, row, 2 * sizeof *quarters);
+    const bvh_vec low = bvh_min(quarters[0], quarters[1]);
+    if (count == 8)
+        return low;
+    memcpy(quarters + 2, row + 8, 2 * sizeof *quarters);
+    return bvh_min(low, bvh_min(quarters[2], quarters[3]));
 }
 
-static bvh_vec row_max(const float *row)
+static bvh_vec row_max(const float *row, int count)
 {
     bvh_vec quarters[4];
-    memcpy(quarters, row, sizeof quarters);
-    return bvh_max(bvh_max(quarters[0], quarters[1]), bvh_max(quarters[2], quarters[3]));
+    memcpy(quarters, row, 2 * sizeof *quarters);
+    const bvh_vec low = bvh_max(quarters[0], quarters[1]);
+    if (count == 8)
+        return low;
+    memcpy(quarters + 2, row + 8, 2 * sizeof *quarters);
+    return bvh_max(low, bvh_max(quarters[2], quarters[3]));
 }
 
 static float lanes_min(bvh_vec v)
@@ -58,22 +66,24 @@ static float lanes_max(bvh_vec v)
 }
 
 /* The box of a node; empty slots are empty boxes, which change nothing. */
-static bvh_box node_box(const mesh_node *node)
+static bvh_box node_box(const carom_mesh *mesh, uint64_t number)
 {
-    const bvh_vec lo = {lanes_min(row_min(node->lo_x)), lanes_min(row_min(node->lo_y)), lanes_min(row_min(node->lo_z))};
-    const bvh_vec hi = {lanes_max(row_max(node->hi_x)), lanes_max(row_max(node->hi_y)), lanes_max(row_max(node->hi_z))};
-    return (bvh_box){lo, hi};
-}
-
-/* The box around 16 points, in mesh units. */
-static bvh_box box_of_rows(const float *x, const float *y, const float *z, float scale)
-{
-    const bvh_vec lo = {lanes_min(row_min(x)), lanes_min(row_min(y)), lanes_min(row_min(z))};
-    const bvh_vec hi = {lanes_max(row_max(x)), lanes_max(row_max(y)), lanes_max(row_max(z))};
+    const caromi_node_rows node = caromi_node_at(mesh, number);
     bvh_box box = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     for (int k = 0; k < 3; k++) {
-        box.lo[k] = bvh_scaled(lo[k], scale);
-        box.hi[k] = bvh_scaled(hi[k], scale);
+        box.lo[k] = lanes_min(row_min(node.lower[k], mesh->view.width));
+        box.hi[k] = lanes_max(row_max(node.upper[k], mesh->view.width));
+    }
+    return box;
+}
+
+/* The box around so many points, in mesh units. */
+static bvh_box box_of_rows(float *const rows[3], int count, float scale)
+{
+    bvh_box box = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    for (int k = 0; k < 3; k++) {
+        box.lo[k] = bvh_scaled(lanes_min(row_min(rows[k], count)), scale);
+        box.hi[k] = bvh_scaled(lanes_max(row_max(rows[k], count)), scale);
     }
     return box;
 }
@@ -92,11 +102,11 @@ static double area_of(const bvh_box *box)
 #define BALL_MARGIN (1 + 0x1p-20F)
 
 /* Fills an indexed leaf: each vertex once, under the number that its corners have. Returns its box. */
-static bvh_box fill_indexed(const carom_mesh *mesh, mesh_leaf *leaf)
+static bvh_box fill_indexed(const carom_mesh *mesh, const caromi_leaf_rows *leaf)
 {
     int last_vertex = 0;
     float largest_square = 0;
-    for (int lane = 0; lane < MESH_WIDTH && leaf->triangle[lane] >= 0; lane++) {
+    for (int lane = 0; lane < mesh->view.width && leaf->triangle[lane] >= 0; lane++) {
         bvh_box box = bvh_empty();
         for (int corner = 0; corner < 3; corner++) {
             const float *coordinates = caromi_corner(mesh, (uint32_t)leaf->triangle[lane], corner);
@@ -112,56 +122,54 @@ static bvh_box fill_indexed(const carom_mesh *mesh, mesh_leaf *leaf)
         largest_square = sum > largest_square ? sum : largest_square;
     }
     /* Half the largest diagonal of a triangle's box bounds the radius of each triangle. */
-    leaf->ball = 0.5F * BALL_MARGIN * __builtin_sqrtf(largest_square);
+    *leaf->ball = 0.5F * BALL_MARGIN * __builtin_sqrtf(largest_square);
     /* Unused vertices are copies of the last one, so that they change no bounds. */
     for (int k = 0; k < 3; k++)
-        for (int vertex = last_vertex + 1; vertex < MESH_WIDTH; vertex++)
+        for (int vertex = last_vertex + 1; vertex < MESH_VERTICES; vertex++)
             leaf->vertex[k][vertex] = leaf->vertex[k][last_vertex];
-    return box_of_rows(leaf->vertex[0], leaf->vertex[1], leaf->vertex[2], mesh->view.frame.scale);
+    return box_of_rows(leaf->vertex, MESH_VERTICES, mesh->view.frame.scale);
 }
 
 /* Fills an unindexed leaf: three corners for each triangle, behind the triangles. Returns its box. */
-static bvh_box fill_unindexed(const carom_mesh *mesh, mesh_leaf *leaf)
+static bvh_box fill_unindexed(const carom_mesh *mesh, const caromi_leaf_rows *leaf)
 {
-    float(*rows)[MESH_WIDTH] = (float(*)[MESH_WIDTH])(void *)leaf + 1;
-    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+    for (int lane = 0; lane < mesh->view.width; lane++) {
         const int triangle = leaf->triangle[leaf->triangle[lane] < 0 ? 0 : lane];
         for (int corner = 0; corner < 3; corner++) {
             const float *coordinates = caromi_corner(mesh, (uint32_t)triangle, corner);
             for (int k = 0; k < 3; k++)
-                rows[3 * corner + k][lane] = coordinates[k];
+                leaf->unindexed[3 * corner + k][lane] = coordinates[k];
         }
     }
     bvh_box box = bvh_empty();
     for (int row = 0; row < 9; row += 3)
-        bvh_grow(&box, box_of_rows(rows[row], rows[row + 1], rows[row + 2], mesh->view.frame.scale));
+        bvh_grow(&box, box_of_rows(leaf->unindexed + row, mesh->view.width, mesh->view.frame.scale));
     return box;
 }
 
 /* Fills a leaf; returns its box. */
 static bvh_box fill_leaf(const carom_mesh *mesh, int reference)
 {
-    mesh_leaf *leaf = &mesh->leaves[MESH_LEAF_AT(reference)];
-    return MESH_IS_UNINDEXED(reference) ? fill_unindexed(mesh, leaf) : fill_indexed(mesh, leaf);
+    const caromi_leaf_rows leaf = caromi_leaf_at(mesh, reference);
+    return MESH_IS_UNINDEXED(reference) ? fill_unindexed(mesh, &leaf) : fill_indexed(mesh, &leaf);
 }
 
 /* Stores the box of a node's slot; returns its area. */
-static double store_box(mesh_node *node, int slot, const bvh_box *box)
+static double store_box(const caromi_node_rows *node, int slot, const bvh_box *box)
 {
-    node->lo_x[slot] = box->lo[0];
-    node->lo_y[slot] = box->lo[1];
-    node->lo_z[slot] = box->lo[2];
-    node->hi_x[slot] = box->hi[0];
-    node->hi_y[slot] = box->hi[1];
-    node->hi_z[slot] = box->hi[2];
+    for (int k = 0; k < 3; k++) {
+        node->lower[k][slot] = box->lo[k];
+        node->upper[k][slot] = box->hi[k];
+    }
     return area_of(box);
 }
 
 /* Refits the leaves below a node. Returns 1 if a child node is not refit yet: it is `deferred`, or in another slice. */
-static int refit_leaves(const carom_mesh *mesh, mesh_node *node, uint32_t end, uint32_t deferred, double *area)
+static int refit_leaves(const carom_mesh *mesh, const caromi_node_rows *node, uint32_t end, uint32_t deferred,
+                        double *area)
 {
     int waits = 0;
-    for (int i = 0; i < MESH_WIDTH; i++) {
+    for (int i = 0; i < mesh->view.width; i++) {
         const int child = node->child[i];
         if (child < 0) {
             const bvh_box box = fill_leaf(mesh, child);
@@ -174,11 +182,11 @@ static int refit_leaves(const carom_mesh *mesh, mesh_node *node, uint32_t end, u
 }
 
 /* Takes over the boxes of a node's child nodes, which are refit already. */
-static void refit_children(const carom_mesh *mesh, mesh_node *node, double *area)
+static void refit_children(const carom_mesh *mesh, const caromi_node_rows *node, double *area)
 {
-    for (int i = 0; i < MESH_WIDTH; i++)
+    for (int i = 0; i < mesh->view.width; i++)
         if (node->child[i] > 0) {
-            const bvh_box box = node_box(&mesh->nodes[node->child[i]]);
+            const bvh_box box = node_box(mesh, (uint64_t)node->child[i]);
             *area += store_box(node, i, &box);
         }
 }
@@ -197,12 +205,12 @@ static void refit_nodes(void *user, uint64_t slice, uint32_t thread)
     (void)thread;
     own->deferred_count = 0;
     for (uint32_t number = end; number-- > first;) {
-        mesh_node *node = &mesh->nodes[number];
-        if (refit_leaves(mesh, node, end, deferred, &area)) {
+        const caromi_node_rows node = caromi_node_at(mesh, number);
+        if (refit_leaves(mesh, &node, end, deferred, &area)) {
             assert(own->deferred_count < BVH_DEPTH_MAX);
             own->deferred[own->deferred_count++] = deferred = number;
         } else {
-            refit_children(mesh, node, &area);
+            refit_children(mesh, &node, &area);
         }
     }
     own->area = area;
@@ -214,7 +222,7 @@ static void refit_nodes(void *user, uint64_t slice, uint32_t thread)
  * leaves cost about the same. */
 static float cost_of(const carom_mesh *mesh, double area)
 {
-    const bvh_box whole = node_box(&mesh->nodes[0]);
+    const bvh_box whole = node_box(mesh, 0);
     const double root = area_of(&whole);
     return root > 0 ? (float)(1 + area / root) : 1;
 }
@@ -231,13 +239,13 @@ static float typical_ball(const carom_mesh *mesh)
 {
     enum { SAMPLES = 64 };
     const uint64_t nodes = mesh->info.node_count, samples = nodes < SAMPLES ? nodes : SAMPLES;
-    float ball[SAMPLES * MESH_WIDTH];
+    float ball[SAMPLES * MESH_WIDEST];
     size_t count = 0;
     for (uint64_t i = 0; i < samples; i++)
-        for (int slot = 0; slot < MESH_WIDTH; slot++) {
-            const int child = mesh->nodes[caromi_slice_start(nodes, samples, i)].child[slot];
+        for (int slot = 0; slot < mesh->view.width; slot++) {
+            const int child = caromi_node_at(mesh, caromi_slice_start(nodes, samples, i)).child[slot];
             if (child < 0 && !MESH_IS_UNINDEXED(child))
-                ball[count++] = mesh->leaves[MESH_LEAF_AT(child)].ball;
+                ball[count++] = *caromi_leaf_at(mesh, child).ball;
         }
     qsort(ball, count, sizeof *ball, compare_floats);
     return count > 0 ? ball[count / 2] : INFINITY;
@@ -260,8 +268,10 @@ void caromi_bvh_refit(carom_mesh *mesh)
     /* Deferred nodes, from the last slice to the first: their subtrees are complete then. */
     for (uint64_t i = job.slices; i-- > 0;) {
         refit_slice *slice = &job.slice[i];
-        for (uint32_t k = 0; k < slice->deferred_count; k++)
-            refit_children(mesh, &mesh->nodes[slice->deferred[k]], &slice->area);
+        for (uint32_t k = 0; k < slice->deferred_count; k++) {
+            const caromi_node_rows node = caromi_node_at(mesh, slice->deferred[k]);
+            refit_children(mesh, &node, &slice->area);
+        }
         area += slice->area;
     }
     mesh->info.cost = cost_of(mesh, area);

@@ -81,14 +81,14 @@ static void fill_bins(bvh_bins *bins, const bvh_item *items, uint32_t count, con
         put_in_bins(bins, &items[i], low, per_bin);
 }
 
-/* The SAH cost of a side: its area times its number of leaves. */
-static float cost_of(const bvh_box *box, uint32_t count)
+/* The SAH cost of a side: its area times its number of leaves of `width`. */
+static float cost_of(const bvh_box *box, uint32_t count, uint32_t width)
 {
-    return bvh_area(box->lo, box->hi) * (float)((count + MESH_WIDTH - 1) / MESH_WIDTH);
+    return bvh_area(box->lo, box->hi) * (float)((count + width - 1) / width);
 }
 
 /* Tests the BVH_BINS-1 splits along one axis; splits with an empty side do not count. */
-static void try_axis(const bvh_bins *bins, int axis, uint32_t count, bvh_split *best)
+static void try_axis(const bvh_bins *bins, int axis, uint32_t count, uint32_t width, bvh_split *best)
 {
     const bvh_box *boxes = bins->box[axis];
     const uint32_t *counts = bins->count[axis];
@@ -99,14 +99,14 @@ static void try_axis(const bvh_bins *bins, int axis, uint32_t count, bvh_split *
     for (int bin = BVH_BINS - 1; bin > 0; bin--) {
         bvh_grow(&box, boxes[bin]);
         above += counts[bin];
-        right[bin] = cost_of(&box, above);
+        right[bin] = cost_of(&box, above, width);
     }
     /* From the first bin up: the cost of everything before each bin, plus the rest. */
     box = bvh_empty();
     for (int bin = 1; bin < BVH_BINS; bin++) {
         bvh_grow(&box, boxes[bin - 1]);
         left += counts[bin - 1];
-        const float cost = cost_of(&box, left) + right[bin];
+        const float cost = cost_of(&box, left, width) + right[bin];
         if (left > 0 && left < count && (best->axis < 0 || cost < best->cost)) {
             best->axis = axis;
             best->bin = bin;
@@ -117,12 +117,12 @@ static void try_axis(const bvh_bins *bins, int axis, uint32_t count, bvh_split *
 }
 
 /* Chooses the cheapest split of all axes, and computes the boxes of its sides. */
-static void choose_split(const bvh_bins *bins, uint32_t count, bvh_split *split)
+static void choose_split(const bvh_bins *bins, uint32_t count, int width, bvh_split *split)
 {
     split->axis = -1;
     for (int axis = 0; axis < 3; axis++)
         if (split->per_bin[axis] > 0)
-            try_axis(bins, axis, count, split);
+            try_axis(bins, axis, count, (uint32_t)width, split);
     split->box[0] = split->box[1] = bvh_empty();
     for (int bin = 0; bin < BVH_BINS && split->axis >= 0; bin++)
         bvh_grow(&split->box[bin >= split->bin], bins->box[split->axis][bin]);
@@ -143,13 +143,13 @@ static void partition(const bvh_item *from, uint32_t count, const bvh_split *spl
 
 /* ---- a part on one thread ---------------------------------------------------------------------------------------- */
 
-void caromi_bvh_find_split(const bvh_item *items, uint32_t count, bvh_split *split)
+void caromi_bvh_find_split(const bvh_item *items, uint32_t count, int width, bvh_split *split)
 {
     bvh_bins bins;
     const bvh_box centroids = centroids_of(items, count);
     set_frame(split, &centroids);
     fill_bins(&bins, items, count, split);
-    choose_split(&bins, count, split);
+    choose_split(&bins, count, width, split);
 }
 
 void caromi_bvh_partition(const bvh_item *from, bvh_item *to, uint32_t count, const bvh_split *split)
@@ -222,7 +222,7 @@ void caromi_bvh_split_large(const bvh_build *build, const bvh_item *from, bvh_it
     clear_bins(&bins);
     for (uint32_t slice = 0; slice < build->slice_count; slice++)
         add_bins(&bins, &build->slices[slice].bins);
-    choose_split(&bins, count, split);
+    choose_split(&bins, count, build->width, split);
     if (split->axis >= 0)
         caromi_parallel(pool, build->slice_count, partition_slice, &run);
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Collapses the binary tree into nodes of width MESH_WIDTH. One thread numbers the nodes, all threads fill the leaves
- * with triangles. refit.c sets vertices and boxes. */
+/* Collapses the binary tree into nodes of the width that is asked for. One thread numbers the nodes, all threads fill
+ * the leaves with triangles. refit.c sets vertices and boxes. */
 #include "bvh.h"
 
 #include <limits.h>
-#include <stddef.h>
 
-_Static_assert(sizeof(mesh_leaf) % 64 == 0 && 2 * sizeof(mesh_leaf) == sizeof(float[1 + 9][MESH_WIDTH]) &&
-                   offsetof(mesh_leaf, triangle) == 0,
-               "an unindexed leaf, triangles and nine rows, has the size of two leaves");
+_Static_assert(2 * CAROMI_LEAF_BYTES(16) >= sizeof(float[1 + 9][16]) &&
+                   2 * CAROMI_LEAF_BYTES(8) >= sizeof(float[1 + 9][8]),
+               "an unindexed leaf, triangles and nine rows, fits into two leaves");
 _Static_assert(sizeof(bvh_binary) == 32, "bvh_binary.left takes no more memory than the box");
 
 enum { LEAVES_PER_TASK = 256, ROOT = 0 /* number of the binary tree's root */ };
@@ -22,19 +21,21 @@ static uint32_t *leaf_sources(const bvh_build *build)
 }
 
 /* Writes the triangles of a leaf and, if it is indexed, the vertex of each corner. */
-static void fill_leaf(const bvh_build *build, mesh_leaf *leaf, const bvh_binary *from)
+static void fill_leaf(const bvh_build *build, int reference, const bvh_binary *from)
 {
     const bvh_item *items = build->items[0] + from->at;
-    for (uint32_t lane = 0; lane < MESH_WIDTH; lane++)
-        leaf->triangle[lane] = lane < from->count ? (int)items[lane].triangle : -1;
+    const uint32_t width = (uint32_t)build->width;
+    const caromi_leaf_rows leaf = caromi_leaf_rows_of(build->leaves, build->width, reference);
+    /* All bytes are written, also those that nothing reads: equal meshes have equal images. */
+    memset(leaf.triangle, 0, (1 + (size_t)from->is_unindexed) * CAROMI_LEAF_BYTES(width));
+    for (uint32_t lane = 0; lane < width; lane++)
+        leaf.triangle[lane] = lane < from->count ? (int)items[lane].triangle : -1;
     if (from->is_unindexed)
         return;
-    memset(leaf->corner, 0, sizeof leaf->corner);
-    memset(leaf->unused, 0, sizeof leaf->unused);
-    (void)caromi_bvh_index_vertices(build->mesh, items, from->count, leaf->corner);
-    for (uint32_t lane = from->count; lane < MESH_WIDTH; lane++)
+    (void)caromi_bvh_index_vertices(build->mesh, items, from->count, leaf.corner);
+    for (uint32_t lane = from->count; lane < width; lane++)
         for (int corner = 0; corner < 3; corner++)
-            leaf->corner[corner][lane] = leaf->corner[corner][0];
+            leaf.corner[corner][lane] = leaf.corner[corner][0];
 }
 
 /* Task: fills a range of leaves. */
@@ -44,7 +45,7 @@ static void fill_leaves(void *user, uint64_t begin, uint64_t end, uint32_t threa
     (void)thread;
     for (uint64_t i = begin; i < end; i++)
         if (leaf_sources(build)[i] != NO_SOURCE)
-            fill_leaf(build, &build->leaves[i], &build->binary[leaf_sources(build)[i]]);
+            fill_leaf(build, MESH_LEAF((int)i, 0), &build->binary[leaf_sources(build)[i]]);
 }
 
 /* ---- choice of the binary nodes that become wide ones ------------------------------------------------------------ */
@@ -54,7 +55,7 @@ static void fill_leaves(void *user, uint64_t begin, uint64_t end, uint32_t threa
  * and below, as a query visits a node in proportion to its area. Slots themselves cost nothing, and leaves are the same
  * in every case. */
 typedef struct wide_costs {
-    float under[MESH_WIDTH + 1]; /* from 1 on */
+    float under[MESH_WIDEST + 1]; /* from 1 on */
 } wide_costs;
 
 /* The least cost of a node, even if its box is a line or a point, so that the fewest nodes are chosen; negligible
@@ -63,24 +64,24 @@ typedef struct wide_costs {
 
 /* Sets node->left[n]: the slots of n that the cheapest division gives to the left child; the right child gets the rest.
  * 0: the node becomes a wide one in a single slot. Overwrites the node's box, which is no longer needed. */
-static void share_slots(bvh_binary *node, const wide_costs *left, const wide_costs *right, float area,
+static void share_slots(bvh_binary *node, const wide_costs *left, const wide_costs *right, float area, int width,
                         wide_costs *costs)
 {
-    float best[MESH_WIDTH + 1];
-    int share[MESH_WIDTH + 1];
-    for (int slots = 2; slots <= MESH_WIDTH; slots++) {
+    float best[MESH_WIDEST + 1] = {0};
+    int share[MESH_WIDEST + 1];
+    for (int slots = 2; slots <= width; slots++) {
         best[slots] = left->under[1] + right->under[slots - 1];
         share[slots] = 1;
     }
-    for (int left_slots = 2; left_slots < MESH_WIDTH; left_slots++)
-        for (int slots = left_slots + 1; slots <= MESH_WIDTH; slots++) {
+    for (int left_slots = 2; left_slots < width; left_slots++)
+        for (int slots = left_slots + 1; slots <= width; slots++) {
             const float cost = left->under[left_slots] + right->under[slots - left_slots];
             share[slots] = cost < best[slots] ? left_slots : share[slots];
             best[slots] = cost < best[slots] ? cost : best[slots];
         }
-    costs->under[1] = best[MESH_WIDTH] + area;
+    costs->under[1] = best[width] + area;
     node->left[1] = 0;
-    for (int slots = 2; slots <= MESH_WIDTH; slots++) {
+    for (int slots = 2; slots <= width; slots++) {
         const int alone = costs->under[1] < best[slots];
         costs->under[slots] = alone ? costs->under[1] : best[slots];
         node->left[slots] = (uint8_t)(alone ? 0 : share[slots]);
@@ -99,12 +100,12 @@ static void find_shares(const bvh_build *build, uint32_t binary, wide_costs *cos
     wide_costs left, right;
     find_shares(build, node->at, &left);
     find_shares(build, node->at + 1, &right);
-    share_slots(node, &left, &right, bvh_area(lo, hi) + LEAST_AREA, costs);
+    share_slots(node, &left, &right, bvh_area(lo, hi) + LEAST_AREA, build->width, costs);
 }
 
 /* The children of a wide node. */
 typedef struct wide_slots {
-    uint32_t binary[MESH_WIDTH];
+    uint32_t binary[MESH_WIDEST];
     int used; /* number of children */
 } wide_slots;
 
@@ -125,7 +126,7 @@ static void take_slots(const bvh_build *build, uint32_t binary, int slots, wide_
 static wide_slots slots_of(const bvh_build *build, uint32_t binary)
 {
     wide_slots taken = {.used = 0};
-    take_slots(build, binary, MESH_WIDTH, &taken);
+    take_slots(build, binary, build->width, &taken);
     return taken;
 }
 
@@ -144,12 +145,18 @@ static uint32_t count_nodes(const bvh_build *build, uint32_t binary)
 /* ---- nodes and leaves -------------------------------------------------------------------------------------------- */
 
 /* Makes all boxes of a node empty. */
-static void clear_boxes(mesh_node *node)
+static void clear_boxes(const caromi_node_rows *node, int width)
 {
-    for (int slot = 0; slot < MESH_WIDTH; slot++) {
-        node->lo_x[slot] = node->lo_y[slot] = node->lo_z[slot] = __builtin_inff();
-        node->hi_x[slot] = node->hi_y[slot] = node->hi_z[slot] = -__builtin_inff();
-    }
+    for (int k = 0; k < 3; k++)
+        for (int slot = 0; slot < width; slot++) {
+            node->lower[k][slot] = __builtin_inff();
+            node->upper[k][slot] = -__builtin_inff();
+        }
+}
+
+static caromi_node_rows node_of(const bvh_build *build, uint32_t number)
+{
+    return caromi_node_rows_of(build->nodes, build->width, number);
 }
 
 /* Makes the wide node, or the leaf, of a binary node; returns its reference. *stack: entries that a traversal may need
@@ -166,10 +173,11 @@ static int collapse(bvh_build *build, uint32_t binary, int *stack)
     }
     const wide_slots taken = slots_of(build, binary);
     const uint32_t self = build->node_count++;
-    clear_boxes(&build->nodes[self]);
-    for (int i = 0; i < MESH_WIDTH; i++) {
+    const caromi_node_rows node = node_of(build, self);
+    clear_boxes(&node, build->width);
+    for (int i = 0; i < build->width; i++) {
         int below = 0;
-        build->nodes[self].child[i] = i < taken.used ? collapse(build, taken.binary[i], &below) : 0;
+        node.child[i] = i < taken.used ? collapse(build, taken.binary[i], &below) : 0;
         *stack = below + taken.used > *stack ? below + taken.used : *stack;
     }
     return (int)self;
@@ -178,9 +186,10 @@ static int collapse(bvh_build *build, uint32_t binary, int *stack)
 /* The lowest triangle index below a child. */
 static int least_below(const bvh_build *build, int child)
 {
-    const int *index = child < 0 ? build->leaves[MESH_LEAF_AT(child)].triangle : build->nodes[child].least;
+    const int *index = child < 0 ? caromi_leaf_rows_of(build->leaves, build->width, child).triangle
+                                 : node_of(build, (uint32_t)child).least;
     int least = index[0]; /* starts with the first slot, which is never empty */
-    for (int slot = 1; slot < MESH_WIDTH; slot++)
+    for (int slot = 1; slot < build->width; slot++)
         least = index[slot] >= 0 && index[slot] < least ? index[slot] : least;
     return least;
 }
@@ -190,9 +199,9 @@ static int least_below(const bvh_build *build, int child)
 static void find_least(bvh_build *build)
 {
     for (uint32_t number = build->node_count; number-- > 0;) {
-        mesh_node *node = &build->nodes[number];
-        for (int slot = 0; slot < MESH_WIDTH; slot++)
-            node->least[slot] = node->child[slot] == 0 ? INT_MAX : least_below(build, node->child[slot]);
+        const caromi_node_rows node = node_of(build, number);
+        for (int slot = 0; slot < build->width; slot++)
+            node.least[slot] = node.child[slot] == 0 ? INT_MAX : least_below(build, node.child[slot]);
     }
 }
 
@@ -205,11 +214,11 @@ carom_status caromi_bvh_collapse(bvh_build *build, int *stack, carom_error *err)
     if (build->leaf_total > MESH_LEAVES_MAX)
         return CAROM_OK;
     build->node_count = build->leaf_count = 0;
-    build->leaves = caromi_alloc(mesh->context, build->leaf_total, sizeof *build->leaves);
+    build->leaves = caromi_alloc(mesh->context, build->leaf_total, CAROMI_LEAF_BYTES(build->width));
     wide_costs costs;
     find_shares(build, ROOT, &costs);
     const uint32_t nodes = count_nodes(build, ROOT);
-    build->nodes = caromi_alloc(mesh->context, nodes > 0 ? nodes : 1, sizeof *build->nodes);
+    build->nodes = caromi_alloc(mesh->context, nodes > 0 ? nodes : 1, CAROMI_NODE_BYTES(build->width));
     if (build->leaves == NULL || build->nodes == NULL)
         return caromi_fail_memory(err, "no memory for the hierarchy of %u triangles (%u leaves)",
                                   (uint32_t)mesh->info.triangle_count, build->leaf_total);

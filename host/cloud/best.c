@@ -49,11 +49,13 @@ static void emit(void *user, uint32_t thread, const caromi_cloud_pair *pairs, ui
     }
 }
 
-/* Spheres that have a hit from an earlier slice are not searched again. */
-static void set_done(const caromi_partners *to, const caromi_cloud_cells *cells, uint8_t *is_done)
+/* Spheres that have a hit from an earlier slice are not searched again, and those of a second cloud not at all. */
+static void set_done(const caromi_cloud *cloud, const caromi_partners *to, const caromi_cloud_cells *cells,
+                     uint8_t *is_done)
 {
+    const uint64_t asked = caromi_cloud_asked(cloud);
     for (uint64_t slot = 0; slot < cells->count; slot++)
-        is_done[slot] = to->state[cells->index[slot]] != CAROM_MISS;
+        is_done[slot] = cells->index[slot] >= asked || to->state[cells->index[slot]] != CAROM_MISS;
 }
 
 /* Whether all hits of a slice have t = 0: the instant 0, or from 0 to the least positive binary32. */
@@ -81,7 +83,8 @@ enum { THREADS_OWN = 4, TASK = 1 << 14, AHEAD = 24 };
 typedef struct pairs_job {
     const caromi_cloud_cells *cells;
     const caromi_partners *to;
-    uint64_t *key, count, columns; /* key[columns][count]; columns 0: one column that all threads share */
+    uint64_t *key, count, columns; /* key[columns][count]; columns 0: one column that all threads share. Of two clouds
+                                      only the first one's spheres, [0, count), have keys */
 } pairs_job;
 
 /* Stores the lesser of two keys of a sphere: in the thread's own column, or in the shared one. */
@@ -121,7 +124,8 @@ static void offer_pairs(void *user, uint32_t thread, const caromi_cloud_pair *pa
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t a = index[pairs[i].a], b = index[pairs[i].b];
         offer_key(job, own, a, key_of(pairs[i].t, b, pairs[i].state));
-        offer_key(job, own, b, key_of(pairs[i].t, a, pairs[i].state));
+        if (b < job->count)
+            offer_key(job, own, b, key_of(pairs[i].t, a, pairs[i].state));
     }
 }
 
@@ -144,6 +148,19 @@ static void offer_certain_pairs(void *user, uint32_t thread, const caromi_cloud_
         fetch_keys(own, pairs, i + AHEAD);
         offer_key(job, own, pairs->a[i], key_of(0, pairs->b[i], state));
         offer_key(job, own, pairs->b[i], key_of(0, pairs->a[i], state));
+    }
+}
+
+/* The same for pairs of two clouds: each is offered to the sphere of the first one, which has the lower index. */
+static void offer_certain_to_first(void *user, uint32_t thread, const caromi_cloud_pairs *pairs, int image,
+                                   uint8_t state)
+{
+    const pairs_job *job = user;
+    uint64_t *const own = keys_of(job, thread);
+    (void)image;
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        const uint32_t a = pairs->a[i], b = pairs->b[i];
+        offer_key(job, own, a < b ? a : b, key_of(0, a < b ? b : a, state));
     }
 }
 
@@ -179,7 +196,7 @@ static carom_status search_pairs(const caromi_cloud_scan *of, const caromi_partn
     const carom_context *context = of->cloud->context;
     caromi_pool *pool = caromi_cloud_pool(of->cloud);
     const uint32_t threads = caromi_pool_threads(pool);
-    pairs_job job = {.cells = of->cells, .to = to, .count = of->cloud->count};
+    pairs_job job = {.cells = of->cells, .to = to, .count = caromi_cloud_asked(of->cloud)};
     /* A column of keys for each of few threads, or one that all share. */
     const uint64_t columns = threads <= THREADS_OWN ? threads : 1;
     job.columns = threads <= THREADS_OWN ? threads : 0;
@@ -189,7 +206,7 @@ static carom_status search_pairs(const caromi_cloud_scan *of, const caromi_partn
     caromi_parallel(pool, columns, clear_keys, &job);
     caromi_cloud_scan scan = *of;
     scan.emit = offer_pairs;
-    scan.emit_certain = offer_certain_pairs;
+    scan.emit_certain = of->cloud->is_split ? offer_certain_to_first : offer_certain_pairs;
     scan.user = &job;
     const carom_status status = caromi_cloud_run(&scan, stats, err);
     if (status == CAROM_OK)
@@ -230,7 +247,7 @@ static void count_each(void *user, uint64_t begin, uint64_t end, uint32_t thread
 static uint64_t run_each(const caromi_cloud *cloud, const caromi_partners *to, caromi_run_fn *run)
 {
     each_job job = {.to = to};
-    caromi_parallel_runs(caromi_cloud_pool(cloud), cloud->count, TASK, run, &job);
+    caromi_parallel_runs(caromi_cloud_pool(cloud), caromi_cloud_asked(cloud), TASK, run, &job);
     return atomic_load(&job.has);
 }
 
@@ -250,7 +267,7 @@ static double count_between(const caromi_cloud_cells *cells)
         double sampled_pairs = 0;
         for (uint64_t k = 0; k < samples; k++)
             sampled_pairs +=
-                caromi_cloud_nearby(view, coarse + 1, first + (uint32_t)caromi_slice_start(count, samples, k));
+                caromi_cloud_nearby(view, coarse + 1, coarse, first + (uint32_t)caromi_slice_start(count, samples, k));
         sum += sampled_pairs * (double)count / (double)samples;
     }
     return sum;
@@ -279,7 +296,7 @@ static int is_by_pairs(const caromi_cloud *cloud, const caromi_cloud_cells *cell
     /* A search for any partner ends in the sphere's own cell; at rest, a search for the first one also visits the
      * neighbouring cells. */
     const uint64_t most = any_partner || cloud->is_moving ? 16 : 40;
-    return !is_dense(cells, most) && run_each(cloud, to, count_each) <= cloud->count / 2;
+    return !is_dense(cells, most) && run_each(cloud, to, count_each) <= caromi_cloud_asked(cloud) / 2;
 }
 
 /* ---- by searches ------------------------------------------------------------------------------------------------- */
@@ -316,6 +333,7 @@ static carom_status search_each(const caromi_cloud_scan *of, int any_partner, co
     const int has_slots = !ends_search || of->cloud->device != NULL || find_slots(of->cloud, cells, &slot_of);
     carom_status status = CAROM_OK;
     best.slot_of = slot_of;
+    best.first = of->cloud->is_split ? (uint32_t)of->cloud->split : 0;
     best.count = (uint32_t)of->cloud->count;
     if (best.partner == NULL || best.is_done == NULL || !has_slots)
         status =
@@ -324,7 +342,7 @@ static carom_status search_each(const caromi_cloud_scan *of, int any_partner, co
         /* Scans with the callback for searches; the scan stores certain partners itself. */
         best_job job = {to, cells, &best, ends_search};
         memset(best.partner, 0xff, cells->count * sizeof *best.partner);
-        set_done(to, cells, best.is_done);
+        set_done(of->cloud, to, cells, best.is_done);
         caromi_cloud_scan scan = *of;
         scan.best = &best;
         scan.emit = emit;

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "narrow_phase.h"
+#include "against.h"
 #include "best.h"
 #include "check.h"
 #include "columns.h"
 #include "counts.h"
 #include "device.h"
 #include "host/core/batch.h"
+#include "host/core/fallback.h"
 #include "host/core/handler.h"
 #include "host/core/staging.h"
 #include "records.h"
@@ -50,17 +52,20 @@ static carom_status check_count(const caromi_request *request, uint64_t *extent,
     return caromi_cloud_check_numbers(request->desc, CAROMI_FOR_COUNT, err);
 }
 
-/* Describes the call as a caromi_cloud. */
+/* Describes the call as a caromi_cloud. Groups need masks beside them. */
 static void describe(const carom_context *context, cloud_call *call)
 {
     const carom_cloud_desc *desc = call->desc;
+    static const uint32_t all_bits = UINT32_MAX;
     const caromi_index none = {NULL, 0};
     caromi_cloud *c = &call->cloud;
     *c = (caromi_cloud){.context = context,
                         .count = desc->batch.count,
                         .begin = desc->batch.begin,
                         .end = desc->a_end > 0 ? desc->a_end : desc->batch.count,
-                        .is_moving = desc->velocity.x != NULL,
+                        .is_moving = caromi_cloud_moves(desc),
+                        .is_split = desc->against != NULL && call->order == NULL,
+                        .split = desc->batch.count,
                         .exact = desc->batch.accuracy == CAROM_ACCURACY_EXACT,
                         .finds_best = call->first != NULL || call->any != NULL,
                         .start = desc->start,
@@ -76,6 +81,10 @@ static void describe(const carom_context *context, cloud_call *call)
     caromi_set_inputs(caromi_type_of_cloud_list()->in, desc, none, none, c->in);
     if (desc->mask.data != NULL)
         caromi_uints_to_column(&desc->mask, none, &c->mask);
+    if (desc->group.data != NULL)
+        caromi_uints_to_column(&desc->group, none, &c->group);
+    if (desc->group.data != NULL && desc->mask.data == NULL)
+        c->mask = (caromi_in_column){.base = &all_bits};
 }
 
 /* ---- all pairs --------------------------------------------------------------------------------------------------- */
@@ -137,7 +146,7 @@ static carom_status write_list(const cloud_call *call, caromi_records *records, 
     carom_status status = caromi_columns_create(&call->cloud, call->list, total, &columns, err);
     if (status == CAROM_OK)
         status = caromi_records_scatter(records, &columns.records, err);
-    if (status == CAROM_OK && caromi_columns_are_wanted(call->list))
+    if (status == CAROM_OK)
         status = caromi_columns_fill(&call->cloud, call->list, &columns.records, total, err);
     caromi_columns_free(&call->cloud, &columns);
     if (status == CAROM_OK)
@@ -234,7 +243,7 @@ static carom_status answer_list(const cloud_call *call, carom_stats *stats, caro
         list->totals->complete = cloud->end;
         return CAROM_OK;
     }
-    uint32_t *counts = caromi_alloc(cloud->context, cloud->count + 1, sizeof *counts);
+    uint32_t *counts = caromi_alloc(cloud->context, caromi_cloud_asked(cloud) + 1, sizeof *counts);
     if (counts == NULL)
         return caromi_fail_memory(err, "no memory to count pairs of spheres");
     stats->by_integers = 0;
@@ -272,9 +281,10 @@ static void mark_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 
 static carom_status answer_count(const cloud_call *call, carom_stats *stats, carom_error *err)
 {
+    const caromi_cloud *cloud = &call->cloud;
     cloud_call own = *call;
-    CHECK(count_pairs(&call->cloud, 1 /* full */, call->count->partners, stats, err));
-    caromi_parallel_runs(caromi_cloud_pool(&call->cloud), call->cloud.count, WRITE_RUN, mark_run, &own);
+    CHECK(count_pairs(cloud, 1 /* full */, call->count->partners, stats, err));
+    caromi_parallel_runs(caromi_cloud_pool(cloud), caromi_cloud_asked(cloud), WRITE_RUN, mark_run, &own);
     return CAROM_OK;
 }
 
@@ -314,11 +324,19 @@ static void free_column(const carom_context *context, const void *given, void *c
         caromi_cached_free(context, column);
 }
 
+/* Gives the partners of the first of two clouds the indices that they have in the second. */
+static void number_partners(const caromi_cloud *cloud, uint32_t *other)
+{
+    for (uint64_t i = 0; cloud->is_split && i < cloud->split; i++)
+        other[i] -= other[i] != UINT32_MAX ? (uint32_t)cloud->split : 0;
+}
+
 /* Answers first or any partners; columns that the caller does not want are allocated. */
 static carom_status answer_partners(const cloud_call *call, carom_stats *stats, carom_error *err)
 {
-    const carom_context *context = call->cloud.context;
-    const uint64_t spheres = call->cloud.count;
+    const caromi_cloud *cloud = &call->cloud;
+    const carom_context *context = cloud->context;
+    const uint64_t spheres = caromi_cloud_asked(cloud);
     const carom_cloud_partner_result none = {0}, *given = call->first != NULL ? call->first : &none;
     caromi_partners found = {.other = column_of(context, given->other, spheres, sizeof *found.other),
                              .t = column_of(context, given->t, spheres, sizeof *found.t),
@@ -326,10 +344,12 @@ static carom_status answer_partners(const cloud_call *call, carom_stats *stats, 
     write_job write = {call, &found};
     carom_status status =
         found.other && found.t && found.state
-            ? caromi_cloud_partners(&call->cloud, call->any != NULL, &found, stats, err)
+            ? caromi_cloud_partners(cloud, call->any != NULL, &found, stats, err)
             : caromi_fail_memory(err, "no memory for the partners of %llu spheres", (unsigned long long)spheres);
-    if (status == CAROM_OK)
-        caromi_parallel_runs(caromi_cloud_pool(&call->cloud), call->cloud.count, WRITE_RUN, write_run, &write);
+    if (status == CAROM_OK) {
+        caromi_parallel_runs(caromi_cloud_pool(cloud), spheres, WRITE_RUN, write_run, &write);
+        number_partners(cloud, found.other);
+    }
     free_column(context, given->other, found.other);
     free_column(context, given->t, found.t);
     free_column(context, given->state, found.state);
@@ -350,15 +370,30 @@ static carom_status answer(const cloud_call *call, carom_stats *stats, carom_err
 static carom_status on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,
                            carom_stats *stats, carom_error *err)
 {
-    (void)context, (void)first, (void)end;
-    return answer(batch, stats, err);
+    cloud_call call = *(const cloud_call *)batch;
+    void *memory = NULL;
+    (void)first, (void)end;
+    if (call.cloud.is_split)
+        CHECK(caromi_against_join(call.desc->against, &call.cloud, &memory, err));
+    const carom_status status = answer(&call, stats, err);
+    caromi_cached_free(context, memory);
+    return status;
+}
+
+/* Why no device answers a cloud; NULL: devices do. */
+static const char *reason_against_devices(const cloud_call *call)
+{
+    return call->cloud.is_split             ? "devices do not serve clouds against others"
+           : call->cloud.group.base != NULL ? "devices do not serve clouds with groups"
+                                            : NULL;
 }
 
 /* Whether a GPU can do the whole call: spheres at rest; in motion in an open box alone, without columns of pairs. */
 static int can_sort_on_device(const cloud_call *call)
 {
     const int has_columns = call->list != NULL && caromi_columns_are_wanted(call->list);
-    return call->order == NULL && (!call->cloud.is_moving || (!has_columns && !caromi_cloud_is_periodic(&call->cloud)));
+    return call->order == NULL && reason_against_devices(call) == NULL &&
+           (!call->cloud.is_moving || (!has_columns && !caromi_cloud_is_periodic(&call->cloud)));
 }
 
 /* Whether arrays may stay on the device. In motion the host reads samples of the spheres to cut the time window. */
@@ -408,7 +443,12 @@ static carom_status on_device(caromi_device *device, const void *batch, uint64_t
 {
     const cloud_call *call = batch;
     const uint64_t by_integers = stats->by_integers;
+    const char *reason = reason_against_devices(call);
     int answered = 0;
+    if (reason != NULL && end != *done)
+        caromi_decline(call->context, stats, reason);
+    if (reason != NULL)
+        return CAROM_OK;
     if (end == *done)
         return prepare_device(device, call, err);
     if (can_sort_on_device(call) && caromi_driver.grid_serves(device))
@@ -463,7 +503,9 @@ static carom_status run_call(const caromi_request *request, cloud_call *call, ca
     if (!call->desc->batch.prepare && call->list != NULL && !call->before_stays)
         CHECK(caromi_cloud_check_order_before(call->list, err));
     if (!call->desc->batch.prepare)
-        CHECK(caromi_cloud_check_limits(&call->cloud, err));
+        CHECK(caromi_cloud_check_limits(&call->cloud.in[CLOUD_T_MAX], call->cloud.count, "", err));
+    if (!call->desc->batch.prepare && call->desc->against != NULL)
+        CHECK(caromi_against_check_limits(call->desc->against, err));
     if (call->list != NULL && !call->before_stays) /* nothing is written before the last check */
         begin_list(call);
     const int has_device = call->order == NULL;
@@ -480,7 +522,8 @@ static carom_status run_call(const caromi_request *request, cloud_call *call, ca
                               .prepare = call->desc->batch.prepare,
                               .exact = call->cloud.exact,
                               .name = "spheres among themselves",
-                              .pace = has_device ? pace_of(context, call) : &pace};
+                              .pace =
+                                  has_device && reason_against_devices(call) == NULL ? pace_of(context, call) : &pace};
     return caromi_run(context, &run, request->stats, err);
 }
 
@@ -504,7 +547,8 @@ static carom_status run_first(const caromi_request *request, carom_error *err)
     return run_call(request, &(cloud_call){.first = request->out}, err);
 }
 
-static const caromi_handler first_handler = {.check = check_partners, .run = run_first};
+static const caromi_handler first_handler = {
+    .more = caromi_cloud_list_others, .check = check_partners, .run = run_first};
 carom_status carom_cloud_first(carom_context *context, const carom_cloud_desc *desc,
                                const carom_cloud_partner_result *out, carom_stats *stats, carom_error *err)
 {
@@ -518,7 +562,7 @@ static carom_status run_any(const caromi_request *request, carom_error *err)
     return run_call(request, &(cloud_call){.any = request->out}, err);
 }
 
-static const caromi_handler any_handler = {.check = check_partners, .run = run_any};
+static const caromi_handler any_handler = {.more = caromi_cloud_list_others, .check = check_partners, .run = run_any};
 carom_status carom_cloud_any(carom_context *context, const carom_cloud_desc *desc, const carom_any_result *out,
                              carom_stats *stats, carom_error *err)
 {
@@ -532,7 +576,7 @@ static carom_status run_count(const caromi_request *request, carom_error *err)
     return run_call(request, &(cloud_call){.count = request->out}, err);
 }
 
-static const caromi_handler count_handler = {.check = check_count, .run = run_count};
+static const caromi_handler count_handler = {.more = caromi_cloud_list_others, .check = check_count, .run = run_count};
 carom_status carom_cloud_count(carom_context *context, const carom_cloud_desc *desc,
                                const carom_cloud_count_result *out, carom_stats *stats, carom_error *err)
 {
@@ -546,7 +590,7 @@ static carom_status run_order(const caromi_request *request, carom_error *err)
     return run_call(request, &(cloud_call){.order = (uint32_t *)(uintptr_t)request->out}, err);
 }
 
-static const caromi_handler order_handler = {.check = check_count, .run = run_order};
+static const caromi_handler order_handler = {.more = caromi_cloud_list_others, .check = check_count, .run = run_order};
 carom_status carom_cloud_order(carom_context *context, const carom_cloud_desc *desc, uint32_t *order,
                                carom_stats *stats, carom_error *err)
 {

@@ -17,7 +17,7 @@ typedef struct cell_record {
     float position[4]; /* x, y, z and reach in the slice */
     uint32_t index;
     int32_t x;                  /* number of its cell along its row */
-    uint32_t mask, unused;      /* `unused`: so that no record straddles two cache lines */
+    uint32_t mask, group;       /* 32 bytes so far: no record at rest straddles two cache lines */
     float given[CLOUD_COLUMNS]; /* the caller's inputs; only of spheres in motion */
 } cell_record;
 enum {
@@ -42,7 +42,7 @@ static inline __attribute__((always_inline)) void scatter_records(caromi_build *
     int32_t level[CAROMI_CLOUD_BLOCK], cell_x[CAROMI_CLOUD_BLOCK];
     uint32_t *counts = part->counts;
     const uint32_t *rows = job->row_of + part->begin + part->count;
-    const caromi_in_column mask = job->cloud->mask;
+    const caromi_in_column mask = job->cloud->mask, group = job->cloud->group;
     const float *const position[] = {batch->position[0], batch->position[1], batch->position[2],
                                      batch->position[CLOUD_REACH]};
     caromi_cloud_block given; /* a block of the caller's inputs that holds the next sphere */
@@ -62,6 +62,8 @@ static inline __attribute__((always_inline)) void scatter_records(caromi_build *
         record->x = cell_x[i];
         if (mask.base != NULL)
             memcpy(&record->mask, caromi_element(&mask, batch->index[i]), sizeof record->mask);
+        if (group.base != NULL)
+            memcpy(&record->group, caromi_element(&group, batch->index[i]), sizeof record->group);
         if (size == sizeof *record && batch->index[i] - given.first >= given.count)
             caromi_cloud_read(job->cloud, batch->index[i], job->cloud->count, &given);
         for (int column = 0; size == sizeof *record && column < CLOUD_COLUMNS; column++)
@@ -118,7 +120,7 @@ static inline void put_records(const caromi_build *job, const caromi_cloud_row *
     caromi_cloud_cells *const cells = job->cells;
     float *const x = cells->column[CLOUD_POSITION_X], *const y = cells->column[CLOUD_POSITION_Y],
                  *const z = cells->column[CLOUD_POSITION_Z], *const reach = cells->column[CLOUD_REACH];
-    uint32_t *const index = cells->index, *const mask = cells->mask;
+    uint32_t *const index = cells->index, *const mask = cells->mask, *const group = cells->group;
     float *const given = cells->given;
     const int has_columns = cells->column[CLOUD_GIVEN] != NULL;
     const int32_t low = row->low, shift = row->shift;
@@ -132,6 +134,8 @@ static inline void put_records(const caromi_build *job, const caromi_cloud_row *
         index[slot] = record->index;
         if (mask)
             mask[slot] = record->mask;
+        if (group)
+            group[slot] = record->group;
         /* The caller's inputs of moving spheres: as rows for the CPU, as columns for a device. */
         if (size == sizeof *record)
             memcpy(given + (size_t)CLOUD_COLUMNS * slot, record->given, sizeof record->given);
@@ -191,6 +195,16 @@ static void run_scatter(void *user, uint64_t number, uint32_t thread)
     caromi_build_pass(job, &job->parts[number], position);
 }
 
+/* Allocates a column of words, zero behind the last sphere, if it is wanted. *complete becomes 0 without memory. */
+static uint32_t *alloc_words(const carom_context *context, uint64_t padded_count, int is_wanted, int *complete)
+{
+    uint32_t *words = is_wanted ? caromi_cached_alloc(context, padded_count, sizeof *words) : NULL;
+    if (words != NULL)
+        memset(words + padded_count - CAROMI_CLOUD_PADDING, 0, CAROMI_CLOUD_PADDING * sizeof *words);
+    *complete &= !is_wanted || words != NULL;
+    return words;
+}
+
 /* Allocates the columns of the sorted spheres, and the records before the sort. Returns 0 if there is no memory. */
 static int alloc_columns(caromi_build *job)
 {
@@ -207,21 +221,15 @@ static int alloc_columns(caromi_build *job)
         cells->given = caromi_cached_alloc(context, CLOUD_COLUMNS * padded_count, sizeof *cells->given);
         complete &= cells->given != NULL;
     }
-    cells->index = caromi_cached_alloc(context, padded_count, sizeof *cells->index);
-    complete &= cells->index != NULL;
-    if (job->cloud->mask.base) {
-        cells->mask = caromi_cached_alloc(context, padded_count, sizeof *cells->mask);
-        complete &= cells->mask != NULL;
-    }
+    cells->index = alloc_words(context, padded_count, 1, &complete);
+    cells->mask = alloc_words(context, padded_count, job->cloud->mask.base != NULL, &complete);
+    cells->group = alloc_words(context, padded_count, job->cloud->group.base != NULL, &complete);
     job->records = caromi_cached_alloc(context, cells->count, job->record_size);
     if (!complete || job->records == NULL)
         return 0;
     /* Scans read whole vectors, so also the padding behind the last sphere. */
     for (int k = 0; k < CLOUD_POSITION_COLUMNS; k++)
         memset(cells->column[k] + cells->count, 0, CAROMI_CLOUD_PADDING * sizeof(float));
-    memset(cells->index + cells->count, 0, CAROMI_CLOUD_PADDING * sizeof *cells->index);
-    if (cells->mask)
-        memset(cells->mask + cells->count, 0, CAROMI_CLOUD_PADDING * sizeof *cells->mask);
     return 1;
 }
 
@@ -287,6 +295,16 @@ static void set_bounds(const caromi_cloud *cloud, caromi_cloud_cells *cells)
     }
 }
 
+/* Makes two levels of each, with the same cells, for the spheres of two clouds. Their bounds are not the same. */
+static void split_levels(caromi_cloud_cells *cells)
+{
+    for (uint32_t l = 2 * cells->view.level_count; l-- > 0;) {
+        cells->levels[l] = cells->levels[l / 2];
+        cells->levels[l].has_bounds = 0;
+    }
+    cells->view.level_count *= 2;
+}
+
 /* Sorts the spheres: rows are found, spheres scattered to rows, and each row sorted by cell. Returns 0 if there is no
  * memory. */
 static int build(caromi_build *job)
@@ -304,6 +322,8 @@ static int build(caromi_build *job)
         job->parts[part].begin = caromi_slice_start(job->cloud->count, job->part_count, part);
         job->parts[part].end = caromi_slice_start(job->cloud->count, job->part_count, part + 1);
     }
+    if (job->cloud->is_split)
+        split_levels(cells);
     /* First pass: the row of each sphere, and the histogram. */
     number_rows(job);
     cells->count = job->extent->valid;
@@ -332,8 +352,10 @@ static void set_view(const caromi_cloud *cloud, const caromi_cloud_slice *slice,
     view->z = cells->column[CLOUD_POSITION_Z];
     view->reach = cells->column[CLOUD_REACH];
     view->mask = cells->mask;
+    view->group = cells->group;
     view->index = cells->index;
     view->margin = cloud->margin;
+    view->is_split = cloud->is_split;
     view->reach_is_bound = !caromi_slice_is_instant(slice) || (cloud->is_moving && cloud->start != CAROM_START_REPORT);
     view->motion = caromi_cloud_motion_in(cloud, slice, cells);
     view->starts = cells->starts;
@@ -466,6 +488,7 @@ void caromi_cloud_free(const caromi_cloud *cloud, caromi_cloud_cells *cells)
     caromi_cached_free(cloud->context, cells->given);
     caromi_cached_free(cloud->context, cells->index);
     caromi_cached_free(cloud->context, cells->mask);
+    caromi_cached_free(cloud->context, cells->group);
     caromi_cached_free(cloud->context, cells->starts);
     caromi_cached_free(cloud->context, cells->table);
     caromi_cached_free(cloud->context, cells->rows);

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks of a cloud's options and of the values in its arrays. */
 #include "check.h"
+#include "against.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Lists the arrays of the earlier list, for the check of arrays. */
+/* Lists arrays that are no members, for the check of arrays: the second cloud's, and of a list the earlier list's. */
+void caromi_cloud_list_others(caromi_arrays *arrays, const caromi_request *request)
+{
+    caromi_against_list(arrays, request->desc);
+}
+
 void caromi_cloud_list_before(caromi_arrays *arrays, const caromi_request *request)
 {
+    caromi_cloud_list_others(arrays, request);
     const carom_cloud_pairs_before *before = ((const carom_cloud_pair_list *)request->out)->before;
     if (before == NULL)
         return;
@@ -26,9 +33,10 @@ carom_status caromi_cloud_check_numbers(const carom_cloud_desc *desc, enum carom
                                     (unsigned long long)desc->batch.count);
     if (!(desc->margin >= 0 && desc->margin < INFINITY))
         return caromi_fail_argument(err, "margin is %g; it must be finite and >= 0", (double)desc->margin);
-    if (desc->margin > 0 && (desc->velocity.x != NULL || !has_margin))
+    CHECK(caromi_against_check(desc, err));
+    if (desc->margin > 0 && (caromi_cloud_moves(desc) || !has_margin))
         return caromi_fail_argument(err, "margin is %g; it must be 0 %s", (double)desc->margin,
-                                    desc->velocity.x != NULL ? "where spheres move" : "for first and any partners");
+                                    caromi_cloud_moves(desc) ? "where spheres move" : "for first and any partners");
     for (int k = 0; k < 3; k++)
         if (!(desc->period[k] >= 0 && desc->period[k] < INFINITY))
             return caromi_fail_argument(err, "period[%d] is %g; it must be finite and >= 0", k,
@@ -46,17 +54,17 @@ carom_status caromi_cloud_check_numbers(const carom_cloud_desc *desc, enum carom
     return CAROM_OK;
 }
 
-/* Checks the t_max of each sphere. */
-carom_status caromi_cloud_check_limits(const caromi_cloud *cloud, carom_error *err)
+/* Checks a column of t_max. */
+carom_status caromi_cloud_check_limits(const caromi_in_column *column, uint64_t spheres, const char *prefix,
+                                       carom_error *err)
 {
-    const caromi_in_column *column = &cloud->in[CLOUD_T_MAX];
-    const uint64_t count = column->stride == 0 && cloud->count > 0 ? 1 : cloud->count;
+    const uint64_t count = column->stride == 0 && spheres > 0 ? 1 : spheres;
     for (uint64_t i = 0; column->base != NULL && i < count; i++) {
         float t;
         memcpy(&t, caromi_element(column, i), sizeof t);
         if (!(t >= 0))
-            return caromi_fail_argument(err, "sphere %llu: t_max is %g; it must be >= 0", (unsigned long long)i,
-                                        (double)t);
+            return caromi_fail_argument(err, "%ssphere %llu: t_max is %g; it must be >= 0", prefix,
+                                        (unsigned long long)i, (double)t);
     }
     return CAROM_OK;
 }

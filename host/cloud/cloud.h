@@ -3,9 +3,9 @@
  *
  * How a list is made, in order:
  *
- *   1. calls.c     answer_list: checks the call and describes it as a caromi_cloud. Then one scan_all keeps records. If
- *                  they exceed the list's capacity, a second scan_all counts the pairs of each sphere, and a third
- *                  keeps the records of the spheres that fit.
+ *   1. calls.c     answer_list: checks the call and describes it as a caromi_cloud (against.c: two clouds as one). Then
+ * one scan_all keeps records. If they exceed the list's capacity, a second scan_all counts the pairs of each sphere,
+ * and a third keeps the records of the spheres that fit.
  *   2. slices.c    caromi_cloud_cut: cuts the time window into slices in which spheres move by little (drift.c finds a
  *                  velocity common to most). Steps 3 to 8 are repeated for each slice.
  *   3. levels.c    caromi_cloud_measure: bounds of the spheres and a histogram of their sizes (kinds.c: where spheres
@@ -46,10 +46,13 @@ enum { CAROMI_CLOUD_BLOCK = 256, CAROMI_CLOUD_ONE_CELL = 256 };
 typedef struct caromi_cloud {
     const carom_context *context;
     uint64_t count;
-    caromi_in_column in[CLOUD_COLUMNS],
-        mask;                         /* missing columns (base NULL): velocity 0, no t_max, all bits of the mask */
-    int is_moving, exact, finds_best; /* finds_best: first or any partners instead of all pairs */
+    caromi_in_column in[CLOUD_COLUMNS]; /* missing columns (base NULL): velocity 0, no t_max */
+    caromi_in_column mask, group;       /* group.base NULL: a sphere's mask. mask.base NULL: all bits, and no groups */
+    int is_moving, exact, finds_best;   /* finds_best: first or any partners instead of all pairs */
     carom_start start;
+    /* Pairs are those of a sphere below `split` and one of the others: against.c. */
+    int is_split;
+    uint64_t split;
     float margin;
     float period[3];       /* 0: not periodic along this axis */
     uint64_t begin, end;   /* lists: only pairs whose sphere a is in [begin, end) */
@@ -57,6 +60,18 @@ typedef struct caromi_cloud {
     int *device_failed;    /* the caller's flag, set to 1 if the device itself fails; the CPU answers then */
     caromi_cloud_watch *watch;
 } caromi_cloud;
+
+/* The number of spheres that answers are about: of two clouds the first one's. */
+static inline uint64_t caromi_cloud_asked(const caromi_cloud *cloud)
+{
+    return cloud->is_split ? cloud->split : cloud->count;
+}
+
+/* Whether spheres of a call move. */
+static inline int caromi_cloud_moves(const carom_cloud_desc *desc)
+{
+    return desc->velocity.x != NULL || (desc->against != NULL && desc->against->velocity.x != NULL);
+}
 
 /* Fewer spheres than this are answered sooner than a sleeping thread wakes up. */
 enum { CAROMI_CLOUD_SMALL = 2048 };
@@ -238,10 +253,11 @@ typedef struct caromi_cloud_cells {
     float *column[CLOUD_ALL_COLUMNS];
     float *given; /* [spheres][CLOUD_COLUMNS] the caller's inputs, sphere by sphere; NULL: at rest, where the positions
                      are the inputs */
-    uint32_t *index, *mask; /* [spheres] by slot: index and mask of the sphere; mask NULL: no masks */
-    uint32_t *starts;       /* first slot of each cell, row by row */
-    uint32_t *table;        /* lookup of rows by level, y and z: dense or hashed */
-    caromi_cloud_row *rows; /* sorted by level, z and y */
+    uint32_t *index, *mask, *group; /* [spheres] by slot: index, mask and group of the sphere; mask NULL: no masks;
+                                       group NULL: masks are groups */
+    uint32_t *starts;               /* first slot of each cell, row by row */
+    uint32_t *table;                /* lookup of rows by level, y and z: dense or hashed */
+    caromi_cloud_row *rows;         /* sorted by level, z and y */
     /* One allocation with all of the arrays above, of few spheres; NULL: they are allocated one by one. */
     void *one_cell;
     caromi_cloud_level levels[CAROMI_CLOUD_LEVELS]; /* large members come last; only entries in use are set */

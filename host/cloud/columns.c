@@ -194,12 +194,23 @@ void caromi_columns_decide(const carom_context *context, const caromi_pair_spher
 
 /* ---- all columns ------------------------------------------------------------------------------------------------- */
 
+/* Task: partners of a second cloud get the indices that they have there. */
+static void number_second(void *user, uint64_t begin, uint64_t end, uint32_t thread)
+{
+    const columns_job *job = user;
+    (void)thread;
+    for (uint64_t i = begin; i < end; i++)
+        job->records->b[i] -= (int32_t)job->cloud->split;
+}
+
 carom_status caromi_columns_fill(const caromi_cloud *cloud, const carom_cloud_pair_list *list,
                                  const caromi_record_columns *records, uint64_t count, carom_error *err)
 {
     columns_job job = {cloud, list, records};
     if (caromi_columns_have_numbers(list))
         caromi_parallel_runs(cloud->context->pool, count, RUN, fill_run, &job);
+    if (cloud->is_split && records->b != NULL)
+        caromi_parallel_runs(cloud->context->pool, count, RUN, number_second, &job);
     if (list->previous == NULL)
         return CAROM_OK;
     return caromi_previous_find(cloud, list->before, records, count, list->previous, err);

@@ -13,8 +13,10 @@ enum {
 static void begin_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const caromi_counts *tally = user;
+    const uint64_t asked = caromi_cloud_asked(tally->cloud), own_end = end < asked ? end : asked;
     (void)thread;
-    memset(tally->counts + begin, 0, (end - begin) * sizeof *tally->counts);
+    if (begin < own_end)
+        memset(tally->counts + begin, 0, (own_end - begin) * sizeof *tally->counts);
     for (uint64_t i = begin; tally->is_by_slot && i < end; i++)
         tally->slots[i] = (uint32_t)i;
 }
@@ -43,7 +45,7 @@ carom_status caromi_counts_begin(caromi_counts *tally, const caromi_cloud *cloud
     *tally = (caromi_counts){.cloud = cloud, .full = full, .counts = counts};
     tally->threads = caromi_pool_threads(caromi_cloud_pool(cloud));
     tally->sum_count = tally->threads < SUMS ? tally->threads : SUMS;
-    tally->is_by_slot = full && cloud->begin == 0 && cloud->end == spheres;
+    tally->is_by_slot = full && cloud->begin == 0 && cloud->end == caromi_cloud_asked(cloud);
     tally->sums = caromi_cached_alloc(cloud->context, tally->sum_count * spheres + 1, sizeof *tally->sums);
     tally->slots = tally->is_by_slot
                        ? caromi_cached_alloc(cloud->context, spheres + CAROMI_CLOUD_PADDING, sizeof *tally->slots)
@@ -141,11 +143,13 @@ static void join_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const caromi_counts *tally = user;
     const uint64_t filled = end < tally->cells->count ? end : tally->cells->count;
+    const uint64_t asked = caromi_cloud_asked(tally->cloud);
     (void)thread;
-    for (uint64_t i = begin; !tally->is_by_slot && i < end; i++)
+    for (uint64_t i = begin; !tally->is_by_slot && i < end && i < asked; i++)
         tally->counts[i] += sum_of(tally, i);
     for (uint64_t i = begin; tally->is_by_slot && i < filled; i++)
-        tally->counts[tally->cells->index[i]] += sum_of(tally, i);
+        if (tally->cells->index[i] < asked)
+            tally->counts[tally->cells->index[i]] += sum_of(tally, i);
 }
 
 /* Task: adds the sums of the spheres of a range of indices to their counts. Sums are by slot, so indices come in no
@@ -155,8 +159,9 @@ static void join_own(void *user, uint64_t task, uint32_t thread)
 {
     const caromi_counts *tally = user;
     const uint32_t *index = tally->cells->index, filled = (uint32_t)tally->cells->count;
-    const uint32_t first = (uint32_t)caromi_slice_start(tally->cloud->count, tally->sum_count, task);
-    const uint32_t range = (uint32_t)caromi_slice_start(tally->cloud->count, tally->sum_count, task + 1) - first;
+    const uint64_t asked = caromi_cloud_asked(tally->cloud); /* of two clouds the first one's spheres have counts */
+    const uint32_t first = (uint32_t)caromi_slice_start(asked, tally->sum_count, task);
+    const uint32_t range = (uint32_t)caromi_slice_start(asked, tally->sum_count, task + 1) - first;
     uint32_t own[SLOTS_AT_ONCE];
     (void)thread;
     for (uint32_t begin = 0, end; begin < filled; begin = end) {

@@ -366,16 +366,17 @@ static int last_class(const crowded_cells *crowd, int class)
 static uint32_t number_levels(crowded_cells *crowd, caromi_cloud_level levels[CAROMI_CLOUD_LEVELS], uint8_t *level_of)
 {
     const caromi_cloud_cells *cells = crowd->cells;
-    const uint32_t before = cells->view.level_count;
+    /* Of two clouds each has one of two old levels with the same cells: new levels are split like these. */
+    const uint32_t halves = cells->view.is_split ? 2 : 1, before = cells->view.level_count / halves;
     numbered sorted[CAROMI_CLOUD_LEVELS];
     uint8_t new_number[CAROMI_CLOUD_LEVELS + CLASSES];
     int16_t final_class[CLASSES];
     uint32_t count = 0;
     join_finer(crowd);
-    join_few(crowd, CAROMI_CLOUD_LEVELS - before);
+    join_few(crowd, CAROMI_CLOUD_LEVELS / halves - before);
     /* Old levels and those of classes, sorted from coarse to fine. */
     for (uint32_t level = 0; level < before; level++)
-        insert(sorted, count++, &cells->levels[level], level);
+        insert(sorted, count++, &cells->levels[halves * level], level);
     for (int class = 0; class < CLASSES; class ++) {
         final_class[class] = (int16_t)last_class(crowd, class);
         if (crowd->classes[class].count > 0) {
@@ -393,7 +394,7 @@ static uint32_t number_levels(crowded_cells *crowd, caromi_cloud_level levels[CA
         for (uint32_t slot = cells->rows[row].begin; slot < cells->rows[row].end; slot++) {
             const int class = final_class[crowd->class_of[slot]];
             level_of[cells->index[slot]] =
-                new_number[class == NO_CLASS ? cells->rows[row].level : before + (uint32_t) class];
+                new_number[class == NO_CLASS ? cells->rows[row].level / halves : before + (uint32_t) class];
         }
     return count;
 }

@@ -19,13 +19,13 @@ static void count_hits(void *user, uint32_t thread, const caromi_cloud_pair *pai
     *hits += count;
 }
 
-/* Adds a random pair of a cell's spheres, if their masks allow a pair. */
+/* Adds a random pair of a cell's spheres, if their masks and groups allow a pair. */
 static void add_pair(const caromi_cloud_cells *cells, uint32_t begin, uint32_t count, uint64_t random,
                      caromi_cloud_pairs *to)
 {
     const uint32_t one = (uint32_t)(random >> 32) % count, step = 1 + (uint32_t)random % (count - 1);
     const uint32_t a = begin + one, b = begin + (one + step) % count;
-    if (cells->mask != NULL && !(cells->mask[a] & cells->mask[b]))
+    if (!caromi_cloud_masks_meet(&cells->view, a, b))
         return;
     to->a[to->count] = a;
     to->b[to->count++] = b;
@@ -51,13 +51,14 @@ static void sample_pairs(const caromi_cloud_cells *cells, caromi_cloud_pairs *to
     }
 }
 
-/* Solves a sample of the pairs that share a cell; refuses the cloud if even a low estimate of its hits is too large. */
+/* Solves a sample of the pairs that share a cell; refuses the cloud if even a low estimate of its hits is too large.
+ * Pairs of two clouds share no cell: too many are refused when they have been found. */
 carom_status caromi_refuse_dense(const caromi_cloud_scan *of, carom_error *err)
 {
     caromi_cloud_scan scan = *of;
     caromi_narrow_phase narrow;
     uint32_t hits = 0;
-    if (of->cells->doubled >> CAROMI_PAIRS_BITS == 0)
+    if (of->cloud->is_split || of->cells->doubled >> CAROMI_PAIRS_BITS == 0)
         return CAROM_OK;
     scan.emit = count_hits;
     scan.user = &hits;

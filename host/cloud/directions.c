@@ -111,10 +111,23 @@ static double count_chunks(const caromi_cloud_view *view, const caromi_cloud_lev
     return sum * count / samples;
 }
 
+/* Of two levels with the same cells the one with fewer spheres searches. */
+static void direct_twins(caromi_cloud_cells *cells)
+{
+    const caromi_cloud_view *view = &cells->view;
+    for (uint32_t first = 0; view->is_split && first < view->level_count; first += 2) {
+        caromi_cloud_level *twins = &cells->levels[first];
+        const int is_first = spheres_of(view, &twins[0]) <= spheres_of(view, &twins[1]);
+        twins[0].searches_twin = is_first;
+        twins[1].searches_twin = !is_first;
+    }
+}
+
 /* Chooses the direction for each two levels. The usual one is from the coarse level. */
 void caromi_cloud_direct(caromi_cloud_cells *cells)
 {
     const caromi_cloud_view *view = &cells->view;
+    direct_twins(cells);
     for (uint32_t fine_number = 1; fine_number < view->level_count; fine_number++) {
         caromi_cloud_level *fine = &cells->levels[fine_number];
         if (fine->begin_row == fine->end_row)
@@ -122,7 +135,7 @@ void caromi_cloud_direct(caromi_cloud_cells *cells)
         const double fine_runs = count_chunks(view, fine);
         for (uint32_t coarse_number = 0; coarse_number < fine_number; coarse_number++) {
             const caromi_cloud_level *coarse = &cells->levels[coarse_number];
-            if (coarse->begin_row == coarse->end_row)
+            if (coarse->begin_row == coarse->end_row || !caromi_cloud_may_search(view, fine_number, coarse_number))
                 continue;
             const direction_costs cost = cost_of_pair(view, coarse, fine, fine_runs);
             if (cost.from_coarse > WORSE * cost.from_fine)

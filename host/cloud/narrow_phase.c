@@ -99,7 +99,7 @@ static void solve(narrow_work *work, uint32_t count)
         return;
     for (int column = 0; column < OUT_CLOUD; column++)
         batch.out[column] = (caromi_out_column){out[column], column == OUT_CLOUD_T ? sizeof(float) : 1};
-    work->resolved += caromi_resolve_pairs(&batch, work->t, 0, count);
+    work->resolved += caromi_resolve_pairs(&batch, work->t, 0, count).integers;
 }
 
 /* Whether a solved pair is a hit of this slice, by the start policy and the slice's interval. */

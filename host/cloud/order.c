@@ -25,7 +25,7 @@ carom_status caromi_cloud_order(const caromi_cloud *cloud, uint32_t *order, caro
     caromi_cloud_cells cells;
     resting.is_moving = 0; /* positions at time 0 */
     memset(resting.period, 0, sizeof resting.period);
-    resting.mask.base = NULL;
+    resting.mask.base = resting.group.base = NULL;
     resting.margin = 0;
     uint8_t *is_written = caromi_alloc(cloud->context, cloud->count + 1, 1);
     if (is_written == NULL)

@@ -228,7 +228,7 @@ void caromi_records_add_certain(void *user, uint32_t thread, const caromi_cloud_
 {
     caromi_records *records = user;
     const uint32_t mark = state == STATE_NEAR ? CAROMI_RECORD_IN_MARGIN : 0;
-    const int wants_all = records->begin == 0 && records->end == records->cloud->count;
+    const int wants_all = records->begin == 0 && records->end == caromi_cloud_asked(records->cloud);
     if (is_over(records))
         return;
     if (image != CAROMI_IMAGE_OWN) {

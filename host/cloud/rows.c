@@ -12,14 +12,18 @@ void caromi_build_pass(caromi_build *job, caromi_build_part *part, caromi_cloud_
 
 /* ---- cells of a batch -------------------------------------------------------------------------------------------- */
 
-/* The level of each sphere: its own, or the level of its class of reaches. */
+/* The level of each sphere: its own, or the level of its class of reaches. Of two clouds each has one of every two. */
 void caromi_build_levels(const caromi_build *job, const caromi_cloud_batch *batch, int32_t *level)
 {
     memset(level, 0, CAROMI_CLOUD_BLOCK * sizeof *level);
-    for (uint32_t i = 0; job->own_level == NULL && job->cells->view.level_count > 1 && i < batch->count; i++)
+    const int is_one = job->cells->view.level_count == (job->cloud->is_split ? 2 : 1);
+    for (uint32_t i = 0; job->own_level == NULL && !is_one && i < batch->count; i++)
         level[i] = job->level_of[caromi_reach_class(batch->position[CLOUD_REACH][i])];
     for (uint32_t i = 0; job->own_level != NULL && i < batch->count; i++)
         level[i] = job->own_level[batch->index[i]];
+    const uint32_t split = (uint32_t)job->cloud->split, count = job->cloud->is_split ? batch->count : 0;
+    for (uint32_t i = 0; i < count; i++)
+        level[i] = 2 * level[i] + (batch->index[i] >= split);
 }
 
 void caromi_build_cells(const caromi_build *job, const caromi_cloud_batch *batch, const int32_t *level, int axis,

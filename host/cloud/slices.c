@@ -230,6 +230,15 @@ int caromi_cloud_leaves_start(const caromi_cloud *cloud)
     return atomic_load(&job.is_left);
 }
 
+/* The largest t_max of some spheres; -1 without one. */
+static float largest_limit(const caromi_cloud *cloud, uint64_t begin, uint64_t end)
+{
+    float largest = -1;
+    for (uint64_t i = begin; i < end; i++)
+        largest = fmaxf(largest, limit_of(cloud, i));
+    return largest;
+}
+
 /* Finds the end of the time window. A pair has the smaller of its two t_max, so the second largest t_max ends the
  * window. If that is infinite, the spans end behind the largest finite one. */
 static void set_limits(const caromi_cloud *cloud, caromi_cloud_slices *slices)
@@ -243,6 +252,8 @@ static void set_limits(const caromi_cloud *cloud, caromi_cloud_slices *slices)
         largest = limit > largest ? limit : largest;
         largest_finite = limit > largest_finite && limit < INFINITY ? limit : largest_finite;
     }
+    if (cloud->is_split) /* a pair has one of each cloud */
+        second_largest = fminf(largest_limit(cloud, 0, cloud->split), largest_limit(cloud, cloud->split, cloud->count));
     slices->has_end = second_largest < INFINITY;
     slices->limit = slices->has_end ? (double)second_largest : behind(largest_finite);
     slices->limit = slices->limit > 0 ? slices->limit : 0;

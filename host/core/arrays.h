@@ -59,7 +59,7 @@ static inline void caromi_points_out_to_columns(const carom_points_out *points, 
 }
 
 /* The members of a type of calls, and the arrays that a call has beside them. */
-enum { CAROMI_ARRAYS_MAX = CAROMI_MEMBERS_MAX + 4 };
+enum { CAROMI_ARRAYS_MAX = CAROMI_MEMBERS_MAX + 8 };
 /* The arrays of a call. The fields before the spans start as zero. */
 typedef struct caromi_arrays {
     int named;                    /* the second step: names and strides are stored too */

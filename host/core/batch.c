@@ -63,8 +63,8 @@ static carom_status run_on_device(caromi_device *device, const caromi_batch *bat
 }
 
 enum {
-    INTEGERS = 1 << 16, /* most queries of a piece that integers decide */
-    GROWTH = 8          /* most growth from piece to piece */
+    UNDECIDED = 1 << 16, /* most queries of a piece that the first filter leaves undecided */
+    GROWTH = 8           /* most growth from piece to piece */
 };
 
 /* The queries of the next piece on the CPU: whole slabs of a lattice. */
@@ -76,15 +76,21 @@ static uint64_t piece_of(const caromi_batch *batch)
     return wanted > slab ? wanted / slab * slab : slab;
 }
 
-/* Adapts the size of the next piece to the share of queries that integers decided. It does not use a clock, so that the
- * same call has the same pieces whatever else the machine does. */
-static void learn_piece(const caromi_batch *batch, uint64_t queries, uint64_t by_integers)
+/* Adapts the size of the next piece to the share of queries that the first filter left undecided. It does not use a
+ * clock, so that the same call has the same pieces whatever else the machine does. */
+static void learn_piece(const caromi_batch *batch, uint64_t queries, uint64_t undecided)
 {
     uint64_t *next = batch->next_piece;
-    if (by_integers > INTEGERS)
-        *next = (uint64_t)((double)queries * (double)INTEGERS / (double)by_integers);
-    else if (by_integers < INTEGERS / GROWTH)
+    if (undecided > UNDECIDED)
+        *next = (uint64_t)((double)queries * (double)UNDECIDED / (double)undecided);
+    else if (undecided < UNDECIDED / GROWTH)
         *next = *next < batch->piece / GROWTH ? *next * GROWTH : 0;
+}
+
+/* Queries that the first filter has left undecided. */
+static uint64_t undecided_of(const carom_stats *stats)
+{
+    return stats->by_second_filter + stats->by_integers;
 }
 
 /* Answers queries from *done on, piece by piece. */
@@ -93,14 +99,29 @@ static carom_status run_on_cpu(const carom_context *context, const caromi_batch 
 {
     carom_status status = CAROM_OK;
     while (status == CAROM_OK && *done < batch->count) {
-        const uint64_t end = piece_end(batch, *done, piece_of(batch)), before = stats->by_integers;
+        const uint64_t end = piece_end(batch, *done, piece_of(batch)), before = undecided_of(stats);
         status = batch->on_cpu(context, batch->batch, *done, end, stats, err);
         if (batch->next_piece != NULL)
-            learn_piece(batch, end - *done, stats->by_integers - before);
+            learn_piece(batch, end - *done, undecided_of(stats) - before);
         if (status == CAROM_OK)
             status = caromi_report_batch(batch, *done = end, err);
     }
     return status;
+}
+
+/* The device that answers a batch, whose subject fits it then; NULL with CAROM_OK: the CPU does. */
+static carom_status choose(carom_context *context, const caromi_batch *batch, caromi_device **device,
+                           carom_stats *stats, carom_error *err)
+{
+    carom_error cause = {CAROM_OK, 0, ""};
+    CHECK(caromi_pick_device(context, batch, device, stats, err));
+    if (*device == NULL || batch->suit_device == NULL)
+        return CAROM_OK;
+    const carom_status status = batch->suit_device(batch->subject, &cause);
+    if (status == CAROM_OK)
+        return CAROM_OK;
+    *device = NULL;
+    return caromi_fall_back(context, NULL, status, caromi_batch_size(batch), stats, &cause, err);
 }
 
 /* Does all work that precedes the first query, on the backend that the batch would use. */
@@ -116,7 +137,7 @@ static carom_status prepare(carom_context *context, const caromi_batch *batch, c
     carom_status status = CAROM_OK;
     /* The device or devices; without one there is nothing to prepare. */
     if (batch->count > batch->begin)
-        CHECK(caromi_pick_device(context, batch, &device, &local, err));
+        CHECK(choose(context, batch, &device, &local, err));
     if (device != NULL && caromi_has_several(context))
         CHECK(caromi_prepare_pieces(context, batch, &local, err));
     else if (device != NULL)
@@ -162,6 +183,7 @@ static void give_stats(carom_stats *stats, const carom_stats *local)
     stats->host = local->host;
     stats->brought = local->brought;
     stats->returned = local->returned;
+    stats->by_second_filter = local->by_second_filter;
 }
 
 /* Answers a batch: on the device or devices as far as they succeed, the rest on the CPU. */
@@ -174,11 +196,11 @@ carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom
     carom_stats local;
     memset(&local, 0, BYTES_BEFORE_DEVICES);
     local.host = 0.0;
-    local.brought = local.returned = 0;
+    local.brought = local.returned = local.by_second_filter = 0;
     local.size = sizeof local;
     local.queries = caromi_batch_size(batch);
     caromi_device *device = NULL;
-    carom_status status = caromi_pick_device(context, batch, &device, &local, err);
+    carom_status status = choose(context, batch, &device, &local, err);
     if (context->enqueued != NULL && device == NULL)
         return CAROM_ERROR_UNSUPPORTED;
     if (status == CAROM_OK && device != NULL && caromi_has_several(context))
@@ -227,7 +249,7 @@ carom_status caromi_pairs_on_cpu(const carom_context *context, const void *batch
         threads == 1 && bytes_each <= STACK_BYTES ? stack_memory : caromi_alloc(context, threads, bytes_each);
     if (scratch == NULL)
         return caromi_fail_memory(err, "no memory to stage a batch (%u threads x %zu bytes)", threads, bytes_each);
-    stats->by_integers += caromi_cpu_pairs(context->isa, context->pool, scratch, pairs, first, end - first);
+    caromi_count_rungs(stats, caromi_cpu_pairs(context->isa, context->pool, scratch, pairs, first, end - first));
     if (scratch != stack_memory)
         caromi_free(context, scratch);
     return CAROM_OK;

@@ -17,6 +17,9 @@ typedef struct caromi_batch {
     const void *sample;          /* the batch whose queries time the CPU beforehand; NULL: `batch` */
     uint64_t begin, count;       /* queries [begin, count) */
     caromi_on_device *on_device; /* NULL: batches of this kind never run on a device */
+    /* Makes its subject fit for devices, once one is chosen; NULL: it is. If it fails, the CPU answers. */
+    carom_status (*suit_device)(void *subject, carom_error *err);
+    void *subject;
     caromi_on_cpu *on_cpu;
     int is_whole; /* it cannot be answered in parts: `auto` times the CPU with the whole first batch instead of a sample
                    */
@@ -40,6 +43,13 @@ typedef struct caromi_batch {
 static inline uint64_t caromi_batch_size(const caromi_batch *batch)
 {
     return batch->count - batch->begin;
+}
+
+/* Adds queries that the later rungs have decided. */
+static inline void caromi_count_rungs(carom_stats *stats, caromi_rungs rungs)
+{
+    stats->by_second_filter += rungs.second_filter;
+    stats->by_integers += rungs.integers;
 }
 
 /* Answers a batch on the backend that the context chooses. */

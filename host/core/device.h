@@ -69,6 +69,11 @@ typedef struct caromi_device_driver {
     int (*refit_serves)(const caromi_device *device, const carom_points *vertices);
     carom_status (*refit)(caromi_device *device, carom_mesh *mesh, const carom_points *vertices,
                           caromi_device_memory *to, struct refit_result *result, carom_error *err);
+    /* After a refit: updates what contacts know of edges and corners on the device. *follows is 0 if the host must find
+     * it anew, because other corners coincide now. Frees what the devices know of them. */
+    carom_status (*refit_contacts)(caromi_device *device, carom_mesh *mesh, int have_masks, int *follows,
+                                   carom_error *err);
+    void (*edges_release)(carom_mesh *mesh);
 
     /* Copies the spheres of a cloud to a device, in the order of their cells, which must outlive the copy. Builds and
      * probes the programs. Failures as above. */

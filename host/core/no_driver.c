@@ -115,6 +115,7 @@ const caromi_device_driver caromi_driver = {
     .mesh = answer,
     .list = answer,
     .mesh_release = release_mesh,
+    .edges_release = release_mesh,
     .shared_release = release_shared,
     .event_release = release_event,
 };

@@ -235,6 +235,7 @@ static void count_piece(const spread_batch *spread, const device_piece *piece)
     const uint64_t queries = piece->done - piece->queries.first;
     spread->stats->on_device += queries;
     spread->stats->by_integers += piece->stats.by_integers;
+    spread->stats->by_second_filter += piece->stats.by_second_filter;
     spread->stats->upload += piece->stats.upload;
     spread->stats->compute += piece->stats.compute;
     spread->stats->download += piece->stats.download;

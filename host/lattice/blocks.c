@@ -23,7 +23,7 @@ static void resolve(const caromi_lattice_batch *batch, const float center[3], fl
     float depth;
     memcpy(query.in, center, 3 * sizeof *center);
     query.in[MESH_MAX_DISTANCE] = batch->band;
-    caromi_resolve_closest(&batch->mesh->view, &query, triangle, distance, &depth);
+    caromi_single_searches_of(&batch->mesh->view)->closest(&batch->mesh->view, &query, triangle, distance, &depth);
 }
 
 /* Finishes a node: decides an undecided distance (NaN), and replaces distances beyond the band. Returns 1 if integers
@@ -81,7 +81,7 @@ static void distances_of_tile(const caromi_tiles *tiles, caromi_lattice_tile *ti
     tile->row = batch->lattice.dims[0];
     tile->slab = batch->slab;
     tile->distance = job->distances + number_of(batch, first);
-    if (batch->mesh->context->isa->lattice(tile) != CAROMI_LATTICE_UNDECIDED)
+    if (caromi_searches_of(batch->mesh)->lattice(tile) != CAROMI_LATTICE_UNDECIDED)
         return;
     for (uint32_t k = 0; k < tile->count[2]; k++)
         for (uint32_t j = 0; j < tile->count[1]; j++)

@@ -78,19 +78,21 @@ static carom_status run(const caromi_request *request, carom_error *err)
                                         .count = desc->batch.count * slab,
                                         .exact = 1};
     const caromi_cubes cubes = caromi_cubes_of(&nodes, desc->radius, out->clearance);
-    const int can_use_device = mesh->info.triangle_count > 0 && out->clearance != NULL;
-    const caromi_batch run = {.batch = &cubes,
-                              .begin = nodes.begin,
-                              .count = nodes.count,
-                              .on_device = can_use_device ? caromi_cubes_on_device : NULL,
-                              .on_cpu = caromi_cubes_on_cpu,
-                              .piece = piece_of(slab),
-                              .progress = desc->batch.progress,
-                              .prepare = desc->batch.prepare,
-                              .slab = slab,
-                              .exact = desc->batch.accuracy == CAROM_ACCURACY_EXACT,
-                              .name = "a lattice's clearance",
-                              .pace = &mesh->clearance_pace};
+    const caromi_batch run = {
+        .batch = &cubes,
+        .begin = nodes.begin,
+        .count = nodes.count,
+        .on_device = out->clearance != NULL && caromi_hierarchy_may_suit(mesh) ? caromi_cubes_on_device : NULL,
+        .suit_device = caromi_suit_mesh,
+        .subject = mesh,
+        .on_cpu = caromi_cubes_on_cpu,
+        .piece = piece_of(slab),
+        .progress = desc->batch.progress,
+        .prepare = desc->batch.prepare,
+        .slab = slab,
+        .exact = desc->batch.accuracy == CAROM_ACCURACY_EXACT,
+        .name = "a lattice's clearance",
+        .pace = &mesh->clearance_pace};
     return caromi_run(mesh->context, &run, request->stats, err);
 }
 
@@ -99,6 +101,7 @@ carom_status carom_mesh_clearance(carom_mesh *mesh, const carom_mesh_clearance_d
                                   const carom_mesh_clearance_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK(caromi_mesh_only(mesh, "carom_mesh_clearance", err));
     return caromi_answer(caromi_type_of_mesh_clearance(), &clearance, mesh->context,
                          &(caromi_request){mesh, desc, out, CAROMI_NO_WHICH, stats}, err);
 }

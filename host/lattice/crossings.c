@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The crossings of a triangle with the columns of a lattice: a floating-point filter in binary64 with proven bounds,
- * and exact predicates (cpu/exact/ray.h) for undecided cases. docs/volumes.md derives the bounds. */
+/* The crossings of a triangle with the columns of a lattice (cpu/exact/crossing.h). */
 #include <math.h>
 
-#include "cpu/exact/ray.h"
+#include "cpu/exact/crossing.h"
 #include "inside.h"
-
-/* Relative error bounds of the two determinants below, as a factor on the sum of their terms' magnitudes. */
-static const double side_error = 0x1p-50, height_error = 0x1p-49;
-
-/* A triangle seen from above, in binary64. */
-typedef struct seen_triangle {
-    const float *corner[3];
-    double x[3], y[3];
-    double normal[3], size[3]; /* normal of the plane; bound of its terms' magnitudes, for the error */
-    int has_plane;             /* normal and size are computed */
-} seen_triangle;
 
 /* ---- ranges of nodes --------------------------------------------------------------------------------------------- */
 
@@ -73,77 +61,22 @@ static node_range range_of(const caromi_inside *inside, int axis, const float *c
 
 /* ---- one column -------------------------------------------------------------------------------------------------- */
 
-/* The side of an edge that a column is on, seen from above; 0 if the edge is a point from above. */
-static int side_of(const seen_triangle *triangle, int edge, double x, double y)
-{
-    const int next = edge == 2 ? 0 : edge + 1;
-    const double left = (triangle->x[edge] - x) * (triangle->y[next] - y),
-                 right = (triangle->y[edge] - y) * (triangle->x[next] - x);
-    const double product = left - right, error = side_error * (fabs(left) + fabs(right));
-    if (product > error)
-        return 1;
-    if (product < -error)
-        return -1;
-    return caromi_exact_ray_side(triangle->corner[edge], triangle->corner[next], (float)x, (float)y);
-}
-
-/* 1 or -1 if the column crosses the triangle, the sign of the normal's z; else 0. */
-static int crosses(const seen_triangle *triangle, double x, double y)
-{
-    const int side = side_of(triangle, 0, x, y);
-    return side != 0 && side_of(triangle, 1, x, y) == side && side_of(triangle, 2, x, y) == side ? side : 0;
-}
-
-/* Computes the normal of a triangle's plane, and bounds of its terms. */
-static void set_plane(seen_triangle *triangle)
-{
-    double e[3], f[3];
-    for (int k = 0; k < 3; k++) {
-        e[k] = (double)triangle->corner[1][k] - (double)triangle->corner[0][k];
-        f[k] = (double)triangle->corner[2][k] - (double)triangle->corner[0][k];
-    }
-    for (int k = 0; k < 3; k++) {
-        const int a = (k + 1) % 3, b = (k + 2) % 3;
-        const double plus = e[a] * f[b], minus = e[b] * f[a];
-        triangle->normal[k] = plus - minus;
-        triangle->size[k] = fabs(plus) + fabs(minus);
-    }
-    triangle->has_plane = 1;
-}
-
-/* The part of the height determinant that is common to a column's nodes. */
-typedef struct column_height {
-    double product, size; /* size: sum of its terms' magnitudes */
-} column_height;
-
-/* Whether the triangle crosses the column strictly above a node. */
-static int is_above(const seen_triangle *triangle, const column_height *column, int side, const float node[3])
-{
-    const double rise = (double)node[2] - (double)triangle->corner[0][2];
-    const double product = column->product + triangle->normal[2] * rise;
-    const double error = height_error * (column->size + triangle->size[2] * fabs(rise));
-    if (product > error || product < -error)
-        return (product < 0) == (side > 0);
-    return caromi_exact_ray_height(triangle->corner, node) == -side;
-}
-
 /* The number of nodes of the group's column that are strictly below the crossing. */
-static uint64_t count_below(const caromi_inside *inside, const seen_triangle *triangle, int side, float x, float y)
+static uint64_t count_below(const caromi_inside *inside, const caromi_seen_triangle *triangle, int side, float x,
+                            float y)
 {
     const carom_lattice *lattice = &inside->batch->lattice;
-    const float *base = triangle->corner[0];
-    const double dx = (double)x - (double)base[0], dy = (double)y - (double)base[1];
-    const column_height column = {triangle->normal[0] * dx + triangle->normal[1] * dy,
-                                  triangle->size[0] * fabs(dx) + triangle->size[1] * fabs(dy)};
+    const caromi_line_height column = caromi_line_height_of(triangle, x, y);
     const double estimate =
-        ((double)base[2] - column.product / triangle->normal[2] - lattice->origin[2]) / lattice->spacing -
+        ((double)triangle->corner[0][2] - column.product / triangle->normal[2] - lattice->origin[2]) /
+            lattice->spacing -
         (double)(lattice->first[2] + inside->first);
     float node[3] = {x, y, 0};
     uint64_t count = estimate > 0 ? (estimate < (double)inside->count ? (uint64_t)ceil(estimate) : inside->count)
                                   : 0; /* approximate; corrected below by the predicate */
-    while (count < inside->count && (node[2] = inside->z[count], is_above(triangle, &column, side, node)))
+    while (count < inside->count && (node[2] = inside->z[count], caromi_crosses_above(triangle, &column, side, node)))
         count++;
-    while (count > 0 && (node[2] = inside->z[count - 1], !is_above(triangle, &column, side, node)))
+    while (count > 0 && (node[2] = inside->z[count - 1], !caromi_crosses_above(triangle, &column, side, node)))
         count--;
     return count;
 }
@@ -167,10 +100,9 @@ static void add(caromi_crossings *to, uint64_t i, uint64_t j, uint64_t below, in
 void caromi_cross_triangle(const caromi_inside *inside, const float corners[9], caromi_crossings *to)
 {
     const float lowest = inside->z[0];
-    seen_triangle triangle;
-    triangle.has_plane = 0;
-    for (int k = 0; k < 3; k++)
-        triangle.corner[k] = corners + (size_t)3 * (size_t)k;
+    caromi_seen_triangle triangle;
+    int has_plane = 0;
+    caromi_see_triangle(&triangle, corners);
     if (triangle.corner[0][2] <= lowest && triangle.corner[1][2] <= lowest && triangle.corner[2][2] <= lowest)
         return;
     /* The nodes below its bounding box. */
@@ -178,18 +110,15 @@ void caromi_cross_triangle(const caromi_inside *inside, const float corners[9], 
     if (rows.first == rows.end)
         return;
     const node_range columns = range_of(inside, AXIS_X, inside->x, to->i0, to->i1, triangle.corner);
-    for (int k = 0; k < 3; k++) {
-        triangle.x[k] = (double)triangle.corner[k][0];
-        triangle.y[k] = (double)triangle.corner[k][1];
-    }
     /* Each column: whether it crosses the triangle, and how many nodes are below the crossing. */
     for (uint64_t j = rows.first; j < rows.end; j++)
         for (uint64_t i = columns.first; i < columns.end; i++) {
-            const int side = crosses(&triangle, (double)inside->x[i], (double)inside->y[j]);
+            const int side = caromi_line_crosses(&triangle, (double)inside->x[i], (double)inside->y[j]);
             if (side == 0)
                 continue;
-            if (!triangle.has_plane)
-                set_plane(&triangle);
+            if (!has_plane)
+                caromi_set_plane(&triangle);
+            has_plane = 1;
             const uint64_t below = count_below(inside, &triangle, side, inside->x[i], inside->y[j]);
             if (below > 0)
                 add(to, i, j, below, side);

@@ -48,10 +48,11 @@ static carom_clearance resolve(const caromi_cubes *cubes, const float node[3])
 {
     const caromi_mesh_view *mesh = &cubes->nodes.mesh->view;
     const int options = mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0;
-    if (!caromi_resolve_cube(mesh, node, options, &cubes->cube, CAROMI_CUBE_FREE))
+    if (!caromi_single_searches_of(mesh)->cube(mesh, node, options, &cubes->cube, CAROMI_CUBE_FREE))
         return CAROM_CLEARANCE_FREE;
-    return caromi_resolve_cube(mesh, node, options, &cubes->cube, CAROMI_CUBE_BLOCKED) ? CAROM_CLEARANCE_BLOCKED
-                                                                                       : CAROM_CLEARANCE_UNDECIDED;
+    return caromi_single_searches_of(mesh)->cube(mesh, node, options, &cubes->cube, CAROMI_CUBE_BLOCKED)
+               ? CAROM_CLEARANCE_BLOCKED
+               : CAROM_CLEARANCE_UNDECIDED;
 }
 
 carom_clearance caromi_cubes_resolve(const caromi_cubes *cubes, uint64_t node)

@@ -3,7 +3,9 @@
 #include <math.h>
 
 #include "calls/lattice.h"
+#include "host/mesh/closing.h"
 #include "host/mesh/query.h"
+#include "host/mesh/side.h"
 #include "cpu/lattice/lattice.h"
 #include "host/mesh/mesh.h"
 #include "inside.h"
@@ -11,23 +13,35 @@
 /* Nodes between two reports of progress: at least, and at most unless a slab has more. */
 enum { PIECE = CAROMI_MESH_PIECE, MOST = 16 * PIECE };
 
-/* Checks sign, allow_open and band. */
-static carom_status check_options(const carom_mesh_distance_desc *desc, carom_error *err)
+/* The number may lie in a buffer, as any array. */
+static carom_status check_band(const carom_mesh *mesh, const float *band, carom_error *err)
 {
-    if (desc->sign != CAROM_SIGN_NONE && desc->sign != CAROM_SIGN_PARITY && desc->sign != CAROM_SIGN_WINDING)
-        return caromi_fail_argument(err, "sign is %d; it must be none (0), parity (1) or winding (2)", (int)desc->sign);
-    if (desc->allow_open > 1)
-        return caromi_fail_argument(err, "allow_open is %d; it must be 0 or 1", desc->allow_open);
-    if (desc->band != NULL && !(*desc->band >= 0))
-        return caromi_fail_argument(err, "band is %g; it must be >= 0", (double)*desc->band);
-    return CAROM_OK;
+    CHECK(caromi_staging_show_array(mesh->context, band, err));
+    return band == NULL || *band >= 0 ? CAROM_OK
+                                      : caromi_fail_argument(err, "band is %g; it must be >= 0", (double)*band);
 }
 
 static carom_status check(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
     const carom_mesh_distance_desc *desc = request->desc;
+    const carom_mesh_distance_result *out = request->out;
     CHECK(caromi_check_lattice(&desc->batch, &desc->lattice, AXIS_Z, &extent[CAROMI_PER_NODE], err));
-    return check_options(desc, err);
+    if (out->gradient.x != NULL && (out->distance == NULL || out->triangle == NULL))
+        return caromi_fail_argument(err, "gradient needs distance and triangle, which must not be NULL");
+    return caromi_check_sign(desc->sign, desc->allow_open, err);
+}
+
+static int wants_gradient(const caromi_lattice_batch *batch)
+{
+    return batch->out[CAROMI_ANSWER_GRADIENT].base != NULL;
+}
+
+static carom_status decline(caromi_device *device, const void *lattice_batch, uint64_t end, uint64_t *done,
+                            carom_stats *stats, carom_error *err)
+{
+    const caromi_lattice_batch *batch = lattice_batch;
+    (void)device, (void)err;
+    return caromi_decline_mesh(batch->mesh, CAROM_SIGN_NONE, end, *done, stats);
 }
 
 static carom_status on_cpu(const carom_context *context, const void *lattice_batch, uint64_t first, uint64_t end,
@@ -38,7 +52,7 @@ static carom_status on_cpu(const carom_context *context, const void *lattice_bat
     CHECK((by_blocks ? caromi_lattice_blocks : caromi_lattice_plain)(context, batch, first, end, stats, err));
     if (batch->inside != NULL)
         caromi_inside_sign(batch->inside, first, end);
-    return CAROM_OK;
+    return wants_gradient(batch) ? caromi_lattice_gradients(context, batch, first, end, err) : CAROM_OK;
 }
 
 /* The host gives the signs unless the device has. What is answered before a failure needs them too. */
@@ -48,7 +62,7 @@ static carom_status on_device(caromi_device *device, const void *lattice_batch, 
     const caromi_lattice_batch *batch = lattice_batch;
     const uint64_t first = *done;
     const carom_status status = caromi_lattice_on_device(device, batch, end, done, stats, err);
-    if (batch->inside != NULL && !caromi_lattice_by_tiles(device, batch)) {
+    if (batch->inside != NULL && (batch->sign == CAROM_SIGN_NONE || !caromi_lattice_by_tiles(device, batch))) {
         pthread_mutex_t *lock = &batch->mesh->context->finding; /* several devices have one group of signs */
         (void)pthread_mutex_lock(lock);
         caromi_inside_sign(batch->inside, first, *done);
@@ -76,7 +90,11 @@ static carom_status run_batch(const caromi_lattice_batch *batch, const carom_bat
     const caromi_batch run = {.batch = batch,
                               .begin = batch->begin,
                               .count = batch->count,
-                              .on_device = mesh->info.triangle_count == 0 ? NULL : on_device,
+                              .on_device = wants_gradient(batch)             ? decline
+                                           : caromi_hierarchy_may_suit(mesh) ? on_device
+                                                                             : NULL,
+                              .suit_device = wants_gradient(batch) ? NULL : caromi_suit_mesh,
+                              .subject = mesh,
                               .on_cpu = on_cpu,
                               .piece = piece_of(batch->slab),
                               .progress = asked->progress,
@@ -84,7 +102,8 @@ static carom_status run_batch(const caromi_lattice_batch *batch, const carom_bat
                               .slab = batch->slab,
                               .exact = batch->exact,
                               .name = batch->exact ? "a lattice's distances, exact," : "a lattice's distances",
-                              .pace = &mesh->lattice_paces[batch->exact]};
+                              .pace = wants_gradient(batch) ? &mesh->body_paces[CAROMI_BODY_GRADIENTS][batch->exact]
+                                                            : &mesh->lattice_paces[batch->exact]};
     return caromi_run(mesh->context, &run, stats, err);
 }
 
@@ -93,14 +112,21 @@ static carom_status run_signed(caromi_lattice_batch *batch, const carom_mesh_dis
                                carom_stats *stats, carom_error *err)
 {
     caromi_inside inside;
-    if (!desc->allow_open)
-        CHECK(caromi_check_closed(batch->mesh, desc->sign, masks, err));
+    const caromi_closing *closing = NULL;
+    if (!desc->allow_open && desc->sign != CAROM_SIGN_ROBUST)
+        CHECK(caromi_check_closed(batch->mesh, desc->sign, err));
     if (batch->out[CAROMI_ANSWER_KEY].base == NULL)
         return run_batch(batch, &desc->batch, stats, err);
     batch->sign = desc->sign;
+    if (desc->sign == CAROM_SIGN_ROBUST) {
+        CHECK(caromi_closing_of(batch->mesh, -1, &closing, err));
+        batch->sign = closing->count > 0 ? CAROM_SIGN_NONE : CAROM_SIGN_WINDING; /* of devices; the host has the rest */
+    }
     if (batch->begin == batch->count || desc->batch.prepare)
         return run_batch(batch, &desc->batch, stats, err);
-    CHECK(caromi_inside_make(batch, desc->sign, masks, &inside, err));
+    if (closing != NULL && closing->count == 0)
+        closing = NULL;
+    CHECK(caromi_inside_make(batch, closing != NULL ? CAROM_SIGN_WINDING : batch->sign, masks, closing, &inside, err));
     batch->inside = &inside;
     const carom_status status = run_batch(batch, &desc->batch, stats, err);
     caromi_inside_free(&inside);
@@ -113,6 +139,7 @@ static carom_status run(const caromi_request *request, carom_error *err)
     const carom_mesh_distance_desc *desc = request->desc;
     carom_mesh *mesh = request->subject;
     const uint64_t slab = caromi_slab_of(&desc->lattice);
+    CHECK(check_band(mesh, desc->band, err));
     CHECK(caromi_mesh_bring(mesh, err));
     caromi_lattice_batch batch = {.mesh = mesh,
                                   .lattice = desc->lattice,
@@ -137,6 +164,7 @@ carom_status carom_mesh_distance(carom_mesh *mesh, const carom_mesh_distance_des
                                  const carom_mesh_distance_result *out, carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK(caromi_mesh_only(mesh, "carom_mesh_distance", err));
     return caromi_answer(caromi_type_of_mesh_distance(), &distance, mesh->context,
                          &(caromi_request){mesh, desc, out, CAROMI_NO_WHICH, stats}, err);
 }

@@ -9,6 +9,13 @@
 
 enum { PIECE = 1 << 20 }; /* columns between two reports of progress, at most */
 
+carom_status caromi_check_ball(float radius, carom_error *err)
+{
+    return radius >= 0 && isfinite(radius)
+               ? CAROM_OK
+               : caromi_fail_argument(err, "radius is %g; it must be finite and >= 0", (double)radius);
+}
+
 /* Checks the descriptor of a drop map. */
 static carom_status check(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
@@ -17,9 +24,7 @@ static carom_status check(const caromi_request *request, uint64_t *extent, carom
     if (desc->lattice.dims[2] != 1)
         return caromi_fail_argument(err, "lattice.dims[2] is %llu; it must be 1 for a drop map",
                                     (unsigned long long)desc->lattice.dims[2]);
-    if (!(desc->radius >= 0 && isfinite(desc->radius)))
-        return caromi_fail_argument(err, "radius is %g; it must be finite and >= 0", (double)desc->radius);
-    return CAROM_OK;
+    return caromi_check_ball(desc->radius, err);
 }
 
 /* A drop map as a batch of columns. */
@@ -35,10 +40,13 @@ static carom_status on_cpu(const carom_context *context, const void *batch, uint
     const drop_batch *drop = batch;
     const uint64_t width = drop->map->lattice->dims[0];
     (void)context;
+    caromi_rungs rungs = {0, 0};
     if (drop->height == NULL)
         return CAROM_OK;
-    return caromi_drop_rows(drop->map, first / width, (end - first) / width, drop->height + (first - drop->begin),
-                            &stats->by_integers, err);
+    CHECK(caromi_drop_rows(drop->map, first / width, (end - first) / width, drop->height + (first - drop->begin),
+                           &rungs, err));
+    caromi_count_rungs(stats, rungs);
+    return CAROM_OK;
 }
 
 static carom_status run_batch(drop_map *map, const carom_mesh_drop_desc *desc, const carom_mesh_drop_result *out,
@@ -73,14 +81,13 @@ static carom_status run(const caromi_request *request, carom_error *err)
     drop_map map = {.mesh = mesh, .lattice = &desc->lattice};
     int32_t *masks = NULL;
     CHECK(caromi_mesh_bring(mesh, err));
-    map.ball = (drop_ball){.radius = desc->radius, .r = fabs((double)desc->radius)};
-    map.ball.r2 = map.ball.r * map.ball.r;
+    map.ball = caromi_drop_ball_of(desc->radius);
     if (columns == 0 || out->height == NULL)
         return run_batch(&map, desc, out, request->stats, err);
     if (mesh->masks != NULL)
         CHECK(caromi_masks_of_triangles(mesh, &masks, err));
     map.masks = masks;
-    uint64_t none = 0;
+    caromi_rungs none = {0, 0};
     carom_status status = CAROM_OK;
     if (desc->batch.prepare)
         status = caromi_drop_rows(&map, desc->batch.begin, desc->batch.count - desc->batch.begin, NULL, &none, err);
@@ -95,6 +102,7 @@ carom_status carom_mesh_drop(carom_mesh *mesh, const carom_mesh_drop_desc *desc,
                              carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK(caromi_mesh_only(mesh, "carom_mesh_drop", err));
     return caromi_answer(caromi_type_of_mesh_drop(), &drop, mesh->context,
                          &(caromi_request){mesh, desc, out, CAROMI_NO_WHICH, stats}, err);
 }

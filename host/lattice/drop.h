@@ -16,7 +16,10 @@
  *   6. drop_bound.c     bounds of one feature's height over one column, in binary64 (the floating-point filter);
  *                       drop_flat.c for (nearly) level faces and edges, drop_ray.c for a ball without radius
  *   7. drop_map.c       rounds a tile: if `low` and `high` round up to one binary32 number, that is the height
- *   8. drop_resolve.c    decides all other columns in integers */
+ *   8. drop_resolve.c    decides all other columns in integers
+ *
+ * Places that form no lattice are searched for one by one: drop_at.c, and drop_touch.c, which decides what triangle
+ * the ball touches, and where. */
 #ifndef CAROM_HOST_LATTICE_DROP_H
 #define CAROM_HOST_LATTICE_DROP_H
 #include <math.h>
@@ -32,6 +35,14 @@ typedef struct drop_ball {
     float radius;
     double r, r2; /* radius and its square, both exact */
 } drop_ball;
+
+static inline drop_ball caromi_drop_ball_of(float radius)
+{
+    const double r = fabs((double)radius);
+    return (drop_ball){radius, r, r * r};
+}
+/* Fails unless the radius is one of a ball. drop.c */
+carom_status caromi_check_ball(float radius, carom_error *err);
 
 /* ---- bounds: drop_bound.c ---------------------------------------------------------------------------------------- */
 
@@ -136,6 +147,9 @@ drop_bound caromi_drop_ray_bound(const float *const corner[3], double x, double 
 int caromi_drop_ray_above(const float *const corner[3], const float at[3]);
 /* An upper bound of the height that points at `top` or lower give, at a squared distance of at least `square`. */
 double caromi_drop_reach_bound(const drop_ball *ball, double top, double square);
+/* An upper bound, over the column `at`, of the height that points of a box give. */
+double caromi_drop_over_box(const drop_ball *ball, const double at[2], const double lower[2], const double upper[2],
+                            double top);
 /* An upper bound of a triangle's height from its bounding box. */
 double caromi_drop_box_bound(const drop_ball *ball, const float *const corner[3], double x, double y);
 /* Bounds for a whole triangle. They get tighter only until `high` is at most `bar`, or both round up to the same
@@ -155,8 +169,8 @@ enum {
 /* A checked call. */
 typedef struct drop_map {
     carom_mesh *mesh;
-    const carom_lattice *lattice;
-    const int32_t *masks; /* [triangles] 0: left out; NULL: all count */
+    const carom_lattice *lattice; /* NULL: places that form none */
+    const int32_t *masks;         /* [triangles] 0: left out; NULL: all count */
     drop_ball ball;
     const caromi_corners *corners; /* NULL until a tile is rasterized */
 } drop_map;
@@ -212,6 +226,7 @@ int caromi_drop_one_ring_skips_edge(const drop_one_ring *one_ring, uint32_t end,
 typedef struct drop_visitor {
     const drop_map *map;
     double lower[2], upper[2]; /* the rectangle */
+    int32_t mask;              /* triangles that share a bit with it count; of a map all bits */
     void (*triangle)(void *user, uint32_t triangle);
     /* Whether a box with highest point `top` can be culled; NULL: none can. */
     int (*skip)(void *user, const double lower[2], const double upper[2], double top);
@@ -225,14 +240,17 @@ void caromi_drop_rasterize(drop_tile *tile);
 /* Whether tiles can also be bounded by one traversal for each block of side^2 columns, and that search. drop_search.c
  */
 int caromi_drop_can_search(const drop_map *map);
+/* The same for columns whose coordinates have at most this magnitude. */
+int caromi_drop_can_search_within(const drop_map *map, double farthest);
 void caromi_drop_search_tile(drop_tile *tile, uint32_t side);
-/* The exact height over a column, rounded up to binary32; -inf: no triangle below. low: a lower bound. */
-float caromi_drop_resolve(const drop_map *map, float x, float y, double low);
+/* The exact height over a column, rounded up to binary32; -inf: no triangle below. low: a lower bound. mask: as a
+ * visitor's. Sets *rung to the rung that was needed. */
+float caromi_drop_resolve(const drop_map *map, float x, float y, int32_t mask, double low, caromi_rung *rung);
 /* The least binary32 >= value; a zero is +0. */
 float caromi_drop_round_up(double value);
 
-/* Computes rows [first, first + rows) into height[rows][dims x]; adds the number of columns decided in integers to
- * *resolved. height NULL: only prepares the tables that the mesh caches. drop_map.c */
-carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *resolved,
+/* Computes rows [first, first + rows) into height[rows][dims x]; adds the columns that the later rungs decided to
+ * *rungs. height NULL: only prepares the tables that the mesh caches. drop_map.c */
+carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, float *height, caromi_rungs *rungs,
                               carom_error *err);
 #endif

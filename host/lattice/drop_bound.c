@@ -281,23 +281,30 @@ double caromi_drop_reach_bound(const drop_ball *ball, double top, double square)
                : top + sqrt(upright2 > 0 ? upright2 + error : error) + 8 * DROP_ROUNDING * (fabs(top) + ball->r);
 }
 
+double caromi_drop_over_box(const drop_ball *ball, const double at[2], const double lower[2], const double upper[2],
+                            double top)
+{
+    double square = 0;
+    for (int k = 0; k < 2; k++) {
+        const double gap = lower[k] > at[k] ? lower[k] - at[k] : at[k] > upper[k] ? at[k] - upper[k] : 0;
+        square += gap * gap;
+    }
+    return caromi_drop_reach_bound(ball, top, square);
+}
+
 /* The highest corner, at the distance of the column from the bounding box. */
 double caromi_drop_box_bound(const drop_ball *ball, const float *const corner[3], double x, double y)
 {
     const double column[2] = {x, y};
-    double square = 0, top = -HUGE_VAL;
-    for (int axis = 0; axis < 2; axis++) {
-        double low = HUGE_VAL, high = -HUGE_VAL;
-        for (int i = 0; i < 3; i++) {
-            low = (double)corner[i][axis] < low ? (double)corner[i][axis] : low;
-            high = (double)corner[i][axis] > high ? (double)corner[i][axis] : high;
+    double low[2] = {HUGE_VAL, HUGE_VAL}, high[2] = {-HUGE_VAL, -HUGE_VAL}, top = -HUGE_VAL;
+    for (int i = 0; i < 3; i++) {
+        for (int axis = 0; axis < 2; axis++) {
+            low[axis] = (double)corner[i][axis] < low[axis] ? (double)corner[i][axis] : low[axis];
+            high[axis] = (double)corner[i][axis] > high[axis] ? (double)corner[i][axis] : high[axis];
         }
-        const double gap = low > column[axis] ? low - column[axis] : column[axis] > high ? column[axis] - high : 0;
-        square += gap * gap;
-    }
-    for (int i = 0; i < 3; i++)
         top = (double)corner[i][2] > top ? (double)corner[i][2] : top;
-    return caromi_drop_reach_bound(ball, top, square);
+    }
+    return caromi_drop_over_box(ball, column, low, high, top);
 }
 
 /* The bounds of one triangle over one column, tightened point by point. */

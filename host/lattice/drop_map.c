@@ -8,9 +8,8 @@
 #include "drop.h"
 
 enum {
-    LEAF_TRIANGLES = 12, /* average triangles of a BVH leaf */
-    TILE_LEAST = 32,     /* least columns along a tile's side, however many threads there are */
-    TILES_EACH = 8       /* tiles of each thread, if they stay large enough */
+    TILE_LEAST = 32, /* least columns along a tile's side, however many threads there are */
+    TILES_EACH = 8   /* tiles of each thread, if they stay large enough */
 };
 
 /* ---- triangles near a rectangle ---------------------------------------------------------------------------------- */
@@ -41,12 +40,14 @@ static int is_near(const rectangle_visit *visit, uint32_t triangle)
  * triangles need no test. */
 static void visit_leaf(const rectangle_visit *visit, int reference, int is_inside)
 {
-    const int32_t *masks = visit->to->map->masks;
-    const mesh_leaf *leaf = &visit->to->map->mesh->view.leaves[MESH_LEAF_AT(reference)];
-    for (int slot = 0; slot < MESH_WIDTH; slot++) {
-        const int32_t triangle = leaf->triangle[slot];
-        if (triangle >= 0 && (masks == NULL || masks[triangle] != 0) &&
-            (is_inside || is_near(visit, (uint32_t)triangle)))
+    const carom_mesh *mesh = visit->to->map->mesh;
+    const int32_t *masks =
+        mesh->masks != NULL ? mesh->masks + (size_t)MESH_LEAF_AT(reference) * (size_t)mesh->view.width : NULL;
+    const caromi_leaf_rows leaf = caromi_leaf_at(mesh, reference);
+    for (int slot = 0; slot < mesh->view.width; slot++) {
+        const int32_t triangle = leaf.triangle[slot];
+        const int counts = masks != NULL ? (masks[slot] & visit->to->mask) != 0 : visit->to->mask != 0;
+        if (triangle >= 0 && counts && (is_inside || is_near(visit, (uint32_t)triangle)))
             visit->to->triangle(visit->to->user, (uint32_t)triangle);
     }
 }
@@ -64,18 +65,18 @@ static rectangle_visit visit_of(const drop_visitor *visitor)
 }
 
 /* The children whose boxes overlap the rectangle, highest first. `least` covers the underflow of scaled coordinates. */
-static int near_children(const rectangle_visit *visit, const mesh_node *node, int slots[MESH_WIDTH])
+static int near_children(const rectangle_visit *visit, const caromi_node_rows *node, int slots[MESH_WIDEST])
 {
     const double least = 0x1p-120;
     int count = 0;
-    for (int slot = 0; slot < MESH_WIDTH; slot++) {
-        if (node->child[slot] == 0 || (double)node->lo_x[slot] - least > visit->upper[0] * visit->scale ||
-            (double)node->hi_x[slot] + least < visit->lower[0] * visit->scale ||
-            (double)node->lo_y[slot] - least > visit->upper[1] * visit->scale ||
-            (double)node->hi_y[slot] + least < visit->lower[1] * visit->scale)
+    for (int slot = 0; slot < visit->to->map->mesh->view.width; slot++) {
+        if (node->child[slot] == 0 || (double)node->lower[0][slot] - least > visit->upper[0] * visit->scale ||
+            (double)node->upper[0][slot] + least < visit->lower[0] * visit->scale ||
+            (double)node->lower[1][slot] - least > visit->upper[1] * visit->scale ||
+            (double)node->upper[1][slot] + least < visit->lower[1] * visit->scale)
             continue;
         int at = count++;
-        for (; at > 0 && node->hi_z[slots[at - 1]] < node->hi_z[slot]; at--)
+        for (; at > 0 && node->upper[2][slots[at - 1]] < node->upper[2][slot]; at--)
             slots[at] = slots[at - 1];
         slots[at] = slot;
     }
@@ -87,12 +88,12 @@ typedef struct visit_box {
     double lower[2], upper[2], top;
 } visit_box;
 
-static visit_box box_of(const rectangle_visit *visit, const mesh_node *node, int slot)
+static visit_box box_of(const rectangle_visit *visit, const caromi_node_rows *node, int slot)
 {
     const double least = 0x1p-120, unit = 1 / visit->scale;
-    return (visit_box){{((double)node->lo_x[slot] - least) * unit, ((double)node->lo_y[slot] - least) * unit},
-                       {((double)node->hi_x[slot] + least) * unit, ((double)node->hi_y[slot] + least) * unit},
-                       ((double)node->hi_z[slot] + least) * unit};
+    return (visit_box){{((double)node->lower[0][slot] - least) * unit, ((double)node->lower[1][slot] - least) * unit},
+                       {((double)node->upper[0][slot] + least) * unit, ((double)node->upper[1][slot] + least) * unit},
+                       ((double)node->upper[2][slot] + least) * unit};
 }
 
 /* Whether a box is within the rectangle. */
@@ -105,20 +106,20 @@ static int is_inside(const rectangle_visit *visit, const visit_box *box)
 /* Visits the triangles near the rectangle in the subtree of a node or leaf. */
 static void visit_subtree(const rectangle_visit *visit, int reference)
 {
-    const caromi_mesh_view *view = &visit->to->map->mesh->view;
-    int slots[MESH_WIDTH];
+    const carom_mesh *mesh = visit->to->map->mesh;
+    int slots[MESH_WIDEST];
     if (reference < 0) {
         const int inside = 0; /* the box of a root leaf is not known */
         visit_leaf(visit, reference, inside);
         return;
     }
-    const mesh_node *node = &view->nodes[reference];
-    const int count = near_children(visit, node, slots);
+    const caromi_node_rows node = caromi_node_at(mesh, (uint64_t)reference);
+    const int count = near_children(visit, &node, slots);
     for (int i = 0; i < count; i++) {
-        const int child = node->child[slots[i]], next = i + 1 < count ? node->child[slots[i + 1]] : 0;
-        const visit_box box = box_of(visit, node, slots[i]);
+        const int child = node.child[slots[i]], next = i + 1 < count ? node.child[slots[i + 1]] : 0;
+        const visit_box box = box_of(visit, &node, slots[i]);
         if (next < 0)
-            __builtin_prefetch(&view->leaves[MESH_LEAF_AT(next)]);
+            __builtin_prefetch(caromi_leaf_at(mesh, next).triangle);
         if (visit->to->skip != NULL && visit->to->skip(visit->to->user, box.lower, box.upper, box.top))
             continue;
         if (child < 0)
@@ -154,22 +155,23 @@ typedef struct leaf_census {
 /* Whether searching the columns is cheaper than rasterizing all triangles. */
 static int has_many(const leaf_census *census)
 {
-    return columns_for(LEAF_TRIANGLES * census->leaves, LEAF_TRIANGLES * census->leaves * census->share) >
-           census->columns;
+    /* Three quarters of a leaf's slots have a triangle on average. */
+    const double triangles = 0.75 * census->visit->to->map->mesh->view.width * census->leaves;
+    return columns_for(triangles, triangles * census->share) > census->columns;
 }
 
 /* Counts the leaves that overlap the rectangle, until the decision is certain. */
 static void count_in_subtree(leaf_census *census, int reference)
 {
-    int slots[MESH_WIDTH];
+    int slots[MESH_WIDEST];
     if (reference < 0) {
         census->leaves++;
         return;
     }
-    const mesh_node *node = &census->visit->to->map->mesh->view.nodes[reference];
-    const int count = near_children(census->visit, node, slots);
+    const caromi_node_rows node = caromi_node_at(census->visit->to->map->mesh, (uint64_t)reference);
+    const int count = near_children(census->visit, &node, slots);
     for (int i = 0; i < count && !has_many(census); i++)
-        count_in_subtree(census, node->child[slots[i]]);
+        count_in_subtree(census, node.child[slots[i]]);
 }
 
 /* Whether a tile has so many triangles that its columns are searched instead of rasterized. Both give the same bits. */
@@ -212,24 +214,25 @@ typedef struct tile_job {
     uint64_t width, depth; /* columns and rows of a tile */
     float *height;         /* output, from row `first` on */
     uint8_t *side;         /* [tiles] side of the search's blocks; 0: the tile is rasterized */
-    uint64_t *resolved;    /* [tiles] columns decided in integers */
+    caromi_rungs *rungs;   /* [tiles] columns decided by the later rungs */
 } tile_job;
 
-/* Rounds the heights of a tile; returns the number of columns decided in integers. */
-static uint64_t round_tile(const drop_tile *tile, float *height, uint64_t stride)
+/* Rounds the heights of a tile; returns the numbers of columns that the later rungs decided. */
+static caromi_rungs round_tile(const drop_tile *tile, float *height, uint64_t stride)
 {
-    uint64_t resolved = 0;
+    caromi_rungs rungs = {0, 0};
     for (uint64_t j = 0; j < tile->ny; j++)
         for (uint64_t i = 0; i < tile->nx; i++) {
             const double low = tile->low[j * DROP_TILE + i], high = tile->high[j * DROP_TILE + i];
             float z = caromi_drop_round_up(low);
             if (caromi_drop_round_up(high) > z) { /* the bounds do not decide */
-                z = caromi_drop_resolve(tile->map, (float)tile->x[i], (float)tile->y[j], low);
-                resolved++;
+                caromi_rung rung;
+                z = caromi_drop_resolve(tile->map, (float)tile->x[i], (float)tile->y[j], -1, low, &rung);
+                caromi_rungs_count(&rungs, rung);
             }
             height[j * stride + i] = z;
         }
-    return resolved;
+    return rungs;
 }
 
 /* Sets the columns and rows of a tile. Also returns its first column, and its first row within the job. */
@@ -271,7 +274,7 @@ static void run_tile(void *user, uint64_t task, uint32_t thread)
         caromi_drop_search_tile(tile, job->side[task]);
     else
         caromi_drop_rasterize(tile);
-    job->resolved[task] =
+    job->rungs[task] =
         round_tile(tile, job->height + row * job->map->lattice->dims[0] + column, job->map->lattice->dims[0]);
 }
 
@@ -308,7 +311,7 @@ static void cut_tiles(tile_job *job, uint32_t threads)
 }
 
 /* Computes some rows of a drop map, tile by tile, in parallel. */
-carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, float *height, uint64_t *resolved,
+carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, float *height, caromi_rungs *rungs,
                               carom_error *err)
 {
     const carom_context *context = map->mesh->context;
@@ -318,12 +321,12 @@ carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, floa
     const uint64_t tasks = job.across * job.down;
     /* The memory of each thread and of each tile. */
     job.tiles = caromi_alloc(context, threads, sizeof *job.tiles);
-    job.resolved = caromi_alloc(context, tasks, sizeof *job.resolved);
+    job.rungs = caromi_alloc(context, tasks, sizeof *job.rungs);
     job.side = caromi_alloc(context, tasks, sizeof *job.side);
     job.words = map->mesh->vertex_count / 32 + 1;
     job.visited = caromi_alloc(context, threads * job.words, sizeof *job.visited);
     carom_status status = CAROM_OK;
-    if (job.tiles == NULL || job.resolved == NULL || job.side == NULL || job.visited == NULL)
+    if (job.tiles == NULL || job.rungs == NULL || job.side == NULL || job.visited == NULL)
         status = caromi_fail_memory(err, "no memory for the tiles of a drop map (%u x %zu bytes)", threads,
                                     sizeof *job.tiles);
     else
@@ -332,10 +335,12 @@ carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, floa
     const int answers = status == CAROM_OK && height != NULL;
     if (answers)
         caromi_parallel(context->pool, tasks, run_tile, &job);
-    for (uint64_t task = 0; answers && task < tasks; task++)
-        *resolved += job.resolved[task];
+    for (uint64_t task = 0; answers && task < tasks; task++) {
+        rungs->second_filter += job.rungs[task].second_filter;
+        rungs->integers += job.rungs[task].integers;
+    }
     caromi_free(context, job.tiles);
-    caromi_free(context, job.resolved);
+    caromi_free(context, job.rungs);
     caromi_free(context, job.side);
     caromi_free(context, job.visited);
     return status;

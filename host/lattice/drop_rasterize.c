@@ -173,6 +173,7 @@ void caromi_drop_rasterize(drop_tile *tile)
     drop_visitor visitor = {.map = tile->map,
                             .lower = {tile->x[0], tile->y[0]},
                             .upper = {tile->x[tile->nx - 1], tile->y[tile->ny - 1]},
+                            .mask = -1,
                             .skip = skip_box,
                             .user = tile};
     for (uint64_t j = 0; j < tile->ny; j++)

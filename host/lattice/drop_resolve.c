@@ -38,11 +38,12 @@ typedef struct undecided_column {
     const drop_map *map;
     float x, y;
     float height; /* the height over the triangles so far, rounded up; -inf: none was met */
+    caromi_rung rung;
 } undecided_column;
 
 enum { AT_REST, FALLING }; /* speeds */
 /* The state of the exact sweep of a ball at height z that falls with a speed, against one triangle. */
-static int state_at(const undecided_column *column, const float *const corner[3], float z, float speed)
+static int state_at(undecided_column *column, const float *const corner[3], float z, float speed)
 {
     float in[IN_SWEEP_MOVING] = {0};
     caromi_exact_sweep answer;
@@ -54,15 +55,19 @@ static int state_at(const undecided_column *column, const float *const corner[3]
     for (int k = 0; k < 3; k++)
         memcpy(in + IN_P0X + 3 * k, corner[k], 3 * sizeof(float));
     caromi_exact_sweep_of(in, CAROMI_EXACT_FIRST, INFINITY, &answer);
+    if (answer.by_integers)
+        column->rung = CAROMI_INTEGERS;
     return answer.state;
 }
 
 /* Whether the column's height over the triangle, which the ball meets, is above z. */
-static int is_above(const undecided_column *column, const float *const corner[3], float z)
+static int is_above(undecided_column *column, const float *const corner[3], float z)
 {
     const float at[3] = {column->x, column->y, z};
-    if (column->map->ball.r == 0 && caromi_drop_side(corner[0], corner[1], corner[2]) != 0)
+    if (column->map->ball.r == 0 && caromi_drop_side(corner[0], corner[1], corner[2]) != 0) {
+        column->rung = CAROMI_INTEGERS;
         return caromi_drop_ray_above(corner, at);
+    }
     /* A triangle that is not above z: a ball at rest at z overlaps it exactly if its height is above z. */
     if (corner[0][2] <= z && corner[1][2] <= z && corner[2][2] <= z)
         return state_at(column, corner, z, AT_REST) == STATE_OVERLAPPING;
@@ -91,14 +96,8 @@ static void raise(undecided_column *column, const float *const corner[3], const 
 static int skip_lower(void *user, const double lower[2], const double upper[2], double top)
 {
     const undecided_column *column = user;
-    const drop_ball *ball = &column->map->ball;
     const double at[2] = {(double)column->x, (double)column->y};
-    double square = 0;
-    for (int k = 0; k < 2; k++) {
-        const double gap = lower[k] > at[k] ? lower[k] - at[k] : at[k] > upper[k] ? at[k] - upper[k] : 0;
-        square += gap * gap;
-    }
-    return caromi_drop_reach_bound(ball, top, square) <= (double)column->height;
+    return caromi_drop_over_box(&column->map->ball, at, lower, upper, top) <= (double)column->height;
 }
 
 /* Visits a triangle: raises the height if the triangle gives a greater one. */
@@ -125,14 +124,17 @@ static void resolve_triangle(void *user, uint32_t triangle)
 }
 
 /* Visits the triangles near the column, highest boxes first, and raises the height exactly. */
-float caromi_drop_resolve(const drop_map *map, float x, float y, double low)
+float caromi_drop_resolve(const drop_map *map, float x, float y, int32_t mask, double low, caromi_rung *rung)
 {
-    undecided_column column = {map, x, y, low > -HUGE_VAL ? caromi_drop_round_up(low) : -INFINITY};
+    undecided_column column = {map, x, y, low > -HUGE_VAL ? caromi_drop_round_up(low) : -INFINITY,
+                               CAROMI_SECOND_FILTER};
     caromi_drop_visit(&(drop_visitor){.map = map,
                                       .lower = {(double)x, (double)y},
                                       .upper = {(double)x, (double)y},
+                                      .mask = mask,
                                       .triangle = resolve_triangle,
                                       .skip = skip_lower,
                                       .user = &column});
+    *rung = column.rung;
     return column.height;
 }

@@ -7,9 +7,10 @@
 #include "drop.h"
 
 /* The search's callback: bounds a triangle over a column. */
-static void bound_triangle(void *user, uint32_t column, const float corners[9])
+static void bound_triangle(void *user, uint32_t column, int32_t triangle, const float corners[9])
 {
     drop_tile *tile = user;
+    (void)triangle;
     const double x = tile->x[column % DROP_TILE], y = tile->y[column / DROP_TILE];
     double *low = &tile->low[column], *high = &tile->high[column];
     const float *const corner[3] = {corners, corners + 3, corners + 6};
@@ -33,19 +34,19 @@ void caromi_drop_search_tile(drop_tile *tile, uint32_t side)
     for (uint64_t j = 0; j < tile->ny; j++)
         for (uint64_t i = 0; i < tile->nx; i++)
             tile->low[j * DROP_TILE + i] = tile->high[j * DROP_TILE + i] = -HUGE_VAL;
-    map->mesh->context->isa->drop(&(caromi_drop_search){.mesh = &map->mesh->view,
-                                                        .options = map->masks != NULL ? MESH_TRIANGLE_MASKS : 0,
-                                                        .radius = (float)map->ball.r,
-                                                        .x = x,
-                                                        .y = y,
-                                                        .nx = (uint32_t)tile->nx,
-                                                        .ny = (uint32_t)tile->ny,
-                                                        .side = side,
-                                                        .stride = DROP_TILE,
-                                                        .low = tile->low,
-                                                        .high = tile->high,
-                                                        .bound = bound_triangle,
-                                                        .user = tile});
+    caromi_searches_of(map->mesh)->drop(&(caromi_drop_search){.mesh = &map->mesh->view,
+                                                              .options = map->masks != NULL ? MESH_TRIANGLE_MASKS : 0,
+                                                              .radius = (float)map->ball.r,
+                                                              .x = x,
+                                                              .y = y,
+                                                              .nx = (uint32_t)tile->nx,
+                                                              .ny = (uint32_t)tile->ny,
+                                                              .side = side,
+                                                              .stride = DROP_TILE,
+                                                              .low = tile->low,
+                                                              .high = tile->high,
+                                                              .bound = bound_triangle,
+                                                              .user = tile});
 }
 
 static int is_within(double x, double least, double most)
@@ -54,10 +55,17 @@ static int is_within(double x, double least, double most)
 }
 
 /* The traversal's error bounds need magnitudes within limits. */
+int caromi_drop_can_search_within(const drop_map *map, double farthest)
+{
+    const double scale = (double)map->mesh->view.frame.scale, radius = map->ball.r * scale;
+    return map->mesh->info.triangle_count > 0 &&
+           is_within(scale, 1 / (double)CAROMI_DROP_COORDINATE, (double)CAROMI_DROP_COORDINATE) &&
+           (radius == 0 || is_within(radius, (double)CAROMI_DROP_LEAST, (double)CAROMI_DROP_MOST)) &&
+           farthest * scale <= (double)CAROMI_DROP_FAR;
+}
+
 int caromi_drop_can_search(const drop_map *map)
 {
-    const carom_mesh_info *info = &map->mesh->info;
-    const double scale = (double)map->mesh->view.frame.scale, radius = map->ball.r * scale;
     double farthest = 0;
     for (int axis = 0; axis < 2; axis++) {
         const double first = fabs((double)carom_lattice_coordinate(map->lattice, axis, 0));
@@ -65,8 +73,5 @@ int caromi_drop_can_search(const drop_map *map)
         farthest = first > farthest ? first : farthest;
         farthest = last > farthest ? last : farthest;
     }
-    return info->triangle_count > 0 &&
-           is_within(scale, 1 / (double)CAROMI_DROP_COORDINATE, (double)CAROMI_DROP_COORDINATE) &&
-           (radius == 0 || is_within(radius, (double)CAROMI_DROP_LEAST, (double)CAROMI_DROP_MOST)) &&
-           farthest * scale <= (double)CAROMI_DROP_FAR;
+    return caromi_drop_can_search_within(map, farthest);
 }

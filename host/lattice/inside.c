@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
+#include "host/mesh/side.h"
+
 #include <math.h>
 #include <string.h>
+
+#include "host/mesh/closing.h"
 
 enum {
     WORD_BITS = 32,
@@ -11,6 +15,7 @@ enum {
     DIGIT = 11,                                  /* bits of a radix-sort digit */
     ROWS = 1 << (2 * DIGIT - CAROMI_GROUP_BITS), /* most rows of a rectangle, so that keys have two digits */
     COLUMNS = 1 << 30,                           /* most columns of a rectangle */
+    ROBUST_NODES = 1 << 19, /* about so many nodes of a group with a closing: they may take seconds */
     TASKS_PER_THREAD = 4
 };
 
@@ -35,12 +40,6 @@ static uint32_t *row_bits(const caromi_inside *inside, uint64_t level, uint64_t 
 }
 
 /* ---- sums along columns ------------------------------------------------------------------------------------------ */
-
-/* Whether a node with a winding sum is inside. */
-static int is_inside(carom_sign sign, int32_t sum)
-{
-    return sign == CAROM_SIGN_PARITY ? sum & 1 : sum != 0;
-}
 
 enum { LOW_DIGIT = 0, HIGH_DIGIT = DIGIT }; /* first bits */
 /* One pass of a radix sort, from one array to another. */
@@ -73,7 +72,7 @@ static void fill_row(const caromi_inside *inside, const caromi_crossings *rectan
             const uint32_t bit = 1u << column % WORD_BITS;
             sum[column] += list[crossings_left - 1].column & 1 ? -1 : 1;
             bits[column / WORD_BITS] &= ~bit;
-            bits[column / WORD_BITS] |= is_inside(inside->sign, sum[column]) ? bit : 0;
+            bits[column / WORD_BITS] |= caromi_is_inside(inside->sign, sum[column]) ? bit : 0;
         }
         /* The columns that are inside at this slab. */
         uint32_t *to = row_bits(inside, level, row);
@@ -109,7 +108,7 @@ static void fill_column(const caromi_inside *inside, const caromi_crossings *col
     int32_t sum = 0;
     for (uint64_t level = inside->count; level-- > 0;) {
         sum += column->levels[level];
-        if (is_inside(inside->sign, sum))
+        if (caromi_is_inside(inside->sign, sum))
             row_bits(inside, level, column->j0)[column->i0 / WORD_BITS] |= 1u << column->i0 % WORD_BITS;
     }
 }
@@ -132,11 +131,24 @@ static int cross_found(void *user, const int32_t *triangles, const float (*corne
     return !job->crossings->overflows;
 }
 
+/* Adds the crossings of a triangle that closes the mesh. */
+static void cross_closing(void *user, const float corners[9])
+{
+    const cross_job *job = user;
+    if (!job->crossings->overflows)
+        caromi_cross_triangle(job->inside, corners, job->crossings);
+}
+
 /* Finds the crossings of a rectangle of columns, by a traversal of the BVH if its error bounds hold. */
 static void cross_all(const caromi_inside *inside, caromi_crossings *crossings)
 {
     const carom_mesh *mesh = inside->batch->mesh;
     cross_job job = {inside, crossings};
+    if (inside->closing != NULL) {
+        const float low[] = {inside->x[crossings->i0], inside->y[crossings->j0], inside->z[0]};
+        const float high[] = {inside->x[crossings->i1 - 1], inside->y[crossings->j1 - 1]};
+        caromi_closing_above(inside->closing, low, high, cross_closing, &job);
+    }
     /* A traversal of the BVH for all columns of the rectangle. */
     if (inside->has_rays) {
         caromi_rays rays = {.mesh = &mesh->view, .columns = inside->rays};
@@ -146,7 +158,7 @@ static void cross_all(const caromi_inside *inside, caromi_crossings *crossings)
         rays.columns.end[1] = (float)crossings->j1;
         rays.found = cross_found;
         rays.user = &job;
-        mesh->context->isa->rays(&rays);
+        caromi_searches_of(mesh)->rays(&rays);
         return;
     }
     /* Outside its error bounds: every triangle. */
@@ -157,6 +169,17 @@ static void cross_all(const caromi_inside *inside, caromi_crossings *crossings)
             memcpy(corners[0] + 3 * k, caromi_corner(mesh, (uint32_t)number, k), 3 * sizeof(float));
         cross_found(&job, &triangle, corners, 1);
     }
+}
+
+int32_t *caromi_cross_column(const caromi_inside *inside, uint32_t thread, uint64_t i, uint64_t j)
+{
+    int32_t *sum;
+    uint32_t *row;
+    thread_scratch *scratch = scratch_of(inside, thread, &sum, &row);
+    caromi_crossings crossings = {.i0 = i, .i1 = i + 1, .j0 = j, .j1 = j + 1, .levels = scratch->levels};
+    memset(scratch->levels, 0, sizeof scratch->levels);
+    cross_all(inside, &crossings);
+    return scratch->levels;
 }
 
 /* Fills a rectangle of columns. If its crossings exceed the list's capacity, it is halved, down to one column. */
@@ -247,6 +270,8 @@ static void fill_group(caromi_inside *inside, uint64_t first)
     inside->has_rays = caromi_lattice_rays(batch, inside->z[0], &inside->rays);
     memset(inside->bits, 0, inside->count * rows * inside->words * sizeof *inside->bits);
     caromi_parallel(pool, job.tasks, fill_band, &job);
+    if (inside->closing != NULL)
+        caromi_robust_group(inside);
 }
 
 /* ---- signs ------------------------------------------------------------------------------------------------------- */
@@ -317,6 +342,7 @@ int caromi_inside_node(const caromi_inside *inside, uint64_t node)
     caromi_inside own = {.batch = batch,
                          .sign = inside->sign,
                          .masks = inside->masks,
+                         .closing = inside->closing,
                          .x = inside->x,
                          .y = inside->y,
                          .z = &z,
@@ -326,7 +352,9 @@ int caromi_inside_node(const caromi_inside *inside, uint64_t node)
     own.has_rays = caromi_lattice_rays(batch, z, &own.rays);
     caromi_crossings crossings = {.i0 = i, .i1 = i + 1, .j0 = j, .j1 = j + 1, .levels = &sum};
     cross_all(&own, &crossings);
-    return is_inside(inside->sign, sum);
+    const float place[] = {inside->x[i], inside->y[j], z};
+    return inside->closing != NULL ? caromi_closing_inside(inside->closing, place, sum)
+                                   : caromi_is_inside(inside->sign, sum);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -336,9 +364,13 @@ static uint64_t group_capacity(const caromi_inside *inside)
 {
     const caromi_lattice_batch *batch = inside->batch;
     const uint64_t slabs = (batch->count - batch->begin) / batch->slab;
-    const uint64_t bytes = batch->lattice.dims[1] * inside->words * sizeof *inside->bits, fit = GROUP_BYTES / bytes;
+    const uint64_t bytes = batch->lattice.dims[1] * inside->words * sizeof *inside->bits +
+                           (inside->closing != NULL ? batch->slab * sizeof *inside->offset : 0),
+                   fit = GROUP_BYTES / bytes;
     uint64_t capacity = slabs < CAROMI_GROUP_SLABS ? slabs : CAROMI_GROUP_SLABS;
     capacity = fit < capacity ? fit : capacity;
+    if (inside->closing != NULL && capacity > ROBUST_NODES / batch->slab)
+        capacity = ROBUST_NODES / batch->slab;
     return capacity > 0 ? capacity : 1;
 }
 
@@ -356,7 +388,10 @@ static carom_status alloc_inside(caromi_inside *inside, carom_error *err)
     inside->z = caromi_alloc(context, inside->capacity, sizeof *inside->z);
     inside->bits = caromi_alloc(context, inside->capacity * height * inside->words, sizeof *inside->bits);
     inside->scratch = caromi_alloc(context, caromi_pool_threads(context->pool), inside->each);
-    if (inside->x == NULL || inside->y == NULL || inside->z == NULL || inside->bits == NULL || inside->scratch == NULL)
+    if (inside->closing != NULL)
+        inside->offset = caromi_alloc(context, inside->capacity * batch->slab, sizeof *inside->offset);
+    if ((inside->closing != NULL && inside->offset == NULL) || inside->x == NULL || inside->y == NULL ||
+        inside->z == NULL || inside->bits == NULL || inside->scratch == NULL)
         return caromi_fail_memory(err, "no memory for the signs of %llu slabs of %llu nodes",
                                   (unsigned long long)inside->capacity, (unsigned long long)batch->slab);
     /* The sums and the row of bits are zero between uses. */
@@ -375,9 +410,10 @@ static carom_status alloc_inside(caromi_inside *inside, carom_error *err)
 
 /* Allocates and prepares the bits. */
 carom_status caromi_inside_make(const caromi_lattice_batch *batch, carom_sign sign, const int32_t *masks,
-                                caromi_inside *inside, carom_error *err)
+                                const caromi_closing *closing, caromi_inside *inside, carom_error *err)
 {
-    *inside = (caromi_inside){.batch = batch, .sign = sign, .masks = masks, .per_length = 1.0 / batch->lattice.spacing};
+    *inside = (caromi_inside){
+        .batch = batch, .sign = sign, .masks = masks, .closing = closing, .per_length = 1.0 / batch->lattice.spacing};
     const carom_status status = alloc_inside(inside, err);
     if (status != CAROM_OK)
         caromi_inside_free(inside);
@@ -391,5 +427,6 @@ void caromi_inside_free(caromi_inside *inside)
     caromi_free(context, inside->y);
     caromi_free(context, inside->z);
     caromi_free(context, inside->bits);
+    caromi_free(context, inside->offset);
     caromi_free(context, inside->scratch);
 }

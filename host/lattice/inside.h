@@ -3,6 +3,7 @@
  * crosses it toggles all nodes strictly below the crossing.
  *
  *   crossings.c   finds the crossings of one triangle with the columns of a rectangle
+ *   robust.c      where a mesh is open: the nodes that its holes may put on another side than the crossings do
  *   inside.c      sorts the crossings, sums them along each column, keeps a bit for each node of a group of slabs,
  *                 and gives distances their signs */
 #ifndef CAROM_HOST_LATTICE_INSIDE_H
@@ -22,11 +23,13 @@ typedef struct caromi_inside {
     uint64_t words;       /* 32-bit words of a row of bits */
     uint64_t capacity;    /* slabs that the bits have room for */
     uint64_t first, count;
-    uint32_t *bits;    /* [count][dims y][words] */
-    lattice_rays rays; /* the group's columns as rays, without a rectangle */
-    int has_rays;      /* node coordinates are accurate enough for the ray filter */
-    char *scratch;     /* [threads] */
-    size_t each;       /* bytes of one thread's scratch */
+    uint32_t *bits;                       /* [count][dims y][words] */
+    lattice_rays rays;                    /* the group's columns as rays, without a rectangle */
+    int has_rays;                         /* node coordinates are accurate enough for the ray filter */
+    char *scratch;                        /* [threads] */
+    size_t each;                          /* bytes of one thread's scratch */
+    const struct caromi_closing *closing; /* sign rule `robust` on an open mesh; else NULL */
+    int8_t *offset;                       /* [count][slab] of the group's nodes, if there is a closing. robust.c */
 } caromi_inside;
 
 /* A crossing of a triangle with a column. Nodes [0, level] of the group's column are strictly below it. */
@@ -47,9 +50,14 @@ typedef struct caromi_crossings {
 /* Adds the crossings of a triangle. crossings.c */
 void caromi_cross_triangle(const caromi_inside *inside, const float corners[9], caromi_crossings *to);
 
-/* Allocates and prepares the bits. masks: [triangles] or NULL. */
+/* Sums the crossings of one column by level into scratch.levels, and returns these. inside.c */
+int32_t *caromi_cross_column(const caromi_inside *inside, uint32_t thread, uint64_t i, uint64_t j);
+/* Corrects the bits of a group, which are those of mesh and closing together. robust.c */
+void caromi_robust_group(const caromi_inside *inside);
+
+/* Allocates and prepares the bits. masks: [triangles] or NULL; closing: NULL unless sign rule `robust` needs it. */
 carom_status caromi_inside_make(const caromi_lattice_batch *batch, carom_sign sign, const int32_t *masks,
-                                caromi_inside *inside, carom_error *err);
+                                const struct caromi_closing *closing, caromi_inside *inside, carom_error *err);
 void caromi_inside_free(caromi_inside *inside);
 /* The columns as rays over nodes from the coordinate `lowest` on, without a rectangle. Returns whether the error bounds
  * of their filter hold. */

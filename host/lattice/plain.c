@@ -130,7 +130,7 @@ carom_status caromi_lattice_on_device(caromi_device *device, const void *lattice
     const caromi_lattice_batch *batch = lattice_batch;
     const uint64_t first = *done, before = stats->by_integers;
     const int by_tiles = caromi_lattice_by_tiles(device, batch);
-    if (!by_tiles)
+    if (!by_tiles || (batch->inside != NULL && batch->sign == CAROM_SIGN_NONE)) /* the host gives the signs */
         CHECK(caromi_staging_show_after(batch->mesh->context, *done - batch->begin, err));
     const carom_status status =
         (by_tiles ? caromi_driver.lattice : plain_on_device)(device, batch, end, done, stats, err);

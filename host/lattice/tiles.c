@@ -26,7 +26,7 @@ caromi_lattice_state caromi_tile_find(const caromi_tiles *tiles, caromi_lattice_
     tile->slab = (size_t)CAROMI_TILE * CAROMI_TILE;
     tile->distance = own->distance;
     tile->triangle = own->triangle;
-    const caromi_lattice_state state = tiles->batch->mesh->context->isa->lattice(tile);
+    const caromi_lattice_state state = caromi_searches_of(tiles->batch->mesh)->lattice(tile);
     own->is_used = state != CAROMI_LATTICE_BEYOND;
     return state;
 }
@@ -84,7 +84,7 @@ carom_status caromi_tiles_run(const carom_context *context, caromi_tiles *tiles,
     /* Smaller tiles, if there are too few for all threads. */
     while (number < (uint64_t)threads * TILES_PER_THREAD && edge > LEAST_EDGE)
         number = set_edge(tiles, edge /= 2);
-    tiles->each = before + round_up(tiles->extra) + round_up(context->isa->lattice_scratch);
+    tiles->each = before + round_up(tiles->extra) + round_up(caromi_searches_of(tiles->batch->mesh)->lattice_scratch);
     tiles->memory = caromi_alloc(context, threads, tiles->each);
     if (tiles->memory == NULL)
         return caromi_fail_memory(err, "no memory for the blocks of a lattice (%u threads x %zu bytes)", threads,

@@ -7,39 +7,50 @@
 #include "block.h"
 #include "mesh.h"
 #include "query.h"
+#include "side.h"
 
 void caromi_hits_to_columns(const carom_mesh_hit_result *out, caromi_out_column *columns)
 {
     caromi_set_outputs((caromi_members)CAROMI_MEMBERS(caromi_hit_out), out, columns);
 }
 
-uint64_t caromi_resolve_mesh_batch(const void *mesh_batch, const void *const *marks, const uint64_t *rows,
-                                   uint64_t first, size_t count)
+/* Bits of rows, by the rung that decided the search. */
+static const uint8_t search_bit[] = {0, CAROMI_SEARCH_BY_FILTER, CAROMI_SEARCH_BY_INTEGERS};
+
+caromi_rungs caromi_resolve_mesh_batch(const void *mesh_batch, const void *const *marks, const uint64_t *rows,
+                                       uint64_t first, size_t count)
 {
     const caromi_mesh_batch *batch = mesh_batch;
     const caromi_mesh_kind *kind = batch->kind;
     const int wants_points = caromi_wants_points(batch);
+    const int wants_gradient = caromi_wants_gradient(batch);
     const int32_t *triangles = marks[0];
-    const float *keys = marks[1], *points = marks[2];
-    uint64_t resolved = 0;
+    const float *keys = marks[1], *points = marks[2], *gradients = wants_gradient ? marks[3] : NULL;
+    caromi_rungs rungs = {0, 0};
     for (size_t i = 0; i < count; i++) {
         const int undecided = isnan(keys[i]);
-        if (!undecided && !(wants_points && isnan(points[i])))
+        if (!undecided && !(wants_points && isnan(points[i])) && !(wants_gradient && isnan(gradients[i])))
             continue;
         const uint64_t row = rows != NULL ? rows[i] : first + i;
         const caromi_mesh_query query = caromi_mesh_query_of(batch, row);
-        caromi_mesh_answer answer = {.triangle = triangles[i]};
-        if (undecided) {
-            kind->resolve(&batch->mesh->view, &query, &answer);
+        caromi_mesh_answer answer = {.triangle = triangles[i], .key = keys[i]};
+        caromi_rung rung = CAROMI_FIRST_FILTER;
+        if (undecided)
+            rung = kind->resolve(&batch->mesh->view, &query, &answer);
+        const int has_open_gradient = wants_gradient && caromi_resolve_gradient(batch, query.in, &answer);
+        if (undecided && batch->sign != CAROM_SIGN_NONE)
+            caromi_sign_answer(batch, &query, &answer);
+        if (undecided)
             caromi_store_answer(batch, 0, kind->search_out, &answer, row);
-        }
-        if (wants_points)
-            caromi_resolve_points(batch, query.in, answer.triangle, row);
-        if (batch->by_integers != NULL)
-            batch->by_integers[row] = undecided ? CAROMI_BY_INTEGERS_SEARCH : CAROMI_BY_INTEGERS_POINT;
-        resolved++;
+        if (wants_gradient)
+            caromi_store_gradient(batch, &answer, row);
+        const int has_open_point =
+            (wants_points && caromi_resolve_points(batch, query.in, answer.triangle, row)) || has_open_gradient;
+        if (batch->rungs != NULL)
+            batch->rungs[row] = (uint8_t)(search_bit[rung] | (has_open_point ? CAROMI_POINT_BY_INTEGERS : 0));
+        caromi_rungs_count(&rungs, has_open_point ? CAROMI_INTEGERS : rung);
     }
-    return resolved;
+    return rungs;
 }
 
 uint32_t caromi_undecided_mesh_batch(const void *mesh_batch, const void *const *marks, uint32_t count,
@@ -59,23 +70,25 @@ typedef struct mesh_job {
     const caromi_mesh_batch *batch;
 } mesh_job;
 
-static uint64_t run_block(const void *user, void *own, const caromi_sorted_queries *queries, uint32_t from,
-                          uint32_t count)
+static caromi_rungs run_block(const void *user, void *own, const caromi_sorted_queries *queries, uint32_t from,
+                              uint32_t count)
 {
     const mesh_job *job = user;
     const caromi_mesh_batch *batch = job->batch;
     caromi_mesh_block *block = own;
     caromi_block_gather(batch, block, queries, from, count);
     if (from < queries->active) {
-        caromi_block_search(job->context, batch, block, count);
-        if (caromi_wants_points(batch))
+        caromi_block_search(batch, block, count);
+        if (caromi_wants_points(batch) || caromi_wants_gradient(batch))
             caromi_block_points(job->context, batch, block, count);
+        if (batch->sign != CAROM_SIGN_NONE)
+            caromi_sign_block(batch, block, count);
     } else {
         caromi_block_miss(block, count);
     }
     caromi_block_store(batch, block, count);
-    const void *const marks[] = {block->triangle, block->key, block->point[0]};
-    return batch->exact ? caromi_resolve_mesh_batch(batch, marks, block->row, 0, count) : 0;
+    const void *const marks[] = {block->triangle, block->key, block->point[0], block->normal[0]};
+    return batch->exact ? caromi_resolve_mesh_batch(batch, marks, block->row, 0, count) : (caromi_rungs){0, 0};
 }
 
 carom_status caromi_cpu_mesh(const carom_context *context, const void *mesh_batch, uint64_t first, uint64_t end,

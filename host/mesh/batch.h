@@ -32,7 +32,7 @@ static inline size_t caromi_answer_size(uint32_t answer)
 /* The answer of one query. */
 typedef struct caromi_mesh_answer {
     int32_t triangle;
-    float key, depth, point[3], normal[3];
+    float key, depth, point[3], normal[3]; /* normal: of a closest point the gradient */
     uint8_t state, feature;
 } caromi_mesh_answer;
 
@@ -51,8 +51,8 @@ typedef struct caromi_mesh_kind {
      * `out` columns in all. */
     uint8_t answer[CAROMI_ANSWERS];
     uint32_t search_out, out;
-    /* Decides in integers a query that the search has left undecided. */
-    void (*resolve)(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *answer);
+    /* Decides a query that the search has left undecided; returns the rung that was needed. */
+    caromi_rung (*resolve)(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *answer);
     /* Decides in integers a point that the point kernel has left undecided. in: point_in numbers of the query, then
      * nine of its triangle. */
     void (*resolve_point)(const float *in, int options, caromi_mesh_answer *answer);
@@ -69,12 +69,20 @@ typedef struct caromi_mesh_batch {
     caromi_in_column mask;               /* base NULL: without MESH_QUERY_MASKS */
     int options;                         /* MESH_TRIANGLE_MASKS and so on */
     int exact;
-    int hits_only; /* of a query without a hit, the caller reads only the triangle, -1 */
+    carom_sign sign; /* of closest points */
+    int hits_only;   /* of a query without a hit, the caller reads only the triangle, -1 */
     caromi_out_column out[CAROMI_ANSWERS];
-    uint8_t *by_integers; /* [count] set to CAROMI_BY_INTEGERS_... for rows that integers decide; NULL: not wanted */
+    uint8_t *rungs; /* [count] set to CAROMI_SEARCH_BY_... for rows that later rungs decide; NULL: not wanted */
 } caromi_mesh_batch;
-/* Whether integers decided a query's search, or its point alone. */
-enum { CAROMI_BY_INTEGERS_POINT = 1, CAROMI_BY_INTEGERS_SEARCH = 2 };
+/* Bits: which later rungs decided a query's search and its point. */
+enum { CAROMI_POINT_BY_INTEGERS = 1, CAROMI_SEARCH_BY_FILTER = 2, CAROMI_SEARCH_BY_INTEGERS = 4 };
+/* The last rung that a query has reached, with its point or without. */
+static inline caromi_rung caromi_rung_of(uint8_t bits, int with_point)
+{
+    if ((bits & CAROMI_SEARCH_BY_INTEGERS) != 0 || (with_point && (bits & CAROMI_POINT_BY_INTEGERS) != 0))
+        return CAROMI_INTEGERS;
+    return (bits & CAROMI_SEARCH_BY_FILTER) != 0 ? CAROMI_SECOND_FILTER : CAROMI_FIRST_FILTER;
+}
 
 /* Whether the caller wants any output of the point kernel. */
 static inline int caromi_wants_points(const caromi_mesh_batch *batch)
@@ -82,6 +90,12 @@ static inline int caromi_wants_points(const caromi_mesh_batch *batch)
     const caromi_out_column *out = batch->out;
     return out[CAROMI_ANSWER_POINT].base != NULL || out[CAROMI_ANSWER_NORMAL].base != NULL ||
            out[CAROMI_ANSWER_FEATURE].base != NULL;
+}
+/* Whether the caller wants the gradient of closest points. It has a pair kernel of its own, so that point and feature
+ * have the same bits with it and without it. */
+static inline int caromi_wants_gradient(const caromi_mesh_batch *batch)
+{
+    return batch->out[CAROMI_ANSWER_GRADIENT].base != NULL;
 }
 static inline enum caromi_pair_kernel caromi_point_kernel(const caromi_mesh_batch *batch, int exact)
 {
@@ -94,14 +108,17 @@ void caromi_hits_to_columns(const carom_mesh_hit_result *result, caromi_out_colu
 caromi_on_cpu caromi_cpu_mesh;
 /* The function that answers a batch on the CPU; an empty mesh has one of its own. */
 caromi_on_cpu *caromi_mesh_on_cpu(const carom_mesh *mesh);
+/* Fails unless the mesh is that of a scene. run.c */
+carom_status caromi_check_has_instances(const carom_mesh *mesh, carom_error *err);
 /* Runs a batch. asked: the caller's descriptor, for progress and preparing. run.c */
 carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *asked, carom_stats *stats,
                              carom_error *err);
-/* Decides in integers what the exact kernels have left undecided, among queries [first, first + count) whose other
- * answers are stored: queries with key NaN, points with x NaN. marks: columns of triangles, keys and the points' x.
- * rows: the row of each query; NULL: consecutive. Returns the number of queries decided so. */
-uint64_t caromi_resolve_mesh_batch(const void *batch, const void *const *marks, const uint64_t *rows, uint64_t first,
-                                   size_t count);
+/* Decides what the exact kernels have left undecided, among queries [first, first + count) whose other
+ * answers are stored: queries with key NaN, points and gradients with x NaN. marks: columns of triangles, keys, the
+ * points' x and, if gradients are wanted, theirs.
+ * rows: the row of each query; NULL: consecutive. Returns the numbers of queries decided so. */
+caromi_rungs caromi_resolve_mesh_batch(const void *batch, const void *const *marks, const uint64_t *rows,
+                                       uint64_t first, size_t count);
 /* Compaction: lists the undecided ones among `count` queries; returns their number. */
 uint32_t caromi_undecided_mesh_batch(const void *batch, const void *const *marks, uint32_t count, uint32_t *queries);
 #endif

@@ -82,6 +82,14 @@ static void check_slice(void *user, uint64_t slice, uint32_t thread)
     survey->slice[slice].refused = i < end || is_some(refused) ? first_refused(survey, first, end) : NONE;
 }
 
+carom_status caromi_mesh_only(const carom_mesh *mesh, const char *call, carom_error *err)
+{
+    if (mesh->scene == NULL)
+        return CAROM_OK;
+    return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, CAROMI_NO_NATIVE_CODE,
+                       "%s needs a mesh; this one is that of a scene (carom_scene_mesh)", call);
+}
+
 carom_status caromi_mesh_refuse(const carom_mesh *mesh, uint64_t corner, carom_error *err)
 {
     const uint32_t v = mesh->indices[corner];

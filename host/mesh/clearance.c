@@ -90,12 +90,12 @@ static int mark_leaves(const clearance_grid *grid, const carom_mesh *mesh)
     if (mesh->info.node_count == 0) /* a single leaf, whose box is the whole grid */
         return 0;
     for (uint64_t n = 0; n < mesh->info.node_count; n++) {
-        const mesh_node *node = &mesh->nodes[n];
-        for (int i = 0; i < MESH_WIDTH; i++) {
-            if (node->child[i] >= 0)
+        const caromi_node_rows node = caromi_node_at(mesh, n);
+        for (int i = 0; i < mesh->view.width; i++) {
+            if (node.child[i] >= 0)
                 continue;
-            const float lo[3] = {node->lo_x[i], node->lo_y[i], node->lo_z[i]};
-            const float hi[3] = {node->hi_x[i], node->hi_y[i], node->hi_z[i]};
+            const float lo[3] = {node.lower[0][i], node.lower[1][i], node.lower[2][i]};
+            const float hi[3] = {node.upper[0][i], node.upper[1][i], node.upper[2][i]};
             const size_t marked = mark(grid, lo, hi);
             if (marked > left)
                 return 0;
@@ -201,7 +201,7 @@ void caromi_clearance_find(carom_mesh *mesh)
  * four queries per leaf have repaid that time; if none is, it is lost. */
 void caromi_clearance_report(carom_mesh *mesh, uint64_t queries)
 {
-    if (queries < CAROMI_CLEARANCE_LEAST)
+    if (queries < CAROMI_CLEARANCE_LEAST || mesh->clearance == NULL)
         return;
     mesh->clearance_queries += queries;
     if (mesh->clearance_queries / caromi_pool_threads(mesh->context->pool) >= QUERIES_PER_LEAF * mesh->leaf_count)

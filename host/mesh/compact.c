@@ -11,16 +11,16 @@ enum { PART = 1 << 20 }; /* queries of a part: enough for a device; progress is 
 /* The first hits of a part, before compaction: the list's columns, one row per query. */
 typedef struct compact_part {
     uint64_t queries;
-    int32_t *triangle;
-    uint8_t *state, *feature, *by_integers; /* by_integers: as in caromi_mesh_batch; NULL: fast mode */
+    int32_t *triangle, *instance;
+    uint8_t *state, *feature, *rungs; /* rungs: as in caromi_mesh_batch; NULL: fast mode */
     float *t, *point[3], *normal[3];
 } compact_part;
 
 static void free_part(const carom_context *context, const compact_part *part)
 {
-    void *const all[] = {part->triangle,  part->state,     part->feature,  part->by_integers,
-                         part->t,         part->point[0],  part->point[1], part->point[2],
-                         part->normal[0], part->normal[1], part->normal[2]};
+    void *const all[] = {part->triangle, part->instance,  part->state,     part->feature,
+                         part->rungs,    part->t,         part->point[0],  part->point[1],
+                         part->point[2], part->normal[0], part->normal[1], part->normal[2]};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         caromi_free(context, all[i]);
 }
@@ -41,7 +41,8 @@ static int alloc_part(const carom_context *context, const carom_hit_list *list, 
     COLUMN(state, list->state != NULL)
     COLUMN(t, list->t != NULL)
     COLUMN(feature, list->feature != NULL)
-    COLUMN(by_integers, exact)
+    COLUMN(instance, list->instance != NULL)
+    COLUMN(rungs, exact)
     for (int k = 0; k < 3; k++) {
         COLUMN(point[k], list->point.x != NULL)
         COLUMN(normal[k], list->normal.x != NULL)
@@ -73,16 +74,18 @@ static void put_hit(const carom_hit_list *list, uint64_t query, const compact_pa
         list->t[at] = part->t[i];
     if (list->feature != NULL)
         list->feature[at] = part->feature[i];
+    if (list->instance != NULL)
+        list->instance[at] = part->instance[i];
     put_point(&list->point, at, part->point, i);
     put_point(&list->normal, at, part->normal, i);
 }
 
-/* Appends the hits of a part. Returns for how many queries integers have decided the hit, or the point of a hit that is
- * in the list: other points are not counted, wherever they are computed. */
-static uint64_t put_part(const carom_hit_list *list, uint64_t first, const compact_part *part, uint64_t count)
+/* Appends the hits of a part. Returns how many queries the later rungs have decided. Points of hits that are not in the
+ * list do not count, wherever they are computed. */
+static caromi_rungs put_part(const carom_hit_list *list, uint64_t first, const compact_part *part, uint64_t count)
 {
     carom_list_totals *totals = list->totals;
-    uint64_t by_integers = 0;
+    caromi_rungs rungs = {0, 0};
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t query = first + i;
         const int hit = part->triangle[i] >= 0;
@@ -97,11 +100,10 @@ static uint64_t put_part(const carom_hit_list *list, uint64_t first, const compa
         totals->total += (uint64_t)hit;
         if (list->offsets != NULL)
             list->offsets[query + 1] = totals->total;
-        if (part->by_integers != NULL)
-            by_integers += part->by_integers[i] == CAROMI_BY_INTEGERS_SEARCH ||
-                           (is_stored && part->by_integers[i] == CAROMI_BY_INTEGERS_POINT);
+        if (part->rungs != NULL)
+            caromi_rungs_count(&rungs, caromi_rung_of(part->rungs[i], is_stored));
     }
-    return by_integers;
+    return rungs;
 }
 
 /* Adds the statistics of devices. The first part names the devices; in later parts one may be lost. */
@@ -132,6 +134,7 @@ static void add_stats(carom_stats *sum, const carom_stats *part)
     all.fallen_back += part->fallen_back;
     all.by_proof += part->by_proof;
     all.by_integers += part->by_integers;
+    all.by_second_filter += part->by_second_filter;
     all.upload += part->upload;
     all.compute += part->compute;
     all.download += part->download;
@@ -152,6 +155,7 @@ static carom_mesh_hit_result result_of(const compact_part *part)
                                    .state = part->state,
                                    .t = part->t,
                                    .feature = part->feature,
+                                   .instance = part->instance,
                                    .point = {part->point[0], part->point[1], part->point[2], sizeof(float)},
                                    .normal = {part->normal[0], part->normal[1], part->normal[2], sizeof(float)}};
 }
@@ -164,9 +168,9 @@ static caromi_mesh_batch part_of(const caromi_mesh_batch *whole, uint64_t first,
     part.begin = 0;
     part.count = count;
     part.hits_only = 1;
-    part.by_integers = to->by_integers;
-    if (to->by_integers != NULL)
-        memset(to->by_integers, 0, count);
+    part.rungs = to->rungs;
+    if (to->rungs != NULL)
+        memset(to->rungs, 0, count);
     caromi_hits_to_columns(&out, part.out);
     for (int c = 0; c < CAROMI_MESH_IN; c++)
         part.in[c] = caromi_column_from(&whole->in[c], first);
@@ -198,13 +202,15 @@ static carom_status go_on(const carom_context *context, caromi_device *device, c
     do {
         answered = 0;
         count = end - *done < most ? end - *done : most;
-        const uint64_t by_integers = stats->by_integers;
+        const uint64_t by_integers = stats->by_integers, by_second_filter = stats->by_second_filter;
         const caromi_mesh_batch next = part_of(&batch->sweep, *done, count, &part);
         if (device != NULL)
             status = caromi_driver.mesh(device, &next, count, &answered, stats, err);
         else if ((status = caromi_cpu_mesh(context, &next, 0, count, stats, err)) == CAROM_OK)
             answered = count;
-        stats->by_integers = by_integers + put_part(list, *done, &part, answered);
+        stats->by_integers = by_integers;
+        stats->by_second_filter = by_second_filter;
+        caromi_count_rungs(stats, put_part(list, *done, &part, answered));
         *done += answered;
     } while (status == CAROM_OK && answered == count && *done < end);
     free_part(context, &part);
@@ -252,7 +258,8 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
             break;
         }
         if (status == CAROM_OK) {
-            s.by_integers = put_part(list, first, &part, count);
+            s.by_integers = s.by_second_filter = 0;
+            caromi_count_rungs(&s, put_part(list, first, &part, count));
             s.by_proof = whole.exact ? count - s.by_integers : 0;
             answered = first + count - begin;
             add_stats(&sum, &s);

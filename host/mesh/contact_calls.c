@@ -19,22 +19,36 @@ static carom_status check(const caromi_request *request, uint64_t *extent, carom
     const carom_mesh_contacts_desc *desc = request->desc;
     (void)extent;
     CHECK(check_length(desc->margin, "margin", err));
-    CHECK(check_length(desc->merge_within, "merge_within", err));
-    if (desc->flat != NULL && !(*desc->flat >= 0 && *desc->flat <= 180))
-        return caromi_fail_argument(err, "flat is %.17g degrees; it must be in [0, 180]", *desc->flat);
-    return CAROM_OK;
+    return check_length(desc->merge_within, "merge_within", err);
 }
 
-/* Finds the tables of the mesh that contacts need. */
+/* The number may lie in a buffer, as any array. */
+static carom_status check_flat(const carom_mesh *mesh, const double *flat, carom_error *err)
+{
+    CHECK(caromi_staging_show_array(mesh->context, flat, err));
+    return flat == NULL || (*flat >= 0 && *flat <= 180)
+               ? CAROM_OK
+               : caromi_fail_argument(err, "flat is %.17g degrees; it must be in [0, 180]", *flat);
+}
+
+/* Finds the tables of the mesh that contacts need. A device that has refitted the mesh updates its own, if the call's
+ * arrays stay there and no patches are to be found. */
 static carom_status find_tables(carom_mesh *mesh, const carom_mesh_contacts_desc *desc, caromi_contacts *call,
                                 carom_error *err)
 {
+    const caromi_edges *edges;
+    int done = 0;
     if (mesh->info.triangle_count == 0 || desc->batch.count <= desc->batch.begin)
         return CAROM_OK;
-    CHECK(caromi_edges_of(mesh, &call->edges, err));
-    return call->patch_of_hit == NULL
-               ? CAROM_OK
-               : caromi_patches_of(mesh, call->edges, desc->flat != NULL ? *desc->flat : 1.0, &call->patch, err);
+    if (caromi_list_stays(mesh, &desc->batch, 1) && (call->patch_of_hit == NULL || mesh->patches.given != NULL))
+        CHECK(caromi_mesh_follow_contacts(mesh, desc->mask.data != NULL, &done, err));
+    if (!done) {
+        CHECK(caromi_mesh_bring(mesh, err));
+        CHECK(caromi_edges_of(mesh, &edges, err));
+    }
+    return call->patch_of_hit == NULL ? CAROM_OK
+                                      : caromi_patches_of(mesh, mesh->edges, desc->flat != NULL ? *desc->flat : 1.0,
+                                                          desc->merge_within, &call->patches, err);
 }
 
 /* Without memory for the tables the list is empty. */
@@ -45,6 +59,7 @@ static carom_status begin(carom_mesh *mesh, const carom_mesh_contacts_desc *desc
     if (!caromi_list_stays(mesh, &desc->batch, 1))
         CHECK(caromi_staging_show(mesh->context, err));
     CHECK(caromi_staging_show_array(mesh->context, out->totals, err)); /* the host writes the totals */
+    CHECK(check_flat(mesh, desc->flat, err));
     CHECK(caromi_check_values(mesh->context, &desc->batch, &select, 1, err));
     const carom_status status = find_tables(mesh, desc, call, err);
     if (status != CAROM_OK) {
@@ -60,7 +75,6 @@ static carom_status run(const caromi_request *request, carom_error *err)
     const carom_contact_list *out = request->out;
     carom_mesh *mesh = request->subject;
     caromi_contacts call = {.merge = desc->merge_within, .patch_of_hit = out->patch};
-    CHECK(caromi_mesh_bring(mesh, err));
     CHECK(begin(mesh, desc, out, &call, err));
     const carom_hit_list list = {.size = sizeof list,
                                  .capacity = out->capacity,
@@ -80,6 +94,7 @@ carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_des
                                  carom_stats *stats, carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK(caromi_mesh_only(mesh, "carom_mesh_contacts", err));
     return caromi_answer(caromi_type_of_mesh_contacts(), &contacts, mesh->context,
                          &(caromi_request){mesh, desc, list, CAROMI_NO_WHICH, stats}, err);
 }

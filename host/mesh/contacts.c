@@ -30,6 +30,12 @@ static const uint64_t *fan_of(const caromi_edges *edges, const mesh_record *reco
                 ->start[caromi_edge_position(edges, (uint32_t)record->triangle, feature_of(record) - FEATURE_V0)];
 }
 
+/* Inline: a call of the C library's maximum costs more than what is around it. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* Fast mode: whether a triangle certainly precedes, as one of its corners is far enough on the sphere's side of the
  * record's corner. The rule is that of contacts_rises_to(), with a size above the ones of both distances. */
 static int rises_from(const caromi_chooser *chooser, uint32_t triangle, const mesh_record *record)
@@ -39,7 +45,7 @@ static int rises_from(const caromi_chooser *chooser, uint32_t triangle, const me
     for (int a = 0; a < 3; a++) {
         offset[a] = (double)chooser->query->in[a] - (double)p[a];
         d2 += offset[a] * offset[a];
-        size = fmax(size, fabs(offset[a]));
+        size = larger(size, fabs(offset[a]));
     }
     /* How far each corner of the triangle lies on the sphere's side. */
     for (int i = 0; i < 3; i++) {
@@ -48,7 +54,7 @@ static int rises_from(const caromi_chooser *chooser, uint32_t triangle, const me
             const double u = (double)corner[a] - (double)p[a];
             fall[i] += offset[a] * u;
             length2[i] += u * u;
-            size = fmax(size, fabs(offset[a] - u));
+            size = larger(size, fabs(offset[a] - u));
         }
     }
     /* More than the errors of both distances can hide. */
@@ -150,7 +156,7 @@ static uint32_t list_ahead(caromi_contact_scratch *scratch, const mesh_record *l
  * close cache; here the cache misses of many records overlap. */
 static void prefetch_ahead(const caromi_chooser *chooser)
 {
-    const caromi_edges *edges = chooser->contacts->edges;
+    const caromi_edges *edges = chooser->batch->mesh->edges;
     const carom_mesh *mesh = chooser->batch->mesh;
     const mesh_record *list[AHEAD];
     uint32_t other[AHEAD];
@@ -206,9 +212,10 @@ double caromi_mesh_extent(const carom_mesh *mesh)
     return extent;
 }
 
-static contact_mesh mesh_of(const caromi_mesh_batch *batch, const caromi_edges *edges)
+static contact_mesh mesh_of(const caromi_mesh_batch *batch)
 {
     const carom_mesh *mesh = batch->mesh;
+    const caromi_edges *edges = mesh->edges;
     return (contact_mesh){.frame = mesh->view.frame,
                           .vertices = mesh->vertices,
                           .indices = mesh->indices,
@@ -238,7 +245,7 @@ int64_t caromi_choose_contacts(const carom_context *context, const caromi_mesh_b
                               .by_integers = by_integers};
     if (count == 0)
         return 0;
-    chooser.mesh = mesh_of(batch, contacts->edges);
+    chooser.mesh = mesh_of(batch);
     chooser.sphere = (contact_sphere){
         {query->in[0], query->in[1], query->in[2]}, query->in[MESH_RADIUS], query->in[MESH_MAX_DISTANCE], query->mask};
     /* Records are looked up by triangle. */

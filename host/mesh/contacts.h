@@ -20,11 +20,10 @@
 #include "batch.h"
 #include "edges.h"
 
-/* The options and tables of a call for contacts, besides its batch. */
+/* The options and patches of a call for contacts, besides its batch. Its tables are the mesh's edges. */
 typedef struct caromi_contacts {
-    const caromi_edges *edges;
     float merge;            /* merge-within, L */
-    const uint32_t *patch;  /* [triangles]; or NULL */
+    caromi_patches patches; /* if they are wanted */
     uint32_t *patch_of_hit; /* the caller's output column; or NULL */
 } caromi_contacts;
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "host/core/device.h"
 #include "mesh.h"
 
 enum { RING_SMALL = 8 };
@@ -193,10 +194,11 @@ static int kinds_of_queries(const carom_mesh *mesh)
 
 static uint64_t left_out_bytes(const carom_mesh *mesh, const caromi_culling *culling)
 {
+    const int width = mesh->view.width;
+    const uint64_t of_leaf = CAROMI_OPPOSITES_BYTES(width) + CAROMI_SOURCES_BYTES(width) +
+                             (culling->across != NULL ? CAROMI_ACROSS_BYTES(width) : 0);
     return culling->opposites == NULL ? 0
-                                      : mesh->leaf_count * (sizeof *culling->opposites + sizeof *culling->sources) +
-                                            (culling->across != NULL ? mesh->leaf_count * sizeof *culling->across : 0) +
-                                            mesh->info.node_count * sizeof *culling->cones +
+                                      : mesh->leaf_count * of_leaf + mesh->info.node_count * CAROMI_CONES_BYTES(width) +
                                             mesh->info.triangle_count * sizeof *culling->faces;
 }
 
@@ -208,6 +210,7 @@ uint64_t caromi_edges_bytes(const carom_mesh *mesh)
                          : sizeof *edges + 6 * triangles * sizeof *edges->next + TWIN_BYTES(triangles) +
                                (edges->twin != NULL ? triangles * sizeof *edges->twin : 0) +
                                (edges->mask != NULL ? triangles * sizeof *edges->mask : 0) +
+                               (edges->around != NULL ? mesh->leaf_count * CAROMI_AROUND_BYTES(mesh->view.width) : 0) +
                                left_out_bytes(mesh, &edges->culling[0]) + left_out_bytes(mesh, &edges->culling[1]);
 }
 
@@ -238,23 +241,29 @@ static void free_edges(const carom_context *context, caromi_edges *edges)
     caromi_free(context, edges);
 }
 
+static const caromi_culling_makers *makers_of(const carom_mesh *mesh)
+{
+    return mesh->view.width == 8 ? &caromi_culling_makers_8 : &caromi_culling_makers_16;
+}
+
 /* Computes the culling data for a kind of queries. Returns 0 if there is no memory. */
 static int fill_culling(const carom_mesh *mesh, caromi_edges *edges, int queries)
 {
     caromi_culling *to = &edges->culling[queries];
-    to->opposites = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->opposites);
-    to->sources = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->sources);
+    const int width = mesh->view.width;
+    to->opposites = caromi_alloc(mesh->context, mesh->leaf_count, CAROMI_OPPOSITES_BYTES(width));
+    to->sources = caromi_alloc(mesh->context, mesh->leaf_count, CAROMI_SOURCES_BYTES(width));
     if (edges->around == NULL)
-        edges->around = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *edges->around);
-    to->cones = caromi_alloc(mesh->context, mesh->info.node_count, sizeof *to->cones);
+        edges->around = caromi_alloc(mesh->context, mesh->leaf_count, CAROMI_AROUND_BYTES(width));
+    to->cones = caromi_alloc(mesh->context, mesh->info.node_count, CAROMI_CONES_BYTES(width));
     to->faces = caromi_alloc(mesh->context, mesh->info.triangle_count, sizeof *to->faces);
     if (caromi_edges_have_across(edges))
-        to->across = caromi_alloc(mesh->context, mesh->leaf_count, sizeof *to->across);
+        to->across = caromi_alloc(mesh->context, mesh->leaf_count, CAROMI_ACROSS_BYTES(width));
     if (to->opposites == NULL || to->sources == NULL || edges->around == NULL || to->cones == NULL ||
         to->faces == NULL || (to->across == NULL && caromi_edges_have_across(edges)) ||
-        !caromi_edges_fill_cones(mesh, edges, queries, CAROMI_NEW_DATA))
+        !makers_of(mesh)->cones(mesh, edges, queries, CAROMI_NEW_DATA))
         return 0;
-    caromi_edges_fill_opposites(mesh, edges, queries);
+    makers_of(mesh)->opposites(mesh, edges, queries, CAROMI_NEW_DATA);
     return 1;
 }
 
@@ -267,9 +276,9 @@ static int renew_culling(const carom_mesh *mesh, caromi_edges *edges)
             complete = fill_culling(mesh, edges, i);
             continue;
         }
-        complete = caromi_edges_fill_cones(mesh, edges, i, CAROMI_MOVED_VERTICES);
+        complete = makers_of(mesh)->cones(mesh, edges, i, CAROMI_MOVED_VERTICES);
         if (complete)
-            caromi_edges_move_opposites(mesh, edges, i);
+            makers_of(mesh)->opposites(mesh, edges, i, CAROMI_MOVED_VERTICES);
     }
     edges->is_old = !complete;
     return complete;
@@ -283,10 +292,15 @@ static carom_status no_memory(const carom_mesh *mesh, carom_error *err)
 
 static carom_status renew(carom_mesh *mesh, carom_error *err)
 {
+    caromi_edges *edges = mesh->edges;
     mesh->info.bytes -= caromi_edges_bytes(mesh);
-    const int complete = renew_culling(mesh, mesh->edges);
-    if (!complete)
-        free_left_out(mesh->context, mesh->edges);
+    const int has_masks =
+        mesh->masks == NULL || edges->mask != NULL || caromi_masks_of_triangles(mesh, &edges->mask, err) == CAROM_OK;
+    const int complete = has_masks && renew_culling(mesh, edges);
+    if (!complete) {
+        caromi_driver.edges_release(mesh);
+        free_left_out(mesh->context, edges);
+    }
     mesh->info.bytes += caromi_edges_bytes(mesh);
     return complete ? CAROM_OK : no_memory(mesh, err);
 }
@@ -332,9 +346,21 @@ void caromi_edges_forget_leaves(carom_mesh *mesh)
 {
     if (mesh->edges == NULL)
         return;
+    caromi_driver.edges_release(mesh);
     mesh->info.bytes -= caromi_edges_bytes(mesh);
     free_left_out(mesh->context, mesh->edges);
     mesh->edges->is_old = 1;
+    mesh->info.bytes += caromi_edges_bytes(mesh);
+}
+
+void caromi_edges_forget_masks(carom_mesh *mesh)
+{
+    caromi_edges_forget_leaves(mesh);
+    if (mesh->edges == NULL)
+        return;
+    mesh->info.bytes -= caromi_edges_bytes(mesh);
+    caromi_free(mesh->context, mesh->edges->mask);
+    mesh->edges->mask = NULL;
     mesh->info.bytes += caromi_edges_bytes(mesh);
 }
 
@@ -342,6 +368,7 @@ void caromi_edges_forget(carom_mesh *mesh)
 {
     if (mesh->edges == NULL)
         return;
+    caromi_driver.edges_release(mesh);
     mesh->info.bytes -= caromi_edges_bytes(mesh);
     free_edges(mesh->context, mesh->edges);
     mesh->edges = NULL;

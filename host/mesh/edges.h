@@ -3,42 +3,23 @@
  * positions of their ends are one edge. */
 #ifndef CAROM_HOST_MESH_EDGES_H
 #define CAROM_HOST_MESH_EDGES_H
+#define LANES 1
+#include "kernels/mesh_cones.h"
+
 #include "corners.h"
 
-/* A triangle as normal cones need it. CAROMI_FACE_WHOLE, a bit of `along`: each edge belongs to exactly one other
- * triangle, which has the same mask. */
-enum { CAROMI_FACE_WHOLE = 8 };
-/* A triangle's normal, size and neighbours. */
-typedef struct caromi_face {
-    float normal[3], length; /* unit normal, length of the longest edge; 0: no normal */
-    float height, ratio;     /* the least height, 0: under no cone; height / length */
-    uint32_t along;          /* bit k: the other triangle at edge k runs along it in the same direction. cones.c */
-} caromi_face;
-
-/* The vertices whose coordinates are in mesh_opposites.at; UINT32_MAX behind the last. An unindexed leaf has two of
- * these, one list with three vertices for each triangle. */
-typedef struct caromi_sources {
-    uint32_t vertex[3 * MESH_WIDTH / 2];
-} caromi_sources;
-
-/* For each corner of a leaf's triangles, the triangle across that corner; UINT32_MAX: none. */
-typedef struct caromi_across {
-    uint32_t triangle[3][MESH_WIDTH];
-} caromi_across;
-
-/* The triangles at the corners of a leaf's triangles, once each; UINT32_MAX behind the last. An unindexed leaf has two
- * of these as one list. cones.c */
-typedef struct caromi_around {
-    uint32_t triangle[4 * MESH_WIDTH];
-} caromi_around;
+/* Sizes of mesh_sources, mesh_across and mesh_around of a mesh with such a width. */
+#define CAROMI_SOURCES_BYTES(width) (MESH_SOURCES((size_t)(width)) * sizeof(uint32_t))
+#define CAROMI_ACROSS_BYTES(width) (3 * (size_t)(width) * sizeof(uint32_t))
+#define CAROMI_AROUND_BYTES(width) (MESH_AROUND((size_t)(width)) * sizeof(uint32_t))
 
 /* The data by which a search for contacts culls triangles. */
 typedef struct caromi_culling {
-    mesh_opposites *opposites; /* [leaves] */
-    caromi_sources *sources;   /* [leaves] */
-    caromi_across *across;     /* [leaves]; NULL: no corner has more than six triangles */
-    mesh_cones *cones;         /* [nodes]; cones.c */
-    caromi_face *faces;        /* [triangles] */
+    void *opposites;  /* [leaves] mesh_opposites of the mesh's width */
+    void *sources;    /* [leaves] mesh_sources of that width */
+    void *across;     /* [leaves] mesh_across; NULL: no corner has six triangles or more */
+    void *cones;      /* [nodes] mesh_cones */
+    mesh_face *faces; /* [triangles] */
     int has_cones;
 } caromi_culling;
 
@@ -57,7 +38,7 @@ typedef struct caromi_edges {
     uint32_t
         *twin;     /* [triangles] the next triangle with the same corners, in rings like `next`; NULL: there are none */
     int32_t *mask; /* [triangles] mask; NULL: all bits are set */
-    caromi_around *around; /* [leaves]; computed and freed with culling */
+    void *around;  /* [leaves] mesh_around of the mesh's width; computed and freed with culling */
     caromi_culling culling[2];
 } caromi_edges;
 
@@ -69,6 +50,8 @@ uint64_t caromi_edges_bytes(const carom_mesh *mesh);
 void caromi_edges_move(carom_mesh *mesh);
 /* Discards the culling data of leaves, as the hierarchy changes. */
 void caromi_edges_forget_leaves(carom_mesh *mesh);
+/* Discards all that follows from the masks of triangles, as these change; rings stay. */
+void caromi_edges_forget_masks(carom_mesh *mesh);
 void caromi_edges_forget(carom_mesh *mesh);
 
 /* The triangle across corner k: at that corner, with a mask that counts wherever this one's does, and with an edge from
@@ -76,16 +59,16 @@ void caromi_edges_forget(carom_mesh *mesh);
 uint32_t caromi_edges_across(const caromi_edges *e, uint32_t triangle, int k, int queries, int *corner);
 /* Whether any triangle may have one across a corner. */
 int caromi_edges_have_across(const caromi_edges *e);
-/* Whether `other` has the shape that a triangle across corner k must have. */
-int caromi_edges_may_be_across(const caromi_edges *e, uint32_t triangle, int k, uint32_t other,
-                               const caromi_face *face);
-/* Fills e->culling[queries].opposites, or updates them to moved vertices. opposites.c */
-void caromi_edges_fill_opposites(const carom_mesh *mesh, const caromi_edges *e, int queries);
-void caromi_edges_move_opposites(const carom_mesh *mesh, const caromi_edges *e, int queries);
 enum { CAROMI_NEW_DATA, CAROMI_MOVED_VERTICES }; /* whether only vertices have changed since the data was filled */
-/* Fills e->culling[queries].faces and cones from the rest of e; no cones if only few children would have one. moves:
- * CAROMI_MOVED_VERTICES or CAROMI_NEW_DATA. Returns 0 if there is no memory. cones.c */
-int caromi_edges_fill_cones(const carom_mesh *mesh, caromi_edges *e, int queries, int moves);
+/* Makers of culling data, compiled for each width: culling_8.c, culling_16.c. */
+typedef struct caromi_culling_makers {
+    /* Fills e->culling[queries].opposites, or updates them to moved vertices. */
+    void (*opposites)(const carom_mesh *mesh, const caromi_edges *e, int queries, int moves);
+    /* Fills e->culling[queries].faces and cones from the rest of e; no cones if only few children would have one.
+     * Returns 0 if there is no memory. */
+    int (*cones)(const carom_mesh *mesh, caromi_edges *e, int queries, int moves);
+} caromi_culling_makers;
+extern const caromi_culling_makers caromi_culling_makers_8, caromi_culling_makers_16;
 
 /* Whether two triangles have the same three corners, in any order. */
 int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b);

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "clearance.h"
+#include "edges.h"
 #include "host/core/arrays.h"
 #include "host/core/device.h"
 #include "host/core/devices.h"
@@ -89,18 +90,52 @@ static carom_status refit(carom_mesh *mesh, caromi_device *device, const carom_p
     return caromi_driver.refit(device, mesh, vertices, mesh->moved[1], result, err);
 }
 
-/* A refit that has failed: the copy on the device is undefined, but the vertices from before are not. A device that
- * fails is given up, as in a batch. Of `auto` the host goes on. */
+/* Gives up a device that has failed, as in a batch, and fails unless the host may go on in its place. A device that is
+ * short of memory, or cannot build the programs for this, keeps its other work. */
+static carom_status give_up(carom_mesh *mesh, caromi_device *device, carom_status status, const carom_error *cause,
+                            const char *what, int is_needed, carom_error *err)
+{
+    carom_context *context = mesh->context;
+    const int has_failed = status != CAROM_ERROR_OUT_OF_MEMORY && status != CAROM_ERROR_KERNEL_BUILD;
+    if (has_failed)
+        caromi_give_up(context, device, status, cause);
+    if (context->desc.backend == CAROM_BACKEND_OPENCL &&
+        (has_failed || (is_needed && status != CAROM_ERROR_KERNEL_BUILD)))
+        return caromi_fail(err, status, cause->native_code, "%s", cause->message);
+    caromi_log(context, CAROM_LOG_WARNING, "OpenCL failed, the CPU %s of a mesh: %s", what, cause->message);
+    return CAROM_OK;
+}
+
+/* A refit that has failed: the copy on the device is undefined, but the vertices from before are not. */
 static carom_status fall_back(carom_mesh *mesh, caromi_device *device, carom_status status, const carom_error *cause,
                               carom_error *err)
 {
-    carom_context *context = mesh->context;
     caromi_driver.mesh_release(mesh);
-    if (status != CAROM_ERROR_OUT_OF_MEMORY)
-        caromi_give_up(context, device, status, cause);
-    if (context->desc.backend == CAROM_BACKEND_OPENCL)
-        return caromi_fail(err, status, cause->native_code, "%s", cause->message);
-    caromi_log(context, CAROM_LOG_WARNING, "OpenCL failed, the CPU refits a mesh: %s", cause->message);
+    return give_up(mesh, device, status, cause, "moves the vertices", 1, err);
+}
+
+/* An update of what contacts know that has failed. */
+static carom_status leave_contacts(carom_mesh *mesh, caromi_device *device, carom_status status,
+                                   const carom_error *cause, carom_error *err)
+{
+    caromi_driver.edges_release(mesh);
+    return give_up(mesh, device, status, cause, "finds the edges", 0, err);
+}
+
+carom_status caromi_mesh_follow_contacts(carom_mesh *mesh, int have_masks, int *done, carom_error *err)
+{
+    carom_context *context = mesh->context;
+    caromi_device *device = caromi_first_device(context);
+    carom_error cause = {0};
+    *done = 0;
+    if (!mesh->is_stale || mesh->edges == NULL || caromi_culling_of(mesh->edges, have_masks)->opposites == NULL ||
+        device == NULL || caromi_driver.is_inherited())
+        return CAROM_OK;
+    const carom_status status = caromi_driver.refit_contacts(device, mesh, have_masks, done, &cause);
+    if (status != CAROM_OK)
+        return leave_contacts(mesh, device, status, &cause, err);
+    if (!*done)
+        caromi_log(context, CAROM_LOG_INFO, "other corners of a mesh coincide: the CPU finds its edges anew");
     return CAROM_OK;
 }
 
@@ -113,6 +148,7 @@ carom_status caromi_mesh_follow(carom_mesh *mesh, const carom_points *vertices, 
     *done = 0;
     if (device == NULL || caromi_driver.is_inherited() || !caromi_driver.refit_serves(device, vertices))
         return CAROM_OK;
+    CHECK(caromi_hierarchy_suit_device(mesh, err));
     const carom_status status = refit(mesh, device, vertices, &result, &cause);
     if (status != CAROM_OK)
         return fall_back(mesh, device, status, &cause, err);

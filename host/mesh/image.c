@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clearance.h"
+#include "closing.h"
 #include "host/core/buffer.h"
 #include "host/core/call.h"
 #include "mesh.h"
@@ -16,7 +17,7 @@ static const char magic[8] = {'c', 'a', 'r', 'o', 'm', 'i', 'm', '1'};
 /* The members of a mesh besides its arrays, and the sizes and version by which another build's image is refused. */
 typedef struct image_head {
     char magic[8], version[16];
-    uint64_t bytes, sizes[3]; /* bytes of the image; sizes of this head, a node and a leaf */
+    uint64_t bytes, sizes[3]; /* bytes of the image; sizes of this head, of a node and of a leaf of the least width */
     uint64_t vertex_count, leaf_count;
     carom_mesh_info info;
     mesh_frame frame;
@@ -38,9 +39,9 @@ static uint64_t lay_out(const image_head *head, image_array arrays[IMAGE_ARRAYS]
     const uint64_t bytes[IMAGE_ARRAYS] = {
         [VERTICES] = head->vertex_count * 3 * sizeof(float),
         [INDICES] = head->info.triangle_count * 3 * sizeof(uint32_t),
-        [NODES] = head->info.node_count * sizeof(mesh_node),
-        [LEAVES] = head->leaf_count * sizeof(mesh_leaf),
-        [MASKS] = head->has_masks ? head->leaf_count * MESH_WIDTH * sizeof(int32_t) : 0,
+        [NODES] = head->info.node_count * CAROMI_NODE_BYTES(head->info.width),
+        [LEAVES] = head->leaf_count * CAROMI_LEAF_BYTES(head->info.width),
+        [MASKS] = head->has_masks ? head->leaf_count * head->info.width * sizeof(int32_t) : 0,
         [PATCHES] = head->has_patches ? head->info.triangle_count * sizeof(uint32_t) : 0,
     };
     uint64_t end = sizeof *head;
@@ -53,7 +54,7 @@ static uint64_t lay_out(const image_head *head, image_array arrays[IMAGE_ARRAYS]
 
 static void set_signature(image_head *head)
 {
-    const uint64_t sizes[] = {sizeof *head, sizeof(mesh_node), sizeof(mesh_leaf)};
+    const uint64_t sizes[] = {sizeof *head, CAROMI_NODE_BYTES(8), CAROMI_LEAF_BYTES(8)};
     memset(head, 0, sizeof *head); /* padding too, so that equal meshes have equal images */
     memcpy(head->magic, magic, sizeof magic);
     snprintf(head->version, sizeof head->version, "%s", carom_version());
@@ -68,7 +69,8 @@ static void describe(const carom_mesh *mesh, image_head *head, image_array array
     head->leaf_count = mesh->leaf_count;
     memcpy(&head->info, &mesh->info, sizeof head->info);
     /* Tables that are computed on first use are not part of the image. */
-    head->info.bytes -= caromi_corners_bytes(mesh) + caromi_edges_bytes(mesh) + caromi_patches_bytes(mesh);
+    head->info.bytes -=
+        caromi_corners_bytes(mesh) + caromi_edges_bytes(mesh) + caromi_patches_bytes(mesh) + caromi_closing_bytes(mesh);
     memcpy(&head->frame, &mesh->view.frame, sizeof head->frame);
     head->built_cost = mesh->built_cost;
     head->stack = mesh->stack;
@@ -97,6 +99,8 @@ static carom_status get_image(carom_mesh *mesh, void *image, uint64_t capacity, 
     image_head head;
     image_array arrays[IMAGE_ARRAYS];
     CHECK(caromi_mesh_bring(mesh, err));
+    if (mesh->context->desc.backend != CAROM_BACKEND_CPU && caromi_hierarchy_may_suit(mesh))
+        CHECK(caromi_hierarchy_suit_device(mesh, err)); /* others may open it beside a device */
     /* The size is known before the image is written. */
     describe(mesh, &head, arrays);
     *bytes = head.bytes;
@@ -125,6 +129,7 @@ carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t 
                                   carom_error *err)
 {
     CHECK_NOT_NULL(mesh, "mesh", err);
+    CHECK(caromi_mesh_only(mesh, "carom_mesh_get_image", err));
     CHECK_NOT_NULL(bytes, "bytes", err);
     IN_TURN(mesh->context, get_image(caromi_mesh_of(mesh), image, capacity, bytes, err));
 }
@@ -152,10 +157,27 @@ static carom_status check_image(const void *image, uint64_t size, image_head *he
                                     head->version, own.version);
     /* The counts: within limits, and the size follows from them. */
     const int is_within = head->info.triangle_count <= INT32_MAX && head->vertex_count <= UINT32_MAX &&
-                          head->info.node_count <= INT32_MAX && head->leaf_count <= INT32_MAX;
+                          head->info.node_count <= INT32_MAX && head->leaf_count <= INT32_MAX &&
+                          (head->info.triangle_count == 0 ? head->leaf_count == 0 && head->info.node_count == 0
+                                                          : head->info.width == 8 || head->info.width == 16);
     if (!is_within || lay_out(head, arrays) != head->bytes || size < head->bytes)
         return caromi_fail_argument(err, "size is %llu; the image has %llu bytes, or its head is damaged",
                                     (unsigned long long)size, (unsigned long long)head->bytes);
+    return CAROM_OK;
+}
+
+/* Devices search nodes of 16. The CPU searches both, so `auto` keeps to it. */
+static carom_status check_width(const carom_context *context, const carom_mesh_info *info, carom_error *err)
+{
+    if (info->triangle_count == 0 || info->width == MESH_WIDEST || context->desc.backend == CAROM_BACKEND_CPU)
+        return CAROM_OK;
+    if (context->desc.backend == CAROM_BACKEND_OPENCL)
+        return caromi_fail_argument(err,
+                                    "image has nodes of %u, as one of a context without OpenCL; devices search nodes "
+                                    "of %d",
+                                    info->width, MESH_WIDEST);
+    caromi_log(context, CAROM_LOG_INFO, "an image has nodes of %u; devices search nodes of %d, so the CPU answers",
+               info->width, MESH_WIDEST);
     return CAROM_OK;
 }
 
@@ -176,7 +198,8 @@ static void adopt(carom_mesh *mesh, const void *image, const image_head *head, c
     mesh->leaves = place(image, &arrays[LEAVES]);
     mesh->masks = place(image, &arrays[MASKS]);
     mesh->patches.given = place(image, &arrays[PATCHES]);
-    mesh->view = (caromi_mesh_view){head->frame, mesh->nodes, mesh->leaves, mesh->masks, NULL, NULL};
+    mesh->view = (caromi_mesh_view){
+        head->frame, (int)head->info.width, mesh->nodes, mesh->leaves, mesh->masks, NULL, NULL, NULL};
     mesh->vertex_count = head->vertex_count;
     mesh->leaf_count = head->leaf_count;
     mesh->built_cost = head->built_cost;
@@ -193,6 +216,7 @@ static carom_status open_image(carom_context *context, const void *image, uint64
     carom_mesh *mesh = NULL;
     CHECK(check_reachable(context, image, err));
     CHECK(check_image(image, size, &head, arrays, err));
+    CHECK(check_width(context, &head.info, err));
     CHECK(caromi_mesh_new(context, &mesh, err));
     adopt(mesh, image, &head, arrays);
     if (mesh->info.triangle_count > 0) {

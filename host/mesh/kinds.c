@@ -5,12 +5,14 @@
 
 enum { SEARCH_COLUMNS = 3 }; /* output columns of each search; the point kernel writes the columns after them */
 
-/* Decides a first hit in integers. */
-static void resolve_hit(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *answer)
+/* Decides a first hit by the later rungs. */
+static caromi_rung resolve_hit(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *answer)
 {
     int32_t state;
-    caromi_resolve_mesh(mesh, query, &answer->triangle, &state, &answer->key);
+    const caromi_rung rung =
+        caromi_single_searches_of(mesh)->first(mesh, query, &answer->triangle, &state, &answer->key);
     answer->state = (uint8_t)state;
+    return rung;
 }
 
 /* Computes the contact of a first hit in integers. */
@@ -42,9 +44,11 @@ const caromi_mesh_kind caromi_first_hit = {
     .resolve_point = resolve_contact,
 };
 
-static void resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *answer)
+static caromi_rung resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query,
+                                   caromi_mesh_answer *answer)
 {
-    caromi_resolve_closest(mesh, query, &answer->triangle, &answer->key, &answer->depth);
+    caromi_single_searches_of(mesh)->closest(mesh, query, &answer->triangle, &answer->key, &answer->depth);
+    return CAROMI_INTEGERS;
 }
 
 static void resolve_point(const float *in, int options, caromi_mesh_answer *answer)

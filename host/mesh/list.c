@@ -13,6 +13,7 @@ enum {
     BLOCK = CAROMI_BLOCK,
     PART = 1 << 13,        /* most queries of a stage */
     HITS_EACH = 4,         /* hits per query that the first allocation has room for */
+    ANY_HITS = 1 << 16,    /* far more than an any-hit query records */
     STAGES_PER_THREAD = 4, /* stages per thread, so that no thread waits long for another */
     HITS_HELD = 1 << 22    /* most hits of all stages together; if queries have many hits, stages get fewer queries */
 };
@@ -49,7 +50,8 @@ static int search_block(list_job *job, caromi_mesh_block *block, uint32_t thread
         queries->records = found->records;
         queries->capacity = found->capacity;
         if (queries->capacity > 0)
-            job->context->isa->mesh[batch->search][batch->sweep.exact](&job->view, queries);
+            caromi_mesh_table_of(job->context->isa, &job->view)
+                ->search[batch->search][batch->sweep.exact](&job->view, queries);
         if (queries->capacity > 0 && queries->found <= queries->capacity)
             return 1;
         /* The buffer is too small: a larger one, and the search is repeated. */
@@ -131,8 +133,10 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
     const int columns = sweep->kind->in;
     caromi_stage *stage = &job->stages[task];
     caromi_mesh_block *b = &job->blocks[thread];
-    /* Few enough queries that their hits can be counted in 32 bits. */
-    const uint64_t most = UINT32_MAX / (sweep->mesh->info.triangle_count + 1);
+    /* Few enough queries that their hits can be counted in 32 bits. In fast mode the search of an any-hit query ends
+     * with the pairs that are in flight when the first hit is found. */
+    const uint64_t hits = job->batch->any != NULL && !sweep->exact ? ANY_HITS : sweep->mesh->info.triangle_count + 1;
+    const uint64_t most = UINT32_MAX / hits;
     const uint32_t block = most < BLOCK ? (uint32_t)most : BLOCK;
     void *scratch = NULL;
     if (job->scratch != NULL && stage->queries > BLOCK)
@@ -244,7 +248,9 @@ carom_status caromi_cpu_list(const carom_context *context, const void *list_batc
     CHECK(caromi_mesh_bring(mesh, err));
     job.view = mesh->view;
     if (batch->contacts != NULL) {
-        const caromi_culling *culling = caromi_culling_of(batch->contacts->edges, batch->sweep.mask.base != NULL);
+        const caromi_edges *edges;
+        CHECK(caromi_edges_of(mesh, &edges, err));
+        const caromi_culling *culling = caromi_culling_of(edges, batch->sweep.mask.base != NULL);
         job.view.opposites = culling->opposites;
         job.view.cones = culling->has_cones ? culling->cones : NULL;
     }

@@ -17,12 +17,12 @@ typedef struct caromi_stage {
     uint32_t queries;
     mesh_record *records;
     size_t count, capacity;
-    size_t *start;        /* [queries] first record of each query */
-    uint32_t *hits;       /* [queries] number of hits */
-    uint8_t *by_integers; /* [queries] whether integers decided a hit of the query */
-    uint64_t total;       /* hits of all queries */
-    uint64_t base;        /* number of the batch's hits before this stage */
-    int full;             /* the hits do not fit: there is no memory, or they exceed the limit of stages */
+    size_t *start;  /* [queries] first record of each query */
+    uint32_t *hits; /* [queries] number of hits */
+    uint8_t *rung;  /* [queries] last rung that a hit of the query has reached */
+    uint64_t total; /* hits of all queries */
+    uint64_t base;  /* number of the batch's hits before this stage */
+    int full;       /* the hits do not fit: there is no memory, or they exceed the limit of stages */
 } caromi_stage;
 
 /* A checked batch with any number of hits per query. */

@@ -3,7 +3,9 @@
 #include "host/core/device.h"
 #include "host/core/devices.h"
 #include "list.h"
+#include "mesh.h"
 #include "query.h"
+#include "side.h"
 
 /* A mesh without triangles has no hierarchy and no hits. */
 static carom_status answer_empty(const carom_context *context, const void *list_batch, uint64_t done, uint64_t end,
@@ -31,8 +33,39 @@ int caromi_list_stays(const carom_mesh *mesh, const carom_batch *asked, int is_o
 {
     const carom_context *context = mesh->context;
     const caromi_device *device = caromi_has_residents(context) ? caromi_first_device(context) : NULL;
-    return device != NULL && mesh->info.triangle_count > 0 && asked->count > asked->begin &&
+    return device != NULL && mesh->scene == NULL && mesh->info.triangle_count > 0 && asked->count > asked->begin &&
            caromi_driver.list_stays(device, is_of_contacts);
+}
+
+/* A new hierarchy has other leaves, so the culling data of contacts is computed again. */
+static carom_status suit_contacts(void *subject, carom_error *err)
+{
+    carom_mesh *mesh = subject;
+    const caromi_edges *edges;
+    if (mesh->view.width == MESH_WIDEST)
+        return CAROM_OK;
+    CHECK(caromi_hierarchy_suit_device(mesh, err));
+    return caromi_edges_of(mesh, &edges, err);
+}
+
+/* ---- overlaps of a body --------------------------------------------------------------------------------------------
+ */
+
+static carom_status overlap_body(const carom_context *context, const void *list_batch, uint64_t first, uint64_t end,
+                                 carom_stats *stats, carom_error *err)
+{
+    const caromi_list_batch *batch = list_batch;
+    CHECK(caromi_cpu_list(context, batch, first, end, stats, err));
+    return caromi_sign_overlaps(context, &batch->sweep, batch->any, first, end, stats, err);
+}
+
+/* Devices search no scenes, and know no sides. */
+static carom_status decline(caromi_device *device, const void *list_batch, uint64_t end, uint64_t *done,
+                            carom_stats *stats, carom_error *err)
+{
+    const caromi_list_batch *batch = list_batch;
+    (void)device, (void)err;
+    return caromi_decline_mesh(batch->sweep.mesh, batch->sweep.sign, end, *done, stats);
 }
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
@@ -43,7 +76,8 @@ carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *ask
 {
     carom_mesh *mesh = batch->sweep.mesh;
     const carom_hit_list *list = batch->list;
-    const int empty = mesh->info.triangle_count == 0;
+    const int empty = mesh->info.triangle_count == 0, is_body = batch->sweep.sign != CAROM_SIGN_NONE;
+    const int is_declined = is_body || mesh->scene != NULL;
     if (list != NULL)
         begin_list(mesh->context, asked, list);
     caromi_sequencer turns = {0};
@@ -57,8 +91,15 @@ carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *ask
                               .sample = &sample,
                               .begin = batch->sweep.begin,
                               .count = batch->sweep.count,
-                              .on_device = empty ? NULL : caromi_driver.list,
+                              .on_device = is_declined                       ? decline
+                                           : caromi_hierarchy_may_suit(mesh) ? caromi_driver.list
+                                                                             : NULL,
+                              .suit_device = is_declined               ? NULL
+                                             : batch->contacts != NULL ? suit_contacts
+                                                                       : caromi_suit_mesh,
+                              .subject = mesh,
                               .on_cpu = empty             ? answer_empty
+                                        : is_body         ? overlap_body
                                         : batch->is_first ? caromi_cpu_first_list
                                                           : caromi_cpu_list,
                               .turns = batch->turns,
@@ -67,7 +108,8 @@ carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *ask
                               .prepare = asked->prepare,
                               .exact = batch->sweep.exact,
                               .name = name,
-                              .pace = &mesh->paces[batch->search][batch->sweep.exact]};
+                              .pace = is_body ? &mesh->body_paces[CAROMI_BODY_OVERLAPS][batch->sweep.exact]
+                                              : &mesh->paces[batch->search][batch->sweep.exact]};
     return caromi_run(mesh->context, &run, stats, err);
 }
 
@@ -96,6 +138,10 @@ static carom_status begin(carom_mesh *mesh, const carom_batch *batch, const caro
                           const carom_hit_list *list, const carom_any_result *any, carom_error *err)
 {
     const caromi_values values[] = {caromi_select_of(batch), t_max != NULL ? *t_max : (caromi_values){0}};
+    if (list != NULL && list->instance != NULL)
+        CHECK(caromi_check_has_instances(mesh, err));
+    if (mesh->scene != NULL)
+        CHECK(caromi_scene_look(mesh->scene, err));
     if (!may_stay(mesh, batch, list, any))
         CHECK(caromi_staging_show(mesh->context, err));
     if (list != NULL) /* the host writes the totals */
@@ -126,9 +172,11 @@ static carom_status overlap(const caromi_request *request, const carom_hit_list 
 {
     const carom_mesh_overlap_desc *desc = request->desc;
     carom_mesh *mesh = request->subject;
+    CHECK(caromi_check_body(mesh, desc->sign, desc->allow_open, err));
     CHECK(begin(mesh, &desc->batch, NULL, list, any, err));
     caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_overlap_batch(desc, mesh, &batch.sweep);
+    batch.sweep.sign = desc->sign;
     return run_hits(&batch, &desc->batch, request->stats, err);
 }
 
@@ -173,12 +221,19 @@ carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc 
 
 /* ---- overlaps ---------------------------------------------------------------------------------------------------- */
 
+static carom_status check_overlap_any(const caromi_request *request, uint64_t *extent, carom_error *err)
+{
+    const carom_mesh_overlap_desc *desc = request->desc;
+    (void)extent;
+    return caromi_check_sign(desc->sign, desc->allow_open, err);
+}
+
 static carom_status run_overlap_any(const caromi_request *request, carom_error *err)
 {
     return overlap(request, NULL, request->out, err);
 }
 
-static const caromi_handler overlap_any = {.run = run_overlap_any};
+static const caromi_handler overlap_any = {.check = check_overlap_any, .run = run_overlap_any};
 carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc, const carom_any_result *out,
                                     carom_stats *stats, carom_error *err)
 {
@@ -189,8 +244,11 @@ carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_d
 
 static carom_status check_overlap_list(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
+    const carom_mesh_overlap_desc *desc = request->desc;
     const carom_hit_list *list = request->out;
     (void)extent;
+    if (desc->sign != CAROM_SIGN_NONE || desc->allow_open != 0)
+        return caromi_fail_argument(err, "a list of overlaps has triangles alone; sign and allow_open must be 0");
     if (list->state || list->t || list->point.x || list->normal.x || list->feature)
         return caromi_fail_argument(
             err, "a list of overlaps has queries and triangles; state, t, point, normal and feature must be NULL");

@@ -10,8 +10,6 @@
 
 #include "contact_records.h"
 
-#include "cpu/mesh/contact_triangles.h"
-
 enum { NEAR_EACH = 8, BLOCK = 64 }; /* triangles per point that the first buffer has room for; points of a block */
 enum { MANY = 1 << 22 };            /* product of contacts and triangles within reach from which on the grid is used */
 
@@ -71,8 +69,8 @@ static int64_t find_near(const caromi_chooser *chooser, float points[3][BLOCK], 
         queries.records = scratch->near;
         queries.capacity = scratch->capacity;
         if (queries.capacity > 0)
-            chooser->context->isa->mesh[CAROMI_MESH_CONTACTS][chooser->batch->exact](&chooser->batch->mesh->view,
-                                                                                     &queries);
+            caromi_searches_of(chooser->batch->mesh)
+                ->search[CAROMI_MESH_CONTACTS][chooser->batch->exact](&chooser->batch->mesh->view, &queries);
         if (queries.capacity > 0 && queries.found <= queries.capacity)
             return queries.found;
         /* The buffer is too small: a larger one, and the search is repeated. */
@@ -158,8 +156,9 @@ static uint32_t merge_each(const caromi_chooser *chooser, mesh_record *contacts,
         const mesh_record own = contacts[i];
         const float point[3] = {points[0][i % BLOCK], points[1][i % BLOCK], points[2][i % BLOCK]};
         near_search search = {chooser, &own, point};
-        if (!caromi_find_triangle(mesh, point, chooser->contacts->merge, chooser->query->in,
-                                  caromi_before_limit(chooser, &own), precedes_near, &search))
+        if (!caromi_single_searches_of(mesh)->near_two_points(mesh, point, chooser->contacts->merge, chooser->query->in,
+                                                              caromi_before_limit(chooser, &own), precedes_near,
+                                                              &search))
             contacts[kept++] = own;
     }
     return kept;

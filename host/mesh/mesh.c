@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "closing.h"
 #include "host/core/arrays.h"
 #include "host/core/device.h"
 #include "mesh.h"
@@ -97,6 +98,7 @@ void caromi_mesh_set_extent(carom_mesh *mesh, const caromi_extent *extent)
     memcpy(mesh->info.upper, extent->upper, sizeof mesh->info.upper);
     set_frame(&mesh->view.frame, extent->largest);
     mesh->boundary_edges.known = 0;
+    caromi_closing_forget(mesh);
 }
 
 void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent)
@@ -120,7 +122,7 @@ static carom_status copy_patches(carom_mesh *mesh, const carom_mesh_desc *desc, 
     return CAROM_OK;
 }
 
-static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *desc, carom_error *err)
+static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *desc, int width, carom_error *err)
 {
     const uint64_t corners = 3 * desc->triangle_count;
     const uint64_t vertices = desc->indices.data != NULL ? desc->vertex_count : corners;
@@ -137,7 +139,7 @@ static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *desc, car
     CHECK(caromi_mesh_check(mesh, &desc->vertices, &extent, err));
     caromi_mesh_move(mesh, &desc->vertices, &extent);
     CHECK(copy_patches(mesh, desc, err));
-    CHECK(caromi_hierarchy_build(mesh, err));
+    CHECK(caromi_hierarchy_build(mesh, width, err));
     return desc->masks.data != NULL ? caromi_mesh_mask(mesh, &desc->masks, err) : CAROM_OK;
 }
 
@@ -148,6 +150,7 @@ void caromi_mesh_end(carom_mesh *mesh)
     caromi_mesh_end_following(mesh);
     caromi_patches_forget(mesh);
     caromi_corners_forget(mesh);
+    caromi_closing_forget(mesh);
     if (mesh->image == NULL) {
         caromi_free(context, mesh->vertices);
         caromi_free(context, mesh->indices);
@@ -174,7 +177,8 @@ carom_status caromi_mesh_new(carom_context *context, carom_mesh **out, carom_err
     return CAROM_OK;
 }
 
-carom_status caromi_mesh_make(carom_context *context, const carom_mesh_desc *desc, carom_mesh **out, carom_error *err)
+carom_status caromi_mesh_make(carom_context *context, const carom_mesh_desc *desc, int width, carom_mesh **out,
+                              carom_error *err)
 {
     carom_mesh *mesh = NULL;
     CHECK(check_mesh(context, desc, out, err));
@@ -185,7 +189,7 @@ carom_status caromi_mesh_make(carom_context *context, const carom_mesh_desc *des
         mesh->info.lower[k] = INFINITY;
         mesh->info.upper[k] = -INFINITY;
     }
-    const carom_status status = desc->triangle_count == 0 ? CAROM_OK : fill_mesh(mesh, desc, err);
+    const carom_status status = desc->triangle_count == 0 ? CAROM_OK : fill_mesh(mesh, desc, width, err);
     if (status != CAROM_OK) {
         caromi_mesh_end(mesh);
         return status;
@@ -196,20 +200,34 @@ carom_status caromi_mesh_make(carom_context *context, const carom_mesh_desc *des
 
 carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *desc, carom_mesh **out, carom_error *err)
 {
-    IN_CALL(context, err, caromi_mesh_make(context, desc, out, err));
+    IN_CALL(context, err,
+            caromi_mesh_make(context, desc, context != NULL ? caromi_hierarchy_width(context) : 0, out, err));
 }
 
 static void end_task(caromi_task *end)
 {
     carom_mesh *mesh = (carom_mesh *)(void *)((char *)end - offsetof(carom_mesh, end));
+    mesh->is_given_up = 1;
+    if (mesh->uses > 0) /* scenes keep it */
+        return;
     caromi_finish_enqueued(mesh->context); /* a device that shares the host's memory reads the mesh in place */
     caromi_mesh_end(mesh);
+}
+
+void caromi_mesh_release(carom_mesh *mesh)
+{
+    if (--mesh->uses == 0 && mesh->is_given_up)
+        end_task(&mesh->end);
 }
 
 void carom_mesh_destroy(carom_mesh *mesh)
 {
     if (mesh == NULL)
         return;
+    if (mesh->scene != NULL) {
+        caromi_log(mesh->context, CAROM_LOG_WARNING, "the mesh of a scene is destroyed with the scene alone");
+        return;
+    }
     const caromi_float_mode mode = caromi_float_mode_set();
     mesh->end.run = end_task;
     if (!caromi_leave_to_jobs(mesh->context, &mesh->end))

@@ -4,7 +4,7 @@
 #define CAROM_HOST_MESH_MESH_H
 #include <string.h>
 
-#include "host/bvh/mesh_data.h"
+#include "host/bvh/triangle.h"
 
 static inline float caromi_load(const float *base, size_t stride, uint64_t i)
 {
@@ -25,9 +25,14 @@ static inline carom_mesh *caromi_mesh_of(const carom_mesh *mesh)
 
 /* An empty mesh, which holds a reference to its context. mesh.c */
 carom_status caromi_mesh_new(carom_context *context, carom_mesh **out, carom_error *err);
-/* carom_mesh_create and carom_mesh_destroy within another call of the context. */
-carom_status caromi_mesh_make(carom_context *context, const carom_mesh_desc *desc, carom_mesh **out, carom_error *err);
+/* carom_mesh_create, with nodes of 8 or 16, and carom_mesh_destroy within another call of the context. */
+carom_status caromi_mesh_make(carom_context *context, const carom_mesh_desc *desc, int width, carom_mesh **out,
+                              carom_error *err);
 void caromi_mesh_end(carom_mesh *mesh);
+/* A scene no longer uses the mesh. */
+void caromi_mesh_release(carom_mesh *mesh);
+/* Fails for the mesh of a scene, whose name is of a call that needs a mesh. */
+carom_status caromi_mesh_only(const carom_mesh *mesh, const char *call, carom_error *err);
 
 /* Bounds and largest coordinate of the used vertices. */
 typedef struct caromi_extent {
@@ -39,11 +44,16 @@ typedef struct caromi_extent {
 carom_status caromi_mesh_bring_old(carom_mesh *mesh, carom_error *err);
 static inline carom_status caromi_mesh_bring(carom_mesh *mesh, carom_error *err)
 {
+    if (mesh->scene != NULL)
+        return caromi_scene_look(mesh->scene, err);
     return mesh->is_stale ? caromi_mesh_bring_old(mesh, err) : CAROM_OK;
 }
 /* Refits a mesh on a device that has the vertices in its memory. Sets *done to 0 if none has, or if the host must do
  * it, with a warning. */
 carom_status caromi_mesh_follow(carom_mesh *mesh, const carom_points *vertices, int *done, carom_error *err);
+/* Updates, on the device that has refitted a mesh, what contacts know of its edges and corners. Sets *done to 0 if the
+ * host must find that anew. */
+carom_status caromi_mesh_follow_contacts(carom_mesh *mesh, int have_masks, int *done, carom_error *err);
 /* The host's copy is the present one. */
 void caromi_mesh_end_following(carom_mesh *mesh);
 
@@ -69,7 +79,17 @@ carom_status caromi_masks_follow(const carom_mesh *mesh, const caromi_mesh_view 
 
 /* Builds the hierarchy of a mesh with vertices, indices and a frame, and permutes the masks. On failure the mesh is
  * unchanged. hierarchy.c */
-carom_status caromi_hierarchy_build(carom_mesh *mesh, carom_error *err);
+carom_status caromi_hierarchy_build(carom_mesh *mesh, int width, carom_error *err);
 /* Refits the hierarchy to changed vertices and frame. */
 void caromi_hierarchy_refit(carom_mesh *mesh);
+/* The width of a new mesh's nodes, 8 or 16. */
+int caromi_hierarchy_width(const carom_context *context);
+/* Builds the hierarchy again with nodes of 16, which devices search, unless it has them. */
+carom_status caromi_hierarchy_suit_device(carom_mesh *mesh, carom_error *err);
+/* Whether that is possible: not for an empty mesh, nor in an image. */
+int caromi_hierarchy_may_suit(const carom_mesh *mesh);
+static inline carom_status caromi_suit_mesh(void *mesh, carom_error *err)
+{
+    return caromi_hierarchy_suit_device(mesh, err);
+}
 #endif

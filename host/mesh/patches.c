@@ -8,6 +8,7 @@
 
 #include "cpu/exact/exact.h"
 #include "mesh.h"
+#include "patch_search.h"
 
 #define NORMAL_ERROR 0x1p-20 /* error of the cosine of two normals in binary32 */
 enum {
@@ -15,73 +16,81 @@ enum {
     NO_PAGE = -1
 };
 
-/* A triangle with an area at an edge of many triangles; the triangles are like a book'search pages around the edge. */
-typedef struct page {
-    uint32_t triangle;
-    int8_t edge;
-    int8_t side; /* -1: the order has its opposite half-plane instead, half a turn around the edge */
-    float third[3];
-} page;
-
-/* The search of patches while it runs. */
-typedef struct patch_search {
-    const carom_mesh *mesh;
-    const caromi_edges *edges;
-    const caromi_face *faces;
-    uint32_t *parent; /* union-find: a triangle of the same set, the triangle itself at the root */
-    double least;     /* least cosine of two normals in one patch */
-    page *pages;      /* buffer for an edge'search triangles, as large as needed so far */
-    uint64_t capacity;
-} patch_search;
-
-static uint32_t root_of(uint32_t *parent, uint32_t triangle)
-{
-    while (parent[triangle] != triangle)
-        triangle = parent[triangle] = parent[parent[triangle]];
-    return triangle;
-}
-
-static void load_corners(const carom_mesh *mesh, uint32_t triangle, float corners[9])
+void caromi_patch_corners(const carom_mesh *mesh, uint32_t triangle, float corners[9])
 {
     for (int k = 0; k < 3; k++)
         memcpy(corners + 3 * k, caromi_corner(mesh, triangle, k), 3 * sizeof *corners);
 }
 
-/* Whether the cosine of two triangles' normals is at least `least`. alike: both run along their common edge in the same
- * direction, so that one normal is flipped. */
-static int is_flat(const patch_search *search, uint32_t a, uint32_t b, int alike, double least)
+/* The cosine of two triangles' normals if it is certain on which side of `least` it is; else NAN. */
+static double certain_cosine(const caromi_patch_search *search, uint32_t a, uint32_t b, int alike, double least)
 {
-    float corners_a[9], corners_b[9];
-    const caromi_face *face_a = &search->faces[a], *face_b = &search->faces[b];
+    const mesh_face *face_a = &search->faces[a], *face_b = &search->faces[b];
     const float product = face_a->normal[0] * face_b->normal[0] + face_a->normal[1] * face_b->normal[1] +
                           face_a->normal[2] * face_b->normal[2];
     const double cosine = (double)(alike ? -product : product);
-    if (face_a->length > 0 && face_b->length > 0 && fabs(cosine - least) > NORMAL_ERROR)
+    const int is_certain = face_a->length > 0 && face_b->length > 0 && fabs(cosine - least) > NORMAL_ERROR;
+    return is_certain ? cosine : (double)NAN;
+}
+
+int caromi_patch_is_flat(const caromi_patch_search *search, uint32_t a, uint32_t b, int alike, double least)
+{
+    float corners_a[9], corners_b[9];
+    const double cosine = certain_cosine(search, a, b, alike, least);
+    if (!isnan(cosine))
         return cosine > least;
-    /* Two triangles with the same corners count as folded by 180 degrees. */
-    if (least > -1 && caromi_edges_same_corners(search->edges, a, b))
-        return 0;
-    load_corners(search->mesh, a, corners_a);
-    load_corners(search->mesh, b, corners_b);
+    caromi_patch_corners(search->mesh, a, corners_a);
+    caromi_patch_corners(search->mesh, b, corners_b);
     return caromi_exact_is_flat(corners_a, corners_b, alike ? -1 : 1, least);
 }
 
-/* Joins the sets of two triangles at an edge if the triangles are nearly coplanar. */
-static void unite(const patch_search *search, uint32_t a, uint32_t b, int alike)
+/* A triangle's edge. */
+typedef struct side {
+    uint32_t triangle;
+    int edge;
+} side;
+
+/* Whether two triangles run along their common edge in the same direction, so that one normal is turned. */
+static int are_alike(const caromi_edges *edges, side a, side b)
 {
-    const uint32_t root = root_of(search->parent, a), other_root = root_of(search->parent, b);
-    if (root != other_root && is_flat(search, a, b, alike, search->least))
-        search->parent[root > other_root ? root : other_root] = root > other_root ? other_root : root;
+    return caromi_edge_position(edges, a.triangle, a.edge) == caromi_edge_position(edges, b.triangle, b.edge);
 }
 
-/* Whether two triangles run along their common edge in the same direction. */
-static int are_alike(const caromi_edges *edges, uint32_t a, int edge_of_a, uint32_t b, int edge_of_b)
+/* Whether two triangles on one edge are nearly coplanar across it. */
+static int is_flat(const caromi_patch_search *search, side a, side b, double least)
 {
-    return caromi_edge_position(edges, a, edge_of_a) == caromi_edge_position(edges, b, edge_of_b);
+    const int alike = are_alike(search->edges, a, b);
+    const double cosine = certain_cosine(search, a.triangle, b.triangle, alike, least);
+    if (!isnan(cosine))
+        return cosine > least;
+    /* Two triangles with the same corners count as folded by 180 degrees. */
+    if (least > -1 && caromi_edges_same_corners(search->edges, a.triangle, b.triangle))
+        return 0;
+    return caromi_patch_is_flat(search, a.triangle, b.triangle, alike, least);
+}
+
+static int is_joined(const caromi_patch_search *search, side a)
+{
+    return search->joined == NULL || (search->joined[a.triangle] >> a.edge & 1);
+}
+
+/* Joins the sets of two triangles at an edge if the triangles are nearly coplanar. */
+static void unite(const caromi_patch_search *search, side a, side b)
+{
+    const uint32_t root = caromi_patch_root(search->parent, a.triangle),
+                   other_root = caromi_patch_root(search->parent, b.triangle);
+    if ((root == other_root && is_joined(search, a) && is_joined(search, b)) || !is_flat(search, a, b, search->least))
+        return;
+    if (root != other_root)
+        caromi_patch_unite(search->parent, root, other_root);
+    if (search->joined != NULL) {
+        search->joined[a.triangle] |= (uint8_t)(1u << a.edge);
+        search->joined[b.triangle] |= (uint8_t)(1u << b.edge);
+    }
 }
 
 /* Unites the triangles at an edge pair by pair; `triangle` is the lowest. */
-static void unite_pairwise(const patch_search *search, uint32_t triangle, int edge)
+static void unite_pairwise(const caromi_patch_search *search, uint32_t triangle, int edge)
 {
     const caromi_edges *edges = search->edges;
     const uint32_t a = caromi_edge_position(edges, triangle, edge),
@@ -91,7 +100,7 @@ static void unite_pairwise(const patch_search *search, uint32_t triangle, int ed
         const uint32_t next = edges->next[3 * (size_t)one + (size_t)edge_of_one];
         for (uint32_t other = next; other != triangle;) {
             const int edge_of_other = caromi_edge_between(edges, other, a, b);
-            unite(search, one, other, are_alike(edges, one, edge_of_one, other, edge_of_other));
+            unite(search, (side){one, edge_of_one}, (side){other, edge_of_other});
             other = edges->next[3 * (size_t)other + (size_t)edge_of_other];
         }
         if (next == triangle)
@@ -105,24 +114,24 @@ static void unite_pairwise(const patch_search *search, uint32_t triangle, int ed
 /* The angular order of two pages around the edge from a to b, within half a turn. 1: the first comes before; 0: same
  * plane.
  */
-static int order_of(const float *a, const float *b, const page *first, const page *second)
+static int order_of(const float *a, const float *b, const caromi_page *first, const caromi_page *second)
 {
     return caromi_exact_orientation(a, b, first->third, second->third) * first->side * second->side;
 }
 
-static void swap(page *a, page *b)
+static void swap(caromi_page *a, caromi_page *b)
 {
-    const page was = *a;
+    const caromi_page was = *a;
     *a = *b;
     *b = was;
 }
 
-/* Three-way partition around a pivot; [*equal_begin, *equal_end) are the pages in the pivot'search plane. */
-static void partition(const float *a, const float *b, page *pages, uint64_t count, uint64_t *equal_begin,
+/* Three-way partition around a pivot; [*equal_begin, *equal_end) are the pages in the pivot's plane. */
+static void partition(const float *a, const float *b, caromi_page *pages, uint64_t count, uint64_t *equal_begin,
                       uint64_t *equal_end)
 {
     /* A pseudorandom pivot, so that no order of the input is slow. */
-    const page pivot = pages[(count * UINT64_C(0x9e3779b97f4a7c15) >> 32) % count];
+    const caromi_page pivot = pages[(count * UINT64_C(0x9e3779b97f4a7c15) >> 32) % count];
     *equal_begin = 0;
     *equal_end = count;
     for (uint64_t i = 0; i < *equal_end;) {
@@ -137,7 +146,7 @@ static void partition(const float *a, const float *b, page *pages, uint64_t coun
 }
 
 /* Three-way quicksort: any number of coplanar triangles take one step. */
-static void sort_pages(const float *a, const float *b, page *pages, uint64_t count)
+static void sort_pages(const float *a, const float *b, caromi_page *pages, uint64_t count)
 {
     uint64_t equal_begin, equal_end;
     while (count > 1) {
@@ -149,9 +158,10 @@ static void sort_pages(const float *a, const float *b, page *pages, uint64_t cou
     }
 }
 
-/* Lists the edge'search pages, its triangles that have an area; returns their number. The angular order begins at the
+/* Lists the edge's pages, its triangles that have an area; returns their number. The angular order begins at the
  * first page. The half-plane of a page less than half a turn before it is replaced by the opposite one. */
-static uint64_t list_pages(const patch_search *search, uint32_t triangle, int edge, const float *a, const float *b)
+static uint64_t list_pages(const caromi_patch_search *search, uint32_t triangle, int edge, const float *a,
+                           const float *b)
 {
     const caromi_edges *edges = search->edges;
     const uint32_t low = caromi_edge_position(edges, triangle, edge),
@@ -160,17 +170,16 @@ static uint64_t list_pages(const patch_search *search, uint32_t triangle, int ed
     for (uint32_t current = triangle;;) {
         float corners[9];
         const int own_edge = caromi_edge_between(edges, current, low, high);
-        page own = {.triangle = current, .edge = (int8_t)own_edge, .side = 1};
-        load_corners(search->mesh, current, corners);
+        caromi_page own = {.triangle = current, .edge = (int8_t)own_edge, .side = 1};
+        caromi_patch_corners(search->mesh, current, corners);
         memcpy(own.third, corners + 3 * ((own_edge + 2) % 3), sizeof own.third);
         if (caromi_exact_has_area(corners)) {
-            const page *first = count > 0 ? search->pages : &own;
+            const caromi_page *first = count > 0 ? search->pages : &own;
             const int orientation = caromi_exact_orientation(a, b, first->third, own.third);
-            /* 0: in the first page'search plane, across the edge if the two are flat to each other, else folded back.
+            /* 0: in the first page's plane, across the edge if the two are flat to each other, else folded back.
              */
-            if (orientation < 0 ||
-                (orientation == 0 && is_flat(search, first->triangle, current,
-                                             are_alike(edges, first->triangle, first->edge, current, own_edge), 0)))
+            if (orientation < 0 || (orientation == 0 && is_flat(search, (side){first->triangle, first->edge},
+                                                                (side){current, own_edge}, 0)))
                 own.side = -1;
             search->pages[count++] = own;
         }
@@ -185,17 +194,16 @@ enum { FORWARDS, BACKWARDS }; /* around the edge */
  * opposite half-planes. The flattest neighbour of a triangle is the one closest to its opposite half-plane. So each
  * triangle is compared with the last opposite half-plane before it, and each half-plane with the last triangle.
  * docs/contacts.md, section 2. */
-static void unite_next(const patch_search *search, uint64_t count, int direction)
+static void unite_next(const caromi_patch_search *search, uint64_t count, int direction)
 {
     int64_t last_page[2] = {NO_PAGE, NO_PAGE};
     for (uint64_t i = 0; i < 2 * count; i++) {
         const int64_t index = (int64_t)(direction == BACKWARDS ? count - 1 - i % count : i % count);
-        const page *own = &search->pages[index];
+        const caromi_page *own = &search->pages[index];
         const int is_opposite = (own->side < 0) != (i >= count);
         if (last_page[!is_opposite] != NO_PAGE) {
-            const page *other = &search->pages[last_page[!is_opposite]];
-            unite(search, own->triangle, other->triangle,
-                  are_alike(search->edges, own->triangle, own->edge, other->triangle, other->edge));
+            const caromi_page *other = &search->pages[last_page[!is_opposite]];
+            unite(search, (side){own->triangle, own->edge}, (side){other->triangle, other->edge});
         }
         last_page[is_opposite] = index;
     }
@@ -216,7 +224,7 @@ static uint64_t count_around(const caromi_edges *edges, uint32_t triangle, int e
 }
 
 /* Unites the triangles at an edge; `triangle` is the lowest. Returns 0 if there is no memory. */
-static int unite_around(patch_search *search, uint32_t triangle, int edge)
+static int unite_around(caromi_patch_search *search, uint32_t triangle, int edge)
 {
     const caromi_edges *edges = search->edges;
     const float *a = search->mesh->vertices + 3 * (size_t)caromi_edge_position(edges, triangle, edge);
@@ -241,26 +249,36 @@ static int unite_around(patch_search *search, uint32_t triangle, int edge)
     return 1;
 }
 
-/* ---- the complete ---------------------------------------------------------------------------------------------------
- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+/* The edge of the next triangle that is edge k of this one. */
+static side across(const caromi_edges *edges, uint32_t triangle, int k, uint32_t next)
+{
+    return (side){next, caromi_edge_between(edges, next, caromi_edge_position(edges, triangle, k),
+                                            caromi_edge_position(edges, triangle, (k + 1) % 3))};
+}
 
 /* Returns 0 if there is no memory. */
-static int find_patches(patch_search *search)
+static int find_patches(caromi_patch_search *search)
 {
     const uint32_t triangles = (uint32_t)search->mesh->info.triangle_count;
     int complete = 1;
     for (uint32_t t = 0; t < triangles; t++)
         search->parent[t] = t;
+    if (search->joined != NULL)
+        memset(search->joined, 0, triangles * sizeof *search->joined);
     for (uint32_t t = 0; complete && t < triangles; t++)
         for (int k = 0; complete && k < 3; k++) {
             const uint32_t next = search->edges->next[3 * (size_t)t + (size_t)k];
-            if (next > t && (search->faces[t].along & CAROMI_FACE_WHOLE) != 0)
-                unite(search, t, next, search->faces[t].along >> k & 1);
+            if (next > t && (search->faces[t].along & MESH_FACE_WHOLE) != 0)
+                unite(search, (side){t, k}, across(search->edges, t, k, next));
             else if (next > t)
                 complete = unite_around(search, t, k);
         }
+    if (complete && search->joined != NULL)
+        complete = caromi_patch_join_loose(search);
     for (uint32_t t = 0; t < triangles; t++)
-        search->parent[t] = root_of(search->parent, t);
+        search->parent[t] = caromi_patch_root(search->parent, t);
     caromi_free(search->mesh->context, search->pages);
     return complete;
 }
@@ -271,45 +289,89 @@ static carom_status no_memory(const carom_mesh *mesh, carom_error *err)
                               (unsigned long long)mesh->info.triangle_count);
 }
 
-/* The patches of a mesh: the caller's, the ones found before for the same angle, or new ones. */
-carom_status caromi_patches_of(carom_mesh *mesh, const caromi_edges *edges, double flat, const uint32_t **patch,
-                               carom_error *err)
+static int are_of(const caromi_patches *p, double flat, float within)
 {
-    caromi_patches *patches = &mesh->patches;
-    const int is_known = patches->found != NULL && !(patches->flat < flat || patches->flat > flat);
-    *patch = patches->given != NULL ? patches->given : patches->found;
-    if (patches->given != NULL || is_known)
-        return CAROM_OK;
-    /* The array is reused for another angle. */
-    if (patches->found == NULL) {
-        patches->found = caromi_alloc(mesh->context, mesh->info.triangle_count, sizeof *patches->found);
-        if (patches->found == NULL)
-            return no_memory(mesh, err);
-        mesh->info.bytes += caromi_patches_bytes(mesh);
+    return p->of != NULL && !(p->flat < flat || p->flat > flat) && !(p->within < within || p->within > within);
+}
+
+/* The cached patches for this angle and distance; else the place for them: a free one, or that of the least recently
+ * used ones. */
+static caromi_patches *find_cached(carom_mesh *mesh, double flat, float within)
+{
+    caromi_patches *oldest = &mesh->patches.found[0];
+    for (int i = 0; i < CAROMI_PATCHES_CACHED; i++) {
+        caromi_patches *p = &mesh->patches.found[i];
+        if (are_of(p, flat, within))
+            return p;
+        if (p->used < oldest->used)
+            oldest = p;
     }
-    patch_search search = {.mesh = mesh,
-                           .edges = edges,
-                           .faces = edges->culling->faces,
-                           .parent = patches->found,
-                           .least = caromi_cosine_of_degrees(flat)};
-    if (!find_patches(&search)) {
-        caromi_patches_forget(mesh);
+    return oldest;
+}
+
+static void forget(carom_mesh *mesh, caromi_patches *patches)
+{
+    if (patches->of != NULL)
+        mesh->info.bytes -= mesh->info.triangle_count * sizeof *patches->of;
+    caromi_free(mesh->context, patches->of);
+    *patches = (caromi_patches){.of = NULL};
+}
+
+/* Computes patches into a place of the cache, whose array is used again. */
+static carom_status find_anew(carom_mesh *mesh, const caromi_edges *edges, caromi_patches *patches, double flat,
+                              float within, carom_error *err)
+{
+    const uint64_t triangles = mesh->info.triangle_count;
+    if (patches->of == NULL) {
+        patches->of = caromi_alloc(mesh->context, triangles, sizeof *patches->of);
+        if (patches->of == NULL)
+            return no_memory(mesh, err);
+        mesh->info.bytes += triangles * sizeof *patches->of;
+    }
+    caromi_patch_search search = {.mesh = mesh,
+                                  .edges = edges,
+                                  .faces = edges->culling->faces,
+                                  .parent = patches->of,
+                                  .within = within,
+                                  .least = caromi_cosine_of_degrees(flat)};
+    if (within > 0)
+        search.joined = caromi_alloc(mesh->context, triangles, sizeof *search.joined);
+    const int complete = (search.joined != NULL || !(within > 0)) && find_patches(&search);
+    caromi_free(mesh->context, search.joined);
+    if (!complete) {
+        forget(mesh, patches);
         return no_memory(mesh, err);
     }
     patches->flat = flat;
-    *patch = patches->found;
+    patches->within = within;
+    patches->serial = ++mesh->patches.serial;
+    return CAROM_OK;
+}
+
+carom_status caromi_patches_of(carom_mesh *mesh, const caromi_edges *edges, double flat, float within,
+                               caromi_patches *out, carom_error *err)
+{
+    *out = (caromi_patches){.of = mesh->patches.given};
+    if (out->of != NULL)
+        return CAROM_OK;
+    caromi_patches *patches = find_cached(mesh, flat, within);
+    if (!are_of(patches, flat, within))
+        CHECK(find_anew(mesh, edges, patches, flat, within, err));
+    patches->used = ++mesh->patches.uses;
+    *out = *patches;
     return CAROM_OK;
 }
 
 uint64_t caromi_patches_bytes(const carom_mesh *mesh)
 {
-    return mesh->patches.found == NULL ? 0 : mesh->info.triangle_count * sizeof *mesh->patches.found;
+    uint64_t arrays = 0;
+    for (int i = 0; i < CAROMI_PATCHES_CACHED; i++)
+        arrays += mesh->patches.found[i].of != NULL;
+    return arrays * mesh->info.triangle_count * sizeof *mesh->patches.found[0].of;
 }
 
-/* Discards the cached patches. */
 void caromi_patches_forget(carom_mesh *mesh)
 {
-    mesh->info.bytes -= caromi_patches_bytes(mesh);
-    caromi_free(mesh->context, mesh->patches.found);
-    mesh->patches.found = NULL;
+    for (int i = 0; i < CAROMI_PATCHES_CACHED; i++)
+        forget(mesh, &mesh->patches.found[i]);
 }

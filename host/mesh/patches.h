@@ -6,9 +6,10 @@
 
 /* The cosine of an angle in [0, 180] degrees, rounded to the nearest binary64. cosine.c */
 double caromi_cosine_of_degrees(double degrees);
-/* The patch of each triangle: the caller's, or else computed for the angle `flat` in degrees. */
-carom_status caromi_patches_of(carom_mesh *mesh, const caromi_edges *edges, double flat, const uint32_t **patch,
-                               carom_error *err);
+/* The patch of each triangle: the caller's, or else computed for the angle `flat` in degrees, and across T-junctions
+ * and cracks within a distance; within 0: along whole edges alone. */
+carom_status caromi_patches_of(carom_mesh *mesh, const caromi_edges *edges, double flat, float within,
+                               caromi_patches *out, carom_error *err);
 uint64_t caromi_patches_bytes(const carom_mesh *mesh); /* bytes of the cached patches */
 /* Discards the cached patches. */
 void caromi_patches_forget(carom_mesh *mesh);

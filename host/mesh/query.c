@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "host/bvh/triangle.h"
+
 caromi_values caromi_select_of(const carom_batch *batch)
 {
     return caromi_indices_below(&batch->select, "batch.select", "query", batch->elements, "batch.elements");
@@ -71,7 +73,7 @@ static void set_batch(const carom_batch *b, const carom_uints *mask, carom_mesh 
                                  .exact = b->accuracy == CAROM_ACCURACY_EXACT};
     caromi_uints_to_column(mask, caromi_index_of(&b->select), &batch->mask);
     batch->options |= mask->data != NULL ? MESH_QUERY_MASKS : 0;
-    batch->options |= mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0;
+    batch->options |= caromi_has_masks(mesh) ? MESH_TRIANGLE_MASKS : 0;
 }
 
 /* Describes a checked descriptor as a batch of first hits without outputs. */

@@ -6,13 +6,14 @@
 #include "clearance.h"
 #include "query_sort.h"
 
-#include <stdatomic.h>
 #include <string.h>
+
+#include "host/core/batch.h"
 
 enum {
     BLOCK = CAROMI_BLOCK,
-    SORT_LEAVES = 1 << 13 /* least leaves of a mesh for sorting to pay (3 MB with nodes); prefetching hides the latency
-                             of smaller meshes */
+    SORT_BYTES = 2621440 /* least bytes of a mesh's leaves for sorting to pay; prefetching hides the latency of smaller
+                            meshes */
 };
 
 /* The grid over a mesh's bounding box. */
@@ -182,7 +183,7 @@ static int counting_sort(const carom_mesh *mesh, caromi_sorted_queries *sorted, 
 
 size_t caromi_sort_bytes(const carom_mesh *mesh, int columns)
 {
-    return mesh->leaf_count >= SORT_LEAVES ? ((size_t)columns + 2) * sizeof(float) : sizeof(uint32_t);
+    return caromi_bytes_of_leaves(mesh) >= SORT_BYTES ? ((size_t)columns + 2) * sizeof(float) : sizeof(uint32_t);
 }
 
 /* Culls and sorts queries where that pays. */
@@ -194,7 +195,8 @@ caromi_sorted_queries caromi_sort_queries(const carom_mesh *mesh, const caromi_i
     if (scratch == NULL)
         return sorted;
     const int culls = pays_to_cull(mesh, &sorted);
-    if (mesh->leaf_count >= SORT_LEAVES && count > BLOCK) { /* a row: the columns that differ, and the number */
+    if (caromi_bytes_of_leaves(mesh) >= SORT_BYTES &&
+        count > BLOCK) { /* a row: the columns that differ, and the number */
         for (int k = 0; k < columns; k++)
             sorted.width += !is_shared(&in[k]);
         sorted.width++;
@@ -287,7 +289,7 @@ typedef struct block_job {
     size_t size;
     char *scratch; /* [threads] for sorting a slice; NULL: slices are not sorted */
     uint64_t first, end, slice;
-    atomic_uint_fast64_t resolved;
+    caromi_rung_sums rungs;
 } block_job;
 
 /* Task: culls and sorts a slice of the queries, then answers it block by block. */
@@ -304,8 +306,7 @@ static void run_slice(void *user, uint64_t task, uint32_t thread)
         caromi_sort_queries(job->mesh, job->in, job->columns, job->options, first, count, scratch);
     for (uint32_t from = 0, block_count; from < count; from += block_count) {
         block_count = caromi_sorted_block_size(&queries, from, BLOCK);
-        atomic_fetch_add(&job->resolved,
-                         job->run(job->user, job->own + thread * job->size, &queries, from, block_count));
+        caromi_rungs_add(&job->rungs, job->run(job->user, job->own + thread * job->size, &queries, from, block_count));
     }
 }
 
@@ -334,7 +335,7 @@ carom_status caromi_run_blocks(const carom_context *context, carom_mesh *mesh, c
                      .user = user,
                      .first = first,
                      .end = end};
-    job.slice = slice_of(count, threads, mesh->leaf_count >= SORT_LEAVES ? SLICE : UNSORTED);
+    job.slice = slice_of(count, threads, caromi_bytes_of_leaves(mesh) >= SORT_BYTES ? SLICE : UNSORTED);
     job.size = (own_bytes + 63) / 64 * 64;
     /* On the stack: an allocation would dominate the time of a single query. */
     _Alignas(64) char stack_memory[OWN_ON_STACK];
@@ -345,7 +346,7 @@ carom_status caromi_run_blocks(const carom_context *context, carom_mesh *mesh, c
     if (job.slice > BLOCK)
         job.scratch = caromi_alloc(context, threads * job.slice, caromi_sort_bytes(mesh, columns));
     caromi_parallel(context->pool, (count + job.slice - 1) / job.slice, run_slice, &job);
-    stats->by_integers += job.resolved;
+    caromi_count_rungs(stats, caromi_rungs_of(&job.rungs));
     caromi_free(context, job.scratch);
     if (job.own != stack_memory)
         caromi_free(context, job.own);

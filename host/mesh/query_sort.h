@@ -43,10 +43,10 @@ void caromi_sorted_gather(const caromi_sorted_queries *o, uint32_t from, uint32_
 void caromi_gather_rows(const caromi_in_column *in, int columns, const uint64_t *rows, size_t count,
                         float (*to)[CAROMI_BLOCK]);
 
-/* The callback that answers a block of queries, all active or all clear. own: the thread's memory. Returns the number
- * of queries decided in integers. */
-typedef uint64_t caromi_block_fn(const void *user, void *own, const caromi_sorted_queries *queries, uint32_t from,
-                                 uint32_t count);
+/* The callback that answers a block of queries, all active or all clear. own: the thread's memory. Returns the
+ * numbers of queries that later rungs decided. */
+typedef caromi_rungs caromi_block_fn(const void *user, void *own, const caromi_sorted_queries *queries, uint32_t from,
+                                     uint32_t count);
 /* Answers queries [first, end) on all threads: each task sorts a slice and passes it to `run` block by block. own:
  * bytes of memory for each thread. */
 carom_status caromi_run_blocks(const carom_context *c, carom_mesh *mesh, const caromi_in_column *in, int columns,

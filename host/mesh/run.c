@@ -2,7 +2,9 @@
 /* Runs a mesh batch on the CPU or on a device. */
 #include "host/core/device.h"
 #include "block.h"
+#include "mesh.h"
 #include "query.h"
+#include "side.h"
 
 /* Answers a batch on a mesh without triangles, which has no hierarchy. All queries miss; if states are wanted, invalid
  * queries are marked. */
@@ -30,20 +32,45 @@ caromi_on_cpu *caromi_mesh_on_cpu(const carom_mesh *mesh)
     return mesh->info.triangle_count == 0 ? answer_empty : caromi_cpu_mesh;
 }
 
+carom_status caromi_check_has_instances(const carom_mesh *mesh, carom_error *err)
+{
+    return mesh->scene != NULL ? CAROM_OK
+                               : caromi_fail_argument(err, "instance must be NULL: the mesh is not that of a scene");
+}
+
+/* Devices search no scenes, and know no signs and gradients. */
+static carom_status decline(caromi_device *device, const void *mesh_batch, uint64_t end, uint64_t *done,
+                            carom_stats *stats, carom_error *err)
+{
+    const caromi_mesh_batch *batch = mesh_batch;
+    (void)device, (void)err;
+    return caromi_decline_mesh(batch->mesh, batch->sign, end, *done, stats);
+}
+
 /* Describes a batch of mesh queries for caromi_run(). */
 carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *asked, carom_stats *stats,
                              carom_error *err)
 {
     carom_mesh *mesh = batch->mesh;
+    const int is_declined = mesh->scene != NULL || batch->sign != CAROM_SIGN_NONE || caromi_wants_gradient(batch);
+    if (batch->out[CAROMI_ANSWER_INSTANCE].base != NULL)
+        CHECK(caromi_check_has_instances(mesh, err));
+    if (mesh->scene != NULL)
+        CHECK(caromi_scene_look(mesh->scene, err));
     const caromi_batch run = {.batch = batch,
                               .count = batch->count,
-                              .on_device = mesh->info.triangle_count == 0 ? NULL : caromi_driver.mesh,
+                              .on_device = is_declined                       ? decline
+                                           : caromi_hierarchy_may_suit(mesh) ? caromi_driver.mesh
+                                                                             : NULL,
+                              .suit_device = is_declined ? NULL : caromi_suit_mesh,
+                              .subject = mesh,
                               .on_cpu = caromi_mesh_on_cpu(mesh),
                               .piece = CAROMI_MESH_PIECE,
                               .progress = asked->progress,
                               .prepare = asked->prepare,
                               .exact = batch->exact,
                               .name = batch->kind->name[batch->exact],
-                              .pace = &mesh->paces[batch->kind->search][batch->exact]};
+                              .pace = is_declined ? &mesh->body_paces[CAROMI_BODY_CLOSEST][batch->exact]
+                                                  : &mesh->paces[batch->kind->search][batch->exact]};
     return caromi_run(mesh->context, &run, stats, err);
 }

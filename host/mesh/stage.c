@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "host/bvh/triangle.h"
 #include "block.h"
 #include "list.h"
 
@@ -82,26 +83,26 @@ static void merge_sort(mesh_record *records, uint32_t count)
         memcpy(records, from, count * sizeof *records);
 }
 
-/* Decides undecided records in integers, in place; returns the number of hits. */
+/* Decides undecided records, in place; returns the number of hits. */
 static uint32_t resolve(const caromi_list_batch *batch, uint64_t query, mesh_record *records, uint32_t count,
-                        uint8_t *by_integers)
+                        uint8_t *last_rung)
 {
     const caromi_mesh_query q = caromi_mesh_query_of(&batch->sweep, query);
     float corners[9];
     uint32_t hits = 0;
+    caromi_rung rung = CAROMI_FIRST_FILTER;
     for (uint32_t i = 0; i < count; i++) {
         mesh_record record = records[i];
         if (isnan(record.t)) {
-            for (int number = 0; number < 9; number++)
-                corners[number] = caromi_corner(batch->sweep.mesh, (uint32_t)record.triangle, number / 3)[number % 3];
-            *by_integers = 1;
-            if (!caromi_resolve_hit(&q, corners, batch->search == CAROMI_MESH_OVERLAPS, &record))
+            caromi_triangle_corners(batch->sweep.mesh, (uint32_t)record.triangle, corners);
+            if (!caromi_resolve_hit(&q, corners, batch->search == CAROMI_MESH_OVERLAPS, &record, &rung))
                 continue;
         }
         records[hits++] = record;
         if (batch->any != NULL)
             break;
     }
+    *last_rung = (uint8_t)rung;
     return hits;
 }
 
@@ -119,10 +120,10 @@ int caromi_stage_add(const carom_context *context, const caromi_list_batch *batc
     if (count > 0)
         stored = memcpy(stage->records + stage->count, records, count * sizeof *stored);
     /* Exact mode: hits that the filter left undecided are decided now; misses among them are dropped. */
-    stage->by_integers[row] = 0;
+    stage->rung[row] = CAROMI_FIRST_FILTER;
     stage->start[row] = stage->count;
     stage->hits[row] = batch->sweep.exact && batch->contacts == NULL
-                           ? resolve(batch, stage->first + row, stored, count, &stage->by_integers[row])
+                           ? resolve(batch, stage->first + row, stored, count, &stage->rung[row])
                            : count;
     if (!batch->counts_only && stage->hits[row] > 1)
         merge_sort(stored, stage->hits[row]);
@@ -146,7 +147,8 @@ int caromi_stage_add_contacts(const carom_context *context, const caromi_list_ba
                                                   count, spare, &by_integers);
     if (chosen < 0 || !caromi_stage_add(context, batch, stage, row, state, records, (uint32_t)chosen))
         return 0;
-    stage->by_integers[row] |= by_integers;
+    if (by_integers)
+        stage->rung[row] = CAROMI_INTEGERS;
     return 1;
 }
 
@@ -159,7 +161,7 @@ typedef struct scatter_job {
     caromi_stage *stages;
     caromi_mesh_block *blocks; /* [threads]; NULL if no points are wanted */
     uint64_t complete;         /* only hits of queries before this one fit into the list */
-    atomic_uint_fast64_t resolved;
+    caromi_rung_sums rungs;
 } scatter_job;
 
 /* Up to a block of hits: the first one's position in the list, queries and records. */
@@ -192,7 +194,7 @@ static void write_contacts(scatter_job *job, caromi_stage *stage, const hit_run 
         for (int column = 0; column < sweep->kind->in; column++)
             query[column] = block->in[column][i];
         caromi_resolve_points(sweep, query, block->triangle[i], block->row[i]);
-        stage->by_integers[run->query[i] - stage->first] = 1;
+        stage->rung[run->query[i] - stage->first] = CAROMI_INTEGERS;
     }
 }
 
@@ -200,13 +202,14 @@ static void write_contacts(scatter_job *job, caromi_stage *stage, const hit_run 
 static void write_patches(const caromi_contacts *contacts, const hit_run *run)
 {
     for (size_t i = 0; i < run->count; i++)
-        contacts->patch_of_hit[run->at + i] = contacts->patch[run->record[i]->triangle];
+        contacts->patch_of_hit[run->at + i] = contacts->patches.of[run->record[i]->triangle];
 }
 
 /* Writes a run of hits to the columns that the caller wants. */
 static void write_run(scatter_job *job, caromi_stage *stage, const hit_run *run, uint32_t thread)
 {
     const carom_hit_list *list = job->batch->list;
+    const carom_scene *scene = job->batch->sweep.mesh->scene;
     for (size_t i = 0; list->query != NULL && i < run->count; i++)
         list->query[run->at + i] = run->query[i];
     if (job->batch->contacts != NULL && job->batch->contacts->patch_of_hit != NULL)
@@ -217,8 +220,12 @@ static void write_run(scatter_job *job, caromi_stage *stage, const hit_run *run,
     }
     for (size_t i = 0; i < run->count; i++) {
         const mesh_record *record = run->record[i];
+        int32_t triangle = record->triangle;
+        const int32_t instance = scene != NULL ? caromi_scene_split(scene, &triangle) : -1;
         if (list->triangle != NULL)
-            list->triangle[run->at + i] = record->triangle;
+            list->triangle[run->at + i] = triangle;
+        if (list->instance != NULL)
+            list->instance[run->at + i] = instance;
         if (list->state != NULL)
             list->state[run->at + i] = (uint8_t)record->state;
         if (list->t != NULL)
@@ -232,7 +239,8 @@ static void scatter_stage(void *user, uint64_t task, uint32_t thread)
     scatter_job *job = user;
     caromi_stage *stage = &job->stages[task];
     const carom_hit_list *list = job->batch->list;
-    uint64_t next = stage->base, resolved = 0;
+    uint64_t next = stage->base;
+    caromi_rungs rungs = {0, 0};
     hit_run run = {.at = stage->base};
     for (uint32_t row = 0; row < stage->queries; row++) {
         const uint64_t query = stage->first + row;
@@ -254,11 +262,11 @@ static void scatter_stage(void *user, uint64_t task, uint32_t thread)
         write_run(job, stage, &run, thread);
     for (uint32_t row = 0; row < stage->queries; row++) {
         /* Statistics of exact mode. */
-        resolved += stage->by_integers[row];
-        if (job->batch->sweep.by_integers != NULL && stage->by_integers[row])
-            job->batch->sweep.by_integers[stage->first + row] = CAROMI_BY_INTEGERS_SEARCH;
+        caromi_rungs_count(&rungs, (caromi_rung)stage->rung[row]);
+        if (job->batch->sweep.rungs != NULL && stage->rung[row] == CAROMI_INTEGERS)
+            job->batch->sweep.rungs[stage->first + row] = CAROMI_SEARCH_BY_INTEGERS;
     }
-    atomic_fetch_add(&job->resolved, resolved);
+    caromi_rungs_add(&job->rungs, rungs);
 }
 
 /* Counts the queries whose hits fit into the list. After the first that does not fit, none counts. */
@@ -279,9 +287,11 @@ carom_status caromi_stages_scatter(const carom_context *context, const caromi_li
     const carom_hit_list *list = batch->list;
     scatter_job job = {.context = context, .batch = batch, .stages = stages};
     if (list == NULL) { /* counts or yes/no answers: nothing is written to a list */
+        caromi_rungs rungs = {0, 0};
         for (uint32_t i = 0; i < count; i++)
             for (uint32_t row = 0; row < stages[i].queries; row++)
-                stats->by_integers += stages[i].by_integers[row];
+                caromi_rungs_count(&rungs, (caromi_rung)stages[i].rung[row]);
+        caromi_count_rungs(stats, rungs);
         return CAROM_OK;
     }
     if (caromi_wants_points(&batch->sweep) || batch->sweep.out[CAROMI_ANSWER_DEPTH].base != NULL) {
@@ -298,7 +308,7 @@ carom_status caromi_stages_scatter(const carom_context *context, const caromi_li
     }
     job.complete = list->totals->complete;
     caromi_parallel(context->pool, count, scatter_stage, &job);
-    stats->by_integers += job.resolved;
+    caromi_count_rungs(stats, caromi_rungs_of(&job.rungs));
     caromi_free(context, job.blocks);
     return CAROM_OK;
 }
@@ -323,7 +333,7 @@ void caromi_stages_destroy(const carom_context *context, caromi_stage *stages, u
     caromi_stages_empty(context, stages, count);
     caromi_free(context, stages[0].start);
     caromi_free(context, stages[0].hits);
-    caromi_free(context, stages[0].by_integers);
+    caromi_free(context, stages[0].rung);
     caromi_free(context, stages);
 }
 
@@ -337,9 +347,9 @@ carom_status caromi_stages_create(const carom_context *context, uint32_t count, 
         memset(stages, 0, count * sizeof *stages);
         stages[0].start = caromi_alloc(context, all, sizeof *stages->start);
         stages[0].hits = caromi_alloc(context, all, sizeof *stages->hits);
-        stages[0].by_integers = caromi_alloc(context, all, 1);
+        stages[0].rung = caromi_alloc(context, all, 1);
     }
-    if (stages == NULL || stages[0].start == NULL || stages[0].hits == NULL || stages[0].by_integers == NULL) {
+    if (stages == NULL || stages[0].start == NULL || stages[0].hits == NULL || stages[0].rung == NULL) {
         caromi_stages_destroy(context, stages, count);
         return caromi_fail_memory(err, "no memory for the hits of %llu queries", (unsigned long long)all);
     }
@@ -347,7 +357,7 @@ carom_status caromi_stages_create(const carom_context *context, uint32_t count, 
     for (uint32_t i = 1; i < count; i++) {
         stages[i].start = stages[i - 1].start + queries;
         stages[i].hits = stages[i - 1].hits + queries;
-        stages[i].by_integers = stages[i - 1].by_integers + queries;
+        stages[i].rung = stages[i - 1].rung + queries;
     }
     *out = stages;
     return CAROM_OK;

@@ -2,6 +2,7 @@
 /* Changes the vertices of a mesh: checks all of them, then refits the hierarchy in place or builds a new one. */
 #include "host/core/arrays.h"
 #include "host/core/device.h"
+#include "closing.h"
 #include "mesh.h"
 #include "patches.h"
 
@@ -16,7 +17,7 @@ static carom_status rebuild(carom_mesh *mesh, const carom_points *vertices, cons
         status = caromi_fail_memory(err, "no memory for %llu vertices", (unsigned long long)mesh->vertex_count);
     } else {
         caromi_mesh_move(mesh, vertices, extent);
-        status = caromi_hierarchy_build(mesh, err);
+        status = caromi_hierarchy_build(mesh, mesh->view.width, err);
     }
     if (status == CAROM_OK) {
         caromi_free(mesh->context, before.vertices);
@@ -46,7 +47,7 @@ static void renew(carom_mesh *mesh)
     carom_error err = {0};
     if (!is_worn(mesh))
         return;
-    if (caromi_hierarchy_build(mesh, &err) != CAROM_OK)
+    if (caromi_hierarchy_build(mesh, mesh->view.width, &err) != CAROM_OK)
         caromi_log(mesh->context, CAROM_LOG_WARNING,
                    "%s: a mesh keeps its hierarchy, which is %.2f times as costly as when it was built", err.message,
                    (double)(mesh->info.cost / mesh->built_cost));
@@ -55,7 +56,9 @@ static void renew(carom_mesh *mesh)
 /* Discards or marks what the mesh has found out about the positions of its vertices. */
 static void forget_positions(carom_mesh *mesh)
 {
+    caromi_mesh_has_changed(mesh);
     caromi_patches_forget(mesh);
+    caromi_closing_forget(mesh);
     caromi_edges_move(mesh);
     caromi_corners_move(mesh);
 }
@@ -117,6 +120,7 @@ static carom_status check_update(const carom_mesh *mesh, const carom_points *ver
 {
     if (how != CAROM_MESH_AUTO && how != CAROM_MESH_REFIT && how != CAROM_MESH_REBUILD)
         return caromi_fail_argument(err, "how is %d; it must be auto (0), refit (1) or rebuild (2)", (int)how);
+    CHECK(caromi_mesh_only(mesh, "carom_mesh_update", err));
     if (mesh->image != NULL)
         return caromi_fail_argument(err,
                                     "the mesh lies in an image (carom_mesh_open_image): its vertices cannot be moved");

@@ -114,7 +114,7 @@ typedef struct unpack_job {
     const caromi_device *device;
     const caromi_stream *stream;
     const caromi_cl_slot *slot;
-    atomic_uint_fast64_t resolved;
+    caromi_rung_sums rungs;
     atomic_int refused;
 } unpack_job;
 
@@ -184,7 +184,7 @@ static void unpack(void *user, uint64_t begin, uint64_t end, uint32_t thread)
         put_record(stream, rows[i], record);
     }
     if (stream->resolve != NULL)
-        atomic_fetch_add(&job->resolved, stream->resolve(stream->user, marks, rows, 0, count));
+        caromi_rungs_add(&job->rungs, stream->resolve(stream->user, marks, rows, 0, count));
 }
 
 /* Downloads the number of records, then the records. */
@@ -216,7 +216,7 @@ static carom_status scatter(caromi_device *device, const caromi_stream *stream, 
     memset((int32_t *)triangle->base + slot->first, 0xff, (size_t)slot->count * sizeof(int32_t)); /* -1: none */
     if (slot->found > 0)
         caromi_parallel_runs(device->context->pool, slot->found, ROWS, unpack, &job);
-    stats->by_integers += job.resolved;
+    caromi_count_rungs(stats, caromi_rungs_of(&job.rungs));
     stats->download += fetched - start;
     stats->host += caromi_now() - fetched;
     return job.refused ? check_records(&job, 0, slot->found, err) : CAROM_OK;

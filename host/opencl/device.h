@@ -8,16 +8,18 @@
  * use
  *   3. mesh.c                     caromi_upload_mesh: copies the mesh to the device, once
  *   4. stream.c                   caromi_stream_run: cuts the batch into chunks. Two slots form a ring buffer: while
- * one chunk computes, the next one is uploaded and the one before downloaded. For each chunk: place_input gathers the
- * inputs into staging memory, or uses the caller's array in place block.c                  packs the columns into one
- * transfer (devices with memory of their own) query_sort.c             sorts the queries along the mesh, on the device
+ *                                 one chunk computes, the next one is uploaded and the one before downloaded
+ *   5. chunk.c                    for each chunk: place_input gathers the inputs into staging memory, or uses the
+ *                                 caller's array in place
+ *        block.c                  packs the columns into one transfer (devices with memory of their own)
+ *        query_sort.c             sorts the queries along the mesh, on the device
  *        launch                   the stream's callback: enqueues the kernels
  *        compact.c                drops queries without a hit before the download
- *        fetch_outputs, await     downloads the outputs, and waits for the chunk
+ *        fetch_outputs            downloads the outputs
  *        check                    the stream's callback: refuses impossible answers of a faulty device
  *        scatter                  scatters the outputs to the caller's rows
  *        resolve                  the stream's callback: decides undecided rows in integers, on the CPU
- *   5. stream.c                   abandon: after a failure, waits for all commands; the CPU continues at *done
+ *   6. stream.c                   abandon: after a failure, waits for all commands; the CPU continues at *done
  *
  * resident.c: columns that stay on the device, in buffers of the caller. undecided.c: exact mode for these.
  * mesh_list.h: lists of hits, in two passes; mesh_rows.h: the same where their arrays stay. events.c, share.c: the
@@ -163,6 +165,7 @@ struct caromi_device {
     uint32_t lanes;
     uint64_t max_items; /* most work-items of a launch */
     uint64_t max_group; /* most work-items of a group */
+    unsigned lacking;   /* abilities that it has given up */
     int unified;        /* host and device share memory: columns are used in place */
     uint32_t items;     /* work-items of a group that share the queries of a search; 0: they do not */
     int gpu;
@@ -278,7 +281,8 @@ typedef struct caromi_stream {
     /* Exact mode: decides in integers the rows that the kernels leave undecided, among `count` delivered queries from
      * `first` on. marks[k]: values of output column mark[k], which is downloaded even if the caller does not want it.
      * rows: the row of each query; NULL: consecutive. Returns the number of rows decided. */
-    uint64_t (*resolve)(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first, size_t count);
+    caromi_rungs (*resolve)(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
+                            size_t count);
     uint32_t mark[3], mark_count;
     /* For columns that stay on the device; with `resolve`, or instead of it if all exact columns stay. */
     const caromi_undecided *undecided;
@@ -364,6 +368,14 @@ uint32_t caromi_last_index(const struct caromi_values *values);
 /* Builds and probes the gather and scatter programs, if the stream has columns that need them. */
 carom_status caromi_prepare_residents(caromi_device *device, const caromi_stream *stream, carom_error *err);
 
+/* A chunk of a stream, which is in a slot: enqueues all its commands; waits for them; the number of those for which the
+ * host has not waited; waits and delivers the answers. chunk.c */
+carom_status caromi_chunk_start(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                carom_stats *stats, carom_error *err);
+carom_status caromi_chunk_await(const caromi_device *device, const caromi_cl_slot *slot, carom_error *err);
+uint32_t caromi_chunk_events(const caromi_cl_slot *slot);
+carom_status caromi_chunk_finish(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                 carom_stats *stats, carom_error *err);
 /* Answers queries [*done, count); without queries, only builds and allocates. */
 carom_status caromi_stream_run(caromi_device *device, const caromi_stream *stream, uint64_t *done, carom_stats *stats,
                                carom_error *err);
@@ -373,7 +385,7 @@ void caromi_slot_release(const caromi_device *device, caromi_cl_slot *slot);
 void caromi_column_release(const caromi_device *device, caromi_cl_slot *slot, caromi_cl_column *column);
 /* Releases the events of a slot's commands alone. */
 void caromi_slot_forget(caromi_cl_slot *slot);
-/* Waits for the commands that a slot has events of, and adds their times to the statistics; the chunk goes on. stream.c
+/* Waits for the commands that a slot has events of, and adds their times to the statistics; the chunk goes on. chunk.c
  */
 carom_status caromi_slot_settle(const caromi_device *device, caromi_cl_slot *slot, carom_stats *stats,
                                 carom_error *err);
@@ -503,7 +515,8 @@ carom_status caromi_stream_past(caromi_device *d, const struct caromi_mesh_batch
 uint64_t caromi_set_search(const caromi_device *d, const caromi_cl_slot *slot, caromi_arguments *arguments,
                            uint32_t program, const carom_mesh *mesh, int options, uint64_t count, uint32_t columns,
                            uint32_t mask);
-/* Whether a program that was not built or failed its probe can go without sharing; then releases it. program.c */
+/* Whether a program that was not built or launched, or failed its probe, can go without sharing; then releases it.
+ * program.c */
 int caromi_program_goes_alone(caromi_device *device, uint32_t program, const carom_error *why);
 /* Searches whose work-items share queries (kernels/mesh_team.h). team.c
  * Queries of a group. */

@@ -48,9 +48,12 @@ caromi_on_device caromi_device_pairs, caromi_device_mesh, caromi_device_list, ca
     caromi_device_cubes;
 int caromi_lattice_serves(const caromi_device *device);
 void caromi_device_mesh_release(carom_mesh *mesh);
+void caromi_device_edges_release(carom_mesh *mesh);
 int caromi_refit_serves(const caromi_device *device, const carom_points *vertices);
 carom_status caromi_device_refit(caromi_device *device, carom_mesh *mesh, const carom_points *vertices,
                                  caromi_device_memory *to, struct refit_result *result, carom_error *err);
+carom_status caromi_device_refit_contacts(caromi_device *device, carom_mesh *mesh, int have_masks, int *follows,
+                                          carom_error *err);
 carom_status caromi_cloud_copy_open(caromi_device *device, const struct caromi_cloud *cloud,
                                     const struct caromi_cloud_cells *cells, caromi_cloud_copy **out, carom_stats *stats,
                                     carom_error *err);

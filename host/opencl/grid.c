@@ -349,13 +349,6 @@ carom_status caromi_grid_answer(caromi_device *device, const caromi_cloud *cloud
     return caromi_grid_run(device, cloud, result, answered, stats, err);
 }
 
-/* Devices that answer one query in a work-item. Others than GPUs are faster where the host sorts, so they do so only if
- * the caller asks for one lane. */
-int caromi_serves_alone(const caromi_device *device)
-{
-    return device->lanes == 1 && (device->gpu || device->context->desc.device_lanes == 1);
-}
-
 void caromi_grid_release(caromi_device *device)
 {
     for (int k = 0; k < CAROMI_GRID_MEMORIES; k++)

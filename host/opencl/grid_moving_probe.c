@@ -149,8 +149,9 @@ static carom_status probe_mode(caromi_device *device, moving_probe *p, const car
     return CAROM_OK;
 }
 
-static carom_status run_probe(caromi_device *device, moving_probe *p, carom_error *err)
+static carom_status run_probe(caromi_device *device, void *data, carom_error *err)
 {
+    moving_probe *p = data;
     caromi_cloud cloud = {.context = device->context, .count = SPHERES, .end = SPHERES, .is_moving = 1};
     make_spheres(p);
     for (int k = 0; k < CLOUD_COLUMNS; k++)
@@ -163,19 +164,6 @@ static carom_status run_probe(caromi_device *device, moving_probe *p, carom_erro
 
 carom_status caromi_grid_probe_moving(caromi_device *device, carom_error *err)
 {
-    caromi_program *last = &device->programs[CAROMI_PROGRAM_MOVING_LAST];
-    if (last->probed)
-        return CAROM_OK;
-    for (uint32_t program = CAROMI_PROGRAM_MOVING_FIRST; program <= CAROMI_PROGRAM_MOVING_LAST; program++)
-        CHECK(caromi_program_build(device, program, err));
-    moving_probe *p = caromi_alloc(device->context, 1, sizeof *p);
-    if (p == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
-    memset(p, 0, sizeof *p);
-    device->probing = 1;
-    const carom_status status = run_probe(device, p, err);
-    device->probing = 0;
-    last->probed = status == CAROM_OK;
-    caromi_free(device->context, p);
-    return status;
+    return caromi_probe_programs(device, CAROMI_PROGRAM_MOVING_FIRST, CAROMI_PROGRAM_MOVING_LAST, sizeof(moving_probe),
+                                 run_probe, err);
 }

@@ -273,8 +273,9 @@ static carom_status probe_list(caromi_device *device, grid_probe *p, const carom
                                 sizeof *p->count, err);
 }
 
-static carom_status run_probe(caromi_device *device, grid_probe *p, carom_error *err)
+static carom_status run_probe(caromi_device *device, void *data, carom_error *err)
 {
+    grid_probe *p = data;
     caromi_cloud cloud = {.context = device->context, .count = SPHERES, .end = SPHERES};
     make_spheres(p);
     for (int k = 0; k < 4; k++)
@@ -290,20 +291,6 @@ static carom_status run_probe(caromi_device *device, grid_probe *p, carom_error 
 
 carom_status caromi_grid_probe(caromi_device *device, carom_error *err)
 {
-    caromi_program *last = &device->programs[CAROMI_PROGRAM_GRID_LAST];
-    if (last->probed)
-        return CAROM_OK;
-    for (uint32_t program = CAROMI_PROGRAM_GRID_FIRST; program <= CAROMI_PROGRAM_GRID_LAST; program++)
-        if (device->info.fp64 || !caromi_program_needs_fp64(program))
-            CHECK(caromi_program_build(device, program, err));
-    grid_probe *p = caromi_alloc(device->context, 1, sizeof *p);
-    if (p == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for the bit probe (%zu bytes)", sizeof *p);
-    memset(p, 0, sizeof *p);
-    device->probing = 1;
-    const carom_status status = run_probe(device, p, err);
-    device->probing = 0;
-    last->probed = status == CAROM_OK;
-    caromi_free(device->context, p);
-    return status;
+    return caromi_probe_programs(device, CAROMI_PROGRAM_GRID_FIRST, CAROMI_PROGRAM_GRID_LAST, sizeof(grid_probe),
+                                 run_probe, err);
 }

@@ -6,6 +6,7 @@
 
 #include "host/lattice/inside.h"
 #include "host/mesh/block.h"
+#include "abilities.h"
 #include "lattice.h"
 #include "host/mesh/query.h"
 
@@ -299,19 +300,20 @@ static void resolve_row(const caromi_lattice_job *job, uint64_t row, int is_open
 }
 
 /* Decides the undecided ones among delivered rows. */
-static uint64_t resolve(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first, size_t count)
+static caromi_rungs resolve(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
+                            size_t count)
 {
     const caromi_lattice_job *job = user;
     const int32_t *triangles = marks[0];
     const float *distances = marks[1], *points = caromi_wants_points(&job->points) ? marks[2] : distances;
-    uint64_t found = 0;
+    caromi_rungs rungs = {0, 0};
     (void)rows; /* consecutive */
     for (size_t i = 0; i < count; i++)
         if (isnan(distances[i]) || isnan(points[i])) {
             resolve_row(job, first + i, isnan(distances[i]), triangles[i]);
-            found++;
+            rungs.integers++;
         }
-    return found;
+    return rungs;
 }
 
 static uint32_t list_undecided(const void *user, const void *const *marks, uint32_t count, uint32_t *rows)
@@ -367,17 +369,20 @@ carom_status caromi_stream_lattice(caromi_device *device, const caromi_lattice_b
     return status;
 }
 
-/* As caromi_serves_alone; and with binary64. */
+/* Whether the device answers by tiles; and has binary64. */
 int caromi_lattice_serves(const caromi_device *device)
 {
-    return caromi_serves_alone(device) && device->info.fp64 && device->max_group >= LATTICE_TILE;
+    return caromi_has_ability(device, CAROMI_ANSWERS_TILES) && device->info.fp64 && device->max_group >= LATTICE_TILE;
 }
 
 carom_status caromi_device_lattice(caromi_device *device, const void *lattice_batch, uint64_t end, uint64_t *done,
                                    carom_stats *stats, carom_error *err)
 {
     const caromi_lattice_batch *batch = lattice_batch;
+    carom_error why = {CAROM_OK, 0, ""};
     caromi_fit_stack(device, batch->mesh);
-    CHECK(caromi_probe_lattice(device, batch, err));
+    const carom_status status = caromi_probe_lattice(device, batch, &why);
+    if (status != CAROM_OK)
+        return caromi_leave_batch(device, CAROMI_ANSWERS_TILES, status, &why, stats, err);
     return caromi_stream_lattice(device, batch, end, done, stats, err);
 }

@@ -4,6 +4,7 @@
  * another kernel puts their answers to their places: so no byte of all other nodes crosses. */
 #include "host/lattice/cubes.h"
 
+#include "abilities.h"
 #include "enqueue.h"
 #include "kernels/lattice_limits.h"
 #include "lattice.h"
@@ -133,7 +134,10 @@ carom_status caromi_device_cubes(caromi_device *device, const void *cubes, uint6
                                  carom_stats *stats, carom_error *err)
 {
     const caromi_cubes *c = cubes;
+    carom_error why = {CAROM_OK, 0, ""};
     caromi_fit_stack(device, c->nodes.mesh);
-    CHECK(caromi_probe_cubes(device, c, err));
+    const carom_status status = caromi_probe_cubes(device, c, &why);
+    if (status != CAROM_OK)
+        return caromi_leave_batch(device, CAROMI_ANSWERS_TILES, status, &why, stats, err);
     return caromi_stream_cubes(device, c, end, done, stats, err);
 }

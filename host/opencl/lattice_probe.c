@@ -78,7 +78,7 @@ static carom_status run_signed(caromi_device *device, caromi_lattice_batch *batc
     int32_t *masks = NULL;
     if (batch->mesh->masks != NULL)
         CHECK(caromi_masks_of_triangles(batch->mesh, &masks, err));
-    carom_status status = caromi_inside_make(batch, sign, masks, &inside, err);
+    carom_status status = caromi_inside_make(batch, sign, masks, NULL, &inside, err);
     if (status == CAROM_OK) {
         batch->inside = &inside;
         status = run(device, batch, sign, data, err);
@@ -91,12 +91,8 @@ static carom_status run_signed(caromi_device *device, caromi_lattice_batch *batc
 static carom_status make_mesh(const caromi_lattice_batch *like, int masked, const lattice_probe *data,
                               carom_mesh **mesh, carom_error *err)
 {
-    const carom_mesh_desc desc = {.size = sizeof desc,
-                                  .vertices = carom_xyz(data->vertices),
-                                  .vertex_count = 3 * TRIANGLES,
-                                  .triangle_count = TRIANGLES,
-                                  .masks = {masked ? data->masks : NULL, sizeof *data->masks}};
-    return caromi_mesh_make(like->mesh->context, &desc, mesh, err);
+    return caromi_probe_mesh_make(like->mesh->context, data->vertices, TRIANGLES, masked ? data->masks : NULL, mesh,
+                                  err);
 }
 
 static caromi_lattice_batch batch_of(carom_mesh *mesh, int exact)
@@ -138,21 +134,33 @@ static carom_status probe_radius(caromi_device *device, const caromi_lattice_bat
                                 data->clearance[1], 1, err);
 }
 
-/* The program whose probe has compared signs, or distances alone. */
+/* The program whose probe has compared signs, or distances alone; and its bit: signs of both accuracies are given by
+ * one program, but together with distances. */
 static uint32_t probed_program(const caromi_lattice_batch *batch)
 {
     return batch->sign == CAROM_SIGN_NONE ? CAROMI_PROGRAM_LATTICE_TILE + (uint32_t)(batch->exact != 0)
                                           : CAROMI_PROGRAM_LATTICE_COLUMNS;
 }
+static int probed_bit(const caromi_lattice_batch *batch)
+{
+    return batch->sign != CAROM_SIGN_NONE && batch->exact ? 2 : 1;
+}
 
 /* Triangles that pass the node at the origin, and the column at (0.25, 0.25), by so little that integers decide. */
 static void make_close(float *vertices)
 {
-    static const float close[][9] = {{0.5f, 0.125f, 0.25f, -0.125f, 0.5f, -0.25f, -0.375f, -0.625f, 0x1p-80f},
-                                     {-0.125f, 0.5f, -0.25f, 0.5f, 0.125f, 0.25f, -0.375f, -0.625f, -0x1p-80f},
-                                     {0x1p-80f, 0, 0.3f, 0.5f, 0.5f, 0.3f, -1, 1, 0.3f},
-                                     {-0x1p-140f, 0, 0.6f, 0.5f, 0.5f, 0.6f, 1, -1, 0.6f},
-                                     {-0x1p-80f, 0, 0.7f, 0.5f, 0.5f, 0.7f, -1, 1, 0.7f}};
+    static const float close[][9] = {
+        {0.5f, 0.125f, 0.25f, -0.125f, 0.5f, -0.25f, -0.375f, -0.625f, 0x1p-80f},
+        {-0.125f, 0.5f, -0.25f, 0.5f, 0.125f, 0.25f, -0.375f, -0.625f, -0x1p-80f},
+        {0x1p-80f, 0, 0.3f, 0.5f, 0.5f, 0.3f, -1, 1, 0.3f},
+        {-0x1p-140f, 0, 0.6f, 0.5f, 0.5f, 0.6f, 1, -1, 0.6f},
+        {-0x1p-80f, 0, 0.7f, 0.5f, 0.5f, 0.7f, -1, 1, 0.7f},
+        /* the plane is above the node at (0.75, 0.5, 0), or below that at (-0.75, -0.5, 0), by
+           less than binary64 sees; binary32 finds a distance, so that a sign is seen */
+        {0x1.1f13p+0f, 0x1.4366p-1f, 0x1.6458p-3f, 0x1.288ep-1f, 0x1.f9b6p-1f, -0x1.6458p-3f, 0x1.194cp-1f,
+         -0x1.e8ep-4f, 0x1p-80f},
+        {-0x1.b8acp-2f, -0x1.cac8p-2f, 0x1.11e8p-2f, -0x1.b428p-1f, -0x1.09ap-3f, -0x1.11e8p-2f, -0x1.ef82p-1f,
+         -0x1.d834p-1f, -0x1p-80f}};
     memcpy(vertices, close, sizeof close);
 }
 
@@ -192,7 +200,7 @@ carom_status caromi_probe_lattice(caromi_device *device, const caromi_lattice_ba
         plain.sign = CAROM_SIGN_NONE;
         CHECK(caromi_probe_lattice(device, &plain, err));
     }
-    if (device->programs[probed].probed)
+    if (device->programs[probed].probed & probed_bit(batch))
         return CAROM_OK;
     CHECK(make_data(device, &data, err));
     device->probing = 1;
@@ -200,7 +208,7 @@ carom_status caromi_probe_lattice(caromi_device *device, const caromi_lattice_ba
     if (status == CAROM_OK)
         status = probe(device, batch, 1, data, err);
     device->probing = 0;
-    device->programs[probed].probed = status == CAROM_OK;
+    device->programs[probed].probed |= status == CAROM_OK ? probed_bit(batch) : 0;
     caromi_free(device->context, data);
     return status;
 }

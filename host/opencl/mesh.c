@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Mesh batches (host/mesh/batch.h) on a device. A mesh is copied once per device, then queries are streamed against it.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "device.h"
@@ -18,14 +19,24 @@ static const mesh_copy *copy_of(const caromi_device *device, const carom_mesh *m
     return mesh->device_copies[device->place];
 }
 
+void caromi_mesh_copy_forget_culling(mesh_copy *copy, size_t kind)
+{
+    caromi_release_buffer(&copy->opposites[kind]);
+    caromi_release_buffer(&copy->cones[kind]);
+    for (int i = 0; i < CAROMI_MOVED; i++)
+        caromi_release_buffer(&copy->moved[kind][i]);
+    copy->culling_is_old &= ~(1u << kind);
+}
+
 void caromi_mesh_copy_forget_edges(mesh_copy *copy)
 {
-    for (int kind = 0; kind < 2; kind++) {
-        caromi_release_buffer(&copy->opposites[kind]);
-        caromi_release_buffer(&copy->cones[kind]);
-    }
+    for (size_t kind = 0; kind < 2; kind++)
+        caromi_mesh_copy_forget_culling(copy, kind);
+    for (int i = 0; i < CAROMI_KEPT; i++)
+        caromi_release_buffer(&copy->kept[i]);
     for (int table = 0; table < CAROMI_TABLES; table++)
         caromi_release_buffer(&copy->tables[table]);
+    copy->corners_are_kept = 0;
 }
 
 static void release_arrays(mesh_copy *copy)
@@ -53,6 +64,13 @@ static void release_copy(carom_mesh *mesh, uint32_t place)
     mesh->device_copies[place] = NULL;
 }
 
+void caromi_device_edges_release(carom_mesh *mesh)
+{
+    for (uint32_t place = 0; !caromi_opencl_is_inherited() && place < mesh->context->device_count; place++)
+        if (mesh->device_copies[place] != NULL)
+            caromi_mesh_copy_forget_edges(mesh->device_copies[place]);
+}
+
 void caromi_device_mesh_release(carom_mesh *mesh)
 {
     for (uint32_t place = 0; place < mesh->context->device_count; place++)
@@ -74,12 +92,12 @@ carom_status caromi_copy_array(caromi_device *device, const mesh_array *a, carom
 static carom_status copy_arrays(caromi_device *device, const carom_mesh *mesh, mesh_copy *copy, carom_error *err)
 {
     const mesh_array arrays[] = {
-        {"a mesh's nodes", mesh->nodes, mesh->info.node_count, sizeof *mesh->nodes, &copy->nodes},
-        {"a mesh's leaves", mesh->leaves, mesh->leaf_count, sizeof *mesh->leaves, &copy->leaves},
+        {"a mesh's nodes", mesh->nodes, mesh->info.node_count, CAROMI_NODE_BYTES(MESH_WIDEST), &copy->nodes},
+        {"a mesh's leaves", mesh->leaves, mesh->leaf_count, CAROMI_LEAF_BYTES(MESH_WIDEST), &copy->leaves},
         {"a mesh's grid", mesh->clearance, caromi_clearance_shown(mesh), 1, &copy->clearance},
         {"a mesh's vertices", mesh->vertices, mesh->vertex_count, 3 * sizeof(float), &copy->vertices},
         {"a mesh's indices", mesh->indices, mesh->info.triangle_count, 3 * sizeof(uint32_t), &copy->indices},
-        {"a mesh's masks", mesh->masks, mesh->leaf_count, MESH_WIDTH * sizeof *mesh->masks, &copy->masks}};
+        {"a mesh's masks", mesh->masks, mesh->leaf_count, MESH_WIDEST * sizeof *mesh->masks, &copy->masks}};
     const size_t count = sizeof arrays / sizeof arrays[0] - (mesh->masks == NULL);
     uint64_t bytes = 0;
     /* A mesh larger than the device's memory is refused at once. */
@@ -125,6 +143,7 @@ static void fill_copy(caromi_device *device, const carom_mesh *mesh, mesh_copy *
 carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_error *err)
 {
     mesh_copy *copy = mesh->device_copies[device->place];
+    assert(mesh->view.width == MESH_WIDEST); /* caromi_batch.suit_device */
     if (copy == NULL || copy->cl != device->cl) {
         CHECK(caromi_enqueue_refuse(device->context, err));
         CHECK(caromi_mesh_bring(mesh, err));
@@ -153,16 +172,23 @@ static size_t kind_of_left_out(const carom_mesh *mesh, int have_masks)
     return (size_t)(caromi_culling_of(mesh->edges, have_masks) - mesh->edges->culling);
 }
 
-/* Copies the culling data for contacts to a device. */
+/* Copies the culling data for contacts to a device, unless it has the data of the present vertices. */
 carom_status caromi_upload_edges(caromi_device *device, carom_mesh *mesh, int have_masks, carom_error *err)
 {
     mesh_copy *copy = mesh->device_copies[device->place];
     const size_t kind = kind_of_left_out(mesh, have_masks);
+    const caromi_edges *edges;
+    if (copy->culling_is_old >> kind & 1)
+        caromi_mesh_copy_forget_culling(copy, kind);
+    if (copy->opposites[kind] == NULL) {
+        CHECK(caromi_mesh_bring(mesh, err));
+        CHECK(caromi_edges_of(mesh, &edges, err));
+    }
     const caromi_culling *culling = &mesh->edges->culling[kind];
-    const mesh_array arrays[] = {
-        {"third corners of a mesh", culling->opposites, mesh->leaf_count, sizeof *culling->opposites,
-         &copy->opposites[kind]},
-        {"cones of a mesh", culling->cones, mesh->info.node_count, sizeof *culling->cones, &copy->cones[kind]}};
+    const mesh_array arrays[] = {{"third corners of a mesh", culling->opposites, mesh->leaf_count,
+                                  CAROMI_OPPOSITES_BYTES(MESH_WIDEST), &copy->opposites[kind]},
+                                 {"cones of a mesh", culling->cones, mesh->info.node_count,
+                                  CAROMI_CONES_BYTES(MESH_WIDEST), &copy->cones[kind]}};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         if (*arrays[i].out == NULL)
             CHECK(caromi_copy_array(device, &arrays[i], err));
@@ -387,7 +413,7 @@ static carom_status answer_undecided(const carom_context *context, const void *u
         batch.out[kind->answer[k]] = out[k];
     batch.begin = 0;
     batch.count = count;
-    batch.by_integers = NULL;
+    batch.rungs = NULL;
     return caromi_cpu_mesh(context, &batch, 0, count, stats, err);
 }
 static const caromi_undecided undecided_queries = {caromi_undecided_mesh_batch, answer_undecided};

@@ -2,6 +2,7 @@
 #ifndef CAROM_HOST_OPENCL_MESH_COPY_H
 #define CAROM_HOST_OPENCL_MESH_COPY_H
 #include "device.h"
+#include "host/mesh/contacts.h"
 
 /* Tables of a mesh for the choice of contacts: positions, rings and lists of host/mesh/edges.h and corners.h. */
 enum {
@@ -16,6 +17,16 @@ enum {
     CAROMI_TABLES
 };
 
+/* Arrays from which culling data is updated after a refit. */
+enum { CAROMI_MOVED_FACES, CAROMI_MOVED_SOURCES, CAROMI_MOVED_ACROSS, CAROMI_MOVED };
+enum {
+    CAROMI_KEPT_POSITION, /* of vertices */
+    CAROMI_KEPT_ENTRIES,  /* REFIT_COUNTS numbers and a hash table of positions */
+    CAROMI_KEPT_AROUND,
+    CAROMI_KEPT_CONES, /* of all children, as mesh_cone */
+    CAROMI_KEPT
+};
+
 /* The copy of a mesh on a device. It holds a reference to the device's OpenCL context, so it may outlive the
  * caromi_device, and the address of a context with copies is never reused for a new one. */
 typedef struct mesh_copy {
@@ -23,15 +34,18 @@ typedef struct mesh_copy {
     cl_context cl;
     cl_mem nodes, leaves, masks, clearance, vertices, indices; /* masks NULL: none */
     cl_mem opposites[2], cones[2]; /* culling data of contacts by kind of query; NULL: not uploaded */
+    unsigned culling_is_old;       /* a bit for each kind: the data is that of the vertices before a refit */
+    int corners_are_kept;          /* the same vertices coincide as in the tables, after the last refit */
     cl_mem tables[CAROMI_TABLES];  /* NULL: not uploaded */
-    const uint32_t *patch;         /* patches among the tables, and their angle */
-    double flat;
-    carom_error lacking; /* why the upload failed: retrying a large mesh in every batch would be slow */
+    uint64_t patches;              /* the serial number of the patches among the tables */
+    carom_error lacking;           /* why the upload failed: retrying a large mesh in every batch would be slow */
     /* For refits on the device (refit.c), made by the first one: arrays of its own where it shares the host's memory,
      * nodes by level, areas of their slots, and a refit_work. */
     cl_mem levels, areas, work;
     uint32_t *level_start; /* [level_count + 1] */
     uint32_t level_count;
+    /* For the first contacts after one (refit_contacts.c), by kind of query, and of the mesh. */
+    cl_mem moved[2][CAROMI_MOVED], kept[CAROMI_KEPT];
     cl_mem marks, distances[2]; /* for the grid of empty space (space.c): a bit and two bytes for each cube */
     int space_is_old;           /* the grid is that of the vertices before a refit */
 } mesh_copy;
@@ -49,6 +63,11 @@ typedef struct mesh_array {
 } mesh_array;
 /* Copies an array to the device. An empty one still gets a buffer, as a kernel's argument. mesh.c */
 carom_status caromi_copy_array(caromi_device *device, const mesh_array *a, carom_error *err);
-/* Frees the culling data and tables of contacts, which belong to the vertices before a move. */
+/* Copies the tables by which contacts are chosen to the device, unless they are there, and patches, if there are any:
+ * contacts and its patches may be NULL. mesh_rows_contacts.c */
+carom_status caromi_upload_tables(caromi_device *device, carom_mesh *mesh, const caromi_contacts *contacts,
+                                  carom_error *err);
+/* Frees the culling data and tables of contacts; the culling data for one kind of query alone. */
 void caromi_mesh_copy_forget_edges(mesh_copy *copy);
+void caromi_mesh_copy_forget_culling(mesh_copy *copy, size_t kind);
 #endif

@@ -3,6 +3,7 @@
  * their positions, and the second pass writes them. On devices that share memory with the host, the first pass already
  * writes hits: the queries of a work-item share space for CAROMI_INLINE_HITS hits each. Only work-items whose hits did
  * not fit run in the second pass. */
+#include "abilities.h"
 #include "mesh_copy.h"
 #include "mesh_list.h"
 
@@ -373,27 +374,42 @@ carom_status caromi_stream_list(caromi_device *device, const caromi_list_batch *
     return status;
 }
 
+static unsigned ability_of(int is_of_contacts)
+{
+    return is_of_contacts ? CAROMI_CHOOSES_CONTACTS : CAROMI_LISTS_HITS;
+}
+
 /* Contacts are chosen in binary64. */
 int caromi_list_stays_on(const caromi_device *device, int is_of_contacts)
 {
-    return caromi_serves_alone(device) && (!is_of_contacts || device->info.fp64);
+    return caromi_has_ability(device, ability_of(is_of_contacts)) && (!is_of_contacts || device->info.fp64);
+}
+
+/* Brings what the host needs to decide or complete hits. */
+static carom_status bring(const caromi_list_batch *batch, carom_error *err)
+{
+    const caromi_edges *edges;
+    CHECK(caromi_mesh_bring(batch->sweep.mesh, err));
+    return batch->contacts != NULL ? caromi_edges_of(batch->sweep.mesh, &edges, err) : CAROM_OK;
 }
 
 /* Answers a list whose arrays stay on the device. If there is no memory even for few queries, the rest is answered part
- * by part through the host. */
+ * by part through the host. So are all lists of this kind from now on if their programs cannot be built. */
 static carom_status answer_in_place(caromi_device *device, const caromi_list_batch *batch, uint64_t end, uint64_t *done,
                                     carom_stats *stats, carom_error *err)
 {
     const uint64_t begin = batch->sweep.begin;
     carom_error why = {CAROM_OK, 0, ""};
     carom_status status = caromi_probe_rows(device, batch, &why);
+    const int gives_up = caromi_gives_up_ability(device, ability_of(batch->contacts != NULL), status);
     if (status == CAROM_OK)
         status = caromi_stream_rows(device, batch, end, done, stats, &why);
-    if (status != CAROM_ERROR_OUT_OF_MEMORY)
+    if (status != CAROM_ERROR_OUT_OF_MEMORY && !gives_up)
         return status == CAROM_OK ? CAROM_OK : caromi_fail(err, status, why.native_code, "%s", why.message);
-    caromi_log(device->context, CAROM_LOG_INFO, "%s: the list's arrays come to the host: %s", device->info.name,
-               why.message);
+    caromi_log(device->context, gives_up ? CAROM_LOG_WARNING : CAROM_LOG_INFO,
+               "%s: the list's arrays come to the host: %s", device->info.name, why.message);
     CHECK(caromi_staging_show_after(batch->sweep.mesh->context, *done - begin, err));
+    CHECK(bring(batch, err));
     if (batch->is_first)
         return caromi_device_first_list(device, batch, end, done, stats, err);
     if (batch->list->offsets != NULL && *done == begin)
@@ -407,14 +423,14 @@ carom_status caromi_device_list(caromi_device *device, const void *list_batch, u
 {
     const caromi_list_batch *batch = list_batch;
     const int stays = batch->any != NULL && (!batch->sweep.exact || caromi_is_resident(device, batch->any));
-    if (!stays && *done < end) /* the host decides or completes the hits */
-        CHECK(caromi_mesh_bring(batch->sweep.mesh, err));
     if (caromi_program_needs_fp64(caromi_list_program(batch)) && !device->info.fp64)
         return caromi_lacks_fp64(device, stats);
     caromi_fit_stack(device, batch->sweep.mesh);
     if (batch->list != NULL && caromi_has_residents(device->context) &&
         caromi_list_stays_on(device, batch->contacts != NULL))
         return answer_in_place(device, batch, end, done, stats, err);
+    if (!stays && *done < end)
+        CHECK(bring(batch, err));
     carom_status status = caromi_probe_list(device, batch, err);
     if (status == CAROM_OK)
         status = caromi_stream_list(device, batch, end, done, stats, err);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "host/mesh/block.h"
+#include "mesh_copy.h"
 
 enum {
     RECORD_BYTES = 48, /* device memory of a candidate, about */
@@ -400,10 +401,12 @@ static carom_status launch_rows(caromi_device *device, caromi_cl_slot *slot, con
                         .first = slot->first,
                         .places = CAROMI_ROWS_SLOTS};
     const carom_status status = answer_chunk(&rows, err);
-    const int has_integers = call->batch->sweep.exact && rows.by_integers != NULL;
-    for (cl_uint i = 0; has_integers && status == CAROM_OK && i < rows.rows; i++)
-        call->stats->by_integers += rows.by_integers[i];
-    caromi_free(device->context, rows.by_integers);
+    const int has_rungs = call->batch->sweep.exact && rows.rung != NULL;
+    caromi_rungs rungs = {0, 0};
+    for (cl_uint i = 0; has_rungs && status == CAROM_OK && i < rows.rows; i++)
+        caromi_rungs_count(&rungs, (caromi_rung)rows.rung[i]);
+    caromi_count_rungs(call->stats, rungs);
+    caromi_free(device->context, rows.rung);
     return status;
 }
 
@@ -425,7 +428,7 @@ carom_status caromi_stream_rows(caromi_device *device, const caromi_list_batch *
                                   .user = &call};
     memcpy(in, sweep->in, (size_t)sweep->kind->in * sizeof *in);
     in[sweep->kind->in] = sweep->mask;
-    if (batch->contacts != NULL && batch->contacts->edges != NULL) {
+    if (batch->contacts != NULL && sweep->mesh->edges != NULL) {
         CHECK(caromi_upload_mesh(device, sweep->mesh, err));
         CHECK(caromi_upload_edges(device, sweep->mesh, sweep->mask.base != NULL, err));
         CHECK(caromi_upload_tables(device, sweep->mesh, batch->contacts, err));

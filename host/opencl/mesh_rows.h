@@ -43,7 +43,7 @@ typedef struct caromi_rows {
     uint64_t candidates; /* of the chunk's rows that are filled */
     uint32_t places;     /* CAROMI_ROWS_PLACES or, without misses among the candidates, CAROMI_ROWS_SLOTS */
     rows_report report;
-    uint8_t *by_integers; /* [rows] exact mode: whether integers decided a hit of the row; NULL: of none so far */
+    uint8_t *rung; /* [rows] exact mode: last rung that a hit of the row has reached; NULL: all the first so far */
 } caromi_rows;
 
 /* Waits for the report of the kernels since its last reading, checks it, and clears it. */
@@ -51,9 +51,6 @@ carom_status caromi_rows_report(caromi_rows *rows, carom_error *err);
 /* Decides candidates on the host, and stores the answers on the device. */
 carom_status caromi_rows_decide(caromi_rows *rows, carom_error *err);
 carom_status caromi_rows_decide_first(caromi_rows *rows, carom_error *err);
-/* Copies the tables by which contacts are chosen to the device, unless they are there. The patches may be NULL. */
-carom_status caromi_upload_tables(caromi_device *device, carom_mesh *mesh, const caromi_contacts *contacts,
-                                  carom_error *err);
 /* Makes the keys of contacts from the candidates, and lists the rows that are left to the host. */
 carom_status caromi_rows_choose(const caromi_rows *rows, carom_error *err);
 /* Chooses the contacts of these rows on the host, and stores their keys on the device. */

@@ -16,17 +16,16 @@ static const mesh_copy *copy_of(const caromi_device *device, const carom_mesh *m
     return mesh->device_copies[device->place];
 }
 
-/* The patches of another angle replace the ones that were copied. */
+/* Other patches replace the ones that were copied. */
 static carom_status upload_patches(caromi_device *device, carom_mesh *mesh, mesh_copy *copy,
                                    const caromi_contacts *contacts, carom_error *err)
 {
     cl_mem *to = &copy->tables[CAROMI_TABLE_PATCH];
-    const mesh_array patches = {"patches of a mesh", (void *)(uintptr_t)contacts->patch, mesh->info.triangle_count,
-                                sizeof *contacts->patch, to};
-    if (copy->patch != contacts->patch || copy->flat < mesh->patches.flat || copy->flat > mesh->patches.flat)
+    const mesh_array patches = {"patches of a mesh", contacts->patches.of, mesh->info.triangle_count,
+                                sizeof *contacts->patches.of, to};
+    if (copy->patches != contacts->patches.serial)
         caromi_release_buffer(to);
-    copy->patch = contacts->patch;
-    copy->flat = mesh->patches.flat;
+    copy->patches = contacts->patches.serial;
     return *to == NULL ? caromi_copy_array(device, &patches, err) : CAROM_OK;
 }
 
@@ -35,7 +34,7 @@ carom_status caromi_upload_tables(caromi_device *device, carom_mesh *mesh, const
 {
     mesh_copy *copy = mesh->device_copies[device->place];
     cl_mem *to = copy->tables;
-    const caromi_edges *edges = contacts->edges;
+    const caromi_edges *edges = mesh->edges;
     const caromi_corners *corners = edges->corners;
     const uint64_t triangles = mesh->info.triangle_count;
     const mesh_array arrays[] = {
@@ -49,14 +48,15 @@ carom_status caromi_upload_tables(caromi_device *device, carom_mesh *mesh, const
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         if (*arrays[i].out == NULL)
             CHECK(caromi_copy_array(device, &arrays[i], err));
-    return contacts->patch != NULL ? upload_patches(device, mesh, copy, contacts, err) : CAROM_OK;
+    return contacts != NULL && contacts->patches.of != NULL ? upload_patches(device, mesh, copy, contacts, err)
+                                                            : CAROM_OK;
 }
 
 void caromi_rows_set_patches(const caromi_rows *rows, caromi_arguments *arguments)
 {
     const carom_mesh *mesh = rows->batch->sweep.mesh;
     const mesh_copy *copy = copy_of(rows->job.device, mesh);
-    const int has_patches = rows->batch->contacts != NULL && rows->batch->contacts->patch != NULL;
+    const int has_patches = rows->batch->contacts != NULL && rows->batch->contacts->patches.of != NULL;
     caromi_set_argument(arguments, has_patches ? &copy->tables[CAROMI_TABLE_PATCH] : &copy->indices, sizeof(cl_mem));
 }
 
@@ -74,7 +74,7 @@ static void set_mesh(const caromi_rows *rows, caromi_arguments *arguments)
     caromi_set_argument(arguments, &copy->indices, sizeof copy->indices);
     for (int table = CAROMI_TABLE_POSITION; table <= CAROMI_TABLE_MASK; table++)
         caromi_set_argument(arguments, &copy->tables[table], sizeof copy->tables[table]);
-    caromi_set_int(arguments, rows->batch->contacts->edges->mask != NULL);
+    caromi_set_int(arguments, mesh->edges->mask != NULL);
     caromi_set_argument(arguments, &extent, sizeof extent);
     caromi_set_uint(arguments, mesh->info.triangle_count);
 }
@@ -152,6 +152,9 @@ static carom_status merge(const caromi_rows *rows, carom_error *err)
 
 carom_status caromi_rows_choose(const caromi_rows *rows, carom_error *err)
 {
+    if (copy_of(rows->job.device, rows->batch->sweep.mesh)->tables[CAROMI_TABLE_POSITION] ==
+        NULL) /* the host found others */
+        return caromi_fail_corrupt(rows->job.device, "corners", rows->first, rows->first + rows->rows, err);
     caromi_arguments list = caromi_arguments_of(rows->job.device, CAROMI_PROGRAM_ROWS_MARKED);
     CHECK(caromi_grid_clear(&rows->job, CAROMI_ROWS_MARKS, rows->rows, err));
     CHECK(choose(rows, err));

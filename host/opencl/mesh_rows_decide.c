@@ -5,7 +5,9 @@
 
 #include "mesh_rows.h"
 
+#include "host/bvh/triangle.h"
 #include "host/mesh/block.h"
+#include "host/mesh/mesh.h"
 
 enum { RUN = 1 << 7 /* candidates of a task */ };
 
@@ -43,19 +45,22 @@ static carom_status check_rows(const caromi_rows *rows, const uint32_t *row, uin
     return CAROM_OK;
 }
 
-/* Marks rows as decided by integers. */
-static carom_status mark_rows(caromi_rows *rows, const uint32_t *row, uint32_t count, carom_error *err)
+/* Raises the rungs of rows. rung: of each; NULL: integers. */
+static carom_status mark_rows(caromi_rows *rows, const uint32_t *row, const uint8_t *rung, uint32_t count,
+                              carom_error *err)
 {
     const carom_context *context = rows->job.device->context;
     CHECK(check_rows(rows, row, count, err));
-    if (rows->by_integers == NULL) {
-        rows->by_integers = caromi_alloc(context, rows->rows, 1);
-        if (rows->by_integers == NULL)
+    if (rows->rung == NULL) {
+        rows->rung = caromi_alloc(context, rows->rows, 1);
+        if (rows->rung == NULL)
             return caromi_fail_memory(err, "no memory for the marks of %u queries", rows->rows);
-        memset(rows->by_integers, 0, rows->rows);
+        memset(rows->rung, CAROMI_FIRST_FILTER, rows->rows);
     }
-    for (uint32_t i = 0; i < count; i++)
-        rows->by_integers[row[i]] = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t reached = rung != NULL ? rung[i] : CAROMI_INTEGERS;
+        rows->rung[row[i]] = rows->rung[row[i]] > reached ? rows->rung[row[i]] : reached;
+    }
     return CAROM_OK;
 }
 
@@ -107,6 +112,7 @@ typedef struct decide_job {
     const undecided_copy *copy;
     const int32_t *triangle;
     uint64_t *key;
+    uint8_t *rung;
 } decide_job;
 
 static void decide_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
@@ -121,10 +127,13 @@ static void decide_run(void *user, uint64_t begin, uint64_t end, uint32_t thread
         uint32_t t;
         for (int k = 0; k < sweep->kind->in; k++)
             query.in[k] = job->copy->in[k][i];
-        for (int number = 0; number < 9; number++)
-            corners[number] = caromi_corner(sweep->mesh, (uint32_t)record.triangle, number / 3)[number % 3];
+        caromi_triangle_corners(sweep->mesh, (uint32_t)record.triangle, corners);
+        caromi_rung rung = CAROMI_FIRST_FILTER;
+        const int hits =
+            caromi_resolve_hit(&query, corners, job->rows->batch->search == CAROMI_MESH_OVERLAPS, &record, &rung);
+        job->rung[i] = (uint8_t)rung;
         job->key[i] = ROWS_MISS;
-        if (!caromi_resolve_hit(&query, corners, job->rows->batch->search == CAROMI_MESH_OVERLAPS, &record))
+        if (!hits)
             continue;
         memcpy(&t, &record.t, sizeof t);
         job->key[i] = (uint64_t)t << GRID_KEY_T_SHIFT | (uint64_t)(uint32_t)record.triangle << GRID_KEY_B_SHIFT |
@@ -132,15 +141,17 @@ static void decide_run(void *user, uint64_t begin, uint64_t end, uint32_t thread
     }
 }
 
-static carom_status decide(caromi_rows *rows, undecided_copy *copy, uint64_t *key, int32_t *triangle, carom_error *err)
+static carom_status decide(caromi_rows *rows, undecided_copy *copy, uint64_t *key, int32_t *triangle, uint8_t *rung,
+                           carom_error *err)
 {
     const grid_job *job = &rows->job;
     const caromi_resident triangles = {*caromi_grid_memory_of(job, CAROMI_ROWS_RECORDS),
                                        offsetof(mesh_record, triangle)};
-    decide_job work = {rows, copy, triangle, key};
+    decide_job work = {rows, copy, triangle, key, rung};
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_ROWS_DECIDE);
+    CHECK(caromi_mesh_bring(rows->batch->sweep.mesh, err));
     CHECK(fetch_rows(rows, copy, err));
-    CHECK(mark_rows(rows, copy->row, copy->count, err));
+    CHECK(check_rows(rows, copy->row, copy->count, err));
     CHECK(fetch_words(rows, triangles, sizeof(mesh_record), caromi_grid_memory_of(job, CAROMI_ROWS_UNDECIDED),
                       copy->count, triangle, err));
     for (uint32_t i = 0; i < copy->count; i++)
@@ -149,6 +160,7 @@ static carom_status decide(caromi_rows *rows, undecided_copy *copy, uint64_t *ke
     const double start = caromi_now();
     caromi_parallel_runs(job->device->context->pool, copy->count, RUN, decide_run, &work);
     job->stats->host += caromi_now() - start;
+    CHECK(mark_rows(rows, copy->row, rung, copy->count, err));
     CHECK(send(rows, CAROMI_ROWS_DECIDED, key, copy->count, sizeof *key, err));
     caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_UNDECIDED);
     caromi_grid_set_memory(job, &arguments, CAROMI_ROWS_UNDECIDED_OF);
@@ -164,11 +176,13 @@ carom_status caromi_rows_decide(caromi_rows *rows, carom_error *err)
     undecided_copy copy = {.count = rows->report.undecided};
     uint64_t *key = caromi_alloc(context, copy.count, sizeof *key);
     int32_t *triangle = caromi_alloc(context, copy.count, sizeof *triangle);
-    carom_status status = key != NULL && triangle != NULL
-                              ? decide(rows, &copy, key, triangle, err)
+    uint8_t *rung = caromi_alloc(context, copy.count, sizeof *rung);
+    carom_status status = key != NULL && triangle != NULL && rung != NULL
+                              ? decide(rows, &copy, key, triangle, rung, err)
                               : caromi_fail_memory(err, "no memory for %u undecided hits", copy.count);
     caromi_free(context, key);
     caromi_free(context, triangle);
+    caromi_free(context, rung);
     caromi_free(context, copy.memory);
     return status;
 }
@@ -179,7 +193,7 @@ carom_status caromi_rows_decide(caromi_rows *rows, carom_error *err)
 typedef struct first_answers {
     int32_t *triangle;
     float *t;
-    uint8_t *state;
+    uint8_t *state, *rungs; /* rungs: as in caromi_mesh_batch */
 } first_answers;
 
 static carom_status decide_first(caromi_rows *rows, undecided_copy *copy, const first_answers *out, carom_error *err)
@@ -189,8 +203,8 @@ static carom_status decide_first(caromi_rows *rows, undecided_copy *copy, const 
     carom_stats stats = {.size = sizeof stats};
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_ROWS_DECIDE_FIRST);
     CHECK(fetch_rows(rows, copy, err));
-    CHECK(mark_rows(rows, copy->row, copy->count, err));
     set_queries(&batch, copy);
+    batch.rungs = memset(out->rungs, 0, copy->count);
     memset(batch.out, 0, sizeof batch.out);
     batch.out[CAROMI_ANSWER_TRIANGLE] = (caromi_out_column){out->triangle, sizeof *out->triangle};
     batch.out[CAROMI_ANSWER_KEY] = (caromi_out_column){out->t, sizeof *out->t};
@@ -198,6 +212,9 @@ static carom_status decide_first(caromi_rows *rows, undecided_copy *copy, const 
     const double start = caromi_now();
     CHECK(caromi_cpu_mesh(job->device->context, &batch, 0, batch.count, &stats, err));
     job->stats->host += caromi_now() - start;
+    for (uint32_t i = 0; i < copy->count; i++)
+        out->rungs[i] = (uint8_t)caromi_rung_of(out->rungs[i], 0);
+    CHECK(mark_rows(rows, copy->row, out->rungs, copy->count, err));
     CHECK(send(rows, CAROMI_ROWS_DECIDED, out->triangle, copy->count, sizeof *out->triangle, err));
     CHECK(send(rows, CAROMI_ROWS_DECIDED_T, out->t, copy->count, sizeof *out->t, err));
     CHECK(send(rows, CAROMI_ROWS_DECIDED_STATE, out->state, copy->count, 1, err));
@@ -218,13 +235,15 @@ carom_status caromi_rows_decide_first(caromi_rows *rows, carom_error *err)
     undecided_copy copy = {.count = rows->report.undecided};
     const first_answers out = {.triangle = caromi_alloc(context, copy.count, sizeof *out.triangle),
                                .t = caromi_alloc(context, copy.count, sizeof *out.t),
-                               .state = caromi_alloc(context, copy.count, 1)};
-    carom_status status = out.triangle != NULL && out.t != NULL && out.state != NULL
+                               .state = caromi_alloc(context, copy.count, 1),
+                               .rungs = caromi_alloc(context, copy.count, 1)};
+    carom_status status = out.triangle != NULL && out.t != NULL && out.state != NULL && out.rungs != NULL
                               ? decide_first(rows, &copy, &out, err)
                               : caromi_fail_memory(err, "no memory for %u undecided queries", copy.count);
     caromi_free(context, out.triangle);
     caromi_free(context, out.t);
     caromi_free(context, out.state);
+    caromi_free(context, out.rungs);
     caromi_free(context, copy.memory);
     return status;
 }
@@ -234,7 +253,7 @@ carom_status caromi_rows_decide_first(caromi_rows *rows, carom_error *err)
 /* Contacts of the undecided rows, in a list of their own. */
 typedef struct contact_answers {
     uint64_t *offsets;
-    uint8_t *by_integers; /* [rows] not 0: integers decided something */
+    uint8_t *rungs; /* [rows] as in caromi_mesh_batch */
     int32_t *triangle;
     float *t;
     carom_list_totals totals;
@@ -252,7 +271,7 @@ static carom_status choose(const caromi_rows *rows, const undecided_copy *copy, 
     contacts.patch_of_hit = NULL;
     memset(batch.sweep.out, 0, sizeof batch.sweep.out);
     set_queries(&batch.sweep, copy);
-    batch.sweep.by_integers = memset(out->by_integers, 0, copy->count);
+    batch.sweep.rungs = memset(out->rungs, 0, copy->count);
     batch.list = &list;
     list.capacity = (uint64_t)copy->count * EACH + MORE;
     for (;;) {
@@ -310,9 +329,9 @@ static carom_status mark_decided(caromi_rows *rows, const undecided_copy *copy, 
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < copy->count; i++)
-        if (out->by_integers[i])
+        if (out->rungs[i])
             copy->row[count++] = copy->row[i];
-    return mark_rows(rows, copy->row, count, err);
+    return mark_rows(rows, copy->row, NULL, count, err);
 }
 
 static carom_status choose_and_give(caromi_rows *rows, undecided_copy *copy, contact_answers *out, carom_error *err)
@@ -336,12 +355,12 @@ carom_status caromi_rows_decide_contacts(caromi_rows *rows, carom_error *err)
     const carom_context *context = rows->job.device->context;
     undecided_copy copy = {.count = rows->report.undecided};
     contact_answers out = {.offsets = caromi_alloc(context, copy.count + 1ull, sizeof *out.offsets),
-                           .by_integers = caromi_alloc(context, copy.count, 1)};
-    const carom_status status = out.offsets != NULL && out.by_integers != NULL
+                           .rungs = caromi_alloc(context, copy.count, 1)};
+    const carom_status status = out.offsets != NULL && out.rungs != NULL
                                     ? choose_and_give(rows, &copy, &out, err)
                                     : caromi_fail_memory(err, "no memory for %u undecided queries", copy.count);
     caromi_free(context, out.offsets);
-    caromi_free(context, out.by_integers);
+    caromi_free(context, out.rungs);
     caromi_free(context, out.triangle);
     caromi_free(context, out.t);
     caromi_free(context, copy.memory);
@@ -356,7 +375,7 @@ carom_status caromi_rows_fetch_points(caromi_rows *rows, const cl_mem *columns, 
 {
     const uint32_t hits = rows->report.undecided;
     CHECK(read_words(rows, *caromi_grid_memory_of(&rows->job, CAROMI_ROWS_UNDECIDED_OF), hits, scratch, err));
-    CHECK(mark_rows(rows, scratch, hits, err));
+    CHECK(mark_rows(rows, scratch, NULL, hits, err));
     for (uint32_t k = 0; k < count; k++)
         CHECK(fetch_words(rows, (caromi_resident){columns[k], 0}, sizeof(float),
                           caromi_grid_memory_of(&rows->job, CAROMI_ROWS_UNDECIDED), hits, to[k], err));

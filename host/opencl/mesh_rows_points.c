@@ -6,6 +6,7 @@
 #include "mesh_rows.h"
 
 #include "host/mesh/block.h"
+#include "host/mesh/mesh.h"
 
 /* Columns of the slot's unused outputs: column 0 serves what the host reads. */
 enum { POINT_IN = 1, POINT_TRIANGLE = POINT_IN + MESH_T_MAX, POINT_OUT, POINT_END = POINT_OUT + OUT_CONTACT };
@@ -132,7 +133,9 @@ static carom_status decide_points(caromi_rows *rows, uint64_t first, uint32_t co
     for (size_t k = 0; k < POINT_END; k++)
         copy.column[k] = memory + (k + 1) * undecided;
     const double start = caromi_now();
-    const carom_status status = decide(rows, &copy, err);
+    carom_status status = caromi_mesh_bring(rows->batch->sweep.mesh, err);
+    if (status == CAROM_OK)
+        status = decide(rows, &copy, err);
     rows->job.stats->host += caromi_now() - start;
     caromi_free(context, memory);
     return status;

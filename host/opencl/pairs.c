@@ -17,8 +17,8 @@ static carom_status launch_pairs(caromi_device *device, caromi_cl_slot *slot, co
     return caromi_launch_chunk(device, slot, &arguments, slot->padded / device->lanes, err);
 }
 
-static uint64_t resolve_pairs(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
-                              size_t count)
+static caromi_rungs resolve_pairs(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
+                                  size_t count)
 {
     assert(rows == NULL);
     (void)rows;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "enqueue.h"
+#include "host/mesh/mesh.h"
 #include "probe.h"
 
 enum { PAIRS = 4096 };
@@ -205,6 +206,38 @@ carom_status caromi_probe_pairs(caromi_device *device, enum caromi_pair_kernel k
     status = run_pair_probe(device, kernel, data, err);
     device->probing = 0;
     program->probed = status == CAROM_OK;
+    caromi_free(device->context, data);
+    return status;
+}
+
+carom_status caromi_probe_mesh_make(carom_context *context, const float *vertices, uint32_t triangles,
+                                    const uint32_t *masks, carom_mesh **out, carom_error *err)
+{
+    const carom_mesh_desc desc = {.size = sizeof desc,
+                                  .vertices = carom_xyz(vertices),
+                                  .vertex_count = 3 * (uint64_t)triangles,
+                                  .triangle_count = triangles,
+                                  .masks = {masks, sizeof *masks}};
+    return caromi_mesh_make(context, &desc, MESH_WIDEST, out, err);
+}
+
+carom_status caromi_probe_programs(caromi_device *device, uint32_t first, uint32_t last, size_t bytes,
+                                   carom_status (*run)(caromi_device *device, void *data, carom_error *err),
+                                   carom_error *err)
+{
+    if (device->programs[last].probed)
+        return CAROM_OK;
+    for (uint32_t program = first; program <= last; program++)
+        if (device->info.fp64 || !caromi_program_needs_fp64(program))
+            CHECK(caromi_program_build(device, program, err));
+    void *data = caromi_alloc(device->context, 1, bytes);
+    if (data == NULL)
+        return caromi_fail_memory(err, "no memory for the bit probe (%zu bytes)", bytes);
+    memset(data, 0, bytes);
+    device->probing = 1;
+    const carom_status status = run(device, data, err);
+    device->probing = 0;
+    device->programs[last].probed = status == CAROM_OK;
     caromi_free(device->context, data);
     return status;
 }

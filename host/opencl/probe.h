@@ -21,6 +21,15 @@ void caromi_probe_triangles(uint64_t *state, float *vertices, uint32_t count);
 /* Makes random masks, in which one bit in four is set. */
 void caromi_probe_masks(uint64_t state, uint32_t *masks, uint32_t count);
 
+/* A mesh of triangles that share no vertex. masks NULL: none. */
+carom_status caromi_probe_mesh_make(carom_context *context, const float *vertices, uint32_t triangles,
+                                    const uint32_t *masks, carom_mesh **out, carom_error *err);
+
+/* Builds the programs from `first` to `last`, but those that need binary64 where the device has none, and runs their
+ * probe with so many bytes, which are 0; unless that was done before. */
+carom_status caromi_probe_programs(caromi_device *device, uint32_t first, uint32_t last, size_t bytes,
+                                   carom_status (*run)(caromi_device *device, void *data, carom_error *err),
+                                   carom_error *err);
 /* Compares bits; fails with a message that names the first difference. */
 carom_status caromi_probe_compare(const caromi_device *d, uint32_t program, uint32_t count, uint32_t column,
                                   const void *got, const void *expected, size_t size, carom_error *err);

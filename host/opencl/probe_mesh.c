@@ -173,12 +173,8 @@ static carom_status make_probe(const caromi_mesh_batch *like, int masked, mesh_p
     caromi_probe_masks(4, data->mask, CLOSEST_QUERIES);
     for (uint32_t i = 0; i < CLOSEST_QUERIES; i++)
         data->mask[i] = i % 8 == 0 ? 0 : data->mask[i] & 0xff00ff00u;
-    const carom_mesh_desc desc = {.size = sizeof desc,
-                                  .vertices = carom_xyz(data->vertices),
-                                  .vertex_count = 3 * TRIANGLES,
-                                  .triangle_count = TRIANGLES,
-                                  .masks = {masked ? data->masks : NULL, sizeof *data->masks}};
-    return caromi_mesh_make(like->mesh->context, &desc, mesh, err);
+    return caromi_probe_mesh_make(like->mesh->context, data->vertices, TRIANGLES, masked ? data->masks : NULL, mesh,
+                                  err);
 }
 
 /* The probe's queries as a batch without outputs, of the same kind and accuracy as `like`. */
@@ -348,10 +344,11 @@ static carom_status run_list_probe(caromi_device *device, carom_mesh *mesh, cons
     const carom_mesh_hit_result expected_columns = {
         .triangle = expected.triangle, .state = expected.state, .t = expected.t};
     caromi_contacts contacts = {.merge = in_place && like->contacts != NULL && like->contacts->merge > 0 ? 0x1p-4f : 0,
-                                .patch = data->masks};
+                                .patches = {.of = data->masks}};
     caromi_list_batch batch = {.search = like->search, .is_first = like->is_first, .list = &expected};
     if (like->contacts != NULL) {
-        CHECK(caromi_edges_of(mesh, &contacts.edges, err));
+        const caromi_edges *edges;
+        CHECK(caromi_edges_of(mesh, &edges, err));
         batch.contacts = &contacts;
     }
     /* The CPU's list is the expected one. */

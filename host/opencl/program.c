@@ -70,20 +70,23 @@ static cl_int build(caromi_device *device, uint32_t program, char *options, size
     return without;
 }
 
-/* Fails if the device cannot run a built program in groups whose work-items share queries. Some drivers say so only
- * when it is launched, and some crash. */
+/* Fails if the device cannot run a built program in whole groups: those whose work-items share queries, or those that
+ * the kernel requires. Some drivers say so only when it is launched, and some crash. */
 static carom_status check_group(caromi_device *device, uint32_t program, carom_error *err)
 {
     const caromi_program *p = &device->programs[program];
-    size_t most = SIZE_MAX;
+    size_t most = SIZE_MAX, required[3] = {0};
     cl_ulong needed = 0, local = 0;
-    if (p->items == 0)
+    (void)clGetKernelWorkGroupInfo(p->kernel, device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required, required,
+                                   NULL);
+    const size_t group = p->items > 0 ? p->items : required[0];
+    if (group == 0)
         return CAROM_OK;
     (void)clGetKernelWorkGroupInfo(p->kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
-    if (most < p->items)
+    if (most < group)
         return caromi_fail(err, CAROM_ERROR_KERNEL_BUILD, CAROMI_NO_NATIVE_CODE,
-                           "%.80s runs kernel %s in groups of at most %zu work-items, not %u", device->info.name,
-                           caromi_program_name(program), most, p->items);
+                           "%.80s runs kernel %s in groups of at most %zu work-items, not %zu", device->info.name,
+                           caromi_program_name(program), most, group);
     if (clGetKernelWorkGroupInfo(p->kernel, device->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof needed, &needed, NULL) ==
             CL_SUCCESS &&
         clGetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL) == CL_SUCCESS &&
@@ -116,7 +119,14 @@ carom_status caromi_program_build(caromi_device *device, uint32_t program, carom
         p->kernel = NULL;
         return report_build(device, program, code, err);
     }
-    CHECK(check_group(device, program, err));
+    const carom_status status = check_group(device, program, err);
+    if (status != CAROM_OK) { /* a later call builds it again, and finds the same */
+        (void)clReleaseKernel(p->kernel);
+        (void)clReleaseProgram(p->program);
+        p->kernel = NULL;
+        p->program = NULL;
+        return status;
+    }
     caromi_log(device->context, CAROM_LOG_INFO, "built %s in %.3f s: %s", name, caromi_now() - start, options);
     return CAROM_OK;
 }
@@ -138,7 +148,12 @@ int caromi_program_goes_alone(caromi_device *device, uint32_t program, const car
     /* An impossible answer, or one that a truncated loop has marked, is no error of the driver: the device goes on. */
     const int is_found_wrong = why->status == CAROM_ERROR_NOT_BIT_EXACT ||
                                (why->status == CAROM_ERROR_DEVICE_LOST && why->native_code == CAROMI_NO_NATIVE_CODE);
-    if (p->items == 0 || (why->status != CAROM_ERROR_KERNEL_BUILD && !is_found_wrong))
+    /* Codes of a launch for which the device has too few registers, too little local memory or too small groups. If the
+     * device is lost, the probe of the other program finds it so. */
+    const int is_refused = why->status == CAROM_ERROR_DEVICE_LOST &&
+                           (why->native_code == CL_OUT_OF_RESOURCES || why->native_code == CL_INVALID_WORK_GROUP_SIZE ||
+                            why->native_code == CL_INVALID_WORK_ITEM_SIZE);
+    if (p->items == 0 || (why->status != CAROM_ERROR_KERNEL_BUILD && !is_found_wrong && !is_refused))
         return 0;
     p->is_alone = 1;
     release_program(p);

@@ -29,8 +29,8 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
     X(MESH_OVERLAPS_EXACT_OPTIONS, mesh_overlaps_exact,      mesh_overlap,       CAROMI_BY_TEAMS, "") \
     X(MESH_CONTACT,                mesh_contact,             mesh,               CAROMI_NO_STACK, "") \
     X(MESH_CONTACT_EXACT,          mesh_contact_exact,       mesh_exact,         CAROMI_NO_STACK, "") \
-    X(MESH_CLOSEST,                mesh_closest,             mesh_closest,       CAROMI_ON_STACK, "") \
-    X(MESH_CLOSEST_EXACT,          mesh_closest_exact,       mesh_closest_exact, CAROMI_ON_STACK, "") \
+    X(MESH_CLOSEST,                mesh_closest,             mesh_closest,       CAROMI_BY_TEAMS, "") \
+    X(MESH_CLOSEST_EXACT,          mesh_closest_exact,       mesh_closest_exact, CAROMI_BY_TEAMS, "") \
     X(MESH_CLOSEST_POINT,          mesh_closest_point,       mesh_closest,       CAROMI_NO_STACK, "") \
     X(MESH_CLOSEST_POINT_EXACT,    mesh_closest_point_exact, mesh_closest_exact, CAROMI_NO_STACK, "") \
     X(LATTICE_TILE,                lattice_tile,             lattice_tile,       CAROMI_ON_STACK, "") \
@@ -40,8 +40,8 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
     X(LATTICE_INSIDE,              lattice_inside,           lattice_columns,    CAROMI_NO_STACK, "") \
     X(LATTICE_CLASSIFY,            lattice_classify,         lattice_columns,    CAROMI_NO_STACK, "") \
     X(LATTICE_PUT,                 lattice_put,              lattice_columns,    CAROMI_NO_STACK, "") \
-    X(MESH_CONTACTS,               mesh_contacts,            mesh_contacts,      CAROMI_ON_STACK, "") \
-    X(MESH_CONTACTS_EXACT,         mesh_contacts_exact,      mesh_contacts_exact, CAROMI_ON_STACK, "") \
+    X(MESH_CONTACTS,               mesh_contacts,            mesh_contacts,      CAROMI_BY_TEAMS, "") \
+    X(MESH_CONTACTS_EXACT,         mesh_contacts_exact,      mesh_contacts_exact, CAROMI_BY_TEAMS, "") \
     X(CONTACT_CHOOSE,              contact_choose,           contact_rows,       CAROMI_NO_STACK, "") \
     X(CONTACT_CHOOSE_EXACT,        contact_choose_exact,     contact_rows,       CAROMI_NO_STACK, "") \
     X(CONTACT_MERGE,               contact_merge,            contact_rows,       CAROMI_ON_STACK, "") \
@@ -113,6 +113,13 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
     X(REFIT_SPACE_MARK,            refit_space_mark,         refit_space,        CAROMI_NO_STACK, "") \
     X(REFIT_SPACE_ROW,             refit_space_row,          refit_space,        CAROMI_NO_STACK, "") \
     X(REFIT_SPACE_SPREAD,          refit_space_spread,       refit_space,        CAROMI_NO_STACK, "") \
+    X(REFIT_CORNERS,               refit_corners,            refit_contacts,     CAROMI_NO_STACK, "") \
+    X(REFIT_FACES,                 refit_faces,              refit_contacts,     CAROMI_NO_STACK, "") \
+    X(REFIT_CONES,                 refit_cones,              refit_contacts,     CAROMI_NO_STACK, "") \
+    X(REFIT_JOIN,                  refit_join,               refit_contacts,     CAROMI_NO_STACK, "") \
+    X(REFIT_COUNT,                 refit_count,              refit_contacts,     CAROMI_NO_STACK, "") \
+    X(REFIT_DROP,                  refit_drop,               refit_contacts,     CAROMI_NO_STACK, "") \
+    X(REFIT_OPPOSITES,             refit_opposites,          refit_contacts,     CAROMI_NO_STACK, "") \
     X(ROWS_CHECK,                  rows_check,               mesh_rows,          CAROMI_NO_STACK, "") \
     X(ROWS_FIRST,                  rows_first,               mesh_rows,          CAROMI_NO_STACK, "") \
     X(ROWS_DECIDE_FIRST,           rows_decide_first,        mesh_rows,          CAROMI_NO_STACK, "") \
@@ -157,10 +164,12 @@ enum {
     CAROMI_PROGRAM_MOVING_LAST = CAROMI_PROGRAM_MOVING_PARTNER
 };
 
-/* Programs of refits on a device. */
+/* Programs of refits on a device, and those that contacts need afterwards. */
 enum {
     CAROMI_PROGRAM_REFIT_FIRST = CAROMI_PROGRAM_REFIT_MOVE,
-    CAROMI_PROGRAM_REFIT_LAST = CAROMI_PROGRAM_REFIT_SPACE_SPREAD
+    CAROMI_PROGRAM_REFIT_LAST = CAROMI_PROGRAM_REFIT_SPACE_SPREAD,
+    CAROMI_PROGRAM_REFIT_CONTACTS_FIRST = CAROMI_PROGRAM_REFIT_CORNERS,
+    CAROMI_PROGRAM_REFIT_CONTACTS_LAST = CAROMI_PROGRAM_REFIT_OPPOSITES
 };
 
 /* Entries of the traversal stack with one lane, unless a mesh needs MESH_STACK. A tree with 16 children per node needs

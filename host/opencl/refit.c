@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Refits a device's copy of a mesh to vertices in memory of the device (kernels/refit.cl). The host reads one
  * refit_result. */
+#include "abilities.h"
 #include "refit.h"
 
 #include <math.h>
@@ -15,12 +16,11 @@ _Static_assert(sizeof(refit_result) <= 64, "so many bytes cross in a refit");
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-/* Replaces an array that the device reads in memory of the host by a copy of its own. */
-static carom_status own_array(caromi_device *device, const char *what, const void *data, uint64_t bytes, cl_mem *array,
+carom_status caromi_refit_own(caromi_device *device, const char *what, const void *data, uint64_t bytes, cl_mem *array,
                               carom_error *err)
 {
     cl_mem own = NULL;
-    const uint64_t size = bytes > 0 ? bytes : sizeof(mesh_node);
+    const uint64_t size = bytes > 0 ? bytes : CAROMI_NODE_BYTES(MESH_WIDEST);
     CHECK(caromi_make_buffer(device, what, CL_MEM_READ_WRITE | (bytes > 0 ? CL_MEM_COPY_HOST_PTR : 0), size,
                              bytes > 0 ? (void *)(uintptr_t)data : NULL, &own, err));
     caromi_release_buffer(array);
@@ -32,11 +32,10 @@ static carom_status own_arrays(caromi_device *device, const carom_mesh *mesh, me
 {
     if (!device->unified)
         return CAROM_OK;
-    CHECK(own_array(device, "a mesh's nodes", mesh->nodes, mesh->info.node_count * sizeof *mesh->nodes, &copy->nodes,
-                    err));
-    CHECK(own_array(device, "a mesh's leaves", mesh->leaves, mesh->leaf_count * sizeof *mesh->leaves, &copy->leaves,
-                    err));
-    return own_array(device, "a mesh's grid", mesh->clearance, caromi_clearance_shown(mesh), &copy->clearance, err);
+    CHECK(caromi_refit_own(device, "a mesh's nodes", mesh->nodes, caromi_bytes_of_nodes(mesh), &copy->nodes, err));
+    CHECK(caromi_refit_own(device, "a mesh's leaves", mesh->leaves, caromi_bytes_of_leaves(mesh), &copy->leaves, err));
+    return caromi_refit_own(device, "a mesh's grid", mesh->clearance, caromi_clearance_shown(mesh), &copy->clearance,
+                            err);
 }
 
 /* The height of each node above the lowest of its subtree: children have higher numbers. Returns the largest. */
@@ -45,8 +44,8 @@ static uint32_t find_heights(const carom_mesh *mesh, uint8_t *height)
     uint32_t most = 0;
     for (uint64_t number = mesh->info.node_count; number-- > 0;) {
         uint8_t own = 0;
-        for (int i = 0; i < MESH_WIDTH; i++) {
-            const int child = mesh->nodes[number].child[i];
+        for (int i = 0; i < MESH_WIDEST; i++) {
+            const int child = caromi_node_at(mesh, number).child[i];
             if (child > 0 && height[child] >= own)
                 own = (uint8_t)(height[child] + 1);
         }
@@ -108,7 +107,7 @@ static carom_status make_levels(caromi_device *device, const carom_mesh *mesh, m
 static carom_status make_memory(caromi_device *device, const carom_mesh *mesh, mesh_copy *copy, carom_error *err)
 {
     refit_work none = {0};
-    const uint64_t slots = (mesh->info.node_count > 0 ? mesh->info.node_count : 1) * MESH_WIDTH;
+    const uint64_t slots = (mesh->info.node_count > 0 ? mesh->info.node_count : 1) * MESH_WIDEST;
     if (copy->work != NULL)
         return CAROM_OK;
     if (copy->levels == NULL)
@@ -188,7 +187,7 @@ static carom_status fill_leaves(const refit_job *job, carom_error *err)
     caromi_set_int(&arguments, job->mesh->view.frame.root);
     set_memory(&arguments, &job->copy->areas);
     set_memory(&arguments, &job->copy->work);
-    return launch_groups(job, &arguments, nodes > 0 ? nodes * (MESH_WIDTH / REFIT_SLOTS) : 1, err);
+    return launch_groups(job, &arguments, nodes > 0 ? nodes * (MESH_WIDEST / REFIT_SLOTS) : 1, err);
 }
 
 static carom_status fill_nodes(const refit_job *job, carom_error *err)
@@ -203,7 +202,7 @@ static carom_status fill_nodes(const refit_job *job, carom_error *err)
         caromi_set_uint(&arguments, copy->level_start[level]);
         set_memory(&arguments, &copy->work);
         caromi_set_uint(&arguments, count);
-        CHECK(launch_each(job, &arguments, (uint64_t)count * MESH_WIDTH, err));
+        CHECK(launch_each(job, &arguments, (uint64_t)count * MESH_WIDEST, err));
     }
     return CAROM_OK;
 }
@@ -264,16 +263,19 @@ carom_status caromi_refit_run(refit_job *job, refit_result *result, carom_error 
     CHECK(caromi_retain_buffer(device, job->to, err));
     caromi_release_buffer(&job->copy->vertices);
     job->copy->vertices = job->to;
-    caromi_mesh_copy_forget_edges(job->copy);
+    caromi_release_buffer(&job->copy->tables[CAROMI_TABLE_PATCH]);
+    job->copy->culling_is_old = ~0u;
+    job->copy->corners_are_kept = 0;
     job->copy->space_is_old = 1;
     return CAROM_OK;
 }
 
-/* As caromi_serves_alone; and all three arrays are in memory of the device. */
+/* Whether the device refits; and all three arrays are in its memory. */
 int caromi_refit_serves(const caromi_device *device, const carom_points *vertices)
 {
-    return caromi_serves_alone(device) && device->max_group >= REFIT_GROUP && caromi_is_resident(device, vertices->x) &&
-           caromi_is_resident(device, vertices->y) && caromi_is_resident(device, vertices->z);
+    return caromi_has_ability(device, CAROMI_REFITS) && device->max_group >= REFIT_GROUP &&
+           caromi_is_resident(device, vertices->x) && caromi_is_resident(device, vertices->y) &&
+           caromi_is_resident(device, vertices->z);
 }
 
 carom_status caromi_device_refit(caromi_device *device, carom_mesh *mesh, const carom_points *vertices,
@@ -285,6 +287,8 @@ carom_status caromi_device_refit(caromi_device *device, carom_mesh *mesh, const 
                               caromi_resident_at(device, vertices->z)},
                      .stride = vertices->stride == CAROM_REPEAT ? 0 : vertices->stride,
                      .to = to->memory};
-    CHECK(caromi_refit_probe(device, mesh->context, err));
+    const carom_status status = caromi_refit_probe(device, mesh->context, err);
+    (void)caromi_gives_up_ability(device, CAROMI_REFITS, status);
+    CHECK(status);
     return caromi_refit_run(&job, result, err);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The probe of refits on a device: the leaves and nodes of a small mesh with leaves of both kinds, moved to ordinary
+/* The probes of refits on a device: the leaves and nodes of a small mesh with leaves of both kinds, moved to ordinary
  * numbers, to huge and to tiny ones, and to zeros of both signs, against those of the CPU; and a vertex that is
- * refused.
- */
+ * refused. For contacts also what they know of edges and corners, and whether other vertices coincide. */
 #include <math.h>
 #include <string.h>
 
 #include "host/mesh/clearance.h"
+#include "host/mesh/edges.h"
 #include "host/mesh/mesh.h"
 #include "mesh_copy.h"
 #include "probe.h"
@@ -19,7 +19,9 @@ enum {
     LOOSE = 400, /* triangles that share no vertex */
     TRIANGLES = SHEET_TRIANGLES + LOOSE,
     VERTICES = SIDE * SIDE + 3 * LOOSE,
-    MOVES = 4
+    MOVES = 4,
+    GENTLE = MOVES, /* a move after which most children of nodes have normal cones */
+    CONTACT_MOVES
 };
 
 typedef struct refit_probe {
@@ -32,8 +34,10 @@ static void make_indices(uint32_t *indices)
 {
     for (uint32_t i = 0; i < SHEET * SHEET; i++) {
         const uint32_t corner = i / SHEET * SIDE + i % SHEET;
-        const uint32_t own[6] = {corner, corner + 1, corner + SIDE, corner + SIDE, corner + 1, corner + SIDE + 1};
-        memcpy(indices + 6 * (size_t)i, own, sizeof own);
+        const uint32_t own[2][6] = {{corner, corner + 1, corner + SIDE, corner + SIDE, corner + 1, corner + SIDE + 1},
+                                    {corner, corner + 1, corner + SIDE + 1, corner, corner + SIDE + 1, corner + SIDE}};
+        /* Diagonals alternate, so that every second vertex has eight triangles. */
+        memcpy(indices + 6 * (size_t)i, own[(i / SHEET + i % SHEET) % 2], sizeof own[0]);
     }
     for (uint32_t i = 0; i < 3 * LOOSE; i++)
         indices[3 * SHEET_TRIANGLES + i] = SIDE * SIDE + i;
@@ -49,9 +53,9 @@ static void make_vertices(refit_probe *p, int move)
         float *v = p->vertices + 3 * (size_t)i;
         v[0] = (float)(i / SIDE) * 0.25f - 1.25f;
         v[1] = (float)(i % SIDE) * 0.25f - 1.25f;
-        v[2] = caromi_probe_number(&state, CAROMI_PROBE_NEAR) * 0.125f;
+        v[2] = caromi_probe_number(&state, CAROMI_PROBE_NEAR) * (move == GENTLE ? 0x1p-7f : 0.125f);
     }
-    for (uint32_t i = 0; move > 0 && i < 3 * VERTICES; i++) {
+    for (uint32_t i = 0; move > 0 && move < GENTLE && i < 3 * VERTICES; i++) {
         const uint64_t r = caromi_probe_next(&state);
         if (move == 3)
             p->vertices[i] = r % 16 == 0 ? p->vertices[i] : r % 2 ? -0.0f : 0.0f;
@@ -118,10 +122,8 @@ static carom_status probe_move(caromi_device *device, carom_mesh *mesh, refit_pr
     CHECK(refit_there(device, mesh, p, &job, &result, err));
     refit_here(mesh, p, &status, err);
     CHECK(status);
-    CHECK(compare_array(device, job.copy->leaves, 0, mesh->leaves, mesh->leaf_count * sizeof *mesh->leaves, "leaves",
-                        move, err));
-    CHECK(compare_array(device, job.copy->nodes, 0, mesh->nodes, mesh->info.node_count * sizeof *mesh->nodes, "nodes",
-                        move, err));
+    CHECK(compare_array(device, job.copy->leaves, 0, mesh->leaves, caromi_bytes_of_leaves(mesh), "leaves", move, err));
+    CHECK(compare_array(device, job.copy->nodes, 0, mesh->nodes, caromi_bytes_of_nodes(mesh), "nodes", move, err));
     CHECK(compare_space(device, mesh, job.copy, move, err));
     const mesh_frame *frame = &mesh->view.frame;
     return !result.is_refused && result.scale == frame->scale && result.ball == frame->ball
@@ -142,8 +144,7 @@ static carom_status probe_refused(caromi_device *device, carom_mesh *mesh, refit
     if (!result.is_refused || result.triangle != FIRST || result.corner != 2)
         return caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0, "%s: a vertex that is not finite is not found",
                            device->info.name);
-    return compare_array(device, job.copy->leaves, 0, mesh->leaves, mesh->leaf_count * sizeof *mesh->leaves, "leaves",
-                         MOVES, err);
+    return compare_array(device, job.copy->leaves, 0, mesh->leaves, caromi_bytes_of_leaves(mesh), "leaves", MOVES, err);
 }
 
 static carom_status run_probe(caromi_device *device, carom_mesh *mesh, refit_probe *p, carom_error *err)
@@ -155,7 +156,55 @@ static carom_status run_probe(caromi_device *device, carom_mesh *mesh, refit_pro
     return probe_refused(device, mesh, p, err);
 }
 
-static carom_status probe_mesh(caromi_device *device, carom_context *context, refit_probe *p, carom_error *err)
+/* ---- contacts ---------------------------------------------------------------------------------------------------- */
+
+/* Moves both meshes, and compares the culling data of contacts, if the same vertices coincide. */
+static carom_status probe_contacts_move(caromi_device *device, carom_mesh *mesh, refit_probe *p, int move,
+                                        carom_error *err)
+{
+    refit_job job;
+    refit_result result;
+    const caromi_corners *corners;
+    const caromi_edges *edges;
+    carom_status status = CAROM_OK;
+    int follows;
+    CHECK(caromi_edges_of(mesh, &edges, err));
+    make_vertices(p, move);
+    CHECK(refit_there(device, mesh, p, &job, &result, err));
+    refit_here(mesh, p, &status, err);
+    CHECK(status);
+    caromi_edges_move(mesh);
+    caromi_corners_move(mesh);
+    CHECK(caromi_refit_contacts_run(device, mesh, 0, &follows, err));
+    CHECK(caromi_corners_of(mesh, &corners, err));
+    if (follows != (mesh->edges != NULL)) /* the host has discarded them */
+        return caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0,
+                           "%s: coinciding vertices differ from the CPU's after move %d", device->info.name, move);
+    if (!follows)
+        return CAROM_OK;
+    CHECK(caromi_edges_of(mesh, &edges, err));
+    CHECK(compare_array(device, job.copy->opposites[0], 0, edges->culling[0].opposites,
+                        mesh->leaf_count * CAROMI_OPPOSITES_BYTES(MESH_WIDEST), "third corners", move, err));
+    return compare_array(device, job.copy->cones[0], 0, edges->culling[0].cones,
+                         mesh->info.node_count * CAROMI_CONES_BYTES(MESH_WIDEST), "normal cones", move, err);
+}
+
+/* A gentle move before and after each other one, so that cones come and go. */
+static carom_status run_contacts_probe(caromi_device *device, carom_mesh *mesh, refit_probe *p, carom_error *err)
+{
+    CHECK(caromi_make_buffer(device, "the bit probe", CL_MEM_READ_WRITE, sizeof p->vertices, NULL, &p->from, err));
+    CHECK(caromi_make_buffer(device, "the bit probe", CL_MEM_READ_WRITE, sizeof p->vertices, NULL, &p->to, err));
+    for (int move = 0; move < 2 * CONTACT_MOVES; move++)
+        CHECK(probe_contacts_move(device, mesh, p, move % 2 == 0 ? GENTLE : move / 2, err));
+    return CAROM_OK;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+typedef carom_status probe_run(caromi_device *device, carom_mesh *mesh, refit_probe *p, carom_error *err);
+
+static carom_status probe_mesh(caromi_device *device, carom_context *context, refit_probe *p, probe_run *run,
+                               carom_error *err)
 {
     const carom_mesh_desc desc = {
         .size = sizeof desc,
@@ -167,29 +216,43 @@ static carom_status probe_mesh(caromi_device *device, carom_context *context, re
     carom_mesh *mesh = NULL;
     make_indices(p->indices);
     make_vertices(p, 0);
-    CHECK(caromi_mesh_make(context, &desc, &mesh, err));
-    const carom_status status = run_probe(device, mesh, p, err);
+    CHECK(caromi_mesh_make(context, &desc, MESH_WIDEST, &mesh, err));
+    const carom_status status = run(device, mesh, p, err);
     caromi_mesh_end(mesh);
     return status;
 }
 
-carom_status caromi_refit_probe(caromi_device *device, carom_context *context, carom_error *err)
+/* Builds the programs from `first` to `last` at their first use, and probes them. */
+static carom_status probe(caromi_device *device, carom_context *context, uint32_t first, uint32_t end, probe_run *run,
+                          carom_error *err)
 {
-    caromi_program *last = &device->programs[CAROMI_PROGRAM_REFIT_LAST];
+    caromi_program *last = &device->programs[end];
     if (last->probed)
         return CAROM_OK;
-    for (uint32_t program = CAROMI_PROGRAM_REFIT_FIRST; program <= CAROMI_PROGRAM_REFIT_LAST; program++)
+    for (uint32_t program = first; program <= end; program++)
         CHECK(caromi_program_build(device, program, err));
     refit_probe *p = caromi_alloc(device->context, 1, sizeof *p);
     if (p == NULL)
         return caromi_fail_memory(err, "no memory for the bit probe (%zu bytes)", sizeof *p);
     memset(p, 0, sizeof *p);
     device->probing = 1;
-    const carom_status status = probe_mesh(device, context, p, err);
+    const carom_status status = probe_mesh(device, context, p, run, err);
     device->probing = 0;
     last->probed = status == CAROM_OK;
     caromi_release_buffer(&p->from);
     caromi_release_buffer(&p->to);
     caromi_free(device->context, p);
     return status;
+}
+
+carom_status caromi_refit_probe(caromi_device *device, carom_context *context, carom_error *err)
+{
+    return probe(device, context, CAROMI_PROGRAM_REFIT_FIRST, CAROMI_PROGRAM_REFIT_LAST, run_probe, err);
+}
+
+carom_status caromi_refit_contacts_probe(caromi_device *device, carom_context *context, carom_error *err)
+{
+    CHECK(caromi_program_build(device, CAROMI_PROGRAM_GRID_CLEAR, err));
+    return probe(device, context, CAROMI_PROGRAM_REFIT_CONTACTS_FIRST, CAROMI_PROGRAM_REFIT_CONTACTS_LAST,
+                 run_contacts_probe, err);
 }

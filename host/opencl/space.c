@@ -67,7 +67,7 @@ static carom_status mark(const space *s, uint32_t program, uint64_t groups, caro
     set_memory(&arguments, &s->copy->marks);
     caromi_set_uint(&arguments, s->words);
     return caromi_refit_launch(s->device, &arguments,
-                               (nodes * MESH_WIDTH + REFIT_GROUP - 1) / REFIT_GROUP * REFIT_GROUP, groups, err);
+                               (nodes * MESH_WIDEST + REFIT_GROUP - 1) / REFIT_GROUP * REFIT_GROUP, groups, err);
 }
 
 static carom_status spread_rows(const space *s, carom_error *err)

@@ -78,7 +78,9 @@ static enum caromi_pair_kernel kernel_for(enum caromi_pair_kernel kernel, carom_
         const carom_##query##_pairs_desc *d = r->desc;                                                                \
         const carom_##query##_result *out = r->out;                                                                   \
         CHECK(check_index_values(r->subject, &d->indices, &d->batch, err));                                           \
-        caromi_pair_batch b = {.count = d->batch.count, .kernel = kernel_for(kernel_of, d->batch.accuracy)};          \
+        const carom_context *context = r->subject;                                                                    \
+        caromi_pair_batch b = {                                                                                       \
+            .count = d->batch.count, .kernel = kernel_for(kernel_of, d->batch.accuracy), .isa = context->isa};        \
         caromi_set_inputs(caromi_type_of_##query##_pairs()->in, d, caromi_index_of(&d->indices.a),                    \
                           caromi_index_of(&d->indices.b), b.in);                                                      \
         caromi_set_outputs(caromi_type_of_##query##_pairs()->out, out, b.out);                                        \

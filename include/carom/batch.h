@@ -162,7 +162,7 @@ typedef struct carom_stats {
     uint64_t on_cpu;    ///< of these, answered by the CPU path
     /// of these on_cpu, meant for a device that failed, was refused or has no binary64
     uint64_t fallen_back;
-    uint64_t by_proof; ///< exact mode: decided by the floating-point filter
+    uint64_t by_proof; ///< exact mode: decided by floating-point filters, the first or the second
     /// exact mode: decided by the integer rung, on the CPU wherever the batch ran
     uint64_t by_integers;
     double upload, compute, download, total; ///< of several devices the first three are sums
@@ -179,6 +179,11 @@ typedef struct carom_stats {
     /// devices cannot use these arrays where they lie; their seconds are in `download` and
     /// `upload`. See docs/devices.md ("Buffers")
     uint64_t brought, returned;
+    /// Exact mode: of these by_proof, left undecided by the first filter and decided by the second,
+    /// on the CPU wherever the batch ran. Sweeps of pairs have a second filter, and so have hits of
+    /// meshes, overlaps with a mesh, drop maps and drops at places; of other queries it is 0. See
+    /// docs/exact.md, section 16 ("Counts")
+    uint64_t by_second_filter;
 } carom_stats;
 
 /* ---- what the answers of several calls share ------------------------------------------------- */
@@ -253,11 +258,12 @@ typedef struct carom_list_totals {
 /// one after the other, in the order of their calls; those of several contexts side by side.
 ///
 /// Descriptor and result structure are copied. Until the job has ended, its arrays, `stats`,
-/// totals, lists of earlier pairs and single numbers by pointer belong to the library. The mesh and
-/// the context's buffers may be destroyed at once: they go when the jobs that use them have ended.
-/// (Memory that a buffer wraps, or a mesh's image, is the caller's, and stays until then.) The
-/// progress function is called by the context's thread. `err` of the call is the caller's again:
-/// the job has an error of its own. A process must not exit while jobs run.
+/// totals, lists of earlier pairs, the second cloud (`against`) and single numbers by pointer
+/// belong to the library. The mesh and the context's buffers may be destroyed at once: they go when
+/// the jobs that use them have ended. (Memory that a buffer wraps, or a mesh's image, is the
+/// caller's, and stays until then.) The progress function is called by the context's thread. `err`
+/// of the call is the caller's again: the job has an error of its own. A process must not exit
+/// while jobs run.
 ///
 /// A blocking call on a context with jobs begins when these have ended, and so do the functions of
 /// its buffers and meshes; so does carom_context_destroy, which waits for them. After that the

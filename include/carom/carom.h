@@ -33,6 +33,7 @@
 /// signed distance field (SDF), voxels inside a mesh                       carom_mesh_distance
 /// where a robot or probe is free: clearance map                           carom_mesh_clearance
 /// height of a ball on a mesh: drop cutter, height map                     carom_mesh_drop
+/// the same at given places, with the point of contact                     carom_mesh_drop_at
 /// neighbour list, cut-off list with a skin (Verlet list)                  carom_cloud_list
 /// collisions among moving spheres: broad and narrow phase in one          carom_cloud_list
 /// the next collision of each sphere: event-driven simulation              carom_cloud_first
@@ -42,6 +43,7 @@
 /// the same at rest: separating axes                                       carom_overlap_pairs
 /// the same for two spheres in motion                                      carom_sphere_sweep_pairs
 /// a mesh that moves or deforms                                            carom_mesh_update
+/// a mesh of which other triangles count from now on                       carom_mesh_set_masks
 /// one mesh for many processes                                             carom_mesh_get_image
 /// arrays that stay on the GPU                                             carom_buffer_create
 /// a call that goes on in the background                                   batch.job
@@ -58,6 +60,7 @@
 #include "lattice.h"
 #include "mesh.h"
 #include "pairs.h"
+#include "scene.h"
 
 /* ---- rules of all calls ---------------------------------------------------------------------- */
 

@@ -9,6 +9,18 @@
 extern "C" {
 #endif
 
+/// The second cloud of a call: carom_cloud_desc.against. Members are as in carom_cloud_desc. Only
+/// read, and it must stay as long as its arrays: until the call returns, or its job has ended.
+typedef struct carom_cloud_against {
+    size_t size;    ///< sizeof(carom_cloud_against)
+    uint64_t count; ///< spheres; with those of the first cloud at most 2^31 - 1
+    carom_points center;
+    carom_points velocity; ///< x == NULL: at rest
+    carom_scalars radius;
+    carom_uints mask, group;
+    carom_scalars t_max;
+} carom_cloud_against;
+
 /// A cloud: spheres of centre C, radius r >= 0 and velocity V. Of spheres a < b, with d = Cb - Ca
 /// and v = Vb - Va as real numbers, fast mode rounds d, v and ra + rb once each. The pair is a hit
 /// if contact begins in [0, t_max], or if it is TOUCHING or OVERLAPPING at 0. No size of cells,
@@ -26,7 +38,11 @@ typedef struct carom_cloud_desc {
     carom_points center;
     carom_points velocity; ///< x == NULL: at rest
     carom_scalars radius;
-    carom_uints mask; ///< a pair needs (mask a & mask b) != 0; data == NULL: all bits are set
+    /// data == NULL: all bits are set. A pair needs (group a & mask b) != 0 and (group b & mask a)
+    /// != 0: each sphere has a bit of its groups among those that the other one meets
+    carom_uints mask;
+    /// data == NULL: its mask, so that a pair needs (mask a & mask b) != 0. The CPU answers groups
+    carom_uints group;
     /// data == NULL: +inf. NaN or negative is CAROM_ERROR_INVALID_ARGUMENT naming the sphere. A
     /// pair has the smaller of its two; exact mode compares the true time
     carom_scalars t_max;
@@ -43,6 +59,11 @@ typedef struct carom_cloud_desc {
     /// carom_start; SKIP_PARTING leaves out a pair in contact at time 0 with d.v > 0
     carom_start start;
     uint8_t full; ///< lists. 1: each pair stands under both spheres, with the shift negated under b
+    /// Not NULL: pairs are those of a sphere a of this cloud and a sphere b of that one, and no
+    /// others. Indices b are the second cloud's, and equal ones are as all others: a cloud against
+    /// itself has (a, b), (b, a) and (a, a). Answers are about the spheres of this cloud. `full`
+    /// must be 0, and `margin` if either has velocities. The CPU answers
+    const carom_cloud_against *against;
 } carom_cloud_desc;
 
 /// Pairs of an earlier list, to find them again. Only read. Where positions were wrapped into the
@@ -52,7 +73,7 @@ typedef struct carom_cloud_pairs_before {
     size_t size;         ///< sizeof(carom_cloud_pairs_before)
     uint64_t count;      ///< records
     const int32_t *a;    ///< [count] ascending; equal ones are allowed
-    const int32_t *b;    ///< [count]
+    const int32_t *b;    ///< [count] of the second cloud, if there is one
     const int8_t *shift; ///< [count][3]; NULL: all are 0
 } carom_cloud_pairs_before;
 
@@ -61,7 +82,7 @@ typedef struct carom_cloud_pair_list {
     size_t size;       ///< sizeof(carom_cloud_pair_list)
     uint64_t capacity; ///< records that the arrays below hold; 0: pairs are only counted
     uint64_t *offsets; ///< [count + 1] as in carom_hit_list, by a; set from `begin` to `a_end`
-    int32_t *a, *b;    ///< [capacity] indices
+    int32_t *a, *b;    ///< [capacity] indices, b of the second cloud if there is one
     uint8_t *state;    ///< [capacity] APPROACHING, TOUCHING, OVERLAPPING, or MISS: see `margin`
     float *t;          ///< [capacity] T; +inf also beyond binary32
     int8_t *shift;     ///< [capacity][3] b's image, in periods
@@ -82,7 +103,7 @@ typedef struct carom_cloud_pair_list {
 /// The first partner of each sphere, the smallest (t, index); any pointer may be NULL.
 typedef struct carom_cloud_partner_result {
     size_t size;    ///< sizeof(carom_cloud_partner_result)
-    int32_t *other; ///< [count] -1 without one
+    int32_t *other; ///< [count] -1 without one; of the second cloud, if there is one
     /// [count] APPROACHING, TOUCHING, OVERLAPPING, MISS or INVALID; of a partner's images that have
     /// this t the lowest state
     uint8_t *state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/// Lattices of nodes near a mesh: volumes of distances, of clearance; drop maps.
+/// Lattices of nodes near a mesh: volumes of distances, of clearance; drop maps. And the drop at
+/// places that form no lattice.
 #ifndef CAROM_CAROM_LATTICE_H
 #define CAROM_CAROM_LATTICE_H
 
@@ -27,17 +28,6 @@ typedef struct carom_lattice {
 /// falls from one index to the next; may stay the same where binary32 is coarser than the spacing.
 CAROM_API float carom_lattice_coordinate(const carom_lattice *lattice, int axis, uint64_t index);
 
-/// Which side of a mesh is inside: distances are negative there. A ray goes from the node along +z,
-/// as if the node had moved by (e, e^2) in x and y with an infinitely small e. It crosses triangles
-/// strictly above the node. Decided exactly, also in fast mode.
-typedef enum carom_sign {
-    CAROM_SIGN_NONE = 0,   ///< nothing is inside: no distance is negative
-    CAROM_SIGN_PARITY = 1, ///< inside if the ray crosses an odd number of triangles
-    /// inside if the crossings do not cancel: +1 where the normal (P1-P0)x(P2-P0) points up, -1
-    /// where it points down. So normals may point in or out, if all do
-    CAROM_SIGN_WINDING = 2
-} carom_sign;
-
 /// A part of a lattice, slab by slab.
 typedef struct carom_mesh_distance_desc {
     /// Slabs [begin, count) of the lattice are answered, and results hold these alone. Progress
@@ -45,10 +35,7 @@ typedef struct carom_mesh_distance_desc {
     carom_batch batch;
     carom_lattice lattice;
     carom_sign sign;
-    /// CAROM_SIGN_PARITY refuses a mesh in which an edge has an odd number of incidences, and
-    /// CAROM_SIGN_WINDING one whose directed edges do not cancel. Edges are equal if the positions
-    /// of their ends are; edges without length do not count. 1: take such a mesh all the same
-    uint8_t allow_open;
+    uint8_t allow_open; ///< 1: take a mesh that carom_sign would refuse
     /// NULL: none. Else a number >= 0, L: nodes with a distance > *band have the distance *band
     /// with their sign, triangle -1, feature NONE and a point of zeros
     const float *band;
@@ -62,6 +49,9 @@ typedef struct carom_mesh_distance_result {
     int32_t *triangle;
     carom_points_out point;
     uint8_t *feature;
+    /// as in carom_mesh_closest_result; zeros beyond the band. Needs distance and triangle, which
+    /// must not be NULL then
+    carom_points_out gradient;
 } carom_mesh_distance_result;
 
 /// Distances from the nodes of a lattice to a mesh: a distance volume. Magnitude, triangle, point
@@ -153,6 +143,43 @@ typedef struct carom_mesh_drop_result {
 CAROM_API carom_status carom_mesh_drop(carom_mesh *mesh, const carom_mesh_drop_desc *desc,
                                        const carom_mesh_drop_result *out, carom_stats *stats,
                                        carom_error *err);
+
+/// Places (x, y) over which a ball comes down, in any order.
+typedef struct carom_mesh_drop_at_desc {
+    carom_batch batch; ///< both accuracies give the exact answer
+    carom_scalars x, y;
+    carom_uints mask; ///< as in carom_mesh_sweep_desc
+    float radius;     ///< of the ball, R, L; finite and >= 0
+} carom_mesh_drop_at_desc;
+
+/// Height and contact per place; any pointer may be NULL.
+typedef struct carom_mesh_drop_at_result {
+    size_t size; ///< sizeof(carom_mesh_drop_at_result)
+    /// [count] height of the ball's centre, L, as in carom_mesh_drop_result: never below the true
+    /// height. -inf where the ball meets nothing; +inf beyond binary32, and of a place that is not
+    /// finite, which has triangle -1
+    float *height;
+    /// [count] that the ball touches, the lowest index of several: with the centre at the true
+    /// height, not the rounded one, it is at a distance of exactly R. -1 where nothing is met
+    int32_t *triangle;
+    carom_points_out point; ///< [count] closest point of that triangle; zeros without one
+    uint8_t *feature; ///< [count] carom_feature that holds it, exactly; NONE without a triangle
+} carom_mesh_drop_at_result;
+
+/// Drop at given places: a ball comes down along -z over each place until it first touches the
+/// mesh. Its height is carom_mesh_drop's over a column there, bit for bit. The point is within 1
+/// unit in the last place of the largest coordinate among place, radius, triangle and height. Both
+/// accuracies give this one answer. A place that is not finite is no error of the call. in, out,
+/// stats, err, bits, threads: as carom_sweep_pairs.
+/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED
+/// cost  the CPU answers, on every backend: a search for every place, about that of a sphere from
+///       above in carom_mesh_sweep_first, exact; docs/drop.md. Places that fill a lattice densely
+///       cost less in carom_mesh_drop. `stats.by_integers` counts places whose height, triangle or
+///       point integers decide
+/// source docs/drop.md
+CAROM_API carom_status carom_mesh_drop_at(carom_mesh *mesh, const carom_mesh_drop_at_desc *desc,
+                                          const carom_mesh_drop_at_result *out, carom_stats *stats,
+                                          carom_error *err);
 
 #ifdef __cplusplus
 }

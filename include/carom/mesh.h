@@ -36,6 +36,9 @@ typedef struct carom_mesh_info {
     /// of the hierarchy: boxes that a line through the bounds meets on average; 0 if empty
     float cost;
     uint32_t refits; ///< refits of the hierarchy since it was built
+    /// most children of a node and triangles of a leaf, 8 or 16: what the context searches fastest
+    /// (docs/architecture.md, "The mesh"); answers do not depend on it
+    uint32_t width;
 } carom_mesh_info;
 
 /// How carom_mesh_update adapts the hierarchy to the new vertices. The answers do not depend on it.
@@ -78,6 +81,15 @@ CAROM_API void carom_mesh_destroy(carom_mesh *mesh);
 ///         batch; docs/performance.md
 CAROM_API carom_status carom_mesh_update(carom_mesh *mesh, const carom_points *vertices,
                                          carom_mesh_follow how, carom_error *err);
+/// Replace the masks of a mesh's triangles, as carom_mesh_desc.masks sets them. Answers are those
+/// of a mesh that was created with these masks, bit for bit. One call at a time per context.
+/// masks   [triangle_count], copied; NULL or data == NULL: all bits are set, and no memory is taken
+/// returns CAROM_OK | INVALID_ARGUMENT (the mesh lies in an image) | OUT_OF_MEMORY; device errors
+///         of a mesh that a device has moved. On failure the mesh is as it was
+/// cost    O(n), less than a refit; a device copies the mesh again at its next batch, and the next
+///         contacts take as long as the first ones after an update
+CAROM_API carom_status carom_mesh_set_masks(carom_mesh *mesh, const carom_uints *masks,
+                                            carom_error *err);
 /// Counts, bytes and bounds of a mesh. returns CAROM_OK | INVALID_ARGUMENT; device errors of a mesh
 ///         that a device has moved (carom_mesh_update)
 CAROM_API carom_status carom_mesh_get_info(const carom_mesh *mesh, carom_mesh_info *out,
@@ -85,12 +97,13 @@ CAROM_API carom_status carom_mesh_get_info(const carom_mesh *mesh, carom_mesh_in
 
 /// Copy a mesh, hierarchy included, into memory that other processes of the same build of carom can
 /// open: one copy in shared memory serves all processes of a machine. The bytes hold no address, so
-/// they can also be sent to other machines. They depend on the mesh and on whether its open edges
-/// have been counted, for a sign.
+/// they can also be sent to other machines. They depend on the mesh, on whether its open edges have
+/// been counted, for a sign, and on the width of its nodes (carom_mesh_info): a context that may
+/// use devices writes 16.
 /// image  caller-owned, NULL to ask for the size alone; capacity in bytes
 /// bytes  out: size of the image
 /// returns CAROM_OK | INVALID_ARGUMENT (capacity is too small); device errors as
-///         carom_mesh_get_info.   cost: a copy
+///         carom_mesh_get_info; OUT_OF_MEMORY.   cost: a copy; with CAROM_BACKEND_AUTO once a build
 CAROM_API carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t capacity,
                                             uint64_t *bytes, carom_error *err);
 /// A mesh that reads an image where it lies. Its answers are those of the mesh that was copied, bit
@@ -138,6 +151,9 @@ typedef struct carom_mesh_hit_result {
     /// zeros if there is no motion either. Zeros also where the point has none
     carom_points_out normal;
     uint8_t *feature; ///< [count] carom_feature; NONE without a hit
+    /// [count] of carom_scene_mesh: the instance that `triangle` is of, -1 without a hit. Of a mesh
+    /// it must be NULL
+    int32_t *instance;
 } carom_mesh_hit_result;
 
 /// Hits of a batch, one record each, ordered by (query, time, triangle). Arrays are the caller's;
@@ -163,8 +179,33 @@ typedef struct carom_hit_list {
     float *t;       ///< [capacity] as in carom_mesh_hit_result, and so the rest
     carom_points_out point, normal;
     uint8_t *feature;
+    int32_t *instance;         ///< [capacity] as in carom_mesh_hit_result
     carom_list_totals *totals; ///< out, must not be NULL
 } carom_hit_list;
+
+/// Which side of a mesh is inside: a mesh with a sign is a body. Distances are negative inside. A
+/// ray goes from the centre or node along +z, as if that had moved by (e, e^2) in x and y with an
+/// infinitely small e. It crosses triangles strictly above its start, and only those that the
+/// query's mask selects count. Decided exactly, also in fast mode (CAROM_SIGN_ROBUST up to 2^-20).
+/// Distance 0 has no side.
+///
+/// CAROM_SIGN_PARITY refuses a mesh in which an edge has an odd number of incidences, and
+/// CAROM_SIGN_WINDING one whose directed edges do not cancel: INVALID_ARGUMENT with their number,
+/// unless the call allows open meshes. Edges are equal if the positions of their ends are; edges
+/// without length do not count, nor do triangles with a mask of 0.
+typedef enum carom_sign {
+    CAROM_SIGN_NONE = 0,   ///< nothing is inside: no distance is negative
+    CAROM_SIGN_PARITY = 1, ///< inside if the ray crosses an odd number of triangles
+    /// inside if the crossings do not cancel: +1 where the normal (P1-P0)x(P2-P0) points up, -1
+    /// where it points down. So normals may point in or out, if all do
+    CAROM_SIGN_WINDING = 2,
+    /// of volumes alone, for meshes with holes, cracks and doubled faces; takes every mesh. Inside
+    /// if |w| >= 1/2, w the sum of the solid angles of the triangles / 4 pi, + for each that shows
+    /// its back. The side is the true one where |w| is farther than 2^-20 from 1/2, and elsewhere
+    /// depends on the place, the mesh and its masks alone. On a closed mesh it is that of
+    /// CAROM_SIGN_WINDING
+    CAROM_SIGN_ROBUST = 3
+} carom_sign;
 
 /// Sphere of centre C, radius r >= 0, at rest, against a mesh.
 typedef struct carom_mesh_overlap_desc {
@@ -172,6 +213,9 @@ typedef struct carom_mesh_overlap_desc {
     carom_points center;
     carom_scalars radius;
     carom_uints mask; ///< as in carom_mesh_sweep_desc
+    /// of carom_mesh_overlap_any alone: a sphere whose centre is inside overlaps too
+    carom_sign sign;
+    uint8_t allow_open; ///< 1: take a mesh that carom_sign would refuse
 } carom_mesh_overlap_desc;
 
 /// Centre C against a mesh: the nearest triangle within a distance.
@@ -180,9 +224,11 @@ typedef struct carom_mesh_closest_desc {
     carom_points center;
     carom_scalars radius; ///< serves `depth` alone; >= 0; data == NULL: 0, so depth is -distance
     /// data == NULL: +inf; NaN or negative is CAROM_ERROR_INVALID_ARGUMENT naming the query. A
-    /// triangle counts if its reported, so rounded, distance is no larger
+    /// triangle counts if its reported, so rounded, distance is no larger in magnitude
     carom_scalars max_distance;
-    carom_uints mask; ///< as in carom_mesh_sweep_desc
+    carom_uints mask;   ///< as in carom_mesh_sweep_desc
+    carom_sign sign;    ///< of distances
+    uint8_t allow_open; ///< 1: take a mesh that carom_sign would refuse
 } carom_mesh_closest_desc;
 
 /// Nearest triangle per query; any pointer may be NULL.
@@ -191,13 +237,20 @@ typedef struct carom_mesh_closest_result {
     /// [count] of the smallest (distance, triangle); -1 for an invalid query, or if no triangle
     /// counts for it or is within max_distance
     int32_t *triangle;
-    /// [count] from the centre to that triangle, L; +inf without one, or beyond binary32
+    /// [count] from the centre to that triangle, L; +inf without one, or beyond binary32. With a
+    /// sign: negative inside, also where it is infinite; a zero is +0
     float *distance;
     /// [count] closest point of that triangle, also at an infinite distance; zeros without one
     carom_points_out point;
     uint8_t *feature; ///< [count] carom_feature that holds it; NONE without one
-    /// [count] radius - distance: negative if apart; -inf without a triangle
+    /// [count] radius - distance: negative if apart; -inf without a triangle, +inf without one
+    /// inside
     float *depth;
+    /// [count] unit vector in whose direction the distance grows: from the closest point to the
+    /// centre, and the opposite inside. At distance 0 the triangle's normal (P1-P0)x(P2-P0), zeros
+    /// if it has none; zeros without a triangle
+    carom_points_out gradient;
+    int32_t *instance; ///< [count] as in carom_mesh_hit_result
 } carom_mesh_closest_result;
 
 /// First hit of `count` swept spheres against `mesh`: the smallest (binary32 time, triangle index).
@@ -245,8 +298,9 @@ CAROM_API carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_s
                                             carom_error *err);
 
 /// Whether each of `count` spheres overlaps the mesh (distance <= r to a triangle). Exact mode:
-/// decided exactly, ties included. A mesh is a shell: a sphere wholly inside a solid overlaps
-/// nothing. carom_mesh_distance with a sign knows the inside
+/// decided exactly, ties included. A mesh is a shell: without a sign a sphere wholly inside a solid
+/// overlaps nothing. With one, a sphere overlaps whose centre is inside, too; a device leaves that
+/// to the CPU, as `stats` report. An open mesh with a sign is INVALID_ARGUMENT
 CAROM_API carom_status carom_mesh_overlap_any(carom_mesh *mesh, const carom_mesh_overlap_desc *desc,
                                               const carom_any_result *out, carom_stats *stats,
                                               carom_error *err);
@@ -260,15 +314,18 @@ CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh,
 /// (distance, triangle index). A radius that is given must be valid. Exact mode: distance, triangle
 /// and feature are the true ones, the distance rounded to the nearest binary32 before it decides,
 /// so distances that round to one number tie. The point is within one unit in the last place of
-/// the largest coordinate. An invalid query is no error of the call. A mesh is a shell: distances
-/// are those of its surface, and inside a solid they are positive too, so the depth of a sphere
-/// wholly inside is negative. carom_mesh_distance has signs.
+/// the largest coordinate, each component of the gradient within 2^-23. An invalid query is no
+/// error of the call. A mesh is a shell: distances are those of its surface, and without a sign
+/// they are positive inside a solid too, so the depth of a sphere wholly inside is negative. With a
+/// sign the mesh is a body: that depth is the radius and the distance to the surface together.
 ///
 /// in, out, stats, err, bits, threads: as carom_sweep_pairs
-/// returns CAROM_OK | INVALID_ARGUMENT | OUT_OF_MEMORY | UNSUPPORTED; with CAROM_BACKEND_OPENCL
-///         also device errors
+/// returns CAROM_OK | INVALID_ARGUMENT (also: an open mesh with a sign) | OUT_OF_MEMORY |
+///         UNSUPPORTED; with CAROM_BACKEND_OPENCL also device errors
 /// cost  a search for every query, the longer the farther it is from the mesh; with max_distance,
-///       of what is within it alone; docs/performance.md
+///       of what is within it alone; with a sign one more along a vertical line;
+///       docs/performance.md. A device leaves signs and gradients to the CPU, as `stats` report.
+///       The edges are counted at the first call with a sign after the mesh was made or updated
 CAROM_API carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_closest_desc *desc,
                                           const carom_mesh_closest_result *out, carom_stats *stats,
                                           carom_error *err);
@@ -291,7 +348,9 @@ typedef struct carom_mesh_contacts_desc {
     /// T-junctions and cracks make no second contact
     float merge_within;
     /// NULL: 1. Else degrees in [0, 180]. Triangles are of one patch if a chain of shared edges
-    /// joins them along which normals differ by no more. Serves `patch` alone
+    /// joins them along which normals differ by no more; with merge_within > 0 also a chain of
+    /// edges that run along each other for more than 8 times that distance, if nothing else is
+    /// joined across them: docs/contacts.md, section 2. Serves `patch` alone
     const double *flat;
 } carom_mesh_contacts_desc;
 
@@ -328,7 +387,9 @@ typedef struct carom_contact_list {
 ///       that is crumpled some 60. A device searches, and chooses among what is found if it has
 ///       binary64 and the arrays lie in its buffers; else the CPU chooses: docs/contacts.md. The
 ///       first call finds edges and corners of the mesh, which it keeps until corners meet or part:
-///       some 110 bytes per triangle, 70 more if these have masks, 12 per vertex; `patch` 4 more.
+///       some 160 bytes per triangle, 90 more if these have masks; up to 270 and 140 more where
+///       triangles share no vertices. `patch` takes 4 more for each of up to four pairs of `flat`
+///       and merge_within.
 ///       The first call after an update takes some four refits
 /// source docs/contacts.md
 CAROM_API carom_status carom_mesh_contacts(carom_mesh *mesh, const carom_mesh_contacts_desc *desc,

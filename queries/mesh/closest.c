@@ -6,24 +6,39 @@
 
 #include <stdio.h>
 
-enum { TRIANGLE, DISTANCE, POINT, FEATURE = POINT + 3, DEPTH };
+enum { TRIANGLE, DISTANCE, POINT, FEATURE = POINT + 3, DEPTH, GRADIENT };
 
-static carom_status ask(carom_mesh *mesh, const query_call *call, carom_stats *stats, carom_error *err)
+static carom_status ask_for(carom_mesh *mesh, const query_call *call, carom_points_out gradient, carom_stats *stats,
+                            carom_error *err)
 {
     const query_inputs *in = call->in;
     const carom_mesh_closest_desc desc = {.batch = query_batch(call, sizeof desc),
                                           .center = in->points[0],
                                           .radius = in->scalars[0],
                                           .max_distance = in->scalars[1],
-                                          .mask = carom_uints_of(in->mask)};
+                                          .mask = carom_uints_of(in->mask),
+                                          .sign = in->sign,
+                                          .allow_open = in->allow_open};
     void *const *out = call->out;
     const carom_mesh_closest_result result = {.size = sizeof result,
                                               .triangle = out[TRIANGLE],
                                               .distance = out[DISTANCE],
                                               .point = query_points_out(out, POINT),
                                               .feature = out[FEATURE],
-                                              .depth = out[DEPTH]};
+                                              .depth = out[DEPTH],
+                                              .gradient = gradient,
+                                              .instance = call->instance};
     return carom_mesh_closest(mesh, &desc, &result, stats, err);
+}
+
+static carom_status ask(carom_mesh *mesh, const query_call *call, carom_stats *stats, carom_error *err)
+{
+    return ask_for(mesh, call, (carom_points_out){0}, stats, err);
+}
+
+static carom_status ask_with_gradient(carom_mesh *mesh, const query_call *call, carom_stats *stats, carom_error *err)
+{
+    return ask_for(mesh, call, query_points_out(call->out, GRADIENT), stats, err);
 }
 
 static void judge(const query_sphere *s, const query_records *answer, query_verdict *v)
@@ -45,20 +60,32 @@ static void judge(const query_sphere *s, const query_records *answer, query_verd
              (double)truth.closest.distance, carom_feature_name((carom_feature)truth.closest.feature));
 }
 
+#define INPUTS                                                                                                   \
+    {                                                                                                            \
+        QUERY_SPHERE, {.name = "max_distance", .columns = {"max_distance"}, .role = QUERY_REACH, .optional = 1}, \
+            QUERY_MASKS                                                                                          \
+    }
+#define FIELDS                                                                                             \
+    {"triangle", QUERY_TRIANGLE, 0}, {"distance", QUERY_TIME, 0}, {"x", QUERY_COORDINATE, FEATURE},        \
+        {"y", QUERY_COORDINATE, FEATURE}, {"z", QUERY_COORDINATE, FEATURE}, {"feature", QUERY_FEATURE, 0}, \
+    {                                                                                                      \
+        "depth", QUERY_COORDINATE, FEATURE                                                                 \
+    }
+
 const query_type query_mesh_closest = {
     .name = "mesh-closest",
-    .inputs = {QUERY_SPHERE,
-               {.name = "max_distance", .columns = {"max_distance"}, .role = QUERY_REACH, .optional = 1},
-               QUERY_MASKS},
-    .fields = {{"triangle", QUERY_TRIANGLE, 0},
-               {"distance", QUERY_TIME, 0},
-               {"x", QUERY_COORDINATE, FEATURE},
-               {"y", QUERY_COORDINATE, FEATURE},
-               {"z", QUERY_COORDINATE, FEATURE},
-               {"feature", QUERY_FEATURE, 0},
-               {"depth", QUERY_COORDINATE, FEATURE}},
+    .inputs = INPUTS,
+    .fields = {FIELDS},
     .mesh = {.command = "overlap",
              .hits = {"closest", "the nearest triangle, within max_distance: triangle,distance,x,y,z,feature,depth; "
                                  "depth is the radius\n           less the distance"},
              .ask = ask,
              .judge = judge}};
+
+const query_type query_mesh_closest_gradient = {.name = "mesh-closest-gradient",
+                                                .inputs = INPUTS,
+                                                .fields = {FIELDS,
+                                                           {"gx", QUERY_COORDINATE, FEATURE},
+                                                           {"gy", QUERY_COORDINATE, FEATURE},
+                                                           {"gz", QUERY_COORDINATE, FEATURE}},
+                                                .mesh = {.ask = ask_with_gradient, .judge = judge}};

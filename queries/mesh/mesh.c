@@ -36,7 +36,9 @@ carom_mesh_overlap_desc query_at_rest(const query_call *call)
     return (carom_mesh_overlap_desc){.batch = query_batch(call, sizeof(carom_mesh_overlap_desc)),
                                      .center = in->points[0],
                                      .radius = in->scalars[0],
-                                     .mask = carom_uints_of(in->mask)};
+                                     .mask = carom_uints_of(in->mask),
+                                     .sign = in->sign,
+                                     .allow_open = in->allow_open};
 }
 
 ref_sweep_case query_sphere_and(const query_sphere *s, int32_t triangle)

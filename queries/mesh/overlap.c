@@ -12,6 +12,7 @@ static carom_status ask_overlaps(carom_mesh *mesh, const query_call *call, carom
     const carom_mesh_overlap_desc desc = query_at_rest(call);
     call->list->query = call->out[QUERY];
     call->list->triangle = call->out[TRIANGLE];
+    call->list->instance = call->instance;
     return carom_mesh_overlap_list(mesh, &desc, call->list, stats, err);
 }
 
@@ -76,7 +77,8 @@ const query_type query_mesh_any_still = {
     .inputs = QUERY_AT_REST,
     .fields = {{"hit", QUERY_BITS, 0}},
     .mesh = {.command = "overlap",
-             .hits = {"any", "whether the sphere overlaps a triangle: hit (1 or 0, empty for an invalid row; default)"},
+             .hits = {"any", "whether the sphere overlaps a triangle, or with --sign is inside: hit (1 or 0, empty for "
+                             "an\n           invalid row; default)"},
              .is_default = 1,
              .ask = ask_any,
              .judge = judge_any}};

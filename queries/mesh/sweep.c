@@ -30,7 +30,8 @@ static carom_status ask_first(carom_mesh *mesh, const query_call *call, carom_st
                                           .t = out[T],
                                           .point = query_points_out(out, POINT),
                                           .normal = query_points_out(out, NORMAL),
-                                          .feature = out[FEATURE]};
+                                          .feature = out[FEATURE],
+                                          .instance = call->instance};
     return carom_mesh_sweep_first(mesh, &desc, &result, stats, err);
 }
 
@@ -47,6 +48,7 @@ static carom_status ask_list(carom_mesh *mesh, const query_call *call, carom_hit
     list->point = query_points_out(hit, POINT);
     list->normal = query_points_out(hit, NORMAL);
     list->feature = hit[FEATURE];
+    list->instance = call->instance;
     return carom_mesh_sweep_list(mesh, &desc, which, list, stats, err);
 }
 

@@ -15,7 +15,7 @@ if ! "$objdump" -d --no-show-raw-insn "$library" > "$listing"; then
     check_end
 fi
 # Mnemonics stand after the address and a tab, functions between angle brackets.
-time_kernels=$(sed -n '/^#define TIME_KERNELS/,/[^\\]$/s/^ *X(\([a-z_]*\)##accuracy.*/\1/p' \
+time_kernels=$(sed -n '/^#define [A-Z]*_TIME_KERNELS/,/[^\\]$/s/^ *X(\([a-z_]*\)##accuracy.*/\1/p' \
     "$(dirname "$0")/../../kernels/pairs.h" | paste -sd '|')
 check "the table of kernels names those that answer with times" test -n "$time_kernels"
 may_fuse="<caromi_(scalar|sse41|avx2|avx512|neon)_($time_kernels)_exact"

@@ -28,7 +28,9 @@
 /* Compared as numbers, but of two zeros either one where a GPU may answer. */
 #define LANG_MINIMA(X)                             \
     X(v_min, v_min(a, b), a < b ? a : b)           \
-    X(v_max, v_max(a, b), a > b ? a : b)
+    X(v_max, v_max(a, b), a > b ? a : b)           \
+    X(v_min_where, v_min_where(m, a, b), m && a < b ? a : b) \
+    X(v_max_where, v_max_where(m, a, b), m && a > b ? a : b)
 
 /* Compared bit by bit. */
 #define LANG_INTS(X)                                                                                \
@@ -42,6 +44,7 @@
     X(v_or_disjoint, v_bits(v_or_disjoint(m, a, v_sel(m, v_f(R(0.0)), b))), m ? ref_bits(a) : ref_bits(b)) \
     X(vi_max_where, vi_max_where(m, vi_sel(m, (i & 0x3fffffff) + (j & 0x3fffffff), i), j & 0x3fffffff),    \
       m ? (i & 0x3fffffff) + (j & 0x3fffffff) : j & 0x3fffffff)                                     \
+    X(v_below_where, v_bits(v_below_where(m, v_from_bits(i & R_MAGNITUDE_MASK))), (i & INT32_MAX) - m)      \
     X(vi_min, vi_min(i, j), i < j ? i : j)                                                          \
     X(vi_max, vi_max(i, j), i > j ? i : j)                                                          \
     X(int_add, (i >> 1) + (j >> 1), (i >> 1) + (j >> 1))                                            \
@@ -84,7 +87,8 @@
 
 /* What goes through memory: written out below. v_reduce_min: bits of the least lane, infinite ones and NaN left out. */
 #define LANG_OTHERS(X) \
-    X(v_reduce_min, , ) X(v_table_lookup, , ) X(v_store_u8, , ) X(v_compress_a, , ) X(v_compress_b, , )
+    X(v_reduce_min, , ) X(v_table_lookup, , ) X(v_tables_at, , ) X(vi_load_u8, , ) X(v_store_u8, , ) \
+    X(v_compress_a, , ) X(v_compress_b, , )
 
 #define LANG_NUMBER(name, verb, contract) VERB_##name,
 enum {
@@ -113,6 +117,8 @@ FN void lang_verbs(G const real *x, G const int *n, G const real *table, G const
     LANG_GROUPS(LANG_PUT_GROUP)
     LANG_PUT_INT(v_reduce_min, v_bits(v_f(v_reduce_min(v_sel(v_finite(a), a, v_infinity())))), )
     LANG_PUT_REAL(v_table_lookup, v_table_lookup(table, places + at), )
+    LANG_PUT_REAL(v_tables_at, v_tables_at(table, x, i & 31), )
+    LANG_PUT_INT(vi_load_u8, vi_load_u8(places + at), )
     v_prefetch(x + rows, 1 << 30);
     v_store_u8(bytes + at, i & 255);
     for (int lane = 0; lane < LANES; lane++) {

@@ -133,6 +133,7 @@ static cloud make_sorted(size_t number, int exact)
     memcpy(all.radius + INVALID, c.radius, c.count * sizeof(float));
     memcpy(all.t_max + INVALID, c.t_max, c.count * sizeof(float));
     memcpy(all.mask + INVALID, c.mask, c.count * sizeof(uint32_t));
+    all.group = NULL;
     all.desc.center = carom_xyz(all.center);
     all.desc.radius = carom_scalars_of(all.radius);
     if (c.desc.velocity.x)
@@ -152,6 +153,20 @@ static void few_in_cells(void **state)
     for (size_t i = 0; i < test_effort(9 * CLOUD_FAMILIES); i++) {
         cloud c = make_sorted(i, (int)(i % 2));
         cloud_check_made(context, &c, i, (int)(i % 2));
+    }
+    carom_context_destroy(context);
+}
+
+/* Groups beside masks and without, of few spheres and in cells, where partners are searched for, too. */
+static void groups_are_the_reference(void **state)
+{
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
+    for (size_t i = 0; i < test_effort(12 * CLOUD_FAMILIES); i++) {
+        const int exact = (int)(i % 2);
+        cloud c = i % 3 ? make_cloud(i, exact) : make_sorted(i, exact);
+        add_groups(&c, i);
+        cloud_check_made(context, &c, i, exact);
     }
     carom_context_destroy(context);
 }
@@ -290,10 +305,12 @@ static void same_partners(carom_context *scalar, carom_context *context, const c
         fail_msg("cloud %zu: other partners", number);
 }
 
-static void same_lists(carom_context *scalar, carom_context *context, const char *label)
+static void same_clouds(carom_context *scalar, carom_context *context, const char *label, int has_groups)
 {
     for (size_t i = 0; i < test_effort(8 * CLOUD_FAMILIES); i++) {
         cloud c = make_cloud(i, (int)(i % 2));
+        if (has_groups)
+            add_groups(&c, i);
         cloud_records one = {0}, other = {0};
         const carom_list_totals totals = cloud_list(scalar, &c.desc, 0, &one);
         cloud_list(scalar, &c.desc, (size_t)totals.total, &one);
@@ -305,6 +322,16 @@ static void same_lists(carom_context *scalar, carom_context *context, const char
         free(other.at);
         cloud_free(&c);
     }
+}
+
+static void same_lists(carom_context *scalar, carom_context *context, const char *label)
+{
+    same_clouds(scalar, context, label, 0);
+}
+
+static void same_grouped(carom_context *scalar, carom_context *context, const char *label)
+{
+    same_clouds(scalar, context, label, 1);
 }
 
 /* ---- statistics -------------------------------------------------------------------------------------------------- */
@@ -364,16 +391,57 @@ static void searches_begin_at_home(void **state)
     carom_context_destroy(context);
 }
 
+/* A device hands a cloud with groups, and a cloud against another, to the CPU. The statistics say why. */
+static void no_device_serves_these(void **state)
+{
+    enum { PLAIN, GROUPED, AGAINST, KINDS };
+    static const char *const reasons[KINDS] = {"", "devices do not serve clouds with groups",
+                                               "devices do not serve clouds against others"};
+    (void)state;
+    carom_context *context = test_device(0, 0);
+    uint8_t hit[CLOUD_MOST];
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err;
+    cloud c = make_cloud(0, 0);
+    c.desc.margin = 0;
+    const carom_cloud_against self = {
+        .size = sizeof self, .count = c.count, .center = c.desc.center, .radius = c.desc.radius};
+    for (int kind = PLAIN; kind < KINDS; kind++) {
+        if (kind == GROUPED)
+            add_groups(&c, 0);
+        if (kind == AGAINST) {
+            c.desc.group = (carom_uints){0};
+            c.desc.against = &self;
+        }
+        test_ok("any partner", carom_cloud_any(context, &c.desc, TEST_ANY(hit), &stats, &err), &err);
+        assert_int_equal(stats.on_device, kind == PLAIN ? c.count : 0);
+        assert_int_equal(stats.fallen_back, kind == PLAIN ? 0 : c.count);
+        assert_string_equal(stats.fallback_reason, reasons[kind]);
+    }
+    for (size_t i = 0; i < c.count; i++)
+        assert_int_equal(hit[i], 1); /* each sphere overlaps itself */
+    cloud_free(&c);
+    carom_context_destroy(context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {
-        cmocka_unit_test(exact_is_the_reference), cmocka_unit_test(fast_is_each_pair_by_itself),
-        cmocka_unit_test(fast_is_near_the_truth), cmocka_unit_test(many_in_motion),
-        cmocka_unit_test(limits_far_apart),       cmocka_unit_test(counts_around_few),
-        cmocka_unit_test(few_in_cells),           cmocka_unit_test(sums_that_overflow),
-        cmocka_unit_test(integers_count_pairs),   cmocka_unit_test(searches_begin_at_home),
-        cmocka_unit_test(ends_are_checked),       SAME_BITS_ON_CPU(same_lists)};
-    const struct CMUnitTest on_device[] = {SAME_BITS_ON_DEVICE(same_lists)};
+    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(exact_is_the_reference),
+                                        cmocka_unit_test(fast_is_each_pair_by_itself),
+                                        cmocka_unit_test(fast_is_near_the_truth),
+                                        cmocka_unit_test(many_in_motion),
+                                        cmocka_unit_test(limits_far_apart),
+                                        cmocka_unit_test(counts_around_few),
+                                        cmocka_unit_test(few_in_cells),
+                                        cmocka_unit_test(sums_that_overflow),
+                                        cmocka_unit_test(integers_count_pairs),
+                                        cmocka_unit_test(searches_begin_at_home),
+                                        cmocka_unit_test(ends_are_checked),
+                                        cmocka_unit_test(groups_are_the_reference),
+                                        SAME_BITS_ON_CPU(same_lists),
+                                        SAME_BITS_ON_CPU(same_grouped)};
+    const struct CMUnitTest on_device[] = {SAME_BITS_ON_DEVICE(same_lists), SAME_BITS_ON_DEVICE(same_grouped),
+                                           cmocka_unit_test(no_device_serves_these)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
 }

@@ -19,7 +19,7 @@ enum { DOUBTS = 500 };
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 typedef struct counts {
-    uint64_t proof, integers;
+    uint64_t proof, second, integers; /* second: of those by proof */
 } counts;
 
 static counts ask_exact(carom_context *context, const queries *q, const inputs *in, const answers *out, int fields)
@@ -31,7 +31,8 @@ static counts ask_exact(carom_context *context, const queries *q, const inputs *
     if (stats.by_proof + stats.by_integers != q->count)
         fail_msg("%llu by proof and %llu by integers are not %zu", (unsigned long long)stats.by_proof,
                  (unsigned long long)stats.by_integers, q->count);
-    return (counts){stats.by_proof, stats.by_integers};
+    assert_true(stats.by_second_filter <= stats.by_proof);
+    return (counts){stats.by_proof, stats.by_second_filter, stats.by_integers};
 }
 
 /* ---- against the reference --------------------------------------------------------------------------------------- */
@@ -323,6 +324,56 @@ static void test_batches(void **state)
     }
 }
 
+/* Which rung decides a pair does not depend on threads and sizes. */
+static counts check_rungs(void **state, const queries *q, int fields)
+{
+    static const uint32_t threads[] = {1, 2, 7};
+    enum { PIECE = 517 };
+    answers got = answers_alloc(q->type, q->count, 0xa5);
+    counts first = {0};
+    for (size_t i = 0; i < COUNT_OF(threads); i++) {
+        carom_context *context = subject(state, threads[i]);
+        inputs in = inputs_of(q);
+        const counts whole = ask_exact(context, q, &in, &got, fields);
+        counts sum = {0};
+        for (size_t from = 0; i < 2 && from < q->count; from += PIECE) {
+            queries piece = *q;
+            piece.count = q->count - from < PIECE ? q->count - from : PIECE;
+            for (int c = 0; c < query_columns(q->type); c++)
+                piece.column[c] = q->column[c] + from;
+            inputs part = inputs_of(&piece);
+            const counts by = ask_exact(context, &piece, &part, &got, fields);
+            sum = (counts){sum.proof + by.proof, sum.second + by.second, sum.integers + by.integers};
+        }
+        first = i == 0 ? whole : first;
+        assert_memory_equal(&whole, &first, sizeof whole);
+        assert_true(i >= 2 || memcmp(&sum, &whole, sizeof whole) == 0);
+        carom_context_destroy(context);
+    }
+    answers_free(&got);
+    print_message("%-8s %llu by the first filter, %llu by the second, %llu in integers\n", query_name(q->type),
+                  (unsigned long long)(first.proof - first.second), (unsigned long long)first.second,
+                  (unsigned long long)first.integers);
+    return first;
+}
+
+static void test_rungs(void **state)
+{
+    test_need_subject(*(const carom_isa *)*state);
+    for (int type = 0; type < QUERY_TYPES; type++) {
+        queries q = queries_mixed(type, SEED + 6, 4136);
+        const counts all = check_rungs(state, &q, ALL_FIELDS);
+        assert_true(all.integers > 0);
+        if (type != SWEEP) {
+            assert_int_equal(all.second, 0); /* these have no second filter */
+        } else { /* of the undecided sweeps the second filter decides more than integers do */
+            const counts times = check_rungs(state, &q, 1 << STATE | 1 << T_FIRST | 1 << T_LAST);
+            assert_true(all.second > all.integers && times.second > times.integers);
+        }
+        queries_free(&q);
+    }
+}
+
 /* What is asked for decides which kernel answers: times with state and without, each end alone, everything. */
 static void test_selections(void **state)
 {
@@ -445,6 +496,7 @@ static void test_textbook_fails(void **state)
 #define ON(name, value)                                                       \
     {name ": families", test_families, NULL, NULL, value},                    \
         {name ": batches and threads", test_batches, NULL, NULL, value},      \
+        {name ": which rung decides", test_rungs, NULL, NULL, value},         \
         {name ": selections of outputs", test_selections, NULL, NULL, value}, \
         {name ": triangles at rest", test_rest, NULL, NULL, value},           \
     {                                                                         \

@@ -199,6 +199,8 @@ static void compare_row(comparison *k, int row)
     LANG_GROUPS(INT)
     compare(k, VERB_v_reduce_min, "v_reduce_min", row, group_least(g), NUMBERS_OR_ZEROS);
     compare(k, VERB_v_table_lookup, "v_table_lookup", row, ref_bits(k->in->table[k->in->places[row]]), BITS);
+    compare(k, VERB_v_tables_at, "v_tables_at", row, ref_bits((i & 16 ? k->in->x : k->in->table)[i & 15]), BITS);
+    compare(k, VERB_vi_load_u8, "vi_load_u8", row, k->in->places[row], BITS);
     compare(k, VERB_v_store_u8, "v_store_u8", row, i & 255, BITS);
     if (k->compresses) {
         compare(k, VERB_v_compress_a, "v_compress", row, group_packed(g, 0, place), BITS);

@@ -359,8 +359,8 @@ static void test_refused(void **state)
     bad.band = &below;
     check_refused(mesh, &bad, "band is -1");
     bad = good;
-    bad.sign = (carom_sign)3;
-    check_refused(mesh, &bad, "sign is 3");
+    bad.sign = (carom_sign)4;
+    check_refused(mesh, &bad, "sign is 4");
     bad = good;
     bad.allow_open = 2;
     check_refused(mesh, &bad, "allow_open is 2");

@@ -9,7 +9,7 @@
 enum { SEED = 61 };
 
 typedef struct counts {
-    uint64_t proof, integers;
+    uint64_t proof, second, integers; /* second: of those by proof */
 } counts;
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
@@ -25,7 +25,8 @@ static counts sweep_part(carom_mesh *mesh, const swept_spheres *b, size_t first,
     if (stats.by_proof + stats.by_integers != count)
         fail_msg("%llu by proof and %llu by integers are not %zu", (unsigned long long)stats.by_proof,
                  (unsigned long long)stats.by_integers, count);
-    return (counts){stats.by_proof, stats.by_integers};
+    assert_true(stats.by_second_filter <= stats.by_proof);
+    return (counts){stats.by_proof, stats.by_second_filter, stats.by_integers};
 }
 
 static hits sweep_exact(carom_context *context, const scene *s, const swept_spheres *b, counts *by)
@@ -234,9 +235,11 @@ static void test_split_batches(void **state)
         for (size_t first = 0; first < limit; first += pieces[p]) {
             counts by = sweep_part(mesh, &b, first, limit - first < pieces[p] ? limit - first : pieces[p], &h);
             sum.integers += by.integers;
+            sum.second += by.second;
         }
         hits_compare(&b, &whole, &h, limit, -1, "a batch in pieces");
-        assert_true(limit < b.count || sum.integers == all.integers); /* a query takes its rung alone */
+        /* A query takes its rung alone. */
+        assert_true(limit < b.count || (sum.integers == all.integers && sum.second == all.second));
         hits_free(&h);
     }
     hits_free(&whole);

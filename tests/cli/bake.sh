@@ -162,7 +162,7 @@ END
 if [ -n "$python" ]; then
     around=(--spacing 0.125 --origin '-1,-1,-1' --dims '25,25,25')
     bake distance --mesh cube.off "${around[@]}" -o plain.npy
-    for sign in parity winding; do
+    for sign in parity winding robust; do
         bake distance --mesh cube.off "${around[@]}" --sign $sign -o signed.npy
         equal "--sign $sign" "0 wrong of 15625" "$("$python" signed.py signed.npy plain.npy 0.125 25)"
     done
@@ -236,16 +236,15 @@ refused "a lattice that is too fine" 2 'the lattice of --origin, --spacing, --di
 refused "--band" 2 '--band: expected a number >= 0 or inf' bake distance --mesh cube.off --spacing 1 --band -1 -o no.npy
 refused "--band nan" 2 '--band: expected a number >= 0 or inf' bake distance --mesh cube.off --spacing 1 --band nan \
     -o no.npy
-refused "--sign" 2 '--sign: expected none, parity or winding' bake distance --mesh cube.off --spacing 1 --sign odd -o \
-    no.npy
+refused "--sign" 2 '--sign: expected none, parity, winding or robust' bake distance --mesh cube.off --spacing 1 \
+    --sign odd -o no.npy
 for sign in parity winding; do
     refused "--sign $sign of an open mesh" 2 '[0-9]+ .*edges' bake distance --mesh wing.off --spacing 1 --sign $sign \
         -o no.npy
     check "--sign $sign --allow-open" bake distance --mesh wing.off --spacing 1 --sign $sign --allow-open -o open.npy
 done
-refused "--with" 2 '--with: expected triangle, feature or point' bake distance --mesh cube.off --spacing 1 --with \
-    normal \
-    -o no.vti
+refused "--with" 2 '--with: expected triangle, feature, point or gradient' bake distance --mesh cube.off --spacing 1 \
+    --with normal -o no.vti
 refused "--with and .npy" 2 'no.npy: a .npy file holds one array' bake distance --mesh cube.off --spacing 1 \
     --with triangle -o no.npy
 for part in 0/1 2/1 1 1/ /1 1/x 1/2/3; do
@@ -386,7 +385,7 @@ refused "status of something else" 2 'no output of carom bake' bake status cube.
 # ---- a device --------------------------------------------------------------------------------------------------------
 printf '%s\n' cx,cy,cz,radius 0,0,0,1 > one.csv
 if "$carom" overlap --backend opencl --mesh cube.off --spheres one.csv --hits closest > /dev/null 2>&1; then
-    for sign in none parity; do
+    for sign in none parity robust; do
         bake distance --mesh cube.off --dims 20,20,40 --sign $sign --with triangle,point -o cpu.vti
         check "a device, --sign $sign" bake distance --mesh cube.off --dims 20,20,40 --sign $sign --with \
             triangle,point \
@@ -409,13 +408,18 @@ checks() { # NAME STATUS PATTERN option...: carom bake check ends so, and says t
     fi
 }
 for mode in fast exact; do
-    for sign in none parity winding; do
+    for sign in none parity winding robust; do
         bake distance --mesh cube.off --spacing 0.25 --accuracy $mode --sign $sign --with triangle,feature,point \
             -o check.vti
         checks "check: $mode, $sign" 0 '^200 of 729 nodes, 200 of them by the reference: 0 differences$' check.vti \
             --mesh cube.off --samples 200
     done
 done
+grep -v '^3 4 5 6$' cube.off | sed 's/^8 12 0$/8 11 0/' > hole.off
+check "--sign robust of a mesh with a hole" bake distance --mesh hole.off --dims 20,20,20 --sign robust -o hole.npy
+checks "check: --sign robust of a mesh with a hole" 0 ': 0 differences$' hole.npy --mesh hole.off --samples 500
+bake distance --mesh wing.off --dims 20,30,40 --sign robust -o soup.npy
+checks "check: --sign robust" 0 ': 0 differences$' soup.npy --mesh wing.off --samples 300
 checks "check: every node once" 0 '^729 of 729 nodes, 729 of them by the reference: 0 differences$' check.vti \
     --mesh cube.off --samples 1000
 bake distance --mesh wing.off --dims 20,30,40 --band 1 --accuracy exact -o check.npy

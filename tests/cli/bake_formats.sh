@@ -62,16 +62,27 @@ else:
         for name, array in file.items():
             assert list(array.attrs['origin']) == origin[:2 if is_map else 3] and array.attrs['spacing'] == h, name
             assert array.attrs['command'].decode().startswith('carom bake '), array.attrs['command']
-            assert array.shape == wanted.shape + (3,) * (name == 'point'), array.shape
+            assert array.shape == wanted.shape + (3,) * (name in ('point', 'gradient')), array.shape
         assert file.attrs['fingerprint'].decode().endswith('\nformat h5\n')
 assert sorted(arrays) == sorted(names), arrays.keys()
-types = {'triangle': 'int32', 'feature': 'uint8', 'point': 'float32', names[0]: wanted.dtype}
+types = {'triangle': 'int32', 'feature': 'uint8', 'point': 'float32', 'gradient': 'float32', names[0]: wanted.dtype}
 assert all(a.dtype == types[name] for name, a in arrays.items())
 assert numpy.ascontiguousarray(arrays[names[0]]).tobytes() == wanted.tobytes(), 'other values'
 if 'point' in arrays:
     point = arrays['point'].reshape(-1, 3).astype('f8')
-    assert numpy.abs(numpy.sqrt(((point - nodes) ** 2).sum(1)) - wanted.ravel()).max() < 1e-5
-    assert 0 <= arrays['triangle'].min() and arrays['triangle'].max() <= 1 and arrays['feature'].max() <= 7
+    triangle, feature = arrays['triangle'].ravel(), arrays['feature'].ravel()
+    met = triangle >= 0
+    if is_map: # the ball's radius lies between its centre and the point of contact
+        nodes[met, 2] = wanted.ravel()[met]
+        assert numpy.ptp(numpy.sqrt(((point - nodes)[met] ** 2).sum(1))) < 1e-5 and (met == (wanted.ravel() > -9)).all()
+        assert 0 < met.sum() < met.size and not point[~met].any() and triangle.min() == -1
+    else:
+        assert numpy.abs(numpy.sqrt(((point - nodes) ** 2).sum(1)) - wanted.ravel()).max() < 1e-5 and met.all()
+    assert triangle.max() <= 1 and feature.max() <= 7 and ((feature > 0) == met).all()
+if 'gradient' in arrays: # from the closest point to the node
+    away, far = nodes - point, wanted.ravel() > 1e-3
+    assert far.any() and numpy.abs(arrays['gradient'].reshape(-1, 3)[far] -
+                                   (away / wanted.ravel()[:, None])[far]).max() < 1e-3
 print('read')
 END
 vtk=$(python_with numpy vtkmodules.vtkIOXML vtkmodules.vtkIOHDF vtkmodules.vtkIOImage)

@@ -50,6 +50,51 @@ for file in two.ply two.stl; do
     equal "mesh: ${file#*.} keeps the bits" "upper: 1 1 0.100000001" "$("$carom" info --backend cpu --mesh $file |
         grep '^upper')"
 done
+# A scene: the same triangles, of two instances; a mesh in quotes, a mask, columns in another order.
+mkdir -p parts
+cp two.off 'parts/a, b.off'
+head=m00,m01,m02,m03,m10,m11,m12,m13,m20,m21,m22,m23
+printf '%s\n' "$head,mask,other,mesh" '1,0,0,0,0,1,0,0,0,0,1,0,1,x,"parts/a, b.off"' \
+    '1,0,0,0,0,1,0,0,0,0,1,-1,0x2,,parts/../two.off' > scene.csv
+sweep --scene scene.csv --spheres sp.csv > scene.out
+equal "scene: header" instance,triangle,state,t,x,y,z,nx,ny,nz,feature "$(head -n 1 scene.out)"
+tail -n +2 mesh.csv > mesh.rows
+tail -n +2 scene.out | cut -d , -f 2- > scene.rows
+check "scene: the first instance answers as the mesh" cmp mesh.rows scene.rows
+equal "scene: instances" "0 0 -1 -1" "$(tail -n +2 scene.out | cut -d , -f 1 | paste -sd ' ')"
+sed 's/$/,2/; 1s/,2$/,mask/' sp.csv > masked.csv
+equal "scene: masks of instances" "1 1 -1 -1" "$(sweep --scene scene.csv --spheres masked.csv | tail -n +2 |
+    cut -d , -f 1 | paste -sd ' ')"
+equal "scene: lists" "0,0,1 0,1,1 1,0,0 1,1,0" "$(sweep --scene scene.csv --spheres sp.csv --hits all | tail -n +2 |
+    cut -d , -f 1-3 | paste -sd ' ')"
+sweep --scene scene.csv --spheres sp.csv -o scene.h5 2> /dev/null || true
+bad_scene() { # NAME WORD ROW...
+    local name=$1 word=$2
+    shift 2
+    printf '%s\n' "$@" > bad_scene.csv
+    expect "scene: $name" 2 "$word" "$carom" sweep --scene bad_scene.csv --spheres sp.csv
+}
+{
+    printf '\xef\xbb\xbf'
+    cat scene.csv
+} > marked.csv
+sweep --scene marked.csv --spheres sp.csv > marked.out
+check "scene: a byte order mark" cmp scene.out marked.out
+expect "scene: a sign" 2 "--sign belongs to --mesh" "$carom" overlap --scene scene.csv --spheres sp.csv --sign parity
+expect "scene: open" 2 "--allow-open belongs to --mesh" "$carom" overlap --scene scene.csv --spheres sp.csv --allow-open
+expect "mesh: robust at centres" 2 "belongs to bake distance" "$carom" overlap --mesh two.off --spheres sp.csv \
+    --hits closest --sign robust
+bad_scene "no instance" "no instance" "mesh,$head"
+bad_scene "a column missing" m23 "mesh,${head%,m23}" "two.off,1,0,0,0,0,1,0,0,0,0,1"
+bad_scene "a field missing" ":2: 12 fields" "mesh,$head" "two.off,1,0,0,0,0,1,0,0,0,0,1"
+bad_scene "not a number" ":2: m00: expected a finite number, got 'x'" "mesh,$head" "two.off,x,0,0,0,0,1,0,0,0,0,1,0"
+bad_scene "not finite" "finite number" "mesh,$head" "two.off,1,0,0,inf,0,1,0,0,0,0,1,0"
+bad_scene "beyond binary32 in the world" "instance 0: vertex" "mesh,$head" "two.off,3e38,3e38,0,3e38,0,1,0,0,0,0,1,0"
+bad_scene "no such mesh" none.off "mesh,$head" "none.off,1,0,0,0,0,1,0,0,0,0,1,0"
+bad_scene "moving instances" ux "mesh,$head,ux" "two.off,1,0,0,0,0,1,0,0,0,0,1,0,1"
+bad_scene "text behind a quote" "behind a closing quote" "mesh,$head" '"two.off"x,1,0,0,0,0,1,0,0,0,0,1,0'
+bad_scene "an open quote" "is not closed" "mesh,$head" '"two.off,1,0,0,0,0,1,0,0,0,0,1,0'
+bad_scene "a bad mask" mask "mesh,$head,mask" "two.off,1,0,0,0,0,1,0,0,0,0,1,0,-1"
 # Exact mode on a square of two triangles: on the edge that they share the lower index; a window that ends at the
 # contact holds it, one float earlier does not. What slides off one triangle onto the other parts from the first as it
 # touches.
@@ -158,6 +203,41 @@ done
 expect "overlap: pairs have no --max-distance" 2 '--max-distance.*belong to --mesh' overlap --pairs o.csv \
     --max-distance 1
 expect "sweeps have no --max-distance" 2 'max-distance' sweep --mesh square.off --spheres sp.csv --max-distance 1
+# A body: places inside, on the surface, beyond a limit; a mesh with a hole; options in the wrong place.
+printf '%s\n' OFF '8 12 0' '0 0 0' '4 0 0' '4 4 0' '0 4 0' '0 0 4' '4 0 4' '4 4 4' '0 4 4' '3 0 2 1' '3 0 3 2' \
+    '3 4 5 6' '3 4 6 7' '3 0 1 5' '3 0 5 4' '3 1 2 6' '3 1 6 5' '3 2 3 7' '3 2 7 6' '3 3 0 4' '3 3 4 7' > cube.off
+sed -e '2s/12/11/' -e '$d' cube.off > holed.off
+printf '%s\n' cx,cy,cz,radius,max_distance 2,1,1.5,0.5,inf 2,1,1.5,0.5,0.5 1,2,4,0.5,inf 2,2,7,0.5,1 nan,2,2,1,inf \
+    > body.csv
+of_body() {
+    overlap --mesh cube.off --spheres body.csv --hits closest "$@" | paste -sd ' '
+}
+for sign in parity winding; do
+    equal "overlap: closest with --sign $sign" \
+        "triangle,distance,x,y,z,feature,depth,gx,gy,gz 4,-1,2,0,1.5,F,1.5,0,-1,0 -1,-inf,,,,,,,, \
+3,0,1,2,4,F,0.5,0,0,1 -1,inf,,,,,,,, -1,inf,,,,,,,," \
+        "$(of_body --sign $sign --gradient)"
+    equal "overlap: any with --sign $sign" "hit 1 1 1 0 " \
+        "$(overlap --mesh cube.off --spheres body.csv --sign $sign | paste -sd ' ')"
+    expect "overlap: a hole with --sign $sign" 2 'the mesh is open: 3 edges.*--allow-open' \
+        overlap --mesh holed.off --spheres body.csv --hits closest --sign $sign
+    expect "overlap: a hole with --sign $sign, any" 2 'the mesh is open: 3 edges' \
+        overlap --mesh holed.off --spheres body.csv --sign $sign
+    nothing "overlap: a hole with --sign $sign writes nothing" "$(cat stdout.txt)"
+    expect "overlap: a hole with --sign $sign that is allowed" 0 '' \
+        overlap --mesh holed.off --spheres body.csv --hits closest --sign $sign --allow-open
+    for hits in all count; do
+        expect "overlap: --sign $sign of --hits $hits" 2 '--sign belongs to --hits any and closest' \
+            overlap --mesh cube.off --spheres body.csv --hits $hits --sign $sign
+    done
+done
+equal "overlap: --sign none" "$(of_body)" "$(of_body --sign none)"
+expect "overlap: --sign of no such rule" 2 "--sign: expected none, parity, winding or robust, got 'z'" overlap \
+    --mesh cube.off --spheres body.csv --hits closest --sign z
+expect "overlap: --gradient of any" 2 '--gradient belongs to --hits closest' \
+    overlap --mesh cube.off --spheres body.csv --gradient
+expect "overlap: pairs have no --sign" 2 '--sign.*belong to --mesh' overlap --pairs o.csv --sign parity
+expect "sweeps have no --sign" 2 'sign' sweep --mesh square.off --spheres sp.csv --sign parity
 for hits in any count all closest; do
     expect "overlap: $hits without --accuracy" 0 '' "$carom" overlap --backend cpu --mesh square.off \
         --spheres rest.csv --hits $hits
@@ -287,6 +367,22 @@ expect "mesh: what is no statement of obj" 0 '' "$carom" info --backend cpu --me
 check "is reported" grep -q '^changed: 1 statements that are none of OBJ were ignored, the first in line 7' stdout.txt
 printf 'OFF\n0 0 0\n' > empty.off
 expect "mesh: no triangle" 2 'empty.off' sweep --mesh empty.off --spheres sp.csv
+# Drops at places; their answers are in tests/cli/cases/drop-at and tests/bits/test_drop_at.c.
+drop() { "$carom" drop --backend cpu --mesh square.off "$@"; }
+printf '%s\n' x,y 0.5,0.25 0.25,0.5 > places.csv
+equal "drop: the same in both modes" "$(drop --points places.csv --ball 0.5)" \
+    "$(drop --points places.csv --ball 0.5 --accuracy exact --threads 1 --isa scalar)"
+equal "drop: standard input, columns in another order" "$(drop --points places.csv --ball 0 | tail -n 1)" \
+    "$(printf 'y,z,x\n0.5,7,0.25\n' | drop --points - --ball=0 | tail -n 1)"
+equal "drop: no rows" z,triangle,x_contact,y_contact,z_contact,feature "$(echo x,y | drop --points - --ball 1)"
+printf '%s\n' x 0.5 > half.csv
+expect "drop: a column is missing" 2 'half.csv.*y' drop --points half.csv --ball 1
+expect "drop: no ball" 2 '--mesh FILE, --points FILE and --ball R must all be there' drop --points places.csv
+expect "drop: no places" 2 'must all be there' drop --ball 1
+for ball in -1 nan inf 1x ''; do
+    expect "drop: a ball of '$ball'" 2 "--ball: expected a finite number >= 0, got '$ball'" drop --points places.csv \
+        --ball "$ball"
+done
 : > nothing.ply
 expect "mesh: an empty file" 2 'nothing.ply' sweep --mesh nothing.ply --spheres sp.csv
 head -c 4000 /dev/zero > zeros.xyz

@@ -52,6 +52,53 @@ awk 'BEGIN { FS = OFS = "," } { print $0, NR == 1 ? "mask" : NR == 3 ? "0x3" : N
 equal "masks" "a,b,state,t 0,1,approaching,2 1,2,overlapping,0" "$(spheres --cloud masks.csv --t-max 9 | row)"
 sed 's/,0x3$/,0x4/' masks.csv > apart.csv
 equal "masks without a bit in common" "a,b,state,t" "$(spheres --cloud apart.csv --t-max 9 | row)"
+awk 'BEGIN { FS = OFS = "," } { print $0, NR == 1 ? "group" : NR == 3 ? "0x5" : NR - 1 }' masks.csv > groups.csv
+equal "groups: 0 meets 1, and 1 does not meet 0" "a,b,state,t 1,2,overlapping,0" \
+    "$(sed -e '2s/,1$/,4/' groups.csv > asked.csv; spheres --cloud asked.csv --t-max 9 | row)"
+equal "groups that both meet" "$(spheres --cloud masks.csv --t-max 9 | row)" \
+    "$(spheres --cloud groups.csv --t-max 9 | row)"
+cut -d, -f 1-7,9 groups.csv > asked.csv
+equal "groups without masks" "$(spheres --cloud moving.csv --t-max 9 | row)" \
+    "$(spheres --cloud asked.csv --t-max 9 | row)"
+sed -e '2s/,1$/,0/' asked.csv > none.csv
+equal "and a sphere in no group" "a,b,state,t 1,2,overlapping,0" "$(spheres --cloud none.csv --t-max 9 | row)"
+
+# ---- against another cloud -------------------------------------------------------------------------------------------
+printf '%s\n' cx,cy,cz,radius 0,0,0,1 4,0,0,1 4,0,0,-1 > grains.csv
+printf '%s\n' vx,vy,vz,cx,cy,cz,radius -1,0,0,6.5,0,0,1 0,0,0,4.5,0,0,1 0,0,0,nan,0,0,1 > stones.csv
+equal "against" "a,b,state,t 0,0,approaching,4.5 1,1,overlapping,0 1,0,approaching,0.5" \
+    "$(spheres --cloud grains.csv --against stones.csv --t-max 10 | row)"
+equal "the other way round" "a,b,state,t 0,1,approaching,0.5 0,0,approaching,4.5 1,1,overlapping,0" \
+    "$(spheres --cloud stones.csv --against grains.csv --t-max 10 | row)"
+equal "first partners against" "other,state,t 0,approaching,4.5 1,overlapping,0 -1,invalid,inf" \
+    "$(spheres --cloud grains.csv --against stones.csv --t-max 10 --hits first | row)"
+equal "any against" "hit 0 1 " "$(spheres --cloud grains.csv --against stones.csv --t-max 4 --hits any | row)"
+equal "count against" "count 1 2 " "$(spheres --cloud grains.csv --against stones.csv --t-max 4.5 --hits count | row)"
+awk 'BEGIN { FS = OFS = "," } { print $0, NR == 1 ? "t_max" : NR }' stones.csv > asked.csv
+equal "a column t_max in the second" "a,b,state,t 1,1,overlapping,0 1,0,approaching,0.5" \
+    "$(spheres --cloud grains.csv --against asked.csv | row)"
+equal "and --t-max" "a,b,state,t 1,1,overlapping,0" \
+    "$(spheres --cloud grains.csv --against asked.csv --t-max 0.25 | row)"
+equal "against itself" "a,b,state,t 0,0,overlapping,0 1,1,overlapping,0" \
+    "$(cut -d, -f 1-4 grains.csv | spheres --cloud grains.csv --against - | row)"
+equal "with a margin" "a,b,state,t 0,0,overlapping,0 0,1,miss,inf 1,1,overlapping,0 1,0,miss,inf" \
+    "$(spheres --cloud grains.csv --against grains.csv --margin 2 | row)"
+equal "in a period" "0,0,overlapping,0,0,0,0 0,1,overlapping,0,-1,0,0 1,0,overlapping,0,1,0,0 1,1,overlapping,0,0,0,0" \
+    "$(spheres --cloud grains.csv --against grains.csv --periodic 5.5,0,0 | tail -n +2 | row)"
+printf '%s\n' a,b 0,1 1,0 > old.csv
+equal "with an earlier list" "-1 0 -1 1" \
+    "$(spheres --cloud grains.csv --against grains.csv --margin 2 --previous old.csv |
+        awk -F, 'NR > 1 { print $NF }' | row)"
+refused "against beside velocities of the second" 2 'stones.csv has velocities, so --t-max T or a column t_max must' \
+    spheres --cloud grains.csv --against stones.csv
+refused "a margin beside velocities of the second" 2 '--margin is for spheres at rest, and stones.csv has velocities' \
+    spheres --cloud grains.csv --against stones.csv --margin 1
+refused "a second cloud that is not there" 2 'nowhere.csv' spheres --cloud grains.csv --against nowhere.csv
+printf '%s\n' cx,cy,cz,radius,t_max 0,0,0,1,-1 > bad.csv
+refused "a limit of the second" 2 'bad.csv:2: ' spheres --cloud grains.csv --against bad.csv
+refused "both clouds from standard input" 2 '--cloud and --against cannot both be standard input' \
+    spheres --cloud - --against -
+refused "pairs against" 2 'spheres: --against belongs to --cloud' spheres --pairs rest.csv --against rest.csv
 
 # Whole numbers on a lattice, some of them twice: awk has every pair. Exact mode knows what touches.
 lattice() {

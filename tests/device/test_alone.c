@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A GPU on which the work-items of a group cannot share queries (kernels/mesh_team.h), because its driver does not
- * build such kernels or makes wrong bits of them. It takes a query for each work-item then: the log says so once for
- * each kernel, and the answers are the CPU's. */
+ * build or launch such kernels, or makes wrong bits of them. It takes a query for each work-item then: the log says so
+ * once for each kernel, and the answers are the CPU's. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/requests.h"
 
 enum { SEED = 90, SIDES = 4, QUERIES = 1000 };
 
-static const int searches[] = {ASK_mesh_first, ASK_mesh_all, ASK_mesh_any, ASK_mesh_overlaps, ASK_mesh_any_still};
+static const int searches[] = {ASK_mesh_first,     ASK_mesh_all,     ASK_mesh_any,     ASK_mesh_overlaps,
+                               ASK_mesh_any_still, ASK_mesh_closest, ASK_mesh_contacts};
 
 static const char *words;
 static int warnings, others;
@@ -94,6 +95,16 @@ static void test_too_large(void **state)
     fixture_free(&m);
 }
 
+/* A driver that builds such a kernel, and refuses to launch it. */
+static void test_refused(void **state)
+{
+    (void)state;
+    words = "clEnqueueNDRangeKernel";
+    cl_refused_group = 32;
+    check_all(1);
+    cl_refused_group = 0;
+}
+
 static void test_wrong(void **state)
 {
     (void)state;
@@ -111,6 +122,7 @@ static void test_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_shared), cmocka_unit_test(test_not_built),
-                                       cmocka_unit_test(test_too_large), cmocka_unit_test(test_wrong)};
+                                       cmocka_unit_test(test_too_large), cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_wrong)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,23 +12,6 @@
 
 enum { COUNT = 2000, SHARE = 30, SMALL = 1 << 20 /* a range of small pages */ };
 
-static carom_context *open_discrete(void)
-{
-    (void)test_need_device();
-    cl_seen_as.discrete = 1;
-    cl_relieve();
-    return test_device(1, 0);
-}
-
-/* A device without binary64, which does not choose contacts or answer lattices: their arrays come to the host. */
-static carom_context *open_without_fp64(void)
-{
-    cl_seen_as.no_fp64 = 1;
-    carom_context *context = open_discrete();
-    cl_seen_as.no_fp64 = 0;
-    return context;
-}
-
 static carom_buffer *buffer_of(carom_context *context, uint64_t bytes)
 {
     const carom_buffer_desc desc = {.size = sizeof desc, .bytes = bytes, .where = CAROM_BUFFER_DEVICE};
@@ -75,7 +58,7 @@ static void pages_are_kept_until_the_context_ends(void **state)
     const long pages = SMALL / sysconf(_SC_PAGESIZE);
     long least = LONG_MAX;
     (void)state;
-    carom_context *context = open_discrete();
+    carom_context *context = cl_open_discrete();
     carom_buffer *buffer = buffer_of(context, SMALL);
     for (int i = 0; i < 5; i++) {
         const long before = faults();
@@ -97,7 +80,7 @@ static void the_system_may_take_pages(void **state)
     enum { LARGE = 4 * (1 << 21) };
     static unsigned char got[LARGE];
     (void)state;
-    carom_context *context = open_discrete();
+    carom_context *context = cl_open_discrete();
     carom_buffer *buffer = buffer_of(context, LARGE);
     carom_error err = {0};
     map_all(buffer, LARGE, 1);
@@ -145,7 +128,7 @@ static void kept_pages_are_bounded(void **state)
     carom_error err = {0};
     void *at = NULL;
     (void)state;
-    carom_context *context = open_without_fp64();
+    carom_context *context = cl_open_without_fp64();
     scene s = call_scene();
     carom_mesh *mesh = scene_mesh(context, &s);
     for (int i = 0; i < BUFFERS; i++)
@@ -195,7 +178,7 @@ static void no_memory_is_an_error(void **state)
     static uint32_t partners[LARGE / 16];
     struct rlimit before;
     (void)state;
-    carom_context *context = open_discrete();
+    carom_context *context = cl_open_discrete();
     carom_buffer *buffer = buffer_of(context, LARGE);
     carom_cloud_desc desc = {.batch = {.size = sizeof desc, .count = LARGE / 16},
                              .center = carom_strided(carom_buffer_address(buffer), 16)};
@@ -223,7 +206,7 @@ static void no_memory_is_an_error(void **state)
 /* A transfer that fails is the call's error; the next call has nothing of it. */
 static void check_transfers(call_choice choice, cl_call kind)
 {
-    carom_context *context = open_without_fp64(), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    carom_context *context = cl_open_without_fp64(), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
     scene s = call_scene();
     carom_mesh *mesh = scene_mesh(context, &s);
     call_case *expected = call_case_answer(choice, COUNT, SHARE, cpu), *c = call_case_make(choice, COUNT, SHARE);
@@ -300,7 +283,7 @@ static void move_inputs(call_case *c)
 static void calls_in_turn_see_their_own_bytes(void **state)
 {
     (void)state;
-    carom_context *context = open_discrete(), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    carom_context *context = cl_open_discrete(), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
     scene s = call_scene();
     carom_mesh *mesh = scene_mesh(context, &s), *there = scene_mesh(cpu, &s);
     for (int number = 0; number < CALL_TYPES; number++)

@@ -400,6 +400,32 @@ static void without_binary64_no_device_chooses(void **state)
     cl_seen_as.no_fp64 = 0;
 }
 
+/* A kernel that chooses contacts, or lists them, and cannot be built: the host does that part, and the device searches.
+ */
+static void unbuilt_kernels_leave_the_choice(void **state)
+{
+    static const char *const kernels[] = {"contact_choose", "rows_adopt"};
+    const question q = {.count = MOST, .capacity = HITS, .wanted = 511, .flat = -1};
+    (void)state;
+    if (!test_need_device().fp64)
+        test_skip("fp64", "the device has no binary64");
+    for (size_t i = 0; i < COUNT_OF(kernels); i++) {
+        fixture f = open_fixture(CAROM_BACKEND_OPENCL, 0);
+        cl_broken = (cl_unbuilt){kernels[i], "not today"};
+        open_meshes(&f, scene_sphere(8));
+        make_spheres(&f.s, 0, 1);
+        for (int again = 0; again < 2; again++) {
+            carom_stats stats = {.size = sizeof stats};
+            compare_after(&f, &q, 0, &stats);
+            assert_int_equal(stats.on_device, MOST);
+            assert_true(stats.brought > 0);
+        }
+        close_meshes(&f);
+        close_fixture(&f);
+        cl_broken = (cl_unbuilt){NULL, NULL};
+    }
+}
+
 /* Asks a device whose kernels are patched, so that its answers to `wrong` are wrong: the CPU answers in its place. */
 static void expect_refused(fixture *f, const question *wrong)
 {
@@ -411,13 +437,15 @@ static void expect_refused(fixture *f, const question *wrong)
     cl_text_patch = (cl_patch){NULL, NULL};
 }
 
-/* A search that is built anew, with a longer stack for a deep mesh, is compared with the CPU once more. */
+/* A search with a query for each work-item is built anew, with a longer stack, for a deep mesh: it is compared with the
+ * CPU once more. */
 static void a_longer_stack_is_probed(void **state)
 {
     const question q = {.count = 40, .capacity = HITS, .wanted = 511, .flat = -1};
     carom_stats stats = {.size = sizeof stats};
     (void)state;
-    cl_text_patch = (cl_patch){"to->triangle = triangle[i];", "to->triangle = triangle[i] ^ (MESH_STACK > 128);"};
+    cl_refused_options = "-DMESH_ITEMS";
+    cl_text_patch = (cl_patch){"to->triangle = triangle;", "to->triangle = triangle ^ (MESH_STACK > 128);"};
     fixture f = open_fixture(CAROM_BACKEND_AUTO, 0);
     open_meshes(&f, scene_floor(9));
     make_spheres(&f.s, 0, 1);
@@ -427,6 +455,7 @@ static void a_longer_stack_is_probed(void **state)
     open_meshes(&f, scene_deep(1, 3000));
     make_spheres(&f.s, 0, 1);
     expect_refused(&f, &q);
+    cl_refused_options = NULL;
 }
 
 /* Kernels for what the host chooses are compared with the CPU too, also in fast mode. */
@@ -445,7 +474,7 @@ static void impossible_distances_end_the_device(void **state)
 {
     const question q = {.count = MOST, .capacity = HITS, .wanted = 511, .flat = -1};
     (void)state;
-    cl_text_patch = (cl_patch){"to->t = t[i];", "to->t = trav->number > 99 ? NAN : t[i];"}; /* beyond the probe */
+    cl_text_patch = (cl_patch){"to->t = t;", "to->t = number > 99 ? NAN : t;"}; /* beyond the probe */
     fixture f = open_fixture(CAROM_BACKEND_AUTO, 0);
     open_meshes(&f, scene_floor(9));
     make_spheres(&f.s, 0, 1);
@@ -454,10 +483,13 @@ static void impossible_distances_end_the_device(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contacts_have_the_same_bytes),       cmocka_unit_test(few_numbers_cross),
-        cmocka_unit_test(a_failing_device_changes_no_byte),   cmocka_unit_test(without_binary64_no_device_chooses),
-        cmocka_unit_test(a_longer_stack_is_probed),           cmocka_unit_test(what_the_host_chooses_is_probed),
-        cmocka_unit_test(impossible_distances_end_the_device)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(contacts_have_the_same_bytes),
+                                       cmocka_unit_test(few_numbers_cross),
+                                       cmocka_unit_test(a_failing_device_changes_no_byte),
+                                       cmocka_unit_test(without_binary64_no_device_chooses),
+                                       cmocka_unit_test(a_longer_stack_is_probed),
+                                       cmocka_unit_test(what_the_host_chooses_is_probed),
+                                       cmocka_unit_test(impossible_distances_end_the_device),
+                                       cmocka_unit_test(unbuilt_kernels_leave_the_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,6 +222,43 @@ static void each_call_crosses_as_documented(void **state)
     cl_expect_none("crossing");
 }
 
+/* The angle of patches and the band of a volume may lie in a buffer, too. */
+static void single_numbers_lie_in_buffers(void **state)
+{
+    static const double flats[] = {30.0, -1.0};
+    static const float bands[] = {0.5f, -1.0f};
+    const carom_buffer_desc in_buffer = {.size = sizeof in_buffer, .bytes = 64, .where = CAROM_BUFFER_DEVICE};
+    (void)state;
+    carom_context *context = open_discrete(CAROM_BACKEND_OPENCL);
+    carom_mesh *mesh = mesh_of(context);
+    carom_buffer *buffer = NULL;
+    carom_error err = {0};
+    test_ok("buffer", carom_buffer_create(context, &in_buffer, &buffer, &err), &err);
+    for (int i = 0; i < 2; i++) {
+        float sphere = 0.25f, distance[8];
+        uint32_t patch[64];
+        carom_list_totals totals;
+        const carom_mesh_contacts_desc contacts = {.batch = {.size = sizeof contacts, .count = 1},
+                                                   .center = {&sphere, &sphere, &sphere, CAROM_REPEAT},
+                                                   .radius = {&sphere, CAROM_REPEAT},
+                                                   .flat = carom_buffer_address(buffer)};
+        const carom_contact_list list = {.size = sizeof list, .capacity = 64, .patch = patch, .totals = &totals};
+        const carom_mesh_distance_desc volume = {.batch = {.size = sizeof volume, .count = 2},
+                                                 .lattice = {.spacing = 1, .dims = {2, 2, 2}},
+                                                 .band = carom_buffer_address(buffer)};
+        const carom_mesh_distance_result out = {.size = sizeof out, .distance = distance};
+        const carom_status expected = i == 0 ? CAROM_OK : CAROM_ERROR_INVALID_ARGUMENT;
+        test_ok("write", carom_buffer_write(buffer, 0, &flats[i], sizeof flats[i], &err), &err);
+        assert_int_equal(carom_mesh_contacts(mesh, &contacts, &list, NULL, &err), expected);
+        test_ok("write", carom_buffer_write(buffer, 0, &bands[i], sizeof bands[i], &err), &err);
+        assert_int_equal(carom_mesh_distance(mesh, &volume, &out, NULL, &err), expected);
+    }
+    carom_buffer_destroy(buffer);
+    carom_mesh_destroy(mesh);
+    carom_context_destroy(context);
+    cl_expect_none("single numbers");
+}
+
 /* ---- lattices ---------------------------------------------------------------------------------------------------- */
 
 /* A device computes the nodes of a lattice and their signs: only answers cross, and no byte where they lie in a
@@ -417,8 +454,8 @@ static void cancelled_calls_leave_the_rest_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lattices_send_nothing), cmocka_unit_test(each_call_crosses_as_documented),
-        cmocka_unit_test(parts_leave_the_rest_alone), cmocka_unit_test(short_lists_have_all_offsets),
-        cmocka_unit_test(cancelled_calls_leave_the_rest_alone)};
+        cmocka_unit_test(lattices_send_nothing),           cmocka_unit_test(single_numbers_lie_in_buffers),
+        cmocka_unit_test(each_call_crosses_as_documented), cmocka_unit_test(parts_leave_the_rest_alone),
+        cmocka_unit_test(short_lists_have_all_offsets),    cmocka_unit_test(cancelled_calls_leave_the_rest_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

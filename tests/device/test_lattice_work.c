@@ -80,9 +80,82 @@ static void deep_columns_are_cut(void **state)
     cl_seen_as.gpu = 0;
 }
 
+/* Signed distances, both accuracies after each other in one context; returns the first status that is not CAROM_OK. */
+static carom_status ask_signs(carom_context *context, const scene *s, carom_stats *stats, carom_error *err)
+{
+    const carom_lattice lattice = {.origin = {-1, -1, -1}, .spacing = 0.25, .dims = {8, 8, 8}};
+    carom_mesh *mesh = scene_mesh(context, s);
+    float distance[512], expected[512];
+    carom_status status = CAROM_OK;
+    for (int exact = 0; exact < 2 && status == CAROM_OK; exact++) {
+        const carom_mesh_distance_desc desc = {
+            .batch = {.size = sizeof desc,
+                      .count = lattice.dims[2],
+                      .accuracy = exact ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST},
+            .lattice = lattice,
+            .sign = CAROM_SIGN_PARITY,
+            .allow_open = 1};
+        const carom_mesh_distance_result out = {.size = sizeof out, .distance = distance},
+                                         out_expected = {.size = sizeof out, .distance = expected};
+        status = carom_mesh_distance(mesh, &desc, &out, stats, err);
+        if (status != CAROM_OK)
+            continue;
+        carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
+        carom_mesh *here = scene_mesh(cpu, s);
+        test_ok("CPU", carom_mesh_distance(here, &desc, &out_expected, NULL, err), err);
+        assert_memory_equal(distance, expected, sizeof distance);
+        carom_mesh_destroy(here);
+        carom_context_destroy(cpu);
+    }
+    carom_mesh_destroy(mesh);
+    return status;
+}
+
+/* Heights of crossings that integers decide, and signs of exact mode alone, are probed. */
+static void wrong_signs_are_found(void **state)
+{
+    static const cl_patch faults[] = {
+        {"return crossing_exact_height(corner, x, y, z) == -side;",
+         "return crossing_exact_height(corner, x, y, z) == side;"},
+        {"? R(0.0) - answer : answer;",
+         "\n#ifdef TILE_EXACT\n? answer : answer;\n#else\n? R(0.0) - answer : answer;\n#endif\n"}};
+    (void)state;
+    scene s = scene_sphere(4);
+    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+        carom_error err = {0};
+        cl_text_patch = faults[i];
+        carom_context *context = open_tiles();
+        const carom_status status = ask_signs(context, &s, NULL, &err);
+        assert_int_equal(status, CAROM_ERROR_NOT_BIT_EXACT);
+        carom_context_destroy(context);
+        cl_text_patch = (cl_patch){NULL, NULL};
+    }
+    scene_free(&s);
+}
+
+/* A device that bears smaller groups than a tile has nodes: the CPU answers with a reason, and later calls have a query
+ * for each node. */
+static void small_groups_leave_tiles(void **state)
+{
+    (void)state;
+    cl_seen_as.kernel_group = 32;
+    scene s = scene_sphere(4);
+    carom_context *context = open_tiles();
+    for (int again = 0; again < 2; again++) {
+        carom_error err = {0};
+        carom_stats stats = {.size = sizeof stats};
+        test_ok("signs", ask_signs(context, &s, &stats, &err), &err);
+        assert_int_equal(stats.on_device, 512); /* of the exact call, behind the fast one */
+    }
+    carom_context_destroy(context);
+    scene_free(&s);
+    cl_seen_as.kernel_group = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_group_looks_near_its_columns),
-                                       cmocka_unit_test(deep_columns_are_cut)};
+                                       cmocka_unit_test(deep_columns_are_cut), cmocka_unit_test(wrong_signs_are_found),
+                                       cmocka_unit_test(small_groups_leave_tiles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

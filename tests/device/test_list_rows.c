@@ -134,6 +134,7 @@ static void compare(const fixture *f, const question *q, cl_call call, int that_
     if (that_fails == 0) {
         assert_int_equal(stats->by_integers, here.by_integers);
         assert_int_equal(stats->by_proof, here.by_proof);
+        assert_int_equal(stats->by_second_filter, here.by_second_filter);
     }
     assert_memory_equal(&found, &totals, sizeof totals);
     test_ok("read", carom_buffer_read(f->buffer, 0, &got, sizeof got, &err), &err);

@@ -74,7 +74,7 @@ static void check_failure(carom_backend backend, cl_call call, int at, int *fail
     carom_mesh_info info = {.size = sizeof info};
     test_ok("info", carom_mesh_get_info(m.mesh, &info, &err), &err); /* the driver still returns the vertices */
     assert_memory_equal(m.mesh->vertices, m.expected->vertices, 12 * m.s.vertex_count);
-    assert_memory_equal(m.mesh->leaves, m.expected->leaves, m.expected->leaf_count * sizeof(mesh_leaf));
+    assert_memory_equal(m.mesh->leaves, m.expected->leaves, caromi_bytes_of_leaves(m.expected));
     scene_free(&was);
     scene_free(&first);
     finish(&m);
@@ -119,7 +119,7 @@ static void scarce_memory_is_no_loss(void **state)
                 assert_int_equal(m.mesh->info.refits, 0);
             carom_mesh_info info = {.size = sizeof info};
             test_ok("info", carom_mesh_get_info(m.mesh, &info, &err), &err);
-            assert_memory_equal(m.mesh->leaves, m.expected->leaves, m.expected->leaf_count * sizeof(mesh_leaf));
+            assert_memory_equal(m.mesh->leaves, m.expected->leaves, caromi_bytes_of_leaves(m.expected));
             scene_free(&was);
             finish(&m);
         }
@@ -186,6 +186,27 @@ static void vertices_of_the_callers_opencl(void **state)
     }
 }
 
+/* A device that bears smaller groups than a refit needs: the CPU refits, and the device keeps its other work. */
+static void small_groups_leave_refits(void **state)
+{
+    (void)state;
+    cl_seen_as.kernel_group = 32;
+    moving m = start(scene_sphere(6));
+    scene was = scene_copy(&m.s);
+    swept_spheres b = swept_spheres_mixed(SEED, 200);
+    for (int step = 0; step < 2; step++) {
+        move_scene(&m.s, &was, (uint64_t)step, 1);
+        (void)move_both(&m, TOGETHER, CAROM_MESH_REFIT);
+        assert_false(m.mesh->is_stale);
+        expect_same_hits(&m, &b, CAROM_ACCURACY_FAST, "small groups");
+        expect_same_bytes(&m, "small groups");
+    }
+    swept_spheres_free(&b);
+    scene_free(&was);
+    finish(&m);
+    cl_seen_as.kernel_group = 0;
+}
+
 /* A device whose refit has other bits is refused: with `auto` the CPU refits. */
 static void wrong_devices_are_refused(void **state)
 {
@@ -225,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lost_vertices_are_reported),     cmocka_unit_test(failing_refits_lose_nothing),
         cmocka_unit_test(scarce_memory_is_no_loss),       cmocka_unit_test(other_devices_bring_the_vertices),
-        cmocka_unit_test(vertices_of_the_callers_opencl), cmocka_unit_test(wrong_devices_are_refused)};
+        cmocka_unit_test(vertices_of_the_callers_opencl), cmocka_unit_test(small_groups_leave_refits),
+        cmocka_unit_test(wrong_devices_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,23 +8,6 @@
 
 enum { COUNT = 5000, BAD = 1000, SIDES = 4, RECORDS = 4096 };
 
-static carom_context *open_discrete(void)
-{
-    (void)test_need_device();
-    cl_seen_as.discrete = 1;
-    cl_relieve();
-    return test_device(1, 0);
-}
-
-/* A device without binary64, which does not choose contacts: their arrays come to the host. */
-static carom_context *open_without_fp64(void)
-{
-    cl_seen_as.no_fp64 = 1;
-    carom_context *context = open_discrete();
-    cl_seen_as.no_fp64 = 0;
-    return context;
-}
-
 static carom_buffer *fill_buffer(carom_context *context, const void *data, size_t bytes)
 {
     const carom_buffer_desc desc = {.size = sizeof desc, .bytes = bytes, .where = CAROM_BUFFER_DEVICE};
@@ -40,7 +23,7 @@ static void limits_begin_where_the_radius_lies(void **state)
 {
     static float numbers[8 * COUNT], t[COUNT];
     (void)state;
-    carom_context *context = open_discrete();
+    carom_context *context = cl_open_discrete();
     scene s = scene_sphere(SIDES);
     carom_mesh *mesh = scene_mesh(context, &s);
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
@@ -88,7 +71,7 @@ static void a_list_without_memory_keeps_its_records(void **state)
     enum { OFFSETS = 3 };
     static uint64_t old[RECORDS + OFFSETS], host[RECORDS + OFFSETS], got[RECORDS + OFFSETS];
     (void)state;
-    carom_context *context = open_discrete();
+    carom_context *context = cl_open_discrete();
     scene s = scene_sphere(SIDES);
     carom_mesh *mesh = scene_mesh(context, &s);
     memset(old, 0xa5, sizeof old);
@@ -140,7 +123,7 @@ static void a_list_without_host_memory_keeps_its_records(void **state)
     carom_list_totals totals = {0};
     carom_error err = {0};
     (void)state;
-    carom_context_destroy(open_discrete());
+    carom_context_destroy(cl_open_discrete());
     desc.auto_from = UINT64_MAX;
     desc.allocator = (carom_allocator){alloc_some, free_some, NULL};
     largest = SIZE_MAX;
@@ -222,7 +205,7 @@ static void a_list_costs_its_records(void **state)
     carom_buffer *buffer[5];
     carom_error err = {0};
     (void)state;
-    carom_context *context = open_without_fp64();
+    carom_context *context = cl_open_without_fp64();
     scene s = scene_sphere(SIDES);
     carom_mesh *mesh = scene_mesh(context, &s);
     for (size_t i = 0; i < COUNT_OF(center); i++)
@@ -279,7 +262,7 @@ static void members_of_one_structure_are_written_back_alone(void **state)
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     (void)state;
-    carom_context *context = open_without_fp64();
+    carom_context *context = cl_open_without_fp64();
     scene s = scene_sphere(SIDES);
     carom_mesh *mesh = scene_mesh(context, &s);
     for (size_t i = 0; i < COUNT_OF(center); i++)
@@ -311,7 +294,7 @@ static void a_match_writes_what_has_ended(void **state)
     int64_t previous[LEFT];
     carom_error err = {0};
     (void)state;
-    carom_context *context = open_discrete();
+    carom_context *context = cl_open_discrete();
     for (size_t i = 0; i < CONTACTS; i++)
         query[i] = i;
     memset(ended, 0xa5, sizeof ended);
@@ -395,7 +378,7 @@ static void a_match_stays(void **state)
     /* Few contacts of a sphere; many; a point that is not finite; few, in arrays that begin at an odd byte. */
     for (int kind = 0; kind < (has_fp64 ? 4 : 3); kind++) {
         const int shift = kind == 3;
-        carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *context = open_discrete();
+        carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *context = cl_open_discrete();
         make_contacts(&expected, kind == 1 ? 100 : 7);
         expected.point[1][COUNT / 2][1] = kind == 2 ? INFINITY : 0.0f;
         memcpy(moved + shift, &expected, sizeof expected);

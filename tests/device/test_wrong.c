@@ -16,7 +16,6 @@
 #define WRITE_BEYOND(said) "run->triangle[trav->number] = " said " | (trav->number > 299) << 30;"
 #define WRITE_TRIANGLE "to->triangle = triangle;"
 #define WRITE_ANOTHER "to->triangle = triangle ^ 2;" /* not ^ 1: some triangles of the probe come in equal pairs */
-#define APPEND_CONTACT(triangle, feature) "contacts_append(trav, " triangle ", distance, " feature ", v_and("
 #define KEPT_COUNT "count[run] = selected;"
 #define WRITE_ROW "to[COMPACT_ROW] = row;"
 #define WRITE_COUNT "run->hits[trav->number] = (int)trav->hits;"
@@ -286,7 +285,8 @@ int main(void)
          ask_list,
          IMPOSSIBLE("numbers of hits")},
         {"distances of contacts",
-         {"s.distance = contacts_clamp(f.distance, span);", "s.distance = contacts_clamp(f.distance, span) * 1.5f;"},
+         {"s.distance = contacts_clamp(closest_found_of(&solution).distance, span);",
+          "s.distance = contacts_clamp(closest_found_of(&solution).distance, span) * 1.5f;"},
          ask_touching,
          REFUSED},
         {"a triangle that no other precedes",
@@ -294,13 +294,11 @@ int main(void)
          ask_touching,
          REFUSED},
         {"touching a triangle beyond the mesh",
-         {APPEND_CONTACT("g.triangle", "s.feature"),
-          APPEND_CONTACT("g.triangle | v_i((trav->number > 299) << 30)", "s.feature")},
+         {WRITE_TRIANGLE, "to->triangle = triangle | (number > 299) << 30;"},
          ask_touching,
          IMPOSSIBLE("triangles")},
         {"touching a feature that is none",
-         {APPEND_CONTACT("g.triangle", "s.feature"),
-          APPEND_CONTACT("g.triangle", "s.feature | v_i((trav->number > 299) << 4)")},
+         {"to->state = state;", "to->state = state | (number > 299) << 4;"},
          ask_touching,
          IMPOSSIBLE("features")},
         /* faults of the compacting kernels of discrete devices */

@@ -61,7 +61,7 @@ compiles() { # NAME HEADER COMPILER...
     printf '#include <%s>\n' "$header" > "$work/alone"
     check "$name" "$@" -pedantic-errors -Wall -Wextra -Werror -fsyntax-only -I"$prefix/include" "$work/alone"
 }
-for header in carom context batch pairs mesh lattice cloud; do
+for header in carom context batch pairs mesh scene lattice cloud; do
     compiles "$header.h alone is C99" "carom/$header.h" "${CC:-cc}" -x c -std=c99
     compiles "$header.h alone is C++11" "carom/$header.h" "${CXX:-c++}" -x c++ -std=c++11
 done

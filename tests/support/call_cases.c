@@ -127,6 +127,8 @@ static void put_input(const char *name, const one_input *one, void *out)
             f[k] = one->ball[k] + one->ball[4 + k];
     else if (!strcmp(name, "radius") || !strcmp(name, "radius_a") || !strcmp(name, "radius_b"))
         *f = one->ball[SPHERE_RADIUS];
+    else if (!strcmp(name, "x") || !strcmp(name, "y")) /* of a place */
+        *f = one->ball[name[0] - 'x'];
     else if (!strcmp(name, "t_max"))
         *f = one->t_max;
     else if (!strcmp(name, "max_distance"))
@@ -135,7 +137,7 @@ static void put_input(const char *name, const one_input *one, void *out)
         *f = 0.75f;
     else if (!strcmp(name, "flat"))
         memcpy(out, &(double){20.0}, sizeof(double));
-    else if (!strcmp(name, "mask"))
+    else if (!strcmp(name, "mask") || !strcmp(name, "group"))
         memcpy(out, &one->mask, sizeof one->mask);
     else
         fail_msg("tests/support/call_cases.c has no values for the input %s", name);
@@ -145,7 +147,7 @@ static void put_input(const char *name, const one_input *one, void *out)
 static void fill_input(const call_case *c, const call_array *a, size_t share)
 {
     const one_input *made = inputs_made();
-    const float invalid = !strncmp(a->name, "radius", 6) ? -1.0f : 0.0f;
+    const float invalid = !strncmp(a->name, "radius", 6) ? -1.0f : !strcmp(a->name, "x") ? NAN : 0.0f;
     memset(c->memory + a->offset, 0, a->count * a->element);
     for (size_t i = 0; i < a->count; i++) {
         unsigned char *out = c->memory + a->offset + i * a->element;
@@ -201,11 +203,17 @@ static size_t extent_of(const call_case *c, int extent, size_t elements, size_t 
 static int has_member(const call_case *c, const caromi_member *m, int is_output)
 {
     const int bare = c->choice.form == CALL_BARE;
+    if (is_output && !strcmp(m->name, "instance")) /* of scenes alone */
+        return 0;
+    if (is_output && !strcmp(m->name, "gradient")) /* no device has gradients: the other members are asked there */
+        return !test_on_device();
     if (is_output)
         return c->choice.number != CALL_mesh_overlap_list || m->extent == CAROMI_PER_OFFSET ||
                !strcmp(m->name, "query") || !strcmp(m->name, "triangle");
     if (!strcmp(m->name, "end"))
         return bare;
+    if (!strcmp(m->name, "group")) /* no device serves groups: on devices the other members are asked there */
+        return !bare && !test_on_device();
     return m->is_needed || !bare;
 }
 

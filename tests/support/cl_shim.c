@@ -19,6 +19,7 @@ cl_disguise cl_seen_as;
 int cl_shares_memory;
 cl_unbuilt cl_broken;
 const char *cl_refused_options;
+size_t cl_refused_group;
 atomic_int cl_built;
 cl_patch cl_text_patch;
 
@@ -466,4 +467,20 @@ cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *
 {
     NEXT(clSetKernelArg);
     return shim_fails(CALL_ARGUMENT) ? calls[CALL_ARGUMENT].code : next(kernel, index, size, value);
+}
+
+carom_context *cl_open_discrete(void)
+{
+    (void)test_need_device();
+    cl_seen_as.discrete = 1;
+    cl_relieve();
+    return test_device(1, 0);
+}
+
+carom_context *cl_open_without_fp64(void)
+{
+    cl_seen_as.no_fp64 = 1;
+    carom_context *context = cl_open_discrete();
+    cl_seen_as.no_fp64 = 0;
+    return context;
 }

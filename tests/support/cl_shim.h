@@ -124,12 +124,19 @@ typedef struct cl_disguise {
     int no_fp64;
     int no_compiler;
     uint64_t memory, largest; /* limits in bytes, for all buffers and for one; allocations beyond them fail */
+    uint64_t local;           /* most bytes of local memory */
     size_t group;             /* most work-items of a group */
+    size_t kernel_group;      /* the same of a kernel that requires groups of one size */
     const char *platform;     /* name of the platform */
 } cl_disguise;
 extern cl_disguise cl_seen_as;
 /* Whether the device that was opened last shares its memory with the host, as it has been reported. */
 extern int cl_shares_memory;
+
+/* A context with one lane on a device that is seen as discrete from now on; and on one without binary64, which chooses
+ * no contacts and answers no lattices, so that their arrays come to the host. */
+carom_context *cl_open_discrete(void);
+carom_context *cl_open_without_fp64(void);
 
 /* A kernel whose build fails; NULL: none. The build log is `words`. If `words` is NULL, the real compiler runs without
  * the library's build options, and the build log is its own. */
@@ -139,6 +146,8 @@ typedef struct cl_unbuilt {
 extern cl_unbuilt cl_broken;
 /* Builds with these words in their options fail, all others count in cl_built; NULL: none fails. */
 extern const char *cl_refused_options;
+/* Launches in groups of so many work-items fail, for lack of resources; 0: none do. */
+extern size_t cl_refused_group;
 extern atomic_int cl_built;
 
 /* A patch of the kernel sources before they are compiled: each `find` becomes `replacement`; NULL: no patch. */

@@ -27,7 +27,8 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     if (cl_before_launch != NULL)
         cl_before_launch();
     shim_be_slow(queue, global[0]);
-    return shim_fails_on(queue, CALL_LAUNCH)
+    const int is_refused = cl_refused_group != 0 && local != NULL && local[0] == cl_refused_group;
+    return shim_fails_on(queue, CALL_LAUNCH) || is_refused
                ? cl_call_code(CALL_LAUNCH)
                : hold_event(next(queue, kernel, dimensions, offset, global, local, waits, wait, event), event);
 }

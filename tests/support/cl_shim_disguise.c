@@ -26,6 +26,8 @@ static void disguise(cl_device_info what, void *value)
         say(value, cl_seen_as.memory);
     if (what == CL_DEVICE_MAX_MEM_ALLOC_SIZE)
         say(value, cl_seen_as.largest);
+    if (what == CL_DEVICE_LOCAL_MEM_SIZE)
+        say(value, cl_seen_as.local);
 }
 
 /* Removes an extension from a list of extensions. */
@@ -58,6 +60,12 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel
     const cl_int code = next(kernel, device, what, size, value, used);
     if (code == CL_SUCCESS && what == CL_KERNEL_WORK_GROUP_SIZE && value != NULL && cl_seen_as.group != 0)
         *(size_t *)value = cl_seen_as.group;
+    if (code == CL_SUCCESS && what == CL_KERNEL_WORK_GROUP_SIZE && value != NULL && cl_seen_as.kernel_group != 0) {
+        size_t required[3] = {0};
+        (void)next(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required, required, NULL);
+        if (required[0] > 0)
+            *(size_t *)value = cl_seen_as.kernel_group;
+    }
     return code;
 }
 

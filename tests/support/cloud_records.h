@@ -53,10 +53,19 @@ static inline void cloud_shift_of(int image, int8_t shift[3])
     shift[2] = (int8_t)(image % 3 - 1);
 }
 
+/* Whether a is in a group that b meets, by its mask. */
+static inline int cloud_is_met(const carom_cloud_desc *d, size_t a, size_t b)
+{
+    const uint32_t own = d->mask.data ? d->mask.data[a] : UINT32_MAX;
+    const uint32_t group = d->group.data ? d->group.data[a] : own;
+    return (group & (d->mask.data ? d->mask.data[b] : UINT32_MAX)) != 0;
+}
+
 /* Whatever their places: may a and b at that image be a pair? */
 static inline int cloud_may_pair(const carom_cloud_desc *d, size_t a, size_t b, const int8_t shift[3])
 {
-    int may = cloud_is_valid(d, a) && cloud_is_valid(d, b) && (!d->mask.data || (d->mask.data[a] & d->mask.data[b]));
+    int may = cloud_is_valid(d, a) && cloud_is_valid(d, b) &&
+              ((!d->mask.data && !d->group.data) || (cloud_is_met(d, a, b) && cloud_is_met(d, b, a)));
     for (int k = 0; k < 3; k++)
         may &= shift[k] == 0 || d->period[k] > 0;
     return may;

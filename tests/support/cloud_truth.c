@@ -32,7 +32,7 @@ static int by_itself(carom_context *context, const cloud *c, cloud_record *out)
         d.velocity = carom_xyz(velocity);
     if (d.t_max.data)
         d.t_max = carom_scalars_of(t_max);
-    d.mask = (carom_uints){0};
+    d.mask = d.group = (carom_uints){0};
     d.full = 0;
     cloud_list(context, &d, CLOUD_IMAGES, &found);
     int is_pair = 0;

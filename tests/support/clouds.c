@@ -12,6 +12,19 @@ void cloud_free(cloud *c)
     free(c->radius);
     free(c->t_max);
     free(c->mask);
+    free(c->group);
+}
+
+/* Of three groups each sphere is in one or two, a few are in none, and a few in all. */
+void add_groups(cloud *c, size_t number)
+{
+    static const uint32_t groups[] = {1, 2, 4, 3, 6, 5, 0, UINT32_MAX};
+    ref_gen g;
+    ref_gen_seed(&g, 17, 2, number);
+    c->group = test_alloc(c->count, sizeof *c->group);
+    for (size_t i = 0; i < c->count; i++)
+        c->group[i] = groups[ref_gen_int(&g, 0, (int)COUNT_OF(groups) - 1)];
+    c->desc.group = carom_uints_of(c->group);
 }
 
 float between(ref_gen *g, double low, double high)

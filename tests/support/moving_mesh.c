@@ -99,8 +99,7 @@ void expect_same_info(const moving *m)
 
 void expect_same_bytes(const moving *m, const char *what)
 {
-    const size_t nodes = m->expected->info.node_count * sizeof(mesh_node),
-                 leaves = m->expected->leaf_count * sizeof(mesh_leaf);
+    const size_t nodes = caromi_bytes_of_nodes(m->expected), leaves = caromi_bytes_of_leaves(m->expected);
     char *got = test_alloc(nodes + leaves, 1);
     if (m->mesh->is_stale) {
         if (!cl_peek(leaves, got) || memcmp(got, m->expected->leaves, leaves) != 0)

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "sign_scenes.h"
 
+#include <math.h>
+
+#include "mesh_oracle.h"
+#include "queries/random.h"
+
 scene scene_turned_round(scene s)
 {
     for (size_t t = 0; t < s.triangle_count; t++) {
@@ -102,4 +107,57 @@ carom_lattice sign_lattice(const scene *s, size_t i, uint64_t n)
         return i == 0 ? lattice_around(s, n) : i == 1 ? whole : column;
     const double spacing = 0x1p-22, half = (double)(n / 2) * spacing;
     return (carom_lattice){{-half, -1.0 - half, 1.0 - half}, spacing, {n, n, n}, {0}};
+}
+
+/* ---- centres ----------------------------------------------------------------------------------------------------- */
+
+enum { SEED = 197 };
+
+/* Coordinate `axis` of a place in a scene: of a corner, of the middle of an edge, or of the middle of a triangle. */
+static float coordinate_of(const scene *s, uint64_t kind, uint64_t triangle, int axis)
+{
+    float p[3][3];
+    scene_triangle(s, (size_t)(triangle % s->triangle_count), p);
+    return kind == 0   ? p[0][axis]
+           : kind == 1 ? p[0][axis] / 2 + p[1][axis] / 2
+                       : p[0][axis] / 4 + p[1][axis] / 4 + p[2][axis] / 2;
+}
+
+swept_spheres sign_centres(const scene *s, size_t count)
+{
+    const carom_lattice lattice = lattice_around(s, 12);
+    const size_t nodes = lattice_nodes(&lattice);
+    query_random r = {SEED + s->triangle_count};
+    swept_spheres b = swept_spheres_alloc(count);
+    b.max_distance = random_limits(SEED, count);
+    for (size_t i = 0; i < count; i++) {
+        float p[3];
+        const uint64_t random = query_random_bits(&r), kind = random % 4, triangle = random >> 8;
+        lattice_node(&lattice, (size_t)(query_random_bits(&r) % nodes), p);
+        for (int k = 0; k < 3 && kind < 3; k++)
+            p[k] = coordinate_of(s, kind, k < 2 || random >> 4 & 1 ? triangle : triangle >> 8, k);
+        if (kind < 3 && (random >> 5 & 1) != 0)
+            p[2] -= 0.25f;
+        for (int k = 0; k < 3; k++)
+            b.column[k][i] = p[k];
+        b.column[SPHERE_RADIUS][i] = i % 16 == 7 ? -1.0f : (float)(random >> 40 & 255) / 64;
+        if (i % 16 == 15)
+            b.column[i / 16 % 3][i] = i % 32 == 15 ? NAN : INFINITY;
+    }
+    return b;
+}
+
+int sign_is_inside(const scene *s, const swept_spheres *b, size_t i, carom_sign sign)
+{
+    const uint32_t asked = b->mask != NULL ? b->mask[i] : UINT32_MAX;
+    uint32_t *masks = test_alloc(s->triangle_count + 1, sizeof *masks);
+    ref_mesh mesh = oracle_mesh(s);
+    ref_mesh_ray_answer ray;
+    const float p[3] = {b->column[0][i], b->column[1][i], b->column[2][i]};
+    for (size_t t = 0; t < s->triangle_count; t++)
+        masks[t] = (s->masks != NULL ? s->masks[t] : UINT32_MAX) & asked;
+    mesh.masks = masks;
+    ref_mesh_ray(&mesh, p, &ray);
+    free(masks);
+    return sign == CAROM_SIGN_PARITY ? ray.crossings % 2 != 0 : ray.sum != 0;
 }

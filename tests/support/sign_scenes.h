@@ -18,6 +18,12 @@ extern const sign_scene sign_scenes[SIGN_SCENES];
  * numbers; a column; n^3 nodes within gaps of 1e-6, where boxes touch. */
 carom_lattice sign_lattice(const scene *s, size_t i, uint64_t n);
 
+/* Centres on the vertical lines of corners, edges and faces, at their heights and at those of other triangles; on the
+ * nodes of a lattice around the scene; two in 16 invalid. They have radii and largest distances. */
+swept_spheres sign_centres(const scene *s, size_t count);
+/* Whether the reference has centre i, which is finite, inside the triangles that its mask selects. */
+int sign_is_inside(const scene *s, const swept_spheres *b, size_t i, carom_sign sign);
+
 /* The cube of half side 1. */
 scene scene_unit_box(void);
 /* A sphere with a box cut out of it. */

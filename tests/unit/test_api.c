@@ -267,6 +267,7 @@ static void test_stats(void **state)
     assert_int_equal(stats.fallen_back, 0);
     assert_int_equal(stats.by_proof, 0); /* fast mode decides no query by proof or integers */
     assert_int_equal(stats.by_integers, 0);
+    assert_int_equal(stats.by_second_filter, 0);
     assert_string_equal(stats.fallback_reason, "");
     assert_true(stats.compute > 0.0 && stats.total > 0.0 && stats.total < 600.0);
     assert_true(stats.upload >= 0.0 && stats.download >= 0.0 && stats.upload < 600.0 && stats.download < 600.0);
@@ -292,7 +293,7 @@ static void test_exact_stats(void **state)
         inputs in = inputs_of(&q);
         carom_mesh_hit_result out = hits_result(&h, 0);
         for (size_t count = 0; count <= MANY; count += MANY) {
-            carom_stats stats = {.size = sizeof stats, .by_proof = 99, .by_integers = 99};
+            carom_stats stats = {.size = sizeof stats, .by_proof = 99, .by_integers = 99, .by_second_filter = 99};
             carom_error err = {0};
             carom_mesh_sweep_desc desc = swept_spheres_desc(&b, 0, count);
             desc.batch.accuracy = CAROM_ACCURACY_EXACT;
@@ -303,6 +304,7 @@ static void test_exact_stats(void **state)
                     &err);
             assert_int_equal(stats.queries, count);
             assert_int_equal(stats.by_proof + stats.by_integers, count);
+            assert_true(stats.by_second_filter <= stats.by_proof);
             assert_true(count == 0 || (stats.by_proof > 0 && stats.by_integers > 0));
         }
         answers_free(&a);

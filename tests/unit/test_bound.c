@@ -3,6 +3,7 @@
  * With the real bounds it must find no error beyond its bound and no wrong decided answer. With smaller bounds the same
  * search must find wrong answers, which shows that it could find an error in the library. */
 #include "tests/support/support.h"
+#include "reference/judge.h"
 
 #include <math.h>
 
@@ -17,6 +18,7 @@ static double wide_scale = 1.0;
 
 #include "kernels/overlap_exact.h"
 #include "kernels/pairs_exact.h"
+#include "kernels/sweep_second.h"
 
 enum { STARTS = 60, STEPS = 40, SEED = 77 };
 
@@ -63,7 +65,7 @@ static void solve(const sweep_case *s, int want, sweep_look_at *l)
         columns[c] = &s->in[c];
     sweep_guess(load_sweep(columns, 0, 1), want, 1, &l->x);
     exact_residuals(columns, 0, &l->x, want, 1);
-    prove(&l->x.pair, l->x.contact, l->x.residuals, l->x.unit, PROOF_FIRST, PROOF_CONTACTS, full, l->end);
+    sweep_prove_contacts(&l->x, PROOF_FIRST, PROOF_CONTACTS, full, l->end);
     l->answer = sweep_prove(&l->x, want).answer;
 }
 
@@ -107,6 +109,54 @@ static int judge_sweep(const sweep_case *s, double *ratio)
     ref_sweep(&c, &exact);
     *ratio = 0.0;
     return judge_look(s, SWEEP_TIMES, &exact, ratio) | judge_look(s, SWEEP_FULL, &exact, ratio);
+}
+
+/* Answers by the second filter, with points or without. Returns whether it decided the pair. */
+static int solve_second(const sweep_case *s, int wants_points, ref_given_sweep *answer)
+{
+    const float *columns[IN_SWEEP_MOVING];
+    uint8_t state = STATE_INVALID, feature_first = 0, feature_last = 0;
+    float *first = answer->point_first, *last = answer->point_last;
+    void *out[OUT_SWEEP_FULL] = {[OUT_T_FIRST] = &answer->t_first,
+                                 [OUT_T_LAST] = &answer->t_last,
+                                 [OUT_STATE] = &state,
+                                 [OUT_FIRST_X] = &first[0],
+                                 [OUT_FIRST_Y] = &first[1],
+                                 [OUT_FIRST_Z] = &first[2],
+                                 [OUT_LAST_X] = &last[0],
+                                 [OUT_LAST_Y] = &last[1],
+                                 [OUT_LAST_Z] = &last[2],
+                                 [OUT_LAST_FEATURE] = &feature_last,
+                                 [OUT_FIRST_FEATURE] = &feature_first};
+    for (int c = 0; c < IN_SWEEP_MOVING; c++)
+        columns[c] = &s->in[c];
+    second_sweep(columns, out, 0, wants_points);
+    answer->state = state;
+    answer->feature_first = feature_first;
+    answer->feature_last = feature_last;
+    return !isnan(answer->t_first);
+}
+
+/* Whether the second filter is wrong. The ratio is the error of a point in units of the last place: only answers test
+ * the bounds of the second filter. */
+static int judge_second(const sweep_case *s, double *ratio)
+{
+    ref_sweep_case c = reference_case_of(s);
+    ref_sweep_answer exact;
+    ref_given_sweep times, full;
+    const int has_times = solve_second(s, 0, &times), is_full = solve_second(s, 1, &full);
+    int wrong = 0;
+    *ratio = 0.0;
+    if (has_times || is_full)
+        ref_sweep(&c, &exact);
+    if (has_times)
+        wrong = times.state != exact.state || !same(times.t_first, exact.t_first) || !same(times.t_last, exact.t_last);
+    if (is_full) {
+        wrong |= ref_judge_sweep(&c, &exact, &full) != NULL;
+        *ratio = fmax(ref_point_error(&c, exact.feature_first, exact.point_first, full.point_first),
+                      ref_point_error(&c, exact.feature_last, exact.point_last, full.point_last));
+    }
+    return wrong;
 }
 
 static void print_sweep(const sweep_case *s)
@@ -345,8 +395,10 @@ typedef struct found {
     double ratio;
 } found;
 
+typedef int sweep_judge(const sweep_case *s, double *ratio);
+
 /* Hill climb from one case to larger ratios. Prints the first wrong answer if `loud`. */
-static void climb_sweep(size_t family, uint64_t index, found *f, int loud)
+static void climb_judged(sweep_judge *judge, size_t family, uint64_t index, found *f, int loud)
 {
     ref_sweep_case c;
     ref_gen g;
@@ -357,7 +409,7 @@ static void climb_sweep(size_t family, uint64_t index, found *f, int loud)
     for (int step = 0; step <= STEPS; step++, next = at) {
         if (step > 0)
             change(&g, next.in, IN_SWEEP_MOVING, IN_R);
-        int bad = judge_sweep(&next, &ratio);
+        int bad = judge(&next, &ratio);
         f->tried++;
         f->wrong += (uint64_t)bad;
         if (loud && (bad || ratio > 1.0)) {
@@ -371,6 +423,16 @@ static void climb_sweep(size_t family, uint64_t index, found *f, int loud)
             at = next;
         }
     }
+}
+
+static void climb_sweep(size_t family, uint64_t index, found *f, int loud)
+{
+    climb_judged(judge_sweep, family, index, f, loud);
+}
+
+static void climb_second(size_t family, uint64_t index, found *f, int loud)
+{
+    climb_judged(judge_second, family, index, f, loud);
 }
 
 static void climb_spheres(size_t family, uint64_t index, found *f, int loud)
@@ -526,7 +588,7 @@ static void climb_families(climber *climb, found *total, int loud)
 
 static void test_bounds_hold(void **state)
 {
-    static climber *const climbers[] = {climb_sweep, climb_spheres};
+    static climber *const climbers[] = {climb_sweep, climb_spheres, climb_second};
     found f = {0};
     proof_scale = 1.0f;
     wide_scale = 1.0;
@@ -539,7 +601,7 @@ static void test_bounds_hold(void **state)
 /* Without bounds, and with bounds of 1/64, the search must find wrong answers. Their number is printed. */
 static void test_bounds_are_needed(void **state)
 {
-    static climber *const climbers[] = {climb_sweep, climb_spheres};
+    static climber *const climbers[] = {climb_sweep, climb_spheres, climb_second};
     static const double scales[] = {0x1p-3, 0x1p-4, 0x1p-6, 0.0};
     found f = {0};
     for (size_t i = 0; i < COUNT_OF(scales); i++) {
@@ -556,9 +618,33 @@ static void test_bounds_are_needed(void **state)
         fail_msg("no bounds at all, and nothing wrong was found: this search shows nothing");
 }
 
+/* The second filter answers nearly all pairs of the families that it is for. */
+static void test_second_decides(void **state)
+{
+    const int with_points = *(const int *)*state;
+    static const struct {
+        const char *family;
+        double least;
+    } shares[] = {{"grazing", 0.998}, {"needles", 0.999}, {"caps", 0.999}, {"lattice", 0.97}, {"touching", 0.85}};
+    for (size_t i = 0; i < COUNT_OF(shares); i++)
+        for (size_t family = 0; family < ref_family_count(); family++) {
+            uint64_t decided = 0;
+            const uint64_t count = test_effort(5000);
+            for (uint64_t k = 0; k < count && strcmp(ref_family_name(family), shares[i].family) == 0; k++) {
+                ref_sweep_case c;
+                ref_given_sweep answer;
+                ref_family_sweep(family, SEED, k, &c);
+                const sweep_case s = sweep_case_of(&c);
+                decided += (uint64_t)solve_second(&s, with_points, &answer);
+            }
+            if (strcmp(ref_family_name(family), shares[i].family) == 0)
+                test_share(shares[i].family, decided, count, shares[i].least, 1.0);
+        }
+}
+
 int main(void)
 {
-    static int kind[] = {0, 1};
+    static int kind[] = {0, 1, 2};
     const struct CMUnitTest tests[] = {
         {"sweep: bounds hold", test_bounds_hold, NULL, NULL, &kind[0]},
         {"sweep: bounds are needed", test_bounds_are_needed, NULL, NULL, &kind[0]},
@@ -566,6 +652,10 @@ int main(void)
         {"sweep: two of them", test_along_edges_found, NULL, NULL, NULL},
         {"spheres: bounds hold", test_bounds_hold, NULL, NULL, &kind[1]},
         {"spheres: bounds are needed", test_bounds_are_needed, NULL, NULL, &kind[1]},
+        {"second filter: bounds hold", test_bounds_hold, NULL, NULL, &kind[2]},
+        {"second filter: bounds are needed", test_bounds_are_needed, NULL, NULL, &kind[2]},
+        {"second filter: it decides", test_second_decides, NULL, NULL, &kind[0]},
+        {"second filter: it decides with points", test_second_decides, NULL, NULL, &kind[1]},
         {"every query: bounds hold and are needed", test_filters, NULL, NULL, NULL},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

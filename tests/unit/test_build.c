@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The BVH of a mesh is the same, byte for byte, for every number of threads that build or refit it. It contains every
- * triangle once, and its boxes are tight. This test reads private structures, because answers do not depend on the
- * tree. */
+ * triangle once, and its boxes are tight, with nodes of 8 and of 16. This test reads private structures, because
+ * answers do not depend on the tree. */
 #include "tests/support/scenes.h"
 
 #include <limits.h>
@@ -11,13 +11,17 @@
 
 enum { SEED = 81 };
 
-static carom_context *with_threads(uint32_t threads)
+/* Instruction sets whose meshes differ in width: nodes of 8, and of 16 where there is AVX-512. */
+static const carom_isa isas[] = {CAROM_ISA_SCALAR, CAROM_ISA_AUTO};
+
+static carom_context *with_threads(uint32_t threads, carom_isa isa)
 {
     carom_context_desc desc = carom_context_desc_default();
     carom_context *context = NULL;
     carom_error err = {0};
     desc.backend = CAROM_BACKEND_CPU;
     desc.threads = threads;
+    desc.isa = isa;
     test_need_processors(threads);
     test_ok("carom_context_create", carom_context_create(&desc, &context, &err), &err);
     return context;
@@ -104,27 +108,22 @@ typedef struct tree_check {
     const char *name;
 } tree_check;
 
-static const mesh_leaf *leaf_of(const carom_mesh *mesh, int reference)
-{
-    return &mesh->leaves[MESH_LEAF_AT(reference)];
-}
-
 /* Coordinate k, of nine, of the triangle in this lane. */
-static float leaf_corner(const mesh_leaf *leaf, int reference, int k, int lane)
+static float leaf_corner(const caromi_leaf_rows *leaf, int reference, int k, int lane)
 {
     if (MESH_IS_UNINDEXED(reference))
-        return ((const float *)(const void *)leaf)[MESH_WIDTH * (1 + k) + lane];
+        return leaf->unindexed[k][lane];
     return leaf->vertex[k % 3][leaf->corner[k / 3][lane]];
 }
 
 /* A leaf is unindexed if and only if its triangles have more vertices than an indexed leaf has room for. */
 static void check_indexing(const tree_check *tree, int reference)
 {
-    const mesh_leaf *leaf = leaf_of(tree->mesh, reference);
-    uint32_t seen[3 * MESH_WIDTH];
+    const caromi_leaf_rows leaf = caromi_leaf_at(tree->mesh, reference);
+    uint32_t seen[3 * MESH_WIDEST];
     int count = 0;
-    for (int i = 0; i < 3 * MESH_WIDTH; i++) {
-        const int triangle = leaf->triangle[i / 3];
+    for (int i = 0; i < 3 * tree->mesh->view.width; i++) {
+        const int triangle = leaf.triangle[i / 3];
         if (triangle < 0)
             continue;
         const uint32_t vertex = tree->mesh->indices[3 * (size_t)triangle + (size_t)i % 3];
@@ -134,22 +133,22 @@ static void check_indexing(const tree_check *tree, int reference)
         if (at == count)
             seen[count++] = vertex;
     }
-    assert_int_equal(MESH_IS_UNINDEXED(reference), count > MESH_WIDTH);
+    assert_int_equal(MESH_IS_UNINDEXED(reference), count > MESH_VERTICES);
 }
 
 /* The leaf's bounding radius fits: a sphere of that radius around the middle of a triangle's box contains the triangle,
  * and for the largest triangle it is tight. */
 static void check_ball(const tree_check *tree, int reference)
 {
-    const mesh_leaf *leaf = leaf_of(tree->mesh, reference);
+    const caromi_leaf_rows leaf = caromi_leaf_at(tree->mesh, reference);
     double largest = 0;
     if (MESH_IS_UNINDEXED(reference))
         return;
-    for (int lane = 0; lane < MESH_WIDTH; lane++) {
+    for (int lane = 0; lane < tree->mesh->view.width; lane++) {
         double half2 = 0;
         for (int k = 0; k < 3; k++) {
-            const float a = leaf_corner(leaf, reference, k, lane), b = leaf_corner(leaf, reference, 3 + k, lane);
-            const float c = leaf_corner(leaf, reference, 6 + k, lane);
+            const float a = leaf_corner(&leaf, reference, k, lane), b = leaf_corner(&leaf, reference, 3 + k, lane);
+            const float c = leaf_corner(&leaf, reference, 6 + k, lane);
             const double half = 0.5 * ((double)fmaxf(a, fmaxf(b, c)) - (double)fminf(a, fminf(b, c)));
             half2 += half * half;
         }
@@ -157,28 +156,28 @@ static void check_ball(const tree_check *tree, int reference)
     }
     /* Squares of smaller or larger lengths underflow or overflow. A radius of 0 or infinity is then right: a margin
      * covers small triangles, and an infinite sphere contains every triangle. */
-    if (largest < 0x1p-60 || (largest > 0x1p60 && isinf(leaf->ball)))
+    if (largest < 0x1p-60 || (largest > 0x1p60 && isinf(*leaf.ball)))
         return;
-    if ((double)leaf->ball < largest || (double)leaf->ball > largest * 1.0001)
-        fail_msg("%s: a leaf's ball has radius %g, its largest triangle needs %g", tree->name, (double)leaf->ball,
+    if ((double)*leaf.ball < largest || (double)*leaf.ball > largest * 1.0001)
+        fail_msg("%s: a leaf's ball has radius %g, its largest triangle needs %g", tree->name, (double)*leaf.ball,
                  largest);
 }
 
 static void check_leaf(tree_check *tree, int reference, const float lo[3], const float hi[3])
 {
-    const mesh_leaf *leaf = leaf_of(tree->mesh, reference);
+    const caromi_leaf_rows leaf = caromi_leaf_at(tree->mesh, reference);
     const float scale = tree->mesh->view.frame.scale;
     tree->leaves += MESH_IS_UNINDEXED(reference) ? 2 : 1;
     check_indexing(tree, reference);
     check_ball(tree, reference);
-    for (int lane = 0; lane < MESH_WIDTH; lane++) {
-        const int stored = leaf->triangle[lane], triangle = leaf->triangle[stored == -1 ? 0 : lane];
+    for (int lane = 0; lane < tree->mesh->view.width; lane++) {
+        const int stored = leaf.triangle[lane], triangle = leaf.triangle[stored == -1 ? 0 : lane];
         assert_in_range(triangle, 0, tree->mesh->info.triangle_count - 1);
-        assert_true(lane == 0 || stored == -1 || stored > leaf->triangle[lane - 1]);
+        assert_true(lane == 0 || stored == -1 || stored > leaf.triangle[lane - 1]);
         if (stored != -1)
             tree->seen[triangle]++;
         for (int k = 0; k < 9; k++) {
-            const float x = leaf_corner(leaf, reference, k, lane);
+            const float x = leaf_corner(&leaf, reference, k, lane);
             if (x != caromi_corner(tree->mesh, (uint32_t)triangle, k / 3)[k % 3])
                 fail_msg("%s: a leaf's triangle %d is not the mesh's", tree->name, triangle);
             if (x * scale < lo[k % 3] || x * scale > hi[k % 3])
@@ -192,28 +191,28 @@ static int check_subtree(tree_check *tree, int reference, const float lo[3], con
 {
     int least = INT_MAX;
     if (reference < 0) {
-        const mesh_leaf *leaf = leaf_of(tree->mesh, reference);
+        const caromi_leaf_rows leaf = caromi_leaf_at(tree->mesh, reference);
         check_leaf(tree, reference, lo, hi);
-        for (int lane = 0; lane < MESH_WIDTH; lane++)
-            least = leaf->triangle[lane] >= 0 && leaf->triangle[lane] < least ? leaf->triangle[lane] : least;
+        for (int lane = 0; lane < tree->mesh->view.width; lane++)
+            least = leaf.triangle[lane] >= 0 && leaf.triangle[lane] < least ? leaf.triangle[lane] : least;
         return least;
     }
-    const mesh_node *node = &tree->mesh->nodes[reference];
+    const caromi_node_rows node = caromi_node_at(tree->mesh, (uint64_t)reference);
     tree->nodes++;
-    for (int i = 0; i < MESH_WIDTH; i++) {
-        const float l[3] = {node->lo_x[i], node->lo_y[i], node->lo_z[i]};
-        const float h[3] = {node->hi_x[i], node->hi_y[i], node->hi_z[i]};
-        if (node->child[i] == 0) {
+    for (int i = 0; i < tree->mesh->view.width; i++) {
+        const float l[3] = {node.lower[0][i], node.lower[1][i], node.lower[2][i]};
+        const float h[3] = {node.upper[0][i], node.upper[1][i], node.upper[2][i]};
+        if (node.child[i] == 0) {
             assert_true(l[0] > h[0]);
-            assert_int_equal(node->least[i], INT_MAX);
+            assert_int_equal(node.least[i], INT_MAX);
             continue;
         }
         for (int k = 0; k < 3; k++)
             if (l[k] < lo[k] || h[k] > hi[k])
                 fail_msg("%s: a child's box leaves its node's", tree->name);
-        const int below = check_subtree(tree, node->child[i], l, h);
-        if (node->least[i] != below)
-            fail_msg("%s: %d is not the lowest index below a child", tree->name, node->least[i]);
+        const int below = check_subtree(tree, node.child[i], l, h);
+        if (node.least[i] != below)
+            fail_msg("%s: %d is not the lowest index below a child", tree->name, node.least[i]);
         least = below < least ? below : least;
     }
     return least;
@@ -230,22 +229,16 @@ static void extent_below(const carom_mesh *mesh, int reference, int k, float *le
 {
     *least = INFINITY;
     *most = -INFINITY;
-    for (int i = 0; i < MESH_WIDTH; i++)
+    for (int i = 0; i < mesh->view.width; i++)
         if (reference < 0) {
+            const caromi_leaf_rows leaf = caromi_leaf_at(mesh, reference);
             for (int corner = 0; corner < 3; corner++) {
-                const float x =
-                    leaf_corner(leaf_of(mesh, reference), reference, 3 * corner + k, i) * mesh->view.frame.scale;
+                const float x = leaf_corner(&leaf, reference, 3 * corner + k, i) * mesh->view.frame.scale;
                 grow(least, most, x, x);
             }
         } else {
-            const mesh_node *node = &mesh->nodes[reference];
-            grow(least, most,
-                 (k == 0   ? node->lo_x
-                  : k == 1 ? node->lo_y
-                           : node->lo_z)[i],
-                 (k == 0   ? node->hi_x
-                  : k == 1 ? node->hi_y
-                           : node->hi_z)[i]);
+            const caromi_node_rows node = caromi_node_at(mesh, (uint64_t)reference);
+            grow(least, most, node.lower[k][i], node.upper[k][i]);
         }
 }
 
@@ -253,13 +246,12 @@ static void extent_below(const carom_mesh *mesh, int reference, int k, float *le
 static void check_tight(const carom_mesh *mesh, const char *name)
 {
     for (uint64_t n = 0; n < mesh->info.node_count; n++) {
-        const mesh_node *node = &mesh->nodes[n];
-        for (int i = 0; i < MESH_WIDTH; i++)
-            for (int k = 0; k < 3 && node->child[i] != 0; k++) {
-                const float lo = (k == 0 ? node->lo_x : k == 1 ? node->lo_y : node->lo_z)[i];
-                const float hi = (k == 0 ? node->hi_x : k == 1 ? node->hi_y : node->hi_z)[i];
+        const caromi_node_rows node = caromi_node_at(mesh, n);
+        for (int i = 0; i < mesh->view.width; i++)
+            for (int k = 0; k < 3 && node.child[i] != 0; k++) {
+                const float lo = node.lower[k][i], hi = node.upper[k][i];
                 float least, most;
-                extent_below(mesh, node->child[i], k, &least, &most);
+                extent_below(mesh, node.child[i], k, &least, &most);
                 if (lo != least || hi != most || is_nan_or_minus_zero(lo) || is_nan_or_minus_zero(hi))
                     fail_msg("%s: node %llu, slot %d: not the box of what is in it", name, (unsigned long long)n, i);
             }
@@ -286,9 +278,9 @@ static void expect_same(const carom_mesh *expected, const carom_mesh *got, uint3
     if (memcmp(&expected->info, &got->info, sizeof got->info) || expected->leaf_count != got->leaf_count ||
         expected->view.frame.root != got->view.frame.root)
         fail_msg("%s: %u threads make another tree than expected", name, threads);
-    if (memcmp(expected->nodes, got->nodes, got->info.node_count * sizeof *got->nodes))
+    if (memcmp(expected->nodes, got->nodes, caromi_bytes_of_nodes(got)))
         fail_msg("%s: %u threads make other nodes than expected", name, threads);
-    if (memcmp(expected->leaves, got->leaves, got->leaf_count * sizeof *got->leaves))
+    if (memcmp(expected->leaves, got->leaves, caromi_bytes_of_leaves(got)))
         fail_msg("%s: %u threads make other leaves than expected", name, threads);
 }
 
@@ -300,38 +292,45 @@ static size_t many_count(void)
     return 1 + test_effort(COUNT_OF(many) - 1);
 }
 
+/* Builds a scene's tree with all numbers of threads. */
+static void check_scene(const swept_spheres *b, size_t number, carom_isa isa)
+{
+    const char *name = scenes[number].name;
+    carom_context *one = with_threads(1, isa);
+    scene s = scenes[number].make(scenes[number].triangles);
+    carom_mesh *expected = scene_mesh(one, &s);
+    hits first = hits_alloc(b->count, 0x5a);
+    check_tree(expected, name);
+    sweep_first(expected, b, &first);
+    for (size_t t = 0; t < many_count(); t++) {
+        carom_context *context = with_threads(many[t], isa);
+        for (size_t round = 0; round < test_effort(3); round++) {
+            carom_mesh *mesh = scene_mesh(context, &s);
+            expect_same(expected, mesh, many[t], name);
+            if (round == 0) {
+                hits h = hits_alloc(b->count, 0xa5);
+                sweep_first(mesh, b, &h);
+                hits_compare(b, &first, &h, b->count, -1, name);
+                hits_free(&h);
+            }
+            carom_mesh_destroy(mesh);
+        }
+        carom_context_destroy(context);
+    }
+    hits_free(&first);
+    carom_mesh_destroy(expected);
+    scene_free(&s);
+    carom_context_destroy(one);
+}
+
 static void test_same_tree(void **state)
 {
     swept_spheres b = swept_spheres_mixed(SEED, test_effort(50));
-    carom_context *one = with_threads(1);
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(scenes); i++) {
-        scene s = scenes[i].make(scenes[i].triangles);
-        carom_mesh *expected = scene_mesh(one, &s);
-        hits first = hits_alloc(b.count, 0x5a);
-        check_tree(expected, scenes[i].name);
-        sweep_first(expected, &b, &first);
-        for (size_t t = 0; t < many_count(); t++) {
-            carom_context *context = with_threads(many[t]);
-            for (size_t round = 0; round < test_effort(3); round++) {
-                carom_mesh *mesh = scene_mesh(context, &s);
-                expect_same(expected, mesh, many[t], scenes[i].name);
-                if (round == 0) {
-                    hits h = hits_alloc(b.count, 0xa5);
-                    sweep_first(mesh, &b, &h);
-                    hits_compare(&b, &first, &h, b.count, -1, scenes[i].name);
-                    hits_free(&h);
-                }
-                carom_mesh_destroy(mesh);
-            }
-            carom_context_destroy(context);
-        }
-        hits_free(&first);
-        carom_mesh_destroy(expected);
-        scene_free(&s);
-    }
+    for (size_t i = 0; i < COUNT_OF(scenes); i++)
+        for (size_t k = 0; k < COUNT_OF(isas); k++)
+            check_scene(&b, i, isas[k]);
     swept_spheres_free(&b);
-    carom_context_destroy(one);
 }
 
 /* ---- updates ----------------------------------------------------------------------------------------------------- */
@@ -357,36 +356,43 @@ static scene scattered(const scene *from)
 
 /* A refit keeps each triangle in its leaf and makes all boxes tight again. A refit back to the first vertices gives the
  * first tree, byte for byte, except for the count of refits. A rebuild gives the same tree as a new build. */
+static void check_updates(size_t number, carom_isa isa)
+{
+    const char *name = scenes[number].name;
+    carom_context *one = with_threads(1, isa);
+    scene s = scenes[number].make(scenes[number].triangles), t = scattered(&s);
+    carom_mesh *built = scene_mesh(one, &s), *other = scene_mesh(one, &t);
+    carom_mesh *refitted = scene_mesh(one, &s);
+    follow(refitted, &t, CAROM_MESH_REFIT);
+    check_tree(refitted, name);
+    for (size_t k = 0; k < many_count(); k++) {
+        carom_context *context = with_threads(many[k], isa);
+        carom_mesh *mesh = scene_mesh(context, &s);
+        follow(mesh, &t, CAROM_MESH_REFIT);
+        expect_same(refitted, mesh, many[k], name);
+        follow(mesh, &s, CAROM_MESH_REFIT);
+        assert_int_equal(mesh->info.refits, 2);
+        mesh->info.refits = 0;
+        expect_same(built, mesh, many[k], name);
+        follow(mesh, &t, CAROM_MESH_REBUILD);
+        expect_same(other, mesh, many[k], name);
+        carom_mesh_destroy(mesh);
+        carom_context_destroy(context);
+    }
+    carom_mesh_destroy(built);
+    carom_mesh_destroy(other);
+    carom_mesh_destroy(refitted);
+    scene_free(&s);
+    scene_free(&t);
+    carom_context_destroy(one);
+}
+
 static void test_follow(void **state)
 {
-    carom_context *one = with_threads(1);
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(scenes); i++) {
-        scene s = scenes[i].make(scenes[i].triangles), t = scattered(&s);
-        carom_mesh *built = scene_mesh(one, &s), *other = scene_mesh(one, &t), *refitted = scene_mesh(one, &s);
-        follow(refitted, &t, CAROM_MESH_REFIT);
-        check_tree(refitted, scenes[i].name);
-        for (size_t k = 0; k < many_count(); k++) {
-            carom_context *context = with_threads(many[k]);
-            carom_mesh *mesh = scene_mesh(context, &s);
-            follow(mesh, &t, CAROM_MESH_REFIT);
-            expect_same(refitted, mesh, many[k], scenes[i].name);
-            follow(mesh, &s, CAROM_MESH_REFIT);
-            assert_int_equal(mesh->info.refits, 2);
-            mesh->info.refits = 0;
-            expect_same(built, mesh, many[k], scenes[i].name);
-            follow(mesh, &t, CAROM_MESH_REBUILD);
-            expect_same(other, mesh, many[k], scenes[i].name);
-            carom_mesh_destroy(mesh);
-            carom_context_destroy(context);
-        }
-        carom_mesh_destroy(built);
-        carom_mesh_destroy(other);
-        carom_mesh_destroy(refitted);
-        scene_free(&s);
-        scene_free(&t);
-    }
-    carom_context_destroy(one);
+    for (size_t i = 0; i < COUNT_OF(scenes); i++)
+        for (size_t k = 0; k < COUNT_OF(isas); k++)
+            check_updates(i, isas[k]);
 }
 
 int main(void)

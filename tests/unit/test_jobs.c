@@ -32,6 +32,7 @@ static void check_stats(const carom_stats *expected, const carom_stats *got)
     assert_int_equal(expected->on_device, got->on_device);
     assert_int_equal(expected->by_proof, got->by_proof);
     assert_int_equal(expected->by_integers, got->by_integers);
+    assert_int_equal(expected->by_second_filter, got->by_second_filter);
 }
 
 static void same_bits(void **state)

@@ -101,7 +101,7 @@ static void answers_are_the_same(void **state)
 /* Made twice, by other threads, or of a mesh that was one itself: the same bytes, with no gap left as it was. */
 static void images_are_the_same(void **state)
 {
-    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1), *other = test_cpu(CAROM_ISA_SCALAR, 3);
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 1), *other = test_cpu(CAROM_ISA_AUTO, 3);
     scene s = scene_soup(SEED, 20000, 0.1);
     carom_mesh *mesh = scene_mesh(context, &s), *again = scene_mesh(other, &s);
     (void)state;
@@ -121,6 +121,34 @@ static void images_are_the_same(void **state)
     scene_free(&s);
     carom_context_destroy(context);
     carom_context_destroy(other);
+}
+
+/* An instruction set reads images of either width: scalar C has 8, AVX-512 16, others 8 too. */
+static void every_width_is_read(void **state)
+{
+    static const carom_isa isas[] = {CAROM_ISA_SCALAR, CAROM_ISA_AUTO};
+    carom_context *context[] = {test_cpu(isas[0], 1), test_cpu(isas[1], 2)};
+    scene s = scene_soup(SEED, 5000, 0.2);
+    s.masks = random_masks(SEED, 5000);
+    fixture f = fixture_make(SEED, s, QUERIES, 1);
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        carom_mesh *mesh = scene_mesh(context[!k], &f.s), *own = scene_mesh(context[k], &f.s);
+        image m = image_of(mesh);
+        carom_mesh *shared = open_image(context[k], &m);
+        const uint32_t width = test_mesh_info(mesh).width;
+        assert_int_equal(width, carom_context_isa(context[!k]) == CAROM_ISA_AVX512 ? 16 : 8);
+        assert_int_equal(test_mesh_info(shared).width, width);
+        compare_requests(context[k], own, shared, &f);
+        compare_volumes(own, shared, &f.s);
+        carom_mesh_destroy(mesh);
+        carom_mesh_destroy(own);
+        carom_mesh_destroy(shared);
+        image_free(&m);
+    }
+    fixture_free(&f);
+    carom_context_destroy(context[0]);
+    carom_context_destroy(context[1]);
 }
 
 static void an_empty_mesh_has_one(void **state)
@@ -193,9 +221,8 @@ static void what_is_none_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_are_the_same),
-        cmocka_unit_test(images_are_the_same),
-        cmocka_unit_test(an_empty_mesh_has_one),
+        cmocka_unit_test(answers_are_the_same),    cmocka_unit_test(images_are_the_same),
+        cmocka_unit_test(every_width_is_read),     cmocka_unit_test(an_empty_mesh_has_one),
         cmocka_unit_test(what_is_none_is_refused),
     };
     return cmocka_run_group_tests_name("mesh_image", tests, NULL, NULL);

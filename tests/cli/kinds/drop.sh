@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2034,SC2154
 # Read by kind_of (tests/support/bake.sh), which says what stands here.
-axes=2 array=height more=''
+axes=2 array=height more=triangle,feature,point
 needs=(--ball)
 own=(--ball 0.3)
 shown='--ball 0.300000012'

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The second rung of exact mode for closest points: the same traversal, with integers for the triangles whose distances
- * the floating-point filter leaves undecided. */
-#define LANES 1
+/* The integer rung of exact mode for closest points: the same traversal, with integers for the triangles whose
+ * distances the floating-point filter leaves undecided. */
 #include "kernels/mesh_closest_exact.h"
 #include "cpu/exact/exact.h"
-#include "mesh.h"
+#include "nodes.h"
 
 /* Decides a triangle of a leaf; 1 if it is closer than the best. */
-static int resolve_triangle(const closest_group *group, closest_traversal *trav)
+static int closest_resolve_triangle(const closest_group *group, closest_traversal *trav)
 {
     const closest_proven proven = closest_prove(group->in, group->active);
     float distance = proven.low;
@@ -24,20 +23,20 @@ static int resolve_triangle(const closest_group *group, closest_traversal *trav)
 }
 
 /* Solves the triangles of a leaf, and keeps the closest. */
-static void resolve_leaf(const mesh_leaf *leaf, closest_traversal *trav, float scale, int options)
+static void closest_resolve_leaf(const mesh_leaf *leaf, closest_traversal *trav, float scale, int options)
 {
     int better = 0;
     for (int lane = 0; lane < MESH_WIDTH; lane++) {
         const closest_group group = closest_group_of(leaf, lane, trav, scale, options);
         if (group.active)
-            better |= resolve_triangle(&group, trav);
+            better |= closest_resolve_triangle(&group, trav);
     }
     if (better)
         closest_reduce(trav);
 }
 
 /* Traverses the hierarchy for one query; no triangle stays undecided. */
-void caromi_resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
+static void closest_resolve(const caromi_mesh_view *mesh, const caromi_mesh_query *query, int32_t *triangle,
                             float *distance, float *depth)
 {
     const float *in = query->in;
@@ -45,12 +44,15 @@ void caromi_resolve_closest(const caromi_mesh_view *mesh, const caromi_mesh_quer
                                      in[MESH_RADIUS], in[MESH_MAX_DISTANCE], query->mask};
     closest_traversal trav;
     trav.masks = mesh->masks;
+    MESH_BEGIN_AT(&trav, mesh);
     int left = closest_begin(&trav, mesh->frame, traversed, query->options);
     while (left)
         if (trav.next >= 0) {
-            left = closest_visit_node(&trav, mesh->nodes + trav.next, query->options);
+            left = closest_visit_node(&trav, MESH_NODE(mesh, &trav), query->options);
+        } else if (MESH_IS_ABOVE(&trav)) {
+            left = MESH_VISIT_INSTANCES(closest, &trav, MESH_LEAF_HERE(mesh, &trav), mesh->frame.scale, query->options);
         } else {
-            resolve_leaf(mesh->leaves + MESH_LEAF_AT(trav.next), &trav, mesh->frame.scale, query->options);
+            closest_resolve_leaf(MESH_LEAF_HERE(mesh, &trav), &trav, mesh->frame.scale, query->options);
             left = closest_pop_next(&trav);
         }
     const closest_hit hit = closest_end(&trav);

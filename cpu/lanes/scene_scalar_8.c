@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+#define LANES 1
+#define ISA_NAME scalar
+#define MESH_WIDTH 8
+#include "scene_template.h"

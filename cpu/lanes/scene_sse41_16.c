@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+#define LANES 4
+#define ISA_NAME sse41
+#define MESH_WIDTH 16
+#include "scene_template.h"

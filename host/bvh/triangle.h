@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The triangle that a number means, of a mesh and of a scene. */
+#ifndef CAROM_HOST_BVH_TRIANGLE_H
+#define CAROM_HOST_BVH_TRIANGLE_H
+#include "mesh_data.h"
+
+/* scene/triangle.c */
+void caromi_scene_corners(const carom_scene *scene, uint32_t triangle, float corners[9]);
+/* Replaces the number of a triangle, or -1, by that in its mesh; returns the caller's number of the instance, or -1. */
+int32_t caromi_scene_split(const carom_scene *scene, int32_t *triangle);
+/* Fails if a mesh of the scene has changed; follows it where only its hierarchy is another. */
+carom_status caromi_scene_look(carom_scene *scene, carom_error *err);
+
+/* The corners of a triangle. */
+static inline void caromi_triangle_corners(const carom_mesh *mesh, uint32_t triangle, float corners[9])
+{
+    if (mesh->scene != NULL) {
+        caromi_scene_corners(mesh->scene, triangle, corners);
+        return;
+    }
+    for (int k = 0; k < 9; k++)
+        corners[k] = caromi_corner(mesh, triangle, k / 3)[k % 3];
+}
+
+/* Whether triangles have masks. */
+int caromi_scene_has_masks(const carom_scene *scene);
+static inline int caromi_has_masks(const carom_mesh *mesh)
+{
+    return mesh->scene != NULL ? caromi_scene_has_masks(mesh->scene) : mesh->masks != NULL;
+}
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "side.h"
+
+#include <math.h>
+
+#include "cpu/mesh/rays.h"
+#include "host/core/fallback.h"
+#include "mesh.h"
+
+/* ---- rules ------------------------------------------------------------------------------------------------------- */
+
+carom_status caromi_check_sign(carom_sign sign, int allow_open, carom_error *err)
+{
+    if (sign != CAROM_SIGN_NONE && sign != CAROM_SIGN_PARITY && sign != CAROM_SIGN_WINDING && sign != CAROM_SIGN_ROBUST)
+        return caromi_fail_argument(err, "sign is %d; it must be none (0), parity (1), winding (2) or robust (3)",
+                                    (int)sign);
+    if (allow_open < 0 || allow_open > 1)
+        return caromi_fail_argument(err, "allow_open is %d; it must be 0 or 1", allow_open);
+    return CAROM_OK;
+}
+
+carom_status caromi_check_body(carom_mesh *mesh, carom_sign sign, int allow_open, carom_error *err)
+{
+    if (sign == CAROM_SIGN_NONE)
+        return CAROM_OK;
+    CHECK(caromi_mesh_only(mesh, "a sign", err));
+    if (sign == CAROM_SIGN_ROBUST)
+        return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, CAROMI_NO_NATIVE_CODE,
+                           "sign robust (3) is of volumes; closest points and overlaps take parity (1) or winding (2)");
+    if (allow_open)
+        return CAROM_OK;
+    CHECK(caromi_mesh_bring(mesh, err));
+    return caromi_check_closed(mesh, sign, err);
+}
+
+/* Parity and winding: by the triangles that a vertical ray crosses. */
+static void find_by_rays(const carom_mesh *mesh, carom_sign sign, const caromi_places *places, uint8_t *is_inside)
+{
+    int32_t sum[CAROMI_BLOCK];
+    caromi_searches_of(mesh)->point_rays(&(caromi_point_rays){.mesh = &mesh->view,
+                                                              .options = places->options,
+                                                              .x = places->x,
+                                                              .y = places->y,
+                                                              .z = places->z,
+                                                              .mask = places->mask,
+                                                              .count = places->count,
+                                                              .sum = sum});
+    for (uint32_t i = 0; i < places->count; i++)
+        is_inside[i] = (uint8_t)caromi_is_inside(sign, sum[i]);
+}
+
+void caromi_find_sides(const carom_mesh *mesh, carom_sign sign, const caromi_places *places, uint8_t *is_inside)
+{
+    switch (sign) {
+    case CAROM_SIGN_PARITY:
+    case CAROM_SIGN_WINDING: find_by_rays(mesh, sign, places, is_inside); return;
+    case CAROM_SIGN_NONE:
+    case CAROM_SIGN_ROBUST: break;
+    }
+    memset(is_inside, 0, places->count);
+}
+
+/* ---- closest points ---------------------------------------------------------------------------------------------- */
+
+/* Whether the query is valid: its answer may then have a side. */
+static int is_valid(const float in[MESH_IN_RESTING])
+{
+    return isfinite(in[MESH_CX]) && isfinite(in[MESH_CY]) && isfinite(in[MESH_CZ]) && isfinite(in[MESH_RADIUS]) &&
+           in[MESH_RADIUS] >= 0;
+}
+
+static void add_place(caromi_places *places, const float in[MESH_IN_RESTING], int32_t mask)
+{
+    places->x[places->count] = in[MESH_CX];
+    places->y[places->count] = in[MESH_CY];
+    places->z[places->count] = in[MESH_CZ];
+    places->mask[places->count++] = mask;
+}
+
+/* Turns the sign of an answer inside. Zeros stay +0. */
+static void turn(float radius, float *distance, float *depth, float *const gradient[3])
+{
+    *distance = -*distance;
+    *depth = radius - *distance;
+    for (int k = 0; k < 3; k++)
+        *gradient[k] = 0 - *gradient[k];
+}
+
+void caromi_sign_block(const caromi_mesh_batch *batch, caromi_mesh_block *block, uint32_t count)
+{
+    uint32_t of_place[CAROMI_BLOCK];
+    uint8_t is_inside[CAROMI_BLOCK];
+    caromi_places places;
+    places.count = 0;
+    places.options = batch->options;
+    for (uint32_t i = 0; i < count; i++) {
+        float in[MESH_IN_RESTING];
+        for (int c = 0; c < MESH_IN_RESTING; c++)
+            in[c] = block->in[c][i];
+        if (!(block->key[i] > 0) || !is_valid(in))
+            continue;
+        of_place[places.count] = i;
+        add_place(&places, in, batch->mask.base != NULL ? block->mask[i] : -1);
+    }
+    caromi_find_sides(batch->mesh, batch->sign, &places, is_inside);
+    for (uint32_t k = 0; k < places.count; k++) {
+        const uint32_t i = of_place[k];
+        float *const gradient[3] = {&block->normal[0][i], &block->normal[1][i], &block->normal[2][i]};
+        if (is_inside[k])
+            turn(block->in[MESH_RADIUS][i], &block->key[i], &block->depth[i], gradient);
+    }
+}
+
+void caromi_sign_answer(const caromi_mesh_batch *batch, const caromi_mesh_query *query, caromi_mesh_answer *answer)
+{
+    uint8_t is_inside;
+    caromi_places places;
+    places.count = 0;
+    places.options = batch->options;
+    if (!(answer->key > 0) || !is_valid(query->in))
+        return;
+    add_place(&places, query->in, query->mask);
+    caromi_find_sides(batch->mesh, batch->sign, &places, &is_inside);
+    float *const gradient[3] = {&answer->normal[0], &answer->normal[1], &answer->normal[2]};
+    if (is_inside)
+        turn(query->in[MESH_RADIUS], &answer->key, &answer->depth, gradient);
+}
+
+/* ---- overlaps ---------------------------------------------------------------------------------------------------- */
+
+typedef struct overlap_job {
+    const caromi_mesh_batch *batch;
+    uint8_t *overlaps;
+} overlap_job;
+
+/* A block of queries on the CPU. */
+typedef struct overlap_block {
+    uint64_t row[CAROMI_BLOCK];
+    float in[MESH_IN_RESTING][CAROMI_BLOCK];
+    uint64_t row_of_place[CAROMI_BLOCK];
+    uint8_t is_inside[CAROMI_BLOCK];
+    caromi_places places;
+} overlap_block;
+
+static caromi_rungs sign_overlaps(const void *user, void *own, const caromi_sorted_queries *queries, uint32_t from,
+                                  uint32_t count)
+{
+    const overlap_job *job = user;
+    const caromi_mesh_batch *batch = job->batch;
+    overlap_block *block = own;
+    block->places.count = 0;
+    block->places.options = batch->options;
+    caromi_sorted_gather(queries, from, count, block->row, block->in);
+    for (uint32_t i = 0; i < count; i++) {
+        const float in[MESH_IN_RESTING] = {block->in[MESH_CX][i], block->in[MESH_CY][i], block->in[MESH_CZ][i],
+                                           block->in[MESH_RADIUS][i]};
+        int32_t mask = -1;
+        if (batch->mask.base != NULL)
+            memcpy(&mask, caromi_element(&batch->mask, block->row[i]), sizeof mask);
+        if (job->overlaps[block->row[i]] != 0)
+            continue;
+        block->row_of_place[block->places.count] = block->row[i];
+        add_place(&block->places, in, mask);
+    }
+    caromi_find_sides(batch->mesh, batch->sign, &block->places, block->is_inside);
+    for (uint32_t k = 0; k < block->places.count; k++)
+        job->overlaps[block->row_of_place[k]] = block->is_inside[k];
+    return (caromi_rungs){0, 0};
+}
+
+carom_status caromi_sign_overlaps(const carom_context *context, const caromi_mesh_batch *batch, uint8_t *overlaps,
+                                  uint64_t first, uint64_t end, carom_stats *stats, carom_error *err)
+{
+    const overlap_job job = {batch, overlaps};
+    return caromi_run_blocks(context, batch->mesh, batch->in, MESH_IN_RESTING, batch->options, first, end,
+                             sizeof(overlap_block), sign_overlaps, &job, stats, err);
+}
+
+/* ---- devices ----------------------------------------------------------------------------------------------------- */
+
+carom_status caromi_decline_mesh(const carom_mesh *mesh, carom_sign sign, uint64_t end, uint64_t done,
+                                 carom_stats *stats)
+{
+    if (end != done)
+        caromi_decline(mesh->context, stats,
+                       mesh->scene != NULL       ? "devices search meshes, not scenes"
+                       : sign != CAROM_SIGN_NONE ? "devices do not tell inside from outside at given centres"
+                                                 : "devices have no gradients of closest points");
+    return CAROM_OK;
+}
