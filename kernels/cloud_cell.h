@@ -6,10 +6,11 @@
 #include "vec.h"
 #include "cloud_grid.h"
 
-/* The bin of spheres that must be looked for within `width`. */
+/* The bin of spheres that must be looked for within `width`. Without the sign, which only a wrong number in memory has:
+ * it would lead outside the array. */
 FN uint grid_bin(real width)
 {
-    return as_uint(width) >> 21;
+    return as_uint(width) >> 21 & (GRID_BINS - 1);
 }
 
 /* The distance within which a sphere meets another of its reach. */

@@ -74,7 +74,7 @@ static void test_faults(void **state)
 {
     (void)state;
     (void)test_need_device();
-    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+    TEST_EACH_FAULT (i, faults) {
         grid_many *m = grid_many_make(0, GRID_MANY);
         grid_answer to = grid_answer_alloc(GRID_MANY, GRID_CAPACITY);
         const carom_cloud_pair_list list = grid_list_of(&to, GRID_CAPACITY);

@@ -366,7 +366,7 @@ static void test_faults(void **state)
     (void)state;
     (void)test_need_device();
     many *m = make_many(0, MANY);
-    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+    TEST_EACH_FAULT (i, faults) {
         cloud_answers *to = test_alloc(1, sizeof *to);
         carom_stats stats;
         carom_error err = {0};

@@ -324,8 +324,12 @@ int main(void)
          ask_compact,
          IMPOSSIBLE_WITH(OWN_MEMORY, "triangles")},
     };
-    struct CMUnitTest tests[COUNT_OF(faults)];
-    for (size_t i = 0; i < COUNT_OF(faults); i++)
-        tests[i] = (struct CMUnitTest){faults[i].name, test_fault, NULL, NULL, (void *)&faults[i]};
+    size_t count = 0;
+    TEST_EACH_FAULT (i, faults)
+        count++;
+    struct CMUnitTest tests[count];
+    count = 0;
+    TEST_EACH_FAULT (i, faults)
+        tests[count++] = (struct CMUnitTest){faults[i].name, test_fault, NULL, NULL, (void *)&faults[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

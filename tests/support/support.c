@@ -23,6 +23,12 @@ size_t test_effort(size_t full)
     return count > 0 ? count : 1;
 }
 
+size_t test_fault_step(void)
+{
+    enum { STEP = 3 };
+    return test_effort(100) < 100 ? STEP : 1;
+}
+
 /* Whether a share of so many cases can be asserted. 0 and all of them need no luck. */
 static int is_enough(const char *what, double share, uint64_t cases)
 {
