@@ -45,8 +45,8 @@ struct carom_context {
     caromi_enqueued *enqueued;
     const caromi_isa_table *isa;
     int isa_id;
-    caromi_pool *pool;     /* NULL: one thread */
-    uint64_t mesh_changes; /* of vertices, masks and hierarchies of all meshes */
+    caromi_pool *pool;                 /* NULL: one thread */
+    atomic_uint_fast64_t mesh_changes; /* of vertices, masks, hierarchies of all meshes; devices build some, to probe */
     /* In the order of the list that names them; one if there is no list. NULL: not opened, refused or closed after a
      * failure */
     caromi_device *devices[CAROM_DEVICES_MAX];
