@@ -366,7 +366,8 @@ static void test_faults(void **state)
     (void)state;
     (void)test_need_device();
     many *m = make_many(0, MANY);
-    TEST_EACH_FAULT (i, faults) {
+    const size_t step = test_fault_step();
+    for (size_t i = step / 2; i < COUNT_OF(faults); i += step) {
         cloud_answers *to = test_alloc(1, sizeof *to);
         carom_stats stats;
         carom_error err = {0};

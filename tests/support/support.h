@@ -27,11 +27,9 @@
 
 /* `full` cases, fewer with sanitizers or when CAROM_TEST_EFFORT says so; at least 1. */
 size_t test_effort(size_t full);
-/* Goes through a list of faults. Each is a program of its own, which a driver compiles for seconds: where a test has
- * fewer than all cases, these are every third fault. */
+/* A test with fewer than all cases tries every third fault of a list, from the second on: each is a program of its own,
+ * which a driver compiles for seconds. The step is 3 then, else 1, and the first fault is that of step / 2. */
 size_t test_fault_step(void);
-#define TEST_EACH_FAULT(i, faults) \
-    for (size_t i = test_fault_step() / 2; i < COUNT_OF(faults); i += test_fault_step())
 /* Fails unless at least `least` and at most `most` of the `cases`, which are random, are among the `some`. A bound that
  * stands for fewer than TEST_SHARE_LEAST cases is not asserted, and a message says so: chance alone would break it. */
 enum { TEST_SHARE_LEAST = 5 };
