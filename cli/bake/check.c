@@ -111,7 +111,7 @@ static int read_plan(checked *c)
     if (!known)
         status = plan_from_options(c);
     else if (strcmp(mesh, c->plan.mesh) != 0)
-        status = differs(c, "was baked from another mesh: hash and triangles differ");
+        status = differs(c, "was baked from another mesh or scene: hash and triangles differ");
     return status == EXIT_DONE ? check_frame(c) : status;
 }
 
@@ -318,8 +318,8 @@ int run_bake_check(const void *own)
     const bake_request *options = own;
     const char *path = options->common.operands[0];
     char text[BAKE_TEXT];
-    if (!options->mesh)
-        return cli_refuse(EXIT_USAGE, "bake check: --mesh FILE is missing");
+    if (bake_mesh_named(options) != EXIT_DONE)
+        return EXIT_USAGE;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", path, strerror(errno));

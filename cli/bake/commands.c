@@ -23,7 +23,9 @@ static int read_samples(const char *name, const char *value, void *out)
 #define PATHS read_paths, offsetof(bake_request, bake.paths), 0, CLI_READS
 
 /* clang-format off */
-#define ON_PATHS CLI_MESH(bake_request), CLI_HITS(bake_request), CLI_START(bake_request), CLI_CULL_BACK(bake_request)
+#define ON_PATHS                                                                                                      \
+    CLI_MESH(bake_request), CLI_SCENE(bake_request), CLI_HITS(bake_request), CLI_START(bake_request),                \
+        CLI_CULL_BACK(bake_request)
 
 static const cli_option path_options[] = {
     {"paths", "FILE", "polylines: CSV, .npy or H5MD (.h5)", PATHS},
@@ -50,7 +52,7 @@ static const cli_option check_options[] = {
 const cli_command bake_path_command = {
     .name = "bake path",
     .summary = "hits of spheres that move along polylines on a mesh",
-    .synopsis = "carom bake path --mesh M --paths P [--radius R] [--hits first|all|any] [options] -o OUT",
+    .synopsis = "carom bake path --mesh M|--scene F --paths P [--radius R] [--hits first|all|any] [options] -o OUT",
     .details =
         "P is a CSV file with the columns path,x,y,z and, without --radius, radius, a .npy file (float32\n"
         "[paths][points][3]) or H5MD (.h5: path p is particle p). Rows of a path follow each other; its id is a whole\n"
@@ -108,7 +110,7 @@ const cli_command bake_status_command = {
 const cli_command bake_check_command = {
     .name = "bake check",
     .summary = "random nodes of a volume, or random paths, computed anew",
-    .synopsis = "carom bake check OUT --mesh M [--paths P] [--samples N] [--seed S] [options]",
+    .synopsis = "carom bake check OUT --mesh M|--scene F [--paths P] [--samples N] [--seed S] [options]",
     .details =
         "N nodes or paths are computed in the accuracy of the file, and must have its bits; in exact mode; and by\n"
         "the reference. Rows of paths need the paths, too.\n"

@@ -8,13 +8,14 @@ static const cli_option own_options[] = {
     {"radius", "R", "of the sphere", BAKE_OWN(bake_read_radius)},
     BAKE_RUNS_LONG,
     CLI_MESH(bake_request),
+    CLI_SCENE(bake_request),
 };
 /* clang-format on */
 
 const cli_command bake_clearance_command = {
     .name = "bake clearance",
     .summary = "in which cubes of a lattice a sphere is clear of a mesh, as a volume",
-    .synopsis = "carom bake clearance --mesh M --radius R --spacing H|--dims NX,NY,NZ [options] -o OUT",
+    .synopsis = "carom bake clearance --mesh M|--scene F --radius R --spacing H|--dims NX,NY,NZ [options] -o OUT",
     .details =
         "OUT ends in .npy or .nrrd (uint8 [nz][ny][nx]), or in .vti, .vtkhdf or .h5 (array clearance). A node stands "
         "for the\n"

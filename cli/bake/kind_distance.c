@@ -14,13 +14,14 @@ static const cli_option own_options[] = {
     BAKE_WITH_GRADIENT,
     BAKE_RUNS_LONG,
     CLI_MESH(bake_request),
+    CLI_SCENE(bake_request),
 };
 /* clang-format on */
 
 const cli_command bake_distance_command = {
     .name = "bake distance",
     .summary = "distances from a lattice of nodes to a mesh, as a volume",
-    .synopsis = "carom bake distance --mesh M --spacing H|--dims NX,NY,NZ [options] -o OUT",
+    .synopsis = "carom bake distance --mesh M|--scene F --spacing H|--dims NX,NY,NZ [options] -o OUT",
     .details =
         "OUT ends in .npy or .nrrd (float32 [nz][ny][nx]), or in .vti, .vtkhdf (both for ParaView) or .h5 (arrays "
         "distance,\n"

@@ -12,13 +12,14 @@ static const cli_option own_options[] = {
     BAKE_WITH,
     BAKE_RUNS_LONG,
     CLI_MESH(bake_request),
+    CLI_SCENE(bake_request),
 };
 /* clang-format on */
 
 const cli_command bake_drop_command = {
     .name = "bake drop",
     .summary = "how high a ball that comes down stands on a mesh, as a map",
-    .synopsis = "carom bake drop --mesh M --ball R --spacing H|--dims NX,NY [options] -o OUT",
+    .synopsis = "carom bake drop --mesh M|--scene F --ball R --spacing H|--dims NX,NY [options] -o OUT",
     .details =
         "OUT ends in .npy or .nrrd (float32 [ny][nx]), or in .vti, .vtkhdf or .h5 (arrays height, triangle, feature, "
         "point). The ball comes down along\n"

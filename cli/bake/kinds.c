@@ -39,5 +39,5 @@ carom_batch bake_batch_of(const bake_question *q, size_t size)
 ref_mesh bake_reference_of(const bake_place *at)
 {
     const mesh_data *data = &at->mesh->data;
-    return (ref_mesh){data->xyz, data->indices, (size_t)data->triangle_count, NULL};
+    return (ref_mesh){data->xyz, data->indices, (size_t)data->triangle_count, data->masks};
 }

@@ -2,6 +2,7 @@
 #include "mesh.h"
 
 #include "cli/probe/probe.h"
+#include "cli/rows/scene_merge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,10 +35,20 @@ static int check_corners(const bake_mesh *mesh)
     return EXIT_DONE;
 }
 
+int bake_mesh_named(const bake_request *options)
+{
+    const char *command = options->common.command->name;
+    if (options->mesh && options->scene)
+        return cli_refuse(EXIT_USAGE, "%s: --mesh and --scene exclude each other", command);
+    return options->mesh || options->scene
+               ? EXIT_DONE
+               : cli_refuse(EXIT_USAGE, "%s: --mesh FILE or --scene FILE is missing", command);
+}
+
 int bake_mesh_read(const bake_request *options, bake_mesh *out)
 {
-    *out = (bake_mesh){.path = options->mesh};
-    int status = mesh_import(options->mesh, &out->data);
+    *out = (bake_mesh){.path = options->scene ? options->scene : options->mesh};
+    int status = options->scene ? scene_merge(options->scene, &out->data) : mesh_import(options->mesh, &out->data);
     if (status == EXIT_DONE)
         status = check_corners(out);
     if (status == EXIT_DONE)
@@ -49,7 +60,9 @@ void bake_mesh_name(const bake_mesh *mesh, char name[BAKE_NAME])
 {
     const mesh_data *data = &mesh->data;
     const uint64_t corners = bake_checksum(data->xyz, (size_t)data->vertex_count * 3 * sizeof(float), 0);
-    const uint64_t hash = bake_checksum(data->indices, (size_t)data->triangle_count * 3 * sizeof(uint32_t), corners);
+    uint64_t hash = bake_checksum(data->indices, (size_t)data->triangle_count * 3 * sizeof(uint32_t), corners);
+    if (data->masks)
+        hash = bake_checksum(data->masks, (size_t)data->triangle_count * sizeof(uint32_t), hash);
     snprintf(name, BAKE_NAME, "%016llx:%llu", (unsigned long long)hash, (unsigned long long)data->triangle_count);
 }
 
@@ -62,8 +75,7 @@ int bake_mesh_open(const bake_request *options, uint64_t nodes, bake_mesh *mesh)
     if (nodes >= CAROM_AUTO_MIN_QUERIES)
         usable.auto_from = FROM_NODES;
     int status = probe_before_rows(&usable, NULL, 0, nodes);
-    return status == EXIT_DONE ? cli_mesh_open(&usable, options->mesh, &mesh->data, &mesh->context, &mesh->mesh)
-                               : status;
+    return status == EXIT_DONE ? cli_mesh_open(&usable, mesh->path, &mesh->data, &mesh->context, &mesh->mesh) : status;
 }
 
 int bake_mesh_bytes(const bake_mesh *mesh, uint64_t *bytes)
@@ -74,6 +86,7 @@ int bake_mesh_bytes(const bake_mesh *mesh, uint64_t *bytes)
     if (status != CAROM_OK)
         return cli_library_error(mesh->path, status, &err);
     *bytes = 12 * (mesh->data.vertex_count + mesh->data.triangle_count) + info.bytes;
+    *bytes += mesh->data.masks ? mesh->data.triangle_count * sizeof *mesh->data.masks : 0;
     return EXIT_DONE;
 }
 

@@ -7,16 +7,19 @@
 #include "cli/import/import.h"
 
 typedef struct bake_mesh {
-    const char *path;
+    const char *path; /* of --mesh or --scene */
     mesh_data data;
     float lower[3], upper[3]; /* of used vertices */
     carom_context *context;
     carom_mesh *mesh;
 } bake_mesh;
 
-/* Read the file. Returns an exit status with the message printed; bake_mesh_free in any case. */
+/* Refuse a command line without --mesh and --scene, and one with both. */
+int bake_mesh_named(const bake_request *options);
+/* Read the file: the mesh, or the merged mesh of the scene. Returns an exit status with the message printed;
+ * bake_mesh_free in any case. */
 int bake_mesh_read(const bake_request *options, bake_mesh *out);
-/* Hash and counts of its content. */
+/* Hash and counts of its content. A scene has the name of a mesh with the same arrays. */
 void bake_mesh_name(const bake_mesh *mesh, char name[BAKE_NAME]);
 /* Context and hierarchy. `nodes`: how many are going to be asked for. */
 int bake_mesh_open(const bake_request *options, uint64_t nodes, bake_mesh *mesh);

@@ -48,7 +48,7 @@ typedef struct bake_options {
 /* A command line of carom bake. */
 typedef struct bake_request {
     cli_options common;
-    const char *mesh, *hits;
+    const char *mesh, *scene, *hits;
     carom_start start;
     int is_start_given, cull_back;
     uint64_t seed;

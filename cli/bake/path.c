@@ -36,8 +36,8 @@ int path_check_suffix(const char *name)
 static int check_options(const bake_request *o, path_hits *hits)
 {
     *hits = PATH_FIRST;
-    if (!o->mesh)
-        return cli_refuse(EXIT_USAGE, "bake path: --mesh FILE is missing");
+    if (bake_mesh_named(o) != EXIT_DONE)
+        return EXIT_USAGE;
     if (!o->bake.paths)
         return cli_refuse(EXIT_USAGE, "bake path: --paths FILE is missing");
     if (!o->common.output)

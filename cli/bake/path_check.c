@@ -107,7 +107,7 @@ static int check_inputs(path_check *c)
         return EXIT_DONE;
     bake_mesh_name(&c->mesh, mesh);
     if (!take(c, "mesh", value) || strcmp(mesh, value) != 0)
-        return path_differs(&c->rows, "was baked from another mesh: hash and triangles differ");
+        return path_differs(&c->rows, "was baked from another mesh or scene: hash and triangles differ");
     snprintf(points, sizeof points, "%016llx", (unsigned long long)c->survey.hash);
     if (!take(c, "paths", value) || strcmp(points, value) != 0)
         return path_differs(&c->rows, "was baked from other paths: their hash differs");
@@ -240,7 +240,7 @@ static int find_truth(const reading *r, const path_section *s, ref_mesh_list *li
 {
     const path_check *c = r->check;
     const mesh_data *data = &c->mesh.data;
-    const ref_mesh mesh = {data->xyz, data->indices, (size_t)data->triangle_count, NULL};
+    const ref_mesh mesh = {data->xyz, data->indices, (size_t)data->triangle_count, data->masks};
     ref_mesh_options options = ref_mesh_no_options;
     options.cull_back = c->options.cull_back != 0;
     options.start = (int)c->options.start;

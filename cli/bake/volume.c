@@ -13,8 +13,8 @@
 
 static int check_options(const bake_request *o, const bake_kind *kind, bake_plan *plan)
 {
-    if (!o->mesh)
-        return cli_refuse(EXIT_USAGE, "%s: --mesh FILE is missing", kind->command->name);
+    if (bake_mesh_named(o) != EXIT_DONE)
+        return EXIT_USAGE;
     if (!o->common.output)
         return cli_refuse(EXIT_USAGE, "%s: -o OUT is missing", kind->command->name);
     if (kind->radius && !(o->bake.given & BAKE_GIVEN_RADIUS))

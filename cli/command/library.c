@@ -98,6 +98,7 @@ int cli_mesh_make(carom_context *context, const char *path, const mesh_data *dat
         .vertex_count = data->vertex_count,
         .indices = carom_uints_of(data->indices),
         .triangle_count = data->triangle_count,
+        .masks = {.data = data->masks, .stride = sizeof *data->masks},
     };
     carom_error err = {0};
     const carom_status made = carom_mesh_create(context, &desc, mesh, &err);

@@ -104,6 +104,7 @@ static received receive(int fd, const limits *l, mesh_data *out)
     }
     out->xyz = NULL;
     out->indices = NULL;
+    out->masks = NULL;
     out->parts = NULL;
     out->vertex_room = out->triangle_room = out->part_room = 0;
     const uint64_t most = l->memory / 12;

@@ -98,6 +98,7 @@ void mesh_free(mesh_data *mesh)
 {
     free(mesh->xyz);
     free(mesh->indices);
+    free(mesh->masks);
     free(mesh->parts);
     *mesh = (mesh_data){0};
 }

@@ -19,6 +19,7 @@ typedef struct mesh_data {
     uint64_t vertex_count;
     uint32_t *indices; /* [3 * triangle_count], each below vertex_count */
     uint64_t triangle_count;
+    uint32_t *masks; /* [triangle_count]; NULL: of all bits, as those of a file are */
     mesh_part *parts;
     uint64_t part_count;
     char reader[96];        /* which reader, and of which format */

@@ -37,13 +37,13 @@ typedef struct notice {
 static uint64_t options_sum(const bake_request *o)
 {
     const bake_options *b = &o->bake;
-    char text[2 * PATH_MAX + 1024];
-    const int length =
-        snprintf(text, sizeof text, "%s|%s|%s|%d|%u|%a %a %a %a %a|%llu %llu %llu|%d|%u|%d %d|%llu %llu",
-                 o->common.command->name, o->mesh, o->common.output, (int)o->common.accuracy, b->given, b->spacing,
-                 b->origin[0], b->origin[1], b->origin[2], b->margin, (unsigned long long)b->dims[0],
-                 (unsigned long long)b->dims[1], (unsigned long long)b->dims[2], b->allow_open, b->arrays, b->resume,
-                 b->is_part, (unsigned long long)b->part, (unsigned long long)b->parts);
+    char text[3 * PATH_MAX + 1024];
+    const int length = snprintf(
+        text, sizeof text, "%s|%s|%s|%s|%d|%u|%a %a %a %a %a|%llu %llu %llu|%d|%u|%d %d|%llu %llu",
+        o->common.command->name, o->mesh ? o->mesh : "", o->scene ? o->scene : "", o->common.output,
+        (int)o->common.accuracy, b->given, b->spacing, b->origin[0], b->origin[1], b->origin[2], b->margin,
+        (unsigned long long)b->dims[0], (unsigned long long)b->dims[1], (unsigned long long)b->dims[2], b->allow_open,
+        b->arrays, b->resume, b->is_part, (unsigned long long)b->part, (unsigned long long)b->parts);
     const uint64_t sum = bake_checksum(text, length < (int)sizeof text ? (size_t)length : sizeof text - 1, 0);
     return bake_checksum(&b->parameters, sizeof b->parameters, sum);
 }
@@ -61,7 +61,7 @@ static int read_options(int argc, char **argv, const notice *from, bake_request 
         return status;
     *out = *(const bake_request *)(void *)parsed; /* commands of two words are bakes */
     free(parsed);
-    if (!out->mesh || !out->common.output || options_sum(out) != from->choices)
+    if ((!out->mesh && !out->scene) || !out->common.output || options_sum(out) != from->choices)
         return cli_refuse(EXIT_USAGE,
                           "its options differ from those of rank 0 in more than --backend, --device, --isa, "
                           "--threads, --probe-limit, --progress and --max-memory");

@@ -4,40 +4,32 @@
 #include <string.h>
 
 #include "rows.h"
-#include "cli/import/import.h"
 #include "cli/probe/probe.h"
-#include "scene_file.h"
+#include "scene_merge.h"
 
-/* The meshes of a scene, as they come from their files. */
+/* The meshes of a scene. */
 typedef struct scene_meshes {
-    mesh_data *data; /* [count] */
-    carom_mesh **mesh;
-    uint64_t count;
+    scene_data data;
+    carom_mesh **mesh; /* [path_count]; NULL where none is made yet */
 } scene_meshes;
 
-static int import_all(const scene_file *file, scene_meshes *meshes)
+static int read_meshes(const scene_file *file, scene_meshes *meshes)
 {
-    int status = EXIT_DONE;
-    meshes->data = cli_alloc(file->path_count, sizeof *meshes->data);
     meshes->mesh = cli_alloc(file->path_count, sizeof(carom_mesh *));
-    if (!meshes->data || !meshes->mesh)
+    if (!meshes->mesh)
         return cli_no_memory();
-    for (uint64_t i = 0; i < file->path_count && status == EXIT_DONE; i++) {
+    for (uint64_t i = 0; i < file->path_count; i++)
         meshes->mesh[i] = NULL;
-        status = mesh_import(file->paths[i], &meshes->data[i]);
-        meshes->count += status == EXIT_DONE;
-    }
-    return status;
+    return scene_data_read(file, &meshes->data);
 }
 
 static void free_meshes(scene_meshes *meshes)
 {
-    for (uint64_t i = 0; i < meshes->count; i++) {
-        mesh_free(&meshes->data[i]);
+    for (uint64_t i = 0; i < meshes->data.count; i++)
         carom_mesh_destroy(meshes->mesh[i]);
-    }
-    free(meshes->data);
+    scene_data_free(&meshes->data);
     free(meshes->mesh);
+    meshes->mesh = NULL;
 }
 
 /* Makes the scene; it keeps the meshes alive. */
@@ -45,15 +37,15 @@ static int make_scene(carom_context *context, const char *path, const scene_file
                       carom_scene **scene)
 {
     carom_error err = {0};
-    for (uint64_t i = 0; i < meshes->count; i++) {
-        const int made = cli_mesh_make(context, file->paths[i], &meshes->data[i], &meshes->mesh[i]);
+    for (uint64_t i = 0; i < meshes->data.count; i++) {
+        const int made = cli_mesh_make(context, file->paths[i], &meshes->data.meshes[i], &meshes->mesh[i]);
         if (made != EXIT_DONE)
             return made;
     }
     const carom_scene_desc desc = {
         .size = sizeof desc,
         .meshes = meshes->mesh,
-        .mesh_count = meshes->count,
+        .mesh_count = meshes->data.count,
         .mesh = carom_uints_of(file->mesh),
         .instance_count = file->count,
         .pose = {.size = sizeof desc.pose, .map = file->map[0], .masks = carom_uints_of(file->mask)}};
@@ -100,7 +92,6 @@ static int run(const rows_query *query, const cli_options *options, const char *
         status = rows_run(&with, carom_scene_mesh(scene), &usable, input);
     carom_scene_destroy(scene);
     free_meshes(meshes);
-    *meshes = (scene_meshes){NULL, NULL, 0};
     carom_context_destroy(context);
     return status;
 }
@@ -109,10 +100,10 @@ int rows_scene(const rows_query *query, const cli_options *options, const char *
 {
     rows_input input;
     scene_file file;
-    scene_meshes meshes = {NULL, NULL, 0};
+    scene_meshes meshes = {{NULL, 0}, NULL};
     int status = scene_file_read(scene, &file);
     if (status == EXIT_DONE)
-        status = import_all(&file, &meshes);
+        status = read_meshes(&file, &meshes);
     if (status == EXIT_DONE) {
         status = rows_open(&input, query->row, options, path);
         if (status == EXIT_DONE) {

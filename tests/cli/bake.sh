@@ -169,7 +169,7 @@ if [ -n "$python" ]; then
 fi
 
 # ---- refused ---------------------------------------------------------------------------------------------------------
-refused "no mesh" 2 '--mesh FILE is missing' bake distance --spacing 1 -o no.npy
+refused "no mesh" 2 '--mesh FILE or --scene FILE is missing' bake distance --spacing 1 -o no.npy
 refused "no output" 2 '-o OUT is missing' bake distance --mesh cube.off --spacing 1
 refused "no lattice" 2 'the lattice is missing: give --spacing H or --dims NX,NY,NZ' bake distance --mesh cube.off -o \
     no.npy
@@ -471,7 +471,7 @@ head -c 3000 check.vti > bent.vti
 checks "check: a file that was cut off" 1 'bent.vti: has 3000 bytes, and must have' bent.vti --mesh cube.off
 checks "check: no volume" 2 'cube.off: does not say how it was made, and is no .npy file' cube.off --mesh cube.off
 checks "check: no file" 2 'nowhere.npy: cannot be opened' nowhere.npy --mesh cube.off
-checks "check: no mesh" 2 '--mesh FILE is missing' check.vti
+checks "check: no mesh" 2 '--mesh FILE or --scene FILE is missing' check.vti
 checks "check: the same nodes from the same seed" 1 ': [0-9]+ difference' bare.npy --mesh wing.off --accuracy exact \
     --seed 5
 first=$(cat stdout.txt stderr.txt)

@@ -64,7 +64,8 @@ bad_usage() {
             -o no.npy
         bad_radii "$kind" "${option#--}" --spacing 0.1
     done
-    refused "$kind: no mesh" 2 "bake $kind: --mesh FILE is missing" bake "$kind" "${own[@]}" --spacing 1 -o no.npy
+    refused "$kind: no mesh" 2 "bake $kind: --mesh FILE or --scene FILE is missing" bake "$kind" "${own[@]}" \
+        --spacing 1 -o no.npy
     refused "$kind: no output" 2 "bake $kind: -o OUT is missing" bake "$kind" "${own[@]}" --spacing 1 --mesh cube.off
     [ -n "$more" ] || refused "$kind: --with" 2 '--with' bake "$kind" --mesh cube.off "${own[@]}" --spacing 0.1 \
         --with triangle -o no.vti

@@ -49,6 +49,9 @@ for kind in $(all_kinds); do
     same "$kind" k.npy "$kind" --mesh cube.off "${own[@]}" --dims "$(nodes_of 40,40,90 300,2000)"
     rm -f one.k.npy three.k.npy
 done
+printf '%s\n' mesh,m00,m01,m02,m03,m10,m11,m12,m13,m20,m21,m22,m23,mask cube.off,1,0,0,0,0,1,0,0,0,0,1,0,0 \
+    cube.off,-1,0,0,0,0,1,0,0.2,0,0,1,0.1,1 > scene.csv
+same "a scene with masks" c.vti distance --scene scene.csv --dims 30,30,90 --sign parity --with triangle
 same "fewer slabs than ranks" s.npy distance --mesh cube.off --dims 9,9,9
 
 bake distance "${volume[@]}" --part 1/3 -o part1

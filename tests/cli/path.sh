@@ -256,7 +256,7 @@ refused "check against another mesh" 1 'half: was baked from another mesh' bake 
 # ---- refusals --------------------------------------------------------------------------------------------------------
 path() { bake path --mesh square.off "$@"; }
 given() { printf '%s\n' "$@" > bad.csv; }
-refused "no mesh" 2 'bake path: --mesh FILE is missing' bake path --paths hand.csv --radius 1 -o out.csv
+refused "no mesh" 2 'bake path: --mesh FILE or --scene FILE is missing' bake path --paths hand.csv --radius 1 -o out.csv
 printf 'OFF\n0 0 0\n' > empty.off
 refused "an empty mesh" 2 'empty.off: holds no triangles' \
     bake path --mesh empty.off --paths hand.csv --radius 1 -o out.csv
