@@ -80,6 +80,7 @@ static const caromi_member caromi_contacts_out[] = {
     CAROMI_FILLED(carom_contact_list, query, CAROMI_PER_RECORD, CAROMI_NO_COLUMN),
     CAROMI_FILLED(carom_contact_list, patch, CAROMI_PER_RECORD, CAROMI_NO_COLUMN),
     CAROMI_FILLED(carom_contact_list, triangle, CAROMI_PER_RECORD, CAROMI_ANSWER_TRIANGLE),
+    CAROMI_FILLED(carom_contact_list, instance, CAROMI_PER_RECORD, CAROMI_ANSWER_INSTANCE),
     CAROMI_FILLED(carom_contact_list, distance, CAROMI_PER_RECORD, CAROMI_ANSWER_KEY),
     CAROMI_FILLED(carom_contact_list, depth, CAROMI_PER_RECORD, CAROMI_ANSWER_DEPTH),
     CAROMI_FILLED_POINTS(carom_contact_list, point, CAROMI_PER_RECORD, CAROMI_ANSWER_POINT),

@@ -62,8 +62,9 @@ static carom_status find_contacts(carom_context *context, carom_mesh *mesh, cons
     if (status != CAROM_OK)
         return status;
     now->count = totals.stored; /* 0 if there are more than CONTACTS: a program would make room */
-    const carom_contact_records old = {sizeof old, before.count, before.query, before.patch, carom_xyz(before.point)},
-                                new = {sizeof new, now->count, now->query, now->patch, carom_xyz(now->point)};
+    const carom_contact_records old = {sizeof old, before.count, before.query, before.patch, carom_xyz(before.point),
+                                       NULL},
+                                new = {sizeof new, now->count, now->query, now->patch, carom_xyz(now->point), NULL};
     const carom_contact_match match = {.size = sizeof match, .previous = previous};
     status = carom_contacts_match(context, &old, &new, &match, err);
     for (uint64_t k = 0; status == CAROM_OK && k < now->count; k++)

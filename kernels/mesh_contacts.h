@@ -244,9 +244,10 @@ FN vm contacts_is_beside(const contacts_traversal *trav, G const mesh_cones *con
 /* Tests LANES children of a node, from `lane` on, against the limit and their normal cones. */
 FN vm contacts_test_some(const contacts_traversal *trav, G const mesh_node *node, int lane)
 {
-    const v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
-    const v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
+    v3 lo = v3_of(v_load(node->lo_x + lane), v_load(node->lo_y + lane), v_load(node->lo_z + lane));
+    v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
     const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* 0 is the root, which is no child */
+    MESH_MAP_BOXES(trav, &lo, &hi);
     vm within = v_le(closest_span_of(trav->view, lo, hi).least, v_f(trav->best.t));
     if (trav->cones != 0)
         within = v_and(within, v_not(contacts_is_beside(trav, trav->cones + trav->next, lane, lo, hi)));
@@ -301,6 +302,22 @@ FN int contacts_visit_node(contacts_traversal *trav, G const mesh_node *node, in
     contacts_test_children(trav, node, &tested);
     return contacts_push_children(trav, node, &tested, options);
 }
+
+#ifdef MESH_SCENE
+/* Pushes the instances of a leaf whose boxes are within the limit, and pops what to visit next; 0 ends the
+ * traversal. */
+FN int contacts_visit_instances(contacts_traversal *trav, G const mesh_leaf *leaf, real scale, int options)
+{
+    LANG_ROLLED
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const closest_group group = closest_group_of(leaf, lane, trav, scale, options);
+        for (u32 left = v_bitmask(group.active); left != 0; left &= left - 1)
+            mesh_stack_set(&trav->stack, trav->stack.top++, 0,
+                           MESH_INSTANCE + leaf->triangle[lane + bitmask_first(left)]);
+    }
+    return contacts_pop_next(trav);
+}
+#endif
 
 FN void contacts_set_sphere(mesh_pairs *pairs, const contacts_traversal *trav, int number)
 {

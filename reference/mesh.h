@@ -71,6 +71,10 @@ typedef struct ref_contact_options {
     uint32_t mask;
     float margin, merge_within;
     const float (*points)[3]; /* the reported point of each triangle, for merge_within; NULL: nothing is merged */
+    /* Of a scene: corners of each triangle by which features are the same, and the part of the mesh that it is of, for
+     * only triangles of one part have the same; NULL: those of the mesh, which is one part. */
+    const float (*own)[9];
+    const int32_t *part;
 } ref_contact_options;
 typedef struct ref_mesh_contact {
     int32_t triangle;

@@ -3,6 +3,7 @@
  * that contain its closest point. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mesh.h"
 #include "space.h"
@@ -58,13 +59,24 @@ static int is_corner_of(const float x[3], float p[3][3])
     return 0;
 }
 
+/* The corners by which features are compared. */
+static void corners_of(const contact_search *s, int32_t triangle, float p[3][3])
+{
+    if (s->options->own != NULL)
+        memcpy(p, s->options->own[triangle], 9 * sizeof(float));
+    else
+        ref_mesh_triangle(s->mesh, (size_t)triangle, p);
+}
+
 /* Whether j has all corners of k's closest feature; and for a face no others. */
 static int has_feature(const contact_search *s, const candidate *j, const candidate *k)
 {
     float p[3][3], q[3][3];
     const int feature = k->nearest.feature;
-    ref_mesh_triangle(s->mesh, (size_t)k->triangle, p);
-    ref_mesh_triangle(s->mesh, (size_t)j->triangle, q);
+    if (s->options->part != NULL && s->options->part[j->triangle] != s->options->part[k->triangle])
+        return 0;
+    corners_of(s, k->triangle, p);
+    corners_of(s, j->triangle, q);
     if (feature <= REF_V2)
         return is_corner_of(p[feature - REF_V0], q);
     if (feature < REF_FACE)

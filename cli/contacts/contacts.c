@@ -7,6 +7,7 @@
 #include "contacts_ended.h"
 #include "cli/table/csv.h"
 #include "cli/rows/rows.h"
+#include "cli/rows/scene_source.h"
 #include "cli/import/import.h"
 #include "cli/probe/probe.h"
 
@@ -20,7 +21,7 @@
 
 typedef struct contacts_options {
     cli_options common;
-    const char *mesh, *spheres;
+    const char *mesh, *scene, *spheres;
     float margin, merge_within;
     double flat; /* degrees; read if is_flat_given */
     int is_flat_given;
@@ -50,12 +51,14 @@ static const cli_option own_options[] = {
     {"ended", "FILE", "with --previous: where to write its rows that have ended", cli_read_name, AT(ended), 0,
      CLI_WRITES_ROWS},
     CLI_MESH(contacts_options),
+    CLI_SCENE(contacts_options),
     CLI_SPHERES(contacts_options),
 };
 
 /* ---- the step before --------------------------------------------------------------------------------------------- */
 
-enum { OLD_QUERY, OLD_X, OLD_Y, OLD_Z, OLD_PATCH, OLD_COLUMNS };
+/* Columns of the step before; the last of them is a scene's. */
+enum { OLD_QUERY, OLD_X, OLD_Y, OLD_Z, OLD_PATCH, OLD_INSTANCE, OLD_COLUMNS };
 const query_field contacts_previous_field = {"previous", QUERY_NUMBER, 0};
 
 static int grow(contacts_history *h, uint64_t *room, uint64_t more)
@@ -67,9 +70,11 @@ static int grow(contacts_history *h, uint64_t *room, uint64_t more)
     h->query = query ? query : h->query;
     uint32_t *patch = realloc(h->patch, *room * sizeof *patch);
     h->patch = patch ? patch : h->patch;
+    int32_t *instance = realloc(h->instance, *room * sizeof *instance);
+    h->instance = instance ? instance : h->instance;
     float *point = realloc(h->point, 3 * *room * sizeof *point);
     h->point = point ? point : h->point;
-    return query && patch && point;
+    return query && patch && instance && point;
 }
 
 static int refuse_row(const table_reader *file, const contacts_history *h, uint64_t row, const char *what)
@@ -79,18 +84,41 @@ static int refuse_row(const table_reader *file, const contacts_history *h, uint6
     return cli_refuse(EXIT_USAGE, "%s: %s", place, what);
 }
 
-static int take_rows(contacts_history *h, const table_reader *file, const table_column *columns, uint64_t rows)
+/* The columns in the order of a .npy file. at[OLD_...] becomes the place of each. Returns their number. */
+static size_t order_columns(const contacts_history *h, table_column columns[OLD_COLUMNS], int at[OLD_COLUMNS])
 {
-    const uint64_t *query = table_wholes(&columns[OLD_QUERY]), *patch = table_wholes(&columns[OLD_PATCH]);
+    static const int of_mesh[] = {OLD_QUERY, OLD_X, OLD_Y, OLD_Z, OLD_PATCH},
+                     of_scene[] = {OLD_QUERY, OLD_INSTANCE, OLD_X, OLD_Y, OLD_Z, OLD_PATCH};
+    static const char *const names[OLD_COLUMNS] = {"query", "x", "y", "z", "patch", "instance"};
+    const size_t count = h->of_scene ? OLD_COLUMNS : OLD_COLUMNS - 1;
+    for (size_t i = 0; i < count; i++) {
+        const int column = (h->of_scene ? of_scene : of_mesh)[i];
+        const int is_whole = column == OLD_QUERY || column == OLD_PATCH || column == OLD_INSTANCE;
+        columns[i] = (table_column){.name = names[column]};
+        if (is_whole)
+            columns[i].kind = TABLE_WHOLE;
+        at[column] = (int)i;
+    }
+    return count;
+}
+
+static int take_rows(contacts_history *h, const table_reader *file, const table_column *columns,
+                     const int at[OLD_COLUMNS], uint64_t rows)
+{
+    const uint64_t *query = table_wholes(&columns[at[OLD_QUERY]]), *patch = table_wholes(&columns[at[OLD_PATCH]]),
+                   *instance = h->of_scene ? table_wholes(&columns[at[OLD_INSTANCE]]) : NULL;
     for (uint64_t i = 0; i < rows; i++, h->count++) {
         if (h->count > 0 && query[i] < h->query[h->count - 1])
             return refuse_row(file, h, h->count, "query is less than in the row before; contacts are in its order");
         if (patch[i] > UINT32_MAX)
             return refuse_row(file, h, h->count, "patch is larger than 4294967295");
+        if (instance && instance[i] > INT32_MAX)
+            return refuse_row(file, h, h->count, "instance is larger than 2147483647");
         h->query[h->count] = query[i];
+        h->instance[h->count] = instance ? (int32_t)instance[i] : 0;
         h->patch[h->count] = (uint32_t)patch[i];
         for (int k = 0; k < 3; k++) {
-            const float x = columns[OLD_X + k].data[i];
+            const float x = columns[at[OLD_X] + k].data[i];
             if (!isfinite(x))
                 return refuse_row(file, h, h->count, "x, y and z of a contact are finite");
             h->point[3 * h->count + (uint64_t)k] = x;
@@ -102,22 +130,20 @@ static int take_rows(contacts_history *h, const table_reader *file, const table_
 static int read_history(contacts_history *h, const cli_options *options)
 {
     const table_limits limits = {.rows = CLI_CHUNK, .threads = parallel_threads(options->threads), .part = CSV_PART};
-    table_column columns[OLD_COLUMNS] = {{.name = "query", .kind = TABLE_WHOLE},
-                                         {.name = "x"},
-                                         {.name = "y"},
-                                         {.name = "z"},
-                                         {.name = "patch", .kind = TABLE_WHOLE}};
+    table_column columns[OLD_COLUMNS];
+    int at[OLD_COLUMNS];
+    const size_t count = order_columns(h, columns, at);
     table_reader file = {NULL, NULL};
     uint64_t rows = 0, room = 0;
-    int status = table_open(&file, h->path, columns, OLD_COLUMNS, &limits);
+    int status = table_open(&file, h->path, columns, count, &limits);
     while (status == EXIT_DONE) {
         status = table_next(&file, CLI_CHUNK, &rows);
         if (status != EXIT_DONE || rows == 0)
             break;
-        status = grow(h, &room, rows) ? take_rows(h, &file, columns, rows) : cli_no_memory();
+        status = grow(h, &room, rows) ? take_rows(h, &file, columns, at, rows) : cli_no_memory();
     }
     table_close(&file);
-    table_free(columns, OLD_COLUMNS);
+    table_free(columns, count);
     h->has_ended = cli_alloc(h->count + 1, 1);
     h->ended = cli_alloc(h->count + 1, sizeof *h->ended);
     if (status == EXIT_DONE && (!h->has_ended || !h->ended))
@@ -129,6 +155,7 @@ static void free_history(contacts_history *h)
 {
     free(h->query);
     free(h->patch);
+    free(h->instance);
     free(h->point);
     free(h->has_ended);
     free(h->ended);
@@ -146,12 +173,14 @@ static int match_piece(contacts_history *h, uint64_t end, const rows_field *fiel
                                             .count = h->next - first,
                                             .query = h->query + first,
                                             .patch = h->patch + first,
+                                            .instance = h->of_scene ? h->instance + first : NULL,
                                             .point = carom_xyz(h->point + 3 * first)};
     const carom_contact_records now = {
         .size = sizeof now,
         .count = records,
         .query = fields[CONTACTS_QUERY].longs,
         .patch = (const uint32_t *)fields[CONTACTS_PATCH].integers,
+        .instance = h->of_scene ? fields[h->instance_field].integers : NULL,
         .point = carom_soa(fields[CONTACTS_X].floats, fields[CONTACTS_X + 1].floats, fields[CONTACTS_X + 2].floats)};
     int64_t *previous_of = (int64_t *)fields[CONTACTS_PREVIOUS].longs;
     const carom_contact_match out = {
@@ -201,13 +230,56 @@ static rows_query query_of(const contacts_options *o, query_field *fields, conta
     return q;
 }
 
-static int run_rows(const contacts_options *o, const mesh_data *data, contacts_history *h)
+/* What contacts are asked of. */
+typedef struct contacts_surface {
+    mesh_data data;
+    carom_mesh *mesh;
+    scene_source scene;
+} contacts_surface;
+
+/* Importers may run in processes of their own, so it goes before anything starts threads. */
+static int read_surface(const contacts_options *o, contacts_surface *surface)
+{
+    return o->scene ? scene_source_read(o->scene, &surface->scene) : mesh_import(o->mesh, &surface->data);
+}
+
+static void free_surface(contacts_surface *surface)
+{
+    scene_source_free(&surface->scene);
+    carom_mesh_destroy(surface->mesh);
+    surface->mesh = NULL;
+    mesh_free(&surface->data);
+}
+
+/* *subject becomes the mesh that queries ask. */
+static int open_surface(const contacts_options *o, const cli_options *usable, contacts_surface *surface,
+                        carom_context **context, carom_mesh **subject)
+{
+    if (!o->scene) {
+        const int status = cli_mesh_open(usable, o->mesh, &surface->data, context, &surface->mesh);
+        *subject = surface->mesh;
+        return status;
+    }
+    int status = cli_context_open(usable, context);
+    if (status == EXIT_DONE)
+        status = scene_source_make(&surface->scene, *context);
+    *subject = carom_scene_mesh(surface->scene.scene);
+    return status;
+}
+
+static int run_rows(const contacts_options *o, contacts_surface *surface, contacts_history *h)
 {
     query_field fields[QUERY_FIELDS_MAX];
-    const rows_query query = query_of(o, fields, h);
+    rows_query query = query_of(o, fields, h);
     cli_options usable = o->common;
     carom_mesh *mesh = NULL;
     rows_input input;
+    if (o->scene) {
+        query = rows_with_instance(&query, fields);
+        h->instance_field = query.instance;
+        if (usable.backend == CAROM_BACKEND_AUTO && !usable.device) /* no device searches a scene */
+            usable.backend = CAROM_BACKEND_CPU;
+    }
     int status = rows_open(&input, query.row, &o->common, o->spheres);
     if (status != EXIT_DONE)
         return status;
@@ -215,10 +287,10 @@ static int run_rows(const contacts_options *o, const mesh_data *data, contacts_h
     if (status == EXIT_DONE)
         status = probe_before_rows(&usable, input.columns, input.column_count, input.count);
     if (status == EXIT_DONE)
-        status = cli_mesh_open(&usable, o->mesh, data, &h->context, &mesh);
+        status = open_surface(o, &usable, surface, &h->context, &mesh);
     if (status == EXIT_DONE)
         status = rows_run(&query, mesh, &usable, &input);
-    carom_mesh_destroy(mesh);
+    free_surface(surface);
     carom_context_destroy(h->context);
     rows_close(&input);
     return status;
@@ -227,8 +299,10 @@ static int run_rows(const contacts_options *o, const mesh_data *data, contacts_h
 static int check_options(const contacts_options *c)
 {
     struct stat info;
-    if (!c->mesh || !c->spheres)
-        return cli_refuse(EXIT_USAGE, "contacts: --mesh FILE and --spheres FILE must both be there");
+    if (c->mesh && c->scene)
+        return cli_refuse(EXIT_USAGE, "contacts: --mesh and --scene exclude each other");
+    if ((!c->mesh && !c->scene) || !c->spheres)
+        return cli_refuse(EXIT_USAGE, "contacts: --mesh FILE or --scene FILE, and --spheres FILE, must both be there");
     if (c->ended && !c->previous)
         return cli_refuse(EXIT_USAGE, "contacts: --ended belongs to --previous");
     if (c->ended && (!strcmp(c->previous, "-") || (stat(c->previous, &info) == 0 && !S_ISREG(info.st_mode))))
@@ -242,27 +316,24 @@ static int check_options(const contacts_options *c)
 static int run(const void *options)
 {
     const contacts_options *o = options;
-    contacts_history h = {.path = o->previous};
+    contacts_history h = {.path = o->previous, .of_scene = o->scene != NULL};
     contacts_ended ended = {.path = NULL};
-    mesh_data data;
+    contacts_surface surface = {.mesh = NULL};
     int status = check_options(o);
     if (status != EXIT_DONE)
         return status;
-    /* The importer may run in a process of its own, so it goes before anything starts threads. */
-    status = mesh_import(o->mesh, &data);
-    if (status != EXIT_DONE)
-        return status;
-    if (h.path)
+    status = read_surface(o, &surface);
+    if (status == EXIT_DONE && h.path)
         status = read_history(&h, &o->common);
     if (status == EXIT_DONE && o->ended) {
         h.ended_rows = &ended;
         status = contacts_ended_open(&ended, &h, o->ended);
     }
     if (status == EXIT_DONE)
-        status = run_rows(o, &data, &h);
+        status = run_rows(o, &surface, &h);
     status = contacts_ended_close(&ended, status);
     free_history(&h);
-    mesh_free(&data);
+    free_surface(&surface);
     return status;
 }
 
@@ -283,7 +354,7 @@ static int prepare(const void *options, uint32_t present)
 const cli_command contacts_command = {
     .name = "contacts",
     .summary = "where spheres at rest touch the surface of a mesh: one contact on a flat wall however it is cut",
-    .synopsis = "carom contacts --mesh M --spheres S.csv [--margin D] [--merge-within D] [--flat DEG]\n"
+    .synopsis = "carom contacts --mesh M|--scene F --spheres S.csv [--margin D] [--merge-within D] [--flat DEG]\n"
                 "                      [--previous OLD [--ended FILE]] [options]",
     .details =
         "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
@@ -295,7 +366,9 @@ const cli_command contacts_command = {
         "flat\n"
         "across its edges. --previous adds previous: the row of OLD, from 0, with the same query and patch whose "
         "point\n"
-        "is nearest, or -1 for a new contact.\n"
+        "is nearest, or -1 for a new contact. With --scene, instance stands in front of triangle, and patch is a "
+        "triangle\n"
+        "of the instance's mesh; rows of OLD have instance, too.\n"
         "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for "
         "each\n"
         "column, and so has the output if it ends in .h5.\n",

@@ -15,6 +15,9 @@ typedef struct contacts_history {
     uint64_t count, next; /* contacts; the first one whose sphere is not answered yet */
     uint64_t *query;
     uint32_t *patch;
+    int32_t *instance;                 /* of a scene */
+    int of_scene;                      /* contacts are with a scene */
+    int instance_field;                /* of a scene: of the output */
     float *point;                      /* x y z */
     uint8_t *has_ended;                /* of each */
     uint64_t *ended;                   /* of a piece */

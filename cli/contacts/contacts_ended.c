@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The contacts of the step before that have ended: rows of its file, as they stand there. Text is copied line by line
- * to text. Other rows are columns: five that are in memory, and those others of an HDF5 file that a step may have. */
+ * to text. Other rows are columns: five or six that are in memory, and those others of an HDF5 file that a step may
+ * have. */
 #include "cli/base/base.h"
 #include "contacts_ended.h"
 #include "cli/rows/rows.h"
@@ -17,7 +18,7 @@ enum { CHUNK = 1 << 16 }; /* rows that are read at once */
 
 static int is_in_memory(const char *name)
 {
-    static const char *const names[] = {"query", "x", "y", "z", "patch"};
+    static const char *const names[] = {"query", "x", "y", "z", "patch", "instance"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!strcmp(name, names[i]))
             return 1;
@@ -66,19 +67,30 @@ static int add_column(contacts_ended *e, const contacts_history *h, const query_
     return EXIT_DONE;
 }
 
+/* In the order of the output. */
+static int add_columns(contacts_ended *e, const contacts_history *h)
+{
+    static const query_field instance = {"instance", QUERY_TRIANGLE, 0};
+    const rows_query first = rows_query_of(&query_mesh_contacts, 0);
+    int status = EXIT_DONE;
+    for (int f = 0; f < first.field_count && status == EXIT_DONE; f++) {
+        if (h->of_scene && !strcmp(first.fields[f].name, "triangle"))
+            status = add_column(e, h, &instance);
+        if (status == EXIT_DONE)
+            status = add_column(e, h, &first.fields[f]);
+    }
+    return status == EXIT_DONE ? add_column(e, h, &contacts_previous_field) : status;
+}
+
 int contacts_ended_open(contacts_ended *e, const contacts_history *h, const char *path)
 {
-    const rows_query first = rows_query_of(&query_mesh_contacts, 0);
     *e = (contacts_ended){.path = path};
     e->is_text = !cli_is_hdf5(h->path) && !cli_is_hdf5(path) && strcmp(cli_suffix(h->path), "npy") != 0;
     if (cli_is_hdf5(h->path))
         e->file = hdf5_open(h->path);
     if (cli_is_hdf5(h->path) && !e->file)
         return cli_refuse(EXIT_USAGE, "%s: cannot be opened as HDF5: %s", h->path, hdf5_error());
-    int status = EXIT_DONE;
-    for (int f = 0; f < first.field_count && status == EXIT_DONE; f++)
-        status = add_column(e, h, &first.fields[f]);
-    return status == EXIT_DONE ? add_column(e, h, &contacts_previous_field) : status;
+    return add_columns(e, h);
 }
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
@@ -116,6 +128,8 @@ static void take_from_memory(const contacts_history *h, const char *name, uint64
         memcpy(to->memory, h->query + from, count * sizeof *h->query);
     else if (!strcmp(name, "patch"))
         memcpy(to->memory, h->patch + from, count * sizeof *h->patch);
+    else if (!strcmp(name, "instance"))
+        memcpy(to->memory, h->instance + from, count * sizeof *h->instance);
     else
         for (uint64_t i = 0; i < count; i++)
             to->floats[i] = h->point[3 * (from + i) + k];

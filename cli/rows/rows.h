@@ -102,6 +102,8 @@ int rows_prepare_mesh(const rows_query *query, const cli_options *options, uint3
 
 /* rows_scene.c: the same of a scene (--scene). */
 int rows_scene(const rows_query *query, const cli_options *options, const char *scene, const char *path);
+/* The query with a column `instance` in front of `triangle`. fields: memory for its fields, which may be theirs. */
+rows_query rows_with_instance(const rows_query *query, query_field fields[QUERY_FIELDS_MAX]);
 
 /* ---- rows_write.c, rows_hdf5.c: answers to a file ------------------------------------------------------------------
  */

@@ -11,5 +11,6 @@ const caromi_mesh_table ISA_SCENE(MESH_WIDTH) = {
     .search = {[CAROMI_MESH_FIRST] = {mesh_first, mesh_first_exact},
                [CAROMI_MESH_LIST] = {mesh_list, mesh_list_exact},
                [CAROMI_MESH_OVERLAPS] = {mesh_overlaps, mesh_overlaps_exact},
-               [CAROMI_MESH_CLOSEST] = {mesh_closest, mesh_closest_exact}},
+               [CAROMI_MESH_CLOSEST] = {mesh_closest, mesh_closest_exact},
+               [CAROMI_MESH_CONTACTS] = {mesh_contacts, mesh_contacts_exact}},
 };

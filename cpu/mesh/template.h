@@ -53,7 +53,5 @@ MESH_SWEEPS(mesh_overlaps, mesh_overlaps, mesh_answer_state, run->options)
 MESH_SWEEPS(mesh_overlaps_exact, mesh_overlaps_exact, mesh_answer_state, run->options)
 MESH_CLOSEST(mesh_closest, closest, closest_answer)
 MESH_CLOSEST(mesh_closest_exact, closest_exact, closest_answer_exact)
-#ifndef MESH_SCENE
 MESH_ON_CPU(mesh_contacts, contacts, contacts, contacts_begin_next, contacts_answer, run->options)
 MESH_ON_CPU(mesh_contacts_exact, contacts, contacts_exact, contacts_exact_begin_next, contacts_answer, run->options)
-#endif

@@ -6,6 +6,17 @@
 
 /* scene/triangle.c */
 void caromi_scene_corners(const carom_scene *scene, uint32_t triangle, float corners[9]);
+/* A triangle of a scene: which one of which mesh, and whether its corners 1 and 2 change places in the world. */
+typedef struct caromi_scene_triangle {
+    const carom_mesh *mesh;
+    uint64_t mesh_number; /* of the scene's meshes */
+    uint32_t triangle, instance;
+    int mirrors;
+} caromi_scene_triangle;
+caromi_scene_triangle caromi_scene_find(const carom_scene *scene, uint32_t triangle);
+/* The number of a scene's meshes; one of them, NULL if no instance has triangles of it. */
+uint64_t caromi_scene_mesh_count(const carom_scene *scene);
+carom_mesh *caromi_scene_mesh_at(const carom_scene *scene, uint64_t number);
 /* Replaces the number of a triangle, or -1, by that in its mesh; returns the caller's number of the instance, or -1. */
 int32_t caromi_scene_split(const carom_scene *scene, int32_t *triangle);
 /* Fails if a mesh of the scene has changed; follows it where only its hierarchy is another. */

@@ -9,6 +9,7 @@ void caromi_contact_scratch_free(const carom_context *context, caromi_contact_sc
 {
     caromi_free(context, scratch->slot);
     caromi_free(context, scratch->near);
+    caromi_local_mesh_free(context, scratch->local);
 }
 
 static uint64_t slot_of(const caromi_chooser *chooser, int32_t triangle)

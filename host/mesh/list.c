@@ -247,7 +247,7 @@ carom_status caromi_cpu_list(const carom_context *context, const void *list_batc
                     .part = end - first < PART ? (uint32_t)(end - first) : PART};
     CHECK(caromi_mesh_bring(mesh, err));
     job.view = mesh->view;
-    if (batch->contacts != NULL) {
+    if (batch->contacts != NULL && mesh->scene == NULL) {
         const caromi_edges *edges;
         CHECK(caromi_edges_of(mesh, &edges, err));
         const caromi_culling *culling = caromi_culling_of(edges, batch->sweep.mask.base != NULL);

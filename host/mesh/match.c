@@ -42,6 +42,12 @@ static void load_point(const carom_contact_records *records, uint64_t i, float t
         memcpy(&to[k], caromi_element(&column[k], i), sizeof to[k]);
 }
 
+/* A contact's patch, of a scene with its instance: contacts go on within these alone. */
+static uint64_t patch_of(const carom_contact_records *records, uint64_t i)
+{
+    return (uint64_t)(uint32_t)(records->instance != NULL ? records->instance[i] : 0) << 32 | records->patch[i];
+}
+
 /* Whether one pair comes before another in the order (distance, previous, new). */
 static int comes_before(const match_search *search, uint64_t previous, int64_t now, uint64_t other, int64_t other_now)
 {
@@ -67,7 +73,7 @@ static int64_t choose_new(const match_search *search, const match_group *group, 
     if (group->new != NULL)
         return caromi_point_tree_find(group->new, own);
     for (uint64_t j = group->from; j < group->end; j++) {
-        if (search->previous_of[j] != NONE || search->now->patch[j] != search->previous->patch[i])
+        if (search->previous_of[j] != NONE || patch_of(search->now, j) != patch_of(search->previous, i))
             continue;
         load_point(search->now, j, point);
         const double square_distance = caromi_square_between(own, point);
@@ -92,7 +98,7 @@ static int64_t choose_previous(const match_search *search, const match_group *gr
     if (group->old != NULL)
         return caromi_point_tree_find(group->old, own);
     for (uint64_t i = group->first; i < group->last; i++) {
-        if (search->below[i] == PAIRED || search->previous->patch[i] != search->now->patch[now])
+        if (search->below[i] == PAIRED || patch_of(search->previous, i) != patch_of(search->now, (uint64_t)now))
             continue;
         load_point(search->previous, i, point);
         const double square_distance = caromi_square_between(own, point);
@@ -162,7 +168,7 @@ static int list_points(const match_search *search, const carom_contact_records *
         return 0;
     for (uint64_t i = from; i < end; i++) {
         caromi_tree_point *to = &tree->points[i - from];
-        *to = (caromi_tree_point){.patch = records->patch[i], .number = (int64_t)i};
+        *to = (caromi_tree_point){.patch = patch_of(records, i), .number = (int64_t)i};
         load_point(records, i, to->at);
     }
     qsort(tree->points, tree->count, sizeof *tree->points, compare_patches);
@@ -201,7 +207,7 @@ static void match_patches(match_search *search, match_group *group, const caromi
 {
     uint64_t old_at = 0, new_at = 0;
     while (old_at < old->count && new_at < new->count) {
-        const uint32_t patch = old->points[old_at].patch, other = new->points[new_at].patch;
+        const uint64_t patch = old->points[old_at].patch, other = new->points[new_at].patch;
         const uint64_t old_count = patch <= other ? count_patch(old, old_at) : 0,
                        new_count = other <= patch ? count_patch(new, new_at) : 0;
         if (old_count > 0 && new_count > 0) {
@@ -303,6 +309,8 @@ CAROMI_LIST list_records(caromi_arrays *arrays, const carom_contact_records *rec
     caromi_reads(arrays, "query", records->query, records->count, sizeof *records->query, sizeof *records->query);
     caromi_reads(arrays, "patch", records->patch, records->count, sizeof *records->patch, sizeof *records->patch);
     caromi_reads_points(arrays, "point", &records->point, records->count);
+    caromi_reads(arrays, "instance", records->instance, records->count, sizeof *records->instance,
+                 sizeof *records->instance);
 }
 /* How much a match has written. */
 typedef struct match_written {
@@ -379,7 +387,7 @@ static carom_status match_on_device(carom_context *context, const carom_contact_
 {
     caromi_device *device = caromi_has_residents(context) ? caromi_first_device(context) : NULL;
     carom_error why = {CAROM_OK, 0, ""};
-    if (device == NULL)
+    if (device == NULL || now->instance != NULL) /* devices know no scenes */
         return CAROM_OK;
     const carom_status status = caromi_driver.match(device, previous, now, out, answered, &why);
     if (status == CAROM_OK || status == CAROM_ERROR_OUT_OF_MEMORY) /* the host needs none of the device's memory */
@@ -399,6 +407,9 @@ static carom_status match(carom_context *context, const carom_contact_records *p
     int answered = 0;
     CHECK(check_records(previous, err));
     CHECK(check_records(now, err));
+    if (previous->count > 0 && now->count > 0 && (previous->instance == NULL) != (now->instance == NULL))
+        return caromi_fail_argument(err, "%s->instance must be NULL, as the other list's",
+                                    previous->instance != NULL ? "previous" : "now");
     CHECK(caromi_check_desc(out->size, sizeof *out, "carom_contact_match", err));
     CAROMI_CHECK_STAYING_ARRAYS(CAROMI_STAYS, context, err, list_match, previous, now, out, written);
     CHECK(match_on_device(context, previous, now, out, &answered, err));

@@ -239,12 +239,45 @@ static int64_t merge_cells(const caromi_chooser *chooser, mesh_record *contacts,
     return left;
 }
 
+/* ---- a mesh without a hierarchy ---------------------------------------------------------------------------------- */
+
+/* Whether a triangle within `merge` of the point precedes the contact, of all that have records. */
+static int is_preceded_near(const caromi_chooser *chooser, const mesh_record *contact, const float *point)
+{
+    const float limit = caromi_before_limit(chooser, contact);
+    for (uint32_t i = 0; i < chooser->count; i++) {
+        const mesh_record *j = &chooser->records[i];
+        if (j->triangle != contact->triangle && !(j->t > limit) && caromi_comes_before(chooser, j, contact) &&
+            is_near(chooser, point, j->triangle))
+            return 1;
+    }
+    return 0;
+}
+
+/* Merges contacts of a local mesh (contact_scene.c): every triangle that may precede one has a record. */
+static uint32_t merge_known(const caromi_chooser *chooser, mesh_record *contacts, uint32_t count)
+{
+    float points[3][BLOCK];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i % BLOCK == 0)
+            find_points(chooser, contacts + i, count - i < BLOCK ? count - i : BLOCK, points);
+        const mesh_record own = contacts[i];
+        const float point[3] = {points[0][i % BLOCK], points[1][i % BLOCK], points[2][i % BLOCK]};
+        if (!is_preceded_near(chooser, &own, point))
+            contacts[kept++] = own;
+    }
+    return kept;
+}
+
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 /* Merges contacts block by block or, if there are very many, one by one. */
 static int64_t merge_all(const caromi_chooser *chooser, mesh_record *contacts, uint32_t count)
 {
     uint32_t kept = 0;
+    if (chooser->batch->mesh->leaf_count == 0)
+        return merge_known(chooser, contacts, count);
     if ((uint64_t)count * chooser->count > MANY)
         return merge_each(chooser, contacts, count);
     for (uint32_t from = 0; from < count; from += BLOCK) {

@@ -9,7 +9,7 @@ enum { CAROMI_NO_POINT = -1 };
 /* A point of the tree. */
 typedef struct caromi_tree_point {
     float at[3];
-    uint32_t patch; /* for the caller's use */
+    uint64_t patch; /* for the caller's use */
     int64_t number; /* unique among the points */
     int is_removed;
 } caromi_tree_point;

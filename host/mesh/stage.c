@@ -143,8 +143,8 @@ int caromi_stage_add_contacts(const carom_context *context, const caromi_list_ba
                               mesh_record *spare)
 {
     uint8_t by_integers = 0;
-    const int64_t chosen = caromi_choose_contacts(context, &batch->sweep, batch->contacts, scratch, query, records,
-                                                  count, spare, &by_integers);
+    const int64_t chosen = (batch->sweep.mesh->scene != NULL ? caromi_choose_in_scene : caromi_choose_contacts)(
+        context, &batch->sweep, batch->contacts, scratch, query, records, count, spare, &by_integers);
     if (chosen < 0 || !caromi_stage_add(context, batch, stage, row, state, records, (uint32_t)chosen))
         return 0;
     if (by_integers)
@@ -198,11 +198,20 @@ static void write_contacts(scatter_job *job, caromi_stage *stage, const hit_run 
     }
 }
 
+/* The patch of a triangle: a number of its own mesh. */
+static uint32_t patch_of(const carom_scene *scene, const caromi_contacts *contacts, int32_t triangle)
+{
+    if (scene == NULL)
+        return contacts->patches.of[triangle];
+    const caromi_scene_triangle of = caromi_scene_find(scene, (uint32_t)triangle);
+    return contacts->patches_of_mesh[of.mesh_number].of[of.triangle];
+}
+
 /* Writes the patch of each hit's triangle. */
-static void write_patches(const caromi_contacts *contacts, const hit_run *run)
+static void write_patches(const carom_scene *scene, const caromi_contacts *contacts, const hit_run *run)
 {
     for (size_t i = 0; i < run->count; i++)
-        contacts->patch_of_hit[run->at + i] = contacts->patches.of[run->record[i]->triangle];
+        contacts->patch_of_hit[run->at + i] = patch_of(scene, contacts, run->record[i]->triangle);
 }
 
 /* Writes a run of hits to the columns that the caller wants. */
@@ -213,7 +222,7 @@ static void write_run(scatter_job *job, caromi_stage *stage, const hit_run *run,
     for (size_t i = 0; list->query != NULL && i < run->count; i++)
         list->query[run->at + i] = run->query[i];
     if (job->batch->contacts != NULL && job->batch->contacts->patch_of_hit != NULL)
-        write_patches(job->batch->contacts, run);
+        write_patches(scene, job->batch->contacts, run);
     if (job->blocks != NULL) {
         write_contacts(job, stage, run, &job->blocks[thread]);
         return;

@@ -178,8 +178,8 @@ static carom_status run_probe(match_job *match, match_probe *data, carom_error *
     carom_contact_records list[2];
     for (int i = 0; i < 2; i++) {
         make_list(&random, &data->list[i]);
-        list[i] = (carom_contact_records){sizeof list[i], RECORDS, data->list[i].query, data->list[i].patch,
-                                          carom_xyz(data->list[i].point[0])};
+        list[i] = (carom_contact_records){
+            sizeof list[i], RECORDS, data->list[i].query, data->list[i].patch, carom_xyz(data->list[i].point[0]), NULL};
     }
     const carom_contact_match out = {sizeof out, data->answer[0], data->ended[0], &ended};
     CHECK(caromi_match_on_host(match->job.device->context, &list[0], &list[1], &out, err));

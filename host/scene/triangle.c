@@ -30,6 +30,28 @@ void caromi_scene_corners(const carom_scene *scene, uint32_t triangle, float cor
     }
 }
 
+caromi_scene_triangle caromi_scene_find(const carom_scene *scene, uint32_t triangle)
+{
+    const mesh_instance *instance = instance_of(scene, (int32_t)triangle);
+    const uint32_t number = number_of(scene, instance);
+    return (caromi_scene_triangle){.mesh = caromi_mesh_of_instance(scene, number),
+                                   .mesh_number = scene->mesh_of[number],
+                                   .triangle = triangle - (uint32_t)instance->base,
+                                   .instance = number,
+                                   .mirrors = instance->mirrors};
+}
+
+uint64_t caromi_scene_mesh_count(const carom_scene *scene)
+{
+    return scene->mesh_count;
+}
+
+carom_mesh *caromi_scene_mesh_at(const carom_scene *scene, uint64_t number)
+{
+    const caromi_scene_mesh *of = &scene->meshes[number];
+    return of->is_used && of->mesh->info.triangle_count > 0 ? of->mesh : NULL;
+}
+
 int32_t caromi_scene_split(const carom_scene *scene, int32_t *triangle)
 {
     if (*triangle < 0)

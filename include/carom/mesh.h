@@ -373,6 +373,7 @@ typedef struct carom_contact_list {
     /// does not depend on masks
     uint32_t *patch;
     carom_list_totals *totals; ///< out, must not be NULL
+    int32_t *instance;         ///< [capacity] as in carom_mesh_hit_result
 } carom_contact_list;
 
 /// The contacts of `count` spheres with a mesh. Exact mode: features and the order of distances are
@@ -405,6 +406,8 @@ typedef struct carom_contact_records {
     const uint64_t *query; ///< [count] sphere, ascending
     const uint32_t *patch; ///< [count]
     carom_points point;    ///< [count] finite
+    /// [count] of a scene: contacts go on in the same instance alone; NULL: in both lists
+    const int32_t *instance;
 } carom_contact_records;
 
 /// Which contacts go on; any pointer may be NULL.

@@ -64,9 +64,12 @@ CAROM_API carom_status carom_scene_update(carom_scene *scene, const carom_scene_
 /// The scene as a mesh: its answers are those of the mesh that has all world triangles, instance
 /// after instance, bit for bit, in both modes. `triangle` and `instance` of a result say which it
 /// is; by these, in this order, ties are decided. For carom_mesh_sweep_first, _list and _any,
-/// carom_mesh_overlap_list and _any, carom_mesh_closest and carom_mesh_get_info; other calls are
-/// UNSUPPORTED, and so is the destruction of this mesh. The CPU answers; a device declines, which
-/// `stats` say.
+/// carom_mesh_overlap_list and _any, carom_mesh_closest, carom_mesh_contacts and
+/// carom_mesh_get_info; other calls are UNSUPPORTED, and so is the destruction of this mesh. The
+/// CPU answers; a device declines, which `stats` say.
+/// Contacts: a triangle contains a point by a corner, edge or face only of its own instance, by
+/// positions in the mesh itself; with merge_within > 0 triangles of all instances count, by their
+/// distance in the world. `patch` is that of the triangle in its mesh, so it belongs to `instance`.
 /// owner the scene's. NULL for NULL
 CAROM_API carom_mesh *carom_scene_mesh(carom_scene *scene);
 

@@ -31,6 +31,7 @@ static carom_status ask(carom_mesh *mesh, const query_call *call, carom_stats *s
                                      .normal = query_points_out(out, NORMAL),
                                      .depth = out[DEPTH],
                                      .patch = out[PATCH],
+                                     .instance = call->instance,
                                      .totals = call->list->totals};
     call->list->query = out[QUERY];
     return carom_mesh_contacts(mesh, &desc, &list, stats, err);

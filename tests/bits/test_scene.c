@@ -3,191 +3,11 @@
  * options, every instruction set and number of threads. That mesh is computed here, by the definition. */
 #include <math.h>
 
-#include "tests/support/scenes.h"
+#include "tests/support/worlds.h"
 
-enum { SEED = 131, MESHES = 6, MAP = 12, RECORDS = 1 << 16 };
-
-/* Instances of meshes, and where each begins in the merged mesh. */
-typedef struct world {
-    scene meshes[MESHES];
-    size_t instances;
-    uint32_t *mesh, *masks; /* masks NULL: all bits */
-    float (*map)[MAP];
-    int32_t *first; /* [instances + 1] */
-} world;
-
-/* ---- maps -------------------------------------------------------------------------------------------------------- */
-
-static float within(ref_gen *g, float by)
-{
-    double v[3];
-    ref_gen_box(g, v, (double)by);
-    return (float)v[0];
-}
-
-/* A rotation by a quaternion, times `size`. */
-static void turn(ref_gen *g, float size, float map[MAP])
-{
-    const double a = (double)within(g, 1), b = (double)within(g, 1), c = (double)within(g, 1), d = (double)within(g, 1);
-    const double n = (double)size / (a * a + b * b + c * c + d * d + 1e-9);
-    const double m[9] = {a * a + b * b - c * c - d * d, 2 * (b * c - a * d),           2 * (b * d + a * c),
-                         2 * (b * c + a * d),           a * a - b * b + c * c - d * d, 2 * (c * d - a * b),
-                         2 * (b * d - a * c),           2 * (c * d + a * b),           a * a - b * b - c * c + d * d};
-    for (int k = 0; k < 9; k++)
-        map[4 * (k / 3) + k % 3] = (float)(m[k] * n);
-}
-
-/* Rotations, and now and then: the identity, a shift alone, a mirror, a shear, a plane, a point, huge, tiny, numbers
- * that underflow. */
-static void set_map(uint64_t seed, size_t i, float spread, float map[MAP])
-{
-    ref_gen g;
-    ref_gen_seed(&g, 7, seed, i);
-    memset(map, 0, MAP * sizeof *map);
-    turn(&g, 1, map);
-    for (int row = 0; row < 3; row++)
-        map[4 * row + 3] = within(&g, spread);
-    switch (i % 11) {
-    case 0:
-    case 1:
-        memset(map, 0, MAP * sizeof *map);
-        map[0] = map[5] = map[10] = 1;
-        map[3] = i % 11 == 0 ? 0 : 0.5f;
-        break;
-    case 2: map[0] = -map[0], map[4] = -map[4], map[8] = -map[8]; break;
-    case 3: map[1] += 3; break;
-    case 4:
-        map[8] = map[4], map[9] = map[5], map[10] = map[6]; /* a plane */
-        break;
-    case 5:
-        memset(map, 0, MAP * sizeof *map);
-        map[3] = map[7] = 0.25f;
-        break;
-    case 6: map[0] *= 40, map[4] *= 40, map[8] *= 40; break;
-    case 7:
-        for (int k = 0; k < 11; k++)
-            map[k] *= k % 4 == 3 ? 1 : 0x1p-140f;
-        break;
-    default: break;
-    }
-}
-
-/* ---- worlds ------------------------------------------------------------------------------------------------------ */
-
-static world make_world(uint64_t seed, size_t instances, float spread, int masks)
-{
-    world w = {.instances = instances,
-               .mesh = test_alloc(instances, sizeof *w.mesh),
-               .map = test_alloc(instances, sizeof *w.map),
-               .first = test_alloc(instances + 1, sizeof *w.first)};
-    w.meshes[0] = scene_sphere(4);
-    w.meshes[1] = scene_soup(seed, 700, 0.2);
-    w.meshes[2] = scene_box(-0.5f, -0.5f, -0.5f, 0.5f, 0.5f, 0.5f);
-    w.meshes[3] = scene_alloc(0, 0);
-    w.meshes[4] = scene_floor(1);
-    w.meshes[5] = scene_soup(seed + 1, 30, 1.0);
-    scene_scale(&w.meshes[5], -3);
-    if (masks) {
-        w.masks = random_masks(seed, instances);
-        w.meshes[1].masks = random_masks(seed + 2, w.meshes[1].triangle_count);
-    }
-    for (size_t i = 0; i < instances; i++) {
-        w.mesh[i] = (uint32_t)((i * 5 + i / MESHES) % MESHES);
-        set_map(seed, i, spread, w.map[i]);
-        w.first[i + 1] = w.first[i] + (int32_t)w.meshes[w.mesh[i]].triangle_count;
-    }
-    return w;
-}
-
-static void free_world(world *w)
-{
-    for (int i = 0; i < MESHES; i++)
-        scene_free(&w->meshes[i]);
-    free(w->mesh);
-    free(w->masks);
-    free(w->map);
-    free(w->first);
-}
-
-static double determinant(const float *m)
-{
-    const long double a = (long double)m[0] *
-                          ((long double)m[5] * (long double)m[10] - (long double)m[6] * (long double)m[9]),
-                      b = (long double)m[1] *
-                          ((long double)m[4] * (long double)m[10] - (long double)m[6] * (long double)m[8]),
-                      c = (long double)m[2] *
-                          ((long double)m[4] * (long double)m[9] - (long double)m[5] * (long double)m[8]);
-    return (double)(a - b + c);
-}
-
-/* The mesh of all triangles in the world, each with vertices of its own. */
-static scene merge(const world *w)
-{
-    scene all = scene_alloc_apart((size_t)w->first[w->instances]);
-    all.masks = test_alloc(all.triangle_count, sizeof *all.masks);
-    float *to = all.vertices;
-    uint32_t *mask = all.masks;
-    for (size_t i = 0; i < w->instances; i++) {
-        const scene *s = &w->meshes[w->mesh[i]];
-        const float *m = w->map[i];
-        const int mirrors = determinant(m) < 0;
-        for (size_t t = 0; t < s->triangle_count; t++) {
-            *mask++ = (s->masks != NULL ? s->masks[t] : UINT32_MAX) & (w->masks != NULL ? w->masks[i] : UINT32_MAX);
-            for (size_t c = 0; c < 3; c++, to += 3) {
-                const float *v = s->vertices + 3 * (size_t)s->indices[3 * t + (mirrors && c > 0 ? 3 - c : c)];
-                for (int row = 0; row < 3; row++, m += 4) {
-                    volatile double sum = (double)m[0] * (double)v[0];
-                    sum += (double)m[1] * (double)v[1];
-                    sum += (double)m[2] * (double)v[2];
-                    sum += (double)m[3];
-                    to[row] = (float)sum;
-                }
-                m = w->map[i];
-            }
-        }
-    }
-    return all;
-}
-
-static carom_scene_pose pose_of(const world *w)
-{
-    return (carom_scene_pose){
-        .size = sizeof(carom_scene_pose), .map = w->map[0], .masks = {w->masks, sizeof *w->masks}};
-}
-
-/* A scene of the world. Its meshes are the scene's alone afterwards. */
-static carom_scene *make_scene(carom_context *context, const world *w)
-{
-    carom_mesh *meshes[MESHES];
-    carom_scene *made = NULL;
-    carom_error err = {0};
-    for (int i = 0; i < MESHES; i++)
-        meshes[i] = scene_mesh(context, &w->meshes[i]);
-    const carom_scene_desc desc = {.size = sizeof desc,
-                                   .meshes = meshes,
-                                   .mesh_count = MESHES,
-                                   .mesh = {w->mesh, sizeof *w->mesh},
-                                   .instance_count = w->instances,
-                                   .pose = pose_of(w)};
-    test_ok("carom_scene_create", carom_scene_create(context, &desc, &made, &err), &err);
-    for (int i = 0; i < MESHES; i++)
-        carom_mesh_destroy(meshes[i]);
-    return made;
-}
+enum { SEED = 131, RECORDS = 1 << 16 };
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
-
-/* The number of a triangle in the merged mesh becomes that in its mesh; returns the instance. */
-static int32_t split(const world *w, int32_t *triangle)
-{
-    int32_t instance = 0;
-    if (*triangle < 0)
-        return -1;
-    while (w->first[instance + 1] <= *triangle)
-        instance++;
-    *triangle -= w->first[instance];
-    return instance;
-}
 
 /* Fails unless `got` has the numbers of `merged` by mesh and instance. */
 static void compare_triangles(const world *w, const char *label, size_t count, const int32_t *merged,
@@ -195,7 +15,7 @@ static void compare_triangles(const world *w, const char *label, size_t count, c
 {
     for (size_t i = 0; i < count; i++) {
         int32_t triangle = merged[i];
-        const int32_t of = split(w, &triangle);
+        const int32_t of = world_split(w, &triangle);
         if (got[i] != triangle || instance[i] != of)
             fail_msg("%s, %zu: triangle %d of instance %d, not %d of %d", label, i, got[i], instance[i], triangle, of);
     }
@@ -394,9 +214,9 @@ static swept_spheres make_spheres(uint64_t seed, size_t count, int options)
 
 static void check_world(carom_context *scalar, carom_context *context, const world *w, const char *label)
 {
-    scene all = merge(w);
+    scene all = world_merge(w);
     carom_mesh *merged = scene_mesh(scalar, &all);
-    carom_scene *made = make_scene(context, w);
+    carom_scene *made = world_scene(context, w);
     for (int options = 0; options < 4; options++) {
         swept_spheres b = make_spheres(SEED + (uint64_t)options, 300, options);
         compare_all(w, merged, carom_scene_mesh(made), &b, label);
@@ -412,9 +232,9 @@ static void check_same(carom_context *scalar, carom_context *context, const char
     static const size_t instances[] = {1, 2, 11, 200};
     for (size_t i = 0; i < COUNT_OF(instances); i++)
         for (int masks = 0; masks < 2; masks++) {
-            world w = make_world(SEED + i, instances[i], instances[i] > 100 ? 6 : 1.5f, masks);
+            world w = world_make(SEED + i, instances[i], instances[i] > 100 ? 6 : 1.5f, masks);
             check_world(scalar, context, &w, label);
-            free_world(&w);
+            world_free(&w);
         }
 }
 
@@ -423,11 +243,11 @@ static void test_ties(void **state)
 {
     (void)state;
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 2), *scalar = test_cpu(CAROM_ISA_SCALAR, 1);
-    world w = make_world(SEED, 40, 0, 0);
+    world w = world_make(SEED, 40, 0, 0);
     for (size_t i = 1; i < w.instances; i++)
         memcpy(w.map[i], w.map[0], sizeof *w.map);
     check_world(scalar, context, &w, "ties");
-    free_world(&w);
+    world_free(&w);
     carom_context_destroy(context);
     carom_context_destroy(scalar);
 }
@@ -437,16 +257,16 @@ static void test_subnormal(void **state)
 {
     (void)state;
     carom_context *context = test_cpu(CAROM_ISA_AUTO, 2), *scalar = test_cpu(CAROM_ISA_SCALAR, 1);
-    world w = make_world(SEED, 1, 0, 0);
+    world w = world_make(SEED, 1, 0, 0);
     w.mesh[0] = 1;
     w.first[1] = (int32_t)w.meshes[1].triangle_count;
     for (size_t v = 0; v < 3 * w.meshes[1].vertex_count; v++)
         w.meshes[1].vertices[v] = 10.51f + 0.02f * w.meshes[1].vertices[v];
     memset(w.map[0], 0, sizeof *w.map);
     w.map[0][0] = w.map[0][5] = w.map[0][10] = 0x1p-149f;
-    scene all = merge(&w);
+    scene all = world_merge(&w);
     carom_mesh *merged = scene_mesh(scalar, &all);
-    carom_scene *made = make_scene(context, &w);
+    carom_scene *made = world_scene(context, &w);
     swept_spheres b = make_spheres(SEED, 200, 0);
     swept_spheres_scale(&b, -145, 0);
     compare_all(&w, merged, carom_scene_mesh(made), &b, "subnormal");
@@ -454,7 +274,7 @@ static void test_subnormal(void **state)
     carom_scene_destroy(made);
     carom_mesh_destroy(merged);
     scene_free(&all);
-    free_world(&w);
+    world_free(&w);
     carom_context_destroy(context);
     carom_context_destroy(scalar);
 }
@@ -468,15 +288,15 @@ static void test_updates(void **state)
 {
     (void)state;
     carom_context *context = cpu();
-    world w = make_world(SEED + 7, 60, 2, 1);
-    carom_scene *made = make_scene(context, &w);
+    world w = world_make(SEED + 7, 60, 2, 1);
+    carom_scene *made = world_scene(context, &w);
     for (uint64_t step = 0; step < 4; step++) {
         carom_error err = {0};
         for (size_t i = 0; i < w.instances; i++)
-            set_map(SEED + step, i + step, (float)step, w.map[i]);
-        const carom_scene_pose pose = pose_of(&w);
+            world_set_map(SEED + step, i + step, (float)step, w.map[i]);
+        const carom_scene_pose pose = world_pose(&w);
         test_ok("carom_scene_update", carom_scene_update(made, &pose, &err), &err);
-        scene all = merge(&w);
+        scene all = world_merge(&w);
         carom_mesh *merged = scene_mesh(context, &all);
         swept_spheres b = make_spheres(SEED + step, 200, (int)step);
         compare_all(&w, merged, carom_scene_mesh(made), &b, "updated");
@@ -485,7 +305,7 @@ static void test_updates(void **state)
         scene_free(&all);
     }
     carom_scene_destroy(made);
-    free_world(&w);
+    world_free(&w);
     carom_context_destroy(context);
 }
 

@@ -212,6 +212,7 @@ refused "the scene as output" 2 'scene.csv: is read as an input' bake path --sce
     --radius 1 -o scene.csv
 printf 'OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n' > triangle.off
 printf '%s\n' $head cube.off,$identity triangle.off,$identity > open.csv
-refused "a scene that is not closed" 2 'open.csv: .*edges' bake distance --scene open.csv --spacing 1 --sign parity -o no.npy
+refused "a scene that is not closed" 2 'open.csv: .*edges' bake distance --scene open.csv --spacing 1 \
+    --sign parity -o no.npy
 nothing "no file of an unfinished bake is left" "$(left)"
 check_end

@@ -71,6 +71,31 @@ equal "the last line without an end" "$(cat old.csv)" "$(cat gone.csv)"
 sed '3s/[^,]*$/4294967295/' old.csv > largest.csv
 equal "the largest patch" "previous 0 -1 2 3 4 5" "$(contacts --previous largest.csv | cut -d, -f13 | paste -sd' ')"
 
+# ---- a scene ---------------------------------------------------------------------------------------------------------
+# The corner twice, the second one mirrored and 1.5 lower. Patches are triangles of corner.obj.
+maps=m00,m01,m02,m03,m10,m11,m12,m13,m20,m21,m22,m23
+printf '%s\n' mesh,$maps corner.obj,1,0,0,0,0,1,0,0,0,0,1,0 corner.obj,1,0,0,0,0,-1,0,4,0,0,1,-1.5 > scene.csv
+in_scene() { "$carom" contacts --scene scene.csv --spheres spheres.csv "$@"; }
+scene_head=query,instance,triangle,feature,distance,x,y,z,nx,ny,nz,depth,patch
+scene_rows="0,0,1,F,0.5,1,2,0,0,0,1,0.5,0 0,0,2,F,1,0,2,0.5,1,0,0,0,2 0,1,2,E01,1,0,2,0.5,1,0,0,0,2
+    1,0,1,F,0.25,0.5,1,0,0,0,1,0.75,0 1,0,2,F,0.5,0,1,0.25,1,0,0,0.5,2 1,1,2,F,0.5,0,1,0.25,1,0,0,0.5,2
+    5,0,0,E20,0.75,1,1,0,0,0,-1,0.25,0 5,1,1,F,0.75,1,1,-1.5,0,0,1,0.25,0 5,1,2,F,1,0,1,-0.75,1,0,0,0,2
+    6,0,0,E12,0.5,4,1,0,1,0,0,0.5,0"
+for mode in fast exact; do
+    # shellcheck disable=SC2086
+    equal "a scene, $mode" "$(printf '%s\n' $scene_head $scene_rows)" "$(in_scene --accuracy $mode)"
+done
+equal "a scene: merged across instances" "0,0,1 0,0,2 1,0,1 1,0,2 5,0,0 5,1,1 5,1,2 6,0,0" \
+    "$(in_scene --merge-within 1e-3 | tail -n +2 | cut -d, -f1-3 | paste -sd' ')"
+in_scene > in.csv
+equal "a scene: each goes on" "previous 0 1 2 3 4 5 6 7 8 9" "$(in_scene --previous in.csv --ended gone.csv |
+    cut -d, -f14 | paste -sd' ')"
+equal "a scene: none ends" "$scene_head" "$(cat gone.csv)"
+sed '4s/^0,1,/0,7,/' in.csv > other.csv
+equal "a scene: not in another instance" "previous 0 1 -1 3 4 5 6 7 8 9" \
+    "$(in_scene --previous other.csv --ended gone.csv | cut -d, -f14 | paste -sd' ')"
+equal "a scene: which has ended" "$scene_head 0,7,2,E01,1,0,2,0.5,1,0,0,0,2" "$(paste -sd' ' gone.csv)"
+
 # Spheres come in pieces of 2^20: contacts go on and end in each, and where the second begins.
 awk 'BEGIN { print "cx,cy,cz,radius"
     for (i = 0; i < 1048580; i++) print (i < 2 || i >= 1048575 ? "1,2,0.5,1" : "9,9,9,1") }' > long.csv
@@ -148,6 +173,20 @@ END
     equal "columns that are not copied" "feature depth" \
         "$(sed -n 's/.*narrow.h5: dataset \([a-z]*\): is not of .*/\1/p' \
         err.txt | paste -sd ' ')"
+    # Of a scene, with instances.
+    "$python" -c "import numpy
+rows = [r.strip().split(',') for r in open('other.csv')][1:]
+numpy.save('in.npy', numpy.array([[float(r[k]) for k in (0, 1, 5, 6, 7, 12)] for r in rows], '<f4'))"
+    in_scene --previous other.csv > now.csv
+    in_scene -o in.h5
+    for old in in.npy in.h5; do
+        in_scene --previous $old --ended ended.h5 > got.csv
+        [ $old = in.h5 ] || equal "a scene: previous from $old" "$(cat now.csv)" "$(cat got.csv)"
+        [ $old = in.npy ] || equal "a scene: previous from $old" "previous 0 1 2 3 4 5 6 7 8 9" \
+            "$(cut -d, -f14 got.csv | paste -sd' ')"
+        equal "a scene: instances of what ended, from $old" "$([ $old = in.h5 ] || echo 7)" \
+            "$("$python" -c "import h5py; print(*h5py.File('ended.h5')['instance'][:])")"
+    done
     # Patches from 2^31 on, from text and .h5, to text and .h5 and back.
     patches() { tail -n +2 "$1" | awk -F, '{ print $NF }' | sort -n | paste -sd ' '; }
     "$carom" contacts --mesh corner.obj --spheres none.csv --previous large.h5 --ended all.h5 -o empty.csv
@@ -166,7 +205,13 @@ refused() {
     "$@" > stdout.txt 2> stderr.txt || status=$?
     equal "$name" "2 carom: $text" "$status $(cat stderr.txt)"
 }
-refused "no spheres" "contacts: --mesh FILE and --spheres FILE must both be there" "$carom" contacts --mesh corner.obj
+refused "no spheres" "contacts: --mesh FILE or --scene FILE, and --spheres FILE, must both be there" \
+    "$carom" contacts --mesh corner.obj
+refused "mesh and scene" "contacts: --mesh and --scene exclude each other" contacts --scene scene.csv
+refused "a step without instances" "old.csv:1: column instance: expected in the header, got 12 columns: query, \
+triangle, feature, distance, x, y, z, nx, ny, nz, depth, patch" in_scene --previous old.csv
+sed '4s/^0,1,/0,2147483648,/' in.csv > large.csv
+refused "an instance that is too large" "large.csv:4: instance is larger than 2147483647" in_scene --previous large.csv
 refused "a negative margin" "--margin: expected a finite number >= 0, got '-1'" contacts --margin -1
 refused "an endless margin" "--margin: expected a finite number >= 0, got 'inf'" contacts --margin inf
 refused "merge-within in words" "--merge-within: expected a finite number >= 0, got '1x'" contacts --merge-within 1x

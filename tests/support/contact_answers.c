@@ -26,6 +26,7 @@ contact_answers contact_answers_alloc(size_t spheres, size_t capacity)
     a.offsets = test_alloc(spheres + 1, sizeof *a.offsets);
     a.query = test_alloc(capacity, sizeof *a.query);
     a.triangle = test_alloc(capacity, sizeof *a.triangle);
+    a.instance = test_alloc(capacity, sizeof *a.instance);
     a.feature = test_alloc(capacity, sizeof *a.feature);
     a.distance = test_alloc(capacity, sizeof *a.distance);
     a.point = test_alloc(3 * capacity, sizeof *a.point);
@@ -40,6 +41,7 @@ void contact_answers_free(contact_answers *a)
     free(a->offsets);
     free(a->query);
     free(a->triangle);
+    free(a->instance);
     free(a->feature);
     free(a->distance);
     free(a->point);
@@ -65,7 +67,7 @@ carom_contact_list contact_answers_list(const contact_answers *a, size_t capacit
     return list;
 }
 
-contact_answers ask_contacts(carom_mesh *mesh, const swept_spheres *b, const contact_call *call)
+static contact_answers ask_mesh(carom_mesh *mesh, const swept_spheres *b, const contact_call *call, int of_scene)
 {
     const carom_mesh_contacts_desc desc = swept_spheres_contacts(b, call);
     carom_list_totals totals = {0};
@@ -76,7 +78,8 @@ contact_answers ask_contacts(carom_mesh *mesh, const swept_spheres *b, const con
         fail_msg("%s", err.message);
     contact_answers a = contact_answers_alloc(b->count, (size_t)totals.total + 1);
     a.count = (size_t)totals.total;
-    const carom_contact_list list = contact_answers_list(&a, a.count, &totals);
+    carom_contact_list list = contact_answers_list(&a, a.count, &totals);
+    list.instance = of_scene ? a.instance : NULL;
     if (carom_mesh_contacts(mesh, &desc, &list, &stats, &err) != CAROM_OK)
         fail_msg("%s", err.message);
     assert_int_equal(totals.total, a.count);
@@ -85,6 +88,16 @@ contact_answers ask_contacts(carom_mesh *mesh, const swept_spheres *b, const con
     assert_int_equal(a.offsets[b->count], a.count);
     a.by_integers = stats.by_integers;
     return a;
+}
+
+contact_answers ask_contacts(carom_mesh *mesh, const swept_spheres *b, const contact_call *call)
+{
+    return ask_mesh(mesh, b, call, 0);
+}
+
+contact_answers ask_contacts_of_scene(carom_mesh *mesh, const swept_spheres *b, const contact_call *call)
+{
+    return ask_mesh(mesh, b, call, 1);
 }
 
 contact_answers ask_scene_contacts(carom_context *context, const scene *s, const swept_spheres *b,
@@ -114,7 +127,8 @@ static void print_sphere(const swept_spheres *b, size_t i)
 static int differs(const contact_answers *a, const contact_answers *b, size_t k)
 {
     return a->query[k] != b->query[k] || a->triangle[k] != b->triangle[k] || a->feature[k] != b->feature[k] ||
-           a->patch[k] != b->patch[k] || memcmp(&a->distance[k], &b->distance[k], sizeof(float)) != 0 ||
+           a->patch[k] != b->patch[k] || a->instance[k] != b->instance[k] ||
+           memcmp(&a->distance[k], &b->distance[k], sizeof(float)) != 0 ||
            memcmp(&a->depth[k], &b->depth[k], sizeof(float)) != 0 ||
            memcmp(&a->point[3 * k], &b->point[3 * k], 3 * sizeof(float)) != 0 ||
            memcmp(&a->normal[3 * k], &b->normal[3 * k], 3 * sizeof(float)) != 0;
@@ -171,8 +185,8 @@ void judge_contacts(const scene *s, const swept_spheres *b, size_t i, const cont
                     const float (*points)[3], const contact_answers *a, const char *name)
 {
     const ref_mesh mesh = {s->vertices, s->indices, s->triangle_count, s->masks};
-    const ref_contact_options options = {b->mask != NULL ? b->mask[i] : UINT32_MAX, call->margin, call->merge_within,
-                                         points};
+    const ref_contact_options options = {
+        b->mask != NULL ? b->mask[i] : UINT32_MAX, call->margin, call->merge_within, points, call->own, call->part};
     ref_sweep_case ball;
     ref_mesh_contact_list truth;
     swept_spheres_case(b, i, s, 0, &ball);

@@ -11,13 +11,15 @@ typedef struct contact_call {
     carom_accuracy accuracy;
     float margin, merge_within;
     const double *flat;
+    const float (*own)[9]; /* of a scene, for judge_contacts: as in ref_contact_options */
+    const int32_t *part;
 } contact_call;
 
 /* A whole list. */
 typedef struct contact_answers {
     size_t queries, count;
     uint64_t *offsets, *query;
-    int32_t *triangle;
+    int32_t *triangle, *instance; /* instance: of a scene */
     uint8_t *feature;
     float *distance, *point, *normal, *depth; /* points and normals x y z */
     uint32_t *patch;
@@ -31,6 +33,8 @@ void contact_answers_free(contact_answers *a);
 carom_contact_list contact_answers_list(const contact_answers *a, size_t capacity, carom_list_totals *totals);
 /* All contacts of the spheres. */
 contact_answers ask_contacts(carom_mesh *mesh, const swept_spheres *b, const contact_call *call);
+/* The same of the mesh of a scene, with instances. */
+contact_answers ask_contacts_of_scene(carom_mesh *mesh, const swept_spheres *b, const contact_call *call);
 contact_answers ask_scene_contacts(carom_context *context, const scene *s, const swept_spheres *b,
                                    const contact_call *call);
 /* Fail unless all bytes agree. */

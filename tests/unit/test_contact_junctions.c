@@ -342,9 +342,13 @@ static step roll(carom_context *context, carom_mesh *mesh, int number, const con
     own.a = ask_contacts(mesh, &b, &call);
     assert_true(own.a.count <= RECORDS);
     if (before != NULL) {
-        const carom_contact_records p = {sizeof p, before->count, before->query, before->patch,
-                                         carom_xyz(before->point)},
-                                    n = {sizeof n, own.a.count, own.a.query, own.a.patch, carom_xyz(own.a.point)};
+        const carom_contact_records p = {sizeof p,
+                                         before->count,
+                                         before->query,
+                                         before->patch,
+                                         carom_xyz(before->point),
+                                         NULL},
+                                    n = {sizeof n, own.a.count, own.a.query, own.a.patch, carom_xyz(own.a.point), NULL};
         uint64_t ended[RECORDS];
         const carom_contact_match out = {sizeof out, own.previous, ended, &own.ended};
         carom_error err;

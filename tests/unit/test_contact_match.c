@@ -70,6 +70,46 @@ static void test_known(void **state)
     assert_int_equal(count, 6);
 }
 
+/* With a scene, contacts go on in their instance alone, in small lists and in those that trees serve. */
+static void test_instances(void **state)
+{
+    (void)state;
+    enum { MOST = 200 };
+    static uint64_t query[MOST];
+    static uint32_t patch[MOST];
+    static float point[MOST][3];
+    static int32_t instance[2][MOST];
+    int64_t previous[MOST];
+    carom_error err;
+    carom_context *context = test_context();
+    for (size_t i = 0; i < MOST; i++) {
+        point[i][0] = (float)(i / 2); /* two contacts at each point */
+        instance[0][i] = (int32_t)(i % 2) * INT32_MAX;
+        instance[1][i] = (int32_t)((i + 1) % 2) * INT32_MAX;
+    }
+    for (size_t count = 6; count <= MOST; count += MOST - 6) {
+        carom_contact_records lists[2];
+        for (int l = 0; l < 2; l++)
+            lists[l] = (carom_contact_records){.size = sizeof *lists,
+                                               .count = count,
+                                               .query = query,
+                                               .patch = patch,
+                                               .point = carom_xyz(point[0]),
+                                               .instance = instance[l]};
+        const carom_contact_match out = {.size = sizeof out, .previous = previous};
+        test_ok("match", carom_contacts_match(context, &lists[0], &lists[1], &out, &err), &err);
+        for (size_t i = 0; i < count; i++)
+            assert_int_equal(previous[i], i ^ 1);
+        lists[1].instance = NULL;
+        test_error(carom_contacts_match(context, &lists[0], &lists[1], &out, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
+                   "instance");
+        lists[0].count = 0;
+        test_ok("nothing before", carom_contacts_match(context, &lists[0], &lists[1], &out, &err), &err);
+        assert_int_equal(previous[0], -1);
+    }
+    carom_context_destroy(context);
+}
+
 /* Distances that binary64 cannot tell apart: the true order decides, and of equal ones the index. */
 static void test_ties(void **state)
 {
@@ -197,8 +237,8 @@ static void test_crowd(void **state)
                 is_taken[pairs[k].previous] = 1;
                 expected[pairs[k].now] = pairs[k].previous;
             }
-        const carom_contact_records p = {sizeof p, CROWD, a.query, a.patch, carom_xyz(a.point[0])};
-        const carom_contact_records n = {sizeof n, CROWD, b.query, b.patch, carom_xyz(b.point[0])};
+        const carom_contact_records p = {sizeof p, CROWD, a.query, a.patch, carom_xyz(a.point[0]), NULL};
+        const carom_contact_records n = {sizeof n, CROWD, b.query, b.patch, carom_xyz(b.point[0]), NULL};
         const carom_contact_match out = {.size = sizeof out, .previous = previous};
         assert_int_equal(carom_contacts_match(context, &p, &n, &out, &err), CAROM_OK);
         assert_memory_equal(previous, expected, sizeof expected);
@@ -224,8 +264,8 @@ static void test_far(void **state)
         new[3 * i] = 1e5f + (float)i;
         query[i] = patch[i] = 0;
     }
-    const carom_contact_records p = {sizeof p, count, query, patch, carom_xyz(old)};
-    const carom_contact_records n = {sizeof n, count, query, patch, carom_xyz(new)};
+    const carom_contact_records p = {sizeof p, count, query, patch, carom_xyz(old), NULL};
+    const carom_contact_records n = {sizeof n, count, query, patch, carom_xyz(new), NULL};
     const carom_contact_match out = {.size = sizeof out, .previous = previous};
     assert_int_equal(carom_contacts_match(context, &p, &n, &out, &err), CAROM_OK);
     for (size_t i = 0; i < count; i++)
@@ -378,9 +418,9 @@ static void test_shared_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known),   cmocka_unit_test(test_ties),
-                                       cmocka_unit_test(test_greedy),  cmocka_unit_test(test_far),
-                                       cmocka_unit_test(test_crowd),   cmocka_unit_test(test_rolling),
-                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_shared_memory)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known),   cmocka_unit_test(test_instances), cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_greedy),  cmocka_unit_test(test_far),       cmocka_unit_test(test_crowd),
+        cmocka_unit_test(test_rolling), cmocka_unit_test(test_refused),   cmocka_unit_test(test_shared_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Instances of meshes with maps of every kind, and the mesh of all their triangles, by the definition. */
+#ifndef CAROM_TESTS_SUPPORT_WORLDS_H
+#define CAROM_TESTS_SUPPORT_WORLDS_H
+
+#include "scenes.h"
+
+enum { WORLD_MESHES = 6, WORLD_MAP = 12 };
+
+/* Instances of meshes, and where each begins in the merged mesh. */
+typedef struct world {
+    scene meshes[WORLD_MESHES];
+    size_t instances;
+    uint32_t *mesh, *masks; /* masks NULL: all bits */
+    float (*map)[WORLD_MAP];
+    int32_t *first; /* [instances + 1] */
+} world;
+
+/* Rotations, and now and then: the identity, a shift alone, a mirror, a shear, a plane, a point, huge, tiny, numbers
+ * that underflow. */
+void world_set_map(uint64_t seed, size_t i, float spread, float map[WORLD_MAP]);
+world world_make(uint64_t seed, size_t instances, float spread, int masks);
+void world_free(world *w);
+/* The mesh of all triangles in the world, each with vertices of its own. */
+scene world_merge(const world *w);
+/* Of each triangle of the merged mesh: its corners in its own mesh, in their order in the world; its instance. The
+ * caller frees both. */
+float (*world_own_corners(const world *w))[9];
+int32_t *world_instances(const world *w);
+carom_scene_pose world_pose(const world *w);
+/* A scene of the world. Its meshes are the scene's alone afterwards. */
+carom_scene *world_scene(carom_context *context, const world *w);
+/* The number of a triangle in the merged mesh becomes that in its mesh; returns the instance. */
+int32_t world_split(const world *w, int32_t *triangle);
+
+#endif
