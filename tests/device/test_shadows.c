@@ -358,7 +358,8 @@ static carom_status ask_match(carom_context *context, void *at, carom_error *err
                                           COUNT,
                                           (const void *)(a + QUERY + l * COUNT * sizeof(uint64_t)),
                                           (const void *)(a + PATCH + l * COUNT * sizeof(uint32_t)),
-                                          {(const void *)x, (const void *)(x + 4), (const void *)(x + 8), STRIDE}};
+                                          {(const void *)x, (const void *)(x + 4), (const void *)(x + 8), STRIDE},
+                                          NULL};
     }
     const carom_contact_match out = {sizeof out, (void *)(a + offsetof(match_arrays, previous)),
                                      (void *)(a + offsetof(match_arrays, ended)),
