@@ -74,6 +74,7 @@ static const caromi_member caromi_closest_out[] = {
     CAROMI_FILLED(carom_mesh_closest_result, feature, CAROMI_PER_QUERY, CAROMI_ANSWER_FEATURE),
     CAROMI_FILLED(carom_mesh_closest_result, depth, CAROMI_PER_QUERY, CAROMI_ANSWER_DEPTH),
     CAROMI_FILLED_POINTS(carom_mesh_closest_result, gradient, CAROMI_PER_QUERY, CAROMI_ANSWER_GRADIENT),
+    CAROMI_FILLED(carom_mesh_closest_result, query, CAROMI_PER_QUERY, CAROMI_NO_COLUMN),
 };
 static const caromi_member caromi_contacts_out[] = {
     CAROMI_FILLED(carom_contact_list, offsets, CAROMI_PER_OFFSET, CAROMI_NO_COLUMN),

@@ -21,7 +21,7 @@ typedef enum caromi_member_kind {
 
 /* How many elements a member has. */
 typedef enum caromi_extent_kind {
-    CAROMI_PER_QUERY,   /* batch.count */
+    CAROMI_PER_QUERY,   /* batch.count; of bundles, their number */
     CAROMI_PER_ELEMENT, /* batch.elements, if the batch selects from them; else batch.count */
     CAROMI_PER_A,       /* the same by the indices of a pair's first thing, and of its second */
     CAROMI_PER_B,

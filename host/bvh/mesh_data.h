@@ -31,7 +31,7 @@ typedef struct caromi_patch_cache {
 } caromi_patch_cache;
 
 /* Calls that may take a mesh as a body. */
-enum { CAROMI_BODY_CLOSEST, CAROMI_BODY_OVERLAPS, CAROMI_BODY_GRADIENTS, CAROMI_BODY_CALLS };
+enum { CAROMI_BODY_CLOSEST, CAROMI_BODY_OVERLAPS, CAROMI_BODY_GRADIENTS, CAROMI_BODY_SWEEPS, CAROMI_BODY_CALLS };
 
 struct carom_mesh {
     carom_context *context;
@@ -53,7 +53,7 @@ struct carom_mesh {
     float built_cost;                  /* info.cost after the last build */
     int stack;                         /* entries that a traversal may need */
     caromi_pace paces[CAROMI_MESH_SEARCHES][2];   /* fast, exact */
-    caromi_pace body_paces[CAROMI_BODY_CALLS][2]; /* with a sign or a gradient: fast, exact */
+    caromi_pace body_paces[CAROMI_BODY_CALLS][2]; /* with a sign, a gradient or bundles: fast, exact */
     caromi_pace lattice_paces[2], clearance_pace;
     uint64_t drop_piece;                  /* columns between reports of progress; caromi_batch.next_piece */
     caromi_boundary_edges boundary_edges; /* mesh/closed.c */

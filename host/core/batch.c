@@ -224,7 +224,7 @@ carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom
     }
     /* Statistics of all answered queries. */
     const uint64_t answered = done - batch->begin;
-    caromi_staging_note_answers(context, answered);
+    caromi_staging_note_answers(context, batch->bundle > 1 ? answered / batch->bundle : answered);
     if (batch->exact && !batch->counts_pairs && answered > local.by_integers)
         local.by_proof = answered - local.by_integers;
     if (local.fallen_back > local.on_cpu)

@@ -35,6 +35,7 @@ typedef struct caromi_batch {
     int prepare;   /* only prepares: answers no query */
     uint64_t slab; /* lattices: nodes of a slab, a divisor of begin, count and piece; `progress` counts slabs. Else 0 */
     const char *slab_name; /* NULL: "slab" */
+    uint32_t bundle;       /* queries of one answer, a divisor of count and piece; 0: one */
     int exact;
     const char *name;  /* of this kind of batches, for messages */
     caromi_pace *pace; /* measured speeds of this kind of batches */

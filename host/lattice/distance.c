@@ -41,7 +41,7 @@ static carom_status decline(caromi_device *device, const void *lattice_batch, ui
 {
     const caromi_lattice_batch *batch = lattice_batch;
     (void)device, (void)err;
-    return caromi_decline_mesh(batch->mesh, CAROM_SIGN_NONE, end, *done, stats);
+    return caromi_decline_mesh(batch->mesh, CAROM_SIGN_NONE, 0, end, *done, stats);
 }
 
 static carom_status on_cpu(const carom_context *context, const void *lattice_batch, uint64_t first, uint64_t end,

@@ -72,7 +72,9 @@ typedef struct caromi_mesh_batch {
     carom_sign sign; /* of closest points */
     int hits_only;   /* of a query without a hit, the caller reads only the triangle, -1 */
     caromi_out_column out[CAROMI_ANSWERS];
-    uint8_t *rungs; /* [count] set to CAROMI_SEARCH_BY_... for rows that later rungs decide; NULL: not wanted */
+    uint32_t bundle; /* queries in a row that have one answer; 0, 1: one */
+    int64_t *query;  /* of closest points: the query that each bundle's answer is of; NULL: not wanted */
+    uint8_t *rungs;  /* [count] set to CAROMI_SEARCH_BY_... for rows that later rungs decide; NULL: not wanted */
 } caromi_mesh_batch;
 /* Bits: which later rungs decided a query's search and its point. */
 enum { CAROMI_POINT_BY_INTEGERS = 1, CAROMI_SEARCH_BY_FILTER = 2, CAROMI_SEARCH_BY_INTEGERS = 4 };
@@ -96,6 +98,11 @@ static inline int caromi_wants_points(const caromi_mesh_batch *batch)
 static inline int caromi_wants_gradient(const caromi_mesh_batch *batch)
 {
     return batch->out[CAROMI_ANSWER_GRADIENT].base != NULL;
+}
+/* Whether the batch is answered by bundle.c. */
+static inline int caromi_is_bundled(const caromi_mesh_batch *batch)
+{
+    return batch->bundle > 1 || batch->query != NULL;
 }
 static inline enum caromi_pair_kernel caromi_point_kernel(const caromi_mesh_batch *batch, int exact)
 {

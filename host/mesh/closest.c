@@ -7,7 +7,7 @@
 static carom_status check(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
     const carom_mesh_closest_desc *desc = request->desc;
-    (void)extent;
+    CHECK(caromi_check_bundles(&desc->batch, desc->bundle, extent, err));
     return caromi_check_sign(desc->sign, desc->allow_open, err);
 }
 
@@ -21,8 +21,9 @@ static carom_status run(const caromi_request *request, carom_error *err)
     caromi_mesh_batch batch;
     caromi_mesh_closest_batch(desc, mesh, &batch);
     caromi_set_outputs(caromi_type_of_mesh_closest()->out, request->out, batch.out);
+    batch.query = ((const carom_mesh_closest_result *)request->out)->query;
     if (batch.out[CAROMI_ANSWER_KEY].base != NULL || batch.out[CAROMI_ANSWER_DEPTH].base != NULL ||
-        caromi_wants_gradient(&batch))
+        caromi_wants_gradient(&batch) || batch.bundle > 1)
         batch.sign = desc->sign;
     return caromi_run_mesh(&batch, &desc->batch, request->stats, err);
 }

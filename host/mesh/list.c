@@ -209,7 +209,8 @@ static int any_full(const list_job *job, uint32_t stages)
 static carom_status run_parts(list_job *job, uint32_t stages, uint64_t done, uint64_t count, carom_stats *stats,
                               carom_error *err)
 {
-    uint32_t part = job->part < BLOCK ? job->part : BLOCK, used = stages;
+    /* Hits are few at first, as their number is not known; any-hit queries keep next to none. */
+    uint32_t part = job->part < BLOCK || job->batch->any != NULL ? job->part : BLOCK, used = stages;
     while (done < count) {
         const uint64_t next = share_out(job, used, part, done, count);
         job->most = 4 * (size_t)HITS_HELD / used;

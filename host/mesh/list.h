@@ -33,6 +33,7 @@ typedef struct caromi_list_batch {
     int is_first;                    /* only the first hit of each query is listed */
     const caromi_contacts *contacts; /* options of contacts; else NULL */
     uint8_t *any;                    /* any-hit query: 1 or 0 for each query; else NULL */
+    caromi_on_cpu *on_cpu;           /* answers single queries on the CPU */
     const carom_hit_list *list;      /* list of hits; else NULL */
     caromi_sequencer *turns;         /* orders the output of several devices into one list; else NULL */
     int counts_only;                 /* only the number of hits is wanted: hits are not sorted */

@@ -2,6 +2,7 @@
 /* The calls for all hits and any hit on a mesh, and for overlaps with one. */
 #include "host/core/device.h"
 #include "host/core/devices.h"
+#include "bundle.h"
 #include "list.h"
 #include "mesh.h"
 #include "query.h"
@@ -59,16 +60,26 @@ static carom_status overlap_body(const carom_context *context, const void *list_
     return caromi_sign_overlaps(context, &batch->sweep, batch->any, first, end, stats, err);
 }
 
-/* Devices search no scenes, and know no sides. */
+/* Devices search no scenes, and know no sides and bundles. */
 static carom_status decline(caromi_device *device, const void *list_batch, uint64_t end, uint64_t *done,
                             carom_stats *stats, carom_error *err)
 {
     const caromi_list_batch *batch = list_batch;
     (void)device, (void)err;
-    return caromi_decline_mesh(batch->sweep.mesh, batch->sweep.sign, end, *done, stats);
+    return caromi_decline_mesh(batch->sweep.mesh, batch->sweep.sign, caromi_is_bundled(&batch->sweep), end, *done,
+                               stats);
 }
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
+
+static caromi_pace *pace_of(const caromi_list_batch *batch)
+{
+    carom_mesh *mesh = batch->sweep.mesh;
+    const int exact = batch->sweep.exact;
+    if (batch->sweep.sign == CAROM_SIGN_NONE && !caromi_is_bundled(&batch->sweep))
+        return &mesh->paces[batch->search][exact];
+    return &mesh->body_paces[batch->search == CAROMI_MESH_OVERLAPS ? CAROMI_BODY_OVERLAPS : CAROMI_BODY_SWEEPS][exact];
+}
 
 /* Runs a batch whose columns are set: initializes its list, then answers it, also if the mesh is empty. */
 carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *asked, const char *name,
@@ -77,12 +88,16 @@ carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *ask
     carom_mesh *mesh = batch->sweep.mesh;
     const carom_hit_list *list = batch->list;
     const int empty = mesh->info.triangle_count == 0, is_body = batch->sweep.sign != CAROM_SIGN_NONE;
-    const int is_declined = is_body || mesh->scene != NULL;
+    const int is_bundled = caromi_is_bundled(&batch->sweep), is_declined = is_body || mesh->scene != NULL || is_bundled;
     if (list != NULL)
         begin_list(mesh->context, asked, list);
     caromi_sequencer turns = {0};
     batch->turns = list != NULL ? &turns : NULL;
     batch->counts_only = list == NULL || list->capacity == 0;
+    batch->on_cpu = empty             ? answer_empty
+                    : is_body         ? overlap_body
+                    : batch->is_first ? caromi_cpu_first_list
+                                      : caromi_cpu_list;
     carom_list_totals unused = {0}; /* totals of the timing sample are discarded */
     carom_hit_list scratch = {.size = sizeof scratch, .totals = &unused};
     caromi_list_batch sample = *batch;
@@ -98,18 +113,16 @@ carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *ask
                                              : batch->contacts != NULL ? suit_contacts
                                                                        : caromi_suit_mesh,
                               .subject = mesh,
-                              .on_cpu = empty             ? answer_empty
-                                        : is_body         ? overlap_body
-                                        : batch->is_first ? caromi_cpu_first_list
-                                                          : caromi_cpu_list,
+                              .on_cpu = is_bundled ? caromi_cpu_any_bundles : batch->on_cpu,
+                              .is_whole = is_bundled,
+                              .bundle = batch->sweep.bundle,
                               .turns = batch->turns,
-                              .piece = CAROMI_MESH_PIECE,
+                              .piece = caromi_mesh_piece(batch->sweep.bundle),
                               .progress = asked->progress,
                               .prepare = asked->prepare,
                               .exact = batch->sweep.exact,
                               .name = name,
-                              .pace = is_body ? &mesh->body_paces[CAROMI_BODY_OVERLAPS][batch->sweep.exact]
-                                              : &mesh->paces[batch->search][batch->sweep.exact]};
+                              .pace = pace_of(batch)};
     return caromi_run(mesh->context, &run, stats, err);
 }
 
@@ -186,6 +199,7 @@ static carom_status check_sweep_list(const caromi_request *request, uint64_t *ex
 {
     if (request->which != CAROM_HITS_ALL && request->which != CAROM_HITS_FIRST)
         return caromi_fail_argument(err, "which is %d; it must be 0 (all) or 1 (first)", request->which);
+    CHECK(caromi_check_no_bundles(((const carom_mesh_sweep_desc *)request->desc)->bundle, err));
     return caromi_check_sweep_options(request, extent, err);
 }
 
@@ -205,12 +219,19 @@ carom_status carom_mesh_sweep_list(carom_mesh *mesh, const carom_mesh_sweep_desc
 
 /* ---- any hit ----------------------------------------------------------------------------------------------------- */
 
+static carom_status check_sweep_any(const caromi_request *request, uint64_t *extent, carom_error *err)
+{
+    const carom_mesh_sweep_desc *desc = request->desc;
+    CHECK(caromi_check_bundles(&desc->batch, desc->bundle, extent, err));
+    return caromi_check_sweep_options(request, extent, err);
+}
+
 static carom_status run_sweep_any(const caromi_request *request, carom_error *err)
 {
     return sweep(request, NULL, request->out, err);
 }
 
-static const caromi_handler sweep_any = {.check = caromi_check_sweep_options, .run = run_sweep_any};
+static const caromi_handler sweep_any = {.check = check_sweep_any, .run = run_sweep_any};
 carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_any_result *out,
                                   carom_stats *stats, carom_error *err)
 {
@@ -224,7 +245,7 @@ carom_status carom_mesh_sweep_any(carom_mesh *mesh, const carom_mesh_sweep_desc 
 static carom_status check_overlap_any(const caromi_request *request, uint64_t *extent, carom_error *err)
 {
     const carom_mesh_overlap_desc *desc = request->desc;
-    (void)extent;
+    CHECK(caromi_check_bundles(&desc->batch, desc->bundle, extent, err));
     return caromi_check_sign(desc->sign, desc->allow_open, err);
 }
 
@@ -249,6 +270,7 @@ static carom_status check_overlap_list(const caromi_request *request, uint64_t *
     (void)extent;
     if (desc->sign != CAROM_SIGN_NONE || desc->allow_open != 0)
         return caromi_fail_argument(err, "a list of overlaps has triangles alone; sign and allow_open must be 0");
+    CHECK(caromi_check_no_bundles(desc->bundle, err));
     if (list->state || list->t || list->point.x || list->normal.x || list->feature)
         return caromi_fail_argument(
             err, "a list of overlaps has queries and triangles; state, t, point, normal and feature must be NULL");

@@ -17,6 +17,32 @@ carom_status caromi_check_select(const carom_batch *batch, carom_error *err)
     return caromi_check_values(NULL, batch, &select, 1, err);
 }
 
+carom_status caromi_check_bundles(const carom_batch *batch, uint32_t bundle, uint64_t *extent, carom_error *err)
+{
+    if (bundle <= 1)
+        return CAROM_OK;
+    if (batch->count % bundle != 0)
+        return caromi_fail_argument(err, "batch.count is %llu; it must be a multiple of bundle, which is %u",
+                                    (unsigned long long)batch->count, bundle);
+    extent[CAROMI_PER_QUERY] = batch->count / bundle;
+    return CAROM_OK;
+}
+
+carom_status caromi_check_no_bundles(uint32_t bundle, carom_error *err)
+{
+    return bundle <= 1 ? CAROM_OK
+                       : caromi_fail_argument(err,
+                                              "bundle is %u; it must be 0 or 1, as bundles are for any hit, any "
+                                              "overlap and closest points",
+                                              bundle);
+}
+
+uint64_t caromi_mesh_piece(uint32_t bundle)
+{
+    const uint64_t each = bundle > 1 ? bundle : 1;
+    return each < CAROMI_MESH_PIECE ? CAROMI_MESH_PIECE / each * each : each;
+}
+
 /* Each query's limit, an optional array, must be in [0, most]; most: 1 or infinity. */
 static caromi_values limits_of(const carom_batch *batch, const carom_scalars *limits, const char *name, float most)
 {
@@ -89,6 +115,7 @@ void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *desc, carom_mesh *mesh
                       : desc->start == CAROM_START_SKIP_PARTING ? MESH_SKIP_PARTING
                                                                 : 0;
     batch->options |= ends ? MESH_ENDS : 0;
+    batch->bundle = desc->bundle;
     caromi_set_inputs((caromi_members)CAROMI_MEMBERS(caromi_sweep_in), desc, index, index, in);
     if (desc->t_max.data == NULL)
         in[MESH_T_MAX] = repeat(ends ? &one : &forever);
@@ -101,6 +128,7 @@ void caromi_mesh_overlap_batch(const carom_mesh_overlap_desc *desc, carom_mesh *
     const caromi_index index = caromi_index_of(&desc->batch.select);
     caromi_in_column *in = batch->in;
     set_batch(&desc->batch, &desc->mask, mesh, batch);
+    batch->bundle = desc->bundle;
     caromi_set_inputs((caromi_members)CAROMI_MEMBERS(caromi_overlap_in), desc, index, index, in);
     for (int c = MESH_VX; c < CAROMI_MESH_IN; c++)
         in[c] = repeat(&none);
@@ -114,6 +142,7 @@ void caromi_mesh_closest_batch(const carom_mesh_closest_desc *desc, carom_mesh *
     caromi_in_column *in = batch->in;
     set_batch(&desc->batch, &desc->mask, mesh, batch);
     batch->kind = &caromi_closest_triangle;
+    batch->bundle = desc->bundle;
     caromi_set_inputs((caromi_members)CAROMI_MEMBERS(caromi_closest_in), desc, index, index, in);
     if (desc->radius.data == NULL)
         in[MESH_RADIUS] = repeat(&none);

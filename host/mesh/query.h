@@ -11,6 +11,12 @@ enum { CAROMI_MESH_PIECE = 1 << 18 }; /* queries between two reports of progress
 
 /* The options of a sweep, for handlers. */
 carom_status caromi_check_sweep_options(const caromi_request *request, uint64_t *extent, carom_error *err);
+/* Fails unless the batch is whole bundles; sets the number of answers. */
+carom_status caromi_check_bundles(const carom_batch *batch, uint32_t bundle, uint64_t *extent, carom_error *err);
+/* For calls that answer each query. */
+carom_status caromi_check_no_bundles(uint32_t bundle, carom_error *err);
+/* Queries between two reports of progress: whole bundles. */
+uint64_t caromi_mesh_piece(uint32_t bundle);
 /* Values that must be checked (caromi_check_values). */
 caromi_values caromi_select_of(const carom_batch *batch);
 caromi_values caromi_t_max_of(const carom_mesh_sweep_desc *desc);

@@ -2,6 +2,7 @@
 /* Runs a mesh batch on the CPU or on a device. */
 #include "host/core/device.h"
 #include "block.h"
+#include "bundle.h"
 #include "mesh.h"
 #include "query.h"
 #include "side.h"
@@ -38,13 +39,13 @@ carom_status caromi_check_has_instances(const carom_mesh *mesh, carom_error *err
                                : caromi_fail_argument(err, "instance must be NULL: the mesh is not that of a scene");
 }
 
-/* Devices search no scenes, and know no signs and gradients. */
+/* Devices search no scenes, and know no signs, gradients and bundles. */
 static carom_status decline(caromi_device *device, const void *mesh_batch, uint64_t end, uint64_t *done,
                             carom_stats *stats, carom_error *err)
 {
     const caromi_mesh_batch *batch = mesh_batch;
     (void)device, (void)err;
-    return caromi_decline_mesh(batch->mesh, batch->sign, end, *done, stats);
+    return caromi_decline_mesh(batch->mesh, batch->sign, caromi_is_bundled(batch), end, *done, stats);
 }
 
 /* Describes a batch of mesh queries for caromi_run(). */
@@ -52,7 +53,9 @@ carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *
                              carom_error *err)
 {
     carom_mesh *mesh = batch->mesh;
-    const int is_declined = mesh->scene != NULL || batch->sign != CAROM_SIGN_NONE || caromi_wants_gradient(batch);
+    const int is_bundled = caromi_is_bundled(batch);
+    const int is_declined =
+        mesh->scene != NULL || batch->sign != CAROM_SIGN_NONE || caromi_wants_gradient(batch) || is_bundled;
     if (batch->out[CAROMI_ANSWER_INSTANCE].base != NULL)
         CHECK(caromi_check_has_instances(mesh, err));
     if (mesh->scene != NULL)
@@ -64,8 +67,10 @@ carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *
                                                                              : NULL,
                               .suit_device = is_declined ? NULL : caromi_suit_mesh,
                               .subject = mesh,
-                              .on_cpu = caromi_mesh_on_cpu(mesh),
-                              .piece = CAROMI_MESH_PIECE,
+                              .on_cpu = is_bundled ? caromi_cpu_closest_bundles : caromi_mesh_on_cpu(mesh),
+                              .is_whole = is_bundled,
+                              .bundle = batch->bundle,
+                              .piece = caromi_mesh_piece(batch->bundle),
                               .progress = asked->progress,
                               .prepare = asked->prepare,
                               .exact = batch->exact,

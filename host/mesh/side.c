@@ -178,13 +178,14 @@ carom_status caromi_sign_overlaps(const carom_context *context, const caromi_mes
 
 /* ---- devices ----------------------------------------------------------------------------------------------------- */
 
-carom_status caromi_decline_mesh(const carom_mesh *mesh, carom_sign sign, uint64_t end, uint64_t done,
+carom_status caromi_decline_mesh(const carom_mesh *mesh, carom_sign sign, int is_bundled, uint64_t end, uint64_t done,
                                  carom_stats *stats)
 {
     if (end != done)
         caromi_decline(mesh->context, stats,
                        mesh->scene != NULL       ? "devices search meshes, not scenes"
                        : sign != CAROM_SIGN_NONE ? "devices do not tell inside from outside at given centres"
+                       : is_bundled              ? "devices answer single queries, not bundles"
                                                  : "devices have no gradients of closest points");
     return CAROM_OK;
 }

@@ -38,8 +38,8 @@ void caromi_sign_answer(const caromi_mesh_batch *batch, const caromi_mesh_query 
 /* Sets the bytes of those of the queries [first, end) that are 0, and inside, to 1. */
 carom_status caromi_sign_overlaps(const carom_context *context, const caromi_mesh_batch *batch, uint8_t *overlaps,
                                   uint64_t first, uint64_t end, carom_stats *stats, carom_error *err);
-/* Leaves a batch that asks a scene, for sides, or without a sign for gradients, to the CPU, as no device can answer it.
+/* Leaves a batch that asks a scene, for sides, for bundles, or else for gradients, to the CPU, as no device answers it.
  * A batch that prepares has no queries: `done` is `end`. */
-carom_status caromi_decline_mesh(const carom_mesh *mesh, carom_sign sign, uint64_t end, uint64_t done,
+carom_status caromi_decline_mesh(const carom_mesh *mesh, carom_sign sign, int is_bundled, uint64_t end, uint64_t done,
                                  carom_stats *stats);
 #endif

@@ -3,6 +3,12 @@
 #include "batch.h"
 #include "query.h"
 
+static carom_status check(const caromi_request *request, uint64_t *extent, carom_error *err)
+{
+    CHECK(caromi_check_no_bundles(((const carom_mesh_sweep_desc *)request->desc)->bundle, err));
+    return caromi_check_sweep_options(request, extent, err);
+}
+
 static carom_status run(const caromi_request *request, carom_error *err)
 {
     const carom_mesh_sweep_desc *desc = request->desc;
@@ -15,7 +21,7 @@ static carom_status run(const caromi_request *request, carom_error *err)
     return caromi_run_mesh(&batch, &desc->batch, request->stats, err);
 }
 
-static const caromi_handler sweep_first = {.check = caromi_check_sweep_options, .run = run};
+static const caromi_handler sweep_first = {.check = check, .run = run};
 carom_status carom_mesh_sweep_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc,
                                     const carom_mesh_hit_result *out, carom_stats *stats, carom_error *err)
 {

@@ -231,10 +231,12 @@ typedef enum carom_start {
     CAROM_START_SKIP = 2 ///< skipped
 } carom_start;
 
-/// Whether each query has a hit.
+/// Whether each query has a hit, or each bundle of queries ("bundles" in mesh.h).
 typedef struct carom_any_result {
-    size_t size;  ///< sizeof(carom_any_result)
-    uint8_t *hit; ///< [count] 1, 0 or CAROM_OVERLAP_INVALID: test hit == 1; must not be NULL
+    size_t size; ///< sizeof(carom_any_result)
+    /// [count], of bundles [count / bundle]: 1, 0 or CAROM_OVERLAP_INVALID: test hit == 1; must not
+    /// be NULL
+    uint8_t *hit;
 } carom_any_result;
 
 /// What a list has, and where to go on.

@@ -117,6 +117,18 @@ CAROM_API carom_status carom_mesh_open_image(carom_context *context, const void 
 
 /* ---- queries of a mesh ----------------------------------------------------------------------- */
 
+/// Bundles: with `bundle` K > 1 the queries K i .. K i + K - 1, in the order of `batch.select` if
+/// there is one, have one answer together, element i of every output. So a robot of K spheres has
+/// one answer for each configuration. `count` is the number of queries, a multiple of K, or the
+/// call is CAROM_ERROR_INVALID_ARGUMENT; outputs have count / K elements. `progress` counts
+/// queries, in whole bundles.
+///   any       1 if one of the queries has a hit, else CAROM_OVERLAP_INVALID if one is invalid,
+///             else 0. After the first hit the rest of a bundle is not searched
+///   closest   the answer of the valid query with the largest depth as reported, then the lowest
+///             index; `query` names it. If all are invalid, that of an invalid query, and -1
+/// On the CPU alone: devices leave bundles to it, as they do signs. In carom_stats all queries are
+/// answered, those too that need no search. cost: docs/performance.md ("Bundles")
+
 /// Sphere centre C + tV, radius r >= 0, over the window [0, t_max], against a mesh.
 typedef struct carom_mesh_sweep_desc {
     carom_batch batch;
@@ -133,6 +145,7 @@ typedef struct carom_mesh_sweep_desc {
     /// 1: triangles with n.V > 0 are no hits, n = (P1-P0)x(P2-P0); degenerate ones have no back
     uint8_t cull_back;
     carom_start start;
+    uint32_t bundle; ///< of carom_mesh_sweep_any alone: see "bundles"; 0 and 1: none
 } carom_mesh_sweep_desc;
 
 /// First hit per query; any pointer may be NULL.
@@ -216,6 +229,7 @@ typedef struct carom_mesh_overlap_desc {
     /// of carom_mesh_overlap_any alone: a sphere whose centre is inside overlaps too
     carom_sign sign;
     uint8_t allow_open; ///< 1: take a mesh that carom_sign would refuse
+    uint32_t bundle;    ///< of carom_mesh_overlap_any alone: see "bundles"; 0 and 1: none
 } carom_mesh_overlap_desc;
 
 /// Centre C against a mesh: the nearest triangle within a distance.
@@ -229,9 +243,10 @@ typedef struct carom_mesh_closest_desc {
     carom_uints mask;   ///< as in carom_mesh_sweep_desc
     carom_sign sign;    ///< of distances
     uint8_t allow_open; ///< 1: take a mesh that carom_sign would refuse
+    uint32_t bundle;    ///< see "bundles"; 0 and 1: none
 } carom_mesh_closest_desc;
 
-/// Nearest triangle per query; any pointer may be NULL.
+/// Nearest triangle per query, or of each bundle's query; any pointer may be NULL.
 typedef struct carom_mesh_closest_result {
     size_t size; ///< sizeof(carom_mesh_closest_result)
     /// [count] of the smallest (distance, triangle); -1 for an invalid query, or if no triangle
@@ -251,6 +266,9 @@ typedef struct carom_mesh_closest_result {
     /// if it has none; zeros without a triangle
     carom_points_out gradient;
     int32_t *instance; ///< [count] as in carom_mesh_hit_result
+    /// [count / bundle] index of the query whose answer the bundle has; -1 if all its queries are
+    /// invalid. Without bundles that of each valid query
+    int64_t *query;
 } carom_mesh_closest_result;
 
 /// First hit of `count` swept spheres against `mesh`: the smallest (binary32 time, triangle index).

@@ -205,7 +205,9 @@ static int has_member(const call_case *c, const caromi_member *m, int is_output)
     const int bare = c->choice.form == CALL_BARE;
     if (is_output && !strcmp(m->name, "instance")) /* of scenes alone */
         return 0;
-    if (is_output && !strcmp(m->name, "gradient")) /* no device has gradients: the other members are asked there */
+    /* No device has gradients, or names the query of a bundle: the other members are asked there. */
+    if (is_output &&
+        (!strcmp(m->name, "gradient") || (!strcmp(m->name, "query") && c->choice.number == CALL_mesh_closest)))
         return !test_on_device();
     if (is_output)
         return c->choice.number != CALL_mesh_overlap_list || m->extent == CAROMI_PER_OFFSET ||

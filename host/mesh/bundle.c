@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/* Bundles are answered in rounds. A round is a batch of single queries: the next queries of each bundle whose answer
+ * may still change. So rounds have the searches, threads, sorting and culling of any batch, and an answer is put
+ * together from single answers, whatever the rounds are.
+ *
+ *   any       a bundle with a hit is in no further round
+ *   closest   the largest depth so far limits the distance of the searches that follow: a sphere that is farther from
+ *             the mesh cannot have the answer
+ *
+ * Spheres that are neighbours in a bundle, as on a robot's arm, often hit together. So the queries of a bundle are
+ * taken at a stride of 0.618 of its size: each round is far from those before it. */
+#include "bundle.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "list.h"
+#include "query.h"
+
+enum {
+    BUNDLES = 1 << 13,      /* most bundles that are answered together */
+    ROUND_LEAST = 16,       /* queries of a round, if so many are left; fewer do not fill the interleaved traversals */
+    ROUND_MOST = 1 << 17,   /* queries of a round */
+    ROUND_OF_ASKED = 1 << 3 /* a round may ask one query for so many of the same bundle that were asked before */
+};
+
+/* Bundles that are answered together, and their present round. Round query j * left + i is query j of bundle i. */
+typedef struct bundle_rounds {
+    const caromi_mesh_batch *batch;
+    caromi_index select; /* the batch's */
+    uint64_t first;      /* first query of the first bundle */
+    uint32_t size, step; /* queries of a bundle; stride of their order */
+    uint32_t most;       /* bundles at a time */
+    uint32_t count;      /* bundles */
+    uint32_t left;       /* those of the round */
+    uint32_t *bundle;    /* [most] their numbers */
+    uint32_t asked;      /* queries of each that were in rounds, this one included */
+    uint32_t at;         /* number in its bundle of the first query that is in no round yet */
+    uint32_t members;    /* queries of each bundle in this round */
+    uint32_t capacity;   /* queries of a round */
+    uint32_t *number;    /* [capacity] the round's queries, counted from `first` */
+    uint32_t *element;   /* [capacity] which element of the batch's columns each of them reads */
+} bundle_rounds;
+
+/* ---- rounds ------------------------------------------------------------------------------------------------------ */
+
+static uint32_t greatest_divisor(uint32_t a, uint32_t b)
+{
+    while (b != 0) {
+        const uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* A stride that visits all numbers below `size`. */
+static uint32_t step_of(uint32_t size)
+{
+    uint32_t step = (uint32_t)(0.618 * (double)size);
+    for (step += step == 0; greatest_divisor(size, step) != 1;)
+        step++;
+    return step;
+}
+
+/* The indices of the batch's columns: columns without a stride have none, and all others the same. */
+static caromi_index select_of(const caromi_mesh_batch *batch)
+{
+    for (int c = 0; c < CAROMI_MESH_IN; c++)
+        if (batch->in[c].base != NULL && batch->in[c].stride != 0)
+            return batch->in[c].index;
+    return batch->mask.index;
+}
+
+static void rounds_free(const carom_context *context, bundle_rounds *rounds)
+{
+    caromi_free(context, rounds->bundle);
+    caromi_free(context, rounds->number);
+    if (rounds->element != rounds->number)
+        caromi_free(context, rounds->element);
+}
+
+/* Memory for the rounds of so many queries; rounds_free in any case. */
+static carom_status rounds_create(const carom_context *context, const caromi_mesh_batch *batch, uint64_t queries,
+                                  bundle_rounds *rounds, carom_error *err)
+{
+    const uint32_t size = batch->bundle > 1 ? batch->bundle : 1;
+    const uint64_t bundles = queries / size, fit = UINT32_MAX / size; /* queries are counted in 32 bits */
+    const uint64_t most = fit < BUNDLES ? fit : BUNDLES;
+    *rounds = (bundle_rounds){.batch = batch,
+                              .select = select_of(batch),
+                              .size = size,
+                              .step = step_of(size),
+                              .most = (uint32_t)(bundles < most ? bundles : most),
+                              .capacity = queries < ROUND_MOST ? (uint32_t)queries : ROUND_MOST};
+    rounds->bundle = caromi_alloc(context, rounds->most, sizeof *rounds->bundle);
+    rounds->number = caromi_alloc(context, rounds->capacity, sizeof *rounds->number);
+    rounds->element =
+        rounds->select.base == NULL ? rounds->number : caromi_alloc(context, rounds->capacity, sizeof *rounds->element);
+    if (rounds->bundle != NULL && rounds->number != NULL && rounds->element != NULL)
+        return CAROM_OK;
+    return caromi_fail_memory(err, "no memory for rounds of %u queries", rounds->capacity);
+}
+
+/* Begins with the bundles from query `first` on. */
+static void rounds_begin(bundle_rounds *rounds, uint64_t first, uint64_t end)
+{
+    const uint64_t bundles = (end - first) / rounds->size;
+    rounds->first = first;
+    rounds->count = rounds->left = bundles < rounds->most ? (uint32_t)bundles : rounds->most;
+    rounds->asked = rounds->at = 0;
+    for (uint32_t i = 0; i < rounds->count; i++)
+        rounds->bundle[i] = i;
+}
+
+/* How many queries of each bundle the next round has: one, unless few bundles are left or much was asked in vain. */
+static uint32_t members_of(const bundle_rounds *rounds)
+{
+    const uint32_t left = rounds->left, not_asked = rounds->size - rounds->asked;
+    uint32_t members = (ROUND_LEAST + left - 1) / left;
+    if (members < rounds->asked / ROUND_OF_ASKED)
+        members = rounds->asked / ROUND_OF_ASKED;
+    if (members > rounds->capacity / left)
+        members = rounds->capacity / left;
+    return members < not_asked ? members : not_asked;
+}
+
+/* Lists the queries of the next round; 0: there is none. */
+static int rounds_next(bundle_rounds *rounds)
+{
+    if (rounds->left == 0 || rounds->asked == rounds->size)
+        return 0;
+    rounds->members = members_of(rounds);
+    uint32_t *number = rounds->number;
+    for (uint32_t j = 0; j < rounds->members; j++) {
+        for (uint32_t i = 0; i < rounds->left; i++)
+            *number++ = rounds->bundle[i] * rounds->size + rounds->at;
+        rounds->at = (uint32_t)(((uint64_t)rounds->at + rounds->step) % rounds->size);
+    }
+    rounds->asked += rounds->members;
+    const uint32_t count = rounds->left * rounds->members;
+    for (uint32_t i = 0; rounds->element != rounds->number && i < count; i++)
+        rounds->element[i] = (uint32_t)caromi_index_at(&rounds->select, rounds->first + rounds->number[i]);
+    return 1;
+}
+
+static caromi_in_column column_of(const bundle_rounds *rounds, const caromi_in_column *column)
+{
+    caromi_in_column own = *column;
+    if (column->base == NULL || column->stride == 0) { /* one number for all queries */
+        own.index.base = NULL;
+        return own;
+    }
+    if (column->index.base == NULL)
+        own = caromi_column_from(column, rounds->first);
+    own.index = (caromi_index){rounds->element, sizeof *rounds->element};
+    return own;
+}
+
+/* The present round as a batch of single queries, with the outputs of the whole batch. */
+static void batch_of(const bundle_rounds *rounds, caromi_mesh_batch *batch)
+{
+    *batch = *rounds->batch;
+    batch->begin = 0;
+    batch->count = (uint64_t)rounds->left * rounds->members;
+    batch->bundle = 0;
+    batch->query = NULL;
+    batch->mask = column_of(rounds, &rounds->batch->mask);
+    for (int c = 0; c < CAROMI_MESH_IN; c++)
+        batch->in[c] = column_of(rounds, &rounds->batch->in[c]);
+}
+
+/* ---- any hit ----------------------------------------------------------------------------------------------------- */
+
+/* Adds the answers of a round; bundles with a hit leave. A hit comes before an invalid query, so nothing that they
+ * have left can change their answer. */
+static void add_hits(bundle_rounds *rounds, const uint8_t *hit, uint8_t *answer)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < rounds->left; i++) {
+        const uint32_t bundle = rounds->bundle[i];
+        uint8_t found = answer[bundle];
+        for (uint32_t j = 0; j < rounds->members && found != 1; j++) {
+            const uint8_t member = hit[(size_t)j * rounds->left + i];
+            found = member != 0 ? member : found;
+        }
+        answer[bundle] = found;
+        rounds->bundle[left] = bundle;
+        left += found != 1;
+    }
+    rounds->left = left;
+}
+
+carom_status caromi_cpu_any_bundles(const carom_context *context, const void *list_batch, uint64_t first, uint64_t end,
+                                    carom_stats *stats, carom_error *err)
+{
+    const caromi_list_batch *batch = list_batch;
+    bundle_rounds rounds;
+    carom_status status = rounds_create(context, &batch->sweep, end - first, &rounds, err);
+    uint8_t *hit = caromi_alloc(context, rounds.capacity, sizeof *hit);
+    if (status == CAROM_OK && hit == NULL)
+        status = caromi_fail_memory(err, "no memory for answers of %u queries", rounds.capacity);
+    for (; status == CAROM_OK && first < end; first += (uint64_t)rounds.count * rounds.size) {
+        uint8_t *answer = batch->any + first / rounds.size;
+        rounds_begin(&rounds, first, end);
+        memset(answer, 0, rounds.count);
+        while (status == CAROM_OK && rounds_next(&rounds)) {
+            caromi_list_batch round = *batch;
+            batch_of(&rounds, &round.sweep);
+            round.any = hit;
+            status = batch->on_cpu(context, &round, 0, round.sweep.count, stats, err);
+            if (status == CAROM_OK)
+                add_hits(&rounds, hit, answer);
+        }
+    }
+    caromi_free(context, hit);
+    rounds_free(context, &rounds);
+    return status;
+}
+
+/* ---- closest points ---------------------------------------------------------------------------------------------- */
+
+/* The best answer of a bundle so far. */
+typedef struct bundle_best {
+    uint32_t number; /* of its query in the bundle */
+    float depth;     /* -inf of an invalid query */
+    uint8_t is_valid, is_stored;
+} bundle_best;
+
+/* Rounds of closest points. */
+typedef struct closest_rounds {
+    bundle_rounds rounds;
+    bundle_best *best;                     /* [rounds.most] */
+    float *limit;                          /* [capacity] each query's max_distance; NULL: as the caller gave them */
+    char *memory;                          /* of the columns that follow */
+    caromi_out_column out[CAROMI_ANSWERS]; /* the round's answers */
+} closest_rounds;
+
+/* An upper bound of the distance at which a sphere of this radius has at least this depth, as reported: rounded to
+ * binary32. */
+static float distance_at_depth(float radius, float depth)
+{
+    /* fl(radius - d) >= depth only if radius - d >= depth less half of its last place, which is at most 2^-24 of its
+     * magnitude, or 2^-150. The rest of `slack` is more than the roundings of binary64 here. */
+    const double slack = fabs((double)depth) * 0x1p-24 + ((double)radius + fabs((double)depth)) * 0x1p-50 + 0x1p-149;
+    const double distance = (double)radius - (double)depth + slack;
+    return distance > 0 ? nextafterf((float)distance, INFINITY) : 0;
+}
+
+static float float_at(const caromi_in_column *column, uint64_t query)
+{
+    float value;
+    memcpy(&value, caromi_element(column, query), sizeof value);
+    return value;
+}
+
+/* Whether a query has an answer: a finite centre and a radius >= 0. */
+static int is_valid(const caromi_mesh_batch *batch, uint64_t query)
+{
+    float radius = 0;
+    int valid = 1;
+    for (int c = 0; c < MESH_IN_RESTING; c++) {
+        const float value = float_at(&batch->in[c], query);
+        valid = valid && isfinite(value);
+        radius = c == MESH_RADIUS ? value : radius;
+    }
+    return valid && radius >= 0;
+}
+
+/* Allocates the columns of a round: those of the caller, and depths. */
+static carom_status closest_create(const carom_context *context, const caromi_mesh_batch *batch, uint64_t queries,
+                                   closest_rounds *closest, carom_error *err)
+{
+    size_t each = 0;
+    CHECK(rounds_create(context, batch, queries, &closest->rounds, err));
+    const uint32_t capacity = closest->rounds.capacity;
+    const int limits = batch->sign == CAROM_SIGN_NONE && closest->rounds.size > 1;
+    for (uint32_t k = 0; k < CAROMI_ANSWERS; k++)
+        each += k == CAROMI_ANSWER_DEPTH || batch->out[k].base != NULL ? sizeof(float) : 0;
+    closest->best = caromi_alloc(context, closest->rounds.most, sizeof *closest->best);
+    closest->memory = caromi_alloc(context, capacity, each);
+    closest->limit = limits ? caromi_alloc(context, capacity, sizeof *closest->limit) : NULL;
+    char *column = closest->memory;
+    for (uint32_t k = 0; column != NULL && k < CAROMI_ANSWERS; k++) {
+        const int wanted = k == CAROMI_ANSWER_DEPTH || batch->out[k].base != NULL;
+        closest->out[k] = (caromi_out_column){wanted ? column : NULL, caromi_answer_size(k)};
+        column += wanted ? capacity * sizeof(float) : 0;
+    }
+    if (closest->best != NULL && closest->memory != NULL && (closest->limit != NULL || !limits))
+        return CAROM_OK;
+    return caromi_fail_memory(err, "no memory for answers of %u queries", capacity);
+}
+
+static void closest_free(const carom_context *context, closest_rounds *closest)
+{
+    caromi_free(context, closest->best);
+    caromi_free(context, closest->memory);
+    caromi_free(context, closest->limit);
+    rounds_free(context, &closest->rounds);
+}
+
+/* Limits the distances of the round's queries: a sphere that is farther away has a smaller depth than its bundle's
+ * best. At equal depths the lower number wins, so these are not beyond the limit. A search with a limit has the answer
+ * of one without, unless that is farther away. (Inside a body depths grow with distances, so signs set no limit.) */
+static void set_limits(closest_rounds *closest)
+{
+    const bundle_rounds *rounds = &closest->rounds;
+    const caromi_mesh_batch *batch = rounds->batch;
+    const uint32_t count = rounds->left * rounds->members;
+    for (uint32_t i = 0; i < count; i++) {
+        const bundle_best *best = &closest->best[rounds->number[i] / rounds->size];
+        const uint64_t query = rounds->first + rounds->number[i];
+        const float radius = float_at(&batch->in[MESH_RADIUS], query);
+        float limit = float_at(&batch->in[MESH_MAX_DISTANCE], query);
+        if (best->is_stored && best->is_valid && isfinite(radius)) {
+            const float distance = distance_at_depth(radius, best->depth);
+            limit = distance < limit ? distance : limit;
+        }
+        closest->limit[i] = limit;
+    }
+}
+
+/* Whether an answer replaces the best of its bundle. */
+static int is_better(const bundle_best *best, const bundle_best *answer)
+{
+    if (!best->is_stored || answer->is_valid != best->is_valid)
+        return !best->is_stored || answer->is_valid;
+    return answer->is_valid &&
+           (answer->depth > best->depth || (answer->depth == best->depth && answer->number < best->number));
+}
+
+/* Stores an answer of the round as that of its bundle. */
+static void store(const closest_rounds *closest, uint32_t i, uint64_t bundle, const bundle_best *best)
+{
+    const caromi_mesh_batch *batch = closest->rounds.batch;
+    for (uint32_t k = 0; k < CAROMI_ANSWERS; k++)
+        if (batch->out[k].base != NULL)
+            caromi_scatter(&batch->out[k], bundle, (const char *)closest->out[k].base + i * closest->out[k].stride, 1,
+                           closest->out[k].stride);
+    if (batch->query != NULL)
+        batch->query[bundle] = best->is_valid ? (int64_t)(bundle * closest->rounds.size + best->number) : -1;
+}
+
+/* Adds the answers of a round. */
+static void add_answers(closest_rounds *closest)
+{
+    const bundle_rounds *rounds = &closest->rounds;
+    const uint32_t count = rounds->left * rounds->members;
+    const float *depth = closest->out[CAROMI_ANSWER_DEPTH].base;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t bundle = rounds->number[i] / rounds->size;
+        bundle_best *best = &closest->best[bundle];
+        bundle_best answer = {rounds->number[i] % rounds->size, depth[i], 1, 1};
+        if (best->is_stored && best->is_valid && answer.depth < best->depth)
+            continue;
+        if (isinf(answer.depth) && answer.depth < 0) /* the depth of invalid queries, and of others */
+            answer.is_valid = (uint8_t)is_valid(rounds->batch, rounds->first + rounds->number[i]);
+        if (!is_better(best, &answer))
+            continue;
+        *best = answer;
+        store(closest, i, rounds->first / rounds->size + bundle, best);
+    }
+}
+
+carom_status caromi_cpu_closest_bundles(const carom_context *context, const void *mesh_batch, uint64_t first,
+                                        uint64_t end, carom_stats *stats, carom_error *err)
+{
+    const caromi_mesh_batch *batch = mesh_batch;
+    closest_rounds closest = {.best = NULL};
+    bundle_rounds *rounds = &closest.rounds;
+    carom_status status = closest_create(context, batch, end - first, &closest, err);
+    for (; status == CAROM_OK && first < end; first += (uint64_t)rounds->count * rounds->size) {
+        rounds_begin(rounds, first, end);
+        memset(closest.best, 0, rounds->count * sizeof *closest.best);
+        while (status == CAROM_OK && rounds_next(rounds)) {
+            caromi_mesh_batch round;
+            batch_of(rounds, &round);
+            memcpy(round.out, closest.out, sizeof round.out);
+            if (closest.limit != NULL) {
+                set_limits(&closest);
+                round.in[MESH_MAX_DISTANCE] = (caromi_in_column){closest.limit, sizeof(float), {NULL, 0}};
+            }
+            status = caromi_mesh_on_cpu(batch->mesh)(context, &round, 0, round.count, stats, err);
+            if (status == CAROM_OK)
+                add_answers(&closest);
+        }
+    }
+    closest_free(context, &closest);
+    return status;
+}
