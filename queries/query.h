@@ -104,6 +104,7 @@ typedef struct query_inputs {
     const double *flat;         /* the same */
     carom_sign sign;            /* of closest points and overlaps */
     uint8_t allow_open;
+    uint32_t bundle; /* of any hit, any overlap and closest points */
     carom_progress progress;
     uint8_t prepare;
 } query_inputs;
@@ -151,6 +152,7 @@ typedef struct query_call {
     const query_inputs *in;
     void *const *out;     /* [field_count] an array, or NULL: not asked for */
     int32_t *instance;    /* of a scene: of each triangle; or NULL */
+    int64_t *query;       /* of closest points: whose answer each bundle has; or NULL */
     carom_hit_list *list; /* of an answer that is a list: size, capacity and offsets; gets the totals */
 } query_call;
 

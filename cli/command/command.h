@@ -111,6 +111,7 @@ cli_read_fn cli_read_start;   /* carom_start */
 cli_read_fn cli_read_sign;    /* carom_sign */
 cli_read_fn cli_read_whole;   /* uint64_t */
 cli_read_fn cli_read_queries; /* uint64_t */
+cli_read_fn cli_read_bundle;  /* uint32_t >= 1 */
 /* The words of carom_sign, by its numbers. */
 enum { CLI_SIGNS = 4 };
 extern const char *const cli_sign_words[CLI_SIGNS];

@@ -57,6 +57,15 @@ int cli_read_queries(const char *name, const char *value, void *out)
     return -1;
 }
 
+int cli_read_bundle(const char *name, const char *value, void *out)
+{
+    uint64_t bundle;
+    if (!cli_parse_count(value, 1, UINT32_MAX, &bundle))
+        return cli_refuse(EXIT_USAGE, "--%s: expected a whole number from 1 to 2^32 - 1, got '%s'", name, value);
+    *(uint32_t *)out = (uint32_t)bundle;
+    return -1;
+}
+
 static int parse_word(const char *text, const char *const *words, int count)
 {
     for (int i = 0; i < count; i++)

@@ -18,6 +18,7 @@ typedef struct query_options {
     int is_start_given, cull_back;
     carom_sign sign;
     int is_sign_given, allow_open, gradient;
+    uint32_t bundle; /* 0: not given */
 } query_options;
 
 static const query_options defaults = {.t_max = INFINITY, .max_distance = INFINITY};
@@ -25,9 +26,16 @@ static const query_options defaults = {.t_max = INFINITY, .max_distance = INFINI
 /* --pairs, --mesh and --scene, then the options that belong to the last two. */
 enum { NEITHER = 3 };
 
+#define BUNDLE(when)                                                                                                 \
+    {                                                                                                                \
+        "bundle", "K", "with --hits " when ": K rows in a row, such as a robot's spheres, have one answer together", \
+            cli_read_bundle, offsetof(query_options, bundle), 0, CLI_NO_FILE                                         \
+    }
+
 static const cli_option sweep_options[] = {
-    CLI_PAIRS(query_options), CLI_MESH(query_options), CLI_SCENE(query_options), CLI_SPHERES(query_options),
-    CLI_T_MAX(query_options), CLI_HITS(query_options), CLI_START(query_options), CLI_CULL_BACK(query_options),
+    CLI_PAIRS(query_options),   CLI_MESH(query_options),      CLI_SCENE(query_options),
+    CLI_SPHERES(query_options), CLI_T_MAX(query_options),     CLI_HITS(query_options),
+    CLI_START(query_options),   CLI_CULL_BACK(query_options), BUNDLE("any"),
 };
 
 static const cli_option overlap_options[] = {
@@ -41,6 +49,7 @@ static const cli_option overlap_options[] = {
     CLI_ALLOW_OPEN(0, offsetof(query_options, allow_open)),
     {"gradient", NULL, "with --hits closest: columns gx,gy,gz, the direction in which the distance grows", NULL, 0,
      offsetof(query_options, gradient), CLI_NO_FILE},
+    BUNDLE("any and closest"),
     CLI_HITS(query_options),
 };
 
@@ -58,11 +67,24 @@ static int check_options(const query_options *o, const query_type *row)
         return cli_refuse(EXIT_USAGE, "%s: --%s belongs to --hits closest", o->common.command->name, name);
     if (of_body && row != &query_mesh_closest && row != &query_mesh_any_still)
         return cli_refuse(EXIT_USAGE, "%s: --%s belongs to --hits any and closest", o->common.command->name, of_body);
+    if (o->bundle > 0 && row != &query_mesh_any && row != &query_mesh_any_still && row != &query_mesh_closest)
+        return cli_refuse(EXIT_USAGE, "%s: --bundle belongs to --hits any%s", o->common.command->name,
+                          row->mesh.command && !strcmp(row->mesh.command, "overlap") ? " and closest" : "");
     return EXIT_DONE;
 }
 
-/* The query that --hits names, the first without it. */
-static int find_query(const query_options *options, rows_query *out)
+/* Puts the row whose answer a bundle has in front. fields: memory for the query's fields. */
+static void add_query(rows_query *query, query_field fields[QUERY_FIELDS_MAX])
+{
+    memcpy(fields, query->fields, (size_t)query->field_count * sizeof *fields);
+    fields[query->field_count] = (query_field){"query", QUERY_NUMBER, 0};
+    memmove(query->order + 1, query->order, (size_t)query->field_count * sizeof *query->order);
+    query->order[0] = query->query = query->field_count++;
+    query->fields = fields;
+}
+
+/* The query that --hits names, the first without it. fields: memory for its fields. */
+static int find_query(const query_options *options, query_field fields[QUERY_FIELDS_MAX], rows_query *out)
 {
     const char *command = options->common.command->name;
     const query_type *row;
@@ -79,6 +101,9 @@ static int find_query(const query_options *options, rows_query *out)
             out->limit = query_has_role(row, QUERY_WINDOW)  ? &options->t_max
                          : query_has_role(row, QUERY_REACH) ? &options->max_distance
                                                             : NULL;
+            out->bundle = options->bundle;
+            if (status == EXIT_DONE && options->bundle > 0 && row == &query_mesh_closest)
+                add_query(out, fields);
             return status;
         }
     cli_hits_words(command, ", ", " or ", words, sizeof words);
@@ -111,12 +136,13 @@ static int run(const void *options)
 {
     const query_options *o = options;
     const cli_command *command = o->common.command;
+    query_field fields[QUERY_FIELDS_MAX];
     rows_query query;
     char names[192];
     if ((o->pairs != NULL) + (o->mesh != NULL) + (o->scene != NULL) > 1)
         return cli_refuse(EXIT_USAGE, "%s: --pairs, --mesh and --scene exclude each other", command->name);
     if (o->mesh || o->scene) {
-        const int status = find_query(o, &query);
+        const int status = find_query(o, fields, &query);
         return status == EXIT_DONE ? run_on_mesh(o, &query) : status;
     }
     if (!o->pairs)
@@ -124,7 +150,7 @@ static int run(const void *options)
                           "%s: --pairs FILE, or --mesh FILE or --scene FILE with --spheres FILE, is missing",
                           command->name);
     if (o->spheres || o->is_t_max_given || o->is_max_distance_given || o->hits || o->is_start_given || o->cull_back ||
-        o->is_sign_given || o->allow_open || o->gradient) {
+        o->is_sign_given || o->allow_open || o->gradient || o->bundle > 0) {
         names_on_mesh(command, names, sizeof names);
         return cli_refuse(EXIT_USAGE, "%s: %s belong to --mesh and --scene", command->name, names);
     }
@@ -134,10 +160,11 @@ static int run(const void *options)
 static int prepare(const void *options, uint32_t present)
 {
     const query_options *o = options;
+    query_field fields[QUERY_FIELDS_MAX];
     rows_query query;
     if (o->pairs)
         return rows_prepare_pairs(query_named(o->common.command->name), &o->common, present);
-    const int status = find_query(o, &query);
+    const int status = find_query(o, fields, &query);
     return status == EXIT_DONE ? rows_prepare_mesh(&query, &o->common, present) : status;
 }
 
@@ -146,7 +173,7 @@ const cli_command sweep_command = {
     .summary = "moving spheres against triangles: times, points and features of contact",
     .synopsis =
         "carom sweep --pairs F.csv [options]\n       carom sweep --mesh M --spheres S.csv [--t-max T] [--hits WHICH]\n"
-        "                   [--start report|skip-parting|skip] [--cull-back] [options]",
+        "                   [--start report|skip-parting|skip] [--cull-back] [--bundle K] [options]",
     .details =
         "F.csv has the columns cx,cy,cz,radius,vx,vy,vz,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z and optionally wx,wy,wz.\n"
         "S.csv has the columns cx,cy,cz,radius,vx,vy,vz and optionally t_max, which overrides --t-max row by row,\n"
@@ -154,9 +181,11 @@ const cli_command sweep_command = {
         "bits.\n"
         "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for "
         "each\n"
-        "column, and so has the output if it ends in .h5. One row per input row, in order, but for --hits all. With "
-        "--mesh,\n"
-        "--hits chooses:\n",
+        "column, and so has the output if it ends in .h5. One row per input row, in order, but for --hits all and "
+        "--bundle K,\n"
+        "which has a row for K rows (their number must be a multiple of K): 1 if one has a hit, else empty if one is\n"
+        "invalid, else 0.\n"
+        "With --mesh, --hits chooses:\n",
     .run = run,
     .size = sizeof(query_options),
     .defaults = &defaults,
@@ -173,7 +202,7 @@ const cli_command overlap_command = {
     .synopsis = "carom overlap --pairs F.csv [options]\n       carom overlap --mesh M --spheres S.csv [--hits WHICH] "
                 "[options]\n"
                 "       carom overlap --mesh M --spheres S.csv --hits closest [--max-distance D] [--gradient]\n"
-                "                     [--sign none|parity|winding] [--allow-open] [options]",
+                "                     [--bundle K] [--sign none|parity|winding] [--allow-open] [options]",
     .details =
         "F.csv has the columns cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z. Output: overlap,axes.\n"
         "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
@@ -181,9 +210,12 @@ const cli_command overlap_command = {
         "overrides --max-distance row by row.\n"
         "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for "
         "each\n"
-        "column, and so has the output if it ends in .h5. One row per input row, in order, but for --hits all. With "
-        "--mesh,\n"
-        "--hits chooses:\n",
+        "column, and so has the output if it ends in .h5. One row per input row, in order, but for --hits all and "
+        "--bundle K,\n"
+        "which has a row for K rows (their number must be a multiple of K): of any 1 if one is, else empty if one is "
+        "invalid,\n"
+        "else 0; of closest the deepest of them, with its row in a column `query` in front.\n"
+        "With --mesh, --hits chooses:\n",
     .run = run,
     .size = sizeof(query_options),
     .defaults = &defaults,

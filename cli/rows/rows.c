@@ -58,15 +58,32 @@ static void columns_of(const query_type *q, table_column *columns)
     }
 }
 
-int rows_open(rows_input *input, const query_type *row, const cli_options *options, const char *path)
+static int open_chunks(rows_input *input, const query_type *row, const cli_options *options, const char *path,
+                       uint64_t chunk)
 {
-    const table_limits limits = {.rows = CLI_CHUNK, .threads = parallel_threads(options->threads), .part = CSV_PART};
-    *input = (rows_input){.column_count = (size_t)query_column_count(row)};
+    const table_limits limits = {.rows = chunk, .threads = parallel_threads(options->threads), .part = CSV_PART};
+    *input = (rows_input){.path = path, .chunk = chunk, .column_count = (size_t)query_column_count(row)};
     columns_of(row, input->columns);
     const int status = table_open(&input->file, path, input->columns, input->column_count, &limits);
     const uint64_t rows = table_rows(&input->file);
     progress_begin(&input->progress, options->command->name, "rows", 0, rows != TABLE_UNKNOWN ? rows : 0);
     return status;
+}
+
+int rows_open(rows_input *input, const query_type *row, const cli_options *options, const char *path)
+{
+    return open_chunks(input, row, options, path, CLI_CHUNK);
+}
+
+static uint64_t bundle_of(const rows_query *query)
+{
+    return query->bundle > 1 ? query->bundle : 1;
+}
+
+int rows_open_bundles(rows_input *input, const rows_query *query, const cli_options *options, const char *path)
+{
+    const uint64_t each = bundle_of(query);
+    return open_chunks(input, query->row, options, path, each < CLI_CHUNK ? CLI_CHUNK / each * each : each);
 }
 
 int rows_next(rows_input *input, uint64_t most)
@@ -144,7 +161,13 @@ carom_status rows_ask(const rows_query *query, void *subject, const cli_options 
     for (int f = 0; f < query->field_count; f++)
         out[f] = fields[f].memory;
     query_inputs in = query_inputs_of(q, column, from);
-    query_call call = {count, options->accuracy, &in, out, query->instance > 0 ? out[query->instance] : NULL, list};
+    query_call call = {.count = count,
+                       .accuracy = options->accuracy,
+                       .in = &in,
+                       .out = out,
+                       .instance = query->instance > 0 ? out[query->instance] : NULL,
+                       .query = query->query > 0 ? out[query->query] : NULL,
+                       .list = list};
     in.prepare = query->prepare;
     if (!list) /* of a list, records that did not fit are asked for again */
         in.progress = (carom_progress){show_done, input};
@@ -158,6 +181,7 @@ carom_status rows_ask(const rows_query *query, void *subject, const cli_options 
     in.flat = query->flat;
     in.sign = query->sign;
     in.allow_open = query->allow_open;
+    in.bundle = query->bundle;
     if (!in.scalars[1].data)
         in.scalars[1] = (carom_scalars){query->limit, CAROM_REPEAT};
     if (!query->counts)
@@ -177,18 +201,32 @@ int rows_library_error(const rows_input *input, carom_status status, const carom
     return cli_library_error(input->from > 0 ? about : NULL, status, err);
 }
 
+/* A chunk that is not the last is whole bundles. */
+static int check_bundles(const rows_query *query, const rows_input *input)
+{
+    if (input->count % bundle_of(query) == 0)
+        return EXIT_DONE;
+    return cli_refuse(EXIT_USAGE, "%s: %llu rows; with --bundle %u their number must be a multiple of that",
+                      input->path, (unsigned long long)(input->from + input->count), query->bundle);
+}
+
 static int run_chunk(const rows_query *query, void *subject, const cli_options *options, rows_input *input,
                      const rows_field *fields, rows_writer *writer)
 {
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
+    const uint64_t answers = input->count / bundle_of(query);
+    if (check_bundles(query, input) != EXIT_DONE)
+        return EXIT_USAGE;
     carom_status status = rows_ask(query, subject, options, input, 0, input->count, fields, NULL, &stats, &err);
     if (status != CAROM_OK)
         return rows_library_error(input, status, &err);
     cli_report_fallback(&stats);
     if (input->from == 0)
         cli_report_unused_device(options, &stats);
-    rows_write(writer, fields, input->count);
+    for (uint64_t i = 0; query->query > 0 && i < answers; i++) /* counted in the chunk, or -1 */
+        fields[query->query].signed_longs[i] += fields[query->query].signed_longs[i] >= 0 ? (int64_t)input->from : 0;
+    rows_write(writer, fields, answers);
     return EXIT_DONE;
 }
 
@@ -207,23 +245,33 @@ static int run_chunks(const rows_query *query, void *subject, const cli_options 
     while (status == EXIT_DONE && input->count > 0 && !writer->out->error) {
         status = is_list ? rows_list_chunk(&list, input) : run_chunk(query, subject, options, input, fields, writer);
         if (status == EXIT_DONE)
-            status = rows_next(input, CLI_CHUNK);
+            status = rows_next(input, input->chunk);
     }
     rows_list_close(&list);
     rows_fields_free(fields);
     return status;
 }
 
+/* Rows of the output; TABLE_UNKNOWN before all are read. */
+static uint64_t rows_out(const rows_query *query, const rows_input *input)
+{
+    const uint64_t rows = table_rows(&input->file);
+    if (rows == TABLE_UNKNOWN || (query->row->mesh.is_list && !query->counts))
+        return TABLE_UNKNOWN;
+    return rows / bundle_of(query);
+}
+
 int rows_run(const rows_query *query, void *subject, const cli_options *options, rows_input *input)
 {
     output out;
     rows_writer writer;
-    const int is_list = query->row->mesh.is_list && !query->counts;
-    int status = output_open(&out, options->output);
+    int status = check_bundles(query, input); /* of a short file before anything is written */
+    if (status == EXIT_DONE)
+        status = output_open(&out, options->output);
     if (status != EXIT_DONE)
         return status;
     status = rows_writer_open(&writer, rows_format_of(options->output), &out, query, parallel_threads(options->threads),
-                              is_list ? TABLE_UNKNOWN : table_rows(&input->file));
+                              rows_out(query, input));
     if (status == EXIT_DONE) {
         rows_write_header(&writer);
         status = run_chunks(query, subject, options, input, &writer);
@@ -270,6 +318,7 @@ int rows_prepare(const rows_query *query, void *subject, const cli_options *opti
     carom_stats stats = {.size = sizeof stats};
     carom_error err = {0};
     prepares.prepare = 1;
+    prepares.bundle = 0; /* there is one row */
     columns_of(query->row, input.columns);
     int status = rows_fields_alloc(query, 2, fields) ? EXIT_DONE : cli_no_memory();
     if (status == EXIT_DONE)

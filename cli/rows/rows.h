@@ -14,9 +14,11 @@
 
 /* Rows of a query, a chunk at a time. */
 typedef struct rows_input {
+    const char *path;
     table_column columns[QUERY_COLUMNS_MAX];
     size_t column_count;
     table_reader file;
+    uint64_t chunk;       /* rows that are read at once, at most */
     uint64_t from, count; /* rows from .. from + count are in the columns */
     double begin, end;    /* shares of the file in front of them and behind them; NaN: not known */
     progress progress;    /* of the rows */
@@ -29,6 +31,7 @@ typedef union rows_field {
     uint8_t *bytes;
     int32_t *integers;
     uint64_t *longs;
+    int64_t *signed_longs;
 } rows_field;
 
 /* Whether number i of a field is not there: an empty field in text, NaN in HDF5. */
@@ -53,6 +56,8 @@ typedef struct rows_query {
     const double *flat;
     carom_sign sign;
     uint8_t allow_open;
+    uint32_t bundle;    /* rows that have one answer together; 0, 1: one */
+    int query;          /* of closest points: the field with the row whose answer a bundle has; 0: none */
     const float *limit; /* in place of a column of limits; NULL: the row of the registry has none */
     /* Fills fields that the library does not know, of all records of the rows of the file before `end` that have not
      * been filled yet; NULL: there are none. Returns an exit status. Of lists alone. */
@@ -78,6 +83,8 @@ void rows_fields_free(rows_field *fields);
 
 /* Open a file of such rows; it has none before the first rows_next. */
 int rows_open(rows_input *input, const query_type *row, const cli_options *options, const char *path);
+/* The same for a query whose chunks are whole bundles. */
+int rows_open_bundles(rows_input *input, const rows_query *query, const cli_options *options, const char *path);
 /* The next rows, at most so many and at most a chunk; a count of 0 is the end. */
 int rows_next(rows_input *input, uint64_t most);
 void rows_close(rows_input *input);

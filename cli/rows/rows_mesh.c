@@ -25,7 +25,7 @@ static int run(const rows_query *query, const cli_options *options, const char *
     cli_options usable = *options;
     carom_context *context = NULL;
     carom_mesh *mesh = NULL;
-    int status = rows_next(input, CLI_CHUNK);
+    int status = rows_next(input, input->chunk);
     if (status == EXIT_DONE)
         status = probe_before_rows(&usable, input->columns, input->column_count, input->count);
     if (status == EXIT_DONE)
@@ -47,7 +47,7 @@ int rows_mesh(const rows_query *query, const cli_options *options, const char *m
     int status = mesh_import(mesh, &data);
     if (status != EXIT_DONE)
         return status;
-    status = rows_open(&input, query->row, options, path);
+    status = rows_open_bundles(&input, query, options, path);
     if (status == EXIT_DONE) {
         status = run(query, options, mesh, &data, &input);
         rows_close(&input);

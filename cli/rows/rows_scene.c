@@ -31,7 +31,7 @@ static int run(const rows_query *query, const cli_options *options, scene_source
     carom_context *context = NULL;
     if (usable.backend == CAROM_BACKEND_AUTO && !usable.device) /* no device searches a scene */
         usable.backend = CAROM_BACKEND_CPU;
-    int status = rows_next(input, CLI_CHUNK);
+    int status = rows_next(input, input->chunk);
     if (status == EXIT_DONE)
         status = probe_before_rows(&usable, input->columns, input->column_count, input->count);
     if (status == EXIT_DONE)
@@ -51,7 +51,7 @@ int rows_scene(const rows_query *query, const cli_options *options, const char *
     scene_source source;
     int status = scene_source_read(scene, &source);
     if (status == EXIT_DONE)
-        status = rows_open(&input, query->row, options, path);
+        status = rows_open_bundles(&input, query, options, path);
     if (status == EXIT_DONE) {
         status = run(query, options, &source, &input);
         rows_close(&input);

@@ -18,7 +18,8 @@ static carom_status ask_for(carom_mesh *mesh, const query_call *call, carom_poin
                                           .max_distance = in->scalars[1],
                                           .mask = carom_uints_of(in->mask),
                                           .sign = in->sign,
-                                          .allow_open = in->allow_open};
+                                          .allow_open = in->allow_open,
+                                          .bundle = in->bundle};
     void *const *out = call->out;
     const carom_mesh_closest_result result = {.size = sizeof result,
                                               .triangle = out[TRIANGLE],
@@ -27,7 +28,8 @@ static carom_status ask_for(carom_mesh *mesh, const query_call *call, carom_poin
                                               .feature = out[FEATURE],
                                               .depth = out[DEPTH],
                                               .gradient = gradient,
-                                              .instance = call->instance};
+                                              .instance = call->instance,
+                                              .query = call->query};
     return carom_mesh_closest(mesh, &desc, &result, stats, err);
 }
 

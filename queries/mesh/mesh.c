@@ -27,7 +27,8 @@ carom_mesh_sweep_desc query_swept(const query_call *call)
                                    .t_max = in->scalars[1],
                                    .mask = carom_uints_of(in->mask),
                                    .cull_back = in->cull_back,
-                                   .start = in->start};
+                                   .start = in->start,
+                                   .bundle = in->bundle};
 }
 
 carom_mesh_overlap_desc query_at_rest(const query_call *call)
@@ -38,7 +39,8 @@ carom_mesh_overlap_desc query_at_rest(const query_call *call)
                                      .radius = in->scalars[0],
                                      .mask = carom_uints_of(in->mask),
                                      .sign = in->sign,
-                                     .allow_open = in->allow_open};
+                                     .allow_open = in->allow_open,
+                                     .bundle = in->bundle};
 }
 
 ref_sweep_case query_sphere_and(const query_sphere *s, int32_t triangle)

@@ -238,6 +238,35 @@ expect "overlap: --gradient of any" 2 '--gradient belongs to --hits closest' \
     overlap --mesh cube.off --spheres body.csv --gradient
 expect "overlap: pairs have no --sign" 2 '--sign.*belong to --mesh' overlap --pairs o.csv --sign parity
 expect "sweeps have no --sign" 2 'sign' sweep --mesh square.off --spheres sp.csv --sign parity
+# Bundles of three rows: a hit beside an invalid row, none beside one, none; the deepest row, a tie, no valid row.
+printf '%s\n' cx,cy,cz,radius 2,2,9,1 2,2,5,2 nan,2,2,1 nan,2,2,1 9,2,2,1 9,2,2,0.5 2,2,8,1 2,2,7,1 9,2,2,1 \
+    > bundles.csv
+head -n 1 bundles.csv > invalid.csv
+printf '%s\n' nan,2,2,1 2,2,2,-1 2,inf,2,1 2,2,5,0.5 2,2,5,0.5 2,2,5,0.25 >> invalid.csv
+bundles() {
+    overlap --mesh cube.off --spheres "$@" --bundle 3 | paste -sd ' '
+}
+equal "overlap: any with --bundle" "hit 1  0" "$(bundles bundles.csv)"
+equal "overlap: any with --bundle and --sign" "hit  0" "$(bundles invalid.csv --sign winding)"
+equal "overlap: closest with --bundle" "query,triangle,distance,x,y,z,feature,depth 1,2,1,2,2,4,E20,1 \
+4,6,5,4,2,2,E20,-4 7,2,3,2,2,4,E20,-2" "$(bundles bundles.csv --hits closest)"
+equal "overlap: closest with --bundle and --gradient" "query,triangle,distance,x,y,z,feature,depth,gx,gy,gz \
+-1,-1,inf,,,,,,,, 3,2,1,2,2,4,E20,-0.5,0,0,1" "$(bundles invalid.csv --hits closest --gradient)"
+sed 's/$/,0,0,-1/; 1s/,0,0,-1/,vx,vy,vz/' bundles.csv > swept_bundles.csv
+equal "sweep: any with --bundle" "hit 1  1" \
+    "$(sweep --mesh cube.off --spheres swept_bundles.csv --hits any --bundle 3 | paste -sd ' ')"
+expect "overlap: rows that are no whole bundles" 2 'bundles.csv: 9 rows; with --bundle 4 their number' \
+    overlap --mesh cube.off --spheres bundles.csv --bundle 4
+nothing "overlap: rows that are no whole bundles write nothing" "$(cat stdout.txt)"
+for size in 0 -1 4294967296 z; do
+    expect "overlap: --bundle $size" 2 "--bundle: expected a whole number from 1 to 2.32 - 1, got '$size'" \
+        overlap --mesh cube.off --spheres bundles.csv --bundle "$size"
+done
+expect "overlap: --bundle of --hits all" 2 '--bundle belongs to --hits any and closest' \
+    overlap --mesh cube.off --spheres bundles.csv --hits all --bundle 3
+expect "sweep: --bundle of --hits first" 2 '--bundle belongs to --hits any' \
+    sweep --mesh cube.off --spheres swept_bundles.csv --bundle 3
+expect "overlap: pairs have no --bundle" 2 '--bundle.*belong to --mesh' overlap --pairs o.csv --bundle 3
 for hits in any count all closest; do
     expect "overlap: $hits without --accuracy" 0 '' "$carom" overlap --backend cpu --mesh square.off \
         --spheres rest.csv --hits $hits
