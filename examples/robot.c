@@ -35,18 +35,16 @@ static void place(const config *q, float (*center)[3], float (*joint)[3])
 /* clear[c]: no sphere of configuration c touches the mesh or, with a sign, has its centre inside. */
 static carom_status spheres_free(carom_mesh *mesh, float (*center)[3], carom_sign sign, int *clear, carom_error *err)
 {
-    uint8_t any[ALL];
+    uint8_t any[CONFIGS];
     const carom_mesh_overlap_desc desc = {.batch = {.size = sizeof desc, .count = ALL},
                                           .center = carom_xyz(center[0]),
                                           .radius = {&radius, CAROM_REPEAT},
-                                          .sign = sign};
+                                          .sign = sign,
+                                          .bundle = SPHERES};
     const carom_any_result out = {.size = sizeof out, .hit = any};
     const carom_status status = carom_mesh_overlap_any(mesh, &desc, &out, NULL, err);
-    for (int c = 0; status == CAROM_OK && c < CONFIGS; c++) {
-        clear[c] = 1;
-        for (int s = 0; s < SPHERES; s++)
-            clear[c] &= any[c * SPHERES + s] == 0;
-    }
+    for (int c = 0; status == CAROM_OK && c < CONFIGS; c++)
+        clear[c] = any[c] == 0;
     return status;
 }
 
