@@ -151,10 +151,10 @@ int cli_parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out
             "what touches or overlaps at time 0: report, skip-parting (skipped if moving away) or skip", \
             cli_read_start, offsetof(type, start), offsetof(type, is_start_given), CLI_NO_FILE           \
     }
-#define CLI_SIGN(at, given)                                                                                          \
-    {                                                                                                                \
-        "sign", "S", "none, parity, winding or, of volumes, robust: minus inside (default none)", cli_read_sign, at, \
-            given, CLI_NO_FILE                                                                                       \
+#define CLI_SIGN(at, given)                                                                                    \
+    {                                                                                                          \
+        "sign", "S", "none, parity, winding or robust: minus inside (default none)", cli_read_sign, at, given, \
+            CLI_NO_FILE                                                                                        \
     }
 #define CLI_ALLOW_OPEN(at, given)                                                                           \
     {                                                                                                       \

@@ -12,6 +12,7 @@ static void name_options(const char *sentence, char *out, size_t size)
     static const char *const names[][2] = {
         {"sign parity", "--sign parity"},
         {"sign winding", "--sign winding"},
+        {"sign robust", "--sign robust"},
         {"allow_open", "--allow-open"},
         {"lattice: ", "the lattice of --origin, --spacing, --dims and --margin: "},
     };

@@ -60,9 +60,6 @@ static int check_options(const query_options *o, const query_type *row)
     const char *of_body = o->is_sign_given ? "sign" : o->allow_open ? "allow-open" : NULL;
     if (of_body && o->scene)
         return cli_refuse(EXIT_USAGE, "%s: --%s belongs to --mesh", o->common.command->name, of_body);
-    if (o->sign == CAROM_SIGN_ROBUST)
-        return cli_refuse(EXIT_USAGE, "%s: --sign robust belongs to bake distance; here none, parity or winding",
-                          o->common.command->name);
     if (name && row != &query_mesh_closest)
         return cli_refuse(EXIT_USAGE, "%s: --%s belongs to --hits closest", o->common.command->name, name);
     if (of_body && row != &query_mesh_closest && row != &query_mesh_any_still)
@@ -202,7 +199,7 @@ const cli_command overlap_command = {
     .synopsis = "carom overlap --pairs F.csv [options]\n       carom overlap --mesh M --spheres S.csv [--hits WHICH] "
                 "[options]\n"
                 "       carom overlap --mesh M --spheres S.csv --hits closest [--max-distance D] [--gradient]\n"
-                "                     [--bundle K] [--sign none|parity|winding] [--allow-open] [options]",
+                 "                     [--bundle K] [--sign none|parity|winding|robust] [--allow-open] [options]",
     .details =
         "F.csv has the columns cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z. Output: overlap,axes.\n"
         "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"

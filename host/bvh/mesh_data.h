@@ -30,8 +30,27 @@ typedef struct caromi_patch_cache {
     uint64_t uses, serial;
 } caromi_patch_cache;
 
+/* The closings of a mesh, for the masks that calls have used: sign rule `robust`. mesh/closing_cache.c */
+enum { CAROMI_CLOSINGS = 32 };
+typedef struct caromi_closing_cache {
+    struct caromi_closing *of[CAROMI_CLOSINGS]; /* the last used first */
+    uint32_t count;
+    int32_t bits; /* of the masks of all triangles */
+    int knows_bits;
+    /* What sides have cost: caromi_batch.work and next_piece */
+    _Atomic uint64_t work;
+    uint64_t piece;
+} caromi_closing_cache;
+
 /* Calls that may take a mesh as a body. */
-enum { CAROMI_BODY_CLOSEST, CAROMI_BODY_OVERLAPS, CAROMI_BODY_GRADIENTS, CAROMI_BODY_SWEEPS, CAROMI_BODY_CALLS };
+enum {
+    CAROMI_BODY_CLOSEST,
+    CAROMI_BODY_OVERLAPS,
+    CAROMI_BODY_GRADIENTS,
+    CAROMI_BODY_SWEEPS,
+    CAROMI_BODY_CLEARANCE,
+    CAROMI_BODY_CALLS
+};
 
 struct carom_mesh {
     carom_context *context;
@@ -59,7 +78,7 @@ struct carom_mesh {
     caromi_boundary_edges boundary_edges; /* mesh/closed.c */
     struct caromi_corners *corners;       /* NULL: not computed. mesh/corners.h */
     struct caromi_edges *edges;           /* NULL: not computed. mesh/edges.h */
-    struct caromi_closing *closing;       /* NULL: not computed. mesh/closing.h */
+    caromi_closing_cache closings;        /* mesh/closing.h */
     caromi_patch_cache patches;           /* mesh/patches.h */
     /* The caller's memory that holds all arrays except the clearance; NULL: the mesh owns them. image.c */
     const void *image;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a batch: on the device as far as it succeeds, the rest on the CPU. */
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -64,33 +65,37 @@ static carom_status run_on_device(caromi_device *device, const caromi_batch *bat
 
 enum {
     UNDECIDED = 1 << 16, /* most queries of a piece that the first filter leaves undecided */
+    WORK = 1 << 20,      /* most work of a piece for each thread: some ten milliseconds */
     GROWTH = 8           /* most growth from piece to piece */
 };
 
-/* The queries of the next piece on the CPU: whole slabs of a lattice. */
+/* The queries of the next piece on the CPU; whole slabs of a lattice. */
 static uint64_t piece_of(const caromi_batch *batch)
 {
-    const uint64_t wanted = batch->next_piece != NULL ? *batch->next_piece : 0, slab = batch->slab;
+    const uint64_t wanted = batch->next_piece != NULL ? *batch->next_piece : 0,
+                   slab = batch->slab > 0 ? batch->slab : 1;
     if (wanted == 0 || wanted >= batch->piece)
         return batch->piece;
     return wanted > slab ? wanted / slab * slab : slab;
 }
 
-/* Adapts the size of the next piece to the share of queries that the first filter left undecided. It does not use a
- * clock, so that the same call has the same pieces whatever else the machine does. */
-static void learn_piece(const caromi_batch *batch, uint64_t queries, uint64_t undecided)
+/* Adapts the size of the next piece to the work of this one, of which a piece should have at most `most`. It does not
+ * use a clock, so that the same call has the same pieces whatever else the machine does. */
+static void learn_piece(const caromi_batch *batch, uint64_t queries, uint64_t work, uint64_t most)
 {
     uint64_t *next = batch->next_piece;
-    if (undecided > UNDECIDED)
-        *next = (uint64_t)((double)queries * (double)UNDECIDED / (double)undecided);
-    else if (undecided < UNDECIDED / GROWTH)
+    if (work > most) {
+        const uint64_t fewer = (uint64_t)((double)queries * (double)most / (double)work);
+        *next = fewer > 0 ? fewer : 1; /* 0 would be a whole piece */
+    } else if (work < most / GROWTH) {
         *next = *next < batch->piece / GROWTH ? *next * GROWTH : 0;
+    }
 }
 
-/* Queries that the first filter has left undecided. */
-static uint64_t undecided_of(const carom_stats *stats)
+/* The work so far: what on_cpu has noted, or the queries that the first filter has left undecided. */
+static uint64_t work_of(const caromi_batch *batch, const carom_stats *stats)
 {
-    return stats->by_second_filter + stats->by_integers;
+    return batch->work != NULL ? atomic_load(batch->work) : stats->by_second_filter + stats->by_integers;
 }
 
 /* Answers queries from *done on, piece by piece. */
@@ -98,11 +103,12 @@ static carom_status run_on_cpu(const carom_context *context, const caromi_batch 
                                carom_stats *stats, carom_error *err)
 {
     carom_status status = CAROM_OK;
+    const uint64_t most = batch->work != NULL ? (uint64_t)WORK * caromi_pool_threads(context->pool) : UNDECIDED;
     while (status == CAROM_OK && *done < batch->count) {
-        const uint64_t end = piece_end(batch, *done, piece_of(batch)), before = undecided_of(stats);
+        const uint64_t end = piece_end(batch, *done, piece_of(batch)), before = work_of(batch, stats);
         status = batch->on_cpu(context, batch->batch, *done, end, stats, err);
         if (batch->next_piece != NULL)
-            learn_piece(batch, end - *done, undecided_of(stats) - before);
+            learn_piece(batch, end - *done, work_of(batch, stats) - before, most);
         if (status == CAROM_OK)
             status = caromi_report_batch(batch, *done = end, err);
     }

@@ -30,7 +30,11 @@ typedef struct caromi_batch {
     uint64_t piece; /* most queries between two calls of `progress` */
     /* Queries of the next piece on the CPU, kept for later calls; 0: `piece`. Fewer if integers decide many, as each of
      * these takes some microseconds. NULL: always `piece` */
-    uint64_t *next_piece; /* only lattices */
+    uint64_t *next_piece;
+    /* Where on_cpu adds what its queries have cost, if that differs much between them: in units of some ten
+     * nanoseconds. Pieces then take about as long as each other; *next_piece learns from that. NULL: from undecided
+     * queries */
+    _Atomic uint64_t *work;
     carom_progress progress;
     int prepare;   /* only prepares: answers no query */
     uint64_t slab; /* lattices: nodes of a slab, a divisor of begin, count and piece; `progress` counts slabs. Else 0 */

@@ -312,7 +312,7 @@ static carom_status on_cpu(const carom_context *context, const void *places, uin
     const place_job job = {context, batch};
     CHECK(caromi_mesh_bring(batch->map.mesh, err));
     return caromi_run_blocks(context, batch->map.mesh, batch->in, COLUMNS, 0, first, end, sizeof(place_block),
-                             run_block, &job, stats, err);
+                             CAROMI_BLOCK, run_block, &job, stats, err);
 }
 
 static carom_status check(const caromi_request *request, uint64_t *extent, carom_error *err)

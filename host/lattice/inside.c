@@ -291,33 +291,45 @@ static void sign_whole_word(float *distance)
         distance[i] = 0.0f - distance[i];
 }
 
-/* Slabs whose distances get signs. */
-typedef struct sign_job {
-    const caromi_inside *inside;
-    uint64_t first; /* slab */
-} sign_job;
-
-/* Task: negates the distances of a slab's inside nodes. */
-static void sign_slab(void *user, uint64_t task, uint32_t thread)
+/* Negates the distances of a row's inside nodes. */
+static void sign_row(const void *user, const uint32_t *bits, uint64_t node)
 {
-    const sign_job *job = user;
-    const caromi_lattice_batch *batch = job->inside->batch;
-    const uint64_t width = batch->lattice.dims[0], height = batch->lattice.dims[1], words = job->inside->words;
-    const uint64_t slab = job->first + task;
-    float *distance = (float *)batch->out[CAROMI_ANSWER_KEY].base + (slab * batch->slab - batch->begin);
-    (void)thread;
-    for (uint64_t row = 0; row < height; row++, distance += width) {
-        const uint32_t *bits = row_bits(job->inside, slab - job->inside->first, row);
-        for (uint64_t word = 0; word < words; word++)
-            if (bits[word] == UINT32_MAX)
-                sign_whole_word(distance + word * WORD_BITS);
-            else if (bits[word] != 0)
-                sign_word(distance + word * WORD_BITS, bits[word]);
-    }
+    const caromi_inside *inside = user;
+    float *distance = (float *)inside->batch->out[CAROMI_ANSWER_KEY].base + (node - inside->batch->begin);
+    for (uint64_t word = 0; word < inside->words; word++)
+        if (bits[word] == UINT32_MAX)
+            sign_whole_word(distance + word * WORD_BITS);
+        else if (bits[word] != 0)
+            sign_word(distance + word * WORD_BITS, bits[word]);
 }
 
-/* Negates the distances of inside nodes, group of slabs by group of slabs. */
 void caromi_inside_sign(caromi_inside *inside, uint64_t first, uint64_t end)
+{
+    caromi_inside_rows(inside, first, end, sign_row, inside);
+}
+
+/* Slabs whose rows are visited. */
+typedef struct row_job {
+    const caromi_inside *inside;
+    caromi_inside_row *visit;
+    const void *user;
+    uint64_t first; /* slab */
+} row_job;
+
+/* Task: visits the rows of a slab. */
+static void visit_slab(void *user, uint64_t task, uint32_t thread)
+{
+    const row_job *job = user;
+    const caromi_lattice_batch *batch = job->inside->batch;
+    const uint64_t slab = job->first + task;
+    (void)thread;
+    for (uint64_t row = 0; row < batch->lattice.dims[1]; row++)
+        job->visit(job->user, row_bits(job->inside, slab - job->inside->first, row),
+                   slab * batch->slab + row * batch->lattice.dims[0]);
+}
+
+/* Group of slabs by group of slabs. */
+void caromi_inside_rows(caromi_inside *inside, uint64_t first, uint64_t end, caromi_inside_row *visit, const void *user)
 {
     const caromi_lattice_batch *batch = inside->batch;
     const uint64_t last = end / batch->slab;
@@ -325,9 +337,9 @@ void caromi_inside_sign(caromi_inside *inside, uint64_t first, uint64_t end)
         if (slab < inside->first || slab >= inside->first + inside->count)
             fill_group(inside, slab);
         const uint64_t group_end = inside->first + inside->count;
-        sign_job job = {inside, slab};
+        row_job job = {inside, visit, user, slab};
         next = last < group_end ? last : group_end;
-        caromi_parallel(batch->mesh->context->pool, next - slab, sign_slab, &job);
+        caromi_parallel(batch->mesh->context->pool, next - slab, visit_slab, &job);
     }
 }
 
@@ -338,6 +350,7 @@ int caromi_inside_node(const caromi_inside *inside, uint64_t node)
     const uint64_t row = batch->lattice.dims[0], i = node % row, j = node / row % batch->lattice.dims[1];
     float z = carom_lattice_coordinate(&batch->lattice, AXIS_Z, node / batch->slab);
     int32_t sum = 0;
+    uint64_t work = 0;
     /* Another device may change the group of slabs meanwhile, so nothing of that is read. */
     caromi_inside own = {.batch = batch,
                          .sign = inside->sign,
@@ -353,7 +366,7 @@ int caromi_inside_node(const caromi_inside *inside, uint64_t node)
     caromi_crossings crossings = {.i0 = i, .i1 = i + 1, .j0 = j, .j1 = j + 1, .levels = &sum};
     cross_all(&own, &crossings);
     const float place[] = {inside->x[i], inside->y[j], z};
-    return inside->closing != NULL ? caromi_closing_inside(inside->closing, place, sum)
+    return inside->closing != NULL ? caromi_closing_inside(inside->closing, place, sum, &work)
                                    : caromi_is_inside(inside->sign, sum);
 }
 

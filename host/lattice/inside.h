@@ -66,4 +66,9 @@ int caromi_lattice_rays(const caromi_lattice_batch *batch, float lowest, lattice
 int caromi_inside_node(const caromi_inside *inside, uint64_t node);
 /* Gives the distances of nodes [first, end), whole slabs, their signs. */
 void caromi_inside_sign(caromi_inside *inside, uint64_t first, uint64_t end);
+/* Calls `visit`, on all threads, for each row of the nodes [first, end), whole slabs: with the bits of its nodes, of
+ * which the first has the number `node`. */
+typedef void caromi_inside_row(const void *user, const uint32_t *bits, uint64_t node);
+void caromi_inside_rows(caromi_inside *inside, uint64_t first, uint64_t end, caromi_inside_row *visit,
+                        const void *user);
 #endif

@@ -110,6 +110,7 @@ static void decide_column(const caromi_inside *inside, uint32_t thread, uint64_t
 {
     const int32_t *levels = caromi_cross_column(inside, thread, i, j);
     int32_t sum = 0;
+    uint64_t work = 0;
     for (uint64_t level = inside->count; level-- > 0;) {
         const int offset = *offsets_at(inside, i, j, level);
         const float place[] = {inside->x[i], inside->y[j], inside->z[level]};
@@ -117,7 +118,8 @@ static void decide_column(const caromi_inside *inside, uint32_t thread, uint64_t
         if (offset == 0)
             continue;
         uint32_t *word = inside->bits + (level * inside->batch->lattice.dims[1] + j) * inside->words + i / 32;
-        const int is_inside = offset == UNDECIDED ? caromi_closing_inside(inside->closing, place, sum) : sum != offset;
+        const int is_inside =
+            offset == UNDECIDED ? caromi_closing_inside(inside->closing, place, sum, &work) : sum != offset;
         *word = (*word & ~(1u << i % 32)) | (uint32_t)is_inside << i % 32;
     }
 }

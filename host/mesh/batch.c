@@ -98,5 +98,5 @@ carom_status caromi_cpu_mesh(const carom_context *context, const void *mesh_batc
     const mesh_job job = {context, batch};
     CHECK(caromi_mesh_bring(batch->mesh, err));
     return caromi_run_blocks(context, batch->mesh, batch->in, batch->kind->in, batch->options, first, end,
-                             sizeof(caromi_mesh_block), run_block, &job, stats, err);
+                             sizeof(caromi_mesh_block), caromi_side_grain(batch), run_block, &job, stats, err);
 }

@@ -272,36 +272,3 @@ void caromi_closing_free(caromi_closing *closing)
     caromi_free(closing->context, closing->nodes);
     caromi_free(closing->context, closing);
 }
-
-carom_status caromi_closing_of(carom_mesh *mesh, int32_t mask, const caromi_closing **out, carom_error *err)
-{
-    int32_t *masks = NULL;
-    carom_status status = CAROM_OK;
-    *out = mesh->closing;
-    if (mesh->closing != NULL && (mesh->closing->mask == mask || mesh->masks == NULL))
-        return CAROM_OK;
-    caromi_closing_forget(mesh);
-    if (mesh->masks != NULL)
-        status = caromi_masks_of_triangles(mesh, &masks, err);
-    if (status == CAROM_OK)
-        status = caromi_closing_make(mesh, (caromi_selection){masks, mask}, &mesh->closing, err);
-    caromi_free(mesh->context, masks);
-    *out = mesh->closing;
-    mesh->info.bytes += caromi_closing_bytes(mesh);
-    return status;
-}
-
-void caromi_closing_forget(carom_mesh *mesh)
-{
-    mesh->info.bytes -= caromi_closing_bytes(mesh);
-    caromi_closing_free(mesh->closing);
-    mesh->closing = NULL;
-}
-
-uint64_t caromi_closing_bytes(const carom_mesh *mesh)
-{
-    const caromi_closing *closing = mesh->closing;
-    return closing == NULL ? 0
-                           : sizeof *closing + closing->open_edges * sizeof *closing->corners +
-                                 closing->node_count * sizeof *closing->nodes;
-}

@@ -3,6 +3,7 @@
  * of an open mesh a place is, by sign rule `robust`:
  *
  *   closing.c        the cycles of the open edges, and triangles over each
+ *   closing_cache.c  the closings that a mesh keeps, one for each mask of queries
  *   closing_tree.c   a tree over the triangles, with bounds of what each part adds to the winding number
  *   solid_angle.c    the solid angle of one triangle, with a bound of its error
  *   closing_place.c  the side of a place, and bounds over a ball of places
@@ -24,7 +25,7 @@ typedef struct caromi_closing_node {
 
 typedef struct caromi_closing {
     const carom_context *context;
-    int32_t mask;        /* of the selection */
+    int32_t mask;        /* of the selection: caromi_closing_key() */
     uint64_t count;      /* triangles; 0: no edge is open */
     float (*corners)[9]; /* of each triangle, in the order of the tree: x y z of P0, P1 and P2 */
     caromi_closing_node *nodes;
@@ -35,18 +36,26 @@ typedef struct caromi_closing {
 carom_status caromi_closing_make(const carom_mesh *mesh, caromi_selection selection, caromi_closing **out,
                                  carom_error *err);
 void caromi_closing_free(caromi_closing *closing);
-/* The closing for the triangles that share a bit with `mask`, which the mesh caches until it moves or another mask is
- * asked for. Only calls of the context use it, one at a time. */
+
+/* The closing for the triangles that a query with `mask` selects. The mesh caches the CAROMI_CLOSINGS that were used
+ * last, until it moves. Only calls of the context use it, one at a time. closing_cache.c */
 carom_status caromi_closing_of(carom_mesh *mesh, int32_t mask, const caromi_closing **out, carom_error *err);
-/* Discards the cached closing. */
+/* The bits of a query's mask that select triangles; 0: it selects none. Queries with the same bits have one closing.
+ * Only after caromi_closing_look(). */
+int32_t caromi_closing_key(const carom_mesh *mesh, int32_t mask);
+/* Finds the bits that the mesh's masks have. */
+carom_status caromi_closing_look(carom_mesh *mesh, carom_error *err);
+/* The cached closing of a key. Any thread may call it. */
+const caromi_closing *caromi_closing_find(const carom_mesh *mesh, int32_t key);
+/* Discards the cached closings. */
 void caromi_closing_forget(carom_mesh *mesh);
-/* Bytes of the cached closing; 0 if there is none. */
+/* Bytes of the cached closings. */
 uint64_t caromi_closing_bytes(const carom_mesh *mesh);
 
 /* Whether a place is inside. crossings: sum of the signs with which its ray along +z crosses the triangles that count,
- * as sign rule `winding` counts them, and those of the closing. One answer for each place, mesh and selection. Any
- * thread may call it. */
-int caromi_closing_inside(const caromi_closing *closing, const float place[3], int64_t crossings);
+ * as sign rule `winding` counts them, and those of the closing. One answer for each place, mesh and selection. Adds to
+ * *work about the number of the closing's parts that were looked at. Any thread may call it. */
+int caromi_closing_inside(const caromi_closing *closing, const float place[3], int64_t crossings, uint64_t *work);
 /* The sum of the signs with which the ray of a place crosses the closing. */
 int64_t caromi_closing_crossings(const caromi_closing *closing, const float place[3]);
 /* Calls `visit` for each triangle of the closing that may be above a rectangle seen from above. */

@@ -7,7 +7,10 @@
 #include "closing.h"
 #include "cpu/exact/ray.h"
 
-enum { STACK = 128 }; /* more than the depth of the tree, 40 + 30 */
+enum {
+    STACK = 128,   /* more than the depth of the tree, 40 + 30 */
+    INTEGERS = 256 /* parts that take as long as a solid angle by integers */
+};
 
 static const double per_sphere = 0.07957747154594767; /* 1 / (4 pi) */
 /* A place is judged by bounds if they leave that much. The last sum has a smaller error, so it agrees with them. */
@@ -22,6 +25,7 @@ typedef struct place_query {
     double of_all;      /* or so much for its share of the triangles */
     int exactly;        /* solid angles by integers */
     double far_error;   /* of the last sum: the error of its undivided parts */
+    uint64_t work;      /* parts that all sums have looked at */
 } place_query;
 
 static void add(caromi_winding *sum, caromi_winding part)
@@ -158,6 +162,7 @@ static caromi_winding sum_of(place_query *query)
         const uint32_t number = pending[--count];
         const caromi_closing_node *node = &closing->nodes[number];
         const caromi_winding part = far_part(query, node);
+        query->work++;
         const double share = query->of_all * (double)node->count / (double)closing->count;
         if (part.error <= query->limit || part.error <= share) {
             query->far_error += part.error;
@@ -167,6 +172,7 @@ static caromi_winding sum_of(place_query *query)
             pending[count++] = number + 1;
         } else {
             const caromi_winding own = triangle_part(query, node);
+            query->work += query->exactly ? INTEGERS : 1;
             add(&sum, own.error < part.error ? own : part);
         }
     }
@@ -176,28 +182,35 @@ static caromi_winding sum_of(place_query *query)
 }
 
 /* First with large parts, then with smaller ones, until the bounds decide; the last sum decides alone. */
-int caromi_closing_inside(const caromi_closing *closing, const float place[3], int64_t crossings)
+static int is_inside(place_query *query, int64_t crossings)
 {
-    static const double limits[] = {0x1p-8, 0x1p-13, 0x1p-18};
-    place_query query = {
-        .closing = closing, .place = place, .center = {(double)place[0], (double)place[1], (double)place[2]}};
-    if (closing->count == 0)
-        return crossings != 0;
+    static const double limits[] = {0x1p-5, 0x1p-8, 0x1p-10, 0x1p-12, 0x1p-14, 0x1p-16, 0x1p-18};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
-        query.limit = limits[i];
-        const caromi_winding w = sum_of(&query);
+        query->limit = limits[i];
+        const caromi_winding w = sum_of(query);
         const double beyond = fabs((double)crossings - w.value) - 0.5;
         if (fabs(beyond) > w.error + margin)
             return beyond > 0;
     }
-    query.limit = 0;
-    query.of_all = last_error / 2;
-    caromi_winding w = sum_of(&query);
+    query->limit = 0;
+    query->of_all = last_error / 2;
+    caromi_winding w = sum_of(query);
     if (!(w.error <= last_error)) {
-        query.exactly = 1;
-        w = sum_of(&query);
+        query->exactly = 1;
+        w = sum_of(query);
     }
     return fabs((double)crossings - w.value) >= 0.5;
+}
+
+int caromi_closing_inside(const caromi_closing *closing, const float place[3], int64_t crossings, uint64_t *work)
+{
+    place_query query = {
+        .closing = closing, .place = place, .center = {(double)place[0], (double)place[1], (double)place[2]}};
+    if (closing->count == 0)
+        return crossings != 0;
+    const int result = is_inside(&query, crossings);
+    *work += query.work;
+    return result;
 }
 
 caromi_winding caromi_closing_around(const caromi_closing *closing, const double center[3], double radius)

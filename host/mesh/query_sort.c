@@ -311,20 +311,20 @@ static void run_slice(void *user, uint64_t task, uint32_t thread)
 }
 
 /* The number of queries of a task, at most `most`: small enough that all threads end at about the same time. */
-static uint64_t slice_of(uint64_t count, uint32_t threads, uint64_t most)
+static uint64_t slice_of(uint64_t count, uint32_t threads, uint64_t most, uint32_t grain)
 {
     const uint64_t tasks_least = threads > 1 ? 4 * (uint64_t)threads : 1, tasks_needed = (count + most - 1) / most;
     const uint64_t tasks = tasks_needed < tasks_least ? tasks_least : (tasks_needed + threads - 1) / threads * threads;
-    return ((count + tasks - 1) / tasks + BLOCK - 1) / BLOCK * BLOCK;
+    return ((count + tasks - 1) / tasks + grain - 1) / grain * grain;
 }
 
 /* Runs a callback on all queries in blocks: allocates each thread's memory, and runs the slices as tasks. */
 carom_status caromi_run_blocks(const carom_context *context, carom_mesh *mesh, const caromi_in_column *in, int columns,
-                               int options, uint64_t first, uint64_t end, size_t own_bytes, caromi_block_fn *run,
-                               const void *user, carom_stats *stats, carom_error *err)
+                               int options, uint64_t first, uint64_t end, size_t own_bytes, uint32_t grain,
+                               caromi_block_fn *run, const void *user, carom_stats *stats, carom_error *err)
 {
     const uint64_t count = end - first;
-    const uint32_t threads = count > BLOCK ? caromi_pool_threads(context->pool) : 1;
+    const uint32_t threads = count > grain ? caromi_pool_threads(context->pool) : 1;
     if (columns == CAROMI_MESH_IN)
         caromi_clearance_report(mesh, count);
     block_job job = {.mesh = mesh,
@@ -335,11 +335,12 @@ carom_status caromi_run_blocks(const carom_context *context, carom_mesh *mesh, c
                      .user = user,
                      .first = first,
                      .end = end};
-    job.slice = slice_of(count, threads, caromi_bytes_of_leaves(mesh) >= SORT_BYTES ? SLICE : UNSORTED);
+    job.slice = slice_of(count, threads, caromi_bytes_of_leaves(mesh) >= SORT_BYTES ? SLICE : UNSORTED, grain);
     job.size = (own_bytes + 63) / 64 * 64;
     /* On the stack: an allocation would dominate the time of a single query. */
     _Alignas(64) char stack_memory[OWN_ON_STACK];
-    job.own = count <= BLOCK && job.size <= OWN_ON_STACK ? stack_memory : caromi_alloc(context, threads, job.size);
+    job.own = threads == 1 && count <= BLOCK && job.size <= OWN_ON_STACK ? stack_memory
+                                                                         : caromi_alloc(context, threads, job.size);
     if (job.own == NULL)
         return caromi_fail_memory(err, "no memory to stage a batch (%u threads x %zu bytes)", threads, job.size);
     /* If there is no memory for sorting, queries stay unsorted; the answers are the same. */

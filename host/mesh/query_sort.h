@@ -48,8 +48,9 @@ void caromi_gather_rows(const caromi_in_column *in, int columns, const uint64_t 
 typedef caromi_rungs caromi_block_fn(const void *user, void *own, const caromi_sorted_queries *queries, uint32_t from,
                                      uint32_t count);
 /* Answers queries [first, end) on all threads: each task sorts a slice and passes it to `run` block by block. own:
- * bytes of memory for each thread. */
+ * bytes of memory for each thread. grain: slices are multiples of it, CAROMI_BLOCK unless single queries are worth a
+ * task. */
 carom_status caromi_run_blocks(const carom_context *c, carom_mesh *mesh, const caromi_in_column *in, int columns,
-                               int options, uint64_t first, uint64_t end, size_t own, caromi_block_fn *run,
-                               const void *user, carom_stats *stats, carom_error *err);
+                               int options, uint64_t first, uint64_t end, size_t own, uint32_t grain,
+                               caromi_block_fn *run, const void *user, carom_stats *stats, carom_error *err);
 #endif

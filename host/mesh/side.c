@@ -3,8 +3,10 @@
 
 #include <math.h>
 
+#include "closing.h"
 #include "cpu/mesh/rays.h"
 #include "host/core/fallback.h"
+#include "host/core/staging.h"
 #include "mesh.h"
 
 /* ---- rules ------------------------------------------------------------------------------------------------------- */
@@ -24,19 +26,15 @@ carom_status caromi_check_body(carom_mesh *mesh, carom_sign sign, int allow_open
     if (sign == CAROM_SIGN_NONE)
         return CAROM_OK;
     CHECK(caromi_mesh_only(mesh, "a sign", err));
-    if (sign == CAROM_SIGN_ROBUST)
-        return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, CAROMI_NO_NATIVE_CODE,
-                           "sign robust (3) is of volumes; closest points and overlaps take parity (1) or winding (2)");
-    if (allow_open)
+    if (allow_open || sign == CAROM_SIGN_ROBUST)
         return CAROM_OK;
     CHECK(caromi_mesh_bring(mesh, err));
     return caromi_check_closed(mesh, sign, err);
 }
 
-/* Parity and winding: by the triangles that a vertical ray crosses. */
-static void find_by_rays(const carom_mesh *mesh, carom_sign sign, const caromi_places *places, uint8_t *is_inside)
+/* For each place, the sum of the signs with which its ray crosses triangles. */
+static void sum_crossings(const carom_mesh *mesh, const caromi_places *places, int32_t *sum)
 {
-    int32_t sum[CAROMI_BLOCK];
     caromi_searches_of(mesh)->point_rays(&(caromi_point_rays){.mesh = &mesh->view,
                                                               .options = places->options,
                                                               .x = places->x,
@@ -45,19 +43,110 @@ static void find_by_rays(const carom_mesh *mesh, carom_sign sign, const caromi_p
                                                               .mask = places->mask,
                                                               .count = places->count,
                                                               .sum = sum});
+}
+
+/* Robust: by the crossings of the mesh and of its closing, and the solid angles of the latter. */
+static void find_by_closings(carom_mesh *mesh, const caromi_places *places, const int32_t *sum, uint8_t *is_inside)
+{
+    const caromi_closing *closing = NULL;
+    int32_t key = 0;
+    uint64_t work = 0;
+    for (uint32_t i = 0; i < places->count; i++) {
+        const float place[] = {places->x[i], places->y[i], places->z[i]};
+        const int32_t own = caromi_closing_key(mesh, places->mask[i]);
+        if (closing == NULL || own != key)
+            closing = caromi_closing_find(mesh, key = own);
+        is_inside[i] = (uint8_t)(closing->count == 0
+                                     ? sum[i] != 0
+                                     : caromi_closing_inside(closing, place,
+                                                             sum[i] + caromi_closing_crossings(closing, place), &work));
+    }
+    if (work > 0)
+        atomic_fetch_add_explicit(&mesh->closings.work, work, memory_order_relaxed);
+}
+
+void caromi_find_sides(carom_mesh *mesh, carom_sign sign, const caromi_places *places, uint8_t *is_inside)
+{
+    int32_t sum[CAROMI_BLOCK];
+    if (sign == CAROM_SIGN_NONE) {
+        memset(is_inside, 0, places->count);
+        return;
+    }
+    sum_crossings(mesh, places, sum);
+    if (sign == CAROM_SIGN_ROBUST) {
+        find_by_closings(mesh, places, sum, is_inside);
+        return;
+    }
     for (uint32_t i = 0; i < places->count; i++)
         is_inside[i] = (uint8_t)caromi_is_inside(sign, sum[i]);
 }
 
-void caromi_find_sides(const carom_mesh *mesh, carom_sign sign, const caromi_places *places, uint8_t *is_inside)
+/* ---- closings of a batch ----------------------------------------------------------------------------------------- */
+
+/* Lists the keys of the queries' masks. */
+static carom_status find_keys(const caromi_mesh_batch *batch, int32_t keys[CAROMI_CLOSINGS], uint32_t *count,
+                              carom_error *err)
 {
-    switch (sign) {
-    case CAROM_SIGN_PARITY:
-    case CAROM_SIGN_WINDING: find_by_rays(mesh, sign, places, is_inside); return;
-    case CAROM_SIGN_NONE:
-    case CAROM_SIGN_ROBUST: break;
+    int32_t last = 0; /* it needs no closing */
+    *count = 0;
+    for (uint64_t i = batch->begin; i < batch->count; i++) {
+        int32_t mask;
+        uint32_t at = 0;
+        memcpy(&mask, caromi_element(&batch->mask, i), sizeof mask);
+        const int32_t key = caromi_closing_key(batch->mesh, mask);
+        if (key == last || key == 0)
+            continue;
+        last = key;
+        while (at < *count && keys[at] != key)
+            at++;
+        if (at < *count)
+            continue;
+        if (*count == CAROMI_CLOSINGS)
+            return caromi_fail(err, CAROM_ERROR_UNSUPPORTED, CAROMI_NO_NATIVE_CODE,
+                               "query %llu: its mask is the %dth that selects triangles by other bits; sign robust "
+                               "takes at most %d such masks in a call",
+                               (unsigned long long)i, CAROMI_CLOSINGS + 1, CAROMI_CLOSINGS);
+        keys[(*count)++] = key;
     }
-    memset(is_inside, 0, places->count);
+    return CAROM_OK;
+}
+
+/* The host reads the masks of a batch. */
+static carom_status show_masks(const caromi_mesh_batch *batch, carom_error *err)
+{
+    CHECK(caromi_staging_show_array(batch->mesh->context, batch->mask.base, err));
+    return caromi_staging_show_index(batch->mesh->context, batch->mask.index.base, err);
+}
+
+carom_status caromi_close_for(const caromi_mesh_batch *batch, const carom_batch *asked, carom_error *err)
+{
+    carom_mesh *mesh = batch->mesh;
+    const caromi_closing *closing;
+    int32_t keys[CAROMI_CLOSINGS] = {-1};
+    uint32_t count = 1;
+    if (batch->sign != CAROM_SIGN_ROBUST || mesh->info.triangle_count == 0)
+        return CAROM_OK;
+    CHECK(caromi_mesh_bring(mesh, err));
+    CHECK(caromi_closing_look(mesh, err));
+    if (mesh->masks != NULL && batch->mask.base != NULL) {
+        if (asked->prepare)
+            return CAROM_OK; /* no element is read */
+        CHECK(show_masks(batch, err));
+        CHECK(find_keys(batch, keys, &count, err));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (i > 0)
+            CHECK(caromi_report_progress(&asked->progress, "query", batch->begin, batch->count, err));
+        CHECK(caromi_closing_of(mesh, keys[i], &closing, err));
+    }
+    return CAROM_OK;
+}
+
+uint32_t caromi_side_grain(const caromi_mesh_batch *batch)
+{
+    const uint64_t piece = batch->mesh->closings.piece,
+                   whole_blocks = 4 * (uint64_t)CAROMI_BLOCK * caromi_pool_threads(batch->mesh->context->pool);
+    return batch->sign == CAROM_SIGN_ROBUST && piece != 0 && piece < whole_blocks ? 1 : CAROMI_BLOCK;
 }
 
 /* ---- closest points ---------------------------------------------------------------------------------------------- */
@@ -173,7 +262,7 @@ carom_status caromi_sign_overlaps(const carom_context *context, const caromi_mes
 {
     const overlap_job job = {batch, overlaps};
     return caromi_run_blocks(context, batch->mesh, batch->in, MESH_IN_RESTING, batch->options, first, end,
-                             sizeof(overlap_block), sign_overlaps, &job, stats, err);
+                             sizeof(overlap_block), caromi_side_grain(batch), sign_overlaps, &job, stats, err);
 }
 
 /* ---- devices ----------------------------------------------------------------------------------------------------- */

@@ -19,6 +19,11 @@ carom_status caromi_check_sign(carom_sign sign, int allow_open, carom_error *err
 carom_status caromi_check_closed(carom_mesh *mesh, carom_sign sign, carom_error *err);
 /* Fails if the sign refuses the mesh and open meshes are not allowed. Without a sign there is nothing to check. */
 carom_status caromi_check_body(carom_mesh *mesh, carom_sign sign, int allow_open, carom_error *err);
+/* Makes the closings that the queries of a batch need, if its sign is ROBUST. The masks that select differently must
+ * not be more than CAROMI_CLOSINGS. Before each but the first it reports progress, so that a program can cancel. */
+carom_status caromi_close_for(const caromi_mesh_batch *batch, const carom_batch *asked, carom_error *err);
+/* Queries that are worth a task of their own: one, if sides have been costly. */
+uint32_t caromi_side_grain(const caromi_mesh_batch *batch);
 
 /* Places, at most CAROMI_BLOCK. All coordinates are finite. */
 typedef struct caromi_places {
@@ -27,8 +32,8 @@ typedef struct caromi_places {
     int32_t mask[CAROMI_BLOCK]; /* with MESH_QUERY_MASKS */
     int options;                /* MESH_TRIANGLE_MASKS and MESH_QUERY_MASKS */
 } caromi_places;
-/* Sets, for each place, whether it is inside. The mesh has triangles. */
-void caromi_find_sides(const carom_mesh *mesh, carom_sign sign, const caromi_places *places, uint8_t *is_inside);
+/* Sets, for each place, whether it is inside. The mesh has triangles, and with ROBUST the closing of each mask. */
+void caromi_find_sides(carom_mesh *mesh, carom_sign sign, const caromi_places *places, uint8_t *is_inside);
 
 /* Gives the distances, depths and gradients of a block of closest points their signs. Queries whose distance is NaN,
  * that is undecided, stay as they are. */

@@ -97,8 +97,9 @@ typedef enum carom_accuracy {
 } carom_accuracy;
 
 /// Progress of a batch, reported from the calling thread, of a job from its context's, every 2^18
-/// to 2^20 queries on the CPU, more on a device, and at the end of a batch that has any. Calls for
-/// spheres among themselves report every 50 ms on the CPU: the share of their work, as a number of
+/// to 2^20 queries on the CPU, more on a device, and at the end of a batch that has any. With
+/// CAROM_SIGN_ROBUST on a mesh with holes, after fewer if these take long. Calls for spheres among
+/// themselves report every 50 ms on the CPU: the share of their work, as a number of
 /// spheres. Their answers are all there at the end, and none before
 typedef struct carom_progress {
     /// NULL: no reports. Gets the end of the queries answered, [begin, done), and the count.

@@ -4,215 +4,9 @@
  * `winding` on closed meshes. */
 #include "reference/mesh.h"
 #include "tests/support/mesh_oracle.h"
-#include "tests/support/sign_scenes.h"
+#include "tests/support/open_scenes.h"
 
 #include <math.h>
-
-enum { SEED = 173 };
-
-/* ---- scenes ------------------------------------------------------------------------------------------------------ */
-
-/* Numbers from 0 to below `end`, one after the other. */
-static size_t next_of(uint64_t *state, size_t end)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (size_t)(*state >> 33) % end;
-}
-
-static scene scene_without(scene s, size_t count)
-{
-    uint64_t state = SEED;
-    for (size_t i = 0; i < count; i++) {
-        const size_t triangle = next_of(&state, s.triangle_count--);
-        memcpy(s.indices + 3 * triangle, s.indices + 3 * s.triangle_count, 3 * sizeof *s.indices);
-    }
-    return s;
-}
-
-static scene torus(void)
-{
-    return kinds[2].make(600);
-}
-
-static scene torus_holes(void)
-{
-    return scene_without(torus(), 40);
-}
-
-static scene torus_holes_turned(void)
-{
-    return scene_turned_round(torus_holes());
-}
-
-/* Every triangle has corners of its own; those of every `which`-th are moved by 1e-5, along edges too. */
-static scene torus_apart(size_t which, float by)
-{
-    uint64_t state = SEED;
-    scene from = torus(), s = scene_alloc_apart(from.triangle_count);
-    for (size_t i = 0; i < 3 * s.triangle_count; i++)
-        for (size_t k = 0; k < 3; k++)
-            s.vertices[3 * i + k] = from.vertices[3 * from.indices[i] + k] +
-                                    (i / 3 % which == 0 ? by * ((float)next_of(&state, 2001) / 1000 - 1) : 0);
-    scene_free(&from);
-    return s;
-}
-
-static scene torus_cracks(void)
-{
-    return torus_apart(12, 1e-5f);
-}
-
-static scene torus_soup(void)
-{
-    return torus_apart(1, 1e-3f);
-}
-
-/* A sphere of triangles that do not meet, `copies` times: whole parts of the closing cancel, and turn more than once
- * around places. */
-static scene net(size_t copies)
-{
-    scene from = scene_sphere(12), s = scene_alloc_apart(copies * from.triangle_count);
-    for (size_t t = 0; t < s.triangle_count; t++)
-        for (size_t k = 0; k < 9; k++) {
-            const uint32_t *corner = from.indices + 3 * (t % from.triangle_count);
-            const float middle = (from.vertices[3 * corner[0] + k % 3] + from.vertices[3 * corner[1] + k % 3] +
-                                  from.vertices[3 * corner[2] + k % 3]) /
-                                 3;
-            s.vertices[9 * t + k] = middle + 0.97f * (from.vertices[3 * corner[k / 3] + k % 3] - middle);
-        }
-    scene_free(&from);
-    return s;
-}
-
-static scene net_fivefold(void)
-{
-    return net(5);
-}
-
-static scene torus_doubled(void)
-{
-    uint64_t state = SEED;
-    scene s = torus();
-    const size_t count = s.triangle_count, more = 100;
-    uint32_t *indices = test_alloc(3 * (count + more), sizeof *indices);
-    memcpy(indices, s.indices, 3 * count * sizeof *indices);
-    for (size_t i = 0; i < more; i++)
-        memcpy(indices + 3 * (count + i), indices + 3 * next_of(&state, count), 3 * sizeof *indices);
-    free(s.indices);
-    s.indices = indices;
-    s.triangle_count += more;
-    return s;
-}
-
-/* A box of whole numbers without its top: its opening, edges and corners are in planes of nodes. */
-static scene box_open(void)
-{
-    scene s = scene_box(-1, -1, -1, 1, 1, 1);
-    size_t left = 0;
-    for (size_t t = 0; t < s.triangle_count; t++) {
-        float p[3][3];
-        scene_triangle(&s, t, p);
-        if (p[0][2] + p[1][2] + p[2][2] < 3) {
-            memmove(s.indices + 3 * left, s.indices + 3 * t, 3 * sizeof *s.indices);
-            left++;
-        }
-    }
-    s.triangle_count = left;
-    return s;
-}
-
-/* A box without top and bottom: a node in one opening is outside because of the other. */
-static scene box_pipe(void)
-{
-    scene s = box_open();
-    size_t left = 0;
-    for (size_t t = 0; t < s.triangle_count; t++) {
-        float p[3][3];
-        scene_triangle(&s, t, p);
-        if (p[0][2] + p[1][2] + p[2][2] > -3) {
-            memmove(s.indices + 3 * left, s.indices + 3 * t, 3 * sizeof *s.indices);
-            left++;
-        }
-    }
-    s.triangle_count = left;
-    return s;
-}
-
-/* A side of the box is open, and one triangle inside it has no neighbours. */
-static scene box_lying(void)
-{
-    scene s = box_open();
-    for (size_t v = 0; v < s.vertex_count; v++) {
-        const float x = s.vertices[3 * v];
-        s.vertices[3 * v] = s.vertices[3 * v + 2];
-        s.vertices[3 * v + 2] = -x;
-    }
-    return scene_both(s, scene_soup(SEED, 1, 0.5));
-}
-
-/* Masks leave every seventh triangle out. */
-static scene torus_masked(void)
-{
-    scene s = torus();
-    s.masks = test_alloc(s.triangle_count, sizeof *s.masks);
-    for (size_t t = 0; t < s.triangle_count; t++)
-        s.masks[t] = t % 7 != 0;
-    return s;
-}
-
-/* Opposite faces in one place cancel. */
-static scene box_cancelled(void)
-{
-    return scene_both(box_open(), scene_turned_round(box_open()));
-}
-
-static scene floor_open(void)
-{
-    return scene_floor(5);
-}
-
-static scene torus_far(void)
-{
-    scene s = torus_holes();
-    scene_place(&s, 0, 1e4f);
-    return s;
-}
-
-static scene box_huge(void)
-{
-    scene s = box_open();
-    scene_scale(&s, 125);
-    return s;
-}
-
-static scene box_tiny(void)
-{
-    scene s = box_open();
-    scene_scale(&s, -135);
-    return s;
-}
-
-static scene soup(void)
-{
-    return kinds[0].make(80);
-}
-
-static const sign_scene scenes[] = {{"torus with holes", torus_holes},
-                                    {"turned round", torus_holes_turned},
-                                    {"cracks", torus_cracks},
-                                    {"a torus of soup", torus_soup},
-                                    {"doubled faces", torus_doubled},
-                                    {"a box without a top", box_open},
-                                    {"a box lying", box_lying},
-                                    {"masks", torus_masked},
-                                    {"cancelled", box_cancelled},
-                                    {"a sheet", floor_open},
-                                    {"far away", torus_far},
-                                    {"huge", box_huge},
-                                    {"tiny", box_tiny},
-                                    {"a pipe", box_pipe},
-                                    {"a net, five times", net_fivefold},
-                                    {"soup", soup}};
 
 /* ---- against sums ------------------------------------------------------------------------------------------------ */
 
@@ -245,8 +39,8 @@ static void test_sums(void **state)
 {
     carom_context *context = test_context();
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(scenes); i++) {
-        scene s = scenes[i].make();
+    for (size_t i = 0; i < OPEN_SCENES; i++) {
+        scene s = open_scenes[i].make();
         carom_mesh *mesh = scene_mesh(context, &s);
         /* Also nodes at whole numbers, above and below corners and edges, in planes of holes; a fine column; and nodes
          * next to an edge of the boxes. */
@@ -255,7 +49,7 @@ static void test_sums(void **state)
         for (size_t k = 0; k < COUNT_OF(lattices); k++) {
             const carom_mesh_distance_desc desc = robust_desc(&lattices[k]);
             volume v = volume_ask(mesh, &desc, NULL);
-            const size_t inside = check_volume(&s, &lattices[k], &v, scenes[i].name);
+            const size_t inside = check_volume(&s, &lattices[k], &v, open_scenes[i].name);
             if (i < 8 && k == 0)
                 assert_true(inside > 0 && inside < v.count);
             volume_free(&v);
@@ -305,8 +99,8 @@ static void test_one_side(void **state)
     static const carom_lattice fine = {{-1.25, -1.25, -1.25}, 0.125, {21, 21, 19}, {0}},
                                coarse = {{-1.25, -1.25, -1.25}, 0.25, {11, 11, 10}, {0}};
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(scenes); i++) {
-        scene s = scenes[i].make();
+    for (size_t i = 0; i < OPEN_SCENES; i++) {
+        scene s = open_scenes[i].make();
         carom_mesh *mesh = scene_mesh(context, &s);
         const carom_mesh_distance_desc of_fine = robust_desc(&fine), of_coarse = robust_desc(&coarse);
         volume v = volume_ask(mesh, &of_fine, NULL), w = volume_ask(mesh, &of_coarse, NULL);
@@ -314,8 +108,8 @@ static void test_one_side(void **state)
             const size_t x = n % 11, y = n / 11 % 11, z = n / 121;
             const size_t in_fine = 2 * x + 21 * (2 * y) + 21 * 21 * (2 * z);
             if (bits_of_float(volume_distance(&w, n)) != bits_of_float(volume_distance(&v, in_fine)))
-                fail_msg("%s, node %zu: %g, in a finer lattice %g", scenes[i].name, n, (double)volume_distance(&w, n),
-                         (double)volume_distance(&v, in_fine));
+                fail_msg("%s, node %zu: %g, in a finer lattice %g", open_scenes[i].name, n,
+                         (double)volume_distance(&w, n), (double)volume_distance(&v, in_fine));
         }
         for (size_t n = 0; n < v.count; n += 97) {
             const carom_lattice one = {{-1.25, -1.25, -1.25}, 0.125, {1, 1, 1}, {n % 21, n / 21 % 21, n / 441}};
@@ -336,7 +130,7 @@ static void check_same(carom_context *scalar, carom_context *context, const char
 {
     static const carom_lattice lattice = {{-1.1, -1.1, -1.1}, 0.125, {19, 18, 20}, {0}};
     for (size_t i = 0; i < 8; i += i == 2 ? 2 : 1) { /* the torus of soup takes as long as all others */
-        scene s = scenes[i].make();
+        scene s = open_scenes[i].make();
         carom_mesh *expected_of = scene_mesh(scalar, &s), *got_of = scene_mesh(context, &s);
         carom_mesh_distance_desc desc = robust_desc(&lattice);
         volume expected = volume_ask(expected_of, &desc, NULL), got = volume_ask(got_of, &desc, NULL);
@@ -359,7 +153,7 @@ static void check_same(carom_context *scalar, carom_context *context, const char
 static void test_update(void **state)
 {
     carom_context *context = test_context();
-    scene s = box_open();
+    scene s = open_box();
     carom_mesh *mesh = scene_mesh(context, &s);
     const carom_lattice lattice = lattice_around(&s, 14);
     const carom_mesh_distance_desc desc = robust_desc(&lattice);
@@ -405,7 +199,7 @@ static void test_memory(void **state)
     static const carom_lattice lattice = {{-1.25, -1.25, -1.25}, 0.5, {6, 6, 6}, {0}};
     (void)state;
     for (size_t fail_at = 1, failed = 1; failed; fail_at++) {
-        scene s = torus_masked();
+        scene s = open_masked();
         short_memory memory = {0};
         carom_context_desc desc = carom_context_desc_default();
         carom_context *context;

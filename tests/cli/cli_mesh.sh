@@ -82,7 +82,7 @@ sweep --scene marked.csv --spheres sp.csv > marked.out
 check "scene: a byte order mark" cmp scene.out marked.out
 expect "scene: a sign" 2 "--sign belongs to --mesh" "$carom" overlap --scene scene.csv --spheres sp.csv --sign parity
 expect "scene: open" 2 "--allow-open belongs to --mesh" "$carom" overlap --scene scene.csv --spheres sp.csv --allow-open
-expect "mesh: robust at centres" 2 "belongs to bake distance" "$carom" overlap --mesh two.off --spheres sp.csv \
+expect "scene: a robust sign" 2 "--sign belongs to --mesh" "$carom" overlap --scene scene.csv --spheres sp.csv \
     --hits closest --sign robust
 bad_scene "no instance" "no instance" "mesh,$head"
 bad_scene "a column missing" m23 "mesh,${head%,m23}" "two.off,1,0,0,0,0,1,0,0,0,0,1"
@@ -231,6 +231,16 @@ for sign in parity winding; do
             overlap --mesh cube.off --spheres body.csv --hits $hits --sign $sign
     done
 done
+# Robust: as winding where that takes the mesh, and a mesh with a hole unasked.
+of_holed() {
+    overlap --mesh holed.off --spheres holed.csv "$@" | paste -sd ' '
+}
+printf '%s\n' cx,cy,cz,radius 2,1,1.5,0.5 0.25,1.5,2,0.125 -1,1.5,2,0.5 > holed.csv
+equal "overlap: closest with --sign robust" "$(of_body --sign winding --gradient)" "$(of_body --sign robust --gradient)"
+equal "overlap: --sign robust at a hole" "distance,depth,gx -1,1.5,0 -0.25,0.375,-1 1,-0.5,-1" \
+    "$(overlap --mesh holed.off --spheres holed.csv --hits closest --sign robust --gradient | cut -d , -f 2,7,8 |
+        paste -sd ' ')"
+equal "overlap: any with --sign robust" "hit 1 1 0" "$(of_holed --sign robust)"
 equal "overlap: --sign none" "$(of_body)" "$(of_body --sign none)"
 expect "overlap: --sign of no such rule" 2 "--sign: expected none, parity, winding or robust, got 'z'" overlap \
     --mesh cube.off --spheres body.csv --hits closest --sign z
