@@ -112,6 +112,8 @@ double ref_half_diagonal(double spacing);
 /* With d the distance of the point from the triangles that have a mask: 0 if d > radius + half, 1 if d <= radius -
  * half, else 2; decided exactly. */
 int ref_mesh_clearance(const ref_mesh *mesh, const float point[3], float radius, double half);
+/* The same for a point inside, whose distance is -d: 1 if -d <= radius - half, else 2. */
+int ref_mesh_clearance_inside(const ref_mesh *mesh, const float point[3], float radius, double half);
 
 /* A ball that comes down along -z over (x, y), and the height of its centre at first contact, as an answer has it. */
 typedef struct ref_mesh_drop_case {

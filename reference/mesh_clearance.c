@@ -39,27 +39,27 @@ double ref_half_diagonal(double spacing)
     return above;
 }
 
-/* Whether the triangle is no farther than radius + side * half. */
-static int is_within(const ref_sweep_case *c, double radius, double side, double half)
+/* Compares the triangle's distance with a + b: -1 if it is less, 0 if it is equal, 1 if it is greater. */
+static int compare_distance(const ref_sweep_case *c, double a, double b)
 {
     ref_triangle triangle;
     ref_nearest nearest;
-    ref_dyadic limit, h;
-    double about = radius + side * half, slack = (radius + half) * 1e-12;
-    if (ref_corner_distance(c) <= about - slack)
-        return 1;
+    ref_dyadic limit, more;
+    double about = a + b, slack = (fabs(a) + fabs(b)) * 1e-12;
+    if (ref_corner_distance(c) < about - slack)
+        return -1;
     if (ref_box_distance(c) > about + slack)
-        return 0;
-    ref_dyadic_from_double(&limit, radius);
-    ref_dyadic_from_double(&h, side * half);
-    ref_dyadic_add(&limit, &limit, &h);
+        return 1;
+    ref_dyadic_from_double(&limit, a);
+    ref_dyadic_from_double(&more, b);
+    ref_dyadic_add(&limit, &limit, &more);
     if (limit.sign < 0)
-        return 0;
+        return 1;
     ref_triangle_set(&triangle, c);
     ref_triangle_nearest(&triangle, &nearest);
     ref_dyadic_mul(&limit, &limit, &limit);
     ref_dyadic_mul(&limit, &limit, &nearest.bottom);
-    return ref_dyadic_cmp(&nearest.top, &limit) <= 0;
+    return ref_dyadic_cmp(&nearest.top, &limit);
 }
 
 int ref_mesh_clearance(const ref_mesh *mesh, const float point[3], float radius, double half)
@@ -70,10 +70,23 @@ int ref_mesh_clearance(const ref_mesh *mesh, const float point[3], float radius,
         if (mesh->masks != NULL && mesh->masks[k] == 0)
             continue;
         ref_mesh_triangle(mesh, k, c.p);
-        if (is_within(&c, (double)radius, -1.0, half))
+        if (compare_distance(&c, (double)radius, -half) <= 0)
             answer = 1;
-        else if (answer == 0 && is_within(&c, (double)radius, 1.0, half))
+        else if (answer == 0 && compare_distance(&c, (double)radius, half) <= 0)
             answer = 2;
     }
     return answer;
+}
+
+int ref_mesh_clearance_inside(const ref_mesh *mesh, const float point[3], float radius, double half)
+{
+    ref_sweep_case c = {.center = {point[0], point[1], point[2]}};
+    for (size_t k = 0; k < mesh->triangle_count; k++) {
+        if (mesh->masks != NULL && mesh->masks[k] == 0)
+            continue;
+        ref_mesh_triangle(mesh, k, c.p);
+        if (compare_distance(&c, half, -(double)radius) < 0)
+            return 2;
+    }
+    return 1;
 }

@@ -26,5 +26,8 @@ typedef struct bake_place {
 carom_batch bake_batch_of(const bake_question *question, size_t size);
 /* The mesh as the reference has it. */
 ref_mesh bake_reference_of(const bake_place *at);
+/* Whether the reference has the node inside, by the sign of the bake. With `robust` either side is right where the
+ * winding number is within 2^-20 of 1/2: then it is `given`. */
+int bake_is_inside(const bake_place *at, const ref_mesh *mesh, int given);
 
 #endif

@@ -96,26 +96,13 @@ static int is_near(const bake_place *at, const bake_node *given, const bake_node
     return fabs((double)given->distance - (double)exact->distance) <= 0x1p-12 * scale;
 }
 
-/* Whether the reference has the node inside. With sign rule `robust` either side is right where the winding number is
- * within 2^-20 of 1/2: then it is the one given. */
-static int is_inside(const bake_place *at, const ref_mesh *mesh, int given)
-{
-    ref_mesh_ray_answer ray;
-    if (at->plan->parameters.sign == CAROM_SIGN_ROBUST) {
-        const double beyond = fabs((double)ref_mesh_winding(mesh, at->p)) - 0.5;
-        return fabs(beyond) > 0x1p-20 ? beyond > 0 : given;
-    }
-    ref_mesh_ray(mesh, at->p, &ray);
-    return at->plan->parameters.sign == CAROM_SIGN_PARITY ? (int)(ray.crossings & 1) : ray.sum != 0;
-}
-
 /* The reference's distance, triangle and feature, cut to the band. */
 static void cut(const bake_place *at, const ref_mesh *mesh, const ref_mesh_closest_answer *closest,
                 const bake_node *exact, bake_node *out)
 {
     const bake_parameters *parameters = &at->plan->parameters;
     const int far = closest->closest.distance > parameters->band;
-    const int inside = parameters->sign != CAROM_SIGN_NONE && is_inside(at, mesh, exact->distance < 0);
+    const int inside = bake_is_inside(at, mesh, exact->distance < 0);
     out->distance = far ? parameters->band : closest->closest.distance;
     out->triangle = far ? -1 : closest->triangle;
     out->feature = far ? CAROM_FEATURE_NONE : (uint8_t)closest->closest.feature;

@@ -2,6 +2,7 @@
 /* The kinds of volumes by their names, and what they share. */
 #include "check.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,4 +41,18 @@ ref_mesh bake_reference_of(const bake_place *at)
 {
     const mesh_data *data = &at->mesh->data;
     return (ref_mesh){data->xyz, data->indices, (size_t)data->triangle_count, data->masks};
+}
+
+int bake_is_inside(const bake_place *at, const ref_mesh *mesh, int given)
+{
+    const carom_sign sign = at->plan->parameters.sign;
+    ref_mesh_ray_answer ray;
+    if (sign == CAROM_SIGN_NONE)
+        return 0;
+    if (sign == CAROM_SIGN_ROBUST) {
+        const double beyond = fabs((double)ref_mesh_winding(mesh, at->p)) - 0.5;
+        return fabs(beyond) > 0x1p-20 ? beyond > 0 : given;
+    }
+    ref_mesh_ray(mesh, at->p, &ray);
+    return sign == CAROM_SIGN_PARITY ? (int)(ray.crossings & 1) : ray.sum != 0;
 }

@@ -92,21 +92,22 @@ int caromi_cube_is_displaced(double origin, double spacing, uint64_t index, floa
 
 /* ---- distances --------------------------------------------------------------------------------------------------- */
 
-/* The limit and the distance's square / over are in units of 2^unit and of 2^m.unit. */
-static int is_within(const caromi_int *square, const caromi_int *over, int finer, const caromi_int *limit)
+/* Compares a distance with a limit: 1 if it is greater, which it is than any below 0. The limit and the distance's
+ * square / over are in units of 2^unit and of 2^m.unit. */
+static int compare(const caromi_int *square, const caromi_int *over, int finer, const caromi_int *limit)
 {
     caromi_int left, limit2, right;
     if (limit->sign < 0)
-        return 0;
+        return 1;
     caromi_int_shift(&left, square, 2 * finer);
     caromi_int_square(&limit2, limit);
     if (over == NULL)
-        return caromi_int_compare(&left, &limit2) <= 0;
+        return caromi_int_compare(&left, &limit2);
     caromi_int_mul(&right, &limit2, over);
-    return caromi_int_compare(&left, &right) <= 0;
+    return caromi_int_compare(&left, &right);
 }
 
-/* Compares the squared distance with the square of the limit R + h or R - h. */
+/* Compares the squared distance with the square of the limit. */
 int caromi_cube_reaches(const float *in, const caromi_cube *cube, enum caromi_cube_limit which)
 {
     float pair_at_rest[IN_SWEEP_RESTING] = {0}; /* without radius and motion */
@@ -125,7 +126,9 @@ int caromi_cube_reaches(const float *in, const caromi_cube *cube, enum caromi_cu
     int_of_double(&half, cube->half, unit);
     if (which == CAROMI_CUBE_FREE)
         caromi_int_add(&limit, &limit, &half);
-    else
+    else if (which == CAROMI_CUBE_BLOCKED)
         caromi_int_sub(&limit, &limit, &half);
-    return is_within(&square, denominator, motion.unit - unit, &limit);
+    else
+        caromi_int_sub(&limit, &half, &limit);
+    return compare(&square, denominator, motion.unit - unit, &limit) < (which == CAROMI_CUBE_INSIDE ? 0 : 1);
 }

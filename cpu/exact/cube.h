@@ -11,8 +11,8 @@ typedef struct caromi_cube {
     double half;  /* h */
 } caromi_cube;
 
-/* The limit that a distance is compared with: R + h or R - h. */
-enum caromi_cube_limit { CAROMI_CUBE_BLOCKED = -1, CAROMI_CUBE_FREE = 1 };
+/* The limit that a distance is compared with: R + h or R - h; of nodes inside a mesh h - R. */
+enum caromi_cube_limit { CAROMI_CUBE_BLOCKED = -1, CAROMI_CUBE_INSIDE = 0, CAROMI_CUBE_FREE = 1 };
 
 /* |x| = m 2^exponent; returns m, odd or 0. */
 uint64_t caromi_split_double(double x, int *exponent);
@@ -20,7 +20,8 @@ uint64_t caromi_split_double(double x, int *exponent);
 double caromi_cube_half(double spacing);
 /* Whether `node` is more than 2^-17 of the spacing away from origin + index * spacing, all taken as real numbers. */
 int caromi_cube_is_displaced(double origin, double spacing, uint64_t index, float node);
-/* Whether the distance of the centre from the triangle is <= the limit. in: IN_CLOSEST numbers, all finite. */
+/* Whether the distance of the centre from the triangle is <= the limit; with INSIDE, whether it is less. in: IN_CLOSEST
+ * numbers, all finite. */
 int caromi_cube_reaches(const float *in, const caromi_cube *cube, enum caromi_cube_limit limit);
 
 /* A real number in [low, high]. */
@@ -32,7 +33,8 @@ typedef struct caromi_bounds {
 static inline caromi_bounds caromi_cube_bounds(const caromi_cube *cube, enum caromi_cube_limit limit)
 {
     const double slack = ((double)cube->radius + cube->half) * 0x1p-51;
-    const double sum = (double)cube->radius + (double)limit * cube->half;
+    const double sum = limit == CAROMI_CUBE_INSIDE ? cube->half - (double)cube->radius
+                                                   : (double)cube->radius + (double)limit * cube->half;
     return (caromi_bounds){sum - slack, sum + slack};
 }
 

@@ -5,8 +5,12 @@
 
 #include "calls/lattice.h"
 #include "cubes.h"
+#include "host/core/fallback.h"
+#include "host/mesh/closing.h"
 #include "host/mesh/mesh.h"
 #include "host/mesh/query.h"
+#include "host/mesh/side.h"
+#include "inside.h"
 
 enum {
     PIECE = CAROMI_MESH_PIECE,  /* nodes between two reports of progress, at least */
@@ -49,18 +53,91 @@ static carom_status check(const caromi_request *request, uint64_t *extent, carom
         return caromi_fail_argument(err, "radius is %g; it must be finite and >= 0", (double)desc->radius);
     for (int axis = 0; axis < 3; axis++)
         CHECK(check_axis(&desc->lattice, axis, err));
+    return caromi_check_sign(desc->sign, desc->allow_open, err);
+}
+
+/* ---- a batch ----------------------------------------------------------------------------------------------------- */
+
+/* Whole slabs: as many as a tile has, if that is not too many nodes between two reports. The sides of an open mesh may
+ * take long. */
+static uint64_t piece_of(const caromi_cubes *cubes)
+{
+    const uint64_t slab = cubes->nodes.slab, enough = (PIECE_ENOUGH + slab - 1) / slab,
+                   least = (PIECE + slab - 1) / slab;
+    const uint64_t tile = enough < CAROMI_TILE ? enough : CAROMI_TILE;
+    const int is_slow = cubes->inside != NULL && cubes->inside->closing != NULL;
+    return slab * (tile > least && !is_slow ? tile : least);
+}
+
+static carom_status decline(caromi_device *device, const void *cubes, uint64_t end, uint64_t *done, carom_stats *stats,
+                            carom_error *err)
+{
+    (void)device, (void)err;
+    if (end != *done)
+        caromi_decline(((const caromi_cubes *)cubes)->nodes.mesh->context, stats,
+                       "devices have no clearance of solids");
     return CAROM_OK;
 }
 
-/* ---- the call -----------------------------------------------------------------------------------------------------
- */
-
-/* Whole slabs: as many as a tile has, if that is not too many nodes between two reports. */
-static uint64_t piece_of(uint64_t slab)
+static carom_status on_cpu(const carom_context *context, const void *cubes, uint64_t first, uint64_t end,
+                           carom_stats *stats, carom_error *err)
 {
-    const uint64_t enough = (PIECE_ENOUGH + slab - 1) / slab, least = (PIECE + slab - 1) / slab;
-    const uint64_t tile = enough < CAROMI_TILE ? enough : CAROMI_TILE;
-    return slab * (tile > least ? tile : least);
+    const caromi_cubes *c = cubes;
+    CHECK(caromi_cubes_on_cpu(context, cubes, first, end, stats, err));
+    if (c->inside != NULL)
+        caromi_cubes_sign(c, first, end);
+    return CAROM_OK;
+}
+
+static carom_status run_batch(const caromi_cubes *cubes, const carom_mesh_clearance_desc *desc, carom_stats *stats,
+                              carom_error *err)
+{
+    carom_mesh *mesh = cubes->nodes.mesh;
+    const int is_body = desc->sign != CAROM_SIGN_NONE, may_suit = caromi_hierarchy_may_suit(mesh);
+    const caromi_batch run = {.batch = cubes,
+                              .begin = cubes->nodes.begin,
+                              .count = cubes->nodes.count,
+                              .on_device = is_body                          ? decline
+                                           : cubes->out != NULL && may_suit ? caromi_cubes_on_device
+                                                                            : NULL,
+                              .suit_device = is_body ? NULL : caromi_suit_mesh,
+                              .subject = mesh,
+                              .on_cpu = on_cpu,
+                              .piece = piece_of(cubes),
+                              .progress = desc->batch.progress,
+                              .prepare = desc->batch.prepare,
+                              .slab = cubes->nodes.slab,
+                              .exact = desc->batch.accuracy == CAROM_ACCURACY_EXACT,
+                              .name = "a lattice's clearance",
+                              .pace = is_body ? &mesh->body_paces[CAROMI_BODY_CLEARANCE][0] : &mesh->clearance_pace};
+    return caromi_run(mesh->context, &run, stats, err);
+}
+
+/* ---- the call ---------------------------------------------------------------------------------------------------- */
+
+/* Runs a batch with a sign. masks: [triangles] or NULL. */
+static carom_status run_signed(caromi_cubes *cubes, const carom_mesh_clearance_desc *desc, const int32_t *masks,
+                               carom_stats *stats, carom_error *err)
+{
+    carom_mesh *mesh = cubes->nodes.mesh;
+    const caromi_closing *closing = NULL;
+    const int is_robust = desc->sign == CAROM_SIGN_ROBUST;
+    caromi_inside inside;
+    if (!desc->allow_open && !is_robust)
+        CHECK(caromi_check_closed(mesh, desc->sign, err));
+    if (cubes->out == NULL)
+        return run_batch(cubes, desc, stats, err);
+    if (is_robust)
+        CHECK(caromi_closing_of(mesh, -1, &closing, err));
+    if (cubes->nodes.begin == cubes->nodes.count || desc->batch.prepare)
+        return run_batch(cubes, desc, stats, err);
+    if (closing != NULL && closing->count == 0)
+        closing = NULL;
+    CHECK(caromi_inside_make(&cubes->nodes, is_robust ? CAROM_SIGN_WINDING : desc->sign, masks, closing, &inside, err));
+    cubes->inside = &inside;
+    const carom_status status = run_batch(cubes, desc, stats, err);
+    caromi_inside_free(&inside);
+    return status;
 }
 
 /* Runs a checked call. */
@@ -70,6 +147,7 @@ static carom_status run(const caromi_request *request, carom_error *err)
     const carom_mesh_clearance_result *out = request->out;
     carom_mesh *mesh = request->subject;
     const uint64_t slab = caromi_slab_of(&desc->lattice);
+    int32_t *masks = NULL;
     CHECK(caromi_mesh_bring(mesh, err));
     const caromi_lattice_batch nodes = {.mesh = mesh,
                                         .lattice = desc->lattice,
@@ -77,23 +155,14 @@ static carom_status run(const caromi_request *request, carom_error *err)
                                         .begin = desc->batch.begin * slab,
                                         .count = desc->batch.count * slab,
                                         .exact = 1};
-    const caromi_cubes cubes = caromi_cubes_of(&nodes, desc->radius, out->clearance);
-    const caromi_batch run = {
-        .batch = &cubes,
-        .begin = nodes.begin,
-        .count = nodes.count,
-        .on_device = out->clearance != NULL && caromi_hierarchy_may_suit(mesh) ? caromi_cubes_on_device : NULL,
-        .suit_device = caromi_suit_mesh,
-        .subject = mesh,
-        .on_cpu = caromi_cubes_on_cpu,
-        .piece = piece_of(slab),
-        .progress = desc->batch.progress,
-        .prepare = desc->batch.prepare,
-        .slab = slab,
-        .exact = desc->batch.accuracy == CAROM_ACCURACY_EXACT,
-        .name = "a lattice's clearance",
-        .pace = &mesh->clearance_pace};
-    return caromi_run(mesh->context, &run, request->stats, err);
+    caromi_cubes cubes = caromi_cubes_of(&nodes, desc->radius, out->clearance);
+    if (desc->sign == CAROM_SIGN_NONE)
+        return run_batch(&cubes, desc, request->stats, err);
+    if (mesh->masks != NULL)
+        CHECK(caromi_masks_of_triangles(mesh, &masks, err));
+    const carom_status status = run_signed(&cubes, desc, masks, request->stats, err);
+    caromi_free(mesh->context, masks);
+    return status;
 }
 
 static const caromi_handler clearance = {.check = check, .run = run};

@@ -10,6 +10,7 @@
 
 #include "host/mesh/query.h"
 #include "host/core/device.h"
+#include "inside.h"
 #include "tiles.h"
 
 enum { CHUNK = CAROMI_MESH_PIECE /* nodes whose distances are computed together */ };
@@ -187,6 +188,36 @@ static carom_status one_by_one(const carom_context *context, caromi_device *devi
     }
     caromi_free(context, own.distance);
     return status;
+}
+
+/* ---- inside ------------------------------------------------------------------------------------------------------ */
+
+/* Whether a node inside is blocked: its distance is negative, and at most R - h. */
+static int is_blocked(const caromi_cubes *cubes, uint64_t node, uint8_t of_surface)
+{
+    const caromi_mesh_view *mesh = &cubes->nodes.mesh->view;
+    float at[3];
+    if ((double)cubes->cube.radius >= cubes->cube.half || of_surface == CAROM_CLEARANCE_FREE)
+        return 1; /* R - h >= 0; farther than R + h from the surface */
+    caromi_lattice_columns(&cubes->nodes.lattice, node, 1, &at[0], &at[1], &at[2]);
+    return !caromi_single_searches_of(mesh)->cube(mesh, at, mesh->masks != NULL ? MESH_TRIANGLE_MASKS : 0, &cubes->cube,
+                                                  CAROMI_CUBE_INSIDE);
+}
+
+static void sign_row(const void *user, const uint32_t *bits, uint64_t node)
+{
+    const caromi_cubes *cubes = user;
+    uint8_t *out = cubes->out + (node - cubes->nodes.begin);
+    for (uint64_t word = 0; word < cubes->inside->words; word++)
+        for (uint32_t left = bits[word]; left != 0; left &= left - 1) {
+            const uint64_t i = word * 32 + (uint64_t)__builtin_ctz(left);
+            out[i] = is_blocked(cubes, node + i, out[i]) ? CAROM_CLEARANCE_BLOCKED : CAROM_CLEARANCE_UNDECIDED;
+        }
+}
+
+void caromi_cubes_sign(const caromi_cubes *cubes, uint64_t first, uint64_t end)
+{
+    caromi_inside_rows(cubes->inside, first, end, sign_row, cubes);
 }
 
 /* ---- both -------------------------------------------------------------------------------------------------------- */

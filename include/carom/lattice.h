@@ -78,7 +78,9 @@ typedef enum carom_clearance {
 typedef struct carom_mesh_clearance_desc {
     carom_batch batch; ///< as in carom_mesh_distance_desc
     carom_lattice lattice;
-    float radius; ///< R, L; finite and >= 0
+    float radius;       ///< R, L; finite and >= 0
+    carom_sign sign;    ///< of the distances that decide
+    uint8_t allow_open; ///< 1: take a mesh that carom_sign would refuse
 } carom_mesh_clearance_desc;
 
 typedef struct carom_mesh_clearance_result {
@@ -87,18 +89,21 @@ typedef struct carom_mesh_clearance_result {
     uint8_t *clearance;
 } carom_mesh_clearance_result;
 
-/// Where in a lattice a sphere of one radius is clear of the surface of a mesh: a place wholly
-/// inside a solid is FREE too (carom_mesh_distance with a sign knows the inside). Let d be the
-/// distance of a node from the mesh, and h the least binary64 >= H sqrt(3) / 2 (1 + 2^-16): no
-/// point of the cube of edge H around origin + index * H is farther than h from the node. The node
-/// is FREE if d > R + h, BLOCKED if d <= R - h, else UNDECIDED. Both are decided exactly for the
-/// true d, in either accuracy. A lattice with a node that is more than H 2^-17 away from origin +
-/// index * H along an axis would leave gaps between its cubes, and is refused. `stats` count nodes.
-/// A device searches for each node's closest triangle in exact mode, the CPU answers blocks of
-/// nodes together. in, out, stats, err, bits, threads: as carom_sweep_pairs. returns CAROM_OK |
-/// INVALID_ARGUMENT (also: a lattice beyond its limits, or with gaps) |
-///         OUT_OF_MEMORY; with CAROM_BACKEND_OPENCL also device errors. A call with a count of 0
-///         checks all of that and answers nothing
+/// Where in a lattice a sphere of one radius is clear of a mesh. Let d be the distance of a node
+/// from the mesh, and h the least binary64 >= H sqrt(3) / 2 (1 + 2^-16): no point of the cube of
+/// edge H around origin + index * H is farther than h from the node. The node is FREE if d > R + h,
+/// BLOCKED if d <= R - h, else UNDECIDED. Both are decided exactly for the true d, in either
+/// accuracy. Without a sign a place wholly inside a solid is FREE too. With one, d is negative
+/// inside, as in carom_mesh_distance: no node inside is FREE, and one deep inside is BLOCKED. That
+/// holds for the whole cube if the sign (of CAROM_SIGN_ROBUST: CAROM_SIGN_WINDING) takes the mesh
+/// without allow_open, else for the node itself. A lattice with a node that is more than H 2^-17
+/// away from origin + index * H along an axis would leave gaps between its cubes, and is refused.
+/// `stats` count nodes. A device searches for each node's closest triangle in exact mode, and
+/// leaves a sign to the CPU, which answers blocks of nodes together. in, out, stats, err, bits,
+/// threads: as carom_sweep_pairs.
+/// returns CAROM_OK | INVALID_ARGUMENT (also: a lattice beyond its limits, or with gaps, an open
+///         mesh with a sign) | OUT_OF_MEMORY; with CAROM_BACKEND_OPENCL also device errors. A call
+///         with a count of 0 checks all of that and answers nothing
 /// cost  blocks of nodes are answered as a whole; single nodes are looked at only near the
 ///       distances R - h and R + h. Working memory is bounded, whatever the lattice;
 ///       docs/performance.md

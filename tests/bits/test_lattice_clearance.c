@@ -2,7 +2,7 @@
 /* Clearance volumes: every node as the exact reference has it, the same on every instruction set, in any slabs. */
 #include "reference/mesh.h"
 #include "tests/support/mesh_oracle.h"
-#include "tests/support/volumes.h"
+#include "tests/support/open_scenes.h"
 
 #include <math.h>
 
@@ -255,10 +255,92 @@ static void test_closest(void **state)
     carom_context_destroy(context);
 }
 
+/* ---- with a sign ------------------------------------------------------------------------------------------------- */
+
+/* Whether a node is inside; -1 where the winding number is within 2^-20 of 1/2, so that either side is right. */
+static int side_of(const ref_mesh *mesh, carom_sign sign, const float p[3])
+{
+    ref_mesh_ray_answer ray;
+    if (sign == CAROM_SIGN_ROBUST) {
+        const double beyond = fabs((double)ref_mesh_winding(mesh, p)) - 0.5;
+        return fabs(beyond) > 0x1p-20 ? beyond > 0 : -1;
+    }
+    ref_mesh_ray(mesh, p, &ray);
+    return sign == CAROM_SIGN_PARITY ? (int)(ray.crossings & 1) : ray.sum != 0;
+}
+
+/* Nodes as the reference has them, in both modes; a side that may be either is the given one. Counts the nodes inside
+ * that are blocked, and those that are not. */
+static void check_solid(carom_mesh *mesh, const scene *s, const carom_lattice *lattice, float radius, carom_sign sign,
+                        const char *name, size_t count[2])
+{
+    const ref_mesh reference = oracle_mesh(s);
+    const double half = ref_half_diagonal(lattice->spacing);
+    const size_t step = test_effort(100) < 50 ? 11 : 1;
+    carom_mesh_clearance_desc fast = clearance_desc(lattice, radius, 0), exact = clearance_desc(lattice, radius, 1);
+    carom_stats stats = {.size = sizeof stats};
+    fast.sign = exact.sign = sign;
+    fast.allow_open = exact.allow_open = 1;
+    guarded got = ask_clearance(mesh, &fast, NULL), again = ask_clearance(mesh, &exact, &stats);
+    assert_memory_equal(got.data, again.data, got.size);
+    assert_int_equal(stats.by_proof + stats.by_integers, stats.queries);
+    assert_int_equal(stats.on_cpu, stats.queries);
+    for (size_t i = 0; i < got.size; i += step) {
+        float p[3];
+        lattice_node(lattice, i, p);
+        const int outside = ref_mesh_clearance(&reference, p, radius, half), side = side_of(&reference, sign, p),
+                  is_inside = side >= 0 ? side : got.data[i] != outside;
+        check_node(lattice, i, got.data[i],
+                   is_inside ? ref_mesh_clearance_inside(&reference, p, radius, half) : outside, radius, name);
+        count[got.data[i] == CAROM_CLEARANCE_UNDECIDED] += (size_t)is_inside;
+    }
+    guarded_free(&got);
+    guarded_free(&again);
+}
+
+/* A radius for which the distance of a node is nearly or exactly h - R. */
+static float radius_within(carom_mesh *mesh, const carom_lattice *lattice, int which)
+{
+    const double half = ref_half_diagonal(lattice->spacing);
+    volume v = volume_by_closest(mesh, lattice, CAROM_ACCURACY_EXACT, INFINITY);
+    size_t i = (size_t)which * 997 % v.count;
+    for (size_t left = v.count; left > 0 && (double)volume_distance(&v, i) > half; left--)
+        i = (i + 1) % v.count;
+    const float radius = (float)(half - (double)volume_distance(&v, i));
+    volume_free(&v);
+    return radius > 0 ? radius : 0;
+}
+
+static void test_solids(void **state)
+{
+    carom_context *context = test_context();
+    size_t count[2] = {0, 0};
+    (void)state;
+    const int is_whole = test_effort(4) > 1;
+    for (size_t i = 0; i < OPEN_SCENES + SIGN_SCENES; i += is_whole ? 1 : 2) {
+        const sign_scene *from = i < OPEN_SCENES ? &open_scenes[i] : &sign_scenes[i - OPEN_SCENES];
+        scene s = from->make();
+        carom_mesh *mesh = scene_mesh(context, &s);
+        const carom_lattice lattice = whole_lattice(&s, 24);
+        const float radii[] = {0.0f, (float)(0.3 * lattice.spacing), (float)(1.7 * lattice.spacing),
+                               radius_within(mesh, &lattice, (int)i)};
+        for (size_t r = is_whole ? 0 : i / 2 % 4; r < COUNT_OF(radii); r += is_whole ? 1 : COUNT_OF(radii)) {
+            const carom_sign sign = i < OPEN_SCENES ? CAROM_SIGN_ROBUST : (carom_sign)(1 + (i + r) % 3);
+            check_solid(mesh, &s, &lattice, radii[r], sign, from->name, count);
+        }
+        carom_mesh_destroy(mesh);
+        scene_free(&s);
+    }
+    print_message("inside: %zu blocked, %zu undecided\n", count[0], count[1]);
+    assert_true(count[0] > 10 && count[1] > 10);
+    carom_context_destroy(context);
+}
+
 /* ---- exact ties -------------------------------------------------------------------------------------------------- */
 
-/* The clearance of a node that is straight above a large triangle in a plane of constant z. */
-static int above_plane(carom_context *context, double spacing, float z, float plane, float radius)
+/* The clearance of a node that is straight above or below a large triangle in a plane of constant z; below, with a
+ * sign, it is inside. */
+static int near_plane(carom_context *context, double spacing, float z, float plane, float radius, carom_sign sign)
 {
     const float big = 0x1p20f;
     float vertices[] = {-big, -big, plane, big, -big, plane, 0, big, plane};
@@ -266,12 +348,19 @@ static int above_plane(carom_context *context, double spacing, float z, float pl
     const scene s = {.vertices = vertices, .indices = indices, .vertex_count = 3, .triangle_count = 1};
     const carom_lattice one = {{0.0, 0.0, (double)z}, spacing, {1, 1, 1}, {0}};
     carom_mesh *mesh = scene_mesh(context, &s);
-    const carom_mesh_clearance_desc desc = clearance_desc(&one, radius, 0);
+    carom_mesh_clearance_desc desc = clearance_desc(&one, radius, 0);
+    desc.sign = sign;
+    desc.allow_open = 1;
     guarded got = ask_clearance(mesh, &desc, NULL);
     const int answer = got.data[0];
     guarded_free(&got);
     carom_mesh_destroy(mesh);
     return answer;
+}
+
+static int above_plane(carom_context *context, double spacing, float z, float plane, float radius)
+{
+    return near_plane(context, spacing, z, plane, radius, CAROM_SIGN_NONE);
 }
 
 /* Two binary32 whose difference is x, if there are any: the leading bits, and less the rest. */
@@ -282,11 +371,11 @@ static int split(double x, float *z, float *plane)
     return (double)*z - (double)*plane == x;
 }
 
-/* d = R + h, and d = R - h, as real numbers, although h has up to 53 bits. */
+/* d = R + h, and d = R - h, as real numbers, although h has up to 53 bits; inside d = h - R. */
 static void test_ties(void **state)
 {
     carom_context *context = test_context();
-    int free_ties = 0, blocked_ties = 0;
+    int free_ties = 0, blocked_ties = 0, inside_ties = 0;
     (void)state;
     for (int i = 0; i < 2000; i++) {
         const double spacing = (double)(float)(1.0 + (double)i / 3000.0), half = ref_half_diagonal(spacing);
@@ -303,8 +392,14 @@ static void test_ties(void **state)
             assert_int_equal(above_plane(context, spacing, z, plane, low), CAROM_CLEARANCE_FREE);
             free_ties++;
         }
+        if (fmod(half, 0x1p-47) == 0.0 && split(half - (double)coarse, &z, &plane)) {
+            assert_int_equal(near_plane(context, spacing, plane, z, coarse, CAROM_SIGN_PARITY),
+                             CAROM_CLEARANCE_BLOCKED);
+            assert_int_equal(near_plane(context, spacing, plane, z, low, CAROM_SIGN_PARITY), CAROM_CLEARANCE_UNDECIDED);
+            inside_ties++;
+        }
     }
-    assert_true(free_ties > 10 && blocked_ties > 10);
+    assert_true(free_ties > 10 && blocked_ties > 10 && inside_ties > 10);
     carom_context_destroy(context);
 }
 
@@ -316,7 +411,10 @@ static void check_same(carom_context *scalar, carom_context *context, const char
         scene s = make_scene(k, 2000);
         const carom_lattice lattice = lattice_around(&s, 10 + test_effort(70));
         carom_mesh *expected_of = scene_mesh(scalar, &s), *got_of = scene_mesh(context, &s);
-        const carom_mesh_clearance_desc desc = clearance_desc(&lattice, (float)(2.7 * lattice.spacing), 0);
+        carom_mesh_clearance_desc desc =
+            clearance_desc(&lattice, (float)((k < 4 || test_on_device() ? 2.7 : 0.2) * lattice.spacing), 0);
+        desc.sign = test_on_device() ? CAROM_SIGN_NONE : (carom_sign)(k % 4);
+        desc.allow_open = 1;
         guarded expected = ask_clearance(expected_of, &desc, NULL), got = ask_clearance(got_of, &desc, NULL);
         for (size_t i = 0; i < got.size; i++)
             check_node(&lattice, i, got.data[i], expected.data[i], desc.radius, label);
@@ -456,6 +554,12 @@ static void test_refused(void **state)
     bad = good;
     bad.batch.size--;
     check_refused(mesh, &bad, "carom_mesh_clearance_desc");
+    bad = good;
+    bad.sign = (carom_sign)4;
+    check_refused(mesh, &bad, "sign is 4");
+    bad = good;
+    bad.allow_open = 2;
+    check_refused(mesh, &bad, "allow_open is 2");
     for (size_t i = 0; i < COUNT_OF(bad_radii); i++) {
         bad = good;
         bad.radius = bad_radii[i];
@@ -463,6 +567,15 @@ static void test_refused(void **state)
     }
     test_error(carom_mesh_clearance(mesh, &good, &small, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err,
                "carom_mesh_clearance_result");
+    scene soup = make_scene(0, 8);
+    carom_mesh *open = scene_mesh(context, &soup);
+    bad = good;
+    for (int sign = CAROM_SIGN_PARITY; sign <= CAROM_SIGN_WINDING; sign++) {
+        bad.sign = (carom_sign)sign;
+        check_refused(open, &bad, "the mesh is open: 24 edges");
+    }
+    carom_mesh_destroy(open);
+    scene_free(&soup);
     test_error(carom_mesh_clearance(NULL, &good, &small, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "mesh");
     test_error(carom_mesh_clearance(mesh, NULL, &small, NULL, &err), CAROM_ERROR_INVALID_ARGUMENT, &err, "desc");
     carom_mesh_destroy(mesh);
@@ -470,14 +583,36 @@ static void test_refused(void **state)
     carom_context_destroy(context);
 }
 
+/* The CPU answers, and the statistics have the reason. */
+static void test_declined(void **state)
+{
+    static const carom_lattice lattice = {{-1.5, -1.5, -1.5}, 0.5, {7, 7, 7}, {0}};
+    carom_context *context = test_context();
+    scene s = scene_unit_box();
+    carom_mesh *mesh = scene_mesh(context, &s);
+    carom_mesh_clearance_desc desc = clearance_desc(&lattice, 0.5f, 0);
+    carom_stats stats = {.size = sizeof stats};
+    (void)state;
+    desc.sign = CAROM_SIGN_WINDING;
+    guarded got = ask_clearance(mesh, &desc, &stats);
+    assert_int_equal(got.data[171], CAROM_CLEARANCE_BLOCKED); /* the middle */
+    assert_int_equal(stats.fallen_back, got.size);
+    assert_non_null(strstr(stats.fallback_reason, "clearance of solids"));
+    guarded_free(&got);
+    carom_mesh_destroy(mesh);
+    scene_free(&s);
+    carom_context_destroy(context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest on_cpu[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_long_edges),
-                                        cmocka_unit_test(test_masked),    cmocka_unit_test(test_closest),
-                                        cmocka_unit_test(test_ties),      cmocka_unit_test(test_slabs),
-                                        cmocka_unit_test(test_progress),  cmocka_unit_test(test_gaps),
-                                        cmocka_unit_test(test_refused),   SAME_BITS_ON_CPU(check_same)};
-    const struct CMUnitTest on_device[] = {cmocka_unit_test(test_masked), SAME_BITS_ON_DEVICE(check_same)};
+    const struct CMUnitTest on_cpu[] = {
+        cmocka_unit_test(test_reference), cmocka_unit_test(test_long_edges), cmocka_unit_test(test_masked),
+        cmocka_unit_test(test_closest),   cmocka_unit_test(test_ties),       cmocka_unit_test(test_slabs),
+        cmocka_unit_test(test_solids),    cmocka_unit_test(test_progress),   cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_refused),   SAME_BITS_ON_CPU(check_same)};
+    const struct CMUnitTest on_device[] = {cmocka_unit_test(test_masked), cmocka_unit_test(test_declined),
+                                           SAME_BITS_ON_DEVICE(check_same)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);
 }

@@ -438,6 +438,14 @@ for mode in fast exact; do
     checks "check: clearance, $mode" 0 '^300 of [0-9]+ nodes, 300 of them by the reference: 0 differences$' room.npy \
         --mesh wing.off --samples 300
 done
+for sign in parity winding robust; do
+    bake clearance --mesh cube.off --radius 0.3 --spacing 0.25 --sign $sign -o solid.npy
+    checks "check: clearance, --sign $sign" 0 '^729 of 729 nodes, 729 of them by the reference: 0 differences$' \
+        solid.npy --mesh cube.off --samples 729
+    bake clearance --mesh hole.off --radius 0.05 --spacing 0.25 --sign $sign --allow-open -o solid.npy
+    checks "check: clearance of a mesh with a hole, --sign $sign" 0 ': 0 differences$' solid.npy --mesh hole.off \
+        --samples 729
+done
 equal "check: clearances of all three kinds" '0 1 2' \
     "$(tail -c +129 room.npy | od -An -v -tu1 -w1 | sort -un | tr -d ' ' | tr '\n' ' ' | sed 's/ $//')"
 # A node whose distance is R + h as real numbers: one sphere touches its cube, the next smaller one does not.

@@ -3,14 +3,14 @@
 # Read by kind_of (tests/support/bake.sh), which says what stands here.
 axes=3 array=clearance more=''
 needs=(--radius)
-own=(--radius 0.3)
-shown='--radius 0.300000012'
-changed=(--radius 0.31)
+own=(--sign parity --radius 0.3)
+shown='--sign parity --radius 0.300000012'
+changed=(--sign parity --radius 0.31)
 differs=radius
 
-# Oracle: the distance from the surface of the cube [0, 1]^3 and both limits, squared, as rationals.
+# Oracle: the distance from the surface of the cube [0, 1]^3, or from the solid, and both limits, squared, as rationals.
 values() {
-    cat > rationals.py << 'END' # OUT.npy H ORIGIN N RADIUS
+    cat > rationals.py << 'END' # OUT.npy H ORIGIN N RADIUS SOLID
 import math, struct, sys
 from fractions import Fraction
 def binary32(x):
@@ -27,6 +27,8 @@ def square(node): # of the distance from the surface
     return sum(b * b for b in beside) if any(beside) else min(min(c, 1 - c) for c in node) ** 2
 def clearance(node):
     d2 = square(node)
+    if sys.argv[6] and all(0 < c < 1 for c in node): # the distance is negative
+        return 1 if radius >= half or d2 >= (half - radius) ** 2 else 2
     if d2 > (radius + half) ** 2:
         return 0
     return 1 if radius >= half and d2 <= (radius - half) ** 2 else 2
@@ -41,14 +43,27 @@ END
     valued "values: nodes between the faces" 0.1 -0.63 23 0.25 "True True True"
     valued "values: radius 0" 0.0625 -0.5 33 0 "True False True"
     valued "values: a large sphere" 0.25 -1 13 40 "False True False"
+    valued "values: a solid" 0.125 -1 25 0.4 "True True True" --sign winding
+    valued "values: a solid, nodes between the faces" 0.1 -0.63 23 0.0625 "True True True" --sign robust
+    valued "values: a solid, radius 0" 0.0625 -0.5 33 0 "True True True" --sign parity
 }
-# valued NAME H ORIGIN N RADIUS WHICH
+# valued NAME H ORIGIN N RADIUS WHICH OPTION...
 valued() {
-    three_files "clearance: $1" clearance --spacing "$2" --origin "$3,$3,$3" --dims "$4,$4,$4" --radius "$5"
-    equal "clearance: $1" "0 wrong; $6" "$("$python" rationals.py at.npy "$2" "$3" "$4" "$5")"
+    local name=$1 h=$2 origin=$3 n=$4 radius=$5 which=$6
+    shift 6
+    three_files "clearance: $name" clearance --spacing "$h" --origin "$origin,$origin,$origin" --dims "$n,$n,$n" \
+        --radius "$radius" "$@"
+    equal "clearance: $name" "0 wrong; $which" \
+        "$("$python" rationals.py at.npy "$h" "$origin" "$n" "$radius" "${1:+solid}")"
 }
 refusals() {
     refused "gaps between cubes" 2 'is rounded by more than 2\^-17 of the spacing' bake clearance --mesh cube.off \
         --radius 1 --spacing 1e-3 --origin 1e4,0,0 --dims 4,4,4 -o no.npy
-    refused "--sign" 2 '--sign' bake clearance --mesh cube.off --radius 1 --spacing 0.1 --sign parity -o no.npy
+    refused "--sign of no rule" 2 '--sign: expected none, parity' bake clearance --mesh cube.off --radius 1 \
+        --spacing 0.1 --sign odd -o no.npy
+    sed -e '2s/12/11/' -e '$d' cube.off > holed.off
+    for sign in parity winding; do
+        refused "an open mesh, $sign" 2 "the mesh is open: .*; --sign $sign needs a closed mesh, or --allow-open\$" \
+            bake clearance --mesh holed.off --radius 1 --spacing 1 --sign $sign -o no.npy
+    done
 }
