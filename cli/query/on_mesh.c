@@ -199,7 +199,7 @@ const cli_command overlap_command = {
     .synopsis = "carom overlap --pairs F.csv [options]\n       carom overlap --mesh M --spheres S.csv [--hits WHICH] "
                 "[options]\n"
                 "       carom overlap --mesh M --spheres S.csv --hits closest [--max-distance D] [--gradient]\n"
-                 "                     [--bundle K] [--sign none|parity|winding|robust] [--allow-open] [options]",
+                "                     [--bundle K] [--sign none|parity|winding|robust] [--allow-open] [options]",
     .details =
         "F.csv has the columns cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z. Output: overlap,axes.\n"
         "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
