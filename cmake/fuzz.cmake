@@ -34,11 +34,11 @@ foreach(source IN LISTS carom_fuzz_sources)
   string(REGEX REPLACE "^fuzz/fuzz_(.*)[.]c$" "\\1" name ${source})
   if(TARGET carom_cmocka) # without test tools the command is all that is built
     carom_fuzz_target(fuzz_${name} ${source} fuzz/replay.c)
-    set(inputs 100000)
+    set(inputs 50000)
     if(name IN_LIST carom_fuzz_readers) # each is several files
       set(inputs 20000)
     elseif(name STREQUAL mesh) # each is asked seven queries
-      set(inputs 50000)
+      set(inputs 20000)
     elseif(name STREQUAL cloud) # each is asked nine times, about up to 28 pairs with 27 images
       set(inputs 3000)
     endif()
