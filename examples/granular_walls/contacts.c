@@ -33,9 +33,13 @@ int touch(lab *my, carom_mesh *wall, const float *center, uint64_t count, const 
 /* History: which contacts go on. */
 int match(lab *my, const touches *before, touches *now)
 {
-    const carom_contact_records old = {sizeof old, before->count, before->query, before->patch,
-                                       carom_xyz(before->point[0])},
-                                new = {sizeof new, now->count, now->query, now->patch, carom_xyz(now->point[0])};
+    const carom_contact_records old = {sizeof old,
+                                       before->count,
+                                       before->query,
+                                       before->patch,
+                                       carom_xyz(before->point[0]),
+                                       NULL},
+                                new = {sizeof new, now->count, now->query, now->patch, carom_xyz(now->point[0]), NULL};
     const carom_contact_match out = {.size = sizeof out, .previous = now->previous};
     return carom_contacts_match(my->context, &old, &new, &out, &my->err) == CAROM_OK;
 }

@@ -141,8 +141,9 @@ read_all "distance, a layer of z" distance 0.25 -1.75,-0.5,2.125 "$all" "${place
 for kind in $(all_kinds); do
     [ "$kind" != distance ] || continue
     kind_of "$kind"
+    # The wing is open, so it has no sign.
     read_all "$kind" "$kind" 0.125 "-1.75,-0.5,$(nodes_of 2.125 0)" "$array ${more//,/ }" \
-        --origin="$(nodes_of -1.75,-0.5,2.125 -1.75,-0.5)" --dims "$(nodes_of 18,22,19 31,42)" "${own[@]}"
+        --origin="$(nodes_of -1.75,-0.5,2.125 -1.75,-0.5)" --dims "$(nodes_of 18,22,19 31,42)" "${own[@]/parity/none}"
 done
 
 # ---- the same bytes by every way -------------------------------------------------------------------------------------
