@@ -13,25 +13,12 @@
 /* --output first, then what a command writes beside it. */
 enum { OUTPUTS_MAX = 5 }; /* no command has more */
 
-/* The file that an option names; NULL: none. */
-static const char *file_of(const cli_options *o, const cli_option *row)
-{
-    return *(const char *const *)(const void *)((const char *)o + row->at);
-}
-
-static int is_same(const char *path, const struct stat *file)
-{
-    struct stat info;
-    return (strcmp(path, "-") ? stat(path, &info) : fstat(STDIN_FILENO, &info)) == 0 && info.st_dev == file->st_dev &&
-           info.st_ino == file->st_ino;
-}
-
 /* Whether this file is read as an input. */
 static int is_input(const cli_options *o, const struct stat *file)
 {
     const cli_option *row;
     for (int i = 0; (row = cli_option_of(o->command, i)) != NULL; i++)
-        if (row->file == CLI_READS && file_of(o, row) && is_same(file_of(o, row), file))
+        if (row->file == CLI_READS && cli_file_of(o, row) && cli_is_same_file(cli_file_of(o, row), file))
             return 1;
     return 0;
 }
@@ -80,13 +67,13 @@ static int check_format(const cli_options *o, const char *path, int writes_rows,
 static int check_output(const cli_options *o, const cli_option *row, output_place *places, size_t count)
 {
     output_place *const place = &places[count - 1];
-    int status = output_place_find(place, file_of(o, row));
+    int status = output_place_find(place, cli_file_of(o, row));
     if (status == EXIT_DONE)
         status = check_apart(o, places, count);
     if (status == EXIT_DONE && row->file == CLI_GROWS)
         status = check_beside(o, place);
     if (status == EXIT_DONE && (row->file == CLI_WRITES_TEXT || row->file == CLI_WRITES_ROWS))
-        status = check_format(o, file_of(o, row), row->file == CLI_WRITES_ROWS, place);
+        status = check_format(o, cli_file_of(o, row), row->file == CLI_WRITES_ROWS, place);
     return status;
 }
 
@@ -96,11 +83,11 @@ int outputs_check(const cli_options *o)
     output_place places[OUTPUTS_MAX];
     size_t count = 0;
     int status = EXIT_DONE;
-    if (row && file_of(o, row))
+    if (row && cli_file_of(o, row))
         status = check_output(o, row, places, ++count);
     for (int i = 0; i < o->command->option_count && status == EXIT_DONE && count < OUTPUTS_MAX; i++) {
         row = &o->command->options[i];
-        if (row->file >= CLI_WRITES && file_of(o, row))
+        if (row->file >= CLI_WRITES && cli_file_of(o, row))
             status = check_output(o, row, places, ++count);
     }
     for (size_t i = 0; i < count; i++)

@@ -27,6 +27,11 @@ static carom_status sweep(carom_mesh *world, const game *g, float way[CHARACTERS
 {
     float center[SPHERES][3], velocity[SPHERES][3], time[SPHERES], along[SPHERES][3];
     const float one = 1;
+    for (int s = 0; s < SPHERES; s++) {
+        memcpy(center[s], g->feet[s / COLUMN], sizeof center[s]);
+        memcpy(velocity[s], way[s / COLUMN], sizeof velocity[s]);
+        center[s][2] += spacing * (float)(s % COLUMN);
+    }
     const carom_mesh_sweep_desc desc = {.batch = {.size = sizeof desc, .count = SPHERES},
                                         .center = carom_xyz(center[0]),
                                         .velocity = carom_xyz(velocity[0]),
@@ -35,11 +40,6 @@ static carom_status sweep(carom_mesh *world, const game *g, float way[CHARACTERS
                                         .mask = carom_uints_of(g->mask),
                                         .start = CAROM_START_SKIP_PARTING};
     const carom_mesh_hit_result hit = {.size = sizeof hit, .t = time, .normal = carom_xyz_out(along[0])};
-    for (int s = 0; s < SPHERES; s++) {
-        memcpy(center[s], g->feet[s / COLUMN], sizeof center[s]);
-        memcpy(velocity[s], way[s / COLUMN], sizeof velocity[s]);
-        center[s][2] += spacing * (float)(s % COLUMN);
-    }
     const carom_status status = carom_mesh_sweep_first(world, &desc, &hit, NULL, err);
     for (int s = 0; status == CAROM_OK && s < SPHERES; s++)
         if (s % COLUMN == 0 || time[s] < t[s / COLUMN]) {

@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 /* Rows that a command holds at once, and records of a list: as many as `auto` gives to a device. */
 enum { CLI_CHUNK = CAROM_AUTO_MIN_QUERIES };
@@ -80,6 +81,17 @@ typedef struct cli_command {
 } cli_command;
 
 #define CLI_COUNT(rows) ((int)(sizeof(rows) / sizeof(rows)[0]))
+
+/* ---- files.c: files that options name -----------------------------------------------------------------------------
+ */
+
+/* The file that an option names; NULL: none. */
+const char *cli_file_of(const cli_options *o, const cli_option *row);
+/* Whether a path is this file; "-" is standard input. */
+int cli_is_same_file(const char *path, const struct stat *file);
+/* Refuses a file that another input names, such as a mesh of a scene, if an output would replace it. Returns an exit
+ * status. */
+int cli_check_named_input(const cli_options *o, const char *path);
 
 /* ---- options.c, help.c: the command line --------------------------------------------------------------------------
  */

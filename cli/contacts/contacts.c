@@ -84,22 +84,21 @@ static int refuse_row(const table_reader *file, const contacts_history *h, uint6
     return cli_refuse(EXIT_USAGE, "%s: %s", place, what);
 }
 
-/* The columns in the order of a .npy file. at[OLD_...] becomes the place of each. Returns their number. */
-static size_t order_columns(const contacts_history *h, table_column columns[OLD_COLUMNS], int at[OLD_COLUMNS])
+/* The columns in the order of a .npy file. at[OLD_...] becomes the place of each. A mesh has no instances; the column
+ * is looked for to refuse the step of a scene. */
+static void order_columns(const contacts_history *h, table_column columns[OLD_COLUMNS], int at[OLD_COLUMNS])
 {
-    static const int of_mesh[] = {OLD_QUERY, OLD_X, OLD_Y, OLD_Z, OLD_PATCH},
+    static const int of_mesh[] = {OLD_QUERY, OLD_X, OLD_Y, OLD_Z, OLD_PATCH, OLD_INSTANCE},
                      of_scene[] = {OLD_QUERY, OLD_INSTANCE, OLD_X, OLD_Y, OLD_Z, OLD_PATCH};
     static const char *const names[OLD_COLUMNS] = {"query", "x", "y", "z", "patch", "instance"};
-    const size_t count = h->of_scene ? OLD_COLUMNS : OLD_COLUMNS - 1;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < OLD_COLUMNS; i++) {
         const int column = (h->of_scene ? of_scene : of_mesh)[i];
         const int is_whole = column == OLD_QUERY || column == OLD_PATCH || column == OLD_INSTANCE;
-        columns[i] = (table_column){.name = names[column]};
+        columns[i] = (table_column){.name = names[column], .group = column == OLD_INSTANCE && !h->of_scene};
         if (is_whole)
             columns[i].kind = TABLE_WHOLE;
         at[column] = (int)i;
     }
-    return count;
 }
 
 static int take_rows(contacts_history *h, const table_reader *file, const table_column *columns,
@@ -132,10 +131,12 @@ static int read_history(contacts_history *h, const cli_options *options)
     const table_limits limits = {.rows = CLI_CHUNK, .threads = parallel_threads(options->threads), .part = CSV_PART};
     table_column columns[OLD_COLUMNS];
     int at[OLD_COLUMNS];
-    const size_t count = order_columns(h, columns, at);
+    order_columns(h, columns, at);
     table_reader file = {NULL, NULL};
     uint64_t rows = 0, room = 0;
-    int status = table_open(&file, h->path, columns, count, &limits);
+    int status = table_open(&file, h->path, columns, OLD_COLUMNS, &limits);
+    if (status == EXIT_DONE && !h->of_scene && columns[at[OLD_INSTANCE]].present)
+        status = cli_refuse(EXIT_USAGE, "%s: has instances, so it is the step of a scene: --scene is missing", h->path);
     while (status == EXIT_DONE) {
         status = table_next(&file, CLI_CHUNK, &rows);
         if (status != EXIT_DONE || rows == 0)
@@ -143,7 +144,7 @@ static int read_history(contacts_history *h, const cli_options *options)
         status = grow(h, &room, rows) ? take_rows(h, &file, columns, at, rows) : cli_no_memory();
     }
     table_close(&file);
-    table_free(columns, count);
+    table_free(columns, OLD_COLUMNS);
     h->has_ended = cli_alloc(h->count + 1, 1);
     h->ended = cli_alloc(h->count + 1, sizeof *h->ended);
     if (status == EXIT_DONE && (!h->has_ended || !h->ended))
@@ -240,7 +241,7 @@ typedef struct contacts_surface {
 /* Importers may run in processes of their own, so it goes before anything starts threads. */
 static int read_surface(const contacts_options *o, contacts_surface *surface)
 {
-    return o->scene ? scene_source_read(o->scene, &surface->scene) : mesh_import(o->mesh, &surface->data);
+    return o->scene ? scene_source_read(&o->common, o->scene, &surface->scene) : mesh_import(o->mesh, &surface->data);
 }
 
 static void free_surface(contacts_surface *surface)

@@ -49,7 +49,7 @@ int rows_scene(const rows_query *query, const cli_options *options, const char *
 {
     rows_input input;
     scene_source source;
-    int status = scene_source_read(scene, &source);
+    int status = scene_source_read(options, scene, &source);
     if (status == EXIT_DONE)
         status = rows_open_bundles(&input, query, options, path);
     if (status == EXIT_DONE) {

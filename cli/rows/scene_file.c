@@ -89,7 +89,8 @@ static int read_header(scene_reader *r)
     const char *wrong;
     char *field;
     if (!next_line(r))
-        return refuse(r, "the file is empty", NULL);
+        return ferror(r->file) ? cli_refuse(EXIT_USAGE, "%s: %s", r->path, strerror(errno))
+                               : refuse(r, "the file is empty", NULL);
     trim(r->text);
     for (char *at = r->text + (strncmp(r->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0); at; r->field_count++) {
         if (r->field_count == FIELDS_MAX)
@@ -155,6 +156,10 @@ static int find_mesh(scene_reader *r, uint32_t *number)
     char *path = path_from(r, r->field[MESH]);
     if (!path)
         return cli_no_memory();
+    if (r->field[MESH][0] == '\0') {
+        free(path);
+        return refuse(r, "mesh: the path is missing", NULL);
+    }
     for (uint64_t i = out->path_count; i-- > 0;)
         if (strcmp(out->paths[i], path) == 0) {
             *number = (uint32_t)i;

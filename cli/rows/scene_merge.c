@@ -11,14 +11,16 @@
 
 /* ---- the mesh files ---------------------------------------------------------------------------------------------- */
 
-int scene_data_read(const scene_file *file, scene_data *out)
+int scene_data_read(const cli_options *options, const scene_file *file, scene_data *out)
 {
     int status = EXIT_DONE;
     *out = (scene_data){.meshes = cli_alloc(file->path_count, sizeof *out->meshes)};
     if (!out->meshes)
         return cli_no_memory();
     for (uint64_t i = 0; i < file->path_count && status == EXIT_DONE; i++) {
-        status = mesh_import(file->paths[i], &out->meshes[i]);
+        status = cli_check_named_input(options, file->paths[i]);
+        if (status == EXIT_DONE)
+            status = mesh_import(file->paths[i], &out->meshes[i]);
         out->count += status == EXIT_DONE;
     }
     return status;
@@ -114,14 +116,14 @@ static int merge(const char *path, const scene_file *file, const scene_data *dat
     return status;
 }
 
-int scene_merge(const char *path, mesh_data *out)
+int scene_merge(const cli_options *options, const char *path, mesh_data *out)
 {
     scene_file file;
     scene_data data = {NULL, 0};
     *out = (mesh_data){.xyz = NULL};
     int status = scene_file_read(path, &file);
     if (status == EXIT_DONE)
-        status = scene_data_read(&file, &data);
+        status = scene_data_read(options, &file, &data);
     if (status == EXIT_DONE)
         status = merge(path, &file, &data, out);
     scene_data_free(&data);

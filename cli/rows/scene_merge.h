@@ -3,6 +3,7 @@
 #ifndef CAROM_CLI_ROWS_SCENE_MERGE_H
 #define CAROM_CLI_ROWS_SCENE_MERGE_H
 
+#include "cli/command/command.h"
 #include "cli/import/import.h"
 #include "scene_file.h"
 
@@ -11,14 +12,16 @@ typedef struct scene_data {
     uint64_t count;
 } scene_data;
 
-/* Read the mesh files. Returns an exit status; anything but EXIT_DONE has been explained. Readers may start processes,
- * so call it before anything starts threads. scene_data_free in any case. */
-int scene_data_read(const scene_file *file, scene_data *out);
+/* Read the mesh files, none of which may be an output of the command. Returns an exit status; anything but EXIT_DONE
+ * has been explained. Readers may start processes, so call it before anything starts threads. scene_data_free in any
+ * case.
+ */
+int scene_data_read(const cli_options *options, const scene_file *file, scene_data *out);
 void scene_data_free(scene_data *data);
 
 /* Read a scene as its merged mesh: the triangles of all instances in the world, in the file's order, each with its
  * instance's mask if one has a mask. docs/scenes.md, section 1, has the arithmetic. Returns as mesh_import does, and
  * refuses more than 2^31 - 1 triangles and corners that are not finite. mesh_free in any case. */
-int scene_merge(const char *path, mesh_data *out);
+int scene_merge(const cli_options *options, const char *path, mesh_data *out);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-int scene_source_read(const char *path, scene_source *out)
+int scene_source_read(const cli_options *options, const char *path, scene_source *out)
 {
     *out = (scene_source){.path = path};
     const int status = scene_file_read(path, &out->file);
@@ -14,7 +14,7 @@ int scene_source_read(const char *path, scene_source *out)
         return cli_no_memory();
     for (uint64_t i = 0; i < out->file.path_count; i++)
         out->mesh[i] = NULL;
-    return scene_data_read(&out->file, &out->data);
+    return scene_data_read(options, &out->file, &out->data);
 }
 
 int scene_source_make(scene_source *source, carom_context *context)

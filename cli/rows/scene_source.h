@@ -16,7 +16,7 @@ typedef struct scene_source {
 
 /* Read the scene's file and its mesh files, before anything starts threads. Returns an exit status; anything but
  * EXIT_DONE has been explained. scene_source_free in any case, before the context is destroyed. */
-int scene_source_read(const char *path, scene_source *out);
+int scene_source_read(const cli_options *options, const char *path, scene_source *out);
 /* Make the meshes and the scene. Returns as above. */
 int scene_source_make(scene_source *source, carom_context *context);
 void scene_source_free(scene_source *source);

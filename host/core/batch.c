@@ -69,11 +69,13 @@ enum {
     GROWTH = 8           /* most growth from piece to piece */
 };
 
-/* The queries of the next piece on the CPU; whole slabs of a lattice. */
+/* The queries of the next piece on the CPU; whole slabs of a lattice, whole bundles. */
 static uint64_t piece_of(const caromi_batch *batch)
 {
-    const uint64_t wanted = batch->next_piece != NULL ? *batch->next_piece : 0,
-                   slab = batch->slab > 0 ? batch->slab : 1;
+    const uint64_t wanted = batch->next_piece != NULL ? *batch->next_piece : 0, slab = batch->slab > 0 ? batch->slab
+                                                                                       : batch->bundle > 1
+                                                                                           ? batch->bundle
+                                                                                           : 1;
     if (wanted == 0 || wanted >= batch->piece)
         return batch->piece;
     return wanted > slab ? wanted / slab * slab : slab;

@@ -25,7 +25,7 @@ static carom_status run(const caromi_request *request, carom_error *err)
     if (batch.out[CAROMI_ANSWER_KEY].base != NULL || batch.out[CAROMI_ANSWER_DEPTH].base != NULL ||
         caromi_wants_gradient(&batch) || batch.bundle > 1)
         batch.sign = desc->sign;
-    CHECK(caromi_close_for(&batch, &desc->batch, err));
+    CHECK(caromi_close_for(&batch, &desc->batch, request->stats, err));
     return caromi_run_mesh(&batch, &desc->batch, request->stats, err);
 }
 

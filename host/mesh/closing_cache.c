@@ -6,7 +6,8 @@
 #include "closing.h"
 #include "mesh.h"
 
-enum { FIRST_PIECE = 1 << 12 }; /* queries of the first piece, whose cost is not known yet */
+/* The first piece, whose cost is not known yet: its queries, and the parts of the closing for all of them together. */
+enum { FIRST_PIECE = 1 << 12, FIRST_PARTS = 1 << 22 };
 
 /* The closing of no triangle. */
 static const caromi_closing no_closing;
@@ -82,7 +83,11 @@ static carom_status make(carom_mesh *mesh, int32_t key, carom_error *err)
         discard_last(mesh);
     mesh->info.bytes += bytes_of(closing);
     cache->of[cache->count++] = closing;
-    cache->piece = closing->count > 0 ? FIRST_PIECE : cache->piece;
+    if (closing->count > 0) {
+        const uint64_t fit = 1 + FIRST_PARTS / closing->count, first = fit < FIRST_PIECE ? fit : FIRST_PIECE;
+        if (cache->piece == 0 || first < cache->piece)
+            cache->piece = first;
+    }
     return CAROM_OK;
 }
 

@@ -89,7 +89,7 @@ carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *ask
     const carom_hit_list *list = batch->list;
     const int empty = mesh->info.triangle_count == 0, is_body = batch->sweep.sign != CAROM_SIGN_NONE;
     const int is_bundled = caromi_is_bundled(&batch->sweep), is_declined = is_body || mesh->scene != NULL || is_bundled;
-    const int is_learned = batch->sweep.sign == CAROM_SIGN_ROBUST && !is_bundled;
+    const int is_learned = batch->sweep.sign == CAROM_SIGN_ROBUST;
     if (list != NULL)
         begin_list(mesh->context, asked, list);
     caromi_sequencer turns = {0};
@@ -193,7 +193,7 @@ static carom_status overlap(const caromi_request *request, const carom_hit_list 
     caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_overlap_batch(desc, mesh, &batch.sweep);
     batch.sweep.sign = desc->sign;
-    CHECK(caromi_close_for(&batch.sweep, &desc->batch, err));
+    CHECK(caromi_close_for(&batch.sweep, &desc->batch, request->stats, err));
     return run_hits(&batch, &desc->batch, request->stats, err);
 }
 

@@ -56,7 +56,7 @@ carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *
     const int is_bundled = caromi_is_bundled(batch);
     const int is_declined =
         mesh->scene != NULL || batch->sign != CAROM_SIGN_NONE || caromi_wants_gradient(batch) || is_bundled;
-    const int is_learned = batch->sign == CAROM_SIGN_ROBUST && !is_bundled;
+    const int is_learned = batch->sign == CAROM_SIGN_ROBUST;
     if (batch->out[CAROMI_ANSWER_INSTANCE].base != NULL)
         CHECK(caromi_check_has_instances(mesh, err));
     if (mesh->scene != NULL)

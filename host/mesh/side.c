@@ -118,7 +118,18 @@ static carom_status show_masks(const caromi_mesh_batch *batch, carom_error *err)
     return caromi_staging_show_index(batch->mesh->context, batch->mask.index.base, err);
 }
 
-carom_status caromi_close_for(const caromi_mesh_batch *batch, const carom_batch *asked, carom_error *err)
+/* Progress before a closing. The statistics of a call that ends here are those of a batch without answers. */
+static carom_status report_closing(const caromi_mesh_batch *batch, const carom_batch *asked, carom_stats *stats,
+                                   carom_error *err)
+{
+    const carom_status status = caromi_report_progress(&asked->progress, "query", batch->begin, batch->count, err);
+    if (status == CAROM_ERROR_CANCELLED && stats != NULL)
+        *stats = (carom_stats){.size = stats->size, .queries = batch->count - batch->begin};
+    return status;
+}
+
+carom_status caromi_close_for(const caromi_mesh_batch *batch, const carom_batch *asked, carom_stats *stats,
+                              carom_error *err)
 {
     carom_mesh *mesh = batch->mesh;
     const caromi_closing *closing;
@@ -136,7 +147,7 @@ carom_status caromi_close_for(const caromi_mesh_batch *batch, const carom_batch 
     }
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0)
-            CHECK(caromi_report_progress(&asked->progress, "query", batch->begin, batch->count, err));
+            CHECK(report_closing(batch, asked, stats, err));
         CHECK(caromi_closing_of(mesh, keys[i], &closing, err));
     }
     return CAROM_OK;

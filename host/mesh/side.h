@@ -21,7 +21,8 @@ carom_status caromi_check_closed(carom_mesh *mesh, carom_sign sign, carom_error 
 carom_status caromi_check_body(carom_mesh *mesh, carom_sign sign, int allow_open, carom_error *err);
 /* Makes the closings that the queries of a batch need, if its sign is ROBUST. The masks that select differently must
  * not be more than CAROMI_CLOSINGS. Before each but the first it reports progress, so that a program can cancel. */
-carom_status caromi_close_for(const caromi_mesh_batch *batch, const carom_batch *asked, carom_error *err);
+carom_status caromi_close_for(const caromi_mesh_batch *batch, const carom_batch *asked, carom_stats *stats,
+                              carom_error *err);
 /* Queries that are worth a task of their own: one, if sides have been costly. */
 uint32_t caromi_side_grain(const caromi_mesh_batch *batch);
 

@@ -346,7 +346,8 @@ CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh,
 ///       docs/performance.md. A device leaves signs and gradients to the CPU, as `stats` report.
 ///       The edges are counted at the first call with a sign after the mesh was made or updated;
 ///       CAROM_SIGN_ROBUST sorts them for each mask in use, and adds what the closing of the holes
-///       takes: little for some holes, some hundred times the search for a mesh of single triangles
+///       takes: little for some holes. For a mesh of single triangles it grows with their number:
+///       300 times the search for 10,000, 4000 times for 50,000
 CAROM_API carom_status carom_mesh_closest(carom_mesh *mesh, const carom_mesh_closest_desc *desc,
                                           const carom_mesh_closest_result *out, carom_stats *stats,
                                           carom_error *err);

@@ -210,6 +210,14 @@ for kind in $(all_kinds) path check; do
 done
 refused "the scene as output" 2 'scene.csv: is read as an input' bake path --scene scene.csv --paths paths.csv \
     --radius 1 -o scene.csv
+cp cube.off named.vti
+printf '%s\n' $head named.vti,$identity > names.csv
+refused "a mesh of the scene as output" 2 'named.vti: is read as an input' bake distance --scene names.csv \
+    --spacing 1 -o named.vti
+check "it is still there" cmp cube.off named.vti
+printf '%s\n' $head ",$identity" > nameless.csv
+refused "no path" 2 'nameless.csv:2: mesh: the path is missing' bake distance --scene nameless.csv --spacing 1 -o no.npy
+refused "a folder" 2 '/tmp: Is a directory' bake distance --scene /tmp --spacing 1 -o no.npy
 printf 'OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n' > triangle.off
 printf '%s\n' $head cube.off,$identity triangle.off,$identity > open.csv
 refused "a scene that is not closed" 2 'open.csv: .*edges' bake distance --scene open.csv --spacing 1 \

@@ -205,6 +205,13 @@ refused() {
     "$@" > stdout.txt 2> stderr.txt || status=$?
     equal "$name" "2 carom: $text" "$status $(cat stderr.txt)"
 }
+cp corner.obj corner.copy
+replaced='corner.obj: is read as an input, which the output would replace'
+refused "a scene: its mesh as output" "$replaced" in_scene -o corner.obj
+refused "a scene: its mesh as ended" "$replaced" in_scene --previous in.csv --ended corner.obj
+check "a scene: its mesh is still there" cmp corner.copy corner.obj
+refused "a scene: its step for a mesh" 'in.csv: has instances, so it is the step of a scene: --scene is missing' \
+    "$carom" contacts --mesh corner.obj --spheres spheres.csv --previous in.csv --ended gone.csv
 refused "no spheres" "contacts: --mesh FILE or --scene FILE, and --spheres FILE, must both be there" \
     "$carom" contacts --mesh corner.obj
 refused "mesh and scene" "contacts: --mesh and --scene exclude each other" contacts --scene scene.csv
