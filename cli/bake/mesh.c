@@ -48,7 +48,8 @@ int bake_mesh_named(const bake_request *options)
 int bake_mesh_read(const bake_request *options, bake_mesh *out)
 {
     *out = (bake_mesh){.path = options->scene ? options->scene : options->mesh};
-    int status = options->scene ? scene_merge(&options->common, options->scene, &out->data) : mesh_import(options->mesh, &out->data);
+    int status = options->scene ? scene_merge(&options->common, options->scene, options->bake.max_memory, &out->data)
+                                : mesh_import(options->mesh, &out->data);
     if (status == EXIT_DONE)
         status = check_corners(out);
     if (status == EXIT_DONE)

@@ -45,7 +45,7 @@ static int has_masks(const scene_file *file)
 }
 
 /* Memory for all instances; both numbers are what an index of 32 bits counts. */
-static int reserve(const char *path, const scene_file *file, const scene_data *data, mesh_data *out)
+static int reserve(const char *path, const scene_file *file, const scene_data *data, uint64_t most, mesh_data *out)
 {
     uint64_t triangles = 0, vertices = 0;
     for (uint64_t i = 0; i < file->count; i++) {
@@ -58,6 +58,10 @@ static int reserve(const char *path, const scene_file *file, const scene_data *d
     if (vertices > UINT32_MAX)
         return cli_refuse(EXIT_USAGE, "%s: the instances have %llu vertices together; at most 2^32 - 1", path,
                           (unsigned long long)vertices);
+    const uint64_t bytes = 12 * (vertices + triangles) + (has_masks(file) ? 4 * triangles : 0);
+    if (bytes > most)
+        return cli_refuse(EXIT_USAGE, "--max-memory %llu: %llu bytes are needed for the merged mesh of %s alone",
+                          (unsigned long long)most, (unsigned long long)bytes, path);
     out->masks = has_masks(file) ? cli_alloc(triangles + 1, sizeof *out->masks) : NULL;
     if (has_masks(file) && !out->masks)
         return cli_no_memory();
@@ -104,9 +108,9 @@ static int check_corners(const char *path, uint64_t instance, const mesh_data *m
     return EXIT_DONE;
 }
 
-static int merge(const char *path, const scene_file *file, const scene_data *data, mesh_data *out)
+static int merge(const char *path, const scene_file *file, const scene_data *data, uint64_t most, mesh_data *out)
 {
-    int status = reserve(path, file, data, out);
+    int status = reserve(path, file, data, most, out);
     for (uint64_t i = 0; i < file->count && status == EXIT_DONE; i++) {
         const mesh_data *mesh = &data->meshes[file->mesh[i]];
         const mesh_matrix matrix = matrix_of(file->map[i]);
@@ -116,7 +120,7 @@ static int merge(const char *path, const scene_file *file, const scene_data *dat
     return status;
 }
 
-int scene_merge(const cli_options *options, const char *path, mesh_data *out)
+int scene_merge(const cli_options *options, const char *path, uint64_t most, mesh_data *out)
 {
     scene_file file;
     scene_data data = {NULL, 0};
@@ -125,7 +129,7 @@ int scene_merge(const cli_options *options, const char *path, mesh_data *out)
     if (status == EXIT_DONE)
         status = scene_data_read(options, &file, &data);
     if (status == EXIT_DONE)
-        status = merge(path, &file, &data, out);
+        status = merge(path, &file, &data, most, out);
     scene_data_free(&data);
     scene_file_free(&file);
     return status;

@@ -21,7 +21,8 @@ void scene_data_free(scene_data *data);
 
 /* Read a scene as its merged mesh: the triangles of all instances in the world, in the file's order, each with its
  * instance's mask if one has a mask. docs/scenes.md, section 1, has the arithmetic. Returns as mesh_import does, and
- * refuses more than 2^31 - 1 triangles and corners that are not finite. mesh_free in any case. */
-int scene_merge(const cli_options *options, const char *path, mesh_data *out);
+ * refuses more than 2^31 - 1 triangles, more than `most` bytes (--max-memory) and corners that are not finite.
+ * mesh_free in any case. */
+int scene_merge(const cli_options *options, const char *path, uint64_t most, mesh_data *out);
 
 #endif

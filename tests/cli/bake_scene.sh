@@ -215,6 +215,8 @@ printf '%s\n' $head named.vti,$identity > names.csv
 refused "a mesh of the scene as output" 2 'named.vti: is read as an input' bake distance --scene names.csv \
     --spacing 1 -o named.vti
 check "it is still there" cmp cube.off named.vti
+refused "more memory than allowed" 2 'max-memory 100: [0-9]+ bytes are needed for the merged mesh of names.csv alone' \
+    bake distance --scene names.csv --spacing 1 --max-memory 100 -o no.npy
 printf '%s\n' $head ",$identity" > nameless.csv
 refused "no path" 2 'nameless.csv:2: mesh: the path is missing' bake distance --scene nameless.csv --spacing 1 -o no.npy
 refused "a folder" 2 '/tmp: Is a directory' bake distance --scene /tmp --spacing 1 -o no.npy
