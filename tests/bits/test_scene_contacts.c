@@ -21,7 +21,7 @@ enum { CALLS = 3 };
 /* Spheres near the instances, some of them masked. */
 static swept_spheres spheres(uint64_t seed, size_t count, int masks)
 {
-    swept_spheres b = swept_spheres_mixed(seed, test_effort(count));
+    swept_spheres b = swept_spheres_mixed(seed, 20 + test_effort(count));
     for (size_t i = 0; i < b.count; i++)
         if (!(b.column[SPHERE_RADIUS][i] < 0.3f))
             b.column[SPHERE_RADIUS][i] = 0.3f;
