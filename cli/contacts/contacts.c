@@ -231,7 +231,7 @@ static rows_query query_of(const contacts_options *o, query_field *fields, conta
     return q;
 }
 
-/* What contacts are asked of. */
+/* The mesh or the scene that is asked for contacts. */
 typedef struct contacts_surface {
     mesh_data data;
     carom_mesh *mesh;

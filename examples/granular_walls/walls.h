@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of granular_walls share. */
+/* Types and functions that the files of granular_walls share. */
 #ifndef CAROM_EXAMPLES_GRANULAR_WALLS_H
 #define CAROM_EXAMPLES_GRANULAR_WALLS_H
 

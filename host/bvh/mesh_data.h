@@ -37,7 +37,7 @@ typedef struct caromi_closing_cache {
     uint32_t count;
     int32_t bits; /* of the masks of all triangles */
     int knows_bits;
-    /* What sides have cost: caromi_batch.work and next_piece */
+    /* The cost of sides so far: caromi_batch.work and next_piece */
     _Atomic uint64_t work;
     uint64_t piece;
 } caromi_closing_cache;

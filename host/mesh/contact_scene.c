@@ -218,18 +218,6 @@ static void link_edges(struct caromi_local_mesh *local, uint32_t count)
     }
 }
 
-/* The positions of a triangle's corners in ascending order. */
-static void sorted_positions(const caromi_edges *edges, uint32_t triangle, uint32_t p[3])
-{
-    for (int k = 0; k < 3; k++) {
-        const uint32_t own = caromi_edge_position(edges, triangle, k);
-        int at = k;
-        for (; at > 0 && p[at - 1] > own; at--)
-            p[at] = p[at - 1];
-        p[at] = own;
-    }
-}
-
 /* Links triangles [first, end) of the sorted keys, which have the same two lowest positions, by the third; as edges. */
 static void link_some_twins(struct caromi_local_mesh *local, size_t first, size_t end)
 {
@@ -237,7 +225,7 @@ static void link_some_twins(struct caromi_local_mesh *local, size_t first, size_
     const size_t count = end - first;
     uint32_t p[3];
     for (size_t i = 0; i < count; i++) {
-        sorted_positions(&local->edges, keys[i].at, p);
+        caromi_edges_sorted_corners(&local->edges, keys[i].at, p);
         keys[i].key = p[2];
     }
     sort_keys(keys, count, local->spare);
@@ -256,7 +244,7 @@ static void link_twins(struct caromi_local_mesh *local, uint32_t count)
     uint32_t p[3];
     memset(local->edges.twins, 0, (count + 7) / 8);
     for (uint32_t t = 0; t < count; t++) {
-        sorted_positions(&local->edges, t, p);
+        caromi_edges_sorted_corners(&local->edges, t, p);
         local->keys[t] = (keyed){(uint64_t)p[0] << 32 | p[1], t};
     }
     sort_keys(local->keys, count, local->spare);

@@ -82,8 +82,7 @@ static int fill(const carom_mesh *mesh, caromi_edges *edges)
 
 /* ---- twins ------------------------------------------------------------------------------------------------------- */
 
-/* The positions of a triangle's corners in ascending order. */
-static void sorted_corners(const caromi_edges *edges, uint32_t triangle, uint32_t p[3])
+void caromi_edges_sorted_corners(const caromi_edges *edges, uint32_t triangle, uint32_t p[3])
 {
     for (int k = 0; k < 3; k++) {
         const uint32_t own = caromi_edge_position(edges, triangle, k);
@@ -97,8 +96,8 @@ static void sorted_corners(const caromi_edges *edges, uint32_t triangle, uint32_
 int caromi_edges_same_corners(const caromi_edges *edges, uint32_t a, uint32_t b)
 {
     uint32_t p[3], q[3];
-    sorted_corners(edges, a, p);
-    sorted_corners(edges, b, q);
+    caromi_edges_sorted_corners(edges, a, p);
+    caromi_edges_sorted_corners(edges, b, q);
     return memcmp(p, q, sizeof p) == 0;
 }
 
@@ -128,7 +127,7 @@ static int may_be_twin(const caromi_edges *edges, uint32_t own)
 static void join_twin(const caromi_edges *edges, uint32_t *entry, uint64_t mask, uint32_t triangle)
 {
     uint32_t p[3];
-    sorted_corners(edges, triangle, p);
+    caromi_edges_sorted_corners(edges, triangle, p);
     uint64_t at = hash(p[0] ^ (uint32_t)hash(p[1], p[2]), p[2]) & mask;
     while (entry[at] != 0 && !caromi_edges_same_corners(edges, entry[at] - 1, triangle))
         at = (at + 1) & mask;

@@ -70,6 +70,8 @@ typedef struct caromi_culling_makers {
 } caromi_culling_makers;
 extern const caromi_culling_makers caromi_culling_makers_8, caromi_culling_makers_16;
 
+/* The positions of a triangle's corners in ascending order. */
+void caromi_edges_sorted_corners(const caromi_edges *edges, uint32_t triangle, uint32_t p[3]);
 /* Whether two triangles have the same three corners, in any order. */
 int caromi_edges_same_corners(const caromi_edges *e, uint32_t a, uint32_t b);
 

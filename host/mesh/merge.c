@@ -144,10 +144,20 @@ static int precedes_near(void *user, int32_t triangle)
     return caromi_comes_before(search->chooser, &j, search->contact);
 }
 
-/* Merges contact by contact: each search ends at the first triangle that precedes. */
-static uint32_t merge_each(const caromi_chooser *chooser, mesh_record *contacts, uint32_t count)
+/* Whether a triangle within `merge` of the point precedes the contact. The search ends at the first such triangle. */
+static int is_preceded(const caromi_chooser *chooser, const mesh_record *contact, const float *point)
 {
     const caromi_mesh_view *mesh = &chooser->batch->mesh->view;
+    near_search search = {chooser, contact, point};
+    return caromi_single_searches_of(mesh)->near_two_points(mesh, point, chooser->contacts->merge, chooser->query->in,
+                                                            caromi_before_limit(chooser, contact), precedes_near,
+                                                            &search);
+}
+
+/* Merges contact by contact. */
+static uint32_t merge_each(const caromi_chooser *chooser, mesh_record *contacts, uint32_t count,
+                           int (*is_merged)(const caromi_chooser *, const mesh_record *, const float *))
+{
     float points[3][BLOCK];
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -155,10 +165,7 @@ static uint32_t merge_each(const caromi_chooser *chooser, mesh_record *contacts,
             find_points(chooser, contacts + i, count - i < BLOCK ? count - i : BLOCK, points);
         const mesh_record own = contacts[i];
         const float point[3] = {points[0][i % BLOCK], points[1][i % BLOCK], points[2][i % BLOCK]};
-        near_search search = {chooser, &own, point};
-        if (!caromi_single_searches_of(mesh)->near_two_points(mesh, point, chooser->contacts->merge, chooser->query->in,
-                                                              caromi_before_limit(chooser, &own), precedes_near,
-                                                              &search))
+        if (!is_merged(chooser, &own, point))
             contacts[kept++] = own;
     }
     return kept;
@@ -241,8 +248,8 @@ static int64_t merge_cells(const caromi_chooser *chooser, mesh_record *contacts,
 
 /* ---- a mesh without a hierarchy ---------------------------------------------------------------------------------- */
 
-/* Whether a triangle within `merge` of the point precedes the contact, of all that have records. */
-static int is_preceded_near(const caromi_chooser *chooser, const mesh_record *contact, const float *point)
+/* As is_preceded in a local mesh (contact_scene.c): every triangle that may precede a contact has a record. */
+static int is_preceded_by_record(const caromi_chooser *chooser, const mesh_record *contact, const float *point)
 {
     const float limit = caromi_before_limit(chooser, contact);
     for (uint32_t i = 0; i < chooser->count; i++) {
@@ -254,22 +261,6 @@ static int is_preceded_near(const caromi_chooser *chooser, const mesh_record *co
     return 0;
 }
 
-/* Merges contacts of a local mesh (contact_scene.c): every triangle that may precede one has a record. */
-static uint32_t merge_known(const caromi_chooser *chooser, mesh_record *contacts, uint32_t count)
-{
-    float points[3][BLOCK];
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (i % BLOCK == 0)
-            find_points(chooser, contacts + i, count - i < BLOCK ? count - i : BLOCK, points);
-        const mesh_record own = contacts[i];
-        const float point[3] = {points[0][i % BLOCK], points[1][i % BLOCK], points[2][i % BLOCK]};
-        if (!is_preceded_near(chooser, &own, point))
-            contacts[kept++] = own;
-    }
-    return kept;
-}
-
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 /* Merges contacts block by block or, if there are very many, one by one. */
@@ -277,9 +268,9 @@ static int64_t merge_all(const caromi_chooser *chooser, mesh_record *contacts, u
 {
     uint32_t kept = 0;
     if (chooser->batch->mesh->leaf_count == 0)
-        return merge_known(chooser, contacts, count);
+        return merge_each(chooser, contacts, count, is_preceded_by_record);
     if ((uint64_t)count * chooser->count > MANY)
-        return merge_each(chooser, contacts, count);
+        return merge_each(chooser, contacts, count, is_preceded);
     for (uint32_t from = 0; from < count; from += BLOCK) {
         const uint32_t n = count - from < BLOCK ? count - from : BLOCK;
         const int64_t left = merge_blocks(chooser, contacts + from, n);
