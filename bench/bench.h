@@ -4,6 +4,8 @@
 #ifndef CAROM_BENCH_BENCH_H
 #define CAROM_BENCH_BENCH_H
 
+#include "measure.h"
+
 #include <carom/carom.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,8 +39,12 @@ typedef struct bench_row {
     int rounds;
     double queries, bytes; /* bytes that a query moves at least; 0: not known */
     double median, cpu, best,
-        spread;       /* cpu: of all threads together; spread: half the way from the 16th to the 84th percentile */
-    double over_fast; /* exact: median of the rounds' ratios to fast by the same subject */
+        spread; /* cpu: of all threads together; spread: half the way from the 16th to the 84th percentile */
+    statistics_interval interval;         /* of the median */
+    double instructions;                  /* median, in user mode, of all threads together; NAN: not counted */
+    double package_joules, device_joules; /* mean */
+    double divisions, roots;              /* that a query needs at least; NAN: not known */
+    double over_fast;                     /* exact: median of the rounds' ratios to fast by the same subject */
     double over_each; /* a lattice: median of the rounds' ratios of one query for each node to it, per node */
     double upload, compute, download, host; /* of the fastest run on a device, as carom_stats has them */
     double overhead;                        /* resident: `best` without `compute`; NAN if kernels overlap */
@@ -51,6 +57,8 @@ typedef struct bench_row {
     /* Of the first `judged` queries, by the exact reference: hits that are not seen, that are none, and whose place is
      * more than 1e-4 of the scene off. */
     uint64_t judged, misses, false_hits, off;
+    const measure_round *samples; /* [sample_count] by round; the listener's who copies the row copies them, too */
+    int sample_count;
 } bench_row;
 
 /* What so many threads do, measured in the same run by plain loops for the best instruction set; per second. */
@@ -85,6 +93,9 @@ typedef struct bench_listener {
     void (*row)(void *user, const bench_row *row);
     void (*finding)(void *user, const char *text); /* what a series says as a whole */
 } bench_listener;
+
+/* Figures of a side's rounds, its samples among them; the measurement must live as long as they are read. */
+void bench_row_take(bench_row *row, const measurement *m, int side);
 
 enum { BENCH_NAME = 48 };
 typedef int bench_name_fn(size_t index, char name[BENCH_NAME], const char **what); /* 0 beyond the last */

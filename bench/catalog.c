@@ -49,6 +49,13 @@ enum {
             NO_CLOUD, 0                                                                                             \
     }
 
+/* Scenes of instances (scene_instances.h); the reference and the peers that have no instances read the merged mesh. */
+#define INSTANCES(of, what, spheres, peers, task, shape)                                                       \
+    {                                                                                                          \
+        "instances-" of, what, TYPE_MESH, 20000, 5000, NO_PAIRS, NULL, spheres, 100, 0, peers, 1, task, shape, \
+            NO_CLOUD, 0                                                                                        \
+    }
+
 /* Lattices of 128^3 nodes (32^3), or 1000 x 1000 columns (100 x 100): only when --scene names them. Last: the mesh. */
 #define LATTICE(name, what, work, size, count, few, ...)                                                             \
     {                                                                                                                \
@@ -147,6 +154,14 @@ static const suite_scene scenes[] = {
     OTHER_MESH("mesh-near-building", "first hit in a building: short ways", SPHERES_NEAR, SHAPE_BUILDING),
     OTHER_MESH("mesh-box-building", "first hit in a building: short ways from anywhere", SPHERES_BOX, SHAPE_BUILDING),
     OTHER_MESH("mesh-long-building", "first hit in a building: long ways", SPHERES_LONG, SHAPE_BUILDING),
+    INSTANCES("one", "first hit: one instance, not moved", SPHERES_NEAR, PEERS_FULL, ASK(mesh_first), SHAPE_ONE),
+    INSTANCES("turned", "first hit: one instance, turned", SPHERES_NEAR, PEERS_FULL, ASK(mesh_first), SHAPE_TURNED),
+    INSTANCES("props", "first hit: 200 turned props in a level", SPHERES_NEAR, PEERS_FULL, ASK(mesh_first),
+              SHAPE_PROPS),
+    INSTANCES("closest", "closest point: 200 turned props in a level", SPHERES_NEAR, PEERS_NEVER, ASK(mesh_closest),
+              SHAPE_PROPS),
+    INSTANCES("moving", "first hit: 200 props that move in a level", SPHERES_NEAR, PEERS_NEVER, ASK(mesh_first),
+              SHAPE_MOVING),
     {"mesh-near-file", "first hit on --mesh: from next to the surface, short ways", TYPE_MESH, 30000, 10000, NO_PAIRS,
      NULL, SPHERES_NEAR, FROM_FILE, PEERS_QUICK, 0, ASK(mesh_first), 0, NO_CLOUD, 0},
     {"mesh-box-file", "first hit on --mesh: from anywhere in the box, short ways", TYPE_MESH, 30000, 10000, NO_PAIRS,

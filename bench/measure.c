@@ -2,8 +2,9 @@
 /* Interleaved timing; see measure.h. */
 #include "measure.h"
 
+#include "statistics.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <time.h>
 
 double measure_now(void)
@@ -45,12 +46,16 @@ static int calibrate(const measure_side *side, double sample)
 
 static void sample(measurement *m, const measure_side *side, int s, int round, int runs)
 {
-    const double start = measure_now(), cpu = cpu_now();
+    measure_round *r = &m->round[s][round];
+    const counters_values before = counters_read();
+    const double cpu = cpu_now(), start = measure_now();
 
     for (int i = 0; i < runs; i++)
         side->run(side->user);
-    m->seconds[s][round] = runs > 0 ? (measure_now() - start) / runs : (double)NAN;
-    m->cpu[s][round] = runs > 0 ? (cpu_now() - cpu) / runs : (double)NAN;
+    const double end = measure_now(), spent = cpu_now() - cpu, per_run = runs > 0 ? 1.0 / runs : (double)NAN;
+    m->seconds[s][round] = r->wall = (end - start) * per_run;
+    m->cpu[s][round] = r->cpu = spent * per_run;
+    r->used = counters_between(&before, per_run);
 }
 
 static int goes_on(const measurement *m, double share)
@@ -78,43 +83,30 @@ int measure(measurement *out, const measure_plan *plan, const measure_side *side
     return 1;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Those of `count` values that are numbers, in order. */
-static int sort_numbers(double *sorted, const double *values, int count)
-{
-    int kept = 0;
-
-    for (int i = 0; i < count; i++)
-        if (!isnan(values[i]))
-            sorted[kept++] = values[i];
-    qsort(sorted, (size_t)kept, sizeof *sorted, compare);
-    return kept;
-}
-
 static double median(const double *values, int count)
 {
     double sorted[MEASURE_ROUNDS_MAX];
-    const int n = sort_numbers(sorted, values, count);
 
-    return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+    return statistics_median(sorted, statistics_sort(sorted, values, count));
 }
 
 int measure_rounds(const measurement *m, int side)
 {
     double sorted[MEASURE_ROUNDS_MAX];
 
-    return sort_numbers(sorted, m->seconds[side], m->rounds);
+    return statistics_sort(sorted, m->seconds[side], m->rounds);
 }
 
 double measure_median(const measurement *m, int side)
 {
     return median(m->seconds[side], m->rounds);
+}
+
+statistics_interval measure_interval(const measurement *m, int side)
+{
+    double sorted[MEASURE_ROUNDS_MAX];
+
+    return statistics_median_interval(sorted, statistics_sort(sorted, m->seconds[side], m->rounds));
 }
 
 double measure_cpu(const measurement *m, int side)
@@ -125,7 +117,7 @@ double measure_cpu(const measurement *m, int side)
 double measure_spread(const measurement *m, int side)
 {
     double sorted[MEASURE_ROUNDS_MAX];
-    const int last = sort_numbers(sorted, m->seconds[side], m->rounds) - 1;
+    const int last = statistics_sort(sorted, m->seconds[side], m->rounds) - 1;
     const int low = (int)(0.16 * last + 0.5), high = last - low;
 
     return 0.5 * (sorted[high] - sorted[low]);
@@ -135,7 +127,7 @@ double measure_best(const measurement *m, int side)
 {
     double sorted[MEASURE_ROUNDS_MAX];
 
-    (void)sort_numbers(sorted, m->seconds[side], m->rounds);
+    (void)statistics_sort(sorted, m->seconds[side], m->rounds);
     return sorted[0];
 }
 
@@ -153,28 +145,12 @@ double measure_ratio(const measurement *m, int over, int under)
     return median(values, m->rounds);
 }
 
-/* The order-statistic interval of the median: how many of n sorted values to leave out at each end, so that the rest
- * encloses the true median with 95 %. The number of values below the median is binomial, as heads of n coins. */
-static int rank_outside(int n)
-{
-    double chance = exp2(-n), below = 0.0; /* of exactly k heads, of at most k */
-    int k = 0;
-
-    for (; k < n / 2; k++) {
-        below += chance;
-        if (2.0 * below > 0.05)
-            break;
-        chance *= (double)(n - k) / (k + 1);
-    }
-    return k > 1 ? k - 1 : 0;
-}
-
 double measure_uncertainty(const measurement *m, int over, int under)
 {
     double values[MEASURE_ROUNDS_MAX], sorted[MEASURE_ROUNDS_MAX];
 
     ratios(values, m, over, under);
-    const int n = sort_numbers(sorted, values, m->rounds), outside = rank_outside(n);
+    const int n = statistics_sort(sorted, values, m->rounds), outside = statistics_outside(n);
     return n > 1 ? 0.5 * (sorted[n - 1 - outside] - sorted[outside]) / median(values, m->rounds) : (double)INFINITY;
 }
 

@@ -5,6 +5,9 @@
 #ifndef CAROM_BENCH_MEASURE_H
 #define CAROM_BENCH_MEASURE_H
 
+#include "counters.h"
+#include "statistics.h"
+
 enum { MEASURE_SIDES_MAX = 48, MEASURE_ROUNDS_MAX = 64 };
 
 typedef struct measure_side {
@@ -20,6 +23,12 @@ typedef struct measure_plan {
     void *user;
 } measure_plan;
 
+/* A side in one round, per run; NaN in one that was left out, and for what cannot be read. */
+typedef struct measure_round {
+    double wall, cpu; /* seconds; cpu: of all threads together */
+    counters_values used;
+} measure_round;
+
 /* Seconds per run; NaN in a round that was left out. */
 typedef struct measurement {
     const measure_plan *plan; /* NULL in one that is made up */
@@ -27,6 +36,7 @@ typedef struct measurement {
     int repeat[MEASURE_SIDES_MAX]; /* runs per sample; 0: one, a long one */
     double seconds[MEASURE_SIDES_MAX][MEASURE_ROUNDS_MAX];
     double cpu[MEASURE_SIDES_MAX][MEASURE_ROUNDS_MAX]; /* of all threads together */
+    measure_round round[MEASURE_SIDES_MAX][MEASURE_ROUNDS_MAX];
 } measurement;
 
 typedef struct measure_pair {
@@ -44,6 +54,8 @@ int measure_rounds(const measurement *m, int side); /* that it took part in */
 double measure_median(const measurement *m, int side);
 /* Half the way from the 16th to the 84th percentile: one standard deviation, if times were normal. */
 double measure_spread(const measurement *m, int side);
+/* The 95 % confidence interval of the median. */
+statistics_interval measure_interval(const measurement *m, int side);
 double measure_cpu(const measurement *m, int side); /* median of CPU seconds per run */
 double measure_best(const measurement *m, int side);
 /* Median over rounds of the time of side `over` divided by that of side `under`. */

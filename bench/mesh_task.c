@@ -3,6 +3,7 @@
 #include "lattices.h"
 #include "mesh_task.h"
 #include "queries/mesh/mesh.h"
+#include "scene_instances.h"
 
 #include <string.h>
 
@@ -32,6 +33,8 @@ static carom_points vertices_of(const mesh_scene *shape)
 carom_mesh *mesh_call_create(const mesh_call *a)
 {
     const mesh_scene *shape = a->shape;
+    if (shape->parts != NULL)
+        return scene_parts_open(shape->parts, a->subject);
     const carom_mesh_desc desc = {
         .size = sizeof desc,
         .vertices = vertices_of(shape),

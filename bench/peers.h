@@ -12,8 +12,17 @@
 extern "C" {
 #endif
 
-/* PEER_TOUCH: which spheres touch the mesh as they are, without motion. PEER_CLOUD: which spheres touch each other. */
-typedef enum peer_request { PEER_SWEEP, PEER_OVERLAP, PEER_MESH, PEER_TOUCH, PEER_BUILD, PEER_CLOUD } peer_request;
+/* PEER_TOUCH: which spheres touch the mesh as they are, without motion. PEER_CLOUD: which spheres touch each other.
+ * PEER_INSTANCES: as PEER_MESH, of a scene that is given by meshes and maps. */
+typedef enum peer_request {
+    PEER_SWEEP,
+    PEER_OVERLAP,
+    PEER_MESH,
+    PEER_TOUCH,
+    PEER_BUILD,
+    PEER_CLOUD,
+    PEER_INSTANCES
+} peer_request;
 
 /* What is kept of the pairs of a cloud: all of them, how many each sphere has, or the first of each sphere. */
 typedef enum peer_keep { KEEP_PAIRS, KEEP_COUNTS, KEEP_FIRST } peer_keep;
@@ -28,6 +37,20 @@ typedef struct peer_pairs {
     int32_t *other;     /* [count] of the smallest (time, index); -1: none */
 } peer_pairs;
 
+typedef struct peer_mesh {
+    const float *vertices;
+    const uint32_t *indices;
+    size_t vertex_count, triangle_count;
+} peer_mesh;
+/* Instances of meshes: which mesh each is of, and its map, three rows of four. */
+typedef struct peer_instances {
+    const peer_mesh *meshes;
+    size_t mesh_count;
+    const uint32_t *mesh;
+    const float *map;
+    size_t count;
+} peer_instances;
+
 /* A scene as carom has it; the arrays outlive the peer's state. */
 typedef struct peer_task {
     const float *const *in; /* the columns of scenes.h: of pairs, or centre, velocity, radius of a mesh's spheres */
@@ -36,9 +59,10 @@ typedef struct peer_task {
     const float *vertices;
     const uint32_t *indices;
     size_t vertex_count, triangle_count;
-    float *time;       /* sweeps: when the first touch begins; infinity: none */
-    uint8_t *overlap;  /* overlap, touch: 1 or 0 */
-    peer_pairs *pairs; /* of a cloud */
+    const peer_instances *instances; /* of which these are the triangles in the world; or NULL */
+    float *time;                     /* sweeps: when the first touch begins; infinity: none */
+    uint8_t *overlap;                /* overlap, touch: 1 or 0 */
+    peer_pairs *pairs;               /* of a cloud */
 } peer_task;
 
 typedef struct peer {

@@ -160,7 +160,7 @@ void rivals_add_peers(suite *u, const suite_scene *scene, peer_task task)
         if (baseline_peer(i)->request == asked)
             add_peer(u, scene, baseline_peer(i), &task);
     for (size_t i = 0; u->peers != NULL && u->peers(i) != NULL; i++)
-        if (u->peers(i)->request == asked)
+        if (u->peers(i)->request == asked || (u->peers(i)->request == PEER_INSTANCES && task.instances != NULL))
             add_peer(u, scene, u->peers(i), &task);
 }
 

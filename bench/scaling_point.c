@@ -148,7 +148,7 @@ void scaling_place(const scaling *s, scaling_side *side, double size, double que
     row->size = size;
     row->queries = queries;
     row->over_fast = row->share = row->upload = row->compute = row->download = row->host = row->overhead =
-        row->second_filter = row->integers = (double)NAN;
+        row->second_filter = row->integers = row->divisions = row->roots = row->over_each = (double)NAN;
     row->same = -1;
     snprintf(row->name, sizeof row->name, "%s-%.0f/%s/%s/%s/threads:%u", s->series, size,
              s->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast", side->subject->backend, side->subject->what,
@@ -221,11 +221,7 @@ static void fill_row(scaling_side *side, const measurement *m, int place)
 {
     const carom_stats *fastest = side->pairs.subject != NULL ? &side->pairs.fastest : &side->mesh.fastest;
 
-    side->row.rounds = measure_rounds(m, place);
-    side->row.median = measure_median(m, place);
-    side->row.cpu = measure_cpu(m, place);
-    side->row.best = measure_best(m, place);
-    side->row.spread = measure_spread(m, place);
+    bench_row_take(&side->row, m, place);
     if (fastest->on_device > 0) {
         side->row.upload = fastest->upload;
         side->row.compute = fastest->compute;

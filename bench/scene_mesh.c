@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The procedural mesh and the spheres that are swept against it. */
 #include "common.h"
+#include "scene_instances.h"
 #include "scenes.h"
 
 #include "bench.h"
@@ -90,6 +91,7 @@ mesh_scene mesh_scene_make(int rings, int sides)
 
 void mesh_scene_free(mesh_scene *m)
 {
+    scene_parts_free(m->parts);
     free(m->vertices);
     free(m->indices);
     *m = (mesh_scene){0};

@@ -43,13 +43,22 @@ typedef struct mesh_scene {
     uint32_t *indices; /* [3 * triangle_count] */
     size_t vertex_count, triangle_count;
     double diagonal, low[3], high[3]; /* of the box that spheres start in */
+    struct scene_parts *parts;        /* instances, of which this is the merged mesh (scene_instances.h); or NULL */
 } mesh_scene;
 /* A bumpy torus of 2 * rings * sides triangles with shared vertices. */
 mesh_scene mesh_scene_make(int rings, int sides);
 /* Others of so many thousand triangles, no vertex shared. SOUP: anywhere in a cube, a ten-thousandth to a tenth of it
  * long, half of them needles of a thousandth of their length. BUILDING: floors, walls and columns of two large
  * triangles each, and on the floors things of a hundred tiny ones. */
-typedef enum mesh_shape { SHAPE_TORUS, SHAPE_SOUP, SHAPE_BUILDING } mesh_shape;
+typedef enum mesh_shape {
+    SHAPE_TORUS,
+    SHAPE_SOUP,
+    SHAPE_BUILDING,
+    SHAPE_ONE, /* this and what follows: instances */
+    SHAPE_TURNED,
+    SHAPE_PROPS,
+    SHAPE_MOVING
+} mesh_shape;
 mesh_scene mesh_scene_make_other(mesh_shape shape, size_t thousands);
 mesh_scene mesh_scene_copy(const bench_mesh *from);
 void mesh_scene_free(mesh_scene *m);

@@ -12,6 +12,7 @@
 #include "lattices.h"
 #include "limits.h"
 #include "steps.h"
+#include "scene_instances.h"
 #include "suite.h"
 
 /* Further rounds may take so much of the time that the planned ones took, over the whole run. */
@@ -26,8 +27,8 @@ side *suite_add_side(suite *u, const suite_scene *scene, int number, int exact, 
     *s = (side){.subject = number, .exact = exact};
     s->row = (bench_row){
         .threads = threads, .over_fast = (double)NAN, .share = (double)NAN, .same = -1, .size = (double)NAN};
-    s->row.over_each = s->row.upload = s->row.compute = s->row.download = s->row.host = s->row.overhead =
-        s->row.second_filter = s->row.integers = (double)NAN;
+    s->row.divisions = s->row.roots = s->row.over_each = s->row.upload = s->row.compute = s->row.download =
+        s->row.host = s->row.overhead = s->row.second_filter = s->row.integers = (double)NAN;
     snprintf(s->row.scene, sizeof s->row.scene, "%s", scene->name);
     snprintf(s->row.name, sizeof s->row.name, "%s/%s/%s/%s/threads:%u", scene->name, exact ? "exact" : "fast", backend,
              what, threads);
@@ -168,6 +169,10 @@ static void fill_limit(const suite *u, side *s, const suite_scene *scene)
     const query_selection *shape = scene->type == TYPE_PAIRS ? pair_task_selection(scene->pairs) : NULL;
     const bench_limits *l = NULL;
 
+    if (shape != NULL && s->subject >= 0) {
+        s->row.divisions = shape->divisions;
+        s->row.roots = shape->roots;
+    }
     if (scene->type == TYPE_PAIRS && s->subject >= 0 && s->row.compute > 0.0 &&
         u->subjects.list[s->subject].copy_bytes > 0.0) {
         s->row.limit = "device memory";
@@ -211,11 +216,7 @@ static void report(suite *u, const suite_scene *scene, const measurement *m)
 {
     for (int i = 0; i < u->count; i++) {
         side *s = &u->sides[i];
-        s->row.rounds = measure_rounds(m, i);
-        s->row.median = measure_median(m, i);
-        s->row.cpu = measure_cpu(m, i);
-        s->row.best = measure_best(m, i);
-        s->row.spread = measure_spread(m, i);
+        bench_row_take(&s->row, m, i);
         if (s->exact && fast_of(u, i) >= 0)
             s->row.over_fast = measure_ratio(m, i, fast_of(u, i));
         if (each_of(u, i) >= 0)
@@ -374,6 +375,8 @@ mesh_scene suite_mesh(const suite *u, const suite_scene *scene)
 {
     if (scene->shape == SHAPE_TORUS && scene->rings == 0)
         return mesh_scene_copy(&u->settings->mesh);
+    if (scene->shape >= SHAPE_ONE)
+        return mesh_scene_make_instances(scene->shape);
     return scene->shape == SHAPE_TORUS ? mesh_scene_make(scene->rings, scene->sides)
                                        : mesh_scene_make_other(scene->shape, (size_t)scene->rings);
 }
@@ -410,11 +413,12 @@ static void run_mesh(suite *u, const suite_scene *scene)
                                      .vertices = shape.vertices,
                                      .indices = shape.indices,
                                      .vertex_count = shape.vertex_count,
-                                     .triangle_count = shape.triangle_count});
+                                     .triangle_count = shape.triangle_count,
+                                     .instances = shape.parts != NULL ? &shape.parts->list : NULL});
     suite_measure(u, scene);
     rivals_close_peers(u);
     truth_free(&u->truth);
-    for (int i = 0; i < u->subjects.count; i++)
+    for (int i = 0; i < u->subjects.count && shape.parts == NULL; i++)
         carom_mesh_destroy(meshes[i]);
     columns_free(&spheres);
     hits_free(&out);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "common.h"
+#include "queries/mesh/mesh.h"
+#include "scene_instances.h"
 #include "verdict.h"
 
 #include <math.h>
@@ -87,6 +89,7 @@ truth truth_pairs(const pair_scene *scene, float window, size_t count)
 truth truth_mesh(const mesh_scene *shape, const columns *spheres, size_t count)
 {
     const ref_mesh mesh = {shape->vertices, shape->indices, shape->triangle_count, NULL};
+    const int is_moving = shape->parts != NULL && shape->parts->is_moving;
     truth t = truth_alloc(count, 1.0f);
 
     for (size_t i = 0; i < count; i++) {
@@ -95,9 +98,14 @@ truth truth_mesh(const mesh_scene *shape, const columns *spheres, size_t count)
         ref_mesh_hit hit;
         take(ball.center, in, 0, i);
         take(ball.velocity, in, 3, i);
-        const char *wrong = ref_mesh_first(&mesh, &ball, t.window, &ref_mesh_no_options, &hit);
-        if (wrong != NULL)
-            bench_die("the reference, sphere %zu: %s", i, wrong);
+        const query_sphere sphere = {.mesh = mesh,
+                                     .instances = is_moving ? shape->parts->instances : NULL,
+                                     .instance_count = is_moving ? shape->parts->list.count : 0,
+                                     .sphere = ball,
+                                     .t_max = t.window,
+                                     .options = ref_mesh_no_options};
+        if (!query_find_first(&sphere, &hit))
+            bench_die("the reference has no answer for sphere %zu", i);
         t.hit[i] = hit.triangle >= 0;
         t.time[i] = (double)hit.t;
         const double v[3] = {(double)ball.velocity[0], (double)ball.velocity[1], (double)ball.velocity[2]};

@@ -13,6 +13,7 @@
 #include "cli/spheres/command.h"
 #include "cli/table/hdf5_child.h"
 #include "cli/verify/command.h"
+#include "completion.h"
 #include "outputs.h"
 
 #include <stdio.h>
@@ -39,9 +40,15 @@ static const cli_command *const commands[] = {
     &bake_check_command,
     &verify_command,
     &bench_command,
+    &completion_command,
 };
 
 enum { COMMAND_COUNT = CLI_COUNT(commands) };
+
+const cli_command *cli_command_at(int i)
+{
+    return i < COMMAND_COUNT ? commands[i] : NULL;
+}
 
 const cli_command *cli_command_named(const char *name)
 {
@@ -63,17 +70,18 @@ static int print_usage(const char *group)
 {
     char text[2048];
     size_t used = (size_t)snprintf(text, sizeof text,
-                                   "usage: carom COMMAND [options]\n\n"
+                                   "Usage: carom COMMAND [options]\n\n"
                                    "Batches of sphere/triangle and sphere/sphere queries, the same bits from every "
-                                   "backend.\n\ncommands:\n");
+                                   "backend.\n\nCommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT && used < sizeof text; i++)
         if (!group || is_in_group(commands[i], group))
-            used += (size_t)snprintf(text + used, sizeof text - used, "  %-14s %s\n", commands[i]->name,
+            used += (size_t)snprintf(text + used, sizeof text - used, "  %-14s  %s\n", commands[i]->name,
                                      cli_command_summary(commands[i]));
     if (used < sizeof text)
         snprintf(
             text + used, sizeof text - used,
-            "\n  carom COMMAND --help   the options of a command\n  carom --version        the version\n"
+            "\nOptions:\n  --help              this text; carom COMMAND --help: the options of a command\n  --version  "
+            "         the version\n"
             "\nExit status: 0 success, 1 the work failed, 2 bad usage or bad input, 75 stopped and resumable (bake),\n"
             "130 interrupted (bench).\n");
     return cli_print(text);

@@ -2,7 +2,6 @@
 #include "outputs.h"
 #include "cli/base/output_place.h"
 #include "cli/rows/rows.h"
-#include "cli/table/hdf5.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@
 #include <unistd.h>
 
 /* --output first, then what a command writes beside it. */
-enum { OUTPUTS_MAX = 5 }; /* no command has more */
+enum { OUTPUTS_MAX = 5 + CLI_MORE_OUTPUTS }; /* no command has more */
 
 /* Whether this file is read as an input. */
 static int is_input(const cli_options *o, const struct stat *file)
@@ -31,7 +30,9 @@ static int check_apart(const cli_options *o, const output_place *places, size_t 
         return cli_refuse(EXIT_USAGE, "%s: is read as an input, which the output would replace", last->shown);
     for (size_t i = 0; i + 1 < count; i++)
         if (output_place_same(last, &places[i]))
-            return cli_refuse(EXIT_USAGE, "%s: two outputs would have this one name", last->shown);
+            return last->exists && strcmp(last->shown, places[i].shown) != 0
+                       ? cli_refuse(EXIT_USAGE, "%s and %s: two outputs are one file", places[i].shown, last->shown)
+                       : cli_refuse(EXIT_USAGE, "%s: two outputs would have this one name", last->shown);
     return EXIT_DONE;
 }
 
@@ -52,28 +53,42 @@ static int check_beside(const cli_options *o, const output_place *place)
 /* A name that promises a format that the command does not write would deceive. */
 static int check_format(const cli_options *o, const char *path, int writes_rows, const output_place *place)
 {
-    const char *suffix = cli_suffix(path);
-    if (!strcmp(suffix, "npy") || (cli_is_hdf5(path) && !writes_rows))
-        return cli_refuse(EXIT_USAGE, "%s: %s writes text%s, and no .%s", path, o->command->name,
-                          writes_rows ? " or .h5" : "", suffix);
-    if (rows_format_of(path) == &rows_csv)
-        return EXIT_DONE;
-    if (place->folder < 0)
-        return cli_refuse(EXIT_USAGE, "%s: is no regular file, which an HDF5 file must be", path);
-    return hdf5_require(path);
+    if (!writes_rows && rows_format_of(path) != rows_format_of(NULL))
+        return cli_refuse(EXIT_USAGE, "%s: %s writes text, and no .%s", path, o->command->name, cli_suffix(path));
+    return rows_format_check(path, place->folder >= 0);
 }
 
-/* places[count - 1] becomes the place of the file that the option names. */
-static int check_output(const cli_options *o, const cli_option *row, output_place *places, size_t count)
+/* places[count - 1] becomes the place of a file that the option names. */
+static int check_output(const cli_options *o, const cli_option *row, const char *path, output_place *places,
+                        size_t count)
 {
     output_place *const place = &places[count - 1];
-    int status = output_place_find(place, cli_file_of(o, row));
+    int status = output_place_find(place, path);
     if (status == EXIT_DONE)
         status = check_apart(o, places, count);
     if (status == EXIT_DONE && row->file == CLI_GROWS)
         status = check_beside(o, place);
     if (status == EXIT_DONE && (row->file == CLI_WRITES_TEXT || row->file == CLI_WRITES_ROWS))
-        status = check_format(o, cli_file_of(o, row), row->file == CLI_WRITES_ROWS, place);
+        status = check_format(o, path, row->file == CLI_WRITES_ROWS, place);
+    return status;
+}
+
+/* A bake that is given a folder looks at what it writes there itself. */
+static int is_folder(const cli_option *row, const char *path)
+{
+    struct stat info;
+    return row->file == CLI_GROWS &&
+           (path[strlen(path) - 1] == '/' || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)));
+}
+
+/* All that the option names. */
+static int check_outputs(const cli_options *o, const cli_option *row, output_place *places, size_t *count)
+{
+    const char *path;
+    int status = EXIT_DONE;
+    for (int i = 0; (path = cli_output_of(o, row, i)) != NULL && status == EXIT_DONE && *count < OUTPUTS_MAX; i++)
+        if (!is_folder(row, path))
+            status = check_output(o, row, path, places, ++*count);
     return status;
 }
 
@@ -83,12 +98,12 @@ int outputs_check(const cli_options *o)
     output_place places[OUTPUTS_MAX];
     size_t count = 0;
     int status = EXIT_DONE;
-    if (row && cli_file_of(o, row))
-        status = check_output(o, row, places, ++count);
-    for (int i = 0; i < o->command->option_count && status == EXIT_DONE && count < OUTPUTS_MAX; i++) {
+    if (row)
+        status = check_outputs(o, row, places, &count);
+    for (int i = 0; i < o->command->option_count && status == EXIT_DONE; i++) {
         row = &o->command->options[i];
-        if (row->file >= CLI_WRITES && cli_file_of(o, row))
-            status = check_output(o, row, places, ++count);
+        if (row->file >= CLI_WRITES)
+            status = check_outputs(o, row, places, &count);
     }
     for (size_t i = 0; i < count; i++)
         output_place_free(&places[i]);

@@ -26,12 +26,18 @@ set(carom_bench_flags "${CMAKE_BUILD_TYPE}: ${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${c
 get_target_property(carom_bench_shared carom_flags INTERFACE_COMPILE_OPTIONS)
 list(FILTER carom_bench_shared INCLUDE REGEX "^-f")
 list(JOIN carom_bench_shared " " carom_bench_shared)
+# Places of a build are no property of it.
+string(REGEX REPLACE "-f[a-z]+-prefix-map=[^ ]*" "" carom_bench_flags "${carom_bench_flags}")
 string(REGEX REPLACE "[ \t]+" " " carom_bench_flags "${carom_bench_flags} ${carom_bench_shared}")
 if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/.git/logs/HEAD)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS .git/logs/HEAD) # so that the name below is today's
 endif()
-execute_process(COMMAND git -C ${CMAKE_CURRENT_SOURCE_DIR} describe --always --dirty
-  OUTPUT_VARIABLE carom_bench_commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/.git) # and not that of a folder above
+  execute_process(COMMAND git -C ${CMAKE_CURRENT_SOURCE_DIR} describe --always --dirty
+    OUTPUT_VARIABLE carom_bench_commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+else() # in a tarball git has written it
+  file(STRINGS cmake/commit.txt carom_bench_commit REGEX "^[0-9a-f]+$")
+endif()
 if(NOT carom_bench_commit)
   set(carom_bench_commit "unknown commit")
 endif()

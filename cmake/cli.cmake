@@ -1,68 +1,17 @@
 # SPDX-License-Identifier: MIT
 # The carom command. A command is a folder in cli/, so the files are found, not listed.
-file(GLOB carom_import_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cli/import/*.c)
-set(carom_import_base child decimal memory number progress system text)
-list(TRANSFORM carom_import_base REPLACE "(.+)" "cli/base/\\1.c")
-list(APPEND carom_import_sources ${carom_import_base})
 file(GLOB carom_cli_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
   cli/*.c cli/*/*.c)
-list(FILTER carom_cli_sources EXCLUDE REGEX "^cli/(band|mpi)/") # programs of their own
-list(REMOVE_ITEM carom_cli_sources ${carom_import_sources})
+list(FILTER carom_cli_sources EXCLUDE REGEX "^cli/(band|files|mpi)/") # programs of their own
+list(REMOVE_ITEM carom_cli_sources ${carom_import_sources} ${carom_table_sources})
 # The CSV reader, which tests and fuzz targets have by itself.
 set(carom_csv_sources base/parallel.c table/csv.c table/csv_lines.c table/table_columns.c)
 list(TRANSFORM carom_csv_sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/cli/)
 
-option(CAROM_ASSIMP "Read mesh formats beyond PLY, STL, OBJ, OFF and glTF, if assimp is installed" ON)
-option(CAROM_JANSSON "Read glTF and earlier results of carom bench, if jansson is installed" ON)
-option(CAROM_HDF5 "Read and write .h5 files, and write .vtkhdf, if HDF5 is installed" ON)
-find_package(PkgConfig QUIET)
-if(CAROM_ASSIMP AND PkgConfig_FOUND)
-  pkg_check_modules(CAROM_ASSIMP_PC QUIET IMPORTED_TARGET assimp)
-endif()
-
-if(CAROM_JANSSON AND PkgConfig_FOUND)
-  pkg_check_modules(CAROM_JANSSON_PC QUIET IMPORTED_TARGET jansson>=2.12)
-endif()
-
-# The serial library: that for MPI cannot be linked with it, and nothing here needs it. Debian has it as hdf5-serial
-# too, because hdf5 may be either.
-if(CAROM_HDF5 AND PkgConfig_FOUND)
-  pkg_check_modules(CAROM_HDF5_PC QUIET IMPORTED_TARGET hdf5-serial>=1.10.5)
-  if(NOT CAROM_HDF5_PC_FOUND)
-    pkg_check_modules(CAROM_HDF5_PC QUIET IMPORTED_TARGET hdf5>=1.10.5)
-  endif()
-endif()
-add_library(carom_hdf5 INTERFACE)
-if(CAROM_HDF5_PC_FOUND)
-  target_link_libraries(carom_hdf5 INTERFACE PkgConfig::CAROM_HDF5_PC)
-  target_compile_definitions(carom_hdf5 INTERFACE CAROM_HAVE_HDF5)
-elseif(CAROM_HDF5)
-  message(STATUS "carom: no HDF5 (Debian: libhdf5-dev, pkg-config): the command has no .h5 and no .vtkhdf")
-endif()
-
-# The mesh readers alone, because the demo reads meshes too.
-add_library(carom_mesh_import OBJECT ${carom_import_sources})
-target_link_libraries(carom_mesh_import PRIVATE carom_flags carom)
-target_include_directories(carom_mesh_import PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-if(CAROM_ASSIMP_PC_FOUND)
-  target_link_libraries(carom_mesh_import PUBLIC PkgConfig::CAROM_ASSIMP_PC ${CMAKE_DL_LIBS})
-  target_compile_definitions(carom_mesh_import PUBLIC CAROM_HAVE_ASSIMP)
-  message(STATUS "carom: assimp ${CAROM_ASSIMP_PC_VERSION}: the command reads its mesh formats too")
-elseif(CAROM_ASSIMP)
-  message(STATUS "carom: no assimp (Debian: libassimp-dev, pkg-config): "
-    "the command reads PLY, STL, OBJ, OFF and glTF only")
-endif()
-if(CAROM_JANSSON_PC_FOUND)
-  target_link_libraries(carom_mesh_import PUBLIC PkgConfig::CAROM_JANSSON_PC)
-  target_compile_definitions(carom_mesh_import PUBLIC CAROM_HAVE_JANSSON)
-elseif(CAROM_JANSSON)
-  message(STATUS "carom: no jansson (Debian: libjansson-dev, pkg-config): "
-    "the command reads no glTF, and carom bench no earlier result")
-endif()
-
 # The library has the target name `carom`, so the command's target has another; its file is <build>/carom.
 add_executable(carom_cli ${carom_cli_sources})
-target_link_libraries(carom_cli PRIVATE carom_flags carom carom_queries carom_reference carom_mesh_import carom_hdf5 m)
+target_link_libraries(carom_cli PRIVATE carom_flags carom carom_queries carom_reference carom_mesh_import carom_tables
+  carom_hdf5 m)
 file(RELATIVE_PATH carom_libdir_from_bindir ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(carom_cli PROPERTIES OUTPUT_NAME carom RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}
   INSTALL_RPATH "$ORIGIN/${carom_libdir_from_bindir}")

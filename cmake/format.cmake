@@ -6,7 +6,8 @@ if(CAROM_CLANG_FORMAT)
   file(GLOB carom_formatted CONFIGURE_DEPENDS
     include/*/*.h calls/*.[ch] kernels/*.h kernels/*.cl cpu/*.[ch] cpu/*/*.[ch] host/*/*.[ch]
     queries/*.[ch] queries/*/*.[ch] reference/*.[ch] cli/*.[ch] cli/*/*.[ch] bench/*.[ch] bench/peers/*.[ch]
-    bench/peers/*.[ch]pp examples/*.[ch] examples/*/*.[ch] fuzz/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
+    bench/peers/*.[ch]pp examples/*.[ch] examples/*.cpp include/*/*.hpp examples/*/*.[ch]
+    contrib/*/*.h contrib/*/*.cpp contrib/*/*/*/*.h fuzz/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
   add_custom_target(format COMMAND ${CAROM_CLANG_FORMAT} -i ${carom_formatted} VERBATIM)
   add_custom_target(format-check COMMAND ${CAROM_CLANG_FORMAT} --dry-run -Werror ${carom_formatted} VERBATIM)
 else()

@@ -11,7 +11,7 @@ elseif(NOT CAROM_JANSSON_PC_FOUND)
 endif()
 
 function(carom_fuzz_target target source driver)
-  add_executable(${target} ${source} fuzz/fuzz.c fuzz/pair.c ${driver})
+  add_executable(${target} ${source} fuzz/fuzz.c fuzz/mesh.c fuzz/pair.c ${driver})
   target_link_libraries(${target} PRIVATE carom_flags carom carom_queries carom_reference m)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   string(REGEX REPLACE "^(lib)?fuzz(er)?_" "" name ${target})
@@ -39,6 +39,8 @@ foreach(source IN LISTS carom_fuzz_sources)
       set(inputs 20000)
     elseif(name STREQUAL mesh) # each is asked seven queries
       set(inputs 20000)
+    elseif(name STREQUAL scene) # the same, of up to three meshes
+      set(inputs 10000)
     elseif(name STREQUAL cloud) # each is asked nine times, about up to 28 pairs with 27 images
       set(inputs 3000)
     endif()

@@ -133,8 +133,8 @@ typedef struct caromi_pair_batch {
 /* Bytes of scratch that each thread needs for so many pairs. */
 size_t caromi_cpu_scratch_size(uint64_t count);
 /* Answer pairs [first, first + count). scratch: so many bytes for each thread of the pool, aligned to 64. Returns how
- * many pairs the later rungs of exact mode decided. */
+ * many pairs the later rungs of exact mode decided. If the watch (NULL: none) ends the call, pairs are left out. */
 caromi_rungs caromi_cpu_pairs(const caromi_isa_table *isa, caromi_pool *pool, void *scratch,
-                              const caromi_pair_batch *batch, uint64_t first, uint64_t count);
+                              const caromi_pair_batch *batch, uint64_t first, uint64_t count, caromi_watch *watch);
 
 #endif

@@ -6,8 +6,9 @@
 
 #include "resolve.h"
 
-enum { BLOCK = 512 };  /* pairs that are staged at a time: 96 KiB of scratch, within the second-level cache */
-enum { SMALL = 8192 }; /* pairs: smaller batches, of half a megabyte, are likely in a cache and are not prefetched */
+enum { BLOCK = 512 };    /* pairs that are staged at a time: 96 KiB of scratch, within the second-level cache */
+enum { LOOK_EVERY = 8 }; /* blocks between looks at the clock */
+enum { SMALL = 8192 };   /* pairs: smaller batches, of half a megabyte, are likely in a cache and are not prefetched */
 enum {
     LANES_MOST = 16,
     ENDS_MAX = 8, /* first and last members of the structures that are prefetched */
@@ -114,6 +115,7 @@ typedef struct pair_job {
     char *scratch;
     const caromi_pair_batch *batch;
     uint64_t first, count, slices;
+    caromi_watch *watch;
     caromi_rung_sums rungs;
 } pair_job;
 
@@ -127,6 +129,8 @@ static void run_slice(void *user, uint64_t slice, uint32_t thread)
     const uint64_t to = caromi_slice_start(blocks, job->slices, slice + 1);
     float *scratch = (float *)(void *)(job->scratch + thread * caromi_cpu_scratch_size(job->count));
     for (uint64_t block = from; block < to; block++) {
+        if (block % LOOK_EVERY == 0 && caromi_watch_look(job->watch))
+            return;
         const uint64_t left = job->count - block * BLOCK;
         const caromi_rungs more =
             run_block(job->isa, scratch, job->batch, job->first + block * BLOCK, left < BLOCK ? (size_t)left : BLOCK);
@@ -137,12 +141,12 @@ static void run_slice(void *user, uint64_t slice, uint32_t thread)
 }
 
 caromi_rungs caromi_cpu_pairs(const caromi_isa_table *isa, caromi_pool *pool, void *scratch,
-                              const caromi_pair_batch *batch, uint64_t first, uint64_t count)
+                              const caromi_pair_batch *batch, uint64_t first, uint64_t count, caromi_watch *watch)
 {
     /* Waking a thread costs about as much as four blocks. More slices than threads, because a core may be taken
      * away. */
     const uint64_t useful = count / (4 * BLOCK), most = 16 * (uint64_t)caromi_pool_threads(pool);
-    pair_job job = {isa, scratch, batch, first, count, useful < most ? useful : most, {0, 0}};
+    pair_job job = {isa, scratch, batch, first, count, useful < most ? useful : most, watch, {0, 0}};
     if (job.slices == 0)
         job.slices = 1;
     caromi_parallel(pool, job.slices, run_slice, &job);

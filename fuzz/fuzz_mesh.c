@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A mesh of a few triangles, and every query of meshes that the registry has. */
-#include "fuzz.h"
-#include "queries/query.h"
+#include "mesh.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { TRIANGLES = 4, VERTICES = 3 * TRIANGLES, NUMBERS = 9 + 3 * VERTICES };
@@ -120,34 +118,6 @@ static _Noreturn void give_up(const char *what, int backend, const request *q)
     fuzz_fail(what, fuzz_backend_name(backend), n, 9 + 9 * q->triangle_count);
 }
 
-/* Every bit of an answer, what is not written included. */
-typedef struct answer {
-    uint64_t field[QUERY_FIELDS_MAX][TRIANGLES], offsets[2], total, stored;
-} answer;
-
-static void ask(const query_type *query, carom_mesh *mesh, const request *q, answer *to)
-{
-    const float *c = q->ball.center, *v = q->ball.velocity, radius = (float)q->ball.radius;
-    void *out[QUERY_FIELDS_MAX];
-    carom_error err = {0};
-    carom_stats stats = {.size = sizeof stats};
-    const float *limit = query_has_role(query, QUERY_REACH) ? &q->max_distance : &q->t_max;
-    const query_inputs in = {.points = {{c, c + 1, c + 2, 12}, {v, v + 1, v + 2, 12}},
-                             .scalars = {{&radius, 4}, {limit, 4}},
-                             .cull_back = (uint8_t)q->options.cull_back,
-                             .start = (carom_start)q->options.start,
-                             .ends = q->ends};
-    memset(to, 0xa5, sizeof *to);
-    carom_list_totals totals = {0};
-    carom_hit_list list = {.size = sizeof list, .totals = &totals, .capacity = TRIANGLES, .offsets = to->offsets};
-    for (int f = 0; f < QUERY_FIELDS_MAX; f++)
-        out[f] = to->field[f];
-    const query_call call = {.count = 1, .accuracy = CAROM_ACCURACY_EXACT, .in = &in, .out = out, .list = &list};
-    fuzz_check_call(query->mesh.ask(mesh, &call, &stats, &err), &err, &stats);
-    to->total = totals.total;
-    to->stored = totals.stored;
-}
-
 /* NULL: a vertex is not finite, and the library says so. */
 static carom_mesh *make_mesh(int backend, const request *q)
 {
@@ -170,44 +140,30 @@ static carom_mesh *make_mesh(int backend, const request *q)
     return mesh;
 }
 
-static void judge(const query_type *query, const request *q, answer *a)
-{
-    const query_sphere sphere = {.mesh = {q->vertices, q->indices, q->triangle_count, NULL},
-                                 .sphere = q->ball,
-                                 .t_max = q->t_max,
-                                 .max_distance = q->max_distance,
-                                 .options = q->options};
-    void *out[QUERY_FIELDS_MAX];
-    query_verdict verdict = {0};
-    char what[128];
-    for (int f = 0; f < QUERY_FIELDS_MAX; f++)
-        out[f] = a->field[f];
-    const query_records records = {.out = out,
-                                   .count = query->mesh.is_list ? a->offsets[1] : 1,
-                                   .stored = !query->mesh.is_list || a->stored == a->offsets[1]};
-    query->mesh.judge(&sphere, &records, &verdict);
-    snprintf(what, sizeof what, "%s: %s", query->name, verdict.wrong ? verdict.wrong : "");
-    if (verdict.wrong)
-        give_up(what, 0, q);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_source s = fuzz_open(data, size);
     request q;
-    answer answers[FUZZ_BACKENDS][QUERY_MESH_JUDGED];
+    fuzz_mesh_answer answers[FUZZ_BACKENDS][QUERY_MESH_JUDGED];
+    char what[512];
     next_request(&s, &q);
+    const query_sphere sphere = {.mesh = {q.vertices, q.indices, q.triangle_count, NULL},
+                                 .sphere = q.ball,
+                                 .t_max = q.t_max,
+                                 .max_distance = q.max_distance,
+                                 .options = q.options};
     for (int b = 0; b < FUZZ_BACKENDS; b++) {
         carom_mesh *made = make_mesh(b, &q);
         if (!made)
             return 0;
         for (int i = 0; i < QUERY_MESH_JUDGED; i++)
-            ask(query_meshes[i], made, &q, &answers[b][i]);
+            fuzz_mesh_ask(query_meshes[i], made, &sphere, q.ends, NULL, &answers[b][i]);
         carom_mesh_destroy(made);
     }
     /* A graze that begins at the end of the window is beyond the reference, not beyond the comparison. */
     for (int i = 0; i < QUERY_MESH_JUDGED; i++)
-        judge(query_meshes[i], &q, &answers[0][i]);
+        if (!fuzz_mesh_judge(query_meshes[i], &sphere, &answers[0][i], what, sizeof what))
+            give_up(what, 0, &q);
     if (memcmp(answers[0], answers[1], sizeof answers[0]))
         give_up("two backends differ in a bit", 1, &q);
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of .npy files on any bytes, and on headers made of words: a file that is not refused has just the numbers
- * that its shape announces, and all of them can be read. */
+ * that its shape announces, or rows of named ones, and all of them can be read. */
 #include "fuzz.h"
 #include "cli/table/npy.h"
 #include "tests/support/reader_host.h"
@@ -15,7 +15,12 @@ enum { TEXT = 1 << 12, HEAD = 10 };
 
 static const char *const words[] = {"{'descr': '<f4', 'fortran_order': False, 'shape': (",
                                     "{'shape': (",
+                                    "{'descr': [('x', '<f4'), ('n', '|u1')], 'fortran_order': False, 'shape': (",
                                     "{",
+                                    "[",
+                                    "]",
+                                    "('a', '<i8')",
+                                    "'|u1'",
                                     "}",
                                     "(",
                                     ")",
@@ -49,7 +54,7 @@ static size_t make_file(const uint8_t *data, size_t size, char *text)
 {
     size_t used = HEAD;
     for (size_t i = 1; i < size && used < TEXT - 600; i++)
-        used += strlen(strcpy(text + used, words[i == 1 ? data[1] % 4 : data[i] % (sizeof words / sizeof words[0])]));
+        used += strlen(strcpy(text + used, words[i == 1 ? data[1] % 5 : data[i] % (sizeof words / sizeof words[0])]));
     memcpy(text, "\x93NUMPY\1\0", 8);
     text[8] = (char)((used - HEAD) & 255);
     text[9] = (char)((used - HEAD) >> 8);
@@ -62,10 +67,13 @@ static void check(const npy_file *f, size_t size)
     uint64_t count = 1;
     for (int i = 0; i < f->dimensions; i++)
         count *= f->shape[i];
-    if (count != f->count || f->at + 4 * f->count != size)
+    uint64_t bytes = f->named_count > 0 ? 0 : sizeof(float);
+    for (int i = 0; i < f->named_count; i++)
+        bytes += f->named[i].size;
+    if (count != f->count || f->size != bytes || f->at + bytes * f->count != size)
         fuzz_fail("a shape that is not that of the numbers", "npy", NULL, 0);
-    float *numbers = malloc(4 * (size_t)f->count + 1);
-    if (!numbers || npy_read(f, 0, f->count, numbers) != EXIT_DONE)
+    float *numbers = malloc((size_t)(bytes * f->count) + 1);
+    if (!numbers || npy_read_rows(f, 0, (size_t)(bytes * f->count), numbers) != 0)
         fuzz_fail("numbers that cannot be read", reader_host_said, NULL, 0);
     free(numbers);
 }
@@ -85,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     reader_host_prints = 0;
     reader_host_said[0] = '\0';
-    const int status = npy_open(&f, path);
+    const int status = npy_open_rows(&f, path);
     if (status == EXIT_DONE)
         check(&f, length);
     else if (status != EXIT_USAGE || !reader_host_said[0])

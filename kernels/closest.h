@@ -160,7 +160,7 @@ FN closest_out closest_output(closest_in in, closest_found found)
 {
     const vf zero = v_f(R(0.0));
     sweep_in corners;
-    corners.center = corners.velocity = corners.w = in.center;
+    corners.center = corners.velocity = corners.w = corners.u = in.center;
     corners.radius = zero;
     corners.p0 = in.p0;
     corners.p1 = in.p1;

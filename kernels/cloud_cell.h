@@ -5,6 +5,15 @@
 #define CAROM_CLOUD_CELL_H
 #include "vec.h"
 #include "cloud_grid.h"
+#include "layout.h"
+
+/* Mask and group of sphere i, of which `options` tells which there are. What a missing one stands for: all bits, and
+ * the mask. */
+FN uint2 grid_filter(__global const uint *mask, __global const uint *group, uint i, int options)
+{
+    const uint own = options & CLOUD_MASKED ? mask[i] : 0xffffffffu;
+    return (uint2)(own, options & CLOUD_GROUPED ? group[i] : own);
+}
 
 /* The bin of spheres that must be looked for within `width`. Without the sign, which only a wrong number in memory has:
  * it would lead outside the array. */
@@ -19,10 +28,11 @@ FN real grid_width(real reach, real margin)
     return reach + reach + margin;
 }
 
-/* The level of spheres of a reach. */
-FN uint grid_level_of(G const grid_plan *plan, real reach, real margin)
+/* The level of a sphere. */
+FN uint grid_level_of(G const grid_plan *plan, real reach, real margin, uint index)
 {
-    return min(plan->level_of[grid_bin(grid_width(reach, margin))], GRID_LEVELS - 1u);
+    const uint level = plan->level_of[grid_bin(grid_width(reach, margin))];
+    return min(level + (index >= plan->split ? 1 : 0), GRID_LEVELS - 1u);
 }
 
 /* x * 2^exponent cut towards 0 to a whole number, and to +-2^62. In integers: compilers convert to 64 bits through

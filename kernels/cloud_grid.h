@@ -8,7 +8,7 @@
 #ifndef CAROM_CLOUD_GRID_H
 #define CAROM_CLOUD_GRID_H
 
-#define GRID_LEVELS 32
+#define GRID_LEVELS 64
 #define GRID_BINS 1024 /* of widths, four for each power of two: the exponent and two bits behind it */
 
 /* Coordinates count from an anchor in units, 2^-20 to 2^-21 of a cell: whole numbers of 64 bits, so that cells are
@@ -17,12 +17,15 @@
 #define GRID_LAST_UNIT_BITS 61
 #define GRID_WHOLE_BITS (GRID_LAST_UNIT_BITS + 1)
 
+/* Of two clouds, levels come in twos with the same cells: even ones for the first cloud's spheres, odd ones for the
+ * second's. */
 typedef struct grid_level {
     unsigned long per_unit;  /* 0, or 2^64 / width of a cell in units */
     int exponent;            /* a length is so many powers of two smaller than in units */
     float reach;             /* the largest of its spheres */
     unsigned int base, mask; /* a cell's bucket is base + (number of the cell & mask) */
     unsigned int stride_y, stride_z;
+    unsigned int spheres; /* 0: nothing to search */
 } grid_level;
 
 /* The levels of a cloud, from the largest spheres to the smallest. Made by carom_grid_plan for all later kernels. */
@@ -32,13 +35,18 @@ typedef struct grid_plan {
     float period[3];          /* 0: along this axis no image may touch a sphere */
     float below[3], above[3]; /* an image one period above is of a sphere that begins below, an eighth of the number */
     unsigned int level_count, buckets;
+    unsigned int split; /* the first sphere of the second cloud; GRID_ONE_CLOUD */
     unsigned int level_of[GRID_BINS];
 } grid_plan;
+
+/* Of a cloud against another one the second's spheres follow the first's, and pairs are of one sphere of each. */
+#define GRID_ONE_CLOUD 0xffffffffu
 
 /* Bounds of all spheres, as integers in the order of the numbers, and spheres by bin. It begins with zeros. */
 typedef struct grid_measure {
     unsigned int above[3], below[3];                 /* the largest coordinates; the complement of the smallest */
     unsigned int count[GRID_BINS], reach[GRID_BINS]; /* reach: the largest, as bits */
+    unsigned int second[GRID_BINS];                  /* how many of `count` are the second cloud's */
 } grid_measure;
 
 /* Numbers that the host reads: at most 64 bytes in a call. */

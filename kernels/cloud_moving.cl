@@ -4,7 +4,7 @@
  * and a list of all hits, from which lists, counts and partners are made. The host names the kernel that it builds.
  * docs/spheres.md, section 11, has the bounds. */
 #define PAIR_SOLVERS
-#include "cloud_grid.h"
+#include "cloud_cell.h"
 #include "cloud.h"
 #include "cloud_rows.h"
 #include "cloud_test.h"
@@ -14,8 +14,9 @@
 __kernel void carom_grid_read_moving(__global const real *x, __global const real *y, __global const real *z,
                                      __global const real *radius, __global const real *vx, __global const real *vy,
                                      __global const real *vz, __global const real *limit, __global const uint *mask,
-                                     int is_masked, uint first, __global float4 *sphere, __global float4 *motion,
-                                     __global uint *sphere_mask, uint spheres, uint items)
+                                     __global const uint *group, int options, int is_filtered, uint first,
+                                     __global float4 *sphere, __global float4 *motion, __global uint2 *filter,
+                                     uint spheres, uint items)
 {
     GRID_FOR_EACH(i, spheres)
     {
@@ -24,8 +25,8 @@ __kernel void carom_grid_read_moving(__global const real *x, __global const real
         const int is_valid = v3_finite(at) && v3_finite(v) && v_finite(r) && r >= R(0.0);
         sphere[first + i] = (float4)(at.x, at.y, at.z, is_valid ? v_abs(r) : R(-1.0));
         motion[first + i] = (float4)(v.x, v.y, v.z, limit[i]);
-        if (is_masked)
-            sphere_mask[first + i] = mask[i];
+        if (is_filtered)
+            filter[first + i] = grid_filter(mask, group, i, options);
     }
     (void)items;
 }
@@ -243,16 +244,16 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const uint2 *hit, __global const
 /* The first partner of each sphere, -1 without one, and what is known of the pair; `hit` says whether there is one.
  * Columns of the mask `wanted`. */
 __kernel void carom_grid_partner_moving(__global const float4 *sphere, __global const uint *soonest,
-                                        __global const uint *lowest, __global const uchar *state_of, uint wanted,
-                                        __global uchar *other, ulong other_at, __global uchar *state, ulong state_at,
-                                        __global uchar *t, ulong t_at, __global uchar *hit, ulong hit_at, uint spheres,
-                                        uint items)
+                                        __global const uint *lowest, __global const uchar *state_of, uint first_b,
+                                        uint wanted, __global uchar *other, ulong other_at, __global uchar *state,
+                                        ulong state_at, __global uchar *t, ulong t_at, __global uchar *hit,
+                                        ulong hit_at, uint spheres, uint items)
 {
     GRID_FOR_EACH(i, spheres)
     {
         const int is_valid = sphere[i].w >= R(0.0), has_one = lowest[i] != 0;
         if (wanted >> GRID_OTHER & 1)
-            resident_store(other, other_at + 4 * (ulong)i, has_one ? ~lowest[i] : ~0u);
+            resident_store(other, other_at + 4 * (ulong)i, has_one ? ~lowest[i] - first_b : ~0u);
         if (wanted >> GRID_OTHER_STATE & 1)
             state[state_at + i] = !is_valid ? STATE_INVALID : has_one ? state_of[i] : STATE_MISS;
         if (wanted >> GRID_OTHER_T & 1)

@@ -74,7 +74,8 @@ FN v3 grid_shift(uint image, real x, real y, real z)
 typedef struct grid_cloud {
     __global const grid_plan *plan;
     __global const float4 *at;
-    __global const uint *index, *mask, *start;
+    __global const uint *index, *start;
+    __global const uint2 *filter; /* mask and group */
     real margin;
     int options;
     uint slots; /* that have spheres */
@@ -95,7 +96,8 @@ typedef struct grid_search {
     v3 shift;
 #endif
     float4 at;
-    uint slot, index, mask;
+    uint slot, index;
+    uint2 filter;
     uint from, to, tests; /* tests: before those of the next cells */
     __global const grid_level *level;
     grid_range x;
@@ -114,6 +116,12 @@ FN v3 grid_offset(const grid_search *search, float4 other)
 #else
     return v3_sub(from, at);
 #endif
+}
+
+/* Whether the masks and groups of two spheres allow a pair. */
+FN int grid_passes(uint2 one, uint2 other)
+{
+    return cloud_common(v_i((int)one.y), v_i((int)other.x)) && cloud_common(v_i((int)other.y), v_i((int)one.x));
 }
 
 FN void grid_compare(const grid_cloud *grid, const grid_search *search, const grid_rows *rows,
@@ -135,7 +143,7 @@ FN void grid_compare(const grid_cloud *grid, const grid_search *search, const gr
     const int is_certain = tested.certain && !has_overflowed, is_near = tested.near && !has_overflowed;
     const uint index = grid->index[slot],
                image = search->index > index ? search->image : GRID_IMAGES - 1 - search->image;
-    if ((grid->options & CLOUD_MASKED) && !(grid->mask[slot] & search->mask))
+    if ((grid->options & CLOUD_MASKED) && !grid_passes(grid->filter[slot], search->filter))
         return;
     if (is_certain && (grid->options & GRID_SKIPS_CONTACT))
         return;
@@ -177,6 +185,23 @@ FN void grid_search_row(const grid_cloud *grid, grid_search *search, const grid_
     }
 }
 
+/* The levels in which a sphere of level `own` searches: its own one and all that are coarser. Of two clouds, the other
+ * one's: those that are coarser, and from the first cloud's spheres the one with the same cells. */
+typedef struct grid_levels {
+    uint first, end, step;
+} grid_levels;
+FN grid_levels grid_levels_of(__global const grid_plan *plan, uint own)
+{
+    grid_levels levels = {0, own + 1, 1};
+    if (plan->split != GRID_ONE_CLOUD) {
+        levels.first = 1 - (own & 1);
+        levels.end = own & 1 ? own - 1 : own + 2;
+        levels.step = 2;
+    }
+    levels.end = min(levels.end, plan->level_count);
+    return levels;
+}
+
 #ifdef GRID_OF_IMAGES
 /* All cells around the image. */
 FN void grid_search_level(const grid_cloud *grid, grid_search *search, const grid_rows *rows,
@@ -210,6 +235,7 @@ FN void grid_search_all(const grid_cloud *grid, grid_search *search, const grid_
                         const grid_undecided *undecided, uint own)
 {
     __global const grid_plan *plan = grid->plan;
+    const grid_levels levels = grid_levels_of(plan, own);
     LANG_ROLLED
     for (uint image = 0; image < GRID_IMAGES && search->tests <= search->to; image++) {
         if (image == GRID_IMAGE_OWN || !grid_has_image(plan, search->at.x, search->at.w, 0, grid_step_of(image, 0)) ||
@@ -219,9 +245,10 @@ FN void grid_search_all(const grid_cloud *grid, grid_search *search, const grid_
         search->image = image;
         search->shift = grid_shift(image, plan->period[0], plan->period[1], plan->period[2]);
         LANG_ROLLED
-        for (uint level = 0; level < (image > GRID_IMAGE_OWN ? own + 1 : own) && search->tests <= search->to; level++) {
+        for (uint level = levels.first; level < levels.end && search->tests <= search->to; level += levels.step) {
             search->level = &plan->level[level];
-            grid_search_level(grid, search, rows, undecided);
+            if (search->level->spheres > 0 && (level != own || image > GRID_IMAGE_OWN))
+                grid_search_level(grid, search, rows, undecided);
         }
     }
 }
@@ -248,11 +275,13 @@ FN void grid_search_level(const grid_cloud *grid, grid_search *search, const gri
 FN void grid_search_all(const grid_cloud *grid, grid_search *search, const grid_rows *rows,
                         const grid_undecided *undecided, uint own)
 {
+    const grid_levels levels = grid_levels_of(grid->plan, own);
     search->image = GRID_IMAGE_OWN;
     LANG_ROLLED
-    for (uint level = 0; level <= own && search->tests <= search->to; level++) {
+    for (uint level = levels.first; level < levels.end && search->tests <= search->to; level += levels.step) {
         search->level = &grid->plan->level[level];
-        grid_search_level(grid, search, rows, undecided, level == own);
+        if (search->level->spheres > 0)
+            grid_search_level(grid, search, rows, undecided, level == own);
     }
 }
 #endif
@@ -260,7 +289,7 @@ FN void grid_search_all(const grid_cloud *grid, grid_search *search, const grid_
 /* Searches from the spheres in slots [first, first + items), in later rounds from those of the list `unfinished`.
  * Searches that have tests left go to the list `next`. */
 __kernel void LANG_CAT(carom_, KERNEL)(__global const grid_plan *plan, __global const float4 *at,
-                                       __global const uint *index, __global const uint *mask,
+                                       __global const uint *index, __global const uint2 *filter,
                                        __global const uint *start, real margin, int options, uint row_begin,
                                        uint row_end, volatile __global uint *count, __global const ulong *offset,
                                        __global ulong *key, __global uint *of, ulong stored,
@@ -268,7 +297,7 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const grid_plan *plan, __global 
                                        uint undecided_capacity, uint spheres, __global const uint *unfinished,
                                        __global uint *next, uint round, uint first, uint items)
 {
-    const grid_cloud grid = {plan, at, index, mask, start, margin, options, min(start[plan->buckets], spheres)};
+    const grid_cloud grid = {plan, at, index, start, filter, margin, options, min(start[plan->buckets], spheres)};
     const uint item = first + (uint)get_global_id(0);
     if (get_global_id(0) >= items)
         return;
@@ -288,8 +317,8 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const grid_plan *plan, __global 
     search.at = at[slot];
     search.slot = slot;
     search.index = index[slot];
-    search.mask = options & CLOUD_MASKED ? mask[slot] : 0;
-    const uint own = grid_level_of(plan, search.at.w, margin);
+    search.filter = options & CLOUD_MASKED ? filter[slot] : (uint2)(0, 0);
+    const uint own = grid_level_of(plan, search.at.w, margin, search.index);
     grid_search_all(&grid, &search, &rows, &undecided, own);
     if (search.tests > search.to) {
         const uint own_item = atomic_inc(&totals->unfinished);

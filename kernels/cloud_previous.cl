@@ -62,7 +62,7 @@ FN uint grid_image_by(__global const char *shift, int options)
 __kernel void carom_grid_find_before(__global const ulong *offset, __global const ulong *key, __global const uint *of,
                                      int options, uint row_begin, uint row_end, __global const uchar *a, ulong a_at,
                                      __global const uchar *b, ulong b_at, __global const uchar *shift, ulong shift_at,
-                                     int has_shift, volatile __global uint *found, uint pairs, uint items)
+                                     int has_shift, uint first_b, volatile __global uint *found, uint pairs, uint items)
 {
     GRID_FOR_EACH(i, pairs)
     {
@@ -72,7 +72,7 @@ __kernel void carom_grid_find_before(__global const ulong *offset, __global cons
         if (row < 0 || (uint)row < row_begin || (uint)row >= row_end || b_of < 0 || image == GRID_IMAGES)
             continue;
         const ulong end = offset[row + 1];
-        const ulong at = grid_find(key, offset[row], end, grid_key_of((uint)b_of, image, options));
+        const ulong at = grid_find(key, offset[row], end, grid_key_of((uint)b_of + first_b, image, options));
         if (at < end)
             atomic_max(found + grid_slot(offset, key, of, at), ~i);
     }

@@ -130,13 +130,13 @@ FN int grid_is_full(__global const ulong *offset, __global const uint *left, uin
 }
 
 /* Stores pairs [first, first + items) in order into the columns of the mask `wanted`, each of which begins `at` bytes
- * behind the begin of its memory. */
+ * behind the begin of its memory. first_b: of a cloud against another one, the index of the second's first sphere. */
 __kernel void carom_grid_order(__global const ulong *offset, __global const ulong *key, __global const uint *of,
                                __global const uint *left, uint row_begin, uint row_end, ulong stored,
-                               volatile __global grid_totals *totals, int options, uint wanted, __global uchar *a,
-                               ulong a_at, __global uchar *b, ulong b_at, __global uchar *state, ulong state_at,
-                               __global uchar *t, ulong t_at, __global uchar *shift, ulong shift_at, ulong first,
-                               uint items)
+                               volatile __global grid_totals *totals, int options, uint first_b, uint wanted,
+                               __global uchar *a, ulong a_at, __global uchar *b, ulong b_at, __global uchar *state,
+                               ulong state_at, __global uchar *t, ulong t_at, __global uchar *shift, ulong shift_at,
+                               ulong first, uint items)
 {
     if (get_global_id(0) >= items)
         return;
@@ -150,7 +150,7 @@ __kernel void carom_grid_order(__global const ulong *offset, __global const ulon
     if (wanted >> GRID_A & 1)
         resident_store(a, a_at + 4 * at, sphere);
     if (wanted >> GRID_B & 1)
-        resident_store(b, b_at + 4 * at, grid_partner_of(mine, options));
+        resident_store(b, b_at + 4 * at, grid_partner_of(mine, options) - first_b);
     if (wanted >> GRID_STATE & 1)
         state[state_at + at] = (uchar)(mine & GRID_KEY_STATE);
     if (wanted >> GRID_T & 1)
@@ -174,7 +174,7 @@ __kernel void carom_grid_partners(__global const float4 *sphere, __global const 
 #ifdef KERNEL_grid_partner
 /* The best partner of each sphere, -1 without one, and what is known of the pair; `hit` says whether there is one.
  * Columns of the mask `wanted`. */
-__kernel void carom_grid_partner(__global const float4 *sphere, __global const uint *best, uint wanted,
+__kernel void carom_grid_partner(__global const float4 *sphere, __global const uint *best, uint first_b, uint wanted,
                                  __global uchar *other, ulong other_at, __global uchar *state, ulong state_at,
                                  __global uchar *t, ulong t_at, __global uchar *hit, ulong hit_at, uint spheres,
                                  uint items)
@@ -183,7 +183,7 @@ __kernel void carom_grid_partner(__global const float4 *sphere, __global const u
     {
         const int is_valid = sphere[i].w >= R(0.0), has_one = best[i] != 0;
         if (wanted >> GRID_OTHER & 1)
-            resident_store(other, other_at + 4 * (ulong)i, has_one ? ~best[i] : ~0u);
+            resident_store(other, other_at + 4 * (ulong)i, has_one ? ~best[i] - first_b : ~0u);
         if (wanted >> GRID_OTHER_STATE & 1)
             state[state_at + i] = !is_valid ? STATE_INVALID : has_one ? STATE_OVERLAPPING : STATE_MISS;
         if (wanted >> GRID_OTHER_T & 1)
@@ -196,10 +196,11 @@ __kernel void carom_grid_partner(__global const float4 *sphere, __global const u
 #endif
 
 #ifdef KERNEL_grid_touch
-/* Best partners that only touch: all of these pairs are among the undecided ones. */
+/* Best partners that only touch: all of these pairs are among the undecided ones. states: of the spheres that are asked
+ * for. */
 __kernel void carom_grid_touch(__global const uint *index, __global const uint2 *pair, __global const uchar *pair_state,
-                               __global const uint *best, __global uchar *state, ulong state_at, uint spheres,
-                               uint pairs, uint items)
+                               __global const uint *best, __global uchar *state, ulong state_at, uint states,
+                               uint spheres, uint pairs, uint items)
 {
     GRID_FOR_EACH(i, pairs)
     {
@@ -207,9 +208,9 @@ __kernel void carom_grid_touch(__global const uint *index, __global const uint2 
                    other = index[min(grid_slot_of(pair[i].y), spheres - 1)];
         if (pair_state[i] != STATE_TOUCHING || max(one, other) >= spheres)
             continue;
-        if (best[one] == ~other)
+        if (one < states && best[one] == ~other)
             state[state_at + one] = STATE_TOUCHING;
-        if (best[other] == ~one)
+        if (other < states && best[other] == ~one)
             state[state_at + other] = STATE_TOUCHING;
     }
     (void)items;

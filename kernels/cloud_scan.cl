@@ -8,9 +8,10 @@
 #ifdef KERNEL_cloud_test
 /* Bit i of an item's words stands for sphere begin + i. Columns are readable LANES reals beyond their last element. */
 __kernel void carom_cloud_test(__global const real *x, __global const real *y, __global const real *z,
-                               __global const real *reach, __global const int *mask, real margin, int options,
-                               __global const uint *slot, __global const uint *begin, __global const uint *length,
-                               __global uint *some, __global uint *certain, __global uint *near, uint items)
+                               __global const real *reach, __global const int *mask, __global const int *group,
+                               real margin, int options, __global const uint *slot, __global const uint *begin,
+                               __global const uint *length, __global uint *some, __global uint *certain,
+                               __global uint *near, uint items)
 {
     const size_t i = get_global_id(0);
     if (i >= items)
@@ -20,6 +21,7 @@ __kernel void carom_cloud_test(__global const real *x, __global const real *y, _
     const v3 at = v3_of(v_f(x[own]), v_f(y[own]), v_f(z[own]));
     const vf own_reach = v_f(reach[own]);
     const vi own_mask = v_i(options & CLOUD_MASKED ? mask[own] : 0);
+    const vi own_group = options & CLOUD_GROUPED ? v_i(group[own]) : own_mask;
     /* Its partners, a bit for each. */
     cloud_lanes_found all = {0, 0, 0};
     for (uint j = 0; j < count; j += LANES) {
@@ -27,7 +29,9 @@ __kernel void carom_cloud_test(__global const real *x, __global const real *y, _
         const v3 d = v3_sub(v3_of(v_load(x + from), v_load(y + from), v_load(z + from)), at);
         cloud_lanes_found found = cloud_compare(d, v_load(reach + from) + own_reach, v_f(margin), options);
         if (options & CLOUD_MASKED)
-            found = cloud_keep(found, v_bitmask(v_not(vi_eq(v_load(mask + from) & own_mask, v_i(0)))));
+            found = cloud_keep(found, cloud_common(own_group, v_load(mask + from)));
+        if (options & CLOUD_GROUPED)
+            found = cloud_keep(found, cloud_common(v_load(group + from), own_mask));
         all.some |= found.some << j;
         all.certain |= found.certain << j;
         all.near |= found.near << j;

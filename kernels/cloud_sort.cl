@@ -8,8 +8,9 @@
 /* Stores centre and reach of spheres [first, first + spheres); a sphere with an input that is not finite or a negative
  * radius has reach -1. */
 __kernel void carom_grid_read(__global const real *x, __global const real *y, __global const real *z,
-                              __global const real *radius, __global const uint *mask, int is_masked, uint first,
-                              __global float4 *sphere, __global uint *sphere_mask, uint spheres, uint items)
+                              __global const real *radius, __global const uint *mask, __global const uint *group,
+                              int options, int is_filtered, uint first, __global float4 *sphere, __global uint2 *filter,
+                              uint spheres, uint items)
 {
     GRID_FOR_EACH(i, spheres)
     {
@@ -17,8 +18,8 @@ __kernel void carom_grid_read(__global const real *x, __global const real *y, __
         const real r = radius[i];
         const int is_valid = v3_finite(at) && v_finite(r) && r >= R(0.0);
         sphere[first + i] = (float4)(at.x, at.y, at.z, is_valid ? v_abs(r) : R(-1.0));
-        if (is_masked)
-            sphere_mask[first + i] = mask[i];
+        if (is_filtered)
+            filter[first + i] = grid_filter(mask, group, i, options);
     }
     (void)items;
 }
@@ -37,14 +38,14 @@ FN real grid_number(uint ordered)
 
 #ifdef KERNEL_grid_measure
 /* Bounds of all valid spheres, and their histogram by width. Each group adds up its spheres in local memory first. */
-__kernel void carom_grid_measure(__global const float4 *sphere, real margin, uint spheres,
+__kernel void carom_grid_measure(__global const float4 *sphere, real margin, uint split, uint spheres,
                                  __global grid_measure *measure, uint items)
 {
-    volatile __local uint count[GRID_BINS], reach[GRID_BINS];
+    volatile __local uint count[GRID_BINS], reach[GRID_BINS], second[GRID_BINS];
     const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
     uint above[3] = {0, 0, 0}, below[3] = {0, 0, 0}; /* bounds, as in grid_measure */
     for (uint k = item; k < GRID_BINS; k += size)
-        count[k] = reach[k] = 0;
+        count[k] = reach[k] = second[k] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     GRID_FOR_EACH(i, spheres)
     {
@@ -54,6 +55,8 @@ __kernel void carom_grid_measure(__global const float4 *sphere, real margin, uin
             continue;
         const uint bin = grid_bin(grid_width(s.w, margin));
         atomic_inc(&count[bin]);
+        if (i >= split)
+            atomic_inc(&second[bin]);
         atomic_max(&reach[bin], as_uint(s.w));
         for (int k = 0; k < 3; k++) {
             above[k] = max(above[k], at[k]);
@@ -65,6 +68,8 @@ __kernel void carom_grid_measure(__global const float4 *sphere, real margin, uin
         if (count[k] == 0)
             continue;
         atomic_add(&measure->count[k], count[k]);
+        if (second[k] > 0)
+            atomic_add(&measure->second[k], second[k]);
         atomic_max(&measure->reach[k], reach[k]);
     }
     for (int k = 0; k < 3; k++) {
@@ -173,30 +178,46 @@ FN void grid_set_table(__global grid_level *level, __global const grid_measure *
     level->stride_z = fits ? x * y : GRID_STRIDE_Z;
 }
 
+/* The histogram of a cloud, as in grid_measure. */
+typedef struct grid_bins {
+    uint count[GRID_BINS], reach[GRID_BINS], second[GRID_BINS];
+} grid_bins;
+
+/* A level for each of `clouds`, without spheres yet. */
+FN void grid_begin_levels(__global grid_plan *plan, __local uint *of_level, uint first, uint clouds, real reach)
+{
+    for (uint level = first; level < first + clouds; level++) {
+        plan->level[level].reach = reach;
+        of_level[level] = 0;
+    }
+}
+
 /* Puts spheres of at least half the width of a level's largest into that level. Returns the number of levels: at least
- * one, even without spheres. */
-FN uint grid_choose_levels(__global grid_plan *plan, __local const uint *count, __local const uint *reach,
-                           __local uint *of_level, real margin)
+ * one of each cloud, even without spheres. */
+FN uint grid_choose_levels(__global grid_plan *plan, __local const grid_bins *bins, __local uint *of_level, real margin,
+                           uint clouds)
 {
     uint levels = 0;
     real widest = R(0.0);
     for (int bin = GRID_BINS - 1; bin >= 0; bin--) {
-        const real width = grid_width(as_float(reach[bin]), margin);
-        const int is_finer = count[bin] > 0 && (levels == 0 || width + width < widest);
+        const uint count = bins->count[bin], second = bins->second[bin];
+        const real width = grid_width(as_float(bins->reach[bin]), margin);
+        const int is_finer = count > 0 && (levels == 0 || width + width < widest);
         if (is_finer && levels < GRID_LEVELS) {
-            plan->level[levels].reach = as_float(reach[bin]);
-            of_level[levels++] = 0;
+            grid_begin_levels(plan, of_level, levels, clouds, as_float(bins->reach[bin]));
+            levels += clouds;
             widest = width;
         }
-        plan->level_of[bin] = max(levels, 1u) - 1;
-        if (levels > 0)
-            of_level[levels - 1] += count[bin];
+        plan->level_of[bin] = max(levels, clouds) - clouds;
+        if (levels == 0)
+            continue;
+        of_level[levels - clouds] += count - second;
+        of_level[levels - 1] += second;
     }
     if (levels > 0)
         return levels;
-    plan->level[0].reach = R(0.0);
-    of_level[0] = 0;
-    return 1;
+    grid_begin_levels(plan, of_level, 0, clouds, R(0.0));
+    return clouds;
 }
 
 /* Gives each level a table of buckets. Tables of wrong numbers would not fit: all levels then share the least one. */
@@ -212,6 +233,7 @@ FN uint grid_share_buckets(__global grid_plan *plan, __local const uint *of_leve
             table += table;
         plan->level[l].base = all <= spheres ? buckets : 0;
         plan->level[l].mask = table - 1;
+        plan->level[l].spheres = of_level[l];
         buckets += table;
     }
     return buckets;
@@ -232,23 +254,27 @@ FN void grid_find_images(__global grid_plan *plan, __global const grid_measure *
 }
 
 __kernel void carom_grid_plan(__global const float4 *sphere, real margin, real period_x, real period_y, real period_z,
-                              uint spheres, __global const grid_measure *measure, __global grid_plan *plan, uint items)
+                              uint split, uint spheres, __global const grid_measure *measure, __global grid_plan *plan,
+                              uint items)
 {
     __local grid_sample sample;
-    __local uint count[GRID_BINS], reach[GRID_BINS], of_level[GRID_LEVELS], levels;
+    __local grid_bins bins;
+    __local uint of_level[GRID_LEVELS], levels;
     const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);
     (void)items;
     if (get_group_id(0) != 0)
         return;
     grid_draw_sample(&sample, sphere, spheres);
     for (uint k = item; k < GRID_BINS; k += size) {
-        count[k] = measure->count[k];
-        reach[k] = measure->reach[k];
+        bins.count[k] = measure->count[k];
+        bins.reach[k] = measure->reach[k];
+        bins.second[k] = measure->second[k];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0) {
-        levels = grid_choose_levels(plan, count, reach, of_level, margin);
+        levels = grid_choose_levels(plan, &bins, of_level, margin, split == GRID_ONE_CLOUD ? 1 : 2);
         plan->level_count = levels;
+        plan->split = split;
         plan->buckets = grid_share_buckets(plan, of_level, levels, spheres);
         for (int k = 0; k < 3; k++)
             plan->anchor[k] = sample.median[k];
@@ -276,7 +302,7 @@ __kernel void carom_grid_assign(__global const float4 *sphere, real margin, __gl
         rank[i] = 0;
         if (s.w < R(0.0))
             continue;
-        __global const grid_level *level = &plan->level[grid_level_of(plan, s.w, margin)];
+        __global const grid_level *level = &plan->level[grid_level_of(plan, s.w, margin, i)];
         const uint own = level->base + grid_bucket(grid_cell(grid_units(s.x, plan->anchor[0], level), level),
                                                    grid_cell(grid_units(s.y, plan->anchor[1], level), level),
                                                    grid_cell(grid_units(s.z, plan->anchor[2], level), level), level);
@@ -288,9 +314,9 @@ __kernel void carom_grid_assign(__global const float4 *sphere, real margin, __gl
 #endif
 
 #ifdef KERNEL_grid_scatter
-__kernel void carom_grid_scatter(__global const float4 *sphere, __global const uint *mask, int is_masked,
+__kernel void carom_grid_scatter(__global const float4 *sphere, __global const uint2 *filter, int is_filtered,
                                  __global const uint *bucket, __global const uint *rank, __global const uint *start,
-                                 __global float4 *sorted, __global uint *sorted_index, __global uint *sorted_mask,
+                                 __global float4 *sorted, __global uint *sorted_index, __global uint2 *sorted_filter,
                                  volatile __global grid_totals *totals, uint spheres, uint items)
 {
     GRID_FOR_EACH(i, spheres)
@@ -304,8 +330,8 @@ __kernel void carom_grid_scatter(__global const float4 *sphere, __global const u
         }
         sorted[slot] = sphere[i];
         sorted_index[slot] = i;
-        if (is_masked)
-            sorted_mask[slot] = mask[i];
+        if (is_filtered)
+            sorted_filter[slot] = filter[i];
     }
     (void)items;
 }

@@ -69,6 +69,12 @@ FN cloud_lanes_found cloud_meet(v3 d, v3 v, vf radius, vf first, vf last, vf mor
     return tested;
 }
 
+/* Lanes in which both numbers have a common bit. A pair needs a bit of each sphere's group in the other's mask. */
+FN u32 cloud_common(vi group, vi mask)
+{
+    return v_bitmask(v_not(vi_eq(group & mask, v_i(0))));
+}
+
 /* The result for the given lanes alone. */
 FN cloud_lanes_found cloud_keep(cloud_lanes_found found, u32 lanes)
 {

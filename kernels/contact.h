@@ -30,17 +30,17 @@ FN v3 contact_against(v3 n, v3 u)
     return v3_sel(v_eq(along, zero), v3_mul(u, v_f(R(-1.0))), turned);
 }
 
-/* First contact: time, point, normal and feature. has_end_positions: the motion is given by its end, so `velocity`
- * holds the position of the centre at time 1, and `w` the one at time 0 (mesh_relative_to). */
-FN contact_out contact(sweep_in in, int has_end_positions)
+/* First contact: time, point, normal and feature. motion: if it is given by its end, `velocity` holds the position of
+ * the centre at time 1, and `w` the one at time 0 (mesh_relative_to). The point moves with the instance alone. */
+FN contact_out contact(sweep_in in, int motion)
 {
     const vf zero = v_f(R(0.0));
     const v3 none = v3_of(zero, zero, zero);
-    const sweep_query query = sweep_prepare(in, has_end_positions);
+    const sweep_query query = sweep_prepare(in, motion);
     const sweep_relative relative = query.relative;
     const sweep_view view = sweep_view_of(relative, query.in.radius, sweep_heading_of(relative.v));
     const sweep_span span = sweep_solve(query.in, view, SWEEP_FULL);
-    const sweep_out answer = sweep_answer(in, query, view, span, SWEEP_FULL, TRIANGLE_AT_REST);
+    const sweep_out answer = sweep_answer(in, query, view, span, SWEEP_FULL, motion & TRIANGLE_CARRIED);
     const vm at_rest = vi_eq(relative.speed, v_i(0));
 
     /* At first contact. */

@@ -34,6 +34,16 @@
 #define AXIS_OF_V1 32
 #define AXIS_OF_V2 64
 
+/* Which velocities a sweep subtracts from the sphere's, the parameter `moving`; bits. The triangle has the velocity W,
+ * its instance U. */
+#define TRIANGLE_AT_REST 0
+#define TRIANGLE_MOVING 1
+#define TRIANGLE_CARRIED 2
+/* How the motion of a sphere is given, the parameter `motion`: by its velocity, or by the centre's position at time 1,
+ * with the one at time 0 as W. TRIANGLE_CARRIED may be added. */
+#define MOTION_BY_VELOCITY 0
+#define MOTION_BY_END 1
+
 /* Axes of space, for functions that work on one at a time. */
 enum { AXIS_X, AXIS_Y, AXIS_Z };
 
@@ -45,7 +55,9 @@ enum {
     IN_P0X, IN_P0Y, IN_P0Z, IN_P1X, IN_P1Y, IN_P1Z, IN_P2X, IN_P2Y, IN_P2Z,
     IN_SWEEP_RESTING,                    /* columns of a sweep against triangles at rest */
     IN_WX = IN_SWEEP_RESTING, IN_WY, IN_WZ,
-    IN_SWEEP_MOVING                      /* columns with the triangle's velocity */
+    IN_SWEEP_MOVING,                     /* columns with the triangle's velocity */
+    IN_UX = IN_SWEEP_MOVING, IN_UY, IN_UZ,
+    IN_SWEEP_CARRIED                     /* and with that of its instance; no kernel has them all */
 };
 /* Columns of an overlap (IN_O..): centre, radius, corners. */
 enum {
@@ -133,6 +145,8 @@ typedef struct mesh_far_entry {
 #define MESH_SKIP 16          /* culls triangles in contact at the start */
 #define MESH_ENDS 32          /* MESH_VX.. hold the centre at time 1, in place of its velocity */
 #define MESH_OWN_DISTANCE 64  /* contacts: a record has the triangle's distance as `closest` computes it */
+#define MESH_CARRIED 128      /* sweeps of scenes: instances have velocities */
+#define MESH_ROUND_ONCE 256   /* with MESH_ENDS and MESH_CARRIED, exact mode: box tests round a motion once */
 
 /* Stored in place of a triangle or a number of hits if the device truncated a loop of the search
  * (mesh_run_is_truncated). */
@@ -166,6 +180,7 @@ enum {
 #define CLOUD_MASKED 1      /* spheres have masks */
 #define CLOUD_BOUNDS_ONLY 2 /* reaches are upper bounds, so no pair is certain */
 #define CLOUD_MARGIN 4
+#define CLOUD_GROUPED 64 /* beside masks: without it a sphere's mask is its group */
 
 /* Constants of a mesh. */
 typedef struct mesh_frame {

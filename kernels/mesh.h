@@ -9,7 +9,7 @@ FN mesh_packet_result mesh_sweep(const mesh_packet *packet, int options)
 {
     const vm candidates =
         (options & MESH_CULL_BACK) != 0 ? v_and(packet->active, v_not(mesh_back(packet, options))) : packet->active;
-    const sweep_out answer = sweep_ahead_of(packet->in, packet->heading, candidates, (options & MESH_ENDS) != 0);
+    const sweep_out answer = sweep_ahead_of(packet->in, packet->heading, candidates, mesh_motion_kind(options));
     const vm begins = v_or(vi_eq(answer.state, v_i(STATE_TOUCHING)), vi_eq(answer.state, v_i(STATE_OVERLAPPING)));
     vm hits = v_and(candidates, v_or(begins, vi_eq(answer.state, v_i(STATE_APPROACHING))));
     if ((options & (MESH_SKIP_PARTING | MESH_SKIP)) != 0)

@@ -8,8 +8,16 @@
 /* The hierarchy, its mesh_frame (scale to ball, layout.h), and the triangles' masks. */
 #define MESH_PARAMETERS                                                                                        \
     __global const mesh_node *nodes, __global const mesh_leaf *leaves, float scale, int scale_field, int root, \
-        float ball, __global const int *masks, int options
-#define MESH_ARGUMENTS nodes, leaves, scale, scale_field, root, ball, masks, options
+        float ball, __global const int *masks, int options MESH_SCENE_PARAMETERS
+#define MESH_ARGUMENTS nodes, leaves, scale, scale_field, root, ball, masks, options MESH_SCENE_ARGUMENTS
+/* Of a scene: the hierarchy over the instances, then these; and where a query begins. */
+#ifdef MESH_SCENE
+#define MESH_SCENE_PARAMETERS , __global const mesh_instance *instances, uint begin
+#define MESH_SCENE_ARGUMENTS , instances, begin
+#else
+#define MESH_SCENE_PARAMETERS
+#define MESH_SCENE_ARGUMENTS
+#endif
 /* Queries of spheres at rest. max_distance: the limit of a closest point, or the margin of contacts. */
 #define MESH_SPHERE_PARAMETERS                                                                              \
     __global const real *cx, __global const real *cy, __global const real *cz, __global const real *radius, \
@@ -47,6 +55,9 @@ FN mesh_run mesh_run_of_mesh(MESH_PARAMETERS)
     run.leaves = leaves;
     run.masks = masks;
     run.options = options;
+#ifdef MESH_SCENE
+    run.instances = instances + begin;
+#endif
     return run;
 }
 

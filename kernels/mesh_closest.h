@@ -82,6 +82,32 @@ FN closest_span closest_span_of(closest_view view, v3 lo, v3 hi)
     return bounds;
 }
 
+#ifdef MESH_SCENE
+/* Bounds for LANES boxes of the instance that the centre was taken into, as they lie. */
+FN closest_span scene_span_of(const scene_center *own, v3 lo, v3 hi)
+{
+    const vf zero = v_f(R(0.0)), floor = v_f(own->floor);
+    const v3 center = v3_of(v_f(own->x), v_f(own->y), v_f(own->z)), below = v3_sub(lo, center),
+             above = v3_sub(center, hi);
+    const vf to_nearest = closest_length(v_max(v_max(below.x, above.x), zero), v_max(v_max(below.y, above.y), zero),
+                                         v_max(v_max(below.z, above.z), zero));
+    const vf to_farthest = closest_length(v_min(below.x, above.x), v_min(below.y, above.y), v_min(below.z, above.z));
+    closest_span bounds;
+    bounds.least = v_max(to_nearest * v_f(own->shrinks) - floor, zero);
+    bounds.most = to_farthest * v_f(own->grows) + floor;
+    return bounds;
+}
+
+#define MESH_ENTER_CENTER(trav) \
+    scene_enter_center(&(trav)->here, (trav)->stack.at, (trav)->query.cx, (trav)->query.cy, (trav)->query.cz)
+/* Bounds for LANES boxes of a node. */
+#define CLOSEST_SPAN(trav, lo, hi) \
+    ((trav)->here.is_own ? scene_span_of(&(trav)->here, lo, hi) : closest_span_of((trav)->view, lo, hi))
+#else
+#define MESH_ENTER_CENTER(trav) (void)0
+#define CLOSEST_SPAN(trav, lo, hi) closest_span_of((trav)->view, lo, hi)
+#endif
+
 /* The state of one traversal. */
 typedef struct closest_traversal {
     v3 center; /* in every lane */
@@ -100,6 +126,9 @@ typedef struct closest_traversal {
     int number; /* of the query */
     int next;   /* to visit next: a node, or a leaf if negative */
     mesh_stack stack;
+#ifdef MESH_SCENE
+    scene_center here;
+#endif
 } closest_traversal;
 
 #ifndef MESH_ITEMS /* else mesh_team_closest.h has it */
@@ -126,7 +155,7 @@ FN void closest_test_children(const closest_traversal *trav, G const mesh_node *
         mesh_load_children(node, lane, children);
         for (int load = 0; load < LANG_LOADS; load++) {
             MESH_MAP_BOXES(trav, &children[load].lo, &children[load].hi);
-            const closest_span bounds = closest_span_of(trav->view, children[load].lo, children[load].hi);
+            const closest_span bounds = CLOSEST_SPAN(trav, children[load].lo, children[load].hi);
             v_store(tested->least + lane + load * LANES, bounds.least);
             most = v_min(v_sel(children[load].exist, bounds.most, v_infinity()), most);
         }
@@ -148,8 +177,9 @@ FN void closest_push_candidates(closest_traversal *trav, G const mesh_node *node
         const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0));
         const vm can_improve = mesh_not_after(v_load(tested->least + lane),
                                               MESH_NUMBER(trav, mesh_load_int(node->least + lane)), trav->best);
-        for (u32 lanes = v_bitmask(v_and(can_improve, v_not(empty))); lanes != 0; lanes &= lanes - 1) {
-            const int child = lane + bitmask_first(lanes);
+        const u32 entered = v_bitmask(v_and(can_improve, v_not(empty))) << lane;
+        for (u32 left = MESH_UNMASKED(trav, node, entered, options); left != 0; left &= left - 1) {
+            const int child = bitmask_first(left);
             const u64 from = mesh_key_bits_of(tested->least[child], MESH_FIRST(trav) + node->least[child]);
             mesh_stack_insert(stack, bottom, from, node->child[child]);
         }
@@ -161,7 +191,10 @@ FN void closest_push_candidates(closest_traversal *trav, G const mesh_node *node
 /* Pops what to visit next; 0 ends the traversal. */
 FN int closest_pop_next(closest_traversal *trav)
 {
-    return mesh_stack_pop(&trav->stack, trav->best, &trav->next);
+    MESH_LEAVE(trav);
+    const int left = mesh_stack_pop(&trav->stack, trav->best, &trav->next);
+    MESH_FOLLOW(trav, MESH_ENTER_CENTER);
+    return left;
 }
 
 /* Begins the traversal of a query; 0 if there is nothing to traverse. */
@@ -177,6 +210,7 @@ FN int closest_begin(closest_traversal *trav, mesh_frame frame, closest_query qu
     trav->best = mesh_hit_key_of(zero < query.max_distance ? query.max_distance : zero, MESH_NO_TRIANGLE); /* -0 is 0 */
     trav->next = frame.root;
     mesh_stack_begin(&trav->stack, frame.root);
+    MESH_ENTER_CENTER(trav);
     if (options != 0 && query.mask == 0)
         return 0;
     return v_any(v_and(v3_finite(trav->center), v_and(v_finite(radius), v_le(v_f(R(0.0)), radius))));
@@ -209,28 +243,6 @@ FN closest_group closest_group_of(G const mesh_leaf *leaf, int lane, const close
                          mesh_unmasked(index, MESH_MASKS(trav), trav->next, lane, MESH_MASK(trav), options));
     return group;
 }
-
-#ifdef MESH_SCENE
-/* Pushes the instances of a leaf whose boxes are near enough, and pops what to visit next; 0 ends the traversal. */
-FN int closest_visit_instances(closest_traversal *trav, G const mesh_leaf *leaf, real scale, int options)
-{
-    const int bottom = trav->stack.top;
-    LANG_ROLLED
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        const closest_group group = closest_group_of(leaf, lane, trav, scale, options);
-        real least[LANES];
-        v_store(least, group.span.least);
-        if (options == 0)
-            closest_limit(trav, v_reduce_min(v_sel(group.active, group.span.most, v_infinity())));
-        for (u32 left = v_bitmask(group.active); left != 0; left &= left - 1) {
-            const int i = bitmask_first(left), instance = leaf->triangle[lane + i];
-            mesh_stack_insert(&trav->stack, bottom, mesh_key_bits_of(least[i], trav->stack.at[1 + instance].base),
-                              MESH_INSTANCE + instance);
-        }
-    }
-    return closest_pop_next(trav);
-}
-#endif
 
 /* Distances rounded down and up, equal in fast mode and usually in exact mode. */
 typedef struct closest_proven {

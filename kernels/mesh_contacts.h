@@ -248,7 +248,7 @@ FN vm contacts_test_some(const contacts_traversal *trav, G const mesh_node *node
     v3 hi = v3_of(v_load(node->hi_x + lane), v_load(node->hi_y + lane), v_load(node->hi_z + lane));
     const vm empty = vi_eq(mesh_load_int(node->child + lane), v_i(0)); /* 0 is the root, which is no child */
     MESH_MAP_BOXES(trav, &lo, &hi);
-    vm within = v_le(closest_span_of(trav->view, lo, hi).least, v_f(trav->best.t));
+    vm within = v_le(CLOSEST_SPAN(trav, lo, hi).least, v_f(trav->best.t));
     if (trav->cones != 0)
         within = v_and(within, v_not(contacts_is_beside(trav, trav->cones + trav->next, lane, lo, hi)));
     return v_and(within, v_not(empty));
@@ -290,7 +290,7 @@ FN int contacts_push_children(contacts_traversal *trav, G const mesh_node *node,
                               int options)
 {
     (void)options;
-    for (u32 left = tested->within; left != 0; left &= left - 1)
+    for (u32 left = MESH_UNMASKED(trav, node, tested->within, options); left != 0; left &= left - 1)
         mesh_stack_set(&trav->stack, trav->stack.top++, 0, node->child[bitmask_first(left)]);
     return contacts_pop_next(trav);
 }
@@ -302,22 +302,6 @@ FN int contacts_visit_node(contacts_traversal *trav, G const mesh_node *node, in
     contacts_test_children(trav, node, &tested);
     return contacts_push_children(trav, node, &tested, options);
 }
-
-#ifdef MESH_SCENE
-/* Pushes the instances of a leaf whose boxes are within the limit, and pops what to visit next; 0 ends the
- * traversal. */
-FN int contacts_visit_instances(contacts_traversal *trav, G const mesh_leaf *leaf, real scale, int options)
-{
-    LANG_ROLLED
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        const closest_group group = closest_group_of(leaf, lane, trav, scale, options);
-        for (u32 left = v_bitmask(group.active); left != 0; left &= left - 1)
-            mesh_stack_set(&trav->stack, trav->stack.top++, 0,
-                           MESH_INSTANCE + leaf->triangle[lane + bitmask_first(left)]);
-    }
-    return contacts_pop_next(trav);
-}
-#endif
 
 FN void contacts_set_sphere(mesh_pairs *pairs, const contacts_traversal *trav, int number)
 {

@@ -9,19 +9,22 @@
 #include "mesh_options_exact.h"
 #include "sweep_exact.h"
 
-/* Hits of LANES pairs, as far as the filter proves them. */
-FN mesh_packet_result mesh_sweep_exact(const mesh_packet *packet, int options)
+/* Hits of LANES pairs, as far as the filter proves them. motion: mesh_motion_kind(options). */
+FN mesh_packet_result mesh_sweep_exact_of(const mesh_packet *packet, int options, int motion)
 {
     const vf zero = v_f(R(0.0));
-    const int has_end_positions = (options & MESH_ENDS) != 0;
+    int guessed = motion;
+    sweep_in in = packet->in;
     sweep_exact filter;
     sweep_rows rows;
     residual_pair pairs[PARTS];
-    const sweep_query query = sweep_prepare(packet->in, has_end_positions);
-    sweep_guess_features(packet->in, query, sweep_heading_after(&query, packet->heading), SWEEP_TIMES, TRIANGLE_AT_REST,
-                         &filter);
-    sweep_store(&rows, packet->in);
-    sweep_widen(&rows, filter.scale, pairs, has_end_positions);
+    sweep_store(&rows, in);
+    const vm exact = sweep_round_motion(&rows, &in, &guessed);
+    const sweep_query query = sweep_prepare(in, guessed);
+    const sweep_heading heading =
+        guessed != motion ? sweep_heading_of(query.relative.v) : sweep_heading_after(&query, packet->heading);
+    sweep_guess_features(in, query, heading, SWEEP_TIMES, TRIANGLE_AT_REST, &filter);
+    sweep_widen(&rows, filter.scale, pairs, motion);
     const sweep_ahead answer = sweep_prove_ahead(pairs, &filter, packet->active);
     const vm begins = vi_eq(answer.state, v_i(STATE_OVERLAPPING));
     const vf t = v_sel(begins, zero, answer.t_first);
@@ -37,7 +40,33 @@ FN mesh_packet_result mesh_sweep_exact(const mesh_packet *packet, int options)
     /* Keep it below infinity, which would mean that nothing is undecided: the hit and its box may lie beyond
      * binary32. */
     result.from = v_min(v_max(v_max(packet->enter, zero), answer.least), v_largest());
+    if (guessed != motion) { /* lanes whose motion is not exact are undecided */
+        const vm not_exact = v_and(packet->active, v_not(exact));
+        result.hits = v_and(result.hits, exact);
+        result.undecided = v_or(result.undecided, not_exact);
+        result.from = v_sel(not_exact, v_min(v_max(packet->enter, zero), v_largest()), result.from);
+    }
     return result;
+}
+
+#ifdef MESH_SCENE_MOVES
+/* Apart, because scenes at rest would pay for it. */
+FN_RARE void mesh_sweep_exact_carried(const mesh_packet *packet, int options, mesh_packet_result *result)
+{
+    *result = mesh_sweep_exact_of(packet, options, mesh_motion_kind(options));
+}
+#endif
+
+FN mesh_packet_result mesh_sweep_exact(const mesh_packet *packet, int options)
+{
+#ifdef MESH_SCENE_MOVES
+    if ((options & MESH_CARRIED) != 0) {
+        mesh_packet_result result;
+        mesh_sweep_exact_carried(packet, options, &result);
+        return result;
+    }
+#endif
+    return mesh_sweep_exact_of(packet, options, (options & MESH_ENDS) != 0 ? MOTION_BY_END : MOTION_BY_VELOCITY);
 }
 
 MESH_SEARCH(mesh_first_exact, mesh_cull_leaf_first, mesh_sweep_exact, mesh_record_first)

@@ -80,7 +80,11 @@ MESH_KERNEL void LANG_CAT(carom_, KERNEL)(MESH_RUN_PARAMETERS, __global int *tri
 #elif defined(MESH_SEARCHED)
 #define MESH_LISTED MESH_SEARCHED
 #define MESH_KIND mesh
+#if defined(MESH_SCENE) && defined(KERNEL_mesh_overlaps)
+#define MESH_BEGIN mesh_begin_clear_staying
+#else
 #define MESH_BEGIN mesh_begin_clear
+#endif
 #define MESH_STATE_OF(trav) (trav)->state
 #include "mesh_list_kernel.h"
 #endif
@@ -112,6 +116,7 @@ __kernel void LANG_CAT(carom_, KERNEL)(__global const real *vertices, __global c
     query.p1 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 1);
     query.p2 = mesh_gather_corner(vertices, indices, triangles, triangle + i, 2);
     query.w = mesh_relative_to(query.center, options);
+    query.u = v3_of(zero, zero, zero);
     const contact_out answer = MESH_CONTACT(query, (options & MESH_ENDS) != 0);
     const vm hit = vi_gt(mesh_load_int(triangle + i), v_i(-1));
     const v3 none = v3_of(zero, zero, zero), point = v3_sel(hit, answer.point, none),

@@ -15,7 +15,7 @@ FN v3 mesh_about_one(v3 a)
  * own. */
 FN_RARE vm mesh_back(const mesh_packet *pairs, int options)
 {
-    const sweep_query query = sweep_prepare(pairs->in, (options & MESH_ENDS) != 0);
+    const sweep_query query = sweep_prepare(pairs->in, mesh_motion_kind(options));
     const v3 n = v3_cross(mesh_about_one(query.relative.e01), mesh_about_one(query.relative.e02));
     return v_lt(v_f(R(0.0)), v3_dot(n, mesh_about_one(query.relative.v)));
 }
@@ -31,7 +31,7 @@ FN nearest mesh_nearest(const sweep_query *query)
 /* Triangles from which the sphere moves away at the start. */
 FN_RARE vm mesh_parting(const mesh_packet *pairs, int options)
 {
-    const sweep_query query = sweep_prepare(mesh_packet_again(pairs), (options & MESH_ENDS) != 0);
+    const sweep_query query = sweep_prepare(mesh_packet_again(pairs), mesh_motion_kind(options));
     return v_lt(v3_dot(mesh_about_one(mesh_nearest(&query).point), mesh_about_one(query.relative.v)), v_f(R(0.0)));
 }
 

@@ -19,8 +19,8 @@ FN wf mesh_sign(wf value, wf limit)
     return w_sel(w_lt(limit, value), w_f(W(1.0)), w_sel(no, zero, w_f(W(0.5))));
 }
 
-/* WIDE of LANES pairs of a sphere and a triangle, in binary64. The differences are rounded once, and so is v if the
- * motion is given by the sphere's end position (MESH_ENDS). */
+/* WIDE of LANES pairs of a sphere and a triangle, in binary64. The differences are rounded once, and so is v if it is
+ * one (mesh_motion_kind). */
 typedef struct mesh_part {
     w3 d;        /* from P0 to the centre at time 0 */
     w3 e01, e02; /* edges from P0 to P1 and from P0 to P2 */
@@ -35,7 +35,7 @@ FN mesh_part mesh_part_of(const sweep_rows *rows, int first_lane, int options)
     pair.d = w3_sub(load3_lanes(rows->center, first_lane), p0);
     pair.e01 = w3_sub(load3_lanes(rows->p1, first_lane), p0);
     pair.e02 = w3_sub(load3_lanes(rows->p2, first_lane), p0);
-    pair.v = sweep_wide_velocity(rows, first_lane, (options & MESH_ENDS) != 0);
+    pair.v = sweep_wide_velocity(rows, first_lane, mesh_motion_kind(options));
     return pair;
 }
 

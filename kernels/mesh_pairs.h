@@ -10,6 +10,21 @@
 #define CAROM_MESH_PAIRS_H
 #include "mesh_traversal.h"
 
+/* Work-items in lockstep defer the pairs of a mesh. In a scene those of several instances would mix: a work-item only
+ * notes where its present triangle is. */
+#ifdef LANG_LOCKSTEP
+#ifndef MESH_SCENE
+#define MESH_DEFERS
+#else
+#define MESH_NOTES
+typedef struct mesh_note {
+    G const mesh_leaf *leaf;
+    G const mesh_instance *at;
+    int reference, lane;
+} mesh_note;
+#endif
+#endif
+
 /* LANES pairs of a query and a triangle at rest: the solver's input. */
 typedef struct mesh_packet {
     sweep_in in;
@@ -18,12 +33,14 @@ typedef struct mesh_packet {
     vi triangle;
     const u8 *traversal; /* number of the query's traversal, per lane */
     vm active;           /* lanes that hold a pair to solve */
-#ifdef LANG_LOCKSTEP
+#ifdef MESH_DEFERS
     /* Leaf and slot of the triangle. They are volatile, because else a compiler keeps the triangle in registers instead
      * of reading it again. */
     G const mesh_leaf *leaves;
     MESH_WAIT const volatile int *leaf;
     MESH_WAIT const volatile u8 *slot;
+#elif defined(MESH_NOTES)
+    const volatile mesh_note *note; /* volatile for the same reason */
 #endif
 } mesh_packet;
 
@@ -46,6 +63,14 @@ FN mesh_packet_result mesh_packet_result_of(vm hits, vf t, vi state)
     result.undecided = v_and(hits, v_not(hits)); /* none */
     result.from = t;
     return result;
+}
+
+/* The velocity relative to the triangle, as sweep_relate() computes it. */
+FN v3 mesh_relative_velocity(const sweep_in *in, int options)
+{
+    const int motion = mesh_motion_kind(options);
+    const v3 velocity = (motion & MOTION_BY_END) != 0 ? v3_sub(in->velocity, in->w) : in->velocity;
+    return (motion & TRIANGLE_CARRIED) != 0 ? v3_sub(velocity, in->u) : velocity;
 }
 
 /* ---- use of the results ----------------------------------------------------------------------------------------- */
@@ -138,8 +163,17 @@ FN real mesh_first_time(const mesh_traversal *trav)
 
 /* Columns of the queue: a triangle, the entry time of its box, and its index. */
 enum { PAIR_P0, PAIR_P1 = 3, PAIR_P2 = 6, PAIR_ENTER = 9, PAIR_TRIANGLE, PAIR_COLUMNS };
-/* Columns per traversal: its sphere, and the end of its time window. */
-enum { PAIR_LIMIT = IN_P0X, PAIR_SPHERE };
+/* Columns per traversal: its sphere, and the end of its time window; in scenes also the velocity of the instance where
+ * it is. */
+enum {
+    PAIR_LIMIT = IN_P0X,
+#ifdef MESH_SCENE_MOVES
+    PAIR_UX,
+    PAIR_UY,
+    PAIR_UZ,
+#endif
+    PAIR_SPHERE
+};
 /* Fewer than LANES pairs stay in the queue, each traversal may add a leaf, and v_compress stores up to LANES
  * further. */
 #define PAIR_CAPACITY (LANES + MESH_TRAVERSALS * MESH_WIDTH + LANES)
@@ -154,9 +188,11 @@ typedef struct mesh_pairs {
     LANG_ALIGNED real columns[PAIR_COLUMNS * PAIR_CAPACITY]; /* integers as their bits */
     LANG_ALIGNED real sphere[PAIR_SPHERE * MESH_TRAVERSALS]; /* of each traversal */
     u8 traversal[PAIR_CAPACITY];                             /* number of each pair's traversal */
-#elif defined(LANG_LOCKSTEP)
+#elif defined(MESH_DEFERS)
     int leaf[MESH_DEFERRED + MESH_WIDTH]; /* reference to the leaf */
     u8 lane[MESH_DEFERRED + MESH_WIDTH];  /* slot of the triangle */
+#elif defined(MESH_NOTES)
+    volatile mesh_note note;
 #endif
     int first, end;
     u32 submitted, answered; /* pairs since the beginning, modulo 2^32 */
@@ -174,12 +210,28 @@ FN void mesh_pairs_begin(mesh_pairs *pairs)
 FN void mesh_set_sphere(mesh_pairs *pairs, const mesh_traversal *trav, int number)
 {
     const mesh_query *query = &trav->query;
-    const real sphere[PAIR_SPHERE] = {query->cx, query->cy, query->cz, query->radius,
-                                      query->vx, query->vy, query->vz, trav->precalc[PRECALC_LIMIT]};
+    const real sphere[PAIR_LIMIT + 1] = {query->cx, query->cy, query->cz, query->radius,
+                                         query->vx, query->vy, query->vz, trav->precalc[PRECALC_LIMIT]};
     real *own = pairs->sphere + number;
-    for (int k = 0; k < PAIR_SPHERE; k++)
+    for (int k = 0; k <= PAIR_LIMIT; k++)
         own[k * MESH_TRAVERSALS] = sphere[k];
 }
+
+#ifdef MESH_SCENE_MOVES
+/* Stores what pairs of traversal `number` have from the instance where it is. Pairs of other instances are solved: a
+ * traversal waits for the pairs of a leaf. */
+FN void mesh_set_carried(mesh_pairs *pairs, const mesh_traversal *trav, int number, int options)
+{
+    real *own = pairs->sphere + number;
+    if ((options & MESH_CARRIED) == 0)
+        return;
+    own[PAIR_LIMIT * MESH_TRAVERSALS] = trav->precalc[PRECALC_LIMIT];
+    for (int k = 0; k < 3; k++)
+        own[(PAIR_UX + k) * MESH_TRAVERSALS] = trav->stack.at->velocity[k];
+}
+#else
+#define mesh_set_carried(pairs, trav, number, options) (void)0
+#endif
 
 /* Appends the active lanes of a group, as pairs of traversal `number`. */
 FN void mesh_pairs_push(mesh_pairs *pairs, const mesh_group *group, int number)
@@ -238,8 +290,13 @@ FN mesh_packet mesh_pairs_packet(const mesh_pairs *pairs, int options)
     packet.in.p1 = mesh_pairs_load(pairs, PAIR_P1);
     packet.in.p2 = mesh_pairs_load(pairs, PAIR_P2);
     packet.in.w = mesh_relative_to(packet.in.center, options);
-    packet.heading =
-        sweep_heading_of((options & MESH_ENDS) != 0 ? v3_sub(packet.in.velocity, packet.in.w) : packet.in.velocity);
+    packet.in.u = v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
+#ifdef MESH_SCENE_MOVES
+    if ((options & MESH_CARRIED) != 0)
+        packet.in.u = v3_of(mesh_pairs_sphere(pairs, PAIR_UX), mesh_pairs_sphere(pairs, PAIR_UY),
+                            mesh_pairs_sphere(pairs, PAIR_UZ));
+#endif
+    packet.heading = sweep_heading_of(mesh_relative_velocity(&packet.in, options));
     packet.enter = v_load(PAIR_COLUMN(pairs, PAIR_ENTER) + pairs->first);
     packet.limit = mesh_pairs_sphere(pairs, PAIR_LIMIT);
     packet.triangle = v_bits(v_load(PAIR_COLUMN(pairs, PAIR_TRIANGLE) + pairs->first));
@@ -272,12 +329,13 @@ FN void mesh_pairs_pop(mesh_pairs *pairs)
     pairs->first = 0;
 }
 #else
+#define mesh_set_carried(pairs, trav, number, options) (void)0
 FN void mesh_set_sphere(mesh_pairs *pairs, const mesh_traversal *trav, int number)
 {
     (void)pairs, (void)trav, (void)number;
 }
 
-#ifdef LANG_LOCKSTEP
+#ifdef MESH_DEFERS
 /* Defers a triangle of a leaf. */
 FN void mesh_defer(mesh_pairs *pairs, int leaf, int lane)
 {
@@ -291,11 +349,14 @@ FN mesh_packet mesh_packet_of(const mesh_group *group, const mesh_traversal *tra
 {
     mesh_packet packet;
     packet.in = mesh_sphere_of(&trav->query, options);
+    MESH_CARRY_SPHERE(&packet.in, trav, options);
     packet.in.p0 = group->p.p0;
     packet.in.p1 = group->p.p1;
     packet.in.p2 = group->p.p2;
 #ifndef MESH_PACKED
     packet.heading = traversal_precalc_of(trav->precalc).heading;
+#elif defined(MESH_SCENE)
+    packet.heading = sweep_heading_of(mesh_relative_velocity(&packet.in, options));
 #endif
     packet.enter = group->enter;
     packet.limit = v_f(trav->precalc[PRECALC_LIMIT]);
@@ -306,17 +367,39 @@ FN mesh_packet mesh_packet_of(const mesh_group *group, const mesh_traversal *tra
 }
 #endif
 
+#ifdef MESH_NOTES
+FN void mesh_note_triangle(mesh_packet *packet, mesh_pairs *pairs, const mesh_traversal *trav, const mesh_group *group,
+                           int lane)
+{
+    pairs->note.leaf = group->leaf;
+    pairs->note.at = trav->stack.at;
+    pairs->note.reference = group->reference;
+    pairs->note.lane = lane;
+    packet->note = &pairs->note;
+}
+#define MESH_NOTE(packet, pairs, trav, group, lane) mesh_note_triangle(packet, pairs, trav, group, lane)
+#else
+#define MESH_NOTE(packet, pairs, trav, group, lane) (void)0
+#endif
+
 /* Spheres and triangles of a packet, for rare work after the solver. Work-items in lockstep load the triangle again,
  * because keeping it would cost registers while the solver runs. */
 FN sweep_in mesh_packet_again(const mesh_packet *packet)
 {
     sweep_in in = packet->in;
-#ifdef LANG_LOCKSTEP
+#ifdef MESH_DEFERS
     const int leaf = *packet->leaf;
     const mesh_corners corners = mesh_corners_of(packet->leaves + MESH_LEAF_AT(leaf), leaf, *packet->slot);
     in.p0 = corners.p0;
     in.p1 = corners.p1;
     in.p2 = corners.p2;
+#elif defined(MESH_NOTES)
+    const int reference = packet->note->reference, lane = packet->note->lane;
+    const mesh_corners corners = mesh_corners_of(packet->note->leaf, reference, lane);
+    in.p0 = corners.p0;
+    in.p1 = corners.p1;
+    in.p2 = corners.p2;
+    scene_map_corners(packet->note->at, packet->note->leaf, reference, lane, &in.p0, &in.p1, &in.p2);
 #endif
     return in;
 }
@@ -374,10 +457,11 @@ FN void mesh_cull_bounding_sphere(const mesh_traversal *trav, mesh_group *group,
     const v3 box_low = mesh_min3(group->p.p0, group->p.p1, group->p.p2),
              box_high = mesh_max3(group->p.p0, group->p.p1, group->p.p2);
     const v3 middle = v3_mul(v3_add(box_low, box_high), v_f(R(0.5)));
-    const sweep_in sphere = mesh_sphere_of(query, options);
+    sweep_in sphere = mesh_sphere_of(query, options);
+    MESH_CARRY_SPHERE(&sphere, trav, options);
     /* How far the centre of a triangle's bounding sphere is from the query's path. */
     const v3 offset = v3_sub(middle, sphere.center);
-    const v3 velocity = (options & MESH_ENDS) != 0 ? v3_sub(sphere.velocity, sphere.w) : sphere.velocity;
+    const v3 velocity = mesh_relative_velocity(&sphere, options);
     const vf nearest_at = v_min(v_max(v3_dot(offset, velocity) * capsule.per_v2, v_f(R(0.0))), v_f(trav->best.t));
     const v3 gap = v3_sub(offset, v3_mul(velocity, nearest_at));
     const vf reach = capsule.reach + v_f(bounding_radius);
@@ -426,6 +510,7 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *group, int options
                              G const mesh_leaf *leaf, int options)                                  \
     {                                                                                               \
         int waits = 0;                                                                              \
+        mesh_set_carried(pairs, trav, number, options);                                             \
         LANG_ROLLED                                                                                 \
         for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {                                      \
             mesh_group group = mesh_group_of(leaf, trav->next, lane, trav, frame.scale, options);   \
@@ -458,7 +543,7 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *group, int options
         name##_packet(traversals, &packet, options);                                                      \
         mesh_pairs_pop(pairs);                                                                            \
     }
-#elif defined(LANG_LOCKSTEP)
+#elif defined(MESH_DEFERS)
 #define MESH_SEARCH_SUBMIT(name)             \
     {                                        \
         (void)number;                        \
@@ -483,11 +568,12 @@ FN void mesh_cull_leaf_none(mesh_traversal *trav, mesh_group *group, int options
         pairs->end = 0;                                                                                        \
     }
 #else
-#define MESH_SEARCH_SUBMIT(name)                                          \
-    {                                                                     \
-        const mesh_packet packet = mesh_packet_of(&group, trav, options); \
-        (void)number, (void)pairs;                                        \
-        name##_packet(trav, &packet, options);                            \
+#define MESH_SEARCH_SUBMIT(name)                                    \
+    {                                                               \
+        mesh_packet packet = mesh_packet_of(&group, trav, options); \
+        (void)number, (void)pairs;                                  \
+        MESH_NOTE(&packet, pairs, trav, &group, lane);              \
+        name##_packet(trav, &packet, options);                      \
     }
 #define MESH_SEARCH_SOLVE(name) MESH_NEVER_WAITS(name, mesh_traversal)
 #endif

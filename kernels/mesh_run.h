@@ -19,7 +19,7 @@ typedef struct mesh_run {
     G const mesh_clearance *clearance; /* for mesh_begin_clear */
     G const int *masks;                /* of the triangles, with MESH_TRIANGLE_MASKS */
 #ifdef MESH_SCENE
-    const mesh_instance *instances; /* the hierarchy over the instances first, then these */
+    G const mesh_instance *instances; /* the hierarchy over the instances first, then these */
 #endif
     G const real *in[MESH_IN_COLUMNS];
     G const int *mask;                 /* of the queries, with MESH_QUERY_MASKS */
@@ -179,21 +179,22 @@ FN int mesh_stack_top(const mesh_stack *stack)
 
 #ifdef MESH_SCENE
 /* Prefetches a node or a leaf of an instance. */
-FN void scene_prefetch(const mesh_instance *at, int next)
+FN void scene_prefetch(const mesh_run *run, G const mesh_instance *at, int next)
 {
     mesh_run arrays;
-    arrays.nodes = at->nodes;
-    arrays.leaves = at->leaves;
+    (void)run;
+    arrays.nodes = MESH_NODES(run, at);
+    arrays.leaves = MESH_LEAVES(run, at);
     const mesh_addresses addresses = mesh_addresses_of(&arrays);
     if (next < MESH_INSTANCE)
         mesh_prefetch(&addresses, next);
 }
-#define MESH_PREFETCH(addresses, stack, next) ((void)(addresses), scene_prefetch((stack)->at, next))
-#define MESH_PREFETCH_TOP(addresses, stack) \
-    scene_prefetch((stack)->entries->at[(stack)->top > 0 ? (stack)->top - 1 : 0], mesh_stack_top(stack))
+#define MESH_PREFETCH(run, addresses, stack, next) ((void)(addresses), scene_prefetch(run, (stack)->at, next))
+#define MESH_PREFETCH_TOP(run, addresses, stack) \
+    scene_prefetch(run, (stack)->entries->at[(stack)->top > 0 ? (stack)->top - 1 : 0], mesh_stack_top(stack))
 #else
-#define MESH_PREFETCH(addresses, stack, next) mesh_prefetch(addresses, next)
-#define MESH_PREFETCH_TOP(addresses, stack) mesh_prefetch(addresses, mesh_stack_top(stack))
+#define MESH_PREFETCH(run, addresses, stack, next) mesh_prefetch(addresses, next)
+#define MESH_PREFETCH_TOP(run, addresses, stack) mesh_prefetch(addresses, mesh_stack_top(stack))
 #endif
 
 /* Prefetches the top of the stack: for a lone query, which has no other traversals to hide latency behind. */
@@ -204,9 +205,9 @@ FN void mesh_prefetch_stack(const mesh_addresses *addresses, const mesh_stack *s
 }
 
 #ifdef MESH_SCENE
-#define MESH_PREFETCH_STACK(addresses, stack) MESH_PREFETCH_TOP(addresses, stack)
+#define MESH_PREFETCH_STACK(run, addresses, stack) MESH_PREFETCH_TOP(run, addresses, stack)
 #else
-#define MESH_PREFETCH_STACK(addresses, stack) mesh_prefetch_stack(addresses, stack)
+#define MESH_PREFETCH_STACK(run, addresses, stack) mesh_prefetch_stack(addresses, stack)
 #endif
 
 /* Interleaves traversals. Bit sets of those to take the same kind of step: a loop over bits needs no branch on the
@@ -278,11 +279,6 @@ FN int scheduler_resume(traversal_scheduler *scheduler, u32 answered)
  *
  * The children of all nodes are tested before any are pushed. Pushing branches unpredictably, and a misprediction
  * discards the work begun after it; it costs little if its inputs are ready. */
-/* A step at a leaf; in the hierarchy over a scene's instances, at a leaf of these. */
-#define MESH_VISIT_LEAF(kind, search, run, trav, number, pairs, options)                                            \
-    (MESH_IS_ABOVE(trav) ? MESH_VISIT_INSTANCES(kind, trav, MESH_LEAF_HERE(run, trav), (run)->frame.scale, options) \
-                         : search##_visit_leaf(trav, number, pairs, (run)->frame, MESH_LEAF_HERE(run, trav), options))
-
 /* In two steps, so that macro arguments are expanded before they become parts of names. */
 #define MESH_RUN(name, kind, search, begin, answer, options) MESH_RUN_(name, kind, search, begin, answer, options)
 #ifdef MESH_ITEMS
@@ -339,20 +335,21 @@ FN int scheduler_resume(traversal_scheduler *scheduler, u32 answered)
                     scheduler.ended |= 1u << i;                                                                       \
                     continue;                                                                                         \
                 }                                                                                                     \
-                MESH_PREFETCH(&addresses, &traversals[i].stack, traversals[i].next);                                  \
+                MESH_PREFETCH(run, &addresses, &traversals[i].stack, traversals[i].next);                             \
                 scheduler_enqueue(&scheduler, i, traversals[i].next);                                                 \
             }                                                                                                         \
             if (is_alone)                                                                                             \
-                MESH_PREFETCH_STACK(&addresses, &traversals[0].stack);                                                \
+                MESH_PREFETCH_STACK(run, &addresses, &traversals[0].stack);                                           \
             /* At leaves: triangles are tested, and their pairs submitted. */                                         \
             for (u32 left = scheduler_drain(&scheduler.leaf); left != 0; left &= left - 1) {                          \
                 const int i = bitmask_first(left);                                                                    \
-                const int step = MESH_VISIT_LEAF(kind, search, run, &traversals[i], i, &pairs, options);              \
+                const int step = search##_visit_leaf(&traversals[i], i, &pairs, run->frame,                           \
+                                                     MESH_LEAF_HERE(run, &traversals[i]), options);                   \
                 if (step == MESH_WAITS) {                                                                             \
-                    MESH_PREFETCH_TOP(&addresses, &traversals[i].stack);                                              \
+                    MESH_PREFETCH_TOP(run, &addresses, &traversals[i].stack);                                         \
                     scheduler_suspend(&scheduler, i, pairs.submitted);                                                \
                 } else if (step) {                                                                                    \
-                    MESH_PREFETCH(&addresses, &traversals[i].stack, traversals[i].next);                              \
+                    MESH_PREFETCH(run, &addresses, &traversals[i].stack, traversals[i].next);                         \
                     scheduler_enqueue(&scheduler, i, traversals[i].next);                                             \
                 } else {                                                                                              \
                     scheduler.ended |= 1u << i;                                                                       \
@@ -361,35 +358,36 @@ FN int scheduler_resume(traversal_scheduler *scheduler, u32 answered)
         } while (scheduler_has_ready(&scheduler) || scheduler.waits > 0);                                             \
     }
 #else
-#define MESH_RUN_(name, kind, search, begin, answer, options)                                           \
-    FN void name(const mesh_run *run)                                                                   \
-    {                                                                                                   \
-        kind##_traversal traversal;                                                                     \
-        mesh_pairs pairs;                                                                               \
-        real rows[LANES * MESH_ROWS]; /* of the next queries */                                         \
-        MESH_STACK_ENTRIES(traversal);                                                                  \
-        mesh_pairs_begin(&pairs);                                                                       \
-        for (u32 next = run->first; next < run->end; next++) {                                          \
-            const int begun = begin(run, &traversal, MESH_ROW(next), rows, options);                    \
-            int goes_on = begun > 0;                                                                    \
-            /* Steps until enough pairs are deferred or the traversal ends, then the narrow phase. */   \
-            while (goes_on || pairs.end > 0) {                                                          \
-                while (goes_on && pairs.end < MESH_DEFERRED)                                            \
-                    goes_on = traversal.next >= 0                                                       \
-                                  ? kind##_visit_node(&traversal, MESH_NODE(run, &traversal), options)  \
-                                  : MESH_VISIT_LEAF(kind, search, run, &traversal, 0, &pairs, options); \
-                search##_solve(run, &traversal, &pairs, options);                                       \
-            }                                                                                           \
-            if (begun >= 0)                                                                             \
-                answer(run, &traversal);                                                                \
-        }                                                                                               \
+#define MESH_RUN_(name, kind, search, begin, answer, options)                                                          \
+    FN void name(const mesh_run *run)                                                                                  \
+    {                                                                                                                  \
+        kind##_traversal traversal;                                                                                    \
+        mesh_pairs pairs;                                                                                              \
+        real rows[LANES * MESH_ROWS]; /* of the next queries */                                                        \
+        MESH_STACK_ENTRIES(traversal);                                                                                 \
+        mesh_pairs_begin(&pairs);                                                                                      \
+        for (u32 next = run->first; next < run->end; next++) {                                                         \
+            const int begun = begin(run, &traversal, MESH_ROW(next), rows, options);                                   \
+            int goes_on = begun > 0;                                                                                   \
+            /* Steps until enough pairs are deferred or the traversal ends, then the narrow phase. */                  \
+            while (goes_on || pairs.end > 0) {                                                                         \
+                while (goes_on && pairs.end < MESH_DEFERRED)                                                           \
+                    goes_on = traversal.next >= 0 ? kind##_visit_node(&traversal, MESH_NODE(run, &traversal), options) \
+                                                  : search##_visit_leaf(&traversal, 0, &pairs, run->frame,             \
+                                                                        MESH_LEAF_HERE(run, &traversal), options);     \
+                search##_solve(run, &traversal, &pairs, options);                                                      \
+            }                                                                                                          \
+            if (begun >= 0)                                                                                            \
+                answer(run, &traversal);                                                                               \
+        }                                                                                                              \
     }
 #endif
 
 /* ---- begin and answer, for sweeps and overlaps ------------------------------------------------------------------ */
 
-/* Begins query `at`: 1 if it traverses, 0 if it is answered without traversal. */
-FN int mesh_begin_next(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
+/* Begins query `at`: 1 if it traverses, 0 if it is answered without traversal. stays: it meets the boxes of instances
+ * in the world. */
+FN int mesh_begin_at(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options, int stays)
 {
     const int lane = (int)((at - run->first) % LANES);
     if (lane == 0)
@@ -397,18 +395,41 @@ FN int mesh_begin_next(const mesh_run *run, mesh_traversal *trav, u32 at, real *
     trav->number = (int)at;
     trav->masks = run->masks;
     MESH_BEGIN_AT(trav, run);
+    MESH_STAYS(trav, stays);
     trav->sink = run->sink;
+    (void)stays;
     return mesh_begin(trav, run->frame, mesh_run_query(run, at, options), rows, lane);
 }
 
+FN int mesh_begin_next(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
+{
+    return mesh_begin_at(run, trav, at, rows, options, 0);
+}
+
+/* For a search whose solver may find a pair in contact that is farther apart than the bounds of own spaces allow. */
+FN int mesh_begin_staying(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
+{
+    return mesh_begin_at(run, trav, at, rows, options, 1);
+}
+
 /* For runs whose queries were not tested for clearance before. */
-FN int mesh_begin_clear(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
+FN int mesh_begin_clear_at(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options, int stays)
 {
     const int lane = (int)((at - run->first) % LANES);
     real *clear = rows + LANES * PRECALC_ROWS;
     if (lane == 0)
         mesh_run_clear(run, at, clear, options);
-    return mesh_begin_next(run, trav, at, rows, options) && clear[lane] == R(0.0);
+    return mesh_begin_at(run, trav, at, rows, options, stays) && clear[lane] == R(0.0);
+}
+
+FN int mesh_begin_clear(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
+{
+    return mesh_begin_clear_at(run, trav, at, rows, options, 0);
+}
+
+FN int mesh_begin_clear_staying(const mesh_run *run, mesh_traversal *trav, u32 at, real *rows, int options)
+{
+    return mesh_begin_clear_at(run, trav, at, rows, options, 1);
 }
 
 /* Stores state, triangle and time of a query. */

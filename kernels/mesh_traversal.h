@@ -9,7 +9,8 @@
  * lowest index) loses no better hit. */
 #ifndef CAROM_MESH_TRAVERSAL_H
 #define CAROM_MESH_TRAVERSAL_H
-#include "mesh_nodes.h"
+#include "mesh_leaf.h"
+#include "mesh_stack.h"
 #include "traversal_precalc.h"
 
 /* Number of interleaved traversals. At most 16, the size of a v_table_lookup. */
@@ -21,222 +22,11 @@
 #define MESH_TRAVERSALS 1
 #endif
 
-#define MESH_NO_TRIANGLE 0x7fffffff /* above every index */
-
-/* Key by which hits are compared: time, then triangle index. A search begins with the end of its time window and no
- * triangle. */
-typedef struct mesh_hit_key {
-    real t;
-    int triangle;
-} mesh_hit_key;
-
-/* Makes a key. */
-FN mesh_hit_key mesh_hit_key_of(real t, int triangle)
-{
-    mesh_hit_key key;
-    key.t = t;
-    key.triangle = triangle;
-    return key;
-}
-
-/* Whether (from, least) is not after `best`, by time and then by index. `from` is not negative. A higher index must be
- * strictly earlier: at most the number below the time, and below +0 is NaN, which nothing is at most. */
-FN vm mesh_not_after(vf from, vi least, mesh_hit_key best)
-{
-    return v_le(from, v_below_where(vi_gt(least, v_i(best.triangle)), v_f(best.t)));
-}
-
 /* Whether a box with triangle indices from `least` on can hold a better hit: the query enters it, and not after
  * `best`. */
 FN vm mesh_can_improve(mesh_slab_interval interval, vi least, mesh_hit_key best)
 {
     return v_and(interval.exists, mesh_not_after(v_max(interval.enter, v_f(R(0.0))), least, best));
-}
-
-FN v3 mesh_min3(v3 a, v3 b, v3 c)
-{
-    return v3_of(v_min(v_min(a.x, b.x), c.x), v_min(v_min(a.y, b.y), c.y), v_min(v_min(a.z, b.z), c.z));
-}
-FN v3 mesh_max3(v3 a, v3 b, v3 c)
-{
-    return v3_of(v_max(v_max(a.x, b.x), c.x), v_max(v_max(a.y, b.y), c.y), v_max(v_max(a.z, b.z), c.z));
-}
-
-/* Gathers one corner of the triangles of LANES queries; the mesh has `triangles` of them. A query without a triangle
- * takes triangle 0. So does an index out of range, which a search leaves if the device ended it too early. */
-FN v3 mesh_gather_corner(G const real *vertices, G const u32 *indices, u32 triangles, G const int *triangle, int corner)
-{
-    real x[LANES], y[LANES], z[LANES];
-    for (int lane = 0; lane < LANES; lane++) {
-        const u32 index = (u32)triangle[lane] < triangles ? (u32)triangle[lane] : 0;
-        G const real *p = vertices + 3 * (size_t)indices[3 * (size_t)index + (size_t)corner];
-        x[lane] = p[0];
-        y[lane] = p[1];
-        z[lane] = p[2];
-    }
-    return v3_of(v_load(x), v_load(y), v_load(z));
-}
-
-FN vi mesh_load_int(G const int *from)
-{
-    return v_bits(v_load((G const real *)from));
-}
-
-/* Integers in the order of time and then index. Times are not negative, so their bits have the same order as the
- * times. */
-FN u64 mesh_key_bits_of(real t, int triangle)
-{
-    return (u64)real_bits(t) << 32 | (u32)triangle;
-}
-
-FN u64 mesh_key_bits(mesh_hit_key a)
-{
-    return mesh_key_bits_of(a.t, a.triangle);
-}
-
-FN int mesh_is_after(mesh_hit_key a, mesh_hit_key key)
-{
-    return mesh_key_bits(a) > mesh_key_bits(key);
-}
-
-/* Children to visit, the next one on top, each with a lower bound of the keys of its hits. */
-#ifdef MESH_ITEMS
-/* The lowest entries are in local memory. Hardly a query has more; those are in global memory. */
-typedef struct mesh_stack {
-    __local u64 *from;
-    __local int *child;
-    G mesh_far_entry *far;
-    int top;
-} mesh_stack;
-
-FN void mesh_stack_begin(mesh_stack *stack, int root)
-{
-    (void)root;
-    stack->top = 0;
-}
-
-FN u64 mesh_stack_from(const mesh_stack *stack, int at)
-{
-    if (at < MESH_NEAR)
-        return stack->from[at];
-    G const mesh_far_entry *far = stack->far + (at - MESH_NEAR);
-    return (u64)far->from[1] << 32 | far->from[0];
-}
-
-FN int mesh_stack_child(const mesh_stack *stack, int at)
-{
-    return at < MESH_NEAR ? stack->child[at] : stack->far[at - MESH_NEAR].child;
-}
-
-/* Sets an element of the stack. */
-FN void mesh_stack_set(mesh_stack *stack, int at, u64 from, int child)
-{
-    if (at < MESH_NEAR) {
-        stack->from[at] = from;
-        stack->child[at] = child;
-    } else {
-        G mesh_far_entry *far = stack->far + (at - MESH_NEAR);
-        far->from[0] = (u32)from;
-        far->from[1] = (u32)(from >> 32);
-        far->child = child;
-    }
-}
-#else
-typedef struct mesh_stack_entries {
-    u64 from[MESH_STACK];
-    int child[MESH_STACK];
-#ifdef MESH_SCENE
-    const mesh_instance *at[MESH_STACK]; /* whose child it is */
-#endif
-} mesh_stack_entries;
-typedef struct mesh_stack {
-#ifdef LANG_LOCKSTEP /* outside the structure: a GPU's compiler keeps a structure in registers only if no member is \
-                        indexed */
-    mesh_stack_entries *entries;
-#else
-    mesh_stack_entries entries[1];
-#endif
-#ifdef MESH_SCENE
-    const mesh_instance *at; /* where the traversal is */
-#endif
-    int top;
-} mesh_stack;
-
-/* Declares the entries of a traversal's stack where they are outside the structure. */
-#ifdef LANG_LOCKSTEP
-#define MESH_STACK_ENTRIES(trav)    \
-    mesh_stack_entries its_entries; \
-    (trav).stack.entries = &its_entries
-#else
-#define MESH_STACK_ENTRIES(trav) (void)0
-#endif
-
-/* Slot 0 always holds a child, so mesh_stack_top() is safe on an empty stack. */
-FN void mesh_stack_begin(mesh_stack *stack, int root)
-{
-    stack->entries->child[0] = root;
-#ifdef MESH_SCENE
-    stack->entries->at[0] = stack->at;
-#endif
-    stack->top = 0;
-}
-
-/* Sets an element of the stack. */
-FN void mesh_stack_set(mesh_stack *stack, int at, u64 from, int child)
-{
-    stack->entries->from[at] = from;
-    stack->entries->child[at] = child;
-#ifdef MESH_SCENE
-    stack->entries->at[at] = stack->at;
-#endif
-}
-
-FN u64 mesh_stack_from(const mesh_stack *stack, int at)
-{
-    return stack->entries->from[at];
-}
-
-FN int mesh_stack_child(const mesh_stack *stack, int at)
-{
-    return stack->entries->child[at];
-}
-
-/* Inserts a child into the sorted part of the stack above `bottom`. */
-FN void mesh_stack_insert(mesh_stack *stack, int bottom, u64 from, int child)
-{
-    const mesh_stack_entries *e = stack->entries;
-    int at = stack->top++;
-    for (; at > bottom && from > e->from[at - 1]; at--)
-        mesh_stack_set(stack, at, e->from[at - 1], e->child[at - 1]);
-    mesh_stack_set(stack, at, from, child);
-}
-#endif
-
-#ifdef MESH_SCENE
-/* Goes to the child that was popped, into an instance if it is one. */
-FN void mesh_stack_enter(mesh_stack *stack, int *child)
-{
-    stack->at = stack->entries->at[stack->top];
-    if (*child < MESH_INSTANCE)
-        return;
-    stack->at += *child - MESH_INSTANCE + 1;
-    *child = stack->at->root;
-}
-#else
-#define mesh_stack_enter(stack, child) (void)0
-#endif
-
-/* Pops children until one can still improve on `best`; 0 if none is left. */
-FN int mesh_stack_pop(mesh_stack *stack, mesh_hit_key best, int *child)
-{
-    const u64 last = mesh_key_bits(best);
-    while (stack->top > 0)
-        if (mesh_stack_from(stack, --stack->top) <= last) {
-            *child = mesh_stack_child(stack, stack->top);
-            mesh_stack_enter(stack, child);
-            return 1;
-        }
-    return 0;
 }
 
 /* Output of a search for all hits. */
@@ -261,43 +51,121 @@ typedef struct mesh_traversal {
     int number; /* of the query */
     int next;   /* to visit next: a node, or a leaf if negative */
     mesh_stack stack;
+#ifdef MESH_SCENE
+    scene_sweep here;
+#endif
+#ifdef MESH_SCENE_MOVES
+    /* With MESH_CARRIED: `precalc` is for the velocity of `motion_of`; NULL: for none. */
+    const mesh_instance *motion_of;
+    mesh_frame frame;
+#endif
 } mesh_traversal;
 
-/* Pops the next node or leaf; 0 ends the traversal. */
-FN int mesh_pop_next(mesh_traversal *trav)
+#ifdef MESH_SCENE_MOVES
+/* Sets the query's terms for the velocity of the instance where the traversal is. */
+FN_RARE void mesh_change_motion(mesh_traversal *trav)
 {
-    return mesh_stack_pop(&trav->stack, trav->best, &trav->next);
+    const int is_same = trav->motion_of == NULL ? !scene_has_velocity(trav->stack.at)
+                                                : scene_same_velocity(trav->stack.at, trav->motion_of);
+    if (!is_same)
+        scene_precalculate(trav->precalc, trav->here.velocity, &trav->query, trav->frame, trav->stack.at);
+    trav->motion_of = trav->stack.at;
+}
+#endif
+
+#ifdef MESH_SCENE
+/* The traversal has entered another instance: the query's terms follow. They do not when it comes back to the hierarchy
+ * over the instances. Nodes over instances that move are tested with velocities of their own. Nodes over those at rest
+ * need the terms without a velocity, and find them: mesh_stack_begin() puts the root over moving instances at the
+ * bottom, so all at rest is visited before the first instance that moves. */
+FN void mesh_enter_sweep(mesh_traversal *trav)
+{
+#ifdef MESH_SCENE_MOVES
+    if ((trav->query.options & MESH_CARRIED) != 0 && trav->stack.at != trav->motion_of &&
+        trav->stack.at->kind != INSTANCE_OF_ALL)
+        mesh_change_motion(trav);
+#endif
+    scene_enter_sweep(&trav->here, trav->stack.at, &trav->query, trav->precalc);
 }
 
-/* Where a traversal `trav` is, so that meshes and scenes (on CPUs: cpu/scene/map.h) have one text. */
+/* Goes into the instance that is to be visited next. */
+FN_RARE void mesh_enter_instance(mesh_traversal *trav)
+{
+    mesh_stack_enter_instance(&trav->stack, &trav->next);
+    mesh_enter_sweep(trav);
+}
+#endif
+
+/* Where a traversal `trav` is, so that meshes and scenes (scene_map.h, scene_own.h; on CPUs cpu/scene/motion.h) have
+ * one text. MESH_SCENE_MOVES: instances may have velocities. */
 #ifdef MESH_SCENE
-#define MESH_BEGIN_AT(trav, all) ((trav)->stack.at = (all)->instances)
-#define MESH_IS_ABOVE(trav) ((trav)->stack.at->kind == INSTANCE_OF_ALL) /* the instances */
-#define MESH_VISIT_INSTANCES(kind, trav, leaf, scale, options) kind##_visit_instances(trav, leaf, scale, options)
-#define MESH_NODE(all, trav) ((G const mesh_node *)(trav)->stack.at->nodes + (trav)->next)
-#define MESH_LEAF_HERE(all, trav) ((G const mesh_leaf *)(trav)->stack.at->leaves + MESH_LEAF_AT((trav)->next))
+#ifdef SCENE_ON_DEVICE
+#define MESH_NODES(all, instance) ((all)->nodes + (instance)->first_node)
+#define MESH_LEAVES(all, instance) ((all)->leaves + (instance)->first_leaf)
+#define MESH_MASKS(trav) ((trav)->masks + (trav)->stack.at->first_mask)
+#else
+#define MESH_NODES(all, instance) ((const mesh_node *)(instance)->nodes)
+#define MESH_LEAVES(all, instance) ((const mesh_leaf *)(instance)->leaves)
 #define MESH_MASKS(trav) ((trav)->stack.at->masks)
+#endif
+#define MESH_BEGIN_AT(trav, all) ((trav)->stack.at = (all)->instances)
+#define MESH_UNMASKED(trav, node, entered, options) \
+    mesh_stack_unmasked(&(trav)->stack, node, entered, (trav)->query.mask, options)
+#define MESH_ENTER_NEXT(trav) ((trav)->next < MESH_INSTANCE ? (void)0 : mesh_enter_instance(trav))
+#define MESH_NODE(all, trav) (MESH_NODES(all, (trav)->stack.at) + (trav)->next)
+#define MESH_LEAF_HERE(all, trav) (MESH_LEAVES(all, (trav)->stack.at) + MESH_LEAF_AT((trav)->next))
 #define MESH_MASK(trav) ((trav)->query.mask & (trav)->stack.at->mask)
 #define MESH_NUMBER(trav, index) scene_number((trav)->stack.at, index) /* of a triangle there */
 #define MESH_FIRST(trav) ((trav)->stack.at->base)                      /* the number of its first triangle */
-#define MESH_MAP_BOXES(trav, lo, hi) scene_map_boxes((trav)->stack.at, lo, hi)
+#define MESH_STAYS(trav, does) ((trav)->here.stays = (does))           /* in the world: set before MESH_ENTER_SWEEP */
+#define MESH_ENTER_SWEEP(trav) mesh_enter_sweep(trav)
+/* Around a pop: in another instance the query's terms are others. A device has no register to spare for here.at. */
+#ifdef SCENE_ON_DEVICE
+#define MESH_LEAVE(trav) G const mesh_instance *before = (trav)->stack.at
+#define MESH_FOLLOW(trav, enter) (before == (trav)->stack.at ? (void)0 : enter(trav))
+#else
+#define MESH_LEAVE(trav) (void)0
+#define MESH_FOLLOW(trav, enter) ((trav)->here.at == (trav)->stack.at ? (void)0 : enter(trav))
+#endif
+#define MESH_SLABS(trav) traversal_precalc_of((trav)->here.is_own ? (trav)->here.precalc : (trav)->precalc).slabs
+#define MESH_MAP_BOXES(trav, lo, hi) ((trav)->here.is_own ? (void)0 : scene_map_boxes((trav)->stack.at, lo, hi))
 #define MESH_MAP_CORNERS(trav, leaf, reference, lane, corners) \
     scene_map_corners((trav)->stack.at, leaf, reference, lane, &(corners)->p0, &(corners)->p1, &(corners)->p2)
 #define MESH_BALL(trav, ball) ((ball) * (trav)->stack.at->stretch + (trav)->stack.at->slack)
 #else
 #define MESH_BEGIN_AT(trav, all) (void)0
-#define MESH_IS_ABOVE(trav) 0
-#define MESH_VISIT_INSTANCES(kind, trav, leaf, scale, options) 0
+#define MESH_UNMASKED(trav, node, entered, options) (entered)
+#define MESH_ENTER_NEXT(trav) (void)0
 #define MESH_NODE(all, trav) ((G const mesh_node *)(all)->nodes + (trav)->next)
 #define MESH_LEAF_HERE(all, trav) ((G const mesh_leaf *)(all)->leaves + MESH_LEAF_AT((trav)->next))
 #define MESH_MASKS(trav) ((trav)->masks)
 #define MESH_MASK(trav) ((trav)->query.mask)
 #define MESH_NUMBER(trav, index) (index)
 #define MESH_FIRST(trav) 0
+#define MESH_STAYS(trav, does) (void)0
+#define MESH_ENTER_SWEEP(trav) (void)0
+#define MESH_LEAVE(trav) (void)0
+#define MESH_FOLLOW(trav, enter) (void)0
+#define MESH_SLABS(trav) traversal_precalc_of((trav)->precalc).slabs
 #define MESH_MAP_BOXES(trav, lo, hi) (void)0
 #define MESH_MAP_CORNERS(trav, leaf, reference, lane, corners) (void)0
 #define MESH_BALL(trav, ball) (ball)
 #endif
+#ifdef MESH_SCENE_MOVES
+#define MESH_CARRY_SPHERE(in, trav, options) \
+    (void)(((options)&MESH_CARRIED) != 0 ? ((in)->u = scene_velocity((trav)->stack.at), 0) : 0)
+#else
+#define MESH_CARRY_SPHERE(in, trav, options) (void)0
+#endif
+
+/* Pops the next node or leaf; 0 ends the traversal. */
+FN int mesh_pop_next(mesh_traversal *trav)
+{
+    MESH_LEAVE(trav);
+    const int left = mesh_stack_pop(&trav->stack, trav->best, &trav->next);
+    MESH_FOLLOW(trav, MESH_ENTER_SWEEP);
+    return left;
+}
 
 /* Result of the box tests of a node's children: entry times, and a bit for each child that can improve on the best
  * hit. */
@@ -342,8 +210,7 @@ FN u32 mesh_test_some(const mesh_traversal *trav, G const mesh_node *node, int l
     mesh_load_children(node, lane, children);
     for (int load = 0; load < LANG_LOADS; load++) {
         MESH_MAP_BOXES(trav, &children[load].lo, &children[load].hi);
-        const mesh_slab_interval interval =
-            mesh_slab_test(traversal_precalc_of(trav->precalc).slabs, children[load].lo, children[load].hi);
+        const mesh_slab_interval interval = mesh_slab_test(MESH_SLABS(trav), children[load].lo, children[load].hi);
         const vm can_improve = mesh_can_improve(interval, MESH_NUMBER(trav, children[load].least), trav->best);
         v_store(enters + load * LANES, v_max(interval.enter, v_f(R(0.0))));
         entered |= v_bitmask(v_and(can_improve, children[load].exist)) << load * LANES;
@@ -351,11 +218,44 @@ FN u32 mesh_test_some(const mesh_traversal *trav, G const mesh_node *node, int l
     return entered;
 }
 
+#ifdef MESH_SCENE_MOVES
+/* Whether the traversal is at a node over instances that move during the query. */
+FN int mesh_is_above_moving(const mesh_traversal *trav)
+{
+    return trav->next >= trav->stack.at->first_moving && (trav->query.options & MESH_CARRIED) != 0;
+}
+
+/* The children of a node of that hierarchy that can improve on the best hit. */
+FN void mesh_test_moving(const mesh_traversal *trav, const mesh_node *node, mesh_tested_children *tested)
+{
+    const mesh_instance *all = trav->stack.at;
+    const scene_velocities *own = (const scene_velocities *)all->velocities + (trav->next - all->first_moving);
+    const scene_moving_boxes boxes = {.lower = {node->lo_x, node->lo_y, node->lo_z},
+                                      .upper = {node->hi_x, node->hi_y, node->hi_z},
+                                      .least = {own->least[0], own->least[1], own->least[2]},
+                                      .most = {own->most[0], own->most[1], own->most[2]}};
+    scene_test_moving(&trav->query, trav->precalc, all->scale, trav->best.t, &boxes, tested->enters);
+    tested->entered = 0;
+    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
+        const vf enter = v_load(tested->enters + lane);
+        const vm exist = v_and(v_not(vi_eq(mesh_load_int(node->child + lane), v_i(0))), v_le(v_f(R(0.0)), enter));
+        tested->entered |= v_bitmask(v_and(exist, mesh_not_after(enter, mesh_load_int(node->least + lane), trav->best)))
+                           << lane;
+    }
+}
+#endif
+
 #ifndef MESH_ITEMS
 /* Slab tests of all children of a node. */
 FN void mesh_test_children(const mesh_traversal *trav, G const mesh_node *node, mesh_tested_children *tested)
 {
     u32 entered = 0;
+#ifdef MESH_SCENE_MOVES
+    if (mesh_is_above_moving(trav)) {
+        mesh_test_moving(trav, node, tested);
+        return;
+    }
+#endif
     LANG_ROLLED
     for (int lane = 0; lane < MESH_WIDTH; lane += LANG_LOADS * LANES)
         entered |= mesh_test_some(trav, node, lane, tested->enters + lane) << lane;
@@ -366,10 +266,8 @@ FN void mesh_test_children(const mesh_traversal *trav, G const mesh_node *node, 
 #if LANES >= 8
 /* Rank sort: the slot of each child is the number of children after it. Insertion sort costs as much work, but its
  * inner loop ends unpredictably. */
-FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const mesh_tested_children *tested)
+FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const real *enters, u32 entered)
 {
-    const real *enters = tested->enters;
-    const u32 entered = tested->entered;
     for (u32 left = entered; left != 0; left &= left - 1) {
         const int child = bitmask_first(left);
         const vf own = v_f(enters[child]);
@@ -388,13 +286,12 @@ FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const me
 }
 #else
 /* Insertion sort. */
-FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const mesh_tested_children *tested)
+FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const real *enters, u32 entered)
 {
     const int bottom = trav->stack.top;
-    for (u32 left = tested->entered; left != 0; left &= left - 1) {
+    for (u32 left = entered; left != 0; left &= left - 1) {
         const int child = bitmask_first(left);
-        mesh_stack_insert(&trav->stack, bottom,
-                          mesh_key_bits_of(tested->enters[child], MESH_FIRST(trav) + node->least[child]),
+        mesh_stack_insert(&trav->stack, bottom, mesh_key_bits_of(enters[child], MESH_FIRST(trav) + node->least[child]),
                           node->child[child]);
     }
 }
@@ -404,15 +301,17 @@ FN void mesh_push_sorted(mesh_traversal *trav, G const mesh_node *node, const me
 FN int mesh_push_children(mesh_traversal *trav, G const mesh_node *node, const mesh_tested_children *tested,
                           int options)
 {
+    const u32 entered = MESH_UNMASKED(trav, node, tested->entered, options);
     (void)options;
-    if (tested->entered == 0)
+    if (entered == 0)
         return mesh_pop_next(trav);
-    if ((tested->entered & (tested->entered - 1)) == 0) { /* one child, the usual case, does not go through the stack */
-        trav->next = node->child[bitmask_first(tested->entered)];
-        return 1;
+    if ((entered & (entered - 1)) == 0) { /* one child, the usual case, does not go through the stack */
+        trav->next = node->child[bitmask_first(entered)];
+    } else {
+        mesh_push_sorted(trav, node, tested->enters, entered);
+        trav->next = trav->stack.entries->child[--trav->stack.top]; /* was just tested against the best hit */
     }
-    mesh_push_sorted(trav, node, tested);
-    trav->next = trav->stack.entries->child[--trav->stack.top]; /* was just tested against the best hit */
+    MESH_ENTER_NEXT(trav);
     return 1;
 }
 
@@ -439,6 +338,14 @@ FN int mesh_begin(mesh_traversal *trav, mesh_frame frame, mesh_query query, cons
     trav->best = mesh_hit_key_of(trav->precalc[PRECALC_LIMIT], MESH_NO_TRIANGLE);
     trav->next = frame.root;
     mesh_stack_begin(&trav->stack, frame.root);
+#ifdef MESH_SCENE_MOVES
+    scene_query_velocity(&query, trav->here.velocity);
+    trav->frame = frame;
+    trav->motion_of = NULL;
+    if ((query.options & MESH_CARRIED) != 0 && valid) /* a sphere at rest may be hit later */
+        trav->best.t = query.t_max > R(0.0) ? query.t_max : R(0.0);
+#endif
+    MESH_ENTER_SWEEP(trav);
     return valid && (query.options == 0 || query.mask != 0);
 }
 
@@ -446,58 +353,10 @@ FN int mesh_begin(mesh_traversal *trav, mesh_frame frame, mesh_query query, cons
 FN int mesh_begin_single(mesh_traversal *trav, mesh_frame frame, mesh_query query)
 {
     real rows[LANES * PRECALC_ROWS];
+    MESH_STAYS(trav, 0);
     traversal_precalculate(rows, v3_of(v_f(query.cx), v_f(query.cy), v_f(query.cz)), v_f(query.radius),
                            v3_of(v_f(query.vx), v_f(query.vy), v_f(query.vz)), v_f(query.t_max), frame, query.options);
     return mesh_begin(trav, frame, query, rows, 0);
-}
-
-/* Corners of LANES triangles of a leaf. */
-typedef struct mesh_corners {
-    v3 p0, p1, p2;
-} mesh_corners;
-
-/* One corner of LANES triangles of an unindexed leaf: rows of x, y and z. */
-FN v3 mesh_unindexed_corner(G const real *rows)
-{
-    return v3_of(v_load(rows), v_load(rows + MESH_WIDTH), v_load(rows + 2 * MESH_WIDTH));
-}
-
-/* One corner of LANES triangles, looked up among the leaf's vertices. */
-FN v3 mesh_indexed_corner(G const mesh_leaf *leaf, G const u8 *corner)
-{
-    return v3_of(v_table_lookup(leaf->vertex[0], corner), v_table_lookup(leaf->vertex[1], corner),
-                 v_table_lookup(leaf->vertex[2], corner));
-}
-
-/* Corners of LANES triangles of a leaf, from slot `lane` on. */
-FN mesh_corners mesh_corners_of(G const mesh_leaf *leaf, int reference, int lane)
-{
-    mesh_corners corners;
-    if (MESH_IS_UNINDEXED(reference)) {
-        G const real *rows = (G const real *)leaf + MESH_WIDTH + lane; /* after the triangle indices */
-        corners.p0 = mesh_unindexed_corner(rows);
-        corners.p1 = mesh_unindexed_corner(rows + 3 * MESH_WIDTH);
-        corners.p2 = mesh_unindexed_corner(rows + 6 * MESH_WIDTH);
-    } else {
-        corners.p0 = mesh_indexed_corner(leaf, leaf->corner[0] + lane);
-        corners.p1 = mesh_indexed_corner(leaf, leaf->corner[1] + lane);
-        corners.p2 = mesh_indexed_corner(leaf, leaf->corner[2] + lane);
-    }
-    return corners;
-}
-
-/* Which of LANES slots of a leaf hold a triangle that passes the query's mask. */
-FN vm mesh_unmasked(vi triangle, G const int *masks, int reference, int lane, int mask, int options)
-{
-    const vm filled = vi_gt(triangle, v_i(-1));
-    if ((options & MESH_TRIANGLE_MASKS) == 0)
-        return filled;
-#ifdef MESH_SCENE
-    if (masks == NULL)
-        return filled;
-#endif
-    const vi own = mesh_load_int(masks + MESH_WIDTH * (size_t)MESH_LEAF_AT(reference) + lane);
-    return v_and(filled, v_not(vi_eq(own & v_i(mask), v_i(0))));
 }
 
 /* LANES triangles of a leaf; `active` are those whose box test passes and that can improve on the best hit. */
@@ -529,24 +388,4 @@ FN mesh_group mesh_group_of(G const mesh_leaf *leaf, int reference, int lane, co
     group.reference = reference;
     return group;
 }
-
-#ifdef MESH_SCENE
-/* Pushes the instances of a leaf whose boxes the query enters, and pops what to visit next; 0 ends the traversal. */
-FN int mesh_visit_instances(mesh_traversal *trav, G const mesh_leaf *leaf, real scale, int options)
-{
-    const int bottom = trav->stack.top;
-    LANG_ROLLED
-    for (int lane = 0; lane < MESH_WIDTH; lane += LANES) {
-        const mesh_group group = mesh_group_of(leaf, trav->next, lane, trav, scale, options);
-        real enters[LANES];
-        v_store(enters, v_max(group.enter, v_f(R(0.0))));
-        for (u32 left = v_bitmask(group.active); left != 0; left &= left - 1) {
-            const int i = bitmask_first(left), instance = leaf->triangle[lane + i];
-            mesh_stack_insert(&trav->stack, bottom, mesh_key_bits_of(enters[i], trav->stack.at[1 + instance].base),
-                              MESH_INSTANCE + instance);
-        }
-    }
-    return mesh_pop_next(trav);
-}
-#endif
 #endif

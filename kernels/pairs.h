@@ -34,6 +34,8 @@
     X(overlap##accuracy, IN_OVERLAP, RADII_OVERLAP, OUT_OVERLAP_ALL, 1 << OUT_OVERLAP | 1 << OUT_AXES) \
     X(contact##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE) \
     X(contact_ends##accuracy, IN_SWEEP_RESTING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE) \
+    X(contact_carried##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE) \
+    X(contact_carried_ends##accuracy, IN_SWEEP_MOVING, RADII_SWEEP, OUT_CONTACT, 1 << OUT_FEATURE) \
     X(closest##accuracy, IN_CLOSEST, NO_COLUMNS, OUT_CLOSEST, 1 << OUT_CLOSEST_FEATURE) \
     X(touch##accuracy, IN_CLOSEST, NO_COLUMNS, OUT_CONTACT, 1 << OUT_FEATURE)
 #define PAIR_KERNELS_OF(X, accuracy) TIME_KERNELS(X, accuracy) POINT_KERNELS(X, accuracy)
@@ -95,6 +97,7 @@ FN sweep_in load_sweep(in_columns in, size_t i, int moving)
     pair.p1 = load3(in, IN_P1X, i);
     pair.p2 = load3(in, IN_P2X, i);
     pair.w = moving ? load3(in, IN_WX, i) : v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
+    pair.u = v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
     return pair;
 }
 
@@ -103,6 +106,13 @@ FN sweep_in load_sweep_ends(in_columns in, size_t i)
 {
     sweep_in pair = load_sweep(in, i, TRIANGLE_AT_REST);
     pair.w = pair.center;
+    return pair;
+}
+
+/* Adds the velocities of instances, in the columns of a triangle's. */
+FN sweep_in load_carried(in_columns in, size_t i, sweep_in pair)
+{
+    pair.u = load3(in, IN_WX, i);
     return pair;
 }
 
@@ -161,6 +171,18 @@ FN void pairs_contact(in_columns in, out_columns out, size_t i)
 FN void pairs_contact_ends(in_columns in, out_columns out, size_t i)
 {
     store_contact(out, i, contact(load_sweep_ends(in, i), MOTION_BY_END));
+}
+
+FN void pairs_contact_carried(in_columns in, out_columns out, size_t i)
+{
+    const sweep_in pair = load_carried(in, i, load_sweep(in, i, TRIANGLE_AT_REST));
+    store_contact(out, i, contact(pair, MOTION_BY_VELOCITY | TRIANGLE_CARRIED));
+}
+
+FN void pairs_contact_carried_ends(in_columns in, out_columns out, size_t i)
+{
+    const sweep_in pair = load_carried(in, i, load_sweep_ends(in, i));
+    store_contact(out, i, contact(pair, MOTION_BY_END | TRIANGLE_CARRIED));
 }
 
 FN void pairs_closest(in_columns in, out_columns out, size_t i)

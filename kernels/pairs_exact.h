@@ -51,6 +51,18 @@ FN void pairs_contact_ends_exact(in_columns in, out_columns out, size_t i)
     store_contact(out, i, contact_exact(load_sweep_ends(in, i), MOTION_BY_END));
 }
 
+FN void pairs_contact_carried_exact(in_columns in, out_columns out, size_t i)
+{
+    const sweep_in pair = load_carried(in, i, load_sweep(in, i, TRIANGLE_AT_REST));
+    store_contact(out, i, contact_exact(pair, MOTION_BY_VELOCITY | TRIANGLE_CARRIED));
+}
+
+FN void pairs_contact_carried_ends_exact(in_columns in, out_columns out, size_t i)
+{
+    const sweep_in pair = load_carried(in, i, load_sweep_ends(in, i));
+    store_contact(out, i, contact_exact(pair, MOTION_BY_END | TRIANGLE_CARRIED));
+}
+
 FN void pairs_closest_exact(in_columns in, out_columns out, size_t i)
 {
     store_closest(out, i, closest_exact(load_closest(in, i)));

@@ -73,14 +73,15 @@ FN vf sweep_within_range(vf x)
     return v_max(v_min(x, v_largest()), -v_largest());
 }
 
-/* The point in space, at the time t of a moving triangle; zero in lanes without contact (`exists`). */
+/* The point in space, at the time t of a moving triangle; zero in lanes without contact (`exists`). moving: 0, or one
+ * of its bits. */
 FN v3 sweep_foot_point(sweep_in in, sweep_foot foot, vf t, vm exists, int moving)
 {
     const vf zero = v_f(R(0.0));
     v3 point = v3_add(v3_add(foot.vertex, foot.step), foot.step);
     point = v3_of(sweep_within_range(point.x), sweep_within_range(point.y), sweep_within_range(point.z));
     if (moving)
-        point = v3_add(point, v3_mul(in.w, t));
+        point = v3_add(point, v3_mul(sweep_point_velocity(&in, moving), t));
     return v3_sel(exists, point, v3_of(zero, zero, zero));
 }
 

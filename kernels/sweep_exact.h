@@ -6,9 +6,11 @@
 #define CAROM_SWEEP_EXACT_H
 #include "proof.h"
 
-/* LANES pairs with triangles at rest. They are in memory, from which the binary64 halves load them. */
+/* LANES pairs with triangles at rest, or carried by an instance. They are in memory, from which the binary64 halves
+ * load them. */
 typedef struct sweep_rows {
     real center[3][LANES], velocity[3][LANES], p0[3][LANES], p1[3][LANES], p2[3][LANES], radius[LANES];
+    real u[3][LANES]; /* of the instance; read with TRIANGLE_CARRIED */
 } sweep_rows;
 
 /* Stores a vector to three rows. */
@@ -28,26 +30,66 @@ FN void sweep_store(sweep_rows *rows, sweep_in in)
     store3_lanes(rows->p1, in.p1);
     store3_lanes(rows->p2, in.p2);
     v_store(rows->radius, in.radius);
+    store3_lanes(rows->u, in.u);
 }
 
-/* Velocities in binary64. has_end_positions: `velocity` holds the position of the centre at time 1. */
-FN w3 sweep_wide_velocity(const sweep_rows *rows, int first_lane, int has_end_positions)
+/* Velocities relative to the triangle, in binary64: a difference of two numbers is rounded once, one of three as
+ * sweep_round_motion() says. */
+FN w3 sweep_wide_velocity(const sweep_rows *rows, int first_lane, int motion)
 {
-    const w3 v = load3_lanes(rows->velocity, first_lane);
-    return has_end_positions ? w3_sub(v, load3_lanes(rows->center, first_lane)) : v;
+    w3 v = load3_lanes(rows->velocity, first_lane);
+    if ((motion & MOTION_BY_END) != 0)
+        v = w3_sub(v, load3_lanes(rows->center, first_lane));
+    if ((motion & TRIANGLE_CARRIED) != 0)
+        v = w3_sub(v, load3_lanes(rows->u, first_lane));
+    return v;
+}
+
+/* Whether a - b is a binary64 number (the error term of Knuth's sum is 0): 1 or 0. */
+FN wf sweep_is_exact_difference(wf a, wf b)
+{
+    const wf difference = a - b, minus_b = difference - a, error = (a - (difference - minus_b)) - (b + minus_b);
+    return w_sel(w_eq(error, w_f(W(0.0))), w_f(W(1.0)), w_f(W(0.0)));
+}
+
+/* Whether end position - centre is a binary64 number along each axis: 1 or 0. */
+FN wf sweep_is_exact_motion(const sweep_rows *rows, int first_lane)
+{
+    const w3 end = load3_lanes(rows->velocity, first_lane), center = load3_lanes(rows->center, first_lane);
+    return sweep_is_exact_difference(end.x, center.x) * sweep_is_exact_difference(end.y, center.y) *
+           sweep_is_exact_difference(end.z, center.z);
+}
+
+/* The relative motion to guess from. One that is a difference of three numbers (end position - centre - u) could lose
+ * all digits if each difference were rounded to binary32, so it becomes a velocity that is rounded once. Returns the
+ * lanes of which that holds: there end position - centre is a binary64 number, and the velocity is far from
+ * overflow. */
+FN vm sweep_round_motion(const sweep_rows *rows, sweep_in *in, int *motion)
+{
+    const vf zero = v_f(R(0.0));
+    if (*motion != (MOTION_BY_END | TRIANGLE_CARRIED))
+        return v_eq(zero, zero);
+    const w3 low = sweep_wide_velocity(rows, 0, *motion),
+             high = PARTS == 1 ? low : sweep_wide_velocity(rows, LANES - WIDE, *motion);
+    const wf low_exact = sweep_is_exact_motion(rows, 0);
+    const vf is_exact = w_join(low_exact, PARTS == 1 ? low_exact : sweep_is_exact_motion(rows, LANES - WIDE));
+    in->velocity = w3_join(&low, &high);
+    *motion = MOTION_BY_VELOCITY;
+    return v_and(vi_gt(v_i(R_BIG_BITS), v3_magnitude(in->velocity)), v_lt(zero, is_exact));
 }
 
 /* Widens the rows to binary64, in PARTS halves. */
-FN void sweep_widen(const sweep_rows *rows, const real *scale, residual_pair *pair, int has_end_positions)
+FN void sweep_widen(const sweep_rows *rows, const real *scale, residual_pair *pair, int motion)
 {
     const wf zero = w_f(W(0.0));
     LANG_UNROLL
     for (int first_lane = 0; first_lane < LANES; first_lane += WIDE)
-        pair[first_lane / WIDE] =
-            residual_pair_of(load3_lanes(rows->center, first_lane), w_load(rows->radius + first_lane),
-                             sweep_wide_velocity(rows, first_lane, has_end_positions), w3_of(zero, zero, zero),
-                             load3_lanes(rows->p0, first_lane), load3_lanes(rows->p1, first_lane),
-                             load3_lanes(rows->p2, first_lane), w_load(scale + first_lane));
+        pair[first_lane / WIDE] = residual_pair_of(
+            load3_lanes(rows->center, first_lane), w_load(rows->radius + first_lane),
+            sweep_wide_velocity(rows, first_lane, motion),
+            (motion & TRIANGLE_CARRIED) != 0 ? load3_lanes(rows->u, first_lane) : w3_of(zero, zero, zero),
+            load3_lanes(rows->p0, first_lane), load3_lanes(rows->p1, first_lane), load3_lanes(rows->p2, first_lane),
+            w_load(scale + first_lane));
 }
 
 /* Guess for a miss: the feature that the line of centres passes closest to, seen along the motion, and the height of
@@ -217,7 +259,9 @@ FN void sweep_guess_features(sweep_in in, sweep_query query, sweep_heading headi
     filter->to_caller = v_from_bits(view.unit);
     filter->largest = v_from_bits(vi_max(v3_magnitude(in.center), v3_magnitude(in.p0))) * v_scale_down(view.unit);
     filter->moving = moving;
-    filter->w_speed = moving ? v3_size(v3_mul(in.w, v_scale_down(v_exponent(query.relative.speed)))) : v_f(R(0.0));
+    filter->w_speed =
+        moving ? v3_size(v3_mul(sweep_point_velocity(&in, moving), v_scale_down(v_exponent(query.relative.speed))))
+               : v_f(R(0.0));
     sweep_guess_span(&view, &span, want, filter);
     const vm at_rest = filter->pair.at_rest;
     if (v_any(at_rest)) {
@@ -259,7 +303,7 @@ FN v3 sweep_proven_point(const sweep_exact *filter, const residual *res, const p
     const v3 shift = v3_add(v3_mul(filter->pair.e01, proven->shift.x1), v3_mul(filter->pair.e02, proven->shift.x2));
     v3 moved = v3_add(res->rest, v3_mul(shift, filter->to_caller));
     if (filter->moving)
-        moved = v3_add(moved, v3_mul(filter->query.in.w, proven->step));
+        moved = v3_add(moved, v3_mul(sweep_point_velocity(&filter->query.in, filter->moving), proven->step));
     const v3 point = v3_add(res->point, moved);
     const vf error = (filter->pair.speed + filter->w_speed) * proven->view_error +
                      proven->shift_error * (v3_size(shift) + proven->travel * R(2.0)) +

@@ -9,6 +9,7 @@ typedef struct sweep_in {
     v3 center, velocity;
     vf radius;
     v3 p0, p1, p2, w;
+    v3 u; /* subtracted with TRIANGLE_CARRIED, else 0 */
 } sweep_in;
 
 typedef struct sweep_out {
@@ -23,13 +24,6 @@ typedef struct sweep_out {
 #define SWEEP_TIMES 1 /* both times and the state */
 #define SWEEP_FULL 2  /* and points and features */
 
-/* Values of the parameter `moving`. */
-#define TRIANGLE_AT_REST 0
-#define TRIANGLE_MOVING 1
-/* Values of `has_end_positions`: `velocity` holds velocities, or positions of the centre at time 1. */
-#define MOTION_BY_VELOCITY 0
-#define MOTION_BY_END 1
-
 /* Differences of the inputs: the solver computes with these alone. */
 typedef struct sweep_relative {
     v3 center, center_error; /* centre - P0 at time 0, and its rounding error */
@@ -40,7 +34,7 @@ typedef struct sweep_relative {
     vi speed;                /* largest magnitude among the components of v */
 } sweep_relative;
 
-/* Differences of a pair's inputs. moving: the triangle has the velocity `w`. */
+/* Differences of a pair's inputs. moving: the bits tell which velocities are subtracted. */
 FN sweep_relative sweep_relate(sweep_in in, int moving)
 {
     sweep_relative relative;
@@ -48,7 +42,9 @@ FN sweep_relative sweep_relate(sweep_in in, int moving)
     relative.center_error = v3_sub_error(in.center, in.p0, relative.center);
     relative.e01 = v3_sub(in.p1, in.p0);
     relative.e02 = v3_sub(in.p2, in.p0);
-    relative.v = moving ? v3_sub(in.velocity, in.w) : in.velocity;
+    relative.v = (moving & TRIANGLE_MOVING) != 0 ? v3_sub(in.velocity, in.w) : in.velocity;
+    if ((moving & TRIANGLE_CARRIED) != 0)
+        relative.v = v3_sub(relative.v, in.u);
     relative.size = vi_max(vi_max(v3_magnitude(relative.e01), v3_magnitude(relative.e02)), v_magnitude(in.radius));
     relative.length = vi_max(relative.size, v3_magnitude(relative.center));
     relative.speed = v3_magnitude(relative.v);
@@ -60,7 +56,7 @@ FN vm sweep_is_finite(sweep_in in, int moving)
 {
     vm ok = v_and(v_and(v3_finite(in.center), v3_finite(in.velocity)), v_finite(in.radius));
     ok = v_and(ok, v_and(v_and(v3_finite(in.p0), v3_finite(in.p1)), v3_finite(in.p2)));
-    return moving ? v_and(ok, v3_finite(in.w)) : ok;
+    return (moving & TRIANGLE_MOVING) != 0 ? v_and(ok, v3_finite(in.w)) : ok;
 }
 
 /* A query whose differences are in range: scaled by 2^-8 if they would overflow, by 2^32 if lengths are denormal. */
@@ -102,9 +98,17 @@ FN void sweep_rescue(sweep_query *query, int moving)
     query->in.p1 = v3_mul(query->in.p1, length_factor);
     query->in.p2 = v3_mul(query->in.p2, length_factor);
     query->in.velocity = v3_mul(query->in.velocity, speed_factor);
-    if (moving)
+    if ((moving & TRIANGLE_MOVING) != 0)
         query->in.w = v3_mul(query->in.w, speed_factor);
+    if ((moving & TRIANGLE_CARRIED) != 0)
+        query->in.u = v3_mul(query->in.u, speed_factor);
     query->relative = sweep_relate(query->in, moving);
+}
+
+/* The velocity with which a contact point moves: that of the triangle, or of its instance. */
+FN v3 sweep_point_velocity(const sweep_in *in, int moving)
+{
+    return (moving & TRIANGLE_CARRIED) != 0 ? in->u : in->w;
 }
 
 /* Differences of a pair, in range: a pair whose squares would overflow or underflow is scaled first. */

@@ -8,8 +8,8 @@
 #include "sweep.h"
 
 /* Pairs of several queries are packed for the solver: by lanes that can be compressed, or by the work-items of a group
- * that share queries (mesh_team.h). */
-#if defined(LANG_HAS_COMPRESS) || defined(MESH_ITEMS)
+ * that share queries (mesh_team.h). A work-item in a scene has no registers to spare for a query's heading. */
+#if defined(LANG_HAS_COMPRESS) || defined(MESH_ITEMS) || (defined(MESH_SCENE) && defined(LANG_LOCKSTEP))
 #define MESH_PACKED
 #endif
 #ifdef MESH_ITEMS /* pairs wait for the solver in the memory that a group shares, not in the work-item's own */
@@ -26,7 +26,7 @@ typedef struct mesh_query {
 } mesh_query;
 
 /* The velocity of LANES queries. The difference of end position and centre is rounded once; if it would overflow, both
- * are scaled down first. */
+ * are scaled down first. A traversal of a scene replaces it in instances that move (cpu/scene/motion.h). */
 typedef struct mesh_motion {
     v3 velocity;
     vi smaller; /* the velocity is scaled by 2^-smaller; an exponent field */
@@ -180,9 +180,16 @@ typedef struct traversal_precalc {
 #define PRECALC_STORE(number) v_store(rows + LANES * row++, terms.number);
 #define PRECALC_LOAD(number) terms.number = v_f(precalc[row++]);
 /* clang-format on */
-enum { PRECALC_LIMIT, PRECALC_REACH, PRECALC_ROWS = PRECALC_FIELDS(PRECALC_COUNT) };
+enum {
+    PRECALC_LIMIT,
+    PRECALC_REACH,
+    PRECALC_SLABS = 3,
+    PRECALC_UNIT = 12,
+    PRECALC_ROWS = PRECALC_FIELDS(PRECALC_COUNT)
+};
 
-/* A sphere at rest hits at time 0 or never. -0 becomes +0, because mesh_key_bits compares bits. */
+/* A sphere at rest hits at time 0 or never. -0 becomes +0, because mesh_key_bits compares bits. given: the velocity, or
+ * the end position; velocity: relative to what is searched. */
 FN vf mesh_limit_of(v3 center, vf radius, v3 given, v3 velocity, vf t_max)
 {
     const vf zero = v_f(R(0.0));
@@ -192,11 +199,11 @@ FN vf mesh_limit_of(v3 center, vf radius, v3 given, v3 velocity, vf t_max)
     return v_sel(v_and(is_finite, v_le(zero, radius)), limit, v_f(R(-1.0)));
 }
 
-/* Computes the terms of LANES queries into rows[PRECALC_ROWS][LANES]. given: velocities, or with MESH_ENDS end
- * positions. */
-FN void traversal_precalculate(real *rows, v3 center, vf radius, v3 given, vf t_max, mesh_frame frame, int options)
+/* Computes the terms of LANES queries with known motions into rows[PRECALC_ROWS][LANES]. given: velocities, or with
+ * MESH_ENDS end positions. */
+FN void traversal_precalculate_motion(real *rows, v3 center, vf radius, v3 given, mesh_motion motion, vf t_max,
+                                      mesh_frame frame)
 {
-    const mesh_motion motion = mesh_motion_of(center, given, options);
     int row = 0;
     traversal_precalc terms;
     terms.limit = mesh_limit_of(center, radius, given, motion.velocity, t_max);
@@ -208,6 +215,12 @@ FN void traversal_precalculate(real *rows, v3 center, vf radius, v3 given, vf t_
     PRECALC_FIELDS(PRECALC_STORE)
 }
 
+/* Computes the terms of LANES queries. */
+FN void traversal_precalculate(real *rows, v3 center, vf radius, v3 given, vf t_max, mesh_frame frame, int options)
+{
+    traversal_precalculate_motion(rows, center, radius, given, mesh_motion_of(center, given, options), t_max, frame);
+}
+
 /* Loads the terms of one query, broadcast to all lanes. */
 FN traversal_precalc traversal_precalc_of(const real *precalc)
 {
@@ -215,6 +228,17 @@ FN traversal_precalc traversal_precalc_of(const real *precalc)
     traversal_precalc terms;
     PRECALC_FIELDS(PRECALC_LOAD)
     return terms;
+}
+
+/* How the solver reads a motion: MOTION_BY_VELOCITY or MOTION_BY_END, and in scenes TRIANGLE_CARRIED. */
+FN int mesh_motion_kind(int options)
+{
+    const int motion = (options & MESH_ENDS) != 0 ? MOTION_BY_END : MOTION_BY_VELOCITY;
+#ifdef MESH_SCENE_MOVES
+    return motion | ((options & MESH_CARRIED) != 0 ? TRIANGLE_CARRIED : 0);
+#else
+    return motion;
+#endif
 }
 
 /* The velocity W that the solver subtracts from V. With MESH_ENDS V is the end position and W the centre, so V - W is
@@ -233,6 +257,7 @@ FN sweep_in mesh_sphere_of(const mesh_query *query, int options)
     in.radius = v_f(query->radius);
     in.velocity = v3_of(v_f(query->vx), v_f(query->vy), v_f(query->vz));
     in.w = mesh_relative_to(in.center, options);
+    in.u = v3_of(v_f(R(0.0)), v_f(R(0.0)), v_f(R(0.0)));
     return in;
 }
 #endif

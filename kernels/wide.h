@@ -6,6 +6,7 @@
 #ifndef CAROM_WIDE_H
 #define CAROM_WIDE_H
 #include "vec.h"
+#include "wide_real.h"
 
 /* clang-format off */
 #if LANES == 1
@@ -21,7 +22,6 @@
 
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 /* ---------------------------------------------------------------- OpenCL C */
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #if WIDE == 1
 typedef double wf;
 typedef int wm; /* 0 or 1 */
@@ -42,6 +42,8 @@ typedef LANG_CAT(long, WIDE) wm; /* -1 or 0 */
 #define w_not(m) (~(m))
 #endif
 #define w_f(x) ((wf)(x))
+#define wide_abs(x) fabs(x)
+#define wide_copysign(x, sign) copysign(x, sign)
 FN wf w_sel(wm m, wf a, wf b) { return m ? a : b; }
 FN wf w_sqrt(wf x) { return sqrt(x); }
 FN wf w_abs(wf x) { return fabs(x); }
@@ -51,6 +53,8 @@ FN wm w_eq(wf a, wf b) { return a == b; }
 
 #else
 /* ---------------------------------------------------------------- C */
+#define wide_abs(x) __builtin_fabs(x)
+#define wide_copysign(x, sign) __builtin_copysign(x, sign)
 #if WIDE == 1
 typedef double wf;
 typedef int wm; /* 0 or 1 */
@@ -160,7 +164,6 @@ FN wf w_sqrt(wf x) { return (wf)_mm_sqrt_pd((__m128d)x); }
 #define W_BOUND W(1.0) /* a test shrinks all bounds with it, and must then find wrong answers */
 #endif
 #define W_EPS(n) (W(n) * W(0x1p-53) * W_BOUND) /* n roundings, for the bounds of a pair query's filter */
-typedef double wide_real;
 FN wf w_real(real x) { return w_f((wide_real)x); }
 FN wm w_and(wm a, wm b) { return (wm)(a & b); }
 FN wm w_or(wm a, wm b) { return (wm)(a | b); }

@@ -171,9 +171,17 @@ typedef struct query_truth {
 
 /* ---- queries of a mesh ------------------------------------------------------------------------------------------- */
 
+/* An instance of a scene, of which a query_sphere's mesh has the triangles [first, end) as they are at time 0. */
+typedef struct query_instance {
+    uint32_t first, end;
+    float velocity[3];
+} query_instance;
+
 /* A sphere and its mesh, as the reference wants them. */
 typedef struct query_sphere {
     ref_mesh mesh;
+    const query_instance *instances; /* they have velocities in sweeps; NULL: the mesh rests */
+    size_t instance_count;
     ref_sweep_case sphere; /* its triangle is left alone */
     float t_max, max_distance;
     ref_mesh_options options;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Embree on a mesh: bare rays, user geometry, point queries, the build. The bare ray is the way of the centre without
- * its sphere: a floor, not the same work. User geometry is what Embree offers for swept spheres: boxes blown up by the
- * largest radius at build time, and a callback that solves a triangle. */
+/* Embree on a mesh: bare rays, also among instances, user geometry, point queries, the build. The bare ray is the way
+ * of the centre without its sphere: a floor, not the same work. User geometry is what Embree offers for swept spheres:
+ * boxes blown up by the largest radius at build time, and a callback that solves a triangle. */
 #include "libraries.h"
 
 #include <embree3/rtcore.h>
@@ -54,22 +54,52 @@ static session *open_device(const peer_task *task)
 }
 
 /* Embree reads 16 bytes for the last vertex, so the vertices are copied into room of its own. */
-static RTCScene build_triangles(const session *s)
+static RTCScene build_mesh(RTCDevice device, const peer_mesh *mesh)
 {
-    const peer_task *t = &s->task;
-    RTCGeometry shape = rtcNewGeometry(s->device, RTC_GEOMETRY_TYPE_TRIANGLE);
+    RTCGeometry shape = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_TRIANGLE);
     void *vertices = rtcSetNewGeometryBuffer(shape, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 3 * sizeof(float),
-                                             t->vertex_count);
+                                             mesh->vertex_count);
     void *indices = rtcSetNewGeometryBuffer(shape, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 3 * sizeof(uint32_t),
-                                            t->triangle_count);
-    RTCScene scene = rtcNewScene(s->device);
+                                            mesh->triangle_count);
+    RTCScene scene = rtcNewScene(device);
     if (vertices != NULL && indices != NULL) {
-        memcpy(vertices, t->vertices, 3 * sizeof(float) * t->vertex_count);
-        memcpy(indices, t->indices, 3 * sizeof(uint32_t) * t->triangle_count);
+        memcpy(vertices, mesh->vertices, 3 * sizeof(float) * mesh->vertex_count);
+        memcpy(indices, mesh->indices, 3 * sizeof(uint32_t) * mesh->triangle_count);
         rtcCommitGeometry(shape);
         rtcAttachGeometry(scene, shape);
     }
     rtcReleaseGeometry(shape);
+    rtcCommitScene(scene);
+    return scene;
+}
+
+static RTCScene build_triangles(const session *s)
+{
+    const peer_mesh all = {s->task.vertices, s->task.indices, s->task.vertex_count, s->task.triangle_count};
+    return build_mesh(s->device, &all);
+}
+
+/* A scene of a mesh, placed by an instance's map. */
+static void attach_instance(RTCDevice device, RTCScene to, RTCScene mesh, const float *map)
+{
+    RTCGeometry instance = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_INSTANCE);
+    rtcSetGeometryInstancedScene(instance, mesh);
+    rtcSetGeometryTransform(instance, 0, RTC_FORMAT_FLOAT3X4_ROW_MAJOR, map);
+    rtcCommitGeometry(instance);
+    rtcAttachGeometry(to, instance);
+    rtcReleaseGeometry(instance);
+}
+
+static RTCScene build_instances(RTCDevice device, const peer_instances *list)
+{
+    RTCScene *meshes = calloc(list->mesh_count, sizeof *meshes), scene = rtcNewScene(device);
+    for (size_t i = 0; meshes != NULL && i < list->mesh_count; i++)
+        meshes[i] = build_mesh(device, &list->meshes[i]);
+    for (size_t i = 0; meshes != NULL && i < list->count; i++)
+        attach_instance(device, scene, meshes[list->mesh[i]], list->map + 12 * i);
+    for (size_t i = 0; meshes != NULL && i < list->mesh_count; i++)
+        rtcReleaseScene(meshes[i]); /* the instances keep it */
+    free(meshes);
     rtcCommitScene(scene);
     return scene;
 }
@@ -153,6 +183,15 @@ static void *open_ray(const peer_task *task)
 
     if (s != NULL)
         s->scene = build_triangles(s);
+    return s;
+}
+
+static void *open_instances(const peer_task *task)
+{
+    session *s = open_device(task);
+
+    if (s != NULL)
+        s->scene = build_instances(s->device, task->instances);
     return s;
 }
 
@@ -249,6 +288,7 @@ const peer *embree_peer(size_t index)
 {
     static const peer all[] = {
         {"Embree", "embree-ray-" RTC_VERSION_STRING, PEER_MESH, open_ray, run_rays, close_session},
+        {"Embree", "embree-instances-" RTC_VERSION_STRING, PEER_INSTANCES, open_instances, run_rays, close_session},
         {"Embree", "embree-user-geometry-" RTC_VERSION_STRING, PEER_MESH, open_user, run_rays, close_session},
         {"Embree", "embree-point-query-" RTC_VERSION_STRING, PEER_TOUCH, open_ray, run_touch, close_session},
         {"Embree", "embree-" RTC_VERSION_STRING, PEER_BUILD, open_build, run_build, close_session},

@@ -70,15 +70,15 @@ def needle(y, z):
 
 FAR = 640000  # 10^4 times the lattice
 SCENES = (
-    ('torus', 0, torus(31.7)),
-    ('edges and vertices on nodes', 0, octahedron()),
-    ('gap of 0.1 voxel', 0, two_boxes(31.95, 32.05)),
-    ('gap of 10^-5 voxel', 0, two_boxes(31.999995, 32.000005)),
-    ('sheets that touch', 0, two_boxes(32, 32)),
-    ('needles', 0, both(*(needle(y, z) for y in range(4, 61, 8) for z in range(4, 61, 8)))),
-    ('all faces turned round', 0, turned_round(torus(31.7))),
-    ('every second face turned round', 0, turned_round(torus(31.7), 2)),
-    ('10^4 times its size away', FAR, torus(FAR + 31.7)),
+    ("torus", 0, torus(31.7)),
+    ("edges and vertices on nodes", 0, octahedron()),
+    ("gap of 0.1 voxel", 0, two_boxes(31.95, 32.05)),
+    ("gap of 10^-5 voxel", 0, two_boxes(31.999995, 32.000005)),
+    ("sheets that touch", 0, two_boxes(32, 32)),
+    ("needles", 0, both(*(needle(y, z) for y in range(4, 61, 8) for z in range(4, 61, 8)))),
+    ("all faces turned round", 0, turned_round(torus(31.7))),
+    ("every second face turned round", 0, turned_round(torus(31.7), 2)),
+    ("10^4 times its size away", FAR, torus(FAR + 31.7)),
 )
 
 
@@ -115,7 +115,7 @@ class Exact:
                     y, z = self.at[j], self.at[k]
                     if self.crosses(corners, y, z):
                         x = a[0] - Fraction(n[1] * (y - a[1]) + n[2] * (z - a[2]), n[0])
-                        flips[k, j, :sum(at < x for at in self.at)] ^= True
+                        flips[k, j, : sum(at < x for at in self.at)] ^= True
         return flips
 
     def on_surface(self):
@@ -127,7 +127,8 @@ class Exact:
                     for i in self.range([a[0], b[0], c[0]]):
                         p = [self.at[i], self.at[j], self.at[k]]
                         out[k, j, i] |= dot(n, minus(p, a)) == 0 and all(
-                            dot(n, normal(u, v, p)) >= 0 for u, v in ((a, b), (b, c), (c, a)))
+                            dot(n, normal(u, v, p)) >= 0 for u, v in ((a, b), (b, c), (c, a))
+                        )
         return out
 
 
@@ -148,15 +149,37 @@ def normal(a, b, c):
 def with_carom(command, accuracy):
     def ask(vertices, triangles, origin):
         with tempfile.TemporaryDirectory() as folder:
-            mesh, out = os.path.join(folder, 'mesh.off'), os.path.join(folder, 'out.npy')
-            with open(mesh, 'w') as file:
-                file.write('OFF\n%d %d 0\n' % (len(vertices), len(triangles)))
-                file.writelines('%.9g %.9g %.9g\n' % tuple(v) for v in vertices)
-                file.writelines('3 %d %d %d\n' % tuple(t) for t in triangles)
-            subprocess.run([command, 'bake', 'distance', '--mesh', mesh, '--spacing', '1', '--origin',
-                            '%d,%d,%d' % (origin, origin, origin), '--dims', '%d,%d,%d' % (N, N, N), '--sign', 'parity',
-                            '--accuracy', accuracy, '--backend', 'cpu', '-o', out], check=True)
+            mesh, out = os.path.join(folder, "mesh.off"), os.path.join(folder, "out.npy")
+            with open(mesh, "w") as file:
+                file.write("OFF\n%d %d 0\n" % (len(vertices), len(triangles)))
+                file.writelines("%.9g %.9g %.9g\n" % tuple(v) for v in vertices)
+                file.writelines("3 %d %d %d\n" % tuple(t) for t in triangles)
+            subprocess.run(
+                [
+                    command,
+                    "bake",
+                    "distance",
+                    "--mesh",
+                    mesh,
+                    "--spacing",
+                    "1",
+                    "--origin",
+                    "%d,%d,%d" % (origin, origin, origin),
+                    "--dims",
+                    "%d,%d,%d" % (N, N, N),
+                    "--sign",
+                    "parity",
+                    "--accuracy",
+                    accuracy,
+                    "--backend",
+                    "cpu",
+                    "-o",
+                    out,
+                ],
+                check=True,
+            )
             return numpy.load(out)
+
     return ask
 
 
@@ -166,16 +189,18 @@ def with_openvdb():
     def ask(vertices, triangles, origin):
         transform = pyopenvdb.createLinearTransform(1.0)
         grid = pyopenvdb.FloatGrid.createLevelSetFromPolygons(
-            numpy.asarray(vertices, 'f4'), triangles=numpy.asarray(triangles, 'u4'), transform=transform, halfWidth=3)
-        out = numpy.zeros((N, N, N), 'f4')  # [x][y][z]
+            numpy.asarray(vertices, "f4"), triangles=numpy.asarray(triangles, "u4"), transform=transform, halfWidth=3
+        )
+        out = numpy.zeros((N, N, N), "f4")  # [x][y][z]
         grid.copyToArray(out, ijk=(origin, origin, origin))
         return out.T
-    return ask, '.'.join(map(str, pyopenvdb.LIBRARY_VERSION))
+
+    return ask, ".".join(map(str, pyopenvdb.LIBRARY_VERSION))
 
 
 def nodes(origin, kind):
     at = numpy.arange(N) + origin
-    z, y, x = numpy.meshgrid(at, at, at, indexing='ij')
+    z, y, x = numpy.meshgrid(at, at, at, indexing="ij")
     return numpy.stack([x, y, z], -1).astype(kind)
 
 
@@ -196,8 +221,9 @@ def with_vtk():
         data.SetPolys(cells)
         function, out = vtkImplicitPolyDataDistance(), vtkDoubleArray()
         function.SetInput(data)
-        function.FunctionValue(numpy_to_vtk(nodes(origin, 'f8').reshape(-1, 3), deep=True), out)
+        function.FunctionValue(numpy_to_vtk(nodes(origin, "f8").reshape(-1, 3), deep=True), out)
         return vtk_to_numpy(out).reshape(N, N, N)
+
     return ask, vtkVersion().GetVTKVersion()
 
 
@@ -206,32 +232,34 @@ def with_open3d():
 
     def ask(vertices, triangles, origin):
         scene = open3d.t.geometry.RaycastingScene()
-        scene.add_triangles(open3d.core.Tensor(numpy.asarray(vertices, 'f4')),
-                            open3d.core.Tensor(numpy.asarray(triangles, 'u4')))
-        return scene.compute_signed_distance(open3d.core.Tensor(nodes(origin, 'f4'))).numpy()
+        scene.add_triangles(
+            open3d.core.Tensor(numpy.asarray(vertices, "f4")), open3d.core.Tensor(numpy.asarray(triangles, "u4"))
+        )
+        return scene.compute_signed_distance(open3d.core.Tensor(nodes(origin, "f4"))).numpy()
+
     return ask, open3d.__version__
 
 
 def main():
     command = sys.argv[1]
-    version = subprocess.run([command, '--version'], check=True, capture_output=True, text=True).stdout.split()[1]
-    rows = [('carom %s, %s' % (version, accuracy), with_carom(command, accuracy)) for accuracy in ('fast', 'exact')]
-    for name, make in (('OpenVDB', with_openvdb), ('VTK', with_vtk), ('Open3D', with_open3d)):
+    version = subprocess.run([command, "--version"], check=True, capture_output=True, text=True).stdout.split()[1]
+    rows = [("carom %s, %s" % (version, accuracy), with_carom(command, accuracy)) for accuracy in ("fast", "exact")]
+    for name, make in (("OpenVDB", with_openvdb), ("VTK", with_vtk), ("Open3D", with_open3d)):
         try:
             ask, version = make()
-            rows.append(('%s %s' % (name, version), ask))
+            rows.append(("%s %s" % (name, version), ask))
         except ImportError as error:
-            print('signs: no %s: %s' % (name, error), file=sys.stderr)
-    print('| wrong signs of %d^3 nodes | nodes inside | %s |' % (N, ' | '.join(name for name, _ in rows)))
-    print('|---' * (len(rows) + 2) + '|')
+            print("signs: no %s: %s" % (name, error), file=sys.stderr)
+    print("| wrong signs of %d^3 nodes | nodes inside | %s |" % (N, " | ".join(name for name, _ in rows)))
+    print("|---" * (len(rows) + 2) + "|")
     mistaken = 0
     for name, origin, (vertices, triangles) in SCENES:
-        vertices = numpy.asarray(vertices, 'f4')
+        vertices = numpy.asarray(vertices, "f4")
         exact = Exact(vertices, triangles, origin)
         inside, judged = exact.inside(), ~exact.on_surface()
         wrong = [int((((ask(vertices, triangles, origin) < 0) != inside) & judged).sum()) for _, ask in rows]
         mistaken += sum(wrong[:2])
-        print('| %s | %d | %s |' % (name, (inside & judged).sum(), ' | '.join(map(str, wrong))), flush=True)
+        print("| %s | %d | %s |" % (name, (inside & judged).sum(), " | ".join(map(str, wrong))), flush=True)
     sys.exit(mistaken != 0)
 
 

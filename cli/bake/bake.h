@@ -5,6 +5,7 @@
 #ifndef CAROM_CLI_BAKE_BAKE_H
 #define CAROM_CLI_BAKE_BAKE_H
 
+#include "cli/volume/volume.h"
 #include "options.h"
 
 #include <stddef.h>
@@ -14,26 +15,20 @@
 #define BAKE_ATTRIBUTE "user.carom.bake"
 #define BAKE_SUM_ATTRIBUTE "user.carom.sum"
 #define BAKE_NODES_MAX (UINT64_C(1) << 48)
-enum { BAKE_NAME = 160, BAKE_TEXT = 2048, EXIT_STOPPED = 75 };
+enum { BAKE_NAME = 160, BAKE_TEXT = VOLUME_TEXT, EXIT_STOPPED = 75 };
+_Static_assert((int)BAKE_ARRAYS <= (int)VOLUME_ARRAYS, "a volume holds all arrays");
 
-typedef struct bake_array_row {
-    const char *name;
-    size_t size;      /* bytes of a node */
-    const char *kind; /* as VTK names the type of a component */
-    const char *type; /* as NumPy does */
-    int components;
-} bake_array_row;
-
-extern const bake_array_row bake_arrays[BAKE_ARRAYS];
+extern const volume_array bake_arrays[BAKE_ARRAYS];
 
 /* ---- what is baked: plan.c ----------------------------------------------------------------------------------------
  */
 
-struct bake_kind;
+typedef struct bake_kind bake_kind;
 struct bake_format;
+struct bake_slab;
 /* All that decides about the bytes of the output, and nothing else. */
 typedef struct bake_plan {
-    const struct bake_kind *kind;
+    const bake_kind *kind;
     char version[BAKE_NAME]; /* of carom */
     carom_lattice lattice;
     bake_parameters parameters;
@@ -42,6 +37,8 @@ typedef struct bake_plan {
     char mesh[BAKE_NAME]; /* hash and counts of its content */
     uint64_t part, parts;
     const struct bake_format *format;
+    int bits;    /* of a number that stands for a distance, 8 or 16; 0: distances are binary32 */
+    float range; /* then: the largest distance that has a number */
     /* What follows from the lattice. */
     uint64_t layer, depth; /* nodes of a layer, and layers, of the whole lattice */
     uint64_t box[3];       /* nodes of a slab along x, y and z; at the upper ends of the axes it may have fewer */
@@ -50,6 +47,8 @@ typedef struct bake_plan {
     uint64_t begin, end;   /* slabs of this part */
 } bake_plan;
 
+/* Refuse options that place no lattice, and those of --bits, around any mesh. */
+int bake_plan_is_placed(const bake_kind *kind, const bake_options *options);
 /* Lattice and slabs from the options and the bounds of the mesh. Returns an exit status
  * with the message printed. */
 int bake_plan_place(bake_plan *plan, const bake_options *options, const float lower[3], const float upper[3]);
@@ -67,14 +66,14 @@ uint64_t bake_plan_nodes_before(const bake_plan *plan, uint64_t slab);
 uint64_t bake_plan_find(const bake_plan *plan, uint64_t *at);
 /* The number in the whole lattice of node `at` of a box. */
 uint64_t bake_plan_node(const bake_plan *plan, const carom_lattice *box, uint64_t at);
-/* Bytes of a node in all arrays. */
+/* Bytes of a node in all arrays: in the file, and in memory. */
 size_t bake_plan_node_bytes(const bake_plan *plan);
+size_t bake_plan_memory_bytes(const bake_plan *plan);
 
 /* ---- what a volume holds: kinds.c, and a file of each kind --------------------------------------------------------
  */
 
 struct bake_question;
-struct bake_slab;
 struct bake_node;
 struct bake_place;
 
@@ -95,7 +94,7 @@ typedef struct bake_item {
 enum { BAKE_ITEMS = 2 };
 
 /* A row for each command that bakes a volume. */
-typedef struct bake_kind {
+struct bake_kind {
     const char *name; /* in the fingerprint */
     const cli_command *command;
     int array;                   /* a bake_array that every output has */
@@ -118,7 +117,7 @@ typedef struct bake_kind {
     int (*is_near)(const struct bake_place *at, const struct bake_node *given, const struct bake_node *exact);
     /* The reference's answer; where it only judges the exact one, what is wrong with that. Returns 0 if it has none. */
     int (*refer)(const struct bake_place *at, const struct bake_node *exact, struct bake_node *truth);
-} bake_kind;
+};
 
 /* Edges of slabs are those of the library's cubes of nodes, and of two of its tiles of columns. A node takes up to 7 us
  * in a mesh of a million triangles, so the most take 4 s. It takes 28 us in one of ten million, so there a slab has
@@ -168,6 +167,23 @@ int bake_word_of(const char *value, const char *const *words, int count);
 /* The plan as options on one line. */
 void bake_describe(const bake_plan *plan, char line[BAKE_TEXT]);
 
+/* ---- distances in 8 or 16 bits: store.c ---------------------------------------------------------------------------
+ */
+
+/* An array as the file has it. */
+const volume_array *bake_stored(const bake_plan *plan, int a);
+/* Refuse a band that has no scale. */
+int bake_store_check(const bake_options *options);
+/* The range, from the band, the lattice and the bounds of the mesh. Returns an exit status with the message printed. */
+int bake_store_range(bake_plan *plan, const float lower[3], const float upper[3]);
+/* The distance of 1; 0 where distances are binary32. */
+double bake_store_scale(const bake_plan *plan);
+/* Nodes [first, end) of a slab in memory, from binary32 to what the file has, which takes no more bytes. */
+void bake_store(const bake_plan *plan, const struct bake_slab *slab, uint64_t first, uint64_t end);
+/* The distance that the file has for this one; and for the bytes of one node. */
+float bake_store_round(const bake_plan *plan, float distance);
+float bake_store_value(const bake_plan *plan, const void *bytes);
+
 /* ---- checksums: checksum.c ----------------------------------------------------------------------------------------
  */
 
@@ -183,28 +199,12 @@ uint64_t bake_draw(uint64_t *state, uint64_t limit);
  * ---------------------------------------------------------------
  */
 
-enum { BAKE_PIECES = 2 + BAKE_ARRAYS };
-
-/* Bytes that do not depend on the answers. */
-typedef struct bake_piece {
-    uint64_t at;
-    size_t size;
-    unsigned char *bytes;
-} bake_piece;
-
-typedef struct bake_layout {
-    bake_piece pieces[BAKE_PIECES];
-    int piece_count;
-    uint64_t array_at[BAKE_ARRAYS]; /* of the lattice's node 0 */
-    int by_slab;      /* arrays of a slab stand together, and array_at[0] is the place of the first slab */
-    uint64_t sums_at; /* of the checksums of all slabs, 8 bytes each, or 0 */
-    uint64_t bytes;   /* of the whole file */
-} bake_layout;
+typedef volume_layout bake_layout;
 
 typedef struct bake_format {
     const char *name; /* of the suffix, after the dot */
-    int (*lay_out)(const bake_plan *plan, const char *shown, bake_layout *out);
-    int (*require)(const char *shown); /* refuses what this build cannot do; NULL: it can */
+    const volume_format *volume;
+    int (*lay_out)(const bake_plan *plan, const char *shown, bake_layout *out); /* without such a format */
 } bake_format;
 
 extern const bake_format bake_format_npy, bake_format_nrrd, bake_format_vti, bake_format_vtkhdf, bake_format_h5,
@@ -213,14 +213,12 @@ extern const bake_format bake_format_npy, bake_format_nrrd, bake_format_vti, bak
 /* The format that the suffix names, NULL with the message printed. */
 const bake_format *bake_format_of(const char *path);
 const bake_format *bake_format_named(const char *name);
-/* Returns an exit status with the message printed; bake_layout_free in any case. shown: the output, for messages. */
+/* The formats that a suffix names, from 0; NULL beyond the last. */
+const bake_format *bake_format_at(int i);
+/* Refuse a plan whose arrays the format cannot hold. Returns an exit status with the message printed. */
+int bake_format_check(const bake_format *format, const bake_plan *plan, const char *shown);
+/* Returns an exit status with the message printed; volume_layout_free in any case. shown: the output, for messages. */
 int bake_lay_out(const bake_plan *plan, const char *shown, bake_layout *out);
-void bake_layout_free(bake_layout *layout);
-/* Add a piece of `size` bytes; NULL if there is no memory. */
-unsigned char *bake_layout_add(bake_layout *layout, uint64_t at, size_t size);
-/* Refuse several arrays, or more nodes along an axis than a 32-bit integer counts, in a file of that suffix. */
-int bake_check_one_array(const bake_plan *plan, const char *suffix, const char *shown);
-int bake_check_int_axes(const bake_plan *plan, const char *suffix, const char *shown);
 /* Of node `at` of a slab in array `a`. */
 uint64_t bake_layout_place(const bake_layout *layout, const bake_plan *plan, int a, uint64_t slab, uint64_t at);
 /* Little-endian. */

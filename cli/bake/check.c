@@ -89,7 +89,7 @@ static int check_frame(checked *c)
         return cli_refuse(EXIT_WORK, "%s: has %lld bytes, and must have %llu", c->path, (long long)info.st_size,
                           (unsigned long long)c->layout.bytes);
     for (int i = 0; i < c->layout.piece_count && status == EXIT_DONE; i++) {
-        const bake_piece *piece = &c->layout.pieces[i];
+        const volume_piece *piece = &c->layout.pieces[i];
         unsigned char *bytes = cli_alloc(piece->size, 1);
         if (!bytes)
             return cli_no_memory();
@@ -121,11 +121,18 @@ static int read_plan(checked *c)
 static int read_node(checked *c, uint64_t slab, uint64_t at, bake_node *out)
 {
     const bake_slab to = slab_of(out);
+    const size_t distance = bake_stored(&c->plan, BAKE_distance)->size;
+    unsigned char bytes[sizeof(float)];
     for (int a = 0; a < BAKE_ARRAYS; a++) {
         const uint64_t place = bake_layout_place(&c->layout, &c->plan, a, slab, at);
-        const int error = c->plan.arrays & (1u << a) ? cli_read_at(c->fd, to.array[a], bake_arrays[a].size, place) : 0;
+        const int is_coded = a == BAKE_distance && c->plan.bits > 0;
+        const int error = c->plan.arrays & (1u << a) ? cli_read_at(c->fd, is_coded ? bytes : to.array[a],
+                                                                   is_coded ? distance : bake_arrays[a].size, place)
+                                                     : 0;
         if (error)
             return cli_refuse(EXIT_USAGE, "%s: cannot be read: %s", c->path, strerror(error));
+        if (is_coded)
+            out->distance = bake_store_value(&c->plan, bytes);
     }
     return EXIT_DONE;
 }
@@ -164,7 +171,7 @@ static int same_bits(uint32_t arrays, bake_node *a, bake_node *b)
     return 1;
 }
 
-static void add_value(char text[BAKE_TEXT], const bake_array_row *row, const void *at)
+static void add_value(char text[BAKE_TEXT], const volume_array *row, const void *at)
 {
     if (row->type[1] == 'f')
         bake_text_add(text, "%a", (double)*(const float *)at);
@@ -249,6 +256,8 @@ static int check_node(checked *c, uint64_t slab, uint64_t at, int with_reference
         status = compute_node(c, &one, CAROM_ACCURACY_EXACT, &exact);
     if (status != EXIT_DONE)
         return status;
+    if (c->plan.bits > 0)
+        own.distance = bake_store_round(&c->plan, own.distance);
     if (!same_bits(c->plan.arrays, &file, &own))
         report(c, &place, "computed anew", &file, &own);
     else if (!is_near(c, &place, &file, &exact))
@@ -308,7 +317,7 @@ static int check_volume(const bake_request *options, int fd)
         status = check_nodes(&c);
     if (status == EXIT_DONE)
         status = print_result(&c);
-    bake_layout_free(&c.layout);
+    volume_layout_free(&c.layout);
     bake_mesh_free(&c.mesh);
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands of carom bake that are no kind of volume. */
 #include "bake.h"
+#include "path.h"
 
 #include <limits.h>
 
@@ -24,7 +25,7 @@ static int read_samples(const char *name, const char *value, void *out)
 
 /* clang-format off */
 #define ON_PATHS                                                                                                      \
-    CLI_MESH(bake_request), CLI_SCENE(bake_request), CLI_HITS(bake_request), CLI_START(bake_request),                \
+    BAKE_ONE_MESH, CLI_SCENE(bake_request), CLI_HITS(bake_request), CLI_START(bake_request),                \
         CLI_CULL_BACK(bake_request)
 
 static const cli_option path_options[] = {
@@ -64,7 +65,7 @@ const cli_command bake_path_command = {
         "  any    whether there is a hit: path,hit (1 or 0, empty for an invalid path)\n"
         "A path of one point is the segment from it to itself. A path without hits has one row, of segment -1. A "
         "point\n"
-        "that is not finite makes its path invalid. OUT ends in .csv or .h5 (a dataset for each column), and grows in\n"
+        "that is not finite makes its path invalid. OUT ends in .csv, .h5, .npy, .vtp or .xyz, and grows in\n"
         "OUT.partial, beside a journal. After an interruption the same command with --resume goes on.\n"
         "--part I/N takes the paths whose first points are in the I-th of N shares of all points; OUT has any name.\n",
     .run = run_bake_path,
@@ -75,6 +76,7 @@ const cli_command bake_path_command = {
     .option_count = CLI_COUNT(path_options),
     .computes = 1,
     .output = &bake_output_option,
+    .hits_words = path_hits_words,
 };
 
 const cli_command bake_join_command = {
@@ -127,4 +129,5 @@ const cli_command bake_check_command = {
     .operands_min = 1,
     .operands_max = 1,
     .operands = "OUT",
+    .hits_words = path_hits_words,
 };

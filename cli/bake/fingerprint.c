@@ -55,7 +55,10 @@ void bake_fingerprint(const bake_plan *plan, char text[BAKE_TEXT])
     add_arrays(text, plan->arrays);
     bake_text_add(text, "accuracy %s\n", plan->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast");
     bake_text_add(text, "part %llu/%llu\n", (unsigned long long)plan->part, (unsigned long long)plan->parts);
-    bake_text_add(text, "format %s\n", plan->format->name);
+    bake_text_add(text, "format %s", plan->format->name);
+    if (plan->bits > 0)
+        bake_text_add(text, " %d bits to %.9g", plan->bits, (double)plan->range);
+    bake_text_add(text, "\n");
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------------
@@ -132,6 +135,20 @@ static int read_items(const char **at, bake_plan *plan)
     return 1;
 }
 
+/* Its name, and how distances are stored if they are not binary32. */
+static int read_format(char value[BAKE_NAME], bake_plan *plan)
+{
+    char *more = strchr(value, ' ');
+    if (more)
+        *more++ = '\0';
+    plan->format = bake_format_named(value);
+    if (!more)
+        return plan->format != NULL;
+    return plan->format != NULL && plan->kind->array == BAKE_distance &&
+           sscanf(more, "%d bits to %f", &plan->bits, &plan->range) == 2 && (plan->bits == 8 || plan->bits == 16) &&
+           plan->range > 0.0f && isfinite(plan->range);
+}
+
 static int read_words(const char **at, bake_plan *plan)
 {
     static const char *const accuracies[] = {"fast", "exact"};
@@ -146,7 +163,7 @@ static int read_words(const char **at, bake_plan *plan)
         return 0;
     plan->part = part;
     plan->parts = parts;
-    return bake_text_take(at, "format", value) && (plan->format = bake_format_named(value)) != NULL;
+    return bake_text_take(at, "format", value) && read_format(value, plan);
 }
 
 int bake_fingerprint_read(const char *text, bake_plan *plan)
@@ -208,6 +225,8 @@ void bake_describe(const bake_plan *plan, char line[BAKE_TEXT])
             bake_text_add(line, "%s%s", gap, bake_arrays[a].name);
             gap = ",";
         }
+    if (plan->bits > 0)
+        bake_text_add(line, " --bits %d", plan->bits);
     bake_text_add(line, " --accuracy %s", plan->accuracy == CAROM_ACCURACY_EXACT ? "exact" : "fast");
     if (plan->format == &bake_format_part)
         bake_text_add(line, " --part %llu/%llu", (unsigned long long)plan->part, (unsigned long long)plan->parts);

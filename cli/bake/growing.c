@@ -113,7 +113,8 @@ static int open_journal(bake_growing *g)
 
 int bake_growing_open(bake_growing *g, const char *path, const bake_answers *answers, void *self)
 {
-    *g = (bake_growing){.answers = answers, .self = self, .fd = -1, .place = {.folder = -1}, .journal = {.fd = -1}};
+    *g = (bake_growing){
+        .answers = answers, .self = self, .fd = -1, .finished = -1, .place = {.folder = -1}, .journal = {.fd = -1}};
     int status = find_place(g, path);
     if (status == EXIT_DONE)
         status = lock_partial(g);
@@ -133,13 +134,31 @@ static int has_work(const bake_growing *g)
     return !g->is_mine && g->journal.is_valid;
 }
 
-/* Another fingerprint is refused. */
-static int compare_texts(const bake_growing *g)
+/* An edited mesh, or another version of carom, of the same command. No bake of today goes on with that work. */
+static int has_other_source(const bake_growing *g)
+{
+    char there[BAKE_NAME], here[BAKE_NAME];
+    const char *a = g->journal.text, *b = g->text;
+    return bake_text_take(&a, "carom", there) && bake_text_take(&b, "carom", here) &&
+           (strcmp(there, here) != 0 ||
+            (bake_text_take(&a, "what", there) && bake_text_take(&b, "what", here) && !strcmp(there, here) &&
+             bake_text_take(&a, "mesh", there) && bake_text_take(&b, "mesh", here) && strcmp(there, here) != 0));
+}
+
+/* Another fingerprint is refused, unless it is to be begun anew. */
+static int compare_texts(const bake_growing *g, int resume, int *is_other)
 {
     char words[BAKE_TEXT];
-    if (bake_fingerprint_compare(g->journal.text, g->text, NULL, words, sizeof words) == 0)
+    *is_other = bake_fingerprint_compare(g->journal.text, g->text, NULL, words, sizeof words) != 0;
+    if (!*is_other)
         return EXIT_DONE;
-    return cli_refuse(EXIT_USAGE, "%s.partial: is of another bake, which differs in: %s", g->shown, words);
+    if (resume == BAKE_REPEATS && has_other_source(g)) {
+        cli_message("%s.partial: is begun anew: it is of another bake, which differs in: %s", g->shown, words);
+        return EXIT_DONE;
+    }
+    return cli_refuse(EXIT_USAGE,
+                      "%s.partial: is of another bake, which differs in: %s; to begin anew, remove %s.partial",
+                      g->shown, words, g->shown);
 }
 
 /* Without work of an earlier run, an OUT.partial that carom did not make is refused. */
@@ -262,9 +281,11 @@ static int start(bake_growing *g)
     return status == EXIT_DONE ? begin(g) : status;
 }
 
-static int go_on(bake_growing *g)
+static int go_on(bake_growing *g, int resume)
 {
-    int status = compare_texts(g);
+    int is_other, status = compare_texts(g, resume, &is_other);
+    if (status == EXIT_DONE && is_other)
+        return start(g);
     if (status == EXIT_DONE)
         status = clear_others(g);
     return status == EXIT_DONE ? g->answers->go_on(g->self) : status;
@@ -278,9 +299,12 @@ static int find_complete(bake_growing *g)
     if (fd < 0)
         return EXIT_DONE;
     const int status = g->answers->compare(g->self, fd, sum, &g->is_finished);
-    close(fd);
+    if (status == EXIT_DONE && g->is_finished)
+        g->finished = fd;
+    else
+        close(fd);
     if (status == EXIT_DONE && !g->is_finished)
-        cli_message("%s: does not have its checksum, and is baked anew", g->shown);
+        cli_message("%s: does not have its checksum, and is made anew", g->shown);
     return status;
 }
 
@@ -288,7 +312,7 @@ int bake_growing_take_over(bake_growing *g, int resume, const void *head, size_t
 {
     char words[BAKE_DONE_WORDS];
     if (has_work(g) && resume)
-        return go_on(g);
+        return go_on(g, resume);
     if (has_work(g)) {
         g->answers->earlier(g->self, words);
         return cli_refuse(EXIT_USAGE, "%s.partial: holds %s of an earlier bake: go on with --resume, or remove it",
@@ -419,5 +443,7 @@ void bake_growing_close(bake_growing *g, int is_empty)
         close(g->fd);
     if (g->journal.fd >= 0)
         close(g->journal.fd);
+    if (g->finished >= 0)
+        close(g->finished);
     output_place_free(&g->place);
 }

@@ -34,6 +34,7 @@ typedef struct bake_growing {
     char text[BAKE_TEXT]; /* the fingerprint; the caller's to fill */
     int fd;
     int is_finished; /* OUT is complete: an earlier run did all */
+    int finished;    /* OUT then, to be read; -1: it is not complete */
     int is_mine;     /* the file holds no work of an earlier run */
     int is_anew;     /* this run made the journal */
     int is_over;     /* OUT.partial has become OUT, or is another process's: a later run cannot go on with it */
@@ -47,8 +48,8 @@ typedef struct bake_growing {
 
 /* Open and lock OUT.partial, a new one if there is none, and open the journal if there is one. */
 int bake_growing_open(bake_growing *g, const char *path, const bake_answers *answers, void *self);
-/* Begin anew or, with --resume, go on with the work of an earlier run, or find OUT complete. head: how OUT.partial
- * begins if carom made it. */
+/* resume: BAKE_BEGINS, ... Begin anew or, with --resume, go on with the work of an earlier run, or find OUT complete.
+ * head: how OUT.partial begins if carom made it. */
 int bake_growing_take_over(bake_growing *g, int resume, const void *head, size_t size);
 /* All answers are there: finish OUT, unless it was found complete. */
 int bake_growing_end(bake_growing *g);

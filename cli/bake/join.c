@@ -2,6 +2,7 @@
 /* carom bake join: the slabs of all parts at their places in one output. Each slab's checksum is compared on the way.
  */
 #include "part.h"
+#include "path.h"
 
 #include "cli/base/output.h"
 
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -125,7 +127,7 @@ static int write_all(joined *to, const bake_part_file *parts, int count)
     int status = EXIT_DONE, error = 0;
     progress_begin(&to->shown, "bake join", "slabs", 0, to->plan.slabs);
     for (int i = 0; i < to->layout.piece_count && !error; i++) {
-        const bake_piece *piece = &to->layout.pieces[i];
+        const volume_piece *piece = &to->layout.pieces[i];
         error = cli_write_at(to->out.fd, piece->bytes, piece->size, piece->at);
     }
     if (error)
@@ -180,7 +182,7 @@ static int join(const char *path, const bake_part_file *parts, int count)
         status = bake_join_open(&to.out, path, parts, count);
     if (status == EXIT_DONE)
         status = output_close(&to.out, write_all(&to, parts, count));
-    bake_layout_free(&to.layout);
+    volume_layout_free(&to.layout);
     bake_slab_free(&to.slab);
     return status;
 }
@@ -191,7 +193,13 @@ int run_bake_join(const void *own)
     const char *path = options->common.operands[0];
     const int count = options->common.operand_count - 1;
     int opened = 0;
-    if (strcmp(cli_suffix(path), "csv") != 0 && !bake_format_of(path)) /* before anything is read */
+    const int is_paths = strcasecmp(cli_suffix(path), "csv") == 0 || path_is_columns(path);
+    if (!is_paths && !bake_format_named(cli_suffix(path))) /* before anything is read */
+        return cli_refuse(EXIT_USAGE,
+                          "%s: the suffix names the format: expected .npy, .nrrd, .vti, .vtkhdf or .h5, and of paths "
+                          ".csv, .h5, .npy, .vtp or .xyz",
+                          path);
+    if (!is_paths && !bake_format_of(path))
         return EXIT_USAGE;
     bake_part_file *parts = cli_alloc((uint64_t)count, sizeof *parts);
     if (!parts)
@@ -202,7 +210,7 @@ int run_bake_join(const void *own)
     for (int i = 0; i < opened; i++) {
         if (parts[i].fd >= 0)
             close(parts[i].fd);
-        bake_layout_free(&parts[i].layout);
+        volume_layout_free(&parts[i].layout);
     }
     free(parts);
     return status;

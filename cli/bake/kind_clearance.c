@@ -9,7 +9,7 @@ static const cli_option own_options[] = {
     CLI_SIGN(offsetof(bake_request, bake.parameters.sign), 0),
     CLI_ALLOW_OPEN(0, offsetof(bake_request, bake.allow_open)),
     BAKE_RUNS_LONG,
-    CLI_MESH(bake_request),
+    BAKE_MESHES,
     CLI_SCENE(bake_request),
 };
 /* clang-format on */
@@ -17,7 +17,9 @@ static const cli_option own_options[] = {
 const cli_command bake_clearance_command = {
     .name = "bake clearance",
     .summary = "in which cubes of a lattice a sphere is clear of a mesh, as a volume",
-    .synopsis = "carom bake clearance --mesh M|--scene F --radius R --spacing H|--dims NX,NY,NZ [options] -o OUT",
+    .synopsis = "carom bake clearance --mesh M|--scene F --radius R --spacing H|--dims NX,NY,NZ [options] -o OUT\n"
+                "carom bake clearance --mesh M...|--meshes LIST --radius R --spacing H|--dims NX,NY,NZ --format F "
+                "[options] -o DIR/",
     .details =
         "OUT ends in .npy or .nrrd (uint8 [nz][ny][nx]), or in .vti, .vtkhdf or .h5 (array clearance). A node stands "
         "for the\n"

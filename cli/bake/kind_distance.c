@@ -12,8 +12,9 @@ static const cli_option own_options[] = {
     BAKE_SIGNS_AND_BAND,
     CLI_ALLOW_OPEN(0, offsetof(bake_request, bake.allow_open)),
     BAKE_WITH_GRADIENT,
+    {"bits", "8|16", "distances as whole numbers of so many bits, their scale in the file", BAKE_OWN(bake_read_bits)},
     BAKE_RUNS_LONG,
-    CLI_MESH(bake_request),
+    BAKE_MESHES,
     CLI_SCENE(bake_request),
 };
 /* clang-format on */
@@ -21,7 +22,9 @@ static const cli_option own_options[] = {
 const cli_command bake_distance_command = {
     .name = "bake distance",
     .summary = "distances from a lattice of nodes to a mesh, as a volume",
-    .synopsis = "carom bake distance --mesh M|--scene F --spacing H|--dims NX,NY,NZ [options] -o OUT",
+    .synopsis =
+        "carom bake distance --mesh M|--scene F --spacing H|--dims NX,NY,NZ [options] -o OUT\n"
+        "carom bake distance --mesh M...|--meshes LIST --spacing H|--dims NX,NY,NZ --format F [options] -o DIR/",
     .details =
         "OUT ends in .npy or .nrrd (float32 [nz][ny][nx]), or in .vti, .vtkhdf (both for ParaView) or .h5 (arrays "
         "distance,\n"
@@ -33,7 +36,14 @@ const cli_command bake_distance_command = {
         "overlap --hits closest, bit for bit. The output grows in OUT.partial, beside the journal OUT.journal. After "
         "an\n"
         "interruption the same command with --resume goes on. SIGINT and SIGTERM finish a slab and end with status "
-        "75.\n",
+        "75.\n"
+        "-o may be given several times: one bake, a file of each suffix. Several meshes, or those of a LIST, go to a\n"
+        "folder, each under its own name with the suffix F: what is up to date stays, what was begun goes on, and if "
+        "one\n"
+        "fails the others are baked all the same.\n"
+        "With --bits a distance is a whole number times the scale_factor in the file; the largest is --band, or what "
+        "no\n"
+        "distance of the lattice exceeds.\n",
     BAKE_VOLUME_COMMAND(own_options),
 };
 
@@ -83,7 +93,7 @@ static carom_status ask(carom_mesh *mesh, const bake_question *q, const bake_sla
  */
 
 /* Fast distances have errors of some hundred units in the last place of the largest coordinate (numerics.md, section
- * 18); their signs have none. */
+ * 18); their signs have none. A number of few bits is off by half a step more. */
 static int is_near(const bake_place *at, const bake_node *given, const bake_node *exact)
 {
     const bake_mesh *mesh = at->mesh;
@@ -93,7 +103,8 @@ static int is_near(const bake_place *at, const bake_node *given, const bake_node
             fmax(scale, fmax(fabs((double)at->p[k]), fmax(fabs((double)mesh->lower[k]), fabs((double)mesh->upper[k]))));
     if (given->distance == exact->distance) /* infinities too */
         return 1;
-    return fabs((double)given->distance - (double)exact->distance) <= 0x1p-12 * scale;
+    const double step = bake_store_scale(at->plan);
+    return fabs((double)given->distance - (double)exact->distance) <= 0x1p-12 * scale + (0.5 + 0x1p-6) * step;
 }
 
 /* The reference's distance, triangle and feature, cut to the band. */

@@ -11,7 +11,7 @@ static const cli_option own_options[] = {
     BAKE_PLACES_COLUMNS,
     BAKE_WITH,
     BAKE_RUNS_LONG,
-    CLI_MESH(bake_request),
+    BAKE_MESHES,
     CLI_SCENE(bake_request),
 };
 /* clang-format on */
@@ -19,7 +19,9 @@ static const cli_option own_options[] = {
 const cli_command bake_drop_command = {
     .name = "bake drop",
     .summary = "how high a ball that comes down stands on a mesh, as a map",
-    .synopsis = "carom bake drop --mesh M|--scene F --ball R --spacing H|--dims NX,NY [options] -o OUT",
+    .synopsis =
+        "carom bake drop --mesh M|--scene F --ball R --spacing H|--dims NX,NY [options] -o OUT\n"
+        "carom bake drop --mesh M...|--meshes LIST --ball R --spacing H|--dims NX,NY --format F [options] -o DIR/",
     .details =
         "OUT ends in .npy or .nrrd (float32 [ny][nx]), or in .vti, .vtkhdf or .h5 (arrays height, triangle, feature, "
         "point). The ball comes down along\n"

@@ -40,6 +40,8 @@ int bake_mesh_named(const bake_request *options)
     const char *command = options->common.command->name;
     if (options->mesh && options->scene)
         return cli_refuse(EXIT_USAGE, "%s: --mesh and --scene exclude each other", command);
+    if (options->more_mesh_count > 0) /* of volumes they go to a folder */
+        return cli_refuse(EXIT_USAGE, "%s: takes one mesh, and --mesh names %d", command, options->more_mesh_count + 1);
     return options->mesh || options->scene
                ? EXIT_DONE
                : cli_refuse(EXIT_USAGE, "%s: --mesh FILE or --scene FILE is missing", command);
@@ -47,7 +49,7 @@ int bake_mesh_named(const bake_request *options)
 
 int bake_mesh_read(const bake_request *options, bake_mesh *out)
 {
-    *out = (bake_mesh){.path = options->scene ? options->scene : options->mesh};
+    *out = (bake_mesh){.shared = out->shared, .path = options->scene ? options->scene : options->mesh};
     int status = options->scene ? scene_merge(&options->common, options->scene, options->bake.max_memory, &out->data)
                                 : mesh_import(options->mesh, &out->data);
     if (status == EXIT_DONE)
@@ -70,13 +72,42 @@ void bake_mesh_name(const bake_mesh *mesh, char name[BAKE_NAME])
 /* Nodes of a call for which `auto` takes a device, if the whole bake is worth one. */
 enum { FROM_NODES = 1 << 14 };
 
-int bake_mesh_open(const bake_request *options, uint64_t nodes, bake_mesh *mesh)
+static uint64_t auto_from(const bake_request *options, uint64_t nodes)
+{
+    return nodes >= CAROM_AUTO_MIN_QUERIES ? FROM_NODES : options->common.auto_from;
+}
+
+/* With the device that it tries first, in another process. */
+static int open_context(const bake_request *options, uint64_t nodes, carom_context **context)
 {
     cli_options usable = options->common;
-    if (nodes >= CAROM_AUTO_MIN_QUERIES)
-        usable.auto_from = FROM_NODES;
-    int status = probe_before_rows(&usable, NULL, 0, nodes);
-    return status == EXIT_DONE ? cli_mesh_open(&usable, mesh->path, &mesh->data, &mesh->context, &mesh->mesh) : status;
+    usable.auto_from = auto_from(options, nodes);
+    const int status = probe_before_rows(&usable, NULL, 0, nodes);
+    return status == EXIT_DONE ? cli_context_open(&usable, context) : status;
+}
+
+/* A mesh that is large enough for a device has another context than one that is not. */
+int bake_shared_open(const bake_request *options, uint64_t nodes, bake_shared *shared)
+{
+    int status = EXIT_DONE;
+    if (shared->context && options->common.backend == CAROM_BACKEND_AUTO &&
+        shared->auto_from != auto_from(options, nodes)) {
+        carom_context_destroy(shared->context);
+        shared->context = NULL;
+    }
+    shared->auto_from = auto_from(options, nodes);
+    if (!shared->context)
+        status = open_context(options, nodes, &shared->context);
+    return status;
+}
+
+int bake_mesh_open(const bake_request *options, uint64_t nodes, bake_mesh *mesh)
+{
+    const int status =
+        mesh->shared ? bake_shared_open(options, nodes, mesh->shared) : open_context(options, nodes, &mesh->context);
+    if (mesh->shared)
+        mesh->context = mesh->shared->context;
+    return status == EXIT_DONE ? cli_mesh_make(mesh->context, mesh->path, &mesh->data, &mesh->mesh) : status;
 }
 
 int bake_mesh_bytes(const bake_mesh *mesh, uint64_t *bytes)
@@ -94,7 +125,8 @@ int bake_mesh_bytes(const bake_mesh *mesh, uint64_t *bytes)
 void bake_mesh_free(bake_mesh *mesh)
 {
     carom_mesh_destroy(mesh->mesh);
-    carom_context_destroy(mesh->context);
+    if (!mesh->shared)
+        carom_context_destroy(mesh->context);
     mesh_free(&mesh->data);
 }
 

@@ -6,8 +6,15 @@
 #include "bake.h"
 #include "cli/import/import.h"
 
+/* A context for one mesh after another; all 0 at the beginning, destroyed by its owner. */
+typedef struct bake_shared {
+    carom_context *context;
+    uint64_t auto_from; /* of its description */
+} bake_shared;
+
 typedef struct bake_mesh {
-    const char *path; /* of --mesh or --scene */
+    bake_shared *shared; /* whose the context is; NULL: it is the mesh's own */
+    const char *path;    /* of --mesh or --scene */
     mesh_data data;
     float lower[3], upper[3]; /* of used vertices */
     carom_context *context;
@@ -19,6 +26,8 @@ int bake_mesh_named(const bake_request *options);
 /* Read the file: the mesh, or the merged mesh of the scene. Returns an exit status with the message printed;
  * bake_mesh_free in any case. */
 int bake_mesh_read(const bake_request *options, bake_mesh *out);
+/* The context for so many nodes, if it is not there already. */
+int bake_shared_open(const bake_request *options, uint64_t nodes, bake_shared *shared);
 /* Hash and counts of its content. A scene has the name of a mesh with the same arrays. */
 void bake_mesh_name(const bake_mesh *mesh, char name[BAKE_NAME]);
 /* Context and hierarchy. `nodes`: how many are going to be asked for. */

@@ -113,6 +113,15 @@ int bake_read_band(const char *name, const char *value, void *out)
     return -1;
 }
 
+int bake_read_bits(const char *name, const char *value, void *out)
+{
+    bake_options *bake = out;
+    if (strcmp(value, "8") != 0 && strcmp(value, "16") != 0)
+        return cli_refuse(EXIT_USAGE, "--%s: expected 8 or 16, got '%s'", name, value);
+    bake->bits = *value == '8' ? 8 : 16;
+    return -1;
+}
+
 int bake_read_part(const char *name, const char *value, void *out)
 {
     bake_options *bake = out;
@@ -169,6 +178,49 @@ int bake_read_with_gradient(const char *name, const char *value, void *out)
     return read_arrays(BAKE_MORE_AND_GRADIENT, "triangle, feature, point or gradient", name, value, out);
 }
 
+int bake_read_mesh(const char *name, const char *value, void *out)
+{
+    bake_request *o = (bake_request *)(void *)((char *)out - offsetof(bake_request, mesh));
+    if (!o->mesh)
+        return cli_read_name(name, value, &o->mesh);
+    if (o->more_mesh_count == BAKE_MORE_MESHES)
+        return cli_refuse(EXIT_USAGE, "--%s %s: more than %d meshes need --meshes LIST", name, value,
+                          (int)BAKE_MORE_MESHES + 1);
+    return cli_read_name(name, value, &o->more_meshes[o->more_mesh_count++]);
+}
+
+int bake_read_meshes(const char *name, const char *value, void *out)
+{
+    const char **list = out;
+    if (*list)
+        return cli_refuse(EXIT_USAGE, "--%s %s: --%s %s is given already, and there is one list: put its names there",
+                          name, value, name, *list);
+    return cli_read_name(name, value, out);
+}
+
+int bake_read_format(const char *name, const char *value, void *out)
+{
+    bake_options *bake = out;
+    const char *at = value;
+    for (;;) {
+        const size_t length = strcspn(at, ",");
+        const bake_format *format;
+        int i = 0;
+        while ((format = bake_format_at(i)) != NULL &&
+               (strlen(format->name) != length || strncmp(at, format->name, length) != 0))
+            i++;
+        if (!format)
+            return cli_refuse(EXIT_USAGE,
+                              "--%s: expected npy, nrrd, vti, vtkhdf or h5, or some of them separated by commas, got "
+                              "'%s'",
+                              name, value);
+        bake->formats |= 1u << i;
+        at += length;
+        if (*at++ == '\0')
+            return -1;
+    }
+}
+
 int bake_read_radius(const char *name, const char *value, void *out)
 {
     bake_options *bake = out;
@@ -189,4 +241,5 @@ const bake_request bake_defaults = {
     .bake = {.parameters = {.band = INFINITY}, .part = 1, .parts = 1, .max_memory = UINT64_MAX, .samples = 1000}};
 
 const cli_option bake_output_option = {
-    "output", "FILE", "where to write (-o FILE)", cli_read_name, offsetof(bake_request, common.output), 0, CLI_GROWS};
+    "output", "FILE",   "where to write (-o FILE)", cli_read_outputs, offsetof(bake_request, common.output),
+    0,        CLI_GROWS};

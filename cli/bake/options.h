@@ -23,6 +23,15 @@ enum {
     BAKE_GIVEN_RADIUS = 1u << 4
 };
 
+/* What a bake does with the work of an earlier run; BAKE_RESUMES is the flag --resume. */
+enum {
+    BAKE_BEGINS,  /* refuse it */
+    BAKE_RESUMES, /* go on with it */
+    /* To a name that the user has not typed: go on, begin anew if the mesh is another, and replace only what carom
+     * baked. */
+    BAKE_REPEATS
+};
+
 /* Options of a kind that decide about its answers. */
 typedef struct bake_parameters {
     carom_sign sign;
@@ -36,19 +45,26 @@ typedef struct bake_options {
     uint64_t dims[3];
     bake_parameters parameters;
     int allow_open;
-    uint32_t arrays; /* a bit for each bake_array that --with names */
-    int resume;
+    uint32_t arrays;      /* a bit for each bake_array that --with names */
+    int resume;           /* BAKE_BEGINS, ... */
     int is_part;          /* --part was given */
     uint64_t part, parts; /* from 1 */
     uint64_t max_memory;  /* bytes */
     const char *paths;
     uint64_t samples;
+    int bits;         /* --bits; 0: not given */
+    uint32_t formats; /* a bit for each that --format names (bake_format_at) */
 } bake_options;
+
+enum { BAKE_MORE_MESHES = 255 };
 
 /* A command line of carom bake. */
 typedef struct bake_request {
     cli_options common;
     const char *mesh, *scene, *hits;
+    const char *more_meshes[BAKE_MORE_MESHES]; /* --mesh again, and a file of names: of volumes alone */
+    int more_mesh_count;
+    const char *mesh_list;
     carom_start start;
     int is_start_given, cull_back;
     uint64_t seed;
@@ -64,7 +80,7 @@ extern const cli_option bake_output_option;
 
 cli_read_fn bake_read_spacing, bake_read_origin, bake_read_dims, bake_read_map_origin, bake_read_map_dims,
     bake_read_margin, bake_read_band, bake_read_radius, bake_read_with, bake_read_with_gradient, bake_read_part,
-    bake_read_max_memory;
+    bake_read_max_memory, bake_read_mesh, bake_read_meshes, bake_read_format, bake_read_bits;
 
 /* Arrays that --with adds. */
 #define BAKE_MORE (1u << BAKE_triangle | 1u << BAKE_feature | 1u << BAKE_point)
@@ -99,6 +115,14 @@ cli_read_fn bake_read_spacing, bake_read_origin, bake_read_dims, bake_read_map_o
 #define BAKE_RUNS_LONG                                                                                               \
     BAKE_RESUME, BAKE_PART,                                                                                          \
     {"max-memory", "BYTES", "refuse to start if more is needed", BAKE_OWN(bake_read_max_memory)}
+#define BAKE_ONE_MESH                                                                                                \
+    {"mesh", "FILE", "mesh file", bake_read_mesh, offsetof(bake_request, mesh), 0, CLI_READS}
+#define BAKE_MESHES                                                                                                  \
+    {"mesh", "FILE", "mesh file; several of them go to a folder (-o DIR/)", bake_read_mesh,                          \
+     offsetof(bake_request, mesh), 0, CLI_READS},                                                                    \
+    {"meshes", "FILE", "names of mesh files, one a line, seen from the folder of that file", bake_read_meshes,       \
+     offsetof(bake_request, mesh_list), 0, CLI_READS},                                                               \
+    {"format", "LIST", "of the files in -o DIR/: some of npy,nrrd,vti,vtkhdf,h5", BAKE_OWN(bake_read_format)}
 /* clang-format on */
 
 #endif

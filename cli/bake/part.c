@@ -29,7 +29,7 @@ static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
     (void)shown;
     bake_fingerprint(plan, text);
     const size_t size = bake_part_header(text, header);
-    unsigned char *bytes = bake_layout_add(out, 0, size);
+    unsigned char *bytes = volume_layout_add(out, 0, size);
     if (!bytes)
         return cli_no_memory();
     memcpy(bytes, header, size);
@@ -40,7 +40,7 @@ static int lay_out(const bake_plan *plan, const char *shown, bake_layout *out)
     return EXIT_DONE;
 }
 
-const bake_format bake_format_part = {"part", lay_out, NULL};
+const bake_format bake_format_part = {"part", NULL, lay_out};
 
 int bake_part_text(int fd, char text[BAKE_TEXT])
 {

@@ -3,6 +3,7 @@
  * bake reads each finished slab again and believes its checksum, not the order in which a disk wrote. */
 #include "partial.h"
 #include "cli/base/unfinished.h"
+#include "part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,7 @@
  */
 
 /* Where space cannot be reserved. */
-static int check_free_space(const bake_partial *p)
+static int check_free_space(bake_partial *p)
 {
     struct statvfs info;
     const uint64_t bytes = p->layout.bytes;
@@ -27,6 +28,7 @@ static int check_free_space(const bake_partial *p)
     const uint64_t room = (uint64_t)info.f_bavail * info.f_frsize;
     struct stat now;
     const uint64_t held = fstat(p->file.fd, &now) == 0 ? (uint64_t)now.st_blocks * 512 : 0;
+    p->unreserved = held < bytes ? bytes - held : 0;
     if (room + held < bytes)
         return cli_refuse(EXIT_WORK, "%s.partial: needs %llu bytes, and %llu are free", p->file.shown,
                           (unsigned long long)bytes, (unsigned long long)(room + held));
@@ -35,7 +37,7 @@ static int check_free_space(const bake_partial *p)
     return EXIT_DONE;
 }
 
-static int reserve(const bake_partial *p)
+static int reserve(bake_partial *p)
 {
     const uint64_t bytes = p->layout.bytes;
     int failed;
@@ -53,6 +55,31 @@ static int reserve(const bake_partial *p)
                                                     : bake_growing_fail(&p->file, "made long enough", errno);
 }
 
+/* The outputs on the file system of that one. */
+int bake_partial_check_space(const bake_partial *at, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct stat one, other;
+        struct statvfs info;
+        uint64_t bytes = 0;
+        int sharing = 0;
+        if (at[i].unreserved == 0 || fstat(at[i].file.fd, &one) != 0 || fstatvfs(at[i].file.fd, &info) != 0)
+            continue;
+        for (int k = 0; k < count; k++)
+            if (at[k].unreserved > 0 && fstat(at[k].file.fd, &other) == 0 && other.st_dev == one.st_dev) {
+                bytes += at[k].unreserved;
+                sharing++;
+            }
+        const uint64_t room = (uint64_t)info.f_bavail * info.f_frsize;
+        if (bytes > room)
+            return cli_refuse(EXIT_WORK,
+                              "%s.partial: the %d outputs on this file system need %llu bytes more, and "
+                              "%llu are free",
+                              at[i].file.shown, sharing, (unsigned long long)bytes, (unsigned long long)room);
+    }
+    return EXIT_DONE;
+}
+
 static int write_pieces(const bake_partial *p)
 {
     int error = 0;
@@ -66,7 +93,7 @@ static int write_pieces(const bake_partial *p)
 
 static int start(void *self)
 {
-    const bake_partial *p = self;
+    bake_partial *p = self;
     const int status = reserve(p);
     return status == EXIT_DONE ? write_pieces(p) : status;
 }
@@ -205,25 +232,55 @@ static int finish(void *self);
 static const bake_answers slab_answers = {
     .start = start, .go_on = go_on, .compare = compare, .finish = finish, .done = done, .earlier = earlier};
 
-int bake_partial_open(bake_partial *p, const bake_request *options, const bake_plan *plan)
+/* A .npy file has no fingerprint inside. Where the file system keeps none beside it, or a copy has lost it, size and
+ * header must be those of this output. */
+static int is_baked(const bake_partial *p, int fd)
+{
+    char text[BAKE_TEXT];
+    bake_plan plan;
+    return bake_attribute(fd, text) || bake_file_plan(fd, text, &plan) ||
+           (p->plan->format == &bake_format_npy && has_frame(p, fd));
+}
+
+/* OUT has a name that the user has not typed, and may be the user's own file. */
+static int check_old(const bake_partial *p)
+{
+    if (!p->file.place.exists)
+        return EXIT_DONE;
+    const int fd = openat(p->file.place.folder, p->file.place.name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return cli_refuse(EXIT_USAGE, "%s: cannot be opened, to see whether carom baked it: %s", p->file.shown,
+                          strerror(errno));
+    const int is_caroms = is_baked(p, fd);
+    close(fd);
+    if (is_caroms)
+        return EXIT_DONE;
+    return cli_refuse(EXIT_USAGE,
+                      "%s: is there already, and nothing in it says that carom baked it: remove it, or choose another "
+                      "folder",
+                      p->file.shown);
+}
+
+int bake_partial_open(bake_partial *p, const char *path, int resume, const bake_plan *plan)
 {
     const uint64_t count = plan->end - plan->begin;
-    *p = (bake_partial){.plan = plan, .file = {.fd = -1, .place = {.folder = -1}, .journal = {.fd = -1}}};
-    int status = bake_lay_out(plan, options->common.output, &p->layout);
+    *p = (bake_partial){.plan = plan,
+                        .file = {.fd = -1, .finished = -1, .place = {.folder = -1}, .journal = {.fd = -1}}};
+    int status = bake_lay_out(plan, path, &p->layout);
     if (status != EXIT_DONE)
         return status;
     p->done = calloc((size_t)count + 1, 1);
     p->sums = count < SIZE_MAX / 8 - 1 ? calloc((size_t)count + 1, sizeof *p->sums) : NULL;
     if (!p->done || !p->sums)
-        return cli_refuse(EXIT_WORK,
-                          "out of memory: %s would have %llu bytes, and the list of its %llu slabs takes %llu bytes",
-                          options->common.output, (unsigned long long)p->layout.bytes, (unsigned long long)count,
-                          9 * (unsigned long long)count);
-    status = bake_growing_open(&p->file, options->common.output, &slab_answers, p);
+        return cli_refuse(
+            EXIT_WORK, "out of memory: %s would have %llu bytes, and the list of its %llu slabs takes %llu bytes", path,
+            (unsigned long long)p->layout.bytes, (unsigned long long)count, 9 * (unsigned long long)count);
+    status = bake_growing_open(&p->file, path, &slab_answers, p);
     bake_fingerprint(plan, p->file.text);
-    const bake_piece *head = &p->layout.pieces[0];
-    return status == EXIT_DONE ? bake_growing_take_over(&p->file, options->bake.resume, head->bytes, head->size)
-                               : status;
+    if (status == EXIT_DONE && resume == BAKE_REPEATS)
+        status = check_old(p);
+    const volume_piece *head = &p->layout.pieces[0];
+    return status == EXIT_DONE ? bake_growing_take_over(&p->file, resume, head->bytes, head->size) : status;
 }
 
 /* ---- growing ------------------------------------------------------------------------------------------------------
@@ -259,6 +316,7 @@ void bake_partial_progress(const bake_partial *p, progress *shown, uint64_t *don
     for (uint64_t s = plan->begin; s < plan->end; s++)
         *done += p->done[s - plan->begin] ? bake_plan_nodes(plan, s) : 0;
     progress_begin(shown, plan->kind->command->name, plan->kind->unit, *done, bake_plan_nodes_before(plan, plan->end));
+    progress_is_unit(shown);
 }
 
 static int write_sums(const bake_partial *p)
@@ -285,5 +343,5 @@ void bake_partial_close(bake_partial *p)
     bake_growing_close(&p->file, p->done_count == 0);
     free(p->done);
     free(p->sums);
-    bake_layout_free(&p->layout);
+    volume_layout_free(&p->layout);
 }

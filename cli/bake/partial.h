@@ -13,11 +13,14 @@ typedef struct bake_partial {
     uint8_t *done; /* [slabs of the part] */
     uint64_t *sums;
     uint64_t done_count;
+    uint64_t unreserved; /* bytes that the file lacks where the file system cannot reserve them */
 } bake_partial;
 
-/* Create OUT.partial or, with --resume, go on with it: then slabs whose checksums do not match are to be computed
- * again. Returns an exit status with the message printed; bake_partial_close in any case. */
-int bake_partial_open(bake_partial *p, const bake_request *options, const bake_plan *plan);
+/* Create OUT.partial or go on with it, as `resume` says (BAKE_BEGINS, ...): then slabs whose checksums do not match are
+ * to be computed again. Returns an exit status with the message printed; bake_partial_close in any case. */
+int bake_partial_open(bake_partial *p, const char *path, int resume, const bake_plan *plan);
+/* Refuse outputs that do not find space together where a file system cannot reserve it. */
+int bake_partial_check_space(const bake_partial *at, int count);
 /* Write a slab and its record; or its record alone: the slab is written, and has that checksum. */
 int bake_partial_put(bake_partial *p, uint64_t slab, const bake_slab *from);
 int bake_partial_record(bake_partial *p, uint64_t slab, uint64_t sum);

@@ -4,6 +4,7 @@
 #include "path.h"
 #include "path_file.h"
 
+#include "cli/rows/rows_format.h"
 #include "cli/table/hdf5.h"
 
 #include "cli/base/parallel.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 /* Bytes of a point in a file, in CSV about. */
@@ -22,15 +24,17 @@ enum { NPY_POINT = 12, CSV_POINT = 32 };
 
 const char *path_format_of(const char *name)
 {
-    return cli_is_hdf5(name) ? "h5" : cli_suffix(name);
+    const char *suffix = rows_format_of(name)->suffix;
+    return suffix ? suffix : "csv";
 }
 
 int path_check_suffix(const char *name)
 {
-    if (strcmp(cli_suffix(name), "csv") == 0)
+    if (strcasecmp(cli_suffix(name), "csv") == 0)
         return EXIT_DONE;
-    return cli_is_hdf5(name) ? hdf5_require(name)
-                             : cli_refuse(EXIT_USAGE, "%s: the suffix names the format: expected .csv or .h5", name);
+    if (!path_is_columns(name))
+        return cli_refuse(EXIT_USAGE, "%s: the suffix names the format: expected .csv, .h5, .npy, .vtp or .xyz", name);
+    return rows_format_check(name, 1);
 }
 
 static int check_options(const bake_request *o, path_hits *hits)
@@ -42,12 +46,17 @@ static int check_options(const bake_request *o, path_hits *hits)
         return cli_refuse(EXIT_USAGE, "bake path: --paths FILE is missing");
     if (!o->common.output)
         return cli_refuse(EXIT_USAGE, "bake path: -o OUT.csv is missing");
+    if (o->common.more_output_count > 0)
+        return cli_refuse(EXIT_USAGE, "bake path: has one output, and -o names %d", o->common.more_output_count + 1);
     if (!o->bake.is_part && path_check_suffix(o->common.output) != EXIT_DONE)
         return EXIT_USAGE;
-    while (o->hits && *hits < PATH_HITS && strcmp(o->hits, path_hits_words[*hits]) != 0)
-        ++*hits;
-    return *hits < PATH_HITS ? EXIT_DONE
-                             : cli_refuse(EXIT_USAGE, "--hits: expected first, all or any, got '%s'", o->hits);
+    int word = *hits;
+    const int status = o->hits ? cli_read_word("hits", o->hits, path_hits_words, &word) : -1;
+    *hits = (path_hits)word;
+    if (status < 0 && *hits == PATH_ANY && !o->bake.is_part && rows_needs_points(o->common.output))
+        return cli_refuse(EXIT_USAGE, "%s: rows of --hits any have no points: expected .csv, .h5 or .npy",
+                          o->common.output);
+    return status < 0 ? EXIT_DONE : status;
 }
 
 /* A reading, its sections, and what becomes of them. */
@@ -218,7 +227,7 @@ static uint64_t points_about(const bake_request *o)
     struct stat info;
     if (stat(o->bake.paths, &info) != 0 || !S_ISREG(info.st_mode))
         return 0;
-    const int is_binary = paths_is_hdf5(o->bake.paths) || strcmp(cli_suffix(o->bake.paths), "npy") == 0;
+    const int is_binary = paths_is_hdf5(o->bake.paths) || strcasecmp(cli_suffix(o->bake.paths), "npy") == 0;
     return (uint64_t)info.st_size / (is_binary ? NPY_POINT : CSV_POINT);
 }
 

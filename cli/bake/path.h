@@ -10,7 +10,7 @@
 #include "cli/rows/rows.h"
 
 typedef enum path_hits { PATH_FIRST, PATH_ALL, PATH_ANY, PATH_HITS } path_hits;
-extern const char *const path_hits_words[PATH_HITS], *const path_start_words[3];
+extern const char *const path_hits_words[PATH_HITS + 1], *const path_start_words[3];
 
 /* The part of a path that is in a chunk: its segments begin at the elements [begin, end) and are numbered from
  * `segment` on. A path of one point is known as such in the section that ends it. */
@@ -48,6 +48,8 @@ enum {
 
 /* The suffix of an output of rows: csv or h5. Returns an exit status with the message printed. */
 int path_check_suffix(const char *name);
+/* Whether rows of such an output are no text. */
+int path_is_columns(const char *name);
 /* Of such an output, as its fingerprint says it. */
 const char *path_format_of(const char *name);
 

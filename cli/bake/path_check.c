@@ -87,6 +87,8 @@ static int find_options(path_check *c)
         return cli_refuse(EXIT_USAGE, "%s: is of another version of carom: %.*s", c->rows.shown,
                           (int)strcspn(c->text, "\n"), c->text);
     c->is_columns = !c->rows.is_packed && cli_is_hdf5(c->rows.shown);
+    if (!c->rows.is_packed && !c->is_columns && path_is_columns(c->rows.shown))
+        return cli_refuse(EXIT_USAGE, "%s: bake check reads rows of paths as .csv, .h5 and parts", c->rows.shown);
     c->rows.is_packed |= c->is_columns;
     if (c->is_known) {
         if (is_given)
@@ -94,9 +96,10 @@ static int find_options(path_check *c)
         return EXIT_DONE;
     }
     cli_message("%s: does not say how it was made: taken as from the options here", c->rows.shown);
-    const int word = o->hits ? bake_word_of(o->hits, path_hits_words, PATH_HITS) : PATH_FIRST;
+    int word = PATH_FIRST;
+    const int status = o->hits ? cli_read_word("hits", o->hits, path_hits_words, &word) : -1;
     c->rows.hits = (path_hits)word;
-    return word >= 0 ? EXIT_DONE : cli_refuse(EXIT_USAGE, "--hits: expected first, all or any, got '%s'", o->hits);
+    return status < 0 ? EXIT_DONE : status;
 }
 
 /* Mesh and points must be those of the bake. */

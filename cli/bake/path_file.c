@@ -91,12 +91,12 @@ static int clear_columns(void *self)
     char name[sizeof p->file.name], shown[sizeof p->file.shown + 8];
     columns_name(p, name, sizeof name);
     snprintf(shown, sizeof shown, "%s.columns", p->file.shown);
-    int status = p->is_hdf5 ? side_check(p->file.place.folder, name, shown) : EXIT_DONE;
-    const int fd = p->is_hdf5 && status == EXIT_DONE
+    int status = p->is_columns ? side_check(p->file.place.folder, name, shown) : EXIT_DONE;
+    const int fd = p->is_columns && status == EXIT_DONE
                        ? openat(p->file.place.folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY)
                        : -1;
     if (fd < 0)
-        return status != EXIT_DONE || !p->is_hdf5 || errno == ENOENT ? status : side_refuse(shown);
+        return status != EXIT_DONE || !p->is_columns || errno == ENOENT ? status : side_refuse(shown);
     if (!side_is_caroms(fd, NULL, 0) && !has_columns_record(&p->file.journal))
         status = side_refuse(shown);
     const int error = status == EXIT_DONE ? side_remove(p->file.place.folder, name, fd) : 0;
@@ -157,7 +157,7 @@ int path_file_open(path_file *p, const bake_request *options, const char *text)
 {
     *p = (path_file){.output = options->common.output,
                      .is_part = options->bake.is_part,
-                     .is_hdf5 = !options->bake.is_part && cli_is_hdf5(options->common.output)};
+                     .is_columns = !options->bake.is_part && path_is_columns(options->common.output)};
     int status = bake_growing_open(&p->file, options->common.output, &row_answers, p);
     snprintf(p->file.text, sizeof p->file.text, "%s", text);
     if (status == EXIT_DONE)
@@ -203,7 +203,7 @@ static int write_sum(const path_file *p)
 
 int path_file_is_packed(const path_file *p)
 {
-    return p->is_part || p->is_hdf5;
+    return p->is_part || p->is_columns;
 }
 
 /* The rows of OUT.partial, which is as a part that has all of them, as columns of another file. */
@@ -213,6 +213,7 @@ static int write_columns(const path_file *p, int fd)
     output out;
     snprintf(part.text, sizeof part.text, "%s", p->file.text);
     int status = output_on(&out, fd, p->output);
+    out.place.folder = p->file.place.folder; /* for a file without a name */
     if (status == EXIT_DONE)
         status = path_part_write(&out, &part, 1);
     if (status == EXIT_DONE && out.error)
@@ -251,7 +252,7 @@ static int finish_columns(path_file *p, int fd, const char *name)
 }
 
 /* An interruption leaves OUT.partial as it is, and a piece of OUT.columns that the next run writes anew. */
-static int finish_hdf5(path_file *p)
+static int finish_as_columns(path_file *p)
 {
     bake_growing *g = &p->file;
     char name[sizeof g->name];
@@ -282,7 +283,7 @@ static int finish_rows(path_file *p)
 static int finish(void *self)
 {
     path_file *p = self;
-    return p->is_hdf5 ? finish_hdf5(p) : finish_rows(p);
+    return p->is_columns ? finish_as_columns(p) : finish_rows(p);
 }
 
 void path_file_close(path_file *p)

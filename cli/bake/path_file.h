@@ -25,7 +25,7 @@ typedef struct path_file {
     path_sum sum;
     const char *output; /* as the command names it */
     int is_part;        /* ends with a checksum of all before */
-    int is_hdf5;        /* grows as a part, whose rows become columns at the end */
+    int is_columns;     /* grows as a part, whose rows become columns at the end */
 } path_file;
 
 /* Each of these returns an exit status with the message printed. path_file_close in any case. */

@@ -18,7 +18,7 @@ static const query_field any_fields[] = {{"path", QUERY_COUNT, 0}, {"hit", QUERY
 
 enum { HIT_FIELDS = sizeof hit_fields / sizeof hit_fields[0], ANY_FIELDS = sizeof any_fields / sizeof any_fields[0] };
 
-const char *const path_hits_words[PATH_HITS] = {"first", "all", "any"};
+const char *const path_hits_words[PATH_HITS + 1] = {"first", "all", "any", NULL};
 const char *const path_start_words[3] = {"report", "skip-parting", "skip"};
 
 const char *path_names(path_hits hits)
@@ -35,12 +35,17 @@ rows_query path_query(path_hits hits)
     return query;
 }
 
+int path_is_columns(const char *name)
+{
+    return rows_format_of(name) != rows_format_of(NULL);
+}
+
 uint64_t path_writer_bytes(unsigned threads)
 {
     return ROWS * path_row_bytes(PATH_FIRST) + rows_writer_bytes(HIT_FIELDS, threads);
 }
 
-static int open_writer(path_writer *w, const rows_format *format, unsigned threads, uint64_t rows)
+static int open_writer(path_writer *w, const struct rows_format *format, unsigned threads, uint64_t rows)
 {
     w->query = path_query(w->hits);
     if (!rows_fields_alloc(&w->query, ROWS, w->fields))
@@ -51,7 +56,7 @@ static int open_writer(path_writer *w, const rows_format *format, unsigned threa
 int path_writer_open(path_writer *w, output *out, path_hits hits, const char *part, unsigned threads)
 {
     *w = (path_writer){.out = out, .part = part, .hits = hits};
-    return open_writer(w, &rows_csv, threads, TABLE_UNKNOWN);
+    return open_writer(w, rows_format_of(NULL), threads, TABLE_UNKNOWN);
 }
 
 int path_writer_open_as(path_writer *w, output *out, path_hits hits, uint64_t rows)

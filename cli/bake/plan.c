@@ -13,7 +13,7 @@
 #define OF_uint8_t "UInt8", "|u1"
 #define ARRAY_ROW(name, type, components) \
     {#name, sizeof(type components), OF_##type, sizeof(type components) / sizeof(type)},
-const bake_array_row bake_arrays[BAKE_ARRAYS] = {BAKE_EACH_ARRAY(ARRAY_ROW)};
+const volume_array bake_arrays[BAKE_ARRAYS] = {BAKE_EACH_ARRAY(ARRAY_ROW)};
 
 enum { NODES_ENOUGH = 1 << 12 }; /* fewer are not worth a record */
 
@@ -27,10 +27,6 @@ static int fit_spacing(bake_plan *plan, const bake_options *o, const float lower
     double largest = 0.0;
     for (int k = 0; k < plan->kind->axes; k++) {
         const double extent = (double)upper[k] - (double)lower[k], n = (double)o->dims[k];
-        if (!with_margin && o->dims[k] < 6)
-            return cli_refuse(EXIT_USAGE,
-                              "--dims: each is at least 6 where neither --spacing nor --margin is given, got %llu",
-                              (unsigned long long)o->dims[k]);
         const double spacing = with_margin ? (extent + 2.0 * o->margin) / (n - 1.0) : extent / (n - 5.0);
         if (!isfinite(spacing)) /* one node, or an extent of 0 over 0 */
             return cli_refuse(EXIT_USAGE, "--dims: no finite spacing follows from %llu %s along %c; give --spacing",
@@ -78,12 +74,24 @@ static int check_nodes(const bake_plan *plan)
     return EXIT_DONE;
 }
 
-int bake_plan_place(bake_plan *plan, const bake_options *o, const float lower[3], const float upper[3])
+int bake_plan_is_placed(const bake_kind *kind, const bake_options *o)
 {
-    int status = EXIT_DONE;
     if (!(o->given & (BAKE_GIVEN_SPACING | BAKE_GIVEN_DIMS)))
         return cli_refuse(EXIT_USAGE, "the lattice is missing: give --spacing H or --dims NX,NY%s, or both",
-                          plan->kind->axes == 3 ? ",NZ" : "");
+                          kind->axes == 3 ? ",NZ" : "");
+    for (int k = 0; k < kind->axes && !(o->given & (BAKE_GIVEN_SPACING | BAKE_GIVEN_MARGIN)); k++)
+        if (o->dims[k] < 6)
+            return cli_refuse(EXIT_USAGE,
+                              "--dims: each is at least 6 where neither --spacing nor --margin is given, got %llu",
+                              (unsigned long long)o->dims[k]);
+    return o->bits > 0 ? bake_store_check(o) : EXIT_DONE;
+}
+
+int bake_plan_place(bake_plan *plan, const bake_options *o, const float lower[3], const float upper[3])
+{
+    int status = bake_plan_is_placed(plan->kind, o);
+    if (status != EXIT_DONE)
+        return status;
     snprintf(plan->version, sizeof plan->version, "%s", carom_version());
     plan->lattice.spacing = o->spacing;
     if (!(o->given & BAKE_GIVEN_SPACING))
@@ -99,6 +107,8 @@ int bake_plan_place(bake_plan *plan, const bake_options *o, const float lower[3]
         status = count_nodes(plan, upper, margin);
     if (status == EXIT_DONE)
         status = check_nodes(plan);
+    if (status == EXIT_DONE && plan->bits > 0)
+        status = bake_store_range(plan, lower, upper);
     if (status == EXIT_DONE)
         bake_plan_cut(plan);
     return status;
@@ -221,11 +231,21 @@ uint64_t bake_plan_node(const bake_plan *plan, const carom_lattice *box, uint64_
     return (k * nodes[1] + j) * nodes[0] + box->first[0] + at % box->dims[0];
 }
 
-size_t bake_plan_node_bytes(const bake_plan *plan)
+static size_t bytes_of(const bake_plan *plan, const bake_plan *stored_as)
 {
     size_t bytes = 0;
     for (int a = 0; a < BAKE_ARRAYS; a++)
         if (plan->arrays & (1u << a))
-            bytes += bake_arrays[a].size;
+            bytes += stored_as ? bake_stored(stored_as, a)->size : bake_arrays[a].size;
     return bytes;
+}
+
+size_t bake_plan_node_bytes(const bake_plan *plan)
+{
+    return bytes_of(plan, plan);
+}
+
+size_t bake_plan_memory_bytes(const bake_plan *plan)
+{
+    return bytes_of(plan, NULL);
 }

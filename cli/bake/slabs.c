@@ -34,6 +34,9 @@ int bake_worker_ask_layers(bake_worker *w, uint64_t slab, uint64_t first)
     const int status = bake_mesh_ask(w->mesh, &w->question, &rest, &stats);
     if (status != EXIT_DONE && status != EXIT_STOPPED)
         return status;
+    const carom_lattice *box = &w->question.box;
+    const uint64_t end = status == EXIT_DONE ? box->dims[plan->kind->axes - 1] : w->layers;
+    bake_store(plan, &w->slab, first * bake_layer_nodes(plan, box), end * bake_layer_nodes(plan, box));
     cli_report_fallback(&stats);
     if (!w->has_asked)
         cli_report_unused_device(&w->options->common, &stats);
@@ -54,7 +57,7 @@ void bake_worker_close(bake_worker *w)
 int bake_memory_of(const bake_plan *plan, const bake_mesh *mesh, bake_memory *out)
 {
     out->nodes = bake_plan_most_nodes(plan);
-    out->slab = out->nodes * bake_plan_node_bytes(plan);
+    out->slab = out->nodes * bake_plan_memory_bytes(plan);
     if ((plan->arrays & (1u << BAKE_gradient)) && !(plan->arrays & (1u << BAKE_triangle)))
         out->slab += out->nodes * sizeof(int32_t); /* gradients need triangles, which are not written then */
     out->list = 9 * (plan->end - plan->begin);
@@ -69,20 +72,20 @@ static const double step_seconds = 2.0;
 
 typedef struct run_progress {
     progress shown;
-    const bake_question *question;
-    uint64_t done;   /* nodes of finished slabs */
-    uint64_t layers; /* of the slab in work */
-    double begun;    /* seconds: when the step was */
+    bake_worker *worker;
+    uint64_t done; /* nodes of finished slabs */
+    double begun;  /* seconds: when the step was */
 } run_progress;
 
-/* The library's progress counts layers of the box. */
+/* The library's progress counts layers of the box. A step ends when there are more: else it would get nowhere. */
 static int show_progress(void *user, uint64_t done, uint64_t count)
 {
     run_progress *p = user;
-    const carom_lattice *box = &p->question->box;
-    p->layers = done;
-    progress_show(&p->shown, p->done + bake_layer_nodes(p->question->plan, box) * done);
-    return done < count && (unfinished_asked() || cli_seconds() - p->begun > step_seconds);
+    const bake_question *question = &p->worker->question;
+    const int has_more = done > p->worker->layers;
+    p->worker->layers = done;
+    progress_show(&p->shown, p->done + bake_layer_nodes(question->plan, &question->box) * done);
+    return has_more && done < count && (unfinished_asked() || cli_seconds() - p->begun > step_seconds);
 }
 
 /* Slabs are computed one after another; where there is a second buffer, each is written while the next is computed. */
@@ -116,13 +119,14 @@ static int bake_step(pipeline *p)
 {
     p->asked = p->written = EXIT_DONE;
     p->shown->begun = cli_seconds();
+    p->worker->layers = p->first;
     parallel_run(p->ready == NO_SLAB ? 1 : 2, compute_or_write, p);
     p->ready = NO_SLAB;
     if (p->written != EXIT_DONE || (p->asked != EXIT_DONE && p->asked != EXIT_STOPPED))
         return p->written != EXIT_DONE ? p->written : p->asked;
     if (p->asked == EXIT_STOPPED) {
         const uint64_t first = p->first;
-        p->first = p->shown->layers;
+        p->first = p->worker->layers;
         return bake_layers_put(p->partial, p->next, first, p->first, &p->worker->slab);
     }
     if (!p->is_double)
@@ -184,7 +188,7 @@ static int bake_alone(const bake_request *o, bake_mesh *mesh, bake_partial *part
     if (status == EXIT_DONE) {
         p.is_double = has_room_for_two(o, mesh, partial->plan) && bake_slab_alloc(partial->plan, &p.computed);
         p.there = bake_layers_find(partial);
-        shown.question = &worker.question;
+        shown.worker = &worker;
         bake_partial_progress(partial, &shown.shown, &shown.done);
         worker.question.progress = (carom_progress){show_progress, &shown};
         status = bake_missing(&p, &shown);

@@ -12,6 +12,7 @@ typedef struct bake_worker {
     const bake_mesh *mesh;
     bake_question question; /* the box is the slab in work */
     bake_slab slab;         /* its answers */
+    uint64_t layers;        /* of it, that are answered: for the progress to set, if that ends questions */
     int has_asked;
 } bake_worker;
 

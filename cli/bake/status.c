@@ -32,7 +32,7 @@ static int print(const char *shown, const bake_plan *plan, uint64_t done)
         output_char(&out, '\n');
         status = output_close(&out, EXIT_DONE);
     }
-    bake_layout_free(&layout);
+    volume_layout_free(&layout);
     return status;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands that bake a volume: what is checked before any work, then the file from its beginning
- * to its end. */
-#include "slabs.h"
+/* The commands that bake a volume: what is checked before any work, then the outputs of a mesh from their beginning to
+ * their end. */
+#include "folder.h"
+#include "several.h"
 
 #include "cli/base/unfinished.h"
 #include "cli/probe/probe.h"
@@ -11,7 +12,7 @@
 /* ---- before any work ----------------------------------------------------------------------------------------------
  */
 
-static int check_options(const bake_request *o, const bake_kind *kind, bake_plan *plan)
+static int check_options(const bake_request *o, const bake_kind *kind, bake_outputs *out, bake_plan *plan)
 {
     if (bake_mesh_named(o) != EXIT_DONE)
         return EXIT_USAGE;
@@ -24,17 +25,18 @@ static int check_options(const bake_request *o, const bake_kind *kind, bake_plan
                         .arrays = 1u << kind->array | (o->bake.arrays & kind->more),
                         .accuracy = o->common.accuracy,
                         .part = o->bake.part,
-                        .parts = o->bake.parts};
-    plan->format = o->bake.is_part ? &bake_format_part : bake_format_of(o->common.output);
-    return plan->format ? EXIT_DONE : EXIT_USAGE;
+                        .parts = o->bake.parts,
+                        .bits = o->bake.bits};
+    return bake_outputs_name(out, o);
 }
 
-static int check_memory(const bake_request *o, const bake_plan *plan, const bake_mesh *mesh)
+static int check_memory(const bake_request *o, const bake_plan *plan, int outputs, const bake_mesh *mesh)
 {
     bake_memory m;
     const int status = bake_memory_of(plan, mesh, &m);
     if (status != EXIT_DONE)
         return status;
+    m.list *= (uint64_t)outputs;
     if (m.slab + m.list + m.input <= o->bake.max_memory)
         return EXIT_DONE;
     return cli_refuse(EXIT_USAGE,
@@ -48,19 +50,7 @@ static int check_memory(const bake_request *o, const bake_plan *plan, const bake
 /* ---- the whole ----------------------------------------------------------------------------------------------------
  */
 
-static int bake_file(const bake_request *o, const bake_plan *plan, bake_mesh *mesh)
-{
-    bake_partial partial;
-    int status = bake_partial_open(&partial, o, plan);
-    if (status == EXIT_DONE && !partial.file.is_finished)
-        status = bake_crew_here->bake(o, mesh, &partial);
-    if (status == EXIT_DONE)
-        status = bake_growing_end(&partial.file);
-    bake_partial_close(&partial);
-    return status;
-}
-
-static int run(const bake_request *o, bake_plan *plan, bake_mesh *mesh)
+static int run(const bake_request *o, bake_plan *plan, bake_outputs *out, bake_mesh *mesh, int *is_current)
 {
     carom_stats stats;
     int status = bake_mesh_read(o, mesh);
@@ -70,6 +60,9 @@ static int run(const bake_request *o, bake_plan *plan, bake_mesh *mesh)
     status = bake_plan_place(plan, &o->bake, mesh->lower, mesh->upper);
     if (status != EXIT_DONE)
         return status;
+    bake_outputs_plan(out, plan);
+    if (is_current && (*is_current = bake_outputs_are_current(out)))
+        return EXIT_DONE;
     if (unfinished_asked())
         return cli_refuse(EXIT_STOPPED, "%s: nothing is done yet", o->common.output);
     const uint64_t nodes = bake_crew_here->is_many ? 0 : bake_plan_nodes_before(plan, plan->end);
@@ -80,24 +73,32 @@ static int run(const bake_request *o, bake_plan *plan, bake_mesh *mesh)
     if (status == EXIT_DONE)
         status = bake_mesh_ask(mesh, &question, &(bake_slab){0}, &stats);
     if (status == EXIT_DONE)
-        status = check_memory(o, plan, mesh);
-    return status == EXIT_DONE ? bake_file(o, plan, mesh) : status;
+        status = check_memory(o, plan, out->count, mesh);
+    return status == EXIT_DONE ? bake_outputs_bake(out, o, mesh) : status;
+}
+
+int bake_one_mesh(const bake_request *options, const bake_kind *kind, bake_shared *shared, int *is_current)
+{
+    bake_plan plan;
+    bake_outputs out;
+    bake_mesh mesh = {.shared = shared};
+    int status = check_options(options, kind, &out, &plan);
+    if (status == EXIT_DONE)
+        status = bake_outputs_check(&out, &plan);
+    if (status != EXIT_DONE)
+        return status;
+    status = run(options, &plan, &out, &mesh, is_current);
+    bake_mesh_free(&mesh);
+    return status;
 }
 
 static int bake(const bake_request *options, const bake_kind *kind)
 {
-    bake_plan plan;
-    bake_mesh mesh = {0};
     bake_request own = *options;
-    int status = check_options(options, kind, &plan);
-    if (status != EXIT_DONE)
-        return status;
     unfinished_hold();
     if (own.common.threads == 0)
         own.common.threads = bake_crew_here->threads;
-    status = run(&own, &plan, &mesh);
-    bake_mesh_free(&mesh);
-    return status;
+    return bake_folder_is_meant(&own) ? bake_folder(&own, kind) : bake_one_mesh(&own, kind, NULL, NULL);
 }
 
 /* One node at the mesh. */

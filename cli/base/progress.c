@@ -21,6 +21,7 @@ static const double bar_first = 1.0, bar_every = 0.2, line_every = 10.0, json_ev
 /* There is one terminal: all jobs and messages of the process share it. */
 static pthread_mutex_t terminal_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int bar_stands, chosen_form;
+static _Atomic(progress *) gathered; /* the job that shows what others do */
 
 void progress_choose(progress_form form)
 {
@@ -54,6 +55,8 @@ static int is_bar(const progress *p)
 void progress_begin(progress *p, const char *job, const char *unit, uint64_t done, uint64_t total)
 {
     progress_form form = (progress_form)atomic_load(&chosen_form);
+    if (atomic_load(&gathered))
+        form = PROGRESS_NONE;
     if (form == PROGRESS_AUTO && !has_terminal())
         form = PROGRESS_PLAIN;
     *p = (progress){.job = job, .unit = unit, .form = form, .first = done, .done = done, .total = total};
@@ -249,10 +252,8 @@ static void report(const progress *p, double now, int last)
     fwrite(line, 1, used, stderr);
 }
 
-static void show(progress *p, uint64_t done, double share)
+static void set(progress *p, double now, uint64_t done, double share)
 {
-    pthread_mutex_lock(&terminal_lock);
-    const double now = cli_seconds();
     p->done = done;
     p->share = share < 0.0 ? 0.0 : share > 1.0 ? 1.0 : share;
     if (p->form != PROGRESS_NONE && now >= p->next) {
@@ -260,12 +261,38 @@ static void show(progress *p, uint64_t done, double share)
         p->reports++;
         p->next += p->every * (floor((now - p->next) / p->every) + 1.0);
     }
+}
+
+static void show(progress *p, uint64_t done, double share)
+{
+    pthread_mutex_lock(&terminal_lock);
+    const double now = cli_seconds();
+    progress *whole = p->whole;
+    set(p, now, done, share);
+    if (whole && !isnan(p->share))
+        set(whole, now, whole->done, ((double)whole->done + p->share) / (double)whole->total);
     pthread_mutex_unlock(&terminal_lock);
+}
+
+void progress_gather(progress *whole)
+{
+    atomic_store(&gathered, whole);
+}
+
+void progress_is_unit(progress *p)
+{
+    p->whole = atomic_load(&gathered);
 }
 
 void progress_show(progress *p, uint64_t done)
 {
     show(p, done, p->total > 0 ? (double)done / (double)p->total : (double)NAN);
+}
+
+void progress_found(progress *p, uint64_t done)
+{
+    p->first += done - p->done;
+    progress_show(p, done);
 }
 
 void progress_show_share(progress *p, uint64_t done, double share)

@@ -18,6 +18,7 @@ typedef struct progress {
     double share;              /* of the work that is done; NaN: not known */
     double begin, next, every; /* seconds: of the start, of the next report; between reports */
     int reports;
+    struct progress *whole; /* the job of which this one is a unit */
 } progress;
 
 /* The form of all jobs that begin later; PROGRESS_AUTO before the first call. */
@@ -29,8 +30,16 @@ void progress_begin(progress *p, const char *job, const char *unit, uint64_t don
 void progress_show(progress *p, uint64_t done);
 /* The same for a job of unknown total, of which the share in [0, 1] is known, as the bytes read of a file's. */
 void progress_show_share(progress *p, uint64_t done, double share);
+/* The same where the last units were done by an earlier run: they do not count for the rate. */
+void progress_found(progress *p, uint64_t done);
 /* The bar goes; if there were reports, the last line says how far the job came. */
 void progress_end(progress *p);
+
+/* From here on, jobs that begin show nothing, and `whole` goes on: a job with many units that are jobs. NULL: no more.
+ */
+void progress_gather(progress *whole);
+/* A job that has begun since then: its share is that of the unit in work of the whole. */
+void progress_is_unit(progress *p);
 
 /* Take the bar off the terminal until the next report: before anything else is written there. */
 void progress_clear(void);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@ const char *cli_suffix(const char *path)
 int cli_is_hdf5(const char *path)
 {
     const char *suffix = cli_suffix(path);
-    return !strcmp(suffix, "h5") || !strcmp(suffix, "hdf5");
+    return !strcasecmp(suffix, "h5") || !strcasecmp(suffix, "hdf5");
 }
 
 static _Atomic uint64_t refused; /* bytes of the last allocation that failed; 0: none since the last message */
@@ -38,6 +39,18 @@ void *cli_resize(void *old, uint64_t count, size_t size)
 void *cli_alloc(uint64_t count, size_t size)
 {
     return cli_resize(NULL, count, size);
+}
+
+char *cli_beside(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t folder = slash && name[0] != '/' ? (size_t)(slash - path) + 1 : 0;
+    char *whole = cli_alloc(folder + strlen(name) + 1, 1);
+    if (whole) {
+        memcpy(whole, path, folder);
+        strcpy(whole + folder, name);
+    }
+    return whole;
 }
 
 int cli_no_memory(void)

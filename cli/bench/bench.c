@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* carom bench: the table as it is measured, and the same rows for programs. */
 #include "bench/bench.h"
+#include "bench/counters.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "bench_compare.h"
+#include "bench_csv.h"
+#include "bench_files.h"
 #include "bench_json.h"
 #include "bench_plot.h"
+#include "bench_report.h"
+#include "bench_table.h"
 #include "command.h"
 #include "cli/import/import.h"
 #include "cli/base/output.h"
@@ -17,7 +24,7 @@
 
 typedef struct bench_options {
     cli_options common;
-    const char *scenes, *mesh, *json, *from, *compare, *plot;
+    const char *scenes, *mesh, *json, *csv, *from, *compare, *plot, *report;
     int quick, scaling;
     uint64_t queries;
     int is_queries_given;
@@ -36,34 +43,17 @@ typedef struct session {
     char refusal[sizeof((carom_error *)0)->message];
 } session;
 
-static void show_limits(output *out, const bench_limits *l)
-{
-    output_format(
-        out, "%u thread%s, %s: %.1f GB/s (a = b + s c), %.1f G multiply-adds/s, %.2f G divisions/s, %.2f G roots/s\n",
-        l->threads, l->threads == 1 ? "" : "s", l->isa, l->triad_bytes * 1e-9, l->multiply_adds * 1e-9,
-        l->divisions * 1e-9, l->roots * 1e-9);
-}
-
-static void show_device(output *out, const bench_device *d)
-{
-    output_format(out, "device %u: %s, driver %s", d->info.index, d->info.name, d->info.driver);
-    if (d->write_bytes > 0.0 && d->read_bytes > 0.0 && d->copy_bytes > 0.0)
-        output_format(out, ": %.1f GB/s from the host, %.1f to it, %.1f for copies within", d->write_bytes * 1e-9,
-                      d->read_bytes * 1e-9, d->copy_bytes * 1e-9);
-    output_char(out, '\n');
-}
-
 static void print_device(void *user, const bench_device *device)
 {
     session *s = user;
-    show_device(s->out, device);
+    bench_table_device(s->out, device);
     bench_json_device(&s->json, device);
 }
 
 static void print_limits(void *user, const bench_limits *l)
 {
     session *s = user;
-    show_limits(s->out, l);
+    bench_table_limits(s->out, l);
     bench_json_limits(&s->json, l);
 }
 
@@ -146,57 +136,13 @@ static void print_scene(void *user, const char *name, const char *what)
 {
     session *s = user;
     keep_json(s);
-    output_format(s->out, "\n%s: %s\n  %-58s %10s %6s %9s %7s %7s %7s %7s %7s\n", name, what, "", "ns/query", "+-",
-                  "M/s", "GB/s", "x fast", "misses", "false", "off");
+    bench_table_scene(s->out, name, what);
     output_flush(s->out);
-}
-
-static void cell(output *out, double value, int width, int digits, const char *unit)
-{
-    if (isfinite(value))
-        output_format(out, " %*.*f%s", width - (int)strlen(unit), digits, value, unit);
-    else
-        output_format(out, " %*s", width, "");
-}
-
-/* Counts of the exact reference's verdict; blank for a subject that was not judged. */
-static void verdict(output *out, const bench_row *r)
-{
-    const uint64_t counts[3] = {r->misses, r->false_hits, r->off};
-    for (int i = 0; i < 3; i++)
-        cell(out, r->judged > 0 ? (double)counts[i] : (double)NAN, 7, 0, "");
-    if (r->judged > 0)
-        output_format(out, " of %llu", (unsigned long long)r->judged);
 }
 
 static void show_row(session *s, const bench_row *r)
 {
-    const double each = r->median / r->queries * 1e9;
-    output_format(s->out, "  %-58s", r->name + strlen(r->scene) + 1);
-    cell(s->out, each, 10, each < 100.0 ? 2 : 0, "");
-    cell(s->out, 100.0 * r->spread / r->median, 6, 1, "%");
-    cell(s->out, 1e3 / each, 9, 2, "");
-    cell(s->out, r->bytes > 0.0 ? r->bytes / each : (double)NAN, 7, 1, "");
-    cell(s->out, r->over_fast, 7, 2, "");
-    verdict(s->out, r);
-    if (isfinite(r->over_each))
-        output_format(s->out, "  %.2f times as fast as one by one", r->over_each);
-    if (r->limit != NULL)
-        output_format(s->out, "  %.0f %% of the %s", 100.0 * r->share, r->limit);
-    if (isfinite(r->compute))
-        output_format(s->out, "  up %.2f, compute %.2f, down %.2f ns", r->upload / r->queries * 1e9,
-                      r->compute / r->queries * 1e9, r->download / r->queries * 1e9);
-    if (isfinite(r->host))
-        output_format(s->out, ", host %.2f", r->host / r->queries * 1e9);
-    if (isfinite(r->overhead))
-        output_format(s->out, ", overhead %.2f", r->overhead / r->queries * 1e9);
-    if (r->second_filter > 0.0)
-        output_format(s->out, "  %.2f %% by the second filter", 100.0 * r->second_filter);
-    if (r->integers > 0.0)
-        output_format(s->out, "  %.2f %% in integers", 100.0 * r->integers);
-    if (r->other > 0)
-        output_format(s->out, "  %llu answers are others", (unsigned long long)r->other);
-    output_text(s->out, r->same == 0 ? "  BITS DIFFER\n" : "\n");
+    bench_table_row(s->out, r);
     s->scenes += strcmp(s->scene, r->scene) != 0;
     snprintf(s->scene, sizeof s->scene, "%s", r->scene);
     s->rows++;
@@ -245,15 +191,6 @@ static bench_settings settings_of(const bench_options *o, const mesh_data *mesh)
     };
 }
 
-static void show_head(session *s)
-{
-    const bench_json *json = &s->json;
-    output_format(s->out, "%s, %d processors; carom %s of %s; %s\n", json->cpu, json->processors, carom_version(),
-                  json->commit, json->compiler);
-    if (json->warning[0] != '\0')
-        output_format(s->out, "%s\n", json->warning);
-}
-
 /* Can the file be replaced while the run goes on? What is no regular file is written once. */
 static int is_replaceable(const char *path)
 {
@@ -277,11 +214,15 @@ static int take_run(session *s, const mesh_data *mesh)
                                      print_plan, go_on,        print_scene,  print_row,     print_finding};
 
     bench_json_begin(&s->json, &settings);
-    show_head(s);
+    machine_open_counters(&s->json.machine); /* before any thread is started that is to be counted */
+    bench_table_head(s->out, &s->json);
+    bench_table_machine(s->out, &s->json.machine);
     s->grows = usable.json != NULL && is_replaceable(usable.json);
     unfinished_hold();
     const int measured = (usable.scaling ? scaling_run : bench_run)(&settings, &listener);
     progress_end(&s->progress);
+    machine_end(&s->json.machine);
+    counters_close();
     s->json.partial = unfinished_asked() != 0;
     if (s->json.partial)
         return s->rows > 0 ? EXIT_DONE : cli_refuse(EXIT_INTERRUPTED, "interrupted before anything was measured");
@@ -304,17 +245,6 @@ static const char *scene_words(const char *name)
     return "";
 }
 
-/* Lines of a file, or none; a line is shown without what is not printable in it. */
-static void show_lines(output *out, const char *lines)
-{
-    while (lines != NULL && *lines != '\0') {
-        const size_t length = strcspn(lines, "\n");
-        output_shown(out, lines, length);
-        output_char(out, '\n');
-        lines += length + (lines[length] == '\n');
-    }
-}
-
 /* The table of a result that was taken before. */
 static int take_file(session *s, const char *path)
 {
@@ -323,21 +253,22 @@ static int take_file(session *s, const char *path)
         return status;
     output_shown(s->out, path, strlen(path));
     output_format(s->out, ", taken %s\n", s->json.date);
-    show_head(s);
+    bench_table_head(s->out, &s->json);
+    bench_table_machine(s->out, &s->json.machine);
     for (int i = 0; i < s->json.device_count; i++)
-        show_device(s->out, &s->json.devices[i]);
+        bench_table_device(s->out, &s->json.devices[i]);
     for (int i = 0; i < s->json.limit_count; i++)
-        show_limits(s->out, &s->json.limits[i]);
+        bench_table_limits(s->out, &s->json.limits[i]);
     if (s->json.partial)
         output_text(s->out, "partial: the run was interrupted\n");
-    show_lines(s->out, s->json.notes);
+    bench_table_lines(s->out, s->json.notes);
     for (size_t i = 0; i < s->json.row_count; i++) {
         const bench_row *r = &s->json.rows[i];
         if (strcmp(s->scene, r->scene) != 0)
             print_scene(s, r->scene, scene_words(r->scene));
         show_row(s, r);
     }
-    show_lines(s->out, s->json.findings);
+    bench_table_lines(s->out, s->json.findings);
     return EXIT_DONE;
 }
 
@@ -357,7 +288,8 @@ static int check_files(const bench_options *o, bench_json *old)
     int status = EXIT_DONE;
 
     if (o->from != NULL && measures(o))
-        return cli_refuse(EXIT_USAGE, "--from measures nothing: it takes --compare, --plot and --output only");
+        return cli_refuse(EXIT_USAGE,
+                          "--from measures nothing: it takes --compare, --plot, --csv, --report and --output only");
     if (o->mesh != NULL && scaling)
         return cli_refuse(EXIT_USAGE, "--scaling makes its own meshes: --mesh has no meaning there");
     if (o->is_queries_given && scaling)
@@ -366,8 +298,12 @@ static int check_files(const bench_options *o, bench_json *old)
         return cli_refuse(EXIT_USAGE, "--scene: no %s begins with '%.*s'; carom bench%s --scene list names them",
                           scaling ? "series" : "scene", (int)strcspn(unknown, ","), unknown,
                           scaling ? " --scaling" : "");
+    if (o->report != NULL && strcasecmp(cli_suffix(o->report), "html") != 0)
+        return cli_refuse(EXIT_USAGE, "--report: expected a name that ends in .html, got '%s'", o->report);
     if (o->plot != NULL)
         status = bench_plot_check(o->plot);
+    if (status == EXIT_DONE && o->compare != NULL)
+        status = cli_check_named_input(&o->common, o->compare);
     return status == EXIT_DONE && o->compare != NULL ? bench_json_read(old, o->compare) : status;
 }
 
@@ -404,30 +340,47 @@ static int read_mesh(const char *path, mesh_data *mesh)
     return status;
 }
 
-static void show_end(session *s, const bench_json *old)
+static void show_end(session *s, const bench_comparison *moves)
 {
     output_format(s->out, "\n%d rows%s. %s\n", s->rows, s->json.partial ? ", a partial result" : "",
                   s->differ     ? "ANSWERS DIFFER."
                   : s->rows > 0 ? "All subjects of a scene and accuracy gave the same bits."
                                 : "Nothing was measured.");
     if (s->options->compare != NULL)
-        bench_compare(old, &s->json, s->options->compare, s->out);
+        bench_compare_show(moves, s->out);
 }
 
-/* The file and the picture of a result. They come before the end of the table: who reads that from a pipe may be gone
- * after an interruption, and the process ends with the pipe. */
-static int keep_result(const session *s)
+/* The files of a result: one that cannot be written costs none of the others. They come before the end of the table:
+ * who reads that from a pipe may be gone after an interruption, and the process ends with the pipe. */
+static int keep_result(const session *s, const bench_comparison *moves)
 {
     const bench_options *o = s->options;
-    int status = EXIT_DONE;
+    int status = EXIT_DONE, other;
     if (s->json.partial && o->from == NULL)
         cli_message("interrupted: the rows of %d scene%s are kept%s", s->scenes, s->scenes == 1 ? "" : "s",
                     o->json != NULL ? ", marked as a partial result" : "");
     if (o->json != NULL)
         status = write_json(&s->json, o->json);
-    if (status == EXIT_DONE && o->plot != NULL)
-        status = bench_plot(&s->json, o->plot);
+    if (o->plot != NULL && (other = bench_plot(&s->json, o->plot)) != EXIT_DONE)
+        status = status == EXIT_DONE ? other : status;
+    if (o->csv != NULL && (other = bench_csv(&s->json, o->csv)) != EXIT_DONE)
+        status = status == EXIT_DONE ? other : status;
+    const bench_report report = {&s->json, &moves, o->compare != NULL, scene_words};
+    if (o->report != NULL && (other = bench_report_write(&report, o->report)) != EXIT_DONE)
+        status = status == EXIT_DONE ? other : status;
     return status;
+}
+
+/* --compare OLD NEW...: nothing is measured. */
+static int compare_files(const bench_options *o)
+{
+    if (o->compare == NULL)
+        return cli_refuse(EXIT_USAGE, "bench: unexpected argument '%s': files are compared by --compare OLD NEW",
+                          o->common.operands[0]);
+    if (o->from != NULL || o->plot != NULL || o->csv != NULL || measures(o))
+        return cli_refuse(EXIT_USAGE,
+                          "--compare with several files measures nothing: it takes --report and --output only");
+    return bench_files_compare(&(bench_files){&o->common, o->compare, o->report, scene_words});
 }
 
 static int run(const void *own)
@@ -435,6 +388,8 @@ static int run(const void *own)
     const bench_options *options = own;
     if (options->scenes != NULL && !strcmp(options->scenes, "list"))
         return list_scenes(options);
+    if (options->common.operand_count > 0 || (options->compare != NULL && options->common.operands_apart == 0))
+        return compare_files(options);
     bench_json old = {0};
     mesh_data mesh = {0};
     output out;
@@ -445,10 +400,15 @@ static int run(const void *own)
     if (status == EXIT_DONE)
         status = output_open(&out, options->common.output);
     if (status == EXIT_DONE) {
+        bench_comparison moves = {0};
         status = options->from != NULL ? take_file(&s, options->from) : take_run(&s, &mesh);
-        const int kept = status == EXIT_DONE ? keep_result(&s) : status;
+        if (status == EXIT_DONE && options->compare != NULL)
+            status = bench_compare(&(bench_side){&old, &options->compare, 1}, &(bench_side){&s.json, &options->from, 1},
+                                   &moves);
+        const int kept = status == EXIT_DONE ? keep_result(&s, &moves) : status;
         if (status == EXIT_DONE)
-            show_end(&s, &old);
+            show_end(&s, &moves);
+        bench_compare_end(&moves);
         status = output_close(&out, status);
         status = status == EXIT_DONE ? kept : status;
     }
@@ -473,8 +433,13 @@ static const cli_option own_options[] = {
      NULL, 0, AT(scaling), CLI_NO_FILE},
     {"json", "FILE", "the same rows for programs, in the shape of Google Benchmark", cli_read_name, AT(json), 0,
      CLI_WRITES},
+    {"csv", "FILE", "each round of each row on a line, for programs that test by methods of their own", cli_read_name,
+     AT(csv), 0, CLI_WRITES_TEXT},
+    {"report", "FILE.html", "tables, pictures and the machine in one HTML file that needs no other", cli_read_name,
+     AT(report), 0, CLI_WRITES},
     {"from", "FILE", "show an earlier --json FILE instead of measuring", cli_read_name, AT(from), 0, CLI_READS},
-    {"compare", "FILE", "what moved since an earlier --json FILE, beyond the spread of both", cli_read_name,
+    {"compare", "FILE",
+     "what moved since an earlier --json FILE, beyond noise; with files behind it, these are compared", cli_read_name,
      AT(compare), 0, CLI_NO_FILE},
     {"plot", "FILE", "a picture by gnuplot; the name ends in .svg or .png", cli_read_name, AT(plot), 0, CLI_WRITES},
 };
@@ -482,14 +447,17 @@ static const cli_option own_options[] = {
 const cli_command bench_command = {
     .name = "bench",
     .summary = "how fast every backend answers named scenes",
-    .synopsis =
-        "carom bench [--quick] [--scaling | [--queries N] [--mesh FILE]] [--scene NAME[,NAME...] | --from FILE]\n"
-        "                   [--json FILE] [--compare FILE] [--plot FILE] [options]",
+    .synopsis = "carom bench [--quick] [--scaling] [--scene NAME[,NAME...]] [options]\n"
+                "carom bench --from FILE [--compare FILE] [--plot FILE] [options]\n"
+                "carom bench --compare OLD NEW [NEW...] [--report FILE.html] [-o FILE]\n"
+                "carom bench --compare OLD [OLD...] [--report FILE.html] [-o FILE] -- NEW [NEW...]",
     .details =
         "Every instruction set with one thread, the best with all, every OpenCL device, in fast and exact mode,\n"
-        "and loops that only move the same bytes, in turns. Times are medians; +- is their spread. Close other "
-        "programs "
-        "first.\n"
+        "and loops that only move the same bytes, in turns. Times are medians with a 95 % confidence interval; +- is\n"
+        "the spread of the rounds, CPU ns the time of all threads together. Close other programs first.\n"
+        "--compare OLD NEW NEW holds each new file against the old one. With -- in between, files in front are runs "
+        "of\n"
+        "one build and files behind are runs of another: several runs tell smaller differences.\n"
         "Exit status 1 if answers that should have the same bits do not. SIGINT or SIGTERM ends the run and keeps\n"
         "what is measured, marked as partial: exit status 130.\n",
     .run = run,
@@ -498,4 +466,6 @@ const cli_command bench_command = {
     .option_count = CLI_COUNT(own_options),
     .computes = 1,
     .output = &cli_output_text,
+    .operands_max = INT_MAX,
+    .operands = "results to compare",
 };

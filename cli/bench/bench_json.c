@@ -37,11 +37,15 @@ void bench_json_begin(bench_json *json, const bench_settings *settings)
     const time_t now = time(NULL);
     struct tm utc;
 
-    *json = (bench_json){.quick = settings->quick, .processors = (int)sysconf(_SC_NPROCESSORS_ONLN), .partial = 1};
+    *json = (bench_json){.schema = BENCH_SCHEMA,
+                         .quick = settings->quick,
+                         .processors = (int)sysconf(_SC_NPROCESSORS_ONLN),
+                         .partial = 1};
     if (getloadavg(json->load, 3) == 3)
         bench_load_warning(settings, json->load[0], json->processors, json->warning);
     else
         json->load[0] = -1.0;
+    machine_begin(&json->machine);
     cpu_name(json->cpu, sizeof json->cpu);
     snprintf(json->commit, sizeof json->commit, "%s", CAROM_BENCH_COMMIT);
     snprintf(json->compiler, sizeof json->compiler, "%s", CAROM_BENCH_COMPILER);
@@ -95,7 +99,17 @@ int bench_json_row(bench_json *json, const bench_row *row)
         json->rows = rows;
         json->row_room = room;
     }
-    json->rows[json->row_count++] = *row;
+    bench_row *kept = &json->rows[json->row_count];
+    *kept = *row;
+    kept->samples = NULL;
+    if (row->sample_count > 0) {
+        measure_round *samples = malloc((size_t)row->sample_count * sizeof *samples);
+        if (samples == NULL)
+            return 0;
+        memcpy(samples, row->samples, (size_t)row->sample_count * sizeof *samples);
+        kept->samples = samples;
+    }
+    json->row_count++;
     return 1;
 }
 
@@ -139,11 +153,35 @@ static void put_devices(output *out, const bench_json *json)
     output_text(out, "],\n");
 }
 
+static void put_machine(output *out, const machine *m)
+{
+    output_text(out, "    \"machine\": {");
+    for (int i = 0; i < MACHINE_KEYS; i++) {
+        const machine_fact *fact = &m->facts[i];
+        output_text(out, i > 0 ? ", " : "");
+        if (fact->value[0] == '\0')
+            output_format(out, "\"%s\": null", machine_name((machine_key)i));
+        else if (machine_is_number((machine_key)i))
+            output_format(out, "\"%s\": %s", machine_name((machine_key)i), fact->value);
+        else
+            put_string(out, machine_name((machine_key)i), fact->value);
+    }
+    output_text(out, "},\n    \"machine_unknown\": {");
+    for (int i = 0, some = 0; i < MACHINE_KEYS; i++) {
+        if (m->facts[i].value[0] != '\0')
+            continue;
+        output_text(out, some++ ? ", " : "");
+        put_string(out, machine_name((machine_key)i), m->facts[i].reason);
+    }
+    output_text(out, "},\n");
+}
+
 static void put_context(output *out, const bench_json *json)
 {
     const double *load = json->load;
 
     output_text(out, "{\n  \"context\": {\n");
+    output_format(out, "    \"schema\": %d,\n", json->schema);
     put_line(out, "date", json->date);
     put_line(out, "executable", "carom bench");
     output_format(out, "    \"num_cpus\": %d,\n", json->processors);
@@ -152,6 +190,7 @@ static void put_context(output *out, const bench_json *json)
         output_format(out, "    \"load_avg\": [%.2f, %.2f, %.2f],\n", load[0], load[1], load[2]);
     if (json->warning[0] != '\0')
         put_line(out, "load_warning", json->warning);
+    put_machine(out, &json->machine);
     put_devices(out, json);
     put_line(out, "library_version", carom_version());
     put_line(out, "commit", json->commit);
@@ -178,6 +217,61 @@ static void put_context(output *out, const bench_json *json)
     output_text(out, "]\n  },\n  \"benchmarks\": [\n");
 }
 
+static double wall_ns(const measure_round *r)
+{
+    return r->wall * 1e9;
+}
+
+static double cpu_ns(const measure_round *r)
+{
+    return r->cpu * 1e9;
+}
+
+static double instructions(const measure_round *r)
+{
+    return r->used.instructions;
+}
+
+static double package_joules(const measure_round *r)
+{
+    return r->used.package_joules;
+}
+
+static double device_joules(const measure_round *r)
+{
+    return r->used.device_joules;
+}
+
+const bench_column bench_columns[BENCH_COLUMNS] = {{"wall_ns", wall_ns},
+                                                   {"cpu_ns", cpu_ns},
+                                                   {"instructions", instructions},
+                                                   {"package_joules", package_joules},
+                                                   {"device_joules", device_joules}};
+
+/* Per batch, by round; null in a round that the row had no part in. What no round has is left out. */
+static void put_rounds(output *out, const bench_row *r)
+{
+    output_text(out, ", \"rounds\": {");
+    for (int c = 0, some = 0; c < BENCH_COLUMNS; c++) {
+        int known = 0;
+        for (int i = 0; i < r->sample_count; i++)
+            known |= isfinite(bench_columns[c].of(&r->samples[i])) != 0;
+        if (!known)
+            continue;
+        output_format(out, "%s\"%s\": [", some++ ? ", " : "", bench_columns[c].name);
+        for (int i = 0; i < r->sample_count; i++) {
+            const double value = bench_columns[c].of(&r->samples[i]);
+            output_text(out, i > 0 ? ", " : "");
+            if (isfinite(value))
+                output_format(out, "%.12g", value);
+            else
+                output_text(out, "null");
+        }
+        output_char(out, ']');
+    }
+    output_char(out, '}');
+}
+
 static void put_row(output *out, const bench_row *r)
 {
     output_text(out, "    {");
@@ -197,6 +291,14 @@ static void put_row(output *out, const bench_row *r)
     put_number(out, "ns_per_query", r->median / r->queries * 1e9);
     put_number(out, "best_ns_per_query", r->best / r->queries * 1e9);
     put_number(out, "spread", r->spread / r->median);
+    put_number(out, "median_low", r->interval.low * 1e9);
+    put_number(out, "median_high", r->interval.high * 1e9);
+    put_number(out, "median_confidence", r->interval.confidence);
+    put_number(out, "instructions_per_query", r->instructions / r->queries);
+    put_number(out, "package_joules_per_query", r->package_joules / r->queries);
+    put_number(out, "device_joules_per_query", r->device_joules / r->queries);
+    put_number(out, "divisions_per_query", r->divisions);
+    put_number(out, "roots_per_query", r->roots);
     put_number(out, "over_fast", r->over_fast);
     put_number(out, "over_each", r->over_each);
     put_number(out, "upload_ns_per_query", r->upload / r->queries * 1e9);
@@ -220,6 +322,7 @@ static void put_row(output *out, const bench_row *r)
         output_format(out, ", \"judged\": %llu, \"misses\": %llu, \"false_hits\": %llu, \"off\": %llu",
                       (unsigned long long)r->judged, (unsigned long long)r->misses, (unsigned long long)r->false_hits,
                       (unsigned long long)r->off);
+    put_rounds(out, r);
     output_char(out, '}');
 }
 
@@ -235,6 +338,8 @@ void bench_json_write(const bench_json *json, output *out)
 
 void bench_json_end(bench_json *json)
 {
+    for (size_t i = 0; i < json->row_count; i++)
+        free((void *)(uintptr_t)json->rows[i].samples);
     free(json->rows);
     free(json->notes);
     free(json->findings);

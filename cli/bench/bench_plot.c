@@ -131,35 +131,86 @@ static double rate(const bench_row *r)
     return 1e-6 * r->queries / r->median;
 }
 
-/* The spread of a row as a bar: where the rate is at the times median + spread and median - spread. A spread of the
- * whole median, of two rounds that differ by far, has no upper end on a logarithmic axis: twice the rate. */
+/* The 95 % interval of the median as a bar. Results without it have the spread of the rounds: where the rate is at the
+ * times median + spread and median - spread. A spread of the whole median, of two rounds that differ by far, has no
+ * upper end on a logarithmic axis: twice the rate. */
 static void put_point(const plot *p, double x, const bench_row *r)
 {
+    if (r->interval.low > 0.0 && r->interval.high > 0.0) {
+        fprintf(p->to, "%.9g %.9g %.9g %.9g\n", x, rate(r), 1e-6 * r->queries / r->interval.high,
+                1e-6 * r->queries / r->interval.low);
+        return;
+    }
     const double spread = isfinite(r->spread) && r->spread > 0.0 ? r->spread / r->median : 0.0;
 
     fprintf(p->to, "%.9g %.9g %.9g %.9g\n", x, rate(r), rate(r) / (1.0 + spread),
             rate(r) / (1.0 - (spread < 0.5 ? spread : 0.5)));
 }
 
+/* Rows of a picture one after the other, and the number of their scene among those drawn. */
+typedef struct walk {
+    const char *series; /* NULL: scenes that are no series */
+    const char *scene;
+    size_t next;
+    int place;
+} walk;
+
+static walk walk_of(const char *series)
+{
+    return (walk){.series = series, .scene = "", .place = -1};
+}
+
+/* The next row of the series, or of all scenes; NULL: there is none. */
+static const bench_row *next_row(const plot *p, walk *w)
+{
+    while (w->next < p->json->row_count) {
+        const bench_row *r = &p->json->rows[w->next++];
+        if (!is_drawn(r) || isfinite(r->size) != (w->series != NULL))
+            continue;
+        w->place += strcmp(w->scene, r->scene) != 0;
+        w->scene = r->scene;
+        if (w->series == NULL || !strcmp(w->series, r->scene))
+            return r;
+    }
+    return NULL;
+}
+
+static double place_of(const walk *w, const bench_row *r)
+{
+    return w->series != NULL ? r->size : w->place;
+}
+
 /* A block of data for a line and an accuracy: a size or the number of its scene, millions of queries a second, and the
  * ends of the bar. Returns how many points it has. */
 static int put_points(plot *p, const char *block, const char *series, int which, int exact)
 {
-    int points = 0, place = -1;
-    const char *scene = "";
+    walk w = walk_of(series);
+    const bench_row *r;
+    int points = 0;
 
     fprintf(p->to, "$%s << END\n", block);
-    for (size_t i = 0; i < p->json->row_count; i++) {
-        const bench_row *r = &p->json->rows[i];
-        if (!is_drawn(r) || isfinite(r->size) != (series != NULL))
-            continue;
-        place += strcmp(scene, r->scene) != 0;
-        scene = r->scene;
-        if (line_of(p, r) != which || is_exact(r) != exact || (series != NULL && strcmp(series, r->scene) != 0))
-            continue;
-        put_point(p, series != NULL ? r->size : place, r);
-        points++;
-    }
+    while ((r = next_row(p, &w)) != NULL)
+        if (line_of(p, r) == which && is_exact(r) == exact) {
+            put_point(p, place_of(&w, r), r);
+            points++;
+        }
+    fputs("END\n", p->to);
+    return points;
+}
+
+/* The rate that the CPU time of all threads together would give, beside each point. */
+static int put_cpu_times(plot *p, const char *series)
+{
+    walk w = walk_of(series);
+    const bench_row *r;
+    int points = 0;
+
+    fputs("$cpu << END\n", p->to);
+    while ((r = next_row(p, &w)) != NULL)
+        if (r->cpu > 0.0 && line_of(p, r) >= 0) {
+            fprintf(p->to, "%.9g %.9g\n", place_of(&w, r), 1e-6 * r->queries / r->cpu);
+            points++;
+        }
     fputs("END\n", p->to);
     return points;
 }
@@ -167,42 +218,36 @@ static int put_points(plot *p, const char *block, const char *series, int which,
 /* Where one core cannot go beyond, scene by scene. */
 static int put_limits(plot *p)
 {
-    int points = 0, place = -1;
-    const char *scene = "";
+    walk w = walk_of(NULL);
+    const bench_row *r;
+    int points = 0;
 
     fputs("$limit << END\n", p->to);
-    for (size_t i = 0; i < p->json->row_count; i++) {
-        const bench_row *r = &p->json->rows[i];
-        if (!is_drawn(r) || isfinite(r->size))
-            continue;
-        place += strcmp(scene, r->scene) != 0;
-        scene = r->scene;
-        if (r->limit == NULL || r->threads != 1 || is_exact(r) || !(r->share > 0.0))
-            continue;
-        fprintf(p->to, "%d %.9g\n", place, rate(r) / r->share);
-        points++;
-    }
+    while ((r = next_row(p, &w)) != NULL)
+        if (r->limit != NULL && r->threads == 1 && !is_exact(r) && r->share > 0.0) {
+            fprintf(p->to, "%d %.9g\n", w.place, rate(r) / r->share);
+            points++;
+        }
     fputs("END\n", p->to);
     return points;
 }
 
 static void put_scene_names(plot *p)
 {
-    int place = 0;
-    const char *scene = "";
+    walk w = walk_of(NULL);
+    const bench_row *r;
+    int named = 0;
 
     fputs("set xtics rotate by 40 right font 'sans,9' (", p->to);
-    for (size_t i = 0; i < p->json->row_count; i++) {
-        const bench_row *r = &p->json->rows[i];
+    while ((r = next_row(p, &w)) != NULL) {
         char name[NAME];
-        if (!is_drawn(r) || isfinite(r->size) || !strcmp(scene, r->scene))
+        if (w.place < named)
             continue;
-        scene = r->scene;
-        copy_name(name, scene, NAME);
-        fprintf(p->to, "%s'%s' %d", place > 0 ? ", " : "", name, place);
-        place++;
+        copy_name(name, r->scene, NAME);
+        fprintf(p->to, "%s'%s' %d", named > 0 ? ", " : "", name, named);
+        named++;
     }
-    fprintf(p->to, ")\nset xrange [-0.6:%d.6]\n", place - 1);
+    fprintf(p->to, ")\nset xrange [-0.6:%d.6]\n", named - 1);
 }
 
 /* ---------------------------------------------------------------- panels */
@@ -224,7 +269,12 @@ static void draw_lines(plot *p, const char *series, int limits)
             snprintf(block, sizeof block, "l%d%s", i, exact ? "x" : "f");
             drawn[i][exact] = put_points(p, block, series, i, exact);
         }
-    if (limits && put_limits(p) > 0) {
+    const int has_cpu = put_cpu_times(p, series) > 0, has_limits = limits && put_limits(p) > 0;
+    if (has_cpu) {
+        fprintf(p->to, "%s$cpu using 1:2 with points pt 2 ps 0.6 lc rgb '#999999' title 'by CPU time'", separator);
+        separator = ", ";
+    }
+    if (has_limits) {
         fprintf(p->to, "%s$limit using 1:2:(0.4) with xerrorbars pt 0 lw 2 lc 'black' title 'limit of one core'",
                 separator);
         separator = ", ";
@@ -303,6 +353,15 @@ static void set_axes(plot *p, const char *series)
                 least / 1.3, most * 1.3);
 }
 
+static int has_intervals(const plot *p)
+{
+    int have = 0;
+
+    for (size_t i = 0; i < p->json->row_count; i++)
+        have |= p->json->rows[i].interval.low > 0.0;
+    return have;
+}
+
 /* What a reader must know before any figure stands in red below the title. */
 static void put_title(plot *p, int height)
 {
@@ -312,7 +371,8 @@ static void put_title(plot *p, int height)
 
     copy_name(cpu, p->json->cpu, NAME);
     copy_name(commit, p->json->commit, NAME);
-    fprintf(p->to, "set multiplot title 'carom %s on %s; bars: spread of the rounds'\n", commit, cpu);
+    fprintf(p->to, "set multiplot title 'carom %s on %s; %s'\n", commit, cpu,
+            has_intervals(p) ? "bars: 95 % interval of the median" : "bars: spread of the rounds");
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         char shown[NAME];
         if (lines[i][0] == '\0')

@@ -27,6 +27,14 @@ static double number(const json_t *object, const char *name)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
+/* A number above 0; NAN where there is none. */
+static double positive(const json_t *object, const char *name)
+{
+    const double value = number(object, name);
+
+    return value > 0.0 && value < 1e18 ? value : (double)NAN;
+}
+
 /* A number of things; 1 where a file says what cannot be. */
 static uint32_t whole(const json_t *object, const char *name)
 {
@@ -72,8 +80,41 @@ static int is_printable(const char *name)
     return 1;
 }
 
+/* A value of a round; NAN for null. -1 is no value. */
+static double round_value(const json_t *list, size_t i)
+{
+    const json_t *value = json_array_get(list, i);
+    const double number = json_is_number(value) ? json_number_value(value) : -1.0;
+
+    return value == NULL || json_is_null(value) ? (double)NAN : number >= 0.0 && number < 1e18 ? number : -1.0;
+}
+
+/* Returns -1 if a list is none of numbers or has another length, or if a round took no time; else how many rounds there
+ * are. */
+static int read_rounds(const json_t *from, measure_round rounds[MEASURE_ROUNDS_MAX])
+{
+    const json_t *lists[BENCH_COLUMNS], *object = json_object_get(from, "rounds");
+    const size_t count = json_array_size(json_object_get(object, bench_columns[0].name));
+
+    for (int c = 0; c < BENCH_COLUMNS; c++) {
+        lists[c] = json_object_get(object, bench_columns[c].name);
+        if (count > MEASURE_ROUNDS_MAX || (lists[c] != NULL && json_array_size(lists[c]) != count))
+            return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        double value[BENCH_COLUMNS];
+        for (int c = 0; c < BENCH_COLUMNS; c++) {
+            value[c] = round_value(lists[c], i);
+            if (value[c] < 0.0 || (c == 0 && value[c] <= 0.0))
+                return -1;
+        }
+        rounds[i] = (measure_round){value[0] * 1e-9, value[1] * 1e-9, {value[2], value[3], value[4]}};
+    }
+    return (int)count;
+}
+
 /* A row without a name or a time is none: another program's. */
-static int read_row(const json_t *from, bench_row *out)
+static int read_row(const json_t *from, bench_row *out, measure_round rounds[MEASURE_ROUNDS_MAX])
 {
     const json_t *same = json_object_get(from, "same_bits");
     const double each = number(from, "ns_per_query"), batch = number(from, "real_time");
@@ -97,6 +138,13 @@ static int read_row(const json_t *from, bench_row *out)
         .cpu = number(from, "cpu_time") * 1e-9,
         .best = number(from, "best_ns_per_query") * per_query,
         .spread = number(from, "spread") * batch * 1e-9,
+        .interval = {positive(from, "median_low") * 1e-9, positive(from, "median_high") * 1e-9,
+                     positive(from, "median_confidence")},
+        .instructions = positive(from, "instructions_per_query") * queries,
+        .package_joules = number(from, "package_joules_per_query") * queries,
+        .device_joules = number(from, "device_joules_per_query") * queries,
+        .divisions = number(from, "divisions_per_query"),
+        .roots = number(from, "roots_per_query"),
         .over_fast = number(from, "over_fast"),
         .over_each = number(from, "over_each"),
         .upload = number(from, "upload_ns_per_query") * per_query,
@@ -115,7 +163,11 @@ static int read_row(const json_t *from, bench_row *out)
         .misses = count(from, "misses"),
         .false_hits = count(from, "false_hits"),
         .off = count(from, "off"),
+        .samples = rounds,
+        .sample_count = read_rounds(from, rounds),
     };
+    if (out->sample_count < 0)
+        return 0;
     snprintf(out->name, sizeof out->name, "%s", name);
     snprintf(out->scene, sizeof out->scene, "%.*s", (int)(scene != NULL ? strlen(scene) : strcspn(name, "/")), name);
     return 1;
@@ -129,14 +181,34 @@ static int read_rows(bench_json *json, const json_t *rows, const char *path)
     json_array_foreach(rows, i, row)
     {
         bench_row r;
-        if (!read_row(row, &r))
+        measure_round rounds[MEASURE_ROUNDS_MAX];
+        if (!read_row(row, &r, rounds))
             return cli_refuse(EXIT_USAGE,
-                              "%s: benchmark %zu has no usable name or no ns_per_query: not from carom bench", path,
-                              i + 1);
+                              "%s: benchmark %zu has no usable name, ns_per_query or rounds (at most %d): not from "
+                              "carom bench",
+                              path, i + 1, MEASURE_ROUNDS_MAX);
         if (!bench_json_row(json, &r))
             return cli_no_memory();
     }
     return EXIT_DONE;
+}
+
+static void read_machine(machine *m, const json_t *context)
+{
+    const json_t *values = json_object_get(context, "machine"), *reasons = json_object_get(context, "machine_unknown");
+
+    for (int i = 0; i < MACHINE_KEYS; i++) {
+        const char *name = machine_name((machine_key)i);
+        machine_fact *fact = &m->facts[i];
+        if (json_is_number(json_object_get(values, name)) && machine_is_number((machine_key)i))
+            snprintf(fact->value, sizeof fact->value, "%.9g", number(values, name));
+        else if (json_is_string(json_object_get(values, name)) && !machine_is_number((machine_key)i))
+            text(fact->value, sizeof fact->value, values, name);
+        else if (json_is_string(json_object_get(reasons, name)))
+            text(fact->reason, sizeof fact->reason, reasons, name);
+        else
+            snprintf(fact->reason, sizeof fact->reason, "the file does not say");
+    }
 }
 
 static int read_context(bench_json *json, const json_t *context, const char *path)
@@ -148,6 +220,13 @@ static int read_context(bench_json *json, const json_t *context, const char *pat
 
     if (!json_is_object(context))
         return cli_refuse(EXIT_USAGE, "%s: no context: not from carom bench", path);
+    const json_t *schema = json_object_get(context, "schema");
+    const json_int_t version = schema == NULL ? 1 : json_integer_value(schema);
+    if (version < 1 || version > BENCH_SCHEMA)
+        return cli_refuse(EXIT_USAGE, "%s: its schema is none that this command reads: 1 (not named) to %d", path,
+                          BENCH_SCHEMA);
+    json->schema = (int)version;
+    read_machine(&json->machine, context);
     text(json->cpu, sizeof json->cpu, context, "cpu");
     text(json->commit, sizeof json->commit, context, "commit");
     text(json->compiler, sizeof json->compiler, context, "compiler");

@@ -16,6 +16,8 @@
 /* Rows that a command holds at once, and records of a list: as many as `auto` gives to a device. */
 enum { CLI_CHUNK = CAROM_AUTO_MIN_QUERIES };
 
+enum { CLI_MORE_OUTPUTS = 7 };
+
 /* The shared options, and how the command was called: the first member, `common`, of each command's own. */
 struct cli_command;
 typedef struct cli_options {
@@ -24,6 +26,7 @@ typedef struct cli_options {
     char **argv;
     char **operands; /* arguments that are no options; as many as the command takes */
     int operand_count;
+    int operands_apart; /* of these, behind the argument `--`; -1: there is none */
     /* Of commands that compute. */
     carom_backend backend;
     const char *device;
@@ -34,6 +37,8 @@ typedef struct cli_options {
     int is_device_given, is_accuracy_given, is_other_given; /* which were on the command line; other: of the rest */
     uint64_t auto_from;                                     /* as of a context */
     const char *output;                                     /* NULL: standard output */
+    const char *more_outputs[CLI_MORE_OUTPUTS];             /* --output again, where a command takes several */
+    int more_output_count;
     progress_form progress;
 } cli_options;
 
@@ -45,8 +50,8 @@ typedef enum cli_file {
     CLI_NO_FILE,
     CLI_READS,
     CLI_WRITES,      /* a format of its own, which the command checks */
-    CLI_WRITES_TEXT, /* no table in .npy or .h5 */
-    CLI_WRITES_ROWS, /* text or .h5 */
+    CLI_WRITES_TEXT, /* in no format of rows but text */
+    CLI_WRITES_ROWS, /* in the format that the suffix names (cli/rows/rows_format.h) */
     CLI_GROWS        /* beside a partial file and a journal */
 } cli_file;
 
@@ -74,7 +79,9 @@ typedef struct cli_command {
     int computes;             /* it takes cli_compute_options, too */
     const cli_option *output; /* its --output; NULL: it has none */
     int operands_min, operands_max;
-    const char *operands; /* as messages name them */
+    const char *operands;             /* as messages name them */
+    const char *const *operand_words; /* words that an operand may be; NULL: operands are files */
+    const char *const *hits_words;    /* words of --hits; NULL: they follow from the registry. NULL ends both lists */
     /* Prepares its calls in a process that tries a device, for rows with the optional columns of the set `present`; see
      * probe.h. Returns an exit status. NULL: such a process only opens devices. */
     int (*prepare)(const void *options, uint32_t present);
@@ -87,6 +94,8 @@ typedef struct cli_command {
 
 /* The file that an option names; NULL: none. */
 const char *cli_file_of(const cli_options *o, const cli_option *row);
+/* Output i that the option names, from 0: --output may name several; NULL beyond the last. */
+const char *cli_output_of(const cli_options *o, const cli_option *row, int i);
 /* Whether a path is this file; "-" is standard input. */
 int cli_is_same_file(const char *path, const struct stat *file);
 /* Refuses a file that another input names, such as a mesh of a scene, if an output would replace it. Returns an exit
@@ -117,6 +126,7 @@ extern const cli_option cli_compute_options[CLI_COMPUTE_OPTIONS], cli_progress_o
 extern const cli_option cli_output_text, cli_output_rows;
 
 cli_read_fn cli_read_name;    /* const char * */
+cli_read_fn cli_read_outputs; /* of `output`: it may be given several times */
 cli_read_fn cli_read_limit;   /* float >= 0: the end of a window, or a largest distance */
 cli_read_fn cli_read_length;  /* float, finite and >= 0 */
 cli_read_fn cli_read_start;   /* carom_start */
@@ -126,9 +136,19 @@ cli_read_fn cli_read_queries; /* uint64_t */
 cli_read_fn cli_read_bundle;  /* uint32_t >= 1 */
 /* The words of carom_sign, by its numbers. */
 enum { CLI_SIGNS = 4 };
-extern const char *const cli_sign_words[CLI_SIGNS];
+extern const char *const cli_sign_words[CLI_SIGNS + 1]; /* as a list for cli_read_word */
+/* The place of the value among words, the last of which NULL follows. Returns -1 to go on, else an exit status. */
+int cli_read_word(const char *name, const char *value, const char *const *words, int *out);
+/* The words that the option takes, as above; NULL: it takes other values, or the command knows (--hits). */
+const char *const *cli_words_of(const cli_option *row);
 /* A whole number within [low, high], as 2000000, 2e6 or 2.5e6. Returns 0 if it is none. */
 int cli_parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out);
+
+/* What `details` of a command that reads and writes rows say of its files. */
+#define CLI_ROWS_FILES                                                                                          \
+    "A CSV file named - is standard input. A .npy file is float32 [rows][columns], or has columns by name in\n" \
+    "NumPy's structured type; a .h5 file has a dataset for each column. The suffix of -o names the format:\n"   \
+    ".h5, .npy, .vtp and .xyz, else CSV."
 
 /* Rows of a command's table, with one wording for all commands; `type` is its struct. */
 #define CLI_PAIRS(type)                                                                                \
@@ -139,10 +159,11 @@ int cli_parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *out
     {                                                                                  \
         "mesh", "FILE", "mesh file", cli_read_name, offsetof(type, mesh), 0, CLI_READS \
     }
-#define CLI_SCENE(type)                                                                                    \
-    {                                                                                                      \
-        "scene", "FILE", "instances of mesh files, in place of --mesh: mesh,m00..m23 and optionally mask", \
-            cli_read_name, offsetof(type, scene), 0, CLI_READS                                             \
+#define CLI_SCENE(type)                                                                                            \
+    {                                                                                                              \
+        "scene", "FILE",                                                                                           \
+            "instances of mesh files, in place of --mesh: mesh,m00..m23 and optionally mask and ux,uy,uz (sweep)", \
+            cli_read_name, offsetof(type, scene), 0, CLI_READS                                                     \
     }
 #define CLI_SPHERES(type)                                                                                    \
     {                                                                                                        \

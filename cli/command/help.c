@@ -28,7 +28,7 @@ const char *cli_command_summary(const cli_command *command)
 static size_t describe_pairs(const query_type *q, char *text, size_t size)
 {
     size_t used =
-        (size_t)snprintf(text, size, "usage: carom %s --pairs F.csv [options]\n\n%c%s.\nF.csv has the columns ",
+        (size_t)snprintf(text, size, "Usage: carom %s --pairs F.csv [options]\n\n%c%s.\nF.csv has the columns ",
                          q->name, q->summary[0] - 'a' + 'A', q->summary + 1);
     for (int c = 0; c < query_required_count(q); c++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", c > 0 ? "," : "", query_column_name(q, c));
@@ -40,23 +40,37 @@ static size_t describe_pairs(const query_type *q, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%s", f > 0 ? "," : "",
                                  q->fields[query_field_in_output(q, f)].name);
     return used + (size_t)snprintf(text + used, size - used,
-                                   ".\nA CSV file named - is standard input. A .npy file is float32 [rows][columns], a "
-                                   ".h5 file has a dataset\nfor each column, and so has the output if it ends in .h5. "
-                                   "One row per input row, in order.\n\n"
-                                   "options:\n");
+                                   ".\n" CLI_ROWS_FILES " One row per input row, in order.\n\n"
+                                   "Options:\n");
 }
 
-/* Its own words, and those of --hits: WHICH in the synopsis, and a line for each at the end. */
+/* The ways to call it, one in a line: help2man makes the synopsis of the manual page from them. WHICH stands for the
+ * words of --hits. */
+static size_t describe_usage(const cli_command *command, char *text, size_t size)
+{
+    size_t used = 0;
+    for (const char *way = command->synopsis, *end; way && used < size; way = end ? end + 1 : NULL) {
+        end = strchr(way, '\n');
+        const int length = (int)(end ? end - way : (ptrdiff_t)strlen(way));
+        const char *which = strstr(way, "WHICH");
+        const int before = which && which < way + length ? (int)(which - way) : length;
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s", used == 0 ? "Usage: " : "   or: ", before, way);
+        if (before < length)
+            used += cli_hits_words(command->name, "|", "|", text + used, size - used);
+        const int behind = before < length ? before + 5 : length;
+        used += (size_t)snprintf(text + used, size - used, "%.*s\n", length - behind, way + behind);
+    }
+    return used;
+}
+
+/* Its own words, and a line for each of --hits at the end. */
 static size_t describe_command(const cli_command *command, char *text, size_t size)
 {
-    const char *which = strstr(command->synopsis, "WHICH"), *rest = which ? which + 5 : command->synopsis;
     const query_type *row;
     const query_word *word;
-    size_t used =
-        (size_t)snprintf(text, size, "usage: %.*s", which ? (int)(which - command->synopsis) : 0, command->synopsis);
+    size_t used = describe_usage(command, text, size);
     int widest = 0;
-    used += cli_hits_words(command->name, "|", "|", text + used, size - used);
-    used += (size_t)snprintf(text + used, size - used, "%s\n\n%c%s.\n%s", rest, command->summary[0] - 'a' + 'A',
+    used += (size_t)snprintf(text + used, size - used, "\n%c%s.\n%s", command->summary[0] - 'a' + 'A',
                              command->summary + 1, command->details);
     for (int i = 0; (word = query_word_of(command->name, i, &row)) != NULL; i++)
         widest = widest > (int)strlen(word->word) ? widest : (int)strlen(word->word);
@@ -65,14 +79,14 @@ static size_t describe_command(const cli_command *command, char *text, size_t si
     if (widest > 0)
         used += (size_t)snprintf(text + used, size - used,
                                  "Queries and triangles are numbered from 0, in the order of their files.\n");
-    return used + (size_t)snprintf(text + used, size - used, "\noptions:\n");
+    return used + (size_t)snprintf(text + used, size - used, "\nOptions:\n");
 }
 
 static size_t describe_option(const char *name, const char *value, const char *help, char *text, size_t size)
 {
     char left[32];
     snprintf(left, sizeof left, "--%s %s", name, value ? value : "");
-    return (size_t)snprintf(text, size, "  %-18s %s\n", left, help);
+    return (size_t)snprintf(text, size, "  %-19s  %s\n", left, help);
 }
 
 int cli_print_command_help(const cli_command *command)
@@ -84,7 +98,7 @@ int cli_print_command_help(const cli_command *command)
     for (int i = 0; (row = cli_option_of(command, i)) != NULL && used < sizeof text; i++)
         used += describe_option(row->name, row->value, row->help, text + used, sizeof text - used);
     if (used < sizeof text)
-        snprintf(text + used, sizeof text - used, "  %-18s %s\n  %-18s %s\n", "--help", "this text", "--version",
+        snprintf(text + used, sizeof text - used, "  %-19s  %s\n  %-19s  %s\n", "--help", "this text", "--version",
                  "the version");
     return cli_print(text);
 }

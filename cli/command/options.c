@@ -52,6 +52,21 @@ static int refuse_option(const cli_command *command, const char *argument)
                       wrong, command->name);
 }
 
+/* Is the next argument this one's value? Abbreviations that are not unique are refused later. */
+static int takes_next(const cli_command *command, const char *argument)
+{
+    const cli_option *row;
+
+    if (!strcmp(argument, "-o"))
+        return command->output != NULL;
+    if (strncmp(argument, "--", 2) != 0 || strchr(argument, '=') != NULL)
+        return 0;
+    for (int i = 0; (row = cli_option_of(command, i)) != NULL; i++)
+        if (!strncmp(argument + 2, row->name, strlen(argument + 2)) && row->value)
+            return 1;
+    return 0;
+}
+
 static void list_options(const cli_command *command, struct option *list)
 {
     const cli_option *row;
@@ -86,9 +101,23 @@ static int take_operands(int argc, char **argv, cli_options *out)
     return check_together(out);
 }
 
+/* How many arguments stand behind `--`, before getopt_long moves them: what ends the options is the first that is no
+ * option's value. -1: none. */
+static int count_apart(const cli_command *command, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--"))
+            return argc - i - 1;
+        if (takes_next(command, argv[i]))
+            i++;
+    }
+    return -1;
+}
+
 static int parse(const cli_command *command, int argc, char **argv, cli_options *out)
 {
     struct option list[ROWS_MAX + 3];
+    out->operands_apart = count_apart(command, argc, argv);
     list_options(command, list);
     optind = 0;
     opterr = 0;

@@ -4,6 +4,7 @@
 #include "cli/base/decimal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,16 @@ int cli_read_name(const char *name, const char *value, void *out)
         return cli_refuse(EXIT_USAGE, "--%s: expected a name, got an empty one", name);
     *(const char **)out = value;
     return -1;
+}
+
+int cli_read_outputs(const char *name, const char *value, void *out)
+{
+    cli_options *o = (cli_options *)(void *)((char *)out - offsetof(cli_options, output));
+    if (!o->output)
+        return cli_read_name(name, value, &o->output);
+    if (o->more_output_count == CLI_MORE_OUTPUTS)
+        return cli_refuse(EXIT_USAGE, "--%s %s: more than %d outputs", name, value, (int)CLI_MORE_OUTPUTS + 1);
+    return cli_read_name(name, value, &o->more_outputs[o->more_output_count++]);
 }
 
 int cli_read_limit(const char *name, const char *value, void *out)
@@ -66,73 +77,85 @@ int cli_read_bundle(const char *name, const char *value, void *out)
     return -1;
 }
 
-static int parse_word(const char *text, const char *const *words, int count)
+int cli_read_word(const char *name, const char *value, const char *const *words, int *out)
 {
-    for (int i = 0; i < count; i++)
-        if (!strcmp(text, words[i]))
-            return i;
-    return -1;
+    char text[128];
+    size_t used = 0;
+    for (*out = 0; words[*out]; ++*out)
+        if (!strcmp(value, words[*out]))
+            return -1;
+    for (int i = 0; words[i] && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                 i == 0         ? ""
+                                 : words[i + 1] ? ", "
+                                                : " or ",
+                                 words[i]);
+    return cli_refuse(EXIT_USAGE, "--%s: expected %s, got '%s'", name, text, value);
 }
+
+static const char *const start_words[] = {"report", "skip-parting", "skip", NULL};
 
 int cli_read_start(const char *name, const char *value, void *out)
 {
-    static const char *const words[] = {"report", "skip-parting", "skip"};
     static const carom_start starts[] = {CAROM_START_REPORT, CAROM_START_SKIP_PARTING, CAROM_START_SKIP};
-    int i = parse_word(value, words, 3);
-    if (i < 0)
-        return cli_refuse(EXIT_USAGE, "--%s: expected report, skip-parting or skip, got '%s'", name, value);
-    *(carom_start *)out = starts[i];
-    return -1;
+    int i;
+    const int status = cli_read_word(name, value, start_words, &i);
+    if (status < 0)
+        *(carom_start *)out = starts[i];
+    return status;
 }
 
-const char *const cli_sign_words[CLI_SIGNS] = {"none", "parity", "winding", "robust"};
+const char *const cli_sign_words[CLI_SIGNS + 1] = {"none", "parity", "winding", "robust", NULL};
 
 int cli_read_sign(const char *name, const char *value, void *out)
 {
-    const int i = parse_word(value, cli_sign_words, CLI_SIGNS);
-    if (i < 0)
-        return cli_refuse(EXIT_USAGE, "--%s: expected none, parity, winding or robust, got '%s'", name, value);
-    *(carom_sign *)out = (carom_sign)i;
-    return -1;
+    int i;
+    const int status = cli_read_word(name, value, cli_sign_words, &i);
+    if (status < 0)
+        *(carom_sign *)out = (carom_sign)i;
+    return status;
 }
 
 /* ---- how to compute -----------------------------------------------------------------------------------------------
  */
 
+static const char *const isa_words[] = {"auto", "scalar", "sse4.1", "avx2", "avx512", "neon", NULL};
+
 static int read_isa(const char *name, const char *value, void *out)
 {
-    static const char *const words[] = {"auto", "scalar", "sse4.1", "avx2", "avx512", "neon"};
     static const carom_isa isas[] = {CAROM_ISA_AUTO, CAROM_ISA_SCALAR, CAROM_ISA_SSE41,
                                      CAROM_ISA_AVX2, CAROM_ISA_AVX512, CAROM_ISA_NEON};
-    int i = parse_word(value, words, 6);
-    if (i < 0)
-        return cli_refuse(EXIT_USAGE, "--%s: expected auto, scalar, sse4.1, avx2, avx512 or neon, got '%s'", name,
-                          value);
+    int i;
+    const int status = cli_read_word(name, value, isa_words, &i);
+    if (status >= 0)
+        return status;
     if (!carom_isa_available(isas[i]))
         return cli_refuse(EXIT_USAGE, "--%s %s: this CPU or this build does not have it; see carom info", name, value);
     *(carom_isa *)out = isas[i];
     return -1;
 }
 
+static const char *const backend_words[] = {"auto", "cpu", "opencl", NULL};
+
 static int read_backend(const char *name, const char *value, void *out)
 {
-    static const char *const words[] = {"auto", "cpu", "opencl"};
     static const carom_backend backends[] = {CAROM_BACKEND_AUTO, CAROM_BACKEND_CPU, CAROM_BACKEND_OPENCL};
-    int i = parse_word(value, words, 3);
-    if (i < 0)
-        return cli_refuse(EXIT_USAGE, "--%s: expected auto, cpu or opencl, got '%s'", name, value);
-    *(carom_backend *)out = backends[i];
-    return -1;
+    int i;
+    const int status = cli_read_word(name, value, backend_words, &i);
+    if (status < 0)
+        *(carom_backend *)out = backends[i];
+    return status;
 }
+
+static const char *const accuracy_words[] = {"fast", "exact", NULL};
 
 static int read_accuracy(const char *name, const char *value, void *out)
 {
-    static const char *const words[] = {"fast", "exact"};
-    int i = parse_word(value, words, 2);
-    if (i < 0)
-        return cli_refuse(EXIT_USAGE, "--%s: expected fast or exact, got '%s'", name, value);
-    *(carom_accuracy *)out = i == 0 ? CAROM_ACCURACY_FAST : CAROM_ACCURACY_EXACT;
-    return -1;
+    int i;
+    const int status = cli_read_word(name, value, accuracy_words, &i);
+    if (status < 0)
+        *(carom_accuracy *)out = i == 0 ? CAROM_ACCURACY_FAST : CAROM_ACCURACY_EXACT;
+    return status;
 }
 
 static int read_threads(const char *name, const char *value, void *out)
@@ -156,14 +179,28 @@ static int read_probe_limit(const char *name, const char *value, void *out)
     return -1;
 }
 
+static const char *const progress_words[] = {"auto", "plain", "json", "none", NULL};
+
 static int read_progress(const char *name, const char *value, void *out)
 {
-    static const char *const words[] = {"auto", "plain", "json", "none"};
-    int i = parse_word(value, words, 4);
-    if (i < 0)
-        return cli_refuse(EXIT_USAGE, "--%s: expected auto, plain, json or none, got '%s'", name, value);
-    *(progress_form *)out = (progress_form)i;
-    return -1;
+    int i;
+    const int status = cli_read_word(name, value, progress_words, &i);
+    if (status < 0)
+        *(progress_form *)out = (progress_form)i;
+    return status;
+}
+
+const char *const *cli_words_of(const cli_option *row)
+{
+    static const struct {
+        cli_read_fn *read;
+        const char *const *words;
+    } readers[] = {{cli_read_start, start_words}, {cli_read_sign, cli_sign_words}, {read_isa, isa_words},
+                   {read_backend, backend_words}, {read_accuracy, accuracy_words}, {read_progress, progress_words}};
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
+        if (row->read == readers[i].read)
+            return readers[i].words;
+    return NULL;
 }
 
 #define AT(member) offsetof(cli_options, member)

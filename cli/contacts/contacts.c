@@ -6,6 +6,7 @@
 #include "contacts.h"
 #include "contacts_ended.h"
 #include "cli/table/csv.h"
+#include "cli/rows/mesh_columns.h"
 #include "cli/rows/rows.h"
 #include "cli/rows/scene_source.h"
 #include "cli/import/import.h"
@@ -25,7 +26,7 @@ typedef struct contacts_options {
     float margin, merge_within;
     double flat; /* degrees; read if is_flat_given */
     int is_flat_given;
-    const char *previous, *ended; /* files; NULL: none */
+    const char *previous, *ended, *mesh_columns; /* files; NULL: none */
 } contacts_options;
 
 static int read_degrees(const char *name, const char *value, void *out)
@@ -50,6 +51,7 @@ static const cli_option own_options[] = {
      CLI_READS},
     {"ended", "FILE", "with --previous: where to write its rows that have ended", cli_read_name, AT(ended), 0,
      CLI_WRITES_ROWS},
+    CLI_MESH_COLUMNS(contacts_options, "contacts and summed depth", ""),
     CLI_MESH(contacts_options),
     CLI_SCENE(contacts_options),
     CLI_SPHERES(contacts_options),
@@ -236,17 +238,21 @@ typedef struct contacts_surface {
     mesh_data data;
     carom_mesh *mesh;
     scene_source scene;
+    mesh_columns_scene whole; /* for the mesh's columns */
 } contacts_surface;
 
 /* Importers may run in processes of their own, so it goes before anything starts threads. */
 static int read_surface(const contacts_options *o, contacts_surface *surface)
 {
-    return o->scene ? scene_source_read(&o->common, o->scene, &surface->scene) : mesh_import(o->mesh, &surface->data);
+    if (!o->scene)
+        return mesh_import(o->mesh, &surface->data);
+    return scene_source_read(&o->common, o->scene, &surface->scene);
 }
 
 static void free_surface(contacts_surface *surface)
 {
     scene_source_free(&surface->scene);
+    mesh_columns_scene_free(&surface->whole);
     carom_mesh_destroy(surface->mesh);
     surface->mesh = NULL;
     mesh_free(&surface->data);
@@ -272,6 +278,7 @@ static int run_rows(const contacts_options *o, contacts_surface *surface, contac
 {
     query_field fields[QUERY_FIELDS_MAX];
     rows_query query = query_of(o, fields, h);
+    mesh_columns columns = {.path = o->mesh_columns, .data = &surface->data};
     cli_options usable = o->common;
     carom_mesh *mesh = NULL;
     rows_input input;
@@ -281,7 +288,12 @@ static int run_rows(const contacts_options *o, contacts_surface *surface, contac
         if (usable.backend == CAROM_BACKEND_AUTO && !usable.device) /* no device searches a scene */
             usable.backend = CAROM_BACKEND_CPU;
     }
-    int status = rows_open(&input, query.row, &o->common, o->spheres);
+    query.mesh_columns = columns.path ? &columns : NULL;
+    int status = columns.path ? mesh_columns_check(columns.path, &query) : EXIT_DONE;
+    if (status == EXIT_DONE && columns.path && o->scene)
+        status = mesh_columns_scene_make(&columns, &surface->whole, &surface->scene);
+    if (status == EXIT_DONE)
+        status = rows_open(&input, query.row, &o->common, o->spheres);
     if (status != EXIT_DONE)
         return status;
     status = rows_next(&input, CLI_CHUNK);
@@ -355,8 +367,7 @@ static int prepare(const void *options, uint32_t present)
 const cli_command contacts_command = {
     .name = "contacts",
     .summary = "where spheres at rest touch the surface of a mesh: one contact on a flat wall however it is cut",
-    .synopsis = "carom contacts --mesh M|--scene F --spheres S.csv [--margin D] [--merge-within D] [--flat DEG]\n"
-                "                      [--previous OLD [--ended FILE]] [options]",
+    .synopsis = "carom contacts --mesh M|--scene F --spheres S.csv [--previous OLD [--ended FILE]] [options]",
     .details =
         "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
         "touches nothing, for the triangles of a file have all bits. Output, a row for each contact, by query, "
@@ -369,10 +380,7 @@ const cli_command contacts_command = {
         "point\n"
         "is nearest, or -1 for a new contact. With --scene, instance stands in front of triangle, and patch is a "
         "triangle\n"
-        "of the instance's mesh; rows of OLD have instance, too.\n"
-        "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for "
-        "each\n"
-        "column, and so has the output if it ends in .h5.\n",
+        "of the instance's mesh; rows of OLD have instance, too.\n" CLI_ROWS_FILES "\n",
     .run = run,
     .size = sizeof(contacts_options),
     .options = own_options,

@@ -85,7 +85,7 @@ static int add_columns(contacts_ended *e, const contacts_history *h)
 int contacts_ended_open(contacts_ended *e, const contacts_history *h, const char *path)
 {
     *e = (contacts_ended){.path = path};
-    e->is_text = !cli_is_hdf5(h->path) && !cli_is_hdf5(path) && strcmp(cli_suffix(h->path), "npy") != 0;
+    e->is_text = rows_format_of(h->path) == rows_format_of(NULL) && rows_format_of(path) == rows_format_of(NULL);
     if (cli_is_hdf5(h->path))
         e->file = hdf5_open(h->path);
     if (cli_is_hdf5(h->path) && !e->file)

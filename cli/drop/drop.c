@@ -90,10 +90,7 @@ const cli_command drop_command = {
         "it\n"
         "meets nothing: -inf,-1 and empty; a place that is not finite: empty,-1 and empty. The same answer in both "
         "modes.\n"
-        "The CPU answers, whatever the backend.\n"
-        "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for "
-        "each\n"
-        "column, and so has the output if it ends in .h5.\n",
+        "The CPU answers, whatever the backend.\n" CLI_ROWS_FILES "\n",
     .run = run,
     .size = sizeof(drop_options),
     .options = own_options,

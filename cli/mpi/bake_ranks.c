@@ -39,11 +39,11 @@ static uint64_t options_sum(const bake_request *o)
     const bake_options *b = &o->bake;
     char text[3 * PATH_MAX + 1024];
     const int length = snprintf(
-        text, sizeof text, "%s|%s|%s|%s|%d|%u|%a %a %a %a %a|%llu %llu %llu|%d|%u|%d %d|%llu %llu",
+        text, sizeof text, "%s|%s|%s|%s|%d|%u|%a %a %a %a %a|%llu %llu %llu|%d|%u|%d %d %d|%llu %llu",
         o->common.command->name, o->mesh ? o->mesh : "", o->scene ? o->scene : "", o->common.output,
         (int)o->common.accuracy, b->given, b->spacing, b->origin[0], b->origin[1], b->origin[2], b->margin,
         (unsigned long long)b->dims[0], (unsigned long long)b->dims[1], (unsigned long long)b->dims[2], b->allow_open,
-        b->arrays, b->resume, b->is_part, (unsigned long long)b->part, (unsigned long long)b->parts);
+        b->arrays, b->bits, b->resume, b->is_part, (unsigned long long)b->part, (unsigned long long)b->parts);
     const uint64_t sum = bake_checksum(text, length < (int)sizeof text ? (size_t)length : sizeof text - 1, 0);
     return bake_checksum(&b->parameters, sizeof b->parameters, sum);
 }
@@ -193,7 +193,7 @@ int ranks_serve(int argc, char **argv)
     (void)take_part(&m, &n, argc, argv);
     bake_worker_close(&m.worker);
     bake_mesh_free(&m.mesh);
-    bake_layout_free(&m.layout);
+    volume_layout_free(&m.layout);
     if (m.fd >= 0)
         close(m.fd);
     ranks_spread(&n, sizeof n, MPI_COMM_WORLD);

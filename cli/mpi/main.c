@@ -22,7 +22,7 @@ static int is_common(const char *word)
 
 static int print_usage(void)
 {
-    char text[1024] = "usage: mpirun -n K carom-mpi bake ";
+    char text[1024] = "Usage: mpirun -n K carom-mpi bake ";
     const size_t used = strlen(text);
     const size_t words = used + bake_kind_words("", "|", "|", text + used, sizeof text - used);
     snprintf(text + words, sizeof text - words, "%s",

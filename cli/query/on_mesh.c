@@ -2,6 +2,7 @@
 /* Commands that answer about pairs and about meshes: sweep and overlap. From a mesh file and a file of spheres to
  * answers. */
 #include "command.h"
+#include "cli/rows/mesh_columns.h"
 #include "cli/rows/rows.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ typedef struct query_options {
     const char *pairs, *mesh, *scene, *spheres;
     float t_max, max_distance; /* +inf unless given */
     int is_t_max_given, is_max_distance_given;
-    const char *hits;
+    const char *hits, *mesh_columns;
     carom_start start;
     int is_start_given, cull_back;
     carom_sign sign;
@@ -33,9 +34,16 @@ enum { NEITHER = 3 };
     }
 
 static const cli_option sweep_options[] = {
-    CLI_PAIRS(query_options),   CLI_MESH(query_options),      CLI_SCENE(query_options),
-    CLI_SPHERES(query_options), CLI_T_MAX(query_options),     CLI_HITS(query_options),
-    CLI_START(query_options),   CLI_CULL_BACK(query_options), BUNDLE("any"),
+    CLI_PAIRS(query_options),
+    CLI_MESH(query_options),
+    CLI_SCENE(query_options),
+    CLI_SPHERES(query_options),
+    CLI_T_MAX(query_options),
+    CLI_HITS(query_options),
+    CLI_START(query_options),
+    CLI_CULL_BACK(query_options),
+    CLI_MESH_COLUMNS(query_options, "hits and least time", " (of --hits first or all)"),
+    BUNDLE("any"),
 };
 
 static const cli_option overlap_options[] = {
@@ -107,11 +115,15 @@ static int find_query(const query_options *options, query_field fields[QUERY_FIE
     return cli_refuse(EXIT_USAGE, "--hits: expected %s, got '%s'", words, options->hits);
 }
 
-static int run_on_mesh(const query_options *o, const rows_query *query)
+static int run_on_mesh(const query_options *o, rows_query *query)
 {
+    mesh_columns columns = {.path = o->mesh_columns};
     if (!o->spheres)
         return cli_refuse(EXIT_USAGE, "%s: --%s needs --spheres FILE", o->common.command->name,
                           o->scene ? "scene" : "mesh");
+    if (columns.path && mesh_columns_check(columns.path, query) != EXIT_DONE)
+        return EXIT_USAGE;
+    query->mesh_columns = columns.path ? &columns : NULL;
     if (o->scene)
         return rows_scene(query, &o->common, o->scene, o->spheres);
     return rows_mesh(query, &o->common, o->mesh, o->spheres);
@@ -147,7 +159,7 @@ static int run(const void *options)
                           "%s: --pairs FILE, or --mesh FILE or --scene FILE with --spheres FILE, is missing",
                           command->name);
     if (o->spheres || o->is_t_max_given || o->is_max_distance_given || o->hits || o->is_start_given || o->cull_back ||
-        o->is_sign_given || o->allow_open || o->gradient || o->bundle > 0) {
+        o->is_sign_given || o->allow_open || o->gradient || o->bundle > 0 || o->mesh_columns) {
         names_on_mesh(command, names, sizeof names);
         return cli_refuse(EXIT_USAGE, "%s: %s belong to --mesh and --scene", command->name, names);
     }
@@ -169,16 +181,12 @@ const cli_command sweep_command = {
     .name = "sweep",
     .summary = "moving spheres against triangles: times, points and features of contact",
     .synopsis =
-        "carom sweep --pairs F.csv [options]\n       carom sweep --mesh M --spheres S.csv [--t-max T] [--hits WHICH]\n"
-        "                   [--start report|skip-parting|skip] [--cull-back] [--bundle K] [options]",
+        "carom sweep --pairs F.csv [options]\ncarom sweep --mesh M|--scene F --spheres S.csv [--hits WHICH] [options]",
     .details =
         "F.csv has the columns cx,cy,cz,radius,vx,vy,vz,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z and optionally wx,wy,wz.\n"
         "S.csv has the columns cx,cy,cz,radius,vx,vy,vz and optionally t_max, which overrides --t-max row by row,\n"
         "and mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere hits nothing, for the triangles of a file have all "
-        "bits.\n"
-        "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for "
-        "each\n"
-        "column, and so has the output if it ends in .h5. One row per input row, in order, but for --hits all and "
+        "bits.\n" CLI_ROWS_FILES " One row per input row, in order, but for --hits all and "
         "--bundle K,\n"
         "which has a row for K rows (their number must be a multiple of K): 1 if one has a hit, else empty if one is\n"
         "invalid, else 0.\n"
@@ -196,18 +204,14 @@ const cli_command sweep_command = {
 const cli_command overlap_command = {
     .name = "overlap",
     .summary = "spheres at rest against triangles: overlap, separating axes, the nearest point of a mesh",
-    .synopsis = "carom overlap --pairs F.csv [options]\n       carom overlap --mesh M --spheres S.csv [--hits WHICH] "
-                "[options]\n"
-                "       carom overlap --mesh M --spheres S.csv --hits closest [--max-distance D] [--gradient]\n"
-                "                     [--bundle K] [--sign none|parity|winding|robust] [--allow-open] [options]",
+    .synopsis = "carom overlap --pairs F.csv [options]\n"
+                "carom overlap --mesh M|--scene F --spheres S.csv [--hits WHICH] [options]",
     .details =
         "F.csv has the columns cx,cy,cz,radius,p0x,p0y,p0z,p1x,p1y,p1z,p2x,p2y,p2z. Output: overlap,axes.\n"
         "S.csv has the columns cx,cy,cz,radius and optionally mask: 32 bits, 0..4294967295 or 0x..; of 0, a sphere\n"
         "overlaps nothing, for the triangles of a file have all bits. With --hits closest also max_distance, which\n"
-        "overrides --max-distance row by row.\n"
-        "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for "
-        "each\n"
-        "column, and so has the output if it ends in .h5. One row per input row, in order, but for --hits all and "
+        "overrides --max-distance row by row.\n" CLI_ROWS_FILES
+        " One row per input row, in order, but for --hits all and "
         "--bundle K,\n"
         "which has a row for K rows (their number must be a multiple of K): of any 1 if one is, else empty if one is "
         "invalid,\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows in, answers out; see rows.h. */
 #include "rows.h"
+#include "mesh_columns.h"
 #include "cli/table/csv.h"
 #include "cli/probe/probe.h"
 
@@ -210,6 +211,13 @@ static int check_bundles(const rows_query *query, const rows_input *input)
                       input->path, (unsigned long long)(input->from + input->count), query->bundle);
 }
 
+void rows_emit(const rows_query *query, rows_writer *writer, const rows_field *fields, uint64_t count)
+{
+    rows_write(writer, fields, count);
+    if (query->mesh_columns)
+        mesh_columns_add(query->mesh_columns, fields, count);
+}
+
 static int run_chunk(const rows_query *query, void *subject, const cli_options *options, rows_input *input,
                      const rows_field *fields, rows_writer *writer)
 {
@@ -226,7 +234,9 @@ static int run_chunk(const rows_query *query, void *subject, const cli_options *
         cli_report_unused_device(options, &stats);
     for (uint64_t i = 0; query->query > 0 && i < answers; i++) /* counted in the chunk, or -1 */
         fields[query->query].signed_longs[i] += fields[query->query].signed_longs[i] >= 0 ? (int64_t)input->from : 0;
-    rows_write(writer, fields, answers);
+    if (query->point > 0)
+        rows_fill_points(query, input, fields, NULL, answers);
+    rows_emit(query, writer, fields, answers);
     return EXIT_DONE;
 }
 
@@ -261,27 +271,40 @@ static uint64_t rows_out(const rows_query *query, const rows_input *input)
     return rows / bundle_of(query);
 }
 
-int rows_run(const rows_query *query, void *subject, const cli_options *options, rows_input *input)
+/* Rows, the files of the step before and of the mesh's columns, in this order. */
+static int write_files(const rows_query *query, void *subject, const cli_options *options, rows_input *input,
+                       output *out)
 {
-    output out;
     rows_writer writer;
-    int status = check_bundles(query, input); /* of a short file before anything is written */
-    if (status == EXIT_DONE)
-        status = output_open(&out, options->output);
-    if (status != EXIT_DONE)
-        return status;
-    status = rows_writer_open(&writer, rows_format_of(options->output), &out, query, parallel_threads(options->threads),
-                              rows_out(query, input));
+    int status = rows_writer_open(&writer, rows_format_of(options->output), out, query,
+                                  parallel_threads(options->threads), rows_out(query, input));
     if (status == EXIT_DONE) {
         rows_write_header(&writer);
         status = run_chunks(query, subject, options, input, &writer);
     }
-    if (status == EXIT_DONE && !out.error)
+    if (status == EXIT_DONE && !out->error)
         status = rows_writer_finish(&writer);
     rows_writer_close(&writer);
-    if (status == EXIT_DONE && !out.error && query->finish)
+    if (status == EXIT_DONE && !out->error && query->finish)
         status = query->finish(query->user);
-    return output_close(&out, status);
+    if (status == EXIT_DONE && !out->error && query->mesh_columns)
+        status = mesh_columns_write(query->mesh_columns);
+    return status;
+}
+
+int rows_run(const rows_query *query, void *subject, const cli_options *options, rows_input *input)
+{
+    output out;
+    query_field fields[QUERY_FIELDS_MAX];
+    const rows_query placed = rows_placed(query, input, options->output, fields);
+    int status = check_bundles(query, input); /* of a short file before anything is written */
+    if (status == EXIT_DONE && query->mesh_columns)
+        status = mesh_columns_open(query->mesh_columns, query);
+    if (status == EXIT_DONE)
+        status = output_open(&out, options->output);
+    if (status == EXIT_DONE)
+        status = output_close(&out, write_files(&placed, subject, options, input, &out));
+    return query->mesh_columns ? mesh_columns_close(query->mesh_columns, status) : status;
 }
 
 int rows_pairs(const query_type *q, const cli_options *options, const char *path)

@@ -12,6 +12,10 @@
 #include "queries/query.h"
 #include "cli/table/table.h"
 
+/* Columns of an output, at most: those of a query, or a caller's. */
+enum { ROWS_COLUMNS_MAX = 32 };
+_Static_assert((int)QUERY_FIELDS_MAX <= (int)ROWS_COLUMNS_MAX, "a query's fields are columns");
+
 /* Rows of a query, a chunk at a time. */
 typedef struct rows_input {
     const char *path;
@@ -47,7 +51,7 @@ typedef struct rows_query {
     const query_type *row;
     int counts;                /* of a list: the number of records of each query is asked for, in place of them */
     const query_field *fields; /* [field_count] an array of answers each, and a column of the output */
-    int field_count, order[QUERY_FIELDS_MAX]; /* of the fields in the output */
+    int field_count, order[ROWS_COLUMNS_MAX]; /* of the fields in the output */
     int instance;                             /* of a scene: the field of instances; 0: none */
     /* Of meshes: what all rows have in common, as in query_inputs. */
     uint8_t cull_back, prepare;
@@ -56,15 +60,18 @@ typedef struct rows_query {
     const double *flat;
     carom_sign sign;
     uint8_t allow_open;
-    uint32_t bundle;    /* rows that have one answer together; 0, 1: one */
-    int query;          /* of closest points: the field with the row whose answer a bundle has; 0: none */
-    const float *limit; /* in place of a column of limits; NULL: the row of the registry has none */
+    uint32_t bundle; /* rows that have one answer together; 0, 1: one */
+    int point;       /* the first of three fields with the place of a row, which the library does not answer; 0: none */
+    const float *period; /* [3] of a periodic box; NULL: none */
+    int query;           /* of closest points: the field with the row whose answer a bundle has; 0: none */
+    const float *limit;  /* in place of a column of limits; NULL: the row of the registry has none */
     /* Fills fields that the library does not know, of all records of the rows of the file before `end` that have not
      * been filled yet; NULL: there are none. Returns an exit status. Of lists alone. */
     int (*fill)(void *user, uint64_t end, const rows_field *fields, uint64_t records);
     /* Behind the last row, before the output is put in place; NULL: nothing to do. Returns an exit status. */
     int (*finish)(void *user);
     void *user;
+    struct mesh_columns *mesh_columns; /* what the triangles get from all rows; NULL: nothing */
 } rows_query;
 
 rows_query rows_query_of(const query_type *row, int counts);
@@ -91,6 +98,15 @@ void rows_close(rows_input *input);
 /* So many rows of the chunk are answered. */
 void rows_show(rows_input *input, uint64_t done);
 
+struct rows_writer;
+/* Write answers of a chunk, and add them to the mesh's columns. */
+void rows_emit(const rows_query *query, struct rows_writer *writer, const rows_field *fields, uint64_t count);
+/* The query, for a format of points with those of its spheres where it has none of contacts. fields: as above. */
+rows_query rows_placed(const rows_query *query, const rows_input *input, const char *path,
+                       query_field fields[QUERY_FIELDS_MAX]);
+/* Fill the points of the rows of a chunk that answers are of: answer i of row of[i], or of row i if `of` is NULL. */
+void rows_fill_points(const rows_query *query, const rows_input *input, const rows_field *fields, const uint64_t *of,
+                      uint64_t count);
 /* Ask and write all rows, beginning with those that are in the columns. */
 int rows_run(const rows_query *query, void *subject, const cli_options *options, rows_input *input);
 /* The message for a failure of the library in this chunk. */
@@ -112,47 +128,36 @@ int rows_scene(const rows_query *query, const cli_options *options, const char *
 /* The query with a column `instance` in front of `triangle`. fields: memory for its fields, which may be theirs. */
 rows_query rows_with_instance(const rows_query *query, query_field fields[QUERY_FIELDS_MAX]);
 
-/* ---- rows_write.c, rows_hdf5.c: answers to a file ------------------------------------------------------------------
+/* ---- rows_write.c: answers to a file, in a format of rows_format.h ------------------------------------------------
  */
 
-struct rows_writer;
-/* A format of outputs. Failed writes are in the output's `error`. */
-typedef struct rows_format {
-    int (*open)(struct rows_writer *w);
-    void (*header)(struct rows_writer *w); /* NULL, as what follows: nothing to do */
-    void (*write)(struct rows_writer *w, const rows_field *fields, uint64_t count);
-    int (*finish)(struct rows_writer *w);
-    void (*close)(struct rows_writer *w);
-} rows_format;
-
-extern const rows_format rows_csv, rows_hdf5;
-
-/* The format that the suffix of an output names; NULL: standard output. */
-const rows_format *rows_format_of(const char *path);
+struct rows_format;
+/* The format that the suffix of an output names; text of any other, and of NULL, standard output. */
+const struct rows_format *rows_format_of(const char *path);
+/* Refuse a path that cannot be an output of that format. is_regular: it is, or may become, a regular file. Returns an
+ * exit status. */
+int rows_format_check(const char *path, int is_regular);
 
 typedef struct rows_writer {
-    const rows_format *format;
+    const struct rows_format *format;
     output *out;
     const rows_query *query;
     unsigned threads;
     uint64_t rows; /* that will be written in all; TABLE_UNKNOWN */
-    uint64_t done; /* of HDF5 */
-    /* Of text. */
+    uint64_t done; /* that were written, or left out */
+    void *own;     /* the format's */
+    /* Of formats with one row behind the other. */
     const rows_field *fields; /* of the rows that are being written */
     uint64_t from, count;
     char *text[PARALLEL_MAX];
     size_t used[PARALLEL_MAX];
-    /* Of HDF5. */
-    uint64_t at[QUERY_FIELDS_MAX]; /* where the columns begin in the file */
-    int spool;                     /* a file without a name, with all rows as long as `rows` is not known; -1: none */
-    unsigned char *buffer;
 } rows_writer;
 
-/* Bytes that a writer of so many fields takes. */
+/* Bytes that a writer of so many fields takes for CSV. */
 uint64_t rows_writer_bytes(int fields, unsigned threads);
 /* rows: TABLE_UNKNOWN if it is not known how many will be written. Returns an exit status with its message printed, as
  * rows_writer_finish does; rows_writer_close in any case. */
-int rows_writer_open(rows_writer *writer, const rows_format *format, output *out, const rows_query *query,
+int rows_writer_open(rows_writer *writer, const struct rows_format *format, output *out, const rows_query *query,
                      unsigned threads, uint64_t rows);
 void rows_write_header(rows_writer *writer);
 /* Rows 0 .. count of a chunk, or records of a list. What is not there is an empty field, or NaN. */
@@ -160,6 +165,20 @@ void rows_write(rows_writer *writer, const rows_field *fields, uint64_t count);
 /* Behind the last row. */
 int rows_writer_finish(rows_writer *writer);
 void rows_writer_close(rows_writer *writer);
+
+/* ---- rows_placed.c: rows that have no point of contact, in a format of points -------------------------------------
+ */
+
+/* Whether rows of this output are at points. */
+int rows_needs_points(const char *path);
+/* The query with columns x, y and z. fields: memory for its fields, which may be theirs. */
+rows_query rows_with_points(const rows_query *query, query_field fields[QUERY_FIELDS_MAX]);
+/* Two spheres. */
+typedef struct rows_pair {
+    double a[3], b[3], ra, rb;
+} rows_pair;
+/* The middle between their surfaces, on the line through their centres; a's centre if they have one. */
+void rows_put_pair_point(const rows_pair *pair, float point[3]);
 
 /* ---- rows_read.c: answers from an HDF5 file -----------------------------------------------------------------------
  */

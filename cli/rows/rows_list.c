@@ -35,14 +35,18 @@ static int list_rows(rows_list *r, rows_input *input, uint64_t from, uint64_t co
     if (input->from == 0 && offsets != NULL)
         cli_report_unused_device(r->options, &stats);
     for (uint64_t i = 0; i < totals.stored; i++)
-        list.query[i] += input->from + from;
+        list.query[i] += from;
+    if (r->query->point > 0)
+        rows_fill_points(r->query, input, r->fields, list.query, totals.stored);
+    for (uint64_t i = 0; i < totals.stored; i++)
+        list.query[i] += input->from;
     *complete = totals.complete;
     if (r->query->fill) {
         const int filled = r->query->fill(r->query->user, input->from + from + *complete, r->fields, totals.stored);
         if (filled != EXIT_DONE)
             return filled;
     }
-    rows_write(r->writer, r->fields, totals.stored);
+    rows_emit(r->query, r->writer, r->fields, totals.stored);
     return EXIT_DONE;
 }
 

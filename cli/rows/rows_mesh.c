@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of a file that are asked of a mesh of another file. */
+#include "mesh_columns.h"
 #include "rows.h"
 #include "cli/import/import.h"
 #include "cli/probe/probe.h"
@@ -47,6 +48,8 @@ int rows_mesh(const rows_query *query, const cli_options *options, const char *m
     int status = mesh_import(mesh, &data);
     if (status != EXIT_DONE)
         return status;
+    if (query->mesh_columns)
+        query->mesh_columns->data = &data;
     status = rows_open_bundles(&input, query, options, path);
     if (status == EXIT_DONE) {
         status = run(query, options, mesh, &data, &input);

@@ -2,6 +2,7 @@
 /* Rows of a file that are asked of a scene of another file. */
 #include <string.h>
 
+#include "mesh_columns.h"
 #include "rows.h"
 #include "cli/probe/probe.h"
 #include "scene_source.h"
@@ -49,7 +50,10 @@ int rows_scene(const rows_query *query, const cli_options *options, const char *
 {
     rows_input input;
     scene_source source;
+    mesh_columns_scene whole = {.first = NULL};
     int status = scene_source_read(options, scene, &source);
+    if (status == EXIT_DONE && query->mesh_columns)
+        status = mesh_columns_scene_make(query->mesh_columns, &whole, &source);
     if (status == EXIT_DONE)
         status = rows_open_bundles(&input, query, options, path);
     if (status == EXIT_DONE) {
@@ -57,5 +61,6 @@ int rows_scene(const rows_query *query, const cli_options *options, const char *
         rows_close(&input);
     }
     scene_source_free(&source);
+    mesh_columns_scene_free(&whole);
     return status;
 }

@@ -11,7 +11,7 @@
 #include "cli/base/base.h"
 #include "cli/base/decimal.h"
 
-/* Columns: the mesh, the map, the mask; -1 where a field of the file is ignored. */
+/* Columns: the mesh, the map, the mask, the velocity; -1 where a field of the file is ignored. */
 enum { MESH, MAP, MASK = MAP + SCENE_MAP, VELOCITY, COLUMNS = VELOCITY + 3, FIELDS_MAX = 64 };
 static const char *const names[COLUMNS] = {"mesh", "m00", "m01", "m02", "m03",  "m10", "m11", "m12", "m13",
                                            "m20",  "m21", "m22", "m23", "mask", "ux",  "uy",  "uz"};
@@ -24,6 +24,7 @@ typedef struct scene_reader {
     unsigned long long line;
     int column[FIELDS_MAX], field_count; /* the column of each field */
     char *field[COLUMNS];                /* of a row; NULL: absent */
+    int moves;                           /* velocities are accepted */
     scene_file *out;
 } scene_reader;
 
@@ -109,9 +110,13 @@ static int read_header(scene_reader *r)
     for (int c = 0; c < MASK; c++)
         if (!seen[c])
             return refuse(r, "missing column", names[c]);
-    for (int c = VELOCITY; c < COLUMNS; c++)
-        if (seen[c])
-            return refuse(r, "instances that move during a query are not supported: column", names[c]);
+    for (int c = VELOCITY; c < COLUMNS; c++) {
+        if (seen[c] && !r->moves)
+            return refuse(r, "a bake is of instances at rest, without ux, uy and uz: column", names[c]);
+        r->out->has_velocities |= seen[c];
+        if (!seen[c] && (seen[VELOCITY] | seen[VELOCITY + 1] | seen[VELOCITY + 2]))
+            return refuse(r, "ux, uy and uz go together; missing column", names[c]);
+    }
     return EXIT_DONE;
 }
 
@@ -136,24 +141,11 @@ static int cut_row(scene_reader *r)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* A path of the file, from the folder where that is. */
-static char *path_from(const scene_reader *r, const char *path)
-{
-    const char *slash = strrchr(r->path, '/');
-    const size_t folder = slash && path[0] != '/' ? (size_t)(slash - r->path) + 1 : 0;
-    char *whole = cli_alloc(folder + strlen(path) + 1, 1);
-    if (whole) {
-        memcpy(whole, r->path, folder);
-        strcpy(whole + folder, path);
-    }
-    return whole;
-}
-
 /* The number of a mesh, of the last ones first: neighbours in a file are often of one mesh. */
 static int find_mesh(scene_reader *r, uint32_t *number)
 {
     scene_file *out = r->out;
-    char *path = path_from(r, r->field[MESH]);
+    char *path = cli_beside(r->path, r->field[MESH]);
     if (!path)
         return cli_no_memory();
     if (r->field[MESH][0] == '\0') {
@@ -192,8 +184,10 @@ static int make_room(scene_file *out)
     out->map = map ? map : out->map;
     uint32_t *mask = cli_resize(out->mask, room, sizeof *mask);
     out->mask = mask ? mask : out->mask;
-    out->room = mesh && map && mask ? room : out->room;
-    return mesh && map && mask;
+    float(*velocity)[3] = cli_resize(out->velocity, room, sizeof *velocity);
+    out->velocity = velocity ? velocity : out->velocity;
+    out->room = mesh && map && mask && velocity ? room : out->room;
+    return mesh && map && mask && velocity;
 }
 
 static int read_number(const scene_reader *r, int column, float *out)
@@ -239,14 +233,19 @@ static int read_row(scene_reader *r)
         status = read_number(r, MAP + k, &out->map[out->count][k]);
     if (status == EXIT_DONE)
         status = read_mask(r, &out->mask[out->count]);
+    for (int k = 0; status == EXIT_DONE && k < 3; k++) {
+        out->velocity[out->count][k] = 0;
+        if (out->has_velocities)
+            status = read_number(r, VELOCITY + k, &out->velocity[out->count][k]);
+    }
     out->count += status == EXIT_DONE;
     return status;
 }
 
-int scene_file_read(const char *path, scene_file *out)
+int scene_file_read(const char *path, int moves, scene_file *out)
 {
     *out = (scene_file){.paths = NULL};
-    scene_reader r = {.path = path, .file = fopen(path, "r"), .out = out};
+    scene_reader r = {.path = path, .file = fopen(path, "r"), .moves = moves, .out = out};
     if (!r.file)
         return cli_refuse(EXIT_USAGE, "%s: %s", path, strerror(errno));
     int status = read_header(&r);
@@ -272,5 +271,6 @@ void scene_file_free(scene_file *file)
     free(file->mesh);
     free(file->map);
     free(file->mask);
+    free(file->velocity);
     *file = (scene_file){.paths = NULL};
 }

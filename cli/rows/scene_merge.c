@@ -108,7 +108,7 @@ static int check_corners(const char *path, uint64_t instance, const mesh_data *m
     return EXIT_DONE;
 }
 
-static int merge(const char *path, const scene_file *file, const scene_data *data, uint64_t most, mesh_data *out)
+int scene_merge_data(const char *path, const scene_file *file, const scene_data *data, uint64_t most, mesh_data *out)
 {
     int status = reserve(path, file, data, most, out);
     for (uint64_t i = 0; i < file->count && status == EXIT_DONE; i++) {
@@ -125,11 +125,11 @@ int scene_merge(const cli_options *options, const char *path, uint64_t most, mes
     scene_file file;
     scene_data data = {NULL, 0};
     *out = (mesh_data){.xyz = NULL};
-    int status = scene_file_read(path, &file);
+    int status = scene_file_read(path, 0, &file);
     if (status == EXIT_DONE)
         status = scene_data_read(options, &file, &data);
     if (status == EXIT_DONE)
-        status = merge(path, &file, &data, most, out);
+        status = scene_merge_data(path, &file, &data, most, out);
     scene_data_free(&data);
     scene_file_free(&file);
     return status;

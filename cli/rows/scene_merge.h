@@ -24,5 +24,7 @@ void scene_data_free(scene_data *data);
  * refuses more than 2^31 - 1 triangles, more than `most` bytes (--max-memory) and corners that are not finite.
  * mesh_free in any case. */
 int scene_merge(const cli_options *options, const char *path, uint64_t most, mesh_data *out);
+/* The same of meshes that are in memory; path: that of the scene, for messages. Velocities do not count. */
+int scene_merge_data(const char *path, const scene_file *file, const scene_data *data, uint64_t most, mesh_data *out);
 
 #endif

@@ -6,7 +6,7 @@
 int scene_source_read(const cli_options *options, const char *path, scene_source *out)
 {
     *out = (scene_source){.path = path};
-    const int status = scene_file_read(path, &out->file);
+    const int status = scene_file_read(path, 1, &out->file);
     if (status != EXIT_DONE)
         return status;
     out->mesh = cli_alloc(out->file.path_count, sizeof(carom_mesh *));
@@ -26,13 +26,15 @@ int scene_source_make(scene_source *source, carom_context *context)
         if (made != EXIT_DONE)
             return made;
     }
-    const carom_scene_desc desc = {
-        .size = sizeof desc,
-        .meshes = source->mesh,
-        .mesh_count = source->data.count,
-        .mesh = carom_uints_of(file->mesh),
-        .instance_count = file->count,
-        .pose = {.size = sizeof desc.pose, .map = file->map[0], .masks = carom_uints_of(file->mask)}};
+    const carom_scene_desc desc = {.size = sizeof desc,
+                                   .meshes = source->mesh,
+                                   .mesh_count = source->data.count,
+                                   .mesh = carom_uints_of(file->mesh),
+                                   .instance_count = file->count,
+                                   .pose = {.size = sizeof desc.pose,
+                                            .map = file->map[0],
+                                            .masks = carom_uints_of(file->mask),
+                                            .velocity = carom_xyz(file->velocity[0])}};
     const carom_status status = carom_scene_create(context, &desc, &source->scene, &err);
     return status == CAROM_OK ? EXIT_DONE : cli_library_error(source->path, status, &err);
 }

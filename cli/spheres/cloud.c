@@ -58,6 +58,10 @@ static void choose_fields(cloud_job *job)
             job->added[i] = add_fields(job, added_fields[i], added_numbers[i]);
     if (options->previous)
         job->previous = add_fields(job, &previous_field, 1);
+    if (rows_needs_points(options->common.output))
+        job->query = rows_with_points(&job->query, job->fields);
+    if (options->is_period_given)
+        job->query.period = options->period;
 }
 
 /* ---- the spheres ------------------------------------------------------------------------------------------------- */
@@ -244,6 +248,8 @@ static int write_each(cloud_job *job)
     if (status == CAROM_OK) {
         progress_show(&job->progress, job->count);
         cloud_report(job, &stats);
+        for (int c = 0; job->query.point > 0 && c < 3; c++)
+            memcpy(fields[job->query.point + c].memory, job->columns[CLOUD_X + c].data, job->count * sizeof(float));
         rows_write(job->writer, fields, job->count);
     }
     rows_fields_free(fields);

@@ -4,6 +4,7 @@
 #include "cloud_job.h"
 #include "cli/base/progress_watch.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,34 @@ static carom_cloud_pair_list arrays_of(const cloud_list *list)
     return to;
 }
 
+/* The sphere's centre at that time. */
+static void put_center(const table_column *c, int32_t sphere, double t, double out[3])
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = (double)c[CLOUD_X + k].data[sphere] +
+                 (c[CLOUD_VX].present && t > 0.0 ? t * (double)c[CLOUD_VX + k].data[sphere] : 0.0);
+}
+
+/* A pair is where contact begins, or at time 0 if there is none within a margin. */
+static void put_point(const cloud_list *list, uint64_t i)
+{
+    const cloud_job *job = list->job;
+    const table_column *other = job->options->against ? job->against_columns : job->columns;
+    const rows_field *fields = list->fields;
+    const int32_t a = fields[CLOUD_A].integers[i], b = fields[CLOUD_B].integers[i];
+    const float time = fields[CLOUD_T].floats[i];
+    const double t = isfinite(time) ? (double)time : 0.0;
+    rows_pair pair = {.ra = (double)job->columns[CLOUD_RADIUS].data[a], .rb = (double)other[CLOUD_RADIUS].data[b]};
+    float point[3];
+    put_center(job->columns, a, t, pair.a);
+    put_center(other, b, t, pair.b);
+    for (int k = 0; list->shift && k < 3; k++)
+        pair.b[k] += list->shift[3 * i + (uint64_t)k] * (double)job->options->period[k];
+    rows_put_pair_point(&pair, point);
+    for (int k = 0; k < 3; k++)
+        fields[job->query.point + k].floats[i] = point[k];
+}
+
 static void write_pairs(cloud_list *list, uint64_t count)
 {
     cloud_job *job = list->job;
@@ -83,6 +112,8 @@ static void write_pairs(cloud_list *list, uint64_t count)
     int64_t *previous = job->previous ? (int64_t *)list->fields[job->previous].longs : NULL;
     for (uint64_t i = 0; previous && i < count; i++)
         previous[i] += previous[i] >= 0 ? (int64_t)list->before.first : 0;
+    for (uint64_t i = 0; job->query.point > 0 && i < count; i++)
+        put_point(list, i);
     rows_write(job->writer, list->fields, count);
 }
 

@@ -61,16 +61,14 @@ static const cli_option own_options[] = {
     CLI_START(spheres_options),
 };
 
-static const char *const hits_words[] = {"all", "first", "any", "count"};
+static const char *const hits_words[] = {"all", "first", "any", "count", NULL};
 
 static int find_hits(const spheres_options *options, cloud_hits *out)
 {
-    for (int i = 0; i <= HITS_COUNT; i++)
-        if (!strcmp(options->hits ? options->hits : hits_words[HITS_ALL], hits_words[i])) {
-            *out = (cloud_hits)i;
-            return EXIT_DONE;
-        }
-    return cli_refuse(EXIT_USAGE, "--hits: expected all, first, any or count, got '%s'", options->hits);
+    int word = HITS_ALL;
+    const int status = options->hits ? cli_read_word("hits", options->hits, hits_words, &word) : -1;
+    *out = (cloud_hits)word;
+    return status < 0 ? EXIT_DONE : status;
 }
 
 /* Options that exclude a margin; columns of the file that do are found when it is read. */
@@ -165,12 +163,8 @@ static const spheres_options defaults = {.t_max = INFINITY};
 const cli_command spheres_command = {
     .name = "spheres",
     .summary = "moving spheres against moving spheres, pair by pair or all of a cloud",
-#define CLOUD_SYNOPSIS(member, numbers, x, y, z, what) "[--" #member "] "
-    .synopsis =
-        "carom spheres --pairs F.csv [options]\n       carom spheres --cloud S.csv [--against B.csv] [--t-max T] "
-        "[--hits all|first|any|count]\n"
-        "                   [--start report|skip-parting|skip] [--margin D] [--periodic LX,LY,LZ]\n"
-        "                   " CLOUD_ADDED(CLOUD_SYNOPSIS) "[--previous OLD] [options]",
+    .synopsis = "carom spheres --pairs F.csv [options]\n"
+                "carom spheres --cloud S.csv [--against B.csv] [--hits all|first|any|count] [options]",
     .details =
         "F.csv has the columns a0x,a0y,a0z,a1x,a1y,a1z,ra,b0x,b0y,b0z,b1x,b1y,b1z,rb: a sphere goes from a0 to a1 over "
         "u\n"
@@ -185,10 +179,7 @@ const cli_command spheres_command = {
         "or the column must be there. --margin is for spheres at rest, without --t-max and --start.\n"
         "--against takes the pairs of a sphere a of S.csv and a sphere b of B.csv alone, which has columns of its own; "
         "rows\n"
-        "of first, any and count are those of S.csv.\n"
-        "A CSV file named - is standard input. A .npy file is float32 [rows][columns], a .h5 file has a dataset for "
-        "each\n"
-        "column, and so has the output if it ends in .h5. With --cloud, --hits chooses:\n"
+        "of first, any and count are those of S.csv.\n" CLI_ROWS_FILES " With --cloud, --hits chooses:\n"
         "  all    a row for each pair that touches, by a, t, b: a,b,state,t, with --periodic also sx,sy,sz: the image "
         "of "
         "b,\n"
@@ -207,5 +198,6 @@ const cli_command spheres_command = {
     .option_count = CLI_COUNT(own_options),
     .computes = 1,
     .output = &cli_output_rows,
+    .hits_words = hits_words,
     .prepare = prepare,
 };

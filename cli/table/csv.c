@@ -400,14 +400,36 @@ void csv_close(csv_reader *r)
 {
     if (!r)
         return;
-    for (size_t i = 0; i < r->field_count; i++)
-        free(r->names[i]);
-    free(r->names);
+    csv_free_names(r->names, r->field_count);
     free(r->fields);
     free(r->buffer);
     if (r->fd > STDERR_FILENO)
         close(r->fd);
     free(r);
+}
+
+int csv_names(const char *path, char ***names, size_t *count)
+{
+    const table_limits limits = {.rows = 1, .threads = 1, .part = 1 << 16};
+    table_column none = {.name = "(header)", .group = 1};
+    csv_reader *r;
+    const int status = csv_open(&r, path, &none, 1, &limits);
+    if (status != EXIT_DONE)
+        return status;
+    *names = r->names;
+    *count = r->field_count;
+    r->names = NULL;
+    r->field_count = 0;
+    csv_close(r);
+    table_free(&none, 1);
+    return EXIT_DONE;
+}
+
+void csv_free_names(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
 }
 
 /* ---- as a table --------------------------------------------------------------------------------------------- */

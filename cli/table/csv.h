@@ -26,4 +26,8 @@ void csv_read_again(csv_reader *reader);
 /* May be NULL. */
 void csv_close(csv_reader *reader);
 
+/* The names in the header of a file; csv_free_names releases them. Returns an exit status. */
+int csv_names(const char *path, char ***names, size_t *count);
+void csv_free_names(char **names, size_t count);
+
 #endif

@@ -153,6 +153,12 @@ hdf5_id hdf5_type_of(const char *numpy)
         return H5T_STD_I64LE;
     if (!strcmp(numpy, "<u4"))
         return H5T_STD_U32LE;
+    if (!strcmp(numpy, "<i2"))
+        return H5T_STD_I16LE;
+    if (!strcmp(numpy, "<u2"))
+        return H5T_STD_U16LE;
+    if (!strcmp(numpy, "|i1"))
+        return H5T_STD_I8LE;
     return !strcmp(numpy, "|u1") ? H5T_STD_U8LE : H5I_INVALID_HID;
 }
 

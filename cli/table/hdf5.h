@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* HDF5 files, if this build has the library (CAROM_HDF5); elsewhere every call fails. What is written has the format of
  * HDF5 1.0 to 1.8 and no times, so the same contents have the same bytes. Types of numbers are named as NumPy names
- * them: <f4, <f8, <i4, <i8, <u4, |u1. */
+ * them: <f4, <f8, <i4, <i8, <u4, |u1; arrays are written of <i2, <u2 and |i1, too. */
 #ifndef CAROM_CLI_TABLE_HDF5_H
 #define CAROM_CLI_TABLE_HDF5_H
 
@@ -94,6 +94,9 @@ void hdf5_close_input(hdf5_input *in); /* with its arrays */
 int hdf5_has(hdf5_input *in, const char *name);
 /* How many members a group has, 0 if there is none; its name if there is one. -1: the file is damaged. */
 int hdf5_only_child(hdf5_input *in, const char *group, char *name, size_t size);
+/* The name of member `number` of a group, in the order of names: 1 if it is a dataset, else 0; -1: that is not known.
+ */
+int hdf5_member(hdf5_input *in, const char *group, int number, char name[HDF5_TEXT]);
 /* The words of an attribute of an object, with spaces between them; empty if there is none. Returns 0 if that fails. */
 int hdf5_words(hdf5_input *in, const char *object, const char *attribute, char text[HDF5_TEXT]);
 /* Returns 0 if it is no dataset. */

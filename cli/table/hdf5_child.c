@@ -187,6 +187,21 @@ static int64_t count_children(const server *s, const hdf5_request *q, hdf5_answe
     return info.nlinks < 1000 ? (int64_t)info.nlinks : 1000;
 }
 
+static int64_t name_member(const server *s, const hdf5_request *q, hdf5_answer *a)
+{
+    const ssize_t length = H5Lget_name_by_idx(s->file, q->name, H5_INDEX_NAME, H5_ITER_INC, (hsize_t)q->array, a->text,
+                                              sizeof a->text, H5P_DEFAULT);
+    if (length >= (ssize_t)sizeof a->text)
+        hdf5_note("a name is longer than 255 bytes");
+    if (length < 0 || length >= (ssize_t)sizeof a->text)
+        return -1;
+    const hid_t group = H5Gopen2(s->file, q->name, H5P_DEFAULT), member = H5Oopen(group, a->text, H5P_DEFAULT);
+    const int64_t result = member < 0 ? -1 : H5Iget_type(member) == H5I_DATASET;
+    H5Oclose(member);
+    H5Gclose(group);
+    return result;
+}
+
 /* Words of a fixed length, or of any. Returns 0 if it has none that fit, -1 if it cannot be read. */
 static int read_words(hid_t attribute, char *words, size_t size, hdf5_answer *a)
 {
@@ -267,6 +282,7 @@ static int64_t answer(server *s, const hdf5_request *q, hdf5_answer *a)
     switch (q->what) {
     case HDF5_HAS: return has(s, q);
     case HDF5_CHILDREN: return count_children(s, q, a);
+    case HDF5_MEMBER: return name_member(s, q, a);
     case HDF5_WORDS: return take_words(s, q, a);
     case HDF5_ARRAY: return open_array(s, q, a);
     case HDF5_NUMBERS: return q->array >= 0 && q->array < s->count ? read_block(s, q, a) : -1;

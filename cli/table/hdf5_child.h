@@ -17,6 +17,7 @@ typedef enum hdf5_what {
     HDF5_OPENED,   /* 0 if the file is open */
     HDF5_HAS,      /* 1 if it has the name */
     HDF5_CHILDREN, /* how many members the group has; text: the name of the only one */
+    HDF5_MEMBER,   /* `array`: which member of the group, by name; 1 if it is a dataset; text: its name */
     HDF5_WORDS,    /* 1 if the object has the attribute; text: its words */
     HDF5_ARRAY,    /* the number of the dataset that is opened; form */
     HDF5_NUMBERS   /* 1, and `bytes` bytes of them behind the answer */

@@ -137,6 +137,17 @@ int hdf5_only_child(hdf5_input *in, const char *group, char *name, size_t size)
     return (int)a.result;
 }
 
+int hdf5_member(hdf5_input *in, const char *group, int number, char name[HDF5_TEXT])
+{
+    hdf5_request q = request(HDF5_MEMBER, group);
+    hdf5_answer a;
+    q.array = number;
+    if (!ask(in, &q, &a))
+        return -1;
+    memcpy(name, a.text, sizeof a.text);
+    return a.result > 0;
+}
+
 int hdf5_words(hdf5_input *in, const char *object, const char *attribute, char text[HDF5_TEXT])
 {
     hdf5_request q = request(HDF5_WORDS, object);

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEADER_MAX = 1 << 16, SHOWN = 40, SHAPE_TEXT = NPY_DIMENSIONS * 22 };
+enum { HEADER_MAX = 1 << 16, ROW_MAX = 1 << 20, SHOWN = 40, SHAPE_TEXT = NPY_DIMENSIONS * 22 };
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are read as they stand in the file");
 
@@ -89,9 +89,104 @@ static int is_text(span s, const char *text)
     return (size_t)(s.end - s.at) == strlen(text) && !memcmp(s.at, text, strlen(text));
 }
 
-static int take_descr(const npy_file *f, span *s)
+/* `suffix`: it may end in an L, as Python 2 wrote some. */
+static int take_length(span *s, int suffix, uint64_t *out)
+{
+    skip_blanks(s);
+    const char *const begin = s->at;
+    for (*out = 0; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++)
+        if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, (uint64_t)(*s->at - '0'), out))
+            return 0;
+    if (s->at == begin)
+        return 0;
+    s->at += suffix && s->at < s->end && *s->at == 'L';
+    return 1;
+}
+
+/* Bytes of a type of one size, such as <f4, |S5, <U5 or <M8[ns]; 0: it is none, or of too many bytes. */
+static uint64_t size_of_type(span type)
+{
+    uint64_t size;
+    if (type.end - type.at < 3 || !strchr("<>|=", *type.at) || !strchr("biufcSUVMm", type.at[1]))
+        return 0;
+    const char kind = type.at[1];
+    type.at += 2;
+    if (!take_length(&type, 0, &size) || size > ROW_MAX || (type.at < type.end && (*type.at != '[' || kind == 'V')))
+        return 0;
+    return kind == 'U' ? 4 * size : size;
+}
+
+/* The (2, 3) of ('name', 'type', (2, 3)). */
+static int take_array(span *s, uint64_t *size)
+{
+    uint64_t length;
+    if (!take(s, '('))
+        return 0;
+    while (!take(s, ')')) {
+        if (!take_length(s, 0, &length) || __builtin_mul_overflow(*size, length, size))
+            return 0;
+        (void)take(s, ',');
+    }
+    return 1;
+}
+
+/* What is not a number of carom's columns has its size and type alone. */
+static void add_named(npy_file *f, span name, span type, int is_array, uint64_t size)
+{
+    npy_named *const named = &f->named[f->named_count++];
+    const size_t length = (size_t)(name.end - name.at);
+    *named = (npy_named){.at = f->size, .size = size};
+    if (length < NPY_NAME)
+        memcpy(named->name, name.at, length);
+    snprintf(named->type, sizeof named->type, "%s%.*s", is_array ? "an array of " : "", (int)(type.end - type.at),
+             type.at);
+}
+
+/* ('name', 'type'), or ('name', 'type', shape); ('', '|V4') are bytes between two. */
+static int take_named(npy_file *f, span *s)
+{
+    const char *const begin = s->at;
+    span name, type;
+    if (!take(s, '(') || !take_string(s, &name) || !take(s, ',') || !take_string(s, &type))
+        return refuse_header(f, "names and types as descr", begin, (size_t)(s->end - begin));
+    uint64_t size = size_of_type(type);
+    const int is_known = size > 0 || is_text(type, "|S0") || is_text(type, "<U0"), is_array = take(s, ',');
+    if (!is_known || (is_array && !take_array(s, &size)) || !take(s, ')'))
+        return refuse_header(f, "names and types of one size as descr", begin, (size_t)(s->end - begin));
+    if (size > ROW_MAX || f->size + size > ROW_MAX)
+        return refuse_header(f, "rows of at most 1048576 bytes", begin, (size_t)(s->at - begin));
+    if (name.at < name.end || type.at[1] != 'V') {
+        if (f->named_count == NPY_NAMED)
+            return refuse_header(f, "at most 64 names and types as descr", begin, (size_t)(s->at - begin));
+        add_named(f, name, type, is_array, size);
+    }
+    f->size += size;
+    return EXIT_DONE;
+}
+
+static int take_all_named(npy_file *f, span *s)
+{
+    int comma = 1;
+    f->named = cli_alloc(NPY_NAMED, sizeof *f->named);
+    if (!f->named)
+        return cli_no_memory();
+    f->size = 0;
+    while (!take(s, ']')) {
+        if (!comma)
+            return refuse_header(f, "a list of names and types as descr", s->at, (size_t)(s->end - s->at));
+        const int status = take_named(f, s);
+        if (status != EXIT_DONE)
+            return status;
+        comma = take(s, ',');
+    }
+    return f->named_count > 0 && f->size > 0 ? EXIT_DONE : refuse_header(f, "a name and a type as descr", "[]", 2);
+}
+
+static int take_descr(npy_file *f, span *s)
 {
     span type;
+    if (f->takes_named && take(s, '['))
+        return take_all_named(f, s);
     if (!take_string(s, &type))
         return refuse_header(f, "a plain number as descr", s->at, (size_t)(s->end - s->at));
     if (is_text(type, "<f4"))
@@ -116,20 +211,6 @@ static int take_order(const npy_file *f, span *s)
                           "numpy.ascontiguousarray(a)",
                           f->path);
     return refuse_header(f, "False or True as fortran_order", s->at, (size_t)(s->end - s->at));
-}
-
-/* `suffix`: it may end in an L, as Python 2 wrote some. */
-static int take_length(span *s, int suffix, uint64_t *out)
-{
-    skip_blanks(s);
-    const char *const begin = s->at;
-    for (*out = 0; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++)
-        if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, (uint64_t)(*s->at - '0'), out))
-            return 0;
-    if (s->at == begin)
-        return 0;
-    s->at += suffix && s->at < s->end && *s->at == 'L';
-    return 1;
 }
 
 /* (), (2,) or (2, 3, 4): a comma is needed after one. */
@@ -205,7 +286,7 @@ static int refuse_end(const npy_file *f)
 static int check_size(npy_file *f, uint64_t size)
 {
     char shape[SHAPE_TEXT];
-    uint64_t bytes = 4;
+    uint64_t bytes = f->size;
     int beyond = 0, empty = 0;
     for (int i = 0; i < f->dimensions; i++) {
         empty |= f->shape[i] == 0;
@@ -214,7 +295,7 @@ static int check_size(npy_file *f, uint64_t size)
     bytes = empty ? 0 : bytes;
     beyond &= !empty;
     if (!beyond && bytes == size - f->at) {
-        f->count = bytes / 4;
+        f->count = bytes / f->size;
         return EXIT_DONE;
     }
     shape_text(f, shape);
@@ -254,15 +335,33 @@ static int read_header(npy_file *f, uint64_t size)
     return status == EXIT_DONE ? check_size(f, size) : status;
 }
 
-int npy_open(npy_file *out, const char *path)
+static int open_file(npy_file *out, const char *path, int takes_named)
 {
     struct stat info;
-    *out = (npy_file){.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    *out = (npy_file){.path = path,
+                      .takes_named = takes_named,
+                      .size = sizeof(float),
+                      .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (out->fd < 0 || fstat(out->fd, &info) != 0)
         return cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
     if (!S_ISREG(info.st_mode))
         return cli_refuse(EXIT_USAGE, "%s: is no regular file, which a .npy file must be", path);
     return read_header(out, (uint64_t)info.st_size);
+}
+
+int npy_open(npy_file *out, const char *path)
+{
+    return open_file(out, path, 0);
+}
+
+int npy_open_rows(npy_file *out, const char *path)
+{
+    return open_file(out, path, 1);
+}
+
+int npy_read_rows(const npy_file *f, uint64_t from, size_t size, void *to)
+{
+    return cli_read_at(f->fd, to, size, f->at + from);
 }
 
 int npy_read_at(const npy_file *f, uint64_t from, uint64_t count, float *to)
@@ -286,4 +385,50 @@ void npy_close(npy_file *f)
     if (f->fd >= 0)
         close(f->fd);
     f->fd = -1;
+    free(f->named);
+    f->named = NULL;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------
+ */
+
+enum { MAGIC = 10, ALIGNMENT = 64 };
+
+/* The dictionary behind the magic is `used` bytes long with it, and filled up with blanks. Returns the whole length. */
+static size_t end_header(char *to, size_t used)
+{
+    const size_t size = (used + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; /* with a newline */
+    memset(to + used, ' ', size - used);
+    memcpy(to, "\x93NUMPY\1\0", 8);
+    to[8] = (char)((size - MAGIC) & 255);
+    to[9] = (char)((size - MAGIC) >> 8);
+    to[size - 1] = '\n';
+    return size;
+}
+
+size_t npy_header(char to[NPY_HEADER], const char *type, int dimensions, const uint64_t *shape)
+{
+    size_t used = MAGIC;
+    used += (size_t)snprintf(to + used, NPY_HEADER - used, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
+    for (int i = 0; i < dimensions; i++)
+        used += (size_t)snprintf(to + used, NPY_HEADER - used, "%s%llu%s", i > 0 ? " " : "",
+                                 (unsigned long long)shape[i], i + 1 < dimensions || dimensions == 1 ? "," : "");
+    used += (size_t)snprintf(to + used, NPY_HEADER - used, "), }");
+    return end_header(to, used);
+}
+
+size_t npy_fields_header(char to[NPY_FIELDS_HEADER], const npy_field *fields, int count, uint64_t rows)
+{
+    enum { DIGITS = 20 };
+    size_t used = MAGIC;
+    used += (size_t)snprintf(to + used, NPY_FIELDS_HEADER - used, "{'descr': [");
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(to + used, NPY_FIELDS_HEADER - used, "%s('%s', '%s')", i > 0 ? ", " : "",
+                                 fields[i].name, fields[i].type);
+    const int length = snprintf(to + used, NPY_FIELDS_HEADER - used, "], 'fortran_order': False, 'shape': (%llu,), }",
+                                (unsigned long long)rows);
+    const int digits = snprintf(NULL, 0, "%llu", (unsigned long long)rows);
+    used += (size_t)length;
+    memset(to + used, ' ', (size_t)(DIGITS - digits));
+    return end_header(to, used + (size_t)(DIGITS - digits));
 }

@@ -38,7 +38,8 @@ typedef struct counts {
 
 typedef struct subject {
     verify_subject is;
-    carom_mesh *mesh; /* NULL: it takes no part, or no longer */
+    carom_mesh *mesh;   /* NULL: it takes no part, or no longer */
+    carom_scene *scene; /* whose mesh it is; or NULL */
     char failure[300];
     double cost;  /* seconds per query, all types and modes */
     double share; /* of each block */
@@ -75,8 +76,7 @@ static void lose(mesh_run *r, subject *s, const char *what, carom_status status,
     output_format(r->out, "%s: %s on %s failed: %s: %s\n", s->is.name, what, r->scene.name, carom_status_name(status),
                   err->message);
     snprintf(s->failure, sizeof s->failure, "failed while working: %s", err->message);
-    carom_mesh_destroy(s->mesh);
-    s->mesh = NULL;
+    verify_scene_close(&s->scene, &s->mesh);
     s->is.context = NULL; /* stays out of the rest; its owner destroys it */
 }
 
@@ -87,7 +87,7 @@ static int answer(mesh_run *r, subject *s, const verify_mesh_request *ask, verif
     carom_error err = {0};
     carom_stats stats;
     const double start = cli_seconds();
-    carom_status status = verify_mesh_ask(s->mesh, ask, &r->swept_spheres, to, &stats, &err);
+    carom_status status = verify_mesh_ask(s->mesh, &r->scene, ask, &r->swept_spheres, to, &stats, &err);
     cell->seconds += cli_seconds() - start;
     if (status != CAROM_OK) {
         cell->different += ask->count;
@@ -135,7 +135,8 @@ static int expect_share(mesh_run *r, verify_mesh_request *expected, const verify
     if (expected->count == ask->count)
         return 1;
     *expected = *ask;
-    const carom_status status = verify_mesh_ask(base->mesh, ask, &r->swept_spheres, &r->expected, &stats, &err);
+    const carom_status status =
+        verify_mesh_ask(base->mesh, &r->scene, ask, &r->swept_spheres, &r->expected, &stats, &err);
     if (status == CAROM_OK)
         return 1;
     base->cells[ask->accuracy][ask->type].different += ask->count;
@@ -174,11 +175,11 @@ static int run_type(mesh_run *r, size_t scene, int type, int mode, uint64_t firs
 static void open_scene(mesh_run *r, size_t scene)
 {
     verify_scene_make(scene, r->options->seed, r->options->queries / QUERIES_PER_TRIANGLE, &r->scene);
-    const carom_mesh_desc desc = verify_scene_desc(&r->scene);
     for (size_t i = 0; i < r->count; i++) {
         subject *s = &r->subjects[i];
         carom_error err = {0};
-        carom_status status = s->is.context ? carom_mesh_create(s->is.context, &desc, &s->mesh, &err) : CAROM_OK;
+        const carom_status status =
+            s->is.context ? verify_scene_open(s->is.context, &r->scene, &s->scene, &s->mesh, &err) : CAROM_OK;
         if (status == CAROM_OK)
             continue;
         s->cells[0][0].different++;
@@ -188,10 +189,8 @@ static void open_scene(mesh_run *r, size_t scene)
 
 static void close_scene(mesh_run *r)
 {
-    for (size_t i = 0; i < r->count; i++) {
-        carom_mesh_destroy(r->subjects[i].mesh);
-        r->subjects[i].mesh = NULL;
-    }
+    for (size_t i = 0; i < r->count; i++)
+        verify_scene_close(&r->subjects[i].scene, &r->subjects[i].mesh);
 }
 
 /* Queries of a block: enough are left for the other blocks that a scene has at least. */
@@ -312,7 +311,7 @@ static void write_matrix(const mesh_run *r)
                                                      "meshes: first filter + second + integers / different"};
     output_format(r->out,
                   "\nmeshes: %.0f queries of each type, %.3g %% of the pairs, in exact mode an eighth of them; "
-                  "%d meshes of %d triangles, one of %zu\n",
+                  "%d meshes of %d triangles, one of them of instances that move, one of %zu\n",
                   asked, 100.0 * asked / (double)r->options->queries, (int)MESH_JUDGED, (int)MESH_TRIANGLES,
                   r->scene.triangle_count);
     for (int mode = 0; mode < VERIFY_MODES; mode++) {

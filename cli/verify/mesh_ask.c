@@ -40,7 +40,8 @@ int verify_mesh_answers_alloc(verify_mesh_answers *answers)
             return cli_no_memory();
     }
     answers->offsets = cli_alloc(MESH_BLOCK + 1, sizeof *answers->offsets);
-    return answers->offsets ? EXIT_DONE : cli_no_memory();
+    answers->instance = cli_alloc(RECORDS, sizeof *answers->instance);
+    return answers->offsets && answers->instance ? EXIT_DONE : cli_no_memory();
 }
 
 void verify_mesh_answers_free(verify_mesh_answers *answers)
@@ -48,6 +49,7 @@ void verify_mesh_answers_free(verify_mesh_answers *answers)
     for (int f = 0; f < QUERY_FIELDS_MAX; f++)
         free(answers->field[f]);
     free(answers->offsets);
+    free(answers->instance);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
@@ -74,8 +76,21 @@ static query_inputs inputs_of(const query_type *q, const verify_spheres *b)
     return query_inputs_of(q, column, 0);
 }
 
-carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_request *ask, const verify_spheres *b,
-                             verify_mesh_answers *to, carom_stats *stats, carom_error *err)
+/* Triangles and patches get their numbers among those of all instances. */
+static void number_all(const verify_scene *scene, const verify_mesh_request *ask, verify_mesh_answers *to)
+{
+    const query_type *q = query_meshes[ask->type];
+    const uint64_t stored = to->stored < RECORDS ? to->stored : RECORDS, rows = is_list(ask) ? stored : ask->count;
+    for (int f = 0; f < query_field_count(q); f++) {
+        int32_t *value = to->field[f];
+        if (q->fields[f].kind == QUERY_TRIANGLE || q->fields[f].kind == QUERY_PATCH)
+            for (uint64_t i = 0; i < rows; i++)
+                value[i] = verify_scene_number(scene, to->instance[i], value[i]);
+    }
+}
+
+carom_status verify_mesh_ask(carom_mesh *mesh, const verify_scene *scene, const verify_mesh_request *ask,
+                             const verify_spheres *b, verify_mesh_answers *to, carom_stats *stats, carom_error *err)
 {
     const query_type *q = query_meshes[ask->type];
     carom_list_totals totals = {0};
@@ -85,14 +100,20 @@ carom_status verify_mesh_ask(carom_mesh *mesh, const verify_mesh_request *ask, c
     in.cull_back = b->cull_back;
     in.start = b->start;
     in.ends = b->ends;
-    const query_call call = {
-        .count = ask->count, .accuracy = ask->accuracy, .in = &in, .out = to->field, .list = &list};
+    const query_call call = {.count = ask->count,
+                             .accuracy = ask->accuracy,
+                             .in = &in,
+                             .out = to->field,
+                             .instance = scene->instance_count > 0 ? to->instance : NULL,
+                             .list = &list};
     *stats = (carom_stats){.size = sizeof *stats};
     spoil(ask, to);
     const carom_status status = q->mesh.ask(mesh, &call, stats, err);
     to->total = totals.total;
     to->complete = totals.complete;
     to->stored = totals.stored;
+    if (status == CAROM_OK && scene->instance_count > 0)
+        number_all(scene, ask, to);
     return status;
 }
 

@@ -127,7 +127,7 @@ static void make_masks(uint64_t seed, size_t count, uint32_t *masks)
     }
 }
 
-enum { SCENE_SQUARE = 6, SCENE_GROUND, SCENE_BALL, SCENE_LARGE_BALL };
+enum { SCENE_SQUARE = 6, SCENE_GROUND, SCENE_BALL, SCENE_MOVING, SCENE_LARGE_BALL };
 _Static_assert(2 * SIDE * SIDE == MESH_TRIANGLES && 8 * SPHERE_SIDE * SPHERE_SIDE == MESH_TRIANGLES,
                "all that are judged");
 _Static_assert((int)SCENE_LARGE_BALL == (int)MESH_JUDGED, "the one that is not judged is the last");
@@ -144,6 +144,7 @@ static const struct {
                          {"square", NULL},
                          {"ground", NULL},
                          {"ball", NULL},
+                         {"moving instances", fill_plain},
                          {"large ball", NULL}};
 
 const char *verify_scene_name(size_t index)
@@ -177,6 +178,9 @@ void verify_scene_make(size_t index, uint64_t seed, uint64_t most, verify_scene 
         make_ball(side, out);
     if (out->has_masks)
         make_masks(seed, out->triangle_count, out->masks);
+    out->instance_count = 0;
+    if (index == SCENE_MOVING)
+        verify_scene_move(seed, out);
 }
 
 carom_mesh_desc verify_scene_desc(const verify_scene *s)
@@ -266,8 +270,11 @@ void verify_spheres_make(const verify_scene *scene, uint64_t seed, uint64_t firs
         float one[SPHERE_COLUMNS];
         ref_gen_seed(&g, STREAM_BALLS, seed, first + i);
         aim(&g, scene, one);
-        for (int k = 0; k < 3 && out->ends; k++)
+        for (int k = 0; k < 3 && out->ends; k++) {
+            if (scene->instance_count > 0)
+                one[k] = verify_scene_snap(one[k]);
             one[SPHERE_VELOCITY + k] += one[k];
+        }
         if (out->ends && one[SPHERE_T_MAX] > 1.0f)
             one[SPHERE_T_MAX] = 1.0f;
         for (int c = 0; c < SPHERE_COLUMNS; c++)
@@ -279,6 +286,8 @@ void verify_spheres_make(const verify_scene *scene, uint64_t seed, uint64_t firs
 query_sphere verify_spheres_case(const verify_scene *scene, const verify_spheres *b, uint64_t i)
 {
     query_sphere s = {.mesh = verify_scene_reference(scene),
+                      .instances = scene->instance_count > 0 ? scene->instances : NULL,
+                      .instance_count = scene->instance_count,
                       .sphere.radius = (double)b->column[SPHERE_RADIUS][i],
                       .t_max = b->column[SPHERE_T_MAX][i],
                       .max_distance = b->column[SPHERE_MAX_DISTANCE][i],

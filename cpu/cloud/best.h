@@ -216,6 +216,8 @@ static void cloud_list_best_runs(const caromi_cloud_view *view, uint32_t begin, 
 {
     for (uint32_t slot = begin; slot < end; slot++)
         for (uint32_t level = 0; level < view->level_count && !best->is_done[slot]; level++) {
+            if (!caromi_cloud_levels_meet(view, 0 /* of two clouds the first one's spheres search */, level))
+                continue;
             const cloud_ball ball = cloud_ball_of(view, slot);
             cloud_rows_in_box rows = cloud_rows_begin(view, level, &ball);
             for (uint32_t row; (row = cloud_rows_next(view, &rows)) != CAROMI_NO_ROW;) {

@@ -160,8 +160,8 @@ static inline int caromi_cloud_may_search(const caromi_cloud_view *view, uint32_
 /* Options of the scan, as kernels/layout.h numbers them. */
 static inline int caromi_cloud_options(const caromi_cloud_view *view)
 {
-    return (view->mask ? CLOUD_MASKED : 0) | (view->reach_is_bound ? CLOUD_BOUNDS_ONLY : 0) |
-           (view->margin > 0 ? CLOUD_MARGIN : 0);
+    return (view->mask ? CLOUD_MASKED : 0) | (view->group ? CLOUD_GROUPED : 0) |
+           (view->reach_is_bound ? CLOUD_BOUNDS_ONLY : 0) | (view->margin > 0 ? CLOUD_MARGIN : 0);
 }
 
 /* Most cells of a level along an axis. Sparse outliers beyond are clamped into the last cell. */

@@ -104,12 +104,6 @@ FN cloud_lanes_found cloud_compare_between(v3 d, vf least, vf most, vf margin, i
     return tested;
 }
 
-/* Bitmask of the lanes where both numbers have a common bit. */
-FN u32 cloud_common(vi a, vi b)
-{
-    return v_bitmask(v_not(vi_eq(a & b, v_i(0))));
-}
-
 /* Tests the sphere s against the spheres in slots `from` + lane. No sphere pairs with its own image. */
 FN cloud_lanes_found cloud_test(const cloud_sorted *columns, const cloud_sphere *sphere, uint32_t from, int options)
 {
@@ -123,7 +117,7 @@ FN cloud_lanes_found cloud_test(const cloud_sorted *columns, const cloud_sphere 
     } else
         tested = cloud_compare(v3_sub(at, sphere->at), reach + sphere->reach, margin, options);
     if (options & CLOUD_MASKED && columns->mask)
-        tested = cloud_keep(tested, cloud_common(cloud_load_bits(columns->mask + from), sphere->group));
+        tested = cloud_keep(tested, cloud_common(sphere->group, cloud_load_bits(columns->mask + from)));
     if (options & CLOUD_MASKED && columns->group)
         tested = cloud_keep(tested, cloud_common(cloud_load_bits(columns->group + from), sphere->mask));
     return tested;

@@ -31,15 +31,18 @@ void caromi_scalar_second_sweep(const float *const *in, void *const *out, size_t
 /* in: IN_SWEEP_MOVING numbers (W = 0 for a triangle at rest). limit may be infinite. Integers decide what the second
  * filter leaves undecided. */
 void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out);
+/* in: IN_SWEEP_CARRIED numbers. Times and state; integers decide all. */
+void caromi_exact_carried_of(const float *in, float limit, caromi_exact_sweep *out);
 
 /* in: IN_SWEEP_RESTING numbers, all finite, with one ball and the same velocity, of one bit: (0, 0, -1). The sign of
  * the difference of two triangles' first times; the ball meets both. */
 int caromi_exact_first_order(const float *in, const float *other);
 
-/* in: IN_SWEEP_MOVING numbers, velocities as differences V - W. Whether the triangle's normal (P1-P0)x(P2-P0) goes
- * along the motion; and whether the sphere moves away from the triangle's closest point at time 0. */
-int caromi_exact_is_back(const float *in);
-int caromi_exact_is_parting(const float *in);
+/* in: IN_SWEEP_MOVING or IN_SWEEP_CARRIED numbers, velocities as differences. Whether the triangle's normal
+ * (P1-P0)x(P2-P0) goes along the motion; and whether the sphere moves away from the triangle's closest point at time 0.
+ */
+int caromi_exact_is_back(const float *in, int count);
+int caromi_exact_is_parting(const float *in, int count);
 
 /* in: IN_OVERLAP numbers. OVERLAP_INVALID in both for an invalid query. */
 void caromi_exact_overlap_of(const float *in, int *overlap, int *axes);
@@ -67,8 +70,9 @@ typedef struct caromi_exact_contact {
     int feature;
 } caromi_exact_contact;
 
-/* in: IN_SWEEP_RESTING numbers. ends: the velocity's numbers are the centre at time 1. */
-void caromi_exact_contact_of(const float *in, int ends, caromi_exact_contact *out);
+/* in: IN_SWEEP_RESTING numbers, then three of the velocity of the triangle's instance, which are read if `motion` has
+ * TRIANGLE_CARRIED. With MOTION_BY_END the velocity's numbers are the centre at time 1. */
+void caromi_exact_contact_of(const float *in, int motion, caromi_exact_contact *out);
 /* in: IN_CLOSEST numbers, all finite. The closest point at rest, with the unit vector from this point to the centre; at
  * distance 0 the triangle's normal, or zeros. */
 void caromi_exact_touch_of(const float *in, caromi_exact_contact *out);

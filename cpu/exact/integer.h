@@ -12,7 +12,8 @@
 
 /* Why 5632 bits are enough for finite binary32 inputs of any exponents. They are multiples of 2^-149 below 2^128, so in
  * units of the lowest bit a difference of coordinates or of velocities has at most 278 bits and a radius 277 (between
- * spheres, where four coordinates make one velocity: 279 and 278). In motion.h's letters:
+ * spheres, where four coordinates make one velocity: 279 and 278; of an instance that moves, where three do: 279). In
+ * motion.h's letters:
  *
  *   q = d x v, a = e x v, n = e x f     557 bits each component
  *   v.v, e.e, v.e                       558

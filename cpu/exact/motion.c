@@ -35,15 +35,22 @@ static int is_first_use(caromi_motion *motion, int part)
 /* ---- loading ------------------------------------------------------------------------------------------------------
  */
 
-/* The vector a - b, in units of 2^unit. */
-static void load_difference(caromi_int3 *out, const float *a, const float *b, int unit)
+/* Subtracts b, in units of 2^unit. */
+static void subtract_floats(caromi_int3 *from, const float *b, int unit)
 {
     caromi_int subtrahend;
     for (int i = 0; i < 3; i++) {
-        caromi_int_of_float(&out->x[i], a[i], unit);
         caromi_int_of_float(&subtrahend, b[i], unit);
-        caromi_int_sub(&out->x[i], &out->x[i], &subtrahend);
+        caromi_int_sub(&from->x[i], &from->x[i], &subtrahend);
     }
+}
+
+/* The vector a - b, in units of 2^unit. */
+static void load_difference(caromi_int3 *out, const float *a, const float *b, int unit)
+{
+    for (int i = 0; i < 3; i++)
+        caromi_int_of_float(&out->x[i], a[i], unit);
+    subtract_floats(out, b, unit);
 }
 
 /* The exponent of the lowest bit; 0 if all numbers are 0. */
@@ -52,11 +59,13 @@ static int unit_of(int lowest)
     return lowest == CAROMI_NO_BIT ? 0 : lowest;
 }
 
-/* Loads a pair; 0 if it is invalid. count: IN_SWEEP_MOVING with the triangle's velocity, else IN_SWEEP_RESTING. */
+/* Loads a pair; 0 if it is invalid. count: IN_SWEEP_CARRIED or IN_SWEEP_MOVING with the triangle's velocity, else
+ * IN_SWEEP_RESTING. */
 int caromi_motion_of(caromi_motion *motion, const float *in, int count)
 {
     static const float at_rest[3];
-    const float *triangle_velocity = count == IN_SWEEP_MOVING ? in + IN_WX : at_rest;
+    const float *triangle_velocity = count >= IN_SWEEP_MOVING ? in + IN_WX : at_rest;
+    const float *instance_velocity = count == IN_SWEEP_CARRIED ? in + IN_UX : at_rest;
     caromi_int radius;
     if (!caromi_floats_finite(in, count) || !caromi_radius_valid(in[IN_R]))
         return 0;
@@ -64,7 +73,9 @@ int caromi_motion_of(caromi_motion *motion, const float *in, int count)
     const int center = caromi_lowest_bit(in, IN_R + 1), corners = caromi_lowest_bit(in + IN_P0X, 9);
     const int length = unit_of(center < corners ? center : corners);
     const int sphere_speed = caromi_lowest_bit(in + IN_VX, 3), triangle_speed = caromi_lowest_bit(triangle_velocity, 3);
-    const int speed = unit_of(sphere_speed < triangle_speed ? sphere_speed : triangle_speed);
+    const int instance_speed = caromi_lowest_bit(instance_velocity, 3),
+              slowest = sphere_speed < triangle_speed ? sphere_speed : triangle_speed;
+    const int speed = unit_of(slowest < instance_speed ? slowest : instance_speed);
     motion->in = in;
     motion->unit = length - speed;
     motion->known = 0;
@@ -72,6 +83,8 @@ int caromi_motion_of(caromi_motion *motion, const float *in, int count)
     caromi_int_of_float(&radius, in[IN_R], length);
     caromi_int_square(&motion->r2, &radius);
     load_difference(&motion->v, in + IN_VX, triangle_velocity, speed);
+    if (count == IN_SWEEP_CARRIED)
+        subtract_floats(&motion->v, instance_velocity, speed);
     motion->resting = (motion->v.x[0].count | motion->v.x[1].count | motion->v.x[2].count) == 0;
     for (int corner = 0; corner < 3; corner++)
         load_difference(&motion->d[corner], in + IN_CX, in + IN_P0X + 3 * corner, length);

@@ -60,8 +60,8 @@ typedef struct caromi_motion {
     caromi_element elements[FEATURE_FACE + 1];
 } caromi_motion;
 
-/* Returns 0 if the query is invalid. in: `count` numbers, IN_SWEEP_MOVING or, without W, IN_SWEEP_RESTING. They must
- * outlive the motion. */
+/* Returns 0 if the query is invalid. in: `count` numbers, IN_SWEEP_CARRIED, without U IN_SWEEP_MOVING or, without W,
+ * IN_SWEEP_RESTING: v is V - W - U. They must outlive the motion. */
 int caromi_motion_of(caromi_motion *m, const float *in, int count);
 
 const caromi_int3 *caromi_motion_normal(caromi_motion *m);                 /* n */

@@ -79,13 +79,13 @@ static void answer_moving(caromi_motion *motion, int want, float limit, caromi_e
     touch_point(motion, &last, out->t_last, out->point_last, &out->feature_last);
 }
 
-/* Answers one pair in integers. */
-static void answer_in_integers(const float *in, int want, float limit, caromi_exact_sweep *out)
+/* Answers one pair in integers. count: IN_SWEEP_MOVING or IN_SWEEP_CARRIED; the latter without points. */
+static void answer_in_integers(const float *in, int count, int want, float limit, caromi_exact_sweep *out)
 {
     caromi_motion motion;
     clear(out);
     out->by_integers = 1;
-    if (!caromi_motion_of(&motion, in, IN_SWEEP_MOVING))
+    if (!caromi_motion_of(&motion, in, count))
         out->state = STATE_INVALID;
     else if (motion.resting)
         answer_resting(&motion, want, out);
@@ -122,7 +122,12 @@ static int answer_by_filter(const float *in, int want, float limit, caromi_exact
 void caromi_exact_sweep_of(const float *in, int want, float limit, caromi_exact_sweep *out)
 {
     if (want == CAROMI_EXACT_FULL || !answer_by_filter(in, want, limit, out))
-        answer_in_integers(in, want, limit, out);
+        answer_in_integers(in, IN_SWEEP_MOVING, want, limit, out);
+}
+
+void caromi_exact_carried_of(const float *in, float limit, caromi_exact_sweep *out)
+{
+    answer_in_integers(in, IN_SWEEP_CARRIED, CAROMI_EXACT_TIMES, limit, out);
 }
 
 /* A triangle at rest. */
@@ -217,17 +222,18 @@ static void touch_normal(caromi_motion *motion, const caromi_touch *touch, float
     }
 }
 
-/* Contact of a sphere that touches later. */
-static void first_contact(caromi_motion *motion, const caromi_touch *first, caromi_exact_contact *out)
+/* Contact of a sphere that touches later. velocity: of the triangle's instance. */
+static void first_contact(caromi_motion *motion, const caromi_touch *first, const float *velocity,
+                          caromi_exact_contact *out)
 {
-    static const float at_rest[3];
     double weights[2];
     const float t = caromi_root_float(&first->root, first->time, motion->unit);
     if (t > 0x1.fffffep127f)
         return;
     out->feature = first->element->feature;
     caromi_element_weights(motion, first->element, first->side, weights);
-    caromi_point_of(motion->in + IN_P0X, weights, at_rest, 0.0, out->point);
+    caromi_point_of(motion->in + IN_P0X, weights, velocity, caromi_approx_double(first->time, motion->unit),
+                    out->point);
     if (motion->r2.sign == 0)
         normal_against(motion, out->normal);
     else
@@ -235,16 +241,18 @@ static void first_contact(caromi_motion *motion, const caromi_touch *first, caro
 }
 
 /* Contact of a mesh hit. */
-void caromi_exact_contact_of(const float *in, int ends, caromi_exact_contact *out)
+void caromi_exact_contact_of(const float *in, int motion_kind, caromi_exact_contact *out)
 {
     caromi_motion motion;
     caromi_touch first, last;
-    float relative[IN_SWEEP_MOVING] = {0};
+    float relative[IN_SWEEP_CARRIED] = {0};
     memset(out, 0, sizeof *out);
     memcpy(relative, in, IN_SWEEP_RESTING * sizeof *in);
-    if (ends)
+    if ((motion_kind & MOTION_BY_END) != 0)
         memcpy(relative + IN_WX, in + IN_CX, 3 * sizeof *in);
-    if (!caromi_motion_of(&motion, relative, IN_SWEEP_MOVING))
+    if ((motion_kind & TRIANGLE_CARRIED) != 0)
+        memcpy(relative + IN_UX, in + IN_SWEEP_RESTING, 3 * sizeof *in);
+    if (!caromi_motion_of(&motion, relative, IN_SWEEP_CARRIED))
         return;
     /* A pair at rest has contact at time 0 or never. */
     if (motion.resting) {
@@ -258,7 +266,7 @@ void caromi_exact_contact_of(const float *in, int ends, caromi_exact_contact *ou
         return;
     const int sign = caromi_root_sign(&first.root);
     if (sign > 0) {
-        first_contact(&motion, &first, out);
+        first_contact(&motion, &first, relative + IN_UX, out);
         return;
     }
     if (sign < 0) {
@@ -277,7 +285,7 @@ static void resolve_sweep(caromi_exact_pair *pair, int want, int moving)
     caromi_exact_sweep answer;
     if (!moving)
         pair->in[IN_WX] = pair->in[IN_WY] = pair->in[IN_WZ] = 0;
-    answer_in_integers(pair->in, want, 0, &answer);
+    answer_in_integers(pair->in, IN_SWEEP_MOVING, want, 0, &answer);
     pair->real[OUT_T_FIRST] = answer.t_first;
     pair->real[OUT_T_LAST] = answer.t_last;
     pair->byte[OUT_STATE] = (uint8_t)answer.state;
@@ -312,11 +320,11 @@ void caromi_resolve_sweep_full_moving_exact(caromi_exact_pair *pair)
     resolve_sweep(pair, CAROMI_EXACT_FULL, 1);
 }
 
-/* Resolves an undecided contact of a batch. ends: the motion is given by its end. */
-static void resolve_contact(caromi_exact_pair *pair, int ends)
+/* Resolves an undecided contact of a batch. */
+static void resolve_contact(caromi_exact_pair *pair, int motion)
 {
     caromi_exact_contact answer;
-    caromi_exact_contact_of(pair->in, ends, &answer);
+    caromi_exact_contact_of(pair->in, motion, &answer);
     memcpy(&pair->real[OUT_POINT_X], answer.point, sizeof answer.point);
     memcpy(&pair->real[OUT_NORMAL_X], answer.normal, sizeof answer.normal);
     pair->byte[OUT_FEATURE] = (uint8_t)answer.feature;
@@ -324,9 +332,17 @@ static void resolve_contact(caromi_exact_pair *pair, int ends)
 
 void caromi_resolve_contact_exact(caromi_exact_pair *pair)
 {
-    resolve_contact(pair, 0);
+    resolve_contact(pair, MOTION_BY_VELOCITY);
 }
 void caromi_resolve_contact_ends_exact(caromi_exact_pair *pair)
 {
-    resolve_contact(pair, 1);
+    resolve_contact(pair, MOTION_BY_END);
+}
+void caromi_resolve_contact_carried_exact(caromi_exact_pair *pair)
+{
+    resolve_contact(pair, MOTION_BY_VELOCITY | TRIANGLE_CARRIED);
+}
+void caromi_resolve_contact_carried_ends_exact(caromi_exact_pair *pair)
+{
+    resolve_contact(pair, MOTION_BY_END | TRIANGLE_CARRIED);
 }

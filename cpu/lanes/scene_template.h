@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Searches of scenes of one width at one lane count: those of mesh_template.h over instances of meshes. */
 #define MESH_SCENE
+#define MESH_SCENE_MOVES
 #include "kernels/wide.h" /* first: headers have exact bodies where it is */
-#include "cpu/scene/map.h"
+#include "cpu/scene/motion.h"
 #include "isa_run.h"
 #include "cpu/mesh/template.h"
 

@@ -2,8 +2,9 @@
 /* Searches of a scene for one query at a time; included once for each width with MESH_WIDTH defined. */
 #define LANES 1
 #define MESH_SCENE
+#define MESH_SCENE_MOVES
 #include "kernels/wide.h" /* first: headers have exact bodies where it is */
-#include "cpu/scene/map.h"
+#include "cpu/scene/motion.h"
 #include "cpu/mesh/resolve_closest.h"
 #include "cpu/mesh/resolve_mesh.h"
 

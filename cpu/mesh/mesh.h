@@ -4,7 +4,7 @@
 #define CAROM_CPU_MESH_MESH_H
 #include "cpu/cpu.h"
 #include "cpu/exact/cube.h"
-#include "cpu/scene/instance.h"
+#include "kernels/scene_instance.h"
 #include "rows.h"
 
 typedef struct caromi_mesh_view {
@@ -45,6 +45,7 @@ typedef struct caromi_mesh_query {
     float in[CAROMI_MESH_IN];
     int32_t mask; /* all bits without MESH_QUERY_MASKS */
     int options;
+    float carried[3]; /* with MESH_CARRIED: the velocity of the instance whose triangles are decided */
 } caromi_mesh_query;
 
 /* Decides one triangle (nine numbers) that a search for all hits left undecided; 0: it is no hit. Raises *rung to the

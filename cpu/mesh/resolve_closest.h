@@ -49,8 +49,6 @@ static void closest_resolve(const caromi_mesh_view *mesh, const caromi_mesh_quer
     while (left)
         if (trav.next >= 0) {
             left = closest_visit_node(&trav, MESH_NODE(mesh, &trav), query->options);
-        } else if (MESH_IS_ABOVE(&trav)) {
-            left = MESH_VISIT_INSTANCES(closest, &trav, MESH_LEAF_HERE(mesh, &trav), mesh->frame.scale, query->options);
         } else {
             closest_resolve_leaf(MESH_LEAF_HERE(mesh, &trav), &trav, mesh->frame.scale, query->options);
             left = closest_pop_next(&trav);

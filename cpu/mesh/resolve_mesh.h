@@ -5,6 +5,13 @@
 #include "nodes.h"
 #include "resolve_hit.h"
 
+/* Gives a query the velocity of the instance where its traversal is. */
+#ifdef MESH_SCENE
+#define MESH_CARRY(query, trav) memcpy((query)->carried, (trav)->stack.at->velocity, sizeof(query)->carried)
+#else
+#define MESH_CARRY(query, trav) (void)0
+#endif
+
 /* Solves one pair: box, filter, integers. */
 static mesh_packet_result mesh_resolve_pair(const mesh_packet *packet, const mesh_traversal *trav,
                                             const caromi_mesh_query *query, caromi_rung *rung)
@@ -42,6 +49,7 @@ static caromi_rung mesh_resolve(const caromi_mesh_view *mesh, const caromi_mesh_
     const float *in = query->in;
     const mesh_query traversed = {in[MESH_CX], in[MESH_CY], in[MESH_CZ],    in[MESH_RADIUS], in[MESH_VX],
                                   in[MESH_VY], in[MESH_VZ], in[MESH_T_MAX], query->options,  query->mask};
+    caromi_mesh_query own = *query;
     mesh_traversal trav;
     caromi_rung rung = CAROMI_SECOND_FILTER;
     trav.masks = mesh->masks;
@@ -50,10 +58,9 @@ static caromi_rung mesh_resolve(const caromi_mesh_view *mesh, const caromi_mesh_
     while (left)
         if (trav.next >= 0) {
             left = mesh_visit_node(&trav, MESH_NODE(mesh, &trav), query->options);
-        } else if (MESH_IS_ABOVE(&trav)) {
-            left = MESH_VISIT_INSTANCES(mesh, &trav, MESH_LEAF_HERE(mesh, &trav), mesh->frame.scale, query->options);
         } else {
-            mesh_resolve_leaf(MESH_LEAF_HERE(mesh, &trav), &trav, mesh->frame.scale, query, &rung);
+            MESH_CARRY(&own, &trav);
+            mesh_resolve_leaf(MESH_LEAF_HERE(mesh, &trav), &trav, mesh->frame.scale, &own, &rung);
             left = mesh_pop_next(&trav);
         }
     *triangle = trav.best.triangle == MESH_NO_TRIANGLE ? -1 : trav.best.triangle;

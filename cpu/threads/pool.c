@@ -5,12 +5,12 @@
 #include "pool.h"
 
 #include <stdatomic.h>
-#include <time.h>
 #include <unistd.h>
 #if defined(__linux__)
 #include <sched.h>
 #endif
 
+#include "clock.h"
 #include "float_mode.h"
 #include "thread.h"
 
@@ -18,6 +18,7 @@
  * the team awake, and an OpenCL driver's own threads get the core soon. */
 enum { SPIN_NANOSECONDS = 50000, SPINS_PER_CLOCK = 16 };
 enum { MOVES_MAX = 4, STACK = 2 << 20 };
+enum { LOOK_EVERY = 10000000 }; /* nanoseconds that the caller waits for workers between looks at the clock */
 
 /* A thread of the pool; the caller's own thread has number 0. */
 typedef struct pool_worker {
@@ -36,9 +37,10 @@ struct caromi_pool {
     void *user;
     uint64_t tasks;
     atomic_uint_fast64_t next;
-    int core;         /* core of the caller */
-    atomic_flag busy; /* with a batch */
-    pid_t process;    /* a child process has the memory and none of the threads */
+    int core;            /* core of the caller */
+    caromi_watch *watch; /* the call's; only for the caller */
+    atomic_flag busy;    /* with a batch */
+    pid_t process;       /* a child process has the memory and none of the threads */
     uint32_t threads;
     pool_worker workers[];
 };
@@ -54,18 +56,10 @@ static int is_some(const atomic_uint *value)
     return atomic_load(value) != 0;
 }
 
-/* Nanoseconds of a clock that never goes back. */
-static uint64_t now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Spins until `test` holds or SPIN_NANOSECONDS have passed. */
 static void spin_until(int (*test)(const atomic_uint *), const atomic_uint *value)
 {
-    const uint64_t start = now();
+    const uint64_t start = caromi_nanoseconds();
     do {
         for (int i = 0; i < SPINS_PER_CLOCK; i++) {
             if (test(value))
@@ -76,7 +70,7 @@ static void spin_until(int (*test)(const atomic_uint *), const atomic_uint *valu
             __asm__ volatile("yield");
 #endif
         }
-    } while (now() - start < SPIN_NANOSECONDS);
+    } while (caromi_nanoseconds() - start < SPIN_NANOSECONDS);
 }
 
 /* Takes tasks, one after the other, until none is left. */
@@ -87,6 +81,8 @@ static void run_tasks(caromi_pool *pool, uint32_t thread)
         if (task >= pool->tasks)
             return;
         pool->run(pool->user, task, thread);
+        if (thread == 0)
+            (void)caromi_watch_look(pool->watch);
     }
 }
 
@@ -173,11 +169,24 @@ static void start_workers(caromi_pool *pool, uint32_t threads)
     }
 }
 
+/* Makes a condition whose timeouts use the clock of caromi_nanoseconds(). */
+static int make_end(pthread_cond_t *end)
+{
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0)
+        return 0;
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    const int opened = pthread_cond_init(end, &attributes) == 0;
+    (void)pthread_condattr_destroy(&attributes);
+    return opened;
+}
+
 /* Makes a pool in the caller's memory; NULL if a lock cannot be made. */
 caromi_pool *caromi_pool_open(void *memory, uint32_t threads)
 {
     caromi_pool *pool = memory;
     pool->closing = 0;
+    pool->watch = NULL;
     atomic_init(&pool->vacancies, 0);
     pool->threads = 1;
     pool->process = getpid();
@@ -190,7 +199,7 @@ caromi_pool *caromi_pool_open(void *memory, uint32_t threads)
         (void)pthread_mutex_destroy(&pool->lock);
         return NULL;
     }
-    if (pthread_cond_init(&pool->end, NULL) != 0) {
+    if (!make_end(&pool->end)) {
         (void)pthread_cond_destroy(&pool->work);
         (void)pthread_mutex_destroy(&pool->lock);
         return NULL;
@@ -249,6 +258,21 @@ static void start_batch(caromi_pool *pool, uint64_t tasks, caromi_task_fn *run, 
     (void)pthread_mutex_unlock(&pool->lock);
 }
 
+/* Waits until a worker ends the batch; with a watch LOOK_EVERY at most, and then looks at the clock. */
+static void await_end(caromi_pool *pool)
+{
+    if (pool->watch == NULL) {
+        (void)pthread_cond_wait(&pool->end, &pool->lock);
+        return;
+    }
+    const uint64_t until = caromi_nanoseconds() + LOOK_EVERY;
+    const struct timespec then = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+    (void)pthread_cond_timedwait(&pool->end, &pool->lock, &then);
+    (void)pthread_mutex_unlock(&pool->lock);
+    (void)caromi_watch_look(pool->watch);
+    (void)pthread_mutex_lock(&pool->lock);
+}
+
 /* A worker that has not woken up by now is too late: the batch does not wait for it. */
 static void finish_batch(caromi_pool *pool)
 {
@@ -258,7 +282,7 @@ static void finish_batch(caromi_pool *pool)
     spin_until(is_zero, &pool->working);
     (void)pthread_mutex_lock(&pool->lock);
     while (is_some(&pool->working))
-        (void)pthread_cond_wait(&pool->end, &pool->lock);
+        await_end(pool);
     (void)pthread_mutex_unlock(&pool->lock);
 }
 
@@ -271,9 +295,18 @@ void caromi_parallel(caromi_pool *pool, uint64_t tasks, caromi_task_fn *run, voi
         finish_batch(pool);
         atomic_flag_clear(&pool->busy);
     } else {
-        for (uint64_t i = 0; i < tasks; i++)
+        for (uint64_t i = 0; i < tasks; i++) {
             run(user, i, 0);
+            if (pool != NULL)
+                (void)caromi_watch_look(pool->watch);
+        }
     }
+}
+
+void caromi_pool_watch(caromi_pool *pool, caromi_watch *watch)
+{
+    if (pool != NULL)
+        pool->watch = watch;
 }
 
 /* Elements that are worked on in runs of `size`. */

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "watch.h"
+
 typedef struct caromi_pool caromi_pool;
 
 enum { CAROMI_THREADS_MAX = 1024 };
@@ -21,6 +23,10 @@ caromi_pool *caromi_pool_open(void *memory, uint32_t threads);
 void caromi_pool_close(caromi_pool *pool);
 /* At least 1; a pool that is NULL, or of a parent process, is the caller alone. */
 uint32_t caromi_pool_threads(const caromi_pool *pool);
+
+/* The watch of the call that uses the pool from now on, which the caller looks at between tasks and while it waits;
+ * NULL: none. It ends no task by itself. */
+void caromi_pool_watch(caromi_pool *pool, caromi_watch *watch);
 
 /* Whether this thread is one that the pool has started. */
 int caromi_pool_is_worker(const caromi_pool *pool);

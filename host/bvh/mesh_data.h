@@ -37,9 +37,6 @@ typedef struct caromi_closing_cache {
     uint32_t count;
     int32_t bits; /* of the masks of all triangles */
     int knows_bits;
-    /* The cost of sides so far: caromi_batch.work and next_piece */
-    _Atomic uint64_t work;
-    uint64_t piece;
 } caromi_closing_cache;
 
 /* Calls that may take a mesh as a body. */
@@ -58,6 +55,7 @@ struct carom_mesh {
     uint32_t uses;      /* by scenes: the last one destroys a mesh that its owner has given up */
     int is_given_up;
     uint64_t changes; /* of vertices and masks */
+    uint64_t builds;  /* of the hierarchy */
     caromi_task end;  /* its destruction, if that is left to the context's thread */
     caromi_mesh_view view;
     carom_mesh_info info;
@@ -73,8 +71,7 @@ struct carom_mesh {
     int stack;                         /* entries that a traversal may need */
     caromi_pace paces[CAROMI_MESH_SEARCHES][2];   /* fast, exact */
     caromi_pace body_paces[CAROMI_BODY_CALLS][2]; /* with a sign, a gradient or bundles: fast, exact */
-    caromi_pace lattice_paces[2], clearance_pace;
-    uint64_t drop_piece;                  /* columns between reports of progress; caromi_batch.next_piece */
+    caromi_pace lattice_paces[2], clearance_pace, drop_pace, drop_at_pace;
     caromi_boundary_edges boundary_edges; /* mesh/closed.c */
     struct caromi_corners *corners;       /* NULL: not computed. mesh/corners.h */
     struct caromi_edges *edges;           /* NULL: not computed. mesh/edges.h */

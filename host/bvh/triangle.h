@@ -21,6 +21,19 @@ carom_mesh *caromi_scene_mesh_at(const carom_scene *scene, uint64_t number);
 int32_t caromi_scene_split(const carom_scene *scene, int32_t *triangle);
 /* Fails if a mesh of the scene has changed; follows it where only its hierarchy is another. */
 carom_status caromi_scene_look(carom_scene *scene, carom_error *err);
+/* Gives all meshes of a scene the hierarchies that devices search, and whether that is possible: as with one mesh
+ * (host/mesh/hierarchy.c). scene/scene.c */
+carom_status caromi_scene_suit_device(carom_scene *scene, carom_error *err);
+int caromi_scene_may_suit(const carom_scene *scene);
+
+/* A box in the world, in the caller's units. */
+typedef struct caromi_world_box {
+    float lower[3], upper[3];
+} caromi_world_box;
+/* Visits a box for each leaf of each instance: no corner of its triangles is outside. A visitor that returns 0 ends
+ * this, which then returns 0, too. scene/extent.c */
+typedef int (*caromi_box_visitor)(void *user, const caromi_world_box *box);
+int caromi_scene_leaf_boxes(const carom_scene *scene, caromi_box_visitor visit, void *user);
 
 /* The corners of a triangle. */
 static inline void caromi_triangle_corners(const carom_mesh *mesh, uint32_t triangle, float corners[9])
@@ -32,6 +45,10 @@ static inline void caromi_triangle_corners(const carom_mesh *mesh, uint32_t tria
     for (int k = 0; k < 9; k++)
         corners[k] = caromi_corner(mesh, triangle, k / 3)[k % 3];
 }
+
+/* Whether an instance of the scene moves during sweeps; the velocity of the instance that has a triangle. */
+int caromi_scene_has_velocities(const carom_scene *scene);
+void caromi_scene_velocity(const carom_scene *scene, uint32_t triangle, float velocity[3]);
 
 /* Whether triangles have masks. */
 int caromi_scene_has_masks(const carom_scene *scene);

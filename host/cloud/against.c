@@ -72,6 +72,18 @@ static void describe(const carom_cloud_against *b, caromi_in_column of[COLUMNS])
         caromi_uints_to_column(&b->group, none, &of[GROUP]);
 }
 
+caromi_cloud caromi_against_cloud(const carom_cloud_against *against)
+{
+    caromi_in_column of[COLUMNS] = {{.base = NULL}};
+    caromi_cloud cloud = {.count = against->count};
+    if (against->count > 0)
+        describe(against, of);
+    memcpy(cloud.in, of, sizeof cloud.in);
+    cloud.mask = of[MASK];
+    cloud.group = of[GROUP];
+    return cloud;
+}
+
 /* Copies elements [begin, end) of one cloud. What a missing column stands for: rest, no limit, all bits, the mask. */
 static void copy(const join_job *job, int cloud, uint64_t begin, uint64_t end)
 {
@@ -130,6 +142,7 @@ carom_status caromi_against_join(const carom_cloud_against *against, caromi_clou
         *(c == MASK ? &cloud->mask : c == GROUP ? &cloud->group : &cloud->in[c]) = column;
     }
     cloud->count = count;
+    cloud->second = NULL;
     caromi_parallel_runs(caromi_cloud_pool(cloud), count, RUN, join_run, &job);
     return CAROM_OK;
 }

@@ -414,8 +414,8 @@ carom_status caromi_cloud_partners(const caromi_cloud *cloud, int any_partner, c
     caromi_cloud_cut(cloud, &slices);
     caromi_cloud_slice slice = caromi_cloud_slice_of(&slices, 0);
     int has_first = cloud->is_moving && !caromi_slice_is_instant(&slice), one_kind = 0;
-    const caromi_watch_share all_of_call = {0, 1};
-    caromi_watch_part(cloud->watch, &all_of_call, 0 /* first slice */, slices.count);
+    const caromi_cloud_share all_of_call = {0, 1};
+    caromi_cloud_watch_part(cloud->watch, &all_of_call, 0 /* first slice */, slices.count);
     /* One scan of all pairs may answer the first slice and time 0 together. Else time 0 comes first. */
     if (has_first)
         CHECK(search(&for_best, &slice, slices.count == 1, &has_first, stats, err));
@@ -425,7 +425,7 @@ carom_status caromi_cloud_partners(const caromi_cloud *cloud, int any_partner, c
     }
     for (uint32_t number = has_first ? 1 : 0; cloud->is_moving && number < slices.count; number++) {
         slice = caromi_cloud_slice_of(&slices, number);
-        caromi_watch_part(cloud->watch, &all_of_call, number, slices.count);
+        caromi_cloud_watch_part(cloud->watch, &all_of_call, number, slices.count);
         if (!caromi_slice_is_instant(&slice))
             CHECK(search(&for_best, &slice, number + 1 == slices.count, &one_kind, stats, err));
     }

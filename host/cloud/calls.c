@@ -18,7 +18,7 @@
 
 /* A call of any kind: of the results behind `desc`, the one that is asked for is not NULL. */
 typedef struct cloud_call {
-    caromi_cloud cloud;
+    caromi_cloud cloud, second;
     caromi_cloud_watch watch;
     carom_context *context;
     const carom_cloud_desc *desc;
@@ -72,7 +72,7 @@ static void describe(const carom_context *context, cloud_call *call)
                         .margin = desc->margin,
                         .watch = &call->watch};
     /* Progress of the call, and the columns of the caller's spheres. */
-    call->watch = (caromi_cloud_watch){.progress = desc->batch.progress,
+    call->watch = (caromi_cloud_watch){.call = context->watch,
                                        .begin = c->begin,
                                        .end = c->end,
                                        .share = {0, 1},
@@ -85,6 +85,10 @@ static void describe(const carom_context *context, cloud_call *call)
         caromi_uints_to_column(&desc->group, none, &c->group);
     if (desc->group.data != NULL && desc->mask.data == NULL)
         c->mask = (caromi_in_column){.base = &all_bits};
+    if (c->is_split && !c->is_moving) {
+        call->second = caromi_against_cloud(desc->against);
+        c->second = &call->second;
+    }
 }
 
 /* ---- all pairs --------------------------------------------------------------------------------------------------- */
@@ -95,7 +99,7 @@ static carom_status scan_all(const caromi_cloud *cloud, caromi_records *records,
 {
     caromi_cloud_slices slices;
     caromi_cloud_cut(cloud, &slices);
-    const caromi_watch_share share_of_pass = cloud->watch->share;
+    const caromi_cloud_share share_of_pass = cloud->watch->share;
     carom_status status = CAROM_OK;
     atomic_store(&cloud->watch->pairs, 0);
     for (uint32_t number = 0; status == CAROM_OK && number < slices.count; number++) {
@@ -115,7 +119,7 @@ static carom_status scan_all(const caromi_cloud *cloud, caromi_records *records,
             caromi_counts_enter(counts, &cells);
         else
             records->cells = &cells;
-        caromi_watch_part(cloud->watch, &share_of_pass, number, slices.count);
+        caromi_cloud_watch_part(cloud->watch, &share_of_pass, number, slices.count);
         status = caromi_refuse_dense(&scan, err);
         if (status == CAROM_OK)
             status = caromi_cloud_run(&scan, stats, err);
@@ -195,7 +199,7 @@ static void write_offsets(const cloud_call *call, const uint32_t *counts)
 /* Sets the share of the progress that the next scan makes. A list that is too short costs three scans. */
 static void begin_pass(const cloud_call *call, double from, double to)
 {
-    call->cloud.watch->share = (caromi_watch_share){from, to};
+    call->cloud.watch->share = (caromi_cloud_share){from, to};
 }
 
 /* Lists the spheres that fit into a list which is too short. Offsets and totals follow the records, so that a cancelled
@@ -380,20 +384,11 @@ static carom_status on_cpu(const carom_context *context, const void *batch, uint
     return status;
 }
 
-/* Why no device answers a cloud; NULL: devices do. */
-static const char *reason_against_devices(const cloud_call *call)
-{
-    return call->cloud.is_split             ? "devices do not serve clouds against others"
-           : call->cloud.group.base != NULL ? "devices do not serve clouds with groups"
-                                            : NULL;
-}
-
 /* Whether a GPU can do the whole call: spheres at rest; in motion in an open box alone, without columns of pairs. */
 static int can_sort_on_device(const cloud_call *call)
 {
     const int has_columns = call->list != NULL && caromi_columns_are_wanted(call->list);
-    return call->order == NULL && reason_against_devices(call) == NULL &&
-           (!call->cloud.is_moving || (!has_columns && !caromi_cloud_is_periodic(&call->cloud)));
+    return call->order == NULL && (!call->cloud.is_moving || (!has_columns && !caromi_cloud_is_periodic(&call->cloud)));
 }
 
 /* Whether arrays may stay on the device. In motion the host reads samples of the spheres to cut the time window. */
@@ -421,7 +416,6 @@ static carom_status answer_with_device(caromi_device *device, const cloud_call *
 {
     cloud_call call = *of;
     int has_failed = 0;
-    CHECK(caromi_staging_show(call.context, err));
     call.cloud.device = device;
     call.cloud.device_failed = &has_failed;
     const carom_status status = answer(&call, stats, err);
@@ -429,6 +423,27 @@ static carom_status answer_with_device(caromi_device *device, const cloud_call *
     if (status != CAROM_OK)
         stats->by_integers = 0;
     return has_failed ? status : CAROM_OK;
+}
+
+/* All arrays are the host's, and two clouds are one: the device sorts spheres in motion, or compares what the host has
+ * sorted. Without memory for both clouds the CPU fails, and reports it. by_integers: pairs decided before the call. */
+static carom_status answer_joined(caromi_device *device, const cloud_call *of, uint64_t by_integers, int *answered,
+                                  carom_stats *stats, carom_error *err)
+{
+    cloud_call call = *of;
+    void *memory = NULL;
+    carom_status status = CAROM_OK;
+    CHECK(caromi_staging_show(call.context, err));
+    if (call.cloud.is_split && caromi_against_join(call.desc->against, &call.cloud, &memory, err) != CAROM_OK)
+        return CAROM_OK;
+    if (call.cloud.is_moving && can_sort_on_device(&call) && caromi_driver.grid_serves(device))
+        status = answer_by_grid(device, &call, answered, stats, err);
+    if (status == CAROM_OK && !*answered) {
+        stats->by_integers = by_integers; /* pairs of an answer that the device has begun are decided again */
+        status = answer_with_device(device, &call, answered, stats, err);
+    }
+    caromi_cached_free(call.context, memory);
+    return status;
 }
 
 static carom_status prepare_device(caromi_device *device, const cloud_call *call, carom_error *err)
@@ -443,20 +458,13 @@ static carom_status on_device(caromi_device *device, const void *batch, uint64_t
 {
     const cloud_call *call = batch;
     const uint64_t by_integers = stats->by_integers;
-    const char *reason = reason_against_devices(call);
     int answered = 0;
-    if (reason != NULL && end != *done)
-        caromi_decline(call->context, stats, reason);
-    if (reason != NULL)
-        return CAROM_OK;
     if (end == *done)
         return prepare_device(device, call, err);
-    if (can_sort_on_device(call) && caromi_driver.grid_serves(device))
+    if (can_stay(call) && caromi_driver.grid_serves(device))
         CHECK(answer_by_grid(device, call, &answered, stats, err));
     if (!answered)
-        stats->by_integers = by_integers; /* pairs of an answer that the device has begun are decided again */
-    if (!answered)
-        CHECK(answer_with_device(device, call, &answered, stats, err));
+        CHECK(answer_joined(device, call, by_integers, &answered, stats, err));
     if (answered)
         *done = end;
     return CAROM_OK;
@@ -467,7 +475,7 @@ static caromi_pace *pace_of(carom_context *context, const cloud_call *call)
 {
     enum { COUNT, LIST, FIRST, ANY };
     const int kind = call->count ? COUNT : call->list ? LIST : call->first ? FIRST : ANY;
-    return &context->cloud_paces[kind][call->cloud.is_moving][call->cloud.exact];
+    return &context->cloud_paces[kind][call->cloud.is_split][call->cloud.is_moving][call->cloud.exact];
 }
 
 /* Brings arrays from a device to the host, but those that may stay there. The host reads each limit, and writes the
@@ -479,6 +487,8 @@ static carom_status bring_arrays(const cloud_call *call, carom_error *err)
         return caromi_staging_show(call->context, err);
     if (call->list != NULL)
         CHECK(caromi_staging_show_array(call->context, call->list->totals, err));
+    if (call->cloud.second != NULL)
+        CHECK(caromi_staging_show_array(call->context, call->second.in[CLOUD_T_MAX].base, err));
     return caromi_staging_show_array(call->context, call->cloud.in[CLOUD_T_MAX].base, err);
 }
 
@@ -518,12 +528,12 @@ static carom_status run_call(const caromi_request *request, cloud_call *call, ca
                               .is_whole = 1,
                               .counts_pairs = 1,
                               .piece = call->cloud.end + 1,
-                              .progress = call->desc->batch.progress,
+                              .reports = call->desc->batch.progress.fn != NULL,
+                              .counts_share = 1,
                               .prepare = call->desc->batch.prepare,
                               .exact = call->cloud.exact,
                               .name = "spheres among themselves",
-                              .pace =
-                                  has_device && reason_against_devices(call) == NULL ? pace_of(context, call) : &pace};
+                              .pace = has_device ? pace_of(context, call) : &pace};
     return caromi_run(context, &run, request->stats, err);
 }
 

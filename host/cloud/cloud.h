@@ -53,6 +53,9 @@ typedef struct caromi_cloud {
     /* Pairs are those of a sphere below `split` and one of the others: against.c. */
     int is_split;
     uint64_t split;
+    /* Spheres at rest that a device may sort by itself: the second cloud's columns, and `count` is the first one's.
+     * NULL: the second's spheres follow the first's in the columns, or there is one cloud. */
+    const struct caromi_cloud *second;
     float margin;
     float period[3];       /* 0: not periodic along this axis */
     uint64_t begin, end;   /* lists: only pairs whose sphere a is in [begin, end) */

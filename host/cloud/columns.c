@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "cpu/exact/exact.h"
+#include "host/core/progress.h"
 #include "kernels/cloud_columns.h"
 
 enum {
@@ -150,7 +151,7 @@ static void fill_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
     columns_block w = {.count = 0}; /* velocities of spheres at rest and shifts without periods stay 0 */
     (void)thread;
     prefetch(job->cloud, r->b + begin, end - begin < BLOCK ? end - begin : BLOCK);
-    for (uint64_t i = begin; i < end; i += w.count) {
+    for (uint64_t i = begin; i < end && !caromi_watch_look(job->cloud->context->watch); i += w.count) {
         w.count = (uint32_t)(end - i < BLOCK ? end - i : BLOCK);
         w.a = r->a + i;
         w.b = r->b + i;
@@ -209,6 +210,7 @@ carom_status caromi_columns_fill(const caromi_cloud *cloud, const carom_cloud_pa
     columns_job job = {cloud, list, records};
     if (caromi_columns_have_numbers(list))
         caromi_parallel_runs(cloud->context->pool, count, RUN, fill_run, &job);
+    CHECK(caromi_went_on(cloud->context));
     if (cloud->is_split && records->b != NULL)
         caromi_parallel_runs(cloud->context->pool, count, RUN, number_second, &job);
     if (list->previous == NULL)

@@ -135,7 +135,7 @@ static void solve_undecided(narrow_work *work)
         work->pairs[hits] = pair;
         hits += (uint32_t)caromi_narrow_phase_is_hit(work->scan, pair.t, pair.state, work->parts[i]);
     }
-    caromi_watch_pairs(work->scan->cloud->watch, hits);
+    caromi_cloud_watch_pairs(work->scan->cloud->watch, hits);
     if (hits)
         work->scan->emit(work->scan->user, work->thread, work->pairs, hits);
 }
@@ -152,7 +152,7 @@ void caromi_narrow_phase_flush_certain(caromi_cloud_found *found)
         scan->emit_certain(scan->user, work->thread, certain, found->image, STATE_OVERLAPPING);
     if (near->count)
         scan->emit_certain(scan->user, work->thread, near, found->image, STATE_NEAR);
-    caromi_watch_pairs(scan->cloud->watch, (uint64_t)certain->count + near->count);
+    caromi_cloud_watch_pairs(scan->cloud->watch, (uint64_t)certain->count + near->count);
     certain->count = near->count = 0;
 }
 
@@ -163,8 +163,8 @@ void caromi_narrow_phase_flush(caromi_cloud_found *found)
     narrow_work *work = (narrow_work *)(void *)found;
     const caromi_cloud *cloud = work->scan->cloud;
     if (work->thread == 0 && cloud->device == NULL)
-        caromi_watch_report(cloud->watch);
-    found->ends = caromi_watch_ends(cloud->watch);
+        caromi_cloud_watch_look(cloud->watch);
+    found->ends = caromi_cloud_watch_ends(cloud->watch);
     found->long_runs = 0;
     if (!found->ends) {
         caromi_narrow_phase_flush_certain(found);
@@ -280,7 +280,7 @@ static void run_task(void *user, uint64_t task, uint32_t thread)
         isa->cloud_best_images(&job->view, begin, end, scan->best, found);
     else if (has_images)
         isa->cloud_image_pairs(&job->view, begin, end, found);
-    caromi_watch_done(scan->cloud->watch);
+    caromi_cloud_watch_done(scan->cloud->watch);
     caromi_narrow_phase_flush(found);
 }
 
@@ -294,7 +294,7 @@ static carom_status run_on_device(const caromi_cloud_scan *scan, carom_stats *st
 /* A single thread needs more than one task only to report progress between tasks. */
 static uint64_t tasks_of(const caromi_cloud_scan *scan, uint32_t threads)
 {
-    const uint64_t least = scan->cloud->watch->progress.fn != NULL ? TASKS_REPORTED : 1;
+    const uint64_t least = scan->cloud->watch->call != NULL ? TASKS_REPORTED : 1;
     const uint64_t most = threads > 1 ? (uint64_t)TASKS_EACH * threads : 1, tasks = most > least ? most : least;
     const uint64_t rows = scan->cells->view.row_count;
     return rows < tasks ? rows : tasks;
@@ -314,8 +314,8 @@ carom_status caromi_cloud_run(const caromi_cloud_scan *scan, carom_stats *stats,
             return CAROM_OK;
     }
     CHECK(caromi_narrow_phase_begin(scan, &job.narrow, err));
-    caromi_watch_begin(scan->cloud->watch, job.tasks);
+    caromi_cloud_watch_begin(scan->cloud->watch, job.tasks);
     caromi_parallel(pool, job.tasks, run_task, &job);
     caromi_narrow_phase_end(&job.narrow, stats);
-    return caromi_watch_status(scan->cloud->watch, err);
+    return caromi_cloud_watch_status(scan->cloud->watch, err);
 }

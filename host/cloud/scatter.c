@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/core/progress.h"
 #include "records.h"
 
 enum {
@@ -326,8 +327,10 @@ static void scatter_some(void *user, uint64_t task, uint32_t thread)
 {
     const scatter_job *job = user;
     const uint64_t buckets = job->records->bucket_count, end = caromi_slice_start(buckets, job->tasks, task + 1);
+    caromi_watch *watch = job->records->cloud->context->watch;
     for (uint64_t bucket = caromi_slice_start(buckets, job->tasks, task); bucket < end; bucket++)
-        scatter_bucket(job, bucket, thread);
+        if (!caromi_watch_look(watch))
+            scatter_bucket(job, bucket, thread);
 }
 
 /* The prefix sum of the buckets' record counts. Returns the largest count. */
@@ -364,6 +367,8 @@ carom_status caromi_records_scatter(caromi_records *records, const caromi_record
         status = caromi_fail_memory(err, "no memory to order pairs of spheres");
     else
         caromi_parallel(caromi_cloud_pool(records->cloud), job.tasks, scatter_some, &job);
+    if (status == CAROM_OK)
+        status = caromi_went_on(context);
     if (status == CAROM_OK && to->offsets)
         to->offsets[records->end] = job.start[records->bucket_count];
     caromi_free(context, job.start);

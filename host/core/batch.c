@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a batch: on the device as far as it succeeds, the rest on the CPU. */
-#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -11,93 +10,120 @@
 #include "device.h"
 #include "pieces.h"
 
-enum { PAIRS_PIECE = 1 << 20 }; /* pairs between two reports of progress, about 10 ms */
+enum { PAIRS_PIECE = 1 << 20 }; /* most pairs of a piece, about 10 ms */
 /* The bytes of carom_stats before the statistics of devices, which small batches do not clear. */
 enum { BYTES_BEFORE_DEVICES = offsetof(carom_stats, devices) };
 enum { STACK_PAIRS = 64, STACK_BYTES = 2 * COLUMNS_MAX * STACK_PAIRS * sizeof(float) };
 
-/* Reports progress, and fails if the caller's function ends the call. */
-carom_status caromi_report_progress(const carom_progress *progress, const char *one, uint64_t done, uint64_t count,
-                                    carom_error *err)
+/* ---- progress ---------------------------------------------------------------------------------------------------- */
+
+/* The word for one of what a batch's progress counts; NULL: it is a share of the work. */
+static const char *unit_name(const caromi_batch *batch)
 {
-    if (progress->fn == NULL)
-        return CAROM_OK;
-    const int enough = progress->fn(progress->user, done, count) != 0;
-    (void)caromi_float_mode_set(); /* the callback may have changed it */
-    if (!enough)
-        return CAROM_OK;
-    return caromi_fail(err, CAROM_ERROR_CANCELLED, CAROMI_NO_NATIVE_CODE,
-                       "cancelled at %s %llu of %llu; those before it are answered", one, (unsigned long long)done,
-                       (unsigned long long)count);
+    const char *slab_name = batch->slab_name != NULL ? batch->slab_name : "slab";
+    return batch->counts_share ? NULL : batch->slab != 0 ? slab_name : "query";
 }
 
-/* Calls the caller's progress function for a batch whose queries before `done` are answered. */
-carom_status caromi_report_batch(const caromi_batch *batch, uint64_t done, carom_error *err)
+static uint64_t unit_of(const caromi_batch *batch)
 {
-    const uint64_t unit = batch->slab != 0 ? batch->slab : 1;
-    const char *slab_name = batch->slab_name != NULL ? batch->slab_name : "slab";
-    return caromi_report_progress(&batch->progress, batch->slab != 0 ? slab_name : "query", done / unit,
-                                  batch->count / unit, err);
+    return batch->slab != 0 ? batch->slab : 1;
+}
+
+/* What the batch's reports say from now on. */
+static void begin_reports(const carom_context *context, const caromi_batch *batch)
+{
+    caromi_watch *watch = context->watch;
+    if (!batch->reports || watch == NULL)
+        return;
+    watch->begin = watch->done = batch->begin / unit_of(batch);
+    watch->count = batch->count / unit_of(batch);
+}
+
+carom_status caromi_report_batch(const carom_context *context, const caromi_batch *batch, uint64_t done,
+                                 carom_error *err)
+{
+    return batch->reports ? caromi_report(context, unit_name(batch), done / unit_of(batch), err)
+                          : caromi_went_on(context);
 }
 
 /* The end of the piece of a batch, between two reports of progress, that begins at `first`. */
 static uint64_t piece_end(const caromi_batch *batch, uint64_t first, uint64_t piece)
 {
-    return batch->progress.fn == NULL || batch->count - first < piece ? batch->count : first + piece;
+    return !batch->reports || batch->count - first < piece ? batch->count : first + piece;
 }
 
 /* Answers queries from *done on, piece by piece, until the device fails or declines. */
-static carom_status run_on_device(caromi_device *device, const caromi_batch *batch, uint64_t *done, carom_stats *stats,
-                                  carom_error *cause, carom_error *err)
+static carom_status run_on_device(const carom_context *context, caromi_device *device, const caromi_batch *batch,
+                                  uint64_t *done, carom_stats *stats, carom_error *cause, carom_error *err)
 {
     carom_status status = CAROM_OK;
     while (status == CAROM_OK && *done < batch->count) {
         enum { CHUNKS = 8 }; /* larger pieces than on the CPU, so that several chunks are in flight */
         const uint64_t first = *done, end = piece_end(batch, first, CHUNKS * batch->piece);
+        caromi_pause_watch(context, 1);
         status = batch->on_device(device, batch->batch, end, done, stats, cause);
+        caromi_pause_watch(context, 0);
         if (status == CAROM_OK && *done == first) /* the device declines the batch */
             return CAROM_OK;
         if (status == CAROM_OK)
-            status = caromi_report_batch(batch, *done, err);
+            status = caromi_report_batch(context, batch, *done, err);
     }
     return status;
 }
 
-enum {
-    UNDECIDED = 1 << 16, /* most queries of a piece that the first filter leaves undecided */
-    WORK = 1 << 20,      /* most work of a piece for each thread: some ten milliseconds */
-    GROWTH = 8           /* most growth from piece to piece */
-};
+/* ---- pieces on the CPU ------------------------------------------------------------------------------------------- */
 
-/* The queries of the next piece on the CPU; whole slabs of a lattice, whole bundles. */
+enum { GROWTH = 8, FIRST_OF = 1 << 10 }; /* most growth from piece to piece; part of the largest piece that is first */
+static const double PIECE_SECONDS = 0.5;
+
+/* What earlier pieces have told, also those of earlier calls. */
+static uint64_t known_piece(const caromi_batch *batch)
+{
+    return batch->pace->piece > 0 ? batch->pace->piece : batch->piece / FIRST_OF;
+}
+
+/* The queries of the next piece: whole slabs of a lattice, whole bundles. */
 static uint64_t piece_of(const caromi_batch *batch)
 {
-    const uint64_t wanted = batch->next_piece != NULL ? *batch->next_piece : 0, slab = batch->slab > 0 ? batch->slab
-                                                                                       : batch->bundle > 1
-                                                                                           ? batch->bundle
-                                                                                           : 1;
-    if (wanted == 0 || wanted >= batch->piece)
+    const uint64_t unit = batch->slab > 0     ? batch->slab
+                          : batch->bundle > 1 ? batch->bundle
+                                              : 1,
+                   known = known_piece(batch), piece = known > batch->piece_least ? known : batch->piece_least;
+    if (piece >= batch->piece || batch->counts_share)
         return batch->piece;
-    return wanted > slab ? wanted / slab * slab : slab;
+    return piece > unit ? piece / unit * unit : unit;
 }
 
-/* Adapts the size of the next piece to the work of this one, of which a piece should have at most `most`. It does not
- * use a clock, so that the same call has the same pieces whatever else the machine does. */
-static void learn_piece(const caromi_batch *batch, uint64_t queries, uint64_t work, uint64_t most)
+/* Adapts the next piece to the time of this one. Short times, which threads that wake up make longer, let it grow
+ * alone. */
+static void learn_piece(const caromi_batch *batch, uint64_t queries, double seconds)
 {
-    uint64_t *next = batch->next_piece;
-    if (work > most) {
-        const uint64_t fewer = (uint64_t)((double)queries * (double)most / (double)work);
-        *next = fewer > 0 ? fewer : 1; /* 0 would be a whole piece */
-    } else if (work < most / GROWTH) {
-        *next = *next < batch->piece / GROWTH ? *next * GROWTH : 0;
-    }
+    const double fits = (double)queries * (PIECE_SECONDS / (seconds > 0 ? seconds : 1e-9)),
+                 most = (double)(queries < batch->piece ? queries : batch->piece) * GROWTH,
+                 next = fits < most ? fits : most;
+    if (next > (double)known_piece(batch) || seconds > PIECE_SECONDS)
+        batch->pace->piece = next >= (double)batch->piece ? batch->piece : next > 1 ? (uint64_t)next : 1;
 }
 
-/* The work so far: what on_cpu has noted, or the queries that the first filter has left undecided. */
-static uint64_t work_of(const caromi_batch *batch, const carom_stats *stats)
+carom_status caromi_run_piece(const carom_context *context, const caromi_batch *batch, uint64_t first, uint64_t end,
+                              carom_stats *stats, carom_error *err)
 {
-    return batch->work != NULL ? atomic_load(batch->work) : stats->by_second_filter + stats->by_integers;
+    if (context->watch == NULL)
+        return batch->on_cpu(context, batch->batch, first, end, stats, err);
+    const uint64_t by_integers = stats->by_integers, by_second_filter = stats->by_second_filter;
+    const carom_list_totals totals = batch->totals != NULL ? *batch->totals : (carom_list_totals){0};
+    carom_status status = caromi_went_on(context);
+    if (status == CAROM_OK)
+        status = batch->on_cpu(context, batch->batch, first, end, stats, err);
+    if (status == CAROM_OK && end < batch->count)
+        status = caromi_went_on(context); /* answers that no report has told of do not count */
+    if (status != CAROM_ERROR_CANCELLED)
+        return status;
+    stats->by_integers = by_integers;
+    stats->by_second_filter = by_second_filter;
+    if (batch->totals != NULL)
+        *batch->totals = totals;
+    return caromi_fail_cancelled(context, unit_name(batch), err);
 }
 
 /* Answers queries from *done on, piece by piece. */
@@ -105,17 +131,19 @@ static carom_status run_on_cpu(const carom_context *context, const caromi_batch 
                                carom_stats *stats, carom_error *err)
 {
     carom_status status = CAROM_OK;
-    const uint64_t most = batch->work != NULL ? (uint64_t)WORK * caromi_pool_threads(context->pool) : UNDECIDED;
     while (status == CAROM_OK && *done < batch->count) {
-        const uint64_t end = piece_end(batch, *done, piece_of(batch)), before = work_of(batch, stats);
-        status = batch->on_cpu(context, batch->batch, *done, end, stats, err);
-        if (batch->next_piece != NULL)
-            learn_piece(batch, end - *done, work_of(batch, stats) - before, most);
+        const uint64_t end = piece_end(batch, *done, piece_of(batch));
+        const double start = batch->reports ? caromi_now() : 0;
+        status = caromi_run_piece(context, batch, *done, end, stats, err);
+        if (status == CAROM_OK && batch->reports && !batch->counts_share)
+            learn_piece(batch, end - *done, caromi_now() - start);
         if (status == CAROM_OK)
-            status = caromi_report_batch(batch, *done = end, err);
+            status = caromi_report_batch(context, batch, *done = end, err);
     }
     return status;
 }
+
+/* ---- the batch --------------------------------------------------------------------------------------------------- */
 
 /* The device that answers a batch, whose subject fits it then; NULL with CAROM_OK: the CPU does. */
 static carom_status choose(carom_context *context, const caromi_batch *batch, caromi_device **device,
@@ -165,7 +193,7 @@ static carom_status run_on_one(carom_context *context, caromi_device *device, co
 {
     carom_error cause = {CAROM_OK, 0, ""};
     const double start = caromi_now();
-    carom_status status = run_on_device(device, batch, done, stats, &cause, err);
+    carom_status status = run_on_device(context, device, batch, done, stats, &cause, err);
     if (context->enqueued != NULL && status == CAROM_OK && *done < batch->count)
         status = CAROM_ERROR_UNSUPPORTED; /* it becomes an ordinary job */
     const double seconds = context->enqueued == NULL ? caromi_now() - start : 0;
@@ -198,7 +226,8 @@ static void give_stats(carom_stats *stats, const carom_stats *local)
 carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom_stats *stats, carom_error *err)
 {
     if (batch->prepare)
-        return prepare(context, batch, stats, err);
+        return caromi_went_on(context) == CAROM_OK ? prepare(context, batch, stats, err)
+                                                   : caromi_fail_cancelled(context, unit_name(batch), err);
     const double start = caromi_now(), brought = context->staging_traffic.bringing;
     uint64_t done = batch->begin;
     carom_stats local;
@@ -208,15 +237,20 @@ carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom
     local.size = sizeof local;
     local.queries = caromi_batch_size(batch);
     caromi_device *device = NULL;
+    begin_reports(context, batch);
     carom_status status = choose(context, batch, &device, &local, err);
     if (context->enqueued != NULL && device == NULL)
         return CAROM_ERROR_UNSUPPORTED;
+    if (status == CAROM_OK && caromi_went_on(context) != CAROM_OK) /* while the CPU's speed was measured */
+        status = caromi_fail_cancelled(context, unit_name(batch), err);
     if (status == CAROM_OK && device != NULL && caromi_has_several(context))
         status = caromi_run_pieces(context, batch, &done, &local, stats != NULL, err);
     else if (status == CAROM_OK && device != NULL) {
         caromi_driver.time(device, stats != NULL);
         status = run_on_one(context, device, batch, &done, &local, err);
     }
+    if (batch->reports && context->watch != NULL)
+        caromi_watch_move(context->watch, done / unit_of(batch));
     /* Queries that no device has answered: the CPU needs the caller's arrays in host memory. */
     if (status == CAROM_OK && done < batch->count)
         status = caromi_staging_show_after(context, done - batch->begin, err);
@@ -257,10 +291,11 @@ carom_status caromi_pairs_on_cpu(const carom_context *context, const void *batch
         threads == 1 && bytes_each <= STACK_BYTES ? stack_memory : caromi_alloc(context, threads, bytes_each);
     if (scratch == NULL)
         return caromi_fail_memory(err, "no memory to stage a batch (%u threads x %zu bytes)", threads, bytes_each);
-    caromi_count_rungs(stats, caromi_cpu_pairs(context->isa, context->pool, scratch, pairs, first, end - first));
+    caromi_count_rungs(
+        stats, caromi_cpu_pairs(context->isa, context->pool, scratch, pairs, first, end - first, context->watch));
     if (scratch != stack_memory)
         caromi_free(context, scratch);
-    return CAROM_OK;
+    return caromi_went_on(context);
 }
 
 /* Describes a batch of pairs for caromi_run(). */
@@ -272,7 +307,7 @@ carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *b
                               .on_device = caromi_driver.pairs,
                               .on_cpu = caromi_pairs_on_cpu,
                               .piece = PAIRS_PIECE,
-                              .progress = asked->progress,
+                              .reports = asked->progress.fn != NULL,
                               .prepare = asked->prepare,
                               .exact = caromi_is_exact(batch->kernel),
                               .name = caromi_pair_shapes[batch->kernel].name,

@@ -4,12 +4,15 @@
 #define CAROM_HOST_CORE_BATCH_H
 #include "context.h"
 #include "cpu/threads/sequencer.h"
+#include "progress.h"
 
 /* The two functions that answer a checked batch. On a device: queries [*done, end); *done becomes the end of the
  * answered ones, even on failure. On the CPU (caromi_on_cpu): queries [first, end). */
 /* With end == *done it only prepares: it does all work that precedes the first query. */
 typedef carom_status caromi_on_device(caromi_device *device, const void *batch, uint64_t end, uint64_t *done,
                                       carom_stats *stats, carom_error *err);
+/* CAROM_ERROR_CANCELLED: the caller's progress function has ended the call; nothing of [first, end) is answered then.
+ */
 typedef carom_status caromi_on_cpu(const carom_context *context, const void *batch, uint64_t first, uint64_t end,
                                    carom_stats *stats, carom_error *err);
 typedef struct caromi_batch {
@@ -27,17 +30,13 @@ typedef struct caromi_batch {
     /* NULL: several devices answer a piece each. Else the output is one list in the order of the queries: devices take
      * small parts in turn, and `batch` refers to these turns too */
     caromi_sequencer *turns;
-    uint64_t piece; /* most queries between two calls of `progress` */
-    /* Queries of the next piece on the CPU, kept for later calls; 0: `piece`. Fewer if integers decide many, as each of
-     * these takes some microseconds. NULL: always `piece` */
-    uint64_t *next_piece;
-    /* Where on_cpu adds what its queries have cost, if that differs much between them: in units of some ten
-     * nanoseconds. Pieces then take about as long as each other; *next_piece learns from that. NULL: from undecided
-     * queries */
-    _Atomic uint64_t *work;
-    carom_progress progress;
+    carom_list_totals *totals; /* of a list; else NULL */
+    int reports;      /* the caller follows it: it is answered in pieces, and progress is reported after each */
+    int counts_share; /* what is reported is a share of the work. There is one piece, and no answer before its end */
+    /* Most queries of a piece, and least on the CPU. Within these limits pieces follow the CPU's speed. */
+    uint64_t piece, piece_least;
     int prepare;   /* only prepares: answers no query */
-    uint64_t slab; /* lattices: nodes of a slab, a divisor of begin, count and piece; `progress` counts slabs. Else 0 */
+    uint64_t slab; /* lattices: nodes of a slab, a divisor of begin, count and pieces; progress counts slabs. Else 0 */
     const char *slab_name; /* NULL: "slab" */
     uint32_t bundle;       /* queries of one answer, a divisor of count and piece; 0: one */
     int exact;
@@ -62,10 +61,11 @@ carom_status caromi_run(carom_context *context, const caromi_batch *batch, carom
 caromi_on_cpu caromi_pairs_on_cpu; /* for a caromi_pair_batch */
 carom_status caromi_run_pairs(carom_context *context, const caromi_pair_batch *batch, const carom_batch *asked,
                               carom_stats *stats, carom_error *err);
-/* Calls the caller's progress function for a batch whose queries before `done` are answered. */
-carom_status caromi_report_batch(const caromi_batch *batch, uint64_t done, carom_error *err);
-/* Calls a progress function; CAROM_ERROR_CANCELLED if it ends the batch. one: the word for one of the batch's `count`
- * units, for the message. */
-carom_status caromi_report_progress(const carom_progress *progress, const char *one, uint64_t done, uint64_t count,
-                                    carom_error *err);
+/* Reports that the queries of a batch before `done` are answered, if its caller follows it. */
+carom_status caromi_report_batch(const carom_context *context, const caromi_batch *batch, uint64_t done,
+                                 carom_error *err);
+/* Answers a piece of a batch on the CPU: queries [first, end). If the caller's progress function ends the call
+ * meanwhile, statistics and totals are those before the piece. */
+carom_status caromi_run_piece(const carom_context *context, const caromi_batch *batch, uint64_t first, uint64_t end,
+                              carom_stats *stats, carom_error *err);
 #endif

@@ -15,9 +15,10 @@ typedef struct caromi_enqueued caromi_enqueued; /* a call in the caller's OpenCL
 /* The speeds that `auto` has measured for one kind of batches: seconds per query, 0: unknown. choice.c */
 typedef struct caromi_pace {
     double cpu, device;
-    int trials;                    /* batches that the device has answered, counted up to TRIALS */
-    int cpu_is_whole;              /* `cpu` is from a whole batch, not a sample */
-    int on_cpu;                    /* the CPU is faster: `auto` uses it */
+    int trials;       /* batches that the device has answered, counted up to TRIALS */
+    int cpu_is_whole; /* `cpu` is from a whole batch, not a sample */
+    int on_cpu;       /* the CPU is faster: `auto` uses it */
+    uint64_t piece;   /* queries that the CPU answers between two reports of progress; 0: not known yet. batch.c */
     float each[CAROM_DEVICES_MAX]; /* of several devices: seconds per query; 0: not used yet, -1: not measured yet */
 } caromi_pace;
 
@@ -46,6 +47,7 @@ struct carom_context {
     const caromi_isa_table *isa;
     int isa_id;
     caromi_pool *pool;                 /* NULL: one thread */
+    caromi_watch *watch;               /* of the running call; NULL: it has no progress function. progress.h */
     atomic_uint_fast64_t mesh_changes; /* of vertices, masks, hierarchies of all meshes; devices build some, to probe */
     /* In the order of the list that names them; one if there is no list. NULL: not opened, refused or closed after a
      * failure */
@@ -58,7 +60,7 @@ struct carom_context {
     carom_error device_lacking; /* why the found or named device cannot be used; of several devices, the last one */
     int small_logged;           /* it is logged that `auto` keeps small batches on the CPU */
     caromi_pace paces[CAROMI_PAIR_KERNEL_COUNT];
-    caromi_pace cloud_paces[4][2][2];    /* [counts, lists, first, any][at rest, moving][fast, exact] */
+    caromi_pace cloud_paces[4][2][2][2]; /* [counts, lists, first, any][one cloud, two][at rest, moving][fast, exact] */
     carom_buffer *buffers;               /* list of the context's buffers. buffer.h */
     struct caromi_staging_copy *staging; /* staging copies of the running call. staging.h */
     uint32_t staging_count;

@@ -28,6 +28,10 @@ typedef struct caromi_handler {
     carom_status (*run)(const caromi_request *request, carom_error *err);
 } caromi_handler;
 
+/* Runs a checked call that has a progress function. progress.c */
+carom_status caromi_run_watched(const caromi_handler *handler, carom_context *context, const caromi_request *request,
+                                carom_error *err);
+
 #define CAROMI_UNROLL_MEMBERS _Pragma("GCC unroll 16")
 
 static inline const carom_batch *caromi_batch_of(const void *desc)
@@ -208,7 +212,11 @@ CAROMI_INLINED carom_status caromi_answer_request(const caromi_call_type *type, 
                                                   carom_error *err)
 {
     CHECK(caromi_check_request(type, handler, context, request, err));
-    return caromi_batch_of(request->desc)->job != NULL ? CAROM_OK : handler->run(request, err);
+    const carom_batch *batch = caromi_batch_of(request->desc);
+    if (batch->job != NULL)
+        return CAROM_OK;
+    return batch->progress.fn == NULL || batch->prepare ? handler->run(request, err)
+                                                        : caromi_run_watched(handler, context, request, err);
 }
 
 /* The whole of a public function with a batch. Inlined into each, where the type is known: a call of one query

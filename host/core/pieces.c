@@ -358,8 +358,7 @@ static carom_status finish_on_cpu(spread_batch *spread, carom_error *err)
     CHECK(caromi_staging_show_after(spread->context, CAROMI_SOME, err));
     for (uint32_t i = 0; i < spread->left_count; i++) {
         const query_range *range = &spread->left[i];
-        CHECK(
-            spread->batch->on_cpu(spread->context, spread->batch->batch, range->first, range->end, spread->stats, err));
+        CHECK(caromi_run_piece(spread->context, spread->batch, range->first, range->end, spread->stats, err));
         spread->stats->on_cpu += range->end - range->first;
     }
     spread->stats->compute += caromi_now() - start;
@@ -384,7 +383,7 @@ static uint64_t window_end(const spread_batch *spread, uint64_t first)
     const caromi_batch *batch = spread->batch;
     const uint32_t count = find_devices(spread, devices);
     const uint64_t left = batch->count - first, unit = batch->slab != 0 ? batch->slab : PIECE_ALIGN;
-    uint64_t queries = batch->progress.fn == NULL ? left : WINDOW * batch->piece * (count > 0 ? count : 1);
+    uint64_t queries = !batch->reports ? left : WINDOW * batch->piece * (count > 0 ? count : 1);
     for (uint32_t i = 0; !batch->is_whole && batch->turns == NULL && i < count; i++)
         if (!is_known(spread, devices[i])) {
             const uint64_t sample = (SAMPLE + unit - 1) / unit * unit * count;
@@ -415,14 +414,16 @@ carom_status caromi_run_pieces(carom_context *context, const caromi_batch *batch
     begin_shares(context, stats, timed);
     while (status == CAROM_OK && *done < batch->count) {
         const uint64_t end = window_end(&spread, *done);
+        caromi_pause_watch(context, 1);
         status = run_on_devices(&spread, *done, end, err);
+        caromi_pause_watch(context, 0);
         const int is_over = spread.left_count > 0; /* the devices left queries unanswered: none of them goes on */
         if (status == CAROM_OK && is_over)
             status = fall_back(&spread, batch->count - end, err);
         if (status == CAROM_OK && is_over)
             status = finish_on_cpu(&spread, err);
         if (status == CAROM_OK)
-            status = caromi_report_batch(batch, *done = end, err);
+            status = caromi_report_batch(context, batch, *done = end, err);
         if (is_over)
             break;
     }

@@ -13,7 +13,7 @@
 #include "inside.h"
 
 enum {
-    PIECE = CAROMI_MESH_PIECE,  /* nodes between two reports of progress, at least */
+    PIECE = CAROMI_MESH_PIECE,  /* nodes of a piece, at least */
     PIECE_ENOUGH = 256 * PIECE, /* a piece with more has fewer slabs than a tile */
 };
 
@@ -58,15 +58,13 @@ static carom_status check(const caromi_request *request, uint64_t *extent, carom
 
 /* ---- a batch ----------------------------------------------------------------------------------------------------- */
 
-/* Whole slabs: as many as a tile has, if that is not too many nodes between two reports. The sides of an open mesh may
- * take long. */
+/* Whole slabs: as many as a tile has, if that is not too many nodes. */
 static uint64_t piece_of(const caromi_cubes *cubes)
 {
     const uint64_t slab = cubes->nodes.slab, enough = (PIECE_ENOUGH + slab - 1) / slab,
                    least = (PIECE + slab - 1) / slab;
     const uint64_t tile = enough < CAROMI_TILE ? enough : CAROMI_TILE;
-    const int is_slow = cubes->inside != NULL && cubes->inside->closing != NULL;
-    return slab * (tile > least && !is_slow ? tile : least);
+    return slab * (tile > least ? tile : least);
 }
 
 static carom_status decline(caromi_device *device, const void *cubes, uint64_t end, uint64_t *done, carom_stats *stats,
@@ -86,7 +84,7 @@ static carom_status on_cpu(const carom_context *context, const void *cubes, uint
     CHECK(caromi_cubes_on_cpu(context, cubes, first, end, stats, err));
     if (c->inside != NULL)
         caromi_cubes_sign(c, first, end);
-    return CAROM_OK;
+    return caromi_went_on(context);
 }
 
 static carom_status run_batch(const caromi_cubes *cubes, const carom_mesh_clearance_desc *desc, carom_stats *stats,
@@ -104,7 +102,8 @@ static carom_status run_batch(const caromi_cubes *cubes, const carom_mesh_cleara
                               .subject = mesh,
                               .on_cpu = on_cpu,
                               .piece = piece_of(cubes),
-                              .progress = desc->batch.progress,
+                              .piece_least = piece_of(cubes),
+                              .reports = desc->batch.progress.fn != NULL,
                               .prepare = desc->batch.prepare,
                               .slab = cubes->nodes.slab,
                               .exact = desc->batch.accuracy == CAROM_ACCURACY_EXACT,

@@ -10,7 +10,7 @@
 #include "host/mesh/mesh.h"
 #include "inside.h"
 
-/* Nodes between two reports of progress: at least, and at most unless a slab has more. */
+/* Nodes of a piece: at least, and at most unless a slab has more. */
 enum { PIECE = CAROMI_MESH_PIECE, MOST = 16 * PIECE };
 
 /* The number may lie in a buffer, as any array. */
@@ -41,7 +41,7 @@ static carom_status decline(caromi_device *device, const void *lattice_batch, ui
 {
     const caromi_lattice_batch *batch = lattice_batch;
     (void)device, (void)err;
-    return caromi_decline_mesh(batch->mesh, CAROM_SIGN_NONE, 0, end, *done, stats);
+    return caromi_decline_mesh(batch->mesh, "devices have no gradients of distances", end, *done, stats);
 }
 
 static carom_status on_cpu(const carom_context *context, const void *lattice_batch, uint64_t first, uint64_t end,
@@ -52,6 +52,7 @@ static carom_status on_cpu(const carom_context *context, const void *lattice_bat
     CHECK((by_blocks ? caromi_lattice_blocks : caromi_lattice_plain)(context, batch, first, end, stats, err));
     if (batch->inside != NULL)
         caromi_inside_sign(batch->inside, first, end);
+    CHECK(caromi_went_on(context));
     return wants_gradient(batch) ? caromi_lattice_gradients(context, batch, first, end, err) : CAROM_OK;
 }
 
@@ -97,7 +98,8 @@ static carom_status run_batch(const caromi_lattice_batch *batch, const carom_bat
                               .subject = mesh,
                               .on_cpu = on_cpu,
                               .piece = piece_of(batch->slab),
-                              .progress = asked->progress,
+                              .piece_least = piece_of(batch->slab),
+                              .reports = asked->progress.fn != NULL,
                               .prepare = asked->prepare,
                               .slab = batch->slab,
                               .exact = batch->exact,

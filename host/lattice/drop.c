@@ -7,7 +7,8 @@
 #include "host/mesh/query.h"
 #include "drop.h"
 
-enum { PIECE = 1 << 20 }; /* columns between two reports of progress, at most */
+/* Columns of a piece, at most and at least: a piece of few rows bounds the same triangles again. */
+enum { PIECE = 1 << 20, PIECE_LEAST = PIECE / 8 };
 
 carom_status caromi_check_ball(float radius, carom_error *err)
 {
@@ -53,21 +54,20 @@ static carom_status run_batch(drop_map *map, const carom_mesh_drop_desc *desc, c
                               carom_stats *stats, carom_error *err)
 {
     const uint64_t width = desc->lattice.dims[0];
-    caromi_pace pace = {0}; /* there is no device to choose */
     const drop_batch batch = {map, desc->batch.begin * width, out->height};
     const caromi_batch run = {.batch = &batch,
                               .begin = desc->batch.begin * width,
                               .count = desc->batch.count * width,
                               .on_cpu = on_cpu,
                               .piece = (PIECE + width - 1) / width * width,
-                              .next_piece = &map->mesh->drop_piece,
-                              .progress = desc->batch.progress,
+                              .piece_least = (PIECE_LEAST + width - 1) / width * width,
+                              .reports = desc->batch.progress.fn != NULL,
                               .prepare = desc->batch.prepare,
                               .slab = width,
                               .slab_name = "row",
                               .exact = 1,
                               .name = "a drop map",
-                              .pace = &pace};
+                              .pace = &map->mesh->drop_pace};
     return caromi_run(map->mesh->context, &run, stats, err);
 }
 

@@ -346,7 +346,6 @@ static carom_status run(const caromi_request *request, carom_error *err)
     const carom_mesh_drop_at_desc *desc = request->desc;
     carom_mesh *mesh = request->subject;
     place_batch batch;
-    caromi_pace pace = {0}; /* there is no device to choose */
     CHECK(caromi_check_select(&desc->batch, err));
     CHECK(caromi_mesh_bring(mesh, err));
     describe(desc, request->out, mesh, &batch);
@@ -354,11 +353,11 @@ static carom_status run(const caromi_request *request, carom_error *err)
                               .count = desc->batch.count,
                               .on_cpu = on_cpu,
                               .piece = CAROMI_MESH_PIECE,
-                              .progress = desc->batch.progress,
+                              .reports = desc->batch.progress.fn != NULL,
                               .prepare = desc->batch.prepare,
                               .exact = 1,
                               .name = "the drop at places",
-                              .pace = &pace};
+                              .pace = &mesh->drop_at_pace};
     return caromi_run(mesh->context, &all, request->stats, err);
 }
 

@@ -268,6 +268,8 @@ static void run_tile(void *user, uint64_t task, uint32_t thread)
     const tile_job *job = user;
     drop_tile *tile = &job->tiles[thread];
     uint64_t column, row;
+    if (caromi_watch_look(job->map->mesh->context->watch))
+        return;
     place_tile(job, task, tile, &column, &row);
     tile->visited = job->visited + thread * job->words;
     if (job->side[task] > 0)
@@ -333,9 +335,11 @@ carom_status caromi_drop_rows(drop_map *map, uint64_t first, uint64_t rows, floa
         status = prepare(&job, tasks, map, err);
     /* Without an output, only the tables of the mesh are prepared. */
     const int answers = status == CAROM_OK && height != NULL;
-    if (answers)
+    if (answers) {
         caromi_parallel(context->pool, tasks, run_tile, &job);
-    for (uint64_t task = 0; answers && task < tasks; task++) {
+        status = caromi_went_on(context); /* else some tiles are left */
+    }
+    for (uint64_t task = 0; answers && status == CAROM_OK && task < tasks; task++) {
         rungs->second_filter += job.rungs[task].second_filter;
         rungs->integers += job.rungs[task].integers;
     }

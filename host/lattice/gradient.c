@@ -38,6 +38,8 @@ static void fill_block(void *user, uint64_t task, uint32_t thread)
     caromi_mesh_block *block = &job->blocks[thread];
     const uint64_t first = job->first + task * CAROMI_BLOCK, left = job->end - first, at = first - batch->begin;
     const uint32_t count = left < CAROMI_BLOCK ? (uint32_t)left : CAROMI_BLOCK;
+    if (caromi_watch_look(job->context->watch))
+        return;
     const caromi_mesh_batch points = {.kind = &caromi_closest_triangle,
                                       .mesh = batch->mesh,
                                       .exact = batch->exact,
@@ -67,5 +69,5 @@ carom_status caromi_lattice_gradients(const carom_context *context, const caromi
         return caromi_fail_memory(err, "no memory for the gradients of %llu nodes", (unsigned long long)(end - first));
     caromi_parallel(context->pool, (end - first + CAROMI_BLOCK - 1) / CAROMI_BLOCK, fill_block, &job);
     caromi_free(context, job.blocks);
-    return CAROM_OK;
+    return caromi_went_on(context);
 }

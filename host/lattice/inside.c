@@ -188,6 +188,8 @@ static void fill(const caromi_inside *inside, uint32_t thread, uint64_t column_b
 {
     int32_t *sum;
     uint32_t *row;
+    if (caromi_watch_look(inside->batch->mesh->context->watch))
+        return;
     thread_scratch *scratch = scratch_of(inside, thread, &sum, &row);
     /* A single column needs no list: its crossings are summed by level. */
     const int is_column = column_end - column_begin == 1 && row_end - row_begin == 1;
@@ -323,7 +325,7 @@ static void visit_slab(void *user, uint64_t task, uint32_t thread)
     const caromi_lattice_batch *batch = job->inside->batch;
     const uint64_t slab = job->first + task;
     (void)thread;
-    for (uint64_t row = 0; row < batch->lattice.dims[1]; row++)
+    for (uint64_t row = 0; row < batch->lattice.dims[1] && !caromi_watch_look(batch->mesh->context->watch); row++)
         job->visit(job->user, row_bits(job->inside, slab - job->inside->first, row),
                    slab * batch->slab + row * batch->lattice.dims[0]);
 }
@@ -350,7 +352,6 @@ int caromi_inside_node(const caromi_inside *inside, uint64_t node)
     const uint64_t row = batch->lattice.dims[0], i = node % row, j = node / row % batch->lattice.dims[1];
     float z = carom_lattice_coordinate(&batch->lattice, AXIS_Z, node / batch->slab);
     int32_t sum = 0;
-    uint64_t work = 0;
     /* Another device may change the group of slabs meanwhile, so nothing of that is read. */
     caromi_inside own = {.batch = batch,
                          .sign = inside->sign,
@@ -366,7 +367,7 @@ int caromi_inside_node(const caromi_inside *inside, uint64_t node)
     caromi_crossings crossings = {.i0 = i, .i1 = i + 1, .j0 = j, .j1 = j + 1, .levels = &sum};
     cross_all(&own, &crossings);
     const float place[] = {inside->x[i], inside->y[j], z};
-    return inside->closing != NULL ? caromi_closing_inside(inside->closing, place, sum, &work)
+    return inside->closing != NULL ? caromi_closing_inside(inside->closing, place, sum)
                                    : caromi_is_inside(inside->sign, sum);
 }
 

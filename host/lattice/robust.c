@@ -55,6 +55,8 @@ static double ball_of(const caromi_inside *inside, const node_block *block, doub
 /* Finds the offsets of a block's nodes; divides it along the axes on which it is longest. */
 static void find_offsets(const caromi_inside *inside, const node_block *block)
 {
+    if (caromi_watch_look(inside->batch->mesh->context->watch))
+        return;
     double center[3];
     const double radius = ball_of(inside, block, center);
     int offset;
@@ -109,17 +111,16 @@ static void find_pillar(void *user, uint64_t task, uint32_t thread)
 static void decide_column(const caromi_inside *inside, uint32_t thread, uint64_t i, uint64_t j)
 {
     const int32_t *levels = caromi_cross_column(inside, thread, i, j);
+    caromi_watch *watch = inside->batch->mesh->context->watch;
     int32_t sum = 0;
-    uint64_t work = 0;
-    for (uint64_t level = inside->count; level-- > 0;) {
+    for (uint64_t level = inside->count; level-- > 0 && !caromi_watch_look(watch);) {
         const int offset = *offsets_at(inside, i, j, level);
         const float place[] = {inside->x[i], inside->y[j], inside->z[level]};
         sum += levels[level];
         if (offset == 0)
             continue;
         uint32_t *word = inside->bits + (level * inside->batch->lattice.dims[1] + j) * inside->words + i / 32;
-        const int is_inside =
-            offset == UNDECIDED ? caromi_closing_inside(inside->closing, place, sum, &work) : sum != offset;
+        const int is_inside = offset == UNDECIDED ? caromi_closing_inside(inside->closing, place, sum) : sum != offset;
         *word = (*word & ~(1u << i % 32)) | (uint32_t)is_inside << i % 32;
     }
 }

@@ -38,6 +38,8 @@ static void run_tile(void *user, uint64_t task, uint32_t thread)
     const caromi_lattice_batch *batch = tiles->batch;
     const carom_mesh *mesh = batch->mesh;
     caromi_tile_memory *own = memory_of(tiles, thread);
+    if (caromi_watch_look(mesh->context->watch))
+        return;
     const uint64_t place[3] = {task % tiles->numbers[0], task / tiles->numbers[0] % tiles->numbers[1],
                                task / tiles->numbers[0] / tiles->numbers[1]};
     /* The tile, with the coordinates of its nodes. */
@@ -100,5 +102,5 @@ carom_status caromi_tiles_run(const carom_context *context, caromi_tiles *tiles,
     for (uint32_t t = 0; t < threads; t++)
         stats->by_integers += memory_of(tiles, t)->resolved;
     caromi_free(context, tiles->memory);
-    return CAROM_OK;
+    return caromi_went_on(context);
 }

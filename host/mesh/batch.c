@@ -56,10 +56,11 @@ caromi_rungs caromi_resolve_mesh_batch(const void *mesh_batch, const void *const
 uint32_t caromi_undecided_mesh_batch(const void *mesh_batch, const void *const *marks, uint32_t count,
                                      uint32_t *queries)
 {
-    const float *keys = marks[1], *points = caromi_wants_points(mesh_batch) ? marks[2] : keys;
+    const float *keys = marks[1], *points = caromi_wants_points(mesh_batch) ? marks[2] : keys,
+                *gradients = caromi_wants_gradient(mesh_batch) ? marks[3] : keys;
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (isnan(keys[i]) || isnan(points[i]))
+        if (isnan(keys[i]) || isnan(points[i]) || isnan(gradients[i]))
             queries[found++] = i;
     return found;
 }
@@ -70,6 +71,24 @@ typedef struct mesh_job {
     const caromi_mesh_batch *batch;
 } mesh_job;
 
+/* Points and signs of a block that was searched. */
+static void complete_block(const carom_context *context, const caromi_mesh_batch *batch, caromi_mesh_block *block,
+                           uint32_t count)
+{
+    if (caromi_wants_points(batch) || caromi_wants_gradient(batch))
+        caromi_block_points(context, batch, block, count);
+    if (batch->sign != CAROM_SIGN_NONE)
+        caromi_sign_block(batch, block, count);
+}
+
+/* Stores a block, and decides what its kernels have left undecided. */
+static caromi_rungs deliver_block(const caromi_mesh_batch *batch, const caromi_mesh_block *block, uint32_t count)
+{
+    caromi_block_store(batch, block, count);
+    const void *const marks[] = {block->triangle, block->key, block->point[0], block->normal[0]};
+    return batch->exact ? caromi_resolve_mesh_batch(batch, marks, block->row, 0, count) : (caromi_rungs){0, 0};
+}
+
 static caromi_rungs run_block(const void *user, void *own, const caromi_sorted_queries *queries, uint32_t from,
                               uint32_t count)
 {
@@ -79,16 +98,40 @@ static caromi_rungs run_block(const void *user, void *own, const caromi_sorted_q
     caromi_block_gather(batch, block, queries, from, count);
     if (from < queries->active) {
         caromi_block_search(batch, block, count);
-        if (caromi_wants_points(batch) || caromi_wants_gradient(batch))
-            caromi_block_points(job->context, batch, block, count);
-        if (batch->sign != CAROM_SIGN_NONE)
-            caromi_sign_block(batch, block, count);
+        complete_block(job->context, batch, block, count);
     } else {
         caromi_block_miss(block, count);
     }
-    caromi_block_store(batch, block, count);
-    const void *const marks[] = {block->triangle, block->key, block->point[0], block->normal[0]};
-    return batch->exact ? caromi_resolve_mesh_batch(batch, marks, block->row, 0, count) : (caromi_rungs){0, 0};
+    return deliver_block(batch, block, count);
+}
+
+caromi_rungs caromi_complete_searched(const void *searched, const void *const *found, const uint64_t *rows,
+                                      uint64_t first, size_t count)
+{
+    const caromi_searched *of = searched;
+    const caromi_mesh_batch *batch = of->batch;
+    const int is_first = batch->kind == &caromi_first_hit;
+    caromi_rungs rungs = {0, 0};
+    caromi_mesh_block block;
+    (void)rows;
+    for (size_t from = 0, n; from < count; from += n) {
+        n = count - from < CAROMI_BLOCK ? count - from : CAROMI_BLOCK;
+        for (size_t i = 0; i < n; i++)
+            block.row[i] = first + from + i;
+        for (int c = 0; c < batch->kind->in; c++)
+            caromi_gather(block.in[c], &batch->in[c], first + from, n);
+        memcpy(block.triangle, (const int32_t *)found[0] + from, n * sizeof *block.triangle);
+        memcpy(block.key, (const float *)found[1] + from, n * sizeof *block.key);
+        if (is_first)
+            memcpy(block.state, (const uint8_t *)found[2] + from, n);
+        else
+            memcpy(block.depth, (const float *)found[2] + from, n * sizeof *block.depth);
+        complete_block(of->context, batch, &block, (uint32_t)n);
+        const caromi_rungs own = deliver_block(batch, &block, (uint32_t)n);
+        rungs.second_filter += own.second_filter;
+        rungs.integers += own.integers;
+    }
+    return rungs;
 }
 
 carom_status caromi_cpu_mesh(const carom_context *context, const void *mesh_batch, uint64_t first, uint64_t end,

@@ -36,8 +36,8 @@ typedef struct caromi_mesh_answer {
     uint8_t state, feature;
 } caromi_mesh_answer;
 
-/* Indices of point_kernel: whether a motion is given by a velocity or by its end position (MESH_ENDS); the mode. */
-enum { CAROMI_BY_VELOCITY, CAROMI_BY_END };
+/* Indices of point_kernel: how a motion is given (MOTION_BY_VELOCITY and so on); the mode. */
+enum { CAROMI_MOTIONS = (MOTION_BY_END | TRIANGLE_CARRIED) + 1 };
 enum { CAROMI_FAST, CAROMI_EXACT };
 
 /* The constants and functions of a kind of search. */
@@ -46,7 +46,7 @@ typedef struct caromi_mesh_kind {
     const char *name[2]; /* for the log: fast, exact */
     int in;              /* input columns */
     int point_in; /* number of leading input columns that the point kernel reads, before the triangle's corners */
-    enum caromi_pair_kernel point_kernel[2][2]; /* [CAROMI_BY_VELOCITY or CAROMI_BY_END][CAROMI_FAST or CAROMI_EXACT] */
+    enum caromi_pair_kernel point_kernel[CAROMI_MOTIONS][2]; /* [motion][CAROMI_FAST or CAROMI_EXACT] */
     /* Output columns (CAROMI_ANSWER_*): first `search_out` columns of the search, then columns of the point kernel;
      * `out` columns in all. */
     uint8_t answer[CAROMI_ANSWERS];
@@ -54,7 +54,7 @@ typedef struct caromi_mesh_kind {
     /* Decides a query that the search has left undecided; returns the rung that was needed. */
     caromi_rung (*resolve)(const caromi_mesh_view *mesh, const caromi_mesh_query *query, caromi_mesh_answer *answer);
     /* Decides in integers a point that the point kernel has left undecided. in: point_in numbers of the query, then
-     * nine of its triangle. */
+     * nine of its triangle, and with MESH_CARRIED the velocity of its instance. */
     void (*resolve_point)(const float *in, int options, caromi_mesh_answer *answer);
 } caromi_mesh_kind;
 /* kinds.c */
@@ -104,9 +104,20 @@ static inline int caromi_is_bundled(const caromi_mesh_batch *batch)
 {
     return batch->bundle > 1 || batch->query != NULL;
 }
+/* How the motions of queries with these options are given. */
+static inline int caromi_motion_kind(int options)
+{
+    return ((options & MESH_ENDS) != 0 ? MOTION_BY_END : MOTION_BY_VELOCITY) |
+           ((options & MESH_CARRIED) != 0 ? TRIANGLE_CARRIED : 0);
+}
 static inline enum caromi_pair_kernel caromi_point_kernel(const caromi_mesh_batch *batch, int exact)
 {
-    return batch->kind->point_kernel[(batch->options & MESH_ENDS) != 0][exact];
+    return batch->kind->point_kernel[caromi_motion_kind(batch->options)][exact];
+}
+/* Columns that the point kernel reads: the query's, its triangle's corners, and the velocity of its instance. */
+static inline int caromi_point_columns(const caromi_mesh_batch *batch)
+{
+    return batch->kind->point_in + 9 + ((batch->options & MESH_CARRIED) != 0 ? 3 : 0);
 }
 /* The output columns of a caller's arrays of hits. */
 void caromi_hits_to_columns(const carom_mesh_hit_result *result, caromi_out_column *columns);
@@ -126,6 +137,15 @@ carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *
  * rows: the row of each query; NULL: consecutive. Returns the numbers of queries decided so. */
 caromi_rungs caromi_resolve_mesh_batch(const void *batch, const void *const *marks, const uint64_t *rows,
                                        uint64_t first, size_t count);
+/* Completes answers of a scene, of which a device has searched queries [first, first + count): points and instances,
+ * stored, and what exact kernels have left undecided. found: columns of triangles, keys, and states or depths. rows are
+ * not read. */
+typedef struct caromi_searched {
+    const carom_context *context;
+    const caromi_mesh_batch *batch;
+} caromi_searched;
+caromi_rungs caromi_complete_searched(const void *searched, const void *const *found, const uint64_t *rows,
+                                      uint64_t first, size_t count);
 /* Compaction: lists the undecided ones among `count` queries; returns their number. */
 uint32_t caromi_undecided_mesh_batch(const void *batch, const void *const *marks, uint32_t count, uint32_t *queries);
 #endif

@@ -90,9 +90,21 @@ void caromi_block_miss(caromi_mesh_block *block, size_t count)
 
 /* ---- points ------------------------------------------------------------------------------------------------------ */
 
-/* Input columns of the point kernel: the queries' columns, then the corners of each query's triangle. A query without a
- * triangle gets triangle 0, and its result is discarded. Pads to whole vectors with the last query; returns the number
- * of rows to run. */
+/* The velocities of the instances that have the queries' triangles. */
+static void gather_velocities(const caromi_mesh_batch *batch, size_t padded, size_t count, caromi_mesh_block *block)
+{
+    for (size_t i = 0; i < padded; i++) {
+        float velocity[3];
+        caromi_scene_velocity(batch->mesh->scene,
+                              i < count && block->triangle[i] >= 0 ? (uint32_t)block->triangle[i] : 0, velocity);
+        for (int k = 0; k < 3; k++)
+            block->carried[k][i] = velocity[k];
+    }
+}
+
+/* Input columns of the point kernel: the queries' columns, then the corners of each query's triangle, then the velocity
+ * of its instance. A query without a triangle gets triangle 0, and its result is discarded. Pads to whole vectors with
+ * the last query; returns the number of rows to run. */
 static size_t gather_pairs(const caromi_mesh_batch *batch, size_t lanes, caromi_mesh_block *block, size_t count,
                            const float **in)
 {
@@ -112,6 +124,10 @@ static size_t gather_pairs(const caromi_mesh_batch *batch, size_t lanes, caromi_
     }
     for (int k = 0; k < 9; k++)
         in[columns + k] = block->corners[k];
+    if ((batch->options & MESH_CARRIED) != 0)
+        gather_velocities(batch, padded, count, block);
+    for (int k = 0; k < 3; k++)
+        in[columns + 9 + k] = block->carried[k];
     return padded;
 }
 
@@ -161,7 +177,7 @@ static int point_of(const caromi_mesh_batch *batch, const float *in, caromi_mesh
     const caromi_isa_table *scalar = caromi_isa_select(CAROM_ISA_SCALAR, &chosen);
     const float *column[COLUMNS_MAX];
     void *out[COLUMNS_MAX];
-    for (int c = 0; c < kind->point_in + 9; c++)
+    for (int c = 0; c < caromi_point_columns(batch); c++)
         column[c] = in + c;
     for (uint32_t k = kind->search_out; k < kind->out; k++)
         out[k - kind->search_out] = (char *)answer + places[kind->answer[k]].in_answer;
@@ -182,6 +198,8 @@ int caromi_resolve_points(const caromi_mesh_batch *batch, const float *query, in
     if (triangle >= 0) {
         memcpy(in, query, (size_t)kind->point_in * sizeof *in);
         caromi_triangle_corners(batch->mesh, (uint32_t)triangle, in + kind->point_in);
+        if ((batch->options & MESH_CARRIED) != 0)
+            caromi_scene_velocity(batch->mesh->scene, (uint32_t)triangle, in + kind->point_in + 9);
         by_integers = point_of(batch, in, &answer);
     }
     caromi_store_answer(batch, kind->search_out, kind->out, &answer, row);

@@ -11,6 +11,7 @@ typedef struct caromi_mesh_block {
     float in[CAROMI_MESH_IN][CAROMI_BLOCK];
     int32_t mask[CAROMI_BLOCK]; /* set with MESH_QUERY_MASKS */
     float corners[9][CAROMI_BLOCK];
+    float carried[3][CAROMI_BLOCK]; /* with MESH_CARRIED */
     float point[3][CAROMI_BLOCK], normal[3][CAROMI_BLOCK], key[CAROMI_BLOCK], depth[CAROMI_BLOCK];
     int32_t triangle[CAROMI_BLOCK];
     uint8_t state[CAROMI_BLOCK], feature[CAROMI_BLOCK];

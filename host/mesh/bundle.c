@@ -14,19 +14,40 @@
 #include <math.h>
 #include <string.h>
 
+#include "host/core/device.h"
+#include "host/core/staging.h"
 #include "list.h"
 #include "query.h"
 
 enum {
-    BUNDLES = 1 << 13,      /* most bundles that are answered together */
-    ROUND_LEAST = 16,       /* queries of a round, if so many are left; fewer do not fill the interleaved traversals */
-    ROUND_MOST = 1 << 17,   /* queries of a round */
     ROUND_OF_ASKED = 1 << 3 /* a round may ask one query for so many of the same bundle that were asked before */
 };
+
+/* Who answers the rounds, and their sizes. */
+typedef struct bundle_way {
+    const carom_context *context;
+    caromi_device *device; /* NULL: the CPU */
+    uint32_t bundles;      /* most bundles that are answered together */
+    uint32_t least;        /* queries of a round, if so many are left */
+    uint32_t most;         /* queries of a round */
+} bundle_way;
+
+/* Fewer queries do not fill the interleaved traversals. */
+static bundle_way way_of_cpu(const carom_context *context)
+{
+    return (bundle_way){context, NULL, 1 << 13, 16, 1 << 17};
+}
+
+/* Fewer do not pay for a launch. */
+static bundle_way way_of_device(const carom_context *context, caromi_device *device)
+{
+    return (bundle_way){context, device, 1 << 17, 1 << 15, 1 << 18};
+}
 
 /* Bundles that are answered together, and their present round. Round query j * left + i is query j of bundle i. */
 typedef struct bundle_rounds {
     const caromi_mesh_batch *batch;
+    uint32_t least;      /* see bundle_way */
     caromi_index select; /* the batch's */
     uint64_t first;      /* first query of the first bundle */
     uint32_t size, step; /* queries of a bundle; stride of their order */
@@ -81,18 +102,20 @@ static void rounds_free(const carom_context *context, bundle_rounds *rounds)
 }
 
 /* Memory for the rounds of so many queries; rounds_free in any case. */
-static carom_status rounds_create(const carom_context *context, const caromi_mesh_batch *batch, uint64_t queries,
+static carom_status rounds_create(const bundle_way *way, const caromi_mesh_batch *batch, uint64_t queries,
                                   bundle_rounds *rounds, carom_error *err)
 {
+    const carom_context *context = way->context;
     const uint32_t size = batch->bundle > 1 ? batch->bundle : 1;
     const uint64_t bundles = queries / size, fit = UINT32_MAX / size; /* queries are counted in 32 bits */
-    const uint64_t most = fit < BUNDLES ? fit : BUNDLES;
+    const uint64_t most = fit < way->bundles ? fit : way->bundles;
     *rounds = (bundle_rounds){.batch = batch,
+                              .least = way->least,
                               .select = select_of(batch),
                               .size = size,
                               .step = step_of(size),
                               .most = (uint32_t)(bundles < most ? bundles : most),
-                              .capacity = queries < ROUND_MOST ? (uint32_t)queries : ROUND_MOST};
+                              .capacity = queries < way->most ? (uint32_t)queries : way->most};
     rounds->bundle = caromi_alloc(context, rounds->most, sizeof *rounds->bundle);
     rounds->number = caromi_alloc(context, rounds->capacity, sizeof *rounds->number);
     rounds->element =
@@ -117,7 +140,7 @@ static void rounds_begin(bundle_rounds *rounds, uint64_t first, uint64_t end)
 static uint32_t members_of(const bundle_rounds *rounds)
 {
     const uint32_t left = rounds->left, not_asked = rounds->size - rounds->asked;
-    uint32_t members = (ROUND_LEAST + left - 1) / left;
+    uint32_t members = (rounds->least + left - 1) / left;
     if (members < rounds->asked / ROUND_OF_ASKED)
         members = rounds->asked / ROUND_OF_ASKED;
     if (members > rounds->capacity / left)
@@ -191,12 +214,22 @@ static void add_hits(bundle_rounds *rounds, const uint8_t *hit, uint8_t *answer)
     rounds->left = left;
 }
 
-carom_status caromi_cpu_any_bundles(const carom_context *context, const void *list_batch, uint64_t first, uint64_t end,
-                                    carom_stats *stats, carom_error *err)
+/* Answers a round. */
+static carom_status ask_any(const bundle_way *way, const caromi_list_batch *round, carom_stats *stats, carom_error *err)
 {
-    const caromi_list_batch *batch = list_batch;
+    const uint64_t count = round->sweep.count;
+    uint64_t done = 0;
+    if (way->device != NULL)
+        CHECK(caromi_driver.list(way->device, round, count, &done, stats, err));
+    return done < count ? round->on_cpu(way->context, round, done, count, stats, err) : CAROM_OK;
+}
+
+static carom_status answer_any(const bundle_way *way, const caromi_list_batch *batch, uint64_t first, uint64_t end,
+                               carom_stats *stats, carom_error *err)
+{
+    const carom_context *context = way->context;
     bundle_rounds rounds;
-    carom_status status = rounds_create(context, &batch->sweep, end - first, &rounds, err);
+    carom_status status = rounds_create(way, &batch->sweep, end - first, &rounds, err);
     uint8_t *hit = caromi_alloc(context, rounds.capacity, sizeof *hit);
     if (status == CAROM_OK && hit == NULL)
         status = caromi_fail_memory(err, "no memory for answers of %u queries", rounds.capacity);
@@ -208,7 +241,7 @@ carom_status caromi_cpu_any_bundles(const carom_context *context, const void *li
             caromi_list_batch round = *batch;
             batch_of(&rounds, &round.sweep);
             round.any = hit;
-            status = batch->on_cpu(context, &round, 0, round.sweep.count, stats, err);
+            status = ask_any(way, &round, stats, err);
             if (status == CAROM_OK)
                 add_hits(&rounds, hit, answer);
         }
@@ -216,6 +249,13 @@ carom_status caromi_cpu_any_bundles(const carom_context *context, const void *li
     caromi_free(context, hit);
     rounds_free(context, &rounds);
     return status;
+}
+
+carom_status caromi_cpu_any_bundles(const carom_context *context, const void *list_batch, uint64_t first, uint64_t end,
+                                    carom_stats *stats, carom_error *err)
+{
+    const bundle_way way = way_of_cpu(context);
+    return answer_any(&way, list_batch, first, end, stats, err);
 }
 
 /* ---- closest points ---------------------------------------------------------------------------------------------- */
@@ -268,11 +308,12 @@ static int is_valid(const caromi_mesh_batch *batch, uint64_t query)
 }
 
 /* Allocates the columns of a round: those of the caller, and depths. */
-static carom_status closest_create(const carom_context *context, const caromi_mesh_batch *batch, uint64_t queries,
+static carom_status closest_create(const bundle_way *way, const caromi_mesh_batch *batch, uint64_t queries,
                                    closest_rounds *closest, carom_error *err)
 {
+    const carom_context *context = way->context;
     size_t each = 0;
-    CHECK(rounds_create(context, batch, queries, &closest->rounds, err));
+    CHECK(rounds_create(way, batch, queries, &closest->rounds, err));
     const uint32_t capacity = closest->rounds.capacity;
     const int limits = batch->sign == CAROM_SIGN_NONE && closest->rounds.size > 1;
     for (uint32_t k = 0; k < CAROMI_ANSWERS; k++)
@@ -362,13 +403,23 @@ static void add_answers(closest_rounds *closest)
     }
 }
 
-carom_status caromi_cpu_closest_bundles(const carom_context *context, const void *mesh_batch, uint64_t first,
-                                        uint64_t end, carom_stats *stats, carom_error *err)
+/* Answers a round. */
+static carom_status ask_closest(const bundle_way *way, const caromi_mesh_batch *round, carom_stats *stats,
+                                carom_error *err)
 {
-    const caromi_mesh_batch *batch = mesh_batch;
+    uint64_t done = 0;
+    if (way->device != NULL)
+        CHECK(caromi_driver.mesh(way->device, round, round->count, &done, stats, err));
+    return done < round->count ? caromi_mesh_on_cpu(round->mesh)(way->context, round, done, round->count, stats, err)
+                               : CAROM_OK;
+}
+
+static carom_status answer_closest(const bundle_way *way, const caromi_mesh_batch *batch, uint64_t first, uint64_t end,
+                                   carom_stats *stats, carom_error *err)
+{
     closest_rounds closest = {.best = NULL};
     bundle_rounds *rounds = &closest.rounds;
-    carom_status status = closest_create(context, batch, end - first, &closest, err);
+    carom_status status = closest_create(way, batch, end - first, &closest, err);
     for (; status == CAROM_OK && first < end; first += (uint64_t)rounds->count * rounds->size) {
         rounds_begin(rounds, first, end);
         memset(closest.best, 0, rounds->count * sizeof *closest.best);
@@ -380,11 +431,76 @@ carom_status caromi_cpu_closest_bundles(const carom_context *context, const void
                 set_limits(&closest);
                 round.in[MESH_MAX_DISTANCE] = (caromi_in_column){closest.limit, sizeof(float), {NULL, 0}};
             }
-            status = caromi_mesh_on_cpu(batch->mesh)(context, &round, 0, round.count, stats, err);
+            status = ask_closest(way, &round, stats, err);
             if (status == CAROM_OK)
                 add_answers(&closest);
         }
     }
-    closest_free(context, &closest);
+    closest_free(way->context, &closest);
     return status;
+}
+
+carom_status caromi_cpu_closest_bundles(const carom_context *context, const void *mesh_batch, uint64_t first,
+                                        uint64_t end, carom_stats *stats, carom_error *err)
+{
+    const bundle_way way = way_of_cpu(context);
+    return answer_closest(&way, mesh_batch, first, end, stats, err);
+}
+
+/* ---- devices ----------------------------------------------------------------------------------------------------- */
+
+/* Queries that later rungs have decided. If the device fails, the CPU decides all of them again. */
+typedef struct decided {
+    uint64_t by_second_filter, by_integers;
+} decided;
+static decided decided_so_far(const carom_stats *stats)
+{
+    return (decided){stats->by_second_filter, stats->by_integers};
+}
+static carom_status end_on_device(carom_status status, decided before, uint64_t end, uint64_t *done, carom_stats *stats)
+{
+    if (status == CAROM_OK)
+        *done = end;
+    else {
+        stats->by_second_filter = before.by_second_filter;
+        stats->by_integers = before.by_integers;
+    }
+    return status;
+}
+
+carom_status caromi_device_any_bundles(caromi_device *device, const void *list_batch, uint64_t end, uint64_t *done,
+                                       carom_stats *stats, carom_error *err)
+{
+    const caromi_list_batch *batch = list_batch;
+    const bundle_way way = way_of_device(batch->sweep.mesh->context, device);
+    const decided before = decided_so_far(stats);
+    caromi_list_batch single = *batch;
+    uint64_t all = end;
+    single.sweep.bundle = 0;
+    /* Prepares; a device that cannot answer says so. */
+    CHECK(caromi_driver.list(device, &single, end, &all, stats, err));
+    const int needs_fp64 =
+        batch->search == CAROMI_MESH_OVERLAPS ? batch->sweep.sign != CAROM_SIGN_NONE : batch->sweep.exact;
+    if (*done == end || (needs_fp64 && !caromi_driver.has_fp64(device)))
+        return CAROM_OK;
+    CHECK(caromi_staging_show(batch->sweep.mesh->context, err));
+    return end_on_device(answer_any(&way, batch, *done, end, stats, err), before, end, done, stats);
+}
+
+carom_status caromi_device_closest_bundles(caromi_device *device, const void *mesh_batch, uint64_t end, uint64_t *done,
+                                           carom_stats *stats, carom_error *err)
+{
+    const caromi_mesh_batch *batch = mesh_batch;
+    const bundle_way way = way_of_device(batch->mesh->context, device);
+    const decided before = decided_so_far(stats);
+    caromi_mesh_batch single = *batch;
+    uint64_t all = end;
+    single.bundle = 0;
+    single.query = NULL;
+    /* Prepares; a device that cannot answer says so. */
+    CHECK(caromi_driver.mesh(device, &single, end, &all, stats, err));
+    if (*done == end || ((batch->exact || batch->sign != CAROM_SIGN_NONE) && !caromi_driver.has_fp64(device)))
+        return CAROM_OK;
+    CHECK(caromi_staging_show(batch->mesh->context, err));
+    return end_on_device(answer_closest(&way, batch, *done, end, stats, err), before, end, done, stats);
 }

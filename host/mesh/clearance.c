@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Empty-space skipping: a grid over the box of a mesh, with the distance of each cube from the boxes of the leaves.
  * kernels/clearance.h defines the format, and the queries that use it. */
+#include <math.h>
 #include <string.h>
 
 #include "host/bvh/bvh.h"
+#include "host/bvh/triangle.h"
 #include "clearance.h"
 
 enum {
@@ -82,11 +84,42 @@ static size_t mark(const clearance_grid *grid, const float *lo, const float *hi)
     return (size_t)(to[0] - from[0] + 1) * (size_t)(to[1] - from[1] + 1) * (size_t)(to[2] - from[2] + 1);
 }
 
+/* Marks boxes, as long as there are not too many cubes to mark. */
+typedef struct clearance_marks {
+    const clearance_grid *grid;
+    const carom_mesh *mesh;
+    size_t left; /* cubes */
+} clearance_marks;
+
+static int mark_box(clearance_marks *marks, const float *lo, const float *hi)
+{
+    const size_t marked = mark(marks->grid, lo, hi);
+    const int fits = marked <= marks->left;
+    marks->left -= fits ? marked : 0;
+    return fits;
+}
+
+/* Marks a box in the world, cut to the scene's, in which all corners are. */
+static int mark_world_box(void *user, const caromi_world_box *box)
+{
+    clearance_marks *marks = user;
+    const carom_mesh_info *scene = &marks->mesh->info;
+    const float scale = marks->grid->c->scale;
+    float lo[3], hi[3];
+    for (int k = 0; k < 3; k++) {
+        lo[k] = fminf(fmaxf(box->lower[k], scene->lower[k]), scene->upper[k]) * scale;
+        hi[k] = fminf(fmaxf(box->upper[k], scene->lower[k]), scene->upper[k]) * scale;
+    }
+    return mark_box(marks, lo, hi);
+}
+
 /* Marks the boxes of all leaves. Returns 0 if the grid is not worth it: boxes overlap many times, or a single leaf
  * fills the grid. */
 static int mark_leaves(const clearance_grid *grid, const carom_mesh *mesh)
 {
-    size_t left = CAROMI_MARKS_PER_CUBE * grid->count;
+    clearance_marks marks = {.grid = grid, .mesh = mesh, .left = CAROMI_MARKS_PER_CUBE * grid->count};
+    if (mesh->scene != NULL)
+        return caromi_scene_leaf_boxes(mesh->scene, mark_world_box, &marks);
     if (mesh->info.node_count == 0) /* a single leaf, whose box is the whole grid */
         return 0;
     for (uint64_t n = 0; n < mesh->info.node_count; n++) {
@@ -96,10 +129,8 @@ static int mark_leaves(const clearance_grid *grid, const carom_mesh *mesh)
                 continue;
             const float lo[3] = {node.lower[0][i], node.lower[1][i], node.lower[2][i]};
             const float hi[3] = {node.upper[0][i], node.upper[1][i], node.upper[2][i]};
-            const size_t marked = mark(grid, lo, hi);
-            if (marked > left)
+            if (!mark_box(&marks, lo, hi))
                 return 0;
-            left -= marked;
         }
     }
     return 1;

@@ -53,9 +53,9 @@ void caromi_closing_forget(carom_mesh *mesh);
 uint64_t caromi_closing_bytes(const carom_mesh *mesh);
 
 /* Whether a place is inside. crossings: sum of the signs with which its ray along +z crosses the triangles that count,
- * as sign rule `winding` counts them, and those of the closing. One answer for each place, mesh and selection. Adds to
- * *work about the number of the closing's parts that were looked at. Any thread may call it. */
-int caromi_closing_inside(const caromi_closing *closing, const float place[3], int64_t crossings, uint64_t *work);
+ * as sign rule `winding` counts them, and those of the closing. One answer for each place, mesh and selection.
+ * Any thread may call it. */
+int caromi_closing_inside(const caromi_closing *closing, const float place[3], int64_t crossings);
 /* The sum of the signs with which the ray of a place crosses the closing. */
 int64_t caromi_closing_crossings(const caromi_closing *closing, const float place[3]);
 /* Calls `visit` for each triangle of the closing that may be above a rectangle seen from above. */

@@ -6,9 +6,6 @@
 #include "closing.h"
 #include "mesh.h"
 
-/* The first piece, whose cost is not known yet: its queries, and the parts of the closing for all of them together. */
-enum { FIRST_PIECE = 1 << 12, FIRST_PARTS = 1 << 22 };
-
 /* The closing of no triangle. */
 static const caromi_closing no_closing;
 
@@ -83,11 +80,9 @@ static carom_status make(carom_mesh *mesh, int32_t key, carom_error *err)
         discard_last(mesh);
     mesh->info.bytes += bytes_of(closing);
     cache->of[cache->count++] = closing;
-    if (closing->count > 0) {
-        const uint64_t fit = 1 + FIRST_PARTS / closing->count, first = fit < FIRST_PIECE ? fit : FIRST_PIECE;
-        if (cache->piece == 0 || first < cache->piece)
-            cache->piece = first;
-    }
+    for (int body = 0; body < CAROMI_BODY_CALLS; body++) /* how long a side takes is not known */
+        for (int exact = 0; exact < 2; exact++)
+            mesh->body_paces[body][exact].piece = 0;
     return CAROM_OK;
 }
 

@@ -25,7 +25,6 @@ typedef struct place_query {
     double of_all;      /* or so much for its share of the triangles */
     int exactly;        /* solid angles by integers */
     double far_error;   /* of the last sum: the error of its undivided parts */
-    uint64_t work;      /* parts that all sums have looked at */
 } place_query;
 
 static void add(caromi_winding *sum, caromi_winding part)
@@ -162,7 +161,6 @@ static caromi_winding sum_of(place_query *query)
         const uint32_t number = pending[--count];
         const caromi_closing_node *node = &closing->nodes[number];
         const caromi_winding part = far_part(query, node);
-        query->work++;
         const double share = query->of_all * (double)node->count / (double)closing->count;
         if (part.error <= query->limit || part.error <= share) {
             query->far_error += part.error;
@@ -172,7 +170,6 @@ static caromi_winding sum_of(place_query *query)
             pending[count++] = number + 1;
         } else {
             const caromi_winding own = triangle_part(query, node);
-            query->work += query->exactly ? INTEGERS : 1;
             add(&sum, own.error < part.error ? own : part);
         }
     }
@@ -202,15 +199,11 @@ static int is_inside(place_query *query, int64_t crossings)
     return fabs((double)crossings - w.value) >= 0.5;
 }
 
-int caromi_closing_inside(const caromi_closing *closing, const float place[3], int64_t crossings, uint64_t *work)
+int caromi_closing_inside(const caromi_closing *closing, const float place[3], int64_t crossings)
 {
     place_query query = {
         .closing = closing, .place = place, .center = {(double)place[0], (double)place[1], (double)place[2]}};
-    if (closing->count == 0)
-        return crossings != 0;
-    const int result = is_inside(&query, crossings);
-    *work += query.work;
-    return result;
+    return closing->count == 0 ? crossings != 0 : is_inside(&query, crossings);
 }
 
 caromi_winding caromi_closing_around(const caromi_closing *closing, const double center[3], double radius)

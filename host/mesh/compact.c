@@ -6,7 +6,7 @@
 #include "list.h"
 #include "query.h"
 
-enum { PART = 1 << 20 }; /* queries of a part: enough for a device; progress is reported after each part */
+enum { PART = 1 << 20 }; /* queries of a part: enough for a device; each ends with a report of progress */
 
 /* The first hits of a part, before compaction: the list's columns, one row per query. */
 typedef struct compact_part {
@@ -230,7 +230,7 @@ carom_status caromi_device_first_list(caromi_device *device, const void *list_ba
     return go_on(batch->sweep.mesh->context, device, batch, end, done, stats, err);
 }
 
-/* Answers first hits part by part, and appends the hits to the list. */
+/* Answers first hits part by part, and appends the hits to the list. The context may have a device for the parts. */
 carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_hit_list *list,
                                   carom_stats *stats, carom_error *err)
 {
@@ -263,7 +263,7 @@ carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc 
             s.by_proof = whole.exact ? count - s.by_integers : 0;
             answered = first + count - begin;
             add_stats(&sum, &s);
-            status = caromi_report_progress(&desc->batch.progress, "query", first + count, desc->batch.count, err);
+            status = caromi_report(mesh->context, "query", first + count, err);
         }
     }
     free_part(mesh->context, &part);

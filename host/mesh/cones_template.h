@@ -60,6 +60,8 @@ static void find_faces(void *user, uint64_t begin, uint64_t end, uint32_t thread
 {
     const cone_job *job = user;
     (void)thread;
+    if (caromi_watch_look(job->mesh->context->watch))
+        return;
     for (uint64_t t = begin; t < end; t++) {
         const uint32_t along = job->moves ? job->faces[t].along : along_of(job, (uint32_t)t);
         job->faces[t] = cones_face(&job->view, (uint32_t)t, along);
@@ -139,6 +141,8 @@ static void find_leaves(void *user, uint64_t begin, uint64_t end, uint32_t threa
 {
     const cone_job *job = user;
     (void)thread;
+    if (caromi_watch_look(job->mesh->context->watch))
+        return;
     for (uint64_t number = begin; number < end; number++) {
         const mesh_node *node = &((const mesh_node *)job->mesh->view.nodes)[number];
         for (int i = 0; i < MESH_WIDTH; i++) {
@@ -188,7 +192,8 @@ static int keep_if_many(const cone_job *job)
     return 0;
 }
 
-/* Computes faces, then cones of leaves, then cones of inner nodes. Returns 0 if there is no memory. */
+/* Computes faces, then cones of leaves, then cones of inner nodes. Returns 0 if there is no memory. Unfinished if the
+ * call ends early. */
 static int cones_fill(const carom_mesh *mesh, caromi_edges *edges, int queries, int moves)
 {
     const uint64_t nodes = mesh->info.node_count, triangles = mesh->info.triangle_count;
@@ -207,8 +212,10 @@ static int cones_fill(const carom_mesh *mesh, caromi_edges *edges, int queries, 
     if (job.cones == NULL)
         return 0;
     caromi_parallel_runs(mesh->context->pool, nodes, NODES_PER_TASK, find_leaves, &job);
-    find_nodes(&job);
-    to->has_cones = keep_if_many(&job);
+    if (!caromi_watch_ends(mesh->context->watch)) { /* else the leaves are unfinished */
+        find_nodes(&job);
+        to->has_cones = keep_if_many(&job);
+    }
     caromi_free(mesh->context, job.cones);
     return 1;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/bvh/triangle.h"
+#include "host/core/progress.h"
 #include "contacts.h"
 
 enum { RUN = 16 }; /* merge sort begins with runs of so many elements, which are sorted by insertion */
@@ -52,13 +53,15 @@ static void merge_runs(const keyed *from, size_t middle, size_t end, keyed *to)
         to[i] = left < middle && (right == end || is_before(&from[left], &from[right])) ? from[left++] : from[right++];
 }
 
-/* Merge sort; spare: as many elements. */
-static void sort_keys(keyed *keys, size_t count, keyed *spare)
+/* Merge sort; spare: as many elements. If the call ends, the elements stay in some order. */
+static void sort_keys(const carom_context *context, keyed *keys, size_t count, keyed *spare)
 {
     for (size_t i = 0; i < count; i += RUN)
         sort_run(keys + i, count - i < RUN ? count - i : RUN);
     for (size_t run = RUN; run < count; run *= 2) {
         for (size_t i = 0; i < count; i += 2 * run) {
+            if (caromi_look_at_times(context, i))
+                return;
             const size_t end = count - i < 2 * run ? count - i : 2 * run;
             merge_runs(keys + i, end < run ? end : run, end, spare + i);
         }
@@ -151,11 +154,12 @@ static struct caromi_local_mesh *local_of(const carom_context *context, const ca
 /* ---- the mesh ---------------------------------------------------------------------------------------------------- */
 
 /* Puts the records in the order of their triangles, which get the numbers 0, 1, and so on. spare: room for as many. */
-static void number_records(struct caromi_local_mesh *local, mesh_record *records, uint32_t count, mesh_record *spare)
+static void number_records(const carom_context *context, struct caromi_local_mesh *local, mesh_record *records,
+                           uint32_t count, mesh_record *spare)
 {
     for (uint32_t i = 0; i < count; i++)
         local->keys[i] = (keyed){(uint32_t)records[i].triangle, i};
-    sort_keys(local->keys, count, local->spare);
+    sort_keys(context, local->keys, count, local->spare);
     for (uint32_t i = 0; i < count; i++) {
         spare[i] = records[local->keys[i].at];
         local->number[i] = (uint32_t)spare[i].triangle;
@@ -165,9 +169,10 @@ static void number_records(struct caromi_local_mesh *local, mesh_record *records
 }
 
 /* Sets the corners in the world, and keys[3 t + k]: the position of each corner in its mesh, and the instance. */
-static void set_corners(const carom_scene *scene, struct caromi_local_mesh *local, uint32_t count)
+static void set_corners(const carom_context *context, const carom_scene *scene, struct caromi_local_mesh *local,
+                        uint32_t count)
 {
-    for (uint32_t t = 0; t < count; t++) {
+    for (uint32_t t = 0; t < count && !caromi_look_at_times(context, t); t++) {
         const caromi_scene_triangle of = caromi_scene_find(scene, local->number[t]);
         caromi_scene_corners(scene, local->number[t], local->mesh.vertices + 9 * (size_t)t);
         for (uint32_t k = 0; k < 3; k++) {
@@ -180,11 +185,11 @@ static void set_corners(const carom_scene *scene, struct caromi_local_mesh *loca
 
 /* Numbers the positions of the corners in the order of instances, then of positions in the mesh, and lists the
  * triangles at each. */
-static void find_positions(struct caromi_local_mesh *local, uint32_t count)
+static void find_positions(const carom_context *context, struct caromi_local_mesh *local, uint32_t count)
 {
     const size_t corners = 3 * (size_t)count;
     uint32_t position = 0;
-    sort_keys(local->keys, corners, local->spare);
+    sort_keys(context, local->keys, corners, local->spare);
     for (size_t i = 0; i < corners; position++) {
         const size_t end = end_of_key(local->keys, i, corners);
         local->corners.start[position] = i;
@@ -198,14 +203,14 @@ static void find_positions(struct caromi_local_mesh *local, uint32_t count)
 
 /* Links the triangles at each edge in descending order, the lowest with the highest: a lower one precedes more often.
  * An edge that a triangle has twice counts at its first place. */
-static void link_edges(struct caromi_local_mesh *local, uint32_t count)
+static void link_edges(const carom_context *context, struct caromi_local_mesh *local, uint32_t count)
 {
     const size_t corners = 3 * (size_t)count;
     for (uint32_t i = 0; i < corners; i++) {
         const uint32_t a = local->edges.position[i], b = local->edges.position[i - i % 3 + (i + 1) % 3];
         local->keys[i] = (keyed){(uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a), i};
     }
-    sort_keys(local->keys, corners, local->spare);
+    sort_keys(context, local->keys, corners, local->spare);
     for (size_t i = 0; i < corners;) {
         const size_t end = end_of_key(local->keys, i, corners);
         uint32_t last = local->keys[end - 1].at / 3, own;
@@ -219,7 +224,7 @@ static void link_edges(struct caromi_local_mesh *local, uint32_t count)
 }
 
 /* Links triangles [first, end) of the sorted keys, which have the same two lowest positions, by the third; as edges. */
-static void link_some_twins(struct caromi_local_mesh *local, size_t first, size_t end)
+static void link_some_twins(const carom_context *context, struct caromi_local_mesh *local, size_t first, size_t end)
 {
     keyed *keys = local->keys + first;
     const size_t count = end - first;
@@ -228,7 +233,7 @@ static void link_some_twins(struct caromi_local_mesh *local, size_t first, size_
         caromi_edges_sorted_corners(&local->edges, keys[i].at, p);
         keys[i].key = p[2];
     }
-    sort_keys(keys, count, local->spare);
+    sort_keys(context, keys, count, local->spare);
     for (size_t i = 0; i < count;) {
         const size_t from = i, to = end_of_key(keys, i, count);
         for (; i < to; i++) {
@@ -239,7 +244,7 @@ static void link_some_twins(struct caromi_local_mesh *local, size_t first, size_
     }
 }
 
-static void link_twins(struct caromi_local_mesh *local, uint32_t count)
+static void link_twins(const carom_context *context, struct caromi_local_mesh *local, uint32_t count)
 {
     uint32_t p[3];
     memset(local->edges.twins, 0, (count + 7) / 8);
@@ -247,10 +252,10 @@ static void link_twins(struct caromi_local_mesh *local, uint32_t count)
         caromi_edges_sorted_corners(&local->edges, t, p);
         local->keys[t] = (keyed){(uint64_t)p[0] << 32 | p[1], t};
     }
-    sort_keys(local->keys, count, local->spare);
+    sort_keys(context, local->keys, count, local->spare);
     for (size_t i = 0; i < count;) {
         const size_t end = end_of_key(local->keys, i, count);
-        link_some_twins(local, i, end);
+        link_some_twins(context, local, i, end);
         i = end;
     }
 }
@@ -267,11 +272,15 @@ int64_t caromi_choose_in_scene(const carom_context *context, const caromi_mesh_b
     struct caromi_local_mesh *local = local_of(context, batch, scratch, count);
     if (local == NULL)
         return -1;
-    number_records(local, records, count, spare);
-    set_corners(batch->mesh->scene, local, count);
-    find_positions(local, count);
-    link_edges(local, count);
-    link_twins(local, count);
+    number_records(context, local, records, count, spare);
+    set_corners(context, batch->mesh->scene, local, count);
+    if (caromi_watch_ends(context->watch)) /* the tables are unfinished, and the query has no answer */
+        return 0;
+    find_positions(context, local, count);
+    link_edges(context, local, count);
+    link_twins(context, local, count);
+    if (caromi_watch_ends(context->watch))
+        return 0;
     local->mesh.info.triangle_count = count;
     scratch->ahead = NULL; /* the next queries have other local meshes */
     const int64_t found =

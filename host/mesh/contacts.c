@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "contact_records.h"
+#include "host/core/progress.h"
 
 enum { AHEAD = 64 }; /* number of records whose data is prefetched together */
 
@@ -189,7 +190,7 @@ static uint32_t choose(caromi_chooser *chooser, mesh_record *contacts)
 {
     const int exact = chooser->batch->exact;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < chooser->count; i++) {
+    for (uint32_t i = 0; i < chooser->count && !caromi_look_at_times(chooser->context, i); i++) {
         mesh_record *record = &chooser->records[i];
         if (record == chooser->scratch->ahead)
             prefetch_ahead(chooser);
@@ -251,7 +252,7 @@ int64_t caromi_choose_contacts(const carom_context *context, const caromi_mesh_b
     /* Records are looked up by triangle. */
     if (!caromi_records_fill(&chooser))
         return -1;
-    for (uint32_t i = 0; batch->exact && i < count; i++)
+    for (uint32_t i = 0; batch->exact && i < count && !caromi_look_at_times(context, i); i++)
         if (feature_of(&records[i]) == FEATURE_NONE)
             caromi_chooser_resolve(&chooser, &records[i]);
     /* Chooses by features, then merges by distance. */

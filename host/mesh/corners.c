@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "edges.h"
+#include "host/core/progress.h"
 
 /* Hash table of vertices by their coordinates. */
 typedef struct position_table {
@@ -63,8 +64,10 @@ carom_status caromi_find_positions(const carom_mesh *mesh, uint32_t *position, c
     if (table.entry == NULL)
         return no_memory(mesh, err);
     memset(table.entry, 0, size * sizeof *table.entry);
-    for (uint64_t v = 0; v < vertices; v++)
+    for (uint64_t v = 0; v < vertices; v++) {
+        (void)caromi_look_at_times(mesh->context, v);
         position[v] = find_position(&table, (uint32_t)v);
+    }
     caromi_free(mesh->context, table.entry);
     return CAROM_OK;
 }
@@ -102,17 +105,18 @@ static carom_status compare_corners(const caromi_corners *corners, int *same, ca
     return CAROM_OK;
 }
 
-/* Counting sort of the triangles by position: histogram, prefix sum, scatter. */
+/* Counting sort of the triangles by position: histogram, prefix sum, scatter. Unfinished if the call ends early. */
 static void sort_triangles(caromi_corners *corners)
 {
     const uint64_t vertices = corners->mesh->vertex_count, triangles = corners->mesh->info.triangle_count;
     memset(corners->start, 0, (vertices + 2) * sizeof *corners->start);
-    for (uint64_t t = 0; t < triangles; t++)
+    const carom_context *context = corners->mesh->context;
+    for (uint64_t t = 0; t < triangles && !caromi_look_at_times(context, t); t++)
         for (int k = 0; k < 3; k++)
             corners->start[caromi_corner_position(corners, (uint32_t)t, k) + (uint64_t)2]++;
     for (uint64_t v = 2; v < vertices + 2; v++)
         corners->start[v] += corners->start[v - 1];
-    for (uint64_t t = 0; t < triangles; t++)
+    for (uint64_t t = 0; t < triangles && !caromi_look_at_times(context, t); t++)
         for (int k = 0; k < 3; k++)
             corners->triangle[corners->start[caromi_corner_position(corners, (uint32_t)t, k) + (uint64_t)1]++] =
                 (uint32_t)t;
@@ -165,14 +169,17 @@ carom_status caromi_corners_of(carom_mesh *mesh, const caromi_corners **corners,
     c->position = caromi_alloc(mesh->context, mesh->vertex_count, sizeof *c->position);
     c->start = caromi_alloc(mesh->context, mesh->vertex_count + 2, sizeof *c->start);
     c->triangle = caromi_alloc(mesh->context, 3 * mesh->info.triangle_count, sizeof *c->triangle);
-    const carom_status status = c->position == NULL || c->start == NULL || c->triangle == NULL
-                                    ? no_memory(mesh, err)
-                                    : caromi_find_positions(mesh, c->position, err);
+    carom_status status = c->position == NULL || c->start == NULL || c->triangle == NULL
+                              ? no_memory(mesh, err)
+                              : caromi_find_positions(mesh, c->position, err);
+    if (status == CAROM_OK && !caromi_watch_ends(mesh->context->watch))
+        sort_triangles(c);
+    if (status == CAROM_OK)
+        status = caromi_went_on(mesh->context);
     if (status != CAROM_OK) {
         free_corners(c);
         return status;
     }
-    sort_triangles(c);
     *corners = mesh->corners = c;
     mesh->info.bytes += caromi_corners_bytes(mesh);
     return CAROM_OK;

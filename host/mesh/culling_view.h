@@ -3,6 +3,7 @@
 #ifndef CAROM_HOST_MESH_CULLING_VIEW_H
 #define CAROM_HOST_MESH_CULLING_VIEW_H
 #include "edges.h"
+#include "host/core/progress.h"
 
 _Static_assert(sizeof(mesh_sources) == CAROMI_SOURCES_BYTES(MESH_WIDTH) &&
                    sizeof(mesh_across) == CAROMI_ACROSS_BYTES(MESH_WIDTH) &&

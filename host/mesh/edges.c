@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/core/device.h"
+#include "host/core/progress.h"
 #include "mesh.h"
 
 enum { RING_SMALL = 8 };
@@ -69,7 +70,7 @@ static int fill(const carom_mesh *mesh, caromi_edges *edges)
             edges->position[3 * (size_t)t + (size_t)k] = caromi_corner_position(edges->corners, t, k);
             edges->next[3 * (size_t)t + (size_t)k] = t;
         }
-    for (uint32_t t = 0; t < triangles; t++)
+    for (uint32_t t = 0; t < triangles && !caromi_look_at_times(mesh->context, t); t++)
         for (int k = 0; k < 3; k++) {
             const uint32_t a = caromi_edge_position(edges, t, k), b = caromi_edge_position(edges, t, (k + 1) % 3);
             /* An edge that occurs twice in one triangle counts once. */
@@ -145,7 +146,7 @@ static uint64_t count_twins(const carom_mesh *mesh, const caromi_edges *edges)
     const uint32_t triangles = (uint32_t)mesh->info.triangle_count;
     uint64_t count = 0;
     memset(edges->twins, 0, TWIN_BYTES(triangles));
-    for (uint32_t t = 0; t < triangles; t++) {
+    for (uint32_t t = 0; t < triangles && !caromi_look_at_times(mesh->context, t); t++) {
         if (may_have_twin(edges, t))
             edges->twins[t / 8] |= (uint8_t)(1u << t % 8);
         count += (uint64_t)may_be_twin(edges, t);
@@ -171,13 +172,13 @@ static int fill_twins(const carom_mesh *mesh, caromi_edges *edges)
     }
     /* Triangles that may be twins are linked by a hash table of their three corners. */
     memset(entry, 0, size * sizeof *entry);
-    for (uint32_t t = 0; t < triangles; t++) {
+    for (uint32_t t = 0; t < triangles && !caromi_look_at_times(mesh->context, t); t++) {
         edges->twin[t] = t;
         if (may_be_twin(edges, t))
             join_twin(edges, entry, size - 1, t);
     }
     caromi_free(mesh->context, entry);
-    for (uint32_t t = 0; t < triangles; t++)
+    for (uint32_t t = 0; t < triangles && !caromi_watch_ends(mesh->context->watch); t++) /* else links are unfinished */
         /* The test was cautious: triangles without a twin lose their bit. */
         if (edges->twin[t] == t)
             edges->twins[t / 8] &= (uint8_t) ~(1u << t % 8);
@@ -295,13 +296,30 @@ static carom_status renew(carom_mesh *mesh, carom_error *err)
     mesh->info.bytes -= caromi_edges_bytes(mesh);
     const int has_masks =
         mesh->masks == NULL || edges->mask != NULL || caromi_masks_of_triangles(mesh, &edges->mask, err) == CAROM_OK;
-    const int complete = has_masks && renew_culling(mesh, edges);
-    if (!complete) {
+    carom_status status = has_masks && renew_culling(mesh, edges) ? CAROM_OK : no_memory(mesh, err);
+    if (status == CAROM_OK)
+        status = caromi_went_on(mesh->context);
+    if (status != CAROM_OK) {
+        edges->is_old = 1;
         caromi_driver.edges_release(mesh);
         free_left_out(mesh->context, edges);
     }
     mesh->info.bytes += caromi_edges_bytes(mesh);
-    return complete ? CAROM_OK : no_memory(mesh, err);
+    return status;
+}
+
+/* Computes all of the edges, whose arrays are allocated. */
+static carom_status make(const carom_mesh *mesh, caromi_edges *e, carom_error *err)
+{
+    if (mesh->masks != NULL)
+        CHECK(caromi_masks_of_triangles(mesh, &e->mask, err));
+    if (!fill(mesh, e))
+        return no_memory(mesh, err);
+    CHECK(caromi_went_on(mesh->context));
+    if (!fill_twins(mesh, e))
+        return no_memory(mesh, err);
+    CHECK(caromi_went_on(mesh->context));
+    return renew_culling(mesh, e) ? caromi_went_on(mesh->context) : no_memory(mesh, err);
 }
 
 /* The edges of a mesh, computed at first use. */
@@ -321,12 +339,13 @@ carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom
         e->next = caromi_alloc(mesh->context, corners, sizeof *e->next);
         e->twins = caromi_alloc(mesh->context, TWIN_BYTES(mesh->info.triangle_count), sizeof *e->twins);
     }
-    if (e == NULL || e->position == NULL || e->next == NULL || e->twins == NULL ||
-        (mesh->masks != NULL && caromi_masks_of_triangles(mesh, &e->mask, err) != CAROM_OK) || !fill(mesh, e) ||
-        !fill_twins(mesh, e) || !renew_culling(mesh, e)) {
+    const carom_status status = e != NULL && e->position != NULL && e->next != NULL && e->twins != NULL
+                                    ? make(mesh, e, err)
+                                    : no_memory(mesh, err);
+    if (status != CAROM_OK) {
         if (e != NULL)
             free_edges(mesh->context, e);
-        return no_memory(mesh, err);
+        return status;
     }
     *edges = mesh->edges = e;
     mesh->info.bytes += caromi_edges_bytes(mesh);

@@ -42,7 +42,8 @@ typedef struct caromi_edges {
     caromi_culling culling[2];
 } caromi_edges;
 
-/* The mesh's edges and corners, computed if they are not cached. */
+/* The mesh's edges and corners, computed if they are not cached. CAROM_ERROR_CANCELLED, without a sentence, if the
+ * caller's progress function ends the call meanwhile. */
 carom_status caromi_edges_of(carom_mesh *mesh, const caromi_edges **edges, carom_error *err);
 /* Bytes of the cached edges, without the corners; 0 if there are none. */
 uint64_t caromi_edges_bytes(const carom_mesh *mesh);

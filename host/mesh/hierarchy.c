@@ -12,6 +12,7 @@
 static void replace(carom_mesh *mesh, const caromi_tree *tree, int32_t *masks, mesh_clearance *clearance)
 {
     mesh->context->mesh_changes++;
+    mesh->builds++;
     caromi_edges_forget_leaves(mesh);
     caromi_free(mesh->context, mesh->clearance);
     mesh->clearance = clearance;
@@ -86,6 +87,8 @@ int caromi_hierarchy_width(const carom_context *context)
 carom_status caromi_hierarchy_suit_device(carom_mesh *mesh, carom_error *err)
 {
     const unsigned long long triangles = mesh->info.triangle_count;
+    if (mesh->scene != NULL)
+        return caromi_scene_suit_device(mesh->scene, err);
     if (mesh->view.width == MESH_WIDEST || triangles == 0)
         return CAROM_OK;
     CHECK(caromi_hierarchy_build(mesh, MESH_WIDEST, err));
@@ -96,6 +99,7 @@ carom_status caromi_hierarchy_suit_device(carom_mesh *mesh, carom_error *err)
 
 int caromi_hierarchy_may_suit(const carom_mesh *mesh)
 {
-    return mesh->scene == NULL && mesh->info.triangle_count > 0 &&
-           (mesh->view.width == MESH_WIDEST || mesh->image == NULL);
+    if (mesh->scene != NULL)
+        return mesh->info.triangle_count > 0 && caromi_scene_may_suit(mesh->scene);
+    return mesh->info.triangle_count > 0 && (mesh->view.width == MESH_WIDEST || mesh->image == NULL);
 }

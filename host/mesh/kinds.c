@@ -19,7 +19,7 @@ static caromi_rung resolve_hit(const caromi_mesh_view *mesh, const caromi_mesh_q
 static void resolve_contact(const float *in, int options, caromi_mesh_answer *answer)
 {
     caromi_exact_contact contact;
-    caromi_exact_contact_of(in, (options & MESH_ENDS) != 0, &contact);
+    caromi_exact_contact_of(in, caromi_motion_kind(options), &contact);
     for (int k = 0; k < 3; k++) {
         answer->point[k] = contact.point[k];
         answer->normal[k] = contact.normal[k];
@@ -33,8 +33,12 @@ const caromi_mesh_kind caromi_first_hit = {
     .in = CAROMI_MESH_IN,
     .point_in = IN_P0X,
     .point_kernel =
-        {[CAROMI_BY_VELOCITY] = {[CAROMI_FAST] = CAROMI_PAIR_contact, [CAROMI_EXACT] = CAROMI_PAIR_contact_exact},
-         [CAROMI_BY_END] = {[CAROMI_FAST] = CAROMI_PAIR_contact_ends, [CAROMI_EXACT] = CAROMI_PAIR_contact_ends_exact}},
+        {[MOTION_BY_VELOCITY] = {[CAROMI_FAST] = CAROMI_PAIR_contact, [CAROMI_EXACT] = CAROMI_PAIR_contact_exact},
+         [MOTION_BY_END] = {[CAROMI_FAST] = CAROMI_PAIR_contact_ends, [CAROMI_EXACT] = CAROMI_PAIR_contact_ends_exact},
+         [TRIANGLE_CARRIED] =
+             {[CAROMI_FAST] = CAROMI_PAIR_contact_carried, [CAROMI_EXACT] = CAROMI_PAIR_contact_carried_exact},
+         [MOTION_BY_END | TRIANGLE_CARRIED] = {[CAROMI_FAST] = CAROMI_PAIR_contact_carried_ends,
+                                               [CAROMI_EXACT] = CAROMI_PAIR_contact_carried_ends_exact}},
     .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_STATE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_POINT,
                CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_NORMAL, CAROMI_ANSWER_NORMAL + 1,
                CAROMI_ANSWER_NORMAL + 2, CAROMI_ANSWER_FEATURE},
@@ -67,7 +71,7 @@ const caromi_mesh_kind caromi_closest_triangle = {
     .in = CAROMI_CLOSEST_IN,
     .point_in = IN_NP0X,
     .point_kernel =
-        {[CAROMI_BY_VELOCITY] = {[CAROMI_FAST] = CAROMI_PAIR_closest, [CAROMI_EXACT] = CAROMI_PAIR_closest_exact}},
+        {[MOTION_BY_VELOCITY] = {[CAROMI_FAST] = CAROMI_PAIR_closest, [CAROMI_EXACT] = CAROMI_PAIR_closest_exact}},
     .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_DEPTH, CAROMI_ANSWER_POINT,
                CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_FEATURE},
     .search_out = SEARCH_COLUMNS,
@@ -94,7 +98,7 @@ const caromi_mesh_kind caromi_contact_triangles = {
     .in = CAROMI_CLOSEST_IN,
     .point_in = IN_NP0X,
     .point_kernel =
-        {[CAROMI_BY_VELOCITY] = {[CAROMI_FAST] = CAROMI_PAIR_touch, [CAROMI_EXACT] = CAROMI_PAIR_touch_exact}},
+        {[MOTION_BY_VELOCITY] = {[CAROMI_FAST] = CAROMI_PAIR_touch, [CAROMI_EXACT] = CAROMI_PAIR_touch_exact}},
     .answer = {CAROMI_ANSWER_TRIANGLE, CAROMI_ANSWER_KEY, CAROMI_ANSWER_DEPTH, CAROMI_ANSWER_POINT,
                CAROMI_ANSWER_POINT + 1, CAROMI_ANSWER_POINT + 2, CAROMI_ANSWER_NORMAL, CAROMI_ANSWER_NORMAL + 1,
                CAROMI_ANSWER_NORMAL + 2, CAROMI_ANSWER_FEATURE},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of hits on the CPU: searches the batch part by part, as list.h describes. */
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "clearance.h"
@@ -144,7 +145,8 @@ static void search_stage(void *user, uint64_t task, uint32_t thread)
     const caromi_sorted_queries queries =
         caromi_sort_queries(sweep->mesh, sweep->in, columns, sweep->options, stage->first, stage->queries, scratch);
     stage->count = stage->total = 0;
-    for (uint32_t from = 0, n; !stage->full && from < stage->queries; from += n) {
+    caromi_watch *watch = job->context->watch;
+    for (uint32_t from = 0, n; !stage->full && from < stage->queries && !caromi_watch_look(watch); from += n) {
         n = caromi_sorted_block_size(&queries, from, block);
         caromi_mesh_queries q = {
             .state = b->state, .count = n, .options = sweep->options, .one_is_enough = job->batch->any != NULL};
@@ -210,11 +212,15 @@ static carom_status run_parts(list_job *job, uint32_t stages, uint64_t done, uin
                               carom_error *err)
 {
     /* Hits are few at first, as their number is not known; any-hit queries keep next to none. */
-    uint32_t part = job->part < BLOCK || job->batch->any != NULL ? job->part : BLOCK, used = stages;
+    _Atomic uint32_t *const learned = job->batch->part;
+    const uint32_t known = learned != NULL ? atomic_load_explicit(learned, memory_order_relaxed) : 0,
+                   first = known > BLOCK ? known : BLOCK;
+    uint32_t part = job->part < first || job->batch->any != NULL ? job->part : first, used = stages;
     while (done < count) {
         const uint64_t next = share_out(job, used, part, done, count);
         job->most = 4 * (size_t)HITS_HELD / used;
         caromi_parallel(job->context->pool, used, search_stage, job);
+        CHECK(caromi_went_on(job->context));
         /* Too many hits: repeats the part with one stage, then with fewer queries. */
         if (any_full(job, used)) {
             if (used == 1 && part == 1)
@@ -229,6 +235,8 @@ static carom_status run_parts(list_job *job, uint32_t stages, uint64_t done, uin
         part = next_part(job, used, part);
         used = part >= BLOCK ? stages : used;
     }
+    if (learned != NULL)
+        atomic_store_explicit(learned, part, memory_order_relaxed);
     return CAROM_OK;
 }
 

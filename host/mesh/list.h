@@ -37,6 +37,7 @@ typedef struct caromi_list_batch {
     const carom_hit_list *list;      /* list of hits; else NULL */
     caromi_sequencer *turns;         /* orders the output of several devices into one list; else NULL */
     int counts_only;                 /* only the number of hits is wanted: hits are not sorted */
+    _Atomic uint32_t *part;          /* queries of the next part on the CPU, from earlier pieces; 0: not known */
 } caromi_list_batch;
 
 /* Whether the search's state is the complete answer: an any-hit query with a decided hit. */
@@ -71,10 +72,11 @@ carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *ask
                                 carom_stats *stats, carom_error *err);
 /* Whether a device answers the list in place, with arrays that lie in its memory. list_calls.c */
 int caromi_list_stays(const carom_mesh *mesh, const carom_batch *asked, int is_of_contacts);
-/* Answer the rest of a list of first hits whose arrays were to stay on a device, and are now on the host. compact.c */
+/* Answer a list of first hits on the CPU, or what is left of one whose arrays were to stay on a device. compact.c */
 caromi_on_cpu caromi_cpu_first_list;
 caromi_on_device caromi_device_first_list;
-/* Writes the first hits of a checked batch as a list, without the queries that have none. compact.c */
+/* Writes the first hits of a checked batch as a list, without the queries that have none, where a device may search
+ * them. compact.c */
 carom_status caromi_compact_first(carom_mesh *mesh, const carom_mesh_sweep_desc *desc, const carom_hit_list *list,
                                   carom_stats *stats, carom_error *err);
 #endif

@@ -8,6 +8,8 @@
 #include "query.h"
 #include "side.h"
 
+enum { FIRST_PIECE = 1 << 20 }; /* most queries of a piece of first hits, each of which allocates columns */
+
 /* A mesh without triangles has no hierarchy and no hits. */
 static carom_status answer_empty(const carom_context *context, const void *list_batch, uint64_t done, uint64_t end,
                                  carom_stats *stats, carom_error *err)
@@ -60,14 +62,12 @@ static carom_status overlap_body(const carom_context *context, const void *list_
     return caromi_sign_overlaps(context, &batch->sweep, batch->any, first, end, stats, err);
 }
 
-/* Devices search no scenes, and know no sides and bundles. */
 static carom_status decline(caromi_device *device, const void *list_batch, uint64_t end, uint64_t *done,
                             carom_stats *stats, carom_error *err)
 {
     const caromi_list_batch *batch = list_batch;
     (void)device, (void)err;
-    return caromi_decline_mesh(batch->sweep.mesh, batch->sweep.sign, caromi_is_bundled(&batch->sweep), end, *done,
-                               stats);
+    return caromi_decline_mesh(batch->sweep.mesh, caromi_reason_to_decline(&batch->sweep), end, *done, stats);
 }
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
@@ -88,11 +88,13 @@ carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *ask
     carom_mesh *mesh = batch->sweep.mesh;
     const carom_hit_list *list = batch->list;
     const int empty = mesh->info.triangle_count == 0, is_body = batch->sweep.sign != CAROM_SIGN_NONE;
-    const int is_bundled = caromi_is_bundled(&batch->sweep), is_declined = is_body || mesh->scene != NULL || is_bundled;
-    const int is_learned = batch->sweep.sign == CAROM_SIGN_ROBUST;
+    const int is_bundled = caromi_is_bundled(&batch->sweep),
+              is_declined = caromi_reason_to_decline(&batch->sweep) != NULL;
     if (list != NULL)
         begin_list(mesh->context, asked, list);
     caromi_sequencer turns = {0};
+    _Atomic uint32_t part = 0;
+    batch->part = &part;
     batch->turns = list != NULL ? &turns : NULL;
     batch->counts_only = list == NULL || list->capacity == 0;
     batch->on_cpu = empty             ? answer_empty
@@ -107,9 +109,10 @@ carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *ask
                               .sample = &sample,
                               .begin = batch->sweep.begin,
                               .count = batch->sweep.count,
-                              .on_device = is_declined                       ? decline
-                                           : caromi_hierarchy_may_suit(mesh) ? caromi_driver.list
-                                                                             : NULL,
+                              .on_device = is_declined                        ? decline
+                                           : !caromi_hierarchy_may_suit(mesh) ? NULL
+                                           : is_bundled                       ? caromi_device_any_bundles
+                                                                              : caromi_driver.list,
                               .suit_device = is_declined               ? NULL
                                              : batch->contacts != NULL ? suit_contacts
                                                                        : caromi_suit_mesh,
@@ -118,10 +121,9 @@ carom_status caromi_answer_list(caromi_list_batch *batch, const carom_batch *ask
                               .is_whole = is_bundled,
                               .bundle = batch->sweep.bundle,
                               .turns = batch->turns,
-                              .piece = caromi_mesh_piece(batch->sweep.bundle),
-                              .next_piece = is_learned ? &mesh->closings.piece : NULL,
-                              .work = is_learned ? &mesh->closings.work : NULL,
-                              .progress = asked->progress,
+                              .piece = batch->is_first ? FIRST_PIECE : caromi_mesh_piece(batch->sweep.bundle),
+                              .totals = list != NULL ? list->totals : NULL,
+                              .reports = asked->progress.fn != NULL,
                               .prepare = asked->prepare,
                               .exact = batch->sweep.exact,
                               .name = name,
@@ -140,10 +142,12 @@ static carom_status run_hits(caromi_list_batch *batch, const carom_batch *asked,
 }
 
 /* Whether the call's arrays may stay on the device. Exact answers of any-hit queries stay there with the inputs, or
- * everything comes to the host. */
+ * everything comes to the host. So does all of a body: the host joins overlaps and sides. */
 static int may_stay(const carom_mesh *mesh, const carom_batch *batch, const carom_hit_list *list,
-                    const carom_any_result *any)
+                    const carom_any_result *any, carom_sign sign)
 {
+    if (mesh->scene != NULL || sign != CAROM_SIGN_NONE)
+        return 0;
     return list != NULL
                ? caromi_list_stays(mesh, batch, 0)
                : batch->accuracy == CAROM_ACCURACY_FAST || caromi_resident_buffer(mesh->context, any->hit) != NULL;
@@ -151,18 +155,24 @@ static int may_stay(const carom_mesh *mesh, const carom_batch *batch, const caro
 
 /* Shows what the host must read of an any-hit query or a list, and checks selection and limits. t_max NULL: none. */
 static carom_status begin(carom_mesh *mesh, const carom_batch *batch, const caromi_values *t_max,
-                          const carom_hit_list *list, const carom_any_result *any, carom_error *err)
+                          const carom_hit_list *list, const carom_any_result *any, carom_sign sign, carom_error *err)
 {
     const caromi_values values[] = {caromi_select_of(batch), t_max != NULL ? *t_max : (caromi_values){0}};
     if (list != NULL && list->instance != NULL)
         CHECK(caromi_check_has_instances(mesh, err));
     if (mesh->scene != NULL)
         CHECK(caromi_scene_look(mesh->scene, err));
-    if (!may_stay(mesh, batch, list, any))
+    if (!may_stay(mesh, batch, list, any, sign))
         CHECK(caromi_staging_show(mesh->context, err));
     if (list != NULL) /* the host writes the totals */
         CHECK(caromi_staging_show_array(mesh->context, list->totals, err));
     return caromi_check_values(mesh->context, batch, values, t_max != NULL ? 2 : 1, err);
+}
+
+static int may_use_device(const carom_context *context)
+{
+    return context->desc.backend != CAROM_BACKEND_CPU &&
+           (!context->device_tried || caromi_first_device(context) != NULL);
 }
 
 static carom_status sweep(const caromi_request *request, const carom_hit_list *list, const carom_any_result *any,
@@ -171,9 +181,9 @@ static carom_status sweep(const caromi_request *request, const carom_hit_list *l
     const carom_mesh_sweep_desc *desc = request->desc;
     carom_mesh *mesh = request->subject;
     const caromi_values t_max = caromi_t_max_of(desc);
-    CHECK(begin(mesh, &desc->batch, &t_max, list, any, err));
+    CHECK(begin(mesh, &desc->batch, &t_max, list, any, CAROM_SIGN_NONE, err));
     const int is_first = request->which == CAROM_HITS_FIRST;
-    if (is_first && !caromi_list_stays(mesh, &desc->batch, 0))
+    if (is_first && !caromi_list_stays(mesh, &desc->batch, 0) && may_use_device(mesh->context))
         return caromi_compact_first(mesh, desc, list, request->stats, err);
     caromi_list_batch batch = {.search = is_first ? CAROMI_MESH_FIRST : CAROMI_MESH_LIST,
                                .is_first = is_first,
@@ -189,7 +199,7 @@ static carom_status overlap(const caromi_request *request, const carom_hit_list 
     const carom_mesh_overlap_desc *desc = request->desc;
     carom_mesh *mesh = request->subject;
     CHECK(caromi_check_body(mesh, desc->sign, desc->allow_open, err));
-    CHECK(begin(mesh, &desc->batch, NULL, list, any, err));
+    CHECK(begin(mesh, &desc->batch, NULL, list, any, desc->sign, err));
     caromi_list_batch batch = {.search = CAROMI_MESH_OVERLAPS, .any = any != NULL ? any->hit : NULL, .list = list};
     caromi_mesh_overlap_batch(desc, mesh, &batch.sweep);
     batch.sweep.sign = desc->sign;

@@ -6,6 +6,7 @@
 
 #include "cpu/exact/exact.h"
 #include "edge_overlap.h"
+#include "host/core/progress.h"
 #include "loose_tree.h"
 #include "mesh.h"
 #include "patch_search.h"
@@ -24,6 +25,7 @@ typedef struct loose_search {
     caromi_loose_edge *edges;
     uint64_t count;
     caromi_loose_node *nodes;
+    uint64_t visits; /* of pairs of nodes */
 } loose_search;
 
 /* ---- loose edges
@@ -121,12 +123,12 @@ static int has_area(const loose_search *search, uint32_t triangle)
     return caromi_exact_has_area(corners);
 }
 
-/* Lists the loose edges, or counts them alone if there is no array yet. */
+/* Lists the loose edges, or counts them alone if there is no array yet. Fewer if the call ends early. */
 static uint64_t list_edges(const loose_search *search)
 {
     const uint32_t triangles = (uint32_t)search->patches->mesh->info.triangle_count;
     uint64_t count = 0;
-    for (uint32_t t = 0; t < triangles; t++) {
+    for (uint32_t t = 0; t < triangles && !caromi_look_at_times(search->patches->mesh->context, t); t++) {
         double corners[3][3];
         if (search->patches->joined[t] == 7)
             continue;
@@ -246,7 +248,7 @@ static void join_leaves(const loose_search *search, const caromi_loose_node *a, 
             join_pair(search, &search->edges[a->first + i], &search->edges[b->first + j]);
 }
 
-static void join_nodes(const loose_search *search, caromi_loose_node *a, caromi_loose_node *b);
+static void join_nodes(loose_search *search, caromi_loose_node *a, caromi_loose_node *b);
 /* The children of a node; a leaf is its own. Returns their number. */
 static int children_of(const loose_search *search, caromi_loose_node *node, caromi_loose_node *out[2])
 {
@@ -258,7 +260,7 @@ static int children_of(const loose_search *search, caromi_loose_node *node, caro
 /* Joins edges of two nodes' children, near ones first. So far ones belong to
  * one patch in most cases by then, if any pair between them is near enough to
  * be joined. */
-static void join_children(const loose_search *search, caromi_loose_node *a, caromi_loose_node *b)
+static void join_children(loose_search *search, caromi_loose_node *a, caromi_loose_node *b)
 {
     caromi_loose_node *one[2], *other[2], *pairs[4][2];
     double remoteness[4];
@@ -280,10 +282,17 @@ static void join_children(const loose_search *search, caromi_loose_node *a, caro
         join_nodes(search, pairs[i][0], pairs[i][1]);
 }
 
-/* Joins the triangles of all pairs of edges, one of each node. */
-static void join_nodes(const loose_search *search, caromi_loose_node *a, caromi_loose_node *b)
+/* Whether the call ends early. A visit takes some tens of microseconds at most. */
+static int ends(loose_search *search)
 {
-    if (are_joined(search, a, b) || (a != b && !caromi_loose_may_meet(a, b, &search->limits)))
+    caromi_watch *watch = search->patches->mesh->context->watch;
+    return ++search->visits % 64 == 0 ? caromi_watch_look(watch) : caromi_watch_ends(watch);
+}
+
+/* Joins the triangles of all pairs of edges, one of each node. */
+static void join_nodes(loose_search *search, caromi_loose_node *a, caromi_loose_node *b)
+{
+    if (ends(search) || are_joined(search, a, b) || (a != b && !caromi_loose_may_meet(a, b, &search->limits)))
         return;
     if (a->second == 0 && b->second == 0) {
         join_leaves(search, a, b);
@@ -321,14 +330,13 @@ int caromi_patch_join_loose(const caromi_patch_search *patches)
     loose_search search = {.patches = patches, .scale = (double)mesh->view.frame.scale};
     set_frame(&search);
     search.count = list_edges(&search);
-    if (search.count < 2)
+    if (search.count < 2 || caromi_watch_ends(mesh->context->watch))
         return 1;
     search.edges = caromi_alloc(mesh->context, search.count, sizeof *search.edges);
     search.nodes = caromi_alloc(mesh->context, caromi_loose_nodes(search.count), sizeof *search.nodes);
     const int complete = search.edges != NULL && search.nodes != NULL;
-    if (complete) {
-        list_edges(&search);
-        caromi_loose_build(search.edges, search.count, &search.limits, search.nodes);
+    if (complete && list_edges(&search) == search.count) { /* else the call ends early */
+        caromi_loose_build(mesh->context, search.edges, search.count, &search.limits, search.nodes);
         join_nodes(&search, search.nodes, search.nodes);
     }
     caromi_free(mesh->context, search.edges);

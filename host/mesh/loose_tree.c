@@ -5,6 +5,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "host/core/progress.h"
+
+/* A tree while it is built. */
+typedef struct loose_builder {
+    const carom_context *context;
+    caromi_loose_edge *edges;
+    caromi_loose_node *nodes;
+    const caromi_loose_limits *limits;
+} loose_builder;
+
 uint64_t caromi_loose_nodes(uint64_t edges)
 {
     return edges <= CAROMI_LOOSE_LEAF ? 1 : 1 + caromi_loose_nodes(edges / 2) + caromi_loose_nodes(edges - edges / 2);
@@ -27,16 +37,17 @@ static void widen(caromi_loose_node *node, int axis, float lower, float upper)
 }
 
 /* Sets a node's bounds; size: the mean size of the edges' boxes. */
-static void set_bounds(caromi_loose_node *node, const caromi_loose_edge *edges, double size[3])
+static void set_bounds(const loose_builder *build, caromi_loose_node *node, double size[3])
 {
+    const caromi_loose_edge *edges = build->edges;
     for (int axis = 0; axis < LOOSE_AXES; axis++) {
         node->lower[axis] = INFINITY;
         node->upper[axis] = -INFINITY;
     }
     size[0] = size[1] = size[2] = 0;
     memcpy(node->end, edges[node->first].end, sizeof node->end);
-    for (uint64_t i = node->first; i < node->first + node->count; i++) {
-        const caromi_loose_edge *e = &edges[i];
+    for (uint64_t i = 0; i < node->count && !caromi_look_at_times(build->context, i); i++) {
+        const caromi_loose_edge *e = &edges[node->first + i];
         for (int k = 0; k < 2; k++)
             if (node->end[k] != e->end[0] && node->end[k] != e->end[1])
                 node->end[k] = CAROMI_LOOSE_NO_END;
@@ -84,9 +95,10 @@ static int best_axis(const caromi_loose_node *node, const double size[3], const 
 
 /* Quickselect: the edges before `middle` are not above those after it. Pivots are pseudorandom, so that no order of the
  * input is slow; equal values go to both sides. */
-static void select_middle(caromi_loose_edge *edges, int64_t begin, int64_t end, int64_t middle, int axis)
+static void select_middle(const loose_builder *build, int64_t begin, int64_t end, int64_t middle, int axis)
 {
-    uint64_t random = 1;
+    caromi_loose_edge *edges = build->edges;
+    uint64_t random = 1, swaps = 0;
     while (end - begin > 1) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
         const float pivot = value_of(&edges[begin + (int64_t)((random >> 32) % (uint64_t)(end - begin))], axis);
@@ -98,6 +110,8 @@ static void select_middle(caromi_loose_edge *edges, int64_t begin, int64_t end, 
                 high--;
             if (low > high)
                 break;
+            if (caromi_look_at_times(build->context, ++swaps))
+                return;
             const caromi_loose_edge was = edges[low];
             edges[low++] = edges[high];
             edges[high--] = was;
@@ -112,34 +126,34 @@ static void select_middle(caromi_loose_edge *edges, int64_t begin, int64_t end, 
 }
 
 /* Builds the subtree of a node whose edges are known. */
-static void build_node(caromi_loose_edge *edges, caromi_loose_node *nodes, uint64_t at,
-                       const caromi_loose_limits *limits)
+static void build_node(const loose_builder *build, uint64_t at)
 {
-    caromi_loose_node *node = &nodes[at];
+    caromi_loose_node *nodes = build->nodes, *node = &nodes[at];
     double size[3];
-    set_bounds(node, edges, size);
+    set_bounds(build, node, size);
     node->triangle = CAROMI_LOOSE_MIXED;
     node->second = 0;
-    if (node->count <= CAROMI_LOOSE_LEAF)
+    if (node->count <= CAROMI_LOOSE_LEAF || caromi_watch_ends(build->context->watch))
         return;
     const uint64_t half = node->count / 2;
-    select_middle(edges, (int64_t)node->first, (int64_t)(node->first + node->count), (int64_t)(node->first + half),
-                  best_axis(node, size, limits));
+    select_middle(build, (int64_t)node->first, (int64_t)(node->first + node->count), (int64_t)(node->first + half),
+                  best_axis(node, size, build->limits));
     node->second = at + 1 + caromi_loose_nodes(half);
     nodes[at + 1].first = node->first;
     nodes[at + 1].count = half;
     nodes[node->second].first = node->first + half;
     nodes[node->second].count = node->count - half;
-    build_node(edges, nodes, at + 1, limits);
-    build_node(edges, nodes, node->second, limits);
+    build_node(build, at + 1);
+    build_node(build, node->second);
 }
 
-void caromi_loose_build(caromi_loose_edge *edges, uint64_t count, const caromi_loose_limits *limits,
-                        caromi_loose_node *nodes)
+void caromi_loose_build(const carom_context *context, caromi_loose_edge *edges, uint64_t count,
+                        const caromi_loose_limits *limits, caromi_loose_node *nodes)
 {
+    const loose_builder build = {context, edges, nodes, limits};
     nodes[0].first = 0;
     nodes[0].count = count;
-    build_node(edges, nodes, 0, limits);
+    build_node(&build, 0);
 }
 
 /* The square of the least distance between vectors of two nodes; those of b times sign. */

@@ -3,7 +3,7 @@
  * around one corner, or side by side, are told apart. */
 #ifndef CAROM_HOST_MESH_LOOSE_TREE_H
 #define CAROM_HOST_MESH_LOOSE_TREE_H
-#include <stdint.h>
+#include "host/core/context.h"
 
 #define CAROMI_LOOSE_NO_END UINT32_MAX
 enum { CAROMI_LOOSE_LEAF = 8, CAROMI_LOOSE_MIXED = -1 };
@@ -55,9 +55,9 @@ static inline double caromi_loose_common(double within, double share)
 
 /* The number of nodes of a tree. */
 uint64_t caromi_loose_nodes(uint64_t edges);
-/* Builds the tree and reorders the edges. */
-void caromi_loose_build(caromi_loose_edge *edges, uint64_t count, const caromi_loose_limits *limits,
-                        caromi_loose_node *nodes);
+/* Builds the tree and reorders the edges. If the call ends early, the tree is unfinished. */
+void caromi_loose_build(const carom_context *context, caromi_loose_edge *edges, uint64_t count,
+                        const caromi_loose_limits *limits, caromi_loose_node *nodes);
 /* Whether edges of two nodes may run along each other, with their triangles in one plane. */
 int caromi_loose_may_meet(const caromi_loose_node *a, const caromi_loose_node *b, const caromi_loose_limits *limits);
 /* A measure of how far apart the lines in the middles of two nodes are, whichever way they run. */

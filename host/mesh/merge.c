@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "contact_records.h"
+#include "host/core/progress.h"
 
 enum { NEAR_EACH = 8, BLOCK = 64 }; /* triangles per point that the first buffer has room for; points of a block */
 enum { MANY = 1 << 22 };            /* product of contacts and triangles within reach from which on the grid is used */
@@ -160,7 +161,7 @@ static uint32_t merge_each(const caromi_chooser *chooser, mesh_record *contacts,
 {
     float points[3][BLOCK];
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && !caromi_watch_look(chooser->context->watch); i++) {
         if (i % BLOCK == 0)
             find_points(chooser, contacts + i, count - i < BLOCK ? count - i : BLOCK, points);
         const mesh_record own = contacts[i];
@@ -213,6 +214,8 @@ static void set_cells(const grid *g, uint32_t count)
     float points[3][BLOCK];
     memset(g->slot, 0, (g->mask + 1) * sizeof *g->slot);
     for (uint32_t i = 0; i < count; i++) {
+        if (caromi_look_at_times(g->chooser->context, i))
+            return;
         if (i % BLOCK == 0)
             find_points(g->chooser, g->contacts + i, count - i < BLOCK ? count - i : BLOCK, points);
         for (int k = 0; k < 3; k++)
@@ -233,9 +236,9 @@ static int64_t merge_cells(const caromi_chooser *chooser, mesh_record *contacts,
     g.point = caromi_alloc(chooser->context, count, sizeof *g.point);
     g.slot = caromi_alloc(chooser->context, g.mask + 1, sizeof *g.slot);
     if (g.point != NULL && g.slot != NULL) {
-        set_cells(&g, count);
+        set_cells(&g, count); /* unfinished if the call ends: then the loop, too, ends before it reads a slot */
         left = 0;
-        for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t i = 0; i < count && !caromi_look_at_times(chooser->context, i); i++) {
             const uint32_t first = *slot_of(&g, i) - 1;
             if (first == i || !is_near(chooser, g.point[i], contacts[first].triangle))
                 kept[left++] = contacts[i];
@@ -271,7 +274,7 @@ static int64_t merge_all(const caromi_chooser *chooser, mesh_record *contacts, u
         return merge_each(chooser, contacts, count, is_preceded_by_record);
     if ((uint64_t)count * chooser->count > MANY)
         return merge_each(chooser, contacts, count, is_preceded);
-    for (uint32_t from = 0; from < count; from += BLOCK) {
+    for (uint32_t from = 0; from < count && !caromi_watch_look(chooser->context->watch); from += BLOCK) {
         const uint32_t n = count - from < BLOCK ? count - from : BLOCK;
         const int64_t left = merge_blocks(chooser, contacts + from, n);
         if (left < 0)

@@ -83,7 +83,7 @@ static void copy_indices(void *user, uint64_t slice, uint32_t thread)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static void set_frame(mesh_frame *frame, float largest)
+void caromi_mesh_set_scale(mesh_frame *frame, float largest)
 {
     int exponent = 0;
     (void)frexpf(largest, &exponent); /* largest < 2^exponent */
@@ -96,7 +96,7 @@ void caromi_mesh_set_extent(carom_mesh *mesh, const caromi_extent *extent)
 {
     memcpy(mesh->info.lower, extent->lower, sizeof mesh->info.lower);
     memcpy(mesh->info.upper, extent->upper, sizeof mesh->info.upper);
-    set_frame(&mesh->view.frame, extent->largest);
+    caromi_mesh_set_scale(&mesh->view.frame, extent->largest);
     mesh->boundary_edges.known = 0;
     caromi_closing_forget(mesh);
 }

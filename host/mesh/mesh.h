@@ -66,6 +66,8 @@ carom_status caromi_mesh_refuse(const carom_mesh *mesh, uint64_t corner, carom_e
 uint64_t caromi_mesh_slices(uint64_t triangles);
 /* Copies checked vertices, and sets bounds and frame. mesh.c */
 void caromi_mesh_move(carom_mesh *mesh, const carom_points *vertices, const caromi_extent *extent);
+/* Sets a frame's scale, by the largest coordinate. */
+void caromi_mesh_set_scale(mesh_frame *frame, float largest);
 /* Sets bounds and frame. */
 void caromi_mesh_set_extent(carom_mesh *mesh, const caromi_extent *extent);
 

@@ -141,6 +141,8 @@ static void opposites_fill_nodes(void *user, uint64_t begin, uint64_t end, uint3
     const opposite_job *job = user;
     (void)thread;
     const mesh_node *nodes = job->mesh->view.nodes;
+    if (caromi_watch_look(job->mesh->context->watch))
+        return;
     for (uint64_t n = begin; n < end; n++)
         for (int i = 0; i < MESH_WIDTH; i++)
             if (nodes[n].child[i] < 0)

@@ -42,6 +42,6 @@ static inline void caromi_patch_unite(uint32_t *parent, uint32_t root, uint32_t 
 int caromi_patch_is_flat(const caromi_patch_search *search, uint32_t a, uint32_t b, int alike, double least);
 void caromi_patch_corners(const carom_mesh *mesh, uint32_t triangle, float corners[9]);
 /* Joins triangles across edges that run along each other, where none is joined across the edges. Returns 0 if there is
- * no memory. loose_edges.c */
+ * no memory. If the call ends early, not all are joined. loose_edges.c */
 int caromi_patch_join_loose(const caromi_patch_search *search);
 #endif

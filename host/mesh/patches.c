@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cpu/exact/exact.h"
+#include "host/core/progress.h"
 #include "mesh.h"
 #include "patch_search.h"
 
@@ -267,7 +268,7 @@ static int find_patches(caromi_patch_search *search)
         search->parent[t] = t;
     if (search->joined != NULL)
         memset(search->joined, 0, triangles * sizeof *search->joined);
-    for (uint32_t t = 0; complete && t < triangles; t++)
+    for (uint32_t t = 0; complete && t < triangles && !caromi_look_at_times(search->mesh->context, t); t++)
         for (int k = 0; complete && k < 3; k++) {
             const uint32_t next = search->edges->next[3 * (size_t)t + (size_t)k];
             if (next > t && (search->faces[t].along & MESH_FACE_WHOLE) != 0)
@@ -275,7 +276,7 @@ static int find_patches(caromi_patch_search *search)
             else if (next > t)
                 complete = unite_around(search, t, k);
         }
-    if (complete && search->joined != NULL)
+    if (complete && search->joined != NULL && !caromi_watch_ends(search->mesh->context->watch))
         complete = caromi_patch_join_loose(search);
     for (uint32_t t = 0; t < triangles; t++)
         search->parent[t] = caromi_patch_root(search->parent, t);
@@ -338,9 +339,10 @@ static carom_status find_anew(carom_mesh *mesh, const caromi_edges *edges, carom
         search.joined = caromi_alloc(mesh->context, triangles, sizeof *search.joined);
     const int complete = (search.joined != NULL || !(within > 0)) && find_patches(&search);
     caromi_free(mesh->context, search.joined);
-    if (!complete) {
+    const carom_status status = complete ? caromi_went_on(mesh->context) : no_memory(mesh, err);
+    if (status != CAROM_OK) {
         forget(mesh, patches);
-        return no_memory(mesh, err);
+        return status;
     }
     patches->flat = flat;
     patches->within = within;

@@ -115,6 +115,8 @@ void caromi_mesh_sweep_batch(const carom_mesh_sweep_desc *desc, carom_mesh *mesh
                       : desc->start == CAROM_START_SKIP_PARTING ? MESH_SKIP_PARTING
                                                                 : 0;
     batch->options |= ends ? MESH_ENDS : 0;
+    if (mesh->scene != NULL && caromi_scene_has_velocities(mesh->scene))
+        batch->options |= MESH_CARRIED | (ends && batch->exact ? MESH_ROUND_ONCE : 0);
     batch->bundle = desc->bundle;
     caromi_set_inputs((caromi_members)CAROMI_MEMBERS(caromi_sweep_in), desc, index, index, in);
     if (desc->t_max.data == NULL)

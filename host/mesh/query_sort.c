@@ -64,6 +64,8 @@ static int pays_to_cull(const carom_mesh *mesh, const caromi_sorted_queries *sor
         return 0;
     if (!mesh->clearance_known || sorted->count < CAROMI_CLEARANCE_LEAST)
         return 0;
+    if ((sorted->options & MESH_CARRIED) != 0) /* instances move into what is empty */
+        return 0;
     for (uint32_t run = 0; run < RUNS; run++) {
         gather_columns(sorted, sorted->columns, (uint32_t)caromi_slice_start(sorted->count, RUNS, run), RUN, column);
         cull(mesh, column, RUN, sorted->options, is_clear);
@@ -298,13 +300,16 @@ static void run_slice(void *user, uint64_t task, uint32_t thread)
     block_job *job = user;
     const uint64_t first = job->first + task * job->slice, remaining = job->end - first;
     const uint32_t count = (uint32_t)(remaining < job->slice ? remaining : job->slice);
+    if (caromi_watch_ends(job->mesh->context->watch))
+        return;
     uint32_t stack_memory[BLOCK];
     void *scratch = count <= BLOCK ? stack_memory : NULL;
     if (job->scratch != NULL)
         scratch = job->scratch + thread * job->slice * caromi_sort_bytes(job->mesh, job->columns);
     const caromi_sorted_queries queries =
         caromi_sort_queries(job->mesh, job->in, job->columns, job->options, first, count, scratch);
-    for (uint32_t from = 0, block_count; from < count; from += block_count) {
+    caromi_watch *watch = job->mesh->context->watch;
+    for (uint32_t from = 0, block_count; from < count && !caromi_watch_look(watch); from += block_count) {
         block_count = caromi_sorted_block_size(&queries, from, BLOCK);
         caromi_rungs_add(&job->rungs, job->run(job->user, job->own + thread * job->size, &queries, from, block_count));
     }
@@ -351,5 +356,5 @@ carom_status caromi_run_blocks(const carom_context *context, carom_mesh *mesh, c
     caromi_free(context, job.scratch);
     if (job.own != stack_memory)
         caromi_free(context, job.own);
-    return CAROM_OK;
+    return caromi_went_on(context);
 }

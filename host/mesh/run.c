@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a mesh batch on the CPU or on a device. */
 #include "host/core/device.h"
+#include "host/core/staging.h"
 #include "block.h"
 #include "bundle.h"
 #include "mesh.h"
@@ -39,13 +40,12 @@ carom_status caromi_check_has_instances(const carom_mesh *mesh, carom_error *err
                                : caromi_fail_argument(err, "instance must be NULL: the mesh is not that of a scene");
 }
 
-/* Devices search no scenes, and know no signs, gradients and bundles. */
 static carom_status decline(caromi_device *device, const void *mesh_batch, uint64_t end, uint64_t *done,
                             carom_stats *stats, carom_error *err)
 {
     const caromi_mesh_batch *batch = mesh_batch;
     (void)device, (void)err;
-    return caromi_decline_mesh(batch->mesh, batch->sign, caromi_is_bundled(batch), end, *done, stats);
+    return caromi_decline_mesh(batch->mesh, caromi_reason_to_decline(batch), end, *done, stats);
 }
 
 /* Describes a batch of mesh queries for caromi_run(). */
@@ -54,31 +54,32 @@ carom_status caromi_run_mesh(const caromi_mesh_batch *batch, const carom_batch *
 {
     carom_mesh *mesh = batch->mesh;
     const int is_bundled = caromi_is_bundled(batch);
-    const int is_declined =
-        mesh->scene != NULL || batch->sign != CAROM_SIGN_NONE || caromi_wants_gradient(batch) || is_bundled;
-    const int is_learned = batch->sign == CAROM_SIGN_ROBUST;
+    const int is_declined = caromi_reason_to_decline(batch) != NULL;
     if (batch->out[CAROMI_ANSWER_INSTANCE].base != NULL)
         CHECK(caromi_check_has_instances(mesh, err));
-    if (mesh->scene != NULL)
+    if (mesh->scene != NULL) {
+        CHECK(caromi_staging_show(mesh->context, err)); /* the host completes all answers */
         CHECK(caromi_scene_look(mesh->scene, err));
+    }
     const caromi_batch run = {.batch = batch,
                               .count = batch->count,
-                              .on_device = is_declined                       ? decline
-                                           : caromi_hierarchy_may_suit(mesh) ? caromi_driver.mesh
-                                                                             : NULL,
+                              .on_device = is_declined                        ? decline
+                                           : !caromi_hierarchy_may_suit(mesh) ? NULL
+                                           : is_bundled                       ? caromi_device_closest_bundles
+                                                                              : caromi_driver.mesh,
                               .suit_device = is_declined ? NULL : caromi_suit_mesh,
                               .subject = mesh,
                               .on_cpu = is_bundled ? caromi_cpu_closest_bundles : caromi_mesh_on_cpu(mesh),
                               .is_whole = is_bundled,
                               .bundle = batch->bundle,
                               .piece = caromi_mesh_piece(batch->bundle),
-                              .next_piece = is_learned ? &mesh->closings.piece : NULL,
-                              .work = is_learned ? &mesh->closings.work : NULL,
-                              .progress = asked->progress,
+                              .reports = asked->progress.fn != NULL,
                               .prepare = asked->prepare,
                               .exact = batch->exact,
                               .name = batch->kind->name[batch->exact],
-                              .pace = is_declined ? &mesh->body_paces[CAROMI_BODY_CLOSEST][batch->exact]
-                                                  : &mesh->paces[batch->kind->search][batch->exact]};
+                              .pace = is_declined || is_bundled || caromi_wants_gradient(batch) ||
+                                              batch->sign != CAROM_SIGN_NONE
+                                          ? &mesh->body_paces[CAROMI_BODY_CLOSEST][batch->exact]
+                                          : &mesh->paces[batch->kind->search][batch->exact]};
     return caromi_run(mesh->context, &run, stats, err);
 }

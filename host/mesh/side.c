@@ -50,19 +50,17 @@ static void find_by_closings(carom_mesh *mesh, const caromi_places *places, cons
 {
     const caromi_closing *closing = NULL;
     int32_t key = 0;
-    uint64_t work = 0;
-    for (uint32_t i = 0; i < places->count; i++) {
+    caromi_watch *watch = mesh->context->watch;
+    for (uint32_t i = 0; i < places->count && !caromi_watch_look(watch); i++) {
         const float place[] = {places->x[i], places->y[i], places->z[i]};
         const int32_t own = caromi_closing_key(mesh, places->mask[i]);
         if (closing == NULL || own != key)
             closing = caromi_closing_find(mesh, key = own);
-        is_inside[i] = (uint8_t)(closing->count == 0
-                                     ? sum[i] != 0
-                                     : caromi_closing_inside(closing, place,
-                                                             sum[i] + caromi_closing_crossings(closing, place), &work));
+        is_inside[i] =
+            (uint8_t)(closing->count == 0
+                          ? sum[i] != 0
+                          : caromi_closing_inside(closing, place, sum[i] + caromi_closing_crossings(closing, place)));
     }
-    if (work > 0)
-        atomic_fetch_add_explicit(&mesh->closings.work, work, memory_order_relaxed);
 }
 
 void caromi_find_sides(carom_mesh *mesh, carom_sign sign, const caromi_places *places, uint8_t *is_inside)
@@ -118,11 +116,10 @@ static carom_status show_masks(const caromi_mesh_batch *batch, carom_error *err)
     return caromi_staging_show_index(batch->mesh->context, batch->mask.index.base, err);
 }
 
-/* Progress before a closing. The statistics of a call that ends here are those of a batch without answers. */
-static carom_status report_closing(const caromi_mesh_batch *batch, const carom_batch *asked, carom_stats *stats,
-                                   carom_error *err)
+/* Progress after a closing. The statistics of a call that ends here are those of a batch without answers. */
+static carom_status report_closing(const caromi_mesh_batch *batch, carom_stats *stats, carom_error *err)
 {
-    const carom_status status = caromi_report_progress(&asked->progress, "query", batch->begin, batch->count, err);
+    const carom_status status = caromi_report(batch->mesh->context, "query", batch->begin, err);
     if (status == CAROM_ERROR_CANCELLED && stats != NULL)
         *stats = (carom_stats){.size = stats->size, .queries = batch->count - batch->begin};
     return status;
@@ -147,7 +144,7 @@ carom_status caromi_close_for(const caromi_mesh_batch *batch, const carom_batch 
     }
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0)
-            CHECK(report_closing(batch, asked, stats, err));
+            CHECK(report_closing(batch, stats, err));
         CHECK(caromi_closing_of(mesh, keys[i], &closing, err));
     }
     return CAROM_OK;
@@ -155,9 +152,12 @@ carom_status caromi_close_for(const caromi_mesh_batch *batch, const carom_batch 
 
 uint32_t caromi_side_grain(const caromi_mesh_batch *batch)
 {
-    const uint64_t piece = batch->mesh->closings.piece,
-                   whole_blocks = 4 * (uint64_t)CAROMI_BLOCK * caromi_pool_threads(batch->mesh->context->pool);
-    return batch->sign == CAROM_SIGN_ROBUST && piece != 0 && piece < whole_blocks ? 1 : CAROMI_BLOCK;
+    enum { PARTS = 1 << 10 };
+    const caromi_closing_cache *cache = &batch->mesh->closings;
+    int is_costly = 0;
+    for (uint32_t i = 0; batch->sign == CAROM_SIGN_ROBUST && i < cache->count; i++)
+        is_costly = is_costly || cache->of[i]->count > PARTS;
+    return is_costly ? 1 : CAROMI_BLOCK;
 }
 
 /* ---- closest points ---------------------------------------------------------------------------------------------- */
@@ -278,14 +278,10 @@ carom_status caromi_sign_overlaps(const carom_context *context, const caromi_mes
 
 /* ---- devices ----------------------------------------------------------------------------------------------------- */
 
-carom_status caromi_decline_mesh(const carom_mesh *mesh, carom_sign sign, int is_bundled, uint64_t end, uint64_t done,
+carom_status caromi_decline_mesh(const carom_mesh *mesh, const char *reason, uint64_t end, uint64_t done,
                                  carom_stats *stats)
 {
     if (end != done)
-        caromi_decline(mesh->context, stats,
-                       mesh->scene != NULL       ? "devices search meshes, not scenes"
-                       : sign != CAROM_SIGN_NONE ? "devices do not tell inside from outside at given centres"
-                       : is_bundled              ? "devices answer single queries, not bundles"
-                                                 : "devices have no gradients of closest points");
+        caromi_decline(mesh->context, stats, reason);
     return CAROM_OK;
 }

@@ -23,7 +23,7 @@ carom_status caromi_check_body(carom_mesh *mesh, carom_sign sign, int allow_open
  * not be more than CAROMI_CLOSINGS. Before each but the first it reports progress, so that a program can cancel. */
 carom_status caromi_close_for(const caromi_mesh_batch *batch, const carom_batch *asked, carom_stats *stats,
                               carom_error *err);
-/* Queries that are worth a task of their own: one, if sides have been costly. */
+/* Queries that are worth a task of their own: one, if a closing of the mesh has many parts. */
 uint32_t caromi_side_grain(const caromi_mesh_batch *batch);
 
 /* Places, at most CAROMI_BLOCK. All coordinates are finite. */
@@ -44,8 +44,16 @@ void caromi_sign_answer(const caromi_mesh_batch *batch, const caromi_mesh_query 
 /* Sets the bytes of those of the queries [first, end) that are 0, and inside, to 1. */
 carom_status caromi_sign_overlaps(const carom_context *context, const caromi_mesh_batch *batch, uint8_t *overlaps,
                                   uint64_t first, uint64_t end, carom_stats *stats, carom_error *err);
-/* Leaves a batch that asks a scene, for sides, for bundles, or else for gradients, to the CPU, as no device answers it.
- * A batch that prepares has no queries: `done` is `end`. */
-carom_status caromi_decline_mesh(const carom_mesh *mesh, carom_sign sign, int is_bundled, uint64_t end, uint64_t done,
+/* Why no device answers a batch; NULL: it may. */
+static inline const char *caromi_reason_to_decline(const caromi_mesh_batch *batch)
+{
+    return batch->sign == CAROM_SIGN_ROBUST           ? "devices do not decide by solid angles at given centres"
+           : (batch->options & MESH_CARRIED) != 0     ? "devices search no scenes whose instances have velocities"
+           : batch->mesh->scene == NULL               ? NULL
+           : batch->kind == &caromi_contact_triangles ? "devices find no contacts in scenes"
+                                                      : NULL;
+}
+/* Leaves a batch to the CPU, as no device answers it. A batch that prepares has no queries: `done` is `end`. */
+carom_status caromi_decline_mesh(const carom_mesh *mesh, const char *reason, uint64_t end, uint64_t done,
                                  carom_stats *stats);
 #endif

@@ -87,7 +87,7 @@ static void merge_sort(mesh_record *records, uint32_t count)
 static uint32_t resolve(const caromi_list_batch *batch, uint64_t query, mesh_record *records, uint32_t count,
                         uint8_t *last_rung)
 {
-    const caromi_mesh_query q = caromi_mesh_query_of(&batch->sweep, query);
+    caromi_mesh_query q = caromi_mesh_query_of(&batch->sweep, query);
     float corners[9];
     uint32_t hits = 0;
     caromi_rung rung = CAROMI_FIRST_FILTER;
@@ -95,6 +95,8 @@ static uint32_t resolve(const caromi_list_batch *batch, uint64_t query, mesh_rec
         mesh_record record = records[i];
         if (isnan(record.t)) {
             caromi_triangle_corners(batch->sweep.mesh, (uint32_t)record.triangle, corners);
+            if ((q.options & MESH_CARRIED) != 0)
+                caromi_scene_velocity(batch->sweep.mesh->scene, (uint32_t)record.triangle, q.carried);
             if (!caromi_resolve_hit(&q, corners, batch->search == CAROMI_MESH_OVERLAPS, &record, &rung))
                 continue;
         }

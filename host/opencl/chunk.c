@@ -352,7 +352,7 @@ static carom_status check_rows(const arrival *a, uint64_t from, uint64_t count, 
 static void resolve_rows(arrival *a, uint64_t from, size_t count)
 {
     const caromi_stream *stream = a->copy.stream;
-    const void *marks[3] = {NULL, NULL, NULL};
+    const void *marks[CAROMI_MARKS] = {NULL, NULL, NULL, NULL};
     uint32_t rows[SLAB];
     for (uint32_t k = 0; k < stream->mark_count; k++)
         if (stream->mark[k] != CAROMI_NO_MARK)

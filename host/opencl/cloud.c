@@ -14,8 +14,8 @@ enum { POSITIONS = CLOUD_POSITION_COLUMNS, GIVEN = CLOUD_COLUMNS, INDICES = 3, T
 /* The sorted spheres' columns on a device. */
 struct caromi_cloud_copy {
     caromi_device *device;
-    cl_mem position[POSITIONS], given[GIVEN],
-        mask; /* given: the caller's inputs, NULL for spheres at rest; mask NULL: none */
+    /* given: the caller's inputs, NULL for spheres at rest; mask, group: NULL if there are none */
+    cl_mem position[POSITIONS], given[GIVEN], mask, group;
     int options;
     float margin, period[3];
 };
@@ -49,6 +49,8 @@ static carom_status send_columns(caromi_cloud_copy *copy, const caromi_cloud_vie
         CHECK(send(copy->device, given[k], count, &copy->given[k], err));
     if (view->mask != NULL)
         CHECK(send(copy->device, view->mask, padded, &copy->mask, err));
+    if (view->group != NULL)
+        CHECK(send(copy->device, view->group, padded, &copy->group, err));
     return caromi_finish(copy->device, copy->device->slots[0].queue, err);
 }
 
@@ -87,6 +89,7 @@ void caromi_cloud_copy_close(caromi_cloud_copy *copy)
     for (int k = 0; k < GIVEN; k++)
         caromi_release_buffer(&copy->given[k]);
     caromi_release_buffer(&copy->mask);
+    caromi_release_buffer(&copy->group);
     caromi_free(context, copy);
 }
 
@@ -121,6 +124,7 @@ static carom_status launch_test(caromi_device *device, caromi_cl_slot *slot, con
     for (int k = 0; k < POSITIONS; k++)
         set_buffer(&arguments, &copy->position[k]);
     set_buffer(&arguments, copy->mask ? &copy->mask : &copy->position[0]); /* any: it is not read */
+    set_buffer(&arguments, copy->group ? &copy->group : &copy->position[0]);
     caromi_set_argument(&arguments, &copy->margin, sizeof copy->margin);
     caromi_set_argument(&arguments, &copy->options, sizeof copy->options);
     caromi_set_columns(&arguments, slot->in, INDICES);
@@ -256,7 +260,7 @@ enum { SPHERES = 500, ITEMS = 2048, PROBE_COLUMNS = SPHERES + CAROMI_CLOUD_PADDI
 /* The spheres, items and pairs of the probe, and its results. */
 typedef struct cloud_probe {
     float column[GIVEN][PROBE_COLUMNS];
-    uint32_t mask[PROBE_COLUMNS], index[PROBE_COLUMNS];
+    uint32_t mask[PROBE_COLUMNS], group[PROBE_COLUMNS], index[PROBE_COLUMNS];
     uint32_t slot[ITEMS], begin[ITEMS], length[ITEMS], image[ITEMS];
     uint32_t got[TEST_OUT][ITEMS], expected[TEST_OUT][ITEMS];
     float in[IN_CLOUD][ITEMS];
@@ -278,6 +282,7 @@ static void make_probe(cloud_probe *data)
         data->index[i] = i;
     }
     caromi_probe_masks(12, data->mask, SPHERES);
+    caromi_probe_masks(14, data->group, SPHERES);
     /* Items, and a pair with some periodic image for each. */
     for (uint32_t i = 0; i < ITEMS; i++) {
         const uint64_t r = caromi_probe_next(&state);
@@ -301,6 +306,7 @@ static carom_status probe_test(caromi_device *device, cloud_probe *data, const c
                                     .reach = data->column[CLOUD_R],
                                     .index = data->index,
                                     .mask = options & CLOUD_MASKED ? data->mask : NULL,
+                                    .group = options & CLOUD_GROUPED ? data->group : NULL,
                                     .margin = options & CLOUD_MARGIN ? 0.5f : 0.0f,
                                     .reach_is_bound = (options & CLOUD_BOUNDS_ONLY) != 0};
     const caromi_cloud_items items = {data->slot, data->begin, data->length, data->got[0], data->got[1], data->got[2]};
@@ -378,7 +384,7 @@ static carom_status run_probe(caromi_device *device, cloud_probe *data, carom_er
     carom_status status = CAROM_OK;
     make_probe(data);
     for (int options = 0; status == CAROM_OK && options <= (CLOUD_MASKED | CLOUD_BOUNDS_ONLY | CLOUD_MARGIN); options++)
-        status = probe_test(device, data, isa, options, err);
+        status = probe_test(device, data, isa, options | (options == CLOUD_MASKED ? CLOUD_GROUPED : 0), err);
     return status == CAROM_OK ? probe_solve(device, data, isa, err) : status;
 }
 

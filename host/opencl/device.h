@@ -115,7 +115,7 @@ enum {
 /* Memory of clouds that a GPU sorts by itself (grid.c), in the order of its making. */
 enum {
     CAROMI_GRID_SPHERES, /* centre and reach of each sphere, by index */
-    CAROMI_GRID_MASKS,
+    CAROMI_GRID_FILTERS, /* mask and group of each */
     CAROMI_GRID_MOTIONS, /* in motion: velocity and limit of each, and a ball around its way in a slice */
     CAROMI_GRID_BALLS,
     CAROMI_GRID_MEETING, /* pairs that may meet in a slice, and whether the spheres part */
@@ -132,9 +132,9 @@ enum {
     CAROMI_GRID_RANKS,
     CAROMI_GRID_STARTS, /* spheres before each bucket */
     CAROMI_GRID_SUMS,   /* of tiles, in a prefix sum */
-    CAROMI_GRID_SORTED, /* spheres in the order of cells, their indices and masks */
+    CAROMI_GRID_SORTED, /* spheres in the order of cells, their indices and filters */
     CAROMI_GRID_INDICES,
-    CAROMI_GRID_SORTED_MASKS,
+    CAROMI_GRID_SORTED_FILTERS,
     CAROMI_GRID_COUNTS, /* pairs of each sphere, by index */
     CAROMI_GRID_OFFSETS,
     CAROMI_GRID_UNDECIDED, /* slots of each undecided pair, and the solver's answers */
@@ -221,6 +221,7 @@ struct caromi_mesh_batch;
 carom_status caromi_probe_mesh(caromi_device *device, const struct caromi_mesh_batch *batch, carom_error *err);
 uint32_t caromi_batch_search_program(const struct caromi_mesh_batch *batch);
 uint32_t caromi_batch_points_program(const struct caromi_mesh_batch *batch);
+uint32_t caromi_batch_gradient_program(const struct caromi_mesh_batch *batch);
 struct caromi_list_batch;
 /* The program of a list batch. */
 uint32_t caromi_list_program(const struct caromi_list_batch *batch);
@@ -268,6 +269,7 @@ typedef struct caromi_undecided {
                            carom_stats *stats, carom_error *err);
 } caromi_undecided;
 #define CAROMI_NO_MARK UINT32_MAX
+enum { CAROMI_MARKS = 4 };
 
 /* A batch as a stream of chunks: input columns, a launch, output columns. stream.c */
 typedef struct caromi_stream {
@@ -283,7 +285,7 @@ typedef struct caromi_stream {
      * rows: the row of each query; NULL: consecutive. Returns the number of rows decided. */
     caromi_rungs (*resolve)(const void *user, const void *const *marks, const uint64_t *rows, uint64_t first,
                             size_t count);
-    uint32_t mark[3], mark_count;
+    uint32_t mark[CAROMI_MARKS], mark_count;
     /* For columns that stay on the device; with `resolve`, or instead of it if all exact columns stay. */
     const caromi_undecided *undecided;
     /* Enqueues the kernels that compute the slot's outputs from its inputs. */
@@ -477,8 +479,11 @@ carom_status caromi_launch_groups(caromi_device *device, caromi_cl_slot *slot, c
 carom_status caromi_launch_search(caromi_device *device, caromi_cl_slot *slot, caromi_arguments *arguments,
                                   uint32_t program, uint64_t items, carom_error *err);
 
-/* Leaves an exact batch to the CPU, on a device without binary64. */
-carom_status caromi_lacks_fp64(const caromi_device *device, carom_stats *stats);
+/* Gives closest points that a chunk's kernels have found their signs. gradient: its columns, or NULL. mesh_side.c */
+carom_status caromi_launch_sides(caromi_device *device, caromi_cl_slot *slot, const struct caromi_mesh_batch *batch,
+                                 const caromi_cl_column *gradient, carom_error *err);
+/* Leaves a batch to the CPU, on a device without binary64. what: the words for what needs it. */
+carom_status caromi_lacks_fp64(const caromi_device *device, const char *what, carom_stats *stats);
 
 /* Streams without a probe of their programs, for the probe itself; integers decide nothing then. */
 carom_status caromi_stream_pairs(caromi_device *device, const caromi_pair_batch *batch, uint64_t end, uint64_t *done,
@@ -487,6 +492,8 @@ carom_status caromi_stream_mesh(caromi_device *device, const struct caromi_mesh_
                                 uint64_t *done, carom_stats *stats, carom_error *err);
 carom_status caromi_stream_list(caromi_device *device, const struct caromi_list_batch *batch, uint64_t end,
                                 uint64_t *done, carom_stats *stats, carom_error *err);
+carom_status caromi_stream_bodies(caromi_device *device, const struct caromi_list_batch *batch, uint64_t end,
+                                  uint64_t *done, carom_stats *stats, carom_error *err);
 carom_status caromi_stream_lattice(caromi_device *device, const struct caromi_lattice_batch *batch, uint64_t end,
                                    uint64_t *done, carom_stats *stats, carom_error *err);
 carom_status caromi_stream_cubes(caromi_device *device, const struct caromi_cubes *cubes, uint64_t end, uint64_t *done,

@@ -4,7 +4,7 @@
  * host learns three numbers between the launches, and in exact mode decides the pairs that the test leaves undecided.
  *
  * The path of a list:
- *   1. read_spheres    streams the caller's columns, or gathers them where they lie on the device
+ *   1. read_spheres    streams the caller's columns, or gathers them where they lie on the device (grid_read.c)
  *   2. sort_spheres    bounds and widths, a plan of levels, cells, and the spheres in the order of cells
  *   3. count_pairs     the number of pairs of each sphere; undecided pairs go to a list
  *   4. solve_undecided the solver, or in exact mode the host
@@ -40,8 +40,8 @@ static carom_status find_offsets(grid_job *job, carom_error *err)
     caromi_arguments totals = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_TOTALS),
                      find = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_FIND_LONG);
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_LONG, room, WORD, err));
-    CHECK(caromi_grid_sum_up(job, CAROMI_GRID_COUNTS, CAROMI_GRID_OFFSETS, CAROMI_PROGRAM_GRID_OFFSET, job->spheres,
-                             err));
+    CHECK(
+        caromi_grid_sum_up(job, CAROMI_GRID_COUNTS, CAROMI_GRID_OFFSETS, CAROMI_PROGRAM_GRID_OFFSET, job->asked, err));
     caromi_grid_set_memory(job, &totals, CAROMI_GRID_OFFSETS);
     caromi_set_ulong(&totals, capacity);
     caromi_set_uint(&totals, job->row_begin);
@@ -156,6 +156,7 @@ static carom_status order_pairs(grid_job *job, carom_error *err)
         caromi_set_ulong(&arguments, stored);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_TOTALS);
         caromi_set_int(&arguments, job->options);
+        caromi_set_uint(&arguments, job->first_b);
         caromi_grid_set_outputs(&arguments, &columns);
         caromi_set_ulong(&arguments, first);
         CHECK(caromi_grid_launch(job, &arguments, stored - first < most ? stored - first : most, err));
@@ -208,18 +209,18 @@ static carom_status answer_count(grid_job *job, carom_error *err)
     static const size_t size = WORD;
     grid_outputs out = {.count = 1,
                         .memory = CAROMI_GRID_COLUMN,
-                        .elements = job->spheres,
+                        .elements = job->asked,
                         .size = &size,
                         .base = {job->result->partners}};
-    CHECK(caromi_grid_total(job, CAROMI_GRID_COUNTS, job->spheres, &total, err));
-    job->is_declined = total / 2 >> CAROMI_PAIRS_BITS != 0;
+    CHECK(caromi_grid_total(job, CAROMI_GRID_COUNTS, job->asked, &total, err));
+    job->is_declined = total / (job->options & GRID_FULL ? 2 : 1) >> CAROMI_PAIRS_BITS != 0;
     if (job->is_declined)
         return CAROM_OK;
     CHECK(caromi_grid_place_outputs(job, &out, err));
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTS);
     caromi_grid_set_output(&arguments, &out, 0);
-    CHECK(caromi_grid_launch_each(job, &arguments, job->spheres, err));
+    CHECK(caromi_grid_launch_each(job, &arguments, job->asked, err));
     return caromi_grid_fetch_outputs(job, &out, err);
 }
 
@@ -230,7 +231,7 @@ static carom_status answer_best(const grid_job *job, carom_error *err)
     const carom_cloud_partner_result none = {0}, *first = job->result->first != NULL ? job->result->first : &none;
     grid_outputs columns = {.count = GRID_PARTNER_COLUMNS,
                             .memory = CAROMI_GRID_COLUMN,
-                            .elements = job->spheres,
+                            .elements = job->asked,
                             .size = size,
                             .base = {first->other, first->state, first->t, job->result->hit}};
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_PARTNER),
@@ -242,8 +243,9 @@ static carom_status answer_best(const grid_job *job, carom_error *err)
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTS);
     }
+    caromi_set_uint(&arguments, job->first_b);
     caromi_grid_set_outputs(&arguments, &columns);
-    CHECK(caromi_grid_launch_each(job, &arguments, job->spheres, err));
+    CHECK(caromi_grid_launch_each(job, &arguments, job->asked, err));
     if (job->cloud->is_moving)
         return caromi_grid_fetch_outputs(job, &columns, err);
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_INDICES);
@@ -251,6 +253,7 @@ static carom_status answer_best(const grid_job *job, carom_error *err)
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_STATES);
     caromi_grid_set_memory(job, &touch, CAROMI_GRID_COUNTS);
     caromi_grid_set_output(&touch, &columns, GRID_OTHER_STATE);
+    caromi_set_uint(&touch, job->asked);
     caromi_set_uint(&touch, job->spheres);
     CHECK(caromi_grid_launch_each(job, &touch, first->state != NULL ? job->totals.undecided : 0, err));
     return caromi_grid_fetch_outputs(job, &columns, err);
@@ -282,10 +285,22 @@ static carom_status answer(grid_job *job, carom_error *err)
                                                  : answer_count(job, err);
 }
 
+static int has_filters(const caromi_cloud *cloud)
+{
+    return cloud->mask.base != NULL || cloud->group.base != NULL;
+}
+
+static uint64_t spheres_of(const caromi_cloud *cloud)
+{
+    return cloud->count + (cloud->second != NULL ? cloud->second->count : 0);
+}
+
 static int options_of(const caromi_cloud *cloud, const caromi_grid_result *result)
 {
-    return (cloud->mask.base != NULL ? CLOUD_MASKED : 0) | (cloud->margin > 0 ? CLOUD_MARGIN : 0) |
-           (result->full || result->list == NULL ? GRID_FULL : 0) |
+    const caromi_cloud *second = cloud->second;
+    const int is_masked = has_filters(cloud) || (second != NULL && has_filters(second));
+    return (is_masked ? CLOUD_MASKED : 0) | (cloud->margin > 0 ? CLOUD_MARGIN : 0) |
+           (!cloud->is_split && (result->full || result->list == NULL) ? GRID_FULL : 0) |
            (cloud->is_moving                   ? CLOUD_BOUNDS_ONLY
             : cloud->start == CAROM_START_SKIP ? GRID_SKIPS_CONTACT
                                                : 0) |
@@ -300,7 +315,10 @@ static grid_job job_of(caromi_device *device, const caromi_cloud *cloud, const c
                       .cloud = cloud,
                       .result = result,
                       .stats = stats,
-                      .spheres = (cl_uint)cloud->count,
+                      .spheres = (cl_uint)spheres_of(cloud),
+                      .asked = (cl_uint)caromi_cloud_asked(cloud),
+                      .split = cloud->is_split ? (cl_uint)cloud->split : GRID_ONE_CLOUD,
+                      .first_b = cloud->is_split ? (cl_uint)cloud->split : 0,
                       .row_begin = (cl_uint)cloud->begin,
                       .row_end = (cl_uint)cloud->end,
                       .options = options_of(cloud, result),
@@ -312,8 +330,8 @@ carom_status caromi_grid_run(caromi_device *device, const caromi_cloud *cloud, c
 {
     grid_job job = job_of(device, cloud, result, stats);
     *answered = 0;
-    if (cloud->count == 0 ||
-        cloud->count > (caromi_cloud_is_periodic(cloud) ? GRID_IMAGED_SPHERES_MOST : GRID_SPHERES_MOST))
+    if (spheres_of(cloud) == 0 ||
+        spheres_of(cloud) > (caromi_cloud_is_periodic(cloud) ? GRID_IMAGED_SPHERES_MOST : GRID_SPHERES_MOST))
         return CAROM_OK;
     const carom_status status = answer(&job, err);
     if (status != CAROM_OK) { /* commands may still run in the caller's arrays */
@@ -333,10 +351,8 @@ static carom_status probe(caromi_device *device, const caromi_cloud *cloud, caro
 carom_status caromi_grid_prepare(caromi_device *device, const caromi_cloud *cloud, carom_error *err)
 {
     const grid_job job = job_of(device, cloud, &(caromi_grid_result){0}, NULL);
-    caromi_in_column in[5];
-    const caromi_stream stream = caromi_grid_stream_of(&job, in);
     CHECK(probe(device, cloud, err));
-    return caromi_prepare_residents(device, &stream, err);
+    return caromi_grid_prepare_reading(&job, err);
 }
 
 carom_status caromi_grid_answer(caromi_device *device, const caromi_cloud *cloud, const caromi_grid_result *result,

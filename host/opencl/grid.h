@@ -14,6 +14,8 @@ carom_status caromi_grid_run(caromi_device *device, const caromi_cloud *cloud, c
 carom_status caromi_grid_probe(caromi_device *device, carom_error *err);
 /* The same for clouds in motion. */
 carom_status caromi_grid_probe_moving(caromi_device *device, carom_error *err);
+/* Whether the masks and groups of two spheres of a probe allow a pair. Its columns are packed. */
+int caromi_grid_probe_meets(const caromi_cloud *cloud, uint32_t a, uint32_t b);
 
 enum {
     WORD = sizeof(cl_uint),
@@ -29,6 +31,8 @@ typedef struct grid_job {
     const caromi_grid_result *result;
     carom_stats *stats;
     cl_uint spheres, row_begin, row_end; /* only pairs whose sphere a is in [row_begin, row_end) */
+    cl_uint asked;                       /* spheres that answers are about: of two clouds the first one's */
+    cl_uint split, first_b; /* of two clouds the number of the first one's spheres; else GRID_ONE_CLOUD, 0 */
     cl_int options;
     uint32_t placed;               /* memory of the spheres that are sorted: in motion, of the balls in a slice */
     cl_uint hits_most;             /* in motion: room in the list of hits */
@@ -43,6 +47,8 @@ typedef struct grid_job {
 
 carom_status caromi_grid_reserve(const grid_job *job, uint32_t memory, uint64_t elements, size_t size,
                                  carom_error *err);
+/* Reserves memory for the masks and groups of all spheres, if these have any. */
+carom_status caromi_grid_reserve_filters(const grid_job *job, uint32_t memory, carom_error *err);
 const cl_mem *caromi_grid_memory_of(const grid_job *job, uint32_t memory);
 void caromi_grid_set_memory(const grid_job *job, caromi_arguments *arguments, uint32_t memory);
 void caromi_grid_set_periods(const grid_job *job, caromi_arguments *arguments);
@@ -90,9 +96,10 @@ carom_status caromi_grid_fetch_outputs(const grid_job *job, const grid_outputs *
 
 /* ---- steps of a call --------------------------------------------------------------------------------------------- */
 
-/* grid_sort.c */
-caromi_stream caromi_grid_stream_of(const grid_job *job, caromi_in_column in[5]);
+/* grid_read.c: brings the caller's columns to the device; prepares that for columns that lie there. */
 carom_status caromi_grid_read_spheres(const grid_job *job, carom_error *err);
+carom_status caromi_grid_prepare_reading(const grid_job *job, carom_error *err);
+/* grid_sort.c */
 carom_status caromi_grid_sort_spheres(grid_job *job, carom_error *err);
 /* grid_moving.c: the hits of a cloud in motion, as if they were its undecided pairs, solved. */
 carom_status caromi_grid_find_hits(grid_job *job, carom_error *err);

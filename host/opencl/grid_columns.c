@@ -200,6 +200,7 @@ static carom_status find_before(const grid_job *job, const carom_cloud_pairs_bef
     for (int k = 0; k < BEFORE_COLUMNS; k++)
         set_before(&arguments, &columns, k);
     caromi_set_int(&arguments, before->shift != NULL);
+    caromi_set_uint(&arguments, job->first_b);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_FOUND);
     return caromi_grid_launch_each(job, &arguments, before->count, err);
 }

@@ -8,6 +8,11 @@ carom_status caromi_grid_reserve(const grid_job *job, uint32_t memory, uint64_t 
                           CAROMI_NO_HOST_POINTER, err);
 }
 
+carom_status caromi_grid_reserve_filters(const grid_job *job, uint32_t memory, carom_error *err)
+{
+    return caromi_grid_reserve(job, memory, job->options & CLOUD_MASKED ? job->spheres : 1, sizeof(cl_uint2), err);
+}
+
 const cl_mem *caromi_grid_memory_of(const grid_job *job, uint32_t memory)
 {
     return &job->device->grid[memory].memory;

@@ -7,49 +7,9 @@
 #include "grid.h"
 
 enum {
-    CHUNK = 1 << 20,       /* spheres that are uploaded together */
     HITS_FIRST = 1 << 16,  /* hits that there is room for at first, or one for each sphere */
     ON_HOST_MOST = 1 << 18 /* pairs that the host answers at a time: 18 MB */
 };
-
-static carom_status launch_read(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err)
-{
-    const grid_job *job = user;
-    caromi_arguments arguments = caromi_arguments_of(device, CAROMI_PROGRAM_MOVING_READ);
-    const int is_masked = (job->options & CLOUD_MASKED) != 0;
-    caromi_set_columns(&arguments, slot->in, CLOUD_COLUMNS);
-    caromi_set_columns(&arguments, &slot->in[is_masked ? CLOUD_COLUMNS : 0], 1); /* any memory: it is not read */
-    caromi_set_int(&arguments, is_masked);
-    caromi_set_uint(&arguments, (cl_uint)slot->first);
-    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
-    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MOTIONS);
-    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MASKS);
-    caromi_set_uint(&arguments, (cl_uint)slot->count);
-    return caromi_launch_chunk(device, slot, &arguments,
-                               slot->count < device->max_items ? slot->count : device->max_items, err);
-}
-
-/* Spheres, velocities and limits, in the order of the caller's columns. */
-static carom_status read_moving(const grid_job *job, carom_error *err)
-{
-    caromi_in_column in[CLOUD_COLUMNS + 1];
-    uint64_t done = 0;
-    for (int k = 0; k < CLOUD_COLUMNS; k++)
-        in[k] = job->cloud->in[k];
-    in[CLOUD_COLUMNS] = job->cloud->mask;
-    const int is_masked = (job->options & CLOUD_MASKED) != 0;
-    const caromi_stream stream = {.count = job->spheres,
-                                  .chunk = CHUNK,
-                                  .answers_any_count = 1,
-                                  .in_count = CLOUD_COLUMNS + (is_masked ? 1 : 0),
-                                  .in = in,
-                                  .launch = launch_read,
-                                  .user = job};
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_SPHERES, job->spheres, sizeof(cl_float4), err));
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_MOTIONS, job->spheres, sizeof(cl_float4), err));
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_MASKS, is_masked ? job->spheres : 1, WORD, err));
-    return caromi_stream_run(job->device, &stream, &done, job->stats, err);
-}
 
 /* A slice of time. Its ends are binary32, so that a time is in one slice. */
 typedef struct grid_slice {
@@ -305,7 +265,7 @@ carom_status caromi_grid_find_hits(grid_job *job, carom_error *err)
     job->is_declined = !slices.has_end;
     if (job->is_declined)
         return CAROM_OK;
-    CHECK(read_moving(job, err));
+    CHECK(caromi_grid_read_spheres(job, err));
     CHECK(extend_hits(job, 1, err));
     for (uint32_t number = 0; number < slices.count && !job->is_declined; number++) {
         const grid_slice slice = slice_of(&slices, number);

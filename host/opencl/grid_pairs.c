@@ -48,7 +48,7 @@ static carom_status search_round(const grid_job *job, uint32_t program, cl_uint 
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_PLAN);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_INDICES);
-        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED_MASKS);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED_FILTERS);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STARTS);
         caromi_set_real(&arguments, job->cloud->margin);
         set_rows(job, &arguments);

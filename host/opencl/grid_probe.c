@@ -11,7 +11,7 @@
 #include "kernels/cloud_columns.h"
 #include "probe.h"
 
-enum { SPHERES = 300, RECORDS = SPHERES * SPHERES, CHAIN = 7 };
+enum { SPHERES = 300, FIRST = 130, RECORDS = SPHERES * SPHERES, CHAIN = 7 }; /* FIRST: of two clouds the first one's */
 
 typedef struct record {
     int32_t a, b;
@@ -21,8 +21,9 @@ typedef struct record {
 
 typedef struct grid_probe {
     float column[4][SPHERES];
-    uint32_t mask[SPHERES], count[SPHERES], expected_count[SPHERES];
-    float period[3]; /* 0: an open box */
+    uint32_t mask[SPHERES], group[SPHERES], count[SPHERES], expected_count[SPHERES];
+    float period[3];         /* 0: an open box */
+    uint32_t asked, first_b; /* spheres that answers are about; FIRST if there are two clouds, else 0 */
     float in[IN_CLOUD][SPHERES], t[SPHERES];
     uint8_t states[SPHERES], parts[SPHERES];
     record expected[RECORDS];
@@ -68,6 +69,13 @@ static void make_spheres(grid_probe *p)
     p->column[CLOUD_X][8] = 3e7f;
     p->column[CLOUD_Y][9] = NAN;
     caromi_probe_masks(18, p->mask, SPHERES);
+    caromi_probe_masks(19, p->group, SPHERES);
+}
+
+int caromi_grid_probe_meets(const caromi_cloud *cloud, uint32_t a, uint32_t b)
+{
+    const uint32_t *mask = cloud->mask.base, *group = cloud->group.base != NULL ? cloud->group.base : mask;
+    return mask == NULL || ((group[a] & mask[b]) != 0 && (group[b] & mask[a]) != 0);
 }
 
 static int compare(const void *one, const void *other)
@@ -105,9 +113,9 @@ static void expect_image(grid_probe *p, const caromi_cloud *cloud, const caromi_
     }
     isa->pairs[CAROMI_PAIR_cloud](in, out, SPHERES, 0);
     for (uint32_t b = first; b < SPHERES; b++)
-        if (b != a && is_valid(p, a) && is_valid(p, b) && (cloud->mask.base == NULL || (p->mask[a] & p->mask[b])) &&
+        if (b != a && is_valid(p, a) && is_valid(p, b) && caromi_grid_probe_meets(cloud, a, b) &&
             p->states[b] != STATE_MISS && p->found < RECORDS)
-            p->expected[p->found++] = (record){(int32_t)a, (int32_t)b, p->t[b],
+            p->expected[p->found++] = (record){(int32_t)a, (int32_t)(b - p->first_b), p->t[b],
                                                p->states[b] == STATE_NEAR ? STATE_MISS : p->states[b], (uint8_t)image};
 }
 
@@ -132,7 +140,7 @@ static carom_status compare_list(const caromi_device *device, const grid_probe *
                                  carom_error *err)
 {
     int differs = totals->total != p->found || totals->stored != p->found ||
-                  memcmp(p->offset, p->expected_offset, sizeof p->offset) != 0;
+                  memcmp(p->offset, p->expected_offset, (p->asked + 1) * sizeof *p->offset) != 0;
     for (uint64_t i = 0; !differs && i < p->found; i++) {
         const record *r = &p->expected[i];
         differs = p->a[i] != r->a || p->b[i] != r->b || p->state[i] != r->state ||
@@ -164,7 +172,7 @@ static carom_status probe_best(caromi_device *device, grid_probe *p, const carom
     const carom_cloud_partner_result first = {sizeof first, p->a, p->state, p->time};
     CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.first = &first, .hit = p->states}, &answered, &stats,
                           err));
-    for (uint32_t i = 0; i < SPHERES; i++) {
+    for (uint32_t i = 0; i < p->asked; i++) {
         const record *r = &p->expected[p->expected_offset[i]];
         const int has_one = p->expected_offset[i + 1] > p->expected_offset[i];
         const uint8_t without = is_valid(p, i) ? STATE_MISS : STATE_INVALID;
@@ -193,7 +201,7 @@ static int has_numbers(const grid_probe *p, const carom_context *context, uint64
         out[k] = &found[k];
     for (int k = 0; k < 4; k++) {
         row[of_a[k]] = pair.a[k] = p->column[k][r->a];
-        row[of_b[k]] = pair.b[k] = p->column[k][r->b];
+        row[of_b[k]] = pair.b[k] = p->column[k][(uint32_t)r->b + p->first_b];
     }
     for (int k = 0; k < 3; k++)
         row[IN_SHIFT_X + k] = pair.shift[k] = (float)caromi_image_step(r->image, k) * p->period[k];
@@ -260,17 +268,36 @@ static carom_status probe_list(caromi_device *device, grid_probe *p, const carom
                                         .shift = p->shift,
                                         .totals = &totals};
     p->found = 0;
-    for (uint32_t a = 0; a < SPHERES; a++)
-        expect_row(p, cloud, isa, a, full ? 0 : a + 1);
+    for (uint32_t a = 0; a < p->asked; a++)
+        expect_row(p, cloud, isa, a, cloud->is_split ? FIRST : full ? 0 : a + 1);
     CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.list = &list, .full = full}, &answered, &stats, err));
     CHECK(compare_list(device, p, &totals, err));
     CHECK(probe_columns(device, p, cloud, full, err));
-    if (!full)
+    if (!full && !cloud->is_split)
         return CAROM_OK;
     CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.partners = p->count}, &answered, &stats, err));
     CHECK(probe_best(device, p, cloud, err));
-    return caromi_probe_compare(device, CAROMI_PROGRAM_GRID_PARTNERS, SPHERES, 0, p->count, p->expected_count,
+    return caromi_probe_compare(device, CAROMI_PROGRAM_GRID_PARTNERS, p->asked, 0, p->count, p->expected_count,
                                 sizeof *p->count, err);
+}
+
+static void set_columns(grid_probe *p, caromi_cloud *cloud, uint32_t first)
+{
+    for (int k = 0; k < 4; k++)
+        cloud->in[k] = (caromi_in_column){.base = p->column[k] + first, .stride = sizeof(float)};
+}
+
+/* The first spheres against the others. */
+static carom_status probe_two(caromi_device *device, grid_probe *p, caromi_cloud cloud, carom_error *err)
+{
+    caromi_cloud second = {.count = SPHERES - FIRST};
+    set_columns(p, &second, FIRST);
+    second.mask = (caromi_in_column){.base = p->mask + FIRST, .stride = sizeof *p->mask};
+    second.group = (caromi_in_column){.base = p->group + FIRST, .stride = sizeof *p->group};
+    cloud.count = cloud.end = cloud.split = p->asked = p->first_b = FIRST;
+    cloud.is_split = 1;
+    cloud.second = &second;
+    return probe_list(device, p, &cloud, 0, err);
 }
 
 static carom_status run_probe(caromi_device *device, void *data, carom_error *err)
@@ -278,15 +305,18 @@ static carom_status run_probe(caromi_device *device, void *data, carom_error *er
     grid_probe *p = data;
     caromi_cloud cloud = {.context = device->context, .count = SPHERES, .end = SPHERES};
     make_spheres(p);
-    for (int k = 0; k < 4; k++)
-        cloud.in[k] = (caromi_in_column){.base = p->column[k], .stride = sizeof(float)};
+    p->asked = SPHERES;
+    set_columns(p, &cloud, 0);
     CHECK(probe_list(device, p, &cloud, 1, err));
     p->period[CLOUD_X] = cloud.period[CLOUD_X] = 5.5f;
     p->period[CLOUD_Z] = cloud.period[CLOUD_Z] = 24.0f;
+    cloud.mask = (caromi_in_column){.base = p->mask, .stride = sizeof *p->mask};
     CHECK(probe_list(device, p, &cloud, 1, err));
     cloud.margin = 0.25f;
-    cloud.mask = (caromi_in_column){.base = p->mask, .stride = sizeof *p->mask};
-    return probe_list(device, p, &cloud, 0, err);
+    cloud.group = (caromi_in_column){.base = p->group, .stride = sizeof *p->group};
+    CHECK(probe_list(device, p, &cloud, 0, err));
+    cloud.margin = 0; /* first partners have none */
+    return probe_two(device, p, cloud, err);
 }
 
 carom_status caromi_grid_probe(caromi_device *device, carom_error *err)

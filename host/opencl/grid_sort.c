@@ -1,53 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a cloud's spheres, plans levels, and sorts the spheres into cells. */
+/* Plans the levels of a cloud, and sorts its spheres into cells. */
 #include "grid.h"
 #include "host/cloud/watch.h"
 
-enum {
-    CHUNK = 1 << 20, /* spheres that are uploaded together */
-    BEST_PAIRS = 512 /* pairs of a bucket for each sphere, at most, where one partner is searched */
-};
-
-static carom_status launch_read(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err)
-{
-    const grid_job *job = user;
-    caromi_arguments arguments = caromi_arguments_of(device, CAROMI_PROGRAM_GRID_READ);
-    const int is_masked = (job->options & CLOUD_MASKED) != 0;
-    caromi_set_columns(&arguments, slot->in, 4);
-    caromi_set_columns(&arguments, is_masked ? &slot->in[4] : slot->in, 1); /* any memory: it is not read */
-    caromi_set_int(&arguments, is_masked);
-    caromi_set_uint(&arguments, (cl_uint)slot->first);
-    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
-    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MASKS);
-    caromi_set_uint(&arguments, (cl_uint)slot->count);
-    return caromi_launch_chunk(device, slot, &arguments,
-                               slot->count < device->max_items ? slot->count : device->max_items, err);
-}
-
-caromi_stream caromi_grid_stream_of(const grid_job *job, caromi_in_column in[5])
-{
-    static const int columns[] = {CLOUD_X, CLOUD_Y, CLOUD_Z, CLOUD_R};
-    for (int k = 0; k < 4; k++)
-        in[k] = job->cloud->in[columns[k]];
-    in[4] = job->cloud->mask;
-    return (caromi_stream){.count = job->spheres,
-                           .chunk = CHUNK,
-                           .answers_any_count = 1,
-                           .in_count = job->options & CLOUD_MASKED ? 5 : 4,
-                           .in = in,
-                           .launch = launch_read,
-                           .user = job};
-}
-
-carom_status caromi_grid_read_spheres(const grid_job *job, carom_error *err)
-{
-    caromi_in_column in[5];
-    const caromi_stream stream = caromi_grid_stream_of(job, in);
-    uint64_t done = 0;
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_SPHERES, job->spheres, sizeof(cl_float4), err));
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_MASKS, job->options & CLOUD_MASKED ? job->spheres : 1, WORD, err));
-    return caromi_stream_run(job->device, &stream, &done, job->stats, err);
-}
+enum { BEST_PAIRS = 512 /* pairs of a bucket for each sphere, at most, where one partner is searched */ };
 
 static uint64_t buckets_most(const grid_job *job)
 {
@@ -64,12 +20,14 @@ static carom_status plan_cells(const grid_job *job, carom_error *err)
     CHECK(caromi_grid_clear(job, CAROMI_GRID_MEASURE, sizeof(grid_measure) / WORD, err));
     caromi_grid_set_memory(job, &measure, job->placed);
     caromi_set_real(&measure, job->cloud->margin);
+    caromi_set_uint(&measure, job->split);
     caromi_set_uint(&measure, job->spheres);
     caromi_grid_set_memory(job, &measure, CAROMI_GRID_MEASURE);
     CHECK(caromi_grid_launch_groups(job, &measure, groups < GROUPS ? groups : GROUPS, err));
     caromi_grid_set_memory(job, &plan, job->placed);
     caromi_set_real(&plan, job->cloud->margin);
     caromi_grid_set_periods(job, &plan);
+    caromi_set_uint(&plan, job->split);
     caromi_set_uint(&plan, job->spheres);
     caromi_grid_set_memory(job, &plan, CAROMI_GRID_MEASURE);
     caromi_grid_set_memory(job, &plan, CAROMI_GRID_PLAN);
@@ -106,21 +64,20 @@ static carom_status decline_crowds(grid_job *job, carom_error *err)
 static carom_status scatter_spheres(const grid_job *job, carom_error *err)
 {
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_SCATTER);
-    const int is_masked = (job->options & CLOUD_MASKED) != 0;
     CHECK(caromi_grid_sum_up(job, CAROMI_GRID_STARTS, CAROMI_GRID_STARTS, CAROMI_PROGRAM_GRID_START, buckets_most(job),
                              err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_SORTED, job->spheres, sizeof(cl_float4), err));
     CHECK(caromi_grid_reserve(job, CAROMI_GRID_INDICES, job->spheres, WORD, err));
-    CHECK(caromi_grid_reserve(job, CAROMI_GRID_SORTED_MASKS, is_masked ? job->spheres : 1, WORD, err));
+    CHECK(caromi_grid_reserve_filters(job, CAROMI_GRID_SORTED_FILTERS, err));
     caromi_grid_set_memory(job, &arguments, job->placed);
-    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_MASKS);
-    caromi_set_int(&arguments, is_masked);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_FILTERS);
+    caromi_set_int(&arguments, (job->options & CLOUD_MASKED) != 0);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_BUCKETS);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_RANKS);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_STARTS);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_INDICES);
-    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED_MASKS);
+    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SORTED_FILTERS);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_TOTALS);
     return caromi_grid_launch_each(job, &arguments, job->spheres, err);
 }

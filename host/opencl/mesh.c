@@ -10,6 +10,7 @@
 #include "host/mesh/clearance.h"
 #include "host/mesh/edges.h"
 #include "host/mesh/mesh.h"
+#include "host/scene/scene.h"
 #include "mesh_copy.h"
 
 enum { TRIANGLE = 0 /* number of the search's output column for triangles */ };
@@ -39,26 +40,29 @@ void caromi_mesh_copy_forget_edges(mesh_copy *copy)
     copy->corners_are_kept = 0;
 }
 
-static void release_arrays(mesh_copy *copy)
+void caromi_mesh_copy_empty(mesh_copy *copy)
 {
     cl_mem *const parts[] = {&copy->nodes,    &copy->leaves,  &copy->masks,        &copy->clearance,
                              &copy->vertices, &copy->indices, &copy->levels,       &copy->areas,
-                             &copy->work,     &copy->marks,   &copy->distances[0], &copy->distances[1]};
+                             &copy->work,     &copy->marks,   &copy->distances[0], &copy->distances[1],
+                             &copy->instances};
     caromi_mesh_copy_forget_edges(copy);
+    caromi_scene_places_free(copy);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         caromi_release_buffer(parts[i]);
 }
 
 /* Frees the copy of a mesh on one device. */
-static void release_copy(carom_mesh *mesh, uint32_t place)
+void caromi_mesh_copy_release(carom_mesh *mesh, uint32_t place)
 {
     mesh_copy *copy = mesh->device_copies[place];
     if (copy == NULL)
         return;
     if (!caromi_opencl_is_inherited()) {
-        release_arrays(copy);
+        caromi_mesh_copy_empty(copy);
         caromi_release_context(copy->cl);
     }
+    caromi_scene_places_free(copy);
     caromi_free(copy->context, copy->level_start);
     caromi_free(copy->context, copy);
     mesh->device_copies[place] = NULL;
@@ -74,7 +78,7 @@ void caromi_device_edges_release(carom_mesh *mesh)
 void caromi_device_mesh_release(carom_mesh *mesh)
 {
     for (uint32_t place = 0; place < mesh->context->device_count; place++)
-        release_copy(mesh, place);
+        caromi_mesh_copy_release(mesh, place);
 }
 
 /* Copies an array to the device. An empty one, like the nodes of a mesh of one leaf, still needs a buffer as kernel
@@ -112,7 +116,7 @@ static carom_status copy_arrays(caromi_device *device, const carom_mesh *mesh, m
     return CAROM_OK;
 }
 
-static mesh_copy *create_copy(const caromi_device *device, const carom_context *context)
+mesh_copy *caromi_mesh_copy_create(const caromi_device *device, const carom_context *context)
 {
     mesh_copy *copy = caromi_alloc(context, 1, sizeof *copy);
     if (copy == NULL)
@@ -123,20 +127,25 @@ static mesh_copy *create_copy(const caromi_device *device, const carom_context *
     return copy;
 }
 
+void caromi_release_idle(caromi_device *device)
+{
+    caromi_columns_release(device);
+    caromi_inline_hits_release(device);
+    caromi_grid_release(device);
+}
+
 /* Copies a mesh. If there is no memory, frees the idle slots' memory and tries again. */
 static void fill_copy(caromi_device *device, const carom_mesh *mesh, mesh_copy *copy)
 {
     carom_status status = copy_arrays(device, mesh, copy, &copy->lacking);
     if (status == CAROM_ERROR_OUT_OF_MEMORY) {
-        release_arrays(copy);
-        caromi_columns_release(device);
-        caromi_inline_hits_release(device);
-        caromi_grid_release(device);
+        caromi_mesh_copy_empty(copy);
+        caromi_release_idle(device);
         status = copy_arrays(device, mesh, copy, &copy->lacking);
     }
     copy->lacking.status = status;
     if (status != CAROM_OK)
-        release_arrays(copy);
+        caromi_mesh_copy_empty(copy);
 }
 
 /* Copies a mesh to a device, unless that was done or has failed before. */
@@ -144,11 +153,13 @@ carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_e
 {
     mesh_copy *copy = mesh->device_copies[device->place];
     assert(mesh->view.width == MESH_WIDEST); /* caromi_batch.suit_device */
+    if (mesh->scene != NULL)
+        return caromi_upload_scene(device, mesh, err);
     if (copy == NULL || copy->cl != device->cl) {
         CHECK(caromi_enqueue_refuse(device->context, err));
         CHECK(caromi_mesh_bring(mesh, err));
-        release_copy(mesh, device->place);
-        copy = create_copy(device, mesh->context);
+        caromi_mesh_copy_release(mesh, device->place);
+        copy = caromi_mesh_copy_create(device, mesh->context);
         if (copy == NULL)
             return caromi_fail_memory(err, "no memory for a mesh copy (%zu bytes)", sizeof *copy);
         (void)pthread_mutex_lock(&mesh->context->finding); /* several devices may need the edges at once */
@@ -163,7 +174,7 @@ carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_e
         caromi_fail(err, copy->lacking.status, copy->lacking.native_code, "%s", copy->lacking.message);
     /* If the caller requires the device, it may free memory before the next call, which tries again. */
     if (device->context->desc.backend != CAROM_BACKEND_AUTO)
-        release_copy(mesh, device->place);
+        caromi_mesh_copy_release(mesh, device->place);
     return status;
 }
 
@@ -241,6 +252,10 @@ void caromi_set_tree(const caromi_device *device, caromi_arguments *arguments, c
     set_tree(device, arguments, mesh);
     caromi_set_argument(arguments, masks, sizeof *masks);
     caromi_set_argument(arguments, &options, sizeof options);
+    if (mesh->scene == NULL)
+        return;
+    caromi_set_argument(arguments, &copy->instances, sizeof copy->instances);
+    caromi_set_uint(arguments, caromi_scene_begin(mesh->scene));
 }
 
 /* The number of queries of a work-item. With lanes, a work-item interleaves several traversals: it gets a few times as
@@ -301,8 +316,18 @@ carom_status caromi_fail_truncated(const caromi_device *device, uint64_t first, 
                        device->info.name, (unsigned long long)first, (unsigned long long)(end - 1));
 }
 
+/* The grid of a scene is worth its making after many queries alone, as on the CPU. */
+static void report_to_scene(const caromi_mesh_batch *batch)
+{
+    (void)pthread_mutex_lock(&batch->mesh->context->finding);
+    caromi_clearance_report(batch->mesh, batch->count - batch->begin);
+    (void)pthread_mutex_unlock(&batch->mesh->context->finding);
+}
+
 carom_status caromi_ready_mesh(caromi_device *device, const caromi_mesh_batch *batch, carom_error *err)
 {
+    if (batch->mesh->scene != NULL && is_past_space((uint32_t)batch->kind->in))
+        report_to_scene(batch);
     CHECK(caromi_upload_mesh(device, batch->mesh, err));
     assert(batch->mesh->stack <= device->stack);
     return is_past_space((uint32_t)batch->kind->in) ? caromi_space_find(device, batch->mesh, err) : CAROM_OK;
@@ -325,10 +350,15 @@ static const mesh_programs programs_of[CAROMI_MESH_SEARCHES] = {
     [CAROMI_MESH_FIRST] = {CAROMI_PROGRAM_MESH_FIRST, CAROMI_PROGRAM_MESH_CONTACT, 1},
     [CAROMI_MESH_CLOSEST] = {CAROMI_PROGRAM_MESH_CLOSEST, CAROMI_PROGRAM_MESH_CLOSEST_POINT, 0},
     [CAROMI_MESH_CONTACTS] = {CAROMI_PROGRAM_MESH_CONTACTS, CAROMI_PROGRAM_CONTACT_TOUCH, 0}};
+/* Of scenes the host completes the answers. */
+static const uint32_t scene_programs_of[CAROMI_MESH_SEARCHES] = {
+    [CAROMI_MESH_FIRST] = CAROMI_PROGRAM_SCENE_FIRST, [CAROMI_MESH_CLOSEST] = CAROMI_PROGRAM_SCENE_CLOSEST};
 
 uint32_t caromi_batch_search_program(const caromi_mesh_batch *batch)
 {
     const mesh_programs *programs = &programs_of[batch->kind->search];
+    if (batch->mesh->scene != NULL)
+        return caromi_search_program(scene_programs_of[batch->kind->search], batch->exact, 0);
     return caromi_search_program(programs->search, batch->exact, programs->has_options ? batch->options : 0);
 }
 
@@ -365,13 +395,55 @@ carom_status caromi_launch_points(caromi_device *device, caromi_cl_slot *slot, c
     return caromi_launch_chunk(device, slot, &arguments, slot->padded / device->lanes, err);
 }
 
-/* Launches the search and, if it is wanted, the point kernel. */
+uint32_t caromi_batch_gradient_program(const caromi_mesh_batch *batch)
+{
+    return CAROMI_PROGRAM_MESH_GRADIENT + (uint32_t)batch->exact;
+}
+
+/* Output columns of a batch: those of the search, of the point kernel and of the gradient, as far as they are wanted.
+ */
+enum { GRADIENT = 3 /* columns */ };
+static uint32_t columns_without_gradient(const caromi_mesh_batch *batch)
+{
+    return caromi_wants_points(batch) ? batch->kind->out : batch->kind->search_out;
+}
+static uint32_t columns_of(const caromi_mesh_batch *batch, uint8_t answer[CAROMI_ANSWERS])
+{
+    const uint32_t first = columns_without_gradient(batch);
+    memcpy(answer, batch->kind->answer, first);
+    for (uint8_t k = 0; k < GRADIENT; k++)
+        answer[first + k] = (uint8_t)(CAROMI_ANSWER_GRADIENT + k);
+    return first + (caromi_wants_gradient(batch) ? GRADIENT : 0);
+}
+
+/* Launches the kernel of gradients for a chunk. */
+static carom_status launch_gradients(caromi_device *device, caromi_cl_slot *slot, const caromi_mesh_batch *batch,
+                                     carom_error *err)
+{
+    caromi_arguments arguments = caromi_arguments_of(device, caromi_batch_gradient_program(batch));
+    caromi_set_triangles(device, &arguments, batch->mesh);
+    caromi_set_columns(&arguments, slot->in, (uint32_t)batch->kind->point_in);
+    caromi_set_column(&arguments, &slot->out[TRIANGLE]);
+    caromi_set_columns(&arguments, &slot->out[columns_without_gradient(batch)], GRADIENT);
+    return caromi_launch_chunk(device, slot, &arguments, slot->padded / device->lanes, err);
+}
+
+/* Launches the search and, if they are wanted, the kernels of points, gradients and sides. */
 static carom_status launch_mesh(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err)
 {
     const caromi_mesh_batch *batch = user;
     CHECK(caromi_sort_chunk(device, slot, batch->mesh, batch->kind->in, batch->options, err));
     CHECK(launch_search(device, slot, batch, err));
-    return caromi_wants_points(batch) ? caromi_launch_points(device, slot, batch, err) : CAROM_OK;
+    if (batch->mesh->scene != NULL)
+        return CAROM_OK;
+    if (caromi_wants_points(batch))
+        CHECK(caromi_launch_points(device, slot, batch, err));
+    if (caromi_wants_gradient(batch))
+        CHECK(launch_gradients(device, slot, batch, err));
+    if (batch->sign == CAROM_SIGN_NONE)
+        return CAROM_OK;
+    return caromi_launch_sides(device, slot, batch,
+                               caromi_wants_gradient(batch) ? &slot->out[columns_without_gradient(batch)] : NULL, err);
 }
 
 carom_status caromi_check_triangles(const caromi_device *device, const carom_mesh *mesh, const void *triangles,
@@ -406,11 +478,12 @@ static carom_status answer_undecided(const carom_context *context, const void *u
     (void)first, (void)rows;
     caromi_mesh_batch batch = *(const caromi_mesh_batch *)user;
     const caromi_mesh_kind *kind = batch.kind;
-    const uint32_t out_count = caromi_wants_points(&batch) ? kind->out : kind->search_out;
+    uint8_t answer[CAROMI_ANSWERS];
+    const uint32_t out_count = columns_of(&batch, answer);
     memcpy(batch.in, in, (size_t)kind->in * sizeof *in);
     batch.mask = batch.mask.base != NULL ? in[kind->in] : batch.mask;
     for (uint32_t k = 0; k < out_count; k++)
-        batch.out[kind->answer[k]] = out[k];
+        batch.out[answer[k]] = out[k];
     batch.begin = 0;
     batch.count = count;
     batch.rungs = NULL;
@@ -418,26 +491,72 @@ static carom_status answer_undecided(const carom_context *context, const void *u
 }
 static const caromi_undecided undecided_queries = {caromi_undecided_mesh_batch, answer_undecided};
 
+static carom_status check_searched(const caromi_device *device, const void *user, const void *triangles, size_t stride,
+                                   uint64_t count, uint64_t first, uint64_t end, carom_error *err)
+{
+    return check_triangles(device, ((const caromi_searched *)user)->batch, triangles, stride, count, first, end, err);
+}
+
+static carom_status launch_searched(caromi_device *device, caromi_cl_slot *slot, const void *user, carom_error *err)
+{
+    return launch_mesh(device, slot, ((const caromi_searched *)user)->batch, err);
+}
+
+/* Streams queries of a scene through a device, which searches. The host adds points and instances, chunk by chunk. */
+static carom_status stream_scene(caromi_device *device, const caromi_mesh_batch *batch, uint64_t end, uint64_t *done,
+                                 carom_stats *stats, carom_error *err)
+{
+    const caromi_mesh_kind *kind = batch->kind;
+    const caromi_searched searched = {device->context, batch};
+    const int is_first = kind == &caromi_first_hit;
+    caromi_in_column in[CAROMI_MESH_IN + 1];
+    const caromi_out_column out[CAROMI_MARKS] = {{NULL, 0}};
+    caromi_stream stream = {.count = end,
+                            .chunk = device->gpu ? 1u << 18 : device->max_items,
+                            .answers_any_count = 1,
+                            .in_count = (uint32_t)kind->in + (batch->mask.base != NULL),
+                            .out_count = kind->search_out,
+                            .in = in,
+                            .out = out,
+                            .mark = {TRIANGLE, is_first ? 2 : 1, is_first ? 1 : 2},
+                            .mark_count = 3,
+                            .resolve = caromi_complete_searched,
+                            .extra = caromi_sort_chunk_bytes(device),
+                            .check = check_searched,
+                            .launch = launch_searched,
+                            .user = &searched};
+    memcpy(in, batch->in, (size_t)kind->in * sizeof *in);
+    in[kind->in] = batch->mask;
+    for (uint32_t c = 0; c < kind->search_out; c++)
+        stream.out_size[c] = (uint8_t)caromi_answer_size(kind->answer[c]);
+    return caromi_stream_past(device, batch, &stream, done, stats, err);
+}
+
 /* Streams a batch of mesh queries through a device. */
 carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *batch, uint64_t end, uint64_t *done,
                                 carom_stats *stats, carom_error *err)
 {
     const caromi_mesh_kind *kind = batch->kind;
-    const int wants_points = caromi_wants_points(batch);
+    if (batch->mesh->scene != NULL)
+        return stream_scene(device, batch, end, done, stats, err);
+    const int wants_points = caromi_wants_points(batch), wants_gradient = caromi_wants_gradient(batch);
     caromi_in_column in[CAROMI_MESH_IN + 1];
     caromi_out_column out[CAROMI_ANSWERS];
+    uint8_t answers[CAROMI_ANSWERS];
+    const uint32_t out_count = columns_of(batch, answers), gradient = columns_without_gradient(batch);
     caromi_stream stream = {
         .count = end,
         .chunk = device->gpu ? 1u << 18 : device->max_items, /* smaller than for pairs, as a query costs more */
-        .answers_any_count = !wants_points,
+        .answers_any_count = !wants_points && !wants_gradient,
         .in_count = (uint32_t)kind->in + (batch->mask.base != NULL),
-        .out_count = wants_points ? kind->out : kind->search_out,
+        .out_count = out_count,
         .in = in,
         .out = out,
-        .mark = {TRIANGLE, 0, kind->search_out}, /* mark[1] is set below */
-        .mark_count = !batch->exact  ? 1
-                      : wants_points ? 3
-                                     : 2,
+        .mark = {TRIANGLE, 0 /* set below */, wants_points ? kind->search_out : CAROMI_NO_MARK, gradient},
+        .mark_count = !batch->exact    ? 1
+                      : wants_gradient ? 4
+                      : wants_points   ? 3
+                                       : 2,
         .resolve = batch->exact ? caromi_resolve_mesh_batch : NULL,
         .undecided = batch->exact ? &undecided_queries : NULL,
         .extra = caromi_sort_chunk_bytes(device) + caromi_far_bytes(device, batch->mesh),
@@ -448,7 +567,7 @@ carom_status caromi_stream_mesh(caromi_device *device, const caromi_mesh_batch *
     memcpy(in, batch->in, (size_t)kind->in * sizeof *in);
     in[kind->in] = batch->mask;
     for (uint32_t c = 0; c < stream.out_count; c++) {
-        const uint32_t answer = kind->answer[c];
+        const uint32_t answer = answers[c];
         out[c] = batch->out[answer];
         stream.out_size[c] = (uint8_t)caromi_answer_size(answer);
         if (answer == CAROMI_ANSWER_KEY)
@@ -467,11 +586,12 @@ carom_status caromi_device_mesh(caromi_device *device, const void *mesh_batch, u
                                 carom_stats *stats, carom_error *err)
 {
     const caromi_mesh_batch *batch = mesh_batch;
-    if (batch->exact && !device->info.fp64)
-        return caromi_lacks_fp64(device, stats);
+    const int is_scene = batch->mesh->scene != NULL, is_body = batch->sign != CAROM_SIGN_NONE;
+    if ((batch->exact || is_scene || is_body) && !device->info.fp64)
+        return caromi_lacks_fp64(device, is_scene ? "scenes need" : is_body ? "signs need" : "exact mode needs", stats);
     caromi_fit_stack(device, batch->mesh);
     carom_status status = caromi_probe_mesh(device, batch, err);
-    if (status == CAROM_OK && batch->hits_only)
+    if (status == CAROM_OK && batch->hits_only && !is_scene)
         status = caromi_probe_compact(device, err);
     if (status == CAROM_OK)
         status = caromi_stream_mesh(device, batch, end, done, stats, err);

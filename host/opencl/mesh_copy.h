@@ -48,6 +48,9 @@ typedef struct mesh_copy {
     cl_mem moved[2][CAROMI_MOVED], kept[CAROMI_KEPT];
     cl_mem marks, distances[2]; /* for the grid of empty space (space.c): a bit and two bytes for each cube */
     int space_is_old;           /* the grid is that of the vertices before a refit */
+    cl_mem instances;           /* of a scene: [1 + count] mesh_instance */
+    struct scene_places *scene; /* where its meshes lie in nodes, leaves and masks. scene.c */
+    uint64_t lacking_places;    /* scene->places when `lacking` was set */
 } mesh_copy;
 
 /* Makes memory for the grid of empty space; computes the grid after a refit, unless that is done. space.c */
@@ -63,6 +66,16 @@ typedef struct mesh_array {
 } mesh_array;
 /* Copies an array to the device. An empty one still gets a buffer, as a kernel's argument. mesh.c */
 carom_status caromi_copy_array(caromi_device *device, const mesh_array *a, carom_error *err);
+/* Copies a scene to the device, as far as it has changed since: its meshes, instances and grid. scene.c */
+carom_status caromi_upload_scene(caromi_device *device, carom_mesh *all, carom_error *err);
+/* Forgets what the host knows of a scene's copy, whose arrays are released. */
+void caromi_scene_places_free(mesh_copy *copy);
+/* An empty copy; NULL: there is no memory. Frees its arrays; frees the copy on one device. mesh.c */
+mesh_copy *caromi_mesh_copy_create(const caromi_device *device, const carom_context *context);
+void caromi_mesh_copy_empty(mesh_copy *copy);
+void caromi_mesh_copy_release(carom_mesh *mesh, uint32_t place);
+/* Frees what a device keeps from batch to batch. mesh.c */
+void caromi_release_idle(caromi_device *device);
 /* Copies the tables by which contacts are chosen to the device, unless they are there, and patches, if there are any:
  * contacts and its patches may be NULL. mesh_rows_contacts.c */
 carom_status caromi_upload_tables(caromi_device *device, carom_mesh *mesh, const caromi_contacts *contacts,

@@ -24,6 +24,10 @@ uint32_t caromi_list_program(const caromi_list_batch *batch)
     const uint32_t search = batch->search == CAROMI_MESH_OVERLAPS ? CAROMI_PROGRAM_MESH_OVERLAPS
                             : batch->is_first                     ? CAROMI_PROGRAM_MESH_FIRST
                                                                   : CAROMI_PROGRAM_MESH_LIST;
+    if (batch->sweep.mesh->scene != NULL)
+        return caromi_search_program(batch->search == CAROMI_MESH_OVERLAPS ? CAROMI_PROGRAM_SCENE_OVERLAPS
+                                                                           : CAROMI_PROGRAM_SCENE_LIST,
+                                     batch->sweep.exact, 0);
     return caromi_search_program(search, batch->sweep.exact, batch->sweep.options);
 }
 
@@ -389,6 +393,8 @@ int caromi_list_stays_on(const caromi_device *device, int is_of_contacts)
 static carom_status bring(const caromi_list_batch *batch, carom_error *err)
 {
     const caromi_edges *edges;
+    if (batch->sweep.mesh->scene != NULL) /* the call has looked at it */
+        return CAROM_OK;
     CHECK(caromi_mesh_bring(batch->sweep.mesh, err));
     return batch->contacts != NULL ? caromi_edges_of(batch->sweep.mesh, &edges, err) : CAROM_OK;
 }
@@ -423,8 +429,13 @@ carom_status caromi_device_list(caromi_device *device, const void *list_batch, u
 {
     const caromi_list_batch *batch = list_batch;
     const int stays = batch->any != NULL && (!batch->sweep.exact || caromi_is_resident(device, batch->any));
-    if (caromi_program_needs_fp64(caromi_list_program(batch)) && !device->info.fp64)
-        return caromi_lacks_fp64(device, stats);
+    const int is_body = batch->sweep.sign != CAROM_SIGN_NONE;
+    if ((is_body || caromi_program_needs_fp64(caromi_list_program(batch))) && !device->info.fp64)
+        return caromi_lacks_fp64(device,
+                                 batch->sweep.mesh->scene != NULL ? "scenes need"
+                                 : is_body                        ? "signs need"
+                                                                  : "exact mode needs",
+                                 stats);
     caromi_fit_stack(device, batch->sweep.mesh);
     if (batch->list != NULL && caromi_has_residents(device->context) &&
         caromi_list_stays_on(device, batch->contacts != NULL))
@@ -433,6 +444,6 @@ carom_status caromi_device_list(caromi_device *device, const void *list_batch, u
         CHECK(bring(batch, err));
     carom_status status = caromi_probe_list(device, batch, err);
     if (status == CAROM_OK)
-        status = caromi_stream_list(device, batch, end, done, stats, err);
+        status = (is_body ? caromi_stream_bodies : caromi_stream_list)(device, batch, end, done, stats, err);
     return status;
 }

@@ -27,10 +27,10 @@ enum {
     CAROMI_ROWS_UNDECIDED_OF = CAROMI_GRID_GATHERED,
     CAROMI_ROWS_DECIDED = CAROMI_GRID_PLAN, /* the host's answers */
     CAROMI_ROWS_DECIDED_T = CAROMI_GRID_MEASURE,
-    CAROMI_ROWS_DECIDED_STATE = CAROMI_GRID_MASKS,
-    CAROMI_ROWS_MARKS = CAROMI_ROWS_TRIANGLE,          /* of rows whose contacts the host chooses */
-    CAROMI_ROWS_DECIDED_START = CAROMI_ROWS_DECIDED_T, /* the first of the host's contacts of each of these rows */
-    CAROMI_ROWS_SORTED_ROW = CAROMI_GRID_SORTED_MASKS, /* of each hit in the order of the list, and its triangle */
+    CAROMI_ROWS_DECIDED_STATE = CAROMI_GRID_FILTERS,
+    CAROMI_ROWS_MARKS = CAROMI_ROWS_TRIANGLE,            /* of rows whose contacts the host chooses */
+    CAROMI_ROWS_DECIDED_START = CAROMI_ROWS_DECIDED_T,   /* the first of the host's contacts of each of these rows */
+    CAROMI_ROWS_SORTED_ROW = CAROMI_GRID_SORTED_FILTERS, /* of each hit in the order of the list, and its triangle */
     CAROMI_ROWS_SORTED_TRIANGLE = CAROMI_GRID_SUMS
 };
 

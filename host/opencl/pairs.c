@@ -67,11 +67,10 @@ carom_status caromi_stream_pairs(caromi_device *device, const caromi_pair_batch 
     return caromi_stream_run(device, &stream, done, stats, err);
 }
 
-/* Leaves an exact batch to the CPU, on a device without binary64. */
-carom_status caromi_lacks_fp64(const caromi_device *device, carom_stats *stats)
+carom_status caromi_lacks_fp64(const caromi_device *device, const char *what, carom_stats *stats)
 {
     char reason[128];
-    (void)snprintf(reason, sizeof reason, "%.60s has no binary64, which exact mode needs", device->info.name);
+    (void)snprintf(reason, sizeof reason, "%.60s has no binary64, which %s", device->info.name, what);
     caromi_decline(device->context, stats, reason);
     return CAROM_OK;
 }
@@ -81,7 +80,7 @@ carom_status caromi_device_pairs(caromi_device *device, const void *pair_batch, 
 {
     const caromi_pair_batch *batch = pair_batch;
     if (caromi_program_needs_fp64(batch->kernel) && !device->info.fp64)
-        return caromi_lacks_fp64(device, stats);
+        return caromi_lacks_fp64(device, "exact mode needs", stats);
     carom_status status = caromi_probe_pairs(device, batch->kernel, err);
     if (status == CAROM_OK)
         status = caromi_stream_pairs(device, batch, end, done, stats, err);

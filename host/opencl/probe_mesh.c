@@ -6,6 +6,8 @@
 #include "enqueue.h"
 #include "probe.h"
 #include "host/mesh/mesh.h"
+#include "host/mesh/side.h"
+#include "host/scene/scene.h"
 #include "mesh_list.h"
 
 enum {
@@ -186,6 +188,7 @@ static caromi_mesh_batch batch_of(const mesh_probe *data, carom_mesh *mesh, cons
         .count = like->kind == &caromi_closest_triangle ? CLOSEST_QUERIES : QUERIES,
         .exact = like->exact,
         .options = options,
+        .sign = like->sign,
     };
     for (int c = 0; c < like->kind->in; c++)
         batch.in[c] = (caromi_in_column){.base = data->in[c], .stride = sizeof(float)};
@@ -194,10 +197,48 @@ static caromi_mesh_batch batch_of(const mesh_probe *data, carom_mesh *mesh, cons
     return batch;
 }
 
-/* Sets the outputs of a batch. */
-static void set_outputs(probe_answers *to, int points, caromi_mesh_batch *batch)
+/* ---- scenes ------------------------------------------------------------------------------------------------------ */
+
+enum { INSTANCES = 6 };
+/* The identity, turned, mirrored, sheared so that boxes are mapped, flattened, and with numbers for which binary32 does
+ * not suffice. */
+static const float maps[INSTANCES][CAROMI_MAP] = {
+    {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0},
+    {0.6f, -0.8f, 0, 0.25f, 0.8f, 0.6f, 0, -0.125f, 0, 0, 1, 0.5f},
+    {0, 1, 0, -0.5f, 1, 0, 0, 0.25f, 0, 0, 1, 0.125f},
+    {1, 2.5f, 0, 0, 0, 0.125f, 1, 0.25f, 0.5f, 0, 0.75f, 0},
+    {1, 0, 0, 0.0625f, 0, 1, 0, 0, 0, 0, 0, 0.375f},
+    {0x1p-90f, 0, 0, 0, 0, 0x1p-90f, 0, 0.5f, 0, 0, 0x1p-90f, -0.25f},
+};
+
+/* Makes a scene of a probe's mesh, where the search that is probed is of one. */
+static carom_status make_scene(const caromi_mesh_batch *like, carom_mesh *mesh, int masked, carom_scene **scene,
+                               carom_error *err)
 {
-    const uint32_t count = points ? batch->kind->out : batch->kind->search_out;
+    static const uint32_t masks[INSTANCES] = {~0u, 0xff00u, 0xffffu, 0xff0000u, ~0u, 0xf0f0f0f0u};
+    static const uint32_t first = 0;
+    carom_mesh *const meshes[] = {mesh};
+    const carom_scene_desc desc = {
+        .size = sizeof desc,
+        .meshes = meshes,
+        .mesh_count = 1,
+        .mesh = {&first, CAROM_REPEAT},
+        .instance_count = INSTANCES,
+        .pose = {.size = sizeof desc.pose, .map = maps[0], .masks = {masked ? masks : NULL, sizeof *masks}}};
+    return like->mesh->scene != NULL ? caromi_scene_make(like->mesh->context, &desc, scene, err) : CAROM_OK;
+}
+
+/* ---- queries with one answer each -------------------------------------------------------------------------------- */
+
+enum { GRADIENT = 3 /* columns */ };
+
+/* Sets the outputs of a batch: those that another one wants. */
+static void set_outputs(probe_answers *to, const caromi_mesh_batch *like, caromi_mesh_batch *batch)
+{
+    const uint32_t count = caromi_wants_points(like) ? batch->kind->out : batch->kind->search_out;
+    for (uint32_t k = 0; caromi_wants_gradient(like) && k < GRADIENT; k++)
+        batch->out[CAROMI_ANSWER_GRADIENT + k] =
+            (caromi_out_column){to->column[CAROMI_ANSWER_GRADIENT + k], sizeof(float)};
     for (uint32_t k = 0; k < count; k++) {
         const uint32_t answer = batch->kind->answer[k];
         batch->out[answer] = (caromi_out_column){to->column[answer], caromi_answer_size(answer)};
@@ -209,7 +250,9 @@ static carom_status compare_answers(const caromi_device *device, const caromi_me
                                     carom_error *err)
 {
     const caromi_mesh_kind *kind = batch->kind;
-    const uint32_t search = caromi_batch_search_program(batch), points = caromi_batch_points_program(batch);
+    const uint32_t points = caromi_batch_points_program(batch), search = batch->sign != CAROM_SIGN_NONE
+                                                                             ? CAROMI_PROGRAM_MESH_SIDE
+                                                                             : caromi_batch_search_program(batch);
     carom_status status = CAROM_OK;
     for (uint32_t k = 0; status == CAROM_OK && k < kind->out; k++) {
         const uint32_t answer = kind->answer[k], of_points = k >= kind->search_out;
@@ -217,6 +260,10 @@ static carom_status compare_answers(const caromi_device *device, const caromi_me
                                       of_points ? k - kind->search_out : k, data->got.column[answer],
                                       data->expected.column[answer], caromi_answer_size(answer), err);
     }
+    for (uint32_t k = 0; status == CAROM_OK && k < GRADIENT; k++)
+        status = caromi_probe_compare(device, caromi_batch_gradient_program(batch), (uint32_t)batch->count, k,
+                                      data->got.column[CAROMI_ANSWER_GRADIENT + k],
+                                      data->expected.column[CAROMI_ANSWER_GRADIENT + k], sizeof(float), err);
     return status;
 }
 
@@ -238,11 +285,10 @@ static carom_status run_mesh_probe(caromi_device *device, carom_mesh *mesh, cons
     carom_stats stats = {.size = sizeof stats};
     const carom_context scalar = scalar_context(device);
     caromi_mesh_batch batch = batch_of(data, mesh, like, options);
-    const int points = caromi_wants_points(like);
-    set_outputs(&data->expected, points, &batch);
+    set_outputs(&data->expected, like, &batch);
     carom_status status = caromi_cpu_mesh(&scalar, &batch, 0, batch.count, &stats, err);
     if (status == CAROM_OK) {
-        set_outputs(&data->got, points, &batch);
+        set_outputs(&data->got, like, &batch);
         status = caromi_stream_mesh(device, &batch, batch.count, &done, &stats, err);
     }
     return status == CAROM_OK ? compare_answers(device, &batch, data, err) : status;
@@ -322,13 +368,17 @@ static carom_status run_any_probe(caromi_device *device, const carom_context *sc
     carom_stats stats = {.size = sizeof stats};
     caromi_list_batch batch = {.search = list->search, .sweep = list->sweep, .any = data->list_expected.any};
     memset(batch.sweep.out, 0, sizeof batch.sweep.out);
+    const int is_body = batch.sweep.sign != CAROM_SIGN_NONE;
     carom_status status = caromi_cpu_list(scalar, &batch, 0, QUERIES, &stats, err);
+    if (status == CAROM_OK && is_body)
+        status = caromi_sign_overlaps(scalar, &batch.sweep, batch.any, 0, QUERIES, &stats, err);
     batch.any = data->list_got.any;
     if (status == CAROM_OK)
-        status = caromi_stream_list(device, &batch, QUERIES, &done, &stats, err);
-    return status != CAROM_OK ? status
-                              : caromi_probe_compare(device, caromi_list_program(&batch), QUERIES, LIST_ANY,
-                                                     data->list_got.any, data->list_expected.any, 1, err);
+        status = (is_body ? caromi_stream_bodies : caromi_stream_list)(device, &batch, QUERIES, &done, &stats, err);
+    return status != CAROM_OK
+               ? status
+               : caromi_probe_compare(device, is_body ? CAROMI_PROGRAM_MESH_INSIDE : caromi_list_program(&batch),
+                                      QUERIES, LIST_ANY, data->list_got.any, data->list_expected.any, 1, err);
 }
 
 /* Compares a list: the counts of all queries, as many hits as fit, and the any-hit answers. The state of a contact is
@@ -346,6 +396,7 @@ static carom_status run_list_probe(caromi_device *device, carom_mesh *mesh, cons
     caromi_contacts contacts = {.merge = in_place && like->contacts != NULL && like->contacts->merge > 0 ? 0x1p-4f : 0,
                                 .patches = {.of = data->masks}};
     caromi_list_batch batch = {.search = like->search, .is_first = like->is_first, .list = &expected};
+    data->list_got.totals = data->list_expected.totals = (carom_list_totals){0}; /* of the options before */
     if (like->contacts != NULL) {
         const caromi_edges *edges;
         CHECK(caromi_edges_of(mesh, &edges, err));
@@ -385,14 +436,17 @@ static carom_status run_list_probe(caromi_device *device, carom_mesh *mesh, cons
  * programs are probed with each start policy, as policies exclude each other. Closest points and contacts have one
  * program for all queries. */
 typedef struct probe_options {
-    int count, options[2];
+    int count, options[3];
 } probe_options;
 
 static const probe_options *options_of(const caromi_mesh_batch *like)
 {
     enum { MASKS = MESH_TRIANGLE_MASKS | MESH_QUERY_MASKS };
     static const probe_options plain = {1, {0}}, at_rest = {2, {0, MASKS}},
+                               scene = {3, {0, MASKS | MESH_CULL_BACK | MESH_SKIP_PARTING, MASKS | MESH_SKIP}},
                                all = {2, {MASKS | MESH_CULL_BACK | MESH_SKIP_PARTING, MASKS | MESH_SKIP}};
+    if (like->mesh->scene != NULL) /* one program for all queries */
+        return like->kind != &caromi_first_hit ? &at_rest : &scene;
     return like->kind != &caromi_first_hit ? &at_rest : like->options ? &all : &plain;
 }
 
@@ -403,17 +457,24 @@ static carom_status probe(caromi_device *device, const caromi_mesh_batch *like, 
 {
     const probe_options *asked = options_of(like);
     carom_mesh *mesh = NULL;
+    carom_scene *scene = NULL;
     mesh_probe *data = caromi_alloc(device->context, 1, sizeof *data);
     if (data == NULL)
         return caromi_fail_memory(err, "no memory for the bit probe (%zu bytes)", sizeof *data);
     memset(data, 0, sizeof *data);
     device->probing = 1;
-    carom_status status = make_probe(like, asked->options[asked->count - 1], data, &mesh, err);
+    const int masked = asked->options[asked->count - 1];
+    carom_status status = make_probe(like, masked, data, &mesh, err);
+    if (status == CAROM_OK)
+        status = make_scene(like, mesh, masked, &scene, err);
+    carom_mesh *searched = scene != NULL ? scene->all : mesh;
     for (int i = 0; status == CAROM_OK && i < asked->count; i++) {
         const int options = asked->options[i] | (like->options & MESH_ENDS);
-        status = list != NULL ? run_list_probe(device, mesh, list, in_place, options, data, err)
-                              : run_mesh_probe(device, mesh, like, options, data, err);
+        status = list != NULL ? run_list_probe(device, searched, list, in_place, options, data, err)
+                              : run_mesh_probe(device, searched, like, options, data, err);
     }
+    if (scene != NULL)
+        caromi_scene_end(scene);
     if (mesh != NULL)
         caromi_mesh_end(mesh);
     device->probing = 0;
@@ -453,25 +514,74 @@ static carom_status build_and_probe(caromi_device *device, uint32_t program, con
     return status;
 }
 
+/* The bit of `probed` of the program of sides, which works on the answers of either accuracy, with or without
+ * gradients. */
+static int kind_of_sides(const caromi_mesh_batch *batch)
+{
+    return 1 << (2 * (batch->exact != 0) + caromi_wants_gradient(batch));
+}
+
+/* Probes closest points without a sign first, then with it. */
+static carom_status probe_sides(caromi_device *device, const caromi_mesh_batch *batch, carom_error *err)
+{
+    caromi_mesh_batch plain = *batch;
+    caromi_program *sides = &device->programs[CAROMI_PROGRAM_MESH_SIDE];
+    plain.sign = CAROM_SIGN_NONE;
+    CHECK(caromi_probe_mesh(device, &plain, err));
+    if ((sides->probed & kind_of_sides(batch)) != 0)
+        return CAROM_OK;
+    CHECK(caromi_enqueue_refuse(device->context, err));
+    CHECK(build_and_probe(device, CAROMI_PROGRAM_MESH_SIDE, batch, NULL, 0, err));
+    sides->probed |= kind_of_sides(batch);
+    return CAROM_OK;
+}
+
 carom_status caromi_probe_mesh(caromi_device *device, const caromi_mesh_batch *batch, carom_error *err)
 {
+    if (batch->sign != CAROM_SIGN_NONE)
+        return probe_sides(device, batch, err);
     const int motion = kind_of_motion(batch);
     const uint32_t search = caromi_batch_search_program(batch), points = caromi_batch_points_program(batch);
-    const int wants_points = caromi_wants_points(batch);
-    caromi_program *first = &device->programs[search], *second = &device->programs[points];
-    if ((first->probed & motion) != 0 && ((second->probed & motion) != 0 || !wants_points))
+    const uint32_t gradient = caromi_batch_gradient_program(batch);
+    const int is_mesh = batch->mesh->scene == NULL; /* of a scene the host finds points */
+    const int wants_points = is_mesh && caromi_wants_points(batch),
+              wants_gradient = is_mesh && caromi_wants_gradient(batch);
+    caromi_program *first = &device->programs[search], *second = &device->programs[points],
+                   *third = &device->programs[gradient];
+    if ((first->probed & motion) != 0 && ((second->probed & motion) != 0 || !wants_points) &&
+        (third->probed || !wants_gradient))
         return CAROM_OK;
     CHECK(caromi_enqueue_refuse(device->context, err));
     if (wants_points)
         CHECK(caromi_program_build(device, points, err));
+    if (wants_gradient)
+        CHECK(caromi_program_build(device, gradient, err));
     const carom_status status = build_and_probe(device, search, batch, NULL, 0, err);
     first->probed |= status == CAROM_OK ? motion : 0;
     second->probed |= status == CAROM_OK && wants_points ? motion : 0;
+    third->probed |= status == CAROM_OK && wants_gradient;
     return status;
+}
+
+/* Probes overlaps without a sign first, then with it. */
+static carom_status probe_inside(caromi_device *device, const caromi_list_batch *batch, carom_error *err)
+{
+    caromi_list_batch plain = *batch;
+    caromi_program *inside = &device->programs[CAROMI_PROGRAM_MESH_INSIDE];
+    plain.sweep.sign = CAROM_SIGN_NONE;
+    CHECK(caromi_probe_list(device, &plain, err));
+    if (inside->probed)
+        return CAROM_OK;
+    CHECK(caromi_enqueue_refuse(device->context, err));
+    CHECK(build_and_probe(device, CAROMI_PROGRAM_MESH_INSIDE, &batch->sweep, batch, 0, err));
+    inside->probed = 1;
+    return CAROM_OK;
 }
 
 carom_status caromi_probe_list(caromi_device *device, const caromi_list_batch *batch, carom_error *err)
 {
+    if (batch->sweep.sign != CAROM_SIGN_NONE)
+        return probe_inside(device, batch, err);
     const int motion = kind_of_motion(&batch->sweep);
     const uint32_t program = caromi_list_program(batch);
     if ((device->programs[program].probed & motion) != 0)

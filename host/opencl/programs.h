@@ -11,7 +11,7 @@
  *
  * A search has four rows, in this order: fast, exact, and both again for queries with options. Those without are
  * built with -DMESH_PLAIN, which leaves out the options' code and the registers that it takes. A search for the
- * closest point, or for contacts, has one code for both. */
+ * closest point, for contacts, or of a scene has one code for both. */
 enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
 /* clang-format off */
 #define CAROMI_PROGRAMS(X) \
@@ -33,6 +33,18 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
     X(MESH_CLOSEST_EXACT,          mesh_closest_exact,       mesh_closest_exact, CAROMI_BY_TEAMS, "") \
     X(MESH_CLOSEST_POINT,          mesh_closest_point,       mesh_closest,       CAROMI_NO_STACK, "") \
     X(MESH_CLOSEST_POINT_EXACT,    mesh_closest_point_exact, mesh_closest_exact, CAROMI_NO_STACK, "") \
+    X(MESH_GRADIENT,               mesh_gradient,            mesh_gradient,      CAROMI_NO_STACK, "") \
+    X(MESH_GRADIENT_EXACT,         mesh_gradient_exact,      mesh_gradient_exact, CAROMI_NO_STACK, "") \
+    X(MESH_SIDE,                   mesh_side,                mesh_side,          CAROMI_ON_STACK, "") \
+    X(MESH_INSIDE,                 mesh_inside,              mesh_side,          CAROMI_ON_STACK, "") \
+    X(SCENE_FIRST,                 scene_first,              scene,              CAROMI_ON_STACK, "") \
+    X(SCENE_FIRST_EXACT,           scene_first_exact,        scene_exact,        CAROMI_ON_STACK, "") \
+    X(SCENE_LIST,                  scene_list,               scene,              CAROMI_ON_STACK, "") \
+    X(SCENE_LIST_EXACT,            scene_list_exact,         scene_exact,        CAROMI_ON_STACK, "") \
+    X(SCENE_OVERLAPS,              scene_overlaps,           scene_overlap,      CAROMI_ON_STACK, "") \
+    X(SCENE_OVERLAPS_EXACT,        scene_overlaps_exact,     scene_overlap,      CAROMI_ON_STACK, "") \
+    X(SCENE_CLOSEST,               scene_closest,            scene_closest,      CAROMI_ON_STACK, "") \
+    X(SCENE_CLOSEST_EXACT,         scene_closest_exact,      scene_closest_exact, CAROMI_ON_STACK, "") \
     X(LATTICE_TILE,                lattice_tile,             lattice_tile,       CAROMI_ON_STACK, "") \
     X(LATTICE_TILE_EXACT,          lattice_tile_exact,       lattice_tile,       CAROMI_ON_STACK, "") \
     X(LATTICE_CLEAR,               lattice_clear,            lattice_columns,    CAROMI_NO_STACK, "") \

@@ -11,7 +11,7 @@
 typedef struct extent_search {
     const carom_mesh *mesh;
     const mesh_instance *instance;
-    float largest; /* coordinate that was found, of all instances so far */
+    float largest, bound; /* the largest coordinate found, of all instances so far; bound_of() it */
     int is_refused;
     int32_t triangle; /* of a corner that is not finite */
     int corner;
@@ -27,7 +27,7 @@ static void begin_box(caromi_world_box *box)
     }
 }
 
-/* Grows a box by that of a child, mapped as cpu/scene/map.h does. */
+/* Grows a box by that of a child, mapped as kernels/scene_map.h does. */
 static void add_child(const mesh_instance *at, const caromi_node_rows *node, int slot, caromi_world_box *box)
 {
     for (int k = 0; k < 3; k++) {
@@ -60,8 +60,8 @@ static void add_leaf(const carom_mesh *mesh, const mesh_instance *at, int refere
         }
 }
 
-/* The box of an instance: around its root's children. */
-static void find_box(const carom_mesh *mesh, const mesh_instance *at, caromi_world_box *box)
+/* Around the children of the instance's root. */
+void caromi_scene_box(const carom_mesh *mesh, const mesh_instance *at, caromi_world_box *box)
 {
     begin_box(box);
     if (at->root < 0) {
@@ -76,18 +76,24 @@ static void find_box(const carom_mesh *mesh, const mesh_instance *at, caromi_wor
 
 /* ---- the largest coordinate -------------------------------------------------------------------------------------- */
 
-/* Whether corners in a box are finite, and none has a larger exponent than `largest`. */
-static int is_within(const caromi_world_box *box, float largest)
+/* Above all numbers with the exponent of `largest` or a smaller one; 0 if there is none so far. */
+static float bound_of(float largest)
 {
-    int exponent, found;
+    int exponent;
+    (void)frexpf(largest, &exponent);
+    return largest == 0 ? 0 : ldexpf(1, exponent);
+}
+
+/* Whether corners in a box are finite, and none has a larger exponent than what was found. */
+static int is_within(const caromi_world_box *box, float bound)
+{
     float most = 0;
-    for (int k = 0; k < 3; k++)
-        most = fmaxf(most, fmaxf(fabsf(box->lower[k]), fabsf(box->upper[k])));
-    if (!(most <= FLT_MAX) || largest == 0)
-        return most == 0;
-    (void)frexpf(most, &exponent);
-    (void)frexpf(largest, &found);
-    return exponent <= found;
+    for (int k = 0; k < 3; k++) {
+        const float low = fabsf(box->lower[k]), high = fabsf(box->upper[k]); /* never NaN */
+        most = low > most ? low : most;
+        most = high > most ? high : most;
+    }
+    return most < bound || most == 0;
 }
 
 static void search_leaf(extent_search *search, int reference)
@@ -100,7 +106,10 @@ static void search_leaf(extent_search *search, int reference)
             caromi_map_corner(search->instance, caromi_corner(mesh, (uint32_t)leaf.triangle[slot], corner), world);
             const float most = fmaxf(fabsf(world[0]), fmaxf(fabsf(world[1]), fabsf(world[2])));
             if (isfinite(world[0]) && isfinite(world[1]) && isfinite(world[2])) {
-                search->largest = fmaxf(search->largest, most);
+                if (most > search->largest) {
+                    search->largest = most;
+                    search->bound = bound_of(most);
+                }
             } else if (!search->is_refused) {
                 search->is_refused = 1;
                 search->triangle = leaf.triangle[slot];
@@ -123,25 +132,56 @@ static void search_below(extent_search *search, int reference)
             continue;
         begin_box(&box);
         add_child(search->instance, &node, slot, &box);
-        if (!is_within(&box, search->largest))
+        if (!is_within(&box, search->bound))
             search_below(search, node.child[slot]);
     }
 }
 
-carom_status caromi_scene_extent(const carom_scene *scene, const caromi_pose *pose, caromi_world_box *boxes,
-                                 float *largest, carom_error *err)
+carom_status caromi_scene_extent(const carom_scene *scene, const caromi_pose *pose, const caromi_world_box *boxes,
+                                 float *largest, uint32_t *of, carom_error *err)
 {
-    *largest = 0;
+    extent_search search = {.largest = *largest, .bound = bound_of(*largest)};
     for (uint32_t i = 0; i < pose->count; i++) {
-        const carom_mesh *mesh = caromi_mesh_of_instance(scene, pose->number[i]);
-        extent_search search = {.mesh = mesh, .instance = &pose->instances[1 + i], .largest = *largest};
-        find_box(mesh, search.instance, &boxes[i]);
-        if (!is_within(&boxes[i], search.largest))
-            search_below(&search, search.instance->root);
+        const float before = search.largest;
+        if (is_within(&boxes[i], search.bound))
+            continue;
+        search.mesh = caromi_mesh_of_instance(scene, pose->number[i]);
+        search.instance = &pose->instances[1 + i];
+        search_below(&search, search.instance->root);
         if (search.is_refused)
             return caromi_fail_argument(err, "instance %u: vertex %u is not finite in the world", pose->number[i],
-                                        mesh->indices[3 * (size_t)search.triangle + (size_t)search.corner]);
-        *largest = search.largest;
+                                        search.mesh->indices[3 * (size_t)search.triangle + (size_t)search.corner]);
+        *of = search.largest > before ? i : *of;
     }
+    *largest = search.largest;
     return CAROM_OK;
+}
+
+/* ---- the leaves -------------------------------------------------------------------------------------------------- */
+
+int caromi_scene_leaf_boxes(const carom_scene *scene, caromi_box_visitor visit, void *user)
+{
+    for (uint32_t i = 0; i < scene->pose.count; i++) {
+        const carom_mesh *mesh = caromi_mesh_of_instance(scene, scene->pose.number[i]);
+        const mesh_instance *at = &scene->pose.instances[1 + i];
+        caromi_world_box box;
+        if (at->root < 0) {
+            caromi_scene_box(mesh, at, &box);
+            if (!visit(user, &box))
+                return 0;
+            continue;
+        }
+        for (uint64_t n = 0; n < mesh->info.node_count; n++) {
+            const caromi_node_rows node = caromi_node_at(mesh, n);
+            for (int slot = 0; slot < mesh->view.width; slot++) {
+                if (node.child[slot] >= 0)
+                    continue;
+                begin_box(&box);
+                add_child(at, &node, slot, &box);
+                if (!visit(user, &box))
+                    return 0;
+            }
+        }
+    }
+    return 1;
 }

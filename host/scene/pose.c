@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps of the instances, and the hierarchy over their boxes. */
+/* Maps and boxes of the instances of a scene. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "cpu/exact/exact.h"
 #include "host/core/arrays.h"
-#include "host/mesh/mesh.h"
 #include "scene.h"
 
 /* ---- one instance ------------------------------------------------------------------------------------------------ */
+
+static carom_status load_velocity(const carom_points *given, uint32_t number, float to[3], carom_error *err)
+{
+    caromi_in_column columns[3];
+    memset(to, 0, 3 * sizeof *to);
+    if (given->x == NULL)
+        return CAROM_OK;
+    caromi_points_to_columns(given, (caromi_index){NULL, 0}, columns);
+    for (int k = 0; k < 3; k++) {
+        memcpy(&to[k], caromi_element(&columns[k], number), sizeof to[k]);
+        if (!isfinite(to[k]))
+            return caromi_fail_argument(err, "instance %u: its velocity is not finite along %c", number, "xyz"[k]);
+        to[k] += 0.0F; /* -0 becomes +0 */
+    }
+    return CAROM_OK;
+}
 
 static carom_status load_map(const carom_scene_pose *given, uint32_t number, float map[CAROMI_MAP], carom_error *err)
 {
@@ -22,22 +38,12 @@ static carom_status load_map(const carom_scene_pose *given, uint32_t number, flo
     return CAROM_OK;
 }
 
-/* At least the largest factor by which a linear map takes points apart: its square is at most the largest sum of
- * magnitudes in a row of the transposed matrix times the matrix (Gershgorin), which for a rotation is 1. */
-static double stretch_of(const double map[3][4])
+carom_status caromi_given_load(const carom_scene_pose *from, uint32_t number, caromi_given *to, carom_error *err)
 {
-    double most = 0;
-    for (int a = 0; a < 3; a++) {
-        double sum = 0;
-        for (int b = 0; b < 3; b++) {
-            double product = 0;
-            for (int k = 0; k < 3; k++)
-                product += map[k][a] * map[k][b];
-            sum += fabs(product);
-        }
-        most = fmax(most, sum);
-    }
-    return sqrt(most);
+    const caromi_index masks = caromi_index_of(&from->masks);
+    CHECK(load_map(from, number, to->map, err));
+    to->mask = from->masks.data != NULL ? (int32_t)caromi_index_at(&masks, number) : -1;
+    return load_velocity(&from->velocity, number, to->velocity, err);
 }
 
 static int mirrors(const float map[CAROMI_MAP])
@@ -46,22 +52,25 @@ static int mirrors(const float map[CAROMI_MAP])
     return caromi_exact_orientation(origin, map, map + 4, map + 8) < 0;
 }
 
-/* Sets the members of an instance that do not depend on the whole scene. */
-static void set_instance(const carom_mesh *mesh, const float map[CAROMI_MAP], int32_t mask, mesh_instance *to)
+void caromi_instance_set(const carom_mesh *mesh, const caromi_given *given, int base, mesh_instance *to)
 {
     const mesh_frame *frame = &mesh->view.frame;
     *to = (mesh_instance){.nodes = mesh->view.nodes,
                           .leaves = mesh->view.leaves,
                           .masks = mesh->view.masks,
                           .root = frame->root,
-                          .mask = mask,
+                          .base = base,
+                          .mask = given->mask,
                           .kind = INSTANCE_MOVED,
-                          .mirrors = mirrors(map)};
+                          .mirrors = mirrors(given->map),
+                          .first_moving = MESH_INSTANCE};
+    memcpy(to->velocity, given->velocity, sizeof to->velocity);
     for (int row = 0; row < 3; row++)
         for (int k = 0; k < 4; k++) {
-            to->map[row][k] = (double)map[4 * row + k];
+            to->map[row][k] = (double)given->map[4 * row + k];
             if (k < 3)
-                to->of_extreme_box[row][k] = (double)map[4 * row + k] / (double)frame->scale; /* a power of two */
+                to->of_extreme_box[row][k] =
+                    (double)given->map[4 * row + k] / (double)frame->scale; /* a power of two */
         }
 }
 
@@ -83,12 +92,14 @@ static void reach_of(const carom_mesh *mesh, double reach[3])
 }
 
 /* The map of boxes in binary32. docs/scenes.md, section 3: seven roundings of at most 2^-24 of the sum of magnitudes,
- * and what underflow loses, are less than the margin. Returns 0 if a number is too large or may underflow by more. */
-static int set_boxes(const carom_mesh *mesh, mesh_instance *instance)
+ * and what underflow loses, are less than the margin. Returns 0 if a number is too large or may underflow by more.
+ * largest: of the sums of magnitudes, in the caller's unit. */
+static int set_boxes(const carom_mesh *mesh, mesh_instance *instance, double *largest)
 {
     const double scale = (double)instance->scale;
     double reach[3];
     int is_plain = 1;
+    *largest = 0;
     reach_of(mesh, reach);
     for (int row = 0; row < 3; row++) {
         const double offset = instance->map[row][3] * scale;
@@ -101,168 +112,147 @@ static int set_boxes(const carom_mesh *mesh, mesh_instance *instance)
         }
         const double margin = size * 0x1p-20 + 0x1p-60 + scale * 0x1p-149; /* a corner is rounded in its own unit */
         is_plain &= size < 0x1p60;
+        *largest = fmax(*largest, size / scale);
         instance->lower[row] = (float)(offset - margin);
         instance->upper[row] = (float)(offset + margin);
     }
     return is_plain;
 }
 
+/* What the radius of a bounding sphere in a mesh may lack: its squares underflow in tiny meshes. */
+#define BALL_ERROR 0x1p-74
+
 /* Bounding spheres: the middle of a triangle's box moves inside the world's box, so from its middle a corner is at most
- * sqrt(3) / 2 of the triangle's diameter away. */
-static void set_scale(const carom_mesh *mesh, float scale, float largest, mesh_instance *instance)
+ * sqrt(3) / 2 of the triangle's diameter away. docs/scenes.md, section 3. */
+void caromi_instance_set_scale(const caromi_scene_mesh *of, float scale, float limit, mesh_instance *instance)
 {
     const double root = 1.7320509;
+    double size;
     instance->scale = scale;
-    instance->largest = largest;
-    const double stretch = root * stretch_of(instance->map);
+    instance->largest = limit;
+    const double stretch = root * caromi_stretch_of(instance->map).most;
     instance->stretch = stretch < (double)FLT_MAX / 2 ? nextafterf((float)stretch, INFINITY) : FLT_MAX;
-    instance->slack = largest * 0x1p-20F + 0x1p-147F;
-    if (!set_boxes(mesh, instance))
+    instance->slack = nextafterf((float)((double)limit * 0x1p-20 + stretch * BALL_ERROR + 0x1p-147), INFINITY);
+    if (!set_boxes(of->mesh, instance, &size))
         instance->kind = INSTANCE_EXTREME;
-    if (is_identity(instance) && mesh->view.frame.scale == scale) {
+    if (is_identity(instance) && of->mesh->view.frame.scale == scale) {
         instance->kind = INSTANCE_UNMOVED;
         instance->stretch = 1;
         instance->slack = 0;
     }
+    caromi_scene_set_own(of, size, instance);
 }
 
 /* ---- all instances ----------------------------------------------------------------------------------------------- */
 
-/* Numbers the instances that have triangles, and sets their maps and masks. */
+/* Numbers the instances that have triangles, and sets their maps, masks and velocities. */
 static carom_status set_instances(const carom_scene *scene, const carom_scene_pose *given, caromi_pose *pose,
                                   carom_error *err)
 {
-    const caromi_index masks = caromi_index_of(&given->masks);
+    pose->has_instance_masks = given->masks.data != NULL;
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         const carom_mesh *mesh = caromi_mesh_of_instance(scene, i);
-        float map[CAROMI_MAP];
-        CHECK(load_map(given, i, map, err));
+        caromi_given *own = &pose->given[pose->count];
+        CHECK(caromi_given_load(given, i, own, err));
         if (mesh->info.triangle_count == 0)
             continue;
         if (mesh->info.triangle_count > INT32_MAX - pose->triangles)
             return caromi_fail_argument(err, "instances 0 to %u have %llu triangles; at most %d in a scene", i,
                                         (unsigned long long)(pose->triangles + mesh->info.triangle_count), INT32_MAX);
         mesh_instance *to = &pose->instances[1 + pose->count];
-        set_instance(mesh, map, given->masks.data != NULL ? (int32_t)caromi_index_at(&masks, i) : -1, to);
-        to->base = (int)pose->triangles;
+        caromi_instance_set(mesh, own, (int)pose->triangles, to);
         pose->number[pose->count++] = i;
         pose->triangles += mesh->info.triangle_count;
-        pose->has_masks |= mesh->masks != NULL || given->masks.data != NULL;
+        pose->has_masks |= mesh->masks != NULL || pose->has_instance_masks;
+        pose->has_velocities |= caromi_is_moving(to);
     }
     return CAROM_OK;
 }
 
-/* No coordinate is larger: the power of two above `largest`. */
-static float limit_of(float largest)
+float caromi_scene_limit(float largest)
 {
     int exponent;
     (void)frexpf(largest, &exponent);
     return exponent > FLT_MAX_EXP - 1 ? FLT_MAX : ldexpf(1, exponent);
 }
 
-/* Cuts a box to where corners can be. */
-static void clip(caromi_world_box *box, float most)
+void caromi_scene_clip(caromi_world_box *box, float limit)
 {
     for (int k = 0; k < 3; k++) {
-        box->lower[k] = fmaxf(box->lower[k], -most);
-        box->upper[k] = fminf(box->upper[k], most);
+        box->lower[k] = fmaxf(box->lower[k], -limit);
+        box->upper[k] = fminf(box->upper[k], limit);
     }
 }
 
-/* The bounds of all instances, with the scene's largest coordinate. */
-static caromi_extent extent_of(const caromi_world_box *boxes, uint32_t count, float largest)
+void caromi_pose_set_extent(caromi_pose *pose, float largest)
 {
-    caromi_extent extent = {.largest = largest};
+    caromi_extent *extent = &pose->extent;
+    extent->largest = largest;
+    caromi_mesh_set_scale(&pose->frame, largest);
     for (int k = 0; k < 3; k++) {
-        extent.lower[k] = INFINITY;
-        extent.upper[k] = -INFINITY;
-        for (uint32_t i = 0; i < count; i++) {
-            extent.lower[k] = fminf(extent.lower[k], boxes[i].lower[k]);
-            extent.upper[k] = fmaxf(extent.upper[k], boxes[i].upper[k]);
+        float lower = INFINITY, upper = -INFINITY;
+        for (uint32_t i = 0; i < pose->count; i++) {
+            lower = pose->boxes[i].lower[k] < lower ? pose->boxes[i].lower[k] : lower;
+            upper = pose->boxes[i].upper[k] > upper ? pose->boxes[i].upper[k] : upper;
         }
+        extent->lower[k] = lower;
+        extent->upper[k] = upper;
     }
-    return extent;
 }
 
-/* Makes the hierarchy over the instances: that of a mesh with a triangle for each, from one end of its box to the
- * other. indices: memory for three numbers each. */
-static carom_status build_boxes(const carom_scene *scene, const carom_scene_pose *given, const caromi_world_box *boxes,
-                                uint32_t *indices, int width, caromi_pose *pose, carom_error *err)
+void caromi_pose_set_all(caromi_pose *pose)
 {
-    for (uint32_t i = 0; i < pose->count; i++) {
-        indices[3 * i] = 2 * i;
-        indices[3 * i + 1] = indices[3 * i + 2] = 2 * i + 1;
-    }
-    const float *first = boxes->lower;
-    const carom_mesh_desc desc = {.size = sizeof desc,
-                                  .vertices = {first, first + 1, first + 2, 3 * sizeof *first},
-                                  .vertex_count = 2 * (uint64_t)pose->count,
-                                  .indices = {indices, sizeof *indices},
-                                  .triangle_count = pose->count};
-    CHECK(caromi_mesh_make(scene->context, &desc, width, &pose->boxes, err));
-    if (given->masks.data == NULL)
-        return CAROM_OK;
-    for (uint32_t i = 0; i < pose->count; i++)
-        indices[i] = (uint32_t)pose->instances[1 + i].mask;
-    return caromi_mesh_mask(pose->boxes, &(carom_uints){indices, sizeof *indices}, err);
-}
-
-/* Gives the hierarchy the scene's scale, which its own boxes may exceed, and the instances what depends on it. */
-static void finish(const carom_scene *scene, const caromi_world_box *boxes, float largest, caromi_pose *pose)
-{
-    const caromi_extent extent = extent_of(boxes, pose->count, largest);
-    caromi_mesh_set_extent(pose->boxes, &extent);
-    caromi_hierarchy_refit(pose->boxes);
-    const caromi_mesh_view *view = &pose->boxes->view;
-    pose->instances[0] = (mesh_instance){.nodes = view->nodes,
-                                         .leaves = view->leaves,
-                                         .masks = view->masks,
-                                         .root = view->frame.root,
+    const caromi_scene_tree *tree = &pose->tree;
+    const int has_moving = tree->first_moving < tree->node_count;
+    pose->frame.root = 0;
+    pose->instances[0] = (mesh_instance){.nodes = tree->nodes,
                                          .mask = -1,
                                          .kind = INSTANCE_OF_ALL,
-                                         .scale = view->frame.scale,
-                                         .stretch = 1};
-    for (uint32_t i = 0; i < pose->count; i++)
-        set_scale(caromi_mesh_of_instance(scene, pose->number[i]), view->frame.scale, limit_of(largest),
-                  &pose->instances[1 + i]);
+                                         .scale = pose->frame.scale,
+                                         .stretch = 1,
+                                         .first_moving = has_moving ? (int)tree->first_moving : MESH_INSTANCE,
+                                         .moving_root = has_moving ? (int)tree->first_moving : 0,
+                                         .velocities = tree->velocities};
 }
 
-static carom_status make_boxes(const carom_scene *scene, const carom_scene_pose *given, int width, caromi_pose *pose,
-                               carom_error *err)
+/* Finds boxes and scale of the instances, and the hierarchy over them. */
+static carom_status finish(const carom_scene *scene, int width, caromi_pose *pose, carom_error *err)
 {
-    const carom_context *context = scene->context;
-    caromi_world_box *boxes = caromi_alloc(context, pose->count, sizeof *boxes);
-    uint32_t *indices = caromi_alloc(context, pose->count, 3 * sizeof *indices);
     float largest = 0;
-    carom_status status = boxes != NULL && indices != NULL
-                              ? caromi_scene_extent(scene, pose, boxes, &largest, err)
-                              : caromi_fail_memory(err, "no memory for the boxes of %u instances", pose->count);
-    for (uint32_t i = 0; status == CAROM_OK && i < pose->count; i++)
-        clip(&boxes[i], limit_of(largest));
-    if (status == CAROM_OK)
-        status = build_boxes(scene, given, boxes, indices, width, pose, err);
-    if (status == CAROM_OK)
-        finish(scene, boxes, largest, pose);
-    caromi_free(context, boxes);
-    caromi_free(context, indices);
-    return status;
+    for (uint32_t i = 0; i < pose->count; i++)
+        caromi_scene_box(caromi_mesh_of_instance(scene, pose->number[i]), &pose->instances[1 + i], &pose->boxes[i]);
+    CHECK(caromi_scene_extent(scene, pose, pose->boxes, &largest, &pose->largest_instance, err));
+    const float limit = caromi_scene_limit(largest);
+    for (uint32_t i = 0; i < pose->count; i++)
+        caromi_scene_clip(&pose->boxes[i], limit);
+    caromi_pose_set_extent(pose, largest);
+    for (uint32_t i = 0; i < pose->count; i++)
+        caromi_instance_set_scale(&scene->meshes[scene->mesh_of[pose->number[i]]], pose->frame.scale, limit,
+                                  &pose->instances[1 + i]);
+    CHECK(caromi_scene_tree_build(scene->context, pose, width, &pose->tree, err));
+    caromi_pose_set_all(pose);
+    return CAROM_OK;
 }
 
 carom_status caromi_pose_make(const carom_scene *scene, const carom_scene_pose *given, int width, caromi_pose *pose,
                               carom_error *err)
 {
-    const uint64_t count = scene->instance_count;
-    *pose = (caromi_pose){.instances = caromi_alloc(scene->context, count + 1, sizeof *pose->instances),
-                          .number = caromi_alloc(scene->context, count > 0 ? count : 1, sizeof *pose->number)};
+    const carom_context *context = scene->context;
+    const uint64_t count = scene->instance_count, most = count > 0 ? count : 1;
+    /* One more of what is loaded for instances without triangles. */
+    *pose = (caromi_pose){.instances = caromi_alloc(context, count + 1, sizeof *pose->instances),
+                          .number = caromi_alloc(context, most, sizeof *pose->number),
+                          .given = caromi_alloc(context, count + 1, sizeof *pose->given),
+                          .boxes = caromi_alloc(context, most, sizeof *pose->boxes)};
     carom_status status = CAROM_OK;
-    if (pose->instances == NULL || pose->number == NULL)
+    if (pose->instances == NULL || pose->number == NULL || pose->given == NULL || pose->boxes == NULL)
         status = caromi_fail_memory(err, "no memory for %llu instances", (unsigned long long)count);
     if (status == CAROM_OK)
         status = set_instances(scene, given, pose, err);
     if (status == CAROM_OK && pose->count > 0)
-        status = make_boxes(scene, given, width, pose, err);
+        status = finish(scene, width, pose, err);
     if (status != CAROM_OK)
-        caromi_pose_free(scene->context, pose);
+        caromi_pose_free(context, pose);
     return status;
 }
 
@@ -270,7 +260,8 @@ void caromi_pose_free(const carom_context *context, caromi_pose *pose)
 {
     caromi_free(context, pose->instances);
     caromi_free(context, pose->number);
-    if (pose->boxes != NULL)
-        caromi_mesh_end(pose->boxes);
-    *pose = (caromi_pose){NULL, NULL, 0, NULL, 0, 0};
+    caromi_free(context, pose->given);
+    caromi_free(context, pose->boxes);
+    caromi_scene_tree_free(context, &pose->tree);
+    *pose = (caromi_pose){.instances = NULL};
 }

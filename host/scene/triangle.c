@@ -65,3 +65,13 @@ int caromi_scene_has_masks(const carom_scene *scene)
 {
     return scene->pose.has_masks;
 }
+
+int caromi_scene_has_velocities(const carom_scene *scene)
+{
+    return scene->pose.has_velocities;
+}
+
+void caromi_scene_velocity(const carom_scene *scene, uint32_t triangle, float velocity[3])
+{
+    memcpy(velocity, instance_of(scene, (int32_t)triangle)->velocity, 3 * sizeof *velocity);
+}

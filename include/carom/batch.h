@@ -52,10 +52,7 @@ static inline carom_points carom_strided(const float *p, size_t stride)
     return points;
 }
 /// Points as x y z, x y z, ...: 12 bytes from one to the next.
-static inline carom_points carom_xyz(const float *p)
-{
-    return carom_strided(p, 3 * sizeof *p);
-}
+static inline carom_points carom_xyz(const float *p) { return carom_strided(p, 3 * sizeof *p); }
 /// Points as an array of each coordinate.
 static inline carom_points carom_soa(const float *x, const float *y, const float *z)
 {
@@ -63,10 +60,7 @@ static inline carom_points carom_soa(const float *x, const float *y, const float
     return points;
 }
 /// One point, x y z, for all queries.
-static inline carom_points carom_repeat(const float *p)
-{
-    return carom_strided(p, CAROM_REPEAT);
-}
+static inline carom_points carom_repeat(const float *p) { return carom_strided(p, CAROM_REPEAT); }
 /// Numbers, and indices or masks, one after the other.
 static inline carom_scalars carom_scalars_of(const float *p)
 {
@@ -96,15 +90,17 @@ typedef enum carom_accuracy {
     CAROM_ACCURACY_EXACT = 1
 } carom_accuracy;
 
-/// Progress of a batch, reported from the calling thread, of a job from its context's, every 2^18
-/// to 2^20 queries on the CPU, more on a device, and at the end of a batch that has any. With
-/// CAROM_SIGN_ROBUST on a mesh with holes, after fewer if these take long. Calls for spheres among
-/// themselves report every 50 ms on the CPU: the share of their work, as a number of
-/// spheres. Their answers are all there at the end, and none before
+/// Progress of a batch, reported from the calling thread, of a job from its context's. On the CPU a
+/// report comes about every 50 ms, also when no more queries are answered than before; further ones
+/// come when a piece of the batch is answered, of up to half a second, and at the end of a batch
+/// that has any. A device reports after each piece of 2^21 queries or more. Calls for spheres among
+/// themselves report the share of their work, as a number of spheres: their answers are all there
+/// at the end, and none before
 typedef struct carom_progress {
-    /// NULL: no reports. Gets the end of the queries answered, [begin, done), and the count.
-    /// Another value than 0 ends the batch with CAROM_ERROR_CANCELLED: these answers and the
-    /// statistics are valid, all others undefined. It must not use the context
+    /// NULL: no reports. Gets the end of the queries answered, [begin, done), and the count; done
+    /// never falls. Another value than 0 ends the batch with CAROM_ERROR_CANCELLED, on the CPU
+    /// within some milliseconds: these answers and the statistics are valid, all others undefined.
+    /// If all is answered by then anyway, the call returns CAROM_OK. It must not use the context
     int (*fn)(void *user, uint64_t done, uint64_t count);
     void *user;
 } carom_progress;
@@ -304,7 +300,7 @@ CAROM_API carom_status carom_job_wait(carom_job *job, double seconds, carom_erro
 /// Ask a job to end. It does so with CAROM_ERROR_CANCELLED where it would report progress next, or
 /// before it begins; its answers [begin, done) of carom_job_get_info are valid then, all others
 /// undefined. A job that has nothing left to do ends as if it had not been asked, and so does a
-/// query of spheres among themselves that has begun: it reports at its end alone. A job that waits
+/// query of spheres among themselves on a device: it reports at its end alone. A job that waits
 /// for an event or a queue of the caller's OpenCL ends when these have. A call that is enqueued in
 /// that queue (carom_opencl.h) ends as if it had not been asked. NULL is fine.
 CAROM_API void carom_job_cancel(carom_job *job);

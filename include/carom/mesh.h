@@ -126,8 +126,9 @@ CAROM_API carom_status carom_mesh_open_image(carom_context *context, const void 
 ///             else 0. After the first hit the rest of a bundle is not searched
 ///   closest   the answer of the valid query with the largest depth as reported, then the lowest
 ///             index; `query` names it. If all are invalid, that of an invalid query, and -1
-/// On the CPU alone: devices leave bundles to it, as they do signs. In carom_stats all queries are
-/// answered, those too that need no search. cost: docs/performance.md ("Bundles")
+/// A device answers single queries, whose answers the host puts together: arrays in buffers cross.
+/// In carom_stats all queries are answered, those too that need no search. cost:
+/// docs/performance.md ("Bundles")
 
 /// Sphere centre C + tV, radius r >= 0, over the window [0, t_max], against a mesh.
 typedef struct carom_mesh_sweep_desc {
@@ -343,7 +344,7 @@ CAROM_API carom_status carom_mesh_overlap_list(carom_mesh *mesh,
 ///         UNSUPPORTED; with CAROM_BACKEND_OPENCL also device errors
 /// cost  a search for every query, the longer the farther it is from the mesh; with max_distance,
 ///       of what is within it alone; with a sign one more along a vertical line;
-///       docs/performance.md. A device leaves signs and gradients to the CPU, as `stats` report.
+///       docs/performance.md. A device leaves signs to the CPU, as `stats` report.
 ///       The edges are counted at the first call with a sign after the mesh was made or updated;
 ///       CAROM_SIGN_ROBUST sorts them for each mask in use, and adds what the closing of the holes
 ///       takes: little for some holes. For a mesh of single triangles it grows with their number:

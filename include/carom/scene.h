@@ -18,7 +18,7 @@ typedef struct carom_scene carom_scene;
 /// Most instances of a scene.
 #define CAROM_SCENE_INSTANCES 1048576
 
-/// Where the instances are.
+/// Where the instances are, and how they move.
 typedef struct carom_scene_pose {
     size_t size; ///< sizeof(carom_scene_pose)
     /// [instance_count] maps, 12 numbers each: three rows m0 m1 m2 m3, all finite. Any affine map
@@ -30,6 +30,12 @@ typedef struct carom_scene_pose {
     /// [instance_count] a triangle counts for a query if (the query's mask & this & its own) != 0;
     /// data == NULL: all bits are set
     carom_uints masks;
+    /// [instance_count] velocities during a sweep, all finite; x == NULL: 0. A sweep meets an
+    /// instance with velocity U as a sphere with velocity V - U does that is at rest, and the
+    /// contact point has moved by t U. With `end` positions V is end - centre. Exact mode rounds
+    /// neither difference, fast mode each once. Overlaps, closest points and contacts are those of
+    /// time 0
+    carom_points velocity;
 } carom_scene_pose;
 
 typedef struct carom_scene_desc {
@@ -43,9 +49,10 @@ typedef struct carom_scene_desc {
 } carom_scene_desc;
 
 /// Make a scene. One call at a time per context, this one too.
-/// returns CAROM_OK | INVALID_ARGUMENT (a number or a used world corner not finite: names instance
-///         and vertex; more than 2^31 - 1 triangles in all instances together; images of different
-///         widths) | UNSUPPORTED (hierarchies too deep for a search) | OUT_OF_MEMORY
+/// returns CAROM_OK | INVALID_ARGUMENT (a number, a velocity or a used world corner not finite:
+///         names instance and vertex; more than 2^31 - 1 triangles in all instances together;
+///         images of different widths) | UNSUPPORTED (hierarchies too deep for a search) |
+///         OUT_OF_MEMORY
 /// cost    as carom_mesh_create with a triangle for each instance, and no copy of a mesh
 CAROM_API carom_status carom_scene_create(carom_context *context, const carom_scene_desc *desc,
                                           carom_scene **out, carom_error *err);
@@ -53,11 +60,11 @@ CAROM_API carom_status carom_scene_create(carom_context *context, const carom_sc
 /// NULL is fine. carom_scene_mesh of this scene is destroyed with it.
 CAROM_API void carom_scene_destroy(carom_scene *scene);
 
-/// Give the instances other maps and masks; all of them, and of the same meshes. After
+/// Give the instances other maps, masks and velocities; all of them, and of the same meshes. After
 /// carom_mesh_update or carom_mesh_set_masks of one of these, a query of the scene is
 /// INVALID_ARGUMENT, naming an instance, until this call has been made.
 /// returns as carom_scene_create; on failure the scene is as it was
-/// cost    a sort of the instances, some 0.7 us for each; docs/scenes.md, section 4
+/// cost    some 1 us for each instance that differs from before; docs/scenes.md, section 4
 CAROM_API carom_status carom_scene_update(carom_scene *scene, const carom_scene_pose *pose,
                                           carom_error *err);
 
@@ -65,8 +72,11 @@ CAROM_API carom_status carom_scene_update(carom_scene *scene, const carom_scene_
 /// after instance, bit for bit, in both modes. `triangle` and `instance` of a result say which it
 /// is; by these, in this order, ties are decided. For carom_mesh_sweep_first, _list and _any,
 /// carom_mesh_overlap_list and _any, carom_mesh_closest, carom_mesh_contacts and
-/// carom_mesh_get_info; other calls are UNSUPPORTED, and so is the destruction of this mesh. The
-/// CPU answers; a device declines, which `stats` say.
+/// carom_mesh_get_info; other calls are UNSUPPORTED, and so is the destruction of this mesh.
+/// device a device with binary64 searches; points and instances come from the host, so arrays in
+///        buffers cross. It declines, which `stats` say: contacts, signs, sweeps where an instance
+///        has a velocity. Its copy holds nodes and leaves of the meshes; an update sends the
+///        instances
 /// Contacts: a triangle contains a point by a corner, edge or face only of its own instance, by
 /// positions in the mesh itself; with merge_within > 0 triangles of all instances count, by their
 /// distance in the world. `patch` is that of the triangle in its mesh, so it belongs to `instance`.

@@ -33,6 +33,8 @@ carom_mesh_overlap_desc query_at_rest(const query_call *call);
 
 /* The sphere with a triangle of its mesh; -1: without. */
 ref_sweep_case query_sphere_and(const query_sphere *s, int32_t triangle);
+/* The first hit; of an instance that moves its point is where it is at time 0. Returns whether the reference has it. */
+int query_find_first(const query_sphere *s, ref_mesh_hit *out);
 /* Judge a byte that says whether there is a triangle; found: how many, or less than 0 of a sphere that is not valid. */
 void query_judge_whether(uint8_t given, int64_t found, query_verdict *v);
 /* Judge a list after its records: their number, which offsets have of all spheres, and whether it is for want of room

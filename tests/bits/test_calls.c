@@ -126,10 +126,12 @@ static int cancel(void *user, uint64_t done, uint64_t count)
     return 1;
 }
 
-/* What is reported as done is answered. A cloud is one piece, whose answers are there at the end alone. */
+/* What is reported as done is answered. A cloud is one piece, whose answers are there at the end alone. A call that is
+ * told to end when all its parts are under way already answers all of them; most are told earlier. */
 static void test_cancel(void **state)
 {
     trial t = trial_make();
+    int calls = 0, cancelled = 0;
     (void)state;
     for (int i = 0; i < call_choices(); i++) {
         const call_choice choice = call_choice_at(i);
@@ -140,15 +142,22 @@ static void test_cancel(void **state)
         carom_error err = {0};
         call_case_batch(part)->progress = (carom_progress){cancel, &done};
         ask_well(whole, &t);
-        test_error(call_case_ask(part, t.context, t.mesh, &err), CAROM_ERROR_CANCELLED, &err, "");
+        const carom_status status = call_case_ask(part, t.context, t.mesh, &err);
+        calls++;
+        if (status != CAROM_OK) {
+            test_error(status, CAROM_ERROR_CANCELLED, &err, "");
+            cancelled++;
+        } else
+            done = part->count;
         assert_true(done <= part->count);
-        if (part->type->unit != CAROMI_UNIT_SPHERE)
+        if (part->type->unit != CAROMI_UNIT_SPHERE || status == CAROM_OK)
             call_case_compare_first(whole, part, done, "cancelled");
         else
             call_case_check(part, "cancelled");
         call_case_free(whole);
         call_case_free(part);
     }
+    assert_true(2 * cancelled > calls);
     trial_free(&t);
 }
 

@@ -18,6 +18,7 @@ enum { SEED = 199 };
 typedef struct body_answers {
     closest_results closest;
     float *gradient[3];
+    uint64_t on_device; /* queries */
 } body_answers;
 
 static body_answers ask_signed(carom_mesh *mesh, const swept_spheres *b, carom_sign sign, int exact, int with_gradient)
@@ -35,6 +36,7 @@ static body_answers ask_signed(carom_mesh *mesh, const swept_spheres *b, carom_s
     if (with_gradient)
         out.gradient = (carom_points_out){body.gradient[0], body.gradient[1], body.gradient[2], 4};
     test_ok("carom_mesh_closest", carom_mesh_closest(mesh, &desc, &out, &stats, &err), &err);
+    body.on_device = stats.on_device;
     assert_int_equal(stats.on_cpu + stats.on_device, b->count);
     assert_int_equal(stats.by_proof + stats.by_integers, exact ? b->count : 0);
     return body;
@@ -233,24 +235,37 @@ static void test_beyond(void **state)
 
 /* ---- the same bits ----------------------------------------------------------------------------------------------- */
 
+/* With and without masks, and gradients. */
+static void check_scene_same(carom_context *scalar, carom_context *context, const scene *s, const swept_spheres *b,
+                             carom_sign sign, const char *label)
+{
+    carom_mesh *expected_of = scene_mesh(scalar, s), *got_of = scene_mesh(context, s);
+    for (int which = 0; which < 4; which++) {
+        const int exact = which & 1, has_gradient = which >> 1;
+        body_answers expected = ask_signed(expected_of, b, sign, exact, has_gradient),
+                     got = ask_signed(got_of, b, sign, exact, has_gradient);
+        closest_results_compare(b, &expected.closest, &got.closest, b->count, -1, label);
+        for (int k = 0; has_gradient && k < 3; k++)
+            assert_memory_equal(expected.gradient[k], got.gradient[k], b->count * sizeof(float));
+        assert_int_equal(got.on_device, test_on_device() ? b->count : 0);
+        free_answers(&expected);
+        free_answers(&got);
+    }
+    carom_mesh_destroy(expected_of);
+    carom_mesh_destroy(got_of);
+}
+
 static void check_same(carom_context *scalar, carom_context *context, const char *label)
 {
     for (size_t i = 0; i < SIGN_SCENES + 1; i++) {
+        const carom_sign sign = i % 2 == 0 ? CAROM_SIGN_WINDING : CAROM_SIGN_PARITY;
         scene s = i < SIGN_SCENES ? sign_scenes[i].make() : scene_sphere(60); /* its queries are sorted */
         swept_spheres b = sign_centres(&s, test_effort(i < SIGN_SCENES ? 500 : 3000));
-        carom_mesh *expected_of = scene_mesh(scalar, &s), *got_of = scene_mesh(context, &s);
-        for (int exact = 0; exact < 2; exact++) {
-            const carom_sign sign = i % 2 == 0 ? CAROM_SIGN_WINDING : CAROM_SIGN_PARITY;
-            body_answers expected = ask_signed(expected_of, &b, sign, exact, 1),
-                         got = ask_signed(got_of, &b, sign, exact, 1);
-            closest_results_compare(&b, &expected.closest, &got.closest, b.count, -1, label);
-            for (int k = 0; k < 3; k++)
-                assert_memory_equal(expected.gradient[k], got.gradient[k], b.count * sizeof(float));
-            free_answers(&expected);
-            free_answers(&got);
-        }
-        carom_mesh_destroy(expected_of);
-        carom_mesh_destroy(got_of);
+        check_scene_same(scalar, context, &s, &b, sign, label);
+        b.mask = random_masks(SEED + i, b.count);
+        check_scene_same(scalar, context, &s, &b, sign, label);
+        s.masks = random_masks(SEED + i, s.triangle_count);
+        check_scene_same(scalar, context, &s, &b, sign, label);
         scene_free(&s);
         swept_spheres_free(&b);
     }
@@ -322,7 +337,7 @@ static void test_empty(void **state)
     carom_context_destroy(context);
 }
 
-/* The CPU body, and the statistics have the reason. */
+/* Solid angles are the CPU's, and the statistics have the reason. */
 static void test_declined(void **state)
 {
     carom_context *context = test_context();
@@ -331,7 +346,7 @@ static void test_declined(void **state)
     static const float zero[3];
     float distance;
     const carom_mesh_closest_desc desc = {
-        .batch = {.size = sizeof desc, .count = 1}, .center = carom_xyz(zero), .sign = CAROM_SIGN_WINDING};
+        .batch = {.size = sizeof desc, .count = 1}, .center = carom_xyz(zero), .sign = CAROM_SIGN_ROBUST};
     const carom_mesh_closest_result out = {.size = sizeof out, .distance = &distance};
     carom_stats stats = {.size = sizeof stats};
     carom_error err;
@@ -340,7 +355,7 @@ static void test_declined(void **state)
     assert_true(distance == -1.0f);
     assert_int_equal(stats.on_cpu, 1);
     assert_int_equal(stats.fallen_back, 1);
-    assert_non_null(strstr(stats.fallback_reason, "inside from outside"));
+    assert_non_null(strstr(stats.fallback_reason, "by solid angles"));
     carom_mesh_destroy(mesh);
     scene_free(&s);
     carom_context_destroy(context);
@@ -352,7 +367,8 @@ int main(void)
                                         cmocka_unit_test(test_reference), cmocka_unit_test(test_masks),
                                         cmocka_unit_test(test_refused),   cmocka_unit_test(test_empty),
                                         SAME_BITS_ON_CPU(check_same)};
-    const struct CMUnitTest on_device[] = {cmocka_unit_test(test_by_hand), cmocka_unit_test(test_declined),
+    const struct CMUnitTest on_device[] = {SAME_BITS_ON_DEVICE(check_same), cmocka_unit_test(test_by_hand),
+                                           cmocka_unit_test(test_beyond), cmocka_unit_test(test_declined),
                                            cmocka_unit_test(test_empty)};
     return test_on_device() ? cmocka_run_group_tests(on_device, NULL, NULL)
                             : cmocka_run_group_tests(on_cpu, NULL, NULL);

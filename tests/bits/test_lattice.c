@@ -256,8 +256,10 @@ typedef struct slabs_heard {
 static int listen(void *user, uint64_t done, uint64_t count)
 {
     slabs_heard *heard = user;
-    assert_true(done > heard->done);
+    assert_true(done >= heard->done);
     assert_true(done <= count);
+    if (done == heard->done)
+        return 0; /* some time has passed */
     heard->done = done;
     heard->count = count;
     return ++heard->calls == heard->stop_at;

@@ -30,8 +30,9 @@ static swept_spheres spheres(uint64_t seed, size_t count, int masks)
     return b;
 }
 
-/* Moves the spheres to corners, and to the middles of edges, of triangles of the world. */
-static void aim(const world *w, swept_spheres *b)
+/* Moves the spheres to corners, and to the middles of edges, of triangles of the world, whose meshes are `size` times
+ * as large as in their own spaces. */
+static void aim(const world *w, float size, swept_spheres *b)
 {
     scene all = world_merge(w);
     for (size_t i = 0; i < b->count && all.triangle_count > 0; i++) {
@@ -43,9 +44,9 @@ static void aim(const world *w, swept_spheres *b)
         scene_triangle(&all, first + i * 7919 % count, p);
         for (size_t k = 0; k < 3; k++) {
             const float at = p[i / 3 % 3][k], end = i % 2 == 0 ? at : p[(i / 3 + 1) % 3][k];
-            b->column[k][i] = (at + end) / 2 + 0.05f * (float)((int)((i + 2) * (k + 3) % 5) - 2);
+            b->column[k][i] = (at + end) / 2 + 0.05f * size * (float)((int)((i + 2) * (k + 3) % 5) - 2);
         }
-        b->column[SPHERE_RADIUS][i] = 0.2f;
+        b->column[SPHERE_RADIUS][i] = 0.2f * size;
     }
     scene_free(&all);
 }
@@ -108,7 +109,7 @@ static void test_definition(void **state)
         world w = world_make(SEED + (uint64_t)which, 11, 1.5f, which == 1);
         swept_spheres b = spheres(SEED + (uint64_t)which, 60, which == 1);
         if (which != 1)
-            aim(&w, &b);
+            aim(&w, 1, &b);
         judge_world(context, &w, &b, which, "world");
         swept_spheres_free(&b);
         world_free(&w);
@@ -129,8 +130,27 @@ static void test_same_place(void **state)
             w.map[i][5] = w.map[i][10] = 1;
         }
         swept_spheres b = spheres(SEED, 24, 0);
-        aim(&w, &b);
+        aim(&w, 1, &b);
         judge_world(context, &w, &b, which, "one place");
+        swept_spheres_free(&b);
+        world_free(&w);
+    }
+    carom_context_destroy(context);
+}
+
+/* Instances whose maps are of one kind. */
+static void test_maps(void **state)
+{
+    static const size_t numbers[] = {0, 1, 3, 5, 6, 10, 14, 16, 18};
+    (void)state;
+    carom_context *context = test_cpu(CAROM_ISA_AUTO, 2);
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        const world_kind *kind = &world_kinds[numbers[i]];
+        world w = world_make(SEED + i, 3, 1, 0);
+        world_set_maps(&w, SEED + i, kind);
+        swept_spheres b = spheres(SEED + i, 10, 0);
+        aim(&w, kind->size, &b);
+        judge_world(context, &w, &b, 0, kind->name);
         swept_spheres_free(&b);
         world_free(&w);
     }
@@ -171,23 +191,38 @@ static void test_one_instance(void **state)
     carom_context_destroy(context);
 }
 
-static void check_same(carom_context *scalar, carom_context *context, const char *label)
+static void compare_scenes(carom_context *scalar, carom_context *context, const world *w, const swept_spheres *b,
+                           int calls, const char *label)
 {
-    world w = world_make(SEED + 1, 40, 2, 1);
-    carom_scene *one = world_scene(scalar, &w), *other = world_scene(context, &w);
-    swept_spheres b = spheres(SEED + 1, 120, 1);
-    for (int which = 0; which < 2 * CALLS; which++) {
+    carom_scene *one = world_scene(scalar, w), *other = world_scene(context, w);
+    for (int which = 0; which < 2 * calls; which++) {
         const contact_call call = call_of(which / 2, which % 2 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST);
-        contact_answers expected = ask_contacts_of_scene(carom_scene_mesh(one), &b, &call),
-                        got = ask_contacts_of_scene(carom_scene_mesh(other), &b, &call);
-        contact_answers_compare(&b, &expected, &got, label);
+        contact_answers expected = ask_contacts_of_scene(carom_scene_mesh(one), b, &call),
+                        got = ask_contacts_of_scene(carom_scene_mesh(other), b, &call);
+        contact_answers_compare(b, &expected, &got, label);
         contact_answers_free(&expected);
         contact_answers_free(&got);
     }
-    swept_spheres_free(&b);
     carom_scene_destroy(one);
     carom_scene_destroy(other);
+}
+
+static void check_same(carom_context *scalar, carom_context *context, const char *label)
+{
+    world w = world_make(SEED + 1, 40, 2, 1);
+    swept_spheres b = spheres(SEED + 1, 120, 1);
+    compare_scenes(scalar, context, &w, &b, CALLS, label);
+    swept_spheres_free(&b);
     world_free(&w);
+    for (size_t i = 0; i < WORLD_KINDS; i++) {
+        w = world_make(SEED + i, 3, 1, 0);
+        world_set_maps(&w, SEED + i, &world_kinds[i]);
+        b = spheres(SEED + i, 10, 0);
+        aim(&w, world_kinds[i].size, &b);
+        compare_scenes(scalar, context, &w, &b, 1, world_kinds[i].name);
+        swept_spheres_free(&b);
+        world_free(&w);
+    }
 }
 
 /* ---- many triangles, bad calls ----------------------------------------------------------------------------------- */
@@ -279,9 +314,9 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_definition),   cmocka_unit_test(test_same_place),
-                                       cmocka_unit_test(test_one_instance), SAME_BITS_ON_CPU(check_same),
-                                       cmocka_unit_test(test_many),         cmocka_unit_test(test_refused),
-                                       SAME_BITS_ON_DEVICE(check_same)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_definition), cmocka_unit_test(test_same_place),
+                                       cmocka_unit_test(test_maps),       cmocka_unit_test(test_one_instance),
+                                       SAME_BITS_ON_CPU(check_same),      cmocka_unit_test(test_many),
+                                       cmocka_unit_test(test_refused),    SAME_BITS_ON_DEVICE(check_same)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

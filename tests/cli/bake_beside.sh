@@ -269,7 +269,7 @@ again() {
         bake "$@" --resume -o "$out" > stdout.txt 2> stderr.txt || fail "$out: damaged" "$(cat stderr.txt)"
         check "$out: a damaged byte $at is baked anew" cmp wanted "$out"
         [ -z "$attributes" ] || check "$out: with a word" grep -qx \
-            "carom: $out: does not have its checksum, and is baked anew" stderr.txt
+            "carom: $out: does not have its checksum, and is made anew" stderr.txt
     done
     truncate -s -1 "$out"
     check "$out: a byte is missing" bake "$@" --resume -o "$out"

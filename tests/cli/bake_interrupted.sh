@@ -75,13 +75,13 @@ refused "another spacing" 2 'differs in: spacing .* \(there ' bake distance --me
 refused "another mesh" 2 'differs in: mesh [0-9a-f]+:1 \(there [0-9a-f]+:12\), spacing' bake distance --mesh \
     triangle.off --spacing 1 \
     --dims 40,40,200 --resume -o cut.npy
-refused "another accuracy" 2 'differs in: accuracy exact \(there fast\)$' bake distance "${volume[@]}" --accuracy \
+refused "another accuracy" 2 'differs in: accuracy exact \(there fast\);' bake distance "${volume[@]}" --accuracy \
     exact \
     --resume -o cut.npy
-refused "another kind" 2 'differs in: what clearance \(there distance\)$' bake clearance --mesh cube.off \
+refused "another kind" 2 'differs in: what clearance \(there distance\);' bake clearance --mesh cube.off \
     --dims 40,40,200 --spacing 0.0625 --radius 1 --resume -o cut.npy
-refused "another band" 2 'differs in: band 2 \(there inf\)$' bake distance "${volume[@]}" --band 2 --resume -o cut.npy
-refused "another part" 2 'differs in: part 1/2 \(there 1/1\), format part \(there npy\)$' bake distance "${volume[@]}" \
+refused "another band" 2 'differs in: band 2 \(there inf\);' bake distance "${volume[@]}" --band 2 --resume -o cut.npy
+refused "another part" 2 'differs in: part 1/2 \(there 1/1\), format part \(there npy\);' bake distance "${volume[@]}" \
     --part 1/2 --resume -o cut.npy
 scene() { # NUMBERS: a cube, with such an end of its map, and a mask
     printf '%s\n' mesh,m00,m01,m02,m03,m10,m11,m12,m13,m20,m21,m22,m23,mask "cube.off,1,0,0,0,0,1,0,0,0,0,$1"
@@ -91,7 +91,7 @@ scene 1,1,0xffffffff > moved.csv
 scene 1,0,1 > masked.csv
 refused "another map of the instance" 2 'differs in: mesh [0-9a-f]+:12 \(there [0-9a-f]+:12\), origin' bake distance \
     --scene moved.csv --dims 40,40,200 --resume -o cut.npy
-refused "another mask of the instance" 2 'differs in: mesh [0-9a-f]+:12 \(there [0-9a-f]+:12\)$' bake distance \
+refused "another mask of the instance" 2 'differs in: mesh [0-9a-f]+:12 \(there [0-9a-f]+:12\);' bake distance \
     --scene masked.csv --dims 40,40,200 --resume -o cut.npy
 resumes "other threads and instructions go on" wanted.npy cut.npy --mesh cube.off --dims 40,40,200 --threads 1 --isa \
     scalar \
@@ -99,7 +99,7 @@ resumes "other threads and instructions go on" wanted.npy cut.npy --mesh cube.of
 check "that computed the rest only" grep -q "going on, 8 of $slabs slabs" stderr.txt
 
 stop_after cut.npy 20 --scene scene.csv --dims 40,40,200 --threads 2
-refused "a scene with another mask" 2 'differs in: mesh [^ ]* \(there [^ ]*\)$' bake distance --scene masked.csv \
+refused "a scene with another mask" 2 'differs in: mesh [^ ]* \(there [^ ]*\);' bake distance --scene masked.csv \
     --dims 40,40,200 --resume -o cut.npy
 resumes "a scene goes on" wanted.npy cut.npy --scene scene.csv --dims 40,40,200
 

@@ -185,8 +185,8 @@ bad() { # NAME PATTERN ROW...
     printf '%s\n' "$@" > bad.csv
     refused "$name" 2 "$pattern" bake distance --scene bad.csv --spacing 1 -o no.npy
 }
-bad "a velocity" "bad.csv:1: instances that move during a query are not supported: column 'ux'" $head,ux \
-    cube.off,$identity,0
+bad "a velocity" "bad.csv:1: a bake is of instances at rest, without ux, uy and uz: column 'ux'" $head,ux,uy,uz \
+    cube.off,$identity,0,0,0
 bad "no instance" 'bad.csv: no instance' $head
 bad "no such mesh" none.off $head none.off,$identity
 bad "not finite in the world" 'bad.csv: instance 1: vertex 2 is not finite in the world' $head cube.off,$identity \

@@ -74,7 +74,6 @@ refused "text" 2 'bad.npy: is no .npy file' overlap bad.npy
 mkfifo pipe.npy
 refused "a pipe" 2 'pipe.npy: is no regular file, which a .npy file must be' overlap pipe.npy
 refused "no file" 2 'none-such.npy: cannot be opened' overlap none-such.npy
-refused "output as .npy" 2 'out.npy: overlap writes text or .h5, and no .npy' overlap two.npy -o out.npy
 
 # ---- bounded memory --------------------------------------------------------------------------------------------------
 rows=$((1000000 + 90000 * effort))

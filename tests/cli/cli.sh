@@ -24,7 +24,7 @@ while read -r -a command; do # of one word or two
     expect "${command[*]}: stray arguments" 2 'stray' "$carom" "${command[@]}" stray stray
     expect "${command[*]}: unknown progress" 2 "plain, json or none, got 'loud'" "$carom" "${command[@]}" \
         --progress=loud
-done < <("$carom" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\( [a-z]*\)\?\)  .*/\1/p')
+done < <("$carom" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\( [a-z]*\)\?\)  .*/\1/p')
 expect "bake --help" 0 '' "$carom" bake --help
 expect "bake --version" 0 '' "$carom" bake --version
 expect "sweep without input" 2 'pairs' "$carom" sweep

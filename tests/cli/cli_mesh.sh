@@ -91,7 +91,9 @@ bad_scene "not a number" ":2: m00: expected a finite number, got 'x'" "mesh,$hea
 bad_scene "not finite" "finite number" "mesh,$head" "two.off,1,0,0,inf,0,1,0,0,0,0,1,0"
 bad_scene "beyond binary32 in the world" "instance 0: vertex" "mesh,$head" "two.off,3e38,3e38,0,3e38,0,1,0,0,0,0,1,0"
 bad_scene "no such mesh" none.off "mesh,$head" "none.off,1,0,0,0,0,1,0,0,0,0,1,0"
-bad_scene "moving instances" ux "mesh,$head,ux" "two.off,1,0,0,0,0,1,0,0,0,0,1,0,1"
+bad_scene "a part of a velocity" "missing column 'uy'" "mesh,$head,ux" "two.off,1,0,0,0,0,1,0,0,0,0,1,0,1"
+bad_scene "an infinite velocity" ":2: uz: expected a finite number" "mesh,$head,ux,uy,uz" \
+    "two.off,1,0,0,0,0,1,0,0,0,0,1,0,1,0,inf"
 bad_scene "text behind a quote" "behind a closing quote" "mesh,$head" '"two.off"x,1,0,0,0,0,1,0,0,0,0,1,0'
 bad_scene "an open quote" "is not closed" "mesh,$head" '"two.off,1,0,0,0,0,1,0,0,0,0,1,0'
 bad_scene "a bad mask" mask "mesh,$head,mask" "two.off,1,0,0,0,0,1,0,0,0,0,1,0,-1"
@@ -99,6 +101,13 @@ bad_scene "a bad mask" mask "mesh,$head,mask" "two.off,1,0,0,0,0,1,0,0,0,0,1,0,-
 # contact holds it, one float earlier does not. What slides off one triangle onto the other parts from the first as it
 # touches.
 printf 'OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n3 0 2 3\n3 0 1 2\n' > square.off
+printf '%s\n' "mesh,$head,uz,ux,uy" square.off,1,0,0,0,0,1,0,0,0,0,1,0,1,0.5,0 > moving.csv
+printf '%s\n' cx,cy,cz,radius,vx,vy,vz 0.75,0.25,2,0.5,0.5,0,-1 > falls.csv
+for accuracy in fast exact; do
+    equal "scene: an instance that moves, $accuracy" 0,1,approaching,0.75,1.125,0.25,0.75,0,0,1,F \
+        "$(sweep --scene moving.csv --spheres falls.csv --accuracy $accuracy | tail -n 1)"
+done
+equal "scene: it overlaps at time 0" 0 "$("$carom" overlap --scene moving.csv --spheres falls.csv | tail -n 1)"
 {
     echo cx,cy,cz,radius,vx,vy,vz,t_max
     printf '%s\n' 0.5,0.5,2,0.5,0,0,-1,inf 0.5,0.25,2,0.5,0,0,-1,1.5 0.5,0.25,2,0.5,0,0,-1,0x1.7ffffep+0 \

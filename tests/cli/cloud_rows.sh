@@ -297,7 +297,6 @@ cut -d, -f 1-6 moving.csv > bad.csv
 refused "some velocities" 2 'vz' spheres --cloud bad.csv --t-max 1
 refused "a file that is not there" 2 'nowhere.csv' spheres --cloud nowhere.csv
 refused "the input as output" 2 'rest.csv: is read as an input' spheres --cloud rest.csv -o rest.csv
-refused "text as .npy" 2 'spheres writes text or .h5, and no .npy' spheres --cloud rest.csv -o out.npy
 awk 'BEGIN { print "cx,cy,cz,radius"; for (i = 0; i < 400000; i++) print "0,0,0,1" }' > many.csv
 refused "N^2/2 pairs" 2 'N\^2/2' spheres --cloud many.csv -o no.csv
 check "and nothing of a refused list" test ! -e no.csv

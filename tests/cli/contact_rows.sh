@@ -269,8 +269,6 @@ if [ -e five.h5 ]; then
     refused "a patch beyond 2^24" "large.npy: row 5: column patch: $whole 16777215" contacts --previous large.npy
     refused "a query below 0 in .npy" "minus.npy: row 0: column query: $whole 16777215" contacts --previous minus.npy
     refused "a patch that is nan" "nan.npy: row 1: column patch: $whole 16777215" contacts --previous nan.npy
-    refused "ended as .npy" "x.npy: contacts writes text or .h5, and no .npy" \
-        contacts --previous old.npy --ended x.npy
 fi
 status=0
 contacts --backend opencl --progress none > stdout.txt 2> stderr.txt || status=$?

@@ -54,6 +54,13 @@ printf '%s\n' mesh,m00,m01,m02,m03,m10,m11,m12,m13,m20,m21,m22,m23,mask cube.off
 same "a scene with masks" c.vti distance --scene scene.csv --dims 30,30,90 --sign parity --with triangle
 same "fewer slabs than ranks" s.npy distance --mesh cube.off --dims 9,9,9
 
+bake distance "${volume[@]}" -o wanted.vti
+ranks 3 distance "${volume[@]}" -o several.npy -o several.vti > out.txt 2>&1 || true
+check "several outputs" eval 'cmp wanted.npy several.npy && cmp wanted.vti several.vti'
+mkdir folder
+expect "many meshes are refused" 2 'bake distance: carom-mpi bakes one mesh, -o FILE; carom bakes many' ranks 2 \
+    distance "${volume[@]}" --format npy -o folder/
+
 bake distance "${volume[@]}" --part 1/3 -o part1
 ranks 2 distance "${volume[@]}" --part 2/3 -o part2 2> out.txt
 ranks 3 distance "${volume[@]}" --part 3/3 -o part3 2> out.txt
@@ -102,7 +109,7 @@ refused_once "paths" 2 'not bake path' ranks 2 path --mesh cube.off --paths none
 refused_once "other options for one rank" 2 'rank 2: its options differ from those of rank 0 in more than' \
     mpirun -n 2 "$mpi" bake distance "${volume[@]}" -o no.npy : \
     -n 1 "$mpi" bake distance "${volume[@]}" --band 1 -o no.npy
-check "help is printed once" eval '[ "$(mpirun -n 3 "$mpi" --help | grep -c ^usage)" -eq 1 ]'
+check "help is printed once" eval '[ "$(mpirun -n 3 "$mpi" --help | grep -c ^Usage)" -eq 1 ]'
 
 # ---- ranks that end too early ----------------------------------------------------------------------------------------
 long=(--mesh cube.off --dims '100,100,1600')

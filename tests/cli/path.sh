@@ -178,7 +178,7 @@ refused "a part of a volume" 2 'volume: is not of the bake of part1; what differ
 refused "a damaged part" 2 'flipped: does not have its checksum: the file is damaged' bake join no.csv part1 flipped \
     part3
 refused "a part that was cut off" 2 'short: has 1001 bytes, which are no whole rows' bake join no.csv part1 short part3
-refused "a volume's format" 2 'no.npy: the suffix names the format: expected .csv' bake join no.npy part1 part2 part3
+refused "a volume's format" 2 'no.nrrd: the suffix names the format: expected .csv' bake join no.nrrd part1 part2 part3
 cp part1 own.csv
 refused "a part as output" 2 'own.csv: is read as an input' bake join own.csv own.csv part2 part3
 
@@ -262,8 +262,8 @@ refused "an empty mesh" 2 'empty.off: holds no triangles' \
     bake path --mesh empty.off --paths hand.csv --radius 1 -o out.csv
 refused "no paths" 2 'bake path: --paths FILE is missing' path --radius 1 -o out.csv
 refused "no output" 2 'bake path: -o OUT.csv is missing' path --paths hand.csv --radius 1
-refused "another suffix" 2 'out.npy: the suffix names the format: expected .csv' path --paths hand.csv --radius 1 \
-    -o out.npy
+refused "another suffix" 2 'out.nrrd: the suffix names the format: expected .csv' path --paths hand.csv --radius 1 \
+    -o out.nrrd
 refused "other hits" 2 "--hits: expected first, all or any, got 'some'" path --paths hand.csv --radius 1 --hits some \
     -o out.csv
 refused "no radius" 2 'hand.csv: has no column radius, and so --radius R is needed' path --paths hand.csv -o out.csv

@@ -64,11 +64,11 @@ before=$(bytes)
 check "status counts slabs" grep -qE '^[2-9]/[0-9]+ slabs [0-9]+% [0-9]+ bytes path --mesh' <(bake status cut.csv)
 refused "a partial file without --resume" 2 "cut.csv.partial: holds [0-9]+ points of an earlier bake: .*--resume" \
     bake path "${small[@]}" --hits all -o cut.csv
-refused "other hits" 2 'differs in: hits any \(there all\)$' bake path "${small[@]}" --hits any --resume -o cut.csv
-refused "another accuracy" 2 'differs in: accuracy exact \(there fast\)$' bake path "${small[@]}" --hits all \
+refused "other hits" 2 'differs in: hits any \(there all\);' bake path "${small[@]}" --hits any --resume -o cut.csv
+refused "another accuracy" 2 'differs in: accuracy exact \(there fast\);' bake path "${small[@]}" --hits all \
     --accuracy exact --resume -o cut.csv
 sed '$d' paths.csv > fewer.csv
-refused "other points" 2 'differs in: paths [0-9a-f]+ \(there [0-9a-f]+\), points [0-9]+ \(there [0-9]+\)$' bake path \
+refused "other points" 2 'differs in: paths [0-9a-f]+ \(there [0-9a-f]+\), points [0-9]+ \(there [0-9]+\);' bake path \
     --mesh mesh.off --paths fewer.csv --hits all --resume -o cut.csv
 resumes "another size of chunks, other threads and instructions go on" --mesh mesh.off --paths paths.csv --threads 3 \
     --isa scalar

@@ -4,7 +4,7 @@
  * the process is killed, in the middle of the call if it writes. The file TORTURE_HIT then appears, and a call that
  * waits goes on when it is gone. Calls of drivers and of the C library itself are left alone: many end the process when
  * they fail. TORTURE_COUNTS: a file for the number of calls of each kind. TORTURE_SLOW: three seconds pass between any
- * two looks at a clock. */
+ * two looks at a clock. TORTURE_FREE: no file system reserves space, and each has so many bytes free. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,7 +34,7 @@ enum { MALLOC, THREAD, OPEN, READ, WRITE, CLOSE, FSYNC, RENAME, FCHMOD, FCHOWN, 
 static const char *const kinds[KINDS] = {"malloc", "thread", "open",   "read",  "write",  "close", "fsync",
                                          "rename", "fchmod", "fchown", "space", "unlink", "lock"};
 static atomic_ulong calls[KINDS];
-static const char *call, *hit, *counts;
+static const char *call, *hit, *counts, *free_bytes;
 static unsigned long at;
 static int hold, deadly, slow;
 
@@ -43,6 +44,7 @@ __attribute__((constructor)) static void begin(void)
     call = getenv("TORTURE_CALL");
     hit = getenv("TORTURE_HIT");
     counts = getenv("TORTURE_COUNTS");
+    free_bytes = getenv("TORTURE_FREE");
     hold = getenv("TORTURE_HOLD") != NULL;
     deadly = getenv("TORTURE_KILL") != NULL;
     slow = getenv("TORTURE_SLOW") != NULL;
@@ -222,7 +224,24 @@ ssize_t pread(int fd, void *to, size_t size, off_t place)
 
 int fallocate(int fd, int flags, off_t place, off_t size)
 {
+    if (free_bytes != NULL) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
     return FAILS(SPACE, ENOSPC) ? -1 : (int)syscall(SYS_fallocate, fd, flags, place, size);
+}
+
+int fstatvfs(int fd, struct statvfs *info)
+{
+    static int (*next)(int, struct statvfs *);
+    if (next == NULL)
+        *(void **)&next = dlsym(RTLD_NEXT, "fstatvfs");
+    const int failed = next(fd, info);
+    if (failed == 0 && free_bytes != NULL) {
+        info->f_frsize = 1;
+        info->f_bavail = strtoul(free_bytes, NULL, 10);
+    }
+    return failed;
 }
 
 int ftruncate(int fd, off_t size)

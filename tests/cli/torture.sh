@@ -27,7 +27,8 @@ printf '%s\n' ply 'format ascii 1.0' 'element vertex 4' 'property float x' 'prop
 judge() {
     local status=$1 said output bad='(^|'$'\n'')carom: (pairs.csv|spheres.csv|square.off|square.ply): cannot be' work=1
     said=$(< stderr.txt)
-    output=$(< out.csv)
+    { output=$(< "$out"); } 2> /dev/null # bash does not keep bytes of 0
+    [ "$2" != unlink ] || rm -f .carom-* # a file that cannot be removed stays
     # An input that cannot be opened or read is bad input; what else fails is work.
     [[ ! $said =~ $bad ]] || work=2
     if [ "$status" -ne 0 ] && [ "$status" -ne $work ]; then
@@ -49,16 +50,18 @@ judge() {
     fi
 }
 
+# The output of the runs, and its option.
+out=out.csv option=-o
 # all NAME TRIES command...: of each kind of call every one, or so many, fails in a run of its own.
 all() {
     local name=$1 most=$2 call count step k status reason new problems='' shown=''
     shift 2
-    echo "$old" > out.csv
-    if ! TORTURE_COUNTS=counts LD_PRELOAD=$torture "$@" -o out.csv 2> stderr.txt; then
+    echo "$old" > "$out"
+    if ! TORTURE_COUNTS=counts LD_PRELOAD=$torture "$@" $option "$out" > stdout.txt 2> stderr.txt; then
         fail "$name" "$(head -n 3 stderr.txt)"
         return
     fi
-    new=$(< out.csv)
+    { new=$(< "$out"); } 2> /dev/null
     while read -r call count; do
         step=$((count / most + 1))
         shown+=" $call $count"
@@ -66,8 +69,8 @@ all() {
         for ((k = 1; k <= count; k += step)); do
             status=0 reason=''
             [ ! -e hit ] || rm hit
-            echo "$old" > out.csv
-            TORTURE_CALL=$call TORTURE_AT=$k TORTURE_HIT=hit LD_PRELOAD=$torture "$@" -o out.csv > stdout.txt \
+            echo "$old" > "$out"
+            TORTURE_CALL=$call TORTURE_AT=$k TORTURE_HIT=hit LD_PRELOAD=$torture "$@" $option "$out" > stdout.txt \
                 2> stderr.txt ||
                 status=$?
             judge $status "$call"
@@ -89,6 +92,13 @@ all "cpu: sweep --hits all" $((tries / 2)) "$carom" sweep --hits all --backend c
 all "cpu: overlap --pairs" $((tries / 2)) "$carom" overlap --backend cpu --threads 1 --accuracy exact --pairs pairs.csv
 all "cpu: overlap --mesh" $((tries / 2)) "$carom" overlap --hits closest --backend cpu --threads 1 --mesh square.ply \
     --spheres spheres.csv
+contacts=("$carom" contacts --backend cpu --threads 1 --mesh square.off --spheres spheres.csv --margin 4)
+for out in out.npy out.xyz out.vtp; do
+    all "cpu: contacts to ${out#out}" $((tries / 2)) "${contacts[@]}"
+done
+option=--mesh-columns
+all "cpu: contacts of triangles" $((tries / 2)) "${contacts[@]}"
+out=out.csv option=-o
 if "$carom" sweep --backend opencl --pairs pairs.csv > /dev/null 2>&1; then
     few=$((tries / 15 + 1)) # a device takes a second to open
     [ $tries -lt 300 ] || few=$tries

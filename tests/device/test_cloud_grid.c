@@ -18,6 +18,8 @@ static void test_families(void **state)
     for (size_t i = 0; i < test_effort(24 * CLOUD_FAMILIES); i++)
         for (int exact = 0; exact < 2; exact++) {
             cloud c = make_cloud(i, exact);
+            if (i / CLOUD_FAMILIES % 3 == 1)
+                add_groups(&c, i);
             if (c.desc.velocity.x == NULL) {
                 grid_compare_ways(cpu, device, &c.desc, cloud_family(i));
                 asked++;
@@ -40,6 +42,8 @@ static void test_shapes(void **state)
         m->desc.margin = i % 2 ? 0.01f * m->radius[0] : 0;
         if (i / GRID_SHAPES)
             m->desc.mask = carom_uints_of(m->mask);
+        if (i % 4 == 3)
+            m->desc.group = carom_uints_of(m->group);
         m->desc.batch.accuracy = i / 2 % 2 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
         if (isnan(m->desc.margin))
             m->desc.margin = 0;
@@ -73,6 +77,8 @@ static void test_periods(void **state)
         m->desc.margin = i % 3 == 1 && m->radius[0] > 0 ? 0.1f * m->radius[0] : 0;
         if (i % 5 == 2)
             m->desc.mask = carom_uints_of(m->mask);
+        if (i % 5 == 3)
+            m->desc.group = carom_uints_of(m->group);
         m->desc.batch.accuracy = i % 2 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
         m->desc.start = i % 7 == 3 ? CAROM_START_SKIP : CAROM_START_REPORT;
         for (size_t k = 0; k < 3 * FEW && shape == 0; k++) /* on the seam, and beside it */
@@ -97,7 +103,7 @@ typedef struct region {
     carom_buffer *buffer;
     void *at; /* some bytes behind the begin of the buffer */
 } region;
-enum { REGIONS = 20, BEHIND = 24 };
+enum { REGIONS = 25, BEHIND = 24 };
 
 static region make_region(carom_context *context, const void *data, size_t bytes)
 {
@@ -136,8 +142,10 @@ static void expect_wrong_order(carom_context *device, const carom_cloud_desc *d,
     assert_int_equal(totals.total, 77);
 }
 
-/* A step whose arrays lie on the device: nothing crosses but the three numbers of the totals and two more. */
-static void expect_little_crosses(carom_context *cpu, carom_context *device, carom_cloud_desc d, grid_many *m)
+/* A step whose arrays lie on the device: nothing crosses but the three numbers of the totals and two more. second: the
+ * spheres of another cloud, if there is one. */
+static void expect_little_crosses(carom_context *cpu, carom_context *device, carom_cloud_desc d, grid_many *m,
+                                  grid_many *second)
 {
     grid_answer expected = grid_answer_alloc(GRID_MANY, GRID_CAPACITY),
                 got = grid_answer_alloc(GRID_MANY, GRID_CAPACITY);
@@ -167,10 +175,25 @@ static void expect_little_crosses(carom_context *cpu, carom_context *device, car
                          make_region(device, got.previous, GRID_CAPACITY * sizeof *got.previous),
                          make_region(device, e.a, known * sizeof *e.a),
                          make_region(device, e.b, known * sizeof *e.b),
-                         make_region(device, e.shift, known * 3)};
+                         make_region(device, e.shift, known * 3),
+                         make_region(device, m->group, sizeof m->group),
+                         make_region(device, second->center, sizeof second->center),
+                         make_region(device, second->radius, sizeof second->radius),
+                         make_region(device, second->mask, sizeof second->mask),
+                         make_region(device, second->group, sizeof second->group)};
     d.center = carom_xyz(r[0].at);
     d.radius = carom_scalars_of(r[1].at);
     d.mask = carom_uints_of(r[2].at);
+    if (d.group.data != NULL)
+        d.group = carom_uints_of(r[20].at);
+    const carom_cloud_against against = {.size = sizeof against,
+                                         .count = GRID_MANY,
+                                         .center = carom_xyz(r[21].at),
+                                         .radius = carom_scalars_of(r[22].at),
+                                         .mask = carom_uints_of(r[23].at),
+                                         .group = carom_uints_of(r[24].at)};
+    if (d.against != NULL)
+        d.against = &against;
     grid_answer there = {r[3].at,  r[4].at,  r[5].at,  r[6].at,  r[7].at,  r[8].at,  r[9].at, r[10].at,
                          r[11].at, r[12].at, r[13].at, r[14].at, r[15].at, r[16].at, {0}};
     carom_cloud_pairs_before before = e.before;
@@ -220,13 +243,22 @@ static void test_buffers(void **state)
     cl_seen_as.discrete = 1;
     (void)test_need_device();
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *device = test_device(1, 0);
-    for (int i = 0; i < 2; i++) {
-        grid_many *m = grid_many_make((size_t)i, GRID_MANY);
+    for (int i = 0; i < 3; i++) {
+        grid_many *m = grid_many_make((size_t)i, GRID_MANY), *second = grid_many_make(3, GRID_MANY);
+        const carom_cloud_against against = {.size = sizeof against,
+                                             .count = GRID_MANY,
+                                             .center = carom_xyz(second->center),
+                                             .radius = carom_scalars_of(second->radius),
+                                             .mask = carom_uints_of(second->mask),
+                                             .group = carom_uints_of(second->group)};
         m->desc.mask = carom_uints_of(m->mask);
+        m->desc.against = i == 2 ? &against : NULL;
         m->desc.margin = i ? 0.0625f : 0;
         m->desc.period[1] = i ? GRID_SIDE : 0;
-        expect_little_crosses(cpu, device, m->desc, m);
-        free(m);
+        if (i)
+            m->desc.group = carom_uints_of(m->group);
+        expect_little_crosses(cpu, device, m->desc, m, second);
+        free(m), free(second);
     }
     carom_context_destroy(device);
     carom_context_destroy(cpu);

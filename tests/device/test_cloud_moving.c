@@ -92,6 +92,8 @@ static void test_families(void **state)
     for (size_t i = 0; i < test_effort(24 * CLOUD_FAMILIES); i++)
         for (int exact = 0; exact < 2; exact++) {
             cloud c = make_cloud(i, exact);
+            if (i / CLOUD_FAMILIES % 3 == 1)
+                add_groups(&c, i);
             if (c.desc.velocity.x != NULL && c.desc.period[0] == 0) {
                 compare_ways(cpu, device, &c.desc, cloud_family(i));
                 asked++;
@@ -348,6 +350,8 @@ static const struct {
     {"the wrong relative motion",
      {"grid_between(motion[one], motion[other])", "grid_between(a, b)"},
      CAROM_ERROR_NOT_BIT_EXACT},
+    {"no groups", {"options & CLOUD_GROUPED ? group[i] : own", "own"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"partners of both clouds together", {"~lowest[i] - first_b", "~lowest[i]"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"no limits", {"in.limit = grid_limit(va, vb);", "in.limit = v_infinity();"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"a limit of one sphere",
      {"motion_a.w < motion_b.w ? motion_a.w : motion_b.w", "motion_a.w"},

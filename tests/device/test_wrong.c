@@ -139,6 +139,14 @@ static carom_status ask_closest(carom_mesh *mesh, const swept_spheres *b, carom_
     return carom_mesh_closest(mesh, &desc, &result, stats, err);
 }
 
+static carom_status ask_gradients(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
+{
+    const carom_mesh_closest_desc desc = swept_spheres_closest(b, 0, b->count);
+    const carom_mesh_closest_result result = {.size = sizeof result,
+                                              .gradient = {depths, depths + MANY, depths + 2 * MANY, sizeof *depths}};
+    return carom_mesh_closest(mesh, &desc, &result, stats, err);
+}
+
 static carom_status ask_depths(carom_mesh *mesh, const swept_spheres *b, carom_stats *stats, carom_error *err)
 {
     const carom_mesh_closest_desc desc = swept_spheres_closest(b, 0, b->count);
@@ -251,6 +259,7 @@ int main(void)
          {"run->depth[trav->number] = hit.depth;", "run->depth[trav->number] = 0.0f;"},
          ask_closest,
          REFUSED},
+        {"a gradient", {"contact.normal.y, zero", "contact.normal.x, zero"}, ask_gradients, REFUSED},
         /* faults only in later queries, beyond those of the bit probe */
         {"a first triangle beyond the mesh",
          {WRITE_FIRST, WRITE_BEYOND("triangle")},
@@ -271,6 +280,10 @@ int main(void)
         {"points of a triangle beyond the mesh",
          {WRITE_CLOSEST, WRITE_BEYOND("hit.triangle")},
          ask_points,
+         IMPOSSIBLE("triangles")},
+        {"gradients of a triangle beyond the mesh",
+         {WRITE_CLOSEST, WRITE_BEYOND("hit.triangle")},
+         ask_gradients,
          IMPOSSIBLE("triangles")},
         {"depths in a triangle beyond the mesh",
          {WRITE_CLOSEST, WRITE_BEYOND("hit.triangle")},

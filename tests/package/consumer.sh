@@ -49,6 +49,17 @@ if command -v pkg-config > /dev/null; then
     check "pkg-config: C++11 -pedantic builds" "$cxx" -std=c++11 -pedantic-errors -Wall -Wextra -Werror \
         "$here/consumer/main.cpp" -o "$work/pc_cxx" "${flags[@]}"
     check "pkg-config: C++ program runs" "$work/pc_cxx"
+    for other in "$cxx" clang++; do
+        if ! command -v "$other" > /dev/null; then
+            skip "carom.hpp with $other" "not installed"
+            continue
+        fi
+        for standard in 17 20; do
+            check "carom.hpp: C++$standard builds ($other)" "$other" "-std=c++$standard" -Wall -Wextra -Wpedantic \
+                -Werror "$here/consumer/modern.cpp" -o "$work/modern" "${flags[@]}"
+            check "carom.hpp: C++$standard program runs ($other)" "$work/modern"
+        done
+    done
     check "pkg-config knows the version" pkg-config --exact-version="$(sed -n 's/^Version: //p' \
         "$prefix/$libdir/pkgconfig/carom.pc")" carom
 else
@@ -65,6 +76,7 @@ for header in carom context batch pairs mesh scene lattice cloud; do
     compiles "$header.h alone is C99" "carom/$header.h" "${CC:-cc}" -x c -std=c99
     compiles "$header.h alone is C++11" "carom/$header.h" "${CXX:-c++}" -x c++ -std=c++11
 done
+compiles "carom.hpp alone is C++17" carom/carom.hpp "${CXX:-c++}" -x c++ -std=c++17
 nothing "carom.h includes no header of OpenCL" \
     "$("${CC:-cc}" -M -I"$prefix/include" -x c "$prefix/include/carom/carom.h" | grep -F /CL/ || true)"
 if grep -q '^CAROM_OPENCL:BOOL=ON' "$build/CMakeCache.txt"; then
@@ -80,8 +92,8 @@ if [ -x "$prefix/$bindir/carom" ]; then
     check "the installed command finds its library" "$prefix/$bindir/carom" --version
 fi
 nothing "no private header is installed" \
-    "$(comm -23 <(cd "$prefix/include" && find . -name "*.h" | sort) \
-        <(cd "$here/../../include" && find . -name "*.h" | sort))"
+    "$(comm -23 <(cd "$prefix/include" && find . -name "*.h*" | sort) \
+        <(cd "$here/../../include" && find . -name "*.h*" | sort))"
 nothing "no file names the place it was built" \
     "$(grep -rlF "$work/first" "$prefix" --include='*.cmake' --include='*.pc' || true)"
 check_end

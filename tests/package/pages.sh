@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # pages.sh SOURCE BUILD: docs/for-*.md, the pages for kinds of users. Their commands print what is shown, these numbers
-# follow from geometry, and the programs say so where a rule of a page is left out.
+# follow from geometry, and the programs say so where a rule of a page is left out. Their C++ twins print the same.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -71,6 +71,21 @@ says for-robots.md "they touch at 0.248; the arc does at %.3f." \
     "(0.1 - atan2(sqrt(1 - (3.995 / 4) ^ 2), 3.995 / 4)) / 0.2"
 says for-granular-walls.md "overlap of %.5f is lost" "0.5 - 0.46875"
 says for-bakes.md "should have %.2f." "-0.25"
+
+# ---- in C++ ----------------------------------------------------------------------------------------------------------
+twin() { # NAME SED: the C++ program prints what the C program does, of which SED leaves a part
+    local name=$1
+    check "$name in C: compiles" "${CC:-cc}" -std=c99 -ffp-contract=off -I"$source/include" \
+        "$source/examples/$name.c" -o "$name" -L"$build" -Wl,-rpath,"$build" -lcarom -lm
+    check "$name in C++: compiles" "${CXX:-c++}" -std=c++17 -Wall -Wextra -Wpedantic -Werror -ffp-contract=off \
+        -I"$source/include" "$source/examples/$name.cpp" -o "$name-cpp" -L"$build" -Wl,-rpath,"$build" -lcarom
+    ./"$name" | sed -n "$2" > in-c.txt
+    ./"$name-cpp" > in-cpp.txt
+    check "$name in C++: prints what C does" cmp in-c.txt in-cpp.txt
+    check "$name in C++: prints something" test -s in-cpp.txt
+}
+twin character 's/, .*//; p'
+twin robot 's/, of itself.*//p'
 
 # ---- without a rule --------------------------------------------------------------------------------------------------
 cp -r "$source/examples" copy

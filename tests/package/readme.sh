@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# readme.sh SOURCE BUILD [DOCUMENT...]: what README.md shows works, and the commands of the documents, or of those that
-# are named. Each ```c block is a program: it is compiled against BUILD and run, and what it prints must stand in the
-# ```text block that follows. Each ```sh block is run in a copy of the sources, where `carom` is BUILD's command; if a
-# ```text block follows, that is its standard output. A block with `<!-- not run -->` on the line before is for the
-# reader alone, one with `<!-- from FILE -->` must stand in FILE. The first program of README.md is examples/hello.c.
+# readme.sh SOURCE BUILD [DOCUMENT...]: what README.md shows works, and the commands of the documents, or of those
+# that are named. Each ```c block is a program: it is compiled against BUILD and run, and what it prints must stand in
+# the ```text block that follows. Each ```sh block is run in a copy of the sources, where `carom` is BUILD's command;
+# if a ```text block follows, that is its standard output. A block with `<!-- not run: REASON -->` on the line before
+# is for the reader alone, one with `<!-- from FILE -->` must stand in FILE. The first program of README.md is
+# examples/hello.c.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
 source=$(realpath "$1") build=$(realpath "$2")
-documents=(README.md docs/command.md docs/build.md docs/design.md docs/architecture.md docs/devices.md
-    docs/benchmarks.md docs/numerics.md docs/performance.md docs/scale.md docs/particles.md)
+documents=(README.md docs/command.md docs/build.md docs/packages.md docs/design.md docs/architecture.md docs/devices.md
+    docs/baking.md docs/benchmarks.md docs/numerics.md docs/performance.md docs/scale.md docs/particles.md)
 all=1
 if [ $# -gt 2 ]; then
     all=0 documents=("${@:3}")
@@ -36,7 +37,7 @@ awk -v dir="$work" '
     open && /^```$/ { close(file); open = 0; quiet = 0; from = ""; next }
     open { print > file; next }
     $0 !~ /^ *$/ {
-        quiet = ($0 ~ /<!-- not run -->/)
+        quiet = ($0 ~ /<!-- not run: /)
         from = $0 ~ /^<!-- from .* -->$/ ? substr($0, 11, length($0) - 14) : ""
     }
 ' "${documents[@]}"
@@ -79,18 +80,19 @@ mkdir "$work/copy" "$work/bin"
 (cd "$source" && tar -c --exclude=./.git --exclude='./build*' --exclude=./b --exclude='./b.*' --exclude=./out .) |
     tar -x -C "$work/copy"
 ln -s "$build/carom" "$work/bin/carom"
+if [ -e "$build/lmp-carom" ]; then ln -s "$build/lmp-carom" "$work/bin/lmp-carom"; fi
 if [ -e "$build/carom-mpi" ]; then ln -s "$build/carom-mpi" "$work/bin/carom-mpi"; fi
 cat > "$work/bin/sudo" << 'END'
 #!/bin/sh
 exec true
 END
 chmod +x "$work/bin/sudo"
-absent='no jansson|needs gnuplot|no OpenCL device|mpirun: command not found|Executable: carom-mpi'
+absent='no jansson|needs gnuplot|no OpenCL device|(mpirun|lmp-carom): command not found|Executable: [a-z]*-[a-z]*'
 for file in "$work"/*.sh; do
     [ -e "$file" ] || continue
     scripts=$((scripts + 1))
     # The tests would run this test again; installing is not a test's business; a build with tests is BUILD; and
-    # scripts/device-report has a test of its own.
+    # scripts/device-report and scripts/bake-pictures have tests of their own.
     sed -E -e 's#^(\$ )?##' -e 's#^scripts/test( .*)?$#scripts/test --list#' \
         -e 's#^scripts/demo( .*)?$#scripts/demo --quick --no-install#' \
         -e 's#^scripts/rain( |$)#scripts/rain --quick --no-install\1#' -e '/apt(-get)? /d' \
@@ -98,7 +100,7 @@ for file in "$work"/*.sh; do
         -e 's#^ctest#CAROM_TEST_EFFORT=10 &#' -e 's#^CAROM_TEST_EFFORT=[0-9]+#CAROM_TEST_EFFORT=10#' \
         -e "s#-Lbuild -Wl,-rpath,build#-L'$build' -Wl,-rpath,'$build'#" \
         -e '/-DCAROM_TESTS=ON/,/^cmake --build/d' -e "s#(ctest --test-dir) build#\\1 '$build'#" \
-        -e 's#^scripts/device-report.*#true#' \
+        -e 's#^scripts/(device-report|bake-pictures).*#true#' \
         -e '/^carom bench --scaling/s#$# --quick --backend cpu --scene threads#' \
         -e '/^carom bench .*--scene/s#$# --quick --backend cpu --threads 1 --accuracy fast#' \
         -e '/^carom bench --(json|compare)/s#$# --quick --backend cpu --scene sweep-times-cached#' \

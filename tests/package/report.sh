@@ -12,6 +12,44 @@ fi
 source=$(realpath "$1") build=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+cd "$work"
+# Words for whoever calls it.
+check "--help" "$source/scripts/device-report" --help
+for word in --device --queries --only --lent --scene --limit --work --output --build --quick --no-install --help \
+    driver programs bits tests rates scaling rest jobs peers speed; do
+    check "--help names $word" grep -qE "^ *($word|-h, $word)( |$)" <("$source/scripts/device-report" --help)
+done
+nothing "--help has nothing else" "$("$source/scripts/device-report" -h | grep -E 'set -euo|realpath' || true)"
+expect "a part that is none" 2 "'foo' is no part; they are: driver " "$source/scripts/device-report" --only foo
+expect "a limit that is none" 2 "'0' is no number of seconds" "$source/scripts/device-report" --limit 0
+expect "an option without its value" 2 '--work needs a value' "$source/scripts/device-report" --work
+
+# What is built: a tree whose build folder is this one, and a cmake that notes what it is asked for.
+mkdir -p "$work/tree/build" "$work/bin"
+cp -r "$source/scripts" "$work/tree/"
+ln -s "$build" "$work/tree/build/report"
+cat > "$work/bin/cmake" << END
+#!/bin/bash
+case "\$*" in
+*--target\ help) exec "$(command -v cmake)" "\$@" ;;
+--build*) echo "\${@:6}" >> "$work/asked.txt"; printf '[%d/20] a step\n' {1..20} ;;
+esac
+END
+chmod +x "$work/bin/cmake"
+builds() { # PARTS: the targets that are asked for
+    rm -f "$work/asked.txt"
+    PATH=$work/bin:$PATH OCL_ICD_VENDORS=$icd timeout 600 "$work/tree/scripts/device-report" --quick --no-install \
+        --only "$1" --limit 1 --output "$work/built" > "$work/built.txt" 2>&1 || true
+    tr '\n' ' ' < "$work/asked.txt"
+}
+equal "the driver's part needs the command and its tool" 'carom_cli device_programs ' "$(builds driver)"
+check "the build shows how far it is" grep -q '^device-report: building the command: 55 %$' "$work/built.txt"
+check "a part says that it begins" grep -q '^device-report: part 1 of 1, driver: at most 1 s$' "$work/built.txt"
+equal "scaling needs the command alone" 'carom_cli ' "$(builds scaling)"
+tests=$(builds tests)
+check "the tests need their own programs" grep -qE '^carom_cli (.* )?test_golden ' <<< "$tests"
+nothing "and no others" "$(grep -oE 'test_(threads|moved|csv) ' <<< "$tests" || true)"
+
 report() {
     OCL_ICD_VENDORS=$icd "$source/scripts/device-report" --quick --build "$build" --output "$work" \
         --work "$work/parts" "$@"
@@ -29,7 +67,7 @@ check "and the CPU path" grep -q '"name": "sweep-first-random/fast/cpu/' "$work"
 nothing "and no other instruction set" "$(grep -o '"name": "[^"]*/cpu/scalar/' "$work"/*.json)"
 check "the text has the result" grep -q '^result: passed' "$work"/*.txt
 check "the text warns of a load as the JSON does" test "$(grep -c '"load_warning"' "$work"/*.json)" \
-    = "$(grep -c '^the load before the run was' "$work"/*.txt)"
+    = "$(cat "$work"/*.txt | grep -c '^the load before the run was')"
 rm "$work/parts/bits.status"
 check "a part that was ended" report --only tests
 check "is named" grep -q '^bits: cut short; ' "$work"/*.txt

@@ -17,12 +17,12 @@ done
 cmake --preset minimal | tee $seen
 cmake --build --preset minimal -j "$(nproc)"
 executables() { find $work/minimal -type f -perm -u+x ! -name '*.so*' ! -path '*/CMakeFiles/*' -printf '%f\n'; }
-if [ "$(executables | sort | tr '\n' ' ')" != 'carom rain ' ]; then
-    echo "not the command and the example that needs no package, but:"
+if [ "$(executables | sort | tr '\n' ' ')" != 'carom carom-files rain ' ]; then
+    echo "not the command, its program of files and the example that needs no package, but:"
     executables
     exit 1
 fi
-for name in cmocka png jansson embree bullet hdf5 openmpi; do
+for name in cmocka png jansson embree bullet hdf5 lammps openmpi; do
     grep -q "Debian: lib$name-dev" $seen || { echo "nothing says that lib$name-dev is absent"; exit 1; }
 done
 $work/minimal/carom --version

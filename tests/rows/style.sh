@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# style.sh: shellcheck, clang-format, 120 columns, rulers, the words of names, the figures of the documents, and which
-# folder includes which.
+# style.sh: shellcheck, clang-format, executable scripts, 120 columns, rulers, the words of names, the figures of the
+# documents, and which folder includes which.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$0")/../support/check.sh"
@@ -14,7 +14,7 @@ columns() {
 }
 # Rulers, which name the parts of a file, end at column 120.
 rulers() {
-    git ls-files bench examples fuzz queries reference tests | grep -E '[.](c|h|cpp|sh)$' | xargs awk '
+    git ls-files bench contrib examples fuzz queries reference tests | grep -E '[.](c|h|cpp|sh)$' | xargs awk '
         /^(\/\*|#) ----/ && length != 120 { print FILENAME ":" FNR ": a ruler of " length " columns"; bad = 1 }
         END { exit bad }'
 }
@@ -22,6 +22,11 @@ rulers() {
 commented="kernels cpu"
 words() {
     git ls-files '*.[ch]' '*.cl' | xargs awk -v comments="$commented" -f tests/rows/words.awk docs/words.md
+}
+# Scripts that are started by their names have the x bit in git.
+startable() {
+    git ls-files -s .ci scripts 'tests/rows/*.sh' | awk '$1 != "100755" { print $4 ": not executable"; bad = 1 }
+        END { exit bad }'
 }
 if command -v shellcheck > /dev/null; then
     check shellcheck shellcheck -x scripts/* .ci/run tests/*/*.sh
@@ -33,12 +38,18 @@ if command -v clang-format > /dev/null; then
 else
     skip clang-format "not installed (Debian: clang-format)"
 fi
+if command -v black > /dev/null; then
+    check black black -q --check -l 120 setup.py python
+else
+    skip black "not installed (Debian: black)"
+fi
 check "figures of the documents" scripts/figures
 if command -v python3 > /dev/null; then
     check "folders include those above them in docs/architecture.md" python3 tests/rows/includes.py
 else
     skip "folders" "python3 is not installed (Debian: python3)"
 fi
+check "scripts are executable" startable
 check "120 columns" columns
 check "rulers" rulers
 check "words of docs/words.md" words

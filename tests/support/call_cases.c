@@ -205,17 +205,16 @@ static int has_member(const call_case *c, const caromi_member *m, int is_output)
     const int bare = c->choice.form == CALL_BARE;
     if (is_output && !strcmp(m->name, "instance")) /* of scenes alone */
         return 0;
-    /* No device has gradients, or names the query of a bundle: the other members are asked there. */
-    if (is_output &&
-        (!strcmp(m->name, "gradient") || (!strcmp(m->name, "query") && c->choice.number == CALL_mesh_closest)))
+    /* No device has gradients of lattices, and with the query of a bundle no array stays there: the other members are
+     * asked there. */
+    if (is_output && ((!strcmp(m->name, "gradient") && c->choice.number == CALL_mesh_distance) ||
+                      (!strcmp(m->name, "query") && c->choice.number == CALL_mesh_closest)))
         return !test_on_device();
     if (is_output)
         return c->choice.number != CALL_mesh_overlap_list || m->extent == CAROMI_PER_OFFSET ||
                !strcmp(m->name, "query") || !strcmp(m->name, "triangle");
     if (!strcmp(m->name, "end"))
         return bare;
-    if (!strcmp(m->name, "group")) /* no device serves groups: on devices the other members are asked there */
-        return !bare && !test_on_device();
     return m->is_needed || !bare;
 }
 

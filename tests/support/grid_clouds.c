@@ -315,6 +315,7 @@ grid_many *grid_many_make(size_t shape, size_t count)
             m->center[3 * i + k] = between(&g, 0, GRID_SIDE);
         grid_shapes[shape].change(&m->center[3 * i], &m->radius[i], i, &g);
         m->mask[i] = 1u << i % 3 | 1u << i % 5;
+        m->group[i] = 1u << i % 7 | 1u << i % 2;
     }
     m->desc = (carom_cloud_desc){.batch = {.size = sizeof m->desc, .count = count},
                                  .center = carom_xyz(m->center),

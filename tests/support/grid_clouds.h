@@ -31,7 +31,7 @@ enum { GRID_MANY = 4000, GRID_SIDE = 16, GRID_CAPACITY = 6 * GRID_MANY };
 
 typedef struct grid_many {
     float center[3 * GRID_MANY], radius[GRID_MANY];
-    uint32_t mask[GRID_MANY];
+    uint32_t mask[GRID_MANY], group[GRID_MANY];
     carom_cloud_desc desc;
 } grid_many;
 

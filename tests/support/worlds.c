@@ -2,6 +2,7 @@
 #include "worlds.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- maps -------------------------------------------------------------------------------------------------------- */
 
@@ -57,6 +58,68 @@ void world_set_map(uint64_t seed, size_t i, float spread, float map[WORLD_MAP])
     }
 }
 
+const world_kind world_kinds[WORLD_KINDS] = {
+    {"rotation", 1, 0, 1, 1, 0},
+    {"mirrored", 1, 0, 1, 1, 1},
+    {"in one place", 1, 0, 1, 0, 0},
+    {"1e-6", 1e-6f, 0, 1, 2, 0},
+    {"1e-3, mirrored", 1e-3f, 0, 1, 2, 1},
+    {"1e6", 1e6f, 0, 1, 2, 0},
+    {"far", 1, 0, 1, 100, 0},
+    {"very far", 1e-2f, 0, 1, 1e4f, 1},
+    {"at 1e5", 1, 0, 1, 1e5f, 0},
+    {"at 1e7", 1e3f, 0, 1, 1e7f, 0},
+    {"hardly sheared", 1, 0.01f, 1, 1, 0},
+    {"sheared", 1, 0.5f, 1, 1, 1},
+    {"sheared much", 1e2f, 4, 1, 1, 0},
+    {"sheared too much", 1, 1e3f, 1, 1, 0},
+    {"flattened", 1, 0, 0.1f, 1, 0},
+    {"flattened much", 1, 0.2f, 0.01f, 3, 1},
+    {"nearly singular", 1, 0, 1e-6f, 1, 0},
+    {"all but singular", 1, 3, 1e-30f, 1, 0},
+    {"stretched", 1e-3f, 0, 30, 1, 0},
+    {"stretched much", 1, 1, 1e4f, 1, 1},
+    {"2^-50", 0x1p-50f, 0, 1, 1, 0},
+    {"2^-100", 0x1p-100f, 0.1f, 1, 1, 0},
+    {"2^60", 0x1p60f, 0, 1, 1, 1},
+    {"2^110", 0x1p110f, 0, 2, 1, 0},
+    {"subnormal", 0x1p-140f, 0, 1, 1, 0},
+};
+
+world world_make_unmoved(uint64_t seed, int kind)
+{
+    static const float identity[WORLD_MAP] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    world w = world_make(seed, 1, 1, kind % 2);
+    w.mesh[0] = 1;
+    w.first[1] = (int32_t)w.meshes[1].triangle_count;
+    memcpy(w.map[0], identity, sizeof identity);
+    for (size_t v = 0; kind >= 2 && v < 3 * w.meshes[1].vertex_count; v += 2)
+        w.meshes[1].vertices[v] = -0.0f;
+    return w;
+}
+
+void world_set_maps(world *w, uint64_t seed, const world_kind *kind)
+{
+    for (size_t i = 0; i < w->instances; i++) {
+        ref_gen g;
+        double place[3];
+        float *map = w->map[i];
+        world_set_map(seed, 10 + 11 * i, 0, map); /* a rotation */
+        for (int k = 0; k < WORLD_MAP; k++)
+            map[k] *= kind->size;
+        for (int k = 0; k < 3; k++) {
+            map[k] += kind->shear * map[4 + k];
+            map[8 + k] *= kind->stretch;
+            if (kind->mirrors)
+                map[4 * k] = -map[4 * k];
+        }
+        ref_gen_seed(&g, 8, seed, i);
+        ref_gen_box(&g, place, (double)kind->far * (double)kind->size);
+        for (int k = 0; k < 3; k++)
+            map[4 * k + 3] = (float)place[k];
+    }
+}
+
 /* ---- worlds ------------------------------------------------------------------------------------------------------ */
 
 world world_make(uint64_t seed, size_t instances, float spread, int masks)
@@ -91,6 +154,7 @@ void world_free(world *w)
     free(w->mesh);
     free(w->masks);
     free(w->map);
+    free(w->velocity);
     free(w->first);
 }
 
@@ -133,10 +197,32 @@ scene world_merge(const world *w)
     return all;
 }
 
+void world_move(world *w, uint64_t seed, float unit)
+{
+    w->velocity = w->velocity != NULL ? w->velocity : test_alloc(w->instances, sizeof *w->velocity);
+    for (size_t i = 0; i < w->instances; i++) {
+        ref_gen g;
+        const size_t speed = (i * 3 + i / WORLD_SPEEDS) % WORLD_SPEEDS;
+        ref_gen_seed(&g, 8, seed, speed);
+        for (int k = 0; k < 3; k++)
+            w->velocity[i][k] = speed == 0 ? -0.0f : unit * rintf(within(&g, 3) / unit);
+    }
+}
+
 carom_scene_pose world_pose(const world *w)
 {
-    return (carom_scene_pose){
-        .size = sizeof(carom_scene_pose), .map = w->map[0], .masks = {w->masks, sizeof *w->masks}};
+    const carom_points none = {0};
+    return (carom_scene_pose){.size = sizeof(carom_scene_pose),
+                              .map = w->map[0],
+                              .masks = {w->masks, sizeof *w->masks},
+                              .velocity = w->velocity != NULL ? carom_xyz(w->velocity[0]) : none};
+}
+
+void world_update(carom_scene *made, const world *w)
+{
+    carom_error err = {0};
+    const carom_scene_pose pose = world_pose(w);
+    test_ok("carom_scene_update", carom_scene_update(made, &pose, &err), &err);
 }
 
 carom_scene *world_scene(carom_context *context, const world *w)

@@ -82,7 +82,7 @@ static void list_files(void)
 
 static int is_missing(const bake_format *format)
 {
-    return format->require && !hdf5_version();
+    return format->volume->require && !hdf5_version();
 }
 
 /* VTK cannot read a line, nor a node. */
@@ -94,7 +94,7 @@ static int is_refused(const bake_plan *plan)
 /* No array reaches into another or into a piece, and the file ends with the last of both. */
 static void check_ranges(const bake_plan *plan, const bake_layout *layout)
 {
-    uint64_t begin[BAKE_ARRAYS + BAKE_PIECES], end[BAKE_ARRAYS + BAKE_PIECES], last = 0;
+    uint64_t begin[BAKE_ARRAYS + VOLUME_PIECES], end[BAKE_ARRAYS + VOLUME_PIECES], last = 0;
     int count = 0;
     for (int i = 0; i < layout->piece_count; i++) {
         begin[count] = layout->pieces[i].at;
@@ -129,7 +129,7 @@ static void test_ranges(void **state)
             assert_int_equal(bake_lay_out(&plan, "out", &layout), is_refused(&plan) ? EXIT_USAGE : EXIT_DONE);
             if (!is_refused(&plan))
                 check_ranges(&plan, &layout);
-            bake_layout_free(&layout);
+            volume_layout_free(&layout);
         }
 }
 
@@ -237,12 +237,12 @@ static void test_last_node(void **state)
         assert_true(fd >= 0);
         const int fits = write_last(&plan, &layout, fd);
         for (int a = 0; fits && a < BAKE_ARRAYS; a++)
-            if ((plan.arrays & (1u << a)) && plan.format->require)
+            if ((plan.arrays & (1u << a)) && plan.format->volume->require)
                 check_last_by_hdf5(&plan, a);
             else if (plan.arrays & (1u << a))
                 check_last_by_header(&plan, fd, a);
         close(fd);
-        bake_layout_free(&layout);
+        volume_layout_free(&layout);
         if (!fits)
             skip();
     }
@@ -265,7 +265,7 @@ static void test_long_texts(void **state)
         bake_plan_cut(&plan);
         assert_int_equal(bake_lay_out(&plan, "out", &layout), EXIT_DONE);
         check_ranges(&plan, &layout);
-        bake_layout_free(&layout);
+        volume_layout_free(&layout);
     }
 }
 
@@ -283,13 +283,13 @@ static void test_refused(void **state)
         bake_plan_cut(&plan);
         assert_int_equal(bake_lay_out(&plan, "out", &layout), EXIT_USAGE);
         assert_non_null(strstr(reader_host_said, "at most 2^31 - 1 nodes along an axis, not 2147483648"));
-        bake_layout_free(&layout);
+        volume_layout_free(&layout);
     }
     for (size_t i = 0; i < COUNT_OF(one_array); i++) {
         const bake_plan plan = plan_of(&bake_kind_distance, one_array[i], 2, 1u << BAKE_feature);
         assert_int_equal(bake_lay_out(&plan, "out", &layout), EXIT_USAGE);
         assert_non_null(strstr(reader_host_said, "file holds one array, so --with needs another format"));
-        bake_layout_free(&layout);
+        volume_layout_free(&layout);
     }
     if (!hdf5_version()) {
         assert_null(bake_format_of("out.h5"));

@@ -13,8 +13,9 @@ int cli_refuse(int status, const char *format, ...)
 }
 
 static const bake_kind
-    volume = {.name = "volume", .axes = 3, .edge = 8, .most = 1 << 19, .visits = UINT64_C(1) << 39, .least = 1 << 12},
-    map = {.name = "map", .axes = 2, .edge = 512, .most = 1 << 21, .visits = UINT64_C(1) << 41, .least = 1 << 19};
+    of_volume =
+        {.name = "volume", .axes = 3, .edge = 8, .most = 1 << 19, .visits = UINT64_C(1) << 39, .least = 1 << 12},
+    of_map = {.name = "map", .axes = 2, .edge = 512, .most = 1 << 21, .visits = UINT64_C(1) << 41, .least = 1 << 19};
 
 static bake_plan plan_of(const bake_kind *kind, uint64_t nx, uint64_t ny, uint64_t nz, uint64_t part, uint64_t parts)
 {
@@ -67,9 +68,9 @@ static void test_each_node_once(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(shapes); i++)
         for (uint64_t parts = 1; parts <= 7; parts += 3) {
-            const bake_plan plan = plan_of(&volume, shapes[i][0], shapes[i][1], shapes[i][2], 1, 1);
+            const bake_plan plan = plan_of(&of_volume, shapes[i][0], shapes[i][1], shapes[i][2], 1, 1);
             check_once(&plan, parts);
-            const bake_plan flat = plan_of(&map, shapes[i][0], shapes[i][1] * shapes[i][2], 1, 1, 1);
+            const bake_plan flat = plan_of(&of_map, shapes[i][0], shapes[i][1] * shapes[i][2], 1, 1, 1);
             check_once(&flat, parts);
         }
 }
@@ -81,18 +82,18 @@ static void test_sizes(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(sides); i++)
         for (size_t j = 0; j < COUNT_OF(sides); j++) {
-            const bake_plan plan = plan_of(&volume, sides[i], sides[j], 40, 1, 1);
+            const bake_plan plan = plan_of(&of_volume, sides[i], sides[j], 40, 1, 1);
             const int is_cut = plan.box[0] < sides[i] || plan.box[1] < sides[j];
             assert_true(bake_plan_most_nodes(&plan) <= 1 << 19);
             assert_true(!is_cut || (plan.box[2] >= 8 && bake_plan_most_nodes(&plan) > 1 << 18));
             assert_true(is_cut == (sides[i] * sides[j] * 8 > 1 << 19));
             assert_true(plan.box[1] == sides[j] || plan.box[1] % 8 == 0);
-            const bake_plan flat = plan_of(&map, sides[i], sides[j], 1, 1, 1);
+            const bake_plan flat = plan_of(&of_map, sides[i], sides[j], 1, 1, 1);
             assert_true(bake_plan_most_nodes(&flat) <= 1 << 21 && flat.box[2] == 1);
         }
-    const bake_plan cube = plan_of(&volume, 512, 512, 512, 1, 1);
+    const bake_plan cube = plan_of(&of_volume, 512, 512, 512, 1, 1);
     assert_true(cube.box[0] == 512 && cube.box[1] == 128 && cube.box[2] == 8 && cube.slabs == 256);
-    const bake_plan huge = plan_of(&volume, UINT64_C(1) << 20, UINT64_C(1) << 20, UINT64_C(1) << 8, 1, 1);
+    const bake_plan huge = plan_of(&of_volume, UINT64_C(1) << 20, UINT64_C(1) << 20, UINT64_C(1) << 8, 1, 1);
     assert_true(huge.slabs == UINT64_C(1) << 29);
 }
 
@@ -103,12 +104,13 @@ static void test_triangles(void **state)
         const bake_kind *kind;
         const char *mesh;
         uint64_t most;
-    } meshes[] = {{&volume, "0:1048576", 1 << 19}, {&volume, "0:2097152", 1 << 18},    {&volume, "0:16777216", 1 << 15},
-                  {&map, "0:1048576", 1 << 21},    {&volume, "0:4294967296", 1 << 12}, {&map, "0:16777216", 1 << 19}};
+    } meshes[] = {{&of_volume, "0:1048576", 1 << 19},    {&of_volume, "0:2097152", 1 << 18},
+                  {&of_volume, "0:16777216", 1 << 15},   {&of_map, "0:1048576", 1 << 21},
+                  {&of_volume, "0:4294967296", 1 << 12}, {&of_map, "0:16777216", 1 << 19}};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(meshes); i++) {
-        const int is_map = meshes[i].kind == &map;
-        bake_plan plan = is_map ? plan_of(&map, 8192, 8192, 1, 1, 1) : plan_of(&volume, 512, 512, 512, 1, 1);
+        const int is_map = meshes[i].kind == &of_map;
+        bake_plan plan = is_map ? plan_of(&of_map, 8192, 8192, 1, 1, 1) : plan_of(&of_volume, 512, 512, 512, 1, 1);
         snprintf(plan.mesh, sizeof plan.mesh, "%s", meshes[i].mesh);
         bake_plan_cut(&plan);
         assert_true(bake_plan_most_nodes(&plan) == meshes[i].most);

@@ -4,6 +4,7 @@
  * a grid. This test reads the mesh's private fields, because answers do not show which queries were culled. */
 #include "tests/support/exact_scenes.h"
 #include "tests/support/lists.h"
+#include "tests/support/worlds.h"
 
 #include <math.h>
 
@@ -159,10 +160,9 @@ static int is_inside(const carom_mesh *mesh, const sphere *s)
     return inside;
 }
 
-static void check_scene(const scene *s, double size, const char *name, size_t *spared)
+/* Spheres that the grid of `mesh`, which has the triangles of `s`, culls. */
+static void check_grid(carom_mesh *mesh, const scene *s, double size, const char *name, size_t *spared)
 {
-    carom_context *context = cpu();
-    carom_mesh *mesh = scene_mesh(context, s);
     const size_t count = test_effort(SPHERE_COUNT);
     make_known(mesh);
     for (size_t i = 0; i < count; i++) {
@@ -175,6 +175,13 @@ static void check_scene(const scene *s, double size, const char *name, size_t *s
         expect_nothing(s, &one, size, name);
         *spared += is_inside(mesh, &one);
     }
+}
+
+static void check_scene(const scene *s, double size, const char *name, size_t *spared)
+{
+    carom_context *context = cpu();
+    carom_mesh *mesh = scene_mesh(context, s);
+    check_grid(mesh, s, size, name, spared);
     carom_mesh_destroy(mesh);
     carom_context_destroy(context);
 }
@@ -200,6 +207,37 @@ static void test_nothing_is_missed(void **state)
         most = spared > most ? spared : most;
     }
     test_share("spheres without a search", most, COUNT_OF(places) * test_effort(SPHERE_COUNT), 0.05, 1.0);
+}
+
+/* A scene has the grid of its instances, until they are placed anew. */
+static void test_instances(void **state)
+{
+    carom_context *context = cpu();
+    size_t spared = 0;
+    (void)state;
+    for (size_t places = 0; places < 3; places++) {
+        world w = world_make(SEED + places, 8, 3, 0);
+        for (size_t i = 0; i < w.instances; i++) /* no map that is 40 times as large as the others */
+            world_set_map(SEED + places, i % 6, 3, w.map[i]);
+        scene all = world_merge(&w);
+        carom_scene *made = world_scene(context, &w);
+        carom_mesh *mesh = carom_scene_mesh(made);
+        const carom_scene_pose pose = world_pose(&w);
+        carom_error err = {0};
+        check_grid(mesh, &all, 4, "instances", &spared);
+        for (size_t i = 0; i < w.instances; i++)
+            w.map[i][3] += 2;
+        test_ok("carom_scene_update", carom_scene_update(made, &pose, &err), &err);
+        assert_false(mesh->clearance_known);
+        scene moved = world_merge(&w);
+        check_grid(mesh, &moved, 6, "moved instances", &spared);
+        carom_scene_destroy(made);
+        scene_free(&all);
+        scene_free(&moved);
+        world_free(&w);
+    }
+    carom_context_destroy(context);
+    test_share("spheres without a search", spared, 6 * test_effort(SPHERE_COUNT), 0.05, 1.0);
 }
 
 /* Queries that are not finite, or too large for box tests, are never culled. */
@@ -345,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_is_missed),
+        cmocka_unit_test(test_instances),
         cmocka_unit_test(test_extreme_numbers),
         cmocka_unit_test(test_same_answers),
         cmocka_unit_test(test_small_batches_find_no_clearance),

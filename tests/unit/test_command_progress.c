@@ -293,6 +293,40 @@ static void a_dumb_terminal(void **state)
     assert_string_equal(catch_end(&c), "carom: sweep: 50 of 100 rows, 50 %, 5.00 rows/s, 10 s left\r\n");
 }
 
+/* Many units, each a job of its own that shows nothing; a unit of an earlier run does not count for the rate. */
+static void a_job_of_jobs(void **state)
+{
+    catch c;
+    progress whole, reading, unit;
+    (void)state;
+    progress_choose(PROGRESS_PLAIN);
+    catch_begin(&c);
+    clock_now = 0.0;
+    progress_begin(&whole, "bake", "meshes", 0, 4);
+    progress_gather(&whole);
+    progress_found(&whole, 1);
+    progress_begin(&reading, "read", "bytes", 0, 10);
+    show_at(&reading, 10.0, 5);
+    progress_end(&reading);
+    progress_begin(&unit, "bake", "nodes", 0, 100);
+    progress_is_unit(&unit);
+    show_at(&unit, 20.0, 50);
+    progress_end(&unit);
+    show_at(&whole, 24.0, 2);
+    progress_gather(NULL);
+    progress_begin(&unit, "other", "nodes", 0, 100);
+    show_at(&unit, 40.0, 50);
+    progress_end(&unit);
+    clock_now = 50.0;
+    show_at(&whole, 50.0, 4);
+    progress_end(&whole);
+    assert_string_equal(catch_end(&c), "carom: bake: 1 of 4 meshes, 37 %, 2 min left\n"
+                                       "carom: other: 50 of 100 nodes, 50 %, 3.12 nodes/s, 16 s left\n"
+                                       "carom: other: 50 of 100 nodes, 50 %, ended after 16 s\n"
+                                       "carom: bake: 4 of 4 meshes, 100 %, 0.06 meshes/s, 0 s left\n"
+                                       "carom: bake: 4 of 4 meshes, 100 %, ended after 50 s\n");
+}
+
 /* One call of the library that says nothing. */
 static void a_watched_call(void **state)
 {
@@ -332,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_narrow_terminal),
         cmocka_unit_test(a_long_job),
         cmocka_unit_test(a_dumb_terminal),
+        cmocka_unit_test(a_job_of_jobs),
         cmocka_unit_test(a_watched_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,11 +195,51 @@ static void test_truncated(void **state)
     npy_close(&f);
 }
 
+/* Rows of named numbers: what a field takes, and where the next one is. */
+static void test_named(void **state)
+{
+    (void)state;
+#define ROWS(descr) "{'descr': [" descr "], 'fortran_order': False, 'shape': (2,)}"
+    static const struct {
+        const char *header;
+        size_t size;         /* of a row; 0: refused */
+        const char *message; /* or the type of the last field */
+    } cases[] = {
+        {ROWS("('x', '<f4'), ('', '|V4'), ('n', '<i8')"), 16, "<i8"},
+        {ROWS("('a', '|b1'), ('b', '<M8[ns]'), ('c', '<U3'), ('d', '|S5'), ('e', '|V2'), ('x', '<f4')"), 32, "<f4"},
+        {ROWS("('v', '<f4', (2, 3)), ('s', '|S0'), ('g', '>f8', (1,))"), 32, "an array of >f8"},
+        {ROWS("('v', '<f4', ())"), 4, "an array of <f4"},
+        {ROWS("('o', '|O')"), 0, "expected names and types of one size as descr"},
+        {ROWS("('o', '<f')"), 0, "expected names and types of one size as descr"},
+        {ROWS("('o', '<f4x')"), 0, "expected names and types of one size as descr"},
+        {ROWS("('o', '')"), 0, "expected names and types of one size as descr"},
+        {ROWS("('o', '|S99999999999999999999')"), 0, "expected names and types of one size as descr"},
+        {ROWS("('o', '<f4', (2"), 0, "expected names and types of one size as descr"},
+        {ROWS("('o', '<f4', (9999999999, 9999999999))"), 0, "expected names and types of one size as descr"},
+        {ROWS("('o', '<f4', (9999999999,))"), 0, "expected rows of at most 1048576 bytes"},
+        {ROWS("('o', '|S1048576'), ('p', '|u1')"), 0, "expected rows of at most 1048576 bytes"},
+        {ROWS("('o', [('p', '|u1')])"), 0, "expected names and types as descr"},
+        {ROWS("('', '|V4')"), 0, "expected a name and a type as descr"},
+        {ROWS("('o', '|S0')"), 0, "expected a name and a type as descr"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        npy_file f;
+        write_file(1, cases[i].header, 2 * cases[i].size, SIZE_MAX);
+        reader_host_said[0] = '\0';
+        const int status = npy_open_rows(&f, path);
+        const char *said = status == EXIT_DONE ? f.named[f.named_count - 1].type : reader_host_said;
+        if (status != (cases[i].size ? EXIT_DONE : EXIT_USAGE) || !strstr(said, cases[i].message))
+            fail_msg("%s: '%s', not '%s'", cases[i].header, said, cases[i].message);
+        assert_true(status != EXIT_DONE || f.size == cases[i].size);
+        npy_close(&f);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_read), cmocka_unit_test(test_shapes),
-                                       cmocka_unit_test(test_refusals), cmocka_unit_test(test_truncated),
-                                       cmocka_unit_test(test_versions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_read),      cmocka_unit_test(test_shapes),
+                                       cmocka_unit_test(test_named),     cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_truncated), cmocka_unit_test(test_versions)};
     const int fd = mkstemp(path);
     if (fd < 0)
         return 1;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Progress is reported in order and to the end, for every request on every backend. A cancelled batch has the answers
  * that were reported as done, and statistics count no others. */
+#include <math.h>
+#include <threads.h>
+#include <time.h>
+
 #include "tests/support/lists.h"
 
 /* Sizes of batches: some whole pieces and FEW queries more. A device's pieces are eight times as large as the CPU's.
@@ -19,21 +23,25 @@ enum {
 
 /* ---- the calls of the progress function -------------------------------------------------------------------------- */
 
-/* The arguments of the last progress call, and the number of the call that cancels. */
+/* The progress calls that had new answers, and the number of the one that cancels. */
 typedef struct progress_calls {
-    int calls, stop_at; /* number of the call that cancels */
+    int calls, stop_at;
+    int at_end; /* instead the one that has all answers cancels */
     uint64_t done, count;
 } progress_calls;
 
 static int listen(void *user, uint64_t done, uint64_t count)
 {
     progress_calls *t = user;
-    assert_true(done > t->done);
+    assert_true(done >= t->done);
     assert_true(done <= count);
     assert_true(t->calls == 0 || count == t->count);
+    if (done == t->done)
+        return 0; /* some time has passed */
     t->done = done;
     t->count = count;
-    return ++t->calls == t->stop_at;
+    t->calls++;
+    return t->at_end ? done == count : t->calls == t->stop_at;
 }
 
 /* A batch that ends makes several calls, the last one at its end. A cancelled batch makes none after the one that
@@ -56,7 +64,7 @@ static void check_calls(const progress_calls *t, uint64_t count, carom_accuracy 
     (void)snprintf(sentence, sizeof sentence, "at query %llu of %llu", (unsigned long long)t->done,
                    (unsigned long long)count);
     test_error(status, CAROM_ERROR_CANCELLED, err, sentence);
-    assert_int_equal(t->calls, t->stop_at);
+    assert_true(t->at_end || t->calls == t->stop_at);
 }
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
@@ -233,7 +241,7 @@ static void need_fp64(carom_accuracy accuracy)
         test_skip("fp64", "the device has no binary64, and the CPU answers exact mode");
 }
 
-/* The batch is cancelled at its last progress call but one, then runs to its end in the same context. */
+/* The batch is cancelled at an early progress call, then runs to its end in the same context. */
 static void calls_report_and_cancel(void **state)
 {
     const call *this = *state;
@@ -323,6 +331,114 @@ static void lists_report_and_cancel(void **state)
     list_free(&whole);
 }
 
+/* ---- within a piece ---------------------------------------------------------------------------------------------- */
+
+/* Ends a batch when so many reports in a row have had no new answers, so within a piece. Reports are 50 ms apart: the
+ * wait makes one due wherever the library looks at the clock, however fast the machine. */
+typedef struct patience {
+    int most, repeats;
+    uint64_t done;
+} patience;
+
+static int wait_and_see(void *user, uint64_t done, uint64_t count)
+{
+    patience *p = user;
+    (void)thrd_sleep(&(struct timespec){.tv_nsec = 60 * 1000 * 1000}, NULL);
+    assert_true(done >= p->done && done <= count);
+    p->repeats = done > p->done || done == 0 ? 0 : p->repeats + 1;
+    p->done = done;
+    return p->repeats == p->most;
+}
+
+/* The same inputs with one thread, whose blocks come in a fixed order. */
+static void enter_alone(carom_context **context, carom_mesh **mesh)
+{
+    enter();
+    scene eight = scene_soup(SEED, 8, 0.7);
+    *context = room.context;
+    *mesh = room.mesh;
+    room.context = test_cpu(CAROM_ISA_AUTO, 1);
+    room.mesh = scene_mesh(room.context, &eight);
+    scene_free(&eight);
+}
+
+static void leave_alone(carom_context *context, carom_mesh *mesh)
+{
+    carom_mesh_destroy(room.mesh);
+    carom_context_destroy(room.context);
+    room.context = context;
+    room.mesh = mesh;
+}
+
+/* What is wrong with statistics and error of a batch that was ended within a piece. */
+static void check_patience(const patience *p, uint64_t count, carom_accuracy accuracy, carom_status status,
+                           const carom_error *err, const carom_stats *stats)
+{
+    char sentence[64];
+    (void)snprintf(sentence, sizeof sentence, "at query %llu of %llu", (unsigned long long)p->done,
+                   (unsigned long long)count);
+    test_error(status, CAROM_ERROR_CANCELLED, err, sentence);
+    assert_int_equal(p->repeats, p->most);
+    assert_true(p->done > 0 && p->done < count);
+    assert_int_equal(stats->on_cpu, p->done);
+    assert_int_equal(stats->by_proof + stats->by_integers, accuracy == CAROM_ACCURACY_EXACT ? p->done : 0);
+}
+
+static void calls_end_within_a_piece(void **state)
+{
+    const call *this = *state;
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    guarded whole[COLUMNS], part[COLUMNS];
+    patience p = {.most = 1};
+    carom_context *context;
+    carom_mesh *mesh;
+    enter_alone(&context, &mesh);
+    const uint64_t count = this->ask == ask_pairs ? room.pair_count : room.ball_count;
+    columns_alloc(this, count, whole);
+    columns_alloc(this, count, part);
+    test_ok("untold", this->ask(this, whole, (carom_progress){NULL, NULL}, &stats, &err), &err);
+    leave_alone(context, mesh); /* see lists_end_within_a_piece */
+    enter_alone(&context, &mesh);
+    const carom_status status = this->ask(this, part, (carom_progress){wait_and_see, &p}, &stats, &err);
+    check_patience(&p, count, this->accuracy, status, &err, &stats);
+    columns_check(this, whole, part, p.done);
+    for (int c = 0; c < COLUMNS; c++) {
+        guarded_free(&whole[c]);
+        guarded_free(&part[c]);
+    }
+    leave_alone(context, mesh);
+}
+
+/* The first part of the piece is in the list when the batch ends; its totals are those of the pieces before. */
+static void lists_end_within_a_piece(void **state)
+{
+    enum { BLOCKS = 6 };
+    const list_request *q = *state;
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    patience p = {.most = BLOCKS};
+    carom_context *context;
+    carom_mesh *mesh;
+    enter_alone(&context, &mesh);
+    hit_list whole = list_alloc(room.ball_count, room.ball_count / 4, FILL),
+             part = list_alloc(room.ball_count, whole.capacity, FILL);
+    test_ok("untold", ask_list(q, &whole, room.ball_count, NULL, &stats, &err), &err);
+    leave_alone(context, mesh); /* the sizes of pieces are not known again: as a job, that call has learned them */
+    enter_alone(&context, &mesh);
+    const carom_progress progress = {wait_and_see, &p};
+    carom_mesh_sweep_desc sweep = moving(q->accuracy, room.ball_count, progress);
+    carom_mesh_overlap_desc rest = at_rest(q->accuracy, room.ball_count, progress);
+    carom_hit_list list = list_desc(&part, q->overlaps ? LIST_OVERLAPS : LIST_HITS);
+    const carom_status status = q->overlaps ? carom_mesh_overlap_list(room.mesh, &rest, &list, &stats, &err)
+                                            : carom_mesh_sweep_list(room.mesh, &sweep, q->which, &list, &stats, &err);
+    check_patience(&p, room.ball_count, q->accuracy, status, &err, &stats);
+    check_beginning(q, &whole, &part, p.done);
+    list_free(&whole);
+    list_free(&part);
+    leave_alone(context, mesh);
+}
+
 /* ---- the ends ---------------------------------------------------------------------------------------------------- */
 
 static void an_empty_batch_says_nothing(void **state)
@@ -342,7 +458,7 @@ static void an_empty_batch_says_nothing(void **state)
 static void the_last_word_can_cancel(void **state)
 {
     enum { COUNT = 1000 };
-    progress_calls t = {.stop_at = 1};
+    progress_calls t = {.at_end = 1};
     carom_stats stats = {.size = sizeof stats};
     carom_error err;
     int32_t whole[COUNT], part[COUNT];
@@ -359,12 +475,102 @@ static void the_last_word_can_cancel(void **state)
     assert_memory_equal(whole, part, sizeof whole);
 }
 
+/* ---- one piece --------------------------------------------------------------------------------------------------- */
+
+/* What a call has reported last; the report number `ends` ends it. */
+typedef struct last_report {
+    uint64_t done;
+    int calls, ends;
+} last_report;
+
+static int note(void *user, uint64_t done, uint64_t count)
+{
+    last_report *r = user;
+    (void)thrd_sleep(&(struct timespec){.tv_nsec = 60 * 1000 * 1000}, NULL); /* the next report is due at once */
+    assert_true(done >= r->done && done <= count);
+    r->done = done;
+    r->calls++;
+    return r->calls == r->ends && done < count;
+}
+
+/* A cloud has no pieces: its reports tell of one search, and do not fall. */
+static void a_cloud_is_searched_once(void **state)
+{
+    enum { COUNT = 3000, MOST = 100 };
+    float *center = malloc(sizeof *center * 3 * COUNT);
+    uint32_t *partners = malloc(sizeof *partners * COUNT), *untold = malloc(sizeof *untold * COUNT);
+    last_report r = {0};
+    carom_error err;
+    const float radius = 0.02F;
+    uint64_t random = SEED;
+    (void)state;
+    enter();
+    for (int i = 0; i < 3 * COUNT; i++)
+        center[i] = between(&random, 0, 1);
+    carom_cloud_desc desc = {
+        .batch = {.size = sizeof desc, .count = COUNT}, .center = carom_xyz(center), .radius = {&radius, CAROM_REPEAT}};
+    carom_cloud_count_result out = {.size = sizeof out, .partners = untold};
+    test_ok("untold", carom_cloud_count(room.context, &desc, &out, NULL, &err), &err);
+    desc.batch.progress = (carom_progress){note, &r};
+    out.partners = partners;
+    test_ok("told", carom_cloud_count(room.context, &desc, &out, NULL, &err), &err);
+    assert_int_equal(r.done, COUNT);
+    assert_in_range(r.calls, 1, MOST);
+    assert_memory_equal(untold, partners, sizeof *partners * COUNT);
+    free(center);
+    free(partners);
+    free(untold);
+}
+
+/* Tiles that a drop map has not begun are not counted. */
+static void a_drop_map_ends_within_a_piece(void **state)
+{
+    enum { SIDE = 400 }; /* two pieces */
+    float *height = malloc(sizeof *height * SIDE * SIDE);
+    last_report r = {.ends = 2}; /* the one in the second piece */
+    carom_stats stats = {.size = sizeof stats};
+    carom_error err = {0};
+    carom_context *context;
+    carom_mesh *mesh;
+    (void)state;
+    enter_alone(&context, &mesh);
+    const carom_mesh_drop_desc desc = {
+        .batch = {.size = sizeof desc, .count = SIDE, .progress = {note, &r}},
+        .lattice = {.origin = {-1, -1, 0}, .spacing = 2.0 / SIDE, .dims = {SIDE, SIDE, 1}},
+        .radius = 0.1F};
+    const carom_mesh_drop_result out = {.size = sizeof out, .height = height};
+    for (int i = 0; i < SIDE * SIDE; i++)
+        height[i] = NAN;
+    test_error(carom_mesh_drop(room.mesh, &desc, &out, &stats, &err), CAROM_ERROR_CANCELLED, &err, "cancelled at row");
+    assert_true(r.done < SIDE);
+    assert_int_equal(stats.on_cpu, r.done * SIDE);
+    assert_int_equal(stats.by_proof + stats.by_integers, r.done * SIDE);
+    for (uint64_t i = 0; i < r.done * SIDE; i++)
+        assert_false(isnan(height[i]));
+    leave_alone(context, mesh);
+    free(height);
+}
+
 #define CALL(name, ...)                                    \
     {                                                      \
         name, calls_report_and_cancel, NULL, NULL, &(call) \
         {                                                  \
             __VA_ARGS__                                    \
         }                                                  \
+    }
+#define WITHIN(name, ...)                                   \
+    {                                                       \
+        name, calls_end_within_a_piece, NULL, NULL, &(call) \
+        {                                                   \
+            __VA_ARGS__                                     \
+        }                                                   \
+    }
+#define LIST_WITHIN(name, ...)                                      \
+    {                                                               \
+        name, lists_end_within_a_piece, NULL, NULL, &(list_request) \
+        {                                                           \
+            __VA_ARGS__                                             \
+        }                                                           \
     }
 #define LIST(name, ...)                                            \
     {                                                              \
@@ -396,7 +602,16 @@ int main(void)
         CALL("any overlaps, exact", ask_overlap_any, 0, CAROM_ACCURACY_EXACT, {1}),
         CALL("closest points, exact", ask_closest, 0, CAROM_ACCURACY_EXACT, {4, 4, 4, 4, 4}),
         LIST("all hits, exact", CAROM_ACCURACY_EXACT, 0, CAROM_HITS_ALL),
-        LIST("overlaps, exact", CAROM_ACCURACY_EXACT, 1, CAROM_HITS_ALL)};
+        LIST("overlaps, exact", CAROM_ACCURACY_EXACT, 1, CAROM_HITS_ALL),
+        WITHIN("sweep pairs, within a piece", ask_pairs, SWEEP, CAROM_ACCURACY_EXACT, {1, 4}),
+        WITHIN("first hits, within a piece", ask_first, 0, CAROM_ACCURACY_EXACT, {4, 4, 4, 4, 4}),
+        WITHIN("any hits, within a piece", ask_any, 0, CAROM_ACCURACY_FAST, {1}),
+        WITHIN("closest points, within a piece", ask_closest, 0, CAROM_ACCURACY_EXACT, {4, 4, 4, 4, 4}),
+        LIST_WITHIN("all hits, within a piece", CAROM_ACCURACY_EXACT, 0, CAROM_HITS_ALL),
+        LIST_WITHIN("first hits as a list, within a piece", CAROM_ACCURACY_FAST, 0, CAROM_HITS_FIRST),
+        LIST_WITHIN("overlaps, within a piece", CAROM_ACCURACY_EXACT, 1, CAROM_HITS_ALL),
+        cmocka_unit_test(a_cloud_is_searched_once),
+        cmocka_unit_test(a_drop_map_ends_within_a_piece)};
     if (test_on_device())
         return cmocka_run_group_tests_name("progress", tests, NULL, leave);
     const int failed = cmocka_run_group_tests_name("progress", tests, NULL, NULL);

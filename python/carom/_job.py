@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""Calls that go on after they have returned."""
+import atexit
+import math
+import threading
+from typing import Generic, TypeVar
+
+from ._carom import ffi, lib
+from ._enums import Status
+from ._error import error_of
+from ._owned import Handle
+from ._watch import PROGRESS, Watch
+
+Answer = TypeVar("Answer")
+HEARD = 0.05  # seconds after which a signal is heard while something is waited for
+_started = set()  # of Started that have not been seen to end: their arrays belong to the library
+
+
+class Started:
+    """A job of the library, with all that it reads and writes. It stays in `_started` until it has ended, whatever
+    becomes of who started it."""
+
+    def __init__(self, context, running, progress):
+        self.context, self.running, self.watch = context, running, Watch(id(context))
+        self.watch.begin(progress)
+        self.place, self.err = ffi.new("carom_job **"), ffi.new("carom_error *")
+        self.info = ffi.new("carom_job_info *", {"size": ffi.sizeof("carom_job_info")})
+        self.is_dropped = False
+        b = running.d.batch
+        b.job = self.place
+        if progress is not None:  # else nothing of Python is asked: only the main thread hears signals
+            b.progress.fn, b.progress.user = PROGRESS, self.watch.pointer
+        else:
+            b.progress.fn = ffi.NULL
+
+    def start(self):
+        """Make the call; in a turn of the context."""
+        _started.add(self)
+        self.context._jobs.append(self)
+        status = self.running.invoke(self.err)
+        if status:
+            self.forget()
+            raise error_of(status, self.err)
+
+    def has_ended(self):
+        if not self.place[0]:
+            return True
+        lib.carom_job_get_info(self.place[0], self.info, ffi.NULL)
+        return bool(self.info.has_ended)
+
+    def wait(self, seconds):
+        """Whether it has ended within so many seconds; one step, in which no signal is heard."""
+        if not self.place[0]:
+            return True
+        status = lib.carom_job_wait(self.place[0], seconds, self.err)
+        if self.has_ended():
+            return True
+        if status != Status.ERROR_TIMEOUT:  # in its own progress function, or in a child of fork()
+            raise error_of(status, self.err)
+        return False
+
+    def failure(self):
+        """What a job that has ended raises, or None."""
+        exception, self.watch.exception = self.watch.exception, None
+        if exception is not None:
+            return exception
+        status = lib.carom_job_wait(self.place[0], 0, self.err)
+        return error_of(status, self.err) if status else None
+
+    def cancel(self):
+        if self.place[0]:
+            lib.carom_job_cancel(self.place[0])
+
+    def forget(self):
+        """It has ended: its arrays are the caller's."""
+        handle, self.place[0] = self.place[0], ffi.NULL
+        lib.carom_job_destroy(handle)
+        _started.discard(self)
+        if self in self.context._jobs:
+            self.context._jobs.remove(self)
+
+
+def reap():
+    """Let go of jobs that were dropped and have ended since."""
+    for started in [s for s in _started if s.is_dropped]:
+        if started.has_ended():
+            started.forget()
+
+
+@atexit.register
+def _end_all():
+    """A job must not outlive the interpreter that its arrays belong to."""
+    for started in list(_started):
+        started.cancel()
+    for started in list(_started):
+        if not started.place[0] or lib.carom_job_wait(started.place[0], math.inf, ffi.NULL) is not None:
+            _started.discard(started)
+
+
+class Job(Handle, Generic[Answer]):
+    """A call in the background, from `job=True`. Its arrays, and what it asks, belong to it until it has ended.
+
+    In a `with` block it is waited for at the end, and what it raises is raised there; if the block raises, it is
+    cancelled. `result()` gives what the call would have returned, or raises what it would have raised."""
+
+    def __init__(self, context, running, progress):
+        self._context, self._running, self._lock = context, running, threading.RLock()
+        self._outcome = None  # (exception, result) once it has ended
+        self._has_rest = self._is_second = False  # a list that was too short goes on in a second job
+        self._begin(progress)
+
+    def _begin(self, progress):
+        reap()
+        started = Started(self._context, self._running, progress)
+        try:
+            with self._context._turn:
+                self._context._enter(is_job=True)
+                try:
+                    self._context._is_busy = True
+                    started.start()
+                finally:
+                    self._context._is_busy = False
+            self._now = started
+        except BaseException:
+            started.is_dropped = True
+            raise
+
+    def _advance(self, seconds):
+        """Wait so long, in one step; whether all has ended."""
+        with self._lock:
+            if self._outcome is not None:
+                return True
+            if self._has_rest:
+                self._begin(None)
+                self._has_rest, self._is_second = False, True
+            if not self._now.wait(seconds):
+                return False
+            exception, answer = self._now.failure(), None
+            try:
+                if exception is None and not self._is_second and self._running.rest():
+                    self._now.forget()
+                    self._has_rest = True
+                    return False
+                if exception is None:
+                    if self._is_second:
+                        self._running.complete()
+                    answer = self._running.answer()
+            except (ValueError, RuntimeError, MemoryError) as failed:
+                exception = failed
+            self._outcome = (exception, answer)
+            self._now.forget()
+            return True
+
+    def wait(self, seconds: float = math.inf) -> bool:
+        """Wait for its end, `seconds` at most; whether it has ended. Ctrl-C interrupts the wait, not the job."""
+        if not seconds >= 0:
+            raise ValueError(f"seconds is {seconds}; it must be >= 0")
+        while True:
+            step = min(seconds, HEARD)
+            if self._advance(step):
+                return True
+            seconds -= step
+            if seconds <= 0:
+                return False
+
+    def _handle_for(self):
+        """What another job waits for; None if it has ended. A failure of it is raised."""
+        with self._lock:
+            if self._outcome is not None:
+                if self._outcome[0] is not None:
+                    raise self._outcome[0]
+                return None
+            return self._now.place[0]
+
+    def cancel(self) -> None:
+        """Ask it to end where it would report progress next."""
+        self._now.cancel()
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self._advance(0)
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """(done, count): the queries, slabs or spheres that are answered, and all of them."""
+        self._now.has_ended()
+        return self._now.info.done, self._now.info.count
+
+    def result(self) -> Answer:
+        """What the call would have returned; waits for its end."""
+        self.wait()
+        exception, answer = self._outcome
+        if exception is not None:
+            raise exception
+        return answer
+
+    def __repr__(self):
+        done, count = self.progress
+        state = "has ended" if self._outcome is not None else f"{done} of {count}"
+        return f"<carom.Job, {self._running.call.method}, {state}>"
+
+    def __enter__(self) -> "Job[Answer]":
+        return self
+
+    def __exit__(self, kind, value, traceback) -> None:
+        if kind is None:
+            self.result()
+        else:
+            self.cancel()
+            self.wait()
+
+    def __del__(self):
+        now = self.__dict__.get("_now")
+        if now is not None and now in _started:  # its arrays stay with it until it has ended
+            now.is_dropped = True
+            now.cancel()
