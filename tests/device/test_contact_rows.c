@@ -202,7 +202,7 @@ static void close_fixture(fixture *f)
 static void open_meshes(fixture *f, scene s)
 {
     f->s = s;
-    f->here = scene_mesh(f->cpu, &f->s);
+    f->here = scene_mesh_of_devices(f->cpu, &f->s);
     f->there = scene_mesh(f->context, &f->s);
 }
 

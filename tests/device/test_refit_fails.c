@@ -167,7 +167,7 @@ static void vertices_of_the_callers_opencl(void **state)
         test_ok("wrap", carom_buffer_wrap_opencl(m.context, memory, 256, m.bytes, &m.buffer, &err), &err);
         m.cpu = test_cpu(CAROM_ISA_AUTO, 2);
         m.mesh = scene_mesh(m.context, &m.s);
-        m.expected = scene_mesh(m.cpu, &m.s);
+        m.expected = scene_mesh_of_devices(m.cpu, &m.s);
         scene was = scene_copy(&m.s);
         expect_same_hits(&m, &b, CAROM_ACCURACY_FAST, "before any move");
         for (int kind = 0; kind < 3; kind++) {

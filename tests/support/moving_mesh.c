@@ -26,7 +26,7 @@ moving start_as(scene s, carom_backend backend, uint32_t lanes)
     carom_error err = {0};
     m.cpu = test_cpu(CAROM_ISA_AUTO, 2);
     m.mesh = scene_mesh(m.context, &s);
-    m.expected = scene_mesh(m.cpu, &s);
+    m.expected = scene_mesh_of_devices(m.cpu, &s);
     test_ok("buffer", carom_buffer_create(m.context, &desc, &m.buffer, &err), &err);
     return m;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scenes.h"
 
+#include "host/core/context.h"
 #include "queries/shapes.h"
 
 #include <math.h>
@@ -216,6 +217,17 @@ carom_mesh *scene_mesh(carom_context *context, const scene *s)
     carom_mesh *mesh = NULL;
     carom_error err = {0};
     test_ok("carom_mesh_create", carom_mesh_create(context, &desc, &mesh, &err), &err);
+    return mesh;
+}
+
+carom_mesh *scene_mesh_of_devices(carom_context *context, const scene *s)
+{
+    const caromi_isa_table *own = context->isa;
+    caromi_isa_table wide = *own;
+    wide.mesh_width = MESH_WIDEST;
+    context->isa = &wide;
+    carom_mesh *mesh = scene_mesh(context, s);
+    context->isa = own;
     return mesh;
 }
 

@@ -39,6 +39,9 @@ void scene_triangle(const scene *s, size_t triangle, float p[3][3]);
 uint32_t scene_largest(const scene *s);
 carom_mesh_desc scene_desc(const scene *s);
 carom_mesh *scene_mesh(carom_context *context, const scene *s);
+/* With the hierarchy that a device searches, also where the CPU's own is narrower: for comparisons of its bytes, or of
+ * what a search of it costs. */
+carom_mesh *scene_mesh_of_devices(carom_context *context, const scene *s);
 
 /* A random order of `count` things; the caller frees it. */
 uint32_t *random_order(uint64_t seed, size_t count);
