@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -193,7 +192,7 @@ int run_bake_join(const void *own)
     const char *path = options->common.operands[0];
     const int count = options->common.operand_count - 1;
     int opened = 0;
-    const int is_paths = strcasecmp(cli_suffix(path), "csv") == 0 || path_is_columns(path);
+    const int is_paths = cli_has_suffix(path, "csv") || path_is_columns(path);
     if (!is_paths && !bake_format_named(cli_suffix(path))) /* before anything is read */
         return cli_refuse(EXIT_USAGE,
                           "%s: the suffix names the format: expected .npy, .nrrd, .vti, .vtkhdf or .h5, and of paths "

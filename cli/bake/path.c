@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 /* Bytes of a point in a file, in CSV about. */
@@ -30,7 +29,7 @@ const char *path_format_of(const char *name)
 
 int path_check_suffix(const char *name)
 {
-    if (strcasecmp(cli_suffix(name), "csv") == 0)
+    if (cli_has_suffix(name, "csv"))
         return EXIT_DONE;
     if (!path_is_columns(name))
         return cli_refuse(EXIT_USAGE, "%s: the suffix names the format: expected .csv, .h5, .npy, .vtp or .xyz", name);
@@ -227,7 +226,7 @@ static uint64_t points_about(const bake_request *o)
     struct stat info;
     if (stat(o->bake.paths, &info) != 0 || !S_ISREG(info.st_mode))
         return 0;
-    const int is_binary = paths_is_hdf5(o->bake.paths) || strcasecmp(cli_suffix(o->bake.paths), "npy") == 0;
+    const int is_binary = paths_is_hdf5(o->bake.paths) || cli_has_suffix(o->bake.paths, "npy");
     return (uint64_t)info.st_size / (is_binary ? NPY_POINT : CSV_POINT);
 }
 

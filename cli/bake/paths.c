@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 enum { ID, X, Y, Z, RADIUS };
@@ -76,7 +75,7 @@ static int alloc_chunk(paths_file *f)
 
 int paths_is_hdf5(const char *path)
 {
-    return cli_is_hdf5(path) || strcasecmp(cli_suffix(path), "h5md") == 0;
+    return cli_is_hdf5(path) || cli_has_suffix(path, "h5md");
 }
 
 int paths_open(paths_file *f, const bake_request *o, uint64_t room, uint64_t more)
@@ -84,7 +83,7 @@ int paths_open(paths_file *f, const bake_request *o, uint64_t room, uint64_t mor
     const char *path = o->bake.paths;
     *f = (paths_file){.path = path, .npy = {.fd = -1}, .room = room};
     set_columns(f->columns);
-    const int is_npy = !strcasecmp(cli_suffix(path), "npy");
+    const int is_npy = cli_has_suffix(path, "npy");
     int status = paths_is_hdf5(path) ? paths_hdf5_open(f, more) : is_npy ? open_npy(f) : open_csv(f, o);
     if (status == EXIT_DONE)
         status = check_radius(f, o);

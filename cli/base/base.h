@@ -23,6 +23,8 @@ int cli_write_at(int fd, const void *data, size_t size, uint64_t at);
 
 /* The part of a file's name behind its last dot; empty if there is none. */
 const char *cli_suffix(const char *path);
+/* Whether that is `suffix`, in whichever case. */
+int cli_has_suffix(const char *path, const char *suffix);
 /* `name` as it is seen from the folder of the file `path`. NULL without memory; to be freed. */
 char *cli_beside(const char *path, const char *name);
 /* .h5 or .hdf5 */

@@ -19,10 +19,14 @@ const char *cli_suffix(const char *path)
     return dot ? dot + 1 : "";
 }
 
+int cli_has_suffix(const char *path, const char *suffix)
+{
+    return !strcasecmp(cli_suffix(path), suffix);
+}
+
 int cli_is_hdf5(const char *path)
 {
-    const char *suffix = cli_suffix(path);
-    return !strcasecmp(suffix, "h5") || !strcasecmp(suffix, "hdf5");
+    return cli_has_suffix(path, "h5") || cli_has_suffix(path, "hdf5");
 }
 
 static _Atomic uint64_t refused; /* bytes of the last allocation that failed; 0: none since the last message */

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "bench_compare.h"
 #include "bench_csv.h"
@@ -298,7 +297,7 @@ static int check_files(const bench_options *o, bench_json *old)
         return cli_refuse(EXIT_USAGE, "--scene: no %s begins with '%.*s'; carom bench%s --scene list names them",
                           scaling ? "series" : "scene", (int)strcspn(unknown, ","), unknown,
                           scaling ? " --scaling" : "");
-    if (o->report != NULL && strcasecmp(cli_suffix(o->report), "html") != 0)
+    if (o->report != NULL && !cli_has_suffix(o->report, "html"))
         return cli_refuse(EXIT_USAGE, "--report: expected a name that ends in .html, got '%s'", o->report);
     if (o->plot != NULL)
         status = bench_plot_check(o->plot);

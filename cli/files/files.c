@@ -5,12 +5,11 @@
 
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 int files_is_hdf5(const char *path)
 {
-    return cli_is_hdf5(path) || !strcasecmp(cli_suffix(path), "vtkhdf");
+    return cli_is_hdf5(path) || cli_has_suffix(path, "vtkhdf");
 }
 
 int files_open_regular(output *out, const char *path)

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static int field_named(const rows_query *query, const char *name)
 {
@@ -17,7 +16,7 @@ static int field_named(const rows_query *query, const char *name)
 
 int mesh_columns_check(const char *path, const rows_query *query)
 {
-    if (strcasecmp(cli_suffix(path), "vtp") != 0)
+    if (!cli_has_suffix(path, "vtp"))
         return cli_refuse(EXIT_USAGE, "--mesh-columns: expected a file that ends in .vtp, got '%s'", path);
     if (field_named(query, "triangle") < 0)
         return cli_refuse(EXIT_USAGE, "--mesh-columns: needs rows that name triangles: --hits first or --hits all");

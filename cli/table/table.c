@@ -4,13 +4,12 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static const table_source *source_of(const char *path)
 {
     if (cli_is_hdf5(path))
         return &table_hdf5;
-    return strcasecmp(cli_suffix(path), "npy") == 0 ? &table_npy : &table_csv;
+    return cli_has_suffix(path, "npy") ? &table_npy : &table_csv;
 }
 
 int table_open(table_reader *out, const char *path, table_column *columns, size_t count, const table_limits *limits)
