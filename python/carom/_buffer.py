@@ -2,6 +2,7 @@
 """Memory that may lie on the device, and arrays in it that calls take where they take NumPy's."""
 import math
 import operator
+import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Iterator
 
@@ -27,6 +28,7 @@ class Buffer(Owned):
         array = None if isinstance(data, (int, np.integer)) else _plain(data)
         d = ffi.new("carom_buffer_desc *")
         d.size, d.where = ffi.sizeof("carom_buffer_desc"), PLACES[where]
+        self._maps = weakref.WeakSet()
         d.bytes = self.nbytes = int(data) if array is None else array.nbytes
         self._create(context, lib.carom_buffer_create, lib.carom_buffer_destroy, d)
         self._address = int(ffi.cast("uintptr_t", lib.carom_buffer_address(self._handle)))
@@ -61,13 +63,23 @@ class Buffer(Owned):
         shape, nbytes = _extent(self._shape if shape is None else shape, dtype)
         out = ffi.new("void **")
         self._context._do(lib.carom_buffer_map, self._handle, offset, nbytes, ACCESSES[access], out)
-        array = np.asarray(
-            _Mapped(self, int(ffi.cast("uintptr_t", out[0])), shape, dtype, ACCESSES[access] == Access.READ)
-        )
+        mapped = _Mapped(self, int(ffi.cast("uintptr_t", out[0])), shape, dtype, ACCESSES[access] == Access.READ)
+        self._maps.add(mapped)
+        array = np.asarray(mapped)
         try:
             yield array
         finally:
             self._context._do(lib.carom_buffer_unmap, self._handle)
+
+    def _hand_over(self):
+        """Arrays of maps outlive their `with` blocks: the memory stays with the last of them."""
+        maps, handle = list(self._maps), self._release()
+        if not maps or not handle:
+            return handle
+        memory = _Memory(self._destroy, handle, self._context._lock)
+        for mapped in maps:
+            mapped.buffer = memory
+        return ffi.NULL
 
     @property
     def info(self) -> dict[str, Any]:
@@ -124,6 +136,17 @@ class _Mapped:
         }
 
 
+class _Memory:
+    """A buffer of a context that is closed."""
+
+    def __init__(self, destroy, handle, lock):
+        self.destroy, self.handle, self.lock = destroy, handle, lock
+
+    def __del__(self):
+        with self.lock:  # buffers of one context go one at a time
+            self.destroy(self.handle)
+
+
 class BufferArray:
     """A dense array in a Buffer. Its numbers may lie on a device: only calls look at them."""
 
@@ -141,6 +164,8 @@ class BufferArray:
         return self.shape[0]
 
     def _check(self, name, dtype, width):
+        if not self.buffer._handle:
+            raise ValueError(f"{name} lies in a buffer whose context is closed")
         if self.dtype != dtype:
             raise TypeError(f"{name} has the dtype {self.dtype}, not {dtype}")
         if len(self.shape) != (2 if width > 1 else 1) or (width > 1 and self.shape[1] != width):

@@ -75,7 +75,7 @@ class Context(Handle, ContextCalls):
         self._shared = self._watch.shared  # between its calls, which take turns
         self._err = ffi.addressof(self._shared, "err")
         self._lock, self._is_busy, self._is_broken = threading.RLock(), False, False
-        self._doomed, self._owned, self._jobs, self._ratios = deque(), weakref.WeakSet(), [], {}
+        self._doomed, self._owned, self._jobs, self._ratios = deque(), weakref.WeakSet(), {}, {}  # jobs by age
         self._place = ffi.new("carom_context **")  # a signal must not lose the handle
         check(lib.carom_context_create(d, self._place, self._err), self._err)
         self._handle = self._place[0]
@@ -90,7 +90,7 @@ class Context(Handle, ContextCalls):
                 return
             self._check_free()
             self._await_jobs()
-            self._doomed.extend((owned._destroy, owned._release()) for owned in list(self._owned))
+            self._doomed.extend((owned._destroy, owned._hand_over()) for owned in list(self._owned))
             self._drain()
             handle, self._place[0], self._handle = self._place[0], ffi.NULL, ffi.NULL
             lib.carom_context_destroy(handle)
@@ -148,11 +148,10 @@ class Context(Handle, ContextCalls):
 
     def _await_jobs(self):
         """A blocking call begins when the jobs have ended. The library would wait for them without hearing signals."""
-        while self._jobs:
-            started = self._jobs[0]
-            if started.has_ended() or started.wait(HEARD):
-                if started in self._jobs:
-                    self._jobs.remove(started)
+        for started in list(self._jobs):
+            while not (started.has_ended() or started.wait(HEARD)):
+                pass
+            self._jobs.pop(started, None)
         reap()
 
     def _drain(self):
@@ -234,7 +233,8 @@ class Context(Handle, ContextCalls):
         return self.mesh(file.vertices, file.triangles, masks, patches)
 
     def open_image(self, image: Any) -> Mesh:
-        """A mesh that reads an image of Mesh.image() where it lies, or a copy if that is no multiple of 64 bytes."""
+        """A mesh that reads an image of Mesh.image() where it lies, or a copy if that is no multiple of 64 bytes. The
+        image must stay as it is. Its head is checked; its arrays are believed, as they are carom's own."""
         return Mesh._of_image(self, image)
 
     def scene(self, instances: Iterable[Any], velocity: Points | None = None) -> Scene:

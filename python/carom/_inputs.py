@@ -85,13 +85,14 @@ def before_of(pairs, keep):
         raise TypeError("before must be an earlier list of pairs, with the columns a and b")
     c = new("carom_cloud_pairs_before *")
     c.size, c.count = ffi.sizeof("carom_cloud_pairs_before"), len(pairs.a)
+    shapes = {"a": (c.count,), "b": (c.count,), "shift": (c.count, 3)}
     for name, dtype, items in (("a", "i4", "int32_t[]"), ("b", "i4", "int32_t[]"), ("shift", "i1", "int8_t[]")):
         value = getattr(pairs, name)
         if value is None and name == "shift":
             continue
         array = np.ascontiguousarray(_arrays.as_array(value, f"before.{name}", np.dtype(dtype)))
-        if len(array) != c.count:
-            raise ValueError(f"before.{name} has {len(array)} rows, and before.a has {c.count}")
+        if array.shape != shapes[name]:
+            raise ValueError(f"before.{name} has the shape {array.shape}, and before.a has {c.count} rows")
         keep.append(array)
         setattr(c, name, _arrays.from_buffer(items, array))
     keep.append(c)

@@ -18,12 +18,12 @@ _started = set()  # of Started that have not been seen to end: their arrays belo
 
 class Started:
     """A job of the library, with all that it reads and writes. It stays in `_started` until it has ended, whatever
-    becomes of who started it."""
+    becomes of who started it. The library's handle goes with it: another thread may be about to use it before."""
 
     def __init__(self, context, running, progress):
         self.context, self.running, self.watch = context, running, Watch(id(context))
         self.watch.begin(progress)
-        self.place, self.err = ffi.new("carom_job **"), ffi.new("carom_error *")
+        self.place = ffi.new("carom_job **")
         self.info = ffi.new("carom_job_info *", {"size": ffi.sizeof("carom_job_info")})
         self.is_dropped = False
         b = running.d.batch
@@ -36,11 +36,12 @@ class Started:
     def start(self):
         """Make the call; in a turn of the context."""
         _started.add(self)
-        self.context._jobs.append(self)
-        status = self.running.invoke(self.err)
+        self.context._jobs[self] = True
+        err = ffi.new("carom_error *")
+        status = self.running.invoke(err)
         if status:
             self.forget()
-            raise error_of(status, self.err)
+            raise error_of(status, err)
 
     def has_ended(self):
         if not self.place[0]:
@@ -52,11 +53,12 @@ class Started:
         """Whether it has ended within so many seconds; one step, in which no signal is heard."""
         if not self.place[0]:
             return True
-        status = lib.carom_job_wait(self.place[0], seconds, self.err)
+        err = ffi.new("carom_error *")
+        status = lib.carom_job_wait(self.place[0], seconds, err)
         if self.has_ended():
             return True
         if status != Status.ERROR_TIMEOUT:  # in its own progress function, or in a child of fork()
-            raise error_of(status, self.err)
+            raise error_of(status, err)
         return False
 
     def failure(self):
@@ -64,8 +66,13 @@ class Started:
         exception, self.watch.exception = self.watch.exception, None
         if exception is not None:
             return exception
-        status = lib.carom_job_wait(self.place[0], 0, self.err)
-        return error_of(status, self.err) if status else None
+        err = ffi.new("carom_error *")
+        status = lib.carom_job_wait(self.place[0], 0, err)
+        return error_of(status, err) if status else None
+
+    def progress(self):
+        self.has_ended()
+        return self.info.done, self.info.count
 
     def cancel(self):
         if self.place[0]:
@@ -73,17 +80,19 @@ class Started:
 
     def forget(self):
         """It has ended: its arrays are the caller's."""
-        handle, self.place[0] = self.place[0], ffi.NULL
-        lib.carom_job_destroy(handle)
         _started.discard(self)
-        if self in self.context._jobs:
-            self.context._jobs.remove(self)
+        self.context._jobs.pop(self, None)
+
+    def __del__(self, destroy=lib.carom_job_destroy):
+        place = self.__dict__.get("place")
+        if place is not None:
+            destroy(place[0])
 
 
 def reap():
     """Let go of jobs that were dropped and have ended since."""
-    for started in [s for s in _started if s.is_dropped]:
-        if started.has_ended():
+    for started in list(_started):
+        if started.is_dropped and started.has_ended():
             started.forget()
 
 
@@ -106,6 +115,7 @@ class Job(Handle, Generic[Answer]):
     def __init__(self, context, running, progress):
         self._context, self._running, self._lock = context, running, threading.RLock()
         self._outcome = None  # (exception, result) once it has ended
+        self._is_cancelled, self._last = False, (0, 0)
         self._has_rest = self._is_second = False  # a list that was too short goes on in a second job
         self._begin(progress)
 
@@ -120,7 +130,9 @@ class Job(Handle, Generic[Answer]):
                     started.start()
                 finally:
                     self._context._is_busy = False
-            self._now = started
+            self._now = started  # None once all has ended; who uses it keeps it
+            if self._is_cancelled:
+                started.cancel()
         except BaseException:
             started.is_dropped = True
             raise
@@ -133,12 +145,13 @@ class Job(Handle, Generic[Answer]):
             if self._has_rest:
                 self._begin(None)
                 self._has_rest, self._is_second = False, True
-            if not self._now.wait(seconds):
+            now = self._now
+            if not now.wait(seconds):
                 return False
-            exception, answer = self._now.failure(), None
+            exception, answer = now.failure(), None
             try:
                 if exception is None and not self._is_second and self._running.rest():
-                    self._now.forget()
+                    now.forget()
                     self._has_rest = True
                     return False
                 if exception is None:
@@ -147,8 +160,10 @@ class Job(Handle, Generic[Answer]):
                     answer = self._running.answer()
             except (ValueError, RuntimeError, MemoryError) as failed:
                 exception = failed
+            self._last = now.progress()
             self._outcome = (exception, answer)
-            self._now.forget()
+            now.forget()
+            self._now = None
             return True
 
     def wait(self, seconds: float = math.inf) -> bool:
@@ -163,18 +178,18 @@ class Job(Handle, Generic[Answer]):
             if seconds <= 0:
                 return False
 
-    def _handle_for(self):
+    def _started_for(self):
         """What another job waits for; None if it has ended. A failure of it is raised."""
         with self._lock:
-            if self._outcome is not None:
-                if self._outcome[0] is not None:
-                    raise self._outcome[0]
-                return None
-            return self._now.place[0]
+            if self._outcome is not None and self._outcome[0] is not None:
+                raise self._outcome[0]
+            return self._now
 
     def cancel(self) -> None:
         """Ask it to end where it would report progress next."""
-        self._now.cancel()
+        self._is_cancelled, now = True, self._now
+        if now is not None:
+            now.cancel()
 
     @property
     def done(self) -> bool:
@@ -184,8 +199,8 @@ class Job(Handle, Generic[Answer]):
     @property
     def progress(self) -> tuple[int, int]:
         """(done, count): the queries, slabs or spheres that are answered, and all of them."""
-        self._now.has_ended()
-        return self._now.info.done, self._now.info.count
+        now = self._now
+        return self._last if now is None else now.progress()
 
     def result(self) -> Answer:
         """What the call would have returned; waits for its end."""

@@ -45,14 +45,20 @@ def _records(contacts, name, keep):
     query = np.ascontiguousarray(_arrays.as_array(contacts.query, "query", np.dtype("u8")))
     patch = np.ascontiguousarray(_arrays.as_array(contacts.patch, "patch", _arrays.U4))
     keep += [query, patch]
-    r.count = len(query)
-    if len(patch) != r.count:
-        raise ValueError(f"{name}: patch has {len(patch)} rows, and query {r.count}")
+    r.count = query.size
+    _check_rows(name, "query", query, r.count)
+    _check_rows(name, "patch", patch, r.count)
     r.query, r.patch = _arrays.from_buffer("uint64_t[]", query), _arrays.from_buffer("uint32_t[]", patch)
     _arrays.points(r.point, contacts.point, "point", r.count, keep)
     instance = getattr(contacts, "instance", None)
     if instance is not None:
         instance = np.ascontiguousarray(_arrays.as_array(instance, "instance", np.dtype("i4")))
+        _check_rows(name, "instance", instance, r.count)
         keep.append(instance)
         r.instance = _arrays.from_buffer("int32_t[]", instance)
     return r
+
+
+def _check_rows(name, column, array, count):
+    if array.shape != (count,):
+        raise ValueError(f"{name}: {column} has the shape {array.shape}, and query has {count} rows")

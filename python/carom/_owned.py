@@ -32,6 +32,10 @@ class Owned(Handle):
         self._handle = ffi.NULL
         return handle
 
+    def _hand_over(self):
+        """The same, at the end of its context."""
+        return self._release()
+
     def __del__(self):
         handle = self._release()
         if handle:

@@ -252,10 +252,10 @@ def _new_stats():
 def _wait_for(b, wait, keep):
     if not isinstance(wait, (list, tuple)) or not all(isinstance(other, Job) for other in wait):
         raise TypeError("wait must be a list of jobs")
-    handles = [handle for handle in map(Job._handle_for, wait) if handle is not None]
-    handles = new("carom_job *[]", handles)
+    started = [s for s in map(Job._started_for, wait) if s is not None]
+    handles = new("carom_job *[]", [s.place[0] for s in started])
     b.wait, b.wait_count = handles, len(handles)
-    keep += [handles, wait]
+    keep += [handles, started]
 
 
 def _select(b, select, n, keep):
