@@ -16,11 +16,12 @@
 /* Rows that are handed over together. */
 enum { FILES_CHUNK = 1 << 16 };
 
-/* `mesh PATH`: float[vertices][3], then uint32_t[triangles][3]. */
+/* `mesh PATH [SECONDS]`: float[vertices][3], then uint32_t[triangles][3]. With SECONDS, so often while the file is
+ * parsed an object of its own, {"share": from 0 to 1}, and a NUL. */
 int files_read_mesh(int count, char **arguments);
-/* `rows PATH NAME=TYPE...`: the columns of a table, in chunks: their number of rows as a uint64_t, then column by
- * column. A chunk of no rows is the last. TYPE: <f4, <u4 (masks) or <i8 (whole numbers). Without columns: all of a CSV,
- * as <f4. */
+/* `rows PATH NAME=TYPE...`: the columns of a table, in chunks: their number of rows as a uint64_t, the share of the
+ * file that is read as a double, then column by column. A chunk of no rows is the last. TYPE: <f4, <u4 (masks) or <i8
+ * (whole numbers). Without columns: all of a CSV, as <f4. */
 int files_read_rows(int count, char **arguments);
 /* `arrays PATH`: the array of a .npy file, or those of an HDF5 file, each as a whole. */
 int files_read_arrays(int count, char **arguments);

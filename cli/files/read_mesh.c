@@ -2,7 +2,14 @@
 #include "files.h"
 #include "cli/base/base.h"
 #include "cli/base/json.h"
+#include "cli/base/unfinished.h"
 #include "cli/import/import.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static void describe(json_writer *j, const mesh_data *mesh)
 {
@@ -20,12 +27,31 @@ static void describe(json_writer *j, const mesh_data *mesh)
     json_close(j, ']');
 }
 
+static double every, next; /* seconds */
+
+/* Straight to the pipe, once in a while: the numbers have a buffer of their own. */
+static void tell(double share)
+{
+    char text[64];
+    const double now = cli_seconds();
+    if (now < next)
+        return;
+    next = now + every;
+    const int size = snprintf(text, sizeof text, "{\"share\": %.6f}", share) + 1;
+    if (write(STDOUT_FILENO, text, (size_t)size) != size && errno == EPIPE)
+        unfinished_end_by(SIGPIPE); /* nobody reads; any other error is found with the numbers */
+}
+
 int files_read_mesh(int count, char **arguments)
 {
     mesh_data mesh;
     output out;
     json_writer j;
-    (void)count;
+    if (count > 1) {
+        every = strtod(arguments[1], NULL);
+        next = cli_seconds() + every;
+        mesh_import_tell(tell);
+    }
     int status = mesh_import(arguments[0], &mesh);
     if (status != EXIT_DONE)
         return status;

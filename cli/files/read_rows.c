@@ -52,6 +52,7 @@ static int hand_over(table_reader *reader, const table_column *columns, size_t c
 {
     output out;
     uint64_t rows = 1;
+    double share;
     int status = output_open(&out, NULL);
     if (status != EXIT_DONE)
         return status;
@@ -60,7 +61,10 @@ static int hand_over(table_reader *reader, const table_column *columns, size_t c
         status = table_next(reader, FILES_CHUNK, &rows);
         if (status != EXIT_DONE)
             break;
+        share = table_share(reader);
+        share = share >= 0.0 ? share : 0.0; /* of a pipe not known */
         output_bytes(&out, (const char *)&rows, sizeof rows);
+        output_bytes(&out, (const char *)&share, sizeof share);
         for (size_t i = 0; i < count; i++)
             output_bytes(&out, (const char *)columns[i].data,
                          (size_t)rows * (columns[i].kind == TABLE_WHOLE ? sizeof(uint64_t) : sizeof(float)));

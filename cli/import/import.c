@@ -246,6 +246,20 @@ static void note_drops(mesh_data *mesh)
         mesh_note(mesh, "%llu lines were dropped", (unsigned long long)mesh->dropped_lines);
 }
 
+static void (*tell_share)(double share);
+static const mesh_file *told; /* the file that is parsed */
+
+void mesh_import_tell(void (*tell)(double share))
+{
+    tell_share = tell;
+}
+
+void mesh_parsed(const char *at)
+{
+    if (told && at >= told->data && at <= told->data + told->size)
+        tell_share((double)(at - told->data) / (double)told->size);
+}
+
 int mesh_import(const char *path, mesh_data *out)
 {
     char head[512] = {0};
@@ -257,8 +271,10 @@ int mesh_import(const char *path, mesh_data *out)
         char *data = NULL;
         status = read_all(path, &data, &file.size);
         file.data = data;
+        told = tell_share ? &file : NULL;
         if (status == EXIT_DONE)
             status = reader(&file, out);
+        told = NULL;
         free(data);
     } else if (access(path, R_OK) != 0) {
         status = cli_refuse(EXIT_USAGE, "%s: cannot be opened: %s", path, strerror(errno));

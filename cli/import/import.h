@@ -31,6 +31,9 @@ typedef struct mesh_data {
 /* Read `path`, which has at least one triangle. Returns an exit status; anything but EXIT_DONE has been explained and
  * left `out` empty. May start a process, so call it before anything starts threads. */
 int mesh_import(const char *path, mesh_data *out);
+/* For all later imports: a function that hears now and then how much of a file is parsed, from 0 to 1; none of those
+ * that assimp reads. It is called often, and looks at the clock itself. */
+void mesh_import_tell(void (*tell)(double share));
 void mesh_free(mesh_data *mesh);
 
 #endif

@@ -353,8 +353,11 @@ static int check_element(const ply *p, const ply_element *e)
 static int read_all_of(ply *p, const ply_element *e)
 {
     int status = check_element(p, e);
-    for (uint64_t i = 0; i < e->count && e->properties > 0 && status == EXIT_DONE; i++)
+    for (uint64_t i = 0; i < e->count && e->properties > 0 && status == EXIT_DONE; i++) {
+        if (i % MESH_TELL == 0)
+            mesh_parsed(p->at); /* of text the lines tell */
         status = read_one(p, e, i);
+    }
     return status;
 }
 

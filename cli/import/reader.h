@@ -20,6 +20,10 @@ int mesh_read_off(const mesh_file *file, mesh_data *out);
 int mesh_read_gltf(const mesh_file *file, mesh_data *out);
 int mesh_read_assimp(const char *path, mesh_data *out);
 
+/* A reader has come to this place of the file; to be called every MESH_TELL lines or records. */
+enum { MESH_TELL = 4096 };
+void mesh_parsed(const char *at);
+
 /* ---- building; each returns an exit status ---- */
 int mesh_add_part(mesh_data *mesh, const char *name, size_t length);
 int mesh_add_vertex(mesh_data *mesh, const float xyz[3]);

@@ -64,6 +64,8 @@ static int take_line(mesh_scan *scan)
     while (stop < end && *stop != '\n' && *stop != '\r')
         stop++;
     scan->line_end = stop;
+    if (scan->line % MESH_TELL == 0)
+        mesh_parsed(scan->at);
     int cr_lf = end - stop >= 2 && stop[0] == '\r' && stop[1] == '\n';
     /* The first line decides, because the byte behind a header that ends in CR may belong to binary data. */
     if (scan->line++ == 0)

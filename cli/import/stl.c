@@ -32,6 +32,8 @@ static int read_binary(const mesh_file *file, uint64_t count, mesh_data *out)
     for (uint64_t i = 0; i < count; i++) {
         const char *facet = file->data + HEADER + FACET * i;
         float corners[9];
+        if (i % MESH_TELL == 0)
+            mesh_parsed(facet);
         for (int k = 0; k < 9; k++) {
             uint32_t bits = little_32(facet + 12 + 4 * k);
             memcpy(&corners[k], &bits, sizeof bits);

@@ -227,9 +227,12 @@ class Context(Handle, ContextCalls):
         """
         return Mesh(self, vertices, triangles, masks, patches)
 
-    def open_mesh(self, path: str | PathLike, masks: Uints | None = None, patches: Uints | None = None) -> Mesh:
-        """A mesh of a file that carom.open_mesh reads; masks and patches as in mesh(), of the triangles of the file."""
-        file = open_mesh(path)
+    def open_mesh(
+        self, path: str | PathLike, masks: Uints | None = None, patches: Uints | None = None, *, progress: Any = None
+    ) -> Mesh:
+        """A mesh of a file that carom.open_mesh reads; masks and patches as in mesh(), of the triangles of the file.
+        progress : of the reading, as in carom.open_mesh; the mesh is then built to its end."""
+        file = open_mesh(path, progress=progress)
         return self.mesh(file.vertices, file.triangles, masks, patches)
 
     def open_image(self, image: Any) -> Mesh:

@@ -1,30 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Files that the command reads and writes, by the command's own code: the program carom-files beside this module. It is
-started once for each file. So a damaged file cannot end this process, Ctrl-C ends a reader at once, and assimp and HDF5
-are not loaded here, where other packages may have other releases of them."""
-import errno
-import json
+"""Files that the command reads and writes, by the command's own code: the program carom-files (_program.py). So a damaged
+file cannot end this process, Ctrl-C ends a reader at once, and assimp and HDF5 are not loaded here, where other packages
+may have other releases of them."""
 import os
-import pathlib
-import signal
-import subprocess
-import tempfile
-import warnings
-from contextlib import contextmanager
 from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._enums import Status
-from ._error import Error, InvalidArgument, OutOfMemory
+from . import _program
 from ._lattice import Lattice
+from ._program import PIPE, run
 
-PROGRAM = pathlib.Path(__file__).parent / "carom-files"
 CHUNK = 1 << 16  # rows that are handed over together: FILES_CHUNK of cli/files/files.h
-PIPE = 1 << 20
-REASONS = {os.strerror(number): number for number in errno.errorcode}  # before anyone chooses another language
+PARSED = 0.9  # the share of the work on a mesh file that is done when its numbers begin to come
+CHUNK_HEAD = [("rows", "u8"), ("share", "f8")]  # in front of a chunk; share: of the file that is read then
 READ_TYPES = ("f4", "u4", "i8")  # of the columns of a table
 ROW_TYPES = ("f4", "i4", "u4", "i8", "u1")  # of those that are written
 ARRAY_TYPES = ROW_TYPES + ("f8",)
@@ -60,63 +51,6 @@ class MeshFile(NamedTuple):
         return np.repeat(np.arange(len(self.parts), dtype="u4"), [part.triangles for part in self.parts])
 
 
-# ---- the program -----------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _run(*arguments, is_writing=False):
-    """Start the program for a `with` block, which reads or writes its numbers. An exception of the block ends it; what
-    it could not do is an exception behind the block."""
-    stream = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
-    if is_writing:  # without a buffer, which would be written when the pipe is broken already
-        stream = {"stdin": subprocess.PIPE, "bufsize": 0}
-    has_ended_early = False
-    with tempfile.TemporaryFile() as messages:
-        try:  # a process group of its own: Ctrl-C is for this process, which ends it
-            process = subprocess.Popen([PROGRAM, *arguments], stderr=messages, pipesize=PIPE, process_group=0, **stream)
-        except FileNotFoundError:
-            raise Error(Status.ERROR_UNSUPPORTED, "this carom was built without its program carom-files") from None
-        with process:
-            try:
-                yield process
-            except (BrokenPipeError, EOFError):
-                has_ended_early = True  # its message says why
-            except BaseException:
-                _end(process)
-                raise
-        messages.seek(0)
-        text = messages.read().decode(errors="replace")
-    lines = [line.removeprefix("carom: ") for line in text.splitlines() if line.startswith("carom: ")]
-    if process.returncode or has_ended_early:
-        raise _error_of(process.returncode, lines, text.strip())
-    for line in lines:
-        warnings.warn(line, stacklevel=5)
-
-
-def _end(process):
-    """It removes what it has begun to write."""
-    process.terminate()
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-
-
-def _error_of(status, lines, text):
-    """The exception for an exit status of the command and its messages."""
-    sentence = "\n".join(lines)
-    if status < 0:
-        return OSError(errno.EIO, f"carom-files was ended by {signal.Signals(-status).name}")
-    if not lines:
-        return Error(Status.ERROR_UNSUPPORTED, text or f"carom-files ended with status {status}")
-    if lines[-1].startswith("out of memory"):
-        return OutOfMemory(Status.ERROR_OUT_OF_MEMORY, sentence)
-    reason = lines[-1].rpartition(": ")[2]
-    if reason in REASONS:
-        return OSError(REASONS[reason], sentence)
-    return InvalidArgument(Status.ERROR_INVALID_ARGUMENT, sentence) if status == 2 else OSError(sentence)
-
-
 def _name(path):
     path = os.fspath(path)
     return "./-" if path == "-" else b"./-" if path == b"-" else path  # which the command takes for a standard stream
@@ -126,33 +60,24 @@ def _suffix(path):
     return os.path.splitext(os.fsdecode(path))[1].lower()
 
 
-def _receive_head(stream):
-    """The JSON object in front of the numbers."""
-    head = bytearray()
-    while (end := stream.peek().find(b"\0")) < 0:
-        part = stream.read1()
-        if not part:
-            raise EOFError
-        head += part
-    head += stream.read(end + 1)
-    return json.loads(head[:-1])
-
-
-def _receive(stream, array):
-    if array.nbytes and stream.readinto(array.reshape(-1).view("u1")) != array.nbytes:
-        raise EOFError
-    return array
+def _size(path):
+    """Bytes of a file, which progress of reading counts; 0 if there are none to be told."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 # ---- meshes ----------------------------------------------------------------------------------------------------------
 
 
-def open_mesh(path: str | PathLike) -> MeshFile:
+def open_mesh(path: str | PathLike, *, progress: Any = None) -> MeshFile:
     """Read a mesh file, as the command's --mesh does.
 
     Parameters
     ----------
     path : PLY, STL, OBJ, OFF or glTF, or another format that assimp reads, where it is built in
+    progress : a function of (done, count), or a tqdm bar; what it raises ends the call. Counts bytes of the file
 
     Returns
     -------
@@ -168,10 +93,12 @@ def open_mesh(path: str | PathLike) -> MeshFile:
     ----
     10 to 30 ms to start the reader, then that of the command; the arrays are in memory twice for a moment.
     """
-    with _run("mesh", _name(path)) as process:
-        head = _receive_head(process.stdout)
-        vertices = _receive(process.stdout, np.empty((head["vertices"], 3), "f4"))
-        triangles = _receive(process.stdout, np.empty((head["triangles"], 3), "u4"))
+    often = [] if progress is None else [repr(_program.EVERY)]
+    with run("mesh", _name(path), *often, progress=progress, count=_size(path)) as program:
+        head = program.receive_head(PARSED)
+        program.expect(12 * (head["vertices"] + head["triangles"]), PARSED)
+        vertices = program.receive(np.empty((head["vertices"], 3), "f4"))
+        triangles = program.receive(np.empty((head["triangles"], 3), "u4"))
     parts, first = [], 0
     for part in head["parts"]:
         parts.append(MeshPart(part["name"], first, part["triangles"]))
@@ -182,7 +109,7 @@ def open_mesh(path: str | PathLike) -> MeshFile:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def read(path: str | PathLike, columns: Any = None) -> Any:
+def read(path: str | PathLike, columns: Any = None, *, progress: Any = None) -> Any:
     """Read a table of numbers, or arrays, as the command reads its rows.
 
     Parameters
@@ -194,6 +121,7 @@ def read(path: str | PathLike, columns: Any = None) -> Any:
         None: all columns of a CSV, as float32; the array of a .npy file (little-endian float32), or the columns of
         its structured type; all datasets in the root group of an HDF5 file, or VTKHDF/PointData of a .vtkhdf, each as
         it is.
+    progress : a function of (done, count), or a tqdm bar; what it raises ends the call. Counts bytes of the file
 
     Returns
     -------
@@ -212,24 +140,28 @@ def read(path: str | PathLike, columns: Any = None) -> Any:
     if suffix in (".nrrd", ".vti"):
         raise ValueError(f"carom.read has no {suffix}; it reads .npy, .h5, .vtkhdf and text")
     if columns is not None:
-        return _read_rows(path, _types_of(columns))
+        return _read_rows(path, _types_of(columns), progress)
     if suffix not in (".npy", ".h5", ".hdf5", ".vtkhdf"):
-        return _read_rows(path, {})
-    with _run("arrays", _name(path)) as process:
-        head = _receive_head(process.stdout)
+        return _read_rows(path, {}, progress)
+    with run("arrays", _name(path), progress=progress, count=_size(path)) as program:
+        head = program.receive_head()
         if "columns" in head:  # of a structured .npy
-            return _receive_named(process.stdout, head, path)
-        arrays = [(a["name"], _receive(process.stdout, np.empty(a["shape"], a["type"]))) for a in head["arrays"]]
+            return _receive_named(program, head, path)
+        arrays = [(a["name"], np.empty(a["shape"], a["type"])) for a in head["arrays"]]
+        program.expect(sum(array.nbytes for _, array in arrays))
+        for _, array in arrays:
+            program.receive(array)
     return arrays[0][1] if suffix == ".npy" else _by_name(path, arrays)
 
 
-def _receive_named(stream, head, path):
+def _receive_named(program, head, path):
     """Rows of named numbers one behind the other, as columns."""
     rows, size = head["rows"], head["row_bytes"]
     columns = [(c["name"], np.empty(rows, c["type"]), c["at"]) for c in head["columns"]]
     most = max(1, min(CHUNK, 16 * PIPE // size))
+    program.expect(rows * size)
     for begin in range(0, rows, most):
-        block = _receive(stream, np.empty((min(most, rows - begin), size), "u1"))
+        block = program.receive(np.empty((min(most, rows - begin), size), "u1"))
         for _, column, at in columns:
             part = np.ascontiguousarray(block[:, at : at + column.itemsize])
             column[begin : begin + len(block)] = part.view(column.dtype)[:, 0]
@@ -249,14 +181,15 @@ def _types_of(columns):
     return types
 
 
-def _read_rows(path, types):
-    with _run("rows", _name(path), *(f"{name}={dtype.str}" for name, dtype in types.items())) as process:
-        stream = process.stdout
-        head = _receive_head(stream)
+def _read_rows(path, types, progress):
+    named = [f"{name}={dtype.str}" for name, dtype in types.items()]
+    with run("rows", _name(path), *named, progress=progress, count=_size(path)) as program:
+        head = program.receive_head()
         columns = [(column["name"], [np.empty(0, column["type"])]) for column in head["columns"]]
-        while count := int(_receive(stream, np.empty(1, "u8"))[0]):
+        while (chunk := program.receive(np.empty(1, CHUNK_HEAD))[0])["rows"]:
             for _, parts in columns:
-                parts.append(_receive(stream, np.empty(count, parts[0].dtype)))
+                parts.append(program.receive(np.empty(chunk["rows"], parts[0].dtype)))
+            program.progress.move(chunk["share"])
     return _by_name(path, [(name, np.concatenate(parts)) for name, parts in columns])
 
 
@@ -270,7 +203,7 @@ def _by_name(path, arrays):
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 
-def write(path: str | PathLike, columns: Any, *, lattice: Lattice | None = None) -> None:
+def write(path: str | PathLike, columns: Any, *, lattice: Lattice | None = None, progress: Any = None) -> None:
     """Write a table of numbers, or arrays. The file appears whole or not at all.
 
     Parameters
@@ -282,6 +215,7 @@ def write(path: str | PathLike, columns: Any, *, lattice: Lattice | None = None)
         float32, in the order of the dict. Or one array of any shape, to a .npy file.
     lattice : the carom.Lattice for whose nodes the arrays have numbers: [nz][ny][nx], of a map [ny][nx], and a last
         axis of 3 for vectors. The file is then a volume, as carom bake writes it; .npy and .nrrd hold one array
+    progress : a function of (done, count), or a tqdm bar; what it raises ends the call. Counts bytes of the numbers
 
     Raises
     ------
@@ -300,17 +234,17 @@ def write(path: str | PathLike, columns: Any, *, lattice: Lattice | None = None)
             raise ValueError(
                 "an array without a name can be written to a .npy file alone; give it one: {'distance': a}"
             )
-        return _write_arrays(path, {"": _array_of(columns, "the array", ARRAY_TYPES)}, lattice)
+        return _write_arrays(path, {"": _array_of(columns, "the array", ARRAY_TYPES)}, lattice, progress)
     given = columns._asdict() if hasattr(columns, "_asdict") else dict(columns)
     arrays = {str(name): np.asarray(a) for name, a in given.items() if a is not None}
     if not arrays:
         raise ValueError("columns has no arrays")
     if lattice is None and all(a.ndim == 1 or a.ndim == 2 and a.shape[1] == 3 for a in arrays.values()):
-        return _write_table(path, suffix, _columns_of(arrays))
+        return _write_table(path, suffix, _columns_of(arrays), progress)
     if lattice is None and suffix not in (".npy", ".h5", ".hdf5"):
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
         raise ValueError(f"text holds columns of (n,) or (n, 3) numbers, not {shapes}; write .h5")
-    _write_arrays(path, {name: _array_of(a, name, ARRAY_TYPES) for name, a in arrays.items()}, lattice)
+    _write_arrays(path, {name: _array_of(a, name, ARRAY_TYPES) for name, a in arrays.items()}, lattice, progress)
 
 
 def _array_of(array, name, types):
@@ -341,29 +275,35 @@ def _columns_of(arrays):
     return columns
 
 
-def _write_table(path, suffix, columns):
+def _write_table(path, suffix, columns, progress):
     if suffix == ".npy":
         for name, array in columns.items():
             if array.dtype != "f4":
                 raise TypeError(f"{name} has the dtype {array.dtype}; columns of a .npy file are float32")
-        return _write_arrays(path, {"": np.column_stack(list(columns.values()))}, None)
+        return _write_arrays(path, {"": np.column_stack(list(columns.values()))}, None, progress)
     types = {name: a.dtype for name, a in columns.items()}
     if suffix not in (".h5", ".hdf5", ".vtp", ".xyz"):  # a byte of 255 means that there is none, in the command's text
         types = {name: np.dtype("i4") if dtype == "u1" else dtype for name, dtype in types.items()}
     rows = len(next(iter(columns.values())))
     described = [f"{name}={dtype.str}" for name, dtype in types.items()]
-    with _run("write-rows", _name(path), str(rows), *described, is_writing=True) as process:
+    total = rows * sum(dtype.itemsize for dtype in types.values())
+    with run(
+        "write-rows", _name(path), str(rows), *described, is_writing=True, progress=progress, count=total
+    ) as program:
+        program.expect(total)
         for begin in range(0, rows, CHUNK):
             for name, array in columns.items():
-                _send(process.stdin, array[begin : begin + CHUNK].astype(types[name], copy=False))
+                program.send(array[begin : begin + CHUNK].astype(types[name], copy=False))
 
 
-def _write_arrays(path, arrays, lattice):
+def _write_arrays(path, arrays, lattice, progress):
     where = [] if lattice is None else ["--lattice", _nodes(arrays, lattice)]
     shapes = [f"{name}={a.dtype.str}={','.join(map(str, a.shape))}" for name, a in arrays.items()]
-    with _run("write-arrays", _name(path), *where, *shapes, is_writing=True) as process:
+    total = sum(array.nbytes for array in arrays.values())
+    with run("write-arrays", _name(path), *where, *shapes, is_writing=True, progress=progress, count=total) as program:
+        program.expect(total)
         for array in arrays.values():
-            _send(process.stdin, array)
+            program.send(array)
 
 
 def _nodes(arrays, lattice):
@@ -376,14 +316,3 @@ def _nodes(arrays, lattice):
         is_map = is_map or array.shape in shapes[2:]
     corner = [o + f * lattice.spacing for o, f in zip(lattice.origin, lattice.first)]
     return ",".join(map(repr, [*corner, lattice.spacing, *lattice.dims[:2], 0 if is_map else lattice.dims[2]]))
-
-
-def _send(stream, array):
-    """All of it; blocks of what does not lie in one piece are copied."""
-    if array.ndim > 1 and not array.flags.c_contiguous:
-        for part in array:
-            _send(stream, part)
-    else:
-        view = memoryview(np.ascontiguousarray(array).reshape(-1)).cast("B")
-        while len(view):
-            view = view[stream.write(view[: PIPE * 16]) :]

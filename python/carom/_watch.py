@@ -27,10 +27,7 @@ class Watch:
         if progress is None:
             self.pointer.to_end, self.function, self.exception = 0, None, None
             return
-        self.has_to_end = True
-        function = bar_of(progress) if hasattr(progress, "update") else progress
-        if not callable(function):
-            raise TypeError("progress must be a function of (done, count), or have update() as tqdm has")
+        self.has_to_end, function = True, function_of(progress)
         self.pointer.to_end, self.function, self.exception = 1, function, None
 
     def end(self):
@@ -42,6 +39,14 @@ class Watch:
                 raise exception
             finally:
                 del exception  # its traceback holds this frame
+
+
+def function_of(progress):
+    """A caller's progress as a function of (done, count), or None."""
+    function = bar_of(progress) if hasattr(progress, "update") else progress
+    if function is not None and not callable(function):
+        raise TypeError("progress must be a function of (done, count), or have update() as tqdm has")
+    return function
 
 
 def bar_of(bar):

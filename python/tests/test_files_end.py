@@ -12,25 +12,25 @@ import numpy as np
 import pytest
 
 import carom
-from carom import _files
+from carom import _program
 from conftest import waves
 from mesh_files import off
 
 ODD = np.float32([0.1, -0.0, 1e-45])
-pytestmark = pytest.mark.skipif(not _files.PROGRAM.exists(), reason="built without carom-files")
+pytestmark = pytest.mark.skipif(not _program.PROGRAM.exists(), reason="built without carom-files")
 
 
 # ---- ends before the end ---------------------------------------------------------------------------------------------
 
 LONG = """
 import sys, time, numpy as np, carom
-from carom import _files
-send = _files._send
-def slow(stream, array):
-    send(stream, array)
+from carom._program import Program
+send = Program.send
+def slow(program, array):
+    send(program, array)
     print("going", flush=True)
     time.sleep(0.01)
-_files._send = slow
+Program.send = slow
 try:
     if sys.argv[1] == "write":
         carom.write(sys.argv[2], {"x": np.broadcast_to(np.float32(0), 1 << 30)})
@@ -98,10 +98,10 @@ def test_error_while_writing(tmp_path, monkeypatch):
     path = tmp_path / "rows.csv"
     path.write_text("old")
 
-    def fail(stream, array):
+    def fail(program, array):
         raise RuntimeError("on the way")
 
-    monkeypatch.setattr(_files, "_send", fail)
+    monkeypatch.setattr(_program.Program, "send", fail)
     with pytest.raises(RuntimeError, match="on the way"):
         carom.write(path, {"x": ODD})
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
@@ -110,7 +110,7 @@ def test_error_while_writing(tmp_path, monkeypatch):
 def test_program_dies(tmp_path, monkeypatch):
     """A reader that crashes is an OSError, and one that is not there says so."""
     path = tmp_path / "carom-files"
-    monkeypatch.setattr(_files, "PROGRAM", path)
+    monkeypatch.setattr(_program, "PROGRAM", path)
     with pytest.raises(carom.Error, match="without its program carom-files") as raised:
         carom.open_mesh("x.obj")
     assert raised.value.status == carom.Status.ERROR_UNSUPPORTED

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import carom
-from carom import _files
+from carom import _program
 from conftest import same, waves
 from mesh_files import WRITERS, obj, ply, said_by
 
-pytestmark = pytest.mark.skipif(not _files.PROGRAM.exists(), reason="built without carom-files")
+pytestmark = pytest.mark.skipif(not _program.PROGRAM.exists(), reason="built without carom-files")
 
 
 def opened(path):

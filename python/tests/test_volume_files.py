@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import carom
-from carom import _files
+from carom import _program
 from conftest import cube
 from mesh_files import H5, needs_hdf5, off
 
-pytestmark = pytest.mark.skipif(not _files.PROGRAM.exists(), reason="built without carom-files")
+pytestmark = pytest.mark.skipif(not _program.PROGRAM.exists(), reason="built without carom-files")
 
 
 # ---- volumes ---------------------------------------------------------------------------------------------------------
