@@ -210,6 +210,12 @@ class Job(Handle, Generic[Answer]):
             raise exception
         return answer
 
+    def __await__(self):
+        """`await job`: its result; other tasks go on meanwhile. A task that is cancelled leaves the job as it is."""
+        import asyncio  # takes longer to import than all of carom
+
+        return asyncio.get_running_loop().run_in_executor(None, self.result).__await__()
+
     def __repr__(self):
         done, count = self.progress
         state = "has ended" if self._outcome is not None else f"{done} of {count}"

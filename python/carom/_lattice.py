@@ -61,13 +61,19 @@ def fill_lattice(view, lattice):
     view.origin, view.spacing, view.dims, view.first = lattice.origin, lattice.spacing, lattice.dims, lattice.first
 
 
+def pair_of(part, count, name):
+    """(begin, end) within 0 and count."""
+    if not (isinstance(part, (tuple, list)) and len(part) == 2 and all(map(_is_whole, part))):
+        raise TypeError(f"{name} must be (begin, end), two whole numbers")
+    begin, end = part
+    if not 0 <= begin <= end <= count:
+        raise ValueError(f"{name} must be (begin, end) within 0 and {count}")
+    return begin, end
+
+
 def slabs_of(batch, lattice, slabs, axis):
     """Set the part of the lattice that a call answers; the shape of its answers, slowest first."""
     count = lattice.dims[axis]
-    if slabs is not None and not (isinstance(slabs, (tuple, list)) and len(slabs) == 2 and all(map(_is_whole, slabs))):
-        raise TypeError("slabs or rows must be (begin, end), two whole numbers")
-    begin, end = (0, count) if slabs is None else slabs
-    if not 0 <= begin <= end <= count:
-        raise ValueError(f"slabs must be (begin, end) within 0 and {count}")
+    begin, end = (0, count) if slabs is None else pair_of(slabs, count, "rows" if axis == 1 else "slabs")
     batch.begin, batch.count = begin, end
     return (end - begin,) + tuple(reversed(lattice.dims[:axis]))

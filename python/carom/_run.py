@@ -12,6 +12,7 @@ from ._error import error_of
 from ._infos import DeviceShare, Stats
 from ._inputs import before_of
 from ._job import Job
+from ._lattice import pair_of
 from ._watch import PROGRESS
 from ._words import words_of
 
@@ -81,9 +82,13 @@ class Running:
         "stored",
         "capacity",
         "is_fixed",
+        "begin",
+        "end",
+        "prepares",
     )
 
     def __init__(self, subject, call, which, d, keep, stats):
+        self.begin, self.end, self.prepares = 0, d.batch.count, False
         self.subject, self.call, self.which, self.d, self.keep = subject, call, which, d, keep
         self.stats = _new_stats() if stats else None
         self.totals = self.total = None
@@ -98,19 +103,21 @@ class Running:
 
     def answer(self):
         """The named tuple of a call that has ended; a pair with the statistics if they were asked for."""
-        if self.totals is not None:
+        if self.prepares:
+            self.made = None
+        elif self.totals is not None:
             _cut(self)
         return self.made if self.stats is None else (self.made, stats_of(self.stats))
 
     def rest(self):
         """Whether a list is to go on behind its first call, which has counted all of it; prepared, if so."""
         totals = self.totals
-        if totals is None:
+        if totals is None or self.prepares:
             return False
-        count, self.stored, self.total = self.d.batch.count, totals.stored, totals.total
+        count, self.stored, self.total = self.end - self.begin, totals.stored, totals.total
         if count >= LEARNED:
             _learn(self.subject._context, self.call, count, self.total)
-        if totals.complete >= count:
+        if totals.complete >= self.end:
             return False
         if self.is_fixed:
             raise ValueError(f"out: the list has {self.total} records, and its arrays hold {self.capacity}")
@@ -122,22 +129,22 @@ class Running:
 
     def complete(self):
         """The second call of a list has ended."""
-        if self.totals.complete != self.d.batch.count or self.totals.stored != self.total - self.stored:
+        if self.totals.complete != self.end or self.totals.stored != self.total - self.stored:
             raise RuntimeError("what the list was asked for has changed while it was made")
         self.stored = self.total
 
 
-def run(subject, call, d, n, keep, batch, which=0, rows=None, bundle=0, without=(), before=None):
+def run(subject, call, d, n, keep, batch, which=0, rows=None, bundle=0, without=(), before=None, part=None):
     """Make a call. d: its descriptor, filled but for the batch; n: rows of the inputs; rows: the shape of the answers,
-    if it is not one for each query; without: columns that this subject does not have."""
-    accuracy, select, columns, out, progress, stats, job, wait = batch
+    if it is not one for each query; without: columns that this subject does not have; part: (begin, end) of a list."""
+    accuracy, select, columns, out, progress, stats, job, wait, prepare = batch
     context = subject._context
     b = d.batch
     if accuracy is not None:
         b.accuracy = ACCURACIES[accuracy]
     elif context._accuracy:
         b.accuracy = context._accuracy
-    is_usual = columns is None and not out and not job and rows is before is None and bundle < 2
+    is_usual = columns is part is None and not out and not job and not prepare and rows is before is None and bundle < 2
     if rows is None:
         if select is None:
             b.count = count = 1 if n is None else n
@@ -151,6 +158,10 @@ def run(subject, call, d, n, keep, batch, which=0, rows=None, bundle=0, without=
                 return _run_in_block(subject, call, d, count, keep, room, progress, stats, which, not without)
         rows = (count // bundle if bundle > 1 else count,)
     r = Running(subject, call, which, d, keep, stats)
+    if part is not None:
+        _set_part(r, part)
+    if prepare:
+        b.prepare, r.prepares = 1, True
     also = "previous" if before is not None else "query" if bundle > 1 and "query" in call.columns else None
     _make_outputs(r, columns, out, rows, without, also)
     if before is not None:
@@ -258,6 +269,14 @@ def _wait_for(b, wait, keep):
     keep += [handles, started]
 
 
+def _set_part(r, part):
+    """Of a list that is answered for the spheres from `begin` to `end`."""
+    count, b = r.d.batch.count, r.d.batch
+    begin, end = pair_of(part, count, "part")
+    r.begin, r.end = (begin, end) if begin < end else (count, count)  # no spheres: 0 as the end would mean all
+    b.begin, r.d.a_end = r.begin, r.end
+
+
 def _select(b, select, n, keep):
     """The number of queries. `n` rows of the inputs, None if each has one element for all."""
     count = _arrays.uints(b.select, select, "select", None, keep)
@@ -284,8 +303,7 @@ def _make_outputs(r, columns, out, rows, without, also):
         r.is_fixed = False
         _fill_outputs(r, columns, out, rows, None, without, also)
         return
-    count = rows[0]
-    offsets, rows = (count + 1,), _make_room(r, out, count)
+    offsets, rows = (rows[0] + 1,), _make_room(r, out, r.end - r.begin)
     try:
         _fill_outputs(r, columns, out, rows, offsets, without, also)
     except MemoryError:  # the room was a guess
@@ -402,6 +420,8 @@ def _grow(r):
 
 def _cut(r):
     """Leave the records alone; where they are few, without the memory behind them."""
+    if r.end - r.begin < r.d.batch.count and isinstance(r.made[0], np.ndarray):
+        r.made = r.made._replace(offsets=r.made[0][r.begin : r.end + 1])
     if r.stored == r.capacity:
         return
     made, kept = r.made, slice(r.stored)

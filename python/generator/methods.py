@@ -25,6 +25,11 @@ BATCH = (
     ("stats: bool = False", "True: returns (result, carom.Stats)"),
     ("job: bool = False", "True: returns a carom.Job at once"),
     ("wait: Sequence[Job] = ()", "jobs that must have ended before"),
+    (
+        "prepare: bool = False",
+        "True: answers nothing (None in place of the result), but does what the first such call does before its first "
+        "query: devices, programs, what a mesh keeps for it",
+    ),
 )
 
 
@@ -107,6 +112,9 @@ def more_keywords(call):
     if call.has_lattice:
         words = "(begin, end) of those to answer; None: all"
         more.append(Parameter(call.part, "Optional[tuple]", "None", words, []))
+    if call.has_part:
+        words = "(begin, end): list the pairs of the spheres a from begin to end; `offsets` begins there; None: all"
+        more.append(Parameter("part", "Optional[tuple]", "None", words, []))
     if call.has("previous"):
         words = "an earlier list of pairs, to find its pairs again: column previous"
         more.append(Parameter("before", f"Optional[{call.result}]", "None", words, []))
@@ -146,5 +154,7 @@ def body_text(call, fill):
         more += ", without=self._without"
     if call.has("previous"):
         more += ", before=before"
-    batch = f"(accuracy, {'select' if call.selects else 'None'}, columns, out, progress, stats, job, wait)"
+    if call.has_part:
+        more += ", part=part"
+    batch = f"(accuracy, {'select' if call.selects else 'None'}, columns, out, progress, stats, job, wait, prepare)"
     return lines + fill + [f"return run(self, {call.constant}, d, {n}, keep,", f"           {batch}{more})"]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The text of _calls.pyi: the types of results and methods, for mypy and editors. What a method returns depends on
-`stats` and `job`, so each has four signatures."""
+`stats`, `job` and `prepare`, so each has eight signatures."""
+import itertools
 import textwrap
 
 import methods
@@ -30,13 +31,15 @@ TYPES = {
     "u1": "np.uint8",
     "i1": "np.int8",
 }
-# Of what a call returns, by `stats` and `job`.
+# Of what a call returns, by `stats` and `job`. One that prepares has None in place of its result.
 ENDS = (
     ("stats: Literal[False] = ..., job: Literal[False] = ...", "{}"),
     ("stats: Literal[True], job: Literal[False] = ...", "tuple[{}, Stats]"),
     ("stats: Literal[False] = ..., job: Literal[True]", "Job[{}]"),
     ("stats: Literal[True], job: Literal[True]", "Job[tuple[{}, Stats]]"),
 )
+ENDED = ("stats", "job", "prepare")
+PREPARES = (("prepare: Literal[False] = ...", None), ("prepare: Literal[True]", "None"))
 
 
 def stubs_text(table):
@@ -60,10 +63,10 @@ def method_lines(call, table):
     batch = [text for text, _ in methods.BATCH if call.selects or not text.startswith("select")]
     texts = ["self"] + [typed(p, call, table) for p in first] + ["*"] + [typed(p, call, table) for p in keywords]
     result, lines = call.result or "NDArray[np.uint32]", []
-    for end, returned in ENDS:
-        rest = [text.replace("Optional[Callable]", "Any") for text in batch if not text.startswith(("stats", "job"))]
-        ended = f") -> {returned.format(result)}: ...".replace(" ", "\0")  # a line must not end before it
-        head = f"def {call.method}({', '.join(texts + rest + [end])}{ended}"
+    for (end, returned), (prepare, none) in itertools.product(ENDS, PREPARES):
+        rest = [text.replace("Optional[Callable]", "Any") for text in batch if not text.startswith(ENDED)]
+        ended = f") -> {returned.format(none or result)}: ...".replace(" ", "\0")  # a line must not end before it
+        head = f"def {call.method}({', '.join(texts + rest + [end, prepare])}{ended}"
         wrapped = textwrap.wrap(head, 112, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
         lines += ["    @overload"] + ["    " + line.replace("\0", " ") for line in wrapped]
     return lines

@@ -50,6 +50,7 @@ class Call:
         self.inputs = {member["name"]: member for member in row["inputs"]}
         # (name, C type) of the descriptor's members behind the batch
         self.fields = [(name, field.type.cname) for name, field in ffi.typeof(self.desc).fields if name != "batch"]
+        self.has_part = any(name == "a_end" for name, _ in self.fields)
         self.columns = _columns(row, ffi) if self.out else []
         self.part, self.axis = ("rows", 1) if row["unit"] == "row" else ("slabs", 2)  # what a lattice is answered by
         self.constant = self.name.removeprefix("carom_").upper()
