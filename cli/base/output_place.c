@@ -201,29 +201,70 @@ int output_place_keep_access(const output_place *place, int fd)
 }
 
 /* The name says nothing of the final one, which may be as long as names can be. */
-static int create(const output_place *place, mode_t mode, char name[OUTPUT_TEMPORARY])
+static void choose_name(char name[OUTPUT_TEMPORARY], int attempt)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-    for (int attempt = 0; attempt < 100; attempt++) {
-        unsigned char random[6];
-        if (getrandom(random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
-            for (size_t i = 0; i < sizeof random; i++)
-                random[i] = (unsigned char)(getpid() >> (4 * i)) + (unsigned char)attempt;
-        size_t used = (size_t)snprintf(name, OUTPUT_TEMPORARY, ".carom-");
+    unsigned char random[6];
+    if (getrandom(random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
         for (size_t i = 0; i < sizeof random; i++)
-            name[used++] = letters[random[i] % (sizeof letters - 1)];
-        name[used] = '\0';
-        int fd = unfinished_create(place->folder, name, mode);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
+            random[i] = (unsigned char)(getpid() >> (4 * i)) + (unsigned char)attempt;
+    size_t used = (size_t)snprintf(name, OUTPUT_TEMPORARY, ".carom-");
+    for (size_t i = 0; i < sizeof random; i++)
+        name[used++] = letters[random[i] % (sizeof letters - 1)];
+    name[used] = '\0';
+}
+
+enum { ATTEMPTS = 100 };
+
+static int create(const output_place *place, mode_t mode, char name[OUTPUT_TEMPORARY])
+{
+    int fd = -1;
+    for (int attempt = 0; attempt < ATTEMPTS && fd < 0 && (attempt == 0 || errno == EEXIST); attempt++) {
+        choose_name(name, attempt);
+        fd = unfinished_create(place->folder, name, mode);
     }
+    return fd;
+}
+
+/* Give a file without a name its temporary one. */
+static int give_name(output_place *place, int fd)
+{
+    int failed = -1;
+    for (int attempt = 0; attempt < ATTEMPTS && failed && (attempt == 0 || errno == EEXIST); attempt++) {
+        choose_name(place->temporary, attempt);
+        failed = unfinished_link(fd, place->folder, place->temporary);
+    }
+    if (failed)
+        place->temporary[0] = '\0';
+    place->is_nameless = 0;
+    return failed;
+}
+
+/* Of a file without a name nothing is left if the process is killed. Not every file system has them, and a name can be
+ * given through /proc alone. Before Linux 6.0 some file systems forgot the umask: a mode from which nothing was taken
+ * is not believed. -1: none. */
+static int create_nameless(const output_place *place, mode_t mode)
+{
+    const mode_t all = 0666;
+    char path[UNFINISHED_PATH];
+    struct stat info;
+    const int fd = openat(place->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    if (fd < 0)
+        return -1;
+    unfinished_path(path, fd);
+    if (access(path, F_OK) == 0 && fstat(fd, &info) == 0 && (info.st_mode & all) != all)
+        return fd;
+    close(fd);
     return -1;
 }
 
 int output_place_nameless(const output_place *place)
 {
     char name[OUTPUT_TEMPORARY];
-    const int fd = create(place, 0600, name);
+    int fd = create_nameless(place, 0600);
+    if (fd >= 0)
+        return fd;
+    fd = create(place, 0600, name);
     if (fd >= 0)
         unfinished_drop(place->folder, name);
     return fd;
@@ -236,7 +277,13 @@ int output_place_open(output_place *place)
     if (place->folder < 0)
         return open(place->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     /* A new file gets its mode as any other would: the umask, or the folder's default access list. */
-    int fd = create(place, place->exists ? 0600 : 0666, place->temporary), error = errno;
+    const mode_t mode = place->exists ? 0600 : 0666;
+    int fd = create_nameless(place, mode), error = 0;
+    place->is_nameless = fd >= 0;
+    if (fd < 0) {
+        fd = create(place, mode, place->temporary);
+        error = errno;
+    }
     if (fd < 0)
         place->temporary[0] = '\0';
     if (fd >= 0 && place->exists && !output_place_keep_access(place, fd)) {
@@ -261,9 +308,19 @@ static int flush_to_disk(int fd)
     return failed == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
 }
 
-int output_place_flush(const output_place *place, int fd)
+/* The content is on the disk before it has a name, so that a kill hardly finds one; the name is flushed again. */
+int output_place_flush(output_place *place, int fd)
 {
-    if (!place->temporary[0] || flush_to_disk(fd))
+    const int was_nameless = place->is_nameless;
+    if (!place->temporary[0] && !was_nameless)
+        return EXIT_DONE;
+    int is_done = flush_to_disk(fd);
+    if (is_done && was_nameless) {
+        if (give_name(place, fd) != 0)
+            return refuse(place, strerror(errno));
+        is_done = flush_to_disk(fd);
+    }
+    if (is_done)
         return EXIT_DONE;
     return cli_refuse(EXIT_WORK, "%s: cannot be flushed to disk: %s", place->shown, strerror(errno));
 }

@@ -17,6 +17,7 @@ typedef struct output_place {
     int exists;
     struct stat old;                  /* if it does */
     char temporary[OUTPUT_TEMPORARY]; /* in the folder; empty: none */
+    int is_nameless;                  /* there is one that has no name yet */
 } output_place;
 
 /* Follow links, find what the path names and whether it may be replaced; nothing is changed. Returns an exit status
@@ -28,9 +29,10 @@ int output_place_same(const output_place *a, const output_place *b);
 int output_place_open(output_place *place);
 /* A file in the same folder that has no name and is gone when it is closed. Returns as output_place_open. */
 int output_place_nameless(const output_place *place);
-/* In this order, with `fd` closed between them: the content reaches the disk, then the file takes its place and the
- * name reaches the disk. Nothing to do for what is written directly. Return exit statuses with the message printed. */
-int output_place_flush(const output_place *place, int fd);
+/* In this order, with `fd` closed between them: the content reaches the disk, and a file without a name has its
+ * temporary one; then the file takes its place and the name reaches the disk. Nothing to do for what is written
+ * directly. Return exit statuses with the message printed. */
+int output_place_flush(output_place *place, int fd);
 int output_place_finish(output_place *place);
 /* For a file that takes this place under another name than `temporary`. Give it owner, group, access list and mode of
  * the old file, while it is still empty. Where one cannot be kept, the new file allows no user more than the old one

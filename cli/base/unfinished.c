@@ -41,24 +41,59 @@ static int find(int folder, const char *name)
     return -1;
 }
 
-int unfinished_create(int folder, const char *name, mode_t mode)
+/* A free slot, FILES_MAX if there is none. */
+static int find_free(void)
 {
-    int fd = -1, error = EMFILE, i = 0;
-    pthread_mutex_lock(&files_lock);
+    int i = 0;
     while (i < FILES_MAX && atomic_load(&files[i].set))
         i++;
+    return i;
+}
+
+static void keep(int i, int folder, const char *name)
+{
+    files[i].folder = folder;
+    snprintf(files[i].name, sizeof files[i].name, "%s", name);
+    atomic_store(&files[i].set, 1);
+}
+
+int unfinished_create(int folder, const char *name, mode_t mode)
+{
+    int fd = -1, error = EMFILE;
+    pthread_mutex_lock(&files_lock);
+    const int i = find_free();
     if (i < FILES_MAX) {
         fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode);
         error = errno;
     }
-    if (fd >= 0) {
-        files[i].folder = folder;
-        snprintf(files[i].name, sizeof files[i].name, "%s", name);
-        atomic_store(&files[i].set, 1);
-    }
+    if (fd >= 0)
+        keep(i, folder, name);
     pthread_mutex_unlock(&files_lock);
     errno = error;
     return fd;
+}
+
+void unfinished_path(char path[UNFINISHED_PATH], int fd)
+{
+    snprintf(path, UNFINISHED_PATH, "/proc/self/fd/%d", fd);
+}
+
+int unfinished_link(int fd, int folder, const char *name)
+{
+    char path[UNFINISHED_PATH];
+    int failed = -1, error = EMFILE;
+    unfinished_path(path, fd);
+    pthread_mutex_lock(&files_lock);
+    const int i = find_free();
+    if (i < FILES_MAX) {
+        failed = linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW);
+        error = errno;
+    }
+    if (!failed)
+        keep(i, folder, name);
+    pthread_mutex_unlock(&files_lock);
+    errno = error;
+    return failed;
 }
 
 int unfinished_rename(int folder, const char *name, const char *to)

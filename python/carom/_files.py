@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Files that the command reads and writes, by the command's own code: the program carom-files (_program.py). So a damaged
-file cannot end this process, Ctrl-C ends a reader at once, and assimp and HDF5 are not loaded here, where other packages
-may have other releases of them."""
+"""Files that the command reads and writes, by the command's own code: the program carom-files (_program.py). So a
+damaged file cannot end this process, Ctrl-C ends a reader at once, and assimp and HDF5 are not loaded here, where
+other packages may have other releases of them."""
 import os
 from os import PathLike
 from typing import Any, NamedTuple

@@ -85,12 +85,40 @@ def test_names_that_could_not_be_read(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_killed(tmp_path):
-    """If Python is killed while it writes, the writer removes what it has begun."""
+def children(process):
+    return pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+
+
+def is_there(process):
+    """Whether a process that is no child of ours goes on."""
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("who", ("python", "writer"))
+def test_killed(tmp_path, who):
+    """If Python or the writer is killed while it writes, nothing is left: the file has no name yet. (Where the file
+    system has no files without a name, the writer's end leaves one.)"""
     with started("write", tmp_path / "rows.csv") as process:
-        wait_until(lambda: [p.name[:7] for p in tmp_path.iterdir()] == [".carom-"])
-        process.kill()
-    wait_until(lambda: not list(tmp_path.iterdir()))
+        (writer,) = children(process)
+        if who == "python":
+            process.kill()
+        else:
+            os.kill(int(writer), signal.SIGKILL)
+            assert process.wait(60) == 1
+    wait_until(lambda: not is_there(writer))
+    wait_until(lambda: who == "writer" or not list(tmp_path.iterdir()))
+    assert not list(tmp_path.iterdir()) or (who == "writer" and not has_nameless(tmp_path))
+
+
+def has_nameless(folder):
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600))
+    except OSError:
+        return False
+    return True
 
 
 def test_error_while_writing(tmp_path, monkeypatch):

@@ -29,10 +29,10 @@ void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 
-enum { MALLOC, THREAD, OPEN, READ, WRITE, CLOSE, FSYNC, RENAME, FCHMOD, FCHOWN, SPACE, UNLINK, LOCK, KINDS };
+enum { MALLOC, THREAD, OPEN, READ, WRITE, CLOSE, FSYNC, RENAME, FCHMOD, FCHOWN, SPACE, UNLINK, LINK, LOCK, KINDS };
 
 static const char *const kinds[KINDS] = {"malloc", "thread", "open",   "read",  "write",  "close", "fsync",
-                                         "rename", "fchmod", "fchown", "space", "unlink", "lock"};
+                                         "rename", "fchmod", "fchown", "space", "unlink", "link",  "lock"};
 static atomic_ulong calls[KINDS];
 static const char *call, *hit, *counts, *free_bytes;
 static unsigned long at;
@@ -262,6 +262,11 @@ int flock(int fd, int how)
 int unlinkat(int folder, const char *path, int flags)
 {
     return FAILS(UNLINK, EIO) ? -1 : (int)syscall(SYS_unlinkat, folder, path, flags);
+}
+
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
+{
+    return FAILS(LINK, EIO) ? -1 : (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
 }
 
 int close(int fd)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# torture.sh CAROM TORTURE: every allocation, open, read, write, close, rename and flush that the command makes fails
-# once, in a run each. What must come of it: the right exit status, a sentence, no temporary file, and in the place of
-# the output either the old file or, where the run goes on without (status 0), all of the new one.
+# torture.sh CAROM TORTURE: every allocation, open, read, write, close, link, rename and flush that the command makes
+# fails once, in a run each. What must come of it: the right exit status, a sentence, no temporary file, and in the
+# place of the output either the old file or, where the run goes on without (status 0), all of the new one.
 # CAROM_TEST_EFFORT (of 100) says how many of the calls are tried where there are many; 1000 tries all.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
@@ -40,7 +40,7 @@ judge() {
     elif compgen -G '.carom-*' > /dev/null; then
         reason="a temporary file is left"
         rm -f .carom-*
-    elif [ "$status" -eq 0 ] && [[ $2 =~ ^(write|rename|fsync|fchmod)$ ]]; then
+    elif [ "$status" -eq 0 ] && [[ $2 =~ ^(write|link|rename|fsync|fchmod)$ ]]; then
         reason="status 0 all the same"
     elif [ "$status" -eq 0 ] && [ "$output" != "$new" ]; then
         reason="status 0, and not the whole output"
@@ -81,7 +81,34 @@ all() {
     nothing "$name:$shown" "$problems"
 }
 
+# killed CALL LEFT: SIGKILL at each call of the kind. The old file stays; at which calls a temporary file is left.
+killed() {
+    local call=$1 count k left=''
+    count=$(sed -n "s/^$call //p" counts)
+    for ((k = 1; k <= count; k++)); do
+        echo "$old" > out.csv
+        { # bash tells of the kill
+            TORTURE_CALL=$call TORTURE_AT=$k TORTURE_HIT=hit TORTURE_KILL=1 LD_PRELOAD=$torture "$carom" sweep \
+                --backend cpu --threads 1 --pairs pairs.csv -o out.csv || true
+        } > stdout.txt 2>&1
+        [ "$(< out.csv)" = "$old" ] || left+="$k new "
+        ! compgen -G '.carom-*' > /dev/null || left+="$k "
+        rm -f .carom-* hit
+    done
+    equal "killed at each $call ($count)" "$2" "$left"
+}
+
 old="an old file of some length"
+TORTURE_COUNTS=counts LD_PRELOAD=$torture "$carom" sweep --backend cpu --threads 1 --pairs pairs.csv -o out.csv
+if grep -qx 'link 1' counts; then
+    killed write ''
+    killed link ''
+    killed rename '1 '
+    # The content is flushed without a name; the name, and then the folder, which has the new file.
+    killed fsync '2 3 new '
+else
+    skip "killed" "this file system has no files without a name"
+fi
 all "cpu: sweep --pairs" $tries "$carom" sweep --backend cpu --threads 2 --pairs pairs.csv
 for mesh in square.off square.ply; do
     all "cpu: sweep --mesh $mesh" $tries "$carom" sweep --backend cpu --threads 2 --mesh $mesh --spheres spheres.csv
