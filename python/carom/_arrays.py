@@ -23,6 +23,7 @@ FLOATS, UINTS = ffi.typeof("float[]"), ffi.typeof("uint32_t[]")
 FLOAT_POINTER, UINT_POINTER = ffi.typeof("float *"), ffi.typeof("uint32_t *")
 REPEAT = 2**64 - 1  # CAROM_REPEAT: one element serves all
 XYZ = (12, 4)  # strides of rows x y z, one after the other
+DENSE = (4,)
 
 ndarray, from_buffer, new, cast = np.ndarray, ffi.from_buffer, ffi.new, ffi.cast
 
@@ -85,8 +86,8 @@ def _stride(array, keep):
 
 def points(view, value, name, n, keep):
     """(n, 3), three (n,), or (3,): one point for all."""
-    if type(value) is ndarray and value.dtype is F4 and value.strides == XYZ and value.shape[1] == 3:
-        rows = value.shape[0]
+    if type(value) is ndarray and value.dtype is F4 and value.strides == XYZ and (shape := value.shape)[1] == 3:
+        rows = shape[0]
         if n is not None and n != rows:
             _same_rows(rows, n, name)
         x = from_buffer(FLOATS, value)
@@ -142,8 +143,8 @@ def uints(view, value, name, n, keep):
 
 
 def _column(view, value, name, n, keep, dtype, items, pointer):
-    if type(value) is ndarray and value.dtype is dtype and value.strides == (4,):
-        rows = value.shape[0]
+    if type(value) is ndarray and value.dtype is dtype and value.strides == DENSE:
+        rows = len(value)
         if n is not None and n != rows:
             _same_rows(rows, n, name)
         view.data, view.stride = from_buffer(items, value), 4

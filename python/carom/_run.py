@@ -16,13 +16,14 @@ from ._lattice import pair_of
 from ._watch import PROGRESS
 from ._words import words_of
 
-empty, ask, NULL = np.empty, lib.carom_py_ask, ffi.NULL
+empty, ndarray, ask, NULL = np.empty, np.ndarray, lib.carom_py_ask, ffi.NULL
 ACCURACIES = words_of(Accuracy)
 LIST_LEAST = 1 << 10  # records that a list has room for, at least
 LIST_RATIO = 16  # and for each query, until a call has told more; what no record reaches takes no memory
 LEARNED = 64  # queries of a call that tells
 BLOCK = 1 << 18  # bytes of a call's columns that have one piece of memory together
-BYTES, CHARS = np.dtype("u1"), ffi.typeof("char[]")
+BYTES, OFFSETS, CHARS = np.dtype("u1"), np.dtype("u8"), ffi.typeof("char[]")
+CHOICES = 64  # lists of names that a call remembers
 STATS, STATS_SIZE = ffi.typeof("carom_stats *"), ffi.sizeof("carom_stats")
 TOTALS = ffi.typeof("carom_list_totals *")
 
@@ -56,12 +57,42 @@ class Call:
         self.out, self.out_size = (ffi.typeof(f"{out} *"), ffi.sizeof(out)) if out else (None, 0)
         self.result, self.columns = result, {column.name: column for column in columns}
         self.usual, self.make = usual, make
-        sizes = [(name, self.columns[name].width * self.columns[name].dtype.itemsize) for name in usual]
-        self.placed = new(
-            "carom_py_column[]",
-            [(ffi.offsetof(out, name), size, self.columns[name].is_points) for name, size in sizes],
-        )
-        self.row_bytes = sum(size for _, size in sizes)
+        self.choice, self.choices = make and Choice(self, usual, make), {}  # choices: by names
+
+    def choice_of(self, columns, without):
+        """The columns that a caller names; None: they are not remembered, or no names."""
+        names = tuple(columns) if type(columns) in (list, tuple) else ()
+        try:
+            choice = self.choices.get((names, without))
+        except TypeError:  # no names
+            return None
+        if choice is None and names and len(self.choices) < CHOICES:
+            chosen = [column.name for column in _chosen(self, columns, None, without) if column.name != "offsets"]
+            choice = self.choices[names, without] = Choice(self, chosen, None)
+        return choice
+
+
+class Choice:
+    """Columns that a call has in a block of memory, in their order, and what makes arrays of them."""
+
+    def __init__(self, call, names, make):
+        columns = [call.columns[name] for name in names]
+        sizes = [column.width * column.dtype.itemsize for column in columns]
+        places = [(ffi.offsetof(call.out.item, c.name), size, c.is_points) for c, size in zip(columns, sizes)]
+        self.placed, self.count, self.row_bytes = new("carom_py_column[]", places), len(names), sum(sizes)
+        self.has_instance = "instance" in names
+        self.make, self.result = make or self._make, call.result
+        if make is None:
+            fields = call.result._fields
+            self.parts = [(fields.index(c.name), c.dtype, c.width, sum(sizes[:i])) for i, c in enumerate(columns)]
+
+    def _make(self, block, offsets, room, rows, has_instance):
+        made, ones = [None] * len(self.result._fields), (rows,)
+        if offsets:  # of a list, the first column
+            made[0] = ndarray((offsets >> 3,), OFFSETS, block)
+        for field, dtype, width, before in self.parts:
+            made[field] = ndarray(ones if width == 1 else (rows, width), dtype, block, offsets + before * room)
+        return self.result._make(made)
 
 
 class Running:
@@ -144,18 +175,21 @@ def run(subject, call, d, n, keep, batch, which=0, rows=None, bundle=0, without=
         b.accuracy = ACCURACIES[accuracy]
     elif context._accuracy:
         b.accuracy = context._accuracy
-    is_usual = columns is part is None and not out and not job and not prepare and rows is before is None and bundle < 2
+    is_usual = not out and not job and not prepare and part is rows is before is None and bundle < 2
     if rows is None:
         if select is None:
             b.count = count = 1 if n is None else n
         else:
             b.count = count = _select(b, select, n, keep)
+        choice = None
         if is_usual and call.make is not None:
+            choice = call.choice if columns is None else call.choice_of(columns, without)
+        if choice is not None:
             room = (_capacity(context, call, count) if call.is_list else count) + 7 & -8
-            if room * call.row_bytes <= BLOCK:
+            if room * choice.row_bytes <= BLOCK:
                 if wait:
                     _wait_for(b, wait, keep)
-                return _run_in_block(subject, call, d, count, keep, room, progress, stats, which, not without)
+                return _run_in_block(subject, call, choice, d, count, keep, room, progress, stats, which, not without)
         rows = (count // bundle if bundle > 1 else count,)
     r = Running(subject, call, which, d, keep, stats)
     if part is not None:
@@ -184,12 +218,12 @@ def run(subject, call, d, n, keep, batch, which=0, rows=None, bundle=0, without=
     return r.answer()
 
 
-def _run_in_block(subject, call, d, count, keep, room, progress, stats, which, has_instance):
-    """The same for a small call with its usual columns. All of them lie in one block of memory, for `room` rows."""
+def _run_in_block(subject, call, choice, d, count, keep, room, progress, stats, which, has_instance):
+    """The same for a small call. All of them lie in one block of memory, for `room` rows."""
     context = subject._context
     offsets = 8 * count + 8 if call.is_list else 0
-    block = empty(offsets + room * call.row_bytes, BYTES)
-    columns = len(call.usual) - (not has_instance and "instance" in call.columns)
+    block = empty(offsets + room * choice.row_bytes, BYTES)
+    columns = choice.count - (not has_instance and choice.has_instance)
     c_stats = _new_stats() if stats else NULL
     with context._turn:
         context._enter()
@@ -203,7 +237,7 @@ def _run_in_block(subject, call, d, count, keep, room, progress, stats, which, h
                 subject._handle,
                 d,
                 which,
-                call.placed,
+                choice.placed,
                 columns,
                 from_buffer(CHARS, block),
                 room,
@@ -219,13 +253,13 @@ def _run_in_block(subject, call, d, count, keep, room, progress, stats, which, h
                 totals = shared.totals
                 rows = totals.stored
                 if totals.complete < count:
-                    made = call.make(block, offsets, room, room, has_instance)
+                    made = choice.make(block, offsets, room, room, has_instance)
                     return _finish_block(subject, call, which, d, keep, c_stats, made, room)
                 if count >= LEARNED:
                     _learn(context, call, count, rows)
         finally:
             context._is_busy = False
-    made = call.make(block, offsets, room, rows, has_instance)
+    made = choice.make(block, offsets, room, rows, has_instance)
     return (made, stats_of(c_stats)) if stats else made
 
 

@@ -24,7 +24,7 @@ from ._run import Call, Column, run
 from ._words import words_of
 
 {words}
-ndarray, new_tuple = np.ndarray, tuple.__new__
+ndarray, new_tuple, ZERO = np.ndarray, tuple.__new__, 0.0
 {dtypes}
 
 

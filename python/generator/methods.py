@@ -45,7 +45,8 @@ class Parameter:
         return f"{self.name}: {self.annotation}" + (f" = {self.default}" if self.default is not None else "")
 
     def untyped(self):
-        return self.name + (f"={self.default}" if self.default is not None else "")
+        default = "ZERO" if self.default == "0.0" else self.default  # one object, so that it costs nothing to see
+        return self.name + (f"={default}" if default is not None else "")
 
 
 def parameters(call, table):
@@ -95,7 +96,12 @@ def parameter(call, name, c_type, table):
         "carom_cloud_against *": ("Optional[dict]", "None", "a dict", [f"d.{name} = against_of({name}, keep)"]),
         "uint8_t": ("bool", "False", "True or False", [f"if {name}:", f"    d.{name} = 1"]),
         "uint32_t": ("int", "0", "a whole number", [f"if {name}:", f'    d.{name} = whole({name}, "{name}")']),
-        "float": ("float", "0.0", "a number", [f'd.{name} = number({name}, "{name}")']),
+        "float": (
+            "float",
+            "0.0",
+            "a number",
+            [f"if {name} is not ZERO:", f'    d.{name} = number({name}, "{name}")'],
+        ),
         "float[3]": ("Optional[Sequence[float]]", "None", "3 numbers", [f'd.{name} = triple({name}, "{name}")']),
     }
     if c_type not in known:

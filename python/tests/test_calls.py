@@ -107,6 +107,28 @@ def test_wrong_shapes_are_named(name, subjects):
 
 
 @every_call
+def test_columns_in_any_order(name, subjects):
+    """Named columns of small and of large calls, twice: their places in memory are remembered."""
+    method = subjects.method(name)
+    for n in (1, 40, 9000):
+        given = arguments(method, n)
+        whole = method(**given)
+        if not isinstance(whole, tuple):
+            return
+        names = [field for field in whole._fields if getattr(whole, field) is not None]
+        for columns in (names, names[::-1], names[1::2] or names, tuple(names), set(names)) * 2:
+            some = method(**given, columns=columns)
+            for field in whole._fields:
+                column = getattr(some, field)
+                assert (column is None) == (field not in columns and field != "offsets")
+                assert column is None or column.tobytes() == getattr(whole, field).tobytes()
+                assert column is None or column.flags.aligned and column.flags.writeable
+    for wrong in ([["t"]], [3], [None], ["t", []]):
+        with pytest.raises(TypeError, match="columns must be"):
+            method(**given, columns=wrong)
+
+
+@every_call
 def test_columns_and_out(name, subjects):
     method = subjects.method(name)
     given = arguments(method)
