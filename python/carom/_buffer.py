@@ -17,6 +17,7 @@ from ._words import words_of
 if TYPE_CHECKING:
     from ._context import Context
 
+made = []  # not empty once there is a buffer: calls then look whether their arrays lie in one
 PLACES, ACCESSES = words_of(BufferWhere), words_of(Access)
 
 
@@ -29,6 +30,7 @@ class Buffer(Owned):
         d = ffi.new("carom_buffer_desc *")
         d.size, d.where = ffi.sizeof("carom_buffer_desc"), PLACES[where]
         self._maps = weakref.WeakSet()
+        made[:] = [True]
         d.bytes = self.nbytes = int(data) if array is None else array.nbytes
         self._create(context, lib.carom_buffer_create, lib.carom_buffer_destroy, d)
         self._address = int(ffi.cast("uintptr_t", lib.carom_buffer_address(self._handle)))
@@ -134,6 +136,14 @@ class _Mapped:
             "descr": dtype.descr,
             "version": 3,
         }
+
+
+def check_own(arrays, context):
+    """Buffers serve calls of their own context alone: another may be closed by another thread at any time."""
+    for array in arrays:
+        if isinstance(array, BufferArray) and array.buffer._context is not context:
+            where = "of another context" if array.buffer._handle else "whose context is closed"
+            raise ValueError(f"an array lies in a buffer {where}")
 
 
 class _Memory:

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any, Callable, Iterable, Literal
 
 from ._arrays import Points, Uints
-from ._buffer import Buffer
+from ._buffer import Buffer, check_own, made as buffers
 from ._calls import ContextCalls
 from ._carom import ffi, lib
 from ._devices import Device, device_of
@@ -19,7 +19,7 @@ from ._owned import Handle
 from ._match import match
 from ._mesh import Mesh, Scene
 from ._inputs import whole
-from ._job import HEARD, reap
+from ._job import HEARD, after_fork, reap
 from ._watch import Watch, reporting
 from ._words import words_of
 
@@ -174,6 +174,10 @@ class Context(Handle, ContextCalls):
         finally:
             self._lock.release()
 
+    def _check_own(self, arrays):
+        if buffers:
+            check_own(arrays, self)
+
     def _do(self, function, *arguments):
         """A function of the library that can fail, on something that the context has made or is to make."""
         with self._turn:
@@ -253,6 +257,7 @@ class Context(Handle, ContextCalls):
 
 def _after_fork():
     reporting.clear()
+    after_fork()
     for context in _all:
         context._is_broken = context._is_busy
         context._lock = threading.RLock()

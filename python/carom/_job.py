@@ -3,6 +3,7 @@
 import atexit
 import math
 import threading
+import weakref
 from typing import Generic, TypeVar
 
 from ._carom import ffi, lib
@@ -13,6 +14,7 @@ from ._watch import PROGRESS, Watch
 
 Answer = TypeVar("Answer")
 HEARD = 0.05  # seconds after which a signal is heard while something is waited for
+_jobs = weakref.WeakSet()  # for a child of fork()
 _started = set()  # of Started that have not been seen to end: their arrays belong to the library
 
 
@@ -96,6 +98,12 @@ def reap():
             started.forget()
 
 
+def after_fork():
+    """Locks that threads of the parent have held."""
+    for job in _jobs:
+        job._lock = threading.RLock()
+
+
 @atexit.register
 def _end_all():
     """A job must not outlive the interpreter that its arrays belong to."""
@@ -117,6 +125,7 @@ class Job(Handle, Generic[Answer]):
         self._outcome = None  # (exception, result) once it has ended
         self._is_cancelled, self._last = False, (0, 0)
         self._has_rest = self._is_second = False  # a list that was too short goes on in a second job
+        _jobs.add(self)
         self._begin(progress)
 
     def _begin(self, progress):

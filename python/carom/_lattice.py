@@ -32,6 +32,8 @@ class Lattice:
         self.origin = tuple(map(float, origin))
         self.spacing = float(spacing)
         self.dims, self.first = tuple(map(operator.index, dims)), tuple(map(operator.index, first))
+        if min(self.dims) < 0:
+            raise ValueError(f"dims are {self.dims}; they must not be negative")
 
     @classmethod
     def around(cls, lower: Any, upper: Any, spacing: float, margin: float = 0.0) -> "Lattice":

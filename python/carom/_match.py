@@ -27,6 +27,7 @@ def match(self, previous: Any, now: Any) -> ContactMatch:
     """
     keep = []
     before, after = (_records(contacts, name, keep) for contacts, name in ((previous, "previous"), (now, "now")))
+    self._check_own(keep)
     found = np.empty(after.count, "i8")
     ended = np.empty(before.count, "u8")
     count, out = ffi.new("uint64_t *"), ffi.new("carom_contact_match *")

@@ -72,6 +72,7 @@ class Mesh(Owned, MeshCalls):
         for view, value, name in ((d.masks, masks, "masks"), (d.patches, patches, "patches")):
             if value is not None:
                 _arrays.uints(view, value, name, count, keep)
+        context._check_own(keep)
         self._create(context, lib.carom_mesh_create, lib.carom_mesh_destroy, d)
 
     @classmethod
@@ -91,20 +92,22 @@ class Mesh(Owned, MeshCalls):
     def update(self, vertices: Points, follow: Literal["auto", "refit", "rebuild"] | MeshFollow = "auto") -> None:
         """Move the vertices; triangles stay. follow: 'auto', 'refit' or 'rebuild' of the hierarchy."""
         keep, view = [], ffi.new("carom_points *")
-        self._context._do(lib.carom_mesh_update, self._handle, self._fill(view, vertices, keep), FOLLOWS[follow])
+        self._fill(view, vertices, keep)
+        self._context._check_own(keep)
+        self._context._do(lib.carom_mesh_update, self._handle, view, FOLLOWS[follow])
 
     def _fill(self, view, vertices, keep):
         n = _arrays.points(view, _soup(vertices), "vertices", None, keep)
         expected = self._vertex_count
         if expected is not None and n != expected:  # an image refuses
             raise ValueError(f"vertices has {n} rows, and the mesh has {expected} vertices")
-        return view
 
     def set_masks(self, masks: Uints | None) -> None:
         """Give the triangles other masks: (m,) uint32; None: all bits are set."""
         keep, view = [], ffi.new("carom_uints *")
         if masks is not None:
             _arrays.uints(view, masks, "masks", self.info.triangle_count, keep)
+        self._context._check_own(keep)
         self._context._do(lib.carom_mesh_set_masks, self._handle, view)
 
     def image(self) -> NDArray[np.uint8]:
@@ -159,6 +162,7 @@ class Scene(Owned, SceneCalls):
             self._fill(d.pose, maps, masks if any(len(i) > 2 for i in instances) else None, velocity, keep)
         else:
             d.pose.size = ffi.sizeof("carom_scene_pose")
+        context._check_own(keep)
         self._meshes = meshes
         self._create(context, lib.carom_scene_create, lib.carom_scene_destroy, d)
         self._handle = lib.carom_scene_mesh(self._place[0])
@@ -178,6 +182,7 @@ class Scene(Owned, SceneCalls):
         pose.size = ffi.sizeof("carom_scene_pose")
         if self._count:
             self._fill(pose, matrices, masks, velocity, keep)
+        self._context._check_own(keep)
         self._context._do(lib.carom_scene_update, self._place[0], pose)
 
     @property

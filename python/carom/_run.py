@@ -5,7 +5,7 @@ import numpy as np
 
 from . import _arrays
 from ._arrays import from_buffer, new
-from ._buffer import BufferArray
+from ._buffer import BufferArray, check_own, made as buffers
 from ._carom import ffi, lib
 from ._enums import Accuracy, Status
 from ._error import error_of
@@ -170,6 +170,8 @@ def run(subject, call, d, n, keep, batch, which=0, rows=None, bundle=0, without=
     if it is not one for each query; without: columns that this subject does not have; part: (begin, end) of a list."""
     accuracy, select, columns, out, progress, stats, job, wait, prepare = batch
     context = subject._context
+    if buffers:
+        check_own([*keep, select, *(out.values() if isinstance(out, dict) else ())], context)
     b = d.batch
     if accuracy is not None:
         b.accuracy = ACCURACIES[accuracy]

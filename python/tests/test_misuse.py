@@ -2,8 +2,11 @@
 """Wrong use, and use from several threads, that would read memory of others: it raises, or does what it should."""
 import gc
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -55,6 +58,58 @@ def test_a_buffer_of_a_closed_context(floor):
             call()
 
 
+def test_a_buffer_of_another_context(context, floor):
+    """Another thread could close it during the call."""
+    other = carom.Context(backend="cpu")
+    buffer = other.buffer(np.zeros((3200, 3), "f4"))
+    array, numbers, masks = buffer.array(), buffer.array(3200, "f4"), buffer.array(3200, "u4")
+    points, scene = np.zeros((3200, 3), "f4"), context.scene([(floor, None)])
+    contacts = floor.contacts(points[:3], 9)
+    for call in (
+        lambda: floor.closest(array),
+        lambda: floor.closest(points, radius=numbers, job=True),
+        lambda: floor.closest(points, select=masks),
+        lambda: floor.closest(points, out={"distance": numbers}),
+        lambda: context.spheres(points[:10], 0.1, against={"center": array, "radius": numbers}),
+        lambda: context.mesh(buffer.array((3000, 3), "f4")),
+        lambda: context.mesh(points[:3], masks=buffer.array(1, "u4")),
+        lambda: floor.set_masks(masks),
+        lambda: context.mesh(points[:3]).update(buffer.array((3, 3), "f4")),
+        lambda: context.scene([(floor, None)], velocity=buffer.array((1, 3), "f4")),
+        lambda: scene.update([None], velocity=buffer.array((1, 3), "f4")),
+        lambda: context.match(contacts._replace(point=buffer.array((len(contacts.query), 3), "f4")), contacts),
+    ):
+        with pytest.raises(ValueError, match="lies in a buffer of another context"):
+            call()
+    assert other.mesh(*waves()).closest(array).distance.shape == (3200,)
+
+
+def test_a_child_of_fork_while_a_thread_waits_for_a_job(floor):
+    """It is told at once: the lock of the thread, which it does not have, is open."""
+    job = floor.closest(np.zeros((1_000_000, 3), "f4"), job=True, accuracy="exact")
+    is_waiting = threading.Event()
+    thread = threading.Thread(target=lambda: (is_waiting.set(), job.result()))
+    thread.start()
+    is_waiting.wait()
+    time.sleep(0.02)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        try:
+            job.wait()
+        except carom.Error:
+            pass
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    thread.join()
+    assert status == 0
+
+
+def test_no_lattice_is_negative():
+    with pytest.raises(ValueError, match="dims are"):
+        carom.Lattice((0, 0, 0), 1, (-1, 2, 2))
+
+
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096
@@ -62,6 +117,7 @@ def resident():
 
 def test_arrays_of_maps_outlive_their_context():
     """And the memory goes with the last of them."""
+    gc.collect()
     count, before = 12_000_000, resident()  # more than malloc keeps
     context = carom.Context(backend="cpu")
     buffers = [context.buffer(np.full(count, i, "f4")) for i in range(2)]
