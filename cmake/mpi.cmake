@@ -4,7 +4,16 @@ option(CAROM_MPI "Build carom-mpi, which bakes with several ranks, if MPI is ins
 if(NOT CAROM_MPI)
   return()
 endif()
-find_package(MPI QUIET COMPONENTS C)
+# Without MPI's headers (Debian: openmpi-bin alone) mpicc names a folder that is absent, and FindMPI ends with an error.
+find_program(carom_mpicc mpicc HINTS ${MPI_HOME} $ENV{MPI_HOME} PATH_SUFFIXES bin NO_CACHE)
+set(carom_mpi_status 0)
+if(carom_mpicc)
+  execute_process(COMMAND ${carom_mpicc} -E -include mpi.h -x c /dev/null RESULT_VARIABLE carom_mpi_status
+    OUTPUT_QUIET ERROR_QUIET)
+endif()
+if(carom_mpi_status EQUAL 0)
+  find_package(MPI QUIET COMPONENTS C)
+endif()
 if(NOT MPI_C_FOUND)
   message(STATUS "carom: no MPI (Debian: libopenmpi-dev, openmpi-bin): carom-mpi is not built")
   return()
