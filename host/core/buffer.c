@@ -179,7 +179,7 @@ static carom_status enlist(carom_buffer *buffer, carom_status status, carom_buff
 static carom_status create(carom_context *context, const carom_buffer_desc *desc, carom_buffer **out, carom_error *err)
 {
     CHECK(check_create(context, desc, out, err));
-    carom_buffer *buffer;
+    carom_buffer *buffer = NULL;
     CHECK(make(context, desc->where, desc->bytes, &buffer, err));
     buffer->base = desc->host;
     return enlist(buffer, desc->host != NULL ? CAROM_OK : allocate_where_wanted(buffer, err), out);
@@ -188,7 +188,7 @@ static carom_status create(carom_context *context, const carom_buffer_desc *desc
 carom_status caromi_buffer_around(carom_context *context, caromi_device_memory *store, uint64_t bytes,
                                   carom_buffer **out, carom_error *err)
 {
-    carom_buffer *buffer;
+    carom_buffer *buffer = NULL;
     CHECK(make(context, CAROM_BUFFER_DEVICE, bytes, &buffer, err));
     buffer->store = store;
     return enlist(buffer, reserve(buffer, err), out);

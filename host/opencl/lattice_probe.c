@@ -193,7 +193,7 @@ static carom_status build(caromi_device *device, const caromi_lattice_batch *bat
 carom_status caromi_probe_lattice(caromi_device *device, const caromi_lattice_batch *batch, carom_error *err)
 {
     const uint32_t probed = probed_program(batch);
-    lattice_probe *data;
+    lattice_probe *data = NULL;
     CHECK(build(device, batch, err));
     if (batch->sign != CAROM_SIGN_NONE) {
         caromi_lattice_batch plain = *batch;
@@ -217,7 +217,7 @@ carom_status caromi_probe_lattice(caromi_device *device, const caromi_lattice_ba
 carom_status caromi_probe_cubes(caromi_device *device, const caromi_cubes *cubes, carom_error *err)
 {
     carom_mesh *mesh = NULL;
-    lattice_probe *data;
+    lattice_probe *data = NULL;
     CHECK(caromi_probe_lattice(device, &cubes->nodes, err));
     CHECK(caromi_program_build(device, CAROMI_PROGRAM_LATTICE_CLEAR, err));
     CHECK(caromi_program_build(device, CAROMI_PROGRAM_LATTICE_CLASSIFY, err));
