@@ -17,7 +17,10 @@ fail() { # name, detail
     check_failures=$((check_failures + 1))
     printf '[  FAILED  ] %s\n' "$1"
     if [ -n "${2:-}" ]; then
-        printf '%s\n' "$2" | head -n 40 | sed 's/^/    /'
+        # What went wrong is at the beginning, or at the end.
+        printf '%s\n' "$2" | awk '{ line[NR] = "    " $0 } END {
+            for (i = 1; i <= NR; i++)
+                if (NR <= 40 || i <= 20 || i > NR - 20) print line[i]; else if (i == 21) print "    ..." }'
     fi
 }
 skip() { printf '[  SKIPPED ] %s: %s\n' "$1" "$2"; } # name, reason
