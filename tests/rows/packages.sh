@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# packages.sh [FOLDER]: Debian's packages from the tarball, built without network, what lintian says of them, and what a
-# newcomer does in a fresh Debian: the blocks of README.md and docs/packages.md that are marked `chroot`, the tests in
-# debian/tests, and purge. With FOLDER the packages in it are taken, and none are built. It needs root and a mirror.
+# packages.sh [FOLDER]: Debian's packages from the tarball, built without network, what lintian says of them, what
+# Build-Depends brings to a fresh Debian, and what a newcomer does in another: the blocks of README.md and
+# docs/packages.md that are marked `chroot`, the tests in debian/tests, scripts/demo, and purge. With FOLDER the
+# packages in it are taken, and none are built. It needs root and a mirror.
 set -euo pipefail
 # shellcheck source=tests/support/check.sh
 . tests/support/check.sh
@@ -17,8 +18,8 @@ work=$(mktemp -d)
 root=$work/root
 ended() {
     local place
-    for place in dev/pts proc; do mountpoint -q "$root/$place" && umount "$root/$place"; done
-    rm -rf "$work"
+    for place in dev/pts sys proc; do mountpoint -q "$root/$place" && umount "$root/$place"; done
+    rm -rf --one-file-system "$work"
 }
 trap ended EXIT
 
@@ -27,18 +28,21 @@ names="libcarom0.2 libcarom-dev libcarom-doc carom carom-mpi lammps-carom python
 if [ -z "$packages" ]; then
     packages=$work/packages
     checkout "$source" "$work/source"
-    # The same path each time: a compiler cache knows the files then.
-    [ ! -d /usr/lib/ccache ] || export PATH=/usr/lib/ccache:$PATH CCACHE_BASEDIR=$work
+    # A compiler cache knows the files in every folder then.
+    if command -v ccache > /dev/null; then
+        export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$work
+    fi
     # Open MPI wants the loopback, which a network of nothing else has.
     if ! (cd "$work/source" && unshare -n bash -c 'ip link set lo up && exec "$@"' - scripts/package -o "$packages") \
         > "$work/log" 2>&1; then
-        fail "scripts/package, without network" "$(tail -n 40 "$work/log")"
+        fail "scripts/package, without network" "$(grep -v '^\[' "$work/log" | tail -n 40)" # no command lines
         check_end
         exit 1
     fi
     pass "scripts/package, without network"
     check "carom verify has compared every instruction set" grep -q 'verify --backend cpu' "$work/log"
-    nothing "no warning of dpkg" "$(grep -E '^dpkg-[a-z]*: warning' "$work/log" || true)"
+    nothing "no warning of dpkg or the compiler" "$(grep -E -e '^dpkg-[a-z]*: warning' -e 'warning: .*\[-W' \
+        "$work/log" || true)"
     tar -x -f "$packages"/carom_*.orig.tar.gz -C "$work"
     cp -r "$work/source/debian" "$work"/carom-*/
     cd "$work"/carom-*/
@@ -60,16 +64,29 @@ if ! mmdebstrap --quiet --variant=minbase bookworm "$root" > "$work/log" 2>&1; t
     check_end
     exit
 fi
+cp -a "$root" "$work/builder"
 mount -t proc proc "$root/proc"
+mount -t sysfs -o ro sysfs "$root/sys" # without it PoCL and Open MPI do not know the machine
 mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
 [ -e "$root/dev/ptmx" ] || ln -s pts/ptmx "$root/dev/ptmx"
 mkdir "$root/packages"
 cp "$packages"/*.deb "$root/packages"
-fresh() { # COMMAND...: in it
+fresh() { # COMMAND...: in it; a pipe has the status of its last command, as grep -q ends before who writes to it
     chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LC_ALL=C.UTF-8 LANG=C.UTF-8 \
         DEBIAN_FRONTEND=noninteractive MANPAGER=cat OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-        bash -euo pipefail -c "cd /packages && $*" < /dev/null
+        bash -eu -c "cd /packages && $*" < /dev/null
 }
+builder() { local root=$work/builder; fresh "$@"; } # COMMAND...: in another, where packages are built
+# What this machine has and Build-Depends does not name would be missed here alone.
+mkdir "$work/builder/packages"
+cp "$packages"/*.dsc "$packages"/*.tar.* "$work/builder/packages"
+check "apt-get build-dep" builder 'apt-get update -q && apt-get build-dep -q -y --no-install-recommends ./*.dsc'
+check "the source package is configured" builder 'dpkg-source -x ./*.dsc source && cd source &&
+    export DH_OPTIONS="--buildsystem=cmake+ninja --builddirectory=build" &&
+    debian/rules override_dh_auto_configure > ../configured'
+nothing "Build-Depends brings all that the build looks for" \
+    "$(grep '^-- carom: no ' "$work/builder/packages/configured" | grep -v 'no clang-format' || true)"
+
 # Pages that man has formatted are man's own: its timer drops them.
 names_left() {
     fresh 'find / -xdev -iname "*carom*" -not -path "/packages*" -not -path "/proc/*" -not -path "/var/cache/man/*"'
@@ -113,9 +130,12 @@ typed=$(fresh 'timeout 60 script -qc "bash --norc --noprofile -i" /dev/null < ke
 check "Tab" grep -qF 'carom bake distance --with triangle --help' <<< "$typed"
 mkdir "$root/packages/tests"
 cp debian/tests/* "$root/packages/tests"
+# As autopkgtest judges: a word on standard error is a failure.
 while read -r test; do
     mkdir "$root/packages/tests/$test.tmp"
-    check "debian/tests/$test" fresh "AUTOPKGTEST_TMP=/packages/tests/$test.tmp tests/$test"
+    check "debian/tests/$test" fresh "AUTOPKGTEST_TMP=/packages/tests/$test.tmp tests/$test 2> said ||
+        { cat said; false; }"
+    nothing "debian/tests/$test: nothing on standard error" "$(cat "$root/packages/said")"
 done < <(sed -n 's/^Tests: //p' debian/tests/control)
 check "programs and library are hardened" fresh apt-get install -q -y --no-install-recommends binutils
 for file in /usr/bin/carom /usr/bin/carom-mpi /usr/bin/lmp-carom '/usr/lib/*/libcarom.so.0.2'; do
