@@ -57,7 +57,7 @@
  *   v_and v_or v_not          lane by lane
  *   v_any(m)                  nonzero if a lane is set
  *   v_bitmask(m)              u32: bit i is lane i; other bits are 0
- *   bitmask_first(b)          number of the lowest bit that is set. Requires b != 0.
+ *   bitmask_first(b)          number of the lowest bit that is set, bitmask_last(b) of the highest. Require b != 0.
  *   bitmask_count(b)          number of bits that are set
  *
  * Select. Operands are evaluated in every lane: keep them free of traps. The chosen operand keeps its bits.
@@ -72,6 +72,8 @@
  *   v_min(a, b)               a < b ? a : b, so b if one is NaN. Of +0 and -0 it is b on CPUs, but either one on GPUs,
  *   v_max(a, b)               whose compilers use the hardware's minimum (llvm #93414): a use must not depend on that
  *                             sign. v_max is a > b ? a : b likewise. The x86 instructions do just this; ARM's do not.
+ *   v_lesser(a, b)            the lesser of two numbers, v_greater the greater. Requires no NaN; of +0 and -0 either
+ *                             one. Searches by teams have one instruction for it, where v_min takes two.
  *   v_min_where(m, a, b)      a where m and a < b, else b, with v_min's freedom in signs of zero; v_max_where likewise
  *   vi_min vi_max             of signed integers
  *   v_reduce_min(x)           real: the least lane. Requires no NaN; of +0 and -0 either one.
@@ -137,6 +139,10 @@ FN vf v_infinity(void) { return v_from_bits(v_i(R_INFINITY_BITS)); }
 FN vf v_largest(void) { return v_from_bits(v_i(R_INFINITY_BITS - 1)); }
 
 FN vi vi_min(vi a, vi b) { return vi_sel(vi_gt(a, b), b, a); }
+#ifndef LANG_HAS_LESSER
+FN vf v_lesser(vf a, vf b) { return v_min(a, b); }
+FN vf v_greater(vf a, vf b) { return v_max(a, b); }
+#endif
 /* clang-format on */
 
 FN vi v_exponent(vi magnitude)

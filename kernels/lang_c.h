@@ -32,6 +32,7 @@ typedef uint64_t u64;
 FN u32 real_bits(real x) { u32 r; memcpy(&r, &x, sizeof r); return r; }
 FN real real_of_bits(u32 x) { real r; memcpy(&r, &x, sizeof r); return r; }
 FN int bitmask_first(u32 lanes) { return __builtin_ctz(lanes); }
+FN int bitmask_last(u32 lanes) { return 31 - __builtin_clz(lanes); }
 FN int bitmask_count(u32 lanes) { return __builtin_popcount(lanes); }
 
 #if LANES == 1

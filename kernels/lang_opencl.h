@@ -73,6 +73,7 @@ FN int bitmask_first(u32 lanes) { return __builtin_ctz(lanes); }
 #else
 FN int bitmask_first(u32 lanes) { return 31 - (int)clz(lanes & -lanes); }
 #endif
+FN int bitmask_last(u32 lanes) { return 31 - (int)clz(lanes); }
 FN int bitmask_count(u32 lanes) { return (int)popcount(lanes); }
 /* In integers, because a compiler may drop the sum with +0 (Mesa's does). */
 FN vf v_positive_zero(vf x)

@@ -16,6 +16,9 @@ typedef int vm; /* 0 or 1 */
 #ifdef MESH_ITEMS /* neighbouring work-items load neighbouring numbers */
 #define LANG_LOADS 1
 FN void v_loads(G const real *p, vf x[LANG_LOADS]) { x[0] = *p; }
+#define LANG_HAS_LESSER /* searches by teams are for NVIDIA, where these are its min.f32 and max.f32 */
+FN vf v_lesser(vf a, vf b) { return fmin(a, b); }
+FN vf v_greater(vf a, vf b) { return fmax(a, b); }
 #else
 #define LANG_LOADS 4
 FN void v_loads(G const real *p, vf x[LANG_LOADS])

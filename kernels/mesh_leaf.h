@@ -7,11 +7,13 @@
 
 FN v3 mesh_min3(v3 a, v3 b, v3 c)
 {
-    return v3_of(v_min(v_min(a.x, b.x), c.x), v_min(v_min(a.y, b.y), c.y), v_min(v_min(a.z, b.z), c.z));
+    return v3_of(v_lesser(v_lesser(a.x, b.x), c.x), v_lesser(v_lesser(a.y, b.y), c.y),
+                 v_lesser(v_lesser(a.z, b.z), c.z));
 }
 FN v3 mesh_max3(v3 a, v3 b, v3 c)
 {
-    return v3_of(v_max(v_max(a.x, b.x), c.x), v_max(v_max(a.y, b.y), c.y), v_max(v_max(a.z, b.z), c.z));
+    return v3_of(v_greater(v_greater(a.x, b.x), c.x), v_greater(v_greater(a.y, b.y), c.y),
+                 v_greater(v_greater(a.z, b.z), c.z));
 }
 
 FN vi mesh_load_int(G const int *from)

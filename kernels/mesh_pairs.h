@@ -431,9 +431,10 @@ FN void mesh_accept_initial_overlap(mesh_traversal *trav, mesh_group *group, int
         return;
     const vf p0_distance2 = mesh_distance2(group->p.p0, query), p1_distance2 = mesh_distance2(group->p.p1, query),
              p2_distance2 = mesh_distance2(group->p.p2, query);
-    const vm is_small = v_lt(v_max(v_max(p0_distance2, p1_distance2), p2_distance2), v_f(radius2 * MESH_NEAR_ENOUGH));
+    const vm is_small =
+        v_lt(v_greater(v_greater(p0_distance2, p1_distance2), p2_distance2), v_f(radius2 * MESH_NEAR_ENOUGH));
     const vm has_corner_inside =
-        v_lt(v_min(v_min(p0_distance2, p1_distance2), p2_distance2), v_f(radius2 * MESH_WELL_INSIDE));
+        v_lt(v_lesser(v_lesser(p0_distance2, p1_distance2), p2_distance2), v_f(radius2 * MESH_WELL_INSIDE));
     const u32 inside = v_bitmask(v_and(group->active, v_and(is_small, has_corner_inside)));
     if (inside == 0 || !(radius2 > MESH_LEAST_SQUARE && radius2 < MESH_MOST_SQUARE))
         return;

@@ -109,10 +109,10 @@ FN mesh_slab_interval mesh_slab_test(mesh_slabs slabs, v3 lo, v3 hi)
                               (lo.z - slabs.below.z) * slabs.per_v.z);
     const v3 at_upper = v3_of((hi.x - slabs.above.x) * slabs.per_v.x, (hi.y - slabs.above.y) * slabs.per_v.y,
                               (hi.z - slabs.above.z) * slabs.per_v.z);
-    const vf enter =
-        v_max(v_max(v_min(at_lower.x, at_upper.x), v_min(at_lower.y, at_upper.y)), v_min(at_lower.z, at_upper.z));
-    const vf leave =
-        v_min(v_min(v_max(at_lower.x, at_upper.x), v_max(at_lower.y, at_upper.y)), v_max(at_lower.z, at_upper.z));
+    const vf enter = v_greater(v_greater(v_lesser(at_lower.x, at_upper.x), v_lesser(at_lower.y, at_upper.y)),
+                               v_lesser(at_lower.z, at_upper.z));
+    const vf leave = v_lesser(v_lesser(v_greater(at_lower.x, at_upper.x), v_greater(at_lower.y, at_upper.y)),
+                              v_greater(at_lower.z, at_upper.z));
     mesh_slab_interval interval;
     interval.enter = v_ldexp(enter, slabs.unit);
     interval.exists = v_and(v_le(enter, leave), v_le(v_f(R(0.0)), leave));

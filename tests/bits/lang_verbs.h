@@ -29,6 +29,8 @@
 #define LANG_MINIMA(X)                             \
     X(v_min, v_min(a, b), a < b ? a : b)           \
     X(v_max, v_max(a, b), a > b ? a : b)           \
+    X(v_lesser, v_lesser(v_sel(v_eq(a, a), a, b), v_sel(v_eq(b, b), b, a)), a < b || b != b ? a : b) \
+    X(v_greater, v_greater(v_sel(v_eq(a, a), a, b), v_sel(v_eq(b, b), b, a)), a > b || b != b ? a : b) \
     X(v_min_where, v_min_where(m, a, b), m && a < b ? a : b) \
     X(v_max_where, v_max_where(m, a, b), m && a > b ? a : b)
 
@@ -82,6 +84,7 @@
     X(v_bitmask, v_bitmask(m), group_bits(g))                                                       \
     X(v_bitmask_of_not, v_bitmask(v_not(m)), ~group_bits(g) & group_all(g))                         \
     X(bitmask_first, bitmask_first(v_bitmask(m) | 0x10000), group_first(g))                         \
+    X(bitmask_last, bitmask_last(v_bitmask(m) << 1 | 1), group_last(g) + 1)                         \
     X(bitmask_count, bitmask_count(v_bitmask(m)), group_count(g))                                   \
     X(vi_reduce_min, vi_reduce_min(i), group_least_int(g))
 

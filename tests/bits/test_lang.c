@@ -114,6 +114,14 @@ static int32_t group_first(const group *g)
     return 16;
 }
 
+static int32_t group_last(const group *g)
+{
+    for (int lane = g->lanes - 1; lane >= 0; lane--)
+        if (group_mask(g, lane))
+            return lane;
+    return -1;
+}
+
 static int32_t group_count(const group *g)
 {
     int32_t count = 0;
