@@ -126,7 +126,7 @@ enum { OUT_CLOSEST_X, OUT_CLOSEST_Y, OUT_CLOSEST_Z, OUT_CLOSEST_FEATURE, OUT_CLO
 /* Where work-items share queries (mesh_team.h), the lowest entries of a traversal's stack are in local memory: an odd
  * number, so that the stacks of several queries are in different banks. The others are in global memory: a child, and a
  * lower bound of the keys of its hits. */
-#define MESH_NEAR 21
+#define MESH_NEAR 17
 typedef struct mesh_far_entry {
     unsigned int from[2]; /* the low half first */
     int child;

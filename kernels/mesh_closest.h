@@ -16,7 +16,8 @@
 /* Where work-items share queries (mesh_shared.h): a query has its centre, its view and its radius in local memory; a
  * pair the bounds of the distance from the triangle's box. */
 #define MESH_TERMS 9
-#define MESH_BOUNDS 2
+#define MESH_UNUSED 1
+
 #include "mesh_run.h"
 
 typedef struct closest_query {

@@ -6,47 +6,55 @@
 #define MESH_TEAMS (MESH_ITEMS / MESH_WIDTH)
 #define MESH_SLOTS (MESH_ITEMS / 2)
 #define MESH_HELD (MESH_SLOTS + MESH_ITEMS)    /* queries in traversal, and those that wait for a slot */
-#define MESH_LEAVES (3 * MESH_TEAMS)           /* most leaves of a step */
-#define MESH_QUEUE (4 * MESH_ITEMS)            /* pairs: fewer than MESH_ITEMS, and those of the leaves */
+#define MESH_LEAVES (7 * MESH_TEAMS)           /* most leaves of a step */
+#define MESH_QUEUE (8 * MESH_ITEMS)            /* pairs: fewer than MESH_ITEMS, and those of the leaves */
 #ifndef MESH_TERMS                             /* mesh_closest.h has others */
 #define MESH_TERMS (PRECALC_ROWS + MESH_T_MAX) /* of a query: precalculated ones, and columns MESH_CX to MESH_VZ */
-#define MESH_BOUNDS 1                          /* of a pair: entry into the triangle's box */
+#define MESH_UNUSED 5
 #endif
 
 /* A query is at a node or a leaf; or must pop, as soon as no pair of it is queued; or the slot has none. */
 enum { MESH_TRAVERSES, MESH_POPS, MESH_IS_EMPTY };
 
-/* A query in traversal, or one that waits for it. */
-typedef struct mesh_shared_query {
+/* A query in traversal, or one that waits for it. What tests read comes first; aligned, it is loaded by fours. */
+typedef struct __attribute__((aligned(16))) mesh_shared_query {
+    real best_t; /* the best hit, as in mesh_traversal */
+    int best_triangle;
+    int next; /* to visit next; the leaf of its pairs */
+    int state;
     real terms[MESH_TERMS]; /* what the tests and the solver read */
     int mask, number;
-    real best_t; /* the best hit, as in mesh_traversal */
-    int best_triangle, state;
-    u32 earliest_undecided; /* bits of a time, or a distance, that is not negative */
-    int next, top;          /* to visit next; entries of its stack */
-    int stops;              /* MESH_TRAVERSES and so on */
-    int pending;            /* pairs that are not solved */
-    u32 least_t;            /* bits of the least time of a hit: of best_t, or of a better hit in the packet */
-    int least_triangle;     /* among the packet's hits at that time, else MESH_NO_TRIANGLE */
-    u32 hits;               /* as in mesh_traversal */
+    u32 earliest_undecided;  /* bits of a time, or a distance, that is not negative */
+    u32 least_t;             /* bits of the least time of a hit: of best_t, or of a better hit in the packet */
+    int least_triangle;      /* among the packet's hits at that time, else MESH_NO_TRIANGLE */
+    u32 hits;                /* as in mesh_traversal */
+    int unused[MESH_UNUSED]; /* so that queries are in different banks */
 } mesh_shared_query;
 
-typedef struct mesh_shared {
-    u64 from[MESH_SLOTS][MESH_NEAR];  /* stacks */
-    u64 key[MESH_SLOTS][MESH_WIDTH];  /* of a node's children that are entered; bounds of a leaf's triangles */
-    int child[MESH_SLOTS][MESH_NEAR]; /* of the stacks */
+/* A place for a query in traversal. */
+typedef struct __attribute__((aligned(16))) mesh_slot {
+    int stops;   /* MESH_TRAVERSES and so on */
+    int top;     /* entries of the stack, less the children that are marked */
+    u32 marks;   /* what a team's work-items have found, a bit for each, of two kinds at a leaf */
+    u32 decided; /* of the triangles that are marked: a bit for each that is solved or culled */
+} mesh_slot;
+
+typedef struct __attribute__((aligned(16))) mesh_shared {
+    u32 at_node, at_leaf; /* slots whose queries are there */
+    u32 queued, solved;   /* pairs since the beginning */
+    u32 prepared;         /* queries of the group that were begun */
+    int waiting;          /* queries that wait for a slot */
+    int is_truncated;     /* the device truncates loops of a work-item that has ended */
+    u32 served;           /* slots whose queries the last step has served at a node or a leaf */
+    mesh_slot slots[MESH_SLOTS];
+    u64 from[MESH_SLOTS][MESH_NEAR];     /* stacks */
+    u64 key[MESH_SLOTS][MESH_WIDTH];     /* of a node's children that are entered; bounds of a leaf's triangles */
+    int child[MESH_SLOTS][MESH_NEAR];    /* of the stacks */
+    int entered[MESH_SLOTS][MESH_WIDTH]; /* children of a node */
     mesh_shared_query queries[MESH_HELD];
-    int leaf[MESH_QUEUE]; /* pairs, a ring: reference to the leaf */
-    real bound[MESH_BOUNDS][MESH_QUEUE];
-    u8 lane[MESH_QUEUE], slot[MESH_QUEUE];
+    u8 pair[MESH_QUEUE];    /* a ring: slot * MESH_WIDTH + lane, a triangle of the leaf where the slot's query is */
+    u8 lane[MESH_ITEMS];    /* of the pair that each work-item solves */
     u8 query_at[MESH_HELD]; /* of the query of each slot, then of those that wait; behind them unused ones */
-    u32 queued, solved;     /* pairs since the beginning */
-    u32 at_node, at_leaf;   /* slots whose queries are there */
-    u32 marks[MESH_SLOTS];  /* what a team's work-items have found, a bit for each, of two kinds at a leaf */
-    int node[MESH_SLOTS], bottom[MESH_SLOTS]; /* the node whose children are tested, and `top` before */
-    int waiting;                              /* queries that wait for a slot */
-    u32 prepared;                             /* queries of the group that were begun */
-    int is_truncated;                         /* the device truncates loops of a work-item that has ended */
 } mesh_shared;
 
 /* The query of a slot. */
@@ -85,9 +93,6 @@ FN mesh_stack mesh_stack_of(const mesh_run *run, int slot)
         (shared)->state = STATE_MISS;                    \
         (shared)->earliest_undecided = R_INFINITY_BITS;  \
         (shared)->next = (trav)->next;                   \
-        (shared)->top = 0;                               \
-        (shared)->stops = MESH_TRAVERSES;                \
-        (shared)->pending = 0;                           \
         (shared)->least_t = real_bits((trav)->best.t);   \
         (shared)->least_triangle = MESH_NO_TRIANGLE;     \
         (shared)->hits = 0;                              \
@@ -138,11 +143,14 @@ FN void mesh_begin_shared(__local mesh_shared *shared, int item)
 {
     for (int k = item; k < MESH_HELD; k += MESH_ITEMS)
         shared->query_at[k] = (u8)k;
-    if (item < MESH_SLOTS)
-        shared->queries[item].stops = MESH_IS_EMPTY;
+    if (item < MESH_SLOTS) {
+        shared->slots[item].stops = MESH_IS_EMPTY;
+        shared->slots[item].marks = shared->slots[item].decided = 0;
+        shared->slots[item].top = 0;
+    }
     if (item == 0) {
         shared->queued = shared->solved = 0;
-        shared->at_node = shared->at_leaf = 0;
+        shared->at_node = shared->at_leaf = shared->served = 0;
         shared->waiting = 0;
         shared->prepared = 0;
         shared->is_truncated = 0;

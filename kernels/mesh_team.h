@@ -7,7 +7,8 @@
  * What work-items share lies in local memory, and barriers alone order their accesses: nothing depends on which of them
  * run in lockstep. A group goes through one loop. A step of it has four phases, with a barrier after each:
  *
- *   0  a work-item for each slot pops the next node or leaf, or stores the answer and takes a query that waits
+ *   0  a work-item for each slot sees what the last step has left of its query; it pops the next node or leaf, or
+ *      stores the answer and takes a query that waits
  *   1  all decide what to do, from counts that none of them changes now; then the tests, or the solver
  *   2  children are pushed, pairs queued, or queries prepared, one for each work-item
  *   3  hits that were solved become best hits; a search for closest points pushes children
@@ -25,12 +26,18 @@ enum { MESH_STEP_END, MESH_STEP_PREPARE, MESH_STEP_NODE, MESH_STEP_LEAF, MESH_ST
 typedef struct mesh_step {
     int item, team, lane;
     int action; /* the same for all work-items */
-    u32 slots;  /* this team serves every MESH_TEAMS-th of them, from the first on */
+    u32 slots;  /* whose queries this team serves */
     /* The pair to solve; then the hit. */
+    u32 pair; /* slot * MESH_WIDTH + lane */
     int has_pair, has_hit, triangle, state;
     real t;
-    __local mesh_shared_query *query;
 } mesh_step;
+
+/* The query of the pair. */
+FN __local mesh_shared_query *mesh_query_of_pair(const mesh_run *run, const mesh_step *step)
+{
+    return mesh_query_of(run->shared, (int)(step->pair / MESH_WIDTH));
+}
 
 /* The query of a slot goes on at `next`. */
 FN void mesh_go_on(__local mesh_shared *shared, int slot, int next)
@@ -38,44 +45,84 @@ FN void mesh_go_on(__local mesh_shared *shared, int slot, int next)
     atomic_or(next >= 0 ? &shared->at_node : &shared->at_leaf, 1u << slot);
 }
 
+/* A slot whose query has been at a node or a leaf. At a node all marked children but the first are on the stack now. */
+FN void mesh_leave_step(__local mesh_shared *shared, int slot, mesh_slot *own, int action)
+{
+    if (action == MESH_STEP_NODE) {
+        own->top += bitmask_count(own->marks & (own->marks - 1));
+        if (own->marks != 0) {
+            own->marks = 0;
+            return;
+        }
+        atomic_xor(&shared->at_node, 1u << slot);
+    } else {
+        atomic_xor(&shared->at_leaf, 1u << slot);
+    }
+    own->stops = MESH_POPS;
+}
+
+/* Whether a query waits for pairs: a triangle of its leaf is marked that is not decided. */
+FN int mesh_is_pending(const mesh_slot *slot)
+{
+    return (slot->marks & ((1u << MESH_WIDTH) - 1)) != slot->decided;
+}
+
 /* Gives an empty slot a query that waits, if there is one. */
-FN void mesh_fill_slot(__local mesh_shared *shared, int slot)
+FN void mesh_fill_slot(__local mesh_shared *shared, int slot, mesh_slot *own)
 {
     const int last = atomic_dec(&shared->waiting) - 1;
     if (last < 0) {
         atomic_inc(&shared->waiting);
         return;
     }
+    own->stops = MESH_TRAVERSES;
+    own->top = 0;
     const u8 taken = shared->query_at[MESH_SLOTS + last];
     shared->query_at[MESH_SLOTS + last] = shared->query_at[slot];
     shared->query_at[slot] = taken;
     mesh_go_on(shared, slot, shared->queries[taken].next);
 }
 
-/* A set of slots without its first n. */
-FN u32 mesh_drop(u32 slots, int n)
+/* A set without its last member. */
+FN u32 mesh_drop_last(u32 slots)
 {
-    for (int k = 0; k < n; k++)
-        slots &= slots - 1;
-    return slots;
+    return slots ^ 1u << bitmask_last(slots);
+}
+
+#if MESH_TEAMS != 2
+#error "mesh_slots_of_team() divides slots among two teams"
+#endif
+/* The slots of a set that a team serves: every other one. Bit i of `odd` tells whether the first i + 1 slots hold an
+ * odd number of the set's. */
+FN u32 mesh_slots_of_team(u32 slots, int team)
+{
+    u32 odd = slots;
+    for (int shift = 1; shift < MESH_SLOTS; shift *= 2)
+        odd ^= odd << shift;
+    return slots & (odd ^ (0 - (u32)team));
 }
 
 /* Decides what to do in a step, the same for all work-items. A node or leaf step takes so many queries that
  * no team is idle. */
 FN void mesh_decide(const mesh_run *run, mesh_step *step)
 {
-    __local const mesh_shared *shared = run->shared;
+    __local mesh_shared *shared = run->shared;
     const u32 nodes = shared->at_node, leaves = shared->at_leaf, pairs = shared->queued - shared->solved;
     const int at_nodes = bitmask_count(nodes), at_leaves = bitmask_count(leaves);
     const int takes_leaves = at_leaves > at_nodes, ready = takes_leaves ? at_leaves : at_nodes;
-    const int most = takes_leaves && ready > MESH_LEAVES ? MESH_LEAVES : ready;
     step->action = takes_leaves ? MESH_STEP_LEAF : MESH_STEP_NODE;
     if (pairs >= MESH_ITEMS || at_nodes + at_leaves < MESH_TEAMS)
         step->action = pairs > 0 ? MESH_STEP_SOLVE : ready > 0 ? step->action : MESH_STEP_END;
     if (shared->waiting == 0 && shared->prepared < run->end - run->first)
         step->action = MESH_STEP_PREPARE;
-    step->slots = mesh_drop(takes_leaves ? leaves : nodes,
-                            ready - (most < MESH_TEAMS ? most : most / MESH_TEAMS * MESH_TEAMS) + step->team);
+    u32 slots = takes_leaves ? leaves : nodes;
+    if (ready > 1 && (ready & 1) != 0)
+        slots = mesh_drop_last(slots);
+    for (int more = at_leaves; takes_leaves && more > MESH_LEAVES + (ready & 1); more--)
+        slots = mesh_drop_last(slots);
+    if (step->item == 0)
+        shared->served = step->action == MESH_STEP_NODE || step->action == MESH_STEP_LEAF ? slots : 0;
+    step->slots = mesh_slots_of_team(slots, step->team);
 }
 
 /* Work-item 0 counts what was done. */
@@ -92,19 +139,12 @@ FN void mesh_end_step(const mesh_run *run, const mesh_step *step)
 
 /* ---- at a node -------------------------------------------------------------------------------------------------- */
 
-/* Keeps the number of a query's node, and the height of its stack, for the push. */
-FN void mesh_keep_node(__local mesh_shared *shared, int slot)
-{
-    __local const mesh_shared_query *query = mesh_query_of(shared, slot);
-    shared->node[slot] = query->next;
-    shared->bottom[slot] = query->top;
-}
-
 /* Marks a child that is entered. */
-FN void mesh_mark_child(__local mesh_shared *shared, int slot, int lane, u64 key)
+FN void mesh_mark_child(__local mesh_shared *shared, int slot, int lane, u64 key, int child)
 {
     shared->key[slot][lane] = key;
-    atomic_or(&shared->marks[slot], 1u << lane);
+    shared->entered[slot][lane] = child;
+    atomic_or(&shared->slots[slot].marks, 1u << lane);
 }
 
 /* Tests one child of a node. */
@@ -115,41 +155,32 @@ FN void mesh_test_child(const mesh_run *run, int slot, int lane, int options)
     real enters[1];
     mesh_load_shared(run, mesh_query_of(shared, slot), options, &trav);
     G const mesh_node *node = run->nodes + trav.next;
-    if (lane == 0)
-        mesh_keep_node(shared, slot);
     if (mesh_test_some(&trav, node, lane, enters) != 0)
-        mesh_mark_child(shared, slot, lane, mesh_key_bits_of(enters[0], node->least[lane]));
+        mesh_mark_child(shared, slot, lane, mesh_key_bits_of(enters[0], node->least[lane]), node->child[lane]);
 }
 
 /* Pushes one child that is entered, or goes on there if it is the first. Its place on the stack is the number of
- * children after it. The query's next node is then another; `node` is the one that was tested. */
+ * children after it. */
 FN void mesh_push_child(const mesh_run *run, int slot, int lane)
 {
     __local mesh_shared *shared = run->shared;
-    __local mesh_shared_query *query = mesh_query_of(shared, slot);
-    const u32 entered = shared->marks[slot];
-    const int last = bitmask_count(entered) - 1;
+    const u32 entered = shared->slots[slot].marks;
     if ((entered >> lane & 1) != 0) {
         const u64 key = shared->key[slot][lane];
-        const int child = run->nodes[shared->node[slot]].child[lane];
+        const int child = shared->entered[slot][lane];
         int after = 0;
-        for (u32 left = entered; left != 0; left &= left - 1)
-            after += shared->key[slot][bitmask_first(left)] > key;
-        if (after == last) {
-            query->next = child;
-            query->top += last;
+        for (u32 left = entered; left != 0; left = mesh_drop_last(left))
+            after += shared->key[slot][bitmask_last(left)] > key;
+        if (after == bitmask_count(entered) - 1) {
+            mesh_query_of(shared, slot)->next = child;
             if (child < 0) {
                 atomic_xor(&shared->at_node, 1u << slot);
                 atomic_xor(&shared->at_leaf, 1u << slot);
             }
         } else {
             mesh_stack stack = mesh_stack_of(run, slot);
-            mesh_stack_set(&stack, shared->bottom[slot] + after, key, child);
+            mesh_stack_set(&stack, shared->slots[slot].top + after, key, child);
         }
-    }
-    if (lane == 0 && entered == 0) {
-        atomic_xor(&shared->at_node, 1u << slot);
-        query->stops = MESH_POPS;
     }
 }
 
@@ -166,22 +197,13 @@ FN void mesh_node_phase3(const mesh_run *run, int slot, int lane)
 /* ---- at a leaf -------------------------------------------------------------------------------------------------- */
 
 /* Queues one triangle if it is left. The query waits until its pairs are solved. */
-FN void mesh_queue_left(const mesh_run *run, int slot, int lane, int is_left)
+FN void mesh_queue_left(const mesh_run *run, int slot, int lane, int is_marked, int is_left)
 {
     __local mesh_shared *shared = run->shared;
-    __local mesh_shared_query *query = mesh_query_of(shared, slot);
     if (is_left) {
-        const u32 at = atomic_inc(&shared->queued) % MESH_QUEUE;
-        shared->leaf[at] = query->next;
-        for (int k = 0; k < MESH_BOUNDS; k++)
-            shared->bound[k][at] = real_of_bits((u32)(shared->key[slot][lane] >> 32 * k));
-        shared->lane[at] = (u8)lane;
-        shared->slot[at] = (u8)slot;
-        atomic_inc(&query->pending);
-    }
-    if (lane == 0) {
-        atomic_xor(&shared->at_leaf, 1u << slot);
-        query->stops = MESH_POPS;
+        shared->pair[atomic_inc(&shared->queued) % MESH_QUEUE] = (u8)(slot * MESH_WIDTH + lane);
+    } else if (is_marked) {
+        atomic_or(&shared->slots[slot].decided, 1u << lane);
     }
 }
 
@@ -190,11 +212,12 @@ FN void mesh_queue_left(const mesh_run *run, int slot, int lane, int is_left)
 FN void mesh_queue_pair(const mesh_run *run, int slot, int lane)
 {
     __local mesh_shared *shared = run->shared;
-    __local mesh_shared_query *query = mesh_query_of(shared, slot);
-    const u32 marks = shared->marks[slot], accepted = marks >> MESH_WIDTH;
-    const real enter = real_of_bits((u32)shared->key[slot][lane]);
-    int is_left = (int)(marks >> lane & 1);
+    const u32 marks = shared->slots[slot].marks, accepted = marks >> MESH_WIDTH;
+    const int is_marked = (int)(marks >> lane & 1);
+    int is_left = is_marked;
     if (accepted != 0) {
+        __local mesh_shared_query *query = mesh_query_of(shared, slot);
+        const real enter = real_of_bits((u32)shared->key[slot][lane]);
         const int first = bitmask_first(accepted);
         G const int *triangle = mesh_leaf_of(run, query->next)->triangle;
         if (lane == first) {
@@ -206,18 +229,31 @@ FN void mesh_queue_pair(const mesh_run *run, int slot, int lane)
         is_left = is_left &&
                   mesh_not_after(v_max(enter, v_f(R(0.0))), triangle[lane], mesh_hit_key_of(R(0.0), triangle[first]));
     }
-    mesh_queue_left(run, slot, lane, is_left);
+    mesh_queue_left(run, slot, lane, is_marked, is_left);
 }
 
-/* The next pair for this work-item, or the first one once more if there are fewer; returns where it is queued. */
-FN u32 mesh_next_pair(const mesh_run *run, mesh_step *step)
+/* The next pair for this work-item, or the first one once more if there are fewer. */
+FN void mesh_next_pair(const mesh_run *run, mesh_step *step)
 {
     __local mesh_shared *shared = run->shared;
     const u32 pairs = shared->queued - shared->solved;
     step->has_pair = (u32)step->item < pairs;
-    const u32 at = (shared->solved + (step->has_pair ? (u32)step->item : 0)) % MESH_QUEUE;
-    step->query = mesh_query_of(shared, shared->slot[at]);
-    return at;
+    step->pair = shared->pair[(shared->solved + (step->has_pair ? (u32)step->item : 0)) % MESH_QUEUE];
+    shared->lane[step->item] = (u8)(step->pair % MESH_WIDTH);
+}
+
+/* The triangle of a pair. It is read anew after the solver, because it would take a register meanwhile. */
+FN int mesh_triangle_of_pair(const mesh_run *run, const mesh_step *step)
+{
+    __local const volatile int *leaf = &mesh_query_of_pair(run, step)->next;
+    __local const volatile u8 *lane = run->shared->lane + step->item;
+    return mesh_leaf_of(run, *leaf)->triangle[*lane];
+}
+
+/* The bounds of a pair, that its triangle's box has. */
+FN u64 mesh_bounds_of(__local const mesh_shared *shared, const mesh_step *step)
+{
+    return shared->key[step->pair / MESH_WIDTH][step->pair % MESH_WIDTH];
 }
 
 /* ---- hits ------------------------------------------------------------------------------------------------------- */
@@ -226,32 +262,31 @@ FN u32 mesh_next_pair(const mesh_run *run, mesh_step *step)
  * both may be better than the best hit so far. */
 FN void mesh_record_first_phase1(const mesh_run *run, const mesh_packet_result *result, mesh_step *step)
 {
-    (void)run;
+    __local mesh_shared_query *query = mesh_query_of_pair(run, step);
     if (step->has_hit)
-        atomic_min(&step->query->least_t, real_bits(step->t));
+        atomic_min(&query->least_t, real_bits(step->t));
     if (v_any(result->undecided))
-        atomic_min(&step->query->earliest_undecided, real_bits(v_positive_zero(result->from)));
+        atomic_min(&query->earliest_undecided, real_bits(v_positive_zero(result->from)));
 }
 
-FN void mesh_record_first_phase2(mesh_step *step)
+FN void mesh_record_first_phase2(const mesh_run *run, mesh_step *step)
 {
-    step->has_hit = step->has_hit && step->query->least_t == real_bits(step->t);
+    __local mesh_shared_query *query = mesh_query_of_pair(run, step);
+    step->has_hit = step->has_hit && query->least_t == real_bits(step->t);
     if (step->has_hit)
-        atomic_min(&step->query->least_triangle, step->triangle);
+        atomic_min(&query->least_triangle, step->triangle);
 }
 
 /* Whether the pair has the least triangle, which is then reset. */
-FN int mesh_is_least(const mesh_step *step)
+FN int mesh_is_least(__local mesh_shared_query *query, const mesh_step *step)
 {
-    return step->has_hit &&
-           atomic_cmpxchg(&step->query->least_triangle, step->triangle, MESH_NO_TRIANGLE) == step->triangle;
+    return step->has_hit && atomic_cmpxchg(&query->least_triangle, step->triangle, MESH_NO_TRIANGLE) == step->triangle;
 }
 
 FN void mesh_record_first_phase3(const mesh_run *run, const mesh_step *step)
 {
-    __local mesh_shared_query *query = step->query;
-    (void)run;
-    if (!mesh_is_least(step))
+    __local mesh_shared_query *query = mesh_query_of_pair(run, step);
+    if (!mesh_is_least(query, step))
         return;
     const mesh_hit_key hit = mesh_hit_key_of(step->t, step->triangle);
     if (!mesh_is_after(mesh_hit_key_of(query->best_t, query->best_triangle), hit))
@@ -264,8 +299,9 @@ FN void mesh_record_first_phase3(const mesh_run *run, const mesh_step *step)
 /* Counts a hit of a list, and stores its record if there is room. */
 FN void mesh_add_record(const mesh_run *run, const mesh_step *step, real t)
 {
-    const u32 at = atomic_inc(&step->query->hits), from = run->each != 0 ? (u32)run->from[step->query->number] : 0;
-    const int number = step->query->number;
+    __local mesh_shared_query *query = mesh_query_of_pair(run, step);
+    const int number = query->number;
+    const u32 at = atomic_inc(&query->hits), from = run->each != 0 ? (u32)run->from[number] : 0;
     if (at < (run->each < 0 ? run->found - from : (u32)run->each))
         mesh_store_record(run->records + from + at, t, step->triangle, step->state, number, number);
 }
@@ -277,22 +313,22 @@ FN void mesh_record_all_phase1(const mesh_run *run, const mesh_packet_result *re
         return;
     mesh_add_record(run, step, v_any(result->undecided) ? real_of_bits(R_NAN_BITS) : step->t);
     if (step->has_hit)
-        atomic_min(&step->query->least_triangle, step->triangle);
+        atomic_min(&mesh_query_of_pair(run, step)->least_triangle, step->triangle);
 }
 
-FN void mesh_record_all_phase2(mesh_step *step)
+FN void mesh_record_all_phase2(const mesh_run *run, mesh_step *step)
 {
-    (void)step;
+    (void)run, (void)step;
 }
 
 FN void mesh_record_all_phase3(const mesh_run *run, const mesh_step *step)
 {
-    __local mesh_shared_query *query = step->query;
-    if (!mesh_is_least(step))
+    __local mesh_shared_query *query = mesh_query_of_pair(run, step);
+    if (!mesh_is_least(query, step))
         return;
     query->state = STATE_APPROACHING;
     if (run->one_is_enough) { /* empties the stack and culls the rest */
-        query->top = 0;
+        run->shared->slots[step->pair / MESH_WIDTH].top = 0;
         query->best_t = R(-1.0);
         query->best_triangle = 0;
     }
@@ -301,94 +337,100 @@ FN void mesh_record_all_phase3(const mesh_run *run, const mesh_step *step)
 /* ---- a search --------------------------------------------------------------------------------------------------- */
 
 /* Defines a search, as in mesh_pairs.h. */
-#define MESH_SEARCH(name, cull_leaf, solve, record)                                                                    \
-    /* Tests one triangle of a leaf. */                                                                                \
-    FN void name##_test_triangle(const mesh_run *run, int slot, int lane, int options)                                 \
-    {                                                                                                                  \
-        __local mesh_shared *shared = run->shared;                                                                     \
-        mesh_traversal trav;                                                                                           \
-        mesh_load_shared(run, mesh_query_of(shared, slot), options, &trav);                                            \
-        mesh_group group =                                                                                             \
-            mesh_group_of(mesh_leaf_of(run, trav.next), trav.next, lane, &trav, run->frame.scale, options);            \
-        const int before = trav.best.triangle;                                                                         \
-        cull_leaf(&trav, &group, options);                                                                             \
-        const u32 marks = (u32)(trav.best.triangle != before) << MESH_WIDTH | v_bitmask(group.active);                 \
-        if (marks == 0)                                                                                                \
-            return;                                                                                                    \
-        shared->key[slot][lane] = real_bits(group.enter);                                                              \
-        atomic_or(&shared->marks[slot], marks << lane);                                                                \
-    }                                                                                                                  \
-    /* Solves one pair. */                                                                                             \
-    FN void name##_solve_pair(const mesh_run *run, mesh_step *step, int options)                                       \
-    {                                                                                                                  \
-        __local mesh_shared *shared = run->shared;                                                                     \
-        const u32 at = mesh_next_pair(run, step);                                                                      \
-        mesh_traversal trav;                                                                                           \
-        mesh_group group;                                                                                              \
-        mesh_load_shared(run, step->query, options, &trav);                                                            \
-        group.reference = shared->leaf[at];                                                                            \
-        group.leaf = mesh_leaf_of(run, group.reference);                                                               \
-        group.p = mesh_corners_of(group.leaf, group.reference, shared->lane[at]);                                      \
-        group.triangle = group.leaf->triangle[shared->lane[at]];                                                       \
-        group.enter = shared->bound[0][at];                                                                            \
-        group.active = step->has_pair;                                                                                 \
-        mesh_packet packet = mesh_packet_of(&group, &trav, options);                                                   \
-        packet.leaves = run->leaves;                                                                                   \
-        packet.leaf = shared->leaf + at;                                                                               \
-        packet.slot = shared->lane + at;                                                                               \
-        const mesh_packet_result result = solve(&packet, options);                                                     \
-        step->has_hit = (int)v_bitmask(result.hits);                                                                   \
-        step->t = result.t;                                                                                            \
-        step->state = result.state;                                                                                    \
-        step->triangle = mesh_leaf_of(run, *packet.leaf)->triangle[*packet.slot]; /* kept, it would cost a register */ \
-        record##_phase1(run, &result, step);                                                                           \
-    }                                                                                                                  \
+#define MESH_SEARCH(name, cull_leaf, solve, record)                                                         \
+    /* Tests one triangle of a leaf. */                                                                     \
+    FN void name##_test_triangle(const mesh_run *run, int slot, int lane, int options)                      \
+    {                                                                                                       \
+        __local mesh_shared *shared = run->shared;                                                          \
+        mesh_traversal trav;                                                                                \
+        mesh_load_shared(run, mesh_query_of(shared, slot), options, &trav);                                 \
+        mesh_group group =                                                                                  \
+            mesh_group_of(mesh_leaf_of(run, trav.next), trav.next, lane, &trav, run->frame.scale, options); \
+        const int before = trav.best.triangle;                                                              \
+        cull_leaf(&trav, &group, options);                                                                  \
+        const u32 marks = (u32)(trav.best.triangle != before) << MESH_WIDTH | v_bitmask(group.active);      \
+        if (marks == 0)                                                                                     \
+            return;                                                                                         \
+        shared->key[slot][lane] = real_bits(group.enter);                                                   \
+        atomic_or(&shared->slots[slot].marks, marks << lane);                                               \
+    }                                                                                                       \
+    /* Solves one pair. */                                                                                  \
+    FN void name##_solve_pair(const mesh_run *run, mesh_step *step, int options)                            \
+    {                                                                                                       \
+        __local mesh_shared *shared = run->shared;                                                          \
+        mesh_traversal trav;                                                                                \
+        mesh_group group;                                                                                   \
+        mesh_next_pair(run, step);                                                                          \
+        mesh_load_shared(run, mesh_query_of_pair(run, step), options, &trav);                               \
+        group.reference = trav.next;                                                                        \
+        group.leaf = mesh_leaf_of(run, group.reference);                                                    \
+        group.p = mesh_corners_of(group.leaf, group.reference, (int)(step->pair % MESH_WIDTH));             \
+        group.triangle = group.leaf->triangle[step->pair % MESH_WIDTH];                                     \
+        group.enter = real_of_bits((u32)mesh_bounds_of(shared, step));                                      \
+        group.active = step->has_pair;                                                                      \
+        mesh_packet packet = mesh_packet_of(&group, &trav, options);                                        \
+        packet.leaves = run->leaves;                                                                        \
+        packet.leaf = &mesh_query_of_pair(run, step)->next;                                                 \
+        packet.slot = shared->lane + step->item;                                                            \
+        const mesh_packet_result result = solve(&packet, options);                                          \
+        step->has_hit = (int)v_bitmask(result.hits);                                                        \
+        step->t = result.t;                                                                                 \
+        step->state = result.state;                                                                         \
+        step->triangle = mesh_triangle_of_pair(run, step);                                                  \
+        record##_phase1(run, &result, step);                                                                \
+    }                                                                                                       \
     MESH_SEARCH_PHASES(name, record)
 
-/* Phases 2 and 3 of the solver, by the rules of `record`. */
-#define MESH_SEARCH_PHASES(name, record)                              \
-    FN void name##_phase2(mesh_step *step)                            \
-    {                                                                 \
-        record##_phase2(step);                                        \
-    }                                                                 \
-    FN void name##_phase3(const mesh_run *run, const mesh_step *step) \
-    {                                                                 \
-        record##_phase3(run, step);                                   \
-        if (step->has_pair)                                           \
-            atomic_dec(&step->query->pending);                        \
+/* Phases 2 and 3 of the solver, by the rules of `record`. Work-items without a pair of their own have the first one's.
+ */
+#define MESH_SEARCH_PHASES(name, record)                                                                \
+    FN void name##_phase2(const mesh_run *run, mesh_step *step)                                         \
+    {                                                                                                   \
+        record##_phase2(run, step);                                                                     \
+    }                                                                                                   \
+    FN void name##_phase3(const mesh_run *run, const mesh_step *step)                                   \
+    {                                                                                                   \
+        record##_phase3(run, step);                                                                     \
+        atomic_or(&run->shared->slots[step->pair / MESH_WIDTH].decided, 1u << step->pair % MESH_WIDTH); \
     }
 
-/* A team serves every MESH_TEAMS-th slot of the step. */
-#define MESH_EACH_SLOT(visit)                                                  \
-    for (u32 left = step.slots; left != 0; left = mesh_drop(left, MESH_TEAMS)) \
+/* A team serves its slots of the step. */
+#define MESH_EACH_SLOT(visit)                                           \
+    for (u32 left = step.slots; left != 0; left = mesh_drop_last(left)) \
     visit
 
 /* Defines a run, as in mesh_run.h. */
 #define MESH_RUN_(name, kind, search, begin, answer, options)                                                          \
     /* Phase 0: the query of this work-item's slot pops, or ends; an empty slot takes a query that waits. */           \
-    FN void name##_serve_slot(const mesh_run *run, int slot)                                                           \
+    FN void name##_serve_slot(const mesh_run *run, const mesh_step *step)                                              \
     {                                                                                                                  \
         __local mesh_shared *shared = run->shared;                                                                     \
-        __local mesh_shared_query *query = mesh_query_of(shared, slot);                                                \
-        if (query->stops == MESH_POPS && query->pending == 0) {                                                        \
+        const int slot = step->item;                                                                                   \
+        mesh_slot own = shared->slots[slot];                                                                           \
+        if ((shared->served >> slot & 1) != 0)                                                                         \
+            mesh_leave_step(shared, slot, &own, step->action);                                                         \
+        if (own.stops == MESH_POPS && !mesh_is_pending(&own)) {                                                        \
+            __local mesh_shared_query *query = mesh_query_of(shared, slot);                                            \
             kind##_traversal trav;                                                                                     \
             kind##_update_best(query);                                                                                 \
             kind##_load_shared(run, query, options, &trav);                                                            \
             trav.earliest_undecided = real_of_bits(query->earliest_undecided);                                         \
             trav.hits = query->hits;                                                                                   \
             trav.stack = mesh_stack_of(run, slot);                                                                     \
-            trav.stack.top = query->top;                                                                               \
+            trav.stack.top = own.top;                                                                                  \
             const int goes_on = kind##_pop_next(&trav);                                                                \
-            query->stops = goes_on ? MESH_TRAVERSES : MESH_IS_EMPTY;                                                   \
+            own.stops = goes_on ? MESH_TRAVERSES : MESH_IS_EMPTY;                                                      \
+            own.marks = own.decided = 0;                                                                               \
+            own.top = trav.stack.top;                                                                                  \
             query->next = trav.next;                                                                                   \
-            query->top = trav.stack.top;                                                                               \
             if (goes_on)                                                                                               \
                 mesh_go_on(shared, slot, trav.next);                                                                   \
             else                                                                                                       \
                 answer(run, &trav);                                                                                    \
         }                                                                                                              \
-        if (query->stops == MESH_IS_EMPTY)                                                                             \
-            mesh_fill_slot(shared, slot);                                                                              \
+        if (own.stops == MESH_IS_EMPTY)                                                                                \
+            mesh_fill_slot(shared, slot, &own);                                                                        \
+        shared->slots[slot] = own;                                                                                     \
     }                                                                                                                  \
     /* Prepares one of the next queries: it waits for a slot, or is answered without traversal. */                     \
     FN void name##_prepare(const mesh_run *run, int item)                                                              \
@@ -415,30 +457,28 @@ FN void mesh_record_all_phase3(const mesh_run *run, const mesh_step *step)
         mesh_begin_shared(shared, step.item);                                                                          \
         MESH_MEET;                                                                                                     \
         do {                                                                                                           \
-            if (step.item < MESH_SLOTS) {                                                                              \
-                shared->marks[step.item] = 0;                                                                          \
-                name##_serve_slot(run, step.item);                                                                     \
-            }                                                                                                          \
+            if (step.item < MESH_SLOTS)                                                                                \
+                name##_serve_slot(run, &step);                                                                         \
             MESH_MEET;                                                                                                 \
             mesh_decide(run, &step);                                                                                   \
             if (step.action == MESH_STEP_NODE)                                                                         \
-                MESH_EACH_SLOT(kind##_test_child(run, bitmask_first(left), step.lane, options);)                       \
+                MESH_EACH_SLOT(kind##_test_child(run, bitmask_last(left), step.lane, options);)                        \
             else if (step.action == MESH_STEP_LEAF)                                                                    \
-                MESH_EACH_SLOT(search##_test_triangle(run, bitmask_first(left), step.lane, options);)                  \
+                MESH_EACH_SLOT(search##_test_triangle(run, bitmask_last(left), step.lane, options);)                   \
             else if (step.action == MESH_STEP_SOLVE)                                                                   \
                 search##_solve_pair(run, &step, options);                                                              \
             MESH_MEET;                                                                                                 \
             if (step.action == MESH_STEP_NODE)                                                                         \
-                MESH_EACH_SLOT(kind##_node_phase2(run, bitmask_first(left), step.lane);)                               \
+                MESH_EACH_SLOT(kind##_node_phase2(run, bitmask_last(left), step.lane);)                                \
             else if (step.action == MESH_STEP_LEAF)                                                                    \
-                MESH_EACH_SLOT(kind##_queue_pair(run, bitmask_first(left), step.lane);)                                \
+                MESH_EACH_SLOT(kind##_queue_pair(run, bitmask_last(left), step.lane);)                                 \
             else if (step.action == MESH_STEP_SOLVE)                                                                   \
-                search##_phase2(&step);                                                                                \
+                search##_phase2(run, &step);                                                                           \
             else if (step.action == MESH_STEP_PREPARE)                                                                 \
                 name##_prepare(run, step.item);                                                                        \
             MESH_MEET;                                                                                                 \
             if (step.action == MESH_STEP_NODE)                                                                         \
-                MESH_EACH_SLOT(kind##_node_phase3(run, bitmask_first(left), step.lane);)                               \
+                MESH_EACH_SLOT(kind##_node_phase3(run, bitmask_last(left), step.lane);)                                \
             else if (step.action == MESH_STEP_SOLVE)                                                                   \
                 search##_phase3(run, &step);                                                                           \
             mesh_end_step(run, &step);                                                                                 \

@@ -65,8 +65,6 @@ FN void closest_test_child(const mesh_run *run, int slot, int lane, int options)
     closest_traversal trav;
     mesh_children children[LANG_LOADS]; /* the address of one child ends the compiler of Mesa 22.3 */
     closest_load_shared(run, query, options, &trav);
-    if (lane == 0)
-        mesh_keep_node(shared, slot);
     mesh_load_children(run->nodes + trav.next, lane, children);
     const mesh_children child = children[0];
     const closest_span bounds = closest_span_of(trav.view, child.lo, child.hi);
@@ -74,6 +72,7 @@ FN void closest_test_child(const mesh_run *run, int slot, int lane, int options)
     if (options == 0 && child.exist)
         closest_limit(query, &trav, bounds.most);
     shared->key[slot][lane] = is_candidate ? mesh_key_bits_of(bounds.least, child.least) : ~(u64)0;
+    shared->entered[slot][lane] = run->nodes[trav.next].child[lane];
 }
 
 /* Marks one child, unless the limit that all children have set culls it. Few are left, which saves comparisons when
@@ -83,7 +82,7 @@ FN void closest_node_phase2(const mesh_run *run, int slot, int lane)
     __local mesh_shared *shared = run->shared;
     __local mesh_shared_query *query = mesh_query_of(shared, slot);
     if (shared->key[slot][lane] <= mesh_key_bits_of(real_of_bits(query->least_t), MESH_NO_TRIANGLE))
-        atomic_or(&shared->marks[slot], 1u << lane);
+        atomic_or(&shared->slots[slot].marks, 1u << lane);
     if (lane == 0)
         closest_update_best(query);
 }
@@ -105,50 +104,53 @@ FN void closest_test_leaf(const mesh_run *run, int slot, int lane, int options, 
     if (limits)
         closest_limit(query, &trav, group.span.most);
     shared->key[slot][lane] = (u64)real_bits(group.span.most) << 32 | real_bits(group.span.least);
-    atomic_or(&shared->marks[slot], 1u << lane);
+    atomic_or(&shared->slots[slot].marks, 1u << lane);
 }
 
 /* Queues one triangle that may be the closest of its leaf. */
 FN void closest_queue_pair(const mesh_run *run, int slot, int lane)
 {
     __local const mesh_shared *shared = run->shared;
-    const int is_left = (shared->marks[slot] >> lane & 1) != 0 &&
-                        (u32)shared->key[slot][lane] <= mesh_query_of(run->shared, slot)->least_t;
-    mesh_queue_left(run, slot, lane, is_left);
+    const int is_marked = (int)(shared->slots[slot].marks >> lane & 1);
+    const int is_left = is_marked && (u32)shared->key[slot][lane] <= mesh_query_of(run->shared, slot)->least_t;
+    mesh_queue_left(run, slot, lane, is_marked, is_left);
 }
 
 /* Loads the query and the triangle of a queued pair. */
-FN closest_group closest_load_pair(const mesh_run *run, mesh_step *step, u32 at, int options, closest_traversal *trav)
+FN closest_group closest_load_pair(const mesh_run *run, mesh_step *step, int options, closest_traversal *trav)
 {
     __local const mesh_shared *shared = run->shared;
     closest_group group;
-    closest_load_shared(run, step->query, options, trav);
-    trav->next = shared->leaf[at];
+    mesh_next_pair(run, step);
+    const int lane = (int)(step->pair % MESH_WIDTH);
+    const u64 bounds = mesh_bounds_of(shared, step);
+    closest_load_shared(run, mesh_query_of_pair(run, step), options, trav);
     G const mesh_leaf *leaf = mesh_leaf_of(run, trav->next);
-    const mesh_corners corners = mesh_corners_of(leaf, trav->next, shared->lane[at]);
+    const mesh_corners corners = mesh_corners_of(leaf, trav->next, lane);
     group.in.center = trav->center;
     group.in.p0 = corners.p0;
     group.in.p1 = corners.p1;
     group.in.p2 = corners.p2;
-    group.span.least = shared->bound[0][at];
-    group.span.most = shared->bound[1][at];
-    group.triangle = step->triangle = leaf->triangle[shared->lane[at]];
+    group.span.least = real_of_bits((u32)bounds);
+    group.span.most = real_of_bits((u32)(bounds >> 32));
+    group.triangle = step->triangle = leaf->triangle[lane];
     group.active = step->has_pair;
     return group;
 }
 
 /* Uses the distance of a pair, as mesh_record_first_phase1 uses a time. */
-FN void closest_record_phase1(const closest_group *group, closest_proven proven, mesh_step *step)
+FN void closest_record_phase1(const mesh_run *run, const closest_group *group, closest_proven proven, mesh_step *step)
 {
+    __local mesh_shared_query *query = mesh_query_of_pair(run, step);
     const vm is_certain = v_eq(proven.low, proven.high);
     step->has_hit = group->active && is_certain;
     step->t = proven.low;
     step->state = STATE_MISS;
     if (!group->active)
         return;
-    atomic_min(&step->query->least_t, real_bits(proven.high));
+    atomic_min(&query->least_t, real_bits(proven.high));
     if (!is_certain) /* below infinity, which would mean that nothing is undecided */
-        atomic_min(&step->query->earliest_undecided, real_bits(v_min(proven.low, v_largest())));
+        atomic_min(&query->earliest_undecided, real_bits(v_min(proven.low, v_largest())));
 }
 
 /* Solves one pair in fast mode. */
@@ -168,9 +170,8 @@ FN closest_proven closest_solve(const closest_group *group)
     FN void name##_solve_pair(const mesh_run *run, mesh_step *step, int options)       \
     {                                                                                  \
         closest_traversal trav;                                                        \
-        const u32 at = mesh_next_pair(run, step);                                      \
-        const closest_group group = closest_load_pair(run, step, at, options, &trav);  \
-        closest_record_phase1(&group, solve(&group), step);                            \
+        const closest_group group = closest_load_pair(run, step, options, &trav);      \
+        closest_record_phase1(run, &group, solve(&group), step);                       \
     }                                                                                  \
     MESH_SEARCH_PHASES(name, mesh_record_first)
 #endif

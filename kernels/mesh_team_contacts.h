@@ -31,10 +31,9 @@ FN void contacts_test_child(const mesh_run *run, int slot, int lane, int options
     __local mesh_shared *shared = run->shared;
     contacts_traversal trav;
     contacts_load_shared(run, mesh_query_of(shared, slot), options, &trav);
-    if (lane == 0)
-        mesh_keep_node(shared, slot);
-    if (contacts_test_some(&trav, run->nodes + trav.next, lane))
-        mesh_mark_child(shared, slot, lane, (u64)lane);
+    G const mesh_node *node = run->nodes + trav.next;
+    if (contacts_test_some(&trav, node, lane))
+        mesh_mark_child(shared, slot, lane, (u64)lane, node->child[lane]);
 }
 
 FN void contacts_node_phase2(const mesh_run *run, int slot, int lane)
@@ -48,13 +47,14 @@ FN void contacts_node_phase3(const mesh_run *run, int slot, int lane)
 
 FN void contacts_queue_pair(const mesh_run *run, int slot, int lane)
 {
-    mesh_queue_left(run, slot, lane, (int)(run->shared->marks[slot] >> lane & 1));
+    const int is_marked = (int)(run->shared->slots[slot].marks >> lane & 1);
+    mesh_queue_left(run, slot, lane, is_marked, is_marked);
 }
 
 /* Records were stored at once. */
-FN void contacts_record_phase2(const mesh_step *step)
+FN void contacts_record_phase2(const mesh_run *run, const mesh_step *step)
 {
-    (void)step;
+    (void)run, (void)step;
 }
 FN void contacts_record_phase3(const mesh_run *run, const mesh_step *step)
 {
@@ -62,22 +62,22 @@ FN void contacts_record_phase3(const mesh_run *run, const mesh_step *step)
 }
 
 /* Defines a search by how it finds a contact. */
-#define CONTACTS_SEARCH(name, find)                                                                              \
-    FN void name##_test_triangle(const mesh_run *run, int slot, int lane, int options)                           \
-    {                                                                                                            \
-        closest_test_leaf(run, slot, lane, options, 0);                                                          \
-    }                                                                                                            \
-    FN void name##_solve_pair(const mesh_run *run, mesh_step *step, int options)                                 \
-    {                                                                                                            \
-        contacts_traversal trav;                                                                                 \
-        const u32 at = mesh_next_pair(run, step);                                                                \
-        const closest_group group = closest_load_pair(run, step, at, options, &trav);                            \
-        contacts_set_culling(run, &trav, options);                                                               \
-        const contacts_found found =                                                                             \
-            find(mesh_leaf_of(run, trav.next), run->shared->lane[at], &trav, &group, run->frame.scale, options); \
-        step->state = found.feature;                                                                             \
-        if (group.active && found.within)                                                                        \
-            mesh_add_record(run, step, found.distance);                                                          \
-    }                                                                                                            \
+#define CONTACTS_SEARCH(name, find)                                                                                    \
+    FN void name##_test_triangle(const mesh_run *run, int slot, int lane, int options)                                 \
+    {                                                                                                                  \
+        closest_test_leaf(run, slot, lane, options, 0);                                                                \
+    }                                                                                                                  \
+    FN void name##_solve_pair(const mesh_run *run, mesh_step *step, int options)                                       \
+    {                                                                                                                  \
+        contacts_traversal trav;                                                                                       \
+        const closest_group group = closest_load_pair(run, step, options, &trav);                                      \
+        contacts_set_culling(run, &trav, options);                                                                     \
+        const contacts_found found = find(mesh_leaf_of(run, trav.next), (int)(step->pair % MESH_WIDTH), &trav, &group, \
+                                          run->frame.scale, options);                                                  \
+        step->state = found.feature;                                                                                   \
+        step->triangle = mesh_triangle_of_pair(run, step);                                                             \
+        if (group.active && found.within)                                                                              \
+            mesh_add_record(run, step, found.distance);                                                                \
+    }                                                                                                                  \
     MESH_SEARCH_PHASES(name, contacts_record)
 #endif

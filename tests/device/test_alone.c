@@ -89,7 +89,7 @@ static void test_too_large(void **state)
     (void)test_need_device();
     fixture m = fixture_make(SEED, scene_sphere(SIDES), QUERIES, 1);
     words = "bytes of local memory";
-    cl_text_patch = (cl_patch){"#define MESH_QUEUE (4 * MESH_ITEMS)", "#define MESH_QUEUE (1 << 20)"};
+    cl_text_patch = (cl_patch){"#define MESH_QUEUE (8 * MESH_ITEMS)", "#define MESH_QUEUE (1 << 20)"};
     check(&requests[ASK_mesh_first], &m, 1);
     cl_text_patch = (cl_patch){NULL, NULL};
     fixture_free(&m);
