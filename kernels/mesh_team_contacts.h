@@ -75,7 +75,6 @@ FN void contacts_record_phase3(const mesh_run *run, const mesh_step *step)
         const contacts_found found = find(mesh_leaf_of(run, trav.next), (int)(step->pair % MESH_WIDTH), &trav, &group, \
                                           run->frame.scale, options);                                                  \
         step->state = found.feature;                                                                                   \
-        step->triangle = mesh_triangle_of_pair(run, step);                                                             \
         if (group.active && found.within)                                                                              \
             mesh_add_record(run, step, found.distance);                                                                \
     }                                                                                                                  \
