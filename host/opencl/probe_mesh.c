@@ -11,9 +11,9 @@
 #include "mesh_list.h"
 
 enum {
-    QUERIES = 64,          /* queries of first hits and of lists, which includes contacts */
-    CLOSEST_QUERIES = 256, /* queries of closest points */
-    GROUP = 16,            /* queries of a work-item */
+    QUERIES = 256,     /* first hits, closest points: so many that every lane has pairs which decide an answer */
+    LIST_QUERIES = 64, /* lists, which includes contacts */
+    GROUP = 16,        /* queries of a work-item */
     TRIANGLES = 400,
     SHEET = 10, /* squares along each side of a connected sheet of triangles, for contacts */
     HITS = 1 << 12
@@ -21,14 +21,14 @@ enum {
 
 /* Columns of answers; a column of bytes fills only a part of its row. */
 typedef struct probe_answers {
-    uint32_t column[CAROMI_ANSWERS][CLOSEST_QUERIES];
+    uint32_t column[CAROMI_ANSWERS][QUERIES];
 } probe_answers;
 
 /* The output of a list of hits. */
 typedef struct list_answers {
-    uint64_t offsets[QUERIES + 1];
+    uint64_t offsets[LIST_QUERIES + 1];
     int32_t triangle[HITS];
-    uint8_t state[HITS], any[QUERIES];
+    uint8_t state[HITS], any[LIST_QUERIES];
     float t[HITS];
     uint64_t query[HITS];              /* these columns of lists that stay on the device alone */
     uint32_t point[OUT_CONTACT][HITS]; /* the features fill only a part of their row */
@@ -40,8 +40,8 @@ typedef struct list_answers {
 /* The mesh and the queries of a probe, and its results. */
 typedef struct mesh_probe {
     float vertices[9 * TRIANGLES];
-    uint32_t masks[TRIANGLES], mask[CLOSEST_QUERIES];
-    float in[CAROMI_MESH_IN][CLOSEST_QUERIES];
+    uint32_t masks[TRIANGLES], mask[QUERIES];
+    float in[CAROMI_MESH_IN][QUERIES];
     probe_answers got, expected;
     list_answers list_got, list_expected;
 } mesh_probe;
@@ -124,7 +124,7 @@ static void make_sweeps(uint64_t *state, mesh_probe *data)
 /* Makes centres for closest points; every eighth is a corner of the mesh. */
 static void make_centers(uint64_t *state, mesh_probe *data)
 {
-    for (uint32_t i = 0; i < CLOSEST_QUERIES; i++) {
+    for (uint32_t i = 0; i < QUERIES; i++) {
         float row[CAROMI_MESH_IN];
         caromi_probe_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
         row[MESH_MAX_DISTANCE] = window_of(i, row[MESH_MAX_DISTANCE]);
@@ -139,7 +139,7 @@ static void make_centers(uint64_t *state, mesh_probe *data)
 static void make_resting(uint64_t *state, mesh_probe *data)
 {
     make_centers(state, data);
-    for (uint32_t i = 0; i < QUERIES; i++) {
+    for (uint32_t i = 0; i < LIST_QUERIES; i++) {
         float row[CAROMI_MESH_IN];
         caromi_probe_row(state, row, CAROMI_MESH_IN, RADII_SWEEP);
         for (int k = 0; i % 8 != 0 && i % 16 != 1 && k < 3; k++) /* NaN stays NaN */
@@ -172,8 +172,8 @@ static carom_status make_probe(const caromi_mesh_batch *like, int masked, mesh_p
         make_sheet(data->vertices);
     (moves ? make_sweeps : contacts ? make_resting : make_centers)(&state, data);
     caromi_probe_masks(3, data->masks, TRIANGLES);
-    caromi_probe_masks(4, data->mask, CLOSEST_QUERIES);
-    for (uint32_t i = 0; i < CLOSEST_QUERIES; i++)
+    caromi_probe_masks(4, data->mask, QUERIES);
+    for (uint32_t i = 0; i < QUERIES; i++)
         data->mask[i] = i % 8 == 0 ? 0 : data->mask[i] & 0xff00ff00u;
     return caromi_probe_mesh_make(like->mesh->context, data->vertices, TRIANGLES, masked ? data->masks : NULL, mesh,
                                   err);
@@ -185,7 +185,7 @@ static caromi_mesh_batch batch_of(const mesh_probe *data, carom_mesh *mesh, cons
     caromi_mesh_batch batch = {
         .kind = like->kind,
         .mesh = mesh,
-        .count = like->kind == &caromi_closest_triangle ? CLOSEST_QUERIES : QUERIES,
+        .count = QUERIES,
         .exact = like->exact,
         .options = options,
         .sign = like->sign,
@@ -339,12 +339,12 @@ static carom_status run_rows_probe(caromi_device *device, const carom_context *s
         for (uint32_t k = 0; k < OUT_CONTACT; k++)
             batch->sweep.out[CAROMI_ANSWER_POINT + k] =
                 (caromi_out_column){has_points ? answers[i]->point[k] : NULL, k == OUT_FEATURE ? 1 : sizeof(float)};
-        CHECK(i > 0             ? caromi_stream_rows(device, batch, QUERIES, &done, &stats, err)
-              : batch->is_first ? caromi_cpu_first_list(scalar, batch, 0, QUERIES, &stats, err)
-                                : caromi_cpu_list(scalar, batch, 0, QUERIES, &stats, err));
+        CHECK(i > 0             ? caromi_stream_rows(device, batch, LIST_QUERIES, &done, &stats, err)
+              : batch->is_first ? caromi_cpu_first_list(scalar, batch, 0, LIST_QUERIES, &stats, err)
+                                : caromi_cpu_list(scalar, batch, 0, LIST_QUERIES, &stats, err));
     }
     const list_answers *got = answers[1], *expected = answers[0];
-    CHECK(caromi_probe_compare(device, program, QUERIES + 1, LIST_OFFSETS, got->offsets, expected->offsets,
+    CHECK(caromi_probe_compare(device, program, LIST_QUERIES + 1, LIST_OFFSETS, got->offsets, expected->offsets,
                                sizeof *got->offsets, err));
     CHECK(
         caromi_probe_compare(device, program, HITS, LIST_QUERY, got->query, expected->query, sizeof *got->query, err));
@@ -369,16 +369,17 @@ static carom_status run_any_probe(caromi_device *device, const carom_context *sc
     caromi_list_batch batch = {.search = list->search, .sweep = list->sweep, .any = data->list_expected.any};
     memset(batch.sweep.out, 0, sizeof batch.sweep.out);
     const int is_body = batch.sweep.sign != CAROM_SIGN_NONE;
-    carom_status status = caromi_cpu_list(scalar, &batch, 0, QUERIES, &stats, err);
+    carom_status status = caromi_cpu_list(scalar, &batch, 0, LIST_QUERIES, &stats, err);
     if (status == CAROM_OK && is_body)
-        status = caromi_sign_overlaps(scalar, &batch.sweep, batch.any, 0, QUERIES, &stats, err);
+        status = caromi_sign_overlaps(scalar, &batch.sweep, batch.any, 0, LIST_QUERIES, &stats, err);
     batch.any = data->list_got.any;
     if (status == CAROM_OK)
-        status = (is_body ? caromi_stream_bodies : caromi_stream_list)(device, &batch, QUERIES, &done, &stats, err);
+        status =
+            (is_body ? caromi_stream_bodies : caromi_stream_list)(device, &batch, LIST_QUERIES, &done, &stats, err);
     return status != CAROM_OK
                ? status
                : caromi_probe_compare(device, is_body ? CAROMI_PROGRAM_MESH_INSIDE : caromi_list_program(&batch),
-                                      QUERIES, LIST_ANY, data->list_got.any, data->list_expected.any, 1, err);
+                                      LIST_QUERIES, LIST_ANY, data->list_got.any, data->list_expected.any, 1, err);
 }
 
 /* Compares a list: the counts of all queries, as many hits as fit, and the any-hit answers. The state of a contact is
@@ -404,21 +405,22 @@ static carom_status run_list_probe(caromi_device *device, carom_mesh *mesh, cons
     }
     /* The CPU's list is the expected one. */
     batch.sweep = batch_of(data, mesh, &like->sweep, options);
+    batch.sweep.count = LIST_QUERIES;
     caromi_hits_to_columns(&expected_columns, batch.sweep.out);
     if (in_place)
         return run_rows_probe(device, &scalar, &batch, like->contacts != NULL ? &contacts : NULL, data, err);
     const uint32_t program = caromi_list_program(&batch);
-    carom_status status = caromi_cpu_list(&scalar, &batch, 0, QUERIES, &stats, err);
+    carom_status status = caromi_cpu_list(&scalar, &batch, 0, LIST_QUERIES, &stats, err);
     if (status != CAROM_OK)
         return status;
     /* The device's list. */
     batch.list = &got;
     caromi_hits_to_columns(&got_columns, batch.sweep.out);
-    status = caromi_stream_list(device, &batch, QUERIES, &done, &stats, err);
+    status = caromi_stream_list(device, &batch, LIST_QUERIES, &done, &stats, err);
     const list_answers *got_answers = &data->list_got, *expected_answers = &data->list_expected;
     /* All columns must have the same bits. */
     if (status == CAROM_OK)
-        status = caromi_probe_compare(device, program, QUERIES + 1, LIST_OFFSETS, got_answers->offsets,
+        status = caromi_probe_compare(device, program, LIST_QUERIES + 1, LIST_OFFSETS, got_answers->offsets,
                                       expected_answers->offsets, sizeof *got_answers->offsets, err);
     if (status == CAROM_OK)
         status = caromi_probe_compare(device, program, HITS, LIST_TRIANGLE, got_answers->triangle,
