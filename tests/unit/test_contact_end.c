@@ -6,7 +6,7 @@
 #include "tests/support/exact_scenes.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 #include <time.h>
 
 enum { SEED = 29, COUNT = 64, TRIANGLES = 300000, REPORTS = 6 };
@@ -22,8 +22,8 @@ static int end_at(void *user, uint64_t done, uint64_t count)
     return ++e->reports == e->at;
 }
 
-/* Asks for contacts, which the report number `at` ends; 0: none does. Then nothing is answered. Returns the number of
- * reports. */
+/* Asks for contacts, which the report number `at` ends; 0: none does. Then nothing is answered, or, on a busy machine,
+ * what the message says. Returns the number of reports. */
 static int ask_until(carom_mesh *mesh, const swept_spheres *b, const contact_call *call, int at, carom_status *status)
 {
     contact_answers got = contact_answers_alloc(b->count, 8 * (size_t)COUNT);
@@ -36,8 +36,11 @@ static int ask_until(carom_mesh *mesh, const swept_spheres *b, const contact_cal
     desc.batch.progress = (carom_progress){end_at, &e};
     *status = carom_mesh_contacts(mesh, &desc, &list, &stats, &err);
     if (*status == CAROM_ERROR_CANCELLED) {
-        assert_int_equal(strncmp(err.message, "cancelled at query ", strlen("cancelled at query ")), 0);
-        assert_true(stats.on_cpu == 0 && totals.stored == 0 && totals.complete == 0);
+        unsigned long long answered;
+        assert_int_equal(sscanf(err.message, "cancelled at query %llu ", &answered), 1);
+        assert_int_equal(stats.on_cpu, answered);
+        assert_int_equal(totals.complete, answered);
+        assert_true(answered > 0 || totals.stored == 0);
     } else
         assert_int_equal(*status, CAROM_OK);
     contact_answers_free(&got);
