@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests share, and a line for each that tests/rows/count.awk counts."""
 import os
+import signal
 import subprocess
 
 import numpy as np
@@ -8,6 +9,11 @@ import pytest
 
 import carom
 from shapes import cube as cube, waves as waves
+
+
+def pytest_configure():
+    """What runs in the background of a shell ignores Ctrl-C, and so would the tests of it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_logreport(report):
