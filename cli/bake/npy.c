@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a .npy file of a volume tells: its nodes and the type of its numbers. */
+/* The head of a volume's .npy file: its nodes and the type of its numbers. */
 #include "part.h"
 
 #include <stdio.h>

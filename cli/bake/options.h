@@ -23,7 +23,7 @@ enum {
     BAKE_GIVEN_RADIUS = 1u << 4
 };
 
-/* What a bake does with the work of an earlier run; BAKE_RESUMES is the flag --resume. */
+/* The use that a bake makes of an earlier run's work; BAKE_RESUMES is the flag --resume. */
 enum {
     BAKE_BEGINS,  /* refuse it */
     BAKE_RESUMES, /* go on with it */

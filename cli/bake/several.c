@@ -132,7 +132,7 @@ static uint64_t count_shared(const bake_outputs *out)
     return count;
 }
 
-/* What one output has and another lacks is copied: all slabs have the same numbers in each. */
+/* A slab that one output has and another lacks is copied: all outputs have the same numbers in it. */
 static int share_slabs(bake_outputs *out)
 {
     const bake_plan *plan = &out->plan[0];
@@ -195,8 +195,8 @@ static int open_all(bake_outputs *out, int resume)
     return status == EXIT_DONE ? bake_partial_check_space(out->at, out->count) : status;
 }
 
-/* What is whole gets its name, whatever becomes of the others; then it is told what is there. Returns the status of
- * all. is_told: the crew has told of the first one that it does not come to its end, and so of all. */
+/* Outputs that are whole get their names, whatever becomes of the others; then a message tells what is there. Returns
+ * the status of all. is_told: the crew has told of the first one that it does not come to its end, and so of all. */
 static int end_all(bake_outputs *out, int status, int is_told)
 {
     for (int i = 0; i < out->count; i++) {

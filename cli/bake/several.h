@@ -17,7 +17,7 @@ typedef struct bake_outputs {
     int status[BAKE_OUTPUTS]; /* an exit status: whether each can be written */
 } bake_outputs;
 
-/* Those that return an int return an exit status with the message printed. */
+/* Functions that return an int return an exit status with the message printed. */
 
 /* Paths and formats from the options. */
 int bake_outputs_name(bake_outputs *out, const bake_request *options);

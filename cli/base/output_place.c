@@ -214,30 +214,15 @@ static void choose_name(char name[OUTPUT_TEMPORARY], int attempt)
     name[used] = '\0';
 }
 
-enum { ATTEMPTS = 100 };
-
-static int create(const output_place *place, mode_t mode, char name[OUTPUT_TEMPORARY])
+/* Create a file under a name that is free, or give `nameless` one, unless that is -1. */
+static int create(const output_place *place, mode_t mode, int nameless, char name[OUTPUT_TEMPORARY])
 {
     int fd = -1;
-    for (int attempt = 0; attempt < ATTEMPTS && fd < 0 && (attempt == 0 || errno == EEXIST); attempt++) {
+    for (int attempt = 0; attempt < 100 && fd < 0 && (attempt == 0 || errno == EEXIST); attempt++) {
         choose_name(name, attempt);
-        fd = unfinished_create(place->folder, name, mode);
+        fd = unfinished_create(place->folder, name, mode, nameless);
     }
     return fd;
-}
-
-/* Give a file without a name its temporary one. */
-static int give_name(output_place *place, int fd)
-{
-    int failed = -1;
-    for (int attempt = 0; attempt < ATTEMPTS && failed && (attempt == 0 || errno == EEXIST); attempt++) {
-        choose_name(place->temporary, attempt);
-        failed = unfinished_link(fd, place->folder, place->temporary);
-    }
-    if (failed)
-        place->temporary[0] = '\0';
-    place->is_nameless = 0;
-    return failed;
 }
 
 /* Of a file without a name nothing is left if the process is killed. Not every file system has them, and a name can be
@@ -264,7 +249,7 @@ int output_place_nameless(const output_place *place)
     int fd = create_nameless(place, 0600);
     if (fd >= 0)
         return fd;
-    fd = create(place, 0600, name);
+    fd = create(place, 0600, -1, name);
     if (fd >= 0)
         unfinished_drop(place->folder, name);
     return fd;
@@ -281,7 +266,7 @@ int output_place_open(output_place *place)
     int fd = create_nameless(place, mode), error = 0;
     place->is_nameless = fd >= 0;
     if (fd < 0) {
-        fd = create(place, mode, place->temporary);
+        fd = create(place, mode, -1, place->temporary);
         error = errno;
     }
     if (fd < 0)
@@ -316,8 +301,11 @@ int output_place_flush(output_place *place, int fd)
         return EXIT_DONE;
     int is_done = flush_to_disk(fd);
     if (is_done && was_nameless) {
-        if (give_name(place, fd) != 0)
+        place->is_nameless = 0;
+        if (create(place, 0, fd, place->temporary) < 0) {
+            place->temporary[0] = '\0';
             return refuse(place, strerror(errno));
+        }
         is_done = flush_to_disk(fd);
     }
     if (is_done)

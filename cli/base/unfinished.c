@@ -41,33 +41,29 @@ static int find(int folder, const char *name)
     return -1;
 }
 
-/* A free slot, FILES_MAX if there is none. */
-static int find_free(void)
+static int link_nameless(int fd, int folder, const char *name)
 {
-    int i = 0;
+    char path[UNFINISHED_PATH];
+    unfinished_path(path, fd);
+    return linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW) == 0 ? fd : -1;
+}
+
+int unfinished_create(int folder, const char *name, mode_t mode, int nameless)
+{
+    int fd = -1, error = EMFILE, i = 0;
+    pthread_mutex_lock(&files_lock);
     while (i < FILES_MAX && atomic_load(&files[i].set))
         i++;
-    return i;
-}
-
-static void keep(int i, int folder, const char *name)
-{
-    files[i].folder = folder;
-    snprintf(files[i].name, sizeof files[i].name, "%s", name);
-    atomic_store(&files[i].set, 1);
-}
-
-int unfinished_create(int folder, const char *name, mode_t mode)
-{
-    int fd = -1, error = EMFILE;
-    pthread_mutex_lock(&files_lock);
-    const int i = find_free();
     if (i < FILES_MAX) {
-        fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode);
+        fd = nameless >= 0 ? link_nameless(nameless, folder, name)
+                           : openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode);
         error = errno;
     }
-    if (fd >= 0)
-        keep(i, folder, name);
+    if (fd >= 0) {
+        files[i].folder = folder;
+        snprintf(files[i].name, sizeof files[i].name, "%s", name);
+        atomic_store(&files[i].set, 1);
+    }
     pthread_mutex_unlock(&files_lock);
     errno = error;
     return fd;
@@ -76,24 +72,6 @@ int unfinished_create(int folder, const char *name, mode_t mode)
 void unfinished_path(char path[UNFINISHED_PATH], int fd)
 {
     snprintf(path, UNFINISHED_PATH, "/proc/self/fd/%d", fd);
-}
-
-int unfinished_link(int fd, int folder, const char *name)
-{
-    char path[UNFINISHED_PATH];
-    int failed = -1, error = EMFILE;
-    unfinished_path(path, fd);
-    pthread_mutex_lock(&files_lock);
-    const int i = find_free();
-    if (i < FILES_MAX) {
-        failed = linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW);
-        error = errno;
-    }
-    if (!failed)
-        keep(i, folder, name);
-    pthread_mutex_unlock(&files_lock);
-    errno = error;
-    return failed;
 }
 
 int unfinished_rename(int folder, const char *name, const char *to)

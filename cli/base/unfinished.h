@@ -22,11 +22,11 @@ void unfinished_hold_users_too(void);
 /* The signal that has asked, 0 if none has. */
 int unfinished_asked(void);
 
-/* Create a file that is removed unless it is renamed or dropped before the end. Returns a descriptor, -1 with errno. */
-int unfinished_create(int folder, const char *name, mode_t mode);
-/* The same with a file that has no name yet (O_TMPFILE). Returns 0, -1 with errno. */
-int unfinished_link(int fd, int folder, const char *name);
-/* Where such a file is named from: of no use without /proc. */
+/* Create a file that is removed unless it is renamed or dropped before the end; or, where `nameless` is not -1, give
+ * the file behind this descriptor, which has no name yet (O_TMPFILE), its name. Returns the descriptor, -1 with errno.
+ */
+int unfinished_create(int folder, const char *name, mode_t mode, int nameless);
+/* Where a file without a name is named from: of no use without /proc. */
 enum { UNFINISHED_PATH = 32 };
 void unfinished_path(char path[UNFINISHED_PATH], int fd);
 /* Rename it within its folder, after which it stays; -1 with errno, and it is still there. */

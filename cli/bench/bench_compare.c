@@ -267,7 +267,7 @@ static void show_row(const bench_moved *row, const moved_row *m, output *out)
     output_text(out, row->is_other_batch ? "  (another batch)\n" : "\n");
 }
 
-/* What the verdicts rest on, of rows that several files of a side have and of those that one has. */
+/* The noise that verdicts rest on, of rows that several files of a side have and of those that one has. */
 const char *bench_noise(const bench_comparison *c, int which, char text[BENCH_LINE])
 {
     const moved_summary *s = &c->summary;

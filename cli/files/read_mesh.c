@@ -39,7 +39,7 @@ static void tell(double share)
     next = now + every;
     const int size = snprintf(text, sizeof text, "{\"share\": %.6f}", share) + 1;
     if (write(STDOUT_FILENO, text, (size_t)size) != size && errno == EPIPE)
-        unfinished_end_by(SIGPIPE); /* nobody reads; any other error is found with the numbers */
+        unfinished_end_by(SIGPIPE); /* the reader is gone; any other error is found with the numbers */
 }
 
 int files_read_mesh(int count, char **arguments)

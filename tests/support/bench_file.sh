@@ -69,3 +69,14 @@ bench_file() {
             print "\n  ]\n}"
         }'
 }
+
+# bench_need_reader FILE.json WHAT: ends the test, which skips WHAT, if the command reads no results
+# shellcheck disable=SC2154 # check_begin sets carom
+bench_need_reader() {
+    if ! "$carom" bench --from "$1" > table.txt 2> stderr.txt; then
+        check "why results cannot be read" grep -q 'no jansson' stderr.txt
+        skip "$2" "no jansson"
+        check_end
+        exit
+    fi
+}
