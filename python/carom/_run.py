@@ -364,9 +364,7 @@ def _make(o, column, shape):
     name = column.name
     if column.is_points:
         array = empty(shape + (3,), column.dtype)
-        x = from_buffer(column.items, array)
-        view = getattr(o, name)
-        view.x, view.y, view.z, view.stride = x, x + 1, x + 2, 12
+        _point_to_rows(getattr(o, name), from_buffer(column.items, array))
     else:
         array = empty(shape if column.width == 1 else shape + (column.width,), column.dtype)
         setattr(o, name, from_buffer(column.items, array))
@@ -384,8 +382,9 @@ def _use_outputs(r, chosen, out, rows, offsets):
             shape = shape if column.width == 1 else shape + (column.width,)
             if r.totals is not None and column.extent == "record" and getattr(array, "shape", ()):
                 shape = array.shape[:1] + shape[1:]  # its records are those of the shortest
-            _arrays.check_out(array, column.name, column.dtype, shape)
-            _point_to(r.o, column, array, 0)
+            if not _point_to_dense(r.o, column, array, shape):
+                _arrays.check_out(array, column.name, column.dtype, shape)
+                _point_to(r.o, column, array, 0)
         arrays[column.name] = array
     return arrays.values()
 
@@ -403,6 +402,25 @@ def _chosen(call, columns, out, without):
         if name in without:
             raise ValueError(f"{name}: a mesh has no such column, a scene has")
     return [column for column in call.columns.values() if column.name in names]
+
+
+def _point_to_dense(o, column, array, shape):
+    """Let the result point to `array`, if that is a usual one that can be filled: most are. False: it is not."""
+    if type(array) is not ndarray or array.dtype is not column.dtype or array.shape != shape:
+        return False
+    try:
+        pointer = from_buffer(column.items, array, True)
+    except (BufferError, ValueError):  # rows that lie apart, or one that is read-only
+        return False
+    if column.is_points:
+        _point_to_rows(getattr(o, column.name), pointer)
+    else:
+        setattr(o, column.name, pointer)
+    return True
+
+
+def _point_to_rows(view, x):
+    view.x, view.y, view.z, view.stride = x, x + 1, x + 2, 12
 
 
 def _point_to(o, column, array, first):
