@@ -15,13 +15,14 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 # Words for whoever calls it.
 check "--help" "$source/scripts/device-report" --help
-for word in --device --queries --only --lent --scene --limit --work --output --build --quick --no-install --help \
-    driver programs bits tests rates scaling rest jobs peers speed; do
+for word in --device --queries --only --lent --scene --limit --work --output --build --beside --quick \
+    --no-install --help driver programs bits tests rates scaling rest jobs beside peers speed; do
     check "--help names $word" grep -qE "^ *($word|-h, $word)( |$)" <("$source/scripts/device-report" --help)
 done
 nothing "--help has nothing else" "$("$source/scripts/device-report" -h | grep -E 'set -euo|realpath' || true)"
 expect "a part that is none" 2 "'foo' is no part; they are: driver " "$source/scripts/device-report" --only foo
 expect "a limit that is none" 2 "'0' is no number of seconds" "$source/scripts/device-report" --limit 0
+expect "a build that is none" 2 "--beside: .* holds no carom" "$source/scripts/device-report" --beside "$work"
 expect "an option without its value" 2 '--work needs a value' "$source/scripts/device-report" --work
 
 # What is built: a tree whose build folder is this one, and a cmake that notes what it is asked for.
@@ -68,6 +69,9 @@ nothing "and no other instruction set" "$(grep -o '"name": "[^"]*/cpu/scalar/' "
 check "the text has the result" grep -q '^result: passed' "$work"/*.txt
 check "the text warns of a load as the JSON does" test "$(grep -c '"load_warning"' "$work"/*.json)" \
     = "$(cat "$work"/*.txt | grep -c '^the load before the run was')"
+check "another build beside it" report --only driver --beside "$build"
+check "both took turns" test -s "$work/parts/beside.files/old1.json" -a -s "$work/parts/beside.files/new1.json"
+check "and are compared" grep -qE '^[0-9]+ rows? in both: ' "$work/parts/beside.txt"
 rm "$work/parts/bits.status"
 check "a part that was ended" report --only tests
 check "is named" grep -q '^bits: cut short; ' "$work"/*.txt
