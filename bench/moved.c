@@ -213,7 +213,10 @@ static void judge_time(moved_row *row, const moved_summary *all, quantiles *q, d
         row->low = row->shift - hypot(low, wider);
         row->high = row->shift + hypot(high, wider);
     }
-    const int is_beyond = least_shift(row) > row->floor && (row->low > 0.0 || row->high < 0.0);
+    /* Of many runs ranks alone are as rare as it takes, whatever the noise: half of the chance is theirs, the floor has
+     * the other half. */
+    const int is_sure = is_of_runs(row) && adjusted <= 0.5 * MOVED_CHANCE && fabs(row->shift) > LEAST_OF_RUNS;
+    const int is_beyond = (is_sure || least_shift(row) > row->floor) && (row->low > 0.0 || row->high < 0.0);
     row->by_time = is_rare && is_beyond && has_moved_in_cpu(row) ? verdict_of(row->shift) : MOVED_NOT;
 }
 

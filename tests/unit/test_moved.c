@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { ROWS_MAX = 60, RUNS = 8, ROUNDS = 12, PAIRS = 200 };
+enum { ROWS_MAX = 60, RUNS = 20, ROUNDS = 12, PAIRS = 200 };
 
 typedef struct world {
     int rows, runs;
@@ -100,6 +100,7 @@ static void test_claims(void **state)
         {"five runs, a machine that drifts", {24, 5, 0.01, 0.01, 0.005, 0, 0}, 1.1},
         {"eight runs, a noisy machine", {24, 8, 0.03, 0.015, 0.005, 0, 0}, 1.1},
         {"five runs, heavy tails", {24, 5, 0.01, 0.01, 0.003, 1, 0}, 1.2},
+        {"twenty runs, very noisy, heavy tails", {24, 20, 0.03, 0.04, 0.003, 1, 0}, 1.07},
     };
     (void)state;
 
