@@ -37,7 +37,7 @@ foreach(source IN LISTS carom_fuzz_sources)
     set(inputs 50000)
     if(name IN_LIST carom_fuzz_readers) # each is several files
       set(inputs 20000)
-    elseif(name STREQUAL mesh) # each is asked seven queries
+    elseif(name MATCHES "^(mesh|image)$") # each is asked seven queries
       set(inputs 20000)
     elseif(name STREQUAL scene) # the same, of up to three meshes
       set(inputs 10000)

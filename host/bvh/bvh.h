@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The build of the hierarchy: build.c (the binary tree), split.c (one split), share.c (indexed vertices of a leaf),
- * wide.c (wide nodes and leaves), refit.c (their boxes and vertices). */
+ * wide.c (wide nodes and leaves), refit.c (their boxes and vertices), verify.c (all of it, written by others). */
 #ifndef CAROM_HOST_BVH_BVH_H
 #define CAROM_HOST_BVH_BVH_H
 
@@ -166,4 +166,7 @@ uint32_t caromi_bvh_index_vertices(const carom_mesh *mesh, const bvh_item *items
 /* Makes nodes and leaves of the build's width from the binary tree; caromi_bvh_refit fills in boxes and vertices.
  * *stack: entries that a traversal may need. wide.c */
 carom_status caromi_bvh_collapse(bvh_build *b, int *stack, carom_error *err);
+
+/* The radius of the bounding spheres in a typical leaf. refit.c */
+float caromi_bvh_typical_ball(const carom_mesh *mesh);
 #endif

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bvh.h"
+#include "boxes.h"
 
 enum { SLICES_MAX = 64, NODES_PER_SLICE = 64 /* at least */ };
 
@@ -28,65 +28,7 @@ typedef struct refit {
     refit_slice slice[SLICES_MAX];
 } refit;
 
-/* ---- boxes of rows ----------------------------------------------------------------------------------------------- */
-
-/* The least of so many numbers, 8 or 16, in four lanes that are still to be compared; and the largest. */
-static bvh_vec row_min(const float *row, int count)
-{
-    bvh_vec quarters[4];
-    memcpy(quarters, row, 2 * sizeof *quarters);
-    const bvh_vec low = bvh_min(quarters[0], quarters[1]);
-    if (count == 8)
-        return low;
-    memcpy(quarters + 2, row + 8, 2 * sizeof *quarters);
-    return bvh_min(low, bvh_min(quarters[2], quarters[3]));
-}
-
-static bvh_vec row_max(const float *row, int count)
-{
-    bvh_vec quarters[4];
-    memcpy(quarters, row, 2 * sizeof *quarters);
-    const bvh_vec low = bvh_max(quarters[0], quarters[1]);
-    if (count == 8)
-        return low;
-    memcpy(quarters + 2, row + 8, 2 * sizeof *quarters);
-    return bvh_max(low, bvh_max(quarters[2], quarters[3]));
-}
-
-static float lanes_min(bvh_vec v)
-{
-    const float a = v[0] < v[1] ? v[0] : v[1], b = v[2] < v[3] ? v[2] : v[3];
-    return a < b ? a : b;
-}
-
-static float lanes_max(bvh_vec v)
-{
-    const float a = v[0] > v[1] ? v[0] : v[1], b = v[2] > v[3] ? v[2] : v[3];
-    return a > b ? a : b;
-}
-
-/* The box of a node; empty slots are empty boxes, which change nothing. */
-static bvh_box node_box(const carom_mesh *mesh, uint64_t number)
-{
-    const caromi_node_rows node = caromi_node_at(mesh, number);
-    bvh_box box = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    for (int k = 0; k < 3; k++) {
-        box.lo[k] = lanes_min(row_min(node.lower[k], mesh->view.width));
-        box.hi[k] = lanes_max(row_max(node.upper[k], mesh->view.width));
-    }
-    return box;
-}
-
-/* The box around so many points, in mesh units. */
-static bvh_box box_of_rows(float *const rows[3], int count, float scale)
-{
-    bvh_box box = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    for (int k = 0; k < 3; k++) {
-        box.lo[k] = bvh_scaled(lanes_min(row_min(rows[k], count)), scale);
-        box.hi[k] = bvh_scaled(lanes_max(row_max(rows[k], count)), scale);
-    }
-    return box;
-}
+/* ---- leaves and nodes -------------------------------------------------------------------------------------------- */
 
 /* The area in binary64, in which that of a tiny mesh does not underflow. */
 static double area_of(const bvh_box *box)
@@ -95,11 +37,6 @@ static double area_of(const bvh_box *box)
     const double z = (double)box->hi[2] - (double)box->lo[2];
     return x * y + y * z + z * x;
 }
-
-/* ---- leaves and nodes -------------------------------------------------------------------------------------------- */
-
-/* Covers the rounding errors of a bounding radius. */
-#define BALL_MARGIN (1 + 0x1p-20F)
 
 /* Fills an indexed leaf: each vertex once, under the number that its corners have. Returns its box. */
 static bvh_box fill_indexed(const carom_mesh *mesh, const caromi_leaf_rows *leaf)
@@ -117,17 +54,14 @@ static bvh_box fill_indexed(const carom_mesh *mesh, const caromi_leaf_rows *leaf
             bvh_grow(&box, (bvh_box){position, position});
             last_vertex = vertex > last_vertex ? vertex : last_vertex;
         }
-        const bvh_vec size = box.hi - box.lo, squares = size * size;
-        const float sum = squares[0] + squares[1] + squares[2];
-        largest_square = sum > largest_square ? sum : largest_square;
+        bvh_grow_diagonal(&largest_square, &box);
     }
-    /* Half the largest diagonal of a triangle's box bounds the radius of each triangle. */
-    *leaf->ball = 0.5F * BALL_MARGIN * __builtin_sqrtf(largest_square);
+    *leaf->ball = bvh_ball(largest_square);
     /* Unused vertices are copies of the last one, so that they change no bounds. */
     for (int k = 0; k < 3; k++)
         for (int vertex = last_vertex + 1; vertex < MESH_VERTICES; vertex++)
             leaf->vertex[k][vertex] = leaf->vertex[k][last_vertex];
-    return box_of_rows(leaf->vertex, MESH_VERTICES, mesh->view.frame.scale);
+    return bvh_box_of_rows(leaf->vertex, MESH_VERTICES, mesh->view.frame.scale);
 }
 
 /* Fills an unindexed leaf: three corners for each triangle, behind the triangles. Returns its box. */
@@ -143,7 +77,7 @@ static bvh_box fill_unindexed(const carom_mesh *mesh, const caromi_leaf_rows *le
     }
     bvh_box box = bvh_empty();
     for (int row = 0; row < 9; row += 3)
-        bvh_grow(&box, box_of_rows(leaf->unindexed + row, mesh->view.width, mesh->view.frame.scale));
+        bvh_grow(&box, bvh_box_of_rows(leaf->unindexed + row, mesh->view.width, mesh->view.frame.scale));
     return box;
 }
 
@@ -186,7 +120,7 @@ static void refit_children(const carom_mesh *mesh, const caromi_node_rows *node,
 {
     for (int i = 0; i < mesh->view.width; i++)
         if (node->child[i] > 0) {
-            const bvh_box box = node_box(mesh, (uint64_t)node->child[i]);
+            const bvh_box box = bvh_node_box(mesh, (uint64_t)node->child[i]);
             *area += store_box(node, i, &box);
         }
 }
@@ -222,7 +156,7 @@ static void refit_nodes(void *user, uint64_t slice, uint32_t thread)
  * leaves cost about the same. */
 static float cost_of(const carom_mesh *mesh, double area)
 {
-    const bvh_box whole = node_box(mesh, 0);
+    const bvh_box whole = bvh_node_box(mesh, 0);
     const double root = area_of(&whole);
     return root > 0 ? (float)(1 + area / root) : 1;
 }
@@ -233,9 +167,9 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median radius of a sample of the leaves' bounding spheres, which a few huge triangles do not change. Unindexed
- * leaves have no bounding sphere. */
-static float typical_ball(const carom_mesh *mesh)
+/* The median of a sample of the leaves, which a few huge triangles do not change. Unindexed leaves have no bounding
+ * sphere. For a single leaf infinity: culling would gain nothing. */
+float caromi_bvh_typical_ball(const carom_mesh *mesh)
 {
     enum { SAMPLES = 64 };
     const uint64_t nodes = mesh->info.node_count, samples = nodes < SAMPLES ? nodes : SAMPLES;
@@ -259,7 +193,7 @@ void caromi_bvh_refit(carom_mesh *mesh)
     mesh->info.cost = 1;
     if (nodes == 0) {
         (void)fill_leaf(mesh, mesh->view.frame.root);
-        mesh->view.frame.ball = INFINITY; /* a single leaf: culling would gain nothing */
+        mesh->view.frame.ball = caromi_bvh_typical_ball(mesh);
         return;
     }
     refit job = {.mesh = mesh, .slices = nodes / NODES_PER_SLICE};
@@ -275,5 +209,5 @@ void caromi_bvh_refit(carom_mesh *mesh)
         area += slice->area;
     }
     mesh->info.cost = cost_of(mesh, area);
-    mesh->view.frame.ball = typical_ball(mesh);
+    mesh->view.frame.ball = caromi_bvh_typical_ball(mesh);
 }

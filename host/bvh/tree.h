@@ -17,4 +17,8 @@ typedef struct caromi_tree {
 carom_status caromi_bvh_build(const carom_mesh *mesh, int width, caromi_tree *out, carom_error *err);
 /* Sets the vertices in the leaves, all boxes, and the cost, from the mesh's vertices and frame. refit.c */
 void caromi_bvh_refit(carom_mesh *mesh);
+/* Checks that nodes and leaves are a hierarchy as the builder makes it, over all triangles of the mesh, refit to its
+ * vertices: every search ends, and reads nothing outside of the arrays. Indices, vertices and scale were checked
+ * before. verify.c */
+carom_status caromi_bvh_verify(const carom_mesh *mesh, carom_error *err);
 #endif

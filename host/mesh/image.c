@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Relocatable images of meshes: a head, then the arrays, each at a multiple of 64 bytes. An image contains no
  * addresses, as nodes and leaves refer to each other by number. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "clearance.h"
 #include "closing.h"
+#include "host/bvh/tree.h"
 #include "host/core/buffer.h"
 #include "host/core/call.h"
 #include "mesh.h"
@@ -136,9 +138,21 @@ carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image, uint64_t 
 
 /* ---- a mesh in an image ------------------------------------------------------------------------------------------ */
 
-/* Checks the head and the sizes that follow from its counts; the contents of the arrays are trusted. */
-static carom_status check_image(const void *image, uint64_t size, image_head *head, image_array arrays[IMAGE_ARRAYS],
-                                carom_error *err)
+/* Whether the counts are within limits, and the width is one that the builder makes. */
+static int is_within_limits(const image_head *head)
+{
+    const carom_mesh_info *info = &head->info;
+    if (info->size != sizeof *info)
+        return 0;
+    if (info->triangle_count == 0)
+        return info->node_count == 0 && info->width == 0 && head->vertex_count == 0 && head->leaf_count == 0;
+    return info->triangle_count <= INT32_MAX && head->vertex_count <= UINT32_MAX && info->node_count <= INT32_MAX &&
+           head->leaf_count <= MESH_LEAVES_MAX && (info->width == 8 || info->width == 16);
+}
+
+/* Checks the head, and the sizes that follow from its counts. */
+static carom_status check_head(const void *image, uint64_t size, image_head *head, image_array arrays[IMAGE_ARRAYS],
+                               carom_error *err)
 {
     image_head own;
     if ((uintptr_t)image % ALIGNMENT != 0)
@@ -156,11 +170,7 @@ static carom_status check_image(const void *image, uint64_t size, image_head *he
         return caromi_fail_argument(err, "image is of another version or build of carom (%.15s; this is %s)",
                                     head->version, own.version);
     /* The counts: within limits, and the size follows from them. */
-    const int is_within = head->info.triangle_count <= INT32_MAX && head->vertex_count <= UINT32_MAX &&
-                          head->info.node_count <= INT32_MAX && head->leaf_count <= INT32_MAX &&
-                          (head->info.triangle_count == 0 ? head->leaf_count == 0 && head->info.node_count == 0
-                                                          : head->info.width == 8 || head->info.width == 16);
-    if (!is_within || lay_out(head, arrays) != head->bytes || size < head->bytes)
+    if (!is_within_limits(head) || lay_out(head, arrays) != head->bytes || size < head->bytes)
         return caromi_fail_argument(err, "size is %llu; the image has %llu bytes, or its head is damaged",
                                     (unsigned long long)size, (unsigned long long)head->bytes);
     return CAROM_OK;
@@ -207,6 +217,35 @@ static void adopt(carom_mesh *mesh, const void *image, const image_head *head, c
     mesh->boundary_edges = head->boundary_edges;
 }
 
+/* Checks what the head says of the vertices: bounds and scale. */
+static carom_status check_extent(const carom_mesh *mesh, const caromi_extent *extent, carom_error *err)
+{
+    mesh_frame frame = {0};
+    if (mesh->info.triangle_count > 0)
+        caromi_mesh_set_scale(&frame, extent->largest);
+    int is_right = frame.scale == mesh->view.frame.scale && frame.scale_field == mesh->view.frame.scale_field;
+    for (int k = 0; k < 3; k++)
+        is_right &= mesh->info.lower[k] == extent->lower[k] && mesh->info.upper[k] == extent->upper[k];
+    return is_right ? CAROM_OK
+                    : caromi_fail_argument(err, "image is damaged: its bounds or its scale are not those of its "
+                                                "vertices");
+}
+
+/* Checks all that a query follows. What is left may have any value: masks, patches, the numbers of open edges, vertices
+ * that no triangle has. */
+static carom_status check_arrays(const carom_mesh *mesh, carom_error *err)
+{
+    caromi_extent extent = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0};
+    carom_error own;
+    if (mesh->info.triangle_count == 0)
+        return check_extent(mesh, &extent, err);
+    const carom_points vertices = carom_xyz(mesh->vertices);
+    if (caromi_mesh_check(mesh, &vertices, &extent, &own) != CAROM_OK)
+        return caromi_fail_argument(err, "image is damaged: %s", own.message);
+    CHECK(check_extent(mesh, &extent, err));
+    return caromi_bvh_verify(mesh, err);
+}
+
 /* Makes a mesh over an image. */
 static carom_status open_image(carom_context *context, const void *image, uint64_t size, carom_mesh **out,
                                carom_error *err)
@@ -215,16 +254,16 @@ static carom_status open_image(carom_context *context, const void *image, uint64
     image_array arrays[IMAGE_ARRAYS];
     carom_mesh *mesh = NULL;
     CHECK(check_reachable(context, image, err));
-    CHECK(check_image(image, size, &head, arrays, err));
+    CHECK(check_head(image, size, &head, arrays, err));
     CHECK(check_width(context, &head.info, err));
     CHECK(caromi_mesh_new(context, &mesh, err));
     adopt(mesh, image, &head, arrays);
-    if (mesh->info.triangle_count > 0) {
-        const carom_status status = caromi_clearance_alloc(mesh, mesh->leaf_count, &mesh->clearance, err);
-        if (status != CAROM_OK) {
-            caromi_mesh_end(mesh);
-            return status;
-        }
+    carom_status status = check_arrays(mesh, err);
+    if (status == CAROM_OK && mesh->info.triangle_count > 0)
+        status = caromi_clearance_alloc(mesh, mesh->leaf_count, &mesh->clearance, err);
+    if (status != CAROM_OK) {
+        caromi_mesh_end(mesh);
+        return status;
     }
     *out = mesh;
     return CAROM_OK;

@@ -109,9 +109,13 @@ CAROM_API carom_status carom_mesh_get_image(const carom_mesh *mesh, void *image,
 /// A mesh that reads an image where it lies. Its answers are those of the mesh that was copied, bit
 /// for bit, but its vertices cannot be moved. Nothing writes to the image.
 /// image  at a multiple of 64 bytes, caller-owned; it must stay as it is until the mesh is
-///        destroyed. Its head is checked; the arrays are believed, as they are carom's own
-/// returns CAROM_OK | INVALID_ARGUMENT (no image, of another version or build, or cut off) |
-///         OUT_OF_MEMORY.   cost: no copy; up to 0.4 MB for the empty space of sweeps
+///        destroyed. It is checked: its hierarchy must be one over its triangles, and refit to its
+///        vertices, so bytes that came from elsewhere or were damaged do no harm. Masks, patches
+///        and the number of open edges are taken as they are
+/// returns CAROM_OK | INVALID_ARGUMENT (no image, of another version or build, cut off, or damaged:
+///         names node or triangle) | OUT_OF_MEMORY
+/// cost    no copy; it is read once, by all threads of the context: some percent of a build. A byte
+///         for each triangle meanwhile, and up to 0.4 MB for the empty space of sweeps
 CAROM_API carom_status carom_mesh_open_image(carom_context *context, const void *image,
                                              uint64_t size, carom_mesh **out, carom_error *err);
 

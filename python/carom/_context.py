@@ -241,7 +241,7 @@ class Context(Handle, ContextCalls):
 
     def open_image(self, image: Any) -> Mesh:
         """A mesh that reads an image of Mesh.image() where it lies, or a copy if that is no multiple of 64 bytes. The
-        image must stay as it is. Its head is checked; its arrays are believed, as they are carom's own."""
+        image must stay as it is. It is checked: damaged bytes are an InvalidArgument that tells where."""
         return Mesh._of_image(self, image)
 
     def scene(self, instances: Iterable[Any], velocity: Points | None = None) -> Scene:

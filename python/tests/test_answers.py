@@ -122,6 +122,13 @@ def test_a_mesh_moves(context, spheres):
         assert same(mesh.closest(spheres[0]), context.open_image(copy).closest(spheres[0]))
     with pytest.raises(ValueError):
         context.open_image(image[:1000])
+    for at in range(0, len(image), 97):  # each byte is checked, or no search follows it
+        damaged = image.copy()
+        damaged[at] ^= 0xFF
+        try:
+            context.open_image(damaged).closest(spheres[0][:3])
+        except carom.InvalidArgument as error:
+            assert "image" in str(error)
 
 
 def test_scenes(context):
