@@ -36,7 +36,7 @@ void caromi_watch_pause(caromi_watch *watch, int is_paused)
 
 void caromi_watch_look_at_clock(caromi_watch *watch)
 {
-    if (!pthread_equal(watch->owner, pthread_self()) || watch->is_paused || caromi_nanoseconds() < watch->next)
+    if (!caromi_watch_is_own(watch) || watch->is_paused || caromi_nanoseconds() < watch->next)
         return;
     caromi_watch_report(watch, watch->done);
 }

@@ -30,6 +30,12 @@ void caromi_watch_pause(caromi_watch *watch, int is_paused);
 /* Calls the caller's function if a report is due. */
 void caromi_watch_look_at_clock(caromi_watch *watch);
 
+/* Whether this is the thread of the call. */
+static inline int caromi_watch_is_own(const caromi_watch *watch)
+{
+    return pthread_equal(watch->owner, pthread_self());
+}
+
 /* Whether the call ends early. NULL: it has no watch. Any thread may call it. */
 static inline int caromi_watch_ends(const caromi_watch *watch)
 {

@@ -6,8 +6,46 @@
 
 #include "bvh.h"
 
-/* All threads together split the parts with many items; a single thread builds each smaller part. */
-enum { ITEMS_PER_TASK = 8192, PARTS_PER_THREAD = 8, SLICES_PER_THREAD = 4, SLICES_MAX = 64 };
+/* All threads together split the parts with many items; a single thread builds each smaller part. A build with a watch
+ * has smaller parts and slices, as the clock is looked at between them; the tree is the same. */
+enum { ITEMS_PER_TASK = 8192, PARTS_PER_THREAD = 8, SLICES_PER_THREAD = 4, SLICES_MAX = 64, WATCHED_ITEMS = 1 << 20 };
+
+/* ---- progress ---------------------------------------------------------------------------------------------------- */
+
+/* Parts of fewer items are built without a look at the clock. */
+enum { LOOK_ITEMS = 4096 };
+/* The shares of making a mesh behind which the binary tree begins and ends. */
+static const double BEGIN = 0.1, END = 0.6;
+
+/* In how many parts that are cut an item is, about. */
+static double levels_of(const bvh_build *build, uint64_t count)
+{
+    int levels = 1;
+    for (uint64_t left = count / (uint64_t)build->width; left > 1; left /= 2)
+        levels++;
+    return levels;
+}
+
+/* A part of so many items is to be cut. Returns whether the build ends early. */
+static int report_part(const bvh_build *build, uint32_t count)
+{
+    if (build->progress == NULL || count < LOOK_ITEMS)
+        return 0;
+    const uint64_t all = build->mesh->info.triangle_count;
+    const double work = (double)(atomic_fetch_add_explicit(&build->progress->work, count, memory_order_relaxed));
+    const double share = work / ((double)all * levels_of(build, all));
+    return bvh_report(build->mesh, BEGIN + (END - BEGIN) * (share < 1 ? share : 1));
+}
+
+/* The children of a part of so many items are built. Those that no look counted count now. */
+static void report_children(const bvh_build *build, uint32_t count, const bvh_part parts[2])
+{
+    for (int i = 0; i < 2 && build->progress != NULL && count >= LOOK_ITEMS; i++)
+        if (parts[i].count < LOOK_ITEMS)
+            (void)atomic_fetch_add_explicit(&build->progress->work,
+                                            (uint64_t)(parts[i].count * levels_of(build, parts[i].count)),
+                                            memory_order_relaxed);
+}
 
 /* ---- items ------------------------------------------------------------------------------------------------------- */
 
@@ -31,6 +69,7 @@ static void make_items(void *user, uint64_t begin, uint64_t end, uint32_t thread
 {
     const bvh_build *build = user;
     (void)thread;
+    (void)caromi_watch_look(build->mesh->watch);
     for (uint64_t i = begin; i < end; i++)
         make_item(build->mesh, (uint32_t)i, &build->items[0][i]);
 }
@@ -110,11 +149,14 @@ static uint32_t build_part(const bvh_build *build, const bvh_part *part, uint32_
 {
     if (part->count <= (uint32_t)build->width)
         return build_leaf(build, part);
+    if (report_part(build, part->count))
+        return 0;
     bvh_part parts[2];
     cut_part(build, part, *below, SMALL, parts);
     *below += 2;
-    const uint32_t left = build_part(build, &parts[0], below);
-    return left + build_part(build, &parts[1], below);
+    const uint32_t left = build_part(build, &parts[0], below), right = build_part(build, &parts[1], below);
+    report_children(build, part->count, parts);
+    return left + right;
 }
 
 /* Task: builds the subtree of a part. */
@@ -127,14 +169,21 @@ static void build_parts(void *user, uint64_t task, uint32_t thread)
     part->leaves = build_part(build, part, &below);
 }
 
+/* The most items of a part that a single thread builds. */
+static uint32_t largest_of(const bvh_build *build, uint32_t threads, uint32_t count)
+{
+    const uint32_t share = count / (threads * PARTS_PER_THREAD);
+    const uint32_t largest = threads == 1 ? count : share < ITEMS_PER_TASK ? ITEMS_PER_TASK : share;
+    return build->progress != NULL && largest > WATCHED_ITEMS ? WATCHED_ITEMS : largest;
+}
+
 /* Builds the binary tree. A subtree over n items has at most 2n-1 nodes, so each part has its own range for the nodes
  * below its root, and threads are independent. */
 static void build_binary(bvh_build *build)
 {
     caromi_pool *pool = build->mesh->context->pool;
     const uint32_t threads = caromi_pool_threads(pool), count = (uint32_t)build->mesh->info.triangle_count;
-    const uint32_t share = count / (threads * PARTS_PER_THREAD);
-    const uint32_t largest = threads == 1 ? count : share < ITEMS_PER_TASK ? ITEMS_PER_TASK : share;
+    const uint32_t largest = largest_of(build, threads, count);
     const bvh_box none = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     set_node(&build->binary[0], &none); /* the cost of the root is not used */
     /* Splits large parts by all threads, until each is small enough for one. */
@@ -146,6 +195,8 @@ static void build_binary(bvh_build *build)
             i++;
             continue;
         }
+        if (report_part(build, part.count))
+            return;
         bvh_part parts[2];
         cut_part(build, &part, part.below, LARGE, parts);
         parts[0].below = part.below + 2;
@@ -162,7 +213,8 @@ static void build_binary(bvh_build *build)
 /* ---- the build --------------------------------------------------------------------------------------------------- */
 
 /* Allocates the items, the binary tree, and the memory of the tasks. */
-static carom_status alloc_build(bvh_build *build, const carom_mesh *mesh, int width, carom_error *err)
+static carom_status alloc_build(bvh_build *build, const carom_mesh *mesh, int width, bvh_progress *progress,
+                                carom_error *err)
 {
     const carom_context *context = mesh->context;
     const uint64_t count = mesh->info.triangle_count;
@@ -170,8 +222,11 @@ static carom_status alloc_build(bvh_build *build, const carom_mesh *mesh, int wi
     memset(build, 0, sizeof *build);
     build->mesh = mesh;
     build->width = width;
-    build->slice_count = slices < SLICES_MAX ? slices : SLICES_MAX;
+    build->progress = mesh->watch != NULL ? progress : NULL;
+    build->slice_count = slices < SLICES_MAX && build->progress == NULL ? slices : SLICES_MAX;
     build->part_max = 4 * PARTS_PER_THREAD * threads;
+    if (build->progress != NULL)
+        build->part_max += 4 * (uint32_t)(count / WATCHED_ITEMS);
     build->items[0] = caromi_alloc(context, count, sizeof(bvh_item));
     build->items[1] = caromi_alloc(context, count, sizeof(bvh_item));
     build->binary = caromi_alloc(context, 2 * count, sizeof *build->binary);
@@ -195,6 +250,7 @@ static void free_build(bvh_build *build)
 static carom_status build_tree(bvh_build *build, int *stack, carom_error *err)
 {
     build_binary(build);
+    CHECK(bvh_went_on(build->mesh));
     return caromi_bvh_collapse(build, stack, err);
 }
 
@@ -203,8 +259,9 @@ carom_status caromi_bvh_build(const carom_mesh *mesh, int width, caromi_tree *ou
 {
     const carom_context *context = mesh->context;
     bvh_build build;
+    bvh_progress progress = {0};
     int stack = 0;
-    carom_status status = alloc_build(&build, mesh, width, err);
+    carom_status status = alloc_build(&build, mesh, width, &progress, err);
     if (status == CAROM_OK) {
         caromi_parallel_runs(context->pool, mesh->info.triangle_count, ITEMS_PER_TASK, make_items, &build);
         status = build_tree(&build, &stack, err);

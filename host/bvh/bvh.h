@@ -4,6 +4,7 @@
 #ifndef CAROM_HOST_BVH_BVH_H
 #define CAROM_HOST_BVH_BVH_H
 
+#include <stdatomic.h>
 #include <string.h>
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -75,6 +76,12 @@ typedef struct bvh_part {
     int depth, side; /* side: number of the array that holds the items */
 } bvh_part;
 
+/* What a watch of the build sees of it. */
+typedef struct bvh_progress {
+    atomic_uint_least64_t work; /* items of all parts that were cut */
+    uint64_t seen;              /* binary nodes whose shares were found */
+} bvh_progress;
+
 /* A build while it runs. */
 typedef struct bvh_build {
     const carom_mesh *mesh;
@@ -88,6 +95,7 @@ typedef struct bvh_build {
     uint32_t node_count, leaf_count, leaf_total;
     int root;
     int halve_only;
+    bvh_progress *progress; /* NULL: nobody watches the build */
 } bvh_build;
 
 /* a if a < b, else b: also if one is NaN or both are zero. */
@@ -148,6 +156,23 @@ static inline float bvh_area(bvh_vec lo, bvh_vec hi)
 {
     const bvh_vec d = hi - lo;
     return d[0] * d[1] + d[1] * d[2] + d[2] * d[0];
+}
+
+/* Of the work of making a mesh so much is done, from 0 to 1; a report may be due. Returns whether the build ends early:
+ * what it would make is then left unfinished. */
+static inline int bvh_report(const carom_mesh *mesh, double share)
+{
+    if (mesh->watch == NULL)
+        return 0;
+    if (caromi_watch_is_own(mesh->watch))
+        caromi_watch_move(mesh->watch, (uint64_t)(share * (double)mesh->info.triangle_count));
+    return caromi_watch_look(mesh->watch);
+}
+
+/* CAROM_ERROR_CANCELLED, without a sentence, if it does. */
+static inline carom_status bvh_went_on(const carom_mesh *mesh)
+{
+    return caromi_watch_ends(mesh->watch) ? CAROM_ERROR_CANCELLED : CAROM_OK;
 }
 
 /* Finds the cheapest split by SAH, for leaves of `width`; axis -1 if none leaves items on both sides. This and the next

@@ -57,6 +57,9 @@ struct carom_mesh {
     uint64_t changes; /* of vertices and masks */
     uint64_t builds;  /* of the hierarchy */
     caromi_task end;  /* its destruction, if that is left to the context's thread */
+    /* Of the call that makes the mesh: a build that it ends is left unfinished. NULL afterwards: what is built again
+     * within other calls is finished. mesh/mesh.c */
+    caromi_watch *watch;
     caromi_mesh_view view;
     carom_mesh_info info;
     float *vertices;                  /* [3 * vertex_count] the caller's vertices */

@@ -138,6 +138,9 @@ static void refit_nodes(void *user, uint64_t slice, uint32_t thread)
     double area = 0;
     (void)thread;
     own->deferred_count = 0;
+    own->area = 0;
+    if (caromi_watch_look(mesh->watch)) /* there will be no mesh */
+        return;
     for (uint32_t number = end; number-- > first;) {
         const caromi_node_rows node = caromi_node_at(mesh, number);
         if (refit_leaves(mesh, &node, end, deferred, &area)) {

@@ -182,6 +182,7 @@ static void find_centroids(void *user, uint64_t slice, uint32_t thread)
 {
     const large_run *run = user;
     (void)thread;
+    (void)caromi_watch_look(run->build->mesh->watch);
     run->build->slices[slice].centroids = centroids_of(run->from + slice_start(run, slice), slice_size(run, slice));
 }
 
@@ -189,6 +190,7 @@ static void find_bins(void *user, uint64_t slice, uint32_t thread)
 {
     const large_run *run = user;
     (void)thread;
+    (void)caromi_watch_look(run->build->mesh->watch);
     fill_bins(&run->build->slices[slice].bins, run->from + slice_start(run, slice), slice_size(run, slice), run->split);
 }
 
@@ -199,6 +201,7 @@ static void partition_slice(void *user, uint64_t slice, uint32_t thread)
     const bvh_split *split = run->split;
     uint32_t left = 0;
     (void)thread;
+    (void)caromi_watch_look(run->build->mesh->watch);
     for (uint64_t earlier = 0; earlier < slice; earlier++)
         for (int bin = 0; bin < split->bin; bin++)
             left += run->build->slices[earlier].bins.count[split->axis][bin];

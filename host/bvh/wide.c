@@ -43,6 +43,7 @@ static void fill_leaves(void *user, uint64_t begin, uint64_t end, uint32_t threa
 {
     const bvh_build *build = user;
     (void)thread;
+    (void)caromi_watch_look(build->mesh->watch);
     for (uint64_t i = begin; i < end; i++)
         if (leaf_sources(build)[i] != NO_SOURCE)
             fill_leaf(build, MESH_LEAF((int)i, 0), &build->binary[leaf_sources(build)[i]]);
@@ -88,11 +89,18 @@ static void share_slots(bvh_binary *node, const wide_costs *left, const wide_cos
     }
 }
 
+/* Whether the build ends early, after a look at the clock now and then. */
+static int is_ended(const bvh_build *build)
+{
+    enum { LOOK_NODES = 1 << 12 };
+    return build->progress != NULL && ++build->progress->seen % LOOK_NODES == 0 && bvh_report(build->mesh, 0.6);
+}
+
 /* Computes the costs below a binary node, children first. */
 static void find_shares(const bvh_build *build, uint32_t binary, wide_costs *costs)
 {
     bvh_binary *node = &build->binary[binary];
-    if (node->count > 0) {
+    if (node->count > 0 || is_ended(build) || caromi_watch_ends(build->mesh->watch)) {
         memset(costs, 0, sizeof *costs);
         return;
     }
@@ -136,6 +144,7 @@ static uint32_t count_nodes(const bvh_build *build, uint32_t binary)
     uint32_t nodes = 1;
     if (build->binary[binary].count > 0)
         return 0;
+    (void)is_ended(build);
     const wide_slots taken = slots_of(build, binary);
     for (int i = 0; i < taken.used; i++)
         nodes += count_nodes(build, taken.binary[i]);
@@ -164,6 +173,7 @@ static caromi_node_rows node_of(const bvh_build *build, uint32_t number)
 static int collapse(bvh_build *build, uint32_t binary, int *stack)
 {
     *stack = 1;
+    (void)is_ended(build);
     if (build->binary[binary].count > 0) {
         const int at = (int)build->leaf_count, is_unindexed = build->binary[binary].is_unindexed;
         leaf_sources(build)[build->leaf_count++] = binary;
@@ -198,8 +208,11 @@ static int least_below(const bvh_build *build, int child)
  * their node. */
 static void find_least(bvh_build *build)
 {
+    enum { LOOK_NODES = 1 << 8 };
     for (uint32_t number = build->node_count; number-- > 0;) {
         const caromi_node_rows node = node_of(build, number);
+        if (number % LOOK_NODES == 0)
+            (void)bvh_report(build->mesh, 0.8);
         for (int slot = 0; slot < build->width; slot++)
             node.least[slot] = node.child[slot] == 0 ? INT_MAX : least_below(build, node.child[slot]);
     }
@@ -217,6 +230,7 @@ carom_status caromi_bvh_collapse(bvh_build *build, int *stack, carom_error *err)
     build->leaves = caromi_alloc(mesh->context, build->leaf_total, CAROMI_LEAF_BYTES(build->width));
     wide_costs costs;
     find_shares(build, ROOT, &costs);
+    CHECK(bvh_went_on(mesh));
     const uint32_t nodes = count_nodes(build, ROOT);
     build->nodes = caromi_alloc(mesh->context, nodes > 0 ? nodes : 1, CAROMI_NODE_BYTES(build->width));
     if (build->leaves == NULL || build->nodes == NULL)
@@ -225,7 +239,9 @@ carom_status caromi_bvh_collapse(bvh_build *build, int *stack, carom_error *err)
     build->root = collapse(build, ROOT, stack);
     if (*stack > MESH_STACK)
         return CAROM_OK;
+    (void)bvh_report(mesh, 0.75);
     caromi_parallel_runs(mesh->context->pool, build->leaf_count, LEAVES_PER_TASK, fill_leaves, build);
     find_least(build);
-    return CAROM_OK;
+    (void)bvh_report(mesh, 0.85);
+    return bvh_went_on(mesh);
 }

@@ -72,6 +72,7 @@ static void check_slice(void *user, uint64_t slice, uint32_t thread)
     bvh_ints refused = {0, 0, 0, 0};
     uint64_t i = first;
     (void)thread;
+    (void)caromi_watch_look(mesh->watch);
     for (; i < end && mesh->indices[i] < vertices; i++) {
         const bvh_vec v = vertex(&points, mesh->indices[i]);
         box.lo = bvh_min(v, box.lo);

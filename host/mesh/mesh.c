@@ -64,6 +64,7 @@ static void copy_vertices(void *user, uint64_t slice, uint32_t thread)
     float *to = fill->mesh->vertices;
     const uint64_t end = caromi_slice_start(fill->mesh->vertex_count, fill->slices, slice + 1);
     (void)thread;
+    (void)caromi_watch_look(fill->mesh->watch);
     for (uint64_t i = caromi_slice_start(fill->mesh->vertex_count, fill->slices, slice); i < end; i++) {
         to[3 * i] = caromi_load(from->x, stride, i);
         to[3 * i + 1] = caromi_load(from->y, stride, i);
@@ -77,6 +78,7 @@ static void copy_indices(void *user, uint64_t slice, uint32_t thread)
     const uint64_t corners = 3 * fill->mesh->info.triangle_count;
     const uint64_t end = caromi_slice_start(corners, fill->slices, slice + 1);
     (void)thread;
+    (void)caromi_watch_look(fill->mesh->watch);
     for (uint64_t i = caromi_slice_start(corners, fill->slices, slice); i < end; i++)
         fill->mesh->indices[i] = (uint32_t)caromi_index_at(&fill->indices, i);
 }
@@ -140,7 +142,28 @@ static carom_status fill_mesh(carom_mesh *mesh, const carom_mesh_desc *desc, int
     caromi_mesh_move(mesh, &desc->vertices, &extent);
     CHECK(copy_patches(mesh, desc, err));
     CHECK(caromi_hierarchy_build(mesh, width, err));
-    return desc->masks.data != NULL ? caromi_mesh_mask(mesh, &desc->masks, err) : CAROM_OK;
+    if (desc->masks.data != NULL)
+        CHECK(caromi_mesh_mask(mesh, &desc->masks, err));
+    return caromi_watch_ends(mesh->watch) ? CAROM_ERROR_CANCELLED : CAROM_OK;
+}
+
+/* The same, for a caller who has a progress function: it counts triangles, as a share of the work. */
+static carom_status fill_watched(carom_mesh *mesh, const carom_mesh_desc *desc, int width, carom_error *err)
+{
+    caromi_watch watch;
+    caromi_watch_begin(&watch, desc->progress.fn, desc->progress.user);
+    watch.count = desc->triangle_count;
+    mesh->watch = &watch;
+    caromi_pool_watch(mesh->context->pool, &watch);
+    const carom_status status = fill_mesh(mesh, desc, width, err);
+    if (status == CAROM_OK)
+        caromi_watch_report(&watch, watch.count);
+    caromi_pool_watch(mesh->context->pool, NULL);
+    mesh->watch = NULL;
+    if (status != CAROM_ERROR_CANCELLED)
+        return status;
+    return caromi_fail(err, status, CAROMI_NO_NATIVE_CODE, "cancelled after %.0f %% of the work; there is no mesh",
+                       100 * (double)watch.done / (double)watch.count);
 }
 
 void caromi_mesh_end(carom_mesh *mesh)
@@ -189,7 +212,9 @@ carom_status caromi_mesh_make(carom_context *context, const carom_mesh_desc *des
         mesh->info.lower[k] = INFINITY;
         mesh->info.upper[k] = -INFINITY;
     }
-    const carom_status status = desc->triangle_count == 0 ? CAROM_OK : fill_mesh(mesh, desc, width, err);
+    const carom_status status = desc->triangle_count == 0   ? CAROM_OK
+                                : desc->progress.fn == NULL ? fill_mesh(mesh, desc, width, err)
+                                                            : fill_watched(mesh, desc, width, err);
     if (status != CAROM_OK) {
         caromi_mesh_end(mesh);
         return status;

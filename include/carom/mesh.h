@@ -26,6 +26,10 @@ typedef struct carom_mesh_desc {
     /// [triangle_count] what contacts report as `patch`; data == NULL: patches are found from the
     /// shape, see carom_mesh_contacts_desc
     carom_uints patches;
+    /// Counts triangles, as a share of the work, and their number at the end. Reports come at least
+    /// every 0.1 s. Another value than 0 ends the call with CAROM_ERROR_CANCELLED within some
+    /// milliseconds, without a mesh; at the end it is ignored
+    carom_progress progress;
 } carom_mesh_desc;
 
 typedef struct carom_mesh_info {
@@ -56,8 +60,8 @@ typedef enum carom_mesh_follow {
 /// Copy triangles and build the hierarchy over them. The mesh holds a reference to its context. One
 /// call at a time per context, this one too.
 /// returns CAROM_OK | INVALID_ARGUMENT (a used vertex not finite, an index out of range: names
-///         triangle and vertex) | OUT_OF_MEMORY.   cost: O(n log n) time, docs/performance.md gives
-///         bytes
+///         triangle and vertex) | OUT_OF_MEMORY | CANCELLED (by `progress`).   cost: O(n log n)
+///         time, docs/performance.md gives bytes
 CAROM_API carom_status carom_mesh_create(carom_context *context, const carom_mesh_desc *desc,
                                          carom_mesh **out, carom_error *err);
 /// NULL is fine.

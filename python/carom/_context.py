@@ -189,6 +189,19 @@ class Context(Handle, ContextCalls):
                 self._is_busy = False
             check(status, self._err)
 
+    def _do_watched(self, progress, function, *arguments):
+        """The same for a function whose descriptor has the context's watch."""
+        with self._turn:
+            self._enter()
+            try:
+                self._is_busy = True
+                self._watch.begin(progress)
+                status = function(*arguments, self._err)
+                self._watch.end()
+            finally:
+                self._is_busy = False
+            check(status, self._err)
+
     # ---- what it is --------------------------------------------------------------------------------------------------
 
     @property
@@ -220,7 +233,13 @@ class Context(Handle, ContextCalls):
     # ---- what it makes -----------------------------------------------------------------------------------------------
 
     def mesh(
-        self, vertices: Points, triangles: Any = None, masks: Uints | None = None, patches: Uints | None = None
+        self,
+        vertices: Points,
+        triangles: Any = None,
+        masks: Uints | None = None,
+        patches: Uints | None = None,
+        *,
+        progress: Any = None,
     ) -> Mesh:
         """A mesh; the arrays are copied.
 
@@ -228,14 +247,16 @@ class Context(Handle, ContextCalls):
         triangles : (m, 3) whole numbers; None: every three vertices are one
         masks : (m,) uint32; a triangle counts for a query if (its mask & the query's) != 0
         patches : (m,) uint32 that contacts report as `patch`
+        progress : a function of (done, count), or a bar of tqdm; it counts triangles, as a share of the work. What it
+            raises ends the call, as Ctrl-C does
         """
-        return Mesh(self, vertices, triangles, masks, patches)
+        return Mesh(self, vertices, triangles, masks, patches, progress=progress)
 
     def open_mesh(
         self, path: str | PathLike, masks: Uints | None = None, patches: Uints | None = None, *, progress: Any = None
     ) -> Mesh:
         """A mesh of a file that carom.open_mesh reads; masks and patches as in mesh(), of the triangles of the file.
-        progress : of the reading, as in carom.open_mesh; the mesh is then built to its end."""
+        progress : of the reading, as in carom.open_mesh; the building that follows reports nothing."""
         file = open_mesh(path, progress=progress)
         return self.mesh(file.vertices, file.triangles, masks, patches)
 

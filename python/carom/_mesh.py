@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Meshes, and scenes of their instances."""
+from functools import partial
 from typing import TYPE_CHECKING, Any, Iterable, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from ._carom import ffi, lib
 from ._enums import MeshFollow
 from ._infos import MeshInfo
 from ._owned import Owned
+from ._watch import PROGRESS
 from ._words import words_of
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ class Mesh(Owned, MeshCalls):
         triangles: Any = None,
         masks: Uints | None = None,
         patches: Uints | None = None,
+        *,
+        progress: Any = None,
     ) -> None:
         if not hasattr(context, "_do"):
             raise TypeError("a mesh belongs to a context; make it by carom.Context().mesh(vertices, triangles)")
@@ -73,7 +77,9 @@ class Mesh(Owned, MeshCalls):
             if value is not None:
                 _arrays.uints(view, value, name, count, keep)
         context._check_own(keep)
-        self._create(context, lib.carom_mesh_create, lib.carom_mesh_destroy, d)
+        d.progress.fn, d.progress.user = PROGRESS, context._watch.pointer
+        do = partial(context._do_watched, progress)
+        self._create(context, lib.carom_mesh_create, lib.carom_mesh_destroy, d, do=do)
 
     @classmethod
     def _of_image(cls, context, image):

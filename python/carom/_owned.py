@@ -16,10 +16,11 @@ class Owned(Handle):
     The library writes the handle into `_place`, which the object has before the call: a signal that arrives meanwhile
     ends the constructor, and the handle is not lost."""
 
-    def _create(self, context, create, destroy, *arguments):
+    def _create(self, context, create, destroy, *arguments, do=None):
+        """do: calls the function, if not in the usual way."""
         self._context, self._handle, self._destroy = context, ffi.NULL, destroy
         self._place = ffi.new(ffi.typeof(create).args[-2])
-        context._do(create, context._handle, *arguments, self._place)
+        (do or context._do)(create, context._handle, *arguments, self._place)
         self._handle = self._place[0]
         context._owned.add(self)
 

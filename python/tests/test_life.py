@@ -180,6 +180,53 @@ def test_a_callback_must_not_use_its_context(floor, spheres):
     assert floor.sweep_first(*spheres).t.shape == (500,)
 
 
+def many_triangles():
+    """Vertices of 700,000 triangles: to build over them takes several reports."""
+    first = np.random.default_rng(5).uniform(-9, 9, (700_000, 1, 3))
+    return (first + np.random.default_rng(6).uniform(-0.1, 0.1, (700_000, 3, 3))).astype("f4")
+
+
+def test_building_a_mesh_reports_progress(context):
+    vertices, seen = many_triangles(), []
+    mesh = context.mesh(vertices, progress=lambda done, count: seen.append((done, count)))
+    assert len(seen) > 1 and seen == sorted(seen) and seen[-1] == (700_000, 700_000)
+    assert {count for _, count in seen} == {700_000}
+    assert mesh.image().tobytes() == context.mesh(vertices).image().tobytes()
+    with pytest.raises(TypeError, match="progress must be a function"):
+        context.mesh(vertices[:9], progress=3)
+    with pytest.raises(RuntimeError, match="must not use the context"):
+        context.mesh(vertices, progress=lambda done, count: mesh.info)
+
+
+@pytest.mark.parametrize("is_signal", (False, True))
+def test_building_a_mesh_ends_early(context, is_signal):
+    vertices, living = many_triangles(), len(context._owned)
+
+    def stop(done, count):
+        assert done < count
+        if not is_signal:
+            raise ZeroDivisionError
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt if is_signal else ZeroDivisionError):
+        context.mesh(vertices, progress=stop)
+    assert len(context._owned) == living and not context._doomed
+    assert context.mesh(vertices[:9]).info.triangle_count == 9
+
+
+def test_ctrl_c_ends_the_building_of_a_mesh(context):
+    """Nobody asks for reports. A signal that comes between two meshes says nothing, so there are several."""
+    vertices, heard = many_triangles(), []
+    for _ in range(5):
+        threading.Timer(0.02, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt) as interrupt:
+            while True:
+                context.mesh(vertices)
+        heard += [entry.name for entry in interrupt.traceback]
+    assert "end" in heard  # Watch.end raises what a report has heard
+    assert context.mesh(vertices[:9]).info.triangle_count == 9
+
+
 def test_progress_bars(floor):
     class Bar:  # as tqdm's
         total, n = None, 0
