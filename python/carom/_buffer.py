@@ -11,6 +11,7 @@ import numpy as np
 from . import _arrays
 from ._carom import ffi, lib
 from ._enums import Access, BufferWhere
+from ._opencl import is_array, is_memory, range_of
 from ._owned import Owned
 from ._words import words_of
 
@@ -23,9 +24,13 @@ PLACES, ACCESSES = words_of(BufferWhere), words_of(Access)
 
 class Buffer(Owned):
     """Memory of a context, from Context.buffer. Where the context computes on a discrete device, calls use arrays in it
-    there. `array()` names an array in it, for calls; read() and write() copy."""
+    there. `array()` names an array in it, for calls; read() and write() copy. One that was made of pyopencl's buffer or
+    array is that memory: both see what the other writes."""
 
     def __init__(self, context: "Context", data: Any, where: Any) -> None:
+        if is_memory(data):
+            self._wrap(context, data, where)
+            return
         array = None if isinstance(data, (int, np.integer)) else _plain(data)
         d = ffi.new("carom_buffer_desc *")
         d.size, d.where = ffi.sizeof("carom_buffer_desc"), PLACES[where]
@@ -37,6 +42,19 @@ class Buffer(Owned):
         self._dtype, self._shape = (np.dtype("u1"), (self.nbytes,)) if array is None else (array.dtype, array.shape)
         if array is not None:
             self.write(array)
+
+    def _wrap(self, context, memory, where):
+        """Use pyopencl's memory, which is kept: its owner might give it to someone else."""
+        if PLACES[where] != BufferWhere.DEVICE:
+            raise ValueError("memory of pyopencl lies where it lies; where must be 'device'")
+        handle, first, self.nbytes = range_of(memory)
+        self._maps, self._memory = weakref.WeakSet(), memory
+        made[:] = [True]
+        self._create(context, lib.carom_buffer_wrap_opencl, lib.carom_buffer_destroy, handle, first, self.nbytes)
+        self._address = int(ffi.cast("uintptr_t", lib.carom_buffer_address(self._handle)))
+        is_shaped = is_array(memory)
+        self._dtype = np.dtype(memory.dtype if is_shaped else "u1")
+        self._shape = memory.shape if is_shaped else (self.nbytes,)
 
     def write(self, data: Any, offset: int = 0) -> None:
         """Copy an array into it, from byte `offset` on."""

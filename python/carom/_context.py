@@ -21,6 +21,7 @@ from ._mesh import Mesh, Scene
 from ._inputs import whole
 from ._job import HEARD, after_fork, reap
 from ._watch import Watch, reporting
+from ._opencl import create
 from ._words import words_of
 
 ACCURACIES, BACKENDS, ISAS = words_of(Accuracy), words_of(Backend), words_of(Isa)
@@ -41,6 +42,8 @@ class Context(Handle, ContextCalls):
     log : a function of (level, message); it must not use the context
     log_level : the least severe level that it gets: 'error', 'warning' or 'info'
     device_lanes, device_chunk, auto_from : as in carom_context_desc
+    opencl : where you compute with pyopencl: a Context (on its devices), a CommandQueue (on its device) or a pair of
+        both. Calls take their turn in the queue, and buffer() takes pyopencl's buffers and arrays
 
     A context is closed at the end of its `with` block, by close(), or when nothing refers to it any more. After a fork
     the child can use it on one thread, unless a call was running.
@@ -58,6 +61,7 @@ class Context(Handle, ContextCalls):
         device_lanes: int = 0,
         device_chunk: int = 0,
         auto_from: int = 0,
+        opencl: Any = None,
     ) -> None:
         d = ffi.new("carom_context_desc *", lib.carom_context_desc_default())
         self._handle = ffi.NULL
@@ -77,7 +81,11 @@ class Context(Handle, ContextCalls):
         self._lock, self._is_busy, self._is_broken = threading.RLock(), False, False
         self._doomed, self._owned, self._jobs, self._ratios = deque(), weakref.WeakSet(), {}, {}  # jobs by age
         self._place = ffi.new("carom_context **")  # a signal must not lose the handle
-        check(lib.carom_context_create(d, self._place, self._err), self._err)
+        self._opencl = opencl  # what it is made of stays
+        if opencl is None:
+            check(lib.carom_context_create(d, self._place, self._err), self._err)
+        else:
+            create(d, opencl, self._place, self._err)
         self._handle = self._place[0]
         _all.add(self)
 
@@ -270,7 +278,8 @@ class Context(Handle, ContextCalls):
         return Scene(self, instances, velocity)
 
     def buffer(self, data: Any, where: Literal["device", "host"] | BufferWhere = "device") -> Buffer:
-        """Memory that may lie on the device. data: a number of bytes, or an array that it is filled with."""
+        """Memory that may lie on the device. data: a number of bytes, or an array that it is filled with. A buffer or
+        an array of pyopencl is used where it lies, by a context that was made with `opencl`."""
         return Buffer(self, data, where)
 
     match = match

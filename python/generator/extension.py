@@ -22,10 +22,11 @@ extern "Python" void carom_py_log(void *user, carom_log_level level, const char 
 def builder(include, library, is_bundled):
     """The cffi builder; `library` is the folder of libcarom.so, which is copied beside the module if it is bundled."""
     ffi = cffi.FFI()
-    ffi.cdef(headers.declarations(include) + DECLARATIONS)
+    opencl = headers.opencl_declarations(include)
+    ffi.cdef(headers.declarations(include) + opencl + DECLARATIONS)
     ffi.set_source(
         "carom._carom",
-        (HERE / "extension.c").read_text(),
+        (HERE / "extension.c").read_text() + opencl,
         sources=["calls/calls.c"],
         include_dirs=[str(include), str(HERE.parents[1])],
         library_dirs=[str(library)],

@@ -7,13 +7,28 @@ import re
 HEADERS = ("context", "batch", "pairs", "mesh", "scene", "lattice", "cloud")
 
 
-def _read(folder):
-    return "\n".join((pathlib.Path(folder) / "carom" / f"{name}.h").read_text() for name in HEADERS)
+# The handles of carom_opencl.h, which come from OpenCL's own headers: pointers. They need not be there.
+OPENCL = "".join(
+    f"typedef struct _cl_{name} *cl_{name};\n" for name in ("context", "device_id", "command_queue", "mem", "event")
+)
+
+
+def _read(folder, names=HEADERS):
+    return "\n".join((pathlib.Path(folder) / "carom" / f"{name}.h").read_text() for name in names)
 
 
 def declarations(folder):
-    """The text for ffi.cdef: all declarations, without comments, macros, function bodies and earlier names."""
-    text = _read(folder)
+    """The text for ffi.cdef: all declarations."""
+    return _plain(_read(folder))
+
+
+def opencl_declarations(folder):
+    """Those of carom_opencl.h, as C that needs no header of OpenCL."""
+    return OPENCL + _plain(_read(folder, ["carom_opencl"]))
+
+
+def _plain(text):
+    """Declarations without comments, macros, function bodies and earlier names."""
     sizes = dict(re.findall(r"^#define (CAROM_\w+) (\d+)$", text, re.M))
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"static inline[^{]*\{.*?\n\}", "", text, flags=re.S)
