@@ -6,8 +6,8 @@
  *   1. calls.c     answer_list: checks the call and describes it as a caromi_cloud (against.c: two clouds as one). Then
  * one scan_all keeps records. If they exceed the list's capacity, a second scan_all counts the pairs of each sphere,
  * and a third keeps the records of the spheres that fit.
- *   2. slices.c    caromi_cloud_cut: cuts the time window into slices in which spheres move by little (drift.c finds a
- *                  velocity common to most). Steps 3 to 8 are repeated for each slice.
+ *   2. slices.c    caromi_cloud_cut: cuts the time window into slices in which spheres move by little, by a sample
+ *                  (drawn.c; drift.c finds a velocity common to most). Steps 3 to 8 are repeated for each slice.
  *   3. levels.c    caromi_cloud_measure: bounds of the spheres and a histogram of their sizes (kinds.c: where spheres
  *                  of each size lie, from a sample). caromi_cloud_choose_levels: which sizes share a level.
  *   4. cells.c     caromi_cloud_build: sorts the spheres into rows of cells, by counting sorts. rows.c numbers the
@@ -147,9 +147,29 @@ typedef struct caromi_cloud_slices {
     double origin[3], velocity[3];
 } caromi_cloud_slices;
 void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *slices);
+caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *slices, uint32_t number);
+
+/* Limits of all spheres. A pair has the smaller one of two, so the second largest ends the time window; of two clouds
+ * the smaller one of their largest. */
+typedef struct caromi_cloud_limits {
+    float end, last; /* last: the largest finite one */
+} caromi_cloud_limits;
+caromi_cloud_limits caromi_cloud_limits_of(const caromi_cloud *cloud);
+/* What slices are chosen from: these limits, and the valid spheres of a sample. drawn.c. */
+enum { CAROMI_CLOUD_DRAWN = 1024 };
+typedef struct caromi_cloud_drawn {
+    caromi_cloud_limits limits;
+    uint64_t spheres; /* of the cloud: of up to CAROMI_CLOUD_DRAWN all are drawn, in their order */
+    uint32_t count;
+    float column[CLOUD_COLUMNS][CAROMI_CLOUD_DRAWN];
+    double side[3]; /* see caromi_cloud_sides */
+} caromi_cloud_drawn;
+/* Draws all but the limits. */
+void caromi_cloud_draw(const caromi_cloud *cloud, caromi_cloud_drawn *drawn);
+/* Cuts the window of a cloud in motion by what is drawn. Permutes the columns. */
+void caromi_cloud_cut_drawn(caromi_cloud_drawn *drawn, caromi_cloud_slices *slices);
 /* Whether a sphere is elsewhere at a time that rounds to 0. */
 int caromi_cloud_leaves_start(const caromi_cloud *cloud);
-caromi_cloud_slice caromi_cloud_slice_of(const caromi_cloud_slices *slices, uint32_t number);
 
 /* ---- levels ------------------------------------------------------------------------------------------------------ */
 
@@ -220,8 +240,11 @@ void caromi_cloud_each_batch(const caromi_cloud *cloud, const caromi_cloud_slice
 
 /* The number of a given rank in ascending order (quickselect); permutes x. */
 float caromi_cloud_select(float *x, size_t count, size_t rank);
-/* The sides of the box that holds most centres, and a box's volume, where each side counts as at least `least`. */
+/* The sides of the box that holds most centres, from a sample. */
 void caromi_cloud_sides(const caromi_cloud *cloud, double side[3]);
+/* The side along one axis, from some coordinates, which are permuted. */
+double caromi_cloud_side_of(float *coordinates, size_t count);
+/* A box's volume, where each side counts as at least `least`. */
 double caromi_cloud_volume(const double side[3], double least);
 /* The least width of the cells of a level whose largest reach is `reach`. */
 double caromi_cloud_width_for(const caromi_cloud *cloud, double reach);

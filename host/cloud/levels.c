@@ -356,8 +356,12 @@ uint64_t caromi_cloud_sample(const caromi_cloud *cloud)
     return cloud->count < most ? cloud->count : most;
 }
 
-/* Extrapolated from the middle 9/10 of a sample along each axis, so that a few outliers do not make a cloud look thin.
- */
+/* Extrapolated from the middle 9/10, so that a few outliers do not make a cloud look thin. */
+double caromi_cloud_side_of(float *coordinates, size_t count)
+{
+    return count > 0 ? middle_of(coordinates, count) / 0.9 : 0;
+}
+
 void caromi_cloud_sides(const caromi_cloud *cloud, double side[3])
 {
     const uint64_t samples = caromi_cloud_sample(cloud);
@@ -372,7 +376,7 @@ void caromi_cloud_sides(const caromi_cloud *cloud, double side[3])
             if (isfinite(coordinate))
                 coordinates[finite++] = coordinate;
         }
-        side[axis] = finite ? middle_of(coordinates, finite) / 0.9 : 0;
+        side[axis] = caromi_cloud_side_of(coordinates, finite);
     }
 }
 

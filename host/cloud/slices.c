@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the caller's spheres, and cuts the time window of moving ones into slices. */
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "cloud.h"
@@ -75,7 +74,7 @@ caromi_cloud_motion caromi_cloud_motion_in(const caromi_cloud *cloud, const caro
 /* ---- slices ------------------------------------------------------------------------------------------------------ */
 
 enum {
-    SAMPLE = 1024,      /* spheres of the sample */
+    SAMPLE = CAROMI_CLOUD_DRAWN,
     SLICES_MOST = 4096, /* of a span */
     SPEEDS = 64,        /* sampled spheres whose speeds enter the cost one by one */
     DRIFT_TRIED = 15    /* sampled spheres that must hint at a common velocity before it is searched for */
@@ -88,63 +87,31 @@ static float median(float *numbers, size_t count)
 
 /* A sample of the spheres, from which the cost of slices is estimated. */
 typedef struct slice_costs {
-    const caromi_cloud *cloud;
+    uint64_t spheres;         /* of the cloud */
     double radius, side[3];   /* radius: median; side: of the box that holds most spheres */
     double speed[SPEEDS];     /* the median alone or, with a drift, speeds of some spheres relative to it */
     uint32_t samples, speeds; /* entries of limit and of speed */
-    float limit[SAMPLE];      /* t_max of the sampled spheres */
+    float *limit;             /* t_max of the sampled spheres */
 } slice_costs;
 
-/* The t_max of a sphere. */
-static float limit_of(const caromi_cloud *cloud, uint64_t i)
+/* Sets the medians of a sample's speed, radius and centre, which becomes the origin. Permutes centres and radii. */
+static void set_medians(slice_costs *costs, caromi_cloud_drawn *drawn, caromi_cloud_slices *slices)
 {
-    const caromi_in_column *column = &cloud->in[CLOUD_T_MAX];
-    float t = INFINITY;
-    if (column->base != NULL)
-        memcpy(&t, caromi_element(column, column->stride == 0 ? 0 : i), sizeof t);
-    return t;
-}
-
-/* The index of sample k: a pseudorandom one of its share of the spheres. A fixed step would miss a kind of spheres that
- * comes at a fixed period. */
-static uint64_t sampled(const caromi_cloud *cloud, uint64_t number)
-{
-    const uint64_t samples = cloud->count < SAMPLE ? cloud->count : SAMPLE;
-    const uint64_t first = caromi_slice_start(cloud->count, samples, number);
-    return first + (number * UINT64_C(0x9e3779b97f4a7c15) >> 33) %
-                       (caromi_slice_start(cloud->count, samples, number + 1) - first);
-}
-
-/* Draws the sample: its velocities and limits, and medians of speed, radius and centre, which becomes the origin. */
-static void sample(slice_costs *costs, caromi_cloud_slices *slices, float velocity[3][SAMPLE])
-{
-    enum { SPEED = 3, RADIUS, NUMBERS };
-    const caromi_cloud *cloud = costs->cloud;
-    float numbers[NUMBERS][SAMPLE];
-    uint32_t count = 0;
-    caromi_cloud_block block;
-    for (uint64_t number = 0; number < SAMPLE && number < cloud->count; number++) {
-        const uint64_t sphere = sampled(cloud, number);
+    float speed[SAMPLE];
+    for (uint32_t i = 0; i < drawn->count; i++) {
         double speed2 = 0;
-        caromi_cloud_read(cloud, sphere, sphere + 1, &block);
-        if (!block.is_valid[0])
-            continue;
-        for (int axis = 0; axis < 3; axis++) {
-            numbers[axis][count] = block.in[CLOUD_X + axis][0];
-            velocity[axis][count] = block.in[CLOUD_VX + axis][0];
-            speed2 += (double)velocity[axis][count] * (double)velocity[axis][count];
-        }
-        numbers[SPEED][count] = (float)sqrt(speed2);
-        costs->limit[count] = limit_of(cloud, sphere);
-        numbers[RADIUS][count++] = block.in[CLOUD_R][0];
+        for (int axis = 0; axis < 3; axis++)
+            speed2 += (double)drawn->column[CLOUD_VX + axis][i] * (double)drawn->column[CLOUD_VX + axis][i];
+        speed[i] = (float)sqrt(speed2);
     }
     for (int axis = 0; axis < 3; axis++)
-        slices->origin[axis] = (double)median(numbers[axis], count);
-    costs->samples = count;
+        slices->origin[axis] = (double)median(drawn->column[CLOUD_X + axis], drawn->count);
+    costs->spheres = drawn->spheres;
+    costs->samples = drawn->count;
+    costs->limit = drawn->column[CLOUD_T_MAX];
     costs->speeds = 1;
-    costs->speed[0] = (double)median(numbers[SPEED], count);
-    costs->radius = (double)median(numbers[RADIUS], count);
-    caromi_cloud_sides(cloud, costs->side);
+    costs->speed[0] = (double)median(speed, drawn->count);
+    costs->radius = (double)median(drawn->column[CLOUD_R], drawn->count);
 }
 
 /* Compaction: columns with the velocities of a block's valid spheres, the block's own columns if all are valid. Returns
@@ -163,16 +130,25 @@ static uint32_t velocities_of(const caromi_cloud_block *block, float scratch[3][
     return block->valid;
 }
 
-/* Chooses the origin for few spheres: the first valid centre. It moves with the common velocity if there is one and the
- * spheres are enough to profit from it. */
+/* Of few spheres the origin moves with the common velocity if there is one and they are enough to profit from it. */
+enum { NOTICED = 32 /* spheres from which on a drift pays */ };
+static void choose_velocity_of_few(const float *const velocity[3], uint32_t count, caromi_cloud_slices *slices)
+{
+    enum { TRIED_FIRST = 3, TRIED = 9 }; /* a test of few spheres comes before one of more */
+    float scratch[CAROMI_CLOUD_BLOCK];
+    double drift[CAROMI_DRIFTS][3];
+    if (!caromi_drift_is_likely(velocity, count, TRIED_FIRST) || !caromi_drift_is_likely(velocity, count, TRIED))
+        return;
+    caromi_drift_candidates(velocity, count, scratch, drift);
+    memcpy(slices->velocity, drift[0], sizeof slices->velocity);
+}
+
+/* Chooses the origin for few spheres: the first valid centre. */
 static void begin_with_one_cell(const caromi_cloud *cloud, caromi_cloud_slices *slices)
 {
-    /* NOTICED: spheres from which on a drift pays. A test of few spheres comes before one of more. */
-    enum { NOTICED = 32, TRIED_FIRST = 3, TRIED = 9 };
     caromi_cloud_block block;
-    float own[3][CAROMI_CLOUD_BLOCK], scratch[CAROMI_CLOUD_BLOCK];
+    float own[3][CAROMI_CLOUD_BLOCK];
     const float *velocity[3];
-    double drift[CAROMI_DRIFTS][3];
     uint32_t first = 0;
     if (cloud->count == 0)
         return;
@@ -184,10 +160,17 @@ static void begin_with_one_cell(const caromi_cloud *cloud, caromi_cloud_slices *
     if (block.valid < NOTICED)
         return;
     const uint32_t valid = velocities_of(&block, own, velocity);
-    if (!caromi_drift_is_likely(velocity, valid, TRIED_FIRST) || !caromi_drift_is_likely(velocity, valid, TRIED))
-        return;
-    caromi_drift_candidates(velocity, valid, scratch, drift);
-    memcpy(slices->velocity, drift[0], sizeof slices->velocity);
+    choose_velocity_of_few(velocity, valid, slices);
+}
+
+/* The same of few spheres that are drawn, which are all. */
+static void begin_with_few(const caromi_cloud_drawn *drawn, caromi_cloud_slices *slices)
+{
+    const float *const velocity[3] = {drawn->column[CLOUD_VX], drawn->column[CLOUD_VY], drawn->column[CLOUD_VZ]};
+    for (int axis = 0; drawn->count > 0 && axis < 3; axis++)
+        slices->origin[axis] = (double)drawn->column[CLOUD_X + axis][0];
+    if (drawn->count >= NOTICED)
+        choose_velocity_of_few(velocity, drawn->count, slices);
 }
 
 /* A time just behind a limit: a sphere with that limit is in no slice that begins there. */
@@ -196,69 +179,14 @@ static double behind(float limit)
     return (double)limit * (1 + 0x1p-20);
 }
 
-/* Task: whether a sphere moves by more than the rounding allowance of a scan at time 0 (docs/spheres.md, section 7)
- * before the first time that does not round to 0. Only tiny spheres with enormous velocities do. */
-typedef struct start_job {
-    const caromi_cloud *cloud;
-    _Atomic int is_left;
-} start_job;
-
-/* Task: looks for such a sphere among some spheres. */
-static void find_left(void *user, uint64_t begin, uint64_t end, uint32_t thread)
+/* The time window as one slice. If it has no end, the spans end behind the largest finite limit. */
+static caromi_cloud_slices whole_window(const caromi_cloud_limits *limits)
 {
-    start_job *job = user;
-    caromi_cloud_block block;
-    int is_left = 0;
-    (void)thread;
-    for (uint64_t first = begin; first < end && !is_left; first += block.count) {
-        caromi_cloud_read(job->cloud, first, end, &block);
-        for (uint32_t i = 0; i < block.count; i++) {
-            const double speed = fabs((double)block.in[CLOUD_VX][i]) + fabs((double)block.in[CLOUD_VY][i]) +
-                                 fabs((double)block.in[CLOUD_VZ][i]);
-            is_left |= block.is_valid[i] && speed * 0x1p-150 > (double)block.in[CLOUD_R][i] * 0x1p-30;
-        }
-    }
-    if (is_left)
-        atomic_store_explicit(&job->is_left, 1, memory_order_relaxed);
-}
-
-int caromi_cloud_leaves_start(const caromi_cloud *cloud)
-{
-    enum { TASK = 1 << 14 };
-    start_job job = {.cloud = cloud};
-    caromi_parallel_runs(caromi_cloud_pool(cloud), cloud->count, TASK, find_left, &job);
-    return atomic_load(&job.is_left);
-}
-
-/* The largest t_max of some spheres; -1 without one. */
-static float largest_limit(const caromi_cloud *cloud, uint64_t begin, uint64_t end)
-{
-    float largest = -1;
-    for (uint64_t i = begin; i < end; i++)
-        largest = fmaxf(largest, limit_of(cloud, i));
-    return largest;
-}
-
-/* Finds the end of the time window. A pair has the smaller of its two t_max, so the second largest t_max ends the
- * window. If that is infinite, the spans end behind the largest finite one. */
-static void set_limits(const caromi_cloud *cloud, caromi_cloud_slices *slices)
-{
-    const caromi_in_column *column = &cloud->in[CLOUD_T_MAX];
-    const int is_one = column->base == NULL || column->stride == 0;
-    float largest = -1, second_largest = -1, largest_finite = 0;
-    for (uint64_t i = 0; i < (is_one ? 2 : cloud->count); i++) {
-        const float limit = limit_of(cloud, i);
-        second_largest = limit > largest ? largest : limit > second_largest ? limit : second_largest;
-        largest = limit > largest ? limit : largest;
-        largest_finite = limit > largest_finite && limit < INFINITY ? limit : largest_finite;
-    }
-    if (cloud->is_split) /* a pair has one of each cloud */
-        second_largest = fminf(largest_limit(cloud, 0, cloud->split), largest_limit(cloud, cloud->split, cloud->count));
-    slices->has_end = second_largest < INFINITY;
-    slices->limit = slices->has_end ? (double)second_largest : behind(largest_finite);
-    slices->limit = slices->limit > 0 ? slices->limit : 0;
-    if (slices->has_end && !(slices->limit > 0) && caromi_cloud_leaves_start(cloud))
-        slices->limit = 0x1p-149; /* not the instant 0, in which spheres rest */
+    caromi_cloud_slices slices = {.count = 1, .has_end = limits->end < INFINITY, .span_count = 1};
+    slices.limit = slices.has_end ? (double)limits->end : behind(limits->last);
+    slices.limit = slices.limit > 0 ? slices.limit : 0;
+    slices.spans[0].slices = 1;
+    return slices;
 }
 
 /* ---- spans ------------------------------------------------------------------------------------------------------- */
@@ -283,7 +211,7 @@ static double cut_span(const slice_costs *costs, double begin, caromi_cloud_span
     double sampled_in_span = 0;
     for (uint32_t i = 0; i < costs->samples; i++)
         sampled_in_span += (double)costs->limit[i] >= begin;
-    const double spheres = fmax(2, (double)costs->cloud->count * sampled_in_span / fmax(1, costs->samples));
+    const double spheres = fmax(2, (double)costs->spheres * sampled_in_span / fmax(1, costs->samples));
     const double time = span->end - begin;
     double least = cost_of(costs, spheres, 1, time);
     span->slices = 1;
@@ -333,7 +261,7 @@ static void choose_spans(slice_costs *costs, caromi_cloud_slices *slices)
 /* ---- drift ------------------------------------------------------------------------------------------------------- */
 
 /* Sets the speeds of some sampled spheres relative to a velocity. */
-static void set_speeds(slice_costs *costs, const float velocity[3][SAMPLE], const double against[3])
+static void set_speeds(slice_costs *costs, const float *const velocity[3], const double against[3])
 {
     costs->speeds = costs->samples < SPEEDS ? costs->samples : SPEEDS;
     for (uint32_t i = 0; i < costs->speeds; i++) {
@@ -349,7 +277,7 @@ static void set_speeds(slice_costs *costs, const float velocity[3][SAMPLE], cons
 
 /* The estimated cost with an origin that moves at velocity `against`. A window without an end adds the last slice, in
  * which each moving sphere is tested with all others. */
-static double cost_against(slice_costs *costs, const caromi_cloud_slices *slices, const float velocity[3][SAMPLE],
+static double cost_against(slice_costs *costs, const caromi_cloud_slices *slices, const float *const velocity[3],
                            const double against[3])
 {
     caromi_cloud_span span = {.end = slices->limit};
@@ -357,20 +285,18 @@ static double cost_against(slice_costs *costs, const caromi_cloud_slices *slices
     set_speeds(costs, velocity, against);
     for (uint32_t i = 0; i < costs->speeds && !slices->has_end; i++)
         moving += costs->speed[i] > 0;
-    return cut_span(costs, 0, &span) +
-           moving / costs->speeds * 15 * (double)costs->cloud->count * (double)costs->cloud->count;
+    return cut_span(costs, 0, &span) + moving / costs->speeds * 15 * (double)costs->spheres * (double)costs->spheres;
 }
 
 /* Only relative motion makes pairs: the origin moves at a common velocity where that lowers the cost. */
-static void choose_velocity(slice_costs *costs, caromi_cloud_slices *slices, const float velocity[3][SAMPLE])
+static void choose_velocity(slice_costs *costs, caromi_cloud_slices *slices, const float *const velocity[3])
 {
     static const double at_rest[3] = {0, 0, 0};
-    const float *const all[3] = {velocity[0], velocity[1], velocity[2]};
     double drift[CAROMI_DRIFTS][3], speed = costs->speed[0];
     float scratch[SAMPLE];
-    if (costs->samples <= DRIFT_TRIED || !caromi_drift_is_likely(all, costs->samples, DRIFT_TRIED))
+    if (costs->samples <= DRIFT_TRIED || !caromi_drift_is_likely(velocity, costs->samples, DRIFT_TRIED))
         return;
-    caromi_drift_candidates(all, costs->samples, scratch, drift);
+    caromi_drift_candidates(velocity, costs->samples, scratch, drift);
     double least = cost_against(costs, slices, velocity, at_rest);
     int best = -1;
     /* The candidate with the lowest cost, if that is lower than without a drift. */
@@ -389,41 +315,65 @@ static void choose_velocity(slice_costs *costs, caromi_cloud_slices *slices, con
     memcpy(slices->velocity, drift[best], sizeof slices->velocity);
 }
 
-/* Chooses the origin and its velocity by a sample of the spheres. */
-static void begin_with_sample(slice_costs *costs, caromi_cloud_slices *slices)
+/* Chooses the origin and its velocity by a sample of the spheres; then several spans, by the distribution of t_max, if
+ * they are cheaper than one. */
+static void cut_by_sample(caromi_cloud_drawn *drawn, caromi_cloud_slices *slices)
 {
-    float velocity[3][SAMPLE];
-    sample(costs, slices, velocity);
-    choose_velocity(costs, slices, velocity);
+    const float *const velocity[3] = {drawn->column[CLOUD_VX], drawn->column[CLOUD_VY], drawn->column[CLOUD_VZ]};
+    slice_costs costs;
+    memcpy(costs.side, drawn->side, sizeof costs.side);
+    set_medians(&costs, drawn, slices);
+    choose_velocity(&costs, slices, velocity);
+    if (costs.samples == 0 || !(slices->limit > 0))
+        return;
+    caromi_cloud_slices other = *slices;
+    other.span_count = 0;
+    choose_spans(&costs, &other);
+    if (cut_spans(&costs, &other) < cut_spans(&costs, slices))
+        *slices = other;
 }
 
-/* Cuts the time window into slices. A window without an end gets a last slice [limit, +inf). */
+/* A window without an end gets a last slice [limit, +inf). */
+static void add_endless_slice(caromi_cloud_slices *slices)
+{
+    if (slices->has_end)
+        return;
+    slices->span_count = slices->limit > 0 ? slices->span_count : 0;
+    slices->count = slices->limit > 0 ? slices->count + 1 : 1;
+}
+
 void caromi_cloud_cut(const caromi_cloud *cloud, caromi_cloud_slices *slices)
 {
-    slice_costs costs = {.cloud = cloud,
-                         .samples = 0}; /* stays empty for few spheres: they get one span of one slice */
-    *slices = (caromi_cloud_slices){.count = 1, .has_end = 1, .span_count = 1};
-    slices->spans[0].slices = 1;
+    static const caromi_cloud_limits at_rest = {0};
+    const caromi_cloud_limits limits = cloud->is_moving ? caromi_cloud_limits_of(cloud) : at_rest;
+    *slices = whole_window(&limits);
     if (!cloud->is_moving)
         return;
-    set_limits(cloud, slices);
+    if (slices->has_end && !(slices->limit > 0) && caromi_cloud_leaves_start(cloud))
+        slices->limit = 0x1p-149; /* not the instant 0, in which spheres rest */
     slices->spans[0].end = slices->limit;
     if (caromi_cloud_is_one_cell(cloud)) /* one cell: all pairs are tested in any case */
         begin_with_one_cell(cloud, slices);
+    else {
+        caromi_cloud_drawn drawn;
+        caromi_cloud_draw(cloud, &drawn);
+        cut_by_sample(&drawn, slices);
+    }
+    add_endless_slice(slices);
+}
+
+/* Whether a sphere is elsewhere at a time that rounds to 0 is not known: the window does not end before. */
+void caromi_cloud_cut_drawn(caromi_cloud_drawn *drawn, caromi_cloud_slices *slices)
+{
+    *slices = whole_window(&drawn->limits);
+    if (slices->has_end && !(slices->limit > 0))
+        slices->limit = 0x1p-149;
+    slices->spans[0].end = slices->limit;
+    if (drawn->spheres <= CAROMI_CLOUD_ONE_CELL)
+        begin_with_few(drawn, slices);
     else
-        begin_with_sample(&costs, slices);
-    /* Several spans, by the distribution of t_max, if they are cheaper than one. */
-    if (costs.samples > 0 && slices->limit > 0) {
-        caromi_cloud_slices other = *slices;
-        other.span_count = 0;
-        choose_spans(&costs, &other);
-        if (cut_spans(&costs, &other) < cut_spans(&costs, slices))
-            *slices = other;
-    }
-    if (!slices->has_end) {
-        slices->span_count = slices->limit > 0 ? slices->span_count : 0;
-        slices->count = slices->limit > 0 ? slices->count + 1 : 1;
-    }
+        cut_by_sample(drawn, slices);
+    add_endless_slice(slices);
 }
 
 /* The time at which slice `number` of a span begins. */
