@@ -49,6 +49,14 @@ typedef struct grid_measure {
     unsigned int second[GRID_BINS];                  /* how many of `count` are the second cloud's */
 } grid_measure;
 
+/* Of a cloud in motion: limits of time of all spheres, as bits. In memory the spheres of a sample follow, each as 32
+ * bytes: centre and reach, velocity and limit. It begins with zeros. */
+typedef struct grid_limits {
+    unsigned int largest, second; /* of two clouds: of the first one */
+    unsigned int other;           /* the largest of the second cloud */
+    unsigned int finite;          /* the largest finite one */
+} grid_limits;
+
 /* Numbers that the host reads: at most 64 bytes in a call. */
 typedef struct grid_totals {
     unsigned int unfinished; /* searches that go on in the next round */

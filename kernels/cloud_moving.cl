@@ -32,6 +32,54 @@ __kernel void carom_grid_read_moving(__global const real *x, __global const real
 }
 #endif
 
+#ifdef KERNEL_grid_limits
+/* The limits of all spheres. Of two numbers that meet in a maximum, the smaller may still be the second largest of all.
+ */
+__kernel void carom_grid_limits(__global const float4 *motion, uint split, volatile __global grid_limits *limits,
+                                uint spheres, uint items)
+{
+    uint largest = 0, second = 0, other = 0, finite = 0;
+    GRID_FOR_EACH(i, spheres)
+    {
+        const uint limit = real_bits(motion[i].w) & R_MAGNITUDE_MASK;
+        finite = limit < R_INFINITY_BITS ? max(finite, limit) : finite;
+        if (i >= split) {
+            other = max(other, limit);
+        } else {
+            second = max(second, min(largest, limit));
+            largest = max(largest, limit);
+        }
+    }
+    const uint before = atomic_max(&limits->largest, largest);
+    atomic_max(&limits->second, max(second, min(before, largest)));
+    atomic_max(&limits->other, other);
+    atomic_max(&limits->finite, finite);
+    (void)items;
+}
+#endif
+
+#ifdef KERNEL_grid_draw
+/* The first sphere of an equal share of all. */
+FN uint grid_share_begin(uint spheres, uint shares, uint share)
+{
+    return spheres / shares * share + min(share, spheres % shares);
+}
+
+/* Draws a pseudorandom sphere of each of `samples` shares, the same as the host does, to memory behind the limits. */
+__kernel void carom_grid_draw(__global const float4 *sphere, __global const float4 *motion, __global float4 *to,
+                              uint spheres, uint samples, uint items)
+{
+    GRID_FOR_EACH(i, samples)
+    {
+        const uint begin = grid_share_begin(spheres, samples, i), end = grid_share_begin(spheres, samples, i + 1);
+        const uint own = min(begin + (uint)((i * 0x9e3779b97f4a7c15UL >> 33) % (end - begin)), spheres - 1);
+        to[2 * i + 1] = sphere[own];
+        to[2 * i + 2] = motion[own];
+    }
+    (void)items;
+}
+#endif
+
 /* The least binary32 number: by less than it a time near 0 is beside the true one. */
 #define GRID_TIME_LEAST R(0x1p-149)
 

@@ -149,10 +149,10 @@ carom_status caromi_against_join(const carom_cloud_against *against, caromi_clou
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */
 
-carom_status caromi_against_check_limits(const carom_cloud_against *against, carom_error *err)
+carom_status caromi_against_check_limits(carom_context *context, const carom_cloud_against *against, carom_error *err)
 {
     caromi_in_column column = {.base = NULL};
     if (against->t_max.data != NULL)
         caromi_scalars_to_column(&against->t_max, (caromi_index){NULL, 0}, &column);
-    return caromi_cloud_check_limits(&column, against->count, "against: ", err);
+    return caromi_cloud_check_limits(context, &column, against->count, "against: sphere", err);
 }

@@ -9,7 +9,7 @@ carom_status caromi_against_check(const carom_cloud_desc *desc, carom_error *err
 /* Lists its arrays, for the check of arrays. */
 void caromi_against_list(caromi_arrays *arrays, const carom_cloud_desc *desc);
 /* Checks the t_max of its spheres. */
-carom_status caromi_against_check_limits(const carom_cloud_against *against, carom_error *err);
+carom_status caromi_against_check_limits(carom_context *context, const carom_cloud_against *against, carom_error *err);
 /* Describes the second cloud's columns, where they are. */
 caromi_cloud caromi_against_cloud(const carom_cloud_against *against);
 /* Puts the spheres of both clouds into one: *cloud, which describes the first, gets columns in *memory, for

@@ -85,7 +85,7 @@ static void describe(const carom_context *context, cloud_call *call)
         caromi_uints_to_column(&desc->group, none, &c->group);
     if (desc->group.data != NULL && desc->mask.data == NULL)
         c->mask = (caromi_in_column){.base = &all_bits};
-    if (c->is_split && !c->is_moving) {
+    if (c->is_split) {
         call->second = caromi_against_cloud(desc->against);
         c->second = &call->second;
     }
@@ -384,17 +384,12 @@ static carom_status on_cpu(const carom_context *context, const void *batch, uint
     return status;
 }
 
-/* Whether a GPU can do the whole call: spheres at rest; in motion in an open box alone, without columns of pairs. */
+/* Whether a GPU can do the whole call, and arrays may stay there: spheres at rest; in motion in an open box alone,
+ * without columns of pairs. */
 static int can_sort_on_device(const cloud_call *call)
 {
     const int has_columns = call->list != NULL && caromi_columns_are_wanted(call->list);
     return call->order == NULL && (!call->cloud.is_moving || (!has_columns && !caromi_cloud_is_periodic(&call->cloud)));
-}
-
-/* Whether arrays may stay on the device. In motion the host reads samples of the spheres to cut the time window. */
-static int can_stay(const cloud_call *call)
-{
-    return can_sort_on_device(call) && !call->cloud.is_moving;
 }
 
 /* The device sorts the spheres itself, and the arrays stay where they are. */
@@ -425,23 +420,18 @@ static carom_status answer_with_device(caromi_device *device, const cloud_call *
     return has_failed ? status : CAROM_OK;
 }
 
-/* All arrays are the host's, and two clouds are one: the device sorts spheres in motion, or compares what the host has
- * sorted. Without memory for both clouds the CPU fails, and reports it. by_integers: pairs decided before the call. */
+/* All arrays are the host's, and two clouds are one: the device compares what the host has sorted. Without memory for
+ * both clouds the CPU fails, and reports it. by_integers: pairs decided before the call. */
 static carom_status answer_joined(caromi_device *device, const cloud_call *of, uint64_t by_integers, int *answered,
                                   carom_stats *stats, carom_error *err)
 {
     cloud_call call = *of;
     void *memory = NULL;
-    carom_status status = CAROM_OK;
     CHECK(caromi_staging_show(call.context, err));
     if (call.cloud.is_split && caromi_against_join(call.desc->against, &call.cloud, &memory, err) != CAROM_OK)
         return CAROM_OK;
-    if (call.cloud.is_moving && can_sort_on_device(&call) && caromi_driver.grid_serves(device))
-        status = answer_by_grid(device, &call, answered, stats, err);
-    if (status == CAROM_OK && !*answered) {
-        stats->by_integers = by_integers; /* pairs of an answer that the device has begun are decided again */
-        status = answer_with_device(device, &call, answered, stats, err);
-    }
+    stats->by_integers = by_integers; /* pairs of an answer that the device has begun are decided again */
+    const carom_status status = answer_with_device(device, &call, answered, stats, err);
     caromi_cached_free(call.context, memory);
     return status;
 }
@@ -461,7 +451,7 @@ static carom_status on_device(caromi_device *device, const void *batch, uint64_t
     int answered = 0;
     if (end == *done)
         return prepare_device(device, call, err);
-    if (can_stay(call) && caromi_driver.grid_serves(device))
+    if (can_sort_on_device(call) && caromi_driver.grid_serves(device))
         CHECK(answer_by_grid(device, call, &answered, stats, err));
     if (!answered)
         CHECK(answer_joined(device, call, by_integers, &answered, stats, err));
@@ -478,18 +468,13 @@ static caromi_pace *pace_of(carom_context *context, const cloud_call *call)
     return &context->cloud_paces[kind][call->cloud.is_split][call->cloud.is_moving][call->cloud.exact];
 }
 
-/* Brings arrays from a device to the host, but those that may stay there. The host reads each limit, and writes the
- * totals of a list. */
+/* Brings arrays from a device to the host, but those that may stay there. The host writes the totals of a list. */
 static carom_status bring_arrays(const cloud_call *call, carom_error *err)
 {
     const int is_empty = call->cloud.begin == call->cloud.end;
-    if (is_empty || !can_stay(call))
+    if (is_empty || !can_sort_on_device(call))
         return caromi_staging_show(call->context, err);
-    if (call->list != NULL)
-        CHECK(caromi_staging_show_array(call->context, call->list->totals, err));
-    if (call->cloud.second != NULL)
-        CHECK(caromi_staging_show_array(call->context, call->second.in[CLOUD_T_MAX].base, err));
-    return caromi_staging_show_array(call->context, call->cloud.in[CLOUD_T_MAX].base, err);
+    return call->list != NULL ? caromi_staging_show_array(call->context, call->list->totals, err) : CAROM_OK;
 }
 
 /* Sets what a list has without pairs, but for an array that stays on a device. */
@@ -513,9 +498,9 @@ static carom_status run_call(const caromi_request *request, cloud_call *call, ca
     if (!call->desc->batch.prepare && call->list != NULL && !call->before_stays)
         CHECK(caromi_cloud_check_order_before(call->list, err));
     if (!call->desc->batch.prepare)
-        CHECK(caromi_cloud_check_limits(&call->cloud.in[CLOUD_T_MAX], call->cloud.count, "", err));
+        CHECK(caromi_cloud_check_limits(context, &call->cloud.in[CLOUD_T_MAX], call->cloud.count, "sphere", err));
     if (!call->desc->batch.prepare && call->desc->against != NULL)
-        CHECK(caromi_against_check_limits(call->desc->against, err));
+        CHECK(caromi_against_check_limits(context, call->desc->against, err));
     if (call->list != NULL && !call->before_stays) /* nothing is written before the last check */
         begin_list(call);
     const int has_device = call->order == NULL;

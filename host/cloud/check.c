@@ -4,7 +4,8 @@
 #include "against.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "host/core/values.h"
 
 /* Lists arrays that are no members, for the check of arrays: the second cloud's, and of a list the earlier list's. */
 void caromi_cloud_list_others(caromi_arrays *arrays, const caromi_request *request)
@@ -54,19 +55,12 @@ carom_status caromi_cloud_check_numbers(const carom_cloud_desc *desc, enum carom
     return CAROM_OK;
 }
 
-/* Checks a column of t_max. */
-carom_status caromi_cloud_check_limits(const caromi_in_column *column, uint64_t spheres, const char *prefix,
-                                       carom_error *err)
+carom_status caromi_cloud_check_limits(carom_context *context, const caromi_in_column *column, uint64_t spheres,
+                                       const char *one, carom_error *err)
 {
-    const uint64_t count = column->stride == 0 && spheres > 0 ? 1 : spheres;
-    for (uint64_t i = 0; column->base != NULL && i < count; i++) {
-        float t;
-        memcpy(&t, caromi_element(column, i), sizeof t);
-        if (!(t >= 0))
-            return caromi_fail_argument(err, "%ssphere %llu: t_max is %g; it must be >= 0", prefix,
-                                        (unsigned long long)i, (double)t);
-    }
-    return CAROM_OK;
+    const carom_batch all = {.count = spheres};
+    const caromi_values limits = {.name = "t_max", .one = one, .column = *column, .are_limits = 1, .most = INFINITY};
+    return caromi_check_values(context, &all, &limits, 1, err);
 }
 
 carom_status caromi_cloud_check_before(const carom_cloud_pairs_before *before, carom_error *err)

@@ -118,6 +118,7 @@ enum {
     CAROMI_GRID_FILTERS, /* mask and group of each */
     CAROMI_GRID_MOTIONS, /* in motion: velocity and limit of each, and a ball around its way in a slice */
     CAROMI_GRID_BALLS,
+    CAROMI_GRID_DRAWN,   /* limits of all spheres, and a sample of these */
     CAROMI_GRID_MEETING, /* pairs that may meet in a slice, and whether the spheres part */
     CAROMI_GRID_PARTS,
     CAROMI_GRID_HITS, /* of all slices */

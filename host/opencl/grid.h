@@ -101,6 +101,8 @@ carom_status caromi_grid_read_spheres(const grid_job *job, carom_error *err);
 carom_status caromi_grid_prepare_reading(const grid_job *job, carom_error *err);
 /* grid_sort.c */
 carom_status caromi_grid_sort_spheres(grid_job *job, carom_error *err);
+/* grid_draw.c: what slices of a cloud in motion are chosen from. */
+carom_status caromi_grid_draw(const grid_job *job, caromi_cloud_drawn *drawn, carom_error *err);
 /* grid_moving.c: the hits of a cloud in motion, as if they were its undecided pairs, solved. */
 carom_status caromi_grid_find_hits(grid_job *job, carom_error *err);
 /* The first partners among these. The arguments are of the kernel that writes them, and lack the outputs. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Clouds in motion on a GPU. The time window is cut into slices as on the CPU. In each, the balls around the spheres'
+/* Clouds in motion on a GPU. The time window is cut into slices as on the CPU, by a sample that the GPU
+ * draws (grid_draw.c). In each, the balls around the spheres'
  * ways are sorted and searched as a cloud at rest; pairs that may meet are solved, and hits go to one list of all
  * slices. From that list rows and partners are made (grid.c). kernels/cloud_moving.cl, docs/spheres.md, section 11. */
 #include <math.h>
@@ -257,15 +258,34 @@ static carom_status offer_hits(grid_job *job, carom_error *err)
     return caromi_grid_add_undecided(job, CAROMI_PROGRAM_GRID_COUNT_UNDECIDED, err);
 }
 
+static int lacks_limits(const caromi_cloud *cloud)
+{
+    return cloud->count > 0 && cloud->in[CLOUD_T_MAX].base == NULL;
+}
+
+/* Chooses the slices by what kernels draw from the spheres. A limit that is not a number cannot be there. */
+static carom_status cut_window(const grid_job *job, caromi_cloud_slices *slices, carom_error *err)
+{
+    caromi_cloud_drawn drawn;
+    CHECK(caromi_grid_draw(job, &drawn, err));
+    if (!(drawn.limits.end >= 0 && drawn.limits.last >= 0))
+        return caromi_fail_corrupt(job->device, "limits of time", 0, job->spheres, err);
+    caromi_cloud_cut_drawn(&drawn, slices);
+    return CAROM_OK;
+}
+
 /* A window without an end is left to the host: in its last slice every sphere that moves may meet every other. */
 carom_status caromi_grid_find_hits(grid_job *job, carom_error *err)
 {
     caromi_cloud_slices slices;
-    caromi_cloud_cut(job->cloud, &slices);
-    job->is_declined = !slices.has_end;
+    job->is_declined = lacks_limits(job->cloud) && (job->cloud->second == NULL || lacks_limits(job->cloud->second));
     if (job->is_declined)
         return CAROM_OK;
     CHECK(caromi_grid_read_spheres(job, err));
+    CHECK(cut_window(job, &slices, err));
+    job->is_declined = !slices.has_end;
+    if (job->is_declined)
+        return CAROM_OK;
     CHECK(extend_hits(job, 1, err));
     for (uint32_t number = 0; number < slices.count && !job->is_declined; number++) {
         const grid_slice slice = slice_of(&slices, number);

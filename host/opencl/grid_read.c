@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a cloud's spheres: streams the caller's columns, or gathers them where they lie on the device. */
+#include <math.h>
+
 #include "grid.h"
 
 enum { CHUNK = 1 << 20 /* spheres that are uploaded together */ };
@@ -13,15 +15,23 @@ typedef struct grid_source {
     caromi_in_column in[CLOUD_COLUMNS + 2];
 } grid_source;
 
+/* A column that a cloud in motion may lack: it rests, or has no limit. */
+static caromi_in_column missing_of(uint32_t column)
+{
+    static const float at_rest = 0, unlimited = INFINITY;
+    return (caromi_in_column){.base = column == CLOUD_T_MAX ? &unlimited : &at_rest, .stride = 0};
+}
+
 /* Spheres at rest have the first of the columns alone: positions and radii. */
 static grid_source source_of(const grid_job *job, const caromi_cloud *cloud)
 {
     grid_source source = {.job = job,
                           .before = cloud == job->cloud ? 0 : job->cloud->count,
                           .spheres = cloud->count,
-                          .numbers = cloud->is_moving ? CLOUD_COLUMNS : CLOUD_R + 1};
+                          .numbers = job->cloud->is_moving ? CLOUD_COLUMNS : CLOUD_R + 1};
     for (; source.count < source.numbers; source.count++)
-        source.in[source.count] = cloud->in[source.count];
+        source.in[source.count] =
+            cloud->in[source.count].base != NULL ? cloud->in[source.count] : missing_of(source.count);
     if (cloud->mask.base != NULL) {
         source.options |= CLOUD_MASKED;
         source.in[source.count++] = cloud->mask;

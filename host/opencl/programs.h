@@ -69,6 +69,8 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
     X(CLOUD_TEST,                  cloud_test,               cloud_scan,         CAROMI_NO_STACK, "") \
     X(CLOUD_GATHER,                cloud_gather,             cloud_scan,         CAROMI_NO_STACK, "") \
     X(MOVING_READ,                 grid_read_moving,         cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_LIMITS,               grid_limits,              cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_DRAW,                 grid_draw,                cloud_moving,       CAROMI_NO_STACK, "") \
     X(MOVING_BOUND,                grid_bound,               cloud_moving,       CAROMI_NO_STACK, "") \
     X(MOVING_MEET,                 grid_meet,                cloud_moving,       CAROMI_NO_STACK, "") \
     X(MOVING_SOLVE,                grid_solve_moving,        cloud_moving,       CAROMI_NO_STACK, "") \

@@ -4,6 +4,7 @@
 #include <math.h>
 
 enum { SEED = 45, SIDES = 6, GUARD = 64, RECORDS_EACH = 64, WIDTH = 64, IN_BEFORE = 2, IN_ITSELF = 3, BEFORE = 20 };
+static const float LIMIT = 4; /* of time, where it must be finite */
 
 scene call_scene(void)
 {
@@ -18,6 +19,8 @@ static int has_form(const caromi_call_type *type, int form)
 {
     if (form == CALL_INDEXED)
         return type->indices != 0 || (type->serves & CAROMI_SERVES_SELECT) != 0;
+    if (form == CALL_MOVING)
+        return type->unit == CAROMI_UNIT_SPHERE && type->stays;
     int optional = 0;
     for (uint32_t i = 0; i < type->in.count; i++)
         optional |= !type->in.at[i].is_needed;
@@ -55,7 +58,7 @@ int call_is_of_mesh(const caromi_call_type *type)
 
 const char *call_case_name(const call_case *c)
 {
-    static const char *const forms[] = {"", ", bare", ", indexed"};
+    static const char *const forms[] = {"", ", bare", ", indexed", ", in motion"};
     static _Thread_local char name[128];
     (void)snprintf(name, sizeof name, "%s%s%s%s", c->type->name, c->choice.which ? " (first)" : "",
                    c->choice.accuracy == CAROM_ACCURACY_EXACT ? ", exact" : "", forms[c->choice.form]);
@@ -151,10 +154,14 @@ static void fill_input(const call_case *c, const call_array *a, size_t share)
     memset(c->memory + a->offset, 0, a->count * a->element);
     for (size_t i = 0; i < a->count; i++) {
         unsigned char *out = c->memory + a->offset + i * a->element;
-        if (i % share == 0)
-            put_input(a->name, &made[i / share % DISTINCT], out);
-        else
+        if (i % share != 0) {
             memcpy(out, &invalid, sizeof invalid);
+            continue;
+        }
+        one_input one = made[i / share % DISTINCT];
+        if (c->choice.form == CALL_MOVING)
+            one.t_max = fminf(one.t_max, LIMIT);
+        put_input(a->name, &one, out);
     }
 }
 
@@ -209,6 +216,10 @@ static int has_member(const call_case *c, const caromi_member *m, int is_output)
      * asked there. */
     if (is_output && ((!strcmp(m->name, "gradient") && c->choice.number == CALL_mesh_distance) ||
                       (!strcmp(m->name, "query") && c->choice.number == CALL_mesh_closest)))
+        return !test_on_device();
+    /* Nor columns that follow from the pairs of spheres in motion. */
+    if (is_output && c->choice.form == CALL_MOVING &&
+        (!strcmp(m->name, "depth") || !strcmp(m->name, "normal") || !strcmp(m->name, "previous")))
         return !test_on_device();
     if (is_output)
         return c->choice.number != CALL_mesh_overlap_list || m->extent == CAROMI_PER_OFFSET ||
@@ -314,7 +325,7 @@ static void set_options(call_case *c)
         memcpy((char *)desc + c->type->radius, &radius, sizeof radius);
     } else if (c->choice.number == CALL_mesh_contacts)
         ((carom_mesh_contacts_desc *)desc)->margin = bare ? 0.0f : 0.0625f;
-    else if (c->type->unit == CAROMI_UNIT_SPHERE && !bare)
+    else if (c->type->unit == CAROMI_UNIT_SPHERE && !bare && c->choice.form != CALL_MOVING)
         ((carom_cloud_desc *)desc)->period[1] = 16.0f;
 }
 

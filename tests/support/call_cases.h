@@ -8,9 +8,9 @@
 #include "calls/calls.h"
 #include "scenes.h"
 
-/* What a case gives: all optional inputs; none of them; or indices for pairs and a selection for queries of a mesh,
- * with all optional inputs. */
-typedef enum call_form { CALL_FULL, CALL_BARE, CALL_INDEXED, CALL_FORMS } call_form;
+/* What a case gives: all optional inputs; none of them; indices for pairs and a selection for queries of a mesh, with
+ * all optional inputs; or of a cloud all optional inputs, in an open box and with limits that are finite. */
+typedef enum call_form { CALL_FULL, CALL_BARE, CALL_INDEXED, CALL_MOVING, CALL_FORMS } call_form;
 
 /* What is asked: the call, its form and accuracy. Cases are numbered; exact mode comes second. */
 typedef struct call_choice {
