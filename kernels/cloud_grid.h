@@ -112,6 +112,7 @@ typedef struct grid_totals {
 #define GRID_SKIPS_CONTACT 512 /* pairs in contact are no hits */
 
 #define GRID_IMAGED 1024 /* pairs have images */
+#define GRID_MOVING 2048 /* spheres have velocities, and rows times of all kinds */
 
 /* Images of a sphere are numbered as on the CPU. Slots of undecided pairs have 29 bits: three of the image of b stand
  * above that of a, two above that of b. So many spheres at most, and fewer where each has 27 images in 32 bits. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the pairs of an earlier list among the stored pairs of a cloud at rest. Each earlier pair looks for itself in
- * the new row of its sphere: a row is short, or it is sorted. So neither list is sorted for this. The host names the
- * kernel that it builds. */
+/* Finds the pairs of an earlier list among the stored pairs of a cloud. Each earlier pair looks for itself in the new
+ * row of its sphere: a row is short, or it is sorted. So neither list is sorted for this, but in motion the long rows,
+ * once more by partner. The host names the kernel that it builds. */
 #include "cloud_rows.h"
 
 #ifdef KERNEL_grid_check_before
@@ -13,6 +13,18 @@ __kernel void carom_grid_check_before(__global const uchar *a, ulong a_at, volat
     if (i > 0 && (int)resident_load(a, a_at + 4 * (ulong)i) < (int)resident_load(a, a_at + 4 * (ulong)(i - 1)))
         atomic_or(descends, 1u);
     (void)items;
+}
+#endif
+
+#ifdef KERNEL_grid_by_partner
+/* Keys of pairs [first, first + items) by which a row of a cloud in motion is sorted by partner: b, and the number of
+ * the pair's own key. */
+__kernel void carom_grid_by_partner(__global const ulong *key, int options, __global ulong *by_partner, ulong first,
+                                    uint items)
+{
+    const ulong own = first + get_global_id(0);
+    if (get_global_id(0) < items)
+        by_partner[own] = (ulong)grid_partner_of(key[own], options) << 32 | own;
 }
 #endif
 
@@ -30,14 +42,24 @@ FN ulong grid_key_from(__global const ulong *key, ulong begin, ulong end, ulong 
     return begin;
 }
 
+/* The number of the key with partner b in a long row [begin, end) of a cloud in motion, which has it once; `end` if it
+ * has none. */
+FN ulong grid_find_partner(__global const ulong *by_partner, ulong begin, ulong end, uint b)
+{
+    const ulong at = grid_key_from(by_partner, begin, end, (ulong)b << 32);
+    return at < end && by_partner[at] >> 32 == b ? max(begin, min(by_partner[at] & 0xffffffffu, end - 1)) : end;
+}
+
 /* The number of the key in the row [begin, end) that has this sphere b and image, alone: `wanted` is the key without t
  * and state. `end` if there is none. At rest a row has two times: 0, and infinity of pairs that are within a margin
- * alone. */
-FN ulong grid_find(__global const ulong *key, ulong begin, ulong end, ulong wanted)
+ * alone. In motion its times may be any. */
+FN ulong grid_find(__global const ulong *key, ulong begin, ulong end, ulong wanted, int options)
 {
-    const ulong near = grid_key_of_time(real_of_bits(R_INFINITY_BITS)), mask = ~(near | GRID_KEY_STATE);
+    const ulong near =
+        options & GRID_MOVING ? ~(ulong)0 << GRID_KEY_T_SHIFT : grid_key_of_time(real_of_bits(R_INFINITY_BITS));
+    const ulong mask = ~(near | GRID_KEY_STATE);
     ulong at = begin;
-    if (grid_is_long(begin, end)) {
+    if (grid_is_long(begin, end) && !(options & GRID_MOVING)) {
         at = grid_key_from(key, begin, end, wanted);
         if (at == end || (key[at] & mask) != wanted)
             at = grid_key_from(key, begin, end, near | wanted);
@@ -60,9 +82,10 @@ FN uint grid_image_by(__global const char *shift, int options)
 
 /* found[i]: the lowest number of an earlier pair that is pair i of the list, as its complement; 0 without one. */
 __kernel void carom_grid_find_before(__global const ulong *offset, __global const ulong *key, __global const uint *of,
-                                     int options, uint row_begin, uint row_end, __global const uchar *a, ulong a_at,
-                                     __global const uchar *b, ulong b_at, __global const uchar *shift, ulong shift_at,
-                                     int has_shift, uint first_b, volatile __global uint *found, uint pairs, uint items)
+                                     __global const ulong *by_partner, int options, uint row_begin, uint row_end,
+                                     __global const uchar *a, ulong a_at, __global const uchar *b, ulong b_at,
+                                     __global const uchar *shift, ulong shift_at, int has_shift, uint first_b,
+                                     volatile __global uint *found, uint pairs, uint items)
 {
     GRID_FOR_EACH(i, pairs)
     {
@@ -71,8 +94,11 @@ __kernel void carom_grid_find_before(__global const ulong *offset, __global cons
                                      : GRID_IMAGE_OWN;
         if (row < 0 || (uint)row < row_begin || (uint)row >= row_end || b_of < 0 || image == GRID_IMAGES)
             continue;
-        const ulong end = offset[row + 1];
-        const ulong at = grid_find(key, offset[row], end, grid_key_of((uint)b_of + first_b, image, options));
+        const ulong begin = offset[row], end = offset[row + 1];
+        const uint partner = (uint)b_of + first_b;
+        const ulong at = grid_is_long(begin, end) && (options & GRID_MOVING)
+                             ? grid_find_partner(by_partner, begin, end, partner)
+                             : grid_find(key, begin, end, grid_key_of(partner, image, options), options);
         if (at < end)
             atomic_max(found + grid_slot(offset, key, of, at), ~i);
     }

@@ -384,12 +384,10 @@ static carom_status on_cpu(const carom_context *context, const void *batch, uint
     return status;
 }
 
-/* Whether a GPU can do the whole call, and arrays may stay there: spheres at rest; in motion in an open box alone,
- * without columns of pairs. */
+/* Whether a GPU can do the whole call, and arrays may stay there: of spheres in motion in an open box alone. */
 static int can_sort_on_device(const cloud_call *call)
 {
-    const int has_columns = call->list != NULL && caromi_columns_are_wanted(call->list);
-    return call->order == NULL && (!call->cloud.is_moving || (!has_columns && !caromi_cloud_is_periodic(&call->cloud)));
+    return call->order == NULL && !(call->cloud.is_moving && caromi_cloud_is_periodic(&call->cloud));
 }
 
 /* The device sorts the spheres itself, and the arrays stay where they are. */

@@ -170,19 +170,24 @@ typedef struct decide_job {
     float *depth;
 } decide_job;
 
+static void set_spheres(float in[IN_CLOUD], const caromi_pair_spheres *pair)
+{
+    static const int to_a[] = {IN_AX, IN_AY, IN_AZ, IN_AR}, to_b[] = {IN_BX, IN_BY, IN_BZ, IN_BR};
+    for (int k = 0; k < 4; k++) {
+        in[to_a[k]] = pair->a[k];
+        in[to_b[k]] = pair->b[k];
+    }
+    for (int k = 0; k < 3; k++)
+        in[IN_SHIFT_X + k] = pair->shift[k];
+}
+
 static void decide_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
 {
     const decide_job *job = user;
-    static const int to_a[] = {IN_AX, IN_AY, IN_AZ, IN_AR}, to_b[] = {IN_BX, IN_BY, IN_BZ, IN_BR};
     (void)thread;
     for (uint64_t i = begin; i < end; i++) {
         float in[IN_CLOUD] = {0};
-        for (int k = 0; k < 4; k++) {
-            in[to_a[k]] = job->pairs[i].a[k];
-            in[to_b[k]] = job->pairs[i].b[k];
-        }
-        for (int k = 0; k < 3; k++)
-            in[IN_SHIFT_X + k] = job->pairs[i].shift[k];
+        set_spheres(in, &job->pairs[i]);
         job->depth[i] = caromi_exact_cloud_depth(in);
     }
 }
@@ -191,6 +196,38 @@ void caromi_columns_decide(const carom_context *context, const caromi_pair_spher
 {
     decide_job job = {pairs, depth};
     caromi_parallel_runs(context->pool, count, RUN, decide_run, &job);
+}
+
+typedef struct decide_moving_job {
+    const caromi_pair_motions *pairs;
+    caromi_pair_numbers *numbers;
+} decide_moving_job;
+
+static void decide_moving_run(void *user, uint64_t begin, uint64_t end, uint32_t thread)
+{
+    const decide_moving_job *job = user;
+    (void)thread;
+    for (uint64_t i = begin; i < end; i++) {
+        const caromi_pair_motions *pair = &job->pairs[i];
+        float in[IN_CLOUD] = {0};
+        set_spheres(in, &pair->at);
+        for (int k = 0; k < 3; k++) {
+            in[IN_AVX + k] = pair->a[k];
+            in[IN_BVX + k] = pair->b[k];
+        }
+        job->numbers[i] = (caromi_pair_numbers){0};
+        if (pair->at.shift[3] > 0)
+            caromi_exact_cloud_normal(in, job->numbers[i].normal);
+        else
+            job->numbers[i].depth = caromi_exact_cloud_depth(in);
+    }
+}
+
+void caromi_columns_decide_moving(const carom_context *context, const caromi_pair_motions *pairs, uint64_t count,
+                                  caromi_pair_numbers *numbers)
+{
+    decide_moving_job job = {pairs, numbers};
+    caromi_parallel_runs(context->pool, count, RUN, decide_moving_run, &job);
 }
 
 /* ---- all columns ------------------------------------------------------------------------------------------------- */

@@ -18,6 +18,17 @@ typedef struct caromi_pair_spheres {
 /* Computes the depths of such pairs in integer arithmetic. */
 void caromi_columns_decide(const carom_context *context, const caromi_pair_spheres *pairs, uint64_t count,
                            float *depth);
+/* The same of spheres in motion: at.shift[3] is 1 for a first contact that is ahead, whose normal is undecided. The
+ * last numbers of the motions are not used. */
+typedef struct caromi_pair_motions {
+    caromi_pair_spheres at;
+    float a[4], b[4];
+} caromi_pair_motions;
+typedef struct caromi_pair_numbers {
+    float depth, normal[3]; /* of a first contact that is ahead the normal counts, else the depth */
+} caromi_pair_numbers;
+void caromi_columns_decide_moving(const carom_context *context, const caromi_pair_motions *pairs, uint64_t count,
+                                  caromi_pair_numbers *numbers);
 
 /* The record columns from which depth, normal and previous are computed: the caller's arrays, or temporary ones where
  * the caller has none. */

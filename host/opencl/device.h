@@ -147,6 +147,7 @@ enum {
     CAROMI_GRID_OF,
     CAROMI_GRID_LONG,                                 /* spheres with long rows of pairs */
     CAROMI_GRID_COUNTER,                              /* of undecided depths; whether an earlier list descends */
+    CAROMI_GRID_BY_PARTNER,                           /* keys of stored pairs in motion, for that search */
     CAROMI_GRID_FOUND,                                /* of each pair, its number in an earlier list */
     CAROMI_GRID_COLUMN,                               /* columns of a list that are read back */
     CAROMI_GRID_PAIR_COLUMN = CAROMI_GRID_COLUMN + 5, /* depth and normal */

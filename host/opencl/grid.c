@@ -76,7 +76,8 @@ static carom_status store_pairs(grid_job *job, carom_error *err)
 }
 
 /* Arguments that the kernels of long rows have in common: rows [first, first + rows) of their list. */
-static caromi_arguments long_row_arguments(const grid_job *job, uint32_t program, cl_uint first, cl_uint rows)
+static caromi_arguments long_row_arguments(const grid_job *job, uint32_t keys, uint32_t program, cl_uint first,
+                                           cl_uint rows)
 {
     caromi_arguments arguments = caromi_arguments_of(job->device, program);
     caromi_grid_set_memory(job, &arguments, CAROMI_GRID_OFFSETS);
@@ -85,31 +86,32 @@ static caromi_arguments long_row_arguments(const grid_job *job, uint32_t program
     caromi_set_uint(&arguments, rows);
     caromi_set_uint(&arguments, job->row_end);
     caromi_set_ulong(&arguments, job->totals.stored);
-    caromi_grid_set_memory(job, &arguments, CAROMI_GRID_KEYS);
+    caromi_grid_set_memory(job, &arguments, keys);
     return arguments;
 }
 
 /* A group sorts a long row, in launches of some rows. */
-static carom_status sort_long_rows(const grid_job *job, carom_error *err)
+static carom_status sort_long_rows(const grid_job *job, uint32_t keys, carom_error *err)
 {
     const cl_uint all = job->totals.long_rows;
     for (cl_uint first = 0; first < all; first += ROWS_SORTED) {
         const cl_uint rows = all - first < ROWS_SORTED ? all - first : ROWS_SORTED;
-        caromi_arguments arguments = long_row_arguments(job, CAROMI_PROGRAM_GRID_SORT_LONG, first, rows);
+        caromi_arguments arguments = long_row_arguments(job, keys, CAROMI_PROGRAM_GRID_SORT_LONG, first, rows);
         CHECK(caromi_grid_launch_groups(job, &arguments, rows, err));
     }
     return CAROM_OK;
 }
 
 /* One step of the merge sort in all giant rows, which are the last ones of the list. */
-static carom_status merge_giant_rows(const grid_job *job, cl_uint bits, int is_mirrored, carom_error *err)
+static carom_status merge_giant_rows(const grid_job *job, uint32_t keys, cl_uint bits, int is_mirrored,
+                                     carom_error *err)
 {
     const cl_uint all = job->totals.giant_rows, before = job->long_room - all;
     const cl_uint each = KEYS_MERGED / job->totals.longest, most = each > 1 ? each : 1;
     const uint64_t items = job->totals.longest < job->device->max_items ? job->totals.longest : job->device->max_items;
     for (cl_uint first = 0; first < all; first += most) {
         const cl_uint rows = all - first < most ? all - first : most;
-        caromi_arguments arguments = long_row_arguments(job, CAROMI_PROGRAM_GRID_MERGE, before + first, rows);
+        caromi_arguments arguments = long_row_arguments(job, keys, CAROMI_PROGRAM_GRID_MERGE, before + first, rows);
         caromi_set_uint(&arguments, bits);
         caromi_set_int(&arguments, is_mirrored);
         CHECK(caromi_grid_launch(job, &arguments, items, err));
@@ -117,18 +119,18 @@ static carom_status merge_giant_rows(const grid_job *job, cl_uint bits, int is_m
     return CAROM_OK;
 }
 
-static carom_status sort_giant_rows(const grid_job *job, carom_error *err)
+static carom_status sort_giant_rows(const grid_job *job, uint32_t keys, carom_error *err)
 {
     for (cl_uint sorted = 0; job->totals.giant_rows > 0 && (job->totals.longest - 1) >> sorted > 0; sorted++)
         for (cl_uint bits = sorted + 1; bits > 0; bits--)
-            CHECK(merge_giant_rows(job, bits - 1, bits > sorted, err));
+            CHECK(merge_giant_rows(job, keys, bits - 1, bits > sorted, err));
     return CAROM_OK;
 }
 
-carom_status caromi_grid_sort_rows(const grid_job *job, carom_error *err)
+carom_status caromi_grid_sort_rows(const grid_job *job, uint32_t keys, carom_error *err)
 {
-    CHECK(sort_long_rows(job, err));
-    return sort_giant_rows(job, err);
+    CHECK(sort_long_rows(job, keys, err));
+    return sort_giant_rows(job, keys, err);
 }
 
 static carom_status order_pairs(grid_job *job, carom_error *err)
@@ -142,7 +144,7 @@ static carom_status order_pairs(grid_job *job, carom_error *err)
                             .size = size,
                             .base = {list->a, list->b, list->state, list->t, list->shift}};
     CHECK(caromi_grid_place_outputs(job, &columns, err));
-    CHECK(caromi_grid_sort_rows(job, err));
+    CHECK(caromi_grid_sort_rows(job, CAROMI_GRID_KEYS, err));
     /* Without a column, too: it checks the pairs from which further columns are made. */
     const int is_wanted = columns.wanted != 0 || caromi_columns_are_wanted(list);
     for (uint64_t first = 0; is_wanted && first < stored; first += most) {
@@ -301,7 +303,7 @@ static int options_of(const caromi_cloud *cloud, const caromi_grid_result *resul
     const int is_masked = has_filters(cloud) || (second != NULL && has_filters(second));
     return (is_masked ? CLOUD_MASKED : 0) | (cloud->margin > 0 ? CLOUD_MARGIN : 0) |
            (!cloud->is_split && (result->full || result->list == NULL) ? GRID_FULL : 0) |
-           (cloud->is_moving                   ? CLOUD_BOUNDS_ONLY
+           (cloud->is_moving                   ? CLOUD_BOUNDS_ONLY | GRID_MOVING
             : cloud->start == CAROM_START_SKIP ? GRID_SKIPS_CONTACT
                                                : 0) |
            (caromi_cloud_is_periodic(cloud) ? GRID_IMAGED : 0);

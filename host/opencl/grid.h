@@ -115,8 +115,8 @@ carom_status caromi_grid_add_undecided(const grid_job *job, uint32_t program, ca
 /* Searches from all spheres, by the program that counts pairs or the one that stores them; in a periodic cloud also
  * from their images. */
 carom_status caromi_grid_search(grid_job *job, uint32_t program, carom_error *err);
-/* Sorts the keys of long rows before row_end, by the list of these rows and the totals. grid.c */
-carom_status caromi_grid_sort_rows(const grid_job *job, carom_error *err);
+/* Sorts the keys of long rows before row_end in a memory, by the list of these rows and the totals. grid.c */
+carom_status caromi_grid_sort_rows(const grid_job *job, uint32_t keys, carom_error *err);
 /* Whether the totals may hold these numbers of long rows, in which `keys` keys lie. grid.c */
 int caromi_grid_rows_are_possible(const grid_job *job, uint64_t keys);
 /* Waits for all commands and reads the numbers of searches and undecided pairs. Fails if the device has gone wrong. */

@@ -6,9 +6,9 @@
 #include "host/cloud/columns.h"
 
 enum {
-    UNDECIDED_FIRST = 1 << 14, /* undecided depths that there is room for at first */
-    UNDECIDED_EACH = 32,       /* undecided depths of a sphere that a list may have besides */
-    DECIDED = 1 << 20,         /* depths that the host decides at a time */
+    UNDECIDED_FIRST = 1 << 14, /* pairs with undecided numbers that there is room for at first */
+    UNDECIDED_EACH = 32,       /* such pairs of a sphere that a list may have besides */
+    DECIDED = 1 << 20,         /* pairs that the host decides at a time */
     COUNTED_MOST = INT32_MAX,  /* pairs of an earlier list, and of its search: work-items count in 32 bits */
     BEFORE_COLUMNS = 3         /* a, b, shift */
 };
@@ -21,9 +21,17 @@ static void set_pairs(const grid_job *job, caromi_arguments *arguments)
     caromi_grid_set_memory(job, arguments, CAROMI_GRID_OF);
 }
 
+/* All spheres, and their motions; at rest any memory, which is not read. */
+static void set_spheres(const grid_job *job, caromi_arguments *arguments)
+{
+    caromi_grid_set_memory(job, arguments, CAROMI_GRID_SPHERES);
+    caromi_grid_set_memory(job, arguments, job->cloud->is_moving ? CAROMI_GRID_MOTIONS : CAROMI_GRID_SPHERES);
+    caromi_set_uint(arguments, job->spheres);
+}
+
 /* ---- depth and normal -------------------------------------------------------------------------------------------- */
 
-/* All pairs once; `undecided` is the number of depths that the host must decide. */
+/* All pairs once; `undecided` is the number of pairs of which the host must decide depth or normal. */
 static carom_status fill_once(const grid_job *job, const grid_outputs *columns, cl_uint capacity, cl_uint *undecided,
                               carom_error *err)
 {
@@ -36,8 +44,7 @@ static carom_status fill_once(const grid_job *job, const grid_outputs *columns, 
         set_pairs(job, &arguments);
         caromi_set_int(&arguments, job->options);
         caromi_grid_set_periods(job, &arguments);
-        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_SPHERES);
-        caromi_set_uint(&arguments, job->spheres);
+        set_spheres(job, &arguments);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_UNDECIDED);
         caromi_grid_set_memory(job, &arguments, CAROMI_GRID_COUNTER);
         caromi_set_uint(&arguments, capacity);
@@ -48,56 +55,90 @@ static carom_status fill_once(const grid_job *job, const grid_outputs *columns, 
     return caromi_grid_read_back(job, CAROMI_GRID_COUNTER, 0, undecided, sizeof *undecided, err);
 }
 
-/* The host decides depths [first, first + count) of the undecided ones. */
-static carom_status decide(const grid_job *job, const grid_outputs *columns, cl_uint first, cl_uint count,
-                           caromi_pair_spheres *pairs, float *depth, carom_error *err)
+/* Bytes of an undecided pair that the host reads, and of its answer: spheres and depth; in motion, where normals may be
+ * undecided too, more. */
+static size_t bytes_of_pair(const grid_job *job)
 {
-    caromi_arguments gather = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_GATHER_PAIRS),
-                     put = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_PUT_DEPTH);
+    return job->cloud->is_moving ? sizeof(caromi_pair_motions) : sizeof(caromi_pair_spheres);
+}
+
+static size_t bytes_of_answer(const grid_job *job)
+{
+    return job->cloud->is_moving ? sizeof(caromi_pair_numbers) : sizeof(float);
+}
+
+/* Reads undecided pairs [first, first + count). */
+static carom_status gather_undecided(const grid_job *job, cl_uint first, cl_uint count, void *pairs, carom_error *err)
+{
+    caromi_arguments gather = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_GATHER_PAIRS);
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_KEYS);
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_OF);
     caromi_set_int(&gather, job->options);
     caromi_grid_set_periods(job, &gather);
-    caromi_grid_set_memory(job, &gather, CAROMI_GRID_SPHERES);
-    caromi_set_uint(&gather, job->spheres);
+    set_spheres(job, &gather);
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_UNDECIDED);
     caromi_set_uint(&gather, first);
+    caromi_set_uint(&gather, bytes_of_pair(job) / sizeof(cl_float4));
     caromi_grid_set_memory(job, &gather, CAROMI_GRID_GATHERED);
     CHECK(caromi_grid_launch_each(job, &gather, count, err));
-    CHECK(caromi_grid_read_back(job, CAROMI_GRID_GATHERED, 0, pairs, count * sizeof *pairs, err));
-    const double start = caromi_now();
-    caromi_columns_decide(job->device->context, pairs, count, depth);
-    job->stats->host += caromi_now() - start;
-    CHECK(caromi_write_at(job->device, job->slot->queue, *caromi_grid_memory_of(job, CAROMI_GRID_T), 0, depth,
-                          count * sizeof *depth, "decided depths", err));
+    return caromi_grid_read_back(job, CAROMI_GRID_GATHERED, 0, pairs, count * bytes_of_pair(job), err);
+}
+
+/* Puts what the host has decided into the columns. */
+static carom_status put_decided(const grid_job *job, const grid_outputs *columns, cl_uint first, cl_uint count,
+                                carom_error *err)
+{
+    const int is_moving = job->cloud->is_moving;
+    caromi_arguments put =
+        caromi_arguments_of(job->device, is_moving ? CAROMI_PROGRAM_MOVING_PUT_COLUMNS : CAROMI_PROGRAM_GRID_PUT_DEPTH);
     set_pairs(job, &put);
     caromi_grid_set_memory(job, &put, CAROMI_GRID_UNDECIDED);
     caromi_set_uint(&put, first);
     caromi_grid_set_memory(job, &put, CAROMI_GRID_T);
-    caromi_set_resident(&put, &columns->at[GRID_DEPTH]);
+    if (is_moving)
+        caromi_grid_set_outputs(&put, columns);
+    else
+        caromi_set_resident(&put, &columns->at[GRID_DEPTH]);
     return caromi_grid_launch_each(job, &put, count, err);
+}
+
+/* The host decides pairs [first, first + count) of the undecided ones. */
+static carom_status decide(const grid_job *job, const grid_outputs *columns, cl_uint first, cl_uint count, void *pairs,
+                           void *answers, carom_error *err)
+{
+    const carom_context *context = job->device->context;
+    CHECK(gather_undecided(job, first, count, pairs, err));
+    const double start = caromi_now();
+    if (job->cloud->is_moving)
+        caromi_columns_decide_moving(context, pairs, count, answers);
+    else
+        caromi_columns_decide(context, pairs, count, answers);
+    job->stats->host += caromi_now() - start;
+    CHECK(caromi_write_at(job->device, job->slot->queue, *caromi_grid_memory_of(job, CAROMI_GRID_T), 0, answers,
+                          count * bytes_of_answer(job), "decided depths and normals", err));
+    return put_decided(job, columns, first, count, err);
 }
 
 static carom_status decide_all(const grid_job *job, const grid_outputs *columns, cl_uint undecided, carom_error *err)
 {
     const carom_context *context = job->device->context;
     const cl_uint most = undecided < DECIDED ? undecided : DECIDED;
-    caromi_pair_spheres *pairs = caromi_alloc(context, most + 1, sizeof *pairs + sizeof(float));
+    char *pairs = caromi_alloc(context, most + 1, bytes_of_pair(job) + bytes_of_answer(job));
     carom_status status = CAROM_OK;
     if (pairs == NULL)
-        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %u undecided depths", most);
-    status = caromi_grid_reserve(job, CAROMI_GRID_GATHERED, most, sizeof *pairs, err);
+        return caromi_fail(err, CAROM_ERROR_OUT_OF_MEMORY, 0, "no memory for %u undecided depths and normals", most);
+    status = caromi_grid_reserve(job, CAROMI_GRID_GATHERED, most, bytes_of_pair(job), err);
     if (status == CAROM_OK)
-        status = caromi_grid_reserve(job, CAROMI_GRID_T, most, sizeof(float), err);
+        status = caromi_grid_reserve(job, CAROMI_GRID_T, most, bytes_of_answer(job), err);
     for (cl_uint first = 0; status == CAROM_OK && first < undecided; first += most)
         status = decide(job, columns, first, undecided - first < most ? undecided - first : most, pairs,
-                        (float *)(void *)(pairs + most), err);
+                        pairs + most * bytes_of_pair(job), err);
     caromi_free(context, pairs);
     return status;
 }
 
-/* Once more if there was no room for all undecided depths. Radii with many digits, in a regular packing, may leave that
- * of every pair undecided. */
+/* Once more if there was no room for all undecided pairs. Radii with many digits, in a regular packing, may leave the
+ * depth of every pair undecided. */
 carom_status caromi_grid_fill_columns(grid_job *job, carom_error *err)
 {
     static const size_t size[GRID_PAIR_COLUMNS] = {sizeof(float), sizeof(float), sizeof(float), sizeof(float)};
@@ -186,14 +227,35 @@ carom_status caromi_grid_check_before(grid_job *job, carom_error *err)
     return CAROM_OK;
 }
 
+/* In motion a row is in the order of time: long rows are sorted once more, by partner. */
+static carom_status sort_by_partner(const grid_job *job, carom_error *err)
+{
+    const uint64_t stored = job->totals.stored, most = job->device->max_items;
+    const int has_long = job->totals.long_rows > 0 || job->totals.giant_rows > 0;
+    CHECK(caromi_grid_reserve(job, CAROMI_GRID_BY_PARTNER, has_long ? stored : 1, sizeof(cl_ulong), err));
+    for (uint64_t first = 0; has_long && first < stored; first += most) {
+        caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_MOVING_BY_PARTNER);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_KEYS);
+        caromi_set_int(&arguments, job->options);
+        caromi_grid_set_memory(job, &arguments, CAROMI_GRID_BY_PARTNER);
+        caromi_set_ulong(&arguments, first);
+        CHECK(caromi_grid_launch(job, &arguments, stored - first < most ? stored - first : most, err));
+    }
+    return has_long ? caromi_grid_sort_rows(job, CAROMI_GRID_BY_PARTNER, err) : CAROM_OK;
+}
+
 static carom_status find_before(const grid_job *job, const carom_cloud_pairs_before *before, carom_error *err)
 {
+    const int is_moving = job->cloud->is_moving;
     caromi_arguments arguments = caromi_arguments_of(job->device, CAROMI_PROGRAM_GRID_FIND_BEFORE);
     before_columns columns;
     if (before == NULL || before->count == 0)
         return CAROM_OK;
     CHECK(place_before(job, before, &columns, err));
+    if (is_moving)
+        CHECK(sort_by_partner(job, err));
     set_pairs(job, &arguments);
+    caromi_grid_set_memory(job, &arguments, is_moving ? CAROMI_GRID_BY_PARTNER : CAROMI_GRID_KEYS);
     caromi_set_int(&arguments, job->options);
     caromi_set_uint(&arguments, job->row_begin);
     caromi_set_uint(&arguments, job->row_end);

@@ -278,6 +278,9 @@ static carom_status cut_window(const grid_job *job, caromi_cloud_slices *slices,
 carom_status caromi_grid_find_hits(grid_job *job, carom_error *err)
 {
     caromi_cloud_slices slices;
+    CHECK(caromi_grid_check_before(job, err));
+    if (job->is_declined)
+        return CAROM_OK;
     job->is_declined = lacks_limits(job->cloud) && (job->cloud->second == NULL || lacks_limits(job->cloud->second));
     if (job->is_declined)
         return CAROM_OK;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The probe of clouds in motion that a GPU sorts by itself: lists, counts and first partners of a small cloud, of all
- * kinds of numbers, against those of a loop over all pairs on the CPU. */
+/* The probe of clouds in motion that a GPU sorts by itself: lists with all columns, counts and first partners of a
+ * small cloud, of all kinds of numbers, against those of a loop over all pairs on the CPU. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "grid.h"
+#include "host/cloud/columns.h"
 #include "host/core/batch.h"
+#include "kernels/cloud_columns.h"
 #include "probe.h"
 
 enum { SPHERES = 300, RECORDS = SPHERES * SPHERES };
@@ -30,6 +32,10 @@ typedef struct moving_probe {
     float t[RECORDS];
     uint8_t state[RECORDS], hit[SPHERES];
     uint32_t count[SPHERES];
+    /* An earlier list, and the columns that follow from the pairs. */
+    int32_t before_a[RECORDS], before_b[RECORDS];
+    int64_t previous[RECORDS], expected_previous[RECORDS];
+    float depth[RECORDS], normal[3 * RECORDS];
 } moving_probe;
 
 /* Spheres on a lattice, near 0 and of arbitrary numbers, so far apart that the time window has several slices. All
@@ -47,6 +53,12 @@ static void make_spheres(moving_probe *p)
             p->column[k][i] = row[k];
     }
     p->column[CLOUD_VY][9] = NAN;
+    for (int k = CLOUD_X; k <= CLOUD_Z; k++) { /* a sphere that meets many others, one after another: a long row */
+        p->column[k][7] = -40.0f;
+        p->column[CLOUD_VX + k][7] = 24.0f;
+    }
+    p->column[CLOUD_R][7] = 40.0f;
+    p->column[CLOUD_T_MAX][7] = 4.0f;
     caromi_probe_masks(24, p->mask, SPHERES);
     caromi_probe_masks(25, p->group, SPHERES);
 }
@@ -121,6 +133,87 @@ static int differs(const moving_probe *p, uint64_t total, const int32_t *other, 
     return wrong;
 }
 
+/* An earlier list: most of the expected pairs, some of them twice, by ascending a but in no order of b. */
+static carom_cloud_pairs_before make_before(moving_probe *p)
+{
+    enum { MISSING = 5, TWICE = 3 };
+    carom_cloud_pairs_before before = {.size = sizeof before, .a = p->before_a, .b = p->before_b};
+    for (uint32_t a = 0; a < p->asked; a++)
+        for (uint64_t i = p->begin[a]; i < p->begin[a + 1]; i++) {
+            const uint64_t times = i % MISSING == 0 ? 0 : i % MISSING == TWICE ? 2 : 1;
+            p->expected_previous[i] = times > 0 ? (int64_t)before.count : -1;
+            for (uint64_t k = 0; k < times && before.count < RECORDS; k++, before.count++) {
+                p->before_a[before.count] = (int32_t)a;
+                p->before_b[before.count] = p->expected[i].b;
+            }
+        }
+    return before;
+}
+
+/* Depth and normal of a record as the CPU has them. */
+static int has_numbers(const moving_probe *p, const carom_context *context, uint32_t a, uint64_t i)
+{
+    static const int of_a[] = {IN_AX, IN_AY, IN_AZ, IN_AR, IN_AVX, IN_AVY, IN_AVZ};
+    static const int of_b[] = {IN_BX, IN_BY, IN_BZ, IN_BR, IN_BVX, IN_BVY, IN_BVZ};
+    const uint32_t b = (uint32_t)p->expected[i].b + p->first_b;
+    const int is_ahead = p->expected[i].state == STATE_APPROACHING;
+    int chosen;
+    float row[IN_CLOUD] = {0}, found[OUT_PAIR_COLUMNS];
+    const float *in[IN_CLOUD];
+    void *out[OUT_PAIR_COLUMNS];
+    caromi_pair_motions pair = {.at.shift[3] = (float)is_ahead};
+    caromi_pair_numbers decided = {0};
+    for (int k = 0; k < CLOUD_T_MAX; k++) {
+        row[of_a[k]] = p->column[k][a];
+        row[of_b[k]] = p->column[k][b];
+        (k > CLOUD_R ? pair.a : pair.at.a)[k > CLOUD_R ? k - CLOUD_VX : k] = p->column[k][a];
+        (k > CLOUD_R ? pair.b : pair.at.b)[k > CLOUD_R ? k - CLOUD_VX : k] = p->column[k][b];
+    }
+    row[IN_AHEAD] = (float)is_ahead;
+    for (int k = 0; k < IN_CLOUD; k++)
+        in[k] = &row[k];
+    for (int k = 0; k < OUT_PAIR_COLUMNS; k++)
+        out[k] = &found[k];
+    caromi_isa_select(CAROM_ISA_SCALAR, &chosen)->cloud_columns(in, out, 1);
+    if (isnan(found[OUT_PAIR_DEPTH]) || isnan(found[OUT_PAIR_NORMAL]))
+        caromi_columns_decide_moving(context, &pair, 1, &decided);
+    if (is_ahead || p->expected[i].state == STATE_TOUCHING)
+        found[OUT_PAIR_DEPTH] = 0;
+    else if (isnan(found[OUT_PAIR_DEPTH]))
+        found[OUT_PAIR_DEPTH] = decided.depth;
+    if (isnan(found[OUT_PAIR_NORMAL]))
+        memcpy(&found[OUT_PAIR_NORMAL], decided.normal, sizeof decided.normal);
+    return memcmp(&p->depth[i], &found[OUT_PAIR_DEPTH], sizeof *p->depth) == 0 &&
+           memcmp(&p->normal[3 * i], &found[OUT_PAIR_NORMAL], 3 * sizeof *p->normal) == 0;
+}
+
+/* The columns of a list whose pairs have been compared. */
+static carom_status probe_columns(caromi_device *device, moving_probe *p, const caromi_cloud *cloud, carom_error *err)
+{
+    const int has_fp64 = device->info.fp64;
+    const carom_cloud_pairs_before before = make_before(p);
+    carom_stats stats = {.size = sizeof stats};
+    carom_list_totals totals = {0};
+    int answered = 0, wrong = 0;
+    const carom_cloud_pair_list list = {.size = sizeof list,
+                                        .capacity = RECORDS,
+                                        .depth = has_fp64 ? p->depth : NULL,
+                                        .normal = has_fp64 ? carom_xyz_out(p->normal) : (carom_points_out){0},
+                                        .previous = p->previous,
+                                        .before = &before,
+                                        .totals = &totals};
+    CHECK(caromi_grid_run(device, cloud, &(caromi_grid_result){.list = &list, .full = !cloud->is_split}, &answered,
+                          &stats, err));
+    for (uint32_t a = 0; a < p->asked; a++)
+        for (uint64_t i = p->begin[a]; i < p->begin[a + 1]; i++)
+            wrong |= p->previous[i] != p->expected_previous[i] || (has_fp64 && !has_numbers(p, cloud->context, a, i));
+    if (!answered || wrong)
+        return caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0,
+                           "%s: columns of the pairs of a small cloud in motion differ from the CPU's",
+                           device->info.name);
+    return CAROM_OK;
+}
+
 static carom_status probe_mode(caromi_device *device, moving_probe *p, const caromi_cloud *cloud, carom_error *err)
 {
     carom_stats stats = {.size = sizeof stats};
@@ -149,7 +242,7 @@ static carom_status probe_mode(caromi_device *device, moving_probe *p, const car
         return caromi_fail(err, CAROM_ERROR_NOT_BIT_EXACT, 0,
                            "%s: a small cloud in motion differs from the CPU's (%llu pairs of %llu)", device->info.name,
                            (unsigned long long)totals.total, (unsigned long long)p->begin[p->asked]);
-    return CAROM_OK;
+    return probe_columns(device, p, cloud, err);
 }
 
 static carom_status run_probe(caromi_device *device, void *data, carom_error *err)

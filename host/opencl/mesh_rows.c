@@ -271,7 +271,7 @@ static carom_status sort_long_rows(const caromi_rows *rows, carom_error *err)
     grid_job job = rows->job;
     job.row_end = (cl_uint)job.totals.complete;
     job.totals.stored = rows->candidates;
-    return caromi_grid_sort_rows(&job, err);
+    return caromi_grid_sort_rows(&job, CAROMI_GRID_KEYS, err);
 }
 
 /* Stores the hits of complete rows in their order. */

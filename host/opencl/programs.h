@@ -81,6 +81,8 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
     X(MOVING_LOWEST,               grid_lowest,              cloud_moving,       CAROMI_NO_STACK, "") \
     X(MOVING_STATE_OF,             grid_state_of,            cloud_moving,       CAROMI_NO_STACK, "") \
     X(MOVING_PARTNER,              grid_partner_moving,      cloud_moving,       CAROMI_NO_STACK, "") \
+    X(MOVING_PUT_COLUMNS,          grid_put_columns,         cloud_columns,      CAROMI_NO_STACK, "") \
+    X(MOVING_BY_PARTNER,           grid_by_partner,          cloud_previous,     CAROMI_NO_STACK, "") \
     X(GRID_CLEAR,                  grid_clear,               cloud_sort,         CAROMI_NO_STACK, "") \
     X(GRID_READ,                   grid_read,                cloud_sort,         CAROMI_NO_STACK, "") \
     X(GRID_MEASURE,                grid_measure,             cloud_sort,         CAROMI_NO_STACK, "") \
@@ -175,7 +177,7 @@ enum {
     CAROMI_PROGRAM_GRID_FIRST = CAROMI_PROGRAM_GRID_CLEAR,
     CAROMI_PROGRAM_GRID_LAST = CAROMI_PROGRAM_GRID_STORE_IMAGES,
     CAROMI_PROGRAM_MOVING_FIRST = CAROMI_PROGRAM_MOVING_READ,
-    CAROMI_PROGRAM_MOVING_LAST = CAROMI_PROGRAM_MOVING_PARTNER
+    CAROMI_PROGRAM_MOVING_LAST = CAROMI_PROGRAM_MOVING_BY_PARTNER
 };
 
 /* Programs of refits on a device, and those that contacts need afterwards. */

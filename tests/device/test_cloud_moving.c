@@ -1,64 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Clouds in motion that a GPU sorts and searches by itself, slice by slice of the time window: lists, counts and
- * partners against the CPU's, byte for byte. */
+/* Clouds in motion that a GPU sorts and searches by itself, slice by slice of the time window: lists with all columns,
+ * counts and partners against the CPU's, byte for byte. */
 #include "tests/support/cl_shim.h"
-#include "tests/support/clouds.h"
+#include "tests/support/moving_clouds.h"
 
 #include <math.h>
-
-/* ---- answers ----------------------------------------------------------------------------------------------------- */
-
-/* All arrays of the answers, one after another. */
-enum { MANY = 3000, ROOM = 40 * MANY };
-typedef struct cloud_answers {
-    uint64_t offsets[MANY + 1];
-    carom_list_totals totals;
-    int32_t a[ROOM], b[ROOM], other[MANY];
-    float t[ROOM], other_t[MANY];
-    uint32_t partners[MANY];
-    uint8_t state[ROOM], other_state[MANY], hit[MANY];
-    int8_t shift[3 * ROOM];
-} cloud_answers;
-
-static carom_status ask_list(carom_context *context, const carom_cloud_desc *d, size_t capacity, cloud_answers *to,
-                             carom_stats *stats, carom_error *err)
-{
-    const carom_cloud_pair_list list = {.size = sizeof list,
-                                        .capacity = capacity,
-                                        .offsets = to->offsets,
-                                        .a = to->a,
-                                        .b = to->b,
-                                        .state = to->state,
-                                        .t = to->t,
-                                        .shift = to->shift,
-                                        .totals = &to->totals};
-    *stats = (carom_stats){.size = sizeof *stats};
-    return carom_cloud_list(context, d, &list, stats, err);
-}
-
-static cloud_answers *ask_all(carom_context *context, const carom_cloud_desc *d, size_t capacity, carom_stats *stats)
-{
-    cloud_answers *to = test_alloc(1, sizeof *to);
-    const carom_cloud_count_result count = {sizeof count, to->partners};
-    const carom_cloud_partner_result first = {sizeof first, to->other, to->other_state, to->other_t};
-    carom_cloud_desc all = *d;
-    carom_error err = {0};
-    all.full = 0;
-    all.batch.begin = all.a_end = 0;
-    test_ok("list", ask_list(context, d, capacity, to, stats, &err), &err);
-    test_ok("count", carom_cloud_count(context, &all, &count, NULL, &err), &err);
-    test_ok("first", carom_cloud_first(context, &all, &first, NULL, &err), &err);
-    test_ok("any", carom_cloud_any(context, &all, TEST_ANY(to->hit), NULL, &err), &err);
-    return to;
-}
 
 /* Compares everything, also what lies behind the stored pairs and must not be written. */
 static void compare(carom_context *cpu, carom_context *device, const carom_cloud_desc *d, size_t capacity,
                     const char *what)
 {
     carom_stats stats;
-    cloud_answers *expected = ask_all(cpu, d, capacity, &stats), *got = ask_all(device, d, capacity, &stats);
-    assert_int_equal(stats.on_device, d->batch.count - d->batch.begin - (d->a_end ? d->batch.count - d->a_end : 0));
+    moving_answers *expected = moving_ask_new(cpu, d, capacity, &stats),
+                   *got = moving_ask_new(device, d, capacity, &stats);
+    const uint64_t asked = d->batch.count - d->batch.begin - (d->a_end ? d->batch.count - d->a_end : 0);
+    assert_int_equal(stats.on_device, asked);
+    moving_columns(cpu, d, capacity, (size_t)expected->totals.stored, expected, &stats);
+    moving_columns(device, d, capacity, (size_t)expected->totals.stored, got, &stats);
+    assert_int_equal(stats.on_device, asked);
     if (memcmp(got, expected, sizeof *got) != 0)
         fail_msg("%s: %zu pairs of %zu, or other bytes", what, (size_t)got->totals.total,
                  (size_t)expected->totals.total);
@@ -70,18 +29,16 @@ static void compare_ways(carom_context *cpu, carom_context *device, const carom_
 {
     carom_cloud_desc d = *of;
     const size_t count = d.batch.count;
-    compare(cpu, device, &d, ROOM, what);
+    compare(cpu, device, &d, MOVING_ROOM, what);
     d.full = !d.full;
     compare(cpu, device, &d, count / 2, what);
     d.batch.begin = count / 3;
     d.a_end = count - count / 4;
     d.start = (carom_start)((d.start + 1) % 3);
-    compare(cpu, device, &d, ROOM, what);
+    compare(cpu, device, &d, MOVING_ROOM, what);
     d.start = (carom_start)((d.start + 1) % 3);
     compare(cpu, device, &d, count / 4, what);
 }
-
-/* ---- clouds ------------------------------------------------------------------------------------------------------ */
 
 static void test_families(void **state)
 {
@@ -106,140 +63,18 @@ static void test_families(void **state)
     cl_expect_none("families");
 }
 
-typedef struct many {
-    float center[3 * MANY], velocity[3 * MANY], radius[MANY], t_max[MANY];
-    uint32_t mask[MANY];
-    carom_cloud_desc desc;
-} many;
-
-typedef void shape_fn(many *m, size_t i, ref_gen *g);
-static void slow(many *m, size_t i, ref_gen *g)
-{
-    (void)m, (void)i, (void)g;
-}
-/* Ways of many radii: the window is cut into slices. */
-static void fast(many *m, size_t i, ref_gen *g)
-{
-    (void)g;
-    for (size_t k = 0; k < 3; k++)
-        m->velocity[3 * i + k] *= 40.0f;
-    m->radius[i] = 0.1f;
-}
-/* Half of the spheres meet their limits early. */
-static void limits(many *m, size_t i, ref_gen *g)
-{
-    fast(m, i, g);
-    m->t_max[i] = i % 2 ? between(g, 0, 0.1) : i == 4 ? INFINITY : between(g, 0, 2);
-}
-/* Hits fall on the ends of slices, and many at one time. */
-static void by_steps(many *m, size_t i, ref_gen *g)
-{
-    for (size_t k = 0; k < 3; k++) {
-        m->center[3 * i + k] = floorf(m->center[3 * i + k] * 2.0f);
-        m->velocity[3 * i + k] = 8.0f * floorf(between(g, -1, 2));
-    }
-    m->radius[i] = 0.25f;
-}
-static void drift(many *m, size_t i, ref_gen *g)
-{
-    (void)g;
-    m->velocity[3 * i] += 1000.0f;
-}
-static void far_away(many *m, size_t i, ref_gen *g)
-{
-    (void)g;
-    m->center[3 * i + 1] += 2e6f;
-}
-static void all_meet(many *m, size_t i, ref_gen *g)
-{
-    (void)g;
-    for (size_t k = 0; k < 3; k++)
-        m->velocity[3 * i + k] = 8.0f - m->center[3 * i + k];
-    m->radius[i] = 0.01f;
-    m->t_max[i] = 0.9f;
-}
-static void sizes(many *m, size_t i, ref_gen *g)
-{
-    m->radius[i] = powf(10.0f, between(g, -5, -0.3));
-}
-/* Some balls reach everywhere, others nowhere. */
-static void odd_numbers(many *m, size_t i, ref_gen *g)
-{
-    static const float odd[] = {3e38f, -3e38f, 1e30f, 1e-45f, -0.0f, NAN, INFINITY, 1e20f};
-    (void)g;
-    if (i % 97 == 3)
-        m->velocity[3 * i + i % 3] = odd[i / 97 % 8];
-    if (i % 97 == 5)
-        m->center[3 * i + i % 3] = odd[i / 97 % 8];
-    if (i % 97 == 7)
-        m->radius[i] = odd[i / 97 % 8];
-}
-/* Tiny spheres with enormous velocities along a line: where they meet, times are some of the least binary32 numbers. */
-static void least_times(many *m, size_t i, ref_gen *g)
-{
-    static const float t[] = {0, 0x1p-149f, 0x1.8p-148f, 0x1p-145f};
-    m->center[3 * i] = between(g, 0, 0x1p-15);
-    m->velocity[3 * i] *= 0x1p122f;
-    for (size_t k = 1; k < 3; k++)
-        m->center[3 * i + k] = m->velocity[3 * i + k] = 0;
-    m->radius[i] = between(g, 0, 0x1p-30);
-    m->t_max[i] = t[i % 4];
-}
-static void at_time_0(many *m, size_t i, ref_gen *g)
-{
-    least_times(m, i, g);
-    m->t_max[i] = 0;
-}
-static const struct {
-    const char *name;
-    shape_fn *change;
-} shapes[] = {{"slow", slow},
-              {"fast", fast},
-              {"limits", limits},
-              {"steps", by_steps},
-              {"drift", drift},
-              {"far away", far_away},
-              {"all meet", all_meet},
-              {"sizes", sizes},
-              {"odd numbers", odd_numbers},
-              {"least times", least_times},
-              {"at time 0", at_time_0}};
-
-static many *make_many(size_t shape, size_t count)
-{
-    many *m = test_alloc(1, sizeof *m);
-    ref_gen g;
-    ref_gen_seed(&g, 29, 1, shape);
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < 3; k++) {
-            m->center[3 * i + k] = between(&g, 0, 16);
-            m->velocity[3 * i + k] = between(&g, -1, 1);
-        }
-        m->radius[i] = 0.4f;
-        m->t_max[i] = 1.0f;
-        m->mask[i] = 1u << i % 3 | 1u << i % 5;
-        shapes[shape].change(m, i, &g);
-    }
-    m->desc = (carom_cloud_desc){.batch = {.size = sizeof m->desc, .count = count},
-                                 .center = carom_xyz(m->center),
-                                 .velocity = carom_xyz(m->velocity),
-                                 .radius = carom_scalars_of(m->radius),
-                                 .t_max = carom_scalars_of(m->t_max)};
-    return m;
-}
-
 static void test_shapes(void **state)
 {
     (void)state;
     (void)test_need_device();
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1), *device = test_device(1, 0);
-    for (size_t i = 0; i < 2 * COUNT_OF(shapes); i++) {
-        many *m = make_many(i % COUNT_OF(shapes), i % COUNT_OF(shapes) == 6 ? MANY / 8 : MANY);
-        if (i / COUNT_OF(shapes))
+    for (size_t i = 0; i < 2 * MOVING_SHAPES; i++) {
+        moving_many *m = moving_many_make(i % MOVING_SHAPES, i % MOVING_SHAPES == 6 ? MOVING_MANY / 8 : MOVING_MANY);
+        if (i / MOVING_SHAPES)
             m->desc.mask = carom_uints_of(m->mask);
         m->desc.batch.accuracy = i % 2 ? CAROM_ACCURACY_EXACT : CAROM_ACCURACY_FAST;
         m->desc.start = (carom_start)(i % 3);
-        compare_ways(cpu, device, &m->desc, shapes[i % COUNT_OF(shapes)].name);
+        compare_ways(cpu, device, &m->desc, moving_shapes[i % MOVING_SHAPES].name);
         free(m);
     }
     carom_context_destroy(device);
@@ -249,8 +84,8 @@ static void test_shapes(void **state)
 
 /* ---- what the host answers, and faults --------------------------------------------------------------------------- */
 
-/* Windows without an end, periods, and more pairs near each other than the device keeps: the host
- * sorts the spheres, and the answers are the same. */
+/* Windows without an end, periods, and more pairs near each other than the device keeps: the host sorts the spheres,
+ * and the answers are the same. */
 static void test_declined(void **state)
 {
     static const cl_patch crowded = {"atomic_inc(undecided->count)",
@@ -259,7 +94,7 @@ static void test_declined(void **state)
     (void)test_need_device();
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
     for (int way = 0; way < 3; way++) {
-        many *m = make_many(0, 500);
+        moving_many *m = moving_many_make(0, 500);
         if (way == 0)
             m->desc.t_max = (carom_scalars){NULL, 0};
         if (way == 1)
@@ -267,7 +102,7 @@ static void test_declined(void **state)
         if (way == 2)
             cl_text_patch = crowded;
         carom_context *device = test_device(1, 0);
-        compare(cpu, device, &m->desc, ROOM, "declined");
+        compare(cpu, device, &m->desc, MOVING_ROOM, "declined");
         carom_context_destroy(device);
         cl_text_patch = (cl_patch){NULL, NULL};
         free(m);
@@ -283,14 +118,14 @@ static void test_declined_soon(void **state)
     (void)state;
     (void)test_need_device();
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
-    many *m = make_many(0, MANY);
+    moving_many *m = moving_many_make(0, MOVING_MANY);
     for (size_t i = 0; i < COUNT_OF(m->velocity); i++)
         m->velocity[i] *= 3e38f;
     cl_text_patch =
         (cl_patch){"if (slot >= grid.slots)",
                    "if (round > 0 && spheres > 999) atomic_or(&totals->faults, 1u); if (slot >= grid.slots)"};
     carom_context *device = test_device(1, 0);
-    compare(cpu, device, &m->desc, ROOM, "declined soon");
+    compare(cpu, device, &m->desc, MOVING_ROOM, "declined soon");
     carom_context_destroy(device);
     cl_text_patch = (cl_patch){NULL, NULL};
     carom_context_destroy(cpu);
@@ -346,6 +181,20 @@ static const struct {
     cl_patch patch;
     carom_status expected;
 } faults[] = {
+    {"one limit alone", {"max(second, min(before, largest))", "second"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"limits of the first cloud alone", {"other = max(other, limit);", ""}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"normals without motion",
+     {"pair.a_velocity = options & GRID_MOVING ? columns_velocity(motion[one]) : zero", "pair.a_velocity = zero"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"normals at time 0",
+     {"w_f(state == STATE_APPROACHING ? W(1.0) : W(0.0))", "w_f(W(0.0))"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"undecided normals as they are", {"|| needs_normal)", ")"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"decided normals in another order",
+     {"real_bits(decided[i].y)", "real_bits(decided[i].z)"},
+     CAROM_ERROR_NOT_BIT_EXACT},
+    {"the next partner", {"by_partner[at] >> 32 == b ?", "by_partner[at] >> 32 != b ?"}, CAROM_ERROR_NOT_BIT_EXACT},
+    {"partners in the wrong bits", {"options) << 32 | own", "options) << 31 | own"}, CAROM_ERROR_NOT_BIT_EXACT},
     {"balls without the way", {"speed * (half_time + GRID_TIME_LEAST) +", ""}, CAROM_ERROR_NOT_BIT_EXACT},
     {"the wrong relative motion",
      {"grid_between(motion[one], motion[other])", "grid_between(a, b)"},
@@ -369,15 +218,15 @@ static void test_faults(void **state)
 {
     (void)state;
     (void)test_need_device();
-    many *m = make_many(0, MANY);
+    moving_many *m = moving_many_make(0, MOVING_MANY);
     const size_t step = test_fault_step();
     for (size_t i = step / 2; i < COUNT_OF(faults); i += step) {
-        cloud_answers *to = test_alloc(1, sizeof *to);
+        moving_answers *to = test_alloc(1, sizeof *to);
         carom_stats stats;
         carom_error err = {0};
         cl_text_patch = faults[i].patch;
         carom_context *device = test_device(1, 0);
-        const carom_status status = ask_list(device, &m->desc, ROOM, to, &stats, &err);
+        const carom_status status = moving_list(device, &m->desc, MOVING_ROOM, to, &stats, &err);
         if (status != faults[i].expected)
             fail_msg("%s: status %d (%s)", faults[i].name, (int)status, err.message);
         cl_text_patch = (cl_patch){NULL, NULL};
@@ -401,9 +250,9 @@ static void test_chosen(void **state)
     (void)test_need_device();
     if (test_as_gpu())
         test_skip("cpu device", "CAROM_TEST_LANES=1 shows every device as a GPU");
-    many *m = make_many(0, MANY);
+    moving_many *m = moving_many_make(0, MOVING_MANY);
     for (size_t i = 0; i < COUNT_OF(ways); i++) {
-        cloud_answers *to = test_alloc(1, sizeof *to);
+        moving_answers *to = test_alloc(1, sizeof *to);
         carom_context_desc desc = test_desc(CAROM_BACKEND_OPENCL);
         carom_context *device = NULL;
         carom_stats stats;
@@ -412,7 +261,7 @@ static void test_chosen(void **state)
         cl_text_patch = faults[0].patch;
         desc.device_lanes = ways[i].lanes;
         test_ok("carom_context_create", carom_context_create(&desc, &device, &err), &err);
-        const carom_status status = ask_list(device, &m->desc, ROOM, to, &stats, &err);
+        const carom_status status = moving_list(device, &m->desc, MOVING_ROOM, to, &stats, &err);
         if (status != ways[i].expected)
             fail_msg("way %zu: status %d (%s)", i, (int)status, err.message);
         cl_text_patch = (cl_patch){NULL, NULL};
@@ -427,17 +276,17 @@ static void test_chosen(void **state)
 /* ---- failures of the driver -------------------------------------------------------------------------------------- */
 
 /* Call number `at` of this kind fails in a list, on a prepared device; at 0 none does. Returns how many there are. */
-static int ask_failing(cl_call call, int at, many *m, const cloud_answers *expected)
+static int ask_failing(cl_call call, int at, moving_many *m, const moving_answers *expected)
 {
     carom_context *context = test_device(1, 0);
-    cloud_answers *got = test_alloc(1, sizeof *got);
+    moving_answers *got = test_alloc(1, sizeof *got);
     carom_stats stats;
     carom_error err = {0};
     m->desc.batch.prepare = 1;
-    test_ok("prepare", ask_list(context, &m->desc, ROOM, got, &stats, &err), &err);
+    test_ok("prepare", moving_list(context, &m->desc, MOVING_ROOM, got, &stats, &err), &err);
     m->desc.batch.prepare = 0;
     cl_sabotage(call, at, 0);
-    const carom_status status = ask_list(context, &m->desc, ROOM, got, &stats, &err);
+    const carom_status status = moving_list(context, &m->desc, MOVING_ROOM, got, &stats, &err);
     const int calls = cl_calls(call);
     cl_sabotage(call, 0, 0);
     if (status != (at ? CAROM_ERROR_DEVICE_LOST : CAROM_OK))
@@ -457,12 +306,12 @@ static void test_lost(void **state)
     (void)state;
     (void)test_need_device();
     carom_context *cpu = test_cpu(CAROM_ISA_AUTO, 1);
-    many *m = make_many(1, 1000);
-    cloud_answers *expected = test_alloc(1, sizeof *expected);
+    moving_many *m = moving_many_make(1, 1000);
+    moving_answers *expected = test_alloc(1, sizeof *expected);
     carom_stats stats;
     carom_error err = {0};
     m->desc.batch.accuracy = CAROM_ACCURACY_EXACT;
-    test_ok("the CPU", ask_list(cpu, &m->desc, ROOM, expected, &stats, &err), &err);
+    test_ok("the CPU", moving_list(cpu, &m->desc, MOVING_ROOM, expected, &stats, &err), &err);
     for (size_t k = 0; k < COUNT_OF(kinds); k++) {
         const int calls = ask_failing(kinds[k], 0, m, expected), trials = (int)test_effort(TRIALS);
         for (int i = 0; i < trials && i < calls; i++)

@@ -217,10 +217,6 @@ static int has_member(const call_case *c, const caromi_member *m, int is_output)
     if (is_output && ((!strcmp(m->name, "gradient") && c->choice.number == CALL_mesh_distance) ||
                       (!strcmp(m->name, "query") && c->choice.number == CALL_mesh_closest)))
         return !test_on_device();
-    /* Nor columns that follow from the pairs of spheres in motion. */
-    if (is_output && c->choice.form == CALL_MOVING &&
-        (!strcmp(m->name, "depth") || !strcmp(m->name, "normal") || !strcmp(m->name, "previous")))
-        return !test_on_device();
     if (is_output)
         return c->choice.number != CALL_mesh_overlap_list || m->extent == CAROMI_PER_OFFSET ||
                !strcmp(m->name, "query") || !strcmp(m->name, "triangle");
