@@ -230,6 +230,31 @@ static void each_call_crosses_as_documented(void **state)
     cl_expect_none("crossing");
 }
 
+/* What the host reads of spheres in motion does not grow with their number. */
+static void larger_clouds_cross_no_more(void **state)
+{
+    enum { TIMES = 50 };
+    const call_choice choice = {.number = CALL_cloud_count, .form = CALL_MOVING};
+    (void)state;
+    carom_context *context = open_discrete(CAROM_BACKEND_OPENCL);
+    call_case *c = call_case_make(choice, TIMES * COUNT, TIMES * SHARE);
+    carom_buffer *buffer = buffer_for(context, c);
+    for (int again = 0; again < 2; again++) { /* the first call builds programs */
+        fill(buffer, c);
+        cl_fetched = cl_sent = 0;
+        ask_well(c, context, NULL);
+    }
+    assert_int_equal(c->stats.on_device, TIMES * COUNT);
+    assert_int_equal(cl_sent, 0);
+    if (cl_fetched > numbers_most(choice))
+        fail_msg("%d spheres: the host learns %zu bytes, more than %zu", TIMES * COUNT, cl_fetched,
+                 numbers_most(choice));
+    carom_buffer_destroy(buffer);
+    call_case_free(c);
+    carom_context_destroy(context);
+    cl_expect_none("larger clouds");
+}
+
 /* The angle of patches and the band of a volume may lie in a buffer, too. */
 static void single_numbers_lie_in_buffers(void **state)
 {
@@ -461,9 +486,12 @@ static void cancelled_calls_leave_the_rest_alone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lattices_send_nothing),           cmocka_unit_test(single_numbers_lie_in_buffers),
-        cmocka_unit_test(each_call_crosses_as_documented), cmocka_unit_test(parts_leave_the_rest_alone),
-        cmocka_unit_test(short_lists_have_all_offsets),    cmocka_unit_test(cancelled_calls_leave_the_rest_alone)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lattices_send_nothing),
+                                       cmocka_unit_test(single_numbers_lie_in_buffers),
+                                       cmocka_unit_test(each_call_crosses_as_documented),
+                                       cmocka_unit_test(parts_leave_the_rest_alone),
+                                       cmocka_unit_test(larger_clouds_cross_no_more),
+                                       cmocka_unit_test(short_lists_have_all_offsets),
+                                       cmocka_unit_test(cancelled_calls_leave_the_rest_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
