@@ -63,6 +63,8 @@ static carom_status run_on_device(const carom_context *context, caromi_device *d
         caromi_pause_watch(context, 1);
         status = batch->on_device(device, batch->batch, end, done, stats, cause);
         caromi_pause_watch(context, 0);
+        if (status == CAROM_ERROR_CANCELLED)
+            return caromi_fail_cancelled(context, unit_name(batch), err);
         if (status == CAROM_OK && *done == first) /* the device declines the batch */
             return CAROM_OK;
         if (status == CAROM_OK)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "progress.h"
 
+#include "cpu/threads/clock.h"
 #include "handler.h"
 
 carom_status caromi_run_watched(const caromi_handler *handler, carom_context *context, const caromi_request *request,
@@ -17,6 +18,16 @@ carom_status caromi_run_watched(const caromi_handler *handler, carom_context *co
     caromi_pool_watch(context->pool, NULL);
     context->watch = NULL;
     return status;
+}
+
+carom_status caromi_went_on_between(const carom_context *context)
+{
+    caromi_watch *watch = context->watch;
+    if (watch == NULL || context->device_count != 1 || !caromi_watch_is_own(watch))
+        return CAROM_OK;
+    if (caromi_nanoseconds() >= watch->next)
+        caromi_watch_report(watch, watch->done);
+    return caromi_went_on(context);
 }
 
 carom_status caromi_report(const carom_context *context, const char *one, uint64_t done, carom_error *err)

@@ -26,7 +26,11 @@ static inline int caromi_look_at_times(const carom_context *context, uint64_t nu
     return context->watch != NULL && number % (1 << 14) == 0 && caromi_watch_look(context->watch);
 }
 
-/* While devices answer, reports come at the ends of their pieces alone. */
+/* The same between the rounds of bundles on a device, where the watch is paused: progress is reported if a report is
+ * due. Several devices finish their pieces. */
+carom_status caromi_went_on_between(const carom_context *context);
+
+/* While devices answer, reports come at the ends of their pieces, and between the rounds of bundles. */
 static inline void caromi_pause_watch(const carom_context *context, int is_paused)
 {
     if (context->watch != NULL)

@@ -5,10 +5,7 @@
  *
  *   any       a bundle with a hit is in no further round
  *   closest   the largest depth so far limits the distance of the searches that follow: a sphere that is farther from
- *             the mesh cannot have the answer
- *
- * Spheres that are neighbours in a bundle, as on a robot's arm, often hit together. So the queries of a bundle are
- * taken at a stride of 0.618 of its size: each round is far from those before it. */
+ *             the mesh cannot have the answer */
 #include "bundle.h"
 
 #include <math.h>
@@ -18,80 +15,45 @@
 #include "host/core/staging.h"
 #include "list.h"
 #include "query.h"
+#include "rounds.h"
 
-enum {
-    ROUND_OF_ASKED = 1 << 3 /* a round may ask one query for so many of the same bundle that were asked before */
-};
-
-/* Who answers the rounds, and their sizes. */
+/* Who answers the rounds. */
 typedef struct bundle_way {
     const carom_context *context;
     caromi_device *device; /* NULL: the CPU */
-    uint32_t bundles;      /* most bundles that are answered together */
-    uint32_t least;        /* queries of a round, if so many are left */
-    uint32_t most;         /* queries of a round */
+    const caromi_round_sizes *sizes;
 } bundle_way;
 
 /* Fewer queries do not fill the interleaved traversals. */
+static const caromi_round_sizes cpu_rounds = {1 << 13, 16, 1 << 17};
+
 static bundle_way way_of_cpu(const carom_context *context)
 {
-    return (bundle_way){context, NULL, 1 << 13, 16, 1 << 17};
+    return (bundle_way){context, NULL, &cpu_rounds};
 }
 
-/* Fewer do not pay for a launch. */
 static bundle_way way_of_device(const carom_context *context, caromi_device *device)
 {
-    return (bundle_way){context, device, 1 << 17, 1 << 15, 1 << 18};
+    return (bundle_way){context, device, &caromi_device_rounds};
 }
 
-/* Bundles that are answered together, and their present round. Round query j * left + i is query j of bundle i. */
+/* Between the rounds of a device, which no thread of the CPU's looks after. */
+static carom_status went_on(const bundle_way *way)
+{
+    return way->device != NULL ? caromi_went_on_between(way->context) : CAROM_OK;
+}
+
+/* Bundles that are answered together, and the queries of their present round. */
 typedef struct bundle_rounds {
     const caromi_mesh_batch *batch;
-    uint32_t least;      /* see bundle_way */
     caromi_index select; /* the batch's */
-    uint64_t first;      /* first query of the first bundle */
-    uint32_t size, step; /* queries of a bundle; stride of their order */
-    uint32_t most;       /* bundles at a time */
-    uint32_t count;      /* bundles */
-    uint32_t left;       /* those of the round */
-    uint32_t *bundle;    /* [most] their numbers */
-    uint32_t asked;      /* queries of each that were in rounds, this one included */
-    uint32_t at;         /* number in its bundle of the first query that is in no round yet */
-    uint32_t members;    /* queries of each bundle in this round */
-    uint32_t capacity;   /* queries of a round */
-    uint32_t *number;    /* [capacity] the round's queries, counted from `first` */
-    uint32_t *element;   /* [capacity] which element of the batch's columns each of them reads */
+    caromi_rounds plan;
+    uint32_t *bundle;  /* [plan.most] numbers of those that are left */
+    uint32_t *number;  /* [plan.capacity] the round's queries, counted from the first one of all bundles */
+    uint32_t *element; /* [plan.capacity] which element of the batch's columns each of them reads */
 } bundle_rounds;
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
-
-static uint32_t greatest_divisor(uint32_t a, uint32_t b)
-{
-    while (b != 0) {
-        const uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* A stride that visits all numbers below `size`. */
-static uint32_t step_of(uint32_t size)
-{
-    uint32_t step = (uint32_t)(0.618 * (double)size);
-    for (step += step == 0; greatest_divisor(size, step) != 1;)
-        step++;
-    return step;
-}
-
-/* The indices of the batch's columns: columns without a stride have none, and all others the same. */
-static caromi_index select_of(const caromi_mesh_batch *batch)
-{
-    for (int c = 0; c < CAROMI_MESH_IN; c++)
-        if (batch->in[c].base != NULL && batch->in[c].stride != 0)
-            return batch->in[c].index;
-    return batch->mask.index;
-}
 
 static void rounds_free(const carom_context *context, bundle_rounds *rounds)
 {
@@ -106,91 +68,44 @@ static carom_status rounds_create(const bundle_way *way, const caromi_mesh_batch
                                   bundle_rounds *rounds, carom_error *err)
 {
     const carom_context *context = way->context;
-    const uint32_t size = batch->bundle > 1 ? batch->bundle : 1;
-    const uint64_t bundles = queries / size, fit = UINT32_MAX / size; /* queries are counted in 32 bits */
-    const uint64_t most = fit < way->bundles ? fit : way->bundles;
-    *rounds = (bundle_rounds){.batch = batch,
-                              .least = way->least,
-                              .select = select_of(batch),
-                              .size = size,
-                              .step = step_of(size),
-                              .most = (uint32_t)(bundles < most ? bundles : most),
-                              .capacity = queries < way->most ? (uint32_t)queries : way->most};
-    rounds->bundle = caromi_alloc(context, rounds->most, sizeof *rounds->bundle);
-    rounds->number = caromi_alloc(context, rounds->capacity, sizeof *rounds->number);
+    const caromi_rounds plan = caromi_rounds_of(batch, queries, way->sizes);
+    *rounds = (bundle_rounds){.batch = batch, .select = caromi_rounds_select(batch), .plan = plan};
+    rounds->bundle = caromi_alloc(context, plan.most, sizeof *rounds->bundle);
+    rounds->number = caromi_alloc(context, plan.capacity, sizeof *rounds->number);
     rounds->element =
-        rounds->select.base == NULL ? rounds->number : caromi_alloc(context, rounds->capacity, sizeof *rounds->element);
+        rounds->select.base == NULL ? rounds->number : caromi_alloc(context, plan.capacity, sizeof *rounds->element);
     if (rounds->bundle != NULL && rounds->number != NULL && rounds->element != NULL)
         return CAROM_OK;
-    return caromi_fail_memory(err, "no memory for rounds of %u queries", rounds->capacity);
+    return caromi_fail_memory(err, "no memory for rounds of %u queries", plan.capacity);
 }
 
 /* Begins with the bundles from query `first` on. */
 static void rounds_begin(bundle_rounds *rounds, uint64_t first, uint64_t end)
 {
-    const uint64_t bundles = (end - first) / rounds->size;
-    rounds->first = first;
-    rounds->count = rounds->left = bundles < rounds->most ? (uint32_t)bundles : rounds->most;
-    rounds->asked = rounds->at = 0;
-    for (uint32_t i = 0; i < rounds->count; i++)
+    caromi_rounds_begin(&rounds->plan, first, end);
+    for (uint32_t i = 0; i < rounds->plan.count; i++)
         rounds->bundle[i] = i;
-}
-
-/* How many queries of each bundle the next round has: one, unless few bundles are left or much was asked in vain. */
-static uint32_t members_of(const bundle_rounds *rounds)
-{
-    const uint32_t left = rounds->left, not_asked = rounds->size - rounds->asked;
-    uint32_t members = (rounds->least + left - 1) / left;
-    if (members < rounds->asked / ROUND_OF_ASKED)
-        members = rounds->asked / ROUND_OF_ASKED;
-    if (members > rounds->capacity / left)
-        members = rounds->capacity / left;
-    return members < not_asked ? members : not_asked;
 }
 
 /* Lists the queries of the next round; 0: there is none. */
 static int rounds_next(bundle_rounds *rounds)
 {
-    if (rounds->left == 0 || rounds->asked == rounds->size)
-        return 0;
-    rounds->members = members_of(rounds);
-    uint32_t *number = rounds->number;
-    for (uint32_t j = 0; j < rounds->members; j++) {
-        for (uint32_t i = 0; i < rounds->left; i++)
-            *number++ = rounds->bundle[i] * rounds->size + rounds->at;
-        rounds->at = (uint32_t)(((uint64_t)rounds->at + rounds->step) % rounds->size);
+    const uint32_t count = caromi_rounds_next(&rounds->plan), size = rounds->plan.size;
+    uint32_t *number = rounds->number, at = rounds->plan.at;
+    for (uint32_t j = 0; count > 0 && j < rounds->plan.members; j++) {
+        for (uint32_t i = 0; i < rounds->plan.left; i++)
+            *number++ = rounds->bundle[i] * size + at;
+        at = (uint32_t)(((uint64_t)at + rounds->plan.step) % size);
     }
-    rounds->asked += rounds->members;
-    const uint32_t count = rounds->left * rounds->members;
     for (uint32_t i = 0; rounds->element != rounds->number && i < count; i++)
-        rounds->element[i] = (uint32_t)caromi_index_at(&rounds->select, rounds->first + rounds->number[i]);
-    return 1;
-}
-
-static caromi_in_column column_of(const bundle_rounds *rounds, const caromi_in_column *column)
-{
-    caromi_in_column own = *column;
-    if (column->base == NULL || column->stride == 0) { /* one number for all queries */
-        own.index.base = NULL;
-        return own;
-    }
-    if (column->index.base == NULL)
-        own = caromi_column_from(column, rounds->first);
-    own.index = (caromi_index){rounds->element, sizeof *rounds->element};
-    return own;
+        rounds->element[i] = (uint32_t)caromi_index_at(&rounds->select, rounds->plan.first + rounds->number[i]);
+    return count > 0;
 }
 
 /* The present round as a batch of single queries, with the outputs of the whole batch. */
 static void batch_of(const bundle_rounds *rounds, caromi_mesh_batch *batch)
 {
-    *batch = *rounds->batch;
-    batch->begin = 0;
-    batch->count = (uint64_t)rounds->left * rounds->members;
-    batch->bundle = 0;
-    batch->query = NULL;
-    batch->mask = column_of(rounds, &rounds->batch->mask);
-    for (int c = 0; c < CAROMI_MESH_IN; c++)
-        batch->in[c] = column_of(rounds, &rounds->batch->in[c]);
+    caromi_round_batch(&rounds->plan, rounds->batch, rounds->element, batch);
 }
 
 /* ---- any hit ----------------------------------------------------------------------------------------------------- */
@@ -200,18 +115,18 @@ static void batch_of(const bundle_rounds *rounds, caromi_mesh_batch *batch)
 static void add_hits(bundle_rounds *rounds, const uint8_t *hit, uint8_t *answer)
 {
     uint32_t left = 0;
-    for (uint32_t i = 0; i < rounds->left; i++) {
+    for (uint32_t i = 0; i < rounds->plan.left; i++) {
         const uint32_t bundle = rounds->bundle[i];
         uint8_t found = answer[bundle];
-        for (uint32_t j = 0; j < rounds->members && found != 1; j++) {
-            const uint8_t member = hit[(size_t)j * rounds->left + i];
+        for (uint32_t j = 0; j < rounds->plan.members && found != 1; j++) {
+            const uint8_t member = hit[(size_t)j * rounds->plan.left + i];
             found = member != 0 ? member : found;
         }
         answer[bundle] = found;
         rounds->bundle[left] = bundle;
         left += found != 1;
     }
-    rounds->left = left;
+    rounds->plan.left = left;
 }
 
 /* Answers a round. */
@@ -230,18 +145,20 @@ static carom_status answer_any(const bundle_way *way, const caromi_list_batch *b
     const carom_context *context = way->context;
     bundle_rounds rounds;
     carom_status status = rounds_create(way, &batch->sweep, end - first, &rounds, err);
-    uint8_t *hit = caromi_alloc(context, rounds.capacity, sizeof *hit);
+    uint8_t *hit = caromi_alloc(context, rounds.plan.capacity, sizeof *hit);
     if (status == CAROM_OK && hit == NULL)
-        status = caromi_fail_memory(err, "no memory for answers of %u queries", rounds.capacity);
-    for (; status == CAROM_OK && first < end; first += (uint64_t)rounds.count * rounds.size) {
-        uint8_t *answer = batch->any + first / rounds.size;
+        status = caromi_fail_memory(err, "no memory for answers of %u queries", rounds.plan.capacity);
+    for (; status == CAROM_OK && first < end; first += (uint64_t)rounds.plan.count * rounds.plan.size) {
+        uint8_t *answer = batch->any + first / rounds.plan.size;
         rounds_begin(&rounds, first, end);
-        memset(answer, 0, rounds.count);
+        memset(answer, 0, rounds.plan.count);
         while (status == CAROM_OK && rounds_next(&rounds)) {
             caromi_list_batch round = *batch;
             batch_of(&rounds, &round.sweep);
             round.any = hit;
-            status = ask_any(way, &round, stats, err);
+            status = went_on(way);
+            if (status == CAROM_OK)
+                status = ask_any(way, &round, stats, err);
             if (status == CAROM_OK)
                 add_hits(&rounds, hit, answer);
         }
@@ -270,7 +187,7 @@ typedef struct bundle_best {
 /* Rounds of closest points. */
 typedef struct closest_rounds {
     bundle_rounds rounds;
-    bundle_best *best;                     /* [rounds.most] */
+    bundle_best *best;                     /* [rounds.plan.most] */
     float *limit;                          /* [capacity] each query's max_distance; NULL: as the caller gave them */
     char *memory;                          /* of the columns that follow */
     caromi_out_column out[CAROMI_ANSWERS]; /* the round's answers */
@@ -314,11 +231,11 @@ static carom_status closest_create(const bundle_way *way, const caromi_mesh_batc
     const carom_context *context = way->context;
     size_t each = 0;
     CHECK(rounds_create(way, batch, queries, &closest->rounds, err));
-    const uint32_t capacity = closest->rounds.capacity;
-    const int limits = batch->sign == CAROM_SIGN_NONE && closest->rounds.size > 1;
+    const uint32_t capacity = closest->rounds.plan.capacity;
+    const int limits = batch->sign == CAROM_SIGN_NONE && closest->rounds.plan.size > 1;
     for (uint32_t k = 0; k < CAROMI_ANSWERS; k++)
         each += k == CAROMI_ANSWER_DEPTH || batch->out[k].base != NULL ? sizeof(float) : 0;
-    closest->best = caromi_alloc(context, closest->rounds.most, sizeof *closest->best);
+    closest->best = caromi_alloc(context, closest->rounds.plan.most, sizeof *closest->best);
     closest->memory = caromi_alloc(context, capacity, each);
     closest->limit = limits ? caromi_alloc(context, capacity, sizeof *closest->limit) : NULL;
     char *column = closest->memory;
@@ -347,10 +264,10 @@ static void set_limits(closest_rounds *closest)
 {
     const bundle_rounds *rounds = &closest->rounds;
     const caromi_mesh_batch *batch = rounds->batch;
-    const uint32_t count = rounds->left * rounds->members;
+    const uint32_t count = rounds->plan.left * rounds->plan.members;
     for (uint32_t i = 0; i < count; i++) {
-        const bundle_best *best = &closest->best[rounds->number[i] / rounds->size];
-        const uint64_t query = rounds->first + rounds->number[i];
+        const bundle_best *best = &closest->best[rounds->number[i] / rounds->plan.size];
+        const uint64_t query = rounds->plan.first + rounds->number[i];
         const float radius = float_at(&batch->in[MESH_RADIUS], query);
         float limit = float_at(&batch->in[MESH_MAX_DISTANCE], query);
         if (best->is_stored && best->is_valid && isfinite(radius)) {
@@ -379,27 +296,27 @@ static void store(const closest_rounds *closest, uint32_t i, uint64_t bundle, co
             caromi_scatter(&batch->out[k], bundle, (const char *)closest->out[k].base + i * closest->out[k].stride, 1,
                            closest->out[k].stride);
     if (batch->query != NULL)
-        batch->query[bundle] = best->is_valid ? (int64_t)(bundle * closest->rounds.size + best->number) : -1;
+        batch->query[bundle] = best->is_valid ? (int64_t)(bundle * closest->rounds.plan.size + best->number) : -1;
 }
 
 /* Adds the answers of a round. */
 static void add_answers(closest_rounds *closest)
 {
     const bundle_rounds *rounds = &closest->rounds;
-    const uint32_t count = rounds->left * rounds->members;
+    const uint32_t count = rounds->plan.left * rounds->plan.members;
     const float *depth = closest->out[CAROMI_ANSWER_DEPTH].base;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t bundle = rounds->number[i] / rounds->size;
+        const uint32_t bundle = rounds->number[i] / rounds->plan.size;
         bundle_best *best = &closest->best[bundle];
-        bundle_best answer = {rounds->number[i] % rounds->size, depth[i], 1, 1};
+        bundle_best answer = {rounds->number[i] % rounds->plan.size, depth[i], 1, 1};
         if (best->is_stored && best->is_valid && answer.depth < best->depth)
             continue;
         if (isinf(answer.depth) && answer.depth < 0) /* the depth of invalid queries, and of others */
-            answer.is_valid = (uint8_t)is_valid(rounds->batch, rounds->first + rounds->number[i]);
+            answer.is_valid = (uint8_t)is_valid(rounds->batch, rounds->plan.first + rounds->number[i]);
         if (!is_better(best, &answer))
             continue;
         *best = answer;
-        store(closest, i, rounds->first / rounds->size + bundle, best);
+        store(closest, i, rounds->plan.first / rounds->plan.size + bundle, best);
     }
 }
 
@@ -420,9 +337,9 @@ static carom_status answer_closest(const bundle_way *way, const caromi_mesh_batc
     closest_rounds closest = {.best = NULL};
     bundle_rounds *rounds = &closest.rounds;
     carom_status status = closest_create(way, batch, end - first, &closest, err);
-    for (; status == CAROM_OK && first < end; first += (uint64_t)rounds->count * rounds->size) {
+    for (; status == CAROM_OK && first < end; first += (uint64_t)rounds->plan.count * rounds->plan.size) {
         rounds_begin(rounds, first, end);
-        memset(closest.best, 0, rounds->count * sizeof *closest.best);
+        memset(closest.best, 0, rounds->plan.count * sizeof *closest.best);
         while (status == CAROM_OK && rounds_next(rounds)) {
             caromi_mesh_batch round;
             batch_of(rounds, &round);
@@ -431,7 +348,9 @@ static carom_status answer_closest(const bundle_way *way, const caromi_mesh_batc
                 set_limits(&closest);
                 round.in[MESH_MAX_DISTANCE] = (caromi_in_column){closest.limit, sizeof(float), {NULL, 0}};
             }
-            status = ask_closest(way, &round, stats, err);
+            status = went_on(way);
+            if (status == CAROM_OK)
+                status = ask_closest(way, &round, stats, err);
             if (status == CAROM_OK)
                 add_answers(&closest);
         }

@@ -93,9 +93,9 @@ typedef enum carom_accuracy {
 /// Progress of a batch, reported from the calling thread, of a job from its context's. On the CPU a
 /// report comes about every 50 ms, also when no more queries are answered than before; further ones
 /// come when a piece of the batch is answered, of up to half a second, and at the end of a batch
-/// that has any. A device reports after each piece of 2^21 queries or more. Calls for spheres among
-/// themselves report the share of their work, as a number of spheres: their answers are all there
-/// at the end, and none before
+/// that has any. A device reports after each piece of 2^21 queries or more, and between rounds of
+/// bundles. Calls for spheres among themselves report the share of their work, as a number of
+/// spheres: their answers are all there at the end, and none before
 typedef struct carom_progress {
     /// NULL: no reports. Gets the end of the queries answered, [begin, done), and the count; done
     /// never falls. Another value than 0 ends the batch with CAROM_ERROR_CANCELLED, on the CPU
