@@ -53,6 +53,9 @@ typedef struct caromi_device_driver {
     caromi_on_device *pairs, *mesh, *list;
     /* Whether a list's arrays may stay where they lie on the device. */
     int (*list_stays)(const caromi_device *device, int is_of_contacts);
+    /* Answer bundles of a caromi_list_batch with `any`, and of a caromi_mesh_batch of closest points, whose arrays all
+     * lie on the device, as above. *done does not move if the arrays are left to come to the host. */
+    caromi_on_device *any_bundles, *closest_bundles;
     /* Matches contacts whose arrays all lie on the device. *answered is 0 if the device leaves that to the host. */
     carom_status (*match)(caromi_device *device, const carom_contact_records *previous,
                           const carom_contact_records *now, const carom_contact_match *out, int *answered,

@@ -6,8 +6,9 @@
 #include "buffer.h"
 #include "arrays.h"
 
-enum { STAGING_MAX = 2 * 3 * CAROMI_ARRAYS_MAX }; /* inputs and outputs, each up to three arrays */
-enum { PIECE = 1 << 20 };                         /* bytes that are read and written at a time around gaps */
+/* Inputs and outputs, each up to three arrays; and memory of the call's own. */
+enum { STAGING_MAX = 2 * 3 * CAROMI_ARRAYS_MAX + CAROMI_STAGING_WORK };
+enum { PIECE = 1 << 20 }; /* bytes that are read and written at a time around gaps */
 
 carom_status caromi_staging_prepare(carom_context *context, carom_error *err)
 {
@@ -77,6 +78,17 @@ static carom_status add_arrays(carom_context *context, const caromi_arrays *arra
         for (int part = 0; part < caromi_parts_of(&arrays->out_array[i]); part++)
             CHECK(add_part(context, &arrays->out_array[i], part, CAROMI_IS_OUTPUT, err));
     return CAROM_OK;
+}
+
+void caromi_staging_add_work(carom_context *context, carom_buffer *buffer)
+{
+    context->staging[context->staging_count++] =
+        (caromi_staging_copy){.buffer = buffer, .begin = buffer->base, .end = buffer->base + buffer->bytes};
+}
+
+void caromi_staging_drop_work(carom_context *context, uint32_t held)
+{
+    context->staging_count = held;
 }
 
 /* ---- runs of bytes ----------------------------------------------------------------------------------------------- */

@@ -46,6 +46,12 @@ static inline void caromi_staging_note_answers(carom_context *context, uint64_t 
 {
     context->staging_answered = answered;
 }
+/* Adds memory on a device in which a call works, in so many buffers at most: device code finds it by its addresses, as
+ * it finds the arrays that stay. It is no array of the caller's, and must be taken away before any array is brought to
+ * the host. held: what caromi_staging_held was before. */
+enum { CAROMI_STAGING_WORK = 24 };
+void caromi_staging_add_work(carom_context *context, carom_buffer *buffer);
+void caromi_staging_drop_work(carom_context *context, uint32_t held);
 /* Ends all staging copies. If `status` means that there are answers, those are written back, and no other bytes. Adds
  * the traffic to the caller's statistics, if these are not NULL. */
 carom_status caromi_staging_end(carom_context *context, carom_status status, carom_stats *stats, carom_error *err);

@@ -387,6 +387,8 @@ static carom_status end_on_device(carom_status status, decided before, uint64_t 
     return status;
 }
 
+/* Where the arrays stay on the device, it also chooses the queries of the rounds and puts the answers together
+ * (host/opencl/bundle.c). Else all of them come to the host, which does that. */
 carom_status caromi_device_any_bundles(caromi_device *device, const void *list_batch, uint64_t end, uint64_t *done,
                                        carom_stats *stats, carom_error *err)
 {
@@ -400,8 +402,12 @@ carom_status caromi_device_any_bundles(caromi_device *device, const void *list_b
     CHECK(caromi_driver.list(device, &single, end, &all, stats, err));
     const int needs_fp64 =
         batch->search == CAROMI_MESH_OVERLAPS ? batch->sweep.sign != CAROM_SIGN_NONE : batch->sweep.exact;
-    if (*done == end || (needs_fp64 && !caromi_driver.has_fp64(device)))
+    if (needs_fp64 && !caromi_driver.has_fp64(device))
         return CAROM_OK;
+    all = *done;
+    const carom_status status = caromi_driver.any_bundles(device, batch, end, &all, stats, err);
+    if (status != CAROM_OK || all == end)
+        return end_on_device(status, before, end, done, stats);
     CHECK(caromi_staging_show(batch->sweep.mesh->context, err));
     return end_on_device(answer_any(&way, batch, *done, end, stats, err), before, end, done, stats);
 }
@@ -418,8 +424,12 @@ carom_status caromi_device_closest_bundles(caromi_device *device, const void *me
     single.query = NULL;
     /* Prepares; a device that cannot answer says so. */
     CHECK(caromi_driver.mesh(device, &single, end, &all, stats, err));
-    if (*done == end || ((batch->exact || batch->sign != CAROM_SIGN_NONE) && !caromi_driver.has_fp64(device)))
+    if ((batch->exact || batch->sign != CAROM_SIGN_NONE) && !caromi_driver.has_fp64(device))
         return CAROM_OK;
+    all = *done;
+    const carom_status status = caromi_driver.closest_bundles(device, batch, end, &all, stats, err);
+    if (status != CAROM_OK || all == end)
+        return end_on_device(status, before, end, done, stats);
     CHECK(caromi_staging_show(batch->mesh->context, err));
     return end_on_device(answer_closest(&way, batch, *done, end, stats, err), before, end, done, stats);
 }

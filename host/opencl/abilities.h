@@ -9,7 +9,8 @@ enum {
     CAROMI_REFITS_CONTACTS = 2,
     CAROMI_LISTS_HITS = 4, /* in buffers */
     CAROMI_CHOOSES_CONTACTS = 8,
-    CAROMI_ANSWERS_TILES = 16
+    CAROMI_ANSWERS_TILES = 16,
+    CAROMI_FOLDS_BUNDLES = 32 /* in buffers */
 };
 /* Whether the device answers one query in a work-item and has the ability. */
 int caromi_has_ability(const caromi_device *device, unsigned ability);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "mesh_copy.h"
 
 int caromi_device_is_unified(const caromi_device *device)
 {
@@ -16,9 +17,7 @@ static carom_status make_memory(caromi_device *device, uint64_t bytes, cl_mem *o
     const carom_status status = caromi_make_buffer(device, "a buffer", CL_MEM_READ_WRITE, bytes, NULL, out, err);
     if (status != CAROM_ERROR_OUT_OF_MEMORY)
         return status;
-    caromi_columns_release(device);
-    caromi_inline_hits_release(device);
-    caromi_grid_release(device);
+    caromi_release_idle(device);
     return caromi_make_buffer(device, "a buffer", CL_MEM_READ_WRITE, bytes, NULL, out, err);
 }
 

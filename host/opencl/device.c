@@ -123,6 +123,7 @@ static void release_device(caromi_device *device)
     }
     caromi_inline_hits_release(device);
     caromi_grid_release(device);
+    caromi_bundles_release(device);
     caromi_release_buffer(&device->checked);
     caromi_release_buffer(&device->empty_histogram);
     caromi_programs_release(device);

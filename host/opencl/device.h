@@ -29,6 +29,7 @@
 #include <CL/cl.h>
 #include <assert.h>
 
+#include "calls/mesh.h"
 #include "driver.h"
 #include "host/bvh/mesh_data.h"
 #include "programs.h"
@@ -94,7 +95,8 @@ enum {
 typedef struct caromi_cl_slot {
     cl_command_queue queue;
     caromi_cl_column in[COLUMNS_MAX], out[COLUMNS_MAX], sort[CAROMI_SORT_COLUMNS], compact[CAROMI_COMPACT_MEMORIES];
-    caromi_cl_column rows;         /* the rows that exact mode leaves undecided */
+    caromi_cl_column rows; /* the rows that exact mode leaves undecided, and elements that an index selects */
+    caromi_cl_column elements;
     caromi_cl_column far;          /* entries of stacks that have no room in local memory (team.c) */
     caromi_cl_column levels;       /* crossings of columns of lattice nodes */
     caromi_cl_block sent, fetched; /* discrete devices: the transfer blocks up and down */
@@ -156,6 +158,22 @@ enum {
     CAROMI_GRID_MEMORIES = CAROMI_GRID_BEFORE + 3
 };
 
+/* Memory of bundles whose arrays stay on the device (bundle.c). */
+enum {
+    CAROMI_BUNDLE_LEFT, /* numbers of the bundles that are left, before a round and after it */
+    CAROMI_BUNDLE_REMAINING,
+    CAROMI_BUNDLE_COUNTER, /* of the latter */
+    CAROMI_BUNDLE_RANK,    /* of each bundle; the number of the query that has its answer */
+    CAROMI_BUNDLE_BEST,
+    CAROMI_BUNDLE_OWN,    /* rank of each query of a round */
+    CAROMI_BUNDLE_NUMBER, /* the round's queries */
+    CAROMI_BUNDLE_SHOWN,  /* from here on what the stream of a round reads and writes */
+    CAROMI_BUNDLE_ELEMENT = CAROMI_BUNDLE_SHOWN,
+    CAROMI_BUNDLE_LIMIT,
+    CAROMI_BUNDLE_ANSWER, /* columns of answers; of any hits one */
+    CAROMI_BUNDLE_MEMORIES = CAROMI_BUNDLE_ANSWER + CAROMI_ANSWERS
+};
+
 struct caromi_device {
     const carom_context *context;
     uint32_t place;      /* index among the context's devices */
@@ -179,10 +197,11 @@ struct caromi_device {
     int compaction_unavailable; /* the programs that compact hits could not be built */
     int compaction_was_short;   /* there was no memory for compaction once; it is logged only once */
     caromi_cl_slot slots[CAROMI_SLOTS];
-    cl_mem checked;                              /* RESIDENT_CHECK_WORDS words of checks. values.c */
-    int checked_is_clear;                        /* no check has left a row there */
-    cl_mem empty_histogram;                      /* zeros, from which the query sort clears its histogram */
-    caromi_cl_column grid[CAROMI_GRID_MEMORIES]; /* kept from cloud to cloud */
+    cl_mem checked;                                   /* RESIDENT_CHECK_WORDS words of checks. values.c */
+    int checked_is_clear;                             /* no check has left a row there */
+    cl_mem empty_histogram;                           /* zeros, from which the query sort clears its histogram */
+    caromi_cl_column grid[CAROMI_GRID_MEMORIES];      /* kept from cloud to cloud */
+    caromi_cl_column bundles[CAROMI_BUNDLE_MEMORIES]; /* the same */
     cl_mem inline_hits; /* the first hits of each query of a list, kept from batch to batch. mesh_list.c */
     caromi_program programs[CAROMI_PROGRAM_COUNT];
 };
@@ -343,12 +362,15 @@ carom_status caromi_gather_residents(caromi_device *device, const caromi_stream 
                                      const uint32_t *columns, uint32_t count, carom_error *err);
 carom_status caromi_scatter_resident(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
                                      uint32_t column, carom_error *err);
-/* Enqueues the same for the rows listed in the slot's `rows`. Gathered rows are relative to the chunk or, if the column
- * is indexed, elements of the array; scattered rows are relative to the chunk. */
+/* Enqueues the same for the rows of the chunk listed in the slot's `rows`. Of a column that is indexed the elements are
+ * gathered that the slot's `elements` names. */
 carom_status caromi_gather_resident_rows(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
                                          uint32_t column, uint32_t rows, carom_error *err);
 carom_status caromi_scatter_resident_rows(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
                                           uint32_t column, uint32_t rows, carom_error *err);
+/* Sets the slot's `elements` to those that a column's index selects for these rows. */
+carom_status caromi_gather_elements(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                    uint32_t column, uint32_t rows, carom_error *err);
 /* Enqueues the gather of `rows` words for each of up to RESIDENT_COLUMNS columns, whose elements are `stride` bytes
  * apart: the elements that words of `index` name from number `first` on or, without an index (NULL), those from number
  * `first` on. */
@@ -500,8 +522,9 @@ carom_status caromi_stream_lattice(caromi_device *device, const struct caromi_la
                                    uint64_t *done, carom_stats *stats, carom_error *err);
 carom_status caromi_stream_cubes(caromi_device *device, const struct caromi_cubes *cubes, uint64_t end, uint64_t *done,
                                  carom_stats *stats, carom_error *err);
-/* Frees the device memory that lists keep for the next list, and that clouds keep. */
+/* Frees the device memory that lists keep for the next list, and that clouds and bundles keep. */
 void caromi_grid_release(caromi_device *device);
+void caromi_bundles_release(caromi_device *device);
 void caromi_inline_hits_release(caromi_device *device);
 /* Copies a mesh to the device at its first use. mesh.c */
 carom_status caromi_upload_mesh(caromi_device *device, carom_mesh *mesh, carom_error *err);

@@ -45,7 +45,7 @@ carom_status caromi_device_memory_read(const caromi_device_memory *memory, uint6
 carom_status caromi_device_memory_write(const caromi_device_memory *memory, uint64_t offset, const void *data,
                                         uint64_t bytes, carom_error *err);
 caromi_on_device caromi_device_pairs, caromi_device_mesh, caromi_device_list, caromi_device_lattice,
-    caromi_device_cubes;
+    caromi_device_cubes, caromi_resident_any_bundles, caromi_resident_closest_bundles;
 int caromi_lattice_serves(const caromi_device *device);
 void caromi_device_mesh_release(carom_mesh *mesh);
 void caromi_device_edges_release(carom_mesh *mesh);

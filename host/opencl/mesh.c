@@ -132,6 +132,7 @@ void caromi_release_idle(caromi_device *device)
     caromi_columns_release(device);
     caromi_inline_hits_release(device);
     caromi_grid_release(device);
+    caromi_bundles_release(device);
 }
 
 /* Copies a mesh. If there is no memory, frees the idle slots' memory and tries again. */

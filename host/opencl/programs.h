@@ -155,6 +155,15 @@ enum { CAROMI_NO_STACK, CAROMI_ON_STACK, CAROMI_BY_TEAMS };
     X(MATCH_PAIR,                  match_pair,               contact_match,      CAROMI_NO_STACK, "") \
     X(MATCH_GONE,                  match_gone,               contact_match,      CAROMI_NO_STACK, "") \
     X(MATCH_END,                   match_end,                contact_match,      CAROMI_NO_STACK, "") \
+    X(BUNDLE_BEGIN,                bundle_begin,             bundle,             CAROMI_NO_STACK, "") \
+    X(BUNDLE_LIST,                 bundle_list,              bundle,             CAROMI_NO_STACK, "") \
+    X(BUNDLE_LIMIT,                bundle_limit,             bundle,             CAROMI_NO_STACK, "") \
+    X(BUNDLE_HITS,                 bundle_hits,              bundle,             CAROMI_NO_STACK, "") \
+    X(BUNDLE_LEFT,                 bundle_left,              bundle,             CAROMI_NO_STACK, "") \
+    X(BUNDLE_RAISE,                bundle_raise,             bundle,             CAROMI_NO_STACK, "") \
+    X(BUNDLE_LOWER,                bundle_lower,             bundle,             CAROMI_NO_STACK, "") \
+    X(BUNDLE_STORE,                bundle_store,             bundle,             CAROMI_NO_STACK, "") \
+    X(BUNDLE_ANSWER,               bundle_answer,            bundle,             CAROMI_NO_STACK, "") \
     X(RESIDENT_GATHER,             resident_gather,          resident,           CAROMI_NO_STACK, "") \
     X(RESIDENT_SCATTER,            resident_scatter,         resident,           CAROMI_NO_STACK, "") \
     X(RESIDENT_CHECK,              resident_check,           resident,           CAROMI_NO_STACK, "") \
@@ -178,6 +187,12 @@ enum {
     CAROMI_PROGRAM_GRID_LAST = CAROMI_PROGRAM_GRID_STORE_IMAGES,
     CAROMI_PROGRAM_MOVING_FIRST = CAROMI_PROGRAM_MOVING_READ,
     CAROMI_PROGRAM_MOVING_LAST = CAROMI_PROGRAM_MOVING_BY_PARTNER
+};
+
+/* Programs of bundles whose arrays stay on the device. */
+enum {
+    CAROMI_PROGRAM_BUNDLE_FIRST = CAROMI_PROGRAM_BUNDLE_BEGIN,
+    CAROMI_PROGRAM_BUNDLE_LAST = CAROMI_PROGRAM_BUNDLE_ANSWER
 };
 
 /* Programs of refits on a device, and those that contacts need afterwards. */

@@ -192,12 +192,24 @@ carom_status caromi_gather_resident_rows(caromi_device *device, const caromi_str
                                          uint32_t column, uint32_t rows, carom_error *err)
 {
     const caromi_in_column *c = &stream->in[column];
-    const caromi_resident index = {slot->rows.memory, 0};
+    const caromi_resident index = {c->index.base == NULL ? slot->rows.memory : slot->elements.memory, 0};
     gathered g = gathered_of(stream, slot, column);
     CHECK(caromi_probe_resident(device, err));
-    /* With an index, its values are elements of the array. */
     g.from.at += c->index.base == NULL ? slot->first * c->stride : 0;
     return gather(device, slot->queue, &g, 1, &index, sizeof(cl_uint), UINT32_MAX, 0, rows, rows, NULL, err);
+}
+
+carom_status caromi_gather_elements(caromi_device *device, const caromi_stream *stream, caromi_cl_slot *slot,
+                                    uint32_t column, uint32_t rows, carom_error *err)
+{
+    const caromi_index *c = &stream->in[column].index;
+    const caromi_resident listed = {slot->rows.memory, 0};
+    gathered g = {.from = stream->residents->index[column], .stride = c->stride};
+    CHECK(caromi_probe_resident(device, err));
+    CHECK(caromi_reserve(device, slot, &slot->elements, rows * sizeof(cl_uint), CAROMI_NO_HOST_POINTER, err));
+    g.from.at += slot->first * c->stride;
+    g.to = slot->elements.memory;
+    return gather(device, slot->queue, &g, 1, &listed, sizeof(cl_uint), UINT32_MAX, 0, rows, rows, NULL, err);
 }
 
 /* Enqueues the scatter of a column. index: NULL if the rows are consecutive. */

@@ -72,6 +72,7 @@ void caromi_slot_release(const caromi_device *device, caromi_cl_slot *slot)
     for (int i = 0; i < CAROMI_COMPACT_MEMORIES; i++)
         caromi_column_release(device, slot, &slot->compact[i]);
     caromi_column_release(device, slot, &slot->rows);
+    caromi_column_release(device, slot, &slot->elements);
     caromi_column_release(device, slot, &slot->far);
     caromi_column_release(device, slot, &slot->levels);
 }

@@ -13,47 +13,54 @@ typedef struct row_copies {
     caromi_cl_slot *slot;
     const uint32_t *rows; /* numbers of the rows within the chunk */
     uint32_t count;
-    uint32_t *elements;     /* [count] scratch: the rows' values in an index of the caller */
-    const void *sent_index; /* the contents of the slot's index: elements by this index of the caller, or rows (NULL) */
+    float *memory;        /* of the copies */
+    int rows_are_sent;    /* the slot has the rows, */
+    const void *elements; /* and the elements that this index of the caller selects; NULL: of none */
     caromi_in_column in[COLUMNS_MAX];
     caromi_out_column out[COLUMNS_MAX];
 } row_copies;
 
-/* Allocates elements, inputs and answers in one piece. */
+/* Allocates inputs and answers in one piece. */
 static carom_status make_copies(row_copies *copies, carom_error *err)
 {
     const caromi_stream *stream = copies->stream;
-    const uint64_t words = 1 + (uint64_t)stream->in_count + stream->out_count;
-    uint32_t *memory = caromi_alloc(copies->device->context, copies->count, words * sizeof *memory);
+    const uint64_t words = (uint64_t)stream->in_count + stream->out_count;
+    float *memory = caromi_alloc(copies->device->context, copies->count, words * sizeof *memory);
     if (memory == NULL)
         return caromi_fail_memory(err, "no memory for %u undecided queries", copies->count);
-    copies->elements = memory;
-    for (uint32_t i = 0; i < stream->in_count; i++)
-        copies->in[i] = (caromi_in_column){.base = memory += copies->count, .stride = sizeof *memory};
-    for (uint32_t i = 0; i < stream->out_count; i++) {
-        memory += copies->count;
+    copies->memory = memory;
+    for (uint32_t i = 0; i < stream->in_count; i++, memory += copies->count)
+        copies->in[i] = (caromi_in_column){.base = memory, .stride = sizeof *memory};
+    for (uint32_t i = 0; i < stream->out_count; i++, memory += copies->count)
         copies->out[i] = (caromi_out_column){stream->out[i].base != NULL ? memory : NULL, stream->out_size[i]};
-    }
     return CAROM_OK;
 }
 
 /* ---- in ---------------------------------------------------------------------------------------------------------- */
 
-/* Sends the index that a column needs, unless the slot has it. */
-static carom_status send_index(row_copies *copies, const caromi_index *index, carom_error *err)
+/* Sends the rows, unless the slot has them. */
+static carom_status send_rows(row_copies *copies, carom_error *err)
 {
-    const void *wanted = index != NULL && index->base != NULL ? index->base : (const void *)copies->rows;
-    if (copies->sent_index == wanted)
+    const size_t bytes = copies->count * sizeof *copies->rows;
+    if (copies->rows_are_sent)
         return CAROM_OK;
-    for (uint32_t i = 0; wanted != copies->rows && i < copies->count; i++)
-        copies->elements[i] = (uint32_t)caromi_index_at(index, copies->slot->first + copies->rows[i]);
-    CHECK(caromi_reserve(copies->device, copies->slot, &copies->slot->rows, copies->count * sizeof *copies->rows,
-                         CAROMI_NO_HOST_POINTER, err));
-    CHECK(caromi_write_at(copies->device, copies->slot->queue, copies->slot->rows.memory, CAROMI_BEGIN,
-                          wanted == copies->rows ? copies->rows : copies->elements,
-                          copies->count * sizeof *copies->rows, "rows", err));
-    copies->sent_index = wanted;
+    CHECK(caromi_reserve(copies->device, copies->slot, &copies->slot->rows, bytes, CAROMI_NO_HOST_POINTER, err));
+    CHECK(caromi_write_at(copies->device, copies->slot->queue, copies->slot->rows.memory, CAROMI_BEGIN, copies->rows,
+                          bytes, "rows", err));
+    copies->rows_are_sent = 1;
     return CAROM_OK;
+}
+
+/* Has the device find the elements that a column's index selects for the rows, unless the slot has them. The index lies
+ * on the device, as the column does. */
+static carom_status find_elements(row_copies *copies, uint32_t column, carom_error *err)
+{
+    const void *index = copies->stream->in[column].index.base;
+    CHECK(send_rows(copies, err));
+    if (index == NULL || copies->elements == index)
+        return CAROM_OK;
+    copies->elements = index;
+    return caromi_gather_elements(copies->device, copies->stream, copies->slot, column, copies->count, err);
 }
 
 static carom_status copy_input(row_copies *copies, uint32_t column, carom_error *err)
@@ -65,7 +72,7 @@ static carom_status copy_input(row_copies *copies, uint32_t column, carom_error 
         caromi_gather(&to[i], &stream->in[column], copies->slot->first + copies->rows[i], 1);
     if (stream->residents->in[column].memory == NULL)
         return CAROM_OK;
-    CHECK(send_index(copies, &stream->in[column].index, err));
+    CHECK(find_elements(copies, column, err));
     CHECK(caromi_reserve(copies->device, copies->slot, &copies->slot->in[column], bytes, CAROMI_NO_HOST_POINTER, err));
     CHECK(caromi_gather_resident_rows(copies->device, stream, copies->slot, column, copies->count, err));
     return caromi_read(copies->device, copies->slot->queue, copies->slot->in[column].memory, CAROMI_BEGIN, to, bytes,
@@ -86,7 +93,7 @@ static carom_status put_output(row_copies *copies, uint32_t column, carom_error 
             caromi_scatter(&stream->out[column], copies->slot->first + copies->rows[i], from + i * size, 1, size);
         return CAROM_OK;
     }
-    CHECK(send_index(copies, NULL, err));
+    CHECK(send_rows(copies, err));
     CHECK(caromi_reserve(copies->device, copies->slot, &copies->slot->out[column], copies->count * size,
                          CAROMI_NO_HOST_POINTER, err));
     CHECK(caromi_write_at(copies->device, copies->slot->queue, copies->slot->out[column].memory, CAROMI_BEGIN, from,
@@ -117,7 +124,7 @@ carom_status caromi_answer_undecided(caromi_device *device, const caromi_stream 
     caromi_slot_retire(slot); /* rows go into the slot's own columns, not into the caller's arrays */
     slot->count = chunk;
     const carom_status status = answer(&copies, stats, err);
-    caromi_free(device->context, copies.elements);
+    caromi_free(device->context, copies.memory);
     stats->host += caromi_now() - start;
     return status;
 }

@@ -134,9 +134,9 @@ CAROM_API carom_status carom_mesh_open_image(carom_context *context, const void 
 ///             else 0. After the first hit the rest of a bundle is not searched
 ///   closest   the answer of the valid query with the largest depth as reported, then the lowest
 ///             index; `query` names it. If all are invalid, that of an invalid query, and -1
-/// A device answers single queries, whose answers the host puts together: arrays in buffers cross.
-/// In carom_stats all queries are answered, those too that need no search. cost:
-/// docs/performance.md ("Bundles")
+/// On a device the bundles of a call whose arrays all lie in its buffers stay there; else the host
+/// puts their answers together. In carom_stats all queries are answered, those too that need no
+/// search. cost: docs/performance.md ("Bundles")
 
 /// Sphere centre C + tV, radius r >= 0, over the window [0, t_max], against a mesh.
 typedef struct carom_mesh_sweep_desc {

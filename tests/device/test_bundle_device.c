@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bundles on a device: arrays in its buffers, a device that dies between rounds, and one without binary64. */
+/* Bundles on a device: arrays in its buffers, also of more bundles than are answered together; a device that dies
+ * between rounds, and one without binary64. */
 #include "tests/support/cl_shim.h"
 #include "tests/support/closest_answers.h"
 #include "tests/support/sign_scenes.h"
@@ -104,6 +105,79 @@ static void test_buffers(void **state)
     cl_expect_none("buffers");
 }
 
+/* ---- more bundles than are answered together --------------------------------------------------------------------- */
+
+enum { MANY = (1 << 17) + 1500, PAIRS_OF_MANY = 2 * MANY };
+typedef struct many_arrays {
+    float center[PAIRS_OF_MANY][3], radius[PAIRS_OF_MANY];
+    uint32_t select[PAIRS_OF_MANY];
+    float depth[MANY];
+    int64_t query[MANY];
+    uint8_t hit[MANY];
+} many_arrays;
+
+static void ask_many(carom_mesh *mesh, int has_select, many_arrays *a)
+{
+    carom_batch batch = {.count = PAIRS_OF_MANY};
+    carom_error err = {0};
+    if (has_select) {
+        batch.select = carom_uints_of(a->select);
+        batch.elements = PAIRS_OF_MANY;
+    }
+    carom_mesh_overlap_desc overlap = {
+        .batch = batch, .center = carom_xyz(a->center[0]), .radius = carom_scalars_of(a->radius), .bundle = 2};
+    carom_mesh_closest_desc closest = {
+        .batch = batch, .center = carom_xyz(a->center[0]), .radius = carom_scalars_of(a->radius), .bundle = 2};
+    const carom_mesh_closest_result near = {.size = sizeof near, .depth = a->depth, .query = a->query};
+    overlap.batch.size = sizeof overlap;
+    closest.batch.size = sizeof closest;
+    test_ok("many overlaps", carom_mesh_overlap_any(mesh, &overlap, TEST_ANY(a->hit), NULL, &err), &err);
+    test_ok("many closest points", carom_mesh_closest(mesh, &closest, &near, NULL, &err), &err);
+}
+
+static void test_many(void **state)
+{
+    (void)state;
+    cl_seen_as.discrete = 1;
+    (void)test_need_device();
+    const carom_buffer_desc d = {.size = sizeof d, .bytes = sizeof(many_arrays), .where = CAROM_BUFFER_DEVICE};
+    carom_context *context = test_device(1, 0), *cpu = test_cpu(CAROM_ISA_AUTO, 2);
+    carom_mesh *mesh = scene_mesh(context, &box), *there = scene_mesh(cpu, &box);
+    carom_buffer *buffer;
+    carom_error err = {0};
+    uint32_t *order = random_order(SEED, PAIRS_OF_MANY);
+    many_arrays *expected = test_alloc(1, sizeof *expected), *got = test_alloc(1, sizeof *got);
+    test_ok("buffer", carom_buffer_create(context, &d, &buffer, &err), &err);
+    for (size_t i = 0; i < PAIRS_OF_MANY; i++) {
+        for (int k = 0; k < 3; k++)
+            expected->center[i][k] = (float)((i * 7 + (size_t)k * 131) % 1009) / 300.0f - 1.5f;
+        expected->radius[i] = i % 5 == 0 ? -1.0f : (float)(i % 13) / 64.0f;
+        expected->select[i] = order[i];
+    }
+    for (int has_select = 0; has_select < 2; has_select++) {
+        memset(expected->depth, 0xa5, sizeof *expected - offsetof(many_arrays, depth));
+        test_ok("write", carom_buffer_write(buffer, 0, expected, sizeof *expected, &err), &err);
+        cl_sent = 0;
+        ask_many(mesh, has_select, carom_buffer_address(buffer));
+        assert_true(cl_sent == 0 || !has_select); /* the first calls upload the mesh */
+        ask_many(there, has_select, expected);
+        test_ok("read", carom_buffer_read(buffer, 0, got, sizeof *got, &err), &err);
+        assert_memory_equal(got, expected, sizeof *got);
+    }
+    free(order);
+    free(expected);
+    free(got);
+    carom_buffer_destroy(buffer);
+    carom_mesh_destroy(mesh);
+    carom_mesh_destroy(there);
+    carom_context_destroy(context);
+    carom_context_destroy(cpu);
+    cl_seen_as.discrete = 0;
+    cl_expect_none("many");
+}
+
+/* ---- failures ---------------------------------------------------------------------------------------------------- */
+
 /* The device fails in the first launch of a call, or in its last one. */
 static void expect_lost(carom_backend backend, int in_last, carom_accuracy accuracy)
 {
@@ -177,8 +251,8 @@ static void test_no_fp64(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_buffers), cmocka_unit_test(test_lost),
-                                       cmocka_unit_test(test_no_fp64)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_buffers), cmocka_unit_test(test_many),
+                                       cmocka_unit_test(test_lost), cmocka_unit_test(test_no_fp64)};
     box = scene_unit_box();
     spheres = swept_spheres_mixed(SEED, COUNT);
     /* Beside an edge, with legs of 3 and 4 and a distance of 5 times an odd number that lies in the middle between two

@@ -106,6 +106,12 @@ static size_t numbers_most(call_choice choice)
     return NUMBERS + (choice.form == CALL_MOVING ? LIMITS + SAMPLE * EACH + SLICES : 0);
 }
 
+/* Of any hits the host learns after each round of bundles how many of them are left; here there is one round. */
+static size_t bytes_of_rounds(call_choice choice)
+{
+    return choice.form == CALL_BUNDLED && choice.number != CALL_mesh_closest ? sizeof(cl_uint) : 0;
+}
+
 /* Reads the row that names the call in its first cell. */
 static table_row row_of(call_choice choice)
 {
@@ -113,7 +119,11 @@ static table_row row_of(call_choice choice)
     char path[512], line[1024], name[96];
     table_row row = {.stays = -1};
     (void)snprintf(path, sizeof path, "%s/../docs/devices.md", getenv("CAROM_TEST_DATA"));
-    (void)snprintf(name, sizeof name, is_by_gpu(choice) ? "clouds on a GPU" : "`%s`", type->name);
+    (void)snprintf(name, sizeof name,
+                   is_by_gpu(choice)             ? "clouds on a GPU"
+                   : choice.form == CALL_BUNDLED ? "| bundles"
+                                                 : "`%s`",
+                   type->name);
     FILE *page = fopen(path, "r");
     assert_non_null(page);
     while (row.stays < 0 && fgets(line, sizeof line, page) != NULL) {
@@ -200,7 +210,7 @@ static void check_crossing(call_choice choice, carom_context *context, carom_mes
     assert_int_equal(row.stays, stays(choice));
     if (!row.stays || choice.accuracy == CAROM_ACCURACY_FAST) {
         const size_t numbers = learns_numbers(choice) ? cl_fetched - in /* of a cloud or a list */
-                               : row.stays            ? bytes_of_checks(c)
+                               : row.stays            ? bytes_of_checks(c) + bytes_of_rounds(choice)
                                                       : fetched;
         expect_bytes(c, "are fetched", cl_fetched - numbers, in);
         if (learns_numbers(choice) && numbers > numbers_most(choice))

@@ -15,8 +15,11 @@ scene call_scene(void)
 
 /* ---- choices ----------------------------------------------------------------------------------------------------- */
 
-static int has_form(const caromi_call_type *type, int form)
+static int has_form(int number, int form)
 {
+    const caromi_call_type *type = call_type(number);
+    if (form == CALL_BUNDLED)
+        return number == CALL_mesh_sweep_any || number == CALL_mesh_overlap_any || number == CALL_mesh_closest;
     if (form == CALL_INDEXED)
         return type->indices != 0 || (type->serves & CAROMI_SERVES_SELECT) != 0;
     if (form == CALL_MOVING)
@@ -34,7 +37,7 @@ static call_choice find_choice(int *i)
         for (int number = 0; number < CALL_TYPES; number++)
             for (int which = 0; which <= call_type(number)->has_which; which++)
                 for (int form = 0; form < CALL_FORMS; form++)
-                    if (has_form(call_type(number), form) && (*i)-- == 0)
+                    if (has_form(number, form) && (*i)-- == 0)
                         return (call_choice){number, which, (call_form)form, (carom_accuracy)accuracy};
     return (call_choice){.number = -1};
 }
@@ -58,7 +61,7 @@ int call_is_of_mesh(const caromi_call_type *type)
 
 const char *call_case_name(const call_case *c)
 {
-    static const char *const forms[] = {"", ", bare", ", indexed", ", in motion"};
+    static const char *const forms[] = {"", ", bare", ", indexed", ", bundled", ", in motion"};
     static _Thread_local char name[128];
     (void)snprintf(name, sizeof name, "%s%s%s%s", c->type->name, c->choice.which ? " (first)" : "",
                    c->choice.accuracy == CAROM_ACCURACY_EXACT ? ", exact" : "", forms[c->choice.form]);
@@ -202,7 +205,13 @@ static size_t extent_of(const call_case *c, int extent, size_t elements, size_t 
            : extent == CAROMI_PER_OFFSET ? (size_t)c->count + 1
            : extent == CAROMI_PER_RECORD ? capacity
            : extent == CAROMI_SINGLE     ? 1
-                                         : (size_t)c->count;
+                                         : (size_t)c->count / c->bundle;
+}
+
+/* Whether a case has indices or a selection. */
+static int is_indexed(call_choice choice)
+{
+    return choice.form == CALL_INDEXED || choice.form == CALL_BUNDLED;
 }
 
 /* Whether a case has this member: a sphere moves by `velocity`, or in the bare form to `end`; a list of overlaps has
@@ -212,11 +221,12 @@ static int has_member(const call_case *c, const caromi_member *m, int is_output)
     const int bare = c->choice.form == CALL_BARE;
     if (is_output && !strcmp(m->name, "instance")) /* of scenes alone */
         return 0;
-    /* No device has gradients of lattices, and with the query of a bundle no array stays there: the other members are
-     * asked there. */
-    if (is_output && ((!strcmp(m->name, "gradient") && c->choice.number == CALL_mesh_distance) ||
-                      (!strcmp(m->name, "query") && c->choice.number == CALL_mesh_closest)))
+    /* No device has gradients of lattices: the other members are asked there. With the query of a bundle
+     * a call is one of bundles, so single queries are asked there without it. */
+    if (is_output && !strcmp(m->name, "gradient") && c->choice.number == CALL_mesh_distance)
         return !test_on_device();
+    if (is_output && !strcmp(m->name, "query") && c->choice.number == CALL_mesh_closest)
+        return !test_on_device() || c->choice.form == CALL_BUNDLED;
     if (is_output)
         return c->choice.number != CALL_mesh_overlap_list || m->extent == CAROMI_PER_OFFSET ||
                !strcmp(m->name, "query") || !strcmp(m->name, "triangle");
@@ -270,7 +280,7 @@ static void lay_out_others(call_case *c)
     if (c->choice.form == CALL_INDEXED && c->type->indices != 0) {
         add_index(c, "indices.a", n, c->type->indices + offsetof(carom_pair_indices, a));
         add_index(c, "indices.b", n, c->type->indices + offsetof(carom_pair_indices, b));
-    } else if (c->choice.form == CALL_INDEXED) {
+    } else if (is_indexed(c->choice)) {
         add_index(c, "select", n, offsetof(carom_batch, select));
     }
     if (c->choice.number != CALL_cloud_list || c->choice.form == CALL_BARE)
@@ -313,7 +323,13 @@ static void set_options(call_case *c)
 {
     void *desc = c->structure[0];
     const int bare = c->choice.form == CALL_BARE;
-    if (c->choice.number == CALL_mesh_distance && !bare) {
+    if (c->bundle > 1 && c->choice.number == CALL_mesh_sweep_any)
+        ((carom_mesh_sweep_desc *)desc)->bundle = CALL_BUNDLE;
+    else if (c->bundle > 1 && c->choice.number == CALL_mesh_overlap_any)
+        ((carom_mesh_overlap_desc *)desc)->bundle = CALL_BUNDLE;
+    else if (c->bundle > 1)
+        ((carom_mesh_closest_desc *)desc)->bundle = CALL_BUNDLE;
+    else if (c->choice.number == CALL_mesh_distance && !bare) {
         ((carom_mesh_distance_desc *)desc)->sign = CAROM_SIGN_PARITY;
         ((carom_mesh_distance_desc *)desc)->allow_open = 1; /* masks leave out triangles */
     } else if (c->type->radius != 0) {
@@ -368,7 +384,7 @@ static void set_structures(call_case *c, size_t elements, size_t capacity)
 {
     carom_batch *batch = call_case_batch(c);
     *batch = (carom_batch){.size = c->type->desc_size, .count = c->count, .accuracy = c->choice.accuracy};
-    if (c->choice.form == CALL_INDEXED && c->type->indices == 0)
+    if (is_indexed(c->choice) && c->type->indices == 0)
         batch->elements = elements;
     if (c->choice.form == CALL_INDEXED && c->type->indices != 0) {
         carom_pair_indices *x = (carom_pair_indices *)(void *)(c->structure[0] + c->type->indices);
@@ -389,11 +405,12 @@ static void set_structures(call_case *c, size_t elements, size_t capacity)
 call_case *call_case_make(call_choice choice, size_t count, size_t share)
 {
     call_case *c = test_alloc(1, sizeof *c);
-    const size_t elements = choice.form == CALL_INDEXED ? count + 13 : count;
+    const size_t elements = is_indexed(choice) ? count + 13 : count;
     c->type = call_type(choice.number);
     c->choice = choice;
-    c->count = count;
     c->nodes = 1;
+    c->bundle = choice.form == CALL_BUNDLED ? CALL_BUNDLE : 1;
+    c->count = count - count % c->bundle;
     assert_true(c->type->desc_size <= CALL_STRUCTURE_MAX && c->type->out_size <= CALL_STRUCTURE_MAX);
     if (c->type->lattice != 0)
         set_lattice(c, count);
@@ -510,7 +527,7 @@ void call_case_compare_first(const call_case *expected, const call_case *got, ui
         const call_array *a = &got->out[i];
         const size_t count = a->extent == CAROMI_PER_RECORD   ? (size_t)offsets[done]
                              : a->extent == CAROMI_PER_OFFSET ? (size_t)done + 1
-                                                              : (size_t)done * got->nodes;
+                                                              : (size_t)done / got->bundle * got->nodes;
         assert_true(count <= a->count);
         compare_array(expected, got, a, count, who);
     }

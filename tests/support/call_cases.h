@@ -9,8 +9,10 @@
 #include "scenes.h"
 
 /* What a case gives: all optional inputs; none of them; indices for pairs and a selection for queries of a mesh, with
- * all optional inputs; or of a cloud all optional inputs, in an open box and with limits that are finite. */
-typedef enum call_form { CALL_FULL, CALL_BARE, CALL_INDEXED, CALL_MOVING, CALL_FORMS } call_form;
+ * all optional inputs; bundles of selected queries, so many in each; or of a cloud all optional inputs, in an open box
+ * and with limits that are finite. */
+typedef enum call_form { CALL_FULL, CALL_BARE, CALL_INDEXED, CALL_BUNDLED, CALL_MOVING, CALL_FORMS } call_form;
+enum { CALL_BUNDLE = 4 };
 
 /* What is asked: the call, its form and accuracy. Cases are numbered; exact mode comes second. */
 typedef struct call_choice {
@@ -41,6 +43,7 @@ typedef struct call_case {
     call_choice choice;
     uint64_t count; /* queries, slabs, rows or spheres */
     size_t nodes;   /* answers of one: of a slab or row its nodes, else 1 */
+    size_t bundle;  /* queries of an answer: of bundles CALL_BUNDLE, else 1 */
     _Alignas(16) unsigned char structure[2][CALL_STRUCTURE_MAX]; /* descriptor and result */
     carom_cloud_pairs_before before;
     carom_list_totals totals;
